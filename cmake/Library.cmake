@@ -1,0 +1,21 @@
+include(${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)
+
+# plimsoll_library(NAME SOURCES file... [USES folder...] [PRIVATE library...])
+# The static library of src/NAME. Its headers are included as "NAME/header.h" and found only by the
+# libraries that name it in USES, because each folder has an include root of its own.
+function(plimsoll_library name)
+  cmake_parse_arguments(LIB "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  foreach(used IN LISTS LIB_USES)
+    if(NOT used IN_LIST ALLOWED_${name})
+      message(FATAL_ERROR "src/${name} may not use src/${used}: see cmake/Dependencies.cmake")
+    endif()
+  endforeach()
+  set(root ${CMAKE_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${name} ${root}/${name} SYMBOLIC)
+  list(TRANSFORM LIB_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/${name}/)
+  list(TRANSFORM LIB_USES PREPEND plimsoll_)
+  add_library(plimsoll_${name} STATIC ${LIB_SOURCES})
+  target_include_directories(plimsoll_${name} PUBLIC ${root})
+  target_link_libraries(plimsoll_${name} PUBLIC ${LIB_USES} PRIVATE plimsoll_warnings ${LIB_PRIVATE})
+endfunction()

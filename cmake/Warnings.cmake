@@ -1,0 +1,16 @@
+# The warnings of every library and program of ours; errors in CI and by default.
+add_library(plimsoll_warnings INTERFACE)
+target_compile_options(plimsoll_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wswitch-enum
+  -Wnon-virtual-dtor -Wold-style-cast -Wundef)
+if(PLIMSOLL_WERROR)
+  target_compile_options(plimsoll_warnings INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 warns falsely at -O2 about overlapping copies in plain std::string code.
+  target_compile_options(plimsoll_warnings INTERFACE -Wno-restrict)
+endif()
+if(PLIMSOLL_SANITIZE)
+  add_compile_options(-fsanitize=${PLIMSOLL_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${PLIMSOLL_SANITIZE})
+endif()

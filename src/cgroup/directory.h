@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "cgroup/controller.h"
+
+namespace plimsoll::cgroup {
+
+// One group in one hierarchy, as its open directory. The descriptor is the identity: when the group
+// is removed, every call says so (Error::gone()) even if another of the same name has been made.
+class Directory {
+ public:
+  // `path` is absolute; `label` of what is opened is the path.
+  static Result<Directory> open(const std::string& path, Version version);
+
+  // A second, independent handle on the same group.
+  [[nodiscard]] Result<Directory> clone() const;
+
+  // Makes a child group and opens it. A name that is taken is an error (file_exists).
+  [[nodiscard]] Result<Directory> make_child(const std::string& name) const;
+  [[nodiscard]] Result<Directory> open_child(const std::string& name) const;
+
+  // Removes a child group; device_or_resource_busy while it has processes or children.
+  [[nodiscard]] Result<void> remove_child(const std::string& name) const;
+
+  // The names of the child groups, in no order. At most kChildrenMax.
+  [[nodiscard]] Result<std::vector<std::string>> children() const;
+
+  [[nodiscard]] Result<std::string> read(const std::string& file) const;
+  [[nodiscard]] Result<void> write(const std::string& file, std::string_view text) const;
+  [[nodiscard]] Result<UniqueFd> open_file(const std::string& file, int flags) const;
+  [[nodiscard]] bool has_file(const std::string& file) const;
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  [[nodiscard]] Version version() const { return version_; }
+  // The path at the time of opening: for messages only.
+  [[nodiscard]] const std::string& label() const { return label_; }
+
+  static constexpr std::size_t kChildrenMax = 100'000;
+
+ private:
+  Directory(UniqueFd fd, Version version, std::string label)
+      : fd_(std::move(fd)), version_(version), label_(std::move(label)) {}
+
+  UniqueFd fd_;
+  Version version_;
+  std::string label_;
+};
+
+}  // namespace plimsoll::cgroup
