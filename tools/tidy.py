@@ -178,20 +178,23 @@ def includes(tree):
                                          "cmake/Dependencies.cmake")
 
 
+def words(text):
+    return set(re.findall(r"[\w./]+", text))
+
+
 def built(tree):
     """Every source file is part of the build."""
-    cmake = tree.texts.get("src/CMakeLists.txt", "")
-    libraries = dict(re.findall(r"plimsoll_library\(\s*(\w+)([^)]*)\)", cmake))
+    folders = words(tree.texts.get("src/CMakeLists.txt", ""))
     named = " ".join(text for name, text in tree.texts.items()
                      if name.startswith("tests/") and name.endswith("CMakeLists.txt"))
     for name in tree.code:
         part = name.split("/")
         if part[0] == "src":
-            file = "/".join(part[2:])
-            listed = libraries.get(part[1], "").split()
-            is_listed = file in listed or name[4:] in cmake.split()
-            if name.endswith(".cc") and not is_listed:
-                yield Breach(name, 1, "is not built: name it in src/CMakeLists.txt")
+            listed = words(tree.texts.get(f"src/{part[1]}/CMakeLists.txt", ""))
+            if part[1] not in folders:
+                yield Breach(name, 1, f"is not built: name {part[1]} in src/CMakeLists.txt")
+            elif name.endswith(".cc") and "/".join(part[2:]) not in listed:
+                yield Breach(name, 1, f"is not built: name it in src/{part[1]}/CMakeLists.txt")
             if part[1] not in tree.uses:
                 yield Breach(name, 1, f"{part[1]}/ is not in cmake/Dependencies.cmake")
         elif name.startswith("tests/") and name.endswith("_test.cc"):

@@ -8,10 +8,9 @@
 
 namespace plimsoll {
 
-// The longest text that is read from a kernel file or a small file of ours; longer is an error. The
-// largest met is memory.numa_stat of a big machine, tens of KiB; a directory of 64k pids is 500
-// KiB.
-inline constexpr std::size_t kTextBytesMax = 4 << 20;
+// The longest text that is read from a kernel file or a small file of ours; longer is an error.
+// cgroup.procs of a group with a million processes has 8 MB.
+inline constexpr std::size_t kTextBytesMax = 16 << 20;
 
 // openat(2) with O_CLOEXEC; `dir` may be AT_FDCWD. Never creates.
 Result<UniqueFd> open_at(int dir, const std::string& name, int flags);

@@ -37,6 +37,9 @@ class ControllerSet {
   [[nodiscard]] constexpr bool has_any(ControllerSet other) const {
     return (bits_ & other.bits_) != 0;
   }
+  [[nodiscard]] constexpr bool has_all(ControllerSet other) const {
+    return (bits_ & other.bits_) == other.bits_;
+  }
   constexpr bool operator==(const ControllerSet&) const = default;
   friend constexpr ControllerSet operator|(ControllerSet a, ControllerSet b) {
     a.bits_ |= b.bits_;

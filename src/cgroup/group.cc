@@ -6,20 +6,14 @@
 namespace plimsoll::cgroup {
 namespace {
 
-// Enables for the children of `directory` the controllers wanted and not yet enabled.
-Result<void> enable_for_children(const Directory& directory, ControllerSet wanted) {
-  auto enabled_text = directory.read("cgroup.subtree_control");
-  if (!enabled_text) return pass(std::move(enabled_text));
-  const ControllerSet enabled = parse_v2_controllers(*enabled_text);
-  std::string change;
-  for (const Controller controller : kControllers) {
-    if (!wanted.has(controller) || enabled.has(controller)) continue;
-    if (!change.empty()) change += ' ';
-    change += '+';
-    change += name_of(controller, Version::v2);
+// A new v1 cpuset has no CPU and no memory node, and takes no process until it has.
+Result<void> inherit_cpuset(const Directory& parent, const Directory& child) {
+  for (const char* file : {"cpuset.cpus", "cpuset.mems"}) {
+    auto text = parent.read(file);
+    if (!text) return pass(std::move(text));
+    if (auto wrote = child.write(file, trim(*text)); !wrote) return wrote;
   }
-  if (change.empty()) return {};
-  return directory.write("cgroup.subtree_control", change);
+  return {};
 }
 
 void remove_from(const std::vector<Group::Part>& parents, std::size_t count,
@@ -45,21 +39,42 @@ const Directory* Group::of(Controller controller) const {
   return nullptr;
 }
 
-Result<std::vector<Group::Part>> Inner::make_parts(const std::string& name,
-                                                   ControllerSet wanted) const {
+Result<void> enable_for_children(const Directory& directory, ControllerSet wanted) {
+  if (directory.version() == Version::v1 || wanted.empty()) return {};
+  auto enabled_text = directory.read("cgroup.subtree_control");
+  if (!enabled_text) return pass(std::move(enabled_text));
+  const ControllerSet enabled = parse_v2_controllers(*enabled_text);
+  std::string change;
+  for (const Controller controller : kControllers) {
+    if (!wanted.has(controller) || enabled.has(controller)) continue;
+    if (!change.empty()) change += ' ';
+    change.append("+").append(name_of(controller, Version::v2));
+  }
+  if (change.empty()) return {};
+  return directory.write("cgroup.subtree_control", change);
+}
+
+Result<std::vector<Group::Part>> Inner::make_parts(const std::string& name, ControllerSet wanted) {
   std::vector<Part> made;
   for (std::size_t i = 0; i < parts().size(); ++i) {
     const Part& part = parts()[i];
     const ControllerSet here = part.controllers & wanted;
     const bool is_v2 = part.directory.version() == Version::v2;
     if (!is_v2 && here.empty()) continue;
-    if (is_v2 && !here.empty()) {
+    if (is_v2 && !enabled_.has_all(here)) {
       if (auto enabled = enable_for_children(part.directory, here); !enabled) {
         remove_from(parts(), i, name);
-        return pass(std::move(enabled), "enable controllers");
+        return pass(std::move(enabled));
       }
+      enabled_ = enabled_ | here;
     }
     auto child = part.directory.make_child(name);
+    if (child && !is_v2 && here.has(Controller::cpuset)) {
+      if (auto inherited = inherit_cpuset(part.directory, *child); !inherited) {
+        remove_from(parts(), i + 1, name);
+        return pass(std::move(inherited));
+      }
+    }
     if (!child) {
       remove_from(parts(), i, name);
       return pass(std::move(child));
@@ -69,13 +84,13 @@ Result<std::vector<Group::Part>> Inner::make_parts(const std::string& name,
   return made;
 }
 
-Result<Leaf> Inner::make_leaf(const std::string& name, ControllerSet wanted) const {
+Result<Leaf> Inner::make_leaf(const std::string& name, ControllerSet wanted) {
   auto made = make_parts(name, wanted);
   if (!made) return pass(std::move(made));
   return Leaf(name, std::move(*made));
 }
 
-Result<Inner> Inner::make_inner(const std::string& name, ControllerSet wanted) const {
+Result<Inner> Inner::make_inner(const std::string& name, ControllerSet wanted) {
   auto made = make_parts(name, wanted);
   if (!made) return pass(std::move(made));
   return Inner(name, std::move(*made));

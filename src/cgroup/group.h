@@ -31,9 +31,6 @@ class Group {
   // The directory with the files of a controller, of whichever version; null if the group has none.
   [[nodiscard]] const Directory* of(Controller controller) const;
 
- protected:
-  [[nodiscard]] std::vector<Part>& mutable_parts() { return parts_; }
-
  private:
   std::string name_;
   std::vector<Part> parts_;
@@ -54,8 +51,8 @@ class Inner : public Group {
   // Makes a child in the hierarchies of this group that have any of `wanted`, and on v2 always. On
   // v2 the wanted controllers that this group has are enabled for its children first. What was made
   // is removed again if a later hierarchy refuses.
-  [[nodiscard]] Result<Leaf> make_leaf(const std::string& name, ControllerSet wanted) const;
-  [[nodiscard]] Result<Inner> make_inner(const std::string& name, ControllerSet wanted) const;
+  [[nodiscard]] Result<Leaf> make_leaf(const std::string& name, ControllerSet wanted);
+  [[nodiscard]] Result<Inner> make_inner(const std::string& name, ControllerSet wanted);
 
   // Removes a child from every hierarchy; where it is gone already that is no error. The first
   // other error is returned after all were tried. May wait for a kernel lock: not on the
@@ -63,9 +60,14 @@ class Inner : public Group {
   [[nodiscard]] Result<void> remove_child(const std::string& name) const;
 
  private:
-  [[nodiscard]] Result<std::vector<Part>> make_parts(const std::string& name,
-                                                     ControllerSet wanted) const;
+  [[nodiscard]] Result<std::vector<Part>> make_parts(const std::string& name, ControllerSet wanted);
+
+  ControllerSet enabled_;  // for the children, as far as this object did it
 };
+
+// Enables controllers for the children of a v2 group; those that are enabled already and a v1 group
+// are left alone. device_or_resource_busy while the group has processes.
+Result<void> enable_for_children(const Directory& directory, ControllerSet wanted);
 
 // Moves a process into every hierarchy of the leaf. Pid 0 is the caller. Waits for the kernel's
 // thread-group lock, sometimes for milliseconds.

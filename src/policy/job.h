@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/units.h"
 
 // What a job is and how an attempt of it ended: values that every part of the program speaks of.
@@ -28,26 +29,8 @@ enum class Outcome : std::uint8_t {
 };
 std::string_view name_of(Outcome outcome);
 
-// An own limit of one job, applied to its group. Absent means none.
-struct DeviceRate {
-  std::string device;  // "MAJ:MIN" or a path of a block device
-  std::optional<Bytes> read_per_second, write_per_second;
-  std::optional<std::uint64_t> read_ops_per_second, write_ops_per_second;
-  bool operator==(const DeviceRate&) const = default;
-};
-
-struct Limits {
-  std::optional<Bytes> memory_max;
-  std::optional<Bytes> memory_high;
-  std::optional<Bytes> swap_max;
-  std::optional<double> cpus;          // quota, in cores
-  std::optional<std::string> cpuset;   // a list such as "0-3,7"
-  std::optional<unsigned> cpu_weight;  // 1..10000, 100 is the default of the kernel
-  std::optional<unsigned> io_weight;   // 1..10000
-  std::vector<DeviceRate> io_max;
-  std::optional<std::uint64_t> pids_max;
-  bool operator==(const Limits&) const = default;
-};
+using plimsoll::DeviceRate;
+using plimsoll::Limits;
 
 // A command as an argument vector, or as text for `/bin/sh -c`.
 using Command = std::variant<std::vector<std::string>, std::string>;

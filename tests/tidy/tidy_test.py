@@ -14,8 +14,9 @@ spec.loader.exec_module(tidy)
 GOOD = {
     "cmake/Dependencies.cmake": "set(ALLOWED_base)\nset(ALLOWED_loop base)\n",
     "docs/architecture.md": "| `base/` | words | - |\n| `loop/` | events | `base/` |\n",
-    "src/CMakeLists.txt": "plimsoll_library(base SOURCES a.cc)\nplimsoll_library(loop USES base "
-                          "SOURCES loop.cc)\n",
+    "src/CMakeLists.txt": "foreach(folder base loop)\n",
+    "src/base/CMakeLists.txt": "plimsoll_library(base SOURCES a.cc)\n",
+    "src/loop/CMakeLists.txt": "plimsoll_library(loop USES base SOURCES loop.cc)\n",
     "src/base/README.md": "Start at a.h.\n",
     "src/base/a.h": "#pragma once\n",
     "src/base/a.cc": '#include "base/a.h"\n// a throw in a comment, new things, kill(1)\n'

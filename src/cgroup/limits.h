@@ -1,0 +1,25 @@
+#pragma once
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "cgroup/group.h"
+
+namespace plimsoll::cgroup {
+
+// The controllers that a group must have for these limits to be set on it.
+ControllerSet controllers_for(const Limits& limits);
+
+// Sets the limits on a new group, before a process is in it. On v2 also memory.oom.group, so that
+// the kernel kills a job over its limit whole. v1 twins are used where the controller is on v1;
+// what has none (memory.high) and what the kernel refuses is an error whose text names the option,
+// the reason and what would help. Files and units: docs/cgroups.md, "Limits".
+Result<void> apply_limits(const Group& group, const Limits& limits);
+
+// v1's cpu.shares for a v2 weight: the kernel's defaults, 1024 and 100, mean the same.
+std::uint64_t cpu_shares_of(unsigned weight);
+
+// An eventfd that fires when the v1 group runs into its limit and the kernel's OOM killer acts
+// there (cgroup-v1 memory, "OOM Control").
+Result<UniqueFd> open_v1_oom_event(const Directory& memory);
+
+}  // namespace plimsoll::cgroup

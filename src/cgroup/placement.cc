@@ -1,0 +1,153 @@
+#include "cgroup/placement.h"
+
+#include <fcntl.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cgroup/group.h"
+
+namespace plimsoll::cgroup {
+namespace {
+
+// The components of a path; "" and "." fall out. Nothing if it would climb.
+std::optional<std::vector<std::string>> components(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const std::string_view part = take_until(path, '/');
+    if (part.empty() || part == ".") continue;
+    if (part == "..") return std::nullopt;
+    parts.emplace_back(part);
+  }
+  return parts;
+}
+
+bool is_writable(const Directory& directory) {
+  return ::faccessat(directory.fd(), ".", W_OK, AT_EACCESS) == 0;
+}
+
+// The root of a v2 tree has no cgroup.events, and processes in it don't keep its children from
+// having controllers.
+bool is_true_root(const Directory& v2) { return !v2.has_file("cgroup.events"); }
+
+// systemd marks what it has given away (systemd's "Control Group APIs and Delegation").
+bool is_marked_delegated(const Directory& v2) {
+  char value = 0;
+  return (::fgetxattr(v2.fd(), "user.delegate", &value, 1) == 1 && value == '1') ||
+         (::fgetxattr(v2.fd(), "trusted.delegate", &value, 1) == 1 && value == '1');
+}
+
+bool systemd_runs() { return ::access("/run/systemd/system", F_OK) == 0; }
+
+bool only_ours(const Directory& v2, const std::vector<int>& own_pids) {
+  const auto pids = read_pids(v2);
+  return pids && std::all_of(pids->begin(), pids->end(), [&own_pids](int pid) {
+           return std::find(own_pids.begin(), own_pids.end(), pid) != own_pids.end();
+         });
+}
+
+bool serves_as_base(const Directory& v2, const std::vector<int>& own_pids) {
+  if (!is_writable(v2)) return false;
+  if (is_true_root(v2)) return !systemd_runs();
+  return (is_marked_delegated(v2) || !systemd_runs()) && only_ours(v2, own_pids);
+}
+
+Result<Directory> open_own(const Hierarchy& hierarchy) {
+  return Directory::open(hierarchy.directory_of(hierarchy.own_path), hierarchy.version);
+}
+
+// Makes the named path below the root of the hierarchy, enabling on v2 what is wanted on the way.
+Result<Directory> open_named(const Hierarchy& hierarchy, const std::vector<std::string>& parts,
+                             ControllerSet wanted) {
+  auto directory = Directory::open(hierarchy.mount_point, hierarchy.version);
+  for (const std::string& part : parts) {
+    if (!directory) break;
+    const Directory parent = std::move(*directory);
+    auto enabled = enable_for_children(parent, hierarchy.controllers & wanted);
+    if (!enabled) return pass(std::move(enabled));
+    directory = parent.open_child(part);
+    if (!directory && directory.error().gone()) directory = parent.make_child(part);
+  }
+  return directory;
+}
+
+Result<Base> place_by_name(const Hierarchy& hierarchy, const std::string& path,
+                           ControllerSet wanted) {
+  const auto parts = components(path);
+  if (!parts) return fail("--cgroup " + path + ": \"..\" is not allowed in it");
+  auto directory = open_named(hierarchy, *parts, wanted);
+  if (!directory) return pass(std::move(directory), "--cgroup " + path);
+  return Base{hierarchy, std::move(*directory)};
+}
+
+constexpr std::string_view kHelp =
+    "start Plimsoll in a delegated group (systemd-run --user --scope -p Delegate=yes), as root, or "
+    "name a writable group with --cgroup; `plimsoll doctor` tells more";
+
+Result<Base> place_on_v1(const Hierarchy& hierarchy) {
+  auto own = open_own(hierarchy);
+  if (!own) return pass(std::move(own));
+  if (!is_writable(*own)) {
+    return fail("the group " + own->label() + " can't be written; " + std::string(kHelp));
+  }
+  return Base{hierarchy, std::move(*own)};
+}
+
+Result<Base> place_on_v2(const Hierarchy& hierarchy, const PlacementRequest& request,
+                         Supervisor& supervisor) {
+  auto own = open_own(hierarchy);
+  if (!own) return pass(std::move(own));
+  const bool delegates_nothing = !hierarchy.controllers.has_any(request.wanted);
+  if (delegates_nothing && is_writable(*own)) return Base{hierarchy, std::move(*own)};
+  if (serves_as_base(*own, request.own_pids)) {
+    supervisor = is_true_root(*own) ? Supervisor::stays : Supervisor::moves;
+    return Base{hierarchy, std::move(*own)};
+  }
+  auto root = Directory::open(hierarchy.mount_point, hierarchy.version);
+  if (root && is_true_root(*root) && is_writable(*root)) return Base{hierarchy, std::move(*root)};
+  return fail("no group can be made: " + own->label() + " is not delegated to Plimsoll alone; " +
+              std::string(kHelp));
+}
+
+}  // namespace
+
+Result<Placement> find_placement(const Hierarchies& hierarchies, const PlacementRequest& request) {
+  Placement placement;
+  for (const Hierarchy& hierarchy : hierarchies.all) {
+    const bool is_v2 = hierarchy.version == Version::v2;
+    if (!is_v2 && !hierarchy.controllers.has_any(request.wanted)) continue;
+    auto base = request.path ? place_by_name(hierarchy, *request.path, request.wanted)
+                : is_v2      ? place_on_v2(hierarchy, request, placement.supervisor)
+                             : place_on_v1(hierarchy);
+    if (!base) return pass(std::move(base));
+    placement.bases.push_back(std::move(*base));
+  }
+  if (placement.bases.empty()) {
+    return fail("no cgroup hierarchy is mounted here; " + std::string(kHelp));
+  }
+  return placement;
+}
+
+bool own_v2_group_serves(const Hierarchies& hierarchies, const std::vector<int>& own_pids) {
+  const Hierarchy* v2 = hierarchies.v2();
+  if (v2 == nullptr || v2->controllers.empty()) return true;
+  const auto own = open_own(*v2);
+  return own && serves_as_base(*own, own_pids);
+}
+
+void remove_named_path(const Placement& placement, const std::string& path) {
+  const auto parts = components(path);
+  if (!parts) return;
+  for (const Base& base : placement.bases) {
+    for (std::size_t depth = parts->size(); depth > 0; --depth) {
+      std::string parent = base.hierarchy.mount_point;
+      for (std::size_t i = 0; i + 1 < depth; ++i) parent += "/" + (*parts)[i];
+      const auto directory = Directory::open(parent, base.hierarchy.version);
+      if (!directory || !directory->remove_child((*parts)[depth - 1])) break;
+    }
+  }
+}
+
+}  // namespace plimsoll::cgroup

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cgroup/directory.h"
+#include "cgroup/hierarchies.h"
+
+namespace plimsoll::cgroup {
+
+// The group below which a run makes its own, in one hierarchy.
+struct Base {
+  Hierarchy hierarchy;
+  Directory directory;
+};
+
+// Whether the processes of Plimsoll go into a leaf of their run. They must where they sit in the
+// base itself, as v2 enables no controllers for the children of a group that has processes.
+enum class Supervisor : std::uint8_t { stays, moves };
+
+struct Placement {
+  std::vector<Base> bases;  // v2 first
+  Supervisor supervisor = Supervisor::stays;
+};
+
+struct PlacementRequest {
+  // --cgroup or PLIMSOLL_CGROUP: a path from the root of each hierarchy; made where it is missing.
+  std::optional<std::string> path;
+  // Of Plimsoll: on v2 its own group serves as base only if nobody else is in it.
+  std::vector<int> own_pids;
+  ControllerSet wanted;
+};
+
+// Chooses the bases: the named path; else on v1 and on a v2 tree without controllers our own group;
+// on v2 our own group if it is delegated to us and we are alone in it, else, as root, the root of
+// the tree. Fails with what would help when a hierarchy offers no place that can be written.
+Result<Placement> find_placement(const Hierarchies& hierarchies, const PlacementRequest& request);
+
+// Whether our own v2 group can be the base. If not and systemd runs, ask systemd for a delegated
+// scope and look again; without v2 controllers there is nothing to delegate and the answer is yes.
+bool own_v2_group_serves(const Hierarchies& hierarchies, const std::vector<int>& own_pids);
+
+// The directories that find_placement() made for a named path and that are empty again are removed,
+// the deepest first. Others that still use them keep them.
+void remove_named_path(const Placement& placement, const std::string& path);
+
+}  // namespace plimsoll::cgroup

@@ -1,0 +1,107 @@
+#include "cgroup/run_tree.h"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+namespace plimsoll::cgroup {
+namespace {
+
+constexpr std::string_view kPrefix = "plimsoll-";
+// 0 stands for a decimal digit, x for a hexadecimal one.
+constexpr std::string_view kIdPattern = "00000000-000000-xxxx";
+
+bool matches(char c, char pattern) {
+  const bool digit = c >= '0' && c <= '9';
+  if (pattern == '0') return digit;
+  if (pattern == 'x') return digit || (c >= 'a' && c <= 'f');
+  return c == pattern;
+}
+
+bool is_linked(const Directory& base, const std::string& name, const Directory& directory) {
+  struct stat by_name{}, by_handle{};
+  return ::fstatat(base.fd(), name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) == 0 &&
+         ::fstat(directory.fd(), &by_handle) == 0 && by_name.st_ino == by_handle.st_ino;
+}
+
+// A sweeper that comes between the mkdir and the lock takes the directory for a dead run's and
+// removes it; then it is made once more.
+Result<Directory> make_locked(const Directory& base, const std::string& name) {
+  constexpr int kTries = 8;
+  for (int tries = 0; tries < kTries; ++tries) {
+    auto made = base.make_child(name);
+    if (!made && made.error().gone()) continue;
+    if (!made) return made;
+    if (::flock(made->fd(), LOCK_EX) != 0) return fail_errno("lock the group " + made->label());
+    if (is_linked(base, name, *made)) return made;
+  }
+  return fail(std::errc::device_or_resource_busy, "make the group " + base.label() + "/" + name);
+}
+
+void remove_made(const Placement& placement, const std::string& name) {
+  for (const Base& base : placement.bases) {
+    [[maybe_unused]] const auto ignored = base.directory.remove_child(name);
+  }
+}
+
+}  // namespace
+
+Result<RunTree> RunTree::create(const Placement& placement, const std::string& name) {
+  std::vector<Group::Part> parts;
+  for (const Base& base : placement.bases) {
+    auto made = make_locked(base.directory, name);
+    if (!made) {
+      remove_made(placement, name);
+      return pass(std::move(made));
+    }
+    parts.push_back({std::move(*made), base.hierarchy.controllers});
+  }
+  return RunTree(Inner(name, std::move(parts)));
+}
+
+Result<void> RunTree::enter(const std::vector<int>& pids) {
+  const Directory* v2 = run_.v2();
+  if (v2 == nullptr) return {};
+  auto leaf = v2->make_child(kSupervisorName);
+  if (!leaf) return pass(std::move(leaf));
+  for (const int pid : pids) {
+    if (auto moved = leaf->write("cgroup.procs", std::to_string(pid)); !moved) return moved;
+  }
+  return {};
+}
+
+Result<void> RunTree::make_pool(const Placement& placement, ControllerSet wanted) {
+  for (const Base& base : placement.bases) {
+    auto enabled = enable_for_children(base.directory, base.hierarchy.controllers & wanted);
+    if (!enabled) return enabled;
+  }
+  auto pool = run_.make_inner(kPoolName, wanted);
+  if (!pool) return pass(std::move(pool));
+  pool_ = std::move(*pool);
+  return {};
+}
+
+std::string run_name(std::string_view run_id) { return std::string(kPrefix).append(run_id); }
+
+bool is_run_name(std::string_view directory_name) {
+  if (!directory_name.starts_with(kPrefix)) return false;
+  const std::string_view id = directory_name.substr(kPrefix.size());
+  return id.size() == kIdPattern.size() &&
+         std::equal(id.begin(), id.end(), kIdPattern.begin(), matches);
+}
+
+std::optional<StaleRun> StaleRun::claim(const Directory& base, const std::string& name) {
+  auto directory = base.open_child(name);
+  if (!directory || ::flock(directory->fd(), LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+  return StaleRun(std::move(*directory));
+}
+
+Result<std::vector<std::string>> runs_below(const Directory& base) {
+  auto names = base.children();
+  if (!names) return names;
+  std::erase_if(*names, [](const std::string& name) { return !is_run_name(name); });
+  return names;
+}
+
+}  // namespace plimsoll::cgroup

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/result.h"
+#include "guardian/channel.h"
+
+namespace plimsoll::guardian {
+
+// The supervisor's side of the pair.
+struct Link {
+  Channel channel;
+  pid_t guardian{};  // to be moved into the run's own group
+};
+
+// Splits the process that the user started in two. The caller goes on as the supervisor, in a child
+// with a process group of its own, and gets the link. The first process stays as the guardian and
+// never returns from here: it spawns and waits as the supervisor asks (protocol.h), hands on the
+// signals it is sent, and exits with the supervisor's exit status. When the supervisor ends, in
+// whatever way, the guardian reaps what was handed over to it first; after a death by a signal it
+// says so on standard error and exits with 125.
+//
+// Call it first thing in main(), before any thread. The guardian becomes a subreaper (prctl(2)), so
+// that orphans of jobs come to it.
+Result<Link> become_guardian();
+
+}  // namespace plimsoll::guardian

@@ -1,0 +1,175 @@
+#include "guardian/protocol.h"
+
+#include <cstring>
+
+namespace plimsoll::guardian {
+namespace {
+
+enum class Tag : char {
+  started = 'S',
+  start_failed = 'F',
+  exited = 'X',
+  signalled = 's',
+  resumed = 'r',
+  spawn = 'p',
+  hand_over = 'h',
+  stop_yourself = 'z',
+};
+
+template <class Body>
+std::string tagged(Tag tag, const Body& body) {
+  static_assert(std::is_trivially_copyable_v<Body>);
+  std::string bytes(1, static_cast<char>(tag));
+  bytes.append(reinterpret_cast<const char*>(&body), sizeof body);
+  return bytes;
+}
+
+template <class Body>
+bool read_body(const std::string& bytes, Body& body) {
+  static_assert(std::is_trivially_copyable_v<Body>);
+  if (bytes.size() != 1 + sizeof body) return false;
+  std::memcpy(&body, bytes.data() + 1, sizeof body);
+  return true;
+}
+
+struct StartedBody {
+  ChildId id{};
+  pid_t pid{};
+};
+
+struct Sender {
+  const Channel& channel;
+
+  Result<void> operator()(const Started& m) const {
+    return channel.send(tagged(Tag::started, StartedBody{m.id, m.pid}), {m.pidfd.get()});
+  }
+  Result<void> operator()(const StartFailed& m) const {
+    return channel.send(tagged(Tag::start_failed, m), {});
+  }
+  Result<void> operator()(const Exited& m) const {
+    return channel.send(tagged(Tag::exited, m), {});
+  }
+  Result<void> operator()(const Signalled& m) const {
+    return channel.send(tagged(Tag::signalled, m), {});
+  }
+  Result<void> operator()(const Resumed& m) const {
+    return channel.send(tagged(Tag::resumed, m), {});
+  }
+};
+
+tl::unexpected<Error> bad(std::string_view from) {
+  return fail(std::errc::bad_message, "read a message of the " + std::string(from));
+}
+
+// A HandOver on the wire: this, `places` times PlaceBody, then the name. Descriptors in the order
+// home, and for each place base, lock.
+struct HandOverBody {
+  bool has_home = false;
+  std::uint8_t places = 0;
+};
+struct PlaceBody {
+  cgroup::Version version{};
+  bool has_lock = false;
+  cgroup::ControllerSet controllers;
+};
+
+// Takes a T off the front of `bytes`; false if they are too few.
+template <class T>
+bool take(std::string_view& bytes, T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  if (bytes.size() < sizeof value) return false;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  bytes.remove_prefix(sizeof value);
+  return true;
+}
+
+template <class T>
+void append(std::string& bytes, const T& value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+Result<FromSupervisor> decode_hand_over(Packet& packet) {
+  std::string_view rest = std::string_view(packet.bytes).substr(1);
+  std::size_t next = 0;
+  const auto take_fd = [&] {
+    return next < packet.fds.size() ? std::move(packet.fds[next++]) : UniqueFd();
+  };
+  HandOver message;
+  HandOverBody body;
+  if (!take(rest, body)) return bad("supervisor");
+  if (body.has_home) message.home_procs = take_fd();
+  for (unsigned i = 0; i < body.places; ++i) {
+    PlaceBody place;
+    if (!take(rest, place)) return bad("supervisor");
+    UniqueFd base = take_fd();
+    UniqueFd lock = place.has_lock ? take_fd() : UniqueFd();
+    message.places.push_back({place.version, place.controllers, std::move(base), std::move(lock)});
+  }
+  message.name = rest;
+  return message;
+}
+
+}  // namespace
+
+Result<void> send(const Channel& channel, const FromGuardian& message) {
+  return std::visit(Sender{channel}, message);
+}
+
+Result<FromGuardian> decode_from_guardian(Packet packet) {
+  if (packet.bytes.empty()) return bad("guardian");
+  const auto tag = static_cast<Tag>(packet.bytes.front());
+  if (tag == Tag::started) {
+    StartedBody body;
+    if (!read_body(packet.bytes, body) || packet.fds.size() != 1) return bad("guardian");
+    return Started{body.id, body.pid, std::move(packet.fds.front())};
+  }
+  const auto plain = [&packet]<class Message>(Message message) -> Result<FromGuardian> {
+    if (!read_body(packet.bytes, message)) return bad("guardian");
+    return message;
+  };
+  if (tag == Tag::start_failed) return plain(StartFailed{});
+  if (tag == Tag::exited) return plain(Exited{});
+  if (tag == Tag::signalled) return plain(Signalled{});
+  if (tag == Tag::resumed) return plain(Resumed{});
+  return bad("guardian");
+}
+
+Result<void> send(const Channel& channel, const SpawnRequest& request) {
+  EncodedSpawn encoded = encode(request);
+  encoded.bytes.insert(encoded.bytes.begin(), static_cast<char>(Tag::spawn));
+  return channel.send(encoded.bytes, encoded.fds);
+}
+
+Result<void> send(const Channel& channel, const HandOver& message) {
+  std::string bytes(1, static_cast<char>(Tag::hand_over));
+  std::vector<int> fds;
+  append(bytes, HandOverBody{static_cast<bool>(message.home_procs),
+                             static_cast<std::uint8_t>(message.places.size())});
+  if (message.home_procs) fds.push_back(message.home_procs.get());
+  for (const HandOver::Place& place : message.places) {
+    append(bytes, PlaceBody{place.version, static_cast<bool>(place.lock), place.controllers});
+    fds.push_back(place.base.get());
+    if (place.lock) fds.push_back(place.lock.get());
+  }
+  return channel.send(bytes + message.name, fds);
+}
+
+Result<void> send(const Channel& channel, StopYourself message) {
+  return channel.send(tagged(Tag::stop_yourself, message), {});
+}
+
+Result<FromSupervisor> decode_from_supervisor(Packet& packet) {
+  if (packet.bytes.empty()) return bad("supervisor");
+  const auto tag = static_cast<Tag>(packet.bytes.front());
+  if (tag == Tag::spawn) {
+    packet.bytes.erase(0, 1);
+    auto spawn = decode(packet.bytes, std::move(packet.fds));
+    if (!spawn) return pass(std::move(spawn));
+    return std::move(*spawn);
+  }
+  if (tag == Tag::hand_over) return decode_hand_over(packet);
+  if (tag == Tag::stop_yourself) return StopYourself{};
+  return bad("supervisor");
+}
+
+}  // namespace plimsoll::guardian

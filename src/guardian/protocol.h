@@ -1,0 +1,84 @@
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "cgroup/controller.h"
+#include "guardian/channel.h"
+#include "guardian/spawn_request.h"
+
+// What guardian and supervisor say to each other: one packet a message, a tag byte first. Both are
+// the same program file, so the layout is that of the compiler and has no version.
+namespace plimsoll::guardian {
+
+// How a main process ended, decoded once.
+struct WaitStatus {
+  enum class Kind : std::uint8_t { exited, signalled };
+  Kind kind = Kind::exited;
+  int value = 0;  // exit code or signal number
+  bool operator==(const WaitStatus&) const = default;
+};
+
+// Where a signal to the guardian came from. The terminal's own go to its whole foreground process
+// group, so that a command in the same group has had them too.
+enum class SignalOrigin : std::uint8_t { terminal, process };
+
+// From the guardian.
+struct Started {
+  ChildId id{};
+  pid_t pid{};  // for display; identity is the pidfd
+  UniqueFd pidfd;
+};
+struct StartFailed {
+  ChildId id{};
+  SpawnStep step{};
+  std::errc code{};
+};
+struct Exited {
+  ChildId id{};
+  WaitStatus status;
+  rusage usage{};
+};
+struct Signalled {
+  int number{};
+  SignalOrigin origin{};
+};
+struct Resumed {};  // the guardian had stopped itself and was continued
+using FromGuardian = std::variant<Started, StartFailed, Exited, Signalled, Resumed>;
+
+// From the supervisor.
+
+// What is to be reaped when the supervisor is gone: in each hierarchy the directory `name` below
+// the base, and where the guardian goes back to before its own leaf is removed. The lock
+// descriptors keep the tree from being taken for a dead one's (cgroup/tree.h).
+struct HandOver {
+  struct Place {
+    cgroup::Version version{};
+    cgroup::ControllerSet controllers;  // of the hierarchy
+    UniqueFd base;
+    UniqueFd lock;  // of base/name; absent before it is made
+  };
+  std::string name;
+  std::vector<Place> places;
+  UniqueFd home_procs;  // cgroup.procs to go back to; absent when the guardian was not moved
+};
+struct StopYourself {};  // SIGSTOP, in answer to SIGTSTP; answered by Resumed when continued
+using FromSupervisor = std::variant<ReceivedSpawn, HandOver, StopYourself>;
+
+Result<void> send(const Channel& channel, const FromGuardian& message);
+Result<FromGuardian> decode_from_guardian(Packet packet);
+
+Result<void> send(const Channel& channel, const SpawnRequest& request);
+Result<void> send(const Channel& channel, const HandOver& message);
+Result<void> send(const Channel& channel, StopYourself message);
+// The ReceivedSpawn points into packet.bytes, which must outlive it.
+Result<FromSupervisor> decode_from_supervisor(Packet& packet);
+
+}  // namespace plimsoll::guardian

@@ -1,0 +1,177 @@
+#include "guardian/spawner.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/close_range.h>
+#include <linux/sched.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace plimsoll::guardian {
+namespace {
+
+constexpr char kBirthByte = 'B';
+// What execvp(3) uses when the environment has no PATH.
+constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
+constexpr const char* kShell = "/bin/sh";
+
+// The files that argv[0] may name, in the order in which they are tried.
+std::vector<std::string> candidates(const ReceivedSpawn& request) {
+  const std::string_view command = request.argv.front();
+  if (command.empty()) return {};
+  if (command.find('/') != std::string_view::npos) return {std::string(command)};
+  std::string_view path = kDefaultPath;
+  constexpr std::string_view kPrefix = "PATH=";
+  for (const char* variable : request.env) {
+    if (variable == nullptr) break;
+    if (std::string_view(variable).starts_with(kPrefix)) {
+      path = std::string_view(variable).substr(kPrefix.size());
+      break;
+    }
+  }
+  std::vector<std::string> found;
+  do {
+    std::string file(take_until(path, ':'));
+    if (!file.empty()) file += '/';  // an empty entry is the working directory
+    found.push_back(file.append(command));
+  } while (!path.empty());
+  return found;
+}
+
+// Runs in the child. Each step either succeeds or ends the child with a report.
+class Child {
+ public:
+  Child(const ReceivedSpawn& request, const std::vector<std::string>& files, int report,
+        bool enter_v2)
+      : request_(request), files_(files), report_(report), enter_v2_(enter_v2) {}
+
+  [[noreturn]] void run(const sigset_t& mask) {
+    [[maybe_unused]] const ssize_t born = ::write(report_, &kBirthByte, 1);
+    enter_groups();
+    if (request_.session == Session::own && ::setsid() < 0) fail_at(SpawnStep::session);
+    for (const ResourceLimit& limit : request_.rlimits) {
+      if (::setrlimit(static_cast<__rlimit_resource>(limit.resource), &limit.value) != 0) {
+        fail_at(SpawnStep::rlimit);
+      }
+    }
+    if (request_.umask) ::umask(*request_.umask);
+    connect_stdio();
+    become_user();
+    if (*request_.cwd != '\0' && ::chdir(request_.cwd) != 0) fail_at(SpawnStep::working_directory);
+    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+    execute();
+  }
+
+ private:
+  [[noreturn]] void fail_at(SpawnStep step) {
+    const SpawnFailure failure{step, errno};
+    [[maybe_unused]] const ssize_t wrote = ::write(report_, &failure, sizeof failure);
+    ::_exit(127);
+  }
+
+  void enter_groups() {
+    if (enter_v2_) {
+      const int procs = ::openat(request_.v2_group.get(), "cgroup.procs", O_WRONLY | O_CLOEXEC);
+      if (procs < 0 || ::write(procs, "0", 1) != 1) fail_at(SpawnStep::enter_group);
+    }
+    for (const UniqueFd& procs : request_.v1_procs) {
+      if (::write(procs.get(), "0", 1) != 1) fail_at(SpawnStep::enter_group);
+    }
+  }
+
+  void connect_stdio() {
+    for (int target = 0; target < 3; ++target) {
+      const UniqueFd& source = request_.stdio[static_cast<std::size_t>(target)];
+      if (source && ::dup2(source.get(), target) < 0) fail_at(SpawnStep::stdio);
+    }
+    if (request_.descriptors == Descriptors::close) {
+      // Marked rather than closed: the report has to last until the exec.
+      ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+    }
+  }
+
+  void become_user() {
+    if (!request_.identity) return;
+    const Identity& identity = *request_.identity;
+    const bool became = ::setgroups(identity.groups.size(), identity.groups.data()) == 0 &&
+                        ::setresgid(identity.gid, identity.gid, identity.gid) == 0 &&
+                        ::setresuid(identity.uid, identity.uid, identity.uid) == 0;
+    if (!became) fail_at(SpawnStep::identity);
+  }
+
+  // As execvp(3): the first file that can be executed; a text without an interpreter goes to the
+  // shell; a file that was there but not executable is told before one that was not there.
+  [[noreturn]] void execute() {
+    bool denied = false;
+    errno = ENOENT;
+    for (const std::string& file : files_) {
+      ::execve(file.c_str(), request_.argv.data(), request_.env.data());
+      if (errno == ENOEXEC) execute_as_script(file);
+      if (errno == EACCES) denied = true;
+      if (errno != EACCES && errno != ENOENT && errno != ENOTDIR) break;
+    }
+    if (denied && (errno == ENOENT || errno == ENOTDIR)) errno = EACCES;
+    fail_at(SpawnStep::exec);
+  }
+
+  void execute_as_script(const std::string& file) {
+    std::vector<char*> argv = {const_cast<char*>(kShell), const_cast<char*>(file.c_str())};
+    argv.insert(argv.end(), request_.argv.begin() + 1, request_.argv.end());
+    ::execve(kShell, argv.data(), request_.env.data());
+  }
+
+  const ReceivedSpawn& request_;
+  const std::vector<std::string>& files_;
+  int report_;
+  bool enter_v2_;
+};
+
+// As fork(2), with a pidfd, and into the group unless `group` is -1.
+long clone_child(int group, int& pidfd) {
+  clone_args arguments{};
+  arguments.flags = CLONE_PIDFD;
+  arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
+  arguments.exit_signal = SIGCHLD;
+  if (group >= 0) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = static_cast<__u64>(group);
+  }
+  return ::syscall(SYS_clone3, &arguments, sizeof arguments);
+}
+
+}  // namespace
+
+Result<Newborn> Spawner::spawn(const ReceivedSpawn& request) {
+  const std::vector<std::string> files = candidates(request);
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("make a pipe");
+  UniqueFd report(ends[0]);
+  const UniqueFd child_end(ends[1]);
+
+  int pidfd = -1;
+  bool into_group = clone_into_group_ && request.v2_group;
+  long pid = clone_child(into_group ? request.v2_group.get() : -1, pidfd);
+  if (pid < 0 && (errno == ENOSYS || errno == EPERM)) {
+    // A kernel or a seccomp filter without clone3.
+    into_group = clone_into_group_ = false;
+    pid = ::fork();
+    if (pid > 0) pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
+  }
+  if (pid == 0) {
+    Child(request, files, child_end.get(), request.v2_group && !into_group).run(mask_);
+  }
+  if (pid < 0) return fail_errno("make a process");
+  return Newborn{static_cast<pid_t>(pid), UniqueFd(pidfd), std::move(report)};
+}
+
+bool Spawner::give_up_clone_into_group() { return std::exchange(clone_into_group_, false); }
+
+}  // namespace plimsoll::guardian

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "guardian/spawn_request.h"
+
+namespace plimsoll::guardian {
+
+// A child between its birth and its exec.
+struct Newborn {
+  pid_t pid{};
+  UniqueFd pidfd;
+  // Delivers one birth byte, then the SpawnFailure if a step failed; end of file after the birth
+  // byte alone means that the exec has happened, without it that the child was killed at birth.
+  UniqueFd report;
+};
+
+// What a child writes when a step before its exec failed.
+struct SpawnFailure {
+  SpawnStep step{};
+  int code{};  // errno
+};
+
+// Makes children by clone3(2), straight into their v2 group with CLONE_INTO_CGROUP. Some kernels
+// kill such a child at birth when its group, an ancestor or the caller's own group ever received
+// cgroup.kill; after one such death every child is forked and writes itself into its group instead.
+//
+// The caller has one thread: the child runs ordinary code between birth and exec.
+class Spawner {
+ public:
+  // `mask` is the signal mask that children start with.
+  explicit Spawner(const sigset_t& mask) : mask_(mask) {}
+
+  // Does not wait for the exec. The request must live until this returns.
+  [[nodiscard]] Result<Newborn> spawn(const ReceivedSpawn& request);
+
+  // Call when a child has died without its birth byte. True if spawning it once more can help: it
+  // was cloned into its group, and from now on none will be.
+  [[nodiscard]] bool give_up_clone_into_group();
+
+ private:
+  sigset_t mask_;
+  bool clone_into_group_ = true;
+};
+
+}  // namespace plimsoll::guardian

@@ -1,0 +1,243 @@
+#include "policy/queue.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "policy/backoff.h"
+
+namespace plimsoll::policy {
+namespace {
+
+std::string seconds(Duration wait) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(wait).count()) + " s";
+}
+
+// Lost to the machine or to other jobs, not by a fault of its own.
+bool was_lost(Outcome outcome) {
+  return outcome == Outcome::evicted || outcome == Outcome::machine_oom;
+}
+
+// An end that another attempt may better. Not a job's own memory limit, nor a command that is not
+// there: they would end in the same way again.
+bool may_retry(const AttemptEnd& end) {
+  return !succeeded(end) && (end.outcome == Outcome::exited || end.outcome == Outcome::signalled ||
+                             end.outcome == Outcome::timed_out);
+}
+
+}  // namespace
+
+Queue::Queue(QueueConfig config) : config_(std::move(config)) {
+  PLIMSOLL_CHECK(config_.jobs_max >= 1);
+}
+
+Queue::Job& Queue::find(JobId job) {
+  const auto found = jobs_.find(job);
+  PLIMSOLL_CHECK(found != jobs_.end());
+  return found->second;
+}
+
+void Queue::enter(const JobSpec& spec) {
+  PLIMSOLL_CHECK(!ended_.contains(spec.id));
+  const auto [place, is_new] = jobs_.try_emplace(spec.id);
+  PLIMSOLL_CHECK(is_new);
+  Job& job = place->second;
+  job.name = spec.name;
+  job.priority = spec.priority;
+  job.retries = spec.retries;
+  job.restartable = spec.restartable;
+  job.timeout = spec.timeout;
+  ++tally_.entered;
+  for (const JobId need : spec.needs) {
+    const auto ended = ended_.find(need);
+    if (ended == ended_.end()) {
+      dependents_[need].push_back(spec.id);
+      ++job.needs_left;
+    } else if (ended->second.end != End::succeeded) {
+      doom(spec.id, need);
+    }
+  }
+  if (job.needs_left == 0 && job.state != State::doomed) make_ready(spec.id, job);
+}
+
+void Queue::make_ready(JobId id, Job& job) {
+  job.state = State::ready;
+  ready_.insert({job.priority, id});
+}
+
+void Queue::doom(JobId id, JobId failed_need) {
+  Job& job = find(id);
+  if (job.state == State::doomed) return;
+  PLIMSOLL_CHECK(job.state == State::needing);
+  job.state = State::doomed;
+  doomed_.emplace_back(id, failed_need);
+}
+
+std::optional<Requeue> Queue::leave(JobId id, const AttemptEnd& attempt, Instant now) {
+  Job& job = find(id);
+  PLIMSOLL_CHECK(job.state == State::running);
+  running_.erase(id);
+  slots_.give_back(job.slot);
+  const bool success = succeeded(attempt);
+  if (!success && !stop_) {
+    if (auto again = requeue(job, attempt, now)) {
+      job.state = State::backoff;
+      backoff_.emplace(again->not_before, id);
+      return again;
+    }
+  }
+  if (success) succeeded_wall_.add(attempt.wall);
+  end_job(id, success ? End::succeeded : End::failed, describe(attempt));
+  count_ended(success);
+  return std::nullopt;
+}
+
+std::optional<Requeue> Queue::requeue(Job& job, const AttemptEnd& attempt, Instant now) const {
+  const bool lost = was_lost(attempt.outcome);
+  if (lost) {
+    if (!job.restartable || job.lost >= kLostAttemptsMax) return std::nullopt;
+    ++job.lost;
+  } else {
+    if (!may_retry(attempt) || job.failures >= job.retries) return std::nullopt;
+    ++job.failures;
+  }
+  const unsigned used = lost ? job.lost : job.failures;
+  const unsigned bound = lost ? kLostAttemptsMax : job.retries;
+  const Duration wait = backoff_after(used);
+  return Requeue{.not_before = now + wait,
+                 .reason = "attempt " + std::to_string(job.attempts) + " " + describe(attempt) +
+                           "; " + (lost ? "restart " : "retry ") + std::to_string(used) + " of " +
+                           std::to_string(bound) + " in " + seconds(wait)};
+}
+
+void Queue::end_job(JobId id, End end, std::string why) {
+  const auto job = jobs_.extract(id);
+  ended_.emplace(id, Ended{.name = job.mapped().name, .end = end, .why = std::move(why)});
+  const auto waiting = dependents_.extract(id);
+  if (waiting.empty()) return;
+  for (const JobId dependent : waiting.mapped()) {
+    const auto found = jobs_.find(dependent);
+    if (found == jobs_.end()) continue;  // skipped already, for another need or by a stop
+    if (end != End::succeeded) {
+      doom(dependent, id);
+    } else if (--found->second.needs_left == 0 && found->second.state == State::needing) {
+      make_ready(dependent, found->second);
+    }
+  }
+}
+
+void Queue::count_ended(bool success) {
+  ++(success ? tally_.succeeded : tally_.failed);
+  if (stop_ || !config_.halt) return;
+  if (auto reason = halt_reason(*config_.halt, tally_)) {
+    stop_ = Stop{.urgency = config_.halt->urgency, .reason = std::move(*reason)};
+  }
+}
+
+void Queue::interrupt() {
+  const Urgency urgency = stop_ ? Urgency::now : Urgency::soon;
+  stop_ = Stop{.urgency = urgency, .reason = "interrupted by the user"};
+}
+
+void Queue::set_jobs_max(unsigned jobs_max) {
+  PLIMSOLL_CHECK(jobs_max >= 1);
+  config_.jobs_max = jobs_max;
+}
+
+std::vector<Decision> Queue::tick(Instant now) {
+  std::vector<Decision> decisions;
+  skip_doomed(decisions);
+  if (stop_) {
+    cancel_running(decisions);
+    end_unstarted(decisions);
+  } else {
+    start_ready(decisions, now);
+  }
+  return decisions;
+}
+
+// Grows while it is walked: each skipped job dooms those that need it.
+void Queue::skip_doomed(std::vector<Decision>& decisions) {
+  for (std::size_t i = 0; i < doomed_.size(); ++i) {
+    const auto [id, failed_need] = doomed_[i];
+    const Ended& need = ended_.at(failed_need);
+    const bool skipped = need.end == End::skipped;
+    decisions.push_back({Skip{id}, "not started: it needs " + need.name + ", which " +
+                                       (skipped ? "was skipped: " : "") + need.why});
+    end_job(id, End::skipped, skipped ? need.why : need.name + ' ' + need.why);
+  }
+  doomed_.clear();
+}
+
+void Queue::cancel_running(std::vector<Decision>& decisions) {
+  if (stop_->urgency != Urgency::now) return;
+  for (const JobId id : running_) {
+    Job& job = find(id);
+    if (job.cancelled) continue;
+    job.cancelled = true;
+    decisions.push_back({Cancel{id}, stop_->reason});
+  }
+}
+
+void Queue::end_unstarted(std::vector<Decision>& decisions) {
+  if (jobs_.size() == running_.size()) return;
+  ready_.clear();
+  backoff_.clear();
+  std::vector<JobId> waiting;
+  for (const auto& [id, job] : jobs_) {
+    if (job.state != State::running) waiting.push_back(id);
+  }
+  for (const JobId id : waiting) {
+    if (find(id).attempts == 0) {
+      decisions.push_back({Skip{id}, "not started: " + stop_->reason});
+    } else {
+      decisions.push_back({GiveUp{id}, "not tried again: " + stop_->reason});
+    }
+    end_job(id, End::skipped, stop_->reason);
+  }
+  // What end_job() has doomed on the way has had its own decision by now.
+  doomed_.clear();
+}
+
+// Whether one more job may start at `now`: the whole of the admission policy.
+bool Queue::may_start(Instant now) const {
+  if (running_.size() >= config_.jobs_max) return false;
+  return !last_start_ || now >= *last_start_ + config_.delay;
+}
+
+void Queue::start_ready(std::vector<Decision>& decisions, Instant now) {
+  while (!backoff_.empty() && backoff_.begin()->first <= now) {
+    const JobId id = backoff_.begin()->second;
+    backoff_.erase(backoff_.begin());
+    make_ready(id, find(id));
+  }
+  while (!ready_.empty() && may_start(now)) {
+    const JobId id = ready_.begin()->job;
+    ready_.erase(ready_.begin());
+    Job& job = find(id);
+    job.state = State::running;
+    job.slot = slots_.take();
+    ++job.attempts;
+    running_.insert(id);
+    last_start_ = now;
+    decisions.push_back({Start{.job = id, .attempt = job.attempts, .slot = job.slot},
+                         "slot " + std::to_string(job.slot) + " of " +
+                             std::to_string(config_.jobs_max) + " is free"});
+  }
+}
+
+std::optional<Instant> Queue::next_wake() const {
+  if (stop_ || running_.size() >= config_.jobs_max) return std::nullopt;
+  const Instant next_start = last_start_ ? *last_start_ + config_.delay : Instant{};
+  if (!ready_.empty()) return next_start;
+  if (backoff_.empty()) return std::nullopt;
+  return std::max(backoff_.begin()->first, next_start);
+}
+
+std::optional<Duration> Queue::timeout_of(JobId id) const {
+  const auto found = jobs_.find(id);
+  PLIMSOLL_CHECK(found != jobs_.end());
+  if (found->second.timeout) return found->second.timeout;
+  return timeout_by(config_.timeout, succeeded_wall_);
+}
+
+}  // namespace plimsoll::policy

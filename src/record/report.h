@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "measure/usage.h"
+#include "policy/job.h"
+
+// What is told of a job and of a run when they have ended: the values behind the job report and the
+// run summary (docs/formats/). The engine fills them. Absent means that it is not known, or does
+// not apply; it is left out of every output and never shown as zero.
+namespace plimsoll::record {
+
+// A process other than the main one that was still there at the end, and was killed.
+struct LeftBehind {
+  std::int64_t pid = 0;
+  std::string comm;  // the kernel's short name of it; any bytes
+};
+
+// One execution of a job, in short.
+struct AttemptReport {
+  policy::Outcome outcome{};
+  WallTime started{};
+  std::optional<Duration> wall{};
+  std::optional<Duration> cpu_usage{};
+  std::optional<Bytes> peak{};
+};
+
+struct JobTimes {
+  WallTime queued{};
+  std::optional<WallTime> started{};  // of the last attempt
+  std::optional<WallTime> ended{};    // of the last attempt
+  std::optional<Duration> wall{};     // of the last attempt
+  std::optional<Duration> held{};     // time it waited to be started, all attempts together
+  std::optional<Duration> paused{};   // time it was frozen, all attempts together
+};
+
+// What wait4(2) tells of the main process and its waited-for children.
+struct RusageReport {
+  Bytes maxrss{};
+  std::uint64_t minor_faults = 0;
+  std::uint64_t major_faults = 0;
+  std::uint64_t voluntary_switches = 0;
+  std::uint64_t involuntary_switches = 0;
+  std::uint64_t in_blocks = 0;
+  std::uint64_t out_blocks = 0;
+};
+
+// How groups of this host are made; `process` is a host without any writable cgroup.
+enum class HostHierarchy : std::uint8_t { v2, hybrid, v1, process };
+[[nodiscard]] std::string_view name_of(HostHierarchy hierarchy);
+
+struct HostInfo {
+  std::string hostname;
+  std::string kernel;  // release, as uname(2) has it
+  std::uint64_t cpus = 0;
+  Bytes memory{};
+  HostHierarchy hierarchy{};
+};
+
+// The end of one job. Figures without an attempt of their own are the last attempt's.
+struct JobReport {
+  std::string id;         // as given, else the number of the job
+  std::string job_class;  // as given, else as derived from the command
+  policy::Command command;
+  std::string cwd;  // empty: not known
+
+  policy::Outcome outcome{};
+  std::optional<int> exit_code{};  // of the main process; at most one of these two is present
+  std::optional<int> signal{};     // the number; outputs have its name
+  std::string reason;              // a sentence with numbers; empty if it exited by itself
+  std::vector<LeftBehind> left_behind;
+  std::vector<AttemptReport> attempts;  // in order; empty if it never started
+
+  JobTimes times;
+  std::optional<measure::JobUsage> usage{};
+  std::optional<RusageReport> rusage{};
+  std::optional<measure::MachineUsage> machine{};
+  std::optional<HostInfo> host{};
+  // Keys of the report that could not be had, and why; joined with usage->unavailable in outputs,
+  // where this one wins.
+  measure::Unavailable unavailable;
+};
+
+// A memory monitor of the run: which, why this one, and how it fares.
+struct MonitorReport {
+  std::string name;
+  std::string why;
+  std::string health;
+};
+
+// The end of a whole run.
+struct RunSummary {
+  std::string run;  // id
+  std::optional<Duration> makespan{};
+  std::uint64_t jobs = 0;
+  std::map<policy::Outcome, std::uint64_t> outcomes;  // only those that occurred
+  std::uint64_t holds = 0;
+  std::uint64_t pauses = 0;
+  std::uint64_t evictions = 0;
+  std::optional<Duration> lost_cpu{};  // CPU time of attempts that were thrown away
+  std::optional<Bytes> line{};
+  std::optional<Bytes> used_peak{};
+  std::vector<MonitorReport> monitors;
+  Instant started{};                                  // what t_ns of the system samples counts from
+  std::vector<measure::SystemSample> system_samples;  // bounded, in order
+  std::optional<std::uint64_t> oom_kills{};           // by the kernel, in the pool
+  std::optional<Duration> cpu_usage{};                // of all attempts
+  std::optional<measure::MachineUsage> machine{};
+  measure::Unavailable unavailable;
+};
+
+}  // namespace plimsoll::record
