@@ -9,6 +9,7 @@ fuzz_seconds=5
 layer_tidy() {
   need test
   check format --check
+  check tests/tidy/tidy_test.py
   check tools/tidy.py
   local page
   for page in docs/man/*.1; do

@@ -48,6 +48,7 @@ class TidyTest(unittest.TestCase):
             (source, "int x = std::stoi(s);\n", 1),
             (source, "\nauto t = std::chrono::steady_clock::now();\n", 2),
             (source, "void f() { ::kill(pid, 9); }\n", 1),
+            (source, "int f() { return waitpid(1, &s, 0); }\n", 1),
             (source, "void f() { clone3(x); }\n", 1),
             (source, "sd_event_ref(e);\n", 1),
             (source, "void f() { spdlog::info(x); }\n", 1),
