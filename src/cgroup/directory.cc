@@ -21,6 +21,11 @@ Result<Directory> Directory::open(const std::string& path, Version version) {
   return Directory(std::move(fd), version, path);
 }
 
+Directory Directory::adopt(UniqueFd fd, Version version) {
+  std::string label = "descriptor " + std::to_string(fd.get());
+  return Directory(std::move(fd), version, std::move(label));
+}
+
 Result<Directory> Directory::clone() const {
   UniqueFd fd(::openat(fd_.get(), ".", kOpenFlags));
   if (!fd) return fail_errno("open the group " + label_);

@@ -17,6 +17,10 @@ class Directory {
   // `path` is absolute; `label` of what is opened is the path.
   static Result<Directory> open(const std::string& path, Version version);
 
+  // Takes over a directory descriptor that another process has opened. The label is only its
+  // number.
+  static Directory adopt(UniqueFd fd, Version version);
+
   // A second, independent handle on the same group.
   [[nodiscard]] Result<Directory> clone() const;
 

@@ -61,32 +61,51 @@ tl::unexpected<Error> bad(std::string_view from) {
   return fail(std::errc::bad_message, "read a message of the " + std::string(from));
 }
 
-// What of a Place goes as a descriptor.
-constexpr char kHasLock = 'l';
-constexpr char kNoLock = '-';
-constexpr char kHasHome = 'H';
+// A HandOver on the wire: this, `places` times PlaceBody, then the name. Descriptors in the order
+// home, and for each place base, lock.
+struct HandOverBody {
+  bool has_home = false;
+  std::uint8_t places = 0;
+};
+struct PlaceBody {
+  cgroup::Version version{};
+  bool has_lock = false;
+  cgroup::ControllerSet controllers;
+};
+
+// Takes a T off the front of `bytes`; false if they are too few.
+template <class T>
+bool take(std::string_view& bytes, T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  if (bytes.size() < sizeof value) return false;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  bytes.remove_prefix(sizeof value);
+  return true;
+}
+
+template <class T>
+void append(std::string& bytes, const T& value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 
 Result<FromSupervisor> decode_hand_over(Packet& packet) {
-  // tag, home marker, one (version, lock marker) pair a place, then the name
-  const std::string& bytes = packet.bytes;
-  if (bytes.size() < 3) return bad("supervisor");
-  const auto places = static_cast<std::size_t>(static_cast<unsigned char>(bytes[2]));
-  const std::size_t name_at = 3 + 2 * places;
-  if (bytes.size() < name_at) return bad("supervisor");
-  HandOver message;
-  message.name = bytes.substr(name_at);
+  std::string_view rest = std::string_view(packet.bytes).substr(1);
   std::size_t next = 0;
-  const auto take = [&] {
+  const auto take_fd = [&] {
     return next < packet.fds.size() ? std::move(packet.fds[next++]) : UniqueFd();
   };
-  if (bytes[1] == kHasHome) message.home_procs = take();
-  for (std::size_t i = 0; i < places; ++i) {
-    HandOver::Place place;
-    place.version = bytes[3 + 2 * i] == '2' ? cgroup::Version::v2 : cgroup::Version::v1;
-    place.base = take();
-    if (bytes[4 + 2 * i] == kHasLock) place.lock = take();
-    message.places.push_back(std::move(place));
+  HandOver message;
+  HandOverBody body;
+  if (!take(rest, body)) return bad("supervisor");
+  if (body.has_home) message.home_procs = take_fd();
+  for (unsigned i = 0; i < body.places; ++i) {
+    PlaceBody place;
+    if (!take(rest, place)) return bad("supervisor");
+    UniqueFd base = take_fd();
+    UniqueFd lock = place.has_lock ? take_fd() : UniqueFd();
+    message.places.push_back({place.version, place.controllers, std::move(base), std::move(lock)});
   }
+  message.name = rest;
   return message;
 }
 
@@ -124,12 +143,11 @@ Result<void> send(const Channel& channel, const SpawnRequest& request) {
 Result<void> send(const Channel& channel, const HandOver& message) {
   std::string bytes(1, static_cast<char>(Tag::hand_over));
   std::vector<int> fds;
-  bytes += message.home_procs ? kHasHome : kNoLock;
-  bytes += static_cast<char>(message.places.size());
+  append(bytes, HandOverBody{static_cast<bool>(message.home_procs),
+                             static_cast<std::uint8_t>(message.places.size())});
   if (message.home_procs) fds.push_back(message.home_procs.get());
   for (const HandOver::Place& place : message.places) {
-    bytes += place.version == cgroup::Version::v2 ? '2' : '1';
-    bytes += place.lock ? kHasLock : kNoLock;
+    append(bytes, PlaceBody{place.version, static_cast<bool>(place.lock), place.controllers});
     fds.push_back(place.base.get());
     if (place.lock) fds.push_back(place.lock.get());
   }

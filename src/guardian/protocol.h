@@ -61,6 +61,7 @@ using FromGuardian = std::variant<Started, StartFailed, Exited, Signalled, Resum
 struct HandOver {
   struct Place {
     cgroup::Version version{};
+    cgroup::ControllerSet controllers;  // of the hierarchy
     UniqueFd base;
     UniqueFd lock;  // of base/name; absent before it is made
   };

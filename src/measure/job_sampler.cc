@@ -6,7 +6,7 @@
 
 namespace plimsoll::measure {
 
-JobSampler::JobSampler(const cgroup::Group& group, GroupAge age, Network& network, Instant start)
+JobSampler::JobSampler(const cgroup::Group& group, Instant start, Network& network, GroupAge age)
     : files_(group, age), start_(start), next_due_(start + kSampleGapMin) {
   const auto* v2 = group.v2();
   if (v2 == nullptr) {
@@ -29,22 +29,22 @@ void JobSampler::fill(Sample& sample, SampleState state, Instant now, WallTime w
   sample.state = state;
 }
 
-const Sample& JobSampler::sample(Level level, SampleState state, Instant now, WallTime wall) {
+const Sample& JobSampler::sample(Instant now, WallTime wall, Level level, SampleState state) {
   files_.read(level, now);
-  current_ = files_.latest(level);
-  fill(current_, state, now, wall);
-  if (level == Level::full && network_) current_.network = network_->usage();
+  latest_ = files_.latest(level);
+  fill(latest_, state, now, wall);
+  if (level == Level::full && network_) latest_.network = network_->usage();
   remember_stat(level);
-  series_.add(current_);
+  series_.add(latest_);
   next_due_ = now + sample_gap(now - start_);
-  return current_;
+  return latest_;
 }
 
 void JobSampler::remember_stat(Level level) {
-  const auto& now = current_.memory.current;
+  const auto& now = latest_.memory.current;
   if (!now || (stat_peak_ && *now <= *stat_peak_)) return;
   if (level == Level::full) {
-    stat_at_peak_ = current_.memory.stat;
+    stat_at_peak_ = latest_.memory.stat;
   } else {
     const Bytes peak = stat_peak_.value_or(Bytes{});
     const auto grown = static_cast<double>(peak.count) * kStatGrowth;
@@ -62,9 +62,9 @@ JobUsage JobSampler::finish(Instant now, WallTime wall) {
   fill(usage.totals, SampleState::running, now, wall);
   if (network_) usage.totals.network = network_->usage();
   network_.reset();
-  current_ = usage.totals;
+  latest_ = usage.totals;
   remember_stat(Level::full);
-  series_.add(current_);
+  series_.add(latest_);
   usage.stat_at_peak = stat_at_peak_;
   usage.samples = series_.points();
   usage.unavailable = std::move(unavailable_);

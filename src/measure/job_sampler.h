@@ -24,10 +24,15 @@ class JobSampler {
  public:
   // To be made before the group's first process: a reused group's counters begin here. `network`
   // must outlive this; one that counts nothing is fine.
-  JobSampler(const cgroup::Group& group, GroupAge age, Network& network, Instant start);
+  JobSampler(const cgroup::Group& group, Instant start, Network& network,
+             GroupAge age = GroupAge::fresh);
 
-  // Looks now and records it. The result is overwritten by the next call.
-  const Sample& sample(Level level, SampleState state, Instant now, WallTime wall);
+  // Looks now and records it.
+  const Sample& sample(Instant now, WallTime wall, Level level = Level::full,
+                       SampleState state = SampleState::running);
+
+  // The last look; overwritten by the next.
+  [[nodiscard]] const Sample& latest() const { return latest_; }
 
   // When the next sample is due, so that the record is dense at first and even later.
   [[nodiscard]] Instant next_due() const { return next_due_; }
@@ -48,7 +53,7 @@ class JobSampler {
   Instant start_;
   Instant next_due_;
   JobSeries series_;
-  Sample current_;
+  Sample latest_;
   MemoryStat stat_at_peak_;
   std::optional<Bytes> stat_peak_;  // memory.current when it was read
   Unavailable unavailable_;

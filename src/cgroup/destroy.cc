@@ -1,0 +1,86 @@
+#include "cgroup/destroy.h"
+
+#include <fcntl.h>
+#include <poll.h>
+
+#include "base/file.h"
+#include "cgroup/backoff.h"
+#include "cgroup/processes.h"
+#include "cgroup/remove.h"
+
+namespace plimsoll::cgroup {
+namespace {
+
+// Makes the next poll(2) wait for a change after this moment. False if there is nothing to wait on.
+bool arm(const UniqueFd& events) {
+  std::string text;
+  return events && read_text_into(events.get(), text);
+}
+
+void sleep_until_change(int events_fd, Duration wait) {
+  pollfd watched{.fd = events_fd, .events = POLLPRI, .revents = 0};
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wait).count();
+  ::poll(&watched, 1, static_cast<int>(ms));
+}
+
+// One round: kill if somebody lives there, else remove. Whether the group is gone.
+bool advance(const Group& group, Kill& kill, Instant now, std::optional<Error>& trouble) {
+  const auto alive = populated(group, Scope::every_part);
+  if (!alive || *alive) {
+    KillStep step = kill.step(group, now);
+    trouble = std::move(step.trouble);
+    return false;
+  }
+  auto removed = remove_group(group);
+  if (!removed) {
+    trouble = std::move(removed).error();
+    return false;
+  }
+  return *removed == Removal::done;
+}
+
+}  // namespace
+
+Result<Group> open_group(const std::vector<Group::Part>& parents, const std::string& name) {
+  std::vector<Group::Part> parts;
+  for (const Group::Part& parent : parents) {
+    auto directory = parent.directory.open_child(name);
+    if (directory) {
+      parts.push_back({std::move(*directory), parent.controllers});
+    } else if (!directory.error().gone()) {
+      return pass(std::move(directory));
+    }
+  }
+  return Group(name, std::move(parts));
+}
+
+Remains destroy(const std::vector<Group::Part>& parents, const std::string& name, Instant deadline,
+                Instant (*clock)(), KillWay way) {
+  Remains remains;
+  auto group = open_group(parents, name);
+  if (!group) {
+    remains.trouble = std::move(group).error();
+    return remains;
+  }
+  UniqueFd events;
+  if (group->v2() != nullptr) {
+    if (auto fd = group->v2()->open_file("cgroup.events", O_RDONLY)) events = std::move(*fd);
+  }
+  Kill kill(way);
+  Backoff backoff;
+  for (;;) {
+    // Before the look, so that what changes after it is not slept through.
+    const bool armed = arm(events);
+    if (advance(*group, kill, clock(), remains.trouble)) {
+      return Remains{.gone = true, .processes = {}, .trouble = {}};
+    }
+    const Duration left = deadline - clock();
+    if (left <= Duration::zero()) {
+      remains.processes = stuck_processes(*group);
+      return remains;
+    }
+    sleep_until_change(armed ? events.get() : -1, std::min(backoff.next(), left));
+  }
+}
+
+}  // namespace plimsoll::cgroup

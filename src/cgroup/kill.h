@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "cgroup/freeze.h"
+#include "cgroup/group.h"
+
+namespace plimsoll::cgroup {
+
+// How a group may be killed.
+enum class KillWay : std::uint8_t {
+  // cgroup.kill where the group has it, else signals. A group into which cgroup.kill was written
+  // must never be used again: on some kernels (6.18.44) a child made in it, or in any group below
+  // it, by clone3(CLONE_INTO_CGROUP) is killed at birth.
+  best,
+  // Signals alone, slower: for a group that is to be used again afterwards.
+  signals,
+};
+
+// What one step did.
+struct KillStep {
+  enum class Did : std::uint8_t {
+    wrote_kill,  // cgroup.kill: all that live in the v2 group die, those that are being forked too
+    signalled,   // SIGKILL to each process that was found
+    freezing,    // nothing yet: waits for the freezer, so that nobody forks while being killed
+  };
+  Did did = Did::signalled;
+  // Processes that were sent SIGKILL one by one.
+  std::size_t signals = 0;
+  // Why some process could not be killed or found, if so: the first reason met. Processes and
+  // groups that are gone are none.
+  std::optional<Error> trouble;
+};
+
+// Kills everything in a group and below it, in steps that never wait. The caller looks whether the
+// group is empty (processes.h), and if it is not takes another step after a while (backoff.h),
+// until it is.
+//
+// A step first lifts what would delay the deaths: cpu.max, memory.high, the v1 quota; and forbids
+// new processes (pids.max 0). What a job did to its sub-groups is undone as well.
+//
+// Signals go through a pidfd of a process that was in the group before the pidfd was opened and is
+// after, so a pid that was used again for a stranger is never hit. They are repeated at each step.
+// Against processes that fork faster than they are found, where pids.max is not to be had, the
+// group is frozen, killed and thawed after a few rounds; a v1 freezer that does not get there in
+// time (a process asleep at a memory limit never freezes) is thawed again after the kill, and the
+// limit raised.
+//
+// A process in the state D dies when what it waits for ends; no step changes that.
+class Kill {
+ public:
+  explicit Kill(KillWay way = KillWay::best) : way_(way) {}
+
+  // `group` is the same at every step. Costs about 50 us and 30 us more for each process that is
+  // signalled one by one. Destroying this between two steps leaves nothing frozen.
+  KillStep step(const Group& group, Instant now);
+
+  // Rounds of signals, each with processes unknown to the one before, after which the group is
+  // frozen first. The rounds of a group that does not fork end after one; of one whose forks were
+  // under way when pids.max was written, after two.
+  static constexpr unsigned kRacingRounds = 3;
+
+  // How long a step waits for the freezer before it goes on with a group that is not all frozen: a
+  // first and a second time, then the freezer is not asked again. Freezing 2,000 processes that
+  // fork takes 0.1 s.
+  static constexpr Duration kFreezePatience[] = {std::chrono::milliseconds(200),
+                                                 std::chrono::seconds(1)};
+
+ private:
+  KillStep signal_round(const Group& group, Instant now);
+  void note_round(const Group& group, Instant now, std::vector<int> found);
+
+  KillWay way_;
+  std::vector<int> last_found_;  // pids of the round before, sorted
+  unsigned racing_rounds_ = 0;   // in a row that found new processes
+  unsigned freeze_failures_ = 0;
+  std::optional<FreezeGuard> freeze_;
+  Instant freeze_began_{};
+};
+
+}  // namespace plimsoll::cgroup

@@ -1,0 +1,39 @@
+#include "guardian/cleaner.h"
+
+#include <chrono>
+#include <cstdio>
+
+#include "cgroup/run_removal.h"
+
+namespace plimsoll::guardian {
+namespace {
+
+// Long enough for anything but a process that waits for a broken device; what is left then is
+// named, and swept by the next start or `plimsoll reap --stale`.
+constexpr Duration kPatience = std::chrono::seconds(10);
+
+Instant clock_now() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+void Cleaner::clean() {
+  if (tree_.places.empty()) return;
+  std::vector<cgroup::Group::Part> bases;
+  for (HandOver::Place& place : tree_.places) {
+    auto base = cgroup::Directory::adopt(std::move(place.base), place.version);
+    bases.push_back({std::move(base), place.controllers});
+  }
+  const int home = tree_.home_procs ? tree_.home_procs.get() : -1;
+  const cgroup::Remains remains =
+      cgroup::destroy_run(bases, tree_.name, home, clock_now() + kPatience, &clock_now);
+  if (remains.gone) return;
+  std::fprintf(stderr, "plimsoll: the group %s could not be removed", tree_.name.c_str());
+  if (remains.trouble) std::fprintf(stderr, ": %s", remains.trouble->message().c_str());
+  for (const cgroup::StuckProcess& process : remains.processes) {
+    std::fprintf(stderr, "\n  process %d (%s), state %c, waits in %s", process.pid,
+                 process.comm.c_str(), process.state, process.wchan.c_str());
+  }
+  std::fprintf(stderr, "\n  try `plimsoll reap --stale` later\n");
+}
+
+}  // namespace plimsoll::guardian
