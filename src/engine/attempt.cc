@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 
 #include "base/quantity.h"
@@ -16,10 +17,6 @@ using policy::Outcome;
 constexpr Bytes kV1ChargeSlack{4 << 20};
 
 WallTime wall_now() { return std::chrono::system_clock::now(); }
-
-Duration to_duration(const timeval& time) {
-  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
-}
 
 std::uint64_t count(long number) { return static_cast<std::uint64_t>(std::max(number, 0L)); }
 
