@@ -54,7 +54,7 @@ void Attempt::start() {
     return;
   }
   group_ = std::make_shared<cgroup::Leaf>(std::move(*group));
-  sampler_.emplace(*group_, measure::GroupAge::fresh, machine_.network(), started_at_);
+  sampler_.emplace(*group_, started_at_, machine_.network());
   sample_timer_ = machine_.loop().timer([this] { on_sample_due(); });
   timeout_timer_ = machine_.loop().timer([this] { on_time_out(); });
   watch_v1_oom();
@@ -175,7 +175,7 @@ void Attempt::set_cause(Outcome outcome, std::string reason) {
 }
 
 const measure::Sample& Attempt::sample(measure::Level level) {
-  return sampler_->sample(level, measure::SampleState::running, loop::now(), wall_now());
+  return sampler_->sample(loop::now(), wall_now(), level);
 }
 
 void Attempt::on_sample_due() {
