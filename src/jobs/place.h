@@ -15,12 +15,12 @@ struct Place {
 };
 
 // "jobs.txt:12"
-inline std::string to_text(const Place& place) {
+inline std::string where(const Place& place) {
   return std::string(place.file) + ':' + std::to_string(place.line);
 }
 
 inline tl::unexpected<Error> fail_at(const Place& place, const std::string& what) {
-  return fail(to_text(place) + ": " + what);
+  return fail(where(place) + ": " + what);
 }
 
 }  // namespace plimsoll::jobs

@@ -7,6 +7,9 @@
 namespace plimsoll::jobs {
 namespace {
 
+// The longest replacement string with its braces: sign, six digits, part.
+constexpr std::size_t kReplacementBytesMax = 11;
+
 using Values = std::span<const std::string>;
 
 Values chosen(const Replacement& replacement, Values values) {
@@ -64,7 +67,7 @@ Result<CommandTemplate::Word> CommandTemplate::parse_word(std::string_view text)
                   "\", expected one of {} {.} {/} {//} {/.} {#} {%} {1} {-1}: Perl expressions are "
                   "not known here");
     }
-    const std::size_t close = text.find('}');
+    const std::size_t close = text.substr(0, kReplacementBytesMax).find('}');
     const auto replacement = close == std::string_view::npos
                                  ? std::nullopt
                                  : parse_replacement(text.substr(1, close - 1));

@@ -29,7 +29,7 @@ Result<std::vector<policy::JobSpec>> parse_text_jobs(std::string_view text, std:
     job.command = std::string(command);
     auto usable = check_job_count(jobs.size() + 1);
     if (usable) usable = check_lengths(job.command);
-    if (!usable) return pass(std::move(usable), to_text({file, record.number}));
+    if (!usable) return pass(std::move(usable), where({file, record.number}));
     jobs.push_back(std::move(job));
   }
   return jobs;
