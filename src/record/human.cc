@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -11,6 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kDigits = 3;
+// Beyond this a time is no time that anything took; and rounding must not overflow.
+constexpr Duration kLongest = 99999h;
 
 // Three digits at least: "1.00", "12.0", "999", "1023".
 std::string digits_text(double value) {
@@ -34,6 +37,7 @@ std::string bytes_text(Bytes bytes) {
 
 std::string duration_text(Duration duration) {
   if (duration <= 0s) return "0 s";
+  duration = std::min(duration, kLongest);
   const double seconds = std::chrono::duration<double>(duration).count();
   if (duration < 999500ns) return fmt::format("{} us", digits_text(seconds * 1e6));
   if (duration < 999500us) return fmt::format("{} ms", digits_text(seconds * 1e3));
