@@ -23,5 +23,6 @@ function(plimsoll_library name)
   endif()
   add_library(plimsoll_${name} STATIC ${LIB_SOURCES})
   target_include_directories(plimsoll_${name} PUBLIC ${root})
-  target_link_libraries(plimsoll_${name} PUBLIC ${LIB_USES} PRIVATE plimsoll_warnings ${LIB_PRIVATE})
+  target_link_libraries(plimsoll_${name}
+    PUBLIC ${LIB_USES} PRIVATE plimsoll_warnings ${LIB_PRIVATE})
 endfunction()
