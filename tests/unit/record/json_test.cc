@@ -56,7 +56,7 @@ constexpr const char* kFull = R"({
   "pids": {"peak": 8, "events_max": 9},
   "network": {"rx_bytes": 100, "tx_bytes": 200, "rx_packets": 3, "tx_packets": 4},
   "samples": [{
-    "t_ns": 2000000000, "unix_ns": 1700000002000000000, "state": "paused",
+    "t_ns": 2000000000, "unix_ns": 1700000002000000000, "state": "paused", "frozen_ns": 250000000,
     "cpu_usage_ns": 3000000000, "cpu_user_ns": 2000000000, "cpu_system_ns": 1000000000,
     "cpu_nr_periods": 40, "cpu_nr_throttled": 4, "cpu_throttled_ns": 50000000,
     "memory_bytes": 629145600, "used_bytes": 524288000, "memory_peak_bytes": 1073741824,
