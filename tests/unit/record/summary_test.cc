@@ -115,12 +115,12 @@ TEST(HeaviestTable, FitsEveryTerminal) {
   EXPECT_EQ(heaviest_table(digest, Weight::memory, {.width = 60}),
             "heaviest by memory:\n"
             "    memory     cpu    wall      stall  job\n"
-            "  1.00 GiB  1m30s  3m00s          0  1: cc -c a-file-wit..\n"
+            "  1.00 GiB   1m30s   3m00s          0  1: cc -c a-file-wit..\n"
             "  12.0 MiB  1.00 s  2.00 s  1.50 s io  2: cc -c a-file-wit..\n");
   EXPECT_EQ(heaviest_table(digest, Weight::cpu, {.width = 80}),
             "heaviest by CPU time:\n"
             "    memory     cpu    wall      stall  outcome  job\n"
-            "  1.00 GiB  1m30s  3m00s          0  exited   1: cc -c a-file-with-a-long-na..\n"
+            "  1.00 GiB   1m30s   3m00s          0  exited   1: cc -c a-file-with-a-long-na..\n"
             "  12.0 MiB  1.00 s  2.00 s  1.50 s io  exited   2: cc -c a-file-with-a-long-na..\n");
   for (const std::size_t width : {60u, 80u, 120u}) {
     const std::string text = heaviest_table(digest, Weight::stall, {.width = width});
