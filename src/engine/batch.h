@@ -74,7 +74,7 @@ class Batch {
   void follow_timeouts();
   void tell_progress();
   void notice(const std::string& text);
-  Result<guardian::Identity> identity_of(const std::string& user);
+  Result<std::optional<guardian::Identity>> identity_of(const std::string& user);
   record::RunSummary summarise();
 
   Machine& machine_;
