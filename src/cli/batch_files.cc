@@ -79,10 +79,10 @@ Result<BatchFiles> BatchFiles::open(const BatchOptions& options) {
   if (options.joblog) {
     auto joblog = open_joblog(*options.joblog, options.again);
     if (!joblog) return pass(std::move(joblog));
-    files.joblog_ = std::move(*joblog);
+    files.joblog_.emplace(std::move(*joblog));
   }
   if (options.report == "-") {
-    files.report_ =
+    files.report_.emplace(
         record::OutputFile::onto(UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)), "stdout");
   } else if (options.report) {
     auto report = record::OutputFile::create(*options.report, record::Unfinished::keep);

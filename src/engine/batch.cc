@@ -300,7 +300,7 @@ void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason
   } else {
     ++progress_.failed;
   }
-  collector_->pass(id);
+  collector_->close(id);
   if (observer_.ended) {
     observer_.ended(job, report, last == nullptr ? Bytes{} : *last->received);
   }
