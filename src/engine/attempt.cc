@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 
 #include "base/quantity.h"
@@ -16,10 +17,6 @@ using policy::Outcome;
 constexpr Bytes kV1ChargeSlack{4 << 20};
 
 WallTime wall_now() { return std::chrono::system_clock::now(); }
-
-Duration to_duration(const timeval& time) {
-  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
-}
 
 std::uint64_t count(long number) { return static_cast<std::uint64_t>(std::max(number, 0L)); }
 
@@ -58,7 +55,7 @@ void Attempt::start() {
   }
   group_ = std::make_shared<cgroup::Leaf>(std::move(*group));
   sampler_.emplace(*group_, started_at_, machine_.network());
-  sample_timer_ = machine_.loop().timer([this] { take_sample(); });
+  sample_timer_ = machine_.loop().timer([this] { on_sample_due(); });
   timeout_timer_ = machine_.loop().timer([this] { on_time_out(); });
   watch_v1_oom();
   spawn();
@@ -156,8 +153,7 @@ void Attempt::on_v1_oom() {
   std::uint64_t fired = 0;
   [[maybe_unused]] const ssize_t got = ::read(oom_event_.get(), &fired, sizeof fired);
   // The event comes for a limit further up as well: only a peak at the own limit is the job's fault.
-  take_sample();
-  const auto& memory = sampler_->latest().memory;
+  const auto& memory = sample(measure::Level::cheap).memory;
   if (!memory.peak || *memory.peak + kV1ChargeSlack < *request_.limits.memory_max) return;
   kill(Outcome::over_limit, "needed more than its memory limit of " +
                                 format_bytes(*request_.limits.memory_max) +
@@ -178,10 +174,13 @@ void Attempt::set_cause(Outcome outcome, std::string reason) {
   if (!cause_) cause_ = Cause{outcome, std::move(reason)};
 }
 
-void Attempt::take_sample() {
-  const Instant now = loop::now();
-  sampler_->sample(now, wall_now());
-  if (!reaper_) sample_timer_.set(sampler_->next_due());
+const measure::Sample& Attempt::sample(measure::Level level) {
+  return sampler_->sample(loop::now(), wall_now(), level);
+}
+
+void Attempt::on_sample_due() {
+  sample(measure::Level::full);
+  sample_timer_.set(sampler_->next_due());
 }
 
 void Attempt::reap() {

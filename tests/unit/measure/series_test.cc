@@ -39,7 +39,7 @@ std::vector<Sample> any_run() {
   const auto longest_run = *rc::gen::element(2, 50, 199, 200, 201, 3000);
   const auto count = *rc::gen::inRange(1, longest_run);
   const auto longest_step =
-      static_cast<std::uint64_t>(rc::gen::element<Duration>(5ms, 1s, 60s)->count());
+      static_cast<std::uint64_t>((*rc::gen::element<Duration>(5ms, 1s, 60s)).count());
   Dice dice{*rc::gen::arbitrary<std::uint64_t>()};
   const auto step = [&] { return Duration(static_cast<Duration::rep>(dice.below(longest_step))); };
   std::vector<Sample> run;
