@@ -41,20 +41,24 @@ using testing::Optional;
 Instant now() { return std::chrono::steady_clock::now(); }
 WallTime wall() { return std::chrono::system_clock::now(); }
 
+constexpr ControllerSet kMeasured(Controller::cpu, Controller::cpuacct, Controller::io,
+                                  Controller::memory, Controller::pids);
 constexpr const char* kGround = "plimsoll-test-measure";
 
 // A group of ours at the root of each hierarchy of the host.
 std::unique_ptr<cgroup::Inner> make_ground(const cgroup::Hierarchies& host) {
   std::vector<cgroup::Group::Part> parts;
   for (const cgroup::Hierarchy& hierarchy : host.all) {
+    const bool is_v2 = hierarchy.version == cgroup::Version::v2;
+    if (!is_v2 && !hierarchy.controllers.has_any(kMeasured)) continue;
     auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
     if (!root) return nullptr;
-    if (hierarchy.version == cgroup::Version::v2) {
-      if (!cgroup::enable_for_children(*root, hierarchy.controllers)) return nullptr;
+    if (is_v2) {
+      if (!cgroup::enable_for_children(*root, hierarchy.controllers & kMeasured)) return nullptr;
     }
     auto ground = root->make_child(kGround);
     if (!ground) return nullptr;
-    parts.push_back({std::move(*ground), hierarchy.controllers});
+    parts.push_back({std::move(*ground), hierarchy.controllers & kMeasured});
   }
   return std::make_unique<cgroup::Inner>(kGround, std::move(parts));
 }
@@ -62,7 +66,14 @@ std::unique_ptr<cgroup::Inner> make_ground(const cgroup::Hierarchies& host) {
 void remove_ground(const cgroup::Hierarchies& host) {
   for (const cgroup::Hierarchy& hierarchy : host.all) {
     auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
-    if (root) (void)root->remove_child(kGround);
+    if (!root) continue;
+    // What a test that crashed has left.
+    if (const auto ground = root->open_child(kGround)) {
+      if (const auto left = ground->children()) {
+        for (const std::string& name : *left) (void)ground->remove_child(name);
+      }
+    }
+    (void)root->remove_child(kGround);
   }
 }
 
@@ -114,14 +125,16 @@ void touch(std::size_t bytes) {
   std::memset(memory, 1, bytes);
 }
 
-// Uses this much CPU time of its own, however busy the machine is.
+// Uses this much CPU time of its own, most of it outside the kernel, however busy the machine is.
 void burn(Duration time) {
   timespec used{};
   const auto so_far = [&used] {
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
   };
+  volatile unsigned work = 0;
   while (so_far() < time) {
+    for (unsigned i = 0; i < 100'000; ++i) work = work + i;
   }
 }
 
@@ -161,9 +174,7 @@ class MeasureTest : public testing::Test {
     remove_ground(host_);
     ground_ = make_ground(host_);
     if (ground_ == nullptr) GTEST_SKIP() << "no right to make cgroups at the roots of this host";
-    ControllerSet all;
-    for (const Controller controller : cgroup::kControllers) all.add(controller);
-    auto leaf = ground_->make_leaf("job", all);
+    auto leaf = ground_->make_leaf("job", kMeasured);
     ASSERT_TRUE(leaf) << leaf.error().message();
     leaf_ = std::make_unique<cgroup::Leaf>(std::move(*leaf));
   }
