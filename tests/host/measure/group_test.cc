@@ -1,26 +1,16 @@
 // Each number of a group against what a process in it has done, on the cgroups of this host.
 
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <functional>
-#include <memory>
 
-#include "cgroup/group.h"
-#include "cgroup/hierarchies.h"
 #include "measure/group_files.h"
 #include "measure/job_sampler.h"
-#include "measure/network.h"
 #include "measure/system_sampler.h"
+#include "worker.h"
 
 namespace plimsoll::measure {
 namespace {
@@ -28,7 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using namespace plimsoll::literals;
 using cgroup::Controller;
-using cgroup::ControllerSet;
 using testing::AllOf;
 using testing::Contains;
 using testing::Ge;
@@ -37,86 +26,6 @@ using testing::Le;
 using testing::Lt;
 using testing::Not;
 using testing::Optional;
-
-Instant now() { return std::chrono::steady_clock::now(); }
-WallTime wall() { return std::chrono::system_clock::now(); }
-
-constexpr ControllerSet kMeasured(Controller::cpu, Controller::cpuacct, Controller::io,
-                                  Controller::memory, Controller::pids);
-constexpr const char* kGround = "plimsoll-test-measure";
-
-// A group of ours at the root of each hierarchy of the host.
-std::unique_ptr<cgroup::Inner> make_ground(const cgroup::Hierarchies& host) {
-  std::vector<cgroup::Group::Part> parts;
-  for (const cgroup::Hierarchy& hierarchy : host.all) {
-    const bool is_v2 = hierarchy.version == cgroup::Version::v2;
-    if (!is_v2 && !hierarchy.controllers.has_any(kMeasured)) continue;
-    auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
-    if (!root) return nullptr;
-    if (is_v2) {
-      if (!cgroup::enable_for_children(*root, hierarchy.controllers & kMeasured)) return nullptr;
-    }
-    auto ground = root->make_child(kGround);
-    if (!ground) return nullptr;
-    parts.push_back({std::move(*ground), hierarchy.controllers & kMeasured});
-  }
-  return std::make_unique<cgroup::Inner>(kGround, std::move(parts));
-}
-
-void remove_ground(const cgroup::Hierarchies& host) {
-  for (const cgroup::Hierarchy& hierarchy : host.all) {
-    auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
-    if (!root) continue;
-    // What a test that crashed has left.
-    if (const auto ground = root->open_child(kGround)) {
-      if (const auto left = ground->children()) {
-        for (const std::string& name : *left) (void)ground->remove_child(name);
-      }
-    }
-    (void)root->remove_child(kGround);
-  }
-}
-
-// A process in a group, which works, says so and waits to be let go.
-class Worker {
- public:
-  Worker(const cgroup::Leaf& leaf, const std::function<void()>& work) {
-    int said[2], go[2];
-    EXPECT_EQ(::pipe2(said, O_CLOEXEC), 0);
-    EXPECT_EQ(::pipe2(go, O_CLOEXEC), 0);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::close(go[1]);
-      if (!cgroup::move_process(leaf, 0)) ::_exit(1);
-      work();
-      char byte = 0;
-      if (::write(said[1], &byte, 1) != 1 || ::read(go[0], &byte, 1) != 0) ::_exit(2);
-      ::_exit(0);
-    }
-    ::close(said[1]);
-    ::close(go[0]);
-    go_ = UniqueFd(go[1]);
-    char byte = 0;
-    EXPECT_EQ(::read(said[0], &byte, 1), 1) << "the worker failed";
-    ::close(said[0]);
-  }
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
-  ~Worker() { end(); }
-
-  void end() {
-    if (pid_ <= 0) return;
-    go_ = {};
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    EXPECT_EQ(status, 0);
-    pid_ = 0;
-  }
-
- private:
-  int pid_ = 0;
-  UniqueFd go_;
-};
 
 void touch(std::size_t bytes) {
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -148,58 +57,6 @@ void write_file(std::size_t bytes) {
   }
   if (::fsync(fd) != 0) ::_exit(5);
 }
-
-// Sends `count` datagrams of 1000 bytes to itself over loopback, and takes them.
-void send_to_itself(int count) {
-  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  socklen_t size = sizeof address;
-  if (::bind(fd, generic, size) != 0 || ::getsockname(fd, generic, &size) != 0) ::_exit(3);
-  char data[1000] = {};
-  for (int i = 0; i < count; ++i) {
-    if (::sendto(fd, data, sizeof data, 0, generic, size) < 0) ::_exit(4);
-    if (::recv(fd, data, sizeof data, 0) < 0) ::_exit(5);
-  }
-}
-
-class MeasureTest : public testing::Test {
- protected:
-  void SetUp() override {
-    auto found = cgroup::discover_hierarchies();
-    ASSERT_TRUE(found);
-    host_ = std::move(*found);
-    remove_ground(host_);
-    ground_ = make_ground(host_);
-    if (ground_ == nullptr) GTEST_SKIP() << "no right to make cgroups at the roots of this host";
-    auto leaf = ground_->make_leaf("job", kMeasured);
-    ASSERT_TRUE(leaf) << leaf.error().message();
-    leaf_ = std::make_unique<cgroup::Leaf>(std::move(*leaf));
-  }
-  void TearDown() override {
-    if (ground_ != nullptr) remove_leaf();
-    remove_ground(host_);
-  }
-
-  // A process that was collected can be listed for a moment still.
-  void remove_leaf() const {
-    const Instant end = now() + 5s;
-    while (now() < end) {
-      if (ground_->remove_child("job")) return;
-    }
-    ADD_FAILURE() << "the group could not be removed";
-  }
-
-  // Controllers that the host has; the others must be said to be missing.
-  [[nodiscard]] bool has(Controller controller) const { return leaf_->of(controller) != nullptr; }
-
-  cgroup::Hierarchies host_;
-  std::unique_ptr<cgroup::Inner> ground_;
-  std::unique_ptr<cgroup::Leaf> leaf_;
-  Network no_network_{"not asked for"};
-};
 
 TEST_F(MeasureTest, MemoryCpuAndProcessesAreWhatTheWorkerUsed) {
   const Instant start = now();
@@ -285,69 +142,6 @@ TEST_F(MeasureTest, WrittenBytesAreCountedOrSaidToBeUnknown) {
   }
   if (has(Controller::memory)) {
     EXPECT_THAT(usage.totals.memory.peak, Optional(Ge(16_MiB))) << "page cache is charged";
-  }
-}
-
-TEST_F(MeasureTest, NetworkTrafficIsTheJobsOwn) {
-  if (leaf_->v2() == nullptr) GTEST_SKIP() << "no cgroup v2 tree";
-  Network network = Network::attach(*ground_->v2(), 2);
-  if (!network.why_not().empty()) GTEST_SKIP() << network.why_not();
-  JobSampler sampler(*leaf_, now(), network);
-  auto other = ground_->make_leaf("other", ControllerSet());
-  ASSERT_TRUE(other);
-  {
-    Worker worker(*leaf_, [] { send_to_itself(50); });
-    Worker neighbour(*other, [] { send_to_itself(70); });
-    const Sample running = sampler.sample(now(), wall());
-    ASSERT_TRUE(running.network);
-    EXPECT_EQ(running.network->tx, Bytes{50 * 1028}) << "with headers of IP and UDP";
-  }
-  const JobUsage usage = sampler.finish(now(), wall());
-  ASSERT_TRUE(usage.totals.network);
-  EXPECT_EQ(usage.totals.network->tx, Bytes{50 * 1028});
-  EXPECT_EQ(usage.totals.network->rx, Bytes{50 * 1028});
-  EXPECT_EQ(usage.totals.network->tx_packets, 50U);
-  EXPECT_EQ(usage.totals.network->rx_packets, 50U);
-  EXPECT_THAT(usage.unavailable, Not(Contains(Key("network"))));
-  EXPECT_TRUE(ground_->remove_child("other"));
-}
-
-TEST_F(MeasureTest, NetworkCountsTheDirectionsApartAndSubGroupsToo) {
-  if (leaf_->v2() == nullptr) GTEST_SKIP() << "no cgroup v2 tree";
-  Network network = Network::attach(*ground_->v2(), 2);
-  if (!network.why_not().empty()) GTEST_SKIP() << network.why_not();
-  auto count = network.count(*id_of(*leaf_->v2()));
-  ASSERT_TRUE(count);
-  auto below = leaf_->v2()->make_child("sub");
-  ASSERT_TRUE(below);
-  std::vector<cgroup::Group::Part> parts;
-  parts.push_back({std::move(*below), {}});
-  const cgroup::Leaf sub("sub", std::move(parts));
-  {
-    // To a port where nobody listens: sent, and nothing but the refusal comes back.
-    Worker worker(sub, [] {
-      const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-      sockaddr_in address{};
-      address.sin_family = AF_INET;
-      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      address.sin_port = htons(9);
-      char data[100] = {};
-      (void)::sendto(fd, data, sizeof data, 0, reinterpret_cast<sockaddr*>(&address),
-                     sizeof address);
-    });
-  }
-  const auto usage = count->usage();
-  ASSERT_TRUE(usage);
-  EXPECT_EQ(usage->tx, Bytes{128});
-  EXPECT_EQ(usage->tx_packets, 1U);
-  EXPECT_EQ(usage->rx, Bytes{}) << "the refusal is the kernel's, not a packet of the socket";
-  EXPECT_TRUE(leaf_->v2()->remove_child("sub"));
-}
-
-TEST_F(MeasureTest, AV1HierarchyIsRefusedWithAReason) {
-  for (const cgroup::Group::Part& part : ground_->parts()) {
-    if (part.directory.version() == cgroup::Version::v2) continue;
-    EXPECT_FALSE(Network::attach(part.directory, 2).why_not().empty());
   }
 }
 
