@@ -1,6 +1,7 @@
 #include "cgroup/kill.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cgroup/processes.h"
 #include "cgroup/signals.h"
@@ -79,6 +80,10 @@ KillStep Kill::step(const Group& group, Instant now) {
 }
 
 KillStep Kill::signal_round(const Group& group, Instant now) {
+  if (!std::exchange(counted_, true)) {
+    const auto pids = processes_below(group);
+    if (pids && pids->size() > kOutrightMax) begin_freeze(group, now);
+  }
   bool late = false;
   if (freeze_) {
     const auto state = freeze_->state();
@@ -93,23 +98,23 @@ KillStep Kill::signal_round(const Group& group, Instant now) {
     ++freeze_failures_;
     raise_v1_memory_limit(group);
   }
-  note_round(group, now, std::move(round.found));
+  const bool all_known =
+      std::includes(last_found_.begin(), last_found_.end(), round.found.begin(), round.found.end());
+  racing_rounds_ = all_known ? 0 : racing_rounds_ + 1;
+  last_found_ = std::move(round.found);
+  if (racing_rounds_ == kRacingRounds) begin_freeze(group, now);
   return {.did = KillStep::Did::signalled,
           .signals = round.signals,
           .trouble = std::move(round.trouble)};
 }
 
-void Kill::note_round(const Group& group, Instant now, std::vector<int> found) {
-  const bool all_known =
-      std::includes(last_found_.begin(), last_found_.end(), found.begin(), found.end());
-  racing_rounds_ = all_known ? 0 : racing_rounds_ + 1;
-  last_found_ = std::move(found);
-  if (racing_rounds_ < kRacingRounds || freeze_failures_ == std::size(kFreezePatience)) return;
+void Kill::begin_freeze(const Group& group, Instant now) {
+  racing_rounds_ = 0;
+  if (freeze_failures_ == std::size(kFreezePatience)) return;
   auto frozen = FreezeGuard::freeze(group);
-  if (!frozen) return;  // then by signals alone, as before
+  if (!frozen) return;  // then by signals alone
   freeze_ = std::move(*frozen);
   freeze_began_ = now;
-  racing_rounds_ = 0;
 }
 
 }  // namespace plimsoll::cgroup

@@ -108,7 +108,7 @@ class HostTest : public ::testing::Test {
   void TearDown() override {
     if (!ground_) return;
     EXPECT_THAT(ground_->left_of("job"), IsEmpty());
-    EXPECT_TRUE(eventually([] { return living_children() == 0; })) << "processes are left";
+    EXPECT_TRUE(eventually([] { return !has_children(); })) << "processes are left";
     for (const auto& part : ground_->inner().parts()) {
       EXPECT_THAT(*part.directory.children(), IsEmpty()) << part.directory.label();
     }
@@ -231,7 +231,7 @@ TEST_F(ReaperHost, FindsAProcessThatLeftTheV2Group) {
     ASSERT_TRUE(wait_ready(started));
     Reaping reaping(KillWay::best, std::move(leaf));
     EXPECT_TRUE(reaping.run().gone->killed);
-    EXPECT_TRUE(eventually([] { return living_children() == 0; }));
+    EXPECT_TRUE(eventually([] { return !has_children(); }));
     ground_.reset();
   }
 }
