@@ -79,9 +79,9 @@ class Kill {
 
   // How long a step waits for the freezer before it goes on with a group that is not all frozen: a
   // first and a second time, then the freezer is not asked again. Freezing 2,000 processes that
-  // fork takes 0.1 s.
-  static constexpr Duration kFreezePatience[] = {std::chrono::milliseconds(200),
-                                                 std::chrono::seconds(1)};
+  // fork takes 0.1 s on an idle machine.
+  static constexpr Duration kFreezePatience[] = {std::chrono::milliseconds(500),
+                                                 std::chrono::seconds(2)};
 
  private:
   KillStep signal_round(const Group& group, Instant now);
