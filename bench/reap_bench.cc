@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "host/ground.h"
+#include "support/ground.h"
 #include "loop/loop.h"
 #include "loop/worker.h"
 #include "reap/reaper.h"

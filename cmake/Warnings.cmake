@@ -10,7 +10,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 warns falsely at -O2 about overlapping copies in plain std::string code.
   target_compile_options(plimsoll_warnings INTERFACE -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(plimsoll_warnings INTERFACE -Wthread-safety)
+endif()
 if(PLIMSOLL_SANITIZE)
-  add_compile_options(-fsanitize=${PLIMSOLL_SANITIZE} -fno-omit-frame-pointer)
+  # What the sanitizers find ends the program: a test that only prints it would pass.
+  add_compile_options(
+    -fsanitize=${PLIMSOLL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=${PLIMSOLL_SANITIZE})
 endif()

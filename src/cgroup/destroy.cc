@@ -32,8 +32,11 @@ bool advance(const Group& group, Kill& kill, Instant now, std::optional<Error>& 
     return false;
   }
   auto removed = remove_group(group);
-  if (!removed) trouble = std::move(removed).error();
-  return removed && *removed == Removal::done;
+  if (!removed) {
+    trouble = std::move(removed).error();
+    return false;
+  }
+  return *removed == Removal::done;
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ Hierarchies bind_hierarchies(const std::vector<Mount>& mounts,
                          .own_path = membership.path,
                          .read_only = mount->read_only});
   }
-  std::stable_partition(found.all.begin(), found.all.end(),
-                        [](const Hierarchy& h) { return h.version == Version::v2; });
+  const auto v2 = std::ranges::find(found.all, Version::v2, &Hierarchy::version);
+  if (v2 != found.all.end()) std::rotate(found.all.begin(), v2, v2 + 1);
   return found;
 }
 

@@ -1,5 +1,7 @@
 #include "cgroup/kill.h"
 
+#include <csignal>
+
 #include <algorithm>
 #include <utility>
 
@@ -72,7 +74,7 @@ KillStep Kill::step(const Group& group, Instant now) {
   thaw_v1_below(group);
   const auto alive = populated(group, Scope::v2_first);
   if (++writes_ > kWritesAlone || (alive && !*alive)) {
-    SignalRound round = signal_all(group);
+    SignalRound round = signal_all(group, SIGKILL);
     done.signals = round.signals;
     done.trouble = std::move(round.trouble);
   }
@@ -91,7 +93,7 @@ KillStep Kill::signal_round(const Group& group, Instant now) {
     late = waiting && now - freeze_began_ >= kFreezePatience[freeze_failures_];
     if (waiting && !late) return {.did = KillStep::Did::freezing, .signals = 0, .trouble = {}};
   }
-  SignalRound round = signal_all(group);
+  SignalRound round = signal_all(group, SIGKILL);
   freeze_.reset();
   thaw_v1_below(group);
   if (late) {

@@ -21,8 +21,8 @@ constexpr std::size_t kBatch = 256;
 // System calls of Linux 5.3 and 5.1, by number: <sys/pidfd.h> of glibc 2.36 can't be used from C++.
 int open_pidfd(int pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
-bool kill_by_pidfd(int pidfd) {
-  return ::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0) == 0;
+bool send_by_pidfd(int pidfd, int signal) {
+  return ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) == 0;
 }
 
 struct Held {
@@ -52,7 +52,8 @@ std::vector<Held> hold(std::span<const int>& pids, std::optional<Error>& trouble
   return held;
 }
 
-void signal_members(const Directory& directory, SignalRound& round, std::vector<int>& known) {
+void signal_members(const Directory& directory, int signal, SignalRound& round,
+                    std::vector<int>& known) {
   auto listed = member_processes(directory);
   if (!listed) return note(round.trouble, std::move(listed).error());
   std::vector<int> fresh;
@@ -69,10 +70,10 @@ void signal_members(const Directory& directory, SignalRound& round, std::vector<
     for (const Held& process : held) {
       if (!std::binary_search(still->begin(), still->end(), process.pid)) continue;
       round.found.push_back(process.pid);
-      if (kill_by_pidfd(process.pidfd.get())) {
+      if (send_by_pidfd(process.pidfd.get(), signal)) {
         ++round.signals;
       } else {
-        note(round.trouble, fail_errno("kill process " + std::to_string(process.pid)).value());
+        note(round.trouble, fail_errno("signal process " + std::to_string(process.pid)).value());
       }
     }
   }
@@ -80,12 +81,12 @@ void signal_members(const Directory& directory, SignalRound& round, std::vector<
 
 }  // namespace
 
-SignalRound signal_all(const Group& group) {
+SignalRound signal_all(const Group& group, int signal) {
   SignalRound round;
   std::vector<int> known;
   for (const Group::Part& part : group.parts()) {
     auto visited = visit_subtree(part.directory, [&](const Directory& directory) {
-      signal_members(directory, round, known);
+      signal_members(directory, signal, round, known);
     });
     if (!visited) note(round.trouble, std::move(visited).error());
     std::sort(round.found.begin(), round.found.end());

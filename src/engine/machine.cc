@@ -1,7 +1,9 @@
 #include "engine/machine.h"
 
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -39,6 +41,24 @@ std::vector<cgroup::Group::Part> parts_of(const cgroup::Placement& placement) {
     }
   }
   return parts;
+}
+
+// The first cgroup namespace of a kernel has a fixed number (PROC_CGROUP_INIT_INO).
+bool in_cgroup_namespace() {
+  struct stat status {};
+  constexpr ino_t kFirst = 0xEFFFFFFB;
+  return ::stat("/proc/self/ns/cgroup", &status) == 0 && status.st_ino != kFirst;
+}
+
+// How many levels the base lies below its mount point, which here is the root of the hierarchy.
+unsigned depth_below(const cgroup::Base& base) {
+  const std::string_view path =
+      std::string_view(base.directory.label()).substr(base.hierarchy.mount_point.size());
+  unsigned depth = 0;
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    if (path[i] == '/' && path[i + 1] != '/') ++depth;
+  }
+  return depth;
 }
 
 Result<UniqueFd> duplicate(int fd) {
@@ -113,15 +133,31 @@ Result<void> Machine::make_tree(const MachineConfig& config) {
   }
   if (auto made = tree->make_pool(placement_, wanted_); !made) return made;
   tree_ = std::move(*tree);
+  pool_ = &tree_->pool();
+  attach_network();
 
   if (cgroup::has_stale_runs(placement_.bases)) {
-    auto sweep = [bases = parts_of(placement_)] {
+    const auto bases = std::make_shared<std::vector<cgroup::Group::Part>>(parts_of(placement_));
+    auto sweep = [bases] {
       [[maybe_unused]] const auto swept =
-          cgroup::sweep(bases, loop::now() + kSweepPatience, &loop::now);
+          cgroup::sweep(*bases, loop::now() + kSweepPatience, &loop::now);
     };
     worker_->submit(std::move(sweep), [] {});
   }
   return {};
+}
+
+// The programs count by the depth of a job's group in the whole hierarchy: base, run, pool, job.
+void Machine::attach_network() {
+  const cgroup::Directory* pool = pool_->v2();
+  if (pool == nullptr) {
+    network_.emplace("there is no cgroup v2 tree here to count in");
+  } else if (in_cgroup_namespace()) {
+    network_.emplace("a cgroup namespace hides how deep the groups are");
+  } else {
+    const cgroup::Base& base = placement_.bases.front();
+    network_.emplace(measure::Network::attach(*pool, depth_below(base) + 3));
+  }
 }
 
 Result<void> Machine::hand_over(const cgroup::RunTree* tree) {
@@ -149,10 +185,10 @@ Result<void> Machine::hand_over(const cgroup::RunTree* tree) {
 }
 
 Result<cgroup::Leaf> Machine::make_group(const std::string& name, const Limits& limits) {
-  auto leaf = tree_->pool().make_leaf(name, wanted_);
+  auto leaf = pool_->make_leaf(name, wanted_);
   if (!leaf) return leaf;
   if (auto applied = cgroup::apply_limits(*leaf, limits); !applied) {
-    [[maybe_unused]] const auto ignored = tree_->pool().remove_child(name);
+    [[maybe_unused]] const auto ignored = pool_->remove_child(name);
     return pass(std::move(applied));
   }
   return leaf;

@@ -26,7 +26,7 @@ bool may_retry(const AttemptEnd& end) {
 
 }  // namespace
 
-Queue::Queue(QueueConfig config) : config_(std::move(config)) {
+Queue::Queue(QueueConfig config) : config_(config) {
   PLIMSOLL_CHECK(config_.jobs_max >= 1);
 }
 

@@ -9,7 +9,7 @@
 #include "cgroup/freeze.h"
 #include "cgroup/processes.h"
 #include "cgroup/remove.h"
-#include "host/ground.h"
+#include "support/ground.h"
 #include "loop/loop.h"
 #include "loop/worker.h"
 #include "reap/reaper.h"

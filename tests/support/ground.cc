@@ -1,4 +1,4 @@
-#include "host/ground.h"
+#include "support/ground.h"
 
 #include <fcntl.h>
 #include <poll.h>

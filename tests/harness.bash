@@ -1,0 +1,155 @@
+# Runs layers, counts what they ran and looks for what they left; sourced by ./dev.
+# shellcheck shell=bash
+
+readonly logs=$PWD/build/logs
+readonly counts=$logs/counts
+
+# --- for layers
+
+# count PASSED FAILED [SKIPPED]
+count() { echo "$1 $2 ${3:-0}" >>"$counts"; }
+
+# skip REASON: the host lacks the means for this layer.
+skip() {
+  echo "skipped: $1"
+  count 0 0 1
+}
+
+# check COMMAND...: one test, passed when the command succeeds.
+check() {
+  local status
+  echo "--- $*"
+  set +e
+  (set -e && "$@")
+  status=$?
+  set -e
+  if ((status == 0)); then count 1 0; else count 0 1; fi
+}
+
+# tested DIRECTORY LABEL JOBS: the tests of one build that have the label, by ctest.
+tested() {
+  local report=$PWD/$1/tests.xml status=0
+  rm -f "$report"
+  # Run-time libraries of sanitizers may not start where address randomisation is wide.
+  setarch -R ctest --test-dir "$1" -L "^$2\$" ${only:+-R "$only"} -j "$3" --output-on-failure \
+    --no-tests=error --output-junit "$report" || status=$?
+  local tests=0 failures=0 not_run=0
+  if [[ -e $report ]]; then
+    tests=$(attribute tests) failures=$(attribute failures)
+    not_run=$(($(attribute skipped) + $(attribute disabled)))
+  fi
+  # ctest fails without a failed test where a program is missing or no test was found.
+  ((status == 0 || failures > 0)) || failures=1 tests=$((tests + 1))
+  count $((tests - failures - not_run)) "$failures" "$not_run"
+}
+
+# attribute NAME: of the first element of $report.
+attribute() { sed -n "s/^[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
+
+# counted COMMAND...: runs a script whose last line is `N passed, N failed`, `, N skipped` allowed.
+counted() {
+  local output=$logs/script status=0 last
+  echo "--- $*"
+  timeout -k 10 900 "$@" </dev/null >"$output" 2>&1 || status=$?
+  cat "$output"
+  last=$(tail -n 1 "$output")
+  if [[ ! $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
+    echo "FAILED: exit $status, and the last line is not '... passed, ... failed'"
+    count 0 1
+  elif ((status != 0 && BASH_REMATCH[2] == 0)); then
+    echo "FAILED: exit $status without a failed test"
+    count "${BASH_REMATCH[1]}" 1 "${BASH_REMATCH[4]:-0}"
+  else
+    count "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[4]:-0}"
+  fi
+}
+
+# --- the group that tests work in, and what they leave
+
+# Makes a group of this run at the root of each hierarchy, unless the caller named one.
+enter_group() {
+  [[ -z ${PLIMSOLL_CGROUP:-} && -d /sys/fs/cgroup ]] && ((EUID == 0)) || return 0
+  export PLIMSOLL_CGROUP=/plimsoll-test-$$
+  local root file
+  for root in $(hierarchies); do
+    mkdir "$root$PLIMSOLL_CGROUP" 2>/dev/null || continue
+    # A new v1 cpuset takes no process before it has CPUs and memory.
+    for file in cpuset.cpus cpuset.mems; do
+      [[ ! -e $root/$file ]] || cat "$root/$file" >"$root$PLIMSOLL_CGROUP/$file" 2>/dev/null || true
+    done
+  done
+  trap leave_group EXIT
+}
+
+leave_group() {
+  local root
+  for root in $(hierarchies); do rmdir "$root$PLIMSOLL_CGROUP" 2>/dev/null || true; done
+}
+
+# Mount points of the hierarchies with controllers, and of v2.
+hierarchies() { awk '$3 ~ /^cgroup2?$/ && $4 !~ /name=/ { print $2 }' /proc/mounts; }
+
+# Groups that Plimsoll made, but for the test groups of others, and processes of this tree's
+# programs or in this run's group; one a line.
+left_behind() {
+  local root process own=${PLIMSOLL_CGROUP:-/plimsoll-test-none}
+  for root in $(hierarchies); do
+    find "$root" -mindepth 1 -type d \( -path "$root$own/*" -o \
+      -name 'plimsoll-*' ! -path "$root/plimsoll-test-*" \) -printf 'group %p\n' 2>/dev/null
+  done
+  for process in /proc/[0-9]*; do
+    if grep -qsE ":$own(/|\$)" "$process/cgroup" ||
+      [[ $(readlink "$process/exe" 2>/dev/null) == "$PWD"/build* ]]; then
+      echo "process ${process#/proc/} $(tr '\0' ' ' <"$process/cmdline" 2>/dev/null)"
+    fi
+  done
+}
+
+# leaks BEFORE: fails, and says what there is now that was not before. The kernel takes a moment to
+# finish with what has been killed.
+leaks() {
+  local try new
+  for try in 1 2 3 4; do
+    new=$(comm -13 <(sort <<<"$1") <(left_behind | sort))
+    [[ $new ]] || return 0
+    ((try == 4)) || sleep 0.5
+  done
+  sed 's/^/LEFT BEHIND: /' <<<"$new"
+  return 1
+}
+
+# --- the run
+
+# run_layer LAYER: a line with its counts and minutes, and what its log says when something failed.
+run_layer() {
+  local layer=$1 log=$logs/$1.log start=$SECONDS status before good bad not
+  : >"$counts"
+  before=$(left_behind)
+  set +e
+  (set -e && "layer_$layer") </dev/null >"$log" 2>&1
+  status=$?
+  set -e
+  leaks "$before" >>"$log" || count 0 1
+  [[ -s $counts ]] || { echo 'FAILED: no test ran' >>"$log" && status=1; }
+  read -r good bad not < <(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$counts")
+  ((status == 0 || bad > 0)) || bad=1
+  ((bad == 0)) || grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' "$log" | tail -n 200
+  printf '%-10s %5d passed, %d failed, %d skipped  %2d.%d min  %s\n' "$layer" "$good" "$bad" "$not" \
+    $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60 / 6)) "$(grep -m 1 '^skipped: ' "$log" || true)"
+  passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + not))
+}
+
+# run_tests [all|LAYER|NAME]
+run_tests() {
+  local layer layers=("${usual_layers[@]}") passed=0 failed=0 skipped=0 only=''
+  case ${1:-} in
+    '') ;;
+    all) layers=("${all_layers[@]}") fuzz_seconds=30 ;;
+    *) if [[ " ${all_layers[*]} " == *" $1 "* ]]; then layers=("$1"); else layers=(named) only=$1; fi ;;
+  esac
+  mkdir -p "$logs"
+  enter_group
+  for layer in "${layers[@]}"; do run_layer "$layer"; done
+  echo "$passed passed, $failed failed, $skipped skipped"
+  ((failed == 0))
+}

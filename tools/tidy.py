@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""House rules that neither the compiler nor clang-tidy knows; docs/style.md gives their reasons.
+
+tools/tidy.py [ROOT] prints each breach as file:line: what, and what to do instead; status 1 if any.
+"""
+
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+FUNCTION_LINES_MAX = 70
+LINE_COLUMNS_MAX = 100
+FILE_LINES_MAX = 400
+
+# Longer files, each with the reason why it holds one idea all the same: {"src/x/y.cc": "why"}.
+EXCUSED_FILES: dict[str, str] = {}
+
+
+class Ban(NamedTuple):
+    """A phrase that may stand only in some places."""
+
+    phrase: str  # regular expression
+    where: str  # of the path: where the ban holds
+    instead: str
+    allowed: tuple[str, ...] = ()  # beginnings of paths
+    raw: bool = False  # looks into comments and literals too
+
+
+BANS = [
+    Ban(r"\bsto(i|l|ll|ul|ull|f|d|ld)\(|\bato(i|l|ll|f)\(|\bstrto\w+\(", r"\.(cc|h)$",
+        "to_u64, to_i64 or to_double of base/text.h: they take the whole text or nothing"),
+    Ban(r"\b(u|nano|clock_nano)?sleep(_for|_until)?\(", r"^tests/unit/",
+        "simulated time; a unit test never sleeps"),
+    Ban(r"\b\w*_clock::now\b|\bclock_gettime\(|\bgettimeofday\(", r"^src/",
+        "a parameter `now`, or loop::now() where a turn begins",
+        ("src/loop/", "src/guardian/cleaner.cc")),  # the guardian has no loop
+    # Not a method, a function of ours or a declaration: `Kill kill(way);`.
+    Ban(r"(?<![\w.>])(?<!\w::)(?<![\w>&*] )(kill|waitpid)\(|\breturn (kill|waitpid)\(",
+        r"^src/",
+        "reap/ to end a job; a pid may belong to another process by now",
+        ("src/guardian/", "src/cgroup/kill")),
+    Ban(r"\bclone3\b", r"^src/", "guardian/: only it starts processes", ("src/guardian/",)),
+    Ban(r"\bsd_event_", r"^src/", "loop/, the only folder that knows sd-event", ("src/loop/",)),
+    Ban(r"\bspdlog\b", r"^src/", "a Result: libraries never log", ("src/engine/", "src/cli/")),
+    Ban(r"(?<!operator )\bnew\s+\w", r"\.(cc|h)$", "std::make_unique"),
+    Ban(r"\bdelete\s*(\[\]|\w|\()", r"\.(cc|h)$", "an owner with a destructor"),
+    Ban(r"\bthrow\b", r"\.(cc|h)$", "fail() and Result (base/result.h)"),
+    Ban(r"\b(TODO|FIXME|XXX)\b", r"", "do it now, or leave it out", raw=True),
+    Ban(r"(?<![\w.\-])/(work|home/\w)", r"", "a path relative to the tree", raw=True),
+]
+
+TEXT_SUFFIXES = {".cc", ".h", ".py", ".sh", ".bash", ".cmake", ".txt", ".md", ".json", ""}
+SKIPPED_FOLDERS = re.compile(r"^(\.git|\.cache|build[^/]*|tests/fuzz/corpus)(/|$)")
+
+
+class Breach(NamedTuple):
+    path: str
+    line: int
+    text: str
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+def blank_out(text):
+    """`text` with comments and the insides of literals as spaces: same length, same lines."""
+    pattern = re.compile(
+        r'R"(?P<tag>[^(\s]*)\(.*?\)(?P=tag)"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"'
+        r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.DOTALL)
+
+    def blank(match):
+        found = match.group()
+        inner = re.sub(r"[^\n]", " ", found)
+        return found[0] + inner[1:-1] + found[-1] if found[0] in "\"'" else inner
+
+    # #include "x/y.h" is kept: it is looked at as code.
+    kept = re.compile(r"^#include .*$", re.MULTILINE)
+    result, start = [], 0
+    for include in kept.finditer(text):
+        result += [pattern.sub(blank, text[start:include.start()]), include.group()]
+        start = include.end()
+    return "".join(result) + pattern.sub(blank, text[start:])
+
+
+def functions(code):
+    """(first line, number of lines) of each function in blanked-out, formatted C++."""
+    depth, head, opened = 0, 0, None  # `opened`: depth, head, start of the function we are in
+    container = re.compile(r"\b(namespace|class|struct|enum|union|concept|extern)\b[^()]*$")
+    for match in re.finditer(r"[{};]", code):
+        at = match.start()
+        if match.group() == "{":
+            text = code[head:at]
+            initialiser = at > 0 and not code[at - 1].isspace()
+            if not opened and not initialiser and "(" in text and not container.search(text):
+                start = head + len(text) - len(text.lstrip())
+                opened = (depth, head, start)
+            depth += 1
+            if not initialiser:
+                head = at + 1
+        else:
+            # After the end of an initialiser or of a lambda among arguments the statement goes on.
+            goes_on = code[at:at + 2] in ("},", "})")
+            if match.group() == "}":
+                depth -= 1
+                if opened and opened[0] == depth:
+                    head, start = opened[1:]
+                    if not goes_on:
+                        first = code.count("\n", 0, start) + 1
+                        yield first, code.count("\n", start, at) + 1
+                    opened = None
+            if not goes_on:
+                head = at + 1
+
+
+class Tree:
+    """The files of a source tree as text, and what the build says of them."""
+
+    def __init__(self, root):
+        self.texts = {}
+        for path in sorted(Path(root).rglob("*")):
+            name = path.relative_to(root).as_posix()
+            if SKIPPED_FOLDERS.match(name) or path.is_symlink() or not path.is_file():
+                continue
+            if path.suffix in TEXT_SUFFIXES or re.search(r"\.[1-8]$", name):
+                self.texts[name] = path.read_text(encoding="utf-8", errors="replace")
+        self.root = Path(root)
+        self.code = {n: blank_out(t) for n, t in self.texts.items() if n.endswith((".cc", ".h"))}
+        table = self.texts.get("cmake/Dependencies.cmake", "")
+        self.uses = {name: names.split() for name, names in
+                     re.findall(r"^set\(ALLOWED_(\w+)([^)]*)\)", table, re.MULTILINE)}
+        self.folders = sorted({n.split("/")[1] for n in self.texts if n.count("/") > 1
+                               and n.startswith("src/")})
+
+
+def find(pattern, text):
+    """The line number and match of each occurrence."""
+    for match in re.finditer(pattern, text, re.MULTILINE):
+        yield text.count("\n", 0, match.start()) + 1, match
+
+
+def sizes(tree):
+    for name, text in tree.texts.items():
+        if not name.endswith((".cc", ".h", ".py", ".bash", ".sh", ".cmake", "CMakeLists.txt")):
+            continue
+        lines = text.split("\n")
+        if len(lines) - 1 > FILE_LINES_MAX and name not in EXCUSED_FILES:
+            yield Breach(name, 1, f"{len(lines) - 1} lines, {FILE_LINES_MAX} at most: "
+                                  "which two ideas does it hold?")
+        if not name.endswith((".sh", ".bash")):
+            for number, line in enumerate(lines, 1):
+                if len(line) > LINE_COLUMNS_MAX:
+                    yield Breach(name, number, f"{len(line)} columns, {LINE_COLUMNS_MAX} at most")
+    for name, code in tree.code.items():
+        for first, length in functions(code):
+            if length > FUNCTION_LINES_MAX:
+                yield Breach(name, first, f"a function of {length} lines, {FUNCTION_LINES_MAX} at "
+                                          "most: keep the branches, move the leaves out")
+
+
+def bans(tree):
+    for name, text in tree.texts.items():
+        if name.startswith(("tools/tidy", "tests/tidy/")):
+            continue
+        for ban in BANS:
+            if not re.search(ban.where, name) or name.startswith(ban.allowed):
+                continue
+            for line, match in find(ban.phrase, text if ban.raw else tree.code.get(name, "")):
+                yield Breach(name, line, f"`{match.group().strip()}`: use {ban.instead}")
+
+
+def includes(tree):
+    for name, code in tree.code.items():
+        folder = re.match(r"src/(\w+)/", name)
+        if folder is None:
+            continue
+        folder = folder.group(1)
+        for line, match in find(r'^#include "(\w+)/', code):
+            used = match.group(1)
+            if used != folder and used not in tree.uses.get(folder, []):
+                yield Breach(name, line, f"{folder}/ may not use {used}/: the table is "
+                                         "cmake/Dependencies.cmake")
+
+
+def words(text):
+    return set(re.findall(r"[\w./]+", text))
+
+
+def built(tree):
+    """Every source file is part of the build."""
+    folders = words(tree.texts.get("src/CMakeLists.txt", ""))
+    named = " ".join(text for name, text in tree.texts.items()
+                     if name.startswith("tests/") and name.endswith("CMakeLists.txt"))
+    for name in tree.code:
+        part = name.split("/")
+        if part[0] == "src":
+            listed = words(tree.texts.get(f"src/{part[1]}/CMakeLists.txt", ""))
+            if part[1] not in folders:
+                yield Breach(name, 1, f"is not built: name {part[1]} in src/CMakeLists.txt")
+            elif name.endswith(".cc") and "/".join(part[2:]) not in listed:
+                yield Breach(name, 1, f"is not built: name it in src/{part[1]}/CMakeLists.txt")
+            if part[1] not in tree.uses:
+                yield Breach(name, 1, f"{part[1]}/ is not in cmake/Dependencies.cmake")
+        elif name.startswith("tests/") and name.endswith("_test.cc"):
+            if not re.fullmatch(r"tests/(unit|host)/\w+/\w+_test\.cc", name):
+                yield Breach(name, 1, "ctest finds tests/unit/FOLDER/*_test.cc and tests/host/...")
+            elif not re.search(r"^(TYPED_)?TEST(_F|_P)?\(|^RC_GTEST", tree.code[name], re.M):
+                yield Breach(name, 1, "has no test")
+        elif name.startswith("tests/") and name.endswith("_fuzz.cc"):
+            if not re.fullmatch(r"tests/fuzz/\w+_fuzz\.cc", name):
+                yield Breach(name, 1, "fuzz targets are found as tests/fuzz/NAME_fuzz.cc")
+        elif name.startswith("tests/") and name.endswith(".cc") and part[-1] not in named:
+            yield Breach(name, 1, "is not built: name it in a CMakeLists.txt of tests/")
+
+
+def headers(tree):
+    for name, text in tree.texts.items():
+        if name.endswith(".h") and not text.startswith("#pragma once\n"):
+            yield Breach(name, 1, "a header begins with #pragma once")
+
+
+def scripts(tree):
+    """A test script that is not executable would be passed over."""
+    for name, text in tree.texts.items():
+        if re.fullmatch(r"tests/(cli|vm)/[^/]+\.sh", name) and text.startswith("#!"):
+            if not (tree.root / name).stat().st_mode & 0o100:
+                yield Breach(name, 1, "is not executable; what is only sourced has no #! line")
+
+
+def documents(tree):
+    for folder in tree.folders:
+        name = f"src/{folder}/README.md"
+        text = tree.texts.get(name)
+        if text is None:
+            yield Breach(name, 1, "is missing: ten lines, what the folder is and where to start")
+        elif text.count("\n") > 20 or "tart at" not in text:
+            yield Breach(name, 1, "at most 20 lines, one of them `Start at ...`")
+    name = "docs/architecture.md"
+    rows = {}
+    for line, match in find(r"^\| `(\w+)/` \|[^|\n]*\|([^|\n]*)\|$", tree.texts.get(name, "")):
+        rows[match.group(1)] = (line, sorted(re.findall(r"\w+", match.group(2))))
+    for folder in sorted(rows.keys() | tree.uses.keys()):
+        line, used = rows.get(folder, (1, None))
+        if used != (sorted(tree.uses[folder]) if folder in tree.uses else None):
+            yield Breach(name, line, f"what {folder}/ may use is not as in cmake/Dependencies.cmake")
+
+
+RULES = (sizes, bans, includes, built, headers, scripts, documents)
+
+
+def main():
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+    tree = Tree(root)
+    breaches = [breach for rule in RULES for breach in rule(tree)]
+    for breach in breaches:
+        print(breach)
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
