@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "cgroup/destroy.h"
 #include "cgroup/hierarchies.h"
 
@@ -27,9 +28,26 @@ void execute(const std::vector<std::string>& command) {
   ::execv(path.c_str(), arguments.data());
 }
 
+// Removes what a test program that was killed has left: grounds whose process is gone.
+void remove_stale(const cgroup::Directory& root, cgroup::ControllerSet controllers,
+                  const std::string& prefix) {
+  const auto names = root.children();
+  auto same = root.clone();
+  if (!names || !same) return;
+  std::vector<cgroup::Group::Part> parents;
+  parents.push_back({std::move(*same), controllers});
+  for (const std::string& name : *names) {
+    if (!name.starts_with(prefix + "-")) continue;
+    const auto pid = to_u64(std::string_view(name).substr(prefix.size() + 1));
+    if (!pid || std::filesystem::exists("/proc/" + std::to_string(*pid))) continue;
+    cgroup::destroy(parents, name, now() + kPatience, &now);
+  }
+}
+
 }  // namespace
 
-Result<Ground> Ground::make(const Way& way, const std::string& name) {
+Result<Ground> Ground::make(const Way& way, const std::string& prefix) {
+  const std::string name = prefix + "-" + std::to_string(::getpid());
   auto host = cgroup::discover_hierarchies();
   if (!host) return pass(std::move(host));
   std::vector<cgroup::Group::Part> parts;
@@ -39,6 +57,7 @@ Result<Ground> Ground::make(const Way& way, const std::string& name) {
     if (is_v2 ? !way.with_v2 : !hierarchy.controllers.has_any(way.controllers)) continue;
     auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
     if (!root) return pass(std::move(root));
+    remove_stale(*root, hierarchy.controllers, prefix);
     auto made = root->make_child(name);
     if (!made && made.error().code == std::errc::file_exists) made = root->open_child(name);
     if (!made) return pass(std::move(made));

@@ -33,8 +33,9 @@ struct Started {
 // The test's process is the subreaper of all that it starts, and ignores SIGCHLD from then on.
 class Ground {
  public:
-  // The missing hierarchy or right (Error) if this host can't have it.
-  static Result<Ground> make(const Way& way, const std::string& name);
+  // Its name is `prefix` and the pid, so that programs that run at once do not meet. The missing
+  // hierarchy or right (Error) if this host can't have it.
+  static Result<Ground> make(const Way& way, const std::string& prefix);
 
   // Removes the ground; what a failed test has left below goes first.
   ~Ground();
