@@ -77,14 +77,15 @@ class Kill {
   // under way when pids.max was written, after two.
   static constexpr unsigned kRacingRounds = 3;
 
-  // How long a step waits for the freezer before it goes on with a group that is not all frozen: a
-  // first and a second time, then the freezer is not asked again. Freezing 2,000 processes that
-  // fork takes 0.1 s on an idle machine.
-  static constexpr Duration kFreezePatience[] = {std::chrono::milliseconds(500),
-                                                 std::chrono::seconds(2)};
+  // How long a kill waits for the freezer before it signals a group that is not all frozen: at
+  // first, and at most; it waits four times as long each time. Freezing 2,000 processes that fork
+  // takes 0.1 s on an idle machine, and seconds on one that they keep from everything else.
+  static constexpr Duration kFreezePatience = std::chrono::milliseconds(500);
+  static constexpr Duration kFreezePatienceMax = std::chrono::seconds(30);
 
  private:
   KillStep signal_round(const Group& group, Instant now);
+  [[nodiscard]] bool must_wait(const Group& group, Instant now) const;
   void begin_freeze(const Group& group, Instant now);
 
   KillWay way_;
@@ -92,9 +93,9 @@ class Kill {
   bool counted_ = false;         // the processes, before the first round of signals
   std::vector<int> last_found_;  // pids of the round before, sorted
   unsigned racing_rounds_ = 0;   // in a row that found new processes
-  unsigned freeze_failures_ = 0;
   std::optional<FreezeGuard> freeze_;
   Instant freeze_began_{};
+  Duration freeze_patience_ = kFreezePatience;
 };
 
 }  // namespace plimsoll::cgroup

@@ -250,7 +250,7 @@ TEST_F(ReaperHost, LetsAFreezerGoThatASleeperAtTheLimitHoldsUp) {
   ASSERT_TRUE(eventually(
       [&] { return memory.read("memory.oom_control")->find("under_oom 1") != std::string::npos; }));
   Reaping reaping(KillWay::best, std::move(leaf));
-  EXPECT_GE(reaping.run().gone->until_empty, cgroup::Kill::kFreezePatience[0]);
+  EXPECT_GE(reaping.run().gone->until_empty, cgroup::Kill::kFreezePatience);
 }
 
 TEST_F(ReaperHost, ReportsAProcessThatDoesNotDieAndWaitsForIt) {
