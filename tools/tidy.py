@@ -242,7 +242,7 @@ def documents(tree):
     for folder in sorted(rows.keys() | tree.uses.keys()):
         line, used = rows.get(folder, (1, None))
         if used != (sorted(tree.uses[folder]) if folder in tree.uses else None):
-            yield Breach(name, line, f"what {folder}/ may use is not as in cmake/Dependencies.cmake")
+            yield Breach(name, line, f"what {folder}/ may use: not as in cmake/Dependencies.cmake")
 
 
 RULES = (sizes, bans, includes, built, headers, scripts, documents)

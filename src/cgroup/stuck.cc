@@ -14,7 +14,7 @@ namespace plimsoll::cgroup {
 namespace {
 
 // Threads of one process that are looked at for the one that holds it up.
-constexpr std::size_t kThreadsMax = 64;
+constexpr std::size_t kThreadsMax = 16;
 
 std::string proc_path(int pid) { return "/proc/" + std::to_string(pid); }
 

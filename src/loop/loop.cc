@@ -56,6 +56,7 @@ struct Source::Registration {
   }
 };
 
+Source::Source() = default;
 Source::Source(std::unique_ptr<Registration> registration)
     : registration_(std::move(registration)) {}
 Source::Source(Source&&) noexcept = default;

@@ -19,7 +19,7 @@ class Source {
  public:
   struct Registration;  // what sd-event holds on to
 
-  Source() = default;
+  Source();
   explicit Source(std::unique_ptr<Registration> registration);
   Source(Source&&) noexcept;
   Source& operator=(Source&&) noexcept;

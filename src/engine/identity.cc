@@ -1,0 +1,96 @@
+#include "engine/identity.h"
+
+#include <grp.h>
+#include <pwd.h>
+
+#include <limits>
+
+#include "base/text.h"
+
+namespace plimsoll::engine {
+namespace {
+
+constexpr std::size_t kEntryBytesMax =
+    1 << 20;  // of one entry of the databases, its strings included
+
+template <class Id>
+std::optional<Id> to_id(const std::string& digits) {
+  const auto number = to_u64(digits);
+  if (!number || *number >= std::numeric_limits<Id>::max()) return std::nullopt;
+  return static_cast<Id>(*number);
+}
+
+struct User {
+  std::string name;  // empty: a bare number that the system does not know
+  uid_t uid{};
+  std::optional<gid_t> gid;
+};
+
+Result<User> find_user(const std::string& text) {
+  std::string buffer(1024, '\0');
+  passwd entry{};
+  passwd* found = nullptr;
+  const auto number = to_id<uid_t>(text);
+  for (;;) {
+    const int code = number
+                         ? ::getpwuid_r(*number, &entry, buffer.data(), buffer.size(), &found)
+                         : ::getpwnam_r(text.c_str(), &entry, buffer.data(), buffer.size(), &found);
+    if (code != ERANGE || buffer.size() >= kEntryBytesMax) break;
+    buffer.resize(buffer.size() * 2);
+  }
+  if (found != nullptr) return User{entry.pw_name, entry.pw_uid, entry.pw_gid};
+  if (number) return User{{}, *number, std::nullopt};
+  return fail("there is no user \"" + text + "\"");
+}
+
+Result<gid_t> find_group(const std::string& text) {
+  if (const auto number = to_id<gid_t>(text)) return *number;
+  std::string buffer(1024, '\0');
+  group entry{};
+  group* found = nullptr;
+  while (::getgrnam_r(text.c_str(), &entry, buffer.data(), buffer.size(), &found) == ERANGE &&
+         buffer.size() < kEntryBytesMax) {
+    buffer.resize(buffer.size() * 2);
+  }
+  if (found == nullptr) return fail("there is no group \"" + text + "\"");
+  return entry.gr_gid;
+}
+
+std::vector<gid_t> groups_of(const std::string& user, gid_t gid) {
+  int count = 64;
+  std::vector<gid_t> groups(static_cast<std::size_t>(count));
+  if (::getgrouplist(user.c_str(), gid, groups.data(), &count) < 0) {
+    groups.resize(static_cast<std::size_t>(count));
+    ::getgrouplist(user.c_str(), gid, groups.data(), &count);
+  }
+  groups.resize(static_cast<std::size_t>(count));
+  return groups;
+}
+
+}  // namespace
+
+Result<guardian::Identity> find_identity(const std::string& user) {
+  std::string_view rest = user;
+  const std::string user_text(take_until(rest, ':'));
+  const std::string group_text(rest);
+  auto found = find_user(user_text);
+  if (!found) return pass(std::move(found));
+
+  guardian::Identity identity;
+  identity.uid = found->uid;
+  if (!group_text.empty()) {
+    auto gid = find_group(group_text);
+    if (!gid) return pass(std::move(gid));
+    identity.gid = *gid;
+  } else if (found->gid) {
+    identity.gid = *found->gid;
+  } else {
+    return fail("user " + user_text + " is not known here, so name a group too: " + user_text +
+                ":GID");
+  }
+  identity.groups =
+      found->name.empty() ? std::vector{identity.gid} : groups_of(found->name, identity.gid);
+  return identity;
+}
+
+}  // namespace plimsoll::engine

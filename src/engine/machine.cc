@@ -1,0 +1,224 @@
+#include "engine/machine.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <ctime>
+
+#include "cgroup/run_removal.h"
+#include "cgroup/sweep.h"
+#include "loop/scope.h"
+
+namespace plimsoll::engine {
+namespace {
+
+using cgroup::Controller;
+using cgroup::ControllerSet;
+
+// For as long as processes of a dead owner may take to die; then they are left for the next sweep.
+constexpr Duration kSweepPatience = std::chrono::seconds(10);
+
+// What every job's group has, so that its report is whole. On v2 `cpu` costs nothing to create and
+// brings the weights; on v1 each controller is a directory more for each job, so those whose
+// figures the v2 tree has are left out.
+ControllerSet always_wanted(const cgroup::Hierarchies& hierarchies) {
+  ControllerSet wanted(Controller::memory, Controller::io, Controller::pids);
+  if (hierarchies.v2() == nullptr) wanted.add(Controller::cpuacct), wanted.add(Controller::freezer);
+  if (hierarchies.layout() == cgroup::Layout::v2) wanted.add(Controller::cpu);
+  return wanted;
+}
+
+std::vector<cgroup::Group::Part> parts_of(const cgroup::Placement& placement) {
+  std::vector<cgroup::Group::Part> parts;
+  for (const cgroup::Base& base : placement.bases) {
+    if (auto directory = base.directory.clone()) {
+      parts.push_back({std::move(*directory), base.hierarchy.controllers});
+    }
+  }
+  return parts;
+}
+
+Result<UniqueFd> duplicate(int fd) {
+  UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  if (!copy) return fail_errno("duplicate a descriptor");
+  return copy;
+}
+
+}  // namespace
+
+std::string new_run_id(WallTime now) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(
+      std::chrono::time_point_cast<std::chrono::system_clock::duration>(now));
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  std::uint16_t random = 0;
+  [[maybe_unused]] const ssize_t got = ::getrandom(&random, sizeof random, GRND_NONBLOCK);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S-", &utc);
+  std::array<char, 8> tail{};
+  std::snprintf(tail.data(), tail.size(), "%04x", static_cast<unsigned>(random));
+  return std::string(text.data()) + tail.data();
+}
+
+Machine::Machine(loop::Loop loop, guardian::Link link)
+    : loop_(std::move(loop)),
+      link_(std::move(link)),
+      worker_(std::make_unique<loop::Worker>(loop_)) {}
+
+Result<std::unique_ptr<Machine>> Machine::create(guardian::Link link, const MachineConfig& config) {
+  auto loop = loop::Loop::create();
+  if (!loop) return pass(std::move(loop));
+  std::unique_ptr<Machine> machine(new Machine(std::move(*loop), std::move(link)));
+  auto watch =
+      machine->loop_.watch(machine->link_.channel.fd(), EPOLLIN,
+                           [self = machine.get()](std::uint32_t) { self->take_messages(); });
+  if (!watch) return pass(std::move(watch));
+  machine->guardian_watch_ = std::move(*watch);
+  if (auto made = machine->make_tree(config); !made) return pass(std::move(made));
+  return machine;
+}
+
+Result<cgroup::Placement> Machine::place(const MachineConfig& config, const std::string& name) {
+  const std::vector<int> own_pids = {link_.guardian, ::getpid()};
+  auto found = cgroup::discover_hierarchies();
+  if (!found) return pass(std::move(found));
+  if (!config.cgroup_path && loop::systemd_runs() &&
+      !cgroup::own_v2_group_serves(*found, own_pids)) {
+    // Without an answer of systemd's the other places are tried, and their error is the one told.
+    if (loop::start_scope(name + ".scope", own_pids)) {
+      auto moved = cgroup::discover_hierarchies();
+      if (moved) found = std::move(moved);
+    }
+  }
+  hierarchies_ = std::move(*found);
+  wanted_ = always_wanted(hierarchies_) | config.controllers;
+  return cgroup::find_placement(hierarchies_, {config.cgroup_path, own_pids, wanted_});
+}
+
+Result<void> Machine::make_tree(const MachineConfig& config) {
+  tree_name_ = cgroup::run_name(config.run_id);
+  auto placement = place(config, tree_name_);
+  if (!placement) return pass(std::move(placement));
+  placement_ = std::move(*placement);
+  if (auto told = hand_over(nullptr); !told) return told;
+
+  auto tree = cgroup::RunTree::create(placement_, tree_name_);
+  if (!tree) return pass(std::move(tree));
+  if (auto told = hand_over(&*tree); !told) return told;
+  if (placement_.supervisor == cgroup::Supervisor::moves) {
+    if (auto entered = tree->enter({link_.guardian, ::getpid()}); !entered) return entered;
+  }
+  if (auto made = tree->make_pool(placement_, wanted_); !made) return made;
+  tree_ = std::move(*tree);
+
+  if (cgroup::has_stale_runs(placement_.bases)) {
+    auto sweep = [bases = parts_of(placement_)] {
+      [[maybe_unused]] const auto swept =
+          cgroup::sweep(bases, loop::now() + kSweepPatience, &loop::now);
+    };
+    worker_->submit(std::move(sweep), [] {});
+  }
+  return {};
+}
+
+Result<void> Machine::hand_over(const cgroup::RunTree* tree) {
+  guardian::HandOver message;
+  message.name = tree_name_;
+  for (std::size_t i = 0; i < placement_.bases.size(); ++i) {
+    const cgroup::Base& base = placement_.bases[i];
+    auto directory = duplicate(base.directory.fd());
+    if (!directory) return pass(std::move(directory));
+    UniqueFd lock;
+    if (tree != nullptr) {
+      auto locked = duplicate(tree->run().parts()[i].directory.fd());
+      if (!locked) return pass(std::move(locked));
+      lock = std::move(*locked);
+    }
+    message.places.push_back({base.hierarchy.version, base.hierarchy.controllers,
+                              std::move(*directory), std::move(lock)});
+  }
+  if (placement_.supervisor == cgroup::Supervisor::moves) {
+    auto home = placement_.bases.front().directory.open_file("cgroup.procs", O_WRONLY);
+    if (!home) return pass(std::move(home));
+    message.home_procs = std::move(*home);
+  }
+  return guardian::send(link_.channel, message);
+}
+
+Result<cgroup::Leaf> Machine::make_group(const std::string& name, const Limits& limits) {
+  auto leaf = tree_->pool().make_leaf(name, wanted_);
+  if (!leaf) return leaf;
+  if (auto applied = cgroup::apply_limits(*leaf, limits); !applied) {
+    [[maybe_unused]] const auto ignored = tree_->pool().remove_child(name);
+    return pass(std::move(applied));
+  }
+  return leaf;
+}
+
+Result<guardian::ChildId> Machine::spawn(guardian::SpawnRequest request, ChildCallbacks callbacks) {
+  request.id = guardian::ChildId{++last_child_};
+  if (auto sent = guardian::send(link_.channel, request); !sent) return pass(std::move(sent));
+  children_.emplace(request.id, std::move(callbacks));
+  return request.id;
+}
+
+void Machine::on_signal(std::function<void(const guardian::Signalled&)> callback) {
+  on_signal_ = std::move(callback);
+}
+
+void Machine::on_resumed(std::function<void()> callback) { on_resumed_ = std::move(callback); }
+
+void Machine::stop_guardian() {
+  // A guardian that is gone is noticed by the loop.
+  [[maybe_unused]] const auto ignored = guardian::send(link_.channel, guardian::StopYourself{});
+}
+
+Result<void> Machine::run_once(Duration timeout) {
+  if (auto ran = loop_.run_once(timeout); !ran) return ran;
+  if (guardian_gone_) return reap_after_guardian();
+  return {};
+}
+
+void Machine::take_messages() {
+  for (;;) {
+    auto packet = link_.channel.receive();
+    if (!packet) {
+      if (packet.error().code != std::errc::resource_unavailable_try_again) guardian_gone_ = true;
+      return;
+    }
+    auto message = guardian::decode_from_guardian(std::move(*packet));
+    if (message) handle(std::move(*message));
+  }
+}
+
+void Machine::handle(guardian::FromGuardian message) {
+  if (auto* signal = std::get_if<guardian::Signalled>(&message)) {
+    if (on_signal_) on_signal_(*signal);
+  } else if (std::holds_alternative<guardian::Resumed>(message)) {
+    if (on_resumed_) on_resumed_();
+  } else if (auto* started = std::get_if<guardian::Started>(&message)) {
+    const auto child = children_.find(started->id);
+    if (child != children_.end()) child->second.started(std::move(*started));
+  } else if (auto* failed = std::get_if<guardian::StartFailed>(&message)) {
+    if (auto child = children_.extract(failed->id)) child.mapped().failed(*failed);
+  } else if (auto* exited = std::get_if<guardian::Exited>(&message)) {
+    if (auto child = children_.extract(exited->id)) child.mapped().exited(*exited);
+  }
+}
+
+Result<void> Machine::reap_after_guardian() {
+  int home = -1;
+  UniqueFd home_procs;
+  if (placement_.supervisor == cgroup::Supervisor::moves) {
+    auto opened = placement_.bases.front().directory.open_file("cgroup.procs", O_WRONLY);
+    if (opened) home = (home_procs = std::move(*opened)).get();
+  }
+  [[maybe_unused]] const auto remains = cgroup::destroy_run(
+      parts_of(placement_), tree_name_, home, loop::now() + kSweepPatience, &loop::now);
+  return fail("the process that spawns the jobs was killed; every job was ended with it");
+}
+
+}  // namespace plimsoll::engine
