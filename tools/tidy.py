@@ -35,15 +35,15 @@ BANS = [
     Ban(r"\b\w*_clock::now\b|\bclock_gettime\(|\bgettimeofday\(", r"^src/",
         "a parameter `now`, or loop::now() where a turn begins",
         ("src/loop/", "src/guardian/cleaner.cc")),  # the guardian has no loop
-    # Not a method, a function of ours or a declaration: `Kill kill(way);`.
-    Ban(r"(?<![\w.>])(?<!\w::)(?<![\w>&*] )(kill|waitpid)\(|\breturn (kill|waitpid)\(",
-        r"^src/",
+    # The system calls: not methods, declarations, or functions of ours.
+    Ban(r"(?<![\w.>])(?<!\w::)((?<![\w>&*] )|(?<=return ))(kill\([^,;{}]*,|waitpid\()", r"^src/",
         "reap/ to end a job; a pid may belong to another process by now",
         ("src/guardian/", "src/cgroup/kill")),
     Ban(r"\bclone3\b", r"^src/", "guardian/: only it starts processes", ("src/guardian/",)),
     Ban(r"\bsd_event_", r"^src/", "loop/, the only folder that knows sd-event", ("src/loop/",)),
     Ban(r"\bspdlog\b", r"^src/", "a Result: libraries never log", ("src/engine/", "src/cli/")),
-    Ban(r"(?<!operator )\bnew\s+\w", r"\.(cc|h)$", "std::make_unique"),
+    # Right in an owner's parentheses it is the way to a private constructor.
+    Ban(r"(?<!\()\bnew\s+\w", r"\.(cc|h)$", "std::make_unique"),
     Ban(r"\bdelete\s*(\[\]|\w|\()", r"\.(cc|h)$", "an owner with a destructor"),
     Ban(r"\bthrow\b", r"\.(cc|h)$", "fail() and Result (base/result.h)"),
     Ban(r"\b(TODO|FIXME|XXX)\b", r"", "do it now, or leave it out", raw=True),
