@@ -15,6 +15,12 @@ function(plimsoll_library name)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${name} ${root}/${name} SYMBOLIC)
   list(TRANSFORM LIB_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/${name}/)
   list(TRANSFORM LIB_USES PREPEND plimsoll_)
+  if(NOT LIB_SOURCES)  # headers alone
+    add_library(plimsoll_${name} INTERFACE)
+    target_include_directories(plimsoll_${name} INTERFACE ${root})
+    target_link_libraries(plimsoll_${name} INTERFACE ${LIB_USES})
+    return()
+  endif()
   add_library(plimsoll_${name} STATIC ${LIB_SOURCES})
   target_include_directories(plimsoll_${name} PUBLIC ${root})
   target_link_libraries(plimsoll_${name}

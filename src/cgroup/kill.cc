@@ -72,7 +72,7 @@ KillStep Kill::step(const Group& group, Instant now) {
   // What still lives although its v2 group is empty has left that one but not the others.
   const auto alive = populated(group, Scope::v2_first);
   if (alive && !*alive) {
-    SignalRound round = signal_all(group);
+    SignalRound round = signal_all(group, SIGKILL);
     done.signals = round.signals;
     done.trouble = std::move(round.trouble);
   }
@@ -87,7 +87,7 @@ KillStep Kill::signal_round(const Group& group, Instant now) {
     late = waiting && now - freeze_began_ >= kFreezePatience[freeze_failures_];
     if (waiting && !late) return {.did = KillStep::Did::freezing, .signals = 0, .trouble = {}};
   }
-  SignalRound round = signal_all(group);
+  SignalRound round = signal_all(group, SIGKILL);
   freeze_.reset();
   thaw_v1_below(group);
   if (late) {

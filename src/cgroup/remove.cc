@@ -27,7 +27,7 @@ struct Pass {
       if (directory.error().gone()) return Removal::done;
       return pass(std::move(directory));
     }
-    if (!has_children(*directory)) return Removal::busy;
+    if (!may_have_children(*directory)) return Removal::busy;
     if (depth == kSubtreeDepthMax) {
       return fail(std::errc::value_too_large, "remove what is below " + directory->label());
     }

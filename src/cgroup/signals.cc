@@ -45,7 +45,8 @@ std::vector<Held> hold(std::span<const int>& pids, std::optional<Error>& trouble
   return held;
 }
 
-void signal_members(const Directory& directory, SignalRound& round, std::vector<int>& known) {
+void signal_members(const Directory& directory, int signal, SignalRound& round,
+                    std::vector<int>& known) {
   auto listed = member_processes(directory);
   if (!listed) return note(round.trouble, std::move(listed).error());
   std::vector<int> fresh;
@@ -62,7 +63,7 @@ void signal_members(const Directory& directory, SignalRound& round, std::vector<
     for (const Held& process : held) {
       if (!std::binary_search(still->begin(), still->end(), process.pid)) continue;
       round.found.push_back(process.pid);
-      if (::pidfd_send_signal(process.pidfd.get(), SIGKILL, nullptr, 0) == 0) {
+      if (::pidfd_send_signal(process.pidfd.get(), signal, nullptr, 0) == 0) {
         ++round.signals;
       } else {
         note(round.trouble, fail_errno("kill process " + std::to_string(process.pid)).value());
@@ -73,12 +74,12 @@ void signal_members(const Directory& directory, SignalRound& round, std::vector<
 
 }  // namespace
 
-SignalRound signal_all(const Group& group) {
+SignalRound signal_all(const Group& group, int signal) {
   SignalRound round;
   std::vector<int> known;
   for (const Group::Part& part : group.parts()) {
     auto visited = visit_subtree(part.directory, [&](const Directory& directory) {
-      signal_members(directory, round, known);
+      signal_members(directory, signal, round, known);
     });
     if (!visited) note(round.trouble, std::move(visited).error());
     std::sort(round.found.begin(), round.found.end());

@@ -9,17 +9,17 @@
 
 namespace plimsoll::cgroup {
 
-// One round of SIGKILL over a group.
+// One round of a signal over a group.
 struct SignalRound {
   std::vector<int> found;        // the pids met, ascending
   std::size_t signals = 0;       // processes that were sent the signal
   std::optional<Error> trouble;  // the first failure that is not "gone"
 };
 
-// Sends SIGKILL to every process in the parts of `group` and below them, each once. A process is
+// Sends a signal to every process in the parts of `group` and below them, each once. A process is
 // signalled through a pidfd, and only if it is still a member after the pidfd was opened: a pid
 // names the same process in both lists, or one that has died and can't be hit. The caller's own
 // process is left out.
-SignalRound signal_all(const Group& group);
+SignalRound signal_all(const Group& group, int signal);
 
 }  // namespace plimsoll::cgroup

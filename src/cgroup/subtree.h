@@ -13,11 +13,11 @@ namespace plimsoll::cgroup {
 // deepest trees in use (a container manager within a job) have about ten.
 inline constexpr unsigned kSubtreeDepthMax = 64;
 
-// Whether a group has children. The kernel counts them in the link count of the directory (two for
-// itself), so that this is one fstat(2).
-inline bool has_children(const Directory& directory) {
+// Whether a group has children, as far as one fstat(2) tells: the link count of a cgroup directory
+// is that of its children and two. False if it surely has none.
+inline bool may_have_children(const Directory& directory) {
   struct stat status{};
-  return ::fstat(directory.fd(), &status) == 0 && status.st_nlink > 2;
+  return ::fstat(directory.fd(), &status) == 0 && status.st_nlink != 2;
 }
 
 // Calls `visit(const Directory&)` for `top` and every group below it, parents first. Groups that
@@ -26,7 +26,7 @@ inline bool has_children(const Directory& directory) {
 template <class Visit>
 Result<void> visit_subtree(const Directory& top, const Visit& visit, unsigned depth = 0) {
   visit(top);
-  if (!has_children(top)) return {};
+  if (!may_have_children(top)) return {};
   if (depth == kSubtreeDepthMax) {
     return fail(std::errc::value_too_large, "look below " + top.label());
   }

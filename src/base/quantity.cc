@@ -1,0 +1,131 @@
+#include "base/quantity.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+
+#include "base/text.h"
+
+namespace plimsoll {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+constexpr double kKiB = 1024, kMiB = kKiB * 1024, kGiB = kMiB * 1024, kTiB = kGiB * 1024;
+constexpr std::array kByteUnits = {Unit{"", 1},     Unit{"b", 1},    Unit{"k", kKiB},
+                                   Unit{"m", kMiB}, Unit{"g", kGiB}, Unit{"t", kTiB}};
+constexpr std::array kTimeUnits = {Unit{"ns", 1},     Unit{"us", 1e3},   Unit{"ms", 1e6},
+                                   Unit{"", 1e9},     Unit{"s", 1e9},    Unit{"m", 60e9},
+                                   Unit{"h", 3600e9}, Unit{"d", 86400e9}};
+
+// Beyond this a double no longer holds every whole number, and no quantity of ours is that large.
+constexpr double kWholeMax = 9e18;
+
+struct Parts {
+  double number = 0;
+  std::string unit;  // lower case
+};
+
+std::optional<Parts> split(std::string_view text) {
+  text = trim(text);
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto number = to_double(text.substr(0, end));
+  if (!number) return std::nullopt;
+  Parts parts{*number, std::string(trim(text.substr(end)))};
+  for (char& c : parts.unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return parts;
+}
+
+template <std::size_t N>
+std::optional<std::uint64_t> scaled(const Parts& parts, const std::array<Unit, N>& units) {
+  for (const Unit& unit : units) {
+    if (unit.name != parts.unit) continue;
+    const double value = parts.number * unit.factor;
+    if (value > kWholeMax) return std::nullopt;
+    return static_cast<std::uint64_t>(std::llround(value));
+  }
+  return std::nullopt;
+}
+
+tl::unexpected<Error> expected(std::string_view found, std::string_view form) {
+  return fail("found \"" + std::string(found) + "\", expected " + std::string(form));
+}
+
+template <class... Arguments>
+std::string print(const char* format, Arguments... arguments) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, arguments...);
+  return text.data();
+}
+
+// Three significant digits.
+int decimals(double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; }
+
+}  // namespace
+
+Result<Bytes> parse_bytes(std::string_view text) {
+  auto parts = split(text);
+  if (parts && parts->unit.size() > 1) {
+    for (const std::string_view suffix : {"ib", "b"}) {
+      if (!parts->unit.ends_with(suffix)) continue;
+      parts->unit.resize(parts->unit.size() - suffix.size());
+      break;
+    }
+  }
+  const auto bytes = parts ? scaled(*parts, kByteUnits) : std::nullopt;
+  if (!bytes) return expected(text, "a size such as 512M, 1.5GiB or a number of bytes");
+  return Bytes{*bytes};
+}
+
+Result<Bytes> parse_bytes_or_share(std::string_view text, Bytes whole) {
+  if (!trim(text).ends_with('%')) {
+    auto bytes = parse_bytes(text);
+    if (!bytes) return expected(text, "a size such as 512M or a share such as 80%");
+    return bytes;
+  }
+  const auto parts = split(text);
+  constexpr double kPercent = 100;
+  if (!parts || parts->unit != "%" || parts->number > kPercent) {
+    return expected(text, "a share from 0% to 100%");
+  }
+  return Bytes{
+      static_cast<std::uint64_t>(static_cast<double>(whole.count) * parts->number / kPercent)};
+}
+
+Result<Duration> parse_duration(std::string_view text) {
+  const auto parts = split(text);
+  const auto ns = parts ? scaled(*parts, kTimeUnits) : std::nullopt;
+  if (!ns) return expected(text, "a duration such as 250ms, 10s, 5m, 1h or a number of seconds");
+  return Duration(static_cast<Duration::rep>(*ns));
+}
+
+std::string format_bytes(Bytes bytes) {
+  double value = static_cast<double>(bytes.count);
+  if (value < kKiB) return print("%.0f B", value);
+  for (const char* unit : {"KiB", "MiB", "GiB"}) {
+    value /= kKiB;
+    if (value < kKiB) return print("%.*f %s", decimals(value), value, unit);
+  }
+  value /= kKiB;
+  return print("%.*f TiB", decimals(value), value);
+}
+
+std::string format_duration(Duration duration) {
+  const double seconds = std::chrono::duration<double>(duration).count();
+  if (seconds < 1) return print("%.*f ms", decimals(seconds * 1e3), seconds * 1e3);
+  if (seconds < 60) return print("%.*f s", decimals(seconds), seconds);
+  const auto whole = std::chrono::round<std::chrono::seconds>(duration).count();
+  if (whole < 3600)
+    return print("%lldm%02llds", static_cast<long long>(whole / 60),
+                 static_cast<long long>(whole % 60));
+  const auto minutes = whole / 60;
+  return print("%lldh%02lldm", static_cast<long long>(minutes / 60),
+               static_cast<long long>(minutes % 60));
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+
+namespace plimsoll::cli {
+
+// A subcommand. `argv[0]` is its name; the answer is the exit status of the program.
+struct Command {
+  std::string_view name;
+  int (*main)(int argc, char** argv);
+};
+
+int run_command(int argc, char** argv);
+int batch_command(int argc, char** argv);
+int reap_command(int argc, char** argv);
+int doctor_command(int argc, char** argv);
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,41 @@
+#include "cli/diagnostics.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "base/quantity.h"
+#include "record/plain.h"
+
+namespace plimsoll::cli {
+
+void complain(std::string_view text) {
+  const std::string line = "plimsoll: " + std::string(text) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void complain_of_stuck(const reap::Stuck& stuck) {
+  complain("still waiting after " + format_duration(stuck.since) + " for killed processes to end");
+  for (const cgroup::StuckProcess& process : stuck.processes) {
+    complain("  process " + std::to_string(process.pid) + " (" + record::printable(process.comm) +
+             "), state " + process.state + ", waits in " +
+             (process.wchan.empty() ? "the CPU queue" : process.wchan));
+  }
+  if (stuck.trouble) complain("  " + stuck.trouble->message());
+}
+
+record::TextStyle stderr_style() {
+  record::TextStyle style;
+  winsize size{};
+  if (::isatty(STDERR_FILENO) == 0) return style;
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool colour = no_color == nullptr || *no_color == '\0';
+  style.colour = colour ? record::Colour::ansi : record::Colour::none;
+  return style;
+}
+
+}  // namespace plimsoll::cli

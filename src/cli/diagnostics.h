@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+#include "reap/reaper.h"
+#include "record/summary.h"
+
+namespace plimsoll::cli {
+
+// One line on standard error: "plimsoll: TEXT".
+void complain(std::string_view text);
+
+// Names the processes that do not die, and what they wait for.
+void complain_of_stuck(const reap::Stuck& stuck);
+
+// How to write for people on standard error: as wide as the terminal, in colour where it is one and
+// NO_COLOR is not set.
+record::TextStyle stderr_style();
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,73 @@
+#include "engine/reporting.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+
+#include "engine/environment.h"
+
+namespace plimsoll::engine {
+namespace {
+
+std::string current_directory() {
+  std::array<char, PATH_MAX> path{};
+  return ::getcwd(path.data(), path.size()) == nullptr ? std::string() : path.data();
+}
+
+}  // namespace
+
+AttemptRequest request_for(const policy::JobSpec& job, const std::string& group,
+                           const std::optional<guardian::Identity>& identity) {
+  AttemptRequest request;
+  request.group = group;
+  request.limits = job.limits;
+  request.timeout = job.timeout;
+  request.spawn.cwd = job.cwd;
+  request.spawn.env = environment_with(job.env);
+  request.spawn.identity = identity;
+  if (const auto* shell = std::get_if<std::string>(&job.command)) {
+    request.spawn.argv = {"/bin/sh", "-c", *shell};
+  } else {
+    request.spawn.argv = std::get<std::vector<std::string>>(job.command);
+  }
+  return request;
+}
+
+record::AttemptReport short_report_of(const AttemptResult& result) {
+  record::AttemptReport report;
+  report.outcome = result.end.outcome;
+  report.started = result.started;
+  report.wall = result.end.wall;
+  report.cpu_usage = result.usage.totals.cpu.usage;
+  report.peak = result.usage.totals.memory.peak;
+  return report;
+}
+
+record::JobReport report_of(const JobEnd& end, const record::HostInfo& host) {
+  record::JobReport report;
+  report.id = end.job.name;
+  report.job_class = end.job.job_class;
+  report.command = end.job.command;
+  report.cwd = end.job.cwd.empty() ? current_directory() : end.job.cwd;
+  report.outcome = end.outcome;
+  report.reason = end.reason;
+  report.attempts = end.attempts;
+  report.times.queued = end.queued;
+  report.times.held = end.held;
+  report.machine = end.machine;
+  report.host = host;
+  if (end.last == nullptr) return report;
+  report.exit_code = end.last->end.exit_code;
+  report.signal = end.last->end.signal;
+  report.left_behind = end.last->left_behind;
+  report.times.started = end.last->started;
+  report.times.ended = end.last->ended;
+  report.times.wall = end.last->end.wall;
+  report.times.paused = Duration{};  // nothing pauses a job but the job itself
+  report.usage = end.last->usage;
+  report.rusage = end.last->rusage;
+  return report;
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/attempt.h"
+#include "policy/job.h"
+#include "record/report.h"
+
+namespace plimsoll::engine {
+
+// The request for one attempt of a job: its command as an argv, its environment, directory, user and
+// limits. `identity` is the job's user, resolved.
+AttemptRequest request_for(const policy::JobSpec& job, const std::string& group,
+                           const std::optional<guardian::Identity>& identity);
+
+// The report of a job from its attempts, in order; none for a job that was skipped.
+struct JobEnd {
+  const policy::JobSpec& job;
+  WallTime queued{};
+  Duration held{};
+  std::vector<record::AttemptReport> attempts;
+  const AttemptResult* last = nullptr;
+  policy::Outcome outcome{};
+  std::string reason;
+  std::optional<measure::MachineUsage> machine;
+};
+record::JobReport report_of(const JobEnd& end, const record::HostInfo& host);
+
+record::AttemptReport short_report_of(const AttemptResult& result);
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "cgroup/group.h"
+#include "measure/kernel_file.h"
+#include "measure/usage.h"
+
+namespace plimsoll::measure {
+
+// Where the CPU counters of a group are: time from cpu.stat of v2 if the host has a v2 tree, with
+// or without its cpu controller, else from cpuacct; throttling from the cpu controller wherever it
+// is; stalls from cpu.pressure of v2.
+class CpuFiles {
+ public:
+  explicit CpuFiles(const cgroup::Group& group);
+
+  // Brings the fields that this level reads up to date; what can't be read stays as it is.
+  void read(Level level, CpuUsage& cpu, std::string& buffer);
+  [[nodiscard]] bool gone() const;
+  void note(Unavailable& unavailable) const;
+
+ private:
+  KernelFile stat_v2_;
+  KernelFile stat_v1_;
+  KernelFile acct_usage_;
+  KernelFile acct_stat_;
+  long ticks_per_second_;
+  std::string missing_;  // why there is no CPU time at all; empty: there is
+};
+
+}  // namespace plimsoll::measure

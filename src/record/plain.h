@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+// Text from outside (commands, names of processes) made fit for a terminal.
+namespace plimsoll::record {
+
+// `text` with '?' for each control character and for each byte that is no part of a UTF-8
+// character: it can neither move the cursor nor break a line.
+[[nodiscard]] std::string printable(std::string_view text);
+
+// How many columns a printable() text takes, every character taken as one wide.
+[[nodiscard]] std::size_t columns_of(std::string_view text);
+
+// A printable() text of `width` columns or fewer: what is too long ends in "..", within `width`.
+[[nodiscard]] std::string fitted(std::string_view text, std::size_t width);
+
+}  // namespace plimsoll::record

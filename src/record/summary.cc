@@ -1,0 +1,248 @@
+#include "record/summary.h"
+
+#include <fmt/format.h>
+
+#include "policy/attempt.h"
+#include "record/human.h"
+#include "record/plain.h"
+#include "record/table.h"
+
+namespace plimsoll::record {
+namespace {
+
+using Items = std::vector<std::string>;
+
+enum class Tone : std::uint8_t { good, bad, strong };
+
+std::string toned(std::string text, Tone tone, Colour colour) {
+  if (colour == Colour::none) return text;
+  const char* const code = tone == Tone::good ? "32" : tone == Tone::bad ? "31" : "1";
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+void add(Items& items, const char* name, const std::optional<Duration>& time) {
+  if (time) items.push_back(fmt::format("{} {}", name, duration_text(*time)));
+}
+
+void add(Items& items, const char* name, const std::optional<Bytes>& bytes) {
+  if (bytes) items.push_back(fmt::format("{} {}", name, bytes_text(*bytes)));
+}
+
+void add_if_any(Items& items, const char* name, const std::optional<Duration>& time) {
+  if (time > Duration{}) add(items, name, time);
+}
+
+std::string percent_text(double part, double whole) {
+  constexpr double kWhole = 100;
+  return fmt::format("{:.0f} %", part / whole * kWhole);
+}
+
+Items time_items(const JobReport& report) {
+  Items items;
+  const JobTimes& times = report.times;
+  add(items, "wall", times.wall);
+  if (report.usage) {
+    const measure::CpuUsage& cpu = report.usage->totals.cpu;
+    add(items, "user", cpu.user);
+    add(items, "system", cpu.system);
+    if (cpu.usage && times.wall > Duration{}) {
+      items.push_back("CPU " + percent_text(static_cast<double>(cpu.usage->count()),
+                                            static_cast<double>(times.wall->count())));
+    }
+    add_if_any(items, "throttled", cpu.throttled);
+  }
+  add_if_any(items, "held", times.held);
+  add_if_any(items, "paused", times.paused);
+  return items;
+}
+
+Items memory_items(const JobReport& report) {
+  Items items;
+  if (report.usage) {
+    const measure::MemoryUsage& memory = report.usage->totals.memory;
+    add(items, "peak", memory.peak);
+    if (memory.peak && memory.max && memory.max->count > 0) {
+      items.back() += fmt::format(" of {} ({})", bytes_text(*memory.max),
+                                  percent_text(static_cast<double>(memory.peak->count),
+                                               static_cast<double>(memory.max->count)));
+    }
+    if (memory.swap_peak > Bytes{}) add(items, "swap peak", memory.swap_peak);
+  }
+  if (report.rusage) add(items, "largest process", std::optional(report.rusage->maxrss));
+  return items;
+}
+
+void add_stall(Items& items, const char* name, const std::optional<measure::Pressure>& pressure) {
+  if (!pressure || !pressure->some) return;
+  std::string text = fmt::format("{} {}", name, duration_text(pressure->some->total));
+  if (pressure->full && pressure->full->total > Duration{}) {
+    text += fmt::format(" (full {})", duration_text(pressure->full->total));
+  }
+  items.push_back(std::move(text));
+}
+
+Items left_items(const JobReport& report) {
+  Items items;
+  for (const LeftBehind& left : report.left_behind) {
+    items.push_back(fmt::format("{} (pid {})", printable(left.comm), left.pid));
+  }
+  return items;
+}
+
+// More than one attempt, or nothing.
+Items attempt_items(const JobReport& report) {
+  Items items;
+  if (report.attempts.size() < 2) return items;
+  for (const AttemptReport& attempt : report.attempts) {
+    items.emplace_back(policy::name_of(attempt.outcome));
+  }
+  return items;
+}
+
+std::string usage_lines(const measure::JobUsage& usage, std::size_t width) {
+  const measure::Sample& totals = usage.totals;
+  Items io, stall, pids, network;
+  add(io, "read", totals.io.read);
+  add(io, "written", totals.io.written);
+  add_stall(stall, "cpu", totals.cpu.pressure);
+  add_stall(stall, "memory", totals.memory.pressure);
+  add_stall(stall, "io", totals.io.pressure);
+  if (totals.pids.peak) pids.push_back(fmt::format("peak {}", *totals.pids.peak));
+  if (totals.network) {
+    add(network, "received", std::optional(totals.network->rx));
+    add(network, "sent", std::optional(totals.network->tx));
+  }
+  return labelled_text("io", io, width) + labelled_text("stall", stall, width) +
+         labelled_text("pids", pids, width) + labelled_text("network", network, width);
+}
+
+std::string unavailable_lines(const measure::Unavailable& unavailable) {
+  std::string out;
+  for (const auto& [key, why] : unavailable) {
+    out += fmt::format("  no {}: {}\n", printable(key), printable(why));
+  }
+  return out;
+}
+
+const char* name_of(Weight by) {
+  switch (by) {
+    case Weight::memory: return "memory";
+    case Weight::cpu: return "CPU time";
+    case Weight::stall: return "stall";
+  }
+  return "";
+}
+
+const char* name_of(Resource resource) {
+  switch (resource) {
+    case Resource::cpu: return "cpu";
+    case Resource::memory: return "memory";
+    case Resource::io: return "io";
+  }
+  return "";
+}
+
+// A job in one cell: its id, and the command where that says more.
+std::string job_cell(const JobFigures& job) {
+  return printable(job.command.empty() ? job.id : job.id + ": " + job.command);
+}
+
+void append_row(std::vector<Column>& columns, const JobFigures& job) {
+  constexpr const char* kUnknown = "-";
+  const std::string stall = job.stall ? duration_text(job.stall->some) : kUnknown;
+  const bool stalled = job.stall && job.stall->some > Duration{};
+  std::size_t column = 0;
+  for (std::string& cell :
+       Items{job.peak ? bytes_text(*job.peak) : kUnknown,
+             job.cpu ? duration_text(*job.cpu) : kUnknown,
+             job.wall ? duration_text(*job.wall) : kUnknown,
+             stalled ? fmt::format("{} {}", stall, name_of(job.stall->resource)) : stall,
+             std::string(policy::name_of(job.outcome)), job_cell(job)}) {
+    columns[column++].cells.push_back(std::move(cell));
+  }
+}
+
+std::string failed_list(const Digest& digest, const TextStyle& style) {
+  std::string out;
+  for (const JobFigures& job : digest.failed()) {
+    std::string line = "  " + job.id + ": " + (job.reason.empty() ? job.how : job.reason);
+    if (!job.command.empty()) line += " [" + job.command + ']';
+    out += fitted(printable(line), style.width) + '\n';
+  }
+  const std::uint64_t failed = digest.jobs() - digest.succeeded() - digest.skipped();
+  if (failed > digest.failed().size()) {
+    out += fmt::format("  and {} more\n", failed - digest.failed().size());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string job_summary(const JobReport& report, const TextStyle& style) {
+  const bool good = policy::succeeded(report.outcome, report.exit_code);
+  std::string how = policy::describe(
+      {.outcome = report.outcome, .exit_code = report.exit_code, .signal = report.signal});
+  std::string out =
+      "plimsoll: " + toned(std::move(how), good ? Tone::good : Tone::bad, style.colour);
+  if (!report.reason.empty()) out += ": " + printable(report.reason);
+  out += '\n';
+  out += labelled_text("time", time_items(report), style.width);
+  out += labelled_text("memory", memory_items(report), style.width);
+  if (report.usage) out += usage_lines(*report.usage, style.width);
+  out += labelled_text("left behind", left_items(report), style.width);
+  out += labelled_text("attempts", attempt_items(report), style.width);
+  if (style.detail == Detail::verbose) {
+    measure::Unavailable all = report.unavailable;
+    if (report.usage)
+      all.insert(report.usage->unavailable.begin(), report.usage->unavailable.end());
+    out += unavailable_lines(all);
+  }
+  return out;
+}
+
+std::string heaviest_table(const Digest& digest, Weight by, const TextStyle& style) {
+  // Narrower terminals have no room for a job's name beside its outcome.
+  constexpr std::size_t kOutcomeFromWidth = 80;
+  constexpr std::size_t kOutcomeColumn = 4;
+  const std::vector<JobFigures>& jobs = digest.heaviest(by);
+  if (jobs.empty()) return {};
+  std::vector<Column> columns = {{"memory", Align::right, {}}, {"cpu", Align::right, {}},
+                                 {"wall", Align::right, {}},   {"stall", Align::right, {}},
+                                 {"outcome", Align::left, {}}, {"job", Align::left, {}}};
+  for (const JobFigures& job : jobs) append_row(columns, job);
+  if (style.width < kOutcomeFromWidth) columns.erase(columns.begin() + kOutcomeColumn);
+  return toned(fmt::format("heaviest by {}:", name_of(by)), Tone::strong, style.colour) + '\n' +
+         table_text(columns, style.width);
+}
+
+std::string run_text(const RunSummary& summary, const Digest& digest, const TextStyle& style) {
+  const bool good = digest.succeeded() == digest.jobs();
+  std::string head = fmt::format("{} of {} jobs succeeded", digest.succeeded(), digest.jobs());
+  std::string out =
+      "plimsoll: " + toned(std::move(head), good ? Tone::good : Tone::bad, style.colour);
+  if (summary.makespan) out += " in " + duration_text(*summary.makespan);
+  out += '\n';
+
+  Items outcomes, cpu, memory, governor;
+  for (const auto& [outcome, count] : summary.outcomes) {
+    outcomes.push_back(fmt::format("{} {}", policy::name_of(outcome), count));
+  }
+  add(cpu, "used", summary.cpu_usage);
+  add_if_any(cpu, "lost", summary.lost_cpu);
+  add(memory, "used peak", summary.used_peak);
+  add(memory, "line", summary.line);
+  if (summary.oom_kills > 0u) memory.push_back(fmt::format("kernel kills {}", *summary.oom_kills));
+  if (summary.holds > 0) governor.push_back(fmt::format("holds {}", summary.holds));
+  if (summary.pauses > 0) governor.push_back(fmt::format("pauses {}", summary.pauses));
+  if (summary.evictions > 0) governor.push_back(fmt::format("evictions {}", summary.evictions));
+  out += labelled_text("outcomes", outcomes, style.width) + labelled_text("cpu", cpu, style.width) +
+         labelled_text("memory", memory, style.width) +
+         labelled_text("governor", governor, style.width);
+  if (const std::string failed = failed_list(digest, style); !failed.empty()) {
+    out += toned("failed:", Tone::strong, style.colour) + '\n' + failed;
+  }
+  if (style.detail == Detail::verbose) out += unavailable_lines(summary.unavailable);
+  return out;
+}
+
+}  // namespace plimsoll::record

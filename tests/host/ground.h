@@ -1,0 +1,73 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "cgroup/group.h"
+#include "cgroup/kill.h"
+
+namespace plimsoll::testing {
+
+// How the groups of a test are made on this host.
+struct Way {
+  std::string name;
+  bool with_v2 = false;
+  cgroup::ControllerSet controllers;
+  cgroup::KillWay kill = cgroup::KillWay::best;
+};
+
+// A process that was started in a group: a program of tests/programs/ that has said "ready".
+struct Started {
+  int pid = 0;
+  UniqueFd output;  // its stdout; closing it harms nobody who has said all
+};
+
+// A group of our own at the root of each hierarchy that a way needs, in which a test makes its own.
+// The test's process is the subreaper of all that it starts.
+class Ground {
+ public:
+  // The missing hierarchy or right (Error) if this host can't have it.
+  static Result<Ground> make(const Way& way, const std::string& name);
+
+  // Removes the ground; what a failed test has left below goes first.
+  ~Ground();
+  Ground(Ground&&) noexcept = default;
+  Ground& operator=(Ground&&) = delete;
+
+  cgroup::Leaf leaf(const std::string& name);
+  [[nodiscard]] const cgroup::Inner& inner() const { return inner_; }
+
+  // The directories of the group `name` that are still there.
+  [[nodiscard]] std::vector<std::string> left_of(const std::string& name) const;
+
+ private:
+  Ground(cgroup::Inner inner, cgroup::ControllerSet controllers)
+      : inner_(std::move(inner)), controllers_(controllers) {}
+  void clear() const;
+
+  cgroup::Inner inner_;
+  cgroup::ControllerSet controllers_;
+};
+
+// Starts a program in every part of the leaf; does not wait for its "ready".
+Started start(const cgroup::Leaf& leaf, const std::vector<std::string>& command);
+
+// Waits until a started program says "ready"; false after kPatience or if it ends without.
+bool wait_ready(const Started& started);
+
+// Waits until `holds()` does; false after kPatience.
+template <class Condition>
+bool eventually(const Condition& holds);
+
+// Collects all children that have ended, and says how many still live.
+int living_children();
+
+int open_descriptors();
+
+// As long as any wait of a host test may take on a loaded machine.
+inline constexpr Duration kPatience = std::chrono::seconds(30);
+
+}  // namespace plimsoll::testing

@@ -1,0 +1,19 @@
+// leave_group out|remove|rename: moves itself from its v2 group to the root; does that and removes
+// the group; or renames its v1 freezer group. Then it sleeps.
+// Checks: that a vanished or renamed group is no error, and that the parts it stayed in are reaped.
+#include <sys/stat.h>
+
+#include "program.h"
+
+int main(int argc, char** argv) {
+  if (is(argc, argv, 1, "rename")) {
+    const std::string group = own_group(":freezer:", "/sys/fs/cgroup/freezer");
+    if (std::rename(group.c_str(), (group + "-renamed").c_str()) != 0) die("rename");
+  } else {
+    const std::string group = own_v2_group();
+    if (!put(v2_root() + "/cgroup.procs", "0")) die("move out");
+    if (is(argc, argv, 1, "remove") && ::rmdir(group.c_str()) != 0) die("rmdir");
+  }
+  ready();
+  sleep_for_ever();
+}

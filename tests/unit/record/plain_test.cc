@@ -1,0 +1,100 @@
+#include "record/plain.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "record/human.h"
+#include "record/table.h"
+
+namespace plimsoll::record {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Printable, LetsNothingControlTheTerminal) {
+  struct Row {
+    const char* from;
+    const char* to;
+  };
+  for (const auto& [from, to] :
+       {Row{"plain", "plain"}, Row{"\x1b[31mred", "?[31mred"}, Row{"a\nb\tc\r", "a?b?c?"},
+        Row{"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+        Row{"\xc2\x9b"
+            "31m",
+            "?31m"},  // C1: CSI
+        Row{"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"}, Row{"cut \xe2\x82", "cut ??"},
+        Row{"\xc0\xaf\xe0\x80\xaf", "?????"},          // overlong
+        Row{"\xed\xa0\x80", "???"},                    // surrogate
+        Row{"\xf4\x90\x80\x80\xff\x7f", "??????"}}) {  // beyond Unicode
+    EXPECT_EQ(printable(from), to) << from;
+  }
+}
+
+RC_GTEST_PROP(Fitted, NeverTakesMoreThanItsWidth, (const std::string& text, std::uint8_t width)) {
+  const std::string clean = printable(text);
+  RC_ASSERT(printable(clean) == clean);
+  RC_ASSERT(columns_of(fitted(clean, width)) <= width);
+  if (columns_of(clean) <= width) RC_ASSERT(fitted(clean, width) == clean);
+}
+
+TEST(Fitted, CutsBetweenCharacters) {
+  EXPECT_EQ(fitted("gr\xc3\xbc\xc3\x9f"
+                   "e!",
+                   6),
+            "gr\xc3\xbc\xc3\x9f"
+            "e!");
+  EXPECT_EQ(fitted("gr\xc3\xbc\xc3\x9f"
+                   "e!",
+                   5),
+            "gr\xc3\xbc..");
+  EXPECT_EQ(fitted("long", 1), ".");
+  EXPECT_EQ(fitted("long", 0), "");
+}
+
+TEST(BytesText, HasThreeDigitsAndAUnit) {
+  EXPECT_EQ(bytes_text({0}), "0 B");
+  EXPECT_EQ(bytes_text({1023}), "1023 B");
+  EXPECT_EQ(bytes_text({1024}), "1.00 KiB");
+  EXPECT_EQ(bytes_text({1536}), "1.50 KiB");
+  EXPECT_EQ(bytes_text({(std::uint64_t{1} << 20) - 1}), "1.00 MiB");
+  EXPECT_EQ(bytes_text({512ull << 20}), "512 MiB");
+  EXPECT_EQ(bytes_text({~std::uint64_t{0}}), "16.0 EiB");
+}
+
+TEST(DurationText, HasThreeDigitsAndAUnit) {
+  EXPECT_EQ(duration_text(0s), "0 s");
+  EXPECT_EQ(duration_text(-5s), "0 s");
+  EXPECT_EQ(duration_text(1ns), "0.00 us");
+  EXPECT_EQ(duration_text(12us), "12.0 us");
+  EXPECT_EQ(duration_text(1234us), "1.23 ms");
+  EXPECT_EQ(duration_text(999'499us), "999 ms");
+  EXPECT_EQ(duration_text(999'500us), "1.00 s");
+  EXPECT_EQ(duration_text(59'940ms), "59.9 s");
+  EXPECT_EQ(duration_text(59'950ms), "1m 00s");
+  EXPECT_EQ(duration_text(65s), "1m 05s");
+  EXPECT_EQ(duration_text(59min + 59s + 500ms), "1h 00m");
+  EXPECT_EQ(duration_text(2h + 3min), "2h 03m");
+  EXPECT_EQ(duration_text(Duration::max()), "2562047h 47m");
+}
+
+TEST(TableText, AlignsAndCutsTheLastColumn) {
+  EXPECT_EQ(table_text({{"n", Align::right, {"1", "22"}},
+                        {"kind", Align::left, {"a", "bb"}},
+                        {"job", Align::left, {"short", "rather a long one"}}},
+                       24),
+            "   n  kind  job\n"
+            "   1  a     short\n"
+            "  22  bb    rather a l..\n");
+}
+
+TEST(LabelledText, WrapsBelowTheFirstItem) {
+  EXPECT_EQ(labelled_text("time", {}, 40), "");
+  EXPECT_EQ(labelled_text("time", {"wall 1 s", "user 2 s"}, 40),
+            "  time         wall 1 s, user 2 s\n");
+  EXPECT_EQ(labelled_text("left behind", {"wall 1 s", "user 2 s", "more"}, 32),
+            "  left behind  wall 1 s,\n"
+            "               user 2 s, more\n");
+}
+
+}  // namespace
+}  // namespace plimsoll::record
