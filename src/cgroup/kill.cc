@@ -1,5 +1,7 @@
 #include "cgroup/kill.h"
 
+#include <csignal>
+
 #include <algorithm>
 
 #include "cgroup/processes.h"

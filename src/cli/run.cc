@@ -12,6 +12,7 @@
 #include "engine/identity.h"
 #include "engine/reporting.h"
 #include "engine/single.h"
+#include "measure/machine_span.h"
 #include "measure/system_sampler.h"
 #include "record/json.h"
 #include "record/summary.h"
@@ -107,11 +108,11 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
   if (options.report == "-") request.spawn.stdio[1] = STDERR_FILENO;
 
   measure::SystemSampler system;
-  const measure::SystemSample before = system.sample(loop::now(), std::chrono::system_clock::now());
+  measure::MachineSpan span(system.sample(loop::now(), std::chrono::system_clock::now()));
   const WallTime queued = std::chrono::system_clock::now();
   auto ended = engine::run_single(**machine, std::move(request), complain_of_stuck);
   if (!ended) return pass(std::move(ended));
-  const measure::SystemSample after = system.sample(loop::now(), std::chrono::system_clock::now());
+  span.observe(system.sample(loop::now(), std::chrono::system_clock::now()));
 
   const record::JobReport report = engine::report_of(
       {.job = options.job,
@@ -120,7 +121,7 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
        .last = &*ended,
        .outcome = ended->end.outcome,
        .reason = ended->reason,
-       .machine = measure::usage_between(before, after)},
+       .machine = span.usage()},
       engine::describe_host((*machine)->hierarchies().layout()));
   print_summary(report, options.verbosity);
   if (ended->end.outcome != policy::Outcome::exited && options.verbosity == Verbosity::quiet) {

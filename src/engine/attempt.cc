@@ -57,8 +57,8 @@ void Attempt::start() {
     return;
   }
   group_ = std::make_shared<cgroup::Leaf>(std::move(*group));
-  sampler_.emplace(*group_, started_at_, machine_.network());
-  sample_timer_ = machine_.loop().timer([this] { take_sample(); });
+  sampler_.emplace(*group_, measure::GroupAge::fresh, machine_.network(), started_at_);
+  sample_timer_ = machine_.loop().timer([this] { on_sample_due(); });
   timeout_timer_ = machine_.loop().timer([this] { on_time_out(); });
   watch_v1_oom();
   spawn();
@@ -156,8 +156,7 @@ void Attempt::on_v1_oom() {
   std::uint64_t fired = 0;
   [[maybe_unused]] const ssize_t got = ::read(oom_event_.get(), &fired, sizeof fired);
   // The event comes for a limit further up as well: only a peak at the own limit is the job's fault.
-  take_sample();
-  const auto& memory = sampler_->latest().memory;
+  const auto& memory = sample(measure::Level::cheap).memory;
   if (!memory.peak || *memory.peak + kV1ChargeSlack < *request_.limits.memory_max) return;
   kill(Outcome::over_limit, "needed more than its memory limit of " +
                                 format_bytes(*request_.limits.memory_max) +
@@ -178,10 +177,13 @@ void Attempt::set_cause(Outcome outcome, std::string reason) {
   if (!cause_) cause_ = Cause{outcome, std::move(reason)};
 }
 
-void Attempt::take_sample() {
-  const Instant now = loop::now();
-  sampler_->sample(now, wall_now());
-  if (!reaper_) sample_timer_.set(sampler_->next_due());
+const measure::Sample& Attempt::sample(measure::Level level) {
+  return sampler_->sample(level, measure::SampleState::running, loop::now(), wall_now());
+}
+
+void Attempt::on_sample_due() {
+  sample(measure::Level::full);
+  sample_timer_.set(sampler_->next_due());
 }
 
 void Attempt::reap() {

@@ -86,7 +86,8 @@ class Attempt {
   void on_v1_oom();
   void set_cause(policy::Outcome outcome, std::string reason);
   void fail_to_start(std::string reason);
-  void take_sample();
+  const measure::Sample& sample(measure::Level level);
+  void on_sample_due();
   void reap();
   void on_empty();
   void on_gone(const reap::Reaped& reaped);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -39,6 +40,24 @@ std::vector<cgroup::Group::Part> parts_of(const cgroup::Placement& placement) {
     }
   }
   return parts;
+}
+
+// The first cgroup namespace of a kernel has a fixed number (PROC_CGROUP_INIT_INO).
+bool in_cgroup_namespace() {
+  struct stat status {};
+  constexpr ino_t kFirst = 0xEFFFFFFB;
+  return ::stat("/proc/self/ns/cgroup", &status) == 0 && status.st_ino != kFirst;
+}
+
+// How many levels the base lies below its mount point, which here is the root of the hierarchy.
+unsigned depth_below(const cgroup::Base& base) {
+  const std::string_view path =
+      std::string_view(base.directory.label()).substr(base.hierarchy.mount_point.size());
+  unsigned depth = 0;
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    if (path[i] == '/' && path[i + 1] != '/') ++depth;
+  }
+  return depth;
 }
 
 Result<UniqueFd> duplicate(int fd) {
@@ -113,6 +132,7 @@ Result<void> Machine::make_tree(const MachineConfig& config) {
   }
   if (auto made = tree->make_pool(placement_, wanted_); !made) return made;
   tree_ = std::move(*tree);
+  attach_network();
 
   if (cgroup::has_stale_runs(placement_.bases)) {
     auto sweep = [bases = parts_of(placement_)] {
@@ -122,6 +142,19 @@ Result<void> Machine::make_tree(const MachineConfig& config) {
     worker_->submit(std::move(sweep), [] {});
   }
   return {};
+}
+
+// The programs count by the depth of a job's group in the whole hierarchy: base, run, pool, job.
+void Machine::attach_network() {
+  const cgroup::Directory* pool = tree_->pool().v2();
+  if (pool == nullptr) {
+    network_.emplace("there is no cgroup v2 tree here to count in");
+  } else if (in_cgroup_namespace()) {
+    network_.emplace("a cgroup namespace hides how deep the groups are");
+  } else {
+    const cgroup::Base& base = placement_.bases.front();
+    network_.emplace(measure::Network::attach(*pool, depth_below(base) + 3));
+  }
 }
 
 Result<void> Machine::hand_over(const cgroup::RunTree* tree) {

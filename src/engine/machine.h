@@ -14,6 +14,7 @@
 #include "guardian/protocol.h"
 #include "loop/loop.h"
 #include "loop/worker.h"
+#include "measure/network.h"
 
 namespace plimsoll::engine {
 
@@ -61,7 +62,8 @@ class Machine {
   [[nodiscard]] loop::Loop& loop() { return loop_; }
   [[nodiscard]] loop::Worker& worker() { return *worker_; }
   [[nodiscard]] const cgroup::Hierarchies& hierarchies() const { return hierarchies_; }
-  [[nodiscard]] const cgroup::Directory* pool_v2() const { return tree_->pool().v2(); }
+  [[nodiscard]] const cgroup::Group& pool() const { return tree_->pool(); }
+  [[nodiscard]] measure::Network& network() { return *network_; }
 
  private:
   Machine(loop::Loop loop, guardian::Link link);
@@ -71,6 +73,7 @@ class Machine {
   void take_messages();
   void handle(guardian::FromGuardian message);
   Result<void> reap_after_guardian();
+  void attach_network();
 
   loop::Loop loop_;
   guardian::Link link_;
@@ -81,6 +84,7 @@ class Machine {
   cgroup::Placement placement_;
   std::string tree_name_;
   std::optional<cgroup::RunTree> tree_;
+  std::optional<measure::Network> network_;
   std::unordered_map<guardian::ChildId, ChildCallbacks> children_;
   std::uint64_t last_child_ = 0;
   std::function<void(const guardian::Signalled&)> on_signal_;

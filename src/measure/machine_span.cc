@@ -1,0 +1,78 @@
+#include "measure/machine_span.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace plimsoll::measure {
+namespace {
+
+// The longest Duration where that is too much: 256 CPUs are idle for 292 years in 14 months.
+Duration sum(std::initializer_list<Duration> times) {
+  Duration total{};
+  for (const Duration time : times) {
+    total = time > Duration::max() - total ? Duration::max() : total + time;
+  }
+  return total;
+}
+
+// Idle and iowait time can fall (proc(5)): then nothing has passed.
+std::optional<Duration> since(const std::optional<Duration>& first,
+                              const std::optional<Duration>& now) {
+  if (!first || !now) return std::nullopt;
+  return std::max(*now - *first, Duration::zero());
+}
+
+MachineUsage::Stall since(const MachineUsage::Stall& first, const MachineUsage::Stall& now) {
+  return {.some = since(first.some, now.some), .full = since(first.full, now.full)};
+}
+
+MachineUsage::Stall stall_of(const std::optional<Pressure>& pressure) {
+  MachineUsage::Stall stall;
+  if (pressure && pressure->some) stall.some = pressure->some->total;
+  if (pressure && pressure->full) stall.full = pressure->full->total;
+  return stall;
+}
+
+std::optional<Bytes> size_of(const SystemSample& sample, const char* name) {
+  const auto found = sample.meminfo.find(name);
+  if (found == sample.meminfo.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace
+
+Duration busy_time(const SystemSample::Cpu& cpu) {
+  return sum({cpu.user, cpu.nice, cpu.system, cpu.irq, cpu.softirq});
+}
+
+Duration idle_time(const SystemSample::Cpu& cpu) { return sum({cpu.idle, cpu.iowait}); }
+
+MachineSpan::Totals MachineSpan::totals_of(const SystemSample& sample) {
+  Totals totals{.busy = std::nullopt,
+                .idle = std::nullopt,
+                .cpu = stall_of(sample.cpu_pressure),
+                .memory = stall_of(sample.memory_pressure),
+                .io = stall_of(sample.io_pressure)};
+  if (sample.cpu) {
+    totals.busy = busy_time(*sample.cpu);
+    totals.idle = idle_time(*sample.cpu);
+  }
+  return totals;
+}
+
+MachineSpan::MachineSpan(const SystemSample& first) : first_(totals_of(first)) { observe(first); }
+
+void MachineSpan::observe(const SystemSample& sample) {
+  const Totals now = totals_of(sample);
+  usage_.cpu_usage = since(first_.busy, now.busy);
+  usage_.cpu_idle = since(first_.idle, now.idle);
+  usage_.cpu_stall = since(first_.cpu, now.cpu);
+  usage_.memory_stall = since(first_.memory, now.memory);
+  usage_.io_stall = since(first_.io, now.io);
+  usage_.memory_total = size_of(sample, "MemTotal");
+  const auto available = size_of(sample, "MemAvailable");
+  auto& least = usage_.memory_available_min;
+  if (available && (!least || *available < *least)) least = available;
+}
+
+}  // namespace plimsoll::measure
