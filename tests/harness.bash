@@ -132,7 +132,7 @@ leaks() {
 
 # run_layer LAYER: a line with its counts and minutes, and what its log says when something failed.
 run_layer() {
-  local layer=$1 log=$logs/$1.log start=$SECONDS status before good bad not
+  local layer=$1 log=$logs/$1.log start=$SECONDS status before good bad not tenths
   : >"$counts"
   before=$(left_behind)
   set +e
@@ -141,11 +141,15 @@ run_layer() {
   set -e
   leaks "$before" >>"$log" || count 0 1
   [[ -s $counts ]] || { echo 'FAILED: no test ran' >>"$log" && status=1; }
-  read -r good bad not < <(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$counts")
+  read -r good bad not < <(
+    awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$counts"
+  )
   ((status == 0 || bad > 0)) || bad=1
-  ((bad == 0)) || grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' "$log" | tail -n 200
-  printf '%-10s %5d passed, %d failed, %d skipped  %2d.%d min  %s\n' "$layer" "$good" "$bad" "$not" \
-    $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60 / 6)) "$(grep -m 1 '^skipped: ' "$log" || true)"
+  ((bad == 0)) || grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' "$log" | tail -n 200 || true
+  tenths=$(((SECONDS - start) / 6))
+  printf '%-10s %5d passed, %d failed, %d skipped, %d.%d min  %s\n' "$layer" \
+    "$good" "$bad" "$not" $((tenths / 10)) $((tenths % 10)) \
+    "$(grep -m 1 '^skipped: ' "$log" || true)"
   passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + not))
 }
 
@@ -154,8 +158,11 @@ run_tests() {
   local layer layers=("${usual_layers[@]}") passed=0 failed=0 skipped=0 only=''
   case ${1:-} in
     '') ;;
-    all) layers=("${all_layers[@]}") fuzz_seconds=30 ;;
-    *) if [[ " ${all_layers[*]} " == *" $1 "* ]]; then layers=("$1"); else layers=(named) only=$1; fi ;;
+    all) layers=("${all_layers[@]}") thorough=yes fuzz_seconds=30 ;;
+    *)
+      layers=("$1")
+      [[ " ${all_layers[*]} " == *" $1 "* ]] || layers=(named) only=$1
+      ;;
   esac
   mkdir -p "$logs"
   enter_group
