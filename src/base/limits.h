@@ -12,8 +12,8 @@ namespace plimsoll {
 // How fast one block device may be used.
 struct DeviceRate {
   std::string device;  // "MAJ:MIN", or the path of a block device or of a file on one
-  std::optional<Bytes> read_per_second, write_per_second;
-  std::optional<std::uint64_t> read_ops_per_second, write_ops_per_second;
+  std::optional<Bytes> read_per_second{}, write_per_second{};
+  std::optional<std::uint64_t> read_ops_per_second{}, write_ops_per_second{};
   bool operator==(const DeviceRate&) const = default;
 };
 

@@ -42,7 +42,6 @@ memory limit, 75 lost to a machine out of memory, 125 Plimsoll itself failed, 12
 
 std::optional<int> parse(RunOptions& options, int argc, char** argv) {
   CLI::App app("Runs one command in a cgroup of its own.", "run");
-  app.usage("usage: plimsoll run [OPTION...] [--] COMMAND [ARGUMENT...]");
   app.footer(kFooter);
   app.prefix_command();
   add_job_options(app, options.job);

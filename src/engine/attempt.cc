@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 
 #include "base/quantity.h"
@@ -16,10 +17,6 @@ using policy::Outcome;
 constexpr Bytes kV1ChargeSlack{4 << 20};
 
 WallTime wall_now() { return std::chrono::system_clock::now(); }
-
-Duration to_duration(const timeval& time) {
-  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
-}
 
 std::uint64_t count(long number) { return static_cast<std::uint64_t>(std::max(number, 0L)); }
 
@@ -57,7 +54,7 @@ void Attempt::start() {
     return;
   }
   group_ = std::make_shared<cgroup::Leaf>(std::move(*group));
-  sampler_.emplace(*group_, measure::GroupAge::fresh, machine_.network(), started_at_);
+  sampler_.emplace(*group_, started_at_, machine_.network());
   sample_timer_ = machine_.loop().timer([this] { on_sample_due(); });
   timeout_timer_ = machine_.loop().timer([this] { on_time_out(); });
   watch_v1_oom();
@@ -178,7 +175,7 @@ void Attempt::set_cause(Outcome outcome, std::string reason) {
 }
 
 const measure::Sample& Attempt::sample(measure::Level level) {
-  return sampler_->sample(level, measure::SampleState::running, loop::now(), wall_now());
+  return sampler_->sample(loop::now(), wall_now(), level);
 }
 
 void Attempt::on_sample_due() {

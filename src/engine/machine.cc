@@ -1,6 +1,7 @@
 #include "engine/machine.h"
 
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -132,12 +133,14 @@ Result<void> Machine::make_tree(const MachineConfig& config) {
   }
   if (auto made = tree->make_pool(placement_, wanted_); !made) return made;
   tree_ = std::move(*tree);
+  pool_ = &tree_->pool();
   attach_network();
 
   if (cgroup::has_stale_runs(placement_.bases)) {
-    auto sweep = [bases = parts_of(placement_)] {
+    const auto bases = std::make_shared<std::vector<cgroup::Group::Part>>(parts_of(placement_));
+    auto sweep = [bases] {
       [[maybe_unused]] const auto swept =
-          cgroup::sweep(bases, loop::now() + kSweepPatience, &loop::now);
+          cgroup::sweep(*bases, loop::now() + kSweepPatience, &loop::now);
     };
     worker_->submit(std::move(sweep), [] {});
   }
@@ -146,7 +149,7 @@ Result<void> Machine::make_tree(const MachineConfig& config) {
 
 // The programs count by the depth of a job's group in the whole hierarchy: base, run, pool, job.
 void Machine::attach_network() {
-  const cgroup::Directory* pool = tree_->pool().v2();
+  const cgroup::Directory* pool = pool_->v2();
   if (pool == nullptr) {
     network_.emplace("there is no cgroup v2 tree here to count in");
   } else if (in_cgroup_namespace()) {
@@ -182,10 +185,10 @@ Result<void> Machine::hand_over(const cgroup::RunTree* tree) {
 }
 
 Result<cgroup::Leaf> Machine::make_group(const std::string& name, const Limits& limits) {
-  auto leaf = tree_->pool().make_leaf(name, wanted_);
+  auto leaf = pool_->make_leaf(name, wanted_);
   if (!leaf) return leaf;
   if (auto applied = cgroup::apply_limits(*leaf, limits); !applied) {
-    [[maybe_unused]] const auto ignored = tree_->pool().remove_child(name);
+    [[maybe_unused]] const auto ignored = pool_->remove_child(name);
     return pass(std::move(applied));
   }
   return leaf;

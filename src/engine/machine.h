@@ -62,7 +62,7 @@ class Machine {
   [[nodiscard]] loop::Loop& loop() { return loop_; }
   [[nodiscard]] loop::Worker& worker() { return *worker_; }
   [[nodiscard]] const cgroup::Hierarchies& hierarchies() const { return hierarchies_; }
-  [[nodiscard]] const cgroup::Group& pool() const { return tree_->pool(); }
+  [[nodiscard]] const cgroup::Group& pool() const { return *pool_; }
   [[nodiscard]] measure::Network& network() { return *network_; }
 
  private:
@@ -84,6 +84,7 @@ class Machine {
   cgroup::Placement placement_;
   std::string tree_name_;
   std::optional<cgroup::RunTree> tree_;
+  cgroup::Inner* pool_ = nullptr;  // of tree_
   std::optional<measure::Network> network_;
   std::unordered_map<guardian::ChildId, ChildCallbacks> children_;
   std::uint64_t last_child_ = 0;
