@@ -99,13 +99,14 @@ leave_group() {
 # Mount points of the hierarchies with controllers, and of v2.
 hierarchies() { awk '$3 ~ /^cgroup2?$/ && $4 !~ /name=/ { print $2 }' /proc/mounts; }
 
-# Groups that Plimsoll made, but for the test groups of others, and processes of this tree's
-# programs or in this run's group; one a line.
+# Groups that Plimsoll or a test made, but for those of other runs of tests, and processes of this
+# tree's programs or in this run's group; one a line.
 left_behind() {
   local root process own=${PLIMSOLL_CGROUP:-/plimsoll-test-none}
   for root in $(hierarchies); do
     find "$root" -mindepth 1 -type d \( -path "$root$own/*" -o \
-      -name 'plimsoll-*' ! -path "$root/plimsoll-test-*" \) -printf 'group %p\n' 2>/dev/null
+      -name 'plimsoll-*' ! -path "$root/plimsoll-test-[0-9]*" ! -path "$root/plimsoll-bench*" \) \
+      -printf 'group %p\n' 2>/dev/null
   done
   for process in /proc/[0-9]*; do
     if grep -qsE ":$own(/|\$)" "$process/cgroup" ||

@@ -71,9 +71,8 @@ KillStep Kill::step(const Group& group, Instant now) {
   if (!v2->write("cgroup.kill", "1")) return signal_round(group, now);
   KillStep done{.did = KillStep::Did::wrote_kill, .signals = 0, .trouble = {}};
   thaw_v1_below(group);
-  // What still lives although its v2 group is empty has left that one but not the others.
   const auto alive = populated(group, Scope::v2_first);
-  if (alive && !*alive) {
+  if (++writes_ > kWritesAlone || (alive && !*alive)) {
     SignalRound round = signal_all(group, SIGKILL);
     done.signals = round.signals;
     done.trouble = std::move(round.trouble);

@@ -51,6 +51,10 @@ struct KillStep {
 // time (a process asleep at a memory limit never freezes) is thawed again after the kill, and the
 // limit raised.
 //
+// cgroup.kill leaves two kinds of processes alone, which get their signals one by one: those that
+// have left the v2 group but not all the others; and those whose main thread has ended while other
+// threads go on (seen on 6.18.44: the kernel signals the main thread only).
+//
 // A process in the state D dies when what it waits for ends; no step changes that.
 class Kill {
  public:
@@ -59,6 +63,10 @@ class Kill {
   // `group` is the same at every step. Costs about 50 us and 30 us more for each process that is
   // signalled one by one. Destroying this between two steps leaves nothing frozen.
   KillStep step(const Group& group, Instant now);
+
+  // Writes of cgroup.kill after which a group that is still populated is signalled as well: what
+  // the kernel kills is gone by then, or too busy dying to be hurried.
+  static constexpr unsigned kWritesAlone = 2;
 
   // Rounds of signals, each with processes unknown to the one before, after which the group is
   // frozen first. The rounds of a group that does not fork end after one; of one whose forks were
@@ -76,6 +84,7 @@ class Kill {
   void note_round(const Group& group, Instant now, std::vector<int> found);
 
   KillWay way_;
+  unsigned writes_ = 0;          // of cgroup.kill
   std::vector<int> last_found_;  // pids of the round before, sorted
   unsigned racing_rounds_ = 0;   // in a row that found new processes
   unsigned freeze_failures_ = 0;

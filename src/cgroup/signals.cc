@@ -1,6 +1,6 @@
 #include "cgroup/signals.h"
 
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +18,13 @@ namespace {
 // descriptors. A longer list is taken in several batches.
 constexpr std::size_t kBatch = 256;
 
+// System calls of Linux 5.3 and 5.1, by number: <sys/pidfd.h> of glibc 2.36 can't be used from C++.
+int open_pidfd(int pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
+bool send_by_pidfd(int pidfd, int signal) {
+  return ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) == 0;
+}
+
 struct Held {
   int pid = 0;
   UniqueFd pidfd;
@@ -31,7 +38,7 @@ void note(std::optional<Error>& first, Error error) {
 std::vector<Held> hold(std::span<const int>& pids, std::optional<Error>& trouble) {
   std::vector<Held> held;
   while (!pids.empty() && held.size() < kBatch) {
-    UniqueFd pidfd(::pidfd_open(pids.front(), 0));
+    UniqueFd pidfd(open_pidfd(pids.front()));
     if (!pidfd) {
       const auto failed = fail_errno("open a pidfd of process " + std::to_string(pids.front()));
       const bool full = failed.value().code == std::errc::too_many_files_open;
@@ -63,10 +70,10 @@ void signal_members(const Directory& directory, int signal, SignalRound& round,
     for (const Held& process : held) {
       if (!std::binary_search(still->begin(), still->end(), process.pid)) continue;
       round.found.push_back(process.pid);
-      if (::pidfd_send_signal(process.pidfd.get(), signal, nullptr, 0) == 0) {
+      if (send_by_pidfd(process.pidfd.get(), signal)) {
         ++round.signals;
       } else {
-        note(round.trouble, fail_errno("kill process " + std::to_string(process.pid)).value());
+        note(round.trouble, fail_errno("signal process " + std::to_string(process.pid)).value());
       }
     }
   }

@@ -22,6 +22,13 @@ void append_quoted(std::string& line, std::string_view word) {
   line += '\'';
 }
 
+void replace_slot_marks(std::string& text, std::string_view with) {
+  for (std::size_t at = text.find(kSlotMark); at != std::string::npos;
+       at = text.find(kSlotMark, at + with.size())) {
+    text.replace(at, 1, with);
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Outcome outcome) {
@@ -40,13 +47,29 @@ std::string_view name_of(Outcome outcome) {
   return {};
 }
 
-std::string command_line(const Command& command) {
-  if (const auto* shell = std::get_if<std::string>(&command)) return *shell;
-  std::string line;
-  for (const std::string& word : std::get<std::vector<std::string>>(command)) {
-    if (!line.empty()) line += ' ';
-    append_quoted(line, word);
+Command fill_slot(Command command, unsigned slot) {
+  const std::string number = std::to_string(slot);
+  if (auto* shell = std::get_if<std::string>(&command)) {
+    replace_slot_marks(*shell, number);
+    return command;
   }
+  for (std::string& word : std::get<std::vector<std::string>>(command)) {
+    replace_slot_marks(word, number);
+  }
+  return command;
+}
+
+std::string command_line(const Command& command) {
+  std::string line;
+  if (const auto* shell = std::get_if<std::string>(&command)) {
+    line = *shell;
+  } else {
+    for (const std::string& word : std::get<std::vector<std::string>>(command)) {
+      if (!line.empty()) line += ' ';
+      append_quoted(line, word);
+    }
+  }
+  replace_slot_marks(line, "{%}");
   return line;
 }
 

@@ -35,6 +35,13 @@ using plimsoll::Limits;
 // A command as an argument vector, or as text for `/bin/sh -c`.
 using Command = std::variant<std::vector<std::string>, std::string>;
 
+// Stands in a command for the number of the slot that the job will run in (`{%}` of a template),
+// which only its start decides. No word of a command can hold this byte otherwise.
+inline constexpr char kSlotMark = '\0';
+
+// The command with every kSlotMark replaced by `slot`, as it is to be started.
+[[nodiscard]] Command fill_slot(Command command, unsigned slot);
+
 // One job as the user asked for it.
 struct JobSpec {
   JobId id{};             // order of input, from 1
@@ -56,7 +63,8 @@ struct JobSpec {
   std::vector<std::string> arguments;    // the values that a template was filled with, for --tag
 };
 
-// The command as one line that a shell would take, for people, logs and the job log.
+// The command as one line that a shell would take, for people, logs and the job log. A slot that is
+// not known yet is shown as `{%}`.
 std::string command_line(const Command& command);
 
 }  // namespace plimsoll::policy

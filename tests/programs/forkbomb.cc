@@ -24,14 +24,19 @@ int main(int argc, char** argv) {
   const unsigned long count = number(argc, argv, 1, 200);
   const bool churning = is(argc, argv, 2, "churn");
   std::signal(SIGCHLD, SIG_IGN);  // no zombies
+  int gate[2];  // opens when all are there: a few that churn starve who makes more
+  if (::pipe(gate) != 0) die("pipe");
   for (unsigned long i = 1; i < count; ++i) {
     const pid_t child = ::fork();
     if (child < 0) die("fork");
     if (child > 0) continue;
-    if (churning) churn();
+    ::close(gate[1]);
+    char nothing = 0;
+    if (churning && ::read(gate[0], &nothing, sizeof nothing) == 0) churn();
     sleep_for_ever();
   }
   ready();
+  ::close(gate[1]);
   if (churning) churn();
   sleep_for_ever();
 }

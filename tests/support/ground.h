@@ -1,15 +1,19 @@
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "base/units.h"
 #include "cgroup/group.h"
 #include "cgroup/kill.h"
 
 namespace plimsoll::testing {
+
+// As long as any wait of a host test may take on a loaded machine.
+inline constexpr Duration kPatience = std::chrono::seconds(30);
 
 // How the groups of a test are made on this host.
 struct Way {
@@ -58,16 +62,12 @@ Started start(const cgroup::Leaf& leaf, const std::vector<std::string>& command)
 // Waits until a started program says "ready"; false after kPatience or if it ends without.
 bool wait_ready(const Started& started);
 
-// Waits until `holds()` does; false after kPatience.
-template <class Condition>
-bool eventually(const Condition& holds);
+// Asks every millisecond until `holds()`; false after kPatience.
+bool eventually(const std::function<bool()>& holds);
 
 // Collects all children that have ended, and says how many still live.
 int living_children();
 
 int open_descriptors();
-
-// As long as any wait of a host test may take on a loaded machine.
-inline constexpr Duration kPatience = std::chrono::seconds(30);
 
 }  // namespace plimsoll::testing

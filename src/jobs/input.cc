@@ -1,0 +1,160 @@
+#include "jobs/input.h"
+
+#include <algorithm>
+
+#include "jobs/columns.h"
+#include "jobs/combinations.h"
+#include "jobs/jsonl_file.h"
+#include "jobs/limits.h"
+#include "jobs/place.h"
+#include "jobs/read_file.h"
+#include "jobs/sources.h"
+#include "jobs/spec.h"
+#include "jobs/template.h"
+#include "jobs/text_file.h"
+
+namespace plimsoll::jobs {
+namespace {
+
+using Jobs = std::vector<policy::JobSpec>;
+
+std::string shown_name(const std::string& file) { return file == "-" ? kStandardInputName : file; }
+
+Result<Jobs> read_job_file(const InputOptions& options) {
+  const std::string file = options.file.value_or("-");
+  const auto text = read_input(file, options.standard_input);
+  if (!text) return tl::unexpected(text.error());
+  const Format guess = options.separator == Separator::nul ? Format::text : detect_format(*text);
+  switch (options.format.value_or(guess)) {
+    case Format::text:
+      return parse_text_jobs(*text, shown_name(file), options.separator, options.defaults);
+    case Format::jsonl: return parse_jsonl_jobs(*text, shown_name(file), options.defaults);
+  }
+  return Jobs{};
+}
+
+// Options that say contradictory things, before anything is read.
+Result<void> check_options(const InputOptions& options) {
+  if (options.max_args == 0) return fail("--max-args: found 0, expected 1 or more");
+  if (options.words) {
+    if (options.file) {
+      return fail("found the job file " + *options.file +
+                  " and a command after --, expected one of them (-a FILE reads arguments)");
+    }
+    if (options.format) {
+      return fail("--format: found a command after --, expected a job file");
+    }
+    return {};
+  }
+  if (options.separator == Separator::nul && options.format == Format::jsonl) {
+    return fail("-0: found --format jsonl, expected plain text");
+  }
+  const bool arguments = !options.argument_files.empty() || options.colsep || options.max_args != 1;
+  if (arguments) {
+    return fail("-a, --colsep and --max-args: found no command, expected one after --");
+  }
+  return {};
+}
+
+Result<Row> columns_of(std::string_view record, const std::optional<ColumnSplitter>& splitter) {
+  if (record.size() > kWordBytesMax) {
+    return fail("found a line of " + std::to_string(record.size()) + " bytes, expected at most " +
+                std::to_string(kWordBytesMax) +
+                ", which is what the kernel takes as one word (MAX_ARG_STRLEN)");
+  }
+  if (splitter) return splitter->split(record);
+  return Row{std::string(record)};
+}
+
+// Adds a row to `source`.
+Result<void> add_row(std::string_view record, const std::optional<ColumnSplitter>& splitter,
+                     Source& source) {
+  auto row = columns_of(record, splitter);
+  if (!row) return pass(std::move(row));
+  source.rows.push_back(std::move(*row));
+  return check_job_count(source.rows.size());
+}
+
+Result<Source> load(const SourceSpec& spec, const InputOptions& options,
+                    const std::optional<ColumnSplitter>& splitter) {
+  Source source{.joining = spec.joining, .rows = {}};
+  if (spec.kind == SourceSpec::Kind::words) {
+    for (const std::string& word : spec.words) {
+      auto added = add_row(word, splitter, source);
+      if (!added) {
+        return pass(std::move(added),
+                    "value " + std::to_string(source.rows.size() + 1) + " of :::");
+      }
+    }
+    return source;
+  }
+  const auto text = read_input(spec.file, options.standard_input);
+  if (!text) return tl::unexpected(text.error());
+  const std::string name = shown_name(spec.file);
+  const auto records = split_records(*text, name, options.separator);
+  if (!records) return tl::unexpected(records.error());
+  for (const Record& record : *records) {
+    auto added = add_row(record.text, splitter, source);
+    if (!added) return pass(std::move(added), where({name, record.number}));
+  }
+  return source;
+}
+
+Result<Combinations> load_all(const std::vector<SourceSpec>& specs, const InputOptions& options) {
+  std::optional<ColumnSplitter> splitter;
+  if (options.colsep) {
+    auto parsed = ColumnSplitter::parse(*options.colsep);
+    if (!parsed) return pass(std::move(parsed));
+    splitter = std::move(*parsed);
+  }
+  const auto standard_input = [](const SourceSpec& spec) { return spec.file == "-"; };
+  if (std::count_if(specs.begin(), specs.end(), standard_input) > 1) {
+    return fail("found standard input as more than one source, expected it once");
+  }
+  std::vector<Source> sources;
+  for (const SourceSpec& spec : specs) {
+    auto source = load(spec, options, splitter);
+    if (!source) return pass(std::move(source));
+    sources.push_back(std::move(*source));
+  }
+  return Combinations::of(std::move(sources));
+}
+
+Result<Jobs> read_template(const InputOptions& options) {
+  auto words = split_batch_words(*options.words, options.argument_files);
+  if (!words) return pass(std::move(words));
+  auto command = CommandTemplate::parse(words->command);
+  if (!command) return pass(std::move(command));
+  if (words->sources.empty()) {
+    words->sources.push_back({.kind = SourceSpec::Kind::file, .file = "-"});
+  }
+  const auto rows = load_all(words->sources, options);
+  if (!rows) return tl::unexpected(rows.error());
+
+  if (auto fits = check_job_count(rows->count()); !fits)
+    return pass(std::move(fits), "the sources");
+  Jobs jobs;
+  jobs.reserve(rows->count() / options.max_args + 1);
+  for (std::uint64_t index = 0; index < rows->count();) {
+    policy::JobSpec job = numbered(options.defaults, jobs.size() + 1);
+    for (std::uint64_t n = 0; n < options.max_args && index < rows->count(); ++n, ++index) {
+      const Row row = rows->at(index);
+      job.arguments.insert(job.arguments.end(), row.begin(), row.end());
+    }
+    job.command = command->fill(job.arguments, jobs.size() + 1);
+    if (auto fits = check_lengths(job.command); !fits) {
+      return pass(std::move(fits), "job " + job.name);
+    }
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+}  // namespace
+
+Result<std::vector<policy::JobSpec>> read_jobs(const InputOptions& options) {
+  if (auto consistent = check_options(options); !consistent) return pass(std::move(consistent));
+  return options.words ? read_template(options) : read_job_file(options);
+}
+
+}  // namespace plimsoll::jobs

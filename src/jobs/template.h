@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "jobs/replacement.h"
+#include "policy/job.h"
+
+namespace plimsoll::jobs {
+
+// What a command is made of once per job: the words after `--`, with replacement strings for the
+// job's values (docs/formats/arguments.md).
+class CommandTemplate {
+ public:
+  // No words: each job's values are its shell command, joined by blanks. One word: shell text, in
+  // which values are quoted for the shell. Several: an argument vector, in which values are put as
+  // they are. Without any replacement string the values are appended. `{=...=}`, which GNU parallel
+  // runs as Perl, is an error.
+  [[nodiscard]] static Result<CommandTemplate> parse(std::span<const std::string> words);
+
+  // The command of the job that has these values and is number `sequence` of its run; `{%}` becomes
+  // policy::kSlotMark. Values hold no NUL. A position that the job has no value for is replaced by
+  // nothing.
+  [[nodiscard]] policy::Command fill(std::span<const std::string> values,
+                                     std::uint64_t sequence) const;
+
+ private:
+  using Piece = std::variant<std::string, Replacement>;
+  using Word = std::vector<Piece>;
+  enum class Form : std::uint8_t { values, shell, words };
+
+  static Result<Word> parse_word(std::string_view text);
+
+  Form form_ = Form::values;
+  std::vector<Word> words_;  // one if form_ is shell, none if it is values
+};
+
+}  // namespace plimsoll::jobs

@@ -1,0 +1,148 @@
+#include "support/ground.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "base/check.h"
+#include "cgroup/destroy.h"
+#include "cgroup/hierarchies.h"
+
+namespace plimsoll::testing {
+namespace {
+
+Instant now() { return std::chrono::steady_clock::now(); }
+
+void execute(const std::vector<std::string>& command) {
+  const std::string path = std::string(PLIMSOLL_PROGRAMS) + "/" + command.front();
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execv(path.c_str(), arguments.data());
+}
+
+}  // namespace
+
+Result<Ground> Ground::make(const Way& way, const std::string& name) {
+  auto host = cgroup::discover_hierarchies();
+  if (!host) return pass(std::move(host));
+  std::vector<cgroup::Group::Part> parts;
+  cgroup::ControllerSet found;
+  for (const cgroup::Hierarchy& hierarchy : host->all) {
+    const bool is_v2 = hierarchy.version == cgroup::Version::v2;
+    if (is_v2 ? !way.with_v2 : !hierarchy.controllers.has_any(way.controllers)) continue;
+    auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
+    if (!root) return pass(std::move(root));
+    auto made = root->make_child(name);
+    if (!made && made.error().code == std::errc::file_exists) made = root->open_child(name);
+    if (!made) return pass(std::move(made));
+    found = found | hierarchy.controllers;
+    parts.push_back({std::move(*made), hierarchy.controllers});
+  }
+  Ground ground(cgroup::Inner(name, std::move(parts)), way.controllers);
+  if (!found.has_all(way.controllers)) return fail("this host lacks a hierarchy of " + way.name);
+  if (way.with_v2 && ground.inner_.v2() == nullptr) return fail("this host has no v2 hierarchy");
+  ground.clear();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  return ground;
+}
+
+Ground::~Ground() {
+  if (inner_.parts().empty()) return;  // moved from
+  clear();
+  for (const cgroup::Group::Part& part : inner_.parts()) {
+    auto root = part.directory.open_child("..");
+    if (root) [[maybe_unused]]
+      const auto ignored = root->remove_child(inner_.name());
+  }
+}
+
+void Ground::clear() const {
+  for (const cgroup::Group::Part& part : inner_.parts()) {
+    const auto names = part.directory.children();
+    if (!names) continue;
+    for (const std::string& name : *names) {
+      cgroup::destroy(inner_.parts(), name, now() + kPatience, &now);
+    }
+  }
+}
+
+cgroup::Leaf Ground::leaf(const std::string& name) {
+  auto leaf = inner_.make_leaf(name, controllers_);
+  PLIMSOLL_CHECK(leaf);
+  return std::move(*leaf);
+}
+
+std::vector<std::string> Ground::left_of(const std::string& name) const {
+  std::vector<std::string> left;
+  for (const cgroup::Group::Part& part : inner_.parts()) {
+    if (part.directory.has_file(name)) left.push_back(part.directory.label() + "/" + name);
+  }
+  return left;
+}
+
+Started start(const cgroup::Leaf& leaf, const std::vector<std::string>& command) {
+  int ends[2];
+  PLIMSOLL_CHECK(::pipe2(ends, O_CLOEXEC) == 0);
+  UniqueFd output(ends[0]);
+  const UniqueFd input(ends[1]);
+  const int pid = ::fork();
+  PLIMSOLL_CHECK(pid >= 0);
+  if (pid == 0) {
+    if (cgroup::move_process(leaf, 0) && ::dup2(input.get(), STDOUT_FILENO) >= 0) execute(command);
+    ::_exit(127);
+  }
+  return {.pid = pid, .output = std::move(output)};
+}
+
+bool wait_ready(const Started& started) {
+  std::string said;
+  const Instant end = now() + kPatience;
+  while (said.find("ready\n") == std::string::npos) {
+    pollfd readable{.fd = started.output.get(), .events = POLLIN, .revents = 0};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now()).count();
+    if (left <= 0 || ::poll(&readable, 1, static_cast<int>(left)) <= 0) return false;
+    char block[64];
+    const ssize_t got = ::read(started.output.get(), block, sizeof block);
+    if (got <= 0) return false;
+    said.append(block, static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
+bool eventually(const std::function<bool()>& holds) {
+  for (const Instant end = now() + kPatience; now() < end;) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return holds();
+}
+
+int living_children() {
+  for (;;) {
+    const pid_t ended = ::waitpid(-1, nullptr, WNOHANG | __WALL);
+    if (ended == 0) break;
+    if (ended < 0) return 0;
+  }
+  int living = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    UniqueFd children(::open((task.path() / "children").c_str(), O_RDONLY | O_CLOEXEC));
+    char text[4096];
+    const ssize_t got = children ? ::read(children.get(), text, sizeof text) : 0;
+    living += static_cast<int>(std::count(text, text + std::max<ssize_t>(got, 0), ' '));
+  }
+  return std::max(living, 1);
+}
+
+int open_descriptors() {
+  const std::filesystem::directory_iterator list("/proc/self/fd");
+  return static_cast<int>(std::distance(begin(list), end(list)));
+}
+
+}  // namespace plimsoll::testing
