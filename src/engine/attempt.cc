@@ -48,17 +48,18 @@ void Attempt::start() {
   auto group = machine_.make_group(request_.group, request_.limits);
   started_at_ = loop::now();
   result_.started = wall_now();
-  if (!group) {
-    // Told from the loop, as every other end is.
-    machine_.loop().poster()([this, reason = group.error().message()] { fail_to_start(reason); });
-    return;
-  }
+  if (!group) return refuse(group.error().message());
   group_ = std::make_shared<cgroup::Leaf>(std::move(*group));
   sampler_.emplace(*group_, started_at_, machine_.network());
   sample_timer_ = machine_.loop().timer([this] { on_sample_due(); });
   timeout_timer_ = machine_.loop().timer([this] { on_time_out(); });
   watch_v1_oom();
   spawn();
+}
+
+void Attempt::refuse(std::string reason) {
+  result_.started = wall_now();
+  machine_.loop().poster()([this, reason = std::move(reason)] { fail_to_start(reason); });
 }
 
 void Attempt::spawn() {
@@ -100,7 +101,10 @@ void Attempt::watch_v1_oom() {
   if (watch) oom_watch_ = std::move(*watch);
 }
 
-void Attempt::on_started(guardian::Started started) { pidfd_ = std::move(started.pidfd); }
+void Attempt::on_started(guardian::Started started) {
+  pidfd_ = std::move(started.pidfd);
+  for (const int number : early_signals_) signal_main(number);
+}
 
 void Attempt::on_start_failed(const guardian::StartFailed& failure) {
   result_.failure = failure;
@@ -132,21 +136,37 @@ void Attempt::on_exited(const guardian::Exited& exited) {
 
 void Attempt::set_timeout(std::optional<Duration> timeout) {
   request_.timeout = timeout;
-  if (!timeout_timer_ || cause_) return;
-  if (timeout) {
-    timeout_timer_.set(started_at_ + *timeout);
-  } else {
-    timeout_timer_.off();
-  }
+  if (timeout_timer_ && !reaper_) arm_timeout();
+}
+
+void Attempt::arm_timeout() {
+  if (suspended_at_ || (!kill_at_ && !request_.timeout)) return timeout_timer_.off();
+  timeout_timer_.set(kill_at_ ? *kill_at_ : started_at_ + *request_.timeout + suspended_);
+}
+
+void Attempt::suspend() {
+  if (suspended_at_ || reaper_ || !timeout_timer_) return;
+  suspended_at_ = loop::now();
+  arm_timeout();
+}
+
+void Attempt::resume() {
+  if (!suspended_at_) return;
+  const Duration pause = loop::now() - *std::exchange(suspended_at_, std::nullopt);
+  suspended_ += pause;
+  if (kill_at_) *kill_at_ += pause;
+  result_.paused = suspended_;
+  if (!reaper_) arm_timeout();
 }
 
 void Attempt::on_time_out() {
   if (reaper_) return;
-  if (cause_) return reap();  // the second time: `kill_after` is over
+  if (kill_at_) return reap();
   set_cause(Outcome::timed_out, "took longer than " + format_duration(*request_.timeout));
   cgroup::signal_all(*group_, SIGTERM);
   cgroup::signal_all(*group_, SIGCONT);  // one that is stopped acts on no TERM
-  timeout_timer_.set(loop::now() + request_.kill_after);
+  kill_at_ = loop::now() + request_.kill_after;
+  arm_timeout();
 }
 
 void Attempt::on_v1_oom() {
@@ -167,7 +187,11 @@ void Attempt::kill(Outcome cause, std::string reason) {
 }
 
 void Attempt::signal_main(int number) {
-  if (pidfd_) ::syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0U);
+  if (pidfd_) {
+    ::syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0U);
+  } else if (child_) {
+    early_signals_.push_back(number);
+  }
 }
 
 void Attempt::set_cause(Outcome outcome, std::string reason) {

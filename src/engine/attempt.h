@@ -35,6 +35,7 @@ struct AttemptResult {
   measure::JobUsage usage;
   std::optional<record::RusageReport> rusage;
   std::vector<record::LeftBehind> left_behind;
+  Duration paused{};
 };
 
 // One execution of a job, from the making of its group to the group's removal.
@@ -61,6 +62,13 @@ class Attempt {
   // Makes the group and asks for the child. Once.
   void start();
 
+  // In place of start(): ends at once as `failed_to_start`, told from the loop.
+  void refuse(std::string reason);
+
+  // Its group has been frozen by somebody else, or thawed: time stands still for its time-out.
+  void suspend();
+  void resume();
+
   // Ends it for `cause`, at once: the whole group is killed.
   void kill(policy::Outcome cause, std::string reason);
   // Sends a signal to the main process, if there is one by now.
@@ -86,6 +94,7 @@ class Attempt {
   void on_v1_oom();
   void set_cause(policy::Outcome outcome, std::string reason);
   void fail_to_start(std::string reason);
+  void arm_timeout();
   const measure::Sample& sample(measure::Level level);
   void on_sample_due();
   void reap();
@@ -102,11 +111,15 @@ class Attempt {
   std::optional<measure::JobSampler> sampler_;
   std::optional<guardian::ChildId> child_;
   UniqueFd pidfd_;
+  std::vector<int> early_signals_;  // that came before the pidfd
   std::optional<guardian::WaitStatus> status_;
   std::optional<Cause> cause_;
   bool emptied_ = false;  // nobody lives in the group, the final counters are read
   bool removed_ = false;  // the group does not exist (any more)
   AttemptResult result_;
+  std::optional<Instant> suspended_at_;
+  Duration suspended_{};              // in all, until the last resume()
+  std::optional<Instant> kill_at_;    // after a time-out's TERM
   std::optional<reap::Reaper> reaper_;
   loop::Timer sample_timer_;
   loop::Timer timeout_timer_;

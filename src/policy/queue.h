@@ -104,6 +104,9 @@ class Queue {
   // already, by an earlier Ctrl-C or a halt, the running ones are cancelled.
   void interrupt();
 
+  // Whether no more jobs will start, by interrupt() or a halt.
+  [[nodiscard]] bool is_stopping() const { return stop_.has_value(); }
+
   // Another bound on the jobs at once, at least 1. A lower one cancels nothing.
   void set_jobs_max(unsigned jobs_max);
 

@@ -142,6 +142,7 @@ Json sample_json(const Sample& sample) {
   put(json, "t_ns", sample.t);
   put(json, "unix_ns", sample.wall);
   json["state"] = name_of(sample.state);
+  put(json, "frozen_ns", sample.frozen);
   put(json, "cpu_usage_ns", sample.cpu.usage);
   put(json, "cpu_user_ns", sample.cpu.user);
   put(json, "cpu_system_ns", sample.cpu.system);

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/quantity.h"
 #include "policy/attempt.h"
-#include "record/human.h"
 #include "record/plain.h"
 #include "record/table.h"
 
@@ -21,11 +21,11 @@ std::string toned(std::string text, Tone tone, Colour colour) {
 }
 
 void add(Items& items, const char* name, const std::optional<Duration>& time) {
-  if (time) items.push_back(fmt::format("{} {}", name, duration_text(*time)));
+  if (time) items.push_back(fmt::format("{} {}", name, format_duration(*time)));
 }
 
 void add(Items& items, const char* name, const std::optional<Bytes>& bytes) {
-  if (bytes) items.push_back(fmt::format("{} {}", name, bytes_text(*bytes)));
+  if (bytes) items.push_back(fmt::format("{} {}", name, format_bytes(*bytes)));
 }
 
 void add_if_any(Items& items, const char* name, const std::optional<Duration>& time) {
@@ -62,7 +62,7 @@ Items memory_items(const JobReport& report) {
     const measure::MemoryUsage& memory = report.usage->totals.memory;
     add(items, "peak", memory.peak);
     if (memory.peak && memory.max && memory.max->count > 0) {
-      items.back() += fmt::format(" of {} ({})", bytes_text(*memory.max),
+      items.back() += fmt::format(" of {} ({})", format_bytes(*memory.max),
                                   percent_text(static_cast<double>(memory.peak->count),
                                                static_cast<double>(memory.max->count)));
     }
@@ -74,9 +74,9 @@ Items memory_items(const JobReport& report) {
 
 void add_stall(Items& items, const char* name, const std::optional<measure::Pressure>& pressure) {
   if (!pressure || !pressure->some) return;
-  std::string text = fmt::format("{} {}", name, duration_text(pressure->some->total));
+  std::string text = fmt::format("{} {}", name, format_duration(pressure->some->total));
   if (pressure->full && pressure->full->total > Duration{}) {
-    text += fmt::format(" (full {})", duration_text(pressure->full->total));
+    text += fmt::format(" (full {})", format_duration(pressure->full->total));
   }
   items.push_back(std::move(text));
 }
@@ -147,16 +147,19 @@ std::string job_cell(const JobFigures& job) {
   return printable(job.command.empty() ? job.id : job.id + ": " + job.command);
 }
 
+std::string stall_cell(const std::optional<Stall>& stall) {
+  if (!stall) return "-";
+  if (stall->some == Duration{}) return "0";
+  return fmt::format("{} {}", format_duration(stall->some), name_of(stall->resource));
+}
+
 void append_row(std::vector<Column>& columns, const JobFigures& job) {
   constexpr const char* kUnknown = "-";
-  const std::string stall = job.stall ? duration_text(job.stall->some) : kUnknown;
-  const bool stalled = job.stall && job.stall->some > Duration{};
   std::size_t column = 0;
   for (std::string& cell :
-       Items{job.peak ? bytes_text(*job.peak) : kUnknown,
-             job.cpu ? duration_text(*job.cpu) : kUnknown,
-             job.wall ? duration_text(*job.wall) : kUnknown,
-             stalled ? fmt::format("{} {}", stall, name_of(job.stall->resource)) : stall,
+       Items{job.peak ? format_bytes(*job.peak) : kUnknown,
+             job.cpu ? format_duration(*job.cpu) : kUnknown,
+             job.wall ? format_duration(*job.wall) : kUnknown, stall_cell(job.stall),
              std::string(policy::name_of(job.outcome)), job_cell(job)}) {
     columns[column++].cells.push_back(std::move(cell));
   }
@@ -220,7 +223,7 @@ std::string run_text(const RunSummary& summary, const Digest& digest, const Text
   std::string head = fmt::format("{} of {} jobs succeeded", digest.succeeded(), digest.jobs());
   std::string out =
       "plimsoll: " + toned(std::move(head), good ? Tone::good : Tone::bad, style.colour);
-  if (summary.makespan) out += " in " + duration_text(*summary.makespan);
+  if (summary.makespan) out += " in " + format_duration(*summary.makespan);
   out += '\n';
 
   Items outcomes, cpu, memory, governor;

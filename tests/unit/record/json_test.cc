@@ -1,11 +1,15 @@
 #include "record/json.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "base/file.h"
 #include "reports.h"
 
 namespace plimsoll::record {
@@ -52,7 +56,7 @@ constexpr const char* kFull = R"({
   "pids": {"peak": 8, "events_max": 9},
   "network": {"rx_bytes": 100, "tx_bytes": 200, "rx_packets": 3, "tx_packets": 4},
   "samples": [{
-    "t_ns": 2000000000, "unix_ns": 1700000002000000000, "state": "paused",
+    "t_ns": 2000000000, "unix_ns": 1700000002000000000, "state": "paused", "frozen_ns": 250000000,
     "cpu_usage_ns": 3000000000, "cpu_user_ns": 2000000000, "cpu_system_ns": 1000000000,
     "cpu_nr_periods": 40, "cpu_nr_throttled": 4, "cpu_throttled_ns": 50000000,
     "memory_bytes": 629145600, "used_bytes": 524288000, "memory_peak_bytes": 1073741824,
@@ -179,7 +183,7 @@ TEST(JobJson, OfOneLineHasNoOtherNewline) {
   EXPECT_THAT(pretty, EndsWith("}\n"));
 }
 
-TEST(RunJson, HasAllThatIsKnown) {
+RunSummary full_summary() {
   RunSummary summary;
   summary.run = "20240102-030405-ab";
   summary.makespan = 90s;
@@ -196,9 +200,10 @@ TEST(RunJson, HasAllThatIsKnown) {
   measure::SystemSample sample;
   sample.at = Instant(1002s);
   sample.wall = wall_at(1'700'000'002s);
-  sample.cpu.emplace();
-  sample.cpu->user = 1s;
-  sample.cpu->guest_nice = 2s;
+  measure::SystemSample::Cpu cpu;
+  cpu.user = 1s;
+  cpu.guest_nice = 2s;
+  sample.cpu = cpu;
   sample.context_switches = 10;
   sample.processes_created = 11;
   sample.processes_running = 12;
@@ -212,7 +217,11 @@ TEST(RunJson, HasAllThatIsKnown) {
   summary.cpu_usage = 100s;
   summary.machine.emplace();
   summary.machine->cpu_usage = 1s;
-  const json found = json::parse(to_json(summary, JsonForm::line));
+  return summary;
+}
+
+TEST(RunJson, HasAllThatIsKnown) {
+  const json found = json::parse(to_json(full_summary(), JsonForm::line));
   const json expected = json::parse(R"({
     "schema": "plimsoll.run/1", "run": "20240102-030405-ab", "makespan_ns": 90000000000, "jobs": 3,
     "outcomes": {"exited": 2, "skipped": 1}, "holds": 4, "pauses": 5, "evictions": 6,
@@ -236,6 +245,40 @@ TEST(RunJson, AbsentStaysAbsent) {
   EXPECT_EQ(json::parse(to_json(RunSummary{}, JsonForm::pretty)), json::parse(R"({
     "schema": "plimsoll.run/1", "run": "", "jobs": 0, "outcomes": {}, "holds": 0, "pauses": 0,
     "evictions": 0, "monitors": []})"));
+}
+
+std::string page(const char* name) {
+  const auto root = std::filesystem::path(__FILE__).parent_path() / "../../..";
+  return read_text_at(AT_FDCWD, (root / "docs/formats" / name).string()).value_or("");
+}
+
+// The keys of every object in `value`, whatever lies in it.
+void collect_keys(const json& value, std::set<std::string>& keys) {
+  for (const auto& [key, inner] : value.items()) {
+    if (value.is_object()) keys.insert(key);
+    if (key != "unavailable" && inner.is_structured()) collect_keys(inner, keys);
+  }
+}
+
+TEST(FormatPages, NameEveryKey) {
+  const std::string job_page = page("job-report.md");
+  std::set<std::string> keys;
+  collect_keys(parsed(full_report()), keys);
+  for (const std::string& key : keys) EXPECT_THAT(job_page, HasSubstr('`' + key + '`'));
+  const std::string both_pages = job_page + page("run-summary.md");
+  keys.clear();
+  collect_keys(json::parse(to_json(full_summary(), JsonForm::line)), keys);
+  for (const std::string& key : keys) EXPECT_THAT(both_pages, HasSubstr('`' + key + '`'));
+}
+
+TEST(FormatPages, HaveExamplesThatAreJson) {
+  for (const auto* name : {"job-report.md", "run-summary.md"}) {
+    const std::string text = page(name);
+    constexpr std::string_view kFence = "```json\n";
+    const std::size_t start = text.find(kFence) + kFence.size();
+    const std::string example = text.substr(start, text.find("```\n", start) - start);
+    EXPECT_TRUE(json::accept(example)) << name;
+  }
 }
 
 }  // namespace

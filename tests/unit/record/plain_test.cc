@@ -3,13 +3,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "record/human.h"
 #include "record/table.h"
 
 namespace plimsoll::record {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(Printable, LetsNothingControlTheTerminal) {
   struct Row {
@@ -49,32 +46,6 @@ TEST(Fitted, CutsBetweenCharacters) {
             "gr\xc3\xbc..");
   EXPECT_EQ(fitted("long", 1), ".");
   EXPECT_EQ(fitted("long", 0), "");
-}
-
-TEST(BytesText, HasThreeDigitsAndAUnit) {
-  EXPECT_EQ(bytes_text({0}), "0 B");
-  EXPECT_EQ(bytes_text({1023}), "1023 B");
-  EXPECT_EQ(bytes_text({1024}), "1.00 KiB");
-  EXPECT_EQ(bytes_text({1536}), "1.50 KiB");
-  EXPECT_EQ(bytes_text({(std::uint64_t{1} << 20) - 1}), "1.00 MiB");
-  EXPECT_EQ(bytes_text({512ull << 20}), "512 MiB");
-  EXPECT_EQ(bytes_text({~std::uint64_t{0}}), "16.0 EiB");
-}
-
-TEST(DurationText, HasThreeDigitsAndAUnit) {
-  EXPECT_EQ(duration_text(0s), "0 s");
-  EXPECT_EQ(duration_text(-5s), "0 s");
-  EXPECT_EQ(duration_text(1ns), "0.00 us");
-  EXPECT_EQ(duration_text(12us), "12.0 us");
-  EXPECT_EQ(duration_text(1234us), "1.23 ms");
-  EXPECT_EQ(duration_text(999'499us), "999 ms");
-  EXPECT_EQ(duration_text(999'500us), "1.00 s");
-  EXPECT_EQ(duration_text(59'940ms), "59.9 s");
-  EXPECT_EQ(duration_text(59'950ms), "1m 00s");
-  EXPECT_EQ(duration_text(65s), "1m 05s");
-  EXPECT_EQ(duration_text(59min + 59s + 500ms), "1h 00m");
-  EXPECT_EQ(duration_text(2h + 3min), "2h 03m");
-  EXPECT_EQ(duration_text(Duration::max()), "2562047h 47m");
 }
 
 TEST(TableText, AlignsAndCutsTheLastColumn) {

@@ -72,6 +72,7 @@ inline measure::Sample full_sample() {
   sample.pids = {.current = 7, .peak = 8, .events_max = 9};
   sample.network =
       measure::NetworkUsage{.rx = Bytes{100}, .tx = Bytes{200}, .rx_packets = 3, .tx_packets = 4};
+  sample.frozen = 250ms;
   return sample;
 }
 

@@ -115,12 +115,12 @@ TEST(HeaviestTable, FitsEveryTerminal) {
   EXPECT_EQ(heaviest_table(digest, Weight::memory, {.width = 60}),
             "heaviest by memory:\n"
             "    memory     cpu    wall      stall  job\n"
-            "  1.00 GiB  1m 30s  3m 00s        0 s  1: cc -c a-file-wit..\n"
+            "  1.00 GiB   1m30s   3m00s          0  1: cc -c a-file-wit..\n"
             "  12.0 MiB  1.00 s  2.00 s  1.50 s io  2: cc -c a-file-wit..\n");
   EXPECT_EQ(heaviest_table(digest, Weight::cpu, {.width = 80}),
             "heaviest by CPU time:\n"
             "    memory     cpu    wall      stall  outcome  job\n"
-            "  1.00 GiB  1m 30s  3m 00s        0 s  exited   1: cc -c a-file-with-a-long-na..\n"
+            "  1.00 GiB   1m30s   3m00s          0  exited   1: cc -c a-file-with-a-long-na..\n"
             "  12.0 MiB  1.00 s  2.00 s  1.50 s io  exited   2: cc -c a-file-with-a-long-na..\n");
   for (const std::size_t width : {60u, 80u, 120u}) {
     const std::string text = heaviest_table(digest, Weight::stall, {.width = width});
@@ -169,7 +169,7 @@ TEST(RunText, ListsTheFailedOnes) {
   summary.holds = 3;
   summary.unavailable = {{"machine", "no /proc"}};
   EXPECT_EQ(run_text(summary, digest, {.detail = Detail::verbose}),
-            "plimsoll: 1 of 4 jobs succeeded in 1m 05s\n"
+            "plimsoll: 1 of 4 jobs succeeded in 1m05s\n"
             "  outcomes     exited 2, timed_out 1, skipped 1\n"
             "  cpu          used 12.0 s\n"
             "  memory       used peak 6.00 GiB, line 8.00 GiB, kernel kills 1\n"

@@ -1,0 +1,307 @@
+#include "engine/batch.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+#include "base/quantity.h"
+#include "engine/host.h"
+#include "engine/identity.h"
+#include "engine/reporting.h"
+
+namespace plimsoll::engine {
+namespace {
+
+WallTime wall_now() { return std::chrono::system_clock::now(); }
+
+std::string group_name(JobId job, unsigned attempt) {
+  std::string name = "job-" + std::to_string(static_cast<std::uint64_t>(job));
+  return attempt == 1 ? name : name + "." + std::to_string(attempt);
+}
+
+// Processes that the kernel killed in one attempt; of a group killed whole `oom_kill` counts one
+// twice (Linux 6.1 and 6.12), so that its own count goes first.
+std::uint64_t oom_kills_of(const measure::MemoryEvents& events) {
+  const std::uint64_t groups = events.oom_group_kill.value_or(0);
+  return groups > 0 ? groups : events.oom_kill.value_or(0);
+}
+
+}  // namespace
+
+// One attempt from its start until its group is removed.
+struct Batch::Live {
+  std::unique_ptr<Attempt> attempt;
+  measure::MachineSpan span;
+  bool is_over = false;
+  std::optional<policy::Requeue> requeue;  // set by its end, if the job is tried again
+};
+
+// What has to be remembered of a job between its attempts.
+struct Batch::Book {
+  WallTime queued{};
+  Instant waiting_since{};
+  Duration held{};
+  std::vector<record::AttemptReport> attempts;
+  std::unique_ptr<AttemptResult> last;  // only while it waits for another attempt
+};
+
+Batch::Batch(Machine& machine, output::Collector& collector, BatchConfig config,
+             BatchObserver observer)
+    : machine_(machine),
+      collector_(collector),
+      config_(std::move(config)),
+      observer_(std::move(observer)),
+      host_(describe_host(machine.hierarchies().layout())),
+      queue_(config_.queue),
+      begun_(loop::now()),
+      system_(machine) {
+  wake_ = machine_.loop().timer([] {});
+  system_.on_sample([this](const measure::SystemSample& sample) {
+    for (auto& [key, live] : live_) live->span.observe(sample);
+  });
+  for (const policy::JobSpec& job : config_.jobs) {
+    queue_.enter(job);
+    Book& book = books_[job.id];
+    book.queued = wall_now();
+    book.waiting_since = begun_;
+  }
+  progress_.jobs = config_.jobs.size();
+  summary_.run = config_.run_id;
+  summary_.started = begun_;
+  summary_.jobs = config_.jobs.size();
+  summary_.oom_kills = 0;
+}
+
+Batch::~Batch() = default;
+
+const policy::JobSpec& Batch::spec_of(JobId job) const {
+  return config_.jobs[static_cast<std::size_t>(job) - 1];
+}
+
+Result<record::RunSummary> Batch::run() {
+  null_input_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!null_input_) return fail_errno("open /dev/null");
+  machine_.on_signal([this](const guardian::Signalled& signal) { on_signal(signal); });
+  machine_.on_resumed([this] { resume_all(); });
+  turn();
+  Result<void> ran{};
+  while (ran && (queue_.unfinished() > 0 || !live_.empty())) {
+    ran = machine_.run_once(Duration(-1));
+    finished_.clear();
+    turn();
+  }
+  machine_.on_signal({});
+  machine_.on_resumed({});
+  if (!ran) return pass(std::move(ran));
+  return summarise();
+}
+
+void Batch::turn() {
+  for (const policy::Decision& decision : queue_.tick(loop::now())) carry_out(decision);
+  if (const auto next = queue_.next_wake()) {
+    wake_.set(*next);
+  } else {
+    wake_.off();
+  }
+}
+
+void Batch::carry_out(const policy::Decision& decision) {
+  if (const auto* begin = std::get_if<policy::Start>(&decision.action)) {
+    start(*begin);
+  } else if (const auto* skip = std::get_if<policy::Skip>(&decision.action)) {
+    end_job(skip->job, policy::Outcome::skipped, decision.reason, nullptr, nullptr);
+  } else if (const auto* give_up = std::get_if<policy::GiveUp>(&decision.action)) {
+    const auto last = std::move(books_.at(give_up->job).last);
+    end_job(give_up->job, last->end.outcome, last->reason, last.get(), nullptr);
+  } else if (const auto* cancel = std::get_if<policy::Cancel>(&decision.action)) {
+    for (auto& [key, live] : live_) {
+      if (key.first != cancel->job || live->is_over) continue;
+      live->attempt->kill(policy::Outcome::cancelled, decision.reason);
+    }
+  }
+}
+
+void Batch::start(const policy::Start& start) {
+  policy::JobSpec job = spec_of(start.job);
+  job.command = policy::fill_slot(std::move(job.command), start.slot);
+  job.env.emplace_back("PLIMSOLL_JOB", job.name);
+  job.env.emplace_back("PLIMSOLL_SLOT", std::to_string(start.slot));
+  job.env.emplace_back("PLIMSOLL_ATTEMPT", std::to_string(start.attempt));
+
+  Book& book = books_.at(start.job);
+  book.held += loop::now() - book.waiting_since;
+  auto identity = identity_of(job.uid);
+  AttemptRequest request = request_for(job, group_name(start.job, start.attempt),
+                                       identity ? *identity : std::nullopt);
+  request.kill_after = config_.kill_after;
+  request.timeout = queue_.timeout_of(start.job);
+  request.spawn.session = guardian::Session::own;
+  request.spawn.descriptors = guardian::Descriptors::close;
+  request.spawn.stdio[0] = null_input_.get();
+  auto pipes = collector_.open(job, start.attempt);
+  if (pipes) {
+    request.spawn.stdio[1] = pipes->out.get();
+    request.spawn.stdio[2] = pipes->err.get();
+  }
+
+  const LiveKey key{start.job, start.attempt};
+  auto live = std::make_unique<Live>(Live{nullptr, measure::MachineSpan(system_.now()), {}, {}});
+  live->attempt = std::make_unique<Attempt>(
+      machine_, std::move(request),
+      Attempt::Callbacks{
+          .over = [this, key](const policy::AttemptEnd& end) { on_over(key, end); },
+          .gone = [this, key](const AttemptResult& result) { on_gone(key, result); },
+          .stuck =
+              [this, name = job.name](const reap::Stuck& stuck) {
+                notice("job " + name + ": killed processes have not ended after " +
+                       format_duration(stuck.since));
+              }});
+  Attempt& attempt = *live->attempt;
+  live_.emplace(key, std::move(live));
+  ++progress_.running;
+  if (!pipes) {
+    attempt.refuse(pipes.error().message());
+  } else if (!identity) {
+    attempt.refuse(identity.error().message());
+  } else {
+    attempt.start();
+  }
+  tell_progress();
+}
+
+void Batch::on_over(LiveKey key, const policy::AttemptEnd& end) {
+  Live& live = *live_.at(key);
+  live.is_over = true;
+  live.span.observe(system_.now());
+  --progress_.running;
+  live.requeue = queue_.leave(key.first, end, loop::now());
+  books_.at(key.first).waiting_since = loop::now();
+  collector_.finish(key.first, key.second,
+                    live.requeue ? output::Keep::discard : output::Keep::keep);
+  follow_timeouts();
+}
+
+void Batch::on_gone(LiveKey key, const AttemptResult& result) {
+  const auto found = live_.find(key);
+  finished_.push_back(std::move(found->second));
+  live_.erase(found);
+  const Live& live = *finished_.back();
+
+  Book& book = books_.at(key.first);
+  book.attempts.push_back(short_report_of(result));
+  const measure::Sample& totals = result.usage.totals;
+  if (totals.cpu.usage) {
+    summary_.cpu_usage = summary_.cpu_usage.value_or(Duration{}) + *totals.cpu.usage;
+  }
+  *summary_.oom_kills += oom_kills_of(totals.memory.events);
+  const policy::JobSpec& job = spec_of(key.first);
+  if (live.requeue) {
+    summary_.lost_cpu = summary_.lost_cpu.value_or(Duration{}) + totals.cpu.usage.value_or(Duration{});
+    book.last = std::make_unique<AttemptResult>(result);
+    notice("job " + job.name + " " + policy::describe(result.end) + "; " + live.requeue->reason);
+  } else {
+    end_job(key.first, result.end.outcome, result.reason, &result, &live.span);
+  }
+}
+
+void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason,
+                    const AttemptResult* last, const measure::MachineSpan* span) {
+  Book& book = books_.at(id);
+  if (last == nullptr) book.held += loop::now() - book.waiting_since;
+  JobEnd end{.job = spec_of(id),
+             .queued = book.queued,
+             .held = book.held,
+             .attempts = std::move(book.attempts),
+             .last = last,
+             .outcome = outcome,
+             .reason = reason,
+             .machine = {}};
+  if (span != nullptr) end.machine = span->usage();
+  const record::JobReport report = report_of(end, host_);
+  books_.erase(id);
+
+  ++summary_.outcomes[outcome];
+  if (outcome == policy::Outcome::skipped) {
+    ++progress_.skipped;
+    collector_.skip(id);
+  } else if (policy::succeeded(outcome, report.exit_code)) {
+    ++progress_.succeeded;
+  } else {
+    ++progress_.failed;
+  }
+  if (observer_.ended) observer_.ended(spec_of(id), report);
+  tell_progress();
+}
+
+// A median moves with every end, and the time-outs that follow it move along.
+void Batch::follow_timeouts() {
+  if (!std::holds_alternative<policy::MedianPercent>(config_.queue.timeout)) return;
+  for (auto& [key, live] : live_) {
+    if (!live->is_over) live->attempt->set_timeout(queue_.timeout_of(key.first));
+  }
+}
+
+void Batch::interrupt() { queue_.interrupt(); }
+
+void Batch::on_signal(const guardian::Signalled& signal) {
+  switch (signal.number) {
+    case SIGINT:
+      notice(queue_.is_stopping()
+                 ? "interrupted again: killing the running jobs"
+                 : "interrupted: no more jobs are started; once more kills those that run");
+      return interrupt();
+    case SIGTERM:
+    case SIGHUP:
+    case SIGQUIT:
+      notice("ended by SIG" + policy::signal_name(signal.number) + ": killing the running jobs");
+      if (!queue_.is_stopping()) interrupt();
+      return interrupt();
+    case SIGTSTP: return pause_all();
+    default: return;
+  }
+}
+
+// The jobs have sessions of their own, which the terminal's stop does not reach.
+void Batch::pause_all() {
+  if (!frozen_) {
+    auto frozen = cgroup::FreezeGuard::freeze(machine_.pool());
+    if (frozen) frozen_ = std::move(*frozen);
+    for (auto& [key, live] : live_) live->attempt->suspend();
+  }
+  machine_.stop_guardian();
+}
+
+void Batch::resume_all() {
+  if (!frozen_) return;
+  frozen_.reset();
+  for (auto& [key, live] : live_) live->attempt->resume();
+}
+
+Result<std::optional<guardian::Identity>> Batch::identity_of(const std::string& user) {
+  if (user.empty()) return std::nullopt;
+  const auto known = identities_.find(user);
+  if (known != identities_.end()) return known->second;
+  auto found = find_identity(user);
+  if (!found) return pass(std::move(found));
+  identities_.emplace(user, *found);
+  return *found;
+}
+
+void Batch::tell_progress() {
+  if (observer_.progress) observer_.progress(progress_);
+}
+
+void Batch::notice(const std::string& text) {
+  if (observer_.notice) observer_.notice(text);
+}
+
+record::RunSummary Batch::summarise() {
+  summary_.makespan = loop::now() - begun_;
+  measure::MachineSpan span(system_.series().points().front());
+  for (const measure::SystemSample& sample : system_.series().points()) span.observe(sample);
+  span.observe(system_.now());
+  summary_.machine = span.usage();
+  summary_.system_samples = system_.series().points();
+  return summary_;
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "cgroup/freeze.h"
+#include "engine/attempt.h"
+#include "engine/machine.h"
+#include "engine/system_record.h"
+#include "output/collector.h"
+#include "policy/queue.h"
+#include "record/report.h"
+
+namespace plimsoll::engine {
+
+struct BatchConfig {
+  std::vector<policy::JobSpec> jobs;  // ids 1, 2, 3, ... in order
+  policy::QueueConfig queue;
+  Duration kill_after = std::chrono::seconds(5);  // as AttemptRequest's
+  std::string run_id;
+};
+
+// How far a run is.
+struct Progress {
+  std::size_t jobs = 0, running = 0, succeeded = 0, failed = 0, skipped = 0;
+};
+
+// What a run tells while it goes on; from the loop's thread. An empty function is not called.
+struct BatchObserver {
+  std::function<void(const Progress&)> progress;
+  // A job has ended for good.
+  std::function<void(const policy::JobSpec&, const record::JobReport&)> ended;
+  // Something that people should know: a retry, a stuck process, a full disk.
+  std::function<void(const std::string&)> notice;
+};
+
+// Runs many jobs to their ends: carries out what the queue decides, and tells it what happens.
+//
+// Invariant between events: every job that the queue says is running has an attempt in live_; an
+// attempt stays there until its group is removed, when its job may be running again already.
+class Batch {
+ public:
+  // `machine` and `collector` must outlive this.
+  Batch(Machine& machine, output::Collector& collector, BatchConfig config,
+        BatchObserver observer);
+  ~Batch();
+
+  // Returns when every job has ended and every group is removed. An error means that the guardian
+  // was lost and everything was reaped.
+  Result<record::RunSummary> run();
+
+  // No more jobs are started; called again, those that run are killed (Ctrl-C).
+  void interrupt();
+
+ private:
+  struct Live;
+  struct Book;
+  using LiveKey = std::pair<JobId, unsigned>;
+
+  [[nodiscard]] const policy::JobSpec& spec_of(JobId job) const;
+  void turn();
+  void carry_out(const policy::Decision& decision);
+  void start(const policy::Start& start);
+  void on_over(LiveKey key, const policy::AttemptEnd& end);
+  void on_gone(LiveKey key, const AttemptResult& result);
+  void end_job(JobId job, policy::Outcome outcome, const std::string& reason,
+               const AttemptResult* last, const measure::MachineSpan* span);
+  void on_signal(const guardian::Signalled& signal);
+  void pause_all();
+  void resume_all();
+  void follow_timeouts();
+  void tell_progress();
+  void notice(const std::string& text);
+  Result<std::optional<guardian::Identity>> identity_of(const std::string& user);
+  record::RunSummary summarise();
+
+  Machine& machine_;
+  output::Collector& collector_;
+  BatchConfig config_;
+  BatchObserver observer_;
+  record::HostInfo host_;
+  policy::Queue queue_;
+  Instant begun_{};
+  UniqueFd null_input_;
+  SystemRecord system_;
+  loop::Timer wake_;
+  std::map<LiveKey, std::unique_ptr<Live>> live_;
+  std::vector<std::unique_ptr<Live>> finished_;  // destroyed outside their own callbacks
+  std::unordered_map<JobId, Book> books_;
+  std::map<std::string, guardian::Identity> identities_;
+  std::optional<cgroup::FreezeGuard> frozen_;  // while the terminal has stopped us
+  Progress progress_;
+  record::RunSummary summary_;
+};
+
+}  // namespace plimsoll::engine
