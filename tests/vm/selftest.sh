@@ -56,7 +56,8 @@ check 'nothing else on stderr' test ! -s "$work/err"
 run -- bash -c 'echo to-out; echo to-err >/dev/stderr; sleep 1000 & exit 4'
 check 'stdout alone' out_is to-out
 check 'stderr alone' err_has '^to-err$'
-check 'a process left behind does not matter' status_is 4
+check 'a process left behind: status' status_is 4
+check 'a process left behind: no waiting for it' test "$took" -lt 30
 run --timeout 4 -- sleep 1000
 check 'time limit' status_is 124
 run -- sh -c 'echo c >/proc/sysrq-trigger'
