@@ -36,7 +36,7 @@ status_is() { ((status == $1)); }
 out_is() { [[ $(<"$work/out") == "$1" ]]; }
 out_has() { grep -qxE -- "$1" "$work/out"; }
 err_has() { grep -qE -- "$1" "$work/err"; }
-nothing_left() { [[ -z $(ls -A "$work/tmp") ]] && ! pgrep -f "$work/tmp" >/dev/null; }
+nothing_left() { [[ -z $(ls -A "$work/tmp") ]] && ! grep -qs -- "$work/tmp" /proc/[0-9]*/cmdline; }
 
 "$vm" --kernel 6.1 --prepare && "$vm" --kernel 6.12 --systemd --prepare || exit 1
 
