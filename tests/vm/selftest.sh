@@ -117,6 +117,8 @@ for kernel in 6.1 6.12; do
   check "systemd on $kernel: root's delegated scope" out_has 'made in /sys/fs/cgroup/system.slice/run-.*\.scope'
   check "systemd on $kernel: same directory" out_has "$(pwd -P)"
   check "systemd on $kernel: status" status_is 5
+  run --kernel "$kernel" --systemd -- bash -c 'kill -TERM $$'
+  check "systemd on $kernel: status after a signal" status_is 143
   run --kernel "$kernel" --systemd --user -- bash -c '
     id -un
     echo "in $(cut -d : -f 3 /proc/self/cgroup)"
