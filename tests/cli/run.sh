@@ -42,7 +42,7 @@ case_125_and_nothing_started_for_wrong_options() {
   for options in '--nonsense' '--memory-max 12X' '--memory-max -1' '--timeout soon' '--cpus 0' \
     '--cpus many' '--cpu-weight 0' '--cpu-weight 10001' '--io-weight x' '--io-max /dev/null' \
     '--pids-max 0' '--pids-max x' '--env =x' '--uid no-such-user-here' '--uid 0:no-such-group' \
-    '--cwd /no/such/directory' '--cwd /etc/passwd' '--cpuset 0-100000' '--cpuset x' \
+    '--cpuset 0-100000' '--cpuset x' \
     '--cgroup ../x' '--report'; do
     # shellcheck disable=SC2086 # options are words
     run 125 $options -- touch started
@@ -53,6 +53,15 @@ case_125_and_nothing_started_for_wrong_options() {
     has err "${options%% *}"
     [[ $options != *' '* ]] || has err "$(sed 's/^[^ ]* //; s/^0:no/no/' <<<"$options")"
   done
+}
+
+case_125_when_it_cannot_enter_the_directory() {
+  local directory
+  for directory in /no/such/directory /etc/passwd; do
+    run 125 --cwd "$directory" -- touch started
+    has err "working directory \"$directory\""
+  done
+  [[ ! -e started ]] || wrong started
 }
 
 case_125_without_a_command() {
@@ -182,26 +191,26 @@ case_one_word_that_is_too_long() {
 
 case_paths() {
   mkdir dir
-  printf '#!/bin/sh\necho "$0 in $(pwd)"\n' >dir/script
-  chmod +x dir/script
-  run 0 -- dir/script
-  same "dir/script in $PWD" "$(<out)"
-  run 0 --cwd dir -- ./script
-  same "./script in $PWD/dir" "$(<out)"
+  printf '#!/bin/sh\necho "$0 in $(pwd)"\n' >dir/the-tool
+  chmod +x dir/the-tool
+  run 0 -- dir/the-tool
+  same "dir/the-tool in $PWD" "$(<out)"
+  run 0 --cwd dir -- ./the-tool
+  same "./the-tool in $PWD/dir" "$(<out)"
   run 0 --cwd "$PWD/dir" -- pwd
   same "$PWD/dir" "$(<out)"
   # The PATH is the job's.
-  run 0 --env "PATH=$PWD/dir:$PATH" -- script
-  same "$PWD/dir/script in $PWD" "$(<out)"
+  run 0 --env "PATH=$PWD/dir:$PATH" -- the-tool
+  same "$PWD/dir/the-tool in $PWD" "$(<out)"
   run 127 --env PATH=/no/such -- ls
-  run 0 --cwd dir --env "PATH=:$PATH" -- script
-  run 0 --cwd dir --env "PATH=$PATH:." -- script
+  run 0 --cwd dir --env "PATH=:$PATH" -- the-tool
+  run 0 --cwd dir --env "PATH=$PATH:." -- the-tool
   # One that may not be executed does not hide one that may.
   mkdir first
-  cp dir/script first/script
-  chmod -x first/script
-  run 0 --env "PATH=$PWD/first:$PWD/dir:$PATH" -- script
-  run 126 --env "PATH=$PWD/first:/no/such" -- script
+  cp dir/the-tool first/the-tool
+  chmod -x first/the-tool
+  run 0 --env "PATH=$PWD/first:$PWD/dir:$PATH" -- the-tool
+  run 126 --env "PATH=$PWD/first:/no/such" -- the-tool
 }
 
 case_odd_directory_names() {
