@@ -64,7 +64,16 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
   SplitArguments split = split_at_dashes(argc, argv);
   if (const auto status = parse_or_exit_status(app, std::move(split.options))) return status;
   std::vector<std::string> command = app.remaining();
-  if (split.command) command.insert(command.end(), split.command->begin(), split.command->end());
+  if (!command.empty() && command.front().starts_with('-')) {
+    complain("run: there is no option \"" + command.front() +
+             "\"; `plimsoll run --help` lists them");
+    return kPlimsollFailed;
+  }
+  if (split.command) {
+    // After the command's first word, `--` is its own.
+    if (!command.empty()) command.emplace_back("--");
+    command.insert(command.end(), split.command->begin(), split.command->end());
+  }
   if (command.empty()) {
     complain("run: no command given; `plimsoll run --help` tells more");
     return kPlimsollFailed;
