@@ -36,8 +36,9 @@ constexpr const char* kFooter = R"(Examples:
   plimsoll run --memory-max 2G --timeout 10m --report build.json -- ./build.sh
   plimsoll run --cpus 1.5 --pids-max 200 ./test | less
 
-The command's exit status passes through; 128+n when signal n ended it, 124 timed out, 137 over its
-memory limit, 75 lost to a machine out of memory, 125 Plimsoll itself failed, 126 and 127 as in a shell.
+The command's exit status passes through; 128+n when signal n ended it, 124 timed out, 137 over
+its memory limit, 75 lost to a machine out of memory, 125 Plimsoll itself failed, 126 and 127 as in
+a shell.
 )";
 
 std::optional<int> parse(RunOptions& options, int argc, char** argv) {
