@@ -53,8 +53,8 @@ layer_host() {
 layer_cli() {
   build release
   local script
-  for script in tests/cli/*.sh; do
-    [[ ! -x $script ]] || PLIMSOLL=$PWD/build/plimsoll counted "$script"
+  for script in tests/cli/*.sh tests/cli/*.py; do
+    [[ ! -x $script ]] || ROUNDS=${thorough:+100} PLIMSOLL=$PWD/build/plimsoll counted "$script"
   done
 }
 

@@ -45,6 +45,7 @@ Result<void> enable_for_children(const Directory& directory, ControllerSet wante
 }
 
 Result<void> fill_cpuset(const Directory& parent, const Directory& child) {
+  if (child.version() == Version::v2 || !child.has_file("cpuset.mems")) return {};
   for (const char* file : {"cpuset.cpus", "cpuset.mems"}) {
     auto present = child.read(file);
     if (!present) return pass(std::move(present));

@@ -62,8 +62,8 @@ Result<Directory> open_own(const Hierarchy& hierarchy) {
 Result<Directory> open_named(const Hierarchy& hierarchy, const std::vector<std::string>& parts,
                              ControllerSet wanted) {
   auto directory = Directory::open(hierarchy.mount_point, hierarchy.version);
+  if (!directory) return directory;
   for (const std::string& part : parts) {
-    if (!directory) break;
     const Directory parent = std::move(*directory);
     auto enabled = enable_for_children(parent, hierarchy.controllers & wanted);
     if (!enabled) return pass(std::move(enabled));
@@ -71,10 +71,8 @@ Result<Directory> open_named(const Hierarchy& hierarchy, const std::vector<std::
     if (!directory && directory.error().code == std::errc::file_exists) {
       directory = parent.open_child(part);
     }
-    if (directory && hierarchy.version == Version::v1 &&
-        hierarchy.controllers.has(Controller::cpuset)) {
-      if (auto filled = fill_cpuset(parent, *directory); !filled) return pass(std::move(filled));
-    }
+    if (!directory) break;
+    if (auto filled = fill_cpuset(parent, *directory); !filled) return pass(std::move(filled));
   }
   return directory;
 }

@@ -8,7 +8,7 @@
 plimsoll=$(realpath "${PLIMSOLL:-$(dirname "${BASH_SOURCE[0]}")/../../build/plimsoll}")
 python=$(type -P /usr/bin/python3 || type -P python3)
 # As long as anything may take on a loaded or an emulated machine.
-readonly patience=60
+readonly patience=${PATIENCE:-60}
 wrong=0
 
 # wrong TEXT...: the case has failed.

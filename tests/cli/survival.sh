@@ -91,14 +91,16 @@ kill_both() {
   done
   kill -KILL "${both[@]}"
   wait "${guardians[@]}" 2>/dev/null
+  # A killed process is not dead at once.
+  for guardian in "${both[@]}"; do becomes_true gone "$guardian"; done
   "$plimsoll" reap --stale >reaped 2>&1 || wrong "reap --stale: $(<reaped)"
 }
 
 # Says what is left and ends it, so that the next round starts from nothing.
 check_nothing_left() {
   becomes_true nothing_left && return
-  wrong "round $round, $1: groups $(groups_left | tr '\n' ' ') processes $(
-    for pid in $(processes_left); do echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"; done)"
+  wrong "round $round, $1: $(groups_left | wc -l) groups, as $(groups_left | head -n 1); processes $(
+    for pid in $(processes_left | head -n 5); do echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"; done)"
   "$plimsoll" reap "$PLIMSOLL_CGROUP" >/dev/null 2>&1
 }
 
@@ -127,7 +129,7 @@ case_the_next_start_sweeps_what_both_left() {
   done
   kill -KILL "${both[@]}"
   wait "${guardians[@]}" 2>/dev/null
-  becomes_true eval '! grep -qs pl-supervisor $(printf "/proc/%s/comm " "${both[@]}")'
+  for guardian in "${both[@]}"; do becomes_true gone "$guardian"; done
   run 0 -- true
   # The sweep does not hold up the command, and need not be over when that is.
   becomes_true eval 'nothing_left || { "$plimsoll" run -q true; false; }'
@@ -147,7 +149,7 @@ case_a_sweep_leaves_the_living_alone() {
 
 case_descriptors_stay_bounded() {
   local pid i most=0 now
-  yes true | head -n 300 >jobs.txt
+  yes true | head -n 1000 >jobs.txt
   "$plimsoll" batch -j 4 jobs.txt >/dev/null 2>err &
   pid=$!
   becomes_true eval '[[ $(supervisor_of '$pid') ]]'
@@ -161,8 +163,8 @@ case_descriptors_stay_bounded() {
   done
   wait $pid
   same 0 $?
-  # A running job takes about 30; what ended must have given its own back.
-  ((most > 0 && most < 4 * 40 + 100)) || wrong "$most descriptors"
+  # A job that runs or is being removed takes about 30; one descriptor lost with each would show.
+  ((most > 0 && most < 700)) || wrong "$most descriptors"
 }
 
 case_a_kill_by_the_process_group() {

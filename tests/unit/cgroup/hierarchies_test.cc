@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Hierarchies bind(std::string_view mountinfo, std::string_view memberships) {
+Hierarchies bound(std::string_view mountinfo, std::string_view memberships) {
   return bind_hierarchies(parse_mountinfo(mountinfo), parse_memberships(memberships));
 }
 
@@ -28,14 +28,14 @@ constexpr const char* kHybridMounts =
     "34 23 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 
 TEST(BindHierarchies, V2) {
-  const auto found = bind(kV2Mount, "0::/user.slice/x\n");
+  const auto found = bound(kV2Mount, "0::/user.slice/x\n");
   EXPECT_EQ(found.layout(), Layout::v2);
   EXPECT_THAT(own_directories(found), ElementsAre("/sys/fs/cgroup/user.slice/x"));
   ASSERT_NE(found.v2(), nullptr);
 }
 
 TEST(BindHierarchies, HybridPutsV2First) {
-  const auto found = bind(
+  const auto found = bound(
       kHybridMounts, "12:name=systemd:/init\n4:memory:/m\n3:cpu,cpuacct:/c\n5:pids:/p\n0::/u\n");
   EXPECT_EQ(found.layout(), Layout::hybrid);
   EXPECT_THAT(own_directories(found),
@@ -47,16 +47,16 @@ TEST(BindHierarchies, HybridPutsV2First) {
 }
 
 TEST(BindHierarchies, V1Alone) {
-  const auto found = bind("33 23 0:29 / /c/memory rw - cgroup cgroup rw,memory\n", "4:memory:/\n");
+  const auto found = bound("33 23 0:29 / /c/memory rw - cgroup cgroup rw,memory\n", "4:memory:/\n");
   EXPECT_EQ(found.layout(), Layout::v1);
   EXPECT_EQ(found.v2(), nullptr);
   EXPECT_THAT(own_directories(found), ElementsAre("/c/memory"));
 }
 
 TEST(BindHierarchies, NothingWithoutMountsOrMemberships) {
-  EXPECT_THAT(bind("", "0::/\n").all, IsEmpty());
-  EXPECT_THAT(bind(kV2Mount, "").all, IsEmpty());
-  EXPECT_THAT(bind("", "").all, IsEmpty());
+  EXPECT_THAT(bound("", "0::/\n").all, IsEmpty());
+  EXPECT_THAT(bound(kV2Mount, "").all, IsEmpty());
+  EXPECT_THAT(bound("", "").all, IsEmpty());
 }
 
 TEST(BindHierarchies, OfSeveralMountsTheOneNearestToTheOwnGroup) {
@@ -74,45 +74,45 @@ TEST(BindHierarchies, OfSeveralMountsTheOneNearestToTheOwnGroup) {
       {"0::/a/bc", "/middle/bc"},
   };
   for (const auto& c : kCases) {
-    EXPECT_THAT(own_directories(bind(kMounts, c.own)), ElementsAre(c.directory)) << c.own;
+    EXPECT_THAT(own_directories(bound(kMounts, c.own)), ElementsAre(c.directory)) << c.own;
   }
 }
 
 TEST(BindHierarchies, AWritableMountBeforeAReadOnlyOneOfTheSame) {
-  const char* kReadOnly = "30 23 0:26 / /ro ro - cgroup2 cgroup2 rw\n";
-  const char* kWritable = "31 23 0:26 / /rw rw - cgroup2 cgroup2 rw\n";
-  for (const std::string& mounts :
-       {std::string(kReadOnly) + kWritable, std::string(kWritable) + kReadOnly}) {
-    EXPECT_THAT(own_directories(bind(mounts, "0::/x")), ElementsAre("/rw/x")) << mounts;
-  }
-  const auto found = bind(kReadOnly, "0::/x");
+  const std::string kReadOnly = "30 23 0:26 / /ro ro - cgroup2 cgroup2 rw\n";
+  const std::string kWritable = "31 23 0:26 / /rw rw - cgroup2 cgroup2 rw\n";
+  EXPECT_THAT(own_directories(bound(kReadOnly + kWritable, "0::/x")), ElementsAre("/rw/x"));
+  EXPECT_THAT(own_directories(bound(kWritable + kReadOnly, "0::/x")), ElementsAre("/rw/x"));
+  const auto found = bound(kReadOnly, "0::/x");
   ASSERT_EQ(found.all.size(), 1U);
   EXPECT_TRUE(found.all[0].read_only);
 }
 
 TEST(BindHierarchies, AContainerWhoseMountShowsItsOwnGroupAlone) {
-  const auto found =
-      bind("30 23 0:26 /docker/4f /sys/fs/cgroup rw - cgroup2 cgroup rw\n", "0::/docker/4f/work\n");
+  const auto found = bound("30 23 0:26 /docker/4f /sys/fs/cgroup rw - cgroup2 cgroup rw\n",
+                           "0::/docker/4f/work\n");
   EXPECT_THAT(own_directories(found), ElementsAre("/sys/fs/cgroup/work"));
 }
 
 TEST(BindHierarchies, AGroupOutsideEveryMountIsLeftOut) {
   // A bind mount of somewhere else, and a process outside the root of its cgroup namespace.
-  EXPECT_THAT(bind("30 23 0:26 /a /c rw - cgroup2 cgroup rw\n", "0::/b\n").all, IsEmpty());
-  EXPECT_THAT(bind(kV2Mount, "0::/../b\n").all, IsEmpty());
+  EXPECT_THAT(bound("30 23 0:26 /a /c rw - cgroup2 cgroup rw\n", "0::/b\n").all, IsEmpty());
+  EXPECT_THAT(bound(kV2Mount, "0::/../b\n").all, IsEmpty());
 }
 
 TEST(BindHierarchies, ControllersMountedTogetherBelongTogether) {
   // cpu alone is another hierarchy than cpu with cpuacct.
-  EXPECT_THAT(bind("32 23 0:28 / /c rw - cgroup cgroup rw,cpu,cpuacct\n", "3:cpu:/\n").all,
+  EXPECT_THAT(bound("32 23 0:28 / /c rw - cgroup cgroup rw,cpu,cpuacct\n", "3:cpu:/\n").all,
               IsEmpty());
-  EXPECT_THAT(own_directories(bind("32 23 0:28 / /c rw - cgroup cgroup rw,cpuacct,cpu\n",
-                                   "3:cpu,cpuacct:/x\n")),
+  EXPECT_THAT(own_directories(bound("32 23 0:28 / /c rw - cgroup cgroup rw,cpuacct,cpu\n",
+                                    "3:cpu,cpuacct:/x\n")),
               ElementsAre("/c/x"));
 }
 
 TEST(DirectoryOf, TakesTheMountedRootOff) {
-  Hierarchy hierarchy{.version = Version::v2, .mount_point = "/m", .mount_root = "/a"};
+  Hierarchy hierarchy;
+  hierarchy.mount_point = "/m";
+  hierarchy.mount_root = "/a";
   EXPECT_EQ(hierarchy.directory_of("/a"), "/m");
   EXPECT_EQ(hierarchy.directory_of("/a/b"), "/m/b");
   hierarchy.mount_root = "/";
@@ -125,7 +125,7 @@ TEST(ParseV2Controllers, TakesThoseItKnows) {
             ControllerSet(Controller::cpuset, Controller::cpu, Controller::io, Controller::memory,
                           Controller::pids));
   EXPECT_EQ(parse_v2_controllers("io\n"), ControllerSet(Controller::io));
-  for (const char* none : {"", "\n", " \n", "blkio", "cpuacct freezer", "memorymemory"}) {
+  for (const char* none : {"", "\n", " \n", "blkio", "memorymemory"}) {
     EXPECT_TRUE(parse_v2_controllers(none).empty()) << none;
   }
 }

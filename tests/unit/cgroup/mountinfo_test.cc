@@ -10,14 +10,18 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 Mount v2(std::string mount_point, std::string root = "/") {
-  return {.version = Version::v2, .mount_point = std::move(mount_point), .root = std::move(root)};
+  Mount mount;
+  mount.version = Version::v2;
+  mount.mount_point = std::move(mount_point);
+  mount.root = std::move(root);
+  return mount;
 }
 
 Mount v1(std::string mount_point, ControllerSet controllers, std::string root = "/") {
-  return {.version = Version::v1,
-          .mount_point = std::move(mount_point),
-          .root = std::move(root),
-          .controllers = controllers};
+  Mount mount = v2(std::move(mount_point), std::move(root));
+  mount.version = Version::v1;
+  mount.controllers = controllers;
+  return mount;
 }
 
 TEST(ParseMountinfo, OneLine) {

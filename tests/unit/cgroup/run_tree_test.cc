@@ -39,21 +39,26 @@ TEST(CpuSharesOf, KeepsTheDefaultsAndTheRatios) {
 TEST(ControllersFor, AreThoseWhoseFilesTheLimitsNeed) {
   EXPECT_TRUE(controllers_for({}).empty());
   const struct {
-    Limits limits;
+    void (*set)(Limits&);
     ControllerSet expected;
   } kCases[] = {
-      {{.memory_max = Bytes{1}}, ControllerSet(Controller::memory)},
-      {{.memory_high = Bytes{1}}, ControllerSet(Controller::memory)},
-      {{.swap_max = Bytes{0}}, ControllerSet(Controller::memory)},
-      {{.cpus = 1.5}, ControllerSet(Controller::cpu)},
-      {{.cpuset = "0"}, ControllerSet(Controller::cpuset)},
-      {{.cpu_weight = 7}, ControllerSet(Controller::cpu)},
-      {{.io_weight = 7}, ControllerSet(Controller::io)},
-      {{.io_max = {{.device = "8:0"}}}, ControllerSet(Controller::io)},
-      {{.pids_max = 7}, ControllerSet(Controller::pids)},
-      {{.cpus = 1, .pids_max = 7}, ControllerSet(Controller::cpu, Controller::pids)},
+      {[](Limits& l) { l.memory_max = Bytes{1}; }, ControllerSet(Controller::memory)},
+      {[](Limits& l) { l.memory_high = Bytes{1}; }, ControllerSet(Controller::memory)},
+      {[](Limits& l) { l.swap_max = Bytes{0}; }, ControllerSet(Controller::memory)},
+      {[](Limits& l) { l.cpus = 1.5; }, ControllerSet(Controller::cpu)},
+      {[](Limits& l) { l.cpuset = "0"; }, ControllerSet(Controller::cpuset)},
+      {[](Limits& l) { l.cpu_weight = 7; }, ControllerSet(Controller::cpu)},
+      {[](Limits& l) { l.io_weight = 7; }, ControllerSet(Controller::io)},
+      {[](Limits& l) { l.io_max.push_back({.device = "8:0"}); }, ControllerSet(Controller::io)},
+      {[](Limits& l) { l.pids_max = 7; }, ControllerSet(Controller::pids)},
+      {[](Limits& l) { l.cpus = 1, l.pids_max = 7; },
+       ControllerSet(Controller::cpu, Controller::pids)},
   };
-  for (const auto& c : kCases) EXPECT_EQ(controllers_for(c.limits), c.expected);
+  for (const auto& c : kCases) {
+    Limits limits;
+    c.set(limits);
+    EXPECT_EQ(controllers_for(limits), c.expected);
+  }
 }
 
 }  // namespace

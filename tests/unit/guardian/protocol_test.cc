@@ -123,7 +123,9 @@ TEST_F(ProtocolTest, ATreeIsHandedOverWithItsPlacesInOrder) {
     EXPECT_EQ(inode(tree.places[1].base.get()), inode(files[2]));
     EXPECT_FALSE(tree.places[1].lock);
     EXPECT_EQ(static_cast<bool>(tree.home_procs), with_home);
-    if (with_home) EXPECT_EQ(inode(tree.home_procs.get()), inode(files[3]));
+    if (with_home) {
+      EXPECT_EQ(inode(tree.home_procs.get()), inode(files[3]));
+    }
   }
 }
 
@@ -141,11 +143,9 @@ TEST_F(ProtocolTest, ATreeWhoseDescriptorsAreMissingIsAnError) {
 RC_GTEST_PROP(Protocol, AnyBytesAreAMessageOrAnError, ()) {
   const auto tag = *rc::gen::element('S', 'F', 'X', 's', 'r', 'p', 'h', 'z', '?');
   const auto body = *rc::gen::arbitrary<std::string>();
-  for (const std::string& bytes : {std::string(), tag + body}) {
-    Packet packet{bytes, {}};
-    (void)decode_from_supervisor(packet);
-    (void)decode_from_guardian(Packet{bytes, {}});
-  }
+  Packet packet{tag + body, {}};
+  (void)decode_from_supervisor(packet);
+  (void)decode_from_guardian(Packet{tag + body, {}});
 }
 
 }  // namespace
