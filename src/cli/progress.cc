@@ -51,8 +51,8 @@ void ProgressLine::ended(const policy::JobSpec& job, const record::JobReport& re
   // A name of the user's own says more than the command.
   const bool named = job.name != std::to_string(static_cast<std::uint64_t>(job.id));
   constexpr std::size_t kCommandWidth = 100;
-  line += record::fitted(
-      record::printable(named ? job.name : policy::command_line(job.command)), kCommandWidth);
+  line += record::fitted(record::printable(named ? job.name : policy::command_line(job.command)),
+                         kCommandWidth);
   print(line + "\n");
 }
 

@@ -149,7 +149,8 @@ print("got", len(got))
 
 
 def a_command_that_survives_ctrl_c_goes_on(t):
-    t.type_line(f"{RUN} sh -c 'trap \"echo trapped\" INT; echo $$ >pid; sleep 0.2; sleep 0.2; exit 4'")
+    t.type_line(f"{RUN} sh -c 'trap \"echo trapped\" INT; echo $$ >pid;"
+                " sleep 0.2; sleep 0.2; exit 4'")
     t.wait_for_file("pid")
     t.send("\x03")
     t.expect(PROMPT)
@@ -181,7 +182,8 @@ def ctrl_z_then_fg(t):
 
 
 def ctrl_z_then_bg(t):
-    t.type_line(f"{RUN} sh -c 'echo $$ >pid; while [ ! -e go ]; do sleep 0.05; done; echo done >end; exit 6'")
+    t.type_line(f"{RUN} sh -c 'echo $$ >pid; while [ ! -e go ]; do sleep 0.05; done;"
+                " echo done >end; exit 6'")
     pid = t.wait_for_file("pid")
     t.send("\x1a")
     t.expect("Stopped")

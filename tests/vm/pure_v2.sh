@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../cli" || exit 1
 export PATIENCE=300 ROUNDS=6
 
 passed=0 failed=0
-for script in ./run.sh ./survival.sh; do
+for script in ./run.sh ./run_groups.sh ./batch.sh ./survival.sh; do
   output=$("$script" 2>&1)
   status=$?
   echo "--- $script: exit $status"

@@ -1,0 +1,273 @@
+#!/bin/bash
+# `plimsoll run`: limits, what is left behind, time-outs, signals, and others beside it.
+# shellcheck disable=SC2016 # dollars in single quotes are for the shells that are run
+set -u
+source "$(dirname "$0")/cases.bash"
+
+# own FILE...: in a job, the first of these files that its group has; the words are NAME/FILE with
+# the v1 name of the controller.
+cat_own='
+own() {
+  for word; do
+    controller=${word%%/*} file=${word#*/}
+    path=$(grep -E ":([a-z_,]*,)?$controller(,[a-z_,]*)?:" /proc/self/cgroup | cut -d: -f3-)
+    root=$(awk -v c="$controller" "\$3 == \"cgroup\" && (\",\" \$4 \",\") ~ (\",\" c \",\") { print \$2; exit }" /proc/mounts)
+    [ "$path" ] || path=$(grep "^0::" /proc/self/cgroup | cut -d: -f3-)
+    [ "$root" ] || root=$(awk "\$3 == \"cgroup2\" { print \$2; exit }" /proc/mounts)
+    [ ! -e "$root$path/$file" ] || { cat "$root$path/$file"; return; }
+  done
+  echo "none of $*"
+}
+'
+
+# --- limits
+
+case_limits_are_set_on_the_group() {
+  run 0 --pids-max 123 -- sh -c "$cat_own own pids/pids.max"
+  same 123 "$(<out)"
+  run 0 --cpus 1.5 -- sh -c "$cat_own own cpu/cpu.max cpu/cpu.cfs_quota_us"
+  [[ $(<out) == '150000 100000' || $(<out) == 150000 ]] || wrong "cpus: $(<out)"
+  run 0 --cpuset 0 -- sh -c "$cat_own own cpuset/cpuset.cpus; grep Cpus_allowed_list /proc/self/status"
+  same $'0\nCpus_allowed_list:\t0' "$(<out)"
+  run 0 --cpu-weight 200 -- sh -c "$cat_own own cpu/cpu.weight cpu/cpu.shares"
+  [[ $(<out) == 200 || $(<out) == 2048 ]] || wrong "cpu-weight: $(<out)"
+  run 0 --memory-max 64M -- sh -c "$cat_own own memory/memory.max memory/memory.limit_in_bytes"
+  same $((64 << 20)) "$(<out)"
+  run 0 --pids-max 50 --cpus 1 --cpuset 0 --memory-max 1G --cpu-weight 50 -- sh -c "$cat_own"'
+    own pids/pids.max; own cpuset/cpuset.cpus'
+  same $'50\n0' "$(<out)"
+}
+
+case_processes_over_the_limit_are_refused() {
+  run 0 --pids-max 5 --report report.json -- "$python" -c '
+import subprocess
+children = []
+try:
+    for _ in range(20): children.append(subprocess.Popen(["sleep", "1000"]))
+except OSError as error:
+    print(len(children), type(error).__name__)'
+  same '4 BlockingIOError' "$(<out)"
+  told report.json 'r["pids"]["peak"] == 5' 'len(r["left_behind"]) == 4'
+}
+
+case_a_fork_bomb_within_its_limit() {
+  run 124 --pids-max 60 --timeout 1s --kill-after 0s -- sh -c 'bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep 1000' 
+  becomes_true eval '[[ -z $(processes_left) ]]'
+}
+
+case_memory_high() {
+  if on_v1 memory; then
+    run 125 --memory-high 1G -- touch started
+    has err '--memory-max'
+    has err 'cgroup v1'
+    [[ ! -e started ]] || wrong started
+  else
+    run 0 --memory-high 64M -- sh -c "$cat_own own memory/memory.high"
+    same $((64 << 20)) "$(<out)"
+  fi
+}
+
+# --- the end
+
+case_what_is_left_behind_is_named_and_killed() {
+  run 3 --report report.json -- sh -c 'sleep 1000 & echo $! >pid; exit 3'
+  gone "$(<pid)" || wrong "$(<pid) lives"
+  told report.json 'r["outcome"] == "exited"' '[p["comm"] for p in r["left_behind"]] == ["sleep"]' \
+    "r['left_behind'][0]['pid'] == $(<pid)"
+  has err sleep
+}
+
+case_daemons_do_not_get_away() {
+  run 0 --report report.json -- sh -c '(setsid sh -c "setsid sleep 1000 & echo \$! >pid" &) ; while [ ! -s pid ]; do sleep 0.01; done'
+  gone "$(<pid)" || wrong "$(<pid) lives"
+  told report.json '"sleep" in [p["comm"] for p in r["left_behind"]]'
+}
+
+# escape DIRECTORY: what a job does to leave its v2 group for another one of the same tree.
+case_moving_to_another_group_of_the_tree_does_not_help() {
+  is_root || return 0
+  local where
+  for where in '..' '../other' '../../other' '../../other/deeper'; do
+    rm -f pid moved
+    run 0 -- sh -c '
+      root=$(awk "\$3 == \"cgroup2\" { print \$2; exit }" /proc/mounts)
+      group=$root$(grep ^0:: /proc/self/cgroup | cut -d: -f3-)
+      sleep 1000 & echo $! >pid
+      mkdir -p "$group/$1" 2>/dev/null
+      echo $(cat pid) >"$group/$1/cgroup.procs" && touch moved
+      exit 0' sh "$where"
+    gone "$(<pid)" || wrong "$(<pid) lives after moving to $where"
+    becomes_true eval '[[ -z $(groups_left) ]]'
+  done
+}
+
+case_a_job_that_makes_groups_of_its_own() {
+  is_root || return 0
+  run 0 -- sh -c '
+    root=$(awk "\$3 == \"cgroup2\" { print \$2; exit }" /proc/mounts)
+    group=$root$(grep ^0:: /proc/self/cgroup | cut -d: -f3-)
+    mkdir -p "$group/a/b/c"; sleep 1000 & echo $! >"$group/a/b/c/cgroup.procs"; echo $! >pid'
+  gone "$(<pid)" || wrong "$(<pid) lives"
+  becomes_true eval '[[ -z $(groups_left) ]]'
+}
+
+case_on_time_out_a_job_may_clean_up() {
+  run 124 --timeout 300ms --kill-after 30s --report report.json -- \
+    sh -c 'trap "echo cleaned up; exit 7" TERM; sleep 1000 & wait'
+  same 'cleaned up' "$(<out)"
+  told report.json 'r["outcome"] == "timed_out"' 'r["exit_code"] == 7'
+}
+
+case_on_time_out_a_job_that_will_not_end_is_killed() {
+  run 124 --timeout 100ms --kill-after 100ms --report report.json -- \
+    sh -c 'trap "" TERM; while :; do sleep 0.01; done'
+  told report.json 'r["signal"] == "KILL"' 'r["outcome"] == "timed_out"'
+  run 124 --timeout 100ms --kill-after 0s -- sh -c 'trap "" TERM; while :; do sleep 0.01; done'
+}
+
+case_on_time_out_a_stopped_job_ends() {
+  run 124 --timeout 100ms -- sh -c 'kill -STOP $$'
+}
+
+# --- signals
+
+# started STATUS-FILE COMMAND...: in the background, in a process group of its own with no signal
+# ignored; $! is its pid. It is ready when the file `ready` exists.
+started() {
+  "$python" -c '
+import os, signal, sys
+os.setpgid(0, 0)
+for number in (signal.SIGINT, signal.SIGQUIT): signal.signal(number, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$plimsoll" "$@" >out 2>err &
+}
+
+case_signals_go_on_to_the_command() {
+  local signal pid
+  for signal in TERM INT HUP QUIT USR1 USR2; do
+    rm -f ready
+    started run -q -- sh -c 'trap "echo got it; exit 9" '"$signal"'; touch ready; while :; do sleep 0.01; done'
+    pid=$!
+    becomes_true test -e ready
+    kill -"$signal" "$pid"
+    wait "$pid"
+    same 9 $? "$signal"
+    same 'got it' "$(<out)" "$signal"
+  done
+}
+
+case_a_signal_without_a_handler_ends_it() {
+  local pid
+  started run -- sh -c 'touch ready; exec sleep 1000'
+  pid=$!
+  becomes_true test -e ready
+  kill -TERM "$pid"
+  wait "$pid"
+  same 143 $?
+}
+
+case_a_signal_arrives_once() {
+  local pid
+  started run -q -- "$python" -c '
+import signal, time
+got = []
+signal.signal(signal.SIGUSR1, lambda *_: got.append(1))
+open("ready", "w").close()
+end = time.time() + 60
+while not got and time.time() < end: time.sleep(0.01)
+time.sleep(0.3)
+print(len(got))'
+  pid=$!
+  becomes_true test -e ready
+  kill -USR1 "$pid"
+  wait "$pid"
+  same 1 "$(<out)"
+}
+
+# A shell script that cleans up with `kill 0` signals plimsoll as well, which is in its group.
+case_a_signal_of_the_jobs_own_does_not_come_back() {
+  local pid
+  started run -q -- "$python" -c '
+import os, signal, time
+got = []
+signal.signal(signal.SIGTERM, lambda *_: got.append(1))
+os.kill(0, signal.SIGTERM)
+time.sleep(0.5)
+print(len(got))'
+  pid=$!
+  wait "$pid"
+  same 0 $?
+  same 1 "$(<out)"
+}
+
+case_nohup() {
+  local pid
+  nohup "$plimsoll" run -q -- sh -c 'kill -HUP $$; touch ready; sleep 0.3; echo alive' >out 2>err &
+  pid=$!
+  becomes_true test -e ready
+  kill -HUP "$pid"
+  wait "$pid"
+  same 0 $?
+  same alive "$(<out)"
+}
+
+case_in_the_background() {
+  "$plimsoll" run -q -- sh -c 'cat; exit 6' >out 2>err &
+  wait $!
+  same 6 $?
+}
+
+# --- together
+
+case_many_at_once_below_one_new_group() {
+  local i pids=() pid
+  for i in 1 2 3; do
+    pids=()
+    for _ in 1 2 3 4 5 6 7 8; do
+      "$plimsoll" run --cgroup "$PLIMSOLL_CGROUP/new/deeper" -q -- true 2>>errors &
+      pids+=($!)
+    done
+    for pid in "${pids[@]}"; do
+      wait "$pid"
+      same 0 $? "round $i"
+    done
+    remove_new_group
+  done
+  [[ ! -s errors ]] || wrong "$(sort errors | uniq -c)"
+}
+
+remove_new_group() {
+  local root
+  for root in $(hierarchies_used); do
+    rmdir "$root$PLIMSOLL_CGROUP/new/deeper" "$root$PLIMSOLL_CGROUP/new" 2>/dev/null
+  done
+}
+
+case_one_within_another() {
+  run 7 -- "$plimsoll" run -q -- "$plimsoll" run -q --pids-max 20 -- sh -c 'exit 7'
+  run 124 --timeout 300ms -- "$plimsoll" run -q -- sh -c 'sleep 1000 & wait'
+  becomes_true eval '[[ -z $(groups_left) ]]'
+}
+
+case_without_a_named_group() {
+  is_root || return 0
+  (
+    unset PLIMSOLL_CGROUP
+    run 7 -- sh -c 'cat /proc/self/cgroup; exit 7'
+    has out plimsoll-
+  )
+}
+
+case_jobserver_of_make() {
+  type -P make >/dev/null || return 0
+  printf 'all:\n\t+%s run -q -- $(MAKE) -f inner.mk\n' "$plimsoll" >Makefile
+  printf 'all: a b c\na b c:\n\t@echo made $@\n' >inner.mk
+  gives 0 make -j2
+  same 3 "$(grep -c ^made out)"
+  lacks err jobserver
+}
+
+case_nothing_is_left() {
+  becomes_true nothing_left || wrong "left: $(groups_left) $(processes_left)"
+}
+
+run_cases "${1:-}"
