@@ -6,16 +6,6 @@
 namespace plimsoll::cgroup {
 namespace {
 
-// A new v1 cpuset has no CPU and no memory node, and takes no process until it has.
-Result<void> inherit_cpuset(const Directory& parent, const Directory& child) {
-  for (const char* file : {"cpuset.cpus", "cpuset.mems"}) {
-    auto text = parent.read(file);
-    if (!text) return pass(std::move(text));
-    if (auto wrote = child.write(file, trim(*text)); !wrote) return wrote;
-  }
-  return {};
-}
-
 void remove_from(const std::vector<Group::Part>& parents, std::size_t count,
                  const std::string& name) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -54,6 +44,18 @@ Result<void> enable_for_children(const Directory& directory, ControllerSet wante
   return directory.write("cgroup.subtree_control", change);
 }
 
+Result<void> fill_cpuset(const Directory& parent, const Directory& child) {
+  for (const char* file : {"cpuset.cpus", "cpuset.mems"}) {
+    auto present = child.read(file);
+    if (!present) return pass(std::move(present));
+    if (!trim(*present).empty()) continue;
+    auto text = parent.read(file);
+    if (!text) return pass(std::move(text));
+    if (auto wrote = child.write(file, trim(*text)); !wrote) return wrote;
+  }
+  return {};
+}
+
 Result<std::vector<Group::Part>> Inner::make_parts(const std::string& name, ControllerSet wanted) {
   std::vector<Part> made;
   for (std::size_t i = 0; i < parts().size(); ++i) {
@@ -69,10 +71,10 @@ Result<std::vector<Group::Part>> Inner::make_parts(const std::string& name, Cont
       enabled_ = enabled_ | here;
     }
     auto child = part.directory.make_child(name);
-    if (child && !is_v2 && here.has(Controller::cpuset)) {
-      if (auto inherited = inherit_cpuset(part.directory, *child); !inherited) {
+    if (child && !is_v2 && part.controllers.has(Controller::cpuset)) {
+      if (auto filled = fill_cpuset(part.directory, *child); !filled) {
         remove_from(parts(), i + 1, name);
-        return pass(std::move(inherited));
+        return pass(std::move(filled));
       }
     }
     if (!child) {

@@ -69,6 +69,10 @@ class Inner : public Group {
 // are left alone. device_or_resource_busy while the group has processes.
 Result<void> enable_for_children(const Directory& directory, ControllerSet wanted);
 
+// Gives a v1 cpuset that has no CPUs or no memory nodes those of its parent. A new one has neither,
+// and takes no process and no limit before it has.
+Result<void> fill_cpuset(const Directory& parent, const Directory& child);
+
 // Moves a process into every hierarchy of the leaf. Pid 0 is the caller. Waits for the kernel's
 // thread-group lock, sometimes for milliseconds.
 Result<void> move_process(const Leaf& leaf, int pid);

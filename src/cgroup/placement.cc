@@ -67,8 +67,14 @@ Result<Directory> open_named(const Hierarchy& hierarchy, const std::vector<std::
     const Directory parent = std::move(*directory);
     auto enabled = enable_for_children(parent, hierarchy.controllers & wanted);
     if (!enabled) return pass(std::move(enabled));
-    directory = parent.open_child(part);
-    if (!directory && directory.error().gone()) directory = parent.make_child(part);
+    directory = parent.make_child(part);
+    if (!directory && directory.error().code == std::errc::file_exists) {
+      directory = parent.open_child(part);
+    }
+    if (directory && hierarchy.version == Version::v1 &&
+        hierarchy.controllers.has(Controller::cpuset)) {
+      if (auto filled = fill_cpuset(parent, *directory); !filled) return pass(std::move(filled));
+    }
   }
   return directory;
 }

@@ -51,6 +51,10 @@ Result<RunTree> RunTree::create(const Placement& placement, const std::string& n
   std::vector<Group::Part> parts;
   for (const Base& base : placement.bases) {
     auto made = make_locked(base.directory, name);
+    if (made && base.hierarchy.version == Version::v1 &&
+        base.hierarchy.controllers.has(Controller::cpuset)) {
+      if (auto filled = fill_cpuset(base.directory, *made); !filled) made = pass(std::move(filled));
+    }
     if (!made) {
       remove_made(placement, name);
       return pass(std::move(made));

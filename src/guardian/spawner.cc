@@ -169,9 +169,12 @@ Result<Newborn> Spawner::spawn(const ReceivedSpawn& request) {
     Child(request, files, child_end.get(), request.v2_group && !into_group).run(mask_);
   }
   if (pid < 0) return fail_errno("make a process");
-  return Newborn{static_cast<pid_t>(pid), UniqueFd(pidfd), std::move(report)};
+  return Newborn{static_cast<pid_t>(pid), UniqueFd(pidfd), std::move(report), into_group};
 }
 
-bool Spawner::give_up_clone_into_group() { return std::exchange(clone_into_group_, false); }
+bool Spawner::may_try_again(const Newborn& dead) {
+  if (dead.cloned_into_group) clone_into_group_ = false;
+  return dead.cloned_into_group;
+}
 
 }  // namespace plimsoll::guardian

@@ -16,6 +16,7 @@ struct Newborn {
   // Delivers one birth byte, then the SpawnFailure if a step failed; end of file after the birth
   // byte alone means that the exec has happened, without it that the child was killed at birth.
   UniqueFd report;
+  bool cloned_into_group = false;
 };
 
 // What a child writes when a step before its exec failed.
@@ -38,8 +39,8 @@ class Spawner {
   [[nodiscard]] Result<Newborn> spawn(const ReceivedSpawn& request);
 
   // Call when a child has died without its birth byte. True if spawning it once more can help: it
-  // was cloned into its group, and from now on none will be.
-  [[nodiscard]] bool give_up_clone_into_group();
+  // was cloned into its group. From then on none will be.
+  [[nodiscard]] bool may_try_again(const Newborn& dead);
 
  private:
   sigset_t mask_;
