@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
 
 #include <utility>
 
 #include "base/check.h"
-#include "base/file.h"
 #include "output/relay.h"
 
 namespace plimsoll::output {
@@ -78,7 +76,7 @@ class Teller {
       : post_(loop.poster()), callbacks_(callbacks) {}
 
   template <class... Event>
-  auto tell(std::function<void(const Event&...)> Callbacks::* which) const {
+  [[nodiscard]] auto tell(std::function<void(const Event&...)> Callbacks::* which) const {
     return [post = post_, weak = callbacks_, which](const Event&... event) {
       post([weak, which, event...] {
         const auto callbacks = weak.lock();

@@ -67,7 +67,8 @@ class Capture {
   // process that left the group and holds one open is waited for as long as kEscapeGrace; then what
   // is there is taken and the pipe closed.
   // Returns how much was received if both pipes have ended already, as they mostly have; otherwise
-  // the callback `received` tells it. Once.
+  // the callback `received` tells it. Once. Until then up to two pipes and two files are open, so
+  // where a disk hangs, further attempts must not be started without bound.
   std::optional<Received> finish(Disposition disposition);
 
   // For people who watch: it may be behind by what is in the pipes.

@@ -59,8 +59,12 @@ void Relay::make_results(Attempt& attempt) {
                       .consequence = "its output is printed but not kept there"});
     return;
   }
-  attempt.out.stream.copy_to(std::move(files->out), files->directory + "/stdout");
-  attempt.err.stream.copy_to(std::move(files->err), files->directory + "/stderr");
+  if (!attempt.out.stream.ended()) {
+    attempt.out.stream.copy_to(std::move(files->out), files->directory + "/stdout");
+  }
+  if (!attempt.err.stream.ended()) {
+    attempt.err.stream.copy_to(std::move(files->err), files->directory + "/stderr");
+  }
 }
 
 void Relay::watch(Channel& channel) {

@@ -41,8 +41,6 @@ class Spool {
   // The file is made in `directory` with the first byte.
   explicit Spool(std::string directory) : directory_(std::move(directory)) {}
 
-  [[nodiscard]] const std::string& directory() const { return directory_; }
-
   // Appends from the front of `rest` and takes off it what was written; after an error the
   // remainder is still there, to be tried again.
   Result<void> append(Extents& to, std::string_view& rest);

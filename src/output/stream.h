@@ -42,7 +42,7 @@ static_assert(kLineBytesMax < kBacklogMax, "a stream that waits must have someth
 // Invariant: printed() <= whole() <= received. What stands before whole() may be printed.
 class Stream {
  public:
-  // A copy of everything goes there too; errors call it `path`.
+  // A copy of everything goes there too, until the end; errors call it `path`.
   void copy_to(UniqueFd results, std::string path);
 
   // What came of reading the pipe once.

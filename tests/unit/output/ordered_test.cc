@@ -7,7 +7,7 @@
 namespace plimsoll::output {
 namespace {
 
-constexpr Config kOrdered{.order = Order::ordered};
+const Config kOrdered{.order = Order::ordered};
 
 std::size_t open_descriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
