@@ -11,8 +11,8 @@ namespace {
 constexpr const char* kFooter =
     R"(Job files hold one shell command a line, or one JSON object a line with "id", "argv" or
 "shell", "cwd", "env", "needs", limits and more. After "--" stand a command and its arguments as
-for GNU parallel: {} {.} {/} {//} {#} {%} {1}; sources are ::: (all combinations), :::+ (in step) and
-:::: FILE.
+for GNU parallel: {} {.} {/} {//} {#} {%} {1}; sources are ::: (all combinations), :::+ (in step)
+and :::: FILE.
 
 Examples:
   plimsoll batch jobs.txt
