@@ -169,7 +169,8 @@ Result<Newborn> Spawner::spawn(const ReceivedSpawn& request) {
     Child(request, files, child_end.get(), request.v2_group && !into_group).run(mask_);
   }
   if (pid < 0) return fail_errno("make a process");
-  return Newborn{static_cast<pid_t>(pid), UniqueFd(pidfd), std::move(report)};
+  const Birth birth = into_group ? Birth::in_group : Birth::moved;
+  return Newborn{static_cast<pid_t>(pid), birth, UniqueFd(pidfd), std::move(report)};
 }
 
 bool Spawner::give_up_clone_into_group() { return std::exchange(clone_into_group_, false); }
