@@ -6,16 +6,6 @@
 namespace plimsoll::cgroup {
 namespace {
 
-// A new v1 cpuset has no CPU and no memory node, and takes no process until it has.
-Result<void> inherit_cpuset(const Directory& parent, const Directory& child) {
-  for (const char* file : {"cpuset.cpus", "cpuset.mems"}) {
-    auto text = parent.read(file);
-    if (!text) return pass(std::move(text));
-    if (auto wrote = child.write(file, trim(*text)); !wrote) return wrote;
-  }
-  return {};
-}
-
 void remove_from(const std::vector<Group::Part>& parents, std::size_t count,
                  const std::string& name) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -37,6 +27,15 @@ const Directory* Group::of(Controller controller) const {
     if (part.controllers.has(controller)) return &part.directory;
   }
   return nullptr;
+}
+
+Result<void> inherit_cpuset(const Directory& parent, const Directory& child) {
+  for (const char* file : {"cpuset.cpus", "cpuset.mems"}) {
+    auto text = parent.read(file);
+    if (!text) return pass(std::move(text));
+    if (auto wrote = child.write(file, trim(*text)); !wrote) return wrote;
+  }
+  return {};
 }
 
 Result<void> enable_for_children(const Directory& directory, ControllerSet wanted) {

@@ -72,7 +72,15 @@ Result<Directory> open_named(const Hierarchy& hierarchy, const std::vector<std::
     auto enabled = enable_for_children(parent, hierarchy.controllers & wanted);
     if (!enabled) return pass(std::move(enabled));
     directory = parent.open_child(part);
-    if (!directory && directory.error().gone()) directory = parent.make_child(part);
+    if (directory || !directory.error().gone()) continue;
+    directory = parent.make_child(part);
+    const bool is_v1_cpuset =
+        hierarchy.version == Version::v1 && hierarchy.controllers.has(Controller::cpuset);
+    if (directory && is_v1_cpuset) {
+      if (auto inherited = inherit_cpuset(parent, *directory); !inherited) {
+        return pass(std::move(inherited));
+      }
+    }
   }
   return directory;
 }

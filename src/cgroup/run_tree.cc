@@ -51,6 +51,13 @@ Result<RunTree> RunTree::create(const Placement& placement, const std::string& n
   std::vector<Group::Part> parts;
   for (const Base& base : placement.bases) {
     auto made = make_locked(base.directory, name);
+    const bool is_v1_cpuset = base.hierarchy.version == Version::v1 &&
+                              base.hierarchy.controllers.has(Controller::cpuset);
+    if (made && is_v1_cpuset) {
+      if (auto inherited = inherit_cpuset(base.directory, *made); !inherited) {
+        made = pass(std::move(inherited));
+      }
+    }
     if (!made) {
       remove_made(placement, name);
       return pass(std::move(made));

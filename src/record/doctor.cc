@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kStateWidth = 8;  // of "degraded", the longest
 constexpr std::size_t kGap = 2;
+constexpr std::size_t kIdColumn = kGap + kStateWidth + kGap;
 constexpr std::size_t kTextMin = 24;  // columns; less is hard to read, then lines get longer
 
 std::string_view code_of(CheckState state) {
@@ -60,9 +61,9 @@ std::size_t id_width(const DoctorReport& report) {
 }
 
 void append_advice(std::string& out, const char* label, const std::string& text,
-                   std::size_t indent, std::size_t width) {
+                   std::size_t width) {
   if (text.empty()) return;
-  const std::string start = fmt::format("{:{}}{:<8}", "", indent, label);
+  const std::string start = fmt::format("{:{}}{:<8}", "", kIdColumn, label);
   out += start;
   append_wrapped(out, printable(text), columns_of(start), width);
 }
@@ -71,10 +72,10 @@ void append_check(std::string& out, const Check& check, std::size_t ids, const T
   const std::string state = fmt::format("{:<{}}", name_of(check.state), kStateWidth);
   out += fmt::format("  {}  {:<{}}  ", coloured(state, code_of(check.state), style.colour),
                      check.id, ids);
-  const std::size_t indent = kGap + kStateWidth + kGap + ids + kGap;
+  const std::size_t indent = kIdColumn + ids + kGap;
   append_wrapped(out, printable(check.value), indent, style.width);
-  append_advice(out, "costs:", check.cost, indent, style.width);
-  append_advice(out, "to add:", check.remedy, indent, style.width);
+  append_advice(out, "costs:", check.cost, style.width);
+  append_advice(out, "to add:", check.remedy, style.width);
 }
 
 std::string verdict(const DoctorReport& report) {
