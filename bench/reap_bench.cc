@@ -2,16 +2,17 @@
 // trees of processes. Usage: reap_bench [PROCESSES [ROUNDS [WAY]]]; WAY is a name as printed.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
-#include "support/ground.h"
+#include "base/text.h"
 #include "loop/loop.h"
 #include "loop/worker.h"
 #include "reap/reaper.h"
+#include "support/ground.h"
 
 namespace plimsoll {
 namespace {
@@ -68,7 +69,7 @@ void reap_once(Ground& ground, const Way& way, const std::vector<std::string>& c
   figures.until_gone.push_back(gone->until_gone);
   figures.longest_turn.push_back(longest);
   figures.left += ground.left_of("job").size();
-  if (!testing::eventually([] { return testing::living_children() == 0; })) ++figures.left;
+  if (!testing::eventually([] { return !testing::has_children(); })) ++figures.left;
 }
 
 void measure(const Way& way, const std::string& kind, const std::string& processes, int rounds) {
@@ -94,7 +95,7 @@ void measure(const Way& way, const std::string& kind, const std::string& process
 
 int main(int argc, char** argv) {
   const std::string processes = argc > 1 ? argv[1] : "1000";
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 50;
+  const int rounds = argc > 2 ? static_cast<int>(plimsoll::to_u64(argv[2]).value_or(1)) : 50;
   const std::string only = argc > 3 ? argv[3] : "";
   std::printf("%s processes, %d rounds; milliseconds\n", processes.c_str(), rounds);
   std::printf("%-16s %-6s %8s %8s %8s %8s %8s %5s\n", "way", "kind", "empty50", "empty99", "gone50",

@@ -26,3 +26,15 @@ function(plimsoll_library name)
   target_link_libraries(plimsoll_${name}
     PUBLIC ${LIB_USES} PRIVATE plimsoll_warnings ${LIB_PRIVATE})
 endfunction()
+
+# plimsoll_link_included(TARGET source...): links the folders whose headers these sources include.
+# For tests, to which no table of dependencies applies.
+function(plimsoll_link_included target)
+  foreach(source IN LISTS ARGN)
+    file(STRINGS ${source} includes REGEX "^#include \"[a-z]+/")
+    foreach(include IN LISTS includes)
+      string(REGEX REPLACE "^#include \"([a-z]+)/.*" "\\1" folder ${include})
+      target_link_libraries(${target} PRIVATE plimsoll_${folder})
+    endforeach()
+  endforeach()
+endfunction()

@@ -66,6 +66,9 @@ counted() {
 
 # --- the group that tests work in, and what they leave
 
+# Processes that all tests together may have: a fork bomb that escapes its own limit stops here.
+readonly processes_max=4000
+
 # Makes a group of this run at the root of each hierarchy, unless the caller named one.
 enter_group() {
   [[ -z ${PLIMSOLL_CGROUP:-} && -d /sys/fs/cgroup ]] && ((EUID == 0)) || return 0
@@ -77,8 +80,15 @@ enter_group() {
     for file in cpuset.cpus cpuset.mems; do
       [[ ! -e $root/$file ]] || cat "$root/$file" >"$root$PLIMSOLL_CGROUP/$file" 2>/dev/null || true
     done
+    file=$root$PLIMSOLL_CGROUP/pids.max
+    [[ ! -e $file ]] || { echo $processes_max >"$file" && pids_group=${file%/pids.max}; }
   done
   trap leave_group EXIT
+}
+
+# Puts the caller under processes_max: on v1 only, where a group may have processes and children.
+enter_pids_group() {
+  [[ ${pids_group:-} != */pids/* ]] || echo 0 >"$pids_group/cgroup.procs"
 }
 
 leave_group() {
@@ -89,13 +99,14 @@ leave_group() {
 # Mount points of the hierarchies with controllers, and of v2.
 hierarchies() { awk '$3 ~ /^cgroup2?$/ && $4 !~ /name=/ { print $2 }' /proc/mounts; }
 
-# Groups that Plimsoll made, but for the test groups of others, and processes of this tree's
-# programs or in this run's group; one a line.
+# Groups that Plimsoll or a test made, but for those of other runs of tests, and processes of this
+# tree's programs or in this run's group; one a line.
 left_behind() {
   local root process own=${PLIMSOLL_CGROUP:-/plimsoll-test-none}
   for root in $(hierarchies); do
     find "$root" -mindepth 1 -type d \( -path "$root$own/*" -o \
-      -name 'plimsoll-*' ! -path "$root/plimsoll-test-*" \) -printf 'group %p\n' 2>/dev/null
+      -name 'plimsoll-*' ! -path "$root/plimsoll-test-[0-9]*" ! -path "$root/plimsoll-bench*" \) \
+      -printf 'group %p\n' 2>/dev/null
   done
   for process in /proc/[0-9]*; do
     if grep -qsE ":$own(/|\$)" "$process/cgroup" ||
@@ -122,20 +133,24 @@ leaks() {
 
 # run_layer LAYER: a line with its counts and minutes, and what its log says when something failed.
 run_layer() {
-  local layer=$1 log=$logs/$1.log start=$SECONDS status before good bad not
+  local layer=$1 log=$logs/$1.log start=$SECONDS status before good bad not tenths
   : >"$counts"
   before=$(left_behind)
   set +e
-  (set -e && "layer_$layer") </dev/null >"$log" 2>&1
+  (enter_pids_group && set -e && "layer_$layer") </dev/null >"$log" 2>&1
   status=$?
   set -e
   leaks "$before" >>"$log" || count 0 1
   [[ -s $counts ]] || { echo 'FAILED: no test ran' >>"$log" && status=1; }
-  read -r good bad not < <(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$counts")
+  read -r good bad not < <(
+    awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$counts"
+  )
   ((status == 0 || bad > 0)) || bad=1
-  ((bad == 0)) || grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' "$log" | tail -n 200
-  printf '%-10s %5d passed, %d failed, %d skipped  %2d.%d min  %s\n' "$layer" "$good" "$bad" "$not" \
-    $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60 / 6)) "$(grep -m 1 '^skipped: ' "$log" || true)"
+  ((bad == 0)) || grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' "$log" | tail -n 200 || true
+  tenths=$(((SECONDS - start) / 6))
+  printf '%-10s %5d passed, %d failed, %d skipped, %d.%d min  %s\n' "$layer" \
+    "$good" "$bad" "$not" $((tenths / 10)) $((tenths % 10)) \
+    "$(grep -m 1 '^skipped: ' "$log" || true)"
   passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + not))
 }
 
@@ -144,8 +159,11 @@ run_tests() {
   local layer layers=("${usual_layers[@]}") passed=0 failed=0 skipped=0 only=''
   case ${1:-} in
     '') ;;
-    all) layers=("${all_layers[@]}") fuzz_seconds=30 ;;
-    *) if [[ " ${all_layers[*]} " == *" $1 "* ]]; then layers=("$1"); else layers=(named) only=$1; fi ;;
+    all) layers=("${all_layers[@]}") thorough=yes fuzz_seconds=30 ;;
+    *)
+      layers=("$1")
+      [[ " ${all_layers[*]} " == *" $1 "* ]] || layers=(named) only=$1
+      ;;
   esac
   mkdir -p "$logs"
   enter_group

@@ -63,19 +63,17 @@ std::string print(const char* format, Arguments... arguments) {
   return text.data();
 }
 
-// Three significant digits.
-int decimals(double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; }
+// Three significant digits, after rounding.
+int decimals(double value) { return value < 9.995 ? 2 : value < 99.95 ? 1 : 0; }
 
 }  // namespace
 
 Result<Bytes> parse_bytes(std::string_view text) {
   auto parts = split(text);
-  if (parts && parts->unit.size() > 1) {
-    for (const std::string_view suffix : {"ib", "b"}) {
-      if (!parts->unit.ends_with(suffix)) continue;
-      parts->unit.resize(parts->unit.size() - suffix.size());
-      break;
-    }
+  constexpr std::string_view kPrefixes = "kmgt";
+  if (parts && parts->unit.size() > 1 && kPrefixes.find(parts->unit.front()) != kPrefixes.npos) {
+    const std::string_view rest = std::string_view(parts->unit).substr(1);
+    if (rest == "b" || rest == "ib") parts->unit.resize(1);
   }
   const auto bytes = parts ? scaled(*parts, kByteUnits) : std::nullopt;
   if (!bytes) return expected(text, "a size such as 512M, 1.5GiB or a number of bytes");
@@ -105,24 +103,27 @@ Result<Duration> parse_duration(std::string_view text) {
 }
 
 std::string format_bytes(Bytes bytes) {
+  constexpr double kRoundsUp = 1023.5;  // from here on it would print as 1024
   double value = static_cast<double>(bytes.count);
   if (value < kKiB) return print("%.0f B", value);
   for (const char* unit : {"KiB", "MiB", "GiB"}) {
     value /= kKiB;
-    if (value < kKiB) return print("%.*f %s", decimals(value), value, unit);
+    if (value < kRoundsUp) return print("%.*f %s", decimals(value), value, unit);
   }
   value /= kKiB;
   return print("%.*f TiB", decimals(value), value);
 }
 
 std::string format_duration(Duration duration) {
+  constexpr double kSecond = 0.9995, kMinute = 59.95;  // from here on they would print as 1000, 60
   const double seconds = std::chrono::duration<double>(duration).count();
-  if (seconds < 1) return print("%.*f ms", decimals(seconds * 1e3), seconds * 1e3);
-  if (seconds < 60) return print("%.*f s", decimals(seconds), seconds);
+  if (seconds < kSecond) return print("%.*f ms", decimals(seconds * 1e3), seconds * 1e3);
+  if (seconds < kMinute) return print("%.*f s", decimals(seconds), seconds);
   const auto whole = std::chrono::round<std::chrono::seconds>(duration).count();
-  if (whole < 3600)
+  if (whole < 3600) {
     return print("%lldm%02llds", static_cast<long long>(whole / 60),
                  static_cast<long long>(whole % 60));
+  }
   const auto minutes = whole / 60;
   return print("%lldh%02lldm", static_cast<long long>(minutes / 60),
                static_cast<long long>(minutes % 60));

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 
+#include <cstdint>
+#include <utility>
+
 #include "base/file.h"
 #include "cgroup/backoff.h"
 #include "cgroup/processes.h"
@@ -23,20 +26,19 @@ void sleep_until_change(int events_fd, Duration wait) {
   ::poll(&watched, 1, static_cast<int>(ms));
 }
 
-// One round: kill if somebody lives there, else remove. Whether the group is gone.
-bool advance(const Group& group, Kill& kill, Instant now, std::optional<Error>& trouble) {
+enum class Round : std::uint8_t { killed, held_back, refused, gone };
+
+// One round: kill if somebody lives there, else remove.
+Round advance(const Group& group, Kill& kill, Instant now, std::optional<Error>& trouble) {
   const auto alive = populated(group, Scope::every_part);
   if (!alive || *alive) {
     KillStep step = kill.step(group, now);
     trouble = std::move(step.trouble);
-    return false;
+    return step.did == KillStep::Did::freezing ? Round::held_back : Round::killed;
   }
   auto removed = remove_group(group);
-  if (!removed) {
-    trouble = std::move(removed).error();
-    return false;
-  }
-  return *removed == Removal::done;
+  if (!removed) trouble = std::move(removed).error();
+  return removed && *removed == Removal::done ? Round::gone : Round::refused;
 }
 
 }  // namespace
@@ -68,12 +70,13 @@ Remains destroy(const std::vector<Group::Part>& parents, const std::string& name
   }
   Kill kill(way);
   Backoff backoff;
+  Round round = Round::killed;
   for (;;) {
     // Before the look, so that what changes after it is not slept through.
     const bool armed = arm(events);
-    if (advance(*group, kill, clock(), remains.trouble)) {
-      return Remains{.gone = true, .processes = {}, .trouble = {}};
-    }
+    const Round before = std::exchange(round, advance(*group, kill, clock(), remains.trouble));
+    if (round == Round::gone) return Remains{.gone = true, .processes = {}, .trouble = {}};
+    if (before == Round::held_back && round != Round::held_back) backoff = {};
     const Duration left = deadline - clock();
     if (left <= Duration::zero()) {
       remains.processes = stuck_processes(*group);

@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include <algorithm>
+#include <utility>
 
 #include "cgroup/processes.h"
 #include "cgroup/signals.h"
@@ -81,37 +82,43 @@ KillStep Kill::step(const Group& group, Instant now) {
 }
 
 KillStep Kill::signal_round(const Group& group, Instant now) {
-  bool late = false;
-  if (freeze_) {
-    const auto state = freeze_->state();
-    const bool waiting = state && *state != FreezeState::frozen;
-    late = waiting && now - freeze_began_ >= kFreezePatience[freeze_failures_];
-    if (waiting && !late) return {.did = KillStep::Did::freezing, .signals = 0, .trouble = {}};
+  if (!std::exchange(counted_, true)) {
+    const auto pids = processes_below(group);
+    if (pids && pids->size() > kOutrightMax) begin_freeze(group, now);
   }
+  const bool waiting = freeze_ && must_wait(group, now);
+  const bool late = waiting && now - freeze_began_ >= freeze_patience_;
+  if (waiting && !late) return {.did = KillStep::Did::freezing, .signals = 0, .trouble = {}};
+
   SignalRound round = signal_all(group, SIGKILL);
-  freeze_.reset();
+  if (late) freeze_patience_ = std::min(4 * freeze_patience_, kFreezePatienceMax);
+  // On v2 a frozen process dies of the signal, and a child is born frozen: it stays so to the end.
+  if (freeze_ && freezer_of(group)->version() == Version::v1) freeze_.reset();
   thaw_v1_below(group);
-  if (late) {
-    ++freeze_failures_;
-    raise_v1_memory_limit(group);
-  }
-  note_round(group, now, std::move(round.found));
+  if (late) raise_v1_memory_limit(group);
+  const bool all_known =
+      std::includes(last_found_.begin(), last_found_.end(), round.found.begin(), round.found.end());
+  racing_rounds_ = all_known ? 0 : racing_rounds_ + 1;
+  last_found_ = std::move(round.found);
+  if (!freeze_ && racing_rounds_ >= kRacingRounds) begin_freeze(group, now);
   return {.did = KillStep::Did::signalled,
           .signals = round.signals,
           .trouble = std::move(round.trouble)};
 }
 
-void Kill::note_round(const Group& group, Instant now, std::vector<int> found) {
-  const bool all_known =
-      std::includes(last_found_.begin(), last_found_.end(), found.begin(), found.end());
-  racing_rounds_ = all_known ? 0 : racing_rounds_ + 1;
-  last_found_ = std::move(found);
-  if (racing_rounds_ < kRacingRounds || freeze_failures_ == std::size(kFreezePatience)) return;
+bool Kill::must_wait(const Group& group, Instant now) const {
+  // On v2 those that are frozen die already and no new ones come: a moment without them is enough.
+  if (freezer_of(group)->version() == Version::v2 && now > freeze_began_) return false;
+  const auto state = freeze_->state();
+  return state && *state != FreezeState::frozen;  // gone: nobody to wait for
+}
+
+void Kill::begin_freeze(const Group& group, Instant now) {
+  racing_rounds_ = 0;
   auto frozen = FreezeGuard::freeze(group);
-  if (!frozen) return;  // then by signals alone, as before
+  if (!frozen) return;  // then by signals alone
   freeze_ = std::move(*frozen);
   freeze_began_ = now;
-  racing_rounds_ = 0;
 }
 
 }  // namespace plimsoll::cgroup

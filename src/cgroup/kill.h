@@ -46,10 +46,10 @@ struct KillStep {
 //
 // Signals go through a pidfd of a process that was in the group before the pidfd was opened and is
 // after, so a pid that was used again for a stranger is never hit. They are repeated at each step.
-// Against processes that fork faster than they are found, where pids.max is not to be had, the
-// group is frozen, killed and thawed after a few rounds; a v1 freezer that does not get there in
-// time (a process asleep at a memory limit never freezes) is thawed again after the kill, and the
-// limit raised.
+// Small groups are signalled outright; big ones, and those that fork faster than their processes
+// are found, are frozen, killed and thawed: else a bomb has the CPU while its killer waits for it.
+// A freezer that does not get there in time (on v1 a process asleep at a memory limit never
+// freezes) is let go after the signals, and the v1 limit raised.
 //
 // cgroup.kill leaves two kinds of processes alone, which get their signals one by one: those that
 // have left the v2 group but not all the others; and those whose main thread has ended while other
@@ -66,30 +66,36 @@ class Kill {
 
   // Writes of cgroup.kill after which a group that is still populated is signalled as well: what
   // the kernel kills is gone by then, or too busy dying to be hurried.
-  static constexpr unsigned kWritesAlone = 2;
+  static constexpr unsigned kWritesAlone = 5;
+
+  // Processes up to which a group is signalled without being frozen first. A guess: about as many
+  // as one compiler driver, linker or test has; freezing them would take longer than killing them.
+  static constexpr std::size_t kOutrightMax = 32;
 
   // Rounds of signals, each with processes unknown to the one before, after which the group is
   // frozen first. The rounds of a group that does not fork end after one; of one whose forks were
   // under way when pids.max was written, after two.
   static constexpr unsigned kRacingRounds = 3;
 
-  // How long a step waits for the freezer before it goes on with a group that is not all frozen: a
-  // first and a second time, then the freezer is not asked again. Freezing 2,000 processes that
-  // fork takes 0.1 s.
-  static constexpr Duration kFreezePatience[] = {std::chrono::milliseconds(200),
-                                                 std::chrono::seconds(1)};
+  // How long a kill waits for the freezer before it signals a group that is not all frozen: at
+  // first, and at most; it waits four times as long each time. Freezing 2,000 processes that fork
+  // takes 0.1 s on an idle machine, and seconds on one that they keep from everything else.
+  static constexpr Duration kFreezePatience = std::chrono::milliseconds(500);
+  static constexpr Duration kFreezePatienceMax = std::chrono::seconds(30);
 
  private:
   KillStep signal_round(const Group& group, Instant now);
-  void note_round(const Group& group, Instant now, std::vector<int> found);
+  [[nodiscard]] bool must_wait(const Group& group, Instant now) const;
+  void begin_freeze(const Group& group, Instant now);
 
   KillWay way_;
   unsigned writes_ = 0;          // of cgroup.kill
+  bool counted_ = false;         // the processes, before the first round of signals
   std::vector<int> last_found_;  // pids of the round before, sorted
   unsigned racing_rounds_ = 0;   // in a row that found new processes
-  unsigned freeze_failures_ = 0;
   std::optional<FreezeGuard> freeze_;
   Instant freeze_began_{};
+  Duration freeze_patience_ = kFreezePatience;
 };
 
 }  // namespace plimsoll::cgroup

@@ -1,7 +1,6 @@
 #include "cgroup/sweep.h"
 
 #include <algorithm>
-#include <set>
 
 #include "cgroup/run_removal.h"
 #include "cgroup/run_tree.h"
@@ -10,41 +9,69 @@ namespace plimsoll::cgroup {
 namespace {
 
 // The locks of a run's directory in every hierarchy that has it; nothing if somebody holds one.
-std::optional<std::vector<StaleRun>> claim(const std::vector<Group::Part>& bases,
-                                           const std::string& name) {
+std::vector<StaleRun> claim(const std::string& name, const std::vector<Group::Part>& parents) {
   std::vector<StaleRun> claims;
-  for (const Group::Part& base : bases) {
-    auto claimed = StaleRun::claim(base.directory, name);
-    if (!claimed && base.directory.open_child(name)) return std::nullopt;
+  for (const Group::Part& parent : parents) {
+    auto claimed = StaleRun::claim(parent.directory, name);
+    if (!claimed && parent.directory.open_child(name)) return {};
     if (claimed) claims.push_back(std::move(*claimed));
   }
   return claims;
 }
 
-}  // namespace
-
-bool has_stale_runs(const std::vector<Base>& bases) {
-  return std::any_of(bases.begin(), bases.end(), [](const Base& base) {
-    const auto names = runs_below(base.directory);
-    return names && std::any_of(names->begin(), names->end(), [&base](const std::string& name) {
-             return StaleRun::claim(base.directory, name).has_value();
-           });
-  });
+void add_runs_at(const Group::Part& base, RunParents& runs) {
+  const auto names = runs_below(base.directory);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (auto parent = base.directory.clone()) {
+      runs[name].push_back({std::move(*parent), base.controllers});
+    }
+  }
 }
 
-std::vector<Swept> sweep(const std::vector<Group::Part>& bases, Instant deadline,
-                         Instant (*clock)()) {
-  std::set<std::string> names;
-  for (const Group::Part& base : bases) {
-    if (const auto found = runs_below(base.directory)) names.insert(found->begin(), found->end());
+void search(const Group::Part& place, unsigned depth, RunParents& runs) {
+  add_runs_at(place, runs);
+  if (depth == kSearchDepthMax) return;
+  const auto children = place.directory.children();
+  if (!children) return;
+  for (const std::string& name : *children) {
+    if (is_run_name(name)) continue;
+    if (auto child = place.directory.open_child(name)) {
+      search({std::move(*child), place.controllers}, depth + 1, runs);
+    }
   }
+}
+
+}  // namespace
+
+RunParents runs_at(const std::vector<Group::Part>& bases) {
+  RunParents runs;
+  for (const Group::Part& base : bases) add_runs_at(base, runs);
+  return runs;
+}
+
+RunParents runs_anywhere(const Hierarchies& hierarchies) {
+  RunParents runs;
+  for (const Hierarchy& hierarchy : hierarchies.all) {
+    auto root = Directory::open(hierarchy.mount_point, hierarchy.version);
+    if (root) search({std::move(*root), hierarchy.controllers}, 0, runs);
+  }
+  return runs;
+}
+
+std::vector<Swept> sweep(const RunParents& runs, Instant deadline, Instant (*clock)()) {
   std::vector<Swept> swept;
-  for (const std::string& name : names) {
-    const auto claims = claim(bases, name);
-    if (!claims) continue;
-    swept.push_back({name, destroy_run(bases, name, -1, deadline, clock)});
+  for (const auto& [name, parents] : runs) {
+    const std::vector<StaleRun> claims = claim(name, parents);  // held while it is removed
+    if (claims.empty()) continue;
+    swept.push_back({name, destroy_run(parents, name, -1, deadline, clock)});
   }
   return swept;
+}
+
+bool has_stale(const RunParents& runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const auto& run) { return !claim(run.first, run.second).empty(); });
 }
 
 }  // namespace plimsoll::cgroup

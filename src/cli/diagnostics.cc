@@ -19,12 +19,16 @@ void complain(std::string_view text) {
 
 void complain_of_stuck(const reap::Stuck& stuck) {
   complain("still waiting after " + format_duration(stuck.since) + " for killed processes to end");
-  for (const cgroup::StuckProcess& process : stuck.processes) {
+  complain_of_processes(stuck.processes);
+  if (stuck.trouble) complain("  " + stuck.trouble->message());
+}
+
+void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes) {
+  for (const cgroup::StuckProcess& process : processes) {
     complain("  process " + std::to_string(process.pid) + " (" + record::printable(process.comm) +
              "), state " + process.state + ", waits in " +
              (process.wchan.empty() ? "the CPU queue" : process.wchan));
   }
-  if (stuck.trouble) complain("  " + stuck.trouble->message());
 }
 
 record::TextStyle stderr_style() { return style_of(STDERR_FILENO); }

@@ -13,6 +13,9 @@ void complain(std::string_view text);
 // Names the processes that do not die, and what they wait for.
 void complain_of_stuck(const reap::Stuck& stuck);
 
+// The same without a head line, for processes that were found left.
+void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes);
+
 // How to write for people on a descriptor: as wide as the terminal, in colour where it is one and
 // NO_COLOR is not set.
 record::TextStyle style_of(int fd);

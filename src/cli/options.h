@@ -39,16 +39,17 @@ Result<DeviceRate> parse_io_max(std::string_view text);
 Result<double> parse_cpus(std::string_view text);
 Result<unsigned> parse_weight(std::string_view text);
 
-// The command line cut at the first "--": options before, the command after. Without one, everything
-// from the first word that is no option belongs to the command, which CLI11 then leaves over.
+// The command line cut at the first "--": options before, the command after. Without one,
+// everything from the first word that is no option belongs to the command, which CLI11 then leaves
+// over.
 struct SplitArguments {
   std::vector<std::string> options;
   std::optional<std::vector<std::string>> command;
 };
 SplitArguments split_at_dashes(int argc, char** argv);
 
-// Parses and tells what is wrong on standard error, or prints the help. A value is the exit status to
-// leave with.
+// Parses and tells what is wrong on standard error, or prints the help. A value is the exit status
+// to leave with.
 std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> arguments);
 
 }  // namespace plimsoll::cli

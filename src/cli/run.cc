@@ -55,10 +55,11 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
   app.add_option("--cgroup", options.cgroup_path,
                  "Group to work below, as a path from the root of each hierarchy")
       ->envname("PLIMSOLL_CGROUP");
-  app.add_flag_callback("-q,--quiet", [&] { options.verbosity = Verbosity::quiet; },
-                        "No summary on standard error");
-  app.add_flag_callback("-v,--verbose", [&] { options.verbosity = Verbosity::verbose; },
-                        "Also why figures are missing");
+  app.add_flag_callback(
+      "-q,--quiet", [&] { options.verbosity = Verbosity::quiet; }, "No summary on standard error");
+  app.add_flag_callback(
+      "-v,--verbose", [&] { options.verbosity = Verbosity::verbose; },
+      "Also why figures are missing");
 
   SplitArguments split = split_at_dashes(argc, argv);
   if (const auto status = parse_or_exit_status(app, std::move(split.options))) return status;
@@ -113,15 +114,15 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
   if (!ended) return pass(std::move(ended));
   span.observe(system.sample(loop::now(), std::chrono::system_clock::now()));
 
-  const record::JobReport report = engine::report_of(
-      {.job = options.job,
-       .queued = queued,
-       .attempts = {engine::short_report_of(*ended)},
-       .last = &*ended,
-       .outcome = ended->end.outcome,
-       .reason = ended->reason,
-       .machine = span.usage()},
-      engine::describe_host((*machine)->hierarchies().layout()));
+  const record::JobReport report =
+      engine::report_of({.job = options.job,
+                         .queued = queued,
+                         .attempts = {engine::short_report_of(*ended)},
+                         .last = &*ended,
+                         .outcome = ended->end.outcome,
+                         .reason = ended->reason,
+                         .machine = span.usage()},
+                        engine::describe_host((*machine)->hierarchies().layout()));
   print_summary(report, options.verbosity);
   if (ended->end.outcome != policy::Outcome::exited && options.verbosity == Verbosity::quiet) {
     complain(ended->reason);

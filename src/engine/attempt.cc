@@ -172,7 +172,8 @@ void Attempt::on_time_out() {
 void Attempt::on_v1_oom() {
   std::uint64_t fired = 0;
   [[maybe_unused]] const ssize_t got = ::read(oom_event_.get(), &fired, sizeof fired);
-  // The event comes for a limit further up as well: only a peak at the own limit is the job's fault.
+  // The event comes for a limit further up as well: only a peak at the own limit is the job's
+  // fault.
   const auto& memory = sample(measure::Level::cheap).memory;
   if (!memory.peak || *memory.peak + kV1ChargeSlack < *request_.limits.memory_max) return;
   kill(Outcome::over_limit, "needed more than its memory limit of " +
@@ -213,12 +214,11 @@ void Attempt::reap() {
   timeout_timer_.off();
   reaper_.emplace(
       machine_.loop(), machine_.worker(), group_,
-      reap::ReaperOptions{.left_behind = status_ && !cause_ ? reap::LeftBehind::list
-                                                            : reap::LeftBehind::skip},
-      reap::ReaperCallbacks{
-          .empty = [this] { on_empty(); },
-          .stuck = [this](const reap::Stuck& stuck) { callbacks_.stuck(stuck); },
-          .gone = [this](const reap::Reaped& reaped) { on_gone(reaped); }});
+      reap::ReaperOptions{.left_behind =
+                              status_ && !cause_ ? reap::LeftBehind::list : reap::LeftBehind::skip},
+      reap::ReaperCallbacks{.empty = [this] { on_empty(); },
+                            .stuck = [this](const reap::Stuck& stuck) { callbacks_.stuck(stuck); },
+                            .gone = [this](const reap::Reaped& reaped) { on_gone(reaped); }});
   reaper_->start();
 }
 
@@ -258,7 +258,8 @@ Attempt::Cause Attempt::outcome_by_evidence() const {
   const std::optional<Bytes> limit = request_.limits.memory_max;
   // v2 counts an `oom` at the group that owns the limit; v1 only shows the peak.
   const bool at_own_limit =
-      limit && (events.oom ? *events.oom > 0 : memory.peak && *memory.peak + kV1ChargeSlack >= *limit);
+      limit &&
+      (events.oom ? *events.oom > 0 : memory.peak && *memory.peak + kV1ChargeSlack >= *limit);
   const std::string peak = memory.peak ? " (peak " + format_bytes(*memory.peak) + ")" : "";
   if (oom_killed && at_own_limit) {
     return {Outcome::over_limit,

@@ -118,8 +118,8 @@ class Attempt {
   bool removed_ = false;  // the group does not exist (any more)
   AttemptResult result_;
   std::optional<Instant> suspended_at_;
-  Duration suspended_{};              // in all, until the last resume()
-  std::optional<Instant> kill_at_;    // after a time-out's TERM
+  Duration suspended_{};            // in all, until the last resume()
+  std::optional<Instant> kill_at_;  // after a time-out's TERM
   std::optional<reap::Reaper> reaper_;
   loop::Timer sample_timer_;
   loop::Timer timeout_timer_;

@@ -27,12 +27,17 @@ std::uint64_t oom_kills_of(const measure::MemoryEvents& events) {
 
 }  // namespace
 
-// One attempt from its start until its group is removed.
+// One attempt from its start until its group is removed and its output received.
 struct Batch::Live {
+  explicit Live(measure::MachineSpan machine_span) : span(std::move(machine_span)) {}
+
   std::unique_ptr<Attempt> attempt;
   measure::MachineSpan span;
+  std::optional<output::Capture> capture;
   bool is_over = false;
   std::optional<policy::Requeue> requeue;  // set by its end, if the job is tried again
+  std::optional<AttemptResult> result;     // once its group is removed
+  std::optional<Bytes> received;           // once its pipes have ended
 };
 
 // What has to be remembered of a job between its attempts.
@@ -41,13 +46,11 @@ struct Batch::Book {
   Instant waiting_since{};
   Duration held{};
   std::vector<record::AttemptReport> attempts;
-  std::unique_ptr<AttemptResult> last;  // only while it waits for another attempt
+  std::unique_ptr<Live> last;  // only while it waits for another attempt
 };
 
-Batch::Batch(Machine& machine, output::Collector& collector, BatchConfig config,
-             BatchObserver observer)
+Batch::Batch(Machine& machine, BatchConfig config, BatchObserver observer)
     : machine_(machine),
-      collector_(collector),
       config_(std::move(config)),
       observer_(std::move(observer)),
       host_(describe_host(machine.hierarchies().layout())),
@@ -59,6 +62,7 @@ Batch::Batch(Machine& machine, output::Collector& collector, BatchConfig config,
     for (auto& [key, live] : live_) live->span.observe(sample);
   });
   for (const policy::JobSpec& job : config_.jobs) {
+    places_.emplace(job.id, places_.size());
     queue_.enter(job);
     Book& book = books_[job.id];
     book.queued = wall_now();
@@ -73,13 +77,12 @@ Batch::Batch(Machine& machine, output::Collector& collector, BatchConfig config,
 
 Batch::~Batch() = default;
 
-const policy::JobSpec& Batch::spec_of(JobId job) const {
-  return config_.jobs[static_cast<std::size_t>(job) - 1];
-}
+const policy::JobSpec& Batch::spec_of(JobId job) const { return config_.jobs[places_.at(job)]; }
 
 Result<record::RunSummary> Batch::run() {
   null_input_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null_input_) return fail_errno("open /dev/null");
+  if (auto started = start_collector(); !started) return pass(std::move(started));
   machine_.on_signal([this](const guardian::Signalled& signal) { on_signal(signal); });
   machine_.on_resumed([this] { resume_all(); });
   turn();
@@ -89,10 +92,52 @@ Result<record::RunSummary> Batch::run() {
     finished_.clear();
     turn();
   }
+  collector_->drain();
+  while (ran && !drained_) ran = machine_.run_once(Duration(-1));
   machine_.on_signal({});
   machine_.on_resumed({});
   if (!ran) return pass(std::move(ran));
   return summarise();
+}
+
+Result<void> Batch::start_collector() {
+  auto collector = output::Collector::start(
+      machine_.loop(), config_.output,
+      {.received =
+           [this](const output::Ended& end) { on_received({end.job, end.attempt}, end.received); },
+       .trouble =
+           [this](const output::Trouble& trouble) {
+             const std::string whose =
+                 trouble.job ? "output of job " + spec_of(*trouble.job).name + ": " : "output: ";
+             notice(whose + trouble.error.message() + "; " + trouble.consequence);
+           },
+       .lost = [this](const output::Lost& lost) { on_output_lost(lost); },
+       .drained = [this] { drained_ = true; }});
+  if (!collector) return pass(std::move(collector));
+  collector_ = std::move(*collector);
+  return {};
+}
+
+// As a command in a pipe ends when its reader has.
+void Batch::on_output_lost(const output::Lost& lost) {
+  notice("the output can't be written: " + lost.error.message() + "; killing the running jobs");
+  if (!queue_.is_stopping()) interrupt();
+  interrupt();
+}
+
+Result<output::Opened> Batch::open_output(const policy::JobSpec& job, unsigned attempt) {
+  output::AttemptSpec spec{
+      .job = job.id, .attempt = attempt, .name = job.name, .tag = {}, .out = {}, .err = {}};
+  if (config_.tag) {
+    spec.tag.emplace();
+    for (const std::string& argument : job.arguments) {
+      if (!spec.tag->empty()) *spec.tag += ' ';
+      *spec.tag += argument;
+    }
+  }
+  if (!job.stdout_path.empty()) spec.out = job.stdout_path;
+  if (!job.stderr_path.empty()) spec.err = job.stderr_path;
+  return collector_->open(spec);
 }
 
 void Batch::turn() {
@@ -108,10 +153,10 @@ void Batch::carry_out(const policy::Decision& decision) {
   if (const auto* begin = std::get_if<policy::Start>(&decision.action)) {
     start(*begin);
   } else if (const auto* skip = std::get_if<policy::Skip>(&decision.action)) {
-    end_job(skip->job, policy::Outcome::skipped, decision.reason, nullptr, nullptr);
+    end_job(skip->job, policy::Outcome::skipped, decision.reason, nullptr);
   } else if (const auto* give_up = std::get_if<policy::GiveUp>(&decision.action)) {
     const auto last = std::move(books_.at(give_up->job).last);
-    end_job(give_up->job, last->end.outcome, last->reason, last.get(), nullptr);
+    end_job(give_up->job, last->result->end.outcome, last->result->reason, last.get());
   } else if (const auto* cancel = std::get_if<policy::Cancel>(&decision.action)) {
     for (auto& [key, live] : live_) {
       if (key.first != cancel->job || live->is_over) continue;
@@ -130,42 +175,44 @@ void Batch::start(const policy::Start& start) {
   Book& book = books_.at(start.job);
   book.held += loop::now() - book.waiting_since;
   auto identity = identity_of(job.uid);
-  AttemptRequest request = request_for(job, group_name(start.job, start.attempt),
-                                       identity ? *identity : std::nullopt);
+  AttemptRequest request =
+      request_for(job, group_name(start.job, start.attempt), identity ? *identity : std::nullopt);
   request.kill_after = config_.kill_after;
   request.timeout = queue_.timeout_of(start.job);
   request.spawn.session = guardian::Session::own;
   request.spawn.descriptors = guardian::Descriptors::close;
   request.spawn.stdio[0] = null_input_.get();
-  auto pipes = collector_.open(job, start.attempt);
-  if (pipes) {
-    request.spawn.stdio[1] = pipes->out.get();
-    request.spawn.stdio[2] = pipes->err.get();
+  auto output = open_output(job, start.attempt);
+  if (output) {
+    request.spawn.stdio[1] = output->out.get();
+    request.spawn.stdio[2] = output->err.get();
   }
 
   const LiveKey key{start.job, start.attempt};
-  auto live = std::make_unique<Live>(Live{nullptr, measure::MachineSpan(system_.now()), {}, {}});
-  live->attempt = std::make_unique<Attempt>(
-      machine_, std::move(request),
-      Attempt::Callbacks{
-          .over = [this, key](const policy::AttemptEnd& end) { on_over(key, end); },
-          .gone = [this, key](const AttemptResult& result) { on_gone(key, result); },
-          .stuck =
-              [this, name = job.name](const reap::Stuck& stuck) {
-                notice("job " + name + ": killed processes have not ended after " +
-                       format_duration(stuck.since));
-              }});
+  auto live = std::make_unique<Live>(measure::MachineSpan(system_.now()));
+  live->attempt = std::make_unique<Attempt>(machine_, std::move(request), callbacks_of(key));
   Attempt& attempt = *live->attempt;
+  if (output) live->capture = std::move(output->capture);
   live_.emplace(key, std::move(live));
   ++progress_.running;
-  if (!pipes) {
-    attempt.refuse(pipes.error().message());
+  if (!output) {
+    attempt.refuse(output.error().message());
   } else if (!identity) {
     attempt.refuse(identity.error().message());
   } else {
     attempt.start();
   }
   tell_progress();
+}
+
+Attempt::Callbacks Batch::callbacks_of(LiveKey key) {
+  return {.over = [this, key](const policy::AttemptEnd& end) { on_over(key, end); },
+          .gone = [this, key](const AttemptResult& result) { on_gone(key, result); },
+          .stuck =
+              [this, key](const reap::Stuck& stuck) {
+                notice("job " + spec_of(key.first).name +
+                       ": killed processes have not ended after " + format_duration(stuck.since));
+              }};
 }
 
 void Batch::on_over(LiveKey key, const policy::AttemptEnd& end) {
@@ -175,60 +222,88 @@ void Batch::on_over(LiveKey key, const policy::AttemptEnd& end) {
   --progress_.running;
   live.requeue = queue_.leave(key.first, end, loop::now());
   books_.at(key.first).waiting_since = loop::now();
-  collector_.finish(key.first, key.second,
-                    live.requeue ? output::Keep::discard : output::Keep::keep);
   follow_timeouts();
+  if (!live.capture) {
+    live.received = Bytes{};
+    return;
+  }
+  const auto disposition = live.requeue ? output::Disposition::discard : output::Disposition::keep;
+  if (const auto received = live.capture->finish(disposition)) on_received(key, *received);
+}
+
+void Batch::on_received(LiveKey key, const output::Received& received) {
+  const auto found = live_.find(key);
+  if (found == live_.end()) return;
+  found->second->received = received.out + received.err;
+  settle(key);
 }
 
 void Batch::on_gone(LiveKey key, const AttemptResult& result) {
-  const auto found = live_.find(key);
-  finished_.push_back(std::move(found->second));
-  live_.erase(found);
-  const Live& live = *finished_.back();
+  live_.at(key)->result = result;
+  settle(key);
+}
 
-  Book& book = books_.at(key.first);
-  book.attempts.push_back(short_report_of(result));
+// Everything of an attempt is known: its job ends with it, or waits for the next.
+void Batch::settle(LiveKey key) {
+  const auto found = live_.find(key);
+  if (!found->second->result || !found->second->received) return;
+  std::unique_ptr<Live> live = std::move(found->second);
+  live_.erase(found);
+  account(*live->result);
+  books_.at(key.first).attempts.push_back(short_report_of(*live->result));
+  if (!live->requeue) {
+    end_job(key.first, live->result->end.outcome, live->result->reason, live.get());
+    finished_.push_back(std::move(live));
+    return;
+  }
+  summary_.lost_cpu = summary_.lost_cpu.value_or(Duration{}) +
+                      live->result->usage.totals.cpu.usage.value_or(Duration{});
+  notice("job " + spec_of(key.first).name + " " + policy::describe(live->result->end) + "; " +
+         live->requeue->reason);
+  finished_.push_back(std::exchange(books_.at(key.first).last, std::move(live)));
+}
+
+void Batch::account(const AttemptResult& result) {
   const measure::Sample& totals = result.usage.totals;
   if (totals.cpu.usage) {
     summary_.cpu_usage = summary_.cpu_usage.value_or(Duration{}) + *totals.cpu.usage;
   }
   *summary_.oom_kills += oom_kills_of(totals.memory.events);
-  const policy::JobSpec& job = spec_of(key.first);
-  if (live.requeue) {
-    summary_.lost_cpu = summary_.lost_cpu.value_or(Duration{}) + totals.cpu.usage.value_or(Duration{});
-    book.last = std::make_unique<AttemptResult>(result);
-    notice("job " + job.name + " " + policy::describe(result.end) + "; " + live.requeue->reason);
-  } else {
-    end_job(key.first, result.end.outcome, result.reason, &result, &live.span);
-  }
 }
 
 void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason,
-                    const AttemptResult* last, const measure::MachineSpan* span) {
+                    const Live* last) {
+  const policy::JobSpec& job = spec_of(id);
   Book& book = books_.at(id);
   if (last == nullptr) book.held += loop::now() - book.waiting_since;
-  JobEnd end{.job = spec_of(id),
+  JobEnd end{.job = job,
              .queued = book.queued,
              .held = book.held,
              .attempts = std::move(book.attempts),
-             .last = last,
+             .last = nullptr,
              .outcome = outcome,
              .reason = reason,
              .machine = {}};
-  if (span != nullptr) end.machine = span->usage();
+  if (last != nullptr) {
+    end.last = &*last->result;
+    end.machine = last->span.usage();
+  }
   const record::JobReport report = report_of(end, host_);
+  if (book.last != nullptr) finished_.push_back(std::move(book.last));
   books_.erase(id);
 
   ++summary_.outcomes[outcome];
   if (outcome == policy::Outcome::skipped) {
     ++progress_.skipped;
-    collector_.skip(id);
   } else if (policy::succeeded(outcome, report.exit_code)) {
     ++progress_.succeeded;
   } else {
     ++progress_.failed;
   }
-  if (observer_.ended) observer_.ended(spec_of(id), report);
+  collector_->close(id);
+  if (observer_.ended) {
+    observer_.ended(job, report, last == nullptr ? Bytes{} : *last->received);
+  }
   tell_progress();
 }
 

@@ -17,7 +17,9 @@
 namespace plimsoll::engine {
 
 struct BatchConfig {
-  std::vector<policy::JobSpec> jobs;  // ids 1, 2, 3, ... in order
+  std::vector<policy::JobSpec> jobs;
+  output::Config output;
+  bool tag = false;  // put each job's arguments before its lines
   policy::QueueConfig queue;
   Duration kill_after = std::chrono::seconds(5);  // as AttemptRequest's
   std::string run_id;
@@ -31,8 +33,8 @@ struct Progress {
 // What a run tells while it goes on; from the loop's thread. An empty function is not called.
 struct BatchObserver {
   std::function<void(const Progress&)> progress;
-  // A job has ended for good.
-  std::function<void(const policy::JobSpec&, const record::JobReport&)> ended;
+  // A job has ended for good; `received` is how many bytes it has written.
+  std::function<void(const policy::JobSpec&, const record::JobReport&, Bytes received)> ended;
   // Something that people should know: a retry, a stuck process, a full disk.
   std::function<void(const std::string&)> notice;
 };
@@ -40,12 +42,12 @@ struct BatchObserver {
 // Runs many jobs to their ends: carries out what the queue decides, and tells it what happens.
 //
 // Invariant between events: every job that the queue says is running has an attempt in live_; an
-// attempt stays there until its group is removed, when its job may be running again already.
+// attempt stays there until its group is removed and all its output received, when its job may be
+// running again already.
 class Batch {
  public:
-  // `machine` and `collector` must outlive this.
-  Batch(Machine& machine, output::Collector& collector, BatchConfig config,
-        BatchObserver observer);
+  // `machine` must outlive this.
+  Batch(Machine& machine, BatchConfig config, BatchObserver observer);
   ~Batch();
 
   // Returns when every job has ended and every group is removed. An error means that the guardian
@@ -64,10 +66,16 @@ class Batch {
   void turn();
   void carry_out(const policy::Decision& decision);
   void start(const policy::Start& start);
+  [[nodiscard]] Attempt::Callbacks callbacks_of(LiveKey key);
   void on_over(LiveKey key, const policy::AttemptEnd& end);
   void on_gone(LiveKey key, const AttemptResult& result);
-  void end_job(JobId job, policy::Outcome outcome, const std::string& reason,
-               const AttemptResult* last, const measure::MachineSpan* span);
+  void on_received(LiveKey key, const output::Received& received);
+  void settle(LiveKey key);
+  void account(const AttemptResult& result);
+  void end_job(JobId job, policy::Outcome outcome, const std::string& reason, const Live* last);
+  void on_output_lost(const output::Lost& lost);
+  Result<void> start_collector();
+  Result<output::Opened> open_output(const policy::JobSpec& job, unsigned attempt);
   void on_signal(const guardian::Signalled& signal);
   void pause_all();
   void resume_all();
@@ -78,8 +86,8 @@ class Batch {
   record::RunSummary summarise();
 
   Machine& machine_;
-  output::Collector& collector_;
   BatchConfig config_;
+  std::unordered_map<JobId, std::size_t> places_;  // of jobs in config_.jobs
   BatchObserver observer_;
   record::HostInfo host_;
   policy::Queue queue_;
@@ -87,6 +95,7 @@ class Batch {
   UniqueFd null_input_;
   SystemRecord system_;
   loop::Timer wake_;
+  std::unique_ptr<output::Collector> collector_;  // before the captures, which it must outlive
   std::map<LiveKey, std::unique_ptr<Live>> live_;
   std::vector<std::unique_ptr<Live>> finished_;  // destroyed outside their own callbacks
   std::unordered_map<JobId, Book> books_;
@@ -94,6 +103,7 @@ class Batch {
   std::optional<cgroup::FreezeGuard> frozen_;  // while the terminal has stopped us
   Progress progress_;
   record::RunSummary summary_;
+  bool drained_ = false;
 };
 
 }  // namespace plimsoll::engine

@@ -45,7 +45,7 @@ std::vector<cgroup::Group::Part> parts_of(const cgroup::Placement& placement) {
 
 // The first cgroup namespace of a kernel has a fixed number (PROC_CGROUP_INIT_INO).
 bool in_cgroup_namespace() {
-  struct stat status {};
+  struct stat status{};
   constexpr ino_t kFirst = 0xEFFFFFFB;
   return ::stat("/proc/self/ns/cgroup", &status) == 0 && status.st_ino != kFirst;
 }
@@ -136,11 +136,11 @@ Result<void> Machine::make_tree(const MachineConfig& config) {
   pool_ = &tree_->pool();
   attach_network();
 
-  if (cgroup::has_stale_runs(placement_.bases)) {
-    const auto bases = std::make_shared<std::vector<cgroup::Group::Part>>(parts_of(placement_));
-    auto sweep = [bases] {
+  const auto runs = std::make_shared<cgroup::RunParents>(cgroup::runs_at(parts_of(placement_)));
+  if (cgroup::has_stale(*runs)) {
+    auto sweep = [runs] {
       [[maybe_unused]] const auto swept =
-          cgroup::sweep(*bases, loop::now() + kSweepPatience, &loop::now);
+          cgroup::sweep(*runs, loop::now() + kSweepPatience, &loop::now);
     };
     worker_->submit(std::move(sweep), [] {});
   }

@@ -8,8 +8,8 @@
 
 namespace plimsoll::engine {
 
-// The request for one attempt of a job: its command as an argv, its environment, directory, user and
-// limits. `identity` is the job's user, resolved.
+// The request for one attempt of a job: its command as an argv, its environment, directory, user
+// and limits. `identity` is the job's user, resolved.
 AttemptRequest request_for(const policy::JobSpec& job, const std::string& group,
                            const std::optional<guardian::Identity>& identity);
 

@@ -10,8 +10,8 @@
 
 namespace plimsoll::engine {
 
-// The whole machine over a run: sampled once a second, and whenever something begins or ends that is
-// to be compared with it.
+// The whole machine over a run: sampled once a second, and whenever something begins or ends that
+// is to be compared with it.
 class SystemRecord {
  public:
   explicit SystemRecord(Machine& machine);

@@ -14,7 +14,8 @@ namespace plimsoll::jobs {
 using Row = std::vector<std::string>;
 
 // The longest record that is cut into columns: the standard library's matcher recurses for each
-// character of a match, and its stack must last.
+// character of a match, and its stack must last; an expression that backtracks much takes time that
+// grows with the square of the length or worse.
 inline constexpr std::size_t kColumnsBytesMax = 8 << 10;
 
 // `--colsep`: cuts a record where a regular expression matches.

@@ -154,9 +154,9 @@ tl::unexpected<Error> unknown_key(const std::string& key) {
 Result<void> check_pairs(const json& object) {
   const bool argv = object.contains("argv");
   const bool shell = object.contains("shell");
-  if (argv == shell) {
-    return fail(std::string("found ") + (argv ? "both" : "neither") +
-                " \"argv\" and \"shell\", expected one of them");
+  if (argv && shell) return fail("found both \"argv\" and \"shell\", expected one of them");
+  if (!argv && !shell) {
+    return fail("found neither \"argv\" nor \"shell\", expected one of them");
   }
   if (object.contains("weight") && object.contains("cpu_weight")) {
     return fail("found both \"weight\" and \"cpu_weight\", expected one: they mean the same");

@@ -81,8 +81,8 @@ tl::unexpected<Error> unlike(const json& value, std::string_view what) {
 Result<json> parse_object(std::string_view text) {
   Syntax syntax;
   if (!json::sax_parse(text, &syntax)) {
-    return fail("found text that is no JSON from column " + std::to_string(syntax.column()) +
-                " on, expected one JSON object");
+    return fail("found broken JSON near column " + std::to_string(syntax.column()) +
+                ", expected one JSON object");
   }
   json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!value.is_object()) return unlike(value, "one JSON object");

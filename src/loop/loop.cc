@@ -169,7 +169,10 @@ std::function<void(std::function<void()>)> Loop::poster() const {
 
 Result<void> Loop::run_once(Duration timeout) {
   const auto us = std::chrono::ceil<std::chrono::microseconds>(timeout).count();
-  const int code = sd_event_run(event_.get(), us < 0 ? UINT64_MAX : static_cast<std::uint64_t>(us));
+  // Asked of the duration itself: a negative one under a microsecond is rounded up to zero.
+  const bool forever = timeout < Duration::zero();
+  const int code =
+      sd_event_run(event_.get(), forever ? UINT64_MAX : static_cast<std::uint64_t>(us));
   if (code < 0 && code != -EINTR) return fail_code(code, "wait for events");
   return {};
 }

@@ -1,11 +1,20 @@
 #include "measure/kernel_file.h"
 
 #include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "base/file.h"
 #include "measure/parse_pressure.h"
 
 namespace plimsoll::measure {
+namespace {
+
+// Enough for every file but /proc/stat of a machine with dozens of CPUs and interrupts.
+constexpr std::size_t kRoomMin = 4096;
+
+}  // namespace
 
 KernelFile::KernelFile(const cgroup::Directory& directory, const char* name, const char* key)
     : key_(key) {
@@ -33,6 +42,13 @@ void KernelFile::take(Result<UniqueFd> opened, const char* name) {
 
 std::optional<std::string_view> KernelFile::read(std::string& buffer) {
   if (!fd_ || gone_) return std::nullopt;
+  // One call where it does: these files are printed whole into a buffer that can hold them, so
+  // less than it holds is all, and asking for the end costs a fifth more.
+  buffer.resize(std::max(buffer.capacity(), kRoomMin));
+  const ssize_t got = ::pread(fd_.get(), buffer.data(), buffer.size(), 0);
+  if (got >= 0 && static_cast<std::size_t>(got) < buffer.size()) {
+    return std::string_view(buffer).substr(0, static_cast<std::size_t>(got));
+  }
   auto text = read_text_into(fd_.get(), buffer);
   if (text) return *text;
   if (text.error().gone()) {

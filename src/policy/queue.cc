@@ -26,9 +26,7 @@ bool may_retry(const AttemptEnd& end) {
 
 }  // namespace
 
-Queue::Queue(QueueConfig config) : config_(config) {
-  PLIMSOLL_CHECK(config_.jobs_max >= 1);
-}
+Queue::Queue(QueueConfig config) : config_(config) { PLIMSOLL_CHECK(config_.jobs_max >= 1); }
 
 Queue::Job& Queue::find(JobId job) {
   const auto found = jobs_.find(job);

@@ -44,6 +44,12 @@ Course::Next Course::removed(cgroup::Removal removal, Instant now) {
   return wait_on(Act::wait, now);
 }
 
+Course::Next Course::struck_late(Instant now) {
+  PLIMSOLL_CHECK(state_ == State::killing || state_ == State::stuck);
+  backoff_ = {};
+  return wait_on(Act::wait, now);
+}
+
 Course::Next Course::wait_on(Act act, Instant now) {
   Next next{.act = act};
   next.report_stuck = report_is_due(now);

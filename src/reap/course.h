@@ -53,6 +53,10 @@ class Course {
   // After an attempt to remove the group.
   Next removed(cgroup::Removal removal, Instant now);
 
+  // After a kill step that sent what the steps before had to hold back: waiting starts over at the
+  // shortest.
+  Next struck_late(Instant now);
+
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] Instant begun() const { return begun_; }
 

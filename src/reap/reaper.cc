@@ -23,11 +23,11 @@ struct Reaper::Impl : std::enable_shared_from_this<Impl> {
         group(std::move(of_group)),
         options(with),
         callbacks(std::move(to)),
-        kill(with.way) {}
+        killer(with.way) {}
 
   void look(Instant now);
   void take(const Course::Next& next, Instant now);
-  void kill_once(Instant now);
+  cgroup::KillStep::Did kill_once(Instant now);
   void watch_events();
   void read_events();
   void wait_until(Instant when);
@@ -40,7 +40,8 @@ struct Reaper::Impl : std::enable_shared_from_this<Impl> {
   std::shared_ptr<const cgroup::Group> group;
   ReaperOptions options;
   ReaperCallbacks callbacks;
-  cgroup::Kill kill;
+  cgroup::Kill killer;
+  cgroup::KillStep::Did last_did = cgroup::KillStep::Did::signalled;
   std::optional<Course> course;
   Reaped reaped;
   bool told_empty = false;
@@ -59,17 +60,25 @@ void Reaper::Impl::look(Instant now) {
 }
 
 void Reaper::Impl::take(const Course::Next& next, Instant now) {
+  using Did = cgroup::KillStep::Did;
+  Instant look_again = next.look_again;
   switch (next.act) {
-    case Course::Act::kill: kill_once(now); break;
+    case Course::Act::kill: {
+      const Did before = std::exchange(last_did, kill_once(now));
+      if (before == Did::freezing && last_did != Did::freezing) {
+        look_again = course->struck_late(now).look_again;
+      }
+      break;
+    }
     case Course::Act::remove: return begin_removal(now);
     case Course::Act::wait:
     case Course::Act::finish: break;
   }
-  wait_until(next.look_again);
+  wait_until(look_again);
   if (next.report_stuck) report_stuck(now);
 }
 
-void Reaper::Impl::kill_once(Instant now) {
+cgroup::KillStep::Did Reaper::Impl::kill_once(Instant now) {
   if (!reaped.killed) {
     reaped.killed = true;
     if (options.left_behind == LeftBehind::list) {
@@ -77,7 +86,9 @@ void Reaper::Impl::kill_once(Instant now) {
     }
     watch_events();
   }
-  trouble = kill.step(*group, now).trouble;
+  cgroup::KillStep step = killer.step(*group, now);
+  trouble = std::move(step.trouble);
+  return step.did;
 }
 
 void Reaper::Impl::watch_events() {

@@ -1,5 +1,5 @@
-// exit_with code N | signal N | core N: ends at once with that exit code or by that signal; `core`
-// leaves the core limit alone. Checks: wait statuses and their way into outcomes and exit codes.
+// exit_with code N | signal N | core N: ends so at once; only `core` may leave a core file.
+// Checks: wait statuses and their way into outcomes and exit codes.
 #include <sys/resource.h>
 
 #include <csignal>

@@ -1,5 +1,5 @@
-// flood [MIB [stderr]]: writes MIB of lines to stdout (or stderr) as fast as they are taken; 0 for
-// ever. Says no "ready". Checks: that output is bounded, complete, and no drag on other jobs.
+// flood [MIB [stderr]]: writes lines as fast as they are taken (0: for ever); not a "ready".
+// Checks: that output is bounded, complete, and no drag on other jobs.
 #include <string>
 
 #include "program.h"

@@ -1,6 +1,5 @@
 // fork_for_ever: makes children that exit at once, one after the other, without end.
-// Checks: counters of a group that is never still; samples of processes that are gone when looked
-// at.
+// Checks: counters of a group that is never still, and looks at processes that are gone.
 #include <sys/wait.h>
 
 #include "program.h"

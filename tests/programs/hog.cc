@@ -1,6 +1,5 @@
-// hog [MIB [MB_PER_SECOND]]: allocates MIB of memory, touches it at that rate (0: at once), holds
-// it. Checks: limits, forecasts and freezes against steady growth; a group with memory to give
-// back.
+// hog [MIB [MB_PER_SECOND]]: touches MIB of memory at that rate (0: at once) and holds it.
+// Checks: limits, forecasts and freezes against steady growth; memory that is to be given back.
 #include <sys/mman.h>
 
 #include <algorithm>

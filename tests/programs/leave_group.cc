@@ -1,6 +1,5 @@
-// leave_group out|remove|rename: moves itself from its v2 group to the root; does that and removes
-// the group; or renames its v1 freezer group. Then it sleeps.
-// Checks: that a vanished or renamed group is no error, and that the parts it stayed in are reaped.
+// leave_group out|remove|rename: leaves its v2 group, removes it too, or renames its v1 freezer's.
+// Checks: that such a group is no error, and that the parts it stayed in are reaped.
 #include <sys/stat.h>
 
 #include "program.h"

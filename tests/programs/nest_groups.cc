@@ -1,5 +1,4 @@
-// nest_groups DEPTH|frozen|threaded: makes groups below its own v2 group and lives in them; the
-// deepest of DEPTH, one that it has frozen, or a threaded one that holds a single thread of it.
+// nest_groups DEPTH|frozen|threaded: lives in v2 groups below its own, one of them such.
 // Checks: that kill, emptiness and removal see what a job has made below its group.
 #include <sys/stat.h>
 #include <sys/wait.h>

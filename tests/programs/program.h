@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +20,8 @@ inline void ready() {
 
 // The number that is argument `i`, or `otherwise`.
 inline unsigned long number(int argc, char** argv, int i, unsigned long otherwise) {
-  return i < argc ? std::strtoul(argv[i], nullptr, 10) : otherwise;
+  if (i < argc) std::from_chars(argv[i], argv[i] + std::strlen(argv[i]), otherwise);
+  return otherwise;
 }
 
 inline bool is(int argc, char** argv, int i, const char* word) {

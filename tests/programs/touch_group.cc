@@ -1,5 +1,4 @@
-// touch_group freeze|loosen: freezes its own v1 freezer group, itself within; or keeps taking back
-// the v1 pids.max and cpu quota that others write.
+// touch_group freeze|loosen: freezes its v1 group, or keeps taking back v1 pids.max and quota.
 // Checks: that what a job does to its own group's files does not keep it alive.
 #include <chrono>
 #include <thread>

@@ -1,5 +1,5 @@
-// write_file FILE [MIB [sync]]: writes a file without end or of MIB, with or without fsync, removes
-// it by name first. Checks: dirty pages and their writeback, IO counters, a disk that fills up.
+// write_file FILE [MIB [sync]]: writes MIB (0: for ever) to a file that has no name any more.
+// Checks: dirty pages and their writeback, IO counters, a disk that fills up.
 #include <vector>
 
 #include "program.h"

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "cgroup/destroy.h"
 #include "cgroup/hierarchies.h"
 
@@ -27,9 +28,26 @@ void execute(const std::vector<std::string>& command) {
   ::execv(path.c_str(), arguments.data());
 }
 
+// Removes what a test program that was killed has left: grounds whose process is gone.
+void remove_stale(const cgroup::Directory& root, cgroup::ControllerSet controllers,
+                  const std::string& prefix) {
+  const auto names = root.children();
+  auto same = root.clone();
+  if (!names || !same) return;
+  std::vector<cgroup::Group::Part> parents;
+  parents.push_back({std::move(*same), controllers});
+  for (const std::string& name : *names) {
+    if (!name.starts_with(prefix + "-")) continue;
+    const auto pid = to_u64(std::string_view(name).substr(prefix.size() + 1));
+    if (!pid || std::filesystem::exists("/proc/" + std::to_string(*pid))) continue;
+    cgroup::destroy(parents, name, now() + kPatience, &now);
+  }
+}
+
 }  // namespace
 
-Result<Ground> Ground::make(const Way& way, const std::string& name) {
+Result<Ground> Ground::make(const Way& way, const std::string& prefix) {
+  const std::string name = prefix + "-" + std::to_string(::getpid());
   auto host = cgroup::discover_hierarchies();
   if (!host) return pass(std::move(host));
   std::vector<cgroup::Group::Part> parts;
@@ -39,6 +57,7 @@ Result<Ground> Ground::make(const Way& way, const std::string& name) {
     if (is_v2 ? !way.with_v2 : !hierarchy.controllers.has_any(way.controllers)) continue;
     auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
     if (!root) return pass(std::move(root));
+    remove_stale(*root, hierarchy.controllers, prefix);
     auto made = root->make_child(name);
     if (!made && made.error().code == std::errc::file_exists) made = root->open_child(name);
     if (!made) return pass(std::move(made));
@@ -50,6 +69,9 @@ Result<Ground> Ground::make(const Way& way, const std::string& name) {
   if (way.with_v2 && ground.inner_.v2() == nullptr) return fail("this host has no v2 hierarchy");
   ground.clear();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // The kernel collects what ends: orphans of a fork bomb would use up the machine's pids in
+  // seconds.
+  ::signal(SIGCHLD, SIG_IGN);
   return ground;
 }
 
@@ -95,6 +117,7 @@ Started start(const cgroup::Leaf& leaf, const std::vector<std::string>& command)
   const int pid = ::fork();
   PLIMSOLL_CHECK(pid >= 0);
   if (pid == 0) {
+    ::signal(SIGCHLD, SIG_DFL);
     if (cgroup::move_process(leaf, 0) && ::dup2(input.get(), STDOUT_FILENO) >= 0) execute(command);
     ::_exit(127);
   }
@@ -124,20 +147,9 @@ bool eventually(const std::function<bool()>& holds) {
   return holds();
 }
 
-int living_children() {
-  for (;;) {
-    const pid_t ended = ::waitpid(-1, nullptr, WNOHANG | __WALL);
-    if (ended == 0) break;
-    if (ended < 0) return 0;
-  }
-  int living = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    UniqueFd children(::open((task.path() / "children").c_str(), O_RDONLY | O_CLOEXEC));
-    char text[4096];
-    const ssize_t got = children ? ::read(children.get(), text, sizeof text) : 0;
-    living += static_cast<int>(std::count(text, text + std::max<ssize_t>(got, 0), ' '));
-  }
-  return std::max(living, 1);
+bool has_children() {
+  // With SIGCHLD ignored there is nothing to collect, only "some live" or ECHILD.
+  return ::waitpid(-1, nullptr, WNOHANG | __WALL) >= 0;
 }
 
 int open_descriptors() {

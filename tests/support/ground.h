@@ -30,11 +30,12 @@ struct Started {
 };
 
 // A group of our own at the root of each hierarchy that a way needs, in which a test makes its own.
-// The test's process is the subreaper of all that it starts.
+// The test's process is the subreaper of all that it starts, and ignores SIGCHLD from then on.
 class Ground {
  public:
-  // The missing hierarchy or right (Error) if this host can't have it.
-  static Result<Ground> make(const Way& way, const std::string& name);
+  // Its name is `prefix` and the pid, so that programs that run at once do not meet. The missing
+  // hierarchy or right (Error) if this host can't have it.
+  static Result<Ground> make(const Way& way, const std::string& prefix);
 
   // Removes the ground; what a failed test has left below goes first.
   ~Ground();
@@ -65,8 +66,8 @@ bool wait_ready(const Started& started);
 // Asks every millisecond until `holds()`; false after kPatience.
 bool eventually(const std::function<bool()>& holds);
 
-// Collects all children that have ended, and says how many still live.
-int living_children();
+// Whether any process that was started on a ground, or one made by such a process, still lives.
+bool has_children();
 
 int open_descriptors();
 

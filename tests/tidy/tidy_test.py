@@ -20,7 +20,8 @@ GOOD = {
     "src/base/README.md": "Start at a.h.\n",
     "src/base/a.h": "#pragma once\n",
     "src/base/a.cc": '#include "base/a.h"\n// a throw in a comment, new things, kill(1)\n'
-                     'auto s = "throw new kill(1)";\nstruct A { A(const A&) = delete; };\n',
+                     'auto s = "throw new kill(1)";\n'
+                     'Kill kill(1);\nstruct A { A(const A&) = delete; };\n',
     "src/loop/README.md": "Start at loop.cc.\n",
     "src/loop/loop.cc": '#include "base/a.h"\nauto t = steady_clock::now();\n',
     "tests/unit/base/a_test.cc": "TEST(A, Is) {}\n",

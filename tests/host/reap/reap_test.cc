@@ -1,18 +1,14 @@
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
-#include <set>
-
+#include "base/text.h"
 #include "cgroup/destroy.h"
 #include "cgroup/freeze.h"
 #include "cgroup/processes.h"
-#include "cgroup/remove.h"
-#include "support/ground.h"
 #include "loop/loop.h"
 #include "loop/worker.h"
 #include "reap/reaper.h"
+#include "support/host_test.h"
 
 // Reaping of misbehaving programs in real groups. At the end of each test no process, no group and
 // no descriptor of it may be left.
@@ -21,23 +17,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using cgroup::Controller;
-using cgroup::ControllerSet;
 using cgroup::KillWay;
 using reap::Reaped;
-using ::testing::Contains;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr const char* kGround = "plimsoll-test-reap";
-
-const Way kHybrid{"Hybrid", true,
-                  ControllerSet(Controller::cpu, Controller::memory, Controller::pids)};
-const Way kV1{
-    "V1", false,
-    ControllerSet(Controller::cpu, Controller::memory, Controller::pids, Controller::freezer)};
-const Way kV1Freezer{"V1FreezerAlone", false, ControllerSet(Controller::freezer)};
-const Way kV1Bare{"V1WithoutFreezer", false, ControllerSet(Controller::memory, Controller::pids)};
-const Way kSignals{"V2Signals", true, ControllerSet(), KillWay::signals};
 
 // What a reaper told while it reaped one group.
 struct Story {
@@ -66,9 +49,9 @@ class Reaping {
     EXPECT_TRUE(run_until([this] { return story_.gone.has_value(); }))
         << reap::name_of(reaper_.state());
     const auto us = [](Duration d) { return static_cast<int>(d / 1us); };
-    if (story_.gone)
-      ::testing::Test::RecordProperty("us_until_empty", us(story_.gone->until_empty));
-    if (story_.gone) ::testing::Test::RecordProperty("us_until_gone", us(story_.gone->until_gone));
+    if (!story_.gone) return story_;
+    ::testing::Test::RecordProperty("us_until_empty", us(story_.gone->until_empty));
+    ::testing::Test::RecordProperty("us_until_gone", us(story_.gone->until_gone));
     return story_;
   }
   reap::Reaper& reaper() { return reaper_; }
@@ -93,36 +76,6 @@ class Reaping {
   Story story_;
   reap::Reaper reaper_;
 };
-
-class HostTest : public ::testing::Test {
- protected:
-  // Makes the ground; false (and the test is skipped, saying why) if the host can't have it.
-  bool prepare(const Way& way) {
-    descriptors_ = open_descriptors();
-    auto ground = Ground::make(way, kGround);
-    if (ground) ground_.emplace(std::move(*ground));
-    if (!ground) skipped_ = ground.error().message();
-    return ground_.has_value();
-  }
-
-  void TearDown() override {
-    if (!ground_) return;
-    EXPECT_THAT(ground_->left_of("job"), IsEmpty());
-    EXPECT_TRUE(eventually([] { return living_children() == 0; })) << "processes are left";
-    for (const auto& part : ground_->inner().parts()) {
-      EXPECT_THAT(*part.directory.children(), IsEmpty()) << part.directory.label();
-    }
-    ground_.reset();
-    EXPECT_EQ(open_descriptors(), descriptors_);
-  }
-
-  std::optional<Ground> ground_;
-  std::string skipped_;
-  int descriptors_ = 0;
-};
-
-#define PREPARE_OR_SKIP(way) \
-  if (!prepare(way)) GTEST_SKIP() << skipped_
 
 // Every program that outlives its welcome, in every way in which it can be run.
 struct Case {
@@ -178,7 +131,6 @@ TEST_P(ReapsHost, ByTheReaper) {
   ASSERT_TRUE(story.gone);
   EXPECT_EQ(story.told_empty, 1);
   EXPECT_TRUE(story.existed_when_empty);
-  EXPECT_THAT(story.stuck, IsEmpty());
 }
 
 TEST_P(ReapsHost, ByDestroy) {
@@ -231,7 +183,7 @@ TEST_F(ReaperHost, FindsAProcessThatLeftTheV2Group) {
     ASSERT_TRUE(wait_ready(started));
     Reaping reaping(KillWay::best, std::move(leaf));
     EXPECT_TRUE(reaping.run().gone->killed);
-    EXPECT_TRUE(eventually([] { return living_children() == 0; }));
+    EXPECT_TRUE(eventually([] { return !has_children(); }));
     ground_.reset();
   }
 }
@@ -257,8 +209,12 @@ TEST_F(ReaperHost, LiftsATinyQuota) {
     ASSERT_TRUE(cpu.write("cpu.cfs_quota_us", "1000"));
     ASSERT_TRUE(eventually(
         [&] { return cpu.read("cpu.stat")->find("nr_throttled 0") == std::string::npos; }));
+    const auto same = cpu.clone();
     Reaping reaping(way.kill, std::move(leaf));
-    EXPECT_THAT(reaping.run().stuck, IsEmpty());
+    reaping.reaper().start();
+    const auto quota = same->read("cpu.cfs_quota_us");
+    EXPECT_TRUE(quota ? *quota == "-1\n" : quota.error().gone());
+    EXPECT_TRUE(reaping.run_until([&] { return reaping.story().gone.has_value(); }));
     ground_.reset();
   }
 }
@@ -276,9 +232,25 @@ TEST_F(ReaperHost, EndsProcessesThatSleepAtAMemoryLimit) {
       return memory.read("memory.oom_control")->find("under_oom 1") != std::string::npos;
     }));
     Reaping reaping(way.kill, std::move(leaf));
-    EXPECT_THAT(reaping.run().stuck, IsEmpty());
+    EXPECT_TRUE(reaping.run().gone);
     ground_.reset();
   }
+}
+
+TEST_F(ReaperHost, LetsAFreezerGoThatASleeperAtTheLimitHoldsUp) {
+  PREPARE_OR_SKIP(kV1);
+  cgroup::Leaf leaf = ground_->leaf("job");
+  const Started many = start(leaf, {"forkbomb", "100", "sleep"});
+  ASSERT_TRUE(wait_ready(many));
+  const cgroup::Directory& memory = *leaf.of(Controller::memory);
+  const auto usage = to_u64(trim(*memory.read("memory.usage_in_bytes")));
+  ASSERT_TRUE(memory.write("memory.limit_in_bytes", std::to_string(*usage + (16 << 20))));
+  ASSERT_TRUE(memory.write("memory.oom_control", "1"));
+  const Started sleeper = start(leaf, {"hog", "64"});
+  ASSERT_TRUE(eventually(
+      [&] { return memory.read("memory.oom_control")->find("under_oom 1") != std::string::npos; }));
+  Reaping reaping(KillWay::best, std::move(leaf));
+  EXPECT_GE(reaping.run().gone->until_empty, cgroup::Kill::kFreezePatience);
 }
 
 TEST_F(ReaperHost, ReportsAProcessThatDoesNotDieAndWaitsForIt) {
@@ -324,70 +296,6 @@ TEST_F(ReaperHost, MayBeDestroyedInTheMiddle) {
   const auto remains =
       cgroup::destroy(ground_->inner().parts(), "job", loop::now() + kPatience, &loop::now);
   EXPECT_TRUE(remains.gone);
-}
-
-class DestroyHost : public HostTest {};
-
-TEST_F(DestroyHost, SaysWhatIsLeftAtTheDeadline) {
-  PREPARE_OR_SKIP(kV1Bare);
-  auto freezer_ground = Ground::make(kV1Freezer, std::string(kGround) + "-freezer");
-  ASSERT_TRUE(freezer_ground);
-  const cgroup::Leaf other = freezer_ground->leaf("elsewhere");
-  const cgroup::Leaf leaf = ground_->leaf("job");
-  const Started started = start(leaf, {"hog", "1"});
-  ASSERT_TRUE(wait_ready(started));
-  ASSERT_TRUE(cgroup::move_process(other, started.pid));
-  auto guard = cgroup::FreezeGuard::freeze(other);
-  ASSERT_TRUE(guard);
-  ASSERT_TRUE(eventually([&] { return *guard->state() == cgroup::FreezeState::frozen; }));
-
-  const auto& parents = ground_->inner().parts();
-  const auto remains = cgroup::destroy(parents, "job", loop::now() + 20ms, &loop::now);
-  EXPECT_FALSE(remains.gone);
-  ASSERT_THAT(remains.processes, SizeIs(1));
-  EXPECT_EQ(remains.processes[0].comm, "hog");
-  ASSERT_TRUE(cgroup::thaw(*other.of(Controller::freezer)));
-  EXPECT_TRUE(cgroup::destroy(parents, "job", loop::now() + kPatience, &loop::now).gone);
-}
-
-TEST_F(DestroyHost, AGroupThatNeverWasIsGone) {
-  PREPARE_OR_SKIP(kHybrid);
-  EXPECT_TRUE(cgroup::destroy(ground_->inner().parts(), "never", loop::now(), &loop::now).gone);
-}
-
-class FreezeHost : public HostTest {};
-
-TEST_F(FreezeHost, AGuardFreezesAndThawsAndLetsKillsThrough) {
-  for (const Way& way : {kHybrid, kV1}) {
-    SCOPED_TRACE(way.name);
-    PREPARE_OR_SKIP(way);
-    cgroup::Leaf leaf = ground_->leaf("job");
-    const Started started = start(leaf, {"burn", "2"});
-    ASSERT_TRUE(wait_ready(started));
-    const cgroup::Directory& freezer = *cgroup::freezer_of(leaf);
-    EXPECT_EQ(*cgroup::freeze_state(freezer), cgroup::FreezeState::thawed);
-    {
-      auto guard = cgroup::FreezeGuard::freeze(leaf);
-      ASSERT_TRUE(guard);
-      EXPECT_TRUE(eventually([&] { return *guard->state() == cgroup::FreezeState::frozen; }));
-      const auto moved = std::move(*guard);
-      EXPECT_EQ(*cgroup::freeze_state(freezer), cgroup::FreezeState::frozen);
-    }
-    EXPECT_TRUE(
-        eventually([&] { return *cgroup::freeze_state(freezer) == cgroup::FreezeState::thawed; }));
-
-    ASSERT_TRUE(cgroup::request_freeze(freezer));
-    Reaping reaping(way.kill, std::move(leaf));
-    EXPECT_THAT(reaping.run().stuck, IsEmpty());
-    ground_.reset();
-  }
-}
-
-TEST_F(FreezeHost, AGroupWithoutAFreezerSaysSo) {
-  PREPARE_OR_SKIP(kV1Bare);
-  const cgroup::Leaf leaf = ground_->leaf("job");
-  EXPECT_EQ(cgroup::FreezeGuard::freeze(leaf).error().code, std::errc::not_supported);
-  EXPECT_EQ(*cgroup::remove_group(leaf), cgroup::Removal::done);
 }
 
 }  // namespace

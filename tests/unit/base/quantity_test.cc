@@ -1,6 +1,9 @@
 #include "base/quantity.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
 
 namespace plimsoll {
 namespace {
@@ -16,8 +19,8 @@ TEST(ParseBytes, TakesUnitsOfContainers) {
 }
 
 TEST(ParseBytes, RefusesAnythingElseAndSaysWhatItFound) {
-  for (const auto* bad :
-       {"", "M", "-1", "1e3", "1X", "1.2.3", "80%", "1 M M", "99999999T", "nan"}) {
+  for (const auto* bad : {"", "M", "-1", "1e3", "1X", "1.2.3", "80%", "1 M M", "99999999T", "nan",
+                          "1ib", "1bb", "1kibb", ".", "+1", "0x10"}) {
     const auto result = parse_bytes(bad);
     ASSERT_FALSE(result) << bad;
     EXPECT_NE(result.error().message().find("found \"" + std::string(bad) + "\""),
@@ -47,6 +50,49 @@ TEST(Format, IsForPeople) {
   EXPECT_EQ(format_duration(12340ms), "12.3 s");
   EXPECT_EQ(format_duration(123s), "2m03s");
   EXPECT_EQ(format_duration(3720s), "1h02m");
+}
+
+TEST(Format, RoundsIntoTheNextUnit) {
+  EXPECT_EQ(format_bytes({1023}), "1023 B");
+  EXPECT_EQ(format_bytes({(1 << 20) - 1}), "1.00 MiB");
+  EXPECT_EQ(format_bytes({10'238}), "10.0 KiB");
+  EXPECT_EQ(format_duration(999'999us), "1.00 s");
+  EXPECT_EQ(format_duration(9'999ms), "10.0 s");
+  EXPECT_EQ(format_duration(59'990ms), "1m00s");
+  EXPECT_EQ(format_duration(3'599'700ms), "1h00m");
+}
+
+RC_GTEST_PROP(QuantityProperty, UnitsAreReadBackExactly, ()) {
+  const auto number = *rc::gen::inRange<std::uint64_t>(0, 1'000'000);
+  const std::string text = std::to_string(number);
+  RC_ASSERT(*parse_bytes(text) == Bytes{number});
+  RC_ASSERT(*parse_bytes(text + "K") == Bytes{number << 10});
+  RC_ASSERT(*parse_bytes(text + "MiB") == Bytes{number << 20});
+  RC_ASSERT(*parse_bytes(text + " gb") == Bytes{number << 30});
+  const auto count = static_cast<Duration::rep>(number);
+  RC_ASSERT(*parse_duration(text + "ns") == std::chrono::nanoseconds(count));
+  RC_ASSERT(*parse_duration(text + "ms") == std::chrono::milliseconds(count));
+  RC_ASSERT(*parse_duration(text) == std::chrono::seconds(count));
+  RC_ASSERT(*parse_duration(text + "m") == std::chrono::minutes(count));
+}
+
+// What people are shown is within half of its third digit of the truth.
+RC_GTEST_PROP(QuantityProperty, WhatIsPrintedIsReadBackNearly, ()) {
+  constexpr double kThirdDigit = 0.0051;
+  const Bytes bytes{*rc::gen::inRange<std::uint64_t>(0, std::uint64_t{1} << 50)};
+  const auto read = static_cast<double>(parse_bytes(format_bytes(bytes))->count);
+  const auto truth = static_cast<double>(bytes.count);
+  RC_ASSERT(std::abs(read - truth) <= truth * kThirdDigit);
+  const Duration duration(*rc::gen::inRange<Duration::rep>(10'000, 59'000'000'000));
+  const auto time = static_cast<double>(parse_duration(format_duration(duration))->count());
+  const auto true_time = static_cast<double>(duration.count());
+  RC_ASSERT(std::abs(time - true_time) <= true_time * kThirdDigit + 5'000);
+}
+
+RC_GTEST_PROP(QuantityProperty, AShareIsNeverMoreThanTheWhole, ()) {
+  const Bytes whole{*rc::gen::inRange<std::uint64_t>(0, std::uint64_t{1} << 50)};
+  const auto percent = *rc::gen::inRange(0, 101);
+  RC_ASSERT(*parse_bytes_or_share(std::to_string(percent) + "%", whole) <= whole);
 }
 
 }  // namespace

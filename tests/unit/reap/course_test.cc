@@ -65,6 +65,14 @@ TEST_F(CourseTest, AnEventThatDidNotEmptyTheGroupKillsNobodyEarly) {
   EXPECT_EQ(course.looked(Occupancy::empty, at(2ms)).act, Act::remove);
 }
 
+TEST_F(CourseTest, AKillThatTheFreezerHeldBackStartsTheWaitsOver) {
+  (void)run_populated_until(63ms);
+  EXPECT_EQ(due, at(127ms));
+  EXPECT_EQ(course.looked(Occupancy::populated, at(127ms)).look_again, at(255ms));
+  EXPECT_EQ(course.struck_late(at(127ms)).look_again, at(128ms));
+  EXPECT_EQ(course.looked(Occupancy::populated, at(128ms)).look_again, at(130ms));
+}
+
 TEST_F(CourseTest, ReportsAStuckGroupAtOneFiveThirtySecondsAndThenEachMinute) {
   EXPECT_THAT(run_populated_until(200s), ::testing::ElementsAre(1s, 5s, 30s, 90s, 150s));
   EXPECT_EQ(course.state(), State::stuck);

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/progress.h"
+#include "jobs/input.h"
+#include "output/collector.h"
+#include "policy/queue.h"
+
+namespace plimsoll::cli {
+
+// Which jobs a job log leaves to be run.
+enum class Again : std::uint8_t {
+  all,             // no --resume: the log is begun anew
+  unlogged,        // --resume: those that are not in the log
+  failed_as_well,  // --resume-failed: those too that failed
+  failed_alone,    // --retry-failed: only those, with the commands of the log
+};
+
+struct BatchOptions {
+  jobs::InputOptions input;
+  std::optional<std::uint64_t> jobs_at_once;
+  std::optional<Duration> delay;
+  std::optional<policy::HaltPolicy> halt;
+  std::optional<policy::TimeoutPolicy> timeout;
+  std::optional<Duration> kill_after;
+  output::Order order = output::Order::group;
+  bool tag = false;
+  std::optional<std::string> results;
+  std::optional<std::string> joblog;
+  Again again = Again::all;
+  std::optional<std::string> report;
+  std::optional<std::string> cgroup_path;
+  std::optional<ProgressStyle> progress;
+  bool dry_run = false;
+  bool quiet = false;
+  std::optional<std::uint64_t> heaviest;
+};
+
+// A value is the exit status to leave with: a mistake was told, or help was printed.
+std::optional<int> parse_batch_options(BatchOptions& options, int argc, char** argv);
+
+}  // namespace plimsoll::cli

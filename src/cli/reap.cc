@@ -1,0 +1,94 @@
+// plimsoll reap: kills and removes groups, ours or anybody's.
+#include <cstdio>
+
+#include "base/quantity.h"
+#include "cgroup/hierarchies.h"
+#include "cgroup/reap_target.h"
+#include "cgroup/sweep.h"
+#include "cli/command.h"
+#include "cli/diagnostics.h"
+#include "cli/exit_status.h"
+#include "cli/options.h"
+#include "loop/loop.h"
+#include "record/plain.h"
+
+namespace plimsoll::cli {
+namespace {
+
+struct ReapOptions {
+  std::vector<std::string> paths;
+  bool stale = false;
+  std::optional<Duration> timeout;
+};
+
+constexpr Duration kPatience = std::chrono::seconds(30);
+constexpr int kSomethingLeft = 1;
+
+constexpr const char* kFooter =
+    R"(PATH is a group's directory (/sys/fs/cgroup/...), which is reaped in its hierarchy alone, or the
+path of a group from the root (/my/group), which is reaped in every hierarchy that has it. Everything
+in it and below it is killed, then the groups are removed. A group that holds this command itself is
+refused.
+
+Examples:
+  plimsoll reap --stale
+  plimsoll reap /sys/fs/cgroup/build.slice/job-7
+  plimsoll reap --timeout 5s /ci/worker-3
+
+Exit status: 0 when nothing is left, 1 when something is (it is named), 125 for a mistake.
+)";
+
+// Whether nothing is left.
+bool tell(const std::string& what, const cgroup::Remains& remains) {
+  if (remains.gone) {
+    std::printf("reaped %s\n", what.c_str());
+    return true;
+  }
+  complain(what + " is not gone" +
+           (remains.trouble ? ": " + remains.trouble->message() : std::string()));
+  complain_of_processes(remains.processes);
+  return false;
+}
+
+Result<int> reap(const ReapOptions& options) {
+  auto hierarchies = cgroup::discover_hierarchies();
+  if (!hierarchies) return pass(std::move(hierarchies));
+  const Instant deadline = loop::now() + options.timeout.value_or(kPatience);
+  bool all_gone = true;
+  if (options.stale) {
+    const auto swept = cgroup::sweep(cgroup::runs_anywhere(*hierarchies), deadline, &loop::now);
+    for (const cgroup::Swept& run : swept) all_gone = tell(run.name, run.remains) && all_gone;
+    if (swept.empty()) std::printf("nothing was left behind\n");
+  }
+  for (const std::string& path : options.paths) {
+    auto target = cgroup::find_reap_target(*hierarchies, path);
+    if (!target) return pass(std::move(target));
+    all_gone = tell(path, cgroup::destroy(target->parents, target->name, deadline, &loop::now)) &&
+               all_gone;
+  }
+  return all_gone ? kSuccess : kSomethingLeft;
+}
+
+}  // namespace
+
+int reap_command(int argc, char** argv) {
+  ReapOptions options;
+  CLI::App app("Kills everything in groups and removes them.", "reap");
+  app.footer(kFooter);
+  app.add_option("PATH", options.paths, "Groups to reap");
+  app.add_flag("--stale", options.stale, "What Plimsolls that were killed have left behind");
+  add_parsed(app, "--timeout", options.timeout, parse_duration,
+             "How long to wait for processes that do not die (30s)");
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;
+  if (options.paths.empty() && !options.stale) {
+    complain("reap: no group named; give a PATH or --stale");
+    return kPlimsollFailed;
+  }
+  auto status = reap(options);
+  if (status) return *status;
+  complain("reap: " + status.error().message());
+  return kPlimsollFailed;
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/units.h"
+#include "loop/loop.h"
+#include "output/attempt.h"
+#include "output/events.h"
+#include "output/printer.h"
+#include "output/results.h"
+#include "output/spool.h"
+#include "output/turns.h"
+
+namespace plimsoll::output {
+
+// The collector's work, all of it on the thread that runs `loop`: reads the pipes into the spool,
+// prints from there whose turn it is, waits for room where there is none.
+class Relay {
+ public:
+  // Called on this thread.
+  struct Reports {
+    std::function<void(const Ended&)> received;
+    std::function<void(const Trouble&)> trouble;
+    std::function<void(const Lost&)> lost;
+    std::function<void()> drained;
+  };
+  struct Setup {
+    Order order{};
+    Spool spool;
+    Printer printer;
+    std::optional<Results> results;
+    Duration escape_grace{};
+    Duration retry_after{};
+  };
+
+  Relay(loop::Loop& loop, Setup setup, Reports reports);
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+  ~Relay() = default;
+
+  // What Collector and Capture hand on.
+  void open(std::shared_ptr<Attempt> attempt);
+  void finish(std::uint64_t serial, Disposition disposition, TrafficTold told);
+  void close(JobId job);
+  void drain();
+  void stop() { stopped_ = true; }
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+ private:
+  struct Leaving {
+    Instant until{};
+    std::uint64_t serial = 0;
+  };
+
+  void make_results(Attempt& attempt);
+  void watch(Channel& channel);
+  void on_readable(Channel& channel);
+  // These three may end the channel's attempt and destroy it.
+  Stream::Read read(Channel& channel);
+  void end(Channel& channel);
+  void settle(Attempt& attempt);
+
+  void on_grace_over();
+  void take_rest(Attempt& attempt);
+
+  void stall(Channel& channel, Error error);
+  void retry();
+  void report(std::optional<JobId> job, Error error, std::string consequence);
+
+  void print();
+  [[nodiscard]] bool flush();
+  void compose(Channel& channel);
+
+  loop::Loop& loop_;
+  std::function<void(std::function<void()>)> post_;  // to this thread
+  Setup setup_;
+  Reports reports_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Attempt>> attempts_;
+  std::unique_ptr<Turns> turns_;
+  std::array<char, kBlockBytes> buffer_{};
+
+  loop::Timer grace_timer_;
+  std::deque<Leaving> leaving_;  // rising in time
+
+  loop::Timer retry_timer_;
+  std::vector<Channel*> stalled_;  // hold what can't be kept, or can't be watched
+  bool printer_stalled_ = false;   // the program's own output is a file on a full disk
+  std::set<std::errc> reported_;   // since everything went well
+
+  loop::Watch outlet_watch_;       // while an outlet has no room
+  bool printing_goes_on_ = false;  // a call of print() is posted
+  bool draining_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace plimsoll::output

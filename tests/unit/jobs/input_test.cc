@@ -1,0 +1,187 @@
+#include "jobs/input.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.h"
+#include "jobs/limits.h"
+
+namespace plimsoll::jobs {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Words = std::vector<std::string>;
+
+// A directory of its own for each test, and something to be standard input.
+class ReadJobs : public testing::Test {
+ protected:
+  ReadJobs() {
+    std::string name = testing::TempDir() + "plimsoll-jobs-XXXXXX";
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~ReadJobs() override { std::filesystem::remove_all(directory_); }
+
+  std::string file(const std::string& name, const std::string& text) {
+    const std::string path = directory_ + "/" + name;
+    const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    EXPECT_TRUE(write_text(fd.get(), text));
+    return path;
+  }
+
+  // The command lines of all jobs.
+  Words commands(InputOptions options, const std::string& standard_input = "") {
+    const auto jobs = read(std::move(options), standard_input);
+    EXPECT_TRUE(jobs) << (jobs ? "" : jobs.error().message());
+    Words lines;
+    if (!jobs) return {"error"};
+    for (const auto& job : *jobs) lines.push_back(policy::command_line(job.command));
+    return lines;
+  }
+  std::string error_of(InputOptions options, const std::string& standard_input = "") {
+    const auto jobs = read(std::move(options), standard_input);
+    return jobs ? "no error" : jobs.error().message();
+  }
+
+  std::string directory_;
+
+ private:
+  static Result<std::vector<policy::JobSpec>> read(InputOptions options,
+                                                   const std::string& standard_input) {
+    const UniqueFd fd(::memfd_create("stdin", MFD_CLOEXEC));
+    EXPECT_TRUE(write_text(fd.get(), standard_input));
+    ::lseek(fd.get(), 0, SEEK_SET);
+    options.standard_input = fd.get();
+    return read_jobs(options);
+  }
+};
+
+TEST_F(ReadJobs, ReadsAJobFileOfEitherFormat) {
+  EXPECT_THAT(commands({.file = file("t", "make a\n# no\nmake b\n")}),
+              ElementsAre("make a", "make b"));
+  EXPECT_THAT(commands({.file = file("j", "\n{\"argv\": [\"a\", \"b c\"]}\n")}),
+              ElementsAre("a 'b c'"));
+}
+
+TEST_F(ReadJobs, ReadsTheFormatThatIsSaid) {
+  EXPECT_THAT(commands({.file = file("j", "{\"shell\": \"a\"}"), .format = Format::text}),
+              ElementsAre("{\"shell\": \"a\"}"));
+  EXPECT_THAT(error_of({.file = file("t", "make"), .format = Format::jsonl}),
+              HasSubstr("/t:1: found broken JSON"));
+}
+
+TEST_F(ReadJobs, ReadsStandardInput) {
+  EXPECT_THAT(commands({}, "a\nb\n"), ElementsAre("a", "b"));
+  EXPECT_THAT(commands({.file = "-"}, "a\nb\n"), ElementsAre("a", "b"));
+  EXPECT_THAT(error_of({}, std::string("a\0", 2)), HasSubstr("standard input:1: found a NUL"));
+  EXPECT_THAT(commands({.separator = Separator::nul}, std::string("{\"a\n\0b", 6)),
+              ElementsAre("{\"a\n", "b"));
+}
+
+TEST_F(ReadJobs, ReadsTheLinesOfStandardInputAsValues) {
+  EXPECT_THAT(commands({.words = Words{"echo"}}, "a b\n\n# c\n"),
+              ElementsAre("echo a\\ b", "echo ''", "echo \\#\\ c"));
+  EXPECT_THAT(commands({.words = Words{}}, "echo a\necho b\n"), ElementsAre("echo a", "echo b"));
+}
+
+// The lines are what `parallel --dry-run -k` (20221122) prints.
+TEST_F(ReadJobs, FillsTemplatesFromSources) {
+  const std::string f = file("f", "1\n2\n");
+  const std::string g = file("g", "A\nB\n");
+  const std::string c = file("c", "a,b\nc,d,e\n  f , g \n");
+  EXPECT_THAT(commands({.words = Words{"echo", "::::", f, g}}),
+              ElementsAre("echo 1 A", "echo 1 B", "echo 2 A", "echo 2 B"));
+  EXPECT_THAT(commands({.words = Words{"echo", "::::", f, "::::+", g}}),
+              ElementsAre("echo 1 A", "echo 2 B"));
+  EXPECT_THAT(commands({.words = Words{"echo", ":::", "a", "b", "::::+", f}}),
+              ElementsAre("echo a 1", "echo b 2"));
+  EXPECT_THAT(commands({.words = Words{"echo", ":::", "X"}, .argument_files = {f}}),
+              ElementsAre("echo 1 X", "echo 2 X"));
+  EXPECT_THAT(commands({.words = Words{"echo"}, .argument_files = {f, g}}),
+              ElementsAre("echo 1 A", "echo 1 B", "echo 2 A", "echo 2 B"));
+  EXPECT_THAT(commands({.words = Words{"echo {1}-{2}-{3}-{}", "::::", c}, .colsep = ","}),
+              ElementsAre("echo a-b--a b", "echo c-d-e-c d e", "echo f-g--f g"));
+  EXPECT_THAT(
+      commands({.words = Words{"echo {1}-{2}-{3}-{4}", ":::", "a,b", ":::", "c,d"}, .colsep = ","}),
+      ElementsAre("echo a-b-c-d"));
+  EXPECT_THAT(commands({.words = Words{":::", "echo", "printf", ":::", "a", "b"}}),
+              ElementsAre("echo a", "echo b", "printf a", "printf b"));
+  EXPECT_THAT(commands({.words = Words{"echo {#}", ":::", "a", "b"}}),
+              ElementsAre("echo 1", "echo 2"));
+  EXPECT_THAT(commands({.words = Words{"echo", ":::"}}), IsEmpty());
+}
+
+TEST_F(ReadJobs, TakesSeveralRowsForOneJob) {
+  EXPECT_THAT(commands({.words = Words{"echo", ":::", "a", "b", "c"}, .max_args = 2}),
+              ElementsAre("echo a b", "echo c"));
+  EXPECT_THAT(commands({.words = Words{"echo {1}-{2} {}", ":::", "a", "b", "c"}, .max_args = 2}),
+              ElementsAre("echo a-b a b", "echo c- c"));
+  EXPECT_THAT(commands({.words = Words{"echo", ":::", "a", "b", ":::", "1", "2"}, .max_args = 2}),
+              ElementsAre("echo a 1 a 2", "echo b 1 b 2"));
+}
+
+TEST_F(ReadJobs, TakesNulSeparatedValues) {
+  const std::string z = file("z", std::string("a\nb\0c\0", 6));
+  EXPECT_THAT(commands({.words = Words{"echo", "::::", z}, .separator = Separator::nul}),
+              ElementsAre("echo a'\n'b", "echo c"));
+}
+
+TEST_F(ReadJobs, GivesJobsTheirValuesAndDefaults) {
+  InputOptions options{.words = Words{"cp", "{1}", "{2}", ":::", "a b", ":::", "c"}};
+  options.defaults.retries = 2;
+  const auto jobs = read_jobs(options);
+  ASSERT_EQ(jobs->size(), 1U);
+  EXPECT_EQ(jobs->front().id, JobId{1});
+  EXPECT_EQ(jobs->front().name, "1");
+  EXPECT_EQ(jobs->front().retries, 2U);
+  EXPECT_THAT(jobs->front().arguments, ElementsAre("a b", "c"));
+  EXPECT_EQ(std::get<Words>(jobs->front().command), (Words{"cp", "a b", "c"}));
+}
+
+TEST_F(ReadJobs, NamesAFileThatItCannotRead) {
+  EXPECT_EQ(error_of({.file = "/nowhere/jobs"}), "open /nowhere/jobs: No such file or directory");
+  EXPECT_EQ(error_of({.words = Words{"echo", "::::", "/nowhere/args"}}),
+            "open /nowhere/args: No such file or directory");
+  EXPECT_EQ(error_of({.file = directory_}), "read " + directory_ + ": Is a directory");
+}
+
+TEST_F(ReadJobs, NamesTheLineThatIsTooLong) {
+  const std::string longest(kWordBytesMax, 'x');
+  EXPECT_THAT(error_of({.words = Words{"echo", "::::", file("f", "a\n" + longest + "x\n")}}),
+              HasSubstr("/f:2: found a line of 131072 bytes, expected at most 131071"));
+  EXPECT_THAT(error_of({.words = Words{"echo", "{}"}}, "a\n" + longest + "\n"), "no error");
+  EXPECT_THAT(error_of({.words = Words{"echo {}"}}, "a\n" + longest + "\n"),
+              HasSubstr("job 2: found a shell command of 131076 bytes"));
+  EXPECT_THAT(error_of({.words = Words{"echo", ":::", "a", longest}, .colsep = ","}),
+              HasSubstr("value 2 of :::: found 131071 bytes, expected at most 8192"));
+}
+
+TEST_F(ReadJobs, RefusesMoreJobsThanARunMayHave) {
+  Words words = {"echo"};
+  for (int source = 0; source < 8; ++source) {
+    words.emplace_back(":::");
+    words.insert(words.end(), 10, "x");
+  }
+  EXPECT_EQ(error_of({.words = words}),
+            "the sources: found 100000000 jobs, expected at most 10000000");
+}
+
+TEST_F(ReadJobs, RefusesOptionsThatContradictEachOther) {
+  EXPECT_THAT(error_of({.file = "f", .words = Words{"echo"}}),
+              HasSubstr("found the job file f and a command after --"));
+  EXPECT_THAT(error_of({.format = Format::text, .words = Words{"echo"}}), HasSubstr("--format"));
+  EXPECT_THAT(error_of({.format = Format::jsonl, .separator = Separator::nul}), HasSubstr("-0"));
+  EXPECT_THAT(error_of({.argument_files = {"f"}}), HasSubstr("found no command"));
+  EXPECT_THAT(error_of({.words = Words{"echo"}, .colsep = "["}), HasSubstr("--colsep"));
+  EXPECT_THAT(error_of({.words = Words{"echo"}, .max_args = 0}), HasSubstr("--max-args: found 0"));
+  EXPECT_THAT(error_of({.words = Words{"echo", "::::", "-", "-"}}), HasSubstr("standard input"));
+}
+
+}  // namespace
+}  // namespace plimsoll::jobs
