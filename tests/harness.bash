@@ -91,13 +91,21 @@ enter_pids_group() {
   [[ ${pids_group:-} != */pids/* ]] || echo 0 >"$pids_group/cgroup.procs"
 }
 
+# Ends and removes what tests have left in this run's group, and removes that.
 leave_group() {
   local root
-  for root in $(hierarchies); do rmdir "$root$PLIMSOLL_CGROUP" 2>/dev/null || true; done
+  for root in $(hierarchies); do
+    [[ -d $root$PLIMSOLL_CGROUP ]] || continue
+    find "$root$PLIMSOLL_CGROUP" -name cgroup.procs -exec cat {} + | xargs -r kill -KILL || true
+    sleep 0.1
+    find "$root$PLIMSOLL_CGROUP" -depth -type d -exec rmdir {} + 2>/dev/null || true
+  done
 }
 
 # Mount points of the hierarchies with controllers, and of v2.
-hierarchies() { awk '$3 ~ /^cgroup2?$/ && $4 !~ /name=/ { print $2 }' /proc/mounts; }
+hierarchies() {
+  awk '$3 ~ /^cgroup2?$/ && $4 !~ /name=/ && $2 ~ "^/sys/fs/cgroup" { print $2 }' /proc/mounts
+}
 
 # Groups that Plimsoll or a test made, but for those of other runs of tests, and processes of this
 # tree's programs or in this run's group; one a line.

@@ -83,7 +83,7 @@ Result<BatchFiles> BatchFiles::open(const BatchOptions& options) {
   }
   if (options.report == "-") {
     files.report_.emplace(
-        record::OutputFile::onto(UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)), "stdout");
+        record::OutputFile::onto(UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)), "stdout"));
   } else if (options.report) {
     auto report = record::OutputFile::create(*options.report, record::Unfinished::keep);
     if (!report) return pass(std::move(report), "--report");
