@@ -65,8 +65,8 @@ class Inner : public Group {
   ControllerSet enabled_;  // for the children, as far as this object did it
 };
 
-// Gives a new v1 cpuset the CPUs and memory nodes of its parent: it starts without any, and takes no
-// process until it has both.
+// Gives a new v1 cpuset the CPUs and memory nodes of its parent: it starts without any, and takes
+// no process until it has both.
 Result<void> inherit_cpuset(const Directory& parent, const Directory& child);
 
 // Enables controllers for the children of a v2 group; those that are enabled already and a v1 group

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cgroup/group.h"
+#include "cgroup/run_tree.h"
 
 namespace plimsoll::cgroup {
 namespace {
@@ -32,6 +33,14 @@ bool is_writable(const Directory& directory) {
 // having controllers.
 bool is_true_root(const Directory& v2) { return !v2.has_file("cgroup.events"); }
 
+// A user's manager marks nothing, but has made this scope for us with Delegate=yes.
+bool is_scope_of_a_run(const Directory& v2) {
+  constexpr std::string_view kScope = ".scope";
+  std::string_view name = v2.label();
+  name.remove_prefix(name.rfind('/') + 1);
+  return name.ends_with(kScope) && is_run_name(name.substr(0, name.size() - kScope.size()));
+}
+
 bool systemd_runs() { return ::access("/run/systemd/system", F_OK) == 0; }
 
 bool only_ours(const Directory& v2, const std::vector<int>& own_pids) {
@@ -44,15 +53,16 @@ bool only_ours(const Directory& v2, const std::vector<int>& own_pids) {
 bool serves_as_base(const Directory& v2, const std::vector<int>& own_pids) {
   if (!is_writable(v2)) return false;
   if (is_true_root(v2)) return !systemd_runs();
-  return (is_marked_delegated(v2) || !systemd_runs()) && only_ours(v2, own_pids);
+  const bool given = is_marked_delegated(v2) || is_scope_of_a_run(v2) || !systemd_runs();
+  return given && only_ours(v2, own_pids);
 }
 
 Result<Directory> open_own(const Hierarchy& hierarchy) {
   return Directory::open(hierarchy.directory_of(hierarchy.own_path), hierarchy.version);
 }
 
-// systemd delegates to a user only some of the controllers that the root of the tree has; to ask for
-// the others would be refused.
+// systemd delegates to a user only some of the controllers that the root of the tree has; to ask
+// for the others would be refused.
 Base make_base(Hierarchy hierarchy, Directory directory) {
   if (hierarchy.version == Version::v2) {
     if (const auto text = directory.read("cgroup.controllers")) {

@@ -42,8 +42,8 @@ Result<Placement> find_placement(const Hierarchies& hierarchies, const Placement
 // scope and look again; without v2 controllers there is nothing to delegate and the answer is yes.
 bool own_v2_group_serves(const Hierarchies& hierarchies, const std::vector<int>& own_pids);
 
-// Whether systemd has given this v2 group away (the attribute user.delegate or trusted.delegate; see
-// systemd's "Control Group APIs and Delegation").
+// Whether systemd has given this v2 group away, by the attribute user.delegate or trusted.delegate
+// (systemd's "Control Group APIs and Delegation").
 bool is_marked_delegated(const Directory& v2);
 
 // The directories that find_placement() made for a named path and that are empty again are removed,

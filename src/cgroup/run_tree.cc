@@ -51,8 +51,8 @@ Result<RunTree> RunTree::create(const Placement& placement, const std::string& n
   std::vector<Group::Part> parts;
   for (const Base& base : placement.bases) {
     auto made = make_locked(base.directory, name);
-    const bool is_v1_cpuset = base.hierarchy.version == Version::v1 &&
-                              base.hierarchy.controllers.has(Controller::cpuset);
+    const bool is_v1_cpuset =
+        base.hierarchy.version == Version::v1 && base.hierarchy.controllers.has(Controller::cpuset);
     if (made && is_v1_cpuset) {
       if (auto inherited = inherit_cpuset(base.directory, *made); !inherited) {
         made = pass(std::move(inherited));

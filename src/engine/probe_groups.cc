@@ -134,8 +134,9 @@ Check judge_spawn_after_kill(const Births& births) {
   } else if (births.below_killed == Birth::moved) {
     check.state = CheckState::degraded;
     check.value = "a child made by clone3 dies at birth where cgroup.kill was ever written";
-    check.cost = "none while groups are used once, as here; a Plimsoll inside a group that was "
-                 "killed forks jobs and moves them";
+    check.cost =
+        "none while groups are used once, as Plimsoll does; started inside a group "
+        "that was killed, it forks jobs and moves them";
     check.remedy = kFixedKernel;
   } else if (births.below_killed) {
     check.value = "clone3 goes on working where cgroup.kill was written";

@@ -13,9 +13,9 @@ namespace plimsoll::engine {
 // until a child dies of it, and never again then.
 struct Births {
   bool v2 = false;  // the groups are in a v2 tree; the rest stays empty without
-  std::optional<guardian::Birth> first;
-  std::optional<guardian::Birth> after_neighbour;  // cgroup.kill was written into another group
-  std::optional<guardian::Birth> below_killed;     // cgroup.kill was written into the parent
+  std::optional<guardian::Birth> first{};
+  std::optional<guardian::Birth> after_neighbour{};  // cgroup.kill was written into another group
+  std::optional<guardian::Birth> below_killed{};     // cgroup.kill was written into the parent
 };
 record::Check judge_spawn(const Births& births);
 record::Check judge_spawn_after_kill(const Births& births);

@@ -64,7 +64,7 @@ const char* remedy_for(const ControllerPlace& place) {
     return "mount -o remount,rw; or a container that may write its cgroups (--privileged)";
   }
   if (place.version == Version::v1) return "root, or --cgroup with a group that is yours";
-  return "root; or Delegate=yes of the user's service: systemctl edit user@.service";
+  return "root; for users Delegate=cpu cpuset io memory pids by systemctl edit user@.service";
 }
 
 // The base in a hierarchy: the first below its mount point, as that of v2, in whose tree v1 may be
@@ -83,12 +83,11 @@ std::optional<ControllerPlace> place_of(Controller controller, const Hierarchies
   if (hierarchy == nullptr) return std::nullopt;
   const std::string* base = base_in(*hierarchy, bases);
   ControllerPlace place{.version = hierarchy->version,
-                        .directory = base != nullptr
-                                         ? *base
-                                         : hierarchy->directory_of(hierarchy->own_path),
+                        .mount_point = hierarchy->mount_point,
                         .offered = false,
                         .read_only = hierarchy->read_only};
-  const auto directory = cgroup::Directory::open(place.directory, place.version);
+  const auto directory = cgroup::Directory::open(
+      base != nullptr ? *base : hierarchy->directory_of(hierarchy->own_path), place.version);
   if (!directory) return place;
   place.offered = ::faccessat(directory->fd(), ".", W_OK, AT_EACCESS) == 0;
   if (place.version == Version::v2) {
@@ -157,7 +156,7 @@ Check judge_layout(const Hierarchies& hierarchies) {
 
 Check judge_controller(Controller controller, const ControllerPlace& place) {
   Check check{.id = id_of(controller)};
-  check.value = (place.version == Version::v2 ? "v2, " : "v1, ") + place.directory;
+  check.value = (place.version == Version::v2 ? "v2 at " : "v1 at ") + place.mount_point;
   if (place.offered) return check;
   check.state = CheckState::missing;
   check.value += place.read_only ? ": mounted read-only" : ": not given to us";
@@ -182,7 +181,8 @@ Check judge_controller(Controller controller, NoPlace why) {
 
 std::vector<Check> probe_host(const Hierarchies& hierarchies,
                               const std::vector<std::string>& bases) {
-  std::vector<Check> checks = {probe_kernel(), judge_layout(hierarchies), judge_own_groups(hierarchies)};
+  std::vector<Check> checks = {probe_kernel(), judge_layout(hierarchies),
+                               judge_own_groups(hierarchies)};
   for (const Controller controller : cgroup::kControllers) {
     if (!concerns(controller, hierarchies)) continue;
     const auto place = place_of(controller, hierarchies, bases);
@@ -204,7 +204,9 @@ Check judge_placement(const PlaceFacts& facts) {
     case PlaceKind::named: why = "as --cgroup or PLIMSOLL_CGROUP says"; break;
     case PlaceKind::scope: why = "a scope that systemd makes for each run"; break;
     case PlaceKind::own_group: why = "the group that Plimsoll was started in"; break;
-    case PlaceKind::root: why = "the root of the tree, as our own group is not ours to divide"; break;
+    case PlaceKind::root:
+      why = "the root of the tree, as our own group is not ours to divide";
+      break;
   }
   return {.id = "placement", .value = "below " + facts.base + ": " + why};
 }

@@ -14,7 +14,7 @@ namespace plimsoll::engine {
 // not been given the controller.
 struct ControllerPlace {
   cgroup::Version version{};
-  std::string directory;  // of the group that would be the base of ours
+  std::string mount_point;
   bool offered = false;
   bool read_only = false;  // the mount
 };
@@ -30,18 +30,18 @@ enum class NoPlace : std::uint8_t {
 record::Check judge_controller(cgroup::Controller controller, const ControllerPlace& place);
 record::Check judge_controller(cgroup::Controller controller, NoPlace why);
 
-// `kernel`, `layout`, `own_group`, `controller.NAME`. `bases` are the directories below which groups
-// were made, v2 first; of a hierarchy without one our own group is looked at.
+// `kernel`, `layout`, `own_group`, `controller.NAME`. `bases` are the directories below which
+// groups were made, v2 first; of a hierarchy without one our own group is looked at.
 std::vector<record::Check> probe_host(const cgroup::Hierarchies& hierarchies,
                                       const std::vector<std::string>& bases);
 
 // Where the groups of runs go, and why there.
 enum class PlaceKind : std::uint8_t { named, scope, own_group, root };
 struct PlaceFacts {
-  bool named = false;     // by --cgroup or PLIMSOLL_CGROUP
-  std::string own;        // directory of our own group
-  std::string base;       // directory below which the run's groups were made
-  std::string run_name;   // as run_name() of cgroup/run_tree.h
+  bool named = false;    // by --cgroup or PLIMSOLL_CGROUP
+  std::string own;       // directory of our own group
+  std::string base;      // directory below which the run's groups were made
+  std::string run_name;  // as run_name() of cgroup/run_tree.h
 };
 PlaceKind place_kind(const PlaceFacts& facts);
 record::Check judge_placement(const PlaceFacts& facts);

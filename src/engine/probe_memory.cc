@@ -54,7 +54,8 @@ Check probe_peak_v2(const Directory& memory) {
   }
   check.state = CheckState::degraded;
   check.value = "memory.peak, which can't be reset";
-  check.cost = "none for whole jobs, whose groups are new; parts of a job have no peak of their own";
+  check.cost =
+      "none for whole jobs, whose groups are new; parts of a job have no peak of their own";
   check.remedy = "Linux 6.12";
   return check;
 }
@@ -114,8 +115,8 @@ Check probe_reclaim(const Directory& memory) {
   const auto wrote = memory.write(file, is_v2 ? "4096" : "0");
   if (wrote || wrote.error().code == std::errc::resource_unavailable_try_again) return check;
   check.state = CheckState::missing;
-  check.value = wrote.error().gone() ? std::string("this kernel has no ") + file
-                                     : wrote.error().message();
+  check.value =
+      wrote.error().gone() ? std::string("this kernel has no ") + file : wrote.error().message();
   check.cost = "a paused job keeps its memory until somebody else needs it";
   check.remedy = "Linux 5.19 with cgroup v2";
   return check;

@@ -25,8 +25,7 @@ constexpr Duration kUnprivilegedWindow = std::chrono::seconds(2);
 
 Result<UniqueFd> open_pressure(const cgroup::Directory* v2) {
   constexpr int kFlags = O_RDWR | O_NONBLOCK;
-  return v2 != nullptr ? v2->open_file(kGroupFile, kFlags)
-                       : open_at(AT_FDCWD, kSystemFile, kFlags);
+  return v2 != nullptr ? v2->open_file(kGroupFile, kFlags) : open_at(AT_FDCWD, kSystemFile, kFlags);
 }
 
 // The trigger lives as long as its descriptor, which is closed on return.
@@ -72,8 +71,9 @@ Check judge_triggers(std::optional<Duration> shortest) {
     check.state = CheckState::degraded;
     check.value = "windows of 2 s and its multiples alone";
     check.cost = "they fire up to 2 s late: stall times are polled instead";
-    check.remedy = "CAP_SYS_RESOURCE: setcap cap_sys_resource+ep on the program, or a container "
-                   "that leaves it to root";
+    check.remedy =
+        "CAP_SYS_RESOURCE: setcap cap_sys_resource+ep on the program, or a container "
+        "that leaves it to root";
   }
   return check;
 }

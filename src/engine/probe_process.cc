@@ -27,7 +27,9 @@ constexpr std::uint64_t kDescriptorsEnough = 100 * kDescriptorsPerJob;
 // A parallel build has 10 processes and threads a job, and the user has others.
 constexpr std::uint64_t kProcessesEnough = 2000;
 
-bool has(std::uint64_t effective, unsigned capability) { return (effective >> capability & 1) != 0; }
+bool has(std::uint64_t effective, unsigned capability) {
+  return (effective >> capability & 1) != 0;
+}
 
 Check judge_capability(std::string id, bool there, std::string names, std::string cost) {
   if (there) return {.id = std::move(id), .value = std::move(names)};
@@ -122,7 +124,8 @@ std::vector<Check> judge_capabilities(std::uint64_t effective) {
                        "network traffic is not counted"),
       judge_capability("capability.kill", has(effective, CAP_KILL), "CAP_KILL",
                        "processes of other users are out of reach of signals"),
-      judge_capability("capability.setuid", has(effective, CAP_SETUID) && has(effective, CAP_SETGID),
+      judge_capability("capability.setuid",
+                       has(effective, CAP_SETUID) && has(effective, CAP_SETGID),
                        "CAP_SETUID and CAP_SETGID", "--uid can't be used"),
   };
 }

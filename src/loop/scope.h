@@ -10,7 +10,8 @@ namespace plimsoll::loop {
 // Whether systemd is the init of this machine (sd_booted(3)).
 bool systemd_runs();
 
-// Whether the manager that start_scope() asks answers on its bus. Blocks as long as connecting does.
+// Whether the manager that start_scope() asks answers on its bus. Blocks as long as connecting
+// does.
 Result<void> reach_systemd();
 
 // Asks systemd for a transient scope with Delegate=yes around these processes and waits until they
