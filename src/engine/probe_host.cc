@@ -97,22 +97,25 @@ std::optional<ControllerPlace> place_of(Controller controller, const Hierarchies
   return place;
 }
 
-// A v1 hierarchy that we are in but that no mount shows has no entry in `hierarchies`.
-NoPlace why_no_place(Controller controller) {
+// A hierarchy that we are in but that no mount shows has no entry in `hierarchies`. If it is v2, it
+// may have any controller.
+NoPlace why_no_place(Controller controller, const Hierarchies& hierarchies) {
   const auto text = read_text_at(AT_FDCWD, "/proc/self/cgroup");
   if (!text) return NoPlace::not_in_kernel;
   const auto memberships = cgroup::parse_memberships(*text);
-  const auto has = [controller](const cgroup::Membership& membership) {
-    return membership.controllers.has(controller);
+  const bool sees_v2 = hierarchies.v2() != nullptr;
+  const auto has = [controller, sees_v2](const cgroup::Membership& membership) {
+    return membership.controllers.has(controller) ||
+           (membership.version == Version::v2 && !sees_v2);
   };
   return std::any_of(memberships.begin(), memberships.end(), has) ? NoPlace::out_of_sight
                                                                   : NoPlace::not_in_kernel;
 }
 
-// Those of v1 whose work v2 does by itself are looked at where there is no v2 tree.
+// Those whose work v2 does by itself are looked at where v1 is all there is.
 bool concerns(Controller controller, const Hierarchies& hierarchies) {
   const bool v1_only = controller == Controller::cpuacct || controller == Controller::freezer;
-  return !v1_only || hierarchies.v2() == nullptr;
+  return !v1_only || (hierarchies.v2() == nullptr && !hierarchies.all.empty());
 }
 
 }  // namespace
@@ -187,7 +190,7 @@ std::vector<Check> probe_host(const Hierarchies& hierarchies,
     if (!concerns(controller, hierarchies)) continue;
     const auto place = place_of(controller, hierarchies, bases);
     checks.push_back(place ? judge_controller(controller, *place)
-                           : judge_controller(controller, why_no_place(controller)));
+                           : judge_controller(controller, why_no_place(controller, hierarchies)));
   }
   return checks;
 }
