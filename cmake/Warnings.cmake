@@ -7,8 +7,10 @@ if(PLIMSOLL_WERROR)
   target_compile_options(plimsoll_warnings INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 warns falsely at -O2 about overlapping copies in plain std::string code.
-  target_compile_options(plimsoll_warnings INTERFACE -Wno-restrict)
+  # g++ 12 warns falsely at -O2 about overlapping and overlong copies in plain std::string code.
+  # AddressSanitizer finds the true ones.
+  target_compile_options(plimsoll_warnings INTERFACE
+    -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
   # And at -O3 about memory that plain std::vector code frees.
   string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 endif()

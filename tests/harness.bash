@@ -67,7 +67,7 @@ counted() {
 # --- the group that tests work in, and what they leave
 
 # Processes that all tests together may have: a fork bomb that escapes its own limit stops here.
-readonly processes_max=4000
+readonly processes_max=16000
 
 # Makes a group of this run at the root of each hierarchy, unless the caller named one.
 enter_group() {
@@ -107,14 +107,18 @@ hierarchies() {
   awk '$3 ~ /^cgroup2?$/ && $4 !~ /name=/ && $2 ~ "^/sys/fs/cgroup" { print $2 }' /proc/mounts
 }
 
-# Groups that Plimsoll or a test made, but for those of other runs of tests, and processes of this
-# tree's programs or in this run's group; one a line.
+# Groups below this run's and those that Plimsoll or a test made elsewhere, and processes of this
+# tree's programs or in this run's group; one a line. Not the live runs and test groups of others.
 left_behind() {
-  local root process own=${PLIMSOLL_CGROUP:-/plimsoll-test-none}
+  local root group process own=${PLIMSOLL_CGROUP:-/plimsoll-test-none}
   for root in $(hierarchies); do
-    find "$root" -mindepth 1 -type d \( -path "$root$own/*" -o \
-      -name 'plimsoll-*' ! -path "$root/plimsoll-test-[0-9]*" ! -path "$root/plimsoll-bench*" \) \
-      -printf 'group %p\n' 2>/dev/null
+    find "$root$own" -mindepth 1 -type d -printf 'group %p\n' 2>/dev/null || true
+    while read -r group; do
+      # The directory of a run is locked while the run lives.
+      [[ $group == */plimsoll-test-* ]] || flock -n "$group" true 2>/dev/null || continue
+      echo "group $group"
+    done < <(find "$root" -mindepth 1 -type d -name 'plimsoll-*' ! -path "$root/plimsoll-test-*/*" \
+      ! -path "$root/plimsoll-test-[0-9]*" ! -path "$root/plimsoll-bench*" 2>/dev/null)
   done
   for process in /proc/[0-9]*; do
     if grep -qsE ":$own(/|\$)" "$process/cgroup" ||

@@ -29,15 +29,6 @@ const Directory* Group::of(Controller controller) const {
   return nullptr;
 }
 
-Result<void> inherit_cpuset(const Directory& parent, const Directory& child) {
-  for (const char* file : {"cpuset.cpus", "cpuset.mems"}) {
-    auto text = parent.read(file);
-    if (!text) return pass(std::move(text));
-    if (auto wrote = child.write(file, trim(*text)); !wrote) return wrote;
-  }
-  return {};
-}
-
 Result<void> enable_for_children(const Directory& directory, ControllerSet wanted) {
   if (directory.version() == Version::v1 || wanted.empty()) return {};
   auto enabled_text = directory.read("cgroup.subtree_control");
@@ -51,6 +42,19 @@ Result<void> enable_for_children(const Directory& directory, ControllerSet wante
   }
   if (change.empty()) return {};
   return directory.write("cgroup.subtree_control", change);
+}
+
+Result<void> fill_cpuset(const Directory& parent, const Directory& child) {
+  if (child.version() == Version::v2 || !child.has_file("cpuset.mems")) return {};
+  for (const char* file : {"cpuset.cpus", "cpuset.mems"}) {
+    auto present = child.read(file);
+    if (!present) return pass(std::move(present));
+    if (!trim(*present).empty()) continue;
+    auto text = parent.read(file);
+    if (!text) return pass(std::move(text));
+    if (auto wrote = child.write(file, trim(*text)); !wrote) return wrote;
+  }
+  return {};
 }
 
 Result<std::vector<Group::Part>> Inner::make_parts(const std::string& name, ControllerSet wanted) {
@@ -68,10 +72,10 @@ Result<std::vector<Group::Part>> Inner::make_parts(const std::string& name, Cont
       enabled_ = enabled_ | here;
     }
     auto child = part.directory.make_child(name);
-    if (child && !is_v2 && here.has(Controller::cpuset)) {
-      if (auto inherited = inherit_cpuset(part.directory, *child); !inherited) {
+    if (child && !is_v2 && part.controllers.has(Controller::cpuset)) {
+      if (auto filled = fill_cpuset(part.directory, *child); !filled) {
         remove_from(parts(), i + 1, name);
-        return pass(std::move(inherited));
+        return pass(std::move(filled));
       }
     }
     if (!child) {

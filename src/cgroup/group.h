@@ -65,13 +65,13 @@ class Inner : public Group {
   ControllerSet enabled_;  // for the children, as far as this object did it
 };
 
-// Gives a new v1 cpuset the CPUs and memory nodes of its parent: it starts without any, and takes
-// no process until it has both.
-Result<void> inherit_cpuset(const Directory& parent, const Directory& child);
-
 // Enables controllers for the children of a v2 group; those that are enabled already and a v1 group
 // are left alone. device_or_resource_busy while the group has processes.
 Result<void> enable_for_children(const Directory& directory, ControllerSet wanted);
+
+// Gives a v1 cpuset that has no CPUs or no memory nodes those of its parent: a new one has neither,
+// and takes no process and no limit before it has. Of other groups nothing is changed.
+Result<void> fill_cpuset(const Directory& parent, const Directory& child);
 
 // Moves a process into every hierarchy of the leaf. Pid 0 is the caller. Waits for the kernel's
 // thread-group lock, sometimes for milliseconds.

@@ -76,21 +76,17 @@ Base make_base(Hierarchy hierarchy, Directory directory) {
 Result<Directory> open_named(const Hierarchy& hierarchy, const std::vector<std::string>& parts,
                              ControllerSet wanted) {
   auto directory = Directory::open(hierarchy.mount_point, hierarchy.version);
+  if (!directory) return directory;
   for (const std::string& part : parts) {
-    if (!directory) break;
     const Directory parent = std::move(*directory);
     auto enabled = enable_for_children(parent, hierarchy.controllers & wanted);
     if (!enabled) return pass(std::move(enabled));
-    directory = parent.open_child(part);
-    if (directory || !directory.error().gone()) continue;
     directory = parent.make_child(part);
-    const bool is_v1_cpuset =
-        hierarchy.version == Version::v1 && hierarchy.controllers.has(Controller::cpuset);
-    if (directory && is_v1_cpuset) {
-      if (auto inherited = inherit_cpuset(parent, *directory); !inherited) {
-        return pass(std::move(inherited));
-      }
+    if (!directory && directory.error().code == std::errc::file_exists) {
+      directory = parent.open_child(part);
     }
+    if (!directory) break;
+    if (auto filled = fill_cpuset(parent, *directory); !filled) return pass(std::move(filled));
   }
   return directory;
 }

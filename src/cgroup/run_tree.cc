@@ -33,15 +33,19 @@ Result<Directory> make_locked(const Directory& base, const std::string& name) {
     auto made = base.make_child(name);
     if (!made && made.error().gone()) continue;
     if (!made) return made;
+    if (auto filled = fill_cpuset(base, *made); !filled) {
+      [[maybe_unused]] const auto ignored = base.remove_child(name);
+      return pass(std::move(filled));
+    }
     if (::flock(made->fd(), LOCK_EX) != 0) return fail_errno("lock the group " + made->label());
     if (is_linked(base, name, *made)) return made;
   }
   return fail(std::errc::device_or_resource_busy, "make the group " + base.label() + "/" + name);
 }
 
-void remove_made(const Placement& placement, const std::string& name) {
-  for (const Base& base : placement.bases) {
-    [[maybe_unused]] const auto ignored = base.directory.remove_child(name);
+void remove_made(const Placement& placement, std::size_t count, const std::string& name) {
+  for (std::size_t i = 0; i < count; ++i) {
+    [[maybe_unused]] const auto ignored = placement.bases[i].directory.remove_child(name);
   }
 }
 
@@ -51,15 +55,8 @@ Result<RunTree> RunTree::create(const Placement& placement, const std::string& n
   std::vector<Group::Part> parts;
   for (const Base& base : placement.bases) {
     auto made = make_locked(base.directory, name);
-    const bool is_v1_cpuset =
-        base.hierarchy.version == Version::v1 && base.hierarchy.controllers.has(Controller::cpuset);
-    if (made && is_v1_cpuset) {
-      if (auto inherited = inherit_cpuset(base.directory, *made); !inherited) {
-        made = pass(std::move(inherited));
-      }
-    }
     if (!made) {
-      remove_made(placement, name);
+      remove_made(placement, parts.size(), name);
       return pass(std::move(made));
     }
     parts.push_back({std::move(*made), base.hierarchy.controllers});

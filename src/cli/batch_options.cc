@@ -9,8 +9,8 @@ namespace plimsoll::cli {
 namespace {
 
 constexpr const char* kFooter =
-    R"(Job files hold one shell command a line, or one JSON object a line with "id", "argv" or "shell",
-"cwd", "env", "needs", limits and more. After "--" stand a command and its arguments as for GNU
+    R"(Job files hold one shell command a line, or one JSON object a line with "id", "argv" or
+"shell", "cwd", "env", "needs", limits and more. After "--" stand a command and its arguments as for GNU
 parallel: {} {.} {/} {//} {#} {%} {1}, sources ::: (all combinations), :::+ (in step), :::: FILE.
 
 Examples:

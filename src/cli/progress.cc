@@ -47,9 +47,13 @@ void ProgressLine::ended(const policy::JobSpec& job, const record::JobReport& re
   if (report.usage && report.usage->totals.memory.peak) {
     line += ", peak " + format_bytes(*report.usage->totals.memory.peak);
   }
+  line += ": ";
+  // A name of the user's own says more than the command.
+  const bool named = job.name != std::to_string(static_cast<std::uint64_t>(job.id));
   constexpr std::size_t kCommandWidth = 100;
-  print(line + ": " +
-        record::fitted(record::printable(policy::command_line(job.command)), kCommandWidth) + "\n");
+  line += record::fitted(
+      record::printable(named ? job.name : policy::command_line(job.command)), kCommandWidth);
+  print(line + "\n");
 }
 
 void ProgressLine::note(const std::string& text) {

@@ -25,10 +25,10 @@ constexpr Duration kPatience = std::chrono::seconds(30);
 constexpr int kSomethingLeft = 1;
 
 constexpr const char* kFooter =
-    R"(PATH is a group's directory (/sys/fs/cgroup/...), which is reaped in its hierarchy alone, or the
-path of a group from the root (/my/group), which is reaped in every hierarchy that has it. Everything
-in it and below it is killed, then the groups are removed. A group that holds this command itself is
-refused.
+    R"(PATH is a group's directory (/sys/fs/cgroup/...), which is reaped in its hierarchy alone,
+or the path of a group from the root (/my/group), which is reaped in every hierarchy that has it.
+Everything in it and below it is killed, then the groups are removed. A group that holds this
+command itself is refused.
 
 Examples:
   plimsoll reap --stale

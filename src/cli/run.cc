@@ -36,8 +36,9 @@ constexpr const char* kFooter = R"(Examples:
   plimsoll run --memory-max 2G --timeout 10m --report build.json -- ./build.sh
   plimsoll run --cpus 1.5 --pids-max 200 ./test | less
 
-The command's exit status passes through; 128+n when signal n ended it, 124 timed out, 137 over its
-memory limit, 75 lost to a machine out of memory, 125 Plimsoll itself failed, 126 and 127 as in a shell.
+The command's exit status passes through; 128+n when signal n ended it, 124 timed out, 137 over
+its memory limit, 75 lost to a machine out of memory, 125 Plimsoll itself failed, 126 and 127 as in
+a shell.
 )";
 
 std::optional<int> parse(RunOptions& options, int argc, char** argv) {
@@ -64,7 +65,16 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
   SplitArguments split = split_at_dashes(argc, argv);
   if (const auto status = parse_or_exit_status(app, std::move(split.options))) return status;
   std::vector<std::string> command = app.remaining();
-  if (split.command) command.insert(command.end(), split.command->begin(), split.command->end());
+  if (!command.empty() && command.front().starts_with('-')) {
+    complain("run: there is no option \"" + command.front() +
+             "\"; `plimsoll run --help` lists them");
+    return kPlimsollFailed;
+  }
+  if (split.command) {
+    // After the command's first word, `--` is its own.
+    if (!command.empty()) command.emplace_back("--");
+    command.insert(command.end(), split.command->begin(), split.command->end());
+  }
   if (command.empty()) {
     complain("run: no command given; `plimsoll run --help` tells more");
     return kPlimsollFailed;

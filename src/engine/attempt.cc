@@ -30,9 +30,12 @@ record::RusageReport report_of(const rusage& usage) {
           .out_blocks = count(usage.ru_oublock)};
 }
 
-std::string start_failure_text(const guardian::StartFailed& failure) {
-  return "could not " + std::string(guardian::name_of(failure.step)) + ": " +
-         std::make_error_code(failure.code).message();
+std::string start_failure_text(const guardian::StartFailed& failure,
+                               const guardian::SpawnRequest& request) {
+  std::string text = "could not " + std::string(guardian::name_of(failure.step));
+  if (failure.step == guardian::SpawnStep::exec) text += " \"" + request.argv.front() + "\"";
+  if (failure.step == guardian::SpawnStep::working_directory) text += " \"" + request.cwd + "\"";
+  return text + ": " + std::make_error_code(failure.code).message();
 }
 
 }  // namespace
@@ -108,7 +111,7 @@ void Attempt::on_started(guardian::Started started) {
 
 void Attempt::on_start_failed(const guardian::StartFailed& failure) {
   result_.failure = failure;
-  fail_to_start(start_failure_text(failure));
+  fail_to_start(start_failure_text(failure, request_.spawn));
 }
 
 void Attempt::fail_to_start(std::string reason) {

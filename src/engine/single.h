@@ -8,9 +8,9 @@
 namespace plimsoll::engine {
 
 // Runs one command to its end, as `plimsoll run` does: in the caller's session, with the caller's
-// descriptors; signals sent to the guardian go on to the command, the terminal's own not a second
-// time; Ctrl-Z stops the guardian with the command. Returns when the command's group is removed; an
-// error means that the guardian was lost and everything was reaped.
+// descriptors; signals sent to the guardian go on to the command, those that it has had already
+// (SignalOrigin) not a second time; Ctrl-Z stops the guardian with the command. Returns when the
+// command's group is removed; an error means that the guardian was lost and everything was reaped.
 Result<AttemptResult> run_single(Machine& machine, AttemptRequest request,
                                  std::function<void(const reap::Stuck&)> on_stuck);
 

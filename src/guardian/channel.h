@@ -23,7 +23,7 @@ class Channel {
   static constexpr std::size_t kInlineBytesMax = 64 << 10;
   // The kernel takes at most 6 MiB of argv and environment (a quarter of an unlimited stack,
   // capped).
-  static constexpr std::size_t kPacketBytesMax = 16 << 20;
+  static constexpr std::size_t kPacketBytesMax = 8 << 20;
   static constexpr std::size_t kPacketFdsMax = 64;
 
   static Result<std::pair<Channel, Channel>> make_pair();

@@ -16,6 +16,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/file.h"
+#include "base/text.h"
 #include "guardian/cleaner.h"
 #include "guardian/protocol.h"
 #include "guardian/spawner.h"
@@ -35,6 +37,32 @@ sigset_t handled_signals() {
   sigemptyset(&set);
   for (const int number : kSignals) sigaddset(&set, number);
   return set;
+}
+
+// The parent of a process, zombie or not; nothing once it is gone.
+std::optional<pid_t> parent_of(pid_t pid) {
+  const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/stat");
+  if (!text) return std::nullopt;
+  // "pid (comm) state ppid ...", where comm may have anything in it.
+  const std::size_t name_end = text->rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::string_view rest = trim(std::string_view(*text).substr(name_end + 1));
+  take_until(rest, ' ');
+  const auto parent = to_u64(take_until(rest, ' '));
+  return parent ? std::optional(static_cast<pid_t>(*parent)) : std::nullopt;
+}
+
+// Every process of a job descends from the guardian, as orphans come to it. Asked before children
+// are waited for: the sender may be a zombie by now.
+SignalOrigin origin_of(const signalfd_siginfo& info) {
+  if (info.ssi_code == SI_KERNEL) return SignalOrigin::terminal;
+  constexpr int kAncestorsMax = 1000;
+  std::optional<pid_t> pid = static_cast<pid_t>(info.ssi_pid);
+  for (int i = 0; i < kAncestorsMax && pid && *pid > 1; ++i) {
+    if (*pid == ::getpid()) return SignalOrigin::job;
+    pid = parent_of(*pid);
+  }
+  return SignalOrigin::process;
 }
 
 // A child whose exec has not been seen. The packet is kept because the request points into it.
@@ -58,6 +86,7 @@ class Guardian {
     take_messages();  // a tree that was handed over just before the end
     cleaner_.clean();
     if (supervisor_status_->kind == WaitStatus::Kind::exited) std::exit(supervisor_status_->value);
+    ::signal(SIGPIPE, SIG_IGN);  // with nobody to read this, the status still says it
     std::fprintf(stderr,
                  "plimsoll: its supervisor was ended by signal %d; every job was killed with it\n",
                  supervisor_status_->value);
@@ -134,7 +163,7 @@ class Guardian {
       SpawnFailure failure;
       std::memcpy(&failure, bytes.data(), sizeof failure);
       report_failure(ended, failure);
-    } else if (!ended.born && spawner_.give_up_clone_into_group()) {
+    } else if (!ended.born && spawner_.may_try_again(ended.child)) {
       children_.erase(ended.child.pid);
       spawn({std::move(ended.packet), std::move(ended.request), {}, false});
     } else {
@@ -153,8 +182,7 @@ class Guardian {
     while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
       const auto number = static_cast<int>(info.ssi_signo);
       if (number == SIGCHLD) continue;
-      const bool from_kernel = info.ssi_code == SI_KERNEL;
-      tell(Signalled{number, from_kernel ? SignalOrigin::terminal : SignalOrigin::process});
+      tell(Signalled{number, origin_of(info)});
     }
     reap_children();
   }

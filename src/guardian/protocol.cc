@@ -65,12 +65,12 @@ tl::unexpected<Error> bad(std::string_view from) {
 // A HandOver on the wire: this, `places` times PlaceBody, then the name. Descriptors in the order
 // home, and for each place base, lock.
 struct HandOverBody {
-  bool has_home = false;
+  std::uint8_t has_home = 0;
   std::uint8_t places = 0;
 };
 struct PlaceBody {
   cgroup::Version version{};
-  bool has_lock = false;
+  std::uint8_t has_lock = 0;
   cgroup::ControllerSet controllers;
 };
 
@@ -92,20 +92,23 @@ void append(std::string& bytes, const T& value) {
 Result<FromSupervisor> decode_hand_over(Packet& packet) {
   std::string_view rest = std::string_view(packet.bytes).substr(1);
   std::size_t next = 0;
+  bool all_there = true;
   const auto take_fd = [&] {
-    return next < packet.fds.size() ? std::move(packet.fds[next++]) : UniqueFd();
+    all_there = all_there && next < packet.fds.size();
+    return all_there ? std::move(packet.fds[next++]) : UniqueFd();
   };
   HandOver message;
   HandOverBody body;
   if (!take(rest, body)) return bad("supervisor");
-  if (body.has_home) message.home_procs = take_fd();
+  if (body.has_home != 0) message.home_procs = take_fd();
   for (unsigned i = 0; i < body.places; ++i) {
     PlaceBody place;
     if (!take(rest, place)) return bad("supervisor");
     UniqueFd base = take_fd();
-    UniqueFd lock = place.has_lock ? take_fd() : UniqueFd();
+    UniqueFd lock = place.has_lock != 0 ? take_fd() : UniqueFd();
     message.places.push_back({place.version, place.controllers, std::move(base), std::move(lock)});
   }
+  if (!all_there || next != packet.fds.size()) return bad("supervisor");
   message.name = rest;
   return message;
 }
@@ -144,11 +147,12 @@ Result<void> send(const Channel& channel, const SpawnRequest& request) {
 Result<void> send(const Channel& channel, const HandOver& message) {
   std::string bytes(1, static_cast<char>(Tag::hand_over));
   std::vector<int> fds;
-  append(bytes, HandOverBody{static_cast<bool>(message.home_procs),
+  append(bytes, HandOverBody{static_cast<std::uint8_t>(message.home_procs ? 1 : 0),
                              static_cast<std::uint8_t>(message.places.size())});
   if (message.home_procs) fds.push_back(message.home_procs.get());
   for (const HandOver::Place& place : message.places) {
-    append(bytes, PlaceBody{place.version, static_cast<bool>(place.lock), place.controllers});
+    append(bytes, PlaceBody{place.version, static_cast<std::uint8_t>(place.lock ? 1 : 0),
+                            place.controllers});
     fds.push_back(place.base.get());
     if (place.lock) fds.push_back(place.lock.get());
   }

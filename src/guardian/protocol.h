@@ -28,8 +28,9 @@ struct WaitStatus {
 };
 
 // Where a signal to the guardian came from. The terminal's own go to its whole foreground process
-// group, so that a command in the same group has had them too.
-enum class SignalOrigin : std::uint8_t { terminal, process };
+// group, so that a command in the same group has had them too; so has it those of a job that
+// signals its process group (`kill 0`).
+enum class SignalOrigin : std::uint8_t { terminal, job, process };
 
 // From the guardian.
 struct Started {

@@ -1,5 +1,6 @@
 #include "guardian/spawn_request.h"
 
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -167,10 +168,12 @@ Result<ReceivedSpawn> decode(std::string& bytes, std::vector<UniqueFd> fds) {
     return fail(std::errc::bad_message, "read a spawn request");
   }
 
+  const auto expected = static_cast<std::size_t>(std::popcount(present));
+  if (present >> (kV2GroupBit + 1) != 0 || fds.size() < expected) {
+    return fail(std::errc::bad_message, "read the descriptors of a spawn request");
+  }
   std::size_t next = 0;
-  const auto take = [&fds, &next] {
-    return next < fds.size() ? std::move(fds[next++]) : UniqueFd();
-  };
+  const auto take = [&fds, &next] { return std::move(fds[next++]); };
   for (unsigned i = 0; i < 3; ++i) {
     if ((present >> i & 1U) != 0) spawn.stdio[i] = take();
   }

@@ -173,6 +173,10 @@ Result<Newborn> Spawner::spawn(const ReceivedSpawn& request) {
   return Newborn{static_cast<pid_t>(pid), birth, UniqueFd(pidfd), std::move(report)};
 }
 
-bool Spawner::give_up_clone_into_group() { return std::exchange(clone_into_group_, false); }
+bool Spawner::may_try_again(const Newborn& dead) {
+  const bool cloned = dead.birth == Birth::in_group;
+  if (cloned) clone_into_group_ = false;
+  return cloned;
+}
 
 }  // namespace plimsoll::guardian

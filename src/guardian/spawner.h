@@ -45,8 +45,8 @@ class Spawner {
   [[nodiscard]] Result<Newborn> spawn(const ReceivedSpawn& request);
 
   // Call when a child has died without its birth byte. True if spawning it once more can help: it
-  // was cloned into its group, and from now on none will be.
-  [[nodiscard]] bool give_up_clone_into_group();
+  // was cloned into its group. From then on none will be.
+  [[nodiscard]] bool may_try_again(const Newborn& dead);
 
  private:
   sigset_t mask_;

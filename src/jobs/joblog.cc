@@ -75,7 +75,7 @@ std::optional<JoblogEntry> parse_line(std::string_view line) {
 }
 
 std::string shown(std::string_view line) {
-  std::string text = "\"" + std::string(line.substr(0, kShownBytes));
+  const std::string text = "\"" + std::string(line.substr(0, kShownBytes));
   return text + (line.size() > kShownBytes ? "...\"" : "\"");
 }
 
@@ -92,14 +92,15 @@ std::string joblog_header() { return std::string(kHeader) + '\n'; }
 
 std::string joblog_line(const JoblogEntry& entry) {
   constexpr int kRuntimeWidth = 10;
-  std::string line = std::to_string(entry.sequence) + '\t' + entry.host + '\t' +
-                     format_seconds(entry.started.time_since_epoch(), 0) + '\t' +
-                     format_seconds(entry.runtime, kRuntimeWidth) + '\t' +
-                     std::to_string(entry.sent) + '\t' + std::to_string(entry.received) + '\t' +
-                     std::to_string(entry.exit_value) + '\t' + std::to_string(entry.signal) + '\t';
+  const std::string columns = std::to_string(entry.sequence) + '\t' + entry.host + '\t' +
+                              format_seconds(entry.started.time_since_epoch(), 0) + '\t' +
+                              format_seconds(entry.runtime, kRuntimeWidth) + '\t' +
+                              std::to_string(entry.sent) + '\t' + std::to_string(entry.received) +
+                              '\t' + std::to_string(entry.exit_value) + '\t' +
+                              std::to_string(entry.signal) + '\t';
   std::string command = entry.command;
   std::replace(command.begin(), command.end(), '\n', '\0');
-  return line + command + '\n';
+  return columns + command + '\n';
 }
 
 Result<std::vector<JoblogEntry>> parse_joblog(std::string_view text, std::string_view file) {

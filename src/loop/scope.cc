@@ -135,7 +135,7 @@ Result<void> start_scope(const std::string& name, const std::vector<int>& pids) 
   const Slot slot(matched);
   if (code < 0) return fail_bus(code, "listen to systemd");
   // Without a subscription the manager of a user sends no signals to us.
-  sd_bus_error ignored = SD_BUS_ERROR_NULL;
+  sd_bus_error ignored{};
   sd_bus_call_method(bus->get(), kDestination, "/org/freedesktop/systemd1", kManager, "Subscribe",
                      &ignored, nullptr, nullptr);
   sd_bus_error_free(&ignored);

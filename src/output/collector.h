@@ -33,14 +33,14 @@ struct Config {
 // What the collector tells, on the loop of the thread that started it, until it is destroyed.
 struct Callbacks {
   // How much an attempt has written, where finish() could not say so yet.
-  std::function<void(const Ended&)> received;
+  std::function<void(const Ended&)> received{};
   // A disk is full, a file can't be made. Output waits or goes on without, as the text says.
-  std::function<void(const Trouble&)> trouble;
+  std::function<void(const Trouble&)> trouble{};
   // Nobody reads the program's own stdout or stderr any more (`plimsoll batch | head`). What goes
   // there is thrown away from now on; told once for each of the two.
-  std::function<void(const Lost&)> lost;
+  std::function<void(const Lost&)> lost{};
   // After drain().
-  std::function<void()> drained;
+  std::function<void()> drained{};
 };
 
 // Where one output of a job goes: to the collector, or to a file of the job's own, which is made or

@@ -5,8 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "base/check.h"
-
 namespace plimsoll::output {
 namespace {
 
@@ -156,9 +154,9 @@ std::unique_ptr<Turns> make_turns(Order order, Turns::Retire retire) {
   switch (order) {
     case Order::group: return std::make_unique<GroupTurns>(std::move(retire));
     case Order::line: return std::make_unique<LineTurns>(std::move(retire));
-    case Order::ordered: return std::make_unique<OrderedTurns>(std::move(retire));
+    case Order::ordered: break;
   }
-  PLIMSOLL_CHECK(false);
+  return std::make_unique<OrderedTurns>(std::move(retire));
 }
 
 }  // namespace plimsoll::output

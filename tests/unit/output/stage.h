@@ -51,16 +51,20 @@ inline void write_whole(int fd, std::string_view text) {
   }
 }
 
-// Blocks until that much has been read, or the end.
-inline std::string read_exactly(int fd, std::size_t size) {
-  std::string text(size, '\0');
+// Blocks until the text is full, or the end, where it is cut.
+inline void fill(std::string& text, int fd) {
   std::size_t done = 0;
-  while (done < size) {
-    const ssize_t got = ::read(fd, text.data() + done, size - done);
+  while (done < text.size()) {
+    const ssize_t got = ::read(fd, text.data() + done, text.size() - done);
     if (got <= 0) break;
     done += static_cast<std::size_t>(got);
   }
   text.resize(done);
+}
+
+inline std::string read_exactly(int fd, std::size_t size) {
+  std::string text(size, '\0');
+  fill(text, fd);
   return text;
 }
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The host tests on a kernel whose cgroups are all v2. Runs inside the machine.
+# vm: --kernel 6.12 --timeout 800
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 

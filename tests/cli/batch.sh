@@ -1,0 +1,185 @@
+#!/bin/bash
+# plimsoll batch, as its users meet it. Last line: `N passed, N failed`.
+set -uo pipefail
+source "$(dirname "$(realpath "$0")")/cases.bash"
+
+batch() { gives "$1" "$plimsoll" batch "${@:2}"; }
+
+case_text_file() {
+  printf '# comment\necho one\n\necho two >&2\nexit 3\n' >jobs
+  batch 1 -j1 -q jobs
+  same 'one' "$(cat out)"
+  has err two
+}
+
+case_standard_input_and_template() {
+  printf 'a b\nc\n' | "$plimsoll" batch -q -k -- 'echo "<"{}">"' >out
+  same $'<a b>\n<c>' "$(cat out)"
+}
+
+case_combinations_and_links() {
+  batch 0 -q -k -- echo {1}-{2} ::: a b ::: 1 2
+  same $'a-1\na-2\nb-1\nb-2' "$(cat out)"
+  batch 0 -q -k -- echo {1}-{2} ::: a b :::+ 1 2
+  same $'a-1\nb-2' "$(cat out)"
+}
+
+case_replacement_strings() {
+  batch 0 -q -k -- echo {} {.} {/} {//} {/.} '{#}' ::: d/x.tar.gz
+  same 'd/x.tar.gz d/x.tar x.tar.gz d x.tar 1' "$(cat out)"
+  batch 0 -q -j1 -- echo {%} {} ::: a
+  same '1 a' "$(cat out)"
+}
+
+case_null_and_colsep() {
+  printf 'a\nb\0c\0' | "$plimsoll" batch -0 -q -k -- 'printf %s\\n {}' >out
+  same $'a\nb\nc' "$(cat out)"
+  printf 'x,y\n' | "$plimsoll" batch --colsep , -q -- echo {2} {1} >out
+  same 'y x' "$(cat out)"
+}
+
+case_json_lines_with_needs() {
+  cat >jobs <<'END'
+{"id": "c", "shell": "echo c", "needs": ["b"]}
+{"id": "b", "argv": ["echo", "b"], "needs": ["a"], "env": {"X": "1"}}
+{"id": "a", "shell": "echo a; exit 0", "class": "first"}
+END
+  batch 0 -q -j4 jobs
+  same $'a\nb\nc' "$(cat out)"
+}
+
+case_failed_need_skips() {
+  cat >jobs <<'END'
+{"id": "a", "shell": "exit 1"}
+{"id": "b", "shell": "echo b", "needs": ["a"]}
+END
+  batch 2 -q jobs --report rep
+  empty out
+  has rep '"outcome":"skipped"'
+}
+
+case_bad_input_starts_nothing() {
+  printf '{"id":"a","shell":"touch started"}\n{"id":"b","shel":"x"}\n' >jobs
+  batch 125 jobs
+  has err jobs:2
+  has err shel
+  [[ ! -e started ]] || wrong 'a job was started'
+  batch 125 no-such-file
+  has err no-such-file
+  batch 125 --halt sometimes -- true ::: 1
+  has err --halt
+  has err sometimes
+}
+
+case_output_orders() {
+  batch 0 -q -j2 --output ordered -- 'echo {}; sleep 0.{}; echo {}' ::: 2 1
+  same $'2\n2\n1\n1' "$(cat out)"
+  batch 0 -q -j2 --output group -- 'echo {}; sleep {}; echo {}' ::: 2 0
+  same $'0\n0\n2\n2' "$(cat out)"
+  batch 0 -q -j1 --output line --tag -- 'echo {}; echo {}' ::: a
+  same $'a\ta\na\ta' "$(cat out)"
+}
+
+case_results() {
+  batch 0 -q --results res -- 'echo {}; echo e >&2' ::: x
+  same x "$(cat res/1/stdout)"
+  same e "$(cat res/1/stderr)"
+}
+
+case_joblog_and_resume() {
+  batch 1 -q --joblog log -- 'echo {}; test {} != b' ::: a b c
+  same 4 "$(wc -l <log)"
+  has log $'\tCommand'
+  batch 0 -q --joblog log --resume -- 'echo {}; test {} != b' ::: a b c
+  empty out
+  batch 1 -q --joblog log --resume-failed -- 'echo {}; test {} != b' ::: a b c
+  same b "$(cat out)"
+  batch 1 -q --joblog log --retry-failed -- 'echo {}; test {} != b' ::: a b c
+  same b "$(cat out)"
+}
+
+case_retries_make_attempts() {
+  batch 0 -q --retries 3 --report rep -- 'test $PLIMSOLL_ATTEMPT = 2 # {}' ::: x
+  head -1 rep >job
+  told job 'len(r["attempts"]) == 2' 'r["exit_code"] == 0'
+}
+
+case_halt_soon_and_now() {
+  batch 3 -q -j1 --halt soon,fail=1 -- 'exit {}' ::: 1 0 0
+  batch 3 -q -j2 --halt now,fail=1 --report rep -- 'sleep {} && false' ::: 0 100 100
+  has rep '"outcome":"cancelled"'
+}
+
+case_time_outs() {
+  batch 1 -q --timeout 200ms --report rep -- sleep ::: 100
+  has rep '"outcome":"timed_out"'
+  batch 1 -q -j1 --timeout 400% --report rep -- sleep ::: 0.5 0.5 0.5 100
+  has rep '"outcome":"timed_out"'
+}
+
+case_exit_status_counts() {
+  batch 0 -q -- true ::: 1
+  batch 7 -q -- false ::: 1 2 3 4 5 6 7
+  seq 120 >numbers
+  gives 101 "$plimsoll" batch -q -j8 -a numbers -- false
+}
+
+case_limits_of_each_job() {
+  is_root || return 0
+  batch 1 -q --memory-max 30M --report rep -- "$python" -c 'a = bytearray(200 << 20)' ::: x
+  has rep '"outcome":"over_limit"'
+}
+
+case_dry_run() {
+  batch 0 --dry-run -- 'echo {}' ::: a b
+  same $'echo a\necho b' "$(cat out)"
+}
+
+case_report() {
+  batch 0 -q --report - -- true ::: 1 2
+  same 3 "$(grep -c . out)"
+  tail -n 1 out >run
+  told run 'r["schema"] == "plimsoll.run/1"' 'r["jobs"] == 2' 'r["outcomes"]["exited"] == 2'
+}
+
+case_first_interrupt_lets_end_second_kills() {
+  "$plimsoll" batch -q -j1 --joblog log -- 'echo $$ >>pids; sleep {}' ::: 1 100 2>err &
+  local pid=$!
+  becomes_true test -s pids
+  kill -INT "$pid"
+  wait "$pid"
+  same 1 $? 'jobs that did not succeed after one interrupt'
+  same 2 "$(wc -l <log)"
+
+  rm -f pids log
+  "$plimsoll" batch -q -j1 --joblog log -- 'echo $$ >>pids; sleep {}' ::: 100 100 2>err &
+  pid=$!
+  becomes_true test -s pids
+  kill -INT "$pid"
+  becomes_true grep -q interrupted err
+  kill -INT "$pid"
+  wait "$pid"
+  same 2 $? 'jobs that did not succeed after two interrupts'
+  gone "$(head -n 1 pids)" || wrong 'the job lives'
+}
+
+case_reader_that_leaves() {
+  seq 2000 | timeout "$patience" "$plimsoll" batch -q -j2 -- 'echo {}; sleep 0.01' 2>err | head -n 1 >out
+  same 1 "$(wc -l <out)"
+  has err "can't be written"
+}
+
+case_left_behind_is_killed() {
+  batch 0 -q --report rep -- 'sleep 1000 & echo $! >pid-{}; until grep -q sleep /proc/$!/comm; do :; done' ::: x
+  becomes_true gone "$(cat pid-x)"
+  head -n 1 rep >job
+  told job 'r["left_behind"][0]["comm"] == "sleep"'
+}
+
+case_many_jobs() {
+  seq 500 >numbers
+  gives 0 "$plimsoll" batch -q -j4 --output ordered -a numbers -- echo
+  same "$(seq 500)" "$(cat out)"
+}
+
+run_cases "${1:-}"

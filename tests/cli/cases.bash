@@ -1,0 +1,148 @@
+# Cases of a test script: functions whose names begin with `case_`, each run by itself in an empty
+# directory; sourced.
+#
+# A case says what it expects with the words below. What is not as expected is told with what was
+# seen, and the case goes on: the first line that is wrong is seldom the only interesting one.
+# shellcheck shell=bash
+
+plimsoll=$(realpath "${PLIMSOLL:-$(dirname "${BASH_SOURCE[0]}")/../../build/plimsoll}")
+python=$(type -P /usr/bin/python3 || type -P python3)
+# As long as anything may take on a loaded or an emulated machine.
+readonly patience=${PATIENCE:-60}
+wrong=0
+
+# wrong TEXT...: the case has failed.
+wrong() {
+  wrong=1
+  echo "  ${FUNCNAME[1]}, line ${BASH_LINENO[1]}: $*"
+}
+
+# same EXPECTED SEEN [WHAT]
+same() { [[ $1 == "$2" ]] || wrong "${3:+$3: }expected '$1', saw '$2'"; }
+
+# has FILE TEXT / lacks FILE TEXT: a fixed string somewhere in a file.
+has() { grep -qF -- "$2" "$1" || wrong "expected '$2' in $1, which is: $(head -c 2000 "$1")"; }
+lacks() { ! grep -qF -- "$2" "$1" || wrong "did not expect '$2' in $1, which is: $(head -c 2000 "$1")"; }
+
+# empty FILE
+empty() { [[ ! -s $1 ]] || wrong "expected nothing in $1, which is: $(head -c 2000 "$1")"; }
+
+# gives STATUS COMMAND...: runs it with its output in the files `out` and `err`.
+gives() {
+  local expected=$1 seen=0
+  shift
+  "$@" >out 2>err || seen=$?
+  ((seen == expected)) || wrong "expected exit status $expected, saw $seen of: $*; on stderr: $(head -c 1000 err)"
+}
+
+# run STATUS OPTION... -- COMMAND...: the same of `plimsoll run`.
+run() { gives "$1" "$plimsoll" run "${@:2}"; }
+
+# becomes_true COMMAND...: waits for it.
+becomes_true() {
+  local end=$((SECONDS + patience))
+  until "$@" 2>/dev/null; do
+    if ((SECONDS >= end)); then
+      wrong "waited in vain for: $*"
+      return 1
+    fi
+    sleep 0.02
+  done
+}
+
+# gone PID: no process of this number lives; a zombie is dead.
+gone() { [[ ! -e /proc/$1 ]] || grep -qs '^State:.*[ZX] (' "/proc/$1/status"; }
+
+# told FILE EXPRESSION...: each holds in Python, where `r` is the JSON of the file.
+told() {
+  "$python" - "$@" <<'END' >told || wrong "report $1: $(cat told)"
+import json, sys
+try:
+    r = json.load(open(sys.argv[1]))
+except (OSError, ValueError) as error:
+    sys.exit(print(error) or 1)
+failed = 0
+for expression in sys.argv[2:]:
+    try:
+        if eval(expression):
+            continue
+        print("not so:", expression, end="; ")
+    except (KeyError, IndexError, TypeError) as error:
+        print(repr(error), "in", expression, end="; ")
+    failed = 1
+if failed:
+    print({k: v for k, v in r.items() if k not in ("samples", "machine", "host", "unavailable")})
+sys.exit(failed)
+END
+}
+
+is_root() { ((EUID == 0)); }
+
+# mount_of CONTROLLER: where a v1 hierarchy with it is mounted, else the v2 tree.
+mount_of() {
+  awk -v controller="$1" '
+    $3 == "cgroup" && ("," $4 ",") ~ ("," controller ",") && !v1 { v1 = $2 }
+    $3 == "cgroup2" && !v2 { v2 = $2 }
+    END { print v1 ? v1 : v2 }' /proc/mounts
+}
+
+# on_v1 CONTROLLER
+on_v1() { awk '$3 == "cgroup" { print "," $4 "," }' /proc/mounts | grep -q ",$1,"; }
+
+# hierarchies_used: mount points of v2 and of the v1 hierarchies with controllers, each once: what
+# is mounted again elsewhere is the same.
+hierarchies_used() {
+  awk '$3 ~ /^cgroup2?$/ && $4 !~ /name=/ && !seen[$3 $4]++ { print $2 }' /proc/mounts
+}
+
+# groups_left: what is below the group that this script works in, one a line.
+groups_left() {
+  local root
+  for root in $(hierarchies_used); do
+    find "$root${PLIMSOLL_CGROUP:?}" -mindepth 1 -type d 2>/dev/null
+  done
+}
+
+# processes_left: who is in the group that this script works in or below it, one a line.
+processes_left() {
+  grep -lsE ":${PLIMSOLL_CGROUP:?}(/|\$)" /proc/[0-9]*/cgroup | sed 's|/proc/\([0-9]*\)/.*|\1|'
+}
+
+nothing_left() { [[ -z $(groups_left) && -z $(processes_left) ]]; }
+
+# A group of this script's own, unless the caller named one; removed at the end.
+work_in_own_group() {
+  [[ ${PLIMSOLL_CGROUP:-} ]] || own_group=/plimsoll-test-$$
+  export PLIMSOLL_CGROUP=${own_group:-/${PLIMSOLL_CGROUP#/}}
+}
+
+leave_own_group() {
+  local root
+  [[ -n ${own_group:-} ]] || return 0
+  for root in $(hierarchies_used); do rmdir "$root$own_group" 2>/dev/null; done
+}
+
+# run_cases [PATTERN]: every case of the script whose name has the pattern in it, in the order of
+# their definition; then the line that the harness counts by.
+run_cases() {
+  local name passed=0 failed=0
+  [[ -x $plimsoll ]] || { echo "there is no program $plimsoll" && exit 1; }
+  scratch=$(mktemp -d)
+  trap 'cd / && rm -rf "$scratch"; leave_own_group' EXIT
+  work_in_own_group
+  ulimit -c 0
+  chmod 755 "$scratch"
+  for name in $(grep -o '^case_[a-z0-9_]*' "$0"); do
+    [[ $name == *${1:-}* ]] || continue
+    mkdir "$scratch/$name"
+    if (cd "$scratch/$name" && { "$name"; ((wrong == 0)); }) </dev/null >"$scratch/log" 2>&1; then
+      passed=$((passed + 1))
+    else
+      failed=$((failed + 1))
+      echo "FAILED: ${name#case_}"
+      cat "$scratch/log"
+    fi
+  done
+  echo "$passed passed, $failed failed"
+  ((failed == 0))
+}

@@ -1,0 +1,186 @@
+#!/bin/bash
+# Nothing survives: plimsoll's own processes are killed at random moments, with trees of processes
+# under them, and no process and no group of theirs may be left.
+#
+# ROUNDS (15) rounds, taken in turns: the supervisor, the guardian, both at once, both of one that
+# has only just started.
+# shellcheck disable=SC2016,SC2317 # dollars for the shells that are run; called by name
+set -u
+source "$(dirname "$0")/cases.bash"
+rounds=${ROUNDS:-15}
+readonly jobs=20
+
+# What a job is: a shell with a daemon, a process that ignores what can be ignored, and a busy one
+# that makes children all the time.
+job='
+(setsid sh -c "setsid sleep 1000 &" &)
+sh -c "trap \"\" TERM INT HUP; sleep 1000; sleep 1000" &
+while :; do true | true; sleep 0.05; done'
+
+# children_named PID NAME
+children_named() {
+  local child
+  for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+    [[ $(cat "/proc/$child/comm" 2>/dev/null) != "$2" ]] || echo "$child"
+  done
+}
+
+supervisor_of() { children_named "$1" pl-supervisor; }
+
+# A pause of up to MILLISECONDS.
+pause() { sleep "$(printf '0.%03d' $((RANDOM % $1)))"; }
+
+start_runs() {
+  local i
+  guardians=()
+  for ((i = 0; i < jobs; i++)); do
+    "$plimsoll" run -q --pids-max 50 -- sh -c "$job" 2>"err.$i" &
+    guardians+=($!)
+  done
+}
+
+# A batch holds the same jobs under one supervisor.
+start_batch() {
+  yes "sh $PWD/job" | head -n $jobs >jobs.txt
+  "$plimsoll" batch -j $jobs --pids-max 50 jobs.txt >/dev/null 2>err.0 &
+  guardians=($!)
+}
+
+start_jobs() {
+  echo "$job" >job
+  if ((round % 2)); then start_batch; else start_runs; fi
+}
+
+under_way() { (($(processes_left | wc -l) >= jobs * 3)); }
+
+kill_supervisors() {
+  local guardian status i=0
+  for guardian in "${guardians[@]}"; do
+    becomes_true eval '[[ $(supervisor_of '"$guardian"') ]]' || return
+    # shellcheck disable=SC2046 # one word or none
+    kill -KILL $(supervisor_of "$guardian")
+  done
+  for guardian in "${guardians[@]}"; do
+    wait "$guardian" 2>/dev/null
+    status=$?
+    same 125 $status 'the guardian'
+    has "err.$i" 'supervisor was ended by signal 9'
+    i=$((i + 1))
+  done
+}
+
+kill_guardians() {
+  local guardian i=0 supervisors=()
+  for guardian in "${guardians[@]}"; do
+    becomes_true eval '[[ $(supervisor_of '"$guardian"') ]]' || return
+    supervisors+=("$(supervisor_of "$guardian")")
+  done
+  kill -KILL "${guardians[@]}"
+  wait "${guardians[@]}" 2>/dev/null
+  for i in "${!supervisors[@]}"; do
+    becomes_true gone "${supervisors[i]}"
+    has "err.$i" 'was killed; every job was ended with it'
+  done
+}
+
+kill_both() {
+  local guardian both=()
+  for guardian in "${guardians[@]}"; do
+    # shellcheck disable=SC2207 # pids are words
+    both+=("$guardian" $(supervisor_of "$guardian"))
+  done
+  kill -KILL "${both[@]}"
+  wait "${guardians[@]}" 2>/dev/null
+  # A killed process is not dead at once.
+  for guardian in "${both[@]}"; do becomes_true gone "$guardian"; done
+  "$plimsoll" reap --stale >reaped 2>&1 || wrong "reap --stale: $(<reaped)"
+}
+
+# Says what is left and ends it, so that the next round starts from nothing.
+check_nothing_left() {
+  becomes_true nothing_left && return
+  wrong "round $round, $1: $(groups_left | wc -l) groups, as $(groups_left | head -n 1); processes $(
+    for pid in $(processes_left | head -n 5); do echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"; done)"
+  "$plimsoll" reap "$PLIMSOLL_CGROUP" >/dev/null 2>&1
+}
+
+case_killed_at_any_moment() {
+  local victims=(supervisors guardians both both)
+  for ((round = 0; round < rounds; round++)); do
+    victim=${victims[(round / 2) % 4]}
+    start_jobs
+    # At its start, among the starts of jobs, or with all of them running.
+    if ((round % 3)); then becomes_true under_way; fi
+    pause 300
+    "kill_$victim"
+    check_nothing_left "$victim"
+    ((wrong == 0)) || return
+  done
+}
+
+case_the_next_start_sweeps_what_both_left() {
+  round=0
+  start_runs
+  becomes_true under_way
+  local guardian both=()
+  for guardian in "${guardians[@]}"; do
+    # shellcheck disable=SC2207
+    both+=("$guardian" $(supervisor_of "$guardian"))
+  done
+  kill -KILL "${both[@]}"
+  wait "${guardians[@]}" 2>/dev/null
+  for guardian in "${both[@]}"; do becomes_true gone "$guardian"; done
+  run 0 -- true
+  # The sweep does not hold up the command, and need not be over when that is.
+  becomes_true eval 'nothing_left || { "$plimsoll" run -q true; false; }'
+  check_nothing_left 'the next start'
+}
+
+case_a_sweep_leaves_the_living_alone() {
+  "$plimsoll" run -q -- sh -c 'touch ready; while [ ! -e stop ]; do sleep 0.01; done; exit 9' &
+  local pid=$! i
+  becomes_true test -e ready
+  for i in 1 2 3; do run 0 -- true; done
+  gives 0 "$plimsoll" reap --stale
+  touch stop
+  wait $pid
+  same 9 $?
+}
+
+case_descriptors_stay_bounded() {
+  local pid i most=0 now
+  yes true | head -n 1000 >jobs.txt
+  "$plimsoll" batch -j 4 jobs.txt >/dev/null 2>err &
+  pid=$!
+  becomes_true eval '[[ $(supervisor_of '$pid') ]]'
+  local supervisor
+  supervisor=$(supervisor_of $pid)
+  while [[ -e /proc/$supervisor/fd ]]; do
+    for i in "$supervisor" "$pid"; do
+      now=$(ls "/proc/$i/fd" 2>/dev/null | wc -l)
+      ((now <= most)) || most=$now
+    done
+  done
+  wait $pid
+  same 0 $?
+  # A job that runs or is being removed takes about 30; one descriptor lost with each would show.
+  ((most > 0 && most < 700)) || wrong "$most descriptors"
+}
+
+case_a_kill_by_the_process_group() {
+  # `kill -9 -PGID` of the caller's job takes the guardian and the command, not the supervisor.
+  "$python" -c '
+import os, sys
+os.setpgid(0, 0)
+os.execv(sys.argv[1], sys.argv[1:])' "$plimsoll" run -q -- sh -c 'setsid sleep 1000 & echo $! >pid; sleep 1000' &
+  local pid=$!
+  becomes_true test -s pid
+  kill -KILL -- -$pid
+  wait $pid 2>/dev/null
+  becomes_true gone "$(<pid)"
+  check_nothing_left 'the process group'
+}
+
+case_nothing_is_left() { check_nothing_left 'the end'; }
+
+run_cases "${1:-}"

@@ -1,0 +1,152 @@
+#include "guardian/protocol.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+#include <sys/stat.h>
+
+#include "requests.h"
+
+namespace plimsoll::guardian {
+namespace {
+
+using cgroup::Controller;
+using cgroup::ControllerSet;
+using cgroup::Version;
+using ::testing::SizeIs;
+
+ino_t inode(int fd) {
+  struct stat status{};
+  return ::fstat(fd, &status) == 0 ? status.st_ino : 0;
+}
+
+UniqueFd copy(int fd) { return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 3)); }
+
+class ProtocolTest : public ::testing::Test {
+ protected:
+  template <class Message>
+  Message to_supervisor(const Message& message) {
+    EXPECT_TRUE(send(ends_.first, FromGuardian(message)));
+    return receive<Message>();
+  }
+  template <class Message>
+  Message receive() {
+    auto decoded = decode_from_guardian(*ends_.second.receive());
+    EXPECT_TRUE(decoded);
+    return std::move(std::get<Message>(*decoded));
+  }
+  FromSupervisor at_guardian() {
+    packet_ = *ends_.second.receive();
+    auto decoded = decode_from_supervisor(packet_);
+    EXPECT_TRUE(decoded);
+    return std::move(*decoded);
+  }
+
+  std::pair<Channel, Channel> ends_ = *Channel::make_pair();
+  Packet packet_;
+};
+
+TEST_F(ProtocolTest, WhatTheGuardianTells) {
+  const testing::OpenFiles files(1);
+  ASSERT_TRUE(send(ends_.first, Started{ChildId{7}, 1234, copy(files[0])}));
+  const auto started = receive<Started>();
+  EXPECT_EQ(started.id, ChildId{7});
+  EXPECT_EQ(started.pid, 1234);
+  EXPECT_EQ(inode(started.pidfd.get()), inode(files[0]));
+
+  const auto failed =
+      to_supervisor(StartFailed{ChildId{8}, SpawnStep::exec, std::errc::no_such_file_or_directory});
+  EXPECT_EQ(failed.id, ChildId{8});
+  EXPECT_EQ(failed.step, SpawnStep::exec);
+  EXPECT_EQ(failed.code, std::errc::no_such_file_or_directory);
+
+  Exited message{ChildId{9}, {WaitStatus::Kind::signalled, 9}, {}};
+  message.usage.ru_maxrss = 4711;
+  const auto exited = to_supervisor(message);
+  EXPECT_EQ(exited.id, ChildId{9});
+  EXPECT_EQ(exited.status, message.status);
+  EXPECT_EQ(exited.usage.ru_maxrss, 4711);
+
+  for (const SignalOrigin origin :
+       {SignalOrigin::terminal, SignalOrigin::job, SignalOrigin::process}) {
+    const auto signalled = to_supervisor(Signalled{15, origin});
+    EXPECT_EQ(signalled.number, 15);
+    EXPECT_EQ(signalled.origin, origin);
+  }
+  to_supervisor(Resumed{});
+}
+
+TEST_F(ProtocolTest, WhatTheSupervisorAsks) {
+  SpawnRequest request;
+  request.id = ChildId{3};
+  request.argv = {"true", "a b"};
+  ASSERT_TRUE(send(ends_.first, request));
+  const auto spawn = at_guardian();
+  EXPECT_EQ(std::get<ReceivedSpawn>(spawn).id, ChildId{3});
+  EXPECT_STREQ(std::get<ReceivedSpawn>(spawn).argv[1], "a b");
+
+  ASSERT_TRUE(send(ends_.first, StopYourself{}));
+  EXPECT_TRUE(std::holds_alternative<StopYourself>(at_guardian()));
+}
+
+TEST_F(ProtocolTest, ASpawnRequestOfMegabytes) {
+  SpawnRequest request;
+  request.argv = {"true"};
+  request.env.assign(100, "NAME=" + std::string(60'000, 'x'));
+  ASSERT_TRUE(send(ends_.first, request));
+  const auto spawn = at_guardian();
+  EXPECT_THAT(std::get<ReceivedSpawn>(spawn).env, SizeIs(101));
+  EXPECT_EQ(std::get<ReceivedSpawn>(spawn).env[99], request.env[99]);
+}
+
+TEST_F(ProtocolTest, ATreeIsHandedOverWithItsPlacesInOrder) {
+  const testing::OpenFiles files(4);
+  for (const bool with_home : {false, true}) {
+    HandOver message;
+    message.name = "plimsoll-20261121-035916-3f2a";
+    message.places.push_back({Version::v2, ControllerSet(), copy(files[0]), copy(files[1])});
+    message.places.push_back(
+        {Version::v1, ControllerSet(Controller::memory), copy(files[2]), UniqueFd()});
+    if (with_home) message.home_procs = copy(files[3]);
+    ASSERT_TRUE(send(ends_.first, message));
+    const auto received = at_guardian();
+    const auto& tree = std::get<HandOver>(received);
+    EXPECT_EQ(tree.name, message.name);
+    ASSERT_THAT(tree.places, SizeIs(2));
+    EXPECT_EQ(tree.places[0].version, Version::v2);
+    EXPECT_EQ(inode(tree.places[0].base.get()), inode(files[0]));
+    EXPECT_EQ(inode(tree.places[0].lock.get()), inode(files[1]));
+    EXPECT_EQ(tree.places[1].version, Version::v1);
+    EXPECT_EQ(tree.places[1].controllers, ControllerSet(Controller::memory));
+    EXPECT_EQ(inode(tree.places[1].base.get()), inode(files[2]));
+    EXPECT_FALSE(tree.places[1].lock);
+    EXPECT_EQ(static_cast<bool>(tree.home_procs), with_home);
+    if (with_home) {
+      EXPECT_EQ(inode(tree.home_procs.get()), inode(files[3]));
+    }
+  }
+}
+
+TEST_F(ProtocolTest, ATreeWhoseDescriptorsAreMissingIsAnError) {
+  const testing::OpenFiles files(2);
+  HandOver message;
+  message.name = "plimsoll-20261121-035916-3f2a";
+  message.places.push_back({Version::v2, ControllerSet(), copy(files[0]), copy(files[1])});
+  ASSERT_TRUE(send(ends_.first, message));
+  Packet packet = *ends_.second.receive();
+  packet.fds.pop_back();
+  EXPECT_FALSE(decode_from_supervisor(packet));
+}
+
+RC_GTEST_PROP(Protocol, AnyBytesAreAMessageOrAnError, ()) {
+  const auto tag = *rc::gen::element('S', 'F', 'X', 's', 'r', 'p', 'h', 'z', '?');
+  const auto body = *rc::gen::arbitrary<std::string>();
+  Packet packet{tag + body, {}};
+  (void)decode_from_supervisor(packet);
+  (void)decode_from_guardian(Packet{tag + body, {}});
+}
+
+}  // namespace
+}  // namespace plimsoll::guardian
