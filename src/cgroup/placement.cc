@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cgroup/group.h"
+#include "cgroup/run_tree.h"
 
 namespace plimsoll::cgroup {
 namespace {
@@ -32,11 +33,12 @@ bool is_writable(const Directory& directory) {
 // having controllers.
 bool is_true_root(const Directory& v2) { return !v2.has_file("cgroup.events"); }
 
-// systemd marks what it has given away (systemd's "Control Group APIs and Delegation").
-bool is_marked_delegated(const Directory& v2) {
-  char value = 0;
-  return (::fgetxattr(v2.fd(), "user.delegate", &value, 1) == 1 && value == '1') ||
-         (::fgetxattr(v2.fd(), "trusted.delegate", &value, 1) == 1 && value == '1');
+// A user's manager marks nothing, but has made this scope for us with Delegate=yes.
+bool is_scope_of_a_run(const Directory& v2) {
+  constexpr std::string_view kScope = ".scope";
+  std::string_view name = v2.label();
+  name.remove_prefix(name.rfind('/') + 1);
+  return name.ends_with(kScope) && is_run_name(name.substr(0, name.size() - kScope.size()));
 }
 
 bool systemd_runs() { return ::access("/run/systemd/system", F_OK) == 0; }
@@ -51,11 +53,23 @@ bool only_ours(const Directory& v2, const std::vector<int>& own_pids) {
 bool serves_as_base(const Directory& v2, const std::vector<int>& own_pids) {
   if (!is_writable(v2)) return false;
   if (is_true_root(v2)) return !systemd_runs();
-  return (is_marked_delegated(v2) || !systemd_runs()) && only_ours(v2, own_pids);
+  const bool given = is_marked_delegated(v2) || is_scope_of_a_run(v2) || !systemd_runs();
+  return given && only_ours(v2, own_pids);
 }
 
 Result<Directory> open_own(const Hierarchy& hierarchy) {
   return Directory::open(hierarchy.directory_of(hierarchy.own_path), hierarchy.version);
+}
+
+// systemd delegates to a user only some of the controllers that the root of the tree has; to ask
+// for the others would be refused.
+Base make_base(Hierarchy hierarchy, Directory directory) {
+  if (hierarchy.version == Version::v2) {
+    if (const auto text = directory.read("cgroup.controllers")) {
+      hierarchy.controllers = parse_v2_controllers(*text);
+    }
+  }
+  return Base{std::move(hierarchy), std::move(directory)};
 }
 
 // Makes the named path below the root of the hierarchy, enabling on v2 what is wanted on the way.
@@ -83,7 +97,7 @@ Result<Base> place_by_name(const Hierarchy& hierarchy, const std::string& path,
   if (!parts) return fail("--cgroup " + path + ": \"..\" is not allowed in it");
   auto directory = open_named(hierarchy, *parts, wanted);
   if (!directory) return pass(std::move(directory), "--cgroup " + path);
-  return Base{hierarchy, std::move(*directory)};
+  return make_base(hierarchy, std::move(*directory));
 }
 
 constexpr std::string_view kHelp =
@@ -96,7 +110,7 @@ Result<Base> place_on_v1(const Hierarchy& hierarchy) {
   if (!is_writable(*own)) {
     return fail("the group " + own->label() + " can't be written; " + std::string(kHelp));
   }
-  return Base{hierarchy, std::move(*own)};
+  return make_base(hierarchy, std::move(*own));
 }
 
 Result<Base> place_on_v2(const Hierarchy& hierarchy, const PlacementRequest& request,
@@ -104,13 +118,15 @@ Result<Base> place_on_v2(const Hierarchy& hierarchy, const PlacementRequest& req
   auto own = open_own(hierarchy);
   if (!own) return pass(std::move(own));
   const bool delegates_nothing = !hierarchy.controllers.has_any(request.wanted);
-  if (delegates_nothing && is_writable(*own)) return Base{hierarchy, std::move(*own)};
+  if (delegates_nothing && is_writable(*own)) return make_base(hierarchy, std::move(*own));
   if (serves_as_base(*own, request.own_pids)) {
     supervisor = is_true_root(*own) ? Supervisor::stays : Supervisor::moves;
-    return Base{hierarchy, std::move(*own)};
+    return make_base(hierarchy, std::move(*own));
   }
   auto root = Directory::open(hierarchy.mount_point, hierarchy.version);
-  if (root && is_true_root(*root) && is_writable(*root)) return Base{hierarchy, std::move(*root)};
+  if (root && is_true_root(*root) && is_writable(*root)) {
+    return make_base(hierarchy, std::move(*root));
+  }
   return fail("no group can be made: " + own->label() + " is not delegated to Plimsoll alone; " +
               std::string(kHelp));
 }
@@ -139,6 +155,12 @@ bool own_v2_group_serves(const Hierarchies& hierarchies, const std::vector<int>&
   if (v2 == nullptr || v2->controllers.empty()) return true;
   const auto own = open_own(*v2);
   return own && serves_as_base(*own, own_pids);
+}
+
+bool is_marked_delegated(const Directory& v2) {
+  char value = 0;
+  return (::fgetxattr(v2.fd(), "user.delegate", &value, 1) == 1 && value == '1') ||
+         (::fgetxattr(v2.fd(), "trusted.delegate", &value, 1) == 1 && value == '1');
 }
 
 void remove_named_path(const Placement& placement, const std::string& path) {

@@ -12,7 +12,7 @@ namespace plimsoll::cgroup {
 
 // The group below which a run makes its own, in one hierarchy.
 struct Base {
-  Hierarchy hierarchy;
+  Hierarchy hierarchy;  // of v2 with those controllers only that this group has to give
   Directory directory;
 };
 
@@ -41,6 +41,10 @@ Result<Placement> find_placement(const Hierarchies& hierarchies, const Placement
 // Whether our own v2 group can be the base. If not and systemd runs, ask systemd for a delegated
 // scope and look again; without v2 controllers there is nothing to delegate and the answer is yes.
 bool own_v2_group_serves(const Hierarchies& hierarchies, const std::vector<int>& own_pids);
+
+// Whether systemd has given this v2 group away, by the attribute user.delegate or trusted.delegate
+// (systemd's "Control Group APIs and Delegation").
+bool is_marked_delegated(const Directory& v2);
 
 // The directories that find_placement() made for a named path and that are empty again are removed,
 // the deepest first. Others that still use them keep them.

@@ -31,11 +31,13 @@ void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes) {
   }
 }
 
-record::TextStyle stderr_style() {
+record::TextStyle stderr_style() { return style_of(STDERR_FILENO); }
+
+record::TextStyle style_of(int fd) {
   record::TextStyle style;
   winsize size{};
-  if (::isatty(STDERR_FILENO) == 0) return style;
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
+  if (::isatty(fd) == 0) return style;
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
   const char* no_color = std::getenv("NO_COLOR");
   const bool colour = no_color == nullptr || *no_color == '\0';
   style.colour = colour ? record::Colour::ansi : record::Colour::none;

@@ -16,8 +16,9 @@ void complain_of_stuck(const reap::Stuck& stuck);
 // The same without a head line, for processes that were found left.
 void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes);
 
-// How to write for people on standard error: as wide as the terminal, in colour where it is one and
+// How to write for people on a descriptor: as wide as the terminal, in colour where it is one and
 // NO_COLOR is not set.
+record::TextStyle style_of(int fd);
 record::TextStyle stderr_style();
 
 }  // namespace plimsoll::cli

@@ -1,4 +1,100 @@
+// plimsoll doctor: what this host offers, what is missing, what that costs, what would add it.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
 #include "cli/command.h"
+#include "cli/diagnostics.h"
+#include "cli/exit_status.h"
+#include "cli/options.h"
+#include "engine/diagnosis.h"
+#include "guardian/guardian.h"
+#include "record/doctor.h"
+#include "record/writer.h"
+
 namespace plimsoll::cli {
-int doctor_command(int, char**) { return 125; }
+namespace {
+
+constexpr int kCanNotRun = 1;
+// As many as the loop has sources: each turn handles one.
+constexpr int kLastTurns = 4;
+
+struct DoctorOptions {
+  std::optional<std::string> cgroup_path;
+  bool json = false;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  plimsoll doctor
+  plimsoll doctor --cgroup /batch
+  plimsoll doctor --json | jq -r '.checks[] | select(.state != "ok") | .id'
+
+What a host offers is tried out, in groups of our own that are removed at the end. The exit status
+is 0 if jobs can be run here, 1 if not, 125 if Plimsoll itself failed. docs/doctor.md explains each
+check.
+)";
+
+std::optional<int> parse(DoctorOptions& options, int argc, char** argv) {
+  CLI::App app("Tells what this host offers, what is missing, and what would add it.", "doctor");
+  app.footer(kFooter);
+  app.add_option("--cgroup", options.cgroup_path,
+                 "Group to work below, as a path from the root of each hierarchy")
+      ->envname("PLIMSOLL_CGROUP");
+  app.add_flag("--json", options.json, "JSON (plimsoll.doctor/1) instead of text");
+  return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
+}
+
+// The guardian removes the groups once this process has ended, however it does.
+void end_on_signals(engine::Machine& machine) {
+  machine.on_signal([](const guardian::Signalled& signal) {
+    const int number = signal.number;
+    const bool ends =
+        number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    if (ends) std::_Exit(kSignalBase + number);
+  });
+}
+
+Result<void> print(const DoctorOptions& options, const record::DoctorReport& report) {
+  auto out = record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
+  if (options.json) return out.append(record::to_json(report, record::JsonForm::pretty));
+  return out.append(record::doctor_text(report, style_of(STDOUT_FILENO)));
+}
+
+Result<int> doctor(const DoctorOptions& options, guardian::Link link) {
+  engine::MachineConfig config;
+  config.run_id = engine::new_run_id(std::chrono::system_clock::now());
+  config.cgroup_path = options.cgroup_path;
+  config.controllers = engine::controllers_at_hand(options.cgroup_path);
+  const auto machine = engine::Machine::create(std::move(link), config);
+
+  engine::Patient patient{.run_id = config.run_id, .cgroup_path = options.cgroup_path};
+  if (machine) {
+    end_on_signals(**machine);
+    patient.machine = machine->get();
+  } else {
+    patient.why_no_machine = machine.error();
+  }
+  const record::DoctorReport report = engine::diagnose(patient);
+  // A guardian that was killed meanwhile removes nothing: then this does, and is an error.
+  for (int turn = 0; machine && turn < kLastTurns; ++turn) {
+    if (auto ran = (*machine)->run_once(Duration{}); !ran) return pass(std::move(ran));
+  }
+  if (auto printed = print(options, report); !printed) return pass(std::move(printed));
+  return report.why_not.empty() ? kSuccess : kCanNotRun;
+}
+
+}  // namespace
+
+int doctor_command(int argc, char** argv) {
+  DoctorOptions options;
+  if (const auto status = parse(options, argc, argv)) return *status;
+  auto link = guardian::become_guardian();
+  auto status = link ? doctor(options, std::move(*link)) : Result<int>(pass(std::move(link)));
+  if (status) return *status;
+  complain("doctor: " + status.error().message());
+  return kPlimsollFailed;
+}
+
 }  // namespace plimsoll::cli

@@ -97,7 +97,12 @@ Result<std::unique_ptr<Machine>> Machine::create(guardian::Link link, const Mach
                            [self = machine.get()](std::uint32_t) { self->take_messages(); });
   if (!watch) return pass(std::move(watch));
   machine->guardian_watch_ = std::move(*watch);
-  if (auto made = machine->make_tree(config); !made) return pass(std::move(made));
+  if (auto made = machine->make_tree(config); !made) {
+    machine->take_messages();
+    // Half a tree is the guardian's to remove, unless its death is what went wrong.
+    if (machine->guardian_gone_) return pass(machine->reap_after_guardian());
+    return pass(std::move(made));
+  }
   return machine;
 }
 

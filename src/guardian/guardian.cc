@@ -167,7 +167,8 @@ class Guardian {
       children_.erase(ended.child.pid);
       spawn({std::move(ended.packet), std::move(ended.request), {}, false});
     } else {
-      tell(Started{ended.request.id, ended.child.pid, std::move(ended.child.pidfd)});
+      tell(Started{ended.request.id, ended.child.pid, ended.child.birth,
+                   std::move(ended.child.pidfd)});
     }
   }
 

@@ -35,13 +35,14 @@ bool read_body(const std::string& bytes, Body& body) {
 struct StartedBody {
   ChildId id{};
   pid_t pid{};
+  Birth birth{};
 };
 
 struct Sender {
   const Channel& channel;
 
   Result<void> operator()(const Started& m) const {
-    return channel.send(tagged(Tag::started, StartedBody{m.id, m.pid}), {m.pidfd.get()});
+    return channel.send(tagged(Tag::started, StartedBody{m.id, m.pid, m.birth}), {m.pidfd.get()});
   }
   Result<void> operator()(const StartFailed& m) const {
     return channel.send(tagged(Tag::start_failed, m), {});
@@ -124,7 +125,7 @@ Result<FromGuardian> decode_from_guardian(Packet packet) {
   if (tag == Tag::started) {
     StartedBody body;
     if (!read_body(packet.bytes, body) || packet.fds.size() != 1) return bad("guardian");
-    return Started{body.id, body.pid, std::move(packet.fds.front())};
+    return Started{body.id, body.pid, body.birth, std::move(packet.fds.front())};
   }
   const auto plain = [&packet]<class Message>(Message message) -> Result<FromGuardian> {
     if (!read_body(packet.bytes, message)) return bad("guardian");

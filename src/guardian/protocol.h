@@ -13,6 +13,7 @@
 #include "cgroup/controller.h"
 #include "guardian/channel.h"
 #include "guardian/spawn_request.h"
+#include "guardian/spawner.h"
 
 // What guardian and supervisor say to each other: one packet a message, a tag byte first. Both are
 // the same program file, so the layout is that of the compiler and has no version.
@@ -35,6 +36,7 @@ enum class SignalOrigin : std::uint8_t { terminal, job, process };
 struct Started {
   ChildId id{};
   pid_t pid{};  // for display; identity is the pidfd
+  Birth birth{};
   UniqueFd pidfd;
 };
 struct StartFailed {

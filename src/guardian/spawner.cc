@@ -169,12 +169,14 @@ Result<Newborn> Spawner::spawn(const ReceivedSpawn& request) {
     Child(request, files, child_end.get(), request.v2_group && !into_group).run(mask_);
   }
   if (pid < 0) return fail_errno("make a process");
-  return Newborn{static_cast<pid_t>(pid), UniqueFd(pidfd), std::move(report), into_group};
+  const Birth birth = into_group ? Birth::in_group : Birth::moved;
+  return Newborn{static_cast<pid_t>(pid), birth, UniqueFd(pidfd), std::move(report)};
 }
 
 bool Spawner::may_try_again(const Newborn& dead) {
-  if (dead.cloned_into_group) clone_into_group_ = false;
-  return dead.cloned_into_group;
+  const bool cloned = dead.birth == Birth::in_group;
+  if (cloned) clone_into_group_ = false;
+  return cloned;
 }
 
 }  // namespace plimsoll::guardian

@@ -9,14 +9,20 @@
 
 namespace plimsoll::guardian {
 
+// How a child came into its v2 group.
+enum class Birth : std::uint8_t {
+  in_group,  // by clone3(2) with CLONE_INTO_CGROUP
+  moved,     // by writing itself into the group; also where there is no v2 group
+};
+
 // A child between its birth and its exec.
 struct Newborn {
   pid_t pid{};
+  Birth birth{};
   UniqueFd pidfd;
   // Delivers one birth byte, then the SpawnFailure if a step failed; end of file after the birth
   // byte alone means that the exec has happened, without it that the child was killed at birth.
   UniqueFd report;
-  bool cloned_into_group = false;
 };
 
 // What a child writes when a step before its exec failed.

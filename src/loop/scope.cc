@@ -114,6 +114,17 @@ Result<void> wait_for_job(sd_bus* bus, const Progress& progress) {
 
 bool systemd_runs() { return sd_booted() > 0; }
 
+Result<void> reach_systemd() {
+  auto bus = connect();
+  if (!bus) return pass(std::move(bus));
+  sd_bus_message* answered = nullptr;
+  const int code = sd_bus_get_property(bus->get(), kDestination, "/org/freedesktop/systemd1",
+                                       kManager, "Version", nullptr, &answered, "s");
+  const Message answer(answered);
+  if (code < 0) return fail_bus(code, "ask systemd for its version");
+  return {};
+}
+
 Result<void> start_scope(const std::string& name, const std::vector<int>& pids) {
   auto bus = connect();
   if (!bus) return pass(std::move(bus));

@@ -1,0 +1,118 @@
+#include "engine/diagnosis.h"
+
+#include "base/text.h"
+#include "cgroup/placement.h"
+#include "cgroup/run_tree.h"
+#include "engine/probe_groups.h"
+#include "engine/probe_host.h"
+#include "engine/probe_limits.h"
+#include "engine/probe_memory.h"
+#include "engine/probe_pressure.h"
+#include "engine/probe_process.h"
+
+namespace plimsoll::engine {
+namespace {
+
+using cgroup::Controller;
+using cgroup::ControllerSet;
+using record::Check;
+
+// The directories below which the run's own are: of each part of the pool two levels up.
+std::vector<std::string> bases_of(const cgroup::Group& pool) {
+  std::vector<std::string> bases;
+  for (const cgroup::Group::Part& part : pool.parts()) {
+    std::string path = part.directory.label();
+    for (int level = 0; level < 2; ++level) path.resize(path.rfind('/'));
+    bases.push_back(std::move(path));
+  }
+  return bases;
+}
+
+// Of the hierarchy that decides: v2 where there is one.
+Check placement_of(const Patient& patient, const std::vector<std::string>& bases) {
+  const cgroup::Hierarchy& first = patient.machine->hierarchies().all.front();
+  return judge_placement({.named = patient.cgroup_path.has_value(),
+                          .own = first.directory_of(first.own_path),
+                          .base = bases.front(),
+                          .run_name = cgroup::run_name(patient.run_id)});
+}
+
+// Without the pointer to this very command that errors of placement end with.
+std::string own_words(std::string message) {
+  constexpr std::string_view kPointer = "; `plimsoll doctor` tells more";
+  const std::size_t found = message.find(kPointer);
+  if (found != std::string::npos) message.erase(found, kPointer.size());
+  return message;
+}
+
+// Errors of placement say after a semicolon what would help.
+Check no_placement(const Error& error) {
+  const std::string words = own_words(error.message());
+  std::string_view remedy = words;
+  const std::string_view value = take_until(remedy, ';');
+  return {.id = "placement",
+          .state = record::CheckState::missing,
+          .value = std::string(value),
+          .cost = "no job can be run",
+          .remedy = std::string(trim(remedy))};
+}
+
+void probe_with_machine(Machine& machine, record::DoctorReport& report) {
+  auto groups = probe_groups(machine);
+  if (groups) {
+    report.sections.push_back({"Groups", std::move(*groups)});
+  } else {
+    report.why_not = groups.error().message();
+  }
+  auto leaf = machine.make_group("probe-files", {});
+  if (!leaf) {
+    if (report.why_not.empty()) report.why_not = leaf.error().message();
+    return;
+  }
+  std::vector<Check> memory = probe_memory(*leaf);
+  memory.push_back(probe_swap());
+  report.sections.push_back({"Memory", std::move(memory)});
+  report.sections.push_back({"Pressure", probe_pressure(&*leaf)});
+  report.sections.push_back({"CPU, I/O, processes", probe_limits(*leaf, machine.network())});
+}
+
+}  // namespace
+
+ControllerSet controllers_at_hand(const std::optional<std::string>& cgroup_path) {
+  ControllerSet at_hand;
+  const auto found = cgroup::discover_hierarchies();
+  if (!found) return at_hand;
+  const cgroup::Hierarchy* cpu = found->of(Controller::cpu);
+  if (cpu == nullptr || cpu->version == cgroup::Version::v2) return at_hand;
+  const ControllerSet wanted(Controller::cpu);
+  if (cgroup::find_placement({{*cpu}}, {cgroup_path, {}, wanted})) at_hand = wanted;
+  return at_hand;
+}
+
+record::DoctorReport diagnose(const Patient& patient) {
+  record::DoctorReport report;
+  cgroup::Hierarchies hierarchies;
+  std::vector<std::string> bases;
+  if (patient.machine != nullptr) {
+    hierarchies = patient.machine->hierarchies();
+    bases = bases_of(patient.machine->pool());
+  } else if (auto found = cgroup::discover_hierarchies()) {
+    hierarchies = std::move(*found);
+  }
+  std::vector<Check> host = probe_host(hierarchies, bases);
+  host.push_back(patient.machine != nullptr ? placement_of(patient, bases)
+                                            : no_placement(*patient.why_no_machine));
+  host.push_back(probe_delegation(hierarchies));
+  report.sections.push_back({"Host", std::move(host)});
+  if (patient.machine != nullptr) {
+    probe_with_machine(*patient.machine, report);
+  } else {
+    report.why_not = own_words(patient.why_no_machine->message());
+    report.sections.push_back({"Memory", {probe_swap()}});
+    report.sections.push_back({"Pressure", probe_pressure(nullptr)});
+  }
+  report.sections.push_back({"This process", probe_process()});
+  return report;
+}
+
+}  // namespace plimsoll::engine
