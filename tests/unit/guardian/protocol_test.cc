@@ -50,10 +50,11 @@ class ProtocolTest : public ::testing::Test {
 
 TEST_F(ProtocolTest, WhatTheGuardianTells) {
   const testing::OpenFiles files(1);
-  ASSERT_TRUE(send(ends_.first, Started{ChildId{7}, 1234, copy(files[0])}));
+  ASSERT_TRUE(send(ends_.first, Started{ChildId{7}, 1234, Birth::moved, copy(files[0])}));
   const auto started = receive<Started>();
   EXPECT_EQ(started.id, ChildId{7});
   EXPECT_EQ(started.pid, 1234);
+  EXPECT_EQ(started.birth, Birth::moved);
   EXPECT_EQ(inode(started.pidfd.get()), inode(files[0]));
 
   const auto failed =
