@@ -6,9 +6,10 @@ set -uo pipefail
 cd "$(dirname "$0")/../cli" || exit 1
 export PATIENCE=300 ROUNDS=6
 
+(($#)) || set -- run.sh run_groups.sh
 passed=0 failed=0
-for script in ./run.sh ./run_groups.sh ./batch.sh ./survival.sh; do
-  output=$("$script" 2>&1)
+for script in "$@"; do
+  output=$("./$script" 2>&1)
   status=$?
   echo "--- $script: exit $status"
   echo "$output"
