@@ -1,12 +1,12 @@
 #!/bin/bash
 # The command line on a kernel whose cgroups are all v2, in a machine where everything takes longer.
-# vm: --kernel 6.1 --timeout 1500
-# vm: --kernel 6.12 --timeout 1500
+# vm: --kernel 6.1
+# vm: --kernel 6.12
 set -uo pipefail
 cd "$(dirname "$0")/../cli" || exit 1
 export PATIENCE=300 ROUNDS=6
 
-(($#)) || set -- run.sh run_groups.sh
+(($#)) || set -- batch.sh
 passed=0 failed=0
 for script in "$@"; do
   output=$("./$script" 2>&1)
