@@ -69,36 +69,41 @@ counted() {
 # Processes that all tests together may have: a fork bomb that escapes its own limit stops here.
 readonly processes_max=16000
 
-# Makes a group of this run at the root of each hierarchy, unless the caller named one.
+# Makes a group for this run at the root of each hierarchy, unless the caller named one: the outer
+# one bounds, in the inner one the tests work, so that they are alone there.
 enter_group() {
   [[ -z ${PLIMSOLL_CGROUP:-} && -d /sys/fs/cgroup ]] && ((EUID == 0)) || return 0
-  export PLIMSOLL_CGROUP=/plimsoll-test-$$
-  local root file
+  outer_group=/plimsoll-test-$$
+  export PLIMSOLL_CGROUP=$outer_group/work
+  local root group file
   for root in $(hierarchies); do
-    mkdir "$root$PLIMSOLL_CGROUP" 2>/dev/null || continue
-    # A new v1 cpuset takes no process before it has CPUs and memory.
-    for file in cpuset.cpus cpuset.mems; do
-      [[ ! -e $root/$file ]] || cat "$root/$file" >"$root$PLIMSOLL_CGROUP/$file" 2>/dev/null || true
+    for group in "$root$outer_group" "$root$PLIMSOLL_CGROUP"; do
+      mkdir "$group" 2>/dev/null || continue
+      # A new v1 cpuset takes no process before it has CPUs and memory.
+      for file in cpuset.cpus cpuset.mems; do
+        [[ ! -e $root/$file ]] || cat "$root/$file" >"$group/$file" 2>/dev/null || true
+      done
     done
-    file=$root$PLIMSOLL_CGROUP/pids.max
-    [[ ! -e $file ]] || { echo $processes_max >"$file" && pids_group=${file%/pids.max}; }
+    file=$root$outer_group/pids.max
+    [[ ! -e $file ]] || echo $processes_max >"$file" || true
   done
   trap leave_group EXIT
 }
 
 # Puts the caller under processes_max: on v1 only, where a group may have processes and children.
 enter_pids_group() {
-  [[ ${pids_group:-} != */pids/* ]] || echo 0 >"$pids_group/cgroup.procs"
+  local procs=/sys/fs/cgroup/pids${outer_group:-/none}/cgroup.procs
+  [[ ! -e $procs ]] || echo 0 >"$procs"
 }
 
-# Ends and removes what tests have left in this run's group, and removes that.
+# Ends and removes what tests have left in this run's groups, and removes those.
 leave_group() {
   local root
   for root in $(hierarchies); do
-    [[ -d $root$PLIMSOLL_CGROUP ]] || continue
-    find "$root$PLIMSOLL_CGROUP" -name cgroup.procs -exec cat {} + | xargs -r kill -KILL || true
+    [[ -d $root$outer_group ]] || continue
+    find "$root$outer_group" -name cgroup.procs -exec cat {} + | xargs -r kill -KILL || true
     sleep 0.1
-    find "$root$PLIMSOLL_CGROUP" -depth -type d -exec rmdir {} + 2>/dev/null || true
+    find "$root$outer_group" -depth -type d -exec rmdir {} + 2>/dev/null || true
   done
 }
 
