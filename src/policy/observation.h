@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/units.h"
+
+// What the governor is told of a running job and of the machine: values that the real machine and
+// the simulated one both give.
+namespace plimsoll::policy {
+
+// One look at a running attempt.
+struct JobSample {
+  Duration ran{};  // running time since its start; frozen time does not count
+  Bytes used{};    // bytes that can't be dropped, now
+  Bytes peak{};    // the most of them so far, as far as is known
+  Duration cpu{};  // CPU time so far
+  // I/O done so far, read and written; absent where the host can't tell.
+  std::optional<Bytes> io{};
+};
+
+// Shares of the time since the sample before, 0..1, by the kernel's stall totals.
+struct StallShares {
+  std::optional<double> cpu_some{};
+  std::optional<double> memory_full{};
+  std::optional<double> io_full{};
+};
+
+// One look at the machine and the pool.
+struct MachineSample {
+  Bytes pool_used{};                 // bytes of the pool that can't be dropped
+  std::optional<Bytes> available{};  // MemAvailable of the whole machine
+  // Runnable tasks, the running ones included; absent where the host can't tell.
+  std::optional<std::uint64_t> runnable{};
+  std::optional<double> cores_busy{};  // by anybody, since the sample before
+  StallShares stall;
+  std::optional<Bytes> swap_free{};  // absent: there is no swap
+};
+
+}  // namespace plimsoll::policy
