@@ -9,7 +9,7 @@ export PATIENCE=300 ROUNDS=6
 (($#)) || set -- batch.sh
 passed=0 failed=0
 for script in "$@"; do
-  output=$("./$script" 2>&1)
+  output=$(env --default-signal=INT,QUIT "./$script" 2>&1)
   status=$?
   echo "--- $script: exit $status"
   echo "$output"
