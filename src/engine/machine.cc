@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "base/file.h"
 #include "cgroup/run_removal.h"
 #include "cgroup/sweep.h"
 #include "loop/scope.h"
@@ -26,11 +27,22 @@ constexpr Duration kSweepPatience = std::chrono::seconds(10);
 // Each try that fails is another run ending at that very moment.
 constexpr unsigned kPlacementTries = 20;
 
+// Newer kernels count blkio of v1 only on devices where a limit was set: where even the root names
+// no device, a group would cost a directory for each job and tell nothing.
+bool counts_io(const cgroup::Hierarchies& hierarchies) {
+  const cgroup::Hierarchy* io = hierarchies.of(Controller::io);
+  if (io == nullptr || io->version == cgroup::Version::v2) return true;
+  const auto root =
+      read_text_at(AT_FDCWD, io->mount_point + "/blkio.throttle.io_service_bytes_recursive");
+  return !root || root->find(':') != std::string::npos;
+}
+
 // What every job's group has, so that its report is whole. On v2 `cpu` costs nothing to create and
 // brings the weights; on v1 each controller is a directory more for each job, so those whose
 // figures the v2 tree has are left out.
 ControllerSet always_wanted(const cgroup::Hierarchies& hierarchies) {
-  ControllerSet wanted(Controller::memory, Controller::io, Controller::pids);
+  ControllerSet wanted(Controller::memory, Controller::pids);
+  if (counts_io(hierarchies)) wanted.add(Controller::io);
   if (hierarchies.v2() == nullptr) wanted.add(Controller::cpuacct), wanted.add(Controller::freezer);
   if (hierarchies.layout() == cgroup::Layout::v2) wanted.add(Controller::cpu);
   return wanted;

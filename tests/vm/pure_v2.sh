@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../cli" || exit 1
 export PATIENCE=300 ROUNDS=6
 
-(($#)) || set -- batch.sh
+(($#)) || set -- batch.sh run.sh run_groups.sh survival.sh
 passed=0 failed=0
 for script in "$@"; do
   output=$(env --default-signal=INT,QUIT "./$script" 2>&1)
