@@ -81,16 +81,6 @@ Result<void> set_swap_max(const Group& group, Bytes bytes, std::optional<Bytes> 
   return setting.write("memory.memsw.limit_in_bytes", std::to_string((*memory_max + bytes).count));
 }
 
-Result<void> set_cpus(const Group& group, double cpus) {
-  const Setting setting(group, Controller::cpu, "--cpus");
-  if (auto ok = setting.check_controller(); !ok) return ok;
-  const auto quota = std::to_string(std::llround(std::max(cpus * kPeriodUs, kQuotaUsMin)));
-  const auto period = std::to_string(std::llround(kPeriodUs));
-  if (!setting.is_v1()) return setting.write("cpu.max", quota + " " + period);
-  if (auto wrote = setting.write("cpu.cfs_period_us", period); !wrote) return wrote;
-  return setting.write("cpu.cfs_quota_us", quota);
-}
-
 Result<void> set_cpuset(const Group& group, const std::string& cpus) {
   const Setting setting(group, Controller::cpuset, "--cpuset");
   if (auto ok = setting.check_controller(); !ok) return ok;
@@ -173,6 +163,20 @@ Result<void> set_oom_group(const Group& group) {
 }
 
 }  // namespace
+
+Result<void> set_cpus(const Group& group, std::optional<double> cpus) {
+  const Setting setting(group, Controller::cpu, "--cpus");
+  if (auto ok = setting.check_controller(); !ok) return ok;
+  const auto quota_us = [](double cores) {
+    return std::to_string(std::llround(std::max(cores * kPeriodUs, kQuotaUsMin)));
+  };
+  const auto period = std::to_string(std::llround(kPeriodUs));
+  if (!setting.is_v1()) {
+    return setting.write("cpu.max", (cpus ? quota_us(*cpus) : "max") + " " + period);
+  }
+  if (auto wrote = setting.write("cpu.cfs_period_us", period); !wrote) return wrote;
+  return setting.write("cpu.cfs_quota_us", cpus ? quota_us(*cpus) : "-1");
+}
 
 ControllerSet controllers_for(const Limits& limits) {
   ControllerSet needed;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "base/limits.h"
 #include "base/result.h"
 #include "cgroup/group.h"
@@ -14,6 +16,9 @@ ControllerSet controllers_for(const Limits& limits);
 // what has none (memory.high) and what the kernel refuses is an error whose text names the option,
 // the reason and what would help. Files and units: docs/cgroups.md, "Limits".
 Result<void> apply_limits(const Group& group, const Limits& limits);
+
+// Sets or lifts (no value) the CPU quota of a group, in cores.
+Result<void> set_cpus(const Group& group, std::optional<double> cpus);
 
 // v1's cpu.shares for a v2 weight: the kernel's defaults, 1024 and 100, mean the same.
 std::uint64_t cpu_shares_of(unsigned weight);

@@ -41,7 +41,10 @@ std::string start_failure_text(const guardian::StartFailed& failure,
 }  // namespace
 
 Attempt::Attempt(Machine& machine, AttemptRequest request, Callbacks callbacks)
-    : machine_(machine), request_(std::move(request)), callbacks_(std::move(callbacks)) {}
+    : machine_(machine),
+      request_(std::move(request)),
+      callbacks_(std::move(callbacks)),
+      time_(loop::now()) {}
 
 Attempt::~Attempt() {
   if (child_) machine_.forget(*child_);
@@ -49,11 +52,10 @@ Attempt::~Attempt() {
 
 void Attempt::start() {
   auto group = machine_.make_group(request_.group, request_.limits);
-  started_at_ = loop::now();
   result_.started = wall_now();
   if (!group) return refuse(group.error().message());
   group_ = std::make_shared<cgroup::Leaf>(std::move(*group));
-  sampler_.emplace(*group_, started_at_, machine_.network());
+  sampler_.emplace(*group_, loop::now(), machine_.network());
   sample_timer_ = machine_.loop().timer([this] { on_sample_due(); });
   timeout_timer_ = machine_.loop().timer([this] { on_time_out(); });
   watch_v1_oom();
@@ -77,7 +79,7 @@ void Attempt::spawn() {
     request_.spawn.v1_procs.push_back(file->get());
     procs.push_back(std::move(*file));
   }
-  started_at_ = loop::now();
+  time_ = RunningTime(loop::now());
   auto child = machine_.spawn(
       request_.spawn,
       {.started = [this](guardian::Started started) { on_started(std::move(started)); },
@@ -107,6 +109,7 @@ void Attempt::watch_v1_oom() {
 void Attempt::on_started(guardian::Started started) {
   pidfd_ = std::move(started.pidfd);
   for (const int number : early_signals_) signal_main(number);
+  pause_if_wanted();
 }
 
 void Attempt::on_start_failed(const guardian::StartFailed& failure) {
@@ -127,7 +130,7 @@ void Attempt::fail_to_start(std::string reason) {
 void Attempt::on_exited(const guardian::Exited& exited) {
   child_.reset();
   status_ = exited.status;
-  result_.end.wall = loop::now() - started_at_;
+  result_.end.wall = loop::now() - time_.started();
   result_.ended = wall_now();
   result_.rusage = report_of(exited.usage);
   if (emptied_) {
@@ -143,32 +146,52 @@ void Attempt::set_timeout(std::optional<Duration> timeout) {
 }
 
 void Attempt::arm_timeout() {
-  if (suspended_at_ || (!kill_at_ && !request_.timeout)) return timeout_timer_.off();
-  timeout_timer_.set(kill_at_ ? *kill_at_ : started_at_ + *request_.timeout + suspended_);
+  const auto limit = kill_after_ran_ ? kill_after_ran_ : request_.timeout;
+  if (!limit || time_.is_paused()) return timeout_timer_.off();
+  timeout_timer_.set(time_.reaches(*limit));
 }
 
 void Attempt::suspend() {
-  if (suspended_at_ || reaper_ || !timeout_timer_) return;
-  suspended_at_ = loop::now();
+  time_.pause(loop::now());
+  if (!timeout_timer_ || reaper_) return;
   arm_timeout();
+  sample_timer_.off();
 }
 
 void Attempt::resume() {
-  if (!suspended_at_) return;
-  const Duration pause = loop::now() - *std::exchange(suspended_at_, std::nullopt);
-  suspended_ += pause;
-  if (kill_at_) *kill_at_ += pause;
-  result_.paused = suspended_;
-  if (!reaper_) arm_timeout();
+  time_.resume(loop::now());
+  if (!timeout_timer_ || reaper_ || time_.is_paused()) return;
+  arm_timeout();
+  if (sampler_) sample_timer_.set(loop::now());
+}
+
+void Attempt::freeze() {
+  if (freeze_wanted_ || reaper_) return;
+  freeze_wanted_ = true;
+  suspend();
+  pause_if_wanted();
+}
+
+void Attempt::thaw() {
+  if (!freeze_wanted_) return;
+  freeze_wanted_ = false;
+  paused_.reset();
+  resume();
+}
+
+void Attempt::pause_if_wanted() {
+  if (!freeze_wanted_ || !pidfd_ || reaper_) return;
+  auto paused = PauseGuard::pause(group_, request_.limits.cpus);
+  if (paused) paused_.emplace(std::move(*paused));
 }
 
 void Attempt::on_time_out() {
   if (reaper_) return;
-  if (kill_at_) return reap();
+  if (kill_after_ran_) return reap();
   set_cause(Outcome::timed_out, "took longer than " + format_duration(*request_.timeout));
   cgroup::signal_all(*group_, SIGTERM);
   cgroup::signal_all(*group_, SIGCONT);  // one that is stopped acts on no TERM
-  kill_at_ = loop::now() + request_.kill_after;
+  kill_after_ran_ = time_.ran(loop::now()) + request_.kill_after;
   arm_timeout();
 }
 
@@ -203,18 +226,25 @@ void Attempt::set_cause(Outcome outcome, std::string reason) {
 }
 
 const measure::Sample& Attempt::sample(measure::Level level) {
-  return sampler_->sample(loop::now(), wall_now(), level);
+  const auto state = is_paused() ? measure::SampleState::paused : measure::SampleState::running;
+  return sampler_->sample(loop::now(), wall_now(), level, state);
 }
 
 void Attempt::on_sample_due() {
-  sample(measure::Level::full);
-  sample_timer_.set(sampler_->next_due());
+  const measure::Sample& seen = sample(measure::Level::full);
+  Instant due = sampler_->next_due();
+  if (callbacks_.looked) {
+    due = std::min(due, loop::now() + look_gap_.after(seen.memory.used.value_or(Bytes{})));
+    callbacks_.looked(seen);
+  }
+  if (!reaper_ && !is_paused()) sample_timer_.set(due);
 }
 
 void Attempt::reap() {
   if (reaper_) return;
   sample_timer_.off();
   timeout_timer_.off();
+  result_.paused = time_.paused(loop::now());
   reaper_.emplace(
       machine_.loop(), machine_.worker(), group_,
       reap::ReaperOptions{.left_behind =
@@ -228,6 +258,7 @@ void Attempt::reap() {
 // The main process may not have been waited for yet: its status is what the outcome rests on.
 void Attempt::on_empty() {
   emptied_ = true;
+  paused_.reset();  // till now, so that nothing runs on between the decision and the kill
   oom_watch_ = {};
   result_.usage = sampler_->finish(loop::now(), wall_now());
   if (!child_) conclude();

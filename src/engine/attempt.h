@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "base/units.h"
+#include "engine/look_gap.h"
 #include "engine/machine.h"
+#include "engine/pause_guard.h"
+#include "engine/running_time.h"
 #include "measure/job_sampler.h"
 #include "policy/attempt.h"
 #include "reap/reaper.h"
@@ -50,6 +53,8 @@ class Attempt {
     std::function<void(const policy::AttemptEnd&)> over;
     // The group is removed as well; after `over`. May destroy the attempt.
     std::function<void(const AttemptResult&)> gone;
+    // It was looked at, often enough for whoever decides; not while it is paused. May be empty.
+    std::function<void(const measure::Sample&)> looked;
     // A process does not die; again from time to time.
     std::function<void(const reap::Stuck&)> stuck;
   };
@@ -65,6 +70,11 @@ class Attempt {
   // In place of start(): ends at once as `failed_to_start`, told from the loop.
   void refuse(std::string reason);
 
+  // Stops its processes where they stand, once they have begun: never around a birth. Undone by
+  // thaw() and by the end.
+  void freeze();
+  void thaw();
+
   // Its group has been frozen by somebody else, or thawed: time stands still for its time-out.
   void suspend();
   void resume();
@@ -77,7 +87,10 @@ class Attempt {
   // Replaces the time-out, still counted from the start.
   void set_timeout(std::optional<Duration> timeout);
 
-  [[nodiscard]] Instant started_at() const { return started_at_; }
+  [[nodiscard]] Duration ran(Instant now) const { return time_.ran(now); }
+  [[nodiscard]] bool is_paused() const { return time_.is_paused(); }
+  // Its group; null before start() and where none could be made.
+  [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const { return group_; }
 
  private:
   struct Cause {
@@ -95,6 +108,7 @@ class Attempt {
   void set_cause(policy::Outcome outcome, std::string reason);
   void fail_to_start(std::string reason);
   void arm_timeout();
+  void pause_if_wanted();
   const measure::Sample& sample(measure::Level level);
   void on_sample_due();
   void reap();
@@ -106,7 +120,7 @@ class Attempt {
   Machine& machine_;
   AttemptRequest request_;
   Callbacks callbacks_;
-  Instant started_at_{};
+  RunningTime time_;  // since the spawn
   std::shared_ptr<const cgroup::Group> group_;
   std::optional<measure::JobSampler> sampler_;
   std::optional<guardian::ChildId> child_;
@@ -117,9 +131,10 @@ class Attempt {
   bool emptied_ = false;  // nobody lives in the group, the final counters are read
   bool removed_ = false;  // the group does not exist (any more)
   AttemptResult result_;
-  std::optional<Instant> suspended_at_;
-  Duration suspended_{};            // in all, until the last resume()
-  std::optional<Instant> kill_at_;  // after a time-out's TERM
+  bool freeze_wanted_ = false;
+  std::optional<PauseGuard> paused_;
+  std::optional<Duration> kill_after_ran_;  // set by a time-out's TERM
+  LookGap look_gap_;
   std::optional<reap::Reaper> reaper_;
   loop::Timer sample_timer_;
   loop::Timer timeout_timer_;

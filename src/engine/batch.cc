@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <signal.h>
 
+#include <climits>
+
 #include "base/quantity.h"
 #include "engine/host.h"
 #include "engine/reporting.h"
@@ -30,7 +32,6 @@ std::uint64_t oom_kills_of(const measure::MemoryEvents& events) {
 struct Batch::Live {
   explicit Live(measure::MachineSpan machine_span) : span(std::move(machine_span)) {}
 
-  std::unique_ptr<Attempt> attempt;
   measure::MachineSpan span;
   std::optional<output::Capture> capture;
   bool is_over = false;
@@ -48,24 +49,36 @@ struct Batch::Book {
   std::unique_ptr<Live> last;  // only while it waits for another attempt
 };
 
-Batch::Batch(Machine& machine, BatchConfig config, BatchObserver observer)
+Batch::Batch(Machine& machine, policy::Estimator& estimator, BatchConfig config,
+             BatchObserver observer)
     : machine_(machine),
       config_(std::move(config)),
       observer_(std::move(observer)),
       host_(describe_host(machine.hierarchies().layout())),
-      queue_(config_.queue),
       begun_(loop::now()),
-      system_(machine) {
-  wake_ = machine_.loop().timer([] {});
+      system_(machine),
+      conductor_(config_.conductor, estimator,
+                 {.event = [this](const Event& event) { on_event(event); },
+                  .over = [this](const JobOver& over) { on_conducted(over); }}),
+      world_(machine, system_, conductor_,
+             {.prepare = [this](const policy::Start& start) { return prepare(start); },
+              .over = [this](AttemptKey key, const policy::AttemptEnd&) { on_over(key); },
+              .gone = [this](AttemptKey key, const AttemptResult& result) { on_gone(key, result); },
+              .stuck =
+                  [this](AttemptKey key, const reap::Stuck& stuck) {
+                    notice("job " + spec_of(key.job).name +
+                           ": killed processes have not ended after " +
+                           format_duration(stuck.since));
+                  }}) {
   system_.on_sample([this](const measure::SystemSample& sample) {
     for (auto& [key, live] : live_) live->span.observe(sample);
   });
   for (const policy::JobSpec& job : config_.jobs) {
     places_.emplace(job.id, places_.size());
-    queue_.enter(job);
     Book& book = books_[job.id];
     book.queued = wall_now();
     book.waiting_since = begun_;
+    conductor_.enter(job);
   }
   progress_.jobs = config_.jobs.size();
   summary_.run = config_.run_id;
@@ -84,12 +97,12 @@ Result<record::RunSummary> Batch::run() {
   if (auto started = start_collector(); !started) return pass(std::move(started));
   machine_.on_signal([this](const guardian::Signalled& signal) { on_signal(signal); });
   machine_.on_resumed([this] { resume_all(); });
-  turn();
+  conductor_.begin(world_);
   Result<void> ran{};
-  while (ran && (queue_.unfinished() > 0 || !live_.empty())) {
+  while (ran && (!conductor_.is_over() || world_.attempts() > 0 || !live_.empty())) {
     ran = machine_.run_once(Duration(-1));
+    world_.collect();
     finished_.clear();
-    turn();
   }
   collector_->drain();
   while (ran && !drained_) ran = machine_.run_once(Duration(-1));
@@ -120,7 +133,7 @@ Result<void> Batch::start_collector() {
 // As a command in a pipe ends when its reader has.
 void Batch::on_output_lost(const output::Lost& lost) {
   notice("the output can't be written: " + lost.error.message() + "; killing the running jobs");
-  if (!queue_.is_stopping()) interrupt();
+  if (!conductor_.is_stopping()) interrupt();
   interrupt();
 }
 
@@ -139,30 +152,6 @@ Result<output::Opened> Batch::open_output(const policy::JobSpec& job, unsigned a
   return collector_->open(spec);
 }
 
-void Batch::turn() {
-  for (const policy::Decision& decision : queue_.tick(loop::now())) carry_out(decision);
-  if (const auto next = queue_.next_wake()) {
-    wake_.set(*next);
-  } else {
-    wake_.off();
-  }
-}
-
-void Batch::carry_out(const policy::Decision& decision) {
-  if (const auto* begin = std::get_if<policy::Start>(&decision.action)) {
-    start(*begin);
-  } else if (const auto* skip = std::get_if<policy::Skip>(&decision.action)) {
-    end_job(skip->job, policy::Outcome::skipped, decision.reason, nullptr);
-  } else if (const auto* give_up = std::get_if<policy::GiveUp>(&decision.action)) {
-    give_up_on(give_up->job);
-  } else if (const auto* cancel = std::get_if<policy::Cancel>(&decision.action)) {
-    for (auto& [key, live] : live_) {
-      if (key.first != cancel->job || live->is_over) continue;
-      live->attempt->kill(policy::Outcome::cancelled, decision.reason);
-    }
-  }
-}
-
 // Its last attempt was its end after all: what that has written is its output.
 void Batch::give_up_on(JobId job) {
   if (const auto last = std::move(books_.at(job).last)) {
@@ -171,7 +160,7 @@ void Batch::give_up_on(JobId job) {
   }
   // Its group is still being removed.
   for (auto& [key, live] : live_) {
-    if (key.first != job) continue;
+    if (key.job != job || !live->requeue) continue;
     live->requeue.reset();
     if (live->capture) live->capture->finish(output::Disposition::keep);
   }
@@ -181,68 +170,23 @@ void Batch::give_up_on(JobId job) {
 void Batch::discard_output_of(JobId job) {
   if (Book& book = books_.at(job); book.last != nullptr) book.last->capture.reset();
   for (auto& [key, live] : live_) {
-    if (key.first == job) live->capture.reset();
+    if (key.job == job) live->capture.reset();
   }
 }
 
-void Batch::start(const policy::Start& start) {
-  if (start.attempt > 1) discard_output_of(start.job);
-  policy::JobSpec job = spec_of(start.job);
-  job.command = policy::fill_slot(std::move(job.command), start.slot);
-  job.env.emplace_back("PLIMSOLL_JOB", job.name);
-  job.env.emplace_back("PLIMSOLL_SLOT", std::to_string(start.slot));
-  job.env.emplace_back("PLIMSOLL_ATTEMPT", std::to_string(start.attempt));
-
-  Book& book = books_.at(start.job);
-  book.held += loop::now() - book.waiting_since;
-  auto identity = identities_.of(job.uid);
-  AttemptRequest request =
-      request_for(job, group_name(start.job, start.attempt), identity ? *identity : std::nullopt);
-  request.kill_after = config_.kill_after;
-  request.timeout = queue_.timeout_of(start.job);
-  request.spawn.session = guardian::Session::own;
-  request.spawn.descriptors = guardian::Descriptors::close;
-  request.spawn.stdio[0] = null_input_.get();
-  auto output = open_output(job, start.attempt);
-  if (output) {
-    request.spawn.stdio[1] = output->out.get();
-    request.spawn.stdio[2] = output->err.get();
-  }
-
-  const LiveKey key{start.job, start.attempt};
-  auto live = std::make_unique<Live>(measure::MachineSpan(system_.now()));
-  live->attempt = std::make_unique<Attempt>(machine_, std::move(request), callbacks_of(key));
-  Attempt& attempt = *live->attempt;
-  if (output) live->capture = std::move(output->capture);
-  live_.emplace(key, std::move(live));
-  ++progress_.running;
-  if (!output) {
-    attempt.refuse(output.error().message());
-  } else if (!identity) {
-    attempt.refuse(identity.error().message());
-  } else {
-    attempt.start();
-  }
-  tell_progress();
+// What people need not look up in the record: their jobs were touched.
+void Batch::on_event(const Event& event) {
+  if (observer_.event) observer_.event(event);
 }
 
-Attempt::Callbacks Batch::callbacks_of(LiveKey key) {
-  return {.over = [this, key](const policy::AttemptEnd& end) { on_over(key, end); },
-          .gone = [this, key](const AttemptResult& result) { on_gone(key, result); },
-          .stuck =
-              [this, key](const reap::Stuck& stuck) {
-                notice("job " + spec_of(key.first).name +
-                       ": killed processes have not ended after " + format_duration(stuck.since));
-              }};
-}
-
-void Batch::on_over(LiveKey key, const policy::AttemptEnd& end) {
-  Live& live = *live_.at(key);
-  live.is_over = true;
-  live.span.observe(system_.now());
-  --progress_.running;
-  live.requeue = queue_.leave(key.first, end, loop::now());
-  books_.at(key.first).waiting_since = loop::now();
+void Batch::on_conducted(const JobOver& over) {
+  if (over.gave_up) return give_up_on(over.job);
+  if (!over.end) return end_job(over.job, policy::Outcome::skipped, over.reason, nullptr);
+  books_.at(over.job).waiting_since = loop::now();
+  const auto latest = std::prev(live_.upper_bound({over.job, UINT_MAX}));
+  const AttemptKey key = latest->first;
+  Live& live = *latest->second;
+  live.requeue = over.requeue;
   follow_timeouts();
   if (!live.capture) {
     live.received = Bytes{};
@@ -255,35 +199,77 @@ void Batch::on_over(LiveKey key, const policy::AttemptEnd& end) {
   }
 }
 
-void Batch::on_received(LiveKey key, const output::Received& received) {
+Prepared Batch::prepare(const policy::Start& start) {
+  if (start.attempt > 1) discard_output_of(start.job);
+  policy::JobSpec job = spec_of(start.job);
+  job.command = policy::fill_slot(std::move(job.command), start.slot);
+  job.env.emplace_back("PLIMSOLL_JOB", job.name);
+  job.env.emplace_back("PLIMSOLL_SLOT", std::to_string(start.slot));
+  job.env.emplace_back("PLIMSOLL_ATTEMPT", std::to_string(start.attempt));
+
+  Book& book = books_.at(start.job);
+  book.held += loop::now() - book.waiting_since;
+  auto identity = identities_.of(job.uid);
+  Prepared prepared;
+  AttemptRequest& request = prepared.request;
+  request =
+      request_for(job, group_name(start.job, start.attempt), identity ? *identity : std::nullopt);
+  request.kill_after = config_.kill_after;
+  request.timeout = conductor_.timeout_of(start.job);
+  request.spawn.session = guardian::Session::own;
+  request.spawn.descriptors = guardian::Descriptors::close;
+  request.spawn.stdio[0] = null_input_.get();
+  auto live = std::make_unique<Live>(measure::MachineSpan(system_.now()));
+  if (auto output = open_output(job, start.attempt)) {
+    request.spawn.stdio[1] = output->out.get();
+    request.spawn.stdio[2] = output->err.get();
+    prepared.out = std::move(output->out);
+    prepared.err = std::move(output->err);
+    live->capture = std::move(output->capture);
+  } else {
+    prepared.refusal = output.error().message();
+  }
+  if (!identity) prepared.refusal = identity.error().message();
+  live_.emplace(AttemptKey{start.job, start.attempt}, std::move(live));
+  ++progress_.running;
+  tell_progress();
+  return prepared;
+}
+
+void Batch::on_over(AttemptKey key) {
+  Live& live = *live_.at(key);
+  live.is_over = true;
+  live.span.observe(system_.now());
+  --progress_.running;
+}
+
+void Batch::on_received(AttemptKey key, const output::Received& received) {
   const auto found = live_.find(key);
   if (found == live_.end()) return;
   found->second->received = received.out + received.err;
   settle(key);
 }
 
-void Batch::on_gone(LiveKey key, const AttemptResult& result) {
+void Batch::on_gone(AttemptKey key, const AttemptResult& result) {
   live_.at(key)->result = result;
   settle(key);
 }
 
 // Everything of an attempt is known: its job ends with it, or waits for the next.
-void Batch::settle(LiveKey key) {
+void Batch::settle(AttemptKey key) {
   const auto found = live_.find(key);
   if (!found->second->result || !found->second->received) return;
   std::unique_ptr<Live> live = std::move(found->second);
   live_.erase(found);
   account(*live->result);
-  books_.at(key.first).attempts.push_back(short_report_of(*live->result));
+  books_.at(key.job).attempts.push_back(short_report_of(*live->result));
   if (!live->requeue) {
-    end_job(key.first, live->result->end.outcome, live->result->reason, live.get());
+    end_job(key.job, live->result->end.outcome, live->result->reason, live.get());
     finished_.push_back(std::move(live));
     return;
   }
-  summary_.lost_cpu = summary_.lost_cpu.value_or(Duration{}) +
-                      live->result->usage.totals.cpu.usage.value_or(Duration{});
-  notice("job " + spec_of(key.first).name + ": " + live->requeue->reason);
-  finished_.push_back(std::exchange(books_.at(key.first).last, std::move(live)));
+  notice("job " + spec_of(key.job).name + ": " + live->requeue->reason);
+  finished_.push_back(std::exchange(books_.at(key.job).last, std::move(live)));
 }
 
 void Batch::account(const AttemptResult& result) {
@@ -332,18 +318,18 @@ void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason
 
 // A median moves with every end, and the time-outs that follow it move along.
 void Batch::follow_timeouts() {
-  if (!std::holds_alternative<policy::MedianPercent>(config_.queue.timeout)) return;
+  if (!std::holds_alternative<policy::MedianPercent>(config_.conductor.queue.timeout)) return;
   for (auto& [key, live] : live_) {
-    if (!live->is_over) live->attempt->set_timeout(queue_.timeout_of(key.first));
+    if (!live->is_over) world_.set_timeout(key.job, conductor_.timeout_of(key.job));
   }
 }
 
-void Batch::interrupt() { queue_.interrupt(); }
+void Batch::interrupt() { conductor_.interrupt(); }
 
 void Batch::on_signal(const guardian::Signalled& signal) {
   switch (signal.number) {
     case SIGINT:
-      notice(queue_.is_stopping()
+      notice(conductor_.is_stopping()
                  ? "interrupted again: killing the running jobs"
                  : "interrupted: no more jobs are started; once more kills those that run");
       return interrupt();
@@ -351,7 +337,7 @@ void Batch::on_signal(const guardian::Signalled& signal) {
     case SIGHUP:
     case SIGQUIT:
       notice("ended by SIG" + policy::signal_name(signal.number) + ": killing the running jobs");
-      if (!queue_.is_stopping()) interrupt();
+      if (!conductor_.is_stopping()) interrupt();
       return interrupt();
     case SIGTSTP: return pause_all();
     default: return;
@@ -363,7 +349,7 @@ void Batch::pause_all() {
   if (!frozen_) {
     auto frozen = cgroup::FreezeGuard::freeze(machine_.pool());
     if (frozen) frozen_ = std::move(*frozen);
-    for (auto& [key, live] : live_) live->attempt->suspend();
+    world_.suspend_all();
   }
   machine_.stop_guardian();
 }
@@ -371,7 +357,7 @@ void Batch::pause_all() {
 void Batch::resume_all() {
   if (!frozen_) return;
   frozen_.reset();
-  for (auto& [key, live] : live_) live->attempt->resume();
+  world_.resume_all();
 }
 
 void Batch::tell_progress() {
@@ -384,6 +370,13 @@ void Batch::notice(const std::string& text) {
 
 record::RunSummary Batch::summarise() {
   summary_.makespan = loop::now() - begun_;
+  const Counts& counts = conductor_.counts();
+  summary_.holds = counts.holds;
+  summary_.pauses = counts.pauses;
+  summary_.evictions = counts.evictions;
+  if (counts.lost_cpu > Duration{}) summary_.lost_cpu = counts.lost_cpu;
+  summary_.line = conductor_.status().line;
+  summary_.used_peak = world_.used_peak();
   measure::MachineSpan span(system_.series().points().front());
   for (const measure::SystemSample& sample : system_.series().points()) span.observe(sample);
   span.observe(system_.now());

@@ -3,16 +3,17 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "cgroup/freeze.h"
-#include "engine/attempt.h"
+#include "engine/conductor.h"
 #include "engine/identity.h"
 #include "engine/machine.h"
+#include "engine/real_world.h"
 #include "engine/system_record.h"
 #include "output/collector.h"
-#include "policy/queue.h"
 #include "record/report.h"
 
 namespace plimsoll::engine {
@@ -21,7 +22,7 @@ struct BatchConfig {
   std::vector<policy::JobSpec> jobs;
   output::Config output;
   bool tag = false;  // put each job's arguments before its lines
-  policy::QueueConfig queue;
+  ConductorConfig conductor;
   Duration kill_after = std::chrono::seconds(5);  // as AttemptRequest's
   std::string run_id;
 };
@@ -36,19 +37,21 @@ struct BatchObserver {
   std::function<void(const Progress&)> progress;
   // A job has ended for good; `received` is how many bytes it has written.
   std::function<void(const policy::JobSpec&, const record::JobReport&, Bytes received)> ended;
+  // What was decided and why, and what became of it.
+  std::function<void(const Event&)> event;
   // Something that people should know: a retry, a stuck process, a full disk.
   std::function<void(const std::string&)> notice;
 };
 
-// Runs many jobs to their ends: carries out what the queue decides, and tells it what happens.
+// Runs many jobs to their ends on the real machine: the conductor decides, RealWorld carries out,
+// and this keeps their output and their reports.
 //
-// Invariant between events: every job that the queue says is running has an attempt in live_; an
-// attempt stays there until its group is removed and all its output received, when its job may be
-// running again already.
+// Invariant between events: every attempt that was started stays in live_ until its group is
+// removed and all its output received, when its job may be running again already.
 class Batch {
  public:
-  // `machine` must outlive this.
-  Batch(Machine& machine, BatchConfig config, BatchObserver observer);
+  // `machine` and `estimator` must outlive this.
+  Batch(Machine& machine, policy::Estimator& estimator, BatchConfig config, BatchObserver observer);
   ~Batch();
 
   // Returns when every job has ended and every group is removed. An error means that the guardian
@@ -58,22 +61,24 @@ class Batch {
   // No more jobs are started; called again, those that run are killed (Ctrl-C).
   void interrupt();
 
+  // For commands of the user's and for those who watch.
+  [[nodiscard]] Conductor& conductor() { return conductor_; }
+  [[nodiscard]] const policy::JobSpec& spec_of(JobId job) const;
+  [[nodiscard]] const Progress& progress() const { return progress_; }
+
  private:
   struct Live;
   struct Book;
-  using LiveKey = std::pair<JobId, unsigned>;
 
-  [[nodiscard]] const policy::JobSpec& spec_of(JobId job) const;
-  void turn();
-  void carry_out(const policy::Decision& decision);
+  Prepared prepare(const policy::Start& start);
+  void on_event(const Event& event);
+  void on_conducted(const JobOver& over);
   void give_up_on(JobId job);
   void discard_output_of(JobId job);
-  void start(const policy::Start& start);
-  [[nodiscard]] Attempt::Callbacks callbacks_of(LiveKey key);
-  void on_over(LiveKey key, const policy::AttemptEnd& end);
-  void on_gone(LiveKey key, const AttemptResult& result);
-  void on_received(LiveKey key, const output::Received& received);
-  void settle(LiveKey key);
+  void on_over(AttemptKey key);
+  void on_gone(AttemptKey key, const AttemptResult& result);
+  void on_received(AttemptKey key, const output::Received& received);
+  void settle(AttemptKey key);
   void account(const AttemptResult& result);
   void end_job(JobId job, policy::Outcome outcome, const std::string& reason, const Live* last);
   void on_output_lost(const output::Lost& lost);
@@ -92,13 +97,13 @@ class Batch {
   std::unordered_map<JobId, std::size_t> places_;  // of jobs in config_.jobs
   BatchObserver observer_;
   record::HostInfo host_;
-  policy::Queue queue_;
   Instant begun_{};
   UniqueFd null_input_;
   SystemRecord system_;
-  loop::Timer wake_;
+  Conductor conductor_;
+  RealWorld world_;
   std::unique_ptr<output::Collector> collector_;  // before the captures, which it must outlive
-  std::map<LiveKey, std::unique_ptr<Live>> live_;
+  std::map<AttemptKey, std::unique_ptr<Live>> live_;
   std::vector<std::unique_ptr<Live>> finished_;  // destroyed outside their own callbacks
   std::unordered_map<JobId, Book> books_;
   Identities identities_;

@@ -231,6 +231,11 @@ Result<guardian::ChildId> Machine::spawn(guardian::SpawnRequest request, ChildCa
   return request.id;
 }
 
+loop::Worker& Machine::slow_worker() {
+  if (slow_worker_ == nullptr) slow_worker_ = std::make_unique<loop::Worker>(loop_);
+  return *slow_worker_;
+}
+
 void Machine::on_signal(std::function<void(const guardian::Signalled&)> callback) {
   on_signal_ = std::move(callback);
 }

@@ -61,6 +61,8 @@ class Machine {
 
   [[nodiscard]] loop::Loop& loop() { return loop_; }
   [[nodiscard]] loop::Worker& worker() { return *worker_; }
+  // For writes that may last seconds (reclaim): they must not hold up the removal of groups.
+  [[nodiscard]] loop::Worker& slow_worker();
   [[nodiscard]] const cgroup::Hierarchies& hierarchies() const { return hierarchies_; }
   [[nodiscard]] const cgroup::Group& pool() const { return *pool_; }
   [[nodiscard]] measure::Network& network() { return *network_; }
@@ -79,6 +81,7 @@ class Machine {
   loop::Loop loop_;
   guardian::Link link_;
   std::unique_ptr<loop::Worker> worker_;
+  std::unique_ptr<loop::Worker> slow_worker_;  // once it was asked for
   loop::Watch guardian_watch_;
   cgroup::Hierarchies hierarchies_;
   cgroup::ControllerSet wanted_;

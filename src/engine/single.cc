@@ -19,6 +19,7 @@ Result<AttemptResult> run_single(Machine& machine, AttemptRequest request,
   Attempt attempt(machine, std::move(request),
                   {.over = [](const policy::AttemptEnd&) {},
                    .gone = [&ended](const AttemptResult& result) { ended = result; },
+                   .looked = {},
                    .stuck = std::move(on_stuck)});
   machine.on_signal([&](const guardian::Signalled& signal) { pass_on(machine, attempt, signal); });
   attempt.start();

@@ -1,0 +1,144 @@
+#include "engine/real_world.h"
+
+#include "cgroup/reclaim.h"
+
+namespace plimsoll::engine {
+namespace {
+
+policy::JobSample job_sample(const Attempt& attempt, const measure::Sample& sample, Instant now) {
+  const measure::MemoryUsage& memory = sample.memory;
+  policy::JobSample seen{.ran = attempt.ran(now)};
+  seen.used = memory.used.value_or(memory.current.value_or(Bytes{}));
+  // The kernel's peak counts clean page cache, which `used` leaves out.
+  seen.peak = seen.used;
+  seen.cpu = sample.cpu.usage.value_or(Duration{});
+  if (sample.io.read || sample.io.written) {
+    seen.io = sample.io.read.value_or(Bytes{}) + sample.io.written.value_or(Bytes{});
+  }
+  return seen;
+}
+
+}  // namespace
+
+RealWorld::RealWorld(Machine& machine, SystemRecord& system, policy::WorldObserver& observer,
+                     RealWorldHooks hooks)
+    : machine_(machine),
+      system_(system),
+      observer_(observer),
+      hooks_(std::move(hooks)),
+      pool_(machine.pool()),
+      wake_timer_(machine.loop().timer([this] { observer_.on_wake(); })),
+      look_timer_(machine.loop().timer([this] { look(); })) {}
+
+RealWorld::~RealWorld() = default;
+
+Instant RealWorld::now() const { return loop::now(); }
+
+Attempt* RealWorld::running(JobId job) {
+  const auto found = running_.find(job);
+  return found == running_.end() ? nullptr : found->second;
+}
+
+void RealWorld::start(const policy::Start& start) {
+  const AttemptKey key{start.job, start.attempt};
+  Prepared prepared = hooks_.prepare(start);
+  Attempt::Callbacks callbacks{
+      .over = [this, key](const policy::AttemptEnd& end) { on_over(key, end); },
+      .gone = [this, key](const AttemptResult& result) { on_gone(key, result); },
+      .looked =
+          [this, key](const measure::Sample& sample) {
+            if (const Attempt* attempt = running(key.job)) on_looked(key.job, *attempt, sample);
+          },
+      .stuck = [this, key](const reap::Stuck& stuck) { hooks_.stuck(key, stuck); }};
+  auto made =
+      std::make_unique<Attempt>(machine_, std::move(prepared.request), std::move(callbacks));
+  Attempt& attempt = *made;
+  attempts_.emplace(key, std::move(made));
+  if (running_.empty()) look_timer_.set(loop::now() + kLookInterval);
+  running_.emplace(key.job, &attempt);
+  if (prepared.refusal) {
+    attempt.refuse(std::move(*prepared.refusal));
+  } else {
+    attempt.start();
+  }
+}
+
+void RealWorld::freeze(JobId job) {
+  if (Attempt* attempt = running(job)) attempt->freeze();
+}
+
+void RealWorld::thaw(JobId job) {
+  if (Attempt* attempt = running(job)) attempt->thaw();
+}
+
+// The write lasts as long as the reclaim: not on the loop's thread.
+void RealWorld::reclaim(std::optional<JobId> job, Bytes amount) {
+  const cgroup::Directory* memory = nullptr;
+  std::shared_ptr<const cgroup::Group> group;
+  if (!job) {
+    memory = machine_.pool().of(cgroup::Controller::memory);
+  } else if (const Attempt* attempt = running(*job)) {
+    group = attempt->group();
+    if (group != nullptr) memory = group->of(cgroup::Controller::memory);
+  }
+  if (memory == nullptr) return;
+  auto handle = memory->clone();
+  if (!handle) return;
+  auto shared = std::make_shared<cgroup::Directory>(std::move(*handle));
+  machine_.slow_worker().submit(
+      [shared, amount] {
+        // What can't be had back shows in the samples.
+        [[maybe_unused]] const auto ignored = cgroup::reclaim(*shared, amount);
+      },
+      [] {});
+}
+
+void RealWorld::kill(JobId job, policy::Outcome cause, std::string reason) {
+  if (Attempt* attempt = running(job)) attempt->kill(cause, std::move(reason));
+}
+
+void RealWorld::wake_at(std::optional<Instant> when) {
+  if (when) {
+    wake_timer_.set(*when);
+  } else {
+    wake_timer_.off();
+  }
+}
+
+void RealWorld::set_timeout(JobId job, std::optional<Duration> timeout) {
+  if (Attempt* attempt = running(job)) attempt->set_timeout(timeout);
+}
+
+void RealWorld::suspend_all() {
+  for (auto& [job, attempt] : running_) attempt->suspend();
+  look_timer_.off();
+}
+
+void RealWorld::resume_all() {
+  for (auto& [job, attempt] : running_) attempt->resume();
+  if (!running_.empty()) look_timer_.set(loop::now());
+}
+
+void RealWorld::look() {
+  observer_.on_machine(pool_.look(system_.now()));
+  if (!running_.empty()) look_timer_.set(loop::now() + kLookInterval);
+}
+
+void RealWorld::on_looked(JobId job, const Attempt& attempt, const measure::Sample& sample) {
+  observer_.on_job(job, job_sample(attempt, sample, loop::now()));
+}
+
+void RealWorld::on_over(AttemptKey key, const policy::AttemptEnd& end) {
+  running_.erase(key.job);
+  if (running_.empty()) look_timer_.off();
+  hooks_.over(key, end);
+  observer_.on_over(key.job, end);
+}
+
+void RealWorld::on_gone(AttemptKey key, const AttemptResult& result) {
+  auto attempt = attempts_.extract(key);
+  hooks_.gone(key, result);
+  finished_.push_back(std::move(attempt.mapped()));
+}
+
+}  // namespace plimsoll::engine
