@@ -1,0 +1,41 @@
+#include "engine/capacity.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.h"
+
+namespace plimsoll::engine {
+namespace {
+
+using namespace plimsoll::literals;
+
+// Deeper trees of groups are not walked.
+constexpr int kDepthMax = 64;
+
+// "max" (v2) is none; v1 says a number beyond any memory.
+std::optional<Bytes> limit_of(const cgroup::Directory& memory) {
+  const bool is_v2 = memory.version() == cgroup::Version::v2;
+  const auto text = memory.read(is_v2 ? "memory.max" : "memory.limit_in_bytes");
+  if (!text) return std::nullopt;
+  const auto bytes = to_u64(trim(*text));
+  return bytes ? std::optional(Bytes{*bytes}) : std::nullopt;
+}
+
+}  // namespace
+
+Bytes memory_capacity(const cgroup::Directory& memory, Bytes total) {
+  Bytes least = total;
+  auto group = memory.clone();
+  for (int depth = 0; group && depth < kDepthMax && group->has_file("cgroup.procs"); ++depth) {
+    least = std::min(least, limit_of(*group).value_or(least));
+    group = group->open_child("..");
+  }
+  return least;
+}
+
+Bytes default_reserve(Bytes capacity) {
+  return std::max(Bytes{capacity.count / 20}, std::min(512_MiB, Bytes{capacity.count / 8}));
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/units.h"
+#include "cgroup/directory.h"
+
+namespace plimsoll::engine {
+
+// The memory that a group can have at most: the least of `total` (MemTotal) and the limits of the
+// group and all its ancestors that can be seen. `memory` is the group in the hierarchy that has the
+// memory controller.
+Bytes memory_capacity(const cgroup::Directory& memory, Bytes total);
+
+// What is left of `capacity` to everybody else when the line is not named: a twentieth, and at
+// least half a GiB, but of small machines no more than an eighth.
+Bytes default_reserve(Bytes capacity);
+
+}  // namespace plimsoll::engine
