@@ -43,14 +43,17 @@ engine::MachineConfig machine_config(const BatchOptions& options,
 }
 
 engine::BatchConfig batch_config(const BatchOptions& options, std::vector<policy::JobSpec> jobs,
-                                 const std::string& run_id, unsigned cores) {
+                                 const std::string& run_id,
+                                 const policy::GovernorConfig& governor) {
   engine::BatchConfig config;
   config.jobs = std::move(jobs);
   config.run_id = run_id;
-  config.queue.jobs_max = static_cast<unsigned>(options.jobs_at_once.value_or(cores));
-  config.queue.delay = options.delay.value_or(Duration{});
-  config.queue.halt = options.halt;
-  if (options.timeout) config.queue.timeout = *options.timeout;
+  policy::QueueConfig& queue = config.conductor.queue;
+  queue.jobs_max = governor.jobs_max;
+  queue.delay = options.delay.value_or(Duration{});
+  queue.halt = options.halt;
+  if (options.timeout) queue.timeout = *options.timeout;
+  config.conductor.governor = governor;
   if (options.kill_after) config.kill_after = *options.kill_after;
   config.output.order = options.order;
   config.output.spool_dir = output::default_spool_dir();
@@ -93,9 +96,11 @@ Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, 
     if (auto told = files.job_ended(job, report, received)) progress.note(*told);
   };
 
-  engine::Batch batch(**machine,
-                      batch_config(options, std::move(jobs), machine_options.run_id,
-                                   engine::usable_cores((*machine)->hierarchies())),
+  const auto governor = governor_config(options.governor, **machine);
+  if (!governor) return pass(tl::unexpected(governor.error()));
+  policy::Estimator estimator;
+  engine::Batch batch(**machine, estimator,
+                      batch_config(options, std::move(jobs), machine_options.run_id, *governor),
                       std::move(observer));
   auto summary = batch.run();
   if (!summary) return pass(std::move(summary));

@@ -72,8 +72,9 @@ void add_input_options(CLI::App& app, jobs::InputOptions& input) {
 }
 
 void add_schedule_options(CLI::App& app, BatchOptions& options) {
-  add_parsed(app, "-j,--jobs", options.jobs_at_once, parse_count,
-             "Jobs at once (the cores that Plimsoll may use)");
+  add_parsed(app, "-j,--jobs", options.governor.jobs_max, parse_count,
+             "Most jobs at once; how many really run is the governor's choice");
+  add_governor_options(app, options.governor);
   add_parsed(app, "--delay", options.delay, parse_duration, "Least time between two starts");
   app.add_option("--retries", options.input.defaults.retries,
                  "Further attempts of a job that failed");

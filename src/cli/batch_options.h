@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/governor_options.h"
 #include "cli/progress.h"
 #include "jobs/input.h"
 #include "output/collector.h"
@@ -21,7 +22,7 @@ enum class Again : std::uint8_t {
 
 struct BatchOptions {
   jobs::InputOptions input;
-  std::optional<std::uint64_t> jobs_at_once;
+  GovernorOptions governor;
   std::optional<Duration> delay;
   std::optional<policy::HaltPolicy> halt;
   std::optional<policy::TimeoutPolicy> timeout;

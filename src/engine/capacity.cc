@@ -1,5 +1,7 @@
 #include "engine/capacity.h"
 
+#include <sys/sysinfo.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -32,6 +34,11 @@ Bytes memory_capacity(const cgroup::Directory& memory, Bytes total) {
     group = group->open_child("..");
   }
   return least;
+}
+
+bool has_swap() {
+  struct sysinfo info {};
+  return ::sysinfo(&info) == 0 && info.totalswap > 0;
 }
 
 Bytes default_reserve(Bytes capacity) {
