@@ -60,21 +60,21 @@ std::size_t tightest(const Surroundings& around, const Estimate& estimate) {
 std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
                               const Estimate& candidate, const Shown& shown) {
   if (around.running == 0) return std::nullopt;
-  if (job.lost >= kEvictionsMax) return Refused{.why = Refusal::alone};
+  if (job.lost >= kEvictionsMax) return Refused{.why = HoldCause::alone};
   if (around.io_full.value_or(0) > kIoStallMax && shown.io_per_second > kIoHeavy) {
-    return Refused{.why = Refusal::io};
+    return Refused{.why = HoldCause::disk};
   }
   if (around.runnable.value_or(0) > around.cores * kRunnableMax) {
-    return Refused{.why = Refusal::run_queue};
+    return Refused{.why = HoldCause::run_queue};
   }
   if (around.cores_predicted >= around.cores * around.cores_fill) {
-    return Refused{.why = Refusal::cores};
+    return Refused{.why = HoldCause::cores};
   }
   if (const auto horizon = misfit(around, candidate)) {
-    return Refused{.why = Refusal::memory, .horizon = *horizon};
+    return Refused{.why = HoldCause::memory, .horizon = *horizon};
   }
   if (!is_known(candidate) && around.unsettled >= around.unsettled_max) {
-    return Refused{.why = Refusal::pace};
+    return Refused{.why = HoldCause::pace};
   }
   return std::nullopt;
 }
@@ -101,38 +101,42 @@ Ruling admission_of(const Surroundings& around, JobId job, const Estimate& estim
 
 Holding holding_of(const Surroundings& around, JobId job, const Estimate& estimate,
                    const Refused& refused) {
-  Holding holding{
-      .job = job, .reason = {}, .numbers = numbers_of(around, estimate, refused.horizon)};
+  Holding holding{.job = job,
+                  .cause = refused.why,
+                  .reason = {},
+                  .numbers = numbers_of(around, estimate, refused.horizon)};
   switch (refused.why) {
-    case Refusal::memory:
+    case HoldCause::memory:
       holding.reason =
           "waits for memory: " + words::bytes(around.outlook.level(refused.horizon, around.z)) +
           " of " + words::bytes(around.line) + " are spoken for " +
           words::ahead(kHorizons[refused.horizon]) + ", and it needs " +
           words::bytes(estimate.peak.mean);
       break;
-    case Refusal::cores:
+    case HoldCause::cores:
       holding.reason = "waits for cores: " + words::decimal(around.cores_predicted) + " of " +
                        words::decimal(around.cores) + " are in use or spoken for";
       break;
-    case Refusal::run_queue:
+    case HoldCause::run_queue:
       holding.reason = "waits for cores: " + words::decimal(*around.runnable) +
                        " tasks want to run on " + words::decimal(around.cores);
       holding.numbers.emplace_back("runnable", *around.runnable);
       break;
-    case Refusal::io:
+    case HoldCause::disk:
       holding.reason = "waits for the disk: everybody waited for it in " +
                        words::percent(*around.io_full) + " of the time";
       holding.numbers.emplace_back("io_full", *around.io_full);
       break;
-    case Refusal::pace:
+    case HoldCause::pace:
       holding.reason = "waits until what was started has shown its needs: nothing is known of " +
                        std::to_string(around.unsettled) + " jobs of the first seconds";
       holding.numbers.emplace_back("unsettled", static_cast<double>(around.unsettled));
       break;
-    case Refusal::alone:
+    case HoldCause::alone:
       holding.reason = "waits until nothing else runs: it was lost too often beside others";
       break;
+    case HoldCause::places:
+    case HoldCause::calm: break;  // for no candidate of its own
   }
   return holding;
 }

@@ -55,16 +55,8 @@ struct Surroundings {
 };
 
 // Why a candidate can't start now.
-enum class Refusal : std::uint8_t {
-  memory,
-  cores,
-  run_queue,
-  io,
-  pace,   // too many of which nothing is known were started just now
-  alone,  // it was evicted too often to run beside others
-};
 struct Refused {
-  Refusal why{};
+  HoldCause why{};
   std::size_t horizon = 0;  // memory: the first at which it does not fit
 };
 

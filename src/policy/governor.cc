@@ -127,6 +127,7 @@ void Governor::State::admit(Instant now, unsigned starts_max, Survey& seen,
   const Waiting::Rank front = *waiting_.order().begin();
   if (fleet_.size() >= config_.jobs_max) {
     holding_ = Holding{.job = front.first,
+                       .cause = HoldCause::places,
                        .reason = "waits for one of " + std::to_string(config_.jobs_max) +
                                  " places: so many jobs run at once at most",
                        .numbers = {{"jobs_max", static_cast<double>(config_.jobs_max)}}};
@@ -134,6 +135,7 @@ void Governor::State::admit(Instant now, unsigned starts_max, Survey& seen,
   }
   if (seen.one_is_alone || !is_calm(now)) {
     holding_ = Holding{.job = front.first,
+                       .cause = seen.one_is_alone ? HoldCause::alone : HoldCause::calm,
                        .reason = seen.one_is_alone ? "waits for a job that must run alone"
                                                    : "waits until memory has been calm for a while",
                        .numbers = {{"used_bytes", fleet_.used()}, {"line_bytes", limits_.limit}}};
@@ -180,7 +182,7 @@ bool Governor::State::consider(Round& round, const Waiting::Rank& rank) {
   }
   round.refused.insert(rank.kind);
   if (!holding_) holding_ = holding_of(round.around, ready.job, estimate, *refused);
-  const bool for_memory = refused->why == Refusal::memory || refused->why == Refusal::alone;
+  const bool for_memory = refused->why == HoldCause::memory || refused->why == HoldCause::alone;
   if (for_memory && !round.giant_placed) {
     reservation_.keep_for(ready.job, round.now);
     place_giant(round, ready.job, estimate);
