@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,10 +11,13 @@
 namespace plimsoll::sim {
 
 // The jobs that a baseline has not started yet, in the order in which it takes them: higher
-// priority first, then order of input; a job shows up when all that it needs has ended well.
+// priority first, then by input or length; a job shows up when all that it needs has ended well.
 class Backlog {
  public:
-  explicit Backlog(std::span<const SimJob> jobs);
+  enum class By : std::uint8_t { input, length };  // length: the longest curve first
+
+  // `jobs` must outlive this.
+  Backlog(std::span<const SimJob> jobs, By by);
 
   [[nodiscard]] bool empty() const { return ready_.empty(); }
   [[nodiscard]] const std::deque<std::size_t>& ready() const { return ready_; }
@@ -28,9 +31,10 @@ class Backlog {
   void done(std::size_t job);
 
  private:
-  void add(std::size_t job);
+  [[nodiscard]] bool before(std::size_t a, std::size_t b) const;
 
   std::span<const SimJob> jobs_;
+  By by_;
   std::vector<std::size_t> needs_left_;
   std::vector<std::vector<std::size_t>> dependents_;
   std::deque<std::size_t> ready_;

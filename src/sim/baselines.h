@@ -1,11 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
-#include <memory>
+#include <optional>
+#include <set>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "base/units.h"
 #include "policy/world.h"
@@ -56,8 +54,9 @@ class FreeMemory final : public policy::WorldObserver {
   Backlog backlog_;
   Bytes line_, free_min_;
   std::size_t jobs_max_;
-  std::deque<std::size_t> running_;  // oldest first
-  Duration pause_;                   // until it looks again
+  std::set<std::size_t> running_;      // the youngest last: parallel goes by sequence number
+  std::optional<std::size_t> killed_;  // it waits until that one is dead
+  Duration pause_;                     // until it looks again
 };
 
 }  // namespace plimsoll::sim

@@ -46,7 +46,7 @@ class SimulatedWorld final : public policy::World {
 
   // Lets time pass and tells `observer` what happens, until nothing more will. To begin with, the
   // observer (or whoever made it) has started something or asked for a wake. Once.
-  [[nodiscard]] Stopped run(policy::WorldObserver& observer);
+  Stopped run(policy::WorldObserver& observer);
 
   // policy::World. Jobs of another list are a mistake; so is starting one that runs.
   [[nodiscard]] Instant now() const override { return Instant(now_); }
