@@ -96,8 +96,8 @@ Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, 
     if (auto told = files.job_ended(job, report, received)) progress.note(*told);
   };
 
-  const auto governor = governor_config(options.governor, **machine);
-  if (!governor) return pass(tl::unexpected(governor.error()));
+  auto governor = governor_config(options.governor, **machine);
+  if (!governor) return pass(std::move(governor));
   policy::Estimator estimator;
   engine::Batch batch(**machine, estimator,
                       batch_config(options, std::move(jobs), machine_options.run_id, *governor),

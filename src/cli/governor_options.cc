@@ -4,6 +4,7 @@
 
 #include "base/quantity.h"
 #include "base/text.h"
+#include "cgroup/freeze.h"
 #include "cli/options.h"
 #include "engine/capacity.h"
 #include "engine/host.h"
@@ -52,8 +53,8 @@ Result<policy::GovernorConfig> governor_config(const GovernorOptions& options,
   const Bytes total = engine::describe_host(machine.hierarchies().layout()).memory;
   const Bytes capacity = memory == nullptr ? total : engine::memory_capacity(*memory, total);
   policy::GovernorConfig config;
-  config.reserve = options.reserve ? amount_of(*options.reserve, capacity)
-                                   : engine::default_reserve(capacity);
+  config.reserve =
+      options.reserve ? amount_of(*options.reserve, capacity) : engine::default_reserve(capacity);
   config.line = options.line ? amount_of(*options.line, capacity) : capacity - config.reserve;
   if (config.line < kLineMin) {
     return fail(std::string(options.line ? "--line" : "--reserve") + ": a line of " +

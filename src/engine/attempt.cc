@@ -88,7 +88,7 @@ void Attempt::spawn() {
   if (!child) return fail_to_start(child.error().message());
   child_ = *child;
   sample_timer_.set(sampler_->next_due());
-  set_timeout(request_.timeout);
+  arm_timeout();
 }
 
 // On v2 the kernel kills a group over its own limit whole (memory.oom.group). On v1 it takes one
@@ -140,11 +140,6 @@ void Attempt::on_exited(const guardian::Exited& exited) {
   }
 }
 
-void Attempt::set_timeout(std::optional<Duration> timeout) {
-  request_.timeout = timeout;
-  if (timeout_timer_ && !reaper_) arm_timeout();
-}
-
 void Attempt::arm_timeout() {
   const auto limit = kill_after_ran_ ? kill_after_ran_ : request_.timeout;
   if (!limit || time_.is_paused()) return timeout_timer_.off();
@@ -188,7 +183,13 @@ void Attempt::pause_if_wanted() {
 void Attempt::on_time_out() {
   if (reaper_) return;
   if (kill_after_ran_) return reap();
-  set_cause(Outcome::timed_out, "took longer than " + format_duration(*request_.timeout));
+  time_out("took longer than " + format_duration(*request_.timeout));
+}
+
+void Attempt::time_out(std::string reason) {
+  if (reaper_ || kill_after_ran_) return;
+  if (group_ == nullptr || time_.is_paused()) return kill(Outcome::timed_out, std::move(reason));
+  set_cause(Outcome::timed_out, std::move(reason));
   cgroup::signal_all(*group_, SIGTERM);
   cgroup::signal_all(*group_, SIGCONT);  // one that is stopped acts on no TERM
   kill_after_ran_ = time_.ran(loop::now()) + request_.kill_after;

@@ -81,11 +81,10 @@ class Attempt {
 
   // Ends it for `cause`, at once: the whole group is killed.
   void kill(policy::Outcome cause, std::string reason);
+  // TERM to all of it, and after `kill_after` of running time the kill. At once if it is paused.
+  void time_out(std::string reason);
   // Sends a signal to the main process, if there is one by now.
   void signal_main(int number);
-
-  // Replaces the time-out, still counted from the start.
-  void set_timeout(std::optional<Duration> timeout);
 
   [[nodiscard]] Duration ran(Instant now) const { return time_.ran(now); }
   [[nodiscard]] bool is_paused() const { return time_.is_paused(); }

@@ -187,7 +187,6 @@ void Batch::on_conducted(const JobOver& over) {
   const AttemptKey key = latest->first;
   Live& live = *latest->second;
   live.requeue = over.requeue;
-  follow_timeouts();
   if (!live.capture) {
     live.received = Bytes{};
   } else if (live.requeue) {
@@ -215,7 +214,6 @@ Prepared Batch::prepare(const policy::Start& start) {
   request =
       request_for(job, group_name(start.job, start.attempt), identity ? *identity : std::nullopt);
   request.kill_after = config_.kill_after;
-  request.timeout = conductor_.timeout_of(start.job);
   request.spawn.session = guardian::Session::own;
   request.spawn.descriptors = guardian::Descriptors::close;
   request.spawn.stdio[0] = null_input_.get();
@@ -314,14 +312,6 @@ void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason
     observer_.ended(job, report, last == nullptr ? Bytes{} : *last->received);
   }
   tell_progress();
-}
-
-// A median moves with every end, and the time-outs that follow it move along.
-void Batch::follow_timeouts() {
-  if (!std::holds_alternative<policy::MedianPercent>(config_.conductor.queue.timeout)) return;
-  for (auto& [key, live] : live_) {
-    if (!live->is_over) world_.set_timeout(key.job, conductor_.timeout_of(key.job));
-  }
 }
 
 void Batch::interrupt() { conductor_.interrupt(); }

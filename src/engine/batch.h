@@ -87,7 +87,6 @@ class Batch {
   void on_signal(const guardian::Signalled& signal);
   void pause_all();
   void resume_all();
-  void follow_timeouts();
   void tell_progress();
   void notice(const std::string& text);
   record::RunSummary summarise();

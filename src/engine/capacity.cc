@@ -37,7 +37,7 @@ Bytes memory_capacity(const cgroup::Directory& memory, Bytes total) {
 }
 
 bool has_swap() {
-  struct sysinfo info {};
+  struct sysinfo info{};
   return ::sysinfo(&info) == 0 && info.totalswap > 0;
 }
 

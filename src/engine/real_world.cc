@@ -32,7 +32,7 @@ RealWorld::RealWorld(Machine& machine, SystemRecord& system, policy::WorldObserv
 
 RealWorld::~RealWorld() = default;
 
-Instant RealWorld::now() const { return loop::now(); }
+Instant RealWorld::now() const { return stopped_at_.value_or(loop::now()) - stood_still_; }
 
 Attempt* RealWorld::running(JobId job) {
   const auto found = running_.find(job);
@@ -94,28 +94,37 @@ void RealWorld::reclaim(std::optional<JobId> job, Bytes amount) {
 }
 
 void RealWorld::kill(JobId job, policy::Outcome cause, std::string reason) {
-  if (Attempt* attempt = running(job)) attempt->kill(cause, std::move(reason));
+  Attempt* attempt = running(job);
+  if (attempt == nullptr) return;
+  if (cause == policy::Outcome::timed_out) {
+    attempt->time_out(std::move(reason));
+  } else {
+    attempt->kill(cause, std::move(reason));
+  }
 }
 
 void RealWorld::wake_at(std::optional<Instant> when) {
-  if (when) {
-    wake_timer_.set(*when);
+  wake_ = when;
+  if (wake_ && !stopped_at_) {
+    wake_timer_.set(*wake_ + stood_still_);
   } else {
     wake_timer_.off();
   }
 }
 
-void RealWorld::set_timeout(JobId job, std::optional<Duration> timeout) {
-  if (Attempt* attempt = running(job)) attempt->set_timeout(timeout);
-}
-
 void RealWorld::suspend_all() {
+  if (stopped_at_) return;
+  stopped_at_ = loop::now();
   for (auto& [job, attempt] : running_) attempt->suspend();
   look_timer_.off();
+  wake_timer_.off();
 }
 
 void RealWorld::resume_all() {
+  if (!stopped_at_) return;
+  stood_still_ += loop::now() - *std::exchange(stopped_at_, std::nullopt);
   for (auto& [job, attempt] : running_) attempt->resume();
+  wake_at(wake_);
   if (!running_.empty()) look_timer_.set(loop::now());
 }
 

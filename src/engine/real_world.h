@@ -57,9 +57,8 @@ class RealWorld : public policy::World {
   void kill(JobId job, policy::Outcome cause, std::string reason) override;
   void wake_at(std::optional<Instant> when) override;
 
-  // How long the job's present attempt may take from now on.
-  void set_timeout(JobId job, std::optional<Duration> timeout);
-  // The whole pool was frozen by somebody else, or thawed.
+  // The whole pool was frozen by somebody else, or thawed: between the two, this world's time
+  // stands still.
   void suspend_all();
   void resume_all();
 
@@ -88,6 +87,9 @@ class RealWorld : public policy::World {
   std::map<AttemptKey, std::unique_ptr<Attempt>> attempts_;
   std::unordered_map<JobId, Attempt*> running_;     // of attempts_: not over yet
   std::vector<std::unique_ptr<Attempt>> finished_;  // destroyed outside their own callbacks
+  std::optional<Instant> stopped_at_;               // by the loop's clock, as these two
+  Duration stood_still_{};
+  std::optional<Instant> wake_;  // by this world's clock
   loop::Timer wake_timer_;
   loop::Timer look_timer_;
 };
