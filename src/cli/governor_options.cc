@@ -1,6 +1,6 @@
 #include "cli/governor_options.h"
 
-#include <unistd.h>
+#include <algorithm>
 
 #include "base/quantity.h"
 #include "base/text.h"
@@ -66,7 +66,8 @@ Result<policy::GovernorConfig> governor_config(const GovernorOptions& options,
                 format_bytes(capacity) + " that can be had here");
   }
   config.cores = options.cores.value_or(engine::usable_cores(machine.hierarchies()));
-  config.jobs_max = static_cast<unsigned>(options.jobs_max.value_or(kJobsMaxDefault));
+  config.jobs_max = std::min(static_cast<unsigned>(options.jobs_max.value_or(kJobsMaxDefault)),
+                             engine::jobs_by_descriptors());
   config.may_evict = !options.no_evict;
   config.may_pause = !options.no_pause && cgroup::freezer_of(machine.pool()) != nullptr;
   config.has_swap = engine::has_swap();

@@ -236,6 +236,7 @@ void Attempt::on_sample_due() {
   Instant due = sampler_->next_due();
   if (callbacks_.looked) {
     due = std::min(due, loop::now() + look_gap_.after(seen.memory.used.value_or(Bytes{})));
+    looked_at_ = true;
     callbacks_.looked(seen);
   }
   if (!reaper_ && !is_paused()) sample_timer_.set(due);
@@ -262,6 +263,7 @@ void Attempt::on_empty() {
   paused_.reset();  // till now, so that nothing runs on between the decision and the kill
   oom_watch_ = {};
   result_.usage = sampler_->finish(loop::now(), wall_now());
+  if (callbacks_.looked && status_) callbacks_.looked(result_.usage.totals);
   if (!child_) conclude();
 }
 

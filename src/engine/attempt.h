@@ -53,7 +53,8 @@ class Attempt {
     std::function<void(const policy::AttemptEnd&)> over;
     // The group is removed as well; after `over`. May destroy the attempt.
     std::function<void(const AttemptResult&)> gone;
-    // It was looked at, often enough for whoever decides; not while it is paused. May be empty.
+    // It was looked at, often enough for whoever decides; not while it is paused. The last time it
+    // is when nobody lives in it any more, before `over`. May be empty.
     std::function<void(const measure::Sample&)> looked;
     // A process does not die; again from time to time.
     std::function<void(const reap::Stuck&)> stuck;
@@ -87,6 +88,8 @@ class Attempt {
   void signal_main(int number);
 
   [[nodiscard]] Duration ran(Instant now) const { return time_.ran(now); }
+  [[nodiscard]] bool is_emptied() const { return emptied_; }
+  [[nodiscard]] bool was_looked_at() const { return looked_at_; }  // while it ran
   [[nodiscard]] bool is_paused() const { return time_.is_paused(); }
   // Its group; null before start() and where none could be made.
   [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const { return group_; }
@@ -134,6 +137,7 @@ class Attempt {
   std::optional<PauseGuard> paused_;
   std::optional<Duration> kill_after_ran_;  // set by a time-out's TERM
   LookGap look_gap_;
+  bool looked_at_ = false;
   std::optional<reap::Reaper> reaper_;
   loop::Timer sample_timer_;
   loop::Timer timeout_timer_;

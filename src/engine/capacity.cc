@@ -1,8 +1,10 @@
 #include "engine/capacity.h"
 
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "base/text.h"
@@ -39,6 +41,17 @@ Bytes memory_capacity(const cgroup::Directory& memory, Bytes total) {
 bool has_swap() {
   struct sysinfo info{};
   return ::sysinfo(&info) == 0 && info.totalswap > 0;
+}
+
+unsigned jobs_by_descriptors() {
+  constexpr rlim_t kOwn = 200;  // files, sockets and pipes of our own
+  // Up to 18 counters, 4 directories, 4 ends of pipes, pidfd; and as many ended ones not closed
+  // yet.
+  constexpr rlim_t kOfAJob = 50;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < kOwn + kOfAJob) return 1;
+  const rlim_t jobs = (limit.rlim_cur - kOwn) / kOfAJob;
+  return static_cast<unsigned>(std::min<rlim_t>(jobs, std::numeric_limits<int>::max()));
 }
 
 Bytes default_reserve(Bytes capacity) {

@@ -13,6 +13,9 @@ Bytes memory_capacity(const cgroup::Directory& memory, Bytes total);
 // Whether the machine can swap at all, to a disk or to zram.
 bool has_swap();
 
+// How many jobs at once the descriptors of this process suffice for (RLIMIT_NOFILE); at least 1.
+unsigned jobs_by_descriptors();
+
 // What is left of `capacity` to everybody else when the line is not named: a twentieth, and at
 // least half a GiB, but of small machines no more than an eighth.
 Bytes default_reserve(Bytes capacity);

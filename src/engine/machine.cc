@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ctime>
@@ -226,6 +227,12 @@ Result<cgroup::Leaf> Machine::make_group(const std::string& name, const Limits& 
 
 Result<guardian::ChildId> Machine::spawn(guardian::SpawnRequest request, ChildCallbacks callbacks) {
   request.id = guardian::ChildId{++last_child_};
+  const auto is_named = [](const guardian::ResourceLimit& limit) {
+    return limit.resource == RLIMIT_NOFILE;
+  };
+  if (std::none_of(request.rlimits.begin(), request.rlimits.end(), is_named)) {
+    request.rlimits.push_back({RLIMIT_NOFILE, link_.descriptors});
+  }
   if (auto sent = guardian::send(link_.channel, request); !sent) return pass(std::move(sent));
   children_.emplace(request.id, std::move(callbacks));
   return request.id;

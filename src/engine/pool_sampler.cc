@@ -1,6 +1,7 @@
 #include "engine/pool_sampler.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "measure/machine_span.h"
 
@@ -36,9 +37,15 @@ policy::MachineSample PoolSampler::look(const measure::SystemSample& machine) {
   sample.pool_used = usage_.used.value_or(usage_.current.value_or(Bytes{}));
   peak_ = std::max(peak_, sample.pool_used);
   sample.available = meminfo(machine, "MemAvailable");
-  sample.runnable = machine.processes_running;
   if (meminfo(machine, "SwapTotal").value_or(Bytes{}) > Bytes{}) {
     sample.swap_free = meminfo(machine, "SwapFree");
+  }
+  if (machine.processes_running) {
+    const auto now = static_cast<double>(*machine.processes_running);
+    const double gap = last_ ? seconds(machine.at - last_->at) : 0;
+    const double weight = runnable_ ? -std::expm1(-gap / seconds(kRunnableTime)) : 1;
+    runnable_ = runnable_.value_or(0) * (1 - weight) + now * weight;
+    sample.runnable = static_cast<std::uint64_t>(std::llround(*runnable_));
   }
   if (last_) {
     const double elapsed = seconds(machine.at - last_->at);

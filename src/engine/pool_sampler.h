@@ -15,6 +15,9 @@ class PoolSampler {
  public:
   explicit PoolSampler(const cgroup::Group& pool) : memory_(pool) {}
 
+  // A count of runnable tasks is of one moment; what is told is their mean of about so long.
+  static constexpr Duration kRunnableTime = std::chrono::seconds(1);
+
   // One look, with `machine` as the machine is now. About 15 us.
   [[nodiscard]] policy::MachineSample look(const measure::SystemSample& machine);
 
@@ -26,6 +29,7 @@ class PoolSampler {
   measure::MemoryUsage usage_;
   std::string buffer_;
   std::optional<measure::SystemSample> last_;
+  std::optional<double> runnable_;  // of late
   Bytes peak_{};
 };
 

@@ -5,11 +5,15 @@
 namespace plimsoll::engine {
 namespace {
 
+// The kernel's peak counts clean page cache, which `used` leaves out: it stands in only for a job
+// that ended before it was looked at.
 policy::JobSample job_sample(const Attempt& attempt, const measure::Sample& sample, Instant now) {
   const measure::MemoryUsage& memory = sample.memory;
   policy::JobSample seen{.ran = attempt.ran(now)};
-  seen.used = memory.used.value_or(memory.current.value_or(Bytes{}));
-  // The kernel's peak counts clean page cache, which `used` leaves out.
+  const bool is_only_look = attempt.is_emptied() && !attempt.was_looked_at();
+  const auto stand_in = is_only_look ? memory.peak : memory.current;
+  seen.used =
+      is_only_look ? stand_in.value_or(Bytes{}) : memory.used.value_or(stand_in.value_or(Bytes{}));
   seen.peak = seen.used;
   seen.cpu = sample.cpu.usage.value_or(Duration{});
   if (sample.io.read || sample.io.written) {

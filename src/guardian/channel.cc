@@ -32,7 +32,7 @@ Result<UniqueFd> memfd_of(std::string_view bytes) {
   return fd;
 }
 
-Result<void> send_packet(int socket, char kind, std::string_view body,
+Result<void> send_packet(int socket, int flags, char kind, std::string_view body,
                          const std::vector<int>& fds) {
   std::array<iovec, 2> parts = {iovec{&kind, 1},
                                 iovec{const_cast<char*>(body.data()), body.size()}};
@@ -52,7 +52,7 @@ Result<void> send_packet(int socket, char kind, std::string_view body,
   }
   ssize_t sent = 0;
   do {
-    sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+    sent = ::sendmsg(socket, &message, flags | MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   if (sent < 0) return fail_errno("send to the other process");
   return {};
@@ -84,15 +84,25 @@ Result<std::pair<Channel, Channel>> Channel::make_pair() {
 }
 
 Result<void> Channel::send(std::string_view bytes, const std::vector<int>& fds) const {
+  return send_with(0, bytes, fds);
+}
+
+Result<void> Channel::try_send(std::string_view bytes, const std::vector<int>& fds) const {
+  return send_with(MSG_DONTWAIT, bytes, fds);
+}
+
+Result<void> Channel::send_with(int flags, std::string_view bytes,
+                                const std::vector<int>& fds) const {
   if (fds.size() >= kPacketFdsMax || bytes.size() > kPacketBytesMax) {
     return fail(std::errc::argument_list_too_long, "send to the other process");
   }
-  if (bytes.size() <= kInlineBytesMax) return send_packet(socket_.get(), kInline, bytes, fds);
+  if (bytes.size() <= kInlineBytesMax)
+    return send_packet(socket_.get(), flags, kInline, bytes, fds);
   auto memfd = memfd_of(bytes);
   if (!memfd) return pass(std::move(memfd));
   std::vector<int> with_body = {memfd->get()};
   with_body.insert(with_body.end(), fds.begin(), fds.end());
-  return send_packet(socket_.get(), kInMemfd, {}, with_body);
+  return send_packet(socket_.get(), flags, kInMemfd, {}, with_body);
 }
 
 Result<Packet> Channel::receive() {
@@ -113,7 +123,7 @@ Result<Packet> Channel::receive() {
 
   Packet packet;
   packet.fds = take_fds(message);
-  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+  if ((message.msg_flags & MSG_TRUNC) != 0) {
     return fail(std::errc::bad_message, "receive from the other process");
   }
   const char kind = buffer_.front();

@@ -31,14 +31,21 @@ class Channel {
 
   [[nodiscard]] int fd() const { return socket_.get(); }
 
-  // Waits while the other side's buffer is full. broken_pipe when the other side is gone.
+  // Waits while the other side's buffer is full, so only one side may use it. broken_pipe when the
+  // other side is gone.
   [[nodiscard]] Result<void> send(std::string_view bytes, const std::vector<int>& fds) const;
+  // The same, but resource_unavailable_try_again where it would have to wait.
+  [[nodiscard]] Result<void> try_send(std::string_view bytes, const std::vector<int>& fds) const;
 
   // The next packet without waiting: resource_unavailable_try_again when there is none yet,
-  // connection_reset when the other side is gone and everything it sent has been read.
+  // connection_reset when the other side is gone and everything it sent has been read. Of a packet
+  // that came when this process had no descriptor left, some or all are missing.
   [[nodiscard]] Result<Packet> receive();
 
  private:
+  [[nodiscard]] Result<void> send_with(int flags, std::string_view bytes,
+                                       const std::vector<int>& fds) const;
+
   UniqueFd socket_;
   std::string buffer_;  // kept from call to call
 };

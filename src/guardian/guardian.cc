@@ -95,7 +95,8 @@ class Guardian {
 
  private:
   void turn() {
-    std::vector<pollfd> fds = {{channel_open_ ? channel_.fd() : -1, POLLIN, 0},
+    const auto wanted = static_cast<short>(outbox_.empty() ? POLLIN : POLLIN | POLLOUT);
+    std::vector<pollfd> fds = {{channel_open_ ? channel_.fd() : -1, wanted, 0},
                                {signals_.get(), POLLIN, 0}};
     for (const Pending& pending : pending_) fds.push_back({pending.child.report.get(), POLLIN, 0});
     if (::poll(fds.data(), fds.size(), -1) < 0) return;
@@ -103,11 +104,23 @@ class Guardian {
       if (fds[i].revents != 0) read_report(i - 2);
     }
     if (fds[1].revents != 0) take_signals();
-    if (fds[0].revents != 0) take_messages();
+    if ((fds[0].revents & POLLOUT) != 0) flush_outbox();
+    if ((fds[0].revents & ~POLLOUT) != 0) take_messages();
   }
 
-  void tell(const FromGuardian& message) {
-    if (channel_open_ && !send(channel_, message)) channel_open_ = false;
+  // In order, and never waiting: what the supervisor has no room for yet stays in the outbox.
+  void tell(FromGuardian message) {
+    outbox_.push_back(std::move(message));
+    if (outbox_.size() == 1) flush_outbox();
+  }
+
+  void flush_outbox() {
+    while (!outbox_.empty()) {
+      const auto sent = send(channel_, outbox_.front());
+      if (!sent && sent.error().code == std::errc::resource_unavailable_try_again) return;
+      if (!sent) channel_open_ = false;
+      outbox_.pop_front();
+    }
   }
 
   void take_messages() {
@@ -225,6 +238,7 @@ class Guardian {
   UniqueFd signals_;
   Cleaner cleaner_;
   std::deque<Pending> pending_;
+  std::deque<FromGuardian> outbox_;  // not sent yet
   std::unordered_map<pid_t, ChildId> children_;
   std::optional<WaitStatus> supervisor_status_;
   bool channel_open_ = true;  // the supervisor can still be told things
@@ -236,6 +250,15 @@ void occupy_stdio() {
   int fd = 0;
   while (fd >= 0 && fd < 3) fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (fd >= 3) ::close(fd);
+}
+
+// What the limit was.
+rlimit raise_descriptor_limit() {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit most{.rlim_cur = before.rlim_max, .rlim_max = before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &most);
+  return before;
 }
 
 void name_supervisor() {
@@ -259,13 +282,14 @@ Result<Link> become_guardian() {
   UniqueFd signals(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals) return fail_errno("make a signalfd");
 
+  const rlimit descriptors = raise_descriptor_limit();
   const pid_t guardian = ::getpid();
   const pid_t supervisor = ::fork();
   if (supervisor < 0) return fail_errno("fork the supervisor");
   if (supervisor == 0) {
     name_supervisor();
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
-    return Link{std::move(ends->first), guardian};
+    return Link{std::move(ends->first), guardian, descriptors};
   }
   {
     const Channel closed = std::move(ends->first);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/result.h"
@@ -11,6 +12,9 @@ namespace plimsoll::guardian {
 struct Link {
   Channel channel;
   pid_t guardian{};  // to be moved into the run's own group
+  // RLIMIT_NOFILE as the user had it, for the jobs: both processes have raised theirs, as each
+  // group of a job takes some 25 descriptors.
+  rlimit descriptors{};
 };
 
 // Splits the process that the user started in two. The caller goes on as the supervisor, in a child

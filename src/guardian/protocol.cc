@@ -42,19 +42,20 @@ struct Sender {
   const Channel& channel;
 
   Result<void> operator()(const Started& m) const {
-    return channel.send(tagged(Tag::started, StartedBody{m.id, m.pid, m.birth}), {m.pidfd.get()});
+    return channel.try_send(tagged(Tag::started, StartedBody{m.id, m.pid, m.birth}),
+                            {m.pidfd.get()});
   }
   Result<void> operator()(const StartFailed& m) const {
-    return channel.send(tagged(Tag::start_failed, m), {});
+    return channel.try_send(tagged(Tag::start_failed, m), {});
   }
   Result<void> operator()(const Exited& m) const {
-    return channel.send(tagged(Tag::exited, m), {});
+    return channel.try_send(tagged(Tag::exited, m), {});
   }
   Result<void> operator()(const Signalled& m) const {
-    return channel.send(tagged(Tag::signalled, m), {});
+    return channel.try_send(tagged(Tag::signalled, m), {});
   }
   Result<void> operator()(const Resumed& m) const {
-    return channel.send(tagged(Tag::resumed, m), {});
+    return channel.try_send(tagged(Tag::resumed, m), {});
   }
 };
 

@@ -66,7 +66,7 @@ struct HandOver {
     cgroup::Version version{};
     cgroup::ControllerSet controllers;  // of the hierarchy
     UniqueFd base;
-    UniqueFd lock;  // of base/name; absent before it is made
+    UniqueFd lock;       // of base/name; absent before it is made
     std::string made{};  // as cgroup::Base::made: removed with the tree
   };
   std::string name;
@@ -76,6 +76,8 @@ struct HandOver {
 struct StopYourself {};  // SIGSTOP, in answer to SIGTSTP; answered by Resumed when continued
 using FromSupervisor = std::variant<ReceivedSpawn, HandOver, StopYourself>;
 
+// Does not wait: resource_unavailable_try_again while the supervisor has much to read. Were both
+// sides to wait for each other, neither would ever go on.
 Result<void> send(const Channel& channel, const FromGuardian& message);
 Result<FromGuardian> decode_from_guardian(Packet packet);
 

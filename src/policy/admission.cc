@@ -64,7 +64,9 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
   if (around.io_full.value_or(0) > kIoStallMax && shown.io_per_second > kIoHeavy) {
     return Refused{.why = HoldCause::disk};
   }
-  if (around.runnable.value_or(0) > around.cores * kRunnableMax) {
+  // Others may keep the machine busy for ever: what is ours by right is not held back for them.
+  const bool has_its_share = static_cast<double>(around.running) >= around.cores;
+  if (has_its_share && around.runnable.value_or(0) > around.cores * kRunnableMax) {
     return Refused{.why = HoldCause::run_queue};
   }
   if (around.cores_predicted >= around.cores * around.cores_fill) {
