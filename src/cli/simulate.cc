@@ -12,6 +12,7 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "engine/simulated.h"
 #include "record/writer.h"
 #include "sim/order.h"
 #include "sim/outcome.h"
@@ -76,15 +77,22 @@ std::optional<int> parse(SimulateOptions& options, int argc, char** argv) {
 }
 
 // Whoever decides in this simulation. Jobs and world must outlive it.
-Result<std::unique_ptr<policy::WorldObserver>> make_driver(const sim::Policy& policy,
+Result<std::unique_ptr<policy::WorldObserver>> make_driver(const SimulateOptions& options,
+                                                           const sim::Policy& policy,
                                                            const sim::MachineConfig& machine,
                                                            std::span<const sim::SimJob> jobs,
                                                            sim::SimulatedWorld& world) {
-  if (std::holds_alternative<sim::GovernorPolicy>(policy)) {
-    return fail("--policy: found \"plimsoll\", expected fixed:N, memfree:SIZE or clairvoyant: " +
-                std::string("this build has no governor"));
+  if (!std::holds_alternative<sim::GovernorPolicy>(policy)) {
+    return sim::make_baseline(policy, world, jobs, machine);
   }
-  return sim::make_baseline(policy, world, jobs, machine);
+  std::vector<sim::SimJob> learnt;
+  if (options.learn) {
+    auto read = sim::read_curves(*options.learn);
+    if (!read) return pass(std::move(read));
+    learnt = std::move(*read);
+  }
+  return std::make_unique<engine::SimulatedConductor>(
+      engine::SimulatedRun{.machine = machine, .learnt = learnt}, jobs, world);
 }
 
 Result<void> print(const SimulateOptions& options, const sim::Outcome& outcome) {
@@ -104,7 +112,7 @@ Result<int> simulate(const SimulateOptions& options) {
       *policy,
       {.cores = *options.cores, .line = *options.line, .swap = options.swap.value_or(Bytes{})});
   sim::SimulatedWorld world(machine, jobs);
-  auto driver = make_driver(*policy, machine, jobs, world);
+  auto driver = make_driver(options, *policy, machine, jobs, world);
   if (!driver) return pass(std::move(driver));
   world.run(**driver);
   const sim::Outcome outcome = sim::outcome_of(options.policy, world, jobs, machine);
