@@ -208,14 +208,6 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts, const Track&
   return result;
 }
 
-Bytes Estimator::reservation(const Key& key, const JobFacts& facts,
-                             std::optional<Bytes> failed_at) const {
-  const Estimate first = estimate(key, facts);
-  const double wanted = first.peak.mean + 2 * first.peak.spread;
-  const double least = failed_at ? number(*failed_at) * 2 : 0;
-  return {static_cast<std::uint64_t>(std::max(wanted, least))};
-}
-
 std::size_t Estimator::classes_known() const { return state_->classes(); }
 
 }  // namespace plimsoll::policy
