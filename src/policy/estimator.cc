@@ -129,7 +129,7 @@ class Estimator::State {
       entry.summary.emplace();
       entry.summary->peak = explains(entry.record, &Run::peak);
       entry.summary->seconds = explains(entry.record, &Run::seconds);
-      entry.summary->unstarted = forecast(entry.record, {}).estimate;
+      entry.summary->unstarted = forecast(entry.record, BySize{});
       if (entry.summary->unstarted.cores.mean <= 0) entry.summary->unstarted.cores = prior.cores;
     }
     return *entry.summary;
@@ -174,7 +174,7 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
     const auto& summary = State::summary(*entry, prior);
     const BySize size = by_size(summary, facts);
     estimate = size.peak != nullptr || size.seconds != nullptr
-                   ? forecast(entry->record, size).estimate
+                   ? forecast(entry->record, size)
                    : summary.unstarted;
     estimate.basis = basis;
     estimate.attempts_known = entry->record.attempts();
