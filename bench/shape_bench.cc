@@ -90,10 +90,10 @@ struct Errors {
     above += one_weight * (actual > belief.mean + 2 * belief.spread ? 1 : 0);
   }
   void print(const std::string& name) const {
-    std::printf("%-16s error %6.0f MB, bias %+6.0f; if it held %6.0f MB; z %.2f, above +2 spreads %.1f %%",
-                name.c_str(), std::sqrt(squares / weight) / kMegabyte, bias / weight / kMegabyte,
-                std::sqrt(holding / weight) / kMegabyte, std::sqrt(normal / weight),
-                above / weight * 100);
+    std::printf(
+        "%-16s error %6.0f MB, bias %+6.0f; if it held %6.0f MB; z %.2f, above +2 spreads %.1f %%",
+        name.c_str(), std::sqrt(squares / weight) / kMegabyte, bias / weight / kMegabyte,
+        std::sqrt(holding / weight) / kMegabyte, std::sqrt(normal / weight), above / weight * 100);
   }
 };
 

@@ -27,8 +27,8 @@ constexpr double kNoiseBytes = 2.0 * 1024 * 1024;
 constexpr double kOffSeconds = 30;
 // How fast an attempt wobbles.
 constexpr double kWobbleSeconds = 1;
-// How far the past of a class may mislead, as a share: with a single attempt known, and with however
-// many.
+// How far the past of a class may mislead, as a share: with a single attempt known, and with
+// however many.
 constexpr double kDoubt = 0.3;
 constexpr double kDoubtLeft = 0.05;
 // A straight line is not believed further away than this.
@@ -62,12 +62,16 @@ double ratio(const LineFit* line, double input, const std::optional<double>& pas
   return std::clamp(here / there, 1 / kRatioMax, kRatioMax);
 }
 
-// All that run longer than `ran`.
+// All that run longer than `ran`. Attempts that were cut off guide nobody past their end, so they
+// count only where there are no others.
 std::vector<Guide> guides_of(const Record& record, const BySize& size, double ran) {
+  const bool any_whole = std::any_of(record.runs().begin(), record.runs().end(),
+                                     [](const Run& run) { return run.ran_seen == Seen::whole; });
   std::vector<Guide> guides;
   guides.reserve(record.runs().size() * kPaces.size());
   for (std::size_t i = 0; i < record.runs().size(); ++i) {
     const Run& run = record.runs()[i];
+    if (any_whole && run.ran_seen != Seen::whole) continue;
     const double level = ratio(size.peak, size.input, run.input);
     const double stretch = ratio(size.seconds, size.input, run.input);
     for (const Pace& pace : kPaces) {

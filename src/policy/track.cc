@@ -49,9 +49,7 @@ void Track::observe(const JobSample& sample) {
 // Of two samples that wobble alike about the same level the difference has twice the variance.
 double Track::wobble() const { return std::sqrt(jumps_ / 2); }
 
-Duration Track::rising() const {
-  return calm() > kCalm ? Duration{} : last_.ran - rising_since_;
-}
+Duration Track::rising() const { return calm() > kCalm ? Duration{} : last_.ran - rising_since_; }
 
 double Track::cores() const {
   return last_.ran > Duration{} ? seconds(last_.cpu) / seconds(last_.ran) : 0;
