@@ -60,7 +60,13 @@ std::size_t tightest(const Surroundings& around, const Estimate& estimate) {
 std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
                               const Estimate& candidate, const Shown& shown) {
   if (around.running == 0) return std::nullopt;
-  if (job.lost >= kEvictionsMax) return Refused{.why = HoldCause::alone};
+  if (job.lost >= kEvictionsMax) {
+    const double peak = candidate.peak.mean + kDoubtRightOfWay * candidate.peak.spread;
+    if (job.lost > kEvictionsMax || around.right_of_way_taken ||
+        peak + around.keel_peak > around.line) {
+      return Refused{.why = HoldCause::alone};
+    }
+  }
   if (around.io_full.value_or(0) > kIoStallMax && shown.io_per_second > kIoHeavy) {
     return Refused{.why = HoldCause::disk};
   }

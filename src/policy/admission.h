@@ -38,6 +38,10 @@ inline constexpr double kIoHeavy = 16.0 * (1 << 20);
 // Adds less than this share of the line at some horizon: nothing there depends on it.
 inline constexpr double kNegligible = 0.0005;
 
+// A job with the right of way starts where its peak and the keel's fit with so many standard
+// deviations each: neither can be made to give way.
+inline constexpr double kDoubtRightOfWay = 3;
+
 // What a start would come into.
 struct Surroundings {
   Outlook outlook;  // of everything that runs, and of the place kept for a giant
@@ -50,7 +54,9 @@ struct Surroundings {
   std::optional<double> runnable;
   std::optional<double> io_full;
   std::size_t running = 0;
-  std::size_t unsettled = 0;  // started without knowledge, their needs not yet shown
+  bool right_of_way_taken = false;  // by one that runs
+  double keel_peak = 0;             // bytes, at its most
+  std::size_t unsettled = 0;        // started without knowledge, their needs not yet shown
   std::size_t unsettled_max = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "policy/admission.h"
+#include "policy/caution.h"
 #include "policy/descent.h"
 #include "policy/fleet.h"
 #include "policy/ladder.h"
@@ -42,6 +43,7 @@ class Governor::State {
   Ladder ladder_;
   Descent descent_;
   Pacing pacing_;
+  Caution caution_;
   Reservation reservation_;
   std::optional<MachineSample> machine_;
   Ladder::Limits limits_;
@@ -104,9 +106,13 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
   if (due && (waiting_.size() > 0 || fleet_.held() > 0)) {
     last_round_ = now;
     changed_ = false;
-    Survey seen = survey(fleet_, config_, limits_, machine_, now, waiting_);
+    Survey seen = survey(fleet_, config_, limits_, caution_.margin(now), machine_, now, waiting_);
     descent_.descend(fleet_, config_, limits_, seen, now, rulings);
     admit(now, starts_max, seen, rulings);
+  }
+  for (const Ruling& ruling : rulings) {
+    if (std::holds_alternative<Evict>(ruling.verdict)) caution_.evicted(now);
+    if (std::holds_alternative<Freeze>(ruling.verdict)) caution_.paused(now);
   }
   if (waiting_.size() == 0) holding_.reset();
   set_wake(now);
@@ -177,7 +183,8 @@ bool Governor::State::consider(Round& round, const Waiting::Rank& rank) {
     reservation_.give_up(ready.job);
     fleet_.start(ready, estimate, round.now);
     --round.starts_left;
-    if (ready.lost >= kEvictionsMax) round.closed = true;
+    if (ready.lost >= kEvictionsMax) round.around.right_of_way_taken = true;
+    if (ready.lost > kEvictionsMax) round.closed = true;
     return true;
   }
   round.refused.insert(rank.kind);

@@ -38,6 +38,7 @@ struct Ladder::Turn {
     std::vector<Member*> growers;
     for (auto& [job, member] : fleet.members()) {
       if (member.state != MemberState::running || job == keel) continue;
+      if (member.has_right_of_way()) continue;
       if (member.rise < limits.line * kGrowthLeast || now < member.calm_from) continue;
       growers.push_back(&member);
     }
@@ -68,6 +69,13 @@ void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& lim
   const double shortage = turn.expected() - limits.limit;
   if (shortage <= 0) return;
   if (reclaim(turn, shortage)) return;
+  if (shortage <= limits.line * kTolerance) {
+    if (!over_since_) return;
+    if (now < *over_since_ + kOverLineGrace) {
+      next_look_ = *over_since_ + kOverLineGrace;
+      return;
+    }
+  }
   evict(turn, shortage);
 }
 
@@ -165,6 +173,9 @@ void Ladder::evict(Turn& turn, double shortage) {
   Victims victims;
   if (turn.config.may_evict) {
     victims = choose_victims(turn.fleet, *turn.keel, shortage + turn.limits.line * kEvictionBuffer);
+  }
+  if (victims.jobs.empty() && turn.config.may_evict) {
+    victims = choose_victims(turn.fleet, *turn.keel, shortage, Spare::nobody);
   }
   if (victims.jobs.empty()) return fail_one(turn, shortage);
   const Numbers numbers = turn.numbers();

@@ -13,6 +13,9 @@ namespace plimsoll::policy {
 // Growers are frozen when they are about to come this close to the line, as a share of it: samples
 // are late, and a task that sleeps in the kernel's throttle at the line freezes only after 2 s.
 inline constexpr double kCushion = 0.01;
+// Past the line by less than this share of it, an eviction waits for kOverLineGrace: pauses are
+// taking hold, and the line must hold within 3 % and a second.
+inline constexpr double kTolerance = 0.01;
 // What an eviction frees beyond the shortage, as a share of the line, so that the next one is not
 // needed at once.
 inline constexpr double kEvictionBuffer = 0.05;

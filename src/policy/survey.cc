@@ -31,10 +31,11 @@ void look_at_cores(Surroundings& around, const std::optional<MachineSample>& mac
 }  // namespace
 
 Survey survey(const Fleet& fleet, const GovernorConfig& config, const Ladder::Limits& limits,
-              const std::optional<MachineSample>& machine, Instant now, Waiting& waiting) {
+              double margin, const std::optional<MachineSample>& machine, Instant now,
+              Waiting& waiting) {
   Survey survey;
   Surroundings& around = survey.around;
-  around.line = limits.limit;
+  around.line = std::max(0.0, limits.limit - limits.line * margin);
   around.z = doubt_covered(config);
   around.used = fleet.used();
   around.cores = config.cores;
@@ -44,7 +45,8 @@ Survey survey(const Fleet& fleet, const GovernorConfig& config, const Ladder::Li
   std::map<Kind, Shown> kinds;
   for (const auto& [job, member] : fleet.members()) {
     count(kinds[member.ready.kind], member);
-    if (member.ready.lost >= kEvictionsMax) survey.one_is_alone = true;
+    if (member.ready.lost > kEvictionsMax) survey.one_is_alone = true;
+    if (member.has_right_of_way()) around.right_of_way_taken = true;
     if (member.state == MemberState::dying) {
       around.outlook.add_constant(member.used());
       survey.moving.add_constant(member.used());
@@ -64,6 +66,10 @@ Survey survey(const Fleet& fleet, const GovernorConfig& config, const Ladder::Li
     if (!known && !member.settled) ++around.unsettled;
   }
   look_at_cores(around, machine);
+  if (const auto keel = fleet.keel()) {
+    const Belief& peak = fleet.find(*keel)->estimate.peak;
+    around.keel_peak = peak.mean + kDoubtRightOfWay * peak.spread;
+  }
   for (const auto& [kind, shown] : kinds) waiting.show(kind, shown);
   return survey;
 }
