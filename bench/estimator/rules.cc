@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "policy/estimator.h"
-#include "policy/hint_trust.h"
 #include "policy/line_fit.h"
 #include "policy/sizing.h"
 
@@ -75,22 +74,18 @@ class Ours final : public Rule {
  public:
   Bytes first(const Task& task) const override {
     const auto found = classes_.find(task.process);
-    return found == classes_.end() ? hints_.reservation(request(task))
-                                   : found->second.first(task.input);
+    return found == classes_.end() ? request(task) : found->second.first(task.input);
   }
   Bytes after(const Task& task, Bytes failed) const override {
     const auto found = classes_.find(task.process);
     return found == classes_.end() ? policy::Sizing().after(failed) : found->second.after(failed);
   }
   void learn(const Task& task) override {
-    policy::Sizing& sizing = classes_[task.process];
-    if (!sizing.knows() && task.requested) hints_.learn(*task.requested, task.peak);
-    sizing.learn({.peak = task.peak, .ran = task.ran, .input = task.input});
+    classes_[task.process].learn({.peak = task.peak, .ran = task.ran, .input = task.input});
   }
 
  private:
   std::map<std::string, policy::Sizing> classes_;
-  policy::HintTrust hints_;
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr double kDoubtLeft = 0.2;
 // three times once it is by kExceeded, when all that is known of the job is that it grows.
 constexpr double kGrowsAgain = 1;
 constexpr double kGrowsOn = 3;
+// What creeps is expected to do so for this long at least.
+constexpr double kCreepSeconds = 30;
 constexpr double kExceeded = 0.5;
 // How far growth is off, as a share of what it adds.
 constexpr double kGrowthDoubt = 0.5;
@@ -36,7 +38,9 @@ Belief peak_of(const Prior& prior, const Track& track) {
   const double beyond = prior.peak.mean > 0 ? peak / prior.peak.mean - 1 : kExceeded;
   const double goes_on =
       kGrowsAgain + (kGrowsOn - kGrowsAgain) * std::clamp(beyond / kExceeded, 0.0, 1.0);
-  const double from_growth = std::max(0.0, track.growth()) * seconds(track.rising()) * goes_on;
+  const double rising =
+      std::max(seconds(track.rising()), std::min(seconds(track.ran()), kCreepSeconds));
+  const double from_growth = std::max(0.0, track.growth()) * rising * goes_on;
   const double doubt =
       kDoubtLeft + (1 - kDoubtLeft) * std::exp(-seconds(track.calm()) / kDoubtCalmSeconds);
   return {peak + std::max(from_prior, from_growth),

@@ -1,9 +1,5 @@
 #include "policy/hint_trust.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "base/check.h"
@@ -18,10 +14,6 @@ constexpr std::size_t kSharesMax = 32;
 constexpr double kWordWeight = 2;
 // How far a hint may be off, as a share.
 constexpr double kDoubt = 0.5;
-// From so many classes on less than the hint is set aside: half as much again as the largest share.
-constexpr std::size_t kClassesMin = 3;
-constexpr double kBeyond = 1.5;
-
 double number(Bytes bytes) { return static_cast<double>(bytes.count); }
 
 }  // namespace
@@ -37,12 +29,6 @@ Belief HintTrust::expect(Bytes hint) const {
   for (const double share : shares_) values.push_back({share, 1});
   const Belief share = believe(values, kDoubt);
   return {share.mean * number(hint), share.spread * number(hint)};
-}
-
-Bytes HintTrust::reservation(Bytes hint) const {
-  if (shares_.size() < kClassesMin) return hint;
-  const double largest = *std::max_element(shares_.begin(), shares_.end());
-  return {static_cast<std::uint64_t>(std::ceil(number(hint) * std::min(1.0, largest * kBeyond)))};
 }
 
 }  // namespace plimsoll::policy

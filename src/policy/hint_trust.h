@@ -17,8 +17,6 @@ class HintTrust {
 
   // What an attempt with this hint is believed to use, while its class is not known.
   [[nodiscard]] Belief expect(Bytes hint) const;
-  // What to set aside for it where that is a hard limit: never more than the hint.
-  [[nodiscard]] Bytes reservation(Bytes hint) const;
 
  private:
   std::deque<double> shares_;  // peak / hint, oldest first

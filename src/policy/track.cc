@@ -15,6 +15,8 @@ constexpr double kWobbleSeconds = 60;
 constexpr double kRiseShare = 0.05;
 constexpr Bytes kRiseMin{1ULL << 20};
 
+// So is one that takes longer for it: what creeps is as good as calm.
+constexpr Duration kCreep = std::chrono::seconds(10);
 // A rise after a longer calm is a new one.
 constexpr Duration kCalm = std::chrono::seconds(30);
 
@@ -30,7 +32,10 @@ void Track::observe(const JobSample& sample) {
   if (number(peak_) > number(marked_) * (1 + kRiseShare) && peak_ - marked_ >= kRiseMin) {
     if (sample.ran - grown_at_ > kCalm) rising_since_ = last_.ran;
     marked_ = peak_;
-    grown_at_ = sample.ran;
+    marked_at_ = grown_at_ = sample.ran;
+  } else if (sample.ran - marked_at_ >= kCreep) {
+    marked_ = peak_;
+    marked_at_ = sample.ran;
   }
   if (samples_ > 0) {
     const double passed = seconds(sample.ran - last_.ran);

@@ -33,8 +33,9 @@ class Track {
  private:
   JobSample last_{};
   Bytes peak_{};
-  Bytes marked_{};  // the peak when it last rose by a share worth the name, at grown_at_
-  Duration grown_at_{};
+  Bytes marked_{};  // the peak that the next is compared with, as of marked_at_
+  Duration marked_at_{};
+  Duration grown_at_{};  // it last rose by a share worth the name
   Duration rising_since_{};
   double growth_ = 0;
   double jumps_ = 0;  // mean square of what a sample is off from where growth_ led
