@@ -143,6 +143,7 @@ class SimulatedWorld final : public policy::World {
   void pass_to(Duration moment, policy::WorldObserver& observer);
   void watch_line(policy::WorldObserver& observer);
   void end_reached(policy::WorldObserver& observer);
+  void hold_limit(policy::WorldObserver& observer);
   void kill_largest(policy::WorldObserver& observer);
   void set_throttle();
   void deliver(policy::WorldObserver& observer);

@@ -2,6 +2,8 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/check.h"
 #include "sim/machine.h"
@@ -66,6 +68,7 @@ void SimulatedWorld::pass_to(Duration moment, policy::WorldObserver& observer) {
     const Event event = events_.top();
     events_.pop();
     carry_out(event, observer);
+    hold_limit(observer);  // several may come back from swap at one moment
   }
   deliver(observer);
   watch_line(observer);
@@ -86,7 +89,7 @@ void SimulatedWorld::end_reached(policy::WorldObserver& observer) {
 }
 
 void SimulatedWorld::watch_line(policy::WorldObserver& observer) {
-  while (motion_.used_mib() >= kill_mib_ - kSameMib && alive_ > 0) kill_largest(observer);
+  hold_limit(observer);
   set_throttle();
   const bool past = motion_.used_mib() >= line_mib_ - kSameMib;
   const bool alarm = past && !past_line_ && config_.sampling != Sampling::none;
@@ -94,6 +97,10 @@ void SimulatedWorld::watch_line(policy::WorldObserver& observer) {
   if (!alarm || (last_alarm_ && now_ - *last_alarm_ < kAlarmGap)) return;
   last_alarm_ = now_;
   sample_machine();
+}
+
+void SimulatedWorld::hold_limit(policy::WorldObserver& observer) {
+  while (motion_.used_mib() >= kill_mib_ - kSameMib && alive_ > 0) kill_largest(observer);
 }
 
 // The kernel waits for one that is dying already instead of taking another. Either way those who
@@ -126,7 +133,9 @@ void SimulatedWorld::set_throttle() {
   }
   motion_.throttle(kThrottleBatchMib / (kThrottleScale * overage * overage));
   throttling_ = true;
-  schedule(What::throttle, kThrottleTick);
+  const double seconds =
+      kThrottleMove * overage * line_mib_ / std::max(std::abs(motion_.growth_mib()), kSameMib);
+  schedule(What::throttle, std::clamp(to_duration(seconds), kThrottleTickMin, kThrottleTickMax));
 }
 
 bool SimulatedWorld::has_thrown_away_too_much() const {
