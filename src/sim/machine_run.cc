@@ -21,15 +21,20 @@ Stopped SimulatedWorld::run(policy::WorldObserver& observer) {
   for (;;) {
     const auto moment = next_moment();
     if (!moment) return Stopped::quiet;
-    if (alive_ > 0) {
-      idle_since_.reset();
-    } else {
-      if (!idle_since_) idle_since_ = now_;
-      if (*moment - *idle_since_ > kIdleMax) return Stopped::idle;
-    }
+    if (is_idle(*moment)) return Stopped::idle;
     pass_to(*moment, observer);
     if (has_thrown_away_too_much()) return Stopped::thrown_away;
   }
+}
+
+bool SimulatedWorld::is_idle(Duration next) {
+  turns_at_now_ = next > now_ ? 0 : turns_at_now_ + 1;
+  if (motion_.moving() > 0) {
+    idle_since_.reset();
+    return turns_at_now_ > kTurnsMax;
+  }
+  if (!idle_since_) idle_since_ = now_;
+  return next - *idle_since_ > kIdleMax || turns_at_now_ > kTurnsMax;
 }
 
 // What machine samples come after the last job is of no interest.

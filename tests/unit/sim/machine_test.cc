@@ -283,5 +283,34 @@ TEST(Machine, WhoOnlyAsksToBeWokenIsStopped) {
   EXPECT_EQ(world.run(script), Stopped::idle);
 }
 
+TEST(Machine, WhoFreezesAllForGoodIsStopped) {
+  const vector<SimJob> jobs{job(1, {{0, 1, 1}, {10, 1, 1}})};
+  SimulatedWorld world({.cores = 1, .line = 1_GiB}, jobs);
+  Script script(world);
+  script.start(0s, 1).at(5s, [&] { world.freeze(JobId{1}); });
+  EXPECT_EQ(world.run(script), Stopped::idle);
+  EXPECT_EQ(world.tally().done, 0U);
+}
+
+// Asks to be woken where it stands.
+class Restless final : public policy::WorldObserver {
+ public:
+  explicit Restless(SimulatedWorld& world) : world_(world) { on_wake(); }
+  void on_job(JobId, const policy::JobSample&) override {}
+  void on_machine(const policy::MachineSample&) override {}
+  void on_over(JobId, const policy::AttemptEnd&) override {}
+  void on_wake() override { world_.wake_at(world_.now()); }
+
+ private:
+  SimulatedWorld& world_;
+};
+
+TEST(Machine, WhoIsWokenAgainAndAgainAtOneMomentIsStopped) {
+  const vector<SimJob> jobs{job(1, {{0, 1, 1}, {10, 1, 1}})};
+  SimulatedWorld world({.cores = 1, .line = 1_GiB}, jobs);
+  Restless restless(world);
+  EXPECT_EQ(world.run(restless), Stopped::idle);
+}
+
 }  // namespace
 }  // namespace plimsoll::sim
