@@ -70,7 +70,7 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
   if (around.io_full.value_or(0) > kIoStallMax && shown.io_per_second > kIoHeavy) {
     return Refused{.why = HoldCause::disk};
   }
-  if (around.runnable.value_or(0) > around.cores * kRunnableMax) {
+  if (around.runnable.value_or(0) > around.cores * kCoresFill) {
     return Refused{.why = HoldCause::run_queue};
   }
   if (around.cores_predicted >= around.cores * around.cores_fill) {
@@ -88,6 +88,7 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
 void count_in(Surroundings& around, const Estimate& admitted) {
   around.outlook.add(demand_of(admitted), is_known(admitted));
   around.cores_predicted += admitted.cores.mean;
+  if (around.runnable) *around.runnable += admitted.cores.mean;
   ++around.running;
   if (!is_known(admitted)) ++around.unsettled;
 }

@@ -19,15 +19,14 @@ inline constexpr double kDoubtEvict = 1.65;  // once in 20: an eviction loses wo
 inline constexpr double kDoubtFail = 2.33;   // once in 100: a failed job loses all
 [[nodiscard]] double doubt_covered(const GovernorConfig& config);
 
-// Jobs whose use of cores is predicted may fill the machine by so much more than its cores: they
-// don't all use at once what they use on average, and a short queue costs less than an idle core.
+// Jobs may ask for so much more than the machine's cores together: they don't all ask at once for
+// what they use on average, and a short queue costs less than an idle core. Predictions and the run
+// queue are held against it: what jobs get where they compete says too little of what they want.
 inline constexpr double kCoresFill = 1.2;
-// While cores are seen idle, up to so much: the prediction was too high.
+// While cores are seen idle, predictions up to so much: they were too high.
 inline constexpr double kCoresFillIdle = 2.0;
 // Cores busy below this share of all are idle enough to say so.
 inline constexpr double kBusyShare = 0.95;
-// More runnable tasks than this for each core: nobody would gain by another start.
-inline constexpr double kRunnableMax = 2.5;
 
 // The share of time in which everybody waits for I/O from which classes known for I/O are held:
 // systemd-oomd and Buck2 act at half of that or less for memory, and I/O does no harm but delay.
@@ -51,7 +50,7 @@ struct Surroundings {
   double cores = 1;
   double cores_fill = kCoresFill;
   double cores_predicted = 0;
-  std::optional<double> runnable;
+  std::optional<double> runnable;  // smoothed, and what was just started will add
   std::optional<double> io_full;
   std::size_t running = 0;
   bool right_of_way_taken = false;  // by one that runs

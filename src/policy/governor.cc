@@ -34,7 +34,7 @@ class Governor::State {
   }
 
   void set_limits();
-  void look(const MachineSample& sample);
+  void look(const MachineSample& sample, Instant now);
   std::vector<Ruling> rule(Instant now, unsigned starts_max);
 
   GovernorConfig config_;
@@ -45,6 +45,7 @@ class Governor::State {
   Pacing pacing_;
   Caution caution_;
   Reservation reservation_;
+  Processors processors_;
   std::optional<MachineSample> machine_;
   Ladder::Limits limits_;
   std::optional<Holding> holding_;
@@ -84,7 +85,8 @@ void Governor::State::set_limits() {
   }
 }
 
-void Governor::State::look(const MachineSample& sample) {
+void Governor::State::look(const MachineSample& sample, Instant now) {
+  processors_.observe(sample, now);
   machine_ = sample;
   fleet_.observe(sample);
   set_limits();
@@ -106,7 +108,8 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
   if (due && (waiting_.size() > 0 || fleet_.held() > 0)) {
     last_round_ = now;
     changed_ = false;
-    Survey seen = survey(fleet_, config_, limits_, caution_.margin(now), machine_, now, waiting_);
+    Survey seen =
+        survey(fleet_, config_, limits_, caution_.margin(now), processors_, now, waiting_);
     descent_.descend(fleet_, config_, limits_, seen, now, rulings);
     admit(now, starts_max, seen, rulings);
   }
@@ -243,7 +246,7 @@ void Governor::expect(JobId job, const Estimate& estimate, Instant now) {
   state_->fleet_.expect(state_->fleet_.at(job), estimate, now);
 }
 
-void Governor::tick(const MachineSample& sample, Instant) { state_->look(sample); }
+void Governor::tick(const MachineSample& sample, Instant now) { state_->look(sample, now); }
 
 void Governor::leave(JobId job, const AttemptEnd& end, Instant) {
   const Member& member = state_->fleet_.at(job);

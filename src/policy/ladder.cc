@@ -54,7 +54,8 @@ void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& lim
   next_look_.reset();
   Turn turn{fleet, config, limits, now, rulings, fleet.keel()};
   const double used = fleet.used();
-  if (used <= limits.limit) over_since_.reset();
+  const double tolerance = std::max(limits.line * kTolerance, kToleranceBytes);
+  if (used <= limits.limit + tolerance) over_since_.reset();
   if (!turn.keel) return;
   if (used + fleet.rise() <= turn.soft()) {
     swapping_since_.reset();
@@ -64,18 +65,11 @@ void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& lim
   for (const auto& [job, member] : fleet.members()) {
     if (member.state == MemberState::dying) turn.dying += member.used();
   }
-  if (used > limits.limit && !over_since_) over_since_ = now;
+  if (used > limits.limit + tolerance && !over_since_) over_since_ = now;
   if (config.may_pause) freeze_growers(turn);
   const double shortage = turn.expected() - limits.limit;
-  if (shortage <= 0) return;
+  if (shortage <= tolerance) return;
   if (reclaim(turn, shortage)) return;
-  if (shortage <= limits.line * kTolerance) {
-    if (!over_since_) return;
-    if (now < *over_since_ + kOverLineGrace) {
-      next_look_ = *over_since_ + kOverLineGrace;
-      return;
-    }
-  }
   evict(turn, shortage);
 }
 
@@ -134,6 +128,10 @@ void Ladder::keep_way_out(Turn& turn) {
   }
 }
 
+double Ladder::wanted_for(const Turn& turn, double shortage) {
+  return shortage * (1 + kEvictionBuffer) + turn.limits.line * kCushion;
+}
+
 // Whether it is worth waiting for what was asked for.
 bool Ladder::reclaim(Turn& turn, double shortage) {
   if (!last_reclaim_ || turn.now >= *last_reclaim_ + kReclaimGap) {
@@ -143,7 +141,7 @@ bool Ladder::reclaim(Turn& turn, double shortage) {
                             .numbers = turn.numbers()});
   }
   if (!turn.config.has_swap) return false;
-  double wanted = shortage + turn.limits.line * kEvictionBuffer;
+  double wanted = wanted_for(turn, shortage);
   bool asked = false;
   for (const auto& [started, job] : turn.fleet.by_age()) {
     Member& member = turn.fleet.at(job);

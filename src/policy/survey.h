@@ -6,7 +6,7 @@
 #include "policy/fleet.h"
 #include "policy/governor.h"
 #include "policy/ladder.h"
-#include "policy/observation.h"
+#include "policy/processors.h"
 #include "policy/waiting.h"
 
 namespace plimsoll::policy {
@@ -26,7 +26,6 @@ struct Survey {
 // the running jobs of each kind have shown.
 [[nodiscard]] Survey survey(const Fleet& fleet, const GovernorConfig& config,
                             const Ladder::Limits& limits, double margin,
-                            const std::optional<MachineSample>& machine, Instant now,
-                            Waiting& waiting);
+                            const Processors& processors, Instant now, Waiting& waiting);
 
 }  // namespace plimsoll::policy

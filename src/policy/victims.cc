@@ -8,7 +8,7 @@ namespace {
 struct Candidate {
   const Member* member;
   double over = 0;   // bytes over its estimate
-  double yield = 0;  // bytes for a second of work lost
+  double yield = 0;  // bytes that are wanted, for a second of work lost
 };
 
 bool is_last_eviction(const Ready& ready) { return ready.lost + 1 >= kEvictionsMax; }
@@ -38,7 +38,7 @@ Victims choose_victims(const Fleet& fleet, JobId keel, double shortage, Spare sp
     }
     candidates.push_back({.member = &member,
                           .over = std::max(0.0, member.used() - member.promised),
-                          .yield = member.used() / member.lost_work()});
+                          .yield = std::min(member.used(), shortage) / member.lost_work()});
   }
   std::sort(candidates.begin(), candidates.end(), goes_before);
   std::size_t taken = 0;
