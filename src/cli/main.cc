@@ -13,12 +13,12 @@ constexpr std::string_view kUsage =
 
 Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone without a trace.
 
-  run     run one command:           plimsoll run --memory-max 2G -- make -j4
-  batch   run many:                  plimsoll batch jobs.txt
-                                     plimsoll batch -- gzip -k {} ::: *.log
-  reap    kill and remove groups:    plimsoll reap --stale
-  doctor  what this host offers:     plimsoll doctor
-  simulate  jobs on a simulated machine:  plimsoll simulate jobs.jsonl --cores 16 --line 64G
+  run       run one command:           plimsoll run --memory-max 2G -- make -j4
+  batch     run many:                  plimsoll batch jobs.txt
+                                       plimsoll batch -- gzip -k {} ::: *.log
+  reap      kill and remove groups:    plimsoll reap --stale
+  doctor    what this host offers:     plimsoll doctor
+  simulate  on a simulated machine:    plimsoll simulate jobs.jsonl --cores 16 --line 64G
 
 `plimsoll COMMAND --help` tells the options of a command; plimsoll(1) is the manual.
 )";

@@ -60,13 +60,19 @@ std::size_t tightest(const Surroundings& around, const Estimate& estimate) {
 std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
                               const Estimate& candidate, const Shown& shown) {
   if (around.running == 0) return std::nullopt;
-  if (job.lost >= kEvictionsMax) return Refused{.why = HoldCause::alone};
+  if (job.lost >= kEvictionsMax) {
+    const double peak = candidate.peak.mean + kDoubtRightOfWay * candidate.peak.spread;
+    if (job.lost > kEvictionsMax || around.right_of_way_taken ||
+        peak + around.keel_peak > around.line) {
+      return Refused{.why = HoldCause::alone};
+    }
+  }
   if (around.io_full.value_or(0) > kIoStallMax && shown.io_per_second > kIoHeavy) {
     return Refused{.why = HoldCause::disk};
   }
   // Others may keep the machine busy for ever: what is ours by right is not held back for them.
   const bool has_its_share = static_cast<double>(around.running) >= around.cores;
-  if (has_its_share && around.runnable.value_or(0) > around.cores * kRunnableMax) {
+  if (has_its_share && around.runnable.value_or(0) > around.cores * kCoresFill) {
     return Refused{.why = HoldCause::run_queue};
   }
   if (around.cores_predicted >= around.cores * around.cores_fill) {
@@ -84,6 +90,7 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
 void count_in(Surroundings& around, const Estimate& admitted) {
   around.outlook.add(demand_of(admitted), is_known(admitted));
   around.cores_predicted += admitted.cores.mean;
+  if (around.runnable) *around.runnable += admitted.cores.mean;
   ++around.running;
   if (!is_known(admitted)) ++around.unsettled;
 }

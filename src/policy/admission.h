@@ -19,15 +19,14 @@ inline constexpr double kDoubtEvict = 1.65;  // once in 20: an eviction loses wo
 inline constexpr double kDoubtFail = 2.33;   // once in 100: a failed job loses all
 [[nodiscard]] double doubt_covered(const GovernorConfig& config);
 
-// Jobs whose use of cores is predicted may fill the machine by so much more than its cores: they
-// don't all use at once what they use on average, and a short queue costs less than an idle core.
+// Jobs may ask for so much more than the machine's cores together: they don't all ask at once for
+// what they use on average, and a short queue costs less than an idle core. Predictions and the run
+// queue are held against it: what jobs get where they compete says too little of what they want.
 inline constexpr double kCoresFill = 1.2;
-// While cores are seen idle, up to so much: the prediction was too high.
+// While cores are seen idle, predictions up to so much: they were too high.
 inline constexpr double kCoresFillIdle = 2.0;
 // Cores busy below this share of all are idle enough to say so.
 inline constexpr double kBusyShare = 0.95;
-// More runnable tasks than this for each core: nobody would gain by another start.
-inline constexpr double kRunnableMax = 2.5;
 
 // The share of time in which everybody waits for I/O from which classes known for I/O are held:
 // systemd-oomd and Buck2 act at half of that or less for memory, and I/O does no harm but delay.
@@ -38,6 +37,10 @@ inline constexpr double kIoHeavy = 16.0 * (1 << 20);
 // Adds less than this share of the line at some horizon: nothing there depends on it.
 inline constexpr double kNegligible = 0.0005;
 
+// A job with the right of way starts where its peak and the keel's fit with so many standard
+// deviations each: neither can be made to give way.
+inline constexpr double kDoubtRightOfWay = 3;
+
 // What a start would come into.
 struct Surroundings {
   Outlook outlook;  // of everything that runs, and of the place kept for a giant
@@ -47,10 +50,12 @@ struct Surroundings {
   double cores = 1;
   double cores_fill = kCoresFill;
   double cores_predicted = 0;
-  std::optional<double> runnable;
+  std::optional<double> runnable;  // smoothed, and what was just started will add
   std::optional<double> io_full;
   std::size_t running = 0;
-  std::size_t unsettled = 0;  // started without knowledge, their needs not yet shown
+  bool right_of_way_taken = false;  // by one that runs
+  double keel_peak = 0;             // bytes, at its most
+  std::size_t unsettled = 0;        // started without knowledge, their needs not yet shown
   std::size_t unsettled_max = 0;
 };
 

@@ -148,7 +148,7 @@ void Descent::end_waste(Turn& turn) {
   Numbers numbers;
   if (fits(turn, *first, numbers)) return;
   const double shortage = numbers[2].second - numbers[3].second;
-  const Victims victims = choose_victims(turn.fleet, *keel, shortage, Spare::once_evicted);
+  const Victims victims = choose_victims(turn.fleet, *keel, shortage, Spare::twice_lost);
   if (victims.jobs.empty() || victims.bytes < shortage) return;
   double redo = 0;
   for (const JobId job : victims.jobs) {

@@ -11,9 +11,9 @@ using std::chrono::duration;
 
 // Two looks closer together than this say nothing of how fast memory grows.
 constexpr Duration kSlopeSpan = std::chrono::milliseconds(5);
-// A look after a longer time counts as one after this: what grew over minutes is not expected to
-// jump.
-constexpr Duration kLookMax = std::chrono::seconds(2);
+// The next look at a job that grows comes at most so much later: both worlds look more often at
+// what grows near the line.
+constexpr Duration kLookMax = std::chrono::milliseconds(250);
 // A job that was not frozen for so long is as if it never had been.
 constexpr Duration kFreezesForgotten = std::chrono::seconds(60);
 

@@ -42,6 +42,7 @@ struct Member {
   double rise = 0;       // bytes by which it may grow until a freeze would take hold
   Instant progressed{};  // when CPU or I/O was last seen to move
 
+  [[nodiscard]] bool has_right_of_way() const { return ready.lost >= kEvictionsMax; }
   [[nodiscard]] double used() const { return static_cast<double>(sample.used.count); }
   // Bytes that it is believed to need beyond what it has.
   [[nodiscard]] double need() const;

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "policy/admission.h"
+#include "policy/caution.h"
 #include "policy/descent.h"
 #include "policy/fleet.h"
 #include "policy/ladder.h"
@@ -33,7 +34,7 @@ class Governor::State {
   }
 
   void set_limits();
-  void look(const MachineSample& sample);
+  void look(const MachineSample& sample, Instant now);
   std::vector<Ruling> rule(Instant now, unsigned starts_max);
 
   GovernorConfig config_;
@@ -42,7 +43,9 @@ class Governor::State {
   Ladder ladder_;
   Descent descent_;
   Pacing pacing_;
+  Caution caution_;
   Reservation reservation_;
+  Processors processors_;
   std::optional<MachineSample> machine_;
   Ladder::Limits limits_;
   std::optional<Holding> holding_;
@@ -82,7 +85,8 @@ void Governor::State::set_limits() {
   }
 }
 
-void Governor::State::look(const MachineSample& sample) {
+void Governor::State::look(const MachineSample& sample, Instant now) {
+  processors_.observe(sample, now);
   machine_ = sample;
   fleet_.observe(sample);
   set_limits();
@@ -104,9 +108,14 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
   if (due && (waiting_.size() > 0 || fleet_.held() > 0)) {
     last_round_ = now;
     changed_ = false;
-    Survey seen = survey(fleet_, config_, limits_, machine_, now, waiting_);
+    Survey seen =
+        survey(fleet_, config_, limits_, caution_.margin(now), processors_, now, waiting_);
     descent_.descend(fleet_, config_, limits_, seen, now, rulings);
     admit(now, starts_max, seen, rulings);
+  }
+  for (const Ruling& ruling : rulings) {
+    if (std::holds_alternative<Evict>(ruling.verdict)) caution_.evicted(now);
+    if (std::holds_alternative<Freeze>(ruling.verdict)) caution_.paused(now);
   }
   if (waiting_.size() == 0) holding_.reset();
   set_wake(now);
@@ -177,7 +186,8 @@ bool Governor::State::consider(Round& round, const Waiting::Rank& rank) {
     reservation_.give_up(ready.job);
     fleet_.start(ready, estimate, round.now);
     --round.starts_left;
-    if (ready.lost >= kEvictionsMax) round.closed = true;
+    if (ready.lost >= kEvictionsMax) round.around.right_of_way_taken = true;
+    if (ready.lost > kEvictionsMax) round.closed = true;
     return true;
   }
   round.refused.insert(rank.kind);
@@ -236,7 +246,7 @@ void Governor::expect(JobId job, const Estimate& estimate, Instant now) {
   state_->fleet_.expect(state_->fleet_.at(job), estimate, now);
 }
 
-void Governor::tick(const MachineSample& sample, Instant) { state_->look(sample); }
+void Governor::tick(const MachineSample& sample, Instant now) { state_->look(sample, now); }
 
 void Governor::leave(JobId job, const AttemptEnd& end, Instant) {
   const Member& member = state_->fleet_.at(job);

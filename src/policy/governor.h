@@ -37,8 +37,10 @@ struct Ready {
   unsigned lost = 0;  // attempts that were evicted or lost to the machine
 };
 
-// A job that was evicted or lost so often runs alone from then on, and is not evicted any more:
-// what is killed every time must come to an end.
+// A job that was evicted or lost so often has the right of way from then on, one such job at a
+// time: it is neither frozen nor evicted, and starts only where its peak fits beside the keel's.
+// Should these two come into conflict all the same, it is evicted once more and then runs alone.
+// What is killed every time must come to an end.
 inline constexpr unsigned kEvictionsMax = 3;
 
 // Decides which jobs run on one machine: admits, pauses, takes memory back, evicts, so that the

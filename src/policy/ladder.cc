@@ -38,6 +38,7 @@ struct Ladder::Turn {
     std::vector<Member*> growers;
     for (auto& [job, member] : fleet.members()) {
       if (member.state != MemberState::running || job == keel) continue;
+      if (member.has_right_of_way()) continue;
       if (member.rise < limits.line * kGrowthLeast || now < member.calm_from) continue;
       growers.push_back(&member);
     }
@@ -53,7 +54,8 @@ void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& lim
   next_look_.reset();
   Turn turn{fleet, config, limits, now, rulings, fleet.keel()};
   const double used = fleet.used();
-  if (used <= limits.limit) over_since_.reset();
+  const double tolerance = std::max(limits.line * kTolerance, kToleranceBytes);
+  if (used <= limits.limit + tolerance) over_since_.reset();
   if (!turn.keel) return;
   if (used + fleet.rise() <= turn.soft()) {
     swapping_since_.reset();
@@ -63,10 +65,10 @@ void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& lim
   for (const auto& [job, member] : fleet.members()) {
     if (member.state == MemberState::dying) turn.dying += member.used();
   }
-  if (used > limits.limit && !over_since_) over_since_ = now;
+  if (used > limits.limit + tolerance && !over_since_) over_since_ = now;
   if (config.may_pause) freeze_growers(turn);
   const double shortage = turn.expected() - limits.limit;
-  if (shortage <= 0) return;
+  if (shortage <= tolerance) return;
   if (reclaim(turn, shortage)) return;
   evict(turn, shortage);
 }
@@ -126,6 +128,10 @@ void Ladder::keep_way_out(Turn& turn) {
   }
 }
 
+double Ladder::wanted_for(const Turn& turn, double shortage) {
+  return shortage * (1 + kEvictionBuffer) + turn.limits.line * kCushion;
+}
+
 // Whether it is worth waiting for what was asked for.
 bool Ladder::reclaim(Turn& turn, double shortage) {
   if (!last_reclaim_ || turn.now >= *last_reclaim_ + kReclaimGap) {
@@ -135,7 +141,7 @@ bool Ladder::reclaim(Turn& turn, double shortage) {
                             .numbers = turn.numbers()});
   }
   if (!turn.config.has_swap) return false;
-  double wanted = shortage + turn.limits.line * kEvictionBuffer;
+  double wanted = wanted_for(turn, shortage);
   bool asked = false;
   for (const auto& [started, job] : turn.fleet.by_age()) {
     Member& member = turn.fleet.at(job);
@@ -165,6 +171,9 @@ void Ladder::evict(Turn& turn, double shortage) {
   Victims victims;
   if (turn.config.may_evict) {
     victims = choose_victims(turn.fleet, *turn.keel, shortage + turn.limits.line * kEvictionBuffer);
+  }
+  if (victims.jobs.empty() && turn.config.may_evict) {
+    victims = choose_victims(turn.fleet, *turn.keel, shortage, Spare::nobody);
   }
   if (victims.jobs.empty()) return fail_one(turn, shortage);
   const Numbers numbers = turn.numbers();

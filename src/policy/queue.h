@@ -59,8 +59,9 @@ struct Requeue {
 
 // How often a job that was evicted or lost to a machine out of memory is started again without
 // that counting as one of its `retries`: these were not its own failures, yet what is killed every
-// time must come to an end.
-inline constexpr unsigned kLostAttemptsMax = 3;
+// time must come to an end. One more than the governor's bound on evictions, after which a job runs
+// with the right of way.
+inline constexpr unsigned kLostAttemptsMax = 4;
 
 struct QueueConfig {
   unsigned jobs_max = 1;  // so many run at once; at least 1

@@ -19,22 +19,20 @@ void count(Shown& shown, const Member& member) {
   }
 }
 
-void look_at_cores(Surroundings& around, const std::optional<MachineSample>& machine) {
-  if (!machine) return;
-  if (machine->runnable) around.runnable = static_cast<double>(*machine->runnable);
-  around.io_full = machine->stall.io_full;
-  const bool idle = machine->cores_busy && *machine->cores_busy < around.cores * kBusyShare &&
-                    around.runnable.value_or(0) < around.cores;
+void look_at_cores(Surroundings& around, const Processors& processors, double fresh) {
+  around.io_full = processors.io_full();
+  if (processors.runnable()) around.runnable = *processors.runnable() + fresh;
+  const bool idle = processors.busy() && *processors.busy() + fresh < around.cores * kBusyShare;
   if (idle) around.cores_fill = kCoresFillIdle;
 }
 
 }  // namespace
 
 Survey survey(const Fleet& fleet, const GovernorConfig& config, const Ladder::Limits& limits,
-              const std::optional<MachineSample>& machine, Instant now, Waiting& waiting) {
+              double margin, const Processors& processors, Instant now, Waiting& waiting) {
   Survey survey;
   Surroundings& around = survey.around;
-  around.line = limits.limit;
+  around.line = std::max(0.0, limits.limit - limits.line * margin);
   around.z = doubt_covered(config);
   around.used = fleet.used();
   around.cores = config.cores;
@@ -42,9 +40,11 @@ Survey survey(const Fleet& fleet, const GovernorConfig& config, const Ladder::Li
   around.outlook.add_constant(fleet.unaccounted());
   survey.moving.add_constant(fleet.unaccounted());
   std::map<Kind, Shown> kinds;
+  double fresh = 0;  // cores that the machine's figures don't show yet
   for (const auto& [job, member] : fleet.members()) {
     count(kinds[member.ready.kind], member);
-    if (member.ready.lost >= kEvictionsMax) survey.one_is_alone = true;
+    if (member.ready.lost > kEvictionsMax) survey.one_is_alone = true;
+    if (member.has_right_of_way()) around.right_of_way_taken = true;
     if (member.state == MemberState::dying) {
       around.outlook.add_constant(member.used());
       survey.moving.add_constant(member.used());
@@ -61,9 +61,14 @@ Survey survey(const Fleet& fleet, const GovernorConfig& config, const Ladder::Li
     around.outlook.add(demand, known);
     survey.moving.add(demand, known);
     around.cores_predicted += member.estimate.cores.mean;
+    if (now - member.started < kCoresShown) fresh += member.estimate.cores.mean;
     if (!known && !member.settled) ++around.unsettled;
   }
-  look_at_cores(around, machine);
+  look_at_cores(around, processors, fresh);
+  if (const auto keel = fleet.keel()) {
+    const Belief& peak = fleet.find(*keel)->estimate.peak;
+    around.keel_peak = peak.mean + kDoubtRightOfWay * peak.spread;
+  }
   for (const auto& [kind, shown] : kinds) waiting.show(kind, shown);
   return survey;
 }

@@ -6,7 +6,7 @@
 #include "policy/fleet.h"
 #include "policy/governor.h"
 #include "policy/ladder.h"
-#include "policy/observation.h"
+#include "policy/processors.h"
 #include "policy/waiting.h"
 
 namespace plimsoll::policy {
@@ -22,10 +22,10 @@ struct Survey {
   bool one_is_alone = false;  // somebody runs who must run alone
 };
 
-// O(running). Also tells `waiting` what the running jobs of each kind have shown.
+// O(running). `margin`: the share of the line that admissions leave free. Also tells `waiting` what
+// the running jobs of each kind have shown.
 [[nodiscard]] Survey survey(const Fleet& fleet, const GovernorConfig& config,
-                            const Ladder::Limits& limits,
-                            const std::optional<MachineSample>& machine, Instant now,
-                            Waiting& waiting);
+                            const Ladder::Limits& limits, double margin,
+                            const Processors& processors, Instant now, Waiting& waiting);
 
 }  // namespace plimsoll::policy

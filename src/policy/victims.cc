@@ -8,13 +8,18 @@ namespace {
 struct Candidate {
   const Member* member;
   double over = 0;   // bytes over its estimate
-  double yield = 0;  // bytes for a second of work lost
+  double yield = 0;  // bytes that are wanted, for a second of work lost
 };
+
+bool is_last_eviction(const Ready& ready) { return ready.lost + 1 >= kEvictionsMax; }
 
 bool goes_before(const Candidate& a, const Candidate& b) {
   const Ready& first = a.member->ready;
   const Ready& second = b.member->ready;
   if (first.restartable != second.restartable) return first.restartable;
+  const bool first_last = is_last_eviction(first);
+  const bool second_last = is_last_eviction(second);
+  if (first_last != second_last) return second_last;
   if (a.over != b.over) return a.over > b.over;
   if (a.yield != b.yield) return a.yield > b.yield;
   return first.job > second.job;
@@ -26,13 +31,14 @@ Victims choose_victims(const Fleet& fleet, JobId keel, double shortage, Spare sp
   std::vector<Candidate> candidates;
   for (const auto& [job, member] : fleet.members()) {
     if (job == keel || member.state == MemberState::dying || member.used() <= 0) continue;
-    if (member.ready.lost >= kEvictionsMax) continue;
-    if (spare == Spare::once_evicted && (member.ready.lost > 0 || !member.ready.restartable)) {
+    if (spare != Spare::nobody && member.has_right_of_way()) continue;
+    if (spare == Spare::twice_lost &&
+        (is_last_eviction(member.ready) || !member.ready.restartable)) {
       continue;
     }
     candidates.push_back({.member = &member,
                           .over = std::max(0.0, member.used() - member.promised),
-                          .yield = member.used() / member.lost_work()});
+                          .yield = std::min(member.used(), shortage) / member.lost_work()});
   }
   std::sort(candidates.begin(), candidates.end(), goes_before);
   std::size_t taken = 0;

@@ -21,16 +21,18 @@ namespace plimsoll::sim {
 // Why run() came back.
 enum class Stopped : std::uint8_t {
   quiet,       // nothing runs, and nobody has asked to be woken
-  idle,        // nothing has run for kIdleMax, though somebody asks to be woken
+  idle,        // nothing has moved for kIdleMax, or kTurnsMax times at the same moment
   thrown_away  // attempts that came to nothing cost more than kLostShareMax of the whole work
 };
 
 // A policy that has thrown away so many times the whole work will not get there.
 inline constexpr double kLostShareMax = 3;
-// As many attempts of one job: it is killed each time before it has done anything.
-inline constexpr std::uint64_t kAttemptsMax = 10'000;
-// Longer than any wait of a policy that still means to start something.
+// So many attempts of one job: it is killed each time before it has done any work to speak of.
+inline constexpr std::uint64_t kAttemptsMax = 1'000'000;
+// Longer than any wait of a policy that still means to start or thaw something.
 inline constexpr Duration kIdleMax = std::chrono::hours(1);
+// More than happens at one moment: a policy that asks to be woken at once, again and again.
+inline constexpr std::uint64_t kTurnsMax = 1'000'000;
 
 // A machine on simulated time, from the beginning of Instant: cores, memory up to a line and what
 // happens there, a freezer, swap, and a sampler that is late. See src/sim/README.md for what it
@@ -143,9 +145,11 @@ class SimulatedWorld final : public policy::World {
   void pass_to(Duration moment, policy::WorldObserver& observer);
   void watch_line(policy::WorldObserver& observer);
   void end_reached(policy::WorldObserver& observer);
+  void hold_limit(policy::WorldObserver& observer);
   void kill_largest(policy::WorldObserver& observer);
   void set_throttle();
   void deliver(policy::WorldObserver& observer);
+  [[nodiscard]] bool is_idle(Duration next);
   [[nodiscard]] bool has_thrown_away_too_much() const;
 
   [[nodiscard]] Duration ran(const Attempt& attempt) const;
@@ -165,6 +169,7 @@ class SimulatedWorld final : public policy::World {
   std::optional<Duration> wake_;
   std::size_t alive_ = 0;
   std::optional<Duration> idle_since_;
+  std::uint64_t turns_at_now_ = 0;
   double line_mib_, kill_mib_, whole_mib_, swap_free_mib_;
   bool throttling_ = false;
   bool past_line_ = false;

@@ -46,8 +46,11 @@ inline constexpr double kHighShareOfMax = 0.97;
 inline constexpr double kThrottleBatchMib = 0.125;
 inline constexpr double kThrottleScale = 64;
 inline constexpr double kThrottleFrom = 0.0125;  // overage whose sleep is a hundredth of a second
-// How often the throttled are given a new pace: the overage moves by a few per mille meanwhile.
-inline constexpr Duration kThrottleTick = std::chrono::milliseconds(20);
+// When the throttled are given a new pace: when the overage has moved by this share of itself, and
+// within these bounds.
+inline constexpr double kThrottleMove = 0.05;
+inline constexpr Duration kThrottleTickMin = std::chrono::milliseconds(20);
+inline constexpr Duration kThrottleTickMax = std::chrono::seconds(1);
 
 // mkdir, spawn and limits of a group: measured 0.87 ms, with the limits some more.
 inline constexpr Duration kStartCost = std::chrono::milliseconds(2);

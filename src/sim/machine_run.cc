@@ -2,6 +2,8 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/check.h"
 #include "sim/machine.h"
@@ -19,15 +21,20 @@ Stopped SimulatedWorld::run(policy::WorldObserver& observer) {
   for (;;) {
     const auto moment = next_moment();
     if (!moment) return Stopped::quiet;
-    if (alive_ > 0) {
-      idle_since_.reset();
-    } else {
-      if (!idle_since_) idle_since_ = now_;
-      if (*moment - *idle_since_ > kIdleMax) return Stopped::idle;
-    }
+    if (is_idle(*moment)) return Stopped::idle;
     pass_to(*moment, observer);
     if (has_thrown_away_too_much()) return Stopped::thrown_away;
   }
+}
+
+bool SimulatedWorld::is_idle(Duration next) {
+  turns_at_now_ = next > now_ ? 0 : turns_at_now_ + 1;
+  if (motion_.moving() > 0) {
+    idle_since_.reset();
+    return turns_at_now_ > kTurnsMax;
+  }
+  if (!idle_since_) idle_since_ = now_;
+  return next - *idle_since_ > kIdleMax || turns_at_now_ > kTurnsMax;
 }
 
 // What machine samples come after the last job is of no interest.
@@ -66,6 +73,7 @@ void SimulatedWorld::pass_to(Duration moment, policy::WorldObserver& observer) {
     const Event event = events_.top();
     events_.pop();
     carry_out(event, observer);
+    hold_limit(observer);  // several may come back from swap at one moment
   }
   deliver(observer);
   watch_line(observer);
@@ -86,7 +94,7 @@ void SimulatedWorld::end_reached(policy::WorldObserver& observer) {
 }
 
 void SimulatedWorld::watch_line(policy::WorldObserver& observer) {
-  while (motion_.used_mib() >= kill_mib_ - kSameMib && alive_ > 0) kill_largest(observer);
+  hold_limit(observer);
   set_throttle();
   const bool past = motion_.used_mib() >= line_mib_ - kSameMib;
   const bool alarm = past && !past_line_ && config_.sampling != Sampling::none;
@@ -94,6 +102,10 @@ void SimulatedWorld::watch_line(policy::WorldObserver& observer) {
   if (!alarm || (last_alarm_ && now_ - *last_alarm_ < kAlarmGap)) return;
   last_alarm_ = now_;
   sample_machine();
+}
+
+void SimulatedWorld::hold_limit(policy::WorldObserver& observer) {
+  while (motion_.used_mib() >= kill_mib_ - kSameMib && alive_ > 0) kill_largest(observer);
 }
 
 // The kernel waits for one that is dying already instead of taking another. Either way those who
@@ -126,7 +138,9 @@ void SimulatedWorld::set_throttle() {
   }
   motion_.throttle(kThrottleBatchMib / (kThrottleScale * overage * overage));
   throttling_ = true;
-  schedule(What::throttle, kThrottleTick);
+  const double seconds =
+      kThrottleMove * overage * line_mib_ / std::max(std::abs(motion_.growth_mib()), kSameMib);
+  schedule(What::throttle, std::clamp(to_duration(seconds), kThrottleTickMin, kThrottleTickMax));
 }
 
 bool SimulatedWorld::has_thrown_away_too_much() const {

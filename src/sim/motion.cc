@@ -12,8 +12,9 @@ constexpr double kSameMoment = 1e-9;
 // Sums that were added to and taken from are added up anew after so many points, so that rounding
 // does not gather.
 constexpr std::uint64_t kPointsBetweenSums = 1 << 14;
-// What is left of the machine for those on the shared clock, however much the others were promised.
-constexpr double kPaceMin = 1e-3;
+// The pace of who finds no core free until the shares are made anew; not quite nothing, so that a
+// point ahead has a time.
+constexpr double kPaceMin = 1e-6;
 
 }  // namespace
 
@@ -44,6 +45,16 @@ void Motion::settle(Place& place) const {
   place.since = place.on_shared ? shared_.now : now_;
 }
 
+// No faster than his fair share of the cores, and than what others in the throttle have left of
+// them.
+double Motion::throttled_rate(const Place& place) const {
+  double rate = std::min(1.0, *allowance_ / place.slope);
+  if (place.cores > 0) {
+    rate = std::min({rate, cores_ / asked_, (cores_ - own_.cores) / place.cores});
+  }
+  return std::max(rate, kPaceMin);
+}
+
 void Motion::set_off(std::size_t job) {
   Place& place = places_[job];
   const CurvePoint& from = point(job, place.segment);
@@ -52,11 +63,8 @@ void Motion::set_off(std::size_t job) {
   place.cores = double{from.cores};
   place.throttled = allowance_ && place.slope > 0;
   place.on_shared = place.cores > 0 && !place.throttled;
-  place.rate = 1;
-  if (place.throttled) {
-    const double share = place.cores > 0 ? pace() : 1;
-    place.rate = std::min(share, *allowance_ / place.slope);
-  }
+  asked_ += place.cores;
+  place.rate = place.throttled ? throttled_rate(place) : 1;
   Clock& clock = place.on_shared ? shared_ : own_;
   place.since = clock.now;
   place.moving_at = moving_.size();
@@ -74,6 +82,7 @@ void Motion::halt(std::size_t job) {
   Clock& clock = place.on_shared ? shared_ : own_;
   clock.cores -= place.cores * place.rate;
   clock.slope -= place.slope * place.rate;
+  asked_ -= place.cores;
   if (place.throttled) --throttled_;
   place.throttled = false;
   ++place.generation;
@@ -81,7 +90,7 @@ void Motion::halt(std::size_t job) {
   moving_[place.moving_at] = moving_.back();
   moving_.pop_back();
   place.moving_at = kNotMoving;
-  if (moving_.empty()) shared_.cores = shared_.slope = own_.cores = own_.slope = 0;
+  if (moving_.empty()) asked_ = shared_.cores = shared_.slope = own_.cores = own_.slope = 0;
 }
 
 void Motion::begin(std::size_t job) {
@@ -179,10 +188,11 @@ void Motion::pass_point(std::size_t job, std::vector<std::size_t>& ended) {
 }
 
 void Motion::add_up() {
-  shared_.cores = shared_.slope = own_.cores = own_.slope = 0;
+  asked_ = shared_.cores = shared_.slope = own_.cores = own_.slope = 0;
   for (const std::size_t job : moving_) {
     const Place& place = places_[job];
     Clock& clock = place.on_shared ? shared_ : own_;
+    asked_ += place.cores;
     clock.cores += place.cores * place.rate;
     clock.slope += place.slope * place.rate;
   }

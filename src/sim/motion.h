@@ -51,7 +51,7 @@ class Motion {
   [[nodiscard]] double shared_clock() const { return shared_.now; }
   [[nodiscard]] double used_mib() const { return used_; }
   [[nodiscard]] double growth_mib() const;  // of used_mib() in a second, as things stand
-  [[nodiscard]] double cores_asked() const { return shared_.cores + own_.cores; }
+  [[nodiscard]] double cores_asked() const { return asked_; }
   [[nodiscard]] double cores_busy() const { return own_.cores + shared_.cores * pace(); }
   [[nodiscard]] std::size_t moving() const { return moving_.size(); }
   [[nodiscard]] std::size_t throttled() const { return throttled_; }  // of the moving
@@ -113,6 +113,7 @@ class Motion {
   [[nodiscard]] const CurvePoint& point(std::size_t job, std::size_t at) const {
     return jobs_[job].curve.points()[at];
   }
+  [[nodiscard]] double throttled_rate(const Place& place) const;
   void settle(Place& place) const;  // moves `since` to now
   void set_off(std::size_t job);    // from a settled place
   void halt(std::size_t job);       // settled, on no clock
@@ -128,6 +129,7 @@ class Motion {
   std::size_t throttled_ = 0;
   std::optional<double> allowance_;
   Clock shared_, own_;  // own_.now is now_
+  double asked_ = 0;    // cores, by all that move, the throttled as if they were not
   double now_ = 0;
   double used_ = 0;
   double peak_ = 0;

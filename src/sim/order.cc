@@ -25,8 +25,9 @@ std::vector<SimJob> in_order(std::vector<SimJob> jobs, Order order, std::uint64_
   std::iota(places.begin(), places.end(), std::size_t{0});
   if (order == Order::shuffle) shuffle(places, seed);
   if (order == Order::longest) {
-    std::stable_sort(places.begin(), places.end(), [&jobs](std::size_t a, std::size_t b) {
-      return jobs[a].curve.seconds() > jobs[b].curve.seconds();
+    std::sort(places.begin(), places.end(), [&jobs](std::size_t a, std::size_t b) {
+      const double longer = jobs[a].curve.seconds() - jobs[b].curve.seconds();
+      return longer != 0 ? longer > 0 : a < b;
     });
   }
   std::vector<JobId> renamed(jobs.size());

@@ -91,7 +91,7 @@ std::string to_text(const Outcome& outcome) {
       {"kernel kills", std::to_string(outcome.oom_kills)},
       {"evictions", std::to_string(outcome.evictions)},
       {"pauses", std::to_string(outcome.pauses)},
-      {"lost", time_text(outcome.lost_s) + " of CPU time"},
+      {"lost", outcome.lost_s > 0 ? time_text(outcome.lost_s) + " of CPU time" : "nothing"},
       {"memory", percent(outcome.memory_utilisation) + " of the line used, peak " +
                      format_bytes(to_bytes(outcome.used_peak_mb)) + " of " +
                      format_bytes(to_bytes(outcome.line_mb))},

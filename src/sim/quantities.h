@@ -27,7 +27,7 @@ inline Duration to_duration(double seconds) {
 inline double to_mib(Bytes bytes) { return static_cast<double>(bytes.count) / (1 << 20); }
 
 inline Bytes to_bytes(double mib) {
-  return {static_cast<std::uint64_t>(std::max(mib, 0.0) * (1 << 20))};
+  return {static_cast<std::uint64_t>(std::llround(std::max(mib, 0.0) * (1 << 20)))};
 }
 
 inline std::size_t index_of(JobId job) { return static_cast<std::size_t>(job) - 1; }

@@ -51,11 +51,11 @@ Result<std::string> unpack_xz(std::string_view packed, std::size_t bytes_max) {
     stream.avail_out = piece.size();
     const lzma_ret status = ::lzma_code(&stream, LZMA_FINISH);
     text.append(reinterpret_cast<const char*>(piece.data()), piece.size() - stream.avail_out);
-    if (status == LZMA_STREAM_END) return text;
-    if (status != LZMA_OK) return broken(status);
     if (text.size() > bytes_max) {
       return fail("found more than " + std::to_string(bytes_max) + " bytes when unpacked");
     }
+    if (status == LZMA_STREAM_END) return text;
+    if (status != LZMA_OK) return broken(status);
   }
 }
 

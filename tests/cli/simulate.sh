@@ -1,0 +1,74 @@
+#!/bin/bash
+# plimsoll simulate, from outside; its last line counts.
+set -uo pipefail
+. "$(dirname "$0")/cases.bash"
+
+curves=$(realpath "$(dirname "$0")/../data/curves/mixed.jsonl")
+
+# value KEY: of the JSON in `out`.
+value() { "$python" -c 'import json, sys; print(json.load(open("out"))[sys.argv[1]])' "$1"; }
+
+case_text_for_people() {
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:2
+  empty err
+  for word in policy makespan 'kernel kills' evictions pauses lost memory cpu 'the lower bound'; do
+    has out "$word"
+  done
+}
+
+case_json_of_every_baseline() {
+  for policy in fixed:1 memfree:25% memfree:2G clairvoyant; do
+    gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy "$policy" --json
+    same "$policy" "$(value policy)"
+    same True "$(value finished)" "$policy"
+    same 60 "$(value jobs)"
+    same 8192.0 "$(value line_mb)"
+  done
+}
+
+case_a_seed_decides_the_shuffle() {
+  local first
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:3 --order shuffle --seed 1 --json
+  first=$(<out)
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:3 --order shuffle --seed 1 --json
+  same "$first" "$(<out)"
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:3 --order shuffle --seed 2 --json
+  [[ $first != "$(<out)" ]] || wrong "another seed gave the same"
+}
+
+case_packed_by_content() {
+  local plain
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:3 --json
+  plain=$(<out)
+  xz -c "$curves" >packed.jsonl
+  gives 0 "$plimsoll" simulate packed.jsonl --cores 8 --line 8G --policy fixed:3 --json
+  same "$plain" "$(<out)"
+  head -c 3000 packed.jsonl >cut.xz
+  gives 125 "$plimsoll" simulate cut.xz --cores 8 --line 8G --policy fixed:3
+  has err "cut.xz: found an xz file that is cut"
+}
+
+case_a_set_that_never_fits_is_told() {
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 1G --policy fixed:4 --json
+  same False "$(value finished)"
+}
+
+case_mistakes() {
+  gives 125 "$plimsoll" simulate "$curves" --cores 8
+  has err "--line"
+  gives 125 "$plimsoll" simulate "$curves" --cores 0 --line 8G --policy fixed:1
+  has err "--cores"
+  gives 125 "$plimsoll" simulate "$curves" --cores 8 --line lots --policy fixed:1
+  has err "--line"
+  gives 125 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:none
+  has err 'found "fixed:none", expected fixed:N'
+  gives 125 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:1 --order best
+  has err 'found "best", expected file, shuffle or longest'
+  gives 125 "$plimsoll" simulate nowhere --cores 8 --line 8G --policy fixed:1
+  has err "nowhere: No such file or directory"
+  echo '{"class":"a"}' >bad.jsonl
+  gives 125 "$plimsoll" simulate bad.jsonl --cores 8 --line 8G --policy fixed:1
+  has err 'bad.jsonl:1: found no "name", expected text'
+}
+
+run_cases "${1:-}"

@@ -1,0 +1,182 @@
+#include "policy/governor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "governor_story.h"
+
+namespace plimsoll::policy {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+// A line of 1000 MiB, of which 30 stay free at any admission.
+GovernorConfig small() { return {.line = mib(1000), .cores = 8, .jobs_max = 1000}; }
+
+TEST(GovernorAdmission, FillsTheLineAndNoMore) {
+  Story story(small());
+  for (unsigned id = 1; id <= 4; ++id) story.waits(id, {.mib = 300});
+  EXPECT_THAT(story.rules(0), UnorderedElementsAre("admit 1", "admit 2", "admit 3"));
+  ASSERT_TRUE(story.governor.holding());
+  EXPECT_EQ(story.governor.holding()->job, JobId{4});
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
+  EXPECT_THAT(story.governor.holding()->reason, HasSubstr("waits for memory"));
+  for (unsigned id = 1; id <= 3; ++id) story.uses(id, 1, 300);
+  story.looks(1);
+  EXPECT_THAT(story.rules(1), IsEmpty());
+  story.ends(2, 5);
+  EXPECT_THAT(story.rules(5), ElementsAre("admit 4"));
+}
+
+TEST(GovernorAdmission, DoubtsArePooledNotAddedUp) {
+  Story story(small());
+  for (unsigned id = 1; id <= 16; ++id) story.waits(id, {.mib = 50, .cores = 0.1, .spread = 30});
+  // 13 x 50 + sqrt(13) x 30 = 758; added up they would be 1040.
+  EXPECT_GT(story.rules(0).size(), 13u);
+}
+
+TEST(GovernorAdmission, LongestFirstAndPriorityBeforeThat) {
+  Story story(small());
+  story.waits(1, {.mib = 600, .seconds = 10});
+  story.waits(2, {.mib = 600, .seconds = 500});
+  story.waits(3, {.mib = 600, .seconds = 20}, 0, 1);
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 3"));
+  story.uses(3, 1, 600);
+  story.ends(3, 2);
+  EXPECT_THAT(story.rules(2), ElementsAre("admit 2"));
+}
+
+TEST(GovernorAdmission, SmallJobsFillTheGapsBesideAGiantThatWaits) {
+  Story story(small());
+  story.waits(1, {.mib = 500, .seconds = 400});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  story.uses(1, 1, 500);
+  story.looks(1);
+  story.waits(2, {.mib = 900, .seconds = 300}, 1);       // fits when job 1 has ended
+  story.waits(3, {.mib = 300, .seconds = 30}, 1);        // is over by then
+  story.waits(4, {.mib = 300, .seconds = 2000}, 1, -1);  // is not
+  EXPECT_THAT(story.rules(1), ElementsAre("admit 3"));
+  EXPECT_EQ(story.governor.holding()->job, JobId{2});
+}
+
+TEST(GovernorAdmission, AGiantIsNotStarvedForEver) {
+  Story story(small());
+  unsigned next = 10;
+  story.waits(1, {.mib = 400, .seconds = 100, .known = 10});
+  story.rules(0);
+  story.waits(2, {.mib = 990, .seconds = 10}, 0.5);
+  // Estimates promise again and again that the place is about to be free; short jobs come in.
+  bool admitted = false;
+  unsigned running = 1;
+  double started = 0;
+  for (double t = 1; t < 4000 && !admitted; t += 20) {
+    story.uses(running, t, 400, started);
+    story.looks(t);
+    story.waits(next, {.mib = 400, .seconds = 100}, t);
+    for (const std::string& word : story.rules(t)) {
+      if (word == "admit 2") admitted = true;
+      if (word == "admit " + std::to_string(next)) {
+        story.ends(running, t + 1);
+        running = next;
+        started = t;
+      }
+    }
+    if (t - started > 100 && story.governor.running() == 1 && !admitted) {
+      story.ends(running, t + 2);
+      for (const std::string& word : story.rules(t + 2)) {
+        if (word == "admit 2") admitted = true;
+        if (word.starts_with("admit ") && word != "admit 2") {
+          running = static_cast<unsigned>(std::stoul(word.substr(6)));
+          started = t + 2;
+        }
+      }
+    }
+    ++next;
+  }
+  EXPECT_TRUE(admitted);
+}
+
+TEST(GovernorAdmission, WhatIsLargerThanEverythingRunsAlone) {
+  Story story(small());
+  story.waits(1, {.mib = 5000});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  EXPECT_THAT(story.reasons, ElementsAre("nothing else runs"));
+}
+
+TEST(GovernorAdmission, StopsWhenTheCoresAreSpokenFor) {
+  Story story({.line = mib(1000), .cores = 4, .jobs_max = 1000});
+  for (unsigned id = 1; id <= 8; ++id) story.waits(id, {.mib = 10, .cores = 2});
+  EXPECT_EQ(story.rules(0).size(), 3u);  // 4.8 cores and what the last one needs
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::cores);
+}
+
+TEST(GovernorAdmission, ALongRunQueueHolds) {
+  Story story(small());
+  story.waits(1, {.mib = 10});
+  story.rules(0);
+  story.uses(1, 1, 10);
+  story.looks(1, {.runnable = 40, .cores_busy = 8});
+  story.waits(2, {.mib = 10}, 1);
+  EXPECT_THAT(story.rules(1), IsEmpty());
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::run_queue);
+}
+
+TEST(GovernorAdmission, UnknownJobsStartInGrowingWaves) {
+  Story story({.line = mib(100000), .cores = 64, .jobs_max = 1000});
+  for (unsigned id = 1; id <= 100; ++id) story.waits(id, {.mib = 10, .known = 0});
+  EXPECT_EQ(story.rules(0).size(), 4u);
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::pace);
+  for (unsigned id = 1; id <= 100; ++id) {
+    if (story.governor.running() >= id) story.uses(id, 2, 10);
+  }
+  story.looks(2);
+  EXPECT_EQ(story.rules(2).size(), 8u);
+}
+
+TEST(GovernorAdmission, HoldsForIoOnlyWhoIsKnownForIt) {
+  Story story(small());
+  story.governor.expect(Kind{1}, flat({.mib = 10}));
+  for (unsigned id : {1u, 2u}) {
+    story.governor.enter({.job = JobId{id}, .kind = Kind{1}}, at(0));
+  }
+  EXPECT_THAT(story.rules(0, 1), ElementsAre("admit 1"));
+  story.governor.observe(JobId{1},
+                         {.ran = std::chrono::seconds(4),
+                          .used = mib(10),
+                          .peak = mib(10),
+                          .cpu = std::chrono::seconds(1),
+                          .io = mib(400)},
+                         at(4));
+  story.used[1] = 10;
+  story.looks(4, {.stall = {.io_full = 0.7}});
+  story.waits(3, {.mib = 10}, 4);
+  EXPECT_THAT(story.rules(4), ElementsAre("admit 3"));
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::disk);
+  story.looks(6, {.stall = {.io_full = 0.1}});
+  EXPECT_THAT(story.rules(6), ElementsAre("admit 2"));
+}
+
+TEST(GovernorAdmission, TheMachineBoundsAsTheLineDoes) {
+  Story story({.line = mib(1000), .cores = 8, .jobs_max = 1000, .reserve = mib(100)});
+  story.looks(0, {.available = mib(500)});
+  for (unsigned id = 1; id <= 3; ++id) story.waits(id, {.mib = 180});
+  EXPECT_EQ(story.rules(0).size(), 2u);  // 400 MiB are left above the reserve
+}
+
+TEST(GovernorAdmission, JobsMaxIsABoundThatCanBeMoved) {
+  Story story({.line = mib(1000), .cores = 8, .jobs_max = 1});
+  story.waits(1, {.mib = 10});
+  story.waits(2, {.mib = 10});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::places);
+  story.governor.set_jobs_max(2);
+  EXPECT_THAT(story.rules(0.1), ElementsAre("admit 2"));
+}
+
+}  // namespace
+}  // namespace plimsoll::policy

@@ -1,0 +1,87 @@
+#include "policy/track.h"
+
+#include <gtest/gtest.h>
+
+namespace plimsoll::policy {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Bytes kMib{1ULL << 20};
+constexpr Bytes mib(std::uint64_t count) { return {count * kMib.count}; }
+
+TEST(Track, KnowsNothingAtFirst) {
+  const Track track;
+  EXPECT_FALSE(track.has_samples());
+  EXPECT_EQ(track.used(), Bytes{});
+  EXPECT_EQ(track.cores(), 0);
+}
+
+TEST(Track, FollowsASteadyGrowth) {
+  Track track;
+  for (int i = 0; i <= 200; ++i) {
+    track.observe({.ran = milliseconds(100 * i), .used = mib(10 + static_cast<std::uint64_t>(i))});
+  }
+  EXPECT_NEAR(track.growth() / static_cast<double>(kMib.count), 10, 0.5);
+  EXPECT_LT(track.calm(), seconds(2));
+  EXPECT_EQ(track.rising(), seconds(20));
+  EXPECT_LT(track.wobble(), static_cast<double>(kMib.count));
+}
+
+TEST(Track, IsCalmWhileItsPeakOnlyCreeps) {
+  Track track;
+  track.observe({.ran = seconds(0), .used = mib(100)});
+  for (int i = 1; i <= 100; ++i) {
+    track.observe({.ran = seconds(i), .used = mib(100 + static_cast<std::uint64_t>(i) / 5)});
+  }
+  EXPECT_EQ(track.calm(), seconds(100));
+  EXPECT_EQ(track.rising(), Duration{});
+}
+
+TEST(Track, ARiseAfterACalmIsANewOne) {
+  Track track;
+  track.observe({.ran = seconds(0), .used = mib(100)});
+  track.observe({.ran = seconds(100), .used = mib(100)});
+  track.observe({.ran = seconds(101), .used = mib(200)});
+  EXPECT_EQ(track.rising(), seconds(1));
+  EXPECT_EQ(track.calm(), Duration{});
+}
+
+TEST(Track, SeesAPeakBetweenTwoSamples) {
+  Track track;
+  track.observe({.ran = seconds(1), .used = mib(10), .peak = mib(90)});
+  EXPECT_EQ(track.peak(), mib(90));
+  EXPECT_EQ(track.used(), mib(10));
+}
+
+TEST(Track, ASampleThatIsNotLaterOnlyRaisesThePeak) {
+  Track track;
+  track.observe({.ran = seconds(2), .used = mib(10)});
+  track.observe({.ran = seconds(2), .used = mib(50)});
+  EXPECT_EQ(track.used(), mib(10));
+  EXPECT_EQ(track.peak(), mib(50));
+}
+
+TEST(Track, TellsMeanCoresFromThoseOfLate) {
+  Track track;
+  for (int i = 0; i <= 20; ++i) track.observe({.ran = seconds(i), .cpu = seconds(4 * i)});
+  for (int i = 21; i <= 60; ++i) {
+    track.observe({.ran = seconds(i), .cpu = seconds(80) + seconds(i - 20)});
+  }
+  EXPECT_NEAR(track.cores(), 2, 0.01);
+  EXPECT_NEAR(track.cores_lately(), 1, 0.01);
+}
+
+TEST(Track, MeasuresHowMuchItWobbles) {
+  Track track;
+  for (int i = 0; i < 300; ++i) {
+    track.observe({.ran = seconds(i), .used = mib(1000 + (i % 2 == 0 ? 0U : 100U))});
+  }
+  const double wobble = track.wobble() / static_cast<double>(kMib.count);
+  EXPECT_GT(wobble, 30);
+  EXPECT_LT(wobble, 120);
+}
+
+}  // namespace
+}  // namespace plimsoll::policy

@@ -1,0 +1,154 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "sim/machine.h"
+#include "stage.h"
+
+// Any jobs under any verbs: what holds of the machine itself, whatever a policy does. The seed is
+// in the trace of a failure.
+namespace plimsoll::sim {
+namespace {
+
+using namespace plimsoll::literals;
+
+constexpr unsigned kSeeds = 2000;
+constexpr unsigned kActsMax = 400;
+// A piece comes back from swap at once, and only then the kernel looks.
+constexpr double kSwapSlackMib = 64;
+
+std::vector<SimJob> any_jobs(std::mt19937& random) {
+  std::vector<SimJob> jobs;
+  const std::size_t count = 1 + random() % 12;
+  for (std::size_t number = 1; number <= count; ++number) {
+    std::vector<CurvePoint> points;
+    double seconds = 0;
+    for (std::size_t left = 1 + random() % 8; left > 0; --left) {
+      points.push_back({.seconds = seconds,
+                        .mib = static_cast<float>(random() % 600),
+                        .cores = static_cast<float>(random() % 5) / 2});
+      seconds += static_cast<double>(random() % 80) / 10;
+    }
+    jobs.push_back(job(number, std::move(points)));
+  }
+  return jobs;
+}
+
+// Does what comes to its mind, and checks all that it is told.
+class Whim final : public policy::WorldObserver {
+ public:
+  Whim(SimulatedWorld& world, const std::vector<SimJob>& jobs, std::mt19937& random)
+      : world_(world), jobs_(jobs), random_(random) {
+    world_.wake_at(world_.now());
+  }
+
+  void on_job(JobId job, const policy::JobSample& sample) override {
+    EXPECT_TRUE(running_.contains(job));
+    EXPECT_FALSE(world_.is_frozen(job));
+    EXPECT_LE(sample.used, sample.peak);
+    turn();
+  }
+  void on_machine(const policy::MachineSample& /*sample*/) override { turn(); }
+  void on_over(JobId job, const policy::AttemptEnd& end) override {
+    EXPECT_EQ(running_.erase(job), 1U) << "over without a start";
+    EXPECT_EQ(end.outcome == policy::Outcome::exited, end.exit_code == 0);
+    if (policy::succeeded(end)) done_.insert(job);
+    ++overs_;
+    turn();
+  }
+  void on_wake() override { turn(); }
+
+  [[nodiscard]] std::uint64_t overs() const { return overs_; }
+  [[nodiscard]] std::size_t done() const { return done_.size(); }
+  [[nodiscard]] const std::set<JobId>& running() const { return running_; }
+
+ private:
+  void turn() {
+    check();
+    if (++acts_ > kActsMax) {
+      // Enough: what is frozen goes on, and everything ends.
+      for (const JobId job : running_) world_.thaw(job);
+      world_.wake_at(std::nullopt);
+      return;
+    }
+    for (auto left = random_() % 3; left > 0; --left) act(JobId{1 + random_() % jobs_.size()});
+    world_.wake_at(world_.now() + std::chrono::milliseconds(random_() % 3000));
+  }
+
+  void act(JobId job) {
+    switch (random_() % 6) {
+      case 0:
+      case 1:
+        if (!running_.contains(job) && !done_.contains(job)) {
+          running_.insert(job);
+          world_.start({.job = job});
+        }
+        break;
+      case 2: world_.freeze(job); break;
+      case 3: world_.thaw(job); break;
+      case 4: world_.reclaim(job, Bytes{random_() % (1 << 30)}); break;
+      default:
+        if (random_() % 4 == 0) world_.kill(job, policy::Outcome::evicted, "a whim");
+        break;
+    }
+  }
+
+  void check() {
+    EXPECT_GE(world_.now(), last_);
+    last_ = world_.now();
+    const Motion& motion = world_.motion();
+    double used = 0;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      EXPECT_GE(motion.job_used_mib(i), 0);
+      EXPECT_LE(motion.job_used_mib(i), jobs_[i].curve.peak_mib() + 0.001);
+      EXPECT_LE(motion.job_seconds(i), jobs_[i].curve.seconds() + 0.001);
+      EXPECT_LE(motion.job_cpu_seconds(i), jobs_[i].curve.cpu_seconds() + 0.001);
+      used += motion.job_used_mib(i);
+    }
+    EXPECT_NEAR(motion.used_mib(), used, 0.001);
+    EXPECT_EQ(world_.attempts_alive(), running_.size());
+  }
+
+  SimulatedWorld& world_;
+  const std::vector<SimJob>& jobs_;
+  std::mt19937& random_;
+  Instant last_{};
+  unsigned acts_ = 0;
+  std::uint64_t overs_ = 0;
+  std::set<JobId> running_, done_;
+};
+
+TEST(MachineProperty, HoldsUnderAnyVerbs) {
+  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const std::vector<SimJob> jobs = any_jobs(random);
+    const MachineConfig machine{.cores = static_cast<double>(1 + random() % 8) / 2,
+                                .line = Bytes{(200 + random() % 2000) << 20},
+                                .swap = random() % 2 == 0 ? Bytes{} : 1_GiB,
+                                .wall = random() % 2 == 0 ? Wall::throttle : Wall::kill};
+    SimulatedWorld world(machine, jobs);
+    Whim whim(world, jobs, random);
+    const Stopped stopped = world.run(whim);
+    const Tally tally = world.tally();
+    if (stopped == Stopped::quiet) {
+      EXPECT_TRUE(whim.running().empty()) << "a start without its end";
+      EXPECT_EQ(tally.starts, whim.overs());
+      EXPECT_NEAR(world.motion().used_mib(), 0, 0.001);
+      EXPECT_EQ(world.swap_free(), machine.swap);
+    }
+    EXPECT_EQ(tally.done, whim.done());
+    const double line = static_cast<double>(machine.line.count >> 20);
+    EXPECT_LE(tally.used_peak_mib, line / kHighShareOfMax + kSwapSlackMib);
+    EXPECT_LE(
+        tally.cpu_seconds,
+        machine.cores * static_cast<double>(world.now().time_since_epoch().count()) / 1e9 + 0.001);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::sim
