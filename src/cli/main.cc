@@ -13,19 +13,21 @@ constexpr std::string_view kUsage =
 
 Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone without a trace.
 
-  run     run one command:           plimsoll run --memory-max 2G -- make -j4
-  batch   run many:                  plimsoll batch jobs.txt
-                                     plimsoll batch -- gzip -k {} ::: *.log
-  reap    kill and remove groups:    plimsoll reap --stale
-  doctor  what this host offers:     plimsoll doctor
+  run      run one command:           plimsoll run --memory-max 2G -- make -j4
+  batch    run many:                  plimsoll batch jobs.txt
+                                      plimsoll batch -- gzip -k {} ::: *.log
+  reap     kill and remove groups:    plimsoll reap --stale
+  runs     runs that were recorded:   plimsoll runs
+  explain  why one went as it did:    plimsoll explain last 17
+  history  what classes of jobs need: plimsoll history
+  doctor   what this host offers:     plimsoll doctor
 
 `plimsoll COMMAND --help` tells the options of a command; plimsoll(1) is the manual.
 )";
 
 constexpr Command kCommands[] = {
-    {"run", run_command},
-    {"batch", batch_command},
-    {"reap", reap_command},
+    {"run", run_command},       {"batch", batch_command},     {"reap", reap_command},
+    {"runs", runs_command},     {"explain", explain_command}, {"history", history_command},
     {"doctor", doctor_command},
 };
 

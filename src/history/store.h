@@ -10,13 +10,14 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "history/sqlite.h"
+#include "policy/estimator.h"
 #include "policy/experience.h"
 
 // What was learnt of past attempts, from run to run.
 namespace plimsoll::history {
 
 // As many of a class as the estimator looks at.
-inline constexpr std::size_t kRowsPerClassMax = 64;
+inline constexpr std::size_t kRowsPerClassMax = policy::kRunsMax;
 // At about 700 bytes a row: a file of 20 MB, read in a fifth of a second.
 inline constexpr std::size_t kRowsMax = 30'000;
 // A set of jobs whose names make each a class of its own must not push out all others at once.
