@@ -35,8 +35,8 @@ struct Event {
   Instant at{};
   EventKind kind{};
   std::optional<JobId> job{};  // absent: it concerns the whole run
-  std::string reason;
-  Numbers numbers;
+  std::string reason{};
+  Numbers numbers{};
 };
 
 }  // namespace plimsoll::policy

@@ -27,10 +27,10 @@ enum class RunState : std::uint8_t {
 [[nodiscard]] std::string_view name_of(RunState state);
 
 struct RunEntry {
-  std::string id;
-  std::string path;
+  std::string id{};
+  std::string path{};
   RunState state = RunState::died;
-  RunMeta meta;
+  RunMeta meta{};
   std::optional<RunFigures> figures{};  // of a finished run
 };
 

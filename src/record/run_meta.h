@@ -14,8 +14,8 @@ namespace plimsoll::record {
 
 // meta.json: what is known when a run begins.
 struct RunMeta {
-  std::string run;                        // id
-  std::vector<std::string> command_line;  // of Plimsoll
+  std::string run{};                        // id
+  std::vector<std::string> command_line{};  // of Plimsoll
   WallTime started{};
   std::uint64_t jobs = 0;
   std::optional<Bytes> line{};
@@ -38,7 +38,7 @@ struct MarkedMeta {
 struct RunFigures {
   std::optional<Duration> makespan{};
   std::uint64_t jobs = 0;
-  std::map<std::string, std::uint64_t> outcomes;
+  std::map<std::string, std::uint64_t> outcomes{};
   std::uint64_t holds = 0;
   std::uint64_t pauses = 0;
   std::uint64_t evictions = 0;
@@ -50,12 +50,12 @@ struct RunFigures {
 
 // What an explanation needs of a job's report, a document `plimsoll.job/1`.
 struct JobBrief {
-  std::string id;
-  std::string command;  // as one line; any bytes
-  std::string outcome;
+  std::string id{};
+  std::string command{};  // as one line; any bytes
+  std::string outcome{};
   std::optional<std::int64_t> exit_code{};
-  std::string signal;
-  std::string reason;
+  std::string signal{};
+  std::string reason{};
   std::uint64_t attempts = 0;
   std::optional<Duration> wall{}, held{}, paused{};
   std::optional<Bytes> peak{};
