@@ -108,7 +108,7 @@ Result<int> list(const HistoryOptions& options) {
   } else if (classes.empty()) {
     printed = out.append("nothing is known yet\n");
   } else {
-    printed = out.append(record::history_text(classes, style_of(STDOUT_FILENO)));
+    printed = out.append(record::history_text(classes, list_style()));
   }
   if (!printed) return pass(std::move(printed));
   return kSuccess;

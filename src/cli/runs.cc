@@ -63,7 +63,7 @@ Result<int> list(bool json) {
   if (!runs) return pass(std::move(runs));
   if (json) return print(record::to_json(*runs, record::JsonForm::pretty));
   if (runs->empty()) return print("no run is recorded\n");
-  return print(record::runs_text(*runs, style_of(STDOUT_FILENO)));
+  return print(record::runs_text(*runs, list_style()));
 }
 
 // Of one job: its events, or its report alone where no event was recorded.
@@ -78,7 +78,7 @@ Result<int> explain_job(const ExplainOptions& options, const record::RunEntry& r
     return fail("run " + run.id + " has no job \"" + record::printable(options.job) + "\"");
   }
   if (!options.json) {
-    return print(record::explain_job(run, events, end, style_of(STDOUT_FILENO)));
+    return print(record::explain_job(run, events, end, list_style()));
   }
   std::string text;
   for (const record::RecordedEvent& event : events) text += record::to_json(event);
@@ -93,7 +93,7 @@ Result<int> explain(const ExplainOptions& options) {
   auto events = record::read_events(run->path + "/events.jsonl");
   if (!events) return pass(std::move(events));
   if (!options.job.empty()) return explain_job(options, *run, *events);
-  if (!options.json) return print(record::explain_run(*run, *events, style_of(STDOUT_FILENO)));
+  if (!options.json) return print(record::explain_run(*run, *events, list_style()));
   std::string text;
   for (const record::RecordedEvent& event : *events) text += record::to_json(event);
   return print(text);

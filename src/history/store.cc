@@ -247,7 +247,7 @@ Result<void> Store::trim(WallTime now) {
   return mended([&]() -> Result<void> {
     auto transaction = Transaction::begin(*database_);
     if (!transaction) return pass(std::move(transaction));
-    if (auto deleted = database_->run(sql); !deleted) return deleted;
+    if (auto done = database_->run(sql); !done) return done;
     if (auto done = transaction->commit(); !done) return done;
     return database_->run("PRAGMA incremental_vacuum");
   });
@@ -261,8 +261,8 @@ Result<Store::Forgotten> Store::forget(const std::string& pattern) {
     if (!found) return pass(std::move(found));
     Forgotten forgotten;
     for (const MatchingClass& match : *found) {
-      if (auto deleted = forget_class(*database_, match.id); !deleted) {
-        return pass(std::move(deleted));
+      if (auto done = forget_class(*database_, match.id); !done) {
+        return pass(std::move(done));
       }
       ++forgotten.classes;
       forgotten.experiences += match.experiences;

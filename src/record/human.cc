@@ -8,17 +8,24 @@
 #include "record/plain.h"
 
 namespace plimsoll::record {
+namespace {
 
-std::string wall_text(WallTime time) {
+std::string local_text(WallTime time, const char* format) {
   using std::chrono::system_clock;
   const std::time_t seconds =
       system_clock::to_time_t(std::chrono::time_point_cast<system_clock::duration>(time));
   std::tm local{};
   ::localtime_r(&seconds, &local);
   std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
-  return text.data();
+  const std::size_t size = std::strftime(text.data(), text.size(), format, &local);
+  return {text.data(), size};
 }
+
+}  // namespace
+
+std::string wall_text(WallTime time) { return local_text(time, "%Y-%m-%d %H:%M:%S"); }
+
+std::string date_text(WallTime time) { return local_text(time, "%Y-%m-%d"); }
 
 std::string outcomes_text(const RunFigures& figures) {
   std::string text;

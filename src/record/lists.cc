@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/quantity.h"
 #include "policy/job.h"
 #include "record/human.h"
@@ -12,6 +14,8 @@ namespace plimsoll::record {
 namespace {
 
 constexpr const char* kUnknown = "-";
+// A row that wraps is read more easily than one whose name is cut off.
+constexpr std::size_t kWidthMin = 120;
 
 template <class T, class Format>
 std::string or_unknown(const std::optional<T>& value, Format format) {
@@ -54,7 +58,7 @@ std::string runs_text(const std::vector<RunEntry>& runs, const TextStyle& style)
     command.cells.push_back(printable(policy::command_line(run.meta.command_line)));
   }
   return table_text({id, started, took, jobs, outcomes, line, pauses, evictions, command},
-                    style.width);
+                    std::max(style.width, kWidthMin));
 }
 
 std::string history_text(const std::vector<history::ClassSummary>& classes,
@@ -76,10 +80,11 @@ std::string history_text(const std::vector<history::ClassSummary>& classes,
     wall.cells.push_back(format_duration(one.ran.p50));
     wall90.cells.push_back(format_duration(one.ran.p90));
     cores.cells.push_back(one.cores ? cores_text(one.cores->p50) : kUnknown);
-    last.cells.push_back(wall_text(one.last));
+    last.cells.push_back(date_text(one.last));
     name.cells.push_back(printable(one.key.exact));
   }
-  return table_text({count, p50, p90, most, wall, wall90, cores, last, name}, style.width);
+  return table_text({count, p50, p90, most, wall, wall90, cores, last, name},
+                    std::max(style.width, kWidthMin));
 }
 
 }  // namespace plimsoll::record

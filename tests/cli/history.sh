@@ -243,7 +243,7 @@ case_help() {
     gives 0 "$plimsoll" $command --help
     has out 'Examples:'
     # shellcheck disable=SC2086
-    gives 125 "$plimsoll" $command --nonsense
+    gives 125 "$plimsoll" $command last --nonsense
     has err --nonsense
   done
   gives 0 "$plimsoll" --help
