@@ -59,14 +59,14 @@ class Draft {
 Result<void> create(const std::string& path) {
   std::string name = path + ".new-XXXXXX";
   const UniqueFd fd(::mkostemp(name.data(), O_CLOEXEC));  // 0600, and SQLite follows that
-  if (!fd) return fail_errno("create " + path);
+  if (!fd) return fail_errno("create");
   const Draft draft(name);
   {
     auto database = open_existing(name);
     if (!database) return pass(std::move(database));
   }
   if (::link(name.c_str(), path.c_str()) != 0 && errno != EEXIST) {
-    return fail_errno("create " + path);
+    return fail_errno("create");
   }
   return {};
 }
@@ -111,8 +111,9 @@ bool is_sound(const std::string& path) {
 }  // namespace
 
 Result<Database> open_database(const std::string& path) {
-  if (::access(path.c_str(), F_OK) != 0) {
-    if (errno != ENOENT) return fail_errno("open " + path);
+  // SQLite would open a file that can't be written for reading, and stumble later.
+  if (::access(path.c_str(), R_OK | W_OK) != 0) {
+    if (errno != ENOENT) return fail_errno("open to write");
     if (auto created = create(path); !created) return pass(std::move(created));
   }
   return open_existing(path);

@@ -15,10 +15,13 @@ tl::unexpected<Error> failure(sqlite3* database) {
   switch (sqlite3_errcode(database) & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: return fail(kDamage, std::move(text));
-    case SQLITE_FULL: return fail(std::errc::no_space_on_device, "database");
+    case SQLITE_FULL: return fail(std::errc::no_space_on_device, "write");
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
-      if (system != 0) return fail(static_cast<std::errc>(system), std::move(text));
+      // ENOENT is what SQLite met last, not why it gave up: only a missing file is gone().
+      if (system != 0 && system != ENOENT) {
+        return fail(static_cast<std::errc>(system), std::move(text));
+      }
       break;
     default: break;
   }
