@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/curves.h"
+
+namespace plimsoll::sim {
+
+// The jobs that a baseline has not started yet, in the order in which it takes them: higher
+// priority first, then order of input; a job shows up when all that it needs has ended well.
+class Backlog {
+ public:
+  explicit Backlog(std::span<const SimJob> jobs);
+
+  [[nodiscard]] bool empty() const { return ready_.empty(); }
+  [[nodiscard]] const std::deque<std::size_t>& ready() const { return ready_; }
+  // The first of them; there is one.
+  std::size_t take();
+  // The one at this place of ready().
+  std::size_t take_at(std::size_t place);
+  // A job that was started comes back, before all others.
+  void put_back(std::size_t job) { ready_.push_front(job); }
+  // A job ended well.
+  void done(std::size_t job);
+
+ private:
+  void add(std::size_t job);
+
+  std::span<const SimJob> jobs_;
+  std::vector<std::size_t> needs_left_;
+  std::vector<std::vector<std::size_t>> dependents_;
+  std::deque<std::size_t> ready_;
+};
+
+}  // namespace plimsoll::sim
