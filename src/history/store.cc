@@ -233,16 +233,16 @@ Result<void> Store::add(const std::vector<Entry>& entries) {
   });
 }
 
-Result<void> Store::trim(WallTime now) {
-  const std::string oldest = std::to_string(unix_ns(now - kAgeMax));
+Result<void> Store::trim(WallTime now, const Bounds& bounds) {
+  const std::string oldest = std::to_string(unix_ns(now - bounds.age));
   const std::string sql =
       "DELETE FROM experience WHERE recorded_unix_ns < " + oldest +
       "; DELETE FROM class WHERE id IN (SELECT id FROM class ORDER BY last_unix_ns DESC "
       "LIMIT -1 OFFSET " +
-      std::to_string(kClassesMax) +
+      std::to_string(bounds.classes) +
       "); DELETE FROM experience WHERE id <= (SELECT id FROM experience ORDER BY id DESC "
       "LIMIT 1 OFFSET " +
-      std::to_string(kRowsMax) +
+      std::to_string(bounds.rows) +
       "); DELETE FROM class WHERE id NOT IN (SELECT class FROM experience)";
   return mended([&]() -> Result<void> {
     auto transaction = Transaction::begin(*database_);

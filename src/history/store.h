@@ -29,6 +29,13 @@ inline constexpr std::size_t kKeyBytesMax = 4096;
 // So many damaged databases are kept beside the good one, for whoever wants to look into them.
 inline constexpr std::size_t kAsideMax = 3;
 
+// What a store is kept within.
+struct Bounds {
+  std::size_t classes = kClassesMax;
+  std::size_t rows = kRowsMax;
+  Duration age = kAgeMax;
+};
+
 // One attempt that is over, and when.
 struct Entry {
   policy::Experience experience;
@@ -65,8 +72,8 @@ class Store {
   // with a key over kKeyBytesMax or without one are passed over.
   Result<void> add(const std::vector<Entry>& entries);
 
-  // Keeps the whole within its bounds, by taking away what is oldest. For now and then.
-  Result<void> trim(WallTime now);
+  // Brings the whole within its bounds, by taking away what is oldest. For now and then.
+  Result<void> trim(WallTime now, const Bounds& bounds = {});
 
   // The classes whose name matches a pattern of glob(7): what is forgotten is gone from the disk.
   Result<Forgotten> forget(const std::string& pattern);

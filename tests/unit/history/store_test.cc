@@ -122,18 +122,20 @@ TEST_F(StoreTest, AClassIsBounded) {
 TEST_F(StoreTest, ClassesAndRowsAreBounded) {
   Store store = open();
   std::vector<Entry> many;
-  for (std::size_t i = 0; i < kClassesMax + 5; ++i) {
+  for (std::uint64_t i = 0; i < 50; ++i) {
     const std::string name = "class-" + std::to_string(i);
     for (int k = 0; k < 7; ++k) many.push_back(entry(name, Bytes{i}, kNow + Duration(i)));
   }
   ASSERT_TRUE(store.add(many));
   ASSERT_TRUE(store.trim(kNow));
+  EXPECT_THAT(all(store), SizeIs(350));
+
+  ASSERT_TRUE(store.trim(kNow, {.classes = 10, .rows = 65}));
   const std::vector<Entry> entries = all(store);
-  EXPECT_THAT(entries, SizeIs(kRowsMax));
-  EXPECT_EQ(entries.back().experience.key.exact, "class-" + std::to_string(kClassesMax + 4));
-  Database database = raw();
-  EXPECT_LE(*database.integer("SELECT count(*) FROM class"),
-            static_cast<std::int64_t>(kClassesMax));
+  ASSERT_THAT(entries, SizeIs(65));
+  EXPECT_EQ(entries.front().experience.key.exact, "class-40");
+  EXPECT_EQ(entries.back().experience.key.exact, "class-49");
+  EXPECT_EQ(*raw().integer("SELECT count(*) FROM class"), 10);
 }
 
 TEST_F(StoreTest, OldExperiencesGo) {
