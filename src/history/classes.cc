@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace plimsoll::history {
@@ -50,9 +51,10 @@ std::vector<ClassSummary> summarise(const std::vector<Entry>& entries, const std
     if (::fnmatch(pattern.c_str(), key.first.c_str(), 0) != 0) continue;
     summaries.push_back(summary_of({.exact = key.first, .tool = key.second}, of_class));
   }
-  std::stable_sort(
-      summaries.begin(), summaries.end(),
-      [](const ClassSummary& a, const ClassSummary& b) { return a.peak.p90 > b.peak.p90; });
+  std::sort(summaries.begin(), summaries.end(), [](const ClassSummary& a, const ClassSummary& b) {
+    if (a.peak.p90 != b.peak.p90) return a.peak.p90 > b.peak.p90;
+    return std::tie(a.key.exact, a.key.tool) < std::tie(b.key.exact, b.key.tool);
+  });
   return summaries;
 }
 

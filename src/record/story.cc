@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/text.h"
 
@@ -113,8 +114,9 @@ Story Teller::finish() {
                            .jobs = reason.jobs.size(),
                            .in_all = reason.in_all});
   }
-  std::stable_sort(story_.held.begin(), story_.held.end(),
-                   [](const HeldFor& a, const HeldFor& b) { return a.in_all > b.in_all; });
+  std::sort(story_.held.begin(), story_.held.end(), [](const HeldFor& a, const HeldFor& b) {
+    return std::tie(b.in_all, a.reason) < std::tie(a.in_all, b.reason);
+  });
   return std::move(story_);
 }
 
