@@ -50,9 +50,8 @@ TEST(EventLog, WhatJsonHasNoWordForIsLeftOut) {
 }
 
 TEST(EventLog, UnknownKeysArePassedOver) {
-  const auto read = parse_event(
-      R"({"schema":"plimsoll.event/1","t_ns":5,"kind":"held","new":[1],)"
-      R"("numbers":{"x":"y","z":2}})");
+  const auto read = parse_event(R"({"schema":"plimsoll.event/1","t_ns":5,"kind":"held","new":[1],)"
+                                R"("numbers":{"x":"y","z":2}})");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->kind, policy::EventKind::held);
   EXPECT_EQ(read->job, "");
