@@ -14,6 +14,13 @@
 namespace plimsoll::record {
 namespace {
 
+// A reason that wraps is read more easily than one that is cut off.
+constexpr std::size_t kTableWidthMin = 160;
+
+std::string table(const std::vector<Column>& columns, const TextStyle& style) {
+  return table_text(columns, std::max(style.width, kTableWidthMin));
+}
+
 std::string heading(const std::string& text) { return "\n" + text + "\n"; }
 
 std::string more(std::size_t count, std::size_t listed) {
@@ -61,7 +68,7 @@ std::string held_table(const std::vector<HeldFor>& held, const TextStyle& style)
     jobs.cells.push_back(std::to_string(what.jobs));
     reason.cells.push_back(printable(what.reason));
   }
-  return heading("What held the run") + table_text({in_all, times, jobs, reason}, style.width);
+  return heading("What held the run") + table({in_all, times, jobs, reason}, style);
 }
 
 std::string pauses_table(const std::vector<Pause>& pauses, const TextStyle& style) {
@@ -77,7 +84,7 @@ std::string pauses_table(const std::vector<Pause>& pauses, const TextStyle& styl
     job.cells.push_back(printable(pause.job));
     reason.cells.push_back(printable(pause.reason));
   }
-  return heading("Pauses") + table_text({at, length, job, reason}, style.width) +
+  return heading("Pauses") + table({at, length, job, reason}, style) +
          more(pauses.size(), kDecisionsListedMax);
 }
 
@@ -94,8 +101,7 @@ std::string losses_table(const std::vector<Loss>& losses, const TextStyle& style
     job.cells.push_back(printable(loss.job));
     reason.cells.push_back(printable(loss.reason));
   }
-  return heading("Attempts ended for their memory") +
-         table_text({at, kind, job, reason}, style.width) +
+  return heading("Attempts ended for their memory") + table({at, kind, job, reason}, style) +
          more(losses.size(), kDecisionsListedMax);
 }
 
