@@ -15,5 +15,8 @@ int batch_command(int argc, char** argv);
 int reap_command(int argc, char** argv);
 int doctor_command(int argc, char** argv);
 int simulate_command(int argc, char** argv);
+int history_command(int argc, char** argv);
+int runs_command(int argc, char** argv);
+int explain_command(int argc, char** argv);
 
 }  // namespace plimsoll::cli

@@ -33,6 +33,13 @@ void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes) {
 
 record::TextStyle stderr_style() { return style_of(STDERR_FILENO); }
 
+record::TextStyle list_style() {
+  constexpr std::size_t kUncut = 4096;
+  record::TextStyle style = style_of(STDOUT_FILENO);
+  if (::isatty(STDOUT_FILENO) == 0) style.width = kUncut;
+  return style;
+}
+
 record::TextStyle style_of(int fd) {
   record::TextStyle style;
   winsize size{};

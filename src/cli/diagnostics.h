@@ -21,4 +21,7 @@ void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes);
 record::TextStyle style_of(int fd);
 record::TextStyle stderr_style();
 
+// For lists on standard output: where it is no terminal, nothing is cut off.
+record::TextStyle list_style();
+
 }  // namespace plimsoll::cli

@@ -17,15 +17,19 @@ Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone
   batch     run many:                  plimsoll batch jobs.txt
                                        plimsoll batch -- gzip -k {} ::: *.log
   reap      kill and remove groups:    plimsoll reap --stale
-  doctor    what this host offers:     plimsoll doctor
+  runs      runs that were recorded:   plimsoll runs
+  explain   why one went as it did:    plimsoll explain last 17
+  history   what classes of jobs need: plimsoll history
   simulate  on a simulated machine:    plimsoll simulate jobs.jsonl --cores 16 --line 64G
+  doctor    what this host offers:     plimsoll doctor
 
 `plimsoll COMMAND --help` tells the options of a command; plimsoll(1) is the manual.
 )";
 
 constexpr Command kCommands[] = {
-    {"run", run_command},       {"batch", batch_command},       {"reap", reap_command},
-    {"doctor", doctor_command}, {"simulate", simulate_command},
+    {"run", run_command},           {"batch", batch_command},     {"reap", reap_command},
+    {"runs", runs_command},         {"explain", explain_command}, {"history", history_command},
+    {"simulate", simulate_command}, {"doctor", doctor_command},
 };
 
 int dispatch(int argc, char** argv) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
 #include "record/plain.h"
 
 namespace plimsoll::record {
@@ -14,7 +13,6 @@ namespace {
 constexpr std::size_t kStateWidth = 8;  // of "degraded", the longest
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kIdColumn = kGap + kStateWidth + kGap;
-constexpr std::size_t kTextMin = 24;  // columns; less is hard to read, then lines get longer
 
 std::string_view code_of(CheckState state) {
   switch (state) {
@@ -28,28 +26,6 @@ std::string_view code_of(CheckState state) {
 std::string coloured(std::string text, std::string_view code, Colour colour) {
   if (colour == Colour::none) return text;
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
-}
-
-// Appends the words of `text` in lines of `width` columns; lines after the first start at `indent`.
-void append_wrapped(std::string& out, std::string_view text, std::size_t indent,
-                    std::size_t width) {
-  const std::size_t room = std::max(kTextMin, width > indent ? width - indent : 0);
-  std::size_t used = 0;
-  while (!text.empty()) {
-    const std::string_view word = take_until(text, ' ');
-    if (word.empty()) continue;
-    const std::size_t columns = columns_of(word);
-    if (used > 0 && used + 1 + columns > room) {
-      out.append("\n").append(indent, ' ');
-      used = 0;
-    } else if (used > 0) {
-      out += ' ';
-      ++used;
-    }
-    out += word;
-    used += columns;
-  }
-  out += '\n';
 }
 
 std::size_t id_width(const DoctorReport& report) {

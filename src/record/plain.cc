@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace plimsoll::record {
 namespace {
 
 constexpr std::string_view kCut = "..";
+constexpr std::size_t kTextMin = 24;  // columns; less is hard to read, then lines get longer
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
@@ -69,6 +72,27 @@ std::string fitted(std::string_view text, std::size_t width) {
   }
   out += kCut;
   return out;
+}
+
+void append_wrapped(std::string& out, std::string_view text, std::size_t indent,
+                    std::size_t width) {
+  const std::size_t room = std::max(kTextMin, width > indent ? width - indent : 0);
+  std::size_t used = 0;
+  while (!text.empty()) {
+    const std::string_view word = take_until(text, ' ');
+    if (word.empty()) continue;
+    const std::size_t columns = columns_of(word);
+    if (used > 0 && used + 1 + columns > room) {
+      out.append("\n").append(indent, ' ');
+      used = 0;
+    } else if (used > 0) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += columns;
+  }
+  out += '\n';
 }
 
 }  // namespace plimsoll::record

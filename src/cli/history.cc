@@ -1,0 +1,151 @@
+// plimsoll history: what is known of each class of jobs, and how to forget it.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "cli/command.h"
+#include "cli/diagnostics.h"
+#include "cli/exit_status.h"
+#include "cli/options.h"
+#include "history/classes.h"
+#include "history/state_dir.h"
+#include "history/store.h"
+#include "loop/loop.h"
+#include "record/lists.h"
+#include "record/plain.h"
+#include "record/writer.h"
+
+namespace plimsoll::cli {
+namespace {
+
+struct HistoryOptions {
+  std::string pattern;  // empty: not given
+  bool json = false;
+  bool all = false;
+};
+
+constexpr const char* kFooter =
+    R"(PATTERN is a class, or several with * ? and [...] as in the shell.
+Peaks are of memory that can't be dropped; ">=" says that some attempt was ended before its own.
+
+Examples:
+  plimsoll history
+  plimsoll history 'cc *' --json | jq '.classes[].peak_bytes.p90'
+  plimsoll history forget 'cc *'
+  plimsoll history forget --all
+
+The history is a database in $PLIMSOLL_STATE_DIR, else in /var/lib/plimsoll for root and in
+$XDG_STATE_HOME/plimsoll (~/.local/state/plimsoll) for others.
+)";
+
+constexpr const char* kForgetFooter =
+    R"(PATTERN is a class, or several with * ? and [...] as in the shell.
+
+Examples:
+  plimsoll history forget 'cc *'
+  plimsoll history forget --all
+)";
+
+std::optional<int> parse(HistoryOptions& options, int argc, char** argv) {
+  CLI::App app(
+      "Tells what is known of each class of jobs from earlier runs.\n"
+      "`plimsoll history forget` forgets it.",
+      "history");
+  app.footer(kFooter);
+  app.add_option("PATTERN", options.pattern, "Classes to tell of (all)");
+  app.add_flag("--json", options.json, "JSON (plimsoll.history/1) instead of text");
+  return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
+}
+
+std::optional<int> parse_forget(HistoryOptions& options, int argc, char** argv) {
+  CLI::App app("Forgets what is known of classes of jobs.", "history forget");
+  app.footer(kForgetFooter);
+  app.add_option("PATTERN", options.pattern, "Classes to forget");
+  app.add_flag("--all", options.all, "Forget everything");
+  if (const auto status =
+          parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc))) {
+    return status;
+  }
+  if (options.pattern.empty() == !options.all) {
+    complain("history forget: give a PATTERN, or --all for everything");
+    return kPlimsollFailed;
+  }
+  return std::nullopt;
+}
+
+// Nothing: there is none yet.
+Result<std::optional<history::Store>> open_history() {
+  auto dir = history::state_dir(history::state_environment());
+  if (!dir) return pass(std::move(dir));
+  auto opened = history::Store::open(history::history_path(*dir), std::chrono::system_clock::now(),
+                                     history::WhenMissing::leave);
+  if (!opened && opened.error().gone()) return std::optional<history::Store>();
+  if (!opened) return pass(std::move(opened));
+  if (opened->notice) complain("history: " + *opened->notice);
+  return std::optional(std::move(opened->store));
+}
+
+Result<int> list(const HistoryOptions& options) {
+  auto store = open_history();
+  if (!store) return pass(std::move(store));
+  const std::string pattern = options.pattern.empty() ? "*" : options.pattern;
+  std::vector<history::ClassSummary> classes;
+  if (*store) {
+    auto loaded = (*store)->load(Instant::max(), &loop::now);
+    if (!loaded) return pass(std::move(loaded));
+    if (const auto notice = (*store)->take_notice()) complain("history: " + *notice);
+    classes = history::summarise(loaded->entries, pattern);
+  }
+  if (classes.empty() && !options.pattern.empty()) {
+    return fail("no class is named \"" + record::printable(options.pattern) +
+                "\"; `plimsoll history` lists all");
+  }
+  auto out = record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
+  auto printed = Result<void>();
+  if (options.json) {
+    printed = out.append(record::to_json(classes, record::JsonForm::pretty));
+  } else if (classes.empty()) {
+    printed = out.append("nothing is known yet\n");
+  } else {
+    printed = out.append(record::history_text(classes, list_style()));
+  }
+  if (!printed) return pass(std::move(printed));
+  return kSuccess;
+}
+
+Result<int> forget(const HistoryOptions& options) {
+  auto store = open_history();
+  if (!store) return pass(std::move(store));
+  history::Store::Forgotten forgotten;
+  if (*store) {
+    (*store)->be_patient();
+    auto done = (*store)->forget(options.all ? "*" : options.pattern);
+    if (!done) return pass(std::move(done));
+    forgotten = *done;
+  }
+  if (forgotten.classes == 0 && !options.all) {
+    return fail("no class is named \"" + record::printable(options.pattern) +
+                "\"; `plimsoll history` lists all");
+  }
+  std::printf("forgot %llu attempts of %llu classes\n",
+              static_cast<unsigned long long>(forgotten.experiences),
+              static_cast<unsigned long long>(forgotten.classes));
+  return kSuccess;
+}
+
+}  // namespace
+
+int history_command(int argc, char** argv) {
+  HistoryOptions options;
+  const bool forgets = argc > 1 && std::string_view(argv[1]) == "forget";
+  const auto status =
+      forgets ? parse_forget(options, argc - 1, argv + 1) : parse(options, argc, argv);
+  if (status) return *status;
+  auto done = forgets ? forget(options) : list(options);
+  if (done) return *done;
+  complain("history: " + done.error().message());
+  return kPlimsollFailed;
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,133 @@
+// plimsoll runs: the runs that were recorded. plimsoll explain: why one of them went as it did.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/diagnostics.h"
+#include "cli/exit_status.h"
+#include "cli/options.h"
+#include "history/state_dir.h"
+#include "record/event_log.h"
+#include "record/explain.h"
+#include "record/lists.h"
+#include "record/plain.h"
+#include "record/run_dir.h"
+#include "record/writer.h"
+
+namespace plimsoll::cli {
+namespace {
+
+struct ExplainOptions {
+  std::string run;
+  std::string job;  // empty: the whole run
+  bool json = false;
+};
+
+constexpr const char* kRunsFooter = R"(Examples:
+  plimsoll runs
+  plimsoll runs --json | jq -r '.runs[] | select(.evictions > 0) | .run'
+
+Of the runs of `plimsoll batch` the last 100 are kept, 256 MiB at most, in $PLIMSOLL_STATE_DIR/runs,
+else in /var/lib/plimsoll/runs for root and in $XDG_STATE_HOME/plimsoll/runs
+(~/.local/state/plimsoll/runs) for others.
+)";
+
+constexpr const char* kExplainFooter =
+    R"(RUN is an id, the beginning of one, a path with a '/', or `last`; `plimsoll runs` lists them.
+JOB is the id that it was given, or its number in the order of input.
+
+Examples:
+  plimsoll explain last
+  plimsoll explain last 17
+  plimsoll explain 20261121 link-app --json
+)";
+
+Result<std::string> runs_directory() {
+  auto dir = history::state_dir(history::state_environment());
+  if (!dir) return dir;
+  return history::runs_dir(*dir);
+}
+
+Result<int> print(const std::string& text) {
+  auto out = record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
+  if (auto printed = out.append(text); !printed) return pass(std::move(printed));
+  return kSuccess;
+}
+
+Result<int> list(bool json) {
+  auto dir = runs_directory();
+  if (!dir) return pass(std::move(dir));
+  auto runs = record::list_runs(*dir);
+  if (!runs) return pass(std::move(runs));
+  if (json) return print(record::to_json(*runs, record::JsonForm::pretty));
+  if (runs->empty()) return print("no run is recorded\n");
+  return print(record::runs_text(*runs, list_style()));
+}
+
+// Of one job: its events, or its report alone where no event was recorded.
+Result<int> explain_job(const ExplainOptions& options, const record::RunEntry& run,
+                        const std::vector<record::RecordedEvent>& all) {
+  const auto events = record::events_of(all, options.job);
+  const std::string id = events.empty() ? options.job : events.front().job;
+  auto line = record::find_report(run.path + "/jobs.jsonl", id);
+  if (!line) return pass(std::move(line));
+  const auto end = *line ? record::parse_job_brief(**line) : std::nullopt;
+  if (events.empty() && !end) {
+    return fail("run " + run.id + " has no job \"" + record::printable(options.job) + "\"");
+  }
+  if (!options.json) {
+    return print(record::explain_job(run, events, end, list_style()));
+  }
+  std::string text;
+  for (const record::RecordedEvent& event : events) text += record::to_json(event);
+  return print(text);
+}
+
+Result<int> explain(const ExplainOptions& options) {
+  auto dir = runs_directory();
+  if (!dir) return pass(std::move(dir));
+  auto run = record::find_run(*dir, options.run);
+  if (!run) return pass(std::move(run));
+  auto events = record::read_events(run->path + "/events.jsonl");
+  if (!events) return pass(std::move(events));
+  if (!options.job.empty()) return explain_job(options, *run, *events);
+  if (!options.json) return print(record::explain_run(*run, *events, list_style()));
+  std::string text;
+  for (const record::RecordedEvent& event : *events) text += record::to_json(event);
+  return print(text);
+}
+
+int status_of(const char* command, const Result<int>& done) {
+  if (done) return *done;
+  complain(std::string(command) + ": " + done.error().message());
+  return kPlimsollFailed;
+}
+
+}  // namespace
+
+int runs_command(int argc, char** argv) {
+  bool json = false;
+  CLI::App app("Lists the runs that were recorded, the last one at the end.", "runs");
+  app.footer(kRunsFooter);
+  app.add_flag("--json", json, "JSON (plimsoll.runs/1) instead of text");
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;
+  return status_of("runs", list(json));
+}
+
+int explain_command(int argc, char** argv) {
+  ExplainOptions options;
+  CLI::App app("Tells what was decided in a recorded run, and why: of all of it, or of one job.",
+               "explain");
+  app.footer(kExplainFooter);
+  app.add_option("RUN", options.run, "The run")->required();
+  app.add_option("JOB", options.job, "One job of it");
+  app.add_flag("--json", options.json, "The events, as JSON lines (plimsoll.event/1)");
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;
+  return status_of("explain", explain(options));
+}
+
+}  // namespace plimsoll::cli

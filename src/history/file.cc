@@ -1,0 +1,138 @@
+#include "history/file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/unique_fd.h"
+#include "history/schema.h"
+#include "history/store.h"
+
+namespace plimsoll::history {
+namespace {
+
+namespace fs = std::filesystem;
+
+// At the start of a run somebody is waiting.
+constexpr Duration kPatienceAtStart = std::chrono::milliseconds(250);
+constexpr mode_t kPrivate = 0600;
+constexpr std::string_view kAsideMark = ".corrupt-";
+constexpr std::array<const char*, 2> kCompanions = {"-wal", "-shm"};
+
+// Free pages are given back by trim(); deleting a class deletes its experiences.
+constexpr const char* kSettings =
+    "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+    "PRAGMA foreign_keys = ON";
+
+Result<Database> open_existing(const std::string& path) {
+  auto database = Database::open(path);
+  if (!database) return database;
+  database->set_patience(kPatienceAtStart);
+  if (auto set = database->run(kSettings); !set) return pass(std::move(set));
+  if (auto migrated = migrate(*database); !migrated) return pass(std::move(migrated));
+  return database;
+}
+
+// Removes a database's first name, after which it has its final one or is gone.
+class Draft {
+ public:
+  explicit Draft(const std::string& name) : path_(name) {}
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft() {
+    ::unlink(path_.c_str());
+    for (const char* companion : kCompanions) ::unlink((path_ + companion).c_str());
+  }
+
+ private:
+  std::string path_;
+};
+
+Result<void> create(const std::string& path) {
+  std::string name = path + ".new-XXXXXX";
+  const UniqueFd fd(::mkostemp(name.data(), O_CLOEXEC));  // 0600, and SQLite follows that
+  if (!fd) return fail_errno("create");
+  const Draft draft(name);
+  {
+    auto database = open_existing(name);
+    if (!database) return pass(std::move(database));
+  }
+  if (::link(name.c_str(), path.c_str()) != 0 && errno != EEXIST) {
+    return fail_errno("create");
+  }
+  return {};
+}
+
+std::string date_text(WallTime now) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(
+      std::chrono::time_point_cast<std::chrono::system_clock::duration>(now));
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &utc);
+  return text.data();
+}
+
+void remove_old_asides(const std::string& path) {
+  const std::string start = fs::path(path).filename().string() + std::string(kAsideMark);
+  std::vector<std::string> asides;
+  std::error_code error;
+  for (fs::directory_iterator at(fs::path(path).parent_path(), error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const bool whole =
+        name.starts_with(start) && !name.ends_with("-wal") && !name.ends_with("-shm");
+    if (whole) asides.push_back(at->path().string());
+  }
+  std::sort(asides.begin(), asides.end());
+  for (std::size_t i = 0; i + kAsideMax < asides.size(); ++i) {
+    ::unlink(asides[i].c_str());
+    for (const char* companion : kCompanions) ::unlink((asides[i] + companion).c_str());
+  }
+}
+
+bool is_sound(const std::string& path) {
+  auto database = open_existing(path);
+  if (!database) return false;
+  auto check = database->prepare("PRAGMA quick_check(1)");
+  if (!check) return false;
+  const auto row = check->step();
+  return row && *row && check->text(0) == "ok";
+}
+
+}  // namespace
+
+Result<Database> open_database(const std::string& path) {
+  // SQLite would open a file that can't be written for reading, and stumble later.
+  if (::access(path.c_str(), R_OK | W_OK) != 0) {
+    if (errno != ENOENT) return fail_errno("open to write");
+    if (auto created = create(path); !created) return pass(std::move(created));
+  }
+  return open_existing(path);
+}
+
+Result<std::optional<std::string>> set_aside(const std::string& path, WallTime now) {
+  const std::string lock_path = path + ".lock";
+  const UniqueFd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPrivate));
+  if (!lock) return fail_errno("open " + lock_path);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return fail_errno("lock " + lock_path);
+  if (::access(path.c_str(), F_OK) != 0) return std::optional<std::string>();
+  if (is_sound(path)) return std::optional<std::string>();
+  const std::string aside = path + std::string(kAsideMark) + date_text(now);
+  if (::rename(path.c_str(), aside.c_str()) != 0) return fail_errno("rename " + path);
+  for (const char* companion : kCompanions) {
+    ::rename((path + companion).c_str(), (aside + companion).c_str());
+  }
+  remove_old_asides(path);
+  return std::optional(aside);
+}
+
+}  // namespace plimsoll::history

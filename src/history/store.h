@@ -1,0 +1,117 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "history/sqlite.h"
+#include "policy/estimator.h"
+#include "policy/experience.h"
+
+// What was learnt of past attempts, from run to run.
+namespace plimsoll::history {
+
+// As many of a class as the estimator looks at.
+inline constexpr std::size_t kRowsPerClassMax = policy::kRunsMax;
+// At about 700 bytes a row: a file of 20 MB, read in a fifth of a second.
+inline constexpr std::size_t kRowsMax = 30'000;
+// A set of jobs whose names make each a class of its own must not push out all others at once.
+inline constexpr std::size_t kClassesMax = 5'000;
+// Programs and their inputs are others by then.
+inline constexpr Duration kAgeMax = std::chrono::hours(24 * 365);
+// A longer key is that of a generated command line, which will not come again: it is not kept.
+inline constexpr std::size_t kKeyBytesMax = 4096;
+// So many damaged databases are kept beside the good one, for whoever wants to look into them.
+inline constexpr std::size_t kAsideMax = 3;
+
+// What a store is kept within.
+struct Bounds {
+  std::size_t classes = kClassesMax;
+  std::size_t rows = kRowsMax;
+  Duration age = kAgeMax;
+};
+
+// One attempt that is over, and when.
+struct Entry {
+  policy::Experience experience;
+  WallTime recorded{};
+};
+
+enum class WhenMissing : std::uint8_t {
+  create,
+  leave,  // then opening fails, and the error is gone()
+};
+
+// A database of experiences, one per user, which several Plimsolls may have open at once.
+//
+// A database that is damaged is set aside (renamed to NAME.corrupt-DATE) as soon as that shows, and
+// an empty one takes its place; take_notice() tells. All other faults are errors after which the
+// store may be used again: whoever runs jobs goes on without it.
+//
+// Used by one thread at a time. Calls read and write a disk; those that write wait for other
+// writers.
+class Store {
+ public:
+  struct Opened;
+  struct Loaded;
+  struct Forgotten;
+
+  // `now` dates a damaged database that is set aside. Waits for others for a moment only.
+  static Result<Opened> open(const std::string& path, WallTime now,
+                             WhenMissing missing = WhenMissing::create);
+
+  // Everything, oldest first. One pass from the newest backwards, which ends at `deadline`.
+  Result<Loaded> load(Instant deadline, Instant (*clock)());
+
+  // All or none, in one transaction; then at most kRowsPerClassMax remain of each class. Entries
+  // with a key over kKeyBytesMax or without one are passed over.
+  Result<void> add(const std::vector<Entry>& entries);
+
+  // Brings the whole within its bounds, by taking away what is oldest. For now and then.
+  Result<void> trim(WallTime now, const Bounds& bounds = {});
+
+  // The classes whose name matches a pattern of glob(7): what is forgotten is gone from the disk.
+  Result<Forgotten> forget(const std::string& pattern);
+
+  // What people are to be told, once.
+  [[nodiscard]] std::optional<std::string> take_notice();
+
+  // Waits longer for other writers from now on: for a thread that may.
+  void be_patient();
+
+ private:
+  Store(std::string path, WallTime opened) : path_(std::move(path)), opened_(opened) {}
+  // Does `work`; when damage shows, does it once more on a new database.
+  template <class Work>
+  auto mended(Work work) -> decltype(work());
+  Result<void> connect();
+  Result<void> replace(const Error& damage);
+
+  std::string path_;
+  WallTime opened_;
+  std::optional<Duration> patience_;
+  std::optional<Database> database_;  // nothing: it could not be opened again, or not yet
+  std::optional<std::string> notice_;
+};
+
+struct Store::Opened {
+  Store store;
+  std::optional<std::string> notice;  // what people are to be told
+};
+
+struct Store::Loaded {
+  std::vector<Entry> entries;
+  bool cut = false;  // there are older ones, for which there was no time
+};
+
+struct Store::Forgotten {
+  std::uint64_t classes = 0;
+  std::uint64_t experiences = 0;
+};
+
+}  // namespace plimsoll::history

@@ -1,0 +1,38 @@
+#include "record/human.h"
+
+#include <time.h>
+
+#include <array>
+#include <chrono>
+
+#include "record/plain.h"
+
+namespace plimsoll::record {
+namespace {
+
+std::string local_text(WallTime time, const char* format) {
+  using std::chrono::system_clock;
+  const std::time_t seconds =
+      system_clock::to_time_t(std::chrono::time_point_cast<system_clock::duration>(time));
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  std::array<char, 32> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), format, &local);
+  return {text.data(), size};
+}
+
+}  // namespace
+
+std::string wall_text(WallTime time) { return local_text(time, "%Y-%m-%d %H:%M:%S"); }
+
+std::string date_text(WallTime time) { return local_text(time, "%Y-%m-%d"); }
+
+std::string outcomes_text(const RunFigures& figures) {
+  std::string text;
+  for (const auto& [outcome, count] : figures.outcomes) {
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + ' ' + printable(outcome);
+  }
+  return text.empty() ? "-" : text;
+}
+
+}  // namespace plimsoll::record

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "base/units.h"
+#include "record/run_meta.h"
+
+// Small texts for people that several tables share.
+namespace plimsoll::record {
+
+// "2026-11-21 03:59:16", in the time zone of the process.
+[[nodiscard]] std::string wall_text(WallTime time);
+// "2026-11-21".
+[[nodiscard]] std::string date_text(WallTime time);
+
+// "58 exited, 2 skipped"; "-" if there are none.
+[[nodiscard]] std::string outcomes_text(const RunFigures& figures);
+
+}  // namespace plimsoll::record

@@ -1,0 +1,97 @@
+#include "record/run_meta.h"
+
+#include "policy/job.h"
+#include "record/json_read.h"
+
+namespace plimsoll::record {
+namespace {
+
+constexpr const char* kMetaSchema = "plimsoll.meta/1";
+constexpr int kIndent = 2;
+
+std::string command_of(const JsonRead& json) {
+  const JsonRead& argv = member(json, "argv");
+  if (!argv.is_array()) return text_at(json, "shell");
+  std::vector<std::string> words;
+  for (const JsonRead& word : argv) {
+    if (word.is_string()) words.push_back(word.get<std::string>());
+  }
+  return policy::command_line(words);
+}
+
+}  // namespace
+
+std::string to_json(const RunMeta& meta, RunMark mark) {
+  auto json = JsonRead::object();
+  json["schema"] = kMetaSchema;
+  json["run"] = meta.run;
+  json["state"] = mark == RunMark::finished ? "finished" : "running";
+  json["command_line"] = meta.command_line;
+  json["started_unix_ns"] = meta.started.time_since_epoch().count();
+  json["jobs"] = meta.jobs;
+  if (meta.line) json["line_bytes"] = meta.line->count;
+  if (meta.cores) json["cores"] = *meta.cores;
+  return json.dump(kIndent, ' ', false, JsonRead::error_handler_t::replace) + '\n';
+}
+
+std::optional<MarkedMeta> parse_meta(std::string_view text) {
+  const auto json = parse_document(text, kMetaSchema);
+  if (!json) return std::nullopt;
+  MarkedMeta marked;
+  marked.meta.run = text_at(*json, "run");
+  marked.mark = text_at(*json, "state") == "finished" ? RunMark::finished : RunMark::begun;
+  const JsonRead& words = member(*json, "command_line");
+  for (const JsonRead& word : words.is_array() ? words : JsonRead::array()) {
+    if (word.is_string()) marked.meta.command_line.push_back(word.get<std::string>());
+  }
+  marked.meta.started = WallTime(duration_at(*json, "started_unix_ns").value_or(Duration{}));
+  marked.meta.jobs = count_at(*json, "jobs").value_or(0);
+  marked.meta.line = bytes_at(*json, "line_bytes");
+  marked.meta.cores = number_at(*json, "cores");
+  return marked;
+}
+
+std::optional<RunFigures> parse_figures(std::string_view text) {
+  const auto json = parse_document(text, "plimsoll.run/1");
+  if (!json) return std::nullopt;
+  RunFigures figures;
+  figures.makespan = duration_at(*json, "makespan_ns");
+  figures.jobs = count_at(*json, "jobs").value_or(0);
+  const JsonRead& outcomes = member(*json, "outcomes");
+  if (outcomes.is_object()) {
+    for (const auto& [outcome, count] : outcomes.items()) {
+      if (count.is_number_unsigned()) figures.outcomes[outcome] = count.get<std::uint64_t>();
+    }
+  }
+  figures.holds = count_at(*json, "holds").value_or(0);
+  figures.pauses = count_at(*json, "pauses").value_or(0);
+  figures.evictions = count_at(*json, "evictions").value_or(0);
+  figures.lost_cpu = duration_at(*json, "lost_cpu_ns");
+  figures.line = bytes_at(*json, "line_bytes");
+  figures.used_peak = bytes_at(*json, "used_peak_bytes");
+  return figures;
+}
+
+std::optional<JobBrief> parse_job_brief(std::string_view text) {
+  const auto json = parse_document(text, "plimsoll.job/1");
+  if (!json) return std::nullopt;
+  JobBrief brief;
+  brief.id = text_at(*json, "id");
+  brief.command = command_of(*json);
+  brief.outcome = text_at(*json, "outcome");
+  if (const JsonRead& code = member(*json, "exit_code"); code.is_number_integer()) {
+    brief.exit_code = code.get<std::int64_t>();
+  }
+  brief.signal = text_at(*json, "signal");
+  brief.reason = text_at(*json, "reason");
+  const JsonRead& attempts = member(*json, "attempts");
+  brief.attempts = attempts.is_array() ? attempts.size() : 0;
+  const JsonRead& times = member(*json, "times");
+  brief.wall = duration_at(times, "wall_ns");
+  brief.held = duration_at(times, "held_ns");
+  brief.paused = duration_at(times, "paused_ns");
+  brief.peak = bytes_at(member(*json, "memory"), "peak_bytes");
+  return brief;
+}
+
+}  // namespace plimsoll::record

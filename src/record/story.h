@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "record/event_log.h"
+
+// What the events of a run add up to.
+namespace plimsoll::record {
+
+// A reason with its numbers taken out ("needs ... , only ... is free"), by which reasons that say
+// the same are told together.
+[[nodiscard]] std::string without_numbers(std::string_view reason);
+
+// What kept jobs from starting for one reason. The governor names one waiting job at a time, so the
+// times of all reasons together are those in which the run was held.
+struct HeldFor {
+  std::string reason;     // without_numbers(), or the whole where it was told only once
+  std::size_t times = 0;  // how often it began
+  std::size_t jobs = 0;   // that were named
+  Duration in_all{};
+};
+
+struct Pause {
+  Duration at{};
+  std::optional<Duration> length{};  // absent: it did not end
+  std::string job;
+  std::string reason;
+};
+
+// An attempt that was ended for its memory: evicted or failed.
+struct Loss {
+  Duration at{};
+  policy::EventKind kind{};
+  std::string job;
+  std::string reason;
+};
+
+struct Story {
+  std::vector<HeldFor> held;  // longest first
+  std::vector<Pause> pauses;  // in order
+  std::vector<Loss> losses;   // in order
+  Duration end{};             // of the last event
+};
+
+// `events` in order of time. What has not ended with the last of them ends there.
+[[nodiscard]] Story story_of(const std::vector<RecordedEvent>& events);
+
+}  // namespace plimsoll::record

@@ -1,0 +1,253 @@
+#!/bin/bash
+# plimsoll history, runs and explain, from outside, on what earlier runs have left; its last line
+# counts. Each case has a state directory of its own.
+set -uo pipefail
+source "$(dirname "$(realpath "$0")")/cases.bash"
+
+# state: a private state directory of this case.
+state() {
+  export PLIMSOLL_STATE_DIR=$PWD/state
+  mkdir -p -m 700 "$PLIMSOLL_STATE_DIR"
+}
+
+# A history of version 1 (docs/formats/history.md) with three classes.
+make_history() {
+  state
+  "$python" - "$PLIMSOLL_STATE_DIR/history.db" <<'END'
+import sqlite3, sys, time
+db = sqlite3.connect(sys.argv[1])
+db.executescript("""
+CREATE TABLE class (
+  id INTEGER PRIMARY KEY, exact TEXT NOT NULL, tool TEXT NOT NULL, UNIQUE (exact, tool));
+CREATE TABLE experience (
+  id INTEGER PRIMARY KEY,
+  class INTEGER NOT NULL REFERENCES class (id) ON DELETE CASCADE,
+  recorded_unix_ns INTEGER NOT NULL,
+  peak_bytes INTEGER NOT NULL, peak_at_least INTEGER NOT NULL,
+  ran_ns INTEGER NOT NULL, ran_at_least INTEGER NOT NULL,
+  cores REAL, input_bytes INTEGER, curve TEXT NOT NULL);
+CREATE INDEX experience_of_class ON experience (class, id);
+PRAGMA application_id = 0x506c696d;
+PRAGMA user_version = 1;
+""")
+for i, name in enumerate(("cc -c", "cc -O2 -c", "ld"), 1):
+    db.execute("INSERT INTO class VALUES (?, ?, ?)", (i, name, name.split()[0]))
+    for k in range(1, 11):
+        db.execute("INSERT INTO experience VALUES (NULL, ?, ?, ?, 0, ?, 0, 1.5, NULL, '0 1 5 2')",
+                   (i, time.time_ns(), i * k << 20, k * 10**9))
+db.commit()
+END
+}
+
+# make_run ID STATE [LINE-OF-EVENTS...]
+make_run() {
+  local dir=$PLIMSOLL_STATE_DIR/runs/$1
+  mkdir -p -m 700 "$dir"
+  printf '{"schema":"plimsoll.meta/1","run":"%s","state":"%s","command_line":["plimsoll","batch","jobs.txt"],"started_unix_ns":1700000000000000000,"jobs":2,"line_bytes":2147483648}\n' \
+    "$1" "$2" >"$dir/meta.json"
+  if [[ $2 == finished ]]; then
+    printf '{"schema":"plimsoll.run/1","run":"%s","makespan_ns":90000000000,"jobs":2,"outcomes":{"exited":2},"holds":3,"pauses":1,"evictions":1,"line_bytes":2147483648,"used_peak_bytes":1073741824}\n' \
+      "$1" >"$dir/summary.json"
+  fi
+  : >"$dir/events.jsonl"
+  local event
+  for event in "${@:3}"; do
+    printf '{"schema":"plimsoll.event/1",%s}\n' "$event" >>"$dir/events.jsonl"
+  done
+  printf '{"schema":"plimsoll.job/1","id":"link","argv":["ld","-o","my app"],"outcome":"exited","exit_code":0,"attempts":[{},{}],"times":{"wall_ns":8000000000},"memory":{"peak_bytes":1073741824}}\n' \
+    >"$dir/jobs.jsonl"
+}
+
+readonly story=(
+  '"t_ns":0,"kind":"queued","job":"link","number":7'
+  '"t_ns":0,"kind":"queued","job":"2","number":2'
+  '"t_ns":1000000000,"kind":"held","job":"link","number":7,"reason":"needs 2.00 GiB, 1.00 GiB is free","numbers":{"mean_bytes":2147483648,"waited_s":0.5}'
+  '"t_ns":2000000000,"kind":"held","job":"2","number":2,"reason":"needs 900 MiB, 100 MiB is free"'
+  '"t_ns":5000000000,"kind":"admitted","job":"link","number":7,"reason":"it fits"'
+  '"t_ns":5500000000,"kind":"admitted","job":"2","number":2,"reason":"it fits"'
+  '"t_ns":6000000000,"kind":"frozen","job":"link","number":7,"reason":"it grows fastest"'
+  '"t_ns":9000000000,"kind":"thawed","job":"link","number":7,"reason":"there is room again"'
+  '"t_ns":9500000000,"kind":"evicted","job":"2","number":2,"reason":"no room is left"'
+  '"t_ns":9600000000,"kind":"ended","job":"link","number":7'
+)
+
+case_nothing_is_known() {
+  export PLIMSOLL_STATE_DIR=$PWD/none
+  gives 0 "$plimsoll" history
+  has out 'nothing is known yet'
+  gives 0 "$plimsoll" history --json
+  told out 'r["schema"] == "plimsoll.history/1"' 'r["classes"] == []'
+  gives 0 "$plimsoll" runs
+  has out 'no run is recorded'
+  gives 0 "$plimsoll" history forget --all
+  [[ ! -e none ]] || wrong 'looking made a directory'
+  gives 125 "$plimsoll" explain last
+  has err 'no run is recorded'
+}
+
+case_history_lists_classes() {
+  make_history
+  gives 0 "$plimsoll" history
+  empty err
+  has out 'cc -O2 -c'
+  has out '27.0 MiB'
+  same 4 "$(wc -l <out)" 'lines'
+  gives 0 "$plimsoll" history --json
+  told out '[c["class"] for c in r["classes"]] == ["ld", "cc -O2 -c", "cc -c"]' \
+    'r["classes"][2]["peak_bytes"] == {"p50": 5 << 20, "p90": 9 << 20, "max": 10 << 20}' \
+    'r["classes"][0]["count"] == 10' 'r["classes"][0]["cores"]["max"] == 1.5'
+  gives 0 "$plimsoll" history 'cc *'
+  lacks out ' ld'
+  gives 125 "$plimsoll" history nosuch
+  has err 'no class is named "nosuch"'
+  same 2 "$("$python" -c 'import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone()[0])' state/history.db)" 'version'
+}
+
+case_history_forgets() {
+  make_history
+  gives 0 "$plimsoll" history forget 'cc *'
+  has out 'forgot 20 attempts of 2 classes'
+  gives 0 "$plimsoll" history
+  lacks out 'cc'
+  gives 125 "$plimsoll" history forget 'cc *'
+  gives 125 "$plimsoll" history forget
+  has err 'give a PATTERN, or --all'
+  gives 125 "$plimsoll" history forget --all ld
+  gives 0 "$plimsoll" history forget --all
+  gives 0 "$plimsoll" history
+  has out 'nothing is known yet'
+}
+
+case_history_damaged() {
+  state
+  head -c 8192 /dev/urandom >state/history.db
+  gives 0 "$plimsoll" history
+  has out 'nothing is known yet'
+  has err 'was damaged'
+  same 1 "$(find state -name 'history.db.corrupt-*' -size 16 | wc -l)" 'set aside'
+  gives 0 "$plimsoll" history
+  empty err
+}
+
+case_history_of_others() {
+  state
+  "$python" -c 'import sqlite3; d = sqlite3.connect("state/history.db"); d.execute("CREATE TABLE mail (x)")'
+  gives 125 "$plimsoll" history
+  has err "state/history.db: is a database, but not one of Plimsoll's"
+  make_history 2>/dev/null
+  rm state/history.db && make_history
+  gives 0 "$plimsoll" history
+  "$python" -c 'import sqlite3; d = sqlite3.connect("state/history.db"); d.execute("PRAGMA user_version = 7")'
+  gives 125 "$plimsoll" history
+  has err 'was written by a later Plimsoll: its version is 7'
+}
+
+case_state_directory() {
+  mkdir -m 777 open
+  PLIMSOLL_STATE_DIR=$PWD/open gives 0 "$plimsoll" history
+  : >open/history.db
+  PLIMSOLL_STATE_DIR=$PWD/open gives 125 "$plimsoll" history
+  has err 'can be written by others'
+  is_root || return 0
+  cp "$plimsoll" program
+  chmod 755 . program
+  local nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env -u PLIMSOLL_STATE_DIR)
+  make_history
+  # What belongs to root can't be written: an error, no crash.
+  chmod 755 state && chmod 644 state/history.db
+  gives 125 "${nobody[@]}" PLIMSOLL_STATE_DIR="$PWD/state" ./program history
+  has err history.db
+  gives 125 "${nobody[@]}" -u HOME -u XDG_STATE_HOME ./program history
+  has err 'there is no place for the history'
+  install -d -o 65534 -g 65534 -m 700 home
+  gives 0 "${nobody[@]}" -u XDG_STATE_HOME HOME="$PWD/home" ./program runs
+}
+
+case_runs_are_listed() {
+  state
+  make_run 20240101-000000-aaaa finished
+  make_run 20240102-000000-bbbb running
+  gives 0 "$plimsoll" runs
+  has out 20240101-000000-aaaa
+  has out '1m30s'
+  has out '2 exited'
+  has out died
+  gives 0 "$plimsoll" runs --json
+  told out 'r["schema"] == "plimsoll.runs/1"' '[x["state"] for x in r["runs"]] == ["finished", "died"]' \
+    'r["runs"][0]["evictions"] == 1' '"evictions" not in r["runs"][1]'
+  local running
+  exec {running}<state/runs/20240102-000000-bbbb
+  flock -x "$running"
+  gives 0 "$plimsoll" runs --json
+  told out 'r["runs"][1]["state"] == "running"'
+  gives 125 eval '"$plimsoll" runs >/dev/full'
+}
+
+case_runs_are_named() {
+  state
+  make_run 20240101-000000-aaaa finished "${story[@]}"
+  make_run 20240101-000000-aabb finished "${story[@]}"
+  make_run 20240102-000000-bbbb finished
+  gives 0 "$plimsoll" explain last
+  has out 'Run 20240102-000000-bbbb, finished: plimsoll batch jobs.txt'
+  gives 0 "$plimsoll" explain 20240102
+  gives 0 "$plimsoll" explain state/runs/20240101-000000-aabb
+  has out 'Run 20240101-000000-aabb'
+  gives 125 "$plimsoll" explain 20240101
+  has err 'could be any of 20240101-000000-aaaa, 20240101-000000-aabb'
+  gives 125 "$plimsoll" explain 2025
+  has err 'there is no run "2025"'
+  gives 125 "$plimsoll" explain
+  gives 125 "$plimsoll" explain ./elsewhere
+}
+
+case_explain_a_run() {
+  state
+  make_run 20240101-000000-aaaa finished "${story[@]}"
+  printf '{"schema":"plimsoll.event/1","t_ns":99' >>state/runs/20240101-000000-aaaa/events.jsonl
+  gives 0 "$plimsoll" explain last
+  empty err
+  has out '2 (2 exited)'
+  has out 'needs ..., ... is free'
+  has out '4.50 s'
+  has out 'it grows fastest'
+  has out 'no room is left'
+  gives 0 "$plimsoll" explain last --json
+  same 10 "$(wc -l <out)" 'events'
+  head -n 3 out | tail -n 1 >event
+  told event 'r["kind"] == "held"' 'r["numbers"]["mean_bytes"] == 2147483648' 'r["number"] == 7'
+}
+
+case_explain_a_job() {
+  state
+  make_run 20240101-000000-aaaa finished "${story[@]}"
+  gives 0 "$plimsoll" explain last link
+  has out "Job link (number 7) of run 20240101-000000-aaaa: ld -o 'my app'"
+  has out 'mean 2.00 GiB, waited 500 ms'
+  has out 'there is room again'
+  has out 'Ended: exited with code 0 after 8.00 s, attempt 2, peak 1.00 GiB'
+  lacks out 'no room is left'
+  cp out by_name
+  gives 0 "$plimsoll" explain last 7
+  same "$(cat by_name)" "$(cat out)" 'by number'
+  gives 0 "$plimsoll" explain last 2 --json
+  same 4 "$(wc -l <out)" 'events of job 2'
+  gives 125 "$plimsoll" explain last nosuch
+  has err 'has no job "nosuch"'
+}
+
+case_help() {
+  local command
+  for command in history 'history forget' runs explain; do
+    # shellcheck disable=SC2086 # two words
+    gives 0 "$plimsoll" $command --help
+    has out 'Examples:'
+    # shellcheck disable=SC2086
+    gives 125 "$plimsoll" $command last --nonsense
+    has err --nonsense
+  done
+  gives 0 "$plimsoll" --help
+  has out 'plimsoll explain last'
+}
+
+run_cases "${1:-}"
