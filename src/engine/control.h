@@ -60,8 +60,7 @@ class Control {
   Result<void> listen();
   void on_connection();
   void admit(UniqueFd fd);
-  void on_ready(Client& client, std::uint32_t events);
-  void let_go(Client& client);
+  void on_ready(Client& client);
   void drop_idle();
 
   loop::Loop& loop_;
