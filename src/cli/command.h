@@ -14,5 +14,6 @@ int run_command(int argc, char** argv);
 int batch_command(int argc, char** argv);
 int reap_command(int argc, char** argv);
 int doctor_command(int argc, char** argv);
+int simulate_command(int argc, char** argv);
 
 }  // namespace plimsoll::cli

@@ -18,15 +18,14 @@ Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone
                                      plimsoll batch -- gzip -k {} ::: *.log
   reap    kill and remove groups:    plimsoll reap --stale
   doctor  what this host offers:     plimsoll doctor
+  simulate  jobs on a simulated machine:  plimsoll simulate jobs.jsonl --cores 16 --line 64G
 
 `plimsoll COMMAND --help` tells the options of a command; plimsoll(1) is the manual.
 )";
 
 constexpr Command kCommands[] = {
-    {"run", run_command},
-    {"batch", batch_command},
-    {"reap", reap_command},
-    {"doctor", doctor_command},
+    {"run", run_command},       {"batch", batch_command},       {"reap", reap_command},
+    {"doctor", doctor_command}, {"simulate", simulate_command},
 };
 
 int dispatch(int argc, char** argv) {

@@ -7,40 +7,33 @@
 #include <unordered_map>
 #include <vector>
 
+#include "policy/class_past.h"
 #include "policy/forecast.h"
 #include "policy/guess.h"
-#include "policy/line_fit.h"
+#include "policy/hint_trust.h"
 #include "policy/prior.h"
 #include "policy/record.h"
 
 namespace plimsoll::policy {
 namespace {
 
-// An input explains a figure from this correlation on, and from this many attempts.
-constexpr double kCorrelationMin = 0.7;
-constexpr std::size_t kFitRunsMin = 4;
-// What a class without news of is worth beside its record: one attempt.
+// What a guess is worth beside a record: so many attempts. The past of a tool is that of other work
+// and is worth less.
 constexpr double kGuessRuns = 1;
-// The likelihood of any track under a guess, beside forecast(): its bounds are ten times as wide
-// in both of the figures that are compared.
+constexpr double kGuessRunsOfTool = 4;
+// The likelihood of any track under a guess, beside that of forecast(): its bounds are ten times as
+// wide in both of the figures that are compared.
 constexpr double kGuessLikelihood = 0.01;
-// What an evicted attempt had reached, it reaches again, and more. A guess.
+// What an evicted attempt had reached, the next one reaches too, and more. A guess.
 constexpr double kBeyondReached = 1.25;
-// How far a user's word is off, as a share, before there is any experience with it.
-constexpr double kHintSpread = 0.5;
+// How far a user's word on cores is off, as a share.
+constexpr double kCoresSpread = 0.5;
+// From so many attempts on, of whatever, their mean says more than a constant.
+constexpr std::uint32_t kGlobalMin = 5;
+// How far the next command is from the mean of all, as a share of it.
+constexpr double kGlobalDoubt = 1;
 
 double number(Bytes bytes) { return static_cast<double>(bytes.count); }
-
-struct Entry {
-  Record record;
-  std::uint64_t learned_at = 0;
-  struct Summary {
-    std::optional<LineFit> peak;
-    std::optional<LineFit> seconds;
-    Estimate unstarted;
-  };
-  std::optional<Summary> summary;
-};
 
 Belief blend(const Belief& a, double share, const Belief& b) {
   const double mean = share * a.mean + (1 - share) * b.mean;
@@ -62,96 +55,96 @@ Estimate blend(const Estimate& a, double share, const Estimate& b) {
   return blended;
 }
 
-std::optional<LineFit> explains(const Record& record, double Run::* figure) {
-  std::vector<FitPoint> points;
-  for (std::size_t i = 0; i < record.runs().size(); ++i) {
-    const Run& run = record.runs()[i];
-    if (!run.input) continue;
-    points.push_back({*run.input, run.*figure, record.weight(i)});
-  }
-  if (points.size() < kFitRunsMin) return std::nullopt;
-  auto fit = fit_line(points);
-  if (fit && std::abs(fit->correlation) < kCorrelationMin) return std::nullopt;
-  return fit;
-}
-
-BySize by_size(const Entry::Summary& summary, const JobFacts& facts) {
-  if (!facts.input) return {};
-  return {.input = number(*facts.input),
-          .peak = summary.peak ? &*summary.peak : nullptr,
-          .seconds = summary.seconds ? &*summary.seconds : nullptr};
-}
-
 // An earlier attempt of the same job proves that it needs more than it had reached.
-void raise(Estimate& estimate, const JobFacts& facts) {
-  if (!facts.reached) return;
-  const double least = number(*facts.reached) * kBeyondReached;
+void raise(Estimate& estimate, Bytes reached) {
+  const double least = number(reached) * kBeyondReached;
   if (estimate.peak.mean >= least) return;
   const double factor = estimate.peak.mean > 0 ? least / estimate.peak.mean : 1;
-  estimate.peak = {least, std::max(estimate.peak.spread, least - number(*facts.reached))};
-  for (Belief& belief : estimate.ahead) belief = {belief.mean * factor, belief.spread * factor};
+  estimate.peak = {least, std::max(estimate.peak.spread, least - number(reached))};
+  for (std::size_t i = 1; i < kHorizons.size(); ++i) {
+    Belief& ahead = estimate.ahead[i];
+    ahead = {ahead.mean * factor, ahead.spread * factor};
+  }
 }
 
 }  // namespace
 
 class Estimator::State {
  public:
-  using Entries = std::unordered_map<std::string, Entry>;
-
   void learn(const Experience& experience) {
     ++learned_;
+    const bool is_first = !classes_.contains(experience.key.exact);
+    if (is_first && experience.memory_hint && experience.memory_hint->count > 0 &&
+        experience.peak_seen == Seen::whole) {
+      hints_.learn(*experience.memory_hint, experience.peak);
+    }
     learn(classes_, experience.key.exact, experience);
     if (!experience.key.tool.empty()) learn(tools_, experience.key.tool, experience);
+    all_.learn(experience);
   }
 
-  // The narrowest entry that knows something of the key.
-  Entry* find(const Key& key, Basis& basis) {
-    basis = Basis::exact;
-    if (const auto found = classes_.find(key.exact); found != classes_.end()) return &found->second;
-    basis = Basis::tool;
-    if (const auto found = tools_.find(key.tool); found != tools_.end()) return &found->second;
-    basis = Basis::prior;
-    return nullptr;
-  }
-
-  Prior prior(const Key& key, const JobFacts& facts) const {
-    Prior prior = prior_of(key.tool);
-    if (facts.memory_hint) {
-      const double hint = number(*facts.memory_hint);
-      prior.peak = {hint, hint * kHintSpread};
+  // The narrowest past that tells something of the key, and what it is called; null: there is none.
+  struct Found {
+    ClassPast* past = nullptr;
+    Basis basis{};
+  };
+  Found find(const Key& key) {
+    if (const auto found = classes_.find(key.exact); found != classes_.end()) {
+      return {&found->second.past, Basis::exact};
     }
-    if (facts.cpu_hint) prior.cores = {*facts.cpu_hint, *facts.cpu_hint * kHintSpread};
-    return prior;
+    if (const auto found = tools_.find(key.tool); found != tools_.end()) {
+      return {&found->second.past, Basis::tool};
+    }
+    return {};
   }
 
-  static const Entry::Summary& summary(Entry& entry, const Prior& prior) {
-    if (!entry.summary) {
-      entry.summary.emplace();
-      entry.summary->peak = explains(entry.record, &Run::peak);
-      entry.summary->seconds = explains(entry.record, &Run::seconds);
-      entry.summary->unstarted = forecast(entry.record, {}).estimate;
-      if (entry.summary->unstarted.cores.mean <= 0) entry.summary->unstarted.cores = prior.cores;
+  // What to believe without a past of the class, and on what that rests.
+  struct Unseen {
+    Prior prior;
+    Basis basis{};
+    std::uint32_t attempts = 0;
+  };
+  [[nodiscard]] Unseen unseen(const Key& key, const JobFacts& facts) const {
+    const auto known = prior_of(key.tool);
+    Unseen unseen{.prior = known.value_or(unknown_prior()), .basis = Basis::prior};
+    if (facts.memory_hint && facts.memory_hint->count > 0) {
+      unseen.prior.peak = hints_.expect(*facts.memory_hint);
+      unseen.basis = Basis::hint;
+    } else if (!known && all_.attempts() >= kGlobalMin) {
+      unseen.prior.peak = believe(peaks_of(all_), kGlobalDoubt);
+      unseen.prior.peak.spread = std::max(unseen.prior.peak.spread, unseen.prior.peak.mean);
+      unseen.basis = Basis::global;
+      unseen.attempts = all_.attempts();
     }
-    return *entry.summary;
+    if (facts.cpu_hint) unseen.prior.cores = {*facts.cpu_hint, *facts.cpu_hint * kCoresSpread};
+    return unseen;
   }
 
   [[nodiscard]] std::size_t classes() const { return classes_.size(); }
 
  private:
+  struct Entry {
+    ClassPast past;
+    std::uint64_t learned_at = 0;
+  };
+  using Entries = std::unordered_map<std::string, Entry>;
+
   void learn(Entries& entries, const std::string& name, const Experience& experience) {
     if (entries.size() >= kClassesMax && !entries.contains(name)) {
-      entries.erase(std::min_element(
-          entries.begin(), entries.end(),
-          [](const auto& a, const auto& b) { return a.second.learned_at < b.second.learned_at; }));
+      const auto older = [](const auto& a, const auto& b) {
+        return a.second.learned_at < b.second.learned_at;
+      };
+      entries.erase(std::min_element(entries.begin(), entries.end(), older));
     }
     Entry& entry = entries[name];
-    entry.record.learn(experience);
+    entry.past.learn(experience);
     entry.learned_at = learned_;
-    entry.summary.reset();
   }
 
   Entries classes_;
   Entries tools_;
+  Record all_;
+  HintTrust hints_;
   std::uint64_t learned_ = 0;
 };
 
@@ -163,57 +156,48 @@ Estimator& Estimator::operator=(Estimator&&) noexcept = default;
 void Estimator::learn(const Experience& experience) { state_->learn(experience); }
 
 Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
-  Basis basis{};
-  Entry* entry = state_->find(key, basis);
-  const Prior prior = state_->prior(key, facts);
-  Estimate estimate;
-  if (entry == nullptr) {
-    estimate = guess(prior);
-    estimate.basis = facts.memory_hint ? Basis::hint : Basis::prior;
+  const auto [past, basis] = state_->find(key);
+  Estimate result;
+  if (past != nullptr && basis == Basis::exact) {
+    result = past->unstarted(facts.input);
   } else {
-    const auto& summary = State::summary(*entry, prior);
-    const BySize size = by_size(summary, facts);
-    estimate = size.peak != nullptr || size.seconds != nullptr
-                   ? forecast(entry->record, size).estimate
-                   : summary.unstarted;
-    estimate.basis = basis;
-    estimate.attempts_known = entry->record.attempts();
+    const auto unseen = state_->unseen(key, facts);
+    result = guess(unseen.prior);
+    result.basis = unseen.basis;
+    result.attempts_known = unseen.attempts;
+    // What the user says of this very job is worth more than what others did with the tool.
+    if (past != nullptr && unseen.basis != Basis::hint) {
+      const double runs = past->runs();
+      result = blend(past->unstarted(facts.input), runs / (runs + kGuessRunsOfTool), result);
+    }
   }
-  raise(estimate, facts);
-  return estimate;
+  if (past != nullptr && result.basis != Basis::hint) {
+    result.basis = basis;
+    result.attempts_known = past->record().attempts();
+  }
+  if (facts.reached) raise(result, *facts.reached);
+  return result;
 }
 
 Estimate Estimator::estimate(const Key& key, const JobFacts& facts, const Track& track) const {
   if (!track.has_samples()) return estimate(key, facts);
-  Basis basis{};
-  Entry* entry = state_->find(key, basis);
-  Prior prior = state_->prior(key, facts);
-  Estimate result;
-  if (entry == nullptr) {
-    result = guess(prior, track);
-    result.basis = facts.memory_hint ? Basis::hint : Basis::prior;
-  } else {
-    const auto& summary = State::summary(*entry, prior);
-    prior = {summary.unstarted.peak, summary.unstarted.cores, summary.unstarted.remaining};
-    Forecast seen = forecast(entry->record, by_size(summary, facts), track);
-    const auto runs = static_cast<double>(entry->record.runs().size());
-    const double known = runs * seen.likelihood;
-    const double share = known / (known + kGuessRuns * kGuessLikelihood);
-    if (seen.estimate.cores.mean <= 0) seen.estimate.cores = prior.cores;
-    result = blend(seen.estimate, share, guess(prior, track));
+  // What was believed before it started is the prior of a guess, whatever that rested on.
+  const Estimate before = estimate(
+      key, {.memory_hint = facts.memory_hint, .cpu_hint = facts.cpu_hint, .input = facts.input});
+  Estimate result = guess({before.peak, before.cores, before.remaining}, track);
+  result.basis = before.basis;
+  result.attempts_known = before.attempts_known;
+  if (const auto [past, basis] = state_->find(key); past != nullptr && before.basis == basis) {
+    const Forecast seen = past->running(facts.input, track);
+    const double known = past->runs() * seen.likelihood;
+    const double worth = basis == Basis::exact ? kGuessRuns : kGuessRunsOfTool;
+    if (known > 0)
+      result = blend(seen.estimate, known / (known + worth * kGuessLikelihood), result);
     result.basis = basis;
-    result.attempts_known = entry->record.attempts();
+    result.attempts_known = before.attempts_known;
   }
-  if (facts.reached && track.peak() < *facts.reached) raise(result, facts);
+  if (facts.reached && track.peak() < *facts.reached) raise(result, *facts.reached);
   return result;
-}
-
-Bytes Estimator::reservation(const Key& key, const JobFacts& facts,
-                             std::optional<Bytes> failed_at) const {
-  const Estimate first = estimate(key, facts);
-  const double wanted = first.peak.mean + 2 * first.peak.spread;
-  const double least = failed_at ? number(*failed_at) * 2 : 0;
-  return {static_cast<std::uint64_t>(std::max(wanted, least))};
 }
 
 std::size_t Estimator::classes_known() const { return state_->classes(); }

@@ -42,12 +42,6 @@ class Estimator {
   // Of a running attempt, by what it has shown: a few us.
   [[nodiscard]] Estimate estimate(const Key& key, const JobFacts& facts, const Track& track) const;
 
-  // What to set aside for a job whose reservation is a hard limit: what would have cost least on
-  // the past of its class, failures included. `failed_at`: the reservation that an attempt of this
-  // job has just outgrown; the answer is more than that.
-  [[nodiscard]] Bytes reservation(const Key& key, const JobFacts& facts,
-                                  std::optional<Bytes> failed_at = {}) const;
-
   [[nodiscard]] std::size_t classes_known() const;
 
  private:

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <queue>
+#include <utility>
 
 #include "base/check.h"
 
@@ -11,55 +14,56 @@ namespace {
 double number(Bytes bytes) { return static_cast<double>(bytes.count); }
 double number(Duration time) { return static_cast<double>(time.count()); }
 
-// How far `point` is from the straight line between the two.
-double deviation(const CurvePoint& from, const CurvePoint& to, const CurvePoint& point) {
-  const double span = number(to.at - from.at);
-  const double share = span > 0 ? number(point.at - from.at) / span : 0;
-  const double line = number(from.used) + share * (number(to.used) - number(from.used));
-  return std::abs(number(point.used) - line);
+// Twice the area of the triangle: what the course would lose without the point in the middle.
+double area(const CurvePoint& a, const CurvePoint& b, const CurvePoint& c) {
+  return std::abs(number(b.at - a.at) * (number(c.used) - number(a.used)) -
+                  number(c.at - a.at) * (number(b.used) - number(a.used)));
 }
 
-// The index of the point that is worst described by those kept (ascending indices); nothing if all
-// are on the lines between them.
-std::optional<std::size_t> worst(const std::vector<CurvePoint>& course,
-                                 const std::vector<std::size_t>& kept) {
-  std::optional<std::size_t> found;
-  double furthest = 0;
-  for (std::size_t k = 0; k + 1 < kept.size(); ++k) {
-    for (std::size_t i = kept[k] + 1; i < kept[k + 1]; ++i) {
-      const double off = deviation(course[kept[k]], course[kept[k + 1]], course[i]);
-      if (off > furthest) {
-        furthest = off;
-        found = i;
-      }
-    }
-  }
-  return found;
-}
+struct Link {
+  std::size_t before = 0;
+  std::size_t after = 0;
+  double area = 0;  // with its present neighbours
+  bool gone = false;
+};
 
 }  // namespace
 
+// Points go by area (Visvalingam and Whyatt, 1993), not by distance: short dips and spikes of a
+// course that wobbles go first, and its mean stays.
 std::vector<CurvePoint> thin(std::vector<CurvePoint> course, std::size_t points_max) {
-  PLIMSOLL_CHECK(points_max >= 2);
+  PLIMSOLL_CHECK(points_max >= 3);
   if (course.size() <= points_max) return course;
   const auto less_used = [](const CurvePoint& a, const CurvePoint& b) { return a.used < b.used; };
   const auto highest = static_cast<std::size_t>(
       std::max_element(course.begin(), course.end(), less_used) - course.begin());
-  std::vector<std::size_t> kept = {0, course.size() - 1};
-  if (points_max == 2 && highest != 0) kept[1] = highest;
-  const auto insert = [&kept](std::size_t index) {
-    const auto place = std::lower_bound(kept.begin(), kept.end(), index);
-    if (place == kept.end() || *place != index) kept.insert(place, index);
+  std::vector<Link> links(course.size());
+  using Candidate = std::pair<double, std::size_t>;
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> smallest;
+  const auto weigh = [&](std::size_t i) {
+    links[i].area = area(course[links[i].before], course[i], course[links[i].after]);
+    if (i != highest) smallest.emplace(links[i].area, i);
   };
-  if (points_max > 2) insert(highest);
-  while (kept.size() < points_max) {
-    const auto next = worst(course, kept);
-    if (!next) break;
-    insert(*next);
+  for (std::size_t i = 1; i + 1 < course.size(); ++i) {
+    links[i] = {.before = i - 1, .after = i + 1};
+    weigh(i);
+  }
+  for (std::size_t left = course.size(); left > points_max && !smallest.empty();) {
+    const auto [lost, i] = smallest.top();
+    smallest.pop();
+    if (links[i].gone || lost != links[i].area) continue;  // weighed again since
+    links[i].gone = true;
+    --left;
+    const auto [before, after] = std::pair(links[i].before, links[i].after);
+    links[before].after = after;
+    links[after].before = before;
+    if (before != 0) weigh(before);
+    if (after + 1 != course.size()) weigh(after);
   }
   std::vector<CurvePoint> thinned;
-  thinned.reserve(kept.size());
-  for (const std::size_t index : kept) thinned.push_back(course[index]);
+  for (std::size_t i = 0; i < course.size(); ++i) {
+    if (!links[i].gone) thinned.push_back(course[i]);
+  }
   return thinned;
 }
 

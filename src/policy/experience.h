@@ -22,8 +22,9 @@ struct CurvePoint {
 // Enough for a start, a few steps and a short peak, at 512 bytes an attempt.
 inline constexpr std::size_t kCurvePointsMax = 32;
 
-// A course with at most `points_max` (at least 2) of its points: the first, the last, the highest
-// and those where a straight line between the others would be furthest off. In order of time.
+// A course with at most `points_max` (at least 3) of its points, in order of time: the first, the
+// last, the highest, and those without which straight lines between the others would leave out
+// most bytes times seconds. O(n log n).
 [[nodiscard]] std::vector<CurvePoint> thin(std::vector<CurvePoint> course,
                                            std::size_t points_max = kCurvePointsMax);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 namespace plimsoll::policy {
@@ -14,17 +15,27 @@ struct Pace {
   double factor;
   double weight;
 };
-constexpr auto kPaces =
-    std::to_array<Pace>({{0.5, 0.1}, {0.7, 0.2}, {1, 0.4}, {1.4, 0.2}, {2, 0.1}});
+constexpr auto kPaces = std::to_array<Pace>({{0.7, 0.25}, {1, 0.5}, {1.4, 0.25}});
 // Two attempts at the same point of the same course differ by about this share.
-constexpr double kLikeness = 0.15;
+constexpr double kLikeness = 0.25;
+// A guide that is off by more than this factor is none. At kLikeness it would weigh 1/15,000.
+constexpr double kOffMax = 3;
 // Differences below this are noise, whatever the share.
 constexpr double kNoiseBytes = 2.0 * 1024 * 1024;
-// How far the past of a class may mislead with a single attempt known, as a share.
+// By what it is off now, an attempt is off for about so many seconds more: longer than a wobble,
+// shorter than a phase.
+constexpr double kOffSeconds = 30;
+// How fast an attempt wobbles.
+constexpr double kWobbleSeconds = 1;
+// How far the past of a class may mislead, as a share: with a single attempt known, and with
+// however many.
 constexpr double kDoubt = 0.3;
+constexpr double kDoubtLeft = 0.05;
 // A straight line is not believed further away than this.
 constexpr double kRatioMax = 20;
-// Guides lighter than this share of the heaviest change nothing that can be seen.
+// So many guides are asked at most, and none lighter than this share of the heaviest: the others
+// change nothing that can be seen.
+constexpr std::size_t kGuidesMax = 32;
 constexpr double kNegligible = 0.01;
 
 double number(Bytes bytes) { return static_cast<double>(bytes.count); }
@@ -37,12 +48,9 @@ struct Guide {
   double level = 1;  // bytes, likewise
   double weight = 0;
   double left = 0;  // seconds of the attempt at hand
+  double off = 1;   // bytes in use now, for one that the guide says
   Course::Place place{};
 };
-
-double off_by(double seen, double expected) {
-  return std::log((seen + kNoiseBytes) / (expected + kNoiseBytes)) / kLikeness;
-}
 
 // How much more (or less) the line has at `input` than at that of a past attempt.
 double ratio(const LineFit* line, double input, const std::optional<double>& past) {
@@ -54,75 +62,95 @@ double ratio(const LineFit* line, double input, const std::optional<double>& pas
   return std::clamp(here / there, 1 / kRatioMax, kRatioMax);
 }
 
-std::vector<Guide> guides_of(const Record& record, const BySize& size, const Track* track) {
-  const double ran = track != nullptr ? seconds(track->ran()) : 0;
+// All that run longer than `ran`. Attempts that were cut off guide nobody past their end, so they
+// count only where there are no others.
+std::vector<Guide> guides_of(const Record& record, const BySize& size, double ran) {
+  const bool any_whole = std::any_of(record.runs().begin(), record.runs().end(),
+                                     [](const Run& run) { return run.ran_seen == Seen::whole; });
   std::vector<Guide> guides;
   guides.reserve(record.runs().size() * kPaces.size());
   for (std::size_t i = 0; i < record.runs().size(); ++i) {
     const Run& run = record.runs()[i];
+    if (any_whole && run.ran_seen != Seen::whole) continue;
     const double level = ratio(size.peak, size.input, run.input);
     const double stretch = ratio(size.seconds, size.input, run.input);
     for (const Pace& pace : kPaces) {
       Guide guide{.run = &run, .pace = pace.factor * stretch, .level = level};
       guide.weight = record.weight(i) * pace.weight;
       guide.left = run.seconds * guide.pace - ran;
-      if (guide.left <= 0) continue;
-      guide.place = run.course.find(ran / guide.pace);
-      guides.push_back(guide);
+      if (guide.left > 0) guides.push_back(guide);
     }
   }
   return guides;
 }
 
-// Weighs each guide by how well it matches; gives the likelihood of all.
+// Weighs each guide by how well it matches, and drops those that don't; gives the likelihood of
+// the track under all of them together, 0..1.
 double match(std::vector<Guide>& guides, const Track& track) {
-  const double used = number(track.used());
-  const double peak = number(track.peak());
+  const double ran = seconds(track.ran());
+  const double used = number(track.used()) + kNoiseBytes;
+  const double peak = number(track.peak()) + kNoiseBytes;
   double before = 0;
   double after = 0;
   for (Guide& guide : guides) {
-    const Course& course = guide.run->course;
-    const double now = off_by(used, guide.level * course.used(guide.place));
-    const double most = off_by(peak, guide.level * course.most_until(guide.place));
     before += guide.weight;
-    guide.weight *= std::exp(-(now * now + most * most) / 2);
+    const Course& course = guide.run->course;
+    guide.place = course.find(ran / guide.pace);
+    guide.off = used / (guide.level * course.used(guide.place) + kNoiseBytes);
+    const double most = peak / (guide.level * course.most_until(guide.place) + kNoiseBytes);
+    if (std::max(guide.off, most) > kOffMax || std::min(guide.off, most) < 1 / kOffMax) {
+      guide.weight = 0;
+      continue;
+    }
+    const float log_off = std::log(static_cast<float>(guide.off));
+    const float log_most = std::log(static_cast<float>(most));
+    constexpr auto kPrecision = static_cast<float>(1 / (2 * kLikeness * kLikeness));
+    guide.weight *= std::exp(-(log_off * log_off + log_most * log_most) * kPrecision);
     after += guide.weight;
   }
   return before > 0 ? after / before : 0;
 }
 
-void drop_negligible(std::vector<Guide>& guides) {
+void keep_heaviest(std::vector<Guide>& guides) {
+  const auto heavier = [](const Guide& a, const Guide& b) { return a.weight > b.weight; };
+  if (guides.size() > kGuidesMax) {
+    const auto end = guides.begin() + static_cast<std::ptrdiff_t>(kGuidesMax);
+    std::nth_element(guides.begin(), end, guides.end(), heavier);
+    guides.resize(kGuidesMax);
+  }
   double heaviest = 0;
   for (const Guide& guide : guides) heaviest = std::max(heaviest, guide.weight);
   std::erase_if(guides, [&](const Guide& guide) { return guide.weight <= heaviest * kNegligible; });
 }
 
 struct Sum {
-  double weight = 0, first = 0, second = 0;
+  double weight = 0;
+  double first = 0;
+  double second = 0;
   void add(double one_weight, double value) {
     weight += one_weight;
     first += one_weight * value;
     second += one_weight * value * value;
   }
+  // `doubt`: as a share of the mean.
   [[nodiscard]] Belief belief(double doubt) const {
     const double mean = first / weight;
-    return {mean,
-            std::hypot(std::sqrt(std::max(0.0, second / weight - mean * mean)), doubt * mean)};
+    const double variance = std::max(0.0, second / weight - mean * mean);
+    return {mean, std::sqrt(variance + doubt * doubt * mean * mean)};
   }
 };
 
-}  // namespace
+double gone_by(double passed, double time) { return 1 - std::exp(-passed / time); }
 
-static Forecast combine(std::vector<Guide>& guides, double runs, const Track* track) {
-  Forecast result;
-  Estimate& estimate = result.estimate;
-  const double doubt = kDoubt / std::sqrt(runs);
+// `guides` is not empty.
+Estimate combine(std::vector<Guide>& guides, std::size_t runs, const Track* track) {
+  Estimate estimate{};
+  const double doubt = kDoubtLeft + kDoubt / std::sqrt(static_cast<double>(runs));
   Sum peak;
   Sum left;
   Sum cores;
-  for (Guide& guide : guides) {
-    const Course& course = guide.run->course;
-    peak.add(guide.weight, guide.level * course.most_from(guide.place));
+  for (const Guide& guide : guides) {
+    peak.add(guide.weight, guide.level * guide.run->course.most_from(guide.place));
     left.add(guide.weight, guide.left);
     if (guide.run->cores) cores.add(guide.weight, *guide.run->cores);
   }
@@ -130,36 +158,50 @@ static Forecast combine(std::vector<Guide>& guides, double runs, const Track* tr
   estimate.remaining = left.belief(doubt);
   if (cores.weight > 0) estimate.cores = cores.belief(doubt);
   const double ran = track != nullptr ? seconds(track->ran()) : 0;
+  const double wobble = track != nullptr ? track->wobble() : 0;
   for (std::size_t h = 0; h < kHorizons.size(); ++h) {
     const double ahead = seconds(kHorizons[h]);
+    const double forgotten = gone_by(ahead, kOffSeconds);
     Sum used;
     for (Guide& guide : guides) {
       if (guide.left <= ahead) continue;
       guide.place = guide.run->course.find((ran + ahead) / guide.pace, guide.place);
-      used.add(guide.weight, guide.level * guide.run->course.used(guide.place));
+      const double level = guide.level * (guide.off + (1 - guide.off) * forgotten);
+      used.add(guide.weight, level * guide.run->course.used(guide.place));
     }
-    estimate.survival[h] = used.weight / peak.weight;
-    estimate.ahead[h] = used.weight > 0 ? used.belief(doubt)
-                        : h > 0         ? estimate.ahead[h - 1]
-                                        : estimate.peak;
+    estimate.survival[h] = std::min(1.0, used.weight / peak.weight);
+    if (used.weight <= 0) {
+      // Nobody knows of so late a time: as at the last one that is known of.
+      estimate.ahead[h] = h > 0 ? estimate.ahead[h - 1] : estimate.peak;
+      continue;
+    }
+    // What is used now is no doubt.
+    estimate.ahead[h] = used.belief(track != nullptr && h == 0 ? 0 : doubt);
+    estimate.ahead[h].spread =
+        std::hypot(estimate.ahead[h].spread, wobble * gone_by(ahead, kWobbleSeconds));
   }
-  return result;
+  return estimate;
 }
 
-Forecast forecast(const Record& record, const BySize& size) {
-  std::vector<Guide> guides = guides_of(record, size, nullptr);
-  return combine(guides, static_cast<double>(record.runs().size()), nullptr);
+}  // namespace
+
+Estimate forecast(const Record& record, const BySize& size) {
+  std::vector<Guide> guides = guides_of(record, size, 0);
+  // Attempts that took no time at all guide nobody, but their peak is known.
+  if (guides.empty()) {
+    for (std::size_t i = 0; i < record.runs().size(); ++i) {
+      guides.push_back({.run = &record.runs()[i], .weight = record.weight(i)});
+    }
+  }
+  return combine(guides, record.runs().size(), nullptr);
 }
 
 Forecast forecast(const Record& record, const BySize& size, const Track& track) {
-  std::vector<Guide> guides = guides_of(record, size, &track);
-  Forecast result;
+  std::vector<Guide> guides = guides_of(record, size, seconds(track.ran()));
   const double likelihood = match(guides, track);
-  drop_negligible(guides);
-  if (guides.empty()) return {.estimate = {}, .likelihood = 0};
-  result = combine(guides, static_cast<double>(record.runs().size()), &track);
-  result.likelihood = likelihood;
-  return result;
+  if (likelihood <= 0) return {.estimate = {}, .likelihood = 0};
+  keep_heaviest(guides);
+  return {.estimate = combine(guides, record.runs().size(), &track), .likelihood = likelihood};
 }
 
 }  // namespace plimsoll::policy

@@ -16,15 +16,15 @@ struct BySize {
   const LineFit* seconds = nullptr;  // null: it does not explain the running time
 };
 
-// An estimate from a record, and how well the record explains what is seen: the likelihood of the
-// track so far, where 1 is what a perfect match has. Sets all of `estimate` but its basis.
-struct Forecast {
-  Estimate estimate;
-  double likelihood = 1;
-};
+// Of an attempt that has not started. Sets all of the estimate but its basis, and `cores` only
+// where the record knows of any. `record` is not empty.
+[[nodiscard]] Estimate forecast(const Record& record, const BySize& size);
 
-// `record` is not empty.
-[[nodiscard]] Forecast forecast(const Record& record, const BySize& size);
+// Of a running one: those past attempts count that had gone like it so far.
+struct Forecast {
+  Estimate estimate;      // only if `likelihood` is above 0
+  double likelihood = 0;  // 0..1: how well the record explains the track
+};
 [[nodiscard]] Forecast forecast(const Record& record, const BySize& size, const Track& track);
 
 }  // namespace plimsoll::policy

@@ -13,7 +13,7 @@ constexpr double kCalmSeconds = 6;
 constexpr double kDoubtCalmSeconds = 60;
 // The share of the prior's spread that stays however calm the job is.
 constexpr double kDoubtLeft = 0.2;
-// Growth goes on for so many times the running time: as long again while the prior is not exceeded,
+// A rise goes on for so many times as long as it has: once again while the prior is not exceeded,
 // three times once it is by kExceeded, when all that is known of the job is that it grows.
 constexpr double kGrowsAgain = 1;
 constexpr double kGrowsOn = 3;
@@ -30,14 +30,13 @@ double seconds(Duration time) { return std::chrono::duration<double>(time).count
 
 Belief peak_of(const Prior& prior, const Track& track) {
   const double peak = number(track.peak());
-  const double ran = seconds(track.ran());
   const double calm = seconds(track.calm()) / kCalmSeconds;
   const double trust = std::exp(-calm * calm);
   const double from_prior = trust * std::max(0.0, prior.peak.mean - peak);
   const double beyond = prior.peak.mean > 0 ? peak / prior.peak.mean - 1 : kExceeded;
   const double goes_on =
       kGrowsAgain + (kGrowsOn - kGrowsAgain) * std::clamp(beyond / kExceeded, 0.0, 1.0);
-  const double from_growth = std::max(0.0, track.growth()) * ran * goes_on;
+  const double from_growth = std::max(0.0, track.growth()) * seconds(track.rising()) * goes_on;
   const double doubt =
       kDoubtLeft + (1 - kDoubtLeft) * std::exp(-seconds(track.calm()) / kDoubtCalmSeconds);
   return {peak + std::max(from_prior, from_growth),

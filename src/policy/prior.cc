@@ -14,7 +14,7 @@ struct Known {
 };
 
 // Rough figures of common use, each with a spread that reaches the bad cases; the first attempt of
-// a class that ends replaces them. Sorted by name.
+// a class that ends replaces them.
 constexpr auto kKnown = std::to_array<Known>({
     {"ar", 30, 50, 1},            // copies files
     {"awk", 20, 100, 1},          // streams, but may keep tables
@@ -70,15 +70,24 @@ constexpr Belief kSeconds{60, 300};
 // How far the cores of a tool are off, as a share. A guess.
 constexpr double kCoresSpread = 0.5;
 
-}  // namespace
-
-Prior prior_of(std::string_view tool) {
-  const auto* found = std::find_if(kKnown.begin(), kKnown.end(),
-                                   [tool](const Known& known) { return known.tool == tool; });
-  const Known& known = found == kKnown.end() ? kUnknown : *found;
+Prior made_of(const Known& known) {
   return {.peak = {known.mean_mib * kMib, known.spread_mib * kMib},
           .cores = {known.cores, known.cores * kCoresSpread},
           .seconds = kSeconds};
 }
+
+}  // namespace
+
+std::optional<Prior> prior_of(std::string_view tool) {
+  const std::string_view name = tool.substr(0, tool.find(' '));
+  // A compiler that links is the linker.
+  const std::string_view sought = tool.ends_with(" link") ? "ld" : name;
+  const auto* found = std::find_if(kKnown.begin(), kKnown.end(),
+                                   [sought](const Known& known) { return known.tool == sought; });
+  if (found == kKnown.end()) return std::nullopt;
+  return made_of(*found);
+}
+
+Prior unknown_prior() { return made_of(kUnknown); }
 
 }  // namespace plimsoll::policy

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "policy/estimate.h"
@@ -13,7 +14,11 @@ struct Prior {
   Belief seconds;  // running time
 };
 
-// Of a tool by its name, as Key::tool has it; a wide one for tools that nobody has heard of.
-[[nodiscard]] Prior prior_of(std::string_view tool);
+// Of a tool, as Key::tool names it: by its kind of work where that matters, else by its name.
+// Nothing for tools that nobody has heard of.
+[[nodiscard]] std::optional<Prior> prior_of(std::string_view tool);
+
+// Of a command of which nothing is known.
+[[nodiscard]] Prior unknown_prior();
 
 }  // namespace plimsoll::policy

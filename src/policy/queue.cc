@@ -1,6 +1,7 @@
 #include "policy/queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "policy/backoff.h"
@@ -60,6 +61,7 @@ void Queue::enter(const JobSpec& spec) {
 void Queue::make_ready(JobId id, Job& job) {
   job.state = State::ready;
   ready_.insert({job.priority, id});
+  fresh_.push_back(id);
 }
 
 void Queue::doom(JobId id, JobId failed_need) {
@@ -141,16 +143,36 @@ void Queue::set_jobs_max(unsigned jobs_max) {
   config_.jobs_max = jobs_max;
 }
 
-std::vector<Decision> Queue::tick(Instant now) {
+std::vector<Decision> Queue::settle(Instant now) {
   std::vector<Decision> decisions;
   skip_doomed(decisions);
   if (stop_) {
     cancel_running(decisions);
     end_unstarted(decisions);
   } else {
-    start_ready(decisions, now);
+    wake_waiting(now);
   }
   return decisions;
+}
+
+std::vector<Decision> Queue::tick(Instant now) {
+  std::vector<Decision> decisions = settle(now);
+  fresh_.clear();
+  while (!ready_.empty() && room(now) > 0) {
+    const Start begin = start(ready_.begin()->job, now);
+    decisions.push_back({begin, "slot " + std::to_string(begin.slot) + " of " +
+                                    std::to_string(config_.jobs_max) + " is free"});
+  }
+  return decisions;
+}
+
+std::vector<JobId> Queue::take_ready() {
+  std::vector<JobId> ready = std::exchange(fresh_, {});
+  std::erase_if(ready, [this](JobId id) {
+    const auto found = jobs_.find(id);
+    return found == jobs_.end() || found->second.state != State::ready;
+  });
+  return ready;
 }
 
 // Grows while it is walked: each skipped job dooms those that need it.
@@ -196,31 +218,30 @@ void Queue::end_unstarted(std::vector<Decision>& decisions) {
   doomed_.clear();
 }
 
-// Whether one more job may start at `now`: the whole of the admission policy.
-bool Queue::may_start(Instant now) const {
-  if (running_.size() >= config_.jobs_max) return false;
-  return !last_start_ || now >= *last_start_ + config_.delay;
+unsigned Queue::room(Instant now) const {
+  if (stop_ || running_.size() >= config_.jobs_max) return 0;
+  if (last_start_ && now < *last_start_ + config_.delay) return 0;
+  return config_.delay > Duration{} ? 1 : config_.jobs_max - static_cast<unsigned>(running_.size());
 }
 
-void Queue::start_ready(std::vector<Decision>& decisions, Instant now) {
+void Queue::wake_waiting(Instant now) {
   while (!backoff_.empty() && backoff_.begin()->first <= now) {
     const JobId id = backoff_.begin()->second;
     backoff_.erase(backoff_.begin());
     make_ready(id, find(id));
   }
-  while (!ready_.empty() && may_start(now)) {
-    const JobId id = ready_.begin()->job;
-    ready_.erase(ready_.begin());
-    Job& job = find(id);
-    job.state = State::running;
-    job.slot = slots_.take();
-    ++job.attempts;
-    running_.insert(id);
-    last_start_ = now;
-    decisions.push_back({Start{.job = id, .attempt = job.attempts, .slot = job.slot},
-                         "slot " + std::to_string(job.slot) + " of " +
-                             std::to_string(config_.jobs_max) + " is free"});
-  }
+}
+
+Start Queue::start(JobId id, Instant now) {
+  Job& job = find(id);
+  PLIMSOLL_CHECK(job.state == State::ready && room(now) > 0);
+  ready_.erase({job.priority, id});
+  job.state = State::running;
+  job.slot = slots_.take();
+  ++job.attempts;
+  running_.insert(id);
+  last_start_ = now;
+  return {.job = id, .attempt = job.attempts, .slot = job.slot};
 }
 
 std::optional<Instant> Queue::next_wake() const {

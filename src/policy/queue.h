@@ -71,8 +71,10 @@ struct QueueConfig {
 
 // The jobs of one run, from their entry to their end, and the decision which of them starts when.
 //
-// Jobs start in order of priority (higher first), then of input, as soon as everything they need
-// has succeeded, so many at once as QueueConfig::jobs_max allows. A job ends exactly once: by a
+// Jobs are ready as soon as everything they need has succeeded, and so many run at once as
+// QueueConfig::jobs_max allows. Which of the ready ones start is for somebody else to say
+// (take_ready(), start()), or, without anybody, decided by tick(): in order of priority (higher
+// first), then of input. A job ends exactly once: by a
 // leave() that returns nothing, or by a Skip or GiveUp of tick().
 //
 // Pure: it knows the time only as a parameter, which never goes back. Each call is O(log n) in the
@@ -95,6 +97,18 @@ class Queue {
   // it after every enter(), leave(), interrupt() and set_jobs_max() (once after several will do),
   // and at next_wake().
   [[nodiscard]] std::vector<Decision> tick(Instant now);
+
+  // The parts of tick(), for a caller who chooses by himself which of the ready jobs start:
+
+  // What is cancelled and what ends unstarted; jobs whose wait is over become ready.
+  [[nodiscard]] std::vector<Decision> settle(Instant now);
+  // The jobs that became ready since the last call and still are. Whatever tick() or settle() ends
+  // of them is ready no longer.
+  [[nodiscard]] std::vector<JobId> take_ready();
+  // So many may start now: within jobs_max, the delay between starts and a stop.
+  [[nodiscard]] unsigned room(Instant now) const;
+  // A ready job starts; room() is not 0.
+  [[nodiscard]] Start start(JobId job, Instant now);
 
   // When tick() next has something to decide if nothing else happens before; may have passed
   // already. Nothing: only one of the calls named there brings more. Ask after tick().
@@ -163,7 +177,6 @@ class Queue {
     std::string reason;
   };
 
-  [[nodiscard]] bool may_start(Instant now) const;
   Job& find(JobId job);
   void make_ready(JobId id, Job& job);
   void doom(JobId id, JobId failed_need);
@@ -173,7 +186,7 @@ class Queue {
   void skip_doomed(std::vector<Decision>& decisions);
   void cancel_running(std::vector<Decision>& decisions);
   void end_unstarted(std::vector<Decision>& decisions);
-  void start_ready(std::vector<Decision>& decisions, Instant now);
+  void wake_waiting(Instant now);
 
   QueueConfig config_;
   std::map<JobId, Job> jobs_;  // that have not ended, in order of input
@@ -181,6 +194,7 @@ class Queue {
   std::unordered_map<JobId, std::vector<JobId>> dependents_;  // of jobs that have not ended
   std::vector<std::pair<JobId, JobId>> doomed_;               // a job, and the need that failed it
   std::set<Place> ready_;
+  std::vector<JobId> fresh_;  // became ready since the last take_ready() or tick()
   std::set<std::pair<Instant, JobId>> backoff_;
   std::set<JobId> running_;
   Slots slots_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,9 +56,22 @@ struct Ruling {
   Numbers numbers;     // what it rested on
 };
 
+// What a job that could run waits for.
+enum class HoldCause : std::uint8_t {
+  memory,
+  cores,
+  run_queue,
+  disk,
+  pace,    // too many of which nothing is known were started just now
+  alone,   // it was lost too often beside others, or somebody runs for whom that is so
+  places,  // so many run as may run at once
+  calm,    // memory was short a moment ago
+};
+
 // Why the first in the order of admission waits although it could run.
 struct Holding {
   JobId job{};
+  HoldCause cause{};
   std::string reason;
   Numbers numbers;
 };

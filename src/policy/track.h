@@ -19,8 +19,13 @@ class Track {
   [[nodiscard]] Bytes peak() const { return peak_; }
   // Bytes per second of running time, smoothed over some seconds; negative while it shrinks.
   [[nodiscard]] double growth() const { return growth_; }
+  // By how much its use jumps up and down beside that growth: a standard deviation, in bytes.
+  [[nodiscard]] double wobble() const;
   // How long its peak has not risen by a share worth the name.
   [[nodiscard]] Duration calm() const { return last_.ran - grown_at_; }
+  // How long the present rise of its peak has been going on, from the end of the calm before it;
+  // zero while it is calm.
+  [[nodiscard]] Duration rising() const;
   // Mean cores over its whole running time, and of late; 0 before there are two samples.
   [[nodiscard]] double cores() const;
   [[nodiscard]] double cores_lately() const { return cores_; }
@@ -30,7 +35,9 @@ class Track {
   Bytes peak_{};
   Bytes marked_{};  // the peak when it last rose by a share worth the name, at grown_at_
   Duration grown_at_{};
+  Duration rising_since_{};
   double growth_ = 0;
+  double jumps_ = 0;  // mean square of what a sample is off from where growth_ led
   double cores_ = 0;
   unsigned samples_ = 0;
 };

@@ -1,0 +1,83 @@
+// What reservations by our estimator would have cost on tasks that somebody has run, beside other
+// rules: estimator_bench TRACE..., each a Nextflow trace file, or "-".
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+
+#include "estimator/nextflow_trace.h"
+#include "estimator/rules.h"
+
+namespace plimsoll::bench {
+namespace {
+
+using Costs = std::vector<std::map<std::string, Cost>>;  // by rule, then by process
+
+// The last part of a process's full name, as much of it as the table has room for.
+std::string short_name(const std::string& process) {
+  constexpr std::size_t kColumns = 30;
+  const std::size_t colon = process.rfind(':');
+  return process.substr(colon == std::string::npos ? 0 : colon + 1).substr(0, kColumns);
+}
+
+void print_row(const std::string& name, const std::vector<Cost>& costs) {
+  std::printf("%-30s %6zu", name.c_str(), costs.front().tasks);
+  for (const Cost& cost : costs) std::printf(" %11.3f %5zu", cost.waste, cost.failures);
+  std::printf("\n");
+}
+
+int report(const std::string& path) {
+  std::ifstream file;
+  if (path != "-") file.open(path);
+  std::istream& input = path == "-" ? std::cin : file;
+  const std::string text{std::istreambuf_iterator<char>(input), {}};
+  const auto trace = parse_nextflow_trace(text);
+  if (!trace) {
+    std::fprintf(stderr, "estimator_bench: %s: %s\n", path.c_str(),
+                 trace.error().message().c_str());
+    return 1;
+  }
+  std::vector<NamedRule> rules = all_rules();
+  Costs costs;
+  for (NamedRule& named : rules) costs.push_back(replay(*trace, *named.rule));
+
+  std::printf("%s: %zu tasks, %zu rows skipped; GB*h wasted and failed attempts of each rule\n",
+              path.c_str(), trace->tasks.size(), trace->skipped);
+  std::printf("%-30s %6s", "process", "tasks");
+  for (const NamedRule& named : rules) {
+    std::printf(" %11s %5s", std::string(named.name).c_str(), "fail");
+  }
+  std::printf("\n");
+  std::vector<Cost> totals(rules.size());
+  for (const auto& [process, unused] : costs.front()) {
+    std::vector<Cost> row;
+    for (std::size_t rule = 0; rule < rules.size(); ++rule) {
+      row.push_back(costs[rule][process]);
+      totals[rule] += row.back();
+    }
+    print_row(short_name(process), row);
+  }
+  print_row("total", totals);
+  const auto best =
+      std::min_element(totals.begin() + 1, totals.end(),
+                       [](const Cost& a, const Cost& b) { return a.waste < b.waste; });
+  std::printf("ours wastes %.3f x what \"%s\" does, the best of the others\n\n",
+              best->waste > 0 ? totals.front().waste / best->waste : 1.0,
+              std::string(rules[static_cast<std::size_t>(best - totals.begin())].name).c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace plimsoll::bench
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: estimator_bench TRACE...\n");
+    return 2;
+  }
+  int status = 0;
+  for (int i = 1; i < argc; ++i) status = std::max(status, plimsoll::bench::report(argv[i]));
+  return status;
+}

@@ -1,0 +1,339 @@
+#include "engine/conductor.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "base/quantity.h"
+#include "engine/conductor_state.h"
+
+namespace plimsoll::engine {
+namespace {
+
+policy::GovernorConfig governor_config(const ConductorConfig& config) {
+  policy::GovernorConfig governor = config.governor;
+  governor.jobs_max = config.queue.jobs_max;
+  return governor;
+}
+
+bool was_lost(policy::Outcome outcome) {
+  return outcome == policy::Outcome::evicted || outcome == policy::Outcome::machine_oom;
+}
+
+}  // namespace
+
+Conductor::State::State(ConductorConfig config, policy::Estimator& estimator,
+                        ConductorListener listener)
+    : config_(std::move(config)),
+      estimator_(estimator),
+      listener_(std::move(listener)),
+      queue_(config_.queue),
+      governor_(governor_config(config_)) {}
+
+void Conductor::State::tell(EventKind kind, std::optional<JobId> job, std::string reason,
+                            policy::Numbers numbers) {
+  if (!listener_.event) return;
+  listener_.event({.at = now(),
+                   .kind = kind,
+                   .job = job,
+                   .reason = std::move(reason),
+                   .numbers = std::move(numbers)});
+}
+
+void Conductor::State::enter(const policy::JobSpec& job, std::optional<Bytes> input) {
+  Book& book = books_[job.id];
+  book.name = job.name;
+  book.priority = job.priority;
+  book.restartable = job.restartable;
+  book.key = policy::key_of(job);
+  book.facts = {.memory_hint = job.memory_hint, .cpu_hint = job.cpu_hint, .input = input};
+  book.kind = kinds_.number(book.key, book.facts);
+  queue_.enter(job);
+  if (world_ == nullptr) return;
+  tell(EventKind::queued, job.id, "it was given to a run that goes on");
+  turn();
+}
+
+void Conductor::State::begin(policy::World& world) {
+  PLIMSOLL_CHECK(world_ == nullptr);
+  world_ = &world;
+  if (listener_.event) {
+    std::vector<JobId> jobs;
+    for (const auto& [job, book] : books_) jobs.push_back(job);
+    std::sort(jobs.begin(), jobs.end());
+    for (const JobId job : jobs) tell(EventKind::queued, job, "it belongs to the run");
+  }
+  turn();
+}
+
+void Conductor::State::turn() {
+  if (world_ == nullptr) return;
+  pass_deadlines();
+  for (const policy::Decision& decision : queue_.settle(now())) carry_out(decision);
+  for (const JobId job : queue_.take_ready()) wait_for_governor(job, books_.at(job));
+  const bool stale = kinds_.refresh(estimator_, governor_);
+  for (const policy::Ruling& ruling : governor_.rule(now(), queue_.room(now()))) {
+    carry_out(ruling);
+  }
+  tell_holding();
+  set_wake(stale);
+}
+
+void Conductor::State::set_wake(bool stale) {
+  std::optional<Instant> wake = governor_.next_wake();
+  const auto sooner = [&wake](Instant at) { wake = wake ? std::min(*wake, at) : at; };
+  // What is due already waits for the governor, which has its own next moment.
+  if (const auto next = queue_.next_wake(); next && *next > now()) sooner(*next);
+  if (!deadlines_.empty()) sooner(deadlines_.begin()->first);
+  if (stale) sooner(now() + std::chrono::milliseconds(1));
+  world_->wake_at(wake);
+}
+
+void Conductor::State::wait_for_governor(JobId job, Book& book) {
+  kinds_.add_waiting(book.kind);
+  kinds_.refresh_now(book.kind, estimator_, governor_);
+  governor_.enter({.job = job,
+                   .kind = book.kind,
+                   .priority = book.priority,
+                   .restartable = book.restartable,
+                   .lost = book.lost},
+                  now());
+  book.waits = true;
+  book.held = false;
+}
+
+void Conductor::State::stop_waiting(JobId job, Book& book) {
+  if (!book.waits) return;
+  book.waits = false;
+  kinds_.remove_waiting(book.kind);
+  governor_.withdraw(job);
+}
+
+void Conductor::State::carry_out(const policy::Decision& decision) {
+  if (const auto* skip = std::get_if<policy::Skip>(&decision.action)) {
+    end_unstarted(skip->job, decision.reason, false);
+  } else if (const auto* give_up = std::get_if<policy::GiveUp>(&decision.action)) {
+    end_unstarted(give_up->job, decision.reason, true);
+  } else if (const auto* cancel = std::get_if<policy::Cancel>(&decision.action)) {
+    kill(cancel->job, policy::Outcome::cancelled, decision.reason);
+  }
+}
+
+void Conductor::State::end_unstarted(JobId job, const std::string& reason, bool gave_up) {
+  stop_waiting(job, books_.at(job));
+  books_.erase(job);
+  tell(EventKind::ended, job, reason);
+  if (listener_.over) {
+    listener_.over({.job = job, .end = {}, .requeue = {}, .gave_up = gave_up, .reason = reason});
+  }
+}
+
+void Conductor::State::carry_out(const policy::Ruling& ruling) {
+  const auto told = [&](EventKind kind, std::optional<JobId> job) {
+    tell(kind, job, ruling.reason, ruling.numbers);
+  };
+  if (const auto* admit = std::get_if<policy::Admit>(&ruling.verdict)) {
+    told(EventKind::admitted, admit->job);
+    start(admit->job);
+  } else if (const auto* reclaim = std::get_if<policy::Reclaim>(&ruling.verdict)) {
+    ++counts_.reclaims;
+    told(EventKind::reclaimed, reclaim->job);
+    world_->reclaim(reclaim->job, reclaim->amount);
+  } else if (const auto* stop = std::get_if<policy::Freeze>(&ruling.verdict)) {
+    told(EventKind::frozen, stop->job);
+    freeze(stop->job);
+  } else if (const auto* go = std::get_if<policy::Thaw>(&ruling.verdict)) {
+    told(EventKind::thawed, go->job);
+    thaw(go->job);
+  } else if (const auto* evict = std::get_if<policy::Evict>(&ruling.verdict)) {
+    ++counts_.evictions;
+    told(EventKind::evicted, evict->job);
+    kill(evict->job, policy::Outcome::evicted, ruling.reason);
+  } else if (const auto* fail = std::get_if<policy::Fail>(&ruling.verdict)) {
+    told(EventKind::failed, fail->job);
+    kill(fail->job, policy::Outcome::over_line, ruling.reason);
+  }
+}
+
+void Conductor::State::start(JobId job) {
+  Book& book = books_.at(job);
+  book.waits = false;
+  kinds_.remove_waiting(book.kind);
+  const policy::Start start = queue_.start(job, now());
+  book.live = std::make_unique<Live>(start.attempt, now());
+  book.live->estimate = estimator_.estimate(book.key, book.facts);
+  set_deadline(job, *book.live);
+  tell(EventKind::started, job,
+       "attempt " + std::to_string(start.attempt) + " in slot " + std::to_string(start.slot));
+  world_->start(start);
+}
+
+void Conductor::State::freeze(JobId job) {
+  Live& live = *books_.at(job).live;
+  ++counts_.pauses;
+  live.watch.stop(now());
+  set_deadline(job, live);
+  world_->freeze(job);
+}
+
+void Conductor::State::thaw(JobId job) {
+  Live& live = *books_.at(job).live;
+  live.watch.go_on(now());
+  set_deadline(job, live);
+  world_->thaw(job);
+}
+
+// The governor knows already of what it has decided itself; condemn() is without effect then.
+void Conductor::State::kill(JobId job, policy::Outcome cause, const std::string& reason) {
+  Live& live = *books_.at(job).live;
+  if (live.condemned) return;
+  live.condemned = true;
+  set_deadline(job, live);
+  governor_.condemn(job, now());
+  world_->kill(job, cause, reason);
+}
+
+void Conductor::State::on_job(JobId job, const policy::JobSample& sample) {
+  const auto found = books_.find(job);
+  if (found == books_.end() || found->second.live == nullptr) return;
+  Book& book = found->second;
+  Live& live = *book.live;
+  live.track.observe(sample);
+  live.course.add(sample.ran, sample.used);
+  governor_.observe(job, sample, now());
+  const double change = std::abs(static_cast<double>(sample.used.count) -
+                                 static_cast<double>(live.estimated_used.count));
+  if (sample.ran >= live.estimated_ran + kEstimateGap || live.estimated_ran == Duration{} ||
+      change > live.estimate.peak.mean * kEstimateChange) {
+    live.estimate = estimator_.estimate(book.key, book.facts, live.track);
+    live.estimated_ran = sample.ran;
+    live.estimated_used = sample.used;
+    governor_.expect(job, live.estimate, now());
+  }
+  counts_.used_peak = std::max(counts_.used_peak, governor_.used());
+  turn();
+}
+
+void Conductor::State::on_machine(const policy::MachineSample& sample) {
+  governor_.tick(sample, now());
+  counts_.used_peak = std::max(counts_.used_peak, sample.pool_used);
+  turn();
+}
+
+void Conductor::State::on_over(JobId job, const policy::AttemptEnd& end) {
+  Book& book = books_.at(job);
+  PLIMSOLL_CHECK(book.live != nullptr);
+  const std::unique_ptr<Live> live = std::move(book.live);
+  if (live->deadline) deadlines_.erase({*live->deadline, job});
+  learn(book, *live, end);
+  governor_.leave(job, end, now());
+  std::optional<policy::Requeue> requeue = queue_.leave(job, end, now());
+  if (was_lost(end.outcome)) ++book.lost;
+  if (was_lost(end.outcome) || requeue) {
+    counts_.lost_cpu += Duration(static_cast<std::int64_t>(
+        live->track.cores() * static_cast<double>(live->track.ran().count())));
+  }
+  JobOver over{.job = job,
+               .end = end,
+               .requeue = requeue,
+               .gave_up = false,
+               .reason = requeue ? requeue->reason : policy::describe(end)};
+  if (requeue) {
+    if (was_lost(end.outcome)) {
+      book.facts.reached = std::max(book.facts.reached.value_or(Bytes{}), live->track.peak());
+      book.kind = kinds_.number(book.key, book.facts);
+    }
+    tell(EventKind::requeued, job, over.reason);
+  } else {
+    tell(EventKind::ended, job, over.reason);
+    books_.erase(job);
+  }
+  if (listener_.over) listener_.over(over);
+  follow_timeouts();
+  turn();
+}
+
+// What an attempt teaches whose end was not its own is only that it needs at least so much.
+void Conductor::State::learn(const Book& book, const Live& live, const policy::AttemptEnd& end) {
+  if (end.outcome == policy::Outcome::failed_to_start || !live.track.has_samples()) return;
+  const auto seen = policy::succeeded(end) ? policy::Seen::whole : policy::Seen::at_least;
+  policy::Experience experience{.key = book.key,
+                                .peak = live.track.peak(),
+                                .peak_seen = seen,
+                                .ran = std::max(live.watch.ran(now()), live.track.ran()),
+                                .ran_seen = seen,
+                                .cores = live.track.cores(),
+                                .input = book.facts.input,
+                                .memory_hint = book.facts.memory_hint,
+                                .curve = live.course.course()};
+  estimator_.learn(experience);
+  kinds_.learnt(book.key);
+}
+
+void Conductor::State::tell_holding() {
+  const auto& holding = governor_.holding();
+  if (!holding) {
+    held_.reset();
+    return;
+  }
+  Book& book = books_.at(holding->job);
+  if (!book.held) {
+    book.held = true;
+    ++counts_.holds;
+  }
+  const std::pair now_held(holding->job, holding->cause);
+  if (held_ == now_held) return;
+  held_ = now_held;
+  tell(EventKind::held, holding->job, holding->reason, holding->numbers);
+}
+
+// Frozen time does not count, so a frozen attempt has no deadline.
+void Conductor::State::set_deadline(JobId job, Live& live) {
+  if (live.deadline) deadlines_.erase({*live.deadline, job});
+  live.deadline.reset();
+  if (live.condemned || live.watch.is_stopped()) return;
+  const auto timeout = queue_.timeout_of(job);
+  if (!timeout) return;
+  live.deadline = now() + std::max(*timeout - live.watch.ran(now()), Duration{});
+  deadlines_.emplace(*live.deadline, job);
+}
+
+void Conductor::State::pass_deadlines() {
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now()) {
+    const JobId job = deadlines_.begin()->second;
+    const Duration ran = books_.at(job).live->watch.ran(now());
+    kill(job, policy::Outcome::timed_out, "it ran for " + format_duration(ran));
+  }
+}
+
+// A median moves with every end, and the time-outs that follow it move along.
+void Conductor::State::follow_timeouts() {
+  if (!std::holds_alternative<policy::MedianPercent>(config_.queue.timeout)) return;
+  for (auto& [job, book] : books_) {
+    if (book.live != nullptr) set_deadline(job, *book.live);
+  }
+}
+
+Result<Conductor::State::Live*> Conductor::State::running(JobId job) {
+  const auto found = books_.find(job);
+  if (found == books_.end()) return fail("the job has ended, or never was");
+  if (found->second.live == nullptr) return fail("the job does not run");
+  return found->second.live.get();
+}
+
+Result<void> Conductor::State::kill(JobId job, const std::string& reason) {
+  if (auto found = running(job); !found) return pass(std::move(found));
+  kill(job, policy::Outcome::cancelled, reason);
+  turn();
+  return {};
+}
+
+void Conductor::State::set_line(Bytes line) {
+  governor_.set_line(line);
+  if (world_ == nullptr) return;
+  tell(EventKind::line, {}, "the user has set another line",
+       {{"line_bytes", static_cast<double>(line.count)}});
+  turn();
+}
+
+}  // namespace plimsoll::engine

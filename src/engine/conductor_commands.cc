@@ -1,0 +1,58 @@
+#include "engine/conductor.h"
+#include "engine/conductor_state.h"
+
+// What the conductor's owner calls, and what it shows.
+namespace plimsoll::engine {
+
+Conductor::Conductor(ConductorConfig config, policy::Estimator& estimator,
+                     ConductorListener listener)
+    : state_(std::make_unique<State>(std::move(config), estimator, std::move(listener))) {}
+Conductor::~Conductor() = default;
+
+void Conductor::enter(const policy::JobSpec& job, std::optional<Bytes> input) {
+  state_->enter(job, input);
+}
+void Conductor::begin(policy::World& world) { state_->begin(world); }
+bool Conductor::is_over() const { return state_->queue_.unfinished() == 0; }
+
+void Conductor::on_job(JobId job, const policy::JobSample& sample) { state_->on_job(job, sample); }
+void Conductor::on_machine(const policy::MachineSample& sample) { state_->on_machine(sample); }
+void Conductor::on_over(JobId job, const policy::AttemptEnd& end) { state_->on_over(job, end); }
+void Conductor::on_wake() { state_->turn(); }
+
+void Conductor::interrupt() {
+  state_->queue_.interrupt();
+  state_->turn();
+}
+bool Conductor::is_stopping() const { return state_->queue_.is_stopping(); }
+
+Result<void> Conductor::pause(JobId job) {
+  if (auto found = state_->running(job); !found) return pass(std::move(found));
+  state_->governor_.pause(job, state_->world_->now());
+  state_->turn();
+  return {};
+}
+
+Result<void> Conductor::resume(JobId job) {
+  if (auto found = state_->running(job); !found) return pass(std::move(found));
+  state_->governor_.resume(job, state_->world_->now());
+  state_->turn();
+  return {};
+}
+
+Result<void> Conductor::kill(JobId job, const std::string& reason) {
+  return state_->kill(job, reason);
+}
+
+void Conductor::set_line(Bytes line) { state_->set_line(line); }
+
+void Conductor::set_jobs_max(unsigned jobs_max) {
+  state_->queue_.set_jobs_max(jobs_max);
+  state_->governor_.set_jobs_max(jobs_max);
+  state_->turn();
+}
+
+ConductorStatus Conductor::status() const { return state_->status(); }
+const Counts& Conductor::counts() const { return state_->counts_; }
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/conductor.h"
+#include "engine/course_recorder.h"
+#include "engine/kinds.h"
+#include "engine/stopwatch.h"
+#include "policy/track.h"
+
+// The inside of the conductor, shared by its source files alone.
+namespace plimsoll::engine {
+
+// An estimate is made anew when so much more running time has passed, or memory has changed by this
+// share of the estimate.
+inline constexpr Duration kEstimateGap = std::chrono::seconds(1);
+inline constexpr double kEstimateChange = 1.0 / 64;
+
+class Conductor::State {
+ public:
+  State(ConductorConfig config, policy::Estimator& estimator, ConductorListener listener);
+
+  // One attempt that runs.
+  struct Live {
+    Live(unsigned number, Instant now) : attempt(number), watch(now) {}
+
+    unsigned attempt;
+    Stopwatch watch;
+    policy::Track track;
+    CourseRecorder course;
+    policy::Estimate estimate;
+    Duration estimated_ran{};  // running time and bytes that the estimate was made at
+    Bytes estimated_used{};
+    std::optional<Instant> deadline;  // its place in deadlines_
+    bool condemned = false;           // the world was asked to kill it
+  };
+
+  // What is remembered of a job until it has ended.
+  struct Book {
+    std::string name;
+    int priority = 0;
+    bool restartable = true;
+    policy::Key key;
+    policy::JobFacts facts;
+    policy::Kind kind{};
+    unsigned lost = 0;
+    bool waits = false;  // for the governor
+    bool held = false;   // counted as held in this wait
+    std::unique_ptr<Live> live;
+  };
+
+  void enter(const policy::JobSpec& job, std::optional<Bytes> input);
+  void begin(policy::World& world);
+  void turn();
+
+  void on_job(JobId job, const policy::JobSample& sample);
+  void on_machine(const policy::MachineSample& sample);
+  void on_over(JobId job, const policy::AttemptEnd& end);
+
+  Result<Live*> running(JobId job);
+  Result<void> kill(JobId job, const std::string& reason);
+  void set_line(Bytes line);
+  [[nodiscard]] ConductorStatus status() const;
+  [[nodiscard]] std::optional<Duration> remaining() const;
+
+  ConductorConfig config_;
+  policy::Estimator& estimator_;
+  ConductorListener listener_;
+  policy::World* world_ = nullptr;  // from begin() on
+  policy::Queue queue_;
+  policy::Governor governor_;
+  Kinds kinds_;
+  Counts counts_;
+
+ private:
+  [[nodiscard]] Instant now() const { return world_->now(); }
+  void tell(EventKind kind, std::optional<JobId> job, std::string reason,
+            policy::Numbers numbers = {});
+  void wait_for_governor(JobId job, Book& book);
+  void stop_waiting(JobId job, Book& book);
+  void carry_out(const policy::Decision& decision);
+  void carry_out(const policy::Ruling& ruling);
+  void start(JobId job);
+  void freeze(JobId job);
+  void thaw(JobId job);
+  void kill(JobId job, policy::Outcome cause, const std::string& reason);
+  void end_unstarted(JobId job, const std::string& reason, bool gave_up);
+  void learn(const Book& book, const Live& live, const policy::AttemptEnd& end);
+  void tell_holding();
+  void set_deadline(JobId job, Live& live);
+  void pass_deadlines();
+  void follow_timeouts();
+  void set_wake(bool stale);
+
+  std::unordered_map<JobId, Book> books_;                    // of jobs that have not ended
+  std::set<std::pair<Instant, JobId>> deadlines_;            // of attempts that are not frozen
+  std::optional<std::pair<JobId, policy::HoldCause>> held_;  // told last
+};
+
+}  // namespace plimsoll::engine

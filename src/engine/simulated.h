@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "engine/conductor.h"
+#include "policy/estimator.h"
+#include "sim/curves.h"
+#include "sim/machine.h"
+
+// The conductor, as it runs real machines, on a simulated one.
+namespace plimsoll::engine {
+
+// What an attempt that runs this curve to its end, with the machine to itself, teaches.
+[[nodiscard]] policy::Experience experience_of(const sim::SimJob& job);
+
+struct SimulatedRun {
+  sim::MachineConfig machine;
+  // Jobs that were seen before, in this order; empty: nothing is known.
+  std::span<const sim::SimJob> learnt{};
+  ConductorListener listener{};
+};
+
+// Conducts `jobs` on `world`, which the caller runs with it; both must outlive it. All jobs have
+// been entered and the first have started.
+class SimulatedConductor final : public policy::WorldObserver {
+ public:
+  SimulatedConductor(const SimulatedRun& run, std::span<const sim::SimJob> jobs,
+                     sim::SimulatedWorld& world);
+
+  void on_job(JobId job, const policy::JobSample& sample) override;
+  void on_machine(const policy::MachineSample& sample) override;
+  void on_over(JobId job, const policy::AttemptEnd& end) override;
+  void on_wake() override;
+
+  [[nodiscard]] Conductor& conductor() { return *conductor_; }
+
+ private:
+  policy::Estimator estimator_;
+  std::unique_ptr<Conductor> conductor_;
+};
+
+}  // namespace plimsoll::engine

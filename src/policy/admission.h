@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/units.h"
+#include "policy/fleet.h"
+#include "policy/governor.h"
+#include "policy/outlook.h"
+#include "policy/ruling.h"
+#include "policy/waiting.h"
+
+namespace plimsoll::policy {
+
+// Doubt that is left uncovered by an admission, in standard deviations of the whole: what goes
+// wrong then costs a pause, an eviction, or a job.
+inline constexpr double kDoubtPause = 1.0;   // once in 6: a pause loses nothing
+inline constexpr double kDoubtEvict = 1.65;  // once in 20: an eviction loses work
+inline constexpr double kDoubtFail = 2.33;   // once in 100: a failed job loses all
+[[nodiscard]] double doubt_covered(const GovernorConfig& config);
+
+// Jobs whose use of cores is predicted may fill the machine by so much more than its cores: they
+// don't all use at once what they use on average, and a short queue costs less than an idle core.
+inline constexpr double kCoresFill = 1.2;
+// While cores are seen idle, up to so much: the prediction was too high.
+inline constexpr double kCoresFillIdle = 2.0;
+// Cores busy below this share of all are idle enough to say so.
+inline constexpr double kBusyShare = 0.95;
+// More runnable tasks than this for each core: nobody would gain by another start.
+inline constexpr double kRunnableMax = 2.5;
+
+// The share of time in which everybody waits for I/O from which classes known for I/O are held:
+// systemd-oomd and Buck2 act at half of that or less for memory, and I/O does no harm but delay.
+inline constexpr double kIoStallMax = 0.4;
+// What a class must have moved in each second to be known for I/O: an eighth of a slow disk.
+inline constexpr double kIoHeavy = 16.0 * (1 << 20);
+
+// Adds less than this share of the line at some horizon: nothing there depends on it.
+inline constexpr double kNegligible = 0.0005;
+
+// What a start would come into.
+struct Surroundings {
+  Outlook outlook;  // of everything that runs, and of the place kept for a giant
+  double line = 0;  // bytes, as both constraints have it
+  double z = kDoubtPause;
+  double used = 0;  // bytes
+  double cores = 1;
+  double cores_fill = kCoresFill;
+  double cores_predicted = 0;
+  std::optional<double> runnable;
+  std::optional<double> io_full;
+  std::size_t running = 0;
+  std::size_t unsettled = 0;  // started without knowledge, their needs not yet shown
+  std::size_t unsettled_max = 0;
+};
+
+// Why a candidate can't start now.
+struct Refused {
+  HoldCause why{};
+  std::size_t horizon = 0;  // memory: the first at which it does not fit
+};
+
+// Whether one more job may start. A job that nothing runs beside always may: there is nothing to
+// wait for.
+[[nodiscard]] std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
+                                            const Estimate& candidate, const Shown& shown);
+
+// Takes a start into account.
+void count_in(Surroundings& around, const Estimate& admitted);
+
+// The sentence and the numbers of an admission, and of a refusal.
+[[nodiscard]] Ruling admission_of(const Surroundings& around, JobId job, const Estimate& estimate);
+[[nodiscard]] Holding holding_of(const Surroundings& around, JobId job, const Estimate& estimate,
+                                 const Refused& refused);
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,184 @@
+#include "policy/fleet.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace plimsoll::policy {
+namespace {
+
+using std::chrono::duration;
+
+// Two looks closer together than this say nothing of how fast memory grows.
+constexpr Duration kSlopeSpan = std::chrono::milliseconds(5);
+// A look after a longer time counts as one after this: what grew over minutes is not expected to
+// jump.
+constexpr Duration kLookMax = std::chrono::seconds(2);
+// A job that was not frozen for so long is as if it never had been.
+constexpr Duration kFreezesForgotten = std::chrono::seconds(60);
+
+double seconds(Duration span) { return duration<double>(span).count(); }
+
+}  // namespace
+
+double Member::need() const { return std::max(0.0, estimate.peak.mean - used()); }
+
+double Member::lost_work() const {
+  // A job that waits for the network loses time, if no CPU; a tenth of a core stands for that.
+  constexpr double kCoresOfWaiting = 0.1;
+  constexpr double kLeast = 0.001;
+  return std::max({seconds(sample.cpu), seconds(sample.ran) * kCoresOfWaiting, kLeast});
+}
+
+void Fleet::start(const Ready& ready, const Estimate& estimate, Instant now) {
+  const auto [place, is_new] = members_.try_emplace(ready.job);
+  PLIMSOLL_CHECK(is_new);
+  Member& member = place->second;
+  member.ready = ready;
+  member.started = member.since = member.seen = member.progressed = now;
+  member.estimate = estimate;
+  member.estimated_at = now;
+  member.promised = estimate.peak.mean + estimate.peak.spread;
+  by_age_.emplace(now, ready.job);
+}
+
+void Fleet::set_rise(Member& member, double rise) {
+  rise_ += rise - member.rise;
+  member.rise = rise;
+  if (members_.size() == 1) rise_ = rise;  // sheds what rounding has left
+}
+
+void Fleet::set_used(Member& member, Bytes used) {
+  const double change = static_cast<double>(used.count) - member.used();
+  member.sample.used = used;
+  changed_ += change;
+  members_used_ += change;
+}
+
+void Fleet::observe(Member& member, const JobSample& sample, Instant now) {
+  const Duration span = sample.ran - member.sample.ran;
+  if (sample.cpu > member.sample.cpu || sample.io > member.sample.io) member.progressed = now;
+  if (span >= kSlopeSpan) {
+    const double before = member.used();
+    const double slope =
+        std::max(0.0, (static_cast<double>(sample.used.count) - before) / seconds(span));
+    // Rises at once, falls by half with each look: growth that pauses may go on.
+    member.slope = std::max(slope, (slope + member.slope) / 2);
+    const Duration ahead = std::min(span, kLookMax) + kFreezeDelay;
+    if (member.state == MemberState::running) set_rise(member, member.slope * seconds(ahead));
+  }
+  set_used(member, sample.used);
+  member.sample = sample;
+  member.seen = now;
+}
+
+void Fleet::expect(Member& member, const Estimate& estimate, Instant now) {
+  member.estimate = estimate;
+  member.estimated_at = now;
+}
+
+void Fleet::observe(const MachineSample& sample) {
+  pool_used_ = static_cast<double>(sample.pool_used.count);
+  changed_ = 0;
+}
+
+void Fleet::leave(JobId job) {
+  Member& member = at(job);
+  set_rise(member, 0);
+  set_used(member, Bytes{});
+  if (member.state == MemberState::frozen) --frozen_;
+  if (member.state == MemberState::dying) --dying_;
+  if (member.held) --held_;
+  by_age_.erase({member.started, job});
+  members_.erase(job);
+  if (members_.empty()) rise_ = members_used_ = 0;
+}
+
+void Fleet::stop(Member& member, Instant now) {
+  member.state = MemberState::frozen;
+  member.since = now;
+  member.reclaimed = {};
+  set_rise(member, 0);
+  ++frozen_;
+}
+
+bool Fleet::go_on(Member& member, Instant now) {
+  if (member.state != MemberState::frozen || member.held || member.paused) return false;
+  member.state = MemberState::running;
+  // Its estimate has stood as still as it has.
+  member.estimated_at += now - std::max(member.since, member.estimated_at);
+  member.since = member.progressed = now;
+  --frozen_;
+  return true;
+}
+
+bool Fleet::hold(Member& member, Instant now) {
+  PLIMSOLL_CHECK(!member.held && member.state != MemberState::dying);
+  if (now - member.since > kFreezesForgotten) member.freezes = 0;
+  ++member.freezes;
+  member.held = true;
+  ++held_;
+  if (member.state == MemberState::frozen) return false;
+  stop(member, now);
+  return true;
+}
+
+bool Fleet::release(Member& member, Instant now) {
+  if (!member.held) return false;
+  member.held = false;
+  --held_;
+  return go_on(member, now);
+}
+
+bool Fleet::pause(Member& member, Instant now) {
+  member.paused = true;
+  if (member.state != MemberState::running) return false;
+  stop(member, now);
+  return true;
+}
+
+bool Fleet::resume(Member& member, Instant now) {
+  member.paused = false;
+  return go_on(member, now);
+}
+
+void Fleet::condemn(Member& member, Instant now) {
+  if (member.state == MemberState::dying) return;
+  if (member.state == MemberState::frozen) --frozen_;
+  if (member.held) --held_;
+  member.held = false;
+  member.state = MemberState::dying;
+  member.since = now;
+  set_rise(member, 0);
+  ++dying_;
+}
+
+Member* Fleet::find(JobId job) {
+  const auto found = members_.find(job);
+  return found == members_.end() ? nullptr : &found->second;
+}
+
+const Member* Fleet::find(JobId job) const {
+  const auto found = members_.find(job);
+  return found == members_.end() ? nullptr : &found->second;
+}
+
+Member& Fleet::at(JobId job) {
+  Member* member = find(job);
+  PLIMSOLL_CHECK(member != nullptr);
+  return *member;
+}
+
+std::optional<JobId> Fleet::keel() const {
+  for (const auto& [started, job] : by_age_) {
+    const Member& member = *find(job);
+    if (member.state != MemberState::dying && !member.paused) return job;
+  }
+  return std::nullopt;
+}
+
+double Fleet::used() const { return std::max(0.0, pool_used_ + changed_); }
+
+double Fleet::unaccounted() const { return std::max(0.0, used() - members_used_); }
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/units.h"
+#include "policy/estimate.h"
+#include "policy/governor.h"
+#include "policy/observation.h"
+
+namespace plimsoll::policy {
+
+enum class MemberState : std::uint8_t {
+  running,
+  frozen,  // by the governor, by the user, or both
+  dying,   // killed, its memory not back yet
+};
+
+// One attempt that has started and is not over.
+struct Member {
+  Ready ready;
+  Instant started{};
+  MemberState state = MemberState::running;
+  Instant since{};       // in this state
+  bool held = false;     // frozen by the governor
+  bool paused = false;   // frozen by the user
+  unsigned freezes = 0;  // by the governor, one soon after the other
+  Instant calm_from{};   // thawed by right of way: not frozen again before
+  Bytes reclaimed{};     // asked to be pushed out since it was frozen
+
+  Estimate estimate;  // of what is to come, as of estimated_at
+  Instant estimated_at{};
+  double promised = 0;  // bytes: its estimate when it was admitted
+  JobSample sample{};
+  bool settled = false;  // has shown its needs: ran long enough to be judged
+  Instant seen{};        // when it was last looked at
+  double slope = 0;      // bytes a second between the last looks; not negative
+  double rise = 0;       // bytes by which it may grow until a freeze would take hold
+  Instant progressed{};  // when CPU or I/O was last seen to move
+
+  [[nodiscard]] double used() const { return static_cast<double>(sample.used.count); }
+  // Bytes that it is believed to need beyond what it has.
+  [[nodiscard]] double need() const;
+  // CPU seconds that its death would throw away; never 0.
+  [[nodiscard]] double lost_work() const;
+};
+
+// A freeze takes hold so long after its decision, beside the time between two looks: the freezer's
+// own 2-5 ms and a turn of a busy supervisor.
+inline constexpr Duration kFreezeDelay = std::chrono::milliseconds(50);
+
+// The attempts that have started, oldest first, and the bytes they have in use: what the pool had
+// at the last look at the machine, and what its jobs have shown to have changed since.
+class Fleet {
+ public:
+  using Members = std::unordered_map<JobId, Member>;
+
+  // A new attempt starts now, with the estimate that it was admitted with.
+  void start(const Ready& ready, const Estimate& estimate, Instant now);
+  void observe(Member& member, const JobSample& sample, Instant now);
+  void expect(Member& member, const Estimate& estimate, Instant now);
+  void observe(const MachineSample& sample);
+  void leave(JobId job);
+
+  // The governor wants it frozen, or no longer; the user does, or no longer. True: so it stops, or
+  // goes on, now. What is dying stays as it is.
+  bool hold(Member& member, Instant now);
+  bool release(Member& member, Instant now);
+  bool pause(Member& member, Instant now);
+  bool resume(Member& member, Instant now);
+  void condemn(Member& member, Instant now);
+
+  [[nodiscard]] Member* find(JobId job);
+  [[nodiscard]] const Member* find(JobId job) const;
+  Member& at(JobId job);
+  [[nodiscard]] const Members& members() const { return members_; }
+  Members& members() { return members_; }
+  // By start, ties by id.
+  [[nodiscard]] const std::set<std::pair<Instant, JobId>>& by_age() const { return by_age_; }
+
+  // The oldest attempt that is not dying and not frozen by the user.
+  [[nodiscard]] std::optional<JobId> keel() const;
+
+  [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] std::size_t frozen() const { return frozen_; }
+  [[nodiscard]] std::size_t held() const { return held_; }  // frozen by the governor
+  [[nodiscard]] std::size_t dying() const { return dying_; }
+
+  // Bytes of the pool that can't be dropped, now.
+  [[nodiscard]] double used() const;
+  // What the running members may grow by until a freeze would take hold.
+  [[nodiscard]] double rise() const { return rise_; }
+  // Of `used`, what no member has shown: other processes of the pool, and what frozen ones lost.
+  [[nodiscard]] double unaccounted() const;
+
+ private:
+  void stop(Member& member, Instant now);
+  bool go_on(Member& member, Instant now);
+  void set_rise(Member& member, double rise);
+  void set_used(Member& member, Bytes used);
+
+  Members members_;
+  std::set<std::pair<Instant, JobId>> by_age_;
+  std::size_t frozen_ = 0, held_ = 0, dying_ = 0;
+  double pool_used_ = 0;  // at the last look at the machine
+  double changed_ = 0;    // by the members since
+  double members_used_ = 0;
+  double rise_ = 0;
+};
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,220 @@
+#include "policy/ladder.h"
+
+#include <algorithm>
+
+#include "policy/outlook.h"
+#include "policy/victims.h"
+#include "policy/way_out.h"
+#include "policy/words.h"
+
+namespace plimsoll::policy {
+namespace {
+
+Bytes to_bytes(double bytes) { return {static_cast<std::uint64_t>(std::max(bytes, 0.0))}; }
+
+}  // namespace
+
+// What one climb works on.
+struct Ladder::Turn {
+  Fleet& fleet;
+  const GovernorConfig& config;
+  Limits limits;
+  Instant now;
+  std::vector<Ruling>& rulings;
+  std::optional<JobId> keel;
+  double dying = 0;  // bytes that come back by themselves
+
+  [[nodiscard]] double expected() const { return fleet.used() - dying + fleet.rise(); }
+  [[nodiscard]] double soft() const { return limits.limit - limits.line * kCushion; }
+  [[nodiscard]] Numbers numbers() const {
+    return {{"line_bytes", limits.line},
+            {"limit_bytes", limits.limit},
+            {"used_bytes", fleet.used()},
+            {"rise_bytes", fleet.rise()},
+            {"coming_back_bytes", dying}};
+  }
+  // Running members that grow and may be frozen, the fastest first.
+  [[nodiscard]] std::vector<Member*> growers() const {
+    std::vector<Member*> growers;
+    for (auto& [job, member] : fleet.members()) {
+      if (member.state != MemberState::running || job == keel) continue;
+      if (member.rise < limits.line * kGrowthLeast || now < member.calm_from) continue;
+      growers.push_back(&member);
+    }
+    std::sort(growers.begin(), growers.end(), [](const Member* a, const Member* b) {
+      return a->rise != b->rise ? a->rise > b->rise : a->ready.job > b->ready.job;
+    });
+    return growers;
+  }
+};
+
+void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& limits, Instant now,
+                   std::vector<Ruling>& rulings) {
+  next_look_.reset();
+  Turn turn{fleet, config, limits, now, rulings, fleet.keel()};
+  const double used = fleet.used();
+  if (used <= limits.limit) over_since_.reset();
+  if (!turn.keel) return;
+  if (used + fleet.rise() <= turn.soft()) {
+    swapping_since_.reset();
+    if (config.may_pause) keep_way_out(turn);
+    return;
+  }
+  for (const auto& [job, member] : fleet.members()) {
+    if (member.state == MemberState::dying) turn.dying += member.used();
+  }
+  if (used > limits.limit && !over_since_) over_since_ = now;
+  if (config.may_pause) freeze_growers(turn);
+  const double shortage = turn.expected() - limits.limit;
+  if (shortage <= 0) return;
+  if (reclaim(turn, shortage)) return;
+  evict(turn, shortage);
+}
+
+void Ladder::freeze(Turn& turn, Member& member, const char* why) {
+  Numbers numbers = turn.numbers();
+  numbers.emplace_back("job_used_bytes", member.used());
+  numbers.emplace_back("growth_bytes_per_s", member.slope);
+  numbers.emplace_back("estimate_bytes", member.estimate.peak.mean);
+  const double slope = member.slope;
+  if (turn.fleet.hold(member, turn.now)) {
+    turn.rulings.push_back({.verdict = Freeze{member.ready.job},
+                            .reason = "grows by " + words::bytes(slope) + " a second; " + why,
+                            .numbers = std::move(numbers)});
+  }
+  last_trouble_ = turn.now;
+}
+
+void Ladder::freeze_growers(Turn& turn) {
+  if (turn.expected() <= turn.soft()) return;
+  for (Member* member : turn.growers()) {
+    freeze(turn, *member, "the line is near");
+    if (turn.expected() <= turn.soft()) return;
+  }
+}
+
+void Ladder::keep_way_out(Turn& turn) {
+  if (turn.fleet.size() < 2 || turn.fleet.rise() < turn.limits.line * kGrowthLeast) return;
+  if (last_way_out_ && turn.now < *last_way_out_ + kWayOutGap) return;
+  last_way_out_ = turn.now;
+  // Most of the time there is room for everybody.
+  double needs = 0;
+  for (const auto& [job, member] : turn.fleet.members()) {
+    if (is_known(member.estimate)) needs += member.need();
+  }
+  const double free_now = turn.limits.limit - turn.fleet.used();
+  if (needs <= free_now) return;
+  const auto safe = [&](bool growth) {
+    std::vector<Claim> claims;
+    double free = free_now;
+    for (const auto& [job, member] : turn.fleet.members()) {
+      if (member.state == MemberState::dying) {
+        free += member.used();
+        continue;
+      }
+      const double rise = growth || job == turn.keel ? member.rise : 0;
+      free -= rise;
+      const double need = is_known(member.estimate) ? std::max(0.0, member.need() - rise) : 0;
+      claims.push_back({.used = member.used() + rise, .need = need});
+    }
+    return has_way_out(std::move(claims), free);
+  };
+  if (safe(true) || !safe(false)) return;
+  for (Member* member : turn.growers()) {
+    freeze(turn, *member, "what is free must last for another job to end");
+    if (safe(true)) return;
+  }
+}
+
+// Whether it is worth waiting for what was asked for.
+bool Ladder::reclaim(Turn& turn, double shortage) {
+  if (!last_reclaim_ || turn.now >= *last_reclaim_ + kReclaimGap) {
+    last_reclaim_ = turn.now;
+    turn.rulings.push_back({.verdict = Reclaim{.job = {}, .amount = to_bytes(shortage)},
+                            .reason = "memory is short; clean pages can be read again",
+                            .numbers = turn.numbers()});
+  }
+  if (!turn.config.has_swap) return false;
+  double wanted = shortage + turn.limits.line * kEvictionBuffer;
+  bool asked = false;
+  for (const auto& [started, job] : turn.fleet.by_age()) {
+    Member& member = turn.fleet.at(job);
+    if (member.state != MemberState::frozen || wanted <= 0) continue;
+    const double amount =
+        std::min(wanted, member.used() - static_cast<double>(member.reclaimed.count));
+    if (amount <= 0) continue;
+    member.reclaimed += to_bytes(amount);
+    wanted -= amount;
+    asked = true;
+    turn.rulings.push_back(
+        {.verdict = Reclaim{.job = job, .amount = to_bytes(amount)},
+         .reason = "it is paused, and others are short of " + words::bytes(shortage),
+         .numbers = turn.numbers()});
+  }
+  if (asked) swapping_since_ = turn.now;
+  if (!swapping_since_ || turn.now >= *swapping_since_ + kSwapPatience) return false;
+  next_look_ = *swapping_since_ + kSwapPatience;
+  return true;
+}
+
+void Ladder::evict(Turn& turn, double shortage) {
+  if (turn.fleet.dying() > 0 && round_ && turn.now < *round_ + kRoundDeadline) {
+    next_look_ = *round_ + kRoundDeadline;
+    return;
+  }
+  Victims victims;
+  if (turn.config.may_evict) {
+    victims = choose_victims(turn.fleet, *turn.keel, shortage + turn.limits.line * kEvictionBuffer);
+  }
+  if (victims.jobs.empty()) return fail_one(turn, shortage);
+  const Numbers numbers = turn.numbers();
+  for (const JobId job : victims.jobs) {
+    Member& member = turn.fleet.at(job);
+    Numbers own = numbers;
+    own.emplace_back("shortage_bytes", shortage);
+    own.emplace_back("job_used_bytes", member.used());
+    own.emplace_back("admitted_with_bytes", member.promised);
+    own.emplace_back("lost_cpu_s", words::seconds(member.sample.cpu));
+    const double over = member.used() - member.promised;
+    turn.rulings.push_back(
+        {.verdict = Evict{job},
+         .reason = words::bytes(shortage) + " are missing; it has " + words::bytes(member.used()) +
+                   (over > 0 ? ", " + words::bytes(over) + " more than it was believed to need"
+                             : ", and " + words::decimal(member.lost_work()) +
+                                   " s of work are lost with it"),
+         .numbers = std::move(own)});
+    turn.fleet.condemn(member, turn.now);
+  }
+  round_ = last_trouble_ = turn.now;
+  next_look_ = turn.now + kRoundDeadline;
+}
+
+// Nobody is left whose eviction would help. If others still run, for want of a freezer, it is the
+// worst of them; else the keel, beside which everything stands still.
+void Ladder::fail_one(Turn& turn, double shortage) {
+  if (!over_since_) return;
+  if (turn.now < *over_since_ + kOverLineGrace) {
+    next_look_ = *over_since_ + kOverLineGrace;
+    return;
+  }
+  const bool alone = turn.fleet.size() == turn.fleet.frozen() + turn.fleet.dying() + 1;
+  const Victims others = choose_victims(turn.fleet, *turn.keel, shortage);
+  const JobId job = alone || others.jobs.empty() ? *turn.keel : others.jobs.front();
+  Member& member = turn.fleet.at(job);
+  const double over = turn.fleet.used() - turn.limits.limit;
+  Numbers numbers = turn.numbers();
+  numbers.emplace_back("job_used_bytes", member.used());
+  numbers.emplace_back("over_bytes", over);
+  turn.rulings.push_back({.verdict = Fail{job},
+                          .reason = "it has " + words::bytes(member.used()) +
+                                    (alone ? " and does not fit: while everything else stands still"
+                                           : " and nothing may be paused or evicted:") +
+                                    " the line of " + words::bytes(turn.limits.limit) +
+                                    " is passed by " + words::bytes(over),
+                          .numbers = std::move(numbers)});
+  turn.fleet.condemn(member, turn.now);
+  round_ = last_trouble_ = turn.now;
+  next_look_ = turn.now + kRoundDeadline;
+}
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "base/units.h"
+#include "policy/estimate.h"
+
+// What a set of jobs is believed to use together, now and later.
+namespace plimsoll::policy {
+
+inline constexpr std::size_t kHorizonCount = kHorizons.size();
+
+// What one job adds to each horizon: bytes, with the chance that it is over by then.
+struct Demand {
+  std::array<double, kHorizonCount> mean{};
+  std::array<double, kHorizonCount> spread{};
+};
+
+// An estimate younger than this is taken as of now; samples come at least as often.
+inline constexpr Duration kAlignFrom = std::chrono::seconds(1);
+
+// Of a job whose estimate was made `age` ago and that starts, or goes on, only `later` from now:
+// horizons that lie between two of the estimate's are read off the line between them.
+[[nodiscard]] Demand demand_of(const Estimate& estimate, Duration age = {}, Duration later = {});
+
+// Sums over jobs: means add; spreads are pooled, variances adding, where jobs err independently of
+// each other, and add up as they are where all rest on the same ignorance.
+class Outlook {
+ public:
+  // `known`: the estimate rests on earlier attempts, so that its error is the job's own.
+  void add(const Demand& demand, bool known);
+  void add_constant(double bytes);
+
+  // The bytes that are not passed at this horizon with the certainty of `z` standard deviations.
+  [[nodiscard]] double level(std::size_t horizon, double z) const;
+  // The same with one more job.
+  [[nodiscard]] double level_with(std::size_t horizon, double z, const Demand& demand,
+                                  bool known) const;
+
+ private:
+  struct Sum {
+    double mean = 0, variance = 0, doubt = 0;
+  };
+  std::array<Sum, kHorizonCount> sums_{};
+};
+
+// An estimate that rests on so many attempts speaks of its class; below, several of the class may
+// all be as wrong.
+inline constexpr std::uint32_t kKnownFrom = 3;
+[[nodiscard]] inline bool is_known(const Estimate& estimate) {
+  return estimate.attempts_known >= kKnownFrom &&
+         (estimate.basis == Basis::exact || estimate.basis == Basis::tool);
+}
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+
+#include "base/units.h"
+#include "policy/job.h"
+#include "policy/outlook.h"
+
+namespace plimsoll::policy {
+
+// The first that does not fit waits at least so long before everybody else waits for it.
+inline constexpr Duration kGiantPatienceMin = std::chrono::minutes(10);
+// And so many times as long as it is expected to run.
+inline constexpr double kGiantPatience = 2;
+
+// The place kept for a waiting giant: the first in the order that does not fit has it until it
+// starts. Smaller jobs go ahead only where they don't take that place (EASY backfill); after the
+// patience above nobody goes ahead at all, so that it starts at last, alone if need be.
+class Reservation {
+ public:
+  void keep_for(JobId job, Instant now);
+  // `job` starts or waits no longer.
+  void give_up(JobId job);
+
+  [[nodiscard]] std::optional<JobId> job() const { return job_; }
+  [[nodiscard]] bool out_of_patience(const Estimate& estimate, Instant now) const;
+
+  // When it fits by the outlook, and from then on what it will use.
+  struct Place {
+    Demand demand;
+    bool known = false;
+    std::optional<Duration> from;  // absent: not as far as one can see
+  };
+  [[nodiscard]] static Place place_of(const Outlook& outlook, const Estimate& giant, double z,
+                                      double line);
+
+ private:
+  std::optional<JobId> job_;
+  Instant since_{};
+};
+
+}  // namespace plimsoll::policy

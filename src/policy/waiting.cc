@@ -1,0 +1,88 @@
+#include "policy/waiting.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "policy/outlook.h"
+
+namespace plimsoll::policy {
+namespace {
+
+// A kind of which nothing is known goes first, one job of it: what it is like may turn out to be
+// what decides how long all of it takes.
+constexpr double kUnseenFirst = 1e9;  // seconds
+
+// How long a job of the kind is expected to take. Those that still run count for as long as they
+// have: among the first to end the short ones are too many. (For times without memory this is the
+// most likely mean.)
+double expected_seconds(const Estimate& estimate, const Shown& shown) {
+  const double known = estimate.attempts_known;
+  if (known < 1 && shown.running == 0) return kUnseenFirst;
+  const double mean =
+      (estimate.remaining.mean * std::max(known, 1.0) + shown.ran_seconds) / std::max(known, 1.0);
+  return mean + estimate.remaining.spread;
+}
+
+}  // namespace
+
+void Waiting::rank(Kind kind, KindState& state) {
+  if (state.ranked) {
+    order_.erase({state.ranked_priority, state.rank, state.ranked_job, kind});
+    state.ranked = false;
+  }
+  if (state.jobs.empty()) return;
+  const KindState::Place head = *state.jobs.begin();
+  const double entered =
+      std::chrono::duration<double>(entries_.at(head.job).entered.time_since_epoch()).count();
+  state.rank = expected_seconds(state.estimate, state.shown) - entered;
+  state.ranked_priority = head.priority;
+  state.ranked_job = head.job;
+  state.ranked = true;
+  order_.insert({head.priority, state.rank, head.job, kind});
+}
+
+void Waiting::expect(Kind kind, const Estimate& estimate) {
+  KindState& state = kinds_[kind];
+  state.estimate = estimate;
+  rank(kind, state);
+}
+
+void Waiting::enter(const Ready& job, Instant now) {
+  const auto kind = kinds_.find(job.kind);
+  PLIMSOLL_CHECK(kind != kinds_.end());
+  const bool is_new = entries_.emplace(job.job, Entry{job, now}).second;
+  PLIMSOLL_CHECK(is_new);
+  kind->second.jobs.insert({job.priority, job.job});
+  rank(job.kind, kind->second);
+}
+
+std::optional<Waiting::Entry> Waiting::remove(JobId job) {
+  const auto found = entries_.find(job);
+  if (found == entries_.end()) return std::nullopt;
+  const Entry entry = found->second;
+  KindState& kind = kinds_.at(entry.ready.kind);
+  kind.jobs.erase({entry.ready.priority, job});
+  rank(entry.ready.kind, kind);
+  entries_.erase(job);
+  return entry;
+}
+
+void Waiting::show(Kind kind, const Shown& shown) {
+  KindState& state = kinds_.at(kind);
+  state.shown = shown;
+  rank(kind, state);
+}
+
+const Shown& Waiting::shown(Kind kind) const { return kinds_.at(kind).shown; }
+
+Estimate Waiting::expected(Kind kind) const {
+  const KindState& state = kinds_.at(kind);
+  Estimate estimate = state.estimate;
+  if (is_known(estimate) || state.shown.peak_bytes <= 0) return estimate;
+  const double shown = state.shown.peak_bytes;
+  estimate.peak.mean = std::max(estimate.peak.mean, shown);
+  for (Belief& ahead : estimate.ahead) ahead.mean = std::max(ahead.mean, shown);
+  return estimate;
+}
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policy/world.h"
+#include "sim/backlog.h"
+#include "sim/curves.h"
+#include "sim/machine.h"
+
+namespace plimsoll::sim {
+
+// `clairvoyant`: knows the true curves, and admits a job where the sum of the curves of all that
+// run, from now to their ends, never passes the line. Greedy: the longest first, then whatever fits
+// in between, while fewer cores are asked for than there are.
+//
+// It plans on the shared clock of the machine, on which the curves of all jobs that use CPU keep
+// their shape however many share the cores, in cells of kCell: within a cell it takes each curve at
+// its highest. World and jobs must outlive it.
+class Clairvoyant final : public policy::WorldObserver {
+ public:
+  Clairvoyant(SimulatedWorld& world, std::span<const SimJob> jobs, Bytes line, double cores);
+
+  void on_job(JobId, const policy::JobSample&) override {}
+  void on_machine(const policy::MachineSample&) override {}
+  void on_over(JobId job, const policy::AttemptEnd& end) override;
+  void on_wake() override { start_what_fits(); }
+
+ private:
+  // The highest memory of a curve in each cell, wherever in its first cell it begins.
+  struct Outline {
+    std::vector<float> mib;
+    std::size_t highest = 0;  // the cell; what does not fit mostly fails there
+    std::size_t begun = 0;    // the cell in which it started
+  };
+
+  [[nodiscard]] static Outline outline_of(const Curve& curve);
+  [[nodiscard]] std::size_t cell_now() const;
+  [[nodiscard]] bool fits(const Outline& outline, std::size_t from) const;
+  void plan(Outline& outline, std::size_t from);
+  void forget(const Outline& outline);
+  void start_what_fits();
+
+  SimulatedWorld& world_;
+  std::span<const SimJob> jobs_;
+  Backlog backlog_;
+  double line_mib_;
+  double cores_;
+  std::vector<Outline> outlines_;
+  std::vector<double> planned_;  // MiB in each cell, from the beginning of time
+};
+
+}  // namespace plimsoll::sim

@@ -1,0 +1,260 @@
+#include "sim/machine.h"
+
+#include <signal.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "sim/quantities.h"
+
+namespace plimsoll::sim {
+namespace {
+
+// Memory goes to swap and comes back in pieces of this: a tenth of a second each.
+constexpr double kSwapPieceMib = 64;
+
+}  // namespace
+
+SimulatedWorld::SimulatedWorld(const MachineConfig& config, std::span<const SimJob> jobs)
+    : config_(config),
+      jobs_(jobs),
+      motion_(config.cores, jobs),
+      attempts_(jobs.size()),
+      line_mib_(to_mib(config.line)),
+      kill_mib_(line_mib_),
+      whole_mib_(to_mib(config.line + reserve_of(config.line))),
+      swap_free_mib_(to_mib(config.swap)) {
+  PLIMSOLL_CHECK(config.line > Bytes{});
+  if (config.wall == Wall::throttle) kill_mib_ = std::min(line_mib_ / kHighShareOfMax, whole_mib_);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    PLIMSOLL_CHECK(jobs[i].spec.id == id_of(i));
+    work_cpu_ += jobs[i].curve.cpu_seconds();
+    work_seconds_ += jobs[i].curve.seconds();
+  }
+}
+
+// --- verbs ---
+
+std::uint32_t SimulatedWorld::turn_of(const Attempt& attempt, What what) {
+  if (what == What::sample) return attempt.resumes;
+  const bool of_freezes = what == What::frozen || what == What::push_out || what == What::take_back;
+  return of_freezes ? attempt.freezes : 0;
+}
+
+void SimulatedWorld::schedule(What what, Duration after) {
+  events_.push({.at = now_ + after, .sequence = ++sequence_, .what = what});
+}
+
+void SimulatedWorld::schedule(What what, Duration after, std::size_t job) {
+  const Attempt& attempt = attempts_[job];
+  events_.push({.at = now_ + after,
+                .sequence = ++sequence_,
+                .what = what,
+                .job = job,
+                .epoch = attempt.epoch,
+                .turn = turn_of(attempt, what)});
+}
+
+void SimulatedWorld::start(const policy::Start& start) {
+  const std::size_t job = index_of(start.job);
+  PLIMSOLL_CHECK(job < jobs_.size());
+  Attempt& attempt = attempts_[job];
+  PLIMSOLL_CHECK(attempt.state == State::absent);
+  attempt = {.state = State::starting,
+             .epoch = attempt.epoch + 1,
+             .begun = now_,
+             .attempts = attempt.attempts + 1};
+  attempts_most_ = std::max(attempts_most_, attempt.attempts);
+  ++alive_;
+  ++tally_.starts;
+  schedule(What::begin, kStartCost, job);
+  if (config_.sampling != Sampling::none && !machine_sampled_) {
+    machine_sampled_ = true;
+    sampled_mib_ = motion_.used_mib();
+    sampled_cpu_ = motion_.cpu_seconds();
+    sampled_at_ = now_;
+    cpu_stalled_ = memory_stalled_ = 0;
+    schedule(What::machine_sample, kSampleGapShort);
+  }
+}
+
+void SimulatedWorld::freeze(JobId job) {
+  const std::size_t index = index_of(job);
+  PLIMSOLL_CHECK(index < jobs_.size());
+  Attempt& attempt = attempts_[index];
+  if (attempt.freeze_wanted || attempt.state == State::absent || attempt.state == State::dying) {
+    return;
+  }
+  attempt.freeze_wanted = true;
+  ++attempt.freezes;
+  // A group is not frozen while its first process is being born; begin() sees to it.
+  if (attempt.state == State::starting) return;
+  const bool sleeps = motion_.job_throttled(index);
+  schedule(What::frozen, sleeps ? kFreezeDelayThrottled : kFreezeDelay, index);
+}
+
+void SimulatedWorld::thaw(JobId job) {
+  const std::size_t index = index_of(job);
+  PLIMSOLL_CHECK(index < jobs_.size());
+  Attempt& attempt = attempts_[index];
+  if (!attempt.freeze_wanted) return;
+  attempt.freeze_wanted = false;
+  attempt.reclaim_mib = 0;
+  ++attempt.freezes;
+  if (attempt.state == State::frozen) go_on(index);
+}
+
+void SimulatedWorld::reclaim(std::optional<JobId> job, Bytes amount) {
+  if (!job) return;
+  const std::size_t index = index_of(*job);
+  PLIMSOLL_CHECK(index < jobs_.size());
+  Attempt& attempt = attempts_[index];
+  if (attempt.state != State::frozen) return;
+  const bool at_work = attempt.reclaim_mib > 0;
+  attempt.reclaim_mib = std::max(attempt.reclaim_mib, to_mib(amount));
+  if (!at_work) push_out(index);
+}
+
+void SimulatedWorld::kill(JobId job, policy::Outcome cause, std::string /*reason*/) {
+  const std::size_t index = index_of(job);
+  PLIMSOLL_CHECK(index < jobs_.size());
+  Attempt& attempt = attempts_[index];
+  if (attempt.state == State::absent || attempt.state == State::dying) return;
+  attempt.ran = ran(attempt);
+  motion_.stand(index);
+  const bool born = attempt.state != State::starting;
+  attempt.state = State::dying;
+  attempt.cause = cause;
+  const double mib = born ? motion_.job_used_mib(index) : 0;
+  schedule(What::dead, kKillDelay + to_duration(mib / kExitMibPerSecond), index);
+}
+
+void SimulatedWorld::wake_at(std::optional<Instant> when) {
+  wake_.reset();
+  if (when) wake_ = std::max(when->time_since_epoch(), now_);
+}
+
+// --- what comes of them ---
+
+bool SimulatedWorld::is_void(const Event& event) const {
+  const Attempt& attempt = attempts_[event.job];
+  if (attempt.epoch != event.epoch || turn_of(attempt, event.what) != event.turn) return true;
+  return attempt.state == State::dying && event.what != What::dead;
+}
+
+void SimulatedWorld::carry_out(const Event& event, policy::WorldObserver& observer) {
+  if (event.what == What::machine_sample || event.what == What::throttle) {
+    mind_machine(event.what);
+    return;
+  }
+  if (is_void(event)) return;
+  switch (event.what) {
+    case What::begin: begin(event.job); break;
+    case What::frozen: freeze_now(event.job); break;
+    case What::push_out: push_out(event.job); break;
+    case What::take_back: take_back(event.job); break;
+    case What::sample: sample(event.job); break;
+    case What::dead: {
+      const Attempt& attempt = attempts_[event.job];
+      over(event.job, {.outcome = attempt.cause, .signal = SIGKILL, .wall = now_ - attempt.begun},
+           observer);
+      break;
+    }
+    case What::machine_sample:
+    case What::throttle: break;
+  }
+}
+
+void SimulatedWorld::mind_machine(What what) {
+  if (what == What::throttle) {
+    throttling_ = false;
+    set_throttle();
+    return;
+  }
+  machine_sampled_ = alive_ > 0;
+  if (!machine_sampled_) return;
+  const double seconds = to_seconds(now_ - sampled_at_);
+  const double growth = seconds > 0 ? (motion_.used_mib() - sampled_mib_) / seconds : 0;
+  sample_machine();
+  schedule(What::machine_sample, gap_at(growth));
+}
+
+void SimulatedWorld::begin(std::size_t job) {
+  Attempt& attempt = attempts_[job];
+  attempt.state = State::running;
+  attempt.resumed = now_;
+  motion_.begin(job);
+  if (attempt.freeze_wanted) schedule(What::frozen, kFreezeDelay, job);
+  if (config_.sampling == Sampling::jobs_and_machine) schedule(What::sample, kSampleGapShort, job);
+}
+
+void SimulatedWorld::freeze_now(std::size_t job) {
+  Attempt& attempt = attempts_[job];
+  attempt.ran = ran(attempt);
+  attempt.state = State::frozen;
+  motion_.stand(job);
+  ++tally_.pauses;
+}
+
+void SimulatedWorld::go_on(std::size_t job) {
+  Attempt& attempt = attempts_[job];
+  attempt.ran = ran(attempt);
+  attempt.resumed = now_;
+  if (motion_.job_swapped_mib(job) > 0) {
+    attempt.state = State::returning;
+    schedule(What::take_back, Duration{}, job);
+    return;
+  }
+  attempt.state = State::running;
+  attempt.sampled_mib = motion_.job_used_mib(job);
+  ++attempt.resumes;
+  motion_.go_on(job);
+  if (config_.sampling == Sampling::jobs_and_machine) schedule(What::sample, kSampleGapShort, job);
+}
+
+void SimulatedWorld::push_out(std::size_t job) {
+  Attempt& attempt = attempts_[job];
+  const double piece =
+      std::min({attempt.reclaim_mib, kSwapPieceMib, swap_free_mib_, motion_.job_used_mib(job)});
+  if (piece <= 0) {
+    attempt.reclaim_mib = 0;
+    return;
+  }
+  motion_.push_out(job, piece);
+  swap_free_mib_ -= piece;
+  attempt.reclaim_mib -= piece;
+  schedule(What::push_out, to_duration(piece / kSwapMibPerSecond), job);
+}
+
+void SimulatedWorld::take_back(std::size_t job) {
+  const double piece = std::min(motion_.job_swapped_mib(job), kSwapPieceMib);
+  if (piece <= 0) {
+    go_on(job);
+    return;
+  }
+  motion_.take_back(job, piece);
+  swap_free_mib_ += piece;
+  schedule(What::take_back, to_duration(piece / kSwapMibPerSecond), job);
+}
+
+void SimulatedWorld::over(std::size_t job, const policy::AttemptEnd& end,
+                          policy::WorldObserver& observer) {
+  Attempt& attempt = attempts_[job];
+  if (end.outcome == policy::Outcome::exited) {
+    ++tally_.done;
+  } else {
+    tally_.lost_cpu_seconds += motion_.job_cpu_seconds(job);
+    tally_.lost_curve_seconds += motion_.job_seconds(job);
+  }
+  if (end.outcome == policy::Outcome::evicted) ++tally_.evictions;
+  if (end.outcome == policy::Outcome::machine_oom) ++tally_.oom_kills;
+  swap_free_mib_ += motion_.job_swapped_mib(job);
+  motion_.remove(job);
+  attempt.state = State::absent;
+  ++attempt.epoch;
+  --alive_;
+  tally_.last_end = now_;
+  observer.on_over(id_of(job), end);
+}
+
+}  // namespace plimsoll::sim

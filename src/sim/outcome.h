@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "sim/curves.h"
+#include "sim/machine.h"
+
+namespace plimsoll::sim {
+
+// What came of a simulation, with the names that `plimsoll simulate --json` gives.
+struct Outcome {
+  std::string policy;
+  bool finished = false;  // every job has exited by itself
+  std::size_t jobs = 0;
+  double makespan_s = 0;  // until the last attempt was over
+  std::uint64_t oom_kills = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t pauses = 0;
+  double lost_s = 0;  // CPU time of attempts that came to nothing
+  double used_peak_mb = 0;
+  double line_mb = 0;
+  double cpu_utilisation = 0;     // CPU time of all attempts / (cores x makespan)
+  double memory_utilisation = 0;  // memory integral of all attempts / (line x makespan)
+  double lower_bound_s = 0;
+};
+
+// What no policy can beat: the greatest of CPU work / cores, longest job, memory integral / line.
+[[nodiscard]] double lower_bound_seconds(std::span<const SimJob> jobs,
+                                         const MachineConfig& machine);
+
+// Of a world that has been run.
+[[nodiscard]] Outcome outcome_of(std::string policy, const SimulatedWorld& world,
+                                 std::span<const SimJob> jobs, const MachineConfig& machine);
+
+// One JSON object and a newline.
+[[nodiscard]] std::string to_json(const Outcome& outcome);
+
+// For people: labelled lines, or why it did not finish.
+[[nodiscard]] std::string to_text(const Outcome& outcome);
+
+}  // namespace plimsoll::sim
