@@ -25,10 +25,13 @@ enum class ProgressStyle : std::uint8_t {
 // its cursor, if NO_COLOR is not set; else plain.
 Result<ProgressStyle> parse_progress(std::string_view text);
 
+// What the locale says that the terminal can show.
+[[nodiscard]] Glyphs terminal_glyphs();
+
 struct DisplayConfig {
   ProgressStyle style = ProgressStyle::none;
-  std::string run;
   Instant begun{};
+  std::size_t jobs = 0;  // of the whole run
   // The run as it stands: asked ten times a second at most.
   std::function<engine::RunStatus()> look;
   std::function<const policy::JobSpec&(JobId)> spec_of;
@@ -54,8 +57,10 @@ class Display {
   // Something that people should know, whatever the style: "plimsoll: TEXT".
   void note(const std::string& text);
 
-  // Prints text of jobs above the frame; `done` is called when it was written (or can't be) and
-  // more may come, perhaps from within this call. A line that is not ended waits for its end.
+  // Prints text of jobs above the frame. `done` is called, perhaps from within this call, when more
+  // may come; at the latest when all was written, or can't be. A line that is not ended waits for
+  // its end. No text at all asks for everything before to be written, ended or not: that is when
+  // `done` comes.
   void print_above(std::string text, std::function<void(Result<void>)> done);
   // Whether text for this descriptor must go through print_above(): it leads to the terminal that
   // the frame stands on.
