@@ -59,6 +59,36 @@ engine::BatchConfig batch_config(const BatchOptions& options, std::vector<policy
   return config;
 }
 
+// What is listed unless --heaviest says otherwise: a glance.
+constexpr std::size_t kHeaviestListed = 10;
+
+engine::RunStatus status_of(const engine::Progress& progress, Duration elapsed,
+                            const std::string& run) {
+  engine::RunStatus status;
+  status.run = run;
+  status.elapsed = elapsed;
+  status.jobs = {.total = progress.jobs,
+                 .succeeded = progress.succeeded,
+                 .failed = progress.failed,
+                 .skipped = progress.skipped,
+                 .running = progress.running};
+  status.jobs.waiting = progress.jobs - progress.running - progress.succeeded - progress.failed -
+                        progress.skipped;
+  return status;
+}
+
+// Where the display draws on the terminal that jobs write to as well, they write through it.
+std::optional<output::Screen> screen_of(Display& display) {
+  output::Screen screen{.print =
+                            [&display](std::string piece, std::function<void(Result<void>)> done) {
+                              display.print_above(std::move(piece), std::move(done));
+                            },
+                        .shows_out = display.owns(STDOUT_FILENO),
+                        .shows_err = display.owns(STDERR_FILENO)};
+  if (!screen.shows_out && !screen.shows_err) return std::nullopt;
+  return screen;
+}
+
 // What people are told at the end, on standard error.
 void print_end(const BatchOptions& options, const record::RunSummary& summary,
                const record::Digest& digest) {
@@ -81,26 +111,39 @@ Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, 
   auto machine = engine::Machine::create(std::move(link), machine_options);
   if (!machine) return pass(std::move(machine));
 
-  record::Digest digest(options.heaviest.value_or(1));
-  ProgressLine progress(options.progress.value_or(*parse_progress("auto")), loop::now());
+  record::Digest digest(options.heaviest.value_or(kHeaviestListed));
+  engine::Progress progress;
+  const Instant begun = loop::now();
+  auto display = Display::start(
+      (*machine)->loop(),
+      {.style = options.progress.value_or(*parse_progress("auto")),
+       .begun = begun,
+       .jobs = jobs.size(),
+       .look = [&] { return status_of(progress, loop::now() - begun, machine_options.run_id); },
+       .spec_of = {}});
+  if (!display) return pass(std::move(display));
   engine::BatchObserver observer;
-  observer.progress = [&](const engine::Progress& now) { progress.update(now, loop::now()); };
-  observer.notice = [&](const std::string& text) { progress.note(text); };
+  observer.progress = [&](const engine::Progress& now) {
+    progress = now;
+    (*display)->changed();
+  };
+  observer.notice = [&](const std::string& text) { (*display)->note(text); };
   observer.ended = [&](const policy::JobSpec& job, const record::JobReport& report,
                        Bytes received) {
     digest.add(report);
-    progress.ended(job, report);
-    if (auto told = files.job_ended(job, report, received)) progress.note(*told);
+    (*display)->ended(job, report);
+    if (auto told = files.job_ended(job, report, received)) (*display)->note(*told);
   };
 
-  engine::Batch batch(**machine,
-                      batch_config(options, std::move(jobs), machine_options.run_id,
-                                   engine::usable_cores((*machine)->hierarchies())),
-                      std::move(observer));
+  engine::BatchConfig config =
+      batch_config(options, std::move(jobs), machine_options.run_id,
+                   engine::usable_cores((*machine)->hierarchies()));
+  config.output.screen = screen_of(**display);
+  engine::Batch batch(**machine, std::move(config), std::move(observer));
   auto summary = batch.run();
   if (!summary) return pass(std::move(summary));
-  if (auto told = files.run_ended(*summary)) progress.note(*told);
-  progress.finish();
+  if (auto told = files.run_ended(*summary)) (*display)->note(*told);
+  (*display)->finish();
   print_end(options, *summary, digest);
   return policy::batch_exit_status(digest.jobs() - digest.succeeded());
 }

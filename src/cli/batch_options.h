@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/progress.h"
+#include "cli/display.h"
 #include "jobs/input.h"
 #include "output/collector.h"
 #include "policy/queue.h"

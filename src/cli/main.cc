@@ -16,6 +16,7 @@ Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone
   run     run one command:           plimsoll run --memory-max 2G -- make -j4
   batch   run many:                  plimsoll batch jobs.txt
                                      plimsoll batch -- gzip -k {} ::: *.log
+  ctl     look at a run, steer it:   plimsoll ctl status
   reap    kill and remove groups:    plimsoll reap --stale
   doctor  what this host offers:     plimsoll doctor
   simulate  jobs on a simulated machine:  plimsoll simulate jobs.jsonl --cores 16 --line 64G
@@ -26,6 +27,7 @@ Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone
 constexpr Command kCommands[] = {
     {"run", run_command},       {"batch", batch_command},       {"reap", reap_command},
     {"doctor", doctor_command}, {"simulate", simulate_command},
+    {"ctl", ctl_command},
 };
 
 int dispatch(int argc, char** argv) {
