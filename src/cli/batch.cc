@@ -72,8 +72,8 @@ engine::RunStatus status_of(const engine::Progress& progress, Duration elapsed,
                  .failed = progress.failed,
                  .skipped = progress.skipped,
                  .running = progress.running};
-  status.jobs.waiting = progress.jobs - progress.running - progress.succeeded - progress.failed -
-                        progress.skipped;
+  status.jobs.waiting =
+      progress.jobs - progress.running - progress.succeeded - progress.failed - progress.skipped;
   return status;
 }
 
@@ -95,6 +95,9 @@ void print_end(const BatchOptions& options, const record::RunSummary& summary,
   if (options.quiet) return;
   const record::TextStyle style = stderr_style();
   std::string text;
+  if (!options.heaviest && digest.jobs() > 1) {
+    text = record::heaviest_table(digest, record::Weight::memory, style);
+  }
   if (options.heaviest) {
     for (const record::Weight weight :
          {record::Weight::memory, record::Weight::cpu, record::Weight::stall}) {
@@ -135,9 +138,8 @@ Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, 
     if (auto told = files.job_ended(job, report, received)) (*display)->note(*told);
   };
 
-  engine::BatchConfig config =
-      batch_config(options, std::move(jobs), machine_options.run_id,
-                   engine::usable_cores((*machine)->hierarchies()));
+  engine::BatchConfig config = batch_config(options, std::move(jobs), machine_options.run_id,
+                                            engine::usable_cores((*machine)->hierarchies()));
   config.output.screen = screen_of(**display);
   engine::Batch batch(**machine, std::move(config), std::move(observer));
   auto summary = batch.run();

@@ -68,12 +68,16 @@ TEST(Frame, TellsARunAtAGlance) {
 }
 
 TEST(Frame, HasBarsOfLinesWhereTheTerminalKnowsThem) {
-  const auto lines = frame_lines(some_run(), {.glyphs = Glyphs::unicode});
-  EXPECT_EQ(
-      lines[1],
-      "  memory \u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501"
-      "\u2501\u2501\u2501\u2501\u2501\u2578\u2500\u2500\u2500\u2500\u2500\u2500 "
-      "6.00 of 8.00 GiB   cores \u2501\u2501\u2500\u2500\u2500\u2500\u2500\u2500 4 of 16");
+  const auto bar = [](int full, bool half, int rest) {
+    std::string text;
+    for (int i = 0; i < full; ++i) text += "\u2501";
+    if (half) text += "\u2578";
+    for (int i = 0; i < rest; ++i) text += "\u2500";
+    return text;
+  };
+  EXPECT_EQ(frame_lines(some_run(), {.glyphs = Glyphs::unicode})[1],
+            "  memory " + bar(15, false, 5) + " 6.00 of 8.00 GiB       cores " + bar(2, true, 7) +
+                " 4.0 of 16");
 }
 
 TEST(Frame, ColoursWhatWantsAttention) {
