@@ -12,6 +12,7 @@
 #include "engine/host.h"
 #include "output/disk.h"
 #include "policy/attempt.h"
+#include "record/json.h"
 #include "record/summary.h"
 
 namespace plimsoll::cli {
@@ -93,6 +94,11 @@ std::optional<output::Screen> screen_of(Display& display) {
 void print_end(const BatchOptions& options, const record::RunSummary& summary,
                const record::Digest& digest) {
   if (options.quiet) return;
+  if (options.progress == ProgressStyle::json) {
+    const std::string line = record::to_json(summary, record::JsonForm::line);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    return;
+  }
   const record::TextStyle style = stderr_style();
   std::string text;
   if (!options.heaviest && digest.jobs() > 1) {

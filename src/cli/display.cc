@@ -184,10 +184,7 @@ class Display::Impl {
 
   // Never from within a call of the engine's: drawing asks it for its status.
   void schedule() {
-    if (finished_ || suspended_ || config_.style == ProgressStyle::none) {
-      // Notes have no drawing to wait for.
-      return;
-    }
+    if (finished_ || suspended_ || config_.style == ProgressStyle::none) return;
     Duration interval = kRedrawInterval;
     if (config_.style == ProgressStyle::plain) interval = kPlainStatusInterval;
     if (config_.style == ProgressStyle::json) interval = kJsonStatusInterval;

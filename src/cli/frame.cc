@@ -80,12 +80,8 @@ std::string counts_line(const RunStatus& status, const FrameStyle& style) {
   return std::move(line).text();
 }
 
-// "5.80 of 7.40 GiB", or with both units where they differ.
 std::string of_text(Bytes part, Bytes whole) {
-  const std::string used = format_bytes(part), all = format_bytes(whole);
-  const auto unit = [](const std::string& text) { return text.substr(text.find(' ')); };
-  const bool same = unit(used) == unit(all);
-  return (same ? used.substr(0, used.find(' ')) : used) + " of " + all;
+  return format_bytes(part) + " of " + format_bytes(whole);
 }
 
 Tone tone_of(double share) {
@@ -133,6 +129,7 @@ std::string bars_line(const RunStatus& status, const FrameStyle& style) {
   }
   const std::size_t memory_end = line.columns() + memory.width;
   line.add(memory.text, bounded && share > 1 ? Tone::bad : Tone::plain);
+  if (line.room() < kCores.size() + cores.width) return std::move(line).text();
   if (memory_bar >= kGaugeMin) line.pad_to(memory_end);
   line.add(kCores);
   if (cores_bar >= kGaugeMin) {
@@ -278,7 +275,8 @@ std::vector<std::string> frame_lines(const RunStatus& status, const FrameStyle& 
   std::vector<std::string> lines;
   if (style.height == 0 || style.width <= kMargin.size()) return lines;
   lines.push_back(counts_line(status, style));
-  if (lines.size() < style.height) lines.push_back(bars_line(status, style));
+  const bool looked_at = status.cores > 0 || status.used > Bytes{};
+  if (looked_at && lines.size() < style.height) lines.push_back(bars_line(status, style));
   if (status.holding && lines.size() < style.height) {
     lines.push_back(holding_line(*status.holding, style));
   }
@@ -291,7 +289,7 @@ std::string status_line(const RunStatus& status) {
   for (const Part& part : count_parts(status)) text += (text.empty() ? "" : ", ") + part.text;
   text += "; memory " +
           (status.line > Bytes{} ? of_text(status.used, status.line) : format_bytes(status.used));
-  text += ", cores " + cores_text(status.cores_used) + " of " + cores_text(status.cores);
+  text += ", cores " + decimal(status.cores_used) + " of " + cores_text(status.cores);
   text += "; " + clock_text(status.elapsed);
   if (const std::string left = left_text(status); !left.empty()) text += ", " + left;
   return text;

@@ -47,15 +47,15 @@ struct HoldingStatus {
 struct RunStatus {
   std::string run;  // id
   Duration elapsed{};
-  JobCounts jobs;
+  JobCounts jobs{};
   Bytes line{}, used{};  // of the pool; a line of 0 means that there is none
   double cores = 0;      // that the run may use
   double cores_used = 0;
   unsigned jobs_max = 0;
-  Counts counts;
-  std::optional<HoldingStatus> holding;
-  std::optional<Duration> remaining;  // of the whole run, as far as anything is known of it
-  std::vector<RunningJob> running;    // paused ones too, oldest first
+  Counts counts{};
+  std::optional<HoldingStatus> holding{};
+  std::optional<Duration> remaining{};  // of the whole run, as far as anything is known of it
+  std::vector<RunningJob> running{};    // paused ones too, oldest first
 };
 
 // A command in a status is cut here: with a thousand jobs it stays a quarter of a megabyte.

@@ -60,7 +60,7 @@ std::string plain_text(const std::vector<std::string>& lines) {
 TEST(Frame, TellsARunAtAGlance) {
   EXPECT_EQ(plain_text(frame_lines(some_run(), {})),
             "  37/120 done, 2 failed, 2 running, 1 paused, 80 waiting  1:23, about 4 min left\n"
-            "  memory [#############.....] 6.00 of 8.00 GiB       cores [##......] 4.0 of 16\n"
+            "  memory [#############.....] 6.00 GiB of 8.00 GiB   cores [##......] 4.0 of 16\n"
             "  state      time    memory  estimate  cores  job\n"
             "  running    1:02  3.00 GiB  6.00 GiB    1.0  link chrome\n"
             "  paused     1:01   800 MiB  1.56 GiB         codegen\n"
@@ -76,7 +76,7 @@ TEST(Frame, HasBarsOfLinesWhereTheTerminalKnowsThem) {
     return text;
   };
   EXPECT_EQ(frame_lines(some_run(), {.glyphs = Glyphs::unicode})[1],
-            "  memory " + bar(15, false, 5) + " 6.00 of 8.00 GiB       cores " + bar(2, true, 7) +
+            "  memory " + bar(15, false, 5) + " 6.00 GiB of 8.00 GiB   cores " + bar(2, true, 7) +
                 " 4.0 of 16");
 }
 
@@ -86,7 +86,7 @@ TEST(Frame, ColoursWhatWantsAttention) {
   const auto lines = frame_lines(status, {.colour = record::Colour::ansi});
   EXPECT_THAT(lines[0], HasSubstr("\x1b[31m2 failed\x1b[0m"));
   EXPECT_THAT(lines[0], HasSubstr("\x1b[33m1 paused\x1b[0m"));
-  EXPECT_THAT(lines[1], HasSubstr("\x1b[31m9.00 of 8.00 GiB\x1b[0m"));
+  EXPECT_THAT(lines[1], HasSubstr("\x1b[31m9.00 GiB of 8.00 GiB\x1b[0m"));
   EXPECT_THAT(lines[4], HasSubstr("\x1b[33mpaused\x1b[0m"));
 }
 
@@ -124,7 +124,7 @@ TEST(Frame, LeavesOutJobsThatMayBeOverAtOnce) {
 TEST(Frame, NarrowTerminalsGetFewerFigures) {
   EXPECT_EQ(plain_text(frame_lines(some_run(), {.width = 40})),
             "  37/120 done, 2 failed, 2 running, 1 ..\n"
-            "  memory 6.00 of 8.00 GiB   cores 4.0 ..\n"
+            "  memory 6.00 GiB of 8.00 GiB\n"
             "  state      time  job\n"
             "  running    1:02  link chrome\n"
             "  paused     1:01  codegen\n"
@@ -166,8 +166,8 @@ RC_GTEST_PROP(Frame, KeepsToTheTerminal, (const std::string& name, const std::st
 TEST(StatusLine, IsOneLineForALog) {
   EXPECT_EQ(
       status_line(some_run()),
-      "37/120 done, 2 failed, 2 running, 1 paused, 80 waiting; memory 6.00 of 8.00 GiB, cores "
-      "4 of 16; 1:23, about 4 min left");
+      "37/120 done, 2 failed, 2 running, 1 paused, 80 waiting; memory 6.00 GiB of 8.00 GiB, cores "
+      "4.0 of 16; 1:23, about 4 min left");
 }
 
 TEST(ClockText, RunsLikeAClock) {
