@@ -19,6 +19,7 @@
 #include "engine/control_protocol.h"
 #include "engine/runtime_dir.h"
 #include "record/plain.h"
+#include "record/table.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -179,6 +180,18 @@ Result<std::string> ask(int fd, const engine::ControlRequest& request) {
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
+// What the governor had to do; nothing if nothing.
+std::string so_far_text(const engine::Counts& counts) {
+  std::vector<std::string> items;
+  if (counts.used_peak > Bytes{}) items.push_back("used peak " + format_bytes(counts.used_peak));
+  if (counts.pauses > 0) items.push_back("pauses " + std::to_string(counts.pauses));
+  if (counts.evictions > 0) items.push_back("evictions " + std::to_string(counts.evictions));
+  if (counts.lost_cpu > Duration{}) {
+    items.push_back("CPU time lost " + format_duration(counts.lost_cpu));
+  }
+  return record::labelled_text("so far", items, style_of(STDOUT_FILENO).width);
+}
+
 void print_status(const engine::RunStatus& status) {
   const record::TextStyle text = style_of(STDOUT_FILENO);
   FrameStyle style{.width = text.width, .colour = text.colour, .glyphs = terminal_glyphs()};
@@ -186,10 +199,7 @@ void print_status(const engine::RunStatus& status) {
   style.height = status.running.size() + kSurroundings;
   print(record::printable(status.run) + "\n");
   for (const std::string& line : frame_lines(status, style)) print(line + "\n");
-  const engine::Counts& counts = status.counts;
-  print("  so far: pauses " + std::to_string(counts.pauses) + ", evictions " +
-        std::to_string(counts.evictions) + ", CPU time lost " + format_duration(counts.lost_cpu) +
-        ", used peak " + format_bytes(counts.used_peak) + "\n");
+  print(so_far_text(status.counts));
 }
 
 Result<int> run(const CtlOptions& options) {

@@ -281,8 +281,8 @@ Display::~Display() { finish(); }
 Result<std::unique_ptr<Display>> Display::start(loop::Loop& loop, DisplayConfig config) {
   auto outlet = output::Outlet::onto(STDERR_FILENO);
   if (!outlet) return pass(std::move(outlet), "standard error");
-  return std::unique_ptr<Display>(
-      new Display(std::make_unique<Impl>(loop, std::move(config), std::move(*outlet))));
+  auto impl = std::make_unique<Impl>(loop, std::move(config), std::move(*outlet));
+  return std::unique_ptr<Display>(new Display(std::move(impl)));
 }
 
 void Display::changed() { impl_->changed(); }

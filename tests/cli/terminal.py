@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`plimsoll run` and `batch` under a terminal and a shell with job control, as someone types at it."""
+"""`plimsoll run` and `batch` under a terminal and a shell with job control, as someone types."""
 
 import fcntl
 import os
