@@ -125,7 +125,8 @@ Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, 
   const Instant begun = loop::now();
   auto display = Display::start(
       (*machine)->loop(),
-      {.style = options.progress.value_or(*parse_progress("auto")),
+      {.style =
+           options.progress.value_or(options.quiet ? ProgressStyle::none : *parse_progress("auto")),
        .begun = begun,
        .jobs = jobs.size(),
        .look = [&] { return status_of(progress, loop::now() - begun, machine_options.run_id); },

@@ -21,6 +21,9 @@ class Canvas {
   // Takes the frame away; nothing if there is none.
   [[nodiscard]] std::string erase() { return replace({}, {}); }
 
+  // Somebody else has the terminal now: what is drawn there is no longer ours to erase.
+  void forget() { drawn_ = false; }
+
   [[nodiscard]] bool drawn() const { return drawn_; }
 
  private:

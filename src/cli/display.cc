@@ -218,6 +218,8 @@ class Display::Impl {
     std::vector<std::string> lines;
     if (in_foreground(STDERR_FILENO)) {
       lines = frame_lines(config_.look(), frame_style(STDERR_FILENO, glyphs_));
+    } else {
+      canvas_.forget();
     }
     if (!above_.empty() || lines != lines_) {
       lines_ = std::move(lines);

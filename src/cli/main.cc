@@ -26,8 +26,7 @@ Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone
 
 constexpr Command kCommands[] = {
     {"run", run_command},       {"batch", batch_command},       {"reap", reap_command},
-    {"doctor", doctor_command}, {"simulate", simulate_command},
-    {"ctl", ctl_command},
+    {"doctor", doctor_command}, {"simulate", simulate_command}, {"ctl", ctl_command},
 };
 
 int dispatch(int argc, char** argv) {

@@ -33,6 +33,13 @@ TEST(Canvas, ErasesWhatItDrewAndNothingElse) {
   EXPECT_EQ(canvas.erase(), "");
 }
 
+TEST(Canvas, LeavesAloneWhatItHasForgotten) {
+  Canvas canvas;
+  (void)canvas.replace("", {"one"});
+  canvas.forget();
+  EXPECT_EQ(canvas.erase(), "");
+}
+
 TEST(TakeWholeLines, LeavesTheBeginOfTheNext) {
   std::string text = "one\ntwo\nthr";
   EXPECT_EQ(take_whole_lines(text), "one\ntwo\n");
