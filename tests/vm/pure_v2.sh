@@ -1,7 +1,7 @@
 #!/bin/bash
 # The command line on a kernel whose cgroups are all v2, in a machine where everything takes longer.
-# vm: --kernel 6.1
-# vm: --kernel 6.12
+# vm: --kernel 6.1 --timeout 1400
+# vm: --kernel 6.12 --timeout 1400
 set -uo pipefail
 cd "$(dirname "$0")/../cli" || exit 1
 export PATIENCE=300 ROUNDS=6
