@@ -8,10 +8,12 @@
 #include "cli/command.h"
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
+#include "cli/governed_run.h"
 #include "engine/batch.h"
 #include "engine/host.h"
 #include "output/disk.h"
 #include "policy/attempt.h"
+#include "record/json.h"
 #include "record/summary.h"
 
 namespace plimsoll::cli {
@@ -62,57 +64,24 @@ engine::BatchConfig batch_config(const BatchOptions& options, std::vector<policy
   return config;
 }
 
-// What people are told at the end, on standard error.
-void print_end(const BatchOptions& options, const record::RunSummary& summary,
-               const record::Digest& digest) {
-  if (options.quiet) return;
-  const record::TextStyle style = stderr_style();
-  std::string text;
-  if (options.heaviest) {
-    for (const record::Weight weight :
-         {record::Weight::memory, record::Weight::cpu, record::Weight::stall}) {
-      text += record::heaviest_table(digest, weight, style);
-    }
-  }
-  text += record::run_text(summary, digest, style);
-  std::fwrite(text.data(), 1, text.size(), stderr);
-}
-
 Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, BatchFiles files,
-                guardian::Link link) {
+                guardian::Link link, std::vector<std::string> command_line) {
   const engine::MachineConfig machine_options = machine_config(options, jobs);
   auto machine = engine::Machine::create(std::move(link), machine_options);
   if (!machine) return pass(std::move(machine));
-
-  record::Digest digest(options.heaviest.value_or(1));
-  ProgressLine progress(options.progress.value_or(*parse_progress("auto")), loop::now());
-  engine::BatchObserver observer;
-  observer.progress = [&](const engine::Progress& now) { progress.update(now, loop::now()); };
-  observer.notice = [&](const std::string& text) { progress.note(text); };
-  observer.ended = [&](const policy::JobSpec& job, const record::JobReport& report,
-                       Bytes received) {
-    digest.add(report);
-    progress.ended(job, report);
-    if (auto told = files.job_ended(job, report, received)) progress.note(*told);
-  };
-
   auto governor = governor_config(options.governor, **machine);
   if (!governor) return pass(std::move(governor));
-  policy::Estimator estimator;
-  engine::Batch batch(**machine, estimator,
-                      batch_config(options, std::move(jobs), machine_options.run_id, *governor),
-                      std::move(observer));
-  auto summary = batch.run();
-  if (!summary) return pass(std::move(summary));
-  if (auto told = files.run_ended(*summary)) progress.note(*told);
-  progress.finish();
-  print_end(options, *summary, digest);
-  return policy::batch_exit_status(digest.jobs() - digest.succeeded());
+  GovernedRun governed(**machine, options, std::move(files),
+                       batch_config(options, std::move(jobs), machine_options.run_id, *governor),
+                       std::move(command_line));
+  return governed.run();
 }
 
 }  // namespace
 
 int batch_command(int argc, char** argv) {
+  std::vector<std::string> command_line = {"plimsoll"};
+  command_line.insert(command_line.end(), argv, argv + argc);
   BatchOptions options;
   if (const auto status = parse_batch_options(options, argc, argv)) return *status;
   const auto failed = [](const Error& error) {
@@ -131,7 +100,8 @@ int batch_command(int argc, char** argv) {
   if (!*jobs) return failed(jobs->error());
   auto files = BatchFiles::open(options);
   if (!files) return failed(files.error());
-  auto status = run(options, std::move(**jobs), std::move(*files), std::move(*link));
+  auto status =
+      run(options, std::move(**jobs), std::move(*files), std::move(*link), std::move(command_line));
   return status ? *status : failed(status.error());
 }
 

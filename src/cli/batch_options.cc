@@ -102,10 +102,11 @@ void add_output_options(CLI::App& app, BatchOptions& options) {
   app.add_option("--results", options.results, "Directory for the output of each job as well");
   app.add_option("--report", options.report,
                  "File for the report: JSON lines, a job each and last the run; - is stdout");
-  add_parsed(app, "--progress", options.progress, parse_progress, "auto, plain or none");
+  add_parsed(app, "--progress", options.progress, parse_progress, "auto, plain, json or none");
   add_parsed(app, "--heaviest", options.heaviest, parse_count,
-             "At the end, tables of the N heaviest jobs");
-  app.add_flag("-q,--quiet", options.quiet, "No summary on standard error");
+             "At the end, tables of the N heaviest jobs (10 by memory)");
+  app.add_flag("-q,--quiet", options.quiet,
+               "No summary on standard error, and no progress unless asked for");
   app.add_flag("--dry-run", options.dry_run, "Print the commands and run none");
 }
 

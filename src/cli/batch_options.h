@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/display.h"
 #include "cli/governor_options.h"
-#include "cli/progress.h"
 #include "jobs/input.h"
 #include "output/collector.h"
 #include "policy/queue.h"

@@ -14,6 +14,7 @@ int run_command(int argc, char** argv);
 int batch_command(int argc, char** argv);
 int reap_command(int argc, char** argv);
 int doctor_command(int argc, char** argv);
+int ctl_command(int argc, char** argv);
 int simulate_command(int argc, char** argv);
 int history_command(int argc, char** argv);
 int runs_command(int argc, char** argv);

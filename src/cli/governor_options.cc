@@ -20,6 +20,12 @@ Bytes amount_of(const MemoryAmount& amount, Bytes whole) {
   return {static_cast<std::uint64_t>(static_cast<double>(whole.count) * share)};
 }
 
+Bytes capacity_of(const engine::Machine& machine) {
+  const cgroup::Directory* memory = machine.pool().of(cgroup::Controller::memory);
+  const Bytes total = engine::describe_host(machine.hierarchies().layout()).memory;
+  return memory == nullptr ? total : engine::memory_capacity(*memory, total);
+}
+
 }  // namespace
 
 Result<MemoryAmount> parse_memory_amount(std::string_view text) {
@@ -47,24 +53,29 @@ void add_governor_options(CLI::App& app, GovernorOptions& options) {
   app.add_flag("--no-pause", options.no_pause, "Freeze no job");
 }
 
+Result<Bytes> line_of(const MemoryAmount& amount, const engine::Machine& machine) {
+  const Bytes capacity = capacity_of(machine);
+  const Bytes line = amount_of(amount, capacity);
+  if (line < kLineMin) {
+    return fail("a line of " + format_bytes(line) + " holds no job; at most " +
+                format_bytes(capacity) + " are to be had here");
+  }
+  if (line > capacity) {
+    return fail("a line of " + format_bytes(line) + " is more than the " + format_bytes(capacity) +
+                " that can be had here");
+  }
+  return line;
+}
+
 Result<policy::GovernorConfig> governor_config(const GovernorOptions& options,
                                                const engine::Machine& machine) {
-  const cgroup::Directory* memory = machine.pool().of(cgroup::Controller::memory);
-  const Bytes total = engine::describe_host(machine.hierarchies().layout()).memory;
-  const Bytes capacity = memory == nullptr ? total : engine::memory_capacity(*memory, total);
+  const Bytes capacity = capacity_of(machine);
   policy::GovernorConfig config;
   config.reserve =
       options.reserve ? amount_of(*options.reserve, capacity) : engine::default_reserve(capacity);
-  config.line = options.line ? amount_of(*options.line, capacity) : capacity - config.reserve;
-  if (config.line < kLineMin) {
-    return fail(std::string(options.line ? "--line" : "--reserve") + ": a line of " +
-                format_bytes(config.line) + " holds no job; at most " + format_bytes(capacity) +
-                " are to be had here");
-  }
-  if (config.line > capacity) {
-    return fail("--line: " + format_bytes(config.line) + " is more than the " +
-                format_bytes(capacity) + " that can be had here");
-  }
+  auto line = line_of(options.line.value_or(capacity - config.reserve), machine);
+  if (!line) return pass(std::move(line), options.line ? "--line" : "--reserve");
+  config.line = *line;
   config.cores = options.cores.value_or(engine::usable_cores(machine.hierarchies()));
   config.jobs_max = std::min(static_cast<unsigned>(options.jobs_max.value_or(kJobsMaxDefault)),
                              engine::jobs_by_descriptors());

@@ -36,6 +36,9 @@ Result<MemoryAmount> parse_memory_amount(std::string_view text);
 // group costs us (some 25 descriptors), not a guess at what the machine can bear.
 inline constexpr unsigned kJobsMaxDefault = 1000;
 
+// A line as the user named it. An error says what makes no sense about it here.
+Result<Bytes> line_of(const MemoryAmount& amount, const engine::Machine& machine);
+
 // The configuration on this machine. An error names the option whose value makes no sense here.
 Result<policy::GovernorConfig> governor_config(const GovernorOptions& options,
                                                const engine::Machine& machine);

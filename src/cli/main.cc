@@ -16,6 +16,7 @@ Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone
   run       run one command:           plimsoll run --memory-max 2G -- make -j4
   batch     run many:                  plimsoll batch jobs.txt
                                        plimsoll batch -- gzip -k {} ::: *.log
+  ctl       look at a run, steer it:   plimsoll ctl status
   reap      kill and remove groups:    plimsoll reap --stale
   runs      runs that were recorded:   plimsoll runs
   explain   why one went as it did:    plimsoll explain last 17
@@ -29,7 +30,7 @@ Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone
 constexpr Command kCommands[] = {
     {"run", run_command},           {"batch", batch_command},     {"reap", reap_command},
     {"runs", runs_command},         {"explain", explain_command}, {"history", history_command},
-    {"simulate", simulate_command}, {"doctor", doctor_command},
+    {"simulate", simulate_command}, {"doctor", doctor_command},   {"ctl", ctl_command},
 };
 
 int dispatch(int argc, char** argv) {

@@ -59,7 +59,11 @@ Batch::Batch(Machine& machine, policy::Estimator& estimator, BatchConfig config,
       system_(machine),
       conductor_(config_.conductor, estimator,
                  {.event = [this](const Event& event) { on_event(event); },
-                  .over = [this](const JobOver& over) { on_conducted(over); }}),
+                  .over = [this](const JobOver& over) { on_conducted(over); },
+                  .learnt =
+                      [this](const policy::Experience& experience) {
+                        if (observer_.learnt) observer_.learnt(experience);
+                      }}),
       world_(machine, system_, conductor_,
              {.prepare = [this](const policy::Start& start) { return prepare(start); },
               .over = [this](AttemptKey key, const policy::AttemptEnd&) { on_over(key); },
@@ -174,7 +178,6 @@ void Batch::discard_output_of(JobId job) {
   }
 }
 
-// What people need not look up in the record: their jobs were touched.
 void Batch::on_event(const Event& event) {
   if (observer_.event) observer_.event(event);
 }
@@ -341,6 +344,7 @@ void Batch::pause_all() {
     if (frozen) frozen_ = std::move(*frozen);
     world_.suspend_all();
   }
+  if (observer_.stopping) observer_.stopping();
   machine_.stop_guardian();
 }
 
@@ -348,6 +352,7 @@ void Batch::resume_all() {
   if (!frozen_) return;
   frozen_.reset();
   world_.resume_all();
+  if (observer_.resumed) observer_.resumed();
 }
 
 void Batch::tell_progress() {

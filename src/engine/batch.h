@@ -37,6 +37,11 @@ struct BatchObserver {
   std::function<void(const Progress&)> progress;
   // A job has ended for good; `received` is how many bytes it has written.
   std::function<void(const policy::JobSpec&, const record::JobReport&, Bytes received)> ended;
+  // What an attempt has taught the estimator.
+  std::function<void(const policy::Experience&)> learnt;
+  // The terminal has stopped the run (Ctrl-Z): the last word before it stands still, and the first
+  // after it goes on.
+  std::function<void()> stopping, resumed;
   // What was decided and why, and what became of it.
   std::function<void(const Event&)> event;
   // Something that people should know: a retry, a stuck process, a full disk.

@@ -267,6 +267,7 @@ void Conductor::State::learn(const Book& book, const Live& live, const policy::A
                                 .memory_hint = book.facts.memory_hint,
                                 .curve = live.course.course()};
   estimator_.learn(experience);
+  if (listener_.learnt) listener_.learnt(experience);
   kinds_.learnt(book.key);
 }
 
@@ -328,11 +329,10 @@ Result<void> Conductor::State::kill(JobId job, const std::string& reason) {
   return {};
 }
 
-void Conductor::State::set_line(Bytes line) {
+void Conductor::State::set_line(Bytes line, std::string reason) {
   governor_.set_line(line);
   if (world_ == nullptr) return;
-  tell(EventKind::line, {}, "the user has set another line",
-       {{"line_bytes", static_cast<double>(line.count)}});
+  tell(EventKind::line, {}, std::move(reason), {{"line_bytes", static_cast<double>(line.count)}});
   turn();
 }
 

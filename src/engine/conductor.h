@@ -38,6 +38,8 @@ struct JobOver {
 struct ConductorListener {
   std::function<void(const Event&)> event;
   std::function<void(const JobOver&)> over;
+  // What the estimator has just learnt from an attempt, for whoever stores it.
+  std::function<void(const policy::Experience&)> learnt{};
 };
 
 enum class JobState : std::uint8_t { running, frozen, waiting };
@@ -108,7 +110,8 @@ class Conductor : public policy::WorldObserver {
   Result<void> resume(JobId job);
   // Of a job that runs: its end is `cancelled`.
   Result<void> kill(JobId job, const std::string& reason);
-  void set_line(Bytes line);
+  // The bytes that the pool may use from now on, and why they are others.
+  void set_line(Bytes line, std::string reason);
   void set_jobs_max(unsigned jobs_max);
 
   // O(running).

@@ -44,7 +44,9 @@ Result<void> Conductor::kill(JobId job, const std::string& reason) {
   return state_->kill(job, reason);
 }
 
-void Conductor::set_line(Bytes line) { state_->set_line(line); }
+void Conductor::set_line(Bytes line, std::string reason) {
+  state_->set_line(line, std::move(reason));
+}
 
 void Conductor::set_jobs_max(unsigned jobs_max) {
   state_->queue_.set_jobs_max(jobs_max);

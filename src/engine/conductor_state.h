@@ -65,7 +65,7 @@ class Conductor::State {
 
   Result<Live*> running(JobId job);
   Result<void> kill(JobId job, const std::string& reason);
-  void set_line(Bytes line);
+  void set_line(Bytes line, std::string reason);
   [[nodiscard]] ConductorStatus status() const;
   [[nodiscard]] std::optional<Duration> remaining() const;
 

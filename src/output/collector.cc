@@ -90,6 +90,22 @@ class Teller {
   std::weak_ptr<Callbacks> callbacks_;
 };
 
+// Hands pieces to the screen on the supervisor's loop, and its answers to the relay on ours.
+std::function<void(std::string)> screen_call(const loop::Loop& supervisor, const Screen& screen,
+                                             std::weak_ptr<Callbacks> alive,
+                                             std::function<void(std::function<void()>)> back,
+                                             std::function<void(Result<void>)> answer) {
+  auto done = [back = std::move(back), answer = std::move(answer)](Result<void> taken) {
+    back([answer, taken = std::move(taken)] { answer(taken); });
+  };
+  return [post = supervisor.poster(), print = screen.print, alive = std::move(alive),
+          done = std::move(done)](std::string piece) {
+    post([print, alive, done, piece = std::move(piece)]() mutable {
+      if (!alive.expired()) print(std::move(piece), done);
+    });
+  };
+}
+
 // The thread inherits a mask that blocks everything: signals are the supervisor's, and a write to a
 // closed pipe or beyond a limit is to fail, not to kill.
 template <class Body>
@@ -165,6 +181,13 @@ Result<std::unique_ptr<Collector>> Collector::start(const loop::Loop& supervisor
                                              .trouble = teller.tell(&Callbacks::trouble),
                                              .lost = teller.tell(&Callbacks::lost),
                                              .drained = teller.tell(&Callbacks::drained)});
+  if (config.screen) {
+    Relay* const relay = collector->relay_.get();
+    relay->use_screen(
+        screen_call(supervisor, *config.screen, collector->callbacks_, collector->post_,
+                    [relay](Result<void> taken) { relay->on_screen(std::move(taken)); }),
+        {config.screen->shows_out, config.screen->shows_err});
+  }
   collector->thread_ =
       start_deaf_thread([relay = collector->relay_.get(), turns = collector->loop_.get()] {
         while (!relay->stopped()) PLIMSOLL_CHECK(turns->run_once(Duration(-1)));

@@ -20,12 +20,22 @@ namespace plimsoll::output {
 
 class Relay;
 
+// A terminal on which somebody else draws: what goes there is handed over instead of written.
+struct Screen {
+  // Called on the supervisor's loop. One piece at a time: `done` tells, from that loop, that it was
+  // taken or why that is for ever impossible. An empty piece is the last: `done` comes when all has
+  // been written.
+  std::function<void(std::string piece, std::function<void(Result<void>)> done)> print{};
+  bool shows_out = false, shows_err = false;  // which of the two outputs lead there
+};
+
 struct Config {
   Order order = Order::group;
   int out = STDOUT_FILENO;  // duplicated by start(); both may be the same file
   int err = STDERR_FILENO;
   std::string spool_dir{};                   // default_spool_dir()
   std::optional<std::string> results_dir{};  // --results
+  std::optional<Screen> screen{};
   Duration escape_grace = kEscapeGrace;
   Duration retry_after = kRetryAfter;
 };

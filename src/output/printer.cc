@@ -26,6 +26,11 @@ Result<Printer::Flushed> Printer::flush() {
   return Flushed::all;
 }
 
+std::string Printer::take() {
+  written_ = 0;
+  return std::exchange(piece_, {});
+}
+
 std::string& Printer::piece(Side side) {
   PLIMSOLL_CHECK(piece_.empty());
   side_ = side;

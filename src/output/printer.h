@@ -26,6 +26,9 @@ class Printer {
   // The piece to be written next, to be filled; only when nothing is in hand.
   std::string& piece(Side side);
 
+  // Takes the piece away: somebody else writes it.
+  [[nodiscard]] std::string take();
+
   [[nodiscard]] Side side() const { return side_; }
   [[nodiscard]] int fd() const { return out().outlet.fd(); }
   [[nodiscard]] const Error& why_lost() const { return out().why_lost; }

@@ -217,14 +217,11 @@ void Relay::drain() {
 }
 
 void Relay::print() {
-  if (outlet_watch_ || printer_stalled_ || printing_goes_on_) return;
+  if (outlet_watch_ || printer_stalled_ || printing_goes_on_ || handed_over_) return;
   for (int pieces = 0; pieces < kPiecesPerTurn; ++pieces) {
     if (!flush()) return;
     Channel* const channel = turns_->next();
-    if (!channel) {
-      if (attempts_.empty() && std::exchange(draining_, false)) reports_.drained();
-      return;
-    }
+    if (!channel) return finish_printing();
     compose(*channel);
   }
   printing_goes_on_ = true;
@@ -234,8 +231,36 @@ void Relay::print() {
   });
 }
 
+// Nothing is left to print for now.
+void Relay::finish_printing() {
+  if (!draining_ || !attempts_.empty()) return;
+  if (hand_over_ && !std::exchange(screen_told_, true)) {
+    handed_over_ = true;
+    return hand_over_({});
+  }
+  draining_ = false;
+  reports_.drained();
+}
+
+void Relay::on_screen(Result<void> taken) {
+  handed_over_ = false;
+  const bool news = !taken && !screen_lost_;
+  if (news) {
+    screen_lost_ = true;
+    reports_.lost({.side = setup_.printer.side(), .error = std::move(taken).error()});
+  }
+  print();
+}
+
 // Whether nothing is in hand any more.
 bool Relay::flush() {
+  if (screen_sides_[static_cast<std::size_t>(setup_.printer.side())]) {
+    std::string piece = setup_.printer.take();
+    if (piece.empty() || screen_lost_) return true;
+    handed_over_ = true;
+    hand_over_(std::move(piece));
+    return false;
+  }
   auto flushed = setup_.printer.flush();
   if (!flushed) {
     printer_stalled_ = true;

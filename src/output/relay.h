@@ -47,11 +47,20 @@ class Relay {
   Relay& operator=(const Relay&) = delete;
   ~Relay() = default;
 
+  // Pieces for these sides, by Side, are handed over instead of written; on_screen() answers each.
+  // Before anything else.
+  void use_screen(std::function<void(std::string)> hand_over, std::array<bool, 2> sides) {
+    hand_over_ = std::move(hand_over);
+    screen_sides_ = sides;
+  }
+
   // What Collector and Capture hand on.
   void open(std::shared_ptr<Attempt> attempt);
   void finish(std::uint64_t serial, Disposition disposition, TrafficTold told);
   void close(JobId job);
   void drain();
+  // The piece that was handed over is taken, or never will be.
+  void on_screen(Result<void> taken);
   void stop() { stopped_ = true; }
   [[nodiscard]] bool stopped() const { return stopped_; }
 
@@ -77,6 +86,7 @@ class Relay {
   void report(std::optional<JobId> job, Error error, std::string consequence);
 
   void print();
+  void finish_printing();
   [[nodiscard]] bool flush();
   void compose(Channel& channel);
 
@@ -98,6 +108,11 @@ class Relay {
 
   loop::Watch outlet_watch_;       // while an outlet has no room
   bool printing_goes_on_ = false;  // a call of print() is posted
+  std::function<void(std::string)> hand_over_;
+  std::array<bool, 2> screen_sides_{};
+  bool handed_over_ = false;  // the screen has a piece and has not answered
+  bool screen_told_ = false;  // that no piece will follow
+  bool screen_lost_ = false;  // what goes there is thrown away
   bool draining_ = false;
   bool stopped_ = false;
 };

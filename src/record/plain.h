@@ -7,11 +7,13 @@
 // Text from outside (commands, names of processes) made fit for a terminal.
 namespace plimsoll::record {
 
-// `text` with '?' for each control character and for each byte that is no part of a UTF-8
-// character: it can neither move the cursor nor break a line.
+// `text` with '?' for each control character, those included that turn the order of writing or that
+// nobody sees, and for each byte that is no part of a UTF-8 character: it can neither move the
+// cursor nor break a line.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// How many columns a printable() text takes, every character taken as one wide.
+// How many columns a printable() text takes on a terminal: ideographs and most emoji take two, all
+// else is taken as one wide, marks that combine too. Seldom too many, never too few.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
 // A printable() text of `width` columns or fewer: what is too long ends in "..", within `width`.

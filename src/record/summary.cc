@@ -37,6 +37,16 @@ std::string percent_text(double part, double whole) {
   return fmt::format("{:.0f} %", part / whole * kWhole);
 }
 
+// "NAME 6.00 GiB of 8.00 GiB (75 %)", as far as it is known.
+void add_of(Items& items, const char* name, const std::optional<Bytes>& part,
+            const std::optional<Bytes>& whole) {
+  add(items, name, part);
+  if (!part || !whole || *whole == Bytes{}) return;
+  items.back() += fmt::format(
+      " of {} ({})", format_bytes(*whole),
+      percent_text(static_cast<double>(part->count), static_cast<double>(whole->count)));
+}
+
 Items time_items(const JobReport& report) {
   Items items;
   const JobTimes& times = report.times;
@@ -60,12 +70,7 @@ Items memory_items(const JobReport& report) {
   Items items;
   if (report.usage) {
     const measure::MemoryUsage& memory = report.usage->totals.memory;
-    add(items, "peak", memory.peak);
-    if (memory.peak && memory.max && memory.max->count > 0) {
-      items.back() += fmt::format(" of {} ({})", format_bytes(*memory.max),
-                                  percent_text(static_cast<double>(memory.peak->count),
-                                               static_cast<double>(memory.max->count)));
-    }
+    add_of(items, "peak", memory.peak, memory.max);
     if (memory.swap_peak > Bytes{}) add(items, "swap peak", memory.swap_peak);
   }
   if (report.rusage) add(items, "largest process", std::optional(report.rusage->maxrss));
@@ -231,9 +236,15 @@ std::string run_text(const RunSummary& summary, const Digest& digest, const Text
     outcomes.push_back(fmt::format("{} {}", policy::name_of(outcome), count));
   }
   add(cpu, "used", summary.cpu_usage);
-  add_if_any(cpu, "lost", summary.lost_cpu);
-  add(memory, "used peak", summary.used_peak);
-  add(memory, "line", summary.line);
+  if (summary.lost_cpu > Duration{}) {
+    add(cpu, "lost", summary.lost_cpu);
+    if (summary.cpu_usage > Duration{}) {
+      cpu.back() +=
+          fmt::format(" ({})", percent_text(static_cast<double>(summary.lost_cpu->count()),
+                                            static_cast<double>(summary.cpu_usage->count())));
+    }
+  }
+  add_of(memory, "used peak", summary.used_peak, summary.line);
   if (summary.oom_kills > 0u) memory.push_back(fmt::format("kernel kills {}", *summary.oom_kills));
   if (summary.holds > 0) governor.push_back(fmt::format("holds {}", summary.holds));
   if (summary.pauses > 0) governor.push_back(fmt::format("pauses {}", summary.pauses));

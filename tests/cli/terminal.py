@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`plimsoll run` under a terminal and a shell with job control, as someone types at it."""
+"""`plimsoll run` and `batch` under a terminal and a shell with job control, as someone types."""
 
 import fcntl
 import os
@@ -334,6 +334,35 @@ def the_terminal_goes_away(t):
 def coloured_only_on_a_terminal(t):
     assert "\x1b[" in t.command('TERM=xterm "$PLIMSOLL" run -- sh -c "exit 3"')
     assert "\x1b[" not in t.command('NO_COLOR=1 "$PLIMSOLL" run -- sh -c "exit 3"')
+
+
+BATCH = '"$PLIMSOLL" batch -j2 --'
+FRAME = r"\d/2 done.*?\x1b\[K"  # its first line
+
+
+def batch_draws_in_place_and_goes_away(t):
+    t.type_line(f"{BATCH} 'sleep {{}}; echo said {{}}; echo oh >&2' ::: 1 2")
+    t.expect(FRAME)
+    before, _ = t.expect("said 1\r\noh\r\n")
+    assert before.endswith("\r\x1b[J"), f"the frame was not taken away: {before[-200:]!r}"
+    t.expect(FRAME)
+    t.expect("\r\x1b\\[Jsaid 2\r\n")
+    before, _ = t.expect("2 of 2 jobs succeeded")
+    assert "\x1b[J" in before, "the frame stands still"
+    t.expect(PROMPT)
+
+
+def batch_draws_nothing_without_colour_or_for_a_dumb_terminal(t):
+    for setting in ("NO_COLOR=1", "TERM=dumb"):
+        seen = t.command(f"{setting} {BATCH} 'sleep 0.3; echo said {{}}' ::: 1 2")
+        assert "said 1\r\n" in seen and "[2/2] done in " in seen, seen
+        if setting == "NO_COLOR=1":
+            assert "\x1b[" not in seen, seen
+
+
+def batch_in_the_background_draws_nothing(t):
+    seen = t.command(f"{BATCH} 'sleep 0.5; echo said {{}}' ::: 1 2 & wait")
+    assert "said 1\r\n" in seen and " running" not in seen, seen
 
 
 CASES = [value for value in list(globals().values())

@@ -20,9 +20,10 @@ TEST(Printable, LetsNothingControlTheTerminal) {
             "31m",
             "?31m"},  // C1: CSI
         Row{"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"}, Row{"cut \xe2\x82", "cut ??"},
-        Row{"\xc0\xaf\xe0\x80\xaf", "?????"},          // overlong
-        Row{"\xed\xa0\x80", "???"},                    // surrogate
-        Row{"\xf4\x90\x80\x80\xff\x7f", "??????"}}) {  // beyond Unicode
+        Row{"\xc0\xaf\xe0\x80\xaf", "?????"},               // overlong
+        Row{"\xed\xa0\x80", "???"},                         // surrogate
+        Row{"a\xe2\x80\xae\x62\xe2\x80\x8b\x63", "a?b?c"},  // turned around, and hidden
+        Row{"\xf4\x90\x80\x80\xff\x7f", "??????"}}) {       // beyond Unicode
     EXPECT_EQ(printable(from), to) << from;
   }
 }
@@ -46,6 +47,15 @@ TEST(Fitted, CutsBetweenCharacters) {
             "gr\xc3\xbc..");
   EXPECT_EQ(fitted("long", 1), ".");
   EXPECT_EQ(fitted("long", 0), "");
+}
+
+TEST(Columns, IdeographsAndEmojiAreTwoWide) {
+  const std::string tea = "\xe8\x8c\xb6";
+  const std::string smile = "\xf0\x9f\x98\x80";
+  EXPECT_EQ(columns_of(tea + "!" + smile), 5u);
+  EXPECT_EQ(columns_of("\xe2\x94\x81"), 1u);  // of which bars are drawn
+  EXPECT_EQ(fitted(tea + tea + tea, 5), tea + "..");
+  EXPECT_EQ(fitted(tea + tea + tea, 6), tea + tea + tea);
 }
 
 TEST(TableText, AlignsAndCutsTheLastColumn) {

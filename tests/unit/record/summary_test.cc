@@ -172,7 +172,7 @@ TEST(RunText, ListsTheFailedOnes) {
             "plimsoll: 1 of 4 jobs succeeded in 1m05s\n"
             "  outcomes     exited 2, timed_out 1, skipped 1\n"
             "  cpu          used 12.0 s\n"
-            "  memory       used peak 6.00 GiB, line 8.00 GiB, kernel kills 1\n"
+            "  memory       used peak 6.00 GiB of 8.00 GiB (75 %), kernel kills 1\n"
             "  governor     holds 3\n"
             "failed:\n"
             "  2: exited with code 2 [cc -c a-file-with-a-long-name-2.c -o object.o]\n"

@@ -1,0 +1,237 @@
+// plimsoll ctl: acts on a run that goes on.
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "base/quantity.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/diagnostics.h"
+#include "cli/display.h"
+#include "cli/exit_status.h"
+#include "cli/frame.h"
+#include "cli/options.h"
+#include "engine/control_protocol.h"
+#include "engine/runtime_dir.h"
+#include "record/plain.h"
+#include "record/table.h"
+
+namespace plimsoll::cli {
+namespace {
+
+constexpr int kRefused = 1;
+// A run answers at once; one that is being stopped by a debugger, say, does not.
+constexpr timeval kPatience{.tv_sec = 10, .tv_usec = 0};
+
+struct CtlOptions {
+  std::string run;  // empty: the only one
+  bool json = false;
+  engine::ControlRequest request;
+  std::string done;  // what is told when it is
+};
+
+constexpr const char* kFooter =
+    R"(JOB is a job's name or its number. RUN is a run's id, the beginning of one, or the path of a
+socket; without --run it is the only run that goes on.
+
+Examples:
+  plimsoll ctl status
+  plimsoll ctl pause link-chrome
+  plimsoll ctl line 12G
+  plimsoll ctl --run 20261121-0359 jobs 4
+  plimsoll ctl status --json | jq .status.used_bytes
+
+Exit status: 0 done, 1 refused by the run, 125 for a mistake or if there is no such run.
+)";
+
+// One subcommand with a word that it takes, if it takes one.
+void add_command(CLI::App& app, const std::string& name, const std::string& help) {
+  app.add_subcommand(name, help);
+}
+
+void add_command(CLI::App& app, const std::string& name, const std::string& help,
+                 const std::string& word, std::string& value) {
+  app.add_subcommand(name, help)->add_option(word, value)->required();
+}
+
+Result<engine::ControlRequest> request_of(const std::string& command, const std::string& word) {
+  if (command == "status") return engine::ControlRequest(engine::AskStatus{});
+  if (command == "pause") return engine::ControlRequest(engine::PauseJob{word});
+  if (command == "resume") return engine::ControlRequest(engine::ResumeJob{word});
+  if (command == "kill") return engine::ControlRequest(engine::KillJob{word});
+  if (command == "line") return engine::ControlRequest(engine::SetLine{word});
+  const auto jobs = to_u64(word);
+  if (!jobs || *jobs < 1 || *jobs > engine::kJobsAtOnceMax) {
+    return fail("jobs: found \"" + word + "\", expected a number from 1 to " +
+                std::to_string(engine::kJobsAtOnceMax));
+  }
+  return engine::ControlRequest(engine::SetJobsMax{static_cast<unsigned>(*jobs)});
+}
+
+std::string done_text(const std::string& command, const std::string& word) {
+  if (command == "pause") return "job " + word + " is paused";
+  if (command == "resume") return "job " + word + " goes on";
+  if (command == "kill") return "job " + word + " is killed";
+  if (command == "jobs") return "at most " + word + " jobs run at once now";
+  return {};
+}
+
+std::optional<int> parse(CtlOptions& options, int argc, char** argv) {
+  CLI::App app("Acts on a run that goes on.", "ctl");
+  app.footer(kFooter);
+  app.fallthrough();
+  app.require_subcommand(1);
+  app.add_option("--run", options.run, "Which run");
+  app.add_flag("--json", options.json, "The run's answer as it came");
+  std::string word;
+  add_command(app, "status", "What runs, what waits and why");
+  add_command(app, "pause", "Stop a running job where it stands", "JOB", word);
+  add_command(app, "resume", "Let a paused job go on", "JOB", word);
+  add_command(app, "kill", "End a running job: cancelled", "JOB", word);
+  add_command(app, "line", "Bytes that all jobs together may use: 12G, 80%", "SIZE", word);
+  add_command(app, "jobs", "How many jobs may run at once", "N", word);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto status = parse_or_exit_status(app, std::move(arguments))) return status;
+  const std::string command = app.get_subcommands().front()->get_name();
+  auto request = request_of(command, word);
+  if (!request) {
+    complain("ctl: " + request.error().message());
+    return kPlimsollFailed;
+  }
+  options.request = std::move(*request);
+  options.done = done_text(command, word);
+  return std::nullopt;
+}
+
+std::string listed(const std::vector<std::string>& runs) {
+  std::string text;
+  for (const std::string& run : runs) text += (text.empty() ? "" : ", ") + run;
+  return text;
+}
+
+// The run that is meant, of those that live.
+Result<std::string> choose_run(const std::string& wanted, const std::vector<std::string>& runs) {
+  if (runs.empty()) return fail("no run goes on");
+  std::vector<std::string> matches;
+  for (const std::string& run : runs) {
+    if (run == wanted) return run;
+    if (run.starts_with(wanted)) matches.push_back(run);
+  }
+  if (matches.size() == 1) return matches.front();
+  if (matches.empty()) return fail("no run \"" + wanted + "\" goes on; there is " + listed(runs));
+  return fail((wanted.empty() ? "several runs go on; name one with --run: "
+                              : "--run \"" + wanted + "\" is the beginning of several: ") +
+              listed(matches));
+}
+
+Result<UniqueFd> connect(const std::string& wanted) {
+  std::string directory = engine::runtime_dir();
+  std::string run = wanted;
+  if (const std::size_t slash = wanted.rfind('/'); slash != std::string::npos) {
+    constexpr std::string_view kSuffix = ".sock";
+    directory = wanted.substr(0, slash + 1);
+    run = wanted.substr(slash + 1);
+    if (run.ends_with(kSuffix)) run.resize(run.size() - kSuffix.size());
+  }
+  auto opened = engine::open_runtime_dir(directory);
+  if (!opened && opened.error().gone()) return fail("no run goes on");
+  if (!opened) return opened;
+  auto runs = engine::live_runs(opened->get());
+  if (!runs) return pass(std::move(runs));
+  auto chosen = choose_run(run, *runs);
+  if (!chosen) return pass(std::move(chosen));
+  auto connected = engine::connect_to_run(opened->get(), *chosen);
+  if (!connected) return connected;
+  ::fcntl(connected->get(), F_SETFL, 0);
+  ::setsockopt(connected->get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  ::setsockopt(connected->get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+  return connected;
+}
+
+// The line of the answer, without its newline.
+Result<std::string> ask(int fd, const engine::ControlRequest& request) {
+  std::string_view rest;
+  const std::string line = engine::to_line(request);
+  for (rest = line; !rest.empty();) {
+    const ssize_t sent = ::send(fd, rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (sent < 0) return fail_errno("ask the run");
+    rest.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  std::string answer;
+  std::array<char, 65536> buffer{};
+  while (answer.size() < engine::kAnswerBytesMax) {
+    const ssize_t got = ::recv(fd, buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EAGAIN) return fail("the run does not answer");
+    if (got < 0) return fail_errno("hear the run");
+    if (got == 0) return fail("the run ended before it answered");
+    answer.append(buffer.data(), static_cast<std::size_t>(got));
+    if (const std::size_t end = answer.find('\n'); end != std::string::npos) {
+      return answer.substr(0, end);
+    }
+  }
+  return fail("the run's answer is longer than " + std::to_string(engine::kAnswerBytesMax) +
+              " bytes");
+}
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+// What the governor had to do; nothing if nothing.
+std::string so_far_text(const engine::Counts& counts) {
+  std::vector<std::string> items;
+  if (counts.used_peak > Bytes{}) items.push_back("used peak " + format_bytes(counts.used_peak));
+  if (counts.pauses > 0) items.push_back("pauses " + std::to_string(counts.pauses));
+  if (counts.evictions > 0) items.push_back("evictions " + std::to_string(counts.evictions));
+  if (counts.lost_cpu > Duration{}) {
+    items.push_back("CPU time lost " + format_duration(counts.lost_cpu));
+  }
+  return record::labelled_text("so far", items, style_of(STDOUT_FILENO).width);
+}
+
+void print_status(const engine::RunStatus& status) {
+  const record::TextStyle text = style_of(STDOUT_FILENO);
+  FrameStyle style{.width = text.width, .colour = text.colour, .glyphs = terminal_glyphs()};
+  constexpr std::size_t kSurroundings = 8;  // lines beside those of jobs
+  style.height = status.running.size() + kSurroundings;
+  print(record::printable(status.run) + "\n");
+  for (const std::string& line : frame_lines(status, style)) print(line + "\n");
+  print(so_far_text(status.counts));
+}
+
+Result<int> run(const CtlOptions& options) {
+  auto connected = connect(options.run);
+  if (!connected) return pass(std::move(connected));
+  auto line = ask(connected->get(), options.request);
+  if (!line) return pass(std::move(line));
+  const auto answer = engine::parse_answer(*line);
+  if (!answer) return fail("the run's answer: " + answer.error().message());
+  if (options.json) {
+    print(*line + "\n");
+    return answer->error ? kRefused : kSuccess;
+  }
+  if (answer->error) {
+    complain("ctl: " + record::printable(*answer->error));
+    return kRefused;
+  }
+  if (answer->status) print_status(*answer->status);
+  if (answer->line) complain("the line is at " + format_bytes(*answer->line) + " now");
+  if (!options.done.empty()) complain(options.done);
+  return kSuccess;
+}
+
+}  // namespace
+
+int ctl_command(int argc, char** argv) {
+  CtlOptions options;
+  if (const auto status = parse(options, argc, argv)) return *status;
+  auto status = run(options);
+  if (status) return *status;
+  complain("ctl: " + status.error().message());
+  return kPlimsollFailed;
+}
+
+}  // namespace plimsoll::cli

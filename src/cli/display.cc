@@ -1,0 +1,309 @@
+#include "cli/display.h"
+
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "cli/canvas.h"
+#include "cli/diagnostics.h"
+#include "cli/lines.h"
+#include "cli/writer.h"
+#include "engine/progress_json.h"
+#include "output/outlet.h"
+#include "policy/attempt.h"
+
+namespace plimsoll::cli {
+namespace {
+
+// A terminal drawn more often costs more than it tells.
+constexpr Duration kRedrawInterval = std::chrono::milliseconds(100);
+// Memory and clocks move even if nothing happens.
+constexpr Duration kIdleInterval = std::chrono::milliseconds(500);
+// One line of counts in a log; a program that reads JSON wants more.
+constexpr Duration kPlainStatusInterval = std::chrono::seconds(30);
+constexpr Duration kJsonStatusInterval = std::chrono::seconds(1);
+// Jobs that are over sooner would only flicker.
+constexpr Duration kShownAfter = std::chrono::milliseconds(500);
+// The frame takes no more of the screen than this: what jobs write is to be read as well.
+constexpr std::size_t kFrameRowsMax = 20;
+constexpr std::size_t kFrameRowsMin = 4;
+// So much of what jobs write is collected for one drawing; more is written at once.
+constexpr std::size_t kAboveBytes = 64 << 10;
+// The end of a line that is so long is not waited for.
+constexpr std::size_t kPartialBytesMax = 4 << 10;
+// Lines of our own that wait for a slow reader; more are left out, and counted.
+constexpr std::size_t kPendingBytesMax = 4 << 20;
+constexpr Duration kFlushPatience = std::chrono::seconds(1);
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+bool can_draw(int fd) {
+  const std::string terminal = variable("TERM");
+  return ::isatty(fd) != 0 && !terminal.empty() && terminal != "dumb" &&
+         variable("NO_COLOR").empty();
+}
+
+// Of the fd's terminal now: it may have been made another size.
+FrameStyle frame_style(int fd, Glyphs glyphs) {
+  FrameStyle style{.glyphs = glyphs, .shown_after = kShownAfter};
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+    // A full last column makes some terminals wrap.
+    style.width = size.ws_col - 1u;
+    style.height = size.ws_row;
+  }
+  const std::size_t share = std::max(kFrameRowsMin, style.height * 2 / 3);
+  style.height = std::min({style.height - 1, share, kFrameRowsMax});
+  style.colour = record::Colour::ansi;
+  return style;
+}
+
+// In the background of a terminal somebody types at another command. The supervisor has a group of
+// its own; what the shell knows is the guardian's, its parent's.
+bool in_foreground(int fd) {
+  const pid_t group = ::tcgetpgrp(fd);
+  return group < 0 || group == ::getpgrp() || group == ::getpgid(::getppid());
+}
+
+}  // namespace
+
+Glyphs terminal_glyphs() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string locale = variable(name);
+    if (locale.empty()) continue;
+    const bool utf8 =
+        locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+    return utf8 ? Glyphs::unicode : Glyphs::ascii;
+  }
+  return Glyphs::ascii;
+}
+
+Result<ProgressStyle> parse_progress(std::string_view text) {
+  if (text == "plain") return ProgressStyle::plain;
+  if (text == "json") return ProgressStyle::json;
+  if (text == "none") return ProgressStyle::none;
+  if (text == "auto") return can_draw(STDERR_FILENO) ? ProgressStyle::live : ProgressStyle::plain;
+  return fail("found \"" + std::string(text) + "\", expected auto, plain, json or none");
+}
+
+class Display::Impl {
+ public:
+  Impl(loop::Loop& loop, DisplayConfig config, output::Outlet outlet)
+      : config_(std::move(config)), writer_(loop, std::move(outlet), [this] { on_drained(); }) {
+    glyphs_ = terminal_glyphs();
+    timer_ = loop.timer([this] { on_timer(); });
+  }
+
+  void changed() {
+    dirty_ = true;
+    schedule();
+  }
+
+  void event(const engine::Event& event) {
+    const policy::JobSpec* job = event.job ? &config_.spec_of(*event.job) : nullptr;
+    if (config_.style == ProgressStyle::plain) {
+      if (const auto line = event_line(event, job, tally_)) put_line(*line + "\n");
+    } else if (config_.style == ProgressStyle::json && event.kind != engine::EventKind::ended &&
+               event.kind != engine::EventKind::queued) {
+      put_line(engine::progress_event(event, job, event.at - config_.begun));
+    }
+    changed();
+  }
+
+  void ended(const policy::JobSpec& job, const record::JobReport& report) {
+    ++tally_.ended;
+    if (config_.style == ProgressStyle::plain) put_line(end_line(job, report, tally_) + "\n");
+    if (config_.style == ProgressStyle::json) put_line(engine::progress_end(job, report, age()));
+    changed();
+  }
+
+  void note(const std::string& text) {
+    if (config_.style == ProgressStyle::live) {
+      above_ += "plimsoll: " + text + "\n";
+      return schedule();
+    }
+    put_line(config_.style == ProgressStyle::json ? engine::progress_notice(text, age())
+                                                  : "plimsoll: " + text + "\n");
+  }
+
+  void print_above(std::string text, std::function<void(Result<void>)> done) {
+    const bool last = text.empty();
+    partial_ += text;
+    above_ += take_whole_lines(partial_);
+    if (!partial_.empty() && (last || partial_.size() > kPartialBytesMax)) {
+      above_ += std::exchange(partial_, {}) + "\n";
+    }
+    const bool full = above_.size() >= kAboveBytes;
+    if (last || full) {
+      waiting_.push_back(std::move(done));
+      write_above();
+      return answer_waiting();
+    }
+    schedule();
+    done({});
+  }
+
+  void suspend() {
+    writer_.put(canvas_.erase());
+    suspended_ = true;
+    lines_.clear();
+    // What stops in a moment must not leave half a frame behind.
+    writer_.flush_until(loop::now() + kRedrawInterval);
+  }
+
+  void resume() {
+    suspended_ = false;
+    if (!waiting_.empty()) write_above();
+    answer_waiting();
+    changed();
+  }
+
+  void finish() {
+    if (std::exchange(finished_, true)) return;
+    timer_.off();
+    above_ += std::exchange(partial_, {});
+    if (!above_.empty() && !above_.ends_with('\n')) above_ += '\n';
+    writer_.put(canvas_.replace(std::exchange(above_, {}), {}));
+    tell_lost();
+    writer_.flush_until(loop::now() + kFlushPatience);
+    answer_waiting();
+  }
+
+  [[nodiscard]] bool draws() const { return config_.style == ProgressStyle::live; }
+
+ private:
+  [[nodiscard]] Duration age() const { return loop::now() - config_.begun; }
+
+  // Never from within a call of the engine's: drawing asks it for its status.
+  void schedule() {
+    if (finished_ || suspended_ || config_.style == ProgressStyle::none) return;
+    Duration interval = kRedrawInterval;
+    if (config_.style == ProgressStyle::plain) interval = kPlainStatusInterval;
+    if (config_.style == ProgressStyle::json) interval = kJsonStatusInterval;
+    // The first status of a log comes when there is something to tell of.
+    if (!shown_at_ && !draws()) shown_at_ = loop::now();
+    arm(shown_at_ ? std::max(*shown_at_ + interval, loop::now()) : loop::now());
+  }
+
+  void arm(Instant when) {
+    if (armed_for_ && *armed_for_ <= when) return;
+    armed_for_ = when;
+    timer_.set(when);
+  }
+
+  void on_timer() {
+    armed_for_.reset();
+    if (finished_ || suspended_) return;
+    if (draws()) return draw();
+    shown_at_ = loop::now();
+    if (!std::exchange(dirty_, false)) return;
+    const engine::RunStatus status = config_.look();
+    put_line(config_.style == ProgressStyle::json ? engine::progress_status(status, age())
+                                                  : status_line(status) + "\n");
+  }
+
+  void draw() {
+    // A terminal that has not taken the last frame gets the newest one when it has.
+    if (writer_.pending() > 0) return;
+    dirty_ = false;
+    shown_at_ = loop::now();
+    std::vector<std::string> lines;
+    if (in_foreground(STDERR_FILENO)) {
+      lines = frame_lines(config_.look(), frame_style(STDERR_FILENO, glyphs_));
+    } else {
+      canvas_.forget();
+    }
+    if (!above_.empty() || lines != lines_) {
+      lines_ = std::move(lines);
+      writer_.put(canvas_.replace(std::exchange(above_, {}), lines_));
+    }
+    arm(*shown_at_ + kIdleInterval);
+  }
+
+  // Without a new look: this may be from within a call of the engine's.
+  void write_above() {
+    if (suspended_ || above_.empty()) return;
+    writer_.put(canvas_.replace(std::exchange(above_, {}), lines_));
+  }
+
+  void on_drained() {
+    answer_waiting();
+    if (dirty_ || !above_.empty()) schedule();
+    tell_lost();
+  }
+
+  void answer_waiting() {
+    if (writer_.pending() > 0 || (!above_.empty() && !finished_)) return;
+    for (const auto& done : std::exchange(waiting_, {})) done(writer_.state());
+  }
+
+  void put_line(const std::string& line) {
+    if (writer_.pending() + line.size() > kPendingBytesMax) {
+      ++lost_;
+      return;
+    }
+    writer_.put(line);
+  }
+
+  void tell_lost() {
+    if (lost_ == 0) return;
+    note(std::to_string(std::exchange(lost_, 0)) +
+         " lines are left out here: standard error did not take them");
+  }
+
+  DisplayConfig config_;
+  Glyphs glyphs_ = Glyphs::ascii;
+  Writer writer_;
+  Canvas canvas_;
+  loop::Timer timer_;
+  std::optional<Instant> armed_for_;
+  std::optional<Instant> shown_at_;                         // the last frame, or status of a log
+  std::vector<std::string> lines_;                          // of the frame that is drawn
+  std::string above_;                                       // whole lines for the next drawing
+  std::string partial_;                                     // the begin of a line
+  std::vector<std::function<void(Result<void>)>> waiting_;  // for the text to be written
+  Tally tally_{.ended = 0, .jobs = config_.jobs};
+  std::size_t lost_ = 0;
+  bool dirty_ = false;
+  bool suspended_ = false;
+  bool finished_ = false;
+};
+
+Display::Display(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Display::~Display() { finish(); }
+
+Result<std::unique_ptr<Display>> Display::start(loop::Loop& loop, DisplayConfig config) {
+  auto outlet = output::Outlet::onto(STDERR_FILENO);
+  if (!outlet) return pass(std::move(outlet), "standard error");
+  auto impl = std::make_unique<Impl>(loop, std::move(config), std::move(*outlet));
+  return std::unique_ptr<Display>(new Display(std::move(impl)));
+}
+
+void Display::changed() { impl_->changed(); }
+void Display::event(const engine::Event& event) { impl_->event(event); }
+void Display::ended(const policy::JobSpec& job, const record::JobReport& report) {
+  impl_->ended(job, report);
+}
+void Display::note(const std::string& text) { impl_->note(text); }
+void Display::print_above(std::string text, std::function<void(Result<void>)> done) {
+  impl_->print_above(std::move(text), std::move(done));
+}
+void Display::suspend() { impl_->suspend(); }
+void Display::resume() { impl_->resume(); }
+void Display::finish() { impl_->finish(); }
+
+bool Display::owns(int fd) const {
+  struct stat theirs{}, ours{};
+  return impl_->draws() && ::isatty(fd) != 0 && ::fstat(fd, &theirs) == 0 &&
+         ::fstat(STDERR_FILENO, &ours) == 0 && theirs.st_rdev == ours.st_rdev;
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/batch_files.h"
+#include "cli/batch_options.h"
+#include "cli/display.h"
+#include "cli/run_memory.h"
+#include "engine/batch.h"
+#include "engine/control.h"
+#include "engine/line_share.h"
+#include "record/digest.h"
+
+namespace plimsoll::cli {
+
+// A run of `plimsoll batch` with all that is around it: the display, what is remembered of earlier
+// runs and recorded of this one, the files that the user asked for, the socket for `plimsoll ctl`,
+// and the share of the line beside other runs. What fails of these is told; the run goes on.
+class GovernedRun {
+ public:
+  // `machine` and `options` must outlive this.
+  GovernedRun(engine::Machine& machine, const BatchOptions& options, BatchFiles files,
+              engine::BatchConfig config, std::vector<std::string> command_line);
+  ~GovernedRun();
+
+  // Returns the exit status. Once.
+  Result<int> run();
+
+ private:
+  Result<void> start_display();
+  [[nodiscard]] record::RunStart run_start() const;
+  [[nodiscard]] engine::BatchObserver observer();
+  [[nodiscard]] engine::RunStatus status() const;
+  [[nodiscard]] engine::ControlHandlers handlers();
+  void share_line();
+  void start_control();
+  void on_ended(const policy::JobSpec& job, const record::JobReport& report, Bytes received);
+  void print_end(const record::RunSummary& summary) const;
+
+  engine::Machine& machine_;
+  const BatchOptions& options_;
+  BatchFiles files_;
+  engine::BatchConfig config_;  // until it is the batch's
+  std::vector<policy::JobSpec> jobs_;
+  std::vector<std::string> command_line_;
+  Instant begun_;
+  std::string run_id_;
+  Bytes line_;  // of the whole machine
+  record::Digest digest_;
+  std::unique_ptr<Display> display_;
+  std::unique_ptr<RunMemory> memory_;
+  std::unique_ptr<engine::Batch> batch_;
+  std::optional<engine::LineShare> share_;
+  std::unique_ptr<engine::Control> control_;
+};
+
+}  // namespace plimsoll::cli

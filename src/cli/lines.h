@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "engine/event.h"
+#include "policy/job.h"
+#include "record/report.h"
+
+// What happens in a run as lines of a log, for `--progress plain`. Pure; no line has its newline.
+namespace plimsoll::cli {
+
+// How many jobs have ended, of how many: in front of each line.
+struct Tally {
+  std::size_t ended = 0, jobs = 0;
+};
+
+// Nothing for what the log says otherwise, or what is too small for it. `job`: the event's, if it
+// has one.
+[[nodiscard]] std::optional<std::string> event_line(const engine::Event& event,
+                                                    const policy::JobSpec* job, const Tally& tally);
+[[nodiscard]] std::string end_line(const policy::JobSpec& job, const record::JobReport& report,
+                                   const Tally& tally);
+
+}  // namespace plimsoll::cli

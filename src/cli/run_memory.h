@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "history/writer.h"
+#include "policy/estimator.h"
+#include "policy/event.h"
+#include "policy/experience.h"
+#include "record/report.h"
+#include "record/run_recorder.h"
+
+namespace plimsoll::cli {
+
+// What a run knows of earlier ones and leaves for later ones: the history and its own record. What
+// goes wrong with them is told and costs the run nothing else.
+class RunMemory {
+ public:
+  // Reads the history, for kReadMax at most. `notice` is called from within this and the calls
+  // below. Starts threads: after the guardian has split off.
+  RunMemory(record::RunStart start, std::function<void(const std::string&)> notice);
+  ~RunMemory();
+
+  [[nodiscard]] policy::Estimator& estimator() { return estimator_; }
+
+  void learnt(const policy::Experience& experience);
+  void event(const policy::Event& event);
+  void job(const record::JobReport& report);
+  // Waits for the disk.
+  void finish(const record::RunSummary& summary);
+
+  static constexpr Duration kReadMax = std::chrono::seconds(2);
+
+ private:
+  void read_history(const std::string& path);
+  void pass_notices();
+
+  std::function<void(const std::string&)> notice_;
+  policy::Estimator estimator_;
+  std::optional<history::Writer> writer_;
+  std::unique_ptr<record::RunRecorder> recorder_;
+};
+
+}  // namespace plimsoll::cli

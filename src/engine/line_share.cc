@@ -1,0 +1,52 @@
+#include "engine/line_share.h"
+
+#include <cmath>
+
+namespace plimsoll::engine {
+namespace {
+
+policy::Claim claim_of(const ConductorStatus& status) {
+  policy::Claim claim{.used = status.used, .claimed = {}, .running = status.running};
+  for (const JobStatus& job : status.jobs) {
+    claim.claimed += std::max(job.estimate, job.used.value_or(Bytes{}));
+  }
+  claim.wanting = status.waiting > 0 && status.holding.has_value();
+  return claim;
+}
+
+}  // namespace
+
+LineShare::LineShare(loop::Loop& loop, Conductor& conductor, Ledger ledger, Bytes line)
+    : conductor_(conductor),
+      ledger_(std::move(ledger)),
+      line_(line),
+      share_(line),
+      timer_(loop.timer([this] {
+        settle();
+        timer_.set(loop::now() + kInterval);
+      })) {
+  settle();
+  timer_.set(loop::now() + kInterval);
+}
+
+void LineShare::set_line(Bytes line) {
+  line_ = line;
+  settle();
+}
+
+void LineShare::settle() {
+  const policy::Claim own = claim_of(conductor_.status());
+  // Others then plan with what was told last.
+  [[maybe_unused]] const auto told = ledger_.tell(own);
+  const std::vector<policy::Claim> others = ledger_.others();
+  const Bytes share = policy::share_of(line_, own, others);
+  const double moved =
+      std::abs(static_cast<double>(share.count) - static_cast<double>(share_.count));
+  if (moved < static_cast<double>(line_.count) * kMoveShare) return;
+  share_ = share;
+  conductor_.set_line(share, others.empty() ? "no other run shares the line any more"
+                                            : "the line is shared with " +
+                                                  std::to_string(others.size()) + " other runs");
+}
+
+}  // namespace plimsoll::engine

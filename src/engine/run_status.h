@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "engine/conductor.h"
+#include "policy/job.h"
+
+namespace plimsoll::engine {
+
+// Jobs of a run by what has become of them.
+struct JobCounts {
+  std::size_t total = 0, succeeded = 0, failed = 0, skipped = 0;
+  std::size_t running = 0, paused = 0, waiting = 0;  // waiting: for their start
+};
+
+// A job that has begun and is not over.
+struct RunningJob {
+  JobId job{};
+  std::string name;     // the user's, else the number
+  std::string command;  // as one line; any bytes, cut at kCommandShownMax
+  JobState state{};
+  unsigned attempt = 1;
+  Duration ran{};                       // of this attempt, paused time left out
+  Duration paused{};                    // of this attempt
+  std::optional<Bytes> used{};          // absent until it was looked at
+  std::optional<double> cores{};        // of late
+  Bytes estimate{};                     // the most that it is believed to reach; 0: not known
+  std::optional<Duration> remaining{};  // running time, as believed
+};
+
+// Why nothing starts although something could.
+struct HoldingStatus {
+  JobId job{};
+  std::string name;
+  std::string reason;  // a sentence
+  std::vector<std::pair<std::string, double>> numbers;
+};
+
+// A run at one moment, whole: what the display draws and what `plimsoll ctl status` answers. It
+// borrows nothing, so that it can cross a socket.
+struct RunStatus {
+  std::string run;  // id
+  Duration elapsed{};
+  JobCounts jobs{};
+  Bytes line{}, used{};  // of the pool; a line of 0 means that there is none
+  double cores = 0;      // that the run may use
+  double cores_used = 0;
+  unsigned jobs_max = 0;
+  Counts counts{};
+  std::optional<HoldingStatus> holding{};
+  std::optional<Duration> remaining{};  // of the whole run, as far as anything is known of it
+  std::vector<RunningJob> running{};    // paused ones too, oldest first
+};
+
+// A command in a status is cut here: with a thousand jobs it stays a quarter of a megabyte.
+inline constexpr std::size_t kCommandShownMax = 200;
+
+// What of a run the conductor does not know.
+struct RunFacts {
+  std::string run;
+  Duration elapsed{};
+  JobCounts ended;  // total, succeeded, failed, skipped; the rest is the conductor's
+};
+
+// The status of a run as its conductor has it, with the names that people gave.
+[[nodiscard]] RunStatus run_status(const ConductorStatus& conductor, const RunFacts& facts,
+                                   const std::function<const policy::JobSpec&(JobId)>& spec_of);
+
+// The job that people mean by `text`: the one of this name, else of this number. An error says that
+// there is none.
+[[nodiscard]] Result<JobId> find_job(const std::vector<policy::JobSpec>& jobs,
+                                     std::string_view text);
+
+}  // namespace plimsoll::engine

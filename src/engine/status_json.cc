@@ -1,0 +1,199 @@
+#include "engine/status_json.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::pair<JobState, const char*>, 3> kStates = {
+    {{JobState::running, "running"}, {JobState::frozen, "paused"}, {JobState::waiting, "waiting"}}};
+
+Json state_json(JobState state) {
+  for (const auto& [known, name] : kStates) {
+    if (known == state) return name;
+  }
+  return nullptr;
+}
+
+Json job_json(const RunningJob& job) {
+  Json json = {{"number", static_cast<std::uint64_t>(job.job)},
+               {"job", job.name},
+               {"command", job.command},
+               {"state", state_json(job.state)},
+               {"attempt", job.attempt},
+               {"ran_ns", job.ran.count()},
+               {"paused_ns", job.paused.count()}};
+  if (job.used) json["used_bytes"] = job.used->count;
+  if (job.cores) json["cores"] = *job.cores;
+  if (job.estimate > Bytes{}) json["estimate_bytes"] = job.estimate.count;
+  if (job.remaining) json["remaining_ns"] = job.remaining->count();
+  return json;
+}
+
+Json holding_json(const HoldingStatus& holding) {
+  Json numbers = Json::object();
+  for (const auto& [key, value] : holding.numbers) numbers[key] = value;
+  return {{"number", static_cast<std::uint64_t>(holding.job)},
+          {"job", holding.name},
+          {"reason", holding.reason},
+          {"numbers", std::move(numbers)}};
+}
+
+// Reads members of an object, if it is one.
+class Reader {
+ public:
+  explicit Reader(const Json& json) : json_(json) {}
+
+  [[nodiscard]] const Json* find(const char* key) const {
+    if (!json_.is_object()) return nullptr;
+    const auto found = json_.find(key);
+    return found == json_.end() ? nullptr : &*found;
+  }
+  void get(const char* key, std::string& value) const {
+    if (const Json* json = find(key); json && json->is_string()) value = *json;
+  }
+  void get(const char* key, double& value) const {
+    if (const Json* json = find(key); json && json->is_number()) value = json->get<double>();
+  }
+  template <class Count>
+  void count(const char* key, Count& value) const {
+    const Json* json = find(key);
+    if (json && json->is_number_unsigned()) {
+      value = static_cast<Count>(json->get<std::uint64_t>());
+    }
+  }
+  void get(const char* key, Bytes& value) const { count(key, value.count); }
+  void get(const char* key, Duration& value) const {
+    std::uint64_t ns = 0;
+    count(key, ns);
+    if (ns <= static_cast<std::uint64_t>(Duration::max().count())) {
+      value = Duration(static_cast<Duration::rep>(ns));
+    }
+  }
+  template <class T>
+  void get(const char* key, std::optional<T>& value) const {
+    const Json* json = find(key);
+    if (!json || !json->is_number()) return;
+    T known{};
+    get(key, known);
+    value = known;
+  }
+
+ private:
+  const Json& json_;
+};
+
+RunningJob job_of(const Json& json) {
+  const Reader reader(json);
+  RunningJob job;
+  std::uint64_t number = 0;
+  reader.count("number", number);
+  job.job = JobId{number};
+  reader.get("job", job.name);
+  reader.get("command", job.command);
+  if (const Json* state = reader.find("state")) {
+    for (const auto& [known, name] : kStates) {
+      if (*state == name) job.state = known;
+    }
+  }
+  reader.count("attempt", job.attempt);
+  reader.get("ran_ns", job.ran);
+  reader.get("paused_ns", job.paused);
+  reader.get("used_bytes", job.used);
+  reader.get("cores", job.cores);
+  reader.get("estimate_bytes", job.estimate);
+  reader.get("remaining_ns", job.remaining);
+  return job;
+}
+
+HoldingStatus holding_of(const Json& json) {
+  const Reader reader(json);
+  HoldingStatus holding;
+  std::uint64_t number = 0;
+  reader.count("number", number);
+  holding.job = JobId{number};
+  reader.get("job", holding.name);
+  reader.get("reason", holding.reason);
+  const Json* numbers = reader.find("numbers");
+  if (!numbers || !numbers->is_object()) return holding;
+  for (const auto& [key, value] : numbers->items()) {
+    if (value.is_number()) holding.numbers.emplace_back(key, value.get<double>());
+  }
+  return holding;
+}
+
+JobCounts counts_of(const Json& json) {
+  const Reader reader(json);
+  JobCounts jobs;
+  reader.count("total", jobs.total);
+  reader.count("succeeded", jobs.succeeded);
+  reader.count("failed", jobs.failed);
+  reader.count("skipped", jobs.skipped);
+  reader.count("running", jobs.running);
+  reader.count("paused", jobs.paused);
+  reader.count("waiting", jobs.waiting);
+  return jobs;
+}
+
+}  // namespace
+
+Json to_json(const RunStatus& status) {
+  const JobCounts& jobs = status.jobs;
+  Json json = {{"run", status.run},
+               {"elapsed_ns", status.elapsed.count()},
+               {"jobs",
+                {{"total", jobs.total},
+                 {"succeeded", jobs.succeeded},
+                 {"failed", jobs.failed},
+                 {"skipped", jobs.skipped},
+                 {"running", jobs.running},
+                 {"paused", jobs.paused},
+                 {"waiting", jobs.waiting}}}};
+  if (status.line > Bytes{}) json["line_bytes"] = status.line.count;
+  json["used_bytes"] = status.used.count;
+  json["used_peak_bytes"] = status.counts.used_peak.count;
+  json["cores"] = status.cores;
+  json["cores_used"] = status.cores_used;
+  json["jobs_max"] = status.jobs_max;
+  json["holds"] = status.counts.holds;
+  json["pauses"] = status.counts.pauses;
+  json["evictions"] = status.counts.evictions;
+  json["reclaims"] = status.counts.reclaims;
+  json["lost_cpu_ns"] = status.counts.lost_cpu.count();
+  if (status.holding) json["holding"] = holding_json(*status.holding);
+  if (status.remaining) json["remaining_ns"] = status.remaining->count();
+  Json running = Json::array();
+  for (const RunningJob& job : status.running) running.push_back(job_json(job));
+  json["running"] = std::move(running);
+  return json;
+}
+
+RunStatus status_of(const Json& json) {
+  const Reader reader(json);
+  RunStatus status;
+  reader.get("run", status.run);
+  reader.get("elapsed_ns", status.elapsed);
+  if (const Json* jobs = reader.find("jobs")) status.jobs = counts_of(*jobs);
+  reader.get("line_bytes", status.line);
+  reader.get("used_bytes", status.used);
+  reader.get("used_peak_bytes", status.counts.used_peak);
+  reader.get("cores", status.cores);
+  reader.get("cores_used", status.cores_used);
+  reader.count("jobs_max", status.jobs_max);
+  reader.count("holds", status.counts.holds);
+  reader.count("pauses", status.counts.pauses);
+  reader.count("evictions", status.counts.evictions);
+  reader.count("reclaims", status.counts.reclaims);
+  reader.get("lost_cpu_ns", status.counts.lost_cpu);
+  reader.get("remaining_ns", status.remaining);
+  if (const Json* holding = reader.find("holding")) status.holding = holding_of(*holding);
+  if (const Json* running = reader.find("running"); running && running->is_array()) {
+    for (const Json& job : *running) status.running.push_back(job_of(job));
+  }
+  return status;
+}
+
+}  // namespace plimsoll::engine
