@@ -74,7 +74,7 @@ Base make_base(Hierarchy hierarchy, Directory directory) {
 }
 
 // Says of a group that a run has made it as part of a named path, to every run that uses it: the
-// last one removes it. Where no attribute can be set, only the run that made it does.
+// last one removes it. Where no attribute can be set, it stays.
 constexpr std::array kMadeMarks = {"trusted.plimsoll.made", "user.plimsoll.made"};
 
 void mark_made(const Directory& group) {
@@ -89,45 +89,35 @@ bool is_marked_made(const Directory& group) {
   });
 }
 
-struct Named {
-  Directory directory;
-  std::string made;  // as Base::made
-};
-
 // Makes the named path below the root of the hierarchy, enabling on v2 what is wanted on the way.
-Result<Named> open_named(const Hierarchy& hierarchy, const std::vector<std::string>& parts,
-                         ControllerSet wanted) {
+Result<Directory> open_named(const Hierarchy& hierarchy, const std::vector<std::string>& parts,
+                             ControllerSet wanted) {
   auto directory = Directory::open(hierarchy.mount_point, hierarchy.version);
-  std::string made;
   for (const std::string& part : parts) {
     if (!directory) break;
     const Directory parent = std::move(*directory);
     auto enabled = enable_for_children(parent, hierarchy.controllers & wanted);
     if (!enabled) return pass(std::move(enabled));
     directory = parent.make_child(part);
-    bool is_made = directory.has_value();
-    if (is_made) {
+    if (directory) {
       mark_made(*directory);
     } else if (directory.error().code == std::errc::file_exists) {
       directory = parent.open_child(part);
-      is_made = directory && is_marked_made(*directory);
     }
     if (!directory) break;
-    made = is_made ? made + (made.empty() ? "" : "/") + part : "";
     if (auto filled = fill_cpuset(parent, *directory); !filled) return pass(std::move(filled));
   }
-  if (!directory) return pass(std::move(directory));
-  return Named{std::move(*directory), std::move(made)};
+  return directory;
 }
 
 Result<Base> place_by_name(const Hierarchy& hierarchy, const std::string& path,
                            ControllerSet wanted) {
   const auto parts = components(path);
   if (!parts) return fail("--cgroup " + path + ": \"..\" is not allowed in it");
-  auto named = open_named(hierarchy, *parts, wanted);
-  if (!named) return pass(std::move(named), "--cgroup " + path);
-  Base base = make_base(hierarchy, std::move(named->directory));
-  base.made = std::move(named->made);
+  auto directory = open_named(hierarchy, *parts, wanted);
+  if (!directory) return pass(std::move(directory), "--cgroup " + path);
+  Base base = make_base(hierarchy, std::move(*directory));
+  for (const std::string& part : *parts) base.named += (base.named.empty() ? "" : "/") + part;
   return base;
 }
 
@@ -173,7 +163,7 @@ Result<Placement> find_placement(const Hierarchies& hierarchies, const Placement
                 : is_v2      ? place_on_v2(hierarchy, request, placement.supervisor)
                              : place_on_v1(hierarchy);
     if (!base) {
-      for (const Base& other : placement.bases) remove_made(other.directory, other.made);
+      for (const Base& other : placement.bases) remove_made(other.directory, other.named);
       return pass(std::move(base));
     }
     placement.bases.push_back(std::move(*base));
@@ -197,15 +187,15 @@ bool is_marked_delegated(const Directory& v2) {
          (::fgetxattr(v2.fd(), "trusted.delegate", &value, 1) == 1 && value == '1');
 }
 
-void remove_made(const Directory& base, std::string_view made) {
+void remove_made(const Directory& base, std::string_view named) {
   auto at = base.clone();
-  while (at && !made.empty()) {
-    const std::size_t slash = made.rfind('/');
-    const std::string name(slash == std::string_view::npos ? made : made.substr(slash + 1));
+  while (at && !named.empty() && is_marked_made(*at)) {
+    const std::size_t slash = named.rfind('/');
+    const std::string name(slash == std::string_view::npos ? named : named.substr(slash + 1));
     auto parent = at->open_child("..");
     if (!parent || !parent->remove_child(name)) return;
     at = std::move(parent);
-    made = slash == std::string_view::npos ? std::string_view() : made.substr(0, slash);
+    named = slash == std::string_view::npos ? std::string_view() : named.substr(0, slash);
   }
 }
 

@@ -14,8 +14,7 @@ namespace plimsoll::cgroup {
 struct Base {
   Hierarchy hierarchy;  // of v2 with those controllers only that this group has to give
   Directory directory;
-  // The last components of a named path, as far as runs have made them: "b/c" of a/b/c.
-  std::string made{};
+  std::string named{};  // the path that was named, as "a/b/c"; empty: none was
 };
 
 // Whether the processes of Plimsoll go into a leaf of their run. They must where they sit in the
@@ -48,8 +47,8 @@ bool own_v2_group_serves(const Hierarchies& hierarchies, const std::vector<int>&
 // (systemd's "Control Group APIs and Delegation").
 bool is_marked_delegated(const Directory& v2);
 
-// Removes what runs have made of a base's path (Base::made), the deepest first, as far as it is
+// Removes of a base's path (Base::named) what runs have made, the deepest first, as far as it is
 // empty: another run below it keeps it, and removes it in its turn.
-void remove_made(const Directory& base, std::string_view made);
+void remove_made(const Directory& base, std::string_view named);
 
 }  // namespace plimsoll::cgroup

@@ -7,8 +7,8 @@
 #include "cli/diagnostics.h"
 #include "engine/runtime_dir.h"
 #include "policy/attempt.h"
+#include "record/json.h"
 #include "record/summary.h"
-#include "record/writer.h"
 
 namespace plimsoll::cli {
 namespace {

@@ -117,7 +117,7 @@ Result<std::unique_ptr<Machine>> Machine::create(guardian::Link link, const Mach
     machine->take_messages();
     // Half a tree is the guardian's to remove, unless its death is what went wrong.
     if (machine->guardian_gone_) return pass(machine->reap_after_guardian());
-    return pass(std::move(made));
+    return pass(std::move(named));
   }
   return machine;
 }
@@ -205,7 +205,7 @@ Result<void> Machine::hand_over(const cgroup::RunTree* tree) {
       lock = std::move(*locked);
     }
     message.places.push_back({base.hierarchy.version, base.hierarchy.controllers,
-                              std::move(*directory), std::move(lock), base.made});
+                              std::move(*directory), std::move(lock), base.named});
   }
   if (placement_.supervisor == cgroup::Supervisor::moves) {
     auto home = placement_.bases.front().directory.open_file("cgroup.procs", O_WRONLY);
@@ -298,7 +298,7 @@ Result<void> Machine::reap_after_guardian() {
                                            loop::now() + kSweepPatience, &loop::now);
   if (remains.gone) {
     for (const cgroup::Base& base : placement_.bases)
-      cgroup::remove_made(base.directory, base.made);
+      cgroup::remove_made(base.directory, base.named);
   }
   return fail("the process that spawns the jobs was killed; every job was ended with it");
 }

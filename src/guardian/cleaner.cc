@@ -29,7 +29,7 @@ void Cleaner::clean() {
       cgroup::destroy_run(bases, tree_.name, home, clock_now() + kPatience, &clock_now);
   if (remains.gone) {
     for (std::size_t i = 0; i < bases.size(); ++i) {
-      cgroup::remove_made(bases[i].directory, tree_.places[i].made);
+      cgroup::remove_made(bases[i].directory, tree_.places[i].named);
     }
     return;
   }

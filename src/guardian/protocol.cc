@@ -63,8 +63,8 @@ tl::unexpected<Error> bad(std::string_view from) {
   return fail(std::errc::bad_message, "read a message of the " + std::string(from));
 }
 
-// A HandOver on the wire: this, `places` times PlaceBody and its `made`, then the name. Descriptors
-// in the order home, and for each place base, lock.
+// A HandOver on the wire: this, `places` times PlaceBody and its `named`, then the name.
+// Descriptors in the order home, and for each place base, lock.
 struct HandOverBody {
   std::uint8_t has_home = 0;
   std::uint8_t places = 0;
@@ -72,7 +72,7 @@ struct HandOverBody {
 struct PlaceBody {
   cgroup::Version version{};
   std::uint8_t has_lock = 0;
-  std::uint16_t made_size = 0;
+  std::uint16_t named_size = 0;
   cgroup::ControllerSet controllers;
 };
 
@@ -105,13 +105,13 @@ Result<FromSupervisor> decode_hand_over(Packet& packet) {
   if (body.has_home != 0) message.home_procs = take_fd();
   for (unsigned i = 0; i < body.places; ++i) {
     PlaceBody place;
-    if (!take(rest, place) || rest.size() < place.made_size) return bad("supervisor");
-    std::string made(rest.substr(0, place.made_size));
-    rest.remove_prefix(place.made_size);
+    if (!take(rest, place) || rest.size() < place.named_size) return bad("supervisor");
+    std::string named(rest.substr(0, place.named_size));
+    rest.remove_prefix(place.named_size);
     UniqueFd base = take_fd();
     UniqueFd lock = place.has_lock != 0 ? take_fd() : UniqueFd();
     message.places.push_back(
-        {place.version, place.controllers, std::move(base), std::move(lock), std::move(made)});
+        {place.version, place.controllers, std::move(base), std::move(lock), std::move(named)});
   }
   if (!all_there || next != packet.fds.size()) return bad("supervisor");
   message.name = rest;
@@ -157,8 +157,8 @@ Result<void> send(const Channel& channel, const HandOver& message) {
   if (message.home_procs) fds.push_back(message.home_procs.get());
   for (const HandOver::Place& place : message.places) {
     append(bytes, PlaceBody{place.version, static_cast<std::uint8_t>(place.lock ? 1 : 0),
-                            static_cast<std::uint16_t>(place.made.size()), place.controllers});
-    bytes += place.made;
+                            static_cast<std::uint16_t>(place.named.size()), place.controllers});
+    bytes += place.named;
     fds.push_back(place.base.get());
     if (place.lock) fds.push_back(place.lock.get());
   }

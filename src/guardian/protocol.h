@@ -66,8 +66,8 @@ struct HandOver {
     cgroup::Version version{};
     cgroup::ControllerSet controllers;  // of the hierarchy
     UniqueFd base;
-    UniqueFd lock;       // of base/name; absent before it is made
-    std::string made{};  // as cgroup::Base::made: removed with the tree
+    UniqueFd lock;        // of base/name; absent before it is made
+    std::string named{};  // as cgroup::Base::named: what runs made of it goes
   };
   std::string name;
   std::vector<Place> places;

@@ -117,8 +117,8 @@ TEST_F(ProtocolTest, ATreeIsHandedOverWithItsPlacesInOrder) {
     EXPECT_EQ(tree.name, message.name);
     ASSERT_THAT(tree.places, SizeIs(2));
     EXPECT_EQ(tree.places[0].version, Version::v2);
-    EXPECT_EQ(tree.places[0].made, "a/b");
-    EXPECT_EQ(tree.places[1].made, "");
+    EXPECT_EQ(tree.places[0].named, "a/b");
+    EXPECT_EQ(tree.places[1].named, "");
     EXPECT_EQ(inode(tree.places[0].base.get()), inode(files[0]));
     EXPECT_EQ(inode(tree.places[0].lock.get()), inode(files[1]));
     EXPECT_EQ(tree.places[1].version, Version::v1);
