@@ -54,7 +54,7 @@ void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& lim
   next_look_.reset();
   Turn turn{fleet, config, limits, now, rulings, fleet.keel()};
   const double used = fleet.used();
-  const double tolerance = std::max(limits.line * kTolerance, kToleranceBytes);
+  const double tolerance = limits.line * kTolerance;
   if (used <= limits.limit + tolerance) over_since_.reset();
   if (!turn.keel) return;
   if (used + fleet.rise() <= turn.soft()) {
@@ -157,8 +157,11 @@ bool Ladder::reclaim(Turn& turn, double shortage) {
          .reason = "it is paused, and others are short of " + words::bytes(shortage),
          .numbers = turn.numbers()});
   }
-  if (asked) swapping_since_ = turn.now;
-  if (!swapping_since_ || turn.now >= *swapping_since_ + kSwapPatience) return false;
+  if (asked && !swapping_since_) swapping_since_ = turn.now;
+  // At the wall there is no time: what sleeps there freezes late, and only what is frozen gives
+  // back.
+  if (over_since_ || !swapping_since_) return false;
+  if (turn.now >= *swapping_since_ + kSwapPatience) return false;
   next_look_ = *swapping_since_ + kSwapPatience;
   return true;
 }

@@ -120,7 +120,7 @@ TEST(GovernorAdmission, ALongRunQueueHolds) {
   story.waits(1, {.mib = 10});
   story.rules(0);
   story.uses(1, 1, 10);
-  story.looks(1, {.runnable = 40, .cores_busy = 8});
+  story.looks(1, {.runnable = 40, .cores_busy = 8, .stall = {}});
   story.waits(2, {.mib = 10}, 1);
   EXPECT_THAT(story.rules(1), IsEmpty());
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::run_queue);
@@ -163,7 +163,7 @@ TEST(GovernorAdmission, HoldsForIoOnlyWhoIsKnownForIt) {
 
 TEST(GovernorAdmission, TheMachineBoundsAsTheLineDoes) {
   Story story({.line = mib(1000), .cores = 8, .jobs_max = 1000, .reserve = mib(100)});
-  story.looks(0, {.available = mib(500)});
+  story.looks(0, {.available = mib(500), .stall = {}});
   for (unsigned id = 1; id <= 3; ++id) story.waits(id, {.mib = 180});
   EXPECT_EQ(story.rules(0).size(), 2u);  // 400 MiB are left above the reserve
 }
