@@ -178,7 +178,7 @@ void Ladder::evict(Turn& turn, double shortage) {
   if (victims.jobs.empty() && turn.config.may_evict) {
     victims = choose_victims(turn.fleet, *turn.keel, shortage, Spare::nobody);
   }
-  if (victims.jobs.empty()) return fail_one(turn, shortage);
+  if (victims.jobs.empty()) return fail_one(turn);
   const Numbers numbers = turn.numbers();
   for (const JobId job : victims.jobs) {
     Member& member = turn.fleet.at(job);
@@ -201,18 +201,23 @@ void Ladder::evict(Turn& turn, double shortage) {
   next_look_ = turn.now + kRoundDeadline;
 }
 
-// Nobody is left whose eviction would help. If others still run, for want of a freezer, it is the
-// worst of them; else the keel, beside which everything stands still.
-void Ladder::fail_one(Turn& turn, double shortage) {
+// Nobody is left whose eviction would help: it is whoever is furthest over what he was admitted
+// with, be it the keel.
+void Ladder::fail_one(Turn& turn) {
   if (!over_since_) return;
   if (turn.now < *over_since_ + kOverLineGrace) {
     next_look_ = *over_since_ + kOverLineGrace;
     return;
   }
-  const bool alone = turn.fleet.size() == turn.fleet.frozen() + turn.fleet.dying() + 1;
-  const Victims others = choose_victims(turn.fleet, *turn.keel, shortage);
-  const JobId job = alone || others.jobs.empty() ? *turn.keel : others.jobs.front();
+  JobId job = *turn.keel;
+  const auto over_own = [](const Member& member) { return member.used() - member.promised; };
+  for (const auto& [started, other] : turn.fleet.by_age()) {
+    const Member& candidate = turn.fleet.at(other);
+    if (candidate.state == MemberState::dying) continue;
+    if (over_own(candidate) > over_own(turn.fleet.at(job))) job = other;
+  }
   Member& member = turn.fleet.at(job);
+  const bool alone = turn.fleet.size() == turn.fleet.frozen() + turn.fleet.dying() + 1;
   const double over = turn.fleet.used() - turn.limits.limit;
   Numbers numbers = turn.numbers();
   numbers.emplace_back("job_used_bytes", member.used());

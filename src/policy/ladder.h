@@ -59,7 +59,7 @@ class Ladder {
   [[nodiscard]] static double wanted_for(const Turn& turn, double shortage);
   [[nodiscard]] bool reclaim(Turn& turn, double shortage);
   void evict(Turn& turn, double shortage);
-  void fail_one(Turn& turn, double shortage);
+  void fail_one(Turn& turn);
 
   std::optional<Instant> round_;       // of evictions, begun
   std::optional<Instant> over_since_;  // past the limit

@@ -20,7 +20,7 @@ GovernorConfig small() { return {.line = mib(1000), .cores = 8, .jobs_max = 1000
 
 TEST(GovernorAdmission, FillsTheLineAndNoMore) {
   Story story(small());
-  for (unsigned id = 1; id <= 4; ++id) story.waits(id, {.mib = 300});
+  for (unsigned id = 1; id <= 4; ++id) story.waits(id, {.mib = 300, .spread = 3});
   EXPECT_THAT(story.rules(0), UnorderedElementsAre("admit 1", "admit 2", "admit 3"));
   ASSERT_TRUE(story.governor.holding());
   EXPECT_EQ(story.governor.holding()->job, JobId{4});
