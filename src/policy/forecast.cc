@@ -33,6 +33,7 @@ constexpr double kDoubt = 0.3;
 constexpr double kDoubtLeft = 0.05;
 // A straight line is not believed further away than this.
 constexpr double kRatioMax = 20;
+constexpr double kAsLongAgain = 2;
 // So many guides are asked at most, and none lighter than this share of the heaviest: the others
 // change nothing that can be seen.
 constexpr std::size_t kGuidesMax = 32;
@@ -85,7 +86,8 @@ struct Guides {
 };
 
 // Those that run longer than the attempt at hand has, and match it if there is a track. Attempts
-// that were cut off guide nobody past their end, so they count only where there are no others.
+// that were cut off guide nobody past their end, so they count only where there are no others; and
+// as what has run for some time is as likely as not to run for as long again, each for twice that.
 Guides guides_of(const Record& record, const BySize& size, const Track* track) {
   const bool any_whole = std::any_of(record.runs().begin(), record.runs().end(),
                                      [](const Run& run) { return run.ran_seen == Seen::whole; });
@@ -104,7 +106,7 @@ Guides guides_of(const Record& record, const BySize& size, const Track* track) {
     for (const Pace& pace : kPaces) {
       Guide guide{.run = &run, .pace = pace.factor * stretch, .level = level};
       guide.weight = record.weight(i) * pace.weight;
-      guide.left = run.seconds * guide.pace - ran;
+      guide.left = run.seconds * guide.pace * (any_whole ? 1 : kAsLongAgain) - ran;
       if (guide.left <= 0) continue;
       before += guide.weight;
       if (track != nullptr) match(guide, ran, used, peak);
