@@ -77,9 +77,10 @@ int report(const std::string& path) {
   std::printf("%s: %zu tasks, %zu rows skipped; GB*h wasted and failed attempts of each rule\n",
               path.c_str(), trace->tasks.size(), trace->skipped);
   if (trace->tasks.empty()) return 0;
-  std::vector<Task> submitted = trace->tasks;
-  std::stable_sort(submitted.begin(), submitted.end(),
-                   [](const Task& a, const Task& b) { return a.submitted < b.submitted; });
+  std::multimap<std::uint64_t, Task> by_submission;  // equal ones stay in their order
+  for (const Task& task : trace->tasks) by_submission.emplace(task.submitted, task);
+  std::vector<Task> submitted;
+  for (const auto& [at, task] : by_submission) submitted.push_back(task);
   compare(submitted, Rows::all);
   std::printf("learning in the order of the rows instead, which is that of completion:\n");
   compare(trace->tasks, Rows::total);

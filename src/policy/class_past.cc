@@ -84,15 +84,16 @@ void ClassPast::learn(const Experience& experience) {
   summary_.reset();
 }
 
-void ClassPast::watch(JobId job, const Track& track) {
-  if (track.ran() <= Duration{} || record_.runs().size() >= kEnough) return;
+bool ClassPast::watch(JobId job, const Track& track) {
+  if (track.ran() <= Duration{} || record_.runs().size() >= kEnough) return false;
   Track& known = watched_[job];
   if (seconds(track.ran()) < seconds(known.ran()) * (1 + kNewsTime) &&
       number(track.peak()) < number(known.peak()) * (1 + kNewsPeak)) {
-    return;
+    return false;
   }
   known = track;
   summary_.reset();
+  return true;
 }
 
 void ClassPast::unwatch(JobId job) {

@@ -19,8 +19,9 @@ class ClassPast {
   void learn(const Experience& experience);
 
   // A running attempt has shown so much. While hardly any attempt is over, those that run stand in
-  // for them: what they had reached is the least that the next will need.
-  void watch(JobId job, const Track& track);
+  // for them: what they had reached is the least that the next will need. Gives whether that is
+  // news.
+  bool watch(JobId job, const Track& track);
   // It runs no more.
   void unwatch(JobId job);
 

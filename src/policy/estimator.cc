@@ -84,10 +84,10 @@ class Estimator::State {
     all_.learn(experience);
   }
 
-  void watch(JobId job, const Key& key, const Track& track) {
+  bool watch(JobId job, const Key& key, const Track& track) {
     const auto known = classes_.find(key.exact);
-    if (known == classes_.end() && classes_.size() >= kClassesMax) return;
-    classes_[key.exact].past.watch(job, track);
+    if (known == classes_.end() && classes_.size() >= kClassesMax) return false;
+    return classes_[key.exact].past.watch(job, track);
   }
 
   void unwatch(JobId job, const Key& key) {
@@ -169,8 +169,8 @@ Estimator& Estimator::operator=(Estimator&&) noexcept = default;
 
 void Estimator::learn(const Experience& experience) { state_->learn(experience); }
 
-void Estimator::watch(JobId job, const Key& key, const Track& track) {
-  state_->watch(job, key, track);
+bool Estimator::watch(JobId job, const Key& key, const Track& track) {
+  return state_->watch(job, key, track);
 }
 
 void Estimator::unwatch(JobId job, const Key& key) { state_->unwatch(job, key); }

@@ -38,8 +38,8 @@ class Estimator {
 
   // A running attempt has shown so much; call it when its estimate is asked for, at least. While
   // hardly any attempt of its class is over, those that run stand in for them in what is told of
-  // jobs that wait. O(log n).
-  void watch(JobId job, const Key& key, const Track& track);
+  // jobs that wait. Gives whether that tells anything new of those. O(log n).
+  bool watch(JobId job, const Key& key, const Track& track);
   // It runs no more; whoever learns from it says this first. Nothing if it was not watched.
   void unwatch(JobId job, const Key& key);
 
