@@ -31,7 +31,10 @@ inline constexpr Duration kFrozenMax = std::chrono::minutes(30);
 // to run the cheapest victim again, the victim goes. (Whoever does not know how long he will have
 // to wait is at most twice as bad off as if he knew.)
 inline constexpr double kWasteFactor = 1;
-// Before that, nobody is evicted for waste.
+// But only while the work of all evictions is less than this share of all that was done: what
+// stands still loses nothing.
+inline constexpr double kLostShareMax = 0.01;
+// And only after somebody was paused for so long.
 inline constexpr Duration kWasteFrom = std::chrono::seconds(30);
 
 // The way down from the ladder: lets frozen jobs go on, oldest first.
