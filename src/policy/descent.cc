@@ -18,7 +18,6 @@ Ruling eviction(Fleet& fleet, JobId job, std::string reason, Numbers numbers, In
   Member& member = fleet.at(job);
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("lost_cpu_s", words::seconds(member.sample.cpu));
-  fleet.count_evicted(member);
   fleet.condemn(member, now);
   return {.verdict = Evict{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
 }
@@ -153,14 +152,11 @@ void Descent::end_waste(Turn& turn) {
   const Victims victims = choose_victims(turn.fleet, *keel, shortage, Spare::twice_lost);
   if (victims.jobs.empty() || victims.bytes < shortage) return;
   double redo = 0;
-  double lost = turn.fleet.evicted_cpu_seconds();
   for (const JobId job : victims.jobs) {
     const Member& member = turn.fleet.at(job);
     redo += member.used() * words::seconds(member.sample.ran);
-    lost += words::seconds(member.sample.cpu);
   }
   if (waste < kWasteFactor * redo) return;
-  if (lost > kLostShareMax * turn.fleet.cpu_seconds()) return;
   for (const JobId job : victims.jobs) {
     turn.rulings.push_back(eviction(
         turn.fleet, job, "what is paused for want of its memory costs more than to run it again",

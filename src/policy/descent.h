@@ -30,11 +30,8 @@ inline constexpr Duration kFrozenMax = std::chrono::minutes(30);
 // What paused jobs hold is wasted, byte by second; when that is so many times what it would waste
 // to run the cheapest victim again, the victim goes. (Whoever does not know how long he will have
 // to wait is at most twice as bad off as if he knew.)
-inline constexpr double kWasteFactor = 1;
-// But only while the work of all evictions is less than this share of all that was done: what
-// stands still loses nothing.
-inline constexpr double kLostShareMax = 0.01;
-// And only after somebody was paused for so long.
+inline constexpr double kWasteFactor = 0.5;
+// Before that, nobody is evicted for waste.
 inline constexpr Duration kWasteFrom = std::chrono::seconds(30);
 
 // The way down from the ladder: lets frozen jobs go on, oldest first.

@@ -67,7 +67,6 @@ void Fleet::set_used(Member& member, Bytes used) {
 
 void Fleet::observe(Member& member, const JobSample& sample, Instant now) {
   const Duration span = sample.ran - member.sample.ran;
-  cpu_seconds_ += std::max(0.0, seconds(sample.cpu - member.sample.cpu));
   if (sample.cpu > member.sample.cpu || sample.io > member.sample.io) member.progressed = now;
   if (span >= kSlopeSpan) {
     const double before = member.used();
@@ -167,10 +166,6 @@ void Fleet::condemn(Member& member, Instant now) {
   member.since = now;
   set_rise(member, 0);
   ++dying_;
-}
-
-void Fleet::count_evicted(const Member& member) {
-  evicted_cpu_seconds_ += seconds(member.sample.cpu);
 }
 
 Member* Fleet::find(JobId job) {

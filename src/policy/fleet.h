@@ -99,11 +99,6 @@ class Fleet {
   [[nodiscard]] double used() const;
   // What the running members may grow by until a freeze would take hold.
   [[nodiscard]] double rise() const { return rise_; }
-  // CPU seconds of all attempts ever, as far as they were seen, and of those that were evicted.
-  [[nodiscard]] double cpu_seconds() const { return cpu_seconds_; }
-  [[nodiscard]] double evicted_cpu_seconds() const { return evicted_cpu_seconds_; }
-  void count_evicted(const Member& member);
-
   // Of `used`, what no member has shown: other processes of the pool, and what frozen ones lost.
   [[nodiscard]] double unaccounted() const;
 
@@ -120,7 +115,6 @@ class Fleet {
   double changed_ = 0;    // by the members since
   double members_used_ = 0;
   double rise_ = 0;
-  double cpu_seconds_ = 0, evicted_cpu_seconds_ = 0;
 };
 
 }  // namespace plimsoll::policy

@@ -195,7 +195,6 @@ void Ladder::evict(Turn& turn, double shortage) {
                              : ", and " + words::decimal(member.lost_work()) +
                                    " s of work are lost with it"),
          .numbers = std::move(own)});
-    turn.fleet.count_evicted(member);
     turn.fleet.condemn(member, turn.now);
   }
   round_ = last_trouble_ = turn.now;

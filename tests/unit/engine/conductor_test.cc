@@ -40,8 +40,8 @@ class FakeWorld final : public policy::World {
   }
 };
 
-struct Run {
-  explicit Run(policy::QueueConfig queue = {.jobs_max = 100})
+struct Scene {
+  explicit Scene(policy::QueueConfig queue = {.jobs_max = 100})
       : conductor({.queue = queue, .governor = {.line = Bytes{std::uint64_t{8} << 30}, .cores = 8}},
                   estimator,
                   {.event = [this](const Event& event) { kinds[event.kind]++; },
@@ -72,7 +72,7 @@ struct Run {
 };
 
 TEST(Conductor, StartsWhatIsReadyAndThenWhatNeededIt) {
-  Run run;
+  Scene run;
   run.enter(1);
   run.enter(2, {JobId{1}});
   run.conductor.begin(run.world);
@@ -90,7 +90,7 @@ TEST(Conductor, StartsWhatIsReadyAndThenWhatNeededIt) {
 }
 
 TEST(Conductor, JobsMaxStaysAnUpperBound) {
-  Run run({.jobs_max = 1});
+  Scene run({.jobs_max = 1});
   run.enter(1);
   run.enter(2);
   run.conductor.begin(run.world);
@@ -100,7 +100,7 @@ TEST(Conductor, JobsMaxStaysAnUpperBound) {
 }
 
 TEST(Conductor, AFailedNeedSkips) {
-  Run run;
+  Scene run;
   run.enter(1);
   run.enter(2, {JobId{1}});
   run.conductor.begin(run.world);
@@ -111,7 +111,7 @@ TEST(Conductor, AFailedNeedSkips) {
 }
 
 TEST(Conductor, PausedTimeDoesNotCountForTheTimeout) {
-  Run run;
+  Scene run;
   run.timeout = 10s;
   run.enter(1);
   run.conductor.begin(run.world);
@@ -133,7 +133,7 @@ TEST(Conductor, PausedTimeDoesNotCountForTheTimeout) {
 }
 
 TEST(Conductor, InterruptsAsTheQueueDoes) {
-  Run run({.jobs_max = 1});
+  Scene run({.jobs_max = 1});
   run.enter(1);
   run.enter(2);
   run.conductor.begin(run.world);
@@ -148,7 +148,7 @@ TEST(Conductor, InterruptsAsTheQueueDoes) {
 }
 
 TEST(Conductor, ALostAttemptRunsAgainAndIsKnownToNeedMore) {
-  Run run;
+  Scene run;
   run.enter(1);
   run.conductor.begin(run.world);
   run.world.take();
@@ -167,7 +167,7 @@ TEST(Conductor, ALostAttemptRunsAgainAndIsKnownToNeedMore) {
 }
 
 TEST(Conductor, ShowsWhatRuns) {
-  Run run;
+  Scene run;
   run.enter(1);
   run.conductor.begin(run.world);
   run.at(2s);

@@ -61,7 +61,7 @@ TEST(GovernorLadder, TheKeelIsNeitherFrozenNorEvicted) {
         return;
       }
       if (word.starts_with("evict ")) {
-        story.ends(static_cast<unsigned>(std::stoul(word.substr(6))), t, Outcome::evicted);
+        story.ends(number_in(word), t, Outcome::evicted);
       }
     }
   }
@@ -203,7 +203,7 @@ TEST(GovernorUser, ALowerLineIsReachedFromAbove) {
     for (const std::string& word : story.rules(t)) {
       words.push_back(word);
       if (word.starts_with("evict ")) {
-        story.ends(static_cast<unsigned>(std::stoul(word.substr(6))), t + 0.05, Outcome::evicted);
+        story.ends(number_in(word), t + 0.05, Outcome::evicted);
       }
     }
   }

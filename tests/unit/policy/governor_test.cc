@@ -91,7 +91,7 @@ TEST(GovernorAdmission, AGiantIsNotStarvedForEver) {
       for (const std::string& word : story.rules(t + 2)) {
         if (word == "admit 2") admitted = true;
         if (word.starts_with("admit ") && word != "admit 2") {
-          running = static_cast<unsigned>(std::stoul(word.substr(6)));
+          running = number_in(word);
           started = t + 2;
         }
       }
