@@ -134,6 +134,20 @@ Duration ask(const policy::Estimator& estimator, const Attempt& attempt, Totals&
   return spent;
 }
 
+// Before it starts, each attempt counting by its running time.
+void ask_before(const policy::Estimator& estimator, const Attempt& attempt, Totals& totals) {
+  const Estimate estimate = estimator.estimate({attempt.job_class, {}}, {});
+  const double weight = seconds(attempt.ran());
+  totals.peak.add(weight, estimate.peak, most_from(attempt, {}), 0);
+  for (std::size_t h = 0; h < kHorizons.size(); ++h) {
+    const bool runs = kHorizons[h] < attempt.ran();
+    const double off = estimate.survival[h] - (runs ? 1 : 0);
+    totals.survival_error[h] += weight * off * off;
+    totals.survival_weight[h] += weight;
+    if (runs) totals.ahead[h].add(weight, estimate.ahead[h], used_at(attempt, kHorizons[h]), 0);
+  }
+}
+
 void print(const std::string& name, const Totals& totals) {
   std::printf("%s\n", name.c_str());
   totals.peak.print("  peak from now");
@@ -164,9 +178,14 @@ int run(const char* path, unsigned seed) {
   for (std::size_t i = half; i < attempts.size(); ++i) {
     spent += ask(estimator, attempts[i], by_class[attempts[i].job_class]);
   }
-  for (std::size_t i = half; i < attempts.size(); ++i) ask(estimator, attempts[i], all);
+  Totals before;
+  for (std::size_t i = half; i < attempts.size(); ++i) {
+    ask(estimator, attempts[i], all);
+    ask_before(estimator, attempts[i], before);
+  }
   for (const auto& [name, totals] : by_class) print(name, totals);
   print("all, by time", all);
+  print("before the start, by time", before);
   std::printf("%.1f us an estimate\n",
               seconds(spent) / static_cast<double>(attempts.size() - half) / kMoments * 1e6);
   return attempts.empty() ? 1 : 0;

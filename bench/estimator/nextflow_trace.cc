@@ -61,7 +61,6 @@ Result<Trace> parse_nextflow_trace(std::string_view text) {
       return fail(std::string("the first line names no column \"") + name + "\"");
     }
   }
-  std::vector<std::pair<std::uint64_t, Task>> submitted;
   Trace trace;
   while (!text.empty()) {
     const std::string_view line = take_line(text);
@@ -73,16 +72,13 @@ Result<Trace> parse_nextflow_trace(std::string_view text) {
       ++trace.skipped;
       continue;
     }
-    submitted.emplace_back(row.number("submit").value_or(0),
-                           Task{.process = std::string(row.text("process")),
-                                .peak = *peak,
-                                .ran = std::chrono::milliseconds(*ran),
-                                .requested = row.bytes("memory"),
-                                .input = row.bytes("rchar")});
+    trace.tasks.push_back({.process = std::string(row.text("process")),
+                           .submitted = row.number("submit").value_or(0),
+                           .peak = *peak,
+                           .ran = std::chrono::milliseconds(*ran),
+                           .requested = row.bytes("memory"),
+                           .input = row.bytes("rchar")});
   }
-  std::stable_sort(submitted.begin(), submitted.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [at, task] : submitted) trace.tasks.push_back(std::move(task));
   return trace;
 }
 

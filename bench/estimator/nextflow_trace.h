@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@ namespace plimsoll::bench {
 // One task of a Nextflow trace file.
 struct Task {
   std::string process;
+  std::uint64_t submitted = 0;       // ms; 0 if not known
   Bytes peak{};                      // peak_rss
   Duration ran{};                    // realtime
   std::optional<Bytes> requested{};  // memory

@@ -97,10 +97,10 @@ Cost& Cost::operator+=(const Cost& other) {
   return *this;
 }
 
-std::map<std::string, Cost> replay(const Trace& trace, Rule& rule) {
+std::map<std::string, Cost> replay(const std::vector<Task>& tasks, Rule& rule) {
   constexpr double kGigabyte = 1e9;
   std::map<std::string, Cost> costs;
-  for (const Task& task : trace.tasks) {
+  for (const Task& task : tasks) {
     Cost& cost = costs[task.process];
     const double hours = std::chrono::duration<double, std::ratio<3600>>(task.ran).count();
     Bytes reserved = rule.first(task);

@@ -31,7 +31,7 @@ struct Cost {
 };
 
 // The tasks one after the other; each is learned from when it has ended. By process.
-[[nodiscard]] std::map<std::string, Cost> replay(const Trace& trace, Rule& rule);
+[[nodiscard]] std::map<std::string, Cost> replay(const std::vector<Task>& tasks, Rule& rule);
 
 // By the name that the table shows, in its order: ours first, then what it is compared with.
 struct NamedRule {

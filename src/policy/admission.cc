@@ -58,7 +58,8 @@ std::size_t tightest(const Surroundings& around, const Estimate& estimate) {
 }  // namespace
 
 std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
-                              const Estimate& candidate, const Shown& shown) {
+                              const Estimate& candidate, const Shown& shown,
+                              std::size_t of_kind_max) {
   if (around.running == 0) return std::nullopt;
   if (job.lost >= kEvictionsMax) {
     const double peak = candidate.peak.mean + kDoubtRightOfWay * candidate.peak.spread;
@@ -81,7 +82,8 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
   if (const auto horizon = misfit(around, candidate)) {
     return Refused{.why = HoldCause::memory, .horizon = *horizon};
   }
-  if (!is_known(candidate) && around.unsettled >= around.unsettled_max) {
+  if (!is_known(candidate) &&
+      (around.unsettled >= around.unsettled_max || shown.unsettled >= of_kind_max)) {
     return Refused{.why = HoldCause::pace};
   }
   return std::nullopt;

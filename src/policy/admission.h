@@ -66,9 +66,10 @@ struct Refused {
 };
 
 // Whether one more job may start. A job that nothing runs beside always may: there is nothing to
-// wait for.
+// wait for. `of_kind_max`: so many of an unknown kind may be in their first seconds.
 [[nodiscard]] std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
-                                            const Estimate& candidate, const Shown& shown);
+                                            const Estimate& candidate, const Shown& shown,
+                                            std::size_t of_kind_max);
 
 // Takes a start into account.
 void count_in(Surroundings& around, const Estimate& admitted);

@@ -17,6 +17,17 @@ constexpr double kRatioMax = 10;
 // Of a job whose load nobody has measured.
 constexpr Belief kCores{1, 0.5};
 
+// With so many attempts that are over, those that run need not stand in any more.
+constexpr std::size_t kEnough = 8;
+// At most so many do; a class needs no more to be known roughly.
+constexpr std::size_t kStandInsMax = 16;
+// And only those that have run for this share of the longest one's time: what has just started
+// tells nothing of the rest.
+constexpr double kStandInShare = 0.25;
+// What is worked out is worked out anew only when a watched attempt has gone on by these shares.
+constexpr double kNewsTime = 0.25;
+constexpr double kNewsPeak = 0.05;
+
 double number(Bytes bytes) { return static_cast<double>(bytes.count); }
 double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
@@ -73,15 +84,52 @@ void ClassPast::learn(const Experience& experience) {
   summary_.reset();
 }
 
+bool ClassPast::watch(JobId job, const Track& track) {
+  if (track.ran() <= Duration{} || record_.runs().size() >= kEnough) return false;
+  Track& known = watched_[job];
+  if (seconds(track.ran()) < seconds(known.ran()) * (1 + kNewsTime) &&
+      number(track.peak()) < number(known.peak()) * (1 + kNewsPeak)) {
+    return false;
+  }
+  known = track;
+  summary_.reset();
+  return true;
+}
+
+void ClassPast::unwatch(JobId job) {
+  if (watched_.erase(job) > 0) summary_.reset();
+}
+
+Record ClassPast::known() const {
+  Record known = record_;
+  if (record_.runs().size() >= kEnough) return known;
+  Duration longest{};
+  for (const auto& [job, track] : watched_) longest = std::max(longest, track.ran());
+  std::size_t stand_ins = 0;
+  for (const auto& [job, track] : watched_) {
+    if (seconds(track.ran()) < kStandInShare * seconds(longest)) continue;
+    if (++stand_ins > kStandInsMax) break;
+    known.learn({.key = {},
+                 .peak = track.peak(),
+                 .peak_seen = Seen::at_least,
+                 .ran = track.ran(),
+                 .ran_seen = Seen::at_least,
+                 .cores = track.cores(),
+                 .curve = track.course()});
+  }
+  return known;
+}
+
 const ClassPast::Summary& ClassPast::summary() {
   if (summary_) return *summary_;
   summary_.emplace();
-  const std::vector<Weighted> peaks = peaks_of(record_);
-  const std::vector<Weighted> times = seconds_of(record_);
-  summary_->peak = explained(record_, peaks);
-  summary_->seconds = explained(record_, times);
+  const Record record = known();
+  const std::vector<Weighted> peaks = peaks_of(record);
+  const std::vector<Weighted> times = seconds_of(record);
+  summary_->peak = explained(record, peaks);
+  summary_->seconds = explained(record, times);
   Estimate& unstarted = summary_->unstarted;
-  unstarted = forecast(record_, BySize{});
+  unstarted = forecast(record, BySize{});
   unstarted.peak = believe(peaks, kDoubt);
   unstarted.remaining = believe(times, kDoubt);
   if (unstarted.cores.mean <= 0) unstarted.cores = kCores;
@@ -98,6 +146,7 @@ Estimate ClassPast::unstarted(std::optional<Bytes> input) {
 }
 
 Forecast ClassPast::running(std::optional<Bytes> input, const Track& track) {
+  if (record_.runs().empty()) return {.estimate = {}, .likelihood = 0};
   const Summary& known = summary();
   BySize size;
   if (input) {

@@ -79,8 +79,9 @@ bool Descent::fits(const Turn& turn, const Member& member, Numbers& numbers) con
     most = std::max(most, extra + turn.survey.moving.level_with(i, turn.survey.around.z, demand,
                                                                 is_known(member.estimate)));
   }
-  // It may go on as it was.
-  most = std::max(most, turn.fleet.used() + turn.thawed + member.slope);
+  // It may go on as it was, until it is frozen again.
+  const double growth = member.slope * words::seconds(kLookMax + kFreezeDelay);
+  most = std::max(most, turn.fleet.used() + turn.thawed + growth);
   numbers = {{"line_bytes", turn.limits.line},
              {"used_bytes", turn.fleet.used()},
              {"with_it_bytes", most},

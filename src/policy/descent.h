@@ -30,7 +30,7 @@ inline constexpr Duration kFrozenMax = std::chrono::minutes(30);
 // What paused jobs hold is wasted, byte by second; when that is so many times what it would waste
 // to run the cheapest victim again, the victim goes. (Whoever does not know how long he will have
 // to wait is at most twice as bad off as if he knew.)
-inline constexpr double kWasteFactor = 1;
+inline constexpr double kWasteFactor = 0.5;
 // Before that, nobody is evicted for waste.
 inline constexpr Duration kWasteFrom = std::chrono::seconds(30);
 

@@ -73,7 +73,8 @@ class Estimator::State {
  public:
   void learn(const Experience& experience) {
     ++learned_;
-    const bool is_first = !classes_.contains(experience.key.exact);
+    const auto known = classes_.find(experience.key.exact);
+    const bool is_first = known == classes_.end() || known->second.past.attempts() == 0;
     if (is_first && experience.memory_hint && experience.memory_hint->count > 0 &&
         experience.peak_seen == Seen::whole) {
       hints_.learn(*experience.memory_hint, experience.peak);
@@ -83,13 +84,26 @@ class Estimator::State {
     all_.learn(experience);
   }
 
+  bool watch(JobId job, const Key& key, const Track& track) {
+    const auto known = classes_.find(key.exact);
+    if (known == classes_.end() && classes_.size() >= kClassesMax) return false;
+    return classes_[key.exact].past.watch(job, track);
+  }
+
+  void unwatch(JobId job, const Key& key) {
+    if (const auto known = classes_.find(key.exact); known != classes_.end()) {
+      known->second.past.unwatch(job);
+    }
+  }
+
   // The narrowest past that tells something of the key, and what it is called; null: there is none.
   struct Found {
     ClassPast* past = nullptr;
     Basis basis{};
   };
   Found find(const Key& key) {
-    if (const auto found = classes_.find(key.exact); found != classes_.end()) {
+    if (const auto found = classes_.find(key.exact);
+        found != classes_.end() && found->second.past.knows()) {
       return {&found->second.past, Basis::exact};
     }
     if (const auto found = tools_.find(key.tool); found != tools_.end()) {
@@ -155,6 +169,12 @@ Estimator& Estimator::operator=(Estimator&&) noexcept = default;
 
 void Estimator::learn(const Experience& experience) { state_->learn(experience); }
 
+bool Estimator::watch(JobId job, const Key& key, const Track& track) {
+  return state_->watch(job, key, track);
+}
+
+void Estimator::unwatch(JobId job, const Key& key) { state_->unwatch(job, key); }
+
 Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
   const auto [past, basis] = state_->find(key);
   Estimate result;
@@ -173,7 +193,7 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
   }
   if (past != nullptr && result.basis != Basis::hint) {
     result.basis = basis;
-    result.attempts_known = past->record().attempts();
+    result.attempts_known = past->attempts();
   }
   if (facts.reached) raise(result, *facts.reached);
   return result;

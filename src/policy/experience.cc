@@ -12,12 +12,29 @@ namespace plimsoll::policy {
 namespace {
 
 double number(Bytes bytes) { return static_cast<double>(bytes.count); }
-double number(Duration time) { return static_cast<double>(time.count()); }
+double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
+
+struct Corner {
+  double x = 0;
+  double y = 0;
+};
+
+// The course as it counts: half of the width for time as it is, half for its logarithm. So a start
+// of seconds is not lost in a run of hours, nor a late peak in the long time before it.
+std::vector<Corner> corners_of(const std::vector<CurvePoint>& course) {
+  const double end = std::max(seconds(course.back().at), 1.0);
+  std::vector<Corner> corners;
+  corners.reserve(course.size());
+  for (const CurvePoint& point : course) {
+    const double at = std::max(0.0, seconds(point.at));
+    corners.push_back({at / end + std::log1p(at) / std::log1p(end), number(point.used)});
+  }
+  return corners;
+}
 
 // Twice the area of the triangle: what the course would lose without the point in the middle.
-double area(const CurvePoint& a, const CurvePoint& b, const CurvePoint& c) {
-  return std::abs(number(b.at - a.at) * (number(c.used) - number(a.used)) -
-                  number(c.at - a.at) * (number(b.used) - number(a.used)));
+double area(const Corner& a, const Corner& b, const Corner& c) {
+  return std::abs((b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y));
 }
 
 struct Link {
@@ -37,11 +54,12 @@ std::vector<CurvePoint> thin(std::vector<CurvePoint> course, std::size_t points_
   const auto less_used = [](const CurvePoint& a, const CurvePoint& b) { return a.used < b.used; };
   const auto highest = static_cast<std::size_t>(
       std::max_element(course.begin(), course.end(), less_used) - course.begin());
+  const std::vector<Corner> corners = corners_of(course);
   std::vector<Link> links(course.size());
   using Candidate = std::pair<double, std::size_t>;
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> smallest;
   const auto weigh = [&](std::size_t i) {
-    links[i].area = area(course[links[i].before], course[i], course[links[i].after]);
+    links[i].area = area(corners[links[i].before], corners[i], corners[links[i].after]);
     if (i != highest) smallest.emplace(links[i].area, i);
   };
   for (std::size_t i = 1; i + 1 < course.size(); ++i) {

@@ -24,7 +24,7 @@ inline constexpr std::size_t kCurvePointsMax = 32;
 
 // A course with at most `points_max` (at least 3) of its points, in order of time: the first, the
 // last, the highest, and those without which straight lines between the others would leave out
-// most bytes times seconds. O(n log n).
+// most, on a scale that is half of time and half of its logarithm. O(n log n).
 [[nodiscard]] std::vector<CurvePoint> thin(std::vector<CurvePoint> course,
                                            std::size_t points_max = kCurvePointsMax);
 

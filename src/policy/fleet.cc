@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "policy/outlook.h"
 
 namespace plimsoll::policy {
 namespace {
@@ -11,13 +12,21 @@ using std::chrono::duration;
 
 // Two looks closer together than this say nothing of how fast memory grows.
 constexpr Duration kSlopeSpan = std::chrono::milliseconds(5);
-// The next look at a job that grows comes at most so much later: both worlds look more often at
-// what grows near the line.
-constexpr Duration kLookMax = std::chrono::milliseconds(250);
 // A job that was not frozen for so long is as if it never had been.
 constexpr Duration kFreezesForgotten = std::chrono::seconds(60);
 
 double seconds(Duration span) { return duration<double>(span).count(); }
+
+// What is believed with so many standard deviations bounds what a job grows by; a job that has got
+// there has proved the belief wrong.
+constexpr double kBoundDoubt = 2;
+
+double rise_of(const Member& member, double used, Duration ahead) {
+  const double rise = member.slope * seconds(ahead);
+  const Belief& peak = member.estimate.peak;
+  const double bound = peak.mean + kBoundDoubt * peak.spread - used;
+  return is_known(member.estimate) && bound > 0 ? std::min(rise, bound) : rise;
+}
 
 }  // namespace
 
@@ -38,6 +47,7 @@ void Fleet::start(const Ready& ready, const Estimate& estimate, Instant now) {
   member.started = member.since = member.seen = member.progressed = now;
   member.estimate = estimate;
   member.estimated_at = now;
+  member.was_known = is_known(estimate);
   member.promised = estimate.peak.mean + estimate.peak.spread;
   by_age_.emplace(now, ready.job);
 }
@@ -65,7 +75,9 @@ void Fleet::observe(Member& member, const JobSample& sample, Instant now) {
     // Rises at once, falls by half with each look: growth that pauses may go on.
     member.slope = std::max(slope, (slope + member.slope) / 2);
     const Duration ahead = std::min(span, kLookMax) + kFreezeDelay;
-    if (member.state == MemberState::running) set_rise(member, member.slope * seconds(ahead));
+    if (member.state == MemberState::running) {
+      set_rise(member, rise_of(member, static_cast<double>(sample.used.count), ahead));
+    }
   }
   set_used(member, sample.used);
   member.sample = sample;
@@ -108,6 +120,9 @@ bool Fleet::go_on(Member& member, Instant now) {
   // Its estimate has stood as still as it has.
   member.estimated_at += now - std::max(member.since, member.estimated_at);
   member.since = member.progressed = now;
+  // What was pushed out comes back before the next look.
+  set_rise(member, static_cast<double>(member.reclaimed.count));
+  member.reclaimed = {};
   --frozen_;
   return true;
 }

@@ -36,11 +36,12 @@ struct Member {
   Instant estimated_at{};
   double promised = 0;  // bytes: its estimate when it was admitted
   JobSample sample{};
-  bool settled = false;  // has shown its needs: ran long enough to be judged
-  Instant seen{};        // when it was last looked at
-  double slope = 0;      // bytes a second between the last looks; not negative
-  double rise = 0;       // bytes by which it may grow until a freeze would take hold
-  Instant progressed{};  // when CPU or I/O was last seen to move
+  bool was_known = false;  // when it was admitted: is_known()
+  bool settled = false;    // has shown its needs: ran long enough to be judged
+  Instant seen{};          // when it was last looked at
+  double slope = 0;        // bytes a second between the last looks; not negative
+  double rise = 0;         // bytes by which it may grow until a freeze would take hold
+  Instant progressed{};    // when CPU or I/O was last seen to move
 
   [[nodiscard]] bool has_right_of_way() const { return ready.lost >= kEvictionsMax; }
   [[nodiscard]] double used() const { return static_cast<double>(sample.used.count); }
@@ -53,6 +54,9 @@ struct Member {
 // A freeze takes hold so long after its decision, beside the time between two looks: the freezer's
 // own 2-5 ms and a turn of a busy supervisor.
 inline constexpr Duration kFreezeDelay = std::chrono::milliseconds(50);
+// The next look at a job that grows comes at most so much later: both worlds look more often at
+// what grows near the line.
+inline constexpr Duration kLookMax = std::chrono::milliseconds(250);
 
 // The attempts that have started, oldest first, and the bytes they have in use: what the pool had
 // at the last look at the machine, and what its jobs have shown to have changed since.

@@ -33,6 +33,7 @@ constexpr double kDoubt = 0.3;
 constexpr double kDoubtLeft = 0.05;
 // A straight line is not believed further away than this.
 constexpr double kRatioMax = 20;
+constexpr double kAsLongAgain = 2;
 // So many guides are asked at most, and none lighter than this share of the heaviest: the others
 // change nothing that can be seen.
 constexpr std::size_t kGuidesMax = 32;
@@ -62,13 +63,41 @@ double ratio(const LineFit* line, double input, const std::optional<double>& pas
   return std::clamp(here / there, 1 / kRatioMax, kRatioMax);
 }
 
-// All that run longer than `ran`. Attempts that were cut off guide nobody past their end, so they
-// count only where there are no others.
-std::vector<Guide> guides_of(const Record& record, const BySize& size, double ran) {
+// Finds the guide's place, and weighs it by how well it matches; a weight of 0 if not at all.
+void match(Guide& guide, double ran, double used, double peak) {
+  const Course& course = guide.run->course;
+  guide.place = course.find(ran / guide.pace);
+  const double said = course.used(guide.place);
+  guide.off = used / (guide.level * said + kNoiseBytes);
+  const double most = peak / (guide.level * course.most_until(guide.place, said) + kNoiseBytes);
+  if (std::max(guide.off, most) > kOffMax || std::min(guide.off, most) < 1 / kOffMax) {
+    guide.weight = 0;
+    return;
+  }
+  const float log_off = std::log(static_cast<float>(guide.off));
+  const float log_most = std::log(static_cast<float>(most));
+  constexpr auto kPrecision = static_cast<float>(1 / (2 * kLikeness * kLikeness));
+  guide.weight *= std::exp(-(log_off * log_off + log_most * log_most) * kPrecision);
+}
+
+struct Guides {
+  std::vector<Guide> all;
+  double likelihood = 0;  // of the track under all of them together, 0..1
+};
+
+// Those that run longer than the attempt at hand has, and match it if there is a track. Attempts
+// that were cut off guide nobody past their end, so they count only where there are no others; and
+// as what has run for some time is as likely as not to run for as long again, each for twice that.
+Guides guides_of(const Record& record, const BySize& size, const Track* track) {
   const bool any_whole = std::any_of(record.runs().begin(), record.runs().end(),
                                      [](const Run& run) { return run.ran_seen == Seen::whole; });
-  std::vector<Guide> guides;
-  guides.reserve(record.runs().size() * kPaces.size());
+  const double ran = track != nullptr ? seconds(track->ran()) : 0;
+  const double used = track != nullptr ? number(track->used()) + kNoiseBytes : 0;
+  const double peak = track != nullptr ? number(track->peak()) + kNoiseBytes : 0;
+  Guides guides;
+  guides.all.reserve(record.runs().size() * kPaces.size());
+  double before = 0;
+  double after = 0;
   for (std::size_t i = 0; i < record.runs().size(); ++i) {
     const Run& run = record.runs()[i];
     if (any_whole && run.ran_seen != Seen::whole) continue;
@@ -77,38 +106,16 @@ std::vector<Guide> guides_of(const Record& record, const BySize& size, double ra
     for (const Pace& pace : kPaces) {
       Guide guide{.run = &run, .pace = pace.factor * stretch, .level = level};
       guide.weight = record.weight(i) * pace.weight;
-      guide.left = run.seconds * guide.pace - ran;
-      if (guide.left > 0) guides.push_back(guide);
+      guide.left = run.seconds * guide.pace * (any_whole ? 1 : kAsLongAgain) - ran;
+      if (guide.left <= 0) continue;
+      before += guide.weight;
+      if (track != nullptr) match(guide, ran, used, peak);
+      after += guide.weight;
+      if (guide.weight > 0) guides.all.push_back(guide);
     }
   }
+  guides.likelihood = before > 0 ? after / before : 0;
   return guides;
-}
-
-// Weighs each guide by how well it matches, and drops those that don't; gives the likelihood of
-// the track under all of them together, 0..1.
-double match(std::vector<Guide>& guides, const Track& track) {
-  const double ran = seconds(track.ran());
-  const double used = number(track.used()) + kNoiseBytes;
-  const double peak = number(track.peak()) + kNoiseBytes;
-  double before = 0;
-  double after = 0;
-  for (Guide& guide : guides) {
-    before += guide.weight;
-    const Course& course = guide.run->course;
-    guide.place = course.find(ran / guide.pace);
-    guide.off = used / (guide.level * course.used(guide.place) + kNoiseBytes);
-    const double most = peak / (guide.level * course.most_until(guide.place) + kNoiseBytes);
-    if (std::max(guide.off, most) > kOffMax || std::min(guide.off, most) < 1 / kOffMax) {
-      guide.weight = 0;
-      continue;
-    }
-    const float log_off = std::log(static_cast<float>(guide.off));
-    const float log_most = std::log(static_cast<float>(most));
-    constexpr auto kPrecision = static_cast<float>(1 / (2 * kLikeness * kLikeness));
-    guide.weight *= std::exp(-(log_off * log_off + log_most * log_most) * kPrecision);
-    after += guide.weight;
-  }
-  return before > 0 ? after / before : 0;
 }
 
 void keep_heaviest(std::vector<Guide>& guides) {
@@ -150,7 +157,8 @@ Estimate combine(std::vector<Guide>& guides, std::size_t runs, const Track* trac
   Sum left;
   Sum cores;
   for (const Guide& guide : guides) {
-    peak.add(guide.weight, guide.level * guide.run->course.most_from(guide.place));
+    const Course& course = guide.run->course;
+    peak.add(guide.weight, guide.level * course.most_from(guide.place, course.used(guide.place)));
     left.add(guide.weight, guide.left);
     if (guide.run->cores) cores.add(guide.weight, *guide.run->cores);
   }
@@ -186,7 +194,7 @@ Estimate combine(std::vector<Guide>& guides, std::size_t runs, const Track* trac
 }  // namespace
 
 Estimate forecast(const Record& record, const BySize& size) {
-  std::vector<Guide> guides = guides_of(record, size, 0);
+  std::vector<Guide> guides = guides_of(record, size, nullptr).all;
   // Attempts that took no time at all guide nobody, but their peak is known.
   if (guides.empty()) {
     for (std::size_t i = 0; i < record.runs().size(); ++i) {
@@ -197,11 +205,11 @@ Estimate forecast(const Record& record, const BySize& size) {
 }
 
 Forecast forecast(const Record& record, const BySize& size, const Track& track) {
-  std::vector<Guide> guides = guides_of(record, size, seconds(track.ran()));
-  const double likelihood = match(guides, track);
-  if (likelihood <= 0) return {.estimate = {}, .likelihood = 0};
-  keep_heaviest(guides);
-  return {.estimate = combine(guides, record.runs().size(), &track), .likelihood = likelihood};
+  Guides guides = guides_of(record, size, &track);
+  if (guides.all.empty()) return {.estimate = {}, .likelihood = 0};
+  keep_heaviest(guides.all);
+  return {.estimate = combine(guides.all, record.runs().size(), &track),
+          .likelihood = guides.likelihood};
 }
 
 }  // namespace plimsoll::policy

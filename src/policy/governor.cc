@@ -34,6 +34,7 @@ class Governor::State {
   }
 
   void set_limits();
+  void settle(Member& member);
   void look(const MachineSample& sample, Instant now);
   std::vector<Ruling> rule(Instant now, unsigned starts_max);
 
@@ -73,6 +74,8 @@ struct Governor::State::Round {
   std::set<Kind> refused{};
   bool giant_placed = false;
   bool closed = false;  // a giant has waited long enough
+
+  [[nodiscard]] bool may_start() const { return !closed && starts_left > 0; }
 };
 
 void Governor::State::set_limits() {
@@ -90,6 +93,13 @@ void Governor::State::look(const MachineSample& sample, Instant now) {
   machine_ = sample;
   fleet_.observe(sample);
   set_limits();
+}
+
+// It has shown its needs.
+void Governor::State::settle(Member& member) {
+  member.settled = true;
+  waiting_.settled(member.ready.kind);
+  if (!member.was_known) pacing_.settled();
 }
 
 bool Governor::State::is_calm(Instant now) const {
@@ -134,14 +144,6 @@ void Governor::State::admit(Instant now, unsigned starts_max, Survey& seen,
   holding_.reset();
   if (waiting_.size() == 0 || starts_max == 0) return;
   const Waiting::Rank front = *waiting_.order().begin();
-  if (fleet_.size() >= config_.jobs_max) {
-    holding_ = Holding{.job = front.first,
-                       .cause = HoldCause::places,
-                       .reason = "waits for one of " + std::to_string(config_.jobs_max) +
-                                 " places: so many jobs run at once at most",
-                       .numbers = {{"jobs_max", static_cast<double>(config_.jobs_max)}}};
-    return;
-  }
   if (seen.one_is_alone || !is_calm(now)) {
     holding_ = Holding{.job = front.first,
                        .cause = seen.one_is_alone ? HoldCause::alone : HoldCause::calm,
@@ -156,12 +158,14 @@ void Governor::State::admit(Instant now, unsigned starts_max, Survey& seen,
   if (const auto giant = reservation_.job()) {
     for (const Waiting::Rank& rank : waiting_.order()) {
       if (rank.first != *giant) continue;
-      if (rank.priority == front.priority) consider(round, Waiting::Rank(rank));
+      if (rank.priority == front.priority && fleet_.size() < config_.jobs_max) {
+        consider(round, Waiting::Rank(rank));
+      }
       break;
     }
   }
   bool again = true;
-  while (again && !round.closed && round.starts_left > 0 && fleet_.size() < config_.jobs_max) {
+  while (again && round.may_start() && fleet_.size() < config_.jobs_max) {
     again = false;
     for (const Waiting::Rank& rank : waiting_.order()) {
       if (round.refused.contains(rank.kind)) continue;
@@ -171,6 +175,12 @@ void Governor::State::admit(Instant now, unsigned starts_max, Survey& seen,
       break;
     }
   }
+  if (waiting_.size() == 0 || fleet_.size() < config_.jobs_max) return;
+  holding_ = Holding{.job = waiting_.order().begin()->first,
+                     .cause = HoldCause::places,
+                     .reason = "waits for one of " + std::to_string(config_.jobs_max) +
+                               " places: so many jobs run at once at most",
+                     .numbers = {{"jobs_max", static_cast<double>(config_.jobs_max)}}};
 }
 
 // Whether it was admitted.
@@ -178,11 +188,13 @@ bool Governor::State::consider(Round& round, const Waiting::Rank& rank) {
   if (round.closed || round.refused.contains(rank.kind)) return false;
   const Ready ready = waiting_.first(rank).ready;
   const Estimate estimate = waiting_.expected(rank.kind);
-  const auto refused = refuse(round.around, ready, estimate, waiting_.shown(rank.kind));
+  const auto refused = refuse(round.around, ready, estimate, waiting_.shown(rank.kind),
+                              Pacing::window_of_kind(waiting_.settled_ever(rank.kind)));
   if (!refused) {
     round.rulings.push_back(admission_of(round.around, ready.job, estimate));
     count_in(round.around, estimate);
     waiting_.remove(ready.job);
+    waiting_.started(rank.kind);
     reservation_.give_up(ready.job);
     fleet_.start(ready, estimate, round.now);
     --round.starts_left;
@@ -237,8 +249,7 @@ void Governor::observe(JobId job, const JobSample& sample, Instant now) {
   Member& member = state_->fleet_.at(job);
   state_->fleet_.observe(member, sample, now);
   if (member.settled || sample.ran < kSettled) return;
-  member.settled = true;
-  state_->pacing_.settled();
+  state_->settle(member);
   if (!is_known(member.estimate)) state_->changed_ = true;
 }
 
@@ -249,9 +260,9 @@ void Governor::expect(JobId job, const Estimate& estimate, Instant now) {
 void Governor::tick(const MachineSample& sample, Instant now) { state_->look(sample, now); }
 
 void Governor::leave(JobId job, const AttemptEnd& end, Instant) {
-  const Member& member = state_->fleet_.at(job);
+  Member& member = state_->fleet_.at(job);
   const Kind kind = member.ready.kind;
-  if (!member.settled && succeeded(end)) state_->pacing_.settled();
+  if (!member.settled && succeeded(end)) state_->settle(member);
   state_->fleet_.leave(job);
   Shown shown = state_->waiting_.shown(kind);
   if (shown.running > 0) --shown.running;

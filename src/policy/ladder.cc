@@ -54,7 +54,7 @@ void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& lim
   next_look_.reset();
   Turn turn{fleet, config, limits, now, rulings, fleet.keel()};
   const double used = fleet.used();
-  const double tolerance = std::max(limits.line * kTolerance, kToleranceBytes);
+  const double tolerance = limits.line * kTolerance;
   if (used <= limits.limit + tolerance) over_since_.reset();
   if (!turn.keel) return;
   if (used + fleet.rise() <= turn.soft()) {
@@ -157,8 +157,11 @@ bool Ladder::reclaim(Turn& turn, double shortage) {
          .reason = "it is paused, and others are short of " + words::bytes(shortage),
          .numbers = turn.numbers()});
   }
-  if (asked) swapping_since_ = turn.now;
-  if (!swapping_since_ || turn.now >= *swapping_since_ + kSwapPatience) return false;
+  if (asked && !swapping_since_) swapping_since_ = turn.now;
+  // At the wall there is no time: what sleeps there freezes late, and only what is frozen gives
+  // back.
+  if (over_since_ || !swapping_since_) return false;
+  if (turn.now >= *swapping_since_ + kSwapPatience) return false;
   next_look_ = *swapping_since_ + kSwapPatience;
   return true;
 }
@@ -175,7 +178,7 @@ void Ladder::evict(Turn& turn, double shortage) {
   if (victims.jobs.empty() && turn.config.may_evict) {
     victims = choose_victims(turn.fleet, *turn.keel, shortage, Spare::nobody);
   }
-  if (victims.jobs.empty()) return fail_one(turn, shortage);
+  if (victims.jobs.empty()) return fail_one(turn);
   const Numbers numbers = turn.numbers();
   for (const JobId job : victims.jobs) {
     Member& member = turn.fleet.at(job);
@@ -198,18 +201,23 @@ void Ladder::evict(Turn& turn, double shortage) {
   next_look_ = turn.now + kRoundDeadline;
 }
 
-// Nobody is left whose eviction would help. If others still run, for want of a freezer, it is the
-// worst of them; else the keel, beside which everything stands still.
-void Ladder::fail_one(Turn& turn, double shortage) {
+// Nobody is left whose eviction would help: it is whoever is furthest over what he was admitted
+// with, be it the keel.
+void Ladder::fail_one(Turn& turn) {
   if (!over_since_) return;
   if (turn.now < *over_since_ + kOverLineGrace) {
     next_look_ = *over_since_ + kOverLineGrace;
     return;
   }
-  const bool alone = turn.fleet.size() == turn.fleet.frozen() + turn.fleet.dying() + 1;
-  const Victims others = choose_victims(turn.fleet, *turn.keel, shortage);
-  const JobId job = alone || others.jobs.empty() ? *turn.keel : others.jobs.front();
+  JobId job = *turn.keel;
+  const auto over_own = [](const Member& member) { return member.used() - member.promised; };
+  for (const auto& [started, other] : turn.fleet.by_age()) {
+    const Member& candidate = turn.fleet.at(other);
+    if (candidate.state == MemberState::dying) continue;
+    if (over_own(candidate) > over_own(turn.fleet.at(job))) job = other;
+  }
   Member& member = turn.fleet.at(job);
+  const bool alone = turn.fleet.size() == turn.fleet.frozen() + turn.fleet.dying() + 1;
   const double over = turn.fleet.used() - turn.limits.limit;
   Numbers numbers = turn.numbers();
   numbers.emplace_back("job_used_bytes", member.used());

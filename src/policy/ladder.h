@@ -13,10 +13,9 @@ namespace plimsoll::policy {
 // Growers are frozen when they are about to come this close to the line, as a share of it: samples
 // are late, and a task that sleeps in the kernel's throttle at the line freezes only after 2 s.
 inline constexpr double kCushion = 0.01;
-// Past the line by no more than this share of it, or so many bytes, nobody is evicted: the line
-// must hold within 3 % or 32 MiB, and below 1.25 % the kernel's throttle at the line is not felt.
+// Past the line by no more than this share of it, nobody is evicted: the line must hold within 3 %,
+// and below 1.25 % the kernel's throttle at the line is not felt.
 inline constexpr double kTolerance = 0.01;
-inline constexpr double kToleranceBytes = 10.0 * (1 << 20);
 // What an eviction frees beyond the shortage, as a share of it, so that the next one is not needed
 // at once; the cushion comes on top.
 inline constexpr double kEvictionBuffer = 0.05;
@@ -60,7 +59,7 @@ class Ladder {
   [[nodiscard]] static double wanted_for(const Turn& turn, double shortage);
   [[nodiscard]] bool reclaim(Turn& turn, double shortage);
   void evict(Turn& turn, double shortage);
-  void fail_one(Turn& turn, double shortage);
+  void fail_one(Turn& turn);
 
   std::optional<Instant> round_;       // of evictions, begun
   std::optional<Instant> over_since_;  // past the limit

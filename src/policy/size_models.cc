@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "policy/estimator.h"
@@ -45,12 +44,17 @@ std::optional<double> by_power(const std::vector<WithInput>& runs, double input)
   return std::exp(fit->at(std::log1p(input)));
 }
 
-// The most that one of the `count` runs with the most similar input used.
-std::optional<double> by_nearest(const std::vector<std::pair<double, double>>& sorted,
-                                 std::size_t count) {
+struct Neighbour {
+  double distance = 0;
+  std::size_t age = 0;  // of runs equally near the newest come first
+  double peak = 0;
+};
+
+// The most that one of the `count` nearest used.
+std::optional<double> by_nearest(const std::vector<Neighbour>& sorted, std::size_t count) {
   if (sorted.size() <= count) return std::nullopt;
   double most = 0;
-  for (std::size_t i = 0; i < count; ++i) most = std::max(most, sorted[i].second);
+  for (std::size_t i = 0; i < count; ++i) most = std::max(most, sorted[i].peak);
   return most;
 }
 
@@ -80,14 +84,15 @@ Predictions predict(const std::deque<SizedRun>& past, std::optional<double> inpu
   if (!input || runs.size() < kLineRunsMin) return predictions;
   of(predictions, SizeModel::line) = by_line(runs, *input);
   of(predictions, SizeModel::power) = by_power(runs, *input);
-  std::vector<std::pair<double, double>> sorted;  // distance, peak
-  for (const WithInput& run : runs) {
-    sorted.emplace_back(std::abs(std::log1p(run.input) - std::log1p(*input)), run.peak);
+  std::vector<Neighbour> sorted;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    sorted.push_back({.distance = std::abs(std::log1p(runs[i].input) - std::log1p(*input)),
+                      .age = runs.size() - i,
+                      .peak = runs[i].peak});
   }
-  // Of runs equally near the newest come first.
-  std::reverse(sorted.begin(), sorted.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(sorted.begin(), sorted.end(), [](const Neighbour& a, const Neighbour& b) {
+    return a.distance != b.distance ? a.distance < b.distance : a.age < b.age;
+  });
   of(predictions, SizeModel::nearest) = by_nearest(sorted, 1);
   of(predictions, SizeModel::nearest_3) = by_nearest(sorted, 3);
   of(predictions, SizeModel::nearest_6) = by_nearest(sorted, 6);

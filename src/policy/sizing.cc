@@ -28,9 +28,9 @@ constexpr double kFirstError = 0.1;
 // times what is reserved too much is seen only in many attempts.
 constexpr double kErrorsHalfLife = 80;
 constexpr std::size_t kErrorsMax = 128;
-// How much cheaper rules count more: one that costs twice as much has 1/64 of the say. A mean over
+// How much cheaper rules count more: one that costs twice as much has 1/256 of the say. A mean over
 // many rules fails less often than the best of them.
-constexpr double kPreference = 6;
+constexpr double kPreference = 8;
 // No attempt counts for more than so many times the mean running time: what a rule has cost would
 // be the luck of a single one.
 constexpr double kLongest = 2;

@@ -10,6 +10,7 @@ namespace {
 
 void count(Shown& shown, const Member& member) {
   ++shown.running;
+  if (!member.settled) ++shown.unsettled;
   shown.ran_seconds += words::seconds(member.sample.ran);
   shown.peak_bytes = std::max(shown.peak_bytes, static_cast<double>(member.sample.peak.count));
   if (member.sample.io && member.sample.ran >= kSettled) {

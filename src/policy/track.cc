@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace plimsoll::policy {
 namespace {
@@ -47,6 +48,9 @@ void Track::observe(const JobSample& sample) {
     growth_ += fresh * (slope - growth_);
     cores_ = samples_ == 1 ? load : cores_ + fresh * (load - cores_);
   }
+  while (passed_count_ < kHorizons.size() && sample.ran >= kHorizons[passed_count_]) {
+    passed_[passed_count_++] = static_cast<float>(sample.used.count);
+  }
   last_ = sample;
   ++samples_;
 }
@@ -55,6 +59,15 @@ void Track::observe(const JobSample& sample) {
 double Track::wobble() const { return std::sqrt(jumps_ / 2); }
 
 Duration Track::rising() const { return calm() > kCalm ? Duration{} : last_.ran - rising_since_; }
+
+std::vector<CurvePoint> Track::course() const {
+  std::vector<CurvePoint> course;
+  for (std::size_t i = 0; i < passed_count_ && kHorizons[i] < last_.ran; ++i) {
+    course.push_back({kHorizons[i], {static_cast<std::uint64_t>(passed_[i])}});
+  }
+  if (has_samples()) course.push_back({last_.ran, last_.used});
+  return course;
+}
 
 double Track::cores() const {
   return last_.ran > Duration{} ? seconds(last_.cpu) / seconds(last_.ran) : 0;

@@ -73,6 +73,13 @@ void Waiting::show(Kind kind, const Shown& shown) {
   rank(kind, state);
 }
 
+void Waiting::started(Kind kind) {
+  KindState& state = kinds_.at(kind);
+  ++state.shown.running;
+  ++state.shown.unsettled;
+  rank(kind, state);
+}
+
 const Shown& Waiting::shown(Kind kind) const { return kinds_.at(kind).shown; }
 
 Estimate Waiting::expected(Kind kind) const {

@@ -15,9 +15,10 @@ namespace plimsoll::policy {
 // What the running jobs of a kind have shown, before any of them has ended.
 struct Shown {
   std::size_t running = 0;
-  double ran_seconds = 0;    // of all that run, together
-  double peak_bytes = 0;     // the most that any of them ever had
-  double io_per_second = 0;  // the most that any of them kept up; bytes
+  double ran_seconds = 0;     // of all that run, together
+  double peak_bytes = 0;      // the most that any of them ever had
+  std::size_t unsettled = 0;  // of those that run: not long enough to show their needs
+  double io_per_second = 0;   // the most that any of them kept up; bytes
 };
 
 // The jobs that could run and wait, in the order in which they should start: by priority, then the
@@ -28,6 +29,7 @@ class Waiting {
   struct KindState {
     Estimate estimate;
     Shown shown;
+    std::size_t settled = 0;  // ever: have shown their needs
     struct Place {
       int priority = 0;
       JobId job{};
@@ -65,6 +67,10 @@ class Waiting {
   // What is shown of a kind has changed: its place in the order may be another.
   void show(Kind kind, const Shown& shown);
   [[nodiscard]] const Shown& shown(Kind kind) const;
+  // A job of the kind was started; one of those that were has shown its needs.
+  void started(Kind kind);
+  void settled(Kind kind) { ++kinds_.at(kind).settled; }
+  [[nodiscard]] std::size_t settled_ever(Kind kind) const { return kinds_.at(kind).settled; }
 
   [[nodiscard]] const std::set<Rank>& order() const { return order_; }
   // The first of a kind in order().

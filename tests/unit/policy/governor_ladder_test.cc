@@ -22,7 +22,9 @@ Story crowd(const GovernorConfig& config, unsigned jobs, double spread = 0) {
     story.waits(id, {.mib = 100, .seconds = 1000, .cores = 0.1, .spread = spread});
     EXPECT_THAT(story.rules(id), ElementsAre("admit " + std::to_string(id)));
   }
-  for (unsigned id = 1; id <= jobs; ++id) story.uses(id, 10, 100, id);
+  for (double t = 8.25; t <= 10; t += 0.25) {
+    for (unsigned id = 1; id <= jobs; ++id) story.uses(id, t, 100, id);
+  }
   story.looks(10);
   EXPECT_THAT(story.rules(10), IsEmpty());
   return story;
@@ -59,7 +61,7 @@ TEST(GovernorLadder, TheKeelIsNeitherFrozenNorEvicted) {
         return;
       }
       if (word.starts_with("evict ")) {
-        story.ends(static_cast<unsigned>(std::stoul(word.substr(6))), t, Outcome::evicted);
+        story.ends(number_in(word), t, Outcome::evicted);
       }
     }
   }
@@ -87,10 +89,12 @@ TEST(GovernorLadder, WithSwapTheFrozenGiveTheirMemoryBackFirst) {
   GovernorConfig config = small();
   config.has_swap = true;
   Story story = crowd(config, 8);
-  story.uses(2, 10.5, 160, 2);
+  story.uses(2, 10.3, 200, 2);
+  story.uses(2, 10.5, 260, 2);
   story.looks(10.5);
   ASSERT_THAT(story.rules(10.5), Contains("freeze 2"));
-  story.uses(1, 11, 220, 1);
+  story.uses(1, 10.9, 100, 1);
+  story.uses(1, 11, 145, 1);
   story.looks(11);
   const auto words = story.rules(11);
   EXPECT_THAT(words, Contains("reclaim 2"));
@@ -115,8 +119,8 @@ TEST(GovernorLadder, WithoutEvictionsOthersArePausedAndWhatDoesNotFitFails) {
 
 TEST(GovernorDescent, ThawsWhenThereIsRoomAgainAndAdmitsOnlyThen) {
   Story story = crowd(small(), 8);
-  story.uses(8, 10.3, 155, 8);
-  story.uses(8, 10.5, 185, 8);
+  story.uses(8, 10.3, 200, 8);
+  story.uses(8, 10.5, 260, 8);
   story.looks(10.5);
   ASSERT_THAT(story.rules(10.5), ElementsAre("freeze 8"));
   story.waits(20, {.mib = 5, .seconds = 2000}, 10.6);
@@ -130,8 +134,8 @@ TEST(GovernorDescent, ThawsWhenThereIsRoomAgainAndAdmitsOnlyThen) {
 
 TEST(GovernorDescent, WhoBecomesTheKeelGoesOnAtOnce) {
   Story story = crowd(small(), 8);
-  story.uses(2, 10.3, 155, 2);
-  story.uses(2, 10.5, 185, 2);
+  story.uses(2, 10.3, 200, 2);
+  story.uses(2, 10.5, 260, 2);
   ASSERT_THAT(story.rules(10.5), ElementsAre("freeze 2"));
   story.ends(1, 10.6);
   EXPECT_THAT(story.rules(10.6), ElementsAre("thaw 2"));
@@ -139,8 +143,8 @@ TEST(GovernorDescent, WhoBecomesTheKeelGoesOnAtOnce) {
 
 TEST(GovernorDescent, AKeelThatStandsStillMayWaitForAFrozenJob) {
   Story story = crowd(small(), 8);
-  story.uses(2, 10.3, 155, 2);
-  story.uses(2, 10.5, 185, 2);
+  story.uses(2, 10.3, 200, 2);
+  story.uses(2, 10.5, 260, 2);
   story.looks(10.5);
   ASSERT_THAT(story.rules(10.5), ElementsAre("freeze 2"));
   std::vector<std::string> thawed;
@@ -162,8 +166,8 @@ TEST(GovernorDescent, NothingStaysFrozenBeyondTheBound) {
   GovernorConfig config = small();
   config.may_evict = false;
   Story story = crowd(config, 8);
-  story.uses(2, 10.3, 155, 2);
-  story.uses(2, 10.5, 185, 2);
+  story.uses(2, 10.3, 200, 2);
+  story.uses(2, 10.5, 260, 2);
   story.looks(10.5);
   ASSERT_THAT(story.rules(10.5), ElementsAre("freeze 2"));
   const double bound = std::chrono::duration<double>(kFrozenMax).count();
@@ -199,7 +203,7 @@ TEST(GovernorUser, ALowerLineIsReachedFromAbove) {
     for (const std::string& word : story.rules(t)) {
       words.push_back(word);
       if (word.starts_with("evict ")) {
-        story.ends(static_cast<unsigned>(std::stoul(word.substr(6))), t + 0.05, Outcome::evicted);
+        story.ends(number_in(word), t + 0.05, Outcome::evicted);
       }
     }
   }

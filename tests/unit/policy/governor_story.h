@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "policy/governor.h"
 
 // A governor on simulated time, for stories: jobs of one kind each unless said otherwise, times in
@@ -50,6 +51,11 @@ inline std::string word(const Verdict& verdict) {
   if (const auto* it = std::get_if<Fail>(&verdict)) return "fail " + id(it->job);
   const auto& reclaim = std::get<Reclaim>(verdict);
   return reclaim.job ? "reclaim " + id(*reclaim.job) : "reclaim";
+}
+
+// The job of a ruling in words.
+inline unsigned number_in(const std::string& word) {
+  return static_cast<unsigned>(to_u64(word.substr(word.find(' ') + 1)).value_or(0));
 }
 
 struct Story {

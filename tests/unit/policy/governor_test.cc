@@ -20,7 +20,7 @@ GovernorConfig small() { return {.line = mib(1000), .cores = 8, .jobs_max = 1000
 
 TEST(GovernorAdmission, FillsTheLineAndNoMore) {
   Story story(small());
-  for (unsigned id = 1; id <= 4; ++id) story.waits(id, {.mib = 300});
+  for (unsigned id = 1; id <= 4; ++id) story.waits(id, {.mib = 300, .spread = 3});
   EXPECT_THAT(story.rules(0), UnorderedElementsAre("admit 1", "admit 2", "admit 3"));
   ASSERT_TRUE(story.governor.holding());
   EXPECT_EQ(story.governor.holding()->job, JobId{4});
@@ -91,7 +91,7 @@ TEST(GovernorAdmission, AGiantIsNotStarvedForEver) {
       for (const std::string& word : story.rules(t + 2)) {
         if (word == "admit 2") admitted = true;
         if (word.starts_with("admit ") && word != "admit 2") {
-          running = static_cast<unsigned>(std::stoul(word.substr(6)));
+          running = number_in(word);
           started = t + 2;
         }
       }
@@ -120,7 +120,7 @@ TEST(GovernorAdmission, ALongRunQueueHolds) {
   story.waits(1, {.mib = 10});
   story.rules(0);
   story.uses(1, 1, 10);
-  story.looks(1, {.runnable = 40, .cores_busy = 8});
+  story.looks(1, {.runnable = 40, .cores_busy = 8, .stall = {}});
   story.waits(2, {.mib = 10}, 1);
   EXPECT_THAT(story.rules(1), IsEmpty());
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::run_queue);
@@ -163,7 +163,7 @@ TEST(GovernorAdmission, HoldsForIoOnlyWhoIsKnownForIt) {
 
 TEST(GovernorAdmission, TheMachineBoundsAsTheLineDoes) {
   Story story({.line = mib(1000), .cores = 8, .jobs_max = 1000, .reserve = mib(100)});
-  story.looks(0, {.available = mib(500)});
+  story.looks(0, {.available = mib(500), .stall = {}});
   for (unsigned id = 1; id <= 3; ++id) story.waits(id, {.mib = 180});
   EXPECT_EQ(story.rules(0).size(), 2u);  // 400 MiB are left above the reserve
 }

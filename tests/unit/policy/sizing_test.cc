@@ -57,13 +57,12 @@ TEST(Sizing, WithoutAnInputItReservesForThoseBefore) {
   EXPECT_LT(first_mb(sizing), 1100);
 }
 
-TEST(Sizing, ARareGiantIsWorthAFailureNowAndThen) {
+TEST(Sizing, AFailureGoesToTheMostEverSeenAndThenBeyond) {
   Sizing sizing;
-  for (int i = 0; i < 100; ++i) {
-    sizing.learn({.peak = mb(i % 25 == 24 ? 10'000 : 100), .ran = seconds(60)});
-  }
-  EXPECT_LT(first_mb(sizing), 5000);
-  EXPECT_GE(sizing.after(mb(200)), mb(10'000));
+  for (int i = 0; i < 30; ++i) sizing.learn({.peak = mb(i == 20 ? 1000 : 100), .ran = seconds(60)});
+  EXPECT_GE(sizing.after(mb(120)), mb(1000));
+  EXPECT_LT(sizing.after(mb(120)), mb(1100));
+  EXPECT_GE(sizing.after(mb(1100)), mb(1500));
 }
 
 RC_GTEST_PROP(Sizing, TriesAfterAFailureGrowPastAnyPeak, ()) {

@@ -1,0 +1,28 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "random_run.h"
+
+// Thousands of machines and sets of jobs that nobody chose: the promises hold at every turn.
+namespace plimsoll::engine {
+namespace {
+
+constexpr std::uint64_t kSeedsEach = 250;
+
+class ConductorProperty : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(ConductorProperty, PromisesHold) {
+  for (std::uint64_t seed = GetParam(); seed < GetParam() + kSeedsEach; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Setting setting = SettingMaker(seed).make();
+    sim::SimulatedWorld world(setting.machine, setting.jobs);
+    Watch watch(setting, world);
+    ASSERT_THAT(watch.run(), testing::IsEmpty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ConductorProperty,
+                         testing::Values(0, 250, 500, 750, 1000, 1250, 1500, 1750));
+
+}  // namespace
+}  // namespace plimsoll::engine
