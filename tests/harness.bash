@@ -46,13 +46,17 @@ tested() {
 # attribute NAME: of the first element of $report.
 attribute() { sed -n "s/^[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
 
+# Emulated machines on a busy host take long.
+readonly script_seconds=1500
+
 # counted COMMAND...: runs a script whose last line is `N passed, N failed`, `, N skipped` allowed.
 counted() {
-  local output=$logs/script status=0 last
-  echo "--- $*"
-  timeout -k 10 900 "$@" </dev/null >"$output" 2>&1 || status=$?
-  cat "$output"
+  local output=$logs/script.$BASHPID status=0 last
+  timeout -k 10 $script_seconds "$@" </dev/null >"$output" 2>&1 || status=$?
+  # At once, as others may be running beside it.
+  { echo "--- $*" && cat "$output"; } >"$output.told" && cat "$output.told"
   last=$(tail -n 1 "$output")
+  rm "$output" "$output.told"
   if [[ ! $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
     echo "FAILED: exit $status, and the last line is not '... passed, ... failed'"
     count 0 1

@@ -67,16 +67,19 @@ layer_vm() {
   for script in tests/vm/*.sh; do
     [[ ! -x $script || $script == */selftest.sh ]] || in_machines "$script"
   done
+  wait
   # Of the machines themselves; takes minutes.
   [[ ! $thorough ]] || counted tests/vm/selftest.sh
 }
 
-# in_machines SCRIPT: runs it in each machine that it asks for.
+# in_machines SCRIPT: runs it in each machine that it asks for, in the background; as many machines
+# at once as there are processors, as an emulated one keeps one busy.
 in_machines() {
   local options
   while read -r options; do
+    while (($(jobs -rp | wc -l) >= $(nproc))); do wait -n || true; done
     # shellcheck disable=SC2086 # options are words
-    counted tests/vm/vm $options --env "PLIMSOLL=$PWD/build/plimsoll" -- "$PWD/$1"
+    counted tests/vm/vm $options --env "PLIMSOLL=$PWD/build/plimsoll" -- "$PWD/$1" &
   done < <(machines "$1")
 }
 
@@ -113,6 +116,7 @@ layer_named() {
   elif [[ -x tests/vm/$only.sh ]]; then
     need vm
     in_machines "tests/vm/$only.sh"
+    wait
   else
     tested build '(unit|host)' 1
   fi

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "cgroup/group.h"
@@ -69,35 +70,65 @@ Base make_base(Hierarchy hierarchy, Directory directory) {
       hierarchy.controllers = parse_v2_controllers(*text);
     }
   }
-  return Base{std::move(hierarchy), std::move(directory)};
+  return Base{.hierarchy = std::move(hierarchy), .directory = std::move(directory)};
 }
 
+// Says of a group that a run has made it as part of a named path, to every run that uses it: the
+// last one removes it. Where no attribute can be set, only the run that made it does.
+constexpr std::array kMadeMarks = {"trusted.plimsoll.made", "user.plimsoll.made"};
+
+void mark_made(const Directory& group) {
+  for (const char* mark : kMadeMarks) {
+    if (::fsetxattr(group.fd(), mark, "1", 1, 0) == 0) return;
+  }
+}
+
+bool is_marked_made(const Directory& group) {
+  return std::any_of(kMadeMarks.begin(), kMadeMarks.end(), [&group](const char* mark) {
+    return ::fgetxattr(group.fd(), mark, nullptr, 0) >= 0;
+  });
+}
+
+struct Named {
+  Directory directory;
+  std::string made;  // as Base::made
+};
+
 // Makes the named path below the root of the hierarchy, enabling on v2 what is wanted on the way.
-Result<Directory> open_named(const Hierarchy& hierarchy, const std::vector<std::string>& parts,
-                             ControllerSet wanted) {
+Result<Named> open_named(const Hierarchy& hierarchy, const std::vector<std::string>& parts,
+                         ControllerSet wanted) {
   auto directory = Directory::open(hierarchy.mount_point, hierarchy.version);
-  if (!directory) return directory;
+  std::string made;
   for (const std::string& part : parts) {
+    if (!directory) break;
     const Directory parent = std::move(*directory);
     auto enabled = enable_for_children(parent, hierarchy.controllers & wanted);
     if (!enabled) return pass(std::move(enabled));
     directory = parent.make_child(part);
-    if (!directory && directory.error().code == std::errc::file_exists) {
+    bool is_made = directory.has_value();
+    if (is_made) {
+      mark_made(*directory);
+    } else if (directory.error().code == std::errc::file_exists) {
       directory = parent.open_child(part);
+      is_made = directory && is_marked_made(*directory);
     }
     if (!directory) break;
+    made = is_made ? made + (made.empty() ? "" : "/") + part : "";
     if (auto filled = fill_cpuset(parent, *directory); !filled) return pass(std::move(filled));
   }
-  return directory;
+  if (!directory) return pass(std::move(directory));
+  return Named{std::move(*directory), std::move(made)};
 }
 
 Result<Base> place_by_name(const Hierarchy& hierarchy, const std::string& path,
                            ControllerSet wanted) {
   const auto parts = components(path);
   if (!parts) return fail("--cgroup " + path + ": \"..\" is not allowed in it");
-  auto directory = open_named(hierarchy, *parts, wanted);
-  if (!directory) return pass(std::move(directory), "--cgroup " + path);
-  return make_base(hierarchy, std::move(*directory));
+  auto named = open_named(hierarchy, *parts, wanted);
+  if (!named) return pass(std::move(named), "--cgroup " + path);
+  Base base = make_base(hierarchy, std::move(named->directory));
+  base.made = std::move(named->made);
+  return base;
 }
 
 constexpr std::string_view kHelp =
@@ -141,7 +172,10 @@ Result<Placement> find_placement(const Hierarchies& hierarchies, const Placement
     auto base = request.path ? place_by_name(hierarchy, *request.path, request.wanted)
                 : is_v2      ? place_on_v2(hierarchy, request, placement.supervisor)
                              : place_on_v1(hierarchy);
-    if (!base) return pass(std::move(base));
+    if (!base) {
+      for (const Base& other : placement.bases) remove_made(other.directory, other.made);
+      return pass(std::move(base));
+    }
     placement.bases.push_back(std::move(*base));
   }
   if (placement.bases.empty()) {
@@ -163,16 +197,15 @@ bool is_marked_delegated(const Directory& v2) {
          (::fgetxattr(v2.fd(), "trusted.delegate", &value, 1) == 1 && value == '1');
 }
 
-void remove_named_path(const Placement& placement, const std::string& path) {
-  const auto parts = components(path);
-  if (!parts) return;
-  for (const Base& base : placement.bases) {
-    for (std::size_t depth = parts->size(); depth > 0; --depth) {
-      std::string parent = base.hierarchy.mount_point;
-      for (std::size_t i = 0; i + 1 < depth; ++i) parent += "/" + (*parts)[i];
-      const auto directory = Directory::open(parent, base.hierarchy.version);
-      if (!directory || !directory->remove_child((*parts)[depth - 1])) break;
-    }
+void remove_made(const Directory& base, std::string_view made) {
+  auto at = base.clone();
+  while (at && !made.empty()) {
+    const std::size_t slash = made.rfind('/');
+    const std::string name(slash == std::string_view::npos ? made : made.substr(slash + 1));
+    auto parent = at->open_child("..");
+    if (!parent || !parent->remove_child(name)) return;
+    at = std::move(parent);
+    made = slash == std::string_view::npos ? std::string_view() : made.substr(0, slash);
   }
 }
 

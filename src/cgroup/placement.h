@@ -14,6 +14,8 @@ namespace plimsoll::cgroup {
 struct Base {
   Hierarchy hierarchy;  // of v2 with those controllers only that this group has to give
   Directory directory;
+  // The last components of a named path, as far as runs have made them: "b/c" of a/b/c.
+  std::string made{};
 };
 
 // Whether the processes of Plimsoll go into a leaf of their run. They must where they sit in the
@@ -46,8 +48,8 @@ bool own_v2_group_serves(const Hierarchies& hierarchies, const std::vector<int>&
 // (systemd's "Control Group APIs and Delegation").
 bool is_marked_delegated(const Directory& v2);
 
-// The directories that find_placement() made for a named path and that are empty again are removed,
-// the deepest first. Others that still use them keep them.
-void remove_named_path(const Placement& placement, const std::string& path);
+// Removes what runs have made of a base's path (Base::made), the deepest first, as far as it is
+// empty: another run below it keeps it, and removes it in its turn.
+void remove_made(const Directory& base, std::string_view made);
 
 }  // namespace plimsoll::cgroup

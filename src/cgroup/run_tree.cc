@@ -31,7 +31,7 @@ Result<Directory> make_locked(const Directory& base, const std::string& name) {
   constexpr int kTries = 8;
   for (int tries = 0; tries < kTries; ++tries) {
     auto made = base.make_child(name);
-    if (!made && made.error().gone()) continue;
+    if (!made && made.error().gone() && base.has_file("cgroup.procs")) continue;
     if (!made) return made;
     if (auto filled = fill_cpuset(base, *made); !filled) {
       [[maybe_unused]] const auto ignored = base.remove_child(name);
@@ -43,7 +43,7 @@ Result<Directory> make_locked(const Directory& base, const std::string& name) {
   return fail(std::errc::device_or_resource_busy, "make the group " + base.label() + "/" + name);
 }
 
-void remove_made(const Placement& placement, std::size_t count, const std::string& name) {
+void remove_run(const Placement& placement, std::size_t count, const std::string& name) {
   for (std::size_t i = 0; i < count; ++i) {
     [[maybe_unused]] const auto ignored = placement.bases[i].directory.remove_child(name);
   }
@@ -56,7 +56,7 @@ Result<RunTree> RunTree::create(const Placement& placement, const std::string& n
   for (const Base& base : placement.bases) {
     auto made = make_locked(base.directory, name);
     if (!made) {
-      remove_made(placement, parts.size(), name);
+      remove_run(placement, parts.size(), name);
       return pass(std::move(made));
     }
     parts.push_back({std::move(*made), base.hierarchy.controllers});

@@ -5,7 +5,6 @@
 
 #include "base/quantity.h"
 #include "engine/host.h"
-#include "engine/identity.h"
 #include "engine/reporting.h"
 
 namespace plimsoll::engine {
@@ -155,8 +154,7 @@ void Batch::carry_out(const policy::Decision& decision) {
   } else if (const auto* skip = std::get_if<policy::Skip>(&decision.action)) {
     end_job(skip->job, policy::Outcome::skipped, decision.reason, nullptr);
   } else if (const auto* give_up = std::get_if<policy::GiveUp>(&decision.action)) {
-    const auto last = std::move(books_.at(give_up->job).last);
-    end_job(give_up->job, last->result->end.outcome, last->result->reason, last.get());
+    give_up_on(give_up->job);
   } else if (const auto* cancel = std::get_if<policy::Cancel>(&decision.action)) {
     for (auto& [key, live] : live_) {
       if (key.first != cancel->job || live->is_over) continue;
@@ -165,7 +163,30 @@ void Batch::carry_out(const policy::Decision& decision) {
   }
 }
 
+// Its last attempt was its end after all: what that has written is its output.
+void Batch::give_up_on(JobId job) {
+  if (const auto last = std::move(books_.at(job).last)) {
+    if (last->capture) last->capture->finish(output::Disposition::keep);
+    return end_job(job, last->result->end.outcome, last->result->reason, last.get());
+  }
+  // Its group is still being removed.
+  for (auto& [key, live] : live_) {
+    if (key.first != job) continue;
+    live->requeue.reset();
+    if (live->capture) live->capture->finish(output::Disposition::keep);
+  }
+}
+
+// Its next attempt starts: what the earlier ones have written is nobody's output.
+void Batch::discard_output_of(JobId job) {
+  if (Book& book = books_.at(job); book.last != nullptr) book.last->capture.reset();
+  for (auto& [key, live] : live_) {
+    if (key.first == job) live->capture.reset();
+  }
+}
+
 void Batch::start(const policy::Start& start) {
+  if (start.attempt > 1) discard_output_of(start.job);
   policy::JobSpec job = spec_of(start.job);
   job.command = policy::fill_slot(std::move(job.command), start.slot);
   job.env.emplace_back("PLIMSOLL_JOB", job.name);
@@ -174,7 +195,7 @@ void Batch::start(const policy::Start& start) {
 
   Book& book = books_.at(start.job);
   book.held += loop::now() - book.waiting_since;
-  auto identity = identity_of(job.uid);
+  auto identity = identities_.of(job.uid);
   AttemptRequest request =
       request_for(job, group_name(start.job, start.attempt), identity ? *identity : std::nullopt);
   request.kill_after = config_.kill_after;
@@ -225,10 +246,13 @@ void Batch::on_over(LiveKey key, const policy::AttemptEnd& end) {
   follow_timeouts();
   if (!live.capture) {
     live.received = Bytes{};
-    return;
+  } else if (live.requeue) {
+    // Kept until the next attempt starts: a halt can make this one the last.
+    const output::Received received = live.capture->so_far();
+    live.received = received.out + received.err;
+  } else if (const auto received = live.capture->finish(output::Disposition::keep)) {
+    on_received(key, *received);
   }
-  const auto disposition = live.requeue ? output::Disposition::discard : output::Disposition::keep;
-  if (const auto received = live.capture->finish(disposition)) on_received(key, *received);
 }
 
 void Batch::on_received(LiveKey key, const output::Received& received) {
@@ -258,8 +282,7 @@ void Batch::settle(LiveKey key) {
   }
   summary_.lost_cpu = summary_.lost_cpu.value_or(Duration{}) +
                       live->result->usage.totals.cpu.usage.value_or(Duration{});
-  notice("job " + spec_of(key.first).name + " " + policy::describe(live->result->end) + "; " +
-         live->requeue->reason);
+  notice("job " + spec_of(key.first).name + ": " + live->requeue->reason);
   finished_.push_back(std::exchange(books_.at(key.first).last, std::move(live)));
 }
 
@@ -349,16 +372,6 @@ void Batch::resume_all() {
   if (!frozen_) return;
   frozen_.reset();
   for (auto& [key, live] : live_) live->attempt->resume();
-}
-
-Result<std::optional<guardian::Identity>> Batch::identity_of(const std::string& user) {
-  if (user.empty()) return std::nullopt;
-  const auto known = identities_.find(user);
-  if (known != identities_.end()) return known->second;
-  auto found = find_identity(user);
-  if (!found) return pass(std::move(found));
-  identities_.emplace(user, *found);
-  return *found;
 }
 
 void Batch::tell_progress() {

@@ -8,6 +8,7 @@
 
 #include "cgroup/freeze.h"
 #include "engine/attempt.h"
+#include "engine/identity.h"
 #include "engine/machine.h"
 #include "engine/system_record.h"
 #include "output/collector.h"
@@ -65,6 +66,8 @@ class Batch {
   [[nodiscard]] const policy::JobSpec& spec_of(JobId job) const;
   void turn();
   void carry_out(const policy::Decision& decision);
+  void give_up_on(JobId job);
+  void discard_output_of(JobId job);
   void start(const policy::Start& start);
   [[nodiscard]] Attempt::Callbacks callbacks_of(LiveKey key);
   void on_over(LiveKey key, const policy::AttemptEnd& end);
@@ -82,7 +85,6 @@ class Batch {
   void follow_timeouts();
   void tell_progress();
   void notice(const std::string& text);
-  Result<std::optional<guardian::Identity>> identity_of(const std::string& user);
   record::RunSummary summarise();
 
   Machine& machine_;
@@ -99,7 +101,7 @@ class Batch {
   std::map<LiveKey, std::unique_ptr<Live>> live_;
   std::vector<std::unique_ptr<Live>> finished_;  // destroyed outside their own callbacks
   std::unordered_map<JobId, Book> books_;
-  std::map<std::string, guardian::Identity> identities_;
+  Identities identities_;
   std::optional<cgroup::FreezeGuard> frozen_;  // while the terminal has stopped us
   Progress progress_;
   record::RunSummary summary_;

@@ -93,4 +93,14 @@ Result<guardian::Identity> find_identity(const std::string& user) {
   return identity;
 }
 
+Result<std::optional<guardian::Identity>> Identities::of(const std::string& user) {
+  if (user.empty()) return std::nullopt;
+  const auto known = known_.find(user);
+  if (known != known_.end()) return known->second;
+  auto found = find_identity(user);
+  if (!found) return pass(std::move(found));
+  known_.emplace(user, *found);
+  return *found;
+}
+
 }  // namespace plimsoll::engine

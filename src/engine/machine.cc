@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "base/file.h"
 #include "cgroup/run_removal.h"
 #include "cgroup/sweep.h"
 #include "loop/scope.h"
@@ -23,11 +24,25 @@ using cgroup::ControllerSet;
 // For as long as processes of a dead owner may take to die; then they are left for the next sweep.
 constexpr Duration kSweepPatience = std::chrono::seconds(10);
 
+// Each try that fails is another run ending at that very moment.
+constexpr unsigned kPlacementTries = 20;
+
+// Newer kernels count blkio of v1 only on devices where a limit was set: where even the root names
+// no device, a group would cost a directory for each job and tell nothing.
+bool counts_io(const cgroup::Hierarchies& hierarchies) {
+  const cgroup::Hierarchy* io = hierarchies.of(Controller::io);
+  if (io == nullptr || io->version == cgroup::Version::v2) return true;
+  const auto root =
+      read_text_at(AT_FDCWD, io->mount_point + "/blkio.throttle.io_service_bytes_recursive");
+  return !root || root->find(':') != std::string::npos;
+}
+
 // What every job's group has, so that its report is whole. On v2 `cpu` costs nothing to create and
 // brings the weights; on v1 each controller is a directory more for each job, so those whose
 // figures the v2 tree has are left out.
 ControllerSet always_wanted(const cgroup::Hierarchies& hierarchies) {
-  ControllerSet wanted(Controller::memory, Controller::io, Controller::pids);
+  ControllerSet wanted(Controller::memory, Controller::pids);
+  if (counts_io(hierarchies)) wanted.add(Controller::io);
   if (hierarchies.v2() == nullptr) wanted.add(Controller::cpuacct), wanted.add(Controller::freezer);
   if (hierarchies.layout() == cgroup::Layout::v2) wanted.add(Controller::cpu);
   return wanted;
@@ -123,14 +138,24 @@ Result<cgroup::Placement> Machine::place(const MachineConfig& config, const std:
   return cgroup::find_placement(hierarchies_, {config.cgroup_path, own_pids, wanted_});
 }
 
+// A named path that another run had made may go, with that run, before ours is in it.
+Result<cgroup::RunTree> Machine::make_run_group(const MachineConfig& config) {
+  for (unsigned tries_left = kPlacementTries;; --tries_left) {
+    auto placement = place(config, tree_name_);
+    if (placement) {
+      placement_ = std::move(*placement);
+      if (auto told = hand_over(nullptr); !told) return pass(std::move(told));
+      auto tree = cgroup::RunTree::create(placement_, tree_name_);
+      if (tree || !tree.error().gone() || tries_left == 0) return tree;
+    } else if (!placement.error().gone() || !config.cgroup_path || tries_left == 0) {
+      return pass(std::move(placement));
+    }
+  }
+}
+
 Result<void> Machine::make_tree(const MachineConfig& config) {
   tree_name_ = cgroup::run_name(config.run_id);
-  auto placement = place(config, tree_name_);
-  if (!placement) return pass(std::move(placement));
-  placement_ = std::move(*placement);
-  if (auto told = hand_over(nullptr); !told) return told;
-
-  auto tree = cgroup::RunTree::create(placement_, tree_name_);
+  auto tree = make_run_group(config);
   if (!tree) return pass(std::move(tree));
   if (auto told = hand_over(&*tree); !told) return told;
   if (placement_.supervisor == cgroup::Supervisor::moves) {
@@ -179,7 +204,7 @@ Result<void> Machine::hand_over(const cgroup::RunTree* tree) {
       lock = std::move(*locked);
     }
     message.places.push_back({base.hierarchy.version, base.hierarchy.controllers,
-                              std::move(*directory), std::move(lock)});
+                              std::move(*directory), std::move(lock), base.made});
   }
   if (placement_.supervisor == cgroup::Supervisor::moves) {
     auto home = placement_.bases.front().directory.open_file("cgroup.procs", O_WRONLY);
@@ -257,8 +282,12 @@ Result<void> Machine::reap_after_guardian() {
     auto opened = placement_.bases.front().directory.open_file("cgroup.procs", O_WRONLY);
     if (opened) home = (home_procs = std::move(*opened)).get();
   }
-  [[maybe_unused]] const auto remains = cgroup::destroy_run(
-      parts_of(placement_), tree_name_, home, loop::now() + kSweepPatience, &loop::now);
+  const auto remains = cgroup::destroy_run(parts_of(placement_), tree_name_, home,
+                                           loop::now() + kSweepPatience, &loop::now);
+  if (remains.gone) {
+    for (const cgroup::Base& base : placement_.bases)
+      cgroup::remove_made(base.directory, base.made);
+  }
   return fail("the process that spawns the jobs was killed; every job was ended with it");
 }
 

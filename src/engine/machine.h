@@ -68,6 +68,7 @@ class Machine {
  private:
   Machine(loop::Loop loop, guardian::Link link);
   Result<void> make_tree(const MachineConfig& config);
+  Result<cgroup::RunTree> make_run_group(const MachineConfig& config);
   Result<void> hand_over(const cgroup::RunTree* tree);
   Result<cgroup::Placement> place(const MachineConfig& config, const std::string& name);
   void take_messages();

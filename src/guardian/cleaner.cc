@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "cgroup/placement.h"
 #include "cgroup/run_removal.h"
 
 namespace plimsoll::guardian {
@@ -26,7 +27,12 @@ void Cleaner::clean() {
   const int home = tree_.home_procs ? tree_.home_procs.get() : -1;
   const cgroup::Remains remains =
       cgroup::destroy_run(bases, tree_.name, home, clock_now() + kPatience, &clock_now);
-  if (remains.gone) return;
+  if (remains.gone) {
+    for (std::size_t i = 0; i < bases.size(); ++i) {
+      cgroup::remove_made(bases[i].directory, tree_.places[i].made);
+    }
+    return;
+  }
   std::fprintf(stderr, "plimsoll: the group %s could not be removed", tree_.name.c_str());
   if (remains.trouble) std::fprintf(stderr, ": %s", remains.trouble->message().c_str());
   for (const cgroup::StuckProcess& process : remains.processes) {

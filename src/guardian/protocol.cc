@@ -62,8 +62,8 @@ tl::unexpected<Error> bad(std::string_view from) {
   return fail(std::errc::bad_message, "read a message of the " + std::string(from));
 }
 
-// A HandOver on the wire: this, `places` times PlaceBody, then the name. Descriptors in the order
-// home, and for each place base, lock.
+// A HandOver on the wire: this, `places` times PlaceBody and its `made`, then the name. Descriptors
+// in the order home, and for each place base, lock.
 struct HandOverBody {
   std::uint8_t has_home = 0;
   std::uint8_t places = 0;
@@ -71,6 +71,7 @@ struct HandOverBody {
 struct PlaceBody {
   cgroup::Version version{};
   std::uint8_t has_lock = 0;
+  std::uint16_t made_size = 0;
   cgroup::ControllerSet controllers;
 };
 
@@ -103,10 +104,13 @@ Result<FromSupervisor> decode_hand_over(Packet& packet) {
   if (body.has_home != 0) message.home_procs = take_fd();
   for (unsigned i = 0; i < body.places; ++i) {
     PlaceBody place;
-    if (!take(rest, place)) return bad("supervisor");
+    if (!take(rest, place) || rest.size() < place.made_size) return bad("supervisor");
+    std::string made(rest.substr(0, place.made_size));
+    rest.remove_prefix(place.made_size);
     UniqueFd base = take_fd();
     UniqueFd lock = place.has_lock != 0 ? take_fd() : UniqueFd();
-    message.places.push_back({place.version, place.controllers, std::move(base), std::move(lock)});
+    message.places.push_back(
+        {place.version, place.controllers, std::move(base), std::move(lock), std::move(made)});
   }
   if (!all_there || next != packet.fds.size()) return bad("supervisor");
   message.name = rest;
@@ -152,7 +156,8 @@ Result<void> send(const Channel& channel, const HandOver& message) {
   if (message.home_procs) fds.push_back(message.home_procs.get());
   for (const HandOver::Place& place : message.places) {
     append(bytes, PlaceBody{place.version, static_cast<std::uint8_t>(place.lock ? 1 : 0),
-                            place.controllers});
+                            static_cast<std::uint16_t>(place.made.size()), place.controllers});
+    bytes += place.made;
     fds.push_back(place.base.get());
     if (place.lock) fds.push_back(place.lock.get());
   }

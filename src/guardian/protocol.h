@@ -67,6 +67,7 @@ struct HandOver {
     cgroup::ControllerSet controllers;  // of the hierarchy
     UniqueFd base;
     UniqueFd lock;  // of base/name; absent before it is made
+    std::string made{};  // as cgroup::Base::made: removed with the tree
   };
   std::string name;
   std::vector<Place> places;

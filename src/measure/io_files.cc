@@ -21,7 +21,10 @@ KernelFile open_recursive(const Directory& directory, const char* recursive, con
 IoFiles::IoFiles(const cgroup::Group& group) {
   const Directory* directory = group.of(Controller::io);
   if (directory == nullptr) {
-    missing_ = "the group has no io controller";
+    missing_ =
+        "the group has no io controller: none is at hand, or it is blkio of cgroup v1, which on "
+        "newer "
+        "kernels counts only where a limit of I/O was set";
   } else if (directory->version() == Version::v2) {
     stat_ = KernelFile(*directory, "io.stat", "io");
   } else {

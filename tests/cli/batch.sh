@@ -110,6 +110,18 @@ case_halt_soon_and_now() {
   has rep '"outcome":"cancelled"'
 }
 
+case_output_of_the_last_attempt_is_kept_whatever_made_it_the_last() {
+  local order
+  printf '%s\n' '{"id":"a","shell":"echo words of a; exit 3","retries":5}' \
+    '{"id":"b","shell":"sleep 0.2; exit 1"}' >jobs
+  for order in group line ordered; do
+    batch 2 -q -j2 --halt now,fail=1 --output $order jobs
+    same 'words of a' "$(<out)"
+  done
+  batch 0 -q --retries 3 -- 'echo $PLIMSOLL_ATTEMPT {}; test $PLIMSOLL_ATTEMPT = 3' ::: x
+  same '3 x' "$(<out)"
+}
+
 case_time_outs() {
   batch 1 -q --timeout 200ms --report rep -- sleep ::: 100
   has rep '"outcome":"timed_out"'

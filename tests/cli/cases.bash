@@ -50,8 +50,17 @@ becomes_true() {
   done
 }
 
-# gone PID: no process of this number lives; a zombie is dead.
-gone() { [[ ! -e /proc/$1 ]] || grep -qs '^State:.*[ZX] (' "/proc/$1/status"; }
+# gone PID: no process of this number lives; a zombie is dead. One that has left its group, and so is
+# no longer waited for, may still be on its last instructions.
+gone() {
+  local try state
+  for try in 1 2 3 4 5; do
+    state=$(grep -s '^State:' "/proc/$1/status")
+    [[ -n $state && $state != *[ZX]' ('* ]] || return 0
+    ((try == 5)) || sleep 0.1
+  done
+  return 1
+}
 
 # told FILE EXPRESSION...: each holds in Python, where `r` is the JSON of the file.
 told() {

@@ -156,12 +156,23 @@ TEST_F(RunTreeHost, ANamedPathIsMadeOnceAndTakenAgain) {
   ASSERT_TRUE(hierarchies);
   const std::string path = "/" + ground_->inner().name() + "/named/deeper";
   const cgroup::PlacementRequest request{path, {}, kHybrid.controllers};
-  for (int i = 0; i < 2; ++i) {
-    const auto found = cgroup::find_placement(*hierarchies, request);
-    ASSERT_TRUE(found) << found.error().message();
-    for (const auto& base : found->bases)
-      EXPECT_THAT(base.directory.label(), ::testing::EndsWith(path));
-    if (i == 1) cgroup::remove_named_path(*found, path);
+  const auto first = cgroup::find_placement(*hierarchies, request);
+  const auto second = cgroup::find_placement(*hierarchies, request);
+  ASSERT_TRUE(first && second);
+  for (const auto& base : first->bases) {
+    EXPECT_THAT(base.directory.label(), ::testing::EndsWith(path));
+    EXPECT_EQ(base.made, "named/deeper");
+  }
+  // The second run keeps the path while it has a group there, and removes it as the last one.
+  for (const auto& base : second->bases) {
+    EXPECT_EQ(base.made, "named/deeper");
+    ASSERT_TRUE(base.directory.make_child("busy"));
+  }
+  for (const auto& base : first->bases) cgroup::remove_made(base.directory, base.made);
+  EXPECT_THAT(ground_->left_of("named"), ::testing::Not(IsEmpty()));
+  for (const auto& base : second->bases) {
+    ASSERT_TRUE(base.directory.remove_child("busy"));
+    cgroup::remove_made(base.directory, base.made);
   }
   EXPECT_THAT(ground_->left_of("named"), IsEmpty());
   EXPECT_FALSE(cgroup::find_placement(*hierarchies, {"/x/../y", {}, kHybrid.controllers}));

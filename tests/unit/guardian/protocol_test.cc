@@ -107,9 +107,9 @@ TEST_F(ProtocolTest, ATreeIsHandedOverWithItsPlacesInOrder) {
   for (const bool with_home : {false, true}) {
     HandOver message;
     message.name = "plimsoll-20261121-035916-3f2a";
-    message.places.push_back({Version::v2, ControllerSet(), copy(files[0]), copy(files[1])});
+    message.places.push_back({Version::v2, ControllerSet(), copy(files[0]), copy(files[1]), "a/b"});
     message.places.push_back(
-        {Version::v1, ControllerSet(Controller::memory), copy(files[2]), UniqueFd()});
+        {Version::v1, ControllerSet(Controller::memory), copy(files[2]), UniqueFd(), ""});
     if (with_home) message.home_procs = copy(files[3]);
     ASSERT_TRUE(send(ends_.first, message));
     const auto received = at_guardian();
@@ -117,6 +117,8 @@ TEST_F(ProtocolTest, ATreeIsHandedOverWithItsPlacesInOrder) {
     EXPECT_EQ(tree.name, message.name);
     ASSERT_THAT(tree.places, SizeIs(2));
     EXPECT_EQ(tree.places[0].version, Version::v2);
+    EXPECT_EQ(tree.places[0].made, "a/b");
+    EXPECT_EQ(tree.places[1].made, "");
     EXPECT_EQ(inode(tree.places[0].base.get()), inode(files[0]));
     EXPECT_EQ(inode(tree.places[0].lock.get()), inode(files[1]));
     EXPECT_EQ(tree.places[1].version, Version::v1);
@@ -134,7 +136,7 @@ TEST_F(ProtocolTest, ATreeWhoseDescriptorsAreMissingIsAnError) {
   const testing::OpenFiles files(2);
   HandOver message;
   message.name = "plimsoll-20261121-035916-3f2a";
-  message.places.push_back({Version::v2, ControllerSet(), copy(files[0]), copy(files[1])});
+  message.places.push_back({Version::v2, ControllerSet(), copy(files[0]), copy(files[1]), ""});
   ASSERT_TRUE(send(ends_.first, message));
   Packet packet = *ends_.second.receive();
   packet.fds.pop_back();

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/event.h"
+#include "policy/attempt.h"
+#include "policy/estimator.h"
+#include "policy/governor.h"
+#include "policy/queue.h"
+#include "policy/world.h"
+
+namespace plimsoll::engine {
+
+struct ConductorConfig {
+  policy::QueueConfig queue;        // jobs_max here is the one that counts
+  policy::GovernorConfig governor;  // jobs_max is taken from `queue`
+};
+
+// How a job went on after its attempt was over, or without one.
+struct JobOver {
+  JobId job{};
+  std::optional<policy::AttemptEnd> end;   // of the attempt; absent: none ran (Skip, GiveUp)
+  std::optional<policy::Requeue> requeue;  // present: another attempt follows
+  bool gave_up = false;                    // it waited for another attempt and gets none
+  std::string reason;
+};
+
+// What the conductor tells; an empty function is not called. From within its own calls: what is
+// called must not call back.
+struct ConductorListener {
+  std::function<void(const Event&)> event;
+  std::function<void(const JobOver&)> over;
+};
+
+enum class JobState : std::uint8_t { running, frozen, waiting };
+
+// A job that runs, or could.
+struct JobStatus {
+  JobId job{};
+  JobState state{};
+  unsigned attempt = 0;
+  Duration ran{};                       // of this attempt, frozen time left out
+  Duration frozen{};                    // of this attempt
+  std::optional<Bytes> used{};          // absent until it was looked at
+  std::optional<double> cores{};        // of late
+  Bytes estimate{};                     // the most that it is believed to reach
+  std::optional<Duration> remaining{};  // running time, as believed
+};
+
+// The figures of a whole run so far.
+struct Counts {
+  std::uint64_t holds = 0;  // times that a job waited for the governor though it could have run
+  std::uint64_t pauses = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t reclaims = 0;
+  Duration lost_cpu{};  // CPU time of attempts that were thrown away
+  Bytes used_peak{};    // of the pool
+};
+
+struct ConductorStatus {
+  Bytes line{}, used{};
+  double cores = 0;
+  unsigned jobs_max = 0;
+  std::size_t running = 0, frozen = 0, waiting = 0, unfinished = 0;
+  Counts counts;
+  std::optional<policy::Holding> holding;  // why the first waiting job waits
+  std::optional<Duration> remaining;       // of the whole run, as far as anything is known of it
+  std::vector<JobStatus> jobs;             // running and frozen ones, oldest first
+};
+
+// Conducts one run: joins the queue (needs, retries, halts, time-outs), the governor and the
+// estimator to a world, real or simulated. Whatever happens comes in as a WorldObserver or as a
+// command; what is to be done goes out to the world before the call returns.
+//
+// One thread. Pure but for the world that it calls.
+class Conductor : public policy::WorldObserver {
+ public:
+  // `estimator` must outlive this; each end is learnt by it.
+  Conductor(ConductorConfig config, policy::Estimator& estimator, ConductorListener listener);
+  ~Conductor() override;
+
+  // A new job; before begin() or while the run goes on. As Queue::enter(). `input`: what it has to
+  // read, if that is known.
+  void enter(const policy::JobSpec& job, std::optional<Bytes> input = {});
+  // The run begins: `world` must outlive the run; jobs start from here on.
+  void begin(policy::World& world);
+  // Whether every job has ended for good. What the world still runs then is nothing.
+  [[nodiscard]] bool is_over() const;
+
+  void on_job(JobId job, const policy::JobSample& sample) override;
+  void on_machine(const policy::MachineSample& sample) override;
+  void on_over(JobId job, const policy::AttemptEnd& end) override;
+  void on_wake() override;
+
+  // Ctrl-C, as Queue::interrupt().
+  void interrupt();
+  [[nodiscard]] bool is_stopping() const;
+  // Of a job that runs; an error says that it does not.
+  Result<void> pause(JobId job);
+  Result<void> resume(JobId job);
+  // Of a job that runs: its end is `cancelled`.
+  Result<void> kill(JobId job, const std::string& reason);
+  void set_line(Bytes line);
+  void set_jobs_max(unsigned jobs_max);
+
+  // O(running).
+  [[nodiscard]] ConductorStatus status() const;
+  [[nodiscard]] const Counts& counts() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace plimsoll::engine

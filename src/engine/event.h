@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/units.h"
+#include "policy/ruling.h"
+
+namespace plimsoll::engine {
+
+// What happened or was decided, in the words of the recorded events (`plimsoll.event/1`).
+enum class EventKind : std::uint8_t {
+  queued,     // the job is known
+  admitted,   // the governor lets it start
+  started,    // the world was asked to start it
+  held,       // it waits although it could run; told again when the reason becomes another
+  frozen,     //
+  thawed,     //
+  reclaimed,  //
+  evicted,    // the world was asked to kill it
+  requeued,   // its attempt is over, another will follow
+  ended,      // for good
+  failed,     // the world was asked to kill it, over the line
+  alarm,      // memory rises so fast that something is done about it
+  line,       // the line was changed
+};
+std::string_view name_of(EventKind kind);
+
+struct Event {
+  Instant at{};
+  EventKind kind{};
+  std::optional<JobId> job{};
+  std::string reason;
+  policy::Numbers numbers;
+};
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "policy/course.h"
+#include "policy/estimate.h"
+#include "policy/experience.h"
+
+namespace plimsoll::policy {
+
+// One past attempt, as numbers.
+struct Run {
+  double peak = 0;  // bytes
+  Seen peak_seen = Seen::whole;
+  double seconds = 0;
+  Seen ran_seen = Seen::whole;
+  std::optional<double> cores;
+  std::optional<double> input;  // bytes
+  Course course;
+};
+[[nodiscard]] Run run_of(const Experience& experience);
+
+// The last kRunsMax attempts of a class or a tool, oldest first.
+//
+// Invariant: not empty once learn() was called; `weights()` has one weight for each run, of which
+// the newest is 1.
+class Record {
+ public:
+  void learn(const Experience& experience);
+
+  [[nodiscard]] const std::deque<Run>& runs() const { return runs_; }
+  [[nodiscard]] double weight(std::size_t index) const;
+  [[nodiscard]] std::uint32_t attempts() const { return attempts_; }
+
+ private:
+  std::deque<Run> runs_;
+  std::uint32_t attempts_ = 0;  // ever
+};
+
+// What a figure of the next attempt is believed to be after those of `values`, each with its weight
+// (not negative, one at least above 0). The spread shrinks as values come in: with each it counts
+// less that they might differ by the share `doubt`.
+struct Weighted {
+  double value = 0;
+  double weight = 0;
+};
+[[nodiscard]] Belief believe(const std::vector<Weighted>& values, double doubt);
+
+// The peaks (or running times) of a record with its weights. One of which only a lower bound is
+// known counts as the mean of those that are larger, or as a quarter more if there is none: so it
+// never lowers what is believed.
+[[nodiscard]] std::vector<Weighted> peaks_of(const Record& record);
+[[nodiscard]] std::vector<Weighted> seconds_of(const Record& record);
+
+}  // namespace plimsoll::policy
