@@ -176,7 +176,7 @@ void SimulatedWorld::mind_machine(What what) {
   const double seconds = to_seconds(now_ - sampled_at_);
   const double growth = seconds > 0 ? (motion_.used_mib() - sampled_mib_) / seconds : 0;
   sample_machine();
-  schedule(What::machine_sample, gap_at(growth));
+  schedule(What::machine_sample, past_line_ ? kSampleGapShort : gap_at(growth));
 }
 
 void SimulatedWorld::begin(std::size_t job) {
@@ -207,6 +207,7 @@ void SimulatedWorld::go_on(std::size_t job) {
   }
   attempt.state = State::running;
   attempt.sampled_mib = motion_.job_used_mib(job);
+  attempt.sampled_at = attempt.ran;
   ++attempt.resumes;
   motion_.go_on(job);
   if (config_.sampling == Sampling::jobs_and_machine) schedule(What::sample, kSampleGapShort, job);

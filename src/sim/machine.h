@@ -92,6 +92,7 @@ class SimulatedWorld final : public policy::World {
     Duration resumed{};         // if it is not frozen
     double reclaim_mib = 0;     // to be pushed out still
     double sampled_mib = 0;     // at the last sample
+    Duration sampled_at{};      // by `ran`
     std::uint64_t attempts = 0;
   };
 

@@ -21,9 +21,8 @@ Bytes SimulatedWorld::used() const { return to_bytes(motion_.used_mib()); }
 Bytes SimulatedWorld::swap_free() const { return to_bytes(swap_free_mib_); }
 
 Duration SimulatedWorld::gap_at(double growth_mib) const {
-  const double left = line_mib_ - motion_.used_mib();
-  if (left <= 0) return kSampleGapShort;
   if (growth_mib <= 0) return kSampleGapCalm;
+  const double left = std::max(line_mib_ - motion_.used_mib(), 0.0);
   return std::clamp(to_duration(left / growth_mib / kSamplesBeforeLine), kSampleGapShort,
                     kSampleGapCalm);
 }
@@ -38,8 +37,10 @@ void SimulatedWorld::sample(std::size_t job) {
                          .peak = to_bytes(motion_.job_peak_mib(job)),
                          .cpu = to_duration(motion_.job_cpu_seconds(job))};
   deliveries_.push_back(delivery);
-  const double growth = std::max(motion_.job_growth_mib(job), used - attempt.sampled_mib);
+  const double seconds = to_seconds(ran(attempt) - attempt.sampled_at);
+  const double growth = seconds > 0 ? (used - attempt.sampled_mib) / seconds : 0;
   attempt.sampled_mib = used;
+  attempt.sampled_at = ran(attempt);
   const bool young = ran(attempt) < kSampledClosely;
   schedule(What::sample, young ? kSampleGapShort : gap_at(growth), job);
 }

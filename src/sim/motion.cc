@@ -203,12 +203,6 @@ double Motion::job_used_mib(std::size_t job) const {
   return std::max(place.mib + place.slope * covered(place) - place.swapped, 0.0);
 }
 
-double Motion::job_growth_mib(std::size_t job) const {
-  const Place& place = places_[job];
-  if (place.moving_at == kNotMoving) return 0;
-  return place.slope * place.rate * (place.on_shared ? pace() : 1);
-}
-
 double Motion::job_peak_mib(std::size_t job) const {
   const Place& place = places_[job];
   return std::max(place.peak, place.mib + place.slope * covered(place));

@@ -63,7 +63,6 @@ class Motion {
 
   // Of one job that is not gone.
   [[nodiscard]] double job_used_mib(std::size_t job) const;
-  [[nodiscard]] double job_growth_mib(std::size_t job) const;  // in a second, as things stand
   [[nodiscard]] double job_peak_mib(std::size_t job) const;
   [[nodiscard]] double job_cpu_seconds(std::size_t job) const;
   [[nodiscard]] double job_seconds(std::size_t job) const;  // covered of its curve
