@@ -117,7 +117,7 @@ Result<std::unique_ptr<Machine>> Machine::create(guardian::Link link, const Mach
     machine->take_messages();
     // Half a tree is the guardian's to remove, unless its death is what went wrong.
     if (machine->guardian_gone_) return pass(machine->reap_after_guardian());
-    return pass(std::move(named));
+    return pass(std::move(made));
   }
   return machine;
 }

@@ -13,6 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 // A line of 1000 MiB, of which 30 stay free at any admission.
@@ -115,15 +116,18 @@ TEST(GovernorAdmission, StopsWhenTheCoresAreSpokenFor) {
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::cores);
 }
 
-TEST(GovernorAdmission, ALongRunQueueHolds) {
-  Story story(small());
-  story.waits(1, {.mib = 10});
-  story.rules(0);
-  story.uses(1, 1, 10);
-  story.looks(1, {.runnable = 40, .cores_busy = 8, .stall = {}});
-  story.waits(2, {.mib = 10}, 1);
-  EXPECT_THAT(story.rules(1), IsEmpty());
-  EXPECT_EQ(story.governor.holding()->cause, HoldCause::run_queue);
+TEST(GovernorAdmission, ALongRunQueueHoldsWhoHasAJobForEachCore) {
+  GovernorConfig config = small();
+  for (const double cores : {2.0, 1.0}) {
+    config.cores = cores;
+    Story story(config);
+    story.waits(1, {.mib = 10});
+    story.rules(0);
+    story.uses(1, 1, 10);
+    story.looks(1, {.runnable = 40, .cores_busy = 8, .stall = {}});
+    story.waits(2, {.mib = 10}, 1);
+    EXPECT_THAT(story.rules(1), SizeIs(cores > 1 ? 1 : 0));
+  }
 }
 
 TEST(GovernorAdmission, UnknownJobsStartInGrowingWaves) {
