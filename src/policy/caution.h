@@ -10,8 +10,8 @@ namespace plimsoll::policy {
 // The share of the line that admissions always leave free: below it, a frozen job could not go on
 // (kThawCushion) and what was just admitted would stop what runs.
 inline constexpr double kMarginLeast = 0.03;
-// Each eviction leaves so much more free, each pause a tenth of that, up to the most.
-inline constexpr double kMarginEviction = 0.01;
+// Each eviction leaves so much more free, each pause a twentieth of that, up to the most.
+inline constexpr double kMarginEviction = 0.02;
 inline constexpr double kMarginPause = 0.001;
 inline constexpr double kMarginMost = 0.15;
 // Half of what was added is forgotten after so long: the mix of jobs has changed by then.

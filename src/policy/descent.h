@@ -28,8 +28,8 @@ inline constexpr Duration kRightOfWay = std::chrono::seconds(10);
 // Nothing stays frozen longer.
 inline constexpr Duration kFrozenMax = std::chrono::minutes(30);
 // What paused jobs hold is wasted, byte by second; when that is so many times what it would waste
-// to run the cheapest victim again, the victim goes. (Whoever does not know how long he will have
-// to wait is at most twice as bad off as if he knew.)
+// to run the cheapest victim again, the victim goes. Below 1, as paused jobs keep others from
+// starting too.
 inline constexpr double kWasteFactor = 0.5;
 // Before that, nobody is evicted for waste.
 inline constexpr Duration kWasteFrom = std::chrono::seconds(30);

@@ -45,12 +45,11 @@ class Outlook {
   std::array<Sum, kHorizonCount> sums_{};
 };
 
-// An estimate that rests on so many attempts speaks of its class; below, several of the class may
-// all be as wrong.
+// An estimate that rests on so many attempts of the class itself speaks of the job; below, or where
+// only its tool is known, several of the class may all be as wrong.
 inline constexpr std::uint32_t kKnownFrom = 3;
 [[nodiscard]] inline bool is_known(const Estimate& estimate) {
-  return estimate.attempts_known >= kKnownFrom &&
-         (estimate.basis == Basis::exact || estimate.basis == Basis::tool);
+  return estimate.attempts_known >= kKnownFrom && estimate.basis == Basis::exact;
 }
 
 }  // namespace plimsoll::policy

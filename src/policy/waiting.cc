@@ -34,7 +34,9 @@ void Waiting::rank(Kind kind, KindState& state) {
   const KindState::Place head = *state.jobs.begin();
   const double entered =
       std::chrono::duration<double>(entries_.at(head.job).entered.time_since_epoch()).count();
-  state.rank = expected_seconds(state.estimate, state.shown) - entered;
+  // A job that was evicted or lost has waited from the beginning: it does not start behind.
+  const bool was_lost = entries_.at(head.job).ready.lost > 0;
+  state.rank = expected_seconds(state.estimate, state.shown) - (was_lost ? 0 : entered);
   state.ranked_priority = head.priority;
   state.ranked_job = head.job;
   state.ranked = true;
