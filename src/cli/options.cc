@@ -106,9 +106,9 @@ void add_job_options(CLI::App& app, policy::JobSpec& job) {
       });
   add_parsed(app, "--pids-max", limits.pids_max, parse_count, "Processes and threads it may have");
   add_parsed(app, "--memory-hint", job.memory_hint, parse_bytes,
-             "Memory it is expected to need: kept with its record");
+             "Memory it is expected to need, until its class has a past");
   add_parsed(app, "--cpu-hint", job.cpu_hint, parse_cpus,
-             "Cores it is expected to need: kept with its record");
+             "Cores it is expected to need, until its class has a past");
   app.add_option("--class", job.job_class, "Jobs of one class are expected to behave alike");
   app.add_option("--uid", job.uid, "User to run it as: USER, USER:GROUP, UID:GID");
   app.add_option("--cwd", job.cwd, "Directory to run it in");
