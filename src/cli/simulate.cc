@@ -12,6 +12,8 @@
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "engine/simulated.h"
+#include "history/store.h"
+#include "loop/loop.h"
 #include "record/writer.h"
 #include "sim/order.h"
 #include "sim/outcome.h"
@@ -23,6 +25,8 @@ namespace {
 // Less is a slip of the unit: no process runs in it.
 constexpr Bytes kLineMin{1 << 20};
 constexpr const char* kNoHistory = "none";
+// A history within its bounds takes a quarter of a second.
+constexpr Duration kReadMax = std::chrono::seconds(30);
 
 struct SimulateOptions {
   std::string trace;
@@ -86,6 +90,25 @@ std::optional<int> parse(SimulateOptions& options, int argc, char** argv) {
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
 
+// What the governor has seen before: a history, then the jobs of another trace.
+Result<std::vector<policy::Experience>> past_of(const SimulateOptions& options) {
+  std::vector<policy::Experience> past;
+  if (options.history != kNoHistory) {
+    auto opened = history::Store::open(options.history, std::chrono::system_clock::now(),
+                                       history::WhenMissing::leave);
+    if (!opened) return pass(std::move(opened), "--history");
+    auto loaded = opened->store.load(loop::now() + kReadMax, &loop::now);
+    if (!loaded) return pass(std::move(loaded), "--history");
+    for (history::Entry& entry : loaded->entries) past.push_back(std::move(entry.experience));
+  }
+  if (options.learn) {
+    auto read = sim::read_curves(*options.learn);
+    if (!read) return pass(std::move(read));
+    for (const sim::SimJob& job : *read) past.push_back(engine::experience_of(job));
+  }
+  return past;
+}
+
 // Whoever decides in this simulation. Jobs and world must outlive it.
 Result<std::unique_ptr<policy::WorldObserver>> make_driver(const SimulateOptions& options,
                                                            const sim::Policy& policy,
@@ -95,14 +118,10 @@ Result<std::unique_ptr<policy::WorldObserver>> make_driver(const SimulateOptions
   if (!std::holds_alternative<sim::GovernorPolicy>(policy)) {
     return sim::make_baseline(policy, world, jobs, machine);
   }
-  std::vector<sim::SimJob> learnt;
-  if (options.learn) {
-    auto read = sim::read_curves(*options.learn);
-    if (!read) return pass(std::move(read));
-    learnt = std::move(*read);
-  }
+  auto learnt = past_of(options);
+  if (!learnt) return pass(std::move(learnt));
   return std::make_unique<engine::SimulatedConductor>(
-      engine::SimulatedRun{.machine = machine, .learnt = learnt}, jobs, world);
+      engine::SimulatedRun{.machine = machine, .learnt = *learnt}, jobs, world);
 }
 
 Result<void> print(const SimulateOptions& options, const sim::Outcome& outcome) {

@@ -46,7 +46,7 @@ policy::Experience experience_of(const sim::SimJob& job) {
 
 SimulatedConductor::SimulatedConductor(const SimulatedRun& run, std::span<const sim::SimJob> jobs,
                                        sim::SimulatedWorld& world) {
-  for (const sim::SimJob& job : run.learnt) estimator_.learn(experience_of(job));
+  for (const policy::Experience& experience : run.learnt) estimator_.learn(experience);
   conductor_ = std::make_unique<Conductor>(config_of(run.machine), estimator_, run.listener);
   for (const sim::SimJob& job : jobs) conductor_->enter(job.spec);
   conductor_->begin(world);

@@ -16,8 +16,8 @@ namespace plimsoll::engine {
 
 struct SimulatedRun {
   sim::MachineConfig machine;
-  // Jobs that were seen before, in this order; empty: nothing is known.
-  std::span<const sim::SimJob> learnt{};
+  // What was learnt before, in this order; empty: nothing is known.
+  std::span<const policy::Experience> learnt{};
   ConductorListener listener{};
 };
 

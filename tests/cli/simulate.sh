@@ -71,4 +71,20 @@ case_mistakes() {
   has err 'bad.jsonl:1: found no "name", expected text'
 }
 
+case_the_governor_learns_from_a_history_and_from_another_trace() {
+  local unlearnt
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --json
+  same True "$(value finished)"
+  unlearnt=$(value makespan_s)
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --learn "$curves" --json
+  [[ $unlearnt != "$(value makespan_s)" ]] || wrong 'what was learnt makes no difference'
+  # A history that a run has written; none of its classes is in the trace.
+  gives 0 "$plimsoll" batch -q -- 'sleep 0.{}' ::: 1 2
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --json \
+    --history "$PLIMSOLL_STATE_DIR/history.db"
+  same True "$(value finished)"
+  gives 125 "$plimsoll" simulate "$curves" --cores 8 --line 8G --history nowhere
+  has err '--history'
+}
+
 run_cases "${1:-}"
