@@ -33,9 +33,8 @@ class Terminal:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it
             os.chdir(directory)
             env = dict(os.environ, PS1=PROMPT, PLIMSOLL=PLIMSOLL, TERM="xterm", HISTFILE="",
-                       BASH_SILENCE_DEPRECATION_WARNING="1",
-                       PLIMSOLL_STATE_DIR=os.path.join(directory, ".state"),
-                       PLIMSOLL_RUNTIME_DIR=os.path.join(directory, ".run"))
+                       PLIMSOLL_STATE_DIR=directory + "/.state",
+                       PLIMSOLL_RUNTIME_DIR=directory + "/.run")
             env.pop("PROMPT_COMMAND", None)
             os.execve("/bin/bash", ["bash", "--norc", "--noprofile", "--noediting", "-i"], env)
         self.resize(24, 80)
