@@ -33,8 +33,7 @@ class Terminal:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it
             os.chdir(directory)
             env = dict(os.environ, PS1=PROMPT, PLIMSOLL=PLIMSOLL, TERM="xterm", HISTFILE="",
-                       PLIMSOLL_STATE_DIR=directory + "/.state",
-                       PLIMSOLL_RUNTIME_DIR=directory + "/.run")
+                       PLIMSOLL_STATE_DIR=directory + "/.s", PLIMSOLL_RUNTIME_DIR=directory + "/.r")
             env.pop("PROMPT_COMMAND", None)
             os.execve("/bin/bash", ["bash", "--norc", "--noprofile", "--noediting", "-i"], env)
         self.resize(24, 80)
