@@ -17,8 +17,9 @@
 // The inside of the conductor, shared by its source files alone.
 namespace plimsoll::engine {
 
-// An estimate is made anew when so much more running time has passed, or memory has changed by this
-// share of the estimate.
+// An estimate is made anew when so much more running time has passed, and at least this share of
+// what had passed before; or when memory has changed by that share of the estimate. In between it
+// says little that is new: an hour into a job, what the next second brings was known.
 inline constexpr Duration kEstimateGap = std::chrono::seconds(1);
 inline constexpr double kEstimateChange = 1.0 / 64;
 

@@ -29,24 +29,24 @@ bool is_locked_by_another(int fd) { return ::flock(fd, LOCK_SH | LOCK_NB) != 0; 
 
 }  // namespace
 
-std::string encode(const policy::Claim& claim) {
+std::string encode(const policy::LineClaim& claim) {
   std::string line = std::to_string(claim.used.count) + " " + std::to_string(claim.claimed.count) +
                      " " + (claim.wanting ? "1" : "0") + " " + std::to_string(claim.running);
   line.resize(kLineSize - 1, ' ');
   return line + "\n";
 }
 
-std::optional<policy::Claim> decode_claim(std::string_view text) {
+std::optional<policy::LineClaim> decode_claim(std::string_view text) {
   std::string_view rest = trim(text);
   const auto used = to_u64(take_until(rest, ' '));
   const auto claimed = to_u64(take_until(rest, ' '));
   const auto wanting = to_u64(take_until(rest, ' '));
   const auto running = to_u64(rest);
   if (!used || !claimed || !wanting || *wanting > 1 || !running) return std::nullopt;
-  return policy::Claim{.used = {*used},
-                       .claimed = {*claimed},
-                       .wanting = *wanting == 1,
-                       .running = static_cast<std::size_t>(*running)};
+  return policy::LineClaim{.used = {*used},
+                           .claimed = {*claimed},
+                           .wanting = *wanting == 1,
+                           .running = static_cast<std::size_t>(*running)};
 }
 
 Result<Ledger> Ledger::join(const std::string& directory, const std::string& run) {
@@ -70,15 +70,15 @@ Ledger::~Ledger() {
   if (file_) ::unlinkat(directory_.get(), run_.c_str(), 0);
 }
 
-Result<void> Ledger::tell(const policy::Claim& own) {
+Result<void> Ledger::tell(const policy::LineClaim& own) {
   const std::string line = encode(own);
   const ssize_t wrote = ::pwrite(file_.get(), line.data(), line.size(), 0);
   if (wrote != static_cast<ssize_t>(line.size())) return fail_errno("write the ledger");
   return {};
 }
 
-std::vector<policy::Claim> Ledger::others() const {
-  std::vector<policy::Claim> claims;
+std::vector<policy::LineClaim> Ledger::others() const {
+  std::vector<policy::LineClaim> claims;
   const int fd = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return claims;
   const std::unique_ptr<DIR, int (*)(DIR*)> list(::fdopendir(fd), &::closedir);
@@ -94,7 +94,7 @@ std::vector<policy::Claim> Ledger::others() const {
       continue;
     }
     const auto text = read_text(file.get());
-    claims.push_back((text ? decode_claim(*text) : std::nullopt).value_or(policy::Claim{}));
+    claims.push_back((text ? decode_claim(*text) : std::nullopt).value_or(policy::LineClaim{}));
   }
   return claims;
 }

@@ -25,10 +25,10 @@ class Ledger {
   ~Ledger();
 
   // Tells the others. A small write to a file in memory.
-  Result<void> tell(const policy::Claim& own);
+  Result<void> tell(const policy::LineClaim& own);
 
   // What the others have told last. A live run whose file can't be read counts with nothing.
-  [[nodiscard]] std::vector<policy::Claim> others() const;
+  [[nodiscard]] std::vector<policy::LineClaim> others() const;
 
   // More runs than this at once are not looked at.
   static constexpr std::size_t kRunsMax = 1000;
@@ -43,7 +43,7 @@ class Ledger {
 };
 
 // A claim as a line of a run's file, and back; nothing for what is no such line.
-std::string encode(const policy::Claim& claim);
-std::optional<policy::Claim> decode_claim(std::string_view text);
+std::string encode(const policy::LineClaim& claim);
+std::optional<policy::LineClaim> decode_claim(std::string_view text);
 
 }  // namespace plimsoll::engine

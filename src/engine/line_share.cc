@@ -5,8 +5,8 @@
 namespace plimsoll::engine {
 namespace {
 
-policy::Claim claim_of(const ConductorStatus& status) {
-  policy::Claim claim{.used = status.used, .claimed = {}, .running = status.running};
+policy::LineClaim claim_of(const ConductorStatus& status) {
+  policy::LineClaim claim{.used = status.used, .claimed = {}, .running = status.running};
   for (const JobStatus& job : status.jobs) {
     claim.claimed += std::max(job.estimate, job.used.value_or(Bytes{}));
   }
@@ -35,10 +35,10 @@ void LineShare::set_line(Bytes line) {
 }
 
 void LineShare::settle() {
-  const policy::Claim own = claim_of(conductor_.status());
+  const policy::LineClaim own = claim_of(conductor_.status());
   // Others then plan with what was told last.
   [[maybe_unused]] const auto told = ledger_.tell(own);
-  const std::vector<policy::Claim> others = ledger_.others();
+  const std::vector<policy::LineClaim> others = ledger_.others();
   const Bytes share = policy::share_of(line_, own, others);
   const double moved =
       std::abs(static_cast<double>(share.count) - static_cast<double>(share_.count));

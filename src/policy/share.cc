@@ -4,10 +4,10 @@
 
 namespace plimsoll::policy {
 
-Bytes share_of(Bytes line, const Claim& own, std::span<const Claim> others) {
+Bytes share_of(Bytes line, const LineClaim& own, std::span<const LineClaim> others) {
   Bytes used, claimed;
   bool wanting = false;
-  for (const Claim& other : others) {
+  for (const LineClaim& other : others) {
     used += other.used;
     claimed += std::max(other.claimed, other.used);
     wanting = wanting || other.wanting;

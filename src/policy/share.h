@@ -9,7 +9,7 @@
 namespace plimsoll::policy {
 
 // What one run tells the others of the same machine.
-struct Claim {
+struct LineClaim {
   Bytes used{};           // by its pool, now
   Bytes claimed{};        // what its running jobs are believed to reach; at least `used`
   bool wanting = false;   // it has jobs that wait for memory
@@ -24,6 +24,6 @@ inline constexpr std::size_t kShareMinDivisor = 16;
 // claimed; at least its fair share as far as that is not in use; while others want more, not above
 // the fair share, but what is in use already need not be given back at once. A run whose only job
 // is bigger than all that gets whatever is not in use.
-[[nodiscard]] Bytes share_of(Bytes line, const Claim& own, std::span<const Claim> others);
+[[nodiscard]] Bytes share_of(Bytes line, const LineClaim& own, std::span<const LineClaim> others);
 
 }  // namespace plimsoll::policy
