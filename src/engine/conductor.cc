@@ -203,7 +203,7 @@ void Conductor::State::on_job(JobId job, const policy::JobSample& sample) {
   governor_.observe(job, sample, now());
   const double change = std::abs(static_cast<double>(sample.used.count) -
                                  static_cast<double>(live.estimated_used.count));
-  const auto share = std::chrono::duration_cast<Duration>(live.estimated_ran * kEstimateChange);
+  const auto share = std::chrono::duration_cast<Duration>(live.estimated_ran * kEstimateAge);
   const Duration gap = std::max(kEstimateGap, share);
   if (sample.ran >= live.estimated_ran + gap || live.estimated_ran == Duration{} ||
       change > live.estimate.peak.mean * kEstimateChange) {

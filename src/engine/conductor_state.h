@@ -17,11 +17,12 @@
 // The inside of the conductor, shared by its source files alone.
 namespace plimsoll::engine {
 
-// An estimate is made anew when so much more running time has passed, and at least this share of
-// what had passed before; or when memory has changed by that share of the estimate. In between it
-// says little that is new: an hour into a job, what the next second brings was known.
+// An estimate is made anew when so much more running time has passed, and at least
+// kEstimateAge of what had passed before; or when memory has changed by kEstimateChange of the
+// estimate. In between it says little that is new: hours into a job, the next second is no news.
 inline constexpr Duration kEstimateGap = std::chrono::seconds(1);
 inline constexpr double kEstimateChange = 1.0 / 64;
+inline constexpr double kEstimateAge = 1.0 / 512;
 
 class Conductor::State {
  public:
