@@ -370,7 +370,7 @@ record::RunSummary Batch::summarise() {
   summary_.pauses = counts.pauses;
   summary_.evictions = counts.evictions;
   if (counts.lost_cpu > Duration{}) summary_.lost_cpu = counts.lost_cpu;
-  summary_.line = conductor_.status().line;
+  summary_.line = config_.conductor.governor.line;
   summary_.used_peak = world_.used_peak();
   measure::MachineSpan span(system_.series().points().front());
   for (const measure::SystemSample& sample : system_.series().points()) span.observe(sample);

@@ -44,9 +44,12 @@ void LineShare::settle() {
       std::abs(static_cast<double>(share.count) - static_cast<double>(share_.count));
   if (moved < static_cast<double>(line_.count) * kMoveShare) return;
   share_ = share;
-  conductor_.set_line(share, others.empty() ? "no other run shares the line any more"
-                                            : "the line is shared with " +
-                                                  std::to_string(others.size()) + " other runs");
+  std::string reason = "no other run shares the line any more";
+  if (!others.empty()) {
+    reason = "the line is shared with " + std::to_string(others.size()) +
+             (others.size() == 1 ? " other run" : " other runs");
+  }
+  conductor_.set_line(share, std::move(reason));
 }
 
 }  // namespace plimsoll::engine
