@@ -42,7 +42,7 @@ start_runs() {
 # A batch holds the same jobs under one supervisor.
 start_batch() {
   yes "sh $PWD/job" | head -n $jobs >jobs.txt
-  "$plimsoll" batch -j $jobs --cores 1000 --pids-max 50 jobs.txt >/dev/null 2>err.0 &
+  "$plimsoll" batch -j $jobs --cores 1000 --memory-hint 1M --pids-max 50 jobs.txt >/dev/null 2>err.0 &
   guardians=($!)
 }
 
