@@ -28,8 +28,6 @@ struct Attempt {
 };
 
 constexpr double kMegabyte = 1e6;
-double number(Bytes bytes) { return static_cast<double>(bytes.count); }
-double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 Duration time(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
@@ -40,7 +38,7 @@ Attempt attempt_of(const nlohmann::json& line) {
   for (std::size_t i = 0; i < line.at("t").size(); ++i) {
     const Duration ran = time(line["t"][i].get<double>());
     const double cores = line.at("cpu_pct")[i].get<double>() / 100;
-    sample.cpu += time(cores * seconds(ran - sample.ran));
+    sample.cpu += time(cores * to_seconds(ran - sample.ran));
     sample.ran = ran;
     const double used = line.at("mem_mb")[i].get<double>() * kMegabyte;
     sample.used = {static_cast<std::uint64_t>(used)};
@@ -57,7 +55,7 @@ policy::Experience experience_of(const Attempt& attempt) {
   return {.key = {attempt.job_class, {}},
           .peak = last.peak,
           .ran = last.ran,
-          .cores = seconds(last.ran) > 0 ? seconds(last.cpu) / seconds(last.ran) : 1,
+          .cores = to_seconds(last.ran) > 0 ? to_seconds(last.cpu) / to_seconds(last.ran) : 1,
           .curve = policy::thin(std::move(course))};
 }
 
@@ -65,13 +63,13 @@ double used_at(const Attempt& attempt, Duration at) {
   const auto after =
       std::upper_bound(attempt.samples.begin(), attempt.samples.end(), at,
                        [](Duration time, const auto& sample) { return time < sample.ran; });
-  return number(std::prev(after)->used);
+  return to_double(std::prev(after)->used);
 }
 
 double most_from(const Attempt& attempt, Duration at) {
   double most = used_at(attempt, at);
   for (const auto& sample : attempt.samples) {
-    if (sample.ran >= at) most = std::max(most, number(sample.used));
+    if (sample.ran >= at) most = std::max(most, to_double(sample.used));
   }
   return most;
 }
@@ -111,15 +109,15 @@ Duration ask(const policy::Estimator& estimator, const Attempt& attempt, Totals&
   policy::Track track;
   std::size_t next = 0;
   for (int moment = 0; moment < kMoments; ++moment) {
-    const Duration at = time(seconds(attempt.ran()) * (moment + 0.5) / kMoments);
+    const Duration at = time(to_seconds(attempt.ran()) * (moment + 0.5) / kMoments);
     while (next < attempt.samples.size() && attempt.samples[next].ran <= at) {
       track.observe(attempt.samples[next++]);
     }
     const auto begin = std::chrono::steady_clock::now();
     const Estimate estimate = estimator.estimate({attempt.job_class, {}}, {}, track);
     spent += std::chrono::steady_clock::now() - begin;
-    const double weight = seconds(attempt.ran()) / kMoments;
-    const double now = number(track.used());
+    const double weight = to_seconds(attempt.ran()) / kMoments;
+    const double now = to_double(track.used());
     const Duration ran = track.ran();
     totals.peak.add(weight, estimate.peak, most_from(attempt, ran), now);
     for (std::size_t h = 0; h < kHorizons.size(); ++h) {
@@ -137,7 +135,7 @@ Duration ask(const policy::Estimator& estimator, const Attempt& attempt, Totals&
 // Before it starts, each attempt counting by its running time.
 void ask_before(const policy::Estimator& estimator, const Attempt& attempt, Totals& totals) {
   const Estimate estimate = estimator.estimate({attempt.job_class, {}}, {});
-  const double weight = seconds(attempt.ran());
+  const double weight = to_seconds(attempt.ran());
   totals.peak.add(weight, estimate.peak, most_from(attempt, {}), 0);
   for (std::size_t h = 0; h < kHorizons.size(); ++h) {
     const bool runs = kHorizons[h] < attempt.ran();
@@ -154,7 +152,7 @@ void print(const std::string& name, const Totals& totals) {
   std::printf("\n");
   for (std::size_t h = 0; h < kHorizons.size(); ++h) {
     if (totals.ahead[h].weight <= 0) continue;
-    totals.ahead[h].print("  in " + std::to_string(std::lround(seconds(kHorizons[h]))) + " s");
+    totals.ahead[h].print("  in " + std::to_string(std::lround(to_seconds(kHorizons[h]))) + " s");
     std::printf(", survival off %.2f\n",
                 std::sqrt(totals.survival_error[h] / totals.survival_weight[h]));
   }
@@ -187,7 +185,7 @@ int run(const char* path, unsigned seed) {
   print("all, by time", all);
   print("before the start, by time", before);
   std::printf("%.1f us an estimate\n",
-              seconds(spent) / static_cast<double>(attempts.size() - half) / kMoments * 1e6);
+              to_seconds(spent) / static_cast<double>(attempts.size() - half) / kMoments * 1e6);
   return attempts.empty() ? 1 : 0;
 }
 

@@ -25,6 +25,7 @@ function(plimsoll_library name)
   target_include_directories(plimsoll_${name} PUBLIC ${root})
   target_link_libraries(plimsoll_${name}
     PUBLIC ${LIB_USES} PRIVATE plimsoll_warnings ${LIB_PRIVATE})
+  plimsoll_unity(plimsoll_${name})
 endfunction()
 
 # plimsoll_link_included(TARGET source...): links the folders whose headers these sources include.

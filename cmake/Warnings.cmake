@@ -18,6 +18,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(plimsoll_warnings INTERFACE -Wthread-safety)
 endif()
 if(PLIMSOLL_SANITIZE)
+  # Lines are what their reports need, and are told in a tenth less of a compilation.
+  string(REPLACE "-g" "-g1" CMAKE_CXX_FLAGS_DEBUG "${CMAKE_CXX_FLAGS_DEBUG}")
   # What the sanitizers find ends the program: a test that only prints it would pass.
   add_compile_options(
     -fsanitize=${PLIMSOLL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -26,12 +26,21 @@ check() {
   if ((status == 0)); then count 1 0; else count 0 1; fi
 }
 
-# tested DIRECTORY LABEL JOBS: the tests of one build that have the label, by ctest.
+# whole COMMAND...: prints at its end, at once, what the command prints, as others run beside it.
+whole() {
+  local output=$logs/whole.$BASHPID
+  "$@" >"$output" 2>&1
+  cat "$output"
+  rm "$output"
+}
+
+# tested DIRECTORY LABEL JOBS [NAMES]: the tests of one build that have the label, and a name that
+# matches, by ctest.
 tested() {
   local report=$PWD/$1/tests.xml status=0
   rm -f "$report"
   # Run-time libraries of sanitizers may not start where address randomisation is wide.
-  setarch -R ctest --test-dir "$1" -L "^$2\$" ${only:+-R "$only"} -j "$3" --output-on-failure \
+  setarch -R ctest --test-dir "$1" -L "^$2\$" ${only:+-R "$only"} ${4:+-R "$4"} -j "$3" --output-on-failure \
     --no-tests=error --output-junit "$report" || status=$?
   local tests=0 failures=0 not_run=0
   if [[ -e $report ]]; then
@@ -46,8 +55,8 @@ tested() {
 # attribute NAME: of the first element of $report.
 attribute() { sed -n "s/^[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
 
-# Emulated machines on a busy host take long.
-readonly script_seconds=1500
+# Emulated machines on a busy host take long, and now and then one has to be started once more.
+readonly script_seconds=2400
 
 # counted COMMAND...: runs a script whose last line is `N passed, N failed`, `, N skipped` allowed.
 counted() {
@@ -79,19 +88,41 @@ enter_group() {
   [[ -z ${PLIMSOLL_CGROUP:-} && -d /sys/fs/cgroup ]] && ((EUID == 0)) || return 0
   outer_group=/plimsoll-test-$$
   export PLIMSOLL_CGROUP=$outer_group/work
-  local root group file
+  make_group "$outer_group"
+  make_group "$PLIMSOLL_CGROUP"
+  local root file
   for root in $(hierarchies); do
-    for group in "$root$outer_group" "$root$PLIMSOLL_CGROUP"; do
-      mkdir "$group" 2>/dev/null || continue
-      # A new v1 cpuset takes no process before it has CPUs and memory.
-      for file in cpuset.cpus cpuset.mems; do
-        [[ ! -e $root/$file ]] || cat "$root/$file" >"$group/$file" 2>/dev/null || true
-      done
-    done
     file=$root$outer_group/pids.max
     [[ ! -e $file ]] || echo $processes_max >"$file" || true
   done
   trap leave_group EXIT
+}
+
+# make_group PATH / remove_group PATH: in each hierarchy.
+make_group() {
+  local root file
+  for root in $(hierarchies); do
+    mkdir "$root$1" 2>/dev/null || continue
+    # A new v1 cpuset takes no process before it has CPUs and memory.
+    for file in cpuset.cpus cpuset.mems; do
+      [[ ! -e $root/$file ]] || cat "$root/$file" >"$root$1/$file" 2>/dev/null || true
+    done
+  done
+}
+
+remove_group() {
+  local root
+  for root in $(hierarchies); do rmdir "$root$1" 2>/dev/null || true; done
+}
+
+# in_group NAME COMMAND...: in a group of that name below this run's, as others run beside it. What
+# is left in it keeps it there, which leaks() tells.
+in_group() {
+  [[ -n ${PLIMSOLL_CGROUP:-} ]] || { "${@:2}"; return; }
+  local PLIMSOLL_CGROUP=$PLIMSOLL_CGROUP/$1
+  make_group "$PLIMSOLL_CGROUP"
+  "${@:2}"
+  remove_group "$PLIMSOLL_CGROUP"
 }
 
 # Puts the caller under processes_max: on v1 only, where a group may have processes and children.
@@ -180,7 +211,7 @@ run_tests() {
   local layer layers=("${usual_layers[@]}") passed=0 failed=0 skipped=0 only=''
   case ${1:-} in
     '') ;;
-    all) layers=("${all_layers[@]}") thorough=yes fuzz_seconds=30 ;;
+    all) layers=("${all_layers[@]}") thorough=yes fuzz_seconds=120 ;;
     *)
       layers=("$1")
       [[ " ${all_layers[*]} " == *" $1 "* ]] || layers=(named) only=$1

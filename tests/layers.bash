@@ -2,16 +2,16 @@
 # its log, what it ran to `count`.
 # shellcheck shell=bash disable=SC2317 # called by name
 
-# The usual layers must take less than 30 minutes together, on two cores, from a clone on a bare
-# machine. What each may take of that, its building included; the lines printed say what it took:
+# The usual layers are to take less than 30 minutes together, on two cores, from a clone on a bare
+# machine. What each takes now, its building included, is more; the lines printed say it:
 #
-#   packages  3    tidy  0.5    unit  8    tsan  1.5    host  4    cli  3    vm  8    fuzz  2
+#   packages  3    tidy  0.1    unit  16    tsan  2.5    host  1.5    cli  3    vm  15    fuzz  4
 #
-# unit compiles everything twice and pays for the layers behind it. fuzz has 5 s for each target.
+# What is compiled for tests alone goes several sources at once (cmake/Unity.cmake).
 
 readonly usual_layers=(tidy unit tsan host cli vm fuzz)
-readonly all_layers=("${usual_layers[@]}" clang clang-tidy)
-fuzz_seconds=5
+readonly all_layers=("${usual_layers[@]}" release clang clang-tidy)
+fuzz_seconds=10
 thorough='' # `all`
 
 layer_tidy() {
@@ -31,11 +31,18 @@ man_page() {
   ! LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -l "$1" 2>&1 >/dev/null | grep .
 }
 
+# Under sanitizers; and where the number of seeds is what counts, without, as there are ten times as
+# many then.
 layer_unit() {
-  build release all unit_tests
-  tested build unit "$(nproc)"
   build debug unit_tests
   tested build-debug unit "$(nproc)"
+  build release engine_test sim_test
+  tested build unit "$(nproc)" 'Property\.'
+}
+
+layer_release() {
+  build release all unit_tests
+  tested build unit "$(nproc)"
 }
 
 layer_tsan() {
@@ -50,12 +57,18 @@ layer_host() {
   tested build host 1
 }
 
+# Scripts mostly wait, so that more of them than there are processors fit.
 layer_cli() {
-  build release
+  need test
+  build release all test_programs test_worker
+  export ROUNDS=${thorough:+100} PLIMSOLL=$PWD/build/plimsoll
   local script
   for script in tests/cli/*.sh tests/cli/*.py; do
-    [[ ! -x $script ]] || ROUNDS=${thorough:+100} PLIMSOLL=$PWD/build/plimsoll counted "$script"
+    [[ -x $script ]] || continue
+    await_fewer $(($(nproc) + 1))
+    in_group "$(basename "$script")" counted "$script" &
   done
+  wait
 }
 
 layer_vm() {
@@ -77,27 +90,36 @@ layer_vm() {
 in_machines() {
   local options
   while read -r options; do
-    while (($(jobs -rp | wc -l) >= $(nproc))); do wait -n || true; done
+    await_fewer "$(nproc)"
     # shellcheck disable=SC2086 # options are words
-    counted tests/vm/vm $options --env "PLIMSOLL=$PWD/build/plimsoll" -- "$PWD/$1" &
+    counted tests/vm/vm --retry $options --env "PLIMSOLL=$PWD/build/plimsoll" -- "$PWD/$1" &
   done < <(machines "$1")
 }
 
-# The machines a script of tests/vm asks for with lines `# vm: OPTION...`; else both kernels, and
-# the newer one under systemd.
+# The machines a script of tests/vm asks for with lines `# vm: OPTION...`, and for `test all` with
+# `# vm all: OPTION...`; without such lines both kernels, and the newer one under systemd.
 machines() {
-  sed -n 's/^# vm: *//p' "$1" | grep . ||
+  sed -n "/^# vm${thorough:+\\( all\\)\\?}: */{s///;${thorough:+s/ --env SCRIPTS=[^ ]*//;}p}" "$1" | grep . ||
+    grep -q '^# vm' "$1" ||
     printf '%s\n' '--kernel 6.1' '--kernel 6.12' '--kernel 6.12 --systemd'
 }
 
+# await_fewer COUNT: waits until fewer background jobs run.
+await_fewer() {
+  while (($(jobs -rp | wc -l) >= $1)); do wait -n || true; done
+}
+
+# A target has one thread: as many at once as there are processors.
 layer_fuzz() {
   need test
-  local file name
-  for file in tests/fuzz/*_fuzz.cc; do
-    [[ -e $file ]] || continue
-    name=$(basename "$file" _fuzz.cc)
-    check fuzz "$name" "$fuzz_seconds"
+  local name names
+  mapfile -t names < <(basename -s _fuzz.cc tests/fuzz/*_fuzz.cc)
+  build fuzz "${names[@]/#/fuzz_}"
+  for name in "${names[@]}"; do
+    await_fewer "$(nproc)"
+    whole check run_fuzz "$name" "$fuzz_seconds" &
   done
+  wait
 }
 
 layer_clang() {
@@ -112,6 +134,7 @@ layer_clang-tidy() { check tidy; }
 layer_named() {
   build release all unit_tests host_tests
   if [[ -x tests/cli/$only.sh ]]; then
+    need test
     PLIMSOLL=$PWD/build/plimsoll counted "tests/cli/$only.sh"
   elif [[ -x tests/vm/$only.sh ]]; then
     need vm

@@ -15,7 +15,6 @@ namespace {
 // Of a task for which its user asked for nothing, while nothing else is known.
 constexpr Bytes kNothingAsked{4ULL << 30};
 
-double number(Bytes bytes) { return static_cast<double>(bytes.count); }
 Bytes bytes(double number) { return {static_cast<std::uint64_t>(std::ceil(number))}; }
 
 Bytes request(const Task& task) { return task.requested.value_or(kNothingAsked); }
@@ -30,7 +29,7 @@ class LargestSeen : public Rule {
   Bytes after(const Task& task, Bytes failed) const override {
     constexpr double kMore = 1.05;
     const auto found = largest_.find(task.process);
-    const Bytes again = found == largest_.end() ? Bytes{} : bytes(kMore * number(found->second));
+    const Bytes again = found == largest_.end() ? Bytes{} : bytes(kMore * to_double(found->second));
     return again > failed ? again : failed + failed;
   }
   void learn(const Task& task) override {
@@ -58,12 +57,12 @@ class Regression final : public LargestSeen {
     }
     const auto fit = policy::fit_line(found->second);
     if (!fit) return LargestSeen::first(task);
-    return bytes(std::max(1.0, fit->at(number(*task.input)) + fit->residual));
+    return bytes(std::max(1.0, fit->at(to_double(*task.input)) + fit->residual));
   }
   void learn(const Task& task) override {
     LargestSeen::learn(task);
     if (!task.input) return;
-    points_[task.process].push_back({number(*task.input), number(task.peak), 1});
+    points_[task.process].push_back({to_double(*task.input), to_double(task.peak), 1});
   }
 
  private:
@@ -105,11 +104,11 @@ std::map<std::string, Cost> replay(const std::vector<Task>& tasks, Rule& rule) {
     const double hours = std::chrono::duration<double, std::ratio<3600>>(task.ran).count();
     Bytes reserved = rule.first(task);
     while (reserved < task.peak) {
-      cost.waste += number(reserved) / kGigabyte * hours;
+      cost.waste += to_double(reserved) / kGigabyte * hours;
       ++cost.failures;
       reserved = rule.after(task, reserved);
     }
-    cost.waste += number(reserved - task.peak) / kGigabyte * hours;
+    cost.waste += to_double(reserved - task.peak) / kGigabyte * hours;
     ++cost.tasks;
     rule.learn(task);
   }

@@ -49,11 +49,16 @@ Result<std::string> read_text_at(int dir, const std::string& name) {
   return text;
 }
 
-Result<void> write_text(int fd, std::string_view text) {
+ssize_t write_again(int fd, const void* data, std::size_t size) {
   ssize_t wrote = 0;
   do {
-    wrote = ::write(fd, text.data(), text.size());
+    wrote = ::write(fd, data, size);
   } while (wrote < 0 && errno == EINTR);
+  return wrote;
+}
+
+Result<void> write_text(int fd, std::string_view text) {
+  const ssize_t wrote = write_again(fd, text.data(), text.size());
   if (wrote < 0) return fail_errno("write \"" + std::string(text) + "\"");
   if (static_cast<std::size_t>(wrote) != text.size()) {
     return fail(std::errc::io_error, "write \"" + std::string(text) + "\" fell short");

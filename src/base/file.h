@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
@@ -23,6 +25,9 @@ Result<std::string> read_text_at(int dir, const std::string& name);
 // Reads as above into `buffer`, which keeps its capacity from call to call; the result points into
 // it. For samplers, which read the same files for days.
 Result<std::string_view> read_text_into(int fd, std::string& buffer);
+
+// write(2), again where a signal interrupts it. Safe between fork and exec.
+ssize_t write_again(int fd, const void* data, std::size_t size);
 
 // Writes `text` with one write(2), as kernel files want it: a short write is an error.
 Result<void> write_text(int fd, std::string_view text);

@@ -26,6 +26,8 @@ struct Limits {
   std::optional<std::string> cpuset;   // a list such as "0-3,7"
   std::optional<unsigned> cpu_weight;  // 1..10000; the kernel's default is 100
   std::optional<unsigned> io_weight;   // 1..10000; the kernel's default is 100
+  // Of CPU and I/O, where the kernel offers it for the group; the two above go before it.
+  std::optional<unsigned> weight;
   std::vector<DeviceRate> io_max;
   std::optional<std::uint64_t> pids_max;
   bool operator==(const Limits&) const = default;

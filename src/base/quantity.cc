@@ -91,8 +91,7 @@ Result<Bytes> parse_bytes_or_share(std::string_view text, Bytes whole) {
   if (!parts || parts->unit != "%" || parts->number > kPercent) {
     return expected(text, "a share from 0% to 100%");
   }
-  return Bytes{
-      static_cast<std::uint64_t>(static_cast<double>(whole.count) * parts->number / kPercent)};
+  return Bytes{static_cast<std::uint64_t>(to_double(whole) * parts->number / kPercent)};
 }
 
 Result<Duration> parse_duration(std::string_view text) {
@@ -104,7 +103,7 @@ Result<Duration> parse_duration(std::string_view text) {
 
 std::string format_bytes(Bytes bytes) {
   constexpr double kRoundsUp = 1023.5;  // from here on it would print as 1024
-  double value = static_cast<double>(bytes.count);
+  double value = to_double(bytes);
   if (value < kKiB) return print("%.0f B", value);
   for (const char* unit : {"KiB", "MiB", "GiB"}) {
     value /= kKiB;
@@ -116,7 +115,7 @@ std::string format_bytes(Bytes bytes) {
 
 std::string format_duration(Duration duration) {
   constexpr double kSecond = 0.9995, kMinute = 59.95;  // from here on they would print as 1000, 60
-  const double seconds = std::chrono::duration<double>(duration).count();
+  const double seconds = to_seconds(duration);
   if (seconds < kSecond) return print("%.*f ms", decimals(seconds * 1e3), seconds * 1e3);
   if (seconds < kMinute) return print("%.*f s", decimals(seconds), seconds);
   const auto whole = std::chrono::round<std::chrono::seconds>(duration).count();

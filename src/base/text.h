@@ -16,6 +16,9 @@ inline std::string_view take_line(std::string_view& rest) { return take_until(re
 // `text` without spaces, tabs and newlines at its ends.
 std::string_view trim(std::string_view text);
 
+// Of ASCII; the locale has no say.
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 // A decimal number that is the whole of `digits`; nothing for signs, spaces, other characters and
 // numbers beyond 64 bits.
 std::optional<std::uint64_t> to_u64(std::string_view digits);

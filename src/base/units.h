@@ -1,8 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <compare>
 #include <cstdint>
+#include <limits>
 
 namespace plimsoll {
 
@@ -35,6 +37,20 @@ using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 
 // Time on the wall clock, for records and people only: it steps.
 using WallTime = std::chrono::time_point<std::chrono::system_clock, Duration>;
+
+// For reckoning, where fractions are in order.
+constexpr double to_double(Bytes bytes) { return static_cast<double>(bytes.count); }
+// The nearest whole number: none for what is below zero or no number, the most there can be for
+// what is beyond.
+inline Bytes to_bytes(double bytes) {
+  constexpr double kTooMany = 18446744073709551616.0;  // 2^64
+  if (!(bytes > 0)) return {};
+  if (bytes >= kTooMany) return {std::numeric_limits<std::uint64_t>::max()};
+  return {static_cast<std::uint64_t>(std::round(bytes))};
+}
+constexpr double to_seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 // Names a job within one run, in the order of input from 1.
 enum class JobId : std::uint64_t {};

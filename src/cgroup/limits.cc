@@ -178,10 +178,20 @@ Result<void> set_cpus(const Group& group, std::optional<double> cpus) {
   return setting.write("cpu.cfs_quota_us", cpus ? quota_us(*cpus) : "-1");
 }
 
+// A wish, not a limit: a kernel without weights of I/O (v1 without bfq) refuses nothing.
+void weigh(const Group& group, const Limits& limits) {
+  if (!limits.cpu_weight) {
+    [[maybe_unused]] const auto cpu = set_cpu_weight(group, *limits.weight);
+  }
+  if (!limits.io_weight) {
+    [[maybe_unused]] const auto io = set_io_weight(group, *limits.weight);
+  }
+}
+
 ControllerSet controllers_for(const Limits& limits) {
   ControllerSet needed;
   if (limits.memory_max || limits.memory_high || limits.swap_max) needed.add(Controller::memory);
-  if (limits.cpus || limits.cpu_weight) needed.add(Controller::cpu);
+  if (limits.cpus || limits.cpu_weight || limits.weight) needed.add(Controller::cpu);
   if (limits.cpuset) needed.add(Controller::cpuset);
   if (limits.io_weight || !limits.io_max.empty()) needed.add(Controller::io);
   if (limits.pids_max) needed.add(Controller::pids);
@@ -207,6 +217,7 @@ Result<void> apply_limits(const Group& group, const Limits& limits) {
   apply(limits.cpuset.has_value(), [&] { return set_cpuset(group, *limits.cpuset); });
   apply(limits.cpu_weight.has_value(), [&] { return set_cpu_weight(group, *limits.cpu_weight); });
   apply(limits.io_weight.has_value(), [&] { return set_io_weight(group, *limits.io_weight); });
+  if (done && limits.weight) weigh(group, limits);
   for (const DeviceRate& rate : limits.io_max) {
     apply(true, [&] { return set_io_max(group, rate); });
   }

@@ -86,6 +86,18 @@ Result<void> RunTree::make_pool(const Placement& placement, ControllerSet wanted
   return {};
 }
 
+// Memory is protected only as far as each group on the way down is.
+void RunTree::protect_supervisor() const {
+  const Directory* v2 = run_.v2();
+  if (v2 == nullptr) return;
+  const auto leaf = v2->open_child(kSupervisorName);
+  if (!leaf) return;
+  const std::string memory = std::to_string(kSupervisorMemory.count);
+  [[maybe_unused]] const auto outer = v2->write("memory.min", memory);
+  [[maybe_unused]] const auto inner = leaf->write("memory.min", memory);
+  [[maybe_unused]] const auto weight = leaf->write("cpu.weight", std::to_string(kSupervisorWeight));
+}
+
 std::string run_name(std::string_view run_id) { return std::string(kPrefix).append(run_id); }
 
 bool is_run_name(std::string_view directory_name) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/units.h"
 #include "cgroup/group.h"
 #include "cgroup/placement.h"
 
@@ -30,6 +31,10 @@ class RunTree {
   // Enables `wanted` from the base down and makes the pool.
   [[nodiscard]] Result<void> make_pool(const Placement& placement, ControllerSet wanted);
 
+  // Protects the supervisor's leaf, if it was made and as far as its controllers go: memory that is
+  // not taken back as long as the groups above the run grant as much, and more CPU than the pool.
+  void protect_supervisor() const;
+
   [[nodiscard]] const Inner& run() const { return run_; }
   [[nodiscard]] Inner& pool() { return pool_; }
 
@@ -38,6 +43,11 @@ class RunTree {
   Inner run_;
   Inner pool_;
 };
+
+// What guardian and supervisor of a large run have: some 30 MB, and some more.
+inline constexpr Bytes kSupervisorMemory{std::uint64_t{64} << 20};
+// Ten times the pool's 100.
+inline constexpr unsigned kSupervisorWeight = 1000;
 
 // The names of the groups in a run's directory.
 inline constexpr const char* kPoolName = "pool";

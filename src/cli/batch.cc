@@ -9,10 +9,13 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/governed_run.h"
+#include "cli/process_mode.h"
 #include "engine/batch.h"
 #include "engine/host.h"
+#include "engine/wall_clock.h"
 #include "output/disk.h"
 #include "policy/attempt.h"
+#include "policy/priority.h"
 #include "record/json.h"
 #include "record/summary.h"
 
@@ -36,10 +39,10 @@ int print_commands(const std::vector<policy::JobSpec>& jobs) {
 engine::MachineConfig machine_config(const BatchOptions& options,
                                      const std::vector<policy::JobSpec>& jobs) {
   engine::MachineConfig config;
-  config.run_id = engine::new_run_id(std::chrono::system_clock::now());
+  config.run_id = engine::new_run_id(engine::wall_now());
   config.cgroup_path = options.cgroup_path;
   for (const policy::JobSpec& job : jobs) {
-    config.controllers = config.controllers | cgroup::controllers_for(job.limits);
+    config.controllers = config.controllers | cgroup::controllers_for(policy::weighted_limits(job));
   }
   return config;
 }
@@ -69,7 +72,9 @@ Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, 
   const engine::MachineConfig machine_options = machine_config(options, jobs);
   auto machine = engine::Machine::create(std::move(link), machine_options);
   if (!machine) return pass(std::move(machine));
-  auto governor = governor_config(options.governor, **machine);
+  const Verbosity verbosity = options.quiet ? Verbosity::quiet : Verbosity::normal;
+  if (auto fits = announce(**machine, jobs, verbosity); !fits) return pass(std::move(fits));
+  auto governor = engine::pool_governor(options.governor, **machine);
   if (!governor) return pass(std::move(governor));
   GovernedRun governed(**machine, options, std::move(files),
                        batch_config(options, std::move(jobs), machine_options.run_id, *governor),

@@ -12,6 +12,8 @@
 namespace plimsoll::cli {
 namespace {
 
+constexpr mode_t kOwnerOnly = 0600;  // commands are in it
+
 Result<std::vector<jobs::JoblogEntry>> read_joblog(const std::string& path) {
   auto text = read_text_at(AT_FDCWD, path);
   if (!text && text.error().gone()) return std::vector<jobs::JoblogEntry>{};
@@ -27,7 +29,7 @@ jobs::Resume resume_rule(Again again) {
 // The log is written in place, line by line, so that a run that dies leaves a log to resume from.
 Result<record::OutputFile> open_joblog(const std::string& path, Again again) {
   const int mode = again == Again::all ? O_TRUNC : O_APPEND;
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | mode, 0666));
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | mode, kOwnerOnly));
   if (!fd) return fail_errno("--joblog: open " + path);
   struct stat status{};
   const bool is_new = ::fstat(fd.get(), &status) == 0 && status.st_size == 0;

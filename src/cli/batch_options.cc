@@ -24,7 +24,7 @@ Examples:
 Exit status: how many jobs did not succeed, 101 for more than 100; 125 if Plimsoll itself failed.
 )";
 
-Result<std::uint64_t> parse_count(std::string_view text) {
+Result<std::uint64_t> parse_small_count(std::string_view text) {
   const auto number = to_u64(text);
   constexpr std::uint64_t kCountMax = 1'000'000;
   if (!number || *number < 1 || *number > kCountMax) {
@@ -72,9 +72,11 @@ void add_input_options(CLI::App& app, jobs::InputOptions& input) {
 }
 
 void add_schedule_options(CLI::App& app, BatchOptions& options) {
-  add_parsed(app, "-j,--jobs", options.governor.jobs_max, parse_count,
+  add_parsed(app, "-j,--jobs", options.governor.jobs_max, parse_small_count,
              "Most jobs at once; how many really run is the governor's choice");
   add_governor_options(app, options.governor);
+  app.add_flag("--standalone", options.standalone,
+               "Use the whole line, whoever else shares it: the daemon and other runs");
   add_parsed(app, "--delay", options.delay, parse_duration, "Least time between two starts");
   app.add_option("--retries", options.input.defaults.retries,
                  "Further attempts of a job that failed");
@@ -103,10 +105,12 @@ void add_output_options(CLI::App& app, BatchOptions& options) {
   app.add_option("--report", options.report,
                  "File for the report: JSON lines, a job each and last the run; - is stdout");
   add_parsed(app, "--progress", options.progress, parse_progress, "auto, plain, json or none");
-  add_parsed(app, "--heaviest", options.heaviest, parse_count,
+  add_parsed(app, "--heaviest", options.heaviest, parse_small_count,
              "At the end, tables of the N heaviest jobs (10 by memory)");
   app.add_flag("-q,--quiet", options.quiet,
                "No summary on standard error, and no progress unless asked for");
+  app.add_flag("-v,--verbose", options.verbose,
+               "At the end, also how good the estimates were and why figures are missing");
   app.add_flag("--dry-run", options.dry_run, "Print the commands and run none");
 }
 
@@ -132,7 +136,8 @@ std::optional<int> parse_batch_options(BatchOptions& options, int argc, char** a
   add_output_options(app, options);
   add_log_options(app, options);
   app.add_option("--cgroup", options.cgroup_path,
-                 "Group to work below, as a path from the root of each hierarchy")
+                 "Group to work below, as a path from the root of each hierarchy; none: without "
+                 "groups (process mode)")
       ->envname("PLIMSOLL_CGROUP");
   CLI::App& job = *app.add_option_group("Each job");
   add_job_options(job, options.input.defaults);

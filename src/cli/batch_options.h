@@ -22,7 +22,7 @@ enum class Again : std::uint8_t {
 
 struct BatchOptions {
   jobs::InputOptions input;
-  GovernorOptions governor;
+  engine::PoolOptions governor;
   std::optional<Duration> delay;
   std::optional<policy::HaltPolicy> halt;
   std::optional<policy::TimeoutPolicy> timeout;
@@ -37,6 +37,8 @@ struct BatchOptions {
   std::optional<ProgressStyle> progress;
   bool dry_run = false;
   bool quiet = false;
+  bool verbose = false;
+  bool standalone = false;
   std::optional<std::uint64_t> heaviest;
 };
 

@@ -19,5 +19,7 @@ int simulate_command(int argc, char** argv);
 int history_command(int argc, char** argv);
 int runs_command(int argc, char** argv);
 int explain_command(int argc, char** argv);
+int report_command(int argc, char** argv);
+int serve_command(int argc, char** argv);
 
 }  // namespace plimsoll::cli

@@ -35,7 +35,7 @@ struct CtlOptions {
   std::string done;  // what is told when it is
 };
 
-constexpr const char* kFooter =
+constexpr const char* kCtlFooter =
     R"(JOB is a job's name or its number. RUN is a run's id, the beginning of one, or the path of a
 socket; without --run it is the only run that goes on.
 
@@ -83,7 +83,7 @@ std::string done_text(const std::string& command, const std::string& word) {
 
 std::optional<int> parse(CtlOptions& options, int argc, char** argv) {
   CLI::App app("Acts on a run that goes on.", "ctl");
-  app.footer(kFooter);
+  app.footer(kCtlFooter);
   app.fallthrough();
   app.require_subcommand(1);
   app.add_option("--run", options.run, "Which run");

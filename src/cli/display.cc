@@ -107,12 +107,12 @@ class Display::Impl {
     schedule();
   }
 
-  void event(const engine::Event& event) {
+  void event(const policy::Event& event) {
     const policy::JobSpec* job = event.job ? &config_.spec_of(*event.job) : nullptr;
     if (config_.style == ProgressStyle::plain) {
       if (const auto line = event_line(event, job, tally_)) put_line(*line + "\n");
-    } else if (config_.style == ProgressStyle::json && event.kind != engine::EventKind::ended &&
-               event.kind != engine::EventKind::queued) {
+    } else if (config_.style == ProgressStyle::json && event.kind != policy::EventKind::ended &&
+               event.kind != policy::EventKind::queued) {
       put_line(engine::progress_event(event, job, event.at - config_.begun));
     }
     changed();
@@ -288,7 +288,7 @@ Result<std::unique_ptr<Display>> Display::start(loop::Loop& loop, DisplayConfig 
 }
 
 void Display::changed() { impl_->changed(); }
-void Display::event(const engine::Event& event) { impl_->event(event); }
+void Display::event(const policy::Event& event) { impl_->event(event); }
 void Display::ended(const policy::JobSpec& job, const record::JobReport& report) {
   impl_->ended(job, report);
 }

@@ -7,9 +7,9 @@
 
 #include "base/result.h"
 #include "cli/frame.h"
-#include "engine/event.h"
 #include "engine/run_status.h"
 #include "loop/loop.h"
+#include "policy/event.h"
 #include "record/report.h"
 
 namespace plimsoll::cli {
@@ -52,7 +52,7 @@ class Display {
 
   // Something is different: look again soon. Cheap; call it at every turn.
   void changed();
-  void event(const engine::Event& event);
+  void event(const policy::Event& event);
   void ended(const policy::JobSpec& job, const record::JobReport& report);
   // Something that people should know, whatever the style: "plimsoll: TEXT".
   void note(const std::string& text);

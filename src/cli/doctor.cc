@@ -10,6 +10,7 @@
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "engine/diagnosis.h"
+#include "engine/wall_clock.h"
 #include "guardian/guardian.h"
 #include "record/doctor.h"
 #include "record/writer.h"
@@ -26,7 +27,7 @@ struct DoctorOptions {
   bool json = false;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kDoctorFooter = R"(Examples:
   plimsoll doctor
   plimsoll doctor --cgroup /batch
   plimsoll doctor --json | jq -r '.checks[] | select(.state != "ok") | .id'
@@ -38,9 +39,10 @@ check.
 
 std::optional<int> parse(DoctorOptions& options, int argc, char** argv) {
   CLI::App app("Tells what this host offers, what is missing, and what would add it.", "doctor");
-  app.footer(kFooter);
+  app.footer(kDoctorFooter);
   app.add_option("--cgroup", options.cgroup_path,
-                 "Group to work below, as a path from the root of each hierarchy")
+                 "Group to work below, as a path from the root of each hierarchy; none: without "
+                 "groups (process mode)")
       ->envname("PLIMSOLL_CGROUP");
   app.add_flag("--json", options.json, "JSON (plimsoll.doctor/1) instead of text");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
@@ -64,7 +66,7 @@ Result<void> print(const DoctorOptions& options, const record::DoctorReport& rep
 
 Result<int> doctor(const DoctorOptions& options, guardian::Link link) {
   engine::MachineConfig config;
-  config.run_id = engine::new_run_id(std::chrono::system_clock::now());
+  config.run_id = engine::new_run_id(engine::wall_now());
   config.cgroup_path = options.cgroup_path;
   config.controllers = engine::controllers_at_hand(options.cgroup_path);
   const auto machine = engine::Machine::create(std::move(link), config);

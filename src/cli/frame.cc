@@ -117,8 +117,7 @@ std::string bars_line(const RunStatus& status, const FrameStyle& style) {
   const std::size_t room = style.width > fixed ? style.width - fixed : 0;
   const std::size_t cores_bar = std::min(bounded ? room / 3 : room, kCoresBarMax);
   const std::size_t memory_bar = bounded ? std::min(room - cores_bar, kMemoryBarMax) : 0;
-  const double share =
-      share_of(static_cast<double>(status.used.count), static_cast<double>(status.line.count));
+  const double share = share_of(to_double(status.used), to_double(status.line));
 
   TintedLine line(style.width, style.colour);
   line.add(kMargin);
@@ -257,8 +256,8 @@ void add_jobs(std::vector<std::string>& lines, const RunStatus& status, const Fr
   if (shown.size() + 1 > rows) {
     const std::size_t kept = rows > kRowsMin ? rows - kRowsMin : 1;
     // Of the heaviest, the older ones stay: lines that come and go are hard to read.
-    std::stable_sort(shown.begin(), shown.end(), [](const RunningJob* a, const RunningJob* b) {
-      return a->used.value_or(Bytes{}) > b->used.value_or(Bytes{});
+    std::sort(shown.begin(), shown.end(), [](const RunningJob* a, const RunningJob* b) {
+      return std::pair(b->used.value_or(Bytes{}), a) < std::pair(a->used.value_or(Bytes{}), b);
     });
     rest.assign(shown.begin() + static_cast<std::ptrdiff_t>(kept), shown.end());
     shown.resize(kept);

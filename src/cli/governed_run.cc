@@ -5,7 +5,9 @@
 #include <cstdio>
 
 #include "cli/diagnostics.h"
+#include "engine/ledger_place.h"
 #include "engine/runtime_dir.h"
+#include "engine/wall_clock.h"
 #include "policy/attempt.h"
 #include "record/json.h"
 #include "record/summary.h"
@@ -40,7 +42,7 @@ GovernedRun::GovernedRun(engine::Machine& machine, const BatchOptions& options, 
       command_line_(std::move(command_line)),
       begun_(loop::now()),
       run_id_(config_.run_id),
-      line_(config_.conductor.governor.line),
+      whole_{.line = config_.conductor.governor.line, .cores = config_.conductor.governor.cores},
       digest_(options.heaviest.value_or(kHeaviestListed)) {}
 
 GovernedRun::~GovernedRun() = default;
@@ -52,7 +54,7 @@ Result<int> GovernedRun::run() {
   config_.output.screen = screen_of(*display_);
   batch_ = std::make_unique<engine::Batch>(machine_, memory_->estimator(), std::move(config_),
                                            observer());
-  share_line();
+  lease();
   start_control();
   auto summary = batch_->run();
   control_.reset();
@@ -81,10 +83,10 @@ Result<void> GovernedRun::start_display() {
 record::RunStart GovernedRun::run_start() const {
   record::RunStart start{.meta = {.run = run_id_,
                                   .command_line = command_line_,
-                                  .started = std::chrono::system_clock::now(),
+                                  .started = engine::wall_now(),
                                   .jobs = jobs_.size(),
-                                  .line = line_,
-                                  .cores = config_.conductor.governor.cores},
+                                  .line = whole_.line,
+                                  .cores = whole_.cores},
                          .begun = begun_,
                          .names = {}};
   for (const policy::JobSpec& job : jobs_) {
@@ -103,7 +105,7 @@ engine::BatchObserver GovernedRun::observer() {
           .stopping = [this] { display_->suspend(); },
           .resumed = [this] { display_->resume(); },
           .event =
-              [this](const engine::Event& event) {
+              [this](const policy::Event& event) {
                 memory_->event(event);
                 display_->event(event);
               },
@@ -132,10 +134,12 @@ engine::RunStatus GovernedRun::status() const {
 }
 
 // Alone on the machine until somebody else comes.
-void GovernedRun::share_line() {
-  auto ledger = engine::Ledger::join(engine::runtime_dir() + "/ledger", run_id_);
+void GovernedRun::lease() {
+  if (options_.standalone) return;
+  auto ledger = engine::Ledger::join(engine::open_ledger(), run_id_);
   if (!ledger) return display_->note("the line is not shared: " + ledger.error().message());
-  share_.emplace(machine_.loop(), batch_->conductor(), std::move(*ledger), line_);
+  lease_.emplace(machine_.loop(), std::move(*ledger), whole_, engine::LeaseRole::run,
+                 engine::holder_of(batch_->conductor()));
 }
 
 void GovernedRun::start_control() {
@@ -153,14 +157,14 @@ engine::ControlHandlers GovernedRun::handlers() {
           .resume = [&conductor](JobId job) { return conductor.resume(job); },
           .kill = [&conductor](JobId job) { return conductor.kill(job, "killed by the user"); },
           .set_line = [this](std::string_view size) -> Result<Bytes> {
-            auto amount = parse_memory_amount(size);
+            auto amount = engine::parse_memory_amount(size);
             if (!amount) return pass(std::move(amount));
-            auto line = line_of(*amount, machine_);
+            auto line = engine::line_of(*amount, machine_);
             if (!line) return line;
-            line_ = *line;
-            if (share_) share_->set_line(line_);
-            if (!share_) batch_->conductor().set_line(line_, "the user has set another line");
-            return line_;
+            whole_.line = *line;
+            if (lease_) lease_->set_line(*line);
+            if (!lease_) batch_->conductor().set_line(*line, "the user has set another line");
+            return *line;
           },
           .set_jobs_max = [&conductor](unsigned jobs) -> Result<void> {
             conductor.set_jobs_max(jobs);
@@ -175,7 +179,8 @@ void GovernedRun::print_end(const record::RunSummary& summary) const {
     std::fwrite(line.data(), 1, line.size(), stderr);
     return;
   }
-  const record::TextStyle style = stderr_style();
+  record::TextStyle style = stderr_style();
+  if (options_.verbose) style.detail = record::Detail::verbose;
   std::string text;
   if (!options_.heaviest && digest_.jobs() > 1) {
     text = record::heaviest_table(digest_, record::Weight::memory, style);

@@ -11,7 +11,7 @@
 #include "cli/run_memory.h"
 #include "engine/batch.h"
 #include "engine/control.h"
-#include "engine/line_share.h"
+#include "engine/lease.h"
 #include "record/digest.h"
 
 namespace plimsoll::cli {
@@ -35,7 +35,7 @@ class GovernedRun {
   [[nodiscard]] engine::BatchObserver observer();
   [[nodiscard]] engine::RunStatus status() const;
   [[nodiscard]] engine::ControlHandlers handlers();
-  void share_line();
+  void lease();
   void start_control();
   void on_ended(const policy::JobSpec& job, const record::JobReport& report, Bytes received);
   void print_end(const record::RunSummary& summary) const;
@@ -48,12 +48,12 @@ class GovernedRun {
   std::vector<std::string> command_line_;
   Instant begun_;
   std::string run_id_;
-  Bytes line_;  // of the whole machine
+  policy::Share whole_;  // of the machine
   record::Digest digest_;
   std::unique_ptr<Display> display_;
   std::unique_ptr<RunMemory> memory_;
   std::unique_ptr<engine::Batch> batch_;
-  std::optional<engine::LineShare> share_;
+  std::optional<engine::Lease> lease_;
   std::unique_ptr<engine::Control> control_;
 };
 

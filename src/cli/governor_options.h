@@ -1,46 +1,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
-#include <string>
-#include <variant>
 
-#include "base/result.h"
-#include "base/units.h"
-#include "engine/machine.h"
-#include "policy/governor.h"
+#include "engine/pool_options.h"
 
-// How a pool may use the machine, as the user says it, and what comes of it on this one.
 namespace plimsoll::cli {
 
-struct Percent {
-  double value = 0;
-};
-// Bytes, or a share of what the pool can have at most.
-using MemoryAmount = std::variant<Bytes, Percent>;
-
-struct GovernorOptions {
-  std::optional<MemoryAmount> line;
-  std::optional<MemoryAmount> reserve;
-  std::optional<double> cores;
-  std::optional<std::uint64_t> jobs_max;
-  bool no_evict = false;
-  bool no_pause = false;
-};
-
-void add_governor_options(CLI::App& app, GovernorOptions& options);
-
-Result<MemoryAmount> parse_memory_amount(std::string_view text);
-
-// So many jobs run at once, frozen ones included, where no -j says otherwise: a bound for what a
-// group costs us (some 25 descriptors), not a guess at what the machine can bear.
-inline constexpr unsigned kJobsMaxDefault = 1000;
-
-// A line as the user named it. An error says what makes no sense about it here.
-Result<Bytes> line_of(const MemoryAmount& amount, const engine::Machine& machine);
-
-// The configuration on this machine. An error names the option whose value makes no sense here.
-Result<policy::GovernorConfig> governor_config(const GovernorOptions& options,
-                                               const engine::Machine& machine);
+// How all jobs of a run together may use the machine.
+void add_governor_options(CLI::App& app, engine::PoolOptions& options);
 
 }  // namespace plimsoll::cli

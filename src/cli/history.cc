@@ -8,6 +8,7 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "engine/wall_clock.h"
 #include "history/classes.h"
 #include "history/state_dir.h"
 #include "history/store.h"
@@ -25,7 +26,7 @@ struct HistoryOptions {
   bool all = false;
 };
 
-constexpr const char* kFooter =
+constexpr const char* kHistoryFooter =
     R"(PATTERN is a class, or several with * ? and [...] as in the shell.
 Peaks are of memory that can't be dropped; ">=" says that some attempt was ended before its own.
 
@@ -52,7 +53,7 @@ std::optional<int> parse(HistoryOptions& options, int argc, char** argv) {
       "Tells what is known of each class of jobs from earlier runs.\n"
       "`plimsoll history forget` forgets it.",
       "history");
-  app.footer(kFooter);
+  app.footer(kHistoryFooter);
   app.add_option("PATTERN", options.pattern, "Classes to tell of (all)");
   app.add_flag("--json", options.json, "JSON (plimsoll.history/1) instead of text");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
@@ -78,7 +79,7 @@ std::optional<int> parse_forget(HistoryOptions& options, int argc, char** argv) 
 Result<std::optional<history::Store>> open_history() {
   auto dir = history::state_dir(history::state_environment());
   if (!dir) return pass(std::move(dir));
-  auto opened = history::Store::open(history::history_path(*dir), std::chrono::system_clock::now(),
+  auto opened = history::Store::open(history::history_path(*dir), engine::wall_now(),
                                      history::WhenMissing::leave);
   if (!opened && opened.error().gone()) return std::optional<history::Store>();
   if (!opened) return pass(std::move(opened));

@@ -25,8 +25,8 @@ std::string title_of(const policy::JobSpec& job) {
                         kTitleWidth);
 }
 
-const char* verb_of(engine::EventKind kind) {
-  using engine::EventKind;
+const char* verb_of(policy::EventKind kind) {
+  using policy::EventKind;
   switch (kind) {
     case EventKind::started: return "started";
     case EventKind::held: return "waiting";
@@ -47,14 +47,14 @@ const char* verb_of(engine::EventKind kind) {
 
 }  // namespace
 
-std::optional<std::string> event_line(const engine::Event& event, const policy::JobSpec* job,
+std::optional<std::string> event_line(const policy::Event& event, const policy::JobSpec* job,
                                       const Tally& tally) {
   const char* verb = verb_of(event.kind);
   if (verb == nullptr) return std::nullopt;
   std::string line = prefix(tally) + verb;
   if (job != nullptr) line += ": " + title_of(*job);
   // Why something starts is for `explain`: here it would be the same in every second line.
-  const bool told = event.kind != engine::EventKind::started && !event.reason.empty();
+  const bool told = event.kind != policy::EventKind::started && !event.reason.empty();
   if (told) line += ": " + record::printable(event.reason);
   return line;
 }
@@ -67,6 +67,8 @@ std::string end_line(const policy::JobSpec& job, const record::JobReport& report
   if (report.times.wall) line += " in " + format_duration(*report.times.wall);
   if (report.usage && report.usage->totals.memory.peak) {
     line += ", peak " + format_bytes(*report.usage->totals.memory.peak);
+  } else if (report.usage && report.usage->totals.memory.sampled_peak) {
+    line += ", sampled peak " + format_bytes(*report.usage->totals.memory.sampled_peak);
   }
   return line + ": " + title_of(job);
 }

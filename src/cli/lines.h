@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/event.h"
+#include "policy/event.h"
 #include "policy/job.h"
 #include "record/report.h"
 
@@ -18,7 +18,7 @@ struct Tally {
 
 // Nothing for what the log says otherwise, or what is too small for it. `job`: the event's, if it
 // has one.
-[[nodiscard]] std::optional<std::string> event_line(const engine::Event& event,
+[[nodiscard]] std::optional<std::string> event_line(const policy::Event& event,
                                                     const policy::JobSpec* job, const Tally& tally);
 [[nodiscard]] std::string end_line(const policy::JobSpec& job, const record::JobReport& report,
                                    const Tally& tally);

@@ -16,10 +16,12 @@ Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone
   run       run one command:           plimsoll run --memory-max 2G -- make -j4
   batch     run many:                  plimsoll batch jobs.txt
                                        plimsoll batch -- gzip -k {} ::: *.log
+  serve     for other programs:        plimsoll serve
   ctl       look at a run, steer it:   plimsoll ctl status
   reap      kill and remove groups:    plimsoll reap --stale
   runs      runs that were recorded:   plimsoll runs
   explain   why one went as it did:    plimsoll explain last 17
+  report    one for other programs:    plimsoll report last --provenance
   history   what classes of jobs need: plimsoll history
   simulate  on a simulated machine:    plimsoll simulate jobs.jsonl --cores 16 --line 64G
   doctor    what this host offers:     plimsoll doctor
@@ -28,9 +30,10 @@ Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone
 )";
 
 constexpr Command kCommands[] = {
-    {"run", run_command},           {"batch", batch_command},     {"reap", reap_command},
-    {"runs", runs_command},         {"explain", explain_command}, {"history", history_command},
-    {"simulate", simulate_command}, {"doctor", doctor_command},   {"ctl", ctl_command},
+    {"run", run_command},       {"batch", batch_command},       {"reap", reap_command},
+    {"runs", runs_command},     {"explain", explain_command},   {"history", history_command},
+    {"report", report_command}, {"simulate", simulate_command}, {"doctor", doctor_command},
+    {"ctl", ctl_command},       {"serve", serve_command},
 };
 
 int dispatch(int argc, char** argv) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 
 #include "base/text.h"
 #include "cli/exit_status.h"
@@ -15,6 +16,17 @@ constexpr std::uint64_t kWeightMax = 10'000;
 tl::unexpected<Error> expected(std::string_view found, std::string_view form) {
   return fail("found \"" + std::string(found) + "\", expected " + std::string(form));
 }
+
+// Of what comes after the options CLI11 knows nothing.
+class UsageFormatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = Formatter::make_usage(app, std::move(name));
+    const std::size_t end = usage.find_last_not_of('\n');
+    if (app->get_prefix_command()) usage.insert(end + 1, " [--] COMMAND [ARG...]");
+    return usage;
+  }
+};
 
 Result<std::uint64_t> parse_count(std::string_view text) {
   const auto number = to_u64(text);
@@ -141,7 +153,8 @@ std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> 
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
+    app.formatter(std::make_shared<UsageFormatter>());
+    std::fputs(app.help("plimsoll").c_str(), stdout);
     return kSuccess;
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "plimsoll %s: %s\n", app.get_name().c_str(), error.what());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@
 
 // What several subcommands read from the command line.
 namespace plimsoll::cli {
+
+// How much is said on standard error.
+enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 
 // Adds an option whose value is parsed by one of our own parsers; its error becomes CLI11's, which
 // names the option.

@@ -10,6 +10,7 @@
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "loop/loop.h"
+#include "process/hunt.h"
 #include "record/plain.h"
 
 namespace plimsoll::cli {
@@ -21,10 +22,10 @@ struct ReapOptions {
   std::optional<Duration> timeout;
 };
 
-constexpr Duration kPatience = std::chrono::seconds(30);
+constexpr Duration kReapPatience = std::chrono::seconds(30);
 constexpr int kSomethingLeft = 1;
 
-constexpr const char* kFooter =
+constexpr const char* kReapFooter =
     R"(PATH is a group's directory (/sys/fs/cgroup/...), which is reaped in its hierarchy alone,
 or the path of a group from the root (/my/group), which is reaped in every hierarchy that has it.
 Everything in it and below it is killed, then the groups are removed. A group that holds this
@@ -50,15 +51,32 @@ bool tell(const std::string& what, const cgroup::Remains& remains) {
   return false;
 }
 
+// The same of a run in process mode, which has no groups.
+bool tell(const process::Abandoned& run) {
+  if (run.left.processes.empty() && !run.left.trouble) {
+    std::printf("reaped the processes of %s\n", record::printable(run.run).c_str());
+    return true;
+  }
+  complain("not all processes of run " + record::printable(run.run) + " are gone" +
+           (run.left.trouble ? ": " + run.left.trouble->message() : std::string()));
+  for (const process::Stat& stat : run.left.processes) {
+    complain("  process " + std::to_string(stat.id.pid) + " (" + record::printable(stat.comm) +
+             "), state " + stat.state);
+  }
+  return false;
+}
+
 Result<int> reap(const ReapOptions& options) {
   auto hierarchies = cgroup::discover_hierarchies();
   if (!hierarchies) return pass(std::move(hierarchies));
-  const Instant deadline = loop::now() + options.timeout.value_or(kPatience);
+  const Instant deadline = loop::now() + options.timeout.value_or(kReapPatience);
   bool all_gone = true;
   if (options.stale) {
     const auto swept = cgroup::sweep(cgroup::runs_anywhere(*hierarchies), deadline, &loop::now);
     for (const cgroup::Swept& run : swept) all_gone = tell(run.name, run.remains) && all_gone;
-    if (swept.empty()) std::printf("nothing was left behind\n");
+    const auto abandoned = process::hunt_abandoned(deadline, &loop::now);
+    for (const process::Abandoned& run : abandoned) all_gone = tell(run) && all_gone;
+    if (swept.empty() && abandoned.empty()) std::printf("nothing was left behind\n");
   }
   for (const std::string& path : options.paths) {
     auto target = cgroup::find_reap_target(*hierarchies, path);
@@ -74,7 +92,7 @@ Result<int> reap(const ReapOptions& options) {
 int reap_command(int argc, char** argv) {
   ReapOptions options;
   CLI::App app("Kills everything in groups and removes them.", "reap");
-  app.footer(kFooter);
+  app.footer(kReapFooter);
   app.add_option("PATH", options.paths, "Groups to reap");
   app.add_flag("--stale", options.stale, "What Plimsolls that were killed have left behind");
   add_parsed(app, "--timeout", options.timeout, parse_duration,

@@ -2,11 +2,9 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
-#include "history/writer.h"
-#include "policy/estimator.h"
+#include "engine/knowledge.h"
 #include "policy/event.h"
 #include "policy/experience.h"
 #include "record/report.h"
@@ -18,28 +16,24 @@ namespace plimsoll::cli {
 // goes wrong with them is told and costs the run nothing else.
 class RunMemory {
  public:
-  // Reads the history, for kReadMax at most. `notice` is called from within this and the calls
+  // Reads the history, as Knowledge::remember(). `notice` is called from within this and the calls
   // below. Starts threads: after the guardian has split off.
   RunMemory(record::RunStart start, std::function<void(const std::string&)> notice);
   ~RunMemory();
 
-  [[nodiscard]] policy::Estimator& estimator() { return estimator_; }
+  [[nodiscard]] policy::Estimator& estimator() { return knowledge_.estimator(); }
 
-  void learnt(const policy::Experience& experience);
+  void learnt(const policy::Experience& experience) { knowledge_.learnt(experience); }
   void event(const policy::Event& event);
   void job(const record::JobReport& report);
   // Waits for the disk.
   void finish(const record::RunSummary& summary);
 
-  static constexpr Duration kReadMax = std::chrono::seconds(2);
-
  private:
-  void read_history(const std::string& path);
   void pass_notices();
 
   std::function<void(const std::string&)> notice_;
-  policy::Estimator estimator_;
-  std::optional<history::Writer> writer_;
+  engine::Knowledge knowledge_;
   std::unique_ptr<record::RunRecorder> recorder_;
 };
 

@@ -1,6 +1,4 @@
 // plimsoll runs: the runs that were recorded. plimsoll explain: why one of them went as it did.
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/file.h"
@@ -8,13 +6,12 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
-#include "history/state_dir.h"
+#include "cli/recorded_runs.h"
 #include "record/event_log.h"
 #include "record/explain.h"
 #include "record/lists.h"
 #include "record/plain.h"
 #include "record/run_dir.h"
-#include "record/writer.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -44,26 +41,14 @@ Examples:
   plimsoll explain 20261121 link-app --json
 )";
 
-Result<std::string> runs_directory() {
-  auto dir = history::state_dir(history::state_environment());
-  if (!dir) return dir;
-  return history::runs_dir(*dir);
-}
-
-Result<int> print(const std::string& text) {
-  auto out = record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
-  if (auto printed = out.append(text); !printed) return pass(std::move(printed));
-  return kSuccess;
-}
-
 Result<int> list(bool json) {
   auto dir = runs_directory();
   if (!dir) return pass(std::move(dir));
   auto runs = record::list_runs(*dir);
   if (!runs) return pass(std::move(runs));
-  if (json) return print(record::to_json(*runs, record::JsonForm::pretty));
-  if (runs->empty()) return print("no run is recorded\n");
-  return print(record::runs_text(*runs, list_style()));
+  if (json) return print_text(record::to_json(*runs, record::JsonForm::pretty));
+  if (runs->empty()) return print_text("no run is recorded\n");
+  return print_text(record::runs_text(*runs, list_style()));
 }
 
 // Of one job: its events, or its report alone where no event was recorded.
@@ -78,31 +63,17 @@ Result<int> explain_job(const ExplainOptions& options, const record::RunEntry& r
     return fail("run " + run.id + " has no job \"" + record::printable(options.job) + "\"");
   }
   if (!options.json) {
-    return print(record::explain_job(run, events, end, list_style()));
+    return print_text(record::explain_job(run, events, end, list_style()));
   }
-  std::string text;
-  for (const record::RecordedEvent& event : events) text += record::to_json(event);
-  return print(text);
+  return print_text(text_of(events));
 }
 
 Result<int> explain(const ExplainOptions& options) {
-  auto dir = runs_directory();
-  if (!dir) return pass(std::move(dir));
-  auto run = record::find_run(*dir, options.run);
+  auto run = read_run(options.run);
   if (!run) return pass(std::move(run));
-  auto events = record::read_events(run->path + "/events.jsonl");
-  if (!events) return pass(std::move(events));
-  if (!options.job.empty()) return explain_job(options, *run, *events);
-  if (!options.json) return print(record::explain_run(*run, *events, list_style()));
-  std::string text;
-  for (const record::RecordedEvent& event : *events) text += record::to_json(event);
-  return print(text);
-}
-
-int status_of(const char* command, const Result<int>& done) {
-  if (done) return *done;
-  complain(std::string(command) + ": " + done.error().message());
-  return kPlimsollFailed;
+  if (!options.job.empty()) return explain_job(options, run->entry, run->events);
+  if (options.json) return print_text(text_of(run->events));
+  return print_text(record::explain_run(run->entry, run->events, list_style()));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "engine/simulated.h"
+#include "engine/wall_clock.h"
 #include "history/store.h"
 #include "loop/loop.h"
 #include "record/writer.h"
@@ -23,7 +24,7 @@ namespace plimsoll::cli {
 namespace {
 
 // Less is a slip of the unit: no process runs in it.
-constexpr Bytes kLineMin{1 << 20};
+constexpr Bytes kSimulatedLineMin{1 << 20};
 constexpr const char* kNoHistory = "none";
 // A history within its bounds takes a quarter of a second.
 constexpr Duration kReadMax = std::chrono::seconds(30);
@@ -41,7 +42,7 @@ struct SimulateOptions {
   bool json = false;
 };
 
-constexpr const char* kFooter = R"(Policies:
+constexpr const char* kSimulateFooter = R"(Policies:
   plimsoll      the governor, as `batch` has it
   fixed:N       N jobs at a time; past the line the kernel kills the largest, which starts again
   memfree:SIZE  GNU parallel's --memfree: starts while SIZE is free, kills the youngest when less
@@ -58,7 +59,7 @@ line itself: the machine has that and a reserve beside it. The exit status is 0 
 came to an end, whether or not every job finished, and 125 for a mistake.
 )";
 
-Result<sim::Order> parse_order(std::string_view text) {
+Result<sim::Order> parse_job_order(std::string_view text) {
   if (text == "file") return sim::Order::file;
   if (text == "shuffle") return sim::Order::shuffle;
   if (text == "longest") return sim::Order::longest;
@@ -67,20 +68,21 @@ Result<sim::Order> parse_order(std::string_view text) {
 
 Result<Bytes> parse_line(std::string_view text) {
   auto line = parse_bytes(text);
-  if (line && *line < kLineMin) return fail("found " + std::string(text) + ", expected 1M or more");
+  if (line && *line < kSimulatedLineMin)
+    return fail("found " + std::string(text) + ", expected 1M or more");
   return line;
 }
 
 std::optional<int> parse(SimulateOptions& options, int argc, char** argv) {
   CLI::App app("Runs jobs from a file of curves on a simulated machine.", "simulate");
-  app.footer(kFooter);
+  app.footer(kSimulateFooter);
   app.add_option("TRACE", options.trace, "File of curves, packed with xz or not")->required();
   add_parsed(app, "--cores", options.cores, parse_cpus, "Cores of the machine")->required();
   add_parsed(app, "--line", options.line, parse_line, "Memory that the jobs may use together")
       ->required();
   app.add_option("--policy", options.policy,
                  "plimsoll (default), fixed:N, memfree:SIZE or clairvoyant");
-  add_parsed(app, "--order", options.order, parse_order,
+  add_parsed(app, "--order", options.order, parse_job_order,
              "Order of the jobs: file (default), shuffle or longest");
   app.add_option("--seed", options.seed, "Of the shuffle (1)");
   app.add_option("--history", options.history, "What the governor knows before: none, or a FILE");
@@ -94,8 +96,8 @@ std::optional<int> parse(SimulateOptions& options, int argc, char** argv) {
 Result<std::vector<policy::Experience>> past_of(const SimulateOptions& options) {
   std::vector<policy::Experience> past;
   if (options.history != kNoHistory) {
-    auto opened = history::Store::open(options.history, std::chrono::system_clock::now(),
-                                       history::WhenMissing::leave);
+    auto opened =
+        history::Store::open(options.history, engine::wall_now(), history::WhenMissing::leave);
     if (!opened) return pass(std::move(opened), "--history");
     auto loaded = opened->store.load(loop::now() + kReadMax, &loop::now);
     if (!loaded) return pass(std::move(loaded), "--history");

@@ -1,22 +1,20 @@
 #include "engine/attempt.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
+
 #include "base/quantity.h"
-#include "cgroup/signals.h"
+#include "engine/wall_clock.h"
 
 namespace plimsoll::engine {
 namespace {
 
 using policy::Outcome;
 
-// v1 charges in batches of 32 pages on each CPU, so that a peak at the limit can show less.
-constexpr Bytes kV1ChargeSlack{4 << 20};
-
-WallTime wall_now() { return std::chrono::system_clock::now(); }
+// v1 tells of an OOM before it kills: so soon it is looked whether the kill was of this job.
+constexpr Duration kOomCheckGap = std::chrono::milliseconds(5);
 
 std::uint64_t count(long number) { return static_cast<std::uint64_t>(std::max(number, 0L)); }
 
@@ -44,21 +42,22 @@ Attempt::Attempt(Machine& machine, AttemptRequest request, Callbacks callbacks)
     : machine_(machine),
       request_(std::move(request)),
       callbacks_(std::move(callbacks)),
-      time_(loop::now()) {}
+      time_(machine.job_clock()),
+      spawned_(loop::now()) {}
 
 Attempt::~Attempt() {
   if (child_) machine_.forget(*child_);
 }
 
 void Attempt::start() {
-  auto group = machine_.make_group(request_.group, request_.limits);
+  auto enclosure = machine_.enclose(request_.group, request_.limits);
   result_.started = wall_now();
-  if (!group) return refuse(group.error().message());
-  group_ = std::make_shared<cgroup::Leaf>(std::move(*group));
-  sampler_.emplace(*group_, loop::now(), machine_.network());
+  if (!enclosure) return refuse(enclosure.error().message());
+  enclosure_ = std::move(*enclosure);
   sample_timer_ = machine_.loop().timer([this] { on_sample_due(); });
   timeout_timer_ = machine_.loop().timer([this] { on_time_out(); });
-  watch_v1_oom();
+  is_killed_singly_ = enclosure_->watch_oom([this] { on_oom(); }) == OomKills::singly;
+  ooms_before_ = machine_.oom().counts();
   spawn();
 }
 
@@ -68,42 +67,17 @@ void Attempt::refuse(std::string reason) {
 }
 
 void Attempt::spawn() {
-  std::vector<UniqueFd> procs;
-  for (const cgroup::Group::Part& part : group_->parts()) {
-    if (part.directory.version() == cgroup::Version::v2) {
-      request_.spawn.v2_group = part.directory.fd();
-      continue;
-    }
-    auto file = part.directory.open_file("cgroup.procs", O_WRONLY);
-    if (!file) return fail_to_start(file.error().message());
-    request_.spawn.v1_procs.push_back(file->get());
-    procs.push_back(std::move(*file));
-  }
-  time_ = RunningTime(loop::now());
-  auto child = machine_.spawn(
+  time_ = RunningTime(machine_.job_clock());
+  spawned_ = loop::now();
+  auto child = enclosure_->spawn(
       request_.spawn,
       {.started = [this](guardian::Started started) { on_started(std::move(started)); },
        .failed = [this](const guardian::StartFailed& failure) { on_start_failed(failure); },
        .exited = [this](const guardian::Exited& exited) { on_exited(exited); }});
   if (!child) return fail_to_start(child.error().message());
   child_ = *child;
-  sample_timer_.set(sampler_->next_due());
+  sample_timer_.set(enclosure_->next_due());
   arm_timeout();
-}
-
-// On v2 the kernel kills a group over its own limit whole (memory.oom.group). On v1 it takes one
-// process, and the rest is for us.
-void Attempt::watch_v1_oom() {
-  const cgroup::Directory* memory = group_->of(cgroup::Controller::memory);
-  const bool watched = memory != nullptr && memory->version() == cgroup::Version::v1 &&
-                       request_.limits.memory_max.has_value();
-  if (!watched) return;
-  auto event = cgroup::open_v1_oom_event(*memory);
-  if (!event) return;
-  oom_event_ = std::move(*event);
-  auto watch =
-      machine_.loop().watch(oom_event_.get(), EPOLLIN, [this](std::uint32_t) { on_v1_oom(); });
-  if (watch) oom_watch_ = std::move(*watch);
 }
 
 void Attempt::on_started(guardian::Started started) {
@@ -122,7 +96,7 @@ void Attempt::fail_to_start(std::string reason) {
   set_cause(Outcome::failed_to_start, std::move(reason));
   result_.ended = wall_now();
   if (emptied_) return conclude();  // killed before it was born
-  if (group_ != nullptr) return reap();
+  if (enclosure_ != nullptr) return reap();
   removed_ = true;
   conclude();
 }
@@ -130,9 +104,10 @@ void Attempt::fail_to_start(std::string reason) {
 void Attempt::on_exited(const guardian::Exited& exited) {
   child_.reset();
   status_ = exited.status;
-  result_.end.wall = loop::now() - time_.started();
+  result_.end.wall = loop::now() - spawned_;
   result_.ended = wall_now();
   result_.rusage = report_of(exited.usage);
+  result_.kernel_usage = exited.usage;
   if (emptied_) {
     conclude();
   } else {
@@ -143,25 +118,25 @@ void Attempt::on_exited(const guardian::Exited& exited) {
 void Attempt::arm_timeout() {
   const auto limit = kill_after_ran_ ? kill_after_ran_ : request_.timeout;
   if (!limit || time_.is_paused()) return timeout_timer_.off();
-  timeout_timer_.set(time_.reaches(*limit));
+  timeout_timer_.set(machine_.on_loop_clock(time_.reaches(*limit)));
 }
 
 void Attempt::suspend() {
-  time_.pause(loop::now());
-  if (!timeout_timer_ || reaper_) return;
+  time_.pause(machine_.job_clock());
+  if (!timeout_timer_ || is_reaped_) return;
   arm_timeout();
   sample_timer_.off();
 }
 
 void Attempt::resume() {
-  time_.resume(loop::now());
-  if (!timeout_timer_ || reaper_ || time_.is_paused()) return;
+  time_.resume(machine_.job_clock());
+  if (!timeout_timer_ || is_reaped_ || time_.is_paused()) return;
   arm_timeout();
-  if (sampler_) sample_timer_.set(loop::now());
+  sample_timer_.set(loop::now());
 }
 
 void Attempt::freeze() {
-  if (freeze_wanted_ || reaper_) return;
+  if (freeze_wanted_ || is_reaped_) return;
   freeze_wanted_ = true;
   suspend();
   pause_if_wanted();
@@ -170,49 +145,58 @@ void Attempt::freeze() {
 void Attempt::thaw() {
   if (!freeze_wanted_) return;
   freeze_wanted_ = false;
-  paused_.reset();
+  enclosure_->thaw();
   resume();
 }
 
 void Attempt::pause_if_wanted() {
-  if (!freeze_wanted_ || !pidfd_ || reaper_) return;
-  auto paused = PauseGuard::pause(group_, request_.limits.cpus);
-  if (paused) paused_.emplace(std::move(*paused));
+  if (freeze_wanted_ && pidfd_ && !is_reaped_) enclosure_->freeze();
 }
 
 void Attempt::on_time_out() {
-  if (reaper_) return;
+  if (is_reaped_) return;
+  const Duration limit = kill_after_ran_ ? *kill_after_ran_ : *request_.timeout;
+  if (ran() < limit) return arm_timeout();  // the pool has stood still meanwhile
   if (kill_after_ran_) return reap();
   time_out("took longer than " + format_duration(*request_.timeout));
 }
 
 void Attempt::time_out(std::string reason) {
-  if (reaper_ || kill_after_ran_) return;
-  if (group_ == nullptr || time_.is_paused()) return kill(Outcome::timed_out, std::move(reason));
+  if (is_reaped_ || kill_after_ran_) return;
+  if (enclosure_ == nullptr || time_.is_paused()) {
+    return kill(Outcome::timed_out, std::move(reason));
+  }
   set_cause(Outcome::timed_out, std::move(reason));
-  cgroup::signal_all(*group_, SIGTERM);
-  cgroup::signal_all(*group_, SIGCONT);  // one that is stopped acts on no TERM
-  kill_after_ran_ = time_.ran(loop::now()) + request_.kill_after;
+  enclosure_->signal_all(SIGTERM);
+  enclosure_->signal_all(SIGCONT);  // one that is stopped acts on no TERM
+  kill_after_ran_ = ran() + request_.kill_after;
   arm_timeout();
 }
 
-void Attempt::on_v1_oom() {
-  std::uint64_t fired = 0;
-  [[maybe_unused]] const ssize_t got = ::read(oom_event_.get(), &fired, sizeof fired);
-  // The event comes for a limit further up as well: only a peak at the own limit is the job's
-  // fault.
+// The kernel tells of it before it kills.
+void Attempt::on_oom() {
+  check_oom();
+  if (!is_reaped_) sample_timer_.set(loop::now() + kOomCheckGap);
+}
+
+void Attempt::check_oom() {
+  if (is_reaped_ || enclosure_ == nullptr) return;
   const auto& memory = sample(measure::Level::cheap).memory;
-  if (!memory.peak || *memory.peak + kV1ChargeSlack < *request_.limits.memory_max) return;
-  kill(Outcome::over_limit, "needed more than its memory limit of " +
-                                format_bytes(*request_.limits.memory_max) +
-                                "; the kernel's killer took it at " + format_bytes(*memory.peak));
+  if (memory.events.oom_kill.value_or(0) == 0) return;
+  result_.usage.totals.memory = memory;
+  result_.oom = policy::blame(oom_evidence());
+  if (!result_.oom) return;
+  Cause cause = oom_cause();
+  kill(cause.outcome, std::move(cause.reason));
 }
 
 void Attempt::kill(Outcome cause, std::string reason) {
-  if (reaper_) return;
+  if (is_reaped_) return;
   set_cause(cause, std::move(reason));
-  if (group_ != nullptr) reap();
+  if (enclosure_ != nullptr) reap();
 }
+
+Duration Attempt::ran() const { return time_.ran(machine_.job_clock()); }
 
 void Attempt::signal_main(int number) {
   if (pidfd_) {
@@ -228,41 +212,46 @@ void Attempt::set_cause(Outcome outcome, std::string reason) {
 
 const measure::Sample& Attempt::sample(measure::Level level) {
   const auto state = is_paused() ? measure::SampleState::paused : measure::SampleState::running;
-  return sampler_->sample(loop::now(), wall_now(), level, state);
+  return enclosure_->sample(loop::now(), wall_now(), level, state);
+}
+
+void Attempt::look() {
+  if (enclosure_ != nullptr && !is_reaped_ && !is_paused()) on_sample_due();
 }
 
 void Attempt::on_sample_due() {
   const measure::Sample& seen = sample(measure::Level::full);
-  Instant due = sampler_->next_due();
+  if (is_killed_singly_ && seen.memory.events.oom_kill > 0u) return check_oom();
+  Instant due = enclosure_->next_due();
   if (callbacks_.looked) {
-    due = std::min(due, loop::now() + look_gap_.after(seen.memory.used.value_or(Bytes{})));
+    due = std::min(due,
+                   loop::now() + look_gap_.after(seen.memory.used.value_or(Bytes{}), loop::now()));
     looked_at_ = true;
     callbacks_.looked(seen);
   }
-  if (!reaper_ && !is_paused()) sample_timer_.set(due);
+  if (!is_reaped_ && !is_paused()) sample_timer_.set(due);
 }
 
 void Attempt::reap() {
-  if (reaper_) return;
+  if (is_reaped_) return;
+  is_reaped_ = true;
   sample_timer_.off();
   timeout_timer_.off();
-  result_.paused = time_.paused(loop::now());
-  reaper_.emplace(
-      machine_.loop(), machine_.worker(), group_,
-      reap::ReaperOptions{.left_behind =
-                              status_ && !cause_ ? reap::LeftBehind::list : reap::LeftBehind::skip},
-      reap::ReaperCallbacks{.empty = [this] { on_empty(); },
-                            .stuck = [this](const reap::Stuck& stuck) { callbacks_.stuck(stuck); },
-                            .gone = [this](const reap::Reaped& reaped) { on_gone(reaped); }});
-  reaper_->start();
+  // Where the guardian has held the pool the job clock has stood, and with it this attempt.
+  // Read first: what passes between the two clocks is no pause.
+  const Duration since_birth = loop::now() - spawned_;
+  result_.paused = std::max(Duration{}, since_birth - ran());
+  enclosure_->reap(status_ && !cause_ ? reap::LeftBehind::list : reap::LeftBehind::skip,
+                   {.empty = [this] { on_empty(); },
+                    .stuck = [this](const reap::Stuck& stuck) { callbacks_.stuck(stuck); },
+                    .gone = [this](const reap::Reaped& reaped) { on_gone(reaped); }});
 }
 
 // The main process may not have been waited for yet: its status is what the outcome rests on.
 void Attempt::on_empty() {
   emptied_ = true;
-  paused_.reset();  // till now, so that nothing runs on between the decision and the kill
-  oom_watch_ = {};
-  result_.usage = sampler_->finish(loop::now(), wall_now());
+  enclosure_->thaw();  // till now, so that nothing runs on between the decision and the kill
+  result_.usage = enclosure_->finish(loop::now(), wall_now());
   if (callbacks_.looked && status_) callbacks_.looked(result_.usage.totals);
   if (!child_) conclude();
 }
@@ -275,38 +264,71 @@ void Attempt::on_gone(const reap::Reaped& reaped) {
   if (!child_) callbacks_.gone(result_);
 }
 
+void Attempt::note_status() {
+  if (!status_) return;
+  if (status_->kind == guardian::WaitStatus::Kind::exited) {
+    result_.end.exit_code = status_->value;
+  } else {
+    result_.end.signal = status_->value;
+  }
+}
+
 void Attempt::conclude() {
+  if (enclosure_ != nullptr && !result_.oom) result_.oom = policy::blame(oom_evidence());
+  note_status();
   const Cause cause = cause_ ? *cause_ : outcome_by_evidence();
   result_.end.outcome = cause.outcome;
   result_.reason = cause.reason;
-  if (status_ && status_->kind == guardian::WaitStatus::Kind::exited) {
-    result_.end.exit_code = status_->value;
-  } else if (status_) {
-    result_.end.signal = status_->value;
-  }
   callbacks_.over(result_.end);
   if (removed_) callbacks_.gone(result_);
 }
 
-Attempt::Cause Attempt::outcome_by_evidence() const {
+// Own counts are read before those of the groups above: what happens in between is not taken for
+// its own.
+policy::OomEvidence Attempt::oom_evidence() {
   const measure::MemoryUsage& memory = result_.usage.totals.memory;
   const measure::MemoryEvents& events = memory.events;
-  const bool oom_killed = events.oom_kill.value_or(0) > 0 || events.oom_group_kill.value_or(0) > 0;
-  const std::optional<Bytes> limit = request_.limits.memory_max;
-  // v2 counts an `oom` at the group that owns the limit; v1 only shows the peak.
-  const bool at_own_limit =
-      limit &&
-      (events.oom ? *events.oom > 0 : memory.peak && *memory.peak + kV1ChargeSlack >= *limit);
-  const std::string peak = memory.peak ? " (peak " + format_bytes(*memory.peak) + ")" : "";
-  if (oom_killed && at_own_limit) {
-    return {Outcome::over_limit,
-            "needed more than its memory limit of " + format_bytes(*limit) + peak};
+  policy::OomEvidence evidence;
+  evidence.kills = std::max(events.oom_kill.value_or(0), events.oom_group_kill.value_or(0));
+  evidence.own_limit = request_.limits.memory_max;
+  evidence.own_peak = memory.peak;
+  const OwnOoms own = enclosure_->own_ooms();
+  evidence.above = machine_.oom().since(ooms_before_);
+  evidence.sees_all = machine_.oom().sees_all() && own.are_seen;
+  std::uint64_t further_up = 0;
+  for (const policy::OomGroup& group : evidence.above) further_up += group.ooms;
+  if (events.oom) {
+    evidence.own_ooms = *events.oom;
+  } else if (own.count > further_up) {
+    evidence.own_ooms = own.count - further_up;
   }
-  if (oom_killed && events.oom.value_or(0) == 0) {
-    return {Outcome::machine_oom,
-            "the kernel ran out of memory outside the job and killed it" + peak + "; try again"};
+  return evidence;
+}
+
+Attempt::Cause Attempt::oom_cause() const {
+  const bool own = result_.oom->level == policy::OomLevel::own;
+  return {own ? Outcome::over_limit : Outcome::machine_oom,
+          policy::describe(*result_.oom) + (own ? "" : "; try again")};
+}
+
+Attempt::Cause Attempt::outcome_by_evidence() {
+  // A limit below its own that a job has set itself is its own affair.
+  const bool of_its_making =
+      result_.oom && result_.oom->level == policy::OomLevel::own && !request_.limits.memory_max;
+  if (result_.oom && !of_its_making) return oom_cause();
+  const bool exited = status_->kind == guardian::WaitStatus::Kind::exited;
+  result_.end.outcome = exited ? Outcome::exited : Outcome::signalled;
+  if (policy::succeeded(result_.end)) return {Outcome::exited, {}};
+  if (is_killed_singly_) {
+    for (const policy::OomGroup& group : machine_.oom().since(ooms_before_)) {
+      if (group.ooms == 0) continue;
+      return {Outcome::machine_oom,
+              policy::describe(result_.end) + " after the group " + group.name +
+                  " had run out of memory, which cgroup v1 then refuses to everybody in it; try "
+                  "again"};
+    }
   }
-  if (status_->kind == guardian::WaitStatus::Kind::exited) return {Outcome::exited, {}};
+  if (exited) return {Outcome::exited, {}};
   return {Outcome::signalled, "was ended by signal " + policy::signal_name(status_->value)};
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/resource.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -7,12 +9,12 @@
 #include <vector>
 
 #include "base/units.h"
+#include "engine/enclosure.h"
 #include "engine/look_gap.h"
 #include "engine/machine.h"
-#include "engine/pause_guard.h"
 #include "engine/running_time.h"
-#include "measure/job_sampler.h"
 #include "policy/attempt.h"
+#include "policy/oom.h"
 #include "reap/reaper.h"
 #include "record/report.h"
 
@@ -37,11 +39,15 @@ struct AttemptResult {
   WallTime ended{};
   measure::JobUsage usage;
   std::optional<record::RusageReport> rusage;
+  std::optional<::rusage> kernel_usage;  // the same as the kernel has it
   std::vector<record::LeftBehind> left_behind;
   Duration paused{};
+  // What the kernel's OOM killer did to it, if anything, whatever its outcome.
+  std::optional<policy::OomVerdict> oom;
 };
 
-// One execution of a job, from the making of its group to the group's removal.
+// One execution of a job, from the making of its group to the group's removal. What the group is,
+// a cgroup or not, only its Enclosure knows.
 //
 // The states follow each other: starting, running, reaping, gone. The first cause of an end wins:
 // what happens after a time-out, a cancel or an OOM kill does not change the outcome.
@@ -80,6 +86,10 @@ class Attempt {
   void suspend();
   void resume();
 
+  // The kernel may have killed one of its processes: if so, ends it as a whole. On v2 the kernel
+  // itself kills a job whole (memory.oom.group).
+  void check_oom();
+
   // Ends it for `cause`, at once: the whole group is killed.
   void kill(policy::Outcome cause, std::string reason);
   // TERM to all of it, and after `kill_after` of running time the kill. At once if it is paused.
@@ -87,12 +97,20 @@ class Attempt {
   // Sends a signal to the main process, if there is one by now.
   void signal_main(int number);
 
-  [[nodiscard]] Duration ran(Instant now) const { return time_.ran(now); }
+  // Since the spawn, without the time in which it was frozen.
+  [[nodiscard]] Duration ran() const;
+
+  // Looks at it now, as it does by itself from time to time. Nothing happens while it is paused.
+  void look();
+  // How it was looked at last: when, and whether its memory moved.
+  [[nodiscard]] const LookGap& looks() const { return look_gap_; }
   [[nodiscard]] bool is_emptied() const { return emptied_; }
   [[nodiscard]] bool was_looked_at() const { return looked_at_; }  // while it ran
   [[nodiscard]] bool is_paused() const { return time_.is_paused(); }
-  // Its group; null before start() and where none could be made.
-  [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const { return group_; }
+  // Its cgroup; null before start(), where none could be made, and in process mode.
+  [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const {
+    return enclosure_ == nullptr ? nullptr : enclosure_->group();
+  }
 
  private:
   struct Cause {
@@ -101,12 +119,11 @@ class Attempt {
   };
 
   void spawn();
-  void watch_v1_oom();
   void on_started(guardian::Started started);
   void on_start_failed(const guardian::StartFailed& failure);
   void on_exited(const guardian::Exited& exited);
   void on_time_out();
-  void on_v1_oom();
+  void on_oom();
   void set_cause(policy::Outcome outcome, std::string reason);
   void fail_to_start(std::string reason);
   void arm_timeout();
@@ -116,15 +133,18 @@ class Attempt {
   void reap();
   void on_empty();
   void on_gone(const reap::Reaped& reaped);
+  void note_status();
   void conclude();
-  [[nodiscard]] Cause outcome_by_evidence() const;
+  [[nodiscard]] policy::OomEvidence oom_evidence();
+  [[nodiscard]] Cause oom_cause() const;
+  [[nodiscard]] Cause outcome_by_evidence();
 
   Machine& machine_;
   AttemptRequest request_;
   Callbacks callbacks_;
-  RunningTime time_;  // since the spawn
-  std::shared_ptr<const cgroup::Group> group_;
-  std::optional<measure::JobSampler> sampler_;
+  RunningTime time_;  // since the spawn, by the job clock
+  Instant spawned_{};
+  std::unique_ptr<Enclosure> enclosure_;
   std::optional<guardian::ChildId> child_;
   UniqueFd pidfd_;
   std::vector<int> early_signals_;  // that came before the pidfd
@@ -134,15 +154,14 @@ class Attempt {
   bool removed_ = false;  // the group does not exist (any more)
   AttemptResult result_;
   bool freeze_wanted_ = false;
-  std::optional<PauseGuard> paused_;
   std::optional<Duration> kill_after_ran_;  // set by a time-out's TERM
   LookGap look_gap_;
   bool looked_at_ = false;
-  std::optional<reap::Reaper> reaper_;
+  bool is_reaped_ = false;  // reaping has begun
   loop::Timer sample_timer_;
   loop::Timer timeout_timer_;
-  UniqueFd oom_event_;
-  loop::Watch oom_watch_;
+  bool is_killed_singly_ = false;  // by the kernel, on v1
+  OomWatch::Counts ooms_before_;
 };
 
 }  // namespace plimsoll::engine

@@ -7,12 +7,12 @@
 
 #include "base/quantity.h"
 #include "engine/host.h"
+#include "engine/input_sizes.h"
 #include "engine/reporting.h"
+#include "engine/wall_clock.h"
 
 namespace plimsoll::engine {
 namespace {
-
-WallTime wall_now() { return std::chrono::system_clock::now(); }
 
 std::string group_name(JobId job, unsigned attempt) {
   std::string name = "job-" + std::to_string(static_cast<std::uint64_t>(job));
@@ -30,14 +30,11 @@ std::uint64_t oom_kills_of(const measure::MemoryEvents& events) {
 
 // One attempt from its start until its group is removed and its output received.
 struct Batch::Live {
-  explicit Live(measure::MachineSpan machine_span) : span(std::move(machine_span)) {}
-
-  measure::MachineSpan span;
   std::optional<output::Capture> capture;
-  bool is_over = false;
-  std::optional<policy::Requeue> requeue;  // set by its end, if the job is tried again
-  std::optional<AttemptResult> result;     // once its group is removed
-  std::optional<Bytes> received;           // once its pipes have ended
+  std::optional<policy::Requeue> requeue;        // set by its end, if the job is tried again
+  std::optional<AttemptResult> result;           // once its group is removed
+  std::optional<measure::MachineUsage> machine;  // likewise
+  std::optional<Bytes> received;                 // once its pipes have ended
 };
 
 // What has to be remembered of a job between its attempts.
@@ -54,35 +51,25 @@ Batch::Batch(Machine& machine, policy::Estimator& estimator, BatchConfig config,
     : machine_(machine),
       config_(std::move(config)),
       observer_(std::move(observer)),
-      host_(describe_host(machine.hierarchies().layout())),
+      host_(describe_host(machine)),
       begun_(loop::now()),
-      system_(machine),
-      conductor_(config_.conductor, estimator,
-                 {.event = [this](const Event& event) { on_event(event); },
-                  .over = [this](const JobOver& over) { on_conducted(over); },
-                  .learnt =
-                      [this](const policy::Experience& experience) {
-                        if (observer_.learnt) observer_.learnt(experience);
-                      }}),
-      world_(machine, system_, conductor_,
-             {.prepare = [this](const policy::Start& start) { return prepare(start); },
-              .over = [this](AttemptKey key, const policy::AttemptEnd&) { on_over(key); },
-              .gone = [this](AttemptKey key, const AttemptResult& result) { on_gone(key, result); },
-              .stuck =
-                  [this](AttemptKey key, const reap::Stuck& stuck) {
-                    notice("job " + spec_of(key.job).name +
-                           ": killed processes have not ended after " +
-                           format_duration(stuck.since));
-                  }}) {
-  system_.on_sample([this](const measure::SystemSample& sample) {
-    for (auto& [key, live] : live_) live->span.observe(sample);
-  });
+      crew_(machine, estimator, config_.conductor,
+            {.event =
+                 [this](const policy::Event& event) {
+                   if (observer_.event) observer_.event(event);
+                 },
+             .learnt =
+                 [this](const policy::Experience& experience) {
+                   if (observer_.learnt) observer_.learnt(experience);
+                 },
+             .notice = [this](const std::string& text) { notice(text); }}) {
+  InputSizes sizes;
   for (const policy::JobSpec& job : config_.jobs) {
     places_.emplace(job.id, places_.size());
     Book& book = books_[job.id];
     book.queued = wall_now();
     book.waiting_since = begun_;
-    conductor_.enter(job);
+    crew_.enter(job, *this, sizes.of(job));
   }
   progress_.jobs = config_.jobs.size();
   summary_.run = config_.run_id;
@@ -101,17 +88,18 @@ Result<record::RunSummary> Batch::run() {
   if (auto started = start_collector(); !started) return pass(std::move(started));
   machine_.on_signal([this](const guardian::Signalled& signal) { on_signal(signal); });
   machine_.on_resumed([this] { resume_all(); });
-  conductor_.begin(world_);
+  crew_.begin();
   Result<void> ran{};
-  while (ran && (!conductor_.is_over() || world_.attempts() > 0 || !live_.empty())) {
-    ran = machine_.run_once(Duration(-1));
-    world_.collect();
+  while (ran && (!crew_.is_idle() || !live_.empty())) {
+    ran = crew_.run_once(Duration(-1));
     finished_.clear();
   }
   collector_->drain();
-  while (ran && !drained_) ran = machine_.run_once(Duration(-1));
+  while (ran && !drained_) ran = crew_.run_once(Duration(-1));
   machine_.on_signal({});
   machine_.on_resumed({});
+  account_wall();
+  crew_.end();
   if (!ran) return pass(std::move(ran));
   return summarise();
 }
@@ -137,7 +125,7 @@ Result<void> Batch::start_collector() {
 // As a command in a pipe ends when its reader has.
 void Batch::on_output_lost(const output::Lost& lost) {
   notice("the output can't be written: " + lost.error.message() + "; killing the running jobs");
-  if (!conductor_.is_stopping()) interrupt();
+  if (!crew_.conductor().is_stopping()) interrupt();
   interrupt();
 }
 
@@ -178,10 +166,6 @@ void Batch::discard_output_of(JobId job) {
   }
 }
 
-void Batch::on_event(const Event& event) {
-  if (observer_.event) observer_.event(event);
-}
-
 void Batch::on_conducted(const JobOver& over) {
   if (over.gave_up) return give_up_on(over.job);
   if (!over.end) return end_job(over.job, policy::Outcome::skipped, over.reason, nullptr);
@@ -220,7 +204,7 @@ Prepared Batch::prepare(const policy::Start& start) {
   request.spawn.session = guardian::Session::own;
   request.spawn.descriptors = guardian::Descriptors::close;
   request.spawn.stdio[0] = null_input_.get();
-  auto live = std::make_unique<Live>(measure::MachineSpan(system_.now()));
+  auto live = std::make_unique<Live>();
   if (auto output = open_output(job, start.attempt)) {
     request.spawn.stdio[1] = output->out.get();
     request.spawn.stdio[2] = output->err.get();
@@ -237,12 +221,7 @@ Prepared Batch::prepare(const policy::Start& start) {
   return prepared;
 }
 
-void Batch::on_over(AttemptKey key) {
-  Live& live = *live_.at(key);
-  live.is_over = true;
-  live.span.observe(system_.now());
-  --progress_.running;
-}
+void Batch::on_over(AttemptKey /*key*/) { --progress_.running; }
 
 void Batch::on_received(AttemptKey key, const output::Received& received) {
   const auto found = live_.find(key);
@@ -251,9 +230,16 @@ void Batch::on_received(AttemptKey key, const output::Received& received) {
   settle(key);
 }
 
-void Batch::on_gone(AttemptKey key, const AttemptResult& result) {
-  live_.at(key)->result = result;
-  settle(key);
+void Batch::on_gone(const AttemptGone& gone) {
+  Live& live = *live_.at(gone.key);
+  live.result = gone.result;
+  live.machine = gone.machine;
+  settle(gone.key);
+}
+
+void Batch::on_stuck(AttemptKey key, const reap::Stuck& stuck) {
+  notice("job " + spec_of(key.job).name + ": killed processes have not ended after " +
+         format_duration(stuck.since));
 }
 
 // Everything of an attempt is known: its job ends with it, or waits for the next.
@@ -263,6 +249,9 @@ void Batch::settle(AttemptKey key) {
   std::unique_ptr<Live> live = std::move(found->second);
   live_.erase(found);
   account(*live->result);
+  if (const auto& left = live->result->usage.left) {
+    notice("job " + spec_of(key.job).name + ": " + left_text(*left));
+  }
   books_.at(key.job).attempts.push_back(short_report_of(*live->result));
   if (!live->requeue) {
     end_job(key.job, live->result->end.outcome, live->result->reason, live.get());
@@ -296,7 +285,7 @@ void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason
              .machine = {}};
   if (last != nullptr) {
     end.last = &*last->result;
-    end.machine = last->span.usage();
+    end.machine = last->machine;
   }
   const record::JobReport report = report_of(end, host_);
   if (book.last != nullptr) finished_.push_back(std::move(book.last));
@@ -317,12 +306,15 @@ void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason
   tell_progress();
 }
 
-void Batch::interrupt() { conductor_.interrupt(); }
+void Batch::interrupt() {
+  if (crew_.conductor().is_stopping()) collector_->stop_waiting_for_room();
+  crew_.conductor().interrupt();
+}
 
 void Batch::on_signal(const guardian::Signalled& signal) {
   switch (signal.number) {
     case SIGINT:
-      notice(conductor_.is_stopping()
+      notice(crew_.conductor().is_stopping()
                  ? "interrupted again: killing the running jobs"
                  : "interrupted: no more jobs are started; once more kills those that run");
       return interrupt();
@@ -330,29 +322,11 @@ void Batch::on_signal(const guardian::Signalled& signal) {
     case SIGHUP:
     case SIGQUIT:
       notice("ended by SIG" + policy::signal_name(signal.number) + ": killing the running jobs");
-      if (!conductor_.is_stopping()) interrupt();
+      if (!crew_.conductor().is_stopping()) interrupt();
       return interrupt();
     case SIGTSTP: return pause_all();
     default: return;
   }
-}
-
-// The jobs have sessions of their own, which the terminal's stop does not reach.
-void Batch::pause_all() {
-  if (!frozen_) {
-    auto frozen = cgroup::FreezeGuard::freeze(machine_.pool());
-    if (frozen) frozen_ = std::move(*frozen);
-    world_.suspend_all();
-  }
-  if (observer_.stopping) observer_.stopping();
-  machine_.stop_guardian();
-}
-
-void Batch::resume_all() {
-  if (!frozen_) return;
-  frozen_.reset();
-  world_.resume_all();
-  if (observer_.resumed) observer_.resumed();
 }
 
 void Batch::tell_progress() {
@@ -365,18 +339,21 @@ void Batch::notice(const std::string& text) {
 
 record::RunSummary Batch::summarise() {
   summary_.makespan = loop::now() - begun_;
-  const Counts& counts = conductor_.counts();
+  const Counts& counts = crew_.conductor().counts();
   summary_.holds = counts.holds;
   summary_.pauses = counts.pauses;
   summary_.evictions = counts.evictions;
   if (counts.lost_cpu > Duration{}) summary_.lost_cpu = counts.lost_cpu;
   summary_.line = config_.conductor.governor.line;
-  summary_.used_peak = world_.used_peak();
-  measure::MachineSpan span(system_.series().points().front());
-  for (const measure::SystemSample& sample : system_.series().points()) span.observe(sample);
-  span.observe(system_.now());
+  summary_.used_peak = crew_.world().used_peak();
+  for (const watch::Status& status : crew_.world().monitors()) {
+    summary_.monitors.push_back(report_of(status));
+  }
+  summary_.calibration = crew_.conductor().calibration();
+  summary_.system_samples = crew_.system().finish().points();
+  measure::MachineSpan span(summary_.system_samples.front());
+  for (const measure::SystemSample& sample : summary_.system_samples) span.observe(sample);
   summary_.machine = span.usage();
-  summary_.system_samples = system_.series().points();
   return summary_;
 }
 

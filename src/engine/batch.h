@@ -7,12 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cgroup/freeze.h"
-#include "engine/conductor.h"
+#include "engine/crew.h"
 #include "engine/identity.h"
-#include "engine/machine.h"
-#include "engine/real_world.h"
-#include "engine/system_record.h"
 #include "output/collector.h"
 #include "record/report.h"
 
@@ -43,21 +39,21 @@ struct BatchObserver {
   // after it goes on.
   std::function<void()> stopping, resumed;
   // What was decided and why, and what became of it.
-  std::function<void(const Event&)> event;
+  std::function<void(const policy::Event&)> event;
   // Something that people should know: a retry, a stuck process, a full disk.
   std::function<void(const std::string&)> notice;
 };
 
-// Runs many jobs to their ends on the real machine: the conductor decides, RealWorld carries out,
-// and this keeps their output and their reports.
+// Runs many jobs to their ends on the real machine: a crew runs them, and this keeps their output
+// and their reports.
 //
 // Invariant between events: every attempt that was started stays in live_ until its group is
 // removed and all its output received, when its job may be running again already.
-class Batch {
+class Batch : private JobOwner {
  public:
   // `machine` and `estimator` must outlive this.
   Batch(Machine& machine, policy::Estimator& estimator, BatchConfig config, BatchObserver observer);
-  ~Batch();
+  ~Batch() override;
 
   // Returns when every job has ended and every group is removed. An error means that the guardian
   // was lost and everything was reaped.
@@ -67,7 +63,7 @@ class Batch {
   void interrupt();
 
   // For commands of the user's and for those who watch.
-  [[nodiscard]] Conductor& conductor() { return conductor_; }
+  [[nodiscard]] Conductor& conductor() { return crew_.conductor(); }
   [[nodiscard]] const policy::JobSpec& spec_of(JobId job) const;
   [[nodiscard]] const Progress& progress() const { return progress_; }
 
@@ -75,13 +71,15 @@ class Batch {
   struct Live;
   struct Book;
 
-  Prepared prepare(const policy::Start& start);
-  void on_event(const Event& event);
-  void on_conducted(const JobOver& over);
+  Prepared prepare(const policy::Start& start) override;
+  void on_over(AttemptKey key) override;
+  void on_conducted(const JobOver& over) override;
+  void on_gone(const AttemptGone& gone) override;
+  void on_stuck(AttemptKey key, const reap::Stuck& stuck) override;
+
+  void account_wall();
   void give_up_on(JobId job);
   void discard_output_of(JobId job);
-  void on_over(AttemptKey key);
-  void on_gone(AttemptKey key, const AttemptResult& result);
   void on_received(AttemptKey key, const output::Received& received);
   void settle(AttemptKey key);
   void account(const AttemptResult& result);
@@ -103,15 +101,13 @@ class Batch {
   record::HostInfo host_;
   Instant begun_{};
   UniqueFd null_input_;
-  SystemRecord system_;
-  Conductor conductor_;
-  RealWorld world_;
+  Crew crew_;
   std::unique_ptr<output::Collector> collector_;  // before the captures, which it must outlive
   std::map<AttemptKey, std::unique_ptr<Live>> live_;
   std::vector<std::unique_ptr<Live>> finished_;  // destroyed outside their own callbacks
   std::unordered_map<JobId, Book> books_;
   Identities identities_;
-  std::optional<cgroup::FreezeGuard> frozen_;  // while the terminal has stopped us
+  bool is_stopped_ = false;  // by the terminal, with all jobs
   Progress progress_;
   record::RunSummary summary_;
   bool drained_ = false;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "measure/parse_memory.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -17,22 +18,22 @@ using namespace plimsoll::literals;
 // Deeper trees of groups are not walked.
 constexpr int kDepthMax = 64;
 
-// "max" (v2) is none; v1 says a number beyond any memory.
-std::optional<Bytes> limit_of(const cgroup::Directory& memory) {
+}  // namespace
+
+std::optional<Bytes> memory_limit(const cgroup::Directory& memory) {
   const bool is_v2 = memory.version() == cgroup::Version::v2;
   const auto text = memory.read(is_v2 ? "memory.max" : "memory.limit_in_bytes");
   if (!text) return std::nullopt;
-  const auto bytes = to_u64(trim(*text));
-  return bytes ? std::optional(Bytes{*bytes}) : std::nullopt;
+  const auto count = to_u64(trim(*text));
+  if (!count || Bytes{*count} >= measure::kV1LimitMax) return std::nullopt;
+  return Bytes{*count};
 }
-
-}  // namespace
 
 Bytes memory_capacity(const cgroup::Directory& memory, Bytes total) {
   Bytes least = total;
-  auto group = memory.clone();
+  auto group = memory.open_child("..");
   for (int depth = 0; group && depth < kDepthMax && group->has_file("cgroup.procs"); ++depth) {
-    least = std::min(least, limit_of(*group).value_or(least));
+    least = std::min(least, memory_limit(*group).value_or(least));
     group = group->open_child("..");
   }
   return least;

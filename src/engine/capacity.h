@@ -1,13 +1,19 @@
 #pragma once
 
+#include <optional>
+
 #include "base/units.h"
 #include "cgroup/directory.h"
 
 namespace plimsoll::engine {
 
-// The memory that a group can have at most: the least of `total` (MemTotal) and the limits of the
-// group and all its ancestors that can be seen. `memory` is the group in the hierarchy that has the
-// memory controller.
+// The limit of a group in the hierarchy that has the memory controller; nothing if it has none, or
+// if it can't be read. v2 says "max" for none, v1 a number beyond any memory.
+std::optional<Bytes> memory_limit(const cgroup::Directory& memory);
+
+// The memory that a group can have at most, whatever its own limit: the least of `total` (MemTotal)
+// and the limits of all its ancestors that can be seen. `memory` is the group in the hierarchy that
+// has the memory controller.
 Bytes memory_capacity(const cgroup::Directory& memory, Bytes total);
 
 // Whether the machine can swap at all, to a disk or to zram.

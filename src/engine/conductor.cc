@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/quantity.h"
 #include "engine/conductor_state.h"
+#include "policy/priority.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -30,14 +31,15 @@ Conductor::State::State(ConductorConfig config, policy::Estimator& estimator,
       queue_(config_.queue),
       governor_(governor_config(config_)) {}
 
-void Conductor::State::tell(EventKind kind, std::optional<JobId> job, std::string reason,
-                            policy::Numbers numbers) {
+void Conductor::State::tell(policy::EventKind kind, std::optional<JobId> job, std::string reason,
+                            policy::Numbers numbers, std::optional<policy::HoldCause> hold) {
   if (!listener_.event) return;
   listener_.event({.at = now(),
                    .kind = kind,
                    .job = job,
                    .reason = std::move(reason),
-                   .numbers = std::move(numbers)});
+                   .numbers = std::move(numbers),
+                   .hold = hold});
 }
 
 void Conductor::State::enter(const policy::JobSpec& job, std::optional<Bytes> input) {
@@ -47,10 +49,10 @@ void Conductor::State::enter(const policy::JobSpec& job, std::optional<Bytes> in
   book.restartable = job.restartable;
   book.key = policy::key_of(job);
   book.facts = {.memory_hint = job.memory_hint, .cpu_hint = job.cpu_hint, .input = input};
-  book.kind = kinds_.number(book.key, book.facts);
+  book.kind = kinds_.take(book.key, book.facts);
   queue_.enter(job);
   if (world_ == nullptr) return;
-  tell(EventKind::queued, job.id, "it was given to a run that goes on");
+  tell(policy::EventKind::queued, job.id, "it was given to a run that goes on");
   turn();
 }
 
@@ -61,8 +63,9 @@ void Conductor::State::begin(policy::World& world) {
     std::vector<JobId> jobs;
     for (const auto& [job, book] : books_) jobs.push_back(job);
     std::sort(jobs.begin(), jobs.end());
-    for (const JobId job : jobs) tell(EventKind::queued, job, "it belongs to the run");
+    for (const JobId job : jobs) tell(policy::EventKind::queued, job, "it belongs to the run");
   }
+  if (!share_reason_.empty()) tell_share();
   turn();
 }
 
@@ -121,36 +124,41 @@ void Conductor::State::carry_out(const policy::Decision& decision) {
 
 void Conductor::State::end_unstarted(JobId job, const std::string& reason, bool gave_up) {
   stop_waiting(job, books_.at(job));
-  books_.erase(job);
-  tell(EventKind::ended, job, reason);
+  forget(job);
+  tell(policy::EventKind::ended, job, reason);
   if (listener_.over) {
     listener_.over({.job = job, .end = {}, .requeue = {}, .gave_up = gave_up, .reason = reason});
   }
 }
 
+void Conductor::State::forget(JobId job) {
+  const auto book = books_.extract(job);
+  kinds_.give_back(book.mapped().kind, governor_);
+}
+
 void Conductor::State::carry_out(const policy::Ruling& ruling) {
-  const auto told = [&](EventKind kind, std::optional<JobId> job) {
+  const auto told = [&](policy::EventKind kind, std::optional<JobId> job) {
     tell(kind, job, ruling.reason, ruling.numbers);
   };
   if (const auto* admit = std::get_if<policy::Admit>(&ruling.verdict)) {
-    told(EventKind::admitted, admit->job);
+    told(policy::EventKind::admitted, admit->job);
     start(admit->job);
   } else if (const auto* reclaim = std::get_if<policy::Reclaim>(&ruling.verdict)) {
     ++counts_.reclaims;
-    told(EventKind::reclaimed, reclaim->job);
+    told(policy::EventKind::reclaimed, reclaim->job);
     world_->reclaim(reclaim->job, reclaim->amount);
   } else if (const auto* stop = std::get_if<policy::Freeze>(&ruling.verdict)) {
-    told(EventKind::frozen, stop->job);
+    told(policy::EventKind::frozen, stop->job);
     freeze(stop->job);
   } else if (const auto* go = std::get_if<policy::Thaw>(&ruling.verdict)) {
-    told(EventKind::thawed, go->job);
+    told(policy::EventKind::thawed, go->job);
     thaw(go->job);
   } else if (const auto* evict = std::get_if<policy::Evict>(&ruling.verdict)) {
     ++counts_.evictions;
-    told(EventKind::evicted, evict->job);
+    told(policy::EventKind::evicted, evict->job);
     kill(evict->job, policy::Outcome::evicted, ruling.reason);
   } else if (const auto* fail = std::get_if<policy::Fail>(&ruling.verdict)) {
-    told(EventKind::failed, fail->job);
+    told(policy::EventKind::failed, fail->job);
     kill(fail->job, policy::Outcome::over_line, ruling.reason);
   }
 }
@@ -162,9 +170,16 @@ void Conductor::State::start(JobId job) {
   const policy::Start start = queue_.start(job, now());
   book.live = std::make_unique<Live>(start.attempt, now());
   book.live->estimate = estimator_.estimate(book.key, book.facts);
+  book.live->promised = book.live->estimate.peak;
   set_deadline(job, *book.live);
-  tell(EventKind::started, job,
-       "attempt " + std::to_string(start.attempt) + " in slot " + std::to_string(start.slot));
+  policy::Numbers numbers;
+  if (book.priority != 0) {
+    numbers = {{"priority", static_cast<double>(book.priority)},
+               {"weight", static_cast<double>(policy::weight_of(book.priority))}};
+  }
+  tell(policy::EventKind::started, job,
+       "attempt " + std::to_string(start.attempt) + " in slot " + std::to_string(start.slot),
+       std::move(numbers));
   world_->start(start);
 }
 
@@ -201,8 +216,7 @@ void Conductor::State::on_job(JobId job, const policy::JobSample& sample) {
   live.track.observe(sample);
   live.course.add(sample.ran, sample.used);
   governor_.observe(job, sample, now());
-  const double change = std::abs(static_cast<double>(sample.used.count) -
-                                 static_cast<double>(live.estimated_used.count));
+  const double change = std::abs(to_double(sample.used) - to_double(live.estimated_used));
   const auto share = std::chrono::duration_cast<Duration>(live.estimated_ran * kEstimateAge);
   const Duration gap = std::max(kEstimateGap, share);
   if (sample.ran >= live.estimated_ran + gap || live.estimated_ran == Duration{} ||
@@ -218,8 +232,14 @@ void Conductor::State::on_job(JobId job, const policy::JobSample& sample) {
 
 void Conductor::State::on_machine(const policy::MachineSample& sample) {
   governor_.tick(sample, now());
-  counts_.used_peak = std::max(counts_.used_peak, sample.pool_used);
+  counts_.used_peak = std::max(counts_.used_peak, governor_.used());
   turn();
+}
+
+void Conductor::State::on_alarm(const policy::Alarm& alarm) {
+  if (alarmed_ && now() - *alarmed_ < kAlarmGap) return;
+  alarmed_ = now();
+  tell(policy::EventKind::alarm, {}, alarm.reason, alarm.numbers);
 }
 
 void Conductor::State::on_over(JobId job, const policy::AttemptEnd& end) {
@@ -243,12 +263,14 @@ void Conductor::State::on_over(JobId job, const policy::AttemptEnd& end) {
   if (requeue) {
     if (was_lost(end.outcome)) {
       book.facts.reached = std::max(book.facts.reached.value_or(Bytes{}), live->track.peak());
-      book.kind = kinds_.number(book.key, book.facts);
+      const policy::Kind smaller = book.kind;
+      book.kind = kinds_.take(book.key, book.facts);
+      kinds_.give_back(smaller, governor_);
     }
-    tell(EventKind::requeued, job, over.reason);
+    tell(policy::EventKind::requeued, job, over.reason);
   } else {
-    tell(EventKind::ended, job, over.reason);
-    books_.erase(job);
+    tell(policy::EventKind::ended, job, over.reason);
+    forget(job);
   }
   if (listener_.over) listener_.over(over);
   follow_timeouts();
@@ -258,6 +280,7 @@ void Conductor::State::on_over(JobId job, const policy::AttemptEnd& end) {
 // What an attempt teaches whose end was not its own is only that it needs at least so much.
 void Conductor::State::learn(const Book& book, const Live& live, const policy::AttemptEnd& end) {
   if (end.outcome == policy::Outcome::failed_to_start || !live.track.has_samples()) return;
+  if (policy::succeeded(end)) calibration_.add(live.promised, live.track.peak(), live.track.ran());
   const auto seen = policy::succeeded(end) ? policy::Seen::whole : policy::Seen::at_least;
   policy::Experience experience{.key = book.key,
                                 .peak = live.track.peak(),
@@ -287,7 +310,7 @@ void Conductor::State::tell_holding() {
   const std::pair now_held(holding->job, holding->cause);
   if (held_ == now_held) return;
   held_ = now_held;
-  tell(EventKind::held, holding->job, holding->reason, holding->numbers);
+  tell(policy::EventKind::held, holding->job, holding->reason, holding->numbers, holding->cause);
 }
 
 // Frozen time does not count, so a frozen attempt has no deadline.
@@ -331,11 +354,24 @@ Result<void> Conductor::State::kill(JobId job, const std::string& reason) {
   return {};
 }
 
-void Conductor::State::set_line(Bytes line, std::string reason) {
-  governor_.set_line(line);
-  if (world_ == nullptr) return;
-  tell(EventKind::line, {}, std::move(reason), {{"line_bytes", static_cast<double>(line.count)}});
+Result<void> Conductor::State::withdraw(JobId job, const std::string& reason) {
+  if (!queue_.is_waiting(job)) return fail("the job does not wait");
+  queue_.withdraw(job, reason);
   turn();
+  return {};
+}
+
+void Conductor::State::set_share(const policy::Share& share, std::string reason) {
+  governor_.set_share(share);
+  share_reason_ = std::move(reason);
+  if (world_ == nullptr) return;  // begin() tells it
+  tell_share();
+  turn();
+}
+
+void Conductor::State::tell_share() {
+  tell(policy::EventKind::line, {}, share_reason_,
+       {{"line_bytes", to_double(governor_.config().line)}, {"cores", governor_.cores()}});
 }
 
 }  // namespace plimsoll::engine

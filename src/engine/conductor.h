@@ -10,9 +10,10 @@
 
 #include "base/result.h"
 #include "base/units.h"
-#include "engine/event.h"
 #include "policy/attempt.h"
+#include "policy/calibration.h"
 #include "policy/estimator.h"
+#include "policy/event.h"
 #include "policy/governor.h"
 #include "policy/queue.h"
 #include "policy/world.h"
@@ -36,7 +37,7 @@ struct JobOver {
 // What the conductor tells; an empty function is not called. From within its own calls: what is
 // called must not call back.
 struct ConductorListener {
-  std::function<void(const Event&)> event;
+  std::function<void(const policy::Event&)> event;
   std::function<void(const JobOver&)> over;
   // What the estimator has just learnt from an attempt, for whoever stores it.
   std::function<void(const policy::Experience&)> learnt{};
@@ -54,6 +55,7 @@ struct JobStatus {
   std::optional<Bytes> used{};          // absent until it was looked at
   std::optional<double> cores{};        // of late
   Bytes estimate{};                     // the most that it is believed to reach
+  double cores_estimate = 0;            // that it is believed to use
   std::optional<Duration> remaining{};  // running time, as believed
 };
 
@@ -100,7 +102,12 @@ class Conductor : public policy::WorldObserver {
   void on_job(JobId job, const policy::JobSample& sample) override;
   void on_machine(const policy::MachineSample& sample) override;
   void on_over(JobId job, const policy::AttemptEnd& end) override;
+  // Recorded at most once each kAlarmGap. What is done about it follows from the looks.
+  void on_alarm(const policy::Alarm& alarm) override;
   void on_wake() override;
+
+  // Memory that stands at the line alarms again and again.
+  static constexpr Duration kAlarmGap = std::chrono::seconds(1);
 
   // Ctrl-C, as Queue::interrupt().
   void interrupt();
@@ -110,13 +117,22 @@ class Conductor : public policy::WorldObserver {
   Result<void> resume(JobId job);
   // Of a job that runs: its end is `cancelled`.
   Result<void> kill(JobId job, const std::string& reason);
-  // The bytes that the pool may use from now on, and why they are others.
+  // Of a job that waits, after begin(): it ends without (another) attempt.
+  Result<void> withdraw(JobId job, const std::string& reason);
+  // Why the next job that could run waits; nothing: it would start, or none is there.
+  [[nodiscard]] const std::optional<policy::Holding>& holding() const;
+  // What the run may plan with from now on, and why it is something else.
+  void set_share(const policy::Share& share, std::string reason);
+  // The same with another line alone.
   void set_line(Bytes line, std::string reason);
   void set_jobs_max(unsigned jobs_max);
+  [[nodiscard]] Bytes line() const;
 
   // O(running).
   [[nodiscard]] ConductorStatus status() const;
   [[nodiscard]] const Counts& counts() const;
+  // How good the estimates were that attempts were admitted with.
+  [[nodiscard]] const policy::Calibration& calibration() const;
 
  private:
   class State;

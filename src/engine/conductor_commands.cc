@@ -18,6 +18,7 @@ bool Conductor::is_over() const { return state_->queue_.unfinished() == 0; }
 void Conductor::on_job(JobId job, const policy::JobSample& sample) { state_->on_job(job, sample); }
 void Conductor::on_machine(const policy::MachineSample& sample) { state_->on_machine(sample); }
 void Conductor::on_over(JobId job, const policy::AttemptEnd& end) { state_->on_over(job, end); }
+void Conductor::on_alarm(const policy::Alarm& alarm) { state_->on_alarm(alarm); }
 void Conductor::on_wake() { state_->turn(); }
 
 void Conductor::interrupt() {
@@ -44,8 +45,20 @@ Result<void> Conductor::kill(JobId job, const std::string& reason) {
   return state_->kill(job, reason);
 }
 
+Result<void> Conductor::withdraw(JobId job, const std::string& reason) {
+  return state_->withdraw(job, reason);
+}
+
+const std::optional<policy::Holding>& Conductor::holding() const {
+  return state_->governor_.holding();
+}
+
+void Conductor::set_share(const policy::Share& share, std::string reason) {
+  state_->set_share(share, std::move(reason));
+}
+
 void Conductor::set_line(Bytes line, std::string reason) {
-  state_->set_line(line, std::move(reason));
+  state_->set_share({.line = line, .cores = state_->governor_.cores()}, std::move(reason));
 }
 
 void Conductor::set_jobs_max(unsigned jobs_max) {
@@ -54,7 +67,10 @@ void Conductor::set_jobs_max(unsigned jobs_max) {
   state_->turn();
 }
 
+Bytes Conductor::line() const { return state_->governor_.config().line; }
+
 ConductorStatus Conductor::status() const { return state_->status(); }
 const Counts& Conductor::counts() const { return state_->counts_; }
+const policy::Calibration& Conductor::calibration() const { return state_->calibration_; }
 
 }  // namespace plimsoll::engine

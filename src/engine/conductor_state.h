@@ -37,6 +37,7 @@ class Conductor::State {
     policy::Track track;
     CourseRecorder course;
     policy::Estimate estimate;
+    policy::Belief promised;   // of its peak, when it was admitted
     Duration estimated_ran{};  // running time and bytes that the estimate was made at
     Bytes estimated_used{};
     std::optional<Instant> deadline;  // its place in deadlines_
@@ -64,10 +65,13 @@ class Conductor::State {
   void on_job(JobId job, const policy::JobSample& sample);
   void on_machine(const policy::MachineSample& sample);
   void on_over(JobId job, const policy::AttemptEnd& end);
+  void on_alarm(const policy::Alarm& alarm);
 
   Result<Live*> running(JobId job);
   Result<void> kill(JobId job, const std::string& reason);
-  void set_line(Bytes line, std::string reason);
+  Result<void> withdraw(JobId job, const std::string& reason);
+  void set_share(const policy::Share& share, std::string reason);
+  void tell_share();
   [[nodiscard]] ConductorStatus status() const;
   [[nodiscard]] std::optional<Duration> remaining() const;
 
@@ -77,13 +81,15 @@ class Conductor::State {
   policy::World* world_ = nullptr;  // from begin() on
   policy::Queue queue_;
   policy::Governor governor_;
+  std::string share_reason_;  // empty: as configured
   Kinds kinds_;
   Counts counts_;
+  policy::Calibration calibration_;
 
  private:
   [[nodiscard]] Instant now() const { return world_->now(); }
-  void tell(EventKind kind, std::optional<JobId> job, std::string reason,
-            policy::Numbers numbers = {});
+  void tell(policy::EventKind kind, std::optional<JobId> job, std::string reason,
+            policy::Numbers numbers = {}, std::optional<policy::HoldCause> hold = {});
   void wait_for_governor(JobId job, Book& book);
   void stop_waiting(JobId job, Book& book);
   void carry_out(const policy::Decision& decision);
@@ -92,6 +98,7 @@ class Conductor::State {
   void freeze(JobId job);
   void thaw(JobId job);
   void kill(JobId job, policy::Outcome cause, const std::string& reason);
+  void forget(JobId job);
   void end_unstarted(JobId job, const std::string& reason, bool gave_up);
   void learn(const Book& book, const Live& live, const policy::AttemptEnd& end);
   void tell_holding();
@@ -103,6 +110,7 @@ class Conductor::State {
   std::unordered_map<JobId, Book> books_;                    // of jobs that have not ended
   std::set<std::pair<Instant, JobId>> deadlines_;            // of attempts that are not frozen
   std::optional<std::pair<JobId, policy::HoldCause>> held_;  // told last
+  std::optional<Instant> alarmed_;                           // told last
 };
 
 }  // namespace plimsoll::engine

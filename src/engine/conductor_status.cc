@@ -8,10 +8,6 @@
 namespace plimsoll::engine {
 namespace {
 
-Bytes to_bytes(double bytes) {
-  return {static_cast<std::uint64_t>(std::llround(std::max(bytes, 0.0)))};
-}
-
 Duration to_duration(double seconds) {
   constexpr double kMost = 1e9;  // 30 years: nobody knows better
   return std::chrono::duration_cast<Duration>(
@@ -29,7 +25,7 @@ struct Work {
     // What it uses halfway through what is left of it.
     std::size_t half = 0;
     while (half + 1 < policy::kHorizons.size() &&
-           std::chrono::duration<double>(policy::kHorizons[half]).count() < seconds / 2) {
+           to_seconds(policy::kHorizons[half]) < seconds / 2) {
       ++half;
     }
     longest = std::max(longest, seconds);
@@ -54,16 +50,15 @@ std::optional<Duration> Conductor::State::remaining() const {
     work.add(estimator_.estimate(kinds_.at(kind).key, kinds_.at(kind).facts), jobs);
   }
   if (work.longest <= 0) return std::nullopt;
-  const policy::GovernorConfig& config = governor_.config();
-  const double line = std::max(static_cast<double>(config.line.count), 1.0);
+  const double line = std::max(to_double(governor_.config().line), 1.0);
   return to_duration(
-      std::max({work.longest, work.cpu_seconds / config.cores, work.byte_seconds / line}));
+      std::max({work.longest, work.cpu_seconds / governor_.cores(), work.byte_seconds / line}));
 }
 
 ConductorStatus Conductor::State::status() const {
   ConductorStatus status{.line = governor_.config().line,
                          .used = governor_.used(),
-                         .cores = governor_.config().cores,
+                         .cores = governor_.cores(),
                          .jobs_max = governor_.config().jobs_max,
                          .running = governor_.running() - governor_.frozen(),
                          .frozen = governor_.frozen(),
@@ -85,6 +80,7 @@ ConductorStatus Conductor::State::status() const {
                   .used = {},
                   .cores = {},
                   .estimate = to_bytes(live.estimate.peak.mean),
+                  .cores_estimate = live.estimate.cores.mean,
                   .remaining = to_duration(live.estimate.remaining.mean)};
     if (live.track.has_samples()) {
       one.used = live.track.used();

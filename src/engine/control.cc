@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/cases.h"
 #include "base/check.h"
 #include "engine/control_protocol.h"
 #include "engine/runtime_dir.h"
@@ -18,14 +19,9 @@ namespace plimsoll::engine {
 namespace {
 
 constexpr int kBacklog = 16;
-constexpr mode_t kOwnerOnly = 0600;
+constexpr mode_t kOwnerReadsAndWrites = 0600;
 // Where no descriptor is left for a client, the loop must not spin on those who knock.
 constexpr Duration kNoDescriptorPause = std::chrono::seconds(1);
-
-template <class... Case>
-struct Cases : Case... {
-  using Case::operator()...;
-};
 
 ControlAnswer answer_of(const Result<void>& done) {
   return {.error = done ? std::nullopt : std::optional(done.error().message())};
@@ -163,7 +159,7 @@ Result<void> Control::listen() {
   ::unlinkat(directory_.get(), hidden.c_str(), 0);
   const bool made =
       ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-      ::fchmodat(directory_.get(), hidden.c_str(), kOwnerOnly, 0) == 0 &&
+      ::fchmodat(directory_.get(), hidden.c_str(), kOwnerReadsAndWrites, 0) == 0 &&
       ::listen(fd.get(), kBacklog) == 0 &&
       ::renameat(directory_.get(), hidden.c_str(), directory_.get(), name.c_str()) == 0;
   if (!made) {

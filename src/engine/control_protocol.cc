@@ -2,7 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/cases.h"
 #include "engine/status_json.h"
+#include "record/json_text.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -11,10 +13,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "plimsoll.control/1";
 constexpr std::size_t kFoundShownMax = 60;  // of what was found instead
-
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
 
 std::string found(std::string_view text) {
   const bool cut = text.size() > kFoundShownMax;
@@ -29,7 +27,7 @@ Result<Json> parse_object(std::string_view line) {
 }
 
 std::string text_of(const Json& json) {
-  std::string text = line_of(json);
+  std::string text = record::text_of(json, record::JsonForm::line);
   text.pop_back();
   return text;
 }
@@ -71,11 +69,6 @@ Result<ControlRequest> set_jobs(const Json& json) {
   return fail("\"jobs\" is to be a number from 1 to " + std::to_string(kJobsAtOnceMax));
 }
 
-template <class... Case>
-struct Cases : Case... {
-  using Case::operator()...;
-};
-
 }  // namespace
 
 Result<ControlRequest> parse_request(std::string_view line) {
@@ -116,7 +109,7 @@ Result<ControlAnswer> parse_answer(std::string_view line) {
 }
 
 std::string to_line(const ControlRequest& request) {
-  return line_of(std::visit(
+  const Json json = std::visit(
       Cases{
           [](const AskStatus&) { return Json{{"command", "status"}}; },
           [](const PauseJob& asked) { return Json{{"command", "pause"}, {"job", asked.job}}; },
@@ -124,7 +117,8 @@ std::string to_line(const ControlRequest& request) {
           [](const KillJob& asked) { return Json{{"command", "kill"}, {"job", asked.job}}; },
           [](const SetLine& asked) { return Json{{"command", "line"}, {"size", asked.size}}; },
           [](const SetJobsMax& asked) { return Json{{"command", "jobs"}, {"jobs", asked.jobs}}; }},
-      request));
+      request);
+  return record::text_of(json, record::JsonForm::line);
 }
 
 std::string to_line(const ControlAnswer& answer) {
@@ -132,7 +126,7 @@ std::string to_line(const ControlAnswer& answer) {
   if (answer.error) json["error"] = *answer.error;
   if (answer.line) json["line_bytes"] = answer.line->count;
   if (answer.status) json["status"] = to_json(*answer.status);
-  return line_of(json);
+  return record::text_of(json, record::JsonForm::line);
 }
 
 }  // namespace plimsoll::engine

@@ -9,6 +9,7 @@
 #include "engine/probe_memory.h"
 #include "engine/probe_pressure.h"
 #include "engine/probe_process.h"
+#include "engine/probe_watch.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -28,21 +29,23 @@ std::vector<std::string> bases_of(const cgroup::Group& pool) {
   return bases;
 }
 
-// Of the hierarchy that decides: v2 where there is one.
-Check placement_of(const Patient& patient, const std::vector<std::string>& bases) {
-  const cgroup::Hierarchy& first = patient.machine->hierarchies().all.front();
-  return judge_placement({.named = patient.cgroup_path.has_value(),
-                          .own = first.directory_of(first.own_path),
-                          .base = bases.front(),
-                          .run_name = cgroup::run_name(patient.run_id)});
-}
-
 // Without the pointer to this very command that errors of placement end with.
 std::string own_words(std::string message) {
   constexpr std::string_view kPointer = "; `plimsoll doctor` tells more";
   const std::size_t found = message.find(kPointer);
   if (found != std::string::npos) message.erase(found, kPointer.size());
   return message;
+}
+
+// Of the hierarchy that decides: v2 where there is one.
+Check placement_of(const Patient& patient, const std::vector<std::string>& bases) {
+  const auto& why = patient.machine->why_process_mode();
+  if (why) return judge_process_mode(own_words(*why));
+  const cgroup::Hierarchy& first = patient.machine->hierarchies().all.front();
+  return judge_placement({.named = patient.cgroup_path.has_value(),
+                          .own = first.directory_of(first.own_path),
+                          .base = bases.front(),
+                          .run_name = cgroup::run_name(patient.run_id)});
 }
 
 // Errors of placement say after a semicolon what would help.
@@ -55,6 +58,12 @@ Check no_placement(const Error& error) {
           .value = std::string(value),
           .cost = "no job can be run",
           .remedy = std::string(trim(remedy))};
+}
+
+// What needs no group.
+void probe_without_groups(record::DoctorReport& report) {
+  report.sections.push_back({"Memory", {probe_swap()}});
+  report.sections.push_back({"Pressure", probe_pressure(nullptr)});
 }
 
 void probe_with_machine(Machine& machine, record::DoctorReport& report) {
@@ -73,6 +82,7 @@ void probe_with_machine(Machine& machine, record::DoctorReport& report) {
   memory.push_back(probe_swap());
   report.sections.push_back({"Memory", std::move(memory)});
   report.sections.push_back({"Pressure", probe_pressure(&*leaf)});
+  report.sections.push_back({"Watch", probe_watch(machine, *leaf)});
   report.sections.push_back({"CPU, I/O, processes", probe_limits(*leaf, machine.network())});
 }
 
@@ -80,6 +90,7 @@ void probe_with_machine(Machine& machine, record::DoctorReport& report) {
 
 ControllerSet controllers_at_hand(const std::optional<std::string>& cgroup_path) {
   ControllerSet at_hand;
+  if (cgroup_path == kNoCgroup) return at_hand;
   const auto found = cgroup::discover_hierarchies();
   if (!found) return at_hand;
   const cgroup::Hierarchy* cpu = found->of(Controller::cpu);
@@ -104,12 +115,13 @@ record::DoctorReport diagnose(const Patient& patient) {
                                             : no_placement(*patient.why_no_machine));
   host.push_back(probe_delegation(hierarchies));
   report.sections.push_back({"Host", std::move(host)});
-  if (patient.machine != nullptr) {
+  if (patient.machine != nullptr && patient.machine->why_process_mode()) {
+    probe_without_groups(report);
+  } else if (patient.machine != nullptr) {
     probe_with_machine(*patient.machine, report);
   } else {
     report.why_not = own_words(patient.why_no_machine->message());
-    report.sections.push_back({"Memory", {probe_swap()}});
-    report.sections.push_back({"Pressure", probe_pressure(nullptr)});
+    probe_without_groups(report);
   }
   report.sections.push_back({"This process", probe_process()});
   return report;

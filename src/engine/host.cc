@@ -41,8 +41,9 @@ std::optional<double> quota_of(const cgroup::Directory& directory) {
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-record::HostHierarchy report_name(cgroup::Layout layout) {
-  switch (layout) {
+record::HostHierarchy report_name(const Machine& machine) {
+  if (machine.why_process_mode()) return record::HostHierarchy::process;
+  switch (machine.hierarchies().layout()) {
     case cgroup::Layout::v2: return record::HostHierarchy::v2;
     case cgroup::Layout::hybrid: return record::HostHierarchy::hybrid;
     case cgroup::Layout::v1: return record::HostHierarchy::v1;
@@ -52,7 +53,7 @@ record::HostHierarchy report_name(cgroup::Layout layout) {
 
 }  // namespace
 
-record::HostInfo describe_host(cgroup::Layout layout) {
+record::HostInfo describe_host(const Machine& machine) {
   record::HostInfo host;
   utsname names{};
   if (::uname(&names) == 0) {
@@ -62,7 +63,7 @@ record::HostInfo describe_host(cgroup::Layout layout) {
   host.cpus = cores_by_affinity();
   struct sysinfo info{};
   if (::sysinfo(&info) == 0) host.memory = {std::uint64_t{info.totalram} * info.mem_unit};
-  host.hierarchy = report_name(layout);
+  host.hierarchy = report_name(machine);
   return host;
 }
 

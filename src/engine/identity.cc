@@ -43,19 +43,6 @@ Result<User> find_user(const std::string& text) {
   return fail("there is no user \"" + text + "\"");
 }
 
-Result<gid_t> find_group(const std::string& text) {
-  if (const auto number = to_id<gid_t>(text)) return *number;
-  std::string buffer(1024, '\0');
-  group entry{};
-  group* found = nullptr;
-  while (::getgrnam_r(text.c_str(), &entry, buffer.data(), buffer.size(), &found) == ERANGE &&
-         buffer.size() < kEntryBytesMax) {
-    buffer.resize(buffer.size() * 2);
-  }
-  if (found == nullptr) return fail("there is no group \"" + text + "\"");
-  return entry.gr_gid;
-}
-
 std::vector<gid_t> groups_of(const std::string& user, gid_t gid) {
   int count = 64;
   std::vector<gid_t> groups(static_cast<std::size_t>(count));
@@ -68,6 +55,19 @@ std::vector<gid_t> groups_of(const std::string& user, gid_t gid) {
 }
 
 }  // namespace
+
+Result<gid_t> find_group(const std::string& text) {
+  if (const auto number = to_id<gid_t>(text)) return *number;
+  std::string buffer(1024, '\0');
+  group entry{};
+  group* found = nullptr;
+  while (::getgrnam_r(text.c_str(), &entry, buffer.data(), buffer.size(), &found) == ERANGE &&
+         buffer.size() < kEntryBytesMax) {
+    buffer.resize(buffer.size() * 2);
+  }
+  if (found == nullptr) return fail("there is no group \"" + text + "\"");
+  return entry.gr_gid;
+}
 
 Result<guardian::Identity> find_identity(const std::string& user) {
   std::string_view rest = user;

@@ -13,6 +13,9 @@ namespace plimsoll::engine {
 // brings its supplementary groups. Asks the system's databases, which can take long: once a run.
 Result<guardian::Identity> find_identity(const std::string& user);
 
+// The group of a name or a number.
+Result<gid_t> find_group(const std::string& text);
+
 // The identities that jobs of one run name, each asked for once.
 class Identities {
  public:

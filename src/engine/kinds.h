@@ -18,6 +18,10 @@ namespace plimsoll::engine {
 // in the next turns.
 inline constexpr std::size_t kRefreshedMax = 64;
 
+// So many kinds are known that no job is of: enough for the classes of a long run that come again
+// and again, and a few MB.
+inline constexpr std::size_t kIdleKindsMax = 4096;
+
 // Numbers the kinds of jobs (same key, same facts), and keeps the governor's estimates of those
 // that wait up to date with what the estimator learns.
 class Kinds {
@@ -26,10 +30,15 @@ class Kinds {
     policy::Key key;
     policy::JobFacts facts;
     std::size_t waiting = 0;
+    std::size_t jobs = 0;        // waiting, running, or to run again
+    std::uint64_t idle_since{};  // its place in idle_ while it has none
   };
 
-  // The number of these jobs; new ones are numbered.
-  policy::Kind number(const policy::Key& key, const policy::JobFacts& facts);
+  // The number of these jobs, for one more of them; new ones are numbered.
+  policy::Kind take(const policy::Key& key, const policy::JobFacts& facts);
+  // One job is not of this kind any more, or is none. The governor forgets kinds that have been
+  // without a job for the longest, beyond kIdleKindsMax.
+  void give_back(policy::Kind kind, policy::Governor& governor);
   [[nodiscard]] const Entry& at(policy::Kind kind) const;
 
   void add_waiting(policy::Kind kind) { ++entry(kind).waiting; }
@@ -50,13 +59,20 @@ class Kinds {
  private:
   using Facts = std::vector<std::optional<double>>;  // all of JobFacts, comparable
 
-  Entry& entry(policy::Kind kind) { return entries_[static_cast<std::size_t>(kind)]; }
+  using Name = std::pair<std::pair<std::string, std::string>, Facts>;
 
-  std::vector<Entry> entries_;
-  std::map<std::pair<std::pair<std::string, std::string>, Facts>, policy::Kind> numbers_;
+  static Name name_of(const policy::Key& key, const policy::JobFacts& facts);
+  Entry& entry(policy::Kind kind) { return entries_.at(kind); }
+  void forget(policy::Kind kind);
+
+  std::map<policy::Kind, Entry> entries_;
+  policy::Kind next_{};
+  std::map<Name, policy::Kind> numbers_;
+  std::set<std::pair<std::uint64_t, policy::Kind>> idle_;  // without jobs since, in order
+  std::uint64_t last_idle_ = 0;
   std::map<std::string, std::vector<policy::Kind>> by_tool_;
   std::set<policy::Kind> stale_;
-  std::size_t round_ = 0;  // of all kinds, for what was learnt of others
+  policy::Kind round_{};  // of all kinds, for what was learnt of others
 };
 
 }  // namespace plimsoll::engine

@@ -17,18 +17,28 @@ class LookGap {
   static constexpr double kMoveShare = 0.01;
   static constexpr Bytes kMoveMin{1 << 20};
 
-  // The gap after a look that found `used`.
-  Duration after(Bytes used) {
-    const Bytes moved = used > last_ ? used - last_ : last_ - used;
-    const auto share = static_cast<double>(last_.count) * kMoveShare;
-    const bool moves = moved > kMoveMin && static_cast<double>(moved.count) > share;
-    last_ = used;
+  // The gap after a look that found `used`. A look before its time, which an alarm has made, says
+  // that memory moves, or nothing.
+  Duration after(Bytes used, Instant now) {
+    const Bytes moved = used > reference_ ? used - reference_ : reference_ - used;
+    const auto share = to_double(reference_) * kMoveShare;
+    const bool moves = moved > kMoveMin && to_double(moved) > share;
+    last_ = now;
+    if (!moves && now - since_ < gap_) return gap_;
     gap_ = moves ? kMin : std::min(gap_ * 2, kMax);
+    reference_ = used;
+    since_ = now;
     return gap_;
   }
 
+  // Its memory moved at the last look that could tell.
+  [[nodiscard]] bool is_moving() const { return gap_ == kMin; }
+  [[nodiscard]] Instant last() const { return last_; }
+
  private:
-  Bytes last_{};
+  Bytes reference_{};  // found at since_
+  Instant since_{};
+  Instant last_{};  // look
   Duration gap_ = kMin;
 };
 

@@ -14,16 +14,16 @@
 #include "base/file.h"
 #include "cgroup/run_removal.h"
 #include "cgroup/sweep.h"
+#include "engine/families.h"
+#include "guardian/protection.h"
 #include "loop/scope.h"
+#include "process/hunt.h"
 
 namespace plimsoll::engine {
 namespace {
 
 using cgroup::Controller;
 using cgroup::ControllerSet;
-
-// For as long as processes of a dead owner may take to die; then they are left for the next sweep.
-constexpr Duration kSweepPatience = std::chrono::seconds(10);
 
 // Each try that fails is another run ending at that very moment.
 constexpr unsigned kPlacementTries = 20;
@@ -104,21 +104,29 @@ Machine::Machine(loop::Loop loop, guardian::Link link)
       link_(std::move(link)),
       worker_(std::make_unique<loop::Worker>(loop_)) {}
 
+Machine::~Machine() = default;
+
 Result<std::unique_ptr<Machine>> Machine::create(guardian::Link link, const MachineConfig& config) {
   auto loop = loop::Loop::create();
   if (!loop) return pass(std::move(loop));
   std::unique_ptr<Machine> machine(new Machine(std::move(*loop), std::move(link)));
+  machine->run_id_ = config.run_id;
   auto watch =
       machine->loop_.watch(machine->link_.channel.fd(), EPOLLIN,
                            [self = machine.get()](std::uint32_t) { self->take_messages(); });
   if (!watch) return pass(std::move(watch));
   machine->guardian_watch_ = std::move(*watch);
-  if (auto made = machine->make_tree(config); !made) {
-    machine->take_messages();
+  Result<void> made{};
+  if (config.cgroup_path == kNoCgroup) {
+    made = machine->enter_process_mode("as --cgroup or PLIMSOLL_CGROUP says");
+  } else {
+    made = machine->make_tree(config);
+    if (!made) machine->take_messages();
     // Half a tree is the guardian's to remove, unless its death is what went wrong.
-    if (machine->guardian_gone_) return pass(machine->reap_after_guardian());
-    return pass(std::move(made));
+    if (!made && machine->guardian_gone_) return pass(machine->reap_after_guardian());
+    if (!made && !config.cgroup_path) made = machine->enter_process_mode(made.error().message());
   }
+  if (!made) return pass(std::move(made));
   return machine;
 }
 
@@ -166,6 +174,7 @@ Result<void> Machine::make_tree(const MachineConfig& config) {
   tree_ = std::move(*tree);
   pool_ = &tree_->pool();
   attach_network();
+  oom_.emplace(loop_, pool_->of(Controller::memory));
 
   const auto runs = std::make_shared<cgroup::RunParents>(cgroup::runs_at(parts_of(placement_)));
   if (cgroup::has_stale(*runs)) {
@@ -215,16 +224,6 @@ Result<void> Machine::hand_over(const cgroup::RunTree* tree) {
   return guardian::send(link_.channel, message);
 }
 
-Result<cgroup::Leaf> Machine::make_group(const std::string& name, const Limits& limits) {
-  auto leaf = pool_->make_leaf(name, wanted_);
-  if (!leaf) return leaf;
-  if (auto applied = cgroup::apply_limits(*leaf, limits); !applied) {
-    [[maybe_unused]] const auto ignored = pool_->remove_child(name);
-    return pass(std::move(applied));
-  }
-  return leaf;
-}
-
 Result<guardian::ChildId> Machine::spawn(guardian::SpawnRequest request, ChildCallbacks callbacks) {
   request.id = guardian::ChildId{++last_child_};
   const auto is_named = [](const guardian::ResourceLimit& limit) {
@@ -249,13 +248,34 @@ void Machine::on_signal(std::function<void(const guardian::Signalled&)> callback
 
 void Machine::on_resumed(std::function<void()> callback) { on_resumed_ = std::move(callback); }
 
+void Machine::be_watched() {
+  // Without the guardian's message nothing is watched; its death is noticed by the loop.
+  [[maybe_unused]] const auto told = guardian::send(link_.channel, guardian::StandWatch{});
+  [[maybe_unused]] const auto before = guardian::lower_oom_score();
+  [[maybe_unused]] const bool locked = guardian::lock_memory();
+  guardian::go_before_others();
+  tree_->protect_supervisor();
+  link_.pulse.watch();
+}
+
+Instant Machine::job_clock() const {
+  const Instant now = loop::now();
+  return now - link_.pulse.stalled(now);
+}
+
+Instant Machine::on_loop_clock(Instant when) const {
+  return when + link_.pulse.stalled(loop::now());
+}
+
 void Machine::stop_guardian() {
   // A guardian that is gone is noticed by the loop.
   [[maybe_unused]] const auto ignored = guardian::send(link_.channel, guardian::StopYourself{});
 }
 
 Result<void> Machine::run_once(Duration timeout) {
-  if (auto ran = loop_.run_once(timeout); !ran) return ran;
+  auto ran = loop_.run_once(timeout);
+  link_.pulse.beat();
+  if (!ran) return ran;
   if (guardian_gone_) return reap_after_guardian();
   return {};
 }
@@ -288,6 +308,19 @@ void Machine::handle(guardian::FromGuardian message) {
 }
 
 Result<void> Machine::reap_after_guardian() {
+  if (families_ == nullptr) return reap_tree();
+  process::Census& census = families_->census();
+  census.roll().guardian_ended();
+  const process::Left left = process::hunt(census, loop::now() + kSweepPatience, &loop::now);
+  if (!left.processes.empty()) {
+    return fail("the process that spawns the jobs was killed, and " +
+                std::to_string(left.processes.size()) +
+                " processes of theirs could not be ended; try `plimsoll reap --stale`");
+  }
+  return fail("the process that spawns the jobs was killed; every job was ended with it");
+}
+
+Result<void> Machine::reap_tree() {
   int home = -1;
   UniqueFd home_procs;
   if (placement_.supervisor == cgroup::Supervisor::moves) {

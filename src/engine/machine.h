@@ -4,12 +4,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/result.h"
+#include "cgroup/freeze.h"
 #include "cgroup/hierarchies.h"
 #include "cgroup/limits.h"
 #include "cgroup/run_tree.h"
+#include "engine/oom_watch.h"
 #include "guardian/guardian.h"
 #include "guardian/protocol.h"
 #include "loop/loop.h"
@@ -18,9 +21,15 @@
 
 namespace plimsoll::engine {
 
+class Enclosure;
+class Families;
+
+// The value of --cgroup that asks for process mode.
+inline constexpr std::string_view kNoCgroup = "none";
+
 struct MachineConfig {
   std::string run_id;                      // new_run_id()
-  std::optional<std::string> cgroup_path;  // --cgroup or PLIMSOLL_CGROUP
+  std::optional<std::string> cgroup_path;  // --cgroup or PLIMSOLL_CGROUP; kNoCgroup: without
   cgroup::ControllerSet controllers;       // that limits of jobs ask for, beside those always used
 };
 
@@ -34,24 +43,56 @@ struct ChildCallbacks {
   std::function<void(const guardian::Exited&)> exited;
 };
 
-// The real machine, as a run has it: the event loop, the guardian, the run's tree of groups.
+// The real machine, as a run has it: the event loop, the guardian, and the run's tree of groups, or
+// in process mode its families of processes.
+//
+// Process mode is for hosts where no group can be made and none was named, and where it was asked
+// for; docs/process-mode.md says what it is.
 //
 // Invariant: the guardian knows of the tree before the first directory of it exists, so that
 // nothing is left behind whenever this process dies.
 class Machine {
  public:
   static Result<std::unique_ptr<Machine>> create(guardian::Link link, const MachineConfig& config);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine();
 
-  // A new group in the pool, with its limits set.
+  // Why jobs run without groups; nothing if they have them.
+  [[nodiscard]] const std::optional<std::string>& why_process_mode() const {
+    return why_process_mode_;
+  }
+  // In process mode, else null.
+  [[nodiscard]] Families* families() { return families_.get(); }
+
+  // A new place for the processes of one attempt, with its limits set.
+  [[nodiscard]] Result<std::unique_ptr<Enclosure>> enclose(const std::string& name,
+                                                           const Limits& limits);
+  // A new cgroup in the pool, with its limits set.
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
 
   // Spawns through the guardian; `request.id` is filled in here. The callbacks come from the loop.
   Result<guardian::ChildId> spawn(guardian::SpawnRequest request, ChildCallbacks callbacks);
+  // The same, with the child born in the group.
+  Result<guardian::ChildId> spawn_in(const cgroup::Group& group, guardian::SpawnRequest request,
+                                     ChildCallbacks callbacks);
   // Nothing of this child will be told any more.
   void forget(guardian::ChildId child) { children_.erase(child); }
 
   void on_signal(std::function<void(const guardian::Signalled&)> callback);
   void on_resumed(std::function<void()> callback);
+  // From now on this process's silence, should it be stopped or spin, is the guardian's business:
+  // it then freezes the pool and takes its throttle away. Before the first job starts. Both
+  // processes are protected from the kernel's OOM killer and from being swapped or throttled, as
+  // far as allowed.
+  void be_watched();
+  // How guardian and supervisor stand to each other; each turn of the loop beats.
+  [[nodiscard]] guardian::Pulse& pulse() { return link_.pulse; }
+  // The loop's clock less what the guardian has held the pool for: the time that jobs had.
+  [[nodiscard]] Instant job_clock() const;
+  // When the loop's clock will show what the job clock shows at `when`, if nothing is held.
+  [[nodiscard]] Instant on_loop_clock(Instant when) const;
+
   // The guardian stops itself, as the shell expects after Ctrl-Z.
   void stop_guardian();
 
@@ -64,18 +105,28 @@ class Machine {
   // For writes that may last seconds (reclaim): they must not hold up the removal of groups.
   [[nodiscard]] loop::Worker& slow_worker();
   [[nodiscard]] const cgroup::Hierarchies& hierarchies() const { return hierarchies_; }
+  // The parent of all groups; without any part in process mode.
   [[nodiscard]] const cgroup::Group& pool() const { return *pool_; }
+  [[nodiscard]] OomWatch& oom() { return *oom_; }
+  // Stops every job where it stands, as far as the host can, and undoes it.
+  void freeze_all();
+  void thaw_all();
   [[nodiscard]] measure::Network& network() { return *network_; }
 
  private:
   Machine(loop::Loop loop, guardian::Link link);
   Result<void> make_tree(const MachineConfig& config);
+  Result<void> enter_process_mode(std::string why);
+  // What dead owners have left is removed beside this run's own work. Processes of theirs may take
+  // as long to die; then they are left for the next sweep.
+  static constexpr Duration kSweepPatience = std::chrono::seconds(10);
   Result<cgroup::RunTree> make_run_group(const MachineConfig& config);
   Result<void> hand_over(const cgroup::RunTree* tree);
   Result<cgroup::Placement> place(const MachineConfig& config, const std::string& name);
   void take_messages();
   void handle(guardian::FromGuardian message);
   Result<void> reap_after_guardian();
+  Result<void> reap_tree();
   void attach_network();
 
   loop::Loop loop_;
@@ -86,10 +137,16 @@ class Machine {
   cgroup::Hierarchies hierarchies_;
   cgroup::ControllerSet wanted_;
   cgroup::Placement placement_;
+  std::string run_id_;
   std::string tree_name_;
   std::optional<cgroup::RunTree> tree_;
-  cgroup::Inner* pool_ = nullptr;  // of tree_
+  cgroup::Inner no_pool_{{}, {}};
+  cgroup::Inner* pool_ = &no_pool_;     // of tree_, where there is one
+  std::unique_ptr<Families> families_;  // process mode
+  std::optional<std::string> why_process_mode_;
+  std::optional<cgroup::FreezeGuard> all_frozen_;
   std::optional<measure::Network> network_;
+  std::optional<OomWatch> oom_;
   std::unordered_map<guardian::ChildId, ChildCallbacks> children_;
   std::uint64_t last_child_ = 0;
   std::function<void(const guardian::Signalled&)> on_signal_;

@@ -8,12 +8,10 @@
 namespace plimsoll::engine {
 namespace {
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 std::optional<double> share(const std::optional<measure::PressureLine>& now,
                             const std::optional<measure::PressureLine>& before, double elapsed) {
   if (!now || !before || elapsed <= 0) return std::nullopt;
-  return std::clamp(seconds(now->total - before->total) / elapsed, 0.0, 1.0);
+  return std::clamp(to_seconds(now->total - before->total) / elapsed, 0.0, 1.0);
 }
 
 std::optional<measure::PressureLine> some(const std::optional<measure::Pressure>& pressure) {
@@ -31,35 +29,59 @@ std::optional<Bytes> meminfo(const measure::SystemSample& machine, const char* k
 
 }  // namespace
 
+PoolSampler::PoolSampler(const cgroup::Group& pool, std::function<Bytes()> counted)
+    : memory_(pool), counted_(std::move(counted)) {
+  if (const auto* v2 = pool.v2()) {
+    pressure_ = measure::PressureFile(measure::KernelFile(*v2, "memory.pressure", "pressure"));
+  }
+}
+
 policy::MachineSample PoolSampler::look(const measure::SystemSample& machine) {
+  usage_ = {};  // what can't be read any more is absent
   memory_.read(measure::Level::full, usage_, buffer_);
+  pressure_seen_ = pressure_.read(machine.at, buffer_);
+  const auto of_pool = some(pressure_seen_);
+  const auto stalled = of_pool ? of_pool : some(machine.memory_pressure);
+  stalled_ = stalled ? std::optional(stalled->total) : std::nullopt;
   policy::MachineSample sample;
-  sample.pool_used = usage_.used.value_or(usage_.current.value_or(Bytes{}));
-  peak_ = std::max(peak_, sample.pool_used);
+  sample.pool_used = counted_      ? std::optional(counted_())
+                     : usage_.used ? usage_.used
+                                   : usage_.current;
+  peak_ = std::max(peak_, sample.pool_used.value_or(Bytes{}));
   sample.available = meminfo(machine, "MemAvailable");
   if (meminfo(machine, "SwapTotal").value_or(Bytes{}) > Bytes{}) {
     sample.swap_free = meminfo(machine, "SwapFree");
   }
   if (machine.processes_running) {
     const auto now = static_cast<double>(*machine.processes_running);
-    const double gap = last_ ? seconds(machine.at - last_->at) : 0;
-    const double weight = runnable_ ? -std::expm1(-gap / seconds(kRunnableTime)) : 1;
+    const double gap = runnable_at_ ? to_seconds(machine.at - *runnable_at_) : 0;
+    const double weight = runnable_ ? -std::expm1(-gap / to_seconds(kRunnableTime)) : 1;
     runnable_ = runnable_.value_or(0) * (1 - weight) + now * weight;
+    runnable_at_ = machine.at;
     sample.runnable = static_cast<std::uint64_t>(std::llround(*runnable_));
   }
-  if (last_) {
-    const double elapsed = seconds(machine.at - last_->at);
-    if (machine.cpu && last_->cpu && elapsed > 0) {
+  tell_shares(machine, sample);
+  return sample;
+}
+
+void PoolSampler::tell_shares(const measure::SystemSample& machine, policy::MachineSample& sample) {
+  if (!last_) {
+    last_ = machine;
+  } else if (machine.at - last_->at >= kShareSpan) {
+    const double elapsed = to_seconds(machine.at - last_->at);
+    cores_busy_.reset();
+    if (machine.cpu && last_->cpu) {
       const Duration busy = measure::busy_time(*machine.cpu) - measure::busy_time(*last_->cpu);
-      sample.cores_busy = std::max(0.0, seconds(busy) / elapsed);
+      cores_busy_ = std::max(0.0, to_seconds(busy) / elapsed);
     }
-    sample.stall = {
+    stall_ = {
         .cpu_some = share(some(machine.cpu_pressure), some(last_->cpu_pressure), elapsed),
         .memory_full = share(full(machine.memory_pressure), full(last_->memory_pressure), elapsed),
         .io_full = share(full(machine.io_pressure), full(last_->io_pressure), elapsed)};
+    last_ = machine;
   }
-  last_ = machine;
-  return sample;
+  sample.cores_busy = cores_busy_;
+  sample.stall = stall_;
 }
 
 }  // namespace plimsoll::engine

@@ -49,21 +49,10 @@ Result<ProbeChild> ProbeChild::start(Machine& machine, const cgroup::Leaf& leaf)
   if (!null) return pass(std::move(null));
 
   guardian::SpawnRequest request = waiting_shell(input.get(), null->get());
-  std::vector<UniqueFd> procs;
-  for (const cgroup::Group::Part& part : leaf.parts()) {
-    if (part.directory.version() == cgroup::Version::v2) {
-      request.v2_group = part.directory.fd();
-      continue;
-    }
-    auto file = part.directory.open_file("cgroup.procs", O_WRONLY);
-    if (!file) return pass(std::move(file));
-    request.v1_procs.push_back(file->get());
-    procs.push_back(std::move(*file));
-  }
   auto told = std::make_unique<Told>();
   Told* const note = told.get();
-  auto child = machine.spawn(
-      std::move(request),
+  auto child = machine.spawn_in(
+      leaf, std::move(request),
       {.started = [note](guardian::Started started) { note->started = std::move(started); },
        .failed = [note](const guardian::StartFailed& failed) { note->failed = failed; },
        .exited = [](const guardian::Exited&) {}});

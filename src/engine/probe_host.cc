@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cgroup/mountinfo.h"
 #include "cgroup/placement.h"
 #include "loop/scope.h"
@@ -212,6 +213,18 @@ Check judge_placement(const PlaceFacts& facts) {
       break;
   }
   return {.id = "placement", .value = "below " + facts.base + ": " + why};
+}
+
+Check judge_process_mode(const std::string& why) {
+  std::string_view remedy = why;
+  const std::string_view cause = take_until(remedy, ';');
+  return {.id = "placement",
+          .state = CheckState::missing,
+          .value = "process mode, without groups: " + std::string(cause),
+          .cost =
+              "memory is sampled, not counted; no limits, stalls or network; a job that hides its "
+              "processes may keep some until the run ends (docs/process-mode.md)",
+          .remedy = remedy.empty() ? "leave out --cgroup none" : std::string(trim(remedy))};
 }
 
 Check probe_delegation(const Hierarchies& hierarchies) {

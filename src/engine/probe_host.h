@@ -46,6 +46,9 @@ struct PlaceFacts {
 PlaceKind place_kind(const PlaceFacts& facts);
 record::Check judge_placement(const PlaceFacts& facts);
 
+// `placement` in process mode, with why there are no groups.
+record::Check judge_process_mode(const std::string& why);
+
 // `delegation`: whether systemd runs, answers, and has given us our group.
 record::Check probe_delegation(const cgroup::Hierarchies& hierarchies);
 

@@ -18,16 +18,17 @@ using cgroup::Version;
 using record::Check;
 using record::CheckState;
 
-constexpr const char* kUnified = "cgroup v2 for memory: see layout";
+constexpr const char* kUnifiedMemory = "cgroup v2 for memory: see layout";
 
 Check probe_high(const cgroup::Group& group, const Directory& memory) {
-  const FileFeature feature{
-      .id = "memory.high",
-      .controller = Controller::memory,
-      .v2_files = {"memory.high"},
-      .v1_files = {},
-      .cost = "no throttle at the line: alarms by thresholds instead, and no --memory-high",
-      .remedy = kUnified};
+  const FileFeature feature{.id = "memory.high",
+                            .controller = Controller::memory,
+                            .v2_files = {"memory.high"},
+                            .v1_files = {},
+                            .cost =
+                                "no throttle at the line: only a limit above it where the kernel "
+                                "kills, and no --memory-high",
+                            .remedy = kUnifiedMemory};
   Check check = probe_file(group, feature);
   if (check.state != CheckState::ok) return check;
   if (auto wrote = memory.write("memory.high", "max"); !wrote) {
@@ -93,7 +94,7 @@ Check probe_events_v1(const Directory& memory) {
                 : !usage ? usage.error().message()
                          : threshold.error().message();
   check.cost = "memory is polled: a job killed by the kernel may pass for one that was killed";
-  check.remedy = kUnified;
+  check.remedy = kUnifiedMemory;
   return check;
 }
 
@@ -145,7 +146,7 @@ std::vector<Check> probe_memory(const cgroup::Group& group) {
                              .v1_files = {},
                              .cost = "over its limit a job loses one process to the kernel first; "
                                      "Plimsoll then ends the rest",
-                             .remedy = is_v2 ? "Linux 4.19" : kUnified}),
+                             .remedy = is_v2 ? "Linux 4.19" : kUnifiedMemory}),
           probe_reclaim(*memory),
           probe_file(group, {.id = "memory.swap_limit",
                              .controller = Controller::memory,

@@ -4,6 +4,7 @@
 
 #include "engine/status_json.h"
 #include "policy/attempt.h"
+#include "record/json_text.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -19,20 +20,16 @@ void put_job(Json& json, const policy::JobSpec& job) {
   json["number"] = static_cast<std::uint64_t>(job.id);
 }
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
 }  // namespace
 
-std::string progress_event(const Event& event, const policy::JobSpec* job, Duration at) {
+std::string progress_event(const policy::Event& event, const policy::JobSpec* job, Duration at) {
   Json json = line_at(at, name_of(event.kind));
   if (job != nullptr) put_job(json, *job);
   if (!event.reason.empty()) json["reason"] = event.reason;
   Json numbers = Json::object();
   for (const auto& [key, value] : event.numbers) numbers[std::string(key)] = value;
   if (!numbers.empty()) json["numbers"] = std::move(numbers);
-  return text_of(json);
+  return record::text_of(json, record::JsonForm::line);
 }
 
 std::string progress_end(const policy::JobSpec& job, const record::JobReport& report, Duration at) {
@@ -48,21 +45,23 @@ std::string progress_end(const policy::JobSpec& job, const record::JobReport& re
   if (report.usage) {
     const measure::Sample& totals = report.usage->totals;
     if (totals.cpu.usage) json["cpu_usage_ns"] = totals.cpu.usage->count();
-    if (totals.memory.peak) json["peak_bytes"] = totals.memory.peak->count;
+    const auto& memory = totals.memory;
+    if (memory.peak) json["peak_bytes"] = memory.peak->count;
+    if (memory.sampled_peak) json["sampled_peak_bytes"] = memory.sampled_peak->count;
   }
-  return text_of(json);
+  return record::text_of(json, record::JsonForm::line);
 }
 
 std::string progress_status(const RunStatus& status, Duration at) {
   Json json = line_at(at, "status");
   json["status"] = to_json(status);
-  return text_of(json);
+  return record::text_of(json, record::JsonForm::line);
 }
 
 std::string progress_notice(std::string_view text, Duration at) {
   Json json = line_at(at, "notice");
   json["text"] = text;
-  return text_of(json);
+  return record::text_of(json, record::JsonForm::line);
 }
 
 }  // namespace plimsoll::engine

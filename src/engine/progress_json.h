@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/event.h"
 #include "engine/run_status.h"
+#include "policy/event.h"
 #include "policy/job.h"
 #include "record/report.h"
 
@@ -13,7 +13,7 @@
 namespace plimsoll::engine {
 
 // `job`: the event's, if it has one.
-[[nodiscard]] std::string progress_event(const Event& event, const policy::JobSpec* job,
+[[nodiscard]] std::string progress_event(const policy::Event& event, const policy::JobSpec* job,
                                          Duration at);
 [[nodiscard]] std::string progress_end(const policy::JobSpec& job, const record::JobReport& report,
                                        Duration at);

@@ -1,17 +1,20 @@
 #include "engine/real_world.h"
 
 #include "cgroup/reclaim.h"
+#include "engine/families.h"
 
 namespace plimsoll::engine {
 namespace {
 
 // The kernel's peak counts clean page cache, which `used` leaves out: it stands in only for a job
 // that ended before it was looked at.
-policy::JobSample job_sample(const Attempt& attempt, const measure::Sample& sample, Instant now) {
+policy::JobSample job_sample(const Attempt& attempt, const measure::Sample& sample) {
   const measure::MemoryUsage& memory = sample.memory;
-  policy::JobSample seen{.ran = attempt.ran(now)};
+  policy::JobSample seen{.ran = attempt.ran()};
   const bool is_only_look = attempt.is_emptied() && !attempt.was_looked_at();
-  const auto stand_in = is_only_look ? memory.peak : memory.current;
+  const auto stand_in = !is_only_look ? memory.current
+                        : memory.peak ? memory.peak
+                                      : memory.sampled_peak;
   seen.used =
       is_only_look ? stand_in.value_or(Bytes{}) : memory.used.value_or(stand_in.value_or(Bytes{}));
   seen.peak = seen.used;
@@ -22,6 +25,14 @@ policy::JobSample job_sample(const Attempt& attempt, const measure::Sample& samp
   return seen;
 }
 
+std::function<Bytes()> counter_of(Families* families) {
+  if (families == nullptr) return {};
+  return [families] {
+    families->look(loop::now());
+    return families->used();
+  };
+}
+
 }  // namespace
 
 RealWorld::RealWorld(Machine& machine, SystemRecord& system, policy::WorldObserver& observer,
@@ -30,13 +41,26 @@ RealWorld::RealWorld(Machine& machine, SystemRecord& system, policy::WorldObserv
       system_(system),
       observer_(observer),
       hooks_(std::move(hooks)),
-      pool_(machine.pool()),
+      pool_(machine.pool(), counter_of(machine.families())),
       wake_timer_(machine.loop().timer([this] { observer_.on_wake(); })),
-      look_timer_(machine.loop().timer([this] { look(); })) {}
+      watcher_({.loop = machine.loop(), .worker = machine.worker(), .pool = machine.pool()},
+               {.look = [this] { return look(); },
+                .alarm =
+                    [this](const watch::Alarm& alarm) {
+                      observer_.on_alarm({.reason = alarm.reason, .numbers = alarm.numbers});
+                    },
+                .decide = [this](watch::Cause cause) { decide(cause); },
+                .weakened = [this](const watch::Status& status) { hooks_.weakened(status); }}),
+      oom_timer_(machine.loop().timer([this] { check_ooms(); })) {
+  machine_.oom().on_oom([this] {
+    oom_checks_left_ = kOomChecks;
+    oom_timer_.set(loop::now());
+  });
+}
 
-RealWorld::~RealWorld() = default;
+RealWorld::~RealWorld() { machine_.oom().on_oom({}); }
 
-Instant RealWorld::now() const { return stopped_at_.value_or(loop::now()) - stood_still_; }
+Instant RealWorld::now() const { return stopped_at_.value_or(machine_.job_clock()) - stood_still_; }
 
 Attempt* RealWorld::running(JobId job) {
   const auto found = running_.find(job);
@@ -58,7 +82,7 @@ void RealWorld::start(const policy::Start& start) {
       std::make_unique<Attempt>(machine_, std::move(prepared.request), std::move(callbacks));
   Attempt& attempt = *made;
   attempts_.emplace(key, std::move(made));
-  if (running_.empty()) look_timer_.set(loop::now() + kLookInterval);
+  watcher_.start();
   running_.emplace(key.job, &attempt);
   if (prepared.refusal) {
     attempt.refuse(std::move(*prepared.refusal));
@@ -110,7 +134,7 @@ void RealWorld::kill(JobId job, policy::Outcome cause, std::string reason) {
 void RealWorld::wake_at(std::optional<Instant> when) {
   wake_ = when;
   if (wake_ && !stopped_at_) {
-    wake_timer_.set(*wake_ + stood_still_);
+    wake_timer_.set(machine_.on_loop_clock(*wake_ + stood_still_));
   } else {
     wake_timer_.off();
   }
@@ -118,32 +142,84 @@ void RealWorld::wake_at(std::optional<Instant> when) {
 
 void RealWorld::suspend_all() {
   if (stopped_at_) return;
-  stopped_at_ = loop::now();
+  stopped_at_ = machine_.job_clock();
   for (auto& [job, attempt] : running_) attempt->suspend();
-  look_timer_.off();
+  watcher_.stop();
   wake_timer_.off();
 }
 
 void RealWorld::resume_all() {
   if (!stopped_at_) return;
-  stood_still_ += loop::now() - *std::exchange(stopped_at_, std::nullopt);
+  stood_still_ += machine_.job_clock() - *std::exchange(stopped_at_, std::nullopt);
   for (auto& [job, attempt] : running_) attempt->resume();
   wake_at(wake_);
-  if (!running_.empty()) look_timer_.set(loop::now());
+  if (is_watching()) watcher_.start();
 }
 
-void RealWorld::look() {
-  observer_.on_machine(pool_.look(system_.now()));
-  if (!running_.empty()) look_timer_.set(loop::now() + kLookInterval);
+void RealWorld::signal(JobId job, int number) {
+  if (Attempt* attempt = running(job)) attempt->signal_main(number);
+}
+
+void RealWorld::watch_for_guests(std::size_t guests) {
+  guests_ = guests;
+  if (!is_watching()) return watcher_.stop();
+  if (!stopped_at_) watcher_.start();
+}
+
+watch::Reading RealWorld::look() {
+  const measure::SystemSample& machine = system_.now();
+  seen_ = pool_.look(machine);
+  std::optional<Bytes> charged = pool_.charged();
+  if (seen_.pool_used) *seen_.pool_used += guests_used_;
+  if (charged) *charged += guests_used_;
+  reading_ = {.at = loop::now(),
+              .bounds = hooks_.bounds(),
+              .used = seen_.pool_used,
+              .charged = charged,
+              .available = seen_.available,
+              .stalled = pool_.stalled()};
+  return reading_;
+}
+
+void RealWorld::decide(watch::Cause cause) {
+  if (cause == watch::Cause::event || watch::is_near(reading_)) look_at_jobs();
+  observer_.on_machine(seen_);
+  if (!is_watching()) watcher_.stop();
+}
+
+// Whatever is decided upon a look may start and end others.
+void RealWorld::look_at_jobs() {
+  const Instant now = loop::now();
+  std::vector<JobId> due;
+  for (const auto& [job, attempt] : running_) {
+    const LookGap& looks = attempt->looks();
+    if (now - looks.last() >= (looks.is_moving() ? kMovingLook : kCalmLook)) due.push_back(job);
+  }
+  for (const JobId job : due) {
+    if (Attempt* attempt = running(job)) attempt->look();
+  }
+}
+
+void RealWorld::check_ooms() {
+  std::vector<Attempt*> running;
+  for (const auto& [job, attempt] : running_) running.push_back(attempt);
+  for (Attempt* attempt : running) attempt->check_oom();
+  if (--oom_checks_left_ > 0) oom_timer_.set(loop::now() + kOomCheckGap);
 }
 
 void RealWorld::on_looked(JobId job, const Attempt& attempt, const measure::Sample& sample) {
-  observer_.on_job(job, job_sample(attempt, sample, loop::now()));
+  observer_.on_job(job, job_sample(attempt, sample));
 }
 
 void RealWorld::on_over(AttemptKey key, const policy::AttemptEnd& end) {
   running_.erase(key.job);
-  if (running_.empty()) look_timer_.off();
+  const bool ended_by_itself =
+      end.outcome == policy::Outcome::exited || end.outcome == policy::Outcome::failed_to_start;
+  if (!ended_by_itself) {
+    watcher_.look_soon();  // whoever waits does so until what it had is seen to be back
+  } else if (!is_watching()) {
+    watcher_.stop();
+  }
   hooks_.over(key, end);
   observer_.on_over(key.job, end);
 }

@@ -14,6 +14,7 @@
 #include "engine/pool_sampler.h"
 #include "engine/system_record.h"
 #include "policy/world.h"
+#include "watch/watcher.h"
 
 namespace plimsoll::engine {
 
@@ -38,6 +39,10 @@ struct RealWorldHooks {
   // The group is removed as well; after `over`.
   std::function<void(AttemptKey, const AttemptResult&)> gone;
   std::function<void(AttemptKey, const reap::Stuck&)> stuck;
+  // What the pool and the machine may have in use, now.
+  std::function<watch::Bounds()> bounds;
+  // Something that watched memory has failed; how it goes on without.
+  std::function<void(const watch::Status&)> weakened;
 };
 
 // The real machine as the conductor has it: attempts in groups of their own, looked at and acted
@@ -62,20 +67,47 @@ class RealWorld : public policy::World {
   void suspend_all();
   void resume_all();
 
+  // Sends a signal to the main process of a job that runs.
+  void signal(JobId job, int number);
+
+  // So many jobs run elsewhere and are governed beside these: memory is watched for them too.
+  void watch_for_guests(std::size_t guests);
+  // What those jobs use now, which no counter of the pool has.
+  void guests_use(Bytes used) { guests_used_ = used; }
+
   // Attempts whose groups are not removed yet.
   [[nodiscard]] std::size_t attempts() const { return attempts_.size(); }
   [[nodiscard]] Bytes used_peak() const { return pool_.peak(); }
+  // As PoolSampler::pressure(), of the last look.
+  [[nodiscard]] const std::optional<measure::Pressure>& pool_pressure() const {
+    return pool_.pressure();
+  }
+  // Looks at the pool so far.
+  [[nodiscard]] std::uint64_t looks() const { return watcher_.looks(); }
+  // Which monitors watch memory, and how they fare.
+  [[nodiscard]] std::vector<watch::Status> monitors() const { return watcher_.status(); }
 
   // Frees what has ended. Not from within a callback of an attempt.
   void collect() { finished_.clear(); }
 
-  // So often the pool and the machine are looked at while anything runs.
-  static constexpr Duration kLookInterval = std::chrono::milliseconds(100);
+  // On v1 the kernel tells of an OOM of the pool before it kills, and not whom: so often all jobs
+  // are looked at, with this gap. A kill under way takes some milliseconds.
+  static constexpr unsigned kOomChecks = 5;
+  static constexpr Duration kOomCheckGap = std::chrono::milliseconds(10);
+  // Near a bound, or after an alarm, running jobs are looked at before their time: those whose
+  // memory moves if the last look was so long ago, the others if it was kCalmLook ago. Closer looks
+  // would take the batches in which the kernel counts for growth.
+  static constexpr Duration kMovingLook = std::chrono::milliseconds(10);
+  static constexpr Duration kCalmLook = std::chrono::milliseconds(100);
 
  private:
   [[nodiscard]] Attempt* running(JobId job);
-  void look();
+  [[nodiscard]] watch::Reading look();
+  void decide(watch::Cause cause);
+  void look_at_jobs();
+  void check_ooms();
   void on_looked(JobId job, const Attempt& attempt, const measure::Sample& sample);
+  [[nodiscard]] bool is_watching() const { return !running_.empty() || guests_ > 0; }
   void on_over(AttemptKey key, const policy::AttemptEnd& end);
   void on_gone(AttemptKey key, const AttemptResult& result);
 
@@ -87,11 +119,17 @@ class RealWorld : public policy::World {
   std::map<AttemptKey, std::unique_ptr<Attempt>> attempts_;
   std::unordered_map<JobId, Attempt*> running_;     // of attempts_: not over yet
   std::vector<std::unique_ptr<Attempt>> finished_;  // destroyed outside their own callbacks
-  std::optional<Instant> stopped_at_;               // by the loop's clock, as these two
+  std::size_t guests_ = 0;
+  Bytes guests_used_{};
+  std::optional<Instant> stopped_at_;  // by the job clock, as these two
   Duration stood_still_{};
   std::optional<Instant> wake_;  // by this world's clock
   loop::Timer wake_timer_;
-  loop::Timer look_timer_;
+  watch::Reading reading_;  // the last
+  policy::MachineSample seen_;
+  watch::Watcher watcher_;
+  loop::Timer oom_timer_;  // after the kernel has told of an OOM (v1)
+  unsigned oom_checks_left_ = 0;
 };
 
 }  // namespace plimsoll::engine

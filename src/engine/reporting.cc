@@ -5,7 +5,9 @@
 #include <array>
 #include <climits>
 
+#include "base/quantity.h"
 #include "engine/environment.h"
+#include "policy/priority.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -21,7 +23,7 @@ AttemptRequest request_for(const policy::JobSpec& job, const std::string& group,
                            const std::optional<guardian::Identity>& identity) {
   AttemptRequest request;
   request.group = group;
-  request.limits = job.limits;
+  request.limits = policy::weighted_limits(job);
   request.timeout = job.timeout;
   request.spawn.cwd = job.cwd;
   request.spawn.env = environment_with(job.env);
@@ -41,6 +43,7 @@ record::AttemptReport short_report_of(const AttemptResult& result) {
   report.wall = result.end.wall;
   report.cpu_usage = result.usage.totals.cpu.usage;
   report.peak = result.usage.totals.memory.peak;
+  report.oom = result.oom;
   return report;
 }
 
@@ -61,6 +64,7 @@ record::JobReport report_of(const JobEnd& end, const record::HostInfo& host) {
   report.exit_code = end.last->end.exit_code;
   report.signal = end.last->end.signal;
   report.left_behind = end.last->left_behind;
+  report.oom = end.last->oom;
   report.times.started = end.last->started;
   report.times.ended = end.last->ended;
   report.times.wall = end.last->end.wall;
@@ -68,6 +72,21 @@ record::JobReport report_of(const JobEnd& end, const record::HostInfo& host) {
   report.usage = end.last->usage;
   report.rusage = end.last->rusage;
   return report;
+}
+
+record::MonitorReport report_of(const watch::Status& status) {
+  return {.name = status.name, .why = status.why, .health = status.health};
+}
+
+std::string text_of(const watch::Status& status) {
+  return "memory monitor \"" + status.name + "\" " + status.health +
+         (status.works ? "; it goes by: " + status.why : "; looks go on alone");
+}
+
+std::string left_text(Bytes left) {
+  return "left " + format_bytes(left) +
+         " of shared memory (files in /dev/shm or another tmpfs), which takes room below the line "
+         "until somebody deletes it";
 }
 
 }  // namespace plimsoll::engine

@@ -5,6 +5,7 @@
 #include "engine/attempt.h"
 #include "policy/job.h"
 #include "record/report.h"
+#include "watch/post.h"
 
 namespace plimsoll::engine {
 
@@ -27,5 +28,10 @@ struct JobEnd {
 record::JobReport report_of(const JobEnd& end, const record::HostInfo& host);
 
 record::AttemptReport short_report_of(const AttemptResult& result);
+
+record::MonitorReport report_of(const watch::Status& status);
+// For people: a monitor has failed and how it goes on; what a job has left in shared memory.
+std::string text_of(const watch::Status& status);
+std::string left_text(Bytes left);
 
 }  // namespace plimsoll::engine

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kMib = 1 << 20;
 
-Bytes bytes_of(double mib) { return {static_cast<std::uint64_t>(std::llround(mib * kMib))}; }
+Bytes bytes_of(double mib) { return to_bytes(mib * kMib); }
 
 Duration duration_of(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));

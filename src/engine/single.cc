@@ -2,26 +2,45 @@
 
 #include <signal.h>
 
+#include <utility>
+
 namespace plimsoll::engine {
 namespace {
 
-void pass_on(Machine& machine, Attempt& attempt, const guardian::Signalled& signal) {
-  const bool from_process = signal.origin == guardian::SignalOrigin::process;
-  if (from_process && signal.number != SIGWINCH) attempt.signal_main(signal.number);
-  if (signal.number == SIGTSTP) machine.stop_guardian();
-}
+// Hands on to the command what is sent to Plimsoll alone. The terminal and a shell's `fg` signal
+// the whole process group, so the command has had those already: handed on late, the SIGCONT of a
+// `fg` would undo the next Ctrl-Z.
+class SignalRelay {
+ public:
+  SignalRelay(Machine& machine, Attempt& attempt) : machine_(machine), attempt_(attempt) {}
+
+  void pass_on(const guardian::Signalled& signal) {
+    const bool from_process = signal.origin == guardian::SignalOrigin::process;
+    const bool of_shell = signal.number == SIGCONT && std::exchange(stopped_by_terminal_, false);
+    if (from_process && !of_shell && signal.number != SIGWINCH) attempt_.signal_main(signal.number);
+    if (signal.number != SIGTSTP) return;
+    stopped_by_terminal_ = signal.origin == guardian::SignalOrigin::terminal;
+    machine_.stop_guardian();
+  }
+
+ private:
+  Machine& machine_;
+  Attempt& attempt_;
+  bool stopped_by_terminal_ = false;
+};
 
 }  // namespace
 
 Result<AttemptResult> run_single(Machine& machine, AttemptRequest request,
-                                 std::function<void(const reap::Stuck&)> on_stuck) {
+                                 SingleObserver observer) {
   std::optional<AttemptResult> ended;
   Attempt attempt(machine, std::move(request),
                   {.over = [](const policy::AttemptEnd&) {},
                    .gone = [&ended](const AttemptResult& result) { ended = result; },
-                   .looked = {},
-                   .stuck = std::move(on_stuck)});
-  machine.on_signal([&](const guardian::Signalled& signal) { pass_on(machine, attempt, signal); });
+                   .looked = std::move(observer.looked),
+                   .stuck = std::move(observer.stuck)});
+  SignalRelay relay(machine, attempt);
+  machine.on_signal([&relay](const guardian::Signalled& signal) { relay.pass_on(signal); });
   attempt.start();
   Result<void> ran{};
   while (ran && !ended) ran = machine.run_once(Duration(-1));

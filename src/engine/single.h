@@ -7,11 +7,16 @@
 
 namespace plimsoll::engine {
 
+// As Attempt::Callbacks has them.
+struct SingleObserver {
+  std::function<void(const reap::Stuck&)> stuck;
+  std::function<void(const measure::Sample&)> looked{};  // may be empty
+};
+
 // Runs one command to its end, as `plimsoll run` does: in the caller's session, with the caller's
 // descriptors; signals sent to the guardian go on to the command, those that it has had already
 // (SignalOrigin) not a second time; Ctrl-Z stops the guardian with the command. Returns when the
 // command's group is removed; an error means that the guardian was lost and everything was reaped.
-Result<AttemptResult> run_single(Machine& machine, AttemptRequest request,
-                                 std::function<void(const reap::Stuck&)> on_stuck);
+Result<AttemptResult> run_single(Machine& machine, AttemptRequest request, SingleObserver observer);
 
 }  // namespace plimsoll::engine

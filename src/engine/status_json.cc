@@ -66,6 +66,7 @@ class Reader {
     }
   }
   void get(const char* key, Bytes& value) const { count(key, value.count); }
+  void get(const char* key, JobId& value) const { count(key, value); }
   void get(const char* key, Duration& value) const {
     std::uint64_t ns = 0;
     count(key, ns);
@@ -89,9 +90,7 @@ class Reader {
 RunningJob job_of(const Json& json) {
   const Reader reader(json);
   RunningJob job;
-  std::uint64_t number = 0;
-  reader.count("number", number);
-  job.job = JobId{number};
+  reader.get("number", job.job);
   reader.get("job", job.name);
   reader.get("command", job.command);
   if (const Json* state = reader.find("state")) {
@@ -112,9 +111,7 @@ RunningJob job_of(const Json& json) {
 HoldingStatus holding_of(const Json& json) {
   const Reader reader(json);
   HoldingStatus holding;
-  std::uint64_t number = 0;
-  reader.count("number", number);
-  holding.job = JobId{number};
+  reader.get("number", holding.job);
   reader.get("job", holding.name);
   reader.get("reason", holding.reason);
   const Json* numbers = reader.find("numbers");

@@ -1,5 +1,7 @@
 #include "engine/system_record.h"
 
+#include "engine/wall_clock.h"
+
 namespace plimsoll::engine {
 
 SystemRecord::SystemRecord(Machine& machine)
@@ -22,8 +24,12 @@ const measure::SystemSample& SystemRecord::now() {
   return latest_;
 }
 
-void SystemRecord::look(Instant now) {
-  latest_ = sampler_.sample(now, std::chrono::system_clock::now());
+const measure::SystemSeries& SystemRecord::finish() {
+  look(loop::now());
+  series_.add(latest_);
+  return series_;
 }
+
+void SystemRecord::look(Instant now) { latest_ = sampler_.sample(now, wall_now()); }
 
 }  // namespace plimsoll::engine

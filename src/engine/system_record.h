@@ -26,6 +26,9 @@ class SystemRecord {
 
   [[nodiscard]] const measure::SystemSeries& series() const { return series_; }
 
+  // Looks once more, at the end: that look is the last of the series.
+  const measure::SystemSeries& finish();
+
   static constexpr Duration kInterval = std::chrono::seconds(1);
   // Many short jobs a second share one look.
   static constexpr Duration kFreshness = std::chrono::milliseconds(10);

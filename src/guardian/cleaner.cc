@@ -1,10 +1,11 @@
 #include "guardian/cleaner.h"
 
-#include <chrono>
 #include <cstdio>
 
 #include "cgroup/placement.h"
 #include "cgroup/run_removal.h"
+#include "guardian/clock.h"
+#include "process/hunt.h"
 
 namespace plimsoll::guardian {
 namespace {
@@ -13,11 +14,33 @@ namespace {
 // named, and swept by the next start or `plimsoll reap --stale`.
 constexpr Duration kPatience = std::chrono::seconds(10);
 
-Instant clock_now() { return std::chrono::steady_clock::now(); }
-
 }  // namespace
 
-void Cleaner::clean() {
+void Cleaner::clean(const std::vector<pid_t>& mains) {
+  if (families_) clean_families(mains);
+  clean_tree();
+}
+
+void Cleaner::clean_families(const std::vector<pid_t>& mains) {
+  auto census = process::Census::open(families_->run);
+  process::Left left;
+  if (census) {
+    for (const pid_t main : mains) census->roll().born(census->roll().begin("left"), main);
+    left = process::hunt(*census, clock_now() + kPatience, &clock_now);
+  } else {
+    left.trouble = census.error();
+  }
+  if (left.processes.empty() && !left.trouble) return;
+  std::fprintf(stderr, "plimsoll: not all processes of the jobs could be ended");
+  if (left.trouble) std::fprintf(stderr, ": %s", left.trouble->message().c_str());
+  for (const process::Stat& stat : left.processes) {
+    std::fprintf(stderr, "\n  process %d (%s), state %c", stat.id.pid, stat.comm.c_str(),
+                 stat.state);
+  }
+  std::fprintf(stderr, "\n  try `plimsoll reap --stale` later\n");
+}
+
+void Cleaner::clean_tree() {
   if (tree_.places.empty()) return;
   std::vector<cgroup::Group::Part> bases;
   for (HandOver::Place& place : tree_.places) {

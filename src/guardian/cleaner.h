@@ -1,16 +1,33 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
+#include <vector>
+
 #include "guardian/protocol.h"
 
 namespace plimsoll::guardian {
 
-// Reaps the run's tree that was handed over last. Works without a loop: it waits in the kernel.
+// Reaps what was handed over last: the run's tree of groups, or in process mode its families. Works
+// without a loop: it waits in the kernel.
 class Cleaner {
  public:
-  void take(HandOver tree) { tree_ = std::move(tree); }
-  void clean();
+  void take(HandOver tree) {
+    tree_ = std::move(tree);
+    families_.reset();
+  }
+  void take(HandOverFamilies families) { families_ = std::move(families); }
+  // `mains`: the children that have not been waited for.
+  void clean(const std::vector<pid_t>& mains);
+  // The tree that was handed over last.
+  [[nodiscard]] const HandOver& tree() const { return tree_; }
 
  private:
+  void clean_tree();
+  void clean_families(const std::vector<pid_t>& mains);
+
+  std::optional<HandOverFamilies> families_;
   HandOver tree_;
 };
 

@@ -19,7 +19,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "guardian/cleaner.h"
+#include "guardian/clock.h"
+#include "guardian/protection.h"
 #include "guardian/protocol.h"
+#include "guardian/sentry.h"
 #include "guardian/spawner.h"
 
 namespace plimsoll::guardian {
@@ -75,16 +78,21 @@ struct Pending {
 
 class Guardian {
  public:
-  Guardian(Channel channel, pid_t supervisor, const sigset_t& child_mask, UniqueFd signals)
+  Guardian(Channel channel, pid_t supervisor, const sigset_t& child_mask, UniqueFd signals,
+           Pulse pulse)
       : channel_(std::move(channel)),
         supervisor_(supervisor),
         spawner_(child_mask),
-        signals_(std::move(signals)) {}
+        signals_(std::move(signals)),
+        sentry_(std::move(pulse)) {}
 
   [[noreturn]] void run() {
     while (!supervisor_status_) turn();
+    sentry_.lift();   // who is throttled dies late
     take_messages();  // a tree that was handed over just before the end
-    cleaner_.clean();
+    std::vector<pid_t> mains;
+    for (const auto& [pid, id] : children_) mains.push_back(pid);
+    cleaner_.clean(mains);
     if (supervisor_status_->kind == WaitStatus::Kind::exited) std::exit(supervisor_status_->value);
     ::signal(SIGPIPE, SIG_IGN);  // with nobody to read this, the status still says it
     std::fprintf(stderr,
@@ -99,7 +107,11 @@ class Guardian {
     std::vector<pollfd> fds = {{channel_open_ ? channel_.fd() : -1, wanted, 0},
                                {signals_.get(), POLLIN, 0}};
     for (const Pending& pending : pending_) fds.push_back({pending.child.report.get(), POLLIN, 0});
-    if (::poll(fds.data(), fds.size(), -1) < 0) return;
+    const auto wait = sentry_.next_check();
+    const auto ms = wait ? std::chrono::ceil<std::chrono::milliseconds>(*wait).count() : -1;
+    const int ready = ::poll(fds.data(), fds.size(), static_cast<int>(ms));
+    if (wait) sentry_.check(clock_now());
+    if (ready <= 0) return;
     for (std::size_t i = fds.size(); i-- > 2;) {
       if (fds[i].revents != 0) read_report(i - 2);
     }
@@ -136,10 +148,20 @@ class Guardian {
         if (!supervisor_status_) spawn({std::move(*packet), std::move(*request), {}, false});
       } else if (auto* tree = std::get_if<HandOver>(&*message)) {
         cleaner_.take(std::move(*tree));
+      } else if (std::holds_alternative<StandWatch>(*message)) {
+        stand_watch();
+      } else if (auto* families = std::get_if<HandOverFamilies>(&*message)) {
+        cleaner_.take(std::move(*families));
       } else {
         stop();
       }
     }
+  }
+
+  void stand_watch() {
+    sentry_.watch(cleaner_.tree());
+    spawner_.children_have_oom_score(lower_oom_score());
+    [[maybe_unused]] const bool locked = lock_memory();
   }
 
   void stop() {
@@ -237,6 +259,7 @@ class Guardian {
   Spawner spawner_;
   UniqueFd signals_;
   Cleaner cleaner_;
+  Sentry sentry_;
   std::deque<Pending> pending_;
   std::deque<FromGuardian> outbox_;  // not sent yet
   std::unordered_map<pid_t, ChildId> children_;
@@ -282,6 +305,9 @@ Result<Link> become_guardian() {
   UniqueFd signals(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals) return fail_errno("make a signalfd");
 
+  auto pulse = Pulse::make();
+  if (!pulse) return pass(std::move(pulse));
+
   const rlimit descriptors = raise_descriptor_limit();
   const pid_t guardian = ::getpid();
   const pid_t supervisor = ::fork();
@@ -289,12 +315,13 @@ Result<Link> become_guardian() {
   if (supervisor == 0) {
     name_supervisor();
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
-    return Link{std::move(ends->first), guardian, descriptors};
+    return Link{std::move(ends->first), guardian, descriptors, std::move(*pulse)};
   }
   {
     const Channel closed = std::move(ends->first);
   }
-  Guardian(std::move(ends->second), supervisor, before, std::move(signals)).run();
+  Guardian(std::move(ends->second), supervisor, before, std::move(signals), std::move(*pulse))
+      .run();
 }
 
 }  // namespace plimsoll::guardian

@@ -13,7 +13,9 @@ enum class Tag : char {
   resumed = 'r',
   spawn = 'p',
   hand_over = 'h',
+  hand_over_families = 'f',
   stop_yourself = 'z',
+  stand_watch = 'w',
 };
 
 template <class Body>
@@ -118,6 +120,32 @@ Result<FromSupervisor> decode_hand_over(Packet& packet) {
   return message;
 }
 
+// A HandOverFamilies on the wire: this, the foreign ones, then the run's name.
+struct FamiliesBody {
+  process::Id guardian;
+  process::Id supervisor;
+  std::uint64_t space = 0;
+  std::uint64_t foreign = 0;
+};
+
+Result<FromSupervisor> decode_families(const Packet& packet) {
+  std::string_view rest = std::string_view(packet.bytes).substr(1);
+  FamiliesBody body;
+  if (!take(rest, body)) return bad("supervisor");
+  HandOverFamilies message{{.guardian = body.guardian,
+                            .supervisor = body.supervisor,
+                            .run = {},
+                            .space = body.space,
+                            .foreign = {}}};
+  for (std::uint64_t i = 0; i < body.foreign; ++i) {
+    process::Id id;
+    if (!take(rest, id)) return bad("supervisor");
+    message.run.foreign.push_back(id);
+  }
+  message.run.run = rest;
+  return message;
+}
+
 }  // namespace
 
 Result<void> send(const Channel& channel, const FromGuardian& message) {
@@ -165,8 +193,20 @@ Result<void> send(const Channel& channel, const HandOver& message) {
   return channel.send(bytes + message.name, fds);
 }
 
+Result<void> send(const Channel& channel, const HandOverFamilies& message) {
+  std::string bytes(1, static_cast<char>(Tag::hand_over_families));
+  append(bytes, FamiliesBody{message.run.guardian, message.run.supervisor, message.run.space,
+                             message.run.foreign.size()});
+  for (const process::Id& id : message.run.foreign) append(bytes, id);
+  return channel.send(bytes + message.run.run, {});
+}
+
 Result<void> send(const Channel& channel, StopYourself message) {
   return channel.send(tagged(Tag::stop_yourself, message), {});
+}
+
+Result<void> send(const Channel& channel, StandWatch message) {
+  return channel.send(tagged(Tag::stand_watch, message), {});
 }
 
 Result<FromSupervisor> decode_from_supervisor(Packet& packet) {
@@ -179,7 +219,9 @@ Result<FromSupervisor> decode_from_supervisor(Packet& packet) {
     return std::move(*spawn);
   }
   if (tag == Tag::hand_over) return decode_hand_over(packet);
+  if (tag == Tag::hand_over_families) return decode_families(packet);
   if (tag == Tag::stop_yourself) return StopYourself{};
+  if (tag == Tag::stand_watch) return StandWatch{};
   return bad("supervisor");
 }
 

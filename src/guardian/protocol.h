@@ -14,6 +14,7 @@
 #include "guardian/channel.h"
 #include "guardian/spawn_request.h"
 #include "guardian/spawner.h"
+#include "process/roll.h"
 
 // What guardian and supervisor say to each other: one packet a message, a tag byte first. Both are
 // the same program file, so the layout is that of the compiler and has no version.
@@ -73,8 +74,17 @@ struct HandOver {
   std::vector<Place> places;
   UniqueFd home_procs;  // cgroup.procs to go back to; absent when the guardian was not moved
 };
+// The same in process mode, where there are no groups: whose processes are to be ended. The
+// guardian in it is the receiver.
+struct HandOverFamilies {
+  process::Roll::Config run;
+};
 struct StopYourself {};  // SIGSTOP, in answer to SIGTSTP; answered by Resumed when continued
-using FromSupervisor = std::variant<ReceivedSpawn, HandOver, StopYourself>;
+// The pool of the tree that was handed over has a wall, and the supervisor beats (pulse.h): from
+// now on both need protection, and the pool a second watcher.
+struct StandWatch {};
+using FromSupervisor =
+    std::variant<ReceivedSpawn, HandOver, HandOverFamilies, StopYourself, StandWatch>;
 
 // Does not wait: resource_unavailable_try_again while the supervisor has much to read. Were both
 // sides to wait for each other, neither would ever go on.
@@ -83,7 +93,9 @@ Result<FromGuardian> decode_from_guardian(Packet packet);
 
 Result<void> send(const Channel& channel, const SpawnRequest& request);
 Result<void> send(const Channel& channel, const HandOver& message);
+Result<void> send(const Channel& channel, const HandOverFamilies& message);
 Result<void> send(const Channel& channel, StopYourself message);
+Result<void> send(const Channel& channel, StandWatch message);
 // The ReceivedSpawn points into packet.bytes, which must outlive it.
 Result<FromSupervisor> decode_from_supervisor(Packet& packet);
 

@@ -108,6 +108,7 @@ std::string_view name_of(SpawnStep step) {
     case SpawnStep::session: return "start a session";
     case SpawnStep::rlimit: return "set a resource limit";
     case SpawnStep::stdio: return "connect standard input and output";
+    case SpawnStep::root: return "change the root directory";
     case SpawnStep::identity: return "become the user";
     case SpawnStep::working_directory: return "enter the working directory";
     case SpawnStep::exec: return "execute";
@@ -128,17 +129,20 @@ EncodedSpawn encode(const SpawnRequest& request) {
     present |= static_cast<std::uint8_t>(1U << kV2GroupBit);
     encoded.fds.push_back(*request.v2_group);
   }
-  encoded.fds.insert(encoded.fds.end(), request.v1_procs.begin(), request.v1_procs.end());
+  encoded.fds.insert(encoded.fds.end(), request.v1_entrances.begin(), request.v1_entrances.end());
 
   writer.put(request.id);
   writer.put(present);
   writer.put(request.session);
   writer.put(request.descriptors);
+  writer.put(request.guardian_death);
   writer.put(static_cast<std::uint8_t>(request.umask ? 1 : 0));
   writer.put(request.umask.value_or(0));
   put_identity(writer, request.identity);
   writer.put(static_cast<std::uint32_t>(request.rlimits.size()));
   for (const ResourceLimit& limit : request.rlimits) writer.put(limit);
+  writer.put_string(request.executable);
+  writer.put_string(request.root);
   writer.put_string(request.cwd);
   writer.put_strings(request.argv);
   writer.put_strings(request.env);
@@ -153,6 +157,7 @@ Result<ReceivedSpawn> decode(std::string& bytes, std::vector<UniqueFd> fds) {
   const auto present = reader.get<std::uint8_t>();
   spawn.session = reader.get<Session>();
   spawn.descriptors = reader.get<Descriptors>();
+  spawn.guardian_death = reader.get<GuardianDeath>();
   const bool has_umask = reader.get<std::uint8_t>() != 0;
   const auto umask = reader.get<mode_t>();
   if (has_umask) spawn.umask = umask;
@@ -161,6 +166,8 @@ Result<ReceivedSpawn> decode(std::string& bytes, std::vector<UniqueFd> fds) {
   for (std::uint32_t i = 0; reader.ok() && i < limits; ++i) {
     spawn.rlimits.push_back(reader.get<ResourceLimit>());
   }
+  spawn.executable = reader.get_string();
+  spawn.root = reader.get_string();
   spawn.cwd = reader.get_string();
   spawn.argv = reader.get_strings();
   spawn.env = reader.get_strings();
@@ -178,7 +185,7 @@ Result<ReceivedSpawn> decode(std::string& bytes, std::vector<UniqueFd> fds) {
     if ((present >> i & 1U) != 0) spawn.stdio[i] = take();
   }
   if ((present >> kV2GroupBit & 1U) != 0) spawn.v2_group = take();
-  while (next < fds.size()) spawn.v1_procs.push_back(take());
+  while (next < fds.size()) spawn.v1_entrances.push_back(take());
   return spawn;
 }
 

@@ -27,6 +27,13 @@ enum class Session : std::uint8_t {
 // What becomes of descriptors above 2 that the guardian inherited from its caller.
 enum class Descriptors : std::uint8_t { inherit, close };
 
+// What becomes of the main process when the guardian dies first. Where the group is not a cgroup,
+// nothing else would still hold it.
+enum class GuardianDeath : std::uint8_t {
+  outlive,
+  end,  // PR_SET_PDEATHSIG of prctl(2): lost by who executes a set-user-ID program
+};
+
 struct Identity {
   uid_t uid{};
   gid_t gid{};
@@ -39,22 +46,26 @@ struct ResourceLimit {
 };
 
 // One command to be executed: everything that the child does between birth and exec, in this order:
-// enter the groups, session, limits, umask, stdio, identity, working directory, exec.
+// enter the groups, session, limits, umask, stdio, root, identity, working directory, exec.
 struct SpawnRequest {
   ChildId id{};
   std::vector<std::string> argv;  // argv[0] without a slash is looked up in the PATH of `env`
   std::vector<std::string> env;   // "NAME=value", the whole environment
-  std::string cwd;                // empty: the guardian's
+  // Executed in place of what argv[0] names: as it is, never by a shell. Empty: as argv[0] says.
+  std::string executable;
+  std::string root;  // chroot(2) into this directory first; empty: not
+  std::string cwd;   // empty: the guardian's, or the root's own
   Session session = Session::shared;
   Descriptors descriptors = Descriptors::inherit;
+  GuardianDeath guardian_death = GuardianDeath::outlive;
   std::optional<Identity> identity;
   std::vector<ResourceLimit> rlimits;
   std::optional<mode_t> umask;
 
   // Borrowed until spawn() returns. stdio without a value is the guardian's own.
   std::array<std::optional<int>, 3> stdio;
-  std::optional<int> v2_group;  // the directory of the group the child is born in
-  std::vector<int> v1_procs;    // cgroup.procs of further groups, opened for writing
+  std::optional<int> v2_group;    // the directory of the group the child is born in
+  std::vector<int> v1_entrances;  // cgroup::open_v1_entrance() of further groups
 };
 
 // The step at which a child failed before its exec.
@@ -64,6 +75,7 @@ enum class SpawnStep : std::uint8_t {
   session,
   rlimit,
   stdio,
+  root,
   identity,
   working_directory,
   exec,
@@ -84,15 +96,18 @@ struct ReceivedSpawn {
   ChildId id{};
   std::vector<char*> argv;
   std::vector<char*> env;
+  const char* executable = "";
+  const char* root = "";
   const char* cwd = "";
   Session session{};
   Descriptors descriptors{};
+  GuardianDeath guardian_death{};
   std::optional<Identity> identity;
   std::vector<ResourceLimit> rlimits;
   std::optional<mode_t> umask;
   std::array<UniqueFd, 3> stdio;
   UniqueFd v2_group;
-  std::vector<UniqueFd> v1_procs;
+  std::vector<UniqueFd> v1_entrances;
 };
 
 // Takes a message apart. Anything that does not add up is an error and never read past `bytes`.

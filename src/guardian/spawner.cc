@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <linux/close_range.h>
 #include <linux/sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/text.h"
 
 namespace plimsoll::guardian {
@@ -22,9 +24,11 @@ constexpr char kBirthByte = 'B';
 // What execvp(3) uses when the environment has no PATH.
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
 constexpr const char* kShell = "/bin/sh";
+constexpr const char* kChildOomScoreFile = "/proc/self/oom_score_adj";
 
 // The files that argv[0] may name, in the order in which they are tried.
 std::vector<std::string> candidates(const ReceivedSpawn& request) {
+  if (*request.executable != '\0') return {request.executable};
   const std::string_view command = request.argv.front();
   if (command.empty()) return {};
   if (command.find('/') != std::string_view::npos) return {std::string(command)};
@@ -50,12 +54,18 @@ std::vector<std::string> candidates(const ReceivedSpawn& request) {
 class Child {
  public:
   Child(const ReceivedSpawn& request, const std::vector<std::string>& files, int report,
-        bool enter_v2)
-      : request_(request), files_(files), report_(report), enter_v2_(enter_v2) {}
+        bool enter_v2, const std::string* oom_score, pid_t guardian)
+      : request_(request),
+        files_(files),
+        report_(report),
+        enter_v2_(enter_v2),
+        oom_score_(oom_score),
+        guardian_(guardian) {}
 
   [[noreturn]] void run(const sigset_t& mask) {
-    [[maybe_unused]] const ssize_t born = ::write(report_, &kBirthByte, 1);
+    [[maybe_unused]] const ssize_t born = write_again(report_, &kBirthByte, 1);
     enter_groups();
+    reset_oom_score();
     if (request_.session == Session::own && ::setsid() < 0) fail_at(SpawnStep::session);
     for (const ResourceLimit& limit : request_.rlimits) {
       if (::setrlimit(static_cast<__rlimit_resource>(limit.resource), &limit.value) != 0) {
@@ -64,7 +74,9 @@ class Child {
     }
     if (request_.umask) ::umask(*request_.umask);
     connect_stdio();
+    change_root();
     become_user();
+    follow_guardian();
     if (*request_.cwd != '\0' && ::chdir(request_.cwd) != 0) fail_at(SpawnStep::working_directory);
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     execute();
@@ -73,18 +85,24 @@ class Child {
  private:
   [[noreturn]] void fail_at(SpawnStep step) {
     const SpawnFailure failure{step, errno};
-    [[maybe_unused]] const ssize_t wrote = ::write(report_, &failure, sizeof failure);
+    [[maybe_unused]] const ssize_t wrote = write_again(report_, &failure, sizeof failure);
     ::_exit(127);
   }
 
   void enter_groups() {
     if (enter_v2_) {
       const int procs = ::openat(request_.v2_group.get(), "cgroup.procs", O_WRONLY | O_CLOEXEC);
-      if (procs < 0 || ::write(procs, "0", 1) != 1) fail_at(SpawnStep::enter_group);
+      if (procs < 0 || write_again(procs, "0", 1) != 1) fail_at(SpawnStep::enter_group);
     }
-    for (const UniqueFd& procs : request_.v1_procs) {
-      if (::write(procs.get(), "0", 1) != 1) fail_at(SpawnStep::enter_group);
+    for (const UniqueFd& procs : request_.v1_entrances) {
+      if (write_again(procs.get(), "0", 1) != 1) fail_at(SpawnStep::enter_group);
     }
+  }
+
+  // It was only lowered, so that putting it back is always allowed.
+  void reset_oom_score() {
+    if (oom_score_ == nullptr) return;
+    [[maybe_unused]] const auto wrote = write_text_at(AT_FDCWD, kChildOomScoreFile, *oom_score_);
   }
 
   void connect_stdio() {
@@ -98,6 +116,11 @@ class Child {
     }
   }
 
+  void change_root() {
+    if (*request_.root == '\0') return;
+    if (::chroot(request_.root) != 0 || ::chdir("/") != 0) fail_at(SpawnStep::root);
+  }
+
   void become_user() {
     if (!request_.identity) return;
     const Identity& identity = *request_.identity;
@@ -107,14 +130,22 @@ class Child {
     if (!became) fail_at(SpawnStep::identity);
   }
 
+  // After the change of user, which takes the wish back.
+  void follow_guardian() {
+    if (request_.guardian_death != GuardianDeath::end) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != guardian_) ::_exit(128 + SIGKILL);  // dead before the wish was heard
+  }
+
   // As execvp(3): the first file that can be executed; a text without an interpreter goes to the
-  // shell; a file that was there but not executable is told before one that was not there.
+  // shell, unless a file was named beside argv[0]; a file that was there but not executable is told
+  // before one that was not there.
   [[noreturn]] void execute() {
     bool denied = false;
     errno = ENOENT;
     for (const std::string& file : files_) {
       ::execve(file.c_str(), request_.argv.data(), request_.env.data());
-      if (errno == ENOEXEC) execute_as_script(file);
+      if (errno == ENOEXEC && *request_.executable == '\0') execute_as_script(file);
       if (errno == EACCES) denied = true;
       if (errno != EACCES && errno != ENOENT && errno != ENOTDIR) break;
     }
@@ -132,6 +163,8 @@ class Child {
   const std::vector<std::string>& files_;
   int report_;
   bool enter_v2_;
+  const std::string* oom_score_;  // null: as it is
+  pid_t guardian_;
 };
 
 // As fork(2), with a pidfd, and into the group unless `group` is -1.
@@ -156,6 +189,7 @@ Result<Newborn> Spawner::spawn(const ReceivedSpawn& request) {
   UniqueFd report(ends[0]);
   const UniqueFd child_end(ends[1]);
 
+  const pid_t guardian = ::getpid();
   int pidfd = -1;
   bool into_group = clone_into_group_ && request.v2_group;
   long pid = clone_child(into_group ? request.v2_group.get() : -1, pidfd);
@@ -166,7 +200,9 @@ Result<Newborn> Spawner::spawn(const ReceivedSpawn& request) {
     if (pid > 0) pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
   }
   if (pid == 0) {
-    Child(request, files, child_end.get(), request.v2_group && !into_group).run(mask_);
+    const std::string* score = oom_score_ ? &*oom_score_ : nullptr;
+    const bool enter_v2 = request.v2_group && !into_group;
+    Child(request, files, child_end.get(), enter_v2, score, guardian).run(mask_);
   }
   if (pid < 0) return fail_errno("make a process");
   const Birth birth = into_group ? Birth::in_group : Birth::moved;

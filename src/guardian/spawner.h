@@ -3,6 +3,9 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <optional>
+#include <string>
+
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "guardian/spawn_request.h"
@@ -41,6 +44,12 @@ class Spawner {
   // `mask` is the signal mask that children start with.
   explicit Spawner(const sigset_t& mask) : mask_(mask) {}
 
+  // What children write to their oom_score_adj, once this process's own was lowered: they inherit
+  // it. Nothing: they keep what they inherit. A second call with nothing changes nothing.
+  void children_have_oom_score(std::optional<std::string> score) {
+    if (score) oom_score_ = std::move(score);
+  }
+
   // Does not wait for the exec. The request must live until this returns.
   [[nodiscard]] Result<Newborn> spawn(const ReceivedSpawn& request);
 
@@ -50,6 +59,7 @@ class Spawner {
 
  private:
   sigset_t mask_;
+  std::optional<std::string> oom_score_;
   bool clone_into_group_ = true;
 };
 

@@ -11,7 +11,7 @@
 namespace plimsoll::history {
 namespace {
 
-constexpr mode_t kPrivate = 0700;
+constexpr mode_t kPrivateDirectory = 0700;
 constexpr mode_t kOthersWrite = 0022;
 
 std::string variable(const char* name) {
@@ -45,7 +45,7 @@ std::string runs_dir(const std::string& state_dir) { return state_dir + "/runs";
 Result<void> make_private_dir(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
-    if (::mkdir(part.c_str(), kPrivate) != 0 && errno != EEXIST) {
+    if (::mkdir(part.c_str(), kPrivateDirectory) != 0 && errno != EEXIST) {
       // Where even looking is refused, what is below may be there all the same.
       const auto error = fail_errno("make " + part);
       struct stat there{};

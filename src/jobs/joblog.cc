@@ -17,7 +17,7 @@ constexpr std::string_view kHeader =
     "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand";
 
 // So much of a wrong line is shown.
-constexpr std::size_t kShownBytes = 80;
+constexpr std::size_t kShownOfLine = 80;
 
 // Beyond this nanoseconds of 64 bits end.
 constexpr double kSecondsMax = 9e9;
@@ -75,8 +75,8 @@ std::optional<JoblogEntry> parse_line(std::string_view line) {
 }
 
 std::string shown(std::string_view line) {
-  const std::string text = "\"" + std::string(line.substr(0, kShownBytes));
-  return text + (line.size() > kShownBytes ? "...\"" : "\"");
+  const std::string text = "\"" + std::string(line.substr(0, kShownOfLine));
+  return text + (line.size() > kShownOfLine ? "...\"" : "\"");
 }
 
 }  // namespace

@@ -13,10 +13,10 @@ namespace {
 using nlohmann::json;
 
 // So much of a value is shown in an error.
-constexpr std::size_t kShownBytes = 60;
+constexpr std::size_t kShownOfValue = 60;
 
 // What nanoseconds of 64 bits hold, and whole numbers that a double can be turned into.
-constexpr double kSecondsMax = 9e9;
+constexpr double kJsonSecondsMax = 9e9;
 constexpr double kBytesMax = 9e18;
 
 // Passes over a text and notes what the library's own reading does not tell: where it is broken,
@@ -68,7 +68,7 @@ std::string describe(const json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return value.empty() ? "an empty list" : "a list";
   std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  if (text.size() > kShownBytes) text = text.substr(0, kShownBytes) + "...";
+  if (text.size() > kShownOfValue) text = text.substr(0, kShownOfValue) + "...";
   return text;
 }
 
@@ -141,7 +141,7 @@ Result<Duration> to_duration(const json& value) {
     auto parsed = parse_duration(value.get_ref<const std::string&>());
     if (!parsed) return parsed;
     duration = *parsed;
-  } else if (value.is_number() && std::abs(value.get<double>()) <= kSecondsMax) {
+  } else if (value.is_number() && std::abs(value.get<double>()) <= kJsonSecondsMax) {
     duration = Duration(std::llround(value.get<double>() * kNanoseconds));
   }
   if (duration > Duration::zero()) return duration;

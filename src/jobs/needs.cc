@@ -16,7 +16,7 @@ using Index = std::unordered_map<std::string_view, std::size_t>;  // name -> pla
 // So many names of a circle are told; the rest would hide the point.
 constexpr std::size_t kCircleNamesMax = 12;
 
-std::string quoted(std::string_view name) { return '"' + std::string(name) + '"'; }
+std::string in_quotes(std::string_view name) { return '"' + std::string(name) + '"'; }
 
 std::size_t place_of(JobId job) { return static_cast<std::size_t>(job) - 1; }
 
@@ -27,7 +27,7 @@ Result<Index> index_names(const std::vector<Draft>& drafts, std::string_view fil
     const auto [entry, fresh] = index.emplace(drafts[i].spec.name, i);
     if (fresh) continue;
     return fail_at({file, drafts[i].line},
-                   "\"id\": found " + quoted(drafts[i].spec.name) +
+                   "\"id\": found " + in_quotes(drafts[i].spec.name) +
                        " again, expected ids that differ; line " +
                        std::to_string(drafts[entry->second].line) +
                        " has it already (a job without an id has its number as its id)");
@@ -41,9 +41,9 @@ tl::unexpected<Error> unknown_need(const std::vector<Draft>& drafts, const Draft
   names.reserve(drafts.size());
   for (const Draft& other : drafts) names.emplace_back(other.spec.name);
   const auto meant = closest(need, names);
-  return fail_at({file, draft.line}, "\"needs\": found " + quoted(need) +
-                                         ", expected the id of a job of this file" +
-                                         (meant ? ", perhaps " + quoted(*meant) : std::string()));
+  return fail_at({file, draft.line},
+                 "\"needs\": found " + in_quotes(need) + ", expected the id of a job of this file" +
+                     (meant ? ", perhaps " + in_quotes(*meant) : std::string()));
 }
 
 // Finds a circle by walking along the needs depth first, without recursion: chains are as long as
@@ -106,10 +106,10 @@ class CircleFinder {
 std::string describe(const std::vector<std::size_t>& circle, const std::vector<Draft>& drafts) {
   std::string text;
   for (std::size_t i = 0; i < std::min(circle.size(), kCircleNamesMax); ++i) {
-    text += quoted(drafts[circle[i]].spec.name) + " -> ";
+    text += in_quotes(drafts[circle[i]].spec.name) + " -> ";
   }
   if (circle.size() > kCircleNamesMax) text += "... -> ";
-  return text + quoted(drafts[circle.front()].spec.name);
+  return text + in_quotes(drafts[circle.front()].spec.name);
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 #include <sys/signalfd.h>
 #include <systemd/sd-event.h>
 
+#include <ctime>
 #include <mutex>
 #include <vector>
 
 #include "base/check.h"
+#include "base/file.h"
 #include "base/unique_fd.h"
 
 namespace plimsoll::loop {
@@ -63,6 +65,11 @@ Source::Source(Source&&) noexcept = default;
 Source& Source::operator=(Source&&) noexcept = default;
 Source::~Source() = default;
 
+void Source::go_first() {
+  PLIMSOLL_CHECK(sd_event_source_set_priority(registration_->source, SD_EVENT_PRIORITY_IMPORTANT) >=
+                 0);
+}
+
 void Watch::wait_for(std::uint32_t events) {
   PLIMSOLL_CHECK(sd_event_source_set_io_events(registration_->source, events) >= 0);
 }
@@ -88,7 +95,7 @@ class Loop::Inbox {
       calls_.push_back(std::move(call));
     }
     const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t wrote = ::write(wake_.get(), &one, sizeof one);
+    [[maybe_unused]] const ssize_t wrote = write_again(wake_.get(), &one, sizeof one);
   }
 
   void run_all() {
@@ -178,5 +185,11 @@ Result<void> Loop::run_once(Duration timeout) {
 }
 
 Instant now() { return std::chrono::steady_clock::now(); }
+
+Duration cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 }  // namespace plimsoll::loop

@@ -27,6 +27,9 @@ class Source {
 
   explicit operator bool() const { return registration_ != nullptr; }
 
+  // Is dispatched before every other source that is ready at the same time. For what must not wait.
+  void go_first();
+
  protected:
   std::unique_ptr<Registration> registration_;
 };
@@ -86,5 +89,8 @@ class Loop {
 
 // The monotonic clock. Read once a turn and hand the value on as `now`.
 Instant now();
+
+// CPU time of this thread so far: what something costs, however busy the machine is.
+Duration cpu_time();
 
 }  // namespace plimsoll::loop

@@ -8,6 +8,9 @@ namespace plimsoll::measure {
 
 JobSampler::JobSampler(const cgroup::Group& group, Instant start, Network& network, GroupAge age)
     : files_(group, age), start_(start), next_due_(start + kSampleGapMin) {
+  if (age == GroupAge::reused) {
+    left_before_ = files_.latest(Level::full).memory.stat.shmem.value_or(Bytes{});
+  }
   const auto* v2 = group.v2();
   if (v2 == nullptr) {
     unavailable_.emplace("network", "network traffic is counted in a cgroup v2 tree only");
@@ -47,7 +50,7 @@ void JobSampler::remember_stat(Level level) {
     stat_at_peak_ = latest_.memory.stat;
   } else {
     const Bytes peak = stat_peak_.value_or(Bytes{});
-    const auto grown = static_cast<double>(peak.count) * kStatGrowth;
+    const auto grown = to_double(peak) * kStatGrowth;
     if (static_cast<double>(now->count) < grown || *now - peak < kStatGrowthMin) return;
     files_.read_stat();
     stat_at_peak_ = files_.latest(Level::full).memory.stat;
@@ -67,6 +70,11 @@ JobUsage JobSampler::finish(Instant now, WallTime wall) {
   series_.add(latest_);
   usage.stat_at_peak = stat_at_peak_;
   usage.samples = series_.points();
+  // Of a group that is gone only what its processes had is known.
+  const auto& shmem = latest_.memory.stat.shmem;
+  if (!files_.gone() && shmem && *shmem - left_before_ >= kLeftMin) {
+    usage.left = *shmem - left_before_;
+  }
   usage.unavailable = std::move(unavailable_);
   files_.note(usage.unavailable);
   return usage;

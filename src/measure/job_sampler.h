@@ -17,6 +17,10 @@ inline constexpr double kStatGrowth = 1.1;
 // Below this, growth is not worth a look.
 inline constexpr Bytes kStatGrowthMin{1 << 20};
 
+// Less shared memory than this is not told as left behind: the kernel counts in batches of some
+// 256 KiB for each CPU, and a few small files are nobody's trouble.
+inline constexpr Bytes kLeftMin{16 << 20};
+
 // Follows one attempt from its spawn to its end and keeps a bounded record of it.
 //
 // Whoever decides looks as often as it likes; next_due() says when the record wants a look.
@@ -54,6 +58,7 @@ class JobSampler {
   Instant next_due_;
   JobSeries series_;
   Sample latest_;
+  Bytes left_before_{};  // by those whom the group served before
   MemoryStat stat_at_peak_;
   std::optional<Bytes> stat_peak_;  // memory.current when it was read
   Unavailable unavailable_;

@@ -22,6 +22,25 @@ std::optional<Duration> since(const std::optional<Duration>& first,
   return std::max(*now - *first, Duration::zero());
 }
 
+std::optional<SystemSample::Cpu> since(const std::optional<SystemSample::Cpu>& first,
+                                       const std::optional<SystemSample::Cpu>& now) {
+  using Cpu = SystemSample::Cpu;
+  if (!first || !now) return std::nullopt;
+  const auto passed = [&](Duration Cpu::* kind) {
+    return std::max((*now).*kind - (*first).*kind, Duration::zero());
+  };
+  return Cpu{.user = passed(&Cpu::user),
+             .nice = passed(&Cpu::nice),
+             .system = passed(&Cpu::system),
+             .idle = passed(&Cpu::idle),
+             .iowait = passed(&Cpu::iowait),
+             .irq = passed(&Cpu::irq),
+             .softirq = passed(&Cpu::softirq),
+             .steal = passed(&Cpu::steal),
+             .guest = passed(&Cpu::guest),
+             .guest_nice = passed(&Cpu::guest_nice)};
+}
+
 MachineUsage::Stall since(const MachineUsage::Stall& first, const MachineUsage::Stall& now) {
   return {.some = since(first.some, now.some), .full = since(first.full, now.full)};
 }
@@ -50,6 +69,7 @@ Duration idle_time(const SystemSample::Cpu& cpu) { return sum({cpu.idle, cpu.iow
 MachineSpan::Totals MachineSpan::totals_of(const SystemSample& sample) {
   Totals totals{.busy = std::nullopt,
                 .idle = std::nullopt,
+                .cpu_times = sample.cpu,
                 .cpu = stall_of(sample.cpu_pressure),
                 .memory = stall_of(sample.memory_pressure),
                 .io = stall_of(sample.io_pressure)};
@@ -66,6 +86,7 @@ void MachineSpan::observe(const SystemSample& sample) {
   const Totals now = totals_of(sample);
   usage_.cpu_usage = since(first_.busy, now.busy);
   usage_.cpu_idle = since(first_.idle, now.idle);
+  usage_.cpu = since(first_.cpu_times, now.cpu_times);
   usage_.cpu_stall = since(first_.cpu, now.cpu);
   usage_.memory_stall = since(first_.memory, now.memory);
   usage_.io_stall = since(first_.io, now.io);

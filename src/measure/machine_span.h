@@ -28,6 +28,7 @@ class MachineSpan {
  private:
   struct Totals {
     std::optional<Duration> busy, idle;
+    std::optional<SystemSample::Cpu> cpu_times;
     MachineUsage::Stall cpu, memory, io;
   };
   static Totals totals_of(const SystemSample& sample);

@@ -18,11 +18,11 @@ std::optional<PressureLine> parse_fields(std::string_view fields) {
       line.total = from_us(*total);
       has_total = true;
     } else if (key == "avg10") {
-      line.avg10 = to_double(value).value_or(0);
+      line.avg10 = to_double(value);
     } else if (key == "avg60") {
-      line.avg60 = to_double(value).value_or(0);
+      line.avg60 = to_double(value);
     } else if (key == "avg300") {
-      line.avg300 = to_double(value).value_or(0);
+      line.avg300 = to_double(value);
     }
   }
   if (!has_total) return std::nullopt;

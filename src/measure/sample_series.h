@@ -13,7 +13,7 @@ namespace plimsoll::measure {
 // Stall time of at least one task as seconds; absent without pressure.
 inline std::optional<double> stalled_seconds(const std::optional<Pressure>& pressure) {
   if (!pressure || !pressure->some) return std::nullopt;
-  return std::chrono::duration<double>(pressure->some->total).count();
+  return to_seconds(pressure->some->total);
 }
 
 // Of a job: the highest memory, used and processes; the steepest CPU time and stalls.
@@ -33,7 +33,7 @@ struct JobTraits {
   static constexpr std::size_t kCounters = 4;
   static std::array<std::optional<double>, kCounters> counters(const Sample& sample) {
     const auto usage = sample.cpu.usage;
-    return {usage ? std::optional(std::chrono::duration<double>(*usage).count()) : std::nullopt,
+    return {usage ? std::optional(to_seconds(*usage)) : std::nullopt,
             stalled_seconds(sample.cpu.pressure), stalled_seconds(sample.memory.pressure),
             stalled_seconds(sample.io.pressure)};
   }
@@ -49,9 +49,8 @@ struct SystemTraits {
   static std::array<std::optional<double>, kGauges> gauges(const SystemSample& sample) {
     const auto available = sample.meminfo.find("MemAvailable");
     const auto running = sample.processes_running;
-    return {available != sample.meminfo.end()
-                ? std::optional(-static_cast<double>(available->second.count))
-                : std::nullopt,
+    return {available != sample.meminfo.end() ? std::optional(-to_double(available->second))
+                                              : std::nullopt,
             running ? std::optional(static_cast<double>(*running)) : std::nullopt};
   }
 
@@ -64,7 +63,7 @@ struct SystemTraits {
  private:
   static std::optional<double> busy_seconds(const SystemSample& sample) {
     if (!sample.cpu) return std::nullopt;
-    return std::chrono::duration<double>(busy_time(*sample.cpu)).count();
+    return to_seconds(busy_time(*sample.cpu));
   }
 };
 using SystemSeries = Series<SystemSample, SystemTraits>;

@@ -138,7 +138,7 @@ class Series {
     if (!last_ || t == Traits::time_of(last_->point)) return;
     const auto before = Traits::counters(last_->point);
     const auto after = Traits::counters(added.point);
-    const double seconds = std::chrono::duration<double>(t - Traits::time_of(last_->point)).count();
+    const double seconds = to_seconds(t - Traits::time_of(last_->point));
     for (std::size_t i = 0; i < Traits::kCounters; ++i) {
       if (!before[i] || !after[i]) continue;
       const double rate = (*after[i] - *before[i]) / seconds;

@@ -15,9 +15,9 @@ namespace plimsoll::measure {
 
 // One line of a pressure file: averages in per cent of wall time, and the running total.
 struct PressureLine {
-  double avg10 = 0;
-  double avg60 = 0;
-  double avg300 = 0;
+  std::optional<double> avg10{};
+  std::optional<double> avg60{};
+  std::optional<double> avg300{};
   Duration total{};
   bool operator==(const PressureLine&) const = default;
 };
@@ -76,6 +76,8 @@ struct MemoryUsage {
   std::optional<Bytes> current{};  // everything charged, clean page cache too
   std::optional<Bytes> used{};     // what can't be dropped (the word of the glossary)
   std::optional<Bytes> peak{};
+  // The highest `used` that a look has found, where no counter tells the peak: process mode.
+  std::optional<Bytes> sampled_peak{};
   std::optional<Bytes> swap_current{};
   std::optional<Bytes> swap_peak{};  // v2 only
   std::optional<Bytes> max{};        // the group's own limit, if it has one
@@ -137,6 +139,9 @@ struct JobUsage {
   Sample totals;                // the last look: counters and peaks of the whole attempt
   MemoryStat stat_at_peak;      // memory.stat of the sample with the highest `current`
   std::vector<Sample> samples;  // bounded, in order, extremes kept
+  // Shared memory that was still charged when its last process had ended: files in /dev/shm or
+  // another tmpfs. Absent if there is little or none, or that can't be told.
+  std::optional<Bytes> left{};
   Unavailable unavailable;
 };
 
@@ -163,6 +168,7 @@ struct SystemSample {
 struct MachineUsage {
   std::optional<Duration> cpu_usage{};
   std::optional<Duration> cpu_idle{};
+  std::optional<SystemSample::Cpu> cpu{};  // the same by what it was spent on
   std::optional<Bytes> memory_total{};
   std::optional<Bytes> memory_available_min{};
   struct Stall {

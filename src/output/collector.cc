@@ -231,6 +231,10 @@ void Collector::close(JobId job) {
   post_([relay = relay_.get(), job] { relay->close(job); });
 }
 
+void Collector::stop_waiting_for_room() {
+  post_([relay = relay_.get()] { relay->stop_waiting_for_room(); });
+}
+
 void Collector::drain() {
   post_([relay = relay_.get()] { relay->drain(); });
 }

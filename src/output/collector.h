@@ -124,6 +124,10 @@ class Collector {
   // said of every job that ends without an attempt that was kept; harmless of others.
   void close(JobId job);
 
+  // The run is being killed: from now on what a full disk does not take is lost, and told, instead
+  // of waited for.
+  void stop_waiting_for_room();
+
   // No attempt is opened any more. When all are finished and printed, the callback `drained` comes.
   void drain();
 

@@ -22,6 +22,7 @@ constexpr int kRestReadsMax = 32;
 constexpr const char* kWaitsForRoom =
     "what jobs write waits in their pipes, and they with it, until there is room; PLIMSOLL_TMPDIR "
     "and --results choose other file systems";
+constexpr const char* kLost = "the rest of its output is lost, as the run is being ended";
 constexpr const char* kWaits =
     "what jobs write waits in their pipes, and they with it; it is tried again from time to time";
 
@@ -179,9 +180,24 @@ void Relay::on_grace_over() {
 void Relay::stall(Channel& channel, Error error) {
   channel.watch = {};
   stalled_.push_back(&channel);
-  const char* const consequence = out_of_room(error.code) ? kWaitsForRoom : kWaits;
+  const char* const consequence = !waits_for_room_          ? kLost
+                                  : out_of_room(error.code) ? kWaitsForRoom
+                                                            : kWaits;
   report(channel.attempt->job, std::move(error), consequence);
-  retry_timer_.set(loop::now() + setup_.retry_after);
+  const bool at_once = !waits_for_room_ && channel.stream.held();
+  retry_timer_.set(at_once ? loop::now() : loop::now() + setup_.retry_after);
+}
+
+// What it holds, and what its pipe still has.
+void Relay::lose_held(Channel& channel) {
+  channel.stream.lose_held();
+  end(channel);
+}
+
+void Relay::stop_waiting_for_room() {
+  waits_for_room_ = false;
+  reported_.clear();
+  retry();
 }
 
 void Relay::report(std::optional<JobId> job, Error error, std::string consequence) {
@@ -194,7 +210,12 @@ void Relay::retry() {
   for (Channel* const channel : std::exchange(stalled_, {})) {
     if (channel->stream.held()) {
       if (auto kept = channel->stream.keep_held(setup_.spool); !kept) {
-        stall(*channel, std::move(kept).error());
+        if (waits_for_room_) {
+          stall(*channel, std::move(kept).error());
+        } else {
+          report(channel->attempt->job, std::move(kept).error(), kLost);
+          lose_held(*channel);
+        }
         continue;
       }
       turns_->arrived(*channel);
@@ -262,6 +283,11 @@ bool Relay::flush() {
     return false;
   }
   auto flushed = setup_.printer.flush();
+  if (!flushed && !waits_for_room_) {
+    report(std::nullopt, std::move(flushed).error(), kLost);
+    [[maybe_unused]] const std::string lost = setup_.printer.take();
+    return true;
+  }
   if (!flushed) {
     printer_stalled_ = true;
     retry_timer_.set(loop::now() + setup_.retry_after);

@@ -59,6 +59,7 @@ class Relay {
   void finish(std::uint64_t serial, Disposition disposition, TrafficTold told);
   void close(JobId job);
   void drain();
+  void stop_waiting_for_room();
   // The piece that was handed over is taken, or never will be.
   void on_screen(Result<void> taken);
   void stop() { stopped_ = true; }
@@ -82,6 +83,7 @@ class Relay {
   void take_rest(Attempt& attempt);
 
   void stall(Channel& channel, Error error);
+  void lose_held(Channel& channel);
   void retry();
   void report(std::optional<JobId> job, Error error, std::string consequence);
 
@@ -114,6 +116,7 @@ class Relay {
   bool screen_told_ = false;  // that no piece will follow
   bool screen_lost_ = false;  // what goes there is thrown away
   bool draining_ = false;
+  bool waits_for_room_ = true;  // or loses what a disk does not take
   bool stopped_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace plimsoll::output {
 namespace {
 
 constexpr mode_t kDirectoryPermissions = 0777;  // both less the umask
-constexpr mode_t kFilePermissions = 0666;
+constexpr mode_t kResultPermissions = 0666;
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
@@ -36,7 +36,8 @@ Result<UniqueFd> create_file(int directory, const char* name) {
   if (::unlinkat(directory, name, 0) != 0 && errno != ENOENT) {
     return fail_errno(std::string("replace ") + name);
   }
-  UniqueFd fd(::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFilePermissions));
+  UniqueFd fd(
+      ::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kResultPermissions));
   if (!fd) return fail_errno(std::string("create ") + name);
   return fd;
 }

@@ -59,6 +59,8 @@ class Stream {
   Result<Read> read(Spool& spool, std::span<char> buffer);
   Result<void> keep_held(Spool& spool);
   [[nodiscard]] bool held() const { return held_ != nullptr; }
+  // What is held will not be kept.
+  void lose_held() { held_.reset(); }
 
   // Nothing more is read: closes the files and makes everything whole. Nothing may be held.
   void end(const Form& form);

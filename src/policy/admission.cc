@@ -13,12 +13,27 @@ double doubt_covered(const GovernorConfig& config) {
 
 namespace {
 
+// What one more job must fit below, and with how much doubt covered.
+struct Bar {
+  double line = 0;
+  double z = 0;
+  bool is_spare = false;
+};
+
+Bar bar_of(const Surroundings& around) {
+  if (around.cores_predicted < around.cores * kCoresTaken) {
+    return {.line = around.line, .z = around.z};
+  }
+  return {.line = around.line * kSpareLine, .z = std::max(around.z, kDoubtSpare), .is_spare = true};
+}
+
 std::optional<std::size_t> misfit(const Surroundings& around, const Estimate& candidate) {
   const Demand demand = demand_of(candidate);
   const bool known = is_known(candidate);
+  const Bar bar = bar_of(around);
   for (std::size_t i = 0; i < kHorizonCount; ++i) {
     if (demand.mean[i] + demand.spread[i] < around.line * kNegligible) continue;
-    if (around.outlook.level_with(i, around.z, demand, known) > around.line) return i;
+    if (around.outlook.level_with(i, bar.z, demand, known) > bar.line) return i;
   }
   return std::nullopt;
 }
@@ -26,7 +41,7 @@ std::optional<std::size_t> misfit(const Surroundings& around, const Estimate& ca
 Numbers numbers_of(const Surroundings& around, const Estimate& estimate, std::size_t horizon) {
   return {{"line_bytes", around.line},
           {"used_bytes", around.used},
-          {"horizon_s", words::seconds(kHorizons[horizon])},
+          {"horizon_s", to_seconds(kHorizons[horizon])},
           {"others_then_bytes", around.outlook.level(horizon, around.z)},
           {"with_it_bytes",
            around.outlook.level_with(horizon, around.z, demand_of(estimate), is_known(estimate))},
@@ -123,6 +138,11 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
           " of " + words::bytes(around.line) + " are spoken for " +
           words::ahead(kHorizons[refused.horizon]) + ", and it needs " +
           words::bytes(estimate.peak.mean);
+      if (bar_of(around).is_spare) {
+        holding.reason += "; as " + words::decimal(around.cores_predicted) + " of " +
+                          words::decimal(around.cores) + " cores are taken, " +
+                          words::percent(1 - kSpareLine) + " of the memory are to stay free";
+      }
       break;
     case HoldCause::cores:
       holding.reason = "waits for cores: " + words::decimal(around.cores_predicted) + " of " +

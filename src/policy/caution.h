@@ -14,8 +14,9 @@ inline constexpr double kMarginLeast = 0.03;
 inline constexpr double kMarginEviction = 0.02;
 inline constexpr double kMarginPause = 0.001;
 inline constexpr double kMarginMost = 0.15;
-// Half of what was added is forgotten after so long: the mix of jobs has changed by then.
-inline constexpr Duration kCautionHalfLife = std::chrono::minutes(30);
+// Half of what was added is forgotten after so long: of the order of what long jobs take, as the
+// mix of jobs changes no faster, and long ones lose most.
+inline constexpr Duration kCautionHalfLife = std::chrono::hours(3);
 
 // Learns how much has to stay free on this machine with these jobs: what estimates don't tell, such
 // as a wobble that all jobs share, shows as pauses and evictions.

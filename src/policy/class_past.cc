@@ -11,25 +11,11 @@ namespace {
 constexpr double kCorrelationMin = 0.7;
 constexpr std::size_t kFitRunsMin = 4;
 // How far the figures of a class with a single attempt may mislead, as a share.
-constexpr double kDoubt = 0.3;
+constexpr double kDoubtOfClass = 0.3;
 // A straight line is not believed further away than this from what the class does on average.
-constexpr double kRatioMax = 10;
+constexpr double kTrendRatioMax = 10;
 // Of a job whose load nobody has measured.
 constexpr Belief kCores{1, 0.5};
-
-// With so many attempts that are over, those that run need not stand in any more.
-constexpr std::size_t kEnough = 8;
-// At most so many do; a class needs no more to be known roughly.
-constexpr std::size_t kStandInsMax = 16;
-// And only those that have run for this share of the longest one's time: what has just started
-// tells nothing of the rest.
-constexpr double kStandInShare = 0.25;
-// What is worked out is worked out anew only when a watched attempt has gone on by these shares.
-constexpr double kNewsTime = 0.25;
-constexpr double kNewsPeak = 0.05;
-
-double number(Bytes bytes) { return static_cast<double>(bytes.count); }
-double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
 std::optional<LineFit> explained(const Record& record, const std::vector<Weighted>& figures) {
   std::vector<FitPoint> points;
@@ -48,7 +34,7 @@ double ratio(const LineFit& line, double input) {
   const double mean = line.at(line.mean_input);
   const double here = line.at(input);
   if (mean <= 0 || here <= 0) return 1;
-  return std::clamp(here / mean, 1 / kRatioMax, kRatioMax);
+  return std::clamp(here / mean, 1 / kTrendRatioMax, kTrendRatioMax);
 }
 
 void scale_bytes(Estimate& estimate, const LineFit& line, double input) {
@@ -65,11 +51,12 @@ void scale_time(Estimate& estimate, double factor) {
   const Estimate before = estimate;
   for (std::size_t i = 1; i < kHorizons.size(); ++i) {
     // The moment of the average attempt that this one is at then, between two horizons.
-    const double then = seconds(kHorizons[i]) / factor;
+    const double then = to_seconds(kHorizons[i]) / factor;
     std::size_t after = 1;
-    while (after + 1 < kHorizons.size() && seconds(kHorizons[after]) < then) ++after;
-    const double from = seconds(kHorizons[after - 1]);
-    const double share = std::clamp((then - from) / (seconds(kHorizons[after]) - from), 0.0, 1.0);
+    while (after + 1 < kHorizons.size() && to_seconds(kHorizons[after]) < then) ++after;
+    const double from = to_seconds(kHorizons[after - 1]);
+    const double share =
+        std::clamp((then - from) / (to_seconds(kHorizons[after]) - from), 0.0, 1.0);
     const auto between = [share](double a, double b) { return a + share * (b - a); };
     estimate.survival[i] = between(before.survival[after - 1], before.survival[after]);
     estimate.ahead[i] = {between(before.ahead[after - 1].mean, before.ahead[after].mean),
@@ -84,54 +71,17 @@ void ClassPast::learn(const Experience& experience) {
   summary_.reset();
 }
 
-bool ClassPast::watch(JobId job, const Track& track) {
-  if (track.ran() <= Duration{} || record_.runs().size() >= kEnough) return false;
-  Track& known = watched_[job];
-  if (seconds(track.ran()) < seconds(known.ran()) * (1 + kNewsTime) &&
-      number(track.peak()) < number(known.peak()) * (1 + kNewsPeak)) {
-    return false;
-  }
-  known = track;
-  summary_.reset();
-  return true;
-}
-
-void ClassPast::unwatch(JobId job) {
-  if (watched_.erase(job) > 0) summary_.reset();
-}
-
-Record ClassPast::known() const {
-  Record known = record_;
-  if (record_.runs().size() >= kEnough) return known;
-  Duration longest{};
-  for (const auto& [job, track] : watched_) longest = std::max(longest, track.ran());
-  std::size_t stand_ins = 0;
-  for (const auto& [job, track] : watched_) {
-    if (seconds(track.ran()) < kStandInShare * seconds(longest)) continue;
-    if (++stand_ins > kStandInsMax) break;
-    known.learn({.key = {},
-                 .peak = track.peak(),
-                 .peak_seen = Seen::at_least,
-                 .ran = track.ran(),
-                 .ran_seen = Seen::at_least,
-                 .cores = track.cores(),
-                 .curve = track.course()});
-  }
-  return known;
-}
-
 const ClassPast::Summary& ClassPast::summary() {
   if (summary_) return *summary_;
   summary_.emplace();
-  const Record record = known();
-  const std::vector<Weighted> peaks = peaks_of(record);
-  const std::vector<Weighted> times = seconds_of(record);
-  summary_->peak = explained(record, peaks);
-  summary_->seconds = explained(record, times);
+  const std::vector<Weighted> peaks = peaks_of(record_);
+  const std::vector<Weighted> times = seconds_of(record_);
+  summary_->peak = explained(record_, peaks);
+  summary_->seconds = explained(record_, times);
   Estimate& unstarted = summary_->unstarted;
-  unstarted = forecast(record, BySize{});
-  unstarted.peak = believe(peaks, kDoubt);
-  unstarted.remaining = believe(times, kDoubt);
+  unstarted = forecast(record_, BySize{});
+  unstarted.peak = believe(peaks, kDoubtOfClass);
+  unstarted.remaining = believe(times, kDoubtOfClass);
   if (unstarted.cores.mean <= 0) unstarted.cores = kCores;
   return *summary_;
 }
@@ -140,17 +90,16 @@ Estimate ClassPast::unstarted(std::optional<Bytes> input) {
   const Summary& known = summary();
   Estimate estimate = known.unstarted;
   if (!input) return estimate;
-  if (known.peak) scale_bytes(estimate, *known.peak, number(*input));
-  if (known.seconds) scale_time(estimate, ratio(*known.seconds, number(*input)));
+  if (known.peak) scale_bytes(estimate, *known.peak, to_double(*input));
+  if (known.seconds) scale_time(estimate, ratio(*known.seconds, to_double(*input)));
   return estimate;
 }
 
 Forecast ClassPast::running(std::optional<Bytes> input, const Track& track) {
-  if (record_.runs().empty()) return {.estimate = {}, .likelihood = 0};
   const Summary& known = summary();
   BySize size;
   if (input) {
-    size = {.input = number(*input),
+    size = {.input = to_double(*input),
             .peak = known.peak ? &*known.peak : nullptr,
             .seconds = known.seconds ? &*known.seconds : nullptr};
   }

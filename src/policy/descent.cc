@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/crowding.h"
 #include "policy/victims.h"
 #include "policy/words.h"
 
@@ -17,7 +18,7 @@ Duration dwell_of(const Member& member) {
 Ruling eviction(Fleet& fleet, JobId job, std::string reason, Numbers numbers, Instant now) {
   Member& member = fleet.at(job);
   numbers.emplace_back("job_used_bytes", member.used());
-  numbers.emplace_back("lost_cpu_s", words::seconds(member.sample.cpu));
+  numbers.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
   fleet.condemn(member, now);
   return {.verdict = Evict{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
 }
@@ -40,7 +41,7 @@ void Descent::free_keel(Fleet& fleet, Instant now, std::vector<Ruling>& rulings)
   if (!keel) return;
   Member& member = fleet.at(*keel);
   if (!member.held) return;
-  const double frozen = words::seconds(now - member.since);
+  const double frozen = to_seconds(now - member.since);
   if (!fleet.release(member, now)) return;
   rulings.push_back({.verdict = Thaw{*keel},
                      .reason = "it is the oldest now, which always runs",
@@ -62,7 +63,7 @@ void Descent::descend(Fleet& fleet, const GovernorConfig& config, const Ladder::
 }
 
 void Descent::thaw(Turn& turn, Member& member, std::string reason, Numbers numbers) {
-  numbers.emplace_back("frozen_s", words::seconds(turn.now - member.since));
+  numbers.emplace_back("frozen_s", to_seconds(turn.now - member.since));
   if (!turn.fleet.release(member, turn.now)) return;  // the user still holds it
   turn.rulings.push_back({.verdict = Thaw{member.ready.job},
                           .reason = std::move(reason),
@@ -73,14 +74,14 @@ bool Descent::fits(const Turn& turn, const Member& member, Numbers& numbers) con
   const Demand demand = demand_of(member.estimate);
   const double line = turn.limits.limit - turn.limits.line * kThawCushion;
   // What was pushed out comes back before it does anything.
-  const double extra = static_cast<double>(member.reclaimed.count) + turn.thawed - member.used();
+  const double extra = to_double(member.reclaimed) + turn.thawed - member.used();
   double most = turn.fleet.used() + turn.thawed;
   for (std::size_t i = 0; i < kHorizonCount && kHorizons[i] <= kThawLook; ++i) {
     most = std::max(most, extra + turn.survey.moving.level_with(i, turn.survey.around.z, demand,
                                                                 is_known(member.estimate)));
   }
   // It may go on as it was, until it is frozen again.
-  const double growth = member.slope * words::seconds(kLookMax + kFreezeDelay);
+  const double growth = member.slope * to_seconds(kLookMax + kFreezeDelay);
   most = std::max(most, turn.fleet.used() + turn.thawed + growth);
   numbers = {{"line_bytes", turn.limits.line},
              {"used_bytes", turn.fleet.used()},
@@ -90,10 +91,14 @@ bool Descent::fits(const Turn& turn, const Member& member, Numbers& numbers) con
 }
 
 void Descent::thaw_what_fits(Turn& turn) {
+  std::optional<double> runnable = turn.survey.around.runnable;
   for (Member* member : turn.held) {
     if (turn.now - member->since < dwell_of(*member)) continue;
+    const bool has_cores =
+        !member->for_cores || Crowding::has_room(*member, turn.config.cores, runnable);
     Numbers numbers;
-    if (!fits(turn, *member, numbers)) continue;
+    if (!has_cores || !fits(turn, *member, numbers)) continue;
+    if (runnable) *runnable += member->estimate.cores.mean;
     turn.thawed += std::max(0.0, numbers[2].second - turn.fleet.used() - turn.thawed);
     std::string reason = "there is room again: " + words::bytes(numbers[2].second) +
                          " are expected to be in use with it";
@@ -116,7 +121,7 @@ void Descent::unlock_keel(Turn& turn) {
   if (!keel) return;
   Member& member = turn.fleet.at(*keel);
   if (member.state != MemberState::running || turn.now - member.progressed < kStandStill) return;
-  const double stood = words::seconds(turn.now - member.progressed);
+  const double stood = to_seconds(turn.now - member.progressed);
   const Numbers numbers{{"stood_still_s", stood}, {"used_bytes", turn.fleet.used()}};
   for (Member* held : turn.held) {
     if (!held->held) continue;
@@ -134,15 +139,15 @@ void Descent::unlock_keel(Turn& turn) {
 }
 
 void Descent::end_waste(Turn& turn) {
-  if (!turn.config.may_evict || turn.fleet.dying() > 0) return;
+  if (!turn.config.may_evict || turn.fleet.is_giving_back(turn.now)) return;
   double waste = 0;
   const Member* first = nullptr;
   Duration longest{};
   for (const Member* member : turn.held) {
-    if (!member->held) continue;
+    if (!member->held || member->for_cores) continue;
     if (first == nullptr) first = member;
     longest = std::max<Duration>(longest, turn.now - member->since);
-    waste += member->used() * words::seconds(turn.now - member->since);
+    waste += member->used() * to_seconds(turn.now - member->since);
   }
   const auto keel = turn.fleet.keel();
   if (first == nullptr || !keel || longest < kWasteFrom) return;
@@ -154,7 +159,7 @@ void Descent::end_waste(Turn& turn) {
   double redo = 0;
   for (const JobId job : victims.jobs) {
     const Member& member = turn.fleet.at(job);
-    redo += member.used() * words::seconds(member.sample.ran);
+    redo += member.used() * to_seconds(member.sample.ran);
   }
   if (waste < kWasteFactor * redo) return;
   for (const JobId job : victims.jobs) {

@@ -27,13 +27,11 @@ constexpr double kGuessLikelihood = 0.01;
 // What an evicted attempt had reached, the next one reaches too, and more. A guess.
 constexpr double kBeyondReached = 1.25;
 // How far a user's word on cores is off, as a share.
-constexpr double kCoresSpread = 0.5;
+constexpr double kCoresHintSpread = 0.5;
 // From so many attempts on, of whatever, their mean says more than a constant.
 constexpr std::uint32_t kGlobalMin = 5;
 // How far the next command is from the mean of all, as a share of it.
 constexpr double kGlobalDoubt = 1;
-
-double number(Bytes bytes) { return static_cast<double>(bytes.count); }
 
 Belief blend(const Belief& a, double share, const Belief& b) {
   const double mean = share * a.mean + (1 - share) * b.mean;
@@ -57,10 +55,10 @@ Estimate blend(const Estimate& a, double share, const Estimate& b) {
 
 // An earlier attempt of the same job proves that it needs more than it had reached.
 void raise(Estimate& estimate, Bytes reached) {
-  const double least = number(reached) * kBeyondReached;
+  const double least = to_double(reached) * kBeyondReached;
   if (estimate.peak.mean >= least) return;
   const double factor = estimate.peak.mean > 0 ? least / estimate.peak.mean : 1;
-  estimate.peak = {least, std::max(estimate.peak.spread, least - number(reached))};
+  estimate.peak = {least, std::max(estimate.peak.spread, least - to_double(reached))};
   for (std::size_t i = 1; i < kHorizons.size(); ++i) {
     Belief& ahead = estimate.ahead[i];
     ahead = {ahead.mean * factor, ahead.spread * factor};
@@ -74,7 +72,7 @@ class Estimator::State {
   void learn(const Experience& experience) {
     ++learned_;
     const auto known = classes_.find(experience.key.exact);
-    const bool is_first = known == classes_.end() || known->second.past.attempts() == 0;
+    const bool is_first = known == classes_.end();
     if (is_first && experience.memory_hint && experience.memory_hint->count > 0 &&
         experience.peak_seen == Seen::whole) {
       hints_.learn(*experience.memory_hint, experience.peak);
@@ -84,26 +82,13 @@ class Estimator::State {
     all_.learn(experience);
   }
 
-  bool watch(JobId job, const Key& key, const Track& track) {
-    const auto known = classes_.find(key.exact);
-    if (known == classes_.end() && classes_.size() >= kClassesMax) return false;
-    return classes_[key.exact].past.watch(job, track);
-  }
-
-  void unwatch(JobId job, const Key& key) {
-    if (const auto known = classes_.find(key.exact); known != classes_.end()) {
-      known->second.past.unwatch(job);
-    }
-  }
-
   // The narrowest past that tells something of the key, and what it is called; null: there is none.
   struct Found {
     ClassPast* past = nullptr;
     Basis basis{};
   };
   Found find(const Key& key) {
-    if (const auto found = classes_.find(key.exact);
-        found != classes_.end() && found->second.past.knows()) {
+    if (const auto found = classes_.find(key.exact); found != classes_.end()) {
       return {&found->second.past, Basis::exact};
     }
     if (const auto found = tools_.find(key.tool); found != tools_.end()) {
@@ -130,7 +115,7 @@ class Estimator::State {
       unseen.basis = Basis::global;
       unseen.attempts = all_.attempts();
     }
-    if (facts.cpu_hint) unseen.prior.cores = {*facts.cpu_hint, *facts.cpu_hint * kCoresSpread};
+    if (facts.cpu_hint) unseen.prior.cores = {*facts.cpu_hint, *facts.cpu_hint * kCoresHintSpread};
     return unseen;
   }
 
@@ -168,12 +153,6 @@ Estimator::Estimator(Estimator&&) noexcept = default;
 Estimator& Estimator::operator=(Estimator&&) noexcept = default;
 
 void Estimator::learn(const Experience& experience) { state_->learn(experience); }
-
-bool Estimator::watch(JobId job, const Key& key, const Track& track) {
-  return state_->watch(job, key, track);
-}
-
-void Estimator::unwatch(JobId job, const Key& key) { state_->unwatch(job, key); }
 
 Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
   const auto [past, basis] = state_->find(key);

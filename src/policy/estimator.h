@@ -36,13 +36,6 @@ class Estimator {
   // O(1); the summary of its class is made anew when somebody asks for it.
   void learn(const Experience& experience);
 
-  // A running attempt has shown so much; call it when its estimate is asked for, at least. While
-  // hardly any attempt of its class is over, those that run stand in for them in what is told of
-  // jobs that wait. Gives whether that tells anything new of those. O(log n).
-  bool watch(JobId job, const Key& key, const Track& track);
-  // It runs no more; whoever learns from it says this first. Nothing if it was not watched.
-  void unwatch(JobId job, const Key& key);
-
   // Of a job that has not started. Well under 1 us while its class learns nothing new.
   [[nodiscard]] Estimate estimate(const Key& key, const JobFacts& facts) const;
 

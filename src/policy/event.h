@@ -24,8 +24,8 @@ enum class EventKind : std::uint8_t {
   requeued,   // its attempt is over, another will follow
   ended,      // for good
   failed,     // the world was asked to kill it, over the line
-  alarm,      // memory rises so fast that something is done about it
-  line,       // the line was changed
+  alarm,      // memory has got where something must be done about it
+  line,       // the line was changed, or the cores that the run may plan with
 };
 inline constexpr std::size_t kEventKinds = 13;
 [[nodiscard]] std::string_view name_of(EventKind kind);
@@ -37,6 +37,7 @@ struct Event {
   std::optional<JobId> job{};  // absent: it concerns the whole run
   std::string reason{};
   Numbers numbers{};
+  std::optional<HoldCause> hold{};  // of `held`
 };
 
 }  // namespace plimsoll::policy

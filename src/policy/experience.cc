@@ -11,9 +11,6 @@
 namespace plimsoll::policy {
 namespace {
 
-double number(Bytes bytes) { return static_cast<double>(bytes.count); }
-double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
-
 struct Corner {
   double x = 0;
   double y = 0;
@@ -22,12 +19,12 @@ struct Corner {
 // The course as it counts: half of the width for time as it is, half for its logarithm. So a start
 // of seconds is not lost in a run of hours, nor a late peak in the long time before it.
 std::vector<Corner> corners_of(const std::vector<CurvePoint>& course) {
-  const double end = std::max(seconds(course.back().at), 1.0);
+  const double end = std::max(to_seconds(course.back().at), 1.0);
   std::vector<Corner> corners;
   corners.reserve(course.size());
   for (const CurvePoint& point : course) {
-    const double at = std::max(0.0, seconds(point.at));
-    corners.push_back({at / end + std::log1p(at) / std::log1p(end), number(point.used)});
+    const double at = std::max(0.0, to_seconds(point.at));
+    corners.push_back({at / end + std::log1p(at) / std::log1p(end), to_double(point.used)});
   }
   return corners;
 }

@@ -15,14 +15,12 @@ constexpr Duration kSlopeSpan = std::chrono::milliseconds(5);
 // A job that was not frozen for so long is as if it never had been.
 constexpr Duration kFreezesForgotten = std::chrono::seconds(60);
 
-double seconds(Duration span) { return duration<double>(span).count(); }
-
 // What is believed with so many standard deviations bounds what a job grows by; a job that has got
 // there has proved the belief wrong.
 constexpr double kBoundDoubt = 2;
 
 double rise_of(const Member& member, double used, Duration ahead) {
-  const double rise = member.slope * seconds(ahead);
+  const double rise = member.slope * to_seconds(ahead);
   const Belief& peak = member.estimate.peak;
   const double bound = peak.mean + kBoundDoubt * peak.spread - used;
   return is_known(member.estimate) && bound > 0 ? std::min(rise, bound) : rise;
@@ -36,7 +34,7 @@ double Member::lost_work() const {
   // A job that waits for the network loses time, if no CPU; a tenth of a core stands for that.
   constexpr double kCoresOfWaiting = 0.1;
   constexpr double kLeast = 0.001;
-  return std::max({seconds(sample.cpu), seconds(sample.ran) * kCoresOfWaiting, kLeast});
+  return std::max({to_seconds(sample.cpu), to_seconds(sample.ran) * kCoresOfWaiting, kLeast});
 }
 
 void Fleet::start(const Ready& ready, const Estimate& estimate, Instant now) {
@@ -59,7 +57,7 @@ void Fleet::set_rise(Member& member, double rise) {
 }
 
 void Fleet::set_used(Member& member, Bytes used) {
-  const double change = static_cast<double>(used.count) - member.used();
+  const double change = to_double(used) - member.used();
   member.sample.used = used;
   changed_ += change;
   members_used_ += change;
@@ -70,13 +68,12 @@ void Fleet::observe(Member& member, const JobSample& sample, Instant now) {
   if (sample.cpu > member.sample.cpu || sample.io > member.sample.io) member.progressed = now;
   if (span >= kSlopeSpan) {
     const double before = member.used();
-    const double slope =
-        std::max(0.0, (static_cast<double>(sample.used.count) - before) / seconds(span));
+    const double slope = std::max(0.0, (to_double(sample.used) - before) / to_seconds(span));
     // Rises at once, falls by half with each look: growth that pauses may go on.
     member.slope = std::max(slope, (slope + member.slope) / 2);
     const Duration ahead = std::min(span, kLookMax) + kFreezeDelay;
     if (member.state == MemberState::running) {
-      set_rise(member, rise_of(member, static_cast<double>(sample.used.count), ahead));
+      set_rise(member, rise_of(member, to_double(sample.used), ahead));
     }
   }
   set_used(member, sample.used);
@@ -90,8 +87,9 @@ void Fleet::expect(Member& member, const Estimate& estimate, Instant now) {
 }
 
 void Fleet::observe(const MachineSample& sample) {
-  pool_used_ = static_cast<double>(sample.pool_used.count);
+  pool_used_ = sample.pool_used ? static_cast<double>(sample.pool_used->count) : members_used_;
   changed_ = 0;
+  freed_until_.reset();
 }
 
 void Fleet::leave(JobId job) {
@@ -99,7 +97,10 @@ void Fleet::leave(JobId job) {
   set_rise(member, 0);
   set_used(member, Bytes{});
   if (member.state == MemberState::frozen) --frozen_;
-  if (member.state == MemberState::dying) --dying_;
+  if (member.state == MemberState::dying) {
+    --dying_;
+    freed_until_ = member.since + kDeathMax;
+  }
   if (member.held) --held_;
   by_age_.erase({member.started, job});
   members_.erase(job);
@@ -121,7 +122,7 @@ bool Fleet::go_on(Member& member, Instant now) {
   member.estimated_at += now - std::max(member.since, member.estimated_at);
   member.since = member.progressed = now;
   // What was pushed out comes back before the next look.
-  set_rise(member, static_cast<double>(member.reclaimed.count));
+  set_rise(member, to_double(member.reclaimed));
   member.reclaimed = {};
   --frozen_;
   return true;
@@ -140,7 +141,7 @@ bool Fleet::hold(Member& member, Instant now) {
 
 bool Fleet::release(Member& member, Instant now) {
   if (!member.held) return false;
-  member.held = false;
+  member.held = member.for_cores = false;
   --held_;
   return go_on(member, now);
 }
@@ -161,7 +162,7 @@ void Fleet::condemn(Member& member, Instant now) {
   if (member.state == MemberState::dying) return;
   if (member.state == MemberState::frozen) --frozen_;
   if (member.held) --held_;
-  member.held = false;
+  member.held = member.for_cores = false;
   member.state = MemberState::dying;
   member.since = now;
   set_rise(member, 0);
@@ -190,6 +191,13 @@ std::optional<JobId> Fleet::keel() const {
     if (member.state != MemberState::dying && !member.paused) return job;
   }
   return std::nullopt;
+}
+
+bool Fleet::is_giving_back(Instant now) const {
+  if (freed_until_ && now < *freed_until_) return true;
+  if (dying_ == 0) return false;
+  return std::any_of(members_.begin(), members_.end(),
+                     [now](const auto& entry) { return entry.second.is_leaving(now); });
 }
 
 double Fleet::used() const { return std::max(0.0, pool_used_ + changed_); }

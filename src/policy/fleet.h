@@ -20,17 +20,23 @@ enum class MemberState : std::uint8_t {
   dying,   // killed, its memory not back yet
 };
 
+// Killed memory is back within 30 ms and the time to free its pages (10 GiB: half a second). What
+// is not gone by then hangs in the kernel, or was only asked to end: its memory counts as in use
+// until its group is empty, and nobody waits for it.
+inline constexpr Duration kDeathMax = std::chrono::seconds(1);
+
 // One attempt that has started and is not over.
 struct Member {
   Ready ready;
   Instant started{};
   MemberState state = MemberState::running;
-  Instant since{};       // in this state
-  bool held = false;     // frozen by the governor
-  bool paused = false;   // frozen by the user
-  unsigned freezes = 0;  // by the governor, one soon after the other
-  Instant calm_from{};   // thawed by right of way: not frozen again before
-  Bytes reclaimed{};     // asked to be pushed out since it was frozen
+  Instant since{};         // in this state
+  bool held = false;       // frozen by the governor
+  bool for_cores = false;  // and that for want of cores, not of memory
+  bool paused = false;     // frozen by the user
+  unsigned freezes = 0;    // by the governor, one soon after the other
+  Instant calm_from{};     // thawed by right of way: not frozen again before
+  Bytes reclaimed{};       // asked to be pushed out since it was frozen
 
   Estimate estimate;  // of what is to come, as of estimated_at
   Instant estimated_at{};
@@ -43,8 +49,12 @@ struct Member {
   double rise = 0;         // bytes by which it may grow until a freeze would take hold
   Instant progressed{};    // when CPU or I/O was last seen to move
 
+  // Killed, and its memory is about to come back.
+  [[nodiscard]] bool is_leaving(Instant now) const {
+    return state == MemberState::dying && now < since + kDeathMax;
+  }
   [[nodiscard]] bool has_right_of_way() const { return ready.lost >= kEvictionsMax; }
-  [[nodiscard]] double used() const { return static_cast<double>(sample.used.count); }
+  [[nodiscard]] double used() const { return to_double(sample.used); }
   // Bytes that it is believed to need beyond what it has.
   [[nodiscard]] double need() const;
   // CPU seconds that its death would throw away; never 0.
@@ -94,6 +104,9 @@ class Fleet {
   [[nodiscard]] std::size_t frozen() const { return frozen_; }
   [[nodiscard]] std::size_t held() const { return held_; }  // frozen by the governor
   [[nodiscard]] std::size_t dying() const { return dying_; }
+  // Memory is on its way back: somebody is leaving, or has left and the pool was not looked at
+  // since, so that nobody knows how much came.
+  [[nodiscard]] bool is_giving_back(Instant now) const;
 
   // Bytes of the pool that can't be dropped, now.
   [[nodiscard]] double used() const;
@@ -113,6 +126,8 @@ class Fleet {
   std::size_t frozen_ = 0, held_ = 0, dying_ = 0;
   double pool_used_ = 0;  // at the last look at the machine
   double changed_ = 0;    // by the members since
+  // Somebody who was killed has left since; till then, if nobody looks.
+  std::optional<Instant> freed_until_;
   double members_used_ = 0;
   double rise_ = 0;
 };

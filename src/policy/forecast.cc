@@ -39,9 +39,6 @@ constexpr double kAsLongAgain = 2;
 constexpr std::size_t kGuidesMax = 32;
 constexpr double kNegligible = 0.01;
 
-double number(Bytes bytes) { return static_cast<double>(bytes.count); }
-double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
-
 // A past attempt at some pace, taken as the course that the one at hand follows.
 struct Guide {
   const Run* run = nullptr;
@@ -91,9 +88,9 @@ struct Guides {
 Guides guides_of(const Record& record, const BySize& size, const Track* track) {
   const bool any_whole = std::any_of(record.runs().begin(), record.runs().end(),
                                      [](const Run& run) { return run.ran_seen == Seen::whole; });
-  const double ran = track != nullptr ? seconds(track->ran()) : 0;
-  const double used = track != nullptr ? number(track->used()) + kNoiseBytes : 0;
-  const double peak = track != nullptr ? number(track->peak()) + kNoiseBytes : 0;
+  const double ran = track != nullptr ? to_seconds(track->ran()) : 0;
+  const double used = track != nullptr ? to_double(track->used()) + kNoiseBytes : 0;
+  const double peak = track != nullptr ? to_double(track->peak()) + kNoiseBytes : 0;
   Guides guides;
   guides.all.reserve(record.runs().size() * kPaces.size());
   double before = 0;
@@ -165,10 +162,10 @@ Estimate combine(std::vector<Guide>& guides, std::size_t runs, const Track* trac
   estimate.peak = peak.belief(doubt);
   estimate.remaining = left.belief(doubt);
   if (cores.weight > 0) estimate.cores = cores.belief(doubt);
-  const double ran = track != nullptr ? seconds(track->ran()) : 0;
+  const double ran = track != nullptr ? to_seconds(track->ran()) : 0;
   const double wobble = track != nullptr ? track->wobble() : 0;
   for (std::size_t h = 0; h < kHorizons.size(); ++h) {
-    const double ahead = seconds(kHorizons[h]);
+    const double ahead = to_seconds(kHorizons[h]);
     const double forgotten = gone_by(ahead, kOffSeconds);
     Sum used;
     for (Guide& guide : guides) {

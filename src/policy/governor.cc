@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "policy/admission.h"
 #include "policy/caution.h"
+#include "policy/crowding.h"
 #include "policy/descent.h"
 #include "policy/fleet.h"
 #include "policy/ladder.h"
@@ -28,7 +29,7 @@ constexpr std::size_t kBackfillDepth = 64;
 
 class Governor::State {
  public:
-  explicit State(GovernorConfig config) : config_(config) {
+  explicit State(GovernorConfig config) : config_(config), cores_(config.cores) {
     PLIMSOLL_CHECK(config_.cores > 0 && config_.jobs_max >= 1);
     set_limits();
   }
@@ -39,15 +40,18 @@ class Governor::State {
   std::vector<Ruling> rule(Instant now, unsigned starts_max);
 
   GovernorConfig config_;
+  double cores_;  // that this run may plan with; the machine has config_.cores
   Waiting waiting_;
   Fleet fleet_;
   Ladder ladder_;
   Descent descent_;
   Pacing pacing_;
   Caution caution_;
+  Crowding crowding_;
   Reservation reservation_;
   Processors processors_;
-  std::optional<MachineSample> machine_;
+  std::optional<double>
+      machine_limit_;  // bytes that the pool may have by what the machine has left
   Ladder::Limits limits_;
   std::optional<Holding> holding_;
   std::optional<Instant> next_wake_;
@@ -79,19 +83,18 @@ struct Governor::State::Round {
 };
 
 void Governor::State::set_limits() {
-  limits_.line = limits_.limit = static_cast<double>(config_.line.count);
-  if (machine_ && machine_->available) {
-    const double others = static_cast<double>(machine_->pool_used.count) +
-                          static_cast<double>(machine_->available->count) -
-                          static_cast<double>(config_.reserve.count);
-    limits_.limit = std::clamp(others, 0.0, limits_.line);
-  }
+  limits_.line = limits_.limit = to_double(config_.line);
+  if (machine_limit_) limits_.limit = std::clamp(*machine_limit_, 0.0, limits_.line);
 }
 
 void Governor::State::look(const MachineSample& sample, Instant now) {
   processors_.observe(sample, now);
-  machine_ = sample;
   fleet_.observe(sample);
+  machine_limit_.reset();
+  if (sample.available) {
+    machine_limit_ =
+        fleet_.used() + static_cast<double>(sample.available->count) - to_double(config_.reserve);
+  }
   set_limits();
 }
 
@@ -104,7 +107,7 @@ void Governor::State::settle(Member& member) {
 
 bool Governor::State::is_calm(Instant now) const {
   const auto trouble = ladder_.last_trouble();
-  return (!trouble || now >= *trouble + kCalm) && fleet_.dying() == 0;
+  return (!trouble || now >= *trouble + kCalm) && !fleet_.is_giving_back(now);
 }
 
 std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
@@ -120,6 +123,7 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
     changed_ = false;
     Survey seen =
         survey(fleet_, config_, limits_, caution_.margin(now), processors_, now, waiting_);
+    seen.around.cores = cores_;
     descent_.descend(fleet_, config_, limits_, seen, now, rulings);
     admit(now, starts_max, seen, rulings);
   }
@@ -127,6 +131,7 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
     if (std::holds_alternative<Evict>(ruling.verdict)) caution_.evicted(now);
     if (std::holds_alternative<Freeze>(ruling.verdict)) caution_.paused(now);
   }
+  if (config_.may_pause) crowding_.relieve(fleet_, config_.cores, processors_, now, rulings);
   if (waiting_.size() == 0) holding_.reset();
   set_wake(now);
   return rulings;
@@ -234,6 +239,8 @@ void Governor::expect(Kind kind, const Estimate& estimate) {
   state_->changed_ = true;
 }
 
+void Governor::forget(Kind kind) { state_->waiting_.forget(kind); }
+
 void Governor::enter(const Ready& job, Instant now) {
   state_->waiting_.enter(job, now);
   state_->changed_ = true;
@@ -298,8 +305,10 @@ std::vector<Ruling> Governor::rule(Instant now, unsigned starts_max) {
 std::optional<Instant> Governor::next_wake() const { return state_->next_wake_; }
 const std::optional<Holding>& Governor::holding() const { return state_->holding_; }
 
-void Governor::set_line(Bytes line) {
-  state_->config_.line = line;
+void Governor::set_share(const Share& share) {
+  PLIMSOLL_CHECK(share.cores > 0);
+  state_->config_.line = share.line;
+  state_->cores_ = share.cores;
   state_->set_limits();
   state_->changed_ = true;
 }
@@ -310,6 +319,7 @@ void Governor::set_jobs_max(unsigned jobs_max) {
   state_->changed_ = true;
 }
 
+double Governor::cores() const { return state_->cores_; }
 const GovernorConfig& Governor::config() const { return state_->config_; }
 
 bool Governor::is_frozen(JobId job) const {
@@ -318,7 +328,7 @@ bool Governor::is_frozen(JobId job) const {
 }
 
 std::optional<JobId> Governor::keel() const { return state_->fleet_.keel(); }
-Bytes Governor::used() const { return {static_cast<std::uint64_t>(state_->fleet_.used())}; }
+Bytes Governor::used() const { return to_bytes(state_->fleet_.used()); }
 std::size_t Governor::running() const { return state_->fleet_.size(); }
 std::size_t Governor::frozen() const { return state_->fleet_.frozen(); }
 std::size_t Governor::waiting() const { return state_->waiting_.size(); }

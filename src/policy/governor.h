@@ -11,6 +11,7 @@
 #include "policy/estimate.h"
 #include "policy/observation.h"
 #include "policy/ruling.h"
+#include "policy/share.h"
 
 namespace plimsoll::policy {
 
@@ -62,6 +63,9 @@ class Governor {
   // again when more is known. O(log n).
   void expect(Kind kind, const Estimate& estimate);
 
+  // No job of this kind waits or runs: it need not be known any more.
+  void forget(Kind kind);
+
   // A job could run now and waits for its admission. O(log n).
   void enter(const Ready& job, Instant now);
   // The waiting job will not run (now). O(log n).
@@ -95,7 +99,10 @@ class Governor {
   // start. As of the last rule().
   [[nodiscard]] const std::optional<Holding>& holding() const;
 
-  void set_line(Bytes line);
+  // What this run may plan with from now on. How idle or crowded the machine is goes by all of its
+  // cores, those of the configuration.
+  void set_share(const Share& share);
+  [[nodiscard]] double cores() const;  // of that share
   void set_jobs_max(unsigned jobs_max);
   [[nodiscard]] const GovernorConfig& config() const;
 

@@ -12,7 +12,7 @@ constexpr double kCalmSeconds = 6;
 // The doubt is given up far more slowly than the mean: what comes late is what hurts.
 constexpr double kDoubtCalmSeconds = 60;
 // The share of the prior's spread that stays however calm the job is.
-constexpr double kDoubtLeft = 0.2;
+constexpr double kDoubtLeftOfGuess = 0.2;
 // A rise goes on for so many times as long as it has: once again while the prior is not exceeded,
 // three times once it is by kExceeded, when all that is known of the job is that it grows.
 constexpr double kGrowsAgain = 1;
@@ -27,22 +27,20 @@ constexpr double kWobble = 0.05;
 // How soon a job without a past is expected to have what it will have.
 constexpr double kRiseSeconds = 15;
 
-double number(Bytes bytes) { return static_cast<double>(bytes.count); }
-double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
-
 Belief peak_of(const Prior& prior, const Track& track) {
-  const double peak = number(track.peak());
-  const double calm = seconds(track.calm()) / kCalmSeconds;
+  const double peak = to_double(track.peak());
+  const double calm = to_seconds(track.calm()) / kCalmSeconds;
   const double trust = std::exp(-calm * calm);
   const double from_prior = trust * std::max(0.0, prior.peak.mean - peak);
   const double beyond = prior.peak.mean > 0 ? peak / prior.peak.mean - 1 : kExceeded;
   const double goes_on =
       kGrowsAgain + (kGrowsOn - kGrowsAgain) * std::clamp(beyond / kExceeded, 0.0, 1.0);
   const double rising =
-      std::max(seconds(track.rising()), std::min(seconds(track.ran()), kCreepSeconds));
+      std::max(to_seconds(track.rising()), std::min(to_seconds(track.ran()), kCreepSeconds));
   const double from_growth = std::max(0.0, track.growth()) * rising * goes_on;
   const double doubt =
-      kDoubtLeft + (1 - kDoubtLeft) * std::exp(-seconds(track.calm()) / kDoubtCalmSeconds);
+      kDoubtLeftOfGuess +
+      (1 - kDoubtLeftOfGuess) * std::exp(-to_seconds(track.calm()) / kDoubtCalmSeconds);
   return {peak + std::max(from_prior, from_growth),
           std::hypot(doubt * prior.peak.spread, kGrowthDoubt * from_growth, kWobble * peak)};
 }
@@ -52,7 +50,7 @@ void fill_course(Estimate& estimate, double used, double growth) {
   const double rise = std::max(0.0, estimate.peak.mean - used);
   const double slope = std::max(growth, rise / kRiseSeconds);
   for (std::size_t i = 0; i < kHorizons.size(); ++i) {
-    const double ahead = seconds(kHorizons[i]);
+    const double ahead = to_seconds(kHorizons[i]);
     const double share = rise > 0 ? 1 - std::exp(-slope * ahead / rise) : 0;
     const double doubt = 1 - std::exp(-ahead / kRiseSeconds);
     estimate.ahead[i] = {used + share * rise,
@@ -76,7 +74,7 @@ Estimate guess(const Prior& prior) {
 Estimate guess(const Prior& prior, const Track& track) {
   if (!track.has_samples()) return guess(prior);
   Estimate estimate{};
-  const double ran = seconds(track.ran());
+  const double ran = to_seconds(track.ran());
   estimate.peak = peak_of(prior, track);
   // The load of its first seconds tells little, that of a minute nearly all.
   constexpr double kLoadSeconds = 10;
@@ -85,7 +83,7 @@ Estimate guess(const Prior& prior, const Track& track) {
                     std::max(1 - seen, kWobble) * prior.cores.spread + kWobble};
   const double left = std::max(ran, prior.seconds.mean - ran);
   estimate.remaining = {left, std::max(left, prior.seconds.spread)};
-  fill_course(estimate, number(track.used()), std::max(0.0, track.growth()));
+  fill_course(estimate, to_double(track.used()), std::max(0.0, track.growth()));
   return estimate;
 }
 

@@ -57,6 +57,8 @@ struct JobSpec {
   std::optional<Duration> timeout;
   unsigned retries = 0;  // further attempts after one that failed
   bool restartable = true;
+  // So often it is started again if it is evicted or lost; absent: kLostAttemptsMax.
+  std::optional<unsigned> restarts{};
   std::string uid;                       // "user", "user:group" or numbers; empty: Plimsoll's own
   std::string stdout_path, stderr_path;  // empty: collected by Plimsoll
   std::vector<JobId> needs;              // all lie before or after it in the same run; no cycle

@@ -8,12 +8,6 @@
 #include "policy/words.h"
 
 namespace plimsoll::policy {
-namespace {
-
-Bytes to_bytes(double bytes) { return {static_cast<std::uint64_t>(std::max(bytes, 0.0))}; }
-
-}  // namespace
-
 // What one climb works on.
 struct Ladder::Turn {
   Fleet& fleet;
@@ -63,7 +57,7 @@ void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& lim
     return;
   }
   for (const auto& [job, member] : fleet.members()) {
-    if (member.state == MemberState::dying) turn.dying += member.used();
+    if (member.is_leaving(now)) turn.dying += member.used();
   }
   if (used > limits.limit + tolerance && !over_since_) over_since_ = now;
   if (config.may_pause) freeze_growers(turn);
@@ -111,7 +105,7 @@ void Ladder::keep_way_out(Turn& turn) {
     double free = free_now;
     for (const auto& [job, member] : turn.fleet.members()) {
       if (member.state == MemberState::dying) {
-        free += member.used();
+        if (member.is_leaving(turn.now)) free += member.used();
         continue;
       }
       const double rise = growth || job == turn.keel ? member.rise : 0;
@@ -146,8 +140,7 @@ bool Ladder::reclaim(Turn& turn, double shortage) {
   for (const auto& [started, job] : turn.fleet.by_age()) {
     Member& member = turn.fleet.at(job);
     if (member.state != MemberState::frozen || wanted <= 0) continue;
-    const double amount =
-        std::min(wanted, member.used() - static_cast<double>(member.reclaimed.count));
+    const double amount = std::min(wanted, member.used() - to_double(member.reclaimed));
     if (amount <= 0) continue;
     member.reclaimed += to_bytes(amount);
     wanted -= amount;
@@ -167,7 +160,7 @@ bool Ladder::reclaim(Turn& turn, double shortage) {
 }
 
 void Ladder::evict(Turn& turn, double shortage) {
-  if (turn.fleet.dying() > 0 && round_ && turn.now < *round_ + kRoundDeadline) {
+  if (turn.fleet.is_giving_back(turn.now) && round_ && turn.now < *round_ + kRoundDeadline) {
     next_look_ = *round_ + kRoundDeadline;
     return;
   }
@@ -186,7 +179,7 @@ void Ladder::evict(Turn& turn, double shortage) {
     own.emplace_back("shortage_bytes", shortage);
     own.emplace_back("job_used_bytes", member.used());
     own.emplace_back("admitted_with_bytes", member.promised);
-    own.emplace_back("lost_cpu_s", words::seconds(member.sample.cpu));
+    own.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
     const double over = member.used() - member.promised;
     turn.rulings.push_back(
         {.verdict = Evict{job},

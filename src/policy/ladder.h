@@ -19,9 +19,8 @@ inline constexpr double kTolerance = 0.01;
 // What an eviction frees beyond the shortage, as a share of it, so that the next one is not needed
 // at once; the cushion comes on top.
 inline constexpr double kEvictionBuffer = 0.05;
-// Killed memory is back within 30 ms and the time to free its pages (10 GiB: half a second); after
-// this the next victims are chosen without waiting for it.
-inline constexpr Duration kRoundDeadline = std::chrono::seconds(1);
+// So long after a round of evictions the next victims are chosen without waiting for its memory.
+inline constexpr Duration kRoundDeadline = kDeathMax;
 // How long a job that all others stand still for may be past the line before it fails: its memory
 // may fall again, but the line must hold within a second.
 inline constexpr Duration kOverLineGrace = std::chrono::milliseconds(500);

@@ -28,7 +28,10 @@ struct StallShares {
 
 // One look at the machine and the pool.
 struct MachineSample {
-  Bytes pool_used{};                 // bytes of the pool that can't be dropped
+  // Bytes of the pool that can't be dropped; absent where the host can't tell, and then what its
+  // jobs have together stands in. The pool's own count is never the smaller truth: it has what jobs
+  // that ended have left in shared memory as well.
+  std::optional<Bytes> pool_used{};
   std::optional<Bytes> available{};  // MemAvailable of the whole machine
   // Runnable tasks, the running ones included; absent where the host can't tell.
   std::optional<std::uint64_t> runnable{};

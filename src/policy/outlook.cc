@@ -8,8 +8,6 @@ namespace {
 
 double square(double x) { return x * x; }
 
-double seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
-
 double between(double a, double b, double share) { return a + (b - a) * share; }
 
 // What the estimate says of the moment `at` after it was made.
@@ -24,7 +22,8 @@ Reading read(const Estimate& estimate, Duration at) {
   if (high == kHorizonCount) {
     return {estimate.ahead[low].mean, square(estimate.ahead[low].spread), estimate.survival[low]};
   }
-  const double share = seconds(at - kHorizons[low]) / seconds(kHorizons[high] - kHorizons[low]);
+  const double share =
+      to_seconds(at - kHorizons[low]) / to_seconds(kHorizons[high] - kHorizons[low]);
   return {between(estimate.ahead[low].mean, estimate.ahead[high].mean, share),
           between(square(estimate.ahead[low].spread), square(estimate.ahead[high].spread), share),
           between(estimate.survival[low], estimate.survival[high], share)};

@@ -8,6 +8,9 @@
 #include <span>
 #include <utility>
 
+#include "base/text.h"
+#include "policy/among.h"
+
 namespace plimsoll::policy {
 namespace {
 
@@ -40,13 +43,6 @@ constexpr auto kPreparing = std::to_array<std::string_view>(
     {"cd", "set", "export", "source", ".", "ulimit", "umask", "module", "mkdir", ":", "true"});
 // How deep `sh -c` within `sh -c` is looked into; beyond, the shell is the program.
 constexpr int kNestingMax = 8;
-
-template <std::size_t N>
-bool among(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
 

@@ -9,7 +9,7 @@
 namespace plimsoll::policy {
 namespace {
 
-std::string seconds(Duration wait) {
+std::string seconds_text(Duration wait) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(wait).count()) + " s";
 }
 
@@ -43,9 +43,10 @@ void Queue::enter(const JobSpec& spec) {
   job.name = spec.name;
   job.priority = spec.priority;
   job.retries = spec.retries;
-  job.restartable = spec.restartable;
+  job.restarts = spec.restartable ? spec.restarts.value_or(kLostAttemptsMax) : 0;
   job.timeout = spec.timeout;
   ++tally_.entered;
+  PLIMSOLL_CHECK(spec.needs.empty() || config_.ended == Ended::remembered);
   for (const JobId need : spec.needs) {
     const auto ended = ended_.find(need);
     if (ended == ended_.end()) {
@@ -85,7 +86,9 @@ std::optional<Requeue> Queue::leave(JobId id, const AttemptEnd& attempt, Instant
       return again;
     }
   }
-  if (success) succeeded_wall_.add(attempt.wall);
+  if (success && std::holds_alternative<MedianPercent>(config_.timeout)) {
+    succeeded_wall_.add(attempt.wall);
+  }
   end_job(id, success ? End::succeeded : End::failed, describe(attempt));
   count_ended(success);
   return std::nullopt;
@@ -94,24 +97,25 @@ std::optional<Requeue> Queue::leave(JobId id, const AttemptEnd& attempt, Instant
 std::optional<Requeue> Queue::requeue(Job& job, const AttemptEnd& attempt, Instant now) const {
   const bool lost = was_lost(attempt.outcome);
   if (lost) {
-    if (!job.restartable || job.lost >= kLostAttemptsMax) return std::nullopt;
+    if (job.lost >= job.restarts) return std::nullopt;
     ++job.lost;
   } else {
     if (!may_retry(attempt) || job.failures >= job.retries) return std::nullopt;
     ++job.failures;
   }
   const unsigned used = lost ? job.lost : job.failures;
-  const unsigned bound = lost ? kLostAttemptsMax : job.retries;
+  const unsigned bound = lost ? job.restarts : job.retries;
   const Duration wait = backoff_after(used);
   return Requeue{.not_before = now + wait,
                  .reason = "attempt " + std::to_string(job.attempts) + " " + describe(attempt) +
                            "; " + (lost ? "restart " : "retry ") + std::to_string(used) + " of " +
-                           std::to_string(bound) + " in " + seconds(wait)};
+                           std::to_string(bound) + " in " + seconds_text(wait)};
 }
 
 void Queue::end_job(JobId id, End end, std::string why) {
   const auto job = jobs_.extract(id);
-  ended_.emplace(id, Ended{.name = job.mapped().name, .end = end, .why = std::move(why)});
+  if (config_.ended == Ended::forgotten) return;
+  ended_.emplace(id, Past{.name = job.mapped().name, .end = end, .why = std::move(why)});
   const auto waiting = dependents_.extract(id);
   if (waiting.empty()) return;
   for (const JobId dependent : waiting.mapped()) {
@@ -146,6 +150,7 @@ void Queue::set_jobs_max(unsigned jobs_max) {
 std::vector<Decision> Queue::settle(Instant now) {
   std::vector<Decision> decisions;
   skip_doomed(decisions);
+  end_withdrawn(decisions);
   if (stop_) {
     cancel_running(decisions);
     end_unstarted(decisions);
@@ -179,7 +184,7 @@ std::vector<JobId> Queue::take_ready() {
 void Queue::skip_doomed(std::vector<Decision>& decisions) {
   for (std::size_t i = 0; i < doomed_.size(); ++i) {
     const auto [id, failed_need] = doomed_[i];
-    const Ended& need = ended_.at(failed_need);
+    const Past& need = ended_.at(failed_need);
     const bool skipped = need.end == End::skipped;
     decisions.push_back({Skip{id}, "not started: it needs " + need.name + ", which " +
                                        (skipped ? "was skipped: " : "") + need.why});
@@ -206,16 +211,39 @@ void Queue::end_unstarted(std::vector<Decision>& decisions) {
   for (const auto& [id, job] : jobs_) {
     if (job.state != State::running) waiting.push_back(id);
   }
-  for (const JobId id : waiting) {
-    if (find(id).attempts == 0) {
-      decisions.push_back({Skip{id}, "not started: " + stop_->reason});
-    } else {
-      decisions.push_back({GiveUp{id}, "not tried again: " + stop_->reason});
-    }
-    end_job(id, End::skipped, stop_->reason);
-  }
+  for (const JobId id : waiting) end_waiting(id, stop_->reason, decisions);
   // What end_job() has doomed on the way has had its own decision by now.
   doomed_.clear();
+}
+
+void Queue::end_waiting(JobId id, const std::string& reason, std::vector<Decision>& decisions) {
+  if (find(id).attempts == 0) {
+    decisions.push_back({Skip{id}, "not started: " + reason});
+  } else {
+    decisions.push_back({GiveUp{id}, "not tried again: " + reason});
+  }
+  end_job(id, End::skipped, reason);
+}
+
+void Queue::withdraw(JobId id, std::string reason) {
+  PLIMSOLL_CHECK(is_waiting(id));
+  withdrawn_.emplace_back(id, std::move(reason));
+}
+
+bool Queue::is_waiting(JobId id) const {
+  const auto found = jobs_.find(id);
+  return found != jobs_.end() && found->second.state != State::running;
+}
+
+void Queue::end_withdrawn(std::vector<Decision>& decisions) {
+  for (const auto& [id, reason] : std::exchange(withdrawn_, {})) {
+    // Withdrawn twice, or skipped for a need.
+    if (!is_waiting(id)) continue;
+    ready_.erase({find(id).priority, id});
+    std::erase_if(backoff_, [job = id](const auto& waiting) { return waiting.second == job; });
+    end_waiting(id, reason, decisions);
+  }
+  skip_doomed(decisions);
 }
 
 unsigned Queue::room(Instant now) const {

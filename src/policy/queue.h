@@ -63,11 +63,16 @@ struct Requeue {
 // with the right of way.
 inline constexpr unsigned kLostAttemptsMax = 4;
 
+// What a queue keeps of a job that has ended: its end, for jobs that need it and may be entered
+// later; or nothing, and no job may need another. For a queue that is never done.
+enum class Ended : std::uint8_t { remembered, forgotten };
+
 struct QueueConfig {
   unsigned jobs_max = 1;  // so many run at once; at least 1
   Duration delay{};       // at least so long from one start to the next
   std::optional<HaltPolicy> halt{};
   TimeoutPolicy timeout{};  // of jobs that have none of their own
+  Ended ended = Ended::remembered;
 };
 
 // The jobs of one run, from their entry to their end, and the decision which of them starts when.
@@ -91,7 +96,7 @@ class Queue {
   // The attempt of a running job is over. Nothing: so is the job. Tried again are an exit code
   // other than 0, a signal and a time-out, up to the job's `retries` times with a growing wait
   // between; and what was evicted or lost to a machine out of memory, if the job is restartable, up
-  // to kLostAttemptsMax times besides.
+  // to JobSpec::restarts times besides.
   [[nodiscard]] std::optional<Requeue> leave(JobId job, const AttemptEnd& end, Instant now);
 
   // All that is to be done now: what is cancelled, then what ends unstarted, then what starts. Call
@@ -114,6 +119,11 @@ class Queue {
   // When tick() next has something to decide if nothing else happens before; may have passed
   // already. Nothing: only one of the calls named there brings more. Ask after tick().
   [[nodiscard]] std::optional<Instant> next_wake() const;
+
+  // This job, which waits, is not wanted any more: the next settle() or tick() ends it.
+  void withdraw(JobId job, std::string reason);
+  // Whether the job waits, for whatever: it is known and does not run.
+  [[nodiscard]] bool is_waiting(JobId job) const;
 
   // Ctrl-C. If jobs still start, no more will, and the running ones may end; if the run is stopping
   // already, by an earlier Ctrl-C or a halt, the running ones are cancelled.
@@ -145,20 +155,20 @@ class Queue {
     std::string name;
     int priority = 0;
     unsigned retries = 0;
-    bool restartable = true;
+    unsigned restarts = kLostAttemptsMax;
     std::optional<Duration> timeout;
     std::size_t needs_left = 0;
     State state = State::needing;
     unsigned attempts = 0;  // started
     unsigned failures = 0;  // attempts that count against `retries`
-    unsigned lost = 0;      // attempts that count against kLostAttemptsMax
+    unsigned lost = 0;      // attempts that count against `restarts`
     unsigned slot = 0;      // while running
     bool cancelled = false;
   };
 
   // What is still to be known of a job that has ended, for those that need it.
   enum class End : std::uint8_t { succeeded, failed, skipped };
-  struct Ended {
+  struct Past {
     std::string name;
     End end{};
     std::string why;  // failed: the rest of a sentence about the job; skipped: a sentence
@@ -185,16 +195,19 @@ class Queue {
   [[nodiscard]] std::optional<Requeue> requeue(Job& job, const AttemptEnd& end, Instant now) const;
   void count_ended(bool success);
   void skip_doomed(std::vector<Decision>& decisions);
+  void end_withdrawn(std::vector<Decision>& decisions);
+  void end_waiting(JobId id, const std::string& reason, std::vector<Decision>& decisions);
   void cancel_running(std::vector<Decision>& decisions);
   void end_unstarted(std::vector<Decision>& decisions);
   void wake_waiting(Instant now);
 
   QueueConfig config_;
   std::map<JobId, Job> jobs_;  // that have not ended, in order of input
-  std::unordered_map<JobId, Ended> ended_;
+  std::unordered_map<JobId, Past> ended_;
   std::unordered_map<JobId, std::vector<JobId>> dependents_;  // of jobs that have not ended
   std::vector<std::pair<JobId, JobId>> doomed_;               // a job, and the need that failed it
   std::set<Place> ready_;
+  std::vector<std::pair<JobId, std::string>> withdrawn_;  // with the reason
   std::vector<JobId> fresh_;  // became ready since the last take_ready() or tick()
   std::set<std::pair<Instant, JobId>> backoff_;
   std::set<JobId> running_;

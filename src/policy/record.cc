@@ -13,9 +13,6 @@ namespace {
 // How much more is expected of an attempt that was cut off beyond all that was ever seen.
 constexpr double kBeyond = 1.25;
 
-double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
-double number(Bytes bytes) { return static_cast<double>(bytes.count); }
-
 struct Bound {
   double value = 0;
   Seen seen = Seen::whole;
@@ -46,12 +43,12 @@ std::vector<Weighted> resolve(const std::vector<Bound>& bounds) {
 }  // namespace
 
 Run run_of(const Experience& experience) {
-  return {.peak = number(experience.peak),
+  return {.peak = to_double(experience.peak),
           .peak_seen = experience.peak_seen,
-          .seconds = seconds(experience.ran),
+          .seconds = to_seconds(experience.ran),
           .ran_seen = experience.ran_seen,
           .cores = experience.cores,
-          .input = experience.input ? std::optional(number(*experience.input)) : std::nullopt,
+          .input = experience.input ? std::optional(to_double(*experience.input)) : std::nullopt,
           .course = Course(experience)};
 }
 

@@ -68,6 +68,8 @@ enum class HoldCause : std::uint8_t {
   calm,    // memory was short a moment ago
 };
 
+[[nodiscard]] std::string_view name_of(HoldCause cause);
+
 // Why the first in the order of admission waits although it could run.
 struct Holding {
   JobId job{};

@@ -3,21 +3,37 @@
 #include <algorithm>
 
 namespace plimsoll::policy {
+namespace {
 
-Bytes share_of(Bytes line, const LineClaim& own, std::span<const LineClaim> others) {
-  Bytes used, claimed;
+double amount(Bytes bytes) { return to_double(bytes); }
+double amount(double cores) { return cores; }
+
+template <class Amount>
+double part_of(Amount whole_amount, const RunClaim& own, std::span<const RunClaim> others,
+               Need<Amount> RunClaim::* resource) {
+  const double whole = amount(whole_amount);
+  double used = 0, claimed = 0;
   bool wanting = false;
-  for (const LineClaim& other : others) {
-    used += other.used;
-    claimed += std::max(other.claimed, other.used);
-    wanting = wanting || other.wanting;
+  for (const RunClaim& other : others) {
+    const Need<Amount>& need = other.*resource;
+    used += amount(need.used);
+    claimed += std::max(amount(need.claimed), amount(need.used));
+    wanting = wanting || need.wanting;
   }
-  const Bytes unused = line - used;
-  const Bytes fair{line.count / (others.size() + 1)};
-  Bytes share = std::max(line - claimed, std::min(fair, unused));
-  if (wanting) share = std::min(share, std::max(fair, own.used));
-  if (own.running == 1) share = std::max(share, unused);
-  return std::max(share, Bytes{line.count / kShareMinDivisor});
+  const double unused = whole - used;
+  const double fair = whole / static_cast<double>(others.size() + 1);
+  double part = std::max(whole - claimed, std::min(fair, unused));
+  if (wanting) part = std::min(part, std::max(fair, amount((own.*resource).used)));
+  if (own.running == 1) part = std::max(part, unused);
+  part = std::max(part, std::min(amount((own.*resource).used), unused));
+  return std::max(part, whole * kShareMin);
+}
+
+}  // namespace
+
+Share share_of(const Share& whole, const RunClaim& own, std::span<const RunClaim> others) {
+  return {.line = to_bytes(part_of(whole.line, own, others, &RunClaim::memory)),
+          .cores = part_of(whole.cores, own, others, &RunClaim::cores)};
 }
 
 }  // namespace plimsoll::policy

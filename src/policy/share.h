@@ -5,25 +5,38 @@
 
 #include "base/units.h"
 
-// One line, several runs: who may use how much of it.
+// One machine, several runs: who may use how much of its memory and its cores.
 namespace plimsoll::policy {
 
-// What one run tells the others of the same machine.
-struct LineClaim {
-  Bytes used{};           // by its pool, now
-  Bytes claimed{};        // what its running jobs are believed to reach; at least `used`
-  bool wanting = false;   // it has jobs that wait for memory
+// What one run tells the others of the same machine of one resource.
+template <class Amount>
+struct Need {
+  Amount used{};         // now
+  Amount claimed{};      // what its running jobs are believed to reach; at least `used`
+  bool wanting = false;  // it has jobs that wait for more
+};
+
+struct RunClaim {
+  Need<Bytes> memory;     // of its pool
+  Need<double> cores;     //
   std::size_t running{};  // jobs
 };
 
-// A run is left at least this share of the line, however much the others hold: with less it could
-// not tell a job that is too big from one that came at a bad time.
-inline constexpr std::size_t kShareMinDivisor = 16;
+// What a run may plan with.
+struct Share {
+  Bytes line{};
+  double cores = 0;
+};
 
-// The line that a run may plan with, of the whole `line` of the machine: what the others have not
-// claimed; at least its fair share as far as that is not in use; while others want more, not above
-// the fair share, but what is in use already need not be given back at once. A run whose only job
-// is bigger than all that gets whatever is not in use.
-[[nodiscard]] Bytes share_of(Bytes line, const LineClaim& own, std::span<const LineClaim> others);
+// A run is left at least this share, however much the others hold: with less it could not tell a
+// job that is too big from one that came at a bad time.
+inline constexpr double kShareMin = 1.0 / 16;
+
+// Of the `whole` of the machine: what the others have not claimed; at least the fair share as far
+// as that is not in use; while others want more, not above the fair share, but what is in use
+// already need not be given back before others use it. A run whose only job is bigger than all that
+// gets whatever is not in use. Memory and cores each for itself.
+[[nodiscard]] Share share_of(const Share& whole, const RunClaim& own,
+                             std::span<const RunClaim> others);
 
 }  // namespace plimsoll::policy

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
+#include "policy/among.h"
 #include "policy/program.h"
 
 namespace plimsoll::policy {
@@ -35,12 +37,6 @@ constexpr auto kIgnoredWithValue = std::to_array<std::string_view>(
 constexpr auto kIgnoredPrefixes = std::to_array<std::string_view>(
     {"-I", "-L", "-D", "-U", "-W", "-M", "-j", "-isystem", "-fdebug-prefix-map", "-Wl,-rpath"});
 
-template <std::size_t N>
-bool among(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 // A word of language, not a path, a number or the name of a sample.

@@ -16,7 +16,7 @@ namespace {
 constexpr auto kCovered = std::to_array<double>({1, 1, 0.98, 0.95, 0.9, 0.8});
 // On top of that come so many standard deviations of the errors: the next one is not quite like
 // those before. The second rule of kCovered goes further.
-constexpr double kBeyond = 0.1;
+constexpr double kBeyondLargest = 0.1;
 constexpr double kFurtherBeyond = 0.5;
 // And this share: two attempts that do the same differ by it.
 constexpr double kMargin = 0.005;
@@ -44,9 +44,6 @@ constexpr double kEnlarge = 1.5;
 // How the rule that reserves the most ever seen would go on after a failure.
 constexpr double kMostAgain = 1.05;
 constexpr double kMostEnlarge = 2;
-
-double number(Bytes bytes) { return static_cast<double>(bytes.count); }
-Bytes bytes(double number) { return {static_cast<std::uint64_t>(std::ceil(number))}; }
 
 struct Error {
   double value = 0;
@@ -120,7 +117,7 @@ void Sizing::add_offers(Offers& offers, std::size_t model, double predicted) con
   const double factor_deviation = deviation(factors);
   const double difference_deviation = deviation(differences);
   for (std::size_t c = 0; c < kCovers; ++c) {
-    const double beyond = c == 1 ? kFurtherBeyond : kBeyond;
+    const double beyond = c == 1 ? kFurtherBeyond : kBeyondLargest;
     const double factor = covering(factors, kCovered[c]) + beyond * factor_deviation;
     const double difference = covering(differences, kCovered[c]) + beyond * difference_deviation;
     const std::size_t rule = model * 2 * kCovers + c;
@@ -202,9 +199,9 @@ void Sizing::tally(const Offers& offers, const SizedRun& run) {
 }
 
 void Sizing::learn(const SizedJob& job) {
-  SizedRun run{.peak = std::max(1.0, number(job.peak)),
-               .seconds = std::chrono::duration<double>(job.ran).count(),
-               .input = job.input ? std::optional(number(*job.input)) : std::nullopt};
+  SizedRun run{.peak = std::max(1.0, to_double(job.peak)),
+               .seconds = to_seconds(job.ran),
+               .input = job.input ? std::optional(to_double(*job.input)) : std::nullopt};
   if (!past_.empty()) {
     run.predicted = predict(past_, run.input);
     tally(offers(run.predicted), run);
@@ -215,12 +212,12 @@ void Sizing::learn(const SizedJob& job) {
 
 Bytes Sizing::first(std::optional<Bytes> input) const {
   PLIMSOLL_CHECK(knows());
-  const auto size = input ? std::optional(number(*input)) : std::nullopt;
-  return bytes(choose(offers(predict(past_, size))));
+  const auto size = input ? std::optional(to_double(*input)) : std::nullopt;
+  return to_bytes(choose(offers(predict(past_, size))));
 }
 
 Bytes Sizing::after(Bytes failed) const {
-  return std::max(bytes(next_after(number(failed))), failed + Bytes{1});
+  return std::max(to_bytes(next_after(to_double(failed))), failed + Bytes{1});
 }
 
 }  // namespace plimsoll::policy

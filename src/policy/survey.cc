@@ -11,12 +11,12 @@ namespace {
 void count(Shown& shown, const Member& member) {
   ++shown.running;
   if (!member.settled) ++shown.unsettled;
-  shown.ran_seconds += words::seconds(member.sample.ran);
-  shown.peak_bytes = std::max(shown.peak_bytes, static_cast<double>(member.sample.peak.count));
+  shown.ran_seconds += to_seconds(member.sample.ran);
+  shown.peak_bytes = std::max(shown.peak_bytes, to_double(member.sample.peak));
   if (member.sample.io && member.sample.ran >= kSettled) {
     shown.io_per_second =
         std::max(shown.io_per_second,
-                 static_cast<double>(member.sample.io->count) / words::seconds(member.sample.ran));
+                 static_cast<double>(member.sample.io->count) / to_seconds(member.sample.ran));
   }
 }
 

@@ -1,12 +1,6 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <vector>
-
 #include "base/units.h"
-#include "policy/estimate.h"
-#include "policy/experience.h"
 #include "policy/observation.h"
 
 namespace plimsoll::policy {
@@ -32,9 +26,6 @@ class Track {
   // How long the present rise of its peak has been going on, from the end of the calm before it;
   // zero while it is calm.
   [[nodiscard]] Duration rising() const;
-  // Its course so far, with a point at about each of kHorizons that it has passed, and the last
-  // sample.
-  [[nodiscard]] std::vector<CurvePoint> course() const;
   // Mean cores over its whole running time, and of late; 0 before there are two samples.
   [[nodiscard]] double cores() const;
   [[nodiscard]] double cores_lately() const { return cores_; }
@@ -46,8 +37,6 @@ class Track {
   Duration marked_at_{};
   Duration grown_at_{};  // it last rose by a share worth the name
   Duration rising_since_{};
-  std::array<float, kHorizons.size()> passed_{};  // bytes in use when it passed each of kHorizons
-  std::size_t passed_count_ = 0;
   double growth_ = 0;
   double jumps_ = 0;  // mean square of what a sample is off from where growth_ led
   double cores_ = 0;

@@ -32,8 +32,7 @@ void Waiting::rank(Kind kind, KindState& state) {
   }
   if (state.jobs.empty()) return;
   const KindState::Place head = *state.jobs.begin();
-  const double entered =
-      std::chrono::duration<double>(entries_.at(head.job).entered.time_since_epoch()).count();
+  const double entered = to_seconds(entries_.at(head.job).entered.time_since_epoch());
   // A job that was evicted or lost has waited from the beginning: it does not start behind.
   const bool was_lost = entries_.at(head.job).ready.lost > 0;
   state.rank = expected_seconds(state.estimate, state.shown) - (was_lost ? 0 : entered);
@@ -47,6 +46,13 @@ void Waiting::expect(Kind kind, const Estimate& estimate) {
   KindState& state = kinds_[kind];
   state.estimate = estimate;
   rank(kind, state);
+}
+
+void Waiting::forget(Kind kind) {
+  const auto found = kinds_.find(kind);
+  if (found == kinds_.end()) return;
+  PLIMSOLL_CHECK(found->second.jobs.empty());
+  kinds_.erase(found);
 }
 
 void Waiting::enter(const Ready& job, Instant now) {

@@ -60,6 +60,8 @@ class Waiting {
   };
 
   void expect(Kind kind, const Estimate& estimate);
+  // No job of the kind waits or runs, and what was known of it may go.
+  void forget(Kind kind);
   void enter(const Ready& job, Instant now);
   // Returns what waited; nothing if it does not.
   std::optional<Entry> remove(JobId job);

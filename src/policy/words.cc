@@ -7,11 +7,7 @@
 
 namespace plimsoll::policy::words {
 
-double seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
-
-std::string bytes(double bytes) {
-  return format_bytes(Bytes{static_cast<std::uint64_t>(std::llround(std::max(bytes, 0.0)))});
-}
+std::string bytes(double bytes) { return format_bytes(to_bytes(bytes)); }
 
 std::string decimal(double value) {
   const auto tenths = std::llround(value * 10);

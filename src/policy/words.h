@@ -7,7 +7,6 @@
 // Quantities as the governor's sentences show them.
 namespace plimsoll::policy::words {
 
-[[nodiscard]] double seconds(Duration span);
 [[nodiscard]] std::string bytes(double bytes);      // "3.2 GiB"
 [[nodiscard]] std::string decimal(double value);    // "12", "3.4"
 [[nodiscard]] std::string percent(double share);    // "42 %"

@@ -7,10 +7,17 @@
 #include "policy/attempt.h"
 #include "policy/observation.h"
 #include "policy/queue.h"
+#include "policy/ruling.h"
 
 // Where decisions are carried out: the real machine, or a simulated one. The same supervisor runs
 // on both, so that what the simulator proves is true of what runs.
 namespace plimsoll::policy {
+
+// Memory has got where something must be done about it, as the machine itself tells.
+struct Alarm {
+  std::string reason;  // a sentence
+  Numbers numbers;
+};
 
 // What a world tells. One thread; never called from within a call of World, so that whoever decides
 // is not entered twice.
@@ -23,6 +30,8 @@ class WorldObserver {
   virtual void on_machine(const MachineSample& sample) = 0;
   // The attempt is over and its memory is back. Exactly once for each start().
   virtual void on_over(JobId job, const AttemptEnd& end) = 0;
+  // Before the looks that it causes; who goes by those alone needs no more.
+  virtual void on_alarm(const Alarm& /*alarm*/) {}
   // The instant of the last wake_at() has come.
   virtual void on_wake() = 0;
 };

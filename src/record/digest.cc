@@ -44,7 +44,7 @@ JobFigures figures_of(const JobReport& report) {
   if (report.usage) {
     const measure::Sample& totals = report.usage->totals;
     figures.cpu = totals.cpu.usage;
-    figures.peak = totals.memory.peak;
+    figures.peak = totals.memory.peak ? totals.memory.peak : totals.memory.sampled_peak;
     take_longer(figures.stall, totals.cpu.pressure, Resource::cpu);
     take_longer(figures.stall, totals.memory.pressure, Resource::memory);
     take_longer(figures.stall, totals.io.pressure, Resource::io);

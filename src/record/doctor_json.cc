@@ -1,13 +1,10 @@
 #include <nlohmann/json.hpp>
 
 #include "record/doctor.h"
+#include "record/json_text.h"
 
 namespace plimsoll::record {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr int kIndent = 2;
 
 Json check_json(const CheckSection& section, const Check& check) {
   Json json = Json::object();
@@ -31,8 +28,7 @@ std::string to_json(const DoctorReport& report, JsonForm form) {
   for (const CheckSection& section : report.sections) {
     for (const Check& check : section.checks) json["checks"].push_back(check_json(section, check));
   }
-  const int indent = form == JsonForm::pretty ? kIndent : -1;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
+  return text_of(json, form);
 }
 
 }  // namespace plimsoll::record

@@ -10,6 +10,7 @@ namespace plimsoll::record {
 namespace {
 
 constexpr const char* kSchema = "plimsoll.event/1";
+constexpr const char* kReportSchema = "plimsoll.job/1";
 // From here on a double can't tell two whole numbers apart.
 constexpr double kWholeMax = 9007199254740992.0;
 
@@ -43,14 +44,14 @@ RecordedEvent recorded(const policy::Event& event, Instant begun, const JobNames
 }
 
 std::string to_json(const RecordedEvent& event) {
-  auto json = JsonRead::object();
+  auto json = Json::object();
   json["schema"] = kSchema;
   json["t_ns"] = event.t.count();
   json["kind"] = policy::name_of(event.kind);
   if (!event.job.empty()) json["job"] = event.job;
   if (event.number) json["number"] = *event.number;
   if (!event.reason.empty()) json["reason"] = event.reason;
-  auto numbers = JsonRead::object();
+  auto numbers = Json::object();
   for (const auto& [name, value] : event.numbers) {
     if (!std::isfinite(value)) continue;  // JSON has no word for it
     if (value == std::trunc(value) && std::abs(value) < kWholeMax) {
@@ -60,13 +61,13 @@ std::string to_json(const RecordedEvent& event) {
     }
   }
   if (!numbers.empty()) json["numbers"] = std::move(numbers);
-  return json.dump(-1, ' ', false, JsonRead::error_handler_t::replace) + '\n';
+  return text_of(json, JsonForm::line);
 }
 
 std::optional<RecordedEvent> parse_event(std::string_view line) {
   const auto json = parse_document(line, kSchema);
   if (!json) return std::nullopt;
-  const JsonRead& t = member(*json, "t_ns");
+  const Json& t = member(*json, "t_ns");
   const auto kind = policy::event_kind(text_at(*json, "kind"));
   if (!t.is_number_integer() || !kind) return std::nullopt;
   RecordedEvent event;
@@ -75,7 +76,7 @@ std::optional<RecordedEvent> parse_event(std::string_view line) {
   event.job = text_at(*json, "job");
   event.number = count_at(*json, "number");
   event.reason = text_at(*json, "reason");
-  if (const JsonRead& numbers = member(*json, "numbers"); numbers.is_object()) {
+  if (const Json& numbers = member(*json, "numbers"); numbers.is_object()) {
     for (const auto& [name, value] : numbers.items()) {
       if (value.is_number()) event.numbers.emplace_back(name, value.get<double>());
     }
@@ -93,13 +94,23 @@ Result<std::vector<RecordedEvent>> read_events(const std::string& path) {
   return events;
 }
 
+Result<std::vector<std::string>> read_reports(const std::string& path) {
+  std::vector<std::string> reports;
+  auto read = each_line(path, [&](const std::string& line) {
+    if (parse_document(line, kReportSchema)) reports.push_back(line + '\n');
+    return true;
+  });
+  if (!read) return pass(std::move(read));
+  return reports;
+}
+
 Result<std::optional<std::string>> find_report(const std::string& path, const std::string& job) {
   // The id is the second key of a report, so that most lines need not be parsed.
-  const std::string id = JsonRead(job).dump(-1, ' ', false, JsonRead::error_handler_t::replace);
+  const std::string id = Json(job).dump(-1, ' ', false, Json::error_handler_t::replace);
   const std::string start = R"({"schema":"plimsoll.job/1","id":)" + id + ",";
   std::optional<std::string> found;
   auto read = each_line(path, [&](const std::string& line) {
-    if (line.starts_with(start)) found = line;
+    if (line.starts_with(start) && parse_document(line, kReportSchema)) found = line;
     return !found;
   });
   if (!read) return pass(std::move(read));

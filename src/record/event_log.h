@@ -44,6 +44,10 @@ using JobNames = std::map<JobId, std::string>;
 // if the program was killed.
 Result<std::vector<RecordedEvent>> read_events(const std::string& path);
 
+// The reports of a file, each a line with its newline, in the order in which jobs ended. Lines that
+// are none are passed over.
+Result<std::vector<std::string>> read_reports(const std::string& path);
+
 // The report of one job in a file of reports, if it is there.
 Result<std::optional<std::string>> find_report(const std::string& path, const std::string& job);
 

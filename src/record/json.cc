@@ -3,21 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "policy/attempt.h"
+#include "record/json_put.h"
 #include "record/json_usage.h"
 
 namespace plimsoll::record {
 namespace {
-
-constexpr int kIndent = 2;
-
-std::string text_of(const Json& json, JsonForm form) {
-  const int indent = form == JsonForm::pretty ? kIndent : -1;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
-void put_text(Json& object, const char* key, std::string_view text) {
-  if (!text.empty()) object[key] = text;
-}
 
 void put_command(Json& object, const policy::Command& command) {
   if (const auto* shell = std::get_if<std::string>(&command)) {
@@ -27,6 +17,16 @@ void put_command(Json& object, const policy::Command& command) {
   }
 }
 
+Json oom_json(const policy::OomVerdict& oom) {
+  Json json = Json::object();
+  json["level"] = policy::name_of(oom.level);
+  put_text(json, "group", oom.group);
+  put(json, "limit_bytes", oom.limit);
+  put(json, "peak_bytes", oom.peak);
+  json["kills"] = oom.kills;
+  return json;
+}
+
 Json attempt_json(const AttemptReport& attempt) {
   Json json = Json::object();
   json["outcome"] = policy::name_of(attempt.outcome);
@@ -34,6 +34,7 @@ Json attempt_json(const AttemptReport& attempt) {
   put(json, "wall_ns", attempt.wall);
   put(json, "cpu_usage_ns", attempt.cpu_usage);
   put(json, "peak_bytes", attempt.peak);
+  if (attempt.oom) json["oom"] = oom_json(*attempt.oom);
   return json;
 }
 
@@ -101,6 +102,7 @@ Json job_json(const JobReport& report) {
   if (report.exit_code) json["exit_code"] = *report.exit_code;
   if (report.signal) json["signal"] = policy::signal_name(*report.signal);
   put_attempts(json, report);
+  if (report.oom) json["oom"] = oom_json(*report.oom);
   json["times"] = times_json(report.times);
   measure::Unavailable unavailable = report.unavailable;
   if (report.usage) {
@@ -116,6 +118,26 @@ Json job_json(const JobReport& report) {
 
 Json monitor_json(const MonitorReport& monitor) {
   return Json{{"name", monitor.name}, {"why", monitor.why}, {"health", monitor.health}};
+}
+
+Json wall_json(const WallReport& wall) {
+  Json json = Json::object();
+  put(json, "high_bytes", wall.high);
+  put(json, "max_bytes", wall.max);
+  json["stalls"] = wall.stalls;
+  json["stalled_ns"] = wall.stalled.count();
+  Json pressure = Json::object();
+  put(pressure, "some_ns", wall.pressure.some);
+  put(pressure, "full_ns", wall.pressure.full);
+  put_part(json, "pressure", std::move(pressure));
+  return json;
+}
+
+Json calibration_json(const policy::Calibration& calibration) {
+  return Json{{"attempts", calibration.attempts()},
+              {"above_estimate", calibration.above_mean()},
+              {"far_above", calibration.far_above()},
+              {"reserve_wasted", calibration.wasted()}};
 }
 
 Json run_json(const RunSummary& summary) {
@@ -134,6 +156,10 @@ Json run_json(const RunSummary& summary) {
   put(json, "lost_cpu_ns", summary.lost_cpu);
   put(json, "line_bytes", summary.line);
   put(json, "used_peak_bytes", summary.used_peak);
+  if (summary.wall) json["wall"] = wall_json(*summary.wall);
+  if (summary.calibration.attempts() > 0) {
+    json["calibration"] = calibration_json(summary.calibration);
+  }
   json["monitors"] = Json::array();
   for (const MonitorReport& monitor : summary.monitors) {
     json["monitors"].push_back(monitor_json(monitor));

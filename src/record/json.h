@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 
+#include "record/json_text.h"
 #include "record/report.h"
 
 // Reports as JSON: the documents of docs/formats/job-report.md and docs/formats/run-summary.md.
@@ -12,11 +12,6 @@
 // documents; what is absent in the value is absent in the text. Whole numbers stay whole up to 64
 // bits. Never fails and never throws, short of memory running out.
 namespace plimsoll::record {
-
-enum class JsonForm : std::uint8_t {
-  line,    // one line, for JSON lines
-  pretty,  // indented by two spaces
-};
 
 // Ends with a newline in either form.
 [[nodiscard]] std::string to_json(const JobReport& report, JsonForm form);

@@ -7,22 +7,21 @@
 #include <string_view>
 
 #include "base/units.h"
+#include "record/json_text.h"
 
 // Reading JSON without exceptions: what is not there, or of another type, is absent.
 namespace plimsoll::record {
 
-using JsonRead = nlohmann::ordered_json;
-
 // An object whose "schema" is this; nothing for any other text.
-[[nodiscard]] std::optional<JsonRead> parse_document(std::string_view text, const char* schema);
+[[nodiscard]] std::optional<Json> parse_document(std::string_view text, const char* schema);
 
 // The member of an object; null if there is none.
-[[nodiscard]] const JsonRead& member(const JsonRead& object, const char* key);
+[[nodiscard]] const Json& member(const Json& object, const char* key);
 
-[[nodiscard]] std::optional<std::uint64_t> count_at(const JsonRead& object, const char* key);
-[[nodiscard]] std::optional<double> number_at(const JsonRead& object, const char* key);
-[[nodiscard]] std::string text_at(const JsonRead& object, const char* key);
-[[nodiscard]] std::optional<Bytes> bytes_at(const JsonRead& object, const char* key);
-[[nodiscard]] std::optional<Duration> duration_at(const JsonRead& object, const char* key);
+[[nodiscard]] std::optional<std::uint64_t> count_at(const Json& object, const char* key);
+[[nodiscard]] std::optional<double> number_at(const Json& object, const char* key);
+[[nodiscard]] std::string text_at(const Json& object, const char* key);
+[[nodiscard]] std::optional<Bytes> bytes_at(const Json& object, const char* key);
+[[nodiscard]] std::optional<Duration> duration_at(const Json& object, const char* key);
 
 }  // namespace plimsoll::record

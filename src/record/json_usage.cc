@@ -2,6 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "record/json_put.h"
+#include "record/usage_keys.h"
+
 namespace plimsoll::record {
 namespace {
 
@@ -29,18 +32,22 @@ Json stall_json(const MachineUsage::Stall& stall) {
   return json;
 }
 
+void put_percent(Json& object, const char* key, std::optional<double> percent) {
+  if (percent) object[key] = *percent;
+}
+
 Json pressure_json(const std::optional<Pressure>& pressure) {
   Json json = stall_json(stall_of(pressure));
   if (!pressure) return json;
   if (pressure->some) {
-    json["some_avg10_percent"] = pressure->some->avg10;
-    json["some_avg60_percent"] = pressure->some->avg60;
-    json["some_avg300_percent"] = pressure->some->avg300;
+    put_percent(json, "some_avg10_percent", pressure->some->avg10);
+    put_percent(json, "some_avg60_percent", pressure->some->avg60);
+    put_percent(json, "some_avg300_percent", pressure->some->avg300);
   }
   if (pressure->full) {
-    json["full_avg10_percent"] = pressure->full->avg10;
-    json["full_avg60_percent"] = pressure->full->avg60;
-    json["full_avg300_percent"] = pressure->full->avg300;
+    put_percent(json, "full_avg10_percent", pressure->full->avg10);
+    put_percent(json, "full_avg60_percent", pressure->full->avg60);
+    put_percent(json, "full_avg300_percent", pressure->full->avg300);
   }
   return json;
 }
@@ -56,35 +63,14 @@ Json pressures_json(const std::optional<Pressure>& cpu, const std::optional<Pres
 
 Json events_json(const MemoryEvents& events) {
   Json json = Json::object();
-  put(json, "low", events.low);
-  put(json, "high", events.high);
-  put(json, "max", events.max);
-  put(json, "oom", events.oom);
-  put(json, "oom_kill", events.oom_kill);
-  put(json, "oom_group_kill", events.oom_group_kill);
+  for (const EventKey& row : kEventKeys) put(json, row.key, events.*row.member);
   return json;
 }
 
 Json stat_json(const MemoryStat& stat) {
   Json json = Json::object();
-  put(json, "anon_bytes", stat.anon);
-  put(json, "file_bytes", stat.file);
-  put(json, "kernel_bytes", stat.kernel);
-  put(json, "kernel_stack_bytes", stat.kernel_stack);
-  put(json, "page_tables_bytes", stat.page_tables);
-  put(json, "sock_bytes", stat.sock);
-  put(json, "vmalloc_bytes", stat.vmalloc);
-  put(json, "shmem_bytes", stat.shmem);
-  put(json, "file_mapped_bytes", stat.file_mapped);
-  put(json, "file_dirty_bytes", stat.file_dirty);
-  put(json, "file_writeback_bytes", stat.file_writeback);
-  put(json, "inactive_file_bytes", stat.inactive_file);
-  put(json, "slab_bytes", stat.slab);
-  put(json, "slab_reclaimable_bytes", stat.slab_reclaimable);
-  put(json, "pgscan", stat.pgscan);
-  put(json, "pgsteal", stat.pgsteal);
-  put(json, "pgfault", stat.pgfault);
-  put(json, "pgmajfault", stat.pgmajfault);
+  for (const StatSizeKey& row : kStatSizeKeys) put(json, row.key, stat.*row.member);
+  for (const StatCountKey& row : kStatCountKeys) put(json, row.key, stat.*row.member);
   return json;
 }
 
@@ -110,13 +96,16 @@ Json cpu_json(const measure::CpuUsage& cpu) {
   return json;
 }
 
-Json memory_json(const measure::MemoryUsage& memory, const MemoryStat& stat_at_peak) {
+Json memory_json(const measure::JobUsage& usage) {
+  const measure::MemoryUsage& memory = usage.totals.memory;
   Json json = Json::object();
   put(json, "peak_bytes", memory.peak);
+  put(json, "sampled_peak_bytes", memory.sampled_peak);
   put(json, "swap_peak_bytes", memory.swap_peak);
   put(json, "max_bytes", memory.max);
+  put(json, "left_bytes", usage.left);
   put_part(json, "events", events_json(memory.events));
-  put_part(json, "stat", stat_json(stat_at_peak));
+  put_part(json, "stat", stat_json(usage.stat_at_peak));
   put_part(json, "pressure", stall_json(stall_of(memory.pressure)));
   return json;
 }
@@ -169,20 +158,8 @@ Json sample_json(const Sample& sample) {
 }
 
 Json meminfo_json(const decltype(measure::SystemSample::meminfo)& meminfo) {
-  struct Row {
-    const char* kernel_name;
-    const char* key;
-  };
-  constexpr Row kRows[] = {
-      {"MemTotal", "total_bytes"},         {"MemFree", "free_bytes"},
-      {"MemAvailable", "available_bytes"}, {"Buffers", "buffers_bytes"},
-      {"Cached", "cached_bytes"},          {"Active", "active_bytes"},
-      {"Inactive", "inactive_bytes"},      {"SwapTotal", "swap_total_bytes"},
-      {"SwapFree", "swap_free_bytes"},     {"Dirty", "dirty_bytes"},
-      {"Writeback", "writeback_bytes"},    {"Slab", "slab_bytes"},
-  };
   Json json = Json::object();
-  for (const Row& row : kRows) {
+  for (const MeminfoKey& row : kMeminfoKeys) {
     if (const auto found = meminfo.find(row.kernel_name); found != meminfo.end()) {
       json[row.key] = found->second.count;
     }
@@ -193,45 +170,16 @@ Json meminfo_json(const decltype(measure::SystemSample::meminfo)& meminfo) {
 Json system_cpu_json(const std::optional<measure::SystemSample::Cpu>& cpu) {
   Json json = Json::object();
   if (!cpu) return json;
-  put(json, "user_ns", cpu->user);
-  put(json, "nice_ns", cpu->nice);
-  put(json, "system_ns", cpu->system);
-  put(json, "idle_ns", cpu->idle);
-  put(json, "iowait_ns", cpu->iowait);
-  put(json, "irq_ns", cpu->irq);
-  put(json, "softirq_ns", cpu->softirq);
-  put(json, "steal_ns", cpu->steal);
-  put(json, "guest_ns", cpu->guest);
-  put(json, "guest_nice_ns", cpu->guest_nice);
+  for (const CpuTimeKey& row : kCpuTimeKeys) put(json, row.key, (*cpu).*row.member);
   return json;
 }
 
 }  // namespace
 
-void put(Json& object, const char* key, std::optional<std::uint64_t> count) {
-  if (count) object[key] = *count;
-}
-
-void put(Json& object, const char* key, std::optional<Bytes> bytes) {
-  if (bytes) object[key] = bytes->count;
-}
-
-void put(Json& object, const char* key, std::optional<Duration> duration) {
-  if (duration) object[key] = duration->count();
-}
-
-void put(Json& object, const char* key, std::optional<WallTime> wall) {
-  if (wall) object[key] = wall->time_since_epoch().count();
-}
-
-void put_part(Json& object, const char* key, Json part) {
-  if (!part.empty()) object[key] = std::move(part);
-}
-
 void put_usage(Json& report, const measure::JobUsage& usage) {
   const Sample& totals = usage.totals;
   put_part(report, "cpu", cpu_json(totals.cpu));
-  put_part(report, "memory", memory_json(totals.memory, usage.stat_at_peak));
+  put_part(report, "memory", memory_json(usage));
   put_part(report, "io", io_json(totals.io));
   Json pids = Json::object();
   put(pids, "peak", totals.pids.peak);
@@ -247,6 +195,7 @@ Json machine_json(const MachineUsage& machine) {
   Json json = Json::object();
   put(json, "cpu_usage_ns", machine.cpu_usage);
   put(json, "cpu_idle_ns", machine.cpu_idle);
+  put_part(json, "cpu", system_cpu_json(machine.cpu));
   put(json, "memory_total_bytes", machine.memory_total);
   put(json, "memory_available_min_bytes", machine.memory_available_min);
   Json pressure = Json::object();

@@ -1,18 +1,10 @@
 #include <nlohmann/json.hpp>
 
+#include "record/json_text.h"
 #include "record/lists.h"
 
 namespace plimsoll::record {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr int kIndent = 2;
-
-std::string text_of(const Json& json, JsonForm form) {
-  const int indent = form == JsonForm::pretty ? kIndent : -1;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
-}
 
 std::int64_t unix_ns(WallTime time) { return time.time_since_epoch().count(); }
 

@@ -9,7 +9,9 @@
 
 #include "base/units.h"
 #include "measure/usage.h"
+#include "policy/calibration.h"
 #include "policy/job.h"
+#include "policy/oom.h"
 
 // What is told of a job and of a run when they have ended: the values behind the job report and the
 // run summary (docs/formats/). The engine fills them. Absent means that it is not known, or does
@@ -29,6 +31,7 @@ struct AttemptReport {
   std::optional<Duration> wall{};
   std::optional<Duration> cpu_usage{};
   std::optional<Bytes> peak{};
+  std::optional<policy::OomVerdict> oom{};  // what the kernel's OOM killer did to it
 };
 
 struct JobTimes {
@@ -77,6 +80,8 @@ struct JobReport {
   std::vector<LeftBehind> left_behind;
   std::vector<AttemptReport> attempts;  // in order; empty if it never started
 
+  std::optional<policy::OomVerdict> oom{};  // of the last attempt
+
   JobTimes times;
   std::optional<measure::JobUsage> usage{};
   std::optional<RusageReport> rusage{};
@@ -94,6 +99,16 @@ struct MonitorReport {
   std::string health;
 };
 
+// The kernel's limits at the line of the run's pool.
+struct WallReport {
+  std::optional<Bytes> high{};  // throttles (v2)
+  std::optional<Bytes> max{};   // kills; absent where the machine's own end is as near
+  std::uint64_t stalls = 0;     // times that jobs were paused because Plimsoll itself stood still
+  Duration stalled{};           // in all
+  // Of the pool: while it is throttled nobody there goes on.
+  measure::MachineUsage::Stall pressure{};
+};
+
 // The end of a whole run.
 struct RunSummary {
   std::string run;  // id
@@ -106,6 +121,8 @@ struct RunSummary {
   std::optional<Duration> lost_cpu{};  // CPU time of attempts that were thrown away
   std::optional<Bytes> line{};
   std::optional<Bytes> used_peak{};
+  std::optional<WallReport> wall{};
+  policy::Calibration calibration;  // of attempts that ended by themselves
   std::vector<MonitorReport> monitors;
   Instant started{};                                  // what t_ns of the system samples counts from
   std::vector<measure::SystemSample> system_samples;  // bounded, in order

@@ -2,18 +2,18 @@
 
 #include "policy/job.h"
 #include "record/json_read.h"
+#include "record/json_text.h"
 
 namespace plimsoll::record {
 namespace {
 
 constexpr const char* kMetaSchema = "plimsoll.meta/1";
-constexpr int kIndent = 2;
 
-std::string command_of(const JsonRead& json) {
-  const JsonRead& argv = member(json, "argv");
+std::string command_of(const Json& json) {
+  const Json& argv = member(json, "argv");
   if (!argv.is_array()) return text_at(json, "shell");
   std::vector<std::string> words;
-  for (const JsonRead& word : argv) {
+  for (const Json& word : argv) {
     if (word.is_string()) words.push_back(word.get<std::string>());
   }
   return policy::command_line(words);
@@ -22,7 +22,7 @@ std::string command_of(const JsonRead& json) {
 }  // namespace
 
 std::string to_json(const RunMeta& meta, RunMark mark) {
-  auto json = JsonRead::object();
+  auto json = Json::object();
   json["schema"] = kMetaSchema;
   json["run"] = meta.run;
   json["state"] = mark == RunMark::finished ? "finished" : "running";
@@ -31,7 +31,7 @@ std::string to_json(const RunMeta& meta, RunMark mark) {
   json["jobs"] = meta.jobs;
   if (meta.line) json["line_bytes"] = meta.line->count;
   if (meta.cores) json["cores"] = *meta.cores;
-  return json.dump(kIndent, ' ', false, JsonRead::error_handler_t::replace) + '\n';
+  return text_of(json, JsonForm::pretty);
 }
 
 std::optional<MarkedMeta> parse_meta(std::string_view text) {
@@ -40,8 +40,8 @@ std::optional<MarkedMeta> parse_meta(std::string_view text) {
   MarkedMeta marked;
   marked.meta.run = text_at(*json, "run");
   marked.mark = text_at(*json, "state") == "finished" ? RunMark::finished : RunMark::begun;
-  const JsonRead& words = member(*json, "command_line");
-  for (const JsonRead& word : words.is_array() ? words : JsonRead::array()) {
+  const Json& words = member(*json, "command_line");
+  for (const Json& word : words.is_array() ? words : Json::array()) {
     if (word.is_string()) marked.meta.command_line.push_back(word.get<std::string>());
   }
   marked.meta.started = WallTime(duration_at(*json, "started_unix_ns").value_or(Duration{}));
@@ -57,7 +57,7 @@ std::optional<RunFigures> parse_figures(std::string_view text) {
   RunFigures figures;
   figures.makespan = duration_at(*json, "makespan_ns");
   figures.jobs = count_at(*json, "jobs").value_or(0);
-  const JsonRead& outcomes = member(*json, "outcomes");
+  const Json& outcomes = member(*json, "outcomes");
   if (outcomes.is_object()) {
     for (const auto& [outcome, count] : outcomes.items()) {
       if (count.is_number_unsigned()) figures.outcomes[outcome] = count.get<std::uint64_t>();
@@ -79,14 +79,14 @@ std::optional<JobBrief> parse_job_brief(std::string_view text) {
   brief.id = text_at(*json, "id");
   brief.command = command_of(*json);
   brief.outcome = text_at(*json, "outcome");
-  if (const JsonRead& code = member(*json, "exit_code"); code.is_number_integer()) {
+  if (const Json& code = member(*json, "exit_code"); code.is_number_integer()) {
     brief.exit_code = code.get<std::int64_t>();
   }
   brief.signal = text_at(*json, "signal");
   brief.reason = text_at(*json, "reason");
-  const JsonRead& attempts = member(*json, "attempts");
+  const Json& attempts = member(*json, "attempts");
   brief.attempts = attempts.is_array() ? attempts.size() : 0;
-  const JsonRead& times = member(*json, "times");
+  const Json& times = member(*json, "times");
   brief.wall = duration_at(times, "wall_ns");
   brief.held = duration_at(times, "held_ns");
   brief.paused = duration_at(times, "paused_ns");

@@ -13,8 +13,6 @@ namespace {
 
 using policy::EventKind;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // Units that change with the size of what they count.
 bool is_unit(std::string_view word) {
   constexpr std::array<std::string_view, 11> kUnits = {"B",  "KiB", "MiB", "GiB", "TiB",  "%",

@@ -71,6 +71,7 @@ Items memory_items(const JobReport& report) {
   if (report.usage) {
     const measure::MemoryUsage& memory = report.usage->totals.memory;
     add_of(items, "peak", memory.peak, memory.max);
+    if (!memory.peak) add(items, "sampled peak", memory.sampled_peak);
     if (memory.swap_peak > Bytes{}) add(items, "swap peak", memory.swap_peak);
   }
   if (report.rusage) add(items, "largest process", std::optional(report.rusage->maxrss));
@@ -121,6 +122,14 @@ std::string usage_lines(const measure::JobUsage& usage, std::size_t width) {
          labelled_text("pids", pids, width) + labelled_text("network", network, width);
 }
 
+// How good the estimates were; nothing if there is none to judge by.
+Items estimate_items(const policy::Calibration& calibration) {
+  if (calibration.attempts() == 0) return {};
+  return {percent_text(calibration.above_mean(), 1) + " of the jobs above theirs",
+          percent_text(calibration.far_above(), 1) + " by far",
+          percent_text(calibration.wasted(), 1) + " reserved in vain"};
+}
+
 std::string unavailable_lines(const measure::Unavailable& unavailable) {
   std::string out;
   for (const auto& [key, why] : unavailable) {
@@ -159,12 +168,12 @@ std::string stall_cell(const std::optional<Stall>& stall) {
 }
 
 void append_row(std::vector<Column>& columns, const JobFigures& job) {
-  constexpr const char* kUnknown = "-";
+  constexpr const char* kNotMeasured = "-";
   std::size_t column = 0;
   for (std::string& cell :
-       Items{job.peak ? format_bytes(*job.peak) : kUnknown,
-             job.cpu ? format_duration(*job.cpu) : kUnknown,
-             job.wall ? format_duration(*job.wall) : kUnknown, stall_cell(job.stall),
+       Items{job.peak ? format_bytes(*job.peak) : kNotMeasured,
+             job.cpu ? format_duration(*job.cpu) : kNotMeasured,
+             job.wall ? format_duration(*job.wall) : kNotMeasured, stall_cell(job.stall),
              std::string(policy::name_of(job.outcome)), job_cell(job)}) {
     columns[column++].cells.push_back(std::move(cell));
   }
@@ -255,7 +264,10 @@ std::string run_text(const RunSummary& summary, const Digest& digest, const Text
   if (const std::string failed = failed_list(digest, style); !failed.empty()) {
     out += toned("failed:", Tone::strong, style.colour) + '\n' + failed;
   }
-  if (style.detail == Detail::verbose) out += unavailable_lines(summary.unavailable);
+  if (style.detail == Detail::verbose) {
+    out += labelled_text("estimates", estimate_items(summary.calibration), style.width);
+    out += unavailable_lines(summary.unavailable);
+  }
   return out;
 }
 

@@ -7,7 +7,7 @@
 namespace plimsoll::record {
 namespace {
 
-constexpr std::string_view kGap = "  ";
+constexpr std::string_view kColumnGap = "  ";
 // As wide as the longest label with two spaces after it; the summaries' labels all fit.
 constexpr std::size_t kLabelWidth = 15;
 constexpr std::size_t kLastColumnMin = 8;  // less says nothing; then lines get longer than `width`
@@ -35,9 +35,9 @@ std::string table_text(const std::vector<Column>& columns, std::size_t width) {
     std::size_t widest = columns_of(columns[c].heading);
     for (const std::string& cell : columns[c].cells) widest = std::max(widest, columns_of(cell));
     widths.push_back(widest);
-    used += kGap.size() + widest;
+    used += kColumnGap.size() + widest;
   }
-  used += kGap.size();
+  used += kColumnGap.size();
   widths.push_back(std::max(kLastColumnMin, width > used ? width - used : 0));
 
   std::string out;
@@ -45,7 +45,7 @@ std::string table_text(const std::vector<Column>& columns, std::size_t width) {
     std::string line;
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::string& cell = row == 0 ? columns[c].heading : columns[c].cells[row - 1];
-      line += kGap;
+      line += kColumnGap;
       append_padded(line, fitted(cell, widths[c]), widths[c], columns[c].align);
     }
     append_line(out, std::move(line));
@@ -57,8 +57,8 @@ std::string labelled_text(const std::string& label, const std::vector<std::strin
                           std::size_t width) {
   if (items.empty()) return {};
   std::string out;
-  std::string line(kGap);
-  append_padded(line, label, kLabelWidth - kGap.size(), Align::left);
+  std::string line(kColumnGap);
+  append_padded(line, label, kLabelWidth - kColumnGap.size(), Align::left);
   bool first_in_line = true;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const bool last = i + 1 == items.size();

@@ -17,7 +17,7 @@ namespace {
 
 // Temporary names tried: an earlier process of the same number may have left its own behind.
 constexpr int kTemporaryNamesMax = 100;
-constexpr mode_t kPermissions = 0666;  // less the umask, as the shell's `>` does
+constexpr mode_t kPermissions = 0600;  // arguments are in it, which are nobody else's business
 constexpr mode_t kPermissionBits = 0777;
 
 // The file that a symbolic link stands for, so that the link survives; else `path` itself.

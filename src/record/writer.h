@@ -21,7 +21,8 @@ enum class Unfinished : std::uint8_t {
 // the temporary file stays and whatever had the name before is untouched. Nothing is forced to the
 // disk: the promise holds against the death of the program, not against a loss of power.
 //
-// A file that exists keeps its permissions; where the name is a symbolic link, what it points to is
+// A new file is its owner's alone (0600), as reports have arguments of commands in them. A file
+// that exists keeps its permissions; where the name is a symbolic link, what it points to is
 // replaced. A name that is no regular file (/dev/stdout, a pipe, /dev/null) is written to directly,
 // and never replaced.
 //

@@ -255,6 +255,8 @@ void SimulatedWorld::over(std::size_t job, const policy::AttemptEnd& end,
   ++attempt.epoch;
   --alive_;
   tally_.last_end = now_;
+  // Killed memory that is back is looked at at once, as on the real machine.
+  if (end.outcome == policy::Outcome::evicted && machine_sampled_) sample_machine();
   observer.on_over(id_of(job), end);
 }
 

@@ -16,9 +16,9 @@ bool SimulatedWorld::is_frozen(JobId job) const {
   return attempts_[index_of(job)].state == State::frozen;
 }
 
-Bytes SimulatedWorld::used() const { return to_bytes(motion_.used_mib()); }
+Bytes SimulatedWorld::used() const { return from_mib(motion_.used_mib()); }
 
-Bytes SimulatedWorld::swap_free() const { return to_bytes(swap_free_mib_); }
+Bytes SimulatedWorld::swap_free() const { return from_mib(swap_free_mib_); }
 
 Duration SimulatedWorld::gap_at(double growth_mib) const {
   if (growth_mib <= 0) return kSampleGapCalm;
@@ -33,8 +33,8 @@ void SimulatedWorld::sample(std::size_t job) {
   const double used = motion_.job_used_mib(job);
   Delivery delivery{.at = now_ + kSampleDelay, .job = job, .epoch = attempt.epoch};
   delivery.job_sample = {.ran = ran(attempt),
-                         .used = to_bytes(used),
-                         .peak = to_bytes(motion_.job_peak_mib(job)),
+                         .used = from_mib(used),
+                         .peak = from_mib(motion_.job_peak_mib(job)),
                          .cpu = to_duration(motion_.job_cpu_seconds(job))};
   deliveries_.push_back(delivery);
   const double seconds = to_seconds(ran(attempt) - attempt.sampled_at);
@@ -56,8 +56,8 @@ void SimulatedWorld::sample_machine() {
   const double seconds = to_seconds(now_ - sampled_at_);
   Delivery delivery{.at = now_ + kSampleDelay};
   policy::MachineSample& seen = delivery.machine_sample;
-  seen.pool_used = to_bytes(used);
-  seen.available = to_bytes(whole_mib_ - used);
+  seen.pool_used = from_mib(used);
+  seen.available = from_mib(whole_mib_ - used);
   seen.runnable = static_cast<std::uint64_t>(std::ceil(motion_.cores_asked()));
   if (seconds > 0) {
     seen.cores_busy = (cpu - sampled_cpu_) / seconds;
@@ -65,7 +65,7 @@ void SimulatedWorld::sample_machine() {
     seen.stall.memory_full = std::min(memory_stalled_ / seconds, 1.0);
     seen.stall.io_full = 0;
   }
-  if (config_.swap > Bytes{}) seen.swap_free = to_bytes(swap_free_mib_);
+  if (config_.swap > Bytes{}) seen.swap_free = from_mib(swap_free_mib_);
   deliveries_.push_back(delivery);
   sampled_mib_ = used;
   sampled_cpu_ = cpu;

@@ -93,8 +93,8 @@ std::string to_text(const Outcome& outcome) {
       {"pauses", std::to_string(outcome.pauses)},
       {"lost", outcome.lost_s > 0 ? time_text(outcome.lost_s) + " of CPU time" : "nothing"},
       {"memory", percent(outcome.memory_utilisation) + " of the line used, peak " +
-                     format_bytes(to_bytes(outcome.used_peak_mb)) + " of " +
-                     format_bytes(to_bytes(outcome.line_mb))},
+                     format_bytes(from_mib(outcome.used_peak_mb)) + " of " +
+                     format_bytes(from_mib(outcome.line_mb))},
       {"cpu", percent(outcome.cpu_utilisation) + " of the cores used"},
   }};
   std::string text;

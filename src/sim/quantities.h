@@ -12,10 +12,6 @@
 // as fractions, jobs as places in a list.
 namespace plimsoll::sim {
 
-inline double to_seconds(Duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 // Rounded up, so that what is awaited has happened by then. Not beyond what a Duration holds.
 inline Duration to_duration(double seconds) {
   constexpr double kNanoseconds = 1e9;
@@ -24,11 +20,9 @@ inline Duration to_duration(double seconds) {
       static_cast<std::int64_t>(std::min(std::ceil(seconds * kNanoseconds), kNanosecondsMax)));
 }
 
-inline double to_mib(Bytes bytes) { return static_cast<double>(bytes.count) / (1 << 20); }
+inline double to_mib(Bytes bytes) { return to_double(bytes) / (1 << 20); }
 
-inline Bytes to_bytes(double mib) {
-  return {static_cast<std::uint64_t>(std::llround(std::max(mib, 0.0) * (1 << 20)))};
-}
+inline Bytes from_mib(double mib) { return to_bytes(mib * (1 << 20)); }
 
 inline std::size_t index_of(JobId job) { return static_cast<std::size_t>(job) - 1; }
 inline JobId id_of(std::size_t index) { return JobId{index + 1}; }

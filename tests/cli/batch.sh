@@ -137,7 +137,7 @@ case_exit_status_counts() {
 }
 
 case_limits_of_each_job() {
-  is_root || return 0
+  is_root || skip 'not root'
   batch 1 -q --memory-max 30M --report rep -- "$python" -c 'a = bytearray(200 << 20)' ::: x
   has rep '"outcome":"over_limit"'
 }

@@ -4,22 +4,6 @@
 set -u
 source "$(dirname "$0")/cases.bash"
 
-# own FILE...: in a job, the first of these files that its group has; the words are NAME/FILE with
-# the v1 name of the controller.
-cat_own='
-own() {
-  for word; do
-    controller=${word%%/*} file=${word#*/}
-    path=$(grep -E ":([a-z_,]*,)?$controller(,[a-z_,]*)?:" /proc/self/cgroup | cut -d: -f3-)
-    root=$(awk -v c="$controller" "\$3 == \"cgroup\" && (\",\" \$4 \",\") ~ (\",\" c \",\") { print \$2; exit }" /proc/mounts)
-    [ "$path" ] || path=$(grep "^0::" /proc/self/cgroup | cut -d: -f3-)
-    [ "$root" ] || root=$(awk "\$3 == \"cgroup2\" { print \$2; exit }" /proc/mounts)
-    [ ! -e "$root$path/$file" ] || { cat "$root$path/$file"; return; }
-  done
-  echo "none of $*"
-}
-'
-
 # --- limits
 
 case_limits_are_set_on_the_group() {
@@ -51,7 +35,7 @@ except OSError as error:
 }
 
 case_a_fork_bomb_within_its_limit() {
-  run 124 --pids-max 60 --timeout 1s --kill-after 0s -- sh -c 'bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep 1000' 
+  run 124 --pids-max 60 --timeout 1s --kill-after 0s -- sh -c 'bomb() { bomb | bomb & }; bomb 2>/dev/null; exec sleep 1000' 
   becomes_true eval '[[ -z $(processes_left) ]]'
 }
 
@@ -89,7 +73,7 @@ case_daemons_do_not_get_away() {
 
 # escape DIRECTORY: what a job does to leave its v2 group for another one of the same tree.
 case_moving_to_another_group_of_the_tree_does_not_help() {
-  is_root || return 0
+  is_root || skip 'not root'
   local where
   for where in '..' '../other' '../../other' '../../other/deeper'; do
     rm -f pid moved
@@ -106,7 +90,7 @@ case_moving_to_another_group_of_the_tree_does_not_help() {
 }
 
 case_a_job_that_makes_groups_of_its_own() {
-  is_root || return 0
+  is_root || skip 'not root'
   run 0 -- sh -c '
     root=$(awk "\$3 == \"cgroup2\" { print \$2; exit }" /proc/mounts)
     group=$root$(grep ^0:: /proc/self/cgroup | cut -d: -f3-)
@@ -116,7 +100,10 @@ case_a_job_that_makes_groups_of_its_own() {
 }
 
 case_on_time_out_a_job_may_clean_up() {
-  run 124 --timeout 300ms --kill-after 30s --report report.json -- \
+  local soon=300ms
+  # The shell must have its trap by then.
+  [[ -z ${PATIENCE:-} ]] || soon=5s
+  run 124 --timeout $soon --kill-after 30s --report report.json -- \
     sh -c 'trap "echo cleaned up; exit 7" TERM; sleep 1000 & wait'
   same 'cleaned up' "$(<out)"
   told report.json 'r["outcome"] == "timed_out"' 'r["exit_code"] == 7'
@@ -124,7 +111,6 @@ case_on_time_out_a_job_may_clean_up() {
 
 case_on_time_out_a_job_that_will_not_end_is_killed() {
   local soon=100ms
-  # The shell must have its trap by then.
   [[ -z ${PATIENCE:-} ]] || soon=5s
   run 124 --timeout $soon --kill-after 100ms --report report.json -- \
     sh -c 'trap "" TERM; while :; do sleep 0.01; done'
@@ -250,7 +236,7 @@ case_one_within_another() {
 }
 
 case_without_a_named_group() {
-  is_root || return 0
+  is_root || skip 'not root'
   (
     unset PLIMSOLL_CGROUP
     run 7 -- sh -c 'cat /proc/self/cgroup; exit 7'
@@ -259,7 +245,7 @@ case_without_a_named_group() {
 }
 
 case_jobserver_of_make() {
-  type -P make >/dev/null || return 0
+  type -P make >/dev/null || skip 'no make'
   printf 'all:\n\t+%s run -q -- $(MAKE) -f inner.mk\n' "$plimsoll" >Makefile
   printf 'all: a b c\na b c:\n\t@echo made $@\n' >inner.mk
   gives 0 make -j2

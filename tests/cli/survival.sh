@@ -17,16 +17,6 @@ job='
 sh -c "trap \"\" TERM INT HUP; sleep 1000; sleep 1000" &
 while :; do true | true; sleep 0.05; done'
 
-# children_named PID NAME
-children_named() {
-  local child
-  for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
-    [[ $(cat "/proc/$child/comm" 2>/dev/null) != "$2" ]] || echo "$child"
-  done
-}
-
-supervisor_of() { children_named "$1" pl-supervisor; }
-
 # A pause of up to MILLISECONDS.
 pause() { sleep "$(printf '0.%03d' $((RANDOM % $1)))"; }
 

@@ -15,10 +15,9 @@ import termios
 import time
 import traceback
 
-PLIMSOLL = os.path.realpath(os.environ.get("PLIMSOLL") or os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../../build/plimsoll"))
-PATIENCE = 60  # as long as anything may take on a loaded or an emulated machine
-PROMPT = "ready> "
+PLIMSOLL = os.path.realpath(
+    os.environ.get("PLIMSOLL") or os.path.dirname(__file__) + "/../../build/plimsoll")
+PATIENCE, PROMPT = 60, "ready> "  # as long as anything may take on a loaded machine
 
 
 class Terminal:
@@ -64,19 +63,18 @@ class Terminal:
             self.seen += text
             self.log += text
 
-    def command(self, line):
-        """Types a line; returns what was printed until the next prompt."""
-        self.send(line + "\n")
-        self.expect(re.escape(line) + "\r\n")
-        return self.expect(PROMPT)[0]
-
-    def status(self):
-        return int(re.search(r"status=(\d+)", self.command('echo "status=$?"')).group(1))
-
     def type_line(self, line):
         """Types a line whose command does not end by itself."""
         self.send(line + "\n")
         self.expect(re.escape(line) + "\r\n")
+
+    def command(self, line):
+        """Types a line; returns what was printed until the next prompt."""
+        self.type_line(line)
+        return self.expect(PROMPT)[0]
+
+    def status(self):
+        return int(re.search(r"status=(\d+)", self.command('echo "status=$?"')).group(1))
 
     def modes(self):
         return termios.tcgetattr(self.fd)[:4]
@@ -119,6 +117,7 @@ def same(expected, seen, what=""):
 
 
 RUN = '"$PLIMSOLL" run -q --'
+WAITER = "sh -c 'mkfifo go; echo $$ >pid; read word <go; exit 5'"  # in vfork() it would be D, not T
 
 
 def ctrl_c_ends_the_command(t):
@@ -167,7 +166,7 @@ def ctrl_backslash_quits(t):
 
 
 def ctrl_z_then_fg(t):
-    t.type_line(f"{RUN} sh -c 'echo $$ >pid; while [ ! -e go ]; do sleep 0.05; done; exit 5'")
+    t.type_line(f"{RUN} {WAITER}")
     pid = t.wait_for_file("pid")
     t.send("\x1a")
     t.expect("Stopped")
@@ -175,8 +174,8 @@ def ctrl_z_then_fg(t):
     assert t.status() in (128 + signal.SIGTSTP, 128 + signal.SIGSTOP)
     wait_for(lambda: state(pid) == "T", "the command to stop")
     assert "Stopped" in t.command("jobs")
-    t.command("touch go")
     t.type_line("fg")
+    t.write("go", "go\n")
     t.expect(PROMPT)
     same(5, t.status())
 
@@ -198,15 +197,16 @@ def ctrl_z_then_bg(t):
 
 
 def ctrl_z_many_times(t):
-    t.type_line(f"{RUN} sh -c 'echo $$ >pid; while [ ! -e go ]; do sleep 0.05; done; exit 5'")
+    t.type_line(f"{RUN} {WAITER}")
     pid = t.wait_for_file("pid")
     for _ in range(5):
         t.send("\x1a")
         t.expect("Stopped")
         t.expect(PROMPT)
+        wait_for(lambda: state(pid) == "T", "the command to stop")  # perhaps the last to
         t.type_line("fg")
         wait_for(lambda: state(pid) in "SR", "the command to go on")
-    open(os.path.join(t.directory, "go"), "w").close()
+    t.write("go", "go\n")
     t.expect(PROMPT)
     same(5, t.status())
 

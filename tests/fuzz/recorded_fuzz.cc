@@ -4,7 +4,9 @@
 
 #include "base/check.h"
 #include "history/curve.h"
+#include "record/buildkit.h"
 #include "record/event_log.h"
+#include "record/recorded_job.h"
 #include "record/run_meta.h"
 #include "record/story.h"
 
@@ -22,6 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)record::parse_meta(text);
   (void)record::parse_figures(text);
   (void)record::parse_job_brief(text);
+  if (const auto job = record::parse_recorded_job(text)) {
+    (void)record::to_buildkit_json({.usage = job->usage, .machine = job->machine, .system = {}});
+  }
+  (void)record::to_buildkit_json({.usage = {}, .system = record::parse_system_samples(text)});
   (void)record::without_numbers(text);
   return 0;
 }

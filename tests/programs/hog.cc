@@ -1,4 +1,4 @@
-// hog [MIB [MB_PER_SECOND]]: touches MIB of memory at that rate (0: at once) and holds it.
+// hog [MIB [MB_PER_SECOND [exit|locked]]]: touches memory at that rate (0: at once).
 // Checks: limits, forecasts and freezes against steady growth; memory that is to be given back.
 #include <sys/mman.h>
 
@@ -16,6 +16,9 @@ int main(int argc, char** argv) {
   void* const memory = ::mmap(nullptr, steps * kStep, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) die("mmap");
+  if (is(argc, argv, 3, "locked") && ::mlock2(memory, steps * kStep, MLOCK_ONFAULT) != 0) {
+    die("mlock2");
+  }
   const auto began = Clock::now();
   for (unsigned long i = 0; i < steps; ++i) {
     std::memset(static_cast<char*>(memory) + i * kStep, 1, kStep);
@@ -25,5 +28,6 @@ int main(int argc, char** argv) {
                                               std::chrono::duration<double>(seconds)));
   }
   ready();
+  if (is(argc, argv, 3, "exit")) return 0;
   sleep_for_ever();
 }

@@ -18,8 +18,6 @@
 namespace plimsoll::testing {
 namespace {
 
-Instant now() { return std::chrono::steady_clock::now(); }
-
 void execute(const std::vector<std::string>& command) {
   const std::string path = std::string(PLIMSOLL_PROGRAMS) + "/" + command.front();
   std::vector<char*> arguments;
@@ -40,7 +38,7 @@ void remove_stale(const cgroup::Directory& root, cgroup::ControllerSet controlle
     if (!name.starts_with(prefix + "-")) continue;
     const auto pid = to_u64(std::string_view(name).substr(prefix.size() + 1));
     if (!pid || std::filesystem::exists("/proc/" + std::to_string(*pid))) continue;
-    cgroup::destroy(parents, name, now() + kPatience, &now);
+    cgroup::destroy(parents, name, clock_now() + kPatience, &clock_now);
   }
 }
 
@@ -90,7 +88,7 @@ void Ground::clear() const {
     const auto names = part.directory.children();
     if (!names) continue;
     for (const std::string& name : *names) {
-      cgroup::destroy(inner_.parts(), name, now() + kPatience, &now);
+      cgroup::destroy(inner_.parts(), name, clock_now() + kPatience, &clock_now);
     }
   }
 }
@@ -126,10 +124,10 @@ Started start(const cgroup::Leaf& leaf, const std::vector<std::string>& command)
 
 bool wait_ready(const Started& started) {
   std::string said;
-  const Instant end = now() + kPatience;
+  const Instant end = clock_now() + kPatience;
   while (said.find("ready\n") == std::string::npos) {
     pollfd readable{.fd = started.output.get(), .events = POLLIN, .revents = 0};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now()).count();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - clock_now()).count();
     if (left <= 0 || ::poll(&readable, 1, static_cast<int>(left)) <= 0) return false;
     char block[64];
     const ssize_t got = ::read(started.output.get(), block, sizeof block);
@@ -139,8 +137,10 @@ bool wait_ready(const Started& started) {
   return true;
 }
 
+Instant clock_now() { return std::chrono::steady_clock::now(); }
+
 bool eventually(const std::function<bool()>& holds) {
-  for (const Instant end = now() + kPatience; now() < end;) {
+  for (const Instant end = clock_now() + kPatience; clock_now() < end;) {
     if (holds()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -63,6 +63,9 @@ Started start(const cgroup::Leaf& leaf, const std::vector<std::string>& command)
 // Waits until a started program says "ready"; false after kPatience or if it ends without.
 bool wait_ready(const Started& started);
 
+// The clock that what waits is given.
+Instant clock_now();
+
 // Asks every millisecond until `holds()`; false after kPatience.
 bool eventually(const std::function<bool()>& holds);
 

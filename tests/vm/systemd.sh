@@ -28,6 +28,19 @@ case_the_job_is_in_a_delegated_scope() {
   becomes_true no_groups || wrong "left: $(run_groups)"
 }
 
+# Where groups are delegated, who watches has one that keeps its memory.
+case_the_supervisor_keeps_its_memory() {
+  local batch
+  echo 'until [ -e stop ]; do sleep 0.1; done' >jobs.txt
+  "$plimsoll" batch --progress none jobs.txt 2>err &
+  batch=$!
+  becomes_true eval '(($(cat "$(find /sys/fs/cgroup -path "*/plimsoll-*/supervisor" -type d | head -n 1)/memory.min") > 0))'
+  touch stop
+  wait $batch
+  same 0 $?
+  becomes_true no_groups || wrong "left: $(run_groups)"
+}
+
 case_the_scope_is_gone_afterwards() {
   run 0 -- true
   becomes_true eval '! systemctl_of list-units --all --plain --no-legend "plimsoll-*" | grep -q plimsoll'
@@ -74,6 +87,92 @@ case_both_are_killed() {
 case_one_within_another() {
   run 5 -- "$plimsoll" run -q -- sh -c 'exit 5'
   becomes_true no_groups || wrong "left: $(run_groups)"
+}
+
+# unit OPTION... -- COMMAND...: the command as the unit `work`, whatever was there before.
+unit() {
+  systemctl_of reset-failed work 2>/dev/null
+  local run=(systemd-run --quiet --collect --unit=work -p "WorkingDirectory=$PWD")
+  is_root || run+=(--user)
+  "${run[@]}" -E "PLIMSOLL_STATE_DIR=$PLIMSOLL_STATE_DIR" -E "PLIMSOLL_RUNTIME_DIR=$PLIMSOLL_RUNTIME_DIR" "$@"
+}
+jobs_that_stay() { for n in 1 2; do echo "(setsid sleep 1000 &) ; echo \$\$ >>jobs; exec sleep 1000"; done >jobs.txt; }
+jobs_are_gone() { local pid; for pid in $(cat jobs); do gone "$pid" || return; done; }
+
+case_a_unit_is_stopped_and_started_again() {
+  local delegate
+  jobs_that_stay
+  for delegate in no yes; do
+    rm -f jobs
+    unit -p Delegate=$delegate -p TimeoutStopSec=60 -- "$plimsoll" batch --progress none -j 2 --cores 8 --memory-hint 10M jobs.txt
+    becomes_true eval '[[ $(wc -l <jobs) == 2 ]]' || return
+    systemctl_of restart work
+    becomes_true eval '[[ $(wc -l <jobs) == 4 ]]' || return
+    systemctl_of stop work
+    becomes_true jobs_are_gone || wrong "Delegate=$delegate: jobs live"
+    becomes_true no_groups || wrong "Delegate=$delegate: left: $(run_groups)"
+  done
+}
+
+# A job that runs out of its own memory is no reason to stop the unit; with OOMPolicy=stop systemd
+# takes it for one where the jobs are in the unit's group, and then nothing may be left. A user's
+# manager of systemd 252 does not mark what it delegates, so that jobs are in a scope of their own there.
+case_the_oom_policy_of_a_unit() {
+  printf '%s\n' 'tail /dev/zero' 'sleep 3; touch survived' >jobs.txt
+  unit -p Delegate=yes -- "$plimsoll" batch --progress none --memory-max 32M -j 2 --cores 8 --memory-hint 10M jobs.txt
+  becomes_true test -e survived
+  becomes_true no_groups || wrong "left: $(run_groups)"
+  printf '%s\n' 'tail /dev/zero' 'echo $$ >>jobs; exec sleep 1000' >jobs.txt
+  unit -p Delegate=yes -p OOMPolicy=stop -- "$plimsoll" batch --progress none --memory-max 32M -j 2 --cores 8 --memory-hint 10M jobs.txt
+  is_root || { becomes_true test -s jobs && systemctl_of stop work; }
+  becomes_true eval '! systemctl_of is-active --quiet work && jobs_are_gone' || wrong 'it goes on'
+  becomes_true no_groups || wrong "left: $(run_groups)"
+}
+
+# The unit as it is installed, with the programs where they were built.
+case_the_daemon_is_a_unit() {
+  is_root || exit 0
+  local build main again job
+  build=$(dirname "$plimsoll")
+  sed "s|^ExecStart=.*|ExecStart=$build/plimsolld|" "$build/packaging/plimsoll.service" >/run/systemd/system/plimsoll.service
+  systemctl daemon-reload
+  gives 0 systemctl start plimsoll
+  main=$(systemctl show -P MainPID plimsoll)
+  jobs() { "$build/tests/clients/job_client" /run/plimsolld.sock "$@"; }
+  gives 0 jobs run 60 cat /proc/self/cgroup
+  grep -q '^0::/system.slice/plimsoll.service/plimsoll-' out || wrong "$(<out)"
+  gives 0 jobs run 60 cat /proc/self/oom_score_adj
+  same 0 "$(<out)" 'what protects the daemon is not for jobs'
+  gives 0 systemctl reload plimsoll
+  same "$main" "$(systemctl show -P MainPID plimsoll)"
+  job=$(jobs submit sleep 1000)
+  becomes_true eval 'jobs explain $job | grep -q started'
+  # A daemon that stands still is killed by the watchdog; this one dies at once.
+  kill -KILL "$main"
+  again() { local pid; pid=$(systemctl show -P MainPID plimsoll); ((pid > 0 && pid != main)) && jobs list >list; }
+  becomes_true again || wrong 'it is not started again'
+  same '' "$(<list)" 'jobs of the one before'
+  gives 0 jobs run 60 true
+  gives 0 systemctl stop plimsoll
+  becomes_true no_groups || wrong "left: $(run_groups)"
+  rm /run/systemd/system/plimsoll.service
+  systemctl daemon-reload
+}
+
+# Swap in a file, which only a machine with a disk has.
+case_swap_in_a_file() {
+  is_root || exit 0
+  local kills
+  kills=$(awk '$1 == "oom_kill" { print $2 }' /proc/vmstat)
+  head -c 256M /dev/zero >/swapfile && chmod 600 /swapfile && mkswap -q /swapfile && swapon /swapfile || {
+    wrong 'no swap'
+    return
+  }
+  yes "$(dirname "$plimsoll")/tests/programs/hog 150 100 exit && echo fine" | head -n 6 >jobs.txt
+  gives 0 "$plimsoll" batch --line 400M --progress none --cores 100 jobs.txt
+  same 6 "$(grep -c fine out)" 'jobs that ended well'
+  same "$kills" "$(awk '$1 == "oom_kill" { print $2 }' /proc/vmstat)" 'kills by the kernel'
+  swapoff /swapfile && rm /swapfile
 }
 
 run_cases "${1:-}"

@@ -12,8 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::SizeIs;
 
-Instant clock_now() { return std::chrono::steady_clock::now(); }
-
 class DestroyHost : public HostTest {};
 
 TEST_F(DestroyHost, SaysWhatIsLeftAtTheDeadline) {

@@ -18,8 +18,6 @@ using ::testing::IsEmpty;
 constexpr const char* kName = "plimsoll-20261121-035916-3f2a";
 constexpr const char* kOther = "plimsoll-20261121-035916-0000";
 
-Instant clock_now() { return std::chrono::steady_clock::now(); }
-
 class RunTreeHost : public HostTest {
  protected:
   // The ground as the base of runs.

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "cgroup/destroy.h"
+#include "cgroup/entrance.h"
 #include "support/host_test.h"
 
 // Children born into real groups, and the ways in which that fails.
@@ -20,8 +22,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-
-Instant clock_now() { return std::chrono::steady_clock::now(); }
 
 // Everything until the end of file, or what came within kPatience.
 std::string read_all(int fd) {
@@ -76,8 +76,8 @@ class SpawnerHost : public HostTest {
       if (part.directory.version() == cgroup::Version::v2) {
         request.v2_group = part.directory.fd();
       } else {
-        procs_.push_back(*part.directory.open_file("cgroup.procs", O_WRONLY));
-        request.v1_procs.push_back(procs_.back().get());
+        entrances_.push_back(*cgroup::open_v1_entrance(part.directory));
+        request.v1_entrances.push_back(entrances_.back().get());
       }
     }
     return request;
@@ -124,12 +124,12 @@ class SpawnerHost : public HostTest {
     EXPECT_EQ(failure.code, code) << std::strerror(failure.code);
   }
 
-  std::vector<UniqueFd> procs_;
+  std::vector<UniqueFd> entrances_;
   Newborn last_;
   std::string output_;
 
   void release() {
-    procs_.clear();
+    entrances_.clear();
     last_ = {};
   }
 };
@@ -148,6 +148,21 @@ TEST_F(SpawnerHost, AChildIsInAllItsGroups) {
       release();
     }
     TearDown();
+  }
+}
+
+// That would make each start wait for a grace period, and each fork and exec of others slower.
+TEST_F(SpawnerHost, NoV1GroupIsEnteredThroughTheLockOfThreadGroups) {
+  PREPARE_OR_SKIP(kV1);
+  {
+    const cgroup::Leaf leaf = ground_->leaf("job");
+    const SpawnRequest request = request_in(leaf, {"true"});
+    ASSERT_FALSE(request.v1_entrances.empty());
+    for (const int fd : request.v1_entrances) {
+      const std::string link = "/proc/self/fd/" + std::to_string(fd);
+      EXPECT_EQ(std::filesystem::read_symlink(link).filename(), "tasks");
+    }
+    release();
   }
 }
 
@@ -204,7 +219,7 @@ TEST_F(SpawnerHost, EachStepThatFailsIsNamedWithItsReason) {
                    }),
                    SpawnStep::identity, EINVAL);
     const UniqueFd read_only(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    expect_failure(with([&](SpawnRequest& r) { r.v1_procs.push_back(read_only.get()); }),
+    expect_failure(with([&](SpawnRequest& r) { r.v1_entrances.push_back(read_only.get()); }),
                    SpawnStep::enter_group, EBADF);
     release();
   }

@@ -169,6 +169,25 @@ TEST_F(MeasureTest, OfARemovedGroupTheLastReadingStands) {
   EXPECT_THAT(unavailable, Not(Contains(Key("cpu")))) << "says nothing about the kernel";
 }
 
+TEST_F(MeasureTest, SharedMemoryThatOutlivesAJobIsTold) {
+  if (!has(Controller::memory)) GTEST_SKIP() << "no memory controller";
+  const UniqueFd file(::memfd_create("left", MFD_CLOEXEC));
+  const auto leave = [&file] {
+    const std::vector<char> block(1 << 20, 'x');
+    for (int i = 0; i < 24; ++i) {
+      if (::write(file.get(), block.data(), block.size()) < 0) ::_exit(4);
+    }
+  };
+  JobSampler sampler(*leaf_, now(), no_network_);
+  Worker(*leaf_, leave).end();
+  EXPECT_THAT(sampler.finish(now(), wall()).left, Optional(AllOf(Ge(20_MiB), Le(28_MiB))));
+
+  // The next one in the same group has left nothing.
+  JobSampler next(*leaf_, now(), no_network_, GroupAge::reused);
+  Worker(*leaf_, [] { touch(32 << 20); }).end();
+  EXPECT_EQ(next.finish(now(), wall()).left, std::nullopt);
+}
+
 TEST_F(MeasureTest, AReusedGroupStartsFromZero) {
   const cgroup::Directory* memory = leaf_->of(Controller::memory);
   if (memory == nullptr || memory->version() == cgroup::Version::v2) {

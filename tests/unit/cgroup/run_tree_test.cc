@@ -49,6 +49,7 @@ TEST(ControllersFor, AreThoseWhoseFilesTheLimitsNeed) {
       {[](Limits& l) { l.cpuset = "0"; }, ControllerSet(Controller::cpuset)},
       {[](Limits& l) { l.cpu_weight = 7; }, ControllerSet(Controller::cpu)},
       {[](Limits& l) { l.io_weight = 7; }, ControllerSet(Controller::io)},
+      {[](Limits& l) { l.weight = 7; }, ControllerSet(Controller::cpu)},
       {[](Limits& l) { l.io_max.push_back({.device = "8:0"}); }, ControllerSet(Controller::io)},
       {[](Limits& l) { l.pids_max = 7; }, ControllerSet(Controller::pids)},
       {[](Limits& l) { l.cpus = 1, l.pids_max = 7; },

@@ -6,8 +6,8 @@ namespace plimsoll::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using engine::Event;
-using engine::EventKind;
+using policy::Event;
+using policy::EventKind;
 
 policy::JobSpec job(unsigned number, const char* name) {
   policy::JobSpec spec;
@@ -17,25 +17,25 @@ policy::JobSpec job(unsigned number, const char* name) {
   return spec;
 }
 
-Event event(EventKind kind, const char* reason) {
+policy::Event event(policy::EventKind kind, const char* reason) {
   return {.at = {}, .kind = kind, .job = JobId{7}, .reason = reason, .numbers = {}};
 }
 
 TEST(EventLine, TellsWhatPeopleWantToKnow) {
   const policy::JobSpec named = job(7, "link\nchrome"), plain = job(7, "7");
   const Tally tally{.ended = 3, .jobs = 120};
-  EXPECT_EQ(event_line(event(EventKind::started, "it fits"), &plain, tally),
+  EXPECT_EQ(event_line(event(policy::EventKind::started, "it fits"), &plain, tally),
             "[  3/120] started: make all");
-  EXPECT_EQ(event_line(event(EventKind::frozen, "grows by 1 GiB a second"), &named, tally),
+  EXPECT_EQ(event_line(event(policy::EventKind::frozen, "grows by 1 GiB a second"), &named, tally),
             "[  3/120] paused: link?chrome: grows by 1 GiB a second");
-  EXPECT_EQ(event_line(event(EventKind::thawed, "there is room"), &named, tally),
+  EXPECT_EQ(event_line(event(policy::EventKind::thawed, "there is room"), &named, tally),
             "[  3/120] resumed: link?chrome: there is room");
-  EXPECT_EQ(event_line(event(EventKind::evicted, "2 GiB are missing"), &named, tally),
+  EXPECT_EQ(event_line(event(policy::EventKind::evicted, "2 GiB are missing"), &named, tally),
             "[  3/120] evicted: link?chrome: 2 GiB are missing");
-  EXPECT_EQ(event_line(event(EventKind::line, "it is at 4 GiB now"), nullptr, tally),
+  EXPECT_EQ(event_line(event(policy::EventKind::line, "it is at 4 GiB now"), nullptr, tally),
             "[  3/120] line: it is at 4 GiB now");
-  EXPECT_EQ(event_line(event(EventKind::queued, ""), &plain, tally), std::nullopt);
-  EXPECT_EQ(event_line(event(EventKind::ended, ""), &plain, tally), std::nullopt);
+  EXPECT_EQ(event_line(event(policy::EventKind::queued, ""), &plain, tally), std::nullopt);
+  EXPECT_EQ(event_line(event(policy::EventKind::ended, ""), &plain, tally), std::nullopt);
 }
 
 TEST(EndLine, TellsHowItEnded) {

@@ -44,7 +44,7 @@ struct Scene {
   explicit Scene(policy::QueueConfig queue = {.jobs_max = 100})
       : conductor({.queue = queue, .governor = {.line = Bytes{std::uint64_t{8} << 30}, .cores = 8}},
                   estimator,
-                  {.event = [this](const Event& event) { kinds[event.kind]++; },
+                  {.event = [this](const policy::Event& event) { kinds[event.kind]++; },
                    .over = [this](const JobOver& over) { overs.push_back(over); }}) {}
 
   void enter(unsigned id, std::vector<JobId> needs = {}) {
@@ -65,7 +65,7 @@ struct Scene {
 
   policy::Estimator estimator;
   FakeWorld world;
-  std::map<EventKind, int> kinds;
+  std::map<policy::EventKind, int> kinds;
   std::vector<JobOver> overs;
   std::optional<Duration> timeout;
   Conductor conductor;
@@ -83,10 +83,25 @@ TEST(Conductor, StartsWhatIsReadyAndThenWhatNeededIt) {
   run.conductor.on_over(JobId{2}, kOk);
   EXPECT_TRUE(run.conductor.is_over());
   EXPECT_EQ(run.overs.size(), 2u);
-  EXPECT_EQ(run.kinds[EventKind::queued], 2);
-  EXPECT_EQ(run.kinds[EventKind::admitted], 2);
-  EXPECT_EQ(run.kinds[EventKind::started], 2);
-  EXPECT_EQ(run.kinds[EventKind::ended], 2);
+  EXPECT_EQ(run.kinds[policy::EventKind::queued], 2);
+  EXPECT_EQ(run.kinds[policy::EventKind::admitted], 2);
+  EXPECT_EQ(run.kinds[policy::EventKind::started], 2);
+  EXPECT_EQ(run.kinds[policy::EventKind::ended], 2);
+}
+
+TEST(Conductor, AWaitingJobCanBeWithdrawnARunningOneNot) {
+  Scene run({.jobs_max = 1});
+  run.enter(1);
+  run.enter(2);
+  run.conductor.begin(run.world);
+  EXPECT_FALSE(run.conductor.withdraw(JobId{1}, "changed my mind"));
+  EXPECT_TRUE(run.conductor.withdraw(JobId{2}, "changed my mind"));
+  EXPECT_FALSE(run.conductor.withdraw(JobId{2}, "changed my mind"));
+  ASSERT_EQ(run.overs.size(), 1u);
+  EXPECT_FALSE(run.overs[0].end);
+  EXPECT_FALSE(run.overs[0].requeue);
+  run.conductor.on_over(JobId{1}, kOk);
+  EXPECT_TRUE(run.conductor.is_over());
 }
 
 TEST(Conductor, JobsMaxStaysAnUpperBound) {
@@ -158,12 +173,31 @@ TEST(Conductor, ALostAttemptRunsAgainAndIsKnownToNeedMore) {
   run.conductor.on_over(JobId{1}, {.outcome = policy::Outcome::evicted, .signal = 9});
   ASSERT_EQ(run.overs.size(), 1u);
   EXPECT_TRUE(run.overs[0].requeue);
-  EXPECT_EQ(run.kinds[EventKind::requeued], 1);
+  EXPECT_EQ(run.kinds[policy::EventKind::requeued], 1);
   run.wakes(5s);
   EXPECT_THAT(run.world.take(), ElementsAre("start 1"));
   ASSERT_EQ(run.conductor.status().jobs.size(), 1u);
   EXPECT_GT(run.conductor.status().jobs[0].estimate, reached);
   EXPECT_GT(run.conductor.counts().lost_cpu, Duration{});
+}
+
+TEST(Conductor, JudgesItsEstimatesByAttemptsThatSucceeded) {
+  Scene run;
+  run.enter(1);
+  run.enter(2);
+  run.conductor.begin(run.world);
+  run.at(1s);
+  // More than anybody believes of a command that nothing is known of.
+  const Bytes much{std::uint64_t{7} << 30};
+  for (const JobId job : {JobId{1}, JobId{2}}) {
+    run.conductor.on_job(job, {.ran = 1s, .used = much, .peak = much, .cpu = 1s});
+  }
+  run.conductor.on_over(JobId{1}, {.outcome = policy::Outcome::cancelled, .signal = 9});
+  EXPECT_EQ(run.conductor.calibration().attempts(), 0u);
+  run.conductor.on_over(JobId{2}, kOk);
+  EXPECT_EQ(run.conductor.calibration().attempts(), 1u);
+  EXPECT_EQ(run.conductor.calibration().above_mean(), 1);
+  EXPECT_EQ(run.conductor.calibration().wasted(), 0);
 }
 
 TEST(Conductor, ShowsWhatRuns) {
@@ -188,6 +222,38 @@ TEST(Conductor, ShowsWhatRuns) {
   EXPECT_TRUE(status.remaining);
   EXPECT_FALSE(run.conductor.pause(JobId{7}));
   EXPECT_FALSE(run.conductor.kill(JobId{7}, "asked for"));
+}
+
+TEST(Conductor, RecordsAnAlarmOnceASecond) {
+  Scene run;
+  run.enter(1);
+  run.conductor.begin(run.world);
+  const policy::Alarm alarm{.reason = "the line is passed", .numbers = {{"used_bytes", 5}}};
+  run.conductor.on_alarm(alarm);
+  run.conductor.on_alarm(alarm);
+  run.at(999ms);
+  run.conductor.on_alarm(alarm);
+  EXPECT_EQ(run.kinds[policy::EventKind::alarm], 1);
+  run.at(1s);
+  run.conductor.on_alarm(alarm);
+  EXPECT_EQ(run.kinds[policy::EventKind::alarm], 2);
+}
+
+TEST(Conductor, TellsTheLineThatHolds) {
+  Scene run;
+  run.conductor.begin(run.world);
+  run.conductor.set_line(Bytes{4000}, "the user has set another line");
+  EXPECT_EQ(run.conductor.line(), Bytes{4000});
+  EXPECT_EQ(run.kinds[policy::EventKind::line], 1);
+}
+
+TEST(Conductor, AShareFromBeforeTheBeginningIsTold) {
+  Scene run;
+  run.conductor.set_share({.line = Bytes{4000}, .cores = 1}, "others run here");
+  EXPECT_EQ(run.kinds[policy::EventKind::line], 0);
+  run.conductor.begin(run.world);
+  EXPECT_EQ(run.kinds[policy::EventKind::line], 1);
+  EXPECT_EQ(run.conductor.status().cores, 1);
 }
 
 }  // namespace

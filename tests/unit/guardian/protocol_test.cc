@@ -90,6 +90,9 @@ TEST_F(ProtocolTest, WhatTheSupervisorAsks) {
 
   ASSERT_TRUE(send(ends_.first, StopYourself{}));
   EXPECT_TRUE(std::holds_alternative<StopYourself>(at_guardian()));
+
+  ASSERT_TRUE(send(ends_.first, StandWatch{}));
+  EXPECT_TRUE(std::holds_alternative<StandWatch>(at_guardian()));
 }
 
 TEST_F(ProtocolTest, ASpawnRequestOfMegabytes) {
@@ -143,8 +146,27 @@ TEST_F(ProtocolTest, ATreeWhoseDescriptorsAreMissingIsAnError) {
   EXPECT_FALSE(decode_from_supervisor(packet));
 }
 
+TEST_F(ProtocolTest, FamiliesAreHandedOverWithWhoIsForeign) {
+  for (const std::size_t foreign : {0U, 1U, 3U}) {
+    HandOverFamilies message{{.guardian = {.pid = 10, .start = 100},
+                              .supervisor = {.pid = 11, .start = 101},
+                              .run = "20261121-035916-3f2a",
+                              .space = 4026531836,
+                              .foreign = {}}};
+    message.run.foreign.assign(foreign, {.pid = 12, .start = 50});
+    ASSERT_TRUE(send(ends_.first, message));
+    const auto received = at_guardian();
+    const auto& run = std::get<HandOverFamilies>(received).run;
+    EXPECT_EQ(run.run, message.run.run);
+    EXPECT_EQ(run.guardian, message.run.guardian);
+    EXPECT_EQ(run.supervisor, message.run.supervisor);
+    EXPECT_EQ(run.space, message.run.space);
+    EXPECT_EQ(run.foreign, message.run.foreign);
+  }
+}
+
 RC_GTEST_PROP(Protocol, AnyBytesAreAMessageOrAnError, ()) {
-  const auto tag = *rc::gen::element('S', 'F', 'X', 's', 'r', 'p', 'h', 'z', '?');
+  const auto tag = *rc::gen::element('S', 'F', 'X', 's', 'r', 'p', 'h', 'f', 'z', '?');
   const auto body = *rc::gen::arbitrary<std::string>();
   Packet packet{tag + body, {}};
   (void)decode_from_supervisor(packet);

@@ -39,9 +39,12 @@ inline rc::Gen<SpawnRequest> requests(const OpenFiles& files) {
     request.id = ChildId{*rc::gen::arbitrary<std::uint64_t>()};
     request.argv = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(words()));
     request.env = *rc::gen::container<std::vector<std::string>>(words());
+    request.executable = *words();
+    request.root = *words();
     request.cwd = *words();
     request.session = *rc::gen::element(Session::shared, Session::own);
     request.descriptors = *rc::gen::element(Descriptors::inherit, Descriptors::close);
+    request.guardian_death = *rc::gen::element(GuardianDeath::outlive, GuardianDeath::end);
     if (*rc::gen::arbitrary<bool>()) {
       request.identity = Identity{*rc::gen::arbitrary<uid_t>(), *rc::gen::arbitrary<gid_t>(),
                                   *rc::gen::arbitrary<std::vector<gid_t>>()};
@@ -57,7 +60,7 @@ inline rc::Gen<SpawnRequest> requests(const OpenFiles& files) {
     }
     if (*rc::gen::arbitrary<bool>()) request.v2_group = files[3];
     const auto groups = *rc::gen::inRange(0, 5);
-    for (int i = 0; i < groups; ++i) request.v1_procs.push_back(files[4]);
+    for (int i = 0; i < groups; ++i) request.v1_entrances.push_back(files[4]);
     return request;
   });
 }

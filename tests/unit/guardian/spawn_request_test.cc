@@ -43,9 +43,12 @@ RC_GTEST_PROP(SpawnRequest, ComesOutAsItWentIn, ()) {
   RC_ASSERT(strings(spawn->env) == request.env);
   RC_ASSERT(spawn->argv.back() == nullptr);
   RC_ASSERT(spawn->env.back() == nullptr);
+  RC_ASSERT(spawn->executable == request.executable);
+  RC_ASSERT(spawn->root == request.root);
   RC_ASSERT(spawn->cwd == request.cwd);
   RC_ASSERT(spawn->session == request.session);
   RC_ASSERT(spawn->descriptors == request.descriptors);
+  RC_ASSERT(spawn->guardian_death == request.guardian_death);
   RC_ASSERT(spawn->umask == request.umask);
   RC_ASSERT(spawn->identity.has_value() == request.identity.has_value());
   if (request.identity) {
@@ -73,9 +76,9 @@ RC_GTEST_PROP(SpawnRequest, EachDescriptorArrivesInItsPlace, ()) {
   }
   RC_ASSERT(static_cast<bool>(spawn->v2_group) == request.v2_group.has_value());
   if (request.v2_group) RC_ASSERT(inode(spawn->v2_group.get()) == inode(*request.v2_group));
-  RC_ASSERT(spawn->v1_procs.size() == request.v1_procs.size());
-  for (std::size_t i = 0; i < request.v1_procs.size(); ++i) {
-    RC_ASSERT(inode(spawn->v1_procs[i].get()) == inode(request.v1_procs[i]));
+  RC_ASSERT(spawn->v1_entrances.size() == request.v1_entrances.size());
+  for (std::size_t i = 0; i < request.v1_entrances.size(); ++i) {
+    RC_ASSERT(inode(spawn->v1_entrances[i].get()) == inode(request.v1_entrances[i]));
   }
 }
 
@@ -92,7 +95,7 @@ RC_GTEST_PROP(SpawnRequest, NoPartOfAMessageIsTakenForTheWhole, ()) {
 RC_GTEST_PROP(SpawnRequest, ADescriptorThatIsMissingIsAnError, ()) {
   const auto files = testing::OpenFiles(5);
   SpawnRequest request = *testing::requests(files);
-  request.v1_procs.clear();
+  request.v1_entrances.clear();
   EncodedSpawn encoded = encode(request);
   RC_PRE(!encoded.fds.empty());
   encoded.fds.pop_back();

@@ -52,6 +52,7 @@ TEST(JsonlFile, TakesEveryKey) {
                                 .cpuset = "0-3,7",
                                 .cpu_weight = 200,
                                 .io_weight = 50,
+                                .weight = {},
                                 .io_max = {},
                                 .pids_max = 10}));
   EXPECT_EQ(job.cpu_hint, 2.0);

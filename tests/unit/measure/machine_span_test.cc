@@ -29,6 +29,11 @@ TEST(MachineSpan, TellsWhatPassedBetweenFirstAndLast) {
   const MachineUsage& usage = span.usage();
   EXPECT_EQ(usage.cpu_usage, 4s);
   EXPECT_EQ(usage.cpu_idle, 3s);
+  ASSERT_TRUE(usage.cpu);
+  EXPECT_EQ(usage.cpu->user, 4s);
+  EXPECT_EQ(usage.cpu->steal, 4s);
+  EXPECT_EQ(usage.cpu->idle, 3s);
+  EXPECT_EQ(usage.cpu->iowait, 0s);
   EXPECT_EQ(usage.memory_total, 8_GiB);
   EXPECT_EQ(usage.memory_available_min, 2_GiB);
   EXPECT_EQ(usage.memory_stall.some, 4ms);
@@ -40,11 +45,13 @@ TEST(MachineSpan, IdleTimeThatFallsIsNoTime) {
   MachineSpan span(machine(10s, 100s, 1_GiB, 0ms));
   span.observe(machine(10s, 99s, 1_GiB, 0ms));
   EXPECT_EQ(span.usage().cpu_idle, 0s);
+  ASSERT_TRUE(span.usage().cpu);
+  EXPECT_EQ(span.usage().cpu->idle, 0s);
 }
 
 TEST(MachineSpan, WhatProcDoesNotTellIsAbsent) {
   const MachineUsage usage = MachineSpan(SystemSample{}).usage();
-  EXPECT_FALSE(usage.cpu_usage || usage.memory_total || usage.memory_available_min);
+  EXPECT_FALSE(usage.cpu_usage || usage.cpu || usage.memory_total || usage.memory_available_min);
 }
 
 TEST(BusyTime, DoesNotOverflow) {

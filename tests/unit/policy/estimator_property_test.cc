@@ -76,9 +76,6 @@ RC_GTEST_PROP(Estimator, IsSoundWhateverItLearns, ()) {
   Estimator estimator;
   const auto count = *rc::gen::inRange(0, 30);
   for (int i = 0; i < count; ++i) estimator.learn(some_experience());
-  const auto running = *rc::gen::inRange<std::uint64_t>(0, 5);
-  for (std::uint64_t job = 0; job < running; ++job)
-    estimator.watch(JobId{job}, kClass, some_track());
   for (const Key& key : {kClass, Key{"other", "tool"}, Key{"other", ""}, Key{"", "xz"}}) {
     const JobFacts facts = some_facts();
     is_sound(estimator.estimate(key, facts));

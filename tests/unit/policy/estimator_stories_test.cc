@@ -179,25 +179,6 @@ TEST(Story, AnEvictedAttemptRaisesTheEstimateOfTheNext) {
   EXPECT_GT(at(estimate, seconds(20)).mean, at(before, seconds(20)).mean);
 }
 
-TEST(Story, WhileNoneIsOverThoseThatRunStandIn) {
-  Estimator estimator;
-  const Estimate before = estimator.estimate(kClass, {});
-  for (std::uint64_t job = 1; job <= 4; ++job) {
-    estimator.watch(JobId{job}, kClass, after({{0, 100}, {10, 3000}, {60, 4000}, {300, 4000}}));
-  }
-  estimator.watch(JobId{5}, kClass, after({{0, 10}, {1, 20}}));
-  const Estimate estimate = estimator.estimate(kClass, {});
-  EXPECT_EQ(estimate.basis, Basis::exact);
-  EXPECT_EQ(estimate.attempts_known, 0U);
-  EXPECT_GT(peak_mb(estimate), 4000);
-  EXPECT_LT(peak_mb(estimate), 6000);
-  EXPECT_NEAR(at(estimate, seconds(10)).mean / kMb, 3000, 500);
-  EXPECT_GT(estimate.remaining.mean, 300);
-  EXPECT_GT(peak_mb(estimate), peak_mb(before));
-  for (std::uint64_t job = 1; job <= 5; ++job) estimator.unwatch(JobId{job}, kClass);
-  EXPECT_EQ(estimator.estimate(kClass, {}).peak.mean, before.peak.mean);
-}
-
 TEST(Story, NewerAttemptsCountMore) {
   Estimator estimator;
   for (int i = 0; i < 40; ++i) estimator.learn(experience({{0, 100}, {10, 100}}));

@@ -30,6 +30,14 @@ Story crowd(const GovernorConfig& config, unsigned jobs, double spread = 0) {
   return story;
 }
 
+// One of a crowd of eight grows by 160 MiB in half a second, until 10.5, and is frozen for it.
+void grows_and_is_frozen(Story& story, unsigned id) {
+  story.uses(id, 10.3, 200, id);
+  story.uses(id, 10.5, 260, id);
+  story.looks(10.5);
+  ASSERT_THAT(story.rules(10.5), ElementsAre("freeze " + std::to_string(id)));
+}
+
 TEST(GovernorLadder, FreezesTheFastestGrowerBeforeTheLine) {
   Story story = crowd(small(), 4);
   story.uses(2, 11, 250, 2);
@@ -85,14 +93,97 @@ TEST(GovernorLadder, EvictsTheSmallestSetThatSufficesAndWaitsForIt) {
   for (const std::string& word : story.rules(10.6)) EXPECT_THAT(word, Not(HasSubstr("evict")));
 }
 
-TEST(GovernorLadder, WithSwapTheFrozenGiveTheirMemoryBackFirst) {
+// A task that sleeps in the kernel's throttle freezes late and gives nothing back before.
+TEST(GovernorLadder, PastTheLineNobodyWaitsForAFreezeOrForSwap) {
   GovernorConfig config = small();
   config.has_swap = true;
   Story story = crowd(config, 8);
   story.uses(2, 10.3, 200, 2);
-  story.uses(2, 10.5, 260, 2);
+  story.uses(2, 10.5, 330, 2);
   story.looks(10.5);
-  ASSERT_THAT(story.rules(10.5), Contains("freeze 2"));
+  const auto words = story.rules(10.5);
+  EXPECT_THAT(words, Contains("freeze 2"));
+  EXPECT_THAT(words, Contains(HasSubstr("evict ")));
+}
+
+// Evicts from a crowd of eight of which the first has grown by 230 MiB, at 10.5.
+std::vector<unsigned> first_round(Story& story) {
+  story.uses(1, 10.5, 330, 1);
+  story.looks(10.5);
+  std::vector<unsigned> evicted;
+  for (const std::string& word : story.rules(10.5)) {
+    if (word.starts_with("evict ")) evicted.push_back(number_in(word));
+  }
+  return evicted;
+}
+
+bool evicts(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [](const std::string& word) { return word.starts_with("evict "); });
+}
+
+TEST(GovernorLadder, TheNextRoundWaitsUntilThePoolWasLookedAt) {
+  Story story = crowd(small(), 8);
+  const auto evicted = first_round(story);
+  ASSERT_FALSE(evicted.empty());
+  // The groups are empty; how much came back nobody knows yet, and the keel grows on.
+  for (const unsigned id : evicted) {
+    story.used.erase(id);
+    story.governor.leave(JobId{id}, {.outcome = Outcome::evicted}, at(10.55));
+  }
+  story.uses(1, 10.6, 600, 1);
+  EXPECT_FALSE(evicts(story.rules(10.6)));
+  story.looks(10.65);
+  EXPECT_TRUE(evicts(story.rules(10.65)));
+}
+
+TEST(GovernorLadder, NorDoesItWaitForALookThatNeverComes) {
+  Story story = crowd(small(), 8);
+  const auto evicted = first_round(story);
+  for (const unsigned id : evicted) {
+    story.used.erase(id);
+    story.governor.leave(JobId{id}, {.outcome = Outcome::evicted}, at(10.55));
+  }
+  story.uses(1, 10.6, 600, 1);
+  story.uses(1, 11.6, 900, 1);
+  EXPECT_TRUE(evicts(story.rules(11.6)));
+}
+
+TEST(GovernorLadder, WhoDoesNotDieIsNotWaitedForAndStaysInTheBooks) {
+  Story story = crowd(small(), 8);
+  const auto evicted = first_round(story);
+  ASSERT_FALSE(evicted.empty());
+  // A second later they hang in the kernel with all they have: others have to go.
+  story.looks(11.4);
+  EXPECT_FALSE(evicts(story.rules(11.4)));
+  story.looks(11.6);
+  const auto words = story.rules(11.6);
+  EXPECT_TRUE(evicts(words));
+  for (const unsigned id : evicted) {
+    EXPECT_THAT(words, Not(Contains("evict " + std::to_string(id))));
+  }
+}
+
+TEST(GovernorLadder, AStuckJobHoldsBackItsMemoryAndNothingElse) {
+  Story story = crowd(small(), 8);
+  const auto evicted = first_round(story);
+  ASSERT_FALSE(evicted.empty());
+  // All others end; what hangs still has its 100 MiB each.
+  for (unsigned id = 1; id <= 8; ++id) {
+    if (std::find(evicted.begin(), evicted.end(), id) == evicted.end()) story.ends(id, 12);
+  }
+  const double stuck = 100.0 * static_cast<double>(evicted.size());
+  story.waits(20, {.mib = 990 - stuck - 100, .seconds = 10}, 20);
+  story.waits(21, {.mib = 90 + 20, .seconds = 5}, 20);
+  story.looks(20);
+  EXPECT_THAT(story.rules(20), ElementsAre("admit 20"));
+}
+
+TEST(GovernorLadder, WithSwapTheFrozenGiveTheirMemoryBackFirst) {
+  GovernorConfig config = small();
+  config.has_swap = true;
+  Story story = crowd(config, 8);
+  ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 2));
   story.uses(1, 10.9, 100, 1);
   story.uses(1, 11, 145, 1);
   story.looks(11);
@@ -119,10 +210,7 @@ TEST(GovernorLadder, WithoutEvictionsOthersArePausedAndWhatDoesNotFitFails) {
 
 TEST(GovernorDescent, ThawsWhenThereIsRoomAgainAndAdmitsOnlyThen) {
   Story story = crowd(small(), 8);
-  story.uses(8, 10.3, 200, 8);
-  story.uses(8, 10.5, 260, 8);
-  story.looks(10.5);
-  ASSERT_THAT(story.rules(10.5), ElementsAre("freeze 8"));
+  ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 8));
   story.waits(20, {.mib = 5, .seconds = 2000}, 10.6);
   EXPECT_THAT(story.rules(10.6), IsEmpty());
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::calm);
@@ -134,19 +222,14 @@ TEST(GovernorDescent, ThawsWhenThereIsRoomAgainAndAdmitsOnlyThen) {
 
 TEST(GovernorDescent, WhoBecomesTheKeelGoesOnAtOnce) {
   Story story = crowd(small(), 8);
-  story.uses(2, 10.3, 200, 2);
-  story.uses(2, 10.5, 260, 2);
-  ASSERT_THAT(story.rules(10.5), ElementsAre("freeze 2"));
+  ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 2));
   story.ends(1, 10.6);
   EXPECT_THAT(story.rules(10.6), ElementsAre("thaw 2"));
 }
 
 TEST(GovernorDescent, AKeelThatStandsStillMayWaitForAFrozenJob) {
   Story story = crowd(small(), 8);
-  story.uses(2, 10.3, 200, 2);
-  story.uses(2, 10.5, 260, 2);
-  story.looks(10.5);
-  ASSERT_THAT(story.rules(10.5), ElementsAre("freeze 2"));
+  ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 2));
   std::vector<std::string> thawed;
   for (double t = 11; t < 17; t += 0.5) {
     // The keel is looked at and has done nothing; the others' memory leaves no room for a thaw.
@@ -166,10 +249,7 @@ TEST(GovernorDescent, NothingStaysFrozenBeyondTheBound) {
   GovernorConfig config = small();
   config.may_evict = false;
   Story story = crowd(config, 8);
-  story.uses(2, 10.3, 200, 2);
-  story.uses(2, 10.5, 260, 2);
-  story.looks(10.5);
-  ASSERT_THAT(story.rules(10.5), ElementsAre("freeze 2"));
+  ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 2));
   const double bound = std::chrono::duration<double>(kFrozenMax).count();
   double thawed = 0;
   for (double t = 11; t < bound + 60 && thawed == 0; t += 1) {
@@ -196,7 +276,7 @@ TEST(GovernorUser, PausesAndGoesOnAsAskedBeItTheKeel) {
 
 TEST(GovernorUser, ALowerLineIsReachedFromAbove) {
   Story story = crowd(small(), 8);
-  story.governor.set_line(mib(500));
+  story.governor.set_share({.line = mib(500), .cores = story.governor.cores()});
   std::vector<std::string> words;
   for (double t = 10; t < 12; t += 0.1) {
     story.looks(t);
@@ -209,6 +289,23 @@ TEST(GovernorUser, ALowerLineIsReachedFromAbove) {
   }
   EXPECT_LE(story.governor.used(), mib(500));
   EXPECT_THAT(words, Not(Contains("evict 1")));
+}
+
+// Memory in tmpfs or page cache may be charged to somebody whom the pool can't see: what is left of
+// the machine shows it.
+TEST(GovernorLadder, MemoryThatEscapesIsCaughtByTheMachine) {
+  Story story({.line = mib(1000), .cores = 8, .jobs_max = 1000, .reserve = mib(100)});
+  for (unsigned id = 1; id <= 2; ++id) story.waits(id, {.mib = 200}, 0);
+  EXPECT_EQ(story.rules(0).size(), 2u);
+  story.uses(1, 1, 200);
+  story.uses(2, 1, 200);
+  story.looks(1, {.available = mib(900), .stall = {}});
+  EXPECT_THAT(story.rules(1), IsEmpty());
+  // Somebody takes 700 MiB; the pool is as it was.
+  story.looks(2, {.available = mib(200), .stall = {}});
+  EXPECT_THAT(story.rules(2), ElementsAre("freeze 2")) << "it grew, and 100 MiB are left";
+  story.looks(3, {.available = mib(40), .stall = {}});
+  EXPECT_THAT(story.rules(3), Contains("evict 2"));
 }
 
 }  // namespace

@@ -116,6 +116,18 @@ TEST(GovernorAdmission, StopsWhenTheCoresAreSpokenFor) {
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::cores);
 }
 
+TEST(GovernorAdmission, OnlyToFillGapsNobodyStartsWhereMemoryIsScarce) {
+  for (const double cores : {1.0, 2.0}) {
+    Story story({.line = mib(1000), .cores = 4, .jobs_max = 1000});
+    for (unsigned id = 1; id <= 3; ++id) story.waits(id, {.mib = 300, .cores = cores});
+    EXPECT_THAT(story.rules(0), SizeIs(cores > 1 ? 2 : 3));
+    if (cores > 1) {
+      EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
+      EXPECT_THAT(story.governor.holding()->reason, HasSubstr("30 % of the memory"));
+    }
+  }
+}
+
 TEST(GovernorAdmission, ALongRunQueueHoldsWhoHasAJobForEachCore) {
   GovernorConfig config = small();
   for (const double cores : {2.0, 1.0}) {
@@ -170,6 +182,35 @@ TEST(GovernorAdmission, TheMachineBoundsAsTheLineDoes) {
   story.looks(0, {.available = mib(500), .stall = {}});
   for (unsigned id = 1; id <= 3; ++id) story.waits(id, {.mib = 180});
   EXPECT_EQ(story.rules(0).size(), 2u);  // 400 MiB are left above the reserve
+}
+
+// Files that an ended job has left in shared memory are the pool's, and no job's.
+TEST(GovernorAdmission, WhatThePoolHasBeyondItsJobsTakesRoom) {
+  Story story({.line = mib(1000), .cores = 8, .jobs_max = 1000});
+  story.waits(1, {.mib = 300});
+  story.rules(0);
+  story.uses(1, 1, 300);
+  MachineSample sample;
+  sample.pool_used = mib(800);  // 500 MiB of nobody's
+  story.governor.tick(sample, at(1));
+  story.waits(2, {.mib = 300}, 1);
+  EXPECT_THAT(story.rules(1), IsEmpty());
+  sample.pool_used = mib(300);  // somebody has deleted them
+  story.governor.tick(sample, at(3));
+  EXPECT_THAT(story.rules(3), ElementsAre("admit 2"));
+}
+
+TEST(GovernorAdmission, WhereThePoolCanNotBeReadItsJobsTogetherStandIn) {
+  Story story({.line = mib(1000), .cores = 8, .jobs_max = 1000});
+  story.waits(1, {.mib = 700});
+  story.rules(0);
+  story.uses(1, 1, 700);
+  story.governor.tick({}, at(1));
+  EXPECT_EQ(story.governor.used(), mib(700));
+  story.uses(1, 2, 800);
+  EXPECT_EQ(story.governor.used(), mib(800));
+  story.waits(2, {.mib = 300}, 2);
+  EXPECT_THAT(story.rules(2), IsEmpty());
 }
 
 TEST(GovernorAdmission, JobsMaxIsABoundThatCanBeMoved) {

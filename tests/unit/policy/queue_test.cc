@@ -303,6 +303,52 @@ TEST(QueueInterrupt, OfAHaltThatWaitsCancels) {
   EXPECT_THAT(story.at(1s), ElementsAre(cancel(2), skip(3)));
 }
 
+TEST(QueueWithdraw, AJobThatWaitsEndsWithoutAnAttempt) {
+  Story story({.jobs_max = 1});
+  for (unsigned id = 1; id <= 3; ++id) story.queue.enter(job(id));
+  story.queue.enter(job_needing(4, {JobId{2}}));
+  EXPECT_THAT(story.at(0s), ElementsAre(start(1, 1)));
+  EXPECT_FALSE(story.queue.is_waiting(JobId{1}));
+  EXPECT_TRUE(story.queue.is_waiting(JobId{2}));
+  story.queue.withdraw(JobId{2}, "nobody wants it");
+  story.queue.withdraw(JobId{2}, "twice");
+  EXPECT_THAT(story.at(1s), ElementsAre(skip(2), skip(4)));
+  EXPECT_THAT(story.reasons.front(), HasSubstr("nobody wants it"));
+  EXPECT_FALSE(story.ends(2s, 1, kOk));
+  EXPECT_THAT(story.at(2s), ElementsAre(start(3, 1)));
+}
+
+TEST(QueueWithdraw, AWaitForARetryIsGivenUp) {
+  Story story({.jobs_max = 1});
+  story.queue.enter(job_retried(1, 1));
+  (void)story.at(0s);
+  ASSERT_TRUE(story.ends(1s, 1, kFailed));
+  story.queue.withdraw(JobId{1}, "nobody wants it");
+  EXPECT_THAT(story.at(1s), ElementsAre(give_up(1)));
+  EXPECT_THAT(story.at(100s), IsEmpty());
+  EXPECT_EQ(story.queue.unfinished(), 0u);
+}
+
+TEST(QueueRequeue, NoMoreRestartsThanTheJobAllows) {
+  Story story({.jobs_max = 1});
+  JobSpec spec = job(1);
+  spec.restarts = 0;
+  story.queue.enter(spec);
+  (void)story.at(0s);
+  EXPECT_FALSE(story.ends(1s, 1, {.outcome = Outcome::evicted}));
+  EXPECT_EQ(story.queue.unfinished(), 0u);
+}
+
+// An id of a job that has ended may come again: nothing is known of it any more.
+TEST(QueueMemory, WhatHasEndedIsForgottenWhereNobodyNeedsIt) {
+  Story story({.jobs_max = 1, .ended = Ended::forgotten});
+  for (int round = 0; round < 3; ++round) {
+    story.queue.enter(job(1));
+    EXPECT_THAT(story.at(0s), ElementsAre(start(1, 1)));
+    EXPECT_FALSE(story.ends(0s, 1, kOk));
+  }
+}
+
 TEST(QueueTimeout, OwnBeforeTheRuns) {
   Story story({.jobs_max = 9, .timeout = MedianPercent{200}});
   JobSpec own = job(1);

@@ -9,37 +9,80 @@ namespace {
 
 using namespace plimsoll::literals;
 
-TEST(Share, ARunAloneHasTheWholeLine) { EXPECT_EQ(share_of(8_GiB, {}, {}), 8_GiB); }
+// A claim of memory alone, and what of a line it gets.
+struct OfMemory {
+  Bytes used{}, claimed{};
+  bool wanting = false;
+  std::size_t running{};
+  operator RunClaim() const {
+    return {.memory = {used, claimed, wanting}, .cores = {}, .running = running};
+  }
+};
+Bytes line_of(Bytes line, const RunClaim& own, const std::vector<RunClaim>& others) {
+  return share_of({.line = line, .cores = 4}, own, others).line;
+}
+
+TEST(Share, ARunAloneHasTheWhole) {
+  EXPECT_EQ(line_of(8_GiB, {}, {}), 8_GiB);
+  EXPECT_EQ(share_of({.line = 8_GiB, .cores = 4}, {}, {}).cores, 4);
+}
 
 TEST(Share, WhatOthersDoNotWantIsFree) {
-  const std::vector<LineClaim> others = {{.used = 1_GiB, .claimed = 2_GiB, .running = 3}};
-  EXPECT_EQ(share_of(8_GiB, {}, others), 6_GiB);
+  const std::vector<RunClaim> others = {OfMemory{.used = 1_GiB, .claimed = 2_GiB, .running = 3}};
+  EXPECT_EQ(line_of(8_GiB, {}, others), 6_GiB);
 }
 
 TEST(Share, ANewRunHasItsFairShareOfWhatIsNotInUse) {
-  const std::vector<LineClaim> all_claimed = {{.used = 3_GiB, .claimed = 8_GiB, .running = 9}};
-  EXPECT_EQ(share_of(8_GiB, {.wanting = true}, all_claimed), 4_GiB);
-  const std::vector<LineClaim> all_used = {{.used = 7_GiB, .claimed = 8_GiB, .running = 9}};
-  EXPECT_EQ(share_of(8_GiB, {.wanting = true}, all_used), 1_GiB);
+  const std::vector<RunClaim> all_claimed = {
+      OfMemory{.used = 3_GiB, .claimed = 8_GiB, .running = 9}};
+  EXPECT_EQ(line_of(8_GiB, OfMemory{.wanting = true}, all_claimed), 4_GiB);
+  const std::vector<RunClaim> all_used = {OfMemory{.used = 7_GiB, .claimed = 8_GiB, .running = 9}};
+  EXPECT_EQ(line_of(8_GiB, OfMemory{.wanting = true}, all_used), 1_GiB);
 }
 
 TEST(Share, ARunGivesWayAsItsJobsEnd) {
-  const std::vector<LineClaim> newcomer = {{.claimed = 512_MiB, .wanting = true, .running = 1}};
-  EXPECT_EQ(share_of(8_GiB, {.used = 7_GiB, .claimed = 8_GiB, .running = 9}, newcomer), 7_GiB);
-  EXPECT_EQ(share_of(8_GiB, {.used = 5_GiB, .claimed = 6_GiB, .running = 7}, newcomer), 5_GiB);
-  EXPECT_EQ(share_of(8_GiB, {.used = 1_GiB, .claimed = 2_GiB, .running = 2}, newcomer), 4_GiB);
+  const std::vector<RunClaim> newcomer = {
+      OfMemory{.claimed = 512_MiB, .wanting = true, .running = 1}};
+  EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 7_GiB, .claimed = 8_GiB, .running = 9}, newcomer),
+            7_GiB);
+  EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 5_GiB, .claimed = 6_GiB, .running = 7}, newcomer),
+            5_GiB);
+  EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 1_GiB, .claimed = 2_GiB, .running = 2}, newcomer),
+            4_GiB);
 }
 
 TEST(Share, AJobAloneMayHaveAllThatIsNotInUse) {
-  const std::vector<LineClaim> other = {
-      {.used = 1_GiB, .claimed = 4_GiB, .wanting = true, .running = 4}};
-  EXPECT_EQ(share_of(8_GiB, {.used = 5_GiB, .claimed = 5_GiB, .running = 1}, other), 7_GiB);
+  const std::vector<RunClaim> other = {
+      OfMemory{.used = 1_GiB, .claimed = 4_GiB, .wanting = true, .running = 4}};
+  EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 5_GiB, .claimed = 5_GiB, .running = 1}, other), 7_GiB);
 }
 
 TEST(Share, NobodyIsLeftWithNothing) {
-  const std::vector<LineClaim> others = {
-      {.used = 9_GiB, .claimed = 9_GiB, .wanting = true, .running = 9}};
-  EXPECT_EQ(share_of(8_GiB, {.wanting = true}, others), 512_MiB);
+  const std::vector<RunClaim> others = {
+      OfMemory{.used = 9_GiB, .claimed = 9_GiB, .wanting = true, .running = 9}};
+  EXPECT_EQ(line_of(8_GiB, OfMemory{.wanting = true}, others), 512_MiB);
+}
+
+TEST(Share, WhatIsInUseIsNotTakenAwayByAClaim) {
+  const std::vector<RunClaim> giant = {OfMemory{.claimed = 7_GiB, .wanting = true, .running = 1}};
+  EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 6_GiB, .claimed = 6_GiB, .running = 5}, giant), 6_GiB);
+  const std::vector<RunClaim> grown = {OfMemory{.used = 5_GiB, .claimed = 7_GiB, .running = 1}};
+  EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 6_GiB, .claimed = 6_GiB, .running = 5}, grown), 3_GiB);
+}
+
+TEST(Share, CoresAreSharedAsMemoryIs) {
+  const Share whole{.line = 8_GiB, .cores = 4};
+  const RunClaim busy{
+      .memory = {}, .cores = {.used = 4, .claimed = 4, .wanting = true}, .running = 4};
+  const RunClaim newcomer{
+      .memory = {}, .cores = {.used = 0, .claimed = 2, .wanting = true}, .running = 2};
+  EXPECT_EQ(share_of(whole, busy, std::vector{newcomer}).cores, 4);
+  const RunClaim ebbing{
+      .memory = {}, .cores = {.used = 1, .claimed = 4, .wanting = true}, .running = 4};
+  EXPECT_EQ(share_of(whole, ebbing, std::vector{newcomer}).cores, 2);
+  EXPECT_EQ(share_of(whole, newcomer, std::vector{ebbing}).cores, 2);
+  EXPECT_EQ(share_of(whole, newcomer, std::vector{busy}).cores, 4 * kShareMin);
+  EXPECT_EQ(share_of(whole, newcomer, std::vector{busy}).line, 8_GiB);
 }
 
 }  // namespace

@@ -101,10 +101,23 @@ TEST(EventLog, FindsAReport) {
   const RunsPlace place;
   const std::string start = R"({"schema":"plimsoll.job/1","id":)";
   place.make("r/jobs.jsonl", start + R"("1","outcome":"exited"})" + "\n" + start +
-                                 R"("a\"b","outcome":"evicted"})" + "\n");
+                                 R"("a\"b","outcome":"evicted"})" + "\n" + start +
+                                 R"("torn","outc)");
   const std::string path = place.runs() + "/r/jobs.jsonl";
   EXPECT_THAT(*find_report(path, "a\"b"), Optional(::testing::HasSubstr("evicted")));
   EXPECT_EQ(*find_report(path, "2"), std::nullopt);
+  EXPECT_EQ(*find_report(path, "torn"), std::nullopt);
+}
+
+TEST(EventLog, ReadsWholeReports) {
+  const RunsPlace place;
+  const std::string first = R"({"schema":"plimsoll.job/1","id":"1"})"
+                            "\n";
+  const std::string second = R"({"schema":"plimsoll.job/1","id":"2"})"
+                             "\n";
+  place.make("r/jobs.jsonl", first + "{}\n" + second + R"({"schema":"plimsoll.job/1","id":)");
+  EXPECT_THAT(*read_reports(place.runs() + "/r/jobs.jsonl"), ElementsAre(first, second));
+  EXPECT_FALSE(read_reports(place.runs() + "/none"));
 }
 
 }  // namespace

@@ -97,12 +97,20 @@ inline JobReport full_report() {
   report.signal = 9;
   report.reason = "reached its limit of 2 GiB";
   report.left_behind = {{.pid = 4711, .comm = "sccache"}};
-  report.attempts = {{.outcome = policy::Outcome::evicted,
-                      .started = wall_at(1'700'000'000s),
-                      .wall = 5s,
-                      .cpu_usage = 4s,
-                      .peak = 1_GiB},
-                     {.outcome = policy::Outcome::over_limit, .started = wall_at(1'700'000'010s)}};
+  report.oom = policy::OomVerdict{.level = policy::OomLevel::own,
+                                  .group = {},
+                                  .limit = 2_GiB,
+                                  .peak = Bytes{2147479552},
+                                  .kills = 3};
+  report.attempts = {
+      {.outcome = policy::Outcome::evicted,
+       .started = wall_at(1'700'000'000s),
+       .wall = 5s,
+       .cpu_usage = 4s,
+       .peak = 1_GiB,
+       .oom =
+           policy::OomVerdict{.level = policy::OomLevel::pool, .group = "/run/pool", .kills = 1}},
+      {.outcome = policy::Outcome::over_limit, .started = wall_at(1'700'000'010s)}};
   report.times = {.queued = wall_at(1'700'000'000s),
                   .started = wall_at(1'700'000'010s),
                   .ended = wall_at(1'700'000'014s),
@@ -112,6 +120,7 @@ inline JobReport full_report() {
   measure::JobUsage usage;
   usage.totals = full_sample();
   usage.stat_at_peak = full_stat();
+  usage.left = 24_MiB;
   usage.samples = {full_sample()};
   usage.unavailable = {{"network", "no CAP_BPF"}, {"io.pressure", "PSI is off"}};
   report.usage = usage;
@@ -122,13 +131,15 @@ inline JobReport full_report() {
                                .involuntary_switches = 4,
                                .in_blocks = 5,
                                .out_blocks = 6};
-  report.machine = measure::MachineUsage{.cpu_usage = 7s,
-                                         .cpu_idle = 1s,
-                                         .memory_total = 8_GiB,
-                                         .memory_available_min = 1_GiB,
-                                         .cpu_stall = {.some = 1s, .full = {}},
-                                         .memory_stall = {.some = 2s, .full = 1s},
-                                         .io_stall = {}};
+  report.machine = measure::MachineUsage{
+      .cpu_usage = 7s,
+      .cpu_idle = 1s,
+      .cpu = measure::SystemSample::Cpu{.user = 5s, .idle = 1s, .guest_nice = 7ms},
+      .memory_total = 8_GiB,
+      .memory_available_min = 1_GiB,
+      .cpu_stall = {.some = 1s, .full = {}},
+      .memory_stall = {.some = 2s, .full = 1s},
+      .io_stall = {}};
   report.host = HostInfo{.hostname = "node",
                          .kernel = "6.12.0",
                          .cpus = 8,

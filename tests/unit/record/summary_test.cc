@@ -168,6 +168,8 @@ TEST(RunText, ListsTheFailedOnes) {
   summary.oom_kills = 1;
   summary.holds = 3;
   summary.unavailable = {{"machine", "no /proc"}};
+  summary.calibration.add({.mean = 100, .spread = 10}, Bytes{50}, 10s);
+  summary.calibration.add({.mean = 100, .spread = 10}, Bytes{111}, 10s);
   EXPECT_EQ(run_text(summary, digest, {.detail = Detail::verbose}),
             "plimsoll: 1 of 4 jobs succeeded in 1m05s\n"
             "  outcomes     exited 2, timed_out 1, skipped 1\n"
@@ -177,6 +179,7 @@ TEST(RunText, ListsTheFailedOnes) {
             "failed:\n"
             "  2: exited with code 2 [cc -c a-file-with-a-long-name-2.c -o object.o]\n"
             "  3: timed out after 10 s\n"
+            "  estimates    50 % of the jobs above theirs, 0 % by far, 25 % reserved in vain\n"
             "  no machine: no /proc\n");
 }
 

@@ -46,36 +46,37 @@ TEST(Machine, AJobAloneTakesTheTimeOfItsCurve) {
   EXPECT_EQ(world.used(), 0_MiB);
 }
 
-TEST(Machine, TwoJobsOnOneCoreTakeTwiceTheTime) {
-  const vector<SimJob> jobs{job(1, {{0, 1, 1}, {10, 1, 1}}), job(2, {{0, 1, 1}, {10, 1, 1}})};
-  SimulatedWorld world({.cores = 1, .line = 1_GiB}, jobs);
+// When two jobs end that start together on so many cores.
+struct Ends {
+  Duration first, second;
+};
+Ends ends_of(double cores, const SimJob& first, const SimJob& second) {
+  const vector<SimJob> jobs{first, second};
+  SimulatedWorld world({.cores = cores, .line = 1_GiB}, jobs);
   Script script(world);
   script.start(0s, 1).start(0s, 2);
   world.run(script);
-  expect_about(script.end_of(1).time, 20s);
-  expect_about(script.end_of(2).time, 20s);
+  return {script.end_of(1).time, script.end_of(2).time};
+}
+
+TEST(Machine, TwoJobsOnOneCoreTakeTwiceTheTime) {
+  const Ends ends = ends_of(1, job(1, {{0, 1, 1}, {10, 1, 1}}), job(2, {{0, 1, 1}, {10, 1, 1}}));
+  expect_about(ends.first, 20s);
+  expect_about(ends.second, 20s);
 }
 
 TEST(Machine, CoresAreSharedByWhatIsAskedAndComeFreeAtAnEnd) {
   // 4 cores are asked for and 2 there: all at half their pace until the second ends at 10 s, when
   // half of the first is left.
-  const vector<SimJob> jobs{job(1, {{0, 1, 1}, {10, 1, 1}}), job(2, {{0, 1, 3}, {5, 1, 3}})};
-  SimulatedWorld world({.cores = 2, .line = 1_GiB}, jobs);
-  Script script(world);
-  script.start(0s, 1).start(0s, 2);
-  world.run(script);
-  expect_about(script.end_of(2).time, 10s);
-  expect_about(script.end_of(1).time, 15s);
+  const Ends ends = ends_of(2, job(1, {{0, 1, 1}, {10, 1, 1}}), job(2, {{0, 1, 3}, {5, 1, 3}}));
+  expect_about(ends.second, 10s);
+  expect_about(ends.first, 15s);
 }
 
 TEST(Machine, WhoAsksNoCpuGoesOnInRealTime) {
-  const vector<SimJob> jobs{job(1, {{0, 1, 0}, {10, 1, 0}}), job(2, {{0, 1, 4}, {10, 1, 4}})};
-  SimulatedWorld world({.cores = 1, .line = 1_GiB}, jobs);
-  Script script(world);
-  script.start(0s, 1).start(0s, 2);
-  world.run(script);
-  expect_about(script.end_of(1).time, 10s);
-  expect_about(script.end_of(2).time, 40s);
+  const Ends ends = ends_of(1, job(1, {{0, 1, 0}, {10, 1, 0}}), job(2, {{0, 1, 4}, {10, 1, 4}}));
+  expect_about(ends.first, 10s);
+  expect_about(ends.second, 40s);
 }
 
 TEST(Machine, AFrozenJobStandsStillWithItsMemory) {

@@ -1,0 +1,18 @@
+# Half of what a source takes to compile is headers, which sources compiled at once share: a clean
+# build takes half the time, but a change of one source compiles all of its unit.
+# `cmake --preset release -D PLIMSOLL_UNITY=OFF` is for long work on few sources.
+#
+# In a unit the unnamed namespaces of its sources are one, so names there are unique in a folder:
+# two of a name either are the same thing, said twice, or are to be told apart. Tests, each a small
+# world of its own, may be listed under ALONE instead. The preset clang compiles each by itself.
+set(PLIMSOLL_UNIT_SOURCES 8)  # more would leave a processor idle at the end of a folder
+
+# plimsoll_unity(TARGET ALONE source...)
+function(plimsoll_unity target)
+  cmake_parse_arguments(UNITY "" "" "ALONE" ${ARGN})
+  if(PLIMSOLL_UNITY)
+    set_target_properties(${target} PROPERTIES
+      UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${PLIMSOLL_UNIT_SOURCES})
+    set_source_files_properties(${UNITY_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()

@@ -1,0 +1,161 @@
+// An executor in miniature: runs the shell commands of its standard input, one a line, as the
+// machine's governor admits them. It starts, stops and ends its processes itself; the daemon
+// measures them by their pids.
+//
+//   printf 'sleep 1\nmake -j4\n' | executor
+//
+// The exit status is how many commands failed, 100 at most; 101 if the governor can't be had.
+#include <plimsoll/governor.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace {
+
+constexpr int kFailuresMax = 100;
+constexpr int kNoGovernor = 101;
+
+// A command of its own session, so that what it starts is reached by one signal.
+pid_t start(const std::string& command) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  ::setsid();
+  ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+  ::_exit(127);
+}
+
+class Executor {
+ public:
+  int run() {
+    governor_ = plimsoll::client::Governor::connect({}, handlers());
+    for (std::string line; std::getline(std::cin, line);) enter(line);
+    reap();
+    if (is_lost_) return kNoGovernor;
+    return std::min(failures_, kFailuresMax);
+  }
+
+ private:
+  struct Command {
+    std::string text;
+    pid_t pid = 0;  // 0: not admitted, or ended
+    bool cancelled = false;
+  };
+
+  plimsoll::client::Handlers handlers() {
+    plimsoll::client::Handlers handlers;
+    handlers.admit = [this](const std::string& id, unsigned attempt) { admit(id, attempt); };
+    handlers.hold = [](const std::string& id, const std::string& reason) {
+      std::fprintf(stderr, "executor: %s waits: %s\n", id.c_str(), reason.c_str());
+    };
+    handlers.pause = [this](const std::string& id, const std::string&) { signal(id, SIGSTOP); };
+    handlers.resume = [this](const std::string& id, const std::string&) { signal(id, SIGCONT); };
+    handlers.cancel = [this](const std::string& id, const plimsoll::client::Cancelled& cancel) {
+      std::fprintf(stderr, "executor: %s has to end: %s\n", id.c_str(), cancel.reason.c_str());
+      const std::lock_guard lock(mutex_);
+      commands_[id].cancelled = true;
+      signal_locked(commands_[id], SIGKILL);
+    };
+    handlers.left = [this](const std::string& id, bool comes_again) {
+      if (comes_again) return;
+      const std::lock_guard lock(mutex_);
+      commands_.erase(id);
+      changed_.notify_all();
+    };
+    handlers.refused = [this](const std::string& id, int, const std::string& message) {
+      std::fprintf(stderr, "executor: %s: %s\n", id.c_str(), message.c_str());
+    };
+    handlers.lost = [this](int, const std::string& message) {
+      std::fprintf(stderr, "executor: no governor: %s\n", message.c_str());
+      const std::lock_guard lock(mutex_);
+      is_lost_ = true;
+      for (auto& [id, command] : commands_) signal_locked(command, SIGKILL);
+      changed_.notify_all();
+    };
+    return handlers;
+  }
+
+  void enter(const std::string& text) {
+    const std::string id = "line-" + std::to_string(++lines_);
+    {
+      const std::lock_guard lock(mutex_);
+      commands_[id].text = text;
+    }
+    plimsoll::client::Job job;
+    job.id = id;
+    job.job_class = text.substr(0, text.find(' '));
+    job.restartable = true;
+    governor_->enter(job);
+  }
+
+  void admit(const std::string& id, unsigned /*attempt*/) {
+    const std::lock_guard lock(mutex_);
+    Command& command = commands_[id];
+    command.cancelled = false;
+    command.pid = start(command.text);
+    plimsoll::client::Place place;
+    place.pid = command.pid;
+    governor_->watch(id, place);
+    changed_.notify_all();
+  }
+
+  void signal(const std::string& id, int number) {
+    const std::lock_guard lock(mutex_);
+    signal_locked(commands_[id], number);
+  }
+  static void signal_locked(const Command& command, int number) {
+    if (command.pid > 0) ::kill(-command.pid, number);
+  }
+
+  // Until nothing is left: waits for a child, or for one to be started.
+  void reap() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      const bool runs = std::any_of(commands_.begin(), commands_.end(),
+                                    [](const auto& entry) { return entry.second.pid > 0; });
+      if (!runs && (commands_.empty() || is_lost_)) return;
+      if (!runs) {
+        changed_.wait(lock);
+        continue;
+      }
+      lock.unlock();
+      int status = 0;
+      const pid_t ended = ::wait(&status);
+      lock.lock();
+      if (ended > 0) leave(ended, status);
+    }
+  }
+
+  void leave(pid_t ended, int status) {
+    for (auto& [id, command] : commands_) {
+      if (command.pid != ended) continue;
+      signal_locked(command, SIGKILL);  // what it has left running
+      command.pid = 0;
+      using plimsoll::client::EndKind;
+      plimsoll::client::End end = plimsoll::client::exited(WEXITSTATUS(status));
+      if (WIFSIGNALED(status)) end = {EndKind::signalled, WTERMSIG(status)};
+      if (command.cancelled) end = {EndKind::cancelled, 0};
+      if (!command.cancelled && status != 0) ++failures_;
+      if (!is_lost_) governor_->leave(id, end);
+      return;
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, Command> commands_;  // that have not left
+  int lines_ = 0, failures_ = 0;
+  bool is_lost_ = false;
+  std::unique_ptr<plimsoll::client::Governor> governor_;
+};
+
+}  // namespace
+
+int main() { return Executor().run(); }

@@ -1,0 +1,46 @@
+#include "cli/process_mode.h"
+
+#include "base/text.h"
+#include "cli/diagnostics.h"
+
+namespace plimsoll::cli {
+namespace {
+
+// The option of the first limit that is set; null if none is.
+const char* first_limit(const Limits& limits) {
+  if (limits.memory_max) return "--memory-max";
+  if (limits.memory_high) return "--memory-high";
+  if (limits.swap_max) return "--swap-max";
+  if (limits.cpus) return "--cpus";
+  if (limits.cpuset) return "--cpuset";
+  if (limits.cpu_weight) return "--cpu-weight";
+  if (limits.io_weight) return "--io-weight";
+  if (!limits.io_max.empty()) return "--io-max";
+  if (limits.pids_max) return "--pids-max";
+  return nullptr;
+}
+
+}  // namespace
+
+Result<void> announce(const engine::Machine& machine, const std::vector<policy::JobSpec>& jobs,
+                      Verbosity verbosity) {
+  if (!machine.why_process_mode()) return {};
+  // What would help comes after a semicolon; doctor has that.
+  std::string_view rest = *machine.why_process_mode();
+  const std::string why(take_until(rest, ';'));
+  for (const policy::JobSpec& job : jobs) {
+    const char* option = first_limit(job.limits);
+    if (option == nullptr) continue;
+    return fail("job " + job.name + ": " + option +
+                " needs a cgroup, and there is none (process mode: " + why +
+                "); `plimsoll doctor` tells more");
+  }
+  if (verbosity == Verbosity::quiet) return {};
+  complain(
+      "process mode, without cgroups: memory is sampled, no limits, and a job that hides its "
+      "processes may keep some until the end (" +
+      why + ")");
+  return {};
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "cli/options.h"
+#include "engine/machine.h"
+#include "policy/job.h"
+
+namespace plimsoll::cli {
+
+// Where jobs run without groups, says so in a line on standard error, and what that can't promise;
+// nothing if quiet. An error if a job has a limit that only a group can keep: then nothing is to be
+// started.
+Result<void> announce(const engine::Machine& machine, const std::vector<policy::JobSpec>& jobs,
+                      Verbosity verbosity);
+
+}  // namespace plimsoll::cli

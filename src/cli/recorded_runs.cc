@@ -1,0 +1,46 @@
+#include "cli/recorded_runs.h"
+
+#include <unistd.h>
+
+#include "cli/diagnostics.h"
+#include "cli/exit_status.h"
+#include "history/state_dir.h"
+#include "record/writer.h"
+
+namespace plimsoll::cli {
+
+Result<std::string> runs_directory() {
+  auto dir = history::state_dir(history::state_environment());
+  if (!dir) return dir;
+  return history::runs_dir(*dir);
+}
+
+Result<RecordedRun> read_run(const std::string& name) {
+  auto dir = runs_directory();
+  if (!dir) return pass(std::move(dir));
+  auto entry = record::find_run(*dir, name);
+  if (!entry) return pass(std::move(entry));
+  auto events = record::read_events(entry->path + "/events.jsonl");
+  if (!events) return pass(std::move(events));
+  return RecordedRun{std::move(*entry), std::move(*events)};
+}
+
+std::string text_of(const std::vector<record::RecordedEvent>& events) {
+  std::string text;
+  for (const record::RecordedEvent& event : events) text += record::to_json(event);
+  return text;
+}
+
+Result<int> print_text(const std::string& text) {
+  auto out = record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
+  if (auto printed = out.append(text); !printed) return pass(std::move(printed));
+  return kSuccess;
+}
+
+int status_of(const char* command, const Result<int>& done) {
+  if (done) return *done;
+  complain(std::string(command) + ": " + done.error().message());
+  return kPlimsollFailed;
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "record/event_log.h"
+#include "record/run_dir.h"
+
+// What the commands that tell of recorded runs share.
+namespace plimsoll::cli {
+
+// Where the runs of this user are.
+Result<std::string> runs_directory();
+
+struct RecordedRun {
+  record::RunEntry entry;
+  std::vector<record::RecordedEvent> events;
+};
+
+// RUN as the user names it: an id, a unique prefix, a path or `last`.
+Result<RecordedRun> read_run(const std::string& name);
+
+// As they were recorded, a line each.
+std::string text_of(const std::vector<record::RecordedEvent>& events);
+
+// Writes to standard output; the answer is the exit status.
+Result<int> print_text(const std::string& text);
+
+// The exit status of a command that ended so; an error is told on standard error.
+int status_of(const char* command, const Result<int>& done);
+
+}  // namespace plimsoll::cli

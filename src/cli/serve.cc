@@ -1,0 +1,36 @@
+// plimsoll serve: hands over to the daemon, a program of its own, whose libraries nobody else waits
+// for.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/diagnostics.h"
+#include "cli/exit_status.h"
+
+namespace plimsoll::cli {
+namespace {
+
+constexpr const char* kDaemon = "plimsolld";
+
+}  // namespace
+
+int serve_command(int argc, char** argv) {
+  std::vector<char*> arguments(argv, argv + argc);
+  std::string name = kDaemon;
+  arguments.front() = name.data();
+  arguments.push_back(nullptr);
+  std::error_code unknown;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  if (!unknown) ::execv((own.parent_path() / kDaemon).c_str(), arguments.data());
+  if (unknown || errno == ENOENT) ::execvp(kDaemon, arguments.data());
+  const int error = errno;
+  complain("serve: execute " + name + ", beside plimsoll or in PATH: " + std::strerror(error));
+  return kPlimsollFailed;
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/pool_options.h"
+
+// What the daemon was told: by its file, by its environment and by its command line.
+namespace plimsoll::daemon {
+
+// A place to listen at over IP.
+struct Address {
+  std::string host;  // a name or a number, an IPv6 one without its brackets
+  std::uint16_t port = 0;
+  bool operator==(const Address&) const = default;
+};
+
+struct ListenConfig {
+  std::string socket;                  // absolute path
+  std::optional<std::string> group{};  // whose members may connect too
+  // With mutual TLS only: present together with all three files.
+  std::optional<Address> tcp{};
+  std::string tls_certificate{}, tls_key{}, tls_client_ca{};
+};
+
+struct Config {
+  engine::PoolOptions governor;
+  std::optional<std::string> cgroup{};  // as MachineConfig's
+  ListenConfig listen;
+  std::optional<Address> metrics{};            // absent: none are served
+  std::optional<std::string> runner_config{};  // the file of bb_runner; absent: no runner
+  std::optional<std::string> state_dir{};      // absent: as of any Plimsoll
+};
+
+// When a value that is another on reload comes into force.
+enum class Effect : std::uint8_t { at_once, at_restart };
+
+// A value that holds, and where it is from.
+struct Effective {
+  std::string_view key;  // "governor.line"
+  Effect effect{};
+  std::optional<std::string> text;  // as TOML writes it; absent: not set
+  std::string origin;  // "default", "/etc/plimsoll.toml:3", "--line", "PLIMSOLL_SOCKET"
+};
+
+struct LoadedConfig {
+  Config config;
+  std::vector<Effective> values;  // all of them, section by section
+};
+
+// A value of the command line, whose option is known.
+struct OptionValue {
+  std::string_view key;
+  std::string text;
+};
+
+// What is consulted, each before the one below it.
+struct ConfigSources {
+  std::vector<OptionValue> options;
+  std::function<std::optional<std::string>(std::string_view)> environment;
+  std::optional<std::string> file;  // absent: kDefaultFile, which may be missing
+};
+
+inline constexpr std::string_view kDefaultFile = "/etc/plimsoll.toml";
+
+// The configuration that holds. Reads one file. An error names the file and line, or the option,
+// what was found and what was expected; nothing of a configuration with a mistake holds.
+Result<LoadedConfig> load_config(const ConfigSources& sources);
+
+// The same of the text of a file that is called `name`. Pure.
+Result<LoadedConfig> read_config(const ConfigSources& sources, std::string_view text,
+                                 const std::string& name);
+
+// Whether nobody has said it.
+bool is_default(const LoadedConfig& loaded, std::string_view key);
+
+// What holds now and would not if `next` did. Of two that were loaded alike.
+struct Change {
+  Effective before, after;
+};
+std::vector<Change> changes(const LoadedConfig& now, const LoadedConfig& next);
+
+// All values as a file that says the same, each with its origin as a comment.
+std::string show(const LoadedConfig& loaded);
+
+}  // namespace plimsoll::daemon

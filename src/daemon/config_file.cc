@@ -1,0 +1,64 @@
+#include "daemon/config_file.h"
+
+#include <algorithm>
+
+#define TOML_EXCEPTIONS 0  // errors are values
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+namespace plimsoll::daemon {
+namespace {
+
+FileValue value_of(std::string key, const toml::node& node) {
+  FileValue found{.key = std::move(key), .line = node.source().begin.line, .value = {}, .kind = {}};
+  if (const auto* text = node.as_string()) {
+    found.value = text->get();
+    found.kind = "text";
+  } else if (const auto* whole = node.as_integer()) {
+    found.value = whole->get();
+    found.kind = "a whole number";
+  } else if (const auto* number = node.as_floating_point()) {
+    found.value = number->get();
+    found.kind = "a number";
+  } else if (const auto* truth = node.as_boolean()) {
+    found.value = truth->get();
+    found.kind = "true or false";
+  } else {
+    found.kind = node.is_array() ? "a list" : "a date or a time";
+  }
+  return found;
+}
+
+// Tables are nested no deeper than the parser allows.
+void collect(const toml::table& table, const std::string& prefix, std::vector<FileValue>& values) {
+  for (const auto& [key, node] : table) {
+    std::string name = prefix + std::string(key.str());
+    if (const toml::table* inner = node.as_table()) {
+      collect(*inner, name + ".", values);
+    } else {
+      values.push_back(value_of(std::move(name), node));
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::vector<FileValue>> parse_toml(std::string_view text) {
+  if (text.size() > kConfigBytesMax) {
+    return fail("1: found " + std::to_string(text.size()) + " bytes, expected at most " +
+                std::to_string(kConfigBytesMax));
+  }
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    const toml::parse_error& error = parsed.error();
+    return fail(std::to_string(error.source().begin.line) + ": " +
+                std::string(error.description()));
+  }
+  std::vector<FileValue> values;
+  collect(parsed.table(), "", values);
+  std::stable_sort(values.begin(), values.end(),
+                   [](const FileValue& a, const FileValue& b) { return a.line < b.line; });
+  return values;
+}
+
+}  // namespace plimsoll::daemon

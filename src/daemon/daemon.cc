@@ -1,0 +1,216 @@
+#include "daemon/daemon.h"
+
+#include <signal.h>
+
+#include <cstdio>
+
+#include "base/quantity.h"
+#include "engine/identity.h"
+#include "engine/ledger_place.h"
+#include "engine/wall_clock.h"
+#include "history/state_dir.h"
+#include "loop/notify.h"
+#include "policy/attempt.h"
+
+namespace plimsoll::daemon {
+namespace {
+
+// Limits that jobs may ask for; a group can't be given more once it is made.
+const cgroup::ControllerSet kControllers(cgroup::Controller::cpu, cgroup::Controller::memory,
+                                         cgroup::Controller::pids);
+
+void log(const std::string& text) { std::fprintf(stderr, "plimsolld: %s\n", text.c_str()); }
+
+engine::ConductorConfig conductor_config(const policy::GovernorConfig& governor) {
+  engine::ConductorConfig config;
+  config.queue.jobs_max = governor.jobs_max;
+  config.queue.ended = policy::Ended::forgotten;
+  config.governor = governor;
+  return config;
+}
+
+}  // namespace
+
+Daemon::Daemon(std::unique_ptr<engine::Machine> machine, LoadedConfig config,
+               std::function<Result<LoadedConfig>()> reload, policy::GovernorConfig governor,
+               std::string run_id, pid_t guardian)
+    : machine_(std::move(machine)),
+      config_(std::move(config)),
+      reload_(std::move(reload)),
+      run_id_(std::move(run_id)),
+      whole_{.line = governor.line, .cores = governor.cores},
+      knowledge_(log),
+      crew_(*machine_, knowledge_.estimator(), conductor_config(governor),
+            {.event = [this](const policy::Event& event) { services_->event(event); },
+             .learnt = [this](const policy::Experience& what) { knowledge_.learnt(what); },
+             .notice = log}),
+      gate_(machine_->loop()),
+      services_(std::make_unique<Services>(
+          ServicesGround{.machine = *machine_,
+                         .crew = crew_,
+                         .knowledge = knowledge_,
+                         .gate = gate_,
+                         .next_id = [this] { return JobId{++last_job_}; },
+                         .notice = log,
+                         .version = PLIMSOLL_VERSION})) {
+  if (const auto directory = history::state_dir(history::state_environment())) {
+    knowledge_.remember(*directory);
+  } else {
+    log("nothing is remembered: " + directory.error().message());
+  }
+  watch_dog(guardian);
+}
+
+Daemon::~Daemon() = default;
+
+Result<std::unique_ptr<Daemon>> Daemon::start(guardian::Link link, LoadedConfig config,
+                                              std::function<Result<LoadedConfig>()> reload) {
+  const pid_t guardian = link.guardian;
+  std::string run_id = engine::new_run_id(engine::wall_now());
+  auto machine = engine::Machine::create(
+      std::move(link),
+      {.run_id = run_id, .cgroup_path = config.config.cgroup, .controllers = kControllers});
+  if (!machine) return pass(std::move(machine));
+  if (const auto& why = (*machine)->why_process_mode()) {
+    log("process mode, without cgroups: " + *why);
+  }
+  auto governor = engine::pool_governor(config.config.governor, **machine);
+  if (!governor) return pass(std::move(governor));
+  std::unique_ptr<Daemon> daemon(new Daemon(std::move(*machine), std::move(config),
+                                            std::move(reload), *governor, std::move(run_id),
+                                            guardian));
+  daemon->machine_->on_signal(
+      [self = daemon.get()](const guardian::Signalled& signal) { self->on_signal(signal); });
+  daemon->machine_->on_resumed([self = daemon.get()] { self->crew_.resume_all(); });
+  daemon->crew_.begin();
+  daemon->lease();
+  if (auto listening = daemon->listen(); !listening) return pass(std::move(listening));
+  return daemon;
+}
+
+Result<void> Daemon::listen() {
+  if (auto listening = services_->listen(config_); !listening) return listening;
+  return config_.config.runner_config ? start_runners() : Result<void>();
+}
+
+Result<void> Daemon::start_runners() {
+  const std::string& file = *config_.config.runner_config;
+  auto config = rpc::load_runner_config(file);
+  if (!config) return pass(std::move(config));
+  for (const std::string& remark : config->remarks) log(file + ": " + remark);
+  auto runners = Runners::start(
+      {.machine = *machine_,
+       .crew = crew_,
+       .next_id = [this] { return JobId{++last_job_}; },
+       .log = log,
+       .ended = [this](const record::JobReport& report) { services_->ended(report); }},
+      gate_, std::move(*config));
+  if (!runners) return pass(std::move(runners), file);
+  runners_ = std::move(*runners);
+  return {};
+}
+
+// Its ledger is open to those who may connect.
+Result<UniqueFd> Daemon::make_ledger() const {
+  const ListenConfig& listen = config_.config.listen;
+  if (!listen.group) return engine::open_own_ledger();
+  const auto group = engine::find_group(*listen.group);
+  if (!group) return tl::unexpected(group.error());
+  return engine::make_shared_ledger(listen.socket, *group);
+}
+
+// Alone on the machine until somebody else comes.
+void Daemon::lease() {
+  auto ledger = engine::Ledger::join(make_ledger(), run_id_);
+  if (!ledger) return log("nothing is leased to other runs: " + ledger.error().message());
+  lease_.emplace(machine_->loop(), std::move(*ledger), whole_, engine::LeaseRole::daemon,
+                 engine::holder_of(crew_.conductor()));
+}
+
+void Daemon::watch_dog(pid_t guardian) {
+  const auto interval = loop::watchdog_interval(guardian);
+  if (!interval) return;
+  watchdog_timer_ = machine_->loop().timer([this, interval = *interval] {
+    loop::notify("WATCHDOG=1");
+    watchdog_timer_.set(loop::now() + interval);
+  });
+  watchdog_timer_.set(loop::now());
+}
+
+bool Daemon::is_over() const {
+  return phase_ != Phase::serving && crew_.is_idle() && gate_.waiting() == 0 &&
+         services_->is_idle() && (!runners_ || runners_->runner().is_idle());
+}
+
+Result<void> Daemon::run() {
+  loop::notify("READY=1\nSTATUS=governs " + format_bytes(whole_.line));
+  log("ready; the line is " + format_bytes(whole_.line));
+  while (!is_over()) {
+    if (auto ran = crew_.run_once(Duration(-1)); !ran) return ran;
+  }
+  runners_.reset();
+  crew_.end();
+  services_.reset();
+  knowledge_.finish();
+  log("everything has ended");
+  return {};
+}
+
+void Daemon::on_signal(const guardian::Signalled& signal) {
+  switch (signal.number) {
+    case SIGTERM: return end(phase_ == Phase::serving ? Phase::draining : Phase::killing);
+    case SIGINT:
+    case SIGQUIT: return end(Phase::killing);
+    case SIGHUP: return reload();
+    case SIGTSTP: crew_.suspend_all(); return machine_->stop_guardian();
+    default: return;
+  }
+}
+
+void Daemon::end(Phase phase) {
+  if (phase_ == Phase::serving) {
+    loop::notify("STOPPING=1");
+    gate_.close();
+  }
+  phase_ = std::max(phase_, phase);
+  log(phase_ == Phase::draining ? "ends when what runs has ended" : "kills what runs, and ends");
+  if (phase_ == Phase::draining) {
+    services_->drain();
+    if (runners_) runners_->runner().drain();
+    return;
+  }
+  const std::string reason = "the daemon was told to end at once";
+  services_->kill_all(reason);
+  if (runners_) runners_->runner().kill_all(reason);
+}
+
+void Daemon::reload() {
+  loop::notify("RELOADING=1");
+  auto next = reload_();
+  auto governor = next ? engine::pool_governor(next->config.governor, *machine_)
+                       : Result<policy::GovernorConfig>(tl::unexpected(next.error()));
+  if (governor) {
+    adopt(*next, *governor);
+  } else {
+    log("not reloaded: " + governor.error().message());
+  }
+  loop::notify("READY=1");
+}
+
+void Daemon::adopt(const LoadedConfig& next, const policy::GovernorConfig& governor) {
+  for (const Change& change : changes(config_, next)) {
+    if (change.after.effect == Effect::at_once) continue;
+    log(change.after.origin + ": " + std::string(change.after.key) +
+        " takes a restart; until then it is " + change.before.text.value_or("not set"));
+  }
+  whole_.line = governor.line;
+  if (lease_) {
+    lease_->set_line(whole_.line);
+  } else {
+    crew_.conductor().set_line(whole_.line, "the configuration has another line");
+  }
+  crew_.conductor().set_jobs_max(governor.jobs_max);
+  log("reloaded; the line is " + format_bytes(whole_.line));
+}
+
+}  // namespace plimsoll::daemon

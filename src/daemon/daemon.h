@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "daemon/config.h"
+#include "daemon/runners.h"
+#include "daemon/services.h"
+#include "engine/crew.h"
+#include "engine/knowledge.h"
+#include "engine/lease.h"
+#include "rpc/gate.h"
+
+namespace plimsoll::daemon {
+
+// The life of the daemon: it governs until it is told to end, then lets what runs end (SIGTERM), or
+// kills it (again, or SIGINT), and leaves nothing behind.
+class Daemon {
+ public:
+  // `link` is from become_guardian(). Listens; an error says what is in the way.
+  static Result<std::unique_ptr<Daemon>> start(guardian::Link link, LoadedConfig config,
+                                               std::function<Result<LoadedConfig>()> reload);
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+  ~Daemon();
+
+  // Returns when it was told to end and everything is over. An error: the guardian was lost and
+  // everything reaped; then nothing but the end of the process is in order.
+  Result<void> run();
+
+ private:
+  enum class Phase : std::uint8_t { serving, draining, killing };
+
+  Daemon(std::unique_ptr<engine::Machine> machine, LoadedConfig config,
+         std::function<Result<LoadedConfig>()> reload, policy::GovernorConfig governor,
+         std::string run_id, pid_t guardian);
+  Result<void> listen();
+  Result<void> start_runners();
+  void adopt(const LoadedConfig& next, const policy::GovernorConfig& governor);
+  [[nodiscard]] Result<UniqueFd> make_ledger() const;
+  void lease();
+  void watch_dog(pid_t guardian);
+  void on_signal(const guardian::Signalled& signal);
+  void end(Phase phase);
+  void reload();
+  [[nodiscard]] bool is_over() const;
+
+  std::unique_ptr<engine::Machine> machine_;
+  LoadedConfig config_;  // that holds; of what is read later, all that can be had at once
+  std::function<Result<LoadedConfig>()> reload_;
+  std::string run_id_;
+  policy::Share whole_;  // of the machine
+  engine::Knowledge knowledge_;
+  engine::Crew crew_;
+  std::optional<engine::Lease> lease_;
+  rpc::Gate gate_;
+  std::unique_ptr<Services> services_;
+  std::unique_ptr<Runners> runners_;
+  loop::Timer watchdog_timer_;
+  Phase phase_ = Phase::serving;
+  std::uint64_t last_job_ = 0;
+};
+
+}  // namespace plimsoll::daemon

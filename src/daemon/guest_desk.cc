@@ -1,0 +1,67 @@
+#include "daemon/guest_desk.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "engine/guest_place.h"
+
+namespace plimsoll::daemon {
+namespace {
+
+// The path of the pool from the root of its hierarchy; empty where there is none.
+std::string pool_path(const engine::Machine& machine) {
+  for (const cgroup::Group::Part& part : machine.pool().parts()) {
+    const std::string& label = part.directory.label();
+    for (const cgroup::Hierarchy& hierarchy : machine.hierarchies().all) {
+      if (!label.starts_with(hierarchy.mount_point + "/")) continue;
+      const std::string root = hierarchy.mount_root == "/" ? "" : hierarchy.mount_root;
+      return root + label.substr(hierarchy.mount_point.size());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+GuestDesk::GuestDesk(engine::Machine& machine, engine::Crew& crew, std::function<JobId()> next_id,
+                     std::function<void(const record::JobReport&)> ended)
+    : machine_(machine), crew_(crew), guests_(hooks(std::move(next_id), std::move(ended))) {
+  crew_.attach(guests_);
+}
+
+engine::GuestHooks GuestDesk::hooks(std::function<JobId()> next_id,
+                                    std::function<void(const record::JobReport&)> ended) {
+  return {
+      .now = [this] { return crew_.world().now(); },
+      .next_id = std::move(next_id),
+      .enter = [this](const policy::JobSpec& job) { crew_.enter_guest(job, *this); },
+      .seen = [this](JobId job, const policy::JobSample& sample) { crew_.guest_seen(job, sample); },
+      .over = [this](JobId job, const policy::AttemptEnd& end) { crew_.guest_over(job, end); },
+      .withdraw =
+          [this](JobId job, const std::string& reason) {
+            // It waits: that is when guests are withdrawn.
+            [[maybe_unused]] const auto done = crew_.conductor().withdraw(job, reason);
+          },
+      .cancel =
+          [this](JobId job, const std::string& reason) {
+            [[maybe_unused]] const auto done = crew_.conductor().kill(job, reason);
+          },
+      .open_place = [this](const engine::GuestPlace& place,
+                           const engine::Peer& peer) { return open_place(place, peer); },
+      .ended = std::move(ended)};
+}
+
+engine::Prepared GuestDesk::prepare(const policy::Start& /*start*/) {
+  PLIMSOLL_CHECK(false && "a guest is started by its client");
+  return {};
+}
+
+Result<std::unique_ptr<engine::Habitat>> GuestDesk::open_place(const engine::GuestPlace& place,
+                                                               const engine::Peer& peer) {
+  if (const auto* group = std::get_if<engine::CgroupPlace>(&place)) {
+    return engine::open_group(*group, peer, machine_.hierarchies(), pool_path(machine_));
+  }
+  return engine::open_processes(std::get<engine::ProcessPlace>(place), peer);
+}
+
+}  // namespace plimsoll::daemon

@@ -1,0 +1,47 @@
+// The program `plimsolld`, which `plimsoll serve` executes.
+#include <cstdio>
+#include <cstdlib>
+
+#include "daemon/daemon.h"
+#include "daemon/options.h"
+#include "guardian/guardian.h"
+
+namespace plimsoll::daemon {
+namespace {
+
+constexpr int kFailed = 125;
+
+int complain(const Error& error) {
+  std::fprintf(stderr, "plimsoll serve: %s\n", error.message().c_str());
+  return kFailed;
+}
+
+int serve(int argc, char** argv) {
+  ServeOptions options;
+  if (const auto status = parse_serve_options(options, argc, argv)) return *status;
+  auto config = load_config(options);
+  if (!config) return complain(config.error());
+  if (options.show_config) {
+    std::fputs(show(*config).c_str(), stdout);
+    return 0;
+  }
+  // For all that asks where things are kept; nobody else runs yet who could look.
+  const auto& state_dir = config->config.state_dir;
+  if (state_dir) ::setenv("PLIMSOLL_STATE_DIR", state_dir->c_str(), 1);
+  auto link = guardian::become_guardian();
+  if (!link) return complain(link.error());
+  auto daemon = Daemon::start(std::move(*link), std::move(*config),
+                              [options] { return load_config(options); });
+  if (!daemon) return complain(daemon.error());
+  const auto ran = (*daemon)->run();
+  if (ran) return 0;
+  complain(ran.error());
+  std::fflush(nullptr);
+  // Calls wait that nobody will answer: their clients are told by the end of the connection.
+  std::_Exit(kFailed);
+}
+
+}  // namespace
+}  // namespace plimsoll::daemon
+
+int main(int argc, char** argv) { return plimsoll::daemon::serve(argc, argv); }

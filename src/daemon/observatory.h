@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "daemon/config.h"
+#include "loop/loop.h"
+#include "policy/event.h"
+#include "record/report.h"
+#include "web/metrics.h"
+#include "web/server.h"
+
+namespace plimsoll::daemon {
+
+// What is counted of the daemon, and where it is served. Of the loop's thread.
+class Observatory {
+ public:
+  // `look` says what is so at the moment of a scrape. `loop` must outlive this.
+  Observatory(loop::Loop& loop, std::string_view version, std::function<web::Snapshot()> look);
+
+  // Listens. Starts threads: after the guardian has split off.
+  Result<void> serve(const Address& address);
+
+  void event(const policy::Event& event) { metrics_.event(event); }
+  void ended(const record::JobReport& report) { metrics_.ended(report); }
+
+  // A timer is due so often, to see how late it is.
+  static constexpr Duration kLagGap = std::chrono::seconds(1);
+
+ private:
+  loop::Loop& loop_;
+  std::function<web::Snapshot()> look_;
+  web::Metrics metrics_;
+  Instant due_{};
+  loop::Timer lag_timer_;
+  std::unique_ptr<web::Server> server_;  // first to end
+};
+
+}  // namespace plimsoll::daemon

@@ -1,0 +1,54 @@
+#include "daemon/runners.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace plimsoll::daemon {
+namespace {
+
+// grpc-go's own, where the file says nothing; large commands have more.
+constexpr std::size_t kMessageBytesMin = std::size_t{16} << 20;
+
+// A socket that a killed runner has left would be in the way. Anything else there stays.
+void remove_stale_socket(const std::string& path) {
+  struct stat about{};
+  if (::lstat(path.c_str(), &about) == 0 && S_ISSOCK(about.st_mode)) ::unlink(path.c_str());
+}
+
+}  // namespace
+
+Runners::~Runners() { servers_.clear(); }
+
+Result<std::unique_ptr<Runners>> Runners::start(rpc::RunnerGround ground, rpc::Gate& gate,
+                                                rpc::RunnerConfig config) {
+  for (const std::string& path : config.settings.cleaned_directories) {
+    if (std::filesystem::is_directory(path)) continue;
+    return fail("cleanTemporaryDirectories: \"" + path + "\" is no directory");
+  }
+  std::unique_ptr<Runners> made(new Runners(std::move(ground), std::move(config.settings)));
+  for (const rpc::RunnerConfig::Listener& listener : config.listeners) {
+    if (auto listening = made->listen(gate, listener); !listening) {
+      return pass(std::move(listening));
+    }
+  }
+  return made;
+}
+
+Result<void> Runners::listen(rpc::Gate& gate, const rpc::RunnerConfig::Listener& listener) {
+  rpc::ServerConfig config;
+  config.addresses = listener.addresses;
+  for (const std::string& path : listener.paths) {
+    remove_stale_socket(path);
+    config.addresses.push_back("unix:" + path);
+  }
+  config.message_bytes_max = std::max(listener.message_bytes_max, kMessageBytesMin);
+  services_.push_back(std::make_unique<rpc::RunnerService>(gate, runner_.handlers()));
+  auto server = rpc::Server::start(config, {services_.back()->service()});
+  if (!server) return pass(std::move(server));
+  servers_.push_back(std::move(*server));
+  return {};
+}
+
+}  // namespace plimsoll::daemon

@@ -1,0 +1,180 @@
+#include "daemon/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/text.h"
+#include "engine/daemon_socket.h"
+
+namespace plimsoll::daemon {
+namespace {
+
+constexpr double kCoresMax = 100'000;
+constexpr std::uint64_t kJobsMost = 1'000'000;
+constexpr std::uint64_t kPortMax = 65'535;
+
+tl::unexpected<Error> mismatch(std::string_view found, std::string_view expected) {
+  return fail("found \"" + std::string(found) + "\", expected " + std::string(expected));
+}
+
+Result<void> take_path(std::string& path, std::string_view text) {
+  if (!text.starts_with('/')) return mismatch(text, "an absolute path");
+  path = text;
+  return {};
+}
+
+Result<void> take_path(std::optional<std::string>& path, std::string_view text) {
+  return take_path(path.emplace(), text);
+}
+
+Result<void> take_word(std::optional<std::string>& word, std::string_view text) {
+  if (text.empty()) return mismatch(text, "a name");
+  word = text;
+  return {};
+}
+
+Result<void> take_amount(std::optional<engine::MemoryAmount>& amount, std::string_view text) {
+  auto parsed = engine::parse_memory_amount(text);
+  if (!parsed) return pass(std::move(parsed));
+  amount = *parsed;
+  return {};
+}
+
+Result<void> take_forbidden(bool& forbidden, std::string_view text) {
+  if (text != "true" && text != "false") return mismatch(text, "true or false");
+  forbidden = text == "false";
+  return {};
+}
+
+Result<void> take_cores(Config& config, std::string_view text) {
+  const auto cores = to_double(text);
+  if (!cores || *cores <= 0 || *cores > kCoresMax) {
+    return mismatch(text, "a number of cores such as 6 or 7.5");
+  }
+  config.governor.cores = *cores;
+  return {};
+}
+
+Result<void> take_jobs(Config& config, std::string_view text) {
+  const auto jobs = to_u64(text);
+  if (!jobs || *jobs < 1 || *jobs > kJobsMost) {
+    return mismatch(text, "a number from 1 to " + std::to_string(kJobsMost));
+  }
+  config.governor.jobs_max = *jobs;
+  return {};
+}
+
+Result<void> take_metrics(Config& config, std::string_view text) {
+  config.metrics.reset();
+  if (text == "off") return {};
+  auto address = parse_address(text);
+  if (!address) return mismatch(text, "HOST:PORT, or off");
+  config.metrics = std::move(*address);
+  return {};
+}
+
+Result<void> take_tcp(Config& config, std::string_view text) {
+  auto address = parse_address(text);
+  if (!address) return pass(std::move(address));
+  config.listen.tcp = std::move(*address);
+  return {};
+}
+
+std::optional<std::string> said_true() { return "true"; }
+
+constexpr auto kSettings = std::to_array<Setting>({
+    {"governor.line", Form::text_or_count, Effect::at_once, "--line", "",
+     "Memory that all jobs together may use: 8G, or 80% (all but the reserve)",
+     [](Config& c, std::string_view text) { return take_amount(c.governor.line, text); }},
+    {"governor.reserve", Form::text_or_count, Effect::at_restart, "--reserve", "",
+     "Memory left to everybody else (5%, at least 512M or an eighth)",
+     [](Config& c, std::string_view text) { return take_amount(c.governor.reserve, text); }},
+    {"governor.cores", Form::number, Effect::at_restart, "--cores", "",
+     "Cores that all jobs together may use (those Plimsoll may use)", take_cores},
+    {"governor.jobs", Form::count, Effect::at_once, "--jobs", "",
+     "Most jobs at once; how many really run is the governor's choice", take_jobs},
+    {"governor.may_evict", Form::truth, Effect::at_restart, "", "",
+     "Whether jobs may be killed to free memory",
+     [](Config& c, std::string_view text) { return take_forbidden(c.governor.no_evict, text); },
+     said_true},
+    {"governor.may_pause", Form::truth, Effect::at_restart, "", "", "Whether jobs may be frozen",
+     [](Config& c, std::string_view text) { return take_forbidden(c.governor.no_pause, text); },
+     said_true},
+    {"governor.cgroup", Form::text, Effect::at_restart, "--cgroup", "PLIMSOLL_CGROUP",
+     "Group to work below, as a path from the root of each hierarchy; none: without groups",
+     [](Config& c, std::string_view text) { return take_word(c.cgroup, text); }},
+    {"listen.socket", Form::path, Effect::at_restart, "--socket", "PLIMSOLL_SOCKET",
+     "Path of the Unix socket",
+     [](Config& c, std::string_view text) { return take_path(c.listen.socket, text); },
+     []() -> std::optional<std::string> { return engine::default_daemon_socket(); }},
+    {"listen.group", Form::text, Effect::at_restart, "", "",
+     "Group whose members may connect to the socket as well",
+     [](Config& c, std::string_view text) { return take_word(c.listen.group, text); }},
+    {"listen.tcp", Form::text, Effect::at_restart, "", "", "HOST:PORT to listen at with mutual TLS",
+     take_tcp},
+    {"listen.tls_certificate", Form::path, Effect::at_restart, "", "",
+     "The daemon's certificates, as PEM",
+     [](Config& c, std::string_view text) { return take_path(c.listen.tls_certificate, text); }},
+    {"listen.tls_key", Form::path, Effect::at_restart, "", "", "The daemon's key, as PEM",
+     [](Config& c, std::string_view text) { return take_path(c.listen.tls_key, text); }},
+    {"listen.tls_client_ca", Form::path, Effect::at_restart, "", "",
+     "Certificates that a client's must be signed with, as PEM",
+     [](Config& c, std::string_view text) { return take_path(c.listen.tls_client_ca, text); }},
+    {"metrics.listen", Form::text, Effect::at_restart, "--metrics", "",
+     "HOST:PORT to serve metrics at, or off", take_metrics,
+     []() -> std::optional<std::string> { return "127.0.0.1:9755"; }},
+    {"runner.config", Form::path, Effect::at_restart, "--runner-config", "",
+     "Configuration of bb_runner, in whose place jobs of a Buildbarn worker are run",
+     [](Config& c, std::string_view text) { return take_path(c.runner_config, text); }},
+    {"records.directory", Form::path, Effect::at_restart, "", "PLIMSOLL_STATE_DIR",
+     "Where the history and records are kept",
+     [](Config& c, std::string_view text) { return take_path(c.state_dir, text); }},
+});
+
+}  // namespace
+
+std::string_view name_of(Form form) {
+  switch (form) {
+    case Form::text:
+    case Form::path: return "text in quotes";
+    case Form::count: return "a whole number";
+    case Form::number: return "a number";
+    case Form::text_or_count: return "text in quotes, or a number of bytes";
+    case Form::truth: return "true or false";
+  }
+  return "";
+}
+
+std::span<const Setting> settings() { return kSettings; }
+
+const Setting* find_setting(std::string_view key) {
+  const auto* const found = std::find_if(kSettings.begin(), kSettings.end(),
+                                         [key](const Setting& known) { return known.key == key; });
+  return found == kSettings.end() ? nullptr : found;
+}
+
+std::string resolved(const Setting& setting, const std::string& text) {
+  if (setting.form != Form::path || text.empty()) return text;
+  std::error_code unknown;
+  const auto path = std::filesystem::absolute(text, unknown);
+  return unknown ? text : path.lexically_normal().string();
+}
+
+Result<Address> parse_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  std::string_view host = text.substr(0, colon);
+  const auto port =
+      to_u64(colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1));
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    host = {};
+  }
+  if (host.empty() || !port || *port == 0 || *port > kPortMax) {
+    return mismatch(text, "HOST:PORT such as 127.0.0.1:9755 or [::1]:9755");
+  }
+  return Address{.host = std::string(host), .port = static_cast<std::uint16_t>(*port)};
+}
+
+}  // namespace plimsoll::daemon

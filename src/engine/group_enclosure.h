@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "engine/enclosure.h"
+#include "engine/pause_guard.h"
+#include "measure/job_sampler.h"
+
+namespace plimsoll::engine {
+
+// A cgroup as the place where an attempt lives: in every hierarchy that has one, with its limits.
+class GroupEnclosure : public Enclosure {
+ public:
+  // `limits` are those that the group has already. `machine` must outlive this.
+  GroupEnclosure(Machine& machine, cgroup::Leaf group, const Limits& limits);
+
+  [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
+                                                ChildCallbacks callbacks) override;
+  OomKills watch_oom(std::function<void()> told) override;
+  [[nodiscard]] OwnOoms own_ooms() override;
+  void freeze() override;
+  void thaw() override { paused_.reset(); }
+  void signal_all(int number) override;
+  const measure::Sample& sample(Instant now, WallTime wall, measure::Level level,
+                                measure::SampleState state) override;
+  [[nodiscard]] Instant next_due() const override { return sampler_->next_due(); }
+  [[nodiscard]] measure::JobUsage finish(Instant now, WallTime wall) override;
+  void reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) override;
+  [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const override { return group_; }
+
+ private:
+  Machine& machine_;
+  std::shared_ptr<const cgroup::Group> group_;
+  std::optional<double> cpus_;
+  bool has_memory_limit_;
+  std::optional<measure::JobSampler> sampler_;  // until finish(): its files are many
+  std::optional<PauseGuard> paused_;
+  std::optional<reap::Reaper> reaper_;
+  std::function<void()> oom_told_;
+  OwnOoms own_ooms_;
+  UniqueFd oom_event_;  // v1; before its watch, which must go first
+  loop::Watch oom_watch_;
+};
+
+}  // namespace plimsoll::engine

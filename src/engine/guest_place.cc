@@ -1,0 +1,224 @@
+#include "engine/guest_place.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "cgroup/freeze.h"
+#include "cgroup/kill.h"
+#include "measure/group_files.h"
+#include "process/signals.h"
+#include "process/usage.h"
+
+namespace plimsoll::engine {
+namespace {
+
+constexpr std::size_t kPathMax = 4096;
+
+std::optional<Duration> less(std::optional<Duration> now, std::optional<Duration> before) {
+  if (!now) return now;
+  return *now - before.value_or(Duration{});
+}
+
+std::optional<Bytes> moved(const measure::IoUsage& io) {
+  if (!io.read && !io.written) return std::nullopt;
+  return io.read.value_or(Bytes{}) + io.written.value_or(Bytes{});
+}
+
+class GroupHabitat : public Habitat {
+ public:
+  explicit GroupHabitat(cgroup::Group group)
+      : group_(std::move(group)), files_(group_, measure::GroupAge::fresh) {}
+
+  GuestSample look(Instant now) override {
+    files_.read(measure::Level::full, now);
+    const measure::Sample sample = files_.latest(measure::Level::full);
+    if (!began_) {
+      began_ = true;
+      cpu_before_ = sample.cpu.usage;
+      io_before_ = moved(sample.io);
+    }
+    GuestSample seen{.used = sample.memory.used ? sample.memory.used : sample.memory.current,
+                     .cpu = less(sample.cpu.usage, cpu_before_),
+                     .io = moved(sample.io)};
+    if (seen.io) seen.io = *seen.io - io_before_.value_or(Bytes{});
+    return seen;
+  }
+
+  void freeze() override {
+    if (frozen_) return;
+    if (auto guard = cgroup::FreezeGuard::freeze(group_)) frozen_.emplace(std::move(*guard));
+  }
+  void thaw() override { frozen_.reset(); }
+  // By signals: the group is somebody else's, who may want to use it again.
+  void kill(Instant now) override { kill_.step(group_, now); }
+
+ private:
+  cgroup::Group group_;
+  measure::GroupFiles files_;
+  bool began_ = false;
+  std::optional<Duration> cpu_before_;
+  std::optional<Bytes> io_before_;
+  std::optional<cgroup::FreezeGuard> frozen_;
+  cgroup::Kill kill_{cgroup::KillWay::signals};
+};
+
+class ProcessHabitat : public Habitat {
+ public:
+  ProcessHabitat(process::ProcDir proc, process::Stat root) : proc_(std::move(proc)), meter_(0) {
+    members_.emplace(root.id.pid, std::move(root));
+  }
+  ~ProcessHabitat() override { thaw(); }
+  ProcessHabitat(const ProcessHabitat&) = delete;
+  ProcessHabitat& operator=(const ProcessHabitat&) = delete;
+
+  GuestSample look(Instant now) override {
+    count();
+    if (stopped_) signal(SIGSTOP);  // who was born since
+    meter_.look(proc_, members_, now);
+    const process::Usage& usage = meter_.usage();
+    GuestSample seen{.used = usage.used, .cpu = usage.user + usage.system, .io = {}};
+    if (usage.io) seen.io = usage.io->read + usage.io->written;
+    return seen;
+  }
+
+  void freeze() override {
+    stopped_ = true;
+    count();
+    signal(SIGSTOP);
+  }
+  void thaw() override {
+    if (!std::exchange(stopped_, false)) return;
+    count();
+    signal(SIGCONT);
+  }
+  void kill(Instant /*now*/) override {
+    count();
+    signal(SIGKILL);
+  }
+
+ private:
+  // Members stay such when their parent has ended: a process is one by its parent, or by having
+  // been one at the last look.
+  void count() {
+    auto table = proc_.read_table();
+    if (!table) return;
+    std::map<int, process::Stat> members;
+    std::vector<process::Stat> rest;
+    for (auto& [pid, stat] : *table) {
+      const auto known = members_.find(pid);
+      const bool stays = known != members_.end() && known->second.id == stat.id;
+      if (stays) {
+        members.emplace(pid, std::move(stat));
+      } else {
+        rest.push_back(std::move(stat));
+      }
+    }
+    for (bool grows = true; grows;) {
+      const auto strangers = std::partition(
+          rest.begin(), rest.end(),
+          [&members](const process::Stat& stat) { return members.contains(stat.parent); });
+      grows = strangers != rest.begin();
+      for (auto born = rest.begin(); born != strangers; ++born) {
+        members.emplace(born->id.pid, std::move(*born));
+      }
+      rest.erase(rest.begin(), strangers);
+    }
+    members_ = std::move(members);
+  }
+
+  void signal(int number) {
+    std::vector<process::Stat> targets;
+    for (const auto& [pid, stat] : members_) targets.push_back(stat);
+    process::send_to(proc_, targets, number);
+  }
+
+  process::ProcDir proc_;
+  process::Meter meter_;
+  std::map<int, process::Stat> members_;
+  bool stopped_ = false;
+};
+
+bool is_within(std::string_view path, std::string_view parent) {
+  return path.starts_with(parent) && (path.size() == parent.size() || path[parent.size()] == '/');
+}
+
+Result<void> check_path(const std::string& path, const std::string& pool) {
+  const bool climbs = (path + '/').find("/../") != std::string::npos ||
+                      (path + '/').find("/./") != std::string::npos;
+  if (!path.starts_with('/') || path.size() < 2 || path.size() > kPathMax || climbs ||
+      path.find('\0') != std::string::npos || path.find("//") != std::string::npos) {
+    return fail(
+        std::errc::invalid_argument,
+        "found the cgroup \"" + path + "\", expected a path from the root of its hierarchy");
+  }
+  if (!pool.empty() && is_within(path, pool)) {
+    return fail(std::errc::permission_denied,
+                "the cgroup " + path + " is Plimsoll's own and is measured already");
+  }
+  return {};
+}
+
+Result<void> check_owner(int fd, const Peer& peer, const std::string& what) {
+  struct stat about{};
+  if (::fstat(fd, &about) != 0) return fail_errno("look at " + what);
+  if (peer.where == PeerPlace::remote) {
+    return fail(std::errc::permission_denied, "a client on another machine can't name a place");
+  }
+  if (peer.uid == 0 || about.st_uid == peer.uid) return {};
+  return fail(std::errc::permission_denied,
+              what + " belongs to uid " + std::to_string(about.st_uid) +
+                  ", not to the client's uid " + std::to_string(peer.uid));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Habitat>> open_group(const CgroupPlace& place, const Peer& peer,
+                                            const cgroup::Hierarchies& hierarchies,
+                                            const std::string& pool) {
+  if (auto fits = check_path(place.path, pool); !fits) return pass(std::move(fits));
+  std::vector<cgroup::Group::Part> parts;
+  for (const cgroup::Hierarchy& hierarchy : hierarchies.all) {
+    if (!is_within(place.path, hierarchy.mount_root == "/" ? "" : hierarchy.mount_root)) continue;
+    auto directory = cgroup::Directory::open(hierarchy.directory_of(place.path), hierarchy.version);
+    if (!directory && directory.error().gone()) continue;
+    if (!directory) return pass(std::move(directory));
+    if (auto own = check_owner(directory->fd(), peer, "the cgroup " + directory->label()); !own) {
+      return pass(std::move(own));
+    }
+    parts.push_back({.directory = std::move(*directory), .controllers = hierarchy.controllers});
+  }
+  if (parts.empty()) {
+    return fail(std::errc::invalid_argument,
+                "found no cgroup " + place.path + " in any hierarchy, expected one that is there");
+  }
+  return std::make_unique<GroupHabitat>(cgroup::Group(place.path, std::move(parts)));
+}
+
+Result<std::unique_ptr<Habitat>> open_processes(const ProcessPlace& place, const Peer& peer) {
+  if (place.pid <= 1) {
+    return fail(std::errc::invalid_argument, "found the pid " + std::to_string(place.pid) +
+                                                 ", expected that of a job's process");
+  }
+  auto proc = process::ProcDir::open();
+  if (!proc) return pass(std::move(proc));
+  const std::string name = "/proc/" + std::to_string(place.pid);
+  // Opened before it is read and owned: a number that is used again is another directory.
+  auto directory = open_at(AT_FDCWD, name, O_RDONLY | O_DIRECTORY);
+  if (!directory) return fail(std::errc::invalid_argument, "found no process " + name);
+  auto stat = proc->read_stat(place.pid);
+  if (!stat) return fail(std::errc::invalid_argument, "found no process " + name);
+  if (auto own = check_owner(directory->get(), peer, "process " + std::to_string(place.pid));
+      !own) {
+    return pass(std::move(own));
+  }
+  return std::make_unique<ProcessHabitat>(std::move(*proc), std::move(*stat));
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "cgroup/hierarchies.h"
+#include "engine/guest.h"
+
+namespace plimsoll::engine {
+
+// Where the processes of a guest are: a group or a family of processes of somebody else's. What is
+// stopped here goes on when this is destroyed.
+class Habitat {
+ public:
+  virtual ~Habitat() = default;
+  // What it uses now; CPU time and I/O since it was opened.
+  virtual GuestSample look(Instant now) = 0;
+  virtual void freeze() = 0;
+  virtual void thaw() = 0;
+  // Asks for the death of all that live there; does not wait. Again until nobody is left.
+  virtual void kill(Instant now) = 0;
+};
+
+// A group, by its path from the root of each hierarchy. Refused unless its directories belong to
+// the peer, or the peer is root; and below `pool`, whose jobs are ours already (empty: there is
+// none).
+Result<std::unique_ptr<Habitat>> open_group(const CgroupPlace& place, const Peer& peer,
+                                            const cgroup::Hierarchies& hierarchies,
+                                            const std::string& pool);
+
+// A process and its descendants. Refused unless it is the peer's, or the peer is root.
+Result<std::unique_ptr<Habitat>> open_processes(const ProcessPlace& place, const Peer& peer);
+
+}  // namespace plimsoll::engine

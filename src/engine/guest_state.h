@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/guests.h"
+
+// The inside of Guests, shared by its source files alone.
+namespace plimsoll::engine {
+
+struct Guests::Guest {
+  enum class State : std::uint8_t { waiting, running, cancelled };
+
+  ClientId client{};
+  GuestSpec spec;
+  State state = State::waiting;
+  std::optional<Stopwatch> watch{};  // of the present attempt
+  std::unique_ptr<Habitat> habitat{};
+  GuestSample seen{};  // as last told or measured
+  Bytes peak{};
+  bool is_observed = false;  // by its client, whose word goes before a look
+  std::vector<record::AttemptReport> attempts{};
+  std::string why{};  // of the last event about it, which the next decision carries out
+  std::optional<policy::Outcome> condemned{};  // cancelled for this
+  Instant cancelled_at{};
+};
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,241 @@
+#include "engine/guests.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "engine/guest_state.h"
+
+namespace plimsoll::engine {
+namespace {
+
+// What is said of a guest whose end its client did not tell.
+constexpr const char* kClientGone = "its client is gone";
+
+policy::AttemptEnd attempt_end(policy::Outcome outcome, const GuestEnd& end, Duration wall) {
+  return {.outcome = outcome, .exit_code = end.exit_code, .signal = end.signal, .wall = wall};
+}
+
+}  // namespace
+
+Guests::Guests(GuestHooks hooks) : hooks_(std::move(hooks)) {}
+Guests::~Guests() = default;
+
+ClientId Guests::open(const Peer& peer, GuestListener listener) {
+  const ClientId id{++last_client_};
+  clients_.emplace(id, Client{.peer = peer, .listener = std::move(listener), .guests = {}});
+  return id;
+}
+
+void Guests::close(ClientId id) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end()) return;
+  found->second.listener = {};
+  std::vector<JobId> jobs;
+  for (const auto& [name, job] : found->second.guests) jobs.push_back(job);
+  for (const JobId job : jobs) {
+    Guest* guest = known(job);
+    if (guest == nullptr) continue;
+    if (guest->state == Guest::State::waiting) {
+      hooks_.withdraw(job, kClientGone);
+    } else {
+      end(job, policy::Outcome::cancelled, {});
+    }
+  }
+  clients_.erase(id);
+}
+
+Result<Guests::Client*> Guests::client(ClientId id) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end()) return fail(std::errc::no_such_process, "the client is gone");
+  return &found->second;
+}
+
+Result<JobId> Guests::find(ClientId id, const std::string& name) {
+  auto owner = client(id);
+  if (!owner) return pass(std::move(owner));
+  const auto found = (*owner)->guests.find(name);
+  if (found == (*owner)->guests.end()) {
+    return fail(std::errc::no_such_process, "found no job \"" + name + "\" of this stream");
+  }
+  return found->second;
+}
+
+Guests::Guest* Guests::known(JobId job) {
+  const auto found = guests_.find(job);
+  return found == guests_.end() ? nullptr : found->second.get();
+}
+
+Result<void> Guests::check(const Client& owner, const GuestSpec& spec) const {
+  if (spec.name.empty() || spec.name.size() > kNameMax) {
+    return fail(std::errc::invalid_argument,
+                "found an id of " + std::to_string(spec.name.size()) + " bytes, expected 1 to 256");
+  }
+  if (spec.job_class.size() > kNameMax) {
+    return fail(std::errc::invalid_argument, "found a class of " +
+                                                 std::to_string(spec.job_class.size()) +
+                                                 " bytes, expected at most 256");
+  }
+  if (is_draining_) {
+    return fail(std::errc::resource_unavailable_try_again, "the daemon ends and takes no jobs");
+  }
+  if (owner.guests.contains(spec.name)) {
+    return fail(std::errc::file_exists, "the job \"" + spec.name + "\" has entered already");
+  }
+  if (owner.guests.size() >= kOfClientMax || guests_.size() >= kGuestsMax) {
+    return fail(std::errc::not_enough_memory,
+                "found " + std::to_string(owner.guests.size()) + " jobs of this client and " +
+                    std::to_string(guests_.size()) + " in all, expected at most " +
+                    std::to_string(kOfClientMax) + " and " + std::to_string(kGuestsMax));
+  }
+  if (spec.hand == GuestHand::governor && !spec.place) {
+    return fail(std::errc::invalid_argument,
+                "found no place, expected one where the governor is to stop the job's processes");
+  }
+  return {};
+}
+
+Result<void> Guests::enter(ClientId id, const GuestSpec& spec) {
+  auto owner = client(id);
+  if (!owner) return pass(std::move(owner));
+  if (auto fits = check(**owner, spec); !fits) return fits;
+  auto guest = std::make_unique<Guest>();
+  guest->client = id;
+  guest->spec = spec;
+  if (spec.place) {
+    auto habitat = hooks_.open_place(*spec.place, (*owner)->peer);
+    if (!habitat) return pass(std::move(habitat));
+    guest->habitat = std::move(*habitat);
+  }
+  policy::JobSpec job;
+  job.id = hooks_.next_id();
+  job.name = spec.name;
+  job.job_class = spec.job_class.empty() ? kGuestClass : spec.job_class;
+  job.memory_hint = spec.memory_hint ? spec.memory_hint : spec.memory_max;
+  job.cpu_hint = spec.cpu_hint;
+  job.priority = spec.priority;
+  job.restartable = spec.restartable;
+  // Known before it is conducted: that may start it at once.
+  (*owner)->guests.emplace(spec.name, job.id);
+  guests_.emplace(job.id, std::move(guest));
+  hooks_.enter(job);
+  return {};
+}
+
+Result<void> Guests::watch(ClientId id, const std::string& name, const GuestPlace& place) {
+  auto job = find(id, name);
+  if (!job) return pass(std::move(job));
+  auto habitat = hooks_.open_place(place, clients_.at(id).peer);
+  if (!habitat) return pass(std::move(habitat));
+  Guest& guest = *known(*job);
+  guest.habitat = std::move(*habitat);
+  settle_place(guest);
+  return {};
+}
+
+// What was decided before the place was known is done there now.
+void Guests::settle_place(Guest& guest) {
+  if (guest.spec.hand != GuestHand::governor || guest.state == Guest::State::waiting) return;
+  if (guest.state == Guest::State::cancelled) {
+    guest.habitat->kill(now());
+  } else if (guest.watch->is_stopped()) {
+    guest.habitat->freeze();
+  }
+}
+
+Result<void> Guests::observe(ClientId id, const std::string& name, const GuestSample& sample) {
+  auto job = find(id, name);
+  if (!job) return pass(std::move(job));
+  Guest& guest = *known(*job);
+  if (guest.state == Guest::State::waiting) {
+    return fail(std::errc::operation_in_progress,
+                "the job \"" + name + "\" is not admitted, expected no measurements of it");
+  }
+  guest.is_observed = true;
+  tell(*job, guest, sample);
+  return {};
+}
+
+Result<void> Guests::leave(ClientId id, const std::string& name, const GuestEnd& how) {
+  auto job = find(id, name);
+  if (!job) return pass(std::move(job));
+  Guest& guest = *known(*job);
+  if (guest.state == Guest::State::waiting) {
+    hooks_.withdraw(*job, "its client has withdrawn it");
+    return {};
+  }
+  // First cause wins: what was cancelled ended by that, unless it got to its end by itself.
+  const bool by_itself = policy::succeeded(how.outcome, how.exit_code);
+  const auto outcome = guest.condemned && !by_itself ? *guest.condemned : how.outcome;
+  end(*job, outcome, how);
+  return {};
+}
+
+void Guests::tell(JobId job, Guest& guest, const GuestSample& sample) {
+  if (sample.used) guest.seen.used = sample.used;
+  if (sample.cpu) guest.seen.cpu = sample.cpu;
+  if (sample.io) guest.seen.io = sample.io;
+  const Bytes used = guest.seen.used.value_or(Bytes{});
+  guest.peak = std::max(guest.peak, used);
+  if (guest.watch->is_stopped()) return;  // as of the real world: not while it is frozen
+  hooks_.seen(job, {.ran = guest.watch->ran(now()),
+                    .used = used,
+                    .peak = guest.peak,
+                    .cpu = guest.seen.cpu.value_or(Duration{}),
+                    .io = guest.seen.io});
+}
+
+std::vector<JobId> Guests::those(Waits waits) const {
+  std::vector<JobId> jobs;
+  for (const auto& [job, guest] : guests_) {
+    if ((guest->state == Guest::State::waiting) == (waits == Waits::yes)) jobs.push_back(job);
+  }
+  return jobs;
+}
+
+void Guests::drain() {
+  is_draining_ = true;
+  for (const JobId job : those(Waits::yes)) hooks_.withdraw(job, "the daemon ends");
+}
+
+void Guests::cancel_all(const std::string& reason) {
+  for (const JobId job : those(Waits::no)) hooks_.cancel(job, reason);
+}
+
+void Guests::look() {
+  for (const JobId job : those(Waits::no)) look_at(job);
+}
+
+// What is decided upon one look may end others.
+void Guests::look_at(JobId job) {
+  Guest* guest = known(job);
+  if (guest == nullptr || guest->state == Guest::State::waiting) return;
+  if (guest->state == Guest::State::cancelled) {
+    if (guest->habitat && guest->spec.hand == GuestHand::governor) guest->habitat->kill(now());
+    if (now() - guest->cancelled_at >= kCancelPatience) end(job, *guest->condemned, {});
+    return;
+  }
+  if (!guest->habitat) return;
+  GuestSample sample = guest->habitat->look(now());
+  if (guest->is_observed) sample = {};  // its client's word stands; time has passed all the same
+  tell(job, *guest, sample);
+}
+
+void Guests::end(JobId job, policy::Outcome outcome, const GuestEnd& how) {
+  Guest& guest = *known(job);
+  PLIMSOLL_CHECK(guest.state != Guest::State::waiting);
+  const Duration wall = guest.watch->ran(now()) + guest.watch->stood(now());
+  guest.attempts.push_back(
+      {.outcome = outcome, .started = {}, .wall = wall, .cpu_usage = guest.seen.cpu, .peak = {}});
+  if (guest.peak > Bytes{}) guest.attempts.back().peak = guest.peak;
+  guest.state = Guest::State::waiting;  // or gone, as the conductor will say
+  guest.condemned.reset();
+  guest.habitat.reset();
+  guest.seen = {};
+  guest.peak = {};
+  guest.is_observed = false;
+  --running_;
+  hooks_.over(job, attempt_end(outcome, how, wall));
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,113 @@
+// Where the jobs of a machine live: in groups of the run's tree, or in process mode as families.
+#include <unistd.h>
+
+#include "cgroup/entrance.h"
+#include "cgroup/freeze.h"
+#include "cgroup/limits.h"
+#include "cgroup/placement.h"
+#include "engine/families.h"
+#include "engine/family_enclosure.h"
+#include "engine/group_enclosure.h"
+#include "engine/machine.h"
+#include "process/hunt.h"
+
+namespace plimsoll::engine {
+
+Result<void> Machine::enter_process_mode(std::string why) {
+  // For the cores and the memory that this process itself may have.
+  if (auto found = cgroup::discover_hierarchies()) hierarchies_ = std::move(*found);
+  tree_name_ = cgroup::run_name(run_id_);
+  pool_ = &no_pool_;
+  oom_.emplace(loop_, nullptr);
+  network_.emplace("process mode: network traffic is counted for groups only");
+  auto proc = process::ProcDir::open();
+  if (!proc) return pass(std::move(proc));
+  auto guardian = process::id_of(*proc, link_.guardian);
+  auto supervisor = process::id_of(*proc, ::getpid());
+  auto children = process::children_of(*proc, link_.guardian);
+  if (!guardian) return pass(std::move(guardian));
+  if (!supervisor) return pass(std::move(supervisor));
+  if (!children) return pass(std::move(children));
+  const auto space = proc->pid_space(::getpid());
+  std::erase(*children, *supervisor);
+  process::Roll::Config run{.guardian = *guardian,
+                            .supervisor = *supervisor,
+                            .run = run_id_,
+                            .space = space.value_or(0),
+                            .foreign = std::move(*children)};
+  if (auto told = guardian::send(link_.channel, guardian::HandOverFamilies{run}); !told) {
+    return told;
+  }
+  auto census = process::Census::open(std::move(run));
+  if (!census) return pass(std::move(census));
+  families_ = std::make_unique<Families>(std::move(*census));
+  why_process_mode_ = std::move(why);
+  auto sweep = [] {
+    [[maybe_unused]] const auto swept =
+        process::hunt_abandoned(loop::now() + kSweepPatience, &loop::now);
+  };
+  worker_->submit(std::move(sweep), [] {});
+  return {};
+}
+
+Result<std::unique_ptr<Enclosure>> Machine::enclose(const std::string& name, const Limits& limits) {
+  if (families_ != nullptr) {
+    Limits demanded = limits;
+    demanded.weight.reset();  // kept as far as the host can
+    if (demanded != Limits()) {
+      return fail("its limits need a cgroup, and none can be made: " + *why_process_mode_);
+    }
+    return std::make_unique<FamilyEnclosure>(*this, *families_, name);
+  }
+  auto group = make_group(name, limits);
+  if (!group) return pass(std::move(group));
+  return std::make_unique<GroupEnclosure>(*this, std::move(*group), limits);
+}
+
+Result<cgroup::Leaf> Machine::make_group(const std::string& name, const Limits& limits) {
+  auto leaf = pool_->make_leaf(name, wanted_);
+  if (!leaf) return leaf;
+  if (auto applied = cgroup::apply_limits(*leaf, limits); !applied) {
+    [[maybe_unused]] const auto ignored = pool_->remove_child(name);
+    return pass(std::move(applied));
+  }
+  return leaf;
+}
+
+Result<guardian::ChildId> Machine::spawn_in(const cgroup::Group& group,
+                                            guardian::SpawnRequest request,
+                                            ChildCallbacks callbacks) {
+  std::vector<UniqueFd> entrances;  // open until the request is on its way
+  for (const cgroup::Group::Part& part : group.parts()) {
+    if (part.directory.version() == cgroup::Version::v2) {
+      request.v2_group = part.directory.fd();
+      continue;
+    }
+    auto file = cgroup::open_v1_entrance(part.directory);
+    if (!file) return pass(std::move(file));
+    request.v1_entrances.push_back(file->get());
+    entrances.push_back(std::move(*file));
+  }
+  return spawn(std::move(request), std::move(callbacks));
+}
+
+void Machine::freeze_all() {
+  if (families_ != nullptr) {
+    for (const process::FamilyId family : families_->census().roll().families()) {
+      families_->freeze(family);
+    }
+  } else if (!all_frozen_) {
+    auto frozen = cgroup::FreezeGuard::freeze(*pool_);
+    if (frozen) all_frozen_ = std::move(*frozen);
+  }
+}
+
+void Machine::thaw_all() {
+  all_frozen_.reset();
+  if (families_ == nullptr) return;
+  for (const process::FamilyId family : families_->census().roll().families()) {
+    families_->thaw(family);
+  }
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,59 @@
+#include "process/table.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <memory>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace plimsoll::process {
+
+Result<ProcDir> ProcDir::open() {
+  UniqueFd directory(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return fail_errno("open /proc");
+  return ProcDir(std::move(directory));
+}
+
+Result<Table> ProcDir::read_table() const {
+  const int copy = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (copy < 0) return fail_errno("list the processes");
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(::fdopendir(copy), &::closedir);
+  if (list == nullptr) {
+    const UniqueFd closed(copy);
+    return fail_errno("list the processes");
+  }
+  Table table;
+  while (const dirent* entry = ::readdir(list.get())) {
+    const auto pid = to_u64(entry->d_name);
+    if (!pid) continue;
+    auto stat = read_stat(static_cast<int>(*pid));
+    if (stat && !stat->is_dead()) table.emplace(stat->id.pid, std::move(*stat));
+  }
+  return table;
+}
+
+Result<Stat> ProcDir::read_stat(int pid) const {
+  auto text = read(pid, "stat");
+  if (!text) return pass(std::move(text));
+  auto stat = parse_stat(*text);
+  if (!stat) return fail(std::errc::bad_message, "read the stat of process " + std::to_string(pid));
+  return std::move(*stat);
+}
+
+Result<std::uint64_t> ProcDir::pid_space(int pid) const {
+  struct stat status{};
+  const std::string name = std::to_string(pid) + "/ns/pid";
+  if (::fstatat(directory_.get(), name.c_str(), &status, 0) != 0) {
+    return fail_errno("look at the pid namespace of process " + std::to_string(pid));
+  }
+  return std::uint64_t{status.st_ino};
+}
+
+Result<std::string> ProcDir::read(int pid, const char* name) const {
+  return read_text_at(directory_.get(), std::to_string(pid) + "/" + name);
+}
+
+}  // namespace plimsoll::process

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "loop/loop.h"
+
+namespace plimsoll::rpc {
+
+// The way from the threads of gRPC to the loop's, which owns all state. What goes through is
+// bounded: beyond, or once the gate is closed, whoever knocks answers by himself.
+class Gate {
+ public:
+  explicit Gate(const loop::Loop& loop);
+
+  // So many closures wait for the loop at most: calls of some thousand clients at once.
+  static constexpr std::size_t kWaitingMax = 10'000;
+
+  // Runs `call` on the loop's thread; false, and it never runs: too many wait, or it is closed.
+  // From any thread.
+  [[nodiscard]] bool post(std::function<void()> call);
+  // The same for what belongs to something that came through before and must not be lost: its end.
+  // Bounded by what it belongs to.
+  void post_always(std::function<void()> call);
+
+  void close() { closed_ = true; }
+  // What came through and has not run yet.
+  [[nodiscard]] std::size_t waiting() const { return *waiting_; }
+
+ private:
+  std::function<void(std::function<void()>)> post_;
+  std::shared_ptr<std::atomic<std::size_t>> waiting_;
+  std::atomic<bool> closed_ = false;
+};
+
+}  // namespace plimsoll::rpc

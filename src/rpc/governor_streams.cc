@@ -1,0 +1,27 @@
+#include "rpc/governor_streams.h"
+
+#include <utility>
+
+namespace plimsoll::rpc {
+
+GovernorStreams::~GovernorStreams() {
+  const auto ended = std::exchange(streams_, {});
+  for (const auto& [id, stream] : ended) stream.client.ends();
+}
+
+void GovernorStreams::open(StreamId id, const engine::Peer& peer, StreamClient client) {
+  if (streams_.size() >= kStreamsMax) return client.too_many();
+  Stream& stream = streams_[id];
+  stream.client = std::move(client);
+  stream.session = std::make_unique<GovernorSession>(guests_, peer, stream.client.send);
+}
+
+void GovernorStreams::receive(StreamId id, const v1::GovernRequest& request) {
+  const auto found = streams_.find(id);
+  if (found != streams_.end()) found->second.session->receive(request);
+}
+
+// Taken out first: what the end of its jobs sets free is decided meanwhile.
+void GovernorStreams::close(StreamId id) { const auto closed = streams_.extract(id); }
+
+}  // namespace plimsoll::rpc

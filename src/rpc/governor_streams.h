@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "engine/guests.h"
+#include "plimsoll/v1/governor.pb.h"
+#include "rpc/governor_session.h"
+
+namespace plimsoll::rpc {
+
+// Names a stream among all that there ever were.
+enum class StreamId : std::uint64_t {};
+
+// The way back to the client of a stream; from the loop's thread.
+struct StreamClient {
+  std::function<void(const v1::GovernResponse&)> send;
+  // Ends the stream: `too_many` streams, or the daemon `ends`.
+  std::function<void()> too_many, ends;
+};
+
+// The streams of plimsoll.v1.Governor that are open, whatever carries them. Of the loop's thread.
+class GovernorStreams {
+ public:
+  // `guests` must outlive this.
+  explicit GovernorStreams(engine::Guests& guests) : guests_(guests) {}
+  GovernorStreams(const GovernorStreams&) = delete;
+  GovernorStreams& operator=(const GovernorStreams&) = delete;
+  // Ends all streams, and so their clients' jobs.
+  ~GovernorStreams();
+
+  // More at once, of all users together, are refused.
+  static constexpr std::size_t kStreamsMax = 1000;
+
+  void open(StreamId id, const engine::Peer& peer, StreamClient client);
+  // Of a stream that is not open any more: does nothing, as close().
+  void receive(StreamId id, const v1::GovernRequest& request);
+  void close(StreamId id);
+
+  [[nodiscard]] std::size_t size() const { return streams_.size(); }
+
+ private:
+  struct Stream {
+    StreamClient client;
+    std::unique_ptr<GovernorSession> session;
+  };
+  engine::Guests& guests_;
+  std::map<StreamId, Stream> streams_;
+};
+
+}  // namespace plimsoll::rpc

@@ -1,0 +1,276 @@
+#include "rpc/job_desk.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/quantity.h"
+#include "engine/host.h"
+#include "engine/reporting.h"
+#include "engine/wall_clock.h"
+#include "rpc/job_desk_job.h"
+
+namespace plimsoll::rpc {
+namespace {
+
+std::string plain_number(JobId job) { return std::to_string(static_cast<std::uint64_t>(job)); }
+
+// Who may see and end it.
+bool may_touch(const engine::Peer& peer, std::uint32_t uid) {
+  return peer.where == engine::PeerPlace::local && (peer.uid == 0 || peer.uid == uid);
+}
+
+tl::unexpected<Error> no_such_job(JobId job) {
+  return fail(std::errc::no_such_process, "found no job " + plain_number(job) + " of this user");
+}
+
+// Nothing where the daemon is that user itself. As another it can't run anything unless it is root.
+Result<std::optional<guardian::Identity>> identity_of(const engine::Peer& peer) {
+  if (peer.where == engine::PeerPlace::remote) {
+    return fail(std::errc::permission_denied, "a client on another machine can't run jobs");
+  }
+  if (::geteuid() != 0) {
+    if (peer.uid == ::geteuid()) return std::nullopt;
+    return fail(std::errc::permission_denied,
+                "the daemon is not root and can't run jobs as uid " + std::to_string(peer.uid));
+  }
+  guardian::Identity identity{.uid = peer.uid, .gid = peer.gid, .groups = {}};
+  identity.groups.assign(peer.groups.begin(), peer.groups.end());
+  return identity;
+}
+
+}  // namespace
+
+JobDesk::JobDesk(JobGround ground)
+    : ground_(std::move(ground)), null_input_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
+JobDesk::~JobDesk() = default;
+
+Result<JobId> JobDesk::submit(const engine::Peer& peer, JobOrder order) {
+  finished_.clear();
+  auto identity = identity_of(peer);
+  if (!identity) return pass(std::move(identity));
+  if (is_draining_) {
+    return fail(std::errc::resource_unavailable_try_again, "the daemon ends and takes no jobs");
+  }
+  if (order.spec.priority > 0 && peer.uid != 0) {
+    return fail(std::errc::permission_denied, "priority: found " +
+                                                  std::to_string(order.spec.priority) +
+                                                  ", expected at most 0 of whoever is not root");
+  }
+  std::size_t& of_user = of_user_[peer.uid];
+  if (of_user >= kOfUserMax || jobs_.size() >= kJobsMax) {
+    return fail(std::errc::not_enough_memory,
+                "found " + std::to_string(of_user) + " jobs of this user and " +
+                    std::to_string(jobs_.size()) + " in all, expected fewer than " +
+                    std::to_string(kOfUserMax) + " and " + std::to_string(kJobsMax));
+  }
+  ++of_user;
+  const JobId id = ground_.next_id();
+  auto job = std::make_unique<Job>();
+  job->order = std::move(order);
+  job->order.spec.id = id;
+  if (job->order.spec.name.empty()) job->order.spec.name = plain_number(id);
+  job->uid = peer.uid;
+  job->identity = std::move(*identity);
+  job->came = loop::now();
+  job->queued = engine::wall_now();
+  const policy::JobSpec spec = job->order.spec;
+  jobs_.emplace(id, std::move(job));
+  ground_.crew.enter(spec, *this);
+  return id;
+}
+
+Result<JobDesk::Job*> JobDesk::find(const engine::Peer& peer, JobId id) const {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !may_touch(peer, found->second->uid)) return no_such_job(id);
+  return found->second.get();
+}
+
+Result<WatcherId> JobDesk::watch(const engine::Peer& peer, JobId id, JobWatcher watcher) {
+  auto job = find(peer, id);
+  if (!job) return pass(std::move(job));
+  watcher.state((*job)->state_told(id, "it is followed from now on"));
+  const WatcherId number{++last_watcher_};
+  (*job)->watchers.emplace(number, std::move(watcher));
+  return number;
+}
+
+void JobDesk::unwatch(JobId id, WatcherId watcher) {
+  const auto found = jobs_.find(id);
+  if (found != jobs_.end()) found->second->watchers.erase(watcher);
+}
+
+void JobDesk::cancel(JobId id, const std::string& reason) {
+  if (!jobs_.contains(id)) return;
+  engine::Conductor& conductor = ground_.crew.conductor();
+  if (conductor.kill(id, reason)) return;
+  // It waits, or is over and only its group is left: then there is nothing to be done.
+  [[maybe_unused]] const auto withdrawn = conductor.withdraw(id, reason);
+}
+
+void JobDesk::drain() {
+  is_draining_ = true;
+  std::vector<JobId> waiting;
+  for (const auto& [id, job] : jobs_) {
+    if (job->state == ApiJobState::waiting) waiting.push_back(id);
+  }
+  for (const JobId id : waiting) cancel(id, "the daemon ends");
+}
+
+void JobDesk::kill_all(const std::string& reason) {
+  std::vector<JobId> ids;
+  for (const auto& [id, job] : jobs_) ids.push_back(id);
+  for (const JobId id : ids) cancel(id, reason);
+}
+
+void JobDesk::abandon() {
+  for (const auto& [id, job] : jobs_) {
+    const auto watchers = std::exchange(job->watchers, {});
+    for (const auto& [number, watcher] : watchers) watcher.lost();
+  }
+}
+
+std::vector<JobListed> JobDesk::list(const engine::Peer& peer) const {
+  std::map<JobId, JobListed> sorted;
+  for (const auto& [id, job] : jobs_) {
+    if (!may_touch(peer, job->uid)) continue;
+    sorted[id] = {.job = id, .name = job->order.spec.name, .uid = job->uid, .state = job->state};
+  }
+  std::vector<JobListed> listed;
+  for (auto& [id, job] : sorted) listed.push_back(std::move(job));
+  return listed;
+}
+
+Result<void> JobDesk::signal(const engine::Peer& peer, JobId id, int number) {
+  auto job = find(peer, id);
+  if (!job) return pass(std::move(job));
+  if (number == SIGKILL) {
+    cancel(id, "killed by its user");
+    return {};
+  }
+  if ((*job)->state == ApiJobState::waiting) {
+    return fail(std::errc::operation_in_progress,
+                "the job " + plain_number(id) + " waits, expected one that runs");
+  }
+  ground_.crew.signal(id, number);
+  return {};
+}
+
+Result<JobStory> JobDesk::explain(const engine::Peer& peer, JobId id) const {
+  if (auto job = find(peer, id)) return (*job)->story();
+  for (const Past& past : ended_) {
+    if (past.job == id && may_touch(peer, past.uid)) return past.story;
+  }
+  return no_such_job(id);
+}
+
+engine::Prepared JobDesk::prepare(const policy::Start& start) {
+  Job& job = at(start.job);
+  job.attempt = start.attempt;
+  ++job.groups;
+  engine::Prepared prepared;
+  auto out = open_output(job, OutputStream::out);
+  auto err = open_output(job, OutputStream::err);
+  if (!out || !err) {
+    prepared.refusal = (out ? err : out).error().message();
+    return prepared;
+  }
+  prepared.request =
+      engine::request_for(job.order.spec, "job-" + plain_number(start.job), job.identity);
+  guardian::SpawnRequest& spawn = prepared.request.spawn;
+  spawn.env = job.order.environment;
+  spawn.session = guardian::Session::own;
+  spawn.descriptors = guardian::Descriptors::close;
+  spawn.stdio = {null_input_.get(), out->get(), err->get()};
+  prepared.out = std::move(*out);
+  prepared.err = std::move(*err);
+  return prepared;
+}
+
+void JobDesk::on_event(const policy::Event& event) {
+  Job& job = at(*event.job);
+  job.note({.at = loop::now() - job.came,
+            .kind = event.kind,
+            .reason = event.reason,
+            .numbers = event.numbers});
+  switch (event.kind) {
+    case policy::EventKind::held: return tell_state(job, event.reason);
+    case policy::EventKind::started: job.state = ApiJobState::running; break;
+    case policy::EventKind::frozen: job.state = ApiJobState::paused; break;
+    case policy::EventKind::thawed: job.state = ApiJobState::running; break;
+    case policy::EventKind::requeued: job.state = ApiJobState::waiting; break;
+    case policy::EventKind::queued:
+    case policy::EventKind::admitted:
+    case policy::EventKind::reclaimed:
+    case policy::EventKind::evicted:
+    case policy::EventKind::ended:
+    case policy::EventKind::failed:
+    case policy::EventKind::alarm:
+    case policy::EventKind::line: return;
+  }
+  // Of a start the number of the attempt is known a moment later.
+  if (event.kind == policy::EventKind::started) ++job.attempt;
+  tell_state(job, event.reason);
+}
+
+void JobDesk::tell_state(Job& job, const std::string& reason) {
+  const StateTold told = job.state_told(job.order.spec.id, reason);
+  for (const auto& [number, watcher] : job.watchers) watcher.state(told);
+}
+
+void JobDesk::on_conducted(const engine::JobOver& over) {
+  Job& job = at(over.job);
+  if (over.requeue) return;
+  job.is_ended = true;
+  job.reason = over.reason;
+  if (over.end) {
+    job.outcome = over.end->outcome;
+  } else if (!over.gave_up) {
+    job.outcome = policy::Outcome::skipped;
+  }
+  end_if_done(over.job);
+}
+
+void JobDesk::on_gone(const engine::AttemptGone& gone) {
+  Job& job = at(gone.key.job);
+  // An earlier attempt's group may stand while the next one writes.
+  if (gone.key.attempt == job.attempt) drain_output(job);
+  --job.groups;
+  job.attempts.push_back(engine::short_report_of(gone.result));
+  job.last = gone.result;
+  job.machine = gone.machine;
+  end_if_done(gone.key.job);
+}
+
+void JobDesk::on_stuck(engine::AttemptKey key, const reap::Stuck& stuck) {
+  ground_.notice("job " + at(key.job).order.spec.name + ": killed processes have not ended after " +
+                 format_duration(stuck.since));
+}
+
+void JobDesk::end_if_done(JobId id) {
+  Job& job = at(id);
+  if (!job.is_ended || job.groups > 0) return;
+  if (job.last) job.outcome = job.last->end.outcome;
+  const record::JobReport report = engine::report_of(
+      {.job = job.order.spec,
+       .queued = job.queued,
+       .held = {},
+       .attempts = job.attempts,
+       .last = job.last ? &*job.last : nullptr,
+       .outcome = job.outcome,
+       .reason = job.last && !job.last->reason.empty() ? job.last->reason : job.reason,
+       .machine = job.machine},
+      engine::describe_host(ground_.machine));
+  ended_.push_back({.job = id, .uid = job.uid, .story = job.story()});
+  if (ended_.size() > kEndedKept) ended_.pop_front();
+  const auto user = of_user_.find(job.uid);
+  if (--user->second == 0) of_user_.erase(user);
+  // Its own callback may be what has ended it.
+  finished_.push_back(std::move(jobs_.extract(id).mapped()));
+  if (ground_.ended) ground_.ended(report);
+  for (const auto& [number, watcher] : finished_.back()->watchers) watcher.ended(report);
+}
+
+}  // namespace plimsoll::rpc

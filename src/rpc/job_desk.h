@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/crew.h"
+#include "engine/machine.h"
+#include "rpc/job_order.h"
+
+namespace plimsoll::rpc {
+
+// What the desk stands on; all of it must outlive the desk.
+struct JobGround {
+  engine::Machine& machine;
+  engine::Crew& crew;
+  std::function<JobId()> next_id;                         // new to the crew
+  std::function<void(const std::string&)> notice;         // what people should know
+  std::function<void(const record::JobReport&)> ended{};  // a job has ended for good
+};
+
+enum class WatcherId : std::uint64_t {};
+
+// The jobs of plimsoll.v1.Jobs: takes them for a user, runs them by the crew as that user, tells
+// those who follow. It knows nothing of gRPC.
+//
+// Of the loop's thread. Invariant between calls: each job is known until it has ended and all its
+// groups are removed; of the last kEndedKept after that, what was decided.
+class JobDesk : public engine::JobOwner {
+ public:
+  explicit JobDesk(JobGround ground);
+  ~JobDesk() override;
+  JobDesk(const JobDesk&) = delete;
+  JobDesk& operator=(const JobDesk&) = delete;
+
+  // More jobs of one user, or in all, are refused.
+  static constexpr std::size_t kOfUserMax = 1000;
+  static constexpr std::size_t kJobsMax = 10'000;
+  static constexpr std::size_t kDecisionsMax = 1000;  // kept of one job: half of them the last
+  static constexpr std::size_t kEndedKept = 100;
+  // Whose watcher was full is asked again after so long.
+  static constexpr Duration kFullGap = std::chrono::milliseconds(20);
+
+  // Errors: permission_denied, no_such_process (no such job, or not this user's), not_enough_memory
+  // (too many), operation_in_progress (not in this state), invalid_argument.
+  Result<JobId> submit(const engine::Peer& peer, JobOrder order);
+  Result<WatcherId> watch(const engine::Peer& peer, JobId job, JobWatcher watcher);
+  void unwatch(JobId job, WatcherId watcher);
+  // It ends, `cancelled`; who follows it is told when its group is gone.
+  void cancel(JobId job, const std::string& reason);
+  [[nodiscard]] std::vector<JobListed> list(const engine::Peer& peer) const;
+  Result<void> signal(const engine::Peer& peer, JobId job, int number);
+  [[nodiscard]] Result<JobStory> explain(const engine::Peer& peer, JobId job) const;
+
+  // Nobody follows jobs any more.
+  void abandon();
+  // No more jobs are taken, and those that wait are ended.
+  void drain();
+  void kill_all(const std::string& reason);
+  [[nodiscard]] bool is_idle() const { return jobs_.empty(); }
+
+  engine::Prepared prepare(const policy::Start& start) override;
+  void on_event(const policy::Event& event) override;
+  void on_conducted(const engine::JobOver& over) override;
+  void on_gone(const engine::AttemptGone& gone) override;
+  void on_stuck(engine::AttemptKey key, const reap::Stuck& stuck) override;
+
+ private:
+  struct Job;
+  struct Past {
+    JobId job{};
+    std::uint32_t uid = 0;
+    JobStory story;
+  };
+
+  [[nodiscard]] Result<Job*> find(const engine::Peer& peer, JobId job) const;
+  Job& at(JobId job) { return *jobs_.at(job); }
+  Result<UniqueFd> open_output(Job& job, OutputStream stream);
+  Result<void> watch_output(Job& job, OutputStream stream);
+  void read_output(JobId id, OutputStream stream);
+  void drain_output(Job& job);
+  void tell_state(Job& job, const std::string& reason);
+  void end_if_done(JobId id);
+
+  JobGround ground_;
+  UniqueFd null_input_;
+  std::unordered_map<JobId, std::unique_ptr<Job>> jobs_;
+  std::map<std::uint32_t, std::size_t> of_user_;
+  std::deque<Past> ended_;                      // the last kEndedKept
+  std::vector<std::unique_ptr<Job>> finished_;  // destroyed outside their own callbacks
+  std::uint64_t last_watcher_ = 0;
+  bool is_draining_ = false;
+};
+
+}  // namespace plimsoll::rpc

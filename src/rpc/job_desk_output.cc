@@ -1,0 +1,86 @@
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "rpc/job_desk_job.h"
+
+// What jobs write, from their pipes to those who follow them.
+namespace plimsoll::rpc {
+namespace {
+
+// In one turn of the loop, and in one message.
+constexpr std::size_t kChunkBytes = 64 << 10;
+
+}  // namespace
+
+// The end that the job writes to.
+Result<UniqueFd> JobDesk::open_output(Job& job, OutputStream stream) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("make a pipe");
+  Job::Pipe& pipe = job.pipe(stream);
+  pipe = {};
+  pipe.fd = UniqueFd(ends[0]);
+  UniqueFd write_end(ends[1]);
+  ::fcntl(pipe.fd.get(), F_SETFL, O_NONBLOCK);
+  const JobId id = job.order.spec.id;
+  pipe.full = ground_.machine.loop().timer([this, id, stream] {
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end()) return;
+    // What can't be waited for is read when the job is gone.
+    [[maybe_unused]] const auto watched = watch_output(*found->second, stream);
+  });
+  if (auto watched = watch_output(job, stream); !watched) return pass(std::move(watched));
+  return write_end;
+}
+
+Result<void> JobDesk::watch_output(Job& job, OutputStream stream) {
+  Job::Pipe& pipe = job.pipe(stream);
+  auto watch = ground_.machine.loop().watch(
+      pipe.fd.get(), EPOLLIN,
+      [this, id = job.order.spec.id, stream](std::uint32_t) { read_output(id, stream); });
+  if (!watch) return pass(std::move(watch));
+  pipe.watch = std::move(*watch);
+  return {};
+}
+
+void JobDesk::read_output(JobId id, OutputStream stream) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return;
+  Job& job = *found->second;
+  Job::Pipe& pipe = job.pipe(stream);
+  const bool is_full = std::any_of(job.watchers.begin(), job.watchers.end(),
+                                   [](const auto& watcher) { return watcher.second.is_full(); });
+  if (is_full) {
+    pipe.watch = {};  // a closed pipe would wake us whatever we wait for
+    pipe.full.set(loop::now() + kFullGap);
+    return;
+  }
+  std::array<char, kChunkBytes> buffer;
+  const ssize_t got = ::read(pipe.fd.get(), buffer.data(), buffer.size());
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) {
+    pipe.watch = {};
+    return;
+  }
+  const std::string_view data(buffer.data(), static_cast<std::size_t>(got));
+  for (const auto& [number, watcher] : job.watchers) watcher.output(stream, data);
+}
+
+// Nobody of the job lives: what is in its pipes is all that will ever be.
+void JobDesk::drain_output(Job& job) {
+  for (const OutputStream stream : {OutputStream::out, OutputStream::err}) {
+    Job::Pipe& pipe = job.pipe(stream);
+    std::array<char, kChunkBytes> buffer;
+    ssize_t got = 0;
+    while (pipe.fd && (got = ::read(pipe.fd.get(), buffer.data(), buffer.size())) > 0) {
+      const std::string_view data(buffer.data(), static_cast<std::size_t>(got));
+      for (const auto& [number, watcher] : job.watchers) watcher.output(stream, data);
+    }
+    pipe = {};
+  }
+}
+
+}  // namespace plimsoll::rpc

@@ -1,0 +1,239 @@
+#include "rpc/jobs_service.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <utility>
+
+#include "plimsoll/v1/jobs.grpc.pb.h"
+#include "rpc/governor_messages.h"
+#include "rpc/job_desk.h"
+#include "rpc/jobs_messages.h"
+#include "rpc/outbox.h"
+
+namespace plimsoll::rpc {
+namespace {
+
+class FollowReactor;
+using FollowOutbox = Outbox<FollowReactor, v1::JobEvent>;
+using DeskHandle = std::weak_ptr<JobDesk>;
+using EndingFlag = std::shared_ptr<const std::atomic<bool>>;
+
+// So many messages of output, of 64 KiB at most, wait for a client; then its job's pipe fills.
+constexpr std::size_t kOutputWaitingMax = 16;
+
+const grpc::Status kDeskGone(grpc::StatusCode::UNAVAILABLE,
+                             "the daemon is going down, or has too many calls waiting");
+const grpc::Status kFollowGivenUp(grpc::StatusCode::CANCELLED, "the client has given up");
+
+grpc::Status status_of(const Error& error) {
+  return {static_cast<grpc::StatusCode>(code_of(error)), error.what};
+}
+
+// Whose job it is: ended with the call that has started it, or only followed.
+enum class Bond : std::uint8_t { own, followed };
+
+// One stream of a job's events. What is known on the loop's thread alone is in `Follow`, which the
+// posted closures share.
+class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
+ public:
+  FollowReactor(Gate& gate, DeskHandle desk, EndingFlag ending)
+      : gate_(gate),
+        ending_(std::move(ending)),
+        follow_(std::make_shared<Follow>(
+            Follow{.desk = std::move(desk), .outbox = std::make_shared<FollowOutbox>(*this)})),
+        outbox_(follow_->outbox) {}
+
+  // `begin`, on the loop's thread, gives the job that is to be followed.
+  void begin(const engine::Peer& peer, Bond bond,
+             std::function<Result<JobId>(JobDesk&, const engine::Peer&)> start) {
+    const bool posted = gate_.post([follow = follow_, peer, bond, start = std::move(start)] {
+      follow->begin(follow, peer, bond, start);
+    });
+    if (!posted) outbox_->break_off(kDeskGone);
+  }
+
+  void read_on() {}  // a client says nothing here
+
+  void OnWriteDone(bool /*ok*/) override { outbox_->written(); }
+  void OnCancel() override {
+    gate_.post_always([follow = follow_] { follow->give_up(); });
+    if (*ending_) outbox_->break_off(kDeskGone);
+  }
+  void OnDone() override {
+    outbox_->close();
+    const std::unique_ptr<FollowReactor> last(this);
+  }
+
+ private:
+  struct Follow {
+    DeskHandle desk;
+    std::shared_ptr<FollowOutbox> outbox;
+    Bond bond = Bond::followed;
+    std::optional<JobId> job{};
+    std::optional<WatcherId> watcher{};
+    bool is_given_up = false;
+
+    void begin(const std::shared_ptr<Follow>& self, const engine::Peer& peer, Bond whose,
+               const std::function<Result<JobId>(JobDesk&, const engine::Peer&)>& start) {
+      const auto alive = desk.lock();
+      if (!alive) return outbox->break_off(kDeskGone);
+      if (is_given_up) return outbox->break_off(kFollowGivenUp);
+      bond = whose;
+      auto started = start(*alive, peer);
+      if (!started) return outbox->break_off(status_of(started.error()));
+      job = *started;
+      auto watching = alive->watch(peer, *job, watcher_of(self));
+      if (!watching) return outbox->break_off(status_of(watching.error()));
+      watcher = *watching;
+    }
+
+    // The stream of a job's owner ends when the job's group is gone, not before.
+    void give_up() {
+      is_given_up = true;
+      const auto alive = desk.lock();
+      if (!alive || !watcher) return outbox->break_off(kFollowGivenUp);
+      if (bond == Bond::own) return alive->cancel(*job, "its client has given up");
+      alive->unwatch(*job, *watcher);
+      outbox->break_off(kFollowGivenUp);
+    }
+
+    static JobWatcher watcher_of(const std::shared_ptr<Follow>& self) {
+      const auto& outbox = self->outbox;
+      return {.state = [outbox](const StateTold& told) { outbox->send(message_of(told)); },
+              .output = [outbox](OutputStream stream,
+                                 std::string_view data) { outbox->send(message_of(stream, data)); },
+              .ended =
+                  [self](const record::JobReport& report) {
+                    self->watcher.reset();
+                    if (self->is_given_up) return self->outbox->break_off(kFollowGivenUp);
+                    self->outbox->send(message_of(report));
+                    self->outbox->finish(grpc::Status::OK);
+                  },
+              .lost = [outbox] { outbox->break_off(kDeskGone); },
+              // A client that has given up reads nothing more, and its job must not wait for it.
+              .is_full =
+                  [self] {
+                    return !self->is_given_up && self->outbox->waiting() >= kOutputWaitingMax;
+                  }};
+    }
+  };
+
+  Gate& gate_;
+  EndingFlag ending_;
+  std::shared_ptr<Follow> follow_;
+  std::shared_ptr<FollowOutbox> outbox_;
+};
+
+}  // namespace
+
+class JobsService::Inside : public v1::Jobs::CallbackService {
+ public:
+  Inside(Gate& gate, DeskHandle desk, engine::Peer peer, EndingFlag ending)
+      : gate_(gate), desk_(std::move(desk)), peer_(std::move(peer)), ending_(std::move(ending)) {}
+
+  grpc::ServerWriteReactor<v1::JobEvent>* Run(grpc::CallbackServerContext* /*context*/,
+                                              const v1::RunRequest* request) override {
+    return follow(Bond::own,
+                  [order = order_of(request->job())](JobDesk& desk,
+                                                     const engine::Peer& peer) -> Result<JobId> {
+                    if (!order) return tl::unexpected(order.error());
+                    return desk.submit(peer, *order);
+                  });
+  }
+
+  grpc::ServerWriteReactor<v1::JobEvent>* Watch(grpc::CallbackServerContext* /*context*/,
+                                                const v1::WatchRequest* request) override {
+    return follow(Bond::followed, [job = JobId{request->job()}](JobDesk&, const engine::Peer&) {
+      return Result<JobId>(job);
+    });
+  }
+
+  grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
+                                   const v1::RunRequest* request,
+                                   v1::SubmitResponse* response) override {
+    return answer(context,
+                  [order = order_of(request->job()), response](
+                      JobDesk& desk, const engine::Peer& peer) -> Result<void> {
+                    if (!order) return tl::unexpected(order.error());
+                    auto job = desk.submit(peer, *order);
+                    if (!job) return pass(std::move(job));
+                    response->set_job(static_cast<std::uint64_t>(*job));
+                    return {};
+                  });
+  }
+
+  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
+                                 const v1::ListRequest* /*request*/,
+                                 v1::ListResponse* response) override {
+    return answer(context, [response](JobDesk& desk, const engine::Peer& peer) -> Result<void> {
+      *response = message_of(desk.list(peer));
+      return {};
+    });
+  }
+
+  grpc::ServerUnaryReactor* Signal(grpc::CallbackServerContext* context,
+                                   const v1::SignalRequest* request,
+                                   v1::SignalResponse* /*response*/) override {
+    return answer(context,
+                  [job = JobId{request->job()}, number = request->signal()](
+                      JobDesk& desk, const engine::Peer& peer) -> Result<void> {
+                    constexpr int kSignalsMax = 64;
+                    if (number < 1 || number > kSignalsMax) {
+                      return fail(std::errc::invalid_argument,
+                                  "signal: found " + std::to_string(number) + ", expected 1 to 64");
+                    }
+                    return desk.signal(peer, job, number);
+                  });
+  }
+
+  grpc::ServerUnaryReactor* Explain(grpc::CallbackServerContext* context,
+                                    const v1::ExplainRequest* request,
+                                    v1::ExplainResponse* response) override {
+    return answer(context,
+                  [job = JobId{request->job()}, response](
+                      JobDesk& desk, const engine::Peer& peer) -> Result<void> {
+                    auto story = desk.explain(peer, job);
+                    if (!story) return pass(std::move(story));
+                    *response = message_of(*story);
+                    return {};
+                  });
+  }
+
+ private:
+  grpc::ServerWriteReactor<v1::JobEvent>* follow(
+      Bond bond, std::function<Result<JobId>(JobDesk&, const engine::Peer&)> start) {
+    auto reactor = std::make_unique<FollowReactor>(gate_, desk_, ending_);
+    reactor->begin(peer_, bond, std::move(start));
+    return reactor.release();
+  }
+
+  // What is asked and answered in one turn of the loop; `response` lives until the answer.
+  grpc::ServerUnaryReactor* answer(grpc::CallbackServerContext* context,
+                                   std::function<Result<void>(JobDesk&, const engine::Peer&)> act) {
+    grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+    const bool posted = gate_.post([desk = desk_, peer = peer_, act = std::move(act), reactor] {
+      const auto alive = desk.lock();
+      if (!alive) return reactor->Finish(kDeskGone);
+      const auto done = act(*alive, peer);
+      reactor->Finish(done ? grpc::Status::OK : status_of(done.error()));
+    });
+    if (!posted) reactor->Finish(kDeskGone);
+    return reactor;
+  }
+
+  Gate& gate_;
+  DeskHandle desk_;
+  engine::Peer peer_;
+  EndingFlag ending_;
+};
+
+JobsService::JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, engine::Peer peer,
+                         std::shared_ptr<const std::atomic<bool>> ending)
+    : inside_(std::make_unique<Inside>(gate, std::move(desk), std::move(peer), std::move(ending))) {
+}
+JobsService::~JobsService() = default;
+
+grpc::Service* JobsService::service() { return inside_.get(); }
+
+}  // namespace plimsoll::rpc

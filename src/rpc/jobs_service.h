@@ -1,0 +1,35 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "engine/guest.h"
+#include "rpc/gate.h"
+
+namespace grpc {
+class Service;
+}
+
+namespace plimsoll::rpc {
+
+class JobDesk;
+
+// plimsoll.v1.Jobs as a service of one gRPC server, whose clients are all the same user.
+class JobsService {
+ public:
+  // `gate` must outlive this, `desk` need not: without it calls are refused. It is used on the
+  // loop's thread only. Once the API is `ending`, nobody waits for the loop any more.
+  JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, engine::Peer peer,
+              std::shared_ptr<const std::atomic<bool>> ending);
+  JobsService(const JobsService&) = delete;
+  JobsService& operator=(const JobsService&) = delete;
+  ~JobsService();
+
+  [[nodiscard]] grpc::Service* service();
+
+ private:
+  class Inside;
+  std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace plimsoll::rpc

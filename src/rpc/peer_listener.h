@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "engine/guest.h"
+#include "loop/loop.h"
+
+namespace plimsoll::rpc {
+
+struct PeerListenerConfig {
+  std::string path;                    // absolute
+  std::optional<std::string> group{};  // whose members may connect besides
+};
+
+// Who connects through this descriptor, as the kernel noted at the connection: SO_PEERCRED and
+// SO_PEERGROUPS. Messages have no say in it.
+Result<engine::Peer> peer_of(int socket);
+
+// A Unix stream socket that only its owner, root and perhaps a group may connect to. We accept, ask
+// the kernel who it is, and hand the connection on.
+class PeerListener {
+ public:
+  // Takes away a socket that nobody listens at any more; one that somebody does is an error. Mode
+  // 0600, or 0660 with the group. `accepted` is called from the loop with a descriptor that does
+  // not block. `loop` must outlive this.
+  static Result<std::unique_ptr<PeerListener>> start(
+      loop::Loop& loop, const PeerListenerConfig& config,
+      std::function<void(UniqueFd, const engine::Peer&)> accepted);
+  PeerListener(const PeerListener&) = delete;
+  PeerListener& operator=(const PeerListener&) = delete;
+  // Removes the socket.
+  ~PeerListener();
+
+  // Connections that were turned away, because of who came.
+  [[nodiscard]] std::uint64_t refused() const { return refused_; }
+
+ private:
+  PeerListener() = default;
+  Result<void> listen(const PeerListenerConfig& config);
+  void accept();
+  [[nodiscard]] bool may_come(const engine::Peer& peer) const;
+
+  std::string path_;
+  std::optional<std::uint32_t> group_;
+  UniqueFd socket_;
+  std::function<void(UniqueFd, const engine::Peer&)> accepted_;
+  loop::Watch watch_;
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace plimsoll::rpc

@@ -1,0 +1,130 @@
+// What a runner does beside its actions: readiness checks and cleaning.
+#include "base/quantity.h"
+#include "engine/environment.h"
+#include "policy/attempt.h"
+#include "rpc/build_directory.h"
+#include "rpc/runner.h"
+#include "rpc/runner_files.h"
+
+namespace plimsoll::rpc {
+namespace {
+
+// Where the links to temporary directories lead while nothing runs.
+constexpr const char* kNowhere = "/nonexistent";
+
+// What is over in a moment keeps no worker away.
+bool is_for_long(policy::HoldCause cause) {
+  switch (cause) {
+    case policy::HoldCause::memory:
+    case policy::HoldCause::alone:
+    case policy::HoldCause::places: return true;
+    case policy::HoldCause::cores:
+    case policy::HoldCause::run_queue:
+    case policy::HoldCause::disk:
+    case policy::HoldCause::pace:
+    case policy::HoldCause::calm: return false;
+  }
+  return false;
+}
+
+Status status_of_cleaner(const engine::AttemptResult& result) {
+  if (policy::succeeded(result.end)) return {};
+  std::string why = result.reason.empty() ? policy::describe(result.end) : result.reason;
+  if (result.end.outcome == policy::Outcome::exited && result.end.exit_code) {
+    why = "exit status " + std::to_string(*result.end.exit_code);
+  }
+  return {Code::internal, "Failed to run cleaning command: " + why};
+}
+
+}  // namespace
+
+std::optional<std::string> Runner::why_full() const {
+  const engine::Conductor& conductor = ground_.crew.conductor();
+  if (const auto& holding = conductor.holding()) {
+    if (is_for_long(holding->cause) || has_waited(kFullWait)) return holding->reason;
+  }
+  const engine::ConductorStatus status = conductor.status();
+  if (status.frozen > 0) return std::to_string(status.frozen) + " of its jobs are paused";
+  if (status.running > 0 && to_double(status.used) > to_double(status.line) * kFullShare) {
+    return "its jobs use " + format_bytes(status.used) + " of " + format_bytes(status.line);
+  }
+  return std::nullopt;
+}
+
+// The worker asks for work only after this: to refuse is to hold an action that costs it nothing.
+void Runner::check(const std::string& path, std::function<void(Status)> answer) {
+  if (draining_) return answer({Code::unavailable, "The runner is going down"});
+  if (const auto why = why_full()) {
+    return answer({Code::unavailable, "The machine is full: " + *why});
+  }
+  ++checks_;
+  auto paths = [&settings = settings_] { return check_paths_exist(settings.readiness_paths); };
+  aside(paths, [this, path, answer = std::move(answer)](Status missing) {
+    if (!missing.ok()) return end_check(std::move(missing), answer);
+    cleaner_.acquire([this, path, answer](Status cleaned) {
+      if (!cleaned.ok()) return end_check(std::move(cleaned), answer);
+      // While an action runs, the links are its own.
+      const bool tries_links = running_ == 0;
+      auto look = [path, tries_links, &settings = settings_] {
+        Status linked;
+        if (tries_links) {
+          linked = link_temporary_directories(settings.symlinked_temporary_directories, kNowhere);
+        }
+        return linked.ok() ? BuildDirectory(settings.build_directory).check(path) : linked;
+      };
+      aside(look, [this, answer](Status seen) {
+        cleaner_.release([this, answer, seen = std::move(seen)](const Status& after) {
+          end_check(seen.ok() ? after : seen, answer);
+        });
+      });
+    });
+  });
+}
+
+void Runner::end_check(Status status, const std::function<void(Status)>& answer) {
+  --checks_;
+  answer(std::move(status));
+}
+
+void Runner::clean(IdleCleaner::Done done) {
+  if (settings_.cleaned_directories.empty() && settings_.cleaner_command.empty()) return done({});
+  auto directories = [&settings = settings_] {
+    Status first;
+    for (const std::string& path : settings.cleaned_directories) {
+      Status cleaned = clean_directory(path);
+      if (first.ok()) first = std::move(cleaned);
+    }
+    return first;
+  };
+  aside(directories, [this, done = std::move(done)](Status first) {
+    if (settings_.cleaner_command.empty()) return done(std::move(first));
+    run_cleaner([done, first = std::move(first)](Status ran) {
+      done(first.ok() ? std::move(ran) : first);
+    });
+  });
+}
+
+void Runner::run_cleaner(IdleCleaner::Done done) {
+  engine::AttemptRequest request;
+  request.group = "cleaner-" + std::to_string(++cleanings_);
+  request.spawn.argv = settings_.cleaner_command;
+  request.spawn.env = engine::environment_with({});
+  request.spawn.session = guardian::Session::own;
+  request.spawn.descriptors = guardian::Descriptors::close;
+  request.spawn.stdio[0] = null_input_.get();
+  cleaning_ = std::make_unique<engine::Attempt>(
+      ground_.machine, std::move(request),
+      engine::Attempt::Callbacks{
+          .over = [](const policy::AttemptEnd&) {},
+          .gone =
+              [this, done = std::move(done)](const engine::AttemptResult& result) {
+                // Destroyed when the next is made: this is a callback of its own.
+                const Status status = status_of_cleaner(result);
+                ground_.machine.loop().poster()([done, status] { done(status); });
+              },
+          .looked = {},
+          .stuck = [](const reap::Stuck&) {}});
+  cleaning_->start();
+}
+
+}  // namespace plimsoll::rpc

@@ -1,0 +1,125 @@
+#include "rpc/user_servers.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <chrono>
+#include <utility>
+
+#include "grpc/health/v1/health.pb.h"
+#include "rpc/awake.h"
+
+namespace plimsoll::rpc {
+namespace {
+
+// So long calls may still end by themselves before they are broken off.
+constexpr auto kCallsPatience = std::chrono::milliseconds(200);
+// Of one connection; more wait at the client.
+constexpr int kStreamsOfConnectionMax = 1000;
+// A client on another machine that is gone without a word is noticed after both.
+constexpr int kKeepAliveMs = 20'000, kKeepAliveAnswerMs = 10'000;
+
+using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+using AcceptorType = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+
+void configure(grpc::ServerBuilder& builder, const UserServices& services) {
+  grpc::EnableDefaultHealthCheckService(true);
+  static const bool with_reflection = [] {
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    // The health service is gRPC's own, and described nowhere else.
+    google::protobuf::LinkMessageReflection<grpc::health::v1::HealthCheckRequest>();
+    return true;
+  }();
+  static_cast<void>(with_reflection);
+  builder.SetMaxReceiveMessageSize(UserServers::kMessageBytesMax);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsOfConnectionMax);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepAliveMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepAliveAnswerMs);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  for (grpc::Service* service : services.services) builder.RegisterService(service);
+}
+
+std::vector<std::uint32_t> key_of(const engine::Peer& peer) {
+  std::vector<std::uint32_t> key = {peer.uid, peer.gid};
+  key.insert(key.end(), peer.groups.begin(), peer.groups.end());
+  return key;
+}
+
+}  // namespace
+
+struct UserServers::Server {
+  explicit Server(UserServices with) : services(std::move(with)) {}
+  ~Server() {
+    if (server) server->Shutdown(std::chrono::system_clock::now() + kCallsPatience);
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  void tell_health(bool serving) {
+    grpc::HealthCheckServiceInterface* health = server->GetHealthCheckService();
+    if (health == nullptr) return;
+    for (const std::string& name : services.names) health->SetServingStatus(name, serving);
+    health->SetServingStatus("", serving);
+  }
+
+  UserServices services;  // outlives the server
+  std::unique_ptr<Acceptor> acceptor;
+  std::unique_ptr<grpc::Server> server;
+};
+
+UserServers::UserServers(std::function<UserServices(const engine::Peer&)> make)
+    : awake_(std::make_unique<Awake>()), make_(std::move(make)) {}
+UserServers::~UserServers() = default;
+
+Result<void> UserServers::accept(UniqueFd connection, const engine::Peer& peer) {
+  const std::vector<std::uint32_t> key = key_of(peer);
+  auto found = servers_.find(key);
+  if (found == servers_.end()) {
+    if (servers_.size() >= kUsersMax) {
+      return fail("turn away uid " + std::to_string(peer.uid) + ": found " +
+                  std::to_string(kUsersMax) + " users already");
+    }
+    auto made = std::make_unique<Server>(make_(peer));
+    grpc::ServerBuilder builder;
+    configure(builder, made->services);
+    made->acceptor = builder.experimental().AddExternalConnectionAcceptor(
+        AcceptorType::FROM_FD, grpc::InsecureServerCredentials());
+    made->server = builder.BuildAndStart();
+    if (!made->server) return fail("start a server for uid " + std::to_string(peer.uid));
+    made->tell_health(!is_draining_);
+    found = servers_.emplace(key, std::move(made)).first;
+  }
+  Acceptor::NewConnectionParameters parameters;
+  parameters.fd = connection.release();
+  found->second->acceptor->HandleNewConnection(&parameters);
+  return {};
+}
+
+Result<int> UserServers::listen_with_tls(const std::string& address, const TlsTexts& tls) {
+  auto made = std::make_unique<Server>(make_(engine::Peer{.where = engine::PeerPlace::remote}));
+  grpc::SslServerCredentialsOptions options(
+      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  options.pem_root_certs = tls.client_ca;
+  options.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
+  grpc::ServerBuilder builder;
+  configure(builder, made->services);
+  int port = 0;
+  builder.AddListeningPort(address, grpc::SslServerCredentials(options), &port);
+  made->server = builder.BuildAndStart();
+  if (!made->server || port == 0) {
+    return fail("listen at " + address +
+                " with TLS: not possible; is somebody else there, are the files PEM?");
+  }
+  made->tell_health(!is_draining_);
+  tls_ = std::move(made);
+  return port;
+}
+
+void UserServers::drain() {
+  is_draining_ = true;
+  for (const auto& [user, server] : servers_) server->tell_health(false);
+  if (tls_) tls_->tell_health(false);
+}
+
+}  // namespace plimsoll::rpc

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "engine/conductor.h"
+#include "measure/usage.h"
+#include "watch/post.h"
+
+namespace plimsoll::web {
+
+// What is so at one moment; whoever owns the state fills it in when it is asked for. Absent is what
+// is not known, and is not served.
+struct Snapshot {
+  engine::ConductorStatus conductor;
+  std::vector<watch::Status> monitors;
+  std::optional<measure::SystemSample> machine{};
+  // Of the pool's memory; absent where it is no cgroup.
+  std::optional<measure::Pressure> pool_memory{};
+  std::size_t guests = 0;       // of the running and waiting: jobs that their clients run
+  std::size_t connections = 0;  // open streams of clients
+  // What was thrown away because a writer to the disk did not keep up.
+  std::uint64_t records_dropped = 0;
+  std::uint64_t looks = 0;  // at pool and machine
+  bool draining = false;
+};
+
+}  // namespace plimsoll::web

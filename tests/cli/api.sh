@@ -1,0 +1,185 @@
+#!/bin/bash
+# plimsoll.v1 and metrics, as programs meet them: the daemon on this machine's groups, the example
+# executor, a client of Jobs. Last line: `N passed, N failed`.
+set -uo pipefail
+source "$(dirname "$(realpath "$0")")/cases.bash"
+
+clients=$(dirname "$plimsoll")/tests/clients
+socket=$PWD/none
+
+# serve OPTION...: a daemon that is ready; its pid is in `daemon`.
+serve() {
+  socket=$PWD/s
+  export PLIMSOLL_SOCKET=$socket
+  printf '[metrics]\nlisten = "off"\n' >p.toml
+  rm -f daemon.log
+  "$plimsoll" serve --config p.toml "$@" >daemon.log 2>&1 &
+  daemon=$!
+  # Not by the socket: a dead one may have left it.
+  becomes_true grep -q ready daemon.log || cat daemon.log
+}
+
+# over STATUS [SIGNAL]: the daemon ends, and leaves nothing.
+over() {
+  local seen=0
+  kill "-${2:-TERM}" "$daemon"
+  wait "$daemon" || seen=$?
+  ((seen == $1)) || wrong "expected the daemon's exit status $1, saw $seen: $(cat daemon.log)"
+  becomes_true nothing_left
+}
+
+jobs() { "$clients/job_client" "$socket" "$@"; }
+
+case_executor_runs_what_is_admitted() {
+  serve
+  printf 'echo one >one\nsleep 0.3; echo two >two\nexit 3\n' >commands
+  gives 1 "$clients/executor" <commands
+  has one one
+  has two two
+  over 0
+}
+
+case_executor_without_a_daemon_says_so() {
+  export PLIMSOLL_SOCKET=$PWD/nobody
+  echo true | gives 101 "$clients/executor"
+  has err 'no governor'
+}
+
+case_a_killed_client_has_no_jobs() {
+  serve -j 1
+  echo 'echo $$ >pid; exec sleep 60' | "$clients/executor" >first 2>&1 &
+  local first=$!
+  becomes_true test -s pid
+  kill -KILL "$first"
+  # The one place is free again.
+  echo 'echo after >after' | gives 0 "$clients/executor"
+  has after after
+  kill -KILL "$(cat pid)" # the client's own, and nobody else's
+  over 0
+}
+
+case_clients_learn_of_a_killed_daemon() {
+  serve
+  echo 'echo $$ >pid; exec sleep 60' | "$clients/executor" >out 2>err &
+  local client=$! status=0
+  becomes_true test -s pid
+  kill -KILL "$daemon"
+  wait "$daemon"
+  wait "$client" || status=$?
+  same 101 "$status"
+  has err 'no governor'
+  becomes_true nothing_left
+  serve # the socket of the dead one is in nobody's way
+  over 0
+}
+
+case_jobs_run_and_tell() {
+  serve
+  gives 0 jobs run 60 sh -c 'echo out; echo err >&2; exit 5'
+  same out "$(cat out)"
+  has err err
+  has err 'state running attempt 1'
+  has err 'outcome exited 5'
+  gives 0 jobs run 60 /nonexistent/program
+  has err 'outcome failed_to_start'
+  over 0
+}
+
+case_large_output_comes_whole() {
+  serve
+  gives 0 jobs run 120 sh -c 'head -c 30000000 /dev/zero'
+  same 30000000 "$(stat -c %s out)"
+  over 0
+}
+
+case_a_call_that_is_given_up_kills_its_job() {
+  serve
+  gives 104 jobs run 1 sh -c 'echo $$; setsid sleep 1000 & echo $!; sleep 1000'
+  becomes_true eval '[[ -z $(jobs list) ]]'
+  gone "$(sed -n 1p out)" || wrong 'the main process lives'
+  gone "$(sed -n 2p out)" || wrong 'what it has started lives'
+  over 0
+}
+
+case_submitted_jobs_are_listed_signalled_and_explained() {
+  serve
+  local job
+  job=$(jobs submit sleep 1000)
+  becomes_true eval 'jobs list | grep -q running'
+  same "$job running $EUID $job" "$(jobs list)"
+  gives 0 jobs explain "$job"
+  has out 'admitted '
+  jobs watch "$job" 2>watched &
+  local watcher=$!
+  becomes_true grep -q running watched
+  gives 0 jobs signal "$job" 15
+  wait $watcher
+  same 0 $? 'the watcher'
+  has watched 'outcome signalled'
+  becomes_true eval '[[ -z $(jobs list) ]]'
+  gives 0 jobs explain "$job"
+  has out 'ended '
+  gives 105 jobs signal "$job" 15
+  has err "found no job $job of this user"
+  gives 103 jobs submit
+  has err 'job.argv: found no command, expected one'
+  over 0
+}
+
+case_drain_lets_what_runs_end() {
+  serve
+  jobs run 60 sh -c 'sleep 1; echo done' >out 2>err &
+  local client=$!
+  becomes_true grep -q running err
+  over 0
+  wait "$client"
+  has out 'done'
+  has err 'outcome exited 0'
+}
+
+case_jobs_are_their_users() {
+  is_root || skip 'not root'
+  serve
+  chmod 666 "$socket"
+  chmod 711 .
+  # The mode of the socket is not what decides.
+  gives 114 setpriv --reuid 65534 --regid 65534 --clear-groups "$clients/job_client" "$socket" list
+  over 0
+  printf 'listen.group = "nogroup"\n' >g.toml
+  socket=$PWD/s
+  "$plimsoll" serve --config g.toml --metrics off --socket "$socket" >daemon.log 2>&1 &
+  daemon=$!
+  becomes_true test -S "$socket"
+  gives 0 setpriv --reuid 65534 --regid 65534 --clear-groups \
+    "$clients/job_client" "$socket" run 60 id -u
+  same 65534 "$(cat out)"
+  local job
+  job=$(jobs submit sleep 1000)
+  gives 105 setpriv --reuid 65534 --regid 65534 --clear-groups \
+    "$clients/job_client" "$socket" signal "$job" 9
+  gives 0 jobs signal "$job" 9
+  over 0
+}
+
+case_metrics_are_served() {
+  socket=$PWD/s
+  local port=$((20000 + $$ % 20000))
+  printf '' >p.toml
+  "$plimsoll" serve --config p.toml --socket "$socket" --metrics "127.0.0.1:$port" >daemon.log 2>&1 &
+  daemon=$!
+  becomes_true test -S "$socket"
+  gives 0 jobs run 60 true
+  "$python" - "$port" >metrics <<'END'
+import sys, urllib.request
+request = urllib.request.Request(f"http://127.0.0.1:{sys.argv[1]}/metrics",
+                                 headers={"Accept": "application/openmetrics-text"})
+print(urllib.request.urlopen(request, timeout=30).read().decode(), end="")
+END
+  has metrics 'plimsoll_jobs_ended_total{outcome="exited"} 1'
+  has metrics 'plimsoll_decisions_total{kind="admitted"} 1'
+  has metrics 'plimsoll_job_wall_seconds_count{class="'
+  same '# EOF' "$(tail -n 1 metrics)"
+  over 0
+}
+
+run_cases "$@"

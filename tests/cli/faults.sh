@@ -1,0 +1,175 @@
+#!/bin/bash
+# Plimsoll's own faults: killed at every step, calls that fail or are interrupted, disks that are
+# full, hosts that take things away. Its last line counts.
+#
+# The steps are system calls: strace kills, fails or interrupts the Nth of a kind, in the guardian,
+# the supervisor or a child before its exec, and lets go of the jobs themselves.
+# shellcheck disable=SC2016,SC2317 # dollars for the shells that are run; called by name
+set -uo pipefail
+source "$(dirname "$(realpath "$0")")/cases.bash"
+rounds=${ROUNDS:-3}
+
+# What a run is: some that end, one with a daemon and one that has to be killed.
+jobs_file() {
+  printf '%s\n' true true 'echo fine' 'setsid sleep 1000 & echo fine' 'sleep 1000' >jobs.txt
+}
+
+# faulty OPTION...: runs the jobs under strace with these injections; its log is in `trace`, the
+# status in `status`.
+faulty() {
+  local seen=0
+  timeout "$patience" strace -f -Y -b execve -q -o trace "$@" "$plimsoll" batch --progress none \
+    --timeout 300ms --kill-after 100ms -j 4 --cores 8 --report report.jsonl jobs.txt >out 2>err || seen=$?
+  echo $seen >status
+}
+
+# who_ended: of guardian (the first in the log) and supervisor, who was killed: `nobody`, `one`, or
+# `both`, which includes a supervisor that had ended by itself before the guardian was killed.
+who_ended() {
+  sed 's/<.*>//' trace | awk 'NR == FNR { if ($0 ~ /<pl-supervisor>/) supervisor[$1 + 0]; next }
+    FNR == 1 { guardian = $1 }
+    /killed by SIGKILL/ && $1 == guardian { dead = FNR }
+    /killed by SIGKILL/ && $1 in supervisor { killed = 1 }
+    /[+][+][+]/ && $1 in supervisor { ended = FNR }
+    END { print dead && (killed || ended && ended < dead) ? "both" : dead || killed ? "one" : "nobody" }' trace -
+}
+
+# Whoever dies, the other cleans up; when both have, the next start or a sweep does.
+case_killed_at_every_step() {
+  local call n
+  jobs_file
+  for call in mkdirat unlinkat openat clone3 write read pread64 sendmsg recvmsg poll epoll_wait waitid; do
+    for n in 1 2 4 7 12 20 33 54; do
+      faulty -e "trace=execve,$call" -e inject=$call:signal=KILL:when=$n
+      # Not so many of them: this call is done.
+      [[ $(who_ended) != nobody ]] || break
+      if [[ $(who_ended) == both ]]; then
+        # A killed process is not dead at once.
+        becomes_true eval '"$plimsoll" reap --stale >reaped 2>&1; nothing_left'
+      else
+        becomes_true nothing_left
+      fi || wrong "killed at $call $n: $(groups_left | head -n 3) $(processes_left | head -n 3)"
+      ((wrong == 0)) || return
+    done
+  done
+}
+
+# The same at moments that nobody has chosen.
+case_killed_at_random() {
+  local round calls=(mkdirat unlinkat openat write read sendmsg recvmsg epoll_wait)
+  jobs_file
+  for ((round = 0; round < rounds * 4; round++)); do
+    local call=${calls[RANDOM % ${#calls[@]}]} n=$((RANDOM % 200 + 1))
+    faulty -e "trace=execve,$call" -e inject=$call:signal=KILL:when=$n
+    becomes_true eval '[[ $(who_ended) != both ]] || "$plimsoll" reap --stale >reaped 2>&1; nothing_left' ||
+      wrong "killed at $call $n: $(groups_left | head -n 3) $(processes_left | head -n 3)"
+    ((wrong == 0)) || return
+  done
+}
+
+# Three jobs end well, one with what it left behind killed, one is timed out.
+all_well() {
+  same 1 "$(<status)" "with $1"
+  same 2 "$(grep -c fine out)" "output with $1"
+  becomes_true nothing_left || wrong "left with $1"
+}
+
+case_interrupted_everywhere() {
+  local call
+  jobs_file
+  for call in read write pread64 sendmsg recvmsg poll epoll_wait waitid; do
+    # The first reads are the dynamic linker's, which takes no interruption.
+    faulty -e "trace=execve,$call" -e inject=$call:error=EINTR:when=30+5
+    all_well "EINTR from $call"
+  done
+}
+
+# Files of groups that can't be read or opened: reports lack numbers, jobs lack nothing.
+case_counters_that_can_not_be_read() {
+  local error
+  jobs_file
+  for error in ENODEV EACCES ENOMEM; do
+    faulty -e trace=pread64 -e inject=pread64:error=$error:when=5+7
+    all_well "$error from pread64"
+  done
+}
+
+case_a_full_disk_for_records_and_history() {
+  can_mount || skip 'mounts can not be changed here'
+  jobs_file
+  cat >full <<'END_OF_SCRIPT'
+mount -t tmpfs -o size=64k none full_disk || exit
+head -c 100k /dev/zero >full_disk/filler 2>/dev/null
+PLIMSOLL_STATE_DIR=$PWD/full_disk "$plimsoll" batch --progress none --timeout 300ms -j 4 jobs.txt >out 2>err
+echo $? >status
+END_OF_SCRIPT
+  mkdir full_disk
+  plimsoll=$plimsoll timeout "$patience" unshare -m sh full
+  all_well 'a full disk'
+  has err 'No space left'
+}
+
+case_a_read_only_state_directory() {
+  can_mount || skip 'mounts can not be changed here'
+  jobs_file
+  mkdir state
+  cat >read_only <<'END_OF_SCRIPT'
+mount -t tmpfs -o ro none state || exit
+PLIMSOLL_STATE_DIR=$PWD/state "$plimsoll" batch --progress none --timeout 300ms -j 4 jobs.txt >out 2>err
+echo $? >status
+END_OF_SCRIPT
+  plimsoll=$plimsoll timeout "$patience" unshare -m sh read_only
+  all_well 'a read-only directory'
+  has err 'Read-only file system'
+}
+
+# The output of the jobs themselves: said, waited for, and given up when the run is killed.
+case_a_full_disk_for_outputs() {
+  can_mount || skip 'mounts can not be changed here'
+  mkdir results
+  printf '%s\n' 'head -c 1000000 /dev/zero' 'echo fine' >jobs.txt
+  cat >full <<'END_OF_SCRIPT'
+mount -t tmpfs -o size=64k none results || exit
+"$plimsoll" batch --progress none --results results/here -j 2 --cores 8 jobs.txt >out 2>err & batch=$!
+until grep -q 'No space left' err; do sleep 0.05; done
+kill -TERM $batch
+wait $batch
+echo $? >status
+END_OF_SCRIPT
+  plimsoll=$plimsoll timeout "$patience" unshare -m sh full
+  same 1 "$(<status)" "$(<err)"
+  has err 'the rest of its output is lost'
+  becomes_true nothing_left || wrong 'something is left'
+}
+
+case_few_descriptors() {
+  times=$(yes 'echo fine' | head -n 100)
+  echo "$times" >jobs.txt
+  gives 0 bash -c 'ulimit -n 256; exec "$@"' - "$plimsoll" batch --progress none -j 50 --cores 1000 jobs.txt
+  same 100 "$(grep -c fine out)"
+}
+
+case_five_thousand_known_and_five_hundred_running() {
+  yes 'sleep 0.2' | head -n "${MANY:-5000}" >jobs.txt
+  gives 0 "$plimsoll" batch --progress none --memory-hint 1M --cores 1000 -j 500 jobs.txt
+  becomes_true nothing_left || wrong 'something is left'
+}
+
+# As in many containers: then jobs have no groups.
+case_a_read_only_cgroup_tree() {
+  is_root || skip 'not root'
+  unset PLIMSOLL_CGROUP
+  cat >read_only <<'END_OF_SCRIPT'
+awk '$3 ~ /^cgroup/ { print $2 }' /proc/mounts | while read -r mounted; do
+  mount -o remount,bind,ro "$mounted" || exit
+done || exit
+"$plimsoll" run -- sh -c 'exit 7' >out 2>err
+echo $? >status
+END_OF_SCRIPT
+  plimsoll=$plimsoll timeout "$patience" unshare -m sh read_only ||
+    skip 'mounts can not be changed here'
+  same 7 "$(<status)" "$(<err)"
+}
+
+type -P strace >/dev/null || { echo 'FAILED: there is no strace'; echo '0 passed, 1 failed'; exit 1; }
+run_cases "$@"

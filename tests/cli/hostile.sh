@@ -1,0 +1,201 @@
+#!/bin/bash
+# Jobs that mean harm, each against the promise that it attacks; its last line counts. What they do
+# is in tests/programs, beside the plimsoll that is tested.
+# shellcheck disable=SC2016,SC2317 # dollars for the shells that are run; called by name
+set -uo pipefail
+source "$(dirname "$(realpath "$0")")/cases.bash"
+programs=$(dirname "$plimsoll")/tests/programs
+readonly line_mib=${LINE_MIB:-400}
+readonly pace=${PACE:-1} # times as slow as a usual machine
+export PATH=$programs:$PATH
+
+# attack STATUS OPTION...: a batch of the lines on stdin below the line, with a report and events,
+# and the pool watched beside it.
+attack() {
+  watch_line &
+  local watcher=$!
+  cat >jobs.txt
+  gives "$1" "$plimsoll" batch --line "${line_mib}M" --progress none --report report.jsonl "${@:2}" jobs.txt
+  tail -n 1 report.jsonl >run.json
+  touch over
+  wait $watcher
+  becomes_true nothing_left || wrong "left: $(groups_left | head -n 3) $(processes_left | head -n 3)"
+}
+
+# Looks at what the pool can't drop every 20 ms, until there is a file `over`; leaves in `line.json`
+# the peak and the longest time above the line and its tolerance, in bytes and seconds.
+watch_line() {
+  "$python" - "$(mount_of memory)$PLIMSOLL_CGROUP" $((line_mib << 20)) <<'END_OF_PYTHON'
+import glob, json, os, sys, time
+base, line = sys.argv[1], int(sys.argv[2])
+allowed = line + max(line * 3 // 100, 32 << 20)
+# v1 counts a group with those below it as total_*; v2 always does.
+KEYS = {"total_rss": 1, "total_shmem": 1, "total_dirty": 1, "total_writeback": 1,
+        "anon": 1, "shmem": 1, "kernel": 1, "slab_reclaimable": -1, "file_dirty": 1, "file_writeback": 1}
+peak = longest = 0
+since = None
+while not os.path.exists("over"):
+    used = 0
+    for pool in glob.glob(base + "/plimsoll-*/pool"):
+        try:
+            with open(pool + "/memory.stat") as lines:
+                used += sum(KEYS.get(key, 0) * int(value) for key, value in map(str.split, lines))
+        except OSError:
+            pass
+    now = time.monotonic()
+    peak = max(peak, used)
+    since = (since or now) if used > allowed else None
+    longest = max(longest, now - since if since else 0)
+    time.sleep(0.02)
+json.dump({"peak": peak, "longest": longest, "line": line}, open("line.json", "w"))
+END_OF_PYTHON
+}
+
+# The line holds: back below it within a second, here with a second for a busy machine; and the
+# kernel's killer has not acted.
+line_held() {
+  told line.json 'r["peak"] > 0' 'r["longest"] <= '$((2 * pace))
+  told run.json 'r.get("oom_kills", 0) == 0'
+}
+
+# times N LINE: the line so often.
+times() { yes "$2" | head -n "$1"; }
+
+# Promise 2: the line holds, whatever the jobs do.
+case_allocators_at_every_speed_and_number() {
+  local speed jobs
+  for speed in 50 400 0; do
+    for jobs in 1 4 16; do
+      # The slow ones take long.
+      ((speed != 50 || jobs < 16)) || continue
+      times $jobs "hog $((line_mib * 3 / 8)) $speed exit" | attack 0
+      line_held
+      rm -f over
+    done
+  done
+}
+
+case_one_that_is_larger_than_the_line_fails_alone() {
+  { echo "hog $((line_mib * 2)) 400"; times 4 "hog $((line_mib / 8)) 0 exit"; } | attack 1
+  line_held
+  told run.json 'r["outcomes"]["over_line"] == 1' 'r["outcomes"]["exited"] == 4'
+}
+
+case_a_sawtooth_around_the_line() {
+  times 4 "sawtooth $((line_mib * 3 / 8)) 4 50 4" | attack 0
+  line_held
+}
+
+case_locked_memory() {
+  times 4 "timeout -s KILL 2 hog $((line_mib * 3 / 8)) 400 locked; true" | attack 0
+  line_held
+}
+
+case_memory_that_no_process_maps() {
+  times 6 "hoard_tmpfs $((line_mib * 3 / 8)) exit" | attack 0
+  line_held
+}
+
+case_page_cache_is_not_memory_in_use() {
+  { times 2 "many_files $((${FILES:-100000} / 2))"; times 4 'sleep 1'; } | attack 0
+  line_held
+  told run.json 'r["evictions"] == 0'
+}
+
+# Promise 1: the keel runs. It waits here for a lock that a frozen job may hold.
+case_a_lock_that_the_keel_waits_for() {
+  cat >keel <<'END_OF_JOB'
+hog $1 0 & hog=$!
+sleep 2
+flock lock true
+kill -KILL $hog
+END_OF_JOB
+  cat >holder <<'END_OF_JOB'
+sleep 1
+exec flock lock hog $1 100 exit
+END_OF_JOB
+  touch lock
+  printf 'sh keel %d\nsh holder %d\n' $((line_mib / 2)) $((line_mib * 3 / 4)) |
+    attack 0 --cores 8 --memory-hint 10M
+  line_held
+}
+
+# Promise 3: nothing survives. What is left is looked for after every attack.
+case_fork_bombs() {
+  { times 2 'timeout -s KILL 2 forkbomb 200 churn; true'; times 4 'sleep 1; echo fine'; } |
+    attack 0 --pids-max 400
+  same 4 "$(grep -c fine out)"
+}
+
+case_daemons_and_orphans() {
+  times 4 'double_fork; sh -c "sleep 1000 & exit 0"' | attack 0
+  told run.json 'r["outcomes"]["exited"] == 4'
+}
+
+case_those_that_will_not_end() {
+  printf '%s\n' ignore_signals stop_self 'close_stdin all' 'trap "" TERM HUP INT; while :; do sleep 1; done' |
+    attack 4 --timeout $((pace))s --kill-after 500ms -j 4
+  told run.json 'r["outcomes"]["timed_out"] == 4'
+}
+
+case_groups_of_their_own() {
+  printf '%s\n' 'nest_groups 5' 'nest_groups frozen' 'nest_groups threaded' |
+    attack 3 --timeout $((2 * pace))s --kill-after 500ms -j 3
+  told run.json 'r["outcomes"]["timed_out"] == 3'
+}
+
+case_groups_left_and_removed() {
+  { printf '%s\n' 'leave_group out' 'leave_group remove'; times 3 'sleep 1; echo fine'; } |
+    attack 2 --timeout $((3 * pace))s --kill-after 500ms -j 5
+  same 3 "$(grep -c fine out)"
+}
+
+case_their_own_groups_files() {
+  { printf '%s\n' 'touch_group freeze' 'touch_group loosen'; times 3 'sleep 1; echo fine'; } |
+    attack 2 --timeout $((3 * pace))s --kill-after 500ms -j 5
+  same 3 "$(grep -c fine out)"
+}
+
+case_a_thousandth_of_a_core() {
+  times 2 'burn' | attack 2 --cpus 0.01 --timeout $((pace))s --kill-after 500ms -j 2
+  told run.json 'r["makespan_ns"] < 15e9 * '$((pace))
+}
+
+case_a_flood_of_output() {
+  times 4 'flood 32' | attack 0 -j 4
+  (($(stat -c %s out) >= 4 * 32 << 20)) || wrong "only $(stat -c %s out) bytes have come"
+}
+
+# The guardian is the parent of every job. Its death ends the run, and leaves nothing.
+case_the_parent_is_killed() {
+  { times 3 'sleep 1000'; echo 'sleep 0.5; kill -KILL $PPID'; } >jobs.txt
+  gives 137 "$plimsoll" batch --progress none -j 4 --cores 8 jobs.txt
+  becomes_true nothing_left || wrong "left: $(groups_left | head -n 3) $(processes_left | head -n 3)"
+}
+
+# Promise 7: one job's trouble is one job's. This one can't be killed until its disk is let go.
+case_a_process_that_can_not_die() {
+  can_mount && [[ -c /dev/fuse ]] || skip 'no FUSE, or mounts can not be changed here'
+  mkdir hung
+  cat >in_a_namespace <<'END_OF_SCRIPT'
+hang_fuse hung >ready & disk=$!
+until [ -s ready ]; do sleep 0.01; done
+"$plimsoll" batch --progress none --report report.jsonl --timeout $((pace))s --kill-after 100ms -j 4 --cores 8 jobs.txt >out 2>err &
+batch=$!
+until grep -q 'have not ended' err; do sleep 0.1; done
+grep -c fine out >fine
+kill -KILL $disk
+wait $batch
+echo $? >status
+umount -l hung
+tail -n 1 report.jsonl >run.json
+END_OF_SCRIPT
+  printf '%s\n' 'ls hung/file' 'echo fine' 'echo fine' >jobs.txt
+  timeout "$patience" env plimsoll="$plimsoll" pace="$pace" unshare -m sh in_a_namespace || wrong "timed out: $(<err)"
+  same 2 "$(<fine)" 'ended beside it'
+  same 1 "$(<status)"
+  told run.json 'r["outcomes"]["timed_out"] == 1'
+  becomes_true nothing_left || wrong "left: $(groups_left | head -n 3) $(processes_left | head -n 3)"
+}
+
+run_cases "$@"

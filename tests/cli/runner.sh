@@ -1,0 +1,388 @@
+#!/bin/bash
+# The runner of plimsolld as a worker of Buildbarn's sees it: tests/worker is that worker.
+# Usage: tests/cli/runner.sh [CASE]
+source "$(dirname "$0")/cases.bash"
+
+daemon_program=$(dirname "$plimsoll")/plimsolld
+worker_program=$(dirname "$plimsoll")/tests/test_worker
+programs=$(dirname "$plimsoll")/tests/programs
+
+# serve [JSON-FIELDS [OPTION...]]: a runner for ./build, with its log in ./log; ends with the case.
+serve() {
+  local more=${1:-}
+  (($# == 0)) || shift
+  mkdir -p build
+  cat >runner.json <<END
+{"buildDirectoryPath": "$PWD/build", "sampleCgroupResourceUsage": true,
+ "grpcServers": [{"listenPaths": ["$PWD/runner"], "authenticationPolicy": {"allow": {}}}]${more:+, $more}}
+END
+  "$daemon_program" --runner-config runner.json "$@" >>log 2>&1 &
+  daemon=$!
+  trap stop EXIT
+  becomes_true grep -q ' ready' log || { cat log; return 1; }
+}
+
+stop() {
+  kill -INT "$daemon" 2>/dev/null
+  wait "$daemon" 2>/dev/null
+  nothing_left || { wrong "left behind: $(groups_left)"; exit 1; }
+}
+
+lay_out() { mkdir -p "build/$1/root" "build/$1/tmp" "build/$1/server_logs"; }
+
+call() { "$worker_program" "unix:$PWD/runner" "$@"; }
+
+# act ID [FIELD=VALUE...] -- ARGUMENT...: an action in a directory of its own; its answer is in ID.json.
+act() {
+  lay_out "$1"
+  call run "id=$1" "${@:2}" >"$1.json"
+}
+
+# sh ID TEXT [FIELD=VALUE...]
+sh_act() { act "$1" env.PATH=/usr/bin:/bin "${@:3}" -- /bin/sh -c "$2"; }
+
+case_runs_an_action() {
+  serve
+  sh_act 1 'echo out; echo err >&2; pwd; echo "[$A]"; exit 3' env.A=x
+  told 1.json 'r["code"] == 0' 'r["exit_code"] == 3' 'len(r["usage"]) == 2' \
+    'r["usage"][0]["@type"].endswith("/buildbarn.resourceusage.POSIXResourceUsage")' \
+    'r["usage"][1]["@type"].endswith("/buildbarn.resourceusage.CgroupResourceUsage")' \
+    'r["usage"][0]["termination_signal"] == ""'
+  same "out $PWD/build/1/root [x]" "$(echo $(cat build/1/stdout))"
+  same err "$(cat build/1/stderr)"
+  told build/1/server_logs/plimsoll.json 'r["outcome"] == "exited"' 'r["exit_code"] == 3'
+  has build/1/server_logs/plimsoll.txt 'started'
+  has log 'action 1/root: exit code 3'
+  nothing_left || [[ $(groups_left | grep -c job-) == 0 ]] || wrong "$(groups_left)"
+}
+
+case_the_environment_is_exactly_what_was_sent() {
+  serve
+  act 1 env.B=2 env.A=1 -- /usr/bin/env
+  same 'A=1 B=2' "$(echo $(sort build/1/stdout))"
+  act 2 -- /usr/bin/env
+  empty build/2/stdout
+}
+
+case_signals_are_minus_one() {
+  serve
+  sh_act 1 'kill -SEGV $$'
+  told 1.json 'r["exit_code"] == -1' 'r["usage"][0]["termination_signal"] == "SEGV"'
+  sh_act 2 'sh -c "kill -KILL \$\$"; exit $?'
+  told 2.json 'r["exit_code"] == 137' 'r["usage"][0]["termination_signal"] == ""'
+  sh_act 3 'kill -KILL 0' # its own session's
+  told 3.json 'r["exit_code"] == -1'
+  sh_act 4 'exit 255'
+  told 4.json 'r["exit_code"] == 255'
+}
+
+# Rows of the table of errors, as a real exec has them.
+case_errors_have_their_codes() {
+  serve
+  local start='r["message"].startswith("Failed to start process: ")'
+  mkdir -p build/1/root
+  printf 'no interpreter\n' >text && chmod 755 text
+  printf '#!/no/such/interpreter\n' >script && chmod 755 script
+  printf 'x' >plain && chmod 644 plain
+  local long
+  long=$(printf '%*s' 300 '' | tr ' ' x)
+  while read -r id code program; do
+    act "$id" -- "$program"
+    told "$id.json" "r['code'] == $code" "$start"
+    [[ -e build/$id/stdout ]] || wrong "no log for $program"
+  done <<END
+a1 3 /no/such/program
+a2 3 $PWD/build
+a3 3 $PWD/text
+a4 3 $PWD/script
+a5 3 $PWD/plain
+a6 13 $PWD/plain/x
+a7 13 $PWD/$long
+a8 3 ./not-there
+END
+  act b1 working_directory=gone -- /bin/true
+  told b1.json 'r["code"] == 3' "$start"
+  act b2 -- /bin/true 'a%00b'
+  told b2.json 'r["code"] == 13' "$start"
+  act b3 -- no-such-tool
+  told b3.json 'r["code"] == 3' \
+    "r['message'] == 'Cannot find executable \"no-such-tool\" in search paths \"\"'"
+  act b4
+  told b4.json 'r["code"] == 3'
+  act b5 'input_root_directory=b5/%00' -- /bin/true
+  told b5.json 'r["code"] == 3'
+  act b6 stdout_path=../x -- /bin/true
+  told b6.json 'r["code"] == 3' \
+    "r['message'] == 'Failed to open stdout path \"../x\": Path resolves to a location outside the build directory'"
+  act b7 -- /bin/true && act b7 -- /bin/true
+  told b7.json 'r["code"] == 2' "r['message'].startswith('Failed to open stdout path \"b7/stdout\"')"
+  act b8 fill=200000 -- /bin/true # more than an exec takes in one word
+  told b8.json 'r["code"] == 13' "$start"
+  act b9 fill=20000000 -- /bin/true # more than a message may have
+  told b9.json 'r["code"] == 8'
+}
+
+case_programs_are_found_in_the_actions_path() {
+  serve
+  lay_out 1
+  mkdir build/1/root/bin
+  printf '#!/bin/sh\necho "$0"\n' >build/1/root/bin/tool
+  chmod 755 build/1/root/bin/tool
+  call run id=1 env.PATH=nowhere:bin:/bin -- tool >1.json
+  told 1.json 'r["exit_code"] == 0'
+  same bin/tool "$(cat build/1/stdout)"
+}
+
+case_readiness() {
+  serve "\"readinessCheckingPathnames\": [\"$PWD/needed\"]"
+  lay_out 1
+  call check 1 >1.json
+  told 1.json 'r["code"] == 14' "r['message'].startswith('Path \"$PWD/needed\": ')"
+  touch needed
+  call check 1 >2.json
+  told 2.json 'r["code"] == 0'
+  call check 1/gone >3.json
+  told 3.json 'r["code"] == 13' \
+    "r['message'].startswith('Failed to check existence of path \"1/gone\" in build directory: ')"
+  sh_act 4 "rm $PWD/needed; exit 1"
+  told 4.json 'r["code"] == 14' \
+    "r['message'].startswith('One or more required files disappeared during execution: Path \"')"
+  [[ -s build/4/server_logs/plimsoll.json ]] || wrong 'no report'
+  sh_act 5 'exit 0'
+  told 5.json 'r["code"] == 0'
+}
+
+case_nothing_of_an_action_outlives_its_answer() {
+  serve
+  sh_act 1 "setsid sleep 1000 >/dev/null 2>&1 & echo \$! >$PWD/pid; exit 0"
+  told 1.json 'r["exit_code"] == 0'
+  gone "$(cat pid)" || wrong 'a process has outlived its action'
+  told build/1/server_logs/plimsoll.json 'len(r["left_behind"]) == 1'
+  act 2 -- "$programs/double_fork"
+  same '' "$(groups_left | grep job-)"
+}
+
+# The worker is gone at its deadline; a new call for the same directory waits until all is over.
+case_a_cancel_kills_all_before_the_next() {
+  serve
+  local begun=$SECONDS
+  sh_act 1 "trap '' TERM; setsid sh -c 'echo \$\$ >$PWD/pid; while :; do echo x >>late; done'" timeout=1
+  told 1.json 'r["code"] == 4'
+  rm -rf build/1
+  sh_act 1 'echo new; ls'
+  told 1.json 'r["exit_code"] == 0'
+  gone "$(cat pid)" || wrong 'the old action lives'
+  same new "$(cat build/1/stdout)"
+  ((SECONDS - begun < patience)) || wrong 'it took for ever'
+}
+
+case_a_killed_worker_takes_its_action_along() {
+  serve
+  lay_out 1
+  "$worker_program" "unix:$PWD/runner" run id=1 -- /bin/sh -c "echo \$\$ >$PWD/pid; exec /bin/sleep 1000" >/dev/null &
+  local worker=$!
+  becomes_true test -s pid
+  kill -KILL "$worker"
+  becomes_true gone "$(cat pid)"
+  becomes_true eval '[[ -z $(groups_left | grep job-) ]]'
+}
+
+case_tmpdir_umask_limits_and_user() {
+  local user=''
+  ! is_root || user=', "runCommandsAs": {"userId": 65534, "groupId": 65534, "additionalGroupIds": [7]}'
+  serve "\"setTmpdirEnvironmentVariable\": true, \"global\": {\"setUmask\": {\"umask\": 0},
+    \"setResourceLimits\": {\"CORE\": {\"softLimit\": 0, \"hardLimit\": 0},
+    \"NOFILE\": {\"softLimit\": 99, \"hardLimit\": 100}}}$user"
+  lay_out 1
+  chmod 777 build/1/root
+  sh_act 1 'echo $TMPDIR; umask; ulimit -n; id -u; id -G; : >made'
+  told 1.json 'r["exit_code"] == 0'
+  local ids="65534 65534 7"
+  is_root || ids="$(id -u) $(id -G)"
+  same "$PWD/build/1/tmp 0000 99 $ids" "$(echo $(cat build/1/stdout))"
+  same 666 "$(stat -c %a build/1/root/made)"
+  same 666 "$(stat -c %a build/1/stdout)"
+  sh_act 2 'echo $TMPDIR' env.TMPDIR=/own
+  same /own "$(cat build/2/stdout)"
+}
+
+case_the_input_root_as_root_directory() {
+  is_root || skip 'chroot takes root'
+  serve '"chrootIntoInputRoot": true'
+  lay_out 1
+  mkdir -p build/1/root/usr/bin build/1/root/src
+  local file
+  for file in /usr/bin/env /bin/pwd $(ldd /usr/bin/env | grep -o '/[^ ]*'); do
+    mkdir -p "build/1/root$(dirname "$file")" && cp "$file" "build/1/root$file"
+  done
+  call run id=1 env.PATH=/bin working_directory=src -- pwd >1.json
+  told 1.json 'r["exit_code"] == 0'
+  same /src "$(cat build/1/stdout)"
+  rm build/1/stdout build/1/stderr
+  call run id=1 -- no-such-program >2.json
+  told 2.json 'r["code"] == 0' 'r["exit_code"] == 127'
+  act 3 -- /bin/true # a root without /usr/bin/env
+  told 3.json 'r["code"] == 3'
+}
+
+case_cleaners() {
+  mkdir -p scratch
+  serve "\"cleanTemporaryDirectories\": [\"$PWD/scratch\"], \"runCommandCleaner\": [\"/bin/sh\", \"-c\",
+    \"echo x >>$PWD/cleaned; test ! -e $PWD/broken\"]"
+  touch scratch/before
+  sh_act 1 "ls $PWD/scratch; touch $PWD/scratch/after"
+  told 1.json 'r["exit_code"] == 0'
+  empty build/1/stdout
+  same '' "$(ls scratch)"
+  same 2 "$(wc -l <cleaned)"
+  touch broken
+  sh_act 2 'exit 0'
+  told 2.json 'r["code"] == 13' 'r["message"] == "Failed to run cleaning command: exit status 1"'
+  [[ ! -e build/2/stdout ]] || wrong 'it ran'
+  rm broken
+  sh_act 3 "touch $PWD/broken"
+  told 3.json 'r["code"] == 13'
+  rm broken
+}
+
+case_temporary_directories_by_links() {
+  serve "\"symlinkTemporaryDirectories\": [\"$PWD/link\"]"
+  sh_act 1 "readlink $PWD/link"
+  same "$PWD/build/1/tmp" "$(cat build/1/stdout)"
+  call check '' >2.json
+  told 2.json 'r["code"] == 0'
+  same /nonexistent "$(readlink link)"
+  rm link && mkdir -p link/full
+  sh_act 3 true
+  told 3.json 'r["code"] == 13' \
+    "r['message'].startswith('Failed to remove symbolic link \"$PWD/link\": ')"
+}
+
+# Alone, and more than there is: not its exit code, but the bytes.
+case_past_the_line_is_not_the_actions_fault() {
+  serve '' --line 96M
+  act 1 -- "$programs/hog" 300 400
+  told 1.json 'r["code"] == 14' '"MiB" in r["message"] or "OOM-killed" in r["message"]'
+  [[ -s build/1/server_logs/plimsoll.txt ]] || wrong 'no report'
+}
+
+# Together they do not fit: one is paused, or sent back to be tried again; none fails by itself.
+case_two_that_do_not_fit_together() {
+  serve '' --line 160M
+  act 1 -- "$programs/hog" 110 60 exit &
+  local first=$!
+  act 2 -- "$programs/hog" 110 60 exit &
+  wait "$first" $!
+  told 1.json 'r["code"] in (0, 14)' 'r["code"] or r["exit_code"] == 0'
+  told 2.json 'r["code"] in (0, 14)' 'r["code"] or r["exit_code"] == 0'
+  grep -q '"exit_code":0' 1.json 2.json || wrong 'none of them could run'
+}
+
+case_a_full_machine_refuses_readiness() {
+  serve '' --line 128M
+  sh_act warm true
+  local i
+  for i in 1 2 3 4 5 6; do act "$i" env.PLIMSOLL_MEMORY_HINT=100M -- /bin/sleep 3 & done
+  becomes_true eval 'call check "" >full.json; grep -q "The machine is full" full.json'
+  wait $(jobs -p | grep -v "^$daemon\$")
+  becomes_true eval 'call check "" >free.json; grep -q "\"code\":0" free.json'
+}
+
+case_sigterm_lets_what_runs_end() {
+  serve
+  sh_act 1 'echo begun; sleep 2; echo ended' &
+  local worker=$!
+  becomes_true grep -qs begun build/1/stdout
+  kill -TERM "$daemon"
+  becomes_true grep -q 'ends when' log
+  sh_act 2 true
+  told 2.json 'r["code"] == 14'
+  wait "$worker"
+  told 1.json 'r["exit_code"] == 0'
+  same 'begun ended' "$(echo $(cat build/1/stdout))"
+  wait "$daemon"
+  same 0 "$?" 'status of the daemon'
+}
+
+case_a_second_sigterm_kills() {
+  serve
+  sh_act 1 'echo begun; sleep 1000' &
+  local worker=$!
+  becomes_true grep -qs begun build/1/stdout
+  kill -TERM "$daemon"
+  becomes_true grep -q 'ends when' log
+  kill -TERM "$daemon"
+  wait "$worker"
+  told 1.json 'r["code"] == 14'
+  wait "$daemon"
+  same 0 "$?" 'status of the daemon'
+}
+
+case_killed_and_started_again() {
+  local victim
+  for victim in guardian supervisor; do
+    serve
+    sh_act $victim "echo \$\$ >$PWD/pid; sleep 1000" &
+    local worker=$!
+    becomes_true test -s pid
+    local target=$daemon
+    [[ $victim == guardian ]] || target=$(supervisor_of "$daemon")
+    kill -KILL "$target"
+    wait "$worker"
+    told $victim.json 'r["code"] == 14'
+    wait "$daemon"
+    becomes_true nothing_left
+    gone "$(cat pid)" || wrong "the action has outlived its $victim"
+    rm -f pid log
+  done
+  serve
+  sh_act after 'exit 7'
+  told after.json 'r["exit_code"] == 7'
+}
+
+case_hostile_clients() {
+  serve
+  # Not gRPC at all, and a connection that says nothing.
+  "$python" - "$PWD/runner" <<'END'
+import socket, sys
+for text in (b"GET / HTTP/1.0\r\n\r\n", b"\0" * 100000, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 1000):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(sys.argv[1])
+        try:
+            s.sendall(text)
+        except OSError:
+            pass
+END
+  sh_act 1 'exit 5'
+  told 1.json 'r["exit_code"] == 5'
+}
+
+# Workers with many threads.
+case_two_hundred_at_once() {
+  serve
+  gives 0 call load "$PWD/build" 200 400 -- /bin/sh -c 'echo x'
+  has out '400 of 400 actions'
+  same '' "$(groups_left | grep job-)"
+}
+
+case_many_in_a_row() {
+  serve
+  local supervisor before after
+  supervisor=$(supervisor_of "$daemon")
+  gives 0 call load "$PWD/build" 4 "$((${ROUNDS:-3} * 100))" -- /bin/true
+  before=$(awk '/^VmRSS/ { print $2 }' "/proc/$supervisor/status")
+  gives 0 call load "$PWD/build" 4 "$((${ROUNDS:-3} * 100))" -- /bin/true
+  after=$(awk '/^VmRSS/ { print $2 }' "/proc/$supervisor/status")
+  ((after < before + 8192)) || wrong "the supervisor has grown from $before to $after kB"
+}
+
+# What a cancelled action had is back at once: the next one does not wait for a look at it.
+case_actions_that_are_given_up_hold_up_nobody() {
+  serve
+  local begin=$SECONDS
+  gives 0 call cancel "$PWD/build" 40
+  has out '40 of 40 given up'
+  ((SECONDS - begin < patience / 3)) || wrong "it took $((SECONDS - begin)) s: $(cat out)"
+}
+
+run_cases "$@"

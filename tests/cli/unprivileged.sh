@@ -1,0 +1,182 @@
+#!/bin/bash
+# As an ordinary user: in a subtree that was given to it, and without one. What it leaves on disk, and
+# what its processes show, is its own alone. Needs root, to become two users.
+# shellcheck disable=SC2016,SC2317 # dollars for the shells that are run; called by name
+set -u
+source "$(dirname "$0")/cases.bash"
+
+readonly user=65530 other=65531
+readonly secret=unprivileged-secret-$$
+
+# become UID: the words that turn a command into one of that user's, with nothing of root's.
+become() {
+  as=(setpriv --reuid "$1" --regid "$1" --clear-groups --no-new-privs
+    env -u PLIMSOLL_CGROUP -u XDG_RUNTIME_DIR "HOME=$PWD/home"
+    "PLIMSOLL_STATE_DIR=$PWD/home/state" "PLIMSOLL_RUNTIME_DIR=$PWD/home/run")
+}
+
+# by UID COMMAND...
+by() {
+  become "$1"
+  "${as[@]}" "${@:2}"
+}
+
+# A home of the user's, and the program where it can be reached.
+make_home() {
+  chmod 755 .
+  install -d -o $user -g $user -m 700 home
+  install -m 755 "$plimsoll" program
+}
+
+# Gives a group to the user in every hierarchy, as an administrator would.
+delegate() {
+  local root file
+  group=$PLIMSOLL_CGROUP/given
+  for root in $(hierarchies_used); do
+    mkdir -p "$root$group"
+    for file in "$root" "$root$PLIMSOLL_CGROUP"; do
+      [[ ! -e $file/cgroup.subtree_control ]] ||
+        echo '+memory +pids +cpu' >"$file/cgroup.subtree_control" 2>/dev/null
+    done
+    for file in cpuset.cpus cpuset.mems; do
+      [[ ! -e $root$group/$file ]] || cat "$root/$file" >"$root$group/$file" 2>/dev/null
+    done
+    chown $user "$root$group"
+    for file in cgroup.procs cgroup.threads cgroup.subtree_control tasks; do
+      [[ ! -e $root$group/$file ]] || chown $user "$root$group/$file"
+    done
+  done
+}
+
+withdraw() {
+  local root
+  for root in $(hierarchies_used); do
+    [[ ! -d $root$group ]] || rmdir "$root$group" || wrong "$(find "$root$group")"
+  done
+}
+
+# in_group COMMAND...: as the user, from within its group, and alone there.
+in_group() {
+  local root
+  (
+    for root in $(hierarchies_used); do echo $BASHPID >"$root$group/cgroup.procs"; done
+    become $user
+    exec "${as[@]}" "$@"
+  )
+}
+
+case_a_subtree_that_was_given() {
+  is_root || skip 'not root'
+  make_home
+  delegate
+  gives 0 in_group ./program run --report home/r.json -- \
+    "$python" -c 'a = bytearray(40 << 20)'
+  lacks err 'process mode'
+  told home/r.json 'r["host"]["hierarchy"] != "process"' 'r["memory"]["peak_bytes"] > 40 << 20'
+  gives 137 in_group ./program run -q --memory-max 30M -- "$python" -c 'a = bytearray(100 << 20)'
+  gives 1 in_group ./program batch -j4 --memory-max 200M -- 'sleep 0.2; exit {}' ::: 0 0 1 0
+  lacks err 'process mode'
+  gives 0 in_group ./program explain last
+  gives 0 in_group ./program run -q -- sh -c '(setsid sleep 1000 &)'
+  becomes_true eval '[[ -z $(processes_left) ]]'
+  withdraw
+}
+
+case_without_one_it_is_process_mode() {
+  is_root || skip 'not root'
+  make_home
+  gives 7 by $user ./program run --report home/r.json -- sh -c 'exit 7'
+  has err 'process mode, without cgroups'
+  told home/r.json 'r["host"]["hierarchy"] == "process"'
+  gives 1 by $user ./program batch -- 'exit {}' ::: 0 1 0
+  has err 'process mode'
+  gives 0 by $user ./program runs
+  gives 0 by $user ./program doctor
+  has out 'process mode'
+}
+
+case_a_group_that_is_not_its_own_is_an_error() {
+  is_root || skip 'not root'
+  make_home
+  gives 125 by $user ./program run --cgroup "$PLIMSOLL_CGROUP/not-mine" -- touch home/ran
+  [[ ! -e home/ran ]] || wrong 'it was run all the same'
+}
+
+case_files_are_its_own() {
+  is_root || skip 'not root'
+  make_home
+  by $user ./program batch -q --cgroup none --report home/report --joblog home/joblog \
+    -- "until [ -e home/stop ]; do sleep 0.05; done; : $secret {}" ::: a &
+  local pid=$! mode file
+  becomes_true eval 'ls home/run/*.sock'
+  mode=$(stat -c %a home/run/*.sock)
+  same 600 "$mode" 'the socket'
+  chmod 711 home
+  while read -r file; do wrong "open to others: $file"; done < <(
+    find home/state home/run -perm /077 ! -type l -printf '%m %p\n')
+  by $user touch home/stop
+  wait $pid
+  same 0 $?
+  has home/report "$secret"
+  while read -r file; do wrong "open to others: $file"; done < <(
+    find home/state home/run home/report home/joblog -perm /077 ! -type l -printf '%m %p\n')
+}
+
+case_another_user_learns_nothing() {
+  is_root || skip 'not root'
+  make_home
+  SECRET=$secret by $user ./program batch -q --cgroup none \
+    -- "echo up >home/up; until [ -e home/stop ]; do sleep 0.05; done; : $secret {}" ::: a &
+  local pid=$! process words=(ctl\ status runs explain\ last history) word
+  becomes_true test -s home/up
+  for word in "${words[@]}"; do
+    # shellcheck disable=SC2086 # words
+    by $other env PLIMSOLL_STATE_DIR="$PWD/home/state" PLIMSOLL_RUNTIME_DIR="$PWD/home/run" \
+      ./program $word >out 2>&1 && wrong "$word: $(<out)"
+    lacks out "$secret"
+  done
+  # Even if the user opens its directories: the supervisor asks who is there.
+  chmod 755 home home/run
+  chmod 666 home/run/*.sock
+  by $other "$python" - home/run/*.sock <<'ASK' >out 2>&1
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(5)
+s.connect(sys.argv[1])
+try:
+    s.sendall(b'{"cmd":"status"}\n')
+    print(s.recv(65536))
+except OSError as error:
+    print(error)
+ASK
+  lacks out "$secret"
+  lacks out line_bytes
+  for process in "$pid" $(descendants "$pid"); do
+    by $other cat "/proc/$process/environ" >out 2>/dev/null && wrong "environment of $process"
+    lacks out "$secret"
+    by $other ls "/proc/$process/fd" >/dev/null 2>&1 && wrong "descriptors of $process"
+  done
+  by $user touch home/stop
+  wait $pid
+  same 0 $?
+}
+
+# descendants PID
+descendants() {
+  local child
+  for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+    echo "$child"
+    descendants "$child"
+  done
+}
+
+case_nothing_is_left() {
+  local process
+  for process in /proc/[0-9]*; do
+    [[ $(stat -c %u "$process" 2>/dev/null) != @("$user"|"$other") ]] || gone "${process#/proc/}" ||
+      wrong "left: $(tr '\0' ' ' <"$process/cmdline")"
+  done
+  [[ -z $(groups_left) ]] || wrong "left: $(groups_left)"
+}
+
+run_cases "${1:-}"
