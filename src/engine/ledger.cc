@@ -20,6 +20,7 @@ namespace {
 // Nine numbers of 64 bits and their spaces fit, padded: each write replaces all of the one before.
 constexpr std::size_t kLineSize = 192;
 constexpr double kMillicores = 1000;
+constexpr mode_t kOwnerReads = 0600;
 constexpr mode_t kGroupReads = 0640;
 
 // Whoever looks between the making and the lock takes the file for a dead run's and removes it, or
@@ -38,6 +39,11 @@ bool is_linked(int fd) {
 }
 
 bool is_locked_by_another(int fd) { return ::flock(fd, LOCK_SH | LOCK_NB) != 0; }
+
+bool is_of_a_group(int directory) {
+  struct stat status{};
+  return ::fstat(directory, &status) == 0 && (status.st_mode & S_IRGRP) != 0;
+}
 
 uid_t owner_of(int fd) {
   struct stat status{};
@@ -97,10 +103,10 @@ Result<Ledger> Ledger::join(Result<UniqueFd> directory, const std::string& run) 
   if (!directory) return pass(std::move(directory));
   for (int tries_left = kJoinTries; tries_left > 0; --tries_left) {
     UniqueFd file(::openat(directory->get(), run.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                           kGroupReads));
+                           kOwnerReads));
     if (!file) return fail_errno("make " + run + " in the ledger");
     // Whatever the umask: in a ledger of a group its members read each other's.
-    ::fchmod(file.get(), kGroupReads);
+    if (is_of_a_group(directory->get())) ::fchmod(file.get(), kGroupReads);
     if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0 && is_linked(file.get())) {
       return Ledger(std::move(*directory), std::move(file), run);
     }
