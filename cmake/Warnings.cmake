@@ -23,6 +23,6 @@ if(PLIMSOLL_SANITIZE)
   # What the sanitizers find ends the program: a test that only prints it would pass.
   add_compile_options(
     -fsanitize=${PLIMSOLL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS PLIMSOLL_SANITIZED)
   add_link_options(-fsanitize=${PLIMSOLL_SANITIZE})
 endif()

@@ -34,6 +34,7 @@ man_page() {
 # Under sanitizers; and where the number of seeds is what counts, without, as there are ten times as
 # many then.
 layer_unit() {
+  need test
   build debug unit_tests
   tested build-debug unit "$(nproc)"
   build release engine_test sim_test
@@ -114,7 +115,7 @@ layer_fuzz() {
   need test
   local name names
   mapfile -t names < <(basename -s _fuzz.cc tests/fuzz/*_fuzz.cc)
-  build fuzz "${names[@]/#/fuzz_}"
+  build debug "${names[@]/#/fuzz_}"
   for name in "${names[@]}"; do
     await_fewer "$(nproc)"
     whole check run_fuzz "$name" "$fuzz_seconds" &

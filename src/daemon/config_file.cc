@@ -1,6 +1,7 @@
 #include "daemon/config_file.h"
 
 #include <algorithm>
+#include <tuple>
 
 #define TOML_EXCEPTIONS 0  // errors are values
 #define TOML_HEADER_ONLY 1
@@ -56,8 +57,9 @@ Result<std::vector<FileValue>> parse_toml(std::string_view text) {
   }
   std::vector<FileValue> values;
   collect(parsed.table(), "", values);
-  std::stable_sort(values.begin(), values.end(),
-                   [](const FileValue& a, const FileValue& b) { return a.line < b.line; });
+  std::sort(values.begin(), values.end(), [](const FileValue& a, const FileValue& b) {
+    return std::tie(a.line, a.key) < std::tie(b.line, b.key);
+  });
   return values;
 }
 

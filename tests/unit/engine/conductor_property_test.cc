@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kSeedsEach = 250;
 // A sanitizer makes each some ten times slower; the others run without.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PLIMSOLL_SANITIZED
 constexpr std::uint64_t kStep = 10;
 #else
 constexpr std::uint64_t kStep = 1;

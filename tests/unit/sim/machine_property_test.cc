@@ -15,7 +15,11 @@ namespace {
 
 using namespace plimsoll::literals;
 
+#ifdef PLIMSOLL_SANITIZED
+constexpr unsigned kSeeds = 200;  // each takes some ten times longer
+#else
 constexpr unsigned kSeeds = 2000;
+#endif
 constexpr unsigned kActsMax = 400;
 // A piece comes back from swap at once, and only then the kernel looks.
 constexpr double kSwapSlackMib = 64;
