@@ -11,7 +11,7 @@
 
 readonly usual_layers=(tidy unit tsan host cli vm fuzz)
 readonly all_layers=("${usual_layers[@]}" release clang clang-tidy)
-fuzz_seconds=10
+fuzz_seconds=30
 thorough='' # `all`
 
 layer_tidy() {

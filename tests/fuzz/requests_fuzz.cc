@@ -1,0 +1,57 @@
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/check.h"
+#include "rpc/governor_messages.h"
+#include "rpc/jobs_messages.h"
+#include "rpc/runner_messages.h"
+
+namespace plimsoll::rpc {
+namespace {
+
+void take(const v1::Enter& message) {
+  const auto spec = spec_of(message);
+  PLIMSOLL_CHECK(spec || spec.error().message().find("expected") != std::string::npos);
+}
+
+void take(const v1::JobSpec& message) {
+  const auto order = order_of(message);
+  if (!order) {
+    PLIMSOLL_CHECK(order.error().message().find("expected") != std::string::npos);
+    return;
+  }
+  // What a job is started with.
+  PLIMSOLL_CHECK(!std::get<std::vector<std::string>>(order->spec.command).empty());
+  PLIMSOLL_CHECK(order->spec.cwd.starts_with("/"));
+  PLIMSOLL_CHECK(!order->spec.limits.cpus || std::isfinite(*order->spec.limits.cpus));
+}
+
+void take(const v1::GovernRequest& message) {
+  if (message.has_enter()) take(message.enter());
+  if (message.has_observe()) (void)sample_of(message.observe());
+  if (message.has_leave()) (void)end_of(message.leave());
+}
+
+void take(const buildbarn::runner::RunRequest& message) {
+  const RunOrder order = order_of(message);
+  PLIMSOLL_CHECK(order.arguments.size() == static_cast<std::size_t>(message.arguments_size()));
+}
+
+template <class Message>
+void take_bytes(const std::uint8_t* data, std::size_t size) {
+  Message message;
+  if (message.ParseFromArray(data, static_cast<int>(size))) take(message);
+}
+
+}  // namespace
+}  // namespace plimsoll::rpc
+
+// Any bytes as a request of a client's.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace plimsoll;
+  rpc::take_bytes<v1::GovernRequest>(data, size);
+  rpc::take_bytes<v1::JobSpec>(data, size);
+  rpc::take_bytes<buildbarn::runner::RunRequest>(data, size);
+  return 0;
+}
