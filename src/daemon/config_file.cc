@@ -58,7 +58,8 @@ std::size_t quoted_size(std::string_view text) {
   std::size_t at = end.size();
   while (at < text.size() && !text.substr(at).starts_with(end)) {
     if (text[at] == '\n' && end.size() == 1) return at;
-    at += text[at] == '\\' && end.front() == '"' ? 2 : 1;
+    const bool escapes = text[at] == '\\' && end.front() == '"';
+    at += escapes ? 2U : 1U;
   }
   return std::min(at + end.size(), text.size());
 }
