@@ -19,8 +19,6 @@ namespace plimsoll::cli {
 namespace {
 
 constexpr int kCanNotRun = 1;
-// As many as the loop has sources: each turn handles one.
-constexpr int kLastTurns = 4;
 
 struct DoctorOptions {
   std::optional<std::string> cgroup_path;
@@ -79,10 +77,6 @@ Result<int> doctor(const DoctorOptions& options, guardian::Link link) {
     patient.why_no_machine = machine.error();
   }
   const record::DoctorReport report = engine::diagnose(patient);
-  // A guardian that was killed meanwhile removes nothing: then this does, and is an error.
-  for (int turn = 0; machine && turn < kLastTurns; ++turn) {
-    if (auto ran = (*machine)->run_once(Duration{}); !ran) return pass(std::move(ran));
-  }
   if (auto printed = print(options, report); !printed) return pass(std::move(printed));
   return report.why_not.empty() ? kSuccess : kCanNotRun;
 }

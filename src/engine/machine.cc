@@ -12,6 +12,7 @@
 #include <ctime>
 
 #include "base/file.h"
+#include "cgroup/remove.h"
 #include "cgroup/run_removal.h"
 #include "cgroup/sweep.h"
 #include "engine/families.h"
@@ -104,7 +105,16 @@ Machine::Machine(loop::Loop loop, guardian::Link link)
       link_(std::move(link)),
       worker_(std::make_unique<loop::Worker>(loop_)) {}
 
-Machine::~Machine() = default;
+Machine::~Machine() {
+  const bool handed_over = families_ != nullptr || !placement_.bases.empty();
+  if (!handed_over || reaped_) return;
+  if (link_.channel.other_is_gone()) {
+    [[maybe_unused]] const auto told = reap_after_guardian();
+  } else if (tree_) {
+    const auto removed = cgroup::remove_group(tree_->run());
+    if (removed && *removed == cgroup::Removal::done) forget_named();
+  }
+}
 
 Result<std::unique_ptr<Machine>> Machine::create(guardian::Link link, const MachineConfig& config) {
   auto loop = loop::Loop::create();
@@ -308,6 +318,7 @@ void Machine::handle(guardian::FromGuardian message) {
 }
 
 Result<void> Machine::reap_after_guardian() {
+  reaped_ = true;
   if (families_ == nullptr) return reap_tree();
   process::Census& census = families_->census();
   census.roll().guardian_ended();
@@ -320,6 +331,10 @@ Result<void> Machine::reap_after_guardian() {
   return fail("the process that spawns the jobs was killed; every job was ended with it");
 }
 
+void Machine::forget_named() {
+  for (const cgroup::Base& base : placement_.bases) cgroup::remove_made(base.directory, base.named);
+}
+
 Result<void> Machine::reap_tree() {
   int home = -1;
   UniqueFd home_procs;
@@ -329,10 +344,7 @@ Result<void> Machine::reap_tree() {
   }
   const auto remains = cgroup::destroy_run(parts_of(placement_), tree_name_, home,
                                            loop::now() + kSweepPatience, &loop::now);
-  if (remains.gone) {
-    for (const cgroup::Base& base : placement_.bases)
-      cgroup::remove_made(base.directory, base.named);
-  }
+  if (remains.gone) forget_named();
   return fail("the process that spawns the jobs was killed; every job was ended with it");
 }
 

@@ -56,6 +56,8 @@ class Machine {
   static Result<std::unique_ptr<Machine>> create(guardian::Link link, const MachineConfig& config);
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
+  // An empty tree is removed; what is left of one is the guardian's when this process has ended, or
+  // is reaped here if the guardian is gone.
   ~Machine();
 
   // Why jobs run without groups; nothing if they have them.
@@ -127,6 +129,8 @@ class Machine {
   void handle(guardian::FromGuardian message);
   Result<void> reap_after_guardian();
   Result<void> reap_tree();
+  // Removes the named path as far as runs have made it and this was the last.
+  void forget_named();
   void attach_network();
 
   loop::Loop loop_;
@@ -152,6 +156,7 @@ class Machine {
   std::function<void(const guardian::Signalled&)> on_signal_;
   std::function<void()> on_resumed_;
   bool guardian_gone_ = false;
+  bool reaped_ = false;  // after the guardian's death
 };
 
 }  // namespace plimsoll::engine

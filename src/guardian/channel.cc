@@ -1,5 +1,6 @@
 #include "guardian/channel.h"
 
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -81,6 +82,11 @@ Result<std::pair<Channel, Channel>> Channel::make_pair() {
     return fail_errno("make a socket pair");
   }
   return std::pair(Channel(UniqueFd(fds[0])), Channel(UniqueFd(fds[1])));
+}
+
+bool Channel::other_is_gone() const {
+  pollfd asked{.fd = socket_.get(), .events = 0, .revents = 0};
+  return ::poll(&asked, 1, 0) == 1 && (asked.revents & POLLHUP) != 0;
 }
 
 Result<void> Channel::send(std::string_view bytes, const std::vector<int>& fds) const {

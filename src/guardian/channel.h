@@ -31,6 +31,9 @@ class Channel {
 
   [[nodiscard]] int fd() const { return socket_.get(); }
 
+  // Whether the other side has ended, even if not all that it sent has been read.
+  [[nodiscard]] bool other_is_gone() const;
+
   // Waits while the other side's buffer is full, so only one side may use it. broken_pipe when the
   // other side is gone.
   [[nodiscard]] Result<void> send(std::string_view bytes, const std::vector<int>& fds) const;

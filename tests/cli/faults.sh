@@ -48,7 +48,7 @@ case_killed_at_every_step() {
         becomes_true eval '"$plimsoll" reap --stale >reaped 2>&1; nothing_left'
       else
         becomes_true nothing_left
-      fi || wrong "killed at $call $n: $(groups_left | head -n 3) $(processes_left | head -n 3)"
+      fi || wrong "killed at $call $n: $(groups_left | head -n 3) $(processes_left | head -n 3) $(tail -n 3 err)"
       ((wrong == 0)) || return
     done
   done
@@ -62,7 +62,7 @@ case_killed_at_random() {
     local call=${calls[RANDOM % ${#calls[@]}]} n=$((RANDOM % 200 + 1))
     faulty -e "trace=execve,$call" -e inject=$call:signal=KILL:when=$n
     becomes_true eval '[[ $(who_ended) != both ]] || "$plimsoll" reap --stale >reaped 2>&1; nothing_left' ||
-      wrong "killed at $call $n: $(groups_left | head -n 3) $(processes_left | head -n 3)"
+      wrong "killed at $call $n: $(groups_left | head -n 3) $(processes_left | head -n 3) $(tail -n 3 err)"
     ((wrong == 0)) || return
   done
 }

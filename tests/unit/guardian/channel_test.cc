@@ -97,6 +97,7 @@ TEST_F(ChannelTest, WithoutAPacketTellsWhetherTheOtherSideIsThere) {
   }
   EXPECT_EQ(there_.receive()->bytes, "last");
   EXPECT_EQ(there_.receive().error().code, std::errc::connection_reset);
+  EXPECT_TRUE(there_.other_is_gone());
   EXPECT_EQ(there_.send("x", {}).error().code, std::errc::broken_pipe);
 }
 
