@@ -22,6 +22,9 @@ constexpr double kFurtherBeyond = 0.5;
 constexpr double kMargin = 0.005;
 // Nothing is gained by counting more finely than this.
 constexpr double kLeast = 16.0 * 1024 * 1024;
+// No reservation goes further beyond the most ever seen: an error that is large as a share of a tiny
+// prediction says nothing of a large one.
+constexpr double kBeyondMostSeen = 2;
 // A single error known: as if another had been such a share of the prediction.
 constexpr double kFirstError = 0.1;
 // Errors are remembered longer than what a prediction rests on: a rare one that costs a hundred
@@ -116,13 +119,15 @@ void Sizing::add_offers(Offers& offers, std::size_t model, double predicted) con
   std::sort(differences.begin(), differences.end(), less);
   const double factor_deviation = deviation(factors);
   const double difference_deviation = deviation(differences);
+  const double furthest = std::max(kLeast, kBeyondMostSeen * most());
   for (std::size_t c = 0; c < kCovers; ++c) {
     const double beyond = c == 1 ? kFurtherBeyond : kBeyondLargest;
     const double factor = covering(factors, kCovered[c]) + beyond * factor_deviation;
     const double difference = covering(differences, kCovered[c]) + beyond * difference_deviation;
     const std::size_t rule = model * 2 * kCovers + c;
-    offers[rule] = std::max(kLeast, predicted * factor * (1 + kMargin));
-    offers[rule + kCovers] = std::max(kLeast, (predicted + difference) * (1 + kMargin));
+    offers[rule] = std::clamp(predicted * factor * (1 + kMargin), kLeast, furthest);
+    offers[rule + kCovers] =
+        std::clamp((predicted + difference) * (1 + kMargin), kLeast, furthest);
   }
 }
 

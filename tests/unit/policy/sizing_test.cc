@@ -48,6 +48,14 @@ TEST(Sizing, TheInputIsUsedWhereItExplainsThePeak) {
   EXPECT_LT(first_mb(sizing, mb(200)), 5200);
 }
 
+TEST(Sizing, AnAttemptThatUsedNothingDoesNotMakeErrorsOfOthersHuge) {
+  Sizing sizing;
+  sizing.learn({.peak = mb(0), .ran = seconds(1)});
+  sizing.learn({.peak = mb(300), .ran = seconds(1)});
+  EXPECT_GT(first_mb(sizing), 300);
+  EXPECT_LE(first_mb(sizing), 600);
+}
+
 TEST(Sizing, WithoutAnInputItReservesForThoseBefore) {
   Sizing sizing;
   for (int i = 0; i < 60; ++i) {
