@@ -5,6 +5,7 @@
 #include "daemon/daemon.h"
 #include "daemon/options.h"
 #include "guardian/guardian.h"
+#include "rpc/quiet.h"
 
 namespace plimsoll::daemon {
 namespace {
@@ -28,6 +29,7 @@ int serve(int argc, char** argv) {
   // For all that asks where things are kept; nobody else runs yet who could look.
   const auto& state_dir = config->config.state_dir;
   if (state_dir) ::setenv("PLIMSOLL_STATE_DIR", state_dir->c_str(), 1);
+  rpc::keep_protobuf_quiet();
   auto link = guardian::become_guardian();
   if (!link) return complain(link.error());
   auto daemon = Daemon::start(std::move(*link), std::move(*config),

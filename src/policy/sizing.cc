@@ -22,8 +22,8 @@ constexpr double kFurtherBeyond = 0.5;
 constexpr double kMargin = 0.005;
 // Nothing is gained by counting more finely than this.
 constexpr double kLeast = 16.0 * 1024 * 1024;
-// No reservation goes further beyond the most ever seen: an error that is large as a share of a tiny
-// prediction says nothing of a large one.
+// No reservation is more than so many times the most ever seen: an error that is large as a share
+// of a tiny prediction says nothing of a large one.
 constexpr double kBeyondMostSeen = 2;
 // A single error known: as if another had been such a share of the prediction.
 constexpr double kFirstError = 0.1;
@@ -126,8 +126,7 @@ void Sizing::add_offers(Offers& offers, std::size_t model, double predicted) con
     const double difference = covering(differences, kCovered[c]) + beyond * difference_deviation;
     const std::size_t rule = model * 2 * kCovers + c;
     offers[rule] = std::clamp(predicted * factor * (1 + kMargin), kLeast, furthest);
-    offers[rule + kCovers] =
-        std::clamp((predicted + difference) * (1 + kMargin), kLeast, furthest);
+    offers[rule + kCovers] = std::clamp((predicted + difference) * (1 + kMargin), kLeast, furthest);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "rpc/governor_messages.h"
 #include "rpc/jobs_messages.h"
+#include "rpc/quiet.h"
 #include "rpc/runner_messages.h"
 
 namespace plimsoll::rpc {
@@ -46,6 +47,11 @@ void take_bytes(const std::uint8_t* data, std::size_t size) {
 
 }  // namespace
 }  // namespace plimsoll::rpc
+
+extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
+  plimsoll::rpc::keep_protobuf_quiet();
+  return 0;
+}
 
 // Any bytes as a request of a client's.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

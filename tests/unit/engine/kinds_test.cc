@@ -37,6 +37,7 @@ TEST(Kinds, NoMoreThanSoManyAreKnownThatNoJobIsOf) {
     scene.kinds.give_back(scene.take(i), scene.governor);
     // Used again and again: it is not the one that is forgotten.
     scene.kinds.give_back(scene.take(1), scene.governor);
+    // Now and then: it looks at every kind, and sanitized builds take minutes for each time.
     if (i % 64 == 0) scene.kinds.learnt(scene.kinds.at(held).key);
   }
   EXPECT_EQ(scene.kinds.size(), kIdleKindsMax + 1);

@@ -91,6 +91,7 @@ TEST_F(ChannelTest, KeepsPacketsApartAndInOrder) {
 
 TEST_F(ChannelTest, WithoutAPacketTellsWhetherTheOtherSideIsThere) {
   EXPECT_EQ(there_.receive().error().code, std::errc::resource_unavailable_try_again);
+  EXPECT_FALSE(there_.other_is_gone());
   ASSERT_TRUE(here_.send("last", {}));
   {
     const Channel gone = std::move(here_);

@@ -4,6 +4,8 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include "rpc/quiet.h"
+
 namespace plimsoll::rpc {
 namespace {
 
@@ -99,6 +101,18 @@ TEST(MessageOf, AStoryKeepsItsNumbers) {
   EXPECT_EQ(response.decisions(0).kind(), "held");
   EXPECT_EQ(response.decisions(0).numbers().at("used_bytes"), 7);
   EXPECT_TRUE(response.cut());
+}
+
+TEST(KeepProtobufQuiet, AMessageThatIsWrongIsRefusedAndNothingIsPrinted) {
+  const std::string wrong = "\x0a\x01\xff";  // a name that is not UTF-8
+  v1::JobSpec job;
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(job.ParseFromString(wrong));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("UTF-8"));
+  keep_protobuf_quiet();
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(job.ParseFromString(wrong));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 }  // namespace
