@@ -1,5 +1,27 @@
 include(${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)
 
+# libFuzzer is told which branches are taken in the folders of src/; in tests nobody asks.
+add_library(plimsoll_fuzzed INTERFACE)
+if(PLIMSOLL_FUZZ)
+  target_compile_options(plimsoll_fuzzed INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# What most sources include; g++ gains little by it, and warns falsely. The preset clang compiles each
+# source by itself, which shows what it forgot to include.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_library(plimsoll_standard_headers OBJECT ${CMAKE_SOURCE_DIR}/src/standard_headers.cc)
+  target_precompile_headers(plimsoll_standard_headers PRIVATE
+    <algorithm> <array> <chrono> <cmath> <cstdint> <deque> <filesystem> <functional> <map> <memory>
+    <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
+  target_link_libraries(plimsoll_standard_headers PRIVATE plimsoll_warnings plimsoll_fuzzed)
+endif()
+
+# Tests run these for thousands of seeds, and std::regex in jobs to the depth that a stack stands.
+set(PLIMSOLL_OPTIMISED_FOLDERS)
+if(PLIMSOLL_SANITIZE)
+  set(PLIMSOLL_OPTIMISED_FOLDERS base policy sim jobs)
+endif()
+
 # plimsoll_library(NAME SOURCES file... [USES folder...] [PRIVATE library...])
 # The static library of src/NAME. Its headers are included as "NAME/header.h" and found only by the
 # libraries that name it in USES, because each folder has an include root of its own.
@@ -24,8 +46,13 @@ function(plimsoll_library name)
   add_library(plimsoll_${name} STATIC ${LIB_SOURCES})
   target_include_directories(plimsoll_${name} PUBLIC ${root})
   target_link_libraries(plimsoll_${name}
-    PUBLIC ${LIB_USES} PRIVATE plimsoll_warnings ${LIB_PRIVATE})
+    PUBLIC ${LIB_USES} PRIVATE plimsoll_warnings plimsoll_fuzzed ${LIB_PRIVATE})
   plimsoll_unity(plimsoll_${name})
+  if(name IN_LIST PLIMSOLL_OPTIMISED_FOLDERS)
+    target_compile_options(plimsoll_${name} PRIVATE -O1)
+  elseif(TARGET plimsoll_standard_headers AND NOT name STREQUAL "rpc")  # whose flags are gRPC's
+    target_precompile_headers(plimsoll_${name} REUSE_FROM plimsoll_standard_headers)
+  endif()
 endfunction()
 
 # plimsoll_link_included(TARGET source...): links the folders whose headers these sources include.

@@ -24,5 +24,8 @@ function(plimsoll_proto name)
   add_library(plimsoll_proto_${name} STATIC ${generated})
   target_include_directories(plimsoll_proto_${name} SYSTEM PUBLIC ${out})
   target_compile_options(plimsoll_proto_${name} PRIVATE -w)
+  if(PLIMSOLL_SANITIZE)  # not our sources: not looked at, and compiled as fast as may be
+    target_compile_options(plimsoll_proto_${name} PRIVATE -fno-sanitize=all -O0 -g0)
+  endif()
   target_link_libraries(plimsoll_proto_${name} PUBLIC gRPC::grpc++ protobuf::libprotobuf)
 endfunction()

@@ -2,15 +2,15 @@
 # Nothing survives: plimsoll's own processes are killed at random moments, with trees of processes
 # under them, and no process and no group of theirs may be left.
 #
-# ROUNDS (15) rounds, taken in turns: the supervisor, the guardian, both at once, both of one that
-# has only just started.
+# ROUNDS (15) rounds with JOBS (20) jobs, taken in turns: the supervisor, the guardian, both at once,
+# both of one that has only just started.
 # SHORT_JOBS (1000), at least 300: whether each leaves a descriptor behind.
 # shellcheck disable=SC2016,SC2317 # dollars for the shells that are run; called by name
 set -u
 source "$(dirname "$0")/cases.bash"
 rounds=${ROUNDS:-15}
 short_jobs=${SHORT_JOBS:-1000}
-readonly jobs=20
+readonly jobs=${JOBS:-20}
 
 # What a job is: a shell with a daemon, a process that ignores what can be ignored, and a busy one
 # that makes children all the time.

@@ -1,0 +1,1 @@
+// Gives the precompiled header of the folders a target to belong to.
