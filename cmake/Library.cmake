@@ -6,10 +6,10 @@ if(PLIMSOLL_FUZZ)
   target_compile_options(plimsoll_fuzzed INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# What most sources include; g++ gains little by it, and warns falsely. The preset clang compiles each
-# source by itself, which shows what it forgot to include.
+# What most sources include; g++ gains little by it, and warns falsely. The preset clang compiles
+# each source by itself, which shows what it forgot to include.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  add_library(plimsoll_standard_headers OBJECT ${CMAKE_SOURCE_DIR}/src/standard_headers.cc)
+  add_library(plimsoll_standard_headers OBJECT ${CMAKE_CURRENT_LIST_DIR}/standard_headers.cc)
   target_precompile_headers(plimsoll_standard_headers PRIVATE
     <algorithm> <array> <chrono> <cmath> <cstdint> <deque> <filesystem> <functional> <map> <memory>
     <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
