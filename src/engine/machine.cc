@@ -263,6 +263,7 @@ void Machine::be_watched() {
   [[maybe_unused]] const auto told = guardian::send(link_.channel, guardian::StandWatch{});
   [[maybe_unused]] const auto before = guardian::lower_oom_score();
   [[maybe_unused]] const bool locked = guardian::lock_memory();
+  stock_.emplace();
   guardian::go_before_others();
   tree_->protect_supervisor();
   link_.pulse.watch();
@@ -285,6 +286,7 @@ void Machine::stop_guardian() {
 Result<void> Machine::run_once(Duration timeout) {
   auto ran = loop_.run_once(timeout);
   link_.pulse.beat();
+  if (stock_) stock_->fill(loop::now());
   if (!ran) return ran;
   if (guardian_gone_) return reap_after_guardian();
   return {};

@@ -14,6 +14,7 @@
 #include "cgroup/run_tree.h"
 #include "engine/oom_watch.h"
 #include "guardian/guardian.h"
+#include "guardian/heap_stock.h"
 #include "guardian/protocol.h"
 #include "loop/loop.h"
 #include "loop/worker.h"
@@ -135,6 +136,7 @@ class Machine {
 
   loop::Loop loop_;
   guardian::Link link_;
+  std::optional<guardian::HeapStock> stock_;  // while it is watched
   std::unique_ptr<loop::Worker> worker_;
   std::unique_ptr<loop::Worker> slow_worker_;  // once it was asked for
   loop::Watch guardian_watch_;

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "guardian/cleaner.h"
 #include "guardian/clock.h"
+#include "guardian/heap_stock.h"
 #include "guardian/protection.h"
 #include "guardian/protocol.h"
 #include "guardian/sentry.h"
@@ -162,6 +163,7 @@ class Guardian {
     sentry_.watch(cleaner_.tree());
     spawner_.children_have_oom_score(lower_oom_score());
     [[maybe_unused]] const bool locked = lock_memory();
+    HeapStock().fill(clock_now());
   }
 
   void stop() {

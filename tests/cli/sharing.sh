@@ -7,11 +7,11 @@ set -uo pipefail
 readonly mib=$((1 << 20))
 readonly line=$((400 * mib))
 
-# jobs COUNT MIB SECONDS: a job file whose jobs hold memory for a while.
+# jobs COUNT MIB SECONDS: a job file whose jobs hold memory for a while, and say when they do by a file.
 jobs() {
   local i
   for ((i = 0; i < $1; i++)); do
-    echo "exec $python -c 'import time; held = bytearray($2 << 20); time.sleep($3)'"
+    echo "exec $python -c 'import time; held = bytearray($2 << 20); open(\"held\", \"w\"); time.sleep($3)'"
   done
 }
 
@@ -42,6 +42,8 @@ print(value)' "${@:2}"
 
 line_is() { (($(status "$1" line_bytes) == $2)); }
 line_is_less() { (($(status "$1" line_bytes) < $2)); }
+# It is told to others twice a second.
+tells_that_it_uses() { (($(cut -d ' ' -f 1 "$PLIMSOLL_RUNTIME_DIR/ledger/$1") >= $2)); }
 runs_jobs() { (($(status "$1" jobs running) >= $2)); }
 
 # What the jobs of all runs hold now, page cache left out.
@@ -160,12 +162,15 @@ wait_beside_a_batch() {
   local run_first
   start first 1 220 100 || return
   first=$pid
-  becomes_true eval '(($(held_bytes) > 215 * mib))'
+  becomes_true test -e held || return
+  becomes_true tells_that_it_uses "$run_first" $((215 * mib)) || return
   # Nearly all that the daemon leases is in use.
   serve --line 260M
   "$plimsoll" run --join --memory-hint 200M -- touch ran 2>joined.err &
   joined=$!
-  becomes_true grep -q 'waits until other runs leave it 200 MiB' joined.err
+  becomes_true grep -q 'waits until other runs leave it 200 MiB' joined.err && return
+  kill -TERM "$first" "$daemon"
+  return 1
 }
 
 end_all() {

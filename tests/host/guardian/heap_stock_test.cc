@@ -1,0 +1,64 @@
+#include "guardian/heap_stock.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+namespace plimsoll::guardian {
+namespace {
+
+long page_faults() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt + usage.ru_majflt;
+}
+
+// As many small things as a decision makes, all held at once.
+void take(std::size_t bytes) {
+  constexpr std::size_t kEach = 200;
+  std::vector<std::string> things;
+  things.reserve(bytes / kEach);
+  for (std::size_t taken = 0; taken < bytes; taken += 2 * kEach) things.emplace_back(kEach, 'x');
+}
+
+TEST(HeapStock, WhatIsTakenFromItAsksTheKernelForNothing) {
+  HeapStock stock;
+  Instant now{};
+  stock.fill(now);
+  const void* const end = ::sbrk(0);
+  const long before = page_faults();
+  take(HeapStock::kBytes / 2);
+  EXPECT_LE(page_faults() - before, 2);  // of the code itself, when it runs for the first time
+  EXPECT_EQ(::sbrk(0), end);
+}
+
+TEST(HeapStock, IsFilledAgain) {
+  HeapStock stock;
+  Instant now{};
+  stock.fill(now);
+  const std::string held(HeapStock::kBytes - 1000, 'x');
+  now += std::chrono::milliseconds(999);
+  stock.fill(now);
+  now += std::chrono::milliseconds(1);
+  stock.fill(now);
+  const long before = page_faults();
+  take(HeapStock::kBytes / 2);
+  EXPECT_LE(page_faults() - before, 2);
+}
+
+TEST(HeapStock, ManyMegabytesThatWereUsedOnceAreGivenBack) {
+  HeapStock stock;
+  stock.fill(Instant{});
+  const auto* const before = static_cast<const char*>(::sbrk(0));
+  {
+    std::vector<std::string> things;
+    for (int i = 0; i < 1000; ++i) things.emplace_back(100'000, 'x');
+  }
+  EXPECT_LT(static_cast<const char*>(::sbrk(0)) - before, 8 << 20);
+}
+
+}  // namespace
+}  // namespace plimsoll::guardian
