@@ -19,7 +19,7 @@ endif()
 # Tests run these for thousands of seeds, and std::regex in jobs to the depth that a stack stands.
 set(PLIMSOLL_OPTIMISED_FOLDERS)
 if(PLIMSOLL_SANITIZE)
-  set(PLIMSOLL_OPTIMISED_FOLDERS base policy sim jobs)
+  set(PLIMSOLL_OPTIMISED_FOLDERS base policy sim engine jobs)
 endif()
 
 # plimsoll_library(NAME SOURCES file... [USES folder...] [PRIVATE library...])
