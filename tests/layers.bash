@@ -5,7 +5,7 @@
 # The usual layers are to take less than 30 minutes together, on two cores, from a clone on a bare
 # machine. What each takes now, its building included, is more; the lines printed say it:
 #
-#   packages  3    tidy  0.3    unit  10    tsan  2    host  1    cli  4    vm  15    fuzz  6
+#   packages  1    tidy  0.3    unit  10    tsan  2    host  1    cli  3    vm  9    fuzz  6
 #
 # What is compiled for tests alone goes several sources at once (cmake/Unity.cmake).
 
