@@ -50,14 +50,17 @@ becomes_true() {
   done
 }
 
-# gone PID: no process of this number lives; a zombie is dead. One that has left its group, and so is
-# no longer waited for, may still be on its last instructions.
+# gone PID: no thread of this process lives, so that nothing is held open any more; a zombie is dead,
+# but its other threads may live on for a moment. One that has left its group, and so is no longer
+# waited for, may still be on its last instructions.
 gone() {
-  local try state
+  local try
   for try in 1 2 3 4 5; do
-    state=$(grep -s '^State:' "/proc/$1/status")
-    [[ -n $state && $state != *[ZX]' ('* ]] || return 0
-    ((try == 5)) || sleep 0.1
+    ! grep -hs '^State:' "/proc/$1/task"/*/status | grep -qv '[ZX] (' || {
+      ((try == 5)) || sleep 0.1
+      continue
+    }
+    return 0
   done
   return 1
 }

@@ -134,10 +134,13 @@ END_OF_SCRIPT
 case_a_full_disk_for_outputs() {
   can_mount || skip 'mounts can not be changed here'
   mkdir results
-  printf '%s\n' 'echo fine' 'head -c 1000000 /dev/zero' >jobs.txt
+  cat >jobs.txt <<'END_OF_JOBS'
+{"id": "short", "shell": "echo fine"}
+{"shell": "head -c 1000000 /dev/zero", "needs": ["short"]}
+END_OF_JOBS
   cat >full <<'END_OF_SCRIPT'
 mount -t tmpfs -o size=64k none results || exit
-"$plimsoll" batch --progress none --results results/here -j 1 jobs.txt >out 2>err & batch=$!
+"$plimsoll" batch --progress none --results results/here -j 2 jobs.txt >out 2>err & batch=$!
 until grep -qs 'No space left' err; do sleep 0.05; done
 kill -TERM $batch
 wait $batch
