@@ -4,7 +4,8 @@
 # MACHINE_BOUND (1024): MiB for all jobs together. The peers run in a group with that as its limit;
 # `machine` instead bounds nobody: for a machine that is small itself. GNU parallel looks at the
 # machine's MemAvailable alone, so that its rules can work there only.
-# MACHINE_SHRINK (1): divides the CPU work, for emulated machines.
+# MACHINE_SHRINK (1): divides the CPU work, for emulated machines; more than 1 also has less text to
+# pack and a smaller source.
 # MACHINE_CORES: for Plimsoll, where others keep the machine busy: it leaves them their share of the
 # cores, which no peer does.
 # MACHINE_RULES: which, of plimsoll learnt memfree memsuspend and numbers.
@@ -21,9 +22,9 @@ machine_prepare() {
   [[ -x build/load ]] || cmake --build build --target load >&2 || return
   # In an emulated machine the tree is read-only.
   mkdir -p "$machine_inputs" 2>/dev/null || { machine_inputs=$work/inputs && mkdir "$machine_inputs"; } || return
-  [[ ! -s $machine_inputs/source.cc ]] || return 0
+  [[ ! -s $machine_inputs/small.cc ]] || return 0
   local size
-  for size in 4 6 8; do
+  for size in 1 4 6 8; do
     [[ -s $machine_inputs/$size.txt ]] || build/load text $size >"$machine_inputs/$size.txt"
   done
   cat >"$machine_inputs/source.cc" <<'CC'
@@ -48,21 +49,30 @@ int main() {
   return std::regex_match("a", std::regex("[a-z]+")) ? 0 : 1;
 }
 CC
+  cat >"$machine_inputs/small.cc" <<'CC'
+#include <map>
+#include <string>
+#include <vector>
+int main() {
+  std::map<int, std::vector<std::string>> to;
+  to[1].push_back(std::to_string(1));
+}
+CC
 }
 
 # Sixty lines "NAME COMMAND", in an order that is always the same and mixes the kinds.
 machine_jobs() {
-  local i load=$PWD/build/load cc="g++ -O2" ms=$((1000 / machine_shrink))
-  ((machine_shrink == 1)) || cc="g++ -O0"
+  local i load=$PWD/build/load cc="g++ -O2" source=source sizes=(4 6 8) ms=$((1000 / machine_shrink))
+  ((machine_shrink == 1)) || cc="g++ -O0" source=small sizes=(1)
   {
     for ((i = 0; i < 12; i++)); do echo "fast$i $load fast $((120 + 30 * i)) 2 $((ms / 5))"; done
     for ((i = 0; i < 10; i++)); do echo "slow$i $load slow $((150 + 35 * i)) 4 $((ms / 10))"; done
     for ((i = 0; i < 10; i++)); do echo "steps$i $load steps $((150 + 30 * i)) 4 $((ms / 10))"; done
     for ((i = 0; i < 8; i++)); do echo "saw$i $load saw $((200 + 40 * i)) 4 $((ms / 10))"; done
     for ((i = 0; i < 8; i++)); do echo "cpu$i $load cpu 2 1 $ms"; done
-    for ((i = 0; i < 6; i++)); do echo "cc$i $cc -c -o /dev/null $machine_inputs/source.cc"; done
+    for ((i = 0; i < 6; i++)); do echo "cc$i $cc -c -o /dev/null $machine_inputs/$source.cc"; done
     for ((i = 0; i < 6; i++)); do
-      echo "xz$i sh -c 'xz -9 -T1 -c \$0 >/dev/null' $machine_inputs/$((machine_shrink == 1 ? 4 + 2 * (i % 3) : 4)).txt"
+      echo "xz$i sh -c 'xz -9 -T1 -c \$0 >/dev/null' $machine_inputs/${sizes[i % ${#sizes[@]}]}.txt"
     done
   } | awk '{ printf "%d\t%s\n", (NR * 37) % 61, $0 }' | sort -n | cut -f 2
 }
