@@ -23,7 +23,12 @@ check() {
   (set -e && "$@")
   status=$?
   set -e
-  if ((status == 0)); then count 1 0; else count 0 1; fi
+  if ((status == 0)); then
+    count 1 0
+  else
+    echo "FAILED: exit $status of $*"
+    count 0 1
+  fi
 }
 
 # whole COMMAND...: prints at its end, at once, what the command prints, as others run beside it.

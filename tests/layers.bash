@@ -110,6 +110,12 @@ await_fewer() {
   while (($(jobs -rp | wc -l) >= $1)); do wait -n || true; done
 }
 
+# fuzzed TARGET: without libFuzzer's word on each discovery, so that what fails can be seen.
+fuzzed() {
+  run_fuzz "$1" "$fuzz_seconds" 2>&1 |
+    { grep -vE '^#[0-9]+[[:blank:]]+(REDUCE|NEW|RELOAD|pulse)|NEW_FUNC|# Uses: ' || true; }
+}
+
 # A target has one thread: as many at once as there are processors.
 layer_fuzz() {
   need test
@@ -118,7 +124,7 @@ layer_fuzz() {
   build debug "${names[@]/#/fuzz_}"
   for name in "${names[@]}"; do
     await_fewer "$(nproc)"
-    whole check run_fuzz "$name" "$fuzz_seconds" &
+    whole check fuzzed "$name" &
   done
   wait
 }

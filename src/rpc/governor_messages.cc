@@ -4,10 +4,11 @@
 #include <limits>
 #include <string>
 
+#include "rpc/priority_range.h"
+
 namespace plimsoll::rpc {
 namespace {
 
-constexpr int kPriorityMax = 1000;
 constexpr double kCoresMax = 100'000;
 constexpr std::int64_t kSecondsMax = std::int64_t{1} << 31;  // 68 years
 constexpr int kExitCodeMax = 255;
@@ -52,7 +53,7 @@ Result<engine::GuestSpec> spec_of(const v1::Enter& message) {
     return wrong("hints.cores", std::to_string(cores), "0 to 100000");
   }
   if (cores > 0) spec.cpu_hint = cores;
-  if (std::abs(message.priority()) > kPriorityMax) {
+  if (!is_priority(message.priority())) {
     return wrong("priority", std::to_string(message.priority()), "-1000 to 1000");
   }
   spec.priority = message.priority();

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "record/json.h"
+#include "rpc/priority_range.h"
 
 namespace plimsoll::rpc {
 namespace {
 
-constexpr int kJobPriorityMax = 1000;
 constexpr double kJobCoresMax = 100'000;
 constexpr std::size_t kJobTextMax = 256;
 constexpr std::int64_t kTimeoutSecondsMax = 10LL * 365 * 86'400;
@@ -80,7 +80,7 @@ Result<JobOrder> order_of(const v1::JobSpec& message) {
   spec.name = message.name();
   spec.job_class = message.class_();
   if (auto taken = take_limits(message, spec); !taken) return pass(std::move(taken));
-  if (std::abs(message.priority()) > kJobPriorityMax) {
+  if (!is_priority(message.priority())) {
     return bad("priority", std::to_string(message.priority()), "-1000 to 1000");
   }
   spec.priority = message.priority();

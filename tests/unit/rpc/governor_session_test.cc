@@ -127,6 +127,7 @@ TEST_F(GovernorSessionTest, MistakesAreRefusedAndTheStreamGoesOn) {
       {"", "code: 3 message: \"found no message that is known here"},
       {"enter { }", "code: 3 message: \"found an id of 0 bytes, expected 1 to 256\""},
       {"enter { id: \"a\" priority: 1001 }", "id: \"a\" code: 3 message: \"priority: found 1001"},
+      {"enter { id: \"a\" priority: -2147483648 }", "priority: found -2147483648"},
       {"enter { id: \"a\" hints { cores: nan } }", "code: 3 message: \"hints.cores: found nan"},
       {"enter { id: \"a\" hints { cores: -1 } }", "code: 3 message: \"hints.cores: found -1"},
       {"enter { id: \"a\" place { } }", "code: 3 message: \"place: found neither"},

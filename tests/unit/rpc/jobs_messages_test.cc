@@ -61,6 +61,7 @@ TEST(OrderOf, RefusesWhatMakesNoSense) {
       {"argv: 'a' env { key: 'A=B' value: '' }", "job.env: found \"A=B\""},
       {"argv: 'a' env { key: '' value: '' }", "job.env: found \"\""},
       {"argv: 'a' priority: 1001", "job.priority: found 1001"},
+      {"argv: 'a' priority: -2147483648", "job.priority: found -2147483648"},
       {"argv: 'a' cpus_max: -1", "job.cpus_max: found -1"},
       {"argv: 'a' cpus_max: inf", "job.cpus_max: found inf"},
       {"argv: 'a' cpu_hint_cores: nan", "job.cpu_hint_cores: found nan"},
