@@ -3,9 +3,10 @@
 # shellcheck shell=bash disable=SC2317 # called by name
 
 # The usual layers are to take less than 30 minutes together, on two cores, from a clone on a bare
-# machine. What each takes now, its building included, is more; the lines printed say it:
+# machine. What each took on one that nothing else disturbed, its building included, after the demo;
+# without the demo before it, unit takes some minutes more:
 #
-#   packages  1    tidy  0.3    unit  10    tsan  2    host  1    cli  3    vm  9    fuzz  6
+#   tidy  0.3    unit  7.1    tsan  1.3    host  0.8    cli  2.6    vm  7.2    fuzz  6.1
 #
 # What is compiled for tests alone goes several sources at once (cmake/Unity.cmake).
 

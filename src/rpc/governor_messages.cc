@@ -54,7 +54,7 @@ Result<engine::GuestSpec> spec_of(const v1::Enter& message) {
   }
   if (cores > 0) spec.cpu_hint = cores;
   if (!is_priority(message.priority())) {
-    return wrong("priority", std::to_string(message.priority()), "-1000 to 1000");
+    return wrong("priority", std::to_string(message.priority()), kPriorityRange);
   }
   spec.priority = message.priority();
   spec.restartable = message.restartable();

@@ -81,7 +81,7 @@ Result<JobOrder> order_of(const v1::JobSpec& message) {
   spec.job_class = message.class_();
   if (auto taken = take_limits(message, spec); !taken) return pass(std::move(taken));
   if (!is_priority(message.priority())) {
-    return bad("priority", std::to_string(message.priority()), "-1000 to 1000");
+    return bad("priority", std::to_string(message.priority()), kPriorityRange);
   }
   spec.priority = message.priority();
   spec.restartable = message.restartable();

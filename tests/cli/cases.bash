@@ -56,11 +56,8 @@ becomes_true() {
 gone() {
   local try
   for try in 1 2 3 4 5; do
-    ! grep -hs '^State:' "/proc/$1/task"/*/status | grep -qv '[ZX] (' || {
-      ((try == 5)) || sleep 0.1
-      continue
-    }
-    return 0
+    grep -hs '^State:' "/proc/$1/task"/*/status | grep -qv '[ZX] (' || return 0
+    ((try == 5)) || sleep 0.1
   done
   return 1
 }
