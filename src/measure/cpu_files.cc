@@ -41,10 +41,12 @@ CpuFiles::CpuFiles(const cgroup::Group& group) : ticks_per_second_(::sysconf(_SC
   }
 }
 
-void CpuFiles::read(Level level, CpuUsage& cpu, std::string& buffer) {
+void CpuFiles::read_usage(CpuUsage& cpu, std::string& buffer) {
   if (const auto text = stat_v2_.read(buffer)) update(cpu, parse_cpu_stat_v2(*text));
   if (const auto text = acct_usage_.read(buffer)) update(cpu.usage, parse_cpuacct_usage(*text));
-  if (level == Level::cheap) return;
+}
+
+void CpuFiles::read_rest(CpuUsage& cpu, std::string& buffer) {
   if (const auto text = acct_stat_.read(buffer)) {
     update(cpu, parse_cpuacct_stat(*text, ticks_per_second_));
   }

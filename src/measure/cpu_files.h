@@ -15,8 +15,10 @@ class CpuFiles {
  public:
   explicit CpuFiles(const cgroup::Group& group);
 
-  // Brings the fields that this level reads up to date; what can't be read stays as it is.
-  void read(Level level, CpuUsage& cpu, std::string& buffer);
+  // Brings CPU time up to date; what can't be read stays as it is.
+  void read_usage(CpuUsage& cpu, std::string& buffer);
+  // And what else a full look has: throttling; on v1 also user and system time.
+  void read_rest(CpuUsage& cpu, std::string& buffer);
   [[nodiscard]] bool gone() const;
   void note(Unavailable& unavailable) const;
 

@@ -33,22 +33,43 @@ GroupFiles::GroupFiles(const cgroup::Group& group, GroupAge age)
     io_pressure_ = PressureFile(KernelFile(*v2, "io.pressure", "io.pressure"));
   }
   if (age == GroupAge::reused) {
-    read_counters(Level::full);
+    read_leading(Instant{});
+    read_rest(Level::full);
     base_ = std::make_unique<const Sample>(raw_);
   }
 }
 
-void GroupFiles::read_counters(Level level) {
-  cpu_.read(level, raw_.cpu, buffer_);
-  memory_.read(level, raw_.memory, buffer_);
+// What does not change while the group is at rest, and tells that it is not.
+void GroupFiles::read_leading(Instant now) {
+  const auto usage = raw_.cpu.usage;
+  const auto current = raw_.memory.current;
+  cpu_.read_usage(raw_.cpu, buffer_);
+  memory_.read_current(raw_.memory, buffer_);
+  const bool rests = usage && current && raw_.cpu.usage == usage && raw_.memory.current == current;
+  if (!rests) changed_ = now;
+}
+
+bool GroupFiles::is_known(Instant now) const {
+  return whole_ && *whole_ - changed_ >= kStatLag && now - *whole_ < kRestMax;
+}
+
+void GroupFiles::read_rest(Level level) {
+  memory_.read_rest(level, raw_.memory, buffer_);
   pids_.read(level, raw_.pids, buffer_);
   if (level == Level::cheap) return;
+  cpu_.read_rest(raw_.cpu, buffer_);
   io_.read(raw_.io, buffer_);
   if (const auto text = frozen_.read(buffer_)) raw_.frozen = parse_frozen_time(*text);
 }
 
 void GroupFiles::read(Level level, Instant now) {
-  read_counters(level);
+  read_leading(now);
+  if (level == Level::cheap) {
+    read_rest(Level::cheap);
+  } else if (!is_known(now)) {
+    read_rest(Level::full);
+    whole_ = now;
+  }
   raw_.cpu.pressure = cpu_pressure_.read(now, buffer_);
   raw_.memory.pressure = memory_pressure_.read(now, buffer_);
   raw_.io.pressure = io_pressure_.read(now, buffer_);
@@ -57,7 +78,8 @@ void GroupFiles::read(Level level, Instant now) {
 void GroupFiles::read_stat() { memory_.read_stat(raw_.memory, buffer_); }
 
 void GroupFiles::read_last(Instant now) {
-  read_counters(Level::full);
+  read_leading(now);
+  read_rest(Level::full);
   raw_.cpu.pressure = cpu_pressure_.read_last(now, buffer_);
   raw_.memory.pressure = memory_pressure_.read_last(now, buffer_);
   raw_.io.pressure = io_pressure_.read_last(now, buffer_);

@@ -20,8 +20,18 @@ namespace plimsoll::measure {
 // always new.
 enum class GroupAge : std::uint8_t { fresh, reused };
 
+// By so much may memory.stat be behind: the kernel adds up small changes every two seconds.
+inline constexpr Duration kStatLag = std::chrono::seconds(2);
+// How long a group at rest is not read whole.
+inline constexpr Duration kRestMax = std::chrono::seconds(10);
+
 // All counter files of one group, open for as long as this lives: up to 18 descriptors. What is
 // read from where on v2, hybrid and v1 hosts: docs/cgroups.md.
+//
+// A group is at rest when neither its CPU time nor its memory has changed since the look before:
+// nothing in it has run. A full look then reads these two and the pressure files only, once
+// memory.stat has been read so late that it does not lag; what changes without the group, as when
+// its dirty pages are written back, is seen kRestMax later at most.
 //
 // Nothing here fails: what can't be had is noted with its reason, and of a group that was removed
 // the last reading stands.
@@ -31,8 +41,8 @@ class GroupFiles {
   // memory.max_usage_in_bytes. Costs about 5 us a file.
   GroupFiles(const cgroup::Group& group, GroupAge age);
 
-  // Reads the files of the level. Pressure is read again only kPressureIntervalMin after the last
-  // time.
+  // Reads the files of the level, fewer of a group at rest. Pressure is read again only
+  // kPressureIntervalMin after the last time.
   void read(Level level, Instant now);
 
   // Reads memory.stat too, after a cheap read that makes it matter.
@@ -54,7 +64,9 @@ class GroupFiles {
   void note(Unavailable& unavailable) const;
 
  private:
-  void read_counters(Level level);
+  void read_leading(Instant now);
+  void read_rest(Level level);
+  [[nodiscard]] bool is_known(Instant now) const;
 
   CpuFiles cpu_;
   MemoryFiles memory_;
@@ -66,6 +78,8 @@ class GroupFiles {
   PressureFile io_pressure_;
   bool has_v2_;
   Sample raw_;                          // as the kernel tells it
+  Instant changed_{};                   // the last look that found the group not at rest
+  std::optional<Instant> whole_;        // the last full look
   std::unique_ptr<const Sample> base_;  // of a reused group; null: zero
   std::string buffer_;
 };

@@ -4,6 +4,13 @@
 #include "measure/parse_single.h"
 
 namespace plimsoll::measure {
+namespace {
+
+void read_bytes(KernelFile& file, std::optional<Bytes>& field, std::string& buffer) {
+  if (const auto text = file.read(buffer)) field = parse_bytes(*text);
+}
+
+}  // namespace
 
 using cgroup::Controller;
 using cgroup::Directory;
@@ -44,11 +51,16 @@ void MemoryFiles::open_v1(const Directory& directory) {
 }
 
 void MemoryFiles::read(Level level, MemoryUsage& memory, std::string& buffer) {
-  const auto update = [&](KernelFile& file, std::optional<Bytes>& field) {
-    if (const auto text = file.read(buffer)) field = parse_bytes(*text);
-  };
-  update(current_, memory.current);
-  update(peak_, memory.peak);
+  read_current(memory, buffer);
+  read_rest(level, memory, buffer);
+}
+
+void MemoryFiles::read_current(MemoryUsage& memory, std::string& buffer) {
+  read_bytes(current_, memory.current, buffer);
+}
+
+void MemoryFiles::read_rest(Level level, MemoryUsage& memory, std::string& buffer) {
+  read_bytes(peak_, memory.peak, buffer);
   if (const auto text = events_.read(buffer)) {
     if (version_ == Version::v2) memory.events = parse_memory_events(*text);
     if (version_ == Version::v1) memory.events.oom_kill = parse_oom_control(*text).oom_kill;
@@ -57,8 +69,8 @@ void MemoryFiles::read(Level level, MemoryUsage& memory, std::string& buffer) {
   if (level == Level::cheap) return;
 
   read_stat(memory, buffer);
-  update(swap_current_, memory.swap_current);
-  update(swap_peak_, memory.swap_peak);
+  read_bytes(swap_current_, memory.swap_current, buffer);
+  read_bytes(swap_peak_, memory.swap_peak, buffer);
   if (const auto text = max_.read(buffer)) {
     memory.max = version_ == Version::v2 ? parse_bytes(*text) : parse_limit_v1(*text);
   }

@@ -15,6 +15,9 @@ class MemoryFiles {
 
   // Brings the fields that this level reads up to date; what can't be read stays as it is.
   void read(Level level, MemoryUsage& memory, std::string& buffer);
+  // The same in two steps: `current`, and all else.
+  void read_current(MemoryUsage& memory, std::string& buffer);
+  void read_rest(Level level, MemoryUsage& memory, std::string& buffer);
   // memory.stat alone, and what rests on it.
   void read_stat(MemoryUsage& memory, std::string& buffer);
   [[nodiscard]] bool gone() const { return current_.gone(); }

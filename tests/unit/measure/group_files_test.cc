@@ -93,6 +93,45 @@ TEST(GroupFiles, ACheapReadTellsOnlyWhatItRead) {
   EXPECT_EQ(files.latest(Level::full).memory.used, 5_MiB) << "kept for the last look";
 }
 
+TEST(GroupFiles, OfAGroupAtRestTheRestIsReadSeldom) {
+  const FakeDirectory v2(Version::v2);
+  fill_v2(v2);
+  const auto group = group_of(v2.part(kAll));
+  GroupFiles files(group, GroupAge::fresh);
+  const auto anon_at = [&](Duration at) {
+    files.read(Level::full, Instant(at));
+    return files.latest(Level::full).memory.stat.anon;
+  };
+  anon_at(1s);
+  v2.write("memory.stat", "anon 1\n");
+  EXPECT_EQ(anon_at(2s), Bytes{1}) << "memory.stat may still be behind";
+  EXPECT_EQ(anon_at(3s), Bytes{1});
+  v2.write("memory.stat", "anon 2\n");
+  v2.write("cpu.pressure", "some total=800\n");
+  EXPECT_EQ(anon_at(4s), Bytes{1}) << "known";
+  EXPECT_EQ(files.latest(Level::full).cpu.pressure->some->total, 800us) << "who waits uses no time";
+  EXPECT_EQ(anon_at(12s), Bytes{1});
+  EXPECT_EQ(anon_at(13s), Bytes{2}) << "10 s after it was read whole";
+
+  v2.write("memory.stat", "anon 3\n");
+  v2.write("memory.current", "8388609\n");
+  EXPECT_EQ(anon_at(14s), Bytes{3}) << "its memory has changed";
+  v2.write("memory.stat", "anon 4\n");
+  v2.write("cpu.stat", "usage_usec 901\n");
+  EXPECT_EQ(anon_at(15s), Bytes{4}) << "something has run";
+}
+
+TEST(GroupFiles, TheLastLookReadsAllOfAGroupAtRest) {
+  const FakeDirectory v2(Version::v2);
+  fill_v2(v2);
+  const auto group = group_of(v2.part(kAll));
+  GroupFiles files(group, GroupAge::fresh);
+  for (const auto at : {1s, 2s, 3s, 4s}) files.read(Level::full, Instant(at));
+  v2.write("memory.stat", "anon 1\n");
+  files.read_last(Instant(5s));
+  EXPECT_EQ(files.latest(Level::full).memory.stat.anon, Bytes{1});
+}
+
 TEST(GroupFiles, PressureIsNotReadOftenerThanTheKernelBears) {
   const FakeDirectory v2(Version::v2);
   fill_v2(v2);
