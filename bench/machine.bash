@@ -8,11 +8,13 @@
 # pack and a smaller source.
 # MACHINE_CORES: for Plimsoll, where others keep the machine busy: it leaves them their share of the
 # cores, which no peer does.
+# MACHINE_SECONDS (3600): a peer that takes longer is ended; what it has not done counts as lost.
 # MACHINE_RULES: which, of plimsoll learnt memfree memsuspend and numbers.
 # shellcheck shell=bash disable=SC2154 # variables of bench/run
 
 machine_bound=${MACHINE_BOUND:-1024}
 machine_shrink=${MACHINE_SHRINK:-1}
+machine_seconds=${MACHINE_SECONDS:-3600}
 machine_rules=${MACHINE_RULES:-plimsoll learnt memfree memsuspend 2 3 4 6 8}
 machine_group=plimsoll-bench-$$
 machine_inputs=$PWD/build/bench-machine
@@ -20,9 +22,11 @@ machine_inputs=$PWD/build/bench-machine
 # What a C++ compiler has to do, and what xz packs.
 machine_prepare() {
   [[ -x build/load ]] || cmake --build build --target load >&2 || return
-  # In an emulated machine the tree is read-only.
-  mkdir -p "$machine_inputs" 2>/dev/null || { machine_inputs=$work/inputs && mkdir "$machine_inputs"; } || return
+  # The last of them that is made below.
   [[ ! -s $machine_inputs/small.cc ]] || return 0
+  # In an emulated machine the tree is read-only.
+  mkdir -p "$machine_inputs" 2>/dev/null && [[ -w $machine_inputs ]] ||
+    { machine_inputs=$work/inputs && mkdir "$machine_inputs"; } || return
   local size
   for size in 1 4 6 8; do
     [[ -s $machine_inputs/$size.txt ]] || build/load text $size >"$machine_inputs/$size.txt"
@@ -119,7 +123,15 @@ machine_plimsoll() {
 }
 
 # Under a witness, that tells what each job has cost and whether it came to its end.
-machine_parallel() { machine_bounded parallel --will-cite "$@" <"$work/witnessed" >/dev/null 2>&1; }
+machine_parallel() {
+  machine_bounded parallel --will-cite "$@" <"$work/witnessed" >/dev/null 2>&1 &
+  local peer=$! status=0 end=$((SECONDS + machine_seconds))
+  while ((SECONDS < end)) && kill -0 "$peer" 2>/dev/null; do sleep 0.1; done
+  # The second makes it kill what it runs.
+  kill -TERM "$peer" 2>/dev/null && sleep 1 && kill -TERM "$peer" 2>/dev/null
+  wait "$peer" || status=$?
+  return $status
+}
 
 # A number of the run's summary, the last line of the report; 0 if it is not there.
 machine_reported() {
