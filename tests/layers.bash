@@ -11,7 +11,7 @@
 # What is compiled for tests alone goes several sources at once (cmake/Unity.cmake).
 
 readonly usual_layers=(tidy unit tsan host cli vm fuzz)
-readonly all_layers=("${usual_layers[@]}" release clang clang-tidy)
+readonly all_layers=("${usual_layers[@]}" buildbarn release clang clang-tidy)
 fuzz_seconds=30
 thorough='' # `all`
 
@@ -128,6 +128,14 @@ layer_fuzz() {
     whole check fuzzed "$name" &
   done
   wait
+}
+
+# Buildbarn's programs are some 180 MB of Go packages: they take minutes to compile.
+layer_buildbarn() {
+  need test
+  build release all test_programs
+  export PLIMSOLL=$PWD/build/plimsoll
+  in_group buildbarn counted tests/buildbarn/farm.sh
 }
 
 layer_clang() {
