@@ -20,6 +20,7 @@ import (
 	"encoding/json"
 	"flag"
 	"log"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,34 +163,38 @@ func (f *farm) execute(ctx context.Context, request *remoteexecution.ExecuteRequ
 	}
 }
 
-func main() {
-	log.SetFlags(0)
-	if len(os.Args) < 3 {
-		log.Fatal("usage: client STORE SCHEDULER [OPTION...] -- ARGUMENT...")
-	}
-	var inputs, outputs, variables words
+// options are what the command line says of the action.
+type options struct {
+	inputs, outputs, variables words
+	arguments                  []string
+	download, salt             string
+	timeout                    time.Duration
+	noCache                    bool
+	retries                    int
+}
+
+func parse(line []string) *options {
+	o := &options{}
 	flags := flag.NewFlagSet("client", flag.ExitOnError)
-	flags.Var(&inputs, "input", "")
-	flags.Var(&outputs, "output", "")
-	flags.Var(&variables, "env", "")
-	download := flags.String("download", ".", "")
-	timeout := flags.Duration("timeout", 0, "")
-	salt := flags.String("salt", "", "")
-	noCache := flags.Bool("no-cache", false, "")
-	retries := flags.Int("retries", 0, "")
-	flags.Parse(os.Args[3:])
+	flags.Var(&o.inputs, "input", "")
+	flags.Var(&o.outputs, "output", "")
+	flags.Var(&o.variables, "env", "")
+	flags.StringVar(&o.download, "download", ".", "")
+	flags.DurationVar(&o.timeout, "timeout", 0, "")
+	flags.StringVar(&o.salt, "salt", "", "")
+	flags.BoolVar(&o.noCache, "no-cache", false, "")
+	flags.IntVar(&o.retries, "retries", 0, "")
+	flags.Parse(line)
+	o.arguments = flags.Args()
+	slices.Sort(o.outputs)
+	slices.Sort(o.variables)
+	return o
+}
 
-	ctx := context.Background()
-	store := connect(os.Args[1])
-	f := &farm{
-		blobs:     remoteexecution.NewContentAddressableStorageClient(store),
-		results:   remoteexecution.NewActionCacheClient(store),
-		execution: remoteexecution.NewExecutionClient(connect(os.Args[2])),
-	}
-
-	var all upload
+// root is the action's directory.
+func (o *options) root(all *upload) *remoteexecution.Directory {
 	root := &remoteexecution.Directory{}
-	for _, path := range inputs {
+	for _, path := range o.inputs {
 		info := must(os.Stat(path))
 		root.Files = append(root.Files, &remoteexecution.FileNode{
 			Name:         filepath.Base(path),
@@ -198,63 +203,93 @@ func main() {
 		})
 	}
 	slices.SortFunc(root.Files, func(a, b *remoteexecution.FileNode) int { return strings.Compare(a.Name, b.Name) })
-	slices.Sort(outputs)
-	slices.Sort(variables)
-	command := &remoteexecution.Command{Arguments: flags.Args(), OutputPaths: outputs}
-	for _, variable := range variables {
+	return root
+}
+
+// request is that for the action, and all that the store needs for it.
+func (o *options) request(all *upload) *remoteexecution.ExecuteRequest {
+	command := &remoteexecution.Command{Arguments: o.arguments, OutputPaths: o.outputs}
+	for _, variable := range o.variables {
 		name, value, _ := strings.Cut(variable, "=")
 		command.EnvironmentVariables = append(command.EnvironmentVariables,
 			&remoteexecution.Command_EnvironmentVariable{Name: name, Value: value})
 	}
 	action := &remoteexecution.Action{
 		CommandDigest:   all.message(command),
-		InputRootDigest: all.message(root),
-		DoNotCache:      *noCache,
-		Salt:            []byte(*salt),
+		InputRootDigest: all.message(o.root(all)),
+		DoNotCache:      o.noCache,
+		Salt:            []byte(o.salt),
 		Platform:        &remoteexecution.Platform{},
 	}
-	if *timeout > 0 {
-		action.Timeout = durationpb.New(*timeout)
+	if o.timeout > 0 {
+		action.Timeout = durationpb.New(o.timeout)
 	}
-	request := &remoteexecution.ExecuteRequest{ActionDigest: all.message(action), SkipCacheLookup: *noCache}
-	f.send(ctx, all)
+	return &remoteexecution.ExecuteRequest{ActionDigest: all.message(action), SkipCacheLookup: o.noCache}
+}
 
-	result := told{}
-	var response *remoteexecution.ExecuteResponse
-	if !*noCache {
+// run has the action executed, again if it was told to try again; and counts.
+func (o *options) run(ctx context.Context, f *farm, request *remoteexecution.ExecuteRequest) (response *remoteexecution.ExecuteResponse, attempts int) {
+	if !o.noCache {
 		response = f.cached(ctx, request)
 	}
-	for response == nil || codes.Code(response.Status.GetCode()) == codes.Unavailable && result.Attempts <= *retries {
-		if result.Attempts++; result.Attempts > 1 {
+	for response == nil || codes.Code(response.Status.GetCode()) == codes.Unavailable && attempts <= o.retries {
+		if attempts++; attempts > 1 {
 			time.Sleep(time.Second)
 		}
 		response = f.execute(ctx, request)
 	}
-	result.Code = codes.Code(response.Status.GetCode()).String()
-	result.Message = response.Status.GetMessage()
-	result.Cached = response.CachedResult
-	for name := range response.ServerLogs {
-		result.ServerLogs = append(result.ServerLogs, name)
+	return response, attempts
+}
+
+// tell downloads what the action has made and sums up what became of it.
+func (o *options) tell(ctx context.Context, f *farm, response *remoteexecution.ExecuteResponse) *told {
+	t := &told{
+		Code:       codes.Code(response.Status.GetCode()).String(),
+		Message:    response.Status.GetMessage(),
+		Cached:     response.CachedResult,
+		ServerLogs: slices.Sorted(maps.Keys(response.ServerLogs)),
 	}
-	slices.Sort(result.ServerLogs)
-	if ended := response.Result; ended != nil {
-		result.ExitCode = ended.ExitCode
-		result.Stdout = f.inlined(ctx, ended.StdoutRaw, ended.StdoutDigest)
-		result.Stderr = f.inlined(ctx, ended.StderrRaw, ended.StderrDigest)
-		for _, data := range ended.GetExecutionMetadata().GetAuxiliaryMetadata() {
-			result.Usage = append(result.Usage, strings.TrimPrefix(data.TypeUrl, "type.googleapis.com/"))
-		}
-		for _, file := range ended.OutputFiles {
-			mode := os.FileMode(0o644)
-			if file.IsExecutable {
-				mode = 0o755
-			}
-			path := filepath.Join(*download, file.Path)
-			if err := os.WriteFile(path, f.fetch(ctx, file.Digest), mode); err != nil {
-				log.Fatal("client: ", err)
-			}
-			result.Outputs = append(result.Outputs, file.Path)
-		}
+	result := response.Result
+	if result == nil {
+		return t
 	}
+	t.ExitCode = result.ExitCode
+	t.Stdout = f.inlined(ctx, result.StdoutRaw, result.StdoutDigest)
+	t.Stderr = f.inlined(ctx, result.StderrRaw, result.StderrDigest)
+	for _, data := range result.GetExecutionMetadata().GetAuxiliaryMetadata() {
+		t.Usage = append(t.Usage, strings.TrimPrefix(data.TypeUrl, "type.googleapis.com/"))
+	}
+	for _, file := range result.OutputFiles {
+		mode := os.FileMode(0o644)
+		if file.IsExecutable {
+			mode = 0o755
+		}
+		if err := os.WriteFile(filepath.Join(o.download, file.Path), f.fetch(ctx, file.Digest), mode); err != nil {
+			log.Fatal("client: ", err)
+		}
+		t.Outputs = append(t.Outputs, file.Path)
+	}
+	return t
+}
+
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) < 3 {
+		log.Fatal("usage: client STORE SCHEDULER [OPTION...] -- ARGUMENT...")
+	}
+	o := parse(os.Args[3:])
+	ctx := context.Background()
+	store := connect(os.Args[1])
+	f := &farm{
+		blobs:     remoteexecution.NewContentAddressableStorageClient(store),
+		results:   remoteexecution.NewActionCacheClient(store),
+		execution: remoteexecution.NewExecutionClient(connect(os.Args[2])),
+	}
+	var all upload
+	request := o.request(&all)
+	f.send(ctx, all)
+	response, attempts := o.run(ctx, f, request)
+	result := o.tell(ctx, f, response)
+	result.Attempts = attempts
 	json.NewEncoder(os.Stdout).Encode(result)
 }
