@@ -107,14 +107,6 @@ machine_kills() {
   awk '$1 == "oom_kill" { print $2 }' "$file"
 }
 
-# bounded COMMAND...: in the group of the peers.
-machine_bounded() {
-  (
-    [[ -z $machine_memory ]] || echo $BASHPID >"$machine_memory/cgroup.procs"
-    exec "$@"
-  )
-}
-
 # The commands as they are: what it accounts for, it reports.
 machine_plimsoll() {
   local line=(${MACHINE_CORES:+--cores "$MACHINE_CORES"})
@@ -124,12 +116,19 @@ machine_plimsoll() {
 
 # Under a witness, that tells what each job has cost and whether it came to its end.
 machine_parallel() {
-  machine_bounded parallel --will-cite "$@" <"$work/witnessed" >/dev/null 2>&1 &
+  # A session of its own, by which those are found that are left stopped when it is ended.
+  {
+    [[ -z $machine_memory ]] || echo $BASHPID >"$machine_memory/cgroup.procs"
+    exec setsid parallel --will-cite "$@"
+  } <"$work/witnessed" >/dev/null 2>&1 &
   local peer=$! status=0 end=$((SECONDS + machine_seconds))
   while ((SECONDS < end)) && kill -0 "$peer" 2>/dev/null; do sleep 0.1; done
-  # The second makes it kill what it runs.
-  kill -TERM "$peer" 2>/dev/null && sleep 1 && kill -TERM "$peer" 2>/dev/null
+  kill -TERM "$peer" 2>/dev/null
   wait "$peer" || status=$?
+  while ps -o stat= -s "$peer" | grep -qv Z; do
+    pkill -KILL -s "$peer"
+    sleep 0.1
+  done
   return $status
 }
 
