@@ -34,34 +34,38 @@ struct Busy {
   std::optional<cgroup::Leaf> leaf;
 };
 
-// Time in steps of what a pressure file asks for, so that none is answered from the last reading.
+// Time in steps of what a pressure file asks for, so that none is answered from the last reading;
+// or of what a group at rest asks for, so that it is read whole.
 struct Clock {
+  Duration step = kPressureIntervalMin;
   Instant now{};
-  Instant next() { return now += kPressureIntervalMin; }
+  Instant next() { return now += step; }
 };
 
-void look(benchmark::State& state, Level level) {
+void look(benchmark::State& state, Level level, Duration step) {
   const Busy busy;
   GroupFiles files(*busy.leaf, GroupAge::fresh);
-  Clock clock;
+  Clock clock{step};
   for (auto _ : state) {
     files.read(level, clock.next());
     benchmark::DoNotOptimize(files.latest(level));
   }
 }
-BENCHMARK_CAPTURE(look, cheap, Level::cheap);
-BENCHMARK_CAPTURE(look, full, Level::full);
+BENCHMARK_CAPTURE(look, cheap, Level::cheap, kPressureIntervalMin);
+BENCHMARK_CAPTURE(look, full, Level::full, kRestMax);
+BENCHMARK_CAPTURE(look, at_rest, Level::full, kPressureIntervalMin);
 
 // As the record does it: kept in the bounded series too, memory.stat when it matters.
-void sample(benchmark::State& state, Level level) {
+void sample(benchmark::State& state, Level level, Duration step) {
   const Busy busy;
   Network network("not counted here");
-  Clock clock;
+  Clock clock{step};
   JobSampler sampler(*busy.leaf, clock.now, network);
   for (auto _ : state) benchmark::DoNotOptimize(sampler.sample(clock.next(), WallTime(), level));
 }
-BENCHMARK_CAPTURE(sample, cheap, Level::cheap);
-BENCHMARK_CAPTURE(sample, full, Level::full);
+BENCHMARK_CAPTURE(sample, cheap, Level::cheap, kPressureIntervalMin);
+BENCHMARK_CAPTURE(sample, full, Level::full, kRestMax);
+BENCHMARK_CAPTURE(sample, at_rest, Level::full, kPressureIntervalMin);
 
 // All that a command of a millisecond pays.
 void open_finish_close(benchmark::State& state) {
