@@ -9,17 +9,11 @@ source "$here/../cli/cases.bash"
 farm=$(dirname "$plimsoll")/tests/buildbarn
 programs=$(dirname "$plimsoll")/tests/programs
 
-# none REASON: nothing here can be tried.
-none() {
-  echo "skipped: $*"
-  echo '0 passed, 0 failed, 1 skipped'
-  exit
-}
-type -P go >/dev/null || none 'no Go for bb_worker and bb_scheduler'
+type -P go >/dev/null || skip_all 'no Go for bb_worker and bb_scheduler'
 # What can't be had is their modules; one that does not compile is a failure.
 mkdir -p "$farm"
 (cd "$here" && go list -deps tool ./store ./client) >/dev/null 2>"$farm/log" ||
-  none "Buildbarn's modules can't be had: $(tail -n 1 "$farm/log")"
+  skip_all "Buildbarn's modules can't be had: $(tail -n 1 "$farm/log")"
 "$here/build" "$farm" || { echo 'FAILED: the farm does not build' && echo '0 passed, 1 failed' && exit 1; }
 
 # start NAME COMMAND...: one process of the farm; its log is NAME.log.
@@ -160,11 +154,12 @@ case_tells_failures_as_they_are() {
   told absent.json 'r["code"] == "InvalidArgument"' '"no-such-program" in r["message"]'
 }
 
-# What the action has started writes nowhere any more when the client has its answer.
+# The worker answers without waiting for the runner; soon after, nothing of the action is left to write.
 case_a_time_out_leaves_nothing() {
   stand || return
   act late -timeout 1s -- sh -c 'setsid sh -c "while sleep 0.05; do echo x >>$0; done" "$0" & sleep 1000' "$PWD/written"
   told late.json 'r["code"] == "DeadlineExceeded"'
+  [[ -s written ]] || wrong 'it never wrote'
   becomes_true eval '[[ $(groups_left) != *job-* ]]'
   local size
   size=$(stat -c %s written)

@@ -7,17 +7,11 @@ source "$(dirname "$(realpath "$0")")/cases.bash"
 peers=$(dirname "$(realpath "$0")")/../peers
 grpcurl=$(dirname "$plimsoll")/tests/clients/grpcurl
 
-# none REASON: nothing here can be tried.
-none() {
-  echo "skipped: $*"
-  echo '0 passed, 0 failed, 1 skipped'
-  exit
-}
-type -P go >/dev/null || none 'no Go for grpcurl'
+type -P go >/dev/null || skip_all 'no Go for grpcurl'
 # What can't be had is its modules; its source is not ours.
 [[ -x $grpcurl ]] ||
   go build -C "$peers" -buildvcs=false -o "$grpcurl" github.com/fullstorydev/grpcurl/cmd/grpcurl >"$grpcurl.log" 2>&1 ||
-  none "grpcurl can't be built: $(tail -n 1 "$grpcurl.log")"
+  skip_all "grpcurl can't be built: $(tail -n 1 "$grpcurl.log")"
 
 # serve [TOML]: a daemon at ./s that is ready.
 serve() {
