@@ -198,7 +198,8 @@ void Ladder::evict(Turn& turn, double shortage) {
 // with, be it the keel.
 void Ladder::fail_one(Turn& turn) {
   if (!over_since_) return;
-  if (turn.now < *over_since_ + kOverLineGrace) {
+  const double over = turn.fleet.used() - turn.limits.limit;
+  if (turn.now < *over_since_ + kOverLineGrace && over <= turn.limits.line * kOverLineMost) {
     next_look_ = *over_since_ + kOverLineGrace;
     return;
   }
@@ -211,7 +212,6 @@ void Ladder::fail_one(Turn& turn) {
   }
   Member& member = turn.fleet.at(job);
   const bool alone = turn.fleet.size() == turn.fleet.frozen() + turn.fleet.dying() + 1;
-  const double over = turn.fleet.used() - turn.limits.limit;
   Numbers numbers = turn.numbers();
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("over_bytes", over);

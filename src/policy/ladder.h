@@ -24,6 +24,9 @@ inline constexpr Duration kRoundDeadline = kDeathMax;
 // How long a job that all others stand still for may be past the line before it fails: its memory
 // may fall again, but the line must hold within a second.
 inline constexpr Duration kOverLineGrace = std::chrono::milliseconds(500);
+// Further past the line than this share of it there is no such patience: cgroup v1 slows nobody
+// down, and the limit at which its kernel kills stands twice as far above the line.
+inline constexpr double kOverLineMost = 0.125;
 // Pages are dropped no more often than this; the kernel does the same by itself at the line.
 inline constexpr Duration kReclaimGap = std::chrono::seconds(5);
 // Memory goes to swap or zram at some 600 MB/s (measured); so long it is given before an eviction.

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "governor_story.h"
 #include "policy/descent.h"
 
@@ -206,6 +209,37 @@ TEST(GovernorLadder, WithoutEvictionsOthersArePausedAndWhatDoesNotFitFails) {
     }
   }
   EXPECT_TRUE(failed);
+}
+
+// A job alone below a line of 1,000 MiB that gains `speed` MiB a second from 900 MiB on, from the
+// tenth second on: how far it is past the line when it fails.
+double failed_past_by(double speed) {
+  Story story = crowd(small(), 1);
+  for (double t = 10; t < 12; t += 0.01) {
+    const double used = 900 + (t - 10) * speed;
+    story.uses(1, t, used, 1);
+    story.looks(t);
+    const auto words = story.rules(t);
+    if (std::find(words.begin(), words.end(), "fail 1") != words.end()) return used - 1000;
+  }
+  return std::nan("");
+}
+
+TEST(GovernorLadder, WhoIsAloneAndALittlePastTheLineMayComeDownAgain) {
+  Story story = crowd(small(), 1);
+  for (double t = 10; t < 14; t += 0.01) {
+    const bool is_past = t > 11 && t < 11.4;
+    story.uses(1, t, is_past ? 1100 : 900, 1);
+    story.looks(t);
+    EXPECT_THAT(story.rules(t), Not(Contains("fail 1"))) << t;
+  }
+  // Half a second, of which the line allows 10 MiB.
+  EXPECT_NEAR(failed_past_by(150), 10 + 75, 5);
+}
+
+TEST(GovernorLadder, WhoRushesPastTheLineFailsBeforeTheLastResortOfV1) {
+  EXPECT_NEAR(failed_past_by(400), 125, 5);
+  EXPECT_NEAR(failed_past_by(2000), 125, 25);
 }
 
 TEST(GovernorDescent, ThawsWhenThereIsRoomAgainAndAdmitsOnlyThen) {
