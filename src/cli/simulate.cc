@@ -47,7 +47,8 @@ constexpr const char* kSimulateFooter = R"(Policies:
   fixed:N       N jobs at a time; past the line the kernel kills the largest, which starts again
   memfree:SIZE  GNU parallel's --memfree: starts while SIZE is free, kills the youngest when less
                 than half of it is; SIZE may be a share of the line
-  clairvoyant   knows the curves, and admits where their sum never passes the line
+  clairvoyant   knows the curves, and admits where their sum never passes the line, the longest
+                first; clairvoyant:class goes by how long a class takes on average instead
 
 Examples:
   plimsoll simulate jobs.jsonl.xz --cores 16 --line 64G
@@ -81,7 +82,7 @@ std::optional<int> parse(SimulateOptions& options, int argc, char** argv) {
   add_parsed(app, "--line", options.line, parse_line, "Memory that the jobs may use together")
       ->required();
   app.add_option("--policy", options.policy,
-                 "plimsoll (default), fixed:N, memfree:SIZE or clairvoyant");
+                 "plimsoll (default), fixed:N, memfree:SIZE, clairvoyant or clairvoyant:class");
   add_parsed(app, "--order", options.order, parse_job_order,
              "Order of the jobs: file (default), shuffle or longest");
   app.add_option("--seed", options.seed, "Of the shuffle (1)");

@@ -1,14 +1,50 @@
 #include "sim/backlog.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/check.h"
 #include "sim/quantities.h"
 
 namespace plimsoll::sim {
+namespace {
+
+std::vector<double> class_seconds(std::span<const SimJob> jobs) {
+  struct Sum {
+    double seconds = 0;
+    double jobs = 0;
+  };
+  std::unordered_map<std::string_view, Sum> sums;
+  for (const SimJob& job : jobs) {
+    Sum& sum = sums[job.spec.job_class];
+    sum.seconds += job.curve.seconds();
+    ++sum.jobs;
+  }
+  std::vector<double> seconds;
+  seconds.reserve(jobs.size());
+  for (const SimJob& job : jobs) {
+    const Sum& sum = sums.at(job.spec.job_class);
+    seconds.push_back(sum.seconds / sum.jobs);
+  }
+  return seconds;
+}
+
+std::vector<double> seconds_by(Backlog::By by, std::span<const SimJob> jobs) {
+  if (by == Backlog::By::class_length) return class_seconds(jobs);
+  std::vector<double> seconds(jobs.size());
+  if (by == Backlog::By::input) return seconds;
+  for (std::size_t i = 0; i < jobs.size(); ++i) seconds[i] = jobs[i].curve.seconds();
+  return seconds;
+}
+
+}  // namespace
 
 Backlog::Backlog(std::span<const SimJob> jobs, By by)
-    : jobs_(jobs), by_(by), needs_left_(jobs.size()), dependents_(jobs.size()) {
+    : jobs_(jobs),
+      seconds_(seconds_by(by, jobs)),
+      needs_left_(jobs.size()),
+      dependents_(jobs.size()) {
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     needs_left_[i] = jobs[i].spec.needs.size();
     for (const JobId need : jobs[i].spec.needs) dependents_[index_of(need)].push_back(i);
@@ -22,8 +58,7 @@ bool Backlog::before(std::size_t a, std::size_t b) const {
   if (jobs_[a].spec.priority != jobs_[b].spec.priority) {
     return jobs_[a].spec.priority > jobs_[b].spec.priority;
   }
-  const double longer = jobs_[a].curve.seconds() - jobs_[b].curve.seconds();
-  return by_ == By::length && longer != 0 ? longer > 0 : a < b;
+  return seconds_[a] != seconds_[b] ? seconds_[a] > seconds_[b] : a < b;
 }
 
 std::size_t Backlog::take() { return take_at(0); }

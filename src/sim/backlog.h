@@ -11,10 +11,15 @@
 namespace plimsoll::sim {
 
 // The jobs that a baseline has not started yet, in the order in which it takes them: higher
-// priority first, then by input or length; a job shows up when all that it needs has ended well.
+// priority first, then as `By` says, ties as they came; a job shows up when all that it needs has
+// ended well.
 class Backlog {
  public:
-  enum class By : std::uint8_t { input, length };  // length: the longest curve first
+  enum class By : std::uint8_t {
+    input,         // as they came
+    length,        // the longest curve first
+    class_length,  // the class first whose curves are the longest on average
+  };
 
   // `jobs` must outlive this.
   Backlog(std::span<const SimJob> jobs, By by);
@@ -34,7 +39,7 @@ class Backlog {
   [[nodiscard]] bool before(std::size_t a, std::size_t b) const;
 
   std::span<const SimJob> jobs_;
-  By by_;
+  std::vector<double> seconds_;  // by which a job comes before others
   std::vector<std::size_t> needs_left_;
   std::vector<std::vector<std::size_t>> dependents_;
   std::deque<std::size_t> ready_;

@@ -15,12 +15,8 @@ constexpr Duration kLook = std::chrono::seconds(5);
 }  // namespace
 
 Clairvoyant::Clairvoyant(SimulatedWorld& world, std::span<const SimJob> jobs, Bytes line,
-                         double cores)
-    : world_(world),
-      jobs_(jobs),
-      backlog_(jobs, Backlog::By::length),
-      line_mib_(to_mib(line)),
-      cores_(cores) {
+                         double cores, Backlog::By by)
+    : world_(world), jobs_(jobs), backlog_(jobs, by), line_mib_(to_mib(line)), cores_(cores) {
   outlines_.reserve(jobs.size());
   for (const SimJob& job : jobs) outlines_.push_back(outline_of(job.curve));
   world_.wake_at(world_.now());

@@ -16,12 +16,16 @@ namespace plimsoll::sim {
 // run, from now to their ends, never passes the line. Greedy: the longest first, then whatever fits
 // in between, while fewer cores are asked for than there are.
 //
+// `clairvoyant:class` packs with the same knowledge, but orders as if it had only the lengths of
+// classes: nobody can do much better who is not told which job of a class is the long one.
+//
 // It plans on the shared clock of the machine, on which the curves of all jobs that use CPU keep
 // their shape however many share the cores, in cells of kCell: within a cell it takes each curve at
 // its highest. World and jobs must outlive it.
 class Clairvoyant final : public policy::WorldObserver {
  public:
-  Clairvoyant(SimulatedWorld& world, std::span<const SimJob> jobs, Bytes line, double cores);
+  Clairvoyant(SimulatedWorld& world, std::span<const SimJob> jobs, Bytes line, double cores,
+              Backlog::By by);
 
   void on_job(JobId, const policy::JobSample&) override {}
   void on_machine(const policy::MachineSample&) override {}

@@ -17,6 +17,7 @@ Result<Policy> parse_policy(std::string_view text, Bytes line) {
   const bool has_value = name.size() < text.size();
   if (name == "plimsoll" && !has_value) return GovernorPolicy{};
   if (name == "clairvoyant" && !has_value) return ClairvoyantPolicy{};
+  if (text == "clairvoyant:class") return ClairvoyantPolicy{Backlog::By::class_length};
   if (name == "fixed") {
     const auto jobs = to_u64(rest);
     if (!jobs || *jobs == 0) {
@@ -33,7 +34,7 @@ Result<Policy> parse_policy(std::string_view text, Bytes line) {
     return MemfreePolicy{*size};
   }
   return fail("found \"" + std::string(text) +
-              "\", expected plimsoll, fixed:N, memfree:SIZE or clairvoyant");
+              "\", expected plimsoll, fixed:N, memfree:SIZE, clairvoyant or clairvoyant:class");
 }
 
 MachineConfig machine_for(const Policy& policy, MachineConfig machine) {
@@ -53,8 +54,9 @@ std::unique_ptr<policy::WorldObserver> make_baseline(const Policy& policy, Simul
     const auto per_core = static_cast<std::size_t>(std::max(std::floor(machine.cores), 1.0));
     return std::make_unique<FreeMemory>(world, jobs, machine.line, memfree->free_min, per_core);
   }
-  PLIMSOLL_CHECK(std::holds_alternative<ClairvoyantPolicy>(policy));
-  return std::make_unique<Clairvoyant>(world, jobs, machine.line, machine.cores);
+  const auto* clairvoyant = std::get_if<ClairvoyantPolicy>(&policy);
+  PLIMSOLL_CHECK(clairvoyant != nullptr);
+  return std::make_unique<Clairvoyant>(world, jobs, machine.line, machine.cores, clairvoyant->by);
 }
 
 }  // namespace plimsoll::sim

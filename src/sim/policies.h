@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "policy/world.h"
+#include "sim/backlog.h"
 #include "sim/curves.h"
 #include "sim/machine.h"
 
@@ -22,7 +23,9 @@ struct FixedPolicy {       // `fixed:N`
 struct MemfreePolicy {  // `memfree:SIZE`
   Bytes free_min;
 };
-struct ClairvoyantPolicy {};  // `clairvoyant`
+struct ClairvoyantPolicy {  // `clairvoyant`, `clairvoyant:class`
+  Backlog::By by = Backlog::By::length;
+};
 using Policy = std::variant<GovernorPolicy, FixedPolicy, MemfreePolicy, ClairvoyantPolicy>;
 
 // A policy by its name; a size may be a share of `line`.

@@ -40,8 +40,8 @@ TEST(Policies, NamesAndTheirMistakes) {
   EXPECT_EQ(std::get<FixedPolicy>(*parse_policy("fixed:12", 1_GiB)).jobs_max, 12U);
   EXPECT_EQ(std::get<MemfreePolicy>(*parse_policy("memfree:25%", 1_GiB)).free_min, 256_MiB);
   EXPECT_EQ(std::get<MemfreePolicy>(*parse_policy("memfree:2G", 1_GiB)).free_min, 2_GiB);
-  for (const char* wrong : {"", "fixed", "fixed:", "fixed:0", "fixed:x", "memfree",
-                            "memfree:", "memfree:x", "clairvoyant:1", "plimsoll:", "best"}) {
+  for (const char* wrong : {"", "fixed", "fixed:", "fixed:0", "fixed:x", "memfree", "memfree:",
+                            "memfree:x", "clairvoyant:1", "clairvoyant:", "plimsoll:", "best"}) {
     const auto policy = parse_policy(wrong, 1_GiB);
     ASSERT_FALSE(policy) << wrong;
     EXPECT_THAT(policy.error().message(), testing::HasSubstr("expected"));
@@ -109,6 +109,19 @@ TEST(Policies, ClairvoyantFitsPeaksBetweenEachOther) {
   EXPECT_LT(outcome.makespan_s, 80);
 }
 
+TEST(Policies, ClairvoyantByClassDoesNotKnowWhichJobIsTheLongOne) {
+  vector<SimJob> jobs;
+  const auto add = [&jobs](const char* job_class, double seconds) {
+    jobs.push_back(job(jobs.size() + 1, {{0, 1, 1}, {seconds, 1, 1}}));
+    jobs.back().spec.job_class = job_class;
+  };
+  for (const double seconds : {10, 10, 10, 10, 50}) add("18 s on average", seconds);
+  for (const double seconds : {20, 20}) add("20 s on average", seconds);
+  const MachineConfig machine{.cores = 2, .line = 1_GiB};
+  EXPECT_NEAR(simulate("clairvoyant", jobs, machine).makespan_s, 70, 0.5);
+  EXPECT_NEAR(simulate("clairvoyant:class", jobs, machine).makespan_s, 90, 0.5);
+}
+
 TEST(Policies, NeedsEndFirst) {
   vector<SimJob> jobs{job(1, {{0, 1, 1}, {10, 1, 1}}), job(2, {{0, 1, 1}, {10, 1, 1}})};
   jobs[0].spec.needs = {JobId{2}};
@@ -123,7 +136,7 @@ TEST(Policies, AllFinishTheMixedSetOnManyMachines) {
   for (const double cores : {2.0, 8.0, 64.0}) {
     for (const Bytes line : {4_GiB, 8_GiB, 32_GiB}) {
       const MachineConfig machine{.cores = cores, .line = line};
-      for (const char* policy : {"fixed:1", "memfree:25%", "clairvoyant"}) {
+      for (const char* policy : {"fixed:1", "memfree:25%", "clairvoyant", "clairvoyant:class"}) {
         const Outcome outcome = simulate(policy, jobs, machine);
         EXPECT_TRUE(outcome.finished) << policy << cores;
         EXPECT_GE(outcome.makespan_s, outcome.lower_bound_s) << policy;
