@@ -68,6 +68,6 @@ bench_wall() {
     for jobs in $wall_jobs; do wall_case "$rate" "$jobs"; done
   done
   for root in $(awk '$3 ~ /^cgroup2?$/ && $4 !~ /name=/ { print $2 }' /proc/mounts); do
-    rmdir "$root$wall_group" 2>/dev/null
+    [[ ! -d $root$wall_group ]] || rmdir "$root$wall_group"
   done
 }
