@@ -31,6 +31,7 @@ v1::GovernRequest entering(const Job& job) {
   if (job.cores) enter.mutable_hints()->set_cores(*job.cores);
   if (job.memory_max_bytes) enter.mutable_limits()->set_memory_max_bytes(*job.memory_max_bytes);
   enter.set_priority(job.priority);
+  enter.set_weight(job.weight.value_or(0));
   enter.set_restartable(job.restartable);
   if (job.place) fill(*enter.mutable_place(), *job.place);
   enter.set_hand(job.governor_acts ? v1::HAND_GOVERNOR : v1::HAND_CLIENT);

@@ -24,6 +24,7 @@ v1::RunRequest request_of(const Command& command) {
   job.set_cpus_max(command.cpus_max.value_or(0));
   job.set_pids_max(command.pids_max.value_or(0));
   job.set_priority(command.priority);
+  job.set_weight(command.weight.value_or(0));
   if (command.timeout) {
     job.mutable_timeout()->set_seconds(command.timeout->count() / kSecond);
     job.mutable_timeout()->set_nanos(static_cast<std::int32_t>(command.timeout->count() % kSecond));

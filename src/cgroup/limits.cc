@@ -178,7 +178,7 @@ Result<void> set_cpus(const Group& group, std::optional<double> cpus) {
   return setting.write("cpu.cfs_quota_us", cpus ? quota_us(*cpus) : "-1");
 }
 
-// A wish, not a limit: a kernel without weights of I/O (v1 without bfq) refuses nothing.
+// A kernel without weights of I/O (v1 without bfq) refuses nothing.
 void weigh(const Group& group, const Limits& limits) {
   if (!limits.cpu_weight) {
     [[maybe_unused]] const auto cpu = set_cpu_weight(group, *limits.weight);

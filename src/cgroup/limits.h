@@ -20,6 +20,10 @@ Result<void> apply_limits(const Group& group, const Limits& limits);
 // Sets or lifts (no value) the CPU quota of a group, in cores.
 Result<void> set_cpus(const Group& group, std::optional<double> cpus);
 
+// Sets what `limits.weight` asks for, where a weight of CPU or I/O is not named by itself. A wish:
+// what the kernel has no weight for stays as it is.
+void weigh(const Group& group, const Limits& limits);
+
 // v1's cpu.shares for a v2 weight: the kernel's defaults, 1024 and 100, mean the same.
 std::uint64_t cpu_shares_of(unsigned weight);
 

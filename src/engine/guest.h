@@ -43,6 +43,7 @@ struct GuestSpec {
   std::optional<Bytes> memory_hint{}, memory_max{};
   std::optional<double> cpu_hint{};
   int priority = 0;
+  std::optional<unsigned> weight{};  // of CPU time and I/O, as of cpu.weight
   bool restartable = false;
   std::optional<GuestPlace> place{};
   GuestHand hand = GuestHand::client;

@@ -28,6 +28,7 @@ void Guests::start(const policy::Start& start) {
   guest.state = Guest::State::running;
   guest.watch.emplace(now());
   ++running_;
+  if (guest.habitat) settle_place(guest);
   const GuestListener& told = clients_.at(guest.client).listener;
   if (told.admit) told.admit(guest.spec.name, start.attempt, guest.why);
 }

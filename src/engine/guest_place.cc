@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cgroup/freeze.h"
 #include "cgroup/kill.h"
+#include "cgroup/limits.h"
 #include "measure/group_files.h"
 #include "process/signals.h"
 #include "process/usage.h"
@@ -51,6 +52,11 @@ class GroupHabitat : public Habitat {
     return seen;
   }
 
+  void weigh(unsigned weight) override {
+    Limits limits;
+    limits.weight = weight;
+    cgroup::weigh(group_, limits);
+  }
   void freeze() override {
     if (frozen_) return;
     if (auto guard = cgroup::FreezeGuard::freeze(group_)) frozen_.emplace(std::move(*guard));
@@ -88,6 +94,7 @@ class ProcessHabitat : public Habitat {
     return seen;
   }
 
+  void weigh(unsigned /*weight*/) override {}
   void freeze() override {
     stopped_ = true;
     count();

@@ -17,6 +17,8 @@ class Habitat {
   virtual ~Habitat() = default;
   // What it uses now; CPU time and I/O since it was opened.
   virtual GuestSample look(Instant now) = 0;
+  // Its share of CPU time and I/O beside others, where its kind has one.
+  virtual void weigh(unsigned weight) = 0;
   virtual void freeze() = 0;
   virtual void thaw() = 0;
   // Asks for the death of all that live there; does not wait. Again until nobody is left.

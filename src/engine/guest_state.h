@@ -18,9 +18,9 @@ struct Guests::Guest {
   State state = State::waiting;
   std::optional<Stopwatch> watch{};  // of the present attempt
   std::unique_ptr<Habitat> habitat{};
-  GuestSample seen{};  // as last told or measured
+  GuestSample seen{};    // as last told or measured
+  GuestSample looked{};  // as last measured
   Bytes peak{};
-  bool is_observed = false;  // by its client, whose word goes before a look
   std::vector<record::AttemptReport> attempts{};
   std::string why{};  // of the last event about it, which the next decision carries out
   std::optional<policy::Outcome> condemned{};  // cancelled for this

@@ -136,6 +136,7 @@ Result<void> Guests::watch(ClientId id, const std::string& name, const GuestPlac
 // What was decided before the place was known is done there now.
 void Guests::settle_place(Guest& guest) {
   if (guest.spec.hand != GuestHand::governor || guest.state == Guest::State::waiting) return;
+  if (guest.spec.weight) guest.habitat->weigh(*guest.spec.weight);
   if (guest.state == Guest::State::cancelled) {
     guest.habitat->kill(now());
   } else if (guest.watch->is_stopped()) {
@@ -151,8 +152,12 @@ Result<void> Guests::observe(ClientId id, const std::string& name, const GuestSa
     return fail(std::errc::operation_in_progress,
                 "the job \"" + name + "\" is not admitted, expected no measurements of it");
   }
-  guest.is_observed = true;
-  tell(*job, guest, sample);
+  // What is seen at its place goes before its client's word.
+  GuestSample told = sample;
+  if (guest.looked.used) told.used.reset();
+  if (guest.looked.cpu) told.cpu.reset();
+  if (guest.looked.io) told.io.reset();
+  tell(*job, guest, told);
   return {};
 }
 
@@ -216,9 +221,8 @@ void Guests::look_at(JobId job) {
     return;
   }
   if (!guest->habitat) return;
-  GuestSample sample = guest->habitat->look(now());
-  if (guest->is_observed) sample = {};  // its client's word stands; time has passed all the same
-  tell(job, *guest, sample);
+  guest->looked = guest->habitat->look(now());
+  tell(job, *guest, guest->looked);
 }
 
 void Guests::end(JobId job, policy::Outcome outcome, const GuestEnd& how) {
@@ -231,9 +235,8 @@ void Guests::end(JobId job, policy::Outcome outcome, const GuestEnd& how) {
   guest.state = Guest::State::waiting;  // or gone, as the conductor will say
   guest.condemned.reset();
   guest.habitat.reset();
-  guest.seen = {};
+  guest.seen = guest.looked = {};
   guest.peak = {};
-  guest.is_observed = false;
   --running_;
   hooks_.over(job, attempt_end(outcome, how, wall));
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rpc/priority_range.h"
+#include "rpc/weight_range.h"
 
 namespace plimsoll::rpc {
 namespace {
@@ -57,6 +58,9 @@ Result<engine::GuestSpec> spec_of(const v1::Enter& message) {
     return wrong("priority", std::to_string(message.priority()), kPriorityRange);
   }
   spec.priority = message.priority();
+  auto weight = weight_of("weight", message.weight());
+  if (!weight) return pass(std::move(weight));
+  spec.weight = *weight;
   spec.restartable = message.restartable();
   if (message.has_place()) {
     auto place = place_of(message.place());

@@ -5,6 +5,7 @@
 
 #include "record/json.h"
 #include "rpc/priority_range.h"
+#include "rpc/weight_range.h"
 
 namespace plimsoll::rpc {
 namespace {
@@ -84,6 +85,9 @@ Result<JobOrder> order_of(const v1::JobSpec& message) {
     return bad("priority", std::to_string(message.priority()), kPriorityRange);
   }
   spec.priority = message.priority();
+  auto weight = weight_of("job.weight", message.weight());
+  if (!weight) return pass(std::move(weight));
+  spec.limits.cpu_weight = *weight;
   spec.restartable = message.restartable();
   if (message.has_timeout()) {
     const std::int64_t seconds = message.timeout().seconds();

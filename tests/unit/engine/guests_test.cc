@@ -8,9 +8,11 @@
 namespace plimsoll::engine {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using namespace literals;
 using namespace std::chrono_literals;
 
@@ -21,6 +23,7 @@ struct ModelHabitat : Habitat {
   ModelHabitat(const ModelHabitat&) = delete;
   ModelHabitat& operator=(const ModelHabitat&) = delete;
   GuestSample look(Instant) override { return {.used = 70_MiB, .cpu = 3s, .io = {}}; }
+  void weigh(unsigned weight) override { log.push_back("place weighs " + std::to_string(weight)); }
   void freeze() override { log.push_back("place frozen"); }
   void thaw() override { log.push_back("place thawed"); }
   void kill(Instant) override { log.push_back("place killed"); }
@@ -231,15 +234,39 @@ TEST_F(GuestsTest, TheClientsHandIsLeftAlone) {
   EXPECT_THAT(told, ElementsAre("pause a: ", "cancel a: evicted"));
 }
 
-TEST_F(GuestsTest, PlacesAreLookedAtUnlessTheClientTells) {
+TEST_F(GuestsTest, WhatIsSeenAtAPlaceGoesBeforeTheClientsWord) {
   run("a", {.place = CgroupPlace{"/x"}});
   guests.look();
   EXPECT_EQ(samples.back().used, 70_MiB);
   EXPECT_EQ(samples.back().cpu, 3s);
-  ASSERT_TRUE(guests.observe(client, "a", {.used = 5_MiB, .cpu = {}, .io = {}}));
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 5_MiB, .cpu = {}, .io = 7_MiB}));
+  EXPECT_EQ(samples.back().used, 70_MiB);
+  EXPECT_EQ(samples.back().io, 7_MiB) << "which the place does not show";
   guests.look();
+  EXPECT_EQ(samples.back().used, 70_MiB);
+}
+
+TEST_F(GuestsTest, WhatAClientHasToldIsForgottenWithItsAttempt) {
+  const JobId job = run("a");
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 5_MiB, .cpu = {}, .io = {}}));
   EXPECT_EQ(samples.back().used, 5_MiB);
-  EXPECT_EQ(samples.back().peak, 70_MiB);
+  again.insert(job);
+  guests.kill(job, policy::Outcome::evicted, "for want of memory");
+  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
+  guests.start({.job = job, .attempt = 2, .slot = 1});
+  ASSERT_TRUE(guests.observe(client, "a", {.used = {}, .cpu = 1s, .io = {}}));
+  EXPECT_EQ(samples.back().used, Bytes{});
+}
+
+TEST_F(GuestsTest, AWeightIsSetWhereTheGovernorActs) {
+  run("a", {.weight = 300, .place = CgroupPlace{"/x"}});
+  ASSERT_TRUE(guests.watch(client, "a", CgroupPlace{"/y"}));
+  EXPECT_THAT(told, Not(Contains("place weighs 300")));
+  const JobId job =
+      enter("b", {.weight = 300, .place = CgroupPlace{"/x"}, .hand = GuestHand::governor});
+  EXPECT_THAT(told, Not(Contains("place weighs 300")));
+  guests.start({.job = job, .attempt = 1, .slot = 2});
+  EXPECT_THAT(told, Contains("place weighs 300"));
 }
 
 TEST_F(GuestsTest, AWatchedPlaceCatchesUpWithWhatWasDecided) {
