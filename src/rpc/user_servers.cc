@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <atomic>
 #include <chrono>
 #include <utility>
 
@@ -22,6 +23,33 @@ constexpr int kKeepAliveMs = 20'000, kKeepAliveAnswerMs = 10'000;
 
 using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 using AcceptorType = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+
+// Counts the calls of a server that are open.
+class CallCounter : public grpc::experimental::ServerInterceptorFactoryInterface {
+ public:
+  using Count = std::shared_ptr<std::atomic<std::size_t>>;
+  explicit CallCounter(Count count) : count_(std::move(count)) {}
+  grpc::experimental::Interceptor* CreateServerInterceptor(
+      grpc::experimental::ServerRpcInfo* /*info*/) override {
+    return std::make_unique<Call>(count_).release();  // gRPC's, until the call is over
+  }
+
+ private:
+  class Call : public grpc::experimental::Interceptor {
+   public:
+    explicit Call(Count count) : count_(std::move(count)) { ++*count_; }
+    ~Call() override { --*count_; }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+      methods->Proceed();
+    }
+
+   private:
+    Count count_;
+  };
+  Count count_;
+};
 
 void configure(grpc::ServerBuilder& builder, const UserServices& services) {
   grpc::EnableDefaultHealthCheckService(true);
@@ -63,7 +91,15 @@ struct UserServers::Server {
     health->SetServingStatus("", serving);
   }
 
+  void count_calls(grpc::ServerBuilder& builder) const {
+    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counters;
+    counters.push_back(std::make_unique<CallCounter>(calls));
+    builder.experimental().SetInterceptorCreators(std::move(counters));
+  }
+
   UserServices services;  // outlives the server
+  const CallCounter::Count calls = std::make_shared<std::atomic<std::size_t>>(0);
+  std::uint64_t connected = 0;  // the number of the last connection
   std::unique_ptr<Acceptor> acceptor;
   std::unique_ptr<grpc::Server> server;
 };
@@ -73,27 +109,44 @@ UserServers::UserServers(std::function<UserServices(const engine::Peer&)> make)
 UserServers::~UserServers() = default;
 
 Result<void> UserServers::accept(UniqueFd connection, const engine::Peer& peer) {
-  const std::vector<std::uint32_t> key = key_of(peer);
-  auto found = servers_.find(key);
-  if (found == servers_.end()) {
-    if (servers_.size() >= kUsersMax) {
-      return fail("turn away uid " + std::to_string(peer.uid) + ": found " +
-                  std::to_string(kUsersMax) + " users already");
-    }
-    auto made = std::make_unique<Server>(make_(peer));
-    grpc::ServerBuilder builder;
-    configure(builder, made->services);
-    made->acceptor = builder.experimental().AddExternalConnectionAcceptor(
-        AcceptorType::FROM_FD, grpc::InsecureServerCredentials());
-    made->server = builder.BuildAndStart();
-    if (!made->server) return fail("start a server for uid " + std::to_string(peer.uid));
-    made->tell_health(!is_draining_);
-    found = servers_.emplace(key, std::move(made)).first;
-  }
+  auto server = server_for(peer);
+  if (!server) return pass(std::move(server));
+  (*server)->connected = ++connections_;
   Acceptor::NewConnectionParameters parameters;
   parameters.fd = connection.release();
-  found->second->acceptor->HandleNewConnection(&parameters);
+  (*server)->acceptor->HandleNewConnection(&parameters);
   return {};
+}
+
+Result<UserServers::Server*> UserServers::server_for(const engine::Peer& peer) {
+  const std::vector<std::uint32_t> key = key_of(peer);
+  if (const auto found = servers_.find(key); found != servers_.end()) return found->second.get();
+  if (servers_.size() >= kUsersMax && !retire_one()) {
+    return fail("turn away uid " + std::to_string(peer.uid) + ": found " +
+                std::to_string(kUsersMax) + " users already");
+  }
+  auto made = std::make_unique<Server>(make_(peer));
+  grpc::ServerBuilder builder;
+  configure(builder, made->services);
+  made->count_calls(builder);
+  made->acceptor = builder.experimental().AddExternalConnectionAcceptor(
+      AcceptorType::FROM_FD, grpc::InsecureServerCredentials());
+  made->server = builder.BuildAndStart();
+  if (!made->server) return fail("start a server for uid " + std::to_string(peer.uid));
+  made->tell_health(!is_draining_);
+  return servers_.emplace(key, std::move(made)).first->second.get();
+}
+
+// Its clients' connections are closed; a client of gRPC makes another with its next call.
+bool UserServers::retire_one() {
+  auto oldest = servers_.end();
+  for (auto it = servers_.begin(); it != servers_.end(); ++it) {
+    if (*it->second->calls > 0) continue;
+    if (oldest == servers_.end() || it->second->connected < oldest->second->connected) oldest = it;
+  }
+  if (oldest == servers_.end()) return false;
+  servers_.erase(oldest);
+  return true;
 }
 
 Result<int> UserServers::listen_with_tls(const std::string& address, const TlsTexts& tls) {

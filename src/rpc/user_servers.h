@@ -33,7 +33,8 @@ struct TlsTexts {
 
 // gRPC servers, one for each user that connects through a socket of ours: gRPC does not tell a call
 // whose connection it came by, so whoever is the same user to the kernel has a server of its own,
-// made at the first connection. TCP has one more, with mutual TLS.
+// made at the first connection; when there are too many, the one goes that was connected to longest
+// ago of those without a call. TCP has one more, with mutual TLS.
 //
 // Of the loop's thread.
 class UserServers {
@@ -45,7 +46,8 @@ class UserServers {
   // Breaks off the calls that are left.
   ~UserServers();
 
-  // Different users (uid, gid and groups) at once; who comes after them is turned away.
+  // Different users (uid, gid and groups) at once; while all of them have calls, who comes after
+  // them is turned away.
   static constexpr std::size_t kUsersMax = 64;
   // Of one message from a client.
   static constexpr int kMessageBytesMax = 4 << 20;
@@ -60,9 +62,14 @@ class UserServers {
 
  private:
   struct Server;
+  Result<Server*> server_for(const engine::Peer& peer);
+  // False: every one of them has a call.
+  bool retire_one();
+
   std::unique_ptr<Awake> awake_;  // outlives the servers
   std::function<UserServices(const engine::Peer&)> make_;
   std::map<std::vector<std::uint32_t>, std::unique_ptr<Server>> servers_;
+  std::uint64_t connections_ = 0;  // ever
   std::unique_ptr<Server> tls_;
   bool is_draining_ = false;
 };
