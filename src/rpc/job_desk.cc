@@ -59,14 +59,10 @@ Result<JobId> JobDesk::submit(const engine::Peer& peer, JobOrder order) {
                                                   std::to_string(order.spec.priority) +
                                                   ", expected at most 0 of whoever is not root");
   }
-  std::size_t& of_user = of_user_[peer.uid];
-  if (of_user >= kOfUserMax || jobs_.size() >= kJobsMax) {
-    return fail(std::errc::not_enough_memory,
-                "found " + std::to_string(of_user) + " jobs of this user and " +
-                    std::to_string(jobs_.size()) + " in all, expected fewer than " +
-                    std::to_string(kOfUserMax) + " and " + std::to_string(kJobsMax));
-  }
-  ++of_user;
+  if (auto room = check_room(peer.uid, order.bytes); !room) return pass(std::move(room));
+  Share& share = of_user_[peer.uid];
+  ++share.jobs;
+  share.bytes += order.bytes;
   const JobId id = ground_.next_id();
   auto job = std::make_unique<Job>();
   job->order = std::move(order);
@@ -80,6 +76,24 @@ Result<JobId> JobDesk::submit(const engine::Peer& peer, JobOrder order) {
   jobs_.emplace(id, std::move(job));
   ground_.crew.enter(spec, *this);
   return id;
+}
+
+Result<void> JobDesk::check_room(std::uint32_t uid, std::size_t bytes) const {
+  const auto known = of_user_.find(uid);
+  const Share share = known == of_user_.end() ? Share{} : known->second;
+  if (share.jobs >= kOfUserMax || jobs_.size() >= kJobsMax) {
+    return fail(std::errc::not_enough_memory,
+                "found " + std::to_string(share.jobs) + " jobs of this user and " +
+                    std::to_string(jobs_.size()) + " in all, expected fewer than " +
+                    std::to_string(kOfUserMax) + " and " + std::to_string(kJobsMax));
+  }
+  if (share.bytes + bytes > kBytesOfUserMax) {
+    return fail(std::errc::not_enough_memory,
+                "found jobs of this user of " + format_bytes(Bytes{share.bytes + bytes}) +
+                    ", expected at most " + format_bytes(Bytes{kBytesOfUserMax}) +
+                    " of commands and environments");
+  }
+  return {};
 }
 
 Result<JobDesk::Job*> JobDesk::find(const engine::Peer& peer, JobId id) const {
@@ -266,7 +280,8 @@ void JobDesk::end_if_done(JobId id) {
   ended_.push_back({.job = id, .uid = job.uid, .story = job.story()});
   if (ended_.size() > kEndedKept) ended_.pop_front();
   const auto user = of_user_.find(job.uid);
-  if (--user->second == 0) of_user_.erase(user);
+  user->second.bytes -= job.order.bytes;
+  if (--user->second.jobs == 0) of_user_.erase(user);
   // Its own callback may be what has ended it.
   finished_.push_back(std::move(jobs_.extract(id).mapped()));
   if (ground_.ended) ground_.ended(report);

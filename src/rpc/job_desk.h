@@ -42,6 +42,9 @@ class JobDesk : public engine::JobOwner {
   // More jobs of one user, or in all, are refused.
   static constexpr std::size_t kOfUserMax = 1000;
   static constexpr std::size_t kJobsMax = 10'000;
+  // The same of the bytes of what one user has asked for: each is held twice until its job has
+  // ended.
+  static constexpr std::size_t kBytesOfUserMax = 64 << 20;
   static constexpr std::size_t kDecisionsMax = 1000;  // kept of one job: half of them the last
   static constexpr std::size_t kEndedKept = 100;
   // Whose watcher was full is asked again after so long.
@@ -73,12 +76,17 @@ class JobDesk : public engine::JobOwner {
 
  private:
   struct Job;
+  struct Share {  // what one user has here
+    std::size_t jobs = 0;
+    std::size_t bytes = 0;
+  };
   struct Past {
     JobId job{};
     std::uint32_t uid = 0;
     JobStory story;
   };
 
+  [[nodiscard]] Result<void> check_room(std::uint32_t uid, std::size_t bytes) const;
   [[nodiscard]] Result<Job*> find(const engine::Peer& peer, JobId job) const;
   Job& at(JobId job) { return *jobs_.at(job); }
   Result<UniqueFd> open_output(Job& job, OutputStream stream);
@@ -91,7 +99,7 @@ class JobDesk : public engine::JobOwner {
   JobGround ground_;
   UniqueFd null_input_;
   std::unordered_map<JobId, std::unique_ptr<Job>> jobs_;
-  std::map<std::uint32_t, std::size_t> of_user_;
+  std::map<std::uint32_t, Share> of_user_;
   std::deque<Past> ended_;                      // the last kEndedKept
   std::vector<std::unique_ptr<Job>> finished_;  // destroyed outside their own callbacks
   std::uint64_t last_watcher_ = 0;

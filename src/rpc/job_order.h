@@ -20,6 +20,7 @@ namespace plimsoll::rpc {
 struct JobOrder {
   policy::JobSpec spec;
   std::vector<std::string> environment;  // "NAME=value", the whole
+  std::size_t bytes = 0;                 // of the client's message
 };
 
 enum class ApiJobState : std::uint8_t { waiting, running, paused };

@@ -73,6 +73,7 @@ Result<void> take_limits(const v1::JobSpec& message, policy::JobSpec& spec) {
 
 Result<JobOrder> order_of(const v1::JobSpec& message) {
   JobOrder order;
+  order.bytes = message.ByteSizeLong();
   if (auto taken = take_command(message, order); !taken) return pass(std::move(taken));
   policy::JobSpec& spec = order.spec;
   if (message.name().size() > kJobTextMax || message.class_().size() > kJobTextMax) {

@@ -17,6 +17,8 @@ namespace {
 
 constexpr int kBacklog = 128;
 constexpr mode_t kForOwner = 0600, kForGroup = 0660;
+// Until then somebody may have closed a connection; the loop has other things to do.
+constexpr Duration kNoDescriptorPause = std::chrono::seconds(1);
 constexpr std::size_t kGroupsMax = 65'536;  // NGROUPS_MAX of Linux
 
 Result<sockaddr_un> address_of(const std::string& path) {
@@ -77,6 +79,7 @@ Result<std::unique_ptr<PeerListener>> PeerListener::start(
   auto watch = loop.watch(self.socket_.get(), EPOLLIN, [&self](std::uint32_t) { self.accept(); });
   if (!watch) return pass(std::move(watch));
   made->watch_ = std::move(*watch);
+  made->pause_ = loop.timer([&self] { self.watch_.wait_for(EPOLLIN); });
   return made;
 }
 
@@ -117,7 +120,11 @@ Result<void> PeerListener::listen(const PeerListenerConfig& config) {
 // One at a time: the loop comes back for the next.
 void PeerListener::accept() {
   UniqueFd fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!fd) return;
+  if (!fd) {
+    if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return;
+    watch_.wait_for(0);
+    return pause_.set(loop::now() + kNoDescriptorPause);
+  }
   auto peer = peer_of(fd.get());
   if (!peer || !may_come(*peer)) {
     ++refused_;

@@ -50,6 +50,7 @@ class PeerListener {
   UniqueFd socket_;
   std::function<void(UniqueFd, const engine::Peer&)> accepted_;
   loop::Watch watch_;
+  loop::Timer pause_;  // while no descriptor is to be had
   std::uint64_t refused_ = 0;
 };
 

@@ -23,7 +23,7 @@ TEST(OrderOf, TakesEveryField) {
   const auto order = order_of(message(R"(
       name: "n" argv: "a" argv: "b c" cwd: "/tmp" env { key: "X" value: "1=2" } class: "k"
       memory_hint_bytes: 1 cpu_hint_cores: 2 memory_max_bytes: 3 cpus_max: 0.5 pids_max: 4
-      priority: -5 timeout { seconds: 6 nanos: 7 } restartable: true)"));
+      priority: -5 timeout { seconds: 6 nanos: 7 } restartable: true weight: 300)"));
   ASSERT_TRUE(order) << order.error().message();
   const policy::JobSpec& spec = order->spec;
   EXPECT_EQ(spec.name, "n");
@@ -39,6 +39,8 @@ TEST(OrderOf, TakesEveryField) {
   EXPECT_EQ(spec.priority, -5);
   EXPECT_EQ(spec.timeout, 6s + 7ns);
   EXPECT_TRUE(spec.restartable);
+  EXPECT_EQ(spec.limits.cpu_weight, 300u);
+  EXPECT_GT(order->bytes, 40u);
 }
 
 TEST(OrderOf, WhatIsNotSaidIsAbsent) {
@@ -56,6 +58,7 @@ TEST(OrderOf, RefusesWhatMakesNoSense) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "job.argv: found no command, expected one"},
       {"argv: ''", "job.argv: found no command"},
+      {"argv: 'a' weight: 10001", "job.weight: found 10001, expected 1 to 10000"},
       {"argv: 'a\\0b'", "job.argv: found a NUL byte"},
       {"argv: 'a' cwd: 'tmp'", "job.cwd: found \"tmp\", expected an absolute path"},
       {"argv: 'a' env { key: 'A=B' value: '' }", "job.env: found \"A=B\""},
