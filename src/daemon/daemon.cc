@@ -148,6 +148,11 @@ Result<void> Daemon::run() {
   while (!is_over()) {
     if (auto ran = crew_.run_once(Duration(-1)); !ran) return ran;
   }
+  // Whoever still asks is answered; who comes later finds nobody.
+  gate_.close();
+  while (gate_.waiting() > 0) {
+    if (auto ran = crew_.run_once(Duration(-1)); !ran) return ran;
+  }
   runners_.reset();
   crew_.end();
   services_.reset();
@@ -168,10 +173,7 @@ void Daemon::on_signal(const guardian::Signalled& signal) {
 }
 
 void Daemon::end(Phase phase) {
-  if (phase_ == Phase::serving) {
-    loop::notify("STOPPING=1");
-    gate_.close();
-  }
+  if (phase_ == Phase::serving) loop::notify("STOPPING=1");
   phase_ = std::max(phase_, phase);
   log(phase_ == Phase::draining ? "ends when what runs has ended" : "kills what runs, and ends");
   if (phase_ == Phase::draining) {
