@@ -66,6 +66,7 @@ web::Snapshot Services::snapshot() {
           .guests = guests_.guests().size(),
           .connections = api_ ? api_->streams() : 0,
           .records_dropped = ground_.knowledge.dropped(),
+          .samples_dropped = ground_.machine.dropped_samples(),
           .looks = crew.world().looks(),
           .draining = is_draining_};
 }

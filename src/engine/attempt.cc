@@ -7,6 +7,7 @@
 
 #include "base/quantity.h"
 #include "engine/wall_clock.h"
+#include "measure/schedule.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -54,7 +55,11 @@ void Attempt::start() {
   result_.started = wall_now();
   if (!enclosure) return refuse(enclosure.error().message());
   enclosure_ = std::move(*enclosure);
-  sample_timer_ = machine_.loop().timer([this] { on_sample_due(); });
+  sample_timer_ = machine_.loop().timer([this] {
+    machine_.count_dropped_samples(
+        measure::samples_dropped(sample_asked_, sample_due_, loop::now()));
+    on_sample_due();
+  });
   timeout_timer_ = machine_.loop().timer([this] { on_time_out(); });
   is_killed_singly_ = enclosure_->watch_oom([this] { on_oom(); }) == OomKills::singly;
   ooms_before_ = machine_.oom().counts();
@@ -76,7 +81,7 @@ void Attempt::spawn() {
        .exited = [this](const guardian::Exited& exited) { on_exited(exited); }});
   if (!child) return fail_to_start(child.error().message());
   child_ = *child;
-  sample_timer_.set(enclosure_->next_due());
+  sample_at(enclosure_->next_due());
   arm_timeout();
 }
 
@@ -132,7 +137,7 @@ void Attempt::resume() {
   time_.resume(machine_.job_clock());
   if (!timeout_timer_ || is_reaped_ || time_.is_paused()) return;
   arm_timeout();
-  sample_timer_.set(loop::now());
+  sample_at(loop::now());
 }
 
 void Attempt::freeze() {
@@ -176,7 +181,7 @@ void Attempt::time_out(std::string reason) {
 // The kernel tells of it before it kills.
 void Attempt::on_oom() {
   check_oom();
-  if (!is_reaped_) sample_timer_.set(loop::now() + kOomCheckGap);
+  if (!is_reaped_) sample_at(loop::now() + kOomCheckGap);
 }
 
 void Attempt::check_oom() {
@@ -219,6 +224,12 @@ void Attempt::look() {
   if (enclosure_ != nullptr && !is_reaped_ && !is_paused()) on_sample_due();
 }
 
+void Attempt::sample_at(Instant due) {
+  sample_asked_ = loop::now();
+  sample_due_ = due;
+  sample_timer_.set(due);
+}
+
 void Attempt::on_sample_due() {
   const measure::Sample& seen = sample(measure::Level::full);
   if (is_killed_singly_ && seen.memory.events.oom_kill > 0u) return check_oom();
@@ -229,7 +240,7 @@ void Attempt::on_sample_due() {
     looked_at_ = true;
     callbacks_.looked(seen);
   }
-  if (!is_reaped_ && !is_paused()) sample_timer_.set(due);
+  if (!is_reaped_ && !is_paused()) sample_at(due);
 }
 
 void Attempt::reap() {

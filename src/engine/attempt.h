@@ -129,6 +129,7 @@ class Attempt {
   void arm_timeout();
   void pause_if_wanted();
   const measure::Sample& sample(measure::Level level);
+  void sample_at(Instant due);
   void on_sample_due();
   void reap();
   void on_empty();
@@ -159,6 +160,7 @@ class Attempt {
   bool looked_at_ = false;
   bool is_reaped_ = false;  // reaping has begun
   loop::Timer sample_timer_;
+  Instant sample_asked_{}, sample_due_{};  // of the timer
   loop::Timer timeout_timer_;
   bool is_killed_singly_ = false;  // by the kernel, on v1
   OomWatch::Counts ooms_before_;

@@ -115,6 +115,9 @@ class Machine {
   void freeze_all();
   void thaw_all();
   [[nodiscard]] measure::Network& network() { return *network_; }
+  // Samples of attempts that were never taken, because the loop came too late.
+  void count_dropped_samples(std::uint64_t samples) { dropped_samples_ += samples; }
+  [[nodiscard]] std::uint64_t dropped_samples() const { return dropped_samples_; }
 
  private:
   Machine(loop::Loop loop, guardian::Link link);
@@ -155,6 +158,7 @@ class Machine {
   std::optional<OomWatch> oom_;
   std::unordered_map<guardian::ChildId, ChildCallbacks> children_;
   std::uint64_t last_child_ = 0;
+  std::uint64_t dropped_samples_ = 0;
   std::function<void(const guardian::Signalled&)> on_signal_;
   std::function<void()> on_resumed_;
   bool guardian_gone_ = false;

@@ -27,4 +27,11 @@ constexpr Duration sample_gap(Duration age) {
   return share < most ? share : most;
 }
 
+// How many samples are missing where one was asked for at `asked`, for `due`, and is taken `now`:
+// those that would have followed it with the same gap by now.
+constexpr std::uint64_t samples_dropped(Instant asked, Instant due, Instant now) {
+  if (due <= asked || now <= due) return 0;
+  return static_cast<std::uint64_t>((now - due) / (due - asked));
+}
+
 }  // namespace plimsoll::measure

@@ -74,6 +74,9 @@ void append_memory(Sheet& sheet, const Snapshot& seen) {
   sheet.counter("plimsoll_records_dropped_total",
                 "Facts that no record has because the disk did not keep up.",
                 count(seen.records_dropped));
+  sheet.counter("plimsoll_samples_dropped_total",
+                "Samples of jobs that were not taken because the loop came too late.",
+                count(seen.samples_dropped));
 }
 
 void append_stalls(Sheet& sheet, const char* scope, const char* resource,

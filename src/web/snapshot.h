@@ -24,6 +24,7 @@ struct Snapshot {
   std::size_t connections = 0;  // open streams of clients
   // What was thrown away because a writer to the disk did not keep up.
   std::uint64_t records_dropped = 0;
+  std::uint64_t samples_dropped = 0;
   std::uint64_t looks = 0;  // at pool and machine
   bool draining = false;
 };

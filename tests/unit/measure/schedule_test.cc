@@ -15,6 +15,11 @@ int samples_within(Duration length) {
   return count;
 }
 
+static_assert(samples_dropped(Instant(10s), Instant(11s), Instant(11s)) == 0);
+static_assert(samples_dropped(Instant(10s), Instant(11s), Instant(11999ms)) == 0);
+static_assert(samples_dropped(Instant(10s), Instant(11s), Instant(14500ms)) == 3);
+static_assert(samples_dropped(Instant(10s), Instant(10s), Instant(14s)) == 0, "asked for at once");
+
 static_assert(sample_gap(0s) == 10ms);
 static_assert(sample_gap(10ms) == 10ms);
 static_assert(sample_gap(20ms) == 20ms);
