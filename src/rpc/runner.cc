@@ -186,37 +186,40 @@ void Runner::report(Action& action) {
   if (!settings_.sample_cgroup) action.result.cgroup.reset();
   // Whoever has cancelled removes the directory by now.
   const bool is_written = !action.cancelled && !action.order.server_logs.empty();
-  const bool is_checked = action.result.status.ok() && action.result.exit_code != 0;
+  if (!is_written) return release(action);
   auto work = [json = record::to_json(report, record::JsonForm::pretty),
-               text = record::job_summary(report, {}) + action.story(), is_written, is_checked,
+               text = record::job_summary(report, {}) + action.story(),
                directory = action.order.server_logs, &settings = settings_]() -> Status {
     const BuildDirectory build(settings.build_directory);
-    if (is_written) {
-      // Without a directory for it there is no report; the action is what counts.
-      [[maybe_unused]] const auto told = build.write_file(directory, kJsonReport, json);
-      [[maybe_unused]] const auto wrote = build.write_file(directory, kTextReport, text);
-    }
-    return is_checked ? check_paths_exist(settings.readiness_paths) : Status{};
+    // Without a directory for it there is no report; the action is what counts.
+    [[maybe_unused]] const auto told = build.write_file(directory, kJsonReport, json);
+    [[maybe_unused]] const auto wrote = build.write_file(directory, kTextReport, text);
+    return {};
   };
-  aside(std::move(work), [this, call = action.call](Status missing) {
-    Action& known = *find(call);
-    known.missing =
-        std::move(missing).within("One or more required files disappeared during execution: ");
-    release(known);
-  });
+  aside(std::move(work), [this, call = action.call](const Status&) { release(*find(call)); });
 }
 
 void Runner::release(Action& action) {
   action.stage = Stage::releasing;
   --running_;
   cleaner_.release(
-      [this, call = action.call](Status after) { finish(*find(call), std::move(after)); });
+      [this, call = action.call](Status after) { check_after(*find(call), std::move(after)); });
 }
 
-// An error of the action's own comes before one of the cleaning after it.
-void Runner::finish(Action& action, Status after) {
-  action.refuse(std::move(after));
-  action.refuse(std::move(action.missing));
+// An error of the action's own comes before one of the cleaning after it, and both before what is
+// seen to be missing last.
+void Runner::check_after(Action& action, Status cleaned) {
+  action.refuse(std::move(cleaned));
+  if (!action.result.status.ok() || action.result.exit_code == 0) return finish(action, {});
+  aside([&settings = settings_] { return check_paths_exist(settings.readiness_paths); },
+        [this, call = action.call](Status missing) {
+          finish(*find(call), std::move(missing).within(
+                                  "One or more required files disappeared during execution: "));
+        });
+}
+
+void Runner::finish(Action& action, Status last) {
+  action.refuse(std::move(last));
   const auto done = actions_.extract(action.call);
   leave_directory(*done.mapped());
   done.mapped()->answer(std::move(done.mapped()->result));

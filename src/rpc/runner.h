@@ -79,7 +79,8 @@ class Runner {
   void give_up_waiting(Action& action, const std::string& reason);
   void report(Action& action);
   void release(Action& action);
-  void finish(Action& action, Status after);
+  void check_after(Action& action, Status cleaned);
+  void finish(Action& action, Status last);
   Action* find(CallId call);
   void end_check(Status status, const std::function<void(Status)>& answer);
   // On the runner's own thread, then back.

@@ -43,7 +43,7 @@ Runner::Action::Action(Runner& runner, CallId call_id, RunOrder run_order,
       order(std::move(run_order)),
       answer(std::move(run_answer)),
       name(order.input_root.empty() ? "action" : order.input_root),
-      directory(std::filesystem::path(order.input_root).lexically_normal().string()),
+      directory((std::filesystem::path(order.input_root) / "").lexically_normal().string()),
       arrived(loop::now()),
       runner_(runner),
       queued_(engine::wall_now()) {}

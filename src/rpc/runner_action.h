@@ -59,7 +59,6 @@ class Runner::Action : public engine::JobOwner {
   JobId job{};
   loop::Timer hold_timer;
   RunAnswer result;
-  Status missing;  // a file that must be there is gone
 
  private:
   Runner& runner_;

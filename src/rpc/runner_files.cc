@@ -26,8 +26,8 @@ int remove_children(int directory, unsigned depth);
 
 int remove_directory(int parent, const char* name, unsigned depth) {
   if (depth >= kDepthMax) return ENAMETOOLONG;
-  // A job may have taken its own rights away.
-  [[maybe_unused]] const int opened = ::fchmodat(parent, name, S_IRWXU, 0);
+  // A job may have taken its own rights away. Somebody may have put a link in its place by now.
+  [[maybe_unused]] const int opened = ::fchmodat(parent, name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
   const UniqueFd directory(::openat(parent, name, kEnterDirectory));
   if (!directory) return errno;
   if (const int failed = remove_children(directory.get(), depth + 1)) return failed;
@@ -76,14 +76,14 @@ Status check_paths_exist(const std::vector<std::string>& paths) {
 
 Status link_temporary_directories(const std::vector<std::string>& links,
                                   const std::string& target) {
-  for (const std::string& link : links) {
-    if (!is_removed(link)) {
+  for (auto link = links.rbegin(); link != links.rend(); ++link) {
+    if (!is_removed(*link)) {
       return {Code::internal,
-              "Failed to remove symbolic link \"" + link + "\": " + errno_text(errno)};
+              "Failed to remove symbolic link \"" + *link + "\": " + errno_text(errno)};
     }
-    if (::symlink(target.c_str(), link.c_str()) != 0) {
+    if (::symlink(target.c_str(), link->c_str()) != 0) {
       return {Code::internal,
-              "Failed to create symbolic link \"" + link + "\": " + errno_text(errno)};
+              "Failed to create symbolic link \"" + *link + "\": " + errno_text(errno)};
     }
   }
   return {};

@@ -79,6 +79,23 @@ bool has_nul_word(const guardian::SpawnRequest& spawn) {
          std::any_of(spawn.env.begin(), spawn.env.end(), has_nul);
 }
 
+// Steps that fail by what the action asks for, its user included; the others are the runner's own,
+// and may succeed when tried again.
+bool is_of_the_command(guardian::SpawnStep step) {
+  switch (step) {
+    case guardian::SpawnStep::root:
+    case guardian::SpawnStep::identity:
+    case guardian::SpawnStep::working_directory:
+    case guardian::SpawnStep::exec: return true;
+    case guardian::SpawnStep::clone:
+    case guardian::SpawnStep::enter_group:
+    case guardian::SpawnStep::session:
+    case guardian::SpawnStep::rlimit:
+    case guardian::SpawnStep::stdio: return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string find_program(const std::string& name, const std::string& search_path,
@@ -148,7 +165,8 @@ Code code_of_spawn_errno(int number) {
 
 Status status_of(const guardian::StartFailed& failure) {
   const int number = static_cast<int>(failure.code);
-  return {code_of_spawn_errno(number), std::string(kStartPrefix) + errno_text(number)};
+  const Code code = is_of_the_command(failure.step) ? code_of_spawn_errno(number) : Code::internal;
+  return {code, std::string(kStartPrefix) + errno_text(number)};
 }
 
 }  // namespace plimsoll::rpc

@@ -15,6 +15,11 @@ namespace {
 // So long calls may still end by themselves before they are broken off.
 constexpr auto kShutdownPatience = std::chrono::milliseconds(500);
 
+// Go, whose configuration this is, takes a missing host as every interface; gRPC refuses it.
+std::string with_host(const std::string& address) {
+  return address.starts_with(':') ? "[::]" + address : address;
+}
+
 }  // namespace
 
 struct Server::Inside {
@@ -39,7 +44,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServerConfig& config,
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   std::deque<int> ports(config.addresses.size(), 0);
   for (std::size_t i = 0; i < config.addresses.size(); ++i) {
-    builder.AddListeningPort(config.addresses[i], grpc::InsecureServerCredentials(), &ports[i]);
+    builder.AddListeningPort(with_host(config.addresses[i]), grpc::InsecureServerCredentials(),
+                             &ports[i]);
   }
   for (grpc::Service* service : services) builder.RegisterService(service);
   std::unique_ptr<Server> made(new Server());

@@ -2,44 +2,7 @@
 # The runner of plimsolld as a worker of Buildbarn's sees it: tests/worker is that worker.
 # Usage: tests/cli/runner.sh [CASE]
 source "$(dirname "$0")/cases.bash"
-
-daemon_program=$(dirname "$plimsoll")/plimsolld
-worker_program=$(dirname "$plimsoll")/tests/test_worker
-programs=$(dirname "$plimsoll")/tests/programs
-
-# serve [JSON-FIELDS [OPTION...]]: a runner for ./build, with its log in ./log; ends with the case.
-serve() {
-  local more=${1:-}
-  (($# == 0)) || shift
-  mkdir -p build
-  cat >runner.json <<END
-{"buildDirectoryPath": "$PWD/build", "sampleCgroupResourceUsage": true,
- "grpcServers": [{"listenPaths": ["$PWD/runner"], "authenticationPolicy": {"allow": {}}}]${more:+, $more}}
-END
-  "$daemon_program" --runner-config runner.json "$@" >>log 2>&1 &
-  daemon=$!
-  trap stop EXIT
-  becomes_true grep -q ' ready' log || { cat log; return 1; }
-}
-
-stop() {
-  kill -INT "$daemon" 2>/dev/null
-  wait "$daemon" 2>/dev/null
-  nothing_left || { wrong "left behind: $(groups_left)"; exit 1; }
-}
-
-lay_out() { mkdir -p "build/$1/root" "build/$1/tmp" "build/$1/server_logs"; }
-
-call() { "$worker_program" "unix:$PWD/runner" "$@"; }
-
-# act ID [FIELD=VALUE...] -- ARGUMENT...: an action in a directory of its own; its answer is in ID.json.
-act() {
-  lay_out "$1"
-  call run "id=$1" "${@:2}" >"$1.json"
-}
-
-# sh ID TEXT [FIELD=VALUE...]
-sh_act() { act "$1" env.PATH=/usr/bin:/bin "${@:3}" -- /bin/sh -c "$2"; }
+source "$(dirname "$0")/runner.bash"
 
 case_runs_an_action() {
   serve
@@ -259,130 +222,24 @@ case_temporary_directories_by_links() {
 }
 
 # Alone, and more than there is: not its exit code, but the bytes.
-case_past_the_line_is_not_the_actions_fault() {
-  serve '' --line 96M
-  act 1 -- "$programs/hog" 300 400
-  told 1.json 'r["code"] == 14' '"MiB" in r["message"] or "OOM-killed" in r["message"]'
-  [[ -s build/1/server_logs/plimsoll.txt ]] || wrong 'no report'
+case_what_the_cleaners_take_is_missing() {
+  mkdir scratch
+  serve "\"cleanTemporaryDirectories\": [\"$PWD/scratch\"], \"readinessCheckingPathnames\": [\"$PWD/scratch/needed\"]"
+  sh_act 1 "touch $PWD/scratch/needed"
+  told 1.json 'r["code"] == 0' 'r["exit_code"] == 0'
+  sh_act 2 "touch $PWD/scratch/needed; exit 1"
+  told 2.json 'r["code"] == 14' \
+    'r["message"].startswith("One or more required files disappeared during execution: Path \"")'
 }
 
-# Together they do not fit: one is paused, or sent back to be tried again; none fails by itself.
-case_two_that_do_not_fit_together() {
-  serve '' --line 160M
-  act 1 -- "$programs/hog" 110 60 exit &
-  local first=$!
-  act 2 -- "$programs/hog" 110 60 exit &
-  wait "$first" $!
-  told 1.json 'r["code"] in (0, 14)' 'r["code"] or r["exit_code"] == 0'
-  told 2.json 'r["code"] in (0, 14)' 'r["code"] or r["exit_code"] == 0'
-  grep -q '"exit_code":0' 1.json 2.json || wrong 'none of them could run'
-}
-
-case_a_full_machine_refuses_readiness() {
-  serve '' --line 128M
-  sh_act warm true
-  local i
-  for i in 1 2 3 4 5 6; do act "$i" env.PLIMSOLL_MEMORY_HINT=100M -- /bin/sleep 3 & done
-  becomes_true eval 'call check "" >full.json; grep -q "The machine is full" full.json'
-  wait $(jobs -p | grep -v "^$daemon\$")
-  becomes_true eval 'call check "" >free.json; grep -q "\"code\":0" free.json'
-}
-
-case_sigterm_lets_what_runs_end() {
-  serve
-  sh_act 1 'echo begun; sleep 2; echo ended' &
-  local worker=$!
-  becomes_true grep -qs begun build/1/stdout
-  kill -TERM "$daemon"
-  becomes_true grep -q 'ends when' log
-  sh_act 2 true
-  told 2.json 'r["code"] == 14'
-  wait "$worker"
-  told 1.json 'r["exit_code"] == 0'
-  same 'begun ended' "$(echo $(cat build/1/stdout))"
-  wait "$daemon"
-  same 0 "$?" 'status of the daemon'
-}
-
-case_a_second_sigterm_kills() {
-  serve
-  sh_act 1 'echo begun; sleep 1000' &
-  local worker=$!
-  becomes_true grep -qs begun build/1/stdout
-  kill -TERM "$daemon"
-  becomes_true grep -q 'ends when' log
-  kill -TERM "$daemon"
-  wait "$worker"
-  told 1.json 'r["code"] == 14'
-  wait "$daemon"
-  same 0 "$?" 'status of the daemon'
-}
-
-case_killed_and_started_again() {
-  local victim
-  for victim in guardian supervisor; do
-    serve
-    sh_act $victim "echo \$\$ >$PWD/pid; sleep 1000" &
-    local worker=$!
-    becomes_true test -s pid
-    local target=$daemon
-    [[ $victim == guardian ]] || target=$(supervisor_of "$daemon")
-    kill -KILL "$target"
-    wait "$worker"
-    told $victim.json 'r["code"] == 14'
-    wait "$daemon"
-    becomes_true nothing_left
-    gone "$(cat pid)" || wrong "the action has outlived its $victim"
-    rm -f pid log
-  done
-  serve
-  sh_act after 'exit 7'
-  told after.json 'r["exit_code"] == 7'
-}
-
-case_hostile_clients() {
-  serve
-  # Not gRPC at all, and a connection that says nothing.
-  "$python" - "$PWD/runner" <<'END'
-import socket, sys
-for text in (b"GET / HTTP/1.0\r\n\r\n", b"\0" * 100000, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 1000):
-    with socket.socket(socket.AF_UNIX) as s:
-        s.connect(sys.argv[1])
-        try:
-            s.sendall(text)
-        except OSError:
-            pass
-END
-  sh_act 1 'exit 5'
-  told 1.json 'r["exit_code"] == 5'
-}
-
-# Workers with many threads.
-case_two_hundred_at_once() {
-  serve
-  gives 0 call load "$PWD/build" 200 400 -- /bin/sh -c 'echo x'
-  has out '400 of 400 actions'
-  same '' "$(groups_left | grep job-)"
-}
-
-case_many_in_a_row() {
-  serve
-  local supervisor before after
-  supervisor=$(supervisor_of "$daemon")
-  gives 0 call load "$PWD/build" 4 "$((${ROUNDS:-3} * 100))" -- /bin/true
-  before=$(awk '/^VmRSS/ { print $2 }' "/proc/$supervisor/status")
-  gives 0 call load "$PWD/build" 4 "$((${ROUNDS:-3} * 100))" -- /bin/true
-  after=$(awk '/^VmRSS/ { print $2 }' "/proc/$supervisor/status")
-  ((after < before + 8192)) || wrong "the supervisor has grown from $before to $after kB"
-}
-
-# What a cancelled action had is back at once: the next one does not wait for a look at it.
-case_actions_that_are_given_up_hold_up_nobody() {
-  serve
-  local begin=$SECONDS
-  gives 0 call cancel "$PWD/build" 40
-  has out '40 of 40 given up'
-  ((SECONDS - begin < patience / 3)) || wrong "it took $((SECONDS - begin)) s: $(cat out)"
+# As Go takes it, whose configuration this is.
+case_an_address_without_a_host() {
+  local port
+  port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
+  listen="\"listenAddresses\": [\":$port\"]" serve
+  lay_out 1
+  "$worker_program" "127.0.0.1:$port" run id=1 env.PATH=/usr/bin:/bin -- true >1.json
+  told 1.json 'r["code"] == 0' 'r["exit_code"] == 0'
 }
 
 run_cases "$@"

@@ -9,7 +9,7 @@ export PATIENCE=300 ROUNDS=6 JOBS=8 SHORT_JOBS=300
 
 # What kernels differ in is groups; `test all` runs everything on both.
 if ((!$#)); then
-  IFS=, read -ra scripts <<<"${SCRIPTS:-batch.sh,run.sh,run_groups.sh,runner.sh,survival.sh,wall.sh}"
+  IFS=, read -ra scripts <<<"${SCRIPTS:-batch.sh,run.sh,run_groups.sh,runner.sh,runner_load.sh,survival.sh,wall.sh}"
   set -- "${scripts[@]}"
 fi
 passed=0 failed=0 skipped=0

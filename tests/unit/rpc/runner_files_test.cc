@@ -39,6 +39,13 @@ TEST_F(RunnerFiles, ALinkReplacesWhatIsNotFull) {
               StartsWith("Failed to remove symbolic link \"" + (build / "1").string() + "\": "));
 }
 
+TEST_F(RunnerFiles, TheLastLinkIsMadeFirst) {
+  // The second can't be replaced: then the first, which would have been later, is as it was.
+  const Status status = link_temporary_directories({build / "absent", build / "1"}, "/target");
+  EXPECT_EQ(status.code, Code::internal);
+  EXPECT_FALSE(fs::is_symlink(build / "absent"));
+}
+
 TEST_F(RunnerFiles, CleansAllButTheDirectoryAndWhatLinksLeadTo) {
   file("dirty/a/b/c");
   file("dirty/.hidden");

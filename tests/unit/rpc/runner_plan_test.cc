@@ -179,5 +179,19 @@ TEST(SpawnErrors, WhatAnotherTryCantChangeIsTheClients) {
             (Status{Code::invalid_argument, "Failed to start process: no such file or directory"}));
 }
 
+TEST(StatusOf, WhatTheRunnerLacksItselfMayBeTriedAgain) {
+  using guardian::SpawnStep;
+  const auto code_at = [](SpawnStep step) {
+    return status_of({.id = {}, .step = step, .code = std::errc::permission_denied}).code;
+  };
+  for (const SpawnStep step : {SpawnStep::clone, SpawnStep::enter_group, SpawnStep::session,
+                               SpawnStep::rlimit, SpawnStep::stdio}) {
+    EXPECT_EQ(code_at(step), Code::internal) << guardian::name_of(step);
+  }
+  for (const SpawnStep step : {SpawnStep::root, SpawnStep::identity, SpawnStep::exec}) {
+    EXPECT_EQ(code_at(step), Code::invalid_argument) << guardian::name_of(step);
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll::rpc
