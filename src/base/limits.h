@@ -17,12 +17,15 @@ struct DeviceRate {
   bool operator==(const DeviceRate&) const = default;
 };
 
+// The smallest quota of CPU time, in cores, that the kernel keeps: 1 ms each second.
+inline constexpr double kCpusMin = 0.001;
+
 // The own limits of one job, set on its group. Absent means none.
 struct Limits {
   std::optional<Bytes> memory_max;
   std::optional<Bytes> memory_high;
   std::optional<Bytes> swap_max;
-  std::optional<double> cpus;          // quota, in cores
+  std::optional<double> cpus;          // quota, in cores; from kCpusMin
   std::optional<std::string> cpuset;   // a list such as "0-3,7"
   std::optional<unsigned> cpu_weight;  // 1..10000; the kernel's default is 100
   std::optional<unsigned> io_weight;   // 1..10000; the kernel's default is 100

@@ -14,7 +14,10 @@ namespace plimsoll::cgroup {
 namespace {
 
 constexpr double kPeriodUs = 100'000;  // the kernel's default period of a CPU quota
-constexpr double kQuotaUsMin = 1'000;  // less is refused
+constexpr double kQuotaUsMin = 1'000;  // the kernel refuses less
+// The kernel refuses more: with the quota above, the smallest share is kCpusMin.
+constexpr double kPeriodUsMax = 1'000'000;
+static_assert(kQuotaUsMin / kPeriodUsMax == kCpusMin);
 
 // One limit being set: the option that asked for it, and the directory of its controller.
 class Setting {
@@ -164,18 +167,27 @@ Result<void> set_oom_group(const Group& group) {
 
 }  // namespace
 
+CpuQuota cpu_quota_of(double cpus) {
+  // Whoever has little of each period gets it in fewer, longer ones.
+  const double period = std::clamp(kQuotaUsMin / cpus, kPeriodUs, kPeriodUsMax);
+  const auto rounded = [](double us) { return static_cast<std::uint64_t>(std::llround(us)); };
+  return {.quota_us = rounded(std::max(cpus * period, kQuotaUsMin)), .period_us = rounded(period)};
+}
+
 Result<void> set_cpus(const Group& group, std::optional<double> cpus) {
   const Setting setting(group, Controller::cpu, "--cpus");
   if (auto ok = setting.check_controller(); !ok) return ok;
-  const auto quota_us = [](double cores) {
-    return std::to_string(std::llround(std::max(cores * kPeriodUs, kQuotaUsMin)));
-  };
-  const auto period = std::to_string(std::llround(kPeriodUs));
-  if (!setting.is_v1()) {
-    return setting.write("cpu.max", (cpus ? quota_us(*cpus) : "max") + " " + period);
+  // Without a quota the period says nothing, and may stay what it is.
+  if (!cpus) {
+    return setting.is_v1() ? setting.write("cpu.cfs_quota_us", "-1")
+                           : setting.write("cpu.max", "max");
   }
+  const CpuQuota share = cpu_quota_of(*cpus);
+  const std::string quota = std::to_string(share.quota_us);
+  const std::string period = std::to_string(share.period_us);
+  if (!setting.is_v1()) return setting.write("cpu.max", quota + " " + period);
   if (auto wrote = setting.write("cpu.cfs_period_us", period); !wrote) return wrote;
-  return setting.write("cpu.cfs_quota_us", cpus ? quota_us(*cpus) : "-1");
+  return setting.write("cpu.cfs_quota_us", quota);
 }
 
 // A kernel without weights of I/O (v1 without bfq) refuses nothing.

@@ -17,6 +17,15 @@ ControllerSet controllers_for(const Limits& limits);
 // the reason and what would help. Files and units: docs/cgroups.md, "Limits".
 Result<void> apply_limits(const Group& group, const Limits& limits);
 
+// So much CPU time in each period: the kernel's default one while the quota that it asks for is
+// enough in it, else a longer one. For kCpusMin cores and more.
+struct CpuQuota {
+  std::uint64_t quota_us = 0;
+  std::uint64_t period_us = 0;
+  bool operator==(const CpuQuota&) const = default;
+};
+CpuQuota cpu_quota_of(double cpus);
+
 // Sets or lifts (no value) the CPU quota of a group, in cores.
 Result<void> set_cpus(const Group& group, std::optional<double> cpus);
 

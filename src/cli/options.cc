@@ -44,6 +44,14 @@ Result<double> parse_cpus(std::string_view text) {
   return *number;
 }
 
+Result<double> parse_quota(std::string_view text) {
+  auto cores = parse_cpus(text);
+  if (cores && *cores < kCpusMin) {
+    return expected(text, "at least 0.001 cores, the least that the kernel keeps");
+  }
+  return cores;
+}
+
 Result<unsigned> parse_weight(std::string_view text) {
   const auto number = to_u64(text);
   if (!number || *number < 1 || *number > kWeightMax) {
@@ -98,7 +106,8 @@ void add_job_options(CLI::App& app, policy::JobSpec& job) {
   add_parsed(app, "--memory-high", limits.memory_high, parse_bytes,
              "Memory above which it is slowed down (cgroup v2)");
   add_parsed(app, "--swap-max", limits.swap_max, parse_bytes, "Swap it may use");
-  add_parsed(app, "--cpus", limits.cpus, parse_cpus, "CPU time it may use, in cores (0.5, 2)");
+  add_parsed(app, "--cpus", limits.cpus, parse_quota,
+             "CPU time it may use, in cores (0.5, 2; at least 0.001)");
   app.add_option("--cpuset", limits.cpuset, "CPUs it may run on (0-3,7)");
   add_parsed(app, "--cpu-weight", limits.cpu_weight, parse_weight,
              "Its share of the CPUs against others (1 to 10000, 100)");

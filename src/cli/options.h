@@ -41,6 +41,8 @@ Result<std::pair<std::string, std::string>> parse_env(std::string_view text);
 Result<DeviceRate> parse_io_max(std::string_view text);
 
 Result<double> parse_cpus(std::string_view text);
+// The same as a quota, which can't be as small.
+Result<double> parse_quota(std::string_view text);
 Result<unsigned> parse_weight(std::string_view text);
 
 // The command line cut at the first "--": options before, the command after. Without one,

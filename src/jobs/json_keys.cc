@@ -113,7 +113,7 @@ constexpr auto kKeys = std::to_array<Key>({
     {"class", [](const json& v, Draft& d) { return put(to_text(v), d.spec.job_class); }},
     {"cpu_hint", [](const json& v, Draft& d) { return put(to_cores(v), d.spec.cpu_hint); }},
     {"cpu_weight", set_cpu_weight},
-    {"cpus", [](const json& v, Draft& d) { return put(to_cores(v), d.spec.limits.cpus); }},
+    {"cpus", [](const json& v, Draft& d) { return put(to_quota(v), d.spec.limits.cpus); }},
     {"cpuset", set_cpuset},
     {"cwd", [](const json& v, Draft& d) { return put(to_text(v), d.spec.cwd); }},
     {"env", set_env},

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "base/limits.h"
 #include "base/quantity.h"
 
 namespace plimsoll::jobs {
@@ -151,6 +152,12 @@ Result<Duration> to_duration(const json& value) {
 Result<double> to_cores(const json& value) {
   if (!value.is_number() || value.get<double>() <= 0) return unlike(value, "a number above 0");
   return value.get<double>();
+}
+
+Result<double> to_quota(const json& value) {
+  auto cores = to_cores(value);
+  if (!cores || *cores < kCpusMin) return unlike(value, "a number of at least 0.001");
+  return cores;
 }
 
 Result<bool> to_bool(const json& value) {

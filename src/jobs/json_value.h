@@ -31,6 +31,7 @@ namespace plimsoll::jobs {
 [[nodiscard]] Result<Duration> to_duration(const nlohmann::json& value);
 // A number above 0, such as 1.5 cores.
 [[nodiscard]] Result<double> to_cores(const nlohmann::json& value);
+[[nodiscard]] Result<double> to_quota(const nlohmann::json& value);  // from kCpusMin
 [[nodiscard]] Result<bool> to_bool(const nlohmann::json& value);
 
 struct WholeRange {

@@ -39,6 +39,13 @@ Result<void> take_cores(std::optional<double>& cores, const char* name, double v
   return {};
 }
 
+Result<void> take_quota(std::optional<double>& cores, const char* name, double value) {
+  if (value > 0 && value < kCpusMin) {
+    return bad(name, std::to_string(value), "0, or 0.001 to 100000");
+  }
+  return take_cores(cores, name, value);
+}
+
 Result<void> take_command(const v1::JobSpec& message, JobOrder& order) {
   std::vector<std::string> argv(message.argv().begin(), message.argv().end());
   if (argv.empty() || argv.front().empty()) return bad("argv", "no command", "one");
@@ -66,7 +73,7 @@ Result<void> take_limits(const v1::JobSpec& message, policy::JobSpec& spec) {
   if (auto taken = take_cores(spec.cpu_hint, "cpu_hint_cores", message.cpu_hint_cores()); !taken) {
     return taken;
   }
-  return take_cores(spec.limits.cpus, "cpus_max", message.cpus_max());
+  return take_quota(spec.limits.cpus, "cpus_max", message.cpus_max());
 }
 
 }  // namespace

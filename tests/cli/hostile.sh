@@ -157,7 +157,7 @@ case_their_own_groups_files() {
 }
 
 case_a_thousandth_of_a_core() {
-  times 2 'burn' | attack 2 --cpus 0.01 --timeout $((pace))s --kill-after 500ms -j 2
+  times 2 'burn' | attack 2 --cpus 0.001 --timeout $((pace))s --kill-after 500ms -j 2
   told run.json 'r["makespan_ns"] < 15e9 * '$((pace))
 }
 

@@ -23,7 +23,7 @@ case_status_of_signals() {
 
 case_125_and_nothing_started_for_wrong_options() {
   local options
-  for options in '--nonsense' '--memory-max 12X' '--memory-max -1' '--timeout soon' '--cpus 0' \
+  for options in '--nonsense' '--memory-max 12X' '--memory-max -1' '--timeout soon' '--cpus 0' '--cpus 0.0009' \
     '--cpus many' '--cpu-weight 0' '--cpu-weight 10001' '--io-weight x' '--io-max /dev/null' \
     '--pids-max 0' '--pids-max x' '--env =x' '--uid no-such-user-here' '--uid 0:no-such-group' \
     '--cpuset 0-100000' '--cpuset x' \

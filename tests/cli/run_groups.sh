@@ -22,6 +22,20 @@ case_limits_are_set_on_the_group() {
   same $'50\n0' "$(<out)"
 }
 
+# Looked at from outside: a shell takes long with so little.
+case_a_thousandth_of_a_core_is_a_thousandth() {
+  "$plimsoll" run --cpus 0.001 --timeout 1s --kill-after 0s -- sleep 1000 >out 2>err &
+  local pid=$! seen=''
+  look() {
+    cd "$(mount_of cpu)$PLIMSOLL_CGROUP"/plimsoll-*/pool/job-1 || return
+    seen=$(cat cpu.max || echo "$(<cpu.cfs_quota_us) $(<cpu.cfs_period_us)")
+    cd - >/dev/null && [[ $seen == '1000 1000000' ]]
+  }
+  becomes_true look || wrong "quota and period: $seen"
+  wait $pid
+  same 124 $? "$(<err)"
+}
+
 case_processes_over_the_limit_are_refused() {
   run 0 --pids-max 5 --report report.json -- "$python" -c '
 import subprocess

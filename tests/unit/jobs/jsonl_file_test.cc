@@ -115,8 +115,10 @@ TEST(JsonlFile, ChecksTypes) {
       {R"("timeout": "soon")",
        R"("timeout": found "soon", expected a duration such as 250ms, 10s, 5m, 1h or a number of )"
        R"(seconds)"},
-      {R"("cpus": 0)", R"("cpus": found 0, expected a number above 0)"},
-      {R"("cpus": "2")", R"("cpus": found "2", expected a number above 0)"},
+      {R"("cpus": 0)", R"("cpus": found 0, expected a number of at least 0.001)"},
+      {R"("cpus": 0.0009)", R"("cpus": found 0.0009, expected a number of at least 0.001)"},
+      {R"("cpus": "2")", R"("cpus": found "2", expected a number of at least 0.001)"},
+      {R"("cpu_hint": 0)", R"("cpu_hint": found 0, expected a number above 0)"},
       {R"("weight": 0)", R"("weight": found 0, expected a whole number from 1 to 10000)"},
       {R"("weight": 10001)", R"("weight": found 10001, expected a whole number from 1 to 10000)"},
       {R"("weight": 18446744073709551615)",

@@ -66,6 +66,7 @@ TEST(OrderOf, RefusesWhatMakesNoSense) {
       {"argv: 'a' priority: 1001", "job.priority: found 1001"},
       {"argv: 'a' priority: -2147483648", "job.priority: found -2147483648"},
       {"argv: 'a' cpus_max: -1", "job.cpus_max: found -1"},
+      {"argv: 'a' cpus_max: 0.0009", "job.cpus_max: found 0.000900, expected 0, or 0.001"},
       {"argv: 'a' cpus_max: inf", "job.cpus_max: found inf"},
       {"argv: 'a' cpu_hint_cores: nan", "job.cpu_hint_cores: found nan"},
       {"argv: 'a' timeout { }", "job.timeout: found 0 s"},
