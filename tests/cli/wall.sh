@@ -129,6 +129,32 @@ case_what_the_user_paused_stays_paused() {
   ends 0
 }
 
+# quota: the job's own, in us of each 100 ms; -1 or max: none.
+quota() {
+  local group
+  group=$(echo "$(pool_in cpu)"/job-*)
+  if on_v1 cpu; then cat "$group/cpu.cfs_quota_us"; else cut -d ' ' -f 1 "$group/cpu.max"; fi
+}
+quota_is() { [[ $(quota) == "$1" ]]; }
+
+# Whoever is throttled freezes late.
+case_a_quota_is_lifted_as_long_as_its_job_is_paused() {
+  local none=max
+  if on_v1 cpu; then none=-1; fi
+  printf '{"shell": "%s", "cpus": 0.5}\n' "$ticker" >jobs.txt
+  start_batch --line 512M
+  becomes_true test -e ticks
+  same 50000 "$(quota)" 'quota of a job that runs'
+  gives 0 "$plimsoll" ctl pause 1
+  becomes_true quota_is $none || wrong "quota of a paused job: $(quota)"
+  becomes_true eval '! ticks_go_on'
+  gives 0 "$plimsoll" ctl resume 1
+  becomes_true ticks_go_on
+  becomes_true quota_is 50000 || wrong "quota of a job that goes on: $(quota)"
+  touch stop
+  ends 0
+}
+
 case_a_supervisor_killed_while_its_pool_is_held() {
   echo "$ticker" >jobs.txt
   start_batch --line 512M
