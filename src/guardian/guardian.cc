@@ -228,7 +228,11 @@ class Guardian {
     for (;;) {
       siginfo_t info{};
       rusage usage{};
-      if (::syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG, &usage) != 0) return;
+      if (::syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG, &usage) != 0) {
+        // An end that is passed over here would be seen at the next one only, which may not come.
+        if (errno == EINTR) continue;
+        return;
+      }
       if (info.si_pid == 0) return;
       const bool exited = info.si_code == CLD_EXITED;
       const WaitStatus status{exited ? WaitStatus::Kind::exited : WaitStatus::Kind::signalled,

@@ -25,7 +25,7 @@ END_OF_JOBS
 # status in `status`.
 faulty() {
   local seen=0
-  timeout "$patience" strace -f -Y -b execve -q -o trace "$@" "$plimsoll" batch --progress none \
+  timeout -k 5 "$patience" strace -f -Y -b execve -q -o trace "$@" "$plimsoll" batch --progress none \
     --kill-after 100ms -j 4 --cores 8 --report report.jsonl jobs.txt >out 2>err || seen=$?
   echo $seen >status
 }
@@ -82,12 +82,15 @@ all_well() {
 }
 
 case_interrupted_everywhere() {
-  local call
+  local interrupted call
   jobs_file
-  for call in read write pread64 sendmsg recvmsg poll epoll_wait waitid; do
-    # The first reads are the dynamic linker's, which takes no interruption.
-    faulty -e "trace=execve,$call" -e inject=$call:error=EINTR:when=30+5
+  # Of each process from the Nth call on every so many; the first reads are the dynamic linker's,
+  # which takes no interruption.
+  for interrupted in read:30+5 write:2+3 pread64:12+5 sendmsg:1+2 recvmsg:1+2 poll:1+2 epoll_wait:1+2 waitid:1+2; do
+    call=${interrupted%:*}
+    faulty -e "trace=execve,$call" -e "inject=$call:error=EINTR:when=${interrupted#*:}"
     all_well "EINTR from $call"
+    grep -q 'EINTR.*(INJECTED)' trace || wrong "nothing has interrupted $call"
   done
 }
 
