@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
@@ -72,6 +73,8 @@ Result<Results> Results::in(const std::string& directory) {
   if (code) return fail(static_cast<std::errc>(code.value()), "make " + directory);
   auto fd = open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
   if (!fd) return pass(std::move(fd));
+  // Told before any job runs; later each would be told of its own output.
+  if (::faccessat(fd->get(), ".", W_OK | X_OK, 0) != 0) return fail_errno("write in " + directory);
   return Results(directory, std::move(*fd));
 }
 

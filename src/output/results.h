@@ -27,7 +27,8 @@ struct ResultFiles {
 // --results DIR: DIR/<name of the job>/{stdout,stderr,seq}.
 class Results {
  public:
-  // Makes the directory where it is missing, and its parents.
+  // Makes the directory where it is missing, and its parents. An error also where it is there but
+  // can't be written in.
   static Result<Results> in(const std::string& directory);
 
   // Makes the job's directory and new, empty files in it, in place of those of an earlier attempt

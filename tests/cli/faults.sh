@@ -133,6 +133,33 @@ END_OF_SCRIPT
   has err 'Read-only file system'
 }
 
+# in_read_only COMMAND...: where `place`, and `place/there` in it, can't be written.
+in_read_only() {
+  unshare -m sh -c 'mount -t tmpfs none place && mkdir place/there &&
+    mount -o remount,ro none place && exec "$@"' - "$@"
+}
+
+# Known before anything runs, not when there is something to write.
+case_read_only_places_for_what_is_asked_for() {
+  can_mount || skip 'mounts can not be changed here'
+  local asked
+  mkdir place
+  echo 'touch started' >jobs.txt
+  for asked in '--results place/new' '--results place/there' '--report place/report' '--joblog place/log'; do
+    # shellcheck disable=SC2086 # an option and its value
+    gives 125 in_read_only "$plimsoll" batch --progress none $asked jobs.txt
+    has err "${asked% *}: "
+    has err "${asked#* }"
+    has err 'Read-only file system'
+    [[ ! -e started ]] || wrong "a job was started with $asked"
+  done
+  # That of one command is written when it has ended: it may make the place itself.
+  gives 125 in_read_only "$plimsoll" run --report place/report -- touch started
+  has err '--report: '
+  has err 'Read-only file system'
+  becomes_true nothing_left || wrong 'something is left'
+}
+
 # The output of the jobs themselves: said, waited for, and given up when the run is killed.
 case_a_full_disk_for_outputs() {
   can_mount || skip 'mounts can not be changed here'
