@@ -67,6 +67,15 @@ engine::BatchConfig batch_config(const BatchOptions& options, std::vector<policy
   return config;
 }
 
+// That fewer run than were asked for is no mistake, but seen as one if nobody says so.
+void tell_few_descriptors(const BatchOptions& options, const policy::GovernorConfig& governor) {
+  const auto asked = options.governor.jobs_max;
+  if (options.quiet || !asked || *asked <= governor.jobs_max) return;
+  const std::string most = governor.jobs_max == 1 ? "one job" : std::to_string(governor.jobs_max);
+  complain("batch: at most " + most + " at once instead of " + std::to_string(*asked) +
+           ": the limit of descriptors is too low (`ulimit -Hn`)");
+}
+
 Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, BatchFiles files,
                 guardian::Link link, std::vector<std::string> command_line) {
   const engine::MachineConfig machine_options = machine_config(options, jobs);
@@ -76,6 +85,7 @@ Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, 
   if (auto fits = announce(**machine, jobs, verbosity); !fits) return pass(std::move(fits));
   auto governor = engine::pool_governor(options.governor, **machine);
   if (!governor) return pass(std::move(governor));
+  tell_few_descriptors(options, *governor);
   GovernedRun governed(**machine, options, std::move(files),
                        batch_config(options, std::move(jobs), machine_options.run_id, *governor),
                        std::move(command_line));
