@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -110,6 +111,9 @@ class Fleet {
 
   // Bytes of the pool that can't be dropped, now.
   [[nodiscard]] double used() const;
+  // The same, but for what somebody may have shown already: `used` has twice what a member took
+  // before the last look at the machine and was itself looked at after it.
+  [[nodiscard]] double surely_used() const { return std::max(pool_used_, members_used_); }
   // What the running members may grow by until a freeze would take hold.
   [[nodiscard]] double rise() const { return rise_; }
   // Of `used`, what no member has shown: other processes of the pool, and what frozen ones lost.

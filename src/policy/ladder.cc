@@ -198,9 +198,15 @@ void Ladder::evict(Turn& turn, double shortage) {
 // with, be it the keel.
 void Ladder::fail_one(Turn& turn) {
   if (!over_since_) return;
-  const double over = turn.fleet.used() - turn.limits.limit;
-  if (turn.now < *over_since_ + kOverLineGrace && over <= turn.limits.line * kOverLineMost) {
-    next_look_ = *over_since_ + kOverLineGrace;
+  const double over = turn.fleet.surely_used() - turn.limits.limit;
+  const Instant patient_until = *over_since_ + kOverLineGrace;
+  if (turn.now < patient_until && over <= turn.limits.line * kOverLineMost) {
+    next_look_ = patient_until;
+    return;
+  }
+  // Only an older look at the pool says so; the next one will tell.
+  if (over <= 0) {
+    next_look_ = turn.now + kOverLineGrace;
     return;
   }
   JobId job = *turn.keel;

@@ -242,6 +242,19 @@ TEST(GovernorLadder, WhoRushesPastTheLineFailsBeforeTheLastResortOfV1) {
   EXPECT_NEAR(failed_past_by(2000), 125, 25);
 }
 
+// The pool is looked at just before the job itself: for a moment its growth is there twice.
+TEST(GovernorLadder, WhatPoolAndJobHaveBothShownIsNotPastTheLine) {
+  Story story = crowd(small(), 1);
+  MachineSample pool;
+  pool.pool_used = mib(700);
+  story.governor.tick(pool, at(10.1));
+  EXPECT_THAT(story.rules(10.1), Not(Contains("fail 1")));
+  story.uses(1, 10.11, 700, 1);
+  EXPECT_THAT(story.rules(10.11), Not(Contains("fail 1")));
+  story.looks(10.2);
+  EXPECT_THAT(story.rules(10.2), Not(Contains("fail 1")));
+}
+
 TEST(GovernorDescent, ThawsWhenThereIsRoomAgainAndAdmitsOnlyThen) {
   Story story = crowd(small(), 8);
   ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 8));
