@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -94,14 +95,12 @@ class SettingMaker {
 class Watch final : public policy::WorldObserver {
  public:
   Watch(const Setting& setting, sim::SimulatedWorld& world) : setting_(setting), world_(world) {
-    driver_.emplace(SimulatedRun{.machine = setting.machine,
-                                 .learnt = {},
-                                 .listener = {.event = {},
-                                              .over =
-                                                  [this](const JobOver& over) {
-                                                    if (!over.requeue) ++ends_[over.job];
-                                                    if (over.end) outcomes_[over.end->outcome]++;
-                                                  }}},
+    const ConductorListener listener{.event = [this](const auto& event) { follow(event); },
+                                     .over =
+                                         [this](const JobOver& over) {
+                                           if (!over.requeue) ends_[over.job].push_back(over);
+                                         }};
+    driver_.emplace(SimulatedRun{.machine = setting.machine, .learnt = {}, .listener = listener},
                     setting_.jobs, world_);
   }
 
@@ -112,14 +111,12 @@ class Watch final : public policy::WorldObserver {
       fail("not everything has ended; stopped with " + std::to_string(static_cast<int>(stopped)));
     }
     for (const sim::SimJob& job : setting_.jobs) {
-      if (ends_[job.spec.id] != 1) fail(job.spec.name + " ended not once");
+      check_end(job);
     }
     if (world_.attempts_alive() > 0) fail("something is left running");
     if (conductor.status().frozen > 0) fail("something is left frozen");
     return wrong_;
   }
-
-  [[nodiscard]] std::size_t ended_with(policy::Outcome outcome) { return outcomes_[outcome]; }
 
   void on_job(JobId job, const policy::JobSample& sample) override {
     driver_->on_job(job, sample);
@@ -131,9 +128,7 @@ class Watch final : public policy::WorldObserver {
   }
   void on_over(JobId job, const policy::AttemptEnd& end) override {
     // A job that has more than the line by itself may do so faster than anybody can look.
-    const double peak = setting_.jobs[static_cast<std::size_t>(job) - 1].curve.peak_mib();
-    if (end.outcome == policy::Outcome::machine_oom &&
-        peak * 1048576 <= static_cast<double>(setting_.machine.line.count)) {
+    if (end.outcome == policy::Outcome::machine_oom && fits(job)) {
       fail("the kernel killed a job that fits");
     }
     driver_->on_over(job, end);
@@ -148,6 +143,44 @@ class Watch final : public policy::WorldObserver {
   void fail(const std::string& what) {
     const double t = std::chrono::duration<double>(world_.now().time_since_epoch()).count();
     if (wrong_.size() < 5) wrong_.push_back("at " + std::to_string(t) + " s: " + what);
+  }
+
+  [[nodiscard]] const sim::SimJob& job_of(JobId job) const {
+    return setting_.jobs[static_cast<std::size_t>(job) - 1];
+  }
+
+  // With the line to itself.
+  [[nodiscard]] bool fits(JobId job) const {
+    return job_of(job).curve.peak_mib() * 1048576 <=
+           static_cast<double>(setting_.machine.line.count);
+  }
+
+  // Also whatever it needs, so that nothing skips it.
+  [[nodiscard]] bool can_end_well(JobId job) const {
+    const std::vector<JobId>& needs = job_of(job).spec.needs;
+    return fits(job) && std::all_of(needs.begin(), needs.end(),
+                                    [this](JobId needed) { return can_end_well(needed); });
+  }
+
+  void check_end(const sim::SimJob& job) {
+    const std::vector<JobOver>& ends = ends_[job.spec.id];
+    if (ends.size() != 1) return fail(job.spec.name + " ended not once");
+    const auto& end = ends.front().end;
+    if (can_end_well(job.spec.id) && (!end || end->outcome != policy::Outcome::exited)) {
+      fail(job.spec.name + ", which fits, has not ended well: " + ends.front().reason);
+    }
+  }
+
+  // Whom the conductor lets run: the oldest of them is the keel.
+  void follow(const policy::Event& event) {
+    using Kind = policy::EventKind;
+    if (!event.job) return;
+    const auto is_it = [&](const auto& attempt) { return attempt.second == *event.job; };
+    if (event.kind == Kind::started) attempts_.emplace(event.at, *event.job);
+    if (event.kind == Kind::evicted && is_it(*attempts_.begin())) fail("the keel was evicted");
+    const bool goes = event.kind == Kind::evicted || event.kind == Kind::failed ||
+                      event.kind == Kind::requeued || event.kind == Kind::ended;
+    if (goes) std::erase_if(attempts_, is_it);
   }
 
   void check() {
@@ -182,8 +215,8 @@ class Watch final : public policy::WorldObserver {
   const Setting& setting_;
   sim::SimulatedWorld& world_;
   std::optional<SimulatedConductor> driver_;
-  std::map<JobId, int> ends_;
-  std::map<policy::Outcome, std::size_t> outcomes_;
+  std::map<JobId, std::vector<JobOver>> ends_;    // without those that another attempt followed
+  std::set<std::pair<Instant, JobId>> attempts_;  // not condemned, by age
   std::map<JobId, Instant> frozen_since_;
   std::optional<Instant> over_since_;
   std::vector<std::string> wrong_;
