@@ -1,10 +1,12 @@
 // An executor in miniature: runs the shell commands of its standard input, one a line, as the
 // machine's governor admits them. It starts, stops and ends its processes itself; the daemon
-// measures them by their pids.
+// measures them by their pids. It reads on when there is room: the daemon takes only so much of
+// one client.
 //
 //   printf 'sleep 1\nmake -j4\n' | executor
 //
 // The exit status is how many commands failed, 100 at most; 101 if the governor can't be had.
+#include <fcntl.h>
 #include <plimsoll/governor.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,6 +14,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdio>
 #include <iostream>
 #include <map>
@@ -22,12 +25,16 @@ namespace {
 
 constexpr int kFailuresMax = 100;
 constexpr int kNoGovernor = 101;
+// The daemon refuses what one client enters beyond 1000.
+constexpr std::size_t kEnteredMax = 500;
 
-// A command of its own session, so that what it starts is reached by one signal.
+// A command of its own session, so that what it starts is reached by one signal. It reads nothing:
+// the lines of our standard input are not for it.
 pid_t start(const std::string& command) {
   const pid_t child = ::fork();
   if (child != 0) return child;
   ::setsid();
+  ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
   ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
   ::_exit(127);
 }
@@ -36,18 +43,20 @@ class Executor {
  public:
   int run() {
     governor_ = plimsoll::client::Governor::connect({}, handlers());
-    for (std::string line; std::getline(std::cin, line);) enter(line);
-    reap();
-    if (is_lost_) return kNoGovernor;
+    for (std::string line; reap(kEnteredMax - 1) && std::getline(std::cin, line);) enter(line);
+    if (!reap(0)) return kNoGovernor;
     return std::min(failures_, kFailuresMax);
   }
 
  private:
   struct Command {
     std::string text;
-    pid_t pid = 0;  // 0: not admitted, or ended
+    pid_t pid = 0;          // 0: not admitted, or ended
+    bool admitted = false;  // at least once
     bool cancelled = false;
+    bool succeeded = false;
   };
+  using Commands = std::map<std::string, Command>;
 
   plimsoll::client::Handlers handlers() {
     plimsoll::client::Handlers handlers;
@@ -66,11 +75,14 @@ class Executor {
     handlers.left = [this](const std::string& id, bool comes_again) {
       if (comes_again) return;
       const std::lock_guard lock(mutex_);
-      commands_.erase(id);
-      changed_.notify_all();
+      forget(commands_.find(id));
     };
     handlers.refused = [this](const std::string& id, int, const std::string& message) {
       std::fprintf(stderr, "executor: %s: %s\n", id.c_str(), message.c_str());
+      const std::lock_guard lock(mutex_);
+      // Of one that was admitted it is a watch() that came after its end: leave() follows.
+      const auto found = commands_.find(id);
+      if (found != commands_.end() && !found->second.admitted) forget(found);
     };
     handlers.lost = [this](int, const std::string& message) {
       std::fprintf(stderr, "executor: no governor: %s\n", message.c_str());
@@ -98,11 +110,20 @@ class Executor {
   void admit(const std::string& id, unsigned /*attempt*/) {
     const std::lock_guard lock(mutex_);
     Command& command = commands_[id];
+    command.admitted = true;
     command.cancelled = false;
     command.pid = start(command.text);
     plimsoll::client::Place place;
     place.pid = command.pid;
     governor_->watch(id, place);
+    changed_.notify_all();
+  }
+
+  // It has left for good, or never came; what was not run to its end has failed as well.
+  void forget(Commands::iterator command) {
+    if (command == commands_.end()) return;
+    if (!command->second.succeeded) ++failures_;
+    commands_.erase(command);
     changed_.notify_all();
   }
 
@@ -114,13 +135,14 @@ class Executor {
     if (command.pid > 0) ::kill(-command.pid, number);
   }
 
-  // Until nothing is left: waits for a child, or for one to be started.
-  void reap() {
+  // Until no more than so many are left: waits for a child, or for one to be started. False: the
+  // governor is lost.
+  bool reap(std::size_t most) {
     std::unique_lock lock(mutex_);
     while (true) {
       const bool runs = std::any_of(commands_.begin(), commands_.end(),
                                     [](const auto& entry) { return entry.second.pid > 0; });
-      if (!runs && (commands_.empty() || is_lost_)) return;
+      if (commands_.size() <= most || (!runs && is_lost_)) return !is_lost_;
       if (!runs) {
         changed_.wait(lock);
         continue;
@@ -142,7 +164,7 @@ class Executor {
       plimsoll::client::End end = plimsoll::client::exited(WEXITSTATUS(status));
       if (WIFSIGNALED(status)) end = {EndKind::signalled, WTERMSIG(status)};
       if (command.cancelled) end = {EndKind::cancelled, 0};
-      if (!command.cancelled && status != 0) ++failures_;
+      command.succeeded = !command.cancelled && status == 0;
       if (!is_lost_) governor_->leave(id, end);
       return;
     }
@@ -150,7 +172,7 @@ class Executor {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::string, Command> commands_;  // that have not left
+  Commands commands_;  // that have not left
   int lines_ = 0, failures_ = 0;
   bool is_lost_ = false;
   std::unique_ptr<plimsoll::client::Governor> governor_;

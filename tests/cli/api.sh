@@ -39,6 +39,35 @@ case_executor_runs_what_is_admitted() {
   over 0
 }
 
+# More than the daemon takes of one client.
+case_executor_runs_twelve_hundred() {
+  serve
+  yes 'echo >>ran' | head -n 1200 >commands
+  gives 0 timeout "$patience" "$clients/executor" <commands
+  lacks err 'jobs of this client'
+  same 1200 "$(wc -l <ran)"
+  over 0
+}
+
+# What is not read yet is not the first command's input.
+case_executor_keeps_its_lines_to_itself() {
+  serve
+  { echo 'wc -c >eaten' && yes 'echo >>ran' | head -n 600; } >commands
+  gives 0 timeout "$patience" "$clients/executor" <commands
+  same 600 "$(wc -l <ran)"
+  same 0 "$(cat eaten)"
+  over 0
+}
+
+case_executor_counts_what_is_refused() {
+  serve
+  printf '%0300d\necho one >one\n' 0 >commands
+  gives 1 timeout "$patience" "$clients/executor" <commands
+  has err 'line-1: found a class of 300 bytes'
+  has one one
+  over 0
+}
+
 case_executor_without_a_daemon_says_so() {
   export PLIMSOLL_SOCKET=$PWD/nobody
   echo true | gives 101 "$clients/executor"
