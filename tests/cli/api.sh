@@ -30,6 +30,26 @@ over() {
 
 jobs() { "$clients/job_client" "$socket" "$@"; }
 
+# serve_group: as `serve`, for the group nogroup (65534).
+serve_group() {
+  socket=$PWD/s
+  printf 'listen.group = "nogroup"\n' >g.toml
+  rm -f daemon.log
+  "$plimsoll" serve --config g.toml --metrics off --socket "$socket" >daemon.log 2>&1 &
+  daemon=$!
+  becomes_true grep -q ready daemon.log || cat daemon.log
+}
+
+# as UID GID GROUPS COMMAND...: GROUPS with commas, or `none`.
+as() {
+  local groups=(--groups "$3")
+  [[ $3 != none ]] || groups=(--clear-groups)
+  setpriv --reuid "$1" --regid "$2" "${groups[@]}" "${@:4}"
+}
+
+# as_listing UID GID GROUPS: asks for that user's jobs.
+as_listing() { as "$@" "$clients/job_client" "$socket" list; }
+
 case_executor_runs_what_is_admitted() {
   serve
   printf 'echo one >one\nsleep 0.3; echo two >two\nexit 3\n' >commands
@@ -172,21 +192,30 @@ case_jobs_are_their_users() {
   chmod 666 "$socket"
   chmod 711 .
   # The mode of the socket is not what decides.
-  gives 114 setpriv --reuid 65534 --regid 65534 --clear-groups "$clients/job_client" "$socket" list
+  gives 114 as_listing 65534 65534 none
   over 0
-  printf 'listen.group = "nogroup"\n' >g.toml
-  socket=$PWD/s
-  "$plimsoll" serve --config g.toml --metrics off --socket "$socket" >daemon.log 2>&1 &
-  daemon=$!
-  becomes_true test -S "$socket"
-  gives 0 setpriv --reuid 65534 --regid 65534 --clear-groups \
-    "$clients/job_client" "$socket" run 60 id -u
+  serve_group
+  gives 0 as 65534 65534 none "$clients/job_client" "$socket" run 60 id -u
   same 65534 "$(cat out)"
   local job
   job=$(jobs submit sleep 1000)
-  gives 105 setpriv --reuid 65534 --regid 65534 --clear-groups \
-    "$clients/job_client" "$socket" signal "$job" 9
+  gives 105 as 65534 65534 none "$clients/job_client" "$socket" signal "$job" 9
   gives 0 jobs signal "$job" 9
+  over 0
+}
+
+# Exactly the peer's, and no way back to the daemon's.
+case_jobs_have_their_users_groups() {
+  is_root || skip 'not root'
+  serve_group
+  chmod 711 .
+  gives 0 as 1234 2345 7,8,65534 "$clients/job_client" "$socket" run 60 \
+    sh -c 'id -u; id -g; id -G; grep -E "^(Uid|Gid|Groups):" /proc/self/status'
+  same '1234 2345 2345 7 8 65534 Uid: 1234 1234 1234 1234 Gid: 2345 2345 2345 2345 Groups: 7 8 65534' \
+    "$(echo $(cat out))"
+  # The same user with other groups is not given those of before.
+  gives 0 as 1234 65534 none "$clients/job_client" "$socket" run 60 id -G
+  same 65534 "$(cat out)"
   over 0
 }
 
