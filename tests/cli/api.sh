@@ -219,6 +219,25 @@ case_jobs_have_their_users_groups() {
   over 0
 }
 
+case_the_socket_is_its_groups() {
+  is_root || skip 'not root'
+  serve
+  same '600 0 0' "$(stat -c '%a %u %g' "$socket")"
+  chmod 711 .
+  gives 114 as_listing 1234 65534 none
+  over 0
+  serve_group
+  same '660 0 65534' "$(stat -c '%a %u %g' "$socket")"
+  gives 0 as_listing 1234 65534 none
+  gives 0 as_listing 1234 2345 7,65534
+  gives 114 as_listing 1234 2345 7,8
+  # Nor by its mode alone.
+  chmod 666 "$socket"
+  gives 114 as_listing 1234 2345 7,8
+  gives 0 as_listing 1234 2345 7,65534
+  over 0
+}
+
 case_metrics_are_served() {
   socket=$PWD/s
   local port=$((20000 + $$ % 20000))
