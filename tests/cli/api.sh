@@ -246,12 +246,7 @@ case_metrics_are_served() {
   daemon=$!
   becomes_true test -S "$socket"
   gives 0 jobs run 60 true
-  "$python" - "$port" >metrics <<'END'
-import sys, urllib.request
-request = urllib.request.Request(f"http://127.0.0.1:{sys.argv[1]}/metrics",
-                                 headers={"Accept": "application/openmetrics-text"})
-print(urllib.request.urlopen(request, timeout=30).read().decode(), end="")
-END
+  metrics_of "$port" >metrics
   has metrics 'plimsoll_jobs_ended_total{outcome="exited"} 1'
   has metrics 'plimsoll_decisions_total{kind="admitted"} 1'
   has metrics 'plimsoll_job_wall_seconds_count{class="'

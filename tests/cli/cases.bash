@@ -116,6 +116,16 @@ supervisor_of() {
   done
 }
 
+# metrics_of PORT: what the daemon tells Prometheus there.
+metrics_of() {
+  "$python" - "$1" <<'END'
+import sys, urllib.request
+request = urllib.request.Request(f"http://127.0.0.1:{sys.argv[1]}/metrics",
+                                 headers={"Accept": "application/openmetrics-text"})
+print(urllib.request.urlopen(request, timeout=30).read().decode(), end="")
+END
+}
+
 is_root() { ((EUID == 0)); }
 
 # skip REASON...: the host lacks the means for (the rest of) this case.

@@ -50,6 +50,62 @@ case_mistakes_name_file_and_line() {
   has err '--lin'
 }
 
+# configured LINE JOBS [TOML]: p.toml.
+configured() {
+  printf 'metrics.listen = "127.0.0.1:%s"\n[governor]\nline = "%s"\njobs = %s\n%s\n' \
+    "$port" "$1" "$2" "${3:-}" >p.toml
+}
+
+# reloaded TEXT: the daemon reads p.toml again, and says so.
+reloaded() {
+  : >daemon.log
+  kill -HUP "$daemon"
+  becomes_true grep -qF "$1" daemon.log || cat daemon.log
+}
+
+line_is() { metrics_of "$port" | grep -qx "plimsoll_line_bytes $1"; }
+running() { "$client" "$PWD/s" list | grep -c running; }
+
+case_reload_changes_line_and_jobs() {
+  local client port=$((20000 + $$ % 20000)) job
+  # Of programs that nobody knows two have to fit.
+  (($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) > 8 << 20)) || skip 'less than 8 GiB to be had'
+  client=$(dirname "$plimsoll")/tests/clients/job_client
+  configured 2G 1
+  "$plimsoll" serve --config p.toml --socket "$PWD/s" >>daemon.log 2>&1 &
+  daemon=$!
+  becomes_true grep -q ready daemon.log || cat daemon.log
+  becomes_true line_is 2147483648
+  for job in 1 2 3; do "$client" "$PWD/s" submit sleep 1000 >"job$job"; done
+  becomes_true eval '[[ $(running) == 1 ]]'
+
+  configured 6G 2
+  reloaded 'reloaded; the line is 6.00 GiB'
+  becomes_true line_is 6442450944
+  becomes_true eval '[[ $(running) == 2 ]]'
+
+  # A mistake changes nothing, not even what stands before it.
+  configured 7G 3 'lin = 1'
+  reloaded 'not reloaded: p.toml:5: found the unknown key "governor.lin"'
+  line_is 6442450944 || wrong "$(metrics_of "$port" | grep plimsoll_line)"
+  same 2 "$(running)" 'jobs that run'
+  printf 'line = \n' >p.toml
+  reloaded 'not reloaded: p.toml:1'
+  rm p.toml
+  reloaded 'not reloaded: '
+  line_is 6442450944 || wrong "$(metrics_of "$port" | grep plimsoll_line)"
+
+  # What takes a restart is told; the rest is followed. Who runs already may go on.
+  configured 4G 1 'cores = 1'
+  reloaded 'p.toml:5: governor.cores takes a restart'
+  becomes_true line_is 4294967296
+  same 2 "$(running)" 'jobs that run'
+  kill -INT "$daemon"
+  wait "$daemon"
+  same 0 $? 'the daemon'
+  becomes_true nothing_left
+}
+
 case_the_daemon_is_found_in_path_too() {
   mkdir bin apart
   cp "$plimsoll" bin/plimsoll
