@@ -107,6 +107,40 @@ case_a_killed_client_has_no_jobs() {
   over 0
 }
 
+# next_is_admitted ACTION...: of two jobs for the one place, the second is admitted soon after the
+# action; the first is a stream's, which tells the file `first`.
+next_is_admitted() {
+  becomes_true grep -q 'admit a' first
+  jobs submit touch "$PWD/after" >out
+  [[ $(jobs list) == *waiting* ]] || wrong "there were two places: $(jobs list)"
+  local begun=$SECONDS
+  "$@"
+  becomes_true test -e after
+  ((SECONDS - begun < patience / 3)) || wrong "it took $((SECONDS - begun)) s"
+  becomes_true eval '[[ -z $(jobs list) ]]'
+}
+
+case_a_half_open_stream_has_no_jobs() {
+  serve -j 1
+  mkfifo go && exec 3<>go
+  # Having closed its side it does not even read.
+  "$clients/stream_client" "$socket" enter a await hear close hear end stay <go >first &
+  local first=$!
+  next_is_admitted eval 'echo >&3'
+  lacks first end
+  echo >&3
+  becomes_true grep -q 'end 0' first
+  kill -KILL "$first"
+  over 0
+}
+
+case_a_client_that_vanishes_has_no_jobs() {
+  serve -j 1
+  "$clients/stream_client" "$socket" enter a await stay >first &
+  next_is_admitted kill -KILL $!
+  over 0
+}
+
 case_clients_learn_of_a_killed_daemon() {
   serve
   echo 'echo $$ >pid; exec sleep 60' | "$clients/executor" >out 2>err &
