@@ -221,7 +221,7 @@ case_temporary_directories_by_links() {
     "r['message'].startswith('Failed to remove symbolic link \"$PWD/link\": ')"
 }
 
-# Alone, and more than there is: not its exit code, but the bytes.
+# Readiness is looked at outside the cleaners: after them.
 case_what_the_cleaners_take_is_missing() {
   mkdir scratch
   serve "\"cleanTemporaryDirectories\": [\"$PWD/scratch\"], \"readinessCheckingPathnames\": [\"$PWD/scratch/needed\"]"

@@ -5,6 +5,7 @@
 source "$(dirname "$0")/cases.bash"
 source "$(dirname "$0")/runner.bash"
 
+# Alone, and more than there is: not its exit code, but the bytes.
 case_past_the_line_is_not_the_actions_fault() {
   serve '' --line 96M
   act 1 -- "$programs/hog" 300 400
@@ -33,6 +34,18 @@ case_a_full_machine_refuses_readiness() {
   becomes_true eval 'call check "" >full.json; grep -q "The machine is full" full.json'
   wait $(jobs -p | grep -v "^$daemon\$")
   becomes_true eval 'call check "" >free.json; grep -q "\"code\":0" free.json'
+}
+
+case_what_waits_for_long_is_sent_back() {
+  serve '' --line 128M
+  sh_act 1 "echo begun; until [ -e $PWD/go ]; do sleep 0.1; done" env.PLIMSOLL_MEMORY_HINT=100M &
+  becomes_true grep -qs begun build/1/stdout
+  sh_act 2 'echo ran' env.PLIMSOLL_MEMORY_HINT=100M timeout=4
+  told 2.json 'r["code"] == 14' '": it has waited for long enough; " in r["message"]' '"MiB" in r["message"]'
+  empty build/2/stdout
+  has build/2/server_logs/plimsoll.txt 'held: '
+  touch go && wait $!
+  told 1.json 'r["exit_code"] == 0'
 }
 
 case_sigterm_lets_what_runs_end() {
