@@ -23,6 +23,7 @@ serve() {
 over() {
   local seen=0
   kill "-${2:-TERM}" "$daemon"
+  becomes_true eval '! kill -0 "$daemon"' || kill -KILL "$daemon"
   wait "$daemon" || seen=$?
   ((seen == $1)) || wrong "expected the daemon's exit status $1, saw $seen: $(cat daemon.log)"
   becomes_true nothing_left
@@ -39,6 +40,8 @@ serve_group() {
   daemon=$!
   becomes_true grep -q ready daemon.log || cat daemon.log
 }
+
+rss_of() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 
 # as UID GID GROUPS COMMAND...: GROUPS with commas, or `none`.
 as() {
@@ -139,6 +142,33 @@ case_a_client_that_vanishes_has_no_jobs() {
   "$clients/stream_client" "$socket" enter a await stay >first &
   next_is_admitted kill -KILL $!
   over 0
+}
+
+# It is stopped where it stands, costs little, and has nothing once it knows.
+case_a_client_that_floods_is_alone_with_it() {
+  serve
+  local supervisor before after
+  supervisor=$(supervisor_of "$daemon")
+  gives 0 jobs run 60 true # what the first call takes for good
+  before=$(rss_of "$supervisor")
+  mkfifo go && exec 3<>go
+  "$clients/stream_client" "$socket" flood 100000 hear end stay <go >first &
+  local first=$!
+  becomes_true grep -q sent first
+  # It has not read yet.
+  lacks first end
+  gives 0 timeout 10 "$clients/job_client" "$socket" list
+  after=$(rss_of "$supervisor")
+  # 10000 answers and 1000 jobs are some 6 MB.
+  ((after < before + 16384)) || wrong "the supervisor has grown from $before to $after kB"
+  echo >&3
+  becomes_true grep -q '^end' first
+  has first 'end 8'
+  # Its jobs have left with the stream, whether or not it is there.
+  gives 0 jobs run $((patience / 3)) echo served
+  has out served
+  kill -KILL "$first"
+  over 0 INT
 }
 
 case_clients_learn_of_a_killed_daemon() {
