@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <functional>
 #include <utility>
 
 #include "plimsoll/v1/governor.grpc.pb.h"
@@ -35,10 +36,15 @@ class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::Gove
         outbox_(std::make_shared<GovernOutbox>(*this)) {}
 
   void begin(const engine::Peer& peer) {
-    StreamClient client{
-        .send = [outbox = outbox_](const v1::GovernResponse& message) { outbox->send(message); },
-        .too_many = [outbox = outbox_] { outbox->break_off(kTooManyStreams); },
-        .ends = [outbox = outbox_] { outbox->break_off(kDaemonEnds); }};
+    StreamClient client{.send =
+                            [outbox = outbox_, close = closing(),
+                             &gate = gate_](const v1::GovernResponse& message) {
+                              if (outbox->send(message) == GovernOutbox::Sent::one_too_many) {
+                                gate.post_always(close);
+                              }
+                            },
+                        .too_many = [outbox = outbox_] { outbox->break_off(kTooManyStreams); },
+                        .ends = [outbox = outbox_] { outbox->break_off(kDaemonEnds); }};
     const bool passed = gate_.post(
         step([peer, id = id_, client = std::move(client)](GovernorStreams& streams) mutable {
           streams.open(id, peer, std::move(client));
@@ -81,10 +87,17 @@ class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::Gove
 
   // Its jobs leave at once; the end of the stream follows.
   void leave() {
-    gate_.post_always([streams = streams_, outbox = outbox_, id = id_] {
-      if (const auto alive = streams.lock()) alive->close(id);
+    gate_.post_always([close = closing(), outbox = outbox_] {
+      close();
       outbox->finish(grpc::Status::OK);
     });
+  }
+
+  // For the loop's thread.
+  [[nodiscard]] std::function<void()> closing() const {
+    return [streams = streams_, id = id_] {
+      if (const auto alive = streams.lock()) alive->close(id);
+    };
   }
 
   Gate& gate_;

@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <utility>
@@ -22,14 +23,19 @@ class Outbox {
 
   explicit Outbox(Reactor& reactor) : reactor_(&reactor) {}
 
-  void send(Message message) {
+  // Whether the client has let too much wait, and this has ended the stream: nobody is told of that
+  // otherwise before the client has read the rest.
+  enum class Sent : std::uint8_t { kept, one_too_many };
+  Sent send(Message message) {
     const std::lock_guard lock(mutex_);
-    if (reactor_ == nullptr || ending_) return;
+    if (reactor_ == nullptr || ending_) return Sent::kept;
     if (waiting_.size() >= kWaitingMax) {
-      return end({grpc::StatusCode::RESOURCE_EXHAUSTED, "the client does not take its messages"});
+      end({grpc::StatusCode::RESOURCE_EXHAUSTED, "the client does not take its messages"});
+      return Sent::one_too_many;
     }
     waiting_.push_back(std::move(message));
     if (!writing_) write();
+    return Sent::kept;
   }
 
   // The stream's end, after what was sent before.
