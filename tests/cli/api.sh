@@ -250,6 +250,26 @@ case_drain_lets_what_runs_end() {
   has err 'outcome exited 0'
 }
 
+# Its users see and end what still runs; nothing new is taken.
+case_a_daemon_that_drains_answers() {
+  serve
+  gives 0 jobs submit sh -c 'exec sleep 1000'
+  local job
+  job=$(<out)
+  becomes_true eval '"$clients/job_client" "$socket" list | grep -q running'
+  kill -TERM "$daemon"
+  becomes_true grep -q 'ends when' daemon.log
+  gives 0 jobs list
+  has out running
+  gives 114 jobs submit true
+  has err 'takes no jobs'
+  gives 0 jobs explain "$job"
+  gives 0 jobs signal "$job" 15
+  wait "$daemon"
+  same 0 $? 'exit status of the daemon'
+  becomes_true nothing_left
+}
+
 case_jobs_are_their_users() {
   is_root || skip 'not root'
   serve

@@ -96,7 +96,7 @@ END
   serve '' --runner-config "$PWD/runner.json"
   becomes_true test -S runner
   local proto=$peers/../../src/rpc/proto
-  # bb_runner has no reflection either.
+  # By the files, as a client has it that does not ask for reflection.
   runner() { call -import-path "$proto" -proto buildbarn/runner/runner.proto \
     -proto buildbarn/resourceusage/resourceusage.proto "$@"; }
   gives 0 runner -d '{}' runner buildbarn.runner.Runner/CheckReadiness

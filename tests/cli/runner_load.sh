@@ -25,7 +25,6 @@ case_two_that_do_not_fit_together() {
   grep -q '"exit_code":0' 1.json 2.json || wrong 'none of them could run'
 }
 
-# Readiness is looked at outside the cleaners: after them.
 case_a_full_machine_refuses_readiness() {
   serve '' --line 128M
   sh_act warm true
