@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "plimsoll-";
 // 0 stands for a decimal digit, x for a hexadecimal one.
-constexpr std::string_view kIdPattern = "00000000-000000-xxxx";
+constexpr std::string_view kIdPattern = "00000000-000000-xxxxxxxx";
 
 bool matches(char c, char pattern) {
   const bool digit = c >= '0' && c <= '9';

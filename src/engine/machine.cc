@@ -91,12 +91,13 @@ std::string new_run_id(WallTime now) {
       std::chrono::time_point_cast<std::chrono::system_clock::duration>(now));
   std::tm utc{};
   ::gmtime_r(&seconds, &utc);
-  std::uint16_t random = 0;
+  // Of the runs of one second no two must be the same: they share the names of groups and files.
+  std::uint32_t random = 0;
   [[maybe_unused]] const ssize_t got = ::getrandom(&random, sizeof random, GRND_NONBLOCK);
   std::array<char, 32> text{};
   std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S-", &utc);
-  std::array<char, 8> tail{};
-  std::snprintf(tail.data(), tail.size(), "%04x", static_cast<unsigned>(random));
+  std::array<char, 12> tail{};
+  std::snprintf(tail.data(), tail.size(), "%08x", static_cast<unsigned>(random));
   return std::string(text.data()) + tail.data();
 }
 

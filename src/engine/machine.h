@@ -34,7 +34,7 @@ struct MachineConfig {
   cgroup::ControllerSet controllers;       // that limits of jobs ask for, beside those always used
 };
 
-// An id for a run that starts now: "20261121-035916-3f2a".
+// An id for a run that starts now: "20261121-035916-3f2a91c4".
 std::string new_run_id(WallTime now);
 
 // What a child's owner is told; each at most once, `failed` or the two others.

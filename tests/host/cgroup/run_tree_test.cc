@@ -15,8 +15,8 @@ using cgroup::ControllerSet;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr const char* kName = "plimsoll-20261121-035916-3f2a";
-constexpr const char* kOther = "plimsoll-20261121-035916-0000";
+constexpr const char* kName = "plimsoll-20261121-035916-3f2a91c4";
+constexpr const char* kOther = "plimsoll-20261121-035916-00000000";
 
 class RunTreeHost : public HostTest {
  protected:

@@ -8,22 +8,22 @@ namespace plimsoll::cgroup {
 namespace {
 
 TEST(RunName, IsKnownAgain) {
-  EXPECT_EQ(run_name("20261121-035916-3f2a"), "plimsoll-20261121-035916-3f2a");
-  EXPECT_TRUE(is_run_name(run_name("20261121-035916-3f2a")));
-  EXPECT_TRUE(is_run_name("plimsoll-00000000-000000-0000"));
-  EXPECT_TRUE(is_run_name("plimsoll-99999999-999999-ffff"));
+  EXPECT_EQ(run_name("20261121-035916-3f2a91c4"), "plimsoll-20261121-035916-3f2a91c4");
+  EXPECT_TRUE(is_run_name(run_name("20261121-035916-3f2a91c4")));
+  EXPECT_TRUE(is_run_name("plimsoll-00000000-000000-00000000"));
+  EXPECT_TRUE(is_run_name("plimsoll-99999999-999999-ffffffff"));
 }
 
 // What a sweep may remove hangs on this.
 TEST(RunName, NothingElseIsOne) {
   for (const char* other :
-       {"", "plimsoll", "plimsoll-", "plimsoll-test-7", "20261121-035916-3f2a",
-        "plimsoll-20261121-035916-3f2", "plimsoll-20261121-035916-3f2a0",
-        "plimsoll-20261121-035916-3f2g", "plimsoll-20261121-035916-3F2A",
-        "plimsoll-2026112a-035916-3f2a", "plimsoll_20261121-035916-3f2a",
-        "plimsoll-20261121_035916-3f2a", "plimsoll-20261121-035916-3f2a.scope",
-        "xplimsoll-20261121-035916-3f2a", "Plimsoll-20261121-035916-3f2a",
-        "plimsoll-20261121-035916-3f2a/pool", "plimsoll-20261121-035916-    "}) {
+       {"", "plimsoll", "plimsoll-", "plimsoll-test-7", "20261121-035916-3f2a91c4",
+        "plimsoll-20261121-035916-3f2a91c", "plimsoll-20261121-035916-3f2a91c40",
+        "plimsoll-20261121-035916-3f2a91cg", "plimsoll-20261121-035916-3F2A91C4",
+        "plimsoll-2026112a-035916-3f2a91c4", "plimsoll_20261121-035916-3f2a91c4",
+        "plimsoll-20261121_035916-3f2a91c4", "plimsoll-20261121-035916-3f2a91c4.scope",
+        "xplimsoll-20261121-035916-3f2a91c4", "Plimsoll-20261121-035916-3f2a91c4",
+        "plimsoll-20261121-035916-3f2a91c4/pool", "plimsoll-20261121-035916-        "}) {
     EXPECT_FALSE(is_run_name(other)) << other;
   }
 }

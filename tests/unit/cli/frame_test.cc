@@ -30,7 +30,7 @@ engine::RunningJob job(unsigned number, const char* name, Duration ran, Bytes us
 
 engine::RunStatus some_run() {
   engine::RunStatus status;
-  status.run = "20261121-035916-3f2a";
+  status.run = "20261121-035916-3f2a91c4";
   status.elapsed = 83s;
   status.jobs = {.total = 120,
                  .succeeded = 35,

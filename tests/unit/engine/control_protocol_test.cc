@@ -93,7 +93,7 @@ RC_GTEST_PROP(Request, IsReadAsItWasWritten, (const std::string& job, std::uint1
 
 TEST(Answer, IsReadAsItWasWritten) {
   RunStatus status;
-  status.run = "20261121-035916-3f2a";
+  status.run = "20261121-035916-3f2a91c4";
   status.elapsed = 83s;
   status.jobs = {.total = 9,
                  .succeeded = 1,

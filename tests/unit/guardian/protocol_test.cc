@@ -109,7 +109,7 @@ TEST_F(ProtocolTest, ATreeIsHandedOverWithItsPlacesInOrder) {
   const testing::OpenFiles files(4);
   for (const bool with_home : {false, true}) {
     HandOver message;
-    message.name = "plimsoll-20261121-035916-3f2a";
+    message.name = "plimsoll-20261121-035916-3f2a91c4";
     message.places.push_back({Version::v2, ControllerSet(), copy(files[0]), copy(files[1]), "a/b"});
     message.places.push_back(
         {Version::v1, ControllerSet(Controller::memory), copy(files[2]), UniqueFd(), ""});
@@ -138,7 +138,7 @@ TEST_F(ProtocolTest, ATreeIsHandedOverWithItsPlacesInOrder) {
 TEST_F(ProtocolTest, ATreeWhoseDescriptorsAreMissingIsAnError) {
   const testing::OpenFiles files(2);
   HandOver message;
-  message.name = "plimsoll-20261121-035916-3f2a";
+  message.name = "plimsoll-20261121-035916-3f2a91c4";
   message.places.push_back({Version::v2, ControllerSet(), copy(files[0]), copy(files[1]), ""});
   ASSERT_TRUE(send(ends_.first, message));
   Packet packet = *ends_.second.receive();
@@ -150,7 +150,7 @@ TEST_F(ProtocolTest, FamiliesAreHandedOverWithWhoIsForeign) {
   for (const std::size_t foreign : {0U, 1U, 3U}) {
     HandOverFamilies message{{.guardian = {.pid = 10, .start = 100},
                               .supervisor = {.pid = 11, .start = 101},
-                              .run = "20261121-035916-3f2a",
+                              .run = "20261121-035916-3f2a91c4",
                               .space = 4026531836,
                               .foreign = {}}};
     message.run.foreign.assign(foreign, {.pid = 12, .start = 50});

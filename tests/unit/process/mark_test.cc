@@ -17,8 +17,8 @@ Mark mark(const std::string& run, const std::string& job) {
 }
 
 TEST(MarkText, IsReadBack) {
-  const Mark one = mark("20261121-035916-3f2a", "job-7.2");
-  EXPECT_EQ(to_text(one), "20261121-035916-3f2a/4026531836/10.100/11.101/job-7.2");
+  const Mark one = mark("20261121-035916-3f2a91c4", "job-7.2");
+  EXPECT_EQ(to_text(one), "20261121-035916-3f2a91c4/4026531836/10.100/11.101/job-7.2");
   EXPECT_THAT(parse_mark(to_text(one)), Optional(one));
 }
 
