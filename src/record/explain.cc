@@ -105,6 +105,25 @@ std::string losses_table(const std::vector<Loss>& losses, const TextStyle& style
          more(losses.size(), kDecisionsListedMax);
 }
 
+std::string deeds_table(const std::vector<Deed>& deeds, const TextStyle& style) {
+  if (deeds.empty()) return {};
+  Column first{.heading = "FIRST", .cells = {}};
+  Column last{.heading = "LAST", .cells = {}};
+  Column times{.heading = "TIMES", .cells = {}};
+  Column kind{.heading = "WHAT", .align = Align::left, .cells = {}};
+  Column reason{.heading = "REASON", .align = Align::left, .cells = {}};
+  for (std::size_t i = 0; i < std::min(deeds.size(), kDecisionsListedMax); ++i) {
+    const Deed& deed = deeds[i];
+    first.cells.push_back(format_duration(deed.first));
+    last.cells.push_back(format_duration(deed.last));
+    times.cells.push_back(std::to_string(deed.times));
+    kind.cells.emplace_back(policy::name_of(deed.kind));
+    reason.cells.push_back(printable(deed.reason));
+  }
+  return heading("What was done to all, or told") +
+         table({first, last, times, kind, reason}, style) + more(deeds.size(), kDecisionsListedMax);
+}
+
 // How the job ended, as a sentence.
 std::string end_text(const JobBrief& end) {
   std::string text = "Ended: " + printable(end.outcome);
@@ -152,6 +171,7 @@ std::string explain_run(const RunEntry& run, const std::vector<RecordedEvent>& e
   out += held_table(story.held, style);
   out += pauses_table(story.pauses, style);
   out += losses_table(story.losses, style);
+  out += deeds_table(story.deeds, style);
   return out;
 }
 

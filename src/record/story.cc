@@ -43,10 +43,12 @@ class Teller {
   };
   void end_hold(Duration at);
   void end_pause(const std::string& job, Duration at);
+  void note_deed(const RecordedEvent& event);
 
   Story story_;
-  std::map<std::string, Reason> reasons_;          // by without_numbers()
-  std::map<std::string, std::size_t> paused_;      // job to its place in story_.pauses
+  std::map<std::string, Reason> reasons_;      // by without_numbers()
+  std::map<std::string, std::size_t> paused_;  // job to its place in story_.pauses
+  std::map<std::pair<EventKind, std::string>, std::size_t> deeds_;  // to their place in the story
   std::optional<std::string> holding_, held_job_;  // what holds now: the reason and the job
   Duration held_since_{};
 };
@@ -97,11 +99,22 @@ void Teller::take(const RecordedEvent& event) {
       break;
     case EventKind::thawed:
     case EventKind::requeued: end_pause(event.job, event.t); break;
-    case EventKind::queued:
     case EventKind::reclaimed:
     case EventKind::alarm:
-    case EventKind::line: break;
+    case EventKind::line: note_deed(event); break;
+    case EventKind::queued: break;
   }
+}
+
+void Teller::note_deed(const RecordedEvent& event) {
+  const auto [found, is_new] =
+      deeds_.try_emplace(std::pair(event.kind, without_numbers(event.reason)), story_.deeds.size());
+  if (is_new) {
+    story_.deeds.push_back({.kind = event.kind, .reason = event.reason, .first = event.t});
+  }
+  Deed& deed = story_.deeds[found->second];
+  if (++deed.times == 2) deed.reason = found->first.second;
+  deed.last = event.t;
 }
 
 Story Teller::finish() {

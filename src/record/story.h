@@ -40,10 +40,19 @@ struct Loss {
   std::string reason;
 };
 
+// What happened to all jobs together for one reason: reclaims, alarms, moves of the line.
+struct Deed {
+  policy::EventKind kind{};
+  std::string reason;     // as HeldFor's
+  std::size_t times = 0;  // how often
+  Duration first{}, last{};
+};
+
 struct Story {
   std::vector<HeldFor> held;  // longest first
   std::vector<Pause> pauses;  // in order
   std::vector<Loss> losses;   // in order
+  std::vector<Deed> deeds;    // by their first time
   Duration end{};             // of the last event
 };
 

@@ -12,6 +12,7 @@ namespace {
 using namespace testing;
 using policy::EventKind;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -65,6 +66,17 @@ TEST(ExplainRun, TellsWhatHeldAndWhatWasLost) {
                           HasSubstr("Pauses"), HasSubstr("it grows?fast"),
                           HasSubstr("Attempts ended for their memory"),
                           HasSubstr("no room is left"), Not(HasSubstr("\x1b"))));
+}
+
+TEST(ExplainRun, TellsWhatConcernsNoSingleJob) {
+  std::vector<RecordedEvent> events = some_events();
+  events.push_back(event(6s, EventKind::reclaimed, "", "memory is short by 5 MiB"));
+  events.push_back(event(7s, EventKind::line, "", "the user wants 1 GiB"));
+  events.push_back(event(9s, EventKind::reclaimed, "", "memory is short by 7 MiB"));
+  const std::string text = explain_run(some_run(), events, {.width = 100});
+  EXPECT_THAT(text,
+              AllOf(ContainsRegex("6.00 s +9.00 s +2 +reclaimed +memory is short by \\.\\.\\.\n"),
+                    ContainsRegex("7.00 s +7.00 s +1 +line +the user wants 1 GiB\n")));
 }
 
 TEST(ExplainRun, ThatDied) {
