@@ -149,6 +149,16 @@ class Watch final : public policy::WorldObserver {
     return setting_.jobs[static_cast<std::size_t>(job) - 1];
   }
 
+  // What all jobs take when each has the machine to itself.
+  [[nodiscard]] Duration one_after_the_other() const {
+    double seconds = 0;
+    for (const sim::SimJob& job : setting_.jobs) {
+      const double cores = job.curve.points().front().cores;
+      seconds += job.curve.seconds() * std::max(1.0, cores / setting_.machine.cores);
+    }
+    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+  }
+
   // With the line to itself.
   [[nodiscard]] bool fits(JobId job) const {
     return job_of(job).curve.peak_mib() * 1048576 <=
@@ -176,7 +186,13 @@ class Watch final : public policy::WorldObserver {
     using Kind = policy::EventKind;
     if (!event.job) return;
     const auto is_it = [&](const auto& attempt) { return attempt.second == *event.job; };
-    if (event.kind == Kind::started) attempts_.emplace(event.at, *event.job);
+    if (event.kind == Kind::started) {
+      attempts_.emplace(event.at, *event.job);
+      if (event.at - begun_ > kPatience + one_after_the_other() * 2) {
+        fail(job_of(*event.job).spec.name +
+             " has waited for longer than all jobs take by themselves");
+      }
+    }
     if (event.kind == Kind::evicted && is_it(*attempts_.begin())) fail("the keel was evicted");
     const bool goes = event.kind == Kind::evicted || event.kind == Kind::failed ||
                       event.kind == Kind::requeued || event.kind == Kind::ended;
@@ -212,8 +228,12 @@ class Watch final : public policy::WorldObserver {
     }
   }
 
+  // For pauses and second attempts of short jobs.
+  static constexpr Duration kPatience = std::chrono::minutes(2);
+
   const Setting& setting_;
   sim::SimulatedWorld& world_;
+  const Instant begun_{world_.now()};
   std::optional<SimulatedConductor> driver_;
   std::map<JobId, std::vector<JobOver>> ends_;    // without those that another attempt followed
   std::set<std::pair<Instant, JobId>> attempts_;  // not condemned, by age
