@@ -14,8 +14,7 @@ namespace plimsoll::cgroup {
 
 // The groups of one run, in each hierarchy below its base:
 //
-//   BASE/plimsoll-20261121-035916-3f2a91c4        locked (flock(2)) while guardian or supervisor
-//   live
+//   BASE/plimsoll-20261121-035916-3f2a91c4    locked (flock(2)) while guardian or supervisor live
 //     supervisor                              guardian and supervisor, where they must move (v2)
 //     pool                                    the parent of all groups of jobs
 //

@@ -48,14 +48,19 @@ struct User {
   std::unique_ptr<grpc::ClientReader<HealthCheckResponse>> reader;
 };
 
-TEST(UserServers, ForOneMoreTheOneGoesThatHasNoCall) {
-  UserServers servers([](const engine::Peer&) { return UserServices{}; });
+std::vector<std::unique_ptr<User>> as_many_as_may_be(UserServers& servers) {
   std::vector<std::unique_ptr<User>> users;
   for (std::uint32_t uid = 1; uid <= UserServers::kUsersMax; ++uid) {
     users.push_back(std::make_unique<User>(servers, uid));
-    ASSERT_TRUE(users.back()->accepted);
-    ASSERT_TRUE(users.back()->is_served()) << uid;
+    EXPECT_TRUE(users.back()->accepted) << uid;
   }
+  return users;
+}
+
+TEST(UserServers, ForOneMoreTheOneGoesThatHasNoCall) {
+  UserServers servers([](const engine::Peer&) { return UserServices{}; });
+  const auto users = as_many_as_may_be(servers);
+  for (const auto& user : users) ASSERT_TRUE(user->is_served());
   users[0]->follow();
   const User another(servers, 1000);
   ASSERT_TRUE(another.accepted) << another.accepted.error().message();
@@ -63,21 +68,17 @@ TEST(UserServers, ForOneMoreTheOneGoesThatHasNoCall) {
   EXPECT_FALSE(users[1]->is_served()) << "the one that came first, after the one that has a call";
   EXPECT_TRUE(users[0]->is_served());
   EXPECT_TRUE(users[2]->is_served());
-  for (auto& user : users) user->watching.TryCancel();
+  for (const auto& user : users) user->watching.TryCancel();
 }
 
 TEST(UserServers, WhileAllHaveCallsNobodyElseIsTaken) {
   UserServers servers([](const engine::Peer&) { return UserServices{}; });
-  std::vector<std::unique_ptr<User>> users;
-  for (std::uint32_t uid = 1; uid <= UserServers::kUsersMax; ++uid) {
-    users.push_back(std::make_unique<User>(servers, uid));
-    ASSERT_TRUE(users.back()->accepted);
-    users.back()->follow();
-  }
+  const auto users = as_many_as_may_be(servers);
+  for (const auto& user : users) user->follow();
   const User another(servers, 1000);
   ASSERT_FALSE(another.accepted);
   EXPECT_THAT(another.accepted.error().message(), testing::HasSubstr("64 users already"));
-  for (auto& user : users) user->watching.TryCancel();
+  for (const auto& user : users) user->watching.TryCancel();
 }
 
 }  // namespace
