@@ -138,8 +138,8 @@ void Daemon::watch_dog(pid_t guardian) {
 }
 
 bool Daemon::is_over() const {
-  return phase_ != Phase::serving && crew_.is_idle() && gate_.waiting() == 0 &&
-         services_->is_idle() && (!runners_ || runners_->runner().is_idle());
+  return phase_ != Phase::serving && crew_.is_idle() && services_->is_idle() &&
+         (!runners_ || runners_->runner().is_idle());
 }
 
 Result<void> Daemon::run() {
