@@ -293,6 +293,10 @@ rlimit raise_descriptor_limit() {
 void name_supervisor() {
   ::setpgid(0, 0);
   ::prctl(PR_SET_NAME, kSupervisorName);
+  // What the kernel sends a stopped group of processes when its last parent outside is gone
+  // (setpgid(2)): the guardian may be killed while the supervisor is stopped, who then has to clean
+  // up.
+  ::signal(SIGHUP, SIG_IGN);
   // In the background of the terminal, writing must neither stop nor fail.
   ::signal(SIGTTOU, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
