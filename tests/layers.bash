@@ -55,20 +55,27 @@ layer_tsan() {
 layer_host() {
   ((EUID == 0)) || { skip 'not root'; return; }
   [[ -d /sys/fs/cgroup ]] || { skip 'no /sys/fs/cgroup'; return; }
-  build release host_tests
-  tested build host 1
+  build debug host_tests
+  tested build-debug host 1
+  # A sanitizer's heap is not the one that is stocked.
+  build release guardian_host_test
+  tested build host 1 'HeapStock\.'
 }
 
-# Scripts mostly wait, so that more of them than there are processors fit.
+# Scripts mostly wait, so that more of them than there are processors fit. The program is the
+# sanitized one, where it is not the installation that is tested; machines have the other.
 layer_cli() {
   need test
-  build release all test_programs test_worker
-  export ROUNDS=${thorough:+100} PLIMSOLL=$PWD/build/plimsoll
-  local script
+  build debug plimsoll plimsolld test_programs test_worker
+  build release all
+  export ROUNDS=${thorough:+100}
+  local script directory
   for script in tests/cli/*.sh tests/cli/*.py; do
     [[ -x $script ]] || continue
     await_fewer $(($(nproc) + 1))
-    in_group "$(basename "$script")" counted "$script" &
+    directory=build-debug
+    [[ $script != */client_package.sh ]] || directory=build
+    PLIMSOLL=$PWD/$directory/plimsoll in_group "$(basename "$script")" counted setarch -R "$script" &
   done
   wait
 }

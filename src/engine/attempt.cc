@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/quantity.h"
+#include "engine/host.h"
 #include "engine/wall_clock.h"
 #include "measure/schedule.h"
 
@@ -303,6 +304,7 @@ policy::OomEvidence Attempt::oom_evidence() {
   evidence.kills = std::max(events.oom_kill.value_or(0), events.oom_group_kill.value_or(0));
   evidence.own_limit = request_.limits.memory_max;
   evidence.own_peak = memory.peak;
+  evidence.machine = describe_host(machine_).memory;
   const OwnOoms own = enclosure_->own_ooms();
   evidence.above = machine_.oom().since(ooms_before_);
   evidence.sees_all = machine_.oom().sees_all() && own.are_seen;

@@ -36,10 +36,7 @@ std::string name_of(const Directory& group) {
 }  // namespace
 
 OomWatch::OomWatch(loop::Loop& loop, const Directory* pool) {
-  if (pool == nullptr) {
-    sees_all_ = false;
-    return;
-  }
+  if (pool == nullptr) return;
   auto group = pool->clone();
   while (group && group->has_file("cgroup.procs") && levels_.size() < kLevelsMax) {
     auto above = group->open_child("..");
@@ -55,29 +52,52 @@ OomWatch::OomWatch(loop::Loop& loop, const Directory* pool) {
 }
 
 void OomWatch::add(Directory group) {
-  Level level{std::move(group), {}, {}, 0};
+  Level level{.memory = std::move(group), .events = {}, .event = {}};
   if (level.memory.version() == Version::v2) {
     if (!level.memory.has_file("memory.max")) return;  // the root of the tree has no limit
     level.events = measure::KernelFile(level.memory, "memory.events.local", "memory.events");
-    if (!level.events.is_open()) sees_all_ = false;
+    if (!level.events.is_open()) level.blind = "memory.events can't be opened";
   } else {
     if (level.memory.has_file("release_agent")) return;  // the same of v1
     auto event = cgroup::open_v1_oom_event(level.memory);
     if (event) level.event = std::move(*event);
-    if (!event) sees_all_ = false;
+    if (!event) level.blind = event.error().message();
   }
+  [[maybe_unused]] const std::uint64_t old = count(level);
   levels_.push_back(std::move(level));
 }
 
 std::uint64_t OomWatch::count(Level& level) {
-  if (const auto text = level.events.read(buffer_)) {
-    return measure::parse_memory_events(*text).oom.value_or(0);
+  if (level.events.is_open()) {
+    const auto text = level.events.read(buffer_);
+    level.blind = text ? "" : "memory.events can't be read any more";
+    if (text) level.seen = measure::parse_memory_events(*text).oom.value_or(level.seen);
   }
   std::uint64_t fired = 0;
   if (level.event && ::read(level.event.get(), &fired, sizeof fired) == sizeof fired) {
-    level.fired += fired;  // reading takes what was there
+    level.seen += fired;  // reading takes what was there
   }
-  return level.fired;
+  return level.seen;
+}
+
+std::optional<std::string> OomWatch::blind() const {
+  if (levels_.empty()) return "there is no memory controller";
+  for (const Level& level : levels_) {
+    if (!level.blind.empty()) return name_of(level.memory) + ": " + level.blind;
+  }
+  return std::nullopt;
+}
+
+watch::Status OomWatch::status() const {
+  watch::Status status{.name = "oom",
+                       .why = "counts how often the pool and each group above it ran out of memory",
+                       .health = "working",
+                       .works = true};
+  if (const auto why = blind()) {
+    status.works = false;
+    status.health = (levels_.empty() ? "missing: " : "failed: ") + *why;
+  }
+  return status;
 }
 
 OomWatch::Counts OomWatch::counts() {

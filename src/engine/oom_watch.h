@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "loop/loop.h"
 #include "measure/kernel_file.h"
 #include "policy/oom.h"
+#include "watch/post.h"
 
 namespace plimsoll::engine {
 
@@ -20,7 +22,7 @@ namespace plimsoll::engine {
 // has not had.
 class OomWatch {
  public:
-  // As of one moment, the pool first; what can't be read stays 0.
+  // As of one moment, the pool first; what can't be read stays as it was.
   using Counts = std::vector<std::uint64_t>;
 
   // `pool` is the pool's directory of the memory controller, null without one. `loop` must outlive
@@ -33,7 +35,12 @@ class OomWatch {
 
   // The groups above a job with what has happened there since `before`, for its evidence.
   [[nodiscard]] std::vector<policy::OomGroup> since(const Counts& before);
-  [[nodiscard]] bool sees_all() const { return sees_all_; }
+  // Whether each group could be read when it was last looked at.
+  [[nodiscard]] bool sees_all() const { return !blind(); }
+
+  // What it goes by, and how it fares: a kill for a group that can't be seen can't be told from one
+  // for the machine, so that one such group makes the whole "failed".
+  [[nodiscard]] watch::Status status() const;
 
   // v1 alone: called when the kernel is about to kill somebody for the pool or a group above it.
   void on_oom(std::function<void()> callback) { on_oom_ = std::move(callback); }
@@ -43,14 +50,15 @@ class OomWatch {
     cgroup::Directory memory;
     measure::KernelFile events;  // v2
     UniqueFd event;              // v1
-    std::uint64_t fired = 0;     // v1: what was read of it so far
+    std::uint64_t seen = 0;      // so often, as far as it could be read
+    std::string blind{};         // why it can't be; empty if it can
   };
 
   void add(cgroup::Directory group);
   [[nodiscard]] std::uint64_t count(Level& level);
+  [[nodiscard]] std::optional<std::string> blind() const;
 
   std::vector<Level> levels_;
-  bool sees_all_ = true;
   std::string buffer_;
   std::function<void()> on_oom_;
   loop::Watch pool_watch_;  // v1

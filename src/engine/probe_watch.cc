@@ -14,8 +14,8 @@ Check check_of(const watch::Status& status) {
   check.state = CheckState::missing;
   check.value = status.health;
   check.cost = status.why;
-  check.remedy = status.name == "event" ? "a memory controller: see controller.memory"
-                                        : "psi=1 on the kernel command line (CONFIG_PSI)";
+  check.remedy = status.name == "pressure" ? "psi=1 on the kernel command line (CONFIG_PSI)"
+                                           : "a memory controller: see controller.memory";
   return check;
 }
 
@@ -30,6 +30,7 @@ std::vector<Check> probe_watch(Machine& machine, const cgroup::Group& group) {
                                 .weakened = [](const watch::Status&) {}});
   std::vector<Check> checks;
   for (const watch::Status& status : watcher.status()) checks.push_back(check_of(status));
+  checks.push_back(check_of(machine.oom().status()));
   return checks;
 }
 

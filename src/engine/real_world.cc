@@ -160,6 +160,12 @@ void RealWorld::signal(JobId job, int number) {
   if (Attempt* attempt = running(job)) attempt->signal_main(number);
 }
 
+std::vector<watch::Status> RealWorld::monitors() const {
+  auto monitors = watcher_.status();
+  monitors.push_back(machine_.oom().status());
+  return monitors;
+}
+
 void RealWorld::watch_for_guests(std::size_t guests) {
   guests_ = guests;
   if (!is_watching()) return watcher_.stop();

@@ -85,7 +85,7 @@ class RealWorld : public policy::World {
   // Looks at the pool so far.
   [[nodiscard]] std::uint64_t looks() const { return watcher_.looks(); }
   // Which monitors watch memory, and how they fare.
-  [[nodiscard]] std::vector<watch::Status> monitors() const { return watcher_.status(); }
+  [[nodiscard]] std::vector<watch::Status> monitors() const;
 
   // Frees what has ended. Not from within a callback of an attempt.
   void collect() { finished_.clear(); }

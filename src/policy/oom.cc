@@ -16,6 +16,11 @@ std::string numbers(const OomVerdict& verdict) {
   return " of " + bytes(*verdict.limit) + " (peak " + bytes(*verdict.peak) + ")";
 }
 
+// What the job had of it.
+std::string share(const OomVerdict& verdict) {
+  return verdict.own_peak ? "; it had used up to " + bytes(*verdict.own_peak) : "";
+}
+
 }  // namespace
 
 std::string_view name_of(OomLevel level) {
@@ -35,6 +40,7 @@ std::optional<OomVerdict> blame(const OomEvidence& evidence) {
                       .group = {},
                       .limit = evidence.own_limit,
                       .peak = evidence.own_peak,
+                      .own_peak = evidence.own_peak,
                       .kills = evidence.kills};
   }
   const auto found = std::find_if(evidence.above.begin(), evidence.above.end(),
@@ -42,12 +48,15 @@ std::optional<OomVerdict> blame(const OomEvidence& evidence) {
   if (found == evidence.above.end()) {
     return OomVerdict{.level = evidence.sees_all ? OomLevel::machine : OomLevel::ancestor,
                       .group = {},
+                      .limit = evidence.machine,
+                      .own_peak = evidence.own_peak,
                       .kills = evidence.kills};
   }
   return OomVerdict{.level = found->level,
                     .group = found->name,
                     .limit = found->limit,
                     .peak = found->peak,
+                    .own_peak = evidence.own_peak,
                     .kills = evidence.kills};
 }
 
@@ -56,16 +65,18 @@ std::string describe(const OomVerdict& verdict) {
     case OomLevel::own: return "needed more than its memory limit" + numbers(verdict);
     case OomLevel::pool:
       return "was taken by the kernel's OOM killer, as all jobs together had reached the limit" +
-             numbers(verdict);
+             numbers(verdict) + share(verdict);
     case OomLevel::ancestor:
       if (verdict.group.empty()) {
-        return "was taken by the kernel's OOM killer for the whole machine, or for a group that "
-               "can't be seen from here";
+        return "was taken by the kernel's OOM killer for the whole machine" +
+               (verdict.limit ? ", which has " + bytes(*verdict.limit) : "") +
+               ", or for a group that can't be seen from here" + share(verdict);
       }
       return "was taken by the kernel's OOM killer for the group " + verdict.group +
-             ", which had reached its limit" + numbers(verdict);
+             ", which had reached its limit" + numbers(verdict) + share(verdict);
     case OomLevel::machine:
-      return "was taken by the kernel's OOM killer, as the whole machine was out of memory";
+      return "was taken by the kernel's OOM killer, as the whole machine was out of memory" +
+             (verdict.limit ? " and has " + bytes(*verdict.limit) : "") + share(verdict);
   }
   return {};
 }

@@ -30,6 +30,7 @@ struct OomGroup {
 struct OomEvidence {
   std::uint64_t kills = 0;  // processes of the attempt that the kernel killed; or "more than none"
   std::uint64_t own_ooms = 0;
+  std::optional<Bytes> machine{};  // all its memory
   std::optional<Bytes> own_limit{}, own_peak{};
   std::vector<OomGroup> above;  // the pool first
   bool sees_all = true;         // whether every group above could be read
@@ -39,7 +40,8 @@ struct OomEvidence {
 struct OomVerdict {
   OomLevel level{};
   std::string group;  // whose limit, where it is neither the job's nor the machine's
-  std::optional<Bytes> limit{}, peak{};
+  std::optional<Bytes> limit{}, peak{};  // of that group; of the machine, all its memory
+  std::optional<Bytes> own_peak{};       // what the job itself had used at most
   std::uint64_t kills = 0;
   bool operator==(const OomVerdict&) const = default;
 };

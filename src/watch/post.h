@@ -21,7 +21,7 @@ struct Candidate {
 
 // How a post is held.
 struct Status {
-  std::string name;  // "event", "pressure", "threshold"
+  std::string name;  // "event", "pressure", "threshold"; "oom" of whoever counts kernel kills
   std::string why;
   // "working", or "restarted: ", "replaced: ", "failed: " or "missing: " and the reason.
   std::string health;

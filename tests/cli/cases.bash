@@ -11,6 +11,22 @@ python=$(type -P /usr/bin/python3 || type -P python3)
 readonly patience=${PATIENCE:-60}
 wrong=0
 
+# Whether the program is the one of the debug build.
+is_sanitized() { grep -qF __asan_init "$plimsoll"; }
+
+# What sanitizers find goes to files of this name, which fails the case wherever its process was; and
+# what is freed is used again soon, so that memory can be seen to grow.
+sanitizers_tell() {
+  is_sanitized || return 0
+  export ASAN_OPTIONS=log_path=$1:quarantine_size_mb=1:thread_local_quarantine_size_kb=64
+  export UBSAN_OPTIONS=print_stacktrace=1:log_path=$1
+}
+
+# For a case whose processes are traced or may start no other, which looking for leaks would need.
+look_for_no_leaks() {
+  [[ ${ASAN_OPTIONS:-} == *detect_leaks=0* ]] || export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
+}
+
 # wrong TEXT...: the case has failed.
 wrong() {
   wrong=1
@@ -50,13 +66,16 @@ becomes_true() {
   done
 }
 
-# gone PID: no thread of this process lives, so that nothing is held open any more; a zombie is dead,
-# but its other threads may live on for a moment. One that has left its group, and so is no longer
-# waited for, may still be on its last instructions.
+# lives PID: a thread of this process does; a zombie is dead, but its other threads may live on for a
+# moment, and hold things open.
+lives() { grep -hs '^State:' "/proc/$1/task"/*/status | grep -qv '[ZX] ('; }
+
+# gone PID: it does not live. One that has left its group, and so is no longer waited for, may still be
+# on its last instructions.
 gone() {
   local try
   for try in 1 2 3 4 5; do
-    grep -hs '^State:' "/proc/$1/task"/*/status | grep -qv '[ZX] (' || return 0
+    lives "$1" || return 0
     ((try == 5)) || sleep 0.1
   done
   return 1
@@ -171,9 +190,13 @@ groups_left() {
   done
 }
 
-# processes_left: who is in the group that this script works in or below it, one a line.
+# processes_left: who is in the group that this script works in or below it, one a line. The dead that
+# the host's init has still to take note of are not.
 processes_left() {
-  grep -lsE ":${PLIMSOLL_CGROUP:?}(/|\$)" /proc/[0-9]*/cgroup | sed 's|/proc/\([0-9]*\)/.*|\1|'
+  local pid
+  for pid in $(grep -lsE ":${PLIMSOLL_CGROUP:?}(/|\$)" /proc/[0-9]*/cgroup | sed 's|/proc/\([0-9]*\)/.*|\1|'); do
+    ! lives "$pid" || echo "$pid"
+  done
 }
 
 nothing_left() { [[ -z $(groups_left) && -z $(processes_left) ]]; }
@@ -202,11 +225,17 @@ run_cases() {
   export PLIMSOLL_STATE_DIR=$scratch/.state PLIMSOLL_RUNTIME_DIR=$scratch/.run
   ulimit -c 0
   chmod 755 "$scratch"
+  sanitizers_tell "$scratch/found"
   for name in $(grep -o '^case_[a-z0-9_]*' "$0"); do
     [[ $name == *${1:-}* ]] || continue
     mkdir "$scratch/$name"
     status=0
     (cd "$scratch/$name" && { "$name"; ((wrong == 0)); }) </dev/null >"$scratch/log" 2>&1 || status=$?
+    if compgen -G "$scratch/found.*" >/dev/null; then
+      status=1
+      { echo "  sanitizers:" && head -n 40 "$scratch"/found.*; } >>"$scratch/log"
+      rm "$scratch"/found.*
+    fi
     if ((status == 0)); then
       passed=$((passed + 1))
     elif ((status == skipped_status)); then

@@ -25,6 +25,7 @@ END_OF_JOBS
 # status in `status`.
 faulty() {
   local seen=0
+  look_for_no_leaks
   timeout -k 5 "$patience" strace -f -Y -b execve -q -o trace "$@" "$plimsoll" batch --progress none \
     --kill-after 100ms -j 4 --cores 8 --report report.jsonl jobs.txt >out 2>err || seen=$?
   echo $seen >status

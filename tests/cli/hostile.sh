@@ -66,13 +66,18 @@ case_allocators_at_every_speed_and_number() {
   local speed jobs
   for speed in 50 400 0; do
     for jobs in 1 4 16; do
-      # The slow ones take long.
-      ((speed != 50 || jobs < 16)) || continue
       times $jobs "hog $((line_mib * 3 / 8)) $speed exit" | attack 0
       line_held
       rm -f over
     done
   done
+}
+
+# Without pauses there are only evictions to hold it.
+case_allocators_that_may_not_be_paused() {
+  times 4 "hog $((line_mib * 3 / 8)) 400 exit" | attack 0 --no-pause
+  line_held
+  told run.json 'r["pauses"] == 0'
 }
 
 case_one_that_is_larger_than_the_line_fails_alone() {
@@ -87,7 +92,8 @@ case_a_sawtooth_around_the_line() {
 }
 
 case_locked_memory() {
-  times 4 "timeout -s KILL 2 hog $((line_mib * 3 / 8)) 400 locked; true" | attack 0
+  # 137 is its end by that signal; it ends by itself when it may lock nothing.
+  times 4 "timeout -s KILL $((2 * pace)) hog $((line_mib * 3 / 8)) 400 locked; [ \$? = 137 ]" | attack 0
   line_held
 }
 
@@ -118,6 +124,8 @@ END_OF_JOB
   printf 'sh keel %d\nsh holder %d\n' $((line_mib / 2)) $((line_mib * 3 / 4)) |
     attack 0 --cores 8 --memory-hint 10M
   line_held
+  grep holder report.jsonl >holder.json
+  told holder.json 'r["times"]["paused_ns"] > 0' 'r["outcome"] == "exited"'
 }
 
 # Promise 3: nothing survives. What is left is looked for after every attack.

@@ -230,6 +230,7 @@ while True:
 case_a_fork_bomb() {
   # Of a user of its own, as its limit counts all processes of a user.
   is_root || skip 'not root'
+  look_for_no_leaks
   cp "$plimsoll" program
   chmod 755 . program
   gives 124 timeout -k 5 40 setpriv --reuid 65531 --regid 65531 --clear-groups \
@@ -240,6 +241,7 @@ case_a_fork_bomb() {
 
 case_the_supervisor_of_a_fork_bomb_is_killed() {
   is_root || skip 'not root'
+  look_for_no_leaks
   cp "$plimsoll" program
   chmod 755 . program
   setpriv --reuid 65531 --regid 65531 --clear-groups prlimit --nproc=60 \

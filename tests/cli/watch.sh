@@ -11,15 +11,15 @@ case_the_summary_names_the_monitors() {
   echo true >jobs.txt
   gives 0 "$plimsoll" batch --report report jobs.txt
   tail -n 1 report >summary
-  told summary '[m["name"] for m in r["monitors"]] == ["event", "pressure", "threshold"]' \
+  told summary '[m["name"] for m in r["monitors"]] == ["event", "pressure", "threshold", "oom"]' \
     'all(m["why"] for m in r["monitors"])' \
-    'r["monitors"][2]["health"] == "working"' \
+    'r["monitors"][2]["health"] == r["monitors"][3]["health"] == "working"' \
     'all(m["health"].split(":")[0] in ("working", "missing") for m in r["monitors"])'
 }
 
 case_doctor_says_who_would_watch() {
   gives 0 "$plimsoll" doctor --json
-  told out '{"watch.event", "watch.pressure", "watch.threshold"} <= {c["id"] for c in r["checks"]}' \
+  told out '{"watch.event", "watch.pressure", "watch.threshold", "watch.oom"} <= {c["id"] for c in r["checks"]}' \
     'all(c["value"] for c in r["checks"] if c["id"].startswith("watch."))'
 }
 

@@ -23,7 +23,7 @@ case_a_run_has_them() {
   echo true >jobs.txt
   gives 0 "$plimsoll" batch --report report jobs.txt
   tail -n 1 report >summary
-  told summary '[m["health"] for m in r["monitors"]] == ["working"] * 3' \
+  told summary '[m["health"] for m in r["monitors"]] == ["working"] * 4' \
     '"memory.events" in r["monitors"][0]["why"]' '"kernel watches" in r["monitors"][1]["why"]'
 }
 

@@ -13,6 +13,7 @@ OomEvidence killed(std::uint64_t own_ooms, std::uint64_t pool, std::uint64_t anc
   return {
       .kills = 1,
       .own_ooms = own_ooms,
+      .machine = 16_GiB,
       .own_limit = 100_MiB,
       .own_peak = 99_MiB,
       .above = {{.level = OomLevel::pool, .name = "/run/pool", .ooms = pool, .limit = 2_GiB},
@@ -40,6 +41,7 @@ TEST(Oom, ThenThePool) {
   EXPECT_EQ(verdict->level, OomLevel::pool);
   EXPECT_EQ(verdict->group, "/run/pool");
   EXPECT_EQ(verdict->limit, 2_GiB);
+  EXPECT_THAT(describe(*verdict), HasSubstr("the limit of 2.0 GiB; it had used up to 99"));
 }
 
 TEST(Oom, ThenTheNearestGroupAbove) {
@@ -51,8 +53,9 @@ TEST(Oom, ThenTheNearestGroupAbove) {
 TEST(Oom, WhereNoLimitWasHitItWasTheMachine) {
   const auto verdict = blame(killed(0, 0, 0));
   EXPECT_EQ(verdict->level, OomLevel::machine);
-  EXPECT_FALSE(verdict->limit);
-  EXPECT_THAT(describe(*verdict), HasSubstr("the whole machine"));
+  EXPECT_EQ(verdict->limit, 16_GiB);
+  EXPECT_THAT(describe(*verdict), HasSubstr("the whole machine was out of memory and has 16"));
+  EXPECT_THAT(describe(*verdict), HasSubstr("; it had used up to 99"));
 }
 
 TEST(Oom, WhatCantBeSeenIsNotCalledTheMachine) {
