@@ -41,7 +41,7 @@ struct Batch::Live {
 struct Batch::Book {
   WallTime queued{};
   Instant waiting_since{};
-  Duration held{};
+  Duration held{}, paused{};
   std::vector<record::AttemptReport> attempts;
   std::unique_ptr<Live> last;  // only while it waits for another attempt
 };
@@ -252,14 +252,16 @@ void Batch::settle(AttemptKey key) {
   if (const auto& left = live->result->usage.left) {
     notice("job " + spec_of(key.job).name + ": " + left_text(*left));
   }
-  books_.at(key.job).attempts.push_back(short_report_of(*live->result));
+  Book& book = books_.at(key.job);
+  book.attempts.push_back(short_report_of(*live->result));
+  book.paused += live->result->paused;
   if (!live->requeue) {
     end_job(key.job, live->result->end.outcome, live->result->reason, live.get());
     finished_.push_back(std::move(live));
     return;
   }
   notice("job " + spec_of(key.job).name + ": " + live->requeue->reason);
-  finished_.push_back(std::exchange(books_.at(key.job).last, std::move(live)));
+  finished_.push_back(std::exchange(book.last, std::move(live)));
 }
 
 void Batch::account(const AttemptResult& result) {
@@ -278,6 +280,7 @@ void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason
   JobEnd end{.job = job,
              .queued = book.queued,
              .held = book.held,
+             .paused = book.paused,
              .attempts = std::move(book.attempts),
              .last = nullptr,
              .outcome = outcome,

@@ -68,7 +68,7 @@ record::JobReport report_of(const JobEnd& end, const record::HostInfo& host) {
   report.times.started = end.last->started;
   report.times.ended = end.last->ended;
   report.times.wall = end.last->end.wall;
-  report.times.paused = end.last->paused;
+  report.times.paused = end.paused;
   report.usage = end.last->usage;
   report.rusage = end.last->rusage;
   return report;

@@ -18,7 +18,7 @@ AttemptRequest request_for(const policy::JobSpec& job, const std::string& group,
 struct JobEnd {
   const policy::JobSpec& job;
   WallTime queued{};
-  Duration held{};
+  Duration held{}, paused{};  // over all attempts
   std::vector<record::AttemptReport> attempts;
   const AttemptResult* last = nullptr;
   policy::Outcome outcome{};

@@ -115,6 +115,7 @@ record::JobReport Runner::Action::report(const record::HostInfo& host) const {
   engine::JobEnd end{.job = spec,
                      .queued = queued_,
                      .held = started_.value_or(loop::now()) - arrived,
+                     .paused = attempt_ ? attempt_->paused : Duration{},
                      .attempts = {},
                      .last = nullptr,
                      .outcome = outcome_,

@@ -194,4 +194,28 @@ case_many_jobs() {
   same "$(seq 500)" "$(cat out)"
 }
 
+# More places, then the end of one job, by the program itself.
+case_orders_to_a_run_that_goes_on() {
+  local pid
+  printf '%s\n' 'touch a; sleep 1000' 'touch b; until [ -e go ]; do sleep 0.05; done; echo fine' >jobs.txt
+  "$plimsoll" batch --progress none -j 1 --cores 8 --report report jobs.txt >out 2>err &
+  pid=$!
+  becomes_true test -e a -o -e b
+  sleep 0.3
+  [[ ! -e a || ! -e b ]] || wrong 'both run with one place'
+  "$plimsoll" ctl jobs 2 >told || wrong 'ctl jobs'
+  becomes_true test -e a -a -e b
+  "$plimsoll" ctl status >told || wrong 'ctl status'
+  has told 'sleep 1000'
+  "$plimsoll" ctl kill 1 >told || wrong 'ctl kill'
+  ! "$plimsoll" ctl kill 7 >told 2>&1 || wrong 'a job that is not there is killed'
+  touch go
+  wait $pid
+  same 1 $? "$(<err)"
+  has out fine
+  tail -n 1 report >summary
+  told summary 'r["outcomes"] == {"cancelled": 1, "exited": 1}'
+  becomes_true nothing_left || wrong 'something is left'
+}
+
 run_cases "${1:-}"

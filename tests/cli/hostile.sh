@@ -102,6 +102,25 @@ case_memory_that_no_process_maps() {
   line_held
 }
 
+# What is left in a tmpfs is nobody's any more: it takes room below the line until somebody deletes it.
+# Who needs what is gone fails, with that as the reason; who does not goes on.
+case_files_left_in_a_tmpfs() {
+  local left=/dev/shm/plimsoll-hostile-$$
+  cat >keep <<'END_OF_JOB'
+head -c $(($1 << 20)) /dev/zero >$2
+END_OF_JOB
+  {
+    echo '{"id": "a", "shell": "sh keep '$((line_mib * 4 / 9))" $left.a"'"}'
+    echo '{"id": "b", "needs": ["a"], "shell": "sh keep '$((line_mib * 4 / 9))" $left.b"'"}'
+    echo '{"needs": ["b"], "shell": "hog '$((line_mib / 3))' 100 exit"}'
+    echo '{"needs": ["b"], "shell": "sleep 0.2; echo fine"}'
+  } | attack 1 --memory-hint 10M
+  rm -f "$left".*
+  line_held
+  has out fine
+  told run.json 'r["outcomes"] == {"exited": 3, "over_line": 1}'
+}
+
 case_page_cache_is_not_memory_in_use() {
   { times 2 "many_files $((${FILES:-100000} / 2))"; times 4 'sleep 1'; } | attack 0
   line_held

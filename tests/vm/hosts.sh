@@ -75,7 +75,8 @@ case_a_clock_that_is_set() {
   gives 0 "$plimsoll" runs
 }
 
-# Somebody else's hand: jobs lose their counters, and nothing else.
+# Somebody else's hand: first the jobs lose their counters, then the pool; the jobs go on, and who
+# watched says that he no longer can.
 case_a_controller_that_is_taken_away() {
   [[ $host != no_memory ]] || skip_quietly
   echo 'touch started; until [ -e go ]; do sleep 0.1; done; echo fine' >jobs.txt
@@ -85,10 +86,15 @@ case_a_controller_that_is_taken_away() {
   pool=$(find "/sys/fs/cgroup$PLIMSOLL_CGROUP" -name pool)
   echo -memory >"$pool/cgroup.subtree_control" || wrong 'the controller stays'
   sleep 1
+  echo -memory >"$(dirname "$pool")/cgroup.subtree_control" || wrong 'the controller stays with the pool'
+  sleep 1
   touch go
   wait $pid
   same 0 $? "$(<err)"
   has out fine
+  tail -n 1 report >summary
+  told summary 'any(m["name"] == "event" and m["health"] != "working" for m in r["monitors"])' \
+    'any(m["name"] == "oom" and m["health"].startswith("failed: ") for m in r["monitors"])'
   becomes_true nothing_left || wrong "left: $(groups_left | head -n 3)"
 }
 
