@@ -48,8 +48,9 @@ layer_release() {
 }
 
 layer_tsan() {
-  build tsan unit_tests
+  build tsan unit_tests host_tests
   tested build-tsan unit "$(nproc)"
+  ((EUID != 0)) || tested build-tsan host 1
 }
 
 layer_host() {
@@ -66,7 +67,7 @@ layer_host() {
 # sanitized one, where it is not the installation that is tested; machines have the other.
 layer_cli() {
   need test
-  build debug plimsoll plimsolld test_programs test_worker
+  build debug plimsoll plimsolld test_programs test_clients test_worker
   build release all
   export ROUNDS=${thorough:+100}
   local script directory
@@ -84,7 +85,7 @@ layer_vm() {
   ((EUID == 0)) || { skip 'not root'; return; }
   [[ $(uname -m) == x86_64 ]] || { skip 'not x86-64'; return; }
   need vm
-  build release all host_tests
+  build release all host_tests test_clients
   local script
   for script in tests/vm/*.sh; do
     [[ ! -x $script || $script == */selftest.sh ]] || in_machines "$script"
@@ -155,7 +156,7 @@ layer_clang-tidy() { check tidy; }
 
 # What `./dev test NAME` runs: the script of that name, else the tests that match it.
 layer_named() {
-  build release all unit_tests host_tests
+  build release all unit_tests host_tests test_clients
   if [[ -x tests/cli/$only.sh ]]; then
     need test
     PLIMSOLL=$PWD/build/plimsoll counted "tests/cli/$only.sh"

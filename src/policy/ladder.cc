@@ -221,13 +221,20 @@ void Ladder::fail_one(Turn& turn) {
   Numbers numbers = turn.numbers();
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("over_bytes", over);
-  turn.rulings.push_back({.verdict = Fail{job},
-                          .reason = "it has " + words::bytes(member.used()) +
-                                    (alone ? " and does not fit: while everything else stands still"
-                                           : " and nothing may be paused or evicted:") +
-                                    " the line of " + words::bytes(turn.limits.limit) +
-                                    " is passed by " + words::bytes(over),
-                          .numbers = std::move(numbers)});
+  const double left = turn.fleet.unaccounted();
+  numbers.emplace_back("unaccounted_bytes", left);
+  turn.rulings.push_back(
+      {.verdict = Fail{job},
+       .reason =
+           "it has " + words::bytes(member.used()) +
+           (alone ? " and does not fit: while everything else stands still"
+                  : " and nothing may be paused or evicted:") +
+           " the line of " + words::bytes(turn.limits.limit) + " is passed by " +
+           words::bytes(over) +
+           (left > turn.limits.line * kTolerance
+                ? "; " + words::bytes(left) + " there is no running job's, as files left in a tmpfs"
+                : ""),
+       .numbers = std::move(numbers)});
   turn.fleet.condemn(member, turn.now);
   round_ = last_trouble_ = turn.now;
   next_look_ = turn.now + kRoundDeadline;

@@ -12,12 +12,16 @@ programs=$(dirname "$plimsoll")/tests/programs
 readonly rounds=${POINT_ROUNDS:-5}
 readonly pace=${PACE:-1} # times as slow as a usual machine
 
+# meet NAME: for jobs: waits for another job that waits by this name, and for as long as one may take
+# to be started.
+meet() { echo "touch $1.\$\$; for i in \$(seq 200); do [ \$(ls $1.* | wc -l) -lt 2 ] || break; sleep 0.02; done"; }
+
 # jobs_for POINT LATE: one that leaves a daemon, one that is timed out, LATE where something is to
 # happen from outside; where memory is to be short, two that pass the line together, so that one is evicted,
 # and two that are paused before they do.
 jobs_for() {
-  local burst="sleep 0.4; $programs/hog 80 0 >ready & sleep $((pace - 1)).5; kill -KILL \$!; true"
-  local timeout=100ms growth="$programs/hog 45 60 exit && sleep 0.2"
+  local burst="$(meet burst); $programs/hog 80 0 >ready & sleep $((pace - 1)).5; kill -KILL \$!; true"
+  local timeout=100ms growth="$(meet growth); $programs/hog 45 60 exit && sleep 0.2"
   case $1 in pause | resume | reclaim) printf '{"shell": "%s"}\n' "$burst" "$burst" "$growth" "$growth" ;; esac
   echo '{"shell": "touch started; setsid sleep 1000 & echo fine"}'
   case $1 in line | hold | let-go) timeout=$2 ;; esac
@@ -75,7 +79,7 @@ stir() {
 # perhaps) and loses that one.
 killed_at() {
   local name=$1 moment=$4 victim=$5 nth=${6:-} guardian supervisor stirring status=0 victims
-  rm -rf here started report
+  rm -rf here started report burst.* growth.*
   mkdir here
   jobs_for "$name" "$([[ $nth ]] && echo 3 || echo "$patience")s" >jobs.txt
   STOP_PROGRAM=$plimsoll STOP_FILE=$2 STOP_TEXT=$3 STOP_MOMENT=$moment STOP_NTH=${nth:-1} STOP_HERE=$PWD/here \

@@ -32,6 +32,16 @@ case_memory_is_governed() {
   told summary 'r["oom_kills"] == 0' '300 << 20 < r["used_peak_bytes"] < 460 << 20'
 }
 
+# Who is paused gives back what he has (memory.reclaim), instead of being evicted.
+case_what_is_paused_is_swapped_out() {
+  only_where zram
+  hogs -v
+  head -n -1 report | sed '1s/^/[/; $!s/$/,/; $s/$/]/' >jobs.json
+  told jobs.json 'any(j["times"]["paused_ns"] > 0 and j["memory"].get("swap_peak_bytes", 0) > 10 << 20 for j in r)'
+  gives 0 "$plimsoll" explain last
+  has out 'reclaim'
+}
+
 case_without_pressure_figures() {
   only_where psi_off
   gives 0 "$plimsoll" doctor --json

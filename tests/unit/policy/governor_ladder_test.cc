@@ -255,6 +255,17 @@ TEST(GovernorLadder, WhatPoolAndJobHaveBothShownIsNotPastTheLine) {
   EXPECT_THAT(story.rules(10.2), Not(Contains("fail 1")));
 }
 
+// Files that ended jobs left in a tmpfs.
+TEST(GovernorLadder, WhoFailsForWhatOthersLeftIsToldSo) {
+  Story story = crowd(small(), 1);
+  story.uses(1, 10, 300, 1);
+  MachineSample pool;
+  pool.pool_used = mib(1200);
+  story.governor.tick(pool, at(10.1));
+  EXPECT_THAT(story.rules(10.1), Contains("fail 1"));
+  EXPECT_THAT(story.reasons, Contains(HasSubstr("900 MiB there is no running job's")));
+}
+
 TEST(GovernorDescent, ThawsWhenThereIsRoomAgainAndAdmitsOnlyThen) {
   Story story = crowd(small(), 8);
   ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 8));
