@@ -48,7 +48,7 @@ taken = watched["taken_ms"]
 at = lambda share: f"{taken[min(len(taken) - 1, int(share * len(taken)))]:.0f}" if taken else "-"
 innocent = [j for j in jobs if j["id"].startswith("innocent")]
 paused = sum(j["times"].get("paused_ns", 0) > 0 for j in innocent)
-killed = sum(j.get("attempt", 1) > 1 or j["outcome"] != "exited" for j in innocent)
+killed = sum(len(j["attempts"]) > 1 or j["outcome"] != "exited" for j in innocent)
 print(f"  {sys.argv[3] + ' MB/s' if sys.argv[3] != '0' else 'full':>8} {sys.argv[4]:>4}"
       f" {100 * watched['peak'] / line:8.1f} % {sys.argv[6]:>8} {watched['crossings']:9}"
       f" {at(.5):>6} {at(.99):>6} {watched['stalled_us'] / 1000:8.0f} {paused:7} {killed:6}"
