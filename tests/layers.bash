@@ -63,22 +63,32 @@ layer_host() {
   tested build host 1 'HeapStock\.'
 }
 
-# Scripts mostly wait, so that more of them than there are processors fit. The program is the
-# sanitized one, where it is not the installation that is tested; machines have the other.
+# The sanitized program; the released one for scripts that say so in a line `# program: released`, as
+# what they test is in time or is an installation. `test all` runs each with both.
 layer_cli() {
   need test
   build debug plimsoll plimsolld test_programs test_clients test_worker
-  build release all
+  build release all test_programs test_clients test_worker
   export ROUNDS=${thorough:+100}
-  local script directory
+  local script
   for script in tests/cli/*.sh tests/cli/*.py; do
     [[ -x $script ]] || continue
-    await_fewer $(($(nproc) + 1))
-    directory=build-debug
-    [[ $script != */client_package.sh ]] || directory=build
-    PLIMSOLL=$PWD/$directory/plimsoll in_group "$(basename "$script")" counted setarch -R "$script" &
+    if grep -q '^# program: released' "$script"; then
+      by_program build "$script"
+      [[ ! $thorough || $script == */client_package.sh ]] || by_program build-debug "$script"
+    else
+      by_program build-debug "$script"
+      [[ ! $thorough ]] || by_program build "$script"
+    fi
   done
   wait
+}
+
+# by_program DIRECTORY SCRIPT: in the background. Scripts mostly wait, so that more of them than there
+# are processors fit.
+by_program() {
+  await_fewer $(($(nproc) + 1))
+  PLIMSOLL=$PWD/$1/plimsoll in_group "$1-$(basename "$2")" counted setarch -R "$2" &
 }
 
 layer_vm() {

@@ -48,6 +48,7 @@ OomWatch::OomWatch(loop::Loop& loop, const Directory* pool) {
     [[maybe_unused]] const std::uint64_t fired = count(levels_.front());
     if (on_oom_) on_oom_();
   });
+  if (!watch) levels_.front().blind = watch.error().message();
   if (watch) pool_watch_ = std::move(*watch);
 }
 

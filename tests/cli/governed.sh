@@ -1,6 +1,7 @@
 #!/bin/bash
 # What batch does for its jobs beside starting them: weights by priority, sizes of what they read,
 # and how good its estimates were; its last line counts.
+# program: released
 # shellcheck disable=SC2016,SC2317 # for the shells that are run; called by name
 set -uo pipefail
 . "$(dirname "$0")/cases.bash"

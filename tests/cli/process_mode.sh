@@ -1,6 +1,7 @@
 #!/bin/bash
 # Process mode: jobs without cgroups, by --cgroup none, which needs no right and tries on any host
 # what one without cgroups does.
+# program: released
 # shellcheck disable=SC2016,SC2317 # dollars for the shells that are run; called by name
 set -u
 source "$(dirname "$0")/cases.bash"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The wall at the line: where it stands, that it never stands without a watcher, and whose limit it
 # was when the kernel killed somebody.
+# program: released
 # shellcheck disable=SC2016,SC2317 # dollars for the shells that are run; called by name
 set -u
 source "$(dirname "$0")/cases.bash"

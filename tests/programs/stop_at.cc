@@ -55,9 +55,9 @@ struct Point {
   }
 };
 
-// Has no destructor to run, as the last writes come after those.
 std::atomic<long> times_met = 0;
 
+// Has no destructor to run, as the last writes come after those.
 const Point& point() {
   static const Point made;
   return made;
