@@ -1,6 +1,7 @@
 #!/bin/bash
 # plimsoll.v1 and metrics, as programs meet them: the daemon on this machine's groups, the example
 # executor, a client of Jobs. Last line: `N passed, N failed`.
+# program: released
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
 

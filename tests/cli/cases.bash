@@ -7,12 +7,14 @@
 
 plimsoll=$(realpath "${PLIMSOLL:-$(dirname "${BASH_SOURCE[0]}")/../../build/plimsoll}")
 python=$(type -P /usr/bin/python3 || type -P python3)
-# As long as anything may take on a loaded or an emulated machine.
-readonly patience=${PATIENCE:-60}
 wrong=0
 
 # Whether the program is the one of the debug build.
-is_sanitized() { grep -qF __asan_init "$plimsoll"; }
+is_sanitized() { grep -qsF __asan_init "$plimsoll"; }
+
+# As long as anything may take on a loaded or an emulated machine.
+patience=${PATIENCE:-$(if is_sanitized; then echo 180; else echo 60; fi)}
+readonly patience
 
 # What sanitizers find goes to files of this name, which fails the case wherever its process was; and
 # what is freed is used again soon, so that memory can be seen to grow.
