@@ -3,10 +3,10 @@
 # shellcheck shell=bash disable=SC2317 # called by name
 
 # The usual layers are to take less than 30 minutes together, on two cores, from a clone on a bare
-# machine. What each took on one that nothing else disturbed, its building included, after the demo;
-# without the demo before it, unit takes some minutes more:
+# machine, and take more. Their minutes, building included, after the demo, where a good part of the
+# processors was taken away (vm and fuzz before the hostile set came to vm):
 #
-#   tidy  0.3    unit  7.1    tsan  1.3    host  0.8    cli  2.6    vm  7.2    fuzz  6.1
+#   tidy  1.2    unit  13.3   tsan  7.1    host  2.7    cli  7.7    vm  12.1   fuzz  6.2
 #
 # What is compiled for tests alone goes several sources at once (cmake/Unity.cmake).
 
