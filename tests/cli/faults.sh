@@ -105,6 +105,26 @@ case_counters_that_can_not_be_read() {
   done
 }
 
+# On v1 each level that can run out of memory takes an eventfd: without one the run goes on and says
+# so, or does not begin and says why.
+case_an_eventfd_that_can_not_be_had() {
+  on_v1 memory || skip 'no eventfd tells of v2'
+  local n told=''
+  jobs_file
+  for n in 1 2 3 4 5 6; do
+    rm -f report.jsonl
+    faulty -e trace=execve,eventfd2 -e inject=eventfd2:error=EMFILE:when=$n
+    if [[ $(<status) == 125 ]]; then
+      has err 'make an eventfd'
+      becomes_true nothing_left || wrong "left with $n"
+    else
+      all_well "no eventfd $n"
+      ! tail -n 1 report.jsonl | grep -q '"name":"oom"[^}]*"health":"failed: ' || told=yes
+    fi
+  done
+  [[ $told ]] || wrong 'no run has said that it can not see ooms'
+}
+
 case_a_full_disk_for_records_and_history() {
   can_mount || skip 'mounts can not be changed here'
   jobs_file
