@@ -1,8 +1,15 @@
-// A job for the comparison of bench/machine.bash: does one thing, and says what it cost.
+// A job for the comparisons of bench/machine.bash and bench/real.py: does one thing, and says what
+// it cost.
 //
 //   load LOG NAME -- COMMAND...       runs COMMAND; adds "NAME done|lost CPU_SECONDS" to LOG
 //   load KIND MIB SECONDS CPU_MS      has MIB at its most, lives SECONDS, computes for CPU_MS
 //   load text MIB                     writes MIB of text that packs like text
+//   load phases PHASE...              one after the other:
+//     grow=MIB@RATE  has MIB in the end, with RATE MiB more each second, in small bursts
+//     drop=MIB       gives back at once what it has beyond MIB
+//     keep=SECONDS   sleeps
+//     cpu=SECONDS    computes until it has had so much CPU time
+//     times=N        what follows, N times
 //
 // KIND: fast (all at once), slow (evenly), steps (five), saw (four teeth), cpu (next to none).
 // Work is counted, not timed: who is paused or has few cores takes longer for the same.
@@ -107,6 +114,77 @@ int load(const std::string& kind, unsigned long mib, double seconds, unsigned lo
   return 0;
 }
 
+// What `load phases` has in use: a mapping of which it has written the beginning.
+class Memory {
+ public:
+  Memory() {
+    void* const mapped = ::mmap(nullptr, kMost, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) die("mmap");
+    memory_ = static_cast<char*>(mapped);
+  }
+
+  void grow(double mib, double mib_per_second) {
+    const double turn_mib = mib_per_second / static_cast<double>(kTurnsPerSecond);
+    const auto size = std::min(kMost, static_cast<unsigned long>(mib * kMib));
+    while (have_ < size) {
+      const auto piece = std::min(size - have_, static_cast<unsigned long>(turn_mib * kMib) + 1);
+      std::memset(memory_ + have_, 1, piece);
+      have_ += piece;
+      ::usleep(1'000'000 / kTurnsPerSecond);
+    }
+  }
+
+  void drop(double mib) {
+    const auto size = static_cast<unsigned long>(mib * kMib);
+    if (size >= have_) return;
+    if (::madvise(memory_ + size, have_ - size, MADV_DONTNEED) != 0) die("madvise");
+    have_ = size;
+  }
+
+ private:
+  static constexpr unsigned long kMost = 64UL << 30;
+  char* memory_ = nullptr;
+  unsigned long have_ = 0;
+};
+
+void compute_for(double seconds) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const double end = cpu_seconds(usage) + seconds;
+  while (cpu_seconds(usage) < end) {
+    compute();
+    ::getrusage(RUSAGE_SELF, &usage);
+  }
+}
+
+int phases(Memory& memory, char** begin, char** end) {
+  for (char** at = begin; at < end; ++at) {
+    const std::string phase = *at;
+    const auto equals = phase.find('=');
+    if (equals == std::string::npos) die(phase);
+    const std::string kind = phase.substr(0, equals), value = phase.substr(equals + 1);
+    const double number = std::stod(value);
+    if (kind == "times") {
+      // The last time is what this loop goes on with.
+      for (double left = number; left > 1; --left) {
+        if (const int status = phases(memory, at + 1, end); status != 0) return status;
+      }
+    } else if (kind == "grow") {
+      memory.grow(number, std::stod(value.substr(value.find('@') + 1)));
+    } else if (kind == "drop") {
+      memory.drop(number);
+    } else if (kind == "keep") {
+      ::usleep(static_cast<useconds_t>(number * 1e6));
+    } else if (kind == "cpu") {
+      compute_for(number);
+    } else {
+      die(phase);
+    }
+  }
+  return 0;
+}
+
 int text(unsigned long mib) {
   std::uint64_t state = 1;
   std::string line;
@@ -127,8 +205,14 @@ int text(unsigned long mib) {
 int main(int argc, char** argv) {
   if (argc > 4 && std::strcmp(argv[3], "--") == 0) return witness(argv[1], argv[2], argv + 4);
   if (argc == 3 && std::strcmp(argv[1], "text") == 0) return text(std::stoul(argv[2]));
+  if (argc > 2 && std::strcmp(argv[1], "phases") == 0) {
+    Memory memory;
+    return phases(memory, argv + 2, argv + argc);
+  }
   if (argc == 5) return load(argv[1], std::stoul(argv[2]), std::stod(argv[3]), std::stoul(argv[4]));
-  std::fputs("usage: load LOG NAME -- COMMAND... | load KIND MIB SECONDS CPU_MS | load text MIB\n",
-             stderr);
+  std::fputs(
+      "usage: load LOG NAME -- COMMAND... | load KIND MIB SECONDS CPU_MS | load text MIB | "
+      "load phases PHASE...\n",
+      stderr);
   return 99;
 }

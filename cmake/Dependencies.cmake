@@ -11,6 +11,7 @@ set(ALLOWED_watch measure cgroup loop base)
 set(ALLOWED_policy base)
 set(ALLOWED_sim policy base)
 set(ALLOWED_jobs policy base)
+set(ALLOWED_args jobs policy base)
 set(ALLOWED_output loop base)
 set(ALLOWED_history policy loop base)
 set(ALLOWED_record history measure policy loop base)
@@ -18,7 +19,7 @@ set(ALLOWED_engine sim record history output policy watch measure reap guardian 
   loop base)
 set(ALLOWED_rpc engine record policy measure reap guardian cgroup loop base)
 set(ALLOWED_web engine record measure policy watch loop base)
-set(ALLOWED_daemon rpc web engine sim jobs record history output policy watch measure reap guardian
-  process cgroup loop base)
-set(ALLOWED_cli engine sim jobs record history output policy measure reap guardian process cgroup
-  loop base)
+set(ALLOWED_daemon args rpc web engine sim jobs record history output policy watch measure reap
+  guardian process cgroup loop base)
+set(ALLOWED_cli args engine sim jobs record history output policy measure reap guardian process
+  cgroup loop base)

@@ -1,4 +1,5 @@
-# The warnings of every library and program of ours; errors in CI and by default.
+# The warnings of every library and program of ours; errors in CI only, as other
+# versions of a compiler warn of other things.
 add_library(plimsoll_warnings INTERFACE)
 target_compile_options(plimsoll_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wswitch-enum

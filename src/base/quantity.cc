@@ -23,8 +23,9 @@ constexpr std::array kTimeUnits = {Unit{"ns", 1},     Unit{"us", 1e3},   Unit{"m
                                    Unit{"", 1e9},     Unit{"s", 1e9},    Unit{"m", 60e9},
                                    Unit{"h", 3600e9}, Unit{"d", 86400e9}};
 
-// Beyond this a double no longer holds every whole number, and no quantity of ours is that large.
+// What an int64 of bytes or nanoseconds holds; no quantity of ours is that large.
 constexpr double kWholeMax = 9e18;
+constexpr std::string_view kBytesMost = "8000000T", kTimeMost = "100000d";
 
 struct Parts {
   double number = 0;
@@ -41,13 +42,11 @@ std::optional<Parts> split(std::string_view text) {
   return parts;
 }
 
+// Nothing for an unknown unit.
 template <std::size_t N>
-std::optional<std::uint64_t> scaled(const Parts& parts, const std::array<Unit, N>& units) {
+std::optional<double> scaled(const Parts& parts, const std::array<Unit, N>& units) {
   for (const Unit& unit : units) {
-    if (unit.name != parts.unit) continue;
-    const double value = parts.number * unit.factor;
-    if (value > kWholeMax) return std::nullopt;
-    return static_cast<std::uint64_t>(std::llround(value));
+    if (unit.name == parts.unit) return parts.number * unit.factor;
   }
   return std::nullopt;
 }
@@ -77,7 +76,14 @@ Result<Bytes> parse_bytes(std::string_view text) {
   }
   const auto bytes = parts ? scaled(*parts, kByteUnits) : std::nullopt;
   if (!bytes) return expected(text, "a size such as 512M, 1.5GiB or a number of bytes");
-  return Bytes{*bytes};
+  if (*bytes > kWholeMax) return expected(text, "at most " + std::string(kBytesMost));
+  return Bytes{static_cast<std::uint64_t>(std::llround(*bytes))};
+}
+
+Result<Bytes> parse_bytes_above_zero(std::string_view text) {
+  auto bytes = parse_bytes(text);
+  if (bytes && bytes->count == 0) return expected(text, "a size above 0, such as 512M");
+  return bytes;
 }
 
 Result<Bytes> parse_bytes_or_share(std::string_view text, Bytes whole) {
@@ -98,7 +104,16 @@ Result<Duration> parse_duration(std::string_view text) {
   const auto parts = split(text);
   const auto ns = parts ? scaled(*parts, kTimeUnits) : std::nullopt;
   if (!ns) return expected(text, "a duration such as 250ms, 10s, 5m, 1h or a number of seconds");
-  return Duration(static_cast<Duration::rep>(*ns));
+  if (*ns > kWholeMax) return expected(text, "at most " + std::string(kTimeMost));
+  return Duration(static_cast<Duration::rep>(std::llround(*ns)));
+}
+
+Result<Duration> parse_duration_above_zero(std::string_view text) {
+  auto duration = parse_duration(text);
+  if (duration && *duration == Duration::zero()) {
+    return expected(text, "a duration above 0, such as 10s");
+  }
+  return duration;
 }
 
 std::string format_bytes(Bytes bytes) {

@@ -14,12 +14,15 @@ namespace plimsoll {
 // "512M", "2G", "1.5GiB", "4096": bytes. K, M, G and T are powers of 1024 with or without "iB" or
 // "B", in either case, as in the limits of containers.
 Result<Bytes> parse_bytes(std::string_view text);
+// The same of what can't be nothing: a limit under which no process lives.
+Result<Bytes> parse_bytes_above_zero(std::string_view text);
 
 // As parse_bytes(), or a share such as "80%" of `whole`.
 Result<Bytes> parse_bytes_or_share(std::string_view text, Bytes whole);
 
 // "250ms", "10s", "5m", "1.5h", "2d", "30": a bare number is seconds.
 Result<Duration> parse_duration(std::string_view text);
+Result<Duration> parse_duration_above_zero(std::string_view text);
 
 // "0 B", "1.5 KiB", "3.2 GiB": three significant digits, for people only.
 std::string format_bytes(Bytes bytes);

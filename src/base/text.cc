@@ -16,6 +16,10 @@ std::optional<Number> whole_number(std::string_view digits) {
 
 }  // namespace
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view more) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : more);
+}
+
 std::string_view take_until(std::string_view& rest, char separator) {
   const std::size_t end = rest.find(separator);
   const std::string_view head = rest.substr(0, end);
@@ -28,6 +32,14 @@ std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlank);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::string_view cut_utf8(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  std::size_t end = bytes_max;
+  // Where the next byte goes on with a character, that began before.
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
 }
 
 std::optional<std::uint64_t> to_u64(std::string_view digits) {

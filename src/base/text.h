@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace plimsoll {
@@ -16,6 +18,9 @@ inline std::string_view take_line(std::string_view& rest) { return take_until(re
 // `text` without spaces, tabs and newlines at its ends.
 std::string_view trim(std::string_view text);
 
+// The start of a UTF-8 text, of so many bytes at most, that ends with a whole character.
+std::string_view cut_utf8(std::string_view text, std::size_t bytes_max);
+
 // Of ASCII; the locale has no say.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -26,6 +31,9 @@ std::optional<std::int64_t> to_i64(std::string_view digits);
 
 // A decimal fraction that is the whole of `digits`; nothing for inf, nan and exponents.
 std::optional<double> to_double(std::string_view digits);
+
+// "1 job", "4 jobs".
+std::string counted(std::uint64_t count, std::string_view one, std::string_view more);
 
 // The next "key value" line of `rest`, as the flat keyed files of the kernel have them (cgroup-v2,
 // "Flat keyed"). Lines of another form and values that are no number are passed over: a kernel may

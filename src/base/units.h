@@ -13,12 +13,14 @@ struct Bytes {
   std::uint64_t count = 0;
 
   constexpr auto operator<=>(const Bytes&) const = default;
+  // Both saturate: too much is the most there can be, and what is left is nothing, never a number
+  // that has wrapped.
   constexpr Bytes& operator+=(Bytes other) {
-    count += other.count;
+    const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - count;
+    count += other.count < room ? other.count : room;
     return *this;
   }
   friend constexpr Bytes operator+(Bytes a, Bytes b) { return a += b; }
-  // Saturates: what is left is nothing, never a wrapped huge number.
   friend constexpr Bytes operator-(Bytes a, Bytes b) {
     return {a.count > b.count ? a.count - b.count : 0};
   }

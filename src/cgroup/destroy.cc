@@ -26,7 +26,7 @@ void sleep_until_change(int events_fd, Duration wait) {
   ::poll(&watched, 1, static_cast<int>(ms));
 }
 
-enum class Round : std::uint8_t { killed, held_back, refused, gone };
+enum class Round : std::uint8_t { killed, held_back, refused, denied, gone };
 
 // One round: kill if somebody lives there, else remove.
 Round advance(const Group& group, Kill& kill, Instant now, std::optional<Error>& trouble) {
@@ -37,8 +37,9 @@ Round advance(const Group& group, Kill& kill, Instant now, std::optional<Error>&
     return step.did == KillStep::Did::freezing ? Round::held_back : Round::killed;
   }
   auto removed = remove_group(group);
-  if (!removed) trouble = std::move(removed).error();
-  return removed && *removed == Removal::done ? Round::gone : Round::refused;
+  if (removed) return *removed == Removal::done ? Round::gone : Round::refused;
+  trouble = std::move(removed).error();
+  return is_final(*trouble) ? Round::denied : Round::refused;
 }
 
 }  // namespace
@@ -76,6 +77,7 @@ Remains destroy(const std::vector<Group::Part>& parents, const std::string& name
     const bool armed = arm(events);
     const Round before = std::exchange(round, advance(*group, kill, clock(), remains.trouble));
     if (round == Round::gone) return Remains{.gone = true, .processes = {}, .trouble = {}};
+    if (round == Round::denied) return remains;
     if (before == Round::held_back && round != Round::held_back) backoff = {};
     const Duration left = deadline - clock();
     if (left <= Duration::zero()) {

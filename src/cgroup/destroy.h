@@ -26,7 +26,8 @@ struct Remains {
 // Kills everything in the child group `name` of `parents` and below it, and removes it from all
 // hierarchies: blocking, for a program without an event loop and for tests. Between its steps it
 // sleeps in poll(2), as long as Backoff says and no longer than `deadline`; the emptying of a v2
-// group wakes it. At least one step is taken even if the deadline is past.
+// group wakes it. At least one step is taken even if the deadline is past. A removal that fails of
+// what no waiting changes is not waited for.
 //
 // `clock` tells the time on the monotonic clock. A name that does not exist is gone.
 Remains destroy(const std::vector<Group::Part>& parents, const std::string& name, Instant deadline,

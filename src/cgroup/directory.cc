@@ -13,6 +13,14 @@ namespace {
 
 constexpr int kOpenFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
+// A cut label stays as it is further down.
+std::string label_below(const std::string& label, const std::string& name) {
+  constexpr std::string_view kCut = "/...";
+  if (label.ends_with(kCut)) return label;
+  if (label.size() + 1 + name.size() > Directory::kLabelMax) return label + std::string(kCut);
+  return label + "/" + name;
+}
+
 }  // namespace
 
 Result<Directory> Directory::open(const std::string& path, Version version) {
@@ -32,8 +40,8 @@ Result<Directory> Directory::clone() const {
   return Directory(std::move(fd), version_, label_);
 }
 
-Result<Directory> Directory::make_child(const std::string& name) const {
-  if (::mkdirat(fd_.get(), name.c_str(), 0755) != 0) {
+Result<Directory> Directory::make_child(const std::string& name, mode_t mode) const {
+  if (::mkdirat(fd_.get(), name.c_str(), mode) != 0) {
     return fail_errno("make the group " + label_ + "/" + name);
   }
   return open_child(name);
@@ -42,7 +50,19 @@ Result<Directory> Directory::make_child(const std::string& name) const {
 Result<Directory> Directory::open_child(const std::string& name) const {
   UniqueFd fd(::openat(fd_.get(), name.c_str(), kOpenFlags));
   if (!fd) return fail_errno("open the group " + label_ + "/" + name);
-  return Directory(std::move(fd), version_, label_ + "/" + name);
+  return Directory(std::move(fd), version_, label_below(label_, name));
+}
+
+Result<Directory> Directory::open_parent() const {
+  UniqueFd fd(::openat(fd_.get(), "..", kOpenFlags));
+  if (!fd) return fail_errno("open the parent of the group " + label_);
+  return Directory(std::move(fd), version_, label_.substr(0, label_.rfind('/')));
+}
+
+Result<Directory> Directory::look_at_parent() const {
+  UniqueFd fd(::openat(fd_.get(), "..", kOpenFlags | O_PATH));
+  if (!fd) return fail_errno("look at the parent of the group " + label_);
+  return Directory(std::move(fd), version_, label_.substr(0, label_.rfind('/')));
 }
 
 Result<void> Directory::remove_child(const std::string& name) const {
@@ -66,7 +86,7 @@ Result<std::vector<std::string>> Directory::children() const {
   while (const dirent* entry = ::readdir(list.get())) {
     const std::string_view name = entry->d_name;
     if (entry->d_type != DT_DIR || name == "." || name == "..") continue;
-    if (names.size() == kChildrenMax) return fail(std::errc::value_too_large, "list " + label_);
+    if (names.size() == kChildrenMax) break;
     names.emplace_back(name);
   }
   if (errno != 0) return failed();

@@ -25,13 +25,17 @@ class Directory {
   [[nodiscard]] Result<Directory> clone() const;
 
   // Makes a child group and opens it. A name that is taken is an error (file_exists).
-  [[nodiscard]] Result<Directory> make_child(const std::string& name) const;
+  [[nodiscard]] Result<Directory> make_child(const std::string& name, mode_t mode = 0755) const;
   [[nodiscard]] Result<Directory> open_child(const std::string& name) const;
+  [[nodiscard]] Result<Directory> open_parent() const;
+  // The parent, to read its files: also one whose children the caller may not list.
+  [[nodiscard]] Result<Directory> look_at_parent() const;
 
   // Removes a child group; device_or_resource_busy while it has processes or children.
   [[nodiscard]] Result<void> remove_child(const std::string& name) const;
 
-  // The names of the child groups, in no order. At most kChildrenMax.
+  // The names of the child groups, in no order; of more than kChildrenMax, so many. Whoever goes on
+  // until none is left comes to the others when these are removed.
   [[nodiscard]] Result<std::vector<std::string>> children() const;
 
   [[nodiscard]] Result<std::string> read(const std::string& file) const;
@@ -41,10 +45,12 @@ class Directory {
 
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] Version version() const { return version_; }
-  // The path at the time of opening: for messages only.
+  // The path at the time of opening, cut where it gets longer than kLabelMax: for messages only.
   [[nodiscard]] const std::string& label() const { return label_; }
 
   static constexpr std::size_t kChildrenMax = 100'000;
+  // A job may nest groups deeper than any path is long.
+  static constexpr std::size_t kLabelMax = 4096;
 
  private:
   Directory(UniqueFd fd, Version version, std::string label)

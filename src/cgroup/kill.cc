@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "cgroup/processes.h"
-#include "cgroup/signals.h"
 #include "cgroup/subtree.h"
 
 namespace plimsoll::cgroup {
@@ -64,9 +63,9 @@ void raise_v1_memory_limit(const Group& group) {
 }  // namespace
 
 KillStep Kill::step(const Group& group, Instant now) {
-  lift_brakes(group);
+  if (way_ != KillWay::signals_alone) lift_brakes(group);
   const Directory* v2 = group.v2();
-  if (way_ == KillWay::signals || v2 == nullptr) return signal_round(group, now);
+  if (way_ != KillWay::best || v2 == nullptr) return signal_round(group, now);
 
   // Missing before Linux 5.14, refused to a delegatee and in a threaded group.
   if (!v2->write("cgroup.kill", "1")) return signal_round(group, now);
@@ -74,7 +73,7 @@ KillStep Kill::step(const Group& group, Instant now) {
   thaw_v1_below(group);
   const auto alive = populated(group, Scope::v2_first);
   if (++writes_ > kWritesAlone || (alive && !*alive)) {
-    SignalRound round = signal_all(group, SIGKILL);
+    SignalRound round = signal_all(group, SIGKILL, may_signal_);
     done.signals = round.signals;
     done.trouble = std::move(round.trouble);
   }
@@ -90,12 +89,12 @@ KillStep Kill::signal_round(const Group& group, Instant now) {
   const bool late = waiting && now - freeze_began_ >= freeze_patience_;
   if (waiting && !late) return {.did = KillStep::Did::freezing, .signals = 0, .trouble = {}};
 
-  SignalRound round = signal_all(group, SIGKILL);
+  SignalRound round = signal_all(group, SIGKILL, may_signal_);
   if (late) freeze_patience_ = std::min(4 * freeze_patience_, kFreezePatienceMax);
   // On v2 a frozen process dies of the signal, and a child is born frozen: it stays so to the end.
   if (freeze_ && freezer_of(group)->version() == Version::v1) freeze_.reset();
   thaw_v1_below(group);
-  if (late) raise_v1_memory_limit(group);
+  if (late && way_ != KillWay::signals_alone) raise_v1_memory_limit(group);
   const bool all_known =
       std::includes(last_found_.begin(), last_found_.end(), round.found.begin(), round.found.end());
   racing_rounds_ = all_known ? 0 : racing_rounds_ + 1;

@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
 #include "cgroup/freeze.h"
 #include "cgroup/group.h"
+#include "cgroup/signals.h"
 
 namespace plimsoll::cgroup {
 
@@ -20,6 +22,8 @@ enum class KillWay : std::uint8_t {
   best,
   // Signals alone, slower: for a group that is to be used again afterwards.
   signals,
+  // The same, and no limit is touched: for a group of somebody else's.
+  signals_alone,
 };
 
 // What one step did.
@@ -42,7 +46,9 @@ struct KillStep {
 // until it is.
 //
 // A step first lifts what would delay the deaths: cpu.max, memory.high, the v1 quota; and forbids
-// new processes (pids.max 0). What a job did to its sub-groups is undone as well.
+// new processes (pids.max 0). What a job did to its sub-groups is undone as well. With
+// KillWay::signals_alone nothing is lifted for good: a group is at most frozen for a moment, and
+// thawed where it is frozen on v1.
 //
 // Signals go through a pidfd of a process that was in the group before the pidfd was opened and is
 // after, so a pid that was used again for a stranger is never hit. They are repeated at each step.
@@ -58,7 +64,9 @@ struct KillStep {
 // A process in the state D dies when what it waits for ends; no step changes that.
 class Kill {
  public:
-  explicit Kill(KillWay way = KillWay::best) : way_(way) {}
+  // Whom `may_signal` refuses is left alone by signals; empty, it refuses nobody.
+  explicit Kill(KillWay way = KillWay::best, MaySignal may_signal = {})
+      : way_(way), may_signal_(std::move(may_signal)) {}
 
   // `group` is the same at every step. Costs about 10 us for each process that is signalled one by
   // one; a write of cgroup.kill takes 20 to 40 ms for 1,000 processes on two CPUs, because those
@@ -90,6 +98,7 @@ class Kill {
   void begin_freeze(const Group& group, Instant now);
 
   KillWay way_;
+  MaySignal may_signal_;
   unsigned writes_ = 0;          // of cgroup.kill
   bool counted_ = false;         // the processes, before the first round of signals
   std::vector<int> last_found_;  // pids of the round before, sorted

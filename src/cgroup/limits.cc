@@ -19,6 +19,14 @@ constexpr double kQuotaUsMin = 1'000;  // the kernel refuses less
 constexpr double kPeriodUsMax = 1'000'000;
 static_assert(kQuotaUsMin / kPeriodUsMax == kCpusMin);
 
+constexpr const char* kCpuWeight = "--cpu-weight";
+constexpr const char* kIoWeight = "--io-weight";
+
+std::uint64_t nearest_weight(double weight) {
+  constexpr double kWeightMin = 1, kWeightMax = 10'000;
+  return static_cast<std::uint64_t>(std::llround(std::clamp(weight, kWeightMin, kWeightMax)));
+}
+
 // One limit being set: the option that asked for it, and the directory of its controller.
 class Setting {
  public:
@@ -88,29 +96,6 @@ Result<void> set_cpuset(const Group& group, const std::string& cpus) {
   const Setting setting(group, Controller::cpuset, "--cpuset");
   if (auto ok = setting.check_controller(); !ok) return ok;
   return setting.write("cpuset.cpus", cpus);
-}
-
-Result<void> set_cpu_weight(const Group& group, unsigned weight) {
-  const Setting setting(group, Controller::cpu, "--cpu-weight");
-  if (auto ok = setting.check_controller(); !ok) return ok;
-  if (!setting.is_v1()) return setting.write("cpu.weight", std::to_string(weight));
-  return setting.write("cpu.shares", std::to_string(cpu_shares_of(weight)));
-}
-
-Result<void> set_io_weight(const Group& group, unsigned weight) {
-  const Setting setting(group, Controller::io, "--io-weight");
-  if (auto ok = setting.check_controller(); !ok) return ok;
-  const std::string text = std::to_string(weight);
-  if (!setting.is_v1()) {
-    return setting.write(setting.has_file("io.weight") ? "io.weight" : "io.bfq.weight", text);
-  }
-  // v1's schedulers take 1..1000 where v2 takes 1..10000.
-  const std::string v1_text = std::to_string(std::clamp(weight, 1U, 1000U));
-  for (const char* file : {"blkio.bfq.weight", "blkio.weight"}) {
-    if (setting.has_file(file)) return setting.write(file, v1_text);
-  }
-  return setting.refuse(
-      "the kernel has no weight file for blkio, as the bfq scheduler is not in use; use --io-max");
 }
 
 Result<std::string> device_number(const std::string& device) {
@@ -190,13 +175,37 @@ Result<void> set_cpus(const Group& group, std::optional<double> cpus) {
   return setting.write("cpu.cfs_quota_us", quota);
 }
 
+Result<void> set_cpu_weight(const Group& group, double weight, const std::string& option) {
+  const Setting setting(group, Controller::cpu, option);
+  if (auto ok = setting.check_controller(); !ok) return ok;
+  if (setting.is_v1()) return setting.write("cpu.shares", std::to_string(cpu_shares_of(weight)));
+  return setting.write("cpu.weight", std::to_string(nearest_weight(weight)));
+}
+
+Result<void> set_io_weight(const Group& group, double weight, const std::string& option) {
+  const Setting setting(group, Controller::io, option);
+  if (auto ok = setting.check_controller(); !ok) return ok;
+  const std::uint64_t whole = nearest_weight(weight);
+  if (!setting.is_v1()) {
+    return setting.write(setting.has_file("io.weight") ? "io.weight" : "io.bfq.weight",
+                         std::to_string(whole));
+  }
+  // v1's schedulers take 1..1000 where v2 takes 1..10000.
+  const std::string v1_text = std::to_string(std::min<std::uint64_t>(whole, 1000));
+  for (const char* file : {"blkio.bfq.weight", "blkio.weight"}) {
+    if (setting.has_file(file)) return setting.write(file, v1_text);
+  }
+  return setting.refuse(
+      "the kernel has no weight file for blkio, as the bfq scheduler is not in use; use --io-max");
+}
+
 // A kernel without weights of I/O (v1 without bfq) refuses nothing.
 void weigh(const Group& group, const Limits& limits) {
   if (!limits.cpu_weight) {
-    [[maybe_unused]] const auto cpu = set_cpu_weight(group, *limits.weight);
+    [[maybe_unused]] const auto cpu = set_cpu_weight(group, *limits.weight, kCpuWeight);
   }
   if (!limits.io_weight) {
-    [[maybe_unused]] const auto io = set_io_weight(group, *limits.weight);
+    [[maybe_unused]] const auto io = set_io_weight(group, *limits.weight, kIoWeight);
   }
 }
 
@@ -210,9 +219,10 @@ ControllerSet controllers_for(const Limits& limits) {
   return needed;
 }
 
-std::uint64_t cpu_shares_of(unsigned weight) {
-  constexpr std::uint64_t kSharesMin = 2, kSharesMax = 262'144;
-  return std::clamp(std::uint64_t{weight} * 1024 / 100, kSharesMin, kSharesMax);
+std::uint64_t cpu_shares_of(double weight) {
+  constexpr double kSharesMin = 2, kSharesMax = 262'144;
+  const double shares = weight * kSharesDefault / kWeightDefault;
+  return static_cast<std::uint64_t>(std::llround(std::clamp(shares, kSharesMin, kSharesMax)));
 }
 
 Result<void> apply_limits(const Group& group, const Limits& limits) {
@@ -227,8 +237,10 @@ Result<void> apply_limits(const Group& group, const Limits& limits) {
         [&] { return set_swap_max(group, *limits.swap_max, limits.memory_max); });
   apply(limits.cpus.has_value(), [&] { return set_cpus(group, *limits.cpus); });
   apply(limits.cpuset.has_value(), [&] { return set_cpuset(group, *limits.cpuset); });
-  apply(limits.cpu_weight.has_value(), [&] { return set_cpu_weight(group, *limits.cpu_weight); });
-  apply(limits.io_weight.has_value(), [&] { return set_io_weight(group, *limits.io_weight); });
+  apply(limits.cpu_weight.has_value(),
+        [&] { return set_cpu_weight(group, *limits.cpu_weight, kCpuWeight); });
+  apply(limits.io_weight.has_value(),
+        [&] { return set_io_weight(group, *limits.io_weight, kIoWeight); });
   if (done && limits.weight) weigh(group, limits);
   for (const DeviceRate& rate : limits.io_max) {
     apply(true, [&] { return set_io_max(group, rate); });

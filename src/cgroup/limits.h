@@ -33,8 +33,16 @@ Result<void> set_cpus(const Group& group, std::optional<double> cpus);
 // what the kernel has no weight for stays as it is.
 void weigh(const Group& group, const Limits& limits);
 
-// v1's cpu.shares for a v2 weight: the kernel's defaults, 1024 and 100, mean the same.
-std::uint64_t cpu_shares_of(unsigned weight);
+// Sets what a group gets against those beside it, in the unit of v2: kWeightDefault is what one
+// ordinary process or group has. Beyond what the kernel takes, its least or most. An error names
+// `option` as who asked for it.
+Result<void> set_cpu_weight(const Group& group, double weight, const std::string& option);
+Result<void> set_io_weight(const Group& group, double weight, const std::string& option);
+
+// The kernel's defaults of cpu.weight (v2) and cpu.shares (v1), which mean the same.
+inline constexpr double kWeightDefault = 100, kSharesDefault = 1024;
+// v1's cpu.shares for a v2 weight.
+std::uint64_t cpu_shares_of(double weight);
 
 // An eventfd that fires when the v1 group runs into its limit and the kernel's OOM killer acts
 // there (cgroup-v1 memory, "OOM Control").

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cgroup/group.h"
 #include "cgroup/run_tree.h"
+#include "cgroup/subtree.h"
 
 namespace plimsoll::cgroup {
 namespace {
@@ -121,21 +122,43 @@ Result<Base> place_by_name(const Hierarchy& hierarchy, const std::string& path,
   return base;
 }
 
-constexpr std::string_view kHelp =
-    "start Plimsoll in a delegated group (systemd-run --user --scope -p Delegate=yes), as root, or "
-    "name a writable group with --cgroup; `plimsoll doctor` tells more";
+constexpr std::string_view kMore = "; `plimsoll doctor` tells more";
+
+std::string help() {
+  return std::string(
+             "start Plimsoll in a delegated group (systemd-run --user --scope -p "
+             "Delegate=yes)") +
+         (::geteuid() == 0 ? "" : ", as root,") + " or name a writable group with --cgroup" +
+         std::string(kMore);
+}
+
+Error no_hierarchy(const PlacementRequest& request) {
+  std::string what =
+      "no cgroup hierarchy is mounted here; mount one (mount -t cgroup2 none "
+      "/sys/fs/cgroup)";
+  if (request.path) what += ", or name no group with --cgroup or PLIMSOLL_CGROUP";
+  return {.what = what + std::string(kMore)};
+}
+
+tl::unexpected<Error> fail_read_only(const Hierarchy& hierarchy) {
+  return fail(
+      "no group can be made: " + hierarchy.mount_point +
+      " is mounted read-only; mount it writable for Plimsoll; `plimsoll doctor` tells more");
+}
 
 Result<Base> place_on_v1(const Hierarchy& hierarchy) {
+  if (hierarchy.read_only) return fail_read_only(hierarchy);
   auto own = open_own(hierarchy);
   if (!own) return pass(std::move(own));
   if (!is_writable(*own)) {
-    return fail("the group " + own->label() + " can't be written; " + std::string(kHelp));
+    return fail("the group " + own->label() + " can't be written; " + help());
   }
   return make_base(hierarchy, std::move(*own));
 }
 
 Result<Base> place_on_v2(const Hierarchy& hierarchy, const PlacementRequest& request,
                          Supervisor& supervisor) {
+  if (hierarchy.read_only) return fail_read_only(hierarchy);
   auto own = open_own(hierarchy);
   if (!own) return pass(std::move(own));
   const bool delegates_nothing = !hierarchy.controllers.has_any(request.wanted);
@@ -149,7 +172,7 @@ Result<Base> place_on_v2(const Hierarchy& hierarchy, const PlacementRequest& req
     return make_base(hierarchy, std::move(*root));
   }
   return fail("no group can be made: " + own->label() + " is not delegated to Plimsoll alone; " +
-              std::string(kHelp));
+              help());
 }
 
 }  // namespace
@@ -158,10 +181,13 @@ Result<Placement> find_placement(const Hierarchies& hierarchies, const Placement
   Placement placement;
   for (const Hierarchy& hierarchy : hierarchies.all) {
     const bool is_v2 = hierarchy.version == Version::v2;
-    if (!is_v2 && !hierarchy.controllers.has_any(request.wanted)) continue;
-    auto base = request.path ? place_by_name(hierarchy, *request.path, request.wanted)
-                : is_v2      ? place_on_v2(hierarchy, request, placement.supervisor)
-                             : place_on_v1(hierarchy);
+    const bool is_wanted = is_v2 || hierarchy.controllers.has_any(request.wanted);
+    if (!is_wanted && !hierarchy.controllers.has_any(request.wished)) continue;
+    auto base = request.path
+                    ? place_by_name(hierarchy, *request.path, request.wanted | request.wished)
+                : is_v2 ? place_on_v2(hierarchy, request, placement.supervisor)
+                        : place_on_v1(hierarchy);
+    if (!base && !is_wanted && !base.error().gone()) continue;
     if (!base) {
       for (const Base& other : placement.bases) remove_made(other.directory, other.named);
       return pass(std::move(base));
@@ -169,7 +195,7 @@ Result<Placement> find_placement(const Hierarchies& hierarchies, const Placement
     placement.bases.push_back(std::move(*base));
   }
   if (placement.bases.empty()) {
-    return fail("no cgroup hierarchy is mounted here; " + std::string(kHelp));
+    return tl::unexpected(no_hierarchy(request));
   }
   return placement;
 }
@@ -187,16 +213,39 @@ bool is_marked_delegated(const Directory& v2) {
          (::fgetxattr(v2.fd(), "trusted.delegate", &value, 1) == 1 && value == '1');
 }
 
-void remove_made(const Directory& base, std::string_view named) {
+std::vector<MadeGroup> made_groups(const Directory& base, std::string_view named) {
+  std::vector<MadeGroup> made;
   auto at = base.clone();
   while (at && !named.empty() && is_marked_made(*at)) {
     const std::size_t slash = named.rfind('/');
-    const std::string name(slash == std::string_view::npos ? named : named.substr(slash + 1));
-    auto parent = at->open_child("..");
-    if (!parent || !parent->remove_child(name)) return;
+    const std::string_view name = slash == std::string_view::npos ? named : named.substr(slash + 1);
+    auto parent = at->open_parent();
+    made.push_back({.group = std::move(*at), .name = std::string(name)});
     at = std::move(parent);
     named = slash == std::string_view::npos ? std::string_view() : named.substr(0, slash);
   }
+  return made;
+}
+
+void remove_made(const Directory& base, std::string_view named) {
+  for (const MadeGroup& made : made_groups(base, named)) {
+    const auto parent = made.group.open_parent();
+    if (!parent || !parent->remove_child(made.name)) return;
+  }
+}
+
+std::vector<std::string> remove_all_made(const Directory& root) {
+  using Step = SubtreeWalk::Step;
+  std::vector<std::string> removed;
+  SubtreeWalk walk(root);
+  for (Step step = walk.next(); step != Step::ended; step = walk.next()) {
+    if (step == Step::found && is_run_name(walk.name())) walk.pass_over();
+    if (step != Step::left) continue;
+    const auto group = walk.here().open_child(walk.name());
+    if (!group || !is_marked_made(*group)) continue;
+    if (walk.here().remove_child(walk.name())) removed.push_back(group->label());
+  }
+  return removed;
 }
 
 }  // namespace plimsoll::cgroup

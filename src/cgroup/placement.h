@@ -32,6 +32,7 @@ struct PlacementRequest {
   // Of Plimsoll: on v2 its own group serves as base only if nobody else is in it.
   std::vector<int> own_pids;
   ControllerSet wanted;
+  ControllerSet wished{};  // left out where they can't be had
 };
 
 // Chooses the bases: the named path; else on v1 and on a v2 tree without controllers our own group;
@@ -47,8 +48,20 @@ bool own_v2_group_serves(const Hierarchies& hierarchies, const std::vector<int>&
 // (systemd's "Control Group APIs and Delegation").
 bool is_marked_delegated(const Directory& v2);
 
+// A group of a named path that some run has made, and its name in the group above.
+struct MadeGroup {
+  Directory group;
+  std::string name;
+};
+// Those of a base's path (Base::named), the deepest first, up to the first that no run has made.
+std::vector<MadeGroup> made_groups(const Directory& base, std::string_view named);
+
 // Removes of a base's path (Base::named) what runs have made, the deepest first, as far as it is
 // empty: another run below it keeps it, and removes it in its turn.
 void remove_made(const Directory& base, std::string_view named);
+
+// The same of every such path below the root of a hierarchy, whatever run had made it: what is in
+// use is not empty. The labels of what was removed.
+std::vector<std::string> remove_all_made(const Directory& root);
 
 }  // namespace plimsoll::cgroup

@@ -18,7 +18,7 @@ struct Pass {
     if (!one || *one == Removal::busy) sum = std::move(one);
   }
 
-  Result<Removal> remove(const Directory& parent, const std::string& name, unsigned depth) {
+  Result<Removal> remove(const Directory& parent, const std::string& name) {
     Result<Removal> first = try_once(parent, name);
     if (!first || *first == Removal::done) return first;
 
@@ -28,25 +28,25 @@ struct Pass {
       return pass(std::move(directory));
     }
     if (!may_have_children(*directory)) return Removal::busy;
-    if (depth == kSubtreeDepthMax) {
-      return fail(std::errc::value_too_large, "remove what is below " + directory->label());
-    }
-    Result<Removal> below = remove_below(*directory, depth);
+    Result<Removal> below = remove_below(*directory);
     if (!below || *below == Removal::busy) return below;
     return try_once(parent, name);
   }
 
-  Result<Removal> remove_below(const Directory& directory, unsigned depth) {
-    auto names = directory.children();
-    if (!names) {
-      if (names.error().gone()) return Removal::done;
-      return pass(std::move(names));
-    }
+  Result<Removal> remove_below(const Directory& top) {
+    using Step = SubtreeWalk::Step;
+    SubtreeWalk walk(top);
     Result<Removal> all = Removal::done;
-    for (const std::string& name : *names) {
+    for (Step step = walk.next(); step != Step::ended; step = walk.next()) {
       if (left == 0) return Removal::busy;
-      add(all, remove(directory, name, depth + 1));
+      if (step == Step::entered) continue;
+      Result<Removal> one = try_once(walk.here(), walk.name());
+      // What is busy may be so for its children.
+      if (step == Step::found && one && *one == Removal::busy) continue;
+      if (step == Step::found) walk.pass_over();
+      add(all, std::move(one));
     }
+    if (!walk.trouble()) add(all, tl::unexpected(walk.trouble().error()));
     return all;
   }
 
@@ -85,7 +85,7 @@ Result<std::string> present_name(const Directory& parent, const std::string& nam
 }
 
 Result<Removal> remove_part(const Directory& directory, const std::string& name) {
-  auto parent = directory.open_child("..");
+  auto parent = directory.open_parent();
   if (!parent) {
     if (parent.error().gone()) return Removal::done;
     return pass(std::move(parent));
@@ -100,8 +100,14 @@ Result<Removal> remove_part(const Directory& directory, const std::string& name)
 
 }  // namespace
 
+bool is_final(const Error& error) {
+  return error.code == std::errc::operation_not_permitted ||
+         error.code == std::errc::permission_denied ||
+         error.code == std::errc::read_only_file_system;
+}
+
 Result<Removal> remove_tree(const Directory& parent, const std::string& name) {
-  return Pass{}.remove(parent, name, 0);
+  return Pass{}.remove(parent, name);
 }
 
 Result<Removal> remove_group(const Group& group) {

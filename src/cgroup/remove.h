@@ -19,9 +19,11 @@ enum class Removal : std::uint8_t {
 // for each. A job that made more is removed in several calls.
 inline constexpr std::size_t kRemovalsMax = 10'000;
 
-// Removes the child group `name` of `parent` and everything below it, from the bottom up. Empty
-// groups go even where a sibling is busy. Sub-groups deeper than kSubtreeDepthMax (subtree.h) are
-// an error (value_too_large), other errors are the kernel's: no permission, a read-only mount.
+// Whether a removal has failed of what no waiting changes: no permission, a read-only mount.
+bool is_final(const Error& error);
+
+// Removes the child group `name` of `parent` and everything below it, however deep, from the bottom
+// up. Empty groups go even where a sibling is busy. Errors are the kernel's.
 //
 // rmdir waits for locks of the kernel, for milliseconds now and then: not on the supervisor's
 // thread.

@@ -4,6 +4,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <thread>
 
 namespace plimsoll::cgroup {
 namespace {
@@ -25,19 +28,41 @@ bool is_linked(const Directory& base, const std::string& name, const Directory& 
          ::fstat(directory.fd(), &by_handle) == 0 && by_name.st_ino == by_handle.st_ino;
 }
 
+// flock(2) needs no more than leave to read: who may not keep a dead run's groups from being
+// removed must not open them. Passing through is for jobs of other users.
+constexpr mode_t kRunMode = 0711;
+
+// A sweeper lets go at once.
+constexpr int kLockTries = 500;
+constexpr auto kLockGap = std::chrono::milliseconds(2);
+
+bool lock(const Directory& directory) {
+  for (int tries = 0; tries < kLockTries; ++tries) {
+    if (::flock(directory.fd(), LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+    std::this_thread::sleep_for(kLockGap);
+  }
+  errno = EWOULDBLOCK;
+  return false;
+}
+
 // A sweeper that comes between the mkdir and the lock takes the directory for a dead run's and
 // removes it; then it is made once more.
 Result<Directory> make_locked(const Directory& base, const std::string& name) {
   constexpr int kTries = 8;
   for (int tries = 0; tries < kTries; ++tries) {
-    auto made = base.make_child(name);
+    auto made = base.make_child(name, kRunMode);
     if (!made && made.error().gone() && base.has_file("cgroup.procs")) continue;
     if (!made) return made;
     if (auto filled = fill_cpuset(base, *made); !filled) {
       [[maybe_unused]] const auto ignored = base.remove_child(name);
       return pass(std::move(filled));
     }
-    if (::flock(made->fd(), LOCK_EX) != 0) return fail_errno("lock the group " + made->label());
+    if (::fchmod(made->fd(), kRunMode) != 0 || !lock(*made)) {
+      auto failed = fail_errno("lock the group " + made->label());
+      [[maybe_unused]] const auto ignored = base.remove_child(name);
+      return failed;
+    }
     if (is_linked(base, name, *made)) return made;
   }
   return fail(std::errc::device_or_resource_busy, "make the group " + base.label() + "/" + name);

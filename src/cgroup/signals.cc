@@ -52,8 +52,8 @@ std::vector<Held> hold(std::span<const int>& pids, std::optional<Error>& trouble
   return held;
 }
 
-void signal_members(const Directory& directory, int signal, SignalRound& round,
-                    std::vector<int>& known) {
+void signal_members(const Directory& directory, int signal, const MaySignal& may_signal,
+                    SignalRound& round, const std::vector<int>& known) {
   auto listed = member_processes(directory);
   if (!listed) return note(round.trouble, std::move(listed).error());
   std::vector<int> fresh;
@@ -70,6 +70,7 @@ void signal_members(const Directory& directory, int signal, SignalRound& round,
     for (const Held& process : held) {
       if (!std::binary_search(still->begin(), still->end(), process.pid)) continue;
       round.found.push_back(process.pid);
+      if (may_signal && !may_signal(process.pid)) continue;
       if (send_by_pidfd(process.pidfd.get(), signal)) {
         ++round.signals;
       } else {
@@ -81,12 +82,12 @@ void signal_members(const Directory& directory, int signal, SignalRound& round,
 
 }  // namespace
 
-SignalRound signal_all(const Group& group, int signal) {
+SignalRound signal_all(const Group& group, int signal, const MaySignal& may_signal) {
   SignalRound round;
   std::vector<int> known;
   for (const Group::Part& part : group.parts()) {
     auto visited = visit_subtree(part.directory, [&](const Directory& directory) {
-      signal_members(directory, signal, round, known);
+      signal_members(directory, signal, may_signal, round, known);
     });
     if (!visited) note(round.trouble, std::move(visited).error());
     std::sort(round.found.begin(), round.found.end());

@@ -1,7 +1,10 @@
 // plimsoll batch: many commands, each in a group of its own.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/batch_files.h"
 #include "cli/batch_options.h"
@@ -12,24 +15,40 @@
 #include "cli/process_mode.h"
 #include "engine/batch.h"
 #include "engine/host.h"
+#include "engine/pool_terms.h"
+#include "engine/run_id.h"
 #include "engine/wall_clock.h"
 #include "output/disk.h"
 #include "policy/attempt.h"
 #include "policy/priority.h"
-#include "record/json.h"
-#include "record/summary.h"
+#include "record/plain.h"
 
 namespace plimsoll::cli {
 namespace {
 
-Result<std::vector<policy::JobSpec>> read_jobs(const BatchOptions& options) {
-  auto jobs = jobs::read_jobs(options.input);
-  if (!jobs) return jobs;
-  return jobs_to_run(options, std::move(*jobs));
+// Somebody who has typed `plimsoll batch` alone should know what it waits for.
+void tell_of_terminal(const BatchOptions& options) {
+  if (options.quiet || ::isatty(STDIN_FILENO) == 0) return;
+  if (!jobs::reads_standard_input(options.input)) return;
+  complain(std::string("batch: reading ") + (options.input.words ? "arguments" : "commands") +
+           " from the terminal, one a line; Ctrl-D ends them, `plimsoll batch --help` tells more");
 }
 
-int print_commands(const std::vector<policy::JobSpec>& jobs) {
-  for (const policy::JobSpec& job : jobs) {
+Result<std::vector<policy::JobSpec>> read_jobs(const BatchOptions& options) {
+  tell_of_terminal(options);
+  auto input = jobs::read_jobs(options.input);
+  if (!input) return pass(std::move(input));
+  for (const std::string& warning : input->warnings) {
+    complain("batch: " + record::printable(warning));
+  }
+  if (input->jobs.empty() && !options.quiet) complain("batch: the input has no jobs");
+  return std::move(input->jobs);
+}
+
+Result<int> print_commands(const BatchOptions& options, std::vector<policy::JobSpec> all) {
+  const auto jobs = jobs_to_run(options, std::move(all));
+  if (!jobs) return tl::unexpected(jobs.error());
+  for (const policy::JobSpec& job : *jobs) {
     const std::string line = policy::command_line(job.command) + "\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
   }
@@ -41,6 +60,7 @@ engine::MachineConfig machine_config(const BatchOptions& options,
   engine::MachineConfig config;
   config.run_id = engine::new_run_id(engine::wall_now());
   config.cgroup_path = options.cgroup_path;
+  config.weight.run = options.governor.weight;
   for (const policy::JobSpec& job : jobs) {
     config.controllers = config.controllers | cgroup::controllers_for(policy::weighted_limits(job));
   }
@@ -59,10 +79,17 @@ engine::BatchConfig batch_config(const BatchOptions& options, std::vector<policy
   queue.halt = options.halt;
   if (options.timeout) queue.timeout = *options.timeout;
   config.conductor.governor = governor;
+  // Who says one at a time means one after the other.
+  const auto usual =
+      options.governor.jobs_max == 1 ? policy::StartOrder::input : policy::StartOrder::longest;
+  config.conductor.governor.order = options.start_order.value_or(usual);
+  std::error_code unknown;  // then its commands are of no place
+  config.conductor.directory = std::filesystem::current_path(unknown).string();
   if (options.kill_after) config.kill_after = *options.kill_after;
   config.output.order = options.order;
   config.output.spool_dir = output::default_spool_dir();
   config.output.results_dir = options.results;
+  config.output.results_durability = options.durability;
   config.tag = options.tag;
   return config;
 }
@@ -76,16 +103,33 @@ void tell_few_descriptors(const BatchOptions& options, const policy::GovernorCon
            ": the limit of descriptors is too low (`ulimit -Hn`)");
 }
 
+// It is taken at its word: a program may know better what its jobs wait for.
+void tell_many_cores(const BatchOptions& options, const engine::Machine& machine) {
+  const unsigned usable = engine::usable_cores(machine.hierarchies());
+  if (options.quiet || options.governor.cores.value_or(0) <= usable) return;
+  complain(
+      "batch: --cores says more than the " + std::to_string(usable) +
+      " that Plimsoll may use here: jobs are started as if there were so many, and take turns");
+}
+
 Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, BatchFiles files,
                 guardian::Link link, std::vector<std::string> command_line) {
   const engine::MachineConfig machine_options = machine_config(options, jobs);
   auto machine = engine::Machine::create(std::move(link), machine_options);
   if (!machine) return pass(std::move(machine));
   const Verbosity verbosity = options.quiet ? Verbosity::quiet : Verbosity::normal;
-  if (auto fits = announce(**machine, jobs, verbosity); !fits) return pass(std::move(fits));
+  if (auto fits = announce(**machine, jobs, options.governor.weight, verbosity); !fits) {
+    return pass(std::move(fits));
+  }
   auto governor = engine::pool_governor(options.governor, **machine);
   if (!governor) return pass(std::move(governor));
   tell_few_descriptors(options, *governor);
+  tell_many_cores(options, **machine);
+  if (options.verbose && !options.quiet) {
+    const std::string terms = engine::terms_text(
+        engine::pool_terms(options.governor, *governor, engine::pool_facts(**machine)));
+    std::fputs(("plimsoll: the jobs may use together\n" + terms).c_str(), stderr);
+  }
   GovernedRun governed(**machine, options, std::move(files),
                        batch_config(options, std::move(jobs), machine_options.run_id, *governor),
                        std::move(command_line));
@@ -107,13 +151,19 @@ int batch_command(int argc, char** argv) {
   // anything longer is read after the split, so that it stays small.
   std::optional<Result<std::vector<policy::JobSpec>>> jobs;
   if (options.dry_run || ::isatty(STDIN_FILENO) != 0) jobs = read_jobs(options);
-  if (options.dry_run) return *jobs ? print_commands(**jobs) : failed(jobs->error());
+  if (options.dry_run) {
+    auto printed = *jobs ? print_commands(options, std::move(**jobs)) : pass(std::move(*jobs));
+    return printed ? *printed : failed(printed.error());
+  }
 
+  if (options.nice && ::setpriority(PRIO_PROCESS, 0, static_cast<int>(*options.nice)) != 0) {
+    return failed(fail_errno("--nice: set the priority").value());
+  }
   auto link = guardian::become_guardian();
   if (!link) return failed(link.error());
   if (!jobs) jobs = read_jobs(options);
   if (!*jobs) return failed(jobs->error());
-  auto files = BatchFiles::open(options);
+  auto files = BatchFiles::open(options, **jobs);
   if (!files) return failed(files.error());
   auto status =
       run(options, std::move(**jobs), std::move(*files), std::move(*link), std::move(command_line));

@@ -1,10 +1,13 @@
 #include "cli/batch_files.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "base/file.h"
+#include "base/text.h"
+#include "cli/diagnostics.h"
 #include "jobs/joblog.h"
 #include "jobs/resume.h"
 #include "record/json.h"
@@ -12,43 +15,28 @@
 namespace plimsoll::cli {
 namespace {
 
-constexpr mode_t kOwnerOnly = 0600;  // commands are in it
-
-Result<std::vector<jobs::JoblogEntry>> read_joblog(const std::string& path) {
-  auto text = read_text_at(AT_FDCWD, path);
-  if (!text && text.error().gone()) return std::vector<jobs::JoblogEntry>{};
-  if (!text) return pass(std::move(text), "--joblog");
-  return jobs::parse_joblog(*text, path);
-}
+constexpr std::size_t kPieceBytes = 256 << 10;
 
 jobs::Resume resume_rule(Again again) {
   if (again == Again::failed_as_well) return jobs::Resume::unfinished_and_failed;
   return again == Again::failed_alone ? jobs::Resume::failed : jobs::Resume::unfinished;
 }
 
-// The log is written in place, line by line, so that a run that dies leaves a log to resume from.
-Result<record::OutputFile> open_joblog(const std::string& path, Again again) {
-  const int mode = again == Again::all ? O_TRUNC : O_APPEND;
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | mode, kOwnerOnly));
-  if (!fd) return fail_errno("--joblog: open " + path);
-  struct stat status{};
-  const bool is_new = ::fstat(fd.get(), &status) == 0 && status.st_size == 0;
-  if (!is_new && S_ISREG(status.st_mode)) {
-    // A line that was cut off when its writer died is no line: the next begins in its place.
-    auto text = read_text(fd.get());
-    if (!text) return pass(std::move(text), "--joblog");
-    const std::size_t whole = text->rfind('\n') + 1;
-    if (::ftruncate(fd.get(), static_cast<off_t>(whole)) != 0) {
-      return fail_errno("--joblog: cut " + path);
+// How many bytes of a log are whole lines.
+Result<std::uint64_t> read_joblog(int fd, const std::string& path, jobs::JoblogParser parser) {
+  std::vector<char> piece(kPieceBytes);
+  for (off_t offset = 0;;) {
+    const ssize_t got = ::pread(fd, piece.data(), piece.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail_errno("read " + path);
+    if (got == 0) {
+      if (auto ended = parser.end(); !ended) return pass(std::move(ended));
+      return parser.whole();
     }
+    auto added = parser.add({piece.data(), static_cast<std::size_t>(got)});
+    if (!added) return pass(std::move(added));
+    offset += got;
   }
-  auto file = record::OutputFile::onto(std::move(fd), path);
-  if (is_new) {
-    if (auto wrote = file.append(jobs::joblog_header()); !wrote) {
-      return pass(std::move(wrote), "--joblog");
-    }
-  }
-  return file;
 }
 
 jobs::JoblogEntry entry_of(const policy::JobSpec& job, const record::JobReport& report,
@@ -66,63 +54,161 @@ jobs::JoblogEntry entry_of(const policy::JobSpec& job, const record::JobReport& 
   return entry;
 }
 
+// "168 of 191 jobs are in the job log run.log, 2 of them failed; running 23 jobs; 9 lines of it
+// match no job".
+std::string resume_text(const jobs::JobsLeft& left, std::size_t all, const std::string& log) {
+  std::string text = left.logged == all ? "all " : std::to_string(left.logged) + " of ";
+  text += counted(all, "job is", "jobs are") + " in the job log " + log;
+  if (left.failed > 0) text += ", " + std::to_string(left.failed) + " of them failed";
+  text += left.jobs.empty() ? "; nothing is left to run"
+                            : "; running " + counted(left.jobs.size(), "job", "jobs");
+  if (left.strange > 0) {
+    text += "; " + counted(left.strange, "line of it matches", "lines of it match") + " no job";
+  }
+  return text;
+}
+
+// Takes from `jobs` what the log in `fd` says need not run. Returns where the log is to go on.
+Result<std::uint64_t> resume(const BatchOptions& options, int fd,
+                             std::vector<policy::JobSpec>& jobs) {
+  const std::size_t all = jobs.size();
+  jobs::Remainder remainder(std::move(jobs));
+  const std::string& path = *options.joblog;
+  auto whole = read_joblog(
+      fd, path, {path, [&remainder](const jobs::JoblogEntry& entry) { remainder.add(entry); }});
+  if (!whole) return pass(std::move(whole));
+  jobs::JobsLeft left = std::move(remainder).left(resume_rule(options.again));
+  if (!options.quiet) complain(resume_text(left, all, path));
+  jobs = std::move(left.jobs);
+  return whole;
+}
+
+// What a writer that died, or a machine, has left after the last whole line.
+void tell_torn(const BatchOptions& options, std::uint64_t bytes) {
+  if (options.quiet) return;
+  complain(*options.joblog + ": the last line was not written to its end: " +
+           counted(bytes, "byte is", "bytes are") + " cut off; its job runs again");
+}
+
 }  // namespace
 
 Result<std::vector<policy::JobSpec>> jobs_to_run(const BatchOptions& options,
                                                  std::vector<policy::JobSpec> jobs) {
   if (options.again == Again::all) return jobs;
-  auto log = read_joblog(*options.joblog);
+  auto log = open_at(AT_FDCWD, *options.joblog, O_RDONLY);
+  if (!log && !log.error().gone()) return pass(std::move(log), "--joblog");
+  // One that is not there yet has nothing in it.
+  if (!log) log = open_at(AT_FDCWD, "/dev/null", O_RDONLY);
   if (!log) return pass(std::move(log));
-  return jobs::jobs_left(std::move(jobs), *log, resume_rule(options.again));
+  auto resumed = resume(options, log->get(), jobs);
+  if (!resumed) return pass(std::move(resumed), "--joblog");
+  return jobs;
 }
 
-Result<BatchFiles> BatchFiles::open(const BatchOptions& options) {
+Result<BatchFiles> BatchFiles::open(const BatchOptions& options, std::vector<policy::JobSpec>& jobs,
+                                    const Disk& disk) {
   BatchFiles files;
+  files.durability_ = options.durability;
   if (options.joblog) {
-    auto joblog = open_joblog(*options.joblog, options.again);
-    if (!joblog) return pass(std::move(joblog));
+    // Locked before it is read: no two runs start the same jobs.
+    auto joblog = record::LineLog::open(*options.joblog, disk);
+    if (!joblog) return pass(std::move(joblog), "--joblog");
+    if (options.again != Again::all) {
+      auto whole = resume(options, joblog->fd(), jobs);
+      if (!whole) return pass(std::move(whole), "--joblog");
+      files.joblog_whole_ = *whole;
+    }
     files.joblog_.emplace(std::move(*joblog));
   }
   if (options.report == "-") {
     files.report_.emplace(
         record::OutputFile::onto(UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)), "stdout"));
   } else if (options.report) {
-    auto report = record::OutputFile::create(*options.report, record::Unfinished::keep);
+    auto report = record::OutputFile::create(*options.report, record::Unfinished::keep,
+                                             options.durability, disk);
     if (!report) return pass(std::move(report), "--report");
     files.report_.emplace(std::move(*report));
   }
   return files;
 }
 
-std::optional<std::string> BatchFiles::append(std::optional<record::OutputFile>& file,
-                                              const std::string& text) {
-  if (!file) return std::nullopt;
-  const auto wrote = file->append(text);
+Result<void> BatchFiles::begin(const BatchOptions& options) {
+  if (!joblog_) return {};
+  const auto size = joblog_->size();
+  if (!size) return fail(size.error().code, "--joblog: " + size.error().what);
+  const bool is_torn = *size > joblog_whole_;
+  if (options.again != Again::all && is_torn) tell_torn(options, **size - joblog_whole_);
+  Result<void> done{};
+  if (*size) done = joblog_->cut(joblog_whole_);
+  if (done && joblog_whole_ == 0) done = joblog_->append(jobs::joblog_header());
+  if (done && durability_ == Durability::synced) {
+    done = joblog_->sync();
+    if (done) done = joblog_->sync_name();
+  }
+  if (!done) return pass(std::move(done), "--joblog");
+  return {};
+}
+
+std::optional<std::string> BatchFiles::report_line(const std::string& line) {
+  if (!report_) return std::nullopt;
+  const auto wrote = report_->append(line);
   if (wrote) {
-    told_ = false;
+    told_of_report_ = false;
     return std::nullopt;
   }
-  if (std::exchange(told_, true)) return std::nullopt;
+  ++unreported_;
+  if (std::exchange(told_of_report_, true)) return std::nullopt;
   return wrote.error().message() + "; the jobs go on, and the next line is tried again";
+}
+
+std::optional<std::string> BatchFiles::log_line(std::string line) {
+  if (!joblog_) return std::nullopt;
+  const auto wrote = joblog_->append(std::move(line));
+  if (wrote || std::exchange(told_of_joblog_, true)) return std::nullopt;
+  const bool nobody_reads = wrote.error().code == std::errc::broken_pipe;
+  return wrote.error().message() + "; the jobs go on, and their lines are written when " +
+         (nobody_reads ? "somebody reads them again" : "there is room again");
 }
 
 std::optional<std::string> BatchFiles::job_ended(const policy::JobSpec& job,
                                                  const record::JobReport& report, Bytes received) {
   std::optional<std::string> told;
   if (report.outcome != policy::Outcome::skipped) {
-    told = append(joblog_, jobs::joblog_line(entry_of(job, report, received)));
+    told = log_line(jobs::joblog_line(entry_of(job, report, received)));
   }
-  const auto also =
-      report_ ? append(report_, record::to_json(report, record::JsonForm::line)) : std::nullopt;
+  auto also = report_line(record::to_json(report, record::JsonForm::line));
+  if (told && also) return *told + "; " + *also;
   return told ? told : also;
+}
+
+std::optional<std::string> BatchFiles::jobs_ended() {
+  if (!joblog_) return std::nullopt;
+  const bool is_late = joblog_->unwritten() > 0;
+  auto wrote = joblog_->catch_up();
+  if (wrote && is_late && durability_ == Durability::synced) wrote = joblog_->sync();
+  const std::uint64_t lost = joblog_->unwritten();
+  if (lost == 0) return wrote ? std::nullopt : std::optional(wrote.error().message());
+  const std::string why = wrote ? "" : wrote.error().message() + "; ";
+  return why + counted(lost, "job is", "jobs are") +
+         " missing in the job log, and would be run again by --resume";
 }
 
 std::optional<std::string> BatchFiles::run_ended(const record::RunSummary& summary) {
   if (!report_) return std::nullopt;
-  auto told = append(report_, record::to_json(summary, record::JsonForm::line));
-  if (told) return told;
+  // The last word: whatever was told before.
+  std::string lacks;
+  if (unreported_ > 0) {
+    lacks = counted(unreported_, "job is", "jobs are") + " missing in the report";
+  }
+  const auto wrote = report_->append(record::to_json(summary, record::JsonForm::line));
+  if (!wrote) {
+    return wrote.error().message() + "; the report has no summary" +
+           (lacks.empty() ? "" : ", and " + lacks);
+  }
   const auto finished = report_->finish();
-  return finished ? std::nullopt : std::optional(finished.error().message());
+  if (finished && lacks.empty()) return std::nullopt;
+  if (finished) return lacks;
+  return finished.error().message() + (lacks.empty() ? "" : "; " + lacks);
 }
 
 }  // namespace plimsoll::cli

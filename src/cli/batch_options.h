@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "base/disk.h"
 #include "cli/display.h"
 #include "cli/governor_options.h"
 #include "jobs/input.h"
 #include "output/collector.h"
+#include "policy/governor.h"
 #include "policy/queue.h"
 
 namespace plimsoll::cli {
@@ -25,6 +27,8 @@ struct BatchOptions {
   engine::PoolOptions governor;
   std::optional<Duration> delay;
   std::optional<policy::HaltPolicy> halt;
+  std::optional<policy::StartOrder> start_order;
+  std::optional<std::int64_t> nice;
   std::optional<policy::TimeoutPolicy> timeout;
   std::optional<Duration> kill_after;
   output::Order order = output::Order::group;
@@ -33,11 +37,13 @@ struct BatchOptions {
   std::optional<std::string> joblog;
   Again again = Again::all;
   std::optional<std::string> report;
+  Durability durability = Durability::written;  // of the three before
   std::optional<std::string> cgroup_path;
   std::optional<ProgressStyle> progress;
   bool dry_run = false;
   bool quiet = false;
   bool verbose = false;
+  bool trace = false;  // print each command as it starts
   bool standalone = false;
   std::optional<std::uint64_t> heaviest;
 };

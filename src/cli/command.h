@@ -21,5 +21,7 @@ int runs_command(int argc, char** argv);
 int explain_command(int argc, char** argv);
 int report_command(int argc, char** argv);
 int serve_command(int argc, char** argv);
+int submit_command(int argc, char** argv);
+int list_command(int argc, char** argv);
 
 }  // namespace plimsoll::cli

@@ -1,4 +1,4 @@
-// plimsoll ctl: acts on a run that goes on.
+// plimsoll ctl: shows and steers a running batch, or the daemon.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -11,6 +11,7 @@
 #include "base/quantity.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/daemon_link.h"
 #include "cli/diagnostics.h"
 #include "cli/display.h"
 #include "cli/exit_status.h"
@@ -19,12 +20,15 @@
 #include "engine/control_protocol.h"
 #include "engine/runtime_dir.h"
 #include "record/plain.h"
+#include "record/run_dir.h"
 #include "record/table.h"
 
 namespace plimsoll::cli {
 namespace {
 
 constexpr int kRefused = 1;
+// What the daemon is called in place of a run's id.
+constexpr const char* kDaemon = "daemon";
 // A run answers at once; one that is being stopped by a debugger, say, does not.
 constexpr timeval kPatience{.tv_sec = 10, .tv_usec = 0};
 
@@ -36,14 +40,18 @@ struct CtlOptions {
 };
 
 constexpr const char* kCtlFooter =
-    R"(JOB is a job's name or its number. RUN is a run's id, the beginning of one, or the path of a
-socket; without --run it is the only run that goes on.
+    R"(JOB is a job's name or its number. RUN is the id of a running batch, the
+beginning of one, `last` (the running batch that started last), `last-1` (the one
+before it), or the path of a socket. Without --run the only running batch is
+meant, or the daemon (plimsoll serve) if no batch is running; `--run daemon` is
+always the daemon.
 
 Examples:
   plimsoll ctl status
   plimsoll ctl pause link-chrome
   plimsoll ctl line 12G
   plimsoll ctl --run 20261121-0359 jobs 4
+  plimsoll ctl --run daemon status
   plimsoll ctl status --json | jq .status.used_bytes
 
 Exit status: 0 done, 1 refused by the run, 125 for a mistake or if there is no such run.
@@ -75,26 +83,29 @@ Result<engine::ControlRequest> request_of(const std::string& command, const std:
 
 std::string done_text(const std::string& command, const std::string& word) {
   if (command == "pause") return "job " + word + " is paused";
-  if (command == "resume") return "job " + word + " goes on";
+  if (command == "resume") return "job " + word + " runs again";
   if (command == "kill") return "job " + word + " is killed";
-  if (command == "jobs") return "at most " + word + " jobs run at once now";
+  if (command == "jobs")
+    return "at most " + word + (word == "1" ? " job runs" : " jobs run") + " at once now";
   return {};
 }
 
 std::optional<int> parse(CtlOptions& options, int argc, char** argv) {
-  CLI::App app("Acts on a run that goes on.", "ctl");
+  CLI::App app("Shows and steers a running batch, or the daemon.", "ctl");
   app.footer(kCtlFooter);
   app.fallthrough();
   app.require_subcommand(1);
-  app.add_option("--run", options.run, "Which run");
-  app.add_flag("--json", options.json, "The run's answer as it came");
+  app.add_option("--run", options.run,
+                 "Batch to steer: an id, the beginning of one, last or last-1")
+      ->type_name("RUN");
+  app.add_flag("--json", options.json, "Print the answer as JSON");
   std::string word;
-  add_command(app, "status", "What runs, what waits and why");
-  add_command(app, "pause", "Stop a running job where it stands", "JOB", word);
-  add_command(app, "resume", "Let a paused job go on", "JOB", word);
-  add_command(app, "kill", "End a running job: cancelled", "JOB", word);
-  add_command(app, "line", "Bytes that all jobs together may use: 12G, 80%", "SIZE", word);
-  add_command(app, "jobs", "How many jobs may run at once", "N", word);
+  add_command(app, "status", "Show what runs, what waits and why");
+  add_command(app, "pause", "Pause a running job", "JOB", word);
+  add_command(app, "resume", "Resume a paused job", "JOB", word);
+  add_command(app, "kill", "Kill a running job, which is then cancelled", "JOB", word);
+  add_command(app, "line", "Set the memory that all jobs together may use: 12G, 80%", "SIZE", word);
+  add_command(app, "jobs", "Set how many jobs may run at once", "N", word);
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return status;
   const std::string command = app.get_subcommands().front()->get_name();
@@ -116,20 +127,35 @@ std::string listed(const std::vector<std::string>& runs) {
 
 // The run that is meant, of those that live.
 Result<std::string> choose_run(const std::string& wanted, const std::vector<std::string>& runs) {
-  if (runs.empty()) return fail("no run goes on");
+  if (runs.empty()) return fail("no batch is running");
+  if (const auto back = record::back_from_last(wanted)) {
+    // Ids begin with the time of their start; the daemon has a name.
+    std::vector<std::string> ids;
+    std::ranges::copy_if(runs, std::back_inserter(ids),
+                         [](const std::string& run) { return is_digit(run.front()); });
+    std::ranges::sort(ids, std::greater());
+    if (*back < ids.size()) return ids[*back];
+  }
   std::vector<std::string> matches;
   for (const std::string& run : runs) {
     if (run == wanted) return run;
     if (run.starts_with(wanted)) matches.push_back(run);
   }
   if (matches.size() == 1) return matches.front();
-  if (matches.empty()) return fail("no run \"" + wanted + "\" goes on; there is " + listed(runs));
-  return fail((wanted.empty() ? "several runs go on; name one with --run: "
+  if (matches.empty())
+    return fail("no batch \"" + wanted + "\" is running; running: " + listed(runs));
+  return fail((wanted.empty() ? "several batches are running; name one with --run: "
                               : "--run \"" + wanted + "\" is the beginning of several: ") +
               listed(matches));
 }
 
-Result<UniqueFd> connect(const std::string& wanted) {
+Result<UniqueFd> connect_to_daemon() {
+  auto link = DaemonLink::connect();
+  if (!link) return pass(std::move(link));
+  return std::move(*link).release();
+}
+
+Result<UniqueFd> connect_to_run(const std::string& wanted) {
   std::string directory = engine::runtime_dir();
   std::string run = wanted;
   if (const std::size_t slash = wanted.rfind('/'); slash != std::string::npos) {
@@ -139,13 +165,21 @@ Result<UniqueFd> connect(const std::string& wanted) {
     if (run.ends_with(kSuffix)) run.resize(run.size() - kSuffix.size());
   }
   auto opened = engine::open_runtime_dir(directory);
-  if (!opened && opened.error().gone()) return fail("no run goes on");
-  if (!opened) return opened;
-  auto runs = engine::live_runs(opened->get());
+  if (!opened && !opened.error().gone()) return opened;
+  auto runs = opened ? engine::live_runs(opened->get()) : std::vector<std::string>();
   if (!runs) return pass(std::move(runs));
+  if (runs->empty() && wanted.empty()) {
+    auto daemon = DaemonLink::find();
+    if (!daemon) return pass(std::move(daemon));
+    if (*daemon) return std::move(**daemon).release();
+  }
   auto chosen = choose_run(run, *runs);
   if (!chosen) return pass(std::move(chosen));
-  auto connected = engine::connect_to_run(opened->get(), *chosen);
+  return engine::connect_to_run(opened->get(), *chosen);
+}
+
+Result<UniqueFd> connect(const std::string& wanted) {
+  auto connected = wanted == kDaemon ? connect_to_daemon() : connect_to_run(wanted);
   if (!connected) return connected;
   ::fcntl(connected->get(), F_SETFL, 0);
   ::setsockopt(connected->get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
@@ -192,6 +226,22 @@ std::string so_far_text(const engine::Counts& counts) {
   return record::labelled_text("so far", items, style_of(STDOUT_FILENO).width);
 }
 
+// What other runs have of a daemon's line; nothing if there are none.
+std::string leased_text(const engine::Others& others) {
+  if (others.runs == 0) return {};
+  const auto counted = [](std::size_t count, const std::string& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  std::array<char, 32> cores{};
+  std::snprintf(cores.data(), cores.size(), "%.1f", others.cores_used);
+  return record::labelled_text(
+      "leased",
+      {"to " + counted(others.runs, "run"), counted(others.jobs, "job"),
+       "use " + format_bytes(others.used) + " of " + format_bytes(others.claimed),
+       std::string(cores.data()) + " cores"},
+      style_of(STDOUT_FILENO).width);
+}
+
 void print_status(const engine::RunStatus& status) {
   const record::TextStyle text = style_of(STDOUT_FILENO);
   FrameStyle style{.width = text.width, .colour = text.colour, .glyphs = terminal_glyphs()};
@@ -200,6 +250,7 @@ void print_status(const engine::RunStatus& status) {
   print(record::printable(status.run) + "\n");
   for (const std::string& line : frame_lines(status, style)) print(line + "\n");
   print(so_far_text(status.counts));
+  if (status.others) print(leased_text(*status.others));
 }
 
 Result<int> run(const CtlOptions& options) {

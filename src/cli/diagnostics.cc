@@ -3,24 +3,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 
-#include "base/quantity.h"
+#include "engine/reporting.h"
 #include "record/plain.h"
 
 namespace plimsoll::cli {
 
-void complain(std::string_view text) {
-  const std::string line = "plimsoll: " + std::string(text) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
-
 void complain_of_stuck(const reap::Stuck& stuck) {
-  complain("still waiting after " + format_duration(stuck.since) + " for killed processes to end");
+  complain("run: " + engine::stuck_text(stuck));
   complain_of_processes(stuck.processes);
-  if (stuck.trouble) complain("  " + stuck.trouble->message());
 }
 
 void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes) {
@@ -31,13 +24,28 @@ void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes) {
   }
 }
 
-record::TextStyle stderr_style() { return style_of(STDERR_FILENO); }
+namespace {
 
-record::TextStyle list_style() {
+record::TextStyle uncut_style_of(int fd) {
   constexpr std::size_t kUncut = 4096;
-  record::TextStyle style = style_of(STDOUT_FILENO);
-  if (::isatty(STDOUT_FILENO) == 0) style.width = kUncut;
+  record::TextStyle style = style_of(fd);
+  if (::isatty(fd) == 0) style.width = kUncut;
   return style;
+}
+
+std::string_view environment_value(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : value;
+}
+
+}  // namespace
+
+record::TextStyle stderr_style() { return uncut_style_of(STDERR_FILENO); }
+record::TextStyle list_style() { return uncut_style_of(STDOUT_FILENO); }
+
+record::Colour terminal_colour() {
+  const bool plain = !environment_value("NO_COLOR").empty() || environment_value("TERM") == "dumb";
+  return plain ? record::Colour::none : record::Colour::ansi;
 }
 
 record::TextStyle style_of(int fd) {
@@ -45,9 +53,7 @@ record::TextStyle style_of(int fd) {
   winsize size{};
   if (::isatty(fd) == 0) return style;
   if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
-  const char* no_color = std::getenv("NO_COLOR");
-  const bool colour = no_color == nullptr || *no_color == '\0';
-  style.colour = colour ? record::Colour::ansi : record::Colour::none;
+  style.colour = terminal_colour();
   return style;
 }
 

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "args/complaint.h"
 #include "reap/reaper.h"
 #include "record/summary.h"
 
 namespace plimsoll::cli {
 
-// One line on standard error: "plimsoll: TEXT".
-void complain(std::string_view text);
+using args::complain;
+using args::did_you_mean;
 
 // Names the processes that do not die, and what they wait for.
 void complain_of_stuck(const reap::Stuck& stuck);
@@ -16,12 +19,14 @@ void complain_of_stuck(const reap::Stuck& stuck);
 // The same without a head line, for processes that were found left.
 void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes);
 
-// How to write for people on a descriptor: as wide as the terminal, in colour where it is one and
-// NO_COLOR is not set.
+// How to write for people on a descriptor: as wide as the terminal, in colour where it is one.
 record::TextStyle style_of(int fd);
-record::TextStyle stderr_style();
+// None if NO_COLOR is set or TERM says that the terminal has none.
+record::Colour terminal_colour();
 
-// For lists on standard output: where it is no terminal, nothing is cut off.
+// For what names jobs at the end of a run, and for lists on standard output: where it is no
+// terminal, nothing is cut off.
+record::TextStyle stderr_style();
 record::TextStyle list_style();
 
 }  // namespace plimsoll::cli

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "engine/progress_json.h"
 #include "output/outlet.h"
 #include "policy/attempt.h"
+#include "record/plain.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -47,8 +49,7 @@ std::string variable(const char* name) {
 
 bool can_draw(int fd) {
   const std::string terminal = variable("TERM");
-  return ::isatty(fd) != 0 && !terminal.empty() && terminal != "dumb" &&
-         variable("NO_COLOR").empty();
+  return ::isatty(fd) != 0 && !terminal.empty() && terminal != "dumb";
 }
 
 // Of the fd's terminal now: it may have been made another size.
@@ -62,7 +63,7 @@ FrameStyle frame_style(int fd, Glyphs glyphs) {
   }
   const std::size_t share = std::max(kFrameRowsMin, style.height * 2 / 3);
   style.height = std::min({style.height - 1, share, kFrameRowsMax});
-  style.colour = record::Colour::ansi;
+  style.colour = terminal_colour();
   return style;
 }
 
@@ -88,10 +89,11 @@ Glyphs terminal_glyphs() {
 
 Result<ProgressStyle> parse_progress(std::string_view text) {
   if (text == "plain") return ProgressStyle::plain;
+  if (text == "failures") return ProgressStyle::failures;
   if (text == "json") return ProgressStyle::json;
   if (text == "none") return ProgressStyle::none;
   if (text == "auto") return can_draw(STDERR_FILENO) ? ProgressStyle::live : ProgressStyle::plain;
-  return fail("found \"" + std::string(text) + "\", expected auto, plain, json or none");
+  return fail("found \"" + std::string(text) + "\", expected auto, plain, failures, json or none");
 }
 
 class Display::Impl {
@@ -110,7 +112,8 @@ class Display::Impl {
   void event(const policy::Event& event) {
     const policy::JobSpec* job = event.job ? &config_.spec_of(*event.job) : nullptr;
     if (config_.style == ProgressStyle::plain) {
-      if (const auto line = event_line(event, job, tally_)) put_line(*line + "\n");
+      const auto line = event_line(event, job, tally_, line_style());
+      if (line && is_news(event)) put_line(*line + "\n");
     } else if (config_.style == ProgressStyle::json && event.kind != policy::EventKind::ended &&
                event.kind != policy::EventKind::queued) {
       put_line(engine::progress_event(event, job, event.at - config_.begun));
@@ -120,18 +123,24 @@ class Display::Impl {
 
   void ended(const policy::JobSpec& job, const record::JobReport& report) {
     ++tally_.ended;
-    if (config_.style == ProgressStyle::plain) put_line(end_line(job, report, tally_) + "\n");
+    const bool in_lines = config_.style == ProgressStyle::plain ||
+                          (config_.style == ProgressStyle::failures &&
+                           !policy::succeeded(report.outcome, report.exit_code));
+    if (in_lines && is_news(report)) put_line(end_line(job, report, tally_, line_style()) + "\n");
     if (config_.style == ProgressStyle::json) put_line(engine::progress_end(job, report, age()));
     changed();
   }
 
   void note(const std::string& text) {
-    if (config_.style == ProgressStyle::live) {
-      above_ += "plimsoll: " + text + "\n";
-      return schedule();
-    }
-    put_line(config_.style == ProgressStyle::json ? engine::progress_notice(text, age())
-                                                  : "plimsoll: " + text + "\n");
+    if (config_.style == ProgressStyle::json) return put_line(engine::progress_notice(text, age()));
+    say("plimsoll: " + record::printable(text));
+  }
+
+  void say(const std::string& line) {
+    if (config_.style == ProgressStyle::json) return;
+    if (config_.style != ProgressStyle::live) return put_line(line + "\n");
+    above_ += line + "\n";
+    schedule();
   }
 
   void print_above(std::string text, std::function<void(Result<void>)> done) {
@@ -182,9 +191,32 @@ class Display::Impl {
  private:
   [[nodiscard]] Duration age() const { return loop::now() - config_.begun; }
 
+  // Jobs wait for the same again and again: it is told once, and later in the line of counts. A
+  // share changes with all that other runs do.
+  bool is_news(const policy::Event& event) {
+    if (event.kind == policy::EventKind::line) {
+      return std::exchange(told_line_, event.reason) != event.reason;
+    }
+    return !event.hold || told_holds_.insert(*event.hold).second;
+  }
+
+  // All that a halt or Ctrl-C leaves are skipped at once and for the same reason: told of one.
+  bool is_news(const record::JobReport& report) {
+    if (report.outcome != policy::Outcome::skipped) return true;
+    return std::exchange(told_skip_, report.reason) != report.reason;
+  }
+
+  [[nodiscard]] LineStyle line_style() const {
+    const bool is_terminal = ::isatty(STDERR_FILENO) != 0;
+    return {.width = is_terminal ? style_of(STDERR_FILENO).width : 0, .commands = config_.commands};
+  }
+
   // Never from within a call of the engine's: drawing asks it for its status.
   void schedule() {
-    if (finished_ || suspended_ || config_.style == ProgressStyle::none) return;
+    if (finished_ || suspended_ || config_.style == ProgressStyle::none ||
+        config_.style == ProgressStyle::failures) {
+      return;
+    }
     Duration interval = kRedrawInterval;
     if (config_.style == ProgressStyle::plain) interval = kPlainStatusInterval;
     if (config_.style == ProgressStyle::json) interval = kJsonStatusInterval;
@@ -271,6 +303,9 @@ class Display::Impl {
   std::string partial_;                                     // the begin of a line
   std::vector<std::function<void(Result<void>)>> waiting_;  // for the text to be written
   Tally tally_{.ended = 0, .jobs = config_.jobs};
+  std::set<policy::HoldCause> told_holds_;
+  std::string told_skip_;  // why the last job was skipped
+  std::string told_line_;  // why the line was changed last
   std::size_t lost_ = 0;
   bool dirty_ = false;
   bool suspended_ = false;
@@ -293,6 +328,7 @@ void Display::ended(const policy::JobSpec& job, const record::JobReport& report)
   impl_->ended(job, report);
 }
 void Display::note(const std::string& text) { impl_->note(text); }
+void Display::say(const std::string& line) { impl_->say(line); }
 void Display::print_above(std::string text, std::function<void(Result<void>)> done) {
   impl_->print_above(std::move(text), std::move(done));
 }

@@ -11,18 +11,20 @@
 #include "loop/loop.h"
 #include "policy/event.h"
 #include "record/report.h"
+#include "record/shared_text.h"
 
 namespace plimsoll::cli {
 
 enum class ProgressStyle : std::uint8_t {
-  live,   // some lines of a terminal, drawn in place
-  plain,  // a line for each thing that happens, and now and then one of counts
-  json,   // the same as JSON lines (docs/formats/control.md)
-  none,   // nothing but what people must know
+  live,      // some lines of a terminal, drawn in place
+  plain,     // a line for each thing that happens, and now and then one of counts
+  failures,  // a line for each job that does not succeed
+  json,      // what plain has as JSON lines (docs/formats/control.md)
+  none,      // nothing but what people must know
 };
 
-// `auto`, `plain`, `json` or `none` as the user says it. auto is live on a terminal that can move
-// its cursor, if NO_COLOR is not set; else plain.
+// `auto`, `plain`, `failures`, `json` or `none` as the user says it. auto is live on a terminal
+// that can move its cursor, else plain.
 Result<ProgressStyle> parse_progress(std::string_view text);
 
 // What the locale says that the terminal can show.
@@ -35,6 +37,7 @@ struct DisplayConfig {
   // The run as it stands: asked ten times a second at most.
   std::function<engine::RunStatus()> look;
   std::function<const policy::JobSpec&(JobId)> spec_of;
+  const record::SharedText& commands;  // of all jobs
 };
 
 // Shows on standard error how a run goes, and is the one writer there while it lives: what else is
@@ -56,6 +59,8 @@ class Display {
   void ended(const policy::JobSpec& job, const record::JobReport& report);
   // Something that people should know, whatever the style: "plimsoll: TEXT".
   void note(const std::string& text);
+  // A line as it stands; not in JSON.
+  void say(const std::string& line);
 
   // Prints text of jobs above the frame. `done` is called, perhaps from within this call, when more
   // may come; at the latest when all was written, or can't be. A line that is not ended waits for

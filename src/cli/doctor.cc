@@ -10,6 +10,7 @@
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "engine/diagnosis.h"
+#include "engine/run_id.h"
 #include "engine/wall_clock.h"
 #include "guardian/guardian.h"
 #include "record/doctor.h"
@@ -38,10 +39,7 @@ check.
 std::optional<int> parse(DoctorOptions& options, int argc, char** argv) {
   CLI::App app("Tells what this host offers, what is missing, and what would add it.", "doctor");
   app.footer(kDoctorFooter);
-  app.add_option("--cgroup", options.cgroup_path,
-                 "Group to work below, as a path from the root of each hierarchy; none: without "
-                 "groups (process mode)")
-      ->envname("PLIMSOLL_CGROUP");
+  add_cgroup_option(app, options.cgroup_path);
   app.add_flag("--json", options.json, "JSON (plimsoll.doctor/1) instead of text");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -8,12 +8,10 @@ int of_start_failure(const std::optional<guardian::StartFailed>& failure) {
   return failure->code == std::errc::no_such_file_or_directory ? kNotFound : kCannotExecute;
 }
 
-}  // namespace
-
-int exit_status_of(const engine::AttemptResult& result) {
-  switch (result.end.outcome) {
-    case policy::Outcome::exited: return result.end.exit_code.value_or(kPlimsollFailed);
-    case policy::Outcome::signalled: return kSignalBase + result.end.signal.value_or(0);
+int of_end(const policy::AttemptEnd& end, int not_started) {
+  switch (end.outcome) {
+    case policy::Outcome::exited: return end.exit_code.value_or(kPlimsollFailed);
+    case policy::Outcome::signalled: return kSignalBase + end.signal.value_or(0);
     case policy::Outcome::over_limit:
     case policy::Outcome::over_line: return kOverLimit;
     case policy::Outcome::evicted:
@@ -21,9 +19,30 @@ int exit_status_of(const engine::AttemptResult& result) {
     case policy::Outcome::timed_out: return kTimedOut;
     case policy::Outcome::cancelled:
     case policy::Outcome::skipped: return kCancelled;
-    case policy::Outcome::failed_to_start: return of_start_failure(result.failure);
+    case policy::Outcome::failed_to_start: return not_started;
   }
   return kPlimsollFailed;
+}
+
+}  // namespace
+
+int exit_status_of(const engine::AttemptResult& result) {
+  return of_end(result.end, of_start_failure(result.failure));
+}
+
+int exit_status_of(const policy::Halted& halted) {
+  const policy::Tally& tally = halted.tally;
+  if (halted.policy.on == policy::HaltOn::success) return kSuccess;
+  if (halted.policy.threshold == decltype(halted.policy.threshold)(policy::JobCount{1})) {
+    return of_end(halted.last, kNotFound);
+  }
+  if (std::holds_alternative<policy::JobCount>(halted.policy.threshold)) {
+    return policy::batch_exit_status(tally.failed);
+  }
+  constexpr std::uint64_t kWhole = 100;
+  const bool failed = halted.policy.on == policy::HaltOn::fail;
+  const std::uint64_t count = failed ? tally.failed : tally.failed + tally.succeeded;
+  return static_cast<int>(count * kWhole / tally.entered);
 }
 
 }  // namespace plimsoll::cli

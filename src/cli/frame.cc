@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/quantity.h"
+#include "record/numbers.h"
 #include "record/plain.h"
 
 namespace plimsoll::cli {
@@ -34,7 +35,7 @@ std::string cores_text(double cores) {
   return text;
 }
 
-std::string counted(std::size_t count, const char* what) {
+std::string part_text(std::size_t count, const char* what) {
   return std::to_string(count) + " " + what;
 }
 
@@ -45,15 +46,15 @@ struct Part {
 
 std::vector<Part> count_parts(const RunStatus& status) {
   const engine::JobCounts& jobs = status.jobs;
-  const std::size_t done = jobs.succeeded + jobs.failed + jobs.skipped;
-  const bool all_done = jobs.total > 0 && done == jobs.total && jobs.failed + jobs.skipped == 0;
-  std::vector<Part> parts = {{std::to_string(done) + "/" + counted(jobs.total, "done"),
+  const std::size_t done = jobs.succeeded + jobs.failed;  // what was skipped was never begun
+  const bool all_done = jobs.total > 0 && jobs.succeeded == jobs.total;
+  std::vector<Part> parts = {{std::to_string(done) + "/" + part_text(jobs.total, "done"),
                               all_done ? Tone::good : Tone::strong}};
-  if (jobs.failed > 0) parts.push_back({counted(jobs.failed, "failed"), Tone::bad});
-  if (jobs.skipped > 0) parts.push_back({counted(jobs.skipped, "skipped"), Tone::warning});
-  if (jobs.running > 0) parts.push_back({counted(jobs.running, "running"), Tone::plain});
-  if (jobs.paused > 0) parts.push_back({counted(jobs.paused, "paused"), Tone::warning});
-  if (jobs.waiting > 0) parts.push_back({counted(jobs.waiting, "waiting"), Tone::plain});
+  if (jobs.failed > 0) parts.push_back({part_text(jobs.failed, "failed"), Tone::bad});
+  if (jobs.skipped > 0) parts.push_back({part_text(jobs.skipped, "skipped"), Tone::warning});
+  if (jobs.running > 0) parts.push_back({part_text(jobs.running, "running"), Tone::plain});
+  if (jobs.paused > 0) parts.push_back({part_text(jobs.paused, "paused"), Tone::warning});
+  if (jobs.waiting > 0) parts.push_back({part_text(jobs.waiting, "waiting"), Tone::plain});
   return parts;
 }
 
@@ -139,31 +140,28 @@ std::string bars_line(const RunStatus& status, const FrameStyle& style) {
   return std::move(line).text();
 }
 
-std::string number_text(std::string_view key, double value) {
-  if (key.ends_with("_bytes") && value >= 0) {
-    return format_bytes(Bytes{static_cast<std::uint64_t>(std::llround(value))});
-  }
-  return key.ends_with("_s") ? cores_text(value) + " s" : cores_text(value);
-}
-
 // A reason mostly tells its numbers; one that does not gets them behind it.
-std::string holding_text(const engine::HoldingStatus& holding) {
-  std::string text = holding.name + " " + holding.reason;
-  if (holding.reason.find_first_of("0123456789") != std::string::npos) return text;
+std::string reason_of(const engine::HoldingStatus& holding) {
+  if (holding.reason.find_first_of("0123456789") != std::string::npos) return holding.reason;
   std::string numbers;
   for (const auto& [key, value] : holding.numbers) {
-    numbers += (numbers.empty() ? "" : ", ") + key.substr(0, key.rfind("_bytes")) + " " +
-               number_text(key, value);
+    numbers += (numbers.empty() ? "" : ", ") + record::number_text(key, value);
   }
-  if (!numbers.empty()) text += " (" + numbers + ")";
-  return text;
+  return numbers.empty() ? holding.reason : holding.reason + " (" + numbers + ")";
 }
 
+// What is to be said is the reason; the name gets what that leaves.
 std::string holding_line(const engine::HoldingStatus& holding, const FrameStyle& style) {
+  constexpr std::size_t kNameMin = 12;
   TintedLine line(style.width, style.colour);
   line.add(kMargin);
   line.add("next: ", Tone::faint);
-  line.add(record::printable(holding_text(holding)), Tone::warning);
+  const std::string reason = record::printable(reason_of(holding));
+  const std::size_t used = record::columns_of(reason) + 1;
+  const std::size_t room = line.room() > used ? line.room() - used : 0;
+  line.add(record::fitted_in_the_middle(record::printable(holding.name), std::max(room, kNameMin)),
+           Tone::warning);
+  line.add(" " + reason, Tone::warning);
   return std::move(line).text();
 }
 
@@ -199,11 +197,23 @@ std::string heading_line(const FrameStyle& style) {
   return std::move(line).text();
 }
 
-std::string title_of(const RunningJob& job) {
+// In so many columns: the name, or the number and as much of the command as there is room for.
+std::string title_of(const RunningJob& job, std::size_t width) {
   const bool named = job.name != std::to_string(static_cast<std::uint64_t>(job.job));
-  std::string title = named || job.command.empty() ? job.name : job.command;
-  if (job.attempt > 1) title += " (attempt " + std::to_string(job.attempt) + ")";
-  return record::printable(title);
+  std::string title = record::printable(job.name);
+  const std::string end =
+      job.attempt > 1 ? " (attempt " + std::to_string(job.attempt) + ")" : std::string();
+  if (!named && !job.command.empty()) {
+    title += ": ";
+    const std::size_t used = record::columns_of(title) + end.size();
+    const std::size_t room = width > used ? width - used : 0;
+    const std::string command = record::printable(job.command);
+    const bool is_cut = job.command.size() >= engine::kCommandShownMax;
+    const bool fits = !is_cut && record::columns_of(command) <= room;
+    title += record::fitted_in_the_middle(
+        fits || job.distinct.empty() ? command : record::printable(job.distinct), room);
+  }
+  return title + end;
 }
 
 std::string job_line(const RunningJob& job, const FrameStyle& style) {
@@ -224,7 +234,7 @@ std::string job_line(const RunningJob& job, const FrameStyle& style) {
     add_right(line, runs && job.cores ? decimal(*job.cores) : "", kCoresWidth, tone);
   }
   line.add("  ");
-  line.add(title_of(job), tone);
+  line.add(title_of(job, line.room()), tone);
   return std::move(line).text();
 }
 
@@ -291,6 +301,9 @@ std::string status_line(const RunStatus& status) {
   text += ", cores " + decimal(status.cores_used) + " of " + cores_text(status.cores);
   text += "; " + clock_text(status.elapsed);
   if (const std::string left = left_text(status); !left.empty()) text += ", " + left;
+  if (status.holding) {
+    text += "; next: " + record::printable(status.holding->name + " " + reason_of(*status.holding));
+  }
   return text;
 }
 

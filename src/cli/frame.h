@@ -26,7 +26,7 @@ struct FrameStyle {
 [[nodiscard]] std::vector<std::string> frame_lines(const engine::RunStatus& status,
                                                    const FrameStyle& style);
 
-// The counts as one line without colours or bars, for a log.
+// The counts, and why nothing more starts, as one line without colours or bars, for a log.
 [[nodiscard]] std::string status_line(const engine::RunStatus& status);
 
 }  // namespace plimsoll::cli

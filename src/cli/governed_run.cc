@@ -4,19 +4,20 @@
 
 #include <cstdio>
 
+#include "base/quantity.h"
+#include "base/text.h"
 #include "cli/diagnostics.h"
+#include "cli/exit_status.h"
 #include "engine/ledger_place.h"
 #include "engine/runtime_dir.h"
 #include "engine/wall_clock.h"
 #include "policy/attempt.h"
 #include "record/json.h"
+#include "record/plain.h"
 #include "record/summary.h"
 
 namespace plimsoll::cli {
 namespace {
-
-// What is listed unless --heaviest says otherwise: a glance.
-constexpr std::size_t kHeaviestListed = 10;
 
 // Where the display draws on the terminal that jobs write to as well, they write through it.
 std::optional<output::Screen> screen_of(Display& display) {
@@ -28,6 +29,30 @@ std::optional<output::Screen> screen_of(Display& display) {
                         .shows_err = display.owns(STDERR_FILENO)};
   if (!screen.shows_out && !screen.shows_err) return std::nullopt;
   return screen;
+}
+
+// Ends that a job's own output says nothing of.
+bool is_plimsolls(policy::Outcome outcome) {
+  using policy::Outcome;
+  return outcome == Outcome::failed_to_start || outcome == Outcome::over_limit ||
+         outcome == Outcome::over_line || outcome == Outcome::timed_out;
+}
+
+// How to run what a halt or Ctrl-C has left.
+std::string left_text(const record::Digest& digest, const BatchOptions& options) {
+  const std::uint64_t left = digest.skipped() + digest.cancelled();
+  std::string text = "plimsoll: " + counted(left, "job is left: ", "jobs are left: ");
+  // What was killed is in the job log, as failed.
+  const bool was_killed = digest.cancelled() > 0;
+  const char* again = was_killed ? "--resume-failed" : "--resume";
+  if (!options.joblog) {
+    return text + "a run with --joblog FILE can be continued with " + again + "\n";
+  }
+  const bool goes_on =
+      options.again == Again::failed_as_well || (options.again == Again::unlogged && !was_killed);
+  text += "the same command";
+  if (!goes_on) text += std::string(" with ") + again;
+  return text + (left == 1 ? " runs it\n" : " runs them\n");
 }
 
 }  // namespace
@@ -43,7 +68,9 @@ GovernedRun::GovernedRun(engine::Machine& machine, const BatchOptions& options, 
       begun_(loop::now()),
       run_id_(config_.run_id),
       whole_{.line = config_.conductor.governor.line, .cores = config_.conductor.governor.cores},
-      digest_(options.heaviest.value_or(kHeaviestListed)) {}
+      digest_(options.heaviest.value_or(record::kHeaviestListed)) {
+  for (const policy::JobSpec& job : jobs_) commands_.add(policy::command_line(job.command));
+}
 
 GovernedRun::~GovernedRun() = default;
 
@@ -58,11 +85,15 @@ Result<int> GovernedRun::run() {
   start_control();
   auto summary = batch_->run();
   control_.reset();
+  end_files();
   if (!summary) return pass(std::move(summary));
+  summary->line = lease_ ? lease_->shared().line : whole_.line;
   memory_->finish(*summary);
   if (auto told = files_.run_ended(*summary)) display_->note(*told);
   display_->finish();
   print_end(*summary);
+  if (const auto signal = machine_.asked_to_end()) return machine_.die_of(*signal);
+  if (const auto& halted = batch_->conductor().halted()) return exit_status_of(*halted);
   return policy::batch_exit_status(digest_.jobs() - digest_.succeeded());
 }
 
@@ -74,9 +105,19 @@ Result<void> GovernedRun::start_display() {
        .begun = begun_,
        .jobs = jobs_.size(),
        .look = [this] { return status(); },
-       .spec_of = [this](JobId job) -> const policy::JobSpec& { return batch_->spec_of(job); }});
+       .spec_of = [this](JobId job) -> const policy::JobSpec& { return batch_->spec_of(job); },
+       .commands = commands_});
   if (!display) return pass(std::move(display));
   display_ = std::move(*display);
+  if (files_.forces_ends()) {
+    synced_ends_.emplace(
+        machine_.loop(), [this] { return files_.force(); },
+        [this](const Error& error) {
+          display_->note(error.message() +
+                         "; the jobs go on, but a loss of power may take what the job log has of "
+                         "them");
+        });
+  }
   return {};
 }
 
@@ -98,7 +139,8 @@ record::RunStart GovernedRun::run_start() const {
 }
 
 engine::BatchObserver GovernedRun::observer() {
-  return {.progress = [this](const engine::Progress&) { display_->changed(); },
+  return {.ready = [this] { return files_.begin(options_); },
+          .progress = [this](const engine::Progress&) { display_->changed(); },
           .ended = [this](const policy::JobSpec& job, const record::JobReport& report,
                           Bytes received) { on_ended(job, report, received); },
           .learnt = [this](const policy::Experience& what) { memory_->learnt(what); },
@@ -108,16 +150,43 @@ engine::BatchObserver GovernedRun::observer() {
               [this](const policy::Event& event) {
                 memory_->event(event);
                 display_->event(event);
+                trace(event);
+                if (lease_ && event.kind == policy::EventKind::started) lease_->has_grown();
               },
           .notice = [this](const std::string& text) { display_->note(text); }};
+}
+
+void GovernedRun::trace(const policy::Event& event) {
+  const bool traces = options_.trace || options_.verbose;
+  if (!traces || event.kind != policy::EventKind::started || !event.job) return;
+  display_->say(record::printable(policy::command_line(batch_->spec_of(*event.job).command)));
 }
 
 void GovernedRun::on_ended(const policy::JobSpec& job, const record::JobReport& report,
                            Bytes received) {
   digest_.add(report);
   memory_->job(report);
-  display_->ended(job, report);
   if (auto told = files_.job_ended(job, report, received)) display_->note(*told);
+  // What never started has no line that could be lost.
+  if (!synced_ends_ || report.outcome == policy::Outcome::skipped) return tell_end(job, report);
+  record::JobReport kept = report;
+  if (kept.usage) kept.usage->samples.clear();
+  synced_ends_->add([this, &job, kept = std::move(kept)] { tell_end(job, kept); });
+}
+
+void GovernedRun::tell_end(const policy::JobSpec& job, const record::JobReport& report) {
+  display_->ended(job, report);
+  if (options_.quiet && is_plimsolls(report.outcome)) {
+    display_->note("job " + record::printable(job.name) + ": " + record::printable(report.reason));
+  }
+}
+
+void GovernedRun::end_files() {
+  if (synced_ends_) synced_ends_->finish();
+  if (auto told = files_.jobs_ended()) display_->note(*told);
+  if (!synced_ends_ || synced_ends_->unforced() == 0) return;
+  display_->note(counted(synced_ends_->unforced(), "job", "jobs") +
+                 " may be missing in the job log after a loss of power");
 }
 
 engine::RunStatus GovernedRun::status() const {
@@ -129,7 +198,8 @@ engine::RunStatus GovernedRun::status() const {
        .ended = {.total = progress.jobs,
                  .succeeded = progress.succeeded,
                  .failed = progress.failed,
-                 .skipped = progress.skipped}},
+                 .skipped = progress.skipped},
+       .commands = commands_},
       [this](JobId job) -> const policy::JobSpec& { return batch_->spec_of(job); });
 }
 
@@ -162,8 +232,10 @@ engine::ControlHandlers GovernedRun::handlers() {
             auto line = engine::line_of(*amount, machine_);
             if (!line) return line;
             whole_.line = *line;
-            if (lease_) lease_->set_line(*line);
-            if (!lease_) batch_->conductor().set_line(*line, "the user has set another line");
+            memory_->line(*line);
+            const std::string reason = "the user has set the line to " + format_bytes(*line);
+            if (lease_) lease_->set_line(*line, reason);
+            if (!lease_) batch_->conductor().set_line(*line, reason);
             return *line;
           },
           .set_jobs_max = [&conductor](unsigned jobs) -> Result<void> {
@@ -179,19 +251,20 @@ void GovernedRun::print_end(const record::RunSummary& summary) const {
     std::fwrite(line.data(), 1, line.size(), stderr);
     return;
   }
+  if (jobs_.empty()) return;  // that was said at the start
   record::TextStyle style = stderr_style();
   if (options_.verbose) style.detail = record::Detail::verbose;
   std::string text;
-  if (!options_.heaviest && digest_.jobs() > 1) {
-    text = record::heaviest_table(digest_, record::Weight::memory, style);
-  }
   if (options_.heaviest) {
-    for (const record::Weight weight :
-         {record::Weight::memory, record::Weight::cpu, record::Weight::stall}) {
-      text += record::heaviest_table(digest_, weight, style);
-    }
+    text = record::heaviest_tables(digest_, style);
+  } else if (digest_.jobs() > 1) {
+    const Bytes least{summary.line.value_or(Bytes{}).count / record::kHeavyShare};
+    text = record::heaviest_table(digest_, {.by = record::Weight::memory, .from = least}, style);
   }
   text += record::run_text(summary, digest_, style);
+  if (batch_->conductor().is_stopping() && digest_.skipped() + digest_.cancelled() > 0) {
+    text += left_text(digest_, options_);
+  }
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

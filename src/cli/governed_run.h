@@ -9,6 +9,7 @@
 #include "cli/batch_options.h"
 #include "cli/display.h"
 #include "cli/run_memory.h"
+#include "cli/synced_ends.h"
 #include "engine/batch.h"
 #include "engine/control.h"
 #include "engine/lease.h"
@@ -37,7 +38,10 @@ class GovernedRun {
   [[nodiscard]] engine::ControlHandlers handlers();
   void lease();
   void start_control();
+  void trace(const policy::Event& event);
   void on_ended(const policy::JobSpec& job, const record::JobReport& report, Bytes received);
+  void tell_end(const policy::JobSpec& job, const record::JobReport& report);
+  void end_files();
   void print_end(const record::RunSummary& summary) const;
 
   engine::Machine& machine_;
@@ -50,7 +54,9 @@ class GovernedRun {
   std::string run_id_;
   policy::Share whole_;  // of the machine
   record::Digest digest_;
+  record::SharedText commands_;  // of jobs_
   std::unique_ptr<Display> display_;
+  std::optional<SyncedEnds> synced_ends_;
   std::unique_ptr<RunMemory> memory_;
   std::unique_ptr<engine::Batch> batch_;
   std::optional<engine::Lease> lease_;

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "engine/identity.h"
 #include "engine/wall_clock.h"
 #include "history/classes.h"
 #include "history/state_dir.h"
@@ -22,6 +24,7 @@ namespace {
 
 struct HistoryOptions {
   std::string pattern;  // empty: not given
+  std::string user;     // likewise
   bool json = false;
   bool all = false;
 };
@@ -36,15 +39,22 @@ Examples:
   plimsoll history forget 'cc *'
   plimsoll history forget --all
 
+A daemon keeps what it learns of each user's jobs apart; UID says whose it is, "-" that of the
+daemon's own user.
+
 The history is a database in $PLIMSOLL_STATE_DIR, else in /var/lib/plimsoll for root and in
 $XDG_STATE_HOME/plimsoll (~/.local/state/plimsoll) for others.
 )";
+
+// So many classes are told of where nobody asked for certain ones; then comes how to see the rest.
+constexpr std::size_t kClassesListed = 40;
 
 constexpr const char* kForgetFooter =
     R"(PATTERN is a class, or several with * ? and [...] as in the shell.
 
 Examples:
   plimsoll history forget 'cc *'
+  plimsoll history forget --user alice --all
   plimsoll history forget --all
 )";
 
@@ -55,6 +65,8 @@ std::optional<int> parse(HistoryOptions& options, int argc, char** argv) {
       "history");
   app.footer(kHistoryFooter);
   app.add_option("PATTERN", options.pattern, "Classes to tell of (all)");
+  app.add_option("--user", options.user, "Only what a daemon knows of this user's (name or uid)")
+      ->type_name("USER");
   app.add_flag("--json", options.json, "JSON (plimsoll.history/1) instead of text");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
@@ -63,6 +75,7 @@ std::optional<int> parse_forget(HistoryOptions& options, int argc, char** argv) 
   CLI::App app("Forgets what is known of classes of jobs.", "history forget");
   app.footer(kForgetFooter);
   app.add_option("PATTERN", options.pattern, "Classes to forget");
+  app.add_option("--user", options.user, "Only of this user (name or uid)")->type_name("USER");
   app.add_flag("--all", options.all, "Forget everything");
   if (const auto status =
           parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc))) {
@@ -87,13 +100,24 @@ Result<std::optional<history::Store>> open_history() {
   return std::optional(std::move(opened->store));
 }
 
+// The database's own user has no number in it.
+Result<history::Whose> whose_of(const std::string& user) {
+  if (user.empty()) return history::kOfAll;
+  auto uid = engine::find_uid(user);
+  if (!uid) return pass(std::move(uid));
+  if (*uid == ::geteuid()) return history::kOfKeeper;
+  return history::Whose{.kind = history::Whose::Kind::user, .uid = *uid};
+}
+
 Result<int> list(const HistoryOptions& options) {
   auto store = open_history();
   if (!store) return pass(std::move(store));
   const std::string pattern = options.pattern.empty() ? "*" : options.pattern;
   std::vector<history::ClassSummary> classes;
+  const auto whose = whose_of(options.user);
+  if (!whose) return tl::unexpected(whose.error());
   if (*store) {
-    auto loaded = (*store)->load(Instant::max(), &loop::now);
+    auto loaded = (*store)->load(Instant::max(), &loop::now, *whose);
     if (!loaded) return pass(std::move(loaded));
     if (const auto notice = (*store)->take_notice()) complain("history: " + *notice);
     classes = history::summarise(loaded->entries, pattern);
@@ -109,7 +133,14 @@ Result<int> list(const HistoryOptions& options) {
   } else if (classes.empty()) {
     printed = out.append("nothing is known yet\n");
   } else {
-    printed = out.append(record::history_text(classes, list_style()));
+    const std::size_t listed = options.pattern.empty() ? kClassesListed : classes.size();
+    std::string rest;
+    if (classes.size() > listed) {
+      rest = "and " + counted(classes.size() - listed, "more class", "more classes") +
+             "; `plimsoll history '*'` lists all\n";
+      classes.resize(listed);
+    }
+    printed = out.append(record::history_text(classes, list_style()) + rest);
   }
   if (!printed) return pass(std::move(printed));
   return kSuccess;
@@ -118,10 +149,12 @@ Result<int> list(const HistoryOptions& options) {
 Result<int> forget(const HistoryOptions& options) {
   auto store = open_history();
   if (!store) return pass(std::move(store));
+  const auto whose = whose_of(options.user);
+  if (!whose) return tl::unexpected(whose.error());
   history::Store::Forgotten forgotten;
   if (*store) {
     (*store)->be_patient();
-    auto done = (*store)->forget(options.all ? "*" : options.pattern);
+    auto done = (*store)->forget(options.all ? "*" : options.pattern, *whose);
     if (!done) return pass(std::move(done));
     forgotten = *done;
   }
@@ -129,9 +162,8 @@ Result<int> forget(const HistoryOptions& options) {
     return fail("no class is named \"" + record::printable(options.pattern) +
                 "\"; `plimsoll history` lists all");
   }
-  std::printf("forgot %llu attempts of %llu classes\n",
-              static_cast<unsigned long long>(forgotten.experiences),
-              static_cast<unsigned long long>(forgotten.classes));
+  std::printf("forgot %s of %s\n", counted(forgotten.experiences, "attempt", "attempts").c_str(),
+              counted(forgotten.classes, "class", "classes").c_str());
   return kSuccess;
 }
 

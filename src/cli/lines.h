@@ -7,6 +7,7 @@
 #include "policy/event.h"
 #include "policy/job.h"
 #include "record/report.h"
+#include "record/shared_text.h"
 
 // What happens in a run as lines of a log, for `--progress plain`. Pure; no line has its newline.
 namespace plimsoll::cli {
@@ -16,11 +17,17 @@ struct Tally {
   std::size_t ended = 0, jobs = 0;
 };
 
+struct LineStyle {
+  std::size_t width = 0;  // columns; 0: no line is cut
+  const record::SharedText& commands;
+};
+
 // Nothing for what the log says otherwise, or what is too small for it. `job`: the event's, if it
 // has one.
 [[nodiscard]] std::optional<std::string> event_line(const policy::Event& event,
-                                                    const policy::JobSpec* job, const Tally& tally);
+                                                    const policy::JobSpec* job, const Tally& tally,
+                                                    const LineStyle& style);
 [[nodiscard]] std::string end_line(const policy::JobSpec& job, const record::JobReport& report,
-                                   const Tally& tally);
+                                   const Tally& tally, const LineStyle& style);
 
 }  // namespace plimsoll::cli

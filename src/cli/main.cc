@@ -1,8 +1,10 @@
 // The program `plimsoll`: finds the subcommand and hands over to its file.
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 
 #include "cli/command.h"
+#include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 
 namespace plimsoll::cli {
@@ -11,50 +13,76 @@ namespace {
 constexpr std::string_view kUsage =
     R"(usage: plimsoll COMMAND [OPTION...]
 
-Runs commands, each in its own cgroup: measured by the kernel, bounded, and gone without a trace.
+Runs commands in parallel, as many as fit in memory, each in its own cgroup:
+measured by the kernel, limited, and ended with all its processes.
 
-  run       run one command:           plimsoll run --memory-max 2G -- make -j4
-  batch     run many:                  plimsoll batch jobs.txt
-                                       plimsoll batch -- gzip -k {} ::: *.log
-  serve     for other programs:        plimsoll serve
-  ctl       look at a run, steer it:   plimsoll ctl status
-  reap      kill and remove groups:    plimsoll reap --stale
-  runs      runs that were recorded:   plimsoll runs
-  explain   why one went as it did:    plimsoll explain last 17
-  report    one for other programs:    plimsoll report last --provenance
-  history   what classes of jobs need: plimsoll history
-  simulate  on a simulated machine:    plimsoll simulate jobs.jsonl --cores 16 --line 64G
-  doctor    what this host offers:     plimsoll doctor
+  run       Run one command:             plimsoll run --memory-max 2G -- make
+  batch     Run many commands:           plimsoll batch jobs.txt
+                                         plimsoll batch -- gzip -k {} ::: *.log
+  serve     Run the daemon:              plimsoll serve
+  submit    Give the daemon a command:   plimsoll submit -- make -j4
+  list      List the jobs of the daemon: plimsoll list
+  ctl       Watch and steer a batch:     plimsoll ctl status
+  reap      Kill and remove cgroups:     plimsoll reap --stale
+  runs      List recorded runs:          plimsoll runs
+  explain   Explain what a run decided:  plimsoll explain last 17
+  report    Print the report of a run:   plimsoll report last
+                                         plimsoll report last --provenance
+  history   Show what jobs have needed:  plimsoll history
+  simulate  Try a run on other machines: plimsoll simulate last --cores 16
+  doctor    Show what this host offers:  plimsoll doctor
 
-`plimsoll COMMAND --help` tells the options of a command; plimsoll(1) is the manual.
+`plimsoll help COMMAND` lists its options; plimsoll(1) is the manual.
 )";
 
 constexpr Command kCommands[] = {
     {"run", run_command},       {"batch", batch_command},       {"reap", reap_command},
     {"runs", runs_command},     {"explain", explain_command},   {"history", history_command},
     {"report", report_command}, {"simulate", simulate_command}, {"doctor", doctor_command},
-    {"ctl", ctl_command},       {"serve", serve_command},
+    {"ctl", ctl_command},       {"serve", serve_command},       {"submit", submit_command},
+    {"list", list_command},
 };
+
+// Null if there is none.
+const Command* find(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                         [name](const Command& c) { return c.name == name; });
+  return found == std::end(kCommands) ? nullptr : found;
+}
+
+int refuse(std::string_view name) {
+  std::vector<std::string> known = {"--help", "--version"};
+  for (const Command& command : kCommands) known.emplace_back(command.name);
+  const std::string meant = did_you_mean(name, known);
+  complain("there is no command \"" + std::string(name) + "\"" +
+           (meant.empty() ? "; `plimsoll --help` lists them" : meant));
+  return kPlimsollFailed;
+}
+
+// `plimsoll help COMMAND`.
+int help(std::string_view name) {
+  const Command* command = find(name);
+  if (command == nullptr) return refuse(name);
+  std::string word(name);
+  std::string option = "--help";
+  char* words[] = {word.data(), option.data(), nullptr};
+  return command->main(2, words);
+}
 
 int dispatch(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
-  if (name == "--version" || name == "version") {
+  if (name == "--version" || name == "-V" || name == "version") {
     std::puts("plimsoll " PLIMSOLL_VERSION);
     return kSuccess;
   }
+  if (name == "help" && argc > 2) return help(argv[2]);
   if (name == "--help" || name == "-h" || name == "help") {
     std::fwrite(kUsage.data(), 1, kUsage.size(), stdout);
     return kSuccess;
   }
-  for (const Command& command : kCommands) {
-    if (command.name == name) return command.main(argc - 1, argv + 1);
-  }
-  if (name.empty()) {
-    std::fwrite(kUsage.data(), 1, kUsage.size(), stderr);
-  } else {
-    std::fprintf(stderr, "plimsoll: there is no command \"%.*s\"; `plimsoll --help` lists them\n",
-                 static_cast<int>(name.size()), name.data());
-  }
+  if (const Command* command = find(name)) return command->main(argc - 1, argv + 1);
+  if (!name.empty()) return refuse(name);
+  std::fwrite(kUsage.data(), 1, kUsage.size(), stderr);
   return kPlimsollFailed;
 }
 

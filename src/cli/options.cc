@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 
 #include "base/text.h"
-#include "cli/exit_status.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -17,24 +15,37 @@ tl::unexpected<Error> expected(std::string_view found, std::string_view form) {
   return fail("found \"" + std::string(found) + "\", expected " + std::string(form));
 }
 
-// Of what comes after the options CLI11 knows nothing.
-class UsageFormatter final : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    std::string usage = Formatter::make_usage(app, std::move(name));
-    const std::size_t end = usage.find_last_not_of('\n');
-    if (app->get_prefix_command()) usage.insert(end + 1, " [--] COMMAND [ARG...]");
-    return usage;
-  }
-};
+// The same for an option that collects: once for each value.
+template <class T>
+CLI::Option* add_each(CLI::App& app, const std::string& name, std::vector<T>& values,
+                      Result<T> (*parse)(std::string_view), const std::string& help) {
+  const auto store = [&values, parse](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      if (auto value = parse(text)) values.push_back(std::move(*value));
+    }
+  };
+  const auto check = [parse](const std::string& text) {
+    const auto value = parse(text);
+    return value ? std::string() : value.error().message();
+  };
+  return app.add_option_function<std::vector<std::string>>(name, store, help)
+      ->allow_extra_args(false)
+      ->check(check);
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_whole(std::string_view text) {
+  const auto number = to_u64(text);
+  if (!number) return expected(text, "a whole number, 0 or more");
+  return *number;
+}
 
 Result<std::uint64_t> parse_count(std::string_view text) {
   const auto number = to_u64(text);
   if (!number || *number == 0) return expected(text, "a number of at least 1");
   return *number;
 }
-
-}  // namespace
 
 Result<double> parse_cpus(std::string_view text) {
   const auto number = to_double(text);
@@ -101,51 +112,56 @@ Result<DeviceRate> parse_io_max(std::string_view text) {
 
 void add_job_options(CLI::App& app, policy::JobSpec& job) {
   Limits& limits = job.limits;
-  add_parsed(app, "--memory-max", limits.memory_max, parse_bytes,
-             "Memory it may use; beyond, it is killed whole (512M, 2G)");
-  add_parsed(app, "--memory-high", limits.memory_high, parse_bytes,
-             "Memory above which it is slowed down (cgroup v2)");
-  add_parsed(app, "--swap-max", limits.swap_max, parse_bytes, "Swap it may use");
+  add_parsed(app, "--memory-max", limits.memory_max, parse_bytes_above_zero,
+             "Memory limit, such as 512M; a job that exceeds it is killed with all its processes")
+      ->type_name("SIZE");
+  add_parsed(app, "--memory-high", limits.memory_high, parse_bytes_above_zero,
+             "Memory above which the job is slowed down (cgroup v2)")
+      ->type_name("SIZE");
+  add_parsed(app, "--swap-max", limits.swap_max, parse_bytes, "Swap that the job may use")
+      ->type_name("SIZE");
   add_parsed(app, "--cpus", limits.cpus, parse_quota,
-             "CPU time it may use, in cores (0.5, 2; at least 0.001)");
-  app.add_option("--cpuset", limits.cpuset, "CPUs it may run on (0-3,7)");
+             "CPU time that the job may use, in cores (0.5, 2; at least 0.001)")
+      ->type_name("N");
+  app.add_option("--cpuset", limits.cpuset, "CPUs that the job may run on (0-3,7)")
+      ->type_name("LIST");
   add_parsed(app, "--cpu-weight", limits.cpu_weight, parse_weight,
-             "Its share of the CPUs against others (1 to 10000, 100)");
+             "Share of the CPUs that the job gets beside others (1 to 10000, 100)")
+      ->type_name("N");
   add_parsed(app, "--io-weight", limits.io_weight, parse_weight,
-             "Its share of the disks against others (1 to 10000, 100)");
-  app.add_option_function<std::vector<std::string>>(
-         "--io-max",
-         [&limits](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) {
-             if (auto rate = parse_io_max(text)) limits.io_max.push_back(std::move(*rate));
-           }
-         },
-         "How fast it may use a device (/dev/sda:rbps=10M,wiops=100)")
-      ->check([](const std::string& text) {
-        const auto rate = parse_io_max(text);
-        return rate ? std::string() : rate.error().message();
-      });
-  add_parsed(app, "--pids-max", limits.pids_max, parse_count, "Processes and threads it may have");
+             "Share of the disks that the job gets beside others (1 to 10000, 100)")
+      ->type_name("N");
+  add_each(app, "--io-max", limits.io_max, parse_io_max,
+           "How fast the job may use a device (/dev/sda:rbps=10M,wiops=100)")
+      ->type_name("DEVICE:RATE,...");
+  add_parsed(app, "--pids-max", limits.pids_max, parse_count,
+             "Processes and threads that the job may have")
+      ->type_name("N");
   add_parsed(app, "--memory-hint", job.memory_hint, parse_bytes,
-             "Memory it is expected to need, until its class has a past");
+             "Memory that the job is expected to need, until jobs of its class have ended")
+      ->type_name("SIZE");
   add_parsed(app, "--cpu-hint", job.cpu_hint, parse_cpus,
-             "Cores it is expected to need, until its class has a past");
-  app.add_option("--class", job.job_class, "Jobs of one class are expected to behave alike");
-  app.add_option("--uid", job.uid, "User to run it as: USER, USER:GROUP, UID:GID");
-  app.add_option("--cwd", job.cwd, "Directory to run it in");
-  app.add_option_function<std::vector<std::string>>(
-         "--env",
-         [&job](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) {
-             if (auto variable = parse_env(text)) job.env.push_back(std::move(*variable));
-           }
-         },
-         "Environment variable to set: NAME=VALUE; again for more")
-      ->allow_extra_args(false)
-      ->check([](const std::string& text) {
-        const auto variable = parse_env(text);
-        return variable ? std::string() : variable.error().message();
-      });
+             "Cores that the job is expected to need, until jobs of its class have ended")
+      ->type_name("N");
+  app.add_option("--class", job.job_class, "Jobs of one class are expected to behave alike")
+      ->type_name("NAME");
+  app.add_option(
+         "--uid", job.uid,
+         "User to run the job as (USER, USER:GROUP, UID:GID), without the caller's terminal and "
+         "environment")
+      ->type_name("USER");
+  app.add_option("--cwd", job.cwd, "Directory to run the job in")->type_name("DIR");
+  add_each(app, "--env", job.env, parse_env,
+           "Environment variable to set: NAME=VALUE; again for more")
+      ->type_name("NAME=VALUE");
+}
+
+void add_cgroup_option(CLI::App& app, std::optional<std::string>& path) {
+  app.add_option("--cgroup", path,
+                 "Cgroup to make the groups of jobs below, as a path from the root of each "
+                 "hierarchy; none: run without groups (process mode)")
+      ->type_name("PATH")
+      ->envname("PLIMSOLL_CGROUP");
 }
 
 SplitArguments split_at_dashes(int argc, char** argv) {
@@ -155,21 +171,6 @@ SplitArguments split_at_dashes(int argc, char** argv) {
   split.options.assign(words.begin(), dashes);
   if (dashes != words.end()) split.command = std::vector(dashes + 1, words.end());
   return split;
-}
-
-std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp&) {
-    app.formatter(std::make_shared<UsageFormatter>());
-    std::fputs(app.help("plimsoll").c_str(), stdout);
-    return kSuccess;
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "plimsoll %s: %s\n", app.get_name().c_str(), error.what());
-    return kPlimsollFailed;
-  }
-  return std::nullopt;
 }
 
 }  // namespace plimsoll::cli

@@ -6,29 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "args/parsing.h"
 #include "base/quantity.h"
 #include "policy/job.h"
 
 // What several subcommands read from the command line.
 namespace plimsoll::cli {
 
+using args::add_parsed;
+using args::add_value;
+using args::parse_or_exit_status;
+
 // How much is said on standard error.
 enum class Verbosity : std::uint8_t { quiet, normal, verbose };
-
-// Adds an option whose value is parsed by one of our own parsers; its error becomes CLI11's, which
-// names the option.
-template <class T>
-CLI::Option* add_parsed(CLI::App& app, const std::string& name, std::optional<T>& value,
-                        Result<T> (*parse)(std::string_view), const std::string& help) {
-  const auto check = [parse](const std::string& text) {
-    auto parsed = parse(text);
-    return parsed ? std::string() : parsed.error().message();
-  };
-  const auto store = [&value, parse](const std::string& text) {
-    if (auto parsed = parse(text)) value = *parsed;
-  };
-  return app.add_option_function<std::string>(name, store, help)->check(check);
-}
 
 // The limits and circumstances of one job, as `run` takes them for its command and `batch` for each
 // of its jobs. Writes into `job`, which must live until the parse.
@@ -54,8 +44,11 @@ struct SplitArguments {
 };
 SplitArguments split_at_dashes(int argc, char** argv);
 
-// Parses and tells what is wrong on standard error, or prints the help. A value is the exit status
-// to leave with.
-std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> arguments);
+// A whole number, and one that is not 0.
+Result<std::uint64_t> parse_whole(std::string_view text);
+Result<std::uint64_t> parse_count(std::string_view text);
+
+// Group that a command works below, for `run`, `batch` and `doctor`.
+void add_cgroup_option(CLI::App& app, std::optional<std::string>& path);
 
 }  // namespace plimsoll::cli

@@ -23,17 +23,20 @@ const char* first_limit(const Limits& limits) {
 }  // namespace
 
 Result<void> announce(const engine::Machine& machine, const std::vector<policy::JobSpec>& jobs,
-                      Verbosity verbosity) {
+                      const std::optional<unsigned>& weight, Verbosity verbosity) {
   if (!machine.why_process_mode()) return {};
   // What would help comes after a semicolon; doctor has that.
   std::string_view rest = *machine.why_process_mode();
   const std::string why(take_until(rest, ';'));
+  const auto refuse = [&why](const std::string& option) {
+    return fail(option + " needs a cgroup, and there is none (process mode: " + why +
+                "); `plimsoll doctor` tells more");
+  };
+  if (weight) return refuse("--weight");
   for (const policy::JobSpec& job : jobs) {
     const char* option = first_limit(job.limits);
-    if (option == nullptr) continue;
-    return fail("job " + job.name + ": " + option +
-                " needs a cgroup, and there is none (process mode: " + why +
-                "); `plimsoll doctor` tells more");
+    if (option != nullptr)
+      return refuse((jobs.size() == 1 ? "" : "job " + job.name + ": ") + std::string(option));
   }
   if (verbosity == Verbosity::quiet) return {};
   complain(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cli/options.h"
@@ -11,7 +12,8 @@ namespace plimsoll::cli {
 // Where jobs run without groups, says so in a line on standard error, and what that can't promise;
 // nothing if quiet. An error if a job has a limit that only a group can keep: then nothing is to be
 // started.
+// `weight` is that of all jobs together, if one was asked for: no process has such a thing either.
 Result<void> announce(const engine::Machine& machine, const std::vector<policy::JobSpec>& jobs,
-                      Verbosity verbosity);
+                      const std::optional<unsigned>& weight, Verbosity verbosity);
 
 }  // namespace plimsoll::cli

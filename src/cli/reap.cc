@@ -3,6 +3,7 @@
 
 #include "base/quantity.h"
 #include "cgroup/hierarchies.h"
+#include "cgroup/placement.h"
 #include "cgroup/reap_target.h"
 #include "cgroup/sweep.h"
 #include "cli/command.h"
@@ -66,6 +67,20 @@ bool tell(const process::Abandoned& run) {
   return false;
 }
 
+// What a run that was killed had made of the path of --cgroup. How many groups were removed.
+std::size_t remove_left_paths(const cgroup::Hierarchies& hierarchies) {
+  std::size_t count = 0;
+  for (const cgroup::Hierarchy& hierarchy : hierarchies.all) {
+    const auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
+    if (!root) continue;
+    for (const std::string& group : cgroup::remove_all_made(*root)) {
+      std::printf("removed the empty group %s\n", record::printable(group).c_str());
+      ++count;
+    }
+  }
+  return count;
+}
+
 Result<int> reap(const ReapOptions& options) {
   auto hierarchies = cgroup::discover_hierarchies();
   if (!hierarchies) return pass(std::move(hierarchies));
@@ -76,7 +91,9 @@ Result<int> reap(const ReapOptions& options) {
     for (const cgroup::Swept& run : swept) all_gone = tell(run.name, run.remains) && all_gone;
     const auto abandoned = process::hunt_abandoned(deadline, &loop::now);
     for (const process::Abandoned& run : abandoned) all_gone = tell(run) && all_gone;
-    if (swept.empty() && abandoned.empty()) std::printf("nothing was left behind\n");
+    const std::size_t removed = remove_left_paths(*hierarchies);
+    if (swept.empty() && abandoned.empty() && removed == 0)
+      std::printf("nothing was left behind\n");
   }
   for (const std::string& path : options.paths) {
     auto target = cgroup::find_reap_target(*hierarchies, path);
@@ -96,7 +113,8 @@ int reap_command(int argc, char** argv) {
   app.add_option("PATH", options.paths, "Groups to reap");
   app.add_flag("--stale", options.stale, "What Plimsolls that were killed have left behind");
   add_parsed(app, "--timeout", options.timeout, parse_duration,
-             "How long to wait for processes that do not die (30s)");
+             "How long to wait for processes that do not die (30s)")
+      ->type_name("DURATION");
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;
   if (options.paths.empty() && !options.stale) {

@@ -1,5 +1,6 @@
-// plimsoll report: a recorded run in the formats of others, and as it was recorded.
+// plimsoll report: a recorded run, for people, in the formats of others, and as it was recorded.
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "cli/command.h"
@@ -12,8 +13,10 @@
 #include "record/plain.h"
 #include "record/provenance.h"
 #include "record/recorded_job.h"
+#include "record/recorded_report.h"
 #include "record/run_dir.h"
 #include "record/run_meta.h"
+#include "record/summary.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -26,38 +29,37 @@ struct ReportOptions {
 };
 
 constexpr const char* kReportFooter =
-    R"(RUN is an id, the beginning of one, a path with a '/', or `last`; `plimsoll runs` lists them.
-JOB is the id that it was given, or its number in the order of input.
+    R"(RUN is an id, the beginning of one, a path with a '/', `last`, or `last-1` for the one
+before; `plimsoll runs` lists them. JOB is the id that it was given, or its number in the order of
+input.
 
-Of a run that goes on, or died, it tells of the jobs that have ended.
+Of a run that is not finished, or whose Plimsoll was killed, the jobs that have ended are reported.
 
 Examples:
+  plimsoll report last
+  plimsoll report last-1 link-app
   plimsoll report last --json | jq -r 'select(.outcome != "exited") | .id'
   plimsoll report last --provenance > run.intoto.json
-  plimsoll report 20261121 --provenance link-app |
-    jq '.predicate.buildDefinition.internalParameters.buildConfig.llbDefinition[].resourceUsage'
+  plimsoll report last --provenance link-app | jq '.predicate.buildDefinition
+    .internalParameters.buildConfig.llbDefinition[].resourceUsage'
 )";
 
 std::optional<int> parse(ReportOptions& options, int argc, char** argv) {
-  CLI::App app("Prints a recorded run for other programs: all of it, or one job.", "report");
+  CLI::App app(
+      "Prints the summary of a recorded run, or of one of its jobs; --json and --provenance "
+      "print reports for programs.",
+      "report");
   app.footer(kReportFooter);
-  app.add_option("RUN", options.run, "The run")->required();
-  app.add_option("JOB", options.job, "One job of it");
+  app.add_option("RUN", options.run, "Run to report: an id, the beginning of one, last, or a path")
+      ->required();
+  app.add_option("JOB", options.job, "Job of that run: an id or a number");
   auto* provenance = app.add_flag("--provenance", options.provenance,
-                                  "SLSA provenance in an in-toto statement, with what each job has "
-                                  "used in BuildKit's shape");
+                                  "Print SLSA provenance in an in-toto statement, with what each "
+                                  "job has used as BuildKit has it");
   app.add_flag("--json", options.json,
-               "The reports as they were recorded, as JSON lines (plimsoll.job/1)")
+               "Print the reports as they were recorded, as JSON lines (plimsoll.job/1)")
       ->excludes(provenance);
-  if (const auto status =
-          parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc))) {
-    return status;
-  }
-  if (!options.provenance && !options.json) {
-    complain("report: give --provenance or --json");
-    return kPlimsollFailed;
-  }
-  return std::nullopt;
+  return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
 
 // The reports that are asked for, as lines.
@@ -87,6 +89,26 @@ std::string provenance_of(const record::RunEntry& run, const std::vector<std::st
   return record::provenance_text(run, jobs, record::parse_system_samples(summary.value_or("")));
 }
 
+// What `plimsoll batch` said at its end; of a run without one, of the jobs that have ended.
+std::string summary_of(const record::RunEntry& run, const std::vector<std::string>& lines) {
+  record::Digest digest(record::kHeaviestListed);
+  record::RunSummary ended;
+  for (const std::string& line : lines) {
+    const auto report = record::parse_job_report(line);
+    if (!report) continue;
+    digest.add(*report);
+    ++ended.outcomes[report->outcome];
+  }
+  const auto text = read_text_at(AT_FDCWD, run.path + "/summary.json");
+  const auto summary = record::parse_run_summary(text.value_or(""));
+  if (summary) ended = *summary;
+  const Bytes least{ended.line.value_or(Bytes{}).count / record::kHeavyShare};
+  const record::TextStyle style = style_of(STDOUT_FILENO);
+  return record::run_heading(run, style) +
+         record::heaviest_table(digest, {.by = record::Weight::memory, .from = least}, style) +
+         record::run_text(ended, digest, style);
+}
+
 Result<int> print_run(const ReportOptions& options) {
   auto run = read_run(options.run);
   if (!run) return pass(std::move(run));
@@ -94,8 +116,15 @@ Result<int> print_run(const ReportOptions& options) {
   if (!lines) return pass(std::move(lines));
   if (options.provenance) return print_text(provenance_of(run->entry, *lines, run->events));
   std::string text;
-  for (const std::string& line : *lines) text += line;
-  return print_text(text);
+  if (options.json) {
+    for (const std::string& line : *lines) text += line;
+    return print_text(text);
+  }
+  if (options.job.empty()) return print_text(summary_of(run->entry, *lines));
+  const auto report = record::parse_job_report(lines->front());
+  if (!report)
+    return fail("the report of job \"" + record::printable(options.job) + "\" can't be read");
+  return print_text(record::job_summary(*report, style_of(STDOUT_FILENO)));
 }
 
 }  // namespace

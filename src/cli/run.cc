@@ -11,15 +11,20 @@
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "cli/process_mode.h"
+#include "cli/single_memory.h"
 #include "engine/host.h"
 #include "engine/identity.h"
 #include "engine/joined_job.h"
 #include "engine/ledger_place.h"
+#include "engine/lesson.h"
 #include "engine/pool_options.h"
 #include "engine/reporting.h"
+#include "engine/run_id.h"
 #include "engine/single.h"
 #include "engine/system_record.h"
+#include "engine/terminal_guard.h"
 #include "engine/wall_clock.h"
+#include "history/state_dir.h"
 #include "measure/machine_span.h"
 #include "record/buildkit.h"
 #include "record/json.h"
@@ -36,9 +41,12 @@ struct RunOptions {
   std::optional<Duration> kill_after;
   std::optional<std::string> report;
   std::optional<ReportFormat> report_format;
+  Durability durability = Durability::written;  // of the report
   std::optional<std::string> cgroup_path;
+  std::optional<unsigned> weight;
   Verbosity verbosity = Verbosity::normal;
   bool join = false;
+  std::vector<std::string> command_line;  // of Plimsoll
 };
 
 constexpr const char* kRunFooter = R"(Examples:
@@ -46,6 +54,10 @@ constexpr const char* kRunFooter = R"(Examples:
   plimsoll run --memory-max 2G --timeout 10m --report build.json -- ./build.sh
   plimsoll run --cpus 1.5 --pids-max 200 ./test | less
   plimsoll run --report usage.json --report-format buildkit -- make
+  make CC='plimsoll run --join -q -- gcc'
+
+A command that takes 250 ms or more, fails, or has a --class is learnt from (`plimsoll history`) and
+recorded (`plimsoll runs`); with --join it is only learnt from.
 
 The command's exit status passes through; 128+n when signal n ended it, 124 timed out, 137 over
 its memory limit, 75 lost to a machine out of memory, 125 Plimsoll itself failed, 126 and 127 as in
@@ -63,38 +75,44 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
   app.footer(kRunFooter);
   app.prefix_command();
   add_job_options(app, options.job);
-  add_parsed(app, "--timeout", options.job.timeout, parse_duration,
-             "How long it may take; then it is sent TERM (10s, 5m)");
+  add_parsed(app, "--timeout", options.job.timeout, parse_duration_above_zero,
+             "How long the command may take before it is sent TERM (10s, 5m)")
+      ->type_name("DURATION");
   add_parsed(app, "--kill-after", options.kill_after, parse_duration,
-             "From that TERM to the kill of everything (5s)");
+             "Time from that TERM until all its processes are killed (5s)")
+      ->type_name("DURATION");
   auto* report = app.add_option("--report", options.report,
                                 "File for the report as JSON; - is standard output, and the "
-                                "command's own goes to standard error");
+                                "output of the command then goes to standard error")
+                     ->type_name("FILE");
   add_parsed(app, "--report-format", options.report_format, parse_report_format,
-             "plimsoll, or buildkit: what BuildKit's provenance says of a step (plimsoll)")
+             "Format of the report: Plimsoll's own (default), or that of BuildKit's provenance")
+      ->type_name("plimsoll|buildkit")
       ->needs(report);
-  app.add_option("--cgroup", options.cgroup_path,
-                 "Group to work below, as a path from the root of each hierarchy; none: without "
-                 "groups (process mode)")
-      ->envname("PLIMSOLL_CGROUP");
+  app.add_flag_callback(
+         "--sync", [&options] { options.durability = Durability::synced; },
+         "Force the report to the disk, so that it survives a loss of power")
+      ->needs(report);
+  add_parsed(app, "--weight", options.weight, parse_weight,
+             "Share of the CPUs and disks that the command gets against the rest of the machine "
+             "(1 to 10000, 100); multiplies with --cpu-weight, --io-weight and nice")
+      ->type_name("N");
+  add_cgroup_option(app, options.cgroup_path);
   app.add_flag(
       "--join", options.join,
       "Share memory and cores with the daemon and the batches of this machine: wait until "
-      "they leave what --memory-hint (or --memory-max) says that it needs, or a fair share");
+      "they leave as much as earlier commands of this class have needed, or as --memory-hint or "
+      "--memory-max says, or a fair share");
   app.add_flag_callback(
-      "-q,--quiet", [&] { options.verbosity = Verbosity::quiet; }, "No summary on standard error");
+      "-q,--quiet", [&] { options.verbosity = Verbosity::quiet; },
+      "Print no summary on standard error");
   app.add_flag_callback(
       "-v,--verbose", [&] { options.verbosity = Verbosity::verbose; },
-      "Also why figures are missing");
+      "Tell why figures are missing, too");
 
   SplitArguments split = split_at_dashes(argc, argv);
   if (const auto status = parse_or_exit_status(app, std::move(split.options))) return status;
   std::vector<std::string> command = app.remaining();
-  if (!command.empty() && command.front().starts_with('-')) {
-    complain("run: there is no option \"" + command.front() +
-             "\"; `plimsoll run --help` lists them");
-    return kPlimsollFailed;
-  }
   if (split.command) {
     // After the command's first word, `--` is its own.
     if (!command.empty()) command.emplace_back("--");
@@ -105,6 +123,7 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
     return kPlimsollFailed;
   }
   options.job.command = std::move(command);
+  options.job.id = JobId{1};
   options.job.name = "1";
   return std::nullopt;
 }
@@ -117,34 +136,68 @@ std::string report_text(const record::JobReport& report, ReportFormat format,
                                    .system = system});
 }
 
-Result<void> write_report(const std::string& path, const std::string& text) {
-  if (path != "-") return record::write_file(path, text);
-  auto out = record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
-  return out.append(text);
+// Where nothing can be written that is found out before the command starts.
+Result<std::optional<record::OutputFile>> open_report(const RunOptions& options) {
+  using Report = std::optional<record::OutputFile>;
+  if (!options.report) return Report();
+  if (options.report == "-") {
+    return Report(record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output"));
+  }
+  auto file =
+      record::OutputFile::create(*options.report, record::Unfinished::remove, options.durability);
+  if (!file) return pass(std::move(file), "--report");
+  return Report(std::move(*file));
+}
+
+// Whether it is there.
+bool write_report(record::OutputFile& file, const std::string& text) {
+  auto wrote = file.append(text);
+  if (wrote) wrote = file.finish();
+  if (!wrote) complain("run: --report: " + wrote.error().message());
+  return wrote.has_value();
 }
 
 void print_summary(const record::JobReport& report, Verbosity verbosity) {
   if (verbosity == Verbosity::quiet) return;
-  record::TextStyle style = stderr_style();
+  record::TextStyle style = style_of(STDERR_FILENO);
   if (verbosity == Verbosity::verbose) style.detail = record::Detail::verbose;
   const std::string text = record::job_summary(report, style);
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+// What earlier commands of its class have needed goes before what the user said of it.
 engine::JobNeed need_of(const policy::JobSpec& job) {
-  return {.memory = job.memory_hint.value_or(job.limits.memory_max.value_or(Bytes{})),
-          .cores = job.cpu_hint.value_or(job.limits.cpus.value_or(1))};
+  engine::JobNeed need{.memory = job.memory_hint.value_or(job.limits.memory_max.value_or(Bytes{})),
+                       .cores = job.cpu_hint.value_or(job.limits.cpus.value_or(1))};
+  const auto directory = history::state_dir(history::state_environment());
+  if (!directory) return need;
+  const auto past = engine::recall(*directory, job);
+  if (!past) return need;
+  need.memory =
+      std::min(to_bytes(past->peak.mean), job.limits.memory_max.value_or(Bytes{UINT64_MAX}));
+  if (!job.cpu_hint) need.cores = past->cores.mean;
+  return need;
 }
 
-Result<std::unique_ptr<engine::JoinedJob>> join(const RunOptions& options, engine::Machine& machine,
-                                                const std::string& run_id) {
-  auto whole = engine::pool_governor({}, machine);
+// What a batch that is told nothing would have here.
+Result<policy::Share> whole_of(const engine::Machine& machine) {
+  auto governor = engine::pool_governor({}, machine);
+  if (!governor) return pass(std::move(governor));
+  return policy::Share{.line = governor->line, .cores = governor->cores};
+}
+
+Result<std::unique_ptr<engine::JoinedJob>> join(engine::Machine& machine, const std::string& run_id,
+                                                const engine::JobNeed& need) {
+  auto whole = whole_of(machine);
   if (!whole) return pass(std::move(whole));
   auto ledger = engine::Ledger::join(engine::open_ledger(), run_id);
   if (!ledger) return pass(std::move(ledger), "--join");
-  return std::make_unique<engine::JoinedJob>(
-      machine, std::move(*ledger), policy::Share{.line = whole->line, .cores = whole->cores},
-      need_of(options.job));
+  return std::make_unique<engine::JoinedJob>(machine, std::move(*ledger), *whole, need);
+}
+
+std::function<void(const std::string&)> notice_for(Verbosity verbosity) {
+  if (verbosity == Verbosity::quiet) return [](const std::string&) {};
+  return [](const std::string& text) { complain("run: " + text); };
 }
 
 std::function<void(const measure::Sample&)> looks_of(engine::JoinedJob* joined) {
@@ -152,48 +205,95 @@ std::function<void(const measure::Sample&)> looks_of(engine::JoinedJob* joined) 
   return [joined](const measure::Sample& sample) { joined->look(sample); };
 }
 
-Result<int> run(const RunOptions& options, guardian::Link link) {
+// A command that has caught the signal and ended in its own way has its say.
+int end_as(const engine::AttemptResult& ended, engine::Machine& machine) {
+  const auto asked = machine.asked_to_end();
+  const bool of_it = ended.end.outcome == policy::Outcome::signalled && ended.end.signal == asked;
+  return asked && of_it ? machine.die_of(*asked) : exit_status_of(ended);
+}
+
+// Whoever is somebody else gets one without the caller's terminal.
+guardian::Session session_for(const std::optional<engine::Account>& user) {
+  const bool is_another = user && user->is_another();
+  return is_another ? guardian::Session::own : guardian::Session::shared;
+}
+
+engine::AttemptRequest attempt_request(const RunOptions& options,
+                                       const std::optional<engine::Account>& user) {
+  engine::AttemptRequest request = engine::request_for(options.job, "job-1", user);
+  if (options.kill_after) request.kill_after = *options.kill_after;
+  if (options.report == "-") request.spawn.stdio[1] = STDERR_FILENO;
+  return request;
+}
+
+engine::MachineConfig machine_config(const RunOptions& options, guardian::Session session) {
   engine::MachineConfig config;
   config.run_id = engine::new_run_id(engine::wall_now());
   config.cgroup_path = options.cgroup_path;
   config.controllers = cgroup::controllers_for(options.job.limits);
+  // Within the run the job has nobody beside it.
+  config.weight = {.run = options.weight,
+                   .cpu = options.job.limits.cpu_weight,
+                   .io = options.job.limits.io_weight};
+  config.session = session;
+  return config;
+}
+
+SingleStart start_of(const RunOptions& options, const std::string& run_id,
+                     const engine::Machine& machine, WallTime started) {
+  const auto whole = whole_of(machine);
+  return {.kind = options.join ? SingleKind::step : SingleKind::run,
+          .run_id = run_id,
+          .command_line = options.command_line,
+          .started = started,
+          .begun = loop::now(),
+          .whole = whole ? std::optional(*whole) : std::nullopt};
+}
+
+Result<int> run(const RunOptions& options, guardian::Link link) {
+  auto report_file = open_report(options);
+  if (!report_file) return pass(std::move(report_file));
+  const auto user = engine::Accounts().of(options.job.uid);
+  if (!user) return pass(Result<std::optional<engine::Account>>(user), "--uid");
+  const guardian::Session session = session_for(*user);
+  const engine::MachineConfig config = machine_config(options, session);
   auto machine = engine::Machine::create(std::move(link), config);
   if (!machine) return pass(std::move(machine));
-  if (auto fits = announce(**machine, {options.job}, options.verbosity); !fits) {
+  if (auto fits = announce(**machine, {options.job}, options.weight, options.verbosity); !fits) {
     return pass(std::move(fits));
   }
 
-  std::optional<guardian::Identity> identity;
-  if (!options.job.uid.empty()) {
-    auto found = engine::find_identity(options.job.uid);
-    if (!found) return pass(std::move(found), "--uid");
-    identity = std::move(*found);
-  }
-  engine::AttemptRequest request = engine::request_for(options.job, "job-1", identity);
-  if (options.kill_after) request.kill_after = *options.kill_after;
-  if (options.report == "-") request.spawn.stdio[1] = STDERR_FILENO;
+  engine::AttemptRequest request = attempt_request(options, *user);
+  auto terminal = engine::TerminalGuard::over(request.spawn, session);
+  if (!terminal) return pass(std::move(terminal), "--uid");
 
   std::unique_ptr<engine::JoinedJob> joined;
   if (options.join) {
-    auto made = join(options, **machine, config.run_id);
+    const engine::JobNeed need = need_of(options.job);
+    auto made = join(**machine, config.run_id, need);
     if (!made) return pass(std::move(made));
     joined = std::move(*made);
-    const auto signal = joined->await_room([&options] {
+    const auto signal = joined->await_room([&options, &need] {
       if (options.verbosity == Verbosity::quiet) return;
-      complain("run: waits until other runs leave it " + format_bytes(need_of(options.job).memory));
+      complain("run: waits until other runs leave it " + format_bytes(need.memory));
     });
     if (!signal) return pass(Result<std::optional<int>>(signal));
-    if (*signal) return kSignalBase + **signal;
+    if (*signal) return (*machine)->die_of(**signal);
   }
 
   engine::SystemRecord system(**machine);
   measure::MachineSpan span(system.now());
   system.on_sample([&span](const measure::SystemSample& sample) { span.observe(sample); });
   const WallTime queued = engine::wall_now();
+  SingleMemory memory((*machine)->loop(), options.job,
+                      start_of(options, config.run_id, **machine, queued),
+                      notice_for(options.verbosity));
   auto ended = engine::run_single(**machine, std::move(request),
                                   {.stuck = complain_of_stuck, .looked = looks_of(joined.get())});
   if (!ended) return pass(std::move(ended));
   span.observe(*system.finish().last());
+  if (!ended->ipc_left.empty()) complain("run: " + engine::ipc_text(ended->ipc_left));
+  if (ended->group_left) complain("run: " + engine::left_group_text(*ended->group_left));
 
   const record::JobReport report = engine::report_of({.job = options.job,
                                                       .queued = queued,
@@ -207,20 +307,22 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
   if (ended->end.outcome != policy::Outcome::exited && options.verbosity == Verbosity::quiet) {
     complain(ended->reason);
   }
-  if (options.report) {
+  memory.ended(*ended, report, system.series().points());
+  if (*report_file) {
     const auto format = options.report_format.value_or(ReportFormat::plimsoll);
     const std::string text = report_text(report, format, system.series().points());
-    if (auto wrote = write_report(*options.report, text); !wrote) {
-      return pass(std::move(wrote), "--report");
-    }
+    // The status of a command that failed is what the caller waits for, even then.
+    if (!write_report(**report_file, text) && exit_status_of(*ended) == 0) return kPlimsollFailed;
   }
-  return exit_status_of(*ended);
+  return end_as(*ended, **machine);
 }
 
 }  // namespace
 
 int run_command(int argc, char** argv) {
   RunOptions options;
+  options.command_line = {"plimsoll"};
+  options.command_line.insert(options.command_line.end(), argv, argv + argc);
   if (const auto status = parse(options, argc, argv)) return *status;
   auto link = guardian::become_guardian();
   auto status = link ? run(options, std::move(*link)) : Result<int>(pass(std::move(link)));

@@ -27,6 +27,10 @@ void RunMemory::job(const record::JobReport& report) {
   pass_notices();
 }
 
+void RunMemory::line(Bytes line) {
+  if (recorder_) recorder_->line(line);
+}
+
 void RunMemory::finish(const record::RunSummary& summary) {
   if (recorder_) {
     recorder_->finish(summary);

@@ -26,6 +26,8 @@ class RunMemory {
   void learnt(const policy::Experience& experience) { knowledge_.learnt(experience); }
   void event(const policy::Event& event);
   void job(const record::JobReport& report);
+  // The run has another line.
+  void line(Bytes line);
   // Waits for the disk.
   void finish(const record::RunSummary& summary);
 

@@ -1,5 +1,5 @@
 // plimsoll runs: the runs that were recorded. plimsoll explain: why one of them went as it did.
-#include <algorithm>
+#include <map>
 
 #include "base/file.h"
 #include "cli/command.h"
@@ -19,6 +19,7 @@ namespace {
 struct ExplainOptions {
   std::string run;
   std::string job;  // empty: the whole run
+  bool failed = false;
   bool json = false;
 };
 
@@ -26,18 +27,21 @@ constexpr const char* kRunsFooter = R"(Examples:
   plimsoll runs
   plimsoll runs --json | jq -r '.runs[] | select(.evictions > 0) | .run'
 
-Of the runs of `plimsoll batch` the last 100 are kept, 256 MiB at most, in $PLIMSOLL_STATE_DIR/runs,
-else in /var/lib/plimsoll/runs for root and in $XDG_STATE_HOME/plimsoll/runs
-(~/.local/state/plimsoll/runs) for others.
+The last 100 are kept, 256 MiB at most, and of those of `plimsoll run` (which are recorded if they
+take 250 ms, fail or have a --class) the last 50: in $PLIMSOLL_STATE_DIR/runs, else in
+/var/lib/plimsoll/runs for root and in $XDG_STATE_HOME/plimsoll/runs (~/.local/state/plimsoll/runs)
+for others.
 )";
 
 constexpr const char* kExplainFooter =
-    R"(RUN is an id, the beginning of one, a path with a '/', or `last`; `plimsoll runs` lists them.
-JOB is the id that it was given, or its number in the order of input.
+    R"(RUN is an id, the beginning of one, a path with a '/', `last`, or `last-1` for the one
+before; `plimsoll runs` lists them. JOB is the id that it was given, or its number in the order of
+input.
 
 Examples:
   plimsoll explain last
   plimsoll explain last 17
+  plimsoll explain last-1 --failed
   plimsoll explain 20261121 link-app --json
 )";
 
@@ -60,7 +64,9 @@ Result<int> explain_job(const ExplainOptions& options, const record::RunEntry& r
   if (!line) return pass(std::move(line));
   const auto end = *line ? record::parse_job_brief(**line) : std::nullopt;
   if (events.empty() && !end) {
-    return fail("run " + run.id + " has no job \"" + record::printable(options.job) + "\"");
+    const bool is_whole = run.meta.left_out == record::LeftOut{};
+    return fail("run " + run.id + " has no job \"" + record::printable(options.job) + "\"" +
+                (is_whole ? "" : " in its record, which is incomplete"));
   }
   if (!options.json) {
     return print_text(record::explain_job(run, events, end, list_style()));
@@ -68,9 +74,31 @@ Result<int> explain_job(const ExplainOptions& options, const record::RunEntry& r
   return print_text(text_of(events));
 }
 
+// Of each job that failed, as of one.
+Result<int> explain_failed(const ExplainOptions& options, const RecordedRun& run) {
+  auto lines = record::read_reports(run.entry.path + "/jobs.jsonl");
+  if (!lines) return pass(std::move(lines));
+  std::map<std::string, std::vector<record::RecordedEvent>> events;  // by job
+  for (const record::RecordedEvent& event : run.events) events[event.job].push_back(event);
+  std::string text;
+  for (const std::string& line : *lines) {
+    const auto end = record::parse_job_brief(line);
+    if (!end || !record::has_failed(*end)) continue;
+    if (options.json) {
+      text += text_of(events[end->id]);
+    } else {
+      text += (text.empty() ? "" : "\n") +
+              record::explain_job(run.entry, events[end->id], end, list_style());
+    }
+  }
+  if (!text.empty() || options.json) return print_text(text);
+  return print_text("No job of run " + record::printable(run.entry.id) + " has failed.\n");
+}
+
 Result<int> explain(const ExplainOptions& options) {
   auto run = read_run(options.run);
   if (!run) return pass(std::move(run));
+  if (options.failed) return explain_failed(options, *run);
   if (!options.job.empty()) return explain_job(options, run->entry, run->events);
   if (options.json) return print_text(text_of(run->events));
   return print_text(record::explain_run(run->entry, run->events, list_style()));
@@ -94,7 +122,8 @@ int explain_command(int argc, char** argv) {
                "explain");
   app.footer(kExplainFooter);
   app.add_option("RUN", options.run, "The run")->required();
-  app.add_option("JOB", options.job, "One job of it");
+  auto* job = app.add_option("JOB", options.job, "One job of it");
+  app.add_flag("--failed", options.failed, "Each job of it that failed")->excludes(job);
   app.add_flag("--json", options.json, "The events, as JSON lines (plimsoll.event/1)");
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;

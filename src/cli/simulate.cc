@@ -1,4 +1,5 @@
-// plimsoll simulate: a policy on a simulated machine, with jobs from a file of curves.
+// plimsoll simulate: a policy on a simulated machine, with jobs from a file of curves or from a
+// recorded run.
 #include <unistd.h>
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "cli/simulated_jobs.h"
 #include "engine/simulated.h"
 #include "engine/wall_clock.h"
 #include "history/store.h"
@@ -25,6 +27,8 @@ namespace {
 
 // Less is a slip of the unit: no process runs in it.
 constexpr Bytes kSimulatedLineMin{1 << 20};
+// Beyond any machine.
+constexpr double kOtherLoadMax = 1e6;
 constexpr const char* kNoHistory = "none";
 // A history within its bounds takes a quarter of a second.
 constexpr Duration kReadMax = std::chrono::seconds(30);
@@ -35,29 +39,38 @@ struct SimulateOptions {
   std::optional<Bytes> line;
   std::string policy = "plimsoll";
   std::optional<sim::Order> order;
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed;
   std::string history = kNoHistory;
   std::optional<std::string> learn;
   std::optional<Bytes> swap;
+  std::optional<double> other_load;
   bool json = false;
 };
 
 constexpr const char* kSimulateFooter = R"(Policies:
   plimsoll      the governor, as `batch` has it
-  fixed:N       N jobs at a time; past the line the kernel kills the largest, which starts again
-  memfree:SIZE  GNU parallel's --memfree: starts while SIZE is free, kills the youngest when less
-                than half of it is; SIZE may be a share of the line
-  clairvoyant   knows the curves, and admits where their sum never passes the line, the longest
-                first; clairvoyant:class goes by how long a class takes on average instead
+  fixed:N       N jobs at a time; past the line the kernel kills the largest,
+                which starts again
+  memfree:SIZE  GNU parallel's --memfree: starts while SIZE is free, kills the
+                youngest when less than half of it is; SIZE may be a share of
+                the line
+  clairvoyant   knows the curves, and admits where their sum never passes the
+                line, the longest first; clairvoyant:class goes by how long a
+                class takes on average instead
 
 Examples:
+  plimsoll simulate last
+  plimsoll simulate last --policy fixed:4
+  plimsoll simulate 20261121 --cores 16 --line 64G --json
   plimsoll simulate jobs.jsonl.xz --cores 16 --line 64G
-  plimsoll simulate jobs.jsonl --cores 16 --line 64G --policy fixed:8 --order shuffle --seed 3
-  plimsoll simulate half-b.jsonl --cores 128 --line 64G --learn half-a.jsonl --json
+  plimsoll simulate jobs.jsonl --cores 16 --line 64G --policy fixed:8
+  plimsoll simulate b.jsonl --cores 128 --line 64G --learn a.jsonl --json
 
-The file has a JSON object a line: class, name, and the lists t, mem_mb and cpu_pct. --line is the
-line itself: the machine has that and a reserve beside it. The exit status is 0 if the simulation
-came to an end, whether or not every job finished, and 125 for a mistake.
+A file of curves has a JSON object a line: class, name, and the lists t, mem_mb and cpu_pct. A
+recorded run gives the curves of its jobs, its cores and its line, which --cores and --line replace;
+`plimsoll runs` lists the runs. --line is the line itself: the machine has that and a reserve beside
+it. The exit status is 0 if the simulation came to an end, whether or not every job finished, and
+125 for a mistake.
 )";
 
 Result<sim::Order> parse_job_order(std::string_view text) {
@@ -74,21 +87,45 @@ Result<Bytes> parse_line(std::string_view text) {
   return line;
 }
 
+Result<double> parse_other_load(std::string_view text) {
+  const auto cores = to_double(text);
+  if (!cores || *cores < 0 || *cores > kOtherLoadMax) {
+    return fail("found \"" + std::string(text) + "\", expected a number of cores such as 2 or 0.5");
+  }
+  return *cores;
+}
+
 std::optional<int> parse(SimulateOptions& options, int argc, char** argv) {
-  CLI::App app("Runs jobs from a file of curves on a simulated machine.", "simulate");
+  CLI::App app("Runs the jobs of a recorded run, or of a file of curves, on a simulated machine.",
+               "simulate");
   app.footer(kSimulateFooter);
-  app.add_option("TRACE", options.trace, "File of curves, packed with xz or not")->required();
-  add_parsed(app, "--cores", options.cores, parse_cpus, "Cores of the machine")->required();
-  add_parsed(app, "--line", options.line, parse_line, "Memory that the jobs may use together")
+  app.add_option(
+         "RUN|FILE", options.trace,
+         "A recorded run (an id, the beginning of one, `last`, its directory), a file of job "
+         "reports, or a file of curves, packed with xz or not")
       ->required();
+  add_parsed(app, "--cores", options.cores, parse_cpus, "Cores of the machine (those of the run)")
+      ->type_name("N");
+  add_parsed(app, "--line", options.line, parse_line,
+             "Memory that the jobs may use together (the line of the run)")
+      ->type_name("SIZE");
   app.add_option("--policy", options.policy,
-                 "plimsoll (default), fixed:N, memfree:SIZE, clairvoyant or clairvoyant:class");
-  add_parsed(app, "--order", options.order, parse_job_order,
-             "Order of the jobs: file (default), shuffle or longest");
-  app.add_option("--seed", options.seed, "Of the shuffle (1)");
-  app.add_option("--history", options.history, "What the governor knows before: none, or a FILE");
-  app.add_option("--learn", options.learn, "Trace whose jobs the governor has seen before");
-  add_parsed(app, "--swap", options.swap, parse_bytes, "Swap of the machine (none)");
+                 "plimsoll (default), fixed:N, memfree:SIZE, clairvoyant or clairvoyant:class")
+      ->type_name("POLICY");
+  add_parsed(app, "--order", options.order, parse_job_order, "Order of the jobs in the input")
+      ->type_name("file|shuffle|longest");
+  add_parsed(app, "--seed", options.seed, parse_whole,
+             "Of what differs from run to run on a real machine, and of the shuffle (1)")
+      ->type_name("N");
+  add_parsed(app, "--other-load", options.other_load, parse_other_load,
+             "Cores that other people's programs want all the time (0)")
+      ->type_name("N");
+  app.add_option("--history", options.history, "What the governor knows before: none, or a FILE")
+      ->type_name("FILE");
+  app.add_option("--learn", options.learn, "Trace whose jobs the governor has seen before")
+      ->type_name("TRACE");
+  add_parsed(app, "--swap", options.swap, parse_bytes, "Swap of the machine (none)")
+      ->type_name("SIZE");
   app.add_flag("--json", options.json, "JSON instead of text");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
@@ -133,15 +170,25 @@ Result<void> print(const SimulateOptions& options, const sim::Outcome& outcome) 
 }
 
 Result<int> simulate(const SimulateOptions& options) {
-  auto policy = sim::parse_policy(options.policy, *options.line);
-  if (!policy) return pass(std::move(policy), "--policy");
-  auto read = sim::read_curves(options.trace);
+  auto read = read_simulated_jobs(options.trace);
   if (!read) return pass(std::move(read));
-  const std::vector<sim::SimJob> jobs =
-      sim::in_order(std::move(*read), options.order.value_or(sim::Order::file), options.seed);
-  const sim::MachineConfig machine = sim::machine_for(
-      *policy,
-      {.cores = *options.cores, .line = *options.line, .swap = options.swap.value_or(Bytes{})});
+  const std::optional<double> cores = options.cores ? options.cores : read->cores;
+  const std::optional<Bytes> line = options.line ? options.line : read->line;
+  if (!cores || !line) {
+    return fail(std::string(cores ? "--line" : "--cores") + " is needed: " + options.trace +
+                " does not tell");
+  }
+  auto policy = sim::parse_policy(options.policy, *line);
+  if (!policy) return pass(std::move(policy), "--policy");
+  const std::vector<sim::SimJob> jobs = sim::in_order(
+      std::move(read->jobs), options.order.value_or(sim::Order::file), options.seed.value_or(1));
+  const sim::MachineConfig machine =
+      sim::machine_for(*policy, {.cores = *cores,
+                                 .line = *line,
+                                 .swap = options.swap.value_or(Bytes{}),
+                                 .other_load = options.other_load.value_or(0),
+                                 .noise = sim::Noise::seeded,
+                                 .seed = options.seed.value_or(1)});
   sim::SimulatedWorld world(machine, jobs);
   auto driver = make_driver(options, *policy, machine, jobs, world);
   if (!driver) return pass(std::move(driver));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -28,11 +30,27 @@ struct ListenConfig {
   std::string tls_certificate{}, tls_key{}, tls_client_ca{};
 };
 
+// Where metrics are served: at one of both, or nowhere.
+struct MetricsConfig {
+  std::optional<Address> address{};
+  std::optional<std::string> socket{};  // absolute path of a Unix socket
+  mode_t socket_mode = 0600;
+  std::vector<std::string> names{};  // by which they may be asked for, besides the address
+  [[nodiscard]] bool is_off() const { return !address && !socket; }
+};
+
+// A guess: what no honest build comes near, and less than half of what a machine of some GiB has.
+inline constexpr std::uint64_t kUserProcesses = 16'384;
+inline constexpr std::uint64_t kJobProcesses = 8'192;
+
 struct Config {
   engine::PoolOptions governor;
   std::optional<std::string> cgroup{};  // as MachineConfig's
+  // Most processes and threads of one user and of one job; not of root and the daemon's own user.
+  std::uint64_t user_processes = kUserProcesses;
+  std::uint64_t job_processes = kJobProcesses;
   ListenConfig listen;
-  std::optional<Address> metrics{};            // absent: none are served
+  MetricsConfig metrics{};
   std::optional<std::string> runner_config{};  // the file of bb_runner; absent: no runner
   std::optional<std::string> state_dir{};      // absent: as of any Plimsoll
 };

@@ -2,15 +2,16 @@
 
 #include <signal.h>
 
-#include <cstdio>
-
 #include "base/quantity.h"
+#include "daemon/log.h"
 #include "engine/identity.h"
 #include "engine/ledger_place.h"
+#include "engine/run_id.h"
 #include "engine/wall_clock.h"
 #include "history/state_dir.h"
 #include "loop/notify.h"
 #include "policy/attempt.h"
+#include "policy/processors.h"
 
 namespace plimsoll::daemon {
 namespace {
@@ -19,7 +20,9 @@ namespace {
 const cgroup::ControllerSet kControllers(cgroup::Controller::cpu, cgroup::Controller::memory,
                                          cgroup::Controller::pids);
 
-void log(const std::string& text) { std::fprintf(stderr, "plimsolld: %s\n", text.c_str()); }
+// Whoever asks for jobs from afar has time-outs of his own, and whoever keeps the cores busy may do
+// so for ever. As long as the cores' figures take to show a start.
+constexpr Duration kCoresWaitMax = policy::kCoresShown;
 
 engine::ConductorConfig conductor_config(const policy::GovernorConfig& governor) {
   engine::ConductorConfig config;
@@ -41,20 +44,27 @@ Daemon::Daemon(std::unique_ptr<engine::Machine> machine, LoadedConfig config,
       whole_{.line = governor.line, .cores = governor.cores},
       knowledge_(log),
       crew_(*machine_, knowledge_.estimator(), conductor_config(governor),
-            {.event = [this](const policy::Event& event) { services_->event(event); },
+            {.event = [this](const policy::Event& event) { on_event(event); },
              .learnt = [this](const policy::Experience& what) { knowledge_.learnt(what); },
              .notice = log}),
       gate_(machine_->loop()),
-      services_(std::make_unique<Services>(
-          ServicesGround{.machine = *machine_,
-                         .crew = crew_,
-                         .knowledge = knowledge_,
-                         .gate = gate_,
-                         .next_id = [this] { return JobId{++last_job_}; },
-                         .notice = log,
-                         .version = PLIMSOLL_VERSION})) {
+      services_(std::make_unique<Services>(ServicesGround{
+          .machine = *machine_,
+          .crew = crew_,
+          .knowledge = knowledge_,
+          .gate = gate_,
+          .next_id = [this] { return JobId{++last_job_}; },
+          .job_processes = config_.config.job_processes,
+          .notice = log,
+          .version = PLIMSOLL_VERSION,
+          .others = [this] { return lease_ ? std::optional(lease_->others()) : std::nullopt; },
+          .set_line = [this](std::string_view size) { return ask_line(size); },
+          .set_jobs_max = [this](unsigned jobs) -> Result<void> {
+            crew_.conductor().set_jobs_max(jobs);
+            return {};
+          }})) {
   if (const auto directory = history::state_dir(history::state_environment())) {
-    knowledge_.remember(*directory);
+    knowledge_.remember(*directory, history::kOfAll);
   } else {
     log("nothing is remembered: " + directory.error().message());
   }
@@ -68,20 +78,28 @@ Result<std::unique_ptr<Daemon>> Daemon::start(guardian::Link link, LoadedConfig 
   const pid_t guardian = link.guardian;
   std::string run_id = engine::new_run_id(engine::wall_now());
   auto machine = engine::Machine::create(
-      std::move(link),
-      {.run_id = run_id, .cgroup_path = config.config.cgroup, .controllers = kControllers});
+      std::move(link), {.run_id = run_id,
+                        .cgroup_path = config.config.cgroup,
+                        .controllers = kControllers,
+                        .weight = {.run = config.config.governor.weight, .cpu = {}, .io = {}},
+                        .by_user = engine::MachineConfig::ByUser{config.config.user_processes}});
   if (!machine) return pass(std::move(machine));
   if (const auto& why = (*machine)->why_process_mode()) {
     log("process mode, without cgroups: " + *why);
   }
   auto governor = engine::pool_governor(config.config.governor, **machine);
   if (!governor) return pass(std::move(governor));
+  governor->cores_wait_max = kCoresWaitMax;
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(*machine), std::move(config),
                                             std::move(reload), *governor, std::move(run_id),
                                             guardian));
   daemon->machine_->on_signal(
       [self = daemon.get()](const guardian::Signalled& signal) { self->on_signal(signal); });
-  daemon->machine_->on_resumed([self = daemon.get()] { self->crew_.resume_all(); });
+  daemon->machine_->on_resumed([self = daemon.get()] {
+    self->guardian_watch_->resume();
+    self->crew_.resume_all();
+  });
+  daemon->guardian_watch_.emplace(daemon->machine_->loop(), &log);
   daemon->crew_.begin();
   daemon->lease();
   if (auto listening = daemon->listen(); !listening) return pass(std::move(listening));
@@ -127,11 +145,16 @@ void Daemon::lease() {
                  engine::holder_of(crew_.conductor()));
 }
 
+void Daemon::on_event(const policy::Event& event) {
+  services_->event(event);
+  if (lease_ && event.kind == policy::EventKind::started) lease_->has_grown();
+}
+
 void Daemon::watch_dog(pid_t guardian) {
   const auto interval = loop::watchdog_interval(guardian);
   if (!interval) return;
   watchdog_timer_ = machine_->loop().timer([this, interval = *interval] {
-    loop::notify("WATCHDOG=1");
+    machine_->notify("WATCHDOG=1");
     watchdog_timer_.set(loop::now() + interval);
   });
   watchdog_timer_.set(loop::now());
@@ -143,8 +166,8 @@ bool Daemon::is_over() const {
 }
 
 Result<void> Daemon::run() {
-  loop::notify("READY=1\nSTATUS=governs " + format_bytes(whole_.line));
-  log("ready; the line is " + format_bytes(whole_.line));
+  machine_->notify("READY=1\nSTATUS=governs " + format_bytes(whole_.line));
+  log("ready; the line is " + format_bytes(whole_.line) + "; " + services_->where());
   while (!is_over()) {
     if (auto ran = crew_.run_once(Duration(-1)); !ran) return ran;
   }
@@ -167,13 +190,16 @@ void Daemon::on_signal(const guardian::Signalled& signal) {
     case SIGINT:
     case SIGQUIT: return end(Phase::killing);
     case SIGHUP: return reload();
-    case SIGTSTP: crew_.suspend_all(); return machine_->stop_guardian();
+    case SIGTSTP:
+      crew_.suspend_all();
+      guardian_watch_->pause();
+      return machine_->stop_guardian();
     default: return;
   }
 }
 
 void Daemon::end(Phase phase) {
-  if (phase_ == Phase::serving) loop::notify("STOPPING=1");
+  if (phase_ == Phase::serving) machine_->notify("STOPPING=1");
   phase_ = std::max(phase_, phase);
   log(phase_ == Phase::draining ? "ends when what runs has ended" : "kills what runs, and ends");
   if (phase_ == Phase::draining) {
@@ -187,7 +213,7 @@ void Daemon::end(Phase phase) {
 }
 
 void Daemon::reload() {
-  loop::notify("RELOADING=1");
+  machine_->notify("RELOADING=1");
   auto next = reload_();
   auto governor = next ? engine::pool_governor(next->config.governor, *machine_)
                        : Result<policy::GovernorConfig>(tl::unexpected(next.error()));
@@ -196,7 +222,23 @@ void Daemon::reload() {
   } else {
     log("not reloaded: " + governor.error().message());
   }
-  loop::notify("READY=1");
+  machine_->notify("READY=1");
+}
+
+void Daemon::set_line(Bytes line, const std::string& reason) {
+  whole_.line = line;
+  if (lease_) return lease_->set_line(line, reason);
+  crew_.conductor().set_line(line, reason);
+}
+
+Result<Bytes> Daemon::ask_line(std::string_view size) {
+  auto amount = engine::parse_memory_amount(size);
+  if (!amount) return pass(std::move(amount));
+  auto line = engine::line_of(*amount, *machine_);
+  if (!line) return line;
+  set_line(*line, "the user has set another line");
+  log("the line is " + format_bytes(*line) + ", as was asked through the socket");
+  return line;
 }
 
 void Daemon::adopt(const LoadedConfig& next, const policy::GovernorConfig& governor) {
@@ -205,12 +247,7 @@ void Daemon::adopt(const LoadedConfig& next, const policy::GovernorConfig& gover
     log(change.after.origin + ": " + std::string(change.after.key) +
         " takes a restart; until then it is " + change.before.text.value_or("not set"));
   }
-  whole_.line = governor.line;
-  if (lease_) {
-    lease_->set_line(whole_.line);
-  } else {
-    crew_.conductor().set_line(whole_.line, "the configuration has another line");
-  }
+  set_line(governor.line, "the configuration has another line");
   crew_.conductor().set_jobs_max(governor.jobs_max);
   log("reloaded; the line is " + format_bytes(whole_.line));
 }

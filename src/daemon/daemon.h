@@ -10,6 +10,7 @@
 #include "daemon/runners.h"
 #include "daemon/services.h"
 #include "engine/crew.h"
+#include "engine/guardian_watch.h"
 #include "engine/knowledge.h"
 #include "engine/lease.h"
 #include "rpc/gate.h"
@@ -42,6 +43,9 @@ class Daemon {
   void adopt(const LoadedConfig& next, const policy::GovernorConfig& governor);
   [[nodiscard]] Result<UniqueFd> make_ledger() const;
   void lease();
+  void on_event(const policy::Event& event);
+  void set_line(Bytes line, const std::string& reason);
+  Result<Bytes> ask_line(std::string_view size);
   void watch_dog(pid_t guardian);
   void on_signal(const guardian::Signalled& signal);
   void end(Phase phase);
@@ -60,6 +64,7 @@ class Daemon {
   std::unique_ptr<Services> services_;
   std::unique_ptr<Runners> runners_;
   loop::Timer watchdog_timer_;
+  std::optional<engine::GuardianWatch> guardian_watch_;
   Phase phase_ = Phase::serving;
   std::uint64_t last_job_ = 0;
 };

@@ -1,5 +1,8 @@
 #include "daemon/guest_desk.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -21,6 +24,14 @@ std::string pool_path(const engine::Machine& machine) {
   return {};
 }
 
+engine::MachineSize size_of_machine() {
+  const auto number = [](int name) {
+    return static_cast<std::uint64_t>(std::max(::sysconf(name), 1L));
+  };
+  return {.memory = {number(_SC_PHYS_PAGES) * number(_SC_PAGESIZE)},
+          .cpus = static_cast<unsigned>(number(_SC_NPROCESSORS_CONF))};
+}
+
 }  // namespace
 
 GuestDesk::GuestDesk(engine::Machine& machine, engine::Crew& crew, std::function<JobId()> next_id,
@@ -34,7 +45,8 @@ engine::GuestHooks GuestDesk::hooks(std::function<JobId()> next_id,
   return {
       .now = [this] { return crew_.world().now(); },
       .next_id = std::move(next_id),
-      .enter = [this](const policy::JobSpec& job) { crew_.enter_guest(job, *this); },
+      .enter =
+          [this](const policy::JobSpec& job) { crew_.enter_guest(crew_.within_reach(job), *this); },
       .seen = [this](JobId job, const policy::JobSample& sample) { crew_.guest_seen(job, sample); },
       .over = [this](JobId job, const policy::AttemptEnd& end) { crew_.guest_over(job, end); },
       .withdraw =
@@ -48,7 +60,9 @@ engine::GuestHooks GuestDesk::hooks(std::function<JobId()> next_id,
           },
       .open_place = [this](const engine::GuestPlace& place,
                            const engine::Peer& peer) { return open_place(place, peer); },
-      .ended = std::move(ended)};
+      .ended = std::move(ended),
+      .uid = ::geteuid(),
+      .machine = size_of_machine()};
 }
 
 engine::Prepared GuestDesk::prepare(const policy::Start& /*start*/) {
@@ -61,7 +75,12 @@ Result<std::unique_ptr<engine::Habitat>> GuestDesk::open_place(const engine::Gue
   if (const auto* group = std::get_if<engine::CgroupPlace>(&place)) {
     return engine::open_group(*group, peer, machine_.hierarchies(), pool_path(machine_));
   }
-  return engine::open_processes(std::get<engine::ProcessPlace>(place), peer);
+  if (!processes_) {
+    auto look = engine::ProcessLook::open();
+    if (!look) return pass(std::move(look));
+    processes_ = std::move(*look);
+  }
+  return engine::open_processes(std::get<engine::ProcessPlace>(place), peer, processes_);
 }
 
 }  // namespace plimsoll::daemon

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "engine/crew.h"
 #include "engine/guests.h"
 #include "engine/machine.h"
+#include "engine/process_look.h"
 
 namespace plimsoll::daemon {
 
@@ -35,6 +37,7 @@ class GuestDesk : public engine::JobOwner {
 
   engine::Machine& machine_;
   engine::Crew& crew_;
+  std::shared_ptr<engine::ProcessLook> processes_;  // of all places; from the first one on
   engine::Guests guests_;
 };
 

@@ -2,9 +2,12 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "args/complaint.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
+#include "daemon/terms.h"
 #include "guardian/guardian.h"
+#include "loop/notify.h"
 #include "rpc/quiet.h"
 
 namespace plimsoll::daemon {
@@ -13,8 +16,17 @@ namespace {
 constexpr int kFailed = 125;
 
 int complain(const Error& error) {
-  std::fprintf(stderr, "plimsoll serve: %s\n", error.message().c_str());
+  args::complain("serve: " + error.message());
   return kFailed;
+}
+
+// The machine is asked last, so that a file can be looked at where no daemon could run.
+int show_config(const LoadedConfig& loaded) {
+  auto link = guardian::become_guardian(loop::notify);
+  if (!link) return complain(link.error());
+  const auto terms = terms_here(std::move(*link), loaded);
+  std::fputs((show(loaded) + "\n" + terms.value_or("")).c_str(), stdout);
+  return terms ? 0 : complain(terms.error());
 }
 
 int serve(int argc, char** argv) {
@@ -22,15 +34,12 @@ int serve(int argc, char** argv) {
   if (const auto status = parse_serve_options(options, argc, argv)) return *status;
   auto config = load_config(options);
   if (!config) return complain(config.error());
-  if (options.show_config) {
-    std::fputs(show(*config).c_str(), stdout);
-    return 0;
-  }
+  if (options.show_config) return show_config(*config);
   // For all that asks where things are kept; nobody else runs yet who could look.
   const auto& state_dir = config->config.state_dir;
   if (state_dir) ::setenv("PLIMSOLL_STATE_DIR", state_dir->c_str(), 1);
   rpc::keep_protobuf_quiet();
-  auto link = guardian::become_guardian();
+  auto link = guardian::become_guardian(loop::notify);
   if (!link) return complain(link.error());
   auto daemon = Daemon::start(std::move(*link), std::move(*config),
                               [options] { return load_config(options); });

@@ -11,7 +11,9 @@ Observatory::Observatory(loop::Loop& loop, std::string_view version,
                          std::function<web::Snapshot()> look)
     : loop_(loop), look_(std::move(look)), metrics_(version), lag_timer_(loop.timer([this] {
         const Instant now = loop::now();
-        metrics_.lag(std::max(now - due_, Duration{}));
+        const Duration late = std::max(now - due_, Duration{});
+        metrics_.lag(late);
+        lag_.add(late);
         due_ = now + kLagGap;
         lag_timer_.set(due_);
       })) {
@@ -19,8 +21,14 @@ Observatory::Observatory(loop::Loop& loop, std::string_view version,
   lag_timer_.set(due_);
 }
 
-Result<void> Observatory::serve(const Address& address) {
-  auto server = web::Server::start(loop_, {.host = address.host, .port = address.port},
+Result<void> Observatory::serve(const MetricsConfig& config) {
+  const Address address = config.address.value_or(Address{});
+  auto server = web::Server::start(loop_,
+                                   {.host = address.host,
+                                    .port = address.port,
+                                    .socket = config.socket.value_or(std::string()),
+                                    .socket_mode = config.socket_mode,
+                                    .names = config.names},
                                    [this] { return metrics_.collect(look_()); });
   if (!server) return pass(std::move(server));
   server_ = std::move(*server);

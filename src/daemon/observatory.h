@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "daemon/config.h"
+#include "loop/lag.h"
 #include "loop/loop.h"
 #include "policy/event.h"
 #include "record/report.h"
@@ -20,10 +21,13 @@ class Observatory {
   Observatory(loop::Loop& loop, std::string_view version, std::function<web::Snapshot()> look);
 
   // Listens. Starts threads: after the guardian has split off.
-  Result<void> serve(const Address& address);
+  Result<void> serve(const MetricsConfig& config);
 
   void event(const policy::Event& event) { metrics_.event(event); }
   void ended(const record::JobReport& report) { metrics_.ended(report); }
+
+  // How late the loop has been so far.
+  [[nodiscard]] loop::LagFigures lag() const { return lag_.figures(); }
 
   // A timer is due so often, to see how late it is.
   static constexpr Duration kLagGap = std::chrono::seconds(1);
@@ -32,6 +36,7 @@ class Observatory {
   loop::Loop& loop_;
   std::function<web::Snapshot()> look_;
   web::Metrics metrics_;
+  loop::Lag lag_;
   Instant due_{};
   loop::Timer lag_timer_;
   std::unique_ptr<web::Server> server_;  // first to end

@@ -1,17 +1,13 @@
 #include "daemon/options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
+#include "args/parsing.h"
 #include "daemon/settings.h"
 
 namespace plimsoll::daemon {
 namespace {
-
-constexpr int kHelpPrinted = 0;
-constexpr int kMistake = 125;
 
 constexpr const char* kFooter =
     R"(Without --config, /etc/plimsoll.toml is read if it is there. An option goes before the
@@ -31,39 +27,34 @@ std::string named(const Setting& setting) {
   return setting.option == "--jobs" ? "-j," + name : name;
 }
 
+void add_setting(CLI::App& app, ServeOptions& options, const Setting& setting) {
+  const auto check = [&setting](const std::string& text) {
+    Config scratch;
+    auto taken = setting.take(scratch, resolved(setting, text));
+    return taken ? std::string() : taken.error().message();
+  };
+  const auto store = [&options, &setting](const std::string& text) {
+    options.values.push_back({.key = setting.key, .text = text});
+  };
+  app.add_option_function<std::string>(named(setting), store, std::string(setting.help))
+      ->check(check)
+      ->type_name(std::string(setting.value));
+}
+
 }  // namespace
 
 std::optional<int> parse_serve_options(ServeOptions& options, int argc, char** argv) {
-  CLI::App app("Serves this machine's governor to other programs.", "serve");
+  CLI::App app("Runs the daemon: it governs the jobs of other programs and of `plimsoll submit`.",
+               "serve");
   app.footer(kFooter);
-  app.add_option("--config", options.config_file, "TOML file to read");
+  app.add_option("--config", options.config_file, "TOML file to read")->type_name("FILE");
+  app.set_version_flag("-V,--version", "plimsolld " PLIMSOLL_VERSION, "Print the version");
   app.add_flag("--show-config", options.show_config,
-               "Print every value that holds and where it is from, and leave");
+               "Print every value that holds, where it is from and what follows here");
   for (const Setting& setting : settings()) {
-    if (setting.option.empty()) continue;
-    const auto check = [&setting](const std::string& text) {
-      Config scratch;
-      auto taken = setting.take(scratch, resolved(setting, text));
-      return taken ? std::string() : taken.error().message();
-    };
-    const auto store = [&options, &setting](const std::string& text) {
-      options.values.push_back({.key = setting.key, .text = text});
-    };
-    app.add_option_function<std::string>(named(setting), store, std::string(setting.help))
-        ->check(check);
+    if (!setting.option.empty()) add_setting(app, options, setting);
   }
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help("plimsoll").c_str(), stdout);
-    return kHelpPrinted;
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "plimsoll serve: %s\n", error.what());
-    return kMistake;
-  }
-  return std::nullopt;
+  return args::parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
 
 Result<LoadedConfig> load_config(const ServeOptions& options) {

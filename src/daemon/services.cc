@@ -1,6 +1,11 @@
 #include "daemon/services.h"
 
+#include <unistd.h>
+
+#include <map>
 #include <utility>
+
+#include "engine/job_protocol.h"
 
 namespace plimsoll::daemon {
 
@@ -13,6 +18,7 @@ Services::Services(ServicesGround ground)
           .machine = ground_.machine,
           .crew = ground_.crew,
           .next_id = ground_.next_id,
+          .processes_max = ground_.job_processes,
           .notice = ground_.notice,
           .ended = [this](const record::JobReport& report) { observatory_.ended(report); }})) {}
 
@@ -35,11 +41,32 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
                                  ground_.notice);
   if (!started) return pass(std::move(started));
   api_ = std::move(*started);
-  if (!config.metrics) return {};
-  auto served = observatory_.serve(*config.metrics);
+  auto for_people = rpc::JobSocket::start(
+      {.loop = ground_.machine.loop(),
+       .jobs = *jobs_,
+       .status = [this](const engine::Peer& peer) { return status(peer); },
+       .set_line = ground_.set_line,
+       .set_jobs_max = ground_.set_jobs_max},
+      {.path = engine::job_socket_of(config.listen.socket), .group = config.listen.group});
+  if (!for_people) return pass(std::move(for_people));
+  people_ = std::move(*for_people);
+  socket_ = config.listen.socket;
+  if (config.metrics.is_off()) return {};
+  auto served = observatory_.serve(config.metrics);
+  if (served) metrics_ = config.metrics;
   if (served || !is_default(loaded, "metrics.listen")) return served;
   ground_.notice("no metrics: " + served.error().message());
   return {};
+}
+
+std::string Services::where() const {
+  std::string text = "the socket is " + socket_;
+  if (!metrics_) return text + "; there are no metrics";
+  if (metrics_->socket) return text + "; metrics are at " + *metrics_->socket;
+  const Address& address = *metrics_->address;
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  return text + "; metrics are at http://" + (is_v6 ? "[" + address.host + "]" : address.host) +
+         ":" + std::to_string(address.port) + "/metrics";
 }
 
 void Services::drain() {
@@ -57,17 +84,55 @@ void Services::kill_all(const std::string& reason) {
 
 bool Services::is_idle() const { return guests_.guests().size() == 0 && jobs_->is_idle(); }
 
+// Of others' jobs only root and the daemon's own user are told, and of those that the desk does not
+// have, how much they use.
+engine::RunStatus Services::status(const engine::Peer& peer) const {
+  engine::ConductorStatus seen = ground_.crew.conductor().status();
+  const bool sees_all = peer.uid == 0 || peer.uid == ::geteuid();
+  const std::size_t begun = seen.jobs.size();
+  const Bytes used = seen.used;
+  std::map<JobId, policy::JobSpec> specs;
+  const auto spec_of = [&](JobId job) -> const policy::JobSpec& {
+    const auto [place, is_new] = specs.try_emplace(job);
+    if (!is_new) return place->second;
+    const policy::JobSpec* known = jobs_->spec_of(peer, job);
+    if (known != nullptr) return place->second = *known;
+    place->second.name = std::to_string(static_cast<std::uint64_t>(job));
+    place->second.command = "(of another program)";
+    return place->second;
+  };
+  if (!sees_all) {
+    std::erase_if(seen.jobs, [&](const engine::JobStatus& job) {
+      return jobs_->spec_of(peer, job.job) == nullptr;
+    });
+  }
+  const record::SharedText nothing;  // jobs of many have no command in common
+  engine::RunStatus status = engine::run_status(
+      seen, {.run = "daemon", .elapsed = loop::now() - begun_, .ended = {}, .commands = nothing},
+      spec_of);
+  status.used = used;
+  status.jobs.running = seen.running - seen.frozen;
+  status.jobs.paused = seen.frozen;
+  status.jobs.waiting = seen.unfinished - std::min(seen.unfinished, begun);
+  status.jobs.total = seen.unfinished;
+  status.others = ground_.others();
+  status.loop = {.lag = observatory_.lag(), .longest_turn = ground_.machine.loop().longest_turn()};
+  return status;
+}
+
 web::Snapshot Services::snapshot() {
   const engine::Crew& crew = ground_.crew;
   return {.conductor = crew.conductor().status(),
           .monitors = crew.world().monitors(),
           .machine = ground_.crew.system().now(),
           .pool_memory = crew.world().pool_pressure(),
+          .others = ground_.others(),
           .guests = guests_.guests().size(),
-          .connections = api_ ? api_->streams() : 0,
+          .connections = (api_ ? api_->streams() : 0) + (people_ ? people_->connections() : 0),
           .records_dropped = ground_.knowledge.dropped(),
           .samples_dropped = ground_.machine.dropped_samples(),
           .looks = crew.world().looks(),
+          .longest_turn = ground_.machine.loop().longest_turn(),
           .draining = is_draining_};
 }
 

@@ -9,9 +9,11 @@
 #include "daemon/guest_desk.h"
 #include "daemon/observatory.h"
 #include "engine/knowledge.h"
+#include "engine/lease.h"
 #include "rpc/api.h"
 #include "rpc/gate.h"
 #include "rpc/job_desk.h"
+#include "rpc/job_socket.h"
 
 namespace plimsoll::daemon {
 
@@ -22,8 +24,13 @@ struct ServicesGround {
   const engine::Knowledge& knowledge;
   rpc::Gate& gate;
   std::function<JobId()> next_id;  // new to the crew
+  std::uint64_t job_processes = 0;
   std::function<void(const std::string&)> notice;
   std::string_view version;
+  std::function<std::optional<engine::Others>()> others;  // that have a lease
+  // By who governs the machine, until the configuration is read again.
+  std::function<Result<Bytes>(std::string_view size)> set_line;
+  std::function<Result<void>(unsigned)> set_jobs_max;
 };
 
 // All that the daemon offers to programs of this machine: plimsoll.v1, and metrics of it and of
@@ -40,6 +47,9 @@ class Services {
   // Metrics that nobody has asked for are gone without, where they can't be served.
   Result<void> listen(const LoadedConfig& loaded);
 
+  // Where it listens, for people.
+  [[nodiscard]] std::string where() const;
+
   // What is counted: events of the crew, and ends of jobs of others than these services.
   void event(const policy::Event& event) { observatory_.event(event); }
   void ended(const record::JobReport& report) { observatory_.ended(report); }
@@ -51,13 +61,18 @@ class Services {
 
  private:
   [[nodiscard]] web::Snapshot snapshot();
+  [[nodiscard]] engine::RunStatus status(const engine::Peer& peer) const;
 
   ServicesGround ground_;
   bool is_draining_ = false;
+  std::string socket_;
+  std::optional<MetricsConfig> metrics_;  // where they are served
   Observatory observatory_;
   GuestDesk guests_;
   std::shared_ptr<rpc::JobDesk> jobs_;
   std::unique_ptr<rpc::Api> api_;
+  std::unique_ptr<rpc::JobSocket> people_;
+  Instant begun_ = loop::now();
 };
 
 }  // namespace plimsoll::daemon

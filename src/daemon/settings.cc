@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 
 #include "base/text.h"
@@ -65,12 +66,55 @@ Result<void> take_jobs(Config& config, std::string_view text) {
   return {};
 }
 
+Result<void> take_processes(std::uint64_t& processes, std::string_view text) {
+  constexpr std::uint64_t kProcessesMost = 4'194'304;  // PID_MAX_LIMIT of Linux
+  const auto most = to_u64(text);
+  if (!most || *most < 1 || *most > kProcessesMost) {
+    return mismatch(text, "a number from 1 to " + std::to_string(kProcessesMost));
+  }
+  processes = *most;
+  return {};
+}
+
+Result<void> take_weight(Config& config, std::string_view text) {
+  constexpr std::uint64_t kWeightMax = 10'000;
+  const auto weight = to_u64(text);
+  if (!weight || *weight < 1 || *weight > kWeightMax) {
+    return mismatch(text, "a weight from 1 to 10000");
+  }
+  config.governor.weight = static_cast<unsigned>(*weight);
+  return {};
+}
+
 Result<void> take_metrics(Config& config, std::string_view text) {
-  config.metrics.reset();
+  constexpr std::string_view kUnix = "unix:";
+  config.metrics.address.reset();
+  config.metrics.socket.reset();
   if (text == "off") return {};
+  if (text.starts_with(kUnix)) return take_path(config.metrics.socket, text.substr(kUnix.size()));
   auto address = parse_address(text);
-  if (!address) return mismatch(text, "HOST:PORT, or off");
-  config.metrics = std::move(*address);
+  if (!address) return mismatch(text, "HOST:PORT, unix:/PATH, or off");
+  config.metrics.address = std::move(*address);
+  return {};
+}
+
+Result<void> take_metrics_mode(Config& config, std::string_view text) {
+  constexpr mode_t kModeMax = 0777;
+  mode_t mode = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error != std::errc() || end != text.data() + text.size() || mode > kModeMax) {
+    return mismatch(text, "a mode in octal digits such as 0660");
+  }
+  config.metrics.socket_mode = mode;
+  return {};
+}
+
+Result<void> take_metrics_names(Config& config, std::string_view text) {
+  config.metrics.names.clear();
+  while (!text.empty()) {
+    const std::string_view name = take_until(text, ' ');
+    if (!name.empty()) config.metrics.names.emplace_back(name);
+  }
   return {};
 }
 
@@ -84,50 +128,66 @@ Result<void> take_tcp(Config& config, std::string_view text) {
 std::optional<std::string> said_true() { return "true"; }
 
 constexpr auto kSettings = std::to_array<Setting>({
-    {"governor.line", Form::text_or_count, Effect::at_once, "--line", "",
+    {"governor.line", Form::text_or_count, Effect::at_once, "--line", "SIZE", "",
      "Memory that all jobs together may use: 8G, or 80% (all but the reserve)",
      [](Config& c, std::string_view text) { return take_amount(c.governor.line, text); }},
-    {"governor.reserve", Form::text_or_count, Effect::at_restart, "--reserve", "",
+    {"governor.reserve", Form::text_or_count, Effect::at_restart, "--reserve", "SIZE", "",
      "Memory left to everybody else (5%, at least 512M or an eighth)",
      [](Config& c, std::string_view text) { return take_amount(c.governor.reserve, text); }},
-    {"governor.cores", Form::number, Effect::at_restart, "--cores", "",
+    {"governor.cores", Form::number, Effect::at_restart, "--cores", "N", "",
      "Cores that all jobs together may use (those Plimsoll may use)", take_cores},
-    {"governor.jobs", Form::count, Effect::at_once, "--jobs", "",
+    {"governor.jobs", Form::count, Effect::at_once, "--jobs", "N", "",
      "Most jobs at once; how many really run is the governor's choice", take_jobs},
-    {"governor.may_evict", Form::truth, Effect::at_restart, "", "",
+    {"governor.weight", Form::count, Effect::at_restart, "--weight", "N", "",
+     "Share of the CPUs and disks that all jobs together get (1 to 10000, 100)", take_weight},
+    {"governor.user_processes", Form::count, Effect::at_restart, "", "", "",
+     "Most processes and threads of all jobs of one user, root's and the daemon's own left out",
+     [](Config& c, std::string_view text) { return take_processes(c.user_processes, text); },
+     []() -> std::optional<std::string> { return std::to_string(kUserProcesses); }},
+    {"governor.job_processes", Form::count, Effect::at_restart, "", "", "", "The same of one job",
+     [](Config& c, std::string_view text) { return take_processes(c.job_processes, text); },
+     []() -> std::optional<std::string> { return std::to_string(kJobProcesses); }},
+    {"governor.may_evict", Form::truth, Effect::at_restart, "", "", "",
      "Whether jobs may be killed to free memory",
      [](Config& c, std::string_view text) { return take_forbidden(c.governor.no_evict, text); },
      said_true},
-    {"governor.may_pause", Form::truth, Effect::at_restart, "", "", "Whether jobs may be frozen",
+    {"governor.may_pause", Form::truth, Effect::at_restart, "", "", "",
+     "Whether jobs may be frozen",
      [](Config& c, std::string_view text) { return take_forbidden(c.governor.no_pause, text); },
      said_true},
-    {"governor.cgroup", Form::text, Effect::at_restart, "--cgroup", "PLIMSOLL_CGROUP",
+    {"governor.cgroup", Form::text, Effect::at_restart, "--cgroup", "PATH", "PLIMSOLL_CGROUP",
      "Group to work below, as a path from the root of each hierarchy; none: without groups",
      [](Config& c, std::string_view text) { return take_word(c.cgroup, text); }},
-    {"listen.socket", Form::path, Effect::at_restart, "--socket", "PLIMSOLL_SOCKET",
+    {"listen.socket", Form::path, Effect::at_restart, "--socket", "PATH", "PLIMSOLL_SOCKET",
      "Path of the Unix socket",
      [](Config& c, std::string_view text) { return take_path(c.listen.socket, text); },
      []() -> std::optional<std::string> { return engine::default_daemon_socket(); }},
-    {"listen.group", Form::text, Effect::at_restart, "", "",
+    {"listen.group", Form::text, Effect::at_restart, "", "", "",
      "Group whose members may connect to the socket as well",
      [](Config& c, std::string_view text) { return take_word(c.listen.group, text); }},
-    {"listen.tcp", Form::text, Effect::at_restart, "", "", "HOST:PORT to listen at with mutual TLS",
-     take_tcp},
-    {"listen.tls_certificate", Form::path, Effect::at_restart, "", "",
+    {"listen.tcp", Form::text, Effect::at_restart, "", "", "",
+     "HOST:PORT to listen at with mutual TLS", take_tcp},
+    {"listen.tls_certificate", Form::path, Effect::at_restart, "", "", "",
      "The daemon's certificates, as PEM",
      [](Config& c, std::string_view text) { return take_path(c.listen.tls_certificate, text); }},
-    {"listen.tls_key", Form::path, Effect::at_restart, "", "", "The daemon's key, as PEM",
+    {"listen.tls_key", Form::path, Effect::at_restart, "", "", "", "The daemon's key, as PEM",
      [](Config& c, std::string_view text) { return take_path(c.listen.tls_key, text); }},
-    {"listen.tls_client_ca", Form::path, Effect::at_restart, "", "",
+    {"listen.tls_client_ca", Form::path, Effect::at_restart, "", "", "",
      "Certificates that a client's must be signed with, as PEM",
      [](Config& c, std::string_view text) { return take_path(c.listen.tls_client_ca, text); }},
-    {"metrics.listen", Form::text, Effect::at_restart, "--metrics", "",
-     "HOST:PORT to serve metrics at, or off", take_metrics,
+    {"metrics.listen", Form::text, Effect::at_restart, "--metrics", "ADDRESS", "",
+     "Where metrics are served: HOST:PORT, unix:/PATH, or off", take_metrics,
      []() -> std::optional<std::string> { return "127.0.0.1:9755"; }},
-    {"runner.config", Form::path, Effect::at_restart, "--runner-config", "",
+    {"metrics.mode", Form::text, Effect::at_restart, "", "", "",
+     "Mode of the Unix socket of metrics: who may connect", take_metrics_mode,
+     []() -> std::optional<std::string> { return "0600"; }},
+    {"metrics.names", Form::text, Effect::at_restart, "", "", "",
+     "Names of this machine by which metrics may be asked for, separated by spaces",
+     take_metrics_names},
+    {"runner.config", Form::path, Effect::at_restart, "--runner-config", "FILE", "",
      "Configuration of bb_runner, in whose place jobs of a Buildbarn worker are run",
      [](Config& c, std::string_view text) { return take_path(c.runner_config, text); }},
-    {"records.directory", Form::path, Effect::at_restart, "", "PLIMSOLL_STATE_DIR",
+    {"records.directory", Form::path, Effect::at_restart, "", "", "PLIMSOLL_STATE_DIR",
      "Where the history and records are kept",
      [](Config& c, std::string_view text) { return take_path(c.state_dir, text); }},
 });

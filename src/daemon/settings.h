@@ -21,6 +21,7 @@ struct Setting {
   Form form{};                   //
   Effect effect{};               //
   std::string_view option;       // "--line"; empty: only a file says it
+  std::string_view value;        // of the option, as --help calls it: "SIZE"
   std::string_view environment;  // a variable that says it as well; empty: none
   std::string_view help;         // one line
   // Takes the value over. An error says what was found and what was expected.

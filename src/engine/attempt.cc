@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -38,6 +39,11 @@ std::string start_failure_text(const guardian::StartFailed& failure,
   return text + ": " + std::make_error_code(failure.code).message();
 }
 
+// Who it runs as.
+std::uint32_t user_of(const guardian::SpawnRequest& request) {
+  return request.identity ? request.identity->uid : ::geteuid();
+}
+
 }  // namespace
 
 Attempt::Attempt(Machine& machine, AttemptRequest request, Callbacks callbacks)
@@ -52,7 +58,7 @@ Attempt::~Attempt() {
 }
 
 void Attempt::start() {
-  auto enclosure = machine_.enclose(request_.group, request_.limits);
+  auto enclosure = machine_.enclose(request_.group, request_.limits, user_of(request_.spawn));
   result_.started = wall_now();
   if (!enclosure) return refuse(enclosure.error().message());
   enclosure_ = std::move(*enclosure);
@@ -75,6 +81,8 @@ void Attempt::refuse(std::string reason) {
 void Attempt::spawn() {
   time_ = RunningTime(machine_.job_clock());
   spawned_ = loop::now();
+  const auto& identity = request_.spawn.identity;
+  ipc_watch_.emplace(identity ? identity->uid : ::geteuid());
   auto child = enclosure_->spawn(
       request_.spawn,
       {.started = [this](guardian::Started started) { on_started(std::move(started)); },
@@ -212,6 +220,11 @@ void Attempt::signal_main(int number) {
   }
 }
 
+void Attempt::signal_all(int number) {
+  if (!pidfd_ || is_reaped_) return signal_main(number);
+  enclosure_->signal_all(number);
+}
+
 void Attempt::set_cause(Outcome outcome, std::string reason) {
   if (!cause_) cause_ = Cause{outcome, std::move(reason)};
 }
@@ -264,14 +277,18 @@ void Attempt::on_empty() {
   emptied_ = true;
   enclosure_->thaw();  // till now, so that nothing runs on between the decision and the kill
   result_.usage = enclosure_->finish(loop::now(), wall_now());
+  if (ipc_watch_) result_.ipc_left = ipc_watch_->settle();
   if (callbacks_.looked && status_) callbacks_.looked(result_.usage.totals);
-  if (!child_) conclude();
+  if (!child_) return conclude();
+  // It is dead and its status on the way, or it had left its group: nobody has killed it then.
+  signal_main(SIGKILL);
 }
 
 void Attempt::on_gone(const reap::Reaped& reaped) {
   for (const cgroup::LeftProcess& process : reaped.left_behind) {
     result_.left_behind.push_back({process.pid, process.comm});
   }
+  result_.group_left = reaped.left;
   removed_ = true;
   if (!child_) callbacks_.gone(result_);
 }

@@ -10,10 +10,11 @@
 
 #include "base/units.h"
 #include "engine/enclosure.h"
-#include "engine/look_gap.h"
+#include "engine/ipc_watch.h"
 #include "engine/machine.h"
 #include "engine/running_time.h"
 #include "policy/attempt.h"
+#include "policy/look_gap.h"
 #include "policy/oom.h"
 #include "reap/reaper.h"
 #include "record/report.h"
@@ -41,7 +42,10 @@ struct AttemptResult {
   std::optional<record::RusageReport> rusage;
   std::optional<::rusage> kernel_usage;  // the same as the kernel has it
   std::vector<record::LeftBehind> left_behind;
+  std::vector<record::IpcLeft> ipc_left;
   Duration paused{};
+  // Why its group was not removed, if so: nobody lives in it.
+  std::optional<Error> group_left;
   // What the kernel's OOM killer did to it, if anything, whatever its outcome.
   std::optional<policy::OomVerdict> oom;
 };
@@ -57,7 +61,7 @@ class Attempt {
   struct Callbacks {
     // Nobody lives in the group any more: its memory is back, its place is free.
     std::function<void(const policy::AttemptEnd&)> over;
-    // The group is removed as well; after `over`. May destroy the attempt.
+    // The group is removed as well, or left (AttemptResult); after `over`. May destroy the attempt.
     std::function<void(const AttemptResult&)> gone;
     // It was looked at, often enough for whoever decides; not while it is paused. The last time it
     // is when nobody lives in it any more, before `over`. May be empty.
@@ -96,6 +100,12 @@ class Attempt {
   void time_out(std::string reason);
   // Sends a signal to the main process, if there is one by now.
   void signal_main(int number);
+  // The same to every process of it.
+  void signal_all(int number);
+  // Once nobody lives in its group, the removal of that is not waited for without end.
+  void give_up_removal() {
+    if (enclosure_ != nullptr) enclosure_->give_up_removal();
+  }
 
   // Since the spawn, without the time in which it was frozen.
   [[nodiscard]] Duration ran() const;
@@ -103,7 +113,7 @@ class Attempt {
   // Looks at it now, as it does by itself from time to time. Nothing happens while it is paused.
   void look();
   // How it was looked at last: when, and whether its memory moved.
-  [[nodiscard]] const LookGap& looks() const { return look_gap_; }
+  [[nodiscard]] const policy::LookGap& looks() const { return look_gap_; }
   [[nodiscard]] bool is_emptied() const { return emptied_; }
   [[nodiscard]] bool was_looked_at() const { return looked_at_; }  // while it ran
   [[nodiscard]] bool is_paused() const { return time_.is_paused(); }
@@ -146,6 +156,7 @@ class Attempt {
   RunningTime time_;  // since the spawn, by the job clock
   Instant spawned_{};
   std::unique_ptr<Enclosure> enclosure_;
+  std::optional<IpcWatch> ipc_watch_;  // since the spawn
   std::optional<guardian::ChildId> child_;
   UniqueFd pidfd_;
   std::vector<int> early_signals_;  // that came before the pidfd
@@ -156,7 +167,7 @@ class Attempt {
   AttemptResult result_;
   bool freeze_wanted_ = false;
   std::optional<Duration> kill_after_ran_;  // set by a time-out's TERM
-  LookGap look_gap_;
+  policy::LookGap look_gap_;
   bool looked_at_ = false;
   bool is_reaped_ = false;  // reaping has begun
   loop::Timer sample_timer_;

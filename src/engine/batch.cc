@@ -6,6 +6,7 @@
 #include <climits>
 
 #include "base/quantity.h"
+#include "engine/borrowed_rights.h"
 #include "engine/host.h"
 #include "engine/input_sizes.h"
 #include "engine/reporting.h"
@@ -62,7 +63,8 @@ Batch::Batch(Machine& machine, policy::Estimator& estimator, BatchConfig config,
                  [this](const policy::Experience& experience) {
                    if (observer_.learnt) observer_.learnt(experience);
                  },
-             .notice = [this](const std::string& text) { notice(text); }}) {
+             .notice = [this](const std::string& text) { notice(text); }}),
+      guardian_watch_(machine.loop(), [this](const std::string& text) { notice(text); }) {
   InputSizes sizes;
   for (const policy::JobSpec& job : config_.jobs) {
     places_.emplace(job.id, places_.size());
@@ -86,6 +88,9 @@ Result<record::RunSummary> Batch::run() {
   null_input_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null_input_) return fail_errno("open /dev/null");
   if (auto started = start_collector(); !started) return pass(std::move(started));
+  if (observer_.ready) {
+    if (auto ready = observer_.ready(); !ready) return pass(std::move(ready));
+  }
   machine_.on_signal([this](const guardian::Signalled& signal) { on_signal(signal); });
   machine_.on_resumed([this] { resume_all(); });
   crew_.begin();
@@ -129,11 +134,12 @@ void Batch::on_output_lost(const output::Lost& lost) {
   interrupt();
 }
 
-Result<output::Opened> Batch::open_output(const policy::JobSpec& job, unsigned attempt) {
+Result<output::Opened> Batch::open_output(const policy::JobSpec& job, unsigned attempt,
+                                          const std::optional<guardian::Identity>& identity) {
   output::AttemptSpec spec{
       .job = job.id, .attempt = attempt, .name = job.name, .tag = {}, .out = {}, .err = {}};
   if (config_.tag) {
-    spec.tag.emplace();
+    spec.tag = job.arguments.empty() ? job.name : std::string();
     for (const std::string& argument : job.arguments) {
       if (!spec.tag->empty()) *spec.tag += ' ';
       *spec.tag += argument;
@@ -141,6 +147,9 @@ Result<output::Opened> Batch::open_output(const policy::JobSpec& job, unsigned a
   }
   if (!job.stdout_path.empty()) spec.out = job.stdout_path;
   if (!job.stderr_path.empty()) spec.err = job.stderr_path;
+  if (!identity || (!spec.out && !spec.err)) return collector_->open(spec);
+  const auto rights = BorrowedRights::of(*identity);
+  if (!rights) return tl::unexpected(rights.error());
   return collector_->open(spec);
 }
 
@@ -191,21 +200,27 @@ Prepared Batch::prepare(const policy::Start& start) {
   job.command = policy::fill_slot(std::move(job.command), start.slot);
   job.env.emplace_back("PLIMSOLL_JOB", job.name);
   job.env.emplace_back("PLIMSOLL_SLOT", std::to_string(start.slot));
+  // GNU parallel's names for the same two.
+  job.env.emplace_back("PARALLEL_SEQ", std::to_string(static_cast<std::uint64_t>(start.job)));
+  job.env.emplace_back("PARALLEL_JOBSLOT", std::to_string(start.slot));
   job.env.emplace_back("PLIMSOLL_ATTEMPT", std::to_string(start.attempt));
 
   Book& book = books_.at(start.job);
   book.held += loop::now() - book.waiting_since;
-  auto identity = identities_.of(job.uid);
+  const auto known = accounts_.of(job.uid);
+  const auto user = known ? *known : std::nullopt;
   Prepared prepared;
   AttemptRequest& request = prepared.request;
-  request =
-      request_for(job, group_name(start.job, start.attempt), identity ? *identity : std::nullopt);
+  request = request_for(job, group_name(start.job, start.attempt), user);
   request.kill_after = config_.kill_after;
   request.spawn.session = guardian::Session::own;
   request.spawn.descriptors = guardian::Descriptors::close;
+  request.spawn.signals = guardian::Signals::set_default;
   request.spawn.stdio[0] = null_input_.get();
   auto live = std::make_unique<Live>();
-  if (auto output = open_output(job, start.attempt)) {
+  if (!known) {
+    prepared.refusal = known.error().message();
+  } else if (auto output = open_output(job, start.attempt, request.spawn.identity)) {
     request.spawn.stdio[1] = output->out.get();
     request.spawn.stdio[2] = output->err.get();
     prepared.out = std::move(output->out);
@@ -214,7 +229,6 @@ Prepared Batch::prepare(const policy::Start& start) {
   } else {
     prepared.refusal = output.error().message();
   }
-  if (!identity) prepared.refusal = identity.error().message();
   live_.emplace(AttemptKey{start.job, start.attempt}, std::move(live));
   ++progress_.running;
   tell_progress();
@@ -238,8 +252,7 @@ void Batch::on_gone(const AttemptGone& gone) {
 }
 
 void Batch::on_stuck(AttemptKey key, const reap::Stuck& stuck) {
-  notice("job " + spec_of(key.job).name + ": killed processes have not ended after " +
-         format_duration(stuck.since));
+  notice("job " + spec_of(key.job).name + ": " + stuck_text(stuck));
 }
 
 // Everything of an attempt is known: its job ends with it, or waits for the next.
@@ -251,6 +264,9 @@ void Batch::settle(AttemptKey key) {
   account(*live->result);
   if (const auto& left = live->result->usage.left) {
     notice("job " + spec_of(key.job).name + ": " + left_text(*left));
+  }
+  if (const auto& objects = live->result->ipc_left; !objects.empty()) {
+    notice("job " + spec_of(key.job).name + ": " + ipc_text(objects));
   }
   Book& book = books_.at(key.job);
   book.attempts.push_back(short_report_of(*live->result));
@@ -286,6 +302,7 @@ void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason
              .outcome = outcome,
              .reason = reason,
              .machine = {}};
+  for (const JobId need : job.needs) end.needs.push_back(spec_of(need).name);
   if (last != nullptr) {
     end.last = &*last->result;
     end.machine = last->machine;
@@ -310,16 +327,19 @@ void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason
 }
 
 void Batch::interrupt() {
-  if (crew_.conductor().is_stopping()) collector_->stop_waiting_for_room();
+  if (crew_.conductor().is_stopping()) {
+    collector_->stop_waiting_for_room();
+    crew_.give_up_removals();
+  }
   crew_.conductor().interrupt();
 }
 
 void Batch::on_signal(const guardian::Signalled& signal) {
   switch (signal.number) {
     case SIGINT:
-      notice(crew_.conductor().is_stopping()
-                 ? "interrupted again: killing the running jobs"
-                 : "interrupted: no more jobs are started; once more kills those that run");
+      notice(crew_.conductor().is_stopping() ? "interrupted again: killing the running jobs"
+                                             : "interrupted: no more jobs are started; press "
+                                               "Ctrl-C again to kill the running jobs");
       return interrupt();
     case SIGTERM:
     case SIGHUP:
@@ -342,6 +362,7 @@ void Batch::notice(const std::string& text) {
 
 record::RunSummary Batch::summarise() {
   summary_.makespan = loop::now() - begun_;
+  summary_.succeeded = progress_.succeeded;
   const Counts& counts = crew_.conductor().counts();
   summary_.holds = counts.holds;
   summary_.pauses = counts.pauses;

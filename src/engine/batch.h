@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/crew.h"
+#include "engine/guardian_watch.h"
 #include "engine/identity.h"
 #include "output/collector.h"
 #include "record/report.h"
@@ -17,7 +18,7 @@ namespace plimsoll::engine {
 struct BatchConfig {
   std::vector<policy::JobSpec> jobs;
   output::Config output;
-  bool tag = false;  // put each job's arguments before its lines
+  bool tag = false;  // put each job's arguments, or its name if it has none, before its lines
   ConductorConfig conductor;
   Duration kill_after = std::chrono::seconds(5);  // as AttemptRequest's
   std::string run_id;
@@ -30,6 +31,9 @@ struct Progress {
 
 // What a run tells while it goes on; from the loop's thread. An empty function is not called.
 struct BatchObserver {
+  // All is ready and no job has started yet: what replaces something of the user's is done here. An
+  // error ends the run.
+  std::function<Result<void>()> ready;
   std::function<void(const Progress&)> progress;
   // A job has ended for good; `received` is how many bytes it has written.
   std::function<void(const policy::JobSpec&, const record::JobReport&, Bytes received)> ended;
@@ -86,7 +90,8 @@ class Batch : private JobOwner {
   void end_job(JobId job, policy::Outcome outcome, const std::string& reason, const Live* last);
   void on_output_lost(const output::Lost& lost);
   Result<void> start_collector();
-  Result<output::Opened> open_output(const policy::JobSpec& job, unsigned attempt);
+  Result<output::Opened> open_output(const policy::JobSpec& job, unsigned attempt,
+                                     const std::optional<guardian::Identity>& identity);
   void on_signal(const guardian::Signalled& signal);
   void pause_all();
   void resume_all();
@@ -106,8 +111,9 @@ class Batch : private JobOwner {
   std::map<AttemptKey, std::unique_ptr<Live>> live_;
   std::vector<std::unique_ptr<Live>> finished_;  // destroyed outside their own callbacks
   std::unordered_map<JobId, Book> books_;
-  Identities identities_;
+  Accounts accounts_;
   bool is_stopped_ = false;  // by the terminal, with all jobs
+  GuardianWatch guardian_watch_;
   Progress progress_;
   record::RunSummary summary_;
   bool drained_ = false;

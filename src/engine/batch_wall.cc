@@ -27,12 +27,14 @@ void Batch::account_wall() {
 // The jobs have sessions of their own, which the terminal's stop does not reach.
 void Batch::pause_all() {
   if (!std::exchange(is_stopped_, true)) crew_.suspend_all();
+  guardian_watch_.pause();
   if (observer_.stopping) observer_.stopping();
   machine_.stop_guardian();
 }
 
 void Batch::resume_all() {
   if (!std::exchange(is_stopped_, false)) return;
+  guardian_watch_.resume();
   crew_.resume_all();
   if (observer_.resumed) observer_.resumed();
 }

@@ -31,10 +31,10 @@ std::optional<Bytes> memory_limit(const cgroup::Directory& memory) {
 
 Bytes memory_capacity(const cgroup::Directory& memory, Bytes total) {
   Bytes least = total;
-  auto group = memory.open_child("..");
+  auto group = memory.look_at_parent();
   for (int depth = 0; group && depth < kDepthMax && group->has_file("cgroup.procs"); ++depth) {
     least = std::min(least, memory_limit(*group).value_or(least));
-    group = group->open_child("..");
+    group = group->look_at_parent();
   }
   return least;
 }
@@ -44,15 +44,18 @@ bool has_swap() {
   return ::sysinfo(&info) == 0 && info.totalswap > 0;
 }
 
-unsigned jobs_by_descriptors() {
-  constexpr rlim_t kOwn = 200;  // files, sockets and pipes of our own
-  // Up to 18 counters, 4 directories, 4 ends of pipes, pidfd; and as many ended ones not closed
-  // yet.
-  constexpr rlim_t kOfAJob = 50;
+std::optional<std::uint64_t> descriptor_limit() {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < kOwn + kOfAJob) return 1;
-  const rlim_t jobs = (limit.rlim_cur - kOwn) / kOfAJob;
-  return static_cast<unsigned>(std::min<rlim_t>(jobs, std::numeric_limits<int>::max()));
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return std::nullopt;
+  }
+  return limit.rlim_cur;
+}
+
+unsigned jobs_by_descriptors(std::uint64_t descriptors) {
+  if (descriptors < kDescriptorsOfOurs + kDescriptorsPerJob) return 1;
+  const std::uint64_t jobs = (descriptors - kDescriptorsOfOurs) / kDescriptorsPerJob;
+  return static_cast<unsigned>(std::min<std::uint64_t>(jobs, std::numeric_limits<int>::max()));
 }
 
 Bytes default_reserve(Bytes capacity) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "base/units.h"
@@ -19,8 +20,16 @@ Bytes memory_capacity(const cgroup::Directory& memory, Bytes total);
 // Whether the machine can swap at all, to a disk or to zram.
 bool has_swap();
 
-// How many jobs at once the descriptors of this process suffice for (RLIMIT_NOFILE); at least 1.
-unsigned jobs_by_descriptors();
+// Of a job: up to 18 counters, 4 directories, 4 ends of pipes, a pidfd; and as many of one that has
+// ended and is not closed yet.
+inline constexpr std::uint64_t kDescriptorsPerJob = 50;
+// Files, sockets and pipes of our own.
+inline constexpr std::uint64_t kDescriptorsOfOurs = 200;
+
+// How many this process may have open (RLIMIT_NOFILE); nothing: any number.
+std::optional<std::uint64_t> descriptor_limit();
+// How many jobs at once so many suffice for; at least 1.
+unsigned jobs_by_descriptors(std::uint64_t descriptors);
 
 // What is left of `capacity` to everybody else when the line is not named: a twentieth, and at
 // least half a GiB, but of small machines no more than an eighth.

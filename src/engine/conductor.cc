@@ -6,7 +6,9 @@
 #include "base/check.h"
 #include "base/quantity.h"
 #include "engine/conductor_state.h"
+#include "policy/numbers.h"
 #include "policy/priority.h"
+#include "policy/words.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -29,7 +31,9 @@ Conductor::State::State(ConductorConfig config, policy::Estimator& estimator,
       estimator_(estimator),
       listener_(std::move(listener)),
       queue_(config_.queue),
-      governor_(governor_config(config_)) {}
+      governor_(governor_config(config_)) {
+  estimator_.expect_below(config_.governor.line);
+}
 
 void Conductor::State::tell(policy::EventKind kind, std::optional<JobId> job, std::string reason,
                             policy::Numbers numbers, std::optional<policy::HoldCause> hold) {
@@ -47,24 +51,27 @@ void Conductor::State::enter(const policy::JobSpec& job, std::optional<Bytes> in
   book.name = job.name;
   book.priority = job.priority;
   book.restartable = job.restartable;
-  book.key = policy::key_of(job);
-  book.facts = {.memory_hint = job.memory_hint, .cpu_hint = job.cpu_hint, .input = input};
-  book.kind = kinds_.take(book.key, book.facts);
+  book.tenant = job.tenant;
+  book.key = policy::key_of(job, config_.directory);
+  book.facts = {.memory_hint = job.memory_hint,
+                .cpu_hint = job.cpu_hint,
+                .input = input,
+                .numbers = policy::numbers_of(job.command),
+                .reached = {},
+                .memory_max = job.limits.memory_max,
+                .cpus = job.limits.cpus};
+  book.kind = kinds_.take(book.key, book.facts, estimator_, book.tenant);
   queue_.enter(job);
   if (world_ == nullptr) return;
-  tell(policy::EventKind::queued, job.id, "it was given to a run that goes on");
+  tell(policy::EventKind::queued, job.id, "it was added to a running batch");
   turn();
 }
 
 void Conductor::State::begin(policy::World& world) {
   PLIMSOLL_CHECK(world_ == nullptr);
   world_ = &world;
-  if (listener_.event) {
-    std::vector<JobId> jobs;
-    for (const auto& [job, book] : books_) jobs.push_back(job);
-    std::sort(jobs.begin(), jobs.end());
-    for (const JobId job : jobs) tell(policy::EventKind::queued, job, "it belongs to the run");
-  }
+  for (const auto& [job, book] : books_) untold_.push_back(job);
+  std::sort(untold_.begin(), untold_.end());
   if (!share_reason_.empty()) tell_share();
   turn();
 }
@@ -72,58 +79,30 @@ void Conductor::State::begin(policy::World& world) {
 void Conductor::State::turn() {
   if (world_ == nullptr) return;
   pass_deadlines();
-  for (const policy::Decision& decision : queue_.settle(now())) carry_out(decision);
-  for (const JobId job : queue_.take_ready()) wait_for_governor(job, books_.at(job));
-  const bool stale = kinds_.refresh(estimator_, governor_);
-  for (const policy::Ruling& ruling : governor_.rule(now(), queue_.room(now()))) {
-    carry_out(ruling);
-  }
-  tell_holding();
-  set_wake(stale);
+  note(queue_.settle(now()));
+  for (const JobId job : queue_.take_ready()) arriving_.push_back(job);
+  catch_up();
+  take_kinds_anew();
+  const bool stale = kinds_.refresh(estimator_, governor_) || !unsorted_.empty();
+  // Which is to start first is known when all are there.
+  const unsigned starts_max = arriving_.empty() ? queue_.room(now()) : 0;
+  for (const policy::Ruling& ruling : governor_.rule(now(), starts_max)) carry_out(ruling);
+  progress_.note(now(), governor_.running() - governor_.frozen(), governor_.waiting());
+  if (arriving_.empty()) tell_holding();
+  set_wake(stale || is_behind());
 }
 
-void Conductor::State::set_wake(bool stale) {
+void Conductor::State::set_wake(bool behind) {
   std::optional<Instant> wake = governor_.next_wake();
   const auto sooner = [&wake](Instant at) { wake = wake ? std::min(*wake, at) : at; };
   // What is due already waits for the governor, which has its own next moment.
   if (const auto next = queue_.next_wake(); next && *next > now()) sooner(*next);
   if (!deadlines_.empty()) sooner(deadlines_.begin()->first);
-  if (stale) sooner(now() + std::chrono::milliseconds(1));
+  if (behind) sooner(now() + std::chrono::milliseconds(1));
   world_->wake_at(wake);
 }
 
-void Conductor::State::wait_for_governor(JobId job, Book& book) {
-  kinds_.add_waiting(book.kind);
-  kinds_.refresh_now(book.kind, estimator_, governor_);
-  governor_.enter({.job = job,
-                   .kind = book.kind,
-                   .priority = book.priority,
-                   .restartable = book.restartable,
-                   .lost = book.lost},
-                  now());
-  book.waits = true;
-  book.held = false;
-}
-
-void Conductor::State::stop_waiting(JobId job, Book& book) {
-  if (!book.waits) return;
-  book.waits = false;
-  kinds_.remove_waiting(book.kind);
-  governor_.withdraw(job);
-}
-
-void Conductor::State::carry_out(const policy::Decision& decision) {
-  if (const auto* skip = std::get_if<policy::Skip>(&decision.action)) {
-    end_unstarted(skip->job, decision.reason, false);
-  } else if (const auto* give_up = std::get_if<policy::GiveUp>(&decision.action)) {
-    end_unstarted(give_up->job, decision.reason, true);
-  } else if (const auto* cancel = std::get_if<policy::Cancel>(&decision.action)) {
-    kill(cancel->job, policy::Outcome::cancelled, decision.reason);
-  }
-}
-
 void Conductor::State::end_unstarted(JobId job, const std::string& reason, bool gave_up) {
-  stop_waiting(job, books_.at(job));
   forget(job);
   tell(policy::EventKind::ended, job, reason);
   if (listener_.over) {
@@ -167,10 +146,11 @@ void Conductor::State::start(JobId job) {
   Book& book = books_.at(job);
   book.waits = false;
   kinds_.remove_waiting(book.kind);
-  const policy::Start start = queue_.start(job, now());
+  policy::Start start = queue_.start(job, now());
   book.live = std::make_unique<Live>(start.attempt, now());
   book.live->estimate = estimator_.estimate(book.key, book.facts);
   book.live->promised = book.live->estimate.peak;
+  start.promised = to_bytes(book.live->promised.mean + book.live->promised.spread);
   set_deadline(job, *book.live);
   policy::Numbers numbers;
   if (book.priority != 0) {
@@ -215,6 +195,7 @@ void Conductor::State::on_job(JobId job, const policy::JobSample& sample) {
   Live& live = *book.live;
   live.track.observe(sample);
   live.course.add(sample.ran, sample.used);
+  if (live.estimate.basis != policy::Basis::exact) show(book, live, showing_of(live.track));
   governor_.observe(job, sample, now());
   const double change = std::abs(to_double(sample.used) - to_double(live.estimated_used));
   const auto share = std::chrono::duration_cast<Duration>(live.estimated_ran * kEstimateAge);
@@ -247,6 +228,7 @@ void Conductor::State::on_over(JobId job, const policy::AttemptEnd& end) {
   PLIMSOLL_CHECK(book.live != nullptr);
   const std::unique_ptr<Live> live = std::move(book.live);
   if (live->deadline) deadlines_.erase({*live->deadline, job});
+  show(book, *live, {});
   learn(book, *live, end);
   governor_.leave(job, end, now());
   std::optional<policy::Requeue> requeue = queue_.leave(job, end, now());
@@ -264,7 +246,7 @@ void Conductor::State::on_over(JobId job, const policy::AttemptEnd& end) {
     if (was_lost(end.outcome)) {
       book.facts.reached = std::max(book.facts.reached.value_or(Bytes{}), live->track.peak());
       const policy::Kind smaller = book.kind;
-      book.kind = kinds_.take(book.key, book.facts);
+      book.kind = kinds_.take(book.key, book.facts, estimator_, book.tenant);
       kinds_.give_back(smaller, governor_);
     }
     tell(policy::EventKind::requeued, job, over.reason);
@@ -279,21 +261,31 @@ void Conductor::State::on_over(JobId job, const policy::AttemptEnd& end) {
 
 // What an attempt teaches whose end was not its own is only that it needs at least so much.
 void Conductor::State::learn(const Book& book, const Live& live, const policy::AttemptEnd& end) {
-  if (end.outcome == policy::Outcome::failed_to_start || !live.track.has_samples()) return;
+  if (policy::was_never_executed(end) || !live.track.has_samples()) return;
   if (policy::succeeded(end)) calibration_.add(live.promised, live.track.peak(), live.track.ran());
+  if (!was_lost(end.outcome)) progress_.ended(to_seconds(live.watch.ran(now())));
   const auto seen = policy::succeeded(end) ? policy::Seen::whole : policy::Seen::at_least;
   policy::Experience experience{.key = book.key,
                                 .peak = live.track.peak(),
                                 .peak_seen = seen,
                                 .ran = std::max(live.watch.ran(now()), live.track.ran()),
                                 .ran_seen = seen,
-                                .cores = live.track.cores(),
+                                .cores = live.track.cores_wanted(),
                                 .input = book.facts.input,
+                                .numbers = book.facts.numbers,
                                 .memory_hint = book.facts.memory_hint,
                                 .curve = live.course.course()};
   estimator_.learn(experience);
   if (listener_.learnt) listener_.learnt(experience);
-  kinds_.learnt(book.key);
+  if (kinds_.learnt(book.key, estimator_)) take_kinds_anew(book.key);
+}
+
+// Others of the class that wait are believed to be like it; small news of it are none.
+void Conductor::State::show(const Book& book, Live& live, const policy::Showing& now) {
+  if (!policy::is_news(live.showing, now)) return;
+  estimator_.show(book.key, live.showing, now);
+  live.showing = now;
+  kinds_.shown(book.key);
 }
 
 void Conductor::State::tell_holding() {
@@ -328,7 +320,12 @@ void Conductor::State::pass_deadlines() {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now()) {
     const JobId job = deadlines_.begin()->second;
     const Duration ran = books_.at(job).live->watch.ran(now());
-    kill(job, policy::Outcome::timed_out, "it ran for " + format_duration(ran));
+    constexpr double kWhole = 100;
+    std::string reason = "timed out after " + format_duration(ran);
+    if (const auto share = queue_.median_share_of(job)) {
+      reason += " (" + policy::words::percent(share->percent / kWhole) + " of the median)";
+    }
+    kill(job, policy::Outcome::timed_out, std::move(reason));
   }
 }
 
@@ -362,10 +359,12 @@ Result<void> Conductor::State::withdraw(JobId job, const std::string& reason) {
 }
 
 void Conductor::State::set_share(const policy::Share& share, std::string reason) {
+  const bool same = share.line == governor_.config().line && share.cores == governor_.cores();
   governor_.set_share(share);
-  share_reason_ = std::move(reason);
+  estimator_.expect_below(share.line);
+  if (!same) share_reason_ = std::move(reason);
   if (world_ == nullptr) return;  // begin() tells it
-  tell_share();
+  if (!same) tell_share();
   turn();
 }
 

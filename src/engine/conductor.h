@@ -23,6 +23,8 @@ namespace plimsoll::engine {
 struct ConductorConfig {
   policy::QueueConfig queue;        // jobs_max here is the one that counts
   policy::GovernorConfig governor;  // jobs_max is taken from `queue`
+  // Where jobs without a folder of their own run; empty: they are commands of no place.
+  std::string directory{};
 };
 
 // How a job went on after its attempt was over, or without one.
@@ -112,6 +114,8 @@ class Conductor : public policy::WorldObserver {
   // Ctrl-C, as Queue::interrupt().
   void interrupt();
   [[nodiscard]] bool is_stopping() const;
+  // Whether and how the halt policy has stopped the run.
+  [[nodiscard]] const std::optional<policy::Halted>& halted() const;
   // Of a job that runs; an error says that it does not.
   Result<void> pause(JobId job);
   Result<void> resume(JobId job);
@@ -128,7 +132,7 @@ class Conductor : public policy::WorldObserver {
   void set_jobs_max(unsigned jobs_max);
   [[nodiscard]] Bytes line() const;
 
-  // O(running).
+  // O(jobs that have not ended).
   [[nodiscard]] ConductorStatus status() const;
   [[nodiscard]] const Counts& counts() const;
   // How good the estimates were that attempts were admitted with.

@@ -13,7 +13,7 @@ void Conductor::enter(const policy::JobSpec& job, std::optional<Bytes> input) {
   state_->enter(job, input);
 }
 void Conductor::begin(policy::World& world) { state_->begin(world); }
-bool Conductor::is_over() const { return state_->queue_.unfinished() == 0; }
+bool Conductor::is_over() const { return state_->is_over(); }
 
 void Conductor::on_job(JobId job, const policy::JobSample& sample) { state_->on_job(job, sample); }
 void Conductor::on_machine(const policy::MachineSample& sample) { state_->on_machine(sample); }
@@ -26,6 +26,7 @@ void Conductor::interrupt() {
   state_->turn();
 }
 bool Conductor::is_stopping() const { return state_->queue_.is_stopping(); }
+const std::optional<policy::Halted>& Conductor::halted() const { return state_->queue_.halted(); }
 
 Result<void> Conductor::pause(JobId job) {
   if (auto found = state_->running(job); !found) return pass(std::move(found));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include "engine/course_recorder.h"
 #include "engine/kinds.h"
 #include "engine/stopwatch.h"
+#include "policy/eta.h"
 #include "policy/track.h"
 
 // The inside of the conductor, shared by its source files alone.
@@ -20,9 +22,13 @@ namespace plimsoll::engine {
 // An estimate is made anew when so much more running time has passed, and at least
 // kEstimateAge of what had passed before; or when memory has changed by kEstimateChange of the
 // estimate. In between it says little that is new: hours into a job, the next second is no news.
-inline constexpr Duration kEstimateGap = std::chrono::seconds(1);
+inline constexpr Duration kEstimateGap = std::chrono::milliseconds(100);
 inline constexpr double kEstimateChange = 1.0 / 64;
 inline constexpr double kEstimateAge = 1.0 / 512;
+
+// So many jobs are told of, begin to wait or end unstarted in one turn; the rest follow in the next
+// turns. At some 10 us each the thread is away for 10 ms, however many there are at once.
+inline constexpr std::size_t kJobsPerTurn = 1000;
 
 class Conductor::State {
  public:
@@ -40,6 +46,7 @@ class Conductor::State {
     policy::Belief promised;   // of its peak, when it was admitted
     Duration estimated_ran{};  // running time and bytes that the estimate was made at
     Bytes estimated_used{};
+    policy::Showing showing;          // that the estimator knows of
     std::optional<Instant> deadline;  // its place in deadlines_
     bool condemned = false;           // the world was asked to kill it
   };
@@ -49,12 +56,14 @@ class Conductor::State {
     std::string name;
     int priority = 0;
     bool restartable = true;
+    policy::Tenant tenant = policy::kHost;
     policy::Key key;
     policy::JobFacts facts;
     policy::Kind kind{};
     unsigned lost = 0;
     bool waits = false;  // for the governor
-    bool held = false;   // counted as held in this wait
+    Instant waits_since{};
+    bool held = false;  // counted as held in this wait
     std::unique_ptr<Live> live;
   };
 
@@ -72,8 +81,10 @@ class Conductor::State {
   Result<void> withdraw(JobId job, const std::string& reason);
   void set_share(const policy::Share& share, std::string reason);
   void tell_share();
+  [[nodiscard]] bool is_over() const { return queue_.unfinished() == 0 && unended_.empty(); }
   [[nodiscard]] ConductorStatus status() const;
   [[nodiscard]] std::optional<Duration> remaining() const;
+  [[nodiscard]] policy::WorkLeft work_left() const;
 
   ConductorConfig config_;
   policy::Estimator& estimator_;
@@ -90,9 +101,16 @@ class Conductor::State {
   [[nodiscard]] Instant now() const { return world_->now(); }
   void tell(policy::EventKind kind, std::optional<JobId> job, std::string reason,
             policy::Numbers numbers = {}, std::optional<policy::HoldCause> hold = {});
+  void note(std::vector<policy::Decision> decisions);
+  void catch_up();
+  [[nodiscard]] bool is_behind() const {
+    return !untold_.empty() || !arriving_.empty() || !unended_.empty();
+  }
   void wait_for_governor(JobId job, Book& book);
   void stop_waiting(JobId job, Book& book);
-  void carry_out(const policy::Decision& decision);
+  void enter_governor(JobId job, Book& book);
+  void take_kinds_anew(const policy::Key& key);
+  void take_kinds_anew();
   void carry_out(const policy::Ruling& ruling);
   void start(JobId job);
   void freeze(JobId job);
@@ -100,17 +118,24 @@ class Conductor::State {
   void kill(JobId job, policy::Outcome cause, const std::string& reason);
   void forget(JobId job);
   void end_unstarted(JobId job, const std::string& reason, bool gave_up);
+  void show(const Book& book, Live& live, const policy::Showing& now);
   void learn(const Book& book, const Live& live, const policy::AttemptEnd& end);
   void tell_holding();
   void set_deadline(JobId job, Live& live);
   void pass_deadlines();
   void follow_timeouts();
-  void set_wake(bool stale);
+  void set_wake(bool behind);
 
-  std::unordered_map<JobId, Book> books_;                    // of jobs that have not ended
-  std::set<std::pair<Instant, JobId>> deadlines_;            // of attempts that are not frozen
+  std::unordered_map<JobId, Book> books_;  // of jobs that have not ended
+  // What catch_up() has still to do, in this order.
+  std::deque<JobId> untold_;                       // of the run from its beginning
+  std::deque<JobId> arriving_;                     // ready, and the governor does not know yet
+  std::deque<policy::Decision> unended_;           // ended for the queue, unstarted
+  std::set<std::pair<Instant, JobId>> deadlines_;  // of attempts that are not frozen
   std::optional<std::pair<JobId, policy::HoldCause>> held_;  // told last
   std::optional<Instant> alarmed_;                           // told last
+  std::vector<JobId> unsorted_;                              // may be of another kind by now
+  policy::RunProgress progress_;
 };
 
 }  // namespace plimsoll::engine

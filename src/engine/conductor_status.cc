@@ -14,45 +14,59 @@ Duration to_duration(double seconds) {
       std::chrono::duration<double>(std::clamp(seconds, 0.0, kMost)));
 }
 
-// What is left to be done, as far as is known.
-struct Work {
-  double longest = 0;       // seconds of one job
-  double cpu_seconds = 0;   //
-  double byte_seconds = 0;  //
-
-  void add(const policy::Estimate& estimate, double jobs) {
-    const double seconds = estimate.remaining.mean;
-    // What it uses halfway through what is left of it.
-    std::size_t half = 0;
-    while (half + 1 < policy::kHorizons.size() &&
-           to_seconds(policy::kHorizons[half]) < seconds / 2) {
-      ++half;
-    }
-    longest = std::max(longest, seconds);
-    cpu_seconds += jobs * seconds * estimate.cores.mean;
-    byte_seconds += jobs * seconds * estimate.ahead[half].mean;
+// What it uses halfway through what is left of it.
+double mean_bytes(const policy::Estimate& estimate) {
+  std::size_t half = 0;
+  while (half + 1 < policy::kHorizons.size() &&
+         to_seconds(policy::kHorizons[half]) < estimate.remaining.mean / 2) {
+    ++half;
   }
-};
+  return estimate.ahead[half].mean;
+}
+
+// Of jobs that nothing like was seen before, a constant is all that is known.
+std::optional<policy::Belief> known_seconds(const policy::Estimate& estimate) {
+  const bool known =
+      estimate.basis == policy::Basis::exact || estimate.basis == policy::Basis::tool;
+  return known ? std::optional(estimate.remaining) : std::nullopt;
+}
 
 }  // namespace
 
-std::optional<Duration> Conductor::State::remaining() const {
-  Work work;
+policy::WorkLeft Conductor::State::work_left() const {
+  policy::WorkLeft work{.waiting = {},
+                        .running = {},
+                        .jobs_max = static_cast<double>(governor_.config().jobs_max),
+                        .cores = governor_.cores(),
+                        .line = std::max(to_double(governor_.config().line), 1.0)};
+  std::unordered_map<policy::Kind, std::size_t> running;
   for (const auto& [job, book] : books_) {
-    if (book.live != nullptr) work.add(book.live->estimate, 1);
+    if (book.live == nullptr) continue;
+    ++running[book.kind];
+    const policy::Estimate& estimate = book.live->estimate;
+    work.running.push_back({.ran = to_seconds(book.live->watch.ran(now())),
+                            .left = known_seconds(estimate),
+                            .cores = estimate.cores.mean,
+                            .bytes = mean_bytes(estimate)});
   }
   // Jobs of a kind are estimated once.
-  std::unordered_map<policy::Kind, double> kinds;
-  for (const auto& [job, book] : books_) {
-    if (book.live == nullptr) kinds[book.kind] += 1;
+  for (const auto& [kind, entry] : kinds_.entries()) {
+    const auto found = running.find(kind);
+    const std::size_t waiting = entry.jobs - (found != running.end() ? found->second : 0);
+    if (waiting == 0) continue;
+    const policy::Estimate estimate = estimator_.estimate(entry.key, entry.facts);
+    work.waiting.push_back({.jobs = static_cast<double>(waiting),
+                            .seconds = known_seconds(estimate),
+                            .cores = estimate.cores.mean,
+                            .bytes = mean_bytes(estimate)});
   }
-  for (const auto& [kind, jobs] : kinds) {
-    work.add(estimator_.estimate(kinds_.at(kind).key, kinds_.at(kind).facts), jobs);
-  }
-  if (work.longest <= 0) return std::nullopt;
-  const double line = std::max(to_double(governor_.config().line), 1.0);
-  return to_duration(
-      std::max({work.longest, work.cpu_seconds / governor_.cores(), work.byte_seconds / line}));
+  return work;
+}
+
+std::optional<Duration> Conductor::State::remaining() const {
+  if (world_ == nullptr || books_.empty()) return std::nullopt;
+  const auto left = policy::seconds_left(work_left(), progress_);
+  return left ? std::optional(to_duration(*left)) : std::nullopt;
 }
 
 ConductorStatus Conductor::State::status() const {

@@ -1,8 +1,11 @@
 #include "engine/crew.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/quantity.h"
 #include "engine/reporting.h"
+#include "policy/within_reach.h"
 
 namespace plimsoll::engine {
 
@@ -43,6 +46,8 @@ Crew::Crew(Machine& machine, policy::Estimator& estimator, ConductorConfig confi
            CrewObserver observer)
     : machine_(machine),
       reserve_(config.governor.reserve),
+      line_(config.governor.line),
+      cores_(config.governor.cores),
       observer_(std::move(observer)),
       system_(machine),
       conductor_(std::move(config), estimator,
@@ -74,6 +79,11 @@ void Crew::enter(const policy::JobSpec& job, JobOwner& owner, std::optional<Byte
   const auto [place, is_new] = charges_.emplace(job.id, Charge{.owner = &owner});
   PLIMSOLL_CHECK(is_new);
   conductor_.enter(job, input);
+}
+
+// The present line may be but a share of it.
+policy::JobSpec Crew::within_reach(const policy::JobSpec& job) const {
+  return policy::within_reach(job, std::max(line_, conductor_.line()), cores_);
 }
 
 void Crew::enter_guest(const policy::JobSpec& job, JobOwner& owner) {
@@ -112,10 +122,14 @@ void Crew::guest_uses(JobId job, Bytes used) {
 
 void Crew::watch_guests() { world_.watch_for_guests(guests_running_); }
 
+// Every one is in the report (WallReport); on a busy machine there are many that nobody notices.
+constexpr Duration kStallTold = std::chrono::seconds(1);
+
 void Crew::begin() {
   wall_ = std::make_unique<Wall>(machine_, conductor_.line(), [this](Duration stalled) {
-    notice("plimsoll itself stood still for " + format_duration(stalled) +
-           "; so long its jobs were paused");
+    if (stalled < kStallTold) return;
+    notice("Plimsoll could not run for " + format_duration(stalled) +
+           "; its jobs were paused for that time");
   });
   conductor_.begin(*crossroads_);
 }
@@ -172,6 +186,7 @@ void Crew::on_conducted(const JobOver& over) {
 
 void Crew::on_gone(AttemptKey key, const AttemptResult& result) {
   Charge& charge = charge_of(key.job);
+  if (result.group_left) notice(left_group_text(*result.group_left));
   --charge.groups;
   const auto span = spans_.extract(key);
   charge.owner->on_gone({.key = key, .result = result, .machine = span.mapped().usage()});

@@ -69,6 +69,9 @@ class Crew {
   // Conductor::enter().
   void enter(const policy::JobSpec& job, JobOwner& owner, std::optional<Bytes> input = {});
 
+  // The job with hints that the whole machine could follow, for jobs of users who do not know it.
+  [[nodiscard]] policy::JobSpec within_reach(const policy::JobSpec& job) const;
+
   // Where decisions about guests go: start(), freeze(), thaw(), reclaim() of a job, kill(). Before
   // the first guest; must outlive this.
   void attach(policy::World& guests) { guest_world_ = &guests; }
@@ -94,6 +97,9 @@ class Crew {
 
   // Sends a signal to the main process of a job that runs here.
   void signal(JobId job, int number) { world_.signal(job, number); }
+
+  // Groups in which nobody lives are not waited for without end: Attempt::give_up_removal().
+  void give_up_removals() { world_.give_up_removals(); }
 
   // For commands and for those who watch.
   [[nodiscard]] Conductor& conductor() { return conductor_; }
@@ -125,7 +131,8 @@ class Crew {
   void notice(const std::string& text);
 
   Machine& machine_;
-  Bytes reserve_;
+  Bytes reserve_, line_;  // as configured
+  double cores_;
   CrewObserver observer_;
   SystemRecord system_;
   Conductor conductor_;

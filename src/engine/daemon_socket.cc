@@ -14,7 +14,8 @@ std::string default_daemon_socket() {
   if (::geteuid() == 0) return kRootDaemonSocket;
   const char* xdg = std::getenv("XDG_RUNTIME_DIR");
   if (xdg != nullptr && *xdg == '/') return std::string(xdg) + "/plimsolld.sock";
-  return runtime_dir() + "/daemon.socket";
+  const std::string directory = runtime_dir();
+  return directory.empty() ? kRootDaemonSocket : directory + "/daemon.socket";
 }
 
 }  // namespace plimsoll::engine

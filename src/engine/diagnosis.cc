@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cgroup/placement.h"
 #include "cgroup/run_tree.h"
+#include "engine/pool_terms.h"
 #include "engine/probe_groups.h"
 #include "engine/probe_host.h"
 #include "engine/probe_limits.h"
@@ -86,6 +87,24 @@ void probe_with_machine(Machine& machine, record::DoctorReport& report) {
   report.sections.push_back({"CPU, I/O, processes", probe_limits(*leaf, machine.network())});
 }
 
+// What holds where nobody says otherwise.
+std::vector<Check> probe_pool(const Machine& machine) {
+  const PoolOptions options;
+  auto governor = pool_governor(options, machine);
+  if (!governor) {
+    return {{.id = "batch.line",
+             .state = record::CheckState::missing,
+             .value = governor.error().message(),
+             .cost = "plimsoll batch does not start without --line",
+             .remedy = "more memory, or a --reserve that leaves some"}};
+  }
+  std::vector<Check> checks;
+  for (PoolTerm& term : pool_terms(options, *governor, pool_facts(machine))) {
+    checks.push_back({.id = "batch." + term.name, .value = term.value + ": " + term.origin});
+  }
+  return checks;
+}
+
 }  // namespace
 
 ControllerSet controllers_at_hand(const std::optional<std::string>& cgroup_path) {
@@ -93,10 +112,12 @@ ControllerSet controllers_at_hand(const std::optional<std::string>& cgroup_path)
   if (cgroup_path == kNoCgroup) return at_hand;
   const auto found = cgroup::discover_hierarchies();
   if (!found) return at_hand;
-  const cgroup::Hierarchy* cpu = found->of(Controller::cpu);
-  if (cpu == nullptr || cpu->version == cgroup::Version::v2) return at_hand;
-  const ControllerSet wanted(Controller::cpu);
-  if (cgroup::find_placement({{*cpu}}, {cgroup_path, {}, wanted})) at_hand = wanted;
+  for (const Controller controller : {Controller::cpu, Controller::io}) {
+    const cgroup::Hierarchy* hierarchy = found->of(controller);
+    if (hierarchy == nullptr || hierarchy->version == cgroup::Version::v2) continue;
+    const ControllerSet wanted(controller);
+    if (cgroup::find_placement({{*hierarchy}}, {cgroup_path, {}, wanted})) at_hand.add(controller);
+  }
   return at_hand;
 }
 
@@ -122,6 +143,9 @@ record::DoctorReport diagnose(const Patient& patient) {
   } else {
     report.why_not = own_words(patient.why_no_machine->message());
     probe_without_groups(report);
+  }
+  if (patient.machine != nullptr) {
+    report.sections.push_back({"What a batch would take", probe_pool(*patient.machine)});
   }
   report.sections.push_back({"This process", probe_process()});
   return report;

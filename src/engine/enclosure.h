@@ -58,6 +58,8 @@ class Enclosure {
 
   // Kills everybody, waits until it is empty, removes it. Once; the callbacks as of reap::Reaper.
   virtual void reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) = 0;
+  // As reap::Reaper::give_up().
+  virtual void give_up_removal() = 0;
 
   // The cgroup, where it is one; else null.
   [[nodiscard]] virtual std::shared_ptr<const cgroup::Group> group() const = 0;

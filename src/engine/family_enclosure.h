@@ -30,6 +30,7 @@ class FamilyEnclosure : public Enclosure {
   [[nodiscard]] Instant next_due() const override { return next_due_; }
   [[nodiscard]] measure::JobUsage finish(Instant now, WallTime wall) override;
   void reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) override;
+  void give_up_removal() override {}
   [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const override { return nullptr; }
 
  private:

@@ -6,8 +6,10 @@
 
 namespace plimsoll::engine {
 
-GroupEnclosure::GroupEnclosure(Machine& machine, cgroup::Leaf group, const Limits& limits)
+GroupEnclosure::GroupEnclosure(Machine& machine, cgroup::Leaf group, const Limits& limits,
+                               std::shared_ptr<const cgroup::Inner> above)
     : machine_(machine),
+      above_(std::move(above)),
       group_(std::make_shared<cgroup::Leaf>(std::move(group))),
       cpus_(limits.cpus),
       has_memory_limit_(limits.memory_max.has_value()),

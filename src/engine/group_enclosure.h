@@ -12,8 +12,10 @@ namespace plimsoll::engine {
 // A cgroup as the place where an attempt lives: in every hierarchy that has one, with its limits.
 class GroupEnclosure : public Enclosure {
  public:
-  // `limits` are those that the group has already. `machine` must outlive this.
-  GroupEnclosure(Machine& machine, cgroup::Leaf group, const Limits& limits);
+  // `limits` are those that the group has already. `machine` must outlive this. `above`, where the
+  // group is not in the pool itself, is to stand as long.
+  GroupEnclosure(Machine& machine, cgroup::Leaf group, const Limits& limits,
+                 std::shared_ptr<const cgroup::Inner> above);
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
                                                 ChildCallbacks callbacks) override;
@@ -27,10 +29,14 @@ class GroupEnclosure : public Enclosure {
   [[nodiscard]] Instant next_due() const override { return sampler_->next_due(); }
   [[nodiscard]] measure::JobUsage finish(Instant now, WallTime wall) override;
   void reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) override;
+  void give_up_removal() override {
+    if (reaper_) reaper_->give_up();
+  }
   [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const override { return group_; }
 
  private:
   Machine& machine_;
+  std::shared_ptr<const cgroup::Inner> above_;
   std::shared_ptr<const cgroup::Group> group_;
   std::optional<double> cpus_;
   bool has_memory_limit_;

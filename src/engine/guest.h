@@ -8,23 +8,12 @@
 #include <vector>
 
 #include "base/units.h"
+#include "engine/peer.h"
 #include "policy/job.h"
 #include "policy/ruling.h"
 
 // A guest: a job that somebody else starts, measures and ends, and that is governed beside ours.
 namespace plimsoll::engine {
-
-// A peer on another machine is nobody here: it has no uid, and its places are not ours.
-enum class PeerPlace : std::uint8_t { local, remote };
-
-// Who is at the other end of a socket, as the kernel tells.
-struct Peer {
-  PeerPlace where = PeerPlace::local;
-  std::uint32_t uid = 0;
-  std::uint32_t gid = 0;
-  int pid = 0;
-  std::vector<std::uint32_t> groups{};  // supplementary
-};
 
 struct CgroupPlace {
   std::string path;  // from the root of each hierarchy

@@ -27,6 +27,7 @@ void Guests::start(const policy::Start& start) {
   PLIMSOLL_CHECK(guest.state == Guest::State::waiting);
   guest.state = Guest::State::running;
   guest.watch.emplace(now());
+  guest.promised = start.promised;
   ++running_;
   if (guest.habitat) settle_place(guest);
   const GuestListener& told = clients_.at(guest.client).listener;
@@ -94,6 +95,7 @@ void Guests::forget(JobId job) {
   const auto found = guests_.find(job);
   const auto owner = clients_.find(found->second->client);
   if (owner != clients_.end()) owner->second.guests.erase(found->second->spec.name);
+  quota_.give_back(found->second->user);
   guests_.erase(found);
 }
 

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -12,7 +11,9 @@
 #include "base/file.h"
 #include "cgroup/freeze.h"
 #include "cgroup/kill.h"
-#include "cgroup/limits.h"
+#include "cgroup/signals.h"
+#include "cgroup/weight_guard.h"
+#include "engine/peer_rights.h"
 #include "measure/group_files.h"
 #include "process/signals.h"
 #include "process/usage.h"
@@ -34,10 +35,21 @@ std::optional<Bytes> moved(const measure::IoUsage& io) {
 
 class GroupHabitat : public Habitat {
  public:
-  explicit GroupHabitat(cgroup::Group group)
-      : group_(std::move(group)), files_(group_, measure::GroupAge::fresh) {}
+  GroupHabitat(cgroup::Group group, const Peer& peer)
+      : group_(std::move(group)),
+        files_(group_, measure::GroupAge::fresh),
+        rights_(peer),
+        kill_(cgroup::KillWay::signals_alone, may_signal()) {}
+  // What was changed is put back, with the same rights.
+  ~GroupHabitat() override {
+    thaw();
+    rights_.act([this] { weight_.reset(); });
+  }
+  GroupHabitat(const GroupHabitat&) = delete;
+  GroupHabitat& operator=(const GroupHabitat&) = delete;
 
   GuestSample look(Instant now) override {
+    if (stopped_) cgroup::signal_all(group_, SIGSTOP, may_signal());  // who was born since
     files_.read(measure::Level::full, now);
     const measure::Sample sample = files_.latest(measure::Level::full);
     if (!began_) {
@@ -53,31 +65,51 @@ class GroupHabitat : public Habitat {
   }
 
   void weigh(unsigned weight) override {
-    Limits limits;
-    limits.weight = weight;
-    cgroup::weigh(group_, limits);
+    rights_.act([this, weight] {
+      weight_.reset();
+      weight_.emplace(group_, weight);
+    });
   }
+  // By signals where the freezer is not the peer's.
   void freeze() override {
+    if (frozen_ || stopped_) return;
+    rights_.act([this] {
+      if (auto guard = cgroup::FreezeGuard::freeze(group_)) frozen_.emplace(std::move(*guard));
+    });
     if (frozen_) return;
-    if (auto guard = cgroup::FreezeGuard::freeze(group_)) frozen_.emplace(std::move(*guard));
+    stopped_ = true;
+    cgroup::signal_all(group_, SIGSTOP, may_signal());
   }
-  void thaw() override { frozen_.reset(); }
+  void thaw() override {
+    frozen_.reset();
+    if (std::exchange(stopped_, false)) cgroup::signal_all(group_, SIGCONT, may_signal());
+  }
   // By signals: the group is somebody else's, who may want to use it again.
-  void kill(Instant now) override { kill_.step(group_, now); }
+  void kill(Instant now) override {
+    rights_.act([this, now] { kill_.step(group_, now); });
+  }
 
  private:
+  [[nodiscard]] cgroup::MaySignal may_signal() const {
+    return [this](int pid) { return rights_.may_signal(pid); };
+  }
+
   cgroup::Group group_;
   measure::GroupFiles files_;
+  PeerRights rights_;
   bool began_ = false;
+  bool stopped_ = false;  // by signals
   std::optional<Duration> cpu_before_;
   std::optional<Bytes> io_before_;
   std::optional<cgroup::FreezeGuard> frozen_;
-  cgroup::Kill kill_{cgroup::KillWay::signals};
+  std::optional<cgroup::WeightGuard> weight_;
+  cgroup::Kill kill_;
 };
 
 class ProcessHabitat : public Habitat {
  public:
-  ProcessHabitat(process::ProcDir proc, process::Stat root) : proc_(std::move(proc)), meter_(0) {
+  ProcessHabitat(std::shared_ptr<ProcessLook> look, process::Stat root, const Peer& peer)
+      : look_(std::move(look)), meter_(0), rights_(peer) {
     members_.emplace(root.id.pid, std::move(root));
   }
   ~ProcessHabitat() override { thaw(); }
@@ -85,9 +117,10 @@ class ProcessHabitat : public Habitat {
   ProcessHabitat& operator=(const ProcessHabitat&) = delete;
 
   GuestSample look(Instant now) override {
-    count();
+    look_->at(now);
+    members_ = look_->followed(members_);
     if (stopped_) signal(SIGSTOP);  // who was born since
-    meter_.look(proc_, members_, now);
+    meter_.look(look_->proc(), members_, now);
     const process::Usage& usage = meter_.usage();
     GuestSample seen{.used = usage.used, .cpu = usage.user + usage.system, .io = {}};
     if (usage.io) seen.io = usage.io->read + usage.io->written;
@@ -105,49 +138,28 @@ class ProcessHabitat : public Habitat {
     count();
     signal(SIGCONT);
   }
-  void kill(Instant /*now*/) override {
-    count();
+  void kill(Instant now) override {
+    look_->at(now);
+    members_ = look_->followed(members_);
     signal(SIGKILL);
   }
 
  private:
-  // Members stay such when their parent has ended: a process is one by its parent, or by having
-  // been one at the last look.
   void count() {
-    auto table = proc_.read_table();
-    if (!table) return;
-    std::map<int, process::Stat> members;
-    std::vector<process::Stat> rest;
-    for (auto& [pid, stat] : *table) {
-      const auto known = members_.find(pid);
-      const bool stays = known != members_.end() && known->second.id == stat.id;
-      if (stays) {
-        members.emplace(pid, std::move(stat));
-      } else {
-        rest.push_back(std::move(stat));
-      }
-    }
-    for (bool grows = true; grows;) {
-      const auto strangers = std::partition(
-          rest.begin(), rest.end(),
-          [&members](const process::Stat& stat) { return members.contains(stat.parent); });
-      grows = strangers != rest.begin();
-      for (auto born = rest.begin(); born != strangers; ++born) {
-        members.emplace(born->id.pid, std::move(*born));
-      }
-      rest.erase(rest.begin(), strangers);
-    }
-    members_ = std::move(members);
+    look_->afresh();
+    members_ = look_->followed(members_);
   }
 
   void signal(int number) {
     std::vector<process::Stat> targets;
     for (const auto& [pid, stat] : members_) targets.push_back(stat);
-    process::send_to(proc_, targets, number);
+    process::send_to(look_->proc(), targets, number,
+                     [this](int pid) { return rights_.may_signal(pid); });
   }
 
-  process::ProcDir proc_;
+  std::shared_ptr<ProcessLook> look_;
   process::Meter meter_;
+  PeerRights rights_;
   std::map<int, process::Stat> members_;
   bool stopped_ = false;
 };
@@ -205,27 +217,26 @@ Result<std::unique_ptr<Habitat>> open_group(const CgroupPlace& place, const Peer
     return fail(std::errc::invalid_argument,
                 "found no cgroup " + place.path + " in any hierarchy, expected one that is there");
   }
-  return std::make_unique<GroupHabitat>(cgroup::Group(place.path, std::move(parts)));
+  return std::make_unique<GroupHabitat>(cgroup::Group(place.path, std::move(parts)), peer);
 }
 
-Result<std::unique_ptr<Habitat>> open_processes(const ProcessPlace& place, const Peer& peer) {
+Result<std::unique_ptr<Habitat>> open_processes(const ProcessPlace& place, const Peer& peer,
+                                                std::shared_ptr<ProcessLook> look) {
   if (place.pid <= 1) {
     return fail(std::errc::invalid_argument, "found the pid " + std::to_string(place.pid) +
                                                  ", expected that of a job's process");
   }
-  auto proc = process::ProcDir::open();
-  if (!proc) return pass(std::move(proc));
   const std::string name = "/proc/" + std::to_string(place.pid);
   // Opened before it is read and owned: a number that is used again is another directory.
   auto directory = open_at(AT_FDCWD, name, O_RDONLY | O_DIRECTORY);
   if (!directory) return fail(std::errc::invalid_argument, "found no process " + name);
-  auto stat = proc->read_stat(place.pid);
+  auto stat = look->proc().read_stat(place.pid);
   if (!stat) return fail(std::errc::invalid_argument, "found no process " + name);
   if (auto own = check_owner(directory->get(), peer, "process " + std::to_string(place.pid));
       !own) {
     return pass(std::move(own));
   }
-  return std::make_unique<ProcessHabitat>(std::move(*proc), std::move(*stat));
+  return std::make_unique<ProcessHabitat>(std::move(look), std::move(*stat), peer);
 }
 
 }  // namespace plimsoll::engine

@@ -14,6 +14,7 @@ struct Guests::Guest {
   enum class State : std::uint8_t { waiting, running, cancelled };
 
   ClientId client{};
+  policy::Tenant user = policy::kHost;
   GuestSpec spec;
   State state = State::waiting;
   std::optional<Stopwatch> watch{};  // of the present attempt
@@ -21,6 +22,7 @@ struct Guests::Guest {
   GuestSample seen{};    // as last told or measured
   GuestSample looked{};  // as last measured
   Bytes peak{};
+  std::optional<Bytes> promised{};  // what the present attempt was admitted with
   std::vector<record::AttemptReport> attempts{};
   std::string why{};  // of the last event about it, which the next decision carries out
   std::optional<policy::Outcome> condemned{};  // cancelled for this

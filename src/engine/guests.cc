@@ -82,12 +82,12 @@ Result<void> Guests::check(const Client& owner, const GuestSpec& spec) const {
   if (owner.guests.contains(spec.name)) {
     return fail(std::errc::file_exists, "the job \"" + spec.name + "\" has entered already");
   }
-  if (owner.guests.size() >= kOfClientMax || guests_.size() >= kGuestsMax) {
-    return fail(std::errc::not_enough_memory,
-                "found " + std::to_string(owner.guests.size()) + " jobs of this client and " +
-                    std::to_string(guests_.size()) + " in all, expected at most " +
-                    std::to_string(kOfClientMax) + " and " + std::to_string(kGuestsMax));
+  if (owner.guests.size() >= kOfClientMax) {
+    return fail(std::errc::not_enough_memory, "found " + std::to_string(owner.guests.size()) +
+                                                  " jobs of this client, expected at most " +
+                                                  std::to_string(kOfClientMax));
   }
+  if (auto room = quota_.check(tenant_of(owner.peer)); !room) return room;
   if (spec.hand == GuestHand::governor && !spec.place) {
     return fail(std::errc::invalid_argument,
                 "found no place, expected one where the governor is to stop the job's processes");
@@ -101,6 +101,7 @@ Result<void> Guests::enter(ClientId id, const GuestSpec& spec) {
   if (auto fits = check(**owner, spec); !fits) return fits;
   auto guest = std::make_unique<Guest>();
   guest->client = id;
+  guest->user = tenant_of((*owner)->peer);
   guest->spec = spec;
   if (spec.place) {
     auto habitat = hooks_.open_place(*spec.place, (*owner)->peer);
@@ -115,8 +116,11 @@ Result<void> Guests::enter(ClientId id, const GuestSpec& spec) {
   job.cpu_hint = spec.cpu_hint;
   job.priority = spec.priority;
   job.restartable = spec.restartable;
+  job.owner = owner_of((*owner)->peer, hooks_.uid);
+  job.tenant = guest->user;
   // Known before it is conducted: that may start it at once.
   (*owner)->guests.emplace(spec.name, job.id);
+  quota_.take(job.tenant);
   guests_.emplace(job.id, std::move(guest));
   hooks_.enter(job);
   return {};
@@ -152,8 +156,13 @@ Result<void> Guests::observe(ClientId id, const std::string& name, const GuestSa
     return fail(std::errc::operation_in_progress,
                 "the job \"" + name + "\" is not admitted, expected no measurements of it");
   }
-  // What is seen at its place goes before its client's word.
+  // What is seen at its place goes before its client's word, which may be any number.
   GuestSample told = sample;
+  if (told.used) told.used = std::min(*told.used, hooks_.machine.memory);
+  if (told.cpu) {
+    const Duration since = guest.watch->ran(now()) + guest.watch->stood(now());
+    told.cpu = std::min(*told.cpu, since * hooks_.machine.cpus);
+  }
   if (guest.looked.used) told.used.reset();
   if (guest.looked.cpu) told.cpu.reset();
   if (guest.looked.io) told.io.reset();
@@ -183,11 +192,18 @@ void Guests::tell(JobId job, Guest& guest, const GuestSample& sample) {
   const Bytes used = guest.seen.used.value_or(Bytes{});
   guest.peak = std::max(guest.peak, used);
   if (guest.watch->is_stopped()) return;  // as of the real world: not while it is frozen
-  hooks_.seen(job, {.ran = guest.watch->ran(now()),
-                    .used = used,
-                    .peak = guest.peak,
-                    .cpu = guest.seen.cpu.value_or(Duration{}),
-                    .io = guest.seen.io});
+  policy::JobSample seen{.ran = guest.watch->ran(now()),
+                         .used = used,
+                         .peak = guest.peak,
+                         .cpu = guest.seen.cpu.value_or(Duration{}),
+                         .io = guest.seen.io};
+  // A word is no measurement: nobody else is to lose anything by it.
+  if (!guest.looked.used && guest.promised) {
+    seen.used = std::min(used, *guest.promised);
+    seen.peak = std::min(guest.peak, *guest.promised);
+    seen.claimed = used - seen.used;
+  }
+  hooks_.seen(job, seen);
 }
 
 std::vector<JobId> Guests::those(Waits waits) const {
@@ -207,21 +223,36 @@ void Guests::cancel_all(const std::string& reason) {
   for (const JobId job : those(Waits::no)) hooks_.cancel(job, reason);
 }
 
-void Guests::look() {
-  for (const JobId job : those(Waits::no)) look_at(job);
+bool Guests::look() {
+  const Instant begun = now();
+  if (round_.empty()) {
+    round_ = those(Waits::no);
+    round_at_ = begun;
+  }
+  while (!round_.empty()) {
+    const JobId job = round_.back();
+    round_.pop_back();
+    look_at(job, round_at_);
+    if (now() - begun >= kLookSlice) break;
+  }
+  return !round_.empty();
+}
+
+Duration Guests::gap_after(Duration cost) {
+  return std::clamp(kLookCostShare * cost, kLookGap, kLookGapMax);
 }
 
 // What is decided upon one look may end others.
-void Guests::look_at(JobId job) {
+void Guests::look_at(JobId job, Instant when) {
   Guest* guest = known(job);
   if (guest == nullptr || guest->state == Guest::State::waiting) return;
   if (guest->state == Guest::State::cancelled) {
-    if (guest->habitat && guest->spec.hand == GuestHand::governor) guest->habitat->kill(now());
+    if (guest->habitat && guest->spec.hand == GuestHand::governor) guest->habitat->kill(when);
     if (now() - guest->cancelled_at >= kCancelPatience) end(job, *guest->condemned, {});
     return;
   }
   if (!guest->habitat) return;
-  guest->looked = guest->habitat->look(now());
+  guest->looked = guest->habitat->look(when);
   tell(job, *guest, guest->looked);
 }
 
@@ -229,9 +260,11 @@ void Guests::end(JobId job, policy::Outcome outcome, const GuestEnd& how) {
   Guest& guest = *known(job);
   PLIMSOLL_CHECK(guest.state != Guest::State::waiting);
   const Duration wall = guest.watch->ran(now()) + guest.watch->stood(now());
-  guest.attempts.push_back(
-      {.outcome = outcome, .started = {}, .wall = wall, .cpu_usage = guest.seen.cpu, .peak = {}});
-  if (guest.peak > Bytes{}) guest.attempts.back().peak = guest.peak;
+  record::AttemptReport& attempt = guest.attempts.emplace_back();
+  attempt.outcome = outcome;
+  attempt.wall = wall;
+  attempt.cpu_usage = guest.seen.cpu;
+  if (guest.peak > Bytes{}) attempt.peak = guest.peak;
   guest.state = Guest::State::waiting;  // or gone, as the conductor will say
   guest.condemned.reset();
   guest.habitat.reset();

@@ -14,6 +14,7 @@
 #include "engine/conductor.h"
 #include "engine/guest.h"
 #include "engine/guest_place.h"
+#include "engine/quota.h"
 #include "engine/stopwatch.h"
 #include "policy/event.h"
 #include "policy/world.h"
@@ -23,6 +24,12 @@ namespace plimsoll::engine {
 
 // A client of guests; never used again.
 enum class ClientId : std::uint64_t {};
+
+// No job uses more than this, whatever its client says.
+struct MachineSize {
+  Bytes memory{UINT64_MAX};
+  unsigned cpus = 1'000'000;
+};
 
 // What guests are conducted by.
 struct GuestHooks {
@@ -39,6 +46,8 @@ struct GuestHooks {
   std::function<Result<std::unique_ptr<Habitat>>(const GuestPlace&, const Peer&)> open_place;
   // A guest has ended for good; without what nobody has told. Empty: nobody wants to know.
   std::function<void(const record::JobReport&)> ended{};
+  std::uint32_t uid = 0;  // of the daemon
+  MachineSize machine{};
 };
 
 // The jobs that clients run themselves, as the world that the governor's decisions about them go
@@ -52,8 +61,10 @@ class Guests : public policy::World {
   explicit Guests(GuestHooks hooks);
   ~Guests() override;
 
-  // More guests of one client, or in all, are refused.
+  // More guests of one client, of one user, or of all users, are refused; root's are not among the
+  // last.
   static constexpr std::size_t kOfClientMax = 1000;
+  static constexpr std::size_t kOfUserMax = 4000;
   static constexpr std::size_t kGuestsMax = 10'000;
   static constexpr std::size_t kNameMax = 256;
   // A cancelled guest that has not left after so long is taken to have.
@@ -78,9 +89,17 @@ class Guests : public policy::World {
   // Those that run are cancelled.
   void cancel_all(const std::string& reason);
 
-  // Looks at the places of those that run, and whose patience is over. Each kLookGap while
-  // running() is not 0.
-  void look();
+  // Looks at the places of those that run, and whose patience is over, for kLookSlice at most: the
+  // loop has others to serve. Returns whether any are left, which have their turn with the next
+  // calls. A new round begins each gap_after() while running() is not 0.
+  bool look();
+  static constexpr Duration kLookSlice = std::chrono::milliseconds(5);
+
+  // When the next round is due after one that took so much CPU time.
+  static Duration gap_after(Duration cost);
+  // Later, and nobody would notice in time that memory runs short.
+  static constexpr Duration kLookGapMax = std::chrono::seconds(1);
+  static constexpr int kLookCostShare = 20;  // at most 1 / so much of a CPU
 
   [[nodiscard]] std::size_t running() const { return running_; }
   [[nodiscard]] std::size_t size() const { return guests_.size(); }
@@ -115,7 +134,7 @@ class Guests : public policy::World {
   [[nodiscard]] std::vector<JobId> those(Waits waits) const;
   void settle_place(Guest& guest);
   void tell(JobId job, Guest& guest, const GuestSample& sample);
-  void look_at(JobId job);
+  void look_at(JobId job, Instant now);
   void end(JobId job, policy::Outcome outcome, const GuestEnd& end);
   void forget(JobId job);
   [[nodiscard]] static record::JobReport report_of(const Guest& guest, const JobOver& over);
@@ -124,7 +143,10 @@ class Guests : public policy::World {
   std::uint64_t last_client_ = 0;
   std::map<ClientId, Client> clients_;
   std::unordered_map<JobId, std::unique_ptr<Guest>> guests_;
+  Quota quota_{"jobs", {.of_user = kOfUserMax, .in_all = kGuestsMax}};
   std::size_t running_ = 0;
+  std::vector<JobId> round_;  // who is to be looked at yet
+  Instant round_at_{};
   bool is_draining_ = false;
 };
 

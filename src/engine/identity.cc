@@ -2,6 +2,7 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <unistd.h>
 
 #include <limits>
 
@@ -21,10 +22,17 @@ std::optional<Id> to_id(const std::string& digits) {
 }
 
 struct User {
-  std::string name;  // empty: a bare number that the system does not know
-  uid_t uid{};
+  Account account;
   std::optional<gid_t> gid;
 };
+
+Account account_of(const passwd& entry) {
+  Account account{.identity = {.uid = entry.pw_uid, .gid = {}, .groups = {}},
+                  .name = entry.pw_name};
+  if (entry.pw_dir != nullptr && *entry.pw_dir != '\0') account.home = entry.pw_dir;
+  if (entry.pw_shell != nullptr && *entry.pw_shell != '\0') account.shell = entry.pw_shell;
+  return account;
+}
 
 Result<User> find_user(const std::string& text) {
   std::string buffer(1024, '\0');
@@ -38,8 +46,8 @@ Result<User> find_user(const std::string& text) {
     if (code != ERANGE || buffer.size() >= kEntryBytesMax) break;
     buffer.resize(buffer.size() * 2);
   }
-  if (found != nullptr) return User{entry.pw_name, entry.pw_uid, entry.pw_gid};
-  if (number) return User{{}, *number, std::nullopt};
+  if (found != nullptr) return User{account_of(entry), entry.pw_gid};
+  if (number) return User{{.identity = {.uid = *number, .gid = {}, .groups = {}}}, std::nullopt};
   return fail("there is no user \"" + text + "\"");
 }
 
@@ -56,6 +64,13 @@ std::vector<gid_t> groups_of(const std::string& user, gid_t gid) {
 
 }  // namespace
 
+Result<uid_t> find_uid(const std::string& text) {
+  if (const auto number = to_id<uid_t>(text)) return *number;
+  auto found = find_user(text);
+  if (!found) return pass(std::move(found));
+  return found->account.identity.uid;
+}
+
 Result<gid_t> find_group(const std::string& text) {
   if (const auto number = to_id<gid_t>(text)) return *number;
   std::string buffer(1024, '\0');
@@ -69,15 +84,17 @@ Result<gid_t> find_group(const std::string& text) {
   return entry.gr_gid;
 }
 
-Result<guardian::Identity> find_identity(const std::string& user) {
+bool Account::is_another() const { return identity.uid != ::geteuid(); }
+
+Result<Account> find_account(const std::string& user) {
   std::string_view rest = user;
   const std::string user_text(take_until(rest, ':'));
   const std::string group_text(rest);
   auto found = find_user(user_text);
   if (!found) return pass(std::move(found));
 
-  guardian::Identity identity;
-  identity.uid = found->uid;
+  Account account = std::move(found->account);
+  guardian::Identity& identity = account.identity;
   if (!group_text.empty()) {
     auto gid = find_group(group_text);
     if (!gid) return pass(std::move(gid));
@@ -89,15 +106,15 @@ Result<guardian::Identity> find_identity(const std::string& user) {
                 ":GID");
   }
   identity.groups =
-      found->name.empty() ? std::vector{identity.gid} : groups_of(found->name, identity.gid);
-  return identity;
+      account.name.empty() ? std::vector{identity.gid} : groups_of(account.name, identity.gid);
+  return account;
 }
 
-Result<std::optional<guardian::Identity>> Identities::of(const std::string& user) {
+Result<std::optional<Account>> Accounts::of(const std::string& user) {
   if (user.empty()) return std::nullopt;
   const auto known = known_.find(user);
   if (known != known_.end()) return known->second;
-  auto found = find_identity(user);
+  auto found = find_account(user);
   if (!found) return pass(std::move(found));
   known_.emplace(user, *found);
   return *found;

@@ -9,21 +9,35 @@
 
 namespace plimsoll::engine {
 
+// A user as the system knows him.
+struct Account {
+  guardian::Identity identity;
+  std::string name{};      // empty: only the number is known
+  std::string home = "/";  // as of whom nothing else is known
+  std::string shell = "/bin/sh";
+
+  // Than the one who runs Plimsoll: then what is the caller's alone is kept from him.
+  [[nodiscard]] bool is_another() const;
+};
+
 // The user and groups of "USER", "USER:GROUP", "UID" or "UID:GID"; a user known to the system
 // brings its supplementary groups. Asks the system's databases, which can take long: once a run.
-Result<guardian::Identity> find_identity(const std::string& user);
+Result<Account> find_account(const std::string& user);
+
+// The user of a name or a number.
+Result<uid_t> find_uid(const std::string& text);
 
 // The group of a name or a number.
 Result<gid_t> find_group(const std::string& text);
 
-// The identities that jobs of one run name, each asked for once.
-class Identities {
+// The accounts that jobs of one run name, each asked for once.
+class Accounts {
  public:
   // Nothing for "": Plimsoll's own.
-  Result<std::optional<guardian::Identity>> of(const std::string& user);
+  Result<std::optional<Account>> of(const std::string& user);
 
  private:
-  std::map<std::string, guardian::Identity> known_;
+  std::map<std::string, Account> known_;
 };
 
 }  // namespace plimsoll::engine

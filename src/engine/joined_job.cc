@@ -16,14 +16,17 @@ JoinedJob::JoinedJob(Machine& machine, Ledger ledger, const policy::Share& whole
              {.claim = [this] { return claim(); }, .moved = [](const policy::Share&, auto&&) {}}) {}
 
 policy::RunClaim JoinedJob::claim() const {
+  const bool is_young = started_ && loop::now() - started_at_ < kYoung;
   return {.memory = {.used = used_, .claimed = std::max(need_.memory, used_), .wanting = !started_},
+          .starting = is_young ? need_.memory - used_ : Bytes{},
           .cores = {.used = started_ ? need_.cores : 0, .claimed = need_.cores, .wanting = false},
           .running = started_ ? 1U : 0U};
 }
 
 bool JoinedJob::has_room() const {
-  if (lease_.is_shared() && lease_.looks() < 2) return false;
-  return lease_.share().line >= std::min(need_.memory, lease_.fair_line());
+  if (lease_.is_news()) return false;
+  const policy::Share& share = lease_.share();
+  return share.line - share.taken >= std::min(need_.memory, lease_.fair_line());
 }
 
 Result<std::optional<int>> JoinedJob::await_room(const std::function<void()>& waits) {
@@ -42,6 +45,7 @@ Result<std::optional<int>> JoinedJob::await_room(const std::function<void()>& wa
   machine_.on_signal({});
   if (!ran) return pass(std::move(ran));
   started_ = !ended;
+  started_at_ = loop::now();
   lease_.settle();
   return ended;
 }

@@ -38,6 +38,7 @@ class JoinedJob {
   Machine& machine_;
   JobNeed need_;
   bool started_ = false;
+  Instant started_at_{};
   Bytes used_{};
   Lease lease_;
 };

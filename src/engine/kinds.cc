@@ -1,6 +1,8 @@
 #include "engine/kinds.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "base/check.h"
 
@@ -12,20 +14,50 @@ std::optional<double> number_of(std::optional<Bytes> bytes) {
   return static_cast<double>(bytes->count);
 }
 
-}  // namespace
-
-Kinds::Name Kinds::name_of(const policy::Key& key, const policy::JobFacts& facts) {
-  return {{key.exact, key.tool},
-          {number_of(facts.memory_hint), facts.cpu_hint, number_of(facts.input),
-           number_of(facts.reached)}};
+// On a scale of so many steps for each doubling.
+double step_of(double value, double steps) {
+  constexpr double kLeast = 0.01;  // a hundredth of a second; less than a byte
+  return std::round(std::log2(std::max(value, kLeast)) * steps);
 }
 
-policy::Kind Kinds::take(const policy::Key& key, const policy::JobFacts& facts) {
-  const auto [place, is_new] = numbers_.try_emplace(name_of(key, facts), next_);
+}  // namespace
+
+Kinds::Name Kinds::name_of(const Entry& entry, const policy::Estimator& estimator) {
+  const policy::JobFacts& facts = entry.facts;
+  Facts figures{number_of(facts.memory_hint),
+                facts.cpu_hint,
+                number_of(facts.reached),
+                number_of(facts.memory_max),
+                facts.cpus,
+                number_of(facts.input),
+                std::nullopt,
+                std::nullopt};
+  if (entry.key.command != 0 || !facts.numbers.empty()) {
+    const policy::Estimate estimate = estimator.estimate(entry.key, facts);
+    figures = {figures[0],
+               figures[1],
+               figures[2],
+               figures[3],
+               figures[4],
+               std::nullopt,
+               step_of(estimate.peak.mean, kPeakSteps),
+               step_of(estimate.remaining.mean, kTimeSteps)};
+  }
+  return {entry.tenant, entry.key.owner, entry.key.exact, entry.key.tool, std::move(figures)};
+}
+
+policy::Kind Kinds::take(const policy::Key& key, const policy::JobFacts& facts,
+                         const policy::Estimator& estimator, policy::Tenant tenant) {
+  Entry wanted{.key = key, .facts = facts, .tenant = tenant};
+  if (!estimator.knows_command(key)) wanted.key.command = 0;
+  if (wanted.key.command != 0 || estimator.telling_numbers(key) == 0) wanted.facts.numbers.clear();
+  Name name = name_of(wanted, estimator);
+  const auto [place, is_new] = numbers_.try_emplace(name, next_);
   const policy::Kind kind = place->second;
   if (is_new) {
     next_ = static_cast<policy::Kind>(static_cast<std::uint32_t>(next_) + 1);
-    entries_.emplace(kind, Entry{.key = key, .facts = facts});
+    entries_.emplace(kind, std::move(wanted));
+    names_.emplace(kind, std::move(name));
     by_tool_[key.tool].push_back(kind);
     stale_.insert(kind);
   }
@@ -49,7 +81,7 @@ void Kinds::give_back(policy::Kind kind, policy::Governor& governor) {
 void Kinds::forget(policy::Kind kind) {
   const auto known = entries_.extract(kind);
   const Entry& gone = known.mapped();
-  numbers_.erase(name_of(gone.key, gone.facts));
+  numbers_.erase(names_.extract(kind).mapped());
   stale_.erase(kind);
   const auto tool = by_tool_.find(gone.key.tool);
   std::erase(tool->second, kind);
@@ -62,7 +94,13 @@ const Kinds::Entry& Kinds::at(policy::Kind kind) const {
   return found->second;
 }
 
-void Kinds::learnt(const policy::Key& key) {
+void Kinds::add_waiting(policy::Kind kind) {
+  Entry& known = entry(kind);
+  if (known.waiting++ == 0 && known.estimated != news_) stale_.insert(kind);
+}
+
+bool Kinds::learnt(const policy::Key& key, const policy::Estimator& estimator) {
+  ++news_;
   // What is learnt of one tool says a little about those of which nothing is known: they take
   // turns.
   if (!entries_.empty()) {
@@ -71,17 +109,46 @@ void Kinds::learnt(const policy::Key& key) {
     round_ = turn->first;
     if (turn->second.waiting > 0) stale_.insert(round_);
   }
+  if (const auto found = by_tool_.find(key.tool); found != by_tool_.end()) {
+    for (const policy::Kind kind : found->second) {
+      const Entry& known = at(kind);
+      if (known.waiting > 0 && known.key.owner == key.owner) stale_.insert(kind);
+    }
+  }
+  // Forgotten, it is told once more than needed.
+  if (telling_.size() > kIdleKindsMax) telling_.clear();
+  Telling& telling = telling_[{key.owner, key.exact}];
+  ++telling.learnt;
+  const std::uint32_t numbers = estimator.telling_numbers(key);
+  // A number that fits as closely as it has to, now and then, would have all of them taken each
+  // time: at most each time that twice as much is known.
+  if (numbers == telling.numbers || telling.learnt < 2 * telling.learnt_then) return false;
+  telling.numbers = numbers;
+  telling.learnt_then = telling.learnt;
+  return true;
+}
+
+void Kinds::shown(const policy::Key& key) {
+  ++news_;
   const auto found = by_tool_.find(key.tool);
   if (found == by_tool_.end()) return;
   for (const policy::Kind kind : found->second) {
-    if (at(kind).waiting > 0) stale_.insert(kind);
+    const Entry& known = at(kind);
+    const bool is_of_class = known.key.exact == key.exact && known.key.owner == key.owner;
+    if (known.waiting > 0 && is_of_class) stale_.insert(kind);
   }
+}
+
+void Kinds::tell(policy::Kind kind, const policy::Estimator& estimator,
+                 policy::Governor& governor) {
+  Entry& known = entry(kind);
+  known.estimated = news_;
+  governor.expect(kind, estimator.estimate(known.key, known.facts));
 }
 
 void Kinds::refresh_now(policy::Kind kind, const policy::Estimator& estimator,
                         policy::Governor& governor) {
-  if (stale_.erase(kind) == 0) return;
-  governor.expect(kind, estimator.estimate(at(kind).key, at(kind).facts));
+  if (stale_.erase(kind) > 0) tell(kind, estimator, governor);
 }
 
 bool Kinds::refresh(const policy::Estimator& estimator, policy::Governor& governor) {
@@ -89,7 +156,7 @@ bool Kinds::refresh(const policy::Estimator& estimator, policy::Governor& govern
   while (!stale_.empty() && done < kRefreshedMax) {
     const policy::Kind kind = *stale_.begin();
     stale_.erase(stale_.begin());
-    governor.expect(kind, estimator.estimate(at(kind).key, at(kind).facts));
+    tell(kind, estimator, governor);
     ++done;
   }
   return !stale_.empty();

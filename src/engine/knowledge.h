@@ -17,9 +17,9 @@ class Knowledge {
   // `notice` is called from within the calls below.
   explicit Knowledge(std::function<void(const std::string&)> notice);
 
-  // The history below this state directory, for kReadMax at most; what is learnt goes there from
-  // then on. Once. Starts a thread: after the guardian has split off.
-  void remember(const std::string& state_dir);
+  // The history below this state directory, of these users, for kReadMax at most; what is learnt
+  // goes there from then on. Once. Starts a thread: after the guardian has split off.
+  void remember(const std::string& state_dir, const history::Whose& whose = history::kOfKeeper);
 
   [[nodiscard]] policy::Estimator& estimator() { return estimator_; }
   void learnt(const policy::Experience& experience);

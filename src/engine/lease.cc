@@ -13,6 +13,17 @@ std::string reason_of(std::size_t others, bool has_terms) {
          (others == 1 ? " other run" : " other runs");
 }
 
+Others sum_of(const std::vector<policy::RunClaim>& claims) {
+  Others sum{.runs = claims.size()};
+  for (const policy::RunClaim& claim : claims) {
+    sum.jobs += claim.running;
+    sum.used += claim.memory.used;
+    sum.claimed += claim.memory.claimed;
+    sum.cores_used += claim.cores.used;
+  }
+  return sum;
+}
+
 }  // namespace
 
 Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole role,
@@ -24,16 +35,28 @@ Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole rol
       shared_(whole),
       share_(whole),
       timer_(loop.timer([this] {
+        settle_again(kInterval);  // sooner, if what is settled starts jobs
         settle();
-        timer_.set(loop::now() + kInterval);
       })) {
   settle();
-  timer_.set(loop::now() + kInterval);
+  settle_again(kInterval);
 }
 
-void Lease::set_line(Bytes line) {
+void Lease::settle_again(Duration after) {
+  due_ = loop::now() + after;
+  timer_.set(due_);
+}
+
+void Lease::has_grown() {
+  if (due_ - loop::now() > kSoon) settle_again(kSoon);
+}
+
+void Lease::set_line(Bytes line, std::string reason) {
+  if (line == whole_.line) return settle();
   whole_.line = line;
-  settle();
+  share_ = look();
+  if (parties_ > 1) reason += "; " + reason_of(parties_ - 1, terms_.has_value());
+  holder_.moved(share_, std::move(reason));
 }
 
 // The daemon's terms, if there is one.
@@ -54,8 +77,10 @@ void Lease::heed(const std::vector<LedgerEntry>& others) {
              .cores = std::min(whole_.cores, terms_->cores)};
 }
 
-void Lease::settle() {
-  const policy::RunClaim own = holder_.claim();
+policy::Share Lease::look() {
+  policy::RunClaim own = holder_.claim();
+  // What waits for the others to hear of it is no reason for them to give way.
+  if (is_news()) own.memory.wanting = own.cores.wanting = false;
   LedgerEntry entry{.claim = own};
   if (role_ == LeaseRole::daemon) entry.terms = whole_;
   // Others then plan with what was told last.
@@ -63,30 +88,42 @@ void Lease::settle() {
   const std::vector<LedgerEntry> others = ledger_.others();
   std::vector<policy::RunClaim> claims;
   for (const LedgerEntry& other : others) claims.push_back(other.claim);
+  others_ = sum_of(claims);
   heed(others);
   parties_ = others.size() + 1;
   ++looks_;
-  const policy::Share share = policy::share_of(shared_, own, claims);
-  const double moved = std::abs(to_double(share.line) - to_double(share_.line));
-  if (moved < to_double(shared_.line) * kMove &&
-      std::abs(share.cores - share_.cores) < shared_.cores * kMove) {
-    return;
-  }
+  policy::Share share = policy::share_of(shared_, own, claims);
+  if (is_news()) share.taken = share.line;
+  return share;
+}
+
+bool Lease::has_moved(const policy::Share& share) const {
+  const auto by_memory = [this](Bytes now, Bytes before) {
+    return std::abs(to_double(now) - to_double(before)) >= to_double(shared_.line) * kMove;
+  };
+  return by_memory(share.line, share_.line) || by_memory(share.taken, share_.taken) ||
+         std::abs(share.cores - share_.cores) >= shared_.cores * kMove;
+}
+
+void Lease::settle() {
+  const policy::Share share = look();
+  if (!has_moved(share)) return;
   share_ = share;
-  holder_.moved(share_, reason_of(others.size(), terms_.has_value()));
+  holder_.moved(share_, reason_of(parties_ - 1, terms_.has_value()));
 }
 
 policy::RunClaim claim_of(const ConductorStatus& status) {
   policy::RunClaim claim{.memory = {.used = status.used}, .cores = {}, .running = status.running};
   for (const JobStatus& job : status.jobs) {
-    claim.memory.claimed += std::max(job.estimate, job.used.value_or(Bytes{}));
+    const Bytes used = job.used.value_or(Bytes{}), reach = std::max(job.estimate, used);
+    claim.memory.claimed += reach;
+    if (job.ran + job.frozen < kYoung) claim.starting += reach - used;
     if (job.state != JobState::running) continue;
     claim.cores.used += job.cores.value_or(job.cores_estimate);
     claim.cores.claimed += std::max(job.cores_estimate, job.cores.value_or(0));
   }
   if (status.waiting > 0 && status.holding) {
-    const bool for_cores = status.holding->cause == policy::HoldCause::cores ||
-                           status.holding->cause == policy::HoldCause::run_queue;
+    const bool for_cores = status.holding->cause == policy::HoldCause::cores;
     claim.memory.wanting = !for_cores;
     claim.cores.wanting = for_cores;
   }

@@ -17,8 +17,8 @@
 namespace plimsoll::engine {
 namespace {
 
-// Nine numbers of 64 bits and their spaces fit, padded: each write replaces all of the one before.
-constexpr std::size_t kLineSize = 192;
+// Ten numbers of 64 bits and their spaces fit, padded: each write replaces all of the one before.
+constexpr std::size_t kLineSize = 224;
 constexpr double kMillicores = 1000;
 constexpr mode_t kOwnerReads = 0600;
 constexpr mode_t kGroupReads = 0640;
@@ -70,6 +70,7 @@ std::string encode(const LedgerEntry& entry) {
   put(to_millicores(claim.cores.used));
   put(to_millicores(claim.cores.claimed));
   put(claim.cores.wanting ? 1 : 0);
+  put(claim.starting.count);
   if (entry.terms) {
     put(entry.terms->line.count);
     put(to_millicores(entry.terms->cores));
@@ -79,7 +80,7 @@ std::string encode(const LedgerEntry& entry) {
 }
 
 std::optional<LedgerEntry> decode_entry(std::string_view text) {
-  constexpr std::size_t kOfClaim = 7, kOfTerms = 2;
+  constexpr std::size_t kOfClaim = 8, kOfTerms = 2;
   std::vector<std::uint64_t> numbers;
   for (std::string_view rest = trim(text); !rest.empty();) {
     const auto number = to_u64(take_until(rest, ' '));
@@ -90,6 +91,7 @@ std::optional<LedgerEntry> decode_entry(std::string_view text) {
   if (numbers[2] > 1 || numbers[6] > 1) return std::nullopt;
   LedgerEntry entry{
       .claim = {.memory = {{numbers[0]}, {numbers[1]}, numbers[2] == 1},
+                .starting = {numbers[7]},
                 .cores = {to_cores(numbers[4]), to_cores(numbers[5]), numbers[6] == 1},
                 .running = static_cast<std::size_t>(numbers[3])}};
   if (numbers.size() > kOfClaim) {

@@ -2,14 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <ctime>
 
 #include "base/file.h"
 #include "cgroup/remove.h"
@@ -86,21 +82,6 @@ Result<UniqueFd> duplicate(int fd) {
 
 }  // namespace
 
-std::string new_run_id(WallTime now) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(
-      std::chrono::time_point_cast<std::chrono::system_clock::duration>(now));
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  // Of the runs of one second no two must be the same: they share the names of groups and files.
-  std::uint32_t random = 0;
-  [[maybe_unused]] const ssize_t got = ::getrandom(&random, sizeof random, GRND_NONBLOCK);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S-", &utc);
-  std::array<char, 12> tail{};
-  std::snprintf(tail.data(), tail.size(), "%08x", static_cast<unsigned>(random));
-  return std::string(text.data()) + tail.data();
-}
-
 Machine::Machine(loop::Loop loop, guardian::Link link)
     : loop_(std::move(loop)),
       link_(std::move(link)),
@@ -137,6 +118,11 @@ Result<std::unique_ptr<Machine>> Machine::create(guardian::Link link, const Mach
     if (!made && machine->guardian_gone_) return pass(machine->reap_after_guardian());
     if (!made && !config.cgroup_path) made = machine->enter_process_mode(made.error().message());
   }
+  // A weight that can't be had is a mistake, and no reason for process mode.
+  if (made && machine->tree_) {
+    made = cgroup::weigh_run(machine->tree_->run(), config.weight, machine->caller_);
+    cgroup::weigh_made(machine->placement_);
+  }
   if (!made) return pass(std::move(made));
   return machine;
 }
@@ -148,14 +134,34 @@ Result<cgroup::Placement> Machine::place(const MachineConfig& config, const std:
   if (!config.cgroup_path && loop::systemd_runs() &&
       !cgroup::own_v2_group_serves(*found, own_pids)) {
     // Without an answer of systemd's the other places are tried, and their error is the one told.
-    if (loop::start_scope(name + ".scope", own_pids)) {
+    const cgroup::CallerShare caller = cgroup::caller_share(*found);
+    const loop::ScopeWeights weights{.cpu = config.weight.of_cpu(caller),
+                                     .io = config.weight.of_io()};
+    if (loop::start_scope(name + ".scope", own_pids, weights)) {
       auto moved = cgroup::discover_hierarchies();
       if (moved) found = std::move(moved);
     }
   }
   hierarchies_ = std::move(*found);
+  return cgroup::find_placement(hierarchies_, placement_request(config, own_pids));
+}
+
+cgroup::PlacementRequest Machine::placement_request(const MachineConfig& config,
+                                                    std::vector<int> own_pids) {
   wanted_ = always_wanted(hierarchies_) | config.controllers;
-  return cgroup::find_placement(hierarchies_, {config.cgroup_path, own_pids, wanted_});
+  caller_ = cgroup::caller_share(hierarchies_);
+  cgroup::PlacementRequest request{
+      .path = config.cgroup_path, .own_pids = std::move(own_pids), .wanted = wanted_, .wished = {}};
+  const bool is_asked = config.weight.run || config.weight.cpu;
+  // Of jobs with sessions of their own each would weigh as much as that of the caller.
+  const bool escapes = caller_.session_nice && config.session == guardian::Session::own;
+  if (is_asked) {
+    request.wanted.add(Controller::cpu);
+  } else if (escapes && caller_.factor() != 1) {
+    request.wished.add(Controller::cpu);
+  }
+  run_wide_ = request.wanted | request.wished;
+  return request;
 }
 
 // A named path that another run had made may go, with that run, before ours is in it.
@@ -181,9 +187,12 @@ Result<void> Machine::make_tree(const MachineConfig& config) {
   if (placement_.supervisor == cgroup::Supervisor::moves) {
     if (auto entered = tree->enter({link_.guardian, ::getpid()}); !entered) return entered;
   }
-  if (auto made = tree->make_pool(placement_, wanted_); !made) return made;
+  if (auto made = tree->make_pool(placement_, run_wide_); !made) return made;
   tree_ = std::move(*tree);
   pool_ = &tree_->pool();
+  if (const auto& by_user = config.by_user) {
+    users_.emplace(*pool_, UserGroups::Config{wanted_, by_user->processes_max}, *worker_);
+  }
   attach_network();
   oom_.emplace(loop_, pool_->of(Controller::memory));
 
@@ -198,7 +207,8 @@ Result<void> Machine::make_tree(const MachineConfig& config) {
   return {};
 }
 
-// The programs count by the depth of a job's group in the whole hierarchy: base, run, pool, job.
+// The programs count by the depth of a job's group in the whole hierarchy: base, run, pool, perhaps
+// user, job.
 void Machine::attach_network() {
   const cgroup::Directory* pool = pool_->v2();
   if (pool == nullptr) {
@@ -207,7 +217,7 @@ void Machine::attach_network() {
     network_.emplace("a cgroup namespace hides how deep the groups are");
   } else {
     const cgroup::Base& base = placement_.bases.front();
-    network_.emplace(measure::Network::attach(*pool, depth_below(base) + 3));
+    network_.emplace(measure::Network::attach(*pool, depth_below(base) + (users_ ? 4 : 3)));
   }
 }
 
@@ -279,6 +289,19 @@ Instant Machine::on_loop_clock(Instant when) const {
   return when + link_.pulse.stalled(loop::now());
 }
 
+int Machine::die_of(int signal) {
+  // Without the message the status says it.
+  [[maybe_unused]] const auto told = guardian::send(link_.channel, guardian::DieOf{signal});
+  constexpr int kShellBase = 128;
+  return kShellBase + signal;
+}
+
+void Machine::notify(std::string state) {
+  // A guardian that is gone is noticed by the loop.
+  [[maybe_unused]] const auto told =
+      guardian::send(link_.channel, guardian::Notify{std::move(state)});
+}
+
 void Machine::stop_guardian() {
   // A guardian that is gone is noticed by the loop.
   [[maybe_unused]] const auto ignored = guardian::send(link_.channel, guardian::StopYourself{});
@@ -307,6 +330,7 @@ void Machine::take_messages() {
 
 void Machine::handle(guardian::FromGuardian message) {
   if (auto* signal = std::get_if<guardian::Signalled>(&message)) {
+    if (guardian::asks_to_end(signal->number) && !asked_to_end_) asked_to_end_ = signal->number;
     if (on_signal_) on_signal_(*signal);
   } else if (std::holds_alternative<guardian::Resumed>(message)) {
     if (on_resumed_) on_resumed_();
@@ -336,6 +360,7 @@ Result<void> Machine::reap_after_guardian() {
 
 void Machine::forget_named() {
   for (const cgroup::Base& base : placement_.bases) cgroup::remove_made(base.directory, base.named);
+  cgroup::weigh_made(placement_);  // what other runs are in has stayed
 }
 
 Result<void> Machine::reap_tree() {

@@ -12,7 +12,9 @@
 #include "cgroup/hierarchies.h"
 #include "cgroup/limits.h"
 #include "cgroup/run_tree.h"
+#include "cgroup/run_weight.h"
 #include "engine/oom_watch.h"
+#include "engine/user_groups.h"
 #include "guardian/guardian.h"
 #include "guardian/heap_stock.h"
 #include "guardian/protocol.h"
@@ -32,10 +34,16 @@ struct MachineConfig {
   std::string run_id;                      // new_run_id()
   std::optional<std::string> cgroup_path;  // --cgroup or PLIMSOLL_CGROUP; kNoCgroup: without
   cgroup::ControllerSet controllers;       // that limits of jobs ask for, beside those always used
+  cgroup::RunWeight weight{};              // of all jobs together, against the rest of the machine
+  // That of the jobs: each of their own has a share of the CPUs to itself, whatever its nice value,
+  // where the kernel weighs sessions.
+  guardian::Session session = guardian::Session::own;
+  // Whether the jobs of each user have a group around them, and how many processes it takes.
+  struct ByUser {
+    std::optional<std::uint64_t> processes_max{};
+  };
+  std::optional<ByUser> by_user{};
 };
-
-// An id for a run that starts now: "20261121-035916-3f2a91c4".
-std::string new_run_id(WallTime now);
 
 // What a child's owner is told; each at most once, `failed` or the two others.
 struct ChildCallbacks {
@@ -68,9 +76,9 @@ class Machine {
   // In process mode, else null.
   [[nodiscard]] Families* families() { return families_.get(); }
 
-  // A new place for the processes of one attempt, with its limits set.
+  // A new place for the processes of one attempt, with its limits set; `uid` is who they run as.
   [[nodiscard]] Result<std::unique_ptr<Enclosure>> enclose(const std::string& name,
-                                                           const Limits& limits);
+                                                           const Limits& limits, std::uint32_t uid);
   // A new cgroup in the pool, with its limits set.
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
 
@@ -84,6 +92,11 @@ class Machine {
 
   void on_signal(std::function<void(const guardian::Signalled&)> callback);
   void on_resumed(std::function<void()> callback);
+  // The first signal that has asked Plimsoll to end, if one has.
+  [[nodiscard]] const std::optional<int>& asked_to_end() const { return asked_to_end_; }
+  // Plimsoll is ended by this signal: whoever has started it sees it die of it once this process
+  // has exited. The answer is the exit status of a shell for that.
+  int die_of(int signal);
   // From now on this process's silence, should it be stopped or spin, is the guardian's business:
   // it then freezes the pool and takes its throttle away. Before the first job starts. Both
   // processes are protected from the kernel's OOM killer and from being swapped or throttled, as
@@ -96,6 +109,8 @@ class Machine {
   // When the loop's clock will show what the job clock shows at `when`, if nothing is held.
   [[nodiscard]] Instant on_loop_clock(Instant when) const;
 
+  // The guardian, the main process of the service, tells its manager so, as sd_notify(3).
+  void notify(std::string state);
   // The guardian stops itself, as the shell expects after Ctrl-Z.
   void stop_guardian();
 
@@ -129,6 +144,8 @@ class Machine {
   Result<cgroup::RunTree> make_run_group(const MachineConfig& config);
   Result<void> hand_over(const cgroup::RunTree* tree);
   Result<cgroup::Placement> place(const MachineConfig& config, const std::string& name);
+  [[nodiscard]] cgroup::PlacementRequest placement_request(const MachineConfig& config,
+                                                           std::vector<int> own_pids);
   void take_messages();
   void handle(guardian::FromGuardian message);
   Result<void> reap_after_guardian();
@@ -136,6 +153,8 @@ class Machine {
   // Removes the named path as far as runs have made it and this was the last.
   void forget_named();
   void attach_network();
+  [[nodiscard]] Result<cgroup::Leaf> make_group_in(cgroup::Inner& parent, const std::string& name,
+                                                   const Limits& limits);
 
   loop::Loop loop_;
   guardian::Link link_;
@@ -144,13 +163,16 @@ class Machine {
   std::unique_ptr<loop::Worker> slow_worker_;  // once it was asked for
   loop::Watch guardian_watch_;
   cgroup::Hierarchies hierarchies_;
-  cgroup::ControllerSet wanted_;
+  cgroup::ControllerSet wanted_;    // of each job's group
+  cgroup::ControllerSet run_wide_;  // of the pool beside those
+  cgroup::CallerShare caller_;
   cgroup::Placement placement_;
   std::string run_id_;
   std::string tree_name_;
   std::optional<cgroup::RunTree> tree_;
   cgroup::Inner no_pool_{{}, {}};
   cgroup::Inner* pool_ = &no_pool_;     // of tree_, where there is one
+  std::optional<UserGroups> users_;     // in the pool
   std::unique_ptr<Families> families_;  // process mode
   std::optional<std::string> why_process_mode_;
   std::optional<cgroup::FreezeGuard> all_frozen_;
@@ -161,6 +183,7 @@ class Machine {
   std::uint64_t dropped_samples_ = 0;
   std::function<void(const guardian::Signalled&)> on_signal_;
   std::function<void()> on_resumed_;
+  std::optional<int> asked_to_end_;
   bool guardian_gone_ = false;
   bool reaped_ = false;  // after the guardian's death
 };

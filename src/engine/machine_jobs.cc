@@ -1,6 +1,8 @@
 // Where the jobs of a machine live: in groups of the run's tree, or in process mode as families.
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cgroup/entrance.h"
 #include "cgroup/freeze.h"
 #include "cgroup/limits.h"
@@ -12,6 +14,17 @@
 #include "process/hunt.h"
 
 namespace plimsoll::engine {
+namespace {
+
+// Whether the group has a directory in the hierarchy of this part of its parent.
+bool has_part(const cgroup::Group& group, const cgroup::Group::Part& of_parent) {
+  return std::any_of(
+      cgroup::kControllers.begin(), cgroup::kControllers.end(), [&](cgroup::Controller controller) {
+        return of_parent.controllers.has(controller) && group.of(controller) != nullptr;
+      });
+}
+
+}  // namespace
 
 Result<void> Machine::enter_process_mode(std::string why) {
   // For the cores and the memory that this process itself may have.
@@ -50,7 +63,8 @@ Result<void> Machine::enter_process_mode(std::string why) {
   return {};
 }
 
-Result<std::unique_ptr<Enclosure>> Machine::enclose(const std::string& name, const Limits& limits) {
+Result<std::unique_ptr<Enclosure>> Machine::enclose(const std::string& name, const Limits& limits,
+                                                    std::uint32_t uid) {
   if (families_ != nullptr) {
     Limits demanded = limits;
     demanded.weight.reset();  // kept as far as the host can
@@ -59,16 +73,27 @@ Result<std::unique_ptr<Enclosure>> Machine::enclose(const std::string& name, con
     }
     return std::make_unique<FamilyEnclosure>(*this, *families_, name);
   }
-  auto group = make_group(name, limits);
+  std::shared_ptr<cgroup::Inner> of_user;
+  if (users_) {
+    auto found = users_->of(uid);
+    if (!found) return pass(std::move(found));
+    of_user = std::move(*found);
+  }
+  auto group = make_group_in(of_user ? *of_user : *pool_, name, limits);
   if (!group) return pass(std::move(group));
-  return std::make_unique<GroupEnclosure>(*this, std::move(*group), limits);
+  return std::make_unique<GroupEnclosure>(*this, std::move(*group), limits, std::move(of_user));
 }
 
 Result<cgroup::Leaf> Machine::make_group(const std::string& name, const Limits& limits) {
-  auto leaf = pool_->make_leaf(name, wanted_);
+  return make_group_in(*pool_, name, limits);
+}
+
+Result<cgroup::Leaf> Machine::make_group_in(cgroup::Inner& parent, const std::string& name,
+                                            const Limits& limits) {
+  auto leaf = parent.make_leaf(name, wanted_);
   if (!leaf) return leaf;
   if (auto applied = cgroup::apply_limits(*leaf, limits); !applied) {
-    [[maybe_unused]] const auto ignored = pool_->remove_child(name);
+    [[maybe_unused]] const auto ignored = parent.remove_child(name);
     return pass(std::move(applied));
   }
   return leaf;
@@ -78,15 +103,24 @@ Result<guardian::ChildId> Machine::spawn_in(const cgroup::Group& group,
                                             guardian::SpawnRequest request,
                                             ChildCallbacks callbacks) {
   std::vector<UniqueFd> entrances;  // open until the request is on its way
-  for (const cgroup::Group::Part& part : group.parts()) {
-    if (part.directory.version() == cgroup::Version::v2) {
-      request.v2_group = part.directory.fd();
-      continue;
-    }
-    auto file = cgroup::open_v1_entrance(part.directory);
+  const auto enter = [&](const cgroup::Directory& directory) -> Result<void> {
+    auto file = cgroup::open_v1_entrance(directory);
     if (!file) return pass(std::move(file));
     request.v1_entrances.push_back(file->get());
     entrances.push_back(std::move(*file));
+    return {};
+  };
+  for (const cgroup::Group::Part& part : group.parts()) {
+    if (part.directory.version() == cgroup::Version::v2) {
+      request.v2_group = part.directory.fd();
+    } else if (auto entered = enter(part.directory); !entered) {
+      return pass(std::move(entered));
+    }
+  }
+  // Where jobs have no groups of their own, as they are only weighed together.
+  for (const cgroup::Group::Part& part : pool_->parts()) {
+    if (part.directory.version() == cgroup::Version::v2 || has_part(group, part)) continue;
+    if (auto entered = enter(part.directory); !entered) return pass(std::move(entered));
   }
   return spawn(std::move(request), std::move(callbacks));
 }

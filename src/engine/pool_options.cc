@@ -19,6 +19,8 @@ Bytes amount_of(const MemoryAmount& amount, Bytes whole) {
   return {static_cast<std::uint64_t>(to_double(whole) * share)};
 }
 
+}  // namespace
+
 Bytes capacity_of(const Machine& machine) {
   const Bytes total = describe_host(machine).memory;
   const cgroup::Directory* memory = machine.pool().of(cgroup::Controller::memory);
@@ -30,8 +32,6 @@ Bytes capacity_of(const Machine& machine) {
       cgroup::Directory::open(hierarchy->directory_of(hierarchy->own_path), hierarchy->version);
   return own ? memory_capacity(*own, total) : total;
 }
-
-}  // namespace
 
 Result<MemoryAmount> parse_memory_amount(std::string_view text) {
   if (!text.ends_with('%')) {
@@ -70,8 +70,10 @@ Result<policy::GovernorConfig> pool_governor(const PoolOptions& options, const M
   if (!line) return pass(std::move(line), options.line ? options.line_name : options.reserve_name);
   config.line = *line;
   config.cores = options.cores.value_or(usable_cores(machine.hierarchies()));
-  config.jobs_max = std::min(static_cast<unsigned>(options.jobs_max.value_or(kJobsMaxDefault)),
-                             jobs_by_descriptors());
+  config.jobs_max = static_cast<unsigned>(options.jobs_max.value_or(kJobsMaxDefault));
+  if (const auto descriptors = descriptor_limit()) {
+    config.jobs_max = std::min(config.jobs_max, jobs_by_descriptors(*descriptors));
+  }
   config.may_evict = !options.no_evict;
   const bool is_process_mode = machine.why_process_mode().has_value();
   const bool can_pause = is_process_mode || cgroup::freezer_of(machine.pool()) != nullptr;

@@ -25,6 +25,7 @@ struct PoolOptions {
   std::optional<MemoryAmount> reserve;
   std::optional<double> cores;
   std::optional<std::uint64_t> jobs_max;
+  std::optional<unsigned> weight;  // cgroup::RunWeight::run
   bool no_evict = false;
   bool no_pause = false;
   // What errors call the first two: where the user has said them.
@@ -37,6 +38,9 @@ Result<MemoryAmount> parse_memory_amount(std::string_view text);
 // So many jobs run at once, frozen ones included, where nothing else says otherwise: a bound for
 // what a group costs us (some 25 descriptors), not a guess at what the machine can bear.
 inline constexpr unsigned kJobsMaxDefault = 1000;
+
+// The memory that a pool can have at most on this machine.
+[[nodiscard]] Bytes capacity_of(const Machine& machine);
 
 // A line as the user named it. An error says what makes no sense about it here.
 Result<Bytes> line_of(const MemoryAmount& amount, const Machine& machine);

@@ -1,7 +1,6 @@
 #include "engine/pool_sampler.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "measure/machine_span.h"
 
@@ -30,7 +29,7 @@ std::optional<Bytes> meminfo(const measure::SystemSample& machine, const char* k
 }  // namespace
 
 PoolSampler::PoolSampler(const cgroup::Group& pool, std::function<Bytes()> counted)
-    : memory_(pool), counted_(std::move(counted)) {
+    : memory_(pool), cpu_(pool), counted_(std::move(counted)) {
   if (const auto* v2 = pool.v2()) {
     pressure_ = measure::PressureFile(measure::KernelFile(*v2, "memory.pressure", "pressure"));
   }
@@ -52,28 +51,31 @@ policy::MachineSample PoolSampler::look(const measure::SystemSample& machine) {
   if (meminfo(machine, "SwapTotal").value_or(Bytes{}) > Bytes{}) {
     sample.swap_free = meminfo(machine, "SwapFree");
   }
-  if (machine.processes_running) {
-    const auto now = static_cast<double>(*machine.processes_running);
-    const double gap = runnable_at_ ? to_seconds(machine.at - *runnable_at_) : 0;
-    const double weight = runnable_ ? -std::expm1(-gap / to_seconds(kRunnableTime)) : 1;
-    runnable_ = runnable_.value_or(0) * (1 - weight) + now * weight;
-    runnable_at_ = machine.at;
-    sample.runnable = static_cast<std::uint64_t>(std::llround(*runnable_));
-  }
   tell_shares(machine, sample);
   return sample;
+}
+
+std::optional<Duration> PoolSampler::pool_cpu() {
+  measure::CpuUsage usage;
+  cpu_.read_usage(usage, buffer_);
+  return usage.usage;
 }
 
 void PoolSampler::tell_shares(const measure::SystemSample& machine, policy::MachineSample& sample) {
   if (!last_) {
     last_ = machine;
+    pool_cpu_ = pool_cpu();
   } else if (machine.at - last_->at >= kShareSpan) {
     const double elapsed = to_seconds(machine.at - last_->at);
     cores_busy_.reset();
+    pool_cores_.reset();
     if (machine.cpu && last_->cpu) {
       const Duration busy = measure::busy_time(*machine.cpu) - measure::busy_time(*last_->cpu);
       cores_busy_ = std::max(0.0, to_seconds(busy) / elapsed);
     }
+    const auto cpu = pool_cpu();
+    if (cpu && pool_cpu_) pool_cores_ = std::max(0.0, to_seconds(*cpu - *pool_cpu_) / elapsed);
+    pool_cpu_ = cpu;
     stall_ = {
         .cpu_some = share(some(machine.cpu_pressure), some(last_->cpu_pressure), elapsed),
         .memory_full = share(full(machine.memory_pressure), full(last_->memory_pressure), elapsed),
@@ -81,6 +83,7 @@ void PoolSampler::tell_shares(const measure::SystemSample& machine, policy::Mach
     last_ = machine;
   }
   sample.cores_busy = cores_busy_;
+  sample.pool_cores = pool_cores_;
   sample.stall = stall_;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cgroup/group.h"
+#include "measure/cpu_files.h"
 #include "measure/kernel_file.h"
 #include "measure/memory_files.h"
 #include "measure/usage.h"
@@ -17,9 +18,6 @@ class PoolSampler {
  public:
   // `counted` says what the pool uses where it is no cgroup; empty: it is one.
   explicit PoolSampler(const cgroup::Group& pool, std::function<Bytes()> counted = {});
-
-  // A count of runnable tasks is of one moment; what is told is their mean of about so long.
-  static constexpr Duration kRunnableTime = std::chrono::seconds(1);
 
   // Shares of time are of at least so long: the kernel counts them in ticks of 10 ms. Looks that
   // are closer together tell what was told before.
@@ -39,9 +37,11 @@ class PoolSampler {
   [[nodiscard]] Bytes peak() const { return peak_; }
 
  private:
+  [[nodiscard]] std::optional<Duration> pool_cpu();  // used by all that ever ran in it
   void tell_shares(const measure::SystemSample& machine, policy::MachineSample& sample);
 
   measure::MemoryFiles memory_;
+  measure::CpuFiles cpu_;
   measure::PressureFile pressure_;  // of the pool; this is its one reader
   std::function<Bytes()> counted_;
   measure::MemoryUsage usage_;
@@ -49,10 +49,10 @@ class PoolSampler {
   std::optional<measure::Pressure> pressure_seen_;
   std::optional<Duration> stalled_;
   std::optional<measure::SystemSample> last_;  // that shares were counted from
+  std::optional<Duration> pool_cpu_;           // then
   std::optional<double> cores_busy_;           // of late, as these
+  std::optional<double> pool_cores_;
   policy::StallShares stall_;
-  std::optional<Instant> runnable_at_;
-  std::optional<double> runnable_;  // of late
   Bytes peak_{};
 };
 

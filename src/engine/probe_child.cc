@@ -22,6 +22,7 @@ guardian::SpawnRequest waiting_shell(int input, int output) {
   request.cwd = "/";
   request.session = guardian::Session::own;
   request.descriptors = guardian::Descriptors::close;
+  request.signals = guardian::Signals::set_default;
   request.stdio = {input, output, output};
   return request;
 }

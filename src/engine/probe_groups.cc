@@ -15,7 +15,7 @@ using record::CheckState;
 constexpr const char* kSlowBirth =
     "each job is forked and then moved: as fast as a rule, but now and then 15 ms late";
 constexpr const char* kFixedKernel =
-    "a kernel without this fault (Debian's 6.1.192 and 6.12.117 are; 6.18.44 is not)";
+    "a kernel without this bug (6.18.44 has it; Debian's 6.1.192 and 6.12.117 do not)";
 
 Check no_freezer(std::string value) {
   return {.id = "freeze",

@@ -141,7 +141,8 @@ Check judge_layout(const Hierarchies& hierarchies) {
   if (hierarchies.all.empty()) {
     check.state = CheckState::missing;
     check.value = "no cgroup hierarchy is mounted, or none that we are in";
-    check.cost = "no job can be run";
+    check.cost =
+        "jobs have no groups of their own; the check placement says whether they can run without";
     check.remedy = "mount -t cgroup2 none /sys/fs/cgroup";
     return check;
   }

@@ -20,7 +20,9 @@ Check probe_io_usage(const cgroup::Group& group) {
   const cgroup::Directory* io = group.of(Controller::io);
   if (check.state == CheckState::ok && io->version() == cgroup::Version::v1) {
     check.state = CheckState::degraded;
-    check.cost = "newer kernels count on v1 only where a limit of I/O is set on the device";
+    check.cost =
+        "of jobs without --io-max reports may have no bytes read and written: newer kernels count "
+        "on v1 only where a limit is set on the device";
     check.remedy = "cgroup v2 for io: see layout";
   }
   return check;

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/capacity.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -20,10 +21,8 @@ using record::CheckState;
 // libc's own header of capabilities may be older than the kernel.
 constexpr unsigned kCapBpf = 39;
 
-// A running job takes about 20 descriptors of the supervisor: files of its groups, outputs, pidfd.
-constexpr std::uint64_t kDescriptorsPerJob = 20;
 // Of 100 jobs at once, more than most machines have room for.
-constexpr std::uint64_t kDescriptorsEnough = 100 * kDescriptorsPerJob;
+constexpr std::uint64_t kDescriptorsEnough = kDescriptorsOfOurs + 100 * kDescriptorsPerJob;
 // A parallel build has 10 processes and threads a job, and the user has others.
 constexpr std::uint64_t kProcessesEnough = 2000;
 
@@ -31,13 +30,23 @@ bool has(std::uint64_t effective, unsigned capability) {
   return (effective >> capability & 1) != 0;
 }
 
-Check judge_capability(std::string id, bool there, std::string names, std::string cost) {
-  if (there) return {.id = std::move(id), .value = std::move(names)};
-  return {.id = std::move(id),
+struct Capability {
+  const char* id;
+  bool there;
+  const char* names;
+  const char* cost;
+};
+
+Check judge_capability(const Capability& capability, Caller caller) {
+  if (capability.there) return {.id = capability.id, .value = capability.names};
+  return {.id = capability.id,
           .state = CheckState::missing,
-          .value = "no " + names,
-          .cost = std::move(cost),
-          .remedy = "root, or setcap on the program, or AmbientCapabilities= of its unit"};
+          .value = std::string("no ") + capability.names,
+          .cost = capability.cost,
+          .remedy = caller == Caller::root
+                        ? "a container or unit that leaves it to root (--cap-add, "
+                          "CapabilityBoundingSet=)"
+                        : "root, or setcap on the program, or AmbientCapabilities= of its unit"};
 }
 
 Check probe_pidfd() {
@@ -111,23 +120,24 @@ std::optional<std::uint64_t> parse_effective_capabilities(std::string_view statu
   return std::nullopt;
 }
 
-std::vector<Check> judge_capabilities(std::uint64_t effective) {
+std::vector<Check> judge_capabilities(std::uint64_t effective, Caller caller) {
   const bool admin = has(effective, CAP_SYS_ADMIN);
-  const bool network = admin || (has(effective, kCapBpf) && has(effective, CAP_NET_ADMIN));
-  return {
-      judge_capability("capability.sys_resource", has(effective, CAP_SYS_RESOURCE),
-                       "CAP_SYS_RESOURCE",
-                       "no fast triggers of pressure, and Plimsoll can't protect itself from the "
-                       "kernel's OOM killer"),
-      judge_capability("capability.bpf", network,
-                       admin ? "CAP_SYS_ADMIN" : "CAP_BPF and CAP_NET_ADMIN",
-                       "network traffic is not counted"),
-      judge_capability("capability.kill", has(effective, CAP_KILL), "CAP_KILL",
-                       "processes of other users are out of reach of signals"),
-      judge_capability("capability.setuid",
-                       has(effective, CAP_SETUID) && has(effective, CAP_SETGID),
-                       "CAP_SETUID and CAP_SETGID", "--uid can't be used"),
+  const Capability capabilities[] = {
+      {"capability.sys_resource", has(effective, CAP_SYS_RESOURCE), "CAP_SYS_RESOURCE",
+       "no fast triggers of pressure, and Plimsoll can't protect itself from the kernel's OOM "
+       "killer"},
+      {"capability.bpf", admin || (has(effective, kCapBpf) && has(effective, CAP_NET_ADMIN)),
+       admin ? "CAP_SYS_ADMIN" : "CAP_BPF and CAP_NET_ADMIN", "network traffic is not counted"},
+      {"capability.kill", has(effective, CAP_KILL), "CAP_KILL",
+       "processes of other users are out of reach of signals"},
+      {"capability.setuid", has(effective, CAP_SETUID) && has(effective, CAP_SETGID),
+       "CAP_SETUID and CAP_SETGID", "--uid can't be used"},
   };
+  std::vector<Check> checks;
+  for (const Capability& capability : capabilities) {
+    checks.push_back(judge_capability(capability, caller));
+  }
+  return checks;
 }
 
 Hiding parse_hidepid(std::string_view mountinfo) {
@@ -161,7 +171,8 @@ Check judge_limit(LimitKind kind, std::optional<std::uint64_t> hard) {
   if (!hard || *hard >= (files ? kDescriptorsEnough : kProcessesEnough)) return check;
   check.state = CheckState::degraded;
   if (files) {
-    check.cost = "about " + std::to_string(*hard / kDescriptorsPerJob) + " jobs at once";
+    const unsigned jobs = jobs_by_descriptors(*hard);
+    check.cost = jobs == 1 ? "one job at a time" : std::to_string(jobs) + " jobs at once at most";
     check.remedy = "ulimit -n, LimitNOFILE= of a unit, or limits.conf(5)";
   } else {
     check.cost = "jobs fail to fork when there are many";
@@ -173,14 +184,16 @@ Check judge_limit(LimitKind kind, std::optional<std::uint64_t> hard) {
 std::vector<Check> probe_process() {
   const auto status = read_text_at(AT_FDCWD, "/proc/self/status");
   const auto effective = status ? parse_effective_capabilities(*status) : std::nullopt;
-  std::vector<Check> checks = judge_capabilities(effective.value_or(0));
+  const bool is_root = ::geteuid() == 0;
+  std::vector<Check> checks =
+      judge_capabilities(effective.value_or(0), is_root ? Caller::root : Caller::user);
   const auto mountinfo = read_text_at(AT_FDCWD, "/proc/self/mountinfo");
   const Hiding hiding = mountinfo ? parse_hidepid(*mountinfo) : Hiding::nobody;
   checks.push_back(probe_pidfd());
   checks.push_back(probe_limit(LimitKind::nofile));
   checks.push_back(probe_limit(LimitKind::nproc));
   checks.push_back(probe_oom_score());
-  checks.push_back(judge_hidepid(hiding, ::geteuid() == 0));
+  checks.push_back(judge_hidepid(hiding, is_root));
   return checks;
 }
 

@@ -16,7 +16,9 @@ std::vector<record::Check> probe_process();
 // The effective capabilities as bits numbered as in capabilities(7), of a text of /proc/PID/status;
 // nothing if it has no such line.
 std::optional<std::uint64_t> parse_effective_capabilities(std::string_view status);
-std::vector<record::Check> judge_capabilities(std::uint64_t effective);
+// Root may lack some too, in a container or a unit that was given few.
+enum class Caller : std::uint8_t { user, root };
+std::vector<record::Check> judge_capabilities(std::uint64_t effective, Caller caller);
 
 // Whom /proc hides from others' users (hidepid= of proc(5)).
 enum class Hiding : std::uint8_t { nobody, contents, processes };

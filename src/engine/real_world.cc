@@ -19,6 +19,9 @@ policy::JobSample job_sample(const Attempt& attempt, const measure::Sample& samp
       is_only_look ? stand_in.value_or(Bytes{}) : memory.used.value_or(stand_in.value_or(Bytes{}));
   seen.peak = seen.used;
   seen.cpu = sample.cpu.usage.value_or(Duration{});
+  if (sample.cpu.pressure && sample.cpu.pressure->some) {
+    seen.cpu_wait = sample.cpu.pressure->some->total;
+  }
   if (sample.io.read || sample.io.written) {
     seen.io = sample.io.read.value_or(Bytes{}) + sample.io.written.value_or(Bytes{});
   }
@@ -160,6 +163,10 @@ void RealWorld::signal(JobId job, int number) {
   if (Attempt* attempt = running(job)) attempt->signal_main(number);
 }
 
+void RealWorld::give_up_removals() {
+  for (const auto& [key, attempt] : attempts_) attempt->give_up_removal();
+}
+
 std::vector<watch::Status> RealWorld::monitors() const {
   auto monitors = watcher_.status();
   monitors.push_back(machine_.oom().status());
@@ -198,7 +205,7 @@ void RealWorld::look_at_jobs() {
   const Instant now = loop::now();
   std::vector<JobId> due;
   for (const auto& [job, attempt] : running_) {
-    const LookGap& looks = attempt->looks();
+    const policy::LookGap& looks = attempt->looks();
     if (now - looks.last() >= (looks.is_moving() ? kMovingLook : kCalmLook)) due.push_back(job);
   }
   for (const JobId job : due) {

@@ -70,6 +70,9 @@ class RealWorld : public policy::World {
   // Sends a signal to the main process of a job that runs.
   void signal(JobId job, int number);
 
+  // Attempt::give_up_removal() of all.
+  void give_up_removals();
+
   // So many jobs run elsewhere and are governed beside these: memory is watched for them too.
   void watch_for_guests(std::size_t guests);
   // What those jobs use now, which no counter of the pool has.

@@ -9,6 +9,8 @@
 #include "engine/environment.h"
 #include "policy/priority.h"
 
+#include "record/plain.h"
+
 namespace plimsoll::engine {
 namespace {
 
@@ -20,14 +22,15 @@ std::string current_directory() {
 }  // namespace
 
 AttemptRequest request_for(const policy::JobSpec& job, const std::string& group,
-                           const std::optional<guardian::Identity>& identity) {
+                           const std::optional<Account>& user) {
   AttemptRequest request;
   request.group = group;
   request.limits = policy::weighted_limits(job);
   request.timeout = job.timeout;
   request.spawn.cwd = job.cwd;
-  request.spawn.env = environment_with(job.env);
-  request.spawn.identity = identity;
+  request.spawn.env =
+      user && user->is_another() ? environment_of(*user, job.env) : environment_with(job.env);
+  if (user) request.spawn.identity = user->identity;
   if (const auto* shell = std::get_if<std::string>(&job.command)) {
     request.spawn.argv = {"/bin/sh", "-c", *shell};
   } else {
@@ -50,9 +53,12 @@ record::AttemptReport short_report_of(const AttemptResult& result) {
 record::JobReport report_of(const JobEnd& end, const record::HostInfo& host) {
   record::JobReport report;
   report.id = end.job.name;
+  report.number = static_cast<std::uint64_t>(end.job.id);
   report.job_class = end.job.job_class;
   report.command = end.job.command;
   report.cwd = end.job.cwd.empty() ? current_directory() : end.job.cwd;
+  report.needs = end.needs;
+  report.priority = end.job.priority;
   report.outcome = end.outcome;
   report.reason = end.reason;
   report.attempts = end.attempts;
@@ -64,6 +70,7 @@ record::JobReport report_of(const JobEnd& end, const record::HostInfo& host) {
   report.exit_code = end.last->end.exit_code;
   report.signal = end.last->end.signal;
   report.left_behind = end.last->left_behind;
+  report.ipc_left = end.last->ipc_left;
   report.oom = end.last->oom;
   report.times.started = end.last->started;
   report.times.ended = end.last->ended;
@@ -87,6 +94,31 @@ std::string left_text(Bytes left) {
   return "left " + format_bytes(left) +
          " of shared memory (files in /dev/shm or another tmpfs), which takes room below the line "
          "until somebody deletes it";
+}
+
+std::string ipc_text(const std::vector<record::IpcLeft>& objects) {
+  std::string text = "left";
+  bool all_removed = true;
+  for (const record::IpcLeft& left : objects) {
+    text +=
+        (&left == &objects.front() ? " " : ", ") + left.kind + " " + record::printable(left.name);
+    if (left.size) text += " (" + format_bytes(*left.size) + ")";
+    all_removed = all_removed && left.fate == record::IpcFate::removed;
+  }
+  return text + (all_removed ? ", which was removed" : ", which stays until ipcrm(1) removes it");
+}
+
+std::string stuck_text(const reap::Stuck& stuck) {
+  const std::string why = stuck.trouble ? ": " + stuck.trouble->message() : std::string();
+  if (!stuck.processes.empty()) {
+    return "killed processes have not ended after " + format_duration(stuck.since) + why;
+  }
+  return "it has ended, but the kernel has not released its cgroup for " +
+         format_duration(stuck.since) + why + "; Ctrl-C stops waiting";
+}
+
+std::string left_group_text(const Error& why) {
+  return "an empty group is left behind: " + why.message() + "; try `plimsoll reap` on it later";
 }
 
 }  // namespace plimsoll::engine

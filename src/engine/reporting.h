@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/attempt.h"
+#include "engine/identity.h"
 #include "policy/job.h"
 #include "record/report.h"
 #include "watch/post.h"
@@ -10,9 +11,9 @@
 namespace plimsoll::engine {
 
 // The request for one attempt of a job: its command as an argv, its environment, directory, user
-// and limits. `identity` is the job's user, resolved.
+// and limits. `user` is the job's, resolved; nothing: Plimsoll's own.
 AttemptRequest request_for(const policy::JobSpec& job, const std::string& group,
-                           const std::optional<guardian::Identity>& identity);
+                           const std::optional<Account>& user);
 
 // The report of a job from its attempts, in order; none for a job that was skipped.
 struct JobEnd {
@@ -24,6 +25,7 @@ struct JobEnd {
   policy::Outcome outcome{};
   std::string reason;
   std::optional<measure::MachineUsage> machine;
+  std::vector<std::string> needs{};  // the ids of job.needs
 };
 record::JobReport report_of(const JobEnd& end, const record::HostInfo& host);
 
@@ -33,5 +35,11 @@ record::MonitorReport report_of(const watch::Status& status);
 // For people: a monitor has failed and how it goes on; what a job has left in shared memory.
 std::string text_of(const watch::Status& status);
 std::string left_text(Bytes left);
+// What a job has left of System V IPC and POSIX message queues; not empty.
+std::string ipc_text(const std::vector<record::IpcLeft>& objects);
+// What a job's end waits for, and since when; a group that was given up
+// (AttemptResult::group_left).
+std::string stuck_text(const reap::Stuck& stuck);
+std::string left_group_text(const Error& why);
 
 }  // namespace plimsoll::engine

@@ -3,21 +3,22 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "record/plain.h"
 
 namespace plimsoll::engine {
 namespace {
 
-// Where bytes are cut, a character may be: whoever prints them cleans them.
-std::string command_of(const policy::JobSpec& job) {
-  std::string command = policy::command_line(job.command);
+RunningJob running_job(const JobStatus& job, const policy::JobSpec& spec,
+                       const record::SharedText& commands) {
+  std::string command = policy::command_line(spec.command);
+  std::string distinct =
+      record::fitted_in_the_middle(commands.distinct_part(command), kCommandShownMax);
+  // Where bytes are cut, a character may be: whoever prints them cleans them.
   if (command.size() > kCommandShownMax) command.resize(kCommandShownMax);
-  return command;
-}
-
-RunningJob running_job(const JobStatus& job, const policy::JobSpec& spec) {
   return {.job = job.job,
           .name = spec.name,
-          .command = command_of(spec),
+          .command = std::move(command),
+          .distinct = std::move(distinct),
           .state = job.state,
           .attempt = job.attempt,
           .ran = job.ran,
@@ -43,9 +44,10 @@ RunStatus run_status(const ConductorStatus& conductor, const RunFacts& facts,
                    .counts = conductor.counts,
                    .holding = {},
                    .remaining = conductor.remaining,
+                   .others = {},
                    .running = {}};
   for (const JobStatus& job : conductor.jobs) {
-    status.running.push_back(running_job(job, spec_of(job.job)));
+    status.running.push_back(running_job(job, spec_of(job.job), facts.commands));
     const bool frozen = job.state == JobState::frozen;
     if (frozen) ++status.jobs.paused;
     if (job.state == JobState::running) {

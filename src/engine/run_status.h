@@ -9,7 +9,10 @@
 
 #include "base/units.h"
 #include "engine/conductor.h"
+#include "engine/lease.h"
+#include "loop/lag.h"
 #include "policy/job.h"
+#include "record/shared_text.h"
 
 namespace plimsoll::engine {
 
@@ -22,8 +25,9 @@ struct JobCounts {
 // A job that has begun and is not over.
 struct RunningJob {
   JobId job{};
-  std::string name;     // the user's, else the number
-  std::string command;  // as one line; any bytes, cut at kCommandShownMax
+  std::string name;      // the user's, else the number
+  std::string command;   // as one line; any bytes, cut at kCommandShownMax
+  std::string distinct;  // what of it the run's other commands do not have; likewise
   JobState state{};
   unsigned attempt = 1;
   Duration ran{};                       // of this attempt, paused time left out
@@ -42,6 +46,12 @@ struct HoldingStatus {
   std::vector<std::pair<std::string, double>> numbers;
 };
 
+// How well a daemon's loop keeps up.
+struct LoopStatus {
+  loop::LagFigures lag{};
+  Duration longest_turn{};
+};
+
 // A run at one moment, whole: what the display draws and what `plimsoll ctl status` answers. It
 // borrows nothing, so that it can cross a socket.
 struct RunStatus {
@@ -55,10 +65,13 @@ struct RunStatus {
   Counts counts{};
   std::optional<HoldingStatus> holding{};
   std::optional<Duration> remaining{};  // of the whole run, as far as anything is known of it
+  std::optional<Others> others{};       // of a daemon: who has a lease of its line
+  std::optional<LoopStatus> loop{};     // of a daemon
   std::vector<RunningJob> running{};    // paused ones too, oldest first
 };
 
-// A command in a status is cut here: with a thousand jobs it stays a quarter of a megabyte.
+// A command in a status, and its own part, is cut here: with a thousand jobs it stays a quarter of
+// a megabyte.
 inline constexpr std::size_t kCommandShownMax = 200;
 
 // What of a run the conductor does not know.
@@ -66,6 +79,7 @@ struct RunFacts {
   std::string run;
   Duration elapsed{};
   JobCounts ended;  // total, succeeded, failed, skipped; the rest is the conductor's
+  const record::SharedText& commands;  // of all jobs
 };
 
 // The status of a run as its conductor has it, with the names that people gave.

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,23 +13,34 @@
 #include <cstring>
 #include <memory>
 
+#include "history/state_dir.h"
+
 namespace plimsoll::engine {
 namespace {
 
 constexpr std::string_view kSuffix = ".sock";
-constexpr mode_t kOwnerOnly = 0700;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : value;
 }
 
+std::string machine_name() {
+  utsname about{};
+  return ::uname(&about) == 0 ? about.nodename : "";
+}
+
 Result<UniqueFd> open_directory(const std::string& path) {
+  if (path.empty()) {
+    return fail(std::errc::no_such_file_or_directory,
+                "there is no place for sockets: none of PLIMSOLL_RUNTIME_DIR, XDG_RUNTIME_DIR and "
+                "HOME is set");
+  }
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) return fail_errno("open " + path);
   struct stat about{};
   if (::fstat(fd.get(), &about) != 0) return fail_errno("look at " + path);
-  if (about.st_uid != ::geteuid() && ::geteuid() != 0) {
+  if (about.st_uid != ::geteuid() && about.st_uid != 0) {
     return fail(path + " belongs to somebody else (uid " + std::to_string(about.st_uid) + ")");
   }
   if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
@@ -63,7 +75,8 @@ std::string runtime_dir() {
   if (const std::string own = variable("PLIMSOLL_RUNTIME_DIR"); !own.empty()) return own;
   if (::geteuid() == 0) return "/run/plimsoll";
   if (const std::string xdg = variable("XDG_RUNTIME_DIR"); !xdg.empty()) return xdg + "/plimsoll";
-  return "/tmp/plimsoll-" + std::to_string(::geteuid());
+  const auto state = history::state_dir(history::state_environment());
+  return state ? *state + "/run-" + machine_name() : std::string();
 }
 
 std::string socket_name(const std::string& run) { return run + std::string(kSuffix); }
@@ -71,7 +84,9 @@ std::string socket_name(const std::string& run) { return run + std::string(kSuff
 Result<UniqueFd> open_runtime_dir(const std::string& path) { return open_directory(path); }
 
 Result<UniqueFd> make_runtime_dir(const std::string& path) {
-  if (::mkdir(path.c_str(), kOwnerOnly) != 0 && errno != EEXIST) return fail_errno("make " + path);
+  if (!path.empty()) {
+    if (auto made = history::make_private_dir(path); !made) return pass(std::move(made));
+  }
   return open_directory(path);
 }
 

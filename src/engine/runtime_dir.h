@@ -10,13 +10,15 @@
 namespace plimsoll::engine {
 
 // $PLIMSOLL_RUNTIME_DIR, else /run/plimsoll for root, else $XDG_RUNTIME_DIR/plimsoll, else
-// /tmp/plimsoll-UID.
+// run-HOST in the state directory (history/state_dir.h): a home may be shared by machines, and only
+// those of one machine meet. Nowhere that others may write, as they could be there first. Empty
+// where there is no such place.
 [[nodiscard]] std::string runtime_dir();
 
 // Opens the directory, which must be this user's own (or root's) and closed to everybody else;
 // anything else there is an error that says so.
 Result<UniqueFd> open_runtime_dir(const std::string& path);
-// The same, and makes it (0700) if there is none.
+// The same, and makes it (0700), and what is missing above it, if there is none.
 Result<UniqueFd> make_runtime_dir(const std::string& path);
 
 // Connects to the socket of a run; gone() if no such run lives. The descriptor does not block.

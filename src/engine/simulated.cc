@@ -31,9 +31,11 @@ ConductorConfig config_of(const sim::MachineConfig& machine) {
 
 policy::Experience experience_of(const sim::SimJob& job) {
   const double seconds = job.curve.seconds();
-  policy::Experience experience{.key = policy::key_of(job.spec),
-                                .peak = bytes_of(job.curve.peak_mib()),
-                                .ran = duration_of(seconds)};
+  // Of another run of its class: the names of a trace are no commands that would be known again.
+  policy::Key key = policy::key_of(job.spec);
+  key.command = 0;
+  policy::Experience experience{
+      .key = std::move(key), .peak = bytes_of(job.curve.peak_mib()), .ran = duration_of(seconds)};
   if (seconds > 0) experience.cores = job.curve.cpu_seconds() / seconds;
   std::vector<policy::CurvePoint> course;
   for (const sim::CurvePoint& point : job.curve.points()) {

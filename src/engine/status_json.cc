@@ -22,6 +22,7 @@ Json job_json(const RunningJob& job) {
   Json json = {{"number", static_cast<std::uint64_t>(job.job)},
                {"job", job.name},
                {"command", job.command},
+               {"distinct", job.distinct},
                {"state", state_json(job.state)},
                {"attempt", job.attempt},
                {"ran_ns", job.ran.count()},
@@ -40,6 +41,21 @@ Json holding_json(const HoldingStatus& holding) {
           {"job", holding.name},
           {"reason", holding.reason},
           {"numbers", std::move(numbers)}};
+}
+
+Json others_json(const Others& others) {
+  return {{"runs", others.runs},
+          {"jobs", others.jobs},
+          {"used_bytes", others.used.count},
+          {"claimed_bytes", others.claimed.count},
+          {"cores_used", others.cores_used}};
+}
+
+Json loop_json(const LoopStatus& loop) {
+  return {{"lag_p50_ns", loop.lag.p50.count()},
+          {"lag_p99_ns", loop.lag.p99.count()},
+          {"lag_max_ns", loop.lag.max.count()},
+          {"turn_max_ns", loop.longest_turn.count()}};
 }
 
 // Reads members of an object, if it is one.
@@ -93,6 +109,7 @@ RunningJob job_of(const Json& json) {
   reader.get("number", job.job);
   reader.get("job", job.name);
   reader.get("command", job.command);
+  reader.get("distinct", job.distinct);
   if (const Json* state = reader.find("state")) {
     for (const auto& [known, name] : kStates) {
       if (*state == name) job.state = known;
@@ -120,6 +137,27 @@ HoldingStatus holding_of(const Json& json) {
     if (value.is_number()) holding.numbers.emplace_back(key, value.get<double>());
   }
   return holding;
+}
+
+Others others_of(const Json& json) {
+  const Reader reader(json);
+  Others others;
+  reader.count("runs", others.runs);
+  reader.count("jobs", others.jobs);
+  reader.get("used_bytes", others.used);
+  reader.get("claimed_bytes", others.claimed);
+  reader.get("cores_used", others.cores_used);
+  return others;
+}
+
+LoopStatus loop_of(const Json& json) {
+  const Reader reader(json);
+  LoopStatus loop;
+  reader.get("lag_p50_ns", loop.lag.p50);
+  reader.get("lag_p99_ns", loop.lag.p99);
+  reader.get("lag_max_ns", loop.lag.max);
+  reader.get("turn_max_ns", loop.longest_turn);
+  return loop;
 }
 
 JobCounts counts_of(const Json& json) {
@@ -162,6 +200,8 @@ Json to_json(const RunStatus& status) {
   json["lost_cpu_ns"] = status.counts.lost_cpu.count();
   if (status.holding) json["holding"] = holding_json(*status.holding);
   if (status.remaining) json["remaining_ns"] = status.remaining->count();
+  if (status.others) json["others"] = others_json(*status.others);
+  if (status.loop) json["loop"] = loop_json(*status.loop);
   Json running = Json::array();
   for (const RunningJob& job : status.running) running.push_back(job_json(job));
   json["running"] = std::move(running);
@@ -187,6 +227,8 @@ RunStatus status_of(const Json& json) {
   reader.get("lost_cpu_ns", status.counts.lost_cpu);
   reader.get("remaining_ns", status.remaining);
   if (const Json* holding = reader.find("holding")) status.holding = holding_of(*holding);
+  if (const Json* others = reader.find("others")) status.others = others_of(*others);
+  if (const Json* loop = reader.find("loop")) status.loop = loop_of(*loop);
   if (const Json* running = reader.find("running"); running && running->is_array()) {
     for (const Json& job : *running) status.running.push_back(job_of(job));
   }

@@ -108,7 +108,7 @@ Result<void> Channel::send_with(int flags, std::string_view bytes,
   if (!memfd) return pass(std::move(memfd));
   std::vector<int> with_body = {memfd->get()};
   with_body.insert(with_body.end(), fds.begin(), fds.end());
-  return send_packet(socket_.get(), flags, kInMemfd, {}, with_body);
+  return send_packet(socket_.get(), flags, kInMemfd, bytes.substr(0, kHeadBytes), with_body);
 }
 
 Result<Packet> Channel::receive() {
@@ -129,11 +129,12 @@ Result<Packet> Channel::receive() {
 
   Packet packet;
   packet.fds = take_fds(message);
+  packet.is_torn = (message.msg_flags & MSG_CTRUNC) != 0;
   if ((message.msg_flags & MSG_TRUNC) != 0) {
     return fail(std::errc::bad_message, "receive from the other process");
   }
   const char kind = buffer_.front();
-  if (kind == kInMemfd && !packet.fds.empty()) {
+  if (kind == kInMemfd && !packet.is_torn && !packet.fds.empty()) {
     auto body = read_text(packet.fds.front().get());
     if (!body) return pass(std::move(body));
     packet.bytes = std::move(*body);

@@ -14,6 +14,9 @@ namespace plimsoll::guardian {
 struct Packet {
   std::string bytes;
   std::vector<UniqueFd> fds;
+  // This process had no descriptor left for some or all of them. Of a packet that travelled as a
+  // memfd there are the first Channel::kHeadBytes bytes.
+  bool is_torn = false;
 };
 
 // One end of a SOCK_SEQPACKET pair that carries packets with descriptors (unix(7)). A packet over
@@ -25,6 +28,8 @@ class Channel {
   // capped).
   static constexpr std::size_t kPacketBytesMax = 8 << 20;
   static constexpr std::size_t kPacketFdsMax = 64;
+  // Of a packet in a memfd, so much goes beside it: enough to tell what was lost with it.
+  static constexpr std::size_t kHeadBytes = 16;
 
   static Result<std::pair<Channel, Channel>> make_pair();
   explicit Channel(UniqueFd socket) : socket_(std::move(socket)) {}
@@ -41,8 +46,7 @@ class Channel {
   [[nodiscard]] Result<void> try_send(std::string_view bytes, const std::vector<int>& fds) const;
 
   // The next packet without waiting: resource_unavailable_try_again when there is none yet,
-  // connection_reset when the other side is gone and everything it sent has been read. Of a packet
-  // that came when this process had no descriptor left, some or all are missing.
+  // connection_reset when the other side is gone and everything it sent has been read.
   [[nodiscard]] Result<Packet> receive();
 
  private:

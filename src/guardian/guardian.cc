@@ -8,28 +8,34 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <optional>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
-#include "base/file.h"
-#include "base/text.h"
 #include "guardian/cleaner.h"
 #include "guardian/clock.h"
 #include "guardian/heap_stock.h"
+#include "guardian/orphans.h"
 #include "guardian/protection.h"
 #include "guardian/protocol.h"
+#include "guardian/say.h"
 #include "guardian/sentry.h"
+#include "guardian/signal_origin.h"
 #include "guardian/spawner.h"
+#include "guardian/standstill.h"
 
 namespace plimsoll::guardian {
 namespace {
 
 constexpr int kPlimsollFailed = 125;
+constexpr Duration kOrphanPatience = std::chrono::seconds(10);
 // A name of its own, so that a pkill of one does not hit the other.
 constexpr const char* kSupervisorName = "pl-supervisor";
 
@@ -43,30 +49,28 @@ sigset_t handled_signals() {
   return set;
 }
 
-// The parent of a process, zombie or not; nothing once it is gone.
-std::optional<pid_t> parent_of(pid_t pid) {
-  const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/stat");
-  if (!text) return std::nullopt;
-  // "pid (comm) state ppid ...", where comm may have anything in it.
-  const std::size_t name_end = text->rfind(')');
-  if (name_end == std::string::npos) return std::nullopt;
-  std::string_view rest = trim(std::string_view(*text).substr(name_end + 1));
-  take_until(rest, ' ');
-  const auto parent = to_u64(take_until(rest, ' '));
-  return parent ? std::optional(static_cast<pid_t>(*parent)) : std::nullopt;
+// Those that the caller wants ignored. Jobs inherit it.
+sigset_t ignored_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : kSignals) {
+    struct sigaction before{};
+    ::sigaction(number, nullptr, &before);
+    if (before.sa_handler == SIG_IGN) sigaddset(&set, number);
+  }
+  return set;
 }
 
-// Every process of a job descends from the guardian, as orphans come to it. Asked before children
-// are waited for: the sender may be a zombie by now.
-SignalOrigin origin_of(const signalfd_siginfo& info) {
-  if (info.ssi_code == SI_KERNEL) return SignalOrigin::terminal;
-  constexpr int kAncestorsMax = 1000;
-  std::optional<pid_t> pid = static_cast<pid_t>(info.ssi_pid);
-  for (int i = 0; i < kAncestorsMax && pid && *pid > 1; ++i) {
-    if (*pid == ::getpid()) return SignalOrigin::job;
-    pid = parent_of(*pid);
-  }
-  return SignalOrigin::process;
+// As if nothing had been between the signal and this process.
+void die_of(int signal) {
+  const rlimit no_core{};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::signal(signal, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  ::raise(signal);
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 // A child whose exec has not been seen. The packet is kept because the request points into it.
@@ -80,12 +84,17 @@ struct Pending {
 class Guardian {
  public:
   Guardian(Channel channel, pid_t supervisor, const sigset_t& child_mask, UniqueFd signals,
-           Pulse pulse)
+           const sigset_t& ignored, Pulse pulse, std::vector<pid_t> inherited,
+           std::function<void(const std::string&)> notify)
       : channel_(std::move(channel)),
         supervisor_(supervisor),
         spawner_(child_mask),
         signals_(std::move(signals)),
-        sentry_(std::move(pulse)) {}
+        ignored_(ignored),
+        sentry_(std::move(pulse)),
+        standstill_(supervisor, &say),
+        inherited_(std::move(inherited)),
+        notify_(std::move(notify)) {}
 
   [[noreturn]] void run() {
     while (!supervisor_status_) turn();
@@ -94,11 +103,13 @@ class Guardian {
     std::vector<pid_t> mains;
     for (const auto& [pid, id] : children_) mains.push_back(pid);
     cleaner_.clean(mains);
-    if (supervisor_status_->kind == WaitStatus::Kind::exited) std::exit(supervisor_status_->value);
-    ::signal(SIGPIPE, SIG_IGN);  // with nobody to read this, the status still says it
-    std::fprintf(stderr,
-                 "plimsoll: its supervisor was ended by signal %d; every job was killed with it\n",
-                 supervisor_status_->value);
+    if (inherited_.empty()) clean_orphans();
+    if (supervisor_status_->kind == WaitStatus::Kind::exited) {
+      if (end_) die_of(*end_);
+      std::exit(supervisor_status_->value);
+    }
+    say("its supervisor was ended by signal " + std::to_string(supervisor_status_->value) +
+        "; every job was killed with it");
     std::exit(kPlimsollFailed);
   }
 
@@ -108,10 +119,15 @@ class Guardian {
     std::vector<pollfd> fds = {{channel_open_ ? channel_.fd() : -1, wanted, 0},
                                {signals_.get(), POLLIN, 0}};
     for (const Pending& pending : pending_) fds.push_back({pending.child.report.get(), POLLIN, 0});
-    const auto wait = sentry_.next_check();
+    auto wait = sentry_.next_check();
+    const auto look = standstill_.next_look(clock_now());
+    if (look) wait = wait ? std::min(*wait, *look) : *look;
     const auto ms = wait ? std::chrono::ceil<std::chrono::milliseconds>(*wait).count() : -1;
     const int ready = ::poll(fds.data(), fds.size(), static_cast<int>(ms));
-    if (wait) sentry_.check(clock_now());
+    if (wait) {
+      sentry_.check(clock_now());
+      standstill_.look(clock_now());
+    }
     if (ready <= 0) return;
     for (std::size_t i = fds.size(); i-- > 2;) {
       if (fds[i].revents != 0) read_report(i - 2);
@@ -147,15 +163,31 @@ class Guardian {
       if (!message) continue;
       if (auto* request = std::get_if<ReceivedSpawn>(&*message)) {
         if (!supervisor_status_) spawn({std::move(*packet), std::move(*request), {}, false});
+      } else if (const auto* lost = std::get_if<LostSpawn>(&*message)) {
+        tell(StartFailed{lost->id, SpawnStep::clone, std::errc::too_many_files_open});
       } else if (auto* tree = std::get_if<HandOver>(&*message)) {
         cleaner_.take(std::move(*tree));
       } else if (std::holds_alternative<StandWatch>(*message)) {
         stand_watch();
       } else if (auto* families = std::get_if<HandOverFamilies>(&*message)) {
         cleaner_.take(std::move(*families));
+      } else if (const auto* death = std::get_if<DieOf>(&*message)) {
+        end_ = death->signal;
+      } else if (const auto* notice = std::get_if<Notify>(&*message)) {
+        if (notify_) notify_(notice->state);
       } else {
         stop();
       }
+    }
+  }
+
+  // Who has left the groups of his job.
+  static void clean_orphans() {
+    const auto orphans = end_orphans(clock_now() + kOrphanPatience, &clock_now);
+    for (const Orphan& orphan : orphans) {
+      say("process " + std::to_string(orphan.pid) + " (" + orphan.comm +
+          ") had left the group of its job and " +
+          (orphan.lives ? "could not be killed" : "was killed"));
     }
   }
 
@@ -219,9 +251,19 @@ class Guardian {
     while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
       const auto number = static_cast<int>(info.ssi_signo);
       if (number == SIGCHLD) continue;
-      tell(Signalled{number, origin_of(info)});
+      const SignalOrigin origin = origin_of(info);
+      if (!stays_ignored(number, origin)) tell(Signalled{number, origin});
     }
+    standstill_.look(clock_now());
     reap_children();
+  }
+
+  // A shell without job control has what it starts with `&` ignore Ctrl-C; who sends that signal to
+  // this very process means it.
+  [[nodiscard]] bool stays_ignored(int number, SignalOrigin origin) const {
+    const bool is_meant =
+        origin == SignalOrigin::process && (number == SIGINT || number == SIGQUIT);
+    return sigismember(&ignored_, number) == 1 && !is_meant;
   }
 
   void reap_children() {
@@ -264,12 +306,17 @@ class Guardian {
   pid_t supervisor_;
   Spawner spawner_;
   UniqueFd signals_;
+  sigset_t ignored_;  // since before the start
   Cleaner cleaner_;
   Sentry sentry_;
+  Standstill standstill_;
+  std::vector<pid_t> inherited_;  // children of before, whose orphans come here too: not ours
+  std::function<void(const std::string&)> notify_;
   std::deque<Pending> pending_;
   std::deque<FromGuardian> outbox_;  // not sent yet
   std::unordered_map<pid_t, ChildId> children_;
   std::optional<WaitStatus> supervisor_status_;
+  std::optional<int> end_;    // the signal to die of
   bool channel_open_ = true;  // the supervisor can still be told things
 };
 
@@ -300,21 +347,26 @@ void name_supervisor() {
   // In the background of the terminal, writing must neither stop nor fail.
   ::signal(SIGTTOU, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
+  // A file at the bound of its size (setrlimit(2)) is an error of the write like a full disk.
+  ::signal(SIGXFSZ, SIG_IGN);
 }
 
 }  // namespace
 
-Result<Link> become_guardian() {
+Result<Link> become_guardian(std::function<void(const std::string&)> notify) {
   occupy_stdio();
   auto ends = Channel::make_pair();
   if (!ends) return pass(std::move(ends));
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return fail_errno("become a subreaper");
+  const sigset_t ignored = ignored_signals();
   const sigset_t handled = handled_signals();
+  ::signal(SIGCHLD, SIG_DFL);  // children are waited for, whatever the caller does with its own
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &handled, &before);
   UniqueFd signals(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals) return fail_errno("make a signalfd");
 
+  std::vector<pid_t> inherited = children();
   auto pulse = Pulse::make();
   if (!pulse) return pass(std::move(pulse));
 
@@ -330,7 +382,8 @@ Result<Link> become_guardian() {
   {
     const Channel closed = std::move(ends->first);
   }
-  Guardian(std::move(ends->second), supervisor, before, std::move(signals), std::move(*pulse))
+  Guardian(std::move(ends->second), supervisor, before, std::move(signals), ignored,
+           std::move(*pulse), std::move(inherited), std::move(notify))
       .run();
 }
 

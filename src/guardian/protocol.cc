@@ -1,5 +1,6 @@
 #include "guardian/protocol.h"
 
+#include <csignal>
 #include <cstring>
 
 namespace plimsoll::guardian {
@@ -16,6 +17,8 @@ enum class Tag : char {
   hand_over_families = 'f',
   stop_yourself = 'z',
   stand_watch = 'w',
+  die_of = 'd',
+  notify = 'n',
 };
 
 template <class Body>
@@ -148,6 +151,10 @@ Result<FromSupervisor> decode_families(const Packet& packet) {
 
 }  // namespace
 
+bool asks_to_end(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
 Result<void> send(const Channel& channel, const FromGuardian& message) {
   return std::visit(Sender{channel}, message);
 }
@@ -209,9 +216,23 @@ Result<void> send(const Channel& channel, StandWatch message) {
   return channel.send(tagged(Tag::stand_watch, message), {});
 }
 
+Result<void> send(const Channel& channel, DieOf message) {
+  return channel.send(tagged(Tag::die_of, message), {});
+}
+
+Result<void> send(const Channel& channel, const Notify& message) {
+  return channel.send(std::string(1, static_cast<char>(Tag::notify)) + message.state, {});
+}
+
 Result<FromSupervisor> decode_from_supervisor(Packet& packet) {
   if (packet.bytes.empty()) return bad("supervisor");
   const auto tag = static_cast<Tag>(packet.bytes.front());
+  if (tag == Tag::spawn && packet.is_torn) {
+    LostSpawn lost;  // the id comes first, as encode() has it
+    std::string_view rest = std::string_view(packet.bytes).substr(1);
+    if (!take(rest, lost)) return bad("supervisor");
+    return lost;
+  }
   if (tag == Tag::spawn) {
     packet.bytes.erase(0, 1);
     auto spawn = decode(packet.bytes, std::move(packet.fds));
@@ -222,6 +243,11 @@ Result<FromSupervisor> decode_from_supervisor(Packet& packet) {
   if (tag == Tag::hand_over_families) return decode_families(packet);
   if (tag == Tag::stop_yourself) return StopYourself{};
   if (tag == Tag::stand_watch) return StandWatch{};
+  if (tag == Tag::notify) return Notify{packet.bytes.substr(1)};
+  DieOf death;
+  if (tag == Tag::die_of && read_body(packet.bytes, death) && asks_to_end(death.signal)) {
+    return death;
+  }
   return bad("supervisor");
 }
 

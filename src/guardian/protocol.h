@@ -33,6 +33,9 @@ struct WaitStatus {
 // signals its process group (`kill 0`).
 enum class SignalOrigin : std::uint8_t { terminal, job, process };
 
+// Whether a signal asks who gets it to end, as the terminal, a shell or an init does.
+bool asks_to_end(int signal);
+
 // From the guardian.
 struct Started {
   ChildId id{};
@@ -83,8 +86,21 @@ struct StopYourself {};  // SIGSTOP, in answer to SIGTSTP; answered by Resumed w
 // The pool of the tree that was handed over has a wall, and the supervisor beats (pulse.h): from
 // now on both need protection, and the pool a second watcher.
 struct StandWatch {};
-using FromSupervisor =
-    std::variant<ReceivedSpawn, HandOver, HandOverFamilies, StopYourself, StandWatch>;
+// The run was ended by this signal: when the supervisor has exited and all is cleaned up, the
+// guardian dies of it, so that a shell sees it and ends its loop as well.
+struct DieOf {
+  int signal{};
+};
+// For the manager of the service that this is, which hears its main process only: as sd_notify(3).
+struct Notify {
+  std::string state;
+};
+// Not sent: a spawn request whose descriptors were lost, as the guardian had none left.
+struct LostSpawn {
+  ChildId id{};
+};
+using FromSupervisor = std::variant<ReceivedSpawn, LostSpawn, HandOver, HandOverFamilies,
+                                    StopYourself, StandWatch, DieOf, Notify>;
 
 // Does not wait: resource_unavailable_try_again while the supervisor has much to read. Were both
 // sides to wait for each other, neither would ever go on.
@@ -96,6 +112,8 @@ Result<void> send(const Channel& channel, const HandOver& message);
 Result<void> send(const Channel& channel, const HandOverFamilies& message);
 Result<void> send(const Channel& channel, StopYourself message);
 Result<void> send(const Channel& channel, StandWatch message);
+Result<void> send(const Channel& channel, DieOf message);
+Result<void> send(const Channel& channel, const Notify& message);
 // The ReceivedSpawn points into packet.bytes, which must outlive it.
 Result<FromSupervisor> decode_from_supervisor(Packet& packet);
 

@@ -135,6 +135,7 @@ EncodedSpawn encode(const SpawnRequest& request) {
   writer.put(present);
   writer.put(request.session);
   writer.put(request.descriptors);
+  writer.put(request.signals);
   writer.put(request.guardian_death);
   writer.put(static_cast<std::uint8_t>(request.umask ? 1 : 0));
   writer.put(request.umask.value_or(0));
@@ -157,6 +158,7 @@ Result<ReceivedSpawn> decode(std::string& bytes, std::vector<UniqueFd> fds) {
   const auto present = reader.get<std::uint8_t>();
   spawn.session = reader.get<Session>();
   spawn.descriptors = reader.get<Descriptors>();
+  spawn.signals = reader.get<Signals>();
   spawn.guardian_death = reader.get<GuardianDeath>();
   const bool has_umask = reader.get<std::uint8_t>() != 0;
   const auto umask = reader.get<mode_t>();

@@ -27,6 +27,12 @@ enum class Session : std::uint8_t {
 // What becomes of descriptors above 2 that the guardian inherited from its caller.
 enum class Descriptors : std::uint8_t { inherit, close };
 
+// How the child takes signals at first.
+enum class Signals : std::uint8_t {
+  inherit,      // ignored and blocked is what the guardian's caller wanted so, as under nohup(1)
+  set_default,  // none is ignored or blocked
+};
+
 // What becomes of the main process when the guardian dies first. Where the group is not a cgroup,
 // nothing else would still hold it.
 enum class GuardianDeath : std::uint8_t {
@@ -46,7 +52,8 @@ struct ResourceLimit {
 };
 
 // One command to be executed: everything that the child does between birth and exec, in this order:
-// enter the groups, session, limits, umask, stdio, root, identity, working directory, exec.
+// enter the groups, session, limits, umask, stdio, root, identity, working directory, signals,
+// exec.
 struct SpawnRequest {
   ChildId id{};
   std::vector<std::string> argv;  // argv[0] without a slash is looked up in the PATH of `env`
@@ -57,6 +64,7 @@ struct SpawnRequest {
   std::string cwd;   // empty: the guardian's, or the root's own
   Session session = Session::shared;
   Descriptors descriptors = Descriptors::inherit;
+  Signals signals = Signals::inherit;
   GuardianDeath guardian_death = GuardianDeath::outlive;
   std::optional<Identity> identity;
   std::vector<ResourceLimit> rlimits;
@@ -101,6 +109,7 @@ struct ReceivedSpawn {
   const char* cwd = "";
   Session session{};
   Descriptors descriptors{};
+  Signals signals{};
   GuardianDeath guardian_death{};
   std::optional<Identity> identity;
   std::vector<ResourceLimit> rlimits;

@@ -2,9 +2,10 @@
 
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/close_range.h>
+#include <linux/keyctl.h>
 #include <linux/sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "guardian/child_steps.h"
 
 namespace plimsoll::guardian {
 namespace {
@@ -66,7 +68,7 @@ class Child {
     [[maybe_unused]] const ssize_t born = write_again(report_, &kBirthByte, 1);
     enter_groups();
     reset_oom_score();
-    if (request_.session == Session::own && ::setsid() < 0) fail_at(SpawnStep::session);
+    if (request_.session == Session::own) begin_session();
     for (const ResourceLimit& limit : request_.rlimits) {
       if (::setrlimit(static_cast<__rlimit_resource>(limit.resource), &limit.value) != 0) {
         fail_at(SpawnStep::rlimit);
@@ -78,7 +80,7 @@ class Child {
     become_user();
     follow_guardian();
     if (*request_.cwd != '\0' && ::chdir(request_.cwd) != 0) fail_at(SpawnStep::working_directory);
-    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+    set_signals(mask);
     execute();
   }
 
@@ -99,6 +101,17 @@ class Child {
     }
   }
 
+  // Where the kernel weighs sessions as a whole, the nice value of a process says nothing outside
+  // its own: a new session gets that of its process. Without the right to do that more than ten
+  // times a second (CAP_SYS_ADMIN), some are left out.
+  void begin_session() {
+    if (::setsid() < 0) fail_at(SpawnStep::session);
+    const int nice = ::getpriority(PRIO_PROCESS, 0);
+    if (nice == 0) return;
+    [[maybe_unused]] const auto wrote =
+        write_text_at(AT_FDCWD, "/proc/self/autogroup", std::to_string(nice));
+  }
+
   // It was only lowered, so that putting it back is always allowed.
   void reset_oom_score() {
     if (oom_score_ == nullptr) return;
@@ -110,10 +123,9 @@ class Child {
       const UniqueFd& source = request_.stdio[static_cast<std::size_t>(target)];
       if (source && ::dup2(source.get(), target) < 0) fail_at(SpawnStep::stdio);
     }
-    if (request_.descriptors == Descriptors::close) {
-      // Marked rather than closed: the report has to last until the exec.
-      ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
-    }
+    // Marked rather than closed: the report has to last until the exec.
+    const bool closes = request_.descriptors == Descriptors::close;
+    if (closes && !mark_descriptors()) fail_at(SpawnStep::stdio);
   }
 
   void change_root() {
@@ -121,13 +133,27 @@ class Child {
     if (::chroot(request_.root) != 0 || ::chdir("/") != 0) fail_at(SpawnStep::root);
   }
 
+  // Whoever possesses a session's keyring may use its keys, whatever user it has become. The new
+  // one is made before the change: the quota of a user is too small for one in each of many jobs.
+  void leave_keyring() {
+    const long left = ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
+    // A kernel without keys, or a filter that keeps everybody from them.
+    const bool is_without_keys = left < 0 && (errno == ENOSYS || errno == EPERM);
+    if (left < 0 && !is_without_keys) fail_at(SpawnStep::identity);
+  }
+
   void become_user() {
     if (!request_.identity) return;
     const Identity& identity = *request_.identity;
+    const bool is_another = identity.uid != ::geteuid();
+    if (is_another) {
+      leave_keyring();
+      forget_securebits();
+    }
     const bool became = ::setgroups(identity.groups.size(), identity.groups.data()) == 0 &&
                         ::setresgid(identity.gid, identity.gid, identity.gid) == 0 &&
                         ::setresuid(identity.uid, identity.uid, identity.uid) == 0;
-    if (!became) fail_at(SpawnStep::identity);
+    if (!became || (is_another && !drop_capabilities())) fail_at(SpawnStep::identity);
   }
 
   // After the change of user, which takes the wish back.
@@ -135,6 +161,14 @@ class Child {
     if (request_.guardian_death != GuardianDeath::end) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != guardian_) ::_exit(128 + SIGKILL);  // dead before the wish was heard
+  }
+
+  void set_signals(sigset_t mask) {
+    if (request_.signals == Signals::set_default) {
+      sigemptyset(&mask);
+      for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+    }
+    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   }
 
   // As execvp(3): the first file that can be executed; a text without an interpreter goes to the

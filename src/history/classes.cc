@@ -41,19 +41,22 @@ ClassSummary summary_of(const policy::Key& key, const std::vector<const Entry*>&
 }  // namespace
 
 std::vector<ClassSummary> summarise(const std::vector<Entry>& entries, const std::string& pattern) {
-  std::map<std::pair<std::string, std::string>, std::vector<const Entry*>> classes;
+  using Name = std::tuple<std::optional<std::uint32_t>, std::string, std::string>;
+  std::map<Name, std::vector<const Entry*>> classes;
   for (const Entry& entry : entries) {
     const policy::Key& key = entry.experience.key;
-    classes[{key.exact, key.tool}].push_back(&entry);
+    classes[{key.owner, key.exact, key.tool}].push_back(&entry);
   }
   std::vector<ClassSummary> summaries;
-  for (const auto& [key, of_class] : classes) {
-    if (::fnmatch(pattern.c_str(), key.first.c_str(), 0) != 0) continue;
-    summaries.push_back(summary_of({.exact = key.first, .tool = key.second}, of_class));
+  for (const auto& [name, of_class] : classes) {
+    const auto& [owner, exact, tool] = name;
+    if (::fnmatch(pattern.c_str(), exact.c_str(), 0) != 0) continue;
+    summaries.push_back(summary_of({.exact = exact, .tool = tool, .owner = owner}, of_class));
   }
   std::sort(summaries.begin(), summaries.end(), [](const ClassSummary& a, const ClassSummary& b) {
     if (a.peak.p90 != b.peak.p90) return a.peak.p90 > b.peak.p90;
-    return std::tie(a.key.exact, a.key.tool) < std::tie(b.key.exact, b.key.tool);
+    return std::tie(a.key.exact, a.key.tool, a.key.owner) <
+           std::tie(b.key.exact, b.key.tool, b.key.owner);
   });
   return summaries;
 }

@@ -26,8 +26,8 @@ struct ClassSummary {
   WallTime last{};                         // when the newest was recorded
 };
 
-// A row for each class whose name matches a pattern of glob(7), largest p90 of the peak first, of
-// equals by name.
+// A row for each class of each owner whose name matches a pattern of glob(7), largest p90 of the
+// peak first, of equals by name.
 [[nodiscard]] std::vector<ClassSummary> summarise(const std::vector<Entry>& entries,
                                                   const std::string& pattern);
 

@@ -27,15 +27,24 @@ constexpr mode_t kPrivate = 0600;
 constexpr std::string_view kAsideMark = ".corrupt-";
 constexpr std::array<const char*, 2> kCompanions = {"-wal", "-shm"};
 
-// Free pages are given back by trim(); deleting a class deletes its experiences.
+// Deleting a class deletes its experiences.
 constexpr const char* kSettings =
-    "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-    "PRAGMA foreign_keys = ON";
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON";
+
+// So that trim() can give free pages back. To set it writes to the file even where it is set.
+Result<void> set_vacuum(Database& database) {
+  constexpr std::int64_t kIncremental = 2;
+  auto mode = database.integer("PRAGMA auto_vacuum");
+  if (!mode) return pass(std::move(mode));
+  if (*mode == kIncremental) return {};
+  return database.run("PRAGMA auto_vacuum = INCREMENTAL");
+}
 
 Result<Database> open_existing(const std::string& path) {
   auto database = Database::open(path);
   if (!database) return database;
   database->set_patience(kPatienceAtStart);
+  if (auto set = set_vacuum(*database); !set) return pass(std::move(set));
   if (auto set = database->run(kSettings); !set) return pass(std::move(set));
   if (auto migrated = migrate(*database); !migrated) return pass(std::move(migrated));
   return database;

@@ -28,6 +28,36 @@ constexpr std::array<const char*, kSchemaVersion> kMigrations = {
        UPDATE class SET last_unix_ns = coalesce((SELECT max(recorded_unix_ns) FROM experience
                                                  WHERE experience.class = class.id), 0);
        CREATE INDEX class_by_news ON class (last_unix_ns);)",
+    // A command is known again, and the numbers of its arguments tell.
+    R"(ALTER TABLE experience ADD COLUMN command INTEGER;
+       ALTER TABLE experience ADD COLUMN numbers TEXT NOT NULL DEFAULT '';
+       CREATE INDEX experience_of_command ON experience (command, id) WHERE command IS NOT NULL;)",
+    // Each owner has classes of his own, which the key of a table can only say in a new one. What
+    // was there is that of whoever keeps the database.
+    R"(CREATE TABLE class_of_owner (
+         id INTEGER PRIMARY KEY, exact TEXT NOT NULL, tool TEXT NOT NULL,
+         last_unix_ns INTEGER NOT NULL DEFAULT 0, owner INTEGER NOT NULL DEFAULT -1,
+         UNIQUE (exact, tool, owner));
+       INSERT INTO class_of_owner (id, exact, tool, last_unix_ns)
+         SELECT id, exact, tool, last_unix_ns FROM class;
+       CREATE TABLE experience_of_owner (
+         id INTEGER PRIMARY KEY,
+         class INTEGER NOT NULL REFERENCES class_of_owner (id) ON DELETE CASCADE,
+         recorded_unix_ns INTEGER NOT NULL,
+         peak_bytes INTEGER NOT NULL, peak_at_least INTEGER NOT NULL,
+         ran_ns INTEGER NOT NULL, ran_at_least INTEGER NOT NULL,
+         cores REAL, input_bytes INTEGER, memory_hint_bytes INTEGER, curve TEXT NOT NULL,
+         command INTEGER, numbers TEXT NOT NULL DEFAULT '');
+       INSERT INTO experience_of_owner
+         SELECT id, class, recorded_unix_ns, peak_bytes, peak_at_least, ran_ns, ran_at_least, cores,
+                input_bytes, memory_hint_bytes, curve, command, numbers FROM experience;
+       DROP TABLE experience;
+       DROP TABLE class;
+       ALTER TABLE class_of_owner RENAME TO class;
+       ALTER TABLE experience_of_owner RENAME TO experience;
+       CREATE INDEX experience_of_class ON experience (class, id);
+       CREATE INDEX class_by_news ON class (last_unix_ns);
+       CREATE INDEX experience_of_command ON experience (command, id) WHERE command IS NOT NULL;)",
 };
 
 // The version of the database, if it is ours.

@@ -6,7 +6,7 @@
 namespace plimsoll::history {
 
 // docs/formats/history.md has every version.
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 4;
 
 // Brings a database from whatever version it has to `version`, in one transaction; an empty one has
 // version 0. Several Plimsolls may do so at once. Refused, and left as they are, are databases of

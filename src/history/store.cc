@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bit>
 #include <filesystem>
 
+#include "base/may_wait.h"
 #include "history/curve.h"
 #include "history/file.h"
+#include "history/numbers_text.h"
 #include "history/state_dir.h"
 
 namespace plimsoll::history {
@@ -30,6 +33,23 @@ std::int64_t at_least(policy::Seen seen) { return seen == policy::Seen::at_least
 
 std::int64_t unix_ns(WallTime time) { return time.time_since_epoch().count(); }
 
+// As it is stored: -1 is whoever keeps the database.
+constexpr std::int64_t kKeeper = -1;
+
+std::int64_t owner_number(const std::optional<std::uint32_t>& owner) {
+  return owner ? std::int64_t{*owner} : kKeeper;
+}
+
+// A condition on class.owner.
+std::string condition(const Whose& whose) {
+  switch (whose.kind) {
+    case Whose::Kind::keeper: return "class.owner = " + std::to_string(kKeeper);
+    case Whose::Kind::user: return "class.owner = " + std::to_string(whose.uid);
+    case Whose::Kind::all: break;
+  }
+  return "1";
+}
+
 bool worth_keeping(const Entry& entry) {
   const policy::Key& key = entry.experience.key;
   return !key.exact.empty() && key.exact.size() <= kKeyBytesMax && key.tool.size() <= kKeyBytesMax;
@@ -37,7 +57,7 @@ bool worth_keeping(const Entry& entry) {
 
 // The statements of one batch.
 struct Inserter {
-  Statement find_class, new_experience, news, forget_old;
+  Statement find_class, new_experience, news, forget_of_class, forget_of_command;
 
   static Result<Inserter> prepare(Database& database);
   Result<void> insert(const Entry& entry);
@@ -45,40 +65,61 @@ struct Inserter {
 
 Result<Inserter> Inserter::prepare(Database& database) {
   auto find_class = database.prepare(
-      "INSERT INTO class (exact, tool) VALUES (?, ?) ON CONFLICT DO UPDATE SET exact = exact "
-      "RETURNING id");
+      "INSERT INTO class (exact, tool, owner) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "
+      "exact = exact RETURNING id");
   if (!find_class) return pass(std::move(find_class));
   auto new_experience = database.prepare(
       "INSERT INTO experience (class, recorded_unix_ns, peak_bytes, peak_at_least, ran_ns, "
-      "ran_at_least, cores, input_bytes, memory_hint_bytes, curve) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "ran_at_least, cores, input_bytes, memory_hint_bytes, curve, command, numbers) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!new_experience) return pass(std::move(new_experience));
   auto news = database.prepare("UPDATE class SET last_unix_ns = max(last_unix_ns, ?) WHERE id = ?");
   if (!news) return pass(std::move(news));
-  auto forget_old = database.prepare(
-      "DELETE FROM experience WHERE class = ? AND id <= (SELECT id FROM experience WHERE class = ? "
-      "ORDER BY id DESC LIMIT 1 OFFSET ?)");
-  if (!forget_old) return pass(std::move(forget_old));
+  // What has just become one too many of its class, unless its command still needs it; and what has
+  // of its command, unless its class does.
+  auto forget_of_class = database.prepare(
+      "DELETE FROM experience AS old WHERE id = (SELECT id FROM experience WHERE class = ? "
+      "ORDER BY id DESC LIMIT 1 OFFSET ?) AND (command IS NULL OR id <= (SELECT id FROM experience "
+      "AS other WHERE other.command = old.command ORDER BY id DESC LIMIT 1 OFFSET ?))");
+  if (!forget_of_class) return pass(std::move(forget_of_class));
+  auto forget_of_command = database.prepare(
+      "DELETE FROM experience WHERE command = ? AND id <= (SELECT id FROM experience WHERE "
+      "command = ? ORDER BY id DESC LIMIT 1 OFFSET ?) AND id <= (SELECT id FROM experience WHERE "
+      "class = ? ORDER BY id DESC LIMIT 1 OFFSET ?)");
+  if (!forget_of_command) return pass(std::move(forget_of_command));
   return Inserter{std::move(*find_class), std::move(*new_experience), std::move(*news),
-                  std::move(*forget_old)};
+                  std::move(*forget_of_class), std::move(*forget_of_command)};
 }
 
 Result<void> Inserter::insert(const Entry& entry) {
   const policy::Experience& seen = entry.experience;
-  if (auto begun = find_class.begin({seen.key.exact, seen.key.tool}); !begun) return begun;
+  const SqlValue owner(owner_number(seen.key.owner));
+  if (auto begun = find_class.begin({seen.key.exact, seen.key.tool, owner}); !begun) return begun;
   auto row = find_class.step();
   if (!row) return pass(std::move(row));
   const std::int64_t id = find_class.integer(0).value_or(0);
   if (auto rest = find_class.step(); !rest) return pass(std::move(rest));
 
+  const bool is_whole =
+      seen.peak_seen == policy::Seen::whole && seen.ran_seen == policy::Seen::whole;
+  const SqlValue command = is_whole && seen.key.command != 0
+                               ? SqlValue(std::bit_cast<std::int64_t>(seen.key.command))
+                               : SqlValue();
   const std::string curve = curve_text(seen.curve);
-  auto done =
-      new_experience.run({id, unix_ns(entry.recorded), whole(seen.peak.count),
-                          at_least(seen.peak_seen), std::int64_t{seen.ran.count()},
-                          at_least(seen.ran_seen), seen.cores ? SqlValue(*seen.cores) : SqlValue(),
-                          value_of(seen.input), value_of(seen.memory_hint), curve});
+  const std::string numbers = numbers_text(seen.numbers);
+  auto done = new_experience.run(
+      {id, unix_ns(entry.recorded), whole(seen.peak.count), at_least(seen.peak_seen),
+       std::int64_t{seen.ran.count()}, at_least(seen.ran_seen),
+       seen.cores ? SqlValue(*seen.cores) : SqlValue(), value_of(seen.input),
+       value_of(seen.memory_hint), curve, command, numbers});
   if (done) done = news.run({unix_ns(entry.recorded), id});
-  if (done) done = forget_old.run({id, id, whole(kRowsPerClassMax)});
+  if (done) {
+    done = forget_of_class.run({id, whole(kRowsPerClassMax), whole(kRowsPerCommandMax)});
+  }
+  if (done) {
+    done = forget_of_command.run(
+        {command, command, whole(kRowsPerCommandMax), id, whole(kRowsPerClassMax)});
+  }
   return done;
 }
 
@@ -96,7 +137,12 @@ std::optional<Entry> entry_of(const Statement& row) {
   const auto peak = bytes_of(row.integer(3));
   const auto ran = row.integer(5);
   auto curve = parse_curve(row.text(10));
-  if (!peak || !ran || *ran < 0 || !curve) return std::nullopt;
+  auto numbers = parse_numbers(row.text(12));
+  if (!peak || !ran || *ran < 0 || !curve || !numbers) return std::nullopt;
+  seen.key.command = std::bit_cast<std::uint64_t>(row.integer(11).value_or(0));
+  if (const auto owner = row.integer(13).value_or(kKeeper); owner != kKeeper) {
+    seen.key.owner = static_cast<std::uint32_t>(owner);
+  }
   seen.peak = *peak;
   seen.peak_seen = row.integer(4).value_or(0) != 0 ? policy::Seen::at_least : policy::Seen::whole;
   seen.ran = Duration(*ran);
@@ -105,13 +151,19 @@ std::optional<Entry> entry_of(const Statement& row) {
   seen.input = bytes_of(row.integer(8));
   seen.memory_hint = bytes_of(row.integer(9));
   seen.curve = std::move(*curve);
+  seen.numbers = std::move(*numbers);
   return entry;
 }
 
-constexpr const char* kNewestFirst =
+constexpr const char* kColumns =
     "SELECT exact, tool, recorded_unix_ns, peak_bytes, peak_at_least, ran_ns, ran_at_least, cores, "
-    "input_bytes, memory_hint_bytes, curve FROM experience JOIN class ON class.id = "
-    "experience.class ORDER BY experience.id DESC";
+    "input_bytes, memory_hint_bytes, curve, command, numbers, owner FROM ";
+constexpr const char* kJoined = "experience JOIN class ON class.id = experience.class WHERE ";
+constexpr const char* kNewestFirst = " ORDER BY experience.id DESC";
+// By way of the classes, which are few.
+constexpr const char* kJoinedOfTool =
+    "class CROSS JOIN experience ON experience.class = class.id "
+    "WHERE (class.exact = ? OR (class.tool = ? AND class.tool != '')) AND ";
 
 Result<void> forget_class(Database& database, std::int64_t id) {
   auto statement = database.prepare("DELETE FROM class WHERE id = ?");
@@ -124,9 +176,12 @@ struct MatchingClass {
   std::uint64_t experiences = 0;
 };
 
-Result<std::vector<MatchingClass>> matching(Database& database, const std::string& pattern) {
+Result<std::vector<MatchingClass>> matching(Database& database, const std::string& pattern,
+                                            const Whose& whose) {
   auto row = database.prepare(
-      "SELECT id, exact, (SELECT count(*) FROM experience WHERE class = class.id) FROM class");
+      "SELECT id, exact, (SELECT count(*) FROM experience WHERE class = class.id) FROM class "
+      "WHERE " +
+      condition(whose));
   if (!row) return pass(std::move(row));
   std::vector<MatchingClass> found;
   for (;;) {
@@ -166,6 +221,7 @@ Result<void> Store::connect() {
 
 template <class Work>
 auto Store::mended(Work work) -> decltype(work()) {
+  may_wait("Store");
   const auto attempt = [&]() -> decltype(work()) {
     if (auto connected = connect(); !connected) return pass(std::move(connected));
     return work();
@@ -197,11 +253,24 @@ void Store::be_patient() {
   if (database_) database_->set_patience(*patience_);
 }
 
-Result<Store::Loaded> Store::load(Instant deadline, Instant (*clock)()) {
+Result<Store::Loaded> Store::load(Instant deadline, Instant (*clock)(), const Whose& whose) {
+  return read(kJoined + condition(whose) + kNewestFirst, {}, deadline, clock);
+}
+
+Result<Store::Loaded> Store::load_tool(const policy::Key& key, Instant deadline,
+                                       Instant (*clock)()) {
+  return read(kJoinedOfTool + condition(kOfKeeper) + kNewestFirst, {key.exact, key.tool}, deadline,
+              clock);
+}
+
+Result<Store::Loaded> Store::read(const std::string& query, const std::vector<std::string>& values,
+                                  Instant deadline, Instant (*clock)()) {
   Loaded loaded;
-  auto read = mended([&]() -> Result<void> {
-    auto row = database_->prepare(kNewestFirst);
+  auto done = mended([&]() -> Result<void> {
+    auto row = database_->prepare(kColumns + query);
     if (!row) return pass(std::move(row));
+    std::vector<SqlValue> bound(values.begin(), values.end());
+    if (auto begun = row->begin(bound); !begun) return begun;
     for (std::size_t rows = 0;; ++rows) {
       auto more = row->step();
       if (!more) return pass(std::move(more));
@@ -212,7 +281,7 @@ Result<Store::Loaded> Store::load(Instant deadline, Instant (*clock)()) {
     }
   });
   // What was read before damage showed is as good as ever.
-  if (!read) return pass(std::move(read));
+  if (!done) return pass(std::move(done));
   std::reverse(loaded.entries.begin(), loaded.entries.end());
   return loaded;
 }
@@ -234,16 +303,29 @@ Result<void> Store::add(const std::vector<Entry>& entries) {
 }
 
 Result<void> Store::trim(WallTime now, const Bounds& bounds) {
-  const std::string oldest = std::to_string(unix_ns(now - bounds.age));
+  const auto number = [](std::size_t count) { return std::to_string(count); };
+  const std::string others = "owner != " + std::to_string(kKeeper);
   const std::string sql =
-      "DELETE FROM experience WHERE recorded_unix_ns < " + oldest +
-      "; DELETE FROM class WHERE id IN (SELECT id FROM class ORDER BY last_unix_ns DESC "
+      "DELETE FROM experience WHERE recorded_unix_ns < " +
+      std::to_string(unix_ns(now - bounds.age)) +
+      // First what one user has too much of: it is not for others to make room.
+      "; DELETE FROM class WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY "
+      "owner ORDER BY last_unix_ns DESC) AS age FROM class WHERE " +
+      others + ") WHERE age > " + number(bounds.classes_of_owner) +
+      "); DELETE FROM experience WHERE id IN (SELECT id FROM (SELECT experience.id AS id, "
+      "row_number() OVER (PARTITION BY owner ORDER BY experience.id DESC) AS age FROM experience "
+      "JOIN class ON "
+      "class.id = experience.class WHERE " +
+      others + ") WHERE age > " + number(bounds.rows_of_owner) +
+      "); DELETE FROM class WHERE id IN (SELECT id FROM class ORDER BY last_unix_ns DESC "
       "LIMIT -1 OFFSET " +
-      std::to_string(bounds.classes) +
+      number(bounds.classes) +
+      "); DELETE FROM experience WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER "
+      "(PARTITION BY class ORDER BY id DESC) AS age FROM experience) WHERE age > " +
+      number(bounds.rows_of_class) +
       "); DELETE FROM experience WHERE id <= (SELECT id FROM experience ORDER BY id DESC "
       "LIMIT 1 OFFSET " +
-      std::to_string(bounds.rows) +
-      "); DELETE FROM class WHERE id NOT IN (SELECT class FROM experience)";
+      number(bounds.rows) + "); DELETE FROM class WHERE id NOT IN (SELECT class FROM experience)";
   return mended([&]() -> Result<void> {
     auto transaction = Transaction::begin(*database_);
     if (!transaction) return pass(std::move(transaction));
@@ -253,11 +335,11 @@ Result<void> Store::trim(WallTime now, const Bounds& bounds) {
   });
 }
 
-Result<Store::Forgotten> Store::forget(const std::string& pattern) {
+Result<Store::Forgotten> Store::forget(const std::string& pattern, const Whose& whose) {
   return mended([&]() -> Result<Forgotten> {
     auto transaction = Transaction::begin(*database_);
     if (!transaction) return pass(std::move(transaction));
-    auto found = matching(*database_, pattern);
+    auto found = matching(*database_, pattern, whose);
     if (!found) return pass(std::move(found));
     Forgotten forgotten;
     for (const MatchingClass& match : *found) {

@@ -21,4 +21,8 @@ enum class Format : std::uint8_t {
 // to run what is left of a broken object as a command would be worse than the error. Else text.
 [[nodiscard]] Format detect_format(std::string_view text);
 
+// Refuses what was certainly not meant as lines: a first line that only begins a JSON array, or an
+// object of several lines. The shell would take each of its lines for a command.
+[[nodiscard]] Result<void> check_is_lines(std::string_view text, std::string_view file);
+
 }  // namespace plimsoll::jobs

@@ -19,6 +19,9 @@ constexpr std::string_view kHeader =
 // So much of a wrong line is shown.
 constexpr std::size_t kShownOfLine = 80;
 
+// Longer than any command can be, and what is kept of a file that is no log and has no lines.
+constexpr std::size_t kLineBytesMax = 16 << 20;
+
 // Beyond this nanoseconds of 64 bits end.
 constexpr double kSecondsMax = 9e9;
 
@@ -75,7 +78,7 @@ std::optional<JoblogEntry> parse_line(std::string_view line) {
 }
 
 std::string shown(std::string_view line) {
-  const std::string text = "\"" + std::string(line.substr(0, kShownOfLine));
+  const std::string text = "\"" + std::string(cut_utf8(line, kShownOfLine));
   return text + (line.size() > kShownOfLine ? "...\"" : "\"");
 }
 
@@ -103,27 +106,47 @@ std::string joblog_line(const JoblogEntry& entry) {
   return columns + command + '\n';
 }
 
-Result<std::vector<JoblogEntry>> parse_joblog(std::string_view text, std::string_view file) {
-  std::vector<JoblogEntry> entries;
-  const std::size_t end = text.rfind('\n');
-  text = text.substr(0, end == std::string_view::npos ? 0 : end + 1);
-  if (text.empty()) return entries;
-  const std::string_view header = take_line(text);
-  if (header != kHeader) {
-    return fail_at({file, 1}, "found " + shown(header) + ", expected the header of a job log, " +
-                                  shown(kHeader));
+Result<void> JoblogParser::add(std::string_view piece) {
+  while (!piece.empty()) {
+    const std::size_t newline = piece.find('\n');
+    const std::size_t end = newline == std::string_view::npos ? piece.size() : newline;
+    const std::size_t room = kLineBytesMax - std::min(begun_.size(), kLineBytesMax);
+    begun_.append(piece.substr(0, std::min(end, room)));
+    begun_bytes_ += end;
+    if (newline == std::string_view::npos) return {};
+    if (auto line = add_line(begun_); !line) return line;
+    begun_.clear();
+    whole_ += std::exchange(begun_bytes_, 0) + 1;
+    piece.remove_prefix(newline + 1);
   }
-  for (std::size_t number = 2; !text.empty(); ++number) {
-    const std::string_view line = take_line(text);
-    auto entry = parse_line(line);
-    if (!entry) {
-      return fail_at({file, number},
-                     "found " + shown(line) + ", expected nine columns with tabs between: " +
-                         "number, host, two times, two counts, two numbers, command");
-    }
-    entries.push_back(std::move(*entry));
+  return {};
+}
+
+Result<void> JoblogParser::end() {
+  if (lines_ > 0) return {};
+  std::string_view text = begun_;
+  const std::size_t nuls = text.size() - (text.find_last_not_of('\0') + 1);
+  text.remove_suffix(nuls);
+  const bool is_whole = begun_bytes_ == begun_.size();
+  return is_whole && kHeader.starts_with(text) ? Result<void>{} : no_header(text);
+}
+
+Result<void> JoblogParser::no_header(std::string_view found) const {
+  return fail_at({file_, 1},
+                 "found " + shown(found) + ", expected the header of a job log, " + shown(kHeader));
+}
+
+Result<void> JoblogParser::add_line(std::string_view line) {
+  const Place place{file_, ++lines_};
+  if (lines_ == 1) return line == kHeader ? Result<void>{} : no_header(line);
+  auto entry = line.size() < kLineBytesMax ? parse_line(line) : std::nullopt;
+  if (!entry) {
+    return fail_at(place, "found " + shown(line) +
+                              ", expected nine columns with tabs between: number, host, two "
+                              "times, two counts, two numbers, command");
   }
-  return entries;
+  take_(std::move(*entry));
+  return {};
 }
 
 }  // namespace plimsoll::jobs

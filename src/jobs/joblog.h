@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -40,10 +41,34 @@ struct ExitColumns {
 [[nodiscard]] std::string joblog_header();
 [[nodiscard]] std::string joblog_line(const JoblogEntry& entry);
 
-// The entries of a log in its order; an empty text has none. A last line without a newline was cut
-// off when its writer died, and is dropped. Any other line that is not an entry is an error with
-// file and line, as is another header.
-[[nodiscard]] Result<std::vector<JoblogEntry>> parse_joblog(std::string_view text,
-                                                            std::string_view file);
+// Reads a log in pieces, of which it keeps the begin of a line at most. A line that is not an entry
+// is an error with file and line, as is another header; but what stands after the last newline was
+// cut off when its writer died (after a loss of power it may be NULs), and is no line at all.
+class JoblogParser {
+ public:
+  using Take = std::function<void(JoblogEntry entry)>;  // each entry, in the order of the log
+
+  JoblogParser(std::string file, Take take) : file_(std::move(file)), take_(std::move(take)) {}
+
+  // The next piece. None after an error.
+  Result<void> add(std::string_view piece);
+  // There is no more. What has no line at all is an error if it can't be a header that was cut off:
+  // it is no log.
+  Result<void> end();
+
+  // The bytes of all whole lines; where the log should end.
+  [[nodiscard]] std::uint64_t whole() const { return whole_; }
+
+ private:
+  Result<void> add_line(std::string_view line);
+  [[nodiscard]] Result<void> no_header(std::string_view found) const;
+
+  std::string file_;
+  Take take_;
+  std::string begun_;  // what there is of a line that has not ended, up to a limit
+  std::uint64_t begun_bytes_ = 0;
+  std::uint64_t whole_ = 0;
+  std::size_t lines_ = 0;
+};
 
 }  // namespace plimsoll::jobs

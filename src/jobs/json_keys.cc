@@ -120,10 +120,12 @@ constexpr auto kKeys = std::to_array<Key>({
     {"id", [](const json& v, Draft& d) { return put(to_name(v), d.spec.name); }},
     {"io_weight", set_io_weight},
     {"memory_high",
-     [](const json& v, Draft& d) { return put(to_bytes(v), d.spec.limits.memory_high); }},
+     [](const json& v, Draft& d) {
+       return put(to_bytes_above_zero(v), d.spec.limits.memory_high);
+     }},
     {"memory_hint", [](const json& v, Draft& d) { return put(to_bytes(v), d.spec.memory_hint); }},
     {"memory_max",
-     [](const json& v, Draft& d) { return put(to_bytes(v), d.spec.limits.memory_max); }},
+     [](const json& v, Draft& d) { return put(to_bytes_above_zero(v), d.spec.limits.memory_max); }},
     {"needs", [](const json& v, Draft& d) { return put(to_names(v), d.needs); }},
     {"pids_max", set_pids_max},
     {"priority", set_priority},
@@ -138,10 +140,45 @@ constexpr auto kKeys = std::to_array<Key>({
     {"weight", set_cpu_weight},
 });
 
+// What other programs and people call a key of ours.
+struct Synonym {
+  std::string_view word;
+  std::string_view meant;
+};
+constexpr std::string_view kCommand =
+    "\"shell\" (a text for /bin/sh) or \"argv\" (a list of words)";
+constexpr Synonym kSynonyms[] = {
+    {"cmd", kCommand},
+    {"command", kCommand},
+    {"commandline", kCommand},
+    {"exec", kCommand},
+    {"run", kCommand},
+    {"script", kCommand},
+    {"args", "\"argv\""},
+    {"arguments", "\"argv\""},
+    {"name", "\"id\""},
+    {"after", "\"needs\""},
+    {"dependencies", "\"needs\""},
+    {"depends", "\"needs\""},
+    {"depends_on", "\"needs\""},
+    {"deps", "\"needs\""},
+    {"dir", "\"cwd\""},
+    {"directory", "\"cwd\""},
+    {"workdir", "\"cwd\""},
+    {"environment", "\"env\""},
+    {"user", "\"uid\""},
+    {"cores", "\"cpus\" (a limit) or \"cpu_hint\""},
+    {"mem", "\"memory_max\" (a limit) or \"memory_hint\""},
+    {"memory", "\"memory_max\" (a limit) or \"memory_hint\""},
+};
+
 tl::unexpected<Error> unknown_key(const std::string& key) {
   std::array<std::string_view, kKeys.size()> names{};
   std::transform(kKeys.begin(), kKeys.end(), names.begin(), [](const Key& k) { return k.name; });
   std::string what = "found the unknown key " + json(key).dump();
+  for (const Synonym& synonym : kSynonyms) {
+    if (key == synonym.word) return fail(what + ", expected perhaps " + std::string(synonym.meant));
+  }
   if (const auto meant = closest(key, names)) {
     return fail(what + ", expected perhaps \"" + std::string(*meant) + '"');
   }

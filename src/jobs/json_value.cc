@@ -135,6 +135,12 @@ Result<Bytes> to_bytes(const json& value) {
   return unlike(value, "a whole number of bytes or a size such as \"512M\"");
 }
 
+Result<Bytes> to_bytes_above_zero(const json& value) {
+  auto bytes = to_bytes(value);
+  if (bytes && bytes->count == 0) return unlike(value, "a size above 0 such as \"512M\"");
+  return bytes;
+}
+
 Result<Duration> to_duration(const json& value) {
   constexpr double kNanoseconds = 1e9;
   Duration duration{};

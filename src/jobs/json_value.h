@@ -27,6 +27,7 @@ namespace plimsoll::jobs {
 
 // Bytes as a number or as text such as "512M".
 [[nodiscard]] Result<Bytes> to_bytes(const nlohmann::json& value);
+[[nodiscard]] Result<Bytes> to_bytes_above_zero(const nlohmann::json& value);
 // Seconds as a number, or text such as "10s"; more than none.
 [[nodiscard]] Result<Duration> to_duration(const nlohmann::json& value);
 // A number above 0, such as 1.5 cores.

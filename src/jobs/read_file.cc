@@ -25,6 +25,8 @@ Result<std::string> read_to_end(int fd, const std::string& name) {
     if (size > kInputBytesMax) return fail(std::errc::file_too_large, "read " + name);
   }
   text.resize(size);
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   return text;
 }
 

@@ -43,7 +43,14 @@ std::string_view directory(std::string_view value) {
 
 }  // namespace
 
-std::optional<Replacement> parse_replacement(std::string_view inside) {
+std::optional<Replacement> parse_replacement(std::string_view inside,
+                                             std::span<const std::string> names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty() || !inside.starts_with(names[i])) continue;
+    if (const auto part = parse_part(inside.substr(names[i].size()))) {
+      return Replacement{Replacement::What::one, *part, static_cast<int>(i) + 1};
+    }
+  }
   if (inside == "#") return Replacement{.what = Replacement::What::sequence};
   if (inside == "%") return Replacement{.what = Replacement::What::slot};
   const std::size_t sign = inside.starts_with('-') ? 1 : 0;

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace plimsoll::jobs {
@@ -30,9 +32,10 @@ struct Replacement {
   bool operator==(const Replacement&) const = default;
 };
 
-// Reads what stands between the braces of `{...}`. Nothing: it is not a replacement string, and
-// the braces are text like any other.
-[[nodiscard]] std::optional<Replacement> parse_replacement(std::string_view inside);
+// Reads what stands between the braces of `{...}`; `names` are other words for the positions from 1
+// on. Nothing: it is not a replacement string, and the braces are text like any other.
+[[nodiscard]] std::optional<Replacement> parse_replacement(std::string_view inside,
+                                                           std::span<const std::string> names = {});
 
 // The part of `value`; points into it, but for the directory of a path that names none: ".".
 [[nodiscard]] std::string_view part_of(std::string_view value, Part part);

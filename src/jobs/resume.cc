@@ -1,28 +1,39 @@
 #include "jobs/resume.h"
 
-#include <unordered_map>
-
 namespace plimsoll::jobs {
 namespace {
 
-enum class Past : std::uint8_t { none, succeeded, failed };
+constexpr std::size_t kSeveral = SIZE_MAX;
 
-using Places = std::unordered_map<JobId, std::size_t>;
+}  // namespace
 
-std::vector<Past> pasts_of(const std::vector<policy::JobSpec>& jobs, const Places& places,
-                           std::span<const JoblogEntry> log) {
-  std::vector<Past> pasts(jobs.size(), Past::none);
-  for (const JoblogEntry& entry : log) {
-    const auto place = places.find(JobId{entry.sequence});
-    if (place == places.end()) continue;
-    if (policy::command_line(jobs[place->second].command) != entry.command) continue;
-    const bool failed = entry.exit_value != 0 || entry.signal != 0;
-    pasts[place->second] = failed ? Past::failed : Past::succeeded;
+Remainder::Remainder(std::vector<policy::JobSpec> jobs)
+    : jobs_(std::move(jobs)), pasts_(jobs_.size(), Past::none) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    places_.emplace(jobs_[i].id, i);
+    const auto [place, is_new] = commands_.emplace(policy::command_line(jobs_[i].command), i);
+    if (!is_new) place->second = kSeveral;
   }
-  return pasts;
 }
 
-bool starts(Past past, Resume rule) {
+void Remainder::add(const JoblogEntry& entry) {
+  const auto found = commands_.find(entry.command);
+  std::size_t place = found == commands_.end() ? jobs_.size() : found->second;
+  if (place == kSeveral) {
+    const auto numbered = places_.find(JobId{entry.sequence});
+    const bool same = numbered != places_.end() &&
+                      policy::command_line(jobs_[numbered->second].command) == entry.command;
+    place = same ? numbered->second : jobs_.size();
+  }
+  if (place == jobs_.size()) {
+    ++strange_;
+    return;
+  }
+  const bool failed = entry.exit_value != 0 || entry.signal != 0;
+  pasts_[place] = failed ? Past::failed : Past::succeeded;
+}
+
+bool Remainder::starts(Past past, Resume rule) {
   switch (rule) {
     case Resume::unfinished: return past == Past::none;
     case Resume::unfinished_and_failed: return past != Past::succeeded;
@@ -31,38 +42,40 @@ bool starts(Past past, Resume rule) {
   return true;
 }
 
-}  // namespace
-
-std::vector<policy::JobSpec> jobs_left(std::vector<policy::JobSpec> jobs,
-                                       std::span<const JoblogEntry> log, Resume rule) {
-  Places places;
-  for (std::size_t i = 0; i < jobs.size(); ++i) places.emplace(jobs[i].id, i);
-  const std::vector<Past> pasts = pasts_of(jobs, places, log);
-
-  std::vector<char> left(jobs.size(), 0);
-  std::vector<std::size_t> open;  // in `left`, their needs still to be looked at
+std::vector<char> Remainder::to_run(Resume rule) const {
+  std::vector<char> chosen(jobs_.size(), 0);
+  std::vector<std::size_t> open;  // chosen, their needs still to be looked at
   const auto take = [&](std::size_t place) {
-    if (left[place] != 0) return;
-    left[place] = 1;
+    if (chosen[place] != 0) return;
+    chosen[place] = 1;
     open.push_back(place);
   };
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (starts(pasts[i], rule)) take(i);
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (starts(pasts_[i], rule)) take(i);
   }
   while (!open.empty()) {
     const std::size_t place = open.back();
     open.pop_back();
-    for (const JobId need : jobs[place].needs) {
-      const std::size_t needed = places.at(need);
-      if (pasts[needed] != Past::succeeded) take(needed);
+    for (const JobId need : jobs_[place].needs) {
+      const std::size_t needed = places_.at(need);
+      if (pasts_[needed] != Past::succeeded) take(needed);
     }
   }
+  return chosen;
+}
 
-  std::vector<policy::JobSpec> result;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (left[i] == 0) continue;
-    std::erase_if(jobs[i].needs, [&](JobId need) { return left[places.at(need)] == 0; });
-    result.push_back(std::move(jobs[i]));
+JobsLeft Remainder::left(Resume rule) && {
+  JobsLeft result;
+  result.strange = strange_;
+  for (const Past past : pasts_) {
+    result.logged += past == Past::none ? 0 : 1;
+    result.failed += past == Past::failed ? 1 : 0;
+  }
+  const std::vector<char> chosen = to_run(rule);
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (chosen[i] == 0) continue;
+    std::erase_if(jobs_[i].needs, [&](JobId need) { return chosen[places_.at(need)] == 0; });
+    result.jobs.push_back(std::move(jobs_[i]));
   }
   return result;
 }

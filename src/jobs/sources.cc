@@ -34,6 +34,8 @@ std::vector<std::string> take_values(std::span<const std::string>& words) {
 
 }  // namespace
 
+bool is_source_marker(std::string_view word) { return marker_of(word).has_value(); }
+
 Result<BatchWords> split_batch_words(std::span<const std::string> words,
                                      std::span<const std::string> argument_files) {
   BatchWords result;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -34,6 +35,9 @@ struct BatchWords {
   std::vector<std::string> command;  // the template; may be empty
   std::vector<SourceSpec> sources;
 };
+
+// Whether a source begins with this word: `:::`, `:::+`, `::::` or `::::+`.
+[[nodiscard]] bool is_source_marker(std::string_view word);
 
 // Cuts the words after `--` at `:::`, `:::+`, `::::` and `::::+`. The files of `-a`,
 // `argument_files`, are the first sources. A `::::` without a file and a link to nothing are

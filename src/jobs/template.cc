@@ -1,14 +1,13 @@
 #include "jobs/template.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/check.h"
 #include "jobs/shell_word.h"
 
 namespace plimsoll::jobs {
 namespace {
-
-// The longest replacement string with its braces: sign, six digits, part.
-constexpr std::size_t kReplacementBytesMax = 11;
 
 using Values = std::span<const std::string>;
 
@@ -41,6 +40,19 @@ void append_replacement(std::string& text, const Replacement& replacement, Value
   }
 }
 
+// What `text` begins with, and its length: a replacement string, or else what is text.
+std::pair<std::optional<Replacement>, std::size_t> replacement_at(std::string_view text,
+                                                                  const TemplateWords& called) {
+  if (text.starts_with(called.all)) return {Replacement{}, called.all.size()};
+  if (text.front() != '{') return {std::nullopt, 1};
+  // No brace is within a replacement string: of many that are open each looks as far as the next.
+  const std::size_t close = text.find_first_of("{}", 1);
+  if (close == std::string_view::npos || text[close] == '{') return {std::nullopt, 1};
+  const auto replacement = parse_replacement(text.substr(1, close - 1), called.names);
+  if (!replacement || *replacement == Replacement{}) return {std::nullopt, 1};
+  return {replacement, close + 1};
+}
+
 // A word that is nothing but `{}` or a sibling of it becomes a word for each value.
 const Replacement* all_values(const std::vector<std::variant<std::string, Replacement>>& word) {
   if (word.size() != 1) return nullptr;
@@ -48,9 +60,52 @@ const Replacement* all_values(const std::vector<std::variant<std::string, Replac
   return replacement && replacement->what == Replacement::What::all ? replacement : nullptr;
 }
 
+// `{=...=}`, which the caller's shell has cut into words if it was not quoted.
+Result<void> refuse_perl(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  const std::size_t open = text.find("{=");
+  if (open == std::string::npos) return {};
+  const std::size_t close = text.find("=}", open + 2);
+  if (close == std::string::npos) return {};
+  return fail("found \"" + text.substr(open, close + 2 - open) +
+              "\", expected one of {} {.} {/} {//} {/.} {#} {%} {1} {-1}: Perl expressions are "
+              "not known here");
+}
+
+// Follows shell text through its quotes.
+class Quotes {
+ public:
+  enum class Step : std::uint8_t { inside, opens, closes, outside };
+
+  Step take(char c) {
+    if (std::exchange(escaped_, false)) return quote_ == 0 ? Step::outside : Step::inside;
+    if (c == '\\' && quote_ != '\'') {
+      escaped_ = true;
+      return quote_ == 0 ? Step::outside : Step::inside;
+    }
+    if (quote_ == 0 && (c == '\'' || c == '"')) {
+      quote_ = c;
+      return Step::opens;
+    }
+    if (quote_ != 0 && c == quote_) {
+      quote_ = 0;
+      return Step::closes;
+    }
+    return quote_ == 0 ? Step::outside : Step::inside;
+  }
+  [[nodiscard]] bool open() const { return quote_ != 0; }
+
+ private:
+  char quote_ = 0;  // 0: outside
+  bool escaped_ = false;
+};
+
 }  // namespace
 
-Result<CommandTemplate::Word> CommandTemplate::parse_word(std::string_view text) {
+CommandTemplate::Word CommandTemplate::parse_word(std::string_view text,
+                                                  const TemplateWords& called) {
+  const std::string begins = {'{', called.all.front()};
   Word word;
   std::string literal;
   const auto flush = [&] {
@@ -58,45 +113,39 @@ Result<CommandTemplate::Word> CommandTemplate::parse_word(std::string_view text)
     literal.clear();
   };
   while (!text.empty()) {
-    const std::size_t open = std::min(text.find('{'), text.size());
+    const std::size_t open = std::min(text.find_first_of(begins), text.size());
     literal += text.substr(0, open);
     text.remove_prefix(open);
     if (text.empty()) break;
-    if (text.starts_with("{=") && text.find("=}", 2) != std::string_view::npos) {
-      return fail("found \"" + std::string(text.substr(0, text.find("=}", 2) + 2)) +
-                  "\", expected one of {} {.} {/} {//} {/.} {#} {%} {1} {-1}: Perl expressions are "
-                  "not known here");
-    }
-    const std::size_t close = text.substr(0, kReplacementBytesMax).find('}');
-    const auto replacement = close == std::string_view::npos
-                                 ? std::nullopt
-                                 : parse_replacement(text.substr(1, close - 1));
+    const auto [replacement, length] = replacement_at(text, called);
     if (replacement) {
       flush();
       word.emplace_back(*replacement);
-      text.remove_prefix(close + 1);
     } else {
-      literal += '{';
-      text.remove_prefix(1);
+      literal += text.substr(0, length);
     }
+    text.remove_prefix(length);
   }
   flush();
   return word;
 }
 
-Result<CommandTemplate> CommandTemplate::parse(std::span<const std::string> words) {
+Result<CommandTemplate> CommandTemplate::parse(std::span<const std::string> words,
+                                               const TemplateWords& called) {
+  PLIMSOLL_CHECK(!called.all.empty());
   CommandTemplate result;
   if (words.empty()) return result;
+  if (auto plain = refuse_perl(words); !plain) return pass(std::move(plain), "the command");
   result.form_ = words.size() == 1 ? Form::shell : Form::words;
   bool replaces = false;
   for (const std::string& text : words) {
-    auto word = parse_word(text);
-    if (!word) return pass(std::move(word), "the command");
-    replaces = replaces || std::any_of(word->begin(), word->end(), [](const Piece& piece) {
+    Word word = parse_word(text, called);
+    replaces = replaces || std::any_of(word.begin(), word.end(), [](const Piece& piece) {
                  return std::holds_alternative<Replacement>(piece);
                });
-    result.words_.push_back(std::move(*word));
+    result.words_.push_back(std::move(word));
   }
+  if (result.form_ == Form::shell) result.find_quoted();
   if (replaces) return result;
   if (result.form_ == Form::shell) {
     result.words_.front().emplace_back(std::string(" "));
@@ -105,6 +154,43 @@ Result<CommandTemplate> CommandTemplate::parse(std::span<const std::string> word
     result.words_.push_back({Replacement{}});
   }
   return result;
+}
+
+void CommandTemplate::find_quoted() {
+  Quotes quotes;
+  std::vector<Replacement> inside;  // of the quotes that are open
+  bool one_word = true;
+  for (const Piece& piece : words_.front()) {
+    if (const auto* replacement = std::get_if<Replacement>(&piece)) {
+      using What = Replacement::What;
+      const bool is_value = replacement->what == What::all || replacement->what == What::one;
+      if (quotes.open() && is_value) inside.push_back(*replacement);
+      continue;
+    }
+    for (const char c : std::get<std::string>(piece)) {
+      const Quotes::Step step = quotes.take(c);
+      if (step == Quotes::Step::inside) one_word = one_word && c != ' ' && c != '\n';
+      if (step == Quotes::Step::closes && one_word) {
+        quoted_.insert(quoted_.end(), inside.begin(), inside.end());
+      }
+      if (step != Quotes::Step::inside) {
+        inside.clear();
+        one_word = true;
+      }
+    }
+  }
+}
+
+std::optional<std::string> CommandTemplate::spoilt_by_quotes(Values values) const {
+  for (const Replacement& replacement : quoted_) {
+    for (const std::string& value : chosen(replacement, values)) {
+      const std::string part(part_of(value, replacement.part));
+      std::string word;
+      append_shell_word(word, part);
+      if (!part.empty() && word != part) return part;
+    }
+  }
+  return std::nullopt;
 }
 
 policy::Command CommandTemplate::fill(Values values, std::uint64_t sequence) const {

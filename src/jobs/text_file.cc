@@ -35,4 +35,18 @@ Result<std::vector<policy::JobSpec>> parse_text_jobs(std::string_view text, std:
   return jobs;
 }
 
+std::optional<std::string> warning_of_text(std::string_view text, std::string_view file) {
+  std::size_t first = 0, count = 0;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    if (!command_of(take_line(text), Separator::newline).ends_with('\\')) continue;
+    if (count++ == 0) first = number;
+  }
+  if (count == 0) return std::nullopt;
+  std::string warning = where({file, first}) +
+                        ": the line ends in a backslash, which does not join it with the next: "
+                        "each line is a command of its own";
+  if (count > 1) warning += " (" + std::to_string(count) + " lines end so)";
+  return warning;
+}
+
 }  // namespace plimsoll::jobs

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,5 +22,10 @@ namespace plimsoll::jobs {
                                                                    std::string_view file,
                                                                    Separator separator,
                                                                    const policy::JobSpec& defaults);
+
+// What to warn of in a plain text file of lines; nothing mostly. A command that ends in a backslash
+// was meant to go on in the next line (`make -n` writes such), and does not.
+[[nodiscard]] std::optional<std::string> warning_of_text(std::string_view text,
+                                                         std::string_view file);
 
 }  // namespace plimsoll::jobs

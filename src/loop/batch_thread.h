@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/may_wait.h"
 #include "base/units.h"
 
 namespace plimsoll::loop {
@@ -18,12 +20,19 @@ struct BatchLimits {
   Duration gather{};           // so long the first item of a batch waits for others
 };
 
+// What an item takes of BatchLimits::weight_max. One of less worth leaves room for others.
+struct ItemLoad {
+  std::size_t weight = 1;
+  std::size_t leaves = 0;
+};
+
 // A thread that works off what is handed to it, many items at a time: for writing to a disk, where
 // one write of a hundred facts costs little more than one of a single fact.
 //
 // Items are worked in the order in which they were added. add() may be called by several threads,
 // never waits for the work, and drops what there is no room for. The destructor waits until all
-// that was added has been worked.
+// that was added has been worked. Where no thread can be had, as below a limit of processes, items
+// wait for one until finish(), which then works them itself.
 template <class Item>
 class BatchThread {
  public:
@@ -35,15 +44,15 @@ class BatchThread {
   ~BatchThread() { finish(); }
 
   // False: there is no room, or finish() was called; the item is dropped and counted.
-  bool add(Item item, std::size_t weight = 1) {
+  bool add(Item item, ItemLoad load = {}) {
     const std::scoped_lock lock(mutex_);
-    if (ending_ || weight_ + weight > limits_.weight_max) {
+    if (ending_ || weight_ + load.weight + load.leaves > limits_.weight_max) {
       ++dropped_;
       return false;
     }
     // The thread starts with the first item: a program that never has any never pays for one.
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-    weight_ += weight;
+    if (!thread_.joinable()) start();
+    weight_ += load.weight;
     items_.push_back(std::move(item));
     if (items_.size() == 1) changed_.notify_one();
     return true;
@@ -51,12 +60,17 @@ class BatchThread {
 
   // Works what is left and ends the thread; as long as that takes. Only the owner calls it.
   void finish() {
+    may_wait("BatchThread::finish");
     {
       const std::scoped_lock lock(mutex_);
       ending_ = true;
     }
     changed_.notify_one();
-    if (thread_.joinable()) thread_.join();
+    if (thread_.joinable()) {
+      thread_.join();
+    } else {
+      run();
+    }
   }
 
   [[nodiscard]] std::uint64_t dropped() const {
@@ -65,6 +79,14 @@ class BatchThread {
   }
 
  private:
+  // The next item tries again if it fails.
+  void start() {
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {
+    }
+  }
+
   void run() {
     std::unique_lock lock(mutex_);
     for (;;) {

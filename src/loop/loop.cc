@@ -4,12 +4,16 @@
 #include <sys/signalfd.h>
 #include <systemd/sd-event.h>
 
+#include <algorithm>
 #include <ctime>
+#include <deque>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/may_wait.h"
 #include "base/unique_fd.h"
 
 namespace plimsoll::loop {
@@ -84,6 +88,10 @@ void Timer::off() {
 }
 
 // What other threads have posted. It outlives the loop as long as somebody may still post.
+// So long calls of other threads may take in one turn: a client may have made thousands, and
+// whoever watches the loop expects a beat of it every 50 ms.
+constexpr Duration kCallsTurn = std::chrono::milliseconds(20);
+
 class Loop::Inbox {
  public:
   Inbox() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -94,25 +102,39 @@ class Loop::Inbox {
       const std::scoped_lock lock(mutex_);
       calls_.push_back(std::move(call));
     }
+    wake();
+  }
+
+  // Those that are left come with the next turn, beside whatever else there is to do.
+  void run_some() {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const ssize_t got = ::read(wake_.get(), &count, sizeof count);
+    const Instant until = now() + kCallsTurn;
+    while (auto call = take()) {
+      (*call)();
+      if (now() < until) continue;
+      wake();
+      return;
+    }
+  }
+
+ private:
+  void wake() {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t wrote = write_again(wake_.get(), &one, sizeof one);
   }
 
-  void run_all() {
-    std::uint64_t count = 0;
-    [[maybe_unused]] const ssize_t got = ::read(wake_.get(), &count, sizeof count);
-    std::vector<std::function<void()>> calls;
-    {
-      const std::scoped_lock lock(mutex_);
-      calls.swap(calls_);
-    }
-    for (auto& call : calls) call();
+  std::optional<std::function<void()>> take() {
+    const std::scoped_lock lock(mutex_);
+    if (calls_.empty()) return std::nullopt;
+    std::function<void()> call = std::move(calls_.front());
+    calls_.pop_front();
+    return call;
   }
 
- private:
   UniqueFd wake_;
   std::mutex mutex_;
-  std::vector<std::function<void()>> calls_;
+  std::deque<std::function<void()>> calls_;
 };
 
 Loop::Loop() = default;
@@ -132,7 +154,7 @@ Result<Loop> Loop::create() {
   made.inbox_ = std::make_shared<Inbox>();
   if (made.inbox_->fd() < 0) return fail_errno("make an eventfd");
   auto watch = made.watch(made.inbox_->fd(), EPOLLIN,
-                          [inbox = made.inbox_.get()](std::uint32_t) { inbox->run_all(); });
+                          [inbox = made.inbox_.get()](std::uint32_t) { inbox->run_some(); });
   if (!watch) return pass(std::move(watch));
   made.inbox_watch_ = std::move(*watch);
   return made;
@@ -178,8 +200,16 @@ Result<void> Loop::run_once(Duration timeout) {
   const auto us = std::chrono::ceil<std::chrono::microseconds>(timeout).count();
   // Asked of the duration itself: a negative one under a microsecond is rounded up to zero.
   const bool forever = timeout < Duration::zero();
-  const int code =
-      sd_event_run(event_.get(), forever ? UINT64_MAX : static_cast<std::uint64_t>(us));
+  int code = sd_event_prepare(event_.get());
+  if (code == 0) {
+    code = sd_event_wait(event_.get(), forever ? UINT64_MAX : static_cast<std::uint64_t>(us));
+  }
+  if (code > 0) {
+    const NoWaiting turn;
+    const Instant begun = now();
+    code = sd_event_dispatch(event_.get());
+    longest_turn_ = std::max(longest_turn_, now() - begun);
+  }
   if (code < 0 && code != -EINTR) return fail_code(code, "wait for events");
   return {};
 }

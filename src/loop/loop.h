@@ -73,8 +73,11 @@ class Loop {
   [[nodiscard]] std::function<void(std::function<void()>)> poster() const;
 
   // Waits until something is ready, then dispatches one source. Returns after `timeout` at the
-  // latest; a negative one means none.
+  // latest; a negative one means none. What it dispatches must not wait (base/may_wait.h).
   Result<void> run_once(Duration timeout);
+
+  // The longest that one dispatch has taken: so long everything else had to wait.
+  [[nodiscard]] Duration longest_turn() const { return longest_turn_; }
 
  private:
   class Inbox;
@@ -85,6 +88,7 @@ class Loop {
   std::unique_ptr<sd_event, EventUnref> event_;
   std::shared_ptr<Inbox> inbox_;
   Watch inbox_watch_;
+  Duration longest_turn_{};
 };
 
 // The monotonic clock. Read once a turn and hand the value on as `now`.

@@ -10,8 +10,8 @@
 namespace plimsoll::loop {
 
 // Tells systemd of this service's state, as sd_notify(3) has it ("READY=1"). Nothing happens where
-// the program was not started as a service. The unit must let others than the main process speak
-// (NotifyAccess=all): that one is the guardian.
+// the program was not started as a service. For the main process, the guardian: others, jobs among
+// them, are not heard (NotifyAccess=main).
 void notify(const std::string& state);
 
 // How often systemd wants to hear "WATCHDOG=1" of the service whose main process this is: half of

@@ -4,9 +4,13 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <memory>
+
+#include "base/may_wait.h"
 
 namespace plimsoll::loop {
 namespace {
@@ -51,12 +55,22 @@ Result<Bus> connect() {
   return Bus(bus);
 }
 
-int append_properties(sd_bus_message* call, const std::vector<int>& pids) {
+int append_weight(sd_bus_message* call, const char* property, double weight) {
+  constexpr double kDefault = 100, kMin = 1, kMax = 10'000;
+  if (weight == kDefault) return 0;  // said, it would have systemd enable the controller for it
+  const long long whole = std::llround(std::clamp(weight, kMin, kMax));
+  return sd_bus_message_append(call, "(sv)", property, "t", static_cast<std::uint64_t>(whole));
+}
+
+int append_properties(sd_bus_message* call, const std::vector<int>& pids,
+                      const ScopeWeights& weights) {
   int code = sd_bus_message_open_container(call, 'a', "(sv)");
   if (code >= 0) code = sd_bus_message_append(call, "(sv)", "Description", "s", "Plimsoll run");
   if (code >= 0) code = sd_bus_message_append(call, "(sv)", "Delegate", "b", 1);
   if (code >= 0)
     code = sd_bus_message_append(call, "(sv)", "CollectMode", "s", "inactive-or-failed");
+  if (code >= 0) code = append_weight(call, "CPUWeight", weights.cpu);
+  if (code >= 0) code = append_weight(call, "IOWeight", weights.io);
   if (code >= 0) code = sd_bus_message_open_container(call, 'r', "sv");
   if (code >= 0) code = sd_bus_message_append(call, "s", "PIDs");
   if (code >= 0) code = sd_bus_message_open_container(call, 'v', "au");
@@ -70,13 +84,14 @@ int append_properties(sd_bus_message* call, const std::vector<int>& pids) {
   return code;
 }
 
-Result<std::string> call_start(sd_bus* bus, const std::string& name, const std::vector<int>& pids) {
+Result<std::string> call_start(sd_bus* bus, const std::string& name, const std::vector<int>& pids,
+                               const ScopeWeights& weights) {
   sd_bus_message* made = nullptr;
   int code = sd_bus_message_new_method_call(bus, &made, kDestination, "/org/freedesktop/systemd1",
                                             kManager, "StartTransientUnit");
   const Message call(made);
   if (code >= 0) code = sd_bus_message_append(made, "ss", name.c_str(), "fail");
-  if (code >= 0) code = append_properties(made, pids);
+  if (code >= 0) code = append_properties(made, pids, weights);
   if (code >= 0) code = sd_bus_message_append(made, "a(sa(sv))", 0);
   sd_bus_message* answered = nullptr;
   constexpr auto kPatienceUs =
@@ -125,7 +140,9 @@ Result<void> reach_systemd() {
   return {};
 }
 
-Result<void> start_scope(const std::string& name, const std::vector<int>& pids) {
+Result<void> start_scope(const std::string& name, const std::vector<int>& pids,
+                         const ScopeWeights& weights) {
+  may_wait("start_scope");
   auto bus = connect();
   if (!bus) return pass(std::move(bus));
   Progress progress;
@@ -139,7 +156,7 @@ Result<void> start_scope(const std::string& name, const std::vector<int>& pids) 
   sd_bus_call_method(bus->get(), kDestination, "/org/freedesktop/systemd1", kManager, "Subscribe",
                      &ignored, nullptr, nullptr);
   sd_bus_error_free(&ignored);
-  auto job = call_start(bus->get(), name, pids);
+  auto job = call_start(bus->get(), name, pids, weights);
   if (!job) return pass(std::move(job));
   progress.job = std::move(*job);
   return wait_for_job(bus->get(), progress);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/may_wait.h"
 #include "loop/loop.h"
 
 namespace plimsoll::loop {
@@ -47,6 +48,7 @@ Worker::Worker(const Loop& loop) : state_(std::make_unique<State>()) {
 }
 
 Worker::~Worker() {
+  if (state_->thread.joinable()) may_wait("Worker::~Worker");
   {
     const std::scoped_lock lock(state_->mutex);
     state_->stop = true;
@@ -68,6 +70,7 @@ void Worker::submit(std::function<void()> work, std::function<void()> done) {
 }
 
 void Worker::drain() {
+  may_wait("Worker::drain");
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [this] { return state_->queue.empty() && !state_->busy; });
 }

@@ -154,7 +154,7 @@ Result<std::unique_ptr<Collector>> Collector::start(const loop::Loop& supervisor
   }
   std::optional<Results> results;
   if (config.results_dir) {
-    auto made = Results::in(*config.results_dir);
+    auto made = Results::in(*config.results_dir, config.results_durability);
     if (!made) return pass(std::move(made), "--results");
     results = std::move(*made);
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "base/disk.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
@@ -33,8 +34,9 @@ struct Config {
   Order order = Order::group;
   int out = STDOUT_FILENO;  // duplicated by start(); both may be the same file
   int err = STDERR_FILENO;
-  std::string spool_dir{};                   // default_spool_dir()
-  std::optional<std::string> results_dir{};  // --results
+  std::string spool_dir{};                              // default_spool_dir()
+  std::optional<std::string> results_dir{};             // --results
+  Durability results_durability = Durability::written;  // synced: before an attempt is complete
   std::optional<Screen> screen{};
   Duration escape_grace = kEscapeGrace;
   Duration retry_after = kRetryAfter;

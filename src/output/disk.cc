@@ -23,19 +23,6 @@ const char* set_variable(const char* name) {
   return value && *value ? value : nullptr;
 }
 
-template <class Write>
-Result<void> write_all(std::string_view& rest, Write write) {
-  while (!rest.empty()) {
-    const ssize_t wrote = write();
-    if (wrote >= 0) {
-      rest.remove_prefix(static_cast<std::size_t>(wrote));
-    } else if (errno != EINTR) {
-      return fail_errno("write");
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string default_spool_dir() {
@@ -51,16 +38,18 @@ bool out_of_room(std::errc code) {
          static_cast<int>(code) == EDQUOT;
 }
 
-Result<void> write_front(int fd, std::string_view& rest) {
-  return write_all(rest, [&] { return ::write(fd, rest.data(), rest.size()); });
-}
-
 Result<void> write_front(Place place, std::string_view& rest) {
-  const char* const begin = rest.data();
-  return write_all(rest, [&] {
-    const auto done = static_cast<std::uint64_t>(rest.data() - begin);
-    return ::pwrite(place.fd, rest.data(), rest.size(), static_cast<off_t>(place.offset + done));
-  });
+  while (!rest.empty()) {
+    const ssize_t wrote =
+        ::pwrite(place.fd, rest.data(), rest.size(), static_cast<off_t>(place.offset));
+    if (wrote >= 0) {
+      rest.remove_prefix(static_cast<std::size_t>(wrote));
+      place.offset += static_cast<std::uint64_t>(wrote);
+    } else if (errno != EINTR) {
+      return fail_errno("write");
+    }
+  }
+  return {};
 }
 
 }  // namespace plimsoll::output

@@ -16,13 +16,12 @@ std::string default_spool_dir();
 // quota, a file as large as it may become.
 bool out_of_room(std::errc code);
 
-// Writes from the front of `rest` to the end of `fd`, or at `offset` if there is one, and takes off
-// `rest` what was written. After an error the remainder is still there, to be tried again.
+// Writes from the front of `rest` to a place in a file and takes off `rest` what was written. After
+// an error the remainder is still there, to be tried again.
 struct Place {
   int fd;
   std::uint64_t offset;
 };
-Result<void> write_front(int fd, std::string_view& rest);
 Result<void> write_front(Place place, std::string_view& rest);
 
 }  // namespace plimsoll::output

@@ -23,6 +23,7 @@ constexpr const char* kWaitsForRoom =
     "what jobs write waits in their pipes, and they with it, until there is room; PLIMSOLL_TMPDIR "
     "and --results choose other file systems";
 constexpr const char* kLost = "the rest of its output is lost, as the run is being ended";
+constexpr const char* kMayBeLost = "what is kept of its output may be lost with the power";
 constexpr const char* kWaits =
     "what jobs write waits in their pipes, and they with it; it is tried again from time to time";
 
@@ -61,10 +62,10 @@ void Relay::make_results(Attempt& attempt) {
     return;
   }
   if (!attempt.out.stream.ended()) {
-    attempt.out.stream.copy_to(std::move(files->out), files->directory + "/stdout");
+    attempt.out.stream.copy_to(std::move(files->out));
   }
   if (!attempt.err.stream.ended()) {
-    attempt.err.stream.copy_to(std::move(files->err), files->directory + "/stderr");
+    attempt.err.stream.copy_to(std::move(files->err));
   }
 }
 
@@ -102,7 +103,9 @@ void Relay::end(Channel& channel) {
   Attempt& attempt = *channel.attempt;
   channel.watch = {};
   std::erase(stalled_, &channel);
-  channel.stream.end(attempt.form);
+  if (auto kept = channel.stream.end(attempt.form); !kept) {
+    report(attempt.job, std::move(kept).error(), kMayBeLost);
+  }
   turns_->arrived(channel);
   if (!attempt.ended()) return;
   attempt.traffic->complete.store(true, std::memory_order_release);

@@ -4,13 +4,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
+#include <system_error>
+#include <vector>
 
 #include "base/file.h"
 
 namespace plimsoll::output {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr mode_t kDirectoryPermissions = 0777;  // both less the umask
 constexpr mode_t kResultPermissions = 0666;
@@ -32,15 +35,15 @@ void append_hex(std::string& name, std::uint64_t value, int digits) {
 
 bool inside_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-Result<UniqueFd> create_file(int directory, const char* name) {
-  // Not truncated but replaced: an earlier attempt's left-over writer must not get in between.
-  if (::unlinkat(directory, name, 0) != 0 && errno != ENOENT) {
-    return fail_errno(std::string("replace ") + name);
+// Those of `directory` and of its parents that are not there.
+std::vector<std::string> missing_of(const std::string& directory) {
+  std::vector<std::string> missing;
+  std::error_code ignored;
+  for (fs::path path = directory; !path.empty() && !fs::exists(path, ignored);
+       path = path.parent_path()) {
+    missing.push_back(path.string());
   }
-  UniqueFd fd(
-      ::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kResultPermissions));
-  if (!fd) return fail_errno(std::string("create ") + name);
-  return fd;
+  return missing;
 }
 
 }  // namespace
@@ -67,37 +70,72 @@ std::string result_name(std::string_view id) {
   return name;
 }
 
-Result<Results> Results::in(const std::string& directory) {
+Result<void> ResultFile::append(std::string_view& rest) {
+  auto wrote = write_front(*disk_, fd_.get(), rest);
+  if (!wrote) return pass(std::move(wrote), path_);
+  return {};
+}
+
+Result<void> ResultFile::finish() {
+  if (durability_ != Durability::synced || disk_->sync(fd_.get()) == 0) return {};
+  return fail_errno("force " + path_ + " to the disk");
+}
+
+Result<Results> Results::in(const std::string& directory, Durability durability, const Disk& disk) {
+  const std::vector<std::string> missing = missing_of(directory);
   std::error_code code;
-  std::filesystem::create_directories(directory, code);
+  fs::create_directories(directory, code);
   if (code) return fail(static_cast<std::errc>(code.value()), "make " + directory);
   auto fd = open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
   if (!fd) return pass(std::move(fd));
   // Told before any job runs; later each would be told of its own output.
   if (::faccessat(fd->get(), ".", W_OK | X_OK, 0) != 0) return fail_errno("write in " + directory);
-  return Results(directory, std::move(*fd));
+  if (durability == Durability::synced) {
+    for (const std::string& made : missing) {
+      if (auto synced = sync_name(disk, made); !synced) return pass(std::move(synced));
+    }
+  }
+  return Results(disk, durability, directory, std::move(*fd));
+}
+
+Result<void> Results::sync(int fd, const std::string& path) const {
+  if (durability_ != Durability::synced || disk_->sync(fd) == 0) return {};
+  return fail_errno("force " + path + " to the disk");
+}
+
+Result<ResultFile> Results::create_file(int own, const std::string& path, const char* name) const {
+  // Not truncated but replaced: an earlier attempt's left-over writer must not get in between.
+  if (disk_->unlink(own, name) != 0 && errno != ENOENT) {
+    return fail_errno("replace " + path + "/" + name);
+  }
+  UniqueFd fd(disk_->open(own, name, O_WRONLY | O_CREAT | O_EXCL, kResultPermissions));
+  if (!fd) return fail_errno("create " + path + "/" + name);
+  return ResultFile(*disk_, durability_, std::move(fd), path + "/" + name);
 }
 
 Result<ResultFiles> Results::create(JobId job, std::string_view id) const {
   const std::string name = result_name(id);
   const std::string path = path_ + "/" + name;
-  if (::mkdirat(directory_.get(), name.c_str(), kDirectoryPermissions) != 0 && errno != EEXIST) {
+  if (disk_->make_directory(directory_.get(), name, kDirectoryPermissions) != 0 &&
+      errno != EEXIST) {
     return fail_errno("make " + path);
   }
   auto own = open_at(directory_.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!own) return pass(std::move(own), path_);
-  std::array<UniqueFd, 3> files;
-  constexpr std::array kNames = {"stdout", "stderr", "seq"};
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    auto file = create_file(own->get(), kNames[i]);
-    if (!file) return pass(std::move(file), path);
-    files[i] = std::move(*file);
-  }
+  auto out = create_file(own->get(), path, "stdout");
+  if (!out) return pass(std::move(out));
+  auto err = create_file(own->get(), path, "stderr");
+  if (!err) return pass(std::move(err));
+  auto seq = create_file(own->get(), path, "seq");
+  if (!seq) return pass(std::move(seq));
   const std::string number = std::to_string(static_cast<std::uint64_t>(job)) + "\n";
-  if (auto wrote = write_text(files[2].get(), number); !wrote) {
-    return pass(std::move(wrote), path + "/seq");
-  }
-  return ResultFiles{.directory = path, .out = std::move(files[0]), .err = std::move(files[1])};
+  std::string_view rest = number;
+  auto done = seq->append(rest);
+  if (done) done = seq->finish();
+  if (done) done = sync(own->get(), path);
+  if (done) done = sync(directory_.get(), path_);
+  if (!done) return pass(std::move(done));
+  return ResultFiles{.out = std::move(*out), .err = std::move(*err)};
 }
 
 }  // namespace plimsoll::output

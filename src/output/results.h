@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/disk.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
@@ -18,10 +19,30 @@ inline constexpr std::size_t kResultNameMax = 200;
 // ids of which none is too long have the same name, and none is "." or "..".
 std::string result_name(std::string_view id);
 
-// The files that one attempt's output is kept in beside being printed.
+// What one output of an attempt is kept in beside being printed.
+class ResultFile {
+ public:
+  // Writes from the front of `rest` and takes off it what was written; after an error the remainder
+  // is still there, to be tried again.
+  Result<void> append(std::string_view& rest);
+
+  // Nothing follows: with Durability::synced all of it is forced to the disk.
+  Result<void> finish();
+
+ private:
+  friend class Results;
+  ResultFile(const Disk& disk, Durability durability, UniqueFd fd, std::string path)
+      : disk_(&disk), durability_(durability), fd_(std::move(fd)), path_(std::move(path)) {}
+
+  const Disk* disk_;
+  Durability durability_;
+  UniqueFd fd_;
+  std::string path_;
+};
+
+// Of one attempt.
 struct ResultFiles {
-  std::string directory;  // their own
-  UniqueFd out, err;      // "stdout" and "stderr" in it
+  ResultFile out, err;
 };
 
 // --results DIR: DIR/<name of the job>/{stdout,stderr,seq}.
@@ -29,15 +50,27 @@ class Results {
  public:
   // Makes the directory where it is missing, and its parents. An error also where it is there but
   // can't be written in.
-  static Result<Results> in(const std::string& directory);
+  static Result<Results> in(const std::string& directory,
+                            Durability durability = Durability::written,
+                            const Disk& disk = Disk::kernel());
 
   // Makes the job's directory and new, empty files in it, in place of those of an earlier attempt
-  // or run; `seq` holds the job's number. Follows no symbolic link below DIR.
+  // or run; `seq` holds the job's number. Follows no symbolic link below DIR. With
+  // Durability::synced their names are on the disk then.
   [[nodiscard]] Result<ResultFiles> create(JobId job, std::string_view id) const;
 
  private:
-  Results(std::string path, UniqueFd directory)
-      : path_(std::move(path)), directory_(std::move(directory)) {}
+  Results(const Disk& disk, Durability durability, std::string path, UniqueFd directory)
+      : disk_(&disk),
+        durability_(durability),
+        path_(std::move(path)),
+        directory_(std::move(directory)) {}
+  [[nodiscard]] Result<ResultFile> create_file(int own, const std::string& path,
+                                               const char* name) const;
+  [[nodiscard]] Result<void> sync(int fd, const std::string& path) const;
+
+  const Disk* disk_;
+  Durability durability_;
   std::string path_;
   UniqueFd directory_;
 };

@@ -12,8 +12,8 @@ namespace plimsoll::output {
 
 using Newline = Form::Newline;
 
-void Stream::copy_to(UniqueFd results, std::string path) {
-  results_ = std::make_unique<Copy>(Copy{.fd = std::move(results), .path = std::move(path)});
+void Stream::copy_to(ResultFile results) {
+  results_ = std::make_unique<ResultFile>(std::move(results));
 }
 
 Result<Stream::Read> Stream::read(Spool& spool, std::span<char> buffer) {
@@ -39,10 +39,7 @@ Result<Stream::Read> Stream::read(Spool& spool, std::span<char> buffer) {
 
 Result<void> Stream::keep(Spool& spool, Rest& rest) {
   if (auto spooled = spool.append(extents_, rest.to_spool); !spooled) return spooled;
-  if (!results_) return {};
-  auto wrote = write_front(results_->fd.get(), rest.to_results);
-  if (!wrote) return pass(std::move(wrote), results_->path);
-  return {};
+  return results_ ? results_->append(rest.to_results) : Result<void>{};
 }
 
 Result<void> Stream::keep_held(Spool& spool) {
@@ -70,12 +67,14 @@ void Stream::mark_whole(std::string_view newest) {
   }
 }
 
-void Stream::end(const Form& form) {
+Result<void> Stream::end(const Form& form) {
   PLIMSOLL_CHECK(!held_);
   pipe_ = {};
+  auto kept = results_ ? results_->finish() : Result<void>{};
   results_.reset();
   whole_ = extents_.size();
   owes_newline_ = printed_ == whole_ && in_line_ == InLine::middle && form.newline != Newline::none;
+  return kept;
 }
 
 void Stream::drop(Spool& spool) {

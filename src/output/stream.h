@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "output/results.h"
 #include "output/spool.h"
 #include "output/tag.h"
 
@@ -42,8 +43,8 @@ static_assert(kLineBytesMax < kBacklogMax, "a stream that waits must have someth
 // Invariant: printed() <= whole() <= received. What stands before whole() may be printed.
 class Stream {
  public:
-  // A copy of everything goes there too, until the end; errors call it `path`.
-  void copy_to(UniqueFd results, std::string path);
+  // A copy of everything goes there too, until the end.
+  void copy_to(ResultFile results);
 
   // What came of reading the pipe once.
   enum class Read : std::uint8_t { nothing, something, end };
@@ -62,8 +63,9 @@ class Stream {
   // What is held will not be kept.
   void lose_held() { held_.reset(); }
 
-  // Nothing more is read: closes the files and makes everything whole. Nothing may be held.
-  void end(const Form& form);
+  // Nothing more is read: closes the files and makes everything whole. Nothing may be held. Of an
+  // error (the copy can't be forced to the disk) is to be told; the stream has ended all the same.
+  Result<void> end(const Form& form);
   [[nodiscard]] bool ended() const { return !pipe_; }
 
   // Throws away what is not printed yet; if that is the rest of a line, a newline is still owed.
@@ -86,10 +88,6 @@ class Stream {
     std::size_t to_spool = 0;    // this much of its end is still to go there
     std::size_t to_results = 0;  //
   };
-  struct Copy {
-    UniqueFd fd;
-    std::string path;
-  };
   struct Rest {
     std::string_view to_spool, to_results;
   };
@@ -101,7 +99,7 @@ class Stream {
   Extents extents_;
   std::uint64_t printed_ = 0;
   std::uint64_t whole_ = 0;
-  std::unique_ptr<Copy> results_;
+  std::unique_ptr<ResultFile> results_;
   std::unique_ptr<Held> held_;
   InLine in_line_ = InLine::start;  // of printed_
   bool owes_newline_ = false;

@@ -13,27 +13,40 @@ double doubt_covered(const GovernorConfig& config) {
 
 namespace {
 
+// Others that use less are not worth a word.
+constexpr double kCoresTold = 0.2;
+
 // What one more job must fit below, and with how much doubt covered.
 struct Bar {
-  double line = 0;
+  double line = 0;    // with that doubt
+  double margin = 0;  // below the line, without
   double z = 0;
-  bool is_spare = false;
 };
 
-Bar bar_of(const Surroundings& around) {
-  if (around.cores_predicted < around.cores * kCoresTaken) {
-    return {.line = around.line, .z = around.z};
-  }
-  return {.line = around.line * kSpareLine, .z = std::max(around.z, kDoubtSpare), .is_spare = true};
+bool gains_little(const Surroundings& around, Patience patience) {
+  return patience == Patience::left && around.cores_predicted >= around.cores * kCoresTaken;
 }
 
-std::optional<std::size_t> misfit(const Surroundings& around, const Estimate& candidate) {
+Bar bar_of(const Surroundings& around, Patience patience) {
+  if (!gains_little(around, patience)) {
+    return {.line = around.line, .margin = around.margin, .z = around.z};
+  }
+  return {.line = (around.line - around.margin) * kSpareLine,
+          .margin = 0,
+          .z = std::max(around.z, kDoubtSpare)};
+}
+
+std::optional<std::size_t> misfit(const Surroundings& around, const Estimate& candidate,
+                                  Patience patience) {
   const Demand demand = demand_of(candidate);
   const bool known = is_known(candidate);
-  const Bar bar = bar_of(around);
+  const Bar bar = bar_of(around, patience);
   for (std::size_t i = 0; i < kHorizonCount; ++i) {
     if (demand.mean[i] + demand.spread[i] < around.line * kNegligible) continue;
-    if (around.outlook.level_with(i, bar.z, demand, known) > bar.line) return i;
+    if (around.outlook.level_with(i, bar.z, demand, known) > bar.line ||
+        around.outlook.level_with(i, 0, demand, known) > bar.line - bar.margin) {
+      return i;
+    }
   }
   return std::nullopt;
 }
@@ -70,34 +83,43 @@ std::size_t tightest(const Surroundings& around, const Estimate& estimate) {
   return at;
 }
 
+// For want of what jobs can share: with too little of it all of them are slower, none is lost.
+std::optional<HoldCause> refuse_for_cores(const Surroundings& around, const Estimate& candidate,
+                                          const Shown& shown) {
+  if (around.io_full.value_or(0) > kIoStallMax && shown.io_per_second > kIoHeavy) {
+    return HoldCause::disk;
+  }
+  const double fill = candidate.cores.mean < kCoresSmall ? kCoresFillSmall : around.cores_fill;
+  if (around.cores_predicted >= around.cores * fill) return HoldCause::cores;
+  return std::nullopt;
+}
+
+std::string just_started(std::size_t jobs) {
+  return jobs == 1 ? "the job just started needs"
+                   : "the " + std::to_string(jobs) + " jobs just started need";
+}
+
 }  // namespace
 
 std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
                               const Estimate& candidate, const Shown& shown,
-                              std::size_t of_kind_max) {
-  if (around.running == 0) return std::nullopt;
-  if (job.lost >= kEvictionsMax) {
+                              std::size_t of_kind_max, Patience patience) {
+  if (around.running == 0 && around.taken <= 0) return std::nullopt;
+  if (job.lost >= kEvictionsMax && around.running > 0) {
     const double peak = candidate.peak.mean + kDoubtRightOfWay * candidate.peak.spread;
     if (job.lost > kEvictionsMax || around.right_of_way_taken ||
-        peak + around.keel_peak > around.line) {
+        peak + around.keel_peak > around.line - around.margin) {
       return Refused{.why = HoldCause::alone};
     }
   }
-  if (around.io_full.value_or(0) > kIoStallMax && shown.io_per_second > kIoHeavy) {
-    return Refused{.why = HoldCause::disk};
+  if (patience == Patience::left) {
+    if (const auto busy = refuse_for_cores(around, candidate, shown)) return Refused{.why = *busy};
   }
-  // Others may keep the machine busy for ever: what is ours by right is not held back for them.
-  const bool has_its_share = static_cast<double>(around.running) >= around.cores;
-  if (has_its_share && around.runnable.value_or(0) > around.cores * kCoresFill) {
-    return Refused{.why = HoldCause::run_queue};
+  if (const auto horizon = misfit(around, candidate, patience)) {
+    return Refused{
+        .why = HoldCause::memory, .horizon = *horizon, .for_spare = gains_little(around, patience)};
   }
-  if (around.cores_predicted >= around.cores * around.cores_fill) {
-    return Refused{.why = HoldCause::cores};
-  }
-  if (const auto horizon = misfit(around, candidate)) {
-    return Refused{.why = HoldCause::memory, .horizon = *horizon};
-  }
-  if (!is_known(candidate) &&
+  if (patience == Patience::left && !is_known(candidate) &&
       (around.unsettled >= around.unsettled_max || shown.unsettled >= of_kind_max)) {
     return Refused{.why = HoldCause::pace};
   }
@@ -107,7 +129,6 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
 void count_in(Surroundings& around, const Estimate& admitted) {
   around.outlook.add(demand_of(admitted), is_known(admitted));
   around.cores_predicted += admitted.cores.mean;
-  if (around.runnable) *around.runnable += admitted.cores.mean;
   ++around.running;
   if (!is_known(admitted)) ++around.unsettled;
 }
@@ -133,40 +154,40 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
                   .numbers = numbers_of(around, estimate, refused.horizon)};
   switch (refused.why) {
     case HoldCause::memory:
-      holding.reason =
-          "waits for memory: " + words::bytes(around.outlook.level(refused.horizon, around.z)) +
-          " of " + words::bytes(around.line) + " are spoken for " +
-          words::ahead(kHorizons[refused.horizon]) + ", and it needs " +
-          words::bytes(estimate.peak.mean);
-      if (bar_of(around).is_spare) {
-        holding.reason += "; as " + words::decimal(around.cores_predicted) + " of " +
-                          words::decimal(around.cores) + " cores are taken, " +
-                          words::percent(1 - kSpareLine) + " of the memory are to stay free";
+      holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
+                       ", and the running jobs are expected to use " +
+                       words::bytes(around.outlook.level(refused.horizon, around.z)) + " of " +
+                       words::bytes(around.line) + " " + words::ahead(kHorizons[refused.horizon]);
+      if (refused.for_spare) {
+        holding.reason +=
+            "; while all cores are busy, " + words::percent(1 - kSpareLine) + " is kept free";
       }
       break;
     case HoldCause::cores:
-      holding.reason = "waits for cores: " + words::decimal(around.cores_predicted) + " of " +
-                       words::decimal(around.cores) + " are in use or spoken for";
-      break;
-    case HoldCause::run_queue:
-      holding.reason = "waits for cores: " + words::decimal(*around.runnable) +
-                       " tasks want to run on " + words::decimal(around.cores);
-      holding.numbers.emplace_back("runnable", *around.runnable);
+      holding.reason = "waits for cores: the running jobs want " +
+                       words::decimal(around.cores_predicted) + " and there are " +
+                       words::decimal(around.cores);
+      if (around.cores_of_others.value_or(0) >= kCoresTold) {
+        holding.reason +=
+            "; other programs use " + words::decimal(*around.cores_of_others) + " of them";
+        holding.numbers.emplace_back("cores_of_others", *around.cores_of_others);
+      }
       break;
     case HoldCause::disk:
-      holding.reason = "waits for the disk: everybody waited for it in " +
+      holding.reason = "waits for the disk: all tasks waited for it " +
                        words::percent(*around.io_full) + " of the time";
       holding.numbers.emplace_back("io_full", *around.io_full);
       break;
     case HoldCause::pace:
-      holding.reason = "waits until what was started has shown its needs: nothing is known of " +
-                       std::to_string(around.unsettled) + " jobs of the first seconds";
+      holding.reason = "waits to see how much memory " + just_started(around.unsettled) +
+                       "; jobs of this kind have not run before";
       holding.numbers.emplace_back("unsettled", static_cast<double>(around.unsettled));
       break;
     case HoldCause::alone:
       holding.reason = "waits until nothing else runs: it was lost too often beside others";
       break;
     case HoldCause::places:
+    case HoldCause::share:
     case HoldCause::calm: break;  // for no candidate of its own
   }
   return holding;

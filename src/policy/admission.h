@@ -19,14 +19,20 @@ inline constexpr double kDoubtEvict = 1.65;  // once in 20: an eviction loses wo
 inline constexpr double kDoubtFail = 2.33;   // once in 100: a failed job loses all
 [[nodiscard]] double doubt_covered(const GovernorConfig& config);
 
-// Jobs may ask for so much more than the machine's cores together: they don't all ask at once for
-// what they use on average, and a short queue costs less than an idle core. Predictions and the run
-// queue are held against it: what jobs get where they compete says too little of what they want.
+// Jobs may want so much more than the machine's cores together: they don't all want at once what
+// they use on average, and a short queue costs less than an idle core. It is held against what our
+// own jobs want, never against what others use: they may keep the machine busy for ever, and who
+// computes beside them gets his share of each core.
 inline constexpr double kCoresFill = 1.2;
 // While cores are seen idle, predictions up to so much: they were too high.
 inline constexpr double kCoresFillIdle = 2.0;
 // Cores busy below this share of all are idle enough to say so.
 inline constexpr double kBusyShare = 0.95;
+
+// A job that is believed to use less of a core takes it from nobody: it starts unless the jobs want
+// so many times the cores.
+inline constexpr double kCoresSmall = 0.1;
+inline constexpr double kCoresFillSmall = 4;
 
 // Where so much of the cores is spoken for, one more job fills gaps: it can gain a few percent, and
 // an eviction costs more. So it starts only where memory is plenty: below this share of the line,
@@ -51,14 +57,17 @@ inline constexpr double kDoubtRightOfWay = 3;
 
 // What a start would come into.
 struct Surroundings {
-  Outlook outlook;  // of everything that runs, and of the place kept for a giant
-  double line = 0;  // bytes, as both constraints have it
+  Outlook outlook;    // of everything that runs, and of the place kept for a giant
+  double line = 0;    // bytes, as both constraints have it
+  double margin = 0;  // of these, to be left free by what is expected; doubt may take it
   double z = kDoubtPause;
-  double used = 0;  // bytes
+  double used = 0;     // bytes
+  double taken = 0;    // bytes of the line that other runs are about to use; in the outlook too
+  double claimed = 0;  // bytes that clients say they have (JobSample::claimed)
   double cores = 1;
   double cores_fill = kCoresFill;
-  double cores_predicted = 0;
-  std::optional<double> runnable;  // smoothed, and what was just started will add
+  double cores_predicted = 0;             // that our running jobs want
+  std::optional<double> cores_of_others;  // that other programs use
   std::optional<double> io_full;
   std::size_t running = 0;
   bool right_of_way_taken = false;  // by one that runs
@@ -71,13 +80,18 @@ struct Surroundings {
 struct Refused {
   HoldCause why{};
   std::size_t horizon = 0;  // memory: the first at which it does not fit
+  bool for_spare = false;   // memory: where it fills gaps, more than usual has to stay free
 };
 
-// Whether one more job may start. A job that nothing runs beside always may: there is nothing to
-// wait for. `of_kind_max`: so many of an unknown kind may be in their first seconds.
+// Whether a candidate still has to wait for what it would only be slower without.
+enum class Patience : std::uint8_t { left, over };
+
+// Whether one more job may start. A job that nothing runs beside always may, but for what other
+// runs are about to use: there is nothing else to wait for. `of_kind_max`: so many of an unknown
+// kind may be in their first seconds. Whose patience is over is refused for memory alone.
 [[nodiscard]] std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
                                             const Estimate& candidate, const Shown& shown,
-                                            std::size_t of_kind_max);
+                                            std::size_t of_kind_max, Patience patience);
 
 // Takes a start into account.
 void count_in(Surroundings& around, const Estimate& admitted);

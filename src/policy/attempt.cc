@@ -6,9 +6,22 @@
 #include <algorithm>
 
 namespace plimsoll::policy {
+namespace {
+
+// Of POSIX shells.
+constexpr int kCannotExecute = 126;
+constexpr int kNotFound = 127;
+
+}  // namespace
 
 bool succeeded(Outcome outcome, std::optional<int> exit_code) {
   return outcome == Outcome::exited && exit_code == 0;
+}
+
+bool was_never_executed(const AttemptEnd& end) {
+  if (end.outcome == Outcome::failed_to_start) return true;
+  return end.outcome == Outcome::exited &&
+         (end.exit_code == kCannotExecute || end.exit_code == kNotFound);
 }
 
 std::string describe(const AttemptEnd& end) {

@@ -24,6 +24,10 @@ struct AttemptEnd {
   return succeeded(end.outcome, end.exit_code);
 }
 
+// Whether nothing of the command was executed, as far as can be told: it could not be started, or a
+// shell says so with its status 126 or 127. What was measured then is not what the command needs.
+[[nodiscard]] bool was_never_executed(const AttemptEnd& end);
+
 // How an attempt ended, as the rest of a sentence whose subject is the job: "exited with code 2",
 // "was ended by signal SEGV", "timed out".
 [[nodiscard]] std::string describe(const AttemptEnd& end);

@@ -7,43 +7,15 @@
 namespace plimsoll::policy {
 namespace {
 
-// An input explains a figure from this correlation on, and from this many attempts.
-constexpr double kCorrelationMin = 0.7;
-constexpr std::size_t kFitRunsMin = 4;
-// How far the figures of a class with a single attempt may mislead, as a share.
-constexpr double kDoubtOfClass = 0.3;
 // A straight line is not believed further away than this from what the class does on average.
 constexpr double kTrendRatioMax = 10;
 // Of a job whose load nobody has measured.
 constexpr Belief kCores{1, 0.5};
 
-std::optional<LineFit> explained(const Record& record, const std::vector<Weighted>& figures) {
-  std::vector<FitPoint> points;
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    const Run& run = record.runs()[i];
-    if (run.input) points.push_back({*run.input, figures[i].value, figures[i].weight});
-  }
-  if (points.size() < kFitRunsMin) return std::nullopt;
-  auto fit = fit_line(points);
-  if (fit && std::abs(fit->correlation) < kCorrelationMin) return std::nullopt;
-  return fit;
-}
-
-// How many times the mean the line has at `input`.
-double ratio(const LineFit& line, double input) {
-  const double mean = line.at(line.mean_input);
-  const double here = line.at(input);
-  if (mean <= 0 || here <= 0) return 1;
-  return std::clamp(here / mean, 1 / kTrendRatioMax, kTrendRatioMax);
-}
-
-void scale_bytes(Estimate& estimate, const LineFit& line, double input) {
-  const double factor = ratio(line, input);
-  // What the input explains is no doubt any more.
-  const double left = std::sqrt(std::max(0.0, 1 - line.correlation * line.correlation));
-  estimate.peak = {estimate.peak.mean * factor,
-                   std::max(estimate.peak.spread * left, line.residual) * std::max(1.0, factor)};
+void scale_bytes(Estimate& estimate, double factor) {
+  estimate.peak = {estimate.peak.mean * factor, estimate.peak.spread * factor};
   for (Belief& ahead : estimate.ahead) ahead = {ahead.mean * factor, ahead.spread * factor};
+  for (double& swing : estimate.swing) swing *= factor;
 }
 
 void scale_time(Estimate& estimate, double factor) {
@@ -64,6 +36,21 @@ void scale_time(Estimate& estimate, double factor) {
   }
 }
 
+// How many times what the attempts of the record had this one will have.
+double ratio_to(const Record& record, const std::optional<Trend>& trend, const Sizes& sizes) {
+  if (!trend) return 1;
+  const auto here = trend->of(sizes);
+  double sum = 0;
+  double weight = 0;
+  for (std::size_t i = 0; here && i < record.runs().size(); ++i) {
+    const auto size = trend->of(record.runs()[i].sizes());
+    if (!size) continue;
+    sum += record.weight(i) * *size;
+    weight += record.weight(i);
+  }
+  return weight > 0 ? trend->ratio(sum / weight, *here, kTrendRatioMax) : 1;
+}
+
 }  // namespace
 
 void ClassPast::learn(const Experience& experience) {
@@ -76,35 +63,48 @@ const ClassPast::Summary& ClassPast::summary() {
   summary_.emplace();
   const std::vector<Weighted> peaks = peaks_of(record_);
   const std::vector<Weighted> times = seconds_of(record_);
-  summary_->peak = explained(record_, peaks);
-  summary_->seconds = explained(record_, times);
+  summary_->trends = {.peak = find_trend(record_, peaks), .seconds = find_trend(record_, times)};
   Estimate& unstarted = summary_->unstarted;
   unstarted = forecast(record_, BySize{});
-  unstarted.peak = believe(peaks, kDoubtOfClass);
-  unstarted.remaining = believe(times, kDoubtOfClass);
+  unstarted.peak = believe(peaks, depth_.doubt);
+  unstarted.remaining = believe(times, depth_.doubt);
   if (unstarted.cores.mean <= 0) unstarted.cores = kCores;
   return *summary_;
 }
 
-Estimate ClassPast::unstarted(std::optional<Bytes> input) {
-  const Summary& known = summary();
-  Estimate estimate = known.unstarted;
-  if (!input) return estimate;
-  if (known.peak) scale_bytes(estimate, *known.peak, to_double(*input));
-  if (known.seconds) scale_time(estimate, ratio(*known.seconds, to_double(*input)));
+Estimate ClassPast::unstarted(const Sizes& sizes) {
+  const Trends& trends = summary().trends;
+  Estimate estimate = unstarted(sizes, trends);
+  if (trends.peak && trends.peak->of(sizes)) {
+    // What the size explains is no doubt any more.
+    const LineFit& line = trends.peak->line;
+    const double left = std::sqrt(std::max(0.0, 1 - line.correlation * line.correlation));
+    const double factor = ratio_to(record_, trends.peak, sizes);
+    const double spread = summary().unstarted.peak.spread;
+    estimate.peak.spread = std::max(spread * left, line.residual) * std::max(1.0, factor);
+  }
   return estimate;
 }
 
-Forecast ClassPast::running(std::optional<Bytes> input, const Track& track) {
-  const Summary& known = summary();
-  BySize size;
-  if (input) {
-    size = {.input = to_double(*input),
-            .peak = known.peak ? &*known.peak : nullptr,
-            .seconds = known.seconds ? &*known.seconds : nullptr};
-  }
+Estimate ClassPast::unstarted(const Sizes& sizes, const Trends& of_class) {
+  Estimate estimate = summary().unstarted;
+  const double bytes = ratio_to(record_, of_class.peak, sizes);
+  const double seconds = ratio_to(record_, of_class.seconds, sizes);
+  if (bytes != 1) scale_bytes(estimate, bytes);
+  if (seconds != 1) scale_time(estimate, seconds);
+  return estimate;
+}
+
+Forecast ClassPast::running(const Sizes& sizes, const Track& track) {
+  return running(sizes, trends(), track);
+}
+
+Forecast ClassPast::running(const Sizes& sizes, const Trends& of_class, const Track& track) {
+  const BySize size{.sizes = sizes,
+                    .peak = of_class.peak ? &*of_class.peak : nullptr,
+                    .seconds = of_class.seconds ? &*of_class.seconds : nullptr};
   Forecast seen = forecast(record_, size, track);
-  if (seen.estimate.cores.mean <= 0) seen.estimate.cores = known.unstarted.cores;
+  if (seen.estimate.cores.mean <= 0) seen.estimate.cores = summary().unstarted.cores;
   return seen;
 }
 

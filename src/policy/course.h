@@ -45,6 +45,17 @@ class Course {
     const double share = std::clamp((place.seconds - from) / (to - from), 0.0, 1.0);
     return used_[place.after - 1] + share * (double{used_[place.after]} - used_[place.after - 1]);
   }
+  // The most between two places.
+  [[nodiscard]] double most_between(const Place& from, const Place& to) const {
+    double most = std::max(used(from), used(to));
+    for (std::size_t i = from.after; i < to.after; ++i) most = std::max(most, double{used_[i]});
+    return most;
+  }
+  [[nodiscard]] double least_between(const Place& from, const Place& to) const {
+    double least = std::min(used(from), used(to));
+    for (std::size_t i = from.after; i < to.after; ++i) least = std::min(least, double{used_[i]});
+    return least;
+  }
   // The most up to there, and from there on, if `used` is what is in use there.
   [[nodiscard]] double most_until(const Place& place, double used) const {
     return place.after == 0 ? used : std::max(used, double{most_until_[place.after - 1]});

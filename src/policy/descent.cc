@@ -72,33 +72,37 @@ void Descent::thaw(Turn& turn, Member& member, std::string reason, Numbers numbe
 
 bool Descent::fits(const Turn& turn, const Member& member, Numbers& numbers) const {
   const Demand demand = demand_of(member.estimate);
-  const double line = turn.limits.limit - turn.limits.line * kThawCushion;
+  const double cushion = turn.limits.line * kThawCushion;
   // What was pushed out comes back before it does anything.
   const double extra = to_double(member.reclaimed) + turn.thawed - member.used();
   double most = turn.fleet.used() + turn.thawed;
+  double expected = most;  // without doubt
+  const bool known = is_known(member.estimate);
   for (std::size_t i = 0; i < kHorizonCount && kHorizons[i] <= kThawLook; ++i) {
-    most = std::max(most, extra + turn.survey.moving.level_with(i, turn.survey.around.z, demand,
-                                                                is_known(member.estimate)));
+    const Outlook& others = turn.survey.moving;
+    most = std::max(most, extra + others.level_with(i, turn.survey.around.z, demand, known));
+    expected = std::max(expected, extra + others.level_with(i, 0, demand, known));
   }
   // It may go on as it was, until it is frozen again.
-  const double growth = member.slope * to_seconds(kLookMax + kFreezeDelay);
-  most = std::max(most, turn.fleet.used() + turn.thawed + growth);
+  const double growth = member.rise_within(kLookMax + kFreezeDelay).most;
+  expected = std::max(expected, turn.fleet.used() + turn.thawed + growth);
+  const bool is_doubt_short = most > expected + cushion;
+  const double with_it = is_doubt_short ? most : expected;
+  const double allowed = turn.limits.limit - (is_doubt_short ? 0 : cushion);
   numbers = {{"line_bytes", turn.limits.line},
              {"used_bytes", turn.fleet.used()},
-             {"with_it_bytes", most},
-             {"allowed_bytes", line}};
-  return most <= line;
+             {"with_it_bytes", with_it},
+             {"allowed_bytes", allowed}};
+  return with_it <= allowed;
 }
 
 void Descent::thaw_what_fits(Turn& turn) {
-  std::optional<double> runnable = turn.survey.around.runnable;
   for (Member* member : turn.held) {
     if (turn.now - member->since < dwell_of(*member)) continue;
-    const bool has_cores =
-        !member->for_cores || Crowding::has_room(*member, turn.config.cores, runnable);
+    const bool has_cores = !member->for_cores || Crowding::has_room(*member, turn.config.cores,
+                                                                    turn.fleet.cores_wanted());
     Numbers numbers;
     if (!has_cores || !fits(turn, *member, numbers)) continue;
-    if (runnable) *runnable += member->estimate.cores.mean;
     turn.thawed += std::max(0.0, numbers[2].second - turn.fleet.used() - turn.thawed);
     std::string reason = "there is room again: " + words::bytes(numbers[2].second) +
                          " are expected to be in use with it";
@@ -164,7 +168,7 @@ void Descent::end_waste(Turn& turn) {
   if (waste < kWasteFactor * redo) return;
   for (const JobId job : victims.jobs) {
     turn.rulings.push_back(eviction(
-        turn.fleet, job, "what is paused for want of its memory costs more than to run it again",
+        turn.fleet, job, "running it again costs less than keeping others paused for its memory",
         {{"shortage_bytes", shortage}, {"paused_byte_s", waste}, {"again_byte_s", redo}},
         turn.now));
   }

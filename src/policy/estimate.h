@@ -40,7 +40,7 @@ inline constexpr std::array kHorizons = {
 
 // What a belief rests on, best first.
 enum class Basis : std::uint8_t {
-  exact,   // earlier attempts of the same class
+  exact,   // earlier attempts of the same class, or of the very command
   tool,    // earlier attempts of the same tool
   hint,    // what the user said
   global,  // all earlier attempts
@@ -52,11 +52,14 @@ struct Estimate {
   // Bytes in use after kHorizons[i] more of running time, for an attempt that still runs then; what
   // it has ended by then is in `survival`.
   std::array<Belief, kHorizons.size()> ahead;
+  // By how much more it may have in use for a while near that moment: its own ups and downs, which
+  // come so soon after each other, or so uncertainly, that nobody can say when.
+  std::array<double, kHorizons.size()> swing{};
   std::array<double, kHorizons.size()> survival;  // 0..1: how likely it still runs then
   Belief cores;                                   // mean use over what is left of it
   Belief remaining;                               // seconds of running time
   Basis basis = Basis::prior;
-  std::uint32_t attempts_known = 0;  // that the basis has
+  std::uint32_t attempts_known = 0;  // that the basis has; of a command: those of its class
 };
 
 }  // namespace plimsoll::policy

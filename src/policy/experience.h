@@ -39,6 +39,7 @@ struct Experience {
   Seen ran_seen = Seen::whole;
   std::optional<double> cores{};       // mean use
   std::optional<Bytes> input{};        // what it had to read, if that was known beforehand
+  std::vector<double> numbers{};       // of its arguments, as numbers_of() has them
   std::optional<Bytes> memory_hint{};  // what the user had said of it
   std::vector<CurvePoint> curve{};     // at most kCurvePointsMax, in order; empty: not known
 };

@@ -1,6 +1,7 @@
 #include "policy/fleet.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "policy/outlook.h"
@@ -12,23 +13,31 @@ using std::chrono::duration;
 
 // Two looks closer together than this say nothing of how fast memory grows.
 constexpr Duration kSlopeSpan = std::chrono::milliseconds(5);
+// All members are looked at so often, one sooner, the other later.
+constexpr Duration kSteadySpan = std::chrono::milliseconds(500);
 // A job that was not frozen for so long is as if it never had been.
 constexpr Duration kFreezesForgotten = std::chrono::seconds(60);
 
-// What is believed with so many standard deviations bounds what a job grows by; a job that has got
+// What is believed, and so many standard deviations, bound what a job grows by; a job that has got
 // there has proved the belief wrong.
-constexpr double kBoundDoubt = 2;
+constexpr double kBoundDoubt = 1;
 
-double rise_of(const Member& member, double used, Duration ahead) {
-  const double rise = member.slope * to_seconds(ahead);
-  const Belief& peak = member.estimate.peak;
-  const double bound = peak.mean + kBoundDoubt * peak.spread - used;
-  return is_known(member.estimate) && bound > 0 ? std::min(rise, bound) : rise;
-}
+double square(double x) { return x * x; }
 
 }  // namespace
 
 double Member::need() const { return std::max(0.0, estimate.peak.mean - used()); }
+
+Rise Member::rise_within(Duration ahead) const {
+  const double most = slope * to_seconds(ahead);
+  // What is only said ends at what it was admitted with.
+  if (sample.claimed) return {.most = std::min(most, std::max(0.0, promised - used())), .doubt = 0};
+  const double doubt = kBoundDoubt * estimate.peak.spread;
+  const double bound = estimate.peak.mean + doubt - used();
+  if (!is_known(estimate) || bound <= 0) return {.most = most, .doubt = 0};
+  const double within = std::min(most, bound);
+  return {.most = within, .doubt = std::max(0.0, within - std::max(0.0, bound - doubt))};
+}
 
 double Member::lost_work() const {
   // A job that waits for the network loses time, if no CPU; a tenth of a core stands for that.
@@ -48,19 +57,45 @@ void Fleet::start(const Ready& ready, const Estimate& estimate, Instant now) {
   member.was_known = is_known(estimate);
   member.promised = estimate.peak.mean + estimate.peak.spread;
   by_age_.emplace(now, ready.job);
+  count_cores(member, 1);
 }
 
-void Fleet::set_rise(Member& member, double rise) {
-  rise_ += rise - member.rise;
+// Before and after whatever changes its state or its estimate.
+void Fleet::count_cores(const Member& member, double sign) {
+  if (member.state == MemberState::running) cores_wanted_ += sign * member.estimate.cores.mean;
+}
+
+void Fleet::set_rise(Member& member, Rise rise) {
+  rise_ += rise.believed() - member.rise.believed();
+  rise_variance_ += square(rise.doubt) - square(member.rise.doubt);
   member.rise = rise;
-  if (members_.size() == 1) rise_ = rise;  // sheds what rounding has left
+  if (members_.size() > 1) return;
+  rise_ = rise.believed();  // sheds what rounding has left
+  rise_variance_ = square(rise.doubt);
 }
 
-void Fleet::set_used(Member& member, Bytes used) {
+double Fleet::rise() const { return whole_rise() - begun(); }
+
+double Fleet::whole_rise() const {
+  return std::max(0.0, rise_) + std::sqrt(std::max(0.0, rise_variance_));
+}
+
+double Fleet::begun() const {
+  const double fresh = std::max(0.0, unaccounted() - std::min(steady_, steady_before_));
+  return std::min(fresh, whole_rise());
+}
+
+void Fleet::set_used(Member& member, Bytes used, double fresh) {
   const double change = to_double(used) - member.used();
   member.sample.used = used;
-  changed_ += change;
+  changed_ += change * fresh;
   members_used_ += change;
+  not_believed_ += change * (1 - member.word);
+}
+
+void Fleet::believe(Member& member, double share) {
+  not_believed_ += (member.word - share) * member.used();
+  member.word = share;
 }
 
 void Fleet::observe(Member& member, const JobSample& sample, Instant now) {
@@ -71,31 +106,42 @@ void Fleet::observe(Member& member, const JobSample& sample, Instant now) {
     const double slope = std::max(0.0, (to_double(sample.used) - before) / to_seconds(span));
     // Rises at once, falls by half with each look: growth that pauses may go on.
     member.slope = std::max(slope, (slope + member.slope) / 2);
-    const Duration ahead = std::min(span, kLookMax) + kFreezeDelay;
-    if (member.state == MemberState::running) {
-      set_rise(member, rise_of(member, to_double(sample.used), ahead));
-    }
   }
-  set_used(member, sample.used);
+  const double gap = to_seconds(now - member.seen);
+  const double since = to_seconds(now - std::max(member.seen, looked_));
+  if (!sample.claimed) believe(member, 1);
+  set_used(member, sample.used, gap > 0 ? since / gap : 1);
   member.sample = sample;
   member.seen = now;
+  if (span < kSlopeSpan || member.state != MemberState::running) return;
+  set_rise(member, member.rise_within(std::min(span, kLookMax) + kFreezeDelay));
 }
 
 void Fleet::expect(Member& member, const Estimate& estimate, Instant now) {
+  count_cores(member, -1);
   member.estimate = estimate;
   member.estimated_at = now;
+  count_cores(member, 1);
 }
 
-void Fleet::observe(const MachineSample& sample) {
+void Fleet::observe(const MachineSample& sample, Instant now) {
+  looked_ = now;
   pool_used_ = sample.pool_used ? static_cast<double>(sample.pool_used->count) : members_used_;
   changed_ = 0;
   freed_until_.reset();
+  if (now - steady_since_ >= kSteadySpan) {
+    steady_before_ = steady_;
+    steady_ = unaccounted();
+    steady_since_ = now;
+  }
+  steady_ = std::min(steady_, unaccounted());
 }
 
 void Fleet::leave(JobId job) {
   Member& member = at(job);
-  set_rise(member, 0);
-  set_used(member, Bytes{});
+  set_rise(member, {});
+  set_used(member, Bytes{}, 1);
+  count_cores(member, -1);
   if (member.state == MemberState::frozen) --frozen_;
   if (member.state == MemberState::dying) {
     --dying_;
@@ -104,25 +150,29 @@ void Fleet::leave(JobId job) {
   if (member.held) --held_;
   by_age_.erase({member.started, job});
   members_.erase(job);
-  if (members_.empty()) rise_ = members_used_ = 0;
+  if (members_.empty()) {
+    rise_ = rise_variance_ = members_used_ = not_believed_ = cores_wanted_ = 0;
+  }
 }
 
 void Fleet::stop(Member& member, Instant now) {
+  count_cores(member, -1);
   member.state = MemberState::frozen;
   member.since = now;
   member.reclaimed = {};
-  set_rise(member, 0);
+  set_rise(member, {});
   ++frozen_;
 }
 
 bool Fleet::go_on(Member& member, Instant now) {
   if (member.state != MemberState::frozen || member.held || member.paused) return false;
   member.state = MemberState::running;
+  count_cores(member, 1);
   // Its estimate has stood as still as it has.
   member.estimated_at += now - std::max(member.since, member.estimated_at);
   member.since = member.progressed = now;
   // What was pushed out comes back before the next look.
-  set_rise(member, to_double(member.reclaimed));
+  set_rise(member, {.most = to_double(member.reclaimed), .doubt = 0});
   member.reclaimed = {};
   --frozen_;
   return true;
@@ -160,12 +210,13 @@ bool Fleet::resume(Member& member, Instant now) {
 
 void Fleet::condemn(Member& member, Instant now) {
   if (member.state == MemberState::dying) return;
+  count_cores(member, -1);
   if (member.state == MemberState::frozen) --frozen_;
   if (member.held) --held_;
   member.held = member.for_cores = false;
   member.state = MemberState::dying;
   member.since = now;
-  set_rise(member, 0);
+  set_rise(member, {});
   ++dying_;
 }
 
@@ -200,8 +251,15 @@ bool Fleet::is_giving_back(Instant now) const {
                      [now](const auto& entry) { return entry.second.is_leaving(now); });
 }
 
-double Fleet::used() const { return std::max(0.0, pool_used_ + changed_); }
+bool Fleet::is_seen_since(Instant when) const {
+  return std::all_of(members_.begin(), members_.end(), [when](const auto& entry) {
+    const Member& member = entry.second;
+    return member.state != MemberState::running || member.seen > when;
+  });
+}
 
-double Fleet::unaccounted() const { return std::max(0.0, used() - members_used_); }
+double Fleet::used() const { return std::max(0.0, pool_used_ + changed_ - not_believed_); }
+
+double Fleet::unaccounted() const { return std::max(0.0, used() + not_believed_ - members_used_); }
 
 }  // namespace plimsoll::policy

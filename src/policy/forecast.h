@@ -1,19 +1,19 @@
 #pragma once
 
 #include "policy/estimate.h"
-#include "policy/line_fit.h"
 #include "policy/record.h"
 #include "policy/track.h"
+#include "policy/trend.h"
 
 // What earlier attempts tell of the next one, and of one that runs.
 namespace plimsoll::policy {
 
-// What the size of the input tells of the attempt at hand: where the past shows that it matters,
-// each past attempt counts for what it would have used with this input.
+// What its sizes tell of the attempt at hand: where the past shows that one matters, each past
+// attempt counts for what it would have used with this one.
 struct BySize {
-  double input = 0;
-  const LineFit* peak = nullptr;     // null: it does not explain the peak
-  const LineFit* seconds = nullptr;  // null: it does not explain the running time
+  Sizes sizes;
+  const Trend* peak = nullptr;     // null: no size explains the peak
+  const Trend* seconds = nullptr;  // null: none explains the running time
 };
 
 // Of an attempt that has not started. Sets all of the estimate but its basis, and `cores` only

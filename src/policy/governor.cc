@@ -1,7 +1,7 @@
 #include "policy/governor.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "base/check.h"
 #include "policy/admission.h"
@@ -9,9 +9,11 @@
 #include "policy/crowding.h"
 #include "policy/descent.h"
 #include "policy/fleet.h"
+#include "policy/hindsight.h"
 #include "policy/ladder.h"
 #include "policy/pacing.h"
 #include "policy/reservation.h"
+#include "policy/round.h"
 #include "policy/survey.h"
 #include "policy/waiting.h"
 
@@ -20,16 +22,16 @@ namespace {
 
 // Time changes what is expected, if nothing else does: who waits is looked at again so often.
 constexpr Duration kRoundGap = std::chrono::seconds(1);
-// After a freeze or an eviction for memory nobody is admitted for so long.
-constexpr Duration kCalm = std::chrono::seconds(3);
-// So many kinds are tried behind those that do not fit; a bound on the time of one decision.
-constexpr std::size_t kBackfillDepth = 64;
+// After a freeze or an eviction for memory nobody is admitted until all that run have been looked
+// at anew, so that what went wrong is in what is believed of them; and no longer than this.
+constexpr Duration kCalmMax = std::chrono::seconds(3);
 
 }  // namespace
 
 class Governor::State {
  public:
-  explicit State(GovernorConfig config) : config_(config), cores_(config.cores) {
+  explicit State(GovernorConfig config)
+      : config_(config), cores_(config.cores), waiting_(config.order) {
     PLIMSOLL_CHECK(config_.cores > 0 && config_.jobs_max >= 1);
     set_limits();
   }
@@ -38,9 +40,11 @@ class Governor::State {
   void settle(Member& member);
   void look(const MachineSample& sample, Instant now);
   std::vector<Ruling> rule(Instant now, unsigned starts_max);
+  void count(Tenant tenant, int change);
 
   GovernorConfig config_;
-  double cores_;  // that this run may plan with; the machine has config_.cores
+  double cores_;      // that this run may plan with; the machine has config_.cores
+  double taken_ = 0;  // bytes of the line that other runs are about to use
   Waiting waiting_;
   Fleet fleet_;
   Ladder ladder_;
@@ -48,8 +52,11 @@ class Governor::State {
   Pacing pacing_;
   Caution caution_;
   Crowding crowding_;
-  Reservation reservation_;
+  Reservations reservations_;
+  std::optional<Tenant> last_served_;
+  std::map<Tenant, int> tenants_;  // how many of whose jobs run or wait
   Processors processors_;
+  Hindsight hindsight_;
   std::optional<double>
       machine_limit_;  // bytes that the pool may have by what the machine has left
   Ladder::Limits limits_;
@@ -59,27 +66,12 @@ class Governor::State {
   bool changed_ = true;          // since the last round, in a way that may let somebody start
 
  private:
-  struct Round;
   void admit(Instant now, unsigned starts_max, Survey& seen, std::vector<Ruling>& rulings);
-  bool consider(Round& round, const Waiting::Rank& rank);
-  void place_giant(Round& round, JobId job, const Estimate& giant);
+  void believe_words(const Tenancy& tenancy, Instant now);
   [[nodiscard]] bool is_calm(Instant now) const;
   void set_wake(Instant now);
 
   std::optional<Instant> last_round_;
-};
-
-// One round of admissions.
-struct Governor::State::Round {
-  Instant now;
-  unsigned starts_left;
-  Surroundings& around;
-  std::vector<Ruling>& rulings;
-  std::set<Kind> refused{};
-  bool giant_placed = false;
-  bool closed = false;  // a giant has waited long enough
-
-  [[nodiscard]] bool may_start() const { return !closed && starts_left > 0; }
 };
 
 void Governor::State::set_limits() {
@@ -89,7 +81,7 @@ void Governor::State::set_limits() {
 
 void Governor::State::look(const MachineSample& sample, Instant now) {
   processors_.observe(sample, now);
-  fleet_.observe(sample);
+  fleet_.observe(sample, now);
   machine_limit_.reset();
   if (sample.available) {
     machine_limit_ =
@@ -106,8 +98,9 @@ void Governor::State::settle(Member& member) {
 }
 
 bool Governor::State::is_calm(Instant now) const {
+  if (fleet_.is_giving_back(now)) return false;
   const auto trouble = ladder_.last_trouble();
-  return (!trouble || now >= *trouble + kCalm) && !fleet_.is_giving_back(now);
+  return !trouble || now >= *trouble + kCalmMax || fleet_.is_seen_since(*trouble);
 }
 
 std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
@@ -115,23 +108,36 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
   by_user_.clear();
   Descent::free_keel(fleet_, now, rulings);
   const auto trouble = ladder_.last_trouble();
+  hindsight_.compare(fleet_, doubt_covered(config_), now);
   ladder_.climb(fleet_, config_, limits_, now, rulings);
-  if (ladder_.last_trouble() != trouble && fleet_.dying() > 0) pacing_.trouble();
-  const bool due = changed_ || !last_round_ || now >= *last_round_ + kRoundGap;
+  if (ladder_.last_trouble() != trouble) {
+    hindsight_.cut_short(fleet_, doubt_covered(config_));
+    if (fleet_.dying() > 0) pacing_.trouble();
+  }
+  const bool was_held_for_calm = holding_ && holding_->cause == HoldCause::calm;
+  const bool due = changed_ || !last_round_ || now >= *last_round_ + kRoundGap ||
+                   (was_held_for_calm && is_calm(now));
   if (due && (waiting_.size() > 0 || fleet_.held() > 0)) {
     last_round_ = now;
     changed_ = false;
-    Survey seen =
-        survey(fleet_, config_, limits_, caution_.margin(now), processors_, now, waiting_);
+    Survey seen = survey(fleet_, config_, limits_, caution_.margin(now), processors_, hindsight_,
+                         now, tenants_.size(), waiting_);
     seen.around.cores = cores_;
+    seen.around.taken = taken_;
+    seen.around.outlook.add_constant(taken_);
+    seen.yielding.add_constant(taken_);
+    believe_words(seen.tenancy, now);
+    hindsight_.forecast(fleet_, seen.going, limits_.line, now);
     descent_.descend(fleet_, config_, limits_, seen, now, rulings);
+    // After what decides about those that run: only who has not begun waits for a claim.
+    seen.around.outlook.add_constant(seen.around.claimed);
     admit(now, starts_max, seen, rulings);
   }
   for (const Ruling& ruling : rulings) {
     if (std::holds_alternative<Evict>(ruling.verdict)) caution_.evicted(now);
     if (std::holds_alternative<Freeze>(ruling.verdict)) caution_.paused(now);
   }
-  if (config_.may_pause) crowding_.relieve(fleet_, config_.cores, processors_, now, rulings);
+  if (config_.may_pause) crowding_.relieve(fleet_, config_.cores, now, rulings);
   if (waiting_.size() == 0) holding_.reset();
   set_wake(now);
   return rulings;
@@ -148,85 +154,32 @@ void Governor::State::admit(Instant now, unsigned starts_max, Survey& seen,
                             std::vector<Ruling>& rulings) {
   holding_.reset();
   if (waiting_.size() == 0 || starts_max == 0) return;
-  const Waiting::Rank front = *waiting_.order().begin();
-  if (seen.one_is_alone || !is_calm(now)) {
-    holding_ = Holding{.job = front.first,
-                       .cause = seen.one_is_alone ? HoldCause::alone : HoldCause::calm,
-                       .reason = seen.one_is_alone ? "waits for a job that must run alone"
-                                                   : "waits until memory has been calm for a while",
+  if (!is_calm(now)) {
+    holding_ = Holding{.job = waiting_.front().first,
+                       .cause = HoldCause::calm,
+                       .reason = "waits until it is understood why memory ran short",
                        .numbers = {{"used_bytes", fleet_.used()}, {"line_bytes", limits_.limit}}};
     return;
   }
   seen.around.unsettled_max = pacing_.window();
-  Round round{now, starts_max, seen.around, rulings};
-  // Who has a place kept for him comes first, wherever he would stand by now.
-  if (const auto giant = reservation_.job()) {
-    for (const Waiting::Rank& rank : waiting_.order()) {
-      if (rank.first != *giant) continue;
-      if (rank.priority == front.priority && fleet_.size() < config_.jobs_max) {
-        consider(round, Waiting::Rank(rank));
-      }
-      break;
-    }
-  }
-  bool again = true;
-  while (again && round.may_start() && fleet_.size() < config_.jobs_max) {
-    again = false;
-    for (const Waiting::Rank& rank : waiting_.order()) {
-      if (round.refused.contains(rank.kind)) continue;
-      if (round.refused.size() >= kBackfillDepth) break;
-      if (!consider(round, Waiting::Rank(rank))) continue;
-      again = true;  // the order has changed
-      break;
-    }
-  }
-  if (waiting_.size() == 0 || fleet_.size() < config_.jobs_max) return;
-  holding_ = Holding{.job = waiting_.order().begin()->first,
-                     .cause = HoldCause::places,
-                     .reason = "waits for one of " + std::to_string(config_.jobs_max) +
-                               " places: so many jobs run at once at most",
-                     .numbers = {{"jobs_max", static_cast<double>(config_.jobs_max)}}};
+  Round round({config_, waiting_, fleet_, reservations_, seen, last_served_}, now, starts_max);
+  round.admit(rulings);
+  holding_ = round.holding();
 }
 
-// Whether it was admitted.
-bool Governor::State::consider(Round& round, const Waiting::Rank& rank) {
-  if (round.closed || round.refused.contains(rank.kind)) return false;
-  const Ready ready = waiting_.first(rank).ready;
-  const Estimate estimate = waiting_.expected(rank.kind);
-  const auto refused = refuse(round.around, ready, estimate, waiting_.shown(rank.kind),
-                              Pacing::window_of_kind(waiting_.settled_ever(rank.kind)));
-  if (!refused) {
-    round.rulings.push_back(admission_of(round.around, ready.job, estimate));
-    count_in(round.around, estimate);
-    waiting_.remove(ready.job);
-    waiting_.started(rank.kind);
-    reservation_.give_up(ready.job);
-    fleet_.start(ready, estimate, round.now);
-    --round.starts_left;
-    if (ready.lost >= kEvictionsMax) round.around.right_of_way_taken = true;
-    if (ready.lost > kEvictionsMax) round.closed = true;
-    return true;
+// What clients only say keeps memory from others no longer than what they were promised does.
+void Governor::State::believe_words(const Tenancy& tenancy, Instant now) {
+  for (auto& [job, member] : fleet_.members()) {
+    if (member.sample.claimed) fleet_.believe(member, tenancy.keeps(member, now));
   }
-  round.refused.insert(rank.kind);
-  if (!holding_) holding_ = holding_of(round.around, ready.job, estimate, *refused);
-  const bool for_memory = refused->why == HoldCause::memory || refused->why == HoldCause::alone;
-  if (for_memory && !round.giant_placed) {
-    reservation_.keep_for(ready.job, round.now);
-    place_giant(round, ready.job, estimate);
-  }
-  return false;
 }
 
-void Governor::State::place_giant(Round& round, JobId job, const Estimate& giant) {
-  round.giant_placed = true;
-  if (reservation_.out_of_patience(giant, round.now)) {
-    round.closed = true;
-    return;
-  }
-  if (reservation_.job() != job) return;
-  const Reservation::Place place =
-      Reservation::place_of(round.around.outlook, giant, round.around.z, round.around.line);
-  if (place.from) round.around.outlook.add(place.demand, place.known);
+void Governor::State::count(Tenant tenant, int change) {
+  const auto known = tenants_.try_emplace(tenant).first;
+  known->second += change;
+  if (known->second > 0) return;
+  tenants_.erase(known);
+  reservations_.erase(tenant);
 }
 
 Governor::Governor(GovernorConfig config) : state_(std::make_unique<State>(config)) {}
@@ -243,19 +196,25 @@ void Governor::forget(Kind kind) { state_->waiting_.forget(kind); }
 
 void Governor::enter(const Ready& job, Instant now) {
   state_->waiting_.enter(job, now);
+  state_->count(job.tenant, 1);
   state_->changed_ = true;
 }
 
 void Governor::withdraw(JobId job) {
-  PLIMSOLL_CHECK(state_->waiting_.remove(job));
-  state_->reservation_.give_up(job);
+  const auto gone = state_->waiting_.remove(job);
+  PLIMSOLL_CHECK(gone);
+  const Tenant tenant = gone->ready.tenant;
+  const auto kept = state_->reservations_.find(tenant);
+  if (kept != state_->reservations_.end()) kept->second.give_up(job);
+  state_->count(tenant, -1);
   state_->changed_ = true;
 }
 
 void Governor::observe(JobId job, const JobSample& sample, Instant now) {
   Member& member = state_->fleet_.at(job);
   state_->fleet_.observe(member, sample, now);
-  if (member.settled || sample.ran < kSettled) return;
+  const bool grows = member.rise.most >= to_double(state_->config_.line) * kGrowthLeast;
+  if (member.settled || sample.ran < (grows ? kSettledGrowing : kSettled)) return;
   state_->settle(member);
   if (!is_known(member.estimate)) state_->changed_ = true;
 }
@@ -269,8 +228,10 @@ void Governor::tick(const MachineSample& sample, Instant now) { state_->look(sam
 void Governor::leave(JobId job, const AttemptEnd& end, Instant) {
   Member& member = state_->fleet_.at(job);
   const Kind kind = member.ready.kind;
+  const Tenant tenant = member.ready.tenant;
   if (!member.settled && succeeded(end)) state_->settle(member);
   state_->fleet_.leave(job);
+  state_->count(tenant, -1);
   Shown shown = state_->waiting_.shown(kind);
   if (shown.running > 0) --shown.running;
   shown.ran_seconds = 0;  // the next round counts those that still run
@@ -309,6 +270,7 @@ void Governor::set_share(const Share& share) {
   PLIMSOLL_CHECK(share.cores > 0);
   state_->config_.line = share.line;
   state_->cores_ = share.cores;
+  state_->taken_ = to_double(share.taken);
   state_->set_limits();
   state_->changed_ = true;
 }

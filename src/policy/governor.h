@@ -12,8 +12,15 @@
 #include "policy/observation.h"
 #include "policy/ruling.h"
 #include "policy/share.h"
+#include "policy/tenant.h"
 
 namespace plimsoll::policy {
+
+// Who starts first of those that could, beside their priorities.
+enum class StartOrder : std::uint8_t {
+  longest,  // whoever is expected to take longest; what fits goes ahead of what does not
+  input,    // as they were entered; nobody goes ahead of another
+};
 
 struct GovernorConfig {
   Bytes line{};           // the bytes that the pool may use
@@ -23,10 +30,13 @@ struct GovernorConfig {
   bool may_pause = true;  // false where nothing can be frozen
   bool has_swap = false;  // memory of frozen jobs can be pushed out
   Bytes reserve{};        // of the machine's MemAvailable, left to everybody else
+  StartOrder order = StartOrder::longest;
+  // Who has waited for so long starts once his memory fits, however busy the cores are.
+  Duration cores_wait_max = Duration::max();
 };
 
-// Waiting jobs that are expected to behave alike share one estimate, and so one number. Chosen by
-// the caller.
+// Waiting jobs of one tenant that are expected to behave alike share one estimate, and so one
+// number. Chosen by the caller.
 enum class Kind : std::uint32_t {};
 
 // A job that could run now.
@@ -36,6 +46,7 @@ struct Ready {
   int priority = 0;  // higher starts earlier
   bool restartable = true;
   unsigned lost = 0;  // attempts that were evicted or lost to the machine
+  Tenant tenant = kHost;
 };
 
 // A job that was evicted or lost so often has the right of way from then on, one such job at a

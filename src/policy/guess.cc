@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "policy/showing.h"
+
 namespace plimsoll::policy {
 namespace {
 
@@ -51,7 +53,7 @@ void fill_course(Estimate& estimate, double used, double growth) {
   const double slope = std::max(growth, rise / kRiseSeconds);
   for (std::size_t i = 0; i < kHorizons.size(); ++i) {
     const double ahead = to_seconds(kHorizons[i]);
-    const double share = rise > 0 ? 1 - std::exp(-slope * ahead / rise) : 0;
+    const double share = rise > 0 ? std::min(1.0, slope * ahead / rise) : 0;
     const double doubt = 1 - std::exp(-ahead / kRiseSeconds);
     estimate.ahead[i] = {used + share * rise,
                          std::hypot(doubt * estimate.peak.spread, kWobble * used)};
@@ -76,10 +78,8 @@ Estimate guess(const Prior& prior, const Track& track) {
   Estimate estimate{};
   const double ran = to_seconds(track.ran());
   estimate.peak = peak_of(prior, track);
-  // The load of its first seconds tells little, that of a minute nearly all.
-  constexpr double kLoadSeconds = 10;
-  const double seen = ran / (ran + kLoadSeconds);
-  estimate.cores = {seen * track.cores_lately() + (1 - seen) * prior.cores.mean,
+  const double seen = load_shown(track.ran());
+  estimate.cores = {seen * track.cores_wanted_lately() + (1 - seen) * prior.cores.mean,
                     std::max(1 - seen, kWobble) * prior.cores.spread + kWobble};
   const double left = std::max(ran, prior.seconds.mean - ran);
   estimate.remaining = {left, std::max(left, prior.seconds.spread)};

@@ -74,13 +74,18 @@ std::optional<std::string> halt_reason(const HaltPolicy& policy, const Tally& ta
 
 Result<HaltPolicy> parse_halt(std::string_view text) {
   std::string_view rest = text;
+  if (text == "1") rest = "soon,fail=1";
+  if (text == "2") rest = "now,fail=1";
+  if (const auto share = threshold_of(text); share && text.ends_with('%')) {
+    return HaltPolicy{.urgency = Urgency::soon, .on = HaltOn::fail, .threshold = *share};
+  }
   const auto urgency = urgency_of(take_until(rest, ','));
   const auto on = halt_on(take_until(rest, '='));
   const auto threshold = threshold_of(rest);
   if (!urgency || !on || !threshold) {
     return fail("\"" + std::string(text) +
                 "\" is not a halt policy: expected now|soon,fail|success|done=N|N%, such as "
-                "soon,fail=1 or now,fail=10%");
+                "soon,fail=1 or now,fail=10%, or never");
   }
   return HaltPolicy{.urgency = *urgency, .on = *on, .threshold = *threshold};
 }

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/result.h"
+#include "policy/attempt.h"
 
 // When a whole run stops before its jobs are through: `--halt`, in the words of GNU parallel.
 namespace plimsoll::policy {
@@ -45,11 +46,19 @@ struct Tally {
   std::uint64_t entered = 0;
 };
 
+// A run that was stopped by its policy: what it had come to, and the attempt whose end stopped it.
+struct Halted {
+  HaltPolicy policy;
+  Tally tally;
+  AttemptEnd last;
+};
+
 // The sentence that says why the run stops; nothing while the threshold is not reached.
 [[nodiscard]] std::optional<std::string> halt_reason(const HaltPolicy& policy, const Tally& tally);
 
 // `now|soon,fail|success|done=N|N%`: "now,fail=1", "soon,fail=10%". N from 1; a percentage from 1
-// to 100. Anything else is an error that says what was expected.
+// to 100. GNU parallel's older words too: 1 and 2 are soon,fail=1 and now,fail=1, N% is
+// soon,fail=N%. Anything else is an error that says what was expected.
 [[nodiscard]] Result<HaltPolicy> parse_halt(std::string_view text);
 
 // The policy as parse_halt() reads it.

@@ -1,5 +1,7 @@
 #include "policy/job.h"
 
+#include <algorithm>
+
 namespace plimsoll::policy {
 namespace {
 
@@ -70,6 +72,22 @@ std::string command_line(const Command& command) {
     }
   }
   replace_slot_marks(line, "{%}");
+  return line;
+}
+
+std::string command_start(const Command& command, std::size_t bytes_max) {
+  std::string line;
+  if (const auto* shell = std::get_if<std::string>(&command)) {
+    line = shell->substr(0, bytes_max);
+  } else {
+    for (const std::string& word : std::get<std::vector<std::string>>(command)) {
+      if (line.size() >= bytes_max) break;
+      if (!line.empty()) line += ' ';
+      append_quoted(line, word.substr(0, bytes_max));
+    }
+  }
+  replace_slot_marks(line, "{%}");
+  line.resize(std::min(line.size(), bytes_max));
   return line;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "base/units.h"
+#include "policy/tenant.h"
 
 // What a job is and how an attempt of it ended: values that every part of the program speaks of.
 namespace plimsoll::policy {
@@ -59,14 +60,20 @@ struct JobSpec {
   bool restartable = true;
   // So often it is started again if it is evicted or lost; absent: kLostAttemptsMax.
   std::optional<unsigned> restarts{};
+  Tenant tenant = kHost;                 // whose turn and share it takes
   std::string uid;                       // "user", "user:group" or numbers; empty: Plimsoll's own
   std::string stdout_path, stderr_path;  // empty: collected by Plimsoll
   std::vector<JobId> needs;              // all lie before or after it in the same run; no cycle
   std::vector<std::string> arguments;    // the values that a template was filled with, for --tag
+  // Whose past tells what it needs, where several users' are kept apart; absent: that of whoever
+  // keeps the past.
+  std::optional<std::uint32_t> owner{};
 };
 
 // The command as one line that a shell would take, for people, logs and the job log. A slot that is
 // not known yet is shown as `{%}`.
 std::string command_line(const Command& command);
+// Its beginning, for lists: costs no more, however long the command is.
+std::string command_start(const Command& command, std::size_t bytes_max);
 
 }  // namespace plimsoll::policy

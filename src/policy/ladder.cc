@@ -33,11 +33,12 @@ struct Ladder::Turn {
     for (auto& [job, member] : fleet.members()) {
       if (member.state != MemberState::running || job == keel) continue;
       if (member.has_right_of_way()) continue;
-      if (member.rise < limits.line * kGrowthLeast || now < member.calm_from) continue;
+      if (member.rise.most < limits.line * kGrowthLeast || now < member.calm_from) continue;
       growers.push_back(&member);
     }
     std::sort(growers.begin(), growers.end(), [](const Member* a, const Member* b) {
-      return a->rise != b->rise ? a->rise > b->rise : a->ready.job > b->ready.job;
+      return a->rise.most != b->rise.most ? a->rise.most > b->rise.most
+                                          : a->ready.job > b->ready.job;
     });
     return growers;
   }
@@ -98,7 +99,7 @@ void Ladder::keep_way_out(Turn& turn) {
   for (const auto& [job, member] : turn.fleet.members()) {
     if (is_known(member.estimate)) needs += member.need();
   }
-  const double free_now = turn.limits.limit - turn.fleet.used();
+  const double free_now = turn.limits.limit - (turn.fleet.used() - turn.fleet.begun());
   if (needs <= free_now) return;
   const auto safe = [&](bool growth) {
     std::vector<Claim> claims;
@@ -108,7 +109,7 @@ void Ladder::keep_way_out(Turn& turn) {
         if (member.is_leaving(turn.now)) free += member.used();
         continue;
       }
-      const double rise = growth || job == turn.keel ? member.rise : 0;
+      const double rise = growth || job == turn.keel ? member.rise.believed() : 0;
       free -= rise;
       const double need = is_known(member.estimate) ? std::max(0.0, member.need() - rise) : 0;
       claims.push_back({.used = member.used() + rise, .need = need});
@@ -117,7 +118,7 @@ void Ladder::keep_way_out(Turn& turn) {
   };
   if (safe(true) || !safe(false)) return;
   for (Member* member : turn.growers()) {
-    freeze(turn, *member, "what is free must last for another job to end");
+    freeze(turn, *member, "so that another job has the memory to finish");
     if (safe(true)) return;
   }
 }

@@ -5,7 +5,7 @@
 
 namespace plimsoll::policy {
 
-// One attempt as a point: what it had to read, and what came of it.
+// One attempt as a point: how large it was (what it had to read, say), and what came of it.
 struct FitPoint {
   double input = 0;
   double value = 0;

@@ -15,8 +15,15 @@ struct JobSample {
   Bytes used{};    // bytes that can't be dropped, now
   Bytes peak{};    // the most of them so far, as far as is known
   Duration cpu{};  // CPU time so far
+  // Time so far in which a task of it could have run and waited for a core, by the kernel's count
+  // of stalls; absent where the host can't tell.
+  std::optional<Duration> cpu_wait{};
   // I/O done so far, read and written; absent where the host can't tell.
   std::optional<Bytes> io{};
+  // Bytes that its client says it has beyond what it was admitted with, which is all that `used`
+  // counts where nobody else has looked; absent where `used` is measured. They hold up others'
+  // starts, and cost nobody anything that it has.
+  std::optional<Bytes> claimed{};
 };
 
 // Shares of the time since the sample before, 0..1, by the kernel's stall totals.
@@ -33,9 +40,10 @@ struct MachineSample {
   // that ended have left in shared memory as well.
   std::optional<Bytes> pool_used{};
   std::optional<Bytes> available{};  // MemAvailable of the whole machine
-  // Runnable tasks, the running ones included; absent where the host can't tell.
-  std::optional<std::uint64_t> runnable{};
-  std::optional<double> cores_busy{};  // by anybody, since the sample before
+  // Cores in use since the sample before, as CPU time over time: by anybody, and by the pool.
+  // Absent where the host can't tell.
+  std::optional<double> cores_busy{};
+  std::optional<double> pool_cores{};
   StallShares stall;
   std::optional<Bytes> swap_free{};  // absent: there is no swap
 };

@@ -9,7 +9,7 @@ namespace plimsoll::policy {
 inline constexpr std::size_t kFirstWave = 4;
 
 // And so many of one kind, until one of them has shown its needs.
-inline constexpr std::size_t kFirstOfKind = 2;
+inline constexpr std::size_t kFirstOfKind = 4;
 
 // How many jobs of which nothing is known may be in their first seconds at once. Each that has
 // shown its needs makes room for two, so it doubles with each wave; trouble brings it back to the

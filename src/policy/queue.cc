@@ -90,7 +90,7 @@ std::optional<Requeue> Queue::leave(JobId id, const AttemptEnd& attempt, Instant
     succeeded_wall_.add(attempt.wall);
   }
   end_job(id, success ? End::succeeded : End::failed, describe(attempt));
-  count_ended(success);
+  count_ended(attempt);
   return std::nullopt;
 }
 
@@ -129,11 +129,12 @@ void Queue::end_job(JobId id, End end, std::string why) {
   }
 }
 
-void Queue::count_ended(bool success) {
-  ++(success ? tally_.succeeded : tally_.failed);
+void Queue::count_ended(const AttemptEnd& attempt) {
+  ++(succeeded(attempt) ? tally_.succeeded : tally_.failed);
   if (stop_ || !config_.halt) return;
   if (auto reason = halt_reason(*config_.halt, tally_)) {
     stop_ = Stop{.urgency = config_.halt->urgency, .reason = std::move(*reason)};
+    halted_ = Halted{.policy = *config_.halt, .tally = tally_, .last = attempt};
   }
 }
 
@@ -285,6 +286,14 @@ std::optional<Duration> Queue::timeout_of(JobId id) const {
   PLIMSOLL_CHECK(found != jobs_.end());
   if (found->second.timeout) return found->second.timeout;
   return timeout_by(config_.timeout, succeeded_wall_);
+}
+
+std::optional<MedianPercent> Queue::median_share_of(JobId id) const {
+  const auto found = jobs_.find(id);
+  PLIMSOLL_CHECK(found != jobs_.end());
+  const auto* share = std::get_if<MedianPercent>(&config_.timeout);
+  if (found->second.timeout || share == nullptr) return std::nullopt;
+  return *share;
 }
 
 }  // namespace plimsoll::policy

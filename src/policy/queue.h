@@ -26,6 +26,8 @@ struct Start {
   JobId job{};
   unsigned attempt = 1;
   unsigned slot = 1;
+  // What it was admitted with; absent where nobody has reckoned.
+  std::optional<Bytes> promised{};
   bool operator==(const Start&) const = default;
 };
 // The job never started and never will: it has ended, `skipped`.
@@ -132,12 +134,17 @@ class Queue {
   // Whether no more jobs will start, by interrupt() or a halt.
   [[nodiscard]] bool is_stopping() const { return stop_.has_value(); }
 
+  // Set once by the halt, whatever stops the run besides.
+  [[nodiscard]] const std::optional<Halted>& halted() const { return halted_; }
+
   // Another bound on the jobs at once, at least 1. A lower one cancels nothing.
   void set_jobs_max(unsigned jobs_max);
 
   // How long an attempt of this unfinished job may take, as far as is known now: its own time-out,
   // else the run's. One that follows the median can change with every leave().
   [[nodiscard]] std::optional<Duration> timeout_of(JobId job) const;
+  // The share of the median that this is, if it is one.
+  [[nodiscard]] std::optional<MedianPercent> median_share_of(JobId job) const;
 
   [[nodiscard]] std::size_t running() const { return running_.size(); }
   [[nodiscard]] std::size_t unfinished() const { return jobs_.size(); }
@@ -193,7 +200,7 @@ class Queue {
   void doom(JobId id, JobId failed_need);
   void end_job(JobId id, End end, std::string why);
   [[nodiscard]] std::optional<Requeue> requeue(Job& job, const AttemptEnd& end, Instant now) const;
-  void count_ended(bool success);
+  void count_ended(const AttemptEnd& attempt);
   void skip_doomed(std::vector<Decision>& decisions);
   void end_withdrawn(std::vector<Decision>& decisions);
   void end_waiting(JobId id, const std::string& reason, std::vector<Decision>& decisions);
@@ -216,6 +223,7 @@ class Queue {
   Tally tally_;
   std::optional<Instant> last_start_;
   std::optional<Stop> stop_;
+  std::optional<Halted> halted_;
 };
 
 }  // namespace plimsoll::policy

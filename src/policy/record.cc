@@ -13,6 +13,11 @@ namespace {
 // How much more is expected of an attempt that was cut off beyond all that was ever seen.
 constexpr double kBeyond = 1.25;
 
+// How far the pace of an attempt is off that of a single one before it, and at least of however
+// many.
+constexpr double kPaceDoubt = 0.4;
+constexpr double kPaceLeast = 0.03;
+
 struct Bound {
   double value = 0;
   Seen seen = Seen::whole;
@@ -49,13 +54,32 @@ Run run_of(const Experience& experience) {
           .ran_seen = experience.ran_seen,
           .cores = experience.cores,
           .input = experience.input ? std::optional(to_double(*experience.input)) : std::nullopt,
+          .numbers = experience.numbers,
           .course = Course(experience)};
 }
 
 void Record::learn(const Experience& experience) {
-  if (runs_.size() == kRunsMax) runs_.pop_front();
+  if (runs_.size() == runs_max_) runs_.pop_front();
   runs_.push_back(run_of(experience));
   ++attempts_;
+  weigh_paces();
+}
+
+// Where all took about as long, so will the next; else it may be the same work at any pace between.
+void Record::weigh_paces() {
+  double sum = 0, squares = 0, whole = 0;
+  for (const Run& run : runs_) {
+    if (run.ran_seen != Seen::whole || run.seconds <= 0) continue;
+    const double length = std::log(run.seconds);
+    sum += length;
+    squares += length * length;
+    ++whole;
+  }
+  pace_doubt_ = kPaceDoubt;
+  if (whole < 2) return;
+  const double mean = sum / whole;
+  const double spread = std::sqrt(std::max(0.0, squares / whole - mean * mean));
+  pace_doubt_ = std::clamp(std::max(spread, kPaceDoubt / std::sqrt(whole)), kPaceLeast, kPaceDoubt);
 }
 
 double Record::weight(std::size_t index) const {
@@ -69,6 +93,8 @@ double Record::weight(std::size_t index) const {
   PLIMSOLL_CHECK(index < runs_.size());
   return kWeights[runs_.size() - 1 - index];
 }
+
+double doubt_left(double doubt, double attempts) { return doubt / std::pow(attempts, kDoubtFades); }
 
 Belief believe(const std::vector<Weighted>& values, double doubt) {
   double weight = 0;
@@ -85,10 +111,10 @@ Belief believe(const std::vector<Weighted>& values, double doubt) {
   for (const Weighted& one : values) {
     deviations += one.weight * (one.value - mean) * (one.value - mean);
   }
-  // As if one more value had been seen, off by `doubt`; and the mean itself is not known exactly.
+  // The mean itself is not known exactly either.
   const double count = weight * weight / squares;
-  const double variance =
-      (doubt * doubt * mean * mean / count + deviations / weight) * (1 + 1 / count);
+  const double alike = doubt_left(doubt, count) * mean;
+  const double variance = (alike * alike + deviations / weight) * (1 + 1 / count);
   return {mean, std::sqrt(variance)};
 }
 

@@ -1,8 +1,18 @@
 #include "policy/reservation.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace plimsoll::policy {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+Seconds patience_for(const Estimate& giant) {
+  return std::max<Seconds>(Seconds(kGiantPatience * giant.remaining.mean), kGiantPatienceMin);
+}
+
+}  // namespace
 
 void Reservation::keep_for(JobId job, Instant now) {
   if (job_ == job) return;
@@ -15,10 +25,15 @@ void Reservation::give_up(JobId job) {
 }
 
 bool Reservation::out_of_patience(const Estimate& estimate, Instant now) const {
-  if (!job_) return false;
-  const std::chrono::duration<double> expected(kGiantPatience * estimate.remaining.mean);
-  const std::chrono::duration<double> waited(now - since_);
-  return waited > std::max<std::chrono::duration<double>>(expected, kGiantPatienceMin);
+  return job_ && Seconds(now - since_) > patience_for(estimate);
+}
+
+bool Reservation::holds_everybody(const Estimate& estimate, Instant now) const {
+  if (!out_of_patience(estimate, now)) return false;
+  const Seconds patience = patience_for(estimate);
+  const Seconds beyond = Seconds(now - since_) - patience;
+  return std::fmod(beyond.count(), (patience + Seconds(kGiantDrain)).count()) <
+         Seconds(kGiantDrain).count();
 }
 
 Reservation::Place Reservation::place_of(const Outlook& outlook, const Estimate& giant, double z,

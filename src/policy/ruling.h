@@ -60,11 +60,11 @@ struct Ruling {
 enum class HoldCause : std::uint8_t {
   memory,
   cores,
-  run_queue,
   disk,
   pace,    // too many of which nothing is known were started just now
   alone,   // it was lost too often beside others, or somebody runs for whom that is so
   places,  // so many run as may run at once
+  share,   // its user has more of the machine than another who waits
   calm,    // memory was short a moment ago
 };
 

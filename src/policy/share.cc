@@ -29,11 +29,23 @@ double part_of(Amount whole_amount, const RunClaim& own, std::span<const RunClai
   return std::max(part, whole * kShareMin);
 }
 
+Bytes taken_of(Bytes line, Bytes whole, std::span<const RunClaim> others) {
+  double left = to_double(whole), starting = 0;
+  for (const RunClaim& other : others) {
+    left -= to_double(other.memory.used) + to_double(other.starting);
+    starting += to_double(other.starting);
+  }
+  const double taken = std::min({to_double(line) - left, starting, to_double(line)});
+  return taken < to_double(whole) * kTakenMin ? Bytes{} : to_bytes(taken);
+}
+
 }  // namespace
 
 Share share_of(const Share& whole, const RunClaim& own, std::span<const RunClaim> others) {
-  return {.line = to_bytes(part_of(whole.line, own, others, &RunClaim::memory)),
-          .cores = part_of(whole.cores, own, others, &RunClaim::cores)};
+  const Bytes line = to_bytes(part_of(whole.line, own, others, &RunClaim::memory));
+  return {.line = line,
+          .cores = part_of(whole.cores, own, others, &RunClaim::cores),
+          .taken = taken_of(line, whole.line, others)};
 }
 
 }  // namespace plimsoll::policy

@@ -18,6 +18,7 @@ struct Need {
 
 struct RunClaim {
   Need<Bytes> memory;     // of its pool
+  Bytes starting{};       // what jobs that were just started are about to use beside `memory.used`
   Need<double> cores;     //
   std::size_t running{};  // jobs
 };
@@ -26,16 +27,21 @@ struct RunClaim {
 struct Share {
   Bytes line{};
   double cores = 0;
+  Bytes taken{};  // of the line: others are about to use it, so that nothing may be started there
 };
 
 // A run is left at least this share, however much the others hold: with less it could not tell a
 // job that is too big from one that came at a bad time.
 inline constexpr double kShareMin = 1.0 / 16;
 
+// Less than this share of the whole is not worth waiting for.
+inline constexpr double kTakenMin = 0.01;
+
 // Of the `whole` of the machine: what the others have not claimed; at least the fair share as far
 // as that is not in use; while others want more, not above the fair share, but what is in use
 // already need not be given back before others use it. A run whose only job is bigger than all that
-// gets whatever is not in use. Memory and cores each for itself.
+// gets whatever is not in use. Memory and cores each for itself. What others' jobs that were just
+// started are about to use is no reason to give back what one has, only to start nothing there.
 [[nodiscard]] Share share_of(const Share& whole, const RunClaim& own,
                              std::span<const RunClaim> others);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -126,6 +127,46 @@ std::string kind_of(const Program& program) {
   return {};
 }
 
+// FNV-1a over texts, each with its length: "a","bc" is not "ab","c".
+class Digest {
+ public:
+  void add(std::string_view text) {
+    for (std::size_t size = text.size(), i = 0; i < sizeof size; ++i, size >>= 8U)
+      byte(size & 255U);
+    for (const char c : text) byte(static_cast<unsigned char>(c));
+  }
+  [[nodiscard]] std::uint64_t value() const { return value_; }
+
+ private:
+  void byte(std::uint64_t one) { value_ = (value_ ^ one) * 0x100000001b3U; }
+  std::uint64_t value_ = 0xcbf29ce484222325U;
+};
+
+std::uint64_t digest_of(const JobSpec& job, std::string_view directory) {
+  Digest digest;
+  if (const auto* shell = std::get_if<std::string>(&job.command)) {
+    if (shell->empty()) return 0;
+    digest.add("sh");
+    digest.add(*shell);
+  } else {
+    const auto& words = std::get<std::vector<std::string>>(job.command);
+    if (words.empty()) return 0;
+    for (const std::string& word : words) digest.add(word);
+  }
+  const bool is_absolute = !job.cwd.empty() && job.cwd.front() == '/';
+  digest.add(is_absolute ? std::string_view() : directory);
+  digest.add(job.cwd);
+  digest.add(job.job_class);
+  if (job.owner) digest.add(std::to_string(*job.owner));
+  // A name that is the number is none of the user's: the same command stands elsewhere next time.
+  if (job.name != std::to_string(static_cast<std::uint64_t>(job.id))) digest.add(job.name);
+  for (const auto& [name, value] : job.env) {
+    digest.add(name);
+    digest.add(value);
+  }
+  return digest.value() != 0 ? digest.value() : 1;
+}
+
 }  // namespace
 
 Key key_of(const Command& command) {
@@ -141,8 +182,10 @@ Key key_of(const Command& command) {
   return key;
 }
 
-Key key_of(const JobSpec& job) {
+Key key_of(const JobSpec& job, std::string_view directory) {
   Key key = key_of(job.command);
+  key.owner = job.owner;
+  key.command = digest_of(job, directory);
   if (!job.job_class.empty()) key.exact = job.job_class;
   return key;
 }

@@ -26,11 +26,18 @@ class Track {
   // How long the present rise of its peak has been going on, from the end of the calm before it;
   // zero while it is calm.
   [[nodiscard]] Duration rising() const;
-  // Mean cores over its whole running time, and of late; 0 before there are two samples.
+  // Mean cores in use over its whole running time, and of late; 0 before there is a sample.
   [[nodiscard]] double cores() const;
   [[nodiscard]] double cores_lately() const { return cores_; }
+  // What it would use of an idle machine, by that and by how long it waited for a core: its time
+  // without the waiting, and no more than one core beyond what it had.
+  [[nodiscard]] double cores_wanted() const;
+  [[nodiscard]] double cores_wanted_lately() const { return cores_wanted_; }
 
  private:
+  void look_at_memory(const JobSample& sample, double passed);
+  void look_at_cores(const JobSample& sample, double passed);
+
   JobSample last_{};
   Bytes peak_{};
   Bytes marked_{};  // the peak that the next is compared with, as of marked_at_
@@ -40,6 +47,7 @@ class Track {
   double growth_ = 0;
   double jumps_ = 0;  // mean square of what a sample is off from where growth_ led
   double cores_ = 0;
+  double cores_wanted_ = 0;
   unsigned samples_ = 0;
 };
 

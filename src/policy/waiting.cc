@@ -27,19 +27,23 @@ double expected_seconds(const Estimate& estimate, const Shown& shown) {
 
 void Waiting::rank(Kind kind, KindState& state) {
   if (state.ranked) {
-    order_.erase({state.ranked_priority, state.rank, state.ranked_job, kind});
+    const auto order = orders_.find(state.tenant);
+    order->second.erase({state.ranked_priority, state.rank, state.ranked_job, kind});
     state.ranked = false;
+    if (order->second.empty()) orders_.erase(order);
   }
   if (state.jobs.empty()) return;
   const KindState::Place head = *state.jobs.begin();
   const double entered = to_seconds(entries_.at(head.job).entered.time_since_epoch());
   // A job that was evicted or lost has waited from the beginning: it does not start behind.
   const bool was_lost = entries_.at(head.job).ready.lost > 0;
-  state.rank = expected_seconds(state.estimate, state.shown) - (was_lost ? 0 : entered);
+  state.rank = by_ == StartOrder::input
+                   ? 0
+                   : expected_seconds(state.estimate, state.shown) - (was_lost ? 0 : entered);
   state.ranked_priority = head.priority;
   state.ranked_job = head.job;
   state.ranked = true;
-  order_.insert({head.priority, state.rank, head.job, kind});
+  orders_[state.tenant].insert({head.priority, state.rank, head.job, kind});
 }
 
 void Waiting::expect(Kind kind, const Estimate& estimate) {
@@ -60,6 +64,8 @@ void Waiting::enter(const Ready& job, Instant now) {
   PLIMSOLL_CHECK(kind != kinds_.end());
   const bool is_new = entries_.emplace(job.job, Entry{job, now}).second;
   PLIMSOLL_CHECK(is_new);
+  PLIMSOLL_CHECK(kind->second.jobs.empty() || kind->second.tenant == job.tenant);
+  kind->second.tenant = job.tenant;
   kind->second.jobs.insert({job.priority, job.job});
   rank(job.kind, kind->second);
 }
@@ -86,6 +92,14 @@ void Waiting::started(Kind kind) {
   ++state.shown.running;
   ++state.shown.unsettled;
   rank(kind, state);
+}
+
+const Waiting::Rank& Waiting::front() const {
+  PLIMSOLL_CHECK(!orders_.empty());
+  const auto first = std::min_element(
+      orders_.begin(), orders_.end(),
+      [](const auto& a, const auto& b) { return *a.second.begin() < *b.second.begin(); });
+  return *first->second.begin();
 }
 
 const Shown& Waiting::shown(Kind kind) const { return kinds_.at(kind).shown; }

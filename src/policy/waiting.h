@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -21,11 +22,14 @@ struct Shown {
   double io_per_second = 0;   // the most that any of them kept up; bytes
 };
 
-// The jobs that could run and wait, in the order in which they should start: by priority, then the
-// longest expected first, since what is started late must be short; waiting counts as length, so
-// that nobody waits for ever. Jobs of a kind stand behind each other, in order of entry.
+// The jobs that could run and wait, those of each tenant in the order in which they should start:
+// by priority, then the longest expected first, since what is started late must be short; waiting
+// counts as length, so that nobody waits for ever. Jobs of a kind stand behind each other, in order
+// of input. With StartOrder::input all jobs do.
 class Waiting {
  public:
+  explicit Waiting(StartOrder by) : by_(by) {}
+
   struct KindState {
     Estimate estimate;
     Shown shown;
@@ -37,6 +41,7 @@ class Waiting {
         return priority != other.priority ? priority > other.priority : job < other.job;
       }
     };
+    Tenant tenant = kHost;  // of all of them
     std::set<Place> jobs;
     double rank = 0;  // seconds; as it stands in the order
     bool ranked = false;
@@ -48,6 +53,7 @@ class Waiting {
     double seconds = 0;
     JobId first{};
     Kind kind{};
+    // Among those of one tenant.
     bool operator<(const Rank& other) const {
       if (priority != other.priority) return priority > other.priority;
       if (seconds != other.seconds) return seconds > other.seconds;
@@ -74,8 +80,12 @@ class Waiting {
   void settled(Kind kind) { ++kinds_.at(kind).settled; }
   [[nodiscard]] std::size_t settled_ever(Kind kind) const { return kinds_.at(kind).settled; }
 
-  [[nodiscard]] const std::set<Rank>& order() const { return order_; }
-  // The first of a kind in order().
+  using Order = std::set<Rank>;
+  // Of each tenant of whom somebody waits.
+  [[nodiscard]] const std::map<Tenant, Order>& orders() const { return orders_; }
+  // The first of all, whosever it is; somebody waits.
+  [[nodiscard]] const Rank& front() const;
+  // The first of a kind in its order.
   [[nodiscard]] const Entry& first(const Rank& rank) const { return entries_.at(rank.first); }
   // What to expect of a waiting job of the kind: its estimate, and at least what those of its kind
   // have shown while nothing better is known.
@@ -85,9 +95,10 @@ class Waiting {
  private:
   void rank(Kind kind, KindState& state);
 
+  StartOrder by_;
   std::unordered_map<Kind, KindState> kinds_;
   std::unordered_map<JobId, Entry> entries_;
-  std::set<Rank> order_;
+  std::map<Tenant, Order> orders_;  // none is empty
 };
 
 }  // namespace plimsoll::policy

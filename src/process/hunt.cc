@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/may_wait.h"
+
 namespace plimsoll::process {
 namespace {
 
@@ -50,6 +52,7 @@ std::vector<Mark> abandoned_marks(const ProcDir& proc, const Table& table) {
 }  // namespace
 
 Left hunt(Census& census, Instant deadline, Instant (*clock)()) {
+  may_wait("hunt");
   Left left;
   int clean_looks = 0;
   for (int wait = kFirstWaitMs;; wait = std::min(2 * wait, kLastWaitMs)) {

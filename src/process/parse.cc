@@ -72,6 +72,28 @@ std::optional<Stat> parse_stat(std::string_view text) {
   return stat;
 }
 
+std::optional<Uids> parse_uids(std::string_view status) {
+  while (!status.empty()) {
+    std::string_view values = take_line(status);
+    if (take_until(values, ':') != "Uid") continue;
+    values = trim(values);
+    const auto next = [&values] {
+      const auto number = to_u64(take_until(values, '\t'));
+      return number && *number <= UINT32_MAX ? number : std::nullopt;
+    };
+    const auto real = next(), effective = next(), saved = next();
+    if (!real || !effective || !saved) return std::nullopt;
+    return Uids{.real = static_cast<std::uint32_t>(*real),
+                .effective = static_cast<std::uint32_t>(*effective),
+                .saved = static_cast<std::uint32_t>(*saved)};
+  }
+  return std::nullopt;
+}
+
+bool may_signal(std::uint32_t user, const Uids& target) {
+  return user == 0 || user == target.real || user == target.saved;
+}
+
 Resident parse_resident(std::string_view status) {
   Resident resident;
   while (!status.empty()) {

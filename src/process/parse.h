@@ -41,6 +41,17 @@ struct Stat {
 };
 std::optional<Stat> parse_stat(std::string_view text);
 
+// Of /proc/PID/status: whose process it is.
+struct Uids {
+  std::uint32_t real = 0, effective = 0, saved = 0;
+  bool operator==(const Uids&) const = default;
+};
+std::optional<Uids> parse_uids(std::string_view status);
+
+// Whether a process of this user may signal it, as kill(2) says it. Root may; so may, with SIGCONT,
+// whoever is of its session, which is left out here.
+[[nodiscard]] bool may_signal(std::uint32_t user, const Uids& target);
+
 // Of /proc/PID/status: the memory that is resident, by kind. Absent of a process that has none any
 // more.
 struct Resident {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -17,8 +18,10 @@ struct Round {
 };
 
 // Sends a signal to each of `targets`, through a pidfd that was opened before the process was found
-// to be still the same by its start: a number that was used again is never hit.
-Round send_to(const ProcDir& proc, const std::vector<Stat>& targets, int signal);
+// to be still the same by its start: a number that was used again is never hit. Whom `may_signal`
+// refuses, asked while that is held, is left out; empty, it refuses nobody.
+Round send_to(const ProcDir& proc, const std::vector<Stat>& targets, int signal,
+              const std::function<bool(int pid)>& may_signal = {});
 
 // The same to the process groups that `targets` alone make up, as `table` shows: in one step of the
 // kernel's, so that who forks and exits faster than it can be found does not slip through. Does

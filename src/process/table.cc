@@ -14,6 +14,9 @@ namespace plimsoll::process {
 Result<ProcDir> ProcDir::open() {
   UniqueFd directory(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return fail_errno("open /proc");
+  if (::faccessat(directory.get(), "self", F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
+    return fail("/proc is not mounted here, and Plimsoll can do nothing without it");
+  }
   return ProcDir(std::move(directory));
 }
 

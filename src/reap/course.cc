@@ -13,13 +13,14 @@ std::string_view name_of(State state) {
     case State::stuck: return "stuck";
     case State::removing: return "removing";
     case State::draining: return "draining";
+    case State::left: return "left";
     case State::gone: return "gone";
   }
   return {};
 }
 
 Course::Next Course::looked(Occupancy seen, Instant now) {
-  PLIMSOLL_CHECK(state_ != State::removing && state_ != State::gone);
+  PLIMSOLL_CHECK(state_ != State::removing && state_ != State::left && state_ != State::gone);
   // A group that was refused is not tried again on every event, only when it is due.
   const bool early = state_ != State::live && now < look_again_;
   if (early && (seen == Occupancy::populated || state_ == State::draining)) {
@@ -39,9 +40,16 @@ Course::Next Course::removed(cgroup::Removal removal, Instant now) {
     state_ = State::gone;
     return {.act = Act::finish};
   }
+  if (gives_up_ && now - begun_ >= kStuckReports[0]) return denied();
   state_ = State::draining;
   scope_ = cgroup::Scope::every_part;
   return wait_on(Act::wait, now);
+}
+
+Course::Next Course::denied() {
+  PLIMSOLL_CHECK(state_ == State::removing);
+  state_ = State::left;
+  return {.act = Act::finish};
 }
 
 Course::Next Course::struck_late(Instant now) {
@@ -52,7 +60,8 @@ Course::Next Course::struck_late(Instant now) {
 
 Course::Next Course::wait_on(Act act, Instant now) {
   Next next{.act = act};
-  next.report_stuck = report_is_due(now);
+  const bool too_early = state_ == State::draining && now - begun_ < kStuckReports[1];
+  next.report_stuck = report_is_due(now) && !too_early;
   if (next.report_stuck && state_ == State::killing) state_ = State::stuck;
   look_again_ = std::min(now + backoff_.next(), report_at_);
   next.look_again = look_again_;

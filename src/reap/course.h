@@ -19,6 +19,7 @@ enum class State : std::uint8_t {
   stuck,     // killing for longer than a healthy machine takes
   removing,  // nobody lives there; the directories are being removed
   draining,  // the removal was refused: a process has died but not yet left, or came back
+  left,      // given up: nobody lives there, and it can't be removed
   gone,
 };
 std::string_view name_of(State state);
@@ -29,14 +30,15 @@ enum class Occupancy : std::uint8_t { empty, populated };
 // kills, removes and waits (reaper.h).
 //
 // The way is live -> killing -> removing -> gone; an ordinary end leaves out killing, killing may
-// turn into stuck, and removing into draining, from where it goes back to killing or removing.
+// turn into stuck, and removing into draining, from where it goes back to killing or removing. What
+// can't be removed, however long it waits, is left.
 class Course {
  public:
   enum class Act : std::uint8_t {
     kill,    // take a kill step, look again at `look_again`
     wait,    // look again at `look_again`
     remove,  // read the last counters, remove the group, call removed()
-    finish,  // nothing is left to do
+    finish,  // nothing is left to do, or to be done (State::left)
   };
   struct Next {
     Act act = Act::wait;
@@ -53,6 +55,13 @@ class Course {
   // After an attempt to remove the group.
   Next removed(cgroup::Removal removal, Instant now);
 
+  // After an attempt that failed of what no waiting changes.
+  Next denied();
+
+  // Whoever waits will not wait for ever: a group in which nobody lives is left when it refuses its
+  // removal the next time, if a healthy machine would have removed it by then.
+  void give_up() { gives_up_ = true; }
+
   // After a kill step that sent what the steps before had to hold back: waiting starts over at the
   // shortest.
   Next struck_late(Instant now);
@@ -65,7 +74,8 @@ class Course {
   [[nodiscard]] cgroup::Scope scope() const { return scope_; }
 
   // When a group that is not gone is reported, from the beginning; after the last of these, every
-  // kStuckEvery. The first is far beyond what a kill takes on a loaded machine (p99 0.1 s).
+  // kStuckEvery. The first is far beyond what a kill takes on a loaded machine (p99 0.1 s), and
+  // left out where nobody lives in the group: the kernel may be slow to release it.
   static constexpr Duration kStuckReports[] = {std::chrono::seconds(1), std::chrono::seconds(5),
                                                std::chrono::seconds(30)};
   static constexpr Duration kStuckEvery = std::chrono::minutes(1);
@@ -75,6 +85,7 @@ class Course {
   bool report_is_due(Instant now);
 
   Instant begun_;
+  bool gives_up_ = false;
   State state_ = State::live;
   cgroup::Scope scope_ = cgroup::Scope::v2_first;
   cgroup::Backoff backoff_;

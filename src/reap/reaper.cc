@@ -136,10 +136,20 @@ void Reaper::Impl::begin_removal(Instant now) {
 
 void Reaper::Impl::removal_ended(Result<cgroup::Removal> removal) {
   const Instant now = loop::now();
-  if (!removal) trouble = removal.error();
-  const Course::Next next = course->removed(removal.value_or(cgroup::Removal::busy), now);
+  if (removal) {
+    trouble.reset();
+  } else {
+    trouble = removal.error();
+  }
+  const bool denied = trouble && cgroup::is_final(*trouble);
+  const Course::Next next =
+      denied ? course->denied() : course->removed(removal.value_or(cgroup::Removal::busy), now);
   if (next.act != Course::Act::finish) return take(next, now);
   timer = {};
+  if (course->state() == State::left) {
+    reaped.left = trouble.value_or(
+        Error{std::errc::device_or_resource_busy, "remove the group " + group->name()});
+  }
   reaped.until_gone = now - course->begun();
   if (callbacks.gone) callbacks.gone(reaped);
 }
@@ -164,6 +174,10 @@ void Reaper::start() {
   const Instant now = loop::now();
   impl_->course.emplace(now);
   impl_->look(now);
+}
+
+void Reaper::give_up() {
+  if (impl_->course) impl_->course->give_up();
 }
 
 State Reaper::state() const { return impl_->course ? impl_->course->state() : State::live; }

@@ -27,8 +27,10 @@ struct Stuck {
   std::optional<Error> trouble;                 // what the last kill or removal failed of, if known
 };
 
-// What was done to a group that is gone.
+// What was done to a group that is gone, or that nothing more is done to.
 struct Reaped {
+  // Why it is still there though nobody lives in it, if so.
+  std::optional<Error> left;
   // Who was there when reaping began; only with LeftBehind::list. At most cgroup::kReportedMax.
   std::vector<cgroup::LeftProcess> left_behind;
   bool killed = false;     // anybody had to be
@@ -51,10 +53,12 @@ struct ReaperCallbacks {
   // Nobody lives in the group and it still exists: the time to read its final counters. Once,
   // before gone, and out of start() itself if the group is empty by then.
   std::function<void()> empty;
-  // After 1, 5 and 30 s and then each minute, as long as the group is not gone. Its memory is still
+  // After 1 (if somebody lives in it), 5 and 30 s and then each minute, as long as the group is not
+  // gone. Its memory is still
   // in use. What helps depends on the state of the processes: see cgroup::StuckProcess.
   std::function<void(const Stuck&)> stuck;
-  // Everything is removed. May destroy the reaper; the other two may not.
+  // Everything is removed, or can't be (Reaped::left). May destroy the reaper; the other two may
+  // not.
   std::function<void(const Reaped&)> gone;
 };
 
@@ -65,7 +69,8 @@ struct ReaperCallbacks {
 // group is killed, watched by its cgroup.events (v2) and a timer that backs off from 1 ms to 1 s,
 // and killed again whenever the timer finds somebody there. Removal goes through the worker because
 // rmdir waits for locks of the kernel. A process that does not die is waited for as long as it
-// takes, at one look a second.
+// takes, at one look a second; a group without processes that can't be removed is left if the
+// reason is one that no waiting changes.
 //
 // The group must not be frozen through a FreezeGuard that is let go meanwhile, and no process may
 // be started in it any more. After cgroup.kill it can't be used again (cgroup::KillWay).
@@ -82,6 +87,9 @@ class Reaper {
 
   // Begins. Once.
   void start();
+
+  // Does not wait for ever for the removal of a group in which nobody lives: Course::give_up().
+  void give_up();
 
   [[nodiscard]] State state() const;
 

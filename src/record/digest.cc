@@ -30,6 +30,7 @@ std::optional<std::uint64_t> weight_of(const JobFigures& figures, Weight by) {
 JobFigures figures_of(const JobReport& report) {
   JobFigures figures{
       .id = report.id,
+      .number = report.number,
       .command = policy::command_line(report.command),
       .outcome = report.outcome,
       .how = policy::describe(
@@ -55,6 +56,7 @@ JobFigures figures_of(const JobReport& report) {
 void Digest::add(const JobReport& report) {
   const JobFigures figures = figures_of(report);
   ++jobs_;
+  commands_.add(figures.command);
   keep_heaviest(by_memory_, Weight::memory, figures);
   keep_heaviest(by_cpu_, Weight::cpu, figures);
   keep_heaviest(by_stall_, Weight::stall, figures);
@@ -62,8 +64,14 @@ void Digest::add(const JobReport& report) {
     ++succeeded_;
   } else if (figures.outcome == policy::Outcome::skipped) {
     ++skipped_;
-  } else if (failed_.size() < kFailedListedMax) {
-    failed_.push_back(figures);
+  } else if (figures.outcome == policy::Outcome::cancelled) {
+    ++cancelled_;
+  } else {
+    const auto place = std::upper_bound(
+        failed_.begin(), failed_.end(), figures.number,
+        [](std::uint64_t number, const JobFigures& job) { return number < job.number; });
+    failed_.insert(place, figures);
+    if (failed_.size() > kFailedListedMax) failed_.pop_back();
   }
 }
 

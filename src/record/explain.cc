@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "policy/job.h"
 #include "record/human.h"
+#include "record/numbers.h"
 #include "record/plain.h"
 #include "record/story.h"
 #include "record/table.h"
@@ -27,13 +28,22 @@ std::string more(std::size_t count, std::size_t listed) {
   return count > listed ? fmt::format("  and {} more\n", count - listed) : std::string();
 }
 
+// What is to be known of a record that is not whole; nothing of one that is.
+std::vector<std::string> record_items(const LeftOut& left_out) {
+  std::vector<std::string> items;
+  const auto add = [&items](std::uint64_t count, const char* why) {
+    if (count > 0) items.push_back(fmt::format("{} events and reports {}", count, why));
+  };
+  add(left_out.unstarted, "of jobs that never started are left out, as it is large");
+  add(left_out.beyond, "are left out, as it is full");
+  add(left_out.late, "were lost, as they came faster than they could be written");
+  add(left_out.unwritten, "were lost, as the disk did not take them");
+  if (!items.empty()) items.front() = "incomplete: " + items.front();
+  return items;
+}
+
 std::string head(const RunEntry& run, const TextStyle& style) {
-  std::string out = fmt::format("Run {}, ", printable(run.id));
-  out += run.state == RunState::died ? "which died" : name_of(run.state);
-  const std::string command = policy::command_line(run.meta.command_line);
-  out += command.empty() ? "\n" : ": ";
-  if (!command.empty()) append_wrapped(out, printable(command), 2, style.width);
-  out += labelled_text("began", {wall_text(run.meta.started)}, style.width);
+  std::string out = run_heading(run, style);
   if (!run.figures) {
     return out + labelled_text("jobs", {std::to_string(run.meta.jobs)}, style.width);
   }
@@ -46,7 +56,7 @@ std::string head(const RunEntry& run, const TextStyle& style) {
   std::vector<std::string> memory;
   if (figures.line) memory.push_back(format_bytes(*figures.line));
   if (figures.used_peak) memory.push_back("used at most " + format_bytes(*figures.used_peak));
-  out += labelled_text("line", memory, style.width);
+  out += labelled_text(figures.line ? "line" : "memory", memory, style.width);
   std::vector<std::string> decisions = {fmt::format("{} holds", figures.holds),
                                         fmt::format("{} pauses", figures.pauses),
                                         fmt::format("{} evictions", figures.evictions)};
@@ -140,27 +150,14 @@ std::string end_text(const JobBrief& end) {
 
 }  // namespace
 
-std::string number_text(std::string_view name, double value) {
-  const auto named = [name](std::string_view suffix) {
-    std::string words(name.substr(0, name.size() - suffix.size()));
-    std::replace(words.begin(), words.end(), '_', ' ');
-    return printable(words);
-  };
-  const auto seconds = [](double count) {
-    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(count));
-  };
-  constexpr double kSecondsMax = 9e9;  // what Duration holds
-  if (name.ends_with("_bytes") && value >= 0 && value < 1.8e19) {
-    return named("_bytes") + ' ' + format_bytes(Bytes{static_cast<std::uint64_t>(value)});
-  }
-  if (name.ends_with("_ns") && std::abs(value) < kSecondsMax * 1e9) {
-    return named("_ns") + ' ' + format_duration(seconds(value / 1e9));
-  }
-  if (name.ends_with("_s") && std::abs(value) < kSecondsMax) {
-    return named("_s") + ' ' + format_duration(seconds(value));
-  }
-  if (name.ends_with("_percent")) return fmt::format("{} {:.3g} %", named("_percent"), value);
-  return fmt::format("{} {:.4g}", named(""), value);
+std::string run_heading(const RunEntry& run, const TextStyle& style) {
+  std::string out = fmt::format("Run {}, ", printable(run.id));
+  out += run.state == RunState::died ? "which died" : name_of(run.state);
+  const std::string command = policy::command_line(run.meta.command_line);
+  out += command.empty() ? "\n" : ": ";
+  if (!command.empty()) append_wrapped(out, printable(command), 2, style.width);
+  return out + labelled_text("began", {wall_text(run.meta.started)}, style.width) +
+         labelled_text("record", record_items(run.meta.left_out), style.width);
 }
 
 std::string explain_run(const RunEntry& run, const std::vector<RecordedEvent>& events,

@@ -21,6 +21,9 @@ inline constexpr std::size_t kDecisionsListedMax = 20;
 [[nodiscard]] std::string explain_run(const RunEntry& run, const std::vector<RecordedEvent>& events,
                                       const TextStyle& style);
 
+// Which run it is: its id, what became of it, its command, and what its record lacks.
+[[nodiscard]] std::string run_heading(const RunEntry& run, const TextStyle& style);
+
 // The events of one job, in order: by its id, else by its number in the order of input.
 [[nodiscard]] std::vector<RecordedEvent> events_of(const std::vector<RecordedEvent>& events,
                                                    std::string_view job);
@@ -29,8 +32,5 @@ inline constexpr std::size_t kDecisionsListedMax = 20;
 // there.
 [[nodiscard]] std::string explain_job(const RunEntry& run, const std::vector<RecordedEvent>& events,
                                       const std::optional<JobBrief>& end, const TextStyle& style);
-
-// A number of an event for people, by the unit in its name: "used_bytes" becomes "used 1.2 GiB".
-[[nodiscard]] std::string number_text(std::string_view name, double value);
 
 }  // namespace plimsoll::record

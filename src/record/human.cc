@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -29,8 +30,22 @@ std::string date_text(WallTime time) { return local_text(time, "%Y-%m-%d"); }
 
 std::string outcomes_text(const RunFigures& figures) {
   std::string text;
+  const auto add = [&text](std::uint64_t count, std::string_view what) {
+    if (count == 0) return;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + ' ' + printable(what);
+  };
+  constexpr const char* kExited = "exited";
+  const auto found = figures.outcomes.find(kExited);
+  const std::uint64_t exited = found == figures.outcomes.end() ? 0 : found->second;
+  if (figures.succeeded) {
+    const std::uint64_t good = std::min(*figures.succeeded, exited);
+    add(good, "ok");
+    add(exited - good, "failed");
+  } else {
+    add(exited, kExited);
+  }
   for (const auto& [outcome, count] : figures.outcomes) {
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + ' ' + printable(outcome);
+    if (outcome != kExited) add(count, outcome);
   }
   return text.empty() ? "-" : text;
 }

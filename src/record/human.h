@@ -13,7 +13,8 @@ namespace plimsoll::record {
 // "2026-11-21".
 [[nodiscard]] std::string date_text(WallTime time);
 
-// "58 exited, 2 skipped"; "-" if there are none.
+// "58 ok, 1 failed, 2 skipped"; "-" if there are none. Of a run that does not say how many of those
+// that exited were good: "59 exited, 2 skipped".
 [[nodiscard]] std::string outcomes_text(const RunFigures& figures);
 
 }  // namespace plimsoll::record

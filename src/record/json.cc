@@ -46,6 +46,13 @@ void put_attempts(Json& object, const JobReport& report) {
     left_behind.push_back(Json{{"pid", left.pid}, {"comm", left.comm}});
   }
   if (!report.attempts.empty()) object["left_behind"] = std::move(left_behind);
+  Json ipc_left = Json::array();
+  for (const IpcLeft& left : report.ipc_left) {
+    Json one{{"kind", left.kind}, {"name", left.name}, {"removed", left.fate == IpcFate::removed}};
+    put(one, "size_bytes", left.size);
+    ipc_left.push_back(std::move(one));
+  }
+  if (!ipc_left.empty()) object["ipc_left"] = std::move(ipc_left);
   put_text(object, "reason", report.reason);
   Json attempts = Json::array();
   for (const AttemptReport& attempt : report.attempts) attempts.push_back(attempt_json(attempt));
@@ -98,6 +105,8 @@ Json job_json(const JobReport& report) {
   put_text(json, "class", report.job_class);
   put_command(json, report.command);
   put_text(json, "cwd", report.cwd);
+  if (!report.needs.empty()) json["needs"] = report.needs;
+  if (report.priority != 0) json["priority"] = report.priority;
   json["outcome"] = policy::name_of(report.outcome);
   if (report.exit_code) json["exit_code"] = *report.exit_code;
   if (report.signal) json["signal"] = policy::signal_name(*report.signal);
@@ -150,6 +159,7 @@ Json run_json(const RunSummary& summary) {
   for (const auto& [outcome, count] : summary.outcomes) {
     json["outcomes"][std::string(policy::name_of(outcome))] = count;
   }
+  json["succeeded"] = summary.succeeded;
   json["holds"] = summary.holds;
   json["pauses"] = summary.pauses;
   json["evictions"] = summary.evictions;

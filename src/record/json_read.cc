@@ -32,6 +32,16 @@ std::string text_at(const Json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
+std::vector<std::string> texts_at(const Json& object, const char* key) {
+  std::vector<std::string> texts;
+  const Json& list = member(object, key);
+  if (!list.is_array()) return texts;
+  for (const Json& text : list) {
+    if (text.is_string()) texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
 std::optional<Bytes> bytes_at(const Json& object, const char* key) {
   const auto count = count_at(object, key);
   return count ? std::optional(Bytes{*count}) : std::nullopt;
@@ -41,6 +51,11 @@ std::optional<Duration> duration_at(const Json& object, const char* key) {
   const auto count = count_at(object, key);
   if (!count || *count > INT64_MAX) return std::nullopt;
   return Duration(static_cast<Duration::rep>(*count));
+}
+
+policy::Command command_at(const Json& report) {
+  if (member(report, "shell").is_string()) return text_at(report, "shell");
+  return texts_at(report, "argv");
 }
 
 }  // namespace plimsoll::record

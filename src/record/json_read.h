@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/units.h"
+#include "policy/job.h"
 #include "record/json_text.h"
 
 // Reading JSON without exceptions: what is not there, or of another type, is absent.
@@ -21,7 +23,11 @@ namespace plimsoll::record {
 [[nodiscard]] std::optional<std::uint64_t> count_at(const Json& object, const char* key);
 [[nodiscard]] std::optional<double> number_at(const Json& object, const char* key);
 [[nodiscard]] std::string text_at(const Json& object, const char* key);
+// The texts of a list.
+[[nodiscard]] std::vector<std::string> texts_at(const Json& object, const char* key);
 [[nodiscard]] std::optional<Bytes> bytes_at(const Json& object, const char* key);
 [[nodiscard]] std::optional<Duration> duration_at(const Json& object, const char* key);
+// What a job report says was run: its "shell", else its "argv".
+[[nodiscard]] policy::Command command_at(const Json& report);
 
 }  // namespace plimsoll::record

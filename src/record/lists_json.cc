@@ -22,6 +22,7 @@ Json run_json(const RunEntry& run) {
   const RunFigures& figures = *run.figures;
   if (figures.makespan) json["makespan_ns"] = figures.makespan->count();
   json["outcomes"] = figures.outcomes;
+  if (figures.succeeded) json["succeeded"] = *figures.succeeded;
   json["holds"] = figures.holds;
   json["pauses"] = figures.pauses;
   json["evictions"] = figures.evictions;
@@ -44,6 +45,7 @@ Json class_json(const history::ClassSummary& summary) {
   Json json = Json::object();
   json["class"] = summary.key.exact;
   if (!summary.key.tool.empty()) json["tool"] = summary.key.tool;
+  if (summary.key.owner) json["uid"] = *summary.key.owner;
   json["count"] = summary.count;
   json["at_least"] = summary.at_least;
   json["peak_bytes"] = quantiles_json(summary.peak, [](Bytes bytes) { return bytes.count; });

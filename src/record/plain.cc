@@ -131,6 +131,17 @@ std::string fitted(std::string_view text, std::size_t width) {
   return out;
 }
 
+std::string fitted_in_the_middle(std::string_view text, std::size_t width) {
+  if (columns_of(text) <= width) return std::string(text);
+  if (width <= kCut.size()) return std::string(kCut.substr(0, width));
+  const std::size_t tail_width = (width - kCut.size()) / 2;
+  // Characters leave from the front until the rest fits.
+  std::string_view tail = text;
+  std::size_t columns = columns_of(tail);
+  while (columns > tail_width) columns -= width_of(take_character(tail));
+  return fitted(text, width - columns) + std::string(tail);
+}
+
 void append_wrapped(std::string& out, std::string_view text, std::size_t indent,
                     std::size_t width) {
   const std::size_t room = std::max(kTextMin, width > indent ? width - indent : 0);

@@ -19,6 +19,9 @@ namespace plimsoll::record {
 // A printable() text of `width` columns or fewer: what is too long ends in "..", within `width`.
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t width);
 
+// The same, but ".." stands in its middle: both ends are worth seeing.
+[[nodiscard]] std::string fitted_in_the_middle(std::string_view text, std::size_t width);
+
 // Appends the words of a printable() text, and a newline: lines of `width` columns, of which those
 // after the first start at column `indent`, where `out` stands now.
 void append_wrapped(std::string& out, std::string_view text, std::size_t indent, std::size_t width);

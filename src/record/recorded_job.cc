@@ -10,21 +10,6 @@
 namespace plimsoll::record {
 namespace {
 
-std::vector<std::string> words_at(const Json& object, const char* key) {
-  std::vector<std::string> words;
-  const Json& list = member(object, key);
-  if (!list.is_array()) return words;
-  for (const Json& word : list) {
-    if (word.is_string()) words.push_back(word.get<std::string>());
-  }
-  return words;
-}
-
-policy::Command command_at(const Json& report) {
-  if (member(report, "shell").is_string()) return text_at(report, "shell");
-  return words_at(report, "argv");
-}
-
 // What lies in the wrong order was not written by us, and would mean nothing as a course.
 template <class Sample>
 std::vector<Sample> read_list(const Json& list, Sample (*read)(const Json&), auto time) {
@@ -45,6 +30,10 @@ std::optional<RecordedJob> parse_recorded_job(std::string_view text) {
   job.job_class = text_at(*report, "class");
   job.command = command_at(*report);
   job.cwd = text_at(*report, "cwd");
+  job.needs = texts_at(*report, "needs");
+  if (const Json& priority = member(*report, "priority"); priority.is_number_integer()) {
+    job.priority = priority.get<int>();
+  }
   job.outcome = text_at(*report, "outcome");
   if (const Json& code = member(*report, "exit_code"); code.is_number_integer()) {
     job.exit_code = code.get<std::int64_t>();
@@ -53,6 +42,8 @@ std::optional<RecordedJob> parse_recorded_job(std::string_view text) {
   job.reason = text_at(*report, "reason");
   const Json& attempts = member(*report, "attempts");
   job.attempts = attempts.is_array() ? attempts.size() : 0;
+  job.wall = duration_at(member(*report, "times"), "wall_ns");
+  job.cpus = count_at(member(*report, "host"), "cpus");
   job.usage.samples = read_list(member(*report, "samples"), read_sample, &measure::Sample::t);
   job.usage.totals = job.usage.samples.empty() ? read_totals(*report) : job.usage.samples.back();
   job.machine = read_cpu_times(member(member(*report, "machine"), "cpu"));

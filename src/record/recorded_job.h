@@ -20,11 +20,15 @@ struct RecordedJob {
   std::string job_class{};
   policy::Command command{};
   std::string cwd{};
+  std::vector<std::string> needs{};  // ids
+  int priority = 0;
   std::string outcome{};  // as recorded: a later Plimsoll may know more of them
   std::optional<std::int64_t> exit_code{};
   std::string signal{};
   std::string reason{};
   std::uint64_t attempts = 0;
+  std::optional<Duration> wall{};
+  std::optional<std::uint64_t> cpus{};  // of the host
   // `totals` is the last sample. Of a report that was recorded without samples it is made of the
   // report's own figures, without memory.stat, which is that of another moment there.
   measure::JobUsage usage{};

@@ -6,7 +6,7 @@
 #include "record/json_text.h"
 
 // The parts of a report that were measured, read back: what json_usage.h writes. For
-// recorded_job.cc alone.
+// recorded_job.cc and recorded_report.cc.
 namespace plimsoll::record {
 
 // One of `samples`.

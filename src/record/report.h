@@ -58,6 +58,15 @@ struct RusageReport {
 enum class HostHierarchy : std::uint8_t { v2, hybrid, v1, process };
 [[nodiscard]] std::string_view name_of(HostHierarchy hierarchy);
 
+// An object of System V IPC, or a POSIX message queue, that outlives a job.
+enum class IpcFate : std::uint8_t { left, removed };
+struct IpcLeft {
+  std::string kind;  // as process::name_of()
+  std::string name;  // an id, or a name
+  std::optional<Bytes> size{};
+  IpcFate fate{};
+};
+
 struct HostInfo {
   std::string hostname;
   std::string kernel;  // release, as uname(2) has it
@@ -68,16 +77,20 @@ struct HostInfo {
 
 // The end of one job. Figures without an attempt of their own are the last attempt's.
 struct JobReport {
-  std::string id;         // as given, else the number of the job
-  std::string job_class;  // as given, else as derived from the command
+  std::string id;            // as given, else the number of the job
+  std::uint64_t number = 0;  // in the order of input, from 1; 0: not known
+  std::string job_class;     // as given, else as derived from the command
   policy::Command command;
-  std::string cwd;  // empty: not known
+  std::string cwd;                 // empty: not known
+  std::vector<std::string> needs;  // ids of jobs of the same run that had to succeed before
+  int priority = 0;
 
   policy::Outcome outcome{};
   std::optional<int> exit_code{};  // of the main process; at most one of these two is present
   std::optional<int> signal{};     // the number; outputs have its name
   std::string reason;              // a sentence with numbers; empty if it exited by itself
   std::vector<LeftBehind> left_behind;
+  std::vector<IpcLeft> ipc_left;
   std::vector<AttemptReport> attempts;  // in order; empty if it never started
 
   std::optional<policy::OomVerdict> oom{};  // of the last attempt
@@ -115,6 +128,7 @@ struct RunSummary {
   std::optional<Duration> makespan{};
   std::uint64_t jobs = 0;
   std::map<policy::Outcome, std::uint64_t> outcomes;  // only those that occurred
+  std::uint64_t succeeded = 0;                        // of those that exited
   std::uint64_t holds = 0;
   std::uint64_t pauses = 0;
   std::uint64_t evictions = 0;

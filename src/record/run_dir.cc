@@ -4,9 +4,12 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "record/plain.h"
 
 namespace plimsoll::record {
@@ -16,6 +19,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMetaFile = "meta.json";
 constexpr std::size_t kNamedMax = 5;  // ids that an error lists
+// A run has its meta.json in a moment; a directory of files of ours that has none for so long is
+// what a loss of power, or a kill in that moment, has left.
+constexpr auto kBeginningMax = std::chrono::hours(1);
+constexpr std::array<std::string_view, 6> kOurFiles = {
+    kMetaFile, "events.jsonl", "jobs.jsonl", "summary.json", "meta.json.tmp", "summary.json.tmp"};
 
 // The ids in order, which is that of their starts. A directory that can't be read has none.
 std::vector<std::string> ids_in(const std::string& runs_dir) {
@@ -75,6 +83,19 @@ Bytes size_of(const std::string& path) {
   return size;
 }
 
+// Of a directory that has no meta.json that can be read.
+bool is_remnant(const std::string& path) {
+  std::error_code error;
+  const auto changed = fs::last_write_time(path, error);
+  if (error || fs::file_time_type::clock::now() - changed < kBeginningMax) return false;
+  fs::directory_iterator at(path, error);
+  for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (std::find(kOurFiles.begin(), kOurFiles.end(), name) == kOurFiles.end()) return false;
+  }
+  return !error;
+}
+
 std::string names(const std::vector<std::string>& ids) {
   std::string text;
   for (std::size_t i = 0; i < ids.size() && i < kNamedMax; ++i) {
@@ -107,15 +128,25 @@ Result<std::vector<RunEntry>> list_runs(const std::string& runs_dir) {
   return runs;
 }
 
+std::optional<std::size_t> back_from_last(std::string_view name) {
+  constexpr std::string_view kLast = "last", kBefore = "last-";
+  if (name == kLast) return 0;
+  if (!name.starts_with(kBefore)) return std::nullopt;
+  return to_u64(name.substr(kBefore.size()));
+}
+
 Result<RunEntry> find_run(const std::string& runs_dir, const std::string& name) {
   if (name.find('/') != std::string::npos) return read_run(name);
   const std::vector<std::string> ids = ids_in(runs_dir);
   if (ids.empty()) return fail("no run is recorded in " + runs_dir);
-  if (name == "last") {
+  if (const auto back = back_from_last(name)) {
     // One that begins just now may have no meta.json yet.
+    std::size_t passed = 0;
     for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
-      if (auto run = read_run(runs_dir + '/' + *id)) return run;
+      if (auto run = read_run(runs_dir + '/' + *id); run && passed++ == *back) return run;
     }
+    return fail("there is no run \"" + name + "\"; " + std::to_string(passed) +
+                (passed == 1 ? " run is" : " runs are") + " recorded, `plimsoll runs` lists them");
   }
   std::vector<std::string> matches;
   for (const std::string& id : ids) {
@@ -132,28 +163,40 @@ Result<RunEntry> find_run(const std::string& runs_dir, const std::string& name) 
   return read_run(runs_dir + '/' + matches.front());
 }
 
-void prune_runs(const std::string& runs_dir, std::size_t runs_max, Bytes bytes_max) {
+void prune_runs(const std::string& runs_dir, const RunBounds& bounds) {
   struct Run {
     std::string path;
+    RunKind kind{};
     Bytes size{};
   };
   std::vector<Run> runs;
   Bytes total{};
+  std::size_t singles = 0;
   for (const std::string& id : ids_in(runs_dir)) {
     const std::string path = runs_dir + '/' + id;
-    if (!read_meta(path)) continue;  // not ours to remove
-    runs.push_back({.path = path, .size = size_of(path)});
+    const auto marked = read_meta(path);
+    if (!marked) {
+      std::error_code ignored;
+      const auto locked = is_remnant(path) ? lock(path) : std::nullopt;
+      if (locked) fs::remove_all(path, ignored);
+      continue;  // else it is not ours to remove
+    }
+    runs.push_back({.path = path, .kind = marked->meta.kind, .size = size_of(path)});
     total += runs.back().size;
+    if (runs.back().kind == RunKind::single) ++singles;
   }
   std::size_t count = runs.size();
   for (const Run& run : runs) {
-    if (count <= runs_max && total <= bytes_max) return;
+    const bool is_single = run.kind == RunKind::single;
+    const bool too_many = count > bounds.runs || total > bounds.bytes;
+    if (!too_many && (!is_single || singles <= bounds.single_runs)) continue;
     const auto locked = lock(run.path);
     if (!locked) continue;
     std::error_code error;
     fs::remove_all(run.path, error);
     if (error) continue;
     --count;
+    if (is_single) --singles;
     total = total - run.size;
   }
 }

@@ -16,6 +16,9 @@ namespace plimsoll::record {
 
 // So many are kept: weeks of daily use, and a list that can be read.
 inline constexpr std::size_t kRunsMax = 100;
+// Of those so many are of a single command (`plimsoll run`): a script that runs hundreds must not
+// push out the batches.
+inline constexpr std::size_t kSingleRunsMax = 50;
 // All together: what nobody misses on a disk.
 inline constexpr Bytes kRunsBytesMax{256ULL << 20};
 
@@ -38,12 +41,21 @@ struct RunEntry {
 // passed over.
 Result<std::vector<RunEntry>> list_runs(const std::string& runs_dir);
 
-// The run that a user means by an id, a prefix that only one id has, a path (with a '/') or `last`,
-// which is the one that started last. An error says what else there is.
+// How many runs before the last one a user means: 0 by `last`, 2 by `last-2`. Nothing for other
+// names.
+[[nodiscard]] std::optional<std::size_t> back_from_last(std::string_view name);
+
+// The run that a user means by an id, a prefix that only one id has, a path (with a '/'), `last`,
+// which is the one that started last, or `last-N`. An error says what else there is.
 Result<RunEntry> find_run(const std::string& runs_dir, const std::string& name);
 
-// Removes the oldest until the bounds hold, but none that is running. What can't be removed stays.
-void prune_runs(const std::string& runs_dir, std::size_t runs_max = kRunsMax,
-                Bytes bytes_max = kRunsBytesMax);
+struct RunBounds {
+  std::size_t runs = kRunsMax;
+  std::size_t single_runs = kSingleRunsMax;
+  Bytes bytes = kRunsBytesMax;
+};
+// Removes the oldest until the bounds hold, but none that is running, and what a loss of power has
+// left of others. What can't be removed stays.
+void prune_runs(const std::string& runs_dir, const RunBounds& bounds = {});
 
 }  // namespace plimsoll::record

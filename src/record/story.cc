@@ -1,32 +1,16 @@
 #include "record/story.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "base/text.h"
+#include "record/reasons.h"
 
 namespace plimsoll::record {
 namespace {
 
 using policy::EventKind;
-
-// Units that change with the size of what they count.
-bool is_unit(std::string_view word) {
-  constexpr std::array<std::string_view, 11> kUnits = {"B",  "KiB", "MiB", "GiB", "TiB",  "%",
-                                                       "ns", "us",  "ms",  "s",   "cores"};
-  return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
-}
-
-// `word` is a number, perhaps with signs, a unit or punctuation at its ends: "2.5", "80%,".
-bool is_number(std::string_view word) { return !word.empty() && is_digit(word.front()); }
-
-std::string_view punctuation_of(std::string_view word) {
-  const std::size_t last = word.find_last_not_of(",;:.)");
-  return word.substr(last == std::string_view::npos ? 0 : last + 1);
-}
 
 // Takes events in order and keeps what has begun and not yet ended.
 class Teller {
@@ -36,25 +20,31 @@ class Teller {
 
  private:
   struct Reason {
-    std::string first;  // as it was told first
+    explicit Reason(const std::string& first) : text(first) {}
+
+    MergedReason text;
     std::size_t times = 0;
     std::set<std::string> jobs;
     Duration in_all{};
+  };
+  struct DeedOf {
+    MergedReason text;
+    std::size_t place;  // in story_.deeds
   };
   void end_hold(Duration at);
   void end_pause(const std::string& job, Duration at);
   void note_deed(const RecordedEvent& event);
 
   Story story_;
-  std::map<std::string, Reason> reasons_;      // by without_numbers()
-  std::map<std::string, std::size_t> paused_;  // job to its place in story_.pauses
-  std::map<std::pair<EventKind, std::string>, std::size_t> deeds_;  // to their place in the story
+  std::map<std::string, Reason> reasons_;                      // by without_numbers()
+  std::map<std::string, std::size_t> paused_;                  // job to its place in story_.pauses
+  std::map<std::pair<EventKind, std::string>, DeedOf> deeds_;  // by kind and without_numbers()
   std::optional<std::string> holding_, held_job_;  // what holds now: the reason and the job
   Duration held_since_{};
 };
 
 void Teller::end_hold(Duration at) {
-  if (holding_) reasons_[*holding_].in_all += at - held_since_;
+  if (holding_) reasons_.at(*holding_).in_all += at - held_since_;
   holding_.reset();
 }
 
@@ -75,8 +65,8 @@ void Teller::take(const RecordedEvent& event) {
       holding_ = without_numbers(event.reason);
       held_job_ = event.job;
       held_since_ = event.t;
-      Reason& reason = reasons_[*holding_];
-      if (reason.times++ == 0) reason.first = event.reason;
+      Reason& reason = reasons_.try_emplace(*holding_, event.reason).first->second;
+      if (reason.times++ > 0) reason.text.add(event.reason);
       if (!event.job.empty()) reason.jobs.insert(event.job);
       break;
     }
@@ -108,19 +98,26 @@ void Teller::take(const RecordedEvent& event) {
 
 void Teller::note_deed(const RecordedEvent& event) {
   const auto [found, is_new] =
-      deeds_.try_emplace(std::pair(event.kind, without_numbers(event.reason)), story_.deeds.size());
+      deeds_.try_emplace(std::pair(event.kind, without_numbers(event.reason)),
+                         DeedOf{MergedReason(event.reason), story_.deeds.size()});
+  auto& [text, place] = found->second;
   if (is_new) {
     story_.deeds.push_back({.kind = event.kind, .reason = event.reason, .first = event.t});
+  } else {
+    text.add(event.reason);
   }
-  Deed& deed = story_.deeds[found->second];
-  if (++deed.times == 2) deed.reason = found->first.second;
+  Deed& deed = story_.deeds[place];
+  ++deed.times;
   deed.last = event.t;
 }
 
 Story Teller::finish() {
   end_hold(story_.end);
-  for (auto& [general, reason] : reasons_) {
-    story_.held.push_back({.reason = reason.times == 1 ? reason.first : general,
+  for (const auto& [key, deed] : deeds_) {
+    if (story_.deeds[deed.place].times > 1) story_.deeds[deed.place].reason = deed.text.text();
+  }
+  for (const auto& [key, reason] : reasons_) {
+    story_.held.push_back({.reason = reason.text.text(),
                            .times = reason.times,
                            .jobs = reason.jobs.size(),
                            .in_all = reason.in_all});
@@ -132,31 +129,6 @@ Story Teller::finish() {
 }
 
 }  // namespace
-
-std::string without_numbers(std::string_view reason) {
-  constexpr std::string_view kNumber = "...";
-  std::string text;
-  bool after_number = false;
-  while (!reason.empty()) {
-    const std::string_view word = take_until(reason, ' ');
-    if (word.empty()) continue;
-    const std::string_view bare = word.substr(0, word.find_last_not_of(",;:.)") + 1);
-    if (after_number && is_unit(bare)) {
-      text += punctuation_of(word);
-      after_number = false;
-      continue;
-    }
-    after_number = is_number(word);
-    if (!text.empty()) text += ' ';
-    if (after_number) {
-      text += kNumber;
-      text += punctuation_of(word);
-    } else {
-      text += word;
-    }
-  }
-  return text;
-}
 
 Story story_of(const std::vector<RecordedEvent>& events) {
   Teller teller;

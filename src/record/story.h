@@ -12,14 +12,10 @@
 // What the events of a run add up to.
 namespace plimsoll::record {
 
-// A reason with its numbers taken out ("needs ... , only ... is free"), by which reasons that say
-// the same are told together.
-[[nodiscard]] std::string without_numbers(std::string_view reason);
-
 // What kept jobs from starting for one reason. The governor names one waiting job at a time, so the
 // times of all reasons together are those in which the run was held.
 struct HeldFor {
-  std::string reason;     // without_numbers(), or the whole where it was told only once
+  std::string reason;     // as MergedReason tells all that say the same
   std::size_t times = 0;  // how often it began
   std::size_t jobs = 0;   // that were named
   Duration in_all{};

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/quantity.h"
 #include "policy/attempt.h"
 #include "record/plain.h"
@@ -125,9 +128,9 @@ std::string usage_lines(const measure::JobUsage& usage, std::size_t width) {
 // How good the estimates were; nothing if there is none to judge by.
 Items estimate_items(const policy::Calibration& calibration) {
   if (calibration.attempts() == 0) return {};
-  return {percent_text(calibration.above_mean(), 1) + " of the jobs above theirs",
-          percent_text(calibration.far_above(), 1) + " by far",
-          percent_text(calibration.wasted(), 1) + " reserved in vain"};
+  return {percent_text(calibration.above_mean(), 1) + " of jobs needed more than estimated (" +
+              percent_text(calibration.far_above(), 1) + " much more)",
+          percent_text(calibration.wasted(), 1) + " of reserved memory was not used"};
 }
 
 std::string unavailable_lines(const measure::Unavailable& unavailable) {
@@ -156,9 +159,13 @@ const char* name_of(Resource resource) {
   return "";
 }
 
-// A job in one cell: its id, and the command where that says more.
-std::string job_cell(const JobFigures& job) {
-  return printable(job.command.empty() ? job.id : job.id + ": " + job.command);
+// A job in so many columns: its id, and the command where that says more.
+std::string job_cell(const JobFigures& job, const SharedText& commands, std::size_t width) {
+  std::string cell = printable(job.id);
+  if (job.command.empty()) return cell;
+  cell += ": ";
+  const std::size_t used = columns_of(cell);
+  return cell + commands.fitted(job.command, width > used ? width - used : 0);
 }
 
 std::string stall_cell(const std::optional<Stall>& stall) {
@@ -174,34 +181,72 @@ void append_row(std::vector<Column>& columns, const JobFigures& job) {
        Items{job.peak ? format_bytes(*job.peak) : kNotMeasured,
              job.cpu ? format_duration(*job.cpu) : kNotMeasured,
              job.wall ? format_duration(*job.wall) : kNotMeasured, stall_cell(job.stall),
-             std::string(policy::name_of(job.outcome)), job_cell(job)}) {
+             job.succeeded ? "ok" : std::string(policy::name_of(job.outcome))}) {
     columns[column++].cells.push_back(std::move(cell));
   }
+}
+
+// Its command stands behind the reason, or below it where there is too little room.
+std::string failed_lines(const JobFigures& job, const SharedText& commands, std::size_t width) {
+  constexpr std::size_t kCommandMin = 16;
+  constexpr std::size_t kIndent = 6;
+  std::string line = "  " + printable(job.id + ": " + (job.reason.empty() ? job.how : job.reason));
+  if (job.command.empty()) return fitted(line, width) + '\n';
+  constexpr std::size_t kBrackets = 3;  // " []"
+  const std::size_t used = columns_of(line) + kBrackets;
+  if (used + kCommandMin <= width) {
+    return line + " [" + commands.fitted(job.command, width - used) + "]\n";
+  }
+  return fitted(line, width) + '\n' + std::string(kIndent, ' ') +
+         commands.fitted(job.command, width > kIndent ? width - kIndent : 0) + '\n';
 }
 
 std::string failed_list(const Digest& digest, const TextStyle& style) {
   std::string out;
   for (const JobFigures& job : digest.failed()) {
-    std::string line = "  " + job.id + ": " + (job.reason.empty() ? job.how : job.reason);
-    if (!job.command.empty()) line += " [" + job.command + ']';
-    out += fitted(printable(line), style.width) + '\n';
+    out += failed_lines(job, digest.commands(), style.width);
   }
-  const std::uint64_t failed = digest.jobs() - digest.succeeded() - digest.skipped();
+  const std::uint64_t failed =
+      digest.jobs() - digest.succeeded() - digest.skipped() - digest.cancelled();
   if (failed > digest.failed().size()) {
-    out += fmt::format("  and {} more\n", failed - digest.failed().size());
+    out += fmt::format("  and {} more; `plimsoll explain last --failed` lists them\n",
+                       failed - digest.failed().size());
   }
   return out;
+}
+
+// Jobs by their ends: of those that exited the good ones apart.
+Items outcome_items(const RunSummary& summary, const Digest& digest) {
+  Items items;
+  if (digest.succeeded() > 0) items.push_back(fmt::format("ok {}", digest.succeeded()));
+  for (const auto& [outcome, count] : summary.outcomes) {
+    const bool exited = outcome == policy::Outcome::exited;
+    const std::uint64_t rest = exited ? count - std::min(count, digest.succeeded()) : count;
+    if (rest == 0) continue;
+    items.push_back(fmt::format("{} {}", exited ? "failed" : policy::name_of(outcome), rest));
+  }
+  return items;
+}
+
+// Of these outcomes the reason is a sentence that says how the job ended.
+bool is_told_by_reason(const JobReport& report) {
+  const policy::Outcome outcome = report.outcome;
+  return !report.reason.empty() &&
+         (outcome == policy::Outcome::signalled || outcome == policy::Outcome::over_limit ||
+          outcome == policy::Outcome::machine_oom);
 }
 
 }  // namespace
 
 std::string job_summary(const JobReport& report, const TextStyle& style) {
   const bool good = policy::succeeded(report.outcome, report.exit_code);
-  std::string how = policy::describe(
-      {.outcome = report.outcome, .exit_code = report.exit_code, .signal = report.signal});
+  std::string how = is_told_by_reason(report) ? printable(report.reason)
+                                              : policy::describe({.outcome = report.outcome,
+                                                                  .exit_code = report.exit_code,
+                                                                  .signal = report.signal});
   std::string out =
       "plimsoll: " + toned(std::move(how), good ? Tone::good : Tone::bad, style.colour);
-  if (!report.reason.empty()) out += ": " + printable(report.reason);
+  if (!report.reason.empty() && !is_told_by_reason(report)) out += ": " + printable(report.reason);
   out += '\n';
   out += labelled_text("time", time_items(report), style.width);
   out += labelled_text("memory", memory_items(report), style.width);
@@ -217,19 +262,36 @@ std::string job_summary(const JobReport& report, const TextStyle& style) {
   return out;
 }
 
-std::string heaviest_table(const Digest& digest, Weight by, const TextStyle& style) {
+std::string heaviest_table(const Digest& digest, const Heaviest& which, const TextStyle& style) {
   // Narrower terminals have no room for a job's name beside its outcome.
   constexpr std::size_t kOutcomeFromWidth = 80;
   constexpr std::size_t kOutcomeColumn = 4;
-  const std::vector<JobFigures>& jobs = digest.heaviest(by);
+  std::vector<JobFigures> jobs = digest.heaviest(which.by);
+  std::erase_if(jobs,
+                [&](const JobFigures& job) { return job.peak.value_or(Bytes{}) < which.from; });
   if (jobs.empty()) return {};
   std::vector<Column> columns = {{"memory", Align::right, {}}, {"cpu", Align::right, {}},
                                  {"wall", Align::right, {}},   {"stall", Align::right, {}},
                                  {"outcome", Align::left, {}}, {"job", Align::left, {}}};
   for (const JobFigures& job : jobs) append_row(columns, job);
   if (style.width < kOutcomeFromWidth) columns.erase(columns.begin() + kOutcomeColumn);
-  return toned(fmt::format("heaviest by {}:", name_of(by)), Tone::strong, style.colour) + '\n' +
-         table_text(columns, style.width);
+  const std::size_t width = last_column_width(columns, style.width);
+  for (const JobFigures& job : jobs) {
+    columns.back().cells.push_back(job_cell(job, digest.commands(), width));
+  }
+  return toned(fmt::format("heaviest by {}:", name_of(which.by)), Tone::strong, style.colour) +
+         '\n' + table_text(columns, style.width);
+}
+
+std::string heaviest_tables(const Digest& digest, const TextStyle& style) {
+  std::string text;
+  std::set<std::string> named;
+  for (const Weight by : {Weight::memory, Weight::cpu, Weight::stall}) {
+    std::size_t news = 0;
+    for (const JobFigures& job : digest.heaviest(by)) news += named.insert(job.id).second ? 1u : 0u;
+    if (news > 0) text += heaviest_table(digest, {.by = by, .from = {}}, style);
+  }
+  return text;
 }
 
 std::string run_text(const RunSummary& summary, const Digest& digest, const TextStyle& style) {
@@ -240,10 +302,7 @@ std::string run_text(const RunSummary& summary, const Digest& digest, const Text
   if (summary.makespan) out += " in " + format_duration(*summary.makespan);
   out += '\n';
 
-  Items outcomes, cpu, memory, governor;
-  for (const auto& [outcome, count] : summary.outcomes) {
-    outcomes.push_back(fmt::format("{} {}", policy::name_of(outcome), count));
-  }
+  Items cpu, memory, governor;
   add(cpu, "used", summary.cpu_usage);
   if (summary.lost_cpu > Duration{}) {
     add(cpu, "lost", summary.lost_cpu);
@@ -258,8 +317,8 @@ std::string run_text(const RunSummary& summary, const Digest& digest, const Text
   if (summary.holds > 0) governor.push_back(fmt::format("holds {}", summary.holds));
   if (summary.pauses > 0) governor.push_back(fmt::format("pauses {}", summary.pauses));
   if (summary.evictions > 0) governor.push_back(fmt::format("evictions {}", summary.evictions));
-  out += labelled_text("outcomes", outcomes, style.width) + labelled_text("cpu", cpu, style.width) +
-         labelled_text("memory", memory, style.width) +
+  if (!good) out += labelled_text("outcomes", outcome_items(summary, digest), style.width);
+  out += labelled_text("cpu", cpu, style.width) + labelled_text("memory", memory, style.width) +
          labelled_text("governor", governor, style.width);
   if (const std::string failed = failed_list(digest, style); !failed.empty()) {
     out += toned("failed:", Tone::strong, style.colour) + '\n' + failed;

@@ -26,8 +26,18 @@ struct TextStyle {
 // What `plimsoll run` says of its command: a line on how it ended, and one on each resource.
 [[nodiscard]] std::string job_summary(const JobReport& report, const TextStyle& style);
 
-// The table of the heaviest jobs by one weight, with a heading; empty if there are none.
-[[nodiscard]] std::string heaviest_table(const Digest& digest, Weight by, const TextStyle& style);
+// Which of the heaviest jobs: by one weight, those whose peak of memory is not below `from`.
+struct Heaviest {
+  Weight by{};
+  Bytes from{};
+};
+
+// Their table, with a heading; empty if there are none.
+[[nodiscard]] std::string heaviest_table(const Digest& digest, const Heaviest& which,
+                                         const TextStyle& style);
+
+// The tables by each weight, but for those in which there is no job that an earlier one has not.
+[[nodiscard]] std::string heaviest_tables(const Digest& digest, const TextStyle& style);
 
 // What `plimsoll batch` says at its end: how many jobs ended how, the figures of the run, and the
 // jobs that failed with their reasons, kFailedListedMax at most.

@@ -25,10 +25,7 @@ void append_line(std::string& out, std::string line) {
   out += line + '\n';
 }
 
-}  // namespace
-
-std::string table_text(const std::vector<Column>& columns, std::size_t width) {
-  if (columns.empty()) return {};
+std::vector<std::size_t> widths_of(const std::vector<Column>& columns, std::size_t width) {
   std::vector<std::size_t> widths;
   std::size_t used = 0;
   for (std::size_t c = 0; c + 1 < columns.size(); ++c) {
@@ -39,7 +36,18 @@ std::string table_text(const std::vector<Column>& columns, std::size_t width) {
   }
   used += kColumnGap.size();
   widths.push_back(std::max(kLastColumnMin, width > used ? width - used : 0));
+  return widths;
+}
 
+}  // namespace
+
+std::size_t last_column_width(const std::vector<Column>& columns, std::size_t width) {
+  return columns.empty() ? width : widths_of(columns, width).back();
+}
+
+std::string table_text(const std::vector<Column>& columns, std::size_t width) {
+  if (columns.empty()) return {};
+  const std::vector<std::size_t> widths = widths_of(columns, width);
   std::string out;
   for (std::size_t row = 0; row <= columns.back().cells.size(); ++row) {
     std::string line;

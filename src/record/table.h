@@ -21,6 +21,9 @@ struct Column {
 // what is left of `width` and is cut where it does not fit. All columns have equally many cells.
 [[nodiscard]] std::string table_text(const std::vector<Column>& columns, std::size_t width);
 
+// The width that the last one has then, if its cells are yet to be filled in.
+[[nodiscard]] std::size_t last_column_width(const std::vector<Column>& columns, std::size_t width);
+
 // "  label     item, item," and so on in lines of at most `width` columns where the items allow it;
 // further lines start below the first item. Nothing if there are no items.
 [[nodiscard]] std::string labelled_text(const std::string& label,

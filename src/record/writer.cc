@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -31,49 +30,35 @@ struct Temporary {
   std::string path;
 };
 
-Result<Temporary> create_temporary(const std::string& path) {
+Result<Temporary> create_temporary(const Disk& disk, const std::string& path) {
   const std::string stem = path + '.' + std::to_string(::getpid());
   for (int i = 0; i < kTemporaryNamesMax; ++i) {
     std::string name = stem + (i == 0 ? "" : "-" + std::to_string(i)) + ".tmp";
-    UniqueFd fd(
-        ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, kPermissions));
+    UniqueFd fd(disk.open(AT_FDCWD, name, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY, kPermissions));
     if (fd) return Temporary{std::move(fd), std::move(name)};
-    if (errno != EEXIST) return fail_errno("create " + name);
+    if (errno != EEXIST) return fail_errno("create " + path);
   }
   return fail(std::errc::file_exists, "create " + stem + ".tmp");
 }
 
-Result<void> write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t wrote = ::write(fd, text.data(), text.size());
-    if (wrote >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(wrote));
-    } else if (errno == EAGAIN) {  // standard output may be shared with a program that set this
-      pollfd ready{.fd = fd, .events = POLLOUT, .revents = 0};
-      ::poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      return fail_errno("write");
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
-Result<OutputFile> OutputFile::create(const std::string& path, Unfinished unfinished) {
+Result<OutputFile> OutputFile::create(const std::string& path, Unfinished unfinished,
+                                      Durability durability, const Disk& disk) {
   struct stat there{};
   const bool exists = ::stat(path.c_str(), &there) == 0;
   if (exists && !S_ISREG(there.st_mode)) {
     auto fd = open_at(AT_FDCWD, path, O_WRONLY | O_NOCTTY);
     if (!fd) return pass(std::move(fd));
-    return OutputFile(std::move(*fd), path);
+    return OutputFile(disk, std::move(*fd), path);
   }
-  OutputFile file(UniqueFd(), without_links(path));
-  auto temporary = create_temporary(file.path_);
+  OutputFile file(disk, UniqueFd(), without_links(path));
+  auto temporary = create_temporary(disk, file.path_);
   if (!temporary) return pass(std::move(temporary));
   file.fd_ = std::move(temporary->fd);
   file.temporary_ = std::move(temporary->path);
   file.unfinished_ = unfinished;
+  file.durability_ = durability;
   if (exists && ::fchmod(file.fd_.get(), there.st_mode & kPermissionBits) != 0) {
     return fail_errno("set permissions of " + file.temporary_);
   }
@@ -81,48 +66,59 @@ Result<OutputFile> OutputFile::create(const std::string& path, Unfinished unfini
 }
 
 OutputFile OutputFile::onto(UniqueFd fd, std::string name) {
-  return OutputFile(std::move(fd), std::move(name));
+  return OutputFile(Disk::kernel(), std::move(fd), std::move(name));
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
-    : fd_(std::move(other.fd_)),
+    : disk_(other.disk_),
+      fd_(std::move(other.fd_)),
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
       unfinished_(other.unfinished_),
+      durability_(other.durability_),
       size_(other.size_) {}
 
 OutputFile::~OutputFile() {
-  if (!temporary_.empty() && unfinished_ == Unfinished::remove) ::unlink(temporary_.c_str());
+  const bool is_wanted = unfinished_ == Unfinished::keep && size_ > 0;
+  if (!temporary_.empty() && !is_wanted) {
+    disk_->unlink(AT_FDCWD, temporary_);
+  }
 }
 
 Result<void> OutputFile::append(std::string_view text) {
   PLIMSOLL_CHECK(fd_);
-  auto wrote = write_all(fd_.get(), text);
+  std::string_view rest = text;
+  auto wrote = write_front(*disk_, fd_.get(), rest);
   if (wrote) {
     size_ += static_cast<off_t>(text.size());
     return {};
   }
   if (!temporary_.empty()) {
     // Should even this fail, the part of a line that stays is damage that readers expect.
-    if (::ftruncate(fd_.get(), size_) == 0) ::lseek(fd_.get(), size_, SEEK_SET);
+    if (disk_->truncate(fd_.get(), size_) == 0) ::lseek(fd_.get(), size_, SEEK_SET);
   }
-  return pass(std::move(wrote), temporary_.empty() ? path_ : temporary_);
+  return pass(std::move(wrote), path_);
 }
 
 Result<void> OutputFile::finish() {
   PLIMSOLL_CHECK(fd_);
+  const bool syncs = durability_ == Durability::synced && !temporary_.empty();
+  if (syncs && disk_->sync(fd_.get()) != 0) return fail_errno("force " + path_ + " to the disk");
   // Some file systems report a full disk only here.
   if (::close(fd_.release()) != 0 && errno != EINTR) return fail_errno("close " + path_);
   if (temporary_.empty()) return {};
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    return fail_errno("rename " + temporary_ + " to " + path_);
+  if (disk_->rename(AT_FDCWD, temporary_, path_) != 0) {
+    // Where it stays its name is worth knowing.
+    const bool stays = unfinished_ == Unfinished::keep;
+    return fail_errno(stays ? "rename " + temporary_ + " to " + path_ : "write " + path_);
   }
   temporary_.clear();
-  return {};
+  return syncs ? sync_name(*disk_, path_) : Result<void>{};
 }
 
-Result<void> write_file(const std::string& path, std::string_view text) {
-  auto file = OutputFile::create(path, Unfinished::remove);
+Result<void> write_file(const std::string& path, std::string_view text, Durability durability,
+                        const Disk& disk) {
+  auto file = OutputFile::create(path, Unfinished::remove, durability, disk);
   if (!file) return pass(std::move(file));
   if (auto wrote = file->append(text); !wrote) return wrote;
   return file->finish();

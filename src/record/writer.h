@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/disk.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
@@ -13,13 +14,14 @@ namespace plimsoll::record {
 // What becomes of the temporary file of an output that is destroyed before finish().
 enum class Unfinished : std::uint8_t {
   remove,
-  keep,  // what was written until then is worth having
+  keep,  // what was written until then is worth having, if anything was
 };
 
 // An output file that shows up under its name only when it is complete: it is written to
 // "NAME.PID.tmp" in the same directory and renamed by finish(). If Plimsoll is killed before that,
-// the temporary file stays and whatever had the name before is untouched. Nothing is forced to the
-// disk: the promise holds against the death of the program, not against a loss of power.
+// the temporary file stays and whatever had the name before is untouched. That holds against the
+// death of the program; with Durability::synced finish() forces first the file and then its name to
+// the disk, so that it holds against a loss of power as well.
 //
 // A new file is its owner's alone (0600), as reports have arguments of commands in them. A file
 // that exists keeps its permissions; where the name is a symbolic link, what it points to is
@@ -30,7 +32,9 @@ enum class Unfinished : std::uint8_t {
 class OutputFile {
  public:
   // Opening a named pipe blocks until it has a reader.
-  static Result<OutputFile> create(const std::string& path, Unfinished unfinished);
+  static Result<OutputFile> create(const std::string& path, Unfinished unfinished,
+                                   Durability durability = Durability::written,
+                                   const Disk& disk = Disk::kernel());
 
   // Writes directly to `fd`, which is called `name` in errors; for standard output.
   static OutputFile onto(UniqueFd fd, std::string name);
@@ -52,16 +56,21 @@ class OutputFile {
   [[nodiscard]] const std::string& temporary_path() const { return temporary_; }
 
  private:
-  OutputFile(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  OutputFile(const Disk& disk, UniqueFd fd, std::string path)
+      : disk_(&disk), fd_(std::move(fd)), path_(std::move(path)) {}
 
+  const Disk* disk_;
   UniqueFd fd_;
   std::string path_;
   std::string temporary_;  // empty: writes directly, or is finished
   Unfinished unfinished_ = Unfinished::keep;
+  Durability durability_ = Durability::written;
   off_t size_ = 0;  // of what append() has written whole
 };
 
 // Writes a whole file in this way.
-Result<void> write_file(const std::string& path, std::string_view text);
+Result<void> write_file(const std::string& path, std::string_view text,
+                        Durability durability = Durability::written,
+                        const Disk& disk = Disk::kernel());
 
 }  // namespace plimsoll::record

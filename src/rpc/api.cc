@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include <atomic>
 #include <utility>
 
 #include "base/file.h"
@@ -14,6 +13,8 @@
 
 namespace plimsoll::rpc {
 namespace {
+
+constexpr Duration kTurnedAwayGap = std::chrono::minutes(1);
 
 Result<std::string> read_pem(const std::string& path) {
   auto file = open_at(AT_FDCWD, path, O_RDONLY);
@@ -46,14 +47,13 @@ class Api::Inside {
         guests_(guests),
         jobs_(std::move(jobs)),
         notice_(std::move(notice)),
-        servers_([this](const engine::Peer& peer) { return services_for(peer); }),
+        servers_(loop, [this](const engine::Peer& peer) { return services_for(peer); }),
         streams_(std::make_shared<GovernorStreams>(guests)),
         looks_(loop.timer([this] { look(); })) {
     look();
   }
 
   ~Inside() {
-    *ending_ = true;
     if (jobs_) jobs_->abandon();
   }
   Inside(const Inside&) = delete;
@@ -63,7 +63,7 @@ class Api::Inside {
     auto listener = PeerListener::start(
         loop, config.socket, [this](UniqueFd connection, const engine::Peer& peer) {
           auto accepted = servers_.accept(std::move(connection), peer);
-          if (!accepted) notice_(accepted.error().message());
+          if (!accepted) tell(accepted.error());
         });
     if (!listener) return pass(std::move(listener));
     listener_ = std::move(*listener);
@@ -94,27 +94,41 @@ class Api::Inside {
     UserServices made{
         .services = {both->governor.service()}, .names = {"plimsoll.v1.Governor"}, .owner = both};
     if (jobs_) {
-      made.services.push_back(both->jobs.emplace(gate_, jobs_, peer, ending_).service());
+      made.services.push_back(both->jobs.emplace(gate_, jobs_, peer).service());
       made.names.emplace_back("plimsoll.v1.Jobs");
+      made.close = [&jobs = *both->jobs] { jobs.close(); };
     }
     return made;
   }
 
+  // Whoever is turned away may come again at once, for ever.
+  void tell(const Error& error) {
+    const Instant now = loop::now();
+    if (told_ && now < *told_ + kTurnedAwayGap) return;
+    told_ = now;
+    notice_(error.message());
+  }
+
   void look() {
-    guests_.look();
-    looks_.set(loop::now() + engine::Guests::kLookGap);
+    const Duration before = loop::cpu_time();
+    const bool is_left = guests_.look();
+    look_cost_ += loop::cpu_time() - before;
+    if (is_left) return looks_.set(loop::now());
+    const Duration cost = std::exchange(look_cost_, Duration{});
+    looks_.set(loop::now() + engine::Guests::gap_after(cost));
   }
 
   Gate& gate_;
   engine::Guests& guests_;
   std::shared_ptr<JobDesk> jobs_;
   std::function<void(const std::string&)> notice_;
-  const std::shared_ptr<std::atomic<bool>> ending_ = std::make_shared<std::atomic<bool>>(false);
+  std::optional<Instant> told_;  // last, of one who was turned away
   std::optional<int> tls_port_;
   UserServers servers_;
   std::shared_ptr<GovernorStreams> streams_;
   std::unique_ptr<PeerListener> listener_;
   loop::Timer looks_;
+  Duration look_cost_{};  // of the round that is under way
 };
 
 Result<std::unique_ptr<Api>> Api::start(loop::Loop& loop, Gate& gate, engine::Guests& guests,

@@ -6,7 +6,9 @@
 
 #include <vector>
 
+#include "base/may_wait.h"
 #include "base/text.h"
+#include "rpc/quoted.h"
 
 namespace plimsoll::rpc {
 namespace {
@@ -37,11 +39,12 @@ struct Entered {
 };
 
 Entered enter(const std::string& path) {
+  may_wait("BuildDirectory");
   UniqueFd directory(::open(path.c_str(), kEnter));
   if (directory) return {std::move(directory), {}};
-  return {
-      {},
-      {Code::internal, "Failed to open build directory \"" + path + "\": " + errno_text(errno)}};
+  return {{},
+          {Code::internal,
+           "Failed to open build directory " + go_quoted(path) + ": " + errno_text(errno)}};
 }
 
 }  // namespace
@@ -78,8 +81,8 @@ Walk walk(UniqueFd from, std::string_view path) {
 
 Status BuildDirectory::check(const std::string& path) const {
   const auto failed = [&path](std::string_view what, const std::string& why) {
-    return Status{Code::internal, "Failed to " + std::string(what) + " path \"" + path +
-                                      "\" in build directory: " + why};
+    return Status{Code::internal, "Failed to " + std::string(what) + " path " + go_quoted(path) +
+                                      " in build directory: " + why};
   };
   Entered root = enter(path_);
   if (!root.status.ok()) return std::move(root.status);
@@ -97,8 +100,8 @@ BuildDirectory::Made BuildDirectory::make_log(std::string_view name, const std::
                                               std::optional<mode_t> umask) const {
   const auto failed = [&](Status status) {
     return Made{{},
-                std::move(status).within("Failed to open " + std::string(name) + " path \"" + path +
-                                         "\": ")};
+                std::move(status).within("Failed to open " + std::string(name) + " path " +
+                                         go_quoted(path) + ": ")};
   };
   Entered root = enter(path_);
   if (!root.status.ok()) return failed(std::move(root.status));

@@ -20,9 +20,6 @@ using StreamsHandle = std::weak_ptr<GovernorStreams>;
 const grpc::Status kDaemonEnds(grpc::StatusCode::UNAVAILABLE, "the daemon ends");
 const grpc::Status kDaemonBusy(grpc::StatusCode::UNAVAILABLE,
                                "the daemon is going down, or has too many calls waiting");
-const grpc::Status kTooManyStreams(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                                   "found " + std::to_string(GovernorStreams::kStreamsMax) +
-                                       " streams already, expected fewer");
 const grpc::Status kGivenUp(grpc::StatusCode::CANCELLED, "the client has given up");
 
 // One stream, on gRPC's threads. It reads one message after the other: the next when the loop is
@@ -43,9 +40,13 @@ class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::Gove
                                 gate.post_always(close);
                               }
                             },
-                        .too_many = [outbox = outbox_] { outbox->break_off(kTooManyStreams); },
+                        .too_many =
+                            [outbox = outbox_](const Error& error) {
+                              outbox->break_off({grpc::StatusCode::RESOURCE_EXHAUSTED, error.what});
+                            },
                         .ends = [outbox = outbox_] { outbox->break_off(kDaemonEnds); }};
     const bool passed = gate_.post(
+        engine::tenant_of(peer),
         step([peer, id = id_, client = std::move(client)](GovernorStreams& streams) mutable {
           streams.open(id, peer, std::move(client));
         }));

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/text.h"
+#include "rpc/favour.h"
 #include "rpc/governor_messages.h"
 
 namespace plimsoll::rpc {
@@ -15,7 +17,10 @@ constexpr std::size_t kIdShownMax = 256;  // of an id that is refused for its le
 
 GovernorSession::GovernorSession(engine::Guests& guests, const engine::Peer& peer,
                                  std::function<void(const v1::GovernResponse&)> send)
-    : guests_(guests), send_(std::move(send)), client_(guests_.open(peer, listener())) {}
+    : guests_(guests),
+      peer_(peer),
+      send_(std::move(send)),
+      client_(guests_.open(peer, listener())) {}
 
 GovernorSession::~GovernorSession() { guests_.close(client_); }
 
@@ -77,10 +82,15 @@ engine::GuestListener GovernorSession::listener() {
 void GovernorSession::refuse(const std::string& id, const Error& error) {
   v1::GovernResponse response;
   v1::Refused& refused = *response.mutable_refused();
-  refused.set_id(id.substr(0, kIdShownMax));
+  refused.set_id(std::string(cut_utf8(id, kIdShownMax)));
   refused.set_code(code_of(error));
   refused.set_message(error.what);
   send_(response);
+}
+
+Result<void> GovernorSession::enter(const engine::GuestSpec& spec) {
+  auto may = check_favour(peer_, {.priority = spec.priority, .weight = spec.weight});
+  return may ? guests_.enter(client_, spec) : may;
 }
 
 void GovernorSession::receive(const v1::GovernRequest& request) {
@@ -92,7 +102,7 @@ void GovernorSession::receive(const v1::GovernRequest& request) {
   switch (request.message_case()) {
     case v1::GovernRequest::kEnter:
       return follow(request.enter().id(), spec_of(request.enter()),
-                    [&](const auto& spec) { return guests_.enter(client_, spec); });
+                    [&](const auto& spec) { return enter(spec); });
     case v1::GovernRequest::kObserve:
       return follow(request.observe().id(), sample_of(request.observe()), [&](const auto& sample) {
         return guests_.observe(client_, request.observe().id(), sample);

@@ -28,7 +28,10 @@ class GovernorSession {
   [[nodiscard]] engine::GuestListener listener();
   void refuse(const std::string& id, const Error& error);
 
+  Result<void> enter(const engine::GuestSpec& spec);
+
   engine::Guests& guests_;
+  engine::Peer peer_;
   std::function<void(const v1::GovernResponse&)> send_;
   engine::ClientId client_;
 };

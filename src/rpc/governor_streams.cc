@@ -10,8 +10,11 @@ GovernorStreams::~GovernorStreams() {
 }
 
 void GovernorStreams::open(StreamId id, const engine::Peer& peer, StreamClient client) {
-  if (streams_.size() >= kStreamsMax) return client.too_many();
+  const policy::Tenant user = engine::tenant_of(peer);
+  if (auto room = quota_.check(user); !room) return client.too_many(room.error());
+  quota_.take(user);
   Stream& stream = streams_[id];
+  stream.user = user;
   stream.client = std::move(client);
   stream.session = std::make_unique<GovernorSession>(guests_, peer, stream.client.send);
 }
@@ -22,6 +25,9 @@ void GovernorStreams::receive(StreamId id, const v1::GovernRequest& request) {
 }
 
 // Taken out first: what the end of its jobs sets free is decided meanwhile.
-void GovernorStreams::close(StreamId id) { const auto closed = streams_.extract(id); }
+void GovernorStreams::close(StreamId id) {
+  const auto closed = streams_.extract(id);
+  if (!closed.empty()) quota_.give_back(closed.mapped().user);
+}
 
 }  // namespace plimsoll::rpc

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "engine/guests.h"
+#include "engine/quota.h"
 #include "plimsoll/v1/governor.pb.h"
 #include "rpc/governor_session.h"
 
@@ -18,8 +19,9 @@ enum class StreamId : std::uint64_t {};
 // The way back to the client of a stream; from the loop's thread.
 struct StreamClient {
   std::function<void(const v1::GovernResponse&)> send;
-  // Ends the stream: `too_many` streams, or the daemon `ends`.
-  std::function<void()> too_many, ends;
+  // Ends the stream: the user has too many, or the daemon `ends`.
+  std::function<void(const Error&)> too_many;
+  std::function<void()> ends;
 };
 
 // The streams of plimsoll.v1.Governor that are open, whatever carries them. Of the loop's thread.
@@ -32,7 +34,8 @@ class GovernorStreams {
   // Ends all streams, and so their clients' jobs.
   ~GovernorStreams();
 
-  // More at once, of all users together, are refused.
+  // More at once, of one user or of all together, are refused; root's are not among these.
+  static constexpr std::size_t kOfUserMax = 200;
   static constexpr std::size_t kStreamsMax = 1000;
 
   void open(StreamId id, const engine::Peer& peer, StreamClient client);
@@ -46,8 +49,10 @@ class GovernorStreams {
   struct Stream {
     StreamClient client;
     std::unique_ptr<GovernorSession> session;
+    policy::Tenant user = policy::kHost;
   };
   engine::Guests& guests_;
+  engine::Quota quota_{"streams", {.of_user = kOfUserMax, .in_all = kStreamsMax}};
   std::map<StreamId, Stream> streams_;
 };
 

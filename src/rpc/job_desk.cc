@@ -4,12 +4,16 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/quantity.h"
+#include "base/text.h"
 #include "engine/host.h"
 #include "engine/reporting.h"
 #include "engine/wall_clock.h"
+#include "rpc/favour.h"
 #include "rpc/job_desk_job.h"
 
 namespace plimsoll::rpc {
@@ -41,6 +45,23 @@ Result<std::optional<guardian::Identity>> identity_of(const engine::Peer& peer) 
   return identity;
 }
 
+// The files are opened as the job's user, in its directory, with its umask: by a shell that the
+// command then takes the place of.
+std::vector<std::string> writing_to(const engine::OutputFiles& files,
+                                    std::vector<std::string> command) {
+  const bool is_one = files.out == files.err;
+  std::vector<std::string> argv = {"/bin/sh",
+                                   "-c",
+                                   is_one ? R"(exec >"$1" 2>&1; shift 2; exec "$@")"
+                                          : R"(exec >"$1" 2>"$2"; shift 2; exec "$@")",
+                                   "sh",
+                                   files.out,
+                                   files.err};
+  argv.insert(argv.end(), std::make_move_iterator(command.begin()),
+              std::make_move_iterator(command.end()));
+  return argv;
+}
+
 }  // namespace
 
 JobDesk::JobDesk(JobGround ground)
@@ -54,12 +75,10 @@ Result<JobId> JobDesk::submit(const engine::Peer& peer, JobOrder order) {
   if (is_draining_) {
     return fail(std::errc::resource_unavailable_try_again, "the daemon ends and takes no jobs");
   }
-  if (order.spec.priority > 0 && peer.uid != 0) {
-    return fail(std::errc::permission_denied, "priority: found " +
-                                                  std::to_string(order.spec.priority) +
-                                                  ", expected at most 0 of whoever is not root");
-  }
-  if (auto room = check_room(peer.uid, order.bytes); !room) return pass(std::move(room));
+  const Favour favour{.priority = order.spec.priority, .weight = order.spec.limits.cpu_weight};
+  if (auto may = check_favour(peer, favour); !may) return pass(std::move(may));
+  order.bytes = kept_bytes(order);
+  if (auto room = check_room(peer, order.bytes); !room) return pass(std::move(room));
   Share& share = of_user_[peer.uid];
   ++share.jobs;
   share.bytes += order.bytes;
@@ -67,21 +86,33 @@ Result<JobId> JobDesk::submit(const engine::Peer& peer, JobOrder order) {
   auto job = std::make_unique<Job>();
   job->order = std::move(order);
   job->order.spec.id = id;
+  job->order.spec.tenant = engine::tenant_of(peer);
+  bound_processes(job->order.spec);
   if (job->order.spec.name.empty()) job->order.spec.name = plain_number(id);
   job->uid = peer.uid;
+  job->order.spec.owner = engine::owner_of(peer, ::geteuid());
   job->identity = std::move(*identity);
   job->came = loop::now();
   job->queued = engine::wall_now();
-  const policy::JobSpec spec = job->order.spec;
+  const policy::JobSpec spec = ground_.crew.within_reach(job->order.spec);
   jobs_.emplace(id, std::move(job));
   ground_.crew.enter(spec, *this);
   return id;
 }
 
-Result<void> JobDesk::check_room(std::uint32_t uid, std::size_t bytes) const {
-  const auto known = of_user_.find(uid);
+// Where nothing counts processes nothing bounds them.
+void JobDesk::bound_processes(policy::JobSpec& spec) const {
+  const bool counts = ground_.machine.pool().of(cgroup::Controller::pids) != nullptr;
+  if (spec.tenant == policy::kHost || !counts) return;
+  spec.limits.pids_max =
+      std::min(spec.limits.pids_max.value_or(ground_.processes_max), ground_.processes_max);
+}
+
+Result<void> JobDesk::check_room(const engine::Peer& peer, std::size_t bytes) const {
+  const auto known = of_user_.find(peer.uid);
   const Share share = known == of_user_.end() ? Share{} : known->second;
-  if (share.jobs >= kOfUserMax || jobs_.size() >= kJobsMax) {
+  const bool is_full = jobs_.size() >= kJobsMax && engine::tenant_of(peer) != policy::kHost;
+  if (share.jobs >= kOfUserMax || is_full) {
     return fail(std::errc::not_enough_memory,
                 "found " + std::to_string(share.jobs) + " jobs of this user and " +
                     std::to_string(jobs_.size()) + " in all, expected fewer than " +
@@ -105,13 +136,17 @@ Result<JobDesk::Job*> JobDesk::find(const engine::Peer& peer, JobId id) const {
 Result<WatcherId> JobDesk::watch(const engine::Peer& peer, JobId id, JobWatcher watcher) {
   auto job = find(peer, id);
   if (!job) return pass(std::move(job));
-  watcher.state((*job)->state_told(id, "it is followed from now on"));
   const WatcherId number{++last_watcher_};
+  if (!(*job)->watchers.empty()) {
+    if (auto added = followers_.add(number, peer.uid); !added) return pass(std::move(added));
+  }
+  watcher.state((*job)->state_told(id, "it is followed from now on"));
   (*job)->watchers.emplace(number, std::move(watcher));
   return number;
 }
 
 void JobDesk::unwatch(JobId id, WatcherId watcher) {
+  followers_.remove(watcher);
   const auto found = jobs_.find(id);
   if (found != jobs_.end()) found->second->watchers.erase(watcher);
 }
@@ -142,15 +177,26 @@ void JobDesk::kill_all(const std::string& reason) {
 void JobDesk::abandon() {
   for (const auto& [id, job] : jobs_) {
     const auto watchers = std::exchange(job->watchers, {});
-    for (const auto& [number, watcher] : watchers) watcher.lost();
+    for (const auto& [number, watcher] : watchers) {
+      followers_.remove(number);
+      watcher.lost();
+    }
   }
 }
+
+// Nobody is shown more of it.
+constexpr std::size_t kCommandListedMax = 256;
 
 std::vector<JobListed> JobDesk::list(const engine::Peer& peer) const {
   std::map<JobId, JobListed> sorted;
   for (const auto& [id, job] : jobs_) {
     if (!may_touch(peer, job->uid)) continue;
-    sorted[id] = {.job = id, .name = job->order.spec.name, .uid = job->uid, .state = job->state};
+    sorted[id] = {.job = id,
+                  .name = job->order.spec.name,
+                  .uid = job->uid,
+                  .state = job->state,
+                  .command = policy::command_start(job->order.spec.command, kCommandListedMax),
+                  .came = job->came};
   }
   std::vector<JobListed> listed;
   for (auto& [id, job] : sorted) listed.push_back(std::move(job));
@@ -160,16 +206,46 @@ std::vector<JobListed> JobDesk::list(const engine::Peer& peer) const {
 Result<void> JobDesk::signal(const engine::Peer& peer, JobId id, int number) {
   auto job = find(peer, id);
   if (!job) return pass(std::move(job));
-  if (number == SIGKILL) {
-    cancel(id, "killed by its user");
-    return {};
-  }
+  if (number == SIGKILL) return kill(peer, id);
   if ((*job)->state == ApiJobState::waiting) {
     return fail(std::errc::operation_in_progress,
                 "the job " + plain_number(id) + " waits, expected one that runs");
   }
   ground_.crew.signal(id, number);
   return {};
+}
+
+Result<JobId> JobDesk::find_named(const engine::Peer& peer, const std::string& text) const {
+  std::optional<JobId> named;
+  for (const auto& [id, job] : jobs_) {
+    if (job->order.spec.name != text || !may_touch(peer, job->uid)) continue;
+    named = std::min(named.value_or(id), id);
+  }
+  if (named) return *named;
+  const auto number = to_u64(text);
+  if (number && find(peer, JobId{*number})) return JobId{*number};
+  return fail(std::errc::no_such_process, "there is no job \"" + text + "\" of this user");
+}
+
+Result<void> JobDesk::pause(const engine::Peer& peer, JobId id) {
+  if (auto job = find(peer, id); !job) return pass(std::move(job));
+  return ground_.crew.conductor().pause(id);
+}
+
+Result<void> JobDesk::resume(const engine::Peer& peer, JobId id) {
+  if (auto job = find(peer, id); !job) return pass(std::move(job));
+  return ground_.crew.conductor().resume(id);
+}
+
+Result<void> JobDesk::kill(const engine::Peer& peer, JobId id) {
+  if (auto job = find(peer, id); !job) return pass(std::move(job));
+  cancel(id, "killed by its user");
+  return {};
+}
+
+const policy::JobSpec* JobDesk::spec_of(const engine::Peer& peer, JobId id) const {
+  const auto job = find(peer, id);
+  return job ? &(*job)->order.spec : nullptr;
 }
 
 Result<JobStory> JobDesk::explain(const engine::Peer& peer, JobId id) const {
@@ -192,11 +268,15 @@ engine::Prepared JobDesk::prepare(const policy::Start& start) {
     return prepared;
   }
   prepared.request =
-      engine::request_for(job.order.spec, "job-" + plain_number(start.job), job.identity);
+      engine::request_for(job.order.spec, "job-" + plain_number(start.job), std::nullopt);
   guardian::SpawnRequest& spawn = prepared.request.spawn;
   spawn.env = job.order.environment;
+  spawn.identity = job.identity;
+  spawn.umask = job.order.umask;
+  if (job.order.files) spawn.argv = writing_to(*job.order.files, std::move(spawn.argv));
   spawn.session = guardian::Session::own;
   spawn.descriptors = guardian::Descriptors::close;
+  spawn.signals = guardian::Signals::set_default;
   spawn.stdio = {null_input_.get(), out->get(), err->get()};
   prepared.out = std::move(*out);
   prepared.err = std::move(*err);
@@ -259,8 +339,7 @@ void JobDesk::on_gone(const engine::AttemptGone& gone) {
 }
 
 void JobDesk::on_stuck(engine::AttemptKey key, const reap::Stuck& stuck) {
-  ground_.notice("job " + at(key.job).order.spec.name + ": killed processes have not ended after " +
-                 format_duration(stuck.since));
+  ground_.notice("job " + at(key.job).order.spec.name + ": " + engine::stuck_text(stuck));
 }
 
 void JobDesk::end_if_done(JobId id) {
@@ -285,7 +364,12 @@ void JobDesk::end_if_done(JobId id) {
   // Its own callback may be what has ended it.
   finished_.push_back(std::move(jobs_.extract(id).mapped()));
   if (ground_.ended) ground_.ended(report);
-  for (const auto& [number, watcher] : finished_.back()->watchers) watcher.ended(report);
+  const Job& done = *finished_.back();
+  const engine::AttemptResult* last = done.last ? &*done.last : nullptr;
+  for (const auto& [number, watcher] : done.watchers) {
+    followers_.remove(number);
+    watcher.ended(report, last);
+  }
 }
 
 }  // namespace plimsoll::rpc

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "engine/crew.h"
 #include "engine/machine.h"
+#include "rpc/followers.h"
 #include "rpc/job_order.h"
 
 namespace plimsoll::rpc {
@@ -21,11 +22,10 @@ struct JobGround {
   engine::Machine& machine;
   engine::Crew& crew;
   std::function<JobId()> next_id;                         // new to the crew
+  std::uint64_t processes_max = 0;                        // of one job of others than the host
   std::function<void(const std::string&)> notice;         // what people should know
   std::function<void(const record::JobReport&)> ended{};  // a job has ended for good
 };
-
-enum class WatcherId : std::uint64_t {};
 
 // The jobs of plimsoll.v1.Jobs: takes them for a user, runs them by the crew as that user, tells
 // those who follow. It knows nothing of gRPC.
@@ -39,22 +39,34 @@ class JobDesk : public engine::JobOwner {
   JobDesk(const JobDesk&) = delete;
   JobDesk& operator=(const JobDesk&) = delete;
 
-  // More jobs of one user, or in all, are refused.
+  // More jobs of one user, or in all, are refused; root's are taken beyond the latter.
   static constexpr std::size_t kOfUserMax = 1000;
   static constexpr std::size_t kJobsMax = 10'000;
-  // The same of the bytes of what one user has asked for: each is held twice until its job has
-  // ended.
+  // The same of the bytes of what one user has asked for, as they are kept: twice each, until the
+  // job has ended.
   static constexpr std::size_t kBytesOfUserMax = 64 << 20;
   static constexpr std::size_t kDecisionsMax = 1000;  // kept of one job: half of them the last
   static constexpr std::size_t kEndedKept = 100;
   // Whose watcher was full is asked again after so long.
   static constexpr Duration kFullGap = std::chrono::milliseconds(20);
+  // What nobody follows is read so seldom, a pipe's 64 KiB at a time: 16 MiB a second of one pipe,
+  // and 64 of all together, some hundredths of a core. Who writes more waits as in any pipe.
+  static constexpr Duration kUnheardGap = std::chrono::milliseconds(4);
+  static constexpr Duration kUnheardSlot = std::chrono::milliseconds(1);
 
   // Errors: permission_denied, no_such_process (no such job, or not this user's), not_enough_memory
   // (too many), operation_in_progress (not in this state), invalid_argument.
   Result<JobId> submit(const engine::Peer& peer, JobOrder order);
   Result<WatcherId> watch(const engine::Peer& peer, JobId job, JobWatcher watcher);
   void unwatch(JobId job, WatcherId watcher);
+  // The job that people mean: the one of this name that came first, else of this number.
+  Result<JobId> find_named(const engine::Peer& peer, const std::string& text) const;
+  // Of a job that runs, as Conductor::pause() and resume(); kill: of any.
+  Result<void> pause(const engine::Peer& peer, JobId job);
+  Result<void> resume(const engine::Peer& peer, JobId job);
+  Result<void> kill(const engine::Peer& peer, JobId job);
+  // Nothing for a job that is not the desk's, or not this peer's to see.
+  [[nodiscard]] const policy::JobSpec* spec_of(const engine::Peer& peer, JobId job) const;
   // It ends, `cancelled`; who follows it is told when its group is gone.
   void cancel(JobId job, const std::string& reason);
   [[nodiscard]] std::vector<JobListed> list(const engine::Peer& peer) const;
@@ -86,12 +98,14 @@ class JobDesk : public engine::JobOwner {
     JobStory story;
   };
 
-  [[nodiscard]] Result<void> check_room(std::uint32_t uid, std::size_t bytes) const;
+  [[nodiscard]] Result<void> check_room(const engine::Peer& peer, std::size_t bytes) const;
+  void bound_processes(policy::JobSpec& spec) const;
   [[nodiscard]] Result<Job*> find(const engine::Peer& peer, JobId job) const;
   Job& at(JobId job) { return *jobs_.at(job); }
   Result<UniqueFd> open_output(Job& job, OutputStream stream);
   Result<void> watch_output(Job& job, OutputStream stream);
   void read_output(JobId id, OutputStream stream);
+  void pause_output(Job& job, OutputStream stream, Instant until);
   void drain_output(Job& job);
   void tell_state(Job& job, const std::string& reason);
   void end_if_done(JobId id);
@@ -103,6 +117,8 @@ class JobDesk : public engine::JobOwner {
   std::deque<Past> ended_;                      // the last kEndedKept
   std::vector<std::unique_ptr<Job>> finished_;  // destroyed outside their own callbacks
   std::uint64_t last_watcher_ = 0;
+  Followers followers_;
+  Instant last_unheard_{};  // the last moment that was given away for reading what nobody follows
   bool is_draining_ = false;
 };
 

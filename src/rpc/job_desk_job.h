@@ -17,7 +17,7 @@ struct JobDesk::Job {
   struct Pipe {
     UniqueFd fd;
     loop::Watch watch;
-    loop::Timer full;  // until those who follow have room again
+    loop::Timer full;  // until those who follow have room again, or till it is read for nobody
   };
 
   JobOrder order;

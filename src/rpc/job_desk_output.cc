@@ -13,6 +13,8 @@ namespace {
 
 // In one turn of the loop, and in one message.
 constexpr std::size_t kChunkBytes = 64 << 10;
+// Twice of what a pipe holds at most (1 MiB, pipe-max-size).
+constexpr int kRestReadsMax = 32;
 
 }  // namespace
 
@@ -53,11 +55,7 @@ void JobDesk::read_output(JobId id, OutputStream stream) {
   Job::Pipe& pipe = job.pipe(stream);
   const bool is_full = std::any_of(job.watchers.begin(), job.watchers.end(),
                                    [](const auto& watcher) { return watcher.second.is_full(); });
-  if (is_full) {
-    pipe.watch = {};  // a closed pipe would wake us whatever we wait for
-    pipe.full.set(loop::now() + kFullGap);
-    return;
-  }
+  if (is_full) return pause_output(job, stream, loop::now() + kFullGap);
   std::array<char, kChunkBytes> buffer;
   const ssize_t got = ::read(pipe.fd.get(), buffer.data(), buffer.size());
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -67,15 +65,26 @@ void JobDesk::read_output(JobId id, OutputStream stream) {
   }
   const std::string_view data(buffer.data(), static_cast<std::size_t>(got));
   for (const auto& [number, watcher] : job.watchers) watcher.output(stream, data);
+  if (!job.watchers.empty()) return;
+  last_unheard_ = std::max(loop::now() + kUnheardGap, last_unheard_ + kUnheardSlot);
+  pause_output(job, stream, last_unheard_);
 }
 
-// Nobody of the job lives: what is in its pipes is all that will ever be.
+void JobDesk::pause_output(Job& job, OutputStream stream, Instant until) {
+  Job::Pipe& pipe = job.pipe(stream);
+  pipe.watch = {};  // a closed pipe would wake us whatever we wait for
+  pipe.full.set(until);
+}
+
+// Nobody of the job lives: what is in its pipes is all that is its. Somebody else may have been
+// handed an end and write on.
 void JobDesk::drain_output(Job& job) {
   for (const OutputStream stream : {OutputStream::out, OutputStream::err}) {
     Job::Pipe& pipe = job.pipe(stream);
     std::array<char, kChunkBytes> buffer;
-    ssize_t got = 0;
-    while (pipe.fd && (got = ::read(pipe.fd.get(), buffer.data(), buffer.size())) > 0) {
+    for (int i = 0; pipe.fd && i < kRestReadsMax; ++i) {
+      const ssize_t got = ::read(pipe.fd.get(), buffer.data(), buffer.size());
+      if (got <= 0) break;
       const std::string_view data(buffer.data(), static_cast<std::size_t>(got));
       for (const auto& [number, watcher] : job.watchers) watcher.output(stream, data);
     }

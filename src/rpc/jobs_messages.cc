@@ -12,6 +12,9 @@ namespace {
 
 constexpr double kJobCoresMax = 100'000;
 constexpr std::size_t kJobTextMax = 256;
+// Of words and variables: more than exec takes at the usual limit, 2 MiB of words and of pointers
+// to them. Each costs us far more than the byte that it may have in a message.
+constexpr int kJobWordsMax = 250'000;
 constexpr std::int64_t kTimeoutSecondsMax = 10LL * 365 * 86'400;
 
 tl::unexpected<Error> bad(const std::string& what, const std::string& found,
@@ -47,6 +50,9 @@ Result<void> take_quota(std::optional<double>& cores, const char* name, double v
 }
 
 Result<void> take_command(const v1::JobSpec& message, JobOrder& order) {
+  if (message.argv_size() > kJobWordsMax || message.env_size() > kJobWordsMax) {
+    return bad("argv", "more than 250000 words or variables", "at most so many");
+  }
   std::vector<std::string> argv(message.argv().begin(), message.argv().end());
   if (argv.empty() || argv.front().empty()) return bad("argv", "no command", "one");
   for (const std::string& word : argv) {
@@ -80,7 +86,6 @@ Result<void> take_limits(const v1::JobSpec& message, policy::JobSpec& spec) {
 
 Result<JobOrder> order_of(const v1::JobSpec& message) {
   JobOrder order;
-  order.bytes = message.ByteSizeLong();
   if (auto taken = take_command(message, order); !taken) return pass(std::move(taken));
   policy::JobSpec& spec = order.spec;
   if (message.name().size() > kJobTextMax || message.class_().size() > kJobTextMax) {

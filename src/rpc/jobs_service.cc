@@ -17,7 +17,6 @@ namespace {
 class FollowReactor;
 using FollowOutbox = Outbox<FollowReactor, v1::JobEvent>;
 using DeskHandle = std::weak_ptr<JobDesk>;
-using EndingFlag = std::shared_ptr<const std::atomic<bool>>;
 
 // So many messages of output, of 64 KiB at most, wait for a client; then its job's pipe fills.
 constexpr std::size_t kOutputWaitingMax = 16;
@@ -37,9 +36,10 @@ enum class Bond : std::uint8_t { own, followed };
 // posted closures share.
 class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
  public:
-  FollowReactor(Gate& gate, DeskHandle desk, EndingFlag ending)
+  // Once it `is_closed`, nobody waits for the loop any more; both outlive this.
+  FollowReactor(Gate& gate, const std::atomic<bool>& is_closed, DeskHandle desk)
       : gate_(gate),
-        ending_(std::move(ending)),
+        is_closed_(is_closed),
         follow_(std::make_shared<Follow>(
             Follow{.desk = std::move(desk), .outbox = std::make_shared<FollowOutbox>(*this)})),
         outbox_(follow_->outbox) {}
@@ -47,9 +47,11 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
   // `begin`, on the loop's thread, gives the job that is to be followed.
   void begin(const engine::Peer& peer, Bond bond,
              std::function<Result<JobId>(JobDesk&, const engine::Peer&)> start) {
-    const bool posted = gate_.post([follow = follow_, peer, bond, start = std::move(start)] {
-      follow->begin(follow, peer, bond, start);
-    });
+    const bool posted =
+        !is_closed_ && gate_.post(engine::tenant_of(peer),
+                                  [follow = follow_, peer, bond, start = std::move(start)] {
+                                    follow->begin(follow, peer, bond, start);
+                                  });
     if (!posted) outbox_->break_off(kDeskGone);
   }
 
@@ -58,7 +60,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
   void OnWriteDone(bool /*ok*/) override { outbox_->written(); }
   void OnCancel() override {
     gate_.post_always([follow = follow_] { follow->give_up(); });
-    if (*ending_) outbox_->break_off(kDeskGone);
+    if (is_closed_) outbox_->break_off(kDeskGone);
   }
   void OnDone() override {
     outbox_->close();
@@ -104,7 +106,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
               .output = [outbox](OutputStream stream,
                                  std::string_view data) { outbox->send(message_of(stream, data)); },
               .ended =
-                  [self](const record::JobReport& report) {
+                  [self](const record::JobReport& report, const engine::AttemptResult* /*last*/) {
                     self->watcher.reset();
                     if (self->is_given_up) return self->outbox->break_off(kFollowGivenUp);
                     self->outbox->send(message_of(report));
@@ -120,7 +122,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
   };
 
   Gate& gate_;
-  EndingFlag ending_;
+  const std::atomic<bool>& is_closed_;
   std::shared_ptr<Follow> follow_;
   std::shared_ptr<FollowOutbox> outbox_;
 };
@@ -129,8 +131,10 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
 
 class JobsService::Inside : public v1::Jobs::CallbackService {
  public:
-  Inside(Gate& gate, DeskHandle desk, engine::Peer peer, EndingFlag ending)
-      : gate_(gate), desk_(std::move(desk)), peer_(std::move(peer)), ending_(std::move(ending)) {}
+  Inside(Gate& gate, DeskHandle desk, engine::Peer peer)
+      : gate_(gate), desk_(std::move(desk)), peer_(std::move(peer)) {}
+
+  void close() { is_closed_ = true; }
 
   grpc::ServerWriteReactor<v1::JobEvent>* Run(grpc::CallbackServerContext* /*context*/,
                                               const v1::RunRequest* request) override {
@@ -203,7 +207,7 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
  private:
   grpc::ServerWriteReactor<v1::JobEvent>* follow(
       Bond bond, std::function<Result<JobId>(JobDesk&, const engine::Peer&)> start) {
-    auto reactor = std::make_unique<FollowReactor>(gate_, desk_, ending_);
+    auto reactor = std::make_unique<FollowReactor>(gate_, is_closed_, desk_);
     reactor->begin(peer_, bond, std::move(start));
     return reactor.release();
   }
@@ -212,12 +216,14 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
   grpc::ServerUnaryReactor* answer(grpc::CallbackServerContext* context,
                                    std::function<Result<void>(JobDesk&, const engine::Peer&)> act) {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-    const bool posted = gate_.post([desk = desk_, peer = peer_, act = std::move(act), reactor] {
-      const auto alive = desk.lock();
-      if (!alive) return reactor->Finish(kDeskGone);
-      const auto done = act(*alive, peer);
-      reactor->Finish(done ? grpc::Status::OK : status_of(done.error()));
-    });
+    const bool posted =
+        !is_closed_ && gate_.post(engine::tenant_of(peer_), [desk = desk_, peer = peer_,
+                                                             act = std::move(act), reactor] {
+          const auto alive = desk.lock();
+          if (!alive) return reactor->Finish(kDeskGone);
+          const auto done = act(*alive, peer);
+          reactor->Finish(done ? grpc::Status::OK : status_of(done.error()));
+        });
     if (!posted) reactor->Finish(kDeskGone);
     return reactor;
   }
@@ -225,15 +231,14 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
   Gate& gate_;
   DeskHandle desk_;
   engine::Peer peer_;
-  EndingFlag ending_;
+  std::atomic<bool> is_closed_ = false;
 };
 
-JobsService::JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, engine::Peer peer,
-                         std::shared_ptr<const std::atomic<bool>> ending)
-    : inside_(std::make_unique<Inside>(gate, std::move(desk), std::move(peer), std::move(ending))) {
-}
+JobsService::JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, engine::Peer peer)
+    : inside_(std::make_unique<Inside>(gate, std::move(desk), std::move(peer))) {}
 JobsService::~JobsService() = default;
 
 grpc::Service* JobsService::service() { return inside_.get(); }
+void JobsService::close() { inside_->close(); }
 
 }  // namespace plimsoll::rpc

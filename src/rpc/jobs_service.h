@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
 
 #include "engine/guest.h"
@@ -18,14 +17,15 @@ class JobDesk;
 class JobsService {
  public:
   // `gate` must outlive this, `desk` need not: without it calls are refused. It is used on the
-  // loop's thread only. Once the API is `ending`, nobody waits for the loop any more.
-  JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, engine::Peer peer,
-              std::shared_ptr<const std::atomic<bool>> ending);
+  // loop's thread only.
+  JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, engine::Peer peer);
   JobsService(const JobsService&) = delete;
   JobsService& operator=(const JobsService&) = delete;
   ~JobsService();
 
   [[nodiscard]] grpc::Service* service();
+  // Calls that come, and streams that are broken off, are answered without the loop from now on.
+  void close();
 
  private:
   class Inside;

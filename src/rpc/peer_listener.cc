@@ -3,46 +3,21 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "engine/identity.h"
+#include "loop/unix_socket.h"
 
 namespace plimsoll::rpc {
 namespace {
 
-constexpr int kBacklog = 128;
-constexpr mode_t kForOwner = 0600, kForGroup = 0660;
+constexpr mode_t kForGroup = 0660;
 // Until then somebody may have closed a connection; the loop has other things to do.
 constexpr Duration kNoDescriptorPause = std::chrono::seconds(1);
 constexpr std::size_t kGroupsMax = 65'536;  // NGROUPS_MAX of Linux
-
-Result<sockaddr_un> address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return fail("listen at " + path + ": found a path of " + std::to_string(path.size()) +
-                " bytes, expected at most " + std::to_string(sizeof address.sun_path - 1));
-  }
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return address;
-}
-
-// Whether somebody listens there; what nobody does is taken away.
-bool is_taken(const std::string& path, const sockaddr_un& address) {
-  struct stat about{};
-  if (::lstat(path.c_str(), &about) != 0) return false;
-  if (!S_ISSOCK(about.st_mode)) return true;
-  const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (::connect(probe.get(), generic, sizeof address) == 0 || errno != ECONNREFUSED) return true;
-  ::unlink(path.c_str());
-  return false;
-}
 
 }  // namespace
 
@@ -88,33 +63,20 @@ PeerListener::~PeerListener() {
 }
 
 Result<void> PeerListener::listen(const PeerListenerConfig& config) {
-  const auto address = address_of(config.path);
-  if (!address) return fail(address.error().what);
   if (config.group) {
     auto group = engine::find_group(*config.group);
     if (!group) return pass(std::move(group));
     group_ = *group;
   }
-  if (is_taken(config.path, *address)) {
-    return fail(std::errc::address_in_use, "listen at " + config.path);
-  }
-  socket_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket_) return fail_errno("make a socket");
-  const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
-  // Closed to others from its first moment: the mode is that of the socket before it is bound.
-  if (::fchmod(socket_.get(), kForOwner) != 0) return fail_errno("close " + config.path);
-  if (::bind(socket_.get(), generic, sizeof *address) != 0) {
-    return fail_errno("listen at " + config.path);
-  }
+  auto socket = loop::listen_at_path(config.path);
+  if (!socket) return pass(std::move(socket));
+  socket_ = std::move(*socket);
   path_ = config.path;
-  if (group_) {
-    if (::chown(path_.c_str(), static_cast<uid_t>(-1), *group_) != 0) {
-      return fail_errno("give " + path_ + " to the group " + *config.group);
-    }
-    if (::chmod(path_.c_str(), kForGroup) != 0) return fail_errno("open " + path_);
+  if (!group_) return {};
+  if (::chown(path_.c_str(), static_cast<uid_t>(-1), *group_) != 0) {
+    return fail_errno("give " + path_ + " to the group " + *config.group);
   }
-  if (::listen(socket_.get(), kBacklog) != 0) return fail_errno("listen at " + path_);
-  return {};
+  return ::chmod(path_.c_str(), kForGroup) == 0 ? Result<void>() : fail_errno("open " + path_);
 }
 
 // One at a time: the loop comes back for the next.

@@ -9,7 +9,6 @@
 #include "record/json.h"
 #include "record/summary.h"
 #include "rpc/runner_action.h"
-#include "rpc/runner_files.h"
 
 namespace plimsoll::rpc {
 namespace {
@@ -19,6 +18,20 @@ constexpr const char* kTextReport = "plimsoll.txt";
 
 const Status kGoingDown = {Code::unavailable, "The runner is going down"};
 const Status kCancelled = {Code::internal, "The call was cancelled before the action began"};
+
+bool is_for_memory(policy::HoldCause cause) {
+  switch (cause) {
+    case policy::HoldCause::memory:
+    case policy::HoldCause::alone:
+    case policy::HoldCause::share:
+    case policy::HoldCause::calm: return true;
+    case policy::HoldCause::cores:
+    case policy::HoldCause::disk:
+    case policy::HoldCause::pace:
+    case policy::HoldCause::places: return false;
+  }
+  return false;
+}
 
 std::string log_line(const std::string& name, const record::JobReport& report,
                      const Status& status) {
@@ -45,11 +58,15 @@ std::string log_line(const std::string& name, const record::JobReport& report,
 
 Runner::Runner(RunnerGround ground, RunnerSettings settings)
     : ground_(std::move(ground)),
-      settings_(std::move(settings)),
+      settings_(std::make_shared<const RunnerSettings>(std::move(settings))),
       host_(engine::describe_host(ground_.machine)),
       null_input_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
       files_(ground_.machine.loop()),
-      cleaner_([this](IdleCleaner::Done done) { clean(std::move(done)); }) {}
+      cleaner_([this](IdleCleaner::Done done) { clean(std::move(done)); }) {
+  for (const std::string& path : settings_->cleaned_directories) {
+    temporary_.push_back(std::make_shared<const TemporaryDirectory>(path));
+  }
+}
 
 Runner::~Runner() = default;
 
@@ -63,10 +80,8 @@ RunnerHandlers Runner::handlers() {
           .cancel = [this](CallId call) { cancel(call); }};
 }
 
-void Runner::aside(std::function<Status()> work, std::function<void(Status)> done) {
-  auto status = std::make_shared<Status>();
-  files_.submit([work = std::move(work), status] { *status = work(); },
-                [done = std::move(done), status] { done(std::move(*status)); });
+std::string Runner::lane_of(const Action& action) const {
+  return join(settings_->build_directory, action.directory);
 }
 
 Runner::Action* Runner::find(CallId call) {
@@ -116,50 +131,56 @@ void Runner::acquire(Action& action) {
     if (known.cancelled) known.refuse(kCancelled);
     if (draining_) known.refuse(kGoingDown);
     if (!known.result.status.ok()) return release(known);
+    link_for(known);
+  });
+}
+
+void Runner::link_for(Action& action) {
+  action.stage = Stage::planning;
+  const std::string& directory = action.order->temporary_directory;
+  const bool has_nul = directory.find('\0') != std::string::npos;
+  if (has_nul && !settings_->symlinked_temporary_directories.empty()) {
+    action.refuse({Code::invalid_argument,
+                   "Failed to resolve temporary directory: Path contains a null byte"});
+    return report(action);
+  }
+  link(join(settings_->build_directory, directory), [this, call = action.call](Status linked) {
+    Action& known = *find(call);
+    known.refuse(std::move(linked));
+    if (!known.result.status.ok()) return report(known);
     plan(known);
   });
 }
 
 void Runner::plan(Action& action) {
-  action.stage = Stage::planning;
   auto planned = std::make_shared<Planned>();
-  auto work = [planned, &order = action.order, &settings = settings_]() -> Status {
-    if (!settings.symlinked_temporary_directories.empty()) {
-      if (order.temporary_directory.find('\0') != std::string::npos) {
-        return {Code::invalid_argument,
-                "Failed to resolve temporary directory: Path contains a null byte"};
-      }
-      auto linked =
-          link_temporary_directories(settings.symlinked_temporary_directories,
-                                     join(settings.build_directory, order.temporary_directory));
-      if (!linked.ok()) return linked;
-    }
-    *planned = plan_run(order, settings);
+  auto work = [planned, order = action.order, settings = settings_](FileTurn&) {
+    *planned = plan_run(*order, *settings);
     return planned->status;
   };
-  aside(std::move(work), [this, planned, call = action.call](Status status) {
-    Action& known = *find(call);
-    if (!status.ok()) known.refuse(std::move(status));
-    if (known.cancelled) known.refuse(kCancelled);
-    if (draining_) known.refuse(kGoingDown);
-    if (!known.result.status.ok()) return report(known);
-    known.plan = std::move(planned->plan);
-    conduct(known);
-  });
+  files_.submit(lane_of(action), std::move(work),
+                [this, planned, call = action.call](Status status) {
+                  Action& known = *find(call);
+                  known.refuse(std::move(status));
+                  if (known.cancelled) known.refuse(kCancelled);
+                  if (draining_) known.refuse(kGoingDown);
+                  if (!known.result.status.ok()) return report(known);
+                  known.plan = std::move(planned->plan);
+                  conduct(known);
+                });
 }
 
 void Runner::conduct(Action& action) {
   action.stage = Stage::conducted;
   action.job = ground_.next_id();
-  Instant until = loop::now() + kHoldMax;
-  if (action.order.time_left) {
-    const Duration left = *action.order.time_left;
-    until = std::min(until, action.arrived + left - std::min(kHoldMargin, left / kHoldMarginPart));
+  if (action.order->time_left) {
+    const Duration left = *action.order->time_left;
+    action.hold_end = action.arrived + left - std::min(kHoldMargin, left / kHoldMarginPart);
   }
   action.hold_timer = ground_.machine.loop().timer([this, call = action.call] {
-    if (Action* known = find(call)) give_up_waiting(*known, "it has waited for long enough");
+    if (Action* known = find(call)) end_waiting(*known);
   });
-  action.hold_timer.set(until);
+  action.hold_timer.set(std::min(loop::now() + kHoldMax, action.hold_end));
   ground_.crew.enter(action.spec_of(action.job), action);
 }
 
@@ -168,6 +189,16 @@ bool Runner::has_waited(Duration time) const {
   return std::any_of(actions_.begin(), actions_.end(), [&](const auto& entry) {
     return entry.second->is_waiting() && now - entry.second->arrived >= time;
   });
+}
+
+// Without memory it may never start; without cores it is only slower, so that it goes on waiting.
+void Runner::end_waiting(Action& action) {
+  const auto& holding = ground_.crew.conductor().holding();
+  const Instant now = loop::now();
+  if (now < action.hold_end && !(holding && is_for_memory(holding->cause))) {
+    return action.hold_timer.set(std::min(now + kHoldLook, action.hold_end));
+  }
+  give_up_waiting(action, "it has waited for long enough");
 }
 
 void Runner::give_up_waiting(Action& action, const std::string& reason) {
@@ -183,20 +214,21 @@ void Runner::report(Action& action) {
   const record::JobReport report = action.report(host_);
   ground_.log(log_line(action.name, report, action.result.status));
   if (ground_.ended) ground_.ended(report);
-  if (!settings_.sample_cgroup) action.result.cgroup.reset();
+  if (!settings_->sample_cgroup) action.result.cgroup.reset();
   // Whoever has cancelled removes the directory by now.
-  const bool is_written = !action.cancelled && !action.order.server_logs.empty();
+  const bool is_written = !action.cancelled && !action.order->server_logs.empty();
   if (!is_written) return release(action);
   auto work = [json = record::to_json(report, record::JsonForm::pretty),
                text = record::job_summary(report, {}) + action.story(),
-               directory = action.order.server_logs, &settings = settings_]() -> Status {
-    const BuildDirectory build(settings.build_directory);
+               directory = action.order->server_logs, settings = settings_](FileTurn&) -> Status {
+    const BuildDirectory build(settings->build_directory);
     // Without a directory for it there is no report; the action is what counts.
     [[maybe_unused]] const auto told = build.write_file(directory, kJsonReport, json);
     [[maybe_unused]] const auto wrote = build.write_file(directory, kTextReport, text);
     return {};
   };
-  aside(std::move(work), [this, call = action.call](const Status&) { release(*find(call)); });
+  files_.submit(lane_of(action), std::move(work),
+                [this, call = action.call](const Status&) { release(*find(call)); });
 }
 
 void Runner::release(Action& action) {
@@ -211,11 +243,10 @@ void Runner::release(Action& action) {
 void Runner::check_after(Action& action, Status cleaned) {
   action.refuse(std::move(cleaned));
   if (!action.result.status.ok() || action.result.exit_code == 0) return finish(action, {});
-  aside([&settings = settings_] { return check_paths_exist(settings.readiness_paths); },
-        [this, call = action.call](Status missing) {
-          finish(*find(call), std::move(missing).within(
-                                  "One or more required files disappeared during execution: "));
-        });
+  look_for_needed(0, [this, call = action.call](Status missing) {
+    finish(*find(call),
+           std::move(missing).within("One or more required files disappeared during execution: "));
+  });
 }
 
 void Runner::finish(Action& action, Status last) {

@@ -40,10 +40,10 @@ bool is_told(policy::EventKind kind) {
 Runner::Action::Action(Runner& runner, CallId call_id, RunOrder run_order,
                        std::function<void(RunAnswer)> run_answer)
     : call(call_id),
-      order(std::move(run_order)),
+      order(std::make_shared<const RunOrder>(std::move(run_order))),
       answer(std::move(run_answer)),
-      name(order.input_root.empty() ? "action" : order.input_root),
-      directory((std::filesystem::path(order.input_root) / "").lexically_normal().string()),
+      name(order->input_root.empty() ? "action" : order->input_root),
+      directory((std::filesystem::path(order->input_root) / "").lexically_normal().string()),
       arrived(loop::now()),
       runner_(runner),
       queued_(engine::wall_now()) {}
@@ -52,11 +52,11 @@ policy::JobSpec Runner::Action::spec_of(JobId id) const {
   policy::JobSpec spec;
   spec.id = id;
   spec.name = name;
-  spec.command = order.arguments;
+  spec.command = order->arguments;
   spec.cwd = plan.spawn.cwd;
   // The worker's client decides whether it is tried again.
   spec.restarts = 0;
-  for (const auto& [variable, value] : order.environment) {
+  for (const auto& [variable, value] : order->environment) {
     if (variable == kClassVariable && value.size() <= kClassBytesMax) spec.job_class = value;
     if (variable == kMemoryVariable) {
       if (const auto bytes = parse_bytes(value)) spec.memory_hint = *bytes;
@@ -106,8 +106,7 @@ void Runner::Action::on_gone(const engine::AttemptGone& gone) {
 }
 
 void Runner::Action::on_stuck(engine::AttemptKey /*key*/, const reap::Stuck& stuck) {
-  runner_.ground_.log("action " + name + ": killed processes have not ended after " +
-                      format_duration(stuck.since));
+  runner_.ground_.log("action " + name + ": " + engine::stuck_text(stuck));
 }
 
 record::JobReport Runner::Action::report(const record::HostInfo& host) const {

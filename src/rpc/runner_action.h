@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,7 +49,7 @@ class Runner::Action : public engine::JobOwner {
   static constexpr std::size_t kStoryMax = 200;
 
   const CallId call;
-  const RunOrder order;
+  const std::shared_ptr<const RunOrder> order;
   const std::function<void(RunAnswer)> answer;
   const std::string name;       // for people
   const std::string directory;  // its input root, as others would name it too
@@ -58,6 +59,7 @@ class Runner::Action : public engine::JobOwner {
   RunPlan plan;
   JobId job{};
   loop::Timer hold_timer;
+  Instant hold_end = Instant::max();  // it must be told by then that it was not started
   RunAnswer result;
 
  private:

@@ -17,9 +17,9 @@ bool is_for_long(policy::HoldCause cause) {
   switch (cause) {
     case policy::HoldCause::memory:
     case policy::HoldCause::alone:
+    case policy::HoldCause::share:
     case policy::HoldCause::places: return true;
     case policy::HoldCause::cores:
-    case policy::HoldCause::run_queue:
     case policy::HoldCause::disk:
     case policy::HoldCause::pace:
     case policy::HoldCause::calm: return false;
@@ -32,6 +32,8 @@ Status status_of_cleaner(const engine::AttemptResult& result) {
   std::string why = result.reason.empty() ? policy::describe(result.end) : result.reason;
   if (result.end.outcome == policy::Outcome::exited && result.end.exit_code) {
     why = "exit status " + std::to_string(*result.end.exit_code);
+  } else if (result.end.outcome == policy::Outcome::signalled && result.end.signal) {
+    why = "signal: " + signal_text(*result.end.signal);
   }
   return {Code::internal, "Failed to run cleaning command: " + why};
 }
@@ -58,21 +60,11 @@ void Runner::check(const std::string& path, std::function<void(Status)> answer) 
     return answer({Code::unavailable, "The machine is full: " + *why});
   }
   ++checks_;
-  auto paths = [&settings = settings_] { return check_paths_exist(settings.readiness_paths); };
-  aside(paths, [this, path, answer = std::move(answer)](Status missing) {
+  look_for_needed(0, [this, path, answer = std::move(answer)](Status missing) {
     if (!missing.ok()) return end_check(std::move(missing), answer);
     cleaner_.acquire([this, path, answer](Status cleaned) {
       if (!cleaned.ok()) return end_check(std::move(cleaned), answer);
-      // While an action runs, the links are its own.
-      const bool tries_links = running_ == 0;
-      auto look = [path, tries_links, &settings = settings_] {
-        Status linked;
-        if (tries_links) {
-          linked = link_temporary_directories(settings.symlinked_temporary_directories, kNowhere);
-        }
-        return linked.ok() ? BuildDirectory(settings.build_directory).check(path) : linked;
-      };
-      aside(look, [this, answer](Status seen) {
+      look_at(path, [this, answer](Status seen) {
         cleaner_.release([this, answer, seen = std::move(seen)](const Status& after) {
           end_check(seen.ok() ? after : seen, answer);
         });
@@ -81,36 +73,83 @@ void Runner::check(const std::string& path, std::function<void(Status)> answer) 
   });
 }
 
+// While an action runs, the links are its own.
+void Runner::look_at(const std::string& path, FileLanes::Done done) {
+  auto look = [this, path, done = std::move(done)](Status linked) {
+    if (!linked.ok()) return done(std::move(linked));
+    files_.submit(
+        join(settings_->build_directory, path),
+        [path, settings = settings_](FileTurn&) {
+          return BuildDirectory(settings->build_directory).check(path);
+        },
+        done);
+  };
+  if (running_ > 0) return look({});
+  link(kNowhere, std::move(look));
+}
+
+void Runner::link(const std::string& target, FileLanes::Done done) {
+  const std::vector<std::string>& links = settings_->symlinked_temporary_directories;
+  if (links.empty()) return done({});
+  files_.submit(
+      links.front(),
+      [target, settings = settings_](FileTurn&) {
+        return link_temporary_directories(settings->symlinked_temporary_directories, target);
+      },
+      std::move(done));
+}
+
+void Runner::look_for_needed(std::size_t next, FileLanes::Done done) {
+  if (next == settings_->readiness_paths.size()) return done({});
+  const std::string& path = settings_->readiness_paths[next];
+  files_.submit(
+      path, [path](FileTurn&) { return check_path_exists(path); },
+      [this, next, done = std::move(done)](Status found) {
+        if (!found.ok()) return done(std::move(found));
+        look_for_needed(next + 1, done);
+      });
+}
+
 void Runner::end_check(Status status, const std::function<void(Status)>& answer) {
   --checks_;
   answer(std::move(status));
 }
 
+// What an action has left is no other's error.
 void Runner::clean(IdleCleaner::Done done) {
-  if (settings_.cleaned_directories.empty() && settings_.cleaner_command.empty()) return done({});
-  auto directories = [&settings = settings_] {
-    Status first;
-    for (const std::string& path : settings.cleaned_directories) {
-      Status cleaned = clean_directory(path);
-      if (first.ok()) first = std::move(cleaned);
-    }
-    return first;
-  };
-  aside(directories, [this, done = std::move(done)](Status first) {
-    if (settings_.cleaner_command.empty()) return done(std::move(first));
-    run_cleaner([done, first = std::move(first)](Status ran) {
-      done(first.ok() ? std::move(ran) : first);
-    });
+  clean_directories(0, [this, done = std::move(done)] {
+    if (settings_->cleaner_command.empty()) return done({});
+    run_cleaner(done);
   });
+}
+
+void Runner::clean_directories(std::size_t next, std::function<void()> done) {
+  if (next == temporary_.size()) return done();
+  const auto directory = temporary_[next];
+  files_.submit(
+      directory->path(), [directory](FileTurn& turn) { return directory->clean(turn); },
+      [this, next, path = directory->path(), done = std::move(done)](const Status& cleaned) {
+        tell_unclean(path, cleaned);
+        clean_directories(next + 1, done);
+      });
+}
+
+void Runner::tell_unclean(const std::string& path, const Status& cleaned) {
+  if (cleaned.ok()) {
+    unclean_.erase(path);
+  } else if (std::exchange(unclean_[path], cleaned.text) != cleaned.text) {
+    ground_.log(cleaned.text);
+  }
 }
 
 void Runner::run_cleaner(IdleCleaner::Done done) {
   engine::AttemptRequest request;
   request.group = "cleaner-" + std::to_string(++cleanings_);
-  request.spawn.argv = settings_.cleaner_command;
+  request.spawn.argv = settings_->cleaner_command;
   request.spawn.env = engine::environment_with({});
   request.spawn.session = guardian::Session::own;
   request.spawn.descriptors = guardian::Descriptors::close;
+  request.spawn.signals = guardian::Signals::set_default;
   request.spawn.stdio[0] = null_input_.get();
   cleaning_ = std::make_unique<engine::Attempt>(
       ground_.machine, std::move(request),

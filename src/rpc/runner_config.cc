@@ -99,6 +99,9 @@ Result<void> read_server(const ServerConfiguration& server, const std::string& n
   RunnerConfig::Listener listener;
   listener.addresses.assign(server.listen_addresses().begin(), server.listen_addresses().end());
   listener.paths.assign(server.listen_paths().begin(), server.listen_paths().end());
+  if (listener.addresses.empty() && listener.paths.empty()) {
+    return fail(name + ": found no address in listenPaths and listenAddresses, expected one");
+  }
   listener.message_bytes_max =
       static_cast<std::size_t>(server.maximum_received_message_size_bytes());
   for (const std::string& address : listener.addresses) {

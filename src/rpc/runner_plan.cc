@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/may_wait.h"
 #include "base/text.h"
+#include "rpc/quoted.h"
 
 namespace plimsoll::rpc {
 namespace {
@@ -46,8 +48,8 @@ Status find_executable(const RunOrder& order, guardian::SpawnRequest& spawn) {
                          ? std::string()
                          : find_program(program, search_path, spawn.cwd);
   if (!spawn.executable.empty()) return {};
-  return {Code::invalid_argument,
-          "Cannot find executable \"" + program + "\" in search paths \"" + search_path + "\""};
+  return {Code::invalid_argument, "Cannot find executable " + go_quoted(program) +
+                                      " in search paths " + go_quoted(search_path)};
 }
 
 void place(const RunOrder& order, const RunnerSettings& settings, guardian::SpawnRequest& spawn) {
@@ -106,7 +108,8 @@ std::string find_program(const std::string& name, const std::string& search_path
   while (more) {
     more = rest.find(':') != std::string_view::npos;
     const std::string_view entry = take_until(rest, ':');
-    const std::string file = (entry.empty() ? "." : std::string(entry)) + "/" + name;
+    // The working directory itself leaves nothing before the name.
+    const std::string file = entry.empty() || entry == "." ? name : std::string(entry) + "/" + name;
     struct stat about{};
     if (::stat(join(cwd, file).c_str(), &about) != 0 || S_ISDIR(about.st_mode)) continue;
     if ((about.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0) return file;
@@ -115,6 +118,7 @@ std::string find_program(const std::string& name, const std::string& search_path
 }
 
 Planned plan_run(const RunOrder& order, const RunnerSettings& settings) {
+  may_wait("plan_run");
   Planned planned;
   RunPlan& plan = planned.plan;
   guardian::SpawnRequest& spawn = plan.spawn;
@@ -122,7 +126,8 @@ Planned plan_run(const RunOrder& order, const RunnerSettings& settings) {
     planned.status = std::move(status);
     return std::move(planned);
   };
-  if (order.arguments.empty()) return refused({Code::invalid_argument, "No arguments provided"});
+  if (order.arguments.empty())
+    return refused({Code::invalid_argument, "Insufficient number of command arguments"});
   if (auto paths = check_paths(order); !paths.ok()) return refused(std::move(paths));
   place(order, settings, spawn);
   spawn.argv = order.arguments;
@@ -135,6 +140,7 @@ Planned plan_run(const RunOrder& order, const RunnerSettings& settings) {
   spawn.env = environment_of(order, settings);
   spawn.session = guardian::Session::own;
   spawn.descriptors = guardian::Descriptors::close;
+  spawn.signals = guardian::Signals::set_default;
   spawn.identity = settings.run_as;
   spawn.umask = settings.umask;
   spawn.rlimits = settings.rlimits;

@@ -46,7 +46,7 @@ class Call : public grpc::ServerUnaryReactor {
 
   void answer(const Status& status) { Finish(to_grpc(status)); }
   void post(std::function<void()> call) {
-    if (!gate_.post(std::move(call))) answer(kBusy);
+    if (!gate_.post(policy::kHost, std::move(call))) answer(kBusy);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <deque>
 
+#include "base/may_wait.h"
 #include "engine/wall_clock.h"
 #include "rpc/awake.h"
 
@@ -30,9 +31,9 @@ struct Server::Inside {
 Server::Server() : inside_(std::make_unique<Inside>()) {}
 
 Server::~Server() {
-  if (inside_->server) {
-    inside_->server->Shutdown(engine::wall_now() + kShutdownPatience);
-  }
+  if (!inside_->server) return;
+  may_wait("Server::~Server");
+  inside_->server->Shutdown(engine::wall_now() + kShutdownPatience);
 }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerConfig& config,

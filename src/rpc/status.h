@@ -38,5 +38,7 @@ struct Status {
 
 // The text of an error number as Go writes it, without a capital: "no such file or directory".
 std::string errno_text(int number);
+// The same of a signal: "killed".
+std::string signal_text(int number);
 
 }  // namespace plimsoll::rpc

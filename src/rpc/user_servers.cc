@@ -4,10 +4,14 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <utility>
 
+#include "base/may_wait.h"
 #include "grpc/health/v1/health.pb.h"
 #include "rpc/awake.h"
 
@@ -79,10 +83,16 @@ std::vector<std::uint32_t> key_of(const engine::Peer& peer) {
 struct UserServers::Server {
   explicit Server(UserServices with) : services(std::move(with)) {}
   ~Server() {
-    if (server) server->Shutdown(std::chrono::system_clock::now() + kCallsPatience);
+    if (!server) return;
+    may_wait("the end of a user's server");
+    server->Shutdown(std::chrono::system_clock::now() + kCallsPatience);
   }
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  void close() const {
+    if (services.close) services.close();
+  }
 
   void tell_health(bool serving) {
     grpc::HealthCheckServiceInterface* health = server->GetHealthCheckService();
@@ -104,11 +114,19 @@ struct UserServers::Server {
   std::unique_ptr<grpc::Server> server;
 };
 
-UserServers::UserServers(std::function<UserServices(const engine::Peer&)> make)
-    : awake_(std::make_unique<Awake>()), make_(std::move(make)) {}
-UserServers::~UserServers() = default;
+UserServers::UserServers(const loop::Loop& loop,
+                         std::function<UserServices(const engine::Peer&)> make)
+    : awake_(std::make_unique<Awake>()), make_(std::move(make)), retirer_(loop) {}
+
+UserServers::~UserServers() {
+  for (const auto& [user, server] : servers_) server->close();
+  if (tls_) tls_->close();
+  retirer_.drain();
+}
 
 Result<void> UserServers::accept(UniqueFd connection, const engine::Peer& peer) {
+  const policy::Tenant user = engine::tenant_of(peer);
+  if (auto counted = count_connection(connection.get(), user); !counted) return counted;
   auto server = server_for(peer);
   if (!server) return pass(std::move(server));
   (*server)->connected = ++connections_;
@@ -121,10 +139,7 @@ Result<void> UserServers::accept(UniqueFd connection, const engine::Peer& peer) 
 Result<UserServers::Server*> UserServers::server_for(const engine::Peer& peer) {
   const std::vector<std::uint32_t> key = key_of(peer);
   if (const auto found = servers_.find(key); found != servers_.end()) return found->second.get();
-  if (servers_.size() >= kUsersMax && !retire_one()) {
-    return fail("turn away uid " + std::to_string(peer.uid) + ": found " +
-                std::to_string(kUsersMax) + " users already");
-  }
+  if (auto room = make_room(peer); !room) return pass(std::move(room));
   auto made = std::make_unique<Server>(make_(peer));
   grpc::ServerBuilder builder;
   configure(builder, made->services);
@@ -137,15 +152,62 @@ Result<UserServers::Server*> UserServers::server_for(const engine::Peer& peer) {
   return servers_.emplace(key, std::move(made)).first->second.get();
 }
 
+Result<void> UserServers::make_room(const engine::Peer& peer) {
+  const auto of_uid = std::count_if(servers_.begin(), servers_.end(), [&](const auto& known) {
+    return known.first.front() == peer.uid;
+  });
+  const std::string who = "turn away uid " + std::to_string(peer.uid) + ": found ";
+  if (static_cast<std::size_t>(of_uid) >= kOfUidMax && !retire_one(peer.uid)) {
+    return fail(who + "it with " + std::to_string(kOfUidMax) + " sets of groups already");
+  }
+  if (servers_.size() < kUsersMax || retire_one()) return {};
+  if (engine::tenant_of(peer) == policy::kHost) return {};
+  return fail(who + std::to_string(kUsersMax) + " users already");
+}
+
+bool UserServers::Connection::is_open() const {
+  struct stat about{};
+  return ::fstat(number, &about) == 0 && about.st_ino == socket;
+}
+
+Result<void> UserServers::count_connection(int socket, policy::Tenant user) {
+  const auto of_user = [&] {
+    return static_cast<std::size_t>(std::count_if(
+        open_.begin(), open_.end(), [user](const auto& known) { return known.user == user; }));
+  };
+  const auto is_full = [&] {
+    return of_user() >= kConnectionsOfUserMax ||
+           (user != policy::kHost && open_.size() >= kConnectionsMax);
+  };
+  if (is_full()) std::erase_if(open_, [](const Connection& known) { return !known.is_open(); });
+  if (is_full()) {
+    return fail("turn away a connection of user " +
+                std::to_string(static_cast<std::uint32_t>(user)) + ": found " +
+                std::to_string(of_user()) + " of this user and " + std::to_string(open_.size()) +
+                " in all, expected fewer than " + std::to_string(kConnectionsOfUserMax) + " and " +
+                std::to_string(kConnectionsMax));
+  }
+  struct stat about{};
+  if (::fstat(socket, &about) != 0) return fail_errno("look at a connection");
+  open_.push_back({.number = socket, .socket = about.st_ino, .user = user});
+  return {};
+}
+
 // Its clients' connections are closed; a client of gRPC makes another with its next call.
-bool UserServers::retire_one() {
+bool UserServers::retire_one(std::optional<std::uint32_t> uid) {
   auto oldest = servers_.end();
   for (auto it = servers_.begin(); it != servers_.end(); ++it) {
-    if (*it->second->calls > 0) continue;
+    if (*it->second->calls > 0 || (uid && it->first.front() != *uid)) continue;
     if (oldest == servers_.end() || it->second->connected < oldest->second->connected) oldest = it;
   }
-  if (oldest == servers_.end()) return false;
+  if (oldest == servers_.end() || *retiring_ >= kRetiringMax) return false;
+  std::shared_ptr<Server> going = std::move(oldest->second);
   servers_.erase(oldest);
+  // A call may have come since the look.
+  going->close();
+  ++*retiring_;
+  retirer_.submit([going = std::move(going)]() mutable { going.reset(); },
+                  [retiring = retiring_] { --*retiring; });
   return true;
 }
 

@@ -18,18 +18,20 @@ constexpr double kSwapPieceMib = 64;
 SimulatedWorld::SimulatedWorld(const MachineConfig& config, std::span<const SimJob> jobs)
     : config_(config),
       jobs_(jobs),
-      motion_(config.cores, jobs),
+      motion_(config.cores, config.other_load, jobs),
       attempts_(jobs.size()),
       line_mib_(to_mib(config.line)),
       kill_mib_(line_mib_),
       whole_mib_(to_mib(config.line + reserve_of(config.line))),
-      swap_free_mib_(to_mib(config.swap)) {
+      swap_free_mib_(to_mib(config.swap)),
+      random_(config.seed) {
   PLIMSOLL_CHECK(config.line > Bytes{});
   if (config.wall == Wall::throttle) kill_mib_ = std::min(line_mib_ / kHighShareOfMax, whole_mib_);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     PLIMSOLL_CHECK(jobs[i].spec.id == id_of(i));
     work_cpu_ += jobs[i].curve.cpu_seconds();
     work_seconds_ += jobs[i].curve.seconds();
+    finest_gap_ = std::min(finest_gap_, finest_gap(jobs[i].curve));
   }
 }
 
@@ -67,14 +69,16 @@ void SimulatedWorld::start(const policy::Start& start) {
   attempts_most_ = std::max(attempts_most_, attempt.attempts);
   ++alive_;
   ++tally_.starts;
-  schedule(What::begin, kStartCost, job);
+  const double cost =
+      config_.noise == Noise::none ? 0 : random() * to_seconds(kStartCostMax - kStartCost);
+  schedule(What::begin, kStartCost + to_duration(cost), job);
   if (config_.sampling != Sampling::none && !machine_sampled_) {
     machine_sampled_ = true;
     sampled_mib_ = motion_.used_mib();
-    sampled_cpu_ = motion_.cpu_seconds();
-    sampled_at_ = now_;
-    cpu_stalled_ = memory_stalled_ = 0;
-    schedule(What::machine_sample, kSampleGapShort);
+    shares_cpu_ = motion_.cpu_seconds();
+    sampled_at_ = shares_at_ = now_;
+    cpu_stalled_ = memory_stalled_ = others_cpu_ = 0;
+    schedule(What::machine_sample, kMachineGapMin);
   }
 }
 
@@ -82,9 +86,9 @@ void SimulatedWorld::freeze(JobId job) {
   const std::size_t index = index_of(job);
   PLIMSOLL_CHECK(index < jobs_.size());
   Attempt& attempt = attempts_[index];
-  if (attempt.freeze_wanted || attempt.state == State::absent || attempt.state == State::dying) {
-    return;
-  }
+  const bool is_over = attempt.state == State::absent || attempt.state == State::dying ||
+                       attempt.state == State::ending;
+  if (attempt.freeze_wanted || is_over) return;
   attempt.freeze_wanted = true;
   ++attempt.freezes;
   // A group is not frozen while its first process is being born; begin() sees to it.
@@ -120,6 +124,7 @@ void SimulatedWorld::kill(JobId job, policy::Outcome cause, std::string /*reason
   PLIMSOLL_CHECK(index < jobs_.size());
   Attempt& attempt = attempts_[index];
   if (attempt.state == State::absent || attempt.state == State::dying) return;
+  if (attempt.state == State::ending) return;
   attempt.ran = ran(attempt);
   motion_.stand(index);
   const bool born = attempt.state != State::starting;
@@ -139,6 +144,7 @@ void SimulatedWorld::wake_at(std::optional<Instant> when) {
 bool SimulatedWorld::is_void(const Event& event) const {
   const Attempt& attempt = attempts_[event.job];
   if (attempt.epoch != event.epoch || turn_of(attempt, event.what) != event.turn) return true;
+  if (attempt.state == State::ending) return event.what != What::ended;
   return attempt.state == State::dying && event.what != What::dead;
 }
 
@@ -154,6 +160,17 @@ void SimulatedWorld::carry_out(const Event& event, policy::WorldObserver& observ
     case What::push_out: push_out(event.job); break;
     case What::take_back: take_back(event.job); break;
     case What::sample: sample(event.job); break;
+    case What::ended: {
+      const Attempt& attempt = attempts_[event.job];
+      // The last look is at what the ended job has left.
+      if (config_.sampling == Sampling::jobs_and_machine) {
+        observer.on_job(id_of(event.job), attempt.last);
+      }
+      over(event.job,
+           {.outcome = policy::Outcome::exited, .exit_code = 0, .wall = now_ - attempt.begun},
+           observer);
+      break;
+    }
     case What::dead: {
       const Attempt& attempt = attempts_[event.job];
       over(event.job, {.outcome = attempt.cause, .signal = SIGKILL, .wall = now_ - attempt.begun},
@@ -173,10 +190,8 @@ void SimulatedWorld::mind_machine(What what) {
   }
   machine_sampled_ = alive_ > 0;
   if (!machine_sampled_) return;
-  const double seconds = to_seconds(now_ - sampled_at_);
-  const double growth = seconds > 0 ? (motion_.used_mib() - sampled_mib_) / seconds : 0;
   sample_machine();
-  schedule(What::machine_sample, past_line_ ? kSampleGapShort : gap_at(growth));
+  schedule(What::machine_sample, machine_gap());
 }
 
 void SimulatedWorld::begin(std::size_t job) {
@@ -185,7 +200,7 @@ void SimulatedWorld::begin(std::size_t job) {
   attempt.resumed = now_;
   motion_.begin(job);
   if (attempt.freeze_wanted) schedule(What::frozen, kFreezeDelay, job);
-  if (config_.sampling == Sampling::jobs_and_machine) schedule(What::sample, kSampleGapShort, job);
+  if (config_.sampling == Sampling::jobs_and_machine) schedule(What::sample, kFirstLook, job);
 }
 
 void SimulatedWorld::freeze_now(std::size_t job) {
@@ -206,11 +221,9 @@ void SimulatedWorld::go_on(std::size_t job) {
     return;
   }
   attempt.state = State::running;
-  attempt.sampled_mib = motion_.job_used_mib(job);
-  attempt.sampled_at = attempt.ran;
   ++attempt.resumes;
   motion_.go_on(job);
-  if (config_.sampling == Sampling::jobs_and_machine) schedule(What::sample, kSampleGapShort, job);
+  if (config_.sampling == Sampling::jobs_and_machine) schedule(What::sample, Duration{}, job);
 }
 
 void SimulatedWorld::push_out(std::size_t job) {
@@ -243,6 +256,7 @@ void SimulatedWorld::over(std::size_t job, const policy::AttemptEnd& end,
   Attempt& attempt = attempts_[job];
   if (end.outcome == policy::Outcome::exited) {
     ++tally_.done;
+    attempt.done = true;
   } else {
     tally_.lost_cpu_seconds += motion_.job_cpu_seconds(job);
     tally_.lost_curve_seconds += motion_.job_seconds(job);

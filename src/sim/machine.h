@@ -6,10 +6,12 @@
 #include <functional>
 #include <optional>
 #include <queue>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "policy/look_gap.h"
 #include "policy/world.h"
 #include "sim/curves.h"
 #include "sim/machine_config.h"
@@ -66,6 +68,8 @@ class SimulatedWorld final : public policy::World {
   [[nodiscard]] Bytes used() const;
   [[nodiscard]] Bytes swap_free() const;
   [[nodiscard]] std::size_t attempts_alive() const { return alive_; }
+  // It has exited by itself.
+  [[nodiscard]] bool is_done(JobId job) const;
 
   // Of all until now.
   [[nodiscard]] Tally tally() const;
@@ -78,6 +82,7 @@ class SimulatedWorld final : public policy::World {
     frozen,
     returning,  // thawed, its memory comes back from swap
     dying,      // killed, its memory not yet back
+    ending,     // it has exited, which nobody knows yet
   };
 
   struct Attempt {
@@ -91,9 +96,11 @@ class SimulatedWorld final : public policy::World {
     Duration ran{};             // until resumed
     Duration resumed{};         // if it is not frozen
     double reclaim_mib = 0;     // to be pushed out still
-    double sampled_mib = 0;     // at the last sample
-    Duration sampled_at{};      // by `ran`
+    policy::LookGap looks{};
+    policy::JobSample last{};  // look
+    bool was_looked_at = false;
     std::uint64_t attempts = 0;
+    bool done = false;  // it is over for good
   };
 
   enum class What : std::uint8_t {
@@ -102,6 +109,7 @@ class SimulatedWorld final : public policy::World {
     push_out,
     take_back,
     dead,
+    ended,
     sample,
     machine_sample,
     throttle,
@@ -145,7 +153,7 @@ class SimulatedWorld final : public policy::World {
   [[nodiscard]] double seconds_to(double mib) const;
   void pass_to(Duration moment, policy::WorldObserver& observer);
   void watch_line(policy::WorldObserver& observer);
-  void end_reached(policy::WorldObserver& observer);
+  void end_reached();
   void hold_limit(policy::WorldObserver& observer);
   void kill_largest(policy::WorldObserver& observer);
   void set_throttle();
@@ -156,8 +164,15 @@ class SimulatedWorld final : public policy::World {
   [[nodiscard]] Duration ran(const Attempt& attempt) const;
   void sample(std::size_t job);
   void sample_machine();
-  [[nodiscard]] Duration gap_at(double growth_mib) const;
+  void look_at(std::size_t job);
+  void look_at_jobs();
+  [[nodiscard]] policy::JobSample seen_of(std::size_t job);
+  [[nodiscard]] Duration machine_gap();
+  [[nodiscard]] static Duration finest_gap(const Curve& curve);
+  void tell_shares(policy::MachineSample& seen);
   void count_stalls(double seconds);
+  [[nodiscard]] double random();  // 0..1
+  [[nodiscard]] double wobble(double most);
 
   MachineConfig config_;
   std::span<const SimJob> jobs_;
@@ -176,11 +191,18 @@ class SimulatedWorld final : public policy::World {
   bool past_line_ = false;
   std::optional<Duration> last_alarm_;
   bool machine_sampled_ = false;  // its next sample is scheduled
-  double sampled_mib_ = 0;        // of the machine: at its last sample
-  double sampled_cpu_ = 0;
-  Duration sampled_at_{};
-  double cpu_stalled_ = 0;     // seconds since the last sample
-  double memory_stalled_ = 0;  // of them, nobody could go on
+  std::mt19937_64 random_;
+  Duration finest_gap_ = kFinestMax;  // of looks, by the finest of the curves
+  std::size_t looked_at_ = 0;         // jobs, with the last look at the machine
+  double growth_mib_ = 0;             // a second, as it was last seen; falls by half with each look
+  double sampled_mib_ = 0;            // of the machine: at its last sample
+  Duration sampled_at_{};             // then
+  double shares_cpu_ = 0;             // seconds, when shares were last told
+  Duration shares_at_{};              // then
+  double cpu_stalled_ = 0;            // seconds since then
+  double memory_stalled_ = 0;         // of them, nobody could go on
+  double others_cpu_ = 0;             // likewise: seconds that others have computed
+  policy::MachineSample shares_;
   double work_cpu_ = 0, work_seconds_ = 0;
   std::uint64_t attempts_most_ = 0;
   std::vector<std::size_t> ended_;

@@ -20,12 +20,19 @@ enum class Wall : std::uint8_t {
 // Whether anybody looks at jobs and machine. Policies that look at nothing run much faster.
 enum class Sampling : std::uint8_t { jobs_and_machine, machine, none };
 
+// Whether what takes now longer and now shorter on a real machine, and is read with an error, does
+// so here too, or is always the same and exact.
+enum class Noise : std::uint8_t { none, seeded };
+
 struct MachineConfig {
   double cores = 1;
   Bytes line;
   Bytes swap{};  // none: there is no swap
   Wall wall = Wall::throttle;
   Sampling sampling = Sampling::jobs_and_machine;
+  double other_load = 0;  // cores that other people's busy loops ask for
+  Noise noise = Noise::none;
+  std::uint64_t seed = 1;  // of the noise
 };
 
 // What the machine has beside the line: the reserve of the default line, max(5 %, min(512 MiB, an
@@ -52,8 +59,12 @@ inline constexpr double kThrottleMove = 0.05;
 inline constexpr Duration kThrottleTickMin = std::chrono::milliseconds(20);
 inline constexpr Duration kThrottleTickMax = std::chrono::seconds(1);
 
-// mkdir, spawn and limits of a group: measured 0.87 ms, with the limits some more.
-inline constexpr Duration kStartCost = std::chrono::milliseconds(2);
+// From the decision until the command's first instruction: mkdir, limits, spawn through the
+// guardian and exec. Measured 3 to 10 ms on hosts with work to do; the least where nothing varies.
+inline constexpr Duration kStartCost = std::chrono::milliseconds(3);
+inline constexpr Duration kStartCostMax = std::chrono::milliseconds(10);
+// From the last instruction of a main process until its group is found empty and counted.
+inline constexpr Duration kEndCost = std::chrono::milliseconds(2);
 // From the freezer's write until everything stands: measured 0.03 to 0.2 ms idle, 1.5 to 15 ms when
 // the machine is busy.
 inline constexpr Duration kFreezeDelay = std::chrono::milliseconds(5);
@@ -70,14 +81,42 @@ inline constexpr double kSwapMibPerSecond = 600;
 
 // A sample is what was true so long before it is told: reading, and the turn of the loop.
 inline constexpr Duration kSampleDelay = std::chrono::milliseconds(5);
-// The gaps between samples: the short one at first and while growth brings the line near, the long
-// one when calm.
-inline constexpr Duration kSampleGapShort = std::chrono::milliseconds(100);
-inline constexpr Duration kSampleGapCalm = std::chrono::seconds(1);
-// So long an attempt is sampled at the short gap whatever it does.
-inline constexpr Duration kSampledClosely = std::chrono::seconds(2);
-// So many samples are taken before the line is reached at the present growth.
-inline constexpr double kSamplesBeforeLine = 10;
+// A job is looked at for its record after so long, and again each time its age has doubled; for
+// the governor by policy::LookGap.
+inline constexpr Duration kFirstLook = std::chrono::milliseconds(10);
+
+// The gaps between looks at the machine, as the supervisor's watcher has them: so many before the
+// line is reached by twice the growth of late, or by this rate, which may come at any moment.
+inline constexpr Duration kMachineGapMin = std::chrono::milliseconds(5);
+inline constexpr Duration kMachineGapMax = std::chrono::milliseconds(250);
+inline constexpr double kMachineLooksBefore = 4;
+inline constexpr double kMachineGrowthAhead = 2;
+inline constexpr double kMachineBurstMib = 400e6 / (1 << 20);  // MiB/s
+// So close to the line, as a share of it, jobs are looked at with the machine: those whose memory
+// moves at this gap at least, the others at that.
+inline constexpr double kNearShare = 1.0 / 8;
+inline constexpr Duration kMovingLookGap = std::chrono::milliseconds(10);
+inline constexpr Duration kCalmLookGap = std::chrono::milliseconds(100);
+
+// What a look costs the supervisor, at the machine and at each job, and what share of a core it may
+// take with them.
+inline constexpr Duration kMachineLookCost = std::chrono::microseconds(15);
+inline constexpr Duration kJobLookCost = std::chrono::microseconds(25);
+inline constexpr double kLookShare = 0.1;
+inline constexpr Duration kMachineGapCostMax = std::chrono::milliseconds(50);
+// A curve has nothing to show between looks that are closer than this share of the distance of its
+// points, up to a bound: so that traces with a point a second don't take ten times as long.
+inline constexpr double kFinest = 0.1;
+inline constexpr Duration kFinestMax = std::chrono::milliseconds(100);
+
+// Shares of time are told as PoolSampler tells them.
+inline constexpr Duration kShareSpan = std::chrono::milliseconds(100);
+
+// Noise. Each CPU keeps up to 64 pages of a group's memory to itself before it counts them.
+inline constexpr double kMemoryNoiseMib = 0.25;
+// /proc/stat counts in ticks.
+inline constexpr Duration kTick = std::chrono::milliseconds(10);
+
 // memory.events and the eventfds of v1: at most one notification in so long.
 inline constexpr Duration kAlarmGap = std::chrono::milliseconds(10);
 

@@ -67,7 +67,7 @@ void SimulatedWorld::pass_to(Duration moment, policy::WorldObserver& observer) {
   now_ = moment;
   ended_.clear();
   motion_.advance(to_seconds(moment), ended_);
-  end_reached(observer);
+  end_reached();
   watch_line(observer);
   while (!events_.empty() && events_.top().at <= now_) {
     const Event event = events_.top();
@@ -83,13 +83,18 @@ void SimulatedWorld::pass_to(Duration moment, policy::WorldObserver& observer) {
   }
 }
 
-void SimulatedWorld::end_reached(policy::WorldObserver& observer) {
-  // What on_over() starts begins later and can't end here.
+void SimulatedWorld::end_reached() {
   for (const std::size_t job : ended_) {
-    if (attempts_[job].state != State::running) continue;
-    over(job,
-         {.outcome = policy::Outcome::exited, .exit_code = 0, .wall = now_ - attempts_[job].begun},
-         observer);
+    Attempt& attempt = attempts_[job];
+    if (attempt.state != State::running) continue;
+    const Bytes peak = from_mib(motion_.job_peak_mib(job));
+    attempt.last = seen_of(job);
+    // A job that nobody has met while it ran is told by the kernel's peak.
+    attempt.last.used = attempt.last.peak = attempt.was_looked_at ? Bytes{} : peak;
+    attempt.ran = attempt.last.ran;
+    attempt.state = State::ending;
+    motion_.remove(job);
+    schedule(What::ended, kEndCost, job);
   }
 }
 
@@ -105,7 +110,7 @@ void SimulatedWorld::watch_line(policy::WorldObserver& observer) {
 }
 
 void SimulatedWorld::hold_limit(policy::WorldObserver& observer) {
-  while (motion_.used_mib() >= kill_mib_ - kSameMib && alive_ > 0) kill_largest(observer);
+  while (motion_.used_mib() >= kill_mib_ - kSameMib) kill_largest(observer);
 }
 
 // The kernel waits for one that is dying already instead of taking another. Either way those who
@@ -115,7 +120,7 @@ void SimulatedWorld::kill_largest(policy::WorldObserver& observer) {
   std::optional<std::size_t> dying;
   for (std::size_t job = 0; job < attempts_.size(); ++job) {
     const State state = attempts_[job].state;
-    if (state == State::absent || state == State::starting) continue;
+    if (state == State::absent || state == State::starting || state == State::ending) continue;
     if (state == State::dying) dying = job;
     if (!largest || motion_.job_used_mib(job) > motion_.job_used_mib(*largest)) largest = job;
   }

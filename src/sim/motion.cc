@@ -18,15 +18,19 @@ constexpr double kPaceMin = 1e-6;
 
 }  // namespace
 
-Motion::Motion(double cores, std::span<const SimJob> jobs)
-    : cores_(cores), jobs_(jobs), places_(jobs.size()) {
+Motion::Motion(double cores, double others, std::span<const SimJob> jobs)
+    : cores_(cores), others_(others), jobs_(jobs), places_(jobs.size()) {
   PLIMSOLL_CHECK(cores > 0);
 }
 
+double Motion::room() const {
+  return std::max(cores_ - others_, std::min(asked_, cores_ * kPoolShare));
+}
+
 double Motion::pace() const {
-  const double room = cores_ - own_.cores;
-  if (shared_.cores <= room || shared_.cores <= 0) return 1;
-  return std::max(room / shared_.cores, kPaceMin);
+  const double left = room() - own_.cores;
+  if (shared_.cores <= left || shared_.cores <= 0) return 1;
+  return std::max(left / shared_.cores, kPaceMin);
 }
 
 double Motion::growth_mib() const { return own_.slope + shared_.slope * pace(); }
@@ -36,8 +40,15 @@ double Motion::covered(const Place& place) const {
   return place.rate * ((place.on_shared ? shared_.now : now_) - place.since);
 }
 
+double Motion::waited(const Place& place) const {
+  if (place.moving_at == kNotMoving || !place.on_shared) return 0;
+  return place.cores * std::max(now_ - place.settled - covered(place), 0.0);
+}
+
 void Motion::settle(Place& place) const {
   const double seconds = covered(place);
+  place.cpu_wait += waited(place);
+  place.settled = now_;
   place.seconds += seconds;
   place.mib += place.slope * seconds;
   place.cpu_seconds += place.cores * seconds;
@@ -50,7 +61,7 @@ void Motion::settle(Place& place) const {
 double Motion::throttled_rate(const Place& place) const {
   double rate = std::min(1.0, *allowance_ / place.slope);
   if (place.cores > 0) {
-    rate = std::min({rate, cores_ / asked_, (cores_ - own_.cores) / place.cores});
+    rate = std::min({rate, room() / asked_, (room() - own_.cores) / place.cores});
   }
   return std::max(rate, kPaceMin);
 }
@@ -67,6 +78,7 @@ void Motion::set_off(std::size_t job) {
   place.rate = place.throttled ? throttled_rate(place) : 1;
   Clock& clock = place.on_shared ? shared_ : own_;
   place.since = clock.now;
+  place.settled = now_;
   place.moving_at = moving_.size();
   moving_.push_back(job);
   if (place.throttled) ++throttled_;
@@ -211,6 +223,10 @@ double Motion::job_peak_mib(std::size_t job) const {
 double Motion::job_cpu_seconds(std::size_t job) const {
   const Place& place = places_[job];
   return place.cpu_seconds + place.cores * covered(place);
+}
+
+double Motion::job_cpu_wait(std::size_t job) const {
+  return places_[job].cpu_wait + waited(places_[job]);
 }
 
 double Motion::job_seconds(std::size_t job) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,11 +21,17 @@ namespace plimsoll::sim {
 // a change of the share touches no job. Segments that ask no CPU, and jobs in the throttle, have
 // a pace of their own in real time. All that is used is a straight line between two points.
 //
+// Other people's busy loops want cores too. What is left of them is ours, and where that is less
+// than we ask, half of all: the kernel shares by groups (or sessions) of the same weight, whatever
+// is in them.
+//
 // Jobs are named by their place in the list. Times are seconds since the start of the simulation.
+inline constexpr double kPoolShare = 0.5;
+
 class Motion {
  public:
-  // `jobs` must outlive this.
-  Motion(double cores, std::span<const SimJob> jobs);
+  // `jobs` must outlive this. `others`: cores that other people's loops ask for.
+  Motion(double cores, double others, std::span<const SimJob> jobs);
 
   // A job begins its curve, goes on, stands where it is with its memory, or is gone with all that
   // it had.
@@ -53,7 +60,11 @@ class Motion {
   [[nodiscard]] double growth_mib() const;  // of used_mib() in a second, as things stand
   [[nodiscard]] double cores_asked() const { return asked_; }
   [[nodiscard]] double cores_busy() const { return own_.cores + shared_.cores * pace(); }
+  // Cores that others get, and cores that nobody gets who asks for them.
+  [[nodiscard]] double cores_of_others() const { return std::min(others_, cores_ - cores_busy()); }
+  [[nodiscard]] double cores_short() const { return std::max(asked_ + others_ - cores_, 0.0); }
   [[nodiscard]] std::size_t moving() const { return moving_.size(); }
+  [[nodiscard]] const std::vector<std::size_t>& movers() const { return moving_; }
   [[nodiscard]] std::size_t throttled() const { return throttled_; }  // of the moving
 
   // Integrals and extremes until now.
@@ -65,6 +76,11 @@ class Motion {
   [[nodiscard]] double job_used_mib(std::size_t job) const;
   [[nodiscard]] double job_peak_mib(std::size_t job) const;
   [[nodiscard]] double job_cpu_seconds(std::size_t job) const;
+  // Time that its tasks would have run for, had they not waited for a core.
+  [[nodiscard]] double job_cpu_wait(std::size_t job) const;
+  [[nodiscard]] double job_cores_asked(std::size_t job) const {
+    return places_[job].moving_at == kNotMoving ? 0 : places_[job].cores;
+  }
   [[nodiscard]] double job_seconds(std::size_t job) const;  // covered of its curve
   [[nodiscard]] double job_swapped_mib(std::size_t job) const { return places_[job].swapped; }
   [[nodiscard]] bool job_throttled(std::size_t job) const { return places_[job].throttled; }
@@ -86,6 +102,8 @@ class Motion {
     double rate = 1;         // seconds of its curve by a second of its clock
     double cores = 0;        // asked for by a second of its curve
     double cpu_seconds = 0;  // until there
+    double cpu_wait = 0;     // likewise
+    double settled = 0;      // the moment that `since` stands for
     double peak = 0;         // until there
     double swapped = 0;
   };
@@ -107,8 +125,10 @@ class Motion {
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due;
   };
 
+  [[nodiscard]] double room() const;  // cores that we may have
   [[nodiscard]] double pace() const;  // of the shared clock
   [[nodiscard]] double covered(const Place& place) const;
+  [[nodiscard]] double waited(const Place& place) const;
   [[nodiscard]] const CurvePoint& point(std::size_t job, std::size_t at) const {
     return jobs_[job].curve.points()[at];
   }
@@ -122,6 +142,7 @@ class Motion {
   void add_up();
 
   double cores_;
+  double others_;
   std::span<const SimJob> jobs_;
   std::vector<Place> places_;
   std::vector<std::size_t> moving_;

@@ -29,6 +29,34 @@ std::string times(double factor) {
 
 std::string time_text(double seconds) { return format_duration(to_duration(seconds)); }
 
+std::vector<Unfinished> unfinished_of(const SimulatedWorld& world, std::span<const SimJob> jobs) {
+  std::vector<Unfinished> unfinished;
+  for (const SimJob& job : jobs) {
+    if (world.is_done(job.spec.id)) continue;
+    unfinished.push_back({.id = job.spec.name, .peak_mb = job.curve.peak_mib()});
+  }
+  std::sort(unfinished.begin(), unfinished.end(), [](const auto& a, const auto& b) {
+    return a.peak_mb != b.peak_mb ? a.peak_mb > b.peak_mb : a.id < b.id;
+  });
+  return unfinished;
+}
+
+// One line for each that is named: whether it could have.
+std::string unfinished_text(const Outcome& outcome) {
+  std::string text;
+  for (const Unfinished& job : outcome.unfinished) {
+    text += "  " + job.id + ": " +
+            (job.peak_mb > outcome.line_mb ? "can't run: it needs " : "it needs ") +
+            format_bytes(from_mib(job.peak_mb)) +
+            (job.peak_mb > outcome.line_mb ? ", more than the line" : "") + "\n";
+  }
+  if (outcome.unfinished_count > outcome.unfinished.size()) {
+    text +=
+        "  and " + std::to_string(outcome.unfinished_count - outcome.unfinished.size()) + " more\n";
+  }
+  return text;
+}
+
 double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 }  // namespace
@@ -49,6 +77,9 @@ Outcome outcome_of(std::string policy, const SimulatedWorld& world, std::span<co
                    const MachineConfig& machine) {
   const Tally tally = world.tally();
   const double makespan = to_seconds(tally.last_end);
+  std::vector<Unfinished> unfinished = unfinished_of(world, jobs);
+  const std::size_t unfinished_count = unfinished.size();
+  if (unfinished_count > kUnfinishedNamedMax) unfinished.resize(kUnfinishedNamedMax);
   return {.policy = std::move(policy),
           .finished = tally.done == jobs.size(),
           .jobs = jobs.size(),
@@ -61,23 +92,31 @@ Outcome outcome_of(std::string policy, const SimulatedWorld& world, std::span<co
           .line_mb = to_mib(machine.line),
           .cpu_utilisation = share_of(tally.cpu_seconds, machine.cores * makespan),
           .memory_utilisation = share_of(tally.mib_seconds, to_mib(machine.line) * makespan),
-          .lower_bound_s = lower_bound_seconds(jobs, machine)};
+          .lower_bound_s = lower_bound_seconds(jobs, machine),
+          .unfinished = std::move(unfinished),
+          .unfinished_count = unfinished_count};
 }
 
 std::string to_json(const Outcome& outcome) {
-  const nlohmann::ordered_json object = {{"policy", outcome.policy},
-                                         {"finished", outcome.finished},
-                                         {"jobs", outcome.jobs},
-                                         {"makespan_s", outcome.makespan_s},
-                                         {"oom_kills", outcome.oom_kills},
-                                         {"evictions", outcome.evictions},
-                                         {"pauses", outcome.pauses},
-                                         {"lost_s", outcome.lost_s},
-                                         {"used_peak_mb", outcome.used_peak_mb},
-                                         {"line_mb", outcome.line_mb},
-                                         {"cpu_utilisation", outcome.cpu_utilisation},
-                                         {"memory_utilisation", outcome.memory_utilisation},
-                                         {"lower_bound_s", outcome.lower_bound_s}};
+  nlohmann::ordered_json object = {{"policy", outcome.policy},
+                                   {"finished", outcome.finished},
+                                   {"jobs", outcome.jobs},
+                                   {"makespan_s", outcome.makespan_s},
+                                   {"oom_kills", outcome.oom_kills},
+                                   {"evictions", outcome.evictions},
+                                   {"pauses", outcome.pauses},
+                                   {"lost_s", outcome.lost_s},
+                                   {"used_peak_mb", outcome.used_peak_mb},
+                                   {"line_mb", outcome.line_mb},
+                                   {"cpu_utilisation", outcome.cpu_utilisation},
+                                   {"memory_utilisation", outcome.memory_utilisation},
+                                   {"lower_bound_s", outcome.lower_bound_s}};
+  if (!outcome.finished) {
+    object["unfinished"] = nlohmann::ordered_json::array();
+    for (const Unfinished& job : outcome.unfinished) {
+      object["unfinished"].push_back({{"id", job.id}, {"peak_mb", job.peak_mb}});
+    }
+  }
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -85,7 +124,10 @@ std::string to_text(const Outcome& outcome) {
   const double slower = share_of(outcome.makespan_s, outcome.lower_bound_s);
   const std::array<std::pair<const char*, std::string>, 9> lines = {{
       {"policy", outcome.policy},
-      {"jobs", std::to_string(outcome.jobs) + (outcome.finished ? "" : ", not all finished")},
+      {"jobs", std::to_string(outcome.jobs) +
+                   (outcome.finished ? ""
+                                     : ", of which " + std::to_string(outcome.unfinished_count) +
+                                           " did not finish:")},
       {"makespan", time_text(outcome.makespan_s) + ", " + times(slower) + " the lower bound of " +
                        time_text(outcome.lower_bound_s)},
       {"kernel kills", std::to_string(outcome.oom_kills)},
@@ -102,6 +144,7 @@ std::string to_text(const Outcome& outcome) {
     std::array<char, 32> start{};
     std::snprintf(start.data(), start.size(), "%-14s", label);
     text += start.data() + value + "\n";
+    if (std::string_view(label) == "jobs" && !outcome.finished) text += unfinished_text(outcome);
   }
   return text;
 }

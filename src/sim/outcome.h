@@ -4,11 +4,21 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sim/curves.h"
 #include "sim/machine.h"
 
 namespace plimsoll::sim {
+
+// A job that did not come to its end.
+struct Unfinished {
+  std::string id;
+  double peak_mb = 0;  // of its curve
+};
+
+// So many of them are named.
+inline constexpr std::size_t kUnfinishedNamedMax = 10;
 
 // What came of a simulation, with the names that `plimsoll simulate --json` gives.
 struct Outcome {
@@ -25,6 +35,8 @@ struct Outcome {
   double cpu_utilisation = 0;     // CPU time of all attempts / (cores x makespan)
   double memory_utilisation = 0;  // memory integral of all attempts / (line x makespan)
   double lower_bound_s = 0;
+  std::vector<Unfinished> unfinished{};  // those that need most first; the first of them
+  std::size_t unfinished_count = 0;
 };
 
 // What no policy can beat: the greatest of CPU work / cores, longest job, memory integral / line.
@@ -38,7 +50,7 @@ struct Outcome {
 // One JSON object and a newline.
 [[nodiscard]] std::string to_json(const Outcome& outcome);
 
-// For people: labelled lines, or why it did not finish.
+// For people: labelled lines, and which jobs did not finish and why.
 [[nodiscard]] std::string to_text(const Outcome& outcome);
 
 }  // namespace plimsoll::sim

@@ -41,6 +41,8 @@ MachineConfig machine_for(const Policy& policy, MachineConfig machine) {
   const bool governed = std::holds_alternative<GovernorPolicy>(policy);
   machine.wall = governed ? Wall::throttle : Wall::kill;
   machine.sampling = governed ? Sampling::jobs_and_machine : Sampling::none;
+  // Who knows all knows how long a start will take, and has left no room for it to be otherwise.
+  if (std::holds_alternative<ClairvoyantPolicy>(policy)) machine.noise = Noise::none;
   return machine;
 }
 

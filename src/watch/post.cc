@@ -35,17 +35,17 @@ Result<void> Post::take_up(std::size_t candidate) {
   return {};
 }
 
-// What refused on the way is part of why.
+// What refused on the way is part of why, without the system's text: whoever took it up works.
 bool Post::take_up_from(std::size_t first, std::string& refusals) {
   for (std::size_t i = first; i < candidates_.size(); ++i) {
     auto taken = take_up(i);
     if (taken) {
       status_.why = candidates_[i].why;
-      if (!refusals.empty()) status_.why += "; " + refusals;
+      if (!refusals.empty()) status_.why += " (could not " + refusals + ")";
       return true;
     }
-    if (!refusals.empty()) refusals += "; ";
-    refusals += taken.error().message();
+    if (!refusals.empty()) refusals += ", could not ";
+    refusals += taken.error().what;
   }
   return false;
 }

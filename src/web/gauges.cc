@@ -79,6 +79,25 @@ void append_memory(Sheet& sheet, const Snapshot& seen) {
                 count(seen.samples_dropped));
 }
 
+void append_loop(Sheet& sheet, const Snapshot& seen) {
+  sheet.gauge("plimsoll_loop_turn_max_seconds",
+              "The longest that the daemon's loop was busy with one thing.",
+              to_seconds(seen.longest_turn));
+}
+
+void append_leases(Sheet& sheet, const engine::Others& others) {
+  sheet.gauge("plimsoll_lease_runs", "Other runs that have a lease of the line.",
+              count(others.runs));
+  sheet.gauge("plimsoll_lease_jobs", "Jobs of theirs that run.", count(others.jobs));
+  sheet.gauge("plimsoll_lease_used_bytes", "What those use and can't be dropped.",
+              to_double(others.used));
+  sheet.gauge("plimsoll_lease_claimed_bytes",
+              "What those are believed to reach: the line has so much less.",
+              to_double(others.claimed));
+  sheet.gauge("plimsoll_lease_cores_used", "Cores that those have used of late.",
+              others.cores_used);
+}
+
 void append_stalls(Sheet& sheet, const char* scope, const char* resource,
                    const std::optional<measure::Pressure>& pressure) {
   if (!pressure) return;
@@ -121,6 +140,8 @@ void append_gauges(std::vector<MetricFamily>& families, const Snapshot& snapshot
   sheet.value({{"version", std::string(version)}}, 1);
   append_jobs(sheet, snapshot);
   append_memory(sheet, snapshot);
+  append_loop(sheet, snapshot);
+  if (snapshot.others) append_leases(sheet, *snapshot.others);
   append_machine(sheet, snapshot);
 }
 

@@ -1,119 +1,308 @@
 #include "web/server.h"
 
-#include <httplib.h>
 #include <prometheus/metric_family.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 
-#include <atomic>
-#include <future>
+#include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 
+#include "base/may_wait.h"
 #include "web/exposition.h"
+#include "web/request.h"
 
 namespace plimsoll::web {
 namespace {
 
 using Families = std::vector<prometheus::MetricFamily>;
+using Body = std::shared_ptr<const std::string>;
 
-constexpr std::size_t kBodyMax = 4096;  // a GET has none
-constexpr time_t kClientSeconds = 5;    // that a client may take to send or to take something
-constexpr int kUnavailable = 503;
+// Until then somebody may have closed a descriptor.
+constexpr Duration kNoDescriptorPause = std::chrono::seconds(1);
+constexpr std::string_view kPlain = "text/plain; charset=utf-8";
+
+bool is_out_of_descriptors(int number) {
+  return number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM;
+}
+
+std::string answer_head(std::string_view status, std::string_view type, std::size_t size) {
+  std::string head = "HTTP/1.1 " + std::string(status) + "\r\nContent-Type: ";
+  head += std::string(type) + "\r\nContent-Length: " + std::to_string(size);
+  return head + "\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
+}
 
 }  // namespace
 
-// Invariant: `collect_` is called and let go on the loop's thread only.
+// Invariant: `collect_` is called and let go on the thread of the daemon's loop only; all else is
+// of the server's own, once it has begun.
 class Server::Http {
  public:
-  Http(loop::Loop& loop, std::function<Families()> collect)
-      : post_(loop.poster()),
-        collect_(std::make_shared<std::function<Families()>>(std::move(collect))) {
-    http_.new_task_queue = [] { return new_pool(); };
-    http_.set_payload_max_length(kBodyMax);
-    http_.set_read_timeout(kClientSeconds);
-    http_.set_write_timeout(kClientSeconds);
-    http_.set_keep_alive_max_count(1);
-    // Not SO_REUSEPORT, which is the library's choice: two daemons would share the scrapes.
-    http_.set_socket_options([](socket_t socket) {
-      const int yes = 1;
-      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    });
-    http_.Get("/metrics", [this](const httplib::Request& request, httplib::Response& response) {
-      answer(request, response);
-    });
+  Http(loop::Loop own, loop::Loop& daemon, const ServerConfig& config, Listening listening,
+       Collect collect)
+      : loop_(std::move(own)),
+        listening_(std::move(listening)),
+        names_(config.names),
+        request_max_(config.request_max),
+        ask_daemon_(daemon.poster()),
+        tell_(loop_.poster()),
+        collect_(std::make_shared<Collect>(std::move(collect))) {
+    names_.insert(names_.end(), {"localhost", config.host});
   }
+  Http(const Http&) = delete;
+  Http& operator=(const Http&) = delete;
 
   ~Http() {
-    stopping_ = true;
+    may_wait("Server::~Server");
     collect_.reset();
-    // Before its thread has begun there is nothing that could be stopped.
-    while (thread_.joinable() && !http_.is_running() && !ended_) std::this_thread::yield();
-    http_.stop();
+    tell_([this] { is_over_ = true; });
     if (thread_.joinable()) thread_.join();
   }
 
-  // The port that it listens at.
-  Result<std::uint16_t> listen(const ServerConfig& config) {
-    const std::string where = config.host + ":" + std::to_string(config.port);
-    int port = config.port;
-    errno = 0;
-    if (port == 0) {
-      port = http_.bind_to_any_port(config.host.c_str());
-    } else if (!http_.bind_to_port(config.host.c_str(), port)) {
-      port = -1;
-    }
-    if (port <= 0) return fail_errno("listen for metrics at " + where);
+  Result<void> begin() {
+    auto watch = loop_.watch(listening_.fd(), EPOLLIN, [this](std::uint32_t) { accept(); });
+    if (!watch) return pass(std::move(watch));
+    watch_ = std::move(*watch);
     thread_ = std::thread([this] {
-      http_.listen_after_bind();
-      ended_ = true;
+      while (!is_over_ && loop_.run_once(Duration(-1))) continue;
     });
-    return static_cast<std::uint16_t>(port);
+    return {};
   }
 
  private:
-  static httplib::TaskQueue* new_pool() {
-    return std::make_unique<httplib::ThreadPool>(kScrapesMax).release();
+  enum class Stage : std::uint8_t { reading, asking, writing };
+
+  struct Connection {
+    UniqueFd fd;
+    std::string client;
+    Instant begun;
+    Instant due;
+    Stage stage = Stage::reading;
+    std::string head{};  // what has come of the request, then the head of the answer
+    Exposition exposition{};
+    bool wants_body = true;
+    Body body{};
+    std::size_t sent = 0;  // of head and body
+    loop::Watch watch{};   // first to end
+  };
+
+  using Id = std::uint64_t;  // rises with time
+  using Connections = std::map<Id, Connection>;
+
+  void accept() {
+    UniqueFd fd(::accept4(listening_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd) {
+      if (!is_out_of_descriptors(errno)) return;
+      watch_.wait_for(0);
+      return pause_.set(loop::now() + kNoDescriptorPause);
+    }
+    const Instant now = loop::now();
+    Connection connection{
+        .fd = {}, .client = client_of(fd.get()), .begun = now, .due = now + request_max_};
+    make_room(connection.client);
+    const Id id = ++last_;
+    auto watch = loop_.watch(fd.get(), EPOLLIN, [this, id](std::uint32_t) { on_ready(id); });
+    if (!watch) return;
+    connection.fd = std::move(fd);
+    connection.watch = std::move(*watch);
+    connections_.emplace(id, std::move(connection));
+    set_timer();
+    on_ready(id);
   }
 
-  // Nothing if the loop does not answer in time.
-  std::optional<Families> ask() {
-    auto promise = std::make_shared<std::promise<Families>>();
-    std::future<Families> answer = promise->get_future();
-    post_([promise, collect = weak_] {
-      if (const auto alive = collect.lock()) promise->set_value((*alive)());
+  void make_room(const std::string& client) {
+    const auto is_same = [&client](const auto& entry) { return entry.second.client == client; };
+    const auto same = std::count_if(connections_.begin(), connections_.end(), is_same);
+    if (!client.empty() && static_cast<std::size_t>(same) >= kOfClientMax) {
+      close_oldest(is_same);
+    } else if (connections_.size() >= kConnectionsMax) {
+      close_oldest([](const auto&) { return true; });
+    }
+  }
+
+  // Of these, one that has not asked if there is one.
+  template <class Which>
+  void close_oldest(Which which) {
+    const auto reads = [&which](const auto& entry) {
+      return entry.second.stage == Stage::reading && which(entry);
+    };
+    auto oldest = std::find_if(connections_.begin(), connections_.end(), reads);
+    if (oldest == connections_.end()) {
+      oldest = std::find_if(connections_.begin(), connections_.end(), which);
+    }
+    connections_.erase(oldest);
+  }
+
+  void on_ready(Id id) {
+    const auto place = connections_.find(id);
+    if (!step(place->second)) connections_.erase(place);
+  }
+
+  // False: the connection is over, as for these that follow.
+  bool step(Connection& connection) {
+    switch (connection.stage) {
+      case Stage::reading: return read(connection);
+      case Stage::asking: return false;  // it is not waited for: its client is gone
+      case Stage::writing: return write(connection);
+    }
+    return false;
+  }
+
+  bool read(Connection& connection) {
+    std::array<char, 4096> buffer{};
+    const ssize_t got = ::recv(connection.fd.get(), buffer.data(), buffer.size(), 0);
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    if (got == 0) return false;
+    connection.head.append(buffer.data(), static_cast<std::size_t>(got));
+    const auto size = head_size(connection.head);
+    if (!size && connection.head.size() <= kHeadBytesMax) return true;
+    if (!size) return refuse(connection, "431 Request Header Fields Too Large");
+    return answer(connection, parse_request(std::string_view(connection.head).substr(0, *size)));
+  }
+
+  bool answer(Connection& connection, const std::optional<Request>& request) {
+    if (!request) return refuse(connection, "400 Bad Request");
+    if (!is_for_us(connection, *request)) return refuse(connection, "421 Misdirected Request");
+    connection.wants_body = request->method != "HEAD";
+    if (connection.wants_body && request->method != "GET") {
+      return refuse(connection, "405 Method Not Allowed");
+    }
+    if (request->path == "/") return send(connection, "200 OK", kPlain, where_metrics_are());
+    if (request->path != "/metrics") return refuse(connection, "404 Not Found");
+    connection.stage = Stage::asking;
+    connection.exposition = exposition_for(request->accept);
+    connection.due = std::min(connection.due, loop::now() + kLoopPatience);
+    connection.watch.wait_for(0);
+    set_timer();
+    ask();
+    return true;
+  }
+
+  // A page of the web has a name of its own; who comes through a Unix socket has a right to.
+  [[nodiscard]] bool is_for_us(const Connection& connection, const Request& request) const {
+    if (listening_.is_local() || !request.host || names_host(*request.host, names_)) return true;
+    return names_host(*request.host, {own_address_of(connection.fd.get())});
+  }
+
+  static Body where_metrics_are() {
+    return std::make_shared<const std::string>("The metrics of Plimsoll are at /metrics.\n");
+  }
+
+  bool refuse(Connection& connection, std::string_view status) {
+    return send(connection, status, kPlain,
+                std::make_shared<const std::string>("plimsoll: " + std::string(status) + "\n"));
+  }
+
+  bool send(Connection& connection, std::string_view status, std::string_view type, Body body) {
+    connection.stage = Stage::writing;
+    connection.head = answer_head(status, type, body->size());
+    connection.body = connection.wants_body ? std::move(body) : std::make_shared<std::string>();
+    connection.due = connection.begun + request_max_;
+    connection.watch.wait_for(EPOLLOUT);
+    return write(connection);
+  }
+
+  static bool write(Connection& connection) {
+    for (;;) {
+      const std::size_t head = connection.head.size();
+      const std::string_view rest =
+          connection.sent < head
+              ? std::string_view(connection.head).substr(connection.sent)
+              : std::string_view(*connection.body).substr(connection.sent - head);
+      if (rest.empty()) return false;
+      const ssize_t took =
+          ::send(connection.fd.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (took < 0) return errno == EAGAIN || errno == EINTR;
+      connection.sent += static_cast<std::size_t>(took);
+    }
+  }
+
+  // One answer of the loop is for all that wait by then.
+  void ask() {
+    if (is_asking_) return;
+    is_asking_ = true;
+    ask_timer_.set(std::max(loop::now(), asked_ + kAskGap));
+  }
+
+  void ask_loop() {
+    asked_ = loop::now();
+    ask_daemon_([this, collect = weak_, tell = tell_] {
+      const auto alive = collect.lock();
+      if (!alive) return;
+      tell([this, families = std::make_shared<const Families>((*alive)())] { told(*families); });
     });
-    const auto turns = kLoopPatience / kStopSlice;
-    for (std::int64_t turn = 0; turn < turns && !stopping_; ++turn) {
-      if (answer.wait_for(kStopSlice) == std::future_status::ready) return answer.get();
-    }
-    return std::nullopt;
   }
 
-  void answer(const httplib::Request& request, httplib::Response& response) {
-    const auto families = ask();
-    if (!families) {
-      response.status = kUnavailable;
-      response.set_content("plimsoll: the daemon is busy\n", "text/plain");
-      return;
+  void told(const Families& families) {
+    is_asking_ = false;
+    std::map<Exposition, Body> bodies;
+    for (auto next = connections_.begin(); next != connections_.end();) {
+      const auto place = next++;
+      if (place->second.stage != Stage::asking) continue;
+      const Exposition exposition = place->second.exposition;
+      Body& body = bodies[exposition];
+      if (!body) body = std::make_shared<const std::string>(expose(families, exposition));
+      if (!send(place->second, "200 OK", content_type(exposition), body)) {
+        connections_.erase(place);
+      }
     }
-    const Exposition exposition = exposition_for(request.get_header_value("Accept"));
-    response.set_content(expose(*families, exposition), std::string(content_type(exposition)));
   }
 
-  std::function<void(std::function<void()>)> post_;
-  std::shared_ptr<std::function<Families()>> collect_;
-  const std::weak_ptr<std::function<Families()>> weak_ = collect_;
-  std::atomic<bool> stopping_ = false, ended_ = false;
-  httplib::Server http_;
+  void look() {
+    const Instant now = loop::now();
+    for (auto next = connections_.begin(); next != connections_.end();) {
+      const auto place = next++;
+      Connection& connection = place->second;
+      if (connection.due > now) continue;
+      const bool goes_on =
+          connection.stage == Stage::asking && refuse(connection, "503 Service Unavailable");
+      if (!goes_on) connections_.erase(place);
+    }
+    set_timer();
+  }
+
+  void set_timer() {
+    Instant first = Instant::max();
+    for (const auto& [id, connection] : connections_) first = std::min(first, connection.due);
+    if (first != Instant::max()) timer_.set(first);
+  }
+
+  loop::Loop loop_;
+  Listening listening_;
+  std::vector<std::string> names_;
+  const Duration request_max_;
+  std::function<void(std::function<void()>)> ask_daemon_;
+  std::function<void(std::function<void()>)> tell_;  // this server's own loop
+  std::shared_ptr<Collect> collect_;
+  const std::weak_ptr<Collect> weak_ = collect_;
+  bool is_over_ = false;
+  bool is_asking_ = false;
+  Instant asked_{};
+  Id last_ = 0;
+  Connections connections_;
+  loop::Watch watch_;
+  loop::Timer pause_ = loop_.timer([this] { watch_.wait_for(EPOLLIN); });
+  loop::Timer timer_ = loop_.timer([this] { look(); });
+  loop::Timer ask_timer_ = loop_.timer([this] { ask_loop(); });
   std::thread thread_;
 };
 
 Result<std::unique_ptr<Server>> Server::start(loop::Loop& loop, const ServerConfig& config,
-                                              std::function<Families()> collect) {
+                                              Collect collect) {
+  auto listening = Listening::open(config);
+  if (!listening) return pass(std::move(listening));
+  auto own = loop::Loop::create();
+  if (!own) return pass(std::move(own));
   std::unique_ptr<Server> server(new Server);
-  server->http_ = std::make_unique<Http>(loop, std::move(collect));
-  auto port = server->http_->listen(config);
-  if (!port) return pass(std::move(port));
-  server->port_ = *port;
+  server->port_ = listening->port();
+  server->http_ = std::make_unique<Http>(std::move(*own), loop, config, std::move(*listening),
+                                         std::move(collect));
+  if (auto begun = server->http_->begin(); !begun) return pass(std::move(begun));
   return server;
 }
 

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "loop/loop.h"
+#include "web/listening.h"
 
 namespace prometheus {
 struct MetricFamily;
@@ -15,33 +15,33 @@ struct MetricFamily;
 
 namespace plimsoll::web {
 
-struct ServerConfig {
-  std::string host;
-  std::uint16_t port = 0;  // 0: any that is free
-};
-
-// So long a request waits for the loop to answer: then 503. Prometheus gives up after 10 s.
+// So long a request waits for the daemon's loop to answer: then 503.
 inline constexpr Duration kLoopPatience = std::chrono::seconds(2);
-// Scrapers at once; more wait in the socket's queue.
-inline constexpr std::size_t kScrapesMax = 4;
+// Connections at once; descriptors of strangers are no more than that. For another, the oldest that
+// has not asked yet is closed: who asks at once is never in the way of others.
+inline constexpr std::size_t kConnectionsMax = 64;
+// The same of one client, where it can be told from others: a user, an address of another machine.
+inline constexpr std::size_t kOfClientMax = 16;
+// A scraper sends some hundred bytes; a browser, some thousand.
+inline constexpr std::size_t kHeadBytesMax = 8192;
+// The loop is asked no more often than that, however many ask.
+inline constexpr Duration kAskGap = std::chrono::milliseconds(20);
 
-// Serves GET /metrics on threads of its own. It knows no state: the figures are asked of the loop's
-// thread, by a posted closure.
+// Serves GET /metrics on a thread of its own, which waits for no client and not for the loop. It
+// knows no state: the figures are asked of the loop's thread, by a posted closure.
 class Server {
  public:
+  using Collect = std::function<std::vector<prometheus::MetricFamily>()>;
+
   // `collect` is called on the loop's thread, as long as this lives. Listens when it returns.
-  static Result<std::unique_ptr<Server>> start(
-      loop::Loop& loop, const ServerConfig& config,
-      std::function<std::vector<prometheus::MetricFamily>()> collect);
+  static Result<std::unique_ptr<Server>> start(loop::Loop& loop, const ServerConfig& config,
+                                               Collect collect);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
-  // On the loop's thread. Requests that wait for an answer get none; ends within kStopSlice and the
-  // time that a client takes for what it was sent.
+  // On the loop's thread. Requests that wait for an answer get none. Waits for the thread's turn.
   ~Server();
 
-  [[nodiscard]] std::uint16_t port() const { return port_; }
-
-  static constexpr Duration kStopSlice = std::chrono::milliseconds(20);
+  [[nodiscard]] std::uint16_t port() const { return port_; }  // 0: it is a Unix socket
 
  private:
   class Http;

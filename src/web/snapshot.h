@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "engine/conductor.h"
+#include "engine/lease.h"
 #include "measure/usage.h"
 #include "watch/post.h"
 
@@ -20,12 +21,15 @@ struct Snapshot {
   std::optional<measure::SystemSample> machine{};
   // Of the pool's memory; absent where it is no cgroup.
   std::optional<measure::Pressure> pool_memory{};
+  // Runs that share the line by a lease; absent where nothing is leased.
+  std::optional<engine::Others> others{};
   std::size_t guests = 0;       // of the running and waiting: jobs that their clients run
   std::size_t connections = 0;  // open streams of clients
   // What was thrown away because a writer to the disk did not keep up.
   std::uint64_t records_dropped = 0;
   std::uint64_t samples_dropped = 0;
   std::uint64_t looks = 0;  // at pool and machine
+  Duration longest_turn{};  // of the loop
   bool draining = false;
 };
 

@@ -1,55 +1,10 @@
 #!/bin/bash
-# plimsoll.v1 and metrics, as programs meet them: the daemon on this machine's groups, the example
+# plimsoll.v1, as programs meet them: the daemon on this machine's groups, the example
 # executor, a client of Jobs. Last line: `N passed, N failed`.
 # program: released
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
-
-clients=$(dirname "$plimsoll")/tests/clients
-socket=$PWD/none
-
-# serve OPTION...: a daemon that is ready; its pid is in `daemon`.
-serve() {
-  socket=$PWD/s
-  export PLIMSOLL_SOCKET=$socket
-  printf '[metrics]\nlisten = "off"\n' >p.toml
-  rm -f daemon.log
-  "$plimsoll" serve --config p.toml "$@" >daemon.log 2>&1 &
-  daemon=$!
-  # Not by the socket: a dead one may have left it.
-  becomes_true grep -q ready daemon.log || cat daemon.log
-}
-
-# over STATUS [SIGNAL]: the daemon ends, and leaves nothing.
-over() {
-  local seen=0
-  kill "-${2:-TERM}" "$daemon"
-  becomes_true eval '! kill -0 "$daemon"' || kill -KILL "$daemon"
-  wait "$daemon" || seen=$?
-  ((seen == $1)) || wrong "expected the daemon's exit status $1, saw $seen: $(cat daemon.log)"
-  becomes_true nothing_left
-}
-
-jobs() { "$clients/job_client" "$socket" "$@"; }
-
-# serve_group: as `serve`, for the group nogroup (65534).
-serve_group() {
-  socket=$PWD/s
-  printf 'listen.group = "nogroup"\n' >g.toml
-  rm -f daemon.log
-  "$plimsoll" serve --config g.toml --metrics off --socket "$socket" >daemon.log 2>&1 &
-  daemon=$!
-  becomes_true grep -q ready daemon.log || cat daemon.log
-}
-
-rss_of() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
-
-# as UID GID GROUPS COMMAND...: GROUPS with commas, or `none`.
-as() {
-  local groups=(--groups "$3")
-  [[ $3 != none ]] || groups=(--clear-groups)
-  setpriv --reuid "$1" --regid "$2" "${groups[@]}" "${@:4}"
-}
+source "$(dirname "$(realpath "$0")")/api.bash"
 
 # as_listing UID GID GROUPS: asks for that user's jobs.
 as_listing() { as "$@" "$clients/job_client" "$socket" list; }
@@ -320,22 +275,6 @@ case_the_socket_is_its_groups() {
   chmod 666 "$socket"
   gives 114 as_listing 1234 2345 7,8
   gives 0 as_listing 1234 2345 7,65534
-  over 0
-}
-
-case_metrics_are_served() {
-  socket=$PWD/s
-  local port=$((20000 + $$ % 20000))
-  printf '' >p.toml
-  "$plimsoll" serve --config p.toml --socket "$socket" --metrics "127.0.0.1:$port" >daemon.log 2>&1 &
-  daemon=$!
-  becomes_true test -S "$socket"
-  gives 0 jobs run 60 true
-  metrics_of "$port" >metrics
-  has metrics 'plimsoll_jobs_ended_total{outcome="exited"} 1'
-  has metrics 'plimsoll_decisions_total{kind="admitted"} 1'
-  has metrics 'plimsoll_job_wall_seconds_count{class="'
-  same '# EOF' "$(tail -n 1 metrics)"
   over 0
 }
 

@@ -98,6 +98,127 @@ case_joblog_and_resume() {
   same b "$(cat out)"
 }
 
+# A run that dies, and a machine that loses its power, leave a torn end.
+case_joblog_with_a_torn_tail() {
+  local tail
+  for tail in $'3\t:\t17' 'NULs' 'header'; do
+    if [[ $tail == header ]]; then
+      printf 'Seq\tHo' >log
+    else
+      batch 0 -q --joblog log -- 'echo {}' ::: a b
+      if [[ $tail == NULs ]]; then head -c 5000 /dev/zero; else printf %s "$tail"; fi >>log
+    fi
+    batch 0 --progress none --joblog log --resume -- 'echo {}' ::: a b c
+    has err 'log: the last line was not written to its end: '
+    same 4 "$(wc -l <log)" "$tail"
+    same "$(head -n 1 log | tr -d '\0')" "$(head -n 1 log)"
+    batch 0 -q --joblog log --resume -- 'echo {}' ::: a b c
+    empty out
+  done
+}
+
+case_a_file_that_is_no_joblog_stays_as_it_is() {
+  local again
+  for again in --resume --resume-failed --retry-failed; do
+    printf '{"my": "data"}' >mine
+    batch 125 -q --joblog mine $again -- echo ::: a
+    has err 'mine:1: found "{"my": "data"}", expected the header of a job log'
+    same '{"my": "data"}' "$(<mine)"
+  done
+}
+
+case_joblog_has_one_writer() {
+  "$plimsoll" batch -q --joblog log -- 'until [ -e stop ]; do sleep 0.05; done # {}' ::: a 2>err.first &
+  local pid=$! before again
+  becomes_true grep -qs Seq log
+  before=$(<log)
+  for again in '' --resume; do
+    # shellcheck disable=SC2086 # an option or none
+    batch 125 -q --joblog log $again -- 'touch started # {}' ::: a
+    has err '--joblog: another run writes log'
+    same "$before" "$(<log)"
+  done
+  [[ ! -e started ]] || wrong 'the second run has started a job'
+  batch 0 --dry-run --joblog log --resume -- echo ::: a
+  same 'echo a' "$(<out)"
+  touch stop
+  wait $pid
+  same 0 $? "$(<err.first)"
+}
+
+# What is wrong at the start is known before the old log is given up.
+case_a_start_that_fails_loses_no_joblog() {
+  local before
+  batch 0 -q --joblog log -- true ::: a b
+  before=$(<log)
+  batch 125 -q --joblog log --results /proc/results -- true ::: c
+  same "$before" "$(<log)"
+  batch 125 -q --joblog log --report nowhere/report -- true ::: c
+  same "$before" "$(<log)"
+  batch 125 -q --joblog log --report report --results /proc/results -- true ::: c
+  same "$before" "$(<log)"
+  ! compgen -G 'report*' >/dev/null || wrong "left: $(echo report*)"
+  batch 0 -q --joblog log -- true ::: c
+  same 2 "$(wc -l <log)"
+}
+
+case_joblog_in_a_pipe_whose_reader_leaves() {
+  mkfifo pipe
+  touch reading
+  printf 'true\nwhile [ -e reading ]; do sleep 0.05; done\ntrue\n' >jobs
+  head -n 2 pipe >seen &
+  local reader=$!
+  "$plimsoll" batch --progress none -j1 --joblog pipe jobs 2>err &
+  local batch=$!
+  wait $reader
+  rm reading
+  wait $batch
+  same 0 $?
+  same 2 "$(wc -l <seen)"
+  has err 'write pipe: Broken pipe; the jobs go on, and their lines are written when somebody reads them again'
+  has err '2 jobs are missing in the job log'
+}
+
+# Its reader may come a little later, but is not waited for without end.
+case_joblog_in_a_pipe_that_nobody_reads() {
+  mkfifo pipe
+  batch 125 -q --joblog pipe -- 'touch started # {}' ::: a
+  has err '--joblog: nobody reads pipe'
+  [[ ! -e started ]] || wrong 'a job was started'
+}
+
+case_sync_needs_something_to_force() {
+  batch 125 --sync -- true ::: a
+  has err '--sync needs --joblog, --results or --report'
+  batch 0 -q --sync --joblog log --results res --report report -- 'echo {}' ::: a b
+  same 3 "$(wc -l <log)"
+  same a "$(<res/1/stdout)"
+  same 3 "$(wc -l <report)"
+  batch 0 -q --sync --joblog /dev/null -- true ::: a
+  gives 0 "$plimsoll" run -q --sync --report one -- true
+  told one 'r["outcome"] == "exited"'
+}
+
+case_joblog_of_any_length() {
+  batch 0 -q --joblog log -- 'echo {}' ::: a
+  "$python" - >>log <<'END'
+for number in range(2, 150002):
+    print(f"{number}\t:\t1795235278.799\t     0.003\t0\t0\t0\t0\tanother command, of a common length {number:040}")
+END
+  (($(stat -c %s log) > 16777216)) || wrong 'the log is too short for this case'
+  batch 0 --progress none --joblog log --resume -- 'echo {}' ::: a b
+  same b "$(<out)"
+  has err '150000 lines of it match no job'
+  same 150003 "$(wc -l <log)"
+}
+
+case_notices_do_not_control_the_terminal() {
+  printf '%s\n' '{"id":"\u001b]0;pwned\u0007","shell":"exit 1","retries":1}' >jobs
+  batch 1 --progress plain jobs
+  has err 'plimsoll: job ?]0;pwned?: attempt 1'
+  lacks err $'\e'
+}
+
 case_retries_make_attempts() {
   batch 0 -q --retries 3 --report rep -- 'test $PLIMSOLL_ATTEMPT = 2 # {}' ::: x
   head -1 rep >job
@@ -105,8 +226,8 @@ case_retries_make_attempts() {
 }
 
 case_halt_soon_and_now() {
-  batch 3 -q -j1 --halt soon,fail=1 -- 'exit {}' ::: 1 0 0
-  batch 3 -q -j2 --halt now,fail=1 --report rep -- 'sleep {} && false' ::: 0 100 100
+  batch 5 -q -j1 --halt soon,fail=1 -- 'exit {}' ::: 5 0 0
+  batch 1 -q -j2 --halt now,fail=1 --report rep -- 'sleep {} && false' ::: 0 100 100
   has rep '"outcome":"cancelled"'
 }
 
@@ -115,7 +236,7 @@ case_output_of_the_last_attempt_is_kept_whatever_made_it_the_last() {
   printf '%s\n' '{"id":"a","shell":"echo words of a; exit 3","retries":5}' \
     '{"id":"b","shell":"sleep 0.2; exit 1"}' >jobs
   for order in group line ordered; do
-    batch 2 -q -j2 --halt now,fail=1 --output $order jobs
+    batch 1 -q -j2 --halt now,fail=1 --output $order jobs
     same 'words of a' "$(<out)"
   done
   batch 0 -q --retries 3 -- 'echo $PLIMSOLL_ATTEMPT {}; test $PLIMSOLL_ATTEMPT = 3' ::: x
@@ -160,7 +281,7 @@ case_first_interrupt_lets_end_second_kills() {
   becomes_true test -s pids
   kill -INT "$pid"
   wait "$pid"
-  same 1 $? 'jobs that did not succeed after one interrupt'
+  same 130 $? 'after one interrupt'
   same 2 "$(wc -l <log)"
 
   rm -f pids log
@@ -171,7 +292,7 @@ case_first_interrupt_lets_end_second_kills() {
   becomes_true grep -q interrupted err
   kill -INT "$pid"
   wait "$pid"
-  same 2 $? 'jobs that did not succeed after two interrupts'
+  same 130 $? 'after two interrupts'
   gone "$(head -n 1 pids)" || wrong 'the job lives'
 }
 

@@ -26,6 +26,8 @@ skip() {
 
 has() { grep -qF -- "$1" "$2" || { echo "no \"$1\" in:" && cat "$2" && false; }; }
 
+lacks() { ! grep -qF -- "$1" "$2" || { echo "\"$1\" in:" && cat "$2" && false; }; }
+
 # status EXPECTED COMMAND...: with its outputs in out and err.
 status() {
   local expected=$1 got=0
@@ -152,6 +154,22 @@ if ((EUID == 0)); then
     expect 'read-only mounts: the answer is yes' test "$unshared" = 0
     expect 'read-only mounts: in process mode' has 'process mode, without groups' "$work/out"
     expect 'read-only mounts are told' has 'mounted read-only' "$work/out"
+  fi
+  no_mounts='
+    mount --make-rprivate / 2>/dev/null || exit 77
+    awk '\''$9 ~ /^cgroup/ || $10 ~ /^cgroup/ || $8 ~ /^cgroup/ {print $5}'\'' /proc/self/mountinfo | tac |
+      while read -r mount; do umount "$mount" || exit 77; done || exit 77
+    PLIMSOLL_CGROUP=/named exec "$1" doctor'
+  unshared=0
+  unshare -m --propagation unchanged sh -c "$no_mounts" sh "$PLIMSOLL" >"$work/out" 2>"$work/err" || unshared=$?
+  if ((unshared == 77)); then
+    skip 'mounts can not be removed here'
+  else
+    expect 'no hierarchy and a named group: the answer is no' test "$unshared" = 1
+    expect 'that there is no hierarchy' has 'no cgroup hierarchy is mounted' "$work/out"
+    expect 'how to do without' has 'name no group with --cgroup or' "$work/out"
+    expect 'root is not told to be root' lacks 'as root' "$work/out"
+    expect 'nothing of process mode' lacks 'run in process mode' "$work/out"
   fi
   if unshare -C true 2>/dev/null; then
     # Where our group is no longer below a mount, there is nothing that could be used.

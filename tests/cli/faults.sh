@@ -198,9 +198,102 @@ wait $batch
 echo $? >status
 END_OF_SCRIPT
   plimsoll=$plimsoll timeout "$patience" unshare -m sh full
-  same 1 "$(<status)" "$(<err)"
+  same 143 "$(<status)" "$(<err)"
   has err 'the rest of its output is lost'
   becomes_true nothing_left || wrong 'something is left'
+}
+
+# Every job has its line, once and whole, when there is room again; else it is told what is missing.
+case_a_disk_that_is_full_for_a_moment_for_the_job_log() {
+  can_mount || skip 'mounts can not be changed here'
+  mkdir logs
+  # Long commands: their lines need pages of their own.
+  local i
+  for i in $(seq 60); do
+    case $i in
+      30) echo 'head -c 1M /dev/zero >logs/filler 2>filler_err; true' ;;
+      50) echo 'until grep -q "No space left" err; do sleep 0.05; done; [ "$MAKE_ROOM" ] && rm logs/filler; true' ;;
+      *) printf 'true # %0500d\n' "$i" ;;
+    esac
+  done >jobs.txt
+  cat >full <<'END_OF_SCRIPT'
+mount -t tmpfs -o size=256k none logs || exit
+"$plimsoll" batch --progress none --joblog logs/log -j 1 jobs.txt >out 2>err
+echo $? >status
+cp logs/log first
+rm -f logs/filler
+"$plimsoll" batch --progress none --joblog logs/log --resume -j 1 jobs.txt >out 2>err.again
+cp logs/log second
+END_OF_SCRIPT
+  MAKE_ROOM=yes plimsoll=$plimsoll timeout "$patience" unshare -m sh full
+  same 0 "$(<status)" "$(<err)"
+  same 1 "$(grep -c 'No space left' err)"
+  has err 'their lines are written when there is room again'
+  lacks err 'missing in the job log'
+  same "$(seq 60)" "$(tail -n +2 first | cut -f 1)"
+  has err.again 'nothing is left to run'
+
+  MAKE_ROOM='' plimsoll=$plimsoll timeout "$patience" unshare -m sh full
+  same 0 "$(<status)" "$(<err)"
+  has err 'missing in the job log, and would be run again by --resume'
+  same '' "$(tail -n +2 first | awk -F '\t' 'NF != 9')" 'torn lines'
+  local lost
+  lost=$(sed -n 's/.*; \([0-9]*\) jobs are missing in the job log.*/\1/p' err)
+  same $((60 - lost)) "$(tail -n +2 first | wc -l)"
+  has err.again "running $lost jobs"
+  same 60 "$(tail -n +2 second | cut -f 9 | sort -u | wc -l)"
+  becomes_true nothing_left || wrong 'something is left'
+}
+
+# Its results, then its line in the job log, then the word that it has ended; told by the times at which
+# calls returned.
+case_an_end_is_told_when_it_is_on_the_disk() {
+  yes 'echo fine' | head -n 8 >jobs.txt
+  look_for_no_leaks
+  gives 0 timeout -k 5 "$patience" strace -f -y -q -s 4096 -o trace -e trace=execve,write,fsync -e inject=fsync:delay_enter=20000 \
+    -b execve "$plimsoll" batch --progress json --sync --joblog log --results results -j 3 --cores 8 jobs.txt
+  "$python" - trace <<'END' || wrong "an end is told too early: $(tail -n 3 trace)"
+import re, sys
+forced, pending = {}, {}  # file: number of the line of the trace where a call began that has returned
+written, told = {}, {}
+for number, line in enumerate(open(sys.argv[1], errors="replace")):
+    pid, call = line.split(None, 1)
+    begun = re.match(r"fsync\(\d+<(.*?)>", call)
+    if begun:
+        pending[pid] = (begun[1], number)
+    if (begun or "fsync resumed" in call) and "= 0" in call:
+        file, since = pending[pid]
+        forced[file] = since
+    line_of_log = re.match(r'write\(\d+<(.*/log)>, "(\d+)\\t:', call)
+    if line_of_log:
+        log, job = line_of_log[1], line_of_log[2]
+        written[job] = number
+        results = log[:-3] + "results/" + job
+        if not all(results + "/" + name in forced for name in ("stdout", "stderr", "seq")):
+            sys.exit(f"{job}: its line comes before its results")
+    told_in = call if re.match(r"write\(\d+<[^>]*/err>", call) else ""
+    for job in re.findall(r'"kind\\":\\"ended\\".*?"number\\":(\d+)', told_in):
+        told[job] = number
+        if forced.get(log, -1) < written.get(job, number):
+            sys.exit(f"{job}: told before its line is on the disk")
+sys.exit(len(told) != 8 and f"{len(told)} ends were told")
+END
+  same 9 "$(wc -l <log)"
+}
+
+# What can't be forced is told; the jobs go on.
+case_a_disk_that_can_not_be_forced() {
+  yes true | head -n 5 >jobs.txt
+  look_for_no_leaks
+  gives 0 timeout -k 5 "$patience" strace -f -q -o trace -e trace=execve,fsync -e inject=fsync:error=EIO:when=3+ -b execve \
+    "$plimsoll" batch --progress none --sync --joblog log -j 1 jobs.txt
+  same 1 "$(grep -c 'force log to the disk: Input/output error; the jobs go on' err)"
+  has err 'may be missing in the job log after a loss of power'
+  same 6 "$(wc -l <log)"
+  # Nor does a run begin whose log is not surely there.
+  gives 125 timeout -k 5 "$patience" strace -f -q -o trace -e trace=execve,fsync -e inject=fsync:error=EIO:when=1 -b execve \
+    "$plimsoll" batch --progress none --sync --joblog log -j 1 jobs.txt
+  has err '--joblog: force log to the disk: Input/output error'
 }
 
 # job_groups: how many jobs have one.

@@ -94,7 +94,7 @@ case_history_lists_classes() {
   lacks out ' ld'
   gives 125 "$plimsoll" history nosuch
   has err 'no class is named "nosuch"'
-  same 2 "$("$python" -c 'import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone()[0])' state/history.db)" 'version'
+  same 4 "$("$python" -c 'import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone()[0])' state/history.db)" 'version'
 }
 
 case_history_forgets() {
@@ -177,6 +177,23 @@ case_runs_are_listed() {
   gives 125 eval '"$plimsoll" runs >/dev/full'
 }
 
+case_a_single_command_is_a_run_of_one() {
+  state
+  gives 0 "$plimsoll" run -q -- sleep 0.4
+  gives 0 "$plimsoll" runs
+  has out '1 ok'
+  gives 0 "$plimsoll" runs --json
+  told out 'r["runs"][0]["succeeded"] == 1' 'r["runs"][0]["cores"] > 0' \
+    'r["runs"][0]["line_bytes"] > 1 << 20'
+  gives 0 "$plimsoll" explain last
+  has out '1 (1 ok)'
+  gives 0 "$plimsoll" simulate last
+  has out makespan
+  gives 3 "$plimsoll" run -q -- sh -c 'sleep 0.4; exit 3'
+  gives 0 "$plimsoll" runs --json
+  told out 'r["runs"][1]["succeeded"] == 0'
+}
+
 case_runs_are_named() {
   state
   make_run 20240101-000000-aaaa finished "${story[@]}"
@@ -184,6 +201,10 @@ case_runs_are_named() {
   make_run 20240102-000000-bbbb finished
   gives 0 "$plimsoll" explain last
   has out 'Run 20240102-000000-bbbb, finished: plimsoll batch jobs.txt'
+  gives 0 "$plimsoll" explain last-1
+  has out 'Run 20240101-000000-aabb'
+  gives 125 "$plimsoll" explain last-3
+  has err 'there is no run "last-3"; 3 runs are recorded'
   gives 0 "$plimsoll" explain 20240102
   gives 0 "$plimsoll" explain state/runs/20240101-000000-aabb
   has out 'Run 20240101-000000-aabb'
@@ -202,7 +223,7 @@ case_explain_a_run() {
   gives 0 "$plimsoll" explain last
   empty err
   has out '2 (2 exited)'
-  has out 'needs ..., ... is free'
+  has out 'needs 900 MiB to 2.00 GiB, 100 MiB to 1.00 GiB is free'
   has out '4.50 s'
   has out 'it grows fastest'
   has out 'no room is left'
@@ -230,6 +251,62 @@ case_explain_a_job() {
   has err 'has no job "nosuch"'
 }
 
+case_explain_the_failed() {
+  state
+  make_run 20240101-000000-aaaa finished "${story[@]}"
+  gives 0 "$plimsoll" explain last --failed
+  same 'No job of run 20240101-000000-aaaa has failed.' "$(cat out)"
+  printf '{"schema":"plimsoll.job/1","id":"2","argv":["cc","two.c"],"outcome":"exited","exit_code":3,"attempts":[{}]}
+{"schema":"plimsoll.job/1","id":"3","argv":["cc","three.c"],"outcome":"skipped","attempts":[]}
+{"schema":"plimsoll.job/1","id":"4","argv":["cc","four.c"],"outcome":"timed_out","attempts":[{}]}
+' >>state/runs/20240101-000000-aaaa/jobs.jsonl
+  gives 0 "$plimsoll" explain last --failed
+  has out 'Job 2 of run 20240101-000000-aaaa: cc two.c'
+  has out 'no room is left'
+  has out 'Ended: exited with code 3'
+  has out 'Job 4 of run 20240101-000000-aaaa: cc four.c'
+  lacks out 'my app'
+  lacks out 'three.c'
+  gives 0 "$plimsoll" explain last --failed --json
+  same 4 "$(wc -l <out)" 'events of job 2'
+  gives 125 "$plimsoll" explain last 2 --failed
+}
+
+case_a_run_is_told_again() {
+  state
+  make_run 20240101-000000-aaaa finished "${story[@]}"
+  gives 0 "$plimsoll" report last
+  empty err
+  has out 'Run 20240101-000000-aaaa, finished: plimsoll batch jobs.txt'
+  has out '1 of 1 jobs succeeded in 1m30s'
+  has out 'heaviest by memory:'
+  has out "link: ld -o 'my app'"
+  has out 'holds 3, pauses 1, evictions 1'
+  gives 0 "$plimsoll" report last link
+  has out 'exited with code 0'
+  has out 'peak 1.00 GiB'
+  make_run 20240102-000000-bbbb running
+  gives 0 "$plimsoll" report last
+  has out 'Run 20240102-000000-bbbb, which died'
+  has out '1 of 1 jobs succeeded'
+  gives 125 "$plimsoll" report last nosuch
+  has err 'has no job "nosuch"'
+}
+
+case_a_record_that_lacks_something_says_so() {
+  state
+  make_run 20240101-000000-aaaa finished "${story[@]}"
+  local meta=state/runs/20240101-000000-aaaa/meta.json
+  sed -i 's/"jobs":2/"jobs":2,"left_out":{"unstarted":75,"beyond":0,"late":0}/' "$meta"
+  local command
+  for command in explain report; do
+    gives 0 "$plimsoll" $command last
+    has out 'incomplete: 75 events and reports of jobs that never started are left'
+  done
+  gives 125 "$plimsoll" explain last 9
+  has err 'has no job "9" in its record, which is incomplete'
+}
+
 case_help() {
   local command
   for command in history 'history forget' runs explain; do
@@ -237,7 +314,7 @@ case_help() {
     gives 0 "$plimsoll" $command --help
     has out 'Examples:'
     # shellcheck disable=SC2086
-    gives 125 "$plimsoll" $command last --nonsense
+    gives 125 "$plimsoll" $command --nonsense last
     has err --nonsense
   done
   gives 0 "$plimsoll" --help

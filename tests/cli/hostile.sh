@@ -203,6 +203,15 @@ case_the_parent_is_killed() {
 }
 
 # Promise 7: one job's trouble is one job's. This one can't be killed until its disk is let go.
+# As one who watches must not be starved by whom he watches.
+case_those_who_take_every_cpu_are_timed_out_all_the_same() {
+  gives 124 timeout "$patience" "$plimsoll" run -q --timeout 1s --kill-after 200ms -- sh -c '
+    for i in $(seq 200); do (trap "" TERM; while :; do :; done) & done
+    [ "$(id -u)" != 0 ] || renice -n -20 -g 0 >/dev/null 2>&1
+    wait'
+  becomes_true nothing_left
+}
+
 case_a_process_that_can_not_die() {
   can_mount && [[ -c /dev/fuse ]] || skip 'no FUSE, or mounts can not be changed here'
   mkdir hung

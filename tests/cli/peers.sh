@@ -117,7 +117,7 @@ certificate() {
 }
 
 case_another_machine_needs_a_certificate() {
-  local port=$((20000 + $$ % 20000))
+  local port=$((20000 + $$ % 12000))
   certificate ca
   certificate server ca
   certificate client ca

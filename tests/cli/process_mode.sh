@@ -24,7 +24,7 @@ started_here() {
 }
 
 all_gone() { [[ -z $(started_here) ]]; }
-lives() { [[ -n $(started_here) ]]; }
+any_left() { [[ -n $(started_here) ]]; }
 
 # Ends what should not have been there, so that the next case starts from nothing.
 check_all_gone() {
@@ -51,6 +51,22 @@ case_it_is_announced_in_a_line() {
   same a "$(<out)"
   none 0 batch --progress none -- echo {} ::: a
   has err 'process mode, without cgroups'
+}
+
+case_the_reason_is_the_true_one() {
+  can_mount || skip 'mounts can not be changed here'
+  gives 0 env -u PLIMSOLL_CGROUP unshare -m sh -c '
+    for root in $(awk "\$3 ~ /^cgroup2?\$/ { print \$2 }" /proc/mounts); do
+      mount -o remount,bind,ro "$root" || exit 9
+    done
+    exec "$1" run -- true' sh "$plimsoll"
+  has err 'process mode'
+  has err 'is mounted read-only'
+  lacks err 'delegated'
+
+  gives 125 env -u PLIMSOLL_CGROUP unshare -m sh -c 'mount -t tmpfs none /proc && exec "$1" run -- true' \
+    sh "$plimsoll"
+  has err '/proc is not mounted here'
 }
 
 case_results_are_those_of_the_command() {
@@ -124,7 +140,7 @@ case_a_daemon_ends_with_its_own_job() {
   printf '%s\n' "$daemon; until [ -e go ]; do sleep 0.05; done" 'until [ -e stop ]; do sleep 0.05; done' >jobs
   "$plimsoll" batch --cgroup none -q -j2 jobs 2>err &
   local pid=$!
-  becomes_true lives
+  becomes_true any_left
   touch go
   becomes_true all_gone
   touch stop

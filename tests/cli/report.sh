@@ -247,8 +247,6 @@ case_wrong_calls() {
   gives 125 "$plimsoll" report last --json
   has err 'no run is recorded'
   make_run
-  gives 125 "$plimsoll" report last
-  has err 'give --provenance or --json'
   gives 125 "$plimsoll" report last --json --provenance
   has err '--json'
   gives 125 "$plimsoll" report --json

@@ -56,8 +56,18 @@ case_125_without_a_command() {
 }
 
 case_125_when_the_report_cannot_be_written() {
-  run 125 --report no/such/directory/report.json -- true
-  has err 'no/such/directory'
+  run 125 --report no/such/directory/report.json -- touch started
+  has err 'no/such/directory/report.json: No such'
+  lacks err .tmp
+  [[ ! -e started ]] || wrong 'found out after the command'
+}
+
+case_status_passes_through_when_the_report_is_lost() {
+  mkdir reports
+  run 7 -q --report reports/report.json -- sh -c 'rm -r reports; exit 7'
+  has err '--report: write '
+  has err 'reports/report.json: No such'
+  lacks err .tmp
 }
 
 case_126_when_it_cannot_be_executed() {
@@ -224,31 +234,6 @@ case_environment() {
   run 0 -- env
   env | grep -v ^_= | sort >expected
   grep -v ^_= out | sort | diff - expected >difference || wrong "$(<difference)"
-}
-
-case_user() {
-  is_root || skip 'not root'
-  chmod 777 .
-  run 0 --uid nobody -- id -u
-  same "$(id -u nobody)" "$(<out)"
-  run 0 --uid nobody -- id -G
-  same "$(id -G nobody)" "$(<out)"
-  run 0 --uid nobody:daemon -- sh -c 'id -un; id -gn'
-  same $'nobody\ndaemon' "$(<out)"
-  run 0 --uid 12345:54321 -- sh -c 'id -u; id -g'
-  same $'12345\n54321' "$(<out)"
-  mkdir -m 700 closed
-  run 125 --uid nobody --cwd closed -- true
-  has err 'working directory'
-  run 0 --uid nobody --memory-max 1G --pids-max 50 --timeout 1m -- true
-}
-
-case_user_without_the_right() {
-  is_root && { setpriv --reuid=65534 true 2>/dev/null || return 0; }
-  is_root || skip 'not root'
-  # A job may not become another user: the job's own plimsoll is refused.
-  run 0 --uid nobody -- sh -c '"$0" run --uid root -- id -u; [ $? = 125 ]' "$plimsoll"
-  lacks out 0
 }
 
 case_what_the_job_inherits() {

@@ -49,7 +49,7 @@ except OSError as error:
 }
 
 case_a_fork_bomb_within_its_limit() {
-  run 124 --pids-max 60 --timeout 1s --kill-after 0s -- sh -c 'bomb() { bomb | bomb & }; bomb 2>/dev/null; exec sleep 1000' 
+  run 124 --pids-max 60 --timeout 1s --kill-after 0s -- sh -c 'bomb() { bomb | bomb & }; (bomb) 2>/dev/null & exec sleep 1000' 
   becomes_true eval '[[ -z $(processes_left) ]]'
 }
 
@@ -111,6 +111,39 @@ case_a_job_that_makes_groups_of_its_own() {
     mkdir -p "$group/a/b/c"; sleep 1000 & echo $! >"$group/a/b/c/cgroup.procs"; echo $! >pid'
   gone "$(<pid)" || wrong "$(<pid) lives"
   becomes_true eval '[[ -z $(groups_left) ]]'
+}
+
+# A job that leaves so many empty groups, one in another. Its directory is a relative one: the path
+# from the root is too long.
+nest='
+  root=$(awk "\$3 == \"cgroup2\" { print \$2; exit }" /proc/mounts)
+  cd "$root$(grep ^0:: /proc/self/cgroup | cut -d: -f3-)" || exit
+  for i in $(seq "$1"); do mkdir n && cd n || exit; done
+  exit 4'
+
+case_groups_deep_in_groups() {
+  is_root || skip 'not root'
+  local depth
+  for depth in 63 64 70 200; do
+    gives 4 timeout "$patience" "$plimsoll" run -q -- sh -c "$nest" sh "$depth"
+    empty err
+    [[ -z $(groups_left) ]] || wrong "left at depth $depth: $(groups_left | tail -n 1)"
+  done
+  echo "$nest" >nest.sh
+  gives 3 timeout "$patience" "$plimsoll" batch -q -- sh nest.sh ::: 3 70 130
+  empty err
+  [[ -z $(groups_left) ]] || wrong "left: $(groups_left | tail -n 1)"
+}
+
+case_reap_of_groups_deep_in_groups() {
+  is_root || skip 'not root'
+  local top i
+  top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)$PLIMSOLL_CGROUP/top
+  mkdir -p "$top"
+  (cd "$top" && for i in {1..80}; do mkdir n && cd n; done
+    sleep 1000 & echo $! >cgroup.procs)
+  gives 0 timeout "$patience" "$plimsoll" reap "$top"
+  [[ ! -e $top ]] || wrong 'it is still there'
 }
 
 case_on_time_out_a_job_may_clean_up() {
@@ -217,10 +250,89 @@ case_nohup() {
   same alive "$(<out)"
 }
 
+# A shell ends its loop when what it runs dies of the signal, not when it says so by its status.
+case_who_is_ended_by_a_signal_dies_of_it() {
+  "$python" - "$plimsoll" <<'END' >out 2>&1 || wrong "$(<out)"
+import os, signal, subprocess, sys, time
+plimsoll, wrong = sys.argv[1], 0
+job = "echo $$ >ready; exec sleep 1000"
+
+def ended(expected, command, *signals, stdin=None, **how):
+    global wrong
+    if os.path.exists("ready"): os.remove("ready")
+    child = subprocess.Popen([plimsoll, *command], stderr=subprocess.PIPE, start_new_session=True, **how)
+    while not os.path.exists("ready") or not open("ready").read(): time.sleep(0.01)
+    for number in signals:
+        child.send_signal(number)
+        time.sleep(0.3)
+    err = child.communicate()[1]
+    if child.returncode != expected:
+        wrong = 1
+        print(command[:3], signals, "expected", expected, "saw", child.returncode, err)
+
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    ended(-number, ["run", "-q", "--", "sh", "-c", job], number)
+    again = (number, number) if number == signal.SIGINT else (number,)
+    ended(-number, ["batch", "-q", "--", job + "; : {}", ":::", "1"], *again)
+# The first signal tells why it ended.
+ended(-signal.SIGINT, ["batch", "-q", "--", job + "; : {}", ":::", "1"], signal.SIGINT, signal.SIGTERM)
+# Who has caught it and ended in its own way has done so.
+ended(7, ["run", "-q", "--", "sh", "-c", 'trap "exit 7" INT; echo >ready $$; while :; do sleep 0.01; done'],
+      signal.SIGINT)
+# Of a signal that nobody has sent to Plimsoll, the status tells alone.
+ended(143, ["run", "-q", "--", "sh", "-c", "echo $$ >ready; sleep 0.1; kill -TERM $$"])
+# What was ignored from the start stays so.
+ignoring = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
+ended(0, ["batch", "-q", "--", "echo $$ >ready; sleep 1; : {}", ":::", "1"], signal.SIGHUP, preexec_fn=ignoring)
+ended(0, ["run", "-q", "--", "sh", "-c", "echo $$ >ready; sleep 1"], signal.SIGHUP, preexec_fn=ignoring)
+# Children are waited for, whatever the caller does with its own.
+ended(5, ["run", "-q", "--", "sh", "-c", "echo $$ >ready; exit 5"],
+      preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+sys.exit(wrong)
+END
+}
+
+# A single command stands where its caller had it; a job of many starts afresh.
+case_ignored_signals_are_for_the_command_alone() {
+  local ignoring=0000000000001003
+  ignored_in() { (trap '' HUP INT PIPE && exec "$plimsoll" "$@") >out 2>err </dev/null; awk '{ print $2 }' out; }
+  same "$ignoring" "$(ignored_in run -q -- grep SigIgn /proc/self/status)" run
+  same 0000000000000000 "$(ignored_in batch -q -- 'exec grep SigIgn /proc/self/status; : {}' ::: 1)" batch
+}
+
 case_in_the_background() {
   "$plimsoll" run -q -- sh -c 'cat; exit 6' >out 2>err &
   wait $!
   same 6 $?
+}
+
+# leaving: what a process says to leave all the groups of its run; they are ./aside of each hierarchy.
+leaving() { echo "for root in $(hierarchies_used | tr '\n' ' '); do echo \$\$ >\$root$PLIMSOLL_CGROUP/aside/cgroup.procs; done"; }
+make_aside() { for root in $(hierarchies_used); do mkdir -p "$root$PLIMSOLL_CGROUP/aside"; done; }
+remove_aside() { for root in $(hierarchies_used); do rmdir "$root$PLIMSOLL_CGROUP/aside"; done; }
+
+case_who_leaves_his_group_is_timed_out_all_the_same() {
+  is_root || skip 'not root'
+  make_aside
+  SECONDS=0
+  run 124 --timeout 500ms --kill-after 200ms -- sh -c "$(leaving); exec sleep 30"
+  ((SECONDS < 15)) || wrong "it took $SECONDS s"
+  echo "$(leaving); exec sleep 30" >jobs.txt
+  gives 1 "$plimsoll" batch --progress none --timeout 500ms --kill-after 200ms jobs.txt
+  ((SECONDS < 15)) || wrong "it took $SECONDS s"
+  becomes_true remove_aside
+}
+
+case_who_leaves_his_group_does_not_outlive_the_run() {
+  is_root || skip 'not root'
+  make_aside
+  run 0 -- sh -c "setsid sh -c 'echo \$\$ >pid; $(leaving); touch away; exec sleep 1000' & until [ -e away ]; do sleep 0.01; done"
+  gone "$(<pid)" || wrong "$(<pid) lives"
+  has err "process $(<pid) (sleep) had left the group of its job and was killed"
+  becomes_true remove_aside
+  # Whose children the process had before it became ours is somebody else.
+  gives 0 sh -c "sleep 2 & echo \$! >other; exec '$plimsoll' run -q -- true"
+  lives "$(<other)" || wrong 'a child of before was killed'
 }
 
 # --- together

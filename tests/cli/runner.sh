@@ -191,7 +191,7 @@ case_the_input_root_as_root_directory() {
 case_cleaners() {
   mkdir -p scratch
   serve "\"cleanTemporaryDirectories\": [\"$PWD/scratch\"], \"runCommandCleaner\": [\"/bin/sh\", \"-c\",
-    \"echo x >>$PWD/cleaned; test ! -e $PWD/broken\"]"
+    \"echo x >>$PWD/cleaned; test ! -e $PWD/fatal || kill -KILL \$\$; test ! -e $PWD/broken\"]"
   touch scratch/before
   sh_act 1 "ls $PWD/scratch; touch $PWD/scratch/after"
   told 1.json 'r["exit_code"] == 0'
@@ -206,6 +206,72 @@ case_cleaners() {
   sh_act 3 "touch $PWD/broken"
   told 3.json 'r["code"] == 13'
   rm broken
+  touch fatal
+  sh_act 4 true
+  told 4.json 'r["message"] == "Failed to run cleaning command: signal: killed"'
+  rm fatal
+}
+
+# Whatever an action leaves in a directory that is cleaned: the next one finds none of it, and no error.
+case_an_actions_dirt_is_no_others_error() {
+  local depth='while [ $i -lt 600 ]; do mkdir d && cd d || exit 9; i=$((i + 1)); done'
+  mkdir -p scratch
+  serve "\"cleanTemporaryDirectories\": [\"$PWD/scratch\"]"
+  sh_act 1 "cd $PWD/scratch; i=0; $depth"
+  told 1.json 'r["code"] == 0' 'r["exit_code"] == 0'
+  same '' "$(ls scratch)" 'after a deep tree'
+  sh_act 2 "cd $PWD/scratch; mkdir closed; touch closed/x \"\$(printf '\\377\\n')\"; chmod 0 closed ."
+  told 2.json 'r["code"] == 0' 'r["exit_code"] == 0'
+  same '' "$(ls scratch)" 'after odd names and closed directories'
+  sh_act 3 "rm -r $PWD/scratch && ln -s $PWD/build $PWD/scratch"
+  told 3.json 'r["code"] == 0' 'r["exit_code"] == 0'
+  [[ -d scratch && ! -L scratch && -d build/1 ]] || wrong 'a link was not set aside'
+  has log 'it was set aside as "'
+  if command -v chattr >/dev/null && touch flag && chattr +i flag 2>/dev/null; then
+    chattr -i flag
+    sh_act 4 "touch $PWD/scratch/kept && chattr +i $PWD/scratch/kept" env.PATH=/usr/bin:/bin:/usr/sbin:/sbin
+    told 4.json 'r["code"] == 0' 'r["exit_code"] == 0'
+    has log 'operation not permitted; it was set aside as "'
+    sh_act 5 "ls $PWD/scratch"
+    told 5.json 'r["code"] == 0' 'r["exit_code"] == 0'
+    empty build/5/stdout
+    chattr -R -f -i scratch scratch.unclean-*
+  fi
+  call check '' >6.json
+  told 6.json 'r["code"] == 0'
+}
+
+# A file system that answers nothing holds up the actions of that directory alone, and those not for ever.
+case_an_input_root_that_hangs() {
+  can_mount && [[ -c /dev/fuse ]] || skip 'no FUSE, or mounts can not be changed here'
+  lay_out 8 && lay_out 9
+  cat >in_a_namespace <<'END_OF_SCRIPT'
+"$programs/hang_fuse" build/9/root >ready & disk=$!
+trap 'kill -KILL $disk; kill -INT $daemon; wait' EXIT
+trap exit TERM
+until [ -s ready ]; do sleep 0.01; done
+"$daemon_program" --metrics off --runner-config runner.json >>log 2>&1 & daemon=$!
+until grep -q ' ready' log; do sleep 0.1; done
+run() { "$worker_program" "unix:$PWD/runner" "$@"; }
+run run id=9 env.PATH=bin -- tool >9.json & hung=$!
+run check 9/root/file >check.json & check=$!
+run run id=8 env.PATH=/usr/bin:/bin -- /bin/true >8.json
+[ -s 9.json ] && echo 'it did not hang' >wrong
+wait $hung $check
+run run id=9 env.PATH=bin -- tool >again.json
+END_OF_SCRIPT
+  cat >runner.json <<END
+{"buildDirectoryPath": "$PWD/build", "grpcServers": [{"listenPaths": ["$PWD/runner"], "authenticationPolicy": {"allow": {}}}]}
+END
+  timeout $((patience + 60)) env daemon_program="$daemon_program" worker_program="$worker_program" \
+    programs="$programs" unshare -m bash in_a_namespace 2>err || wrong "timed out: $(<err) $(<log)"
+  [[ ! -e wrong ]] || wrong "$(<wrong)"
+  told 8.json 'r["exit_code"] == 0'
+  local hung="r['message'] == 'The files at \"$PWD/build/9/root/\" have not answered for 30.0 s'"
+  told 9.json 'r["code"] == 14' "$hung"
+  told again.json 'r["code"] == 14' "$hung"
+  told check.json 'r["code"] == 14' 'r["message"].startswith("The files at ")'
+  nothing_left || wrong "left behind: $(groups_left)"
 }
 
 case_temporary_directories_by_links() {

@@ -48,6 +48,55 @@ case_what_waits_for_long_is_sent_back() {
   told 1.json 'r["exit_code"] == 0'
 }
 
+# More actions than cores take longer; none is sent back for it.
+case_want_of_cores_sends_nobody_back() {
+  serve '' --cores 1
+  local i
+  for i in 1 2 3 4 5 6; do
+    sh_act "$i" "echo begun; until [ -e $PWD/go ]; do :; done" &
+  done
+  for i in 1 2 3 4 5 6; do becomes_true grep -qs begun "build/$i/stdout"; done
+  touch go
+  wait $(jobs -p | grep -v "^$daemon\$")
+  for i in 1 2 3 4 5 6; do told "$i.json" 'r["exit_code"] == 0'; done
+}
+
+# Nor is anybody who computes for long: eight share two cores.
+case_long_computations_all_end() {
+  serve '' --cores 2
+  gives 0 call load "$PWD/build" 8 8 -- "$python" -c 'import time
+while time.process_time() < 8:
+    for i in range(100000): pass'
+  has out '8 of 8 actions'
+  has out ' 0 tried again'
+}
+
+# What is unknown and small is known by what the first of it show.
+case_a_hundred_small_unknown_ones() {
+  serve '' --cores 400
+  gives 0 call load "$PWD/build" 100 100 -- /bin/sh -c 'sleep 5; :'
+  has out '100 of 100 actions'
+  has out ' 0 tried again'
+}
+
+# Nor for a machine that others keep busy.
+case_others_who_compute_send_nobody_back() {
+  serve
+  local i burners=()
+  for i in 1 2 3 4 5 6 7 8; do
+    sh -c 'while :; do :; done' &
+    burners+=($!)
+  done
+  trap 'kill "${burners[@]}"; stop' EXIT
+  for i in {1..24}; do sh_act "$i" "echo begun; until [ -e $PWD/go ]; do sleep 0.1; done" & done
+  for i in {1..24}; do becomes_true grep -qs begun "build/$i/stdout"; done
+  touch go
+  kill "${burners[@]}"
+  wait $(jobs -p | grep -v "^$daemon\$")
+  for i in {1..24}; do told "$i.json" 'r["exit_code"] == 0'; done
+  trap stop EXIT
+}
+
 case_sigterm_lets_what_runs_end() {
   serve
   sh_act 1 'echo begun; sleep 2; echo ended' &

@@ -16,6 +16,19 @@ case_show_config_tells_where_from() {
   empty err
 }
 
+# What nobody has set follows from the machine, so it is told beside the file.
+case_show_config_tells_what_follows() {
+  serve 0 --line 2G -j 3 --show-config
+  has out '#   line      2.00 GiB: as --line says'
+  grep -qE '^#   reserve   .*: left free for everything else on the machine$' out || wrong "$(<out)"
+  grep -qE '^#   cores     [0-9.]+: ' out || wrong "$(<out)"
+  has out '#   jobs      at most 3 at once: as -j says'
+  serve 125 --line 900T --show-config
+  has out 'line = "900T"'
+  has err '--line: a line of 900 TiB is more than the '
+  becomes_true nothing_left || wrong 'something is left'
+}
+
 case_what_is_shown_says_the_same() {
   serve 0 --line 2G -j 3 --show-config
   mv out p.toml
@@ -40,7 +53,7 @@ case_paths_of_the_command_line_are_the_callers() {
 case_mistakes_name_file_and_line() {
   printf '\n[governor]\nlin = "80%%"\n' >p.toml
   serve 125 --config p.toml --show-config
-  same 'plimsoll serve: p.toml:3: found the unknown key "governor.lin", expected perhaps "governor.line"' "$(cat err)"
+  same 'plimsoll: serve: p.toml:3: found the unknown key "governor.lin", expected perhaps "governor.line"' "$(cat err)"
   empty out
   serve 125 --config none.toml
   has err 'none.toml'
@@ -48,6 +61,26 @@ case_mistakes_name_file_and_line() {
   has err '--line'
   serve 125 --lin 3
   has err '--lin'
+}
+
+case_options_are_read_as_those_of_other_commands() {
+  serve 125 --foo
+  same 'plimsoll: serve: there is no option "--foo"; `plimsoll serve --help` lists them' "$(cat err)"
+  serve 125 --sokcet s
+  same 'plimsoll: serve: there is no option "--sokcet"; did you mean --socket?' "$(cat err)"
+  serve 125 --line
+  same 'plimsoll: serve: --line needs a size, such as 512M' "$(cat err)"
+  serve 125 --cores none
+  same 'plimsoll: serve: --cores: found "none", expected a number of cores such as 6 or 7.5' "$(cat err)"
+  serve 0 --line 1G --line 2G --show-config
+  has out 'line = "2G"'
+  serve 0 --help
+  has out 'Usage: plimsoll serve'
+  has out '--metrics ADDRESS'
+  ! grep -E '.{81}' out || wrong 'a line of more than 80 columns'
+  ! grep -E -- '(TEXT|UINT|INT|FLOAT)( |$)' out || wrong 'a value without a name'
+  gives 0 "${plimsoll}d" -V
+  has out 'plimsolld '
 }
 
 # configured LINE JOBS [TOML]: p.toml.
@@ -67,7 +100,7 @@ line_is() { metrics_of "$port" | grep -qx "plimsoll_line_bytes $1"; }
 running() { "$client" "$PWD/s" list | grep -c running; }
 
 case_reload_changes_line_and_jobs() {
-  local client port=$((20000 + $$ % 20000)) job
+  local client port=$((20000 + $$ % 12000)) job
   # Of programs that nobody knows two have to fit.
   (($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) > 8 << 20)) || skip 'less than 8 GiB to be had'
   client=$(dirname "$plimsoll")/tests/clients/job_client

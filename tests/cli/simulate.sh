@@ -53,7 +53,60 @@ case_a_set_that_never_fits_is_told() {
   same False "$(value finished)"
 }
 
+case_a_job_that_does_not_fit_is_named() {
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 1G --policy fixed:4
+  has out 'did not finish:'
+  has out "can't run: it needs"
+  has out 'more than the line'
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 1G --policy fixed:4 --json
+  "$python" -c '
+import json
+named = json.load(open("out"))["unfinished"]
+assert 0 < len(named) <= 10, named
+assert named[0]["peak_mb"] > 1024 and named[0]["id"], named' || wrong 'no job is named'
+}
+
+# between LEAST SEEN MOST WHAT
+between() { awk -v a="$1" -v b="$2" -v c="$3" 'BEGIN { exit !(a <= b && b <= c) }' || wrong "$4: $2 is not $1 to $3"; }
+
+case_a_recorded_run_is_replayed() {
+  local run name
+  export PLIMSOLL_STATE_DIR=$PWD/state
+  printf '%s\n' '{"id":"first","argv":["sleep","0.6"]}' \
+    '{"id":"second","argv":["sleep","0.4"],"needs":["first"]}' >two.jsonl
+  gives 0 "$plimsoll" batch -q --standalone --line 1G --cores 2 --report report.jsonl two.jsonl
+  run=$(echo state/runs/*)
+  for name in last "$run" "$run/jobs.jsonl" "$(basename "$run")"; do
+    gives 0 "$plimsoll" simulate "$name" --json
+    same True "$(value finished)" "$name"
+    same 2 "$(value jobs)" "$name"
+    same 1024.0 "$(value line_mb)" "$name"
+    # One after the other.
+    between 1.0 "$(value makespan_s)" 1.5 "$name"
+  done
+  gives 0 "$plimsoll" simulate last --line 2G --cores 4 --policy fixed:2 --json
+  same 2048.0 "$(value line_mb)"
+  gives 0 "$plimsoll" simulate report.jsonl --line 2G --cores 4 --policy fixed:2 --json
+  same 2 "$(value jobs)"
+  between 1.0 "$(value makespan_s)" 1.5 report.jsonl
+  gives 125 "$plimsoll" simulate report.jsonl --cores 4
+  has err '--line is needed: report.jsonl does not tell'
+}
+
+case_other_load_takes_its_share() {
+  local alone
+  echo '{"class":"a","name":"a","t":[0,10],"mem_mb":[1,1],"cpu_pct":[200,0]}' >busy.jsonl
+  gives 0 "$plimsoll" simulate busy.jsonl --cores 2 --line 1G --json
+  alone=$(value makespan_s)
+  between 10 "$alone" 10.2 alone
+  gives 0 "$plimsoll" simulate busy.jsonl --cores 2 --line 1G --other-load 2 --json
+  between 20 "$(value makespan_s)" 20.2 'beside others'
+  gives 125 "$plimsoll" simulate busy.jsonl --cores 2 --line 1G --other-load -1
+  has err "--other-load: found \"-1\", expected a number of cores"
+}
+
 case_mistakes() {
+  export PLIMSOLL_STATE_DIR=$PWD/state
   gives 125 "$plimsoll" simulate "$curves" --cores 8
   has err "--line"
   gives 125 "$plimsoll" simulate "$curves" --cores 0 --line 8G --policy fixed:1
@@ -65,6 +118,8 @@ case_mistakes() {
   gives 125 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:1 --order best
   has err 'found "best", expected file, shuffle or longest'
   gives 125 "$plimsoll" simulate nowhere --cores 8 --line 8G --policy fixed:1
+  has err 'there is no file "nowhere", and no run is recorded'
+  gives 125 "$plimsoll" simulate ./nowhere --cores 8 --line 8G --policy fixed:1
   has err "nowhere: No such file or directory"
   echo '{"class":"a"}' >bad.jsonl
   gives 125 "$plimsoll" simulate bad.jsonl --cores 8 --line 8G --policy fixed:1

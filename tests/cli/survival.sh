@@ -140,6 +140,50 @@ case_a_sweep_leaves_the_living_alone() {
   same 9 $?
 }
 
+# Who could lock the directories of a run could keep them from being swept once it is dead.
+case_nobody_else_locks_the_groups_of_a_run() {
+  is_root || skip 'not root'
+  local pid group groups
+  "$plimsoll" run -q -- sh -c 'touch ready; while [ ! -e stop ]; do sleep 0.01; done' &
+  pid=$!
+  becomes_true test -e ready
+  mapfile -t groups < <(groups_left | grep -E '/plimsoll-[-0-9a-f]+$')
+  ((${#groups[@]} > 0)) || wrong 'there is no group of the run'
+  for group in "${groups[@]}"; do
+    ! setpriv --reuid 65534 --regid 65534 --clear-groups flock --shared --nonblock "$group" true 2>/dev/null ||
+      wrong "$group can be locked by another user"
+  done
+  touch stop
+  wait $pid
+  # Their own groups are open to jobs of another user all the same.
+  run 0 --uid 65534:65534 -- sh -c '
+    path=$(sed -n "s/^0:://p" /proc/self/cgroup)
+    for root; do ! test -r "$root$path/cgroup.procs" || exit 0; done
+    exit 1' sh $(hierarchies_used)
+}
+
+case_reap_removes_the_path_that_a_dead_run_had_made() {
+  is_root || skip 'not root'
+  local pid supervisor
+  "$plimsoll" run -q --cgroup "$PLIMSOLL_CGROUP/made/deeper" -- sh -c 'touch ready; sleep 1000' 2>err &
+  pid=$!
+  becomes_true test -e ready
+  supervisor=$(supervisor_of $pid)
+  kill -STOP "$supervisor" # or it would clean up before it is killed
+  kill -KILL $pid "$supervisor"
+  wait $pid 2>/dev/null
+  becomes_true gone "$supervisor"
+  [[ $(groups_left) == */made/deeper/plimsoll-* ]] || wrong "expected the dead run's groups: $(groups_left)"
+  gives 0 "$plimsoll" reap --stale
+  has out 'reaped plimsoll-'
+  has out "/made/deeper"
+  nothing_left || wrong "left: $(groups_left)"
+  # A path that was there already is the user's.
+  mkdir -p "$(mount_of memory)$PLIMSOLL_CGROUP/mine"
+  gives 0 "$plimsoll" reap --stale
+  rmdir "$(mount_of memory)$PLIMSOLL_CGROUP/mine" || wrong 'a group of the user was removed'
+}
+
 case_descriptors_stay_bounded() {
   local pid i most=0 now
   yes true | head -n "$short_jobs" >jobs.txt
@@ -173,6 +217,35 @@ os.execv(sys.argv[1], sys.argv[1:])' "$plimsoll" run -q -- sh -c 'setsid sleep 1
   wait $pid 2>/dev/null
   becomes_true gone "$(<pid)"
   check_nothing_left 'the process group'
+}
+
+# --- stopped
+
+case_a_job_that_stops_the_guardian_holds_up_nobody() {
+  gives 0 timeout "$patience" "$plimsoll" batch --progress plain -- 'kill -STOP $PPID; echo {}' ::: a b
+  same $'a\nb' "$(sort out)"
+  has err 'which starts the jobs, was stopped by a signal that somebody sent; it is continued'
+  # Alone in a terminal it is as Ctrl-Z, and the shell that sees it continues it.
+  "$plimsoll" run -q -- sh -c 'kill -STOP $PPID; exit 7' &
+  local pid=$!
+  becomes_true grep -q '^State:.T (stopped)' "/proc/$pid/status"
+  kill -CONT $pid
+  wait $pid
+  same 7 $?
+}
+
+case_a_job_that_stops_the_supervisor_is_told() {
+  local supervisor job='kill -STOP $(grep -lx pl-supervisor $(sed "s|[0-9]*|/proc/&/comm|g" /proc/$PPID/task/$PPID/children) |
+    cut -d / -f 3); touch stopped; : {}'
+  "$plimsoll" batch --progress plain -- "$job" ::: a >out 2>err &
+  local pid=$!
+  becomes_true test -e stopped
+  becomes_true grep -q 'which watches the jobs, was stopped by a signal that somebody sent' err
+  supervisor=$(supervisor_of $pid)
+  has err "process $supervisor,"
+  kill -CONT "$supervisor"
+  wait $pid
+  same 0 $?
 }
 
 case_nothing_is_left() { check_nothing_left 'the end'; }

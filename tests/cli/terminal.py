@@ -336,38 +336,11 @@ def coloured_only_on_a_terminal(t):
     assert "\x1b[" not in t.command('NO_COLOR=1 "$PLIMSOLL" run -- sh -c "exit 3"')
 
 
-BATCH = '"$PLIMSOLL" batch -j2 --'
-FRAME = r"\d/2 done.*?\x1b\[K"  # its first line
-
-
-def batch_draws_in_place_and_goes_away(t):
-    t.type_line(f"{BATCH} 'sleep {{}}; echo said {{}}; echo oh >&2' ::: 1 2")
-    t.expect(FRAME)
-    before, _ = t.expect("said 1\r\noh\r\n")
-    assert before.endswith("\r\x1b[J"), f"the frame was not taken away: {before[-200:]!r}"
-    t.expect(FRAME)
-    t.expect("\r\x1b\\[Jsaid 2\r\n")
-    before, _ = t.expect("2 of 2 jobs succeeded")
-    assert "\x1b[J" in before, "the frame stands still"
-    t.expect(PROMPT)
-
-
-def batch_draws_nothing_without_colour_or_for_a_dumb_terminal(t):
-    for setting in ("NO_COLOR=1", "TERM=dumb"):
-        seen = t.command(f"{setting} {BATCH} 'sleep 0.3; echo said {{}}' ::: 1 2")
-        assert "said 1\r\n" in seen and "[2/2] done in " in seen, seen
-        if setting == "NO_COLOR=1":
-            assert "\x1b[" not in seen, seen
-
-
-def batch_in_the_background_draws_nothing(t):
-    seen = t.command(f"{BATCH} 'sleep 0.5; echo said {{}}' ::: 1 2 & wait")
-    assert "said 1\r\n" in seen and " running" not in seen, seen
-
-
-CASES = [value for value in list(globals().values())
-         if callable(value) and getattr(value, "__code__", None)
-         and value.__code__.co_varnames[:1] == ("t",)]
+def cases_of(names):
+    """The cases among what a script defines: functions of a terminal."""
+    return [value for value in list(names.values())
+            if callable(value) and getattr(value, "__code__", None)
+            and value.__code__.co_varnames[:1] == ("t",)]
 
 
 def run_case(case):
@@ -389,12 +362,12 @@ def run_case(case):
         shutil.rmtree(directory)
 
 
-def main():
+def main(cases):
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    results = [run_case(case) for case in CASES if wanted in case.__name__]
+    results = [run_case(case) for case in cases if wanted in case.__name__]
     print(f"{results.count(True)} passed, {results.count(False)} failed")
     return 0 if all(results) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(cases_of(globals())))

@@ -82,6 +82,32 @@ case_a_subtree_that_was_given() {
   withdraw
 }
 
+# In the group of a job root has made one that the user can't remove: no waiting helps.
+case_a_group_that_may_not_be_removed_is_named_and_left() {
+  is_root || skip 'not root'
+  make_home
+  local command root job pid
+  for command in 'run -q --' 'batch -q --'; do
+    delegate # anew: on v2 nobody enters a group that had a run
+    rm -f home/ready home/go
+    # shellcheck disable=SC2086 # words
+    in_group ./program $command \
+      sh -c 'cat /proc/self/cgroup >home/ready; until [ -e home/go ]; do sleep 0.05; done' sh ::: 1 >out 2>err &
+    pid=$!
+    becomes_true test -s home/ready || return
+    root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+    job=$root$(sed -n 's/^0:://p' home/ready)
+    mkdir -p "$job/of-root/below"
+    touch home/go
+    wait $pid
+    same 0 $? "$command: $(<err)"
+    has err 'of-root'
+    has err 'Permission denied'
+    gives 0 "$plimsoll" reap "${job%/pool/*}"
+    withdraw
+  done
+}
+
 case_without_one_it_is_process_mode() {
   is_root || skip 'not root'
   make_home
@@ -120,6 +146,61 @@ case_files_are_its_own() {
   has home/report "$secret"
   while read -r file; do wrong "open to others: $file"; done < <(
     find home/state home/run home/report home/joblog -perm /077 ! -type l -printf '%m %p\n')
+}
+
+# Nobody else can have made the directory before him.
+case_without_a_runtime_directory_runs_meet_in_the_state_directory() {
+  is_root || skip 'not root'
+  make_home
+  local squatted=/tmp/plimsoll-$user pid without
+  [[ -e $squatted ]] || install -d -o $other -m 700 "$squatted"
+  become $user
+  without=("${as[@]}" env -u PLIMSOLL_RUNTIME_DIR)
+  "${without[@]}" ./program batch --progress plain --cgroup none \
+    -- 'touch home/up; until [ -e home/stop ]; do sleep 0.05; done; : {}' ::: a >out.batch 2>err.batch &
+  pid=$!
+  becomes_true test -e home/up
+  gives 0 "${without[@]}" ./program ctl status
+  has out ' a'
+  same 700 "$(stat -c %a home/state/run-*)"
+  [[ -S $(echo "home/state/run-$(uname -n)"/*.sock) ]] || wrong "$(find home/state)"
+  by $user touch home/stop
+  wait $pid
+  same 0 $?
+  lacks err.batch 'no plimsoll ctl'
+  lacks err.batch 'not shared'
+  gives 125 "${without[@]}" env -u PLIMSOLL_STATE_DIR -u HOME ./program ctl status
+  has err 'no batch is running'
+  rmdir "$squatted"
+}
+
+case_root_trusts_no_runtime_directory_of_somebody_else() {
+  is_root || skip 'not root'
+  install -d -o $user -m 700 theirs
+  PLIMSOLL_RUNTIME_DIR=$PWD/theirs gives 0 "$plimsoll" batch --progress plain -- true ::: a
+  has err "theirs belongs to somebody else (uid $user)"
+  same '' "$(ls -A theirs)"
+}
+
+case_the_output_file_of_another_user_is_opened_with_his_rights() {
+  is_root || skip 'not root'
+  make_home
+  echo precious >precious
+  chmod 600 precious
+  ln -s "$PWD/precious" home/out
+  printf '{"shell":"echo overwritten","uid":"%s","stdout":"home/out"}\n' $user:$user >jobs
+  gives 1 "$plimsoll" batch --progress plain jobs
+  has err 'stdout: open home/out: Permission denied'
+  same precious "$(<precious)"
+  printf '{"shell":"echo mine","uid":"%s","stdout":"home/fine"}\n' $user:$user >jobs
+  gives 0 "$plimsoll" batch --progress plain jobs
+  same mine "$(<home/fine)"
+  same $user "$(stat -c %u home/fine)"
+  # Root is root again.
+  printf '{"id":"a","shell":"echo x","uid":"%s","stdout":"home/fine"}\n' $user:$user >jobs
+  echo '{"shell":"true","needs":["a"],"stdout":"precious"}' >>jobs
+  gives 0 "$plimsoll" batch --progress plain jobs
+  same '' "$(<precious)"
 }
 
 case_another_user_learns_nothing() {

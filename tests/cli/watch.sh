@@ -59,7 +59,7 @@ case_memory_that_is_given_back_is_not_told() {
 # The pool's own count has it beside what the next job uses.
 case_what_is_left_takes_room_below_the_line() {
   local file=/dev/shm/plimsoll-watch-$$
-  hold 60 1 >b
+  hold 60 3 >b # looked at once a second, and later where others have the CPUs
   {
     echo "{\"id\": \"a\", \"shell\": \"head -c 80000000 /dev/zero >$file\"}"
     echo '{"id": "b", "needs": ["a"], "shell": "sh b"}'

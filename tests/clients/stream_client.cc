@@ -3,6 +3,8 @@
 //
 //   stream_client SOCKET WORD...
 //
+//   hint BYTES    what jobs that enter from then on say they need; with K, M, G, T
+//   cores COUNT   the same
 //   enter ID      enters a job
 //   flood COUNT   enters so many, and reads no answer; goes on when all are sent or nothing moves
 //   await         reads until a job is admitted
@@ -31,6 +33,8 @@ namespace {
 using plimsoll::v1::GovernRequest;
 using plimsoll::v1::GovernResponse;
 
+const std::string units = "KMGT";
+
 // A flood that has not moved for so long waits for itself.
 constexpr auto kStill = std::chrono::seconds(2);
 
@@ -50,9 +54,19 @@ class Client {
 
   bool enter(const std::string& id) {
     GovernRequest request;
-    request.mutable_enter()->set_id(id);
+    plimsoll::v1::Enter& enter = *request.mutable_enter();
+    enter.set_id(id);
+    if (hint_ > 0) enter.mutable_hints()->set_memory_bytes(hint_);
+    if (cores_ > 0) enter.mutable_hints()->set_cores(cores_);
     return stream_->Write(request);
   }
+
+  void set_hint(const std::string& size) {
+    constexpr unsigned kStep = 10;
+    const std::size_t unit = size.empty() ? std::string::npos : units.find(size.back());
+    hint_ = std::stoull(size) << (unit == std::string::npos ? 0 : kStep * (unit + 1));
+  }
+  void set_cores(double cores) { cores_ = cores; }
 
   // The writer may stand still until the stream is over.
   void flood(unsigned long count) {
@@ -94,6 +108,8 @@ class Client {
   std::thread writer_;
   std::atomic<unsigned long> sent_ = 0;
   std::atomic<bool> is_written_ = false;
+  std::uint64_t hint_ = 0;
+  double cores_ = 0;
   bool is_admitted_ = false;
 };
 
@@ -108,6 +124,8 @@ int main(int argc, char** argv) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
     const std::string value = i + 1 < words.size() ? words[i + 1] : std::string();
+    if (word == "hint") ++i, client.set_hint(value);
+    if (word == "cores") ++i, client.set_cores(std::stod(value));
     if (word == "enter") ++i, client.enter(value);
     if (word == "flood") ++i, client.flood(std::stoul(value));
     if (word == "await") client.await();

@@ -6,9 +6,9 @@
 #include "history/curve.h"
 #include "record/buildkit.h"
 #include "record/event_log.h"
+#include "record/reasons.h"
 #include "record/recorded_job.h"
 #include "record/run_meta.h"
-#include "record/story.h"
 
 // Any text in the place of what was stored or recorded.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -28,6 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)record::to_buildkit_json({.usage = job->usage, .machine = job->machine, .system = {}});
   }
   (void)record::to_buildkit_json({.usage = {}, .system = record::parse_system_samples(text)});
-  (void)record::without_numbers(text);
+  record::MergedReason reason(text);
+  reason.add(text);
+  PLIMSOLL_CHECK(record::without_numbers(reason.text()) == record::without_numbers(text));
   return 0;
 }

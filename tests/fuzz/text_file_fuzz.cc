@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/check.h"
@@ -18,11 +19,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!jobs) continue;
     for (const auto& job : *jobs) PLIMSOLL_CHECK(!std::get<std::string>(job.command).empty());
   }
-  const auto log = parse_joblog(text, "log");
-  PLIMSOLL_CHECK(log || log.error().message().starts_with("log:"));
-  if (!log) return 0;
   std::string written = joblog_header();
-  for (const auto& entry : *log) written += joblog_line(entry);
-  PLIMSOLL_CHECK(*parse_joblog(written, "log") == *log);
+  JoblogParser log("log", [&](const JoblogEntry& entry) { written += joblog_line(entry); });
+  const auto read = log.add(text);
+  PLIMSOLL_CHECK(read || read.error().message().starts_with("log:"));
+  std::string again = joblog_header();
+  JoblogParser second("log", [&](const JoblogEntry& entry) { again += joblog_line(entry); });
+  PLIMSOLL_CHECK(second.add(written) && again == written);
   return 0;
 }

@@ -132,17 +132,40 @@ case_the_oom_policy_of_a_unit() {
 # The unit as it is installed, with the programs where they were built.
 case_the_daemon_is_a_unit() {
   is_root || exit 0
-  local build main again job
+  local build main again job word
   build=$(dirname "$plimsoll")
-  sed "s|^ExecStart=.*|ExecStart=$build/plimsolld|" "$build/packaging/plimsoll.service" >/run/systemd/system/plimsoll.service
+  sed "s|^ExecStart=.*|ExecStart=$build/plimsolld|; s|^WatchdogSec=.*|WatchdogSec=10s|" "$build/packaging/plimsoll.service" >/run/systemd/system/plimsoll.service
   systemctl daemon-reload
   gives 0 systemctl start plimsoll
   main=$(systemctl show -P MainPID plimsoll)
+  # Process 0 would be this test and all that it has started.
+  ((main > 0)) || {
+    wrong "it does not start: $(journalctl --unit plimsoll --no-pager | tail -n 20)"
+    return
+  }
   jobs() { "$build/tests/clients/job_client" /run/plimsolld.sock "$@"; }
   gives 0 jobs run 60 cat /proc/self/cgroup
   grep -q '^0::/system.slice/plimsoll.service/plimsoll-' out || wrong "$(<out)"
   gives 0 jobs run 60 cat /proc/self/oom_score_adj
   same 0 "$(<out)" 'what protects the daemon is not for jobs'
+  gives 0 jobs run 60 grep SigIgn /proc/self/status
+  has out 0000000000000000
+  gives 0 jobs run 60 sh -c 'ulimit -Sn'
+  same 1024 "$(<out)" 'descriptors of a job'
+  seen() { systemctl show -P "$1" plimsoll; }
+  local beat
+  beat=$(seen WatchdogTimestampMonotonic)
+  becomes_true eval '(($(seen WatchdogTimestampMonotonic) > beat))' || wrong 'the watchdog hears nothing'
+  # A job is a process of the unit, but does not speak for it.
+  for word in WATCHDOG=trigger STATUS=mine; do
+    timeout "$patience" "$build/tests/clients/job_client" /run/plimsolld.sock run 60 sh -c "NOTIFY_SOCKET=/run/systemd/notify systemd-notify $word" >out 2>err
+  done
+  sleep 1
+  [[ $main == "$(seen MainPID)" ]] || {
+    wrong 'a job has ended the daemon'
+    return
+  }
+  [[ $(seen StatusText) == 'governs '* ]] || wrong "status: $(seen StatusText)"
   gives 0 systemctl reload plimsoll
   same "$main" "$(systemctl show -P MainPID plimsoll)"
   job=$(jobs submit sleep 1000)

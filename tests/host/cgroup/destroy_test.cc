@@ -69,6 +69,33 @@ TEST_F(FreezeHost, AGuardFreezesAndThawsAndLetsKillsThrough) {
   }
 }
 
+// Each in a state in which it does not come to the freezer by itself.
+TEST_F(FreezeHost, WhoWaitsIsTracedOrMovesIsFrozenAndKilledThere) {
+  const std::vector<std::string> vfork = {"vfork_wait"}, traced = {"traced"},
+                                 stopped = {"traced", "stopped"}, wander = {"wander"};
+  for (const auto& [way, command] : {std::pair(kHybrid, vfork),
+                                     {kV1, vfork},
+                                     {kHybrid, traced},
+                                     {kV1, traced},
+                                     {kHybrid, stopped},
+                                     {kV1, stopped},
+                                     {kHybrid, wander}}) {
+    SCOPED_TRACE(way.name + " " + command.front());
+    PREPARE_OR_SKIP(way);
+    const cgroup::Leaf leaf = ground_->leaf("job");
+    const Started started = start(leaf, command);
+    ASSERT_TRUE(wait_ready(started));
+    {
+      auto guard = cgroup::FreezeGuard::freeze(leaf);
+      ASSERT_TRUE(guard);
+      EXPECT_TRUE(eventually([&] { return *guard->state() == cgroup::FreezeState::frozen; }));
+      const Instant end = clock_now() + kPatience;
+      EXPECT_TRUE(cgroup::destroy(ground_->inner().parts(), "job", end, &clock_now).gone);
+    }
+    ground_.reset();
+  }
+}
+
 TEST_F(FreezeHost, AGroupWithoutAFreezerSaysSo) {
   PREPARE_OR_SKIP(kV1Bare);
   const cgroup::Leaf leaf = ground_->leaf("job");

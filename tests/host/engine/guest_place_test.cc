@@ -8,24 +8,18 @@
 #include <unistd.h>
 
 #include "cgroup/destroy.h"
-#include "cgroup/hierarchies.h"
-#include "process/table.h"
+#include "places.h"
 #include "support/host_test.h"
 
 namespace plimsoll::engine {
 namespace {
 
 using plimsoll::testing::eventually;
+using plimsoll::testing::is_dead;
 using plimsoll::testing::Started;
+using plimsoll::testing::state_of;
 using ::testing::HasSubstr;
 using namespace literals;
-
-char state_of(int pid) {
-  const auto proc = process::ProcDir::open();
-  if (!proc) return '?';
-  const auto stat = proc->read_stat(pid);
-  return stat ? stat->state : '-';
-}
 
 struct GuestPlaceTest : plimsoll::testing::HostTest {
   void TearDown() override {
@@ -36,19 +30,12 @@ struct GuestPlaceTest : plimsoll::testing::HostTest {
     HostTest::TearDown();
   }
 
-  // The path of the leaf from the root of its hierarchies.
   [[nodiscard]] std::string path_of(const cgroup::Leaf& leaf) const {
-    const std::string& label = leaf.parts().front().directory.label();
-    for (const cgroup::Hierarchy& hierarchy : hierarchies.all) {
-      if (label.starts_with(hierarchy.mount_point + "/")) {
-        const std::string root = hierarchy.mount_root == "/" ? "" : hierarchy.mount_root;
-        return root + label.substr(hierarchy.mount_point.size());
-      }
-    }
-    return {};
+    return plimsoll::testing::path_of(leaf, hierarchies);
   }
 
   cgroup::Hierarchies hierarchies = *cgroup::discover_hierarchies();
+  std::shared_ptr<ProcessLook> look = *ProcessLook::open();
 };
 
 TEST_F(GuestPlaceTest, AGroupIsMeasuredStoppedAndKilled) {
@@ -65,7 +52,7 @@ TEST_F(GuestPlaceTest, AGroupIsMeasuredStoppedAndKilled) {
   (*habitat)->thaw();
   EXPECT_TRUE(eventually([&] {
     (*habitat)->kill(plimsoll::testing::clock_now());
-    return state_of(hog.pid) == '-' || state_of(hog.pid) == 'Z';
+    return is_dead(hog.pid);
   }));
 }
 
@@ -73,7 +60,7 @@ TEST_F(GuestPlaceTest, AFamilyIsMeasuredStoppedAndKilled) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
   const cgroup::Leaf leaf = ground_->leaf("job");
   const Started hog = plimsoll::testing::start(leaf, {"hog", "40"});
-  auto habitat = open_processes({hog.pid}, {.uid = ::geteuid()});
+  auto habitat = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
   ASSERT_TRUE(habitat) << habitat.error().message();
   EXPECT_TRUE(eventually([&] {
     const GuestSample seen = (*habitat)->look(plimsoll::testing::clock_now());
@@ -83,11 +70,44 @@ TEST_F(GuestPlaceTest, AFamilyIsMeasuredStoppedAndKilled) {
   EXPECT_TRUE(eventually([&] { return state_of(hog.pid) == 'T'; }));
   habitat->reset();  // what was stopped goes on
   EXPECT_TRUE(eventually([&] { return state_of(hog.pid) != 'T'; }));
-  habitat = open_processes({hog.pid}, {.uid = ::geteuid()});
+  habitat = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
   ASSERT_TRUE(habitat);
   EXPECT_TRUE(eventually([&] {
     (*habitat)->kill(plimsoll::testing::clock_now());
-    return state_of(hog.pid) == '-' || state_of(hog.pid) == 'Z';
+    return is_dead(hog.pid);
+  }));
+}
+
+// A thousand guests on a machine of a thousand processes are a thousand files to read, not a
+// million.
+TEST_F(GuestPlaceTest, FamiliesThatAreLookedAtTogetherReadTheProcessesOnce) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const Started parent = plimsoll::testing::start(leaf, {"hog", "40"});
+  const Started other = plimsoll::testing::start(leaf, {"hog", "30"});
+  std::vector<std::unique_ptr<Habitat>> habitats;
+  for (int i = 0; i < 20; ++i) {
+    const int pid = i % 2 == 0 ? parent.pid : other.pid;
+    habitats.push_back(std::move(*open_processes({pid}, {.uid = ::geteuid()}, look)));
+  }
+  const auto all_see = [&] {
+    const Instant now = plimsoll::testing::clock_now();
+    const std::uint64_t before = look->reads();
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < habitats.size(); ++i) {
+      const Bytes used = habitats[i]->look(now).used.value_or(Bytes{});
+      if (used > (i % 2 == 0 ? 35_MiB : 25_MiB)) ++seen;
+    }
+    EXPECT_EQ(look->reads(), before + 1);
+    return seen == habitats.size();
+  };
+  EXPECT_TRUE(eventually(all_see));
+  EXPECT_TRUE(eventually([&] {
+    const Instant now = plimsoll::testing::clock_now();
+    const std::uint64_t before = look->reads();
+    for (const auto& habitat : habitats) habitat->kill(now);
+    EXPECT_EQ(look->reads(), before + 1);
+    return state_of(other.pid) == '-' || state_of(other.pid) == 'Z';
   }));
 }
 
@@ -101,10 +121,10 @@ TEST_F(GuestPlaceTest, OnlyTheOwnersPlacesAreOpened) {
   ASSERT_FALSE(group);
   EXPECT_EQ(group.error().code, std::errc::permission_denied);
   EXPECT_FALSE(open_group({path}, remote, hierarchies, ""));
-  const auto processes = open_processes({::getpid()}, stranger);
+  const auto processes = open_processes({::getpid()}, stranger, look);
   ASSERT_FALSE(processes);
   EXPECT_THAT(processes.error().message(), HasSubstr("not to the client's uid 12345"));
-  EXPECT_FALSE(open_processes({::getpid()}, remote));
+  EXPECT_FALSE(open_processes({::getpid()}, remote, look));
   const auto own = open_group({path}, {}, hierarchies, path.substr(0, path.rfind('/')));
   ASSERT_FALSE(own);
   EXPECT_THAT(own.error().message(), HasSubstr("is Plimsoll's own"));
@@ -117,7 +137,7 @@ TEST_F(GuestPlaceTest, PathsAreNothingElse) {
     ASSERT_FALSE(opened) << bad;
     EXPECT_EQ(opened.error().code, std::errc::invalid_argument) << bad;
   }
-  for (const int bad : {-1, 0, 1, 1 << 30}) EXPECT_FALSE(open_processes({bad}, {})) << bad;
+  for (const int bad : {-1, 0, 1, 1 << 30}) EXPECT_FALSE(open_processes({bad}, {}, look)) << bad;
 }
 
 }  // namespace

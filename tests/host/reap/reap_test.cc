@@ -98,11 +98,12 @@ std::vector<Case> all_cases() {
   };
   const std::vector<Way> everywhere = {kHybrid, kV1, kV1Freezer, kV1Bare, kSignals};
   for (const char* program : {"ignore_signals", "stop_self", "vfork_wait", "leader_exit",
-                              "fork_for_ever", "close_stdin", "zombies", "burn"}) {
+                              "fork_for_ever", "close_stdin", "zombies", "burn", "traced"}) {
     add({program}, everywhere);
   }
   add({"double_fork", "5"}, everywhere);
   add({"zombies", "5", "exit"}, everywhere);
+  add({"traced", "stopped"}, everywhere);
   add({"hog", "32"}, everywhere);
   add({"hoard_tmpfs", "16"}, everywhere);
   add({"forkbomb", "200", "sleep"}, everywhere);
@@ -110,8 +111,10 @@ std::vector<Case> all_cases() {
   add({"forkbomb", "1000", "sleep"}, everywhere);
   add({"forkbomb", "1000", "churn"}, {kHybrid, kV1, kV1Freezer, kSignals});
   const std::vector<Way> with_v2 = {kHybrid, kSignals};
+  add({"wander"}, with_v2);
   add({"nest_groups", "1"}, with_v2);
   add({"nest_groups", "20"}, with_v2);
+  add({"nest_groups", "150"}, with_v2);
   add({"nest_groups", "frozen"}, with_v2);
   add({"nest_groups", "threaded"}, with_v2);
   add({"touch_group", "freeze"}, {kV1, kV1Freezer});

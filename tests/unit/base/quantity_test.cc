@@ -4,12 +4,22 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace plimsoll {
 namespace {
 
 using namespace literals;
 using namespace std::chrono_literals;
+
+TEST(Bytes, NeitherSumNorDifferenceWraps) {
+  constexpr Bytes kMost{std::numeric_limits<std::uint64_t>::max()};
+  EXPECT_EQ(kMost + 1_GiB, kMost);
+  EXPECT_EQ(1_GiB + kMost, kMost);
+  EXPECT_EQ((kMost - 1_GiB) + 1_GiB, kMost);
+  EXPECT_EQ(1_GiB - kMost, Bytes{});
+}
 
 TEST(ParseBytes, TakesUnitsOfContainers) {
   const std::pair<const char*, Bytes> good[] = {
@@ -26,6 +36,27 @@ TEST(ParseBytes, RefusesAnythingElseAndSaysWhatItFound) {
     EXPECT_NE(result.error().message().find("found \"" + std::string(bad) + "\""),
               std::string::npos);
   }
+}
+
+TEST(ParseBytes, SaysOfTooMuchThatItIsTooMuch) {
+  EXPECT_EQ(parse_bytes("99999999T").error().message(),
+            "found \"99999999T\", expected at most 8000000T");
+  EXPECT_TRUE(parse_bytes("8000000T"));
+  EXPECT_EQ(parse_duration("999999d").error().message(),
+            "found \"999999d\", expected at most 100000d");
+  EXPECT_TRUE(parse_duration("100000d"));
+}
+
+TEST(ParseAboveZero, RefusesNothingAndTakesTheLeast) {
+  EXPECT_EQ(*parse_bytes_above_zero("1"), Bytes{1});
+  for (const char* none : {"0", "0G", "0.4"}) {
+    EXPECT_EQ(parse_bytes_above_zero(none).error().message(),
+              "found \"" + std::string(none) + "\", expected a size above 0, such as 512M");
+  }
+  EXPECT_EQ(*parse_duration_above_zero("1ms"), 1ms);
+  EXPECT_EQ(parse_duration_above_zero("0s").error().message(),
+            "found \"0s\", expected a duration above 0, such as 10s");
+  EXPECT_FALSE(parse_duration_above_zero("x"));
 }
 
 TEST(ParseBytesOrShare, TakesAShareOfTheWhole) {

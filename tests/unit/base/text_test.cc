@@ -13,6 +13,15 @@ TEST(TakeUntil, CutsTheHeadAndTheSeparatorOff) {
   EXPECT_EQ(rest, "");
 }
 
+TEST(CutUtf8, EndsWithAWholeCharacter) {
+  EXPECT_EQ(cut_utf8("abc", 3), "abc");
+  EXPECT_EQ(cut_utf8("abc", 2), "ab");
+  EXPECT_EQ(cut_utf8("a\u00fcb", 2), "a");
+  EXPECT_EQ(cut_utf8("a\u00fcb", 3), "a\u00fc");
+  EXPECT_EQ(cut_utf8("\U0001F600", 3), "");
+  EXPECT_EQ(cut_utf8("", 0), "");
+}
+
 TEST(ToU64, TakesWholeDecimalNumbersOnly) {
   EXPECT_EQ(to_u64("0"), 0u);
   EXPECT_EQ(to_u64("18446744073709551615"), 18446744073709551615u);

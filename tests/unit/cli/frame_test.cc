@@ -18,6 +18,7 @@ engine::RunningJob job(unsigned number, const char* name, Duration ran, Bytes us
   return {.job = JobId{number},
           .name = name,
           .command = std::string("run ") + name,
+          .distinct = {},
           .state = engine::JobState::running,
           .attempt = 1,
           .ran = ran,
@@ -64,7 +65,7 @@ TEST(Frame, TellsARunAtAGlance) {
             "  state      time    memory  estimate  cores  job\n"
             "  running    1:02  3.00 GiB  6.00 GiB    1.0  link chrome\n"
             "  paused     1:01   800 MiB  1.56 GiB         codegen\n"
-            "  running    0:04   512 MiB  1.00 GiB    3.0  run 38\n");
+            "  running    0:04   512 MiB  1.00 GiB    3.0  38: run 38\n");
 }
 
 TEST(Frame, HasBarsOfLinesWhereTheTerminalKnowsThem) {
@@ -99,7 +100,35 @@ TEST(Frame, SaysWhyNothingStarts) {
   status.holding->reason = "waits until nothing else runs";
   status.holding->numbers = {{"line_bytes", 8.0 * (1 << 30)}, {"stood_s", 2.5}};
   EXPECT_EQ(frame_lines(status, {})[2],
-            "  next: webkit waits until nothing else runs (line 8.00 GiB, stood_s 2.5 s)");
+            "  next: webkit waits until nothing else runs (line 8.00 GiB, stood 2.50 s)");
+}
+
+TEST(Frame, KeepsTheReasonWhereANameIsLong) {
+  engine::RunStatus status = some_run();
+  status.holding =
+      engine::HoldingStatus{JobId{40},
+                            "a-name-that-somebody-has-generated-0123456789-0123456789-x",
+                            "waits for memory: it may need 3.1 GiB, 2 GiB are free",
+                            {}};
+  EXPECT_EQ(frame_lines(status, {})[2],
+            "  next: a-name-t..456789-x waits for memory: it may need 3.1 GiB, 2 GiB are free");
+}
+
+TEST(Frame, ShowsWhatTellsCommandsApart) {
+  engine::RunStatus status = some_run();
+  status.running.resize(1);
+  status.running[0] = job(38, "38", 4s, 512_MiB, 3);
+  status.running[0].command = "/usr/lib/a/long/way/to/the/encoder --quiet -i clip38.mkv";
+  status.running[0].distinct = "..clip38.mkv";
+  EXPECT_THAT(frame_lines(status, {}).back(), testing::EndsWith("  38: ..clip38.mkv"));
+  EXPECT_THAT(frame_lines(status, {.width = 120}).back(),
+              testing::EndsWith("  38: " + status.running[0].command));
+}
+
+TEST(Frame, DoesNotCountWhatNeverBegan) {
+  engine::RunStatus status = some_run();
+  status.jobs = {.total = 40, .succeeded = 20, .failed = 2, .skipped = 16, .running = 2};
+  EXPECT_THAT(frame_lines(status, {})[0], HasSubstr("22/40 done, 2 failed, 16 skipped, 2 running"));
 }
 
 TEST(Frame, ShowsTheHeaviestWhereNotAllFitAndCountsTheRest) {
@@ -128,7 +157,7 @@ TEST(Frame, NarrowTerminalsGetFewerFigures) {
             "  state      time  job\n"
             "  running    1:02  link chrome\n"
             "  paused     1:01  codegen\n"
-            "  running    0:04  run 38\n");
+            "  running    0:04  38: run 38\n");
 }
 
 TEST(Frame, WithoutALineOrFiguresSaysNothingOfThem) {
@@ -168,6 +197,12 @@ TEST(StatusLine, IsOneLineForALog) {
       status_line(some_run()),
       "37/120 done, 2 failed, 2 running, 1 paused, 80 waiting; memory 6.00 GiB of 8.00 GiB, cores "
       "4.0 of 16; 1:23, about 4 min left");
+}
+
+TEST(StatusLine, SaysWhyNothingStarts) {
+  engine::RunStatus status = some_run();
+  status.holding = engine::HoldingStatus{JobId{40}, "webkit", "waits for 1 GiB", {}};
+  EXPECT_THAT(status_line(status), testing::EndsWith("left; next: webkit waits for 1 GiB"));
 }
 
 TEST(ClockText, RunsLikeAClock) {

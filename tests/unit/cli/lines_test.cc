@@ -21,21 +21,33 @@ policy::Event event(policy::EventKind kind, const char* reason) {
   return {.at = {}, .kind = kind, .job = JobId{7}, .reason = reason, .numbers = {}};
 }
 
+const record::SharedText kAlone;
+const LineStyle kUncut{.width = 0, .commands = kAlone};
+
 TEST(EventLine, TellsWhatPeopleWantToKnow) {
   const policy::JobSpec named = job(7, "link\nchrome"), plain = job(7, "7");
   const Tally tally{.ended = 3, .jobs = 120};
-  EXPECT_EQ(event_line(event(policy::EventKind::started, "it fits"), &plain, tally),
-            "[  3/120] started: make all");
-  EXPECT_EQ(event_line(event(policy::EventKind::frozen, "grows by 1 GiB a second"), &named, tally),
-            "[  3/120] paused: link?chrome: grows by 1 GiB a second");
-  EXPECT_EQ(event_line(event(policy::EventKind::thawed, "there is room"), &named, tally),
-            "[  3/120] resumed: link?chrome: there is room");
-  EXPECT_EQ(event_line(event(policy::EventKind::evicted, "2 GiB are missing"), &named, tally),
-            "[  3/120] evicted: link?chrome: 2 GiB are missing");
-  EXPECT_EQ(event_line(event(policy::EventKind::line, "it is at 4 GiB now"), nullptr, tally),
+  const auto line = [&](EventKind kind, const char* reason, const policy::JobSpec* whose) {
+    return event_line(event(kind, reason), whose, tally, kUncut);
+  };
+  EXPECT_EQ(line(EventKind::started, "it fits", &plain), "[  3/120] job 7 started: make all");
+  EXPECT_EQ(line(EventKind::frozen, "grows by 1 GiB a second", &named),
+            "[  3/120] job link?chrome paused: grows by 1 GiB a second");
+  EXPECT_EQ(line(EventKind::thawed, "there is room", &plain),
+            "[  3/120] job 7 resumed: make all: there is room");
+  EXPECT_EQ(line(EventKind::evicted, "2 GiB are missing", &named),
+            "[  3/120] job link?chrome evicted: 2 GiB are missing");
+  EXPECT_EQ(line(EventKind::line, "it is at 4 GiB now", nullptr),
             "[  3/120] line: it is at 4 GiB now");
-  EXPECT_EQ(event_line(event(policy::EventKind::queued, ""), &plain, tally), std::nullopt);
-  EXPECT_EQ(event_line(event(policy::EventKind::ended, ""), &plain, tally), std::nullopt);
+  EXPECT_EQ(line(EventKind::queued, "", &plain), std::nullopt);
+  EXPECT_EQ(line(EventKind::ended, "", &plain), std::nullopt);
+}
+
+TEST(EventLine, LeavesRetriesToTheNoticeThatTellsThem) {
+  const policy::JobSpec plain = job(7, "7");
+  EXPECT_EQ(
+      event_line(event(EventKind::requeued, "attempt 1 exited with code 1"), &plain, {}, kUncut),
+      std::nullopt);
 }
 
 TEST(EndLine, TellsHowItEnded) {
@@ -43,11 +55,37 @@ TEST(EndLine, TellsHowItEnded) {
   report.outcome = policy::Outcome::exited;
   report.exit_code = 0;
   report.times.wall = 1200ms;
-  EXPECT_EQ(end_line(job(7, "7"), report, {.ended = 12, .jobs = 12}),
-            "[12/12] done in 1.20 s: make all");
+  EXPECT_EQ(end_line(job(7, "7"), report, {.ended = 12, .jobs = 12}, kUncut),
+            "[12/12] job 7 done in 1.20 s: make all");
   report.exit_code = 2;
-  EXPECT_EQ(end_line(job(7, "x"), report, {.ended = 1, .jobs = 12}),
-            "[ 1/12] exited with code 2 in 1.20 s: x");
+  EXPECT_EQ(end_line(job(7, "x"), report, {.ended = 1, .jobs = 12}, kUncut),
+            "[ 1/12] job x exited with code 2 in 1.20 s");
+}
+
+TEST(EndLine, SaysWhyAJobWasSkipped) {
+  record::JobReport report;
+  report.outcome = policy::Outcome::skipped;
+  report.reason = "not started: interrupted by the user";
+  EXPECT_EQ(end_line(job(7, "7"), report, {.ended = 1, .jobs = 2}, kUncut),
+            "[1/2] job 7 was skipped: make all: not started: interrupted by the user");
+}
+
+TEST(EndLine, CutsCommandsOnlyForATerminal) {
+  const std::string begin = "/usr/lib/a/long/way/to/the/encoder --quiet --preset slow -i ";
+  record::SharedText commands;
+  policy::JobSpec one = job(1, "1");
+  for (const char* clip : {"clip1.mkv", "clip2.mkv"}) {
+    one.command = begin + clip;
+    commands.add(begin + clip);
+  }
+  record::JobReport report;
+  report.outcome = policy::Outcome::exited;
+  report.exit_code = 0;
+  const Tally tally{.ended = 2, .jobs = 2};
+  EXPECT_EQ(end_line(one, report, tally, {.width = 0, .commands = commands}),
+            "[2/2] job 1 done: " + begin + "clip2.mkv");
+  EXPECT_EQ(end_line(one, report, tally, {.width = 60, .commands = commands}),
+            "[2/2] job 1 done: ..clip2.mkv");
 }
 
 }  // namespace

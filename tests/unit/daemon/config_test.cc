@@ -79,7 +79,7 @@ directory = "/var/p"
   EXPECT_EQ(config.listen.group, "build");
   EXPECT_EQ(config.listen.tcp, (Address{.host = "::1", .port = 8980}));
   EXPECT_EQ(config.listen.tls_client_ca, "/ca.pem");
-  EXPECT_FALSE(config.metrics);
+  EXPECT_TRUE(config.metrics.is_off());
   EXPECT_EQ(config.runner_config, "/r.jsonnet");
   EXPECT_EQ(config.state_dir, "/var/p");
   EXPECT_EQ(config.governor.line_name, "p.toml:3: governor.line");
@@ -96,6 +96,20 @@ TEST_F(ConfigTest, TheNearestSourceIsRight) {
   EXPECT_EQ(origin_of(*loaded, "governor.line"), "--line");
   EXPECT_EQ(origin_of(*loaded, "governor.cgroup"), "PLIMSOLL_CGROUP");
   EXPECT_EQ(origin_of(*loaded, "governor.jobs"), "default");
+}
+
+TEST_F(ConfigTest, MetricsAreAtAPortOrAtASocket) {
+  const auto port = read("");
+  ASSERT_TRUE(port);
+  EXPECT_EQ(port->config.metrics.address, (Address{.host = "127.0.0.1", .port = 9755}));
+  EXPECT_FALSE(port->config.metrics.socket);
+  const auto socket = read(
+      "[metrics]\nlisten = \"unix:/run/m.sock\"\nmode = \"660\"\nnames = \"build1  b.example\"\n");
+  ASSERT_TRUE(socket) << socket.error().message();
+  EXPECT_FALSE(socket->config.metrics.address);
+  EXPECT_EQ(socket->config.metrics.socket, "/run/m.sock");
+  EXPECT_EQ(socket->config.metrics.socket_mode, mode_t{0660});
+  EXPECT_EQ(socket->config.metrics.names, (std::vector<std::string>{"build1", "b.example"}));
 }
 
 TEST_F(ConfigTest, AnEmptyVariableIsNotSet) {
@@ -125,7 +139,12 @@ TEST_F(ConfigTest, MistakesNameFileLineFoundAndExpected) {
       {"runner.config = \"r.json\"\n",
        "p.toml:1: runner.config: found \"r.json\", expected an absolute path"},
       {"metrics.listen = \"nine\"\n",
-       "p.toml:1: metrics.listen: found \"nine\", expected HOST:PORT, or off"},
+       "p.toml:1: metrics.listen: found \"nine\", expected HOST:PORT, unix:/PATH, or off"},
+      {"metrics.listen = \"unix:run/m\"\n",
+       "p.toml:1: metrics.listen: found \"run/m\", expected an absolute path"},
+      {"metrics.mode = \"0880\"\n",
+       "p.toml:1: metrics.mode: found \"0880\", expected a mode in octal digits such as 0660"},
+      {"metrics.mode = \"1777\"\n", "p.toml:1: metrics.mode: found \"1777\", expected a mode"},
       {"listen.tcp = \"h:1\"\nlisten.tls_key = \"/k\"\n",
        "p.toml:1: listen.tcp: found no listen.tls_certificate, expected all of"},
       {"\nlisten.tls_key = \"/k\"\n",

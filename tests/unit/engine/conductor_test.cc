@@ -1,9 +1,9 @@
-#include "engine/conductor.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
+
+#include "conductor_scene.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -12,64 +12,7 @@ using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr policy::AttemptEnd kOk{.outcome = policy::Outcome::exited, .exit_code = 0, .wall = 1s};
-
-// Remembers what it was asked for.
-class FakeWorld final : public policy::World {
- public:
-  [[nodiscard]] Instant now() const override { return now_; }
-  void start(const policy::Start& start) override { say("start", start.job); }
-  void freeze(JobId job) override { say("freeze", job); }
-  void thaw(JobId job) override { say("thaw", job); }
-  void reclaim(std::optional<JobId>, Bytes) override { asked.push_back("reclaim"); }
-  void kill(JobId job, policy::Outcome cause, std::string) override {
-    say("kill " + std::string(policy::name_of(cause)), job);
-  }
-  void wake_at(std::optional<Instant> when) override { wake = when; }
-
-  std::vector<std::string> take() { return std::exchange(asked, {}); }
-
-  Instant now_{};
-  std::vector<std::string> asked;
-  std::optional<Instant> wake;
-
- private:
-  void say(const std::string& verb, JobId job) {
-    asked.push_back(verb + " " + std::to_string(static_cast<std::uint64_t>(job)));
-  }
-};
-
-struct Scene {
-  explicit Scene(policy::QueueConfig queue = {.jobs_max = 100})
-      : conductor({.queue = queue, .governor = {.line = Bytes{std::uint64_t{8} << 30}, .cores = 8}},
-                  estimator,
-                  {.event = [this](const policy::Event& event) { kinds[event.kind]++; },
-                   .over = [this](const JobOver& over) { overs.push_back(over); }}) {}
-
-  void enter(unsigned id, std::vector<JobId> needs = {}) {
-    policy::JobSpec job;
-    job.id = JobId{id};
-    job.name = std::to_string(id);
-    job.job_class = "class";
-    job.command = std::string("true");
-    job.needs = std::move(needs);
-    job.timeout = timeout;
-    conductor.enter(job);
-  }
-  void at(Duration t) { world.now_ = Instant(t); }
-  void wakes(Duration t) {
-    at(t);
-    conductor.on_wake();
-  }
-
-  policy::Estimator estimator;
-  FakeWorld world;
-  std::map<policy::EventKind, int> kinds;
-  std::vector<JobOver> overs;
-  std::optional<Duration> timeout;
-  Conductor conductor;
-};
+using ::testing::SizeIs;
 
 TEST(Conductor, StartsWhatIsReadyAndThenWhatNeededIt) {
   Scene run;
@@ -87,6 +30,40 @@ TEST(Conductor, StartsWhatIsReadyAndThenWhatNeededIt) {
   EXPECT_EQ(run.kinds[policy::EventKind::admitted], 2);
   EXPECT_EQ(run.kinds[policy::EventKind::started], 2);
   EXPECT_EQ(run.kinds[policy::EventKind::ended], 2);
+}
+
+// What one call of the loop's does is bounded, however many jobs there are.
+TEST(Conductor, VeryManyJobsComeAndGoInManyTurns) {
+  constexpr unsigned kJobs = 10'000;
+  constexpr int kMostPerTurn = 3000;
+  Scene run({.jobs_max = 1});
+  for (unsigned id = 1; id <= kJobs; ++id) run.enter(id);
+  const auto told = [&run] {
+    int events = 0;
+    for (const auto& [kind, count] : run.kinds) events += count;
+    return events;
+  };
+  int before = 0, turns = 0;
+  const auto wakes_until = [&](auto done) {
+    for (; !done() && turns < 1000; ++turns) {
+      EXPECT_LE(told() - before, kMostPerTurn);
+      before = told();
+      ASSERT_TRUE(run.world.wake);
+      run.wakes(run.world.wake->time_since_epoch());
+    }
+    EXPECT_LT(turns, 1000);
+  };
+  run.conductor.begin(run.world);
+  wakes_until([&] { return !run.world.asked.empty(); });
+  EXPECT_EQ(run.kinds[policy::EventKind::queued], static_cast<int>(kJobs));
+  EXPECT_THAT(run.world.take(), SizeIs(1));
+  run.conductor.interrupt();
+  EXPECT_LT(run.overs.size(), kJobs - 1);
+  EXPECT_FALSE(run.conductor.is_over());
+  wakes_until([&] { return run.overs.size() == kJobs - 1; });
+  EXPECT_FALSE(run.conductor.is_over());
+  for (const JobOver& over : run.overs) EXPECT_FALSE(over.end);
+  EXPECT_THAT(run.world.take(), IsEmpty());
 }
 
 TEST(Conductor, AWaitingJobCanBeWithdrawnARunningOneNot) {
@@ -208,8 +185,8 @@ TEST(Conductor, ShowsWhatRuns) {
   run.conductor.on_job(JobId{1}, {.ran = 2s, .used = Bytes{1000}, .peak = Bytes{1000}, .cpu = 1s});
   run.conductor.on_machine({.pool_used = Bytes{1000},
                             .available = {},
-                            .runnable = {},
                             .cores_busy = {},
+                            .pool_cores = {},
                             .stall = {},
                             .swap_free = {}});
   const ConductorStatus status = run.conductor.status();
@@ -219,9 +196,105 @@ TEST(Conductor, ShowsWhatRuns) {
   EXPECT_EQ(status.jobs[0].state, JobState::running);
   EXPECT_EQ(status.jobs[0].ran, Duration(2s));
   EXPECT_EQ(status.jobs[0].used, Bytes{1000});
-  EXPECT_TRUE(status.remaining);
+  EXPECT_FALSE(status.remaining);  // nobody knows yet how long such jobs take
   EXPECT_FALSE(run.conductor.pause(JobId{7}));
   EXPECT_FALSE(run.conductor.kill(JobId{7}, "asked for"));
+}
+
+TEST(Conductor, TellsWhatIsLeftOnceAJobHasShownHowLongItTakes) {
+  Scene run({.jobs_max = 2});
+  for (unsigned id = 1; id <= 30; ++id) run.enter(id);
+  run.conductor.begin(run.world);
+  EXPECT_FALSE(run.conductor.status().remaining);
+  for (unsigned round = 0; round < 5; ++round) {
+    run.at(std::chrono::seconds(3 * (round + 1)));
+    for (const unsigned id : {2 * round + 1, 2 * round + 2}) {
+      run.conductor.on_job(JobId{id}, {.ran = 3s, .used = Bytes{1000}, .peak = Bytes{1000}});
+      run.conductor.on_over(JobId{id}, kOk);
+    }
+  }
+  const auto left = run.conductor.status().remaining;
+  ASSERT_TRUE(left);
+  EXPECT_NEAR(to_seconds(*left), 30, 3);  // 20 jobs of 3 s, two at a time
+}
+
+// Of a class whose first jobs show that a number of their command tells what they take, the jobs
+// that wait are told apart.
+TEST(Conductor, WaitingJobsAreSortedByWhatTheFirstOnesShowed) {
+  Scene run({.jobs_max = 1});
+  const auto enter = [&run](unsigned id, unsigned seconds) {
+    policy::JobSpec job;
+    job.id = JobId{id};
+    job.name = std::to_string(id);
+    job.command = "python work.py " + std::to_string(seconds);
+    run.conductor.enter(job);
+  };
+  for (unsigned id = 1; id <= 8; ++id) enter(id, id);
+  enter(9, 10);
+  enter(10, 40);
+  run.conductor.begin(run.world);
+  Duration passed{};
+  unsigned job = 1;
+  for (; job <= 8; ++job) {
+    const std::vector<std::string> started = run.world.take();
+    if (started != std::vector{"start " + std::to_string(job)}) break;
+    const Duration ran = std::chrono::seconds(job);
+    run.at(passed += ran);
+    run.conductor.on_job(JobId{job}, {.ran = ran, .used = Bytes{1000}, .peak = Bytes{1000}});
+    run.world.take();
+    run.conductor.on_over(JobId{job}, kOk);
+  }
+  // In the order of input at first; as soon as the numbers tell, the longest goes first.
+  EXPECT_GT(job, 4U);
+  EXPECT_LT(job, 8U);
+  EXPECT_FALSE(run.conductor.is_over());
+}
+
+// What is learnt while nobody waits, as in a chain of needs or in a daemon, holds for who comes
+// then.
+TEST(Conductor, WhatWasLearntBeforeAJobWaitsCounts) {
+  Scene run;
+  const Bytes much{std::uint64_t{7} << 30};
+  const auto runs_once = [&run, much](unsigned id, Duration end) {
+    run.at(end);
+    run.conductor.on_job(JobId{id}, {.ran = 1s, .used = much, .peak = much, .cpu = 1s});
+    run.world.take();
+    run.conductor.on_over(JobId{id}, kOk);
+  };
+  run.enter(1);
+  run.enter(2, {JobId{1}});
+  run.enter(3, {JobId{1}});
+  run.conductor.begin(run.world);
+  runs_once(1, 1s);
+  EXPECT_THAT(run.world.take(), ElementsAre("start 2"));
+  runs_once(2, 2s);
+  runs_once(3, 3s);
+  EXPECT_TRUE(run.conductor.is_over());
+  run.world.take();
+  run.enter(4);
+  run.enter(5);
+  EXPECT_THAT(run.world.take(), ElementsAre("start 4"));
+}
+
+TEST(Conductor, AJobIsNotBelievedToNeedMoreThanItMayHave) {
+  Scene run;
+  for (int i = 0; i < 3; ++i) {
+    run.estimator.learn(
+        {.key = {"class", "true"}, .peak = Bytes{1U << 30U}, .ran = 100s, .cores = 4});
+  }
+  for (unsigned id = 1; id <= 20; ++id) {
+    policy::JobSpec job;
+    job.id = JobId{id};
+    job.name = std::to_string(id);
+    job.job_class = "class";
+    job.command = std::string("true");
+    job.limits.memory_max = Bytes{60U << 20U};
+    job.limits.cpus = 0.25;
+    run.conductor.enter(job);
+  }
+  run.conductor.begin(run.world);
+  EXPECT_EQ(run.world.take().size(), 20U);  // 20 GiB and 80 cores by their class, of 8 and 8
+  EXPECT_EQ(run.conductor.status().jobs[0].estimate, Bytes{60U << 20U});
 }
 
 TEST(Conductor, RecordsAnAlarmOnceASecond) {

@@ -114,6 +114,7 @@ TEST(Answer, IsReadAsItWasWritten) {
   status.running = {{.job = JobId{7},
                      .name = "seven",
                      .command = "make \xff",
+                     .distinct = "..all",
                      .state = JobState::frozen,
                      .attempt = 2,
                      .ran = 3s,

@@ -1,9 +1,7 @@
-#include "engine/guests.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
+#include "guests_scene.h"
 
 namespace plimsoll::engine {
 namespace {
@@ -13,108 +11,25 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using namespace scene;
 using namespace literals;
 using namespace std::chrono_literals;
 
-// A place that does as it is told.
-struct ModelHabitat : Habitat {
-  explicit ModelHabitat(std::vector<std::string>& journal) : log(journal) {}
-  ~ModelHabitat() override { log.push_back("place closed"); }
-  ModelHabitat(const ModelHabitat&) = delete;
-  ModelHabitat& operator=(const ModelHabitat&) = delete;
-  GuestSample look(Instant) override { return {.used = 70_MiB, .cpu = 3s, .io = {}}; }
-  void weigh(unsigned weight) override { log.push_back("place weighs " + std::to_string(weight)); }
-  void freeze() override { log.push_back("place frozen"); }
-  void thaw() override { log.push_back("place thawed"); }
-  void kill(Instant) override { log.push_back("place killed"); }
-  std::vector<std::string>& log;
-};
-
-// Guests with a conductor that keeps a list: what was asked of it is in `asked`, what clients were
-// told in `told`.
-struct GuestsTest : ::testing::Test {
-  GuestHooks hooks() {
-    return {.now = [this] { return now; },
-            .next_id = [this] { return JobId{++last}; },
-            .enter = [this](const policy::JobSpec& job) { entered.push_back(job); },
-            .seen = [this](JobId, const policy::JobSample& sample) { samples.push_back(sample); },
-            .over =
-                [this](JobId job, const policy::AttemptEnd& end) {
-                  asked.push_back("over " + std::string(name_of(end.outcome)));
-                  ends.push_back(end);
-                  JobOver over{.job = job, .end = end, .requeue = {}, .reason = "over"};
-                  if (again.contains(job)) over.requeue = policy::Requeue{};
-                  guests.on_conducted(over);
-                },
-            .withdraw =
-                [this](JobId job, const std::string& reason) {
-                  asked.push_back("withdraw: " + reason);
-                  guests.on_conducted({.job = job, .end = {}, .requeue = {}, .reason = reason});
-                },
-            .cancel =
-                [this](JobId job, const std::string& reason) {
-                  guests.kill(job, policy::Outcome::cancelled, reason);
-                },
-            .open_place = [this](const GuestPlace&,
-                                 const Peer& peer) -> Result<std::unique_ptr<Habitat>> {
-              if (peer.uid != 0) return fail(std::errc::permission_denied, "not the peer's");
-              return std::make_unique<ModelHabitat>(told);
-            }};
-  }
-
-  GuestListener listener() {
-    return {.admit = [this](const std::string& name, unsigned attempt,
-                            const std::string&) { tell("admit", name, std::to_string(attempt)); },
-            .hold = [this](const std::string& name, policy::HoldCause cause,
-                           const std::string&) { tell("hold", name, policy::name_of(cause)); },
-            .pause = [this](const std::string& name,
-                            const std::string& reason) { tell("pause", name, reason); },
-            .resume = [this](const std::string& name,
-                             const std::string& reason) { tell("resume", name, reason); },
-            .cancel =
-                [this](const std::string& name, policy::Outcome cause, const std::string&,
-                       Again later) {
-                  tell("cancel", name, name_of(cause));
-                  if (later == Again::later) told.back() += ", again";
-                },
-            .left =
-                [this](const std::string& name, Again later, const std::string&) {
-                  tell("left", name, later == Again::later ? "again" : "for good");
-                }};
-  }
-
-  void tell(const std::string& what, const std::string& name, std::string_view more) {
-    told.push_back(what + " " + name + ": " + std::string(more));
-  }
-
-  JobId enter(const std::string& name, GuestSpec spec = {}) {
-    spec.name = name;
-    const auto entered_it = guests.enter(client, spec);
-    EXPECT_TRUE(entered_it) << entered_it.error().message();
-    return entered.empty() ? JobId{} : entered.back().id;
-  }
-
-  JobId run(const std::string& name, const GuestSpec& spec = {}) {
-    const JobId job = enter(name, spec);
-    guests.start({.job = job, .attempt = 1, .slot = 1});
-    told.clear();
-    return job;
-  }
-
-  void decide(policy::EventKind kind, JobId job, const std::string& reason) {
-    guests.on_event({.at = now, .kind = kind, .job = job, .reason = reason});
-  }
-
-  Instant now{100s};
-  std::uint64_t last = 0;
-  std::vector<policy::JobSpec> entered;
-  std::vector<policy::JobSample> samples;
-  std::vector<policy::AttemptEnd> ends;
-  std::vector<std::string> asked, told;
-  std::set<JobId> again;  // that get another attempt
-  Guests guests{hooks()};
-  ClientId client = guests.open({.uid = 0}, listener());
-};
+TEST_F(GuestsTest, AGuestIsItsUsers) {
+  enter("of root");
+  EXPECT_EQ(entered.back().tenant, policy::kHost);
+  client = guests.open({.uid = 65'534}, listener());
+  enter("of somebody");
+  EXPECT_EQ(entered.back().tenant, policy::Tenant{65'534});
+  // However many there are, on however many machines.
+  client = guests.open({.where = PeerPlace::remote}, listener());
+  enter("from elsewhere");
+  const policy::Tenant remote = entered.back().tenant;
+  EXPECT_NE(remote, policy::kHost);
+  client = guests.open({.where = PeerPlace::remote, .uid = 0}, listener());
+  enter("from elsewhere too");
+  EXPECT_EQ(entered.back().tenant, remote);
+}
 
 TEST_F(GuestsTest, AGuestLivesFromEnterToLeave) {
   const JobId job = enter("a", {.job_class = "cc", .memory_max = 1_GiB, .cpu_hint = 2});
@@ -135,6 +50,47 @@ TEST_F(GuestsTest, AGuestLivesFromEnterToLeave) {
   enter("a");  // the name is free
 }
 
+// Whose past tells what it needs, by the kernel's word.
+TEST_F(GuestsTest, AGuestsPastIsItsUsers) {
+  enter("root's");
+  EXPECT_EQ(entered.back().owner, std::nullopt);  // who keeps the daemon's past
+  const ClientId alice = guests.open({.uid = 1000}, listener());
+  ASSERT_TRUE(guests.enter(alice, {.name = "alice's"}));
+  EXPECT_EQ(entered.back().owner, 1000u);
+  const ClientId remote = guests.open({.where = PeerPlace::remote}, listener());
+  ASSERT_TRUE(guests.enter(remote, {.name = "somebody's"}));
+  EXPECT_EQ(entered.back().owner, UINT32_MAX);
+}
+
+TEST_F(GuestsTest, NoGuestUsesMoreThanTheMachineHas) {
+  run("a");
+  now += 2s;
+  ASSERT_TRUE(guests.observe(client, "a", {.used = Bytes{UINT64_MAX}, .cpu = 1h, .io = {}}));
+  EXPECT_EQ(samples.back().used + samples.back().claimed.value_or(Bytes{}), 64_GiB);
+  EXPECT_EQ(samples.back().cpu, 16s);
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 1_MiB, .cpu = 15s, .io = {}}));
+  EXPECT_EQ(samples.back().cpu, 15s);
+}
+
+TEST_F(GuestsTest, ARoundOfLooksIsOfOneMomentAndInSlices) {
+  for (int i = 0; i < 5; ++i) run(std::to_string(i), {.place = ProcessPlace{7}});
+  const Instant begun = now;
+  on_look = [this] { now += Guests::kLookSlice / 2; };
+  EXPECT_TRUE(guests.look());
+  EXPECT_EQ(looked.size(), 2u);
+  EXPECT_TRUE(guests.look());
+  EXPECT_FALSE(guests.look());
+  EXPECT_THAT(looked, ElementsAre(begun, begun, begun, begun, begun));
+  EXPECT_TRUE(guests.look());  // another round
+  EXPECT_GT(looked.back(), begun);
+}
+
+TEST_F(GuestsTest, WhatCostsMoreIsLookedAtLessOften) {
+  EXPECT_EQ(Guests::gap_after({}), Guests::kLookGap);
+  EXPECT_EQ(Guests::gap_after(10ms), 200ms);
+  EXPECT_EQ(Guests::gap_after(10s), Guests::kLookGapMax);
+}
+
 TEST_F(GuestsTest, HoldsAreToldWithTheirCause) {
   const JobId job = enter("a");
   guests.on_event({.at = now,
@@ -143,6 +99,29 @@ TEST_F(GuestsTest, HoldsAreToldWithTheirCause) {
                    .reason = "no room",
                    .hold = policy::HoldCause::memory});
   EXPECT_THAT(told, ElementsAre("hold a: memory"));
+}
+
+TEST_F(GuestsTest, AWordCountsUpToWhatTheGuestWasAdmittedWith) {
+  const JobId job = enter("a");
+  guests.start({.job = job, .attempt = 1, .slot = 1, .promised = 100_MiB});
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 60_MiB, .cpu = {}, .io = {}}));
+  EXPECT_EQ(samples.back().used, 60_MiB);
+  EXPECT_EQ(samples.back().claimed, Bytes{});
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 8_GiB, .cpu = {}, .io = {}}));
+  EXPECT_EQ(samples.back().used, 100_MiB);
+  EXPECT_EQ(samples.back().peak, 100_MiB);
+  EXPECT_EQ(samples.back().claimed, 8_GiB - 100_MiB);
+  ASSERT_TRUE(guests.watch(client, "a", CgroupPlace{"/a"}));
+  guests.look();
+  EXPECT_EQ(samples.back().used, 70_MiB) << "what is seen is no word";
+  EXPECT_EQ(samples.back().claimed, std::nullopt);
+}
+
+TEST_F(GuestsTest, WhatIsSeenCountsInFull) {
+  const JobId job = enter("a", {.place = CgroupPlace{"/a"}});
+  guests.start({.job = job, .attempt = 1, .slot = 1, .promised = 1_MiB});
+  guests.look();
+  EXPECT_EQ(samples.back().used, 70_MiB);
 }
 
 TEST_F(GuestsTest, PausedTimeDoesNotCountAndPausedGuestsAreNotSeen) {
@@ -314,7 +293,21 @@ TEST_F(GuestsTest, ClientsAreBounded) {
   const auto refused = guests.enter(client, {.name = "one more"});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, std::errc::not_enough_memory);
-  EXPECT_THAT(refused.error().message(), HasSubstr("expected at most 1000 and 10000"));
+  EXPECT_THAT(refused.error().message(), HasSubstr("jobs of this client, expected at most 1000"));
+}
+
+TEST_F(GuestsTest, UsersAreBoundedHoweverManyClientsTheyAre) {
+  for (std::size_t i = 0; i < Guests::kOfUserMax; ++i) {
+    if (i % Guests::kOfClientMax == 0) client = guests.open({.uid = 7}, listener());
+    ASSERT_TRUE(guests.enter(client, {.name = std::to_string(i)})) << i;
+  }
+  client = guests.open({.uid = 7}, listener());
+  const auto refused = guests.enter(client, {.name = "one more"});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("found 4000 jobs of this user"));
+  EXPECT_TRUE(guests.enter(guests.open({.uid = 8}, listener()), {.name = "another's"}));
+  guests.close(ClientId{static_cast<std::uint64_t>(client) - 1});
+  EXPECT_TRUE(guests.enter(client, {.name = "one more"}));
 }
 
 // A closed client's guests end others' waits, whatever is decided meanwhile.

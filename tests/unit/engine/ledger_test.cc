@@ -37,6 +37,7 @@ TEST_F(LedgerTest, RunsReadWhatTheOthersTell) {
   auto b = join("b");
   ASSERT_TRUE(a && b);
   ASSERT_TRUE(a->tell({.claim = {.memory = {.used = 1_GiB, .claimed = 2_GiB, .wanting = true},
+                                 .starting = 3_MiB,
                                  .cores = {.used = 1.25, .claimed = 3, .wanting = false},
                                  .running = 7},
                        .terms = policy::Share{.line = 8_GiB, .cores = 2.5}}));
@@ -46,6 +47,7 @@ TEST_F(LedgerTest, RunsReadWhatTheOthersTell) {
   EXPECT_EQ(claim.memory.used, 1_GiB);
   EXPECT_EQ(claim.memory.claimed, 2_GiB);
   EXPECT_TRUE(claim.memory.wanting);
+  EXPECT_EQ(claim.starting, 3_MiB);
   EXPECT_EQ(claim.cores.used, 1.25);
   EXPECT_EQ(claim.cores.claimed, 3);
   EXPECT_FALSE(claim.cores.wanting);
@@ -97,19 +99,21 @@ TEST_F(LedgerTest, ALiveRunThatTellsNonsenseCountsWithNothing) {
 }
 
 TEST(LedgerLine, BadTextIsNoEntry) {
-  for (const char* text :
-       {"", "1", "1 2 0 4 5 6", "1 2 2 4 5 6 0", "1 2 0 4 5 6 2", "-1 2 0 4 5 6 0",
-        "1 2 0 4 5 6 0 8", "1 2 0 4 5 6 0 0 9", "1 2 0 4 5 6 0 8 0", "1 2 0 4 5 6 0 8 9 1"}) {
+  for (const char* text : {"", "1", "1 2 0 4 5 6 0", "1 2 2 4 5 6 0 7", "1 2 0 4 5 6 2 7",
+                           "-1 2 0 4 5 6 0 7", "1 2 0 4 5 6 0 7 8", "1 2 0 4 5 6 0 7 0 9",
+                           "1 2 0 4 5 6 0 7 8 0", "1 2 0 4 5 6 0 7 8 9 1"}) {
     EXPECT_FALSE(decode_entry(text)) << text;
   }
-  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0"));
-  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0 8 9"));
+  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0 7"));
+  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0 7 8 9"));
 }
 
 TEST(LedgerLine, HasOneSize) {
   const std::size_t size = encode({}).size();
-  const policy::RunClaim most{
-      .memory = {{~0ULL}, {~0ULL}, true}, .cores = {1e300, 1e300, true}, .running = ~std::size_t{}};
+  const policy::RunClaim most{.memory = {{~0ULL}, {~0ULL}, true},
+                              .starting = {~0ULL},
+                              .cores = {1e300, 1e300, true},
+                              .running = ~std::size_t{}};
   EXPECT_EQ(encode({.claim = most, .terms = policy::Share{{~0ULL}, 1e300}}).size(), size);
 }
 

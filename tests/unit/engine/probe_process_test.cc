@@ -11,6 +11,7 @@ using record::CheckState;
 using ::testing::Each;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(ParseEffectiveCapabilities, TakesTheLineOfTheEffectiveOnes) {
   EXPECT_EQ(parse_effective_capabilities("Name:\tx\nCapPrm:\t01\nCapEff:\t000001fffeffffff\n"),
@@ -26,13 +27,21 @@ TEST(ParseEffectiveCapabilities, IsNotSatisfiedWithoutANumber) {
 }
 
 TEST(JudgeCapabilities, MissesAllWithoutAnyAndNoneWithAll) {
-  EXPECT_THAT(judge_capabilities(0), Each(Field(&Check::state, CheckState::missing)));
-  EXPECT_THAT(judge_capabilities(~0ULL), Each(Field(&Check::state, CheckState::ok)));
+  EXPECT_THAT(judge_capabilities(0, Caller::user), Each(Field(&Check::state, CheckState::missing)));
+  EXPECT_THAT(judge_capabilities(~0ULL, Caller::user), Each(Field(&Check::state, CheckState::ok)));
+}
+
+TEST(JudgeCapabilities, DoesNotTellRootToBecomeRoot) {
+  EXPECT_THAT(judge_capabilities(0, Caller::user), Each(Field(&Check::remedy, StartsWith("root"))));
+  EXPECT_THAT(judge_capabilities(0, Caller::root),
+              Each(Field(&Check::remedy, StartsWith("a container or unit"))));
 }
 
 TEST(JudgeCapabilities, CountsTrafficWithSysAdminOrTheTwoOfTheirOwn) {
   constexpr std::uint64_t kNetAdmin = 1ULL << 12, kSysAdmin = 1ULL << 21, kBpf = 1ULL << 39;
-  const auto state = [](std::uint64_t effective) { return judge_capabilities(effective)[1].state; };
+  const auto state = [](std::uint64_t effective) {
+    return judge_capabilities(effective, Caller::user)[1].state;
+  };
   EXPECT_EQ(state(kSysAdmin), CheckState::ok);
   EXPECT_EQ(state(kBpf | kNetAdmin), CheckState::ok);
   EXPECT_EQ(state(kBpf), CheckState::missing);
@@ -73,7 +82,7 @@ TEST(JudgeLimit, IsContentWithEnoughAndWithNone) {
   EXPECT_EQ(judge_limit(LimitKind::nofile, 1 << 20).state, CheckState::ok);
   const Check few = judge_limit(LimitKind::nofile, 1024);
   EXPECT_EQ(few.state, CheckState::degraded);
-  EXPECT_THAT(few.cost, HasSubstr("51 jobs"));
+  EXPECT_THAT(few.cost, HasSubstr("16 jobs at once"));
   EXPECT_EQ(judge_limit(LimitKind::nproc, 100).state, CheckState::degraded);
 }
 

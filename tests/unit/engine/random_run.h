@@ -43,6 +43,9 @@ class SettingMaker {
       if (i > 0 && chance(0.1)) spec.needs = {JobId{static_cast<std::uint64_t>(between(1, i))}};
       setting.jobs.push_back({.spec = spec, .curve = sim::Curve(curve_of(all[which]))});
     }
+    setting.machine.noise = sim::Noise::seeded;
+    setting.machine.seed = random_();
+    if (chance(0.3)) setting.machine.other_load = between(0, 2 * setting.machine.cores);
     return setting;
   }
 

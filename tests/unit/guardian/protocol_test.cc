@@ -24,6 +24,20 @@ ino_t inode(int fd) {
 
 UniqueFd copy(int fd) { return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 3)); }
 
+// While it lives, this process can open nothing.
+class NoDescriptorLeft {
+ public:
+  NoDescriptorLeft() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none{.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptorLeft() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
 class ProtocolTest : public ::testing::Test {
  protected:
   template <class Message>
@@ -93,6 +107,38 @@ TEST_F(ProtocolTest, WhatTheSupervisorAsks) {
 
   ASSERT_TRUE(send(ends_.first, StandWatch{}));
   EXPECT_TRUE(std::holds_alternative<StandWatch>(at_guardian()));
+
+  ASSERT_TRUE(send(ends_.first, DieOf{SIGHUP}));
+  EXPECT_EQ(std::get<DieOf>(at_guardian()).signal, SIGHUP);
+
+  ASSERT_TRUE(send(ends_.first, Notify{"READY=1\nSTATUS=x"}));
+  EXPECT_EQ(std::get<Notify>(at_guardian()).state, "READY=1\nSTATUS=x");
+}
+
+// Else nobody would ever hear of that child.
+TEST_F(ProtocolTest, ASpawnRequestWhoseDescriptorsAreLostIsKnownByItsId) {
+  const testing::OpenFiles files(2);
+  for (const std::size_t size : {std::size_t{1}, Channel::kInlineBytesMax}) {
+    SpawnRequest request;
+    request.id = ChildId{0x0102030405060708};
+    request.argv = {"true", std::string(size, 'x')};
+    request.stdio[0] = files[0];
+    request.v1_entrances = {files[1]};
+    ASSERT_TRUE(send(ends_.first, request));
+    {
+      const NoDescriptorLeft none;
+      EXPECT_EQ(std::get<LostSpawn>(at_guardian()).id, request.id);
+    }
+    ASSERT_TRUE(send(ends_.first, request));
+    EXPECT_EQ(std::get<ReceivedSpawn>(at_guardian()).id, request.id);
+  }
+}
+
+TEST_F(ProtocolTest, NobodyDiesOfASignalThatAsksNobodyToEnd) {
+  ASSERT_TRUE(send(ends_.first, DieOf{SIGCHLD}));
+  auto packet = ends_.second.receive();
+  ASSERT_TRUE(packet);
+  EXPECT_FALSE(decode_from_supervisor(*packet));
 }
 
 TEST_F(ProtocolTest, ASpawnRequestOfMegabytes) {

@@ -44,6 +44,7 @@ inline rc::Gen<SpawnRequest> requests(const OpenFiles& files) {
     request.cwd = *words();
     request.session = *rc::gen::element(Session::shared, Session::own);
     request.descriptors = *rc::gen::element(Descriptors::inherit, Descriptors::close);
+    request.signals = *rc::gen::element(Signals::inherit, Signals::set_default);
     request.guardian_death = *rc::gen::element(GuardianDeath::outlive, GuardianDeath::end);
     if (*rc::gen::arbitrary<bool>()) {
       request.identity = Identity{*rc::gen::arbitrary<uid_t>(), *rc::gen::arbitrary<gid_t>(),

@@ -48,6 +48,7 @@ RC_GTEST_PROP(SpawnRequest, ComesOutAsItWentIn, ()) {
   RC_ASSERT(spawn->cwd == request.cwd);
   RC_ASSERT(spawn->session == request.session);
   RC_ASSERT(spawn->descriptors == request.descriptors);
+  RC_ASSERT(spawn->signals == request.signals);
   RC_ASSERT(spawn->guardian_death == request.guardian_death);
   RC_ASSERT(spawn->umask == request.umask);
   RC_ASSERT(spawn->identity.has_value() == request.identity.has_value());

@@ -26,6 +26,13 @@ inline Entry entry(const std::string& exact, Bytes peak, WallTime recorded = kNo
   return made;
 }
 
+// The same of another user than whoever keeps the database.
+inline Entry entry_of(std::uint32_t owner, const std::string& exact, Bytes peak) {
+  Entry made = entry(exact, peak);
+  made.experience.key.owner = owner;
+  return made;
+}
+
 // A private directory that goes with it.
 struct Place {
   Place() {
@@ -53,8 +60,8 @@ struct Place {
 inline Instant no_clock() { return {}; }
 
 // All that is stored, oldest first.
-inline std::vector<Entry> all(Store& store) {
-  auto loaded = store.load(Instant::max(), &no_clock);
+inline std::vector<Entry> all(Store& store, const Whose& whose = kOfKeeper) {
+  auto loaded = store.load(Instant::max(), &no_clock, whose);
   return loaded ? loaded->entries : std::vector<Entry>{};
 }
 

@@ -8,41 +8,31 @@
 
 #include <array>
 #include <fstream>
+#include <map>
 #include <thread>
 
-#include "entries.h"
-#include "history/schema.h"
+#include "store_fixture.h"
 
 namespace plimsoll::history {
 namespace {
 
 using namespace testing;
+using ::testing::ElementsAre;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Optional;
 using ::testing::SizeIs;
 
-struct StoreTest : ::testing::Test {
-  [[nodiscard]] Store open() const {
-    auto opened = Store::open(place.database(), kNow);
-    EXPECT_TRUE(opened) << opened.error().message();
-    EXPECT_EQ(opened->notice, std::nullopt);
-    return std::move(opened->store);
+TEST_F(StoreTest, ToReadFromItWritesNothing) {
+  ASSERT_TRUE(open().add({entry("ld", 1_MiB)}));
+  const std::string before = content();
+  {
+    Store store = open();
+    EXPECT_THAT(all(store), SizeIs(1));
   }
-  [[nodiscard]] Database raw() const { return std::move(*Database::open(place.database())); }
-  [[nodiscard]] static mode_t mode_of(const std::string& path) {
-    struct stat status{};
-    return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
-  }
-  void overwrite(std::streamoff at, std::size_t size) const {
-    std::fstream file(place.database(), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(at);
-    file << std::string(size, '\xa5');
-  }
-
-  Place place;
-};
+  EXPECT_TRUE(content() == before);
+}
 
 TEST_F(StoreTest, KeepsAllOfAnExperience) {
   Entry full = entry("cc -c", 3_GiB);
@@ -51,6 +41,7 @@ TEST_F(StoreTest, KeepsAllOfAnExperience) {
   full.experience.cores = 1.5;
   full.experience.input = 7_MiB;
   full.experience.memory_hint = 2_GiB;
+  full.experience.numbers = {800, -0.1, 1e300};
   full.experience.curve = {{.at = 0ns, .used = 1_MiB}, {.at = 2s, .used = 3_GiB}};
   {
     Store store = open();
@@ -69,6 +60,7 @@ TEST_F(StoreTest, KeepsAllOfAnExperience) {
   EXPECT_EQ(seen.cores, 1.5);
   EXPECT_EQ(seen.input, 7_MiB);
   EXPECT_EQ(seen.memory_hint, 2_GiB);
+  EXPECT_EQ(seen.numbers, full.experience.numbers);
   EXPECT_EQ(seen.curve, full.experience.curve);
   EXPECT_EQ(entries[1].experience.cores, std::nullopt);
   EXPECT_EQ(entries[1].experience.input, std::nullopt);
@@ -119,6 +111,52 @@ TEST_F(StoreTest, AClassIsBounded) {
   EXPECT_EQ(entries.front().experience.peak, Bytes{10});  // the oldest went
 }
 
+Entry entry_of_command(std::uint64_t command, Bytes peak) {
+  Entry made = entry("sweep", peak);
+  made.experience.key.command = command;
+  return made;
+}
+
+TEST_F(StoreTest, EachCommandIsKeptBeyondItsClass) {
+  constexpr std::uint64_t kCommands = 2 * kRowsPerClassMax;
+  constexpr std::uint64_t kHigh = std::uint64_t{1} << 63;  // digests use all bits
+  Store store = open();
+  for (std::uint64_t round = 0; round < kRowsPerCommandMax + 2; ++round) {
+    std::vector<Entry> many;
+    for (std::uint64_t i = 0; i < kCommands; ++i) {
+      many.push_back(entry_of_command(kHigh + i, Bytes{round}));
+    }
+    ASSERT_TRUE(store.add(many));
+  }
+  std::map<std::uint64_t, std::vector<std::uint64_t>> peaks;
+  for (const Entry& kept : all(store)) {
+    peaks[kept.experience.key.command].push_back(kept.experience.peak.count);
+  }
+  ASSERT_EQ(peaks.size(), kCommands);
+  for (const auto& [command, of_command] : peaks) {
+    EXPECT_THAT(of_command, ElementsAre(2, 3, 4, 5)) << command;
+  }
+  // What is of no command, or was cut off, still goes by its class.
+  std::vector<Entry> others;
+  for (std::size_t i = 0; i < 3 * kRowsPerClassMax; ++i) {
+    others.push_back(entry_of_command(i % 2, 1_MiB));
+    others.back().experience.peak_seen = policy::Seen::at_least;
+  }
+  ASSERT_TRUE(store.add(others));
+  EXPECT_THAT(all(store), SizeIs(kCommands * kRowsPerCommandMax + kRowsPerClassMax));
+
+  ASSERT_TRUE(store.trim(kNow, {.rows_of_class = 100}));
+  EXPECT_THAT(all(store), SizeIs(100));
+}
+
+TEST_F(StoreTest, ACommandThatIsRunAgainAndAgainIsKeptAsItsClass) {
+  Store store = open();
+  std::vector<Entry> many;
+  for (std::size_t i = 0; i < 3 * kRowsPerClassMax; ++i) many.push_back(entry_of_command(7, 1_MiB));
+  ASSERT_TRUE(store.add(many));
+  EXPECT_THAT(all(store), SizeIs(kRowsPerClassMax));
+}
+
 TEST_F(StoreTest, ClassesAndRowsAreBounded) {
   Store store = open();
   std::vector<Entry> many;
@@ -158,6 +196,28 @@ TEST_F(StoreTest, ReadingEndsInTime) {
   EXPECT_LT(loaded->entries.size(), many.size());
 }
 
+TEST_F(StoreTest, ReadsWhatIsKnownOfOneTool) {
+  Store store = open();
+  Entry other = entry("ld", 4_MiB);
+  other.experience.key.tool = "ld";
+  Entry of_class = entry("mine", 8_MiB);
+  of_class.experience.key.tool.clear();
+  Entry compile = entry("cc -c", 1_MiB), link = entry("cc", 2_MiB);
+  compile.experience.key.tool = link.experience.key.tool = "cc";
+  ASSERT_TRUE(store.add({compile, other, link, of_class}));
+  const auto of_cc =
+      store.load_tool({.exact = "cc -c", .tool = "cc"}, Instant::max(), [] { return Instant(); });
+  ASSERT_TRUE(of_cc) << of_cc.error().message();
+  ASSERT_THAT(of_cc->entries, SizeIs(2));
+  EXPECT_EQ(of_cc->entries[0].experience.key.exact, "cc -c");
+  EXPECT_EQ(of_cc->entries[1].experience.peak, 2_MiB);
+  const auto mine =
+      store.load_tool({.exact = "mine", .tool = ""}, Instant::max(), [] { return Instant(); });
+  ASSERT_TRUE(mine);
+  ASSERT_THAT(mine->entries, SizeIs(1));
+  EXPECT_EQ(mine->entries[0].experience.peak, 8_MiB);
+}
+
 TEST_F(StoreTest, ForgetsByPattern) {
   Store store = open();
   ASSERT_TRUE(store.add({entry("cc -c", 1_MiB), entry("cc -c", 2_MiB), entry("cc", 3_MiB),
@@ -177,155 +237,41 @@ TEST_F(StoreTest, ForgetsByPattern) {
   }
 }
 
-TEST_F(StoreTest, VersionOneIsBroughtUp) {
-  std::ofstream(place.database()).flush();
-  {
-    Database database = raw();
-    ASSERT_TRUE(migrate(database, 1));
-    ASSERT_TRUE(database.run(
-        "INSERT INTO class VALUES (1, 'cc -c', 'cc'), (2, 'ld', 'ld');"
-        "INSERT INTO experience VALUES (1, 1, 1000, 5000, 0, 70, 0, 1.5, NULL, '0 1 5 5000'),"
-        "(2, 1, 3000, 6000, 1, 80, 0, NULL, 9, ''), (3, 2, 2000, 7000, 0, 90, 1, NULL, NULL, '')"));
-    EXPECT_EQ(*database.integer("PRAGMA user_version"), 1);
-  }
+constexpr std::uint32_t kAlice = 1000, kBob = 1001;
+
+TEST_F(StoreTest, EachUsersClassesAreHisOwn) {
   Store store = open();
-  const std::vector<Entry> entries = all(store);
-  ASSERT_THAT(entries, SizeIs(3));
-  EXPECT_EQ(entries[0].experience.peak, Bytes{5000});
-  EXPECT_EQ(entries[0].experience.curve.size(), 2U);
-  EXPECT_EQ(entries[0].experience.memory_hint, std::nullopt);
-  EXPECT_EQ(entries[1].experience.input, Bytes{9});
-  Database database = raw();
-  EXPECT_EQ(*database.integer("PRAGMA user_version"), kSchemaVersion);
-  EXPECT_EQ(*database.integer("SELECT last_unix_ns FROM class WHERE exact = 'cc -c'"), 3000);
-  ASSERT_TRUE(store.add({entry("ld", 1_MiB)}));
-  EXPECT_THAT(all(store), SizeIs(4));
+  ASSERT_TRUE(store.add({entry("cc", 1_MiB), entry_of(kAlice, "cc", 2_MiB),
+                         entry_of(kBob, "cc", 3_MiB), entry_of(kBob, "ld", 4_MiB)}));
+  ASSERT_THAT(all(store), SizeIs(1));
+  EXPECT_EQ(all(store)[0].experience.peak, 1_MiB);
+  EXPECT_EQ(all(store)[0].experience.key.owner, std::nullopt);
+  const Whose bobs{.kind = Whose::Kind::user, .uid = kBob};
+  ASSERT_THAT(all(store, bobs), SizeIs(2));
+  EXPECT_EQ(all(store, bobs)[0].experience.key.owner, kBob);
+  EXPECT_THAT(all(store, kOfAll), SizeIs(4));
+  // A command that runs alone believes its own user's past.
+  const auto tool = store.load_tool({.exact = "cc", .tool = "tool"}, Instant::max(), &no_clock);
+  ASSERT_TRUE(tool);
+  ASSERT_THAT(tool->entries, SizeIs(1));
+  EXPECT_EQ(tool->entries[0].experience.peak, 1_MiB);
+
+  EXPECT_EQ(store.forget("cc", bobs)->classes, 1U);
+  EXPECT_THAT(all(store, kOfAll), SizeIs(3));
+  EXPECT_EQ(store.forget("*", kOfAll)->classes, 3U);
 }
 
-TEST_F(StoreTest, ALaterVersionIsLeftAlone) {
-  {
-    const Store store = open();
-  }
-  ASSERT_TRUE(raw().run("PRAGMA user_version = 99"));
-  const auto opened = Store::open(place.database(), kNow);
-  ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message(), HasSubstr("its version is 99, this one knows 2"));
-  EXPECT_EQ(*raw().integer("PRAGMA user_version"), 99);
-}
-
-TEST_F(StoreTest, ADatabaseOfOthersIsLeftAlone) {
-  std::ofstream(place.database()).flush();
-  ASSERT_TRUE(raw().run("CREATE TABLE mail (subject TEXT)"));
-  const auto opened = Store::open(place.database(), kNow);
-  ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message(), HasSubstr("not one of Plimsoll's"));
-  EXPECT_EQ(*raw().integer("SELECT count(*) FROM mail"), 0);
-}
-
-TEST_F(StoreTest, WhatIsNoDatabaseIsSetAside) {
-  std::ofstream(place.database()) << std::string(5000, 'x');
-  auto opened = Store::open(place.database(), kNow);
-  ASSERT_TRUE(opened) << opened.error().message();
-  EXPECT_THAT(opened->notice, Optional(HasSubstr(".corrupt-20231114-221320")));
-  EXPECT_TRUE(opened->store.add({entry("a", 1_MiB)}));
-  EXPECT_THAT(all(opened->store), SizeIs(1));
-  EXPECT_EQ(fs::file_size(place.dir / "history.db.corrupt-20231114-221320"), 5000U);
-}
-
-TEST_F(StoreTest, DamageFoundLaterIsSetAsideToo) {
-  {
-    Store store = open();
-    std::vector<Entry> many;
-    for (int i = 0; i < 500; ++i) many.push_back(entry("c" + std::to_string(i), 1_MiB));
-    ASSERT_TRUE(store.add(many));
-  }
-  overwrite(4096, fs::file_size(place.database()) - 4096);  // all but the first page
+TEST_F(StoreTest, AUserMakesRoomForHisOwn) {
   Store store = open();
-  EXPECT_THAT(all(store), IsEmpty());
-  EXPECT_THAT(store.take_notice(), Optional(HasSubstr("was damaged")));
-  EXPECT_EQ(store.take_notice(), std::nullopt);
-  EXPECT_TRUE(store.add({entry("a", 1_MiB)}));
+  std::vector<Entry> many = {entry("mine", 1_MiB), entry_of(kBob, "his", 1_MiB)};
+  for (int i = 0; i < 20; ++i) many.push_back(entry_of(kAlice, "a" + std::to_string(i), 1_MiB));
+  for (int i = 0; i < 20; ++i) many.push_back(entry_of(kAlice, "b", 1_MiB));
+  ASSERT_TRUE(store.add(many));
+  ASSERT_TRUE(store.trim(kNow, {.classes_of_owner = 8, .rows_of_owner = 15}));
   EXPECT_THAT(all(store), SizeIs(1));
-}
-
-TEST_F(StoreTest, FewDamagedOnesAreKept) {
-  for (int day = 0; day < 5; ++day) {
-    std::ofstream(place.database()) << "no database at all, but longer than nothing";
-    ASSERT_TRUE(Store::open(place.database(), kNow + day * 24h));
-    fs::remove(place.dir / "history.db-wal");
-    fs::remove(place.dir / "history.db-shm");
-  }
-  EXPECT_THAT(place.files("history.db.corrupt-"), SizeIs(kAsideMax));
-}
-
-TEST_F(StoreTest, AFileWhereTheDirectoryShouldBe) {
-  std::ofstream(place.dir / "state") << "x";
-  const auto opened = Store::open((place.dir / "state" / "history.db").string(), kNow);
-  ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message(), HasSubstr("state"));
-}
-
-TEST_F(StoreTest, ADirectoryOthersCanWriteIsRefused) {
-  fs::permissions(place.dir, fs::perms::all);
-  const auto opened = Store::open(place.database(), kNow);
-  ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message(), HasSubstr("can be written by others"));
-}
-
-TEST_F(StoreTest, ADirectoryWhereTheFileShouldBe) {
-  fs::create_directory(place.database());
-  const auto opened = Store::open(place.database(), kNow);
-  ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message(), HasSubstr(place.database()));
-}
-
-TEST_F(StoreTest, AFullDiskIsAnErrorThatPasses) {
-  Store store = open();
-  ASSERT_TRUE(store.add({entry("a", 1_MiB)}));
-  struct rlimit before{};
-  ::getrlimit(RLIMIT_FSIZE, &before);
-  ::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit small{.rlim_cur = 100, .rlim_max = before.rlim_max};
-  ::setrlimit(RLIMIT_FSIZE, &small);
-  const auto refused = store.add({entry("b", 1_MiB)});
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  EXPECT_FALSE(refused);
-  EXPECT_TRUE(store.add({entry("c", 1_MiB)}));
-  EXPECT_THAT(all(store), SizeIs(2));
-}
-
-TEST_F(StoreTest, SeveralWriteAtOnce) {
-  constexpr int kWriters = 4, kBatches = 20;
-  std::vector<std::thread> threads;
-  std::array<bool, kWriters> fine{};
-  for (std::size_t w = 0; w < kWriters; ++w) {
-    threads.emplace_back([&, w] {
-      auto opened = Store::open(place.database(), kNow);
-      if (!opened) return;
-      opened->store.be_patient();
-      fine[w] = true;
-      for (int b = 0; b < kBatches; ++b) {
-        const std::string name = "w" + std::to_string(w) + "-" + std::to_string(b);
-        if (!opened->store.add({entry(name, 1_MiB), entry("shared", 1_MiB)})) fine[w] = false;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(fine, ::testing::Each(true));
-  Store store = open();
-  EXPECT_THAT(all(store), SizeIs(kWriters * kBatches + kRowsPerClassMax));
-}
-
-TEST_F(StoreTest, SeveralFindTheDamageAtOnce) {
-  std::ofstream(place.database()) << std::string(5000, 'x');
-  std::vector<std::thread> threads;
-  for (int w = 0; w < 4; ++w) {
-    threads.emplace_back([&] { (void)Store::open(place.database(), kNow); });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(place.files("history.db.corrupt-"), SizeIs(1));
-  Store store = open();
-  EXPECT_TRUE(store.add({entry("a", 1_MiB)}));
+  EXPECT_THAT(all(store, {.kind = Whose::Kind::user, .uid = kBob}), SizeIs(1));
+  EXPECT_LE(all(store, {.kind = Whose::Kind::user, .uid = kAlice}).size(), 15U);
+  EXPECT_LE(*raw().integer("SELECT count(*) FROM class WHERE owner = 1000"), 8);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class ReadJobs : public testing::Test {
     EXPECT_TRUE(jobs) << (jobs ? "" : jobs.error().message());
     Words lines;
     if (!jobs) return {"error"};
-    for (const auto& job : *jobs) lines.push_back(policy::command_line(job.command));
+    for (const auto& job : jobs->jobs) lines.push_back(policy::command_line(job.command));
     return lines;
   }
   std::string error_of(InputOptions options, const std::string& standard_input = "") {
@@ -49,11 +49,16 @@ class ReadJobs : public testing::Test {
     return jobs ? "no error" : jobs.error().message();
   }
 
+  Words warnings_of(InputOptions options, const std::string& standard_input = "") {
+    const auto input = read(std::move(options), standard_input);
+    EXPECT_TRUE(input);
+    return input ? input->warnings : Words{"error"};
+  }
+
   std::string directory_;
 
  private:
-  static Result<std::vector<policy::JobSpec>> read(InputOptions options,
-                                                   const std::string& standard_input) {
+  static Result<Input> read(InputOptions options, const std::string& standard_input) {
     const UniqueFd fd(::memfd_create("stdin", MFD_CLOEXEC));
     EXPECT_TRUE(write_text(fd.get(), standard_input));
     ::lseek(fd.get(), 0, SEEK_SET);
@@ -74,6 +79,87 @@ TEST_F(ReadJobs, ReadsTheFormatThatIsSaid) {
               ElementsAre("{\"shell\": \"a\"}"));
   EXPECT_THAT(error_of({.file = file("t", "make"), .format = Format::jsonl}),
               HasSubstr("/t:1: found broken JSON"));
+}
+
+TEST_F(ReadJobs, RefusesJsonThatIsNotLines) {
+  for (const char* array : {"[", "\n [{\"shell\": \"true\"}]", "[ {", "[\"a\",", "[\r\n{}]"}) {
+    EXPECT_THAT(error_of({}, array),
+                HasSubstr("expected one JSON object a line, which `jq -c '.[]'`"))
+        << array;
+  }
+  EXPECT_EQ(
+      error_of({}, "{\n  \"shell\": \"true\"\n}\n"),
+      "standard input:1: found \"{\", expected one JSON object a line, which `jq -c .` makes");
+  EXPECT_THAT(error_of({.format = Format::jsonl}, "[\n"), HasSubstr("jq -c '.[]'"));
+  EXPECT_THAT(commands({}, "[ -e x ] && rm x\n"), ElementsAre("[ -e x ] && rm x"));
+  EXPECT_THAT(commands({}, "{ a; b; }\n"), ElementsAre("{ a; b; }"));
+  EXPECT_THAT(commands({.format = Format::text}, "[\n"), ElementsAre("["));
+}
+
+TEST_F(ReadJobs, RefusesFilesOfOtherPrograms) {
+  for (const char* yaml : {"---\n", "# a\n\njobs:\n  - cmd: x\n", "- name: x\n", "on: push\n"}) {
+    EXPECT_THAT(error_of({}, yaml), HasSubstr("found YAML, expected one shell command or one JSON "
+                                              "object a line (--format text runs each line"))
+        << yaml;
+  }
+  EXPECT_THAT(error_of({}, "# a\n\njobs:\n"), HasSubstr("standard input:3: "));
+  for (const char* ninja : {"ninja_required_version = 1.3\n", "rule cc\n  command = cc\n"}) {
+    EXPECT_THAT(error_of({}, ninja), HasSubstr("found a build file of ninja"));
+  }
+  for (const char* markup : {"<!DOCTYPE html>\n", "<?xml version='1.0'?>\n", "<html>\n",
+                             "<svg xmlns=\"http://www.w3.org/2000/svg\"\n"}) {
+    EXPECT_THAT(error_of({}, markup), HasSubstr("found HTML or XML")) << markup;
+  }
+  EXPECT_THAT(error_of({.file = file("build.ninja", "include x\n")}), HasSubstr("of ninja"));
+  EXPECT_THAT(error_of({.file = file("Makefile", "-include x\n")}), HasSubstr("a makefile"));
+  EXPECT_THAT(error_of({.file = file("CMakeLists.txt", "project(x)\n")}), HasSubstr("CMake"));
+}
+
+TEST_F(ReadJobs, TakesCommandsThatOnlyLookForeign) {
+  for (const char* command : {": > a", "<in sort >out", "a:b c", "rules x", "-v: x", "x --- y"}) {
+    EXPECT_THAT(commands({}, command), ElementsAre(command));
+  }
+  EXPECT_THAT(commands({.format = Format::text}, "jobs:\n"), ElementsAre("jobs:"));
+}
+
+TEST_F(ReadJobs, PassesOverAByteOrderMark) {
+  EXPECT_THAT(commands({}, "\xEF\xBB\xBFmake a\n"), ElementsAre("make a"));
+  EXPECT_THAT(commands({}, "\xEF\xBB\xBF{\"argv\": [\"a\"]}\n"), ElementsAre("a"));
+  EXPECT_THAT(commands({.words = Words{"wc"}}, "\xEF\xBB\xBFx\n"), ElementsAre("wc x"));
+}
+
+TEST_F(ReadJobs, WarnsOfLinesThatWereMeantToGoOn) {
+  EXPECT_THAT(warnings_of({}, "make a\ncc \\\n  -c x.c\n"),
+              ElementsAre(HasSubstr("standard input:2: the line ends in a backslash")));
+  EXPECT_THAT(warnings_of({}, "a \\\r\nb \\\nc\n"), ElementsAre(HasSubstr("(2 lines end so)")));
+  EXPECT_THAT(warnings_of({}, "# a \\\nb\n"), IsEmpty());
+  EXPECT_THAT(warnings_of({.separator = Separator::nul}, std::string("a \\\0", 4)), IsEmpty());
+}
+
+TEST_F(ReadJobs, WarnsOfQuotesAroundAValueThatIsQuoted) {
+  const auto warnings = [this](const char* text, const char* value) {
+    return warnings_of({.words = Words{text, ":::", "plain", value, value}});
+  };
+  for (const char* text : {"echo '{}'", "echo \"{}\"", "gzip 'out/{.}.gz'", "a \\'b '{1}'"}) {
+    EXPECT_THAT(warnings(text, "a b"), ElementsAre(HasSubstr("job 2: the template has quotes")))
+        << text;
+    EXPECT_THAT(warnings(text, "b"), IsEmpty()) << text;
+  }
+  for (const char* text : {"echo {}", "sh -c 'echo {}'", "echo 'a' {} 'b'", "echo \\'{}\\'",
+                           "echo \"it's\" {} \"it's\"", "echo '{#}'"}) {
+    EXPECT_THAT(warnings(text, "a b"), IsEmpty()) << text;
+  }
+  EXPECT_THAT(warnings_of({.words = Words{"echo", "'{}'", ":::", "a b"}}), IsEmpty());
+}
+
+TEST_F(ReadJobs, KnowsWhetherItReadsStandardInput) {
+  EXPECT_TRUE(reads_standard_input({}));
+  EXPECT_TRUE(reads_standard_input({.file = "-"}));
+  EXPECT_TRUE(reads_standard_input({.words = Words{"echo"}}));
+  EXPECT_TRUE(reads_standard_input({.words = Words{"echo", ":::", "a", "::::", "-"}}));
+  EXPECT_FALSE(reads_standard_input({.file = "jobs.txt"}));
+  EXPECT_FALSE(reads_standard_input({.words = Words{"echo", ":::", "-"}}));
+  EXPECT_FALSE(reads_standard_input({.words = Words{"echo"}, .argument_files = {"list"}}));
 }
 
 TEST_F(ReadJobs, ReadsStandardInput) {
@@ -135,7 +221,9 @@ TEST_F(ReadJobs, TakesNulSeparatedValues) {
 TEST_F(ReadJobs, GivesJobsTheirValuesAndDefaults) {
   InputOptions options{.words = Words{"cp", "{1}", "{2}", ":::", "a b", ":::", "c"}};
   options.defaults.retries = 2;
-  const auto jobs = read_jobs(options);
+  const auto input = read_jobs(options);
+  ASSERT_TRUE(input);
+  const auto* jobs = &input->jobs;
   ASSERT_EQ(jobs->size(), 1U);
   EXPECT_EQ(jobs->front().id, JobId{1});
   EXPECT_EQ(jobs->front().name, "1");
@@ -181,6 +269,26 @@ TEST_F(ReadJobs, RefusesOptionsThatContradictEachOther) {
   EXPECT_THAT(error_of({.words = Words{"echo"}, .colsep = "["}), HasSubstr("--colsep"));
   EXPECT_THAT(error_of({.words = Words{"echo"}, .max_args = 0}), HasSubstr("--max-args: found 0"));
   EXPECT_THAT(error_of({.words = Words{"echo", "::::", "-", "-"}}), HasSubstr("standard input"));
+}
+
+TEST_F(ReadJobs, AHeaderNamesTheColumns) {
+  EXPECT_THAT(commands({.words = Words{"echo", "{m}", "{n}"}, .colsep = ",", .header = true},
+                       "n,m\n1,2\n3,4\n"),
+              ElementsAre("echo 2 1", "echo 4 3"));
+  EXPECT_THAT(commands({.words = Words{"echo", "{b}{a}", ":::", "a", "1", "2", ":::", "b", "x"},
+                        .header = true}),
+              ElementsAre("echo x1", "echo x2"));
+  EXPECT_EQ(error_of({.words = Words{"echo", "{a}"}, .header = true}),
+            "--header: found an empty source, expected its first line to name its columns");
+}
+
+TEST_F(ReadJobs, AnotherWordForTheValuesNeedsACommand) {
+  EXPECT_THAT(commands({.words = Words{"echo", "X", "{}", ":::", "1"}, .replaced = "X"}),
+              ElementsAre("echo 1 '{}'"));
+  EXPECT_EQ(error_of({.words = Words{"echo", ":::", "1"}, .replaced = ""}),
+            "-I: found an empty text, expected one such as {}");
+  EXPECT_THAT(error_of({.replaced = "X"}), HasSubstr("expected one after --"));
+  EXPECT_THAT(error_of({.header = true}), HasSubstr("expected one after --"));
 }
 
 }  // namespace

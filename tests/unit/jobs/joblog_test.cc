@@ -27,13 +27,24 @@ constexpr std::string_view kLines =
 
 std::string log(std::string_view lines) { return std::string(kHeader) + std::string(lines); }
 
+// In pieces of a length that cuts lines.
+Result<std::vector<JoblogEntry>> parse_joblog(std::string_view text, std::size_t piece = 7) {
+  std::vector<JoblogEntry> entries;
+  JoblogParser parser("log", [&](JoblogEntry entry) { entries.push_back(std::move(entry)); });
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
+    if (auto added = parser.add(text.substr(0, piece)); !added) return pass(std::move(added));
+  }
+  if (auto ended = parser.end(); !ended) return pass(std::move(ended));
+  return entries;
+}
+
 std::string error_of(std::string_view text) {
-  const auto entries = parse_joblog(text, "log");
+  const auto entries = parse_joblog(text);
   return entries ? "no error" : entries.error().message();
 }
 
 TEST(Joblog, IsWrittenAsGnuParallelWritesIt) {
-  const auto entries = parse_joblog(log(kLines), "log");
+  const auto entries = parse_joblog(log(kLines));
   ASSERT_TRUE(entries);
   std::string text = joblog_header();
   for (const JoblogEntry& entry : *entries) text += joblog_line(entry);
@@ -41,7 +52,7 @@ TEST(Joblog, IsWrittenAsGnuParallelWritesIt) {
 }
 
 TEST(Joblog, IsRead) {
-  const auto entries = *parse_joblog(log(kLines), "log");
+  const auto entries = *parse_joblog(log(kLines));
   ASSERT_EQ(entries.size(), 4U);
   EXPECT_EQ(entries[1].sequence, 3U);
   EXPECT_EQ(entries[1].received, 4U);
@@ -54,16 +65,44 @@ TEST(Joblog, IsRead) {
 
 TEST(Joblog, HasANulForANewline) {
   const std::string line("1\t:\t0.000\t     0.000\t0\t0\t0\t0\techo a\0echo b\n", 43);
-  const auto entries = parse_joblog(log(line), "log");
+  const auto entries = parse_joblog(log(line));
   EXPECT_EQ(entries->front().command, "echo a\necho b");
   EXPECT_EQ(joblog_line(entries->front()), line);
 }
 
 TEST(Joblog, MayBeEmptyOrCutOff) {
-  EXPECT_THAT(*parse_joblog("", "log"), IsEmpty());
-  EXPECT_THAT(*parse_joblog("Seq\tHo", "log"), IsEmpty());
-  EXPECT_THAT(*parse_joblog(kHeader, "log"), IsEmpty());
-  EXPECT_EQ(parse_joblog(log(kLines.substr(0, kLines.size() - 1)), "log")->size(), 3U);
+  EXPECT_THAT(*parse_joblog(""), IsEmpty());
+  EXPECT_THAT(*parse_joblog("Seq\tHo"), IsEmpty());
+  EXPECT_THAT(*parse_joblog(kHeader), IsEmpty());
+  EXPECT_EQ(parse_joblog(log(kLines.substr(0, kLines.size() - 1)))->size(), 3U);
+}
+
+TEST(Joblog, KnowsWhereItsWholeLinesEnd) {
+  const std::string whole = log(kLines);
+  for (const std::string& tail : {std::string(), std::string("5\t:\t17"), std::string(5000, '\0'),
+                                  std::string("5\t:\t17") + std::string(5000, '\0')}) {
+    JoblogParser parser("log", [](const JoblogEntry&) {});
+    EXPECT_TRUE(parser.add(whole + tail));
+    EXPECT_EQ(parser.whole(), whole.size());
+  }
+  JoblogParser parser("log", [](const JoblogEntry&) {});
+  EXPECT_TRUE(parser.add("Seq\tHo"));
+  EXPECT_EQ(parser.whole(), 0U);
+}
+
+TEST(Joblog, KeepsNoEndlessLine) {
+  EXPECT_THAT(*parse_joblog(log(std::string(40 << 20, 'x')), 1 << 20), IsEmpty());
+  EXPECT_THAT(error_of(log("1\t:\t1\t1\t0\t0\t0\t0\t" + std::string(40 << 20, 'x') + "\n")),
+              HasSubstr("log:2: found \""));
+}
+
+TEST(Joblog, WithoutALineItIsTheBeginningOfAHeaderOrNone) {
+  for (const std::string_view begun : {"", "Seq", "Seq\tHo"}) {
+    EXPECT_THAT(*parse_joblog(begun), IsEmpty()) << begun;
+    EXPECT_THAT(*parse_joblog(std::string(begun) + std::string(100, '\0')), IsEmpty()) << begun;
+  }
+  EXPECT_THAT(error_of("{\"my\": \"data\"}"), HasSubstr("log:1: found \"{\"my"));
+  EXPECT_THAT(error_of(std::string(20 << 20, '\0')), HasSubstr("log:1: found \"\""));
 }
 
 TEST(Joblog, SaysWhereItIsWrong) {
@@ -115,7 +154,7 @@ RC_GTEST_PROP(JoblogProperty, IsReadBack, ()) {
     entries.push_back(any_entry());
     text += joblog_line(entries.back());
   }
-  RC_ASSERT(*parse_joblog(text, "log") == entries);
+  RC_ASSERT(*parse_joblog(text) == entries);
 }
 
 policy::JobSpec job(std::uint64_t id, const std::string& command, std::vector<JobId> needs = {}) {
@@ -134,10 +173,17 @@ JoblogEntry entry(std::uint64_t sequence, const std::string& command, int exit_v
   result.signal = signal;
   return result;
 }
+JobsLeft jobs_left(std::vector<policy::JobSpec> jobs, const std::vector<JoblogEntry>& entries,
+                   Resume rule) {
+  Remainder remainder(std::move(jobs));
+  for (const JoblogEntry& entry : entries) remainder.add(entry);
+  return std::move(remainder).left(rule);
+}
+
 std::vector<std::string> left(std::vector<policy::JobSpec> jobs,
                               const std::vector<JoblogEntry>& entries, Resume rule) {
   std::vector<std::string> result;
-  for (const auto& spec : jobs_left(std::move(jobs), entries, rule)) {
+  for (const auto& spec : jobs_left(std::move(jobs), entries, rule).jobs) {
     std::string text = policy::command_line(spec.command);
     for (const JobId need : spec.needs) {
       text += " <" + std::to_string(static_cast<std::uint64_t>(need));
@@ -157,6 +203,17 @@ TEST(Resume, GoesByNumberAndCommand) {
   EXPECT_THAT(left(jobs, entries, Resume::unfinished_and_failed), ElementsAre("b", "c", "d", "e"));
   EXPECT_THAT(left(jobs, entries, Resume::failed), ElementsAre("b", "d"));
   EXPECT_THAT(left(jobs, {}, Resume::unfinished), ElementsAre("a", "b", "c", "d", "e"));
+}
+
+TEST(Resume, KnowsACommandByItselfIfNoOtherJobHasIt) {
+  const std::vector<policy::JobSpec> jobs = {job(1, "new"), job(2, "a"), job(3, "b"), job(4, "b")};
+  const std::vector<JoblogEntry> entries = {entry(1, "a", 0), entry(2, "b", 0), entry(3, "b", 1),
+                                            entry(4, "gone", 0)};
+  EXPECT_THAT(left(jobs, entries, Resume::unfinished), ElementsAre("new", "b"));
+  const JobsLeft result = jobs_left(jobs, entries, Resume::unfinished);
+  EXPECT_EQ(result.logged, 2u);
+  EXPECT_EQ(result.failed, 1u);   // the third, by number and command
+  EXPECT_EQ(result.strange, 2u);  // "gone", and the second, whose number is another job's
 }
 
 TEST(Resume, TakesTheLastEntry) {

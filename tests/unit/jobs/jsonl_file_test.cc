@@ -101,6 +101,7 @@ TEST(JsonlFile, ChecksTypes) {
   const std::pair<const char*, const char*> table[] = {
       {R"("memory_max": true)",
        R"("memory_max": found true, expected a whole number of bytes or a size such as "512M")"},
+      {R"("memory_max": 0)", R"("memory_max": found 0, expected a size above 0 such as "512M")"},
       {R"("memory_max": -1)",
        R"("memory_max": found -1, expected a whole number of bytes or a size such as "512M")"},
       {R"("memory_max": 1.5)",
@@ -174,6 +175,14 @@ TEST(JsonlFile, NamesTheLineAndTheKeyThatIsMeant) {
             R"(jobs.jsonl:3: found the unknown key "memory-max", expected perhaps "memory_max")");
   EXPECT_EQ(error_of(R"({"shel": "a"})"),
             R"(jobs.jsonl:1: found the unknown key "shel", expected perhaps "shell")");
+  for (const char* word : {"cmd", "command"}) {
+    EXPECT_EQ(error_of("{\"" + std::string(word) + "\": \"a\"}"),
+              "jobs.jsonl:1: found the unknown key \"" + std::string(word) +
+                  "\", expected perhaps \"shell\" (a text for /bin/sh) or \"argv\" (a list of "
+                  "words)");
+  }
+  EXPECT_EQ(error_of(R"({"shell": "a", "depends": []})"),
+            R"(jobs.jsonl:1: found the unknown key "depends", expected perhaps "needs")");
   EXPECT_THAT(error_of(R"({"shell": "a", "zzzzzzzzzzz": 1})"),
               HasSubstr("found the unknown key \"zzzzzzzzzzz\", expected one of argv class "));
   EXPECT_EQ(error_of(R"({"shell": "a", "shell": "b"})"),

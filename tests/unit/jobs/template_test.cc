@@ -145,6 +145,12 @@ TEST(Template, RefusesPerl) {
               testing::HasSubstr("the command: found \"{= s/a/b/ =}\", expected one of {} {.}"));
 }
 
+TEST(Template, RefusesPerlThatTheShellHasCutIntoWords) {
+  const auto command = CommandTemplate::parse(Words{"echo", "{=", "s/a/b/", "=}"});
+  ASSERT_FALSE(command);
+  EXPECT_THAT(command.error().message(), testing::HasSubstr("found \"{= s/a/b/ =}\""));
+}
+
 // A template without braces is the same text with the values behind it.
 RC_GTEST_PROP(TemplateProperty, AnyTextIsATemplate, (const Words& words, const Words& values)) {
   const auto command = CommandTemplate::parse(words);
@@ -157,6 +163,31 @@ RC_GTEST_PROP(TemplateProperty, AnyTextIsATemplate, (const Words& words, const W
     expected.insert(expected.end(), values.begin(), values.end());
     RC_ASSERT(std::get<Words>(filled) == expected);
   }
+}
+
+Command fill_called(const TemplateWords& called, const Words& words, const Words& values) {
+  return CommandTemplate::parse(words, called)->fill(values, 1);
+}
+
+TEST(CommandTemplate, AnotherWordMayStandForTheValues) {
+  const TemplateWords at{.all = "@@"};
+  EXPECT_EQ(fill_called(at, {"echo", "@@", "{}", "x@@.@"}, {"1"}),
+            Command(Words{"echo", "1", "{}", "x1.@"}));
+  EXPECT_EQ(fill_called(at, {"echo @@ {.} @@@"}, {"a.b"}), Command("echo a.b a a.b@"));
+  EXPECT_EQ(fill_called({.all = "{it}"}, {"echo {it} {}"}, {"a"}), Command("echo a {}"));
+  EXPECT_EQ(fill_called(at, {"echo", "{}"}, {"1"}), Command(Words{"echo", "{}", "1"}))
+      << "nothing is replaced, so the values are appended";
+}
+
+// As `parallel --header :` (20221122) fills them in.
+TEST(CommandTemplate, ColumnsMayHaveNames) {
+  const TemplateWords called{.names = {"a", "the second", "a/"}};
+  EXPECT_EQ(fill_called(called, {"echo", "{a}", "{the second.}", "{a/}", "{1}"}, {"d/1", "x.c"}),
+            Command(Words{"echo", "d/1", "x", "1", "d/1"}));
+  EXPECT_EQ(fill_called(called, {"echo", "{b} {a", "{a}}"}, {"1"}),
+            Command(Words{"echo", "{b} {a", "1}"}));
+  EXPECT_EQ(fill_called({.names = {""}}, {"echo", "{}"}, {"1", "2"}),
+            Command(Words{"echo", "1", "2"}));
 }
 
 }  // namespace

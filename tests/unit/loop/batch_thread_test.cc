@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <future>
 
@@ -48,13 +49,14 @@ TEST(BatchThread, DropsWhatThereIsNoRoomFor) {
   });
   EXPECT_TRUE(thread.add(1));
   entered.get_future().wait();
-  EXPECT_TRUE(thread.add(2, 2));
-  EXPECT_FALSE(thread.add(3, 2));
+  EXPECT_TRUE(thread.add(2, {.weight = 2}));
+  EXPECT_FALSE(thread.add(3, {.weight = 2}));
+  EXPECT_FALSE(thread.add(3, {.weight = 1, .leaves = 1}));
   EXPECT_TRUE(thread.add(4));
   leave.set_value();
   thread.finish();
   EXPECT_EQ(worked, 3);
-  EXPECT_EQ(thread.dropped(), 1U);
+  EXPECT_EQ(thread.dropped(), 2U);
 }
 
 TEST(BatchThread, TakesNothingAfterTheEnd) {
@@ -62,6 +64,54 @@ TEST(BatchThread, TakesNothingAfterTheEnd) {
   thread.finish();
   EXPECT_FALSE(thread.add(1));
   EXPECT_EQ(thread.dropped(), 1U);
+}
+
+// No thread can be had, as each would need a stack for which there are no addresses.
+class NoThreads {
+ public:
+  NoThreads() {
+    EXPECT_EQ(::pthread_getattr_default_np(&before_), 0);
+    pthread_attr_t huge;
+    EXPECT_EQ(::pthread_getattr_default_np(&huge), 0);
+    EXPECT_EQ(::pthread_attr_setstacksize(&huge, std::size_t{1} << 50), 0);
+    EXPECT_EQ(::pthread_setattr_default_np(&huge), 0);
+    ::pthread_attr_destroy(&huge);
+  }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+  ~NoThreads() {
+    EXPECT_EQ(::pthread_setattr_default_np(&before_), 0);
+    ::pthread_attr_destroy(&before_);
+  }
+
+ private:
+  pthread_attr_t before_{};
+};
+
+TEST(BatchThread, WithoutAThreadTheEndWorksEverything) {
+  std::vector<int> seen;
+  BatchThread<int> thread({.weight_max = 2, .gather = 1h}, [&](const std::vector<int>& batch) {
+    seen.insert(seen.end(), batch.begin(), batch.end());
+  });
+  const NoThreads none;
+  EXPECT_TRUE(thread.add(1));
+  EXPECT_TRUE(thread.add(2));
+  EXPECT_FALSE(thread.add(3));
+  EXPECT_THAT(seen, ElementsAre());
+  thread.finish();
+  EXPECT_THAT(seen, ElementsAre(1, 2));
+}
+
+TEST(BatchThread, AThreadThatCanBeHadLaterWorksWhatHasWaited) {
+  std::promise<std::size_t> worked;
+  BatchThread<int> thread({.weight_max = 9, .gather = 0ns},
+                          [&](const std::vector<int>& batch) { worked.set_value(batch.size()); });
+  {
+    const NoThreads none;
+    EXPECT_TRUE(thread.add(1));
+  }
+  EXPECT_TRUE(thread.add(2));
+  EXPECT_EQ(worked.get_future().get(), 2U);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <array>
 #include <vector>
 
+#include "base/may_wait.h"
 #include "base/unique_fd.h"
 
 namespace plimsoll::loop {
@@ -55,6 +56,31 @@ TEST(CpuTime, RisesWithWorkAlone) {
   volatile unsigned work = 0;
   while (cpu_time() == before) work = work + 1;
   EXPECT_GT(cpu_time(), before);
+}
+
+// In builds with assertions: what may wait says so, and is found where it must not.
+TEST(MayWait, IsNotForATurnOfTheLoop) {
+  may_wait("before");
+  auto loop = Loop::create();
+  ASSERT_TRUE(loop);
+  bool ran = false;
+  loop->poster()([&ran] { ran = true; });
+  ASSERT_TRUE(loop->run_once({}));
+  EXPECT_TRUE(ran);
+  EXPECT_GT(loop->longest_turn(), Duration{});
+  may_wait("between two turns");
+#ifndef NDEBUG
+  bool is_marked = false;
+  loop->poster()([&is_marked] { is_marked = must_not_wait(); });
+  ASSERT_TRUE(loop->run_once({}));
+  EXPECT_TRUE(is_marked);
+  EXPECT_FALSE(must_not_wait());
+  const auto wait_in_a_turn = [] {
+    const NoWaiting turn;
+    may_wait("a call to somebody slow");
+  };
+  EXPECT_DEATH(wait_in_a_turn(), "a call to somebody slow may wait");
+#endif
 }
 
 }  // namespace

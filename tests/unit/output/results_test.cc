@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "stage.h"
+#include "support/faulty_disk.h"
 
 namespace plimsoll::output {
 namespace {
@@ -111,6 +112,47 @@ TEST_F(ResultsTest, ADirectoryThatCannotBeMadeIsToldAtTheStart) {
       Collector::start(*loop, {.spool_dir = directory.path(), .results_dir = "/proc/results"}, {});
   ASSERT_FALSE(started);
   EXPECT_THAT(started.error().message(), HasSubstr("--results: make /proc/results"));
+}
+
+// What a job has written, by its files; nothing where one of them is not there.
+std::optional<std::string> kept(const fs::path& results) {
+  const auto text = read_text_at(AT_FDCWD, results / "job/stdout");
+  const auto number = read_text_at(AT_FDCWD, results / "job/seq");
+  const bool has_err = fs::exists(results / "job/stderr");
+  if (!text || !number || *number != "1\n" || !has_err) return std::nullopt;
+  return *text;
+}
+
+// Whether all calls were well.
+bool keep(const fs::path& path, const Disk& disk, Durability durability) {
+  auto results = Results::in(path, durability, disk);
+  auto files = results ? results->create(JobId{1}, "job") : pass(std::move(results));
+  std::string_view text = "what a job says";
+  return files && files->out.append(text) && files->out.finish() && files->err.finish();
+}
+
+TEST_F(ResultsTest, WhatIsForcedSurvivesALossOfPower) {
+  using namespace plimsoll::faults;
+  for (const Fault fault : kFaults) {
+    for (const Survival survival : kSurvivals) {
+      bool met = true;
+      for (std::size_t call = 0; met; ++call) {
+        const TemporaryDirectory place;
+        FaultyDisk disk(place.path());
+        disk.fail_after(call, fault);
+        const bool is_kept = keep(place.path(), disk, Durability::synced);
+        met = disk.calls() > call;
+        disk.crash(survival);
+        ASSERT_TRUE(!is_kept || kept(place.path()) == "what a job says");
+      }
+    }
+  }
+  // Else this would show nothing.
+  const TemporaryDirectory place;
+  FaultyDisk disk(place.path());
+  ASSERT_TRUE(keep(place.path(), disk, Durability::written));
+  disk.crash({Names::all, Data::synced});
+  EXPECT_NE(kept(place.path()), "what a job says");
 }
 
 }  // namespace

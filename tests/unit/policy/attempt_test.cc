@@ -17,6 +17,14 @@ TEST(Succeeded, OnlyIfItExitedByItselfWithZero) {
   }
 }
 
+TEST(WasNeverExecuted, IfItFailedToStartOrAShellSaysSo) {
+  EXPECT_TRUE(was_never_executed({.outcome = Outcome::failed_to_start}));
+  EXPECT_TRUE(was_never_executed({.outcome = Outcome::exited, .exit_code = 126}));
+  EXPECT_TRUE(was_never_executed({.outcome = Outcome::exited, .exit_code = 127}));
+  EXPECT_FALSE(was_never_executed({.outcome = Outcome::exited, .exit_code = 1}));
+  EXPECT_FALSE(was_never_executed({.outcome = Outcome::timed_out, .exit_code = 127}));
+}
+
 TEST(BatchExitStatus, CountsTo100) {
   EXPECT_EQ(batch_exit_status(0), 0);
   EXPECT_EQ(batch_exit_status(1), 1);

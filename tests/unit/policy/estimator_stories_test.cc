@@ -159,6 +159,43 @@ TEST(Story, AClassThatRampsIsExpectedToGoOnRamping) {
   EXPECT_NEAR(at(estimate, seconds(40)).mean / kMb, 700, 100);
 }
 
+// Four teeth of a saw between 20 and 200 MB, in four seconds.
+std::vector<At> saw() {
+  std::vector<At> course = {{0, 5}};
+  for (int tooth = 0; tooth < 4; ++tooth) {
+    course.push_back({tooth + 0.95, 200});
+    course.push_back({tooth + 1.0, 20});
+  }
+  return course;
+}
+
+// Nearly nothing after 10 ms says nothing about what comes.
+TEST(Story, TheFirstMomentsOfAJobAreNoNews) {
+  Estimator estimator;
+  for (int i = 0; i < 8; ++i) estimator.learn(experience(saw()));
+  for (const double used : {0.0, 0.5, 4.0, 8.0}) {
+    const Estimate estimate = estimator.estimate(kClass, {}, after({{0.01, used}}));
+    EXPECT_NEAR(peak_mb(estimate), 200, 10) << used;
+    const double most = (estimate.ahead[1].mean + estimate.swing[1]) / kMb;
+    EXPECT_NEAR(most, 200, 10) << used;
+    EXPECT_GT(estimate.survival[2], 0.95) << used;
+  }
+}
+
+// Who is a little early or late on the way up has not become larger or smaller.
+TEST(Story, ALittleEarlyOrLateIsNotAnotherSize) {
+  Estimator estimator;
+  for (int i = 0; i < 8; ++i) estimator.learn(experience(saw()));
+  std::vector<At> course = {{0, 5}};
+  for (const double later : {-0.15, 0.0, 0.15}) {
+    course = {{0, 5}, {0.3, 5 + 205 * (0.3 + later)}, {0.5, 5 + 205 * (0.5 + later)}};
+    const Estimate estimate = estimator.estimate(kClass, {}, after(course));
+    EXPECT_DOUBLE_EQ(estimate.ahead[0].mean / kMb, std::floor(course.back().used_mb * kMb) / kMb);
+    EXPECT_NEAR(peak_mb(estimate), 200, 5) << later;
+    EXPECT_NEAR((estimate.ahead[1].mean + estimate.swing[1]) / kMb, 200, 10) << later;
+  }
+}
+
 TEST(Story, OneThatIsNothingLikeItsClassIsJudgedByItself) {
   Estimator estimator;
   for (int i = 0; i < 20; ++i) estimator.learn(experience({{0, 50}, {10, 100}, {100, 100}}));
@@ -250,6 +287,39 @@ TEST(Story, FedWithTheSameExperiencesAnotherEstimatorSaysTheSame) {
   EXPECT_EQ(a.peak.mean, b.peak.mean);
   EXPECT_EQ(a.peak.spread, b.peak.spread);
   EXPECT_EQ(a.survival, b.survival);
+}
+
+Key of_user(std::uint32_t uid) { return {.exact = kClass.exact, .tool = "cc", .owner = uid}; }
+
+// What one user's jobs have used, or were said to, is nothing to another's: neither by the name of
+// their class nor by what all commands have in common.
+TEST(Owners, EachBelievesHisOwnPast) {
+  Estimator estimator;
+  const double before = peak_mb(estimator.estimate(of_user(1000), {}));
+  for (int i = 0; i < 50; ++i) {
+    Experience one = experience({{0, 100}, {10, 90'000}});
+    one.key = of_user(1001);
+    one.memory_hint = mb(1);
+    estimator.learn(one);
+  }
+  EXPECT_EQ(peak_mb(estimator.estimate(of_user(1000), {})), before);
+  EXPECT_EQ(estimator.estimate(kClass, {}).basis, estimator.estimate(kOther, {}).basis);
+  EXPECT_EQ(estimator.estimate(of_user(1000), {}).basis, Basis::prior);
+  EXPECT_EQ(peak_mb(estimator.estimate(of_user(1000), {.memory_hint = mb(7)})),
+            peak_mb(Estimator().estimate(kClass, {.memory_hint = mb(7)})));
+  EXPECT_EQ(estimator.estimate(of_user(1001), {}).basis, Basis::exact);
+  EXPECT_GT(peak_mb(estimator.estimate(of_user(1001), {})), 50'000);
+}
+
+TEST(Owners, AreBounded) {
+  Estimator estimator;
+  for (std::uint32_t uid = 0; uid < 3 * kOwnersMax; ++uid) {
+    Experience one = experience({{0, 100}, {10, 90}});
+    one.key = of_user(uid);
+    estimator.learn(one);
+    EXPECT_EQ(estimator.estimate(of_user(0), {}).basis, Basis::exact);  // asked for all the time
+  }
+  EXPECT_EQ(estimator.classes_known(), kOwnersMax);
 }
 
 }  // namespace

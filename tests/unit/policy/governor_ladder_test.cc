@@ -58,6 +58,33 @@ TEST(GovernorLadder, AGrowerFarFromTheLineIsLeftAlone) {
   EXPECT_THAT(story.rules(11), IsEmpty());
 }
 
+TEST(GovernorLadder, NobodyLosesAnythingByWhatAClientSays) {
+  Story story = crowd(small(), 3);
+  story.waits(4, {.mib = 300, .seconds = 1000, .cores = 0.1, .known = 0}, 10);
+  ASSERT_THAT(story.rules(10), ElementsAre("admit 4"));
+  for (double t = 10.01; t < 14; t += 0.1) {
+    story.is_told_to_use(4, t, t < 11 ? 1 : 100'000, 10);
+    for (unsigned id = 1; id <= 3; ++id) story.uses(id, t, 100, id);
+    story.looks(t);
+    EXPECT_THAT(story.rules(t), IsEmpty()) << t;
+  }
+}
+
+TEST(GovernorLadder, AClaimHoldsUpWhoHasNotBegun) {
+  Story story = crowd(small(), 3);
+  story.waits(4, {.mib = 300, .seconds = 1000, .cores = 0.1}, 10);
+  ASSERT_THAT(story.rules(10), ElementsAre("admit 4"));
+  story.is_told_to_use(4, 11, 900, 10);
+  story.looks(11);
+  story.waits(5, {.mib = 100, .seconds = 10, .cores = 0.1}, 11);
+  EXPECT_THAT(story.rules(11), IsEmpty());
+  ASSERT_TRUE(story.governor.holding());
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
+  story.is_told_to_use(4, 12, 300, 10);
+  story.looks(12);
+  EXPECT_THAT(story.rules(12), ElementsAre("admit 5"));
+}
+
 TEST(GovernorLadder, TheKeelIsNeitherFrozenNorEvicted) {
   Story story = crowd(small(), 3);
   for (double t = 11; t < 14; t += 0.1) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -62,15 +63,21 @@ struct Story {
   explicit Story(GovernorConfig config) : governor(config) {}
 
   void waits(unsigned id, const Expected& expected, double t = 0, int priority = 0,
-             unsigned lost = 0, bool restartable = true) {
+             unsigned lost = 0, bool restartable = true, Tenant tenant = kHost) {
     governor.expect(Kind{id}, flat(expected));
     governor.enter({.job = JobId{id},
                     .kind = Kind{id},
                     .priority = priority,
                     .restartable = restartable,
-                    .lost = lost},
+                    .lost = lost,
+                    .tenant = tenant},
                    at(t));
     estimates[id] = flat(expected);
+  }
+
+  // The same of a user's job.
+  void waits_for(unsigned tenant, unsigned id, const Expected& expected, double t = 0) {
+    waits(id, expected, t, 0, 0, true, Tenant{tenant});
   }
 
   // What is decided at this moment.
@@ -96,10 +103,27 @@ struct Story {
          .cpu = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(cpu[id]))},
         at(t));
   }
+  // Its client says so much of it: counted up to what it was admitted with.
+  void is_told_to_use(unsigned id, double t, double mib_told, double started = 0) {
+    const double promised = estimates.at(id).peak.mean / 1048576;
+    used[id] = std::min(mib_told, promised);
+    governor.observe(JobId{id},
+                     {.ran = at(t) - at(started),
+                      .used = mib(used[id]),
+                      .peak = mib(used[id]),
+                      .claimed = mib(mib_told - used[id])},
+                     at(t));
+  }
   void looks(double t, MachineSample sample = {}) {
     double all = 0;
     for (const auto& [id, one] : used) all += one;
     sample.pool_used = mib(all);
+    governor.tick(sample, at(t));
+  }
+  // What a look at the pool alone shows.
+  void pool_has(double mib_used, double t) {
+    MachineSample sample;
+    sample.pool_used = mib(mib_used);
     governor.tick(sample, at(t));
   }
   void ends(unsigned id, double t, Outcome outcome = Outcome::exited) {

@@ -19,11 +19,17 @@ TEST(ParseHalt, ReadsWhatItPrints) {
             (HaltPolicy{.urgency = Urgency::now, .on = HaltOn::fail, .threshold = JobPercent{20}}));
 }
 
+TEST(ParseHalt, ReadsTheOlderWordsOfGnuParallel) {
+  EXPECT_EQ(to_text(*parse_halt("1")), "soon,fail=1");
+  EXPECT_EQ(to_text(*parse_halt("2")), "now,fail=1");
+  EXPECT_EQ(to_text(*parse_halt("30%")), "soon,fail=30%");
+}
+
 TEST(ParseHalt, RefusesAnythingElse) {
   for (const auto* text :
-       {"", "soon", "soon,fail", "soon,fail=", "soon,fail=0", "soon,fail=0%", "soon,fail=101%",
-        "soon,fail=-1", "soon,fail=1.5", "later,fail=1", "soon,broken=1", "soon,fail=1 ",
-        "soon fail=1", "fail=1", "soon,fail=%", "soon,fail=1,now,fail=2"}) {
+       {"", "3", "0%", "101%", "soon", "soon,fail", "soon,fail=", "soon,fail=0", "soon,fail=0%",
+        "soon,fail=101%", "soon,fail=-1", "soon,fail=1.5", "later,fail=1", "soon,broken=1",
+        "soon,fail=1 ", "soon fail=1", "fail=1", "soon,fail=%", "soon,fail=1,now,fail=2"}) {
     const auto policy = parse_halt(text);
     ASSERT_FALSE(policy) << text;
     EXPECT_THAT(policy.error().message(), HasSubstr("soon,fail=1"));

@@ -267,6 +267,22 @@ TEST(QueueHalt, NowCancelsTheRunningOnce) {
   EXPECT_EQ(story.queue.unfinished(), 0u);
 }
 
+TEST(QueueHalt, WhatStoppedItIsKeptAsItWasThen) {
+  Story story({.jobs_max = 3, .halt = *parse_halt("soon,fail=1")});
+  for (unsigned id = 1; id <= 4; ++id) story.queue.enter(job(id));
+  (void)story.at(0s);
+  EXPECT_FALSE(story.ends(1s, 2, kOk));
+  EXPECT_FALSE(story.queue.halted());
+  EXPECT_FALSE(story.ends(2s, 1, {.outcome = Outcome::exited, .exit_code = 7}));
+  EXPECT_FALSE(story.ends(3s, 3, kFailed));
+  story.queue.interrupt();
+  ASSERT_TRUE(story.queue.halted());
+  EXPECT_EQ(story.queue.halted()->last.exit_code, 7);
+  EXPECT_EQ(story.queue.halted()->tally.failed, 1u);
+  EXPECT_EQ(story.queue.halted()->tally.succeeded, 1u);
+  EXPECT_EQ(story.queue.halted()->tally.entered, 4u);
+}
+
 TEST(QueueHalt, AWaitForARetryIsGivenUp) {
   Story story({.jobs_max = 2});
   story.queue.enter(job_retried(1, 5));

@@ -57,6 +57,27 @@ TEST(Share, AJobAloneMayHaveAllThatIsNotInUse) {
   EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 5_GiB, .claimed = 5_GiB, .running = 1}, other), 7_GiB);
 }
 
+TEST(Share, NothingMayBeStartedWhereOthersAreAboutToAllocate) {
+  RunClaim other = OfMemory{.used = 1_GiB, .claimed = 7_GiB, .running = 7};
+  other.starting = 6_GiB;
+  Share share = share_of({.line = 8_GiB, .cores = 4}, OfMemory{.wanting = true}, {{other}});
+  EXPECT_EQ(share.line, 4_GiB);
+  EXPECT_EQ(share.taken, 3_GiB);
+  // What is in use is nothing to wait for.
+  RunClaim long_one = OfMemory{.used = 7936_MiB, .claimed = 8_GiB, .running = 1};
+  share = share_of({.line = 8_GiB, .cores = 4}, {}, {{long_one}});
+  EXPECT_EQ(share.line, 512_MiB);
+  EXPECT_EQ(share.taken, Bytes{});
+  other.starting = {~0ULL};
+  share = share_of({.line = 8_GiB, .cores = 4}, {}, {{other}});
+  EXPECT_EQ(share.taken, share.line);
+  for (const Bytes starting : {3_GiB, 3_GiB + 80_MiB}) {
+    other.starting = starting;
+    share = share_of({.line = 8_GiB, .cores = 4}, OfMemory{.wanting = true}, {{other}});
+    EXPECT_EQ(share.taken, Bytes{});
+  }
+}
+
 TEST(Share, NobodyIsLeftWithNothing) {
   const std::vector<RunClaim> others = {
       OfMemory{.used = 9_GiB, .claimed = 9_GiB, .wanting = true, .running = 9}};

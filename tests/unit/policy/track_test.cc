@@ -83,5 +83,28 @@ TEST(Track, MeasuresHowMuchItWobbles) {
   EXPECT_LT(wobble, 120);
 }
 
+// On a machine that others keep busy: what little is left of the time tells nothing. The first look
+// says so already, as a job that has had no core yet is no small one.
+TEST(Track, WhoWaitsNearlyAlwaysWantsACore) {
+  for (const double waited : {0.8, 0.95, 0.99, 1.0}) {
+    Track track;
+    track.observe(
+        {.ran = std::chrono::seconds(1),
+         .cpu = std::chrono::milliseconds(1),
+         .cpu_wait = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(waited))});
+    EXPECT_GT(track.cores_wanted_lately(), 0.75) << waited;
+    EXPECT_LE(track.cores_wanted_lately(), 1.01) << waited;
+  }
+}
+
+// Who sleeps most of the time wants little, be it that he waits each time he wakes.
+TEST(Track, WhoWaitsALittleWantsWhatHeUses) {
+  Track track;
+  track.observe({.ran = std::chrono::seconds(1),
+                 .cpu = std::chrono::milliseconds(10),
+                 .cpu_wait = std::chrono::milliseconds(200)});
+  EXPECT_NEAR(track.cores_wanted_lately(), 0.0125, 0.001);
+}
+
 }  // namespace
 }  // namespace plimsoll::policy

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "process/ipc.h"
+
 namespace plimsoll::process {
 namespace {
 
@@ -50,6 +52,51 @@ TEST(ProcessStat, IsNothingOfBadText) {
         "99999999999 (sh) S 1 1 1 0 0 0 0 0 0 0 1 1 1 1 0 0 1 0 7"}) {
     EXPECT_FALSE(parse_stat(text)) << text;
   }
+}
+
+TEST(IpcTable, HasWhatIsUsedOfIt) {
+  const std::string_view shm =
+      "       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid"
+      "      atime      dtime      ctime                   rss                  swap\n"
+      "         0      32769  1600                  8192  4711  4712      3  1000  1000  1001  1000"
+      " 1795000000          0 1795000000                  4096                     0\n"
+      "-559038737          2   600                    12     x     0      0     0     0     0     0"
+      " 0 0 0 0 0\n"
+      "         0          x   600                    12     1     0      0     0     0     0     "
+      "0\n"
+      "  too short\n";
+  const IpcObject one{.kind = IpcKind::shared_memory,
+                      .name = "32769",
+                      .creator = 1001,
+                      .size = 8_KiB,
+                      .creator_pid = 4711,
+                      .attached = 3};
+  const IpcObject other{.kind = IpcKind::shared_memory,
+                        .name = "2",
+                        .creator = 0,
+                        .size = Bytes{12},
+                        .creator_pid = {},
+                        .attached = 0};
+  EXPECT_THAT(parse_ipc_table(IpcKind::shared_memory, shm), ::testing::ElementsAre(one, other));
+  EXPECT_THAT(parse_ipc_table(IpcKind::semaphores, shm), ::testing::IsEmpty());
+  EXPECT_THAT(parse_ipc_table(IpcKind::shared_memory, ""), ::testing::IsEmpty());
+}
+
+TEST(ProcessUids, AreRealEffectiveAndSaved) {
+  const Uids passwd{.real = 1000, .effective = 0, .saved = 0};
+  EXPECT_THAT(parse_uids("Name:\tx\nUid:\t1000\t0\t0\t0\nGid:\t1\t1\t1\t1\n"), Optional(passwd));
+  for (const std::string_view text : {"", "Uid:", "Uid:\t1\t2", "Uid:\tx\t2\t3\t4",
+                                      "Uid:\t4294967296\t2\t3\t4", "Gid:\t1\t2\t3\t4\n"}) {
+    EXPECT_FALSE(parse_uids(text)) << text;
+  }
+}
+
+TEST(ProcessUids, TellWhoMaySignal) {
+  EXPECT_TRUE(may_signal(0, {.real = 5, .effective = 5, .saved = 5}));
+  EXPECT_TRUE(may_signal(5, {.real = 5, .effective = 0, .saved = 0}));
+  EXPECT_TRUE(may_signal(5, {.real = 6, .effective = 6, .saved = 5}));
+  EXPECT_FALSE(may_signal(5, {.real = 0, .effective = 5, .saved = 0}));
+  EXPECT_FALSE(may_signal(5, {.real = 0, .effective = 0, .saved = 0}));
 }
 
 TEST(ProcessStat, OfAnyCutIsNothingOrTheSameProcess) {

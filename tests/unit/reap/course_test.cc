@@ -102,7 +102,7 @@ TEST_F(CourseTest, ARefusedRemovalLooksAtEveryPartAndWaitsItsTurn) {
   EXPECT_EQ(course.removed(Removal::done, at(9ms)).act, Act::finish);
 }
 
-TEST_F(CourseTest, ARemovalThatIsRefusedForeverIsReportedAndTriedOnceASecond) {
+TEST_F(CourseTest, ARemovalThatIsRefusedForeverIsReportedFromFiveSecondsOnAndTriedOnceASecond) {
   std::vector<Duration> reports;
   int removals = 0;
   Instant now = at(0s);
@@ -113,8 +113,31 @@ TEST_F(CourseTest, ARemovalThatIsRefusedForeverIsReportedAndTriedOnceASecond) {
     if (next.report_stuck) reports.push_back(now.time_since_epoch());
     now = next.look_again;
   }
-  EXPECT_THAT(reports, ::testing::ElementsAre(1s, 5s, 30s));
+  EXPECT_THAT(reports, ::testing::ElementsAre(5s, 30s));
   EXPECT_LT(removals, 50);
+}
+
+TEST_F(CourseTest, WhatCanNeverBeRemovedIsLeftAtOnce) {
+  EXPECT_EQ(course.looked(Occupancy::empty, at(0s)).act, Act::remove);
+  EXPECT_EQ(course.denied().act, Act::finish);
+  EXPECT_EQ(course.state(), State::left);
+}
+
+TEST_F(CourseTest, WhoGivesUpLeavesAnEmptyGroupThatRefusesItsRemovalForLong) {
+  course.give_up();
+  EXPECT_EQ(course.looked(Occupancy::empty, at(0s)).act, Act::remove);
+  // A healthy machine may still remove it.
+  const auto soon = course.removed(Removal::busy, at(999ms));
+  EXPECT_EQ(soon.act, Act::wait);
+  EXPECT_EQ(course.looked(Occupancy::empty, soon.look_again).act, Act::remove);
+  EXPECT_EQ(course.removed(Removal::busy, at(1s)).act, Act::finish);
+  EXPECT_EQ(course.state(), State::left);
+}
+
+TEST_F(CourseTest, WhoGivesUpStillWaitsForProcesses) {
+  course.give_up();
+  (void)run_populated_until(40s);
+  EXPECT_EQ(course.state(), State::stuck);
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ constexpr const char* kFull = R"({
   "id": "link", "class": "ld", "argv": ["ld", "-o", "a b"], "cwd": "/src",
   "outcome": "over_limit", "signal": "KILL",
   "left_behind": [{"pid": 4711, "comm": "sccache"}],
+  "ipc_left": [{"kind": "shared_memory", "name": "32769", "size_bytes": 8192, "removed": true},
+               {"kind": "semaphores", "name": "2", "removed": false}],
   "reason": "reached its limit of 2 GiB",
   "oom": {"level": "own", "limit_bytes": 2147483648, "peak_bytes": 2147479552, "kills": 3},
   "attempts": [
@@ -196,6 +198,7 @@ RunSummary full_summary() {
   summary.makespan = 90s;
   summary.jobs = 3;
   summary.outcomes = {{policy::Outcome::exited, 2}, {policy::Outcome::skipped, 1}};
+  summary.succeeded = 1;
   summary.holds = 4;
   summary.pauses = 5;
   summary.evictions = 6;
@@ -239,7 +242,8 @@ TEST(RunJson, HasAllThatIsKnown) {
   const json found = json::parse(to_json(full_summary(), JsonForm::line));
   const json expected = json::parse(R"({
     "schema": "plimsoll.run/1", "run": "20240102-030405-ab", "makespan_ns": 90000000000, "jobs": 3,
-    "outcomes": {"exited": 2, "skipped": 1}, "holds": 4, "pauses": 5, "evictions": 6,
+    "outcomes": {"exited": 2, "skipped": 1}, "succeeded": 1, "holds": 4,
+    "pauses": 5, "evictions": 6,
     "lost_cpu_ns": 7000000000, "line_bytes": 8589934592, "used_peak_bytes": 7516192768,
     "wall": {"high_bytes": 8589934592, "max_bytes": 9663676416, "stalls": 2,
              "stalled_ns": 3000000000, "pressure": {"some_ns": 3000000}},
@@ -261,7 +265,8 @@ TEST(RunJson, HasAllThatIsKnown) {
 
 TEST(RunJson, AbsentStaysAbsent) {
   EXPECT_EQ(json::parse(to_json(RunSummary{}, JsonForm::pretty)), json::parse(R"({
-    "schema": "plimsoll.run/1", "run": "", "jobs": 0, "outcomes": {}, "holds": 0, "pauses": 0,
+    "schema": "plimsoll.run/1", "run": "", "jobs": 0, "outcomes": {}, "succeeded": 0,
+    "holds": 0, "pauses": 0,
     "evictions": 0, "monitors": []})"));
 }
 

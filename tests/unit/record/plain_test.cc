@@ -77,5 +77,13 @@ TEST(LabelledText, WrapsBelowTheFirstItem) {
             "               user 2 s, more\n");
 }
 
+TEST(FittedInTheMiddle, KeepsBothEnds) {
+  EXPECT_EQ(fitted_in_the_middle("abcdefghij", 10), "abcdefghij");
+  EXPECT_EQ(fitted_in_the_middle("abcdefghij", 8), "abc..hij");
+  EXPECT_EQ(fitted_in_the_middle("abcdefghij", 5), "ab..j");
+  EXPECT_EQ(fitted_in_the_middle("abcdefghij", 1), ".");
+  EXPECT_EQ(fitted_in_the_middle("\u6f22\u5b57\u6f22\u5b57", 7), "\u6f22..\u5b57");
+}
+
 }  // namespace
 }  // namespace plimsoll::record

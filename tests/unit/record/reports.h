@@ -97,6 +97,9 @@ inline JobReport full_report() {
   report.signal = 9;
   report.reason = "reached its limit of 2 GiB";
   report.left_behind = {{.pid = 4711, .comm = "sccache"}};
+  report.ipc_left = {
+      {.kind = "shared_memory", .name = "32769", .size = 8_KiB, .fate = IpcFate::removed},
+      {.kind = "semaphores", .name = "2", .fate = IpcFate::left}};
   report.oom = policy::OomVerdict{.level = policy::OomLevel::own,
                                   .group = {},
                                   .limit = 2_GiB,

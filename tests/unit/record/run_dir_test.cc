@@ -89,6 +89,12 @@ TEST_F(RunDirTest, FiguresAreThoseOfTheSummary) {
 TEST_F(RunDirTest, FindsByWhatUsersSay) {
   for (const char* id : {"20240101-10", "20240101-1", "20240202-1"}) place.make_run(id);
   EXPECT_EQ(error_of("last"), "found 20240202-1");
+  EXPECT_EQ(error_of("last-0"), "found 20240202-1");
+  EXPECT_EQ(error_of("last-1"), "found 20240101-10");
+  EXPECT_EQ(error_of("last-2"), "found 20240101-1");
+  EXPECT_EQ(error_of("last-3"),
+            "there is no run \"last-3\"; 3 runs are recorded, `plimsoll runs` lists them");
+  EXPECT_THAT(error_of("last-x"), HasSubstr("there is no run \"last-x\""));
   EXPECT_EQ(error_of("20240202"), "found 20240202-1");
   EXPECT_EQ(error_of("20240101-1"), "found 20240101-1");  // whole ids come first
   EXPECT_EQ(error_of(place.runs() + "/20240101-10"), "found 20240101-10");
@@ -102,33 +108,64 @@ TEST_F(RunDirTest, ABeginningRunWithoutAFileIsNotTheLast) {
   place.make_run("a");
   fs::create_directory(place.runs() + "/b");
   EXPECT_EQ(error_of("last"), "found a");
+  EXPECT_EQ(error_of("last-1"),
+            "there is no run \"last-1\"; 1 run is recorded, `plimsoll runs` lists them");
+}
+
+TEST_F(RunDirTest, RunsOfOneCommandDoNotPushOutTheOthers) {
+  place.make_run("1");
+  for (const char* id : {"2", "3", "4"}) {
+    place.make(std::string(id) + "/meta.json",
+               to_json(RunMeta{.run = id, .kind = RunKind::single}, RunMark::finished));
+  }
+  place.make_run("5");
+  prune_runs(place.runs(), {.single_runs = 2});
+  EXPECT_THAT(ids(), ElementsAre("1", "3", "4", "5"));
 }
 
 TEST_F(RunDirTest, OldestGoFirstButNoneThatRuns) {
   for (const char* id : {"1", "2", "3", "4"}) place.make_run(id);
   {
     const UniqueFd lock = locked("1");
-    prune_runs(place.runs(), 2);
+    prune_runs(place.runs(), {.runs = 2});
     EXPECT_THAT(ids(), ElementsAre("1", "4"));
   }
-  prune_runs(place.runs(), 1);
+  prune_runs(place.runs(), {.runs = 1});
   EXPECT_THAT(ids(), ElementsAre("4"));
 }
 
 TEST_F(RunDirTest, SizeIsBoundedToo) {
   for (const char* id : {"1", "2", "3"}) place.make_run(id, 1 << 20);
-  prune_runs(place.runs(), kRunsMax, 3_MiB);
+  prune_runs(place.runs(), {.bytes = 3_MiB});
   EXPECT_THAT(ids(), ElementsAre("2", "3"));
-  prune_runs(place.runs(), kRunsMax, 3_MiB);
+  prune_runs(place.runs(), {.bytes = 3_MiB});
   EXPECT_THAT(ids(), SizeIs(2));
 }
 
 TEST_F(RunDirTest, WhatIsNoRunIsNotRemoved) {
   place.make("thesis/chapter", "years of work");
   place.make_run("1");
-  prune_runs(place.runs(), 0);
+  prune_runs(place.runs(), {.runs = 0});
   EXPECT_THAT(ids(), IsEmpty());
   EXPECT_EQ(place.text("thesis/chapter"), "years of work");
+}
+
+// A run whose meta.json was on its way to the disk is never listed; nor is it kept for ever.
+TEST_F(RunDirTest, WhatALossOfPowerHasLeftIsRemovedInTime) {
+  place.make("20240101-1/meta.json", "");
+  place.make("20240101-1/events.jsonl", std::string(100, '\0'));
+  fs::create_directory(place.dir / "runs/20240101-2");
+  place.make("20240101-3/meta.json", "");
+  place.make("20240101-3/thesis", "years of work");
+  prune_runs(place.runs());
+  EXPECT_TRUE(fs::exists(place.dir / "runs/20240101-1/events.jsonl"));  // it may just begin
+  for (const char* id : {"20240101-1", "20240101-2", "20240101-3"}) {
+    fs::last_write_time(place.dir / "runs" / id, fs::file_time_type::clock::now() - 2h);
+  }
+  prune_runs(place.runs());
+  EXPECT_FALSE(fs::exists(place.dir / "runs/20240101-1"));
+  EXPECT_FALSE(fs::exists(place.dir / "runs/20240101-2"));
+  EXPECT_EQ(place.text("20240101-3/thesis"), "years of work");
 }
 
 }  // namespace

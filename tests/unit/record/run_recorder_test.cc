@@ -17,6 +17,7 @@ namespace {
 using namespace testing;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Optional;
 using ::testing::SizeIs;
 
@@ -34,6 +35,28 @@ struct RunRecorderTest : ::testing::Test {
   }
   [[nodiscard]] static policy::Event event(Duration at, JobId job) {
     return {.at = Instant(at), .kind = policy::EventKind::started, .job = job};
+  }
+  [[nodiscard]] static policy::Event queued(JobId job) {
+    return {.at = Instant(100s), .kind = policy::EventKind::queued, .job = job};
+  }
+  [[nodiscard]] static policy::Event ended(JobId job) {
+    return {.at = Instant(103s),
+            .kind = policy::EventKind::ended,
+            .job = job,
+            .reason = "not started: the run was halted"};
+  }
+  [[nodiscard]] static JobReport ran_report(std::uint64_t number) {
+    JobReport report = bare_report();
+    report.id = std::to_string(number);
+    report.outcome = policy::Outcome::exited;
+    return report;
+  }
+  [[nodiscard]] static JobReport skipped_report(std::uint64_t number) {
+    JobReport report = bare_report();
+    report.id = std::to_string(number);
+    report.outcome = policy::Outcome::skipped;
+    report.reason = "not started: the run was halted";
+    return report;
   }
   [[nodiscard]] static mode_t mode_of(const std::string& path) {
     struct stat status{};
@@ -78,6 +101,95 @@ TEST_F(RunRecorderTest, RecordsAWholeRun) {
   }
 }
 
+TEST_F(RunRecorderTest, TakesAllOfVeryManyJobsAtOnce) {
+  constexpr std::uint64_t kJobs = 60'000, kRan = 50;
+  {
+    RunRecorder recorder(place.runs(), start());
+    for (std::uint64_t i = 1; i <= kJobs; ++i) recorder.event(queued(JobId{i}));
+    for (std::uint64_t i = 1; i <= kRan; ++i) {
+      recorder.event(event(101s, JobId{i}));
+      recorder.event(ended(JobId{i}));
+      recorder.job(ran_report(i));
+    }
+    for (std::uint64_t i = kRan + 1; i <= kJobs; ++i) {
+      recorder.event(ended(JobId{i}));
+      recorder.job(skipped_report(i));
+    }
+    recorder.finish(summary());
+    recorder.close();
+    EXPECT_EQ(recorder.take_notice(), std::nullopt);
+  }
+  EXPECT_EQ(read_events(path("events.jsonl"))->size(), 2 * kJobs + kRan);
+  EXPECT_EQ(read_reports(path("jobs.jsonl"))->size(), kJobs);
+  EXPECT_EQ(find_run(place.runs(), "last")->meta.left_out, LeftOut{});
+}
+
+TEST_F(RunRecorderTest, LeavesOutJobsThatNeverStartedBeforeThoseThatDid) {
+  const std::string long_reason(1 << 20, 'x');
+  constexpr std::uint64_t kSkipped = 52, kRan = 24;  // of a MiB each
+  {
+    RunRecorder recorder(place.runs(), start());
+    for (std::uint64_t i = 0; i < kSkipped; ++i) {
+      JobReport report = skipped_report(i);
+      report.reason = long_reason;
+      recorder.job(std::move(report));
+    }
+    for (std::uint64_t i = 0; i < kRan; ++i) {
+      JobReport report = ran_report(kSkipped + i);
+      report.reason = long_reason;
+      recorder.job(std::move(report));
+    }
+    recorder.event(ended(JobId{1}));
+    recorder.finish(summary());
+    recorder.close();
+    EXPECT_THAT(recorder.take_notice(), Optional(HasSubstr("record is full")));
+    EXPECT_EQ(recorder.take_notice(), std::nullopt);
+  }
+  const auto reports = read_reports(path("jobs.jsonl"));
+  ASSERT_TRUE(reports) << reports.error().message();
+  std::size_t skipped = 0, ran = 0;
+  for (const std::string& line : *reports) {
+    (line.find(R"("outcome":"skipped")") == std::string::npos ? ran : skipped) += 1;
+  }
+  EXPECT_GT(ran, 10U);
+  EXPECT_LE(skipped, 48U);
+  const auto run = find_run(place.runs(), "last");
+  ASSERT_TRUE(run) << run.error().message();
+  EXPECT_EQ(
+      run->meta.left_out,
+      (LeftOut{
+          .unstarted = kSkipped - skipped + 1, .beyond = kRan - ran, .late = 0, .unwritten = 0}));
+  EXPECT_EQ(run->figures->jobs, 2U);
+}
+
+TEST_F(RunRecorderTest, WhatFindsNoRoomInMemoryIsCounted) {
+  constexpr int kHuge = 70;  // of 2 MiB each: more than may wait
+  {
+    RunRecorder recorder(place.runs(), start());
+    for (int i = 0; i < kHuge; ++i) {
+      policy::Event one = event(101s, JobId{1});
+      one.reason.assign(2 << 20, 'x');
+      recorder.event(std::move(one));
+    }
+    recorder.finish(summary());
+    recorder.close();
+    const auto notice = recorder.take_notice();
+    ASSERT_TRUE(notice);
+    EXPECT_THAT(*notice, Not(HasSubstr("disk")));
+  }
+  const LeftOut left_out = find_run(place.runs(), "last")->meta.left_out;
+  EXPECT_GT(left_out.late + left_out.beyond, 0U);
+  EXPECT_EQ(read_events(path("events.jsonl"))->size() + left_out.late + left_out.beyond,
+            static_cast<std::size_t>(kHuge));
+}
+
+TEST_F(RunRecorderTest, AnotherLineShowsAtOnce) {
+  RunRecorder recorder(place.runs(), start());
+  recorder.line(Bytes{1 << 30});
+  recorder.close();
+  EXPECT_EQ(find_run(place.runs(), "last")->meta.line, Bytes{1 << 30});
+}
+
 TEST_F(RunRecorderTest, WithoutItsEndARunHasDied) {
   {
     RunRecorder recorder(place.runs(), start());
@@ -109,12 +221,17 @@ TEST_F(RunRecorderTest, AFullDiskIsToldOnceAndStopsNothing) {
   {
     RunRecorder recorder(place.runs(), start());
     for (int i = 0; i < 1000; ++i) recorder.event(event(101s, JobId{1}));
+    recorder.finish({});
     recorder.close();
     ::setrlimit(RLIMIT_FSIZE, &before);
-    EXPECT_THAT(recorder.take_notice(), Optional(HasSubstr("not recorded any further")));
+    EXPECT_THAT(recorder.take_notice(), Optional(HasSubstr("record is incomplete")));
     EXPECT_EQ(recorder.take_notice(), std::nullopt);
   }
   EXPECT_THAT(place.text("20240101-1/events.jsonl"), IsEmpty());  // no part of a line
+  const auto run = find_run(place.runs(), "last");
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->state, RunState::finished);
+  EXPECT_EQ(run->meta.left_out.unwritten, 1000U);
 }
 
 TEST_F(RunRecorderTest, OldRunsGoWhenANewOneBegins) {

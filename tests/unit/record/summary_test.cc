@@ -28,6 +28,7 @@ std::size_t widest_line(std::string_view text) {
 JobReport sized(unsigned number, Bytes peak, Duration cpu, Duration io_stall) {
   JobReport report;
   report.id = std::to_string(number);
+  report.number = number;
   report.command = "cc -c a-file-with-a-long-name-" + std::to_string(number) + ".c -o object.o";
   report.outcome = policy::Outcome::exited;
   report.exit_code = 0;
@@ -41,7 +42,7 @@ JobReport sized(unsigned number, Bytes peak, Duration cpu, Duration io_stall) {
 
 TEST(JobSummary, TellsWhatIsKnown) {
   EXPECT_EQ(job_summary(full_report(), {}),
-            "plimsoll: went over its own memory limit: reached its limit of 2 GiB\n"
+            "plimsoll: reached its limit of 2 GiB\n"
             "  time         wall 4.00 s, user 2.00 s, system 1.00 s, CPU 75 %,\n"
             "               throttled 50.0 ms, held 6.00 s, paused 1.50 s\n"
             "  memory       peak 1.00 GiB of 2.00 GiB (50 %), swap peak 2.00 MiB,\n"
@@ -60,6 +61,14 @@ TEST(JobSummary, LeavesOutWhatIsNot) {
             "plimsoll: was skipped: not started: interrupted by the user\n");
 }
 
+TEST(JobSummary, SaysOnceHowTheJobEnded) {
+  JobReport report = bare_report();
+  report.outcome = policy::Outcome::signalled;
+  report.signal = 9;
+  report.reason = "was ended by signal KILL";
+  EXPECT_EQ(job_summary(report, {}), "plimsoll: was ended by signal KILL\n");
+}
+
 TEST(JobSummary, SaysWhyFiguresAreMissingOnlyIfAsked) {
   const std::string text = job_summary(full_report(), {.detail = Detail::verbose});
   EXPECT_THAT(text, EndsWith("  no io.pressure: PSI is off\n  no network: no veth\n"));
@@ -68,7 +77,7 @@ TEST(JobSummary, SaysWhyFiguresAreMissingOnlyIfAsked) {
 TEST(JobSummary, IsColouredOnlyIfAsked) {
   EXPECT_THAT(job_summary(full_report(), {}), Not(HasSubstr("\x1b")));
   EXPECT_THAT(job_summary(full_report(), {.colour = Colour::ansi}),
-              StartsWith("plimsoll: \x1b[31mwent over its own memory limit\x1b[0m: "));
+              StartsWith("plimsoll: \x1b[31mreached its limit of 2 GiB\x1b[0m\n"));
 }
 
 TEST(JobSummary, TextFromOutsideCantControlTheTerminal) {
@@ -112,24 +121,46 @@ TEST(HeaviestTable, FitsEveryTerminal) {
   Digest digest(3);
   digest.add(sized(1, 1_GiB, 90s, 0s));
   digest.add(sized(2, 12_MiB, 1s, 1500ms));
-  EXPECT_EQ(heaviest_table(digest, Weight::memory, {.width = 60}),
+  EXPECT_EQ(heaviest_table(digest, {.by = Weight::memory}, {.width = 60}),
             "heaviest by memory:\n"
             "    memory     cpu    wall      stall  job\n"
-            "  1.00 GiB   1m30s   3m00s          0  1: cc -c a-file-wit..\n"
-            "  12.0 MiB  1.00 s  2.00 s  1.50 s io  2: cc -c a-file-wit..\n");
-  EXPECT_EQ(heaviest_table(digest, Weight::cpu, {.width = 80}),
+            "  1.00 GiB   1m30s   3m00s          0  1: ..a-file..e-1.c ..\n"
+            "  12.0 MiB  1.00 s  2.00 s  1.50 s io  2: ..a-file..e-2.c ..\n");
+  EXPECT_EQ(heaviest_table(digest, {.by = Weight::cpu}, {.width = 80}),
             "heaviest by CPU time:\n"
             "    memory     cpu    wall      stall  outcome  job\n"
-            "  1.00 GiB   1m30s   3m00s          0  exited   1: cc -c a-file-with-a-long-na..\n"
-            "  12.0 MiB  1.00 s  2.00 s  1.50 s io  exited   2: cc -c a-file-with-a-long-na..\n");
+            "  1.00 GiB   1m30s   3m00s          0  ok       1: ..a-file-with-..g-name-1.c ..\n"
+            "  12.0 MiB  1.00 s  2.00 s  1.50 s io  ok       2: ..a-file-with-..g-name-2.c ..\n");
   for (const std::size_t width : {60u, 80u, 120u}) {
-    const std::string text = heaviest_table(digest, Weight::stall, {.width = width});
+    const std::string text = heaviest_table(digest, {.by = Weight::stall}, {.width = width});
     EXPECT_THAT(text, StartsWith("heaviest by stall:\n"));
     EXPECT_LE(widest_line(text), width);
   }
-  EXPECT_THAT(heaviest_table(digest, Weight::memory, {.width = 120}),
+  EXPECT_THAT(heaviest_table(digest, {.by = Weight::memory}, {.width = 120}),
               HasSubstr("-2.c -o object.o\n"));
-  EXPECT_EQ(heaviest_table(Digest(3), Weight::memory, {}), "");
+  EXPECT_EQ(heaviest_table(Digest(3), {.by = Weight::memory}, {}), "");
+}
+
+TEST(HeaviestTable, LeavesOutWhatIsLight) {
+  Digest digest(3);
+  digest.add(sized(1, 1_GiB, 90s, 0s));
+  digest.add(sized(2, 12_MiB, 1s, 0s));
+  const std::string text = heaviest_table(digest, {.by = Weight::memory, .from = 13_MiB}, {});
+  EXPECT_THAT(text, HasSubstr("name-1.c"));
+  EXPECT_THAT(text, Not(HasSubstr("name-2.c")));
+  EXPECT_EQ(heaviest_table(digest, {.by = Weight::memory, .from = 2_GiB}, {}), "");
+}
+
+TEST(HeaviestTables, AreOneWhereOneSaysItAll) {
+  Digest all(2), some(1), none(0);
+  for (Digest* digest : {&all, &some, &none}) {
+    digest->add(sized(1, 1_GiB, 1s, 0s));
+    digest->add(sized(2, 12_MiB, 90s, 0s));
+  }
+  EXPECT_THAT(heaviest_tables(all, {}), StartsWith("heaviest by memory:\n"));
+  EXPECT_THAT(heaviest_tables(all, {}), Not(HasSubstr("heaviest by CPU time")));
+  EXPECT_THAT(heaviest_tables(some, {}), HasSubstr("\nheaviest by CPU time:\n"));
+  EXPECT_EQ(heaviest_tables(none, {}), "");
 }
 
 TEST(HeaviestTable, ShowsUnknownFiguresAsSuch) {
@@ -139,7 +170,7 @@ TEST(HeaviestTable, ShowsUnknownFiguresAsSuch) {
   report.usage.emplace();
   report.usage->totals.memory.peak = 1_MiB;
   digest.add(report);
-  EXPECT_EQ(heaviest_table(digest, Weight::memory, {}),
+  EXPECT_EQ(heaviest_table(digest, {.by = Weight::memory}, {}),
             "heaviest by memory:\n"
             "    memory  cpu  wall  stall  outcome    job\n"
             "  1.00 MiB    -     -      -  timed_out  7: make all\n");
@@ -172,14 +203,15 @@ TEST(RunText, ListsTheFailedOnes) {
   summary.calibration.add({.mean = 100, .spread = 10}, Bytes{111}, 10s);
   EXPECT_EQ(run_text(summary, digest, {.detail = Detail::verbose}),
             "plimsoll: 1 of 4 jobs succeeded in 1m05s\n"
-            "  outcomes     exited 2, timed_out 1, skipped 1\n"
+            "  outcomes     ok 1, failed 1, timed_out 1, skipped 1\n"
             "  cpu          used 12.0 s\n"
             "  memory       used peak 6.00 GiB of 8.00 GiB (75 %), kernel kills 1\n"
             "  governor     holds 3\n"
             "failed:\n"
             "  2: exited with code 2 [cc -c a-file-with-a-long-name-2.c -o object.o]\n"
             "  3: timed out after 10 s\n"
-            "  estimates    50 % of the jobs above theirs, 0 % by far, 25 % reserved in vain\n"
+            "  estimates    50 % of jobs needed more than estimated (0 % much more),\n"
+            "               25 % of reserved memory was not used\n"
             "  no machine: no /proc\n");
 }
 
@@ -192,9 +224,51 @@ TEST(RunText, IsBounded) {
   }
   for (const std::size_t width : {60u, 80u, 120u}) {
     const std::string text = run_text({}, digest, {.width = width});
-    EXPECT_THAT(text, EndsWith("  and 5 more\n"));
+    EXPECT_THAT(text, EndsWith("  and 5 more; `plimsoll explain last --failed` lists them\n"));
     EXPECT_LE(widest_line(text), width);
   }
+}
+
+TEST(RunText, ListsTheFailedOnesInTheOrderOfInput) {
+  Digest digest(3);
+  for (const unsigned number : {30u, 7u, 12u}) {
+    JobReport failed = sized(number, 1_MiB, 1s, 0s);
+    failed.exit_code = 1;
+    digest.add(failed);
+  }
+  const std::string text = run_text({}, digest, {});
+  EXPECT_LT(text.find("\n  7: "), text.find("\n  12: "));
+  EXPECT_LT(text.find("\n  12: "), text.find("\n  30: "));
+}
+
+TEST(RunText, KeepsReasonAndCommand) {
+  Digest digest(3);
+  for (const unsigned number : {1u, 2u}) {
+    JobReport failed = sized(number, 1_MiB, 1s, 0s);
+    failed.outcome = policy::Outcome::over_limit;
+    failed.reason = "needed more than its memory limit of 50.0 MiB (peak 50.0 MiB)";
+    digest.add(failed);
+  }
+  EXPECT_THAT(run_text({}, digest, {}),
+              EndsWith("failed:\n"
+                       "  1: needed more than its memory limit of 50.0 MiB (peak 50.0 MiB)\n"
+                       "      cc -c a-file-with-a-long-name-1.c -o object.o\n"
+                       "  2: needed more than its memory limit of 50.0 MiB (peak 50.0 MiB)\n"
+                       "      cc -c a-file-with-a-long-name-2.c -o object.o\n"));
+  EXPECT_THAT(run_text({}, digest, {.width = 4096}),
+              HasSubstr("(peak 50.0 MiB) [cc -c a-file-with-a-long-name-2.c -o object.o]\n"));
+}
+
+TEST(RunText, DoesNotListWhatWasCancelled) {
+  Digest digest(3);
+  JobReport cancelled = sized(1, 1_MiB, 1s, 0s);
+  cancelled.outcome = policy::Outcome::cancelled;
+  cancelled.exit_code.reset();
+  digest.add(cancelled);
+  RunSummary summary;
+  summary.outcomes = {{policy::Outcome::cancelled, 1}};
+  EXPECT_EQ(run_text(summary, digest, {}),
+            "plimsoll: 0 of 1 jobs succeeded\n  outcomes     cancelled 1\n");
 }
 
 TEST(RunText, OfAGoodRunIsShort) {

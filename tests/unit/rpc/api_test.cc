@@ -189,7 +189,9 @@ TEST_F(ApiTest, TheSocketIsTheOwnersAloneAndGoesWithTheApi) {
   EXPECT_EQ(about.st_mode & 0777, 0600u);
   auto second = PeerListener::start(loop, {.path = folder.socket()}, [](UniqueFd, const auto&) {});
   ASSERT_FALSE(second);
-  EXPECT_THAT(second.error().message(), HasSubstr("Address already in use"));
+  EXPECT_THAT(second.error().message(),
+              HasSubstr("a daemon is running already, pid " + std::to_string(::getpid()) + ", at " +
+                        folder.socket()));
   stop();
   EXPECT_NE(::stat(folder.socket().c_str(), &about), 0);
 }

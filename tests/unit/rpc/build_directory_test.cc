@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rpc/quoted.h"
 #include "tree.h"
 
 namespace plimsoll::rpc {
@@ -55,7 +56,7 @@ TEST_F(BuildDirectoryTest, TellsWhatIsThere) {
     }
     EXPECT_EQ(status.code, Code::internal);
     EXPECT_THAT(status.text,
-                StartsWith(check.prefix + ("\"" + check.path + "\" in build directory: ")));
+                StartsWith(check.prefix + go_quoted(check.path) + " in build directory: "));
   }
 }
 
@@ -96,7 +97,7 @@ TEST_F(BuildDirectoryTest, MakesLogsOnlyWhereNothingIs) {
     EXPECT_FALSE(made.file);
     EXPECT_EQ(made.status.code, refused.code);
     EXPECT_THAT(made.status.text,
-                StartsWith("Failed to open stdout path \"" + refused.path + "\"" + refused.why));
+                StartsWith("Failed to open stdout path " + go_quoted(refused.path) + refused.why));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "rpc/governor_messages.h"
+#include "rpc/governor_streams.h"
 
 namespace plimsoll::rpc {
 namespace {
@@ -151,6 +152,73 @@ TEST_F(GovernorSessionTest, MistakesAreRefusedAndTheStreamGoesOn) {
   EXPECT_THAT(heard.back(), HasSubstr("refused { id: \"a\" code: 6 "));
   say("observe { id: \"a\" used_bytes: 1 }");
   EXPECT_THAT(heard.back(), HasSubstr("refused { id: \"a\" code: 9 "));
+}
+
+TEST_F(GovernorSessionTest, AnIdThatIsTooLongIsShownInWholeCharacters) {
+  std::string id = "a";
+  for (int i = 0; i < 200; ++i) id += "\u00fc";  // the 256th byte is the first half of one
+  v1::GovernRequest request;
+  request.mutable_enter()->set_id(id);
+  std::string shown;
+  GovernorSession another(
+      guests, {}, [&](const v1::GovernResponse& message) { shown = message.refused().id(); });
+  another.receive(request);
+  EXPECT_EQ(shown, id.substr(0, 255));
+}
+
+TEST_F(GovernorSessionTest, NobodyComesBeforeOthersWithoutTheRight) {
+  const auto of = [this](const engine::Peer& peer) {
+    return std::make_unique<GovernorSession>(
+        guests, peer,
+        [this](const v1::GovernResponse& message) { heard.push_back(text_of(message)); });
+  };
+  const auto enter = [](GovernorSession& who, const std::string& id, int priority,
+                        std::uint32_t weight) {
+    v1::GovernRequest request;
+    request.mutable_enter()->set_id(id);
+    request.mutable_enter()->set_priority(priority);
+    request.mutable_enter()->set_weight(weight);
+    who.receive(request);
+  };
+  constexpr std::uint32_t kSomebody = 65'534;
+  const auto somebody = of({.uid = kSomebody});
+  enter(*somebody, "a", 1, 0);
+  EXPECT_THAT(heard.back(), HasSubstr("code: 7 message: \"priority: found 1, expected at most 0"));
+  enter(*somebody, "a", 0, 101);
+  EXPECT_THAT(heard.back(),
+              HasSubstr("code: 7 message: \"weight: found 101, expected at most 100"));
+  const auto afar = of({.where = engine::PeerPlace::remote});
+  enter(*afar, "a", 1, 0);
+  EXPECT_THAT(heard.back(), HasSubstr("code: 7 "));
+  EXPECT_THAT(entered, IsEmpty());
+  heard.clear();
+  enter(*somebody, "b", -1, 100);
+  enter(*of({.uid = 0}), "c", 1000, 10'000);
+  EXPECT_THAT(heard, IsEmpty());
+  EXPECT_EQ(entered.size(), 2u);
+}
+
+TEST_F(GovernorSessionTest, OneUsersStreamsAreCounted) {
+  GovernorStreams streams(guests);
+  std::uint64_t number = 0;
+  std::vector<std::string> refused;
+  const auto open = [&](std::uint32_t uid) {
+    const std::size_t before = streams.size();
+    streams.open(StreamId{++number}, {.uid = uid},
+                 {.send = [](const v1::GovernResponse&) {},
+                  .too_many = [&](const Error& error) { refused.push_back(error.what); },
+                  .ends = [] {}});
+    return streams.size() > before;
+  };
+  for (std::size_t i = 0; i < GovernorStreams::kOfUserMax; ++i) ASSERT_TRUE(open(7));
+  EXPECT_FALSE(open(7));
+  EXPECT_THAT(refused, ElementsAre(HasSubstr("found 200 streams of this user")));
+  EXPECT_TRUE(open(8));
+  streams.close(StreamId{1});
+  EXPECT_TRUE(open(7));
+  std::uint32_t uid = 8;
+  while (open(uid) || open(++uid)) continue;
+  EXPECT_TRUE(open(0));
 }
 
 TEST_F(GovernorSessionTest, AnEnumThatIsNotKnownIsRefused) {

@@ -40,7 +40,23 @@ TEST(OrderOf, TakesEveryField) {
   EXPECT_EQ(spec.timeout, 6s + 7ns);
   EXPECT_TRUE(spec.restartable);
   EXPECT_EQ(spec.limits.cpu_weight, 300u);
-  EXPECT_GT(order->bytes, 40u);
+}
+
+TEST(OrderOf, CountsWhatIsKept) {
+  v1::JobSpec job;
+  job.add_argv("a");
+  const std::size_t least = kept_bytes(*order_of(job));
+  for (int i = 0; i < 1000; ++i) job.add_argv("");
+  (*job.mutable_env())["X"] = "";
+  EXPECT_EQ(kept_bytes(*order_of(job)) - least, 1001 * sizeof(std::string) + 2);
+}
+
+TEST(OrderOf, RefusesMoreWordsThanCanBeExecuted) {
+  v1::JobSpec job;
+  for (int i = 0; i < 250'001; ++i) job.add_argv("a");
+  const auto order = order_of(job);
+  ASSERT_FALSE(order);
+  EXPECT_THAT(order.error().what, HasSubstr("job.argv: found more than 250000 words"));
 }
 
 TEST(OrderOf, WhatIsNotSaidIsAbsent) {

@@ -61,7 +61,8 @@ TEST_F(RunnerPlan, APlainAction) {
 
 TEST_F(RunnerPlan, ArgumentsAndPathsComeFirstAndLeaveNoLogs) {
   order.arguments.clear();
-  EXPECT_EQ(plan().status.code, Code::invalid_argument);
+  EXPECT_EQ(plan().status,
+            (Status{Code::invalid_argument, "Insufficient number of command arguments"}));
   order.arguments = {"nothing-of-that-name"};
   order.input_root = "1/\0root"s;
   EXPECT_EQ(plan().status, (Status{Code::invalid_argument,
@@ -88,7 +89,8 @@ TEST_F(RunnerPlan, TheProgramIsSearchedInTheActionsPath) {
   const std::string absolute = build.string() + "/1/root/other";
   EXPECT_EQ(with_path(absolute + ":sub/bin"), absolute + "/tool");
   order.working_directory = "sub/bin";
-  EXPECT_EQ(with_path("x:"), "./tool");
+  EXPECT_EQ(with_path("x:"), "tool");
+  EXPECT_EQ(with_path("x:."), "tool");
   EXPECT_EQ(with_path("sub/bin"), "");
 }
 
@@ -100,6 +102,10 @@ TEST_F(RunnerPlan, AProgramThatIsNotFoundIsTold) {
   EXPECT_EQ(plan().status,
             (Status{Code::invalid_argument,
                     R"(Cannot find executable "no-such-tool" in search paths "/bin:bin")"}));
+  order.arguments = {"no\0such"s};
+  EXPECT_EQ(plan().status,
+            (Status{Code::invalid_argument,
+                    R"(Cannot find executable "no\x00such" in search paths "/bin:bin")"}));
   order.arguments = {""};
   EXPECT_EQ(plan().status.code, Code::invalid_argument);
 }

@@ -7,10 +7,14 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
+#include <thread>
 
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "grpcpp/create_channel_posix.h"
+#include "loop/loop.h"
+#include "plimsoll/v1/jobs.grpc.pb.h"
 
 namespace plimsoll::rpc {
 namespace {
@@ -21,11 +25,12 @@ using grpc::health::v1::HealthCheckResponse;
 
 // A user of this number with one connection, which can't be made anew.
 struct User {
-  User(UserServers& servers, std::uint32_t uid) {
+  User(UserServers& servers, std::uint32_t uid, std::uint32_t gid = 0) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()), 0);
-    accepted = servers.accept(UniqueFd(ends[1]), {.uid = uid});
-    stub = Health::NewStub(grpc::CreateInsecureChannelFromFd("user", ends[0]));
+    accepted = servers.accept(UniqueFd(ends[1]), {.uid = uid, .gid = gid});
+    channel = grpc::CreateInsecureChannelFromFd("user", ends[0]);
+    stub = Health::NewStub(channel);
   }
 
   [[nodiscard]] bool is_served() const {
@@ -33,6 +38,15 @@ struct User {
     asking.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
     HealthCheckResponse response;
     return stub->Check(&asking, {}, &response).ok();
+  }
+
+  // Whether it is served no more within 30 s: its server is closed on a thread of its own.
+  [[nodiscard]] bool is_let_go() const {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (is_served()) {
+      if (std::chrono::steady_clock::now() > until) return false;
+    }
+    return true;
   }
 
   // A call that stays open.
@@ -43,6 +57,7 @@ struct User {
   }
 
   Result<void> accepted;
+  std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<Health::Stub> stub;
   grpc::ClientContext watching;
   std::unique_ptr<grpc::ClientReader<HealthCheckResponse>> reader;
@@ -58,27 +73,121 @@ std::vector<std::unique_ptr<User>> as_many_as_may_be(UserServers& servers) {
 }
 
 TEST(UserServers, ForOneMoreTheOneGoesThatHasNoCall) {
-  UserServers servers([](const engine::Peer&) { return UserServices{}; });
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const engine::Peer&) { return UserServices{}; });
   const auto users = as_many_as_may_be(servers);
   for (const auto& user : users) ASSERT_TRUE(user->is_served());
   users[0]->follow();
   const User another(servers, 1000);
   ASSERT_TRUE(another.accepted) << another.accepted.error().message();
   EXPECT_TRUE(another.is_served());
-  EXPECT_FALSE(users[1]->is_served()) << "the one that came first, after the one that has a call";
+  EXPECT_TRUE(users[1]->is_let_go()) << "the one that came first, after the one that has a call";
   EXPECT_TRUE(users[0]->is_served());
   EXPECT_TRUE(users[2]->is_served());
   for (const auto& user : users) user->watching.TryCancel();
 }
 
 TEST(UserServers, WhileAllHaveCallsNobodyElseIsTaken) {
-  UserServers servers([](const engine::Peer&) { return UserServices{}; });
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const engine::Peer&) { return UserServices{}; });
   const auto users = as_many_as_may_be(servers);
   for (const auto& user : users) user->follow();
   const User another(servers, 1000);
   ASSERT_FALSE(another.accepted);
   EXPECT_THAT(another.accepted.error().message(), testing::HasSubstr("64 users already"));
   for (const auto& user : users) user->watching.TryCancel();
+}
+
+TEST(UserServers, ButTheHostIs) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const engine::Peer&) { return UserServices{}; });
+  const auto users = as_many_as_may_be(servers);
+  for (const auto& user : users) user->follow();
+  const User root(servers, 0);
+  ASSERT_TRUE(root.accepted) << root.accepted.error().message();
+  EXPECT_TRUE(root.is_served());
+  for (const auto& user : users) user->watching.TryCancel();
+}
+
+// Whoever changes his groups is the same user.
+TEST(UserServers, OneUserTakesNobodyElsesPlace) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const engine::Peer&) { return UserServices{}; });
+  std::vector<std::unique_ptr<User>> many;
+  for (std::uint32_t gid = 1; gid <= UserServers::kOfUidMax; ++gid) {
+    many.push_back(std::make_unique<User>(servers, 1, gid));
+    ASSERT_TRUE(many.back()->accepted);
+    many.back()->follow();
+  }
+  const User other(servers, 2);
+  const User one_more(servers, 1, 100);
+  ASSERT_FALSE(one_more.accepted);
+  EXPECT_THAT(one_more.accepted.error().message(), testing::HasSubstr("8 sets of groups already"));
+  EXPECT_TRUE(other.is_served());
+  for (const auto& user : many) user->watching.TryCancel();
+}
+
+TEST(UserServers, OneUsersConnectionsAreCounted) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const engine::Peer&) { return UserServices{}; });
+  std::vector<std::unique_ptr<User>> many;
+  for (std::size_t i = 0; i < UserServers::kConnectionsOfUserMax; ++i) {
+    many.push_back(std::make_unique<User>(servers, 1));
+    ASSERT_TRUE(many.back()->accepted) << i;
+  }
+  const User one_more(servers, 1);
+  ASSERT_FALSE(one_more.accepted);
+  EXPECT_THAT(one_more.accepted.error().message(), testing::HasSubstr("found 256 of this user"));
+  EXPECT_TRUE(User(servers, 2).accepted);
+  many.pop_back();
+  // gRPC closes its end on a thread of its own.
+  const auto deadline = loop::now() + std::chrono::seconds(30);
+  bool taken = false;
+  while (!taken && loop::now() < deadline) taken = User(servers, 1).accepted.has_value();
+  EXPECT_TRUE(taken);
+}
+
+// A service as that of jobs: only the loop, which is the test's thread, answers its calls.
+struct AnsweredByTheLoop : v1::Jobs::CallbackService {
+  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListRequest*,
+                                 v1::ListResponse*) override {
+    waiting = context->DefaultReactor();
+    waiting.notify_all();
+    return waiting;
+  }
+  std::atomic<grpc::ServerUnaryReactor*> waiting = nullptr;
+};
+
+TEST(UserServers, ACallThatComesAfterTheLookHoldsUpNobody) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  AnsweredByTheLoop jobs;
+  std::vector<std::unique_ptr<User>> users;
+  std::thread calls;
+  UserServers servers(loop, [&](const engine::Peer& peer) {
+    UserServices services;
+    if (peer.uid != 1) return services;
+    services.services = {&jobs};
+    // Between the look, which has found no call, and the shutdown.
+    services.close = [&] {
+      if (calls.joinable()) return;
+      calls = std::thread([&] {
+        grpc::ClientContext context;
+        v1::ListResponse response;
+        [[maybe_unused]] const auto any =
+            v1::Jobs::NewStub(users[0]->channel)->List(&context, {}, &response);
+      });
+      jobs.waiting.wait(nullptr);
+    };
+    return services;
+  });
+  users = as_many_as_may_be(servers);
+  for (const auto& user : users) ASSERT_TRUE(user->is_served());
+  const User another(servers, 1000);
+  EXPECT_TRUE(another.accepted);
+  EXPECT_TRUE(another.is_served());
+  ASSERT_NE(jobs.waiting, nullptr);
+  jobs.waiting.load()->Finish(grpc::Status::OK);
+  calls.join();
 }
 
 }  // namespace

@@ -247,46 +247,6 @@ TEST(Machine, WithoutSwapReclaimingFreesNothing) {
   expect_about(script.end_of(1).time, 13s);
 }
 
-TEST(Machine, SamplesAreWhatWasTrueAMomentAgo) {
-  const vector<SimJob> jobs{job(1, {{0, 0, 1}, {100, 1000, 1}})};
-  SimulatedWorld world({.cores = 1, .line = 8_GiB}, jobs);
-  Script script(world);
-  script.start(0s, 1);
-  world.run(script);
-  ASSERT_GT(script.samples.size(), 100U);
-  for (const auto& [time, sample] : script.samples) {
-    const double ran = std::chrono::duration<double>(sample.ran).count();
-    EXPECT_NEAR(mib(sample.used), 10 * ran, 0.01);
-    EXPECT_NEAR(std::chrono::duration<double>(sample.cpu).count(), ran, 0.001);
-    EXPECT_EQ(time, sample.ran + kStartCost + kSampleDelay);
-  }
-  // Close at first, then calm.
-  EXPECT_EQ(script.samples[1].first - script.samples[0].first, kSampleGapShort);
-  EXPECT_EQ(script.samples[60].first - script.samples[59].first, kSampleGapCalm);
-}
-
-TEST(Machine, GrowthThatBringsTheLineNearIsLookedAtClosely) {
-  // 20 MiB/s towards a line of 1,000 MiB, which is 10 looks at the calm gap away at 800 MiB.
-  const vector<SimJob> jobs{job(1, {{0, 0, 1}, {49, 980, 1}, {60, 980, 1}})};
-  SimulatedWorld world({.cores = 1, .line = 1000_MiB}, jobs);
-  Script script(world);
-  script.start(0s, 1);
-  world.run(script);
-  for (std::size_t i = 1; i < script.samples.size(); ++i) {
-    const auto& [time, sample] = script.samples[i];
-    const Duration gap = time - script.samples[i - 1].first;
-    if (time > 5s && time < 40s) {
-      EXPECT_EQ(gap, kSampleGapCalm) << mib(sample.used);
-    }
-    if (time > 42s && time < 48s) {
-      EXPECT_LT(gap, kSampleGapCalm) << mib(sample.used);
-    }
-    if (time > 53s) {
-      EXPECT_EQ(gap, kSampleGapCalm) << mib(sample.used);
-    }
-  }
-}
-
 TEST(Machine, APolicyThatThrowsAwayThreeTimesTheWorkIsStopped) {
   const vector<SimJob> jobs{job(1, {{0, 1, 1}, {10, 1, 1}})};
   SimulatedWorld world({.cores = 1, .line = 1_GiB}, jobs);

@@ -73,6 +73,10 @@ TEST(Policies, WhatNeverFitsIsGivenUpWithoutAnEnd) {
   for (const char* policy : {"fixed:1", "fixed:2", "memfree:100M", "clairvoyant"}) {
     const Outcome outcome = simulate(policy, jobs, {.cores = 4, .line = 1_GiB});
     EXPECT_FALSE(outcome.finished) << policy;
+    ASSERT_FALSE(outcome.unfinished.empty()) << policy;
+    EXPECT_GE(outcome.unfinished_count, outcome.unfinished.size());
+    EXPECT_THAT(to_text(outcome), testing::HasSubstr(outcome.unfinished.front().id + ": "))
+        << policy;
     EXPECT_LE(outcome.lost_s, 3 * 11 + 11) << policy;
   }
 }

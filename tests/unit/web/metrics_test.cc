@@ -72,6 +72,18 @@ TEST_F(MetricsTest, WhatNeverStartedHasNoTimes) {
   EXPECT_THAT(text(), Not(HasSubstr("plimsoll_job_wall_seconds")));
 }
 
+TEST_F(MetricsTest, WhatOtherRunsHaveIsToldWhereSomethingIsLeased) {
+  EXPECT_THAT(text(), Not(HasSubstr("plimsoll_lease_")));
+  snapshot.others =
+      engine::Others{.runs = 2, .jobs = 6, .used = 100_MiB, .claimed = 300_MiB, .cores_used = 1.5};
+  const std::string seen = text();
+  EXPECT_THAT(seen, HasSubstr("plimsoll_lease_runs 2\n"));
+  EXPECT_THAT(seen, HasSubstr("plimsoll_lease_jobs 6\n"));
+  EXPECT_THAT(seen, HasSubstr("plimsoll_lease_used_bytes 104857600\n"));
+  EXPECT_THAT(seen, HasSubstr("plimsoll_lease_claimed_bytes 314572800\n"));
+  EXPECT_THAT(seen, HasSubstr("plimsoll_lease_cores_used 1.5\n"));
+}
+
 TEST_F(MetricsTest, OomKillsAreToldByWhoseLimitItWas) {
   record::JobReport killed = report("x", policy::Outcome::machine_oom);
   killed.attempts.back().oom.emplace().level = policy::OomLevel::pool;

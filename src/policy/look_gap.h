@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 
-namespace plimsoll::engine {
+namespace plimsoll::policy {
 
 // How long until a running job is looked at again for the governor's sake: soon while its memory
 // moves, seldom while it is calm. A look reads for about 25 us, 7 where nothing has run.
@@ -42,4 +42,4 @@ class LookGap {
   Duration gap_ = kMin;
 };
 
-}  // namespace plimsoll::engine
+}  // namespace plimsoll::policy

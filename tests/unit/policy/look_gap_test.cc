@@ -1,8 +1,8 @@
-#include "engine/look_gap.h"
+#include "policy/look_gap.h"
 
 #include <gtest/gtest.h>
 
-namespace plimsoll::engine {
+namespace plimsoll::policy {
 namespace {
 
 using namespace std::chrono_literals;
@@ -52,4 +52,4 @@ TEST(LookGap, LooksBeforeTheirTimeDoNotMakeItCalmer) {
 }
 
 }  // namespace
-}  // namespace plimsoll::engine
+}  // namespace plimsoll::policy

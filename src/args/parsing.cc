@@ -1,0 +1,49 @@
+#include "args/parsing.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "args/complaint.h"
+#include "args/help.h"
+
+namespace plimsoll::args {
+namespace {
+
+// CLI11 would refuse the second of two.
+void let_the_last_one_count(CLI::App& app) {
+  for (CLI::Option* option : app.get_options(std::function<bool(CLI::Option*)>())) {
+    if (option->nonpositional() && option->get_items_expected_max() == 1) {
+      option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> arguments,
+                                        OptionHint hint) {
+  const auto failed = [&app](const std::string& what) {
+    complain(app.get_name() + ": " + what);
+    return kMistaken;
+  };
+  const CommandLine line = read_command_line(app, arguments, hint);
+  if (line.mistake) return failed(*line.mistake);
+  let_the_last_one_count(app);
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    app.formatter(std::make_shared<HelpFormatter>());
+    std::fputs(app.help("plimsoll").c_str(), stdout);
+    return kToldWhatWasAsked;
+  } catch (const CLI::CallForVersion& asked) {
+    std::printf("%s\n", asked.what());
+    return kToldWhatWasAsked;
+  } catch (const CLI::ParseError& error) {
+    return failed(error.what());
+  }
+  return std::nullopt;
+}
+
+}  // namespace plimsoll::args

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "args/command_line.h"
+#include "base/result.h"
+
+namespace plimsoll::args {
+
+// The exit statuses of a command line that is not followed.
+inline constexpr int kToldWhatWasAsked = 0;  // its help or the version
+inline constexpr int kMistaken = 125;
+
+// Adds an option whose value is parsed by one of our own parsers, and given to `take`; the parser's
+// error becomes CLI11's, which names the option. What --help and errors call the value is for the
+// caller to say: type_name().
+template <class T, class Take>
+CLI::Option* add_value(CLI::App& app, const std::string& name, Result<T> (*parse)(std::string_view),
+                       Take take, const std::string& help) {
+  const auto store = [take, parse](const std::string& text) {
+    if (auto parsed = parse(text)) take(*parsed);
+  };
+  const auto check = [parse](const std::string& text) {
+    const auto parsed = parse(text);
+    return parsed ? std::string() : parsed.error().message();
+  };
+  return app.add_option_function<std::string>(name, store, help)->check(check);
+}
+
+// The same into a variable.
+template <class T>
+CLI::Option* add_parsed(CLI::App& app, const std::string& name, std::optional<T>& value,
+                        Result<T> (*parse)(std::string_view), const std::string& help) {
+  return add_value(app, name, parse, [&value](const T& parsed) { value = parsed; }, help);
+}
+
+// Parses and tells what is wrong on standard error, or prints the help or the version. Of an option
+// that is given twice the last one counts, unless it collects. A value is the exit status to leave
+// with.
+std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> arguments,
+                                        OptionHint hint = nullptr);
+
+}  // namespace plimsoll::args

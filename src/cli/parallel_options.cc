@@ -1,0 +1,123 @@
+#include "cli/parallel_options.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cgroup/hierarchies.h"
+#include "cli/options.h"
+#include "engine/host.h"
+
+namespace plimsoll::cli {
+namespace {
+
+struct Foreign {
+  std::string_view options;  // separated by blanks
+  std::string_view instead;
+};
+
+constexpr Foreign kForeign[] = {
+    {"-N --max-replace-args -X -m --xargs -s --max-chars -L -l --max-lines",
+     "-n N gives one job N values"},
+    {"-d --delimiter", "lines end with a newline, or with NUL after -0"},
+    {"-E --end-of-file -e --eof", "the input is read to its end"},
+    {"-S --sshlogin --slf --sshloginfile --sshdelay --onall --nonall --transfer --transferfile "
+     "--tf --trc --return --cleanup --basefile --bf --controlmaster --filter-hosts",
+     "all jobs run on this machine"},
+    {"--memfree --memsuspend --load --noswap --limit",
+     "jobs are held and paused by what they use; --line, --reserve and --cores bound that"},
+    {"--pipe --pipepart --pipe-part --spreadstdin --block --blocksize --cat --fifo --recstart "
+     "--recend --regexp --rrs --remove-rec-sep --round-robin --roundrobin --tee --group-by",
+     "jobs have no standard input; split(1) the data and give the parts as arguments"},
+    {"--shuf", "give the values in another order with shuf(1), and --order input"},
+    {"--link --xapply", "sources are linked by :::+ and ::::+"},
+    {"--arg-sep --argsep --arg-file-sep --argfilesep", "sources begin with ::: and ::::"},
+    {"--rpl --plus --extensionreplace --er -U --basenamereplace --bnr --basenameextensionreplace "
+     "--bner --dirnamereplace --dnr --seqreplace --slotreplace",
+     "there are {} {.} {/} {//} {/.} {#} {%} {1}; -I calls {} otherwise"},
+    {"--quote --shellquote --shell-quote", "values are quoted for the shell; --dry-run shows how"},
+    {"--trim", "only columns of --colsep are trimmed"},
+    {"--tagstring --tag-string --ctag --ctagstring", "--tag puts the arguments before each line"},
+    {"--files --files0", "--results DIR keeps the output of each job in files"},
+    {"--tmpdir --tempdir --compress --compress-program --decompress-program",
+     "the output of running jobs is kept in $PLIMSOLL_TMPDIR"},
+    {"--semaphore --sem --semaphorename --id --semaphoretimeout --st --bg --wait",
+     "`plimsoll run --join -- COMMAND` waits for its place on this machine"},
+    {"--process-slot-var", "$PARALLEL_JOBSLOT is the slot of a job"},
+    {"-p --interactive --tty --open-tty -o --tmux --tmuxpane --fg",
+     "jobs have no terminal; `plimsoll run` gives it to one command"},
+    {"--use-cpus-instead-of-cores --use-cores-instead-of-threads --use-sockets-instead-of-threads",
+     "--cores says how many cores all jobs together may use"},
+    {"-x --exit", "a line that is too long is an error"},
+    {"-V --version", "`plimsoll --version` tells it"},
+};
+
+// An option that is taken and not listed.
+CLI::Option* hidden(CLI::Option* option) { return option->group(""); }
+
+void add_ignored(CLI::App& app, const std::string& names) {
+  hidden(app.add_flag_callback(names, [] {}));
+}
+
+void add_output(CLI::App& app, const std::string& names, output::Order& order,
+                output::Order chosen) {
+  hidden(app.add_flag_callback(names, [&order, chosen] { order = chosen; }));
+}
+
+// So many as there are cores that Plimsoll may use.
+std::uint64_t cores_here() {
+  return engine::usable_cores(cgroup::discover_hierarchies().value_or(cgroup::Hierarchies{}));
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_jobs_at_once(std::string_view text) {
+  constexpr std::uint64_t kJobsMost = 1'000'000;
+  const auto mistake = [text] {
+    return fail("found \"" + std::string(text) +
+                "\", expected a number from 0 (no bound) to 1000000, or of the cores here 50%, +1 "
+                "or -1");
+  };
+  const bool more = text.starts_with('+');
+  const bool fewer = text.starts_with('-');
+  const bool share = text.ends_with('%');
+  std::string_view digits = text.substr(more || fewer ? 1 : 0);
+  if (share) digits.remove_suffix(1);
+  const auto number = to_u64(digits);
+  if (!number || *number > kJobsMost || (share && (more || fewer || *number == 0)))
+    return mistake();
+  if (!share && !more && !fewer) return *number;
+  constexpr std::uint64_t kWhole = 100;
+  const std::uint64_t cores = cores_here();
+  if (more) return cores + *number;
+  if (fewer) return cores > *number ? cores - *number : 1;
+  return std::clamp<std::uint64_t>(cores * *number / kWhole, 1, kJobsMost);
+}
+
+void add_parallel_options(CLI::App& app, BatchOptions& options) {
+  hidden(add_parsed(app, "-P,--max-procs", options.governor.jobs_max, parse_jobs_at_once, "-j"))
+      ->type_name("N");
+  hidden(app.add_option("-C", options.input.colsep, "--colsep"))->type_name("REGEX");
+  hidden(app.add_option("--wd,--workdir", options.input.defaults.cwd, "--cwd"))->type_name("DIR");
+  hidden(app.add_flag("--dryrun", options.dry_run));
+  add_output(app, "--group", options.order, output::Order::group);
+  add_output(app, "--lb,--linebuffer,-u,--ungroup", options.order, output::Order::line);
+  // Empty input starts nothing, {} is {}, and a terminal shows progress.
+  add_ignored(app, "-r,--no-run-if-empty");
+  add_ignored(app, "-i");
+  add_ignored(app, "--bar,--eta");
+  add_ignored(app, "--will-cite");
+}
+
+std::optional<std::string> parallel_hint(std::string_view option) {
+  for (const Foreign& foreign : kForeign) {
+    std::string_view rest = foreign.options;
+    while (!rest.empty()) {
+      if (take_until(rest, ' ') == option) {
+        return "that is GNU parallel's; here " + std::string(foreign.instead);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/curves.h"
+
+// What `plimsoll simulate` is given, however it is named.
+namespace plimsoll::cli {
+
+struct SimulatedJobs {
+  std::vector<sim::SimJob> jobs;
+  // Of a recorded run: what it had.
+  std::optional<double> cores{};
+  std::optional<Bytes> line{};
+};
+
+// A file of curves, or of job reports; else a recorded run, as its directory, its jobs.jsonl, its
+// id, the beginning of one, or `last`.
+Result<SimulatedJobs> read_simulated_jobs(const std::string& name);
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/attempt.h"
+#include "history/writer.h"
+#include "loop/loop.h"
+#include "policy/job.h"
+#include "policy/share.h"
+#include "record/run_recorder.h"
+
+namespace plimsoll::cli {
+
+// Whether a command is a run of its own or a step of something larger (`run --join`), whose
+// thousands of steps would push all recorded runs out.
+enum class SingleKind : std::uint8_t { run, step };
+
+// What is known when a command begins.
+struct SingleStart {
+  SingleKind kind{};
+  std::string run_id;
+  std::vector<std::string> command_line;
+  WallTime started{};
+  Instant begun{};
+  // What a batch would have here, of which `simulate` makes its machine; nothing: not known.
+  std::optional<policy::Share> whole{};
+};
+
+// What `plimsoll run` leaves for later runs: what its command has taught, and the record of the
+// run, as of a batch of one. A step is only learnt from. What goes wrong is told and costs the
+// command nothing else.
+class SingleMemory {
+ public:
+  // `loop` and `job` must outlive this. `notice` is called from within the loop and ended().
+  SingleMemory(loop::Loop& loop, const policy::JobSpec& job, SingleStart start,
+               std::function<void(const std::string&)> notice);
+  ~SingleMemory();
+
+  // Waits for the disk. Once.
+  void ended(const engine::AttemptResult& result, const record::JobReport& report,
+             const std::vector<measure::SystemSample>& system);
+
+  // A command that takes less, succeeds, and for which no class was named, leaves nothing: to write
+  // costs some milliseconds.
+  static constexpr Duration kFrom = std::chrono::milliseconds(250);
+
+ private:
+  // Makes the record, which shows from then on that the run goes on. Starts threads.
+  void begin();
+  // Waits for others who have its lock: not in a turn of the loop.
+  void open_history();
+  [[nodiscard]] policy::Event event(policy::EventKind kind, Instant at, std::string reason) const;
+  void pass_notices();
+
+  const policy::JobSpec& job_;
+  const SingleStart start_;
+  std::function<void(const std::string&)> notice_;
+  bool begun_ = false;
+  std::optional<Bytes> input_;
+  std::optional<std::string> directory_;  // for what is kept; none: it was not begun
+  std::optional<history::Writer> history_;
+  std::unique_ptr<record::RunRecorder> recorder_;  // of a run
+  loop::Timer timer_;
+};
+
+}  // namespace plimsoll::cli

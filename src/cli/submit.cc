@@ -1,0 +1,326 @@
+// plimsoll submit: one command, run by the daemon as who asks.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "base/cases.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/daemon_link.h"
+#include "cli/diagnostics.h"
+#include "cli/exit_status.h"
+#include "cli/options.h"
+#include "engine/environment.h"
+#include "engine/job_protocol.h"
+#include "record/plain.h"
+#include "record/writer.h"
+
+namespace plimsoll::cli {
+namespace {
+
+constexpr mode_t kOutputMode = 0666;  // less the umask, as a shell has it
+
+struct SubmitOptions {
+  policy::JobSpec job;
+  std::optional<std::string> name, out, err, report;
+  bool detach = false;
+  bool quiet = false;
+};
+
+constexpr const char* kSubmitFooter =
+    R"(The daemon (plimsoll serve) runs the command as this user, in this directory, with this
+environment and umask, in a group of its own, when it fits. Its output comes here; it has no
+input. Ctrl-C kills it, and so does the end of this program. With --detach it goes on by itself.
+
+Examples:
+  plimsoll submit -- make -j4
+  plimsoll submit --memory-hint 6G --class link -- ./link.sh
+  plimsoll submit --detach --name nightly --stdout build.log -- ./build.sh
+  plimsoll list; plimsoll ctl kill nightly
+
+The command's exit status passes through as with `plimsoll run`; 125: the daemon has refused it, or
+there is none.
+)";
+
+Result<int> parse_priority(std::string_view text) {
+  const auto number = to_i64(text);
+  if (!number || *number < -1000 || *number > 1000) {
+    return fail("found \"" + std::string(text) + "\", expected a number from -1000 to 1000");
+  }
+  return static_cast<int>(*number);
+}
+
+void add_options(CLI::App& app, SubmitOptions& options, std::optional<int>& priority,
+                 std::string& directory) {
+  policy::JobSpec& job = options.job;
+  app.add_flag("-d,--detach", options.detach,
+               "Print the job's number and leave; the job goes on without this program");
+  auto* out = app.add_option("--stdout", options.out,
+                             "With --detach: file for the job's output (plimsoll-NUMBER.out, after "
+                             "the number of this program's process)")
+                  ->type_name("FILE");
+  auto* err = app.add_option("--stderr", options.err,
+                             "With --detach: file for the job's standard error (that of --stdout)")
+                  ->type_name("FILE");
+  out->needs("--detach");
+  err->needs("--detach");
+  app.add_option("--name", options.name, "Name of the job for list and ctl (its number)")
+      ->type_name("NAME");
+  app.add_option("--class", job.job_class, "Jobs of one class are expected to behave alike")
+      ->type_name("NAME");
+  add_parsed(app, "--memory-hint", job.memory_hint, parse_bytes,
+             "Memory that the job is expected to need, until jobs of its class have ended")
+      ->type_name("SIZE");
+  add_parsed(app, "--cpu-hint", job.cpu_hint, parse_cpus, "Cores that the job is expected to use")
+      ->type_name("N");
+  add_parsed(app, "--memory-max", job.limits.memory_max, parse_bytes,
+             "Memory limit, such as 512M; a job that exceeds it is killed with all its processes")
+      ->type_name("SIZE");
+  add_parsed(app, "--cpus", job.limits.cpus, parse_quota, "Cores that the job may use")
+      ->type_name("N");
+  add_parsed(app, "--pids-max", job.limits.pids_max, parse_count,
+             "Processes and threads that the job may have")
+      ->type_name("N");
+  add_parsed(app, "--cpu-weight", job.limits.cpu_weight, parse_weight,
+             "Share of the CPUs that the job gets beside other jobs (1 to 10000, 100)")
+      ->type_name("N");
+  add_parsed(app, "--priority", priority, parse_priority,
+             "Jobs of higher priority start earlier (-1000 to 1000, 0); above 0 is for root")
+      ->type_name("N");
+  add_parsed(app, "--timeout", job.timeout, parse_duration, "How long the job may take (10s, 5m)")
+      ->type_name("DURATION");
+  app.add_option("-C,--cwd", directory, "Directory in which the job runs (this one)")
+      ->type_name("DIR");
+  app.add_flag("--restartable", job.restartable,
+               "The job may be killed to free memory, and then runs again; its output comes again");
+  app.add_option("--report", options.report, "File for the report as JSON")
+      ->type_name("FILE")
+      ->excludes("--detach");
+  app.add_flag("-q,--quiet", options.quiet, "Say nothing while the job waits");
+}
+
+std::optional<int> parse(SubmitOptions& options, int argc, char** argv) {
+  CLI::App app("Gives one command to the daemon.", "submit");
+  app.footer(kSubmitFooter);
+  app.prefix_command();
+  std::optional<int> priority;
+  std::string directory;
+  options.job.restartable = false;
+  add_options(app, options, priority, directory);
+  SplitArguments split = split_at_dashes(argc, argv);
+  if (const auto status = parse_or_exit_status(app, std::move(split.options))) return status;
+  std::vector<std::string> command = app.remaining();
+  if (!command.empty() && command.front().starts_with('-')) {
+    complain("submit: there is no option \"" + command.front() +
+             "\"; `plimsoll submit --help` lists them");
+    return kPlimsollFailed;
+  }
+  if (split.command) {
+    // After the command's first word, `--` is its own.
+    if (!command.empty()) command.emplace_back("--");
+    command.insert(command.end(), split.command->begin(), split.command->end());
+  }
+  if (command.empty()) {
+    complain("submit: no command given; `plimsoll submit --help` tells more");
+    return kPlimsollFailed;
+  }
+  options.job.command = std::move(command);
+  options.job.name = options.name.value_or("");
+  options.job.priority = priority.value_or(0);
+  std::error_code failed;
+  const std::filesystem::path here = std::filesystem::current_path(failed);
+  if (failed) {
+    complain("submit: the working directory: " + failed.message());
+    return kPlimsollFailed;
+  }
+  options.job.cwd = (here / directory).lexically_normal().string();
+  return std::nullopt;
+}
+
+// Made here, where a mistake can be told; the job opens them anew.
+Result<engine::OutputFiles> make_files(const SubmitOptions& options) {
+  const std::filesystem::path here = std::filesystem::current_path();
+  const std::string out = options.out.value_or("plimsoll-" + std::to_string(::getpid()) + ".out");
+  engine::OutputFiles files{.out = (here / out).string(),
+                            .err = (here / options.err.value_or(out)).string()};
+  for (const std::string& path : {files.out, files.err}) {
+    const UniqueFd made(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOutputMode));
+    if (!made) return fail_errno("make " + path);
+  }
+  return files;
+}
+
+engine::SubmitJob submission(const SubmitOptions& options) {
+  engine::SubmitJob asked{.job = options.job, .environment = engine::environment_with({})};
+  asked.umask = ::umask(0);
+  ::umask(asked.umask);
+  return asked;
+}
+
+// Set by the first of the signals that end a program; the second one ends this.
+volatile sig_atomic_t interrupted_by = 0;
+
+void on_interrupt(int number) { interrupted_by = number; }
+
+void heed_signals() {
+  struct sigaction action{};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+}
+
+int exit_status_of(const engine::JobEnded& ended) {
+  const std::string& outcome = ended.outcome;
+  if (outcome == "exited") return ended.exit_code.value_or(kPlimsollFailed);
+  if (outcome == "signalled") return kSignalBase + ended.signal.value_or(0);
+  if (outcome == "over_limit" || outcome == "over_line") return kOverLimit;
+  if (outcome == "evicted" || outcome == "machine_oom") return kLostToMachine;
+  if (outcome == "timed_out") return kTimedOut;
+  if (outcome == "cancelled" || outcome == "skipped") return kCancelled;
+  if (!ended.start_error) return kPlimsollFailed;
+  return *ended.start_error == ENOENT ? kNotFound : kCannotExecute;
+}
+
+// A submission while it goes on.
+class Follower {
+ public:
+  Follower(DaemonLink& link, const SubmitOptions& options) : link_(link), options_(options) {}
+
+  Result<int> follow() {
+    while (true) {
+      if (interrupted_by != 0 && !is_killing_ && job_) {
+        is_killing_ = true;
+        const std::string number = std::to_string(static_cast<std::uint64_t>(*job_));
+        if (auto said = link_.say(engine::to_line(engine::KillJob{number})); !said) {
+          return pass(std::move(said));
+        }
+      }
+      auto line = link_.hear_line();
+      if (!line && line.error().code == std::errc::interrupted) continue;
+      if (!line) return pass(std::move(line));
+      auto news = engine::parse_news(*line);
+      if (!news) return pass(std::move(news));
+      auto taken = take(*news);
+      if (!taken) return pass(std::move(taken));
+      if (status_) return *status_;
+    }
+  }
+
+ private:
+  Result<void> take(const engine::JobNews& news) {
+    return std::visit(Cases{[this](const engine::JobTaken& taken) -> Result<void> {
+                              if (!job_) job_ = taken.job;  // else it answers the kill
+                              return {};
+                            },
+                            [this](const engine::JobStands& stands) -> Result<void> {
+                              tell(stands);
+                              return {};
+                            },
+                            [this](const engine::OutputHead& head) { return pass_on(head); },
+                            [this](const engine::JobEnded& ended) { return end(ended); },
+                            [this](const engine::JobRefused& refused) -> Result<void> {
+                              // That there is nothing left to kill.
+                              if (is_killing_) return {};
+                              return fail(refused.error);
+                            }},
+                      news);
+  }
+
+  // The first one says only how it stands when it comes.
+  void tell(const engine::JobStands& stands) {
+    const bool is_first = !std::exchange(has_stood_, true);
+    if (options_.quiet || stands.state == "running") return;
+    std::string text =
+        "job " + std::to_string(static_cast<std::uint64_t>(*job_)) + " is " + stands.state;
+    if (!is_first) text += ": " + stands.reason;
+    complain(record::printable(text));
+  }
+
+  Result<void> pass_on(const engine::OutputHead& head) {
+    auto bytes = link_.hear_bytes(head.bytes);
+    if (!bytes) return pass(std::move(bytes));
+    const bool is_out = head.stream == engine::JobOutput::out;
+    const int fd = is_out ? STDOUT_FILENO : STDERR_FILENO;
+    for (std::string_view rest = *bytes; !rest.empty();) {
+      const ssize_t wrote = write_again(fd, rest.data(), rest.size());
+      if (wrote < 0) return fail_errno(is_out ? "write the output" : "write the errors");
+      rest.remove_prefix(static_cast<std::size_t>(wrote));
+    }
+    return {};
+  }
+
+  Result<void> end(const engine::JobEnded& ended) {
+    if (!ended.reason.empty() && ended.outcome != "exited" && interrupted_by == 0) {
+      complain("submit: " + record::printable(ended.reason));
+    }
+    status_ = exit_status_of(ended);
+    if (!options_.report) return {};
+    const auto wrote = record::write_file(*options_.report, ended.report + "\n");
+    if (!wrote) complain("submit: --report: " + wrote.error().message());
+    return {};
+  }
+
+  DaemonLink& link_;
+  const SubmitOptions& options_;
+  std::optional<JobId> job_;
+  bool has_stood_ = false;
+  bool is_killing_ = false;
+  std::optional<int> status_;
+};
+
+Result<int> detach(DaemonLink& link) {
+  auto line = link.hear_line();
+  if (!line) return pass(std::move(line));
+  auto news = engine::parse_news(*line);
+  if (!news) return pass(std::move(news));
+  if (const auto* refused = std::get_if<engine::JobRefused>(&*news)) return fail(refused->error);
+  const auto* taken = std::get_if<engine::JobTaken>(&*news);
+  if (taken == nullptr) return fail("the daemon's answer is no number of a job");
+  std::printf("%llu\n", static_cast<unsigned long long>(taken->job));
+  return kSuccess;
+}
+
+Result<int> submit(const SubmitOptions& options) {
+  auto link = DaemonLink::connect();
+  if (!link) return pass(std::move(link));
+  engine::SubmitJob asked = submission(options);
+  if (options.detach) {
+    auto files = make_files(options);
+    if (!files) return pass(std::move(files));
+    asked.files = std::move(*files);
+  } else {
+    heed_signals();
+  }
+  const std::string message = engine::to_message(asked);
+  if (message.size() > engine::kSubmitBytesMax) {
+    return fail("the command and its environment have " + std::to_string(message.size()) +
+                " bytes, expected at most " + std::to_string(engine::kSubmitBytesMax));
+  }
+  if (auto said = link->say(message); !said) return pass(std::move(said));
+  return options.detach ? detach(*link) : Follower(*link, options).follow();
+}
+
+}  // namespace
+
+int submit_command(int argc, char** argv) {
+  SubmitOptions options;
+  if (const auto status = parse(options, argc, argv)) return *status;
+  const auto status = submit(options);
+  if (interrupted_by != 0) {
+    // As the shell expects of who was interrupted: by the signal itself.
+    ::signal(interrupted_by, SIG_DFL);
+    ::raise(interrupted_by);
+  }
+  if (status) return *status;
+  complain("submit: " + record::printable(status.error().message()));
+  return kPlimsollFailed;
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,15 @@
+#include "daemon/log.h"
+
+#include <cstdio>
+
+#include "record/plain.h"
+
+namespace plimsoll::daemon {
+
+std::string log_line(std::string_view text) {
+  return "plimsolld: " + record::printable(text) + "\n";
+}
+
+void log(const std::string& text) { std::fputs(log_line(text).c_str(), stderr); }
+
+}  // namespace plimsoll::daemon

@@ -1,0 +1,41 @@
+#include "daemon/terms.h"
+
+#include "base/text.h"
+#include "engine/machine.h"
+#include "engine/pool_terms.h"
+#include "engine/run_id.h"
+#include "engine/wall_clock.h"
+
+namespace plimsoll::daemon {
+namespace {
+
+// Where the value was said: "--line", "/etc/plimsoll.toml:3".
+std::string origin_of(const LoadedConfig& loaded, std::string_view key) {
+  for (const Effective& value : loaded.values) {
+    if (value.key == key) return value.origin;
+  }
+  return std::string(key);
+}
+
+}  // namespace
+
+Result<std::string> terms_here(guardian::Link link, const LoadedConfig& loaded) {
+  engine::MachineConfig config;
+  config.run_id = engine::new_run_id(engine::wall_now());
+  config.cgroup_path = loaded.config.cgroup;
+  const auto machine = engine::Machine::create(std::move(link), config);
+  if (!machine) return tl::unexpected(machine.error());
+  engine::PoolOptions options = loaded.config.governor;
+  options.line_name = origin_of(loaded, "governor.line");
+  options.reserve_name = origin_of(loaded, "governor.reserve");
+  const auto governor = engine::pool_governor(options, **machine);
+  if (!governor) return tl::unexpected(governor.error());
+  const std::string lines =
+      engine::terms_text(engine::pool_terms(options, *governor, engine::pool_facts(**machine)));
+  std::string text = "# On this machine now:\n";
+  std::string_view rest = lines;
+  while (!rest.empty()) text += "# " + std::string(take_until(rest, '\n')) + "\n";
+  return text;
+}
+
+}  // namespace plimsoll::daemon

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <vector>
+
+#include "process/ipc.h"
+#include "record/report.h"
+
+namespace plimsoll::engine {
+
+// What an attempt leaves of System V IPC and of POSIX message queues: what its user has made since
+// it began. Of another user's job it is removed, if no process of that user lives any more, as
+// systemd does after a user's last session (RemoveIPC): nobody is there who could want it, and the
+// memory would be held for ever. Otherwise it is told alone, and of that only shared memory which
+// nobody has attached and whose maker is dead: more can't be laid at the attempt's door.
+class IpcWatch {
+ public:
+  // Before the attempt's first process runs. Takes some 50 us, as does settle() where nothing is
+  // left; else that reads all of /proc once.
+  explicit IpcWatch(uid_t user);
+
+  // When its last process has ended.
+  [[nodiscard]] std::vector<record::IpcLeft> settle() const;
+
+ private:
+  uid_t user_;
+  std::optional<std::vector<process::IpcObject>> before_;  // nothing: too many to tell
+};
+
+}  // namespace plimsoll::engine

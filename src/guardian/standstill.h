@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/units.h"
+
+namespace plimsoll::guardian {
+
+// Whether a child stands still because somebody has sent it SIGSTOP or SIGTSTP: a supervisor that
+// a job has stopped would leave all of them unattended with nobody told. It is told at once, and
+// after a while the child is continued: whoever has stopped it to look at it has had his time.
+class Standstill {
+ public:
+  // Longer than anybody stops a process by mistake. A guess.
+  static constexpr Duration kPatience = std::chrono::seconds(30);
+
+  // `tell` is given a sentence for people.
+  Standstill(pid_t child, std::function<void(const std::string&)> tell,
+             Duration patience = kPatience)
+      : child_(child), tell_(std::move(tell)), patience_(patience) {}
+
+  // To be called after each SIGCHLD, and when next_look() is over. Does not wait, and leaves the
+  // child's end to be waited for.
+  void look(Instant now);
+  // How long until look() is due; nothing while the child goes on.
+  [[nodiscard]] std::optional<Duration> next_look(Instant now) const;
+
+ private:
+  pid_t child_;
+  std::function<void(const std::string&)> tell_;
+  Duration patience_;
+  std::optional<Instant> since_;
+};
+
+}  // namespace plimsoll::guardian

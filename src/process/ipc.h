@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+
+// What processes share by name and leave behind: System V shared memory, semaphores and message
+// queues (sysvipc(7)), and POSIX message queues (mq_overview(7)). It lives until somebody removes
+// it, whoever has ended. That of this process's own IPC namespace.
+namespace plimsoll::process {
+
+enum class IpcKind : std::uint8_t { shared_memory, semaphores, messages, posix_queue };
+// For reports.
+std::string_view name_of(IpcKind kind);
+
+struct IpcObject {
+  IpcKind kind{};
+  std::string name;           // the id; of a POSIX queue its name, with the slash
+  std::uint32_t creator = 0;  // a uid
+  // Of shared memory alone.
+  std::optional<Bytes> size{};
+  std::optional<int> creator_pid{};
+  std::uint64_t attached = 0;  // how often, by living processes
+
+  bool operator==(const IpcObject&) const = default;
+};
+
+// A table of /proc/sysvipc. Columns are found by their names; lines that lack one are left out.
+std::vector<IpcObject> parse_ipc_table(IpcKind kind, std::string_view text);
+
+// Longer tables are not read: it is looked at each start and end, and anybody can make thousands.
+inline constexpr std::size_t kIpcTableBytesMax = 128 << 10;  // some 1000 objects
+inline constexpr std::size_t kPosixQueuesMax = 1000;
+
+// All that `creator` has made and that there is now; nothing if there is more than is read. POSIX
+// queues are seen where their file system is mounted at /dev/mqueue.
+std::optional<std::vector<IpcObject>> ipc_objects_of(std::uint32_t creator);
+
+// False if it is gone already, or may not be removed.
+bool remove_ipc(const IpcObject& object);
+
+// Whether a process of this user lives: with any of its ids.
+bool any_process_of(std::uint32_t user);
+
+}  // namespace plimsoll::process

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace plimsoll::rpc {
+
+// What a piece of work on files shares with whoever waits for it: that it gets on, and that nobody
+// waits any more. From any thread.
+class FileTurn {
+ public:
+  // Work of many steps says this at each of them. False: it was given up, and what it would still
+  // do is not wanted.
+  bool step() {
+    ++steps_;
+    return !given_up_;
+  }
+
+  void give_up() { given_up_ = true; }
+  [[nodiscard]] bool is_given_up() const { return given_up_; }
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
+ private:
+  std::atomic<std::uint64_t> steps_ = 0;
+  std::atomic<bool> given_up_ = false;
+};
+
+}  // namespace plimsoll::rpc

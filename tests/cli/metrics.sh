@@ -1,0 +1,92 @@
+#!/bin/bash
+# Metrics as scrapers and strangers meet them: over TCP and at a Unix socket of the daemon's. Last line:
+# `N passed, N failed`.
+# program: released
+set -uo pipefail
+source "$(dirname "$(realpath "$0")")/cases.bash"
+
+# serve CONFIG OPTION...: a daemon that is ready; its pid is in `daemon`.
+serve() {
+  printf '%s\n' "$1" >p.toml
+  "$plimsoll" serve --config p.toml --socket "$PWD/s" "${@:2}" >daemon.log 2>&1 &
+  daemon=$!
+  becomes_true grep -q ready daemon.log || cat daemon.log
+}
+
+# The daemon ends, and leaves nothing.
+over() {
+  local seen=0
+  kill "$daemon"
+  becomes_true eval '! kill -0 "$daemon"' || kill -KILL "$daemon"
+  wait "$daemon" || seen=$?
+  ((seen == 0)) || wrong "expected the daemon's exit status 0, saw $seen: $(cat daemon.log)"
+  becomes_true nothing_left
+}
+
+jobs() { "$(dirname "$plimsoll")/tests/clients/job_client" "$PWD/s" "$@"; }
+
+case_metrics_are_served() {
+  local port=$((20000 + $$ % 12000))
+  serve '' --metrics "127.0.0.1:$port"
+  gives 0 jobs run 60 true
+  metrics_of "$port" >metrics
+  has metrics 'plimsoll_jobs_ended_total{outcome="exited"} 1'
+  has metrics 'plimsoll_decisions_total{kind="admitted"} 1'
+  has metrics 'plimsoll_job_wall_seconds_count{class="'
+  same '# EOF' "$(tail -n 1 metrics)"
+  over
+}
+
+# Who holds connections and says nothing has a bounded number of them, and is in nobody's way.
+case_strangers_at_the_metrics_port() {
+  local port=$((20000 + $$ % 12000))
+  serve '' --metrics "127.0.0.1:$port"
+  "$python" - "$port" >idle <<'END' &
+import resource, socket, sys, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (3000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+held = []
+for i in range(2000):
+    held.append(socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=30))
+    if i % 2 == 0:
+        held[-1].send(b"GET ")
+print("held", flush=True)
+time.sleep(600)
+END
+  local strangers=$!
+  becomes_true test -s idle
+  local supervisor count
+  supervisor=$(pgrep -P "$daemon" | head -n 1)
+  count=$(ls "/proc/$supervisor/fd" | wc -l)
+  ((count < 250)) || wrong "the daemon has $count descriptors open"
+  gives 0 jobs run 60 true
+  metrics_of "$port" >metrics
+  same '# EOF' "$(tail -n 1 metrics)"
+  kill "$strangers"
+  # A page of the web that has its own name lead here.
+  same 421 "$("$python" -c '
+import http.client, sys
+c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=30)
+c.request("GET", "/metrics", headers={"Host": "evil.example.com"})
+print(c.getresponse().status)' "$port")"
+  over
+}
+
+case_metrics_at_a_unix_socket() {
+  serve "$(printf 'metrics.listen = "unix:%s/m"\nmetrics.mode = "0640"' "$PWD")"
+  has daemon.log "metrics are at $PWD/m"
+  same 640 "$(stat -c %a m)"
+  "$python" - "$PWD/m" >metrics <<'END'
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(30)
+s.connect(sys.argv[1])
+s.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: application/openmetrics-text\r\n\r\n")
+print(s.makefile().read(), end="")
+END
+  has metrics 'HTTP/1.1 200 OK'
+  same '# EOF' "$(tail -n 1 metrics)"
+  over
+  [[ ! -e m ]] || wrong 'the socket is left'
+}
+
+run_cases "$@"

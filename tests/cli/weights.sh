@@ -1,0 +1,172 @@
+#!/bin/bash
+# What a run gets of the CPU beside others: its caller's nice value, --weight and --cpu-weight.
+#
+# All on one CPU, where the kernel divides time among groups beside each other as their weights say,
+# whatever else the machine does. Ratios of CPU time, never seconds.
+# shellcheck disable=SC2016 # dollars in single quotes are for the shells that are run
+set -u
+source "$(dirname "$0")/cases.bash"
+
+is_root || skip_all 'not root'
+[[ -e $(mount_of cpu)/cgroup.procs ]] || skip_all 'no hierarchy has the cpu controller'
+
+burn='echo $$ >pid; while :; do :; done'
+ticks_enough=100 # a hundredth of a second each
+
+# ticks PID: CPU time that it has had.
+ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat" 2>/dev/null || echo 0; }
+
+# beside: a busy loop in a group beside those of runs, with the weight that a group has by itself; its
+# pid is in $neighbour.
+beside() {
+  local group
+  group=$(mount_of cpu)$PLIMSOLL_CGROUP/beside
+  mkdir -p "$group"
+  taskset -c 0 bash -c 'while :; do :; done' &
+  neighbour=$!
+  echo "$neighbour" >"$group/cgroup.procs"
+}
+
+end_beside() {
+  kill -KILL "$neighbour"
+  wait "$neighbour" 2>/dev/null
+  rmdir "$(mount_of cpu)$PLIMSOLL_CGROUP/beside"
+}
+
+# end_run PID
+end_run() {
+  kill -TERM "$1"
+  wait "$1" 2>/dev/null
+  rm -f pid
+}
+
+# is_weighed: whether the job whose pid is in `pid` is in a group of its run.
+is_weighed() { grep -qE ':([a-z_,]*,)?cpu(,[a-z_,]*)?:.*/plimsoll-|^0::.*/plimsoll-.*/pool' "/proc/$(<pid)/cgroup"; }
+
+# ratio_is LOW HIGH PID...: what these had, all together, against what the neighbour had, is within.
+# Both are counted from now on.
+ratio_is() {
+  local low=$1 high=$2 pid mine=0 other before=0 other_before
+  shift 2
+  for pid; do before=$((before + $(ticks "$pid"))); done
+  other_before=$(ticks "$neighbour")
+  enough() {
+    mine=$((-before)) other=$(($(ticks "$neighbour") - other_before))
+    for pid; do mine=$((mine + $(ticks "$pid"))); done
+    ((mine + other >= ticks_enough))
+  }
+  becomes_true enough "$@" || return
+  awk -v r="$mine" -v o="$other" -v l="$low" -v h="$high" \
+    'BEGIN { exit !(r >= l * (o + 1) - 3 && r <= h * (o + 1) + 3) }' ||
+    wrong "$mine ticks against $other, expected a ratio of $low to $high"
+}
+
+# Beside one other of the default weight; two jobs of one run count together.
+case_the_weight_of_a_batch() {
+  local weight low high run
+  beside
+  while read -r weight low high; do
+    taskset -c 0 "$plimsoll" batch -q -j2 --weight "$weight" -- \
+      'echo $$ >pid-{}; while :; do :; done' ::: 1 2 2>err &
+    run=$!
+    becomes_true test -s pid-1 && ratio_is "$low" "$high" "$(<pid-1)" "$(cat pid-2 2>/dev/null || echo 0)"
+    end_run "$run"
+    rm -f pid-*
+  done <<'END'
+1 0 0.05
+100 0.7 1.4
+400 2.8 5.6
+10000 20 100000
+END
+  end_beside
+  becomes_true nothing_left || wrong 'something is left'
+}
+
+case_the_cpu_weight_of_a_single_job_is_against_others() {
+  local low high options run
+  beside
+  while read -r low high options; do
+    # shellcheck disable=SC2086 # several words
+    taskset -c 0 "$plimsoll" run -q $options -- bash -c "$burn" 2>err &
+    run=$!
+    becomes_true test -s pid && ratio_is "$low" "$high" "$(<pid)"
+    end_run "$run"
+  done <<'END'
+0 0.05 --cpu-weight 1
+0.7 1.4 --cpu-weight 100
+20 100000 --cpu-weight 10000
+0.7 1.4 --weight 200 --cpu-weight 50
+END
+  end_beside
+  becomes_true nothing_left || wrong 'something is left'
+}
+
+# Its jobs have sessions of their own, each of which would have a share of the machine to itself.
+case_the_callers_nice_value_is_that_of_all_jobs() {
+  local run
+  beside
+  taskset -c 0 nice -n 19 "$plimsoll" batch -q -j2 -- 'echo $$ >pid; : {}; while :; do :; done' ::: 1 2 2>err &
+  run=$!
+  becomes_true test -s pid
+  if is_weighed; then
+    ratio_is 0 0.05 "$(<pid)"
+  else
+    grep -q 1 /proc/sys/kernel/sched_autogroup_enabled && [[ $(cat /proc/self/cgroup) == *:cpu:/$'\n'* ]] &&
+      wrong "the jobs have no group: $(cat "/proc/$(<pid)/cgroup")"
+  fi
+  same 19 "$(awk '{ sub(/.*\) /, ""); print $17 }' "/proc/$(<pid)/stat")" 'nice value of the job'
+  end_run "$run"
+  end_beside
+  becomes_true nothing_left || wrong 'something is left'
+}
+
+# A group that is made for a run is no heavier than the run; of two runs in it the heavier counts, for
+# as long as it is there.
+case_a_named_group_weighs_what_is_in_it() {
+  local light heavy
+  beside
+  taskset -c 0 nice -n 19 "$plimsoll" batch -q --cgroup "$PLIMSOLL_CGROUP/new/deep" -- \
+    'echo $$ >light; : {}; while :; do :; done' ::: 1 2>err &
+  light=$!
+  becomes_true test -s light && ratio_is 0 0.05 "$(<light)"
+  taskset -c 0 "$plimsoll" batch -q --cgroup "$PLIMSOLL_CGROUP/new/deep" -- \
+    'echo $$ >heavy; : {}; while :; do :; done' ::: 1 2>err2 &
+  heavy=$!
+  becomes_true test -s heavy && ratio_is 0.7 1.4 "$(<heavy)"
+  end_run "$heavy"
+  ratio_is 0 0.05 "$(<light)"
+  end_run "$light"
+  end_beside
+  becomes_true nothing_left || wrong 'something is left'
+}
+
+case_without_nice_and_weight_nothing_is_changed() {
+  gives 0 "$plimsoll" batch -q -- "$cat_own own cpu/cpu.weight cpu/cpu.shares; : {}" ::: 1
+  [[ $(<out) == 100 || $(<out) == 1024 || $(<out) == none* ]] || wrong "weight of the job: $(<out)"
+}
+
+case_a_weight_that_is_none() {
+  gives 125 "$plimsoll" batch --weight 0 -- true ::: 1
+  has err '--weight: found "0", expected a weight from 1 to 10000'
+  gives 125 "$plimsoll" run --weight 10001 -- true
+  has err 'expected a weight from 1 to 10000'
+}
+
+case_in_process_mode_it_is_refused() {
+  gives 125 "$plimsoll" batch --cgroup none --weight 50 -- 'touch started; : {}' ::: 1
+  has err '--weight needs a cgroup'
+  [[ ! -e started ]] || wrong started
+}
+
+case_a_negative_nice_value_goes_before_others() {
+  local run
+  nice -n -5 true 2>/dev/null || skip 'no right to a negative nice value'
+  beside
+  taskset -c 0 nice -n -5 "$plimsoll" batch -q --weight 100 -- 'echo $$ >pid; : {}; while :; do :; done' ::: 1 2>err &
+  run=$!
+  becomes_true test -s pid && ratio_is 2 4.6 "$(<pid)" # 3121/1024
+  end_run "$run"
+  end_beside
+}
+
+run_cases "${1:-}"

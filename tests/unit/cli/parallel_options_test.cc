@@ -1,0 +1,59 @@
+#include "cli/parallel_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace plimsoll::cli {
+namespace {
+
+TEST(ParallelHint, SaysWhatThereIsInstead) {
+  EXPECT_EQ(parallel_hint("--xapply"),
+            "that is GNU parallel's; here sources are linked by :::+ and ::::+");
+  EXPECT_THAT(parallel_hint("-N").value_or(""), testing::HasSubstr("-n N"));
+  EXPECT_EQ(parallel_hint("--frobnicate"), std::nullopt);
+  EXPECT_EQ(parallel_hint(""), std::nullopt);
+}
+
+TEST(ParseJobsAtOnce, ANumberOrAShareOfTheCores) {
+  EXPECT_EQ(parse_jobs_at_once("4"), 4u);
+  EXPECT_EQ(parse_jobs_at_once("0"), 0u);
+  const auto cores = parse_jobs_at_once("100%");
+  ASSERT_TRUE(cores);
+  EXPECT_GE(*cores, 1u);
+  EXPECT_EQ(parse_jobs_at_once("200%"), *cores * 2);
+  EXPECT_EQ(parse_jobs_at_once("+3"), *cores + 3);
+  EXPECT_EQ(parse_jobs_at_once("-100000"), 1u);
+  EXPECT_EQ(parse_jobs_at_once("1%"), std::max<std::uint64_t>(*cores / 100, 1));
+}
+
+TEST(ParseJobsAtOnce, RefusesAnythingElse) {
+  for (const char* text : {"", "x", "1.5", "+", "-", "%", "0%", "+50%", "1000001", "4 ", "--1"}) {
+    const auto jobs = parse_jobs_at_once(text);
+    ASSERT_FALSE(jobs) << text;
+    EXPECT_THAT(jobs.error().message(), testing::HasSubstr("expected a number from 0"));
+  }
+}
+
+// An option can't be taken and explained away at once.
+TEST(AddParallelOptions, TakesWhatItDoesNotHintAt) {
+  BatchOptions options;
+  CLI::App app("", "batch");
+  add_parallel_options(app, options);
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      EXPECT_EQ(parallel_hint("--" + name), std::nullopt) << name;
+    }
+    for (const std::string& name : option->get_snames()) {
+      EXPECT_EQ(parallel_hint("-" + name), std::nullopt) << name;
+    }
+  }
+  app.parse("-P3 -C , --lb --wd d -r -i --bar --eta --will-cite --dryrun");
+  EXPECT_EQ(options.governor.jobs_max, 3u);
+  EXPECT_EQ(options.input.colsep, ",");
+  EXPECT_EQ(options.order, output::Order::line);
+  EXPECT_EQ(options.input.defaults.cwd, "d");
+  EXPECT_TRUE(options.dry_run);
+}
+
+}  // namespace
+}  // namespace plimsoll::cli
