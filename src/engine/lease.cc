@@ -101,7 +101,11 @@ bool Lease::has_moved(const policy::Share& share) const {
   const auto by_memory = [this](Bytes now, Bytes before) {
     return std::abs(to_double(now) - to_double(before)) >= to_double(shared_.line) * kMove;
   };
+  const auto left = [this](const policy::Share& of) {
+    return of.left_by_others.value_or(shared_.line);
+  };
   return by_memory(share.line, share_.line) || by_memory(share.taken, share_.taken) ||
+         by_memory(left(share), left(share_)) ||
          std::abs(share.cores - share_.cores) >= shared_.cores * kMove;
 }
 

@@ -94,6 +94,12 @@ std::optional<HoldCause> refuse_for_cores(const Surroundings& around, const Esti
   return std::nullopt;
 }
 
+// Of one that was never seen to need so much it is not known before it has tried.
+bool is_left_too_little(const Surroundings& around, const Ready& job, const Estimate& candidate) {
+  return around.left_by_others && (is_known(candidate) || job.lost > 0) &&
+         candidate.peak.mean > *around.left_by_others;
+}
+
 std::string just_started(std::size_t jobs) {
   return jobs == 1 ? "the job just started needs"
                    : "the " + std::to_string(jobs) + " jobs just started need";
@@ -104,7 +110,10 @@ std::string just_started(std::size_t jobs) {
 std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
                               const Estimate& candidate, const Shown& shown,
                               std::size_t of_kind_max, Patience patience) {
-  if (around.running == 0 && around.taken <= 0) return std::nullopt;
+  if (around.running == 0 && around.taken <= 0) {
+    if (is_left_too_little(around, job, candidate)) return Refused{.why = HoldCause::memory};
+    return std::nullopt;
+  }
   if (job.lost >= kEvictionsMax && around.running > 0) {
     const double peak = candidate.peak.mean + kDoubtRightOfWay * candidate.peak.spread;
     if (job.lost > kEvictionsMax || around.right_of_way_taken ||
@@ -154,6 +163,12 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
                   .numbers = numbers_of(around, estimate, refused.horizon)};
   switch (refused.why) {
     case HoldCause::memory:
+      if (around.running == 0 && around.left_by_others) {
+        holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
+                         ", and other runs leave " + words::bytes(*around.left_by_others);
+        holding.numbers.emplace_back("left_by_others_bytes", *around.left_by_others);
+        break;
+      }
       holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
                        ", and the running jobs are expected to use " +
                        words::bytes(around.outlook.level(refused.horizon, around.z)) + " of " +

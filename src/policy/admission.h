@@ -64,6 +64,7 @@ struct Surroundings {
   double used = 0;     // bytes
   double taken = 0;    // bytes of the line that other runs are about to use; in the outlook too
   double claimed = 0;  // bytes that clients say they have (JobSample::claimed)
+  std::optional<double> left_by_others{};  // bytes, as policy::Share has it
   double cores = 1;
   double cores_fill = kCoresFill;
   double cores_predicted = 0;             // that our running jobs want
@@ -86,8 +87,9 @@ struct Refused {
 // Whether a candidate still has to wait for what it would only be slower without.
 enum class Patience : std::uint8_t { left, over };
 
-// Whether one more job may start. A job that nothing runs beside always may, but for what other
-// runs are about to use: there is nothing else to wait for. `of_kind_max`: so many of an unknown
+// Whether one more job may start. A job that nothing runs beside always may, as there is nothing
+// else to wait for; but for what other runs are about to use, and where it is known to need more
+// than they leave. `of_kind_max`: so many of an unknown
 // kind may be in their first seconds. Whose patience is over is refused for memory alone.
 [[nodiscard]] std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
                                             const Estimate& candidate, const Shown& shown,

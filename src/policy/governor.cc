@@ -45,6 +45,7 @@ class Governor::State {
   GovernorConfig config_;
   double cores_;      // that this run may plan with; the machine has config_.cores
   double taken_ = 0;  // bytes of the line that other runs are about to use
+  std::optional<double> left_by_others_;  // bytes, as policy::Share has it
   Waiting waiting_;
   Fleet fleet_;
   Ladder ladder_;
@@ -76,6 +77,7 @@ class Governor::State {
 
 void Governor::State::set_limits() {
   limits_.line = limits_.limit = to_double(config_.line);
+  limits_.left_by_others = left_by_others_;
   if (machine_limit_) limits_.limit = std::clamp(*machine_limit_, 0.0, limits_.line);
 }
 
@@ -124,6 +126,7 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
                          now, tenants_.size(), waiting_);
     seen.around.cores = cores_;
     seen.around.taken = taken_;
+    seen.around.left_by_others = left_by_others_;
     seen.around.outlook.add_constant(taken_);
     seen.yielding.add_constant(taken_);
     believe_words(seen.tenancy, now);
@@ -271,6 +274,8 @@ void Governor::set_share(const Share& share) {
   state_->config_.line = share.line;
   state_->cores_ = share.cores;
   state_->taken_ = to_double(share.taken);
+  state_->left_by_others_.reset();
+  if (share.left_by_others) state_->left_by_others_ = to_double(*share.left_by_others);
   state_->set_limits();
   state_->changed_ = true;
 }

@@ -195,8 +195,13 @@ void Ladder::evict(Turn& turn, double shortage) {
   next_look_ = turn.now + kRoundDeadline;
 }
 
-// Nobody is left whose eviction would help: it is whoever is furthest over what he was admitted
-// with, be it the keel.
+// What does not fit only because other runs have a part of the line fits when they have ended.
+bool Ladder::waits_for_others(const Turn& turn, const Member& member) {
+  return turn.limits.left_by_others && turn.config.may_evict && member.ready.restartable;
+}
+
+// Nobody is left whose eviction would help the rest: it is whoever is furthest over what he was
+// admitted with, be it the keel.
 void Ladder::fail_one(Turn& turn) {
   if (!over_since_) return;
   const double over = turn.fleet.surely_used() - turn.limits.limit;
@@ -224,18 +229,22 @@ void Ladder::fail_one(Turn& turn) {
   numbers.emplace_back("over_bytes", over);
   const double left = turn.fleet.unaccounted();
   numbers.emplace_back("unaccounted_bytes", left);
-  turn.rulings.push_back(
-      {.verdict = Fail{job},
-       .reason =
-           "it has " + words::bytes(member.used()) +
-           (alone ? " and does not fit: while everything else stands still"
-                  : " and nothing may be paused or evicted:") +
-           " the line of " + words::bytes(turn.limits.limit) + " is passed by " +
-           words::bytes(over) +
-           (left > turn.limits.line * kTolerance
-                ? "; " + words::bytes(left) + " there is no running job's, as files left in a tmpfs"
-                : ""),
-       .numbers = std::move(numbers)});
+  std::string reason =
+      "it has " + words::bytes(member.used()) +
+      (alone ? " and does not fit: while everything else stands still"
+             : " and nothing may be paused or evicted:") +
+      " the line of " + words::bytes(turn.limits.limit) + " is passed by " + words::bytes(over) +
+      (left > turn.limits.line * kTolerance
+           ? "; " + words::bytes(left) + " there is no running job's, as files left in a tmpfs"
+           : "");
+  if (waits_for_others(turn, member)) {
+    reason = "it has " + words::bytes(member.used()) + ", and other runs leave " +
+             words::bytes(*turn.limits.left_by_others) + "; it starts again when they leave more";
+    numbers.emplace_back("left_by_others_bytes", *turn.limits.left_by_others);
+    turn.rulings.push_back({Evict{job}, std::move(reason), std::move(numbers)});
+  } else {
+    turn.rulings.push_back({Fail{job}, std::move(reason), std::move(numbers)});
+  }
   turn.fleet.condemn(member, turn.now);
   round_ = last_trouble_ = turn.now;
   next_look_ = turn.now + kRoundDeadline;

@@ -42,6 +42,7 @@ class Ladder {
   struct Limits {
     double line = 0;   // as configured
     double limit = 0;  // the line, or less where the machine has less: both constraints
+    std::optional<double> left_by_others{};  // bytes, as policy::Share has it
   };
 
   // Appends what is to be done and marks it in the fleet. O(1) while nothing presses.
@@ -62,6 +63,7 @@ class Ladder {
   [[nodiscard]] bool reclaim(Turn& turn, double shortage);
   void evict(Turn& turn, double shortage);
   void fail_one(Turn& turn);
+  [[nodiscard]] static bool waits_for_others(const Turn& turn, const Member& member);
 
   std::optional<Instant> round_;       // of evictions, begun
   std::optional<Instant> over_since_;  // past the limit

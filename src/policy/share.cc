@@ -39,13 +39,21 @@ Bytes taken_of(Bytes line, Bytes whole, std::span<const RunClaim> others) {
   return taken < to_double(whole) * kTakenMin ? Bytes{} : to_bytes(taken);
 }
 
+std::optional<Bytes> left_of(Bytes whole, std::span<const RunClaim> others) {
+  double used = 0;
+  for (const RunClaim& other : others) used += to_double(other.memory.used);
+  if (used < to_double(whole) * kTakenMin) return std::nullopt;
+  return to_bytes(std::max(to_double(whole) - used, 0.0));
+}
+
 }  // namespace
 
 Share share_of(const Share& whole, const RunClaim& own, std::span<const RunClaim> others) {
   const Bytes line = to_bytes(part_of(whole.line, own, others, &RunClaim::memory));
   return {.line = line,
           .cores = part_of(whole.cores, own, others, &RunClaim::cores),
-          .taken = taken_of(line, whole.line, others)};
+          .taken = taken_of(line, whole.line, others),
+          .left_by_others = left_of(whole.line, others)};
 }
 
 }  // namespace plimsoll::policy

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "base/units.h"
@@ -28,6 +29,9 @@ struct Share {
   Bytes line{};
   double cores = 0;
   Bytes taken{};  // of the line: others are about to use it, so that nothing may be started there
+  // Of the line of all, where other runs use some: what they leave. A job for which that is too
+  // little waits for them, it does not fail.
+  std::optional<Bytes> left_by_others{};
 };
 
 // A run is left at least this share, however much the others hold: with less it could not tell a

@@ -78,7 +78,7 @@ case_two_runs_keep_to_one_line() {
 
 case_a_killed_run_leaves_its_share() {
   local run_first run_second first second
-  start first 8 60 100 || return
+  start first 3 60 100 || return
   first=$pid
   becomes_true runs_jobs "$run_first" 2
   start second 8 60 100 || return
@@ -92,6 +92,22 @@ case_a_killed_run_leaves_its_share() {
   "$plimsoll" reap --stale >reaped 2>&1 || wrong "reap --stale: $(<reaped)"
   kill -TERM "$first"
   wait "$first"
+  becomes_true nothing_left
+}
+
+# Where the first leaves too little for any job of the second, these wait and are not lost.
+case_who_is_left_too_little_waits() {
+  local run_first run_second first second
+  start first 1 340 15 || return
+  first=$pid
+  becomes_true tells_that_it_uses "$run_first" $((330 * mib))
+  start second 2 80 0.5 --retries 0 || return
+  second=$pid
+  becomes_true runs_jobs "$run_first" 1
+  wait "$second"
+  same 0 $? 'the second run'
+  wait "$first"
+  same 0 $? 'the first run'
   becomes_true nothing_left
 }
 

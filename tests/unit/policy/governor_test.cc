@@ -138,17 +138,6 @@ TEST(GovernorAdmission, WhatIsLargerThanEverythingRunsAlone) {
   EXPECT_THAT(story.reasons, ElementsAre("nothing else runs"));
 }
 
-TEST(GovernorAdmission, NothingStartsWhereOtherRunsAreAboutToAllocate) {
-  Story story(small());
-  story.waits(1, {.mib = 300, .spread = 3});
-  story.governor.set_share({.line = mib(1000), .cores = 8, .taken = mib(800)});
-  EXPECT_THAT(story.rules(0), IsEmpty());
-  ASSERT_TRUE(story.governor.holding());
-  EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
-  story.governor.set_share({.line = mib(1000), .cores = 8});
-  EXPECT_THAT(story.rules(1), ElementsAre("admit 1"));
-}
-
 TEST(GovernorAdmission, StopsWhenTheCoresAreSpokenFor) {
   Story story({.line = mib(1000), .cores = 4, .jobs_max = 1000});
   for (unsigned id = 1; id <= 8; ++id) story.waits(id, {.mib = 10, .cores = 2});

@@ -27,6 +27,16 @@ TEST(Share, ARunAloneHasTheWhole) {
   EXPECT_EQ(share_of({.line = 8_GiB, .cores = 4}, {}, {}).cores, 4);
 }
 
+TEST(Share, WhatOthersLeaveIsToldWhereTheyUseAny) {
+  const std::vector<RunClaim> idle = {OfMemory{.claimed = 2_GiB, .running = 3}};
+  EXPECT_EQ(share_of({.line = 8_GiB, .cores = 4}, {}, idle).left_by_others, std::nullopt);
+  const std::vector<RunClaim> others = {OfMemory{.used = 1_GiB, .running = 1},
+                                        OfMemory{.used = 5_GiB, .running = 9}};
+  EXPECT_EQ(share_of({.line = 8_GiB, .cores = 4}, {}, others).left_by_others, 2_GiB);
+  const std::vector<RunClaim> over = {OfMemory{.used = 9_GiB, .running = 1}};
+  EXPECT_EQ(share_of({.line = 8_GiB, .cores = 4}, {}, over).left_by_others, Bytes{});
+}
+
 TEST(Share, WhatOthersDoNotWantIsFree) {
   const std::vector<RunClaim> others = {OfMemory{.used = 1_GiB, .claimed = 2_GiB, .running = 3}};
   EXPECT_EQ(line_of(8_GiB, {}, others), 6_GiB);
