@@ -42,6 +42,50 @@ case_one_users_hints_hold_up_no_other() {
   over 0
 }
 
+# limits_of GROUP: what an administrator may have set there, in each hierarchy, a line each.
+limits_of() {
+  local root file
+  for root in $(hierarchies_used); do
+    for file in pids.max cpu.max cpu.weight cpu.shares cpu.cfs_quota_us memory.high memory.max memory.limit_in_bytes; do
+      [[ ! -e $root$1/$file ]] || echo "$root/$file $(<"$root$1/$file")"
+    done
+  done
+}
+
+# A group of which only the directory is the user's, as systemd delegates: he asks for its jobs to be
+# weighed and ended, which is done with his rights, so that root's limits there stay.
+case_limits_at_a_users_place_stay_roots() {
+  is_root || skip 'not root'
+  local lent=$PLIMSOLL_CGROUP/lent root before first holder
+  serve_group --line 100M
+  chmod 711 .
+  for root in $(hierarchies_used); do
+    mkdir -p "$root$lent" && chown 65534:65534 "$root$lent"
+    [[ ! -e $root$lent/cpu.cfs_quota_us ]] || echo 20000 >"$root$lent/cpu.cfs_quota_us"
+    [[ ! -e $root$lent/pids.max ]] || echo 50 >"$root$lent/pids.max"
+  done
+  (
+    # A cpuset of no processors takes nobody.
+    for root in $(hierarchies_used); do echo $BASHPID >"$root$lent/cgroup.procs"; done 2>/dev/null
+    exec setpriv --reuid 65534 --regid 65534 --clear-groups \
+      "$python" -c 'import time; held = bytearray(200 << 20); time.sleep(1000)'
+  ) &
+  holder=$!
+  before=$(limits_of "$lent")
+  [[ $before ]] || wrong 'no limit can be seen'
+  as 65534 65534 none "$clients/stream_client" "$socket" weight 50 place "$lent" enter a cancelled \
+    enter b stay >first &
+  first=$!
+  becomes_true grep -q 'cancel a' first
+  becomes_true eval "! kill -0 $holder"
+  same "$before" "$(limits_of "$lent")"
+  pkill -KILL -P "$first"
+  for root in $(hierarchies_used); do
+    becomes_true rmdir "$root$lent"
+  done
+  over 0
+}
+
 # of_group NAME FILE: what the file says in that group of the daemon's pool.
 of_group() {
   local root

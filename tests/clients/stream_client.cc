@@ -5,15 +5,20 @@
 //
 //   hint BYTES    what jobs that enter from then on say they need; with K, M, G, T
 //   cores COUNT   the same
+//   weight COUNT  the same
+//   place GROUP   where the processes of jobs are that enter from then on; the governor is to stop
+//                 and end them
 //   enter ID      enters a job
 //   flood COUNT   enters so many, and reads no answer; goes on when all are sent or nothing moves
 //   await         reads until a job is admitted
+//   cancelled     reads until a job is cancelled
 //   close         closes its side: it has nothing more to say
 //   end           reads to the stream's end
 //   hear          waits for a line of standard input
 //   stay          waits to be killed
 //
-// What is read is a line each: "admit ID", "refused ID CODE", "end CODE"; a flood is "sent COUNT".
+// What is read is a line each: "admit ID", "cancel ID", "refused ID CODE", "end CODE"; a flood is
+// "sent COUNT".
 #include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
@@ -58,6 +63,11 @@ class Client {
     enter.set_id(id);
     if (hint_ > 0) enter.mutable_hints()->set_memory_bytes(hint_);
     if (cores_ > 0) enter.mutable_hints()->set_cores(cores_);
+    enter.set_weight(weight_);
+    if (!place_.empty()) {
+      enter.mutable_place()->set_cgroup(place_);
+      enter.set_hand(plimsoll::v1::HAND_GOVERNOR);
+    }
     return stream_->Write(request);
   }
 
@@ -67,6 +77,8 @@ class Client {
     hint_ = std::stoull(size) << (unit == std::string::npos ? 0 : kStep * (unit + 1));
   }
   void set_cores(double cores) { cores_ = cores; }
+  void set_weight(unsigned weight) { weight_ = weight; }
+  void set_place(const std::string& group) { place_ = group; }
 
   // The writer may stand still until the stream is over.
   void flood(unsigned long count) {
@@ -85,7 +97,9 @@ class Client {
     GovernResponse response;
     if (!stream_->Read(&response)) return false;
     is_admitted_ = response.has_admit();
+    is_cancelled_ = response.has_cancel();
     if (response.has_admit()) std::printf("admit %s\n", response.admit().id().c_str());
+    if (response.has_cancel()) std::printf("cancel %s\n", response.cancel().id().c_str());
     if (response.has_refused()) {
       std::printf("refused %s %d\n", response.refused().id().c_str(), response.refused().code());
     }
@@ -93,6 +107,9 @@ class Client {
   }
   void await() {
     while (read() && !is_admitted_) continue;
+  }
+  void await_cancel() {
+    while (read() && !is_cancelled_) continue;
   }
   void close() { stream_->WritesDone(); }
   void end() {
@@ -110,7 +127,10 @@ class Client {
   std::atomic<bool> is_written_ = false;
   std::uint64_t hint_ = 0;
   double cores_ = 0;
+  unsigned weight_ = 0;
+  std::string place_;
   bool is_admitted_ = false;
+  bool is_cancelled_ = false;
 };
 
 }  // namespace
@@ -126,9 +146,12 @@ int main(int argc, char** argv) {
     const std::string value = i + 1 < words.size() ? words[i + 1] : std::string();
     if (word == "hint") ++i, client.set_hint(value);
     if (word == "cores") ++i, client.set_cores(std::stod(value));
+    if (word == "weight") ++i, client.set_weight(static_cast<unsigned>(std::stoul(value)));
+    if (word == "place") ++i, client.set_place(value);
     if (word == "enter") ++i, client.enter(value);
     if (word == "flood") ++i, client.flood(std::stoul(value));
     if (word == "await") client.await();
+    if (word == "cancelled") client.await_cancel();
     if (word == "close") client.close();
     if (word == "end") client.end();
     if (word == "hear") std::getline(std::cin, line);
