@@ -276,6 +276,7 @@ void Machine::be_watched() {
   [[maybe_unused]] const bool locked = guardian::lock_memory();
   stock_.emplace();
   guardian::go_before_others();
+  worker_->submit([] { guardian::go_before_others(); }, [] {});
   tree_->protect_supervisor();
   link_.pulse.watch();
 }

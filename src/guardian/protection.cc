@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -52,6 +53,11 @@ std::optional<std::string> lower_oom_score() {
 }
 
 void go_before_others() {
+  // Else all threads made from here on would have it too, those that work for clients among them.
+  const int policy = ::sched_getscheduler(0);
+  sched_param parameters{};
+  if (policy < 0 || ::sched_getparam(0, &parameters) != 0) return;
+  if (::sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &parameters) != 0) return;
   [[maybe_unused]] const int done = ::setpriority(PRIO_PROCESS, 0, kSupervisorNice);
 }
 

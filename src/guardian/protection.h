@@ -15,12 +15,12 @@ inline constexpr int kOomScoreAdj = -900;
 // and must not keep it. Nothing where that is not allowed (CAP_SYS_RESOURCE) or not needed.
 std::optional<std::string> lower_oom_score();
 
-// How nice the supervisor's main thread is: it wakes before those that keep the processors busy,
+// How nice the supervisor's loop and what works for it at once are: it wakes before those that keep the processors busy,
 // and runs for some tens of microseconds each time.
 inline constexpr int kSupervisorNice = -10;
 
 // Puts the calling thread before others that want a processor, where that is allowed
-// (CAP_SYS_NICE). For the supervisor alone: children inherit it, and the jobs are the guardian's.
+// (CAP_SYS_NICE). Threads and processes that it makes are as nice as usual.
 void go_before_others();
 
 // Keeps what this process touches in memory from here on, and what it has there now: neither
