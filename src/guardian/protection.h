@@ -15,8 +15,8 @@ inline constexpr int kOomScoreAdj = -900;
 // and must not keep it. Nothing where that is not allowed (CAP_SYS_RESOURCE) or not needed.
 std::optional<std::string> lower_oom_score();
 
-// How nice the supervisor's loop and what works for it at once are: it wakes before those that keep the processors busy,
-// and runs for some tens of microseconds each time.
+// How nice the supervisor's loop and what works for it at once are: it wakes before those that keep
+// the processors busy, and runs for some tens of microseconds each time.
 inline constexpr int kSupervisorNice = -10;
 
 // Puts the calling thread before others that want a processor, where that is allowed

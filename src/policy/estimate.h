@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "base/units.h"
 
@@ -55,6 +56,9 @@ struct Estimate {
   // By how much more it may have in use for a while near that moment: its own ups and downs, which
   // come so soon after each other, or so uncertainly, that nobody can say when.
   std::array<double, kHorizons.size()> swing{};
+  // What the attempt was believed to need at most before it ran: however uncertain it is when it
+  // needs that, it is no more at any time. Absent: nothing like it is known, or it has shown more.
+  std::optional<Belief> ceiling{};
   std::array<double, kHorizons.size()> survival;  // 0..1: how likely it still runs then
   Belief cores;                                   // mean use over what is left of it
   Belief remaining;                               // seconds of running time

@@ -10,6 +10,7 @@
 #include "policy/forecast.h"
 #include "policy/guess.h"
 #include "policy/hint_trust.h"
+#include "policy/outlook.h"
 #include "policy/pasts.h"
 #include "policy/prior.h"
 #include "policy/record.h"
@@ -93,6 +94,15 @@ void keep_within_limits(Estimate& estimate, const JobFacts& facts, Bytes used) {
     }
   }
   if (facts.cpus) estimate.cores = below(estimate.cores, *facts.cpus);
+}
+
+// Of a running attempt. What it shows may tell that it is one of the big ones of its kind.
+std::optional<Belief> ceiling_of(const Estimate& before, const Estimate& now, const Track& track) {
+  if (!before.ceiling) return std::nullopt;
+  const Belief& most = *before.ceiling;
+  const double reached = to_double(track.peak());
+  if (reached > most.mean + most.spread) return std::nullopt;
+  return Belief{std::max({most.mean, now.peak.mean, reached}), most.spread};
 }
 
 Sizes sizes_of(const JobFacts& facts) {
@@ -301,6 +311,7 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
   }
   if (facts.reached) raise(result, *facts.reached);
   keep_within_limits(result, facts, Bytes{});
+  if (is_known(result)) result.ceiling = result.peak;
   return result;
 }
 
@@ -338,6 +349,7 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts, const Track&
   result.attempts_known = before.attempts_known;
   if (facts.reached && track.peak() < *facts.reached) raise(result, *facts.reached);
   keep_within_limits(result, facts, track.used());
+  result.ceiling = ceiling_of(before, result, track);
   return result;
 }
 

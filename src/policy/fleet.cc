@@ -24,6 +24,15 @@ constexpr double kBoundDoubt = 1;
 
 double square(double x) { return x * x; }
 
+// Of its peak. Whether it has that before it still or behind it may be in doubt, how high it is
+// not.
+double spread_below_ceiling(const Estimate& estimate) {
+  const Belief& peak = estimate.peak;
+  if (!estimate.ceiling) return peak.spread;
+  const double above = estimate.ceiling->mean + estimate.ceiling->spread - peak.mean;
+  return std::clamp(above, 0.0, peak.spread);
+}
+
 }  // namespace
 
 double Member::need() const { return std::max(0.0, estimate.peak.mean - used()); }
@@ -32,7 +41,7 @@ Rise Member::rise_within(Duration ahead) const {
   const double most = slope * to_seconds(ahead);
   // What is only said ends at what it was admitted with.
   if (sample.claimed) return {.most = std::min(most, std::max(0.0, promised - used())), .doubt = 0};
-  const double doubt = kBoundDoubt * estimate.peak.spread;
+  const double doubt = kBoundDoubt * spread_below_ceiling(estimate);
   const double bound = estimate.peak.mean + doubt - used();
   if (!is_known(estimate) || bound <= 0) return {.most = most, .doubt = 0};
   const double within = std::min(most, bound);

@@ -22,6 +22,8 @@ namespace {
 
 // Time changes what is expected, if nothing else does: who waits is looked at again so often.
 constexpr Duration kRoundGap = std::chrono::seconds(1);
+// After an end what the others have is quite known when they were looked at, soon: then once more.
+constexpr Duration kEndGap = kLookMax;
 // After a freeze or an eviction for memory nobody is admitted until all that run have been looked
 // at anew, so that what went wrong is in what is believed of them; and no longer than this.
 constexpr Duration kCalmMax = std::chrono::seconds(3);
@@ -63,8 +65,9 @@ class Governor::State {
   Ladder::Limits limits_;
   std::optional<Holding> holding_;
   std::optional<Instant> next_wake_;
-  std::vector<Ruling> by_user_;  // freezes and thaws that the user asked for
-  bool changed_ = true;          // since the last round, in a way that may let somebody start
+  std::vector<Ruling> by_user_;       // freezes and thaws that the user asked for
+  bool changed_ = true;               // since the last round, in a way that may let somebody start
+  std::optional<Instant> after_end_;  // when who waits is looked at once more for that
 
  private:
   void admit(Instant now, unsigned starts_max, Survey& seen, std::vector<Ruling>& rulings);
@@ -118,10 +121,11 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
   }
   const bool was_held_for_calm = holding_ && holding_->cause == HoldCause::calm;
   const bool due = changed_ || !last_round_ || now >= *last_round_ + kRoundGap ||
-                   (was_held_for_calm && is_calm(now));
+                   (after_end_ && now >= *after_end_) || (was_held_for_calm && is_calm(now));
   if (due && (waiting_.size() > 0 || fleet_.held() > 0)) {
     last_round_ = now;
     changed_ = false;
+    if (after_end_ && now >= *after_end_) after_end_.reset();
     Survey seen = survey(fleet_, config_, limits_, caution_.margin(now), processors_, hindsight_,
                          now, tenants_.size(), waiting_);
     seen.around.cores = cores_;
@@ -149,7 +153,8 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
 void Governor::State::set_wake(Instant now) {
   next_wake_ = ladder_.next_look();
   if (waiting_.size() == 0 && fleet_.held() == 0) return;
-  const Instant round = last_round_ ? *last_round_ + kRoundGap : now;
+  Instant round = last_round_ ? *last_round_ + kRoundGap : now;
+  if (after_end_) round = std::min(round, *after_end_);
   next_wake_ = next_wake_ ? std::min(*next_wake_, round) : round;
 }
 
@@ -228,7 +233,7 @@ void Governor::expect(JobId job, const Estimate& estimate, Instant now) {
 
 void Governor::tick(const MachineSample& sample, Instant now) { state_->look(sample, now); }
 
-void Governor::leave(JobId job, const AttemptEnd& end, Instant) {
+void Governor::leave(JobId job, const AttemptEnd& end, Instant now) {
   Member& member = state_->fleet_.at(job);
   const Kind kind = member.ready.kind;
   const Tenant tenant = member.ready.tenant;
@@ -240,6 +245,7 @@ void Governor::leave(JobId job, const AttemptEnd& end, Instant) {
   shown.ran_seconds = 0;  // the next round counts those that still run
   state_->waiting_.show(kind, shown);
   state_->changed_ = true;
+  state_->after_end_ = now + kEndGap;
 }
 
 void Governor::pause(JobId job, Instant now) {

@@ -50,6 +50,9 @@ Demand demand_of(const Estimate& estimate, Duration age, Duration later) {
     // Of something that is there with probability s: s v + s (1 - s) m^2.
     demand.spread[i] =
         std::sqrt(survival * reading.variance + survival * (1 - survival) * square(reading.mean));
+    demand.most[i] = {demand.mean[i] + demand.swing[i], demand.spread[i]};
+    if (!estimate.ceiling || survival <= 0) continue;
+    demand.most[i] = {std::max(estimate.ceiling->mean, reading.mean), estimate.ceiling->spread};
   }
   return demand;
 }
@@ -58,16 +61,20 @@ void Outlook::Sum::add(const Demand& demand, std::size_t horizon, bool known) {
   mean += demand.mean[horizon];
   swing += demand.swing[horizon];
   swing_square += square(demand.swing[horizon]);
+  most += demand.most[horizon].mean;
   if (known) {
     variance += square(demand.spread[horizon]);
+    most_variance += square(demand.most[horizon].spread);
   } else {
     doubt += demand.spread[horizon];
+    most_doubt += demand.most[horizon].spread;
   }
 }
 
 double Outlook::Sum::level(double z) const {
-  return mean + z * std::sqrt(variance + square(doubt)) +
-         std::min(swing, kSwings * std::sqrt(swing_square));
+  const double then = mean + z * std::sqrt(variance + square(doubt)) +
+                      std::min(swing, kSwings * std::sqrt(swing_square));
+  return std::min(then, most + z * std::sqrt(most_variance + square(most_doubt)));
 }
 
 void Outlook::add(const Demand& demand, bool known) {
@@ -75,7 +82,10 @@ void Outlook::add(const Demand& demand, bool known) {
 }
 
 void Outlook::add_constant(double bytes) {
-  for (Sum& sum : sums_) sum.mean += bytes;
+  for (Sum& sum : sums_) {
+    sum.mean += bytes;
+    sum.most += bytes;
+  }
 }
 
 double Outlook::level(std::size_t horizon, double z) const {

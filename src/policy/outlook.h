@@ -16,6 +16,8 @@ struct Demand {
   std::array<double, kHorizonCount> mean{};
   std::array<double, kHorizonCount> spread{};
   std::array<double, kHorizonCount> swing{};
+  // What it adds at most, whenever that is; the same as above where there is no ceiling.
+  std::array<Belief, kHorizonCount> most{};
 };
 
 // Of a job whose estimate was made `age` ago and that starts, or goes on, only `later` from now:
@@ -27,7 +29,8 @@ struct Demand {
 inline constexpr double kSwings = 2.5;
 
 // Sums over jobs: means add; spreads are pooled, variances adding, where jobs err independently of
-// each other, and add up as they are where all rest on the same ignorance.
+// each other, and add up as they are where all rest on the same ignorance. A sum is never more than
+// that of what each needs at most: doubt about when does not add up to more than there is.
 class Outlook {
  public:
   // `known`: the estimate rests on earlier attempts, so that its error is the job's own.
@@ -48,6 +51,7 @@ class Outlook {
   struct Sum {
     double mean = 0, variance = 0, doubt = 0;
     double swing = 0, swing_square = 0;
+    double most = 0, most_variance = 0, most_doubt = 0;
     void add(const Demand& demand, std::size_t horizon, bool known);
     [[nodiscard]] double level(double z) const;
   };

@@ -101,10 +101,15 @@ Demand Tenancy::for_others(const Member& member, const Demand& demand, Instant n
   const double kept = keeps(member, now);
   const double least = measured(member);
   Demand left = demand;
+  const auto keep = [&](double& bytes) {
+    if (bytes > least) bytes = least + kept * (bytes - least);
+  };
   for (std::size_t i = 0; i < kHorizonCount; ++i) {
-    if (left.mean[i] > least) left.mean[i] = least + kept * (left.mean[i] - least);
+    keep(left.mean[i]);
+    keep(left.most[i].mean);
     left.spread[i] *= kept;
     left.swing[i] *= kept;
+    left.most[i].spread *= kept;
   }
   return left;
 }

@@ -25,8 +25,9 @@ case_doctor_says_who_would_watch() {
 }
 
 case_passing_the_line_is_an_alarm() {
-  # Nobody can be evicted, so that it gets there.
-  hold 200 2 >jobs.txt
+  # Nobody can be evicted, so that it gets there; by less than what ends a job at once, before anybody
+  # has heard of it.
+  hold 98 2 >jobs.txt
   gives 1 "$plimsoll" batch --line 100M --no-evict --memory-hint 10M --progress plain jobs.txt
   has err 'alarm: '
   has err 'line is 100 MiB'
