@@ -14,11 +14,12 @@ namespace plimsoll::policy {
 // A frozen job goes on when it fits with this to spare below the line: 2 % beyond the cushion at
 // which growers are frozen, so that nothing flickers.
 inline constexpr double kThawCushion = 0.03;
-// How far it must fit.
-inline constexpr Duration kThawLook = std::chrono::seconds(20);
+// How far it must fit: until it could be frozen again. What is further ahead is for admissions:
+// what is frozen holds its memory either way.
+inline constexpr Duration kThawLook = std::chrono::seconds(2);
 // Frozen at least so long, twice as long each time that it is frozen soon after it was thawed, up
 // to the most.
-inline constexpr Duration kDwell = std::chrono::seconds(1);
+inline constexpr Duration kDwell = std::chrono::milliseconds(500);
 inline constexpr Duration kDwellMax = std::chrono::seconds(64);
 // The keel does nothing for so long while others are frozen: one of them may hold what it waits
 // for.

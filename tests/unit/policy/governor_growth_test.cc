@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "governor_story.h"
+#include "policy/outlook.h"
 
 namespace plimsoll::policy {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -28,6 +30,30 @@ TEST(GovernorGrowth, WhoIsKnownToFitMayGrowAsFastAsHeLikes) {
   story.uses(2, 0.4, 225);
   story.looks(0.4);
   EXPECT_THAT(story.rules(0.4), Not(IsEmpty()));
+}
+
+// What is frozen holds its memory either way; what others may need in ten seconds is no reason.
+TEST(GovernorGrowth, AFrozenJobGoesOnWhileThereIsRoomForTheNextMoments) {
+  Story story({.line = mib(860), .cores = 8, .jobs_max = 1000});
+  for (unsigned id = 1; id <= 4; ++id) {
+    story.waits(id, {.mib = 150, .seconds = 1000, .cores = 0.1, .known = 0});
+    ASSERT_THAT(story.rules(0), ElementsAre("admit " + std::to_string(id)));
+  }
+  for (const double t : {0.8, 1.0}) {
+    for (unsigned id = 1; id <= 4; ++id) story.uses(id, t, 180 + 25 * t);
+    story.looks(t);
+  }
+  ASSERT_THAT(story.rules(1), Contains("freeze 2"));
+  // The oldest has dropped nearly all; nobody knows how far it goes next time.
+  Estimate estimate = flat({.mib = 700, .seconds = 1000, .cores = 0.1, .known = 0});
+  for (std::size_t i = 0; i < kHorizonCount && kHorizons[i] <= std::chrono::seconds(2); ++i) {
+    estimate.ahead[i] = {to_double(mib(50)), 0};
+  }
+  story.governor.expect(JobId{1}, estimate, at(1.2));
+  story.uses(1, 1.2, 20);
+  story.uses(1, 1.6, 20);
+  story.looks(1.6);
+  EXPECT_THAT(story.rules(2.1), Contains("thaw 2"));
 }
 
 // The pool is looked at more often than each of its jobs: what it has more by then is a part of
