@@ -66,12 +66,14 @@ void Track::look_at_memory(const JobSample& sample, double passed) {
   growth_ += fresh(passed) * (slope - growth_);
 }
 
-// From its start on, when it had used nothing and waited for nothing.
+// From its start on, when it had used nothing and waited for nothing. While it has run for less
+// than what is smoothed over, each sample counts by its time: the first is often of a few
+// milliseconds, in which everybody loads libraries and waits for a core.
 void Track::look_at_cores(const JobSample& sample, double passed) {
   const double load = std::max(0.0, to_seconds(sample.cpu - last_.cpu)) / passed;
   const Duration wait = sample.cpu_wait.value_or(Duration{}) - last_.cpu_wait.value_or(Duration{});
   const double wanted = wanted_of(load, std::clamp(to_seconds(wait) / passed, 0.0, 1.0));
-  const double share = last_.ran > Duration{} ? fresh(passed) : 1;
+  const double share = fresh(passed) / fresh(to_seconds(sample.ran));
   cores_ += share * (load - cores_);
   cores_wanted_ += share * (wanted - cores_wanted_);
 }

@@ -29,6 +29,15 @@ TEST(Track, FollowsASteadyGrowth) {
   EXPECT_LT(track.wobble(), static_cast<double>(kMib.count));
 }
 
+TEST(Track, WhatItWantsInItsFirstMillisecondsIsSoonForgotten) {
+  Track track;
+  track.observe({.ran = milliseconds(10), .cpu = milliseconds(3), .cpu_wait = milliseconds(7)});
+  EXPECT_NEAR(track.cores_wanted_lately(), 1, 0.05);
+  track.observe({.ran = milliseconds(500), .cpu = milliseconds(3), .cpu_wait = milliseconds(7)});
+  EXPECT_LT(track.cores_wanted_lately(), 0.03);
+  EXPECT_LT(track.cores_lately(), 0.01);
+}
+
 TEST(Track, IsCalmWhileItsPeakOnlyCreeps) {
   Track track;
   track.observe({.ran = seconds(0), .used = mib(100)});
