@@ -124,11 +124,13 @@ void Descent::unlock_keel(Turn& turn) {
   const auto keel = turn.fleet.keel();
   if (!keel) return;
   Member& member = turn.fleet.at(*keel);
-  if (member.state != MemberState::running || turn.now - member.progressed < kStandStill) return;
+  const Duration patience = std::clamp(member.stood * 3 / 2, kStandStill, kStandStillMost);
+  if (member.state != MemberState::running || turn.now - member.progressed < patience) return;
   const double stood = to_seconds(turn.now - member.progressed);
   const Numbers numbers{{"stood_still_s", stood}, {"used_bytes", turn.fleet.used()}};
   for (Member* held : turn.held) {
-    if (!held->held) continue;
+    // What it did before that one was frozen says nothing.
+    if (!held->held || turn.now - held->since < kStandStill) continue;
     member.progressed = turn.now;  // the next one after as long again
     if (turn.config.may_evict && turn.fleet.used() > turn.limits.limit) {
       turn.rulings.push_back(eviction(turn.fleet, held->ready.job,

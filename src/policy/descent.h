@@ -22,8 +22,9 @@ inline constexpr Duration kThawLook = std::chrono::seconds(2);
 inline constexpr Duration kDwell = std::chrono::milliseconds(500);
 inline constexpr Duration kDwellMax = std::chrono::seconds(64);
 // The keel does nothing for so long while others are frozen: one of them may hold what it waits
-// for.
+// for. One that has slept before, and woken by itself, is given half as long again as that took.
 inline constexpr Duration kStandStill = std::chrono::seconds(5);
+inline constexpr Duration kStandStillMost = std::chrono::minutes(1);
 // Who was let go for another reason than room is not frozen again before.
 inline constexpr Duration kRightOfWay = std::chrono::seconds(10);
 // Nothing stays frozen longer.

@@ -109,7 +109,11 @@ void Fleet::believe(Member& member, double share) {
 
 void Fleet::observe(Member& member, const JobSample& sample, Instant now) {
   const Duration span = sample.ran - member.sample.ran;
-  if (sample.cpu > member.sample.cpu || sample.io > member.sample.io) member.progressed = now;
+  if (sample.cpu > member.sample.cpu || sample.io > member.sample.io) {
+    // As far as it was seen to.
+    member.stood = std::max<Duration>(member.stood, member.seen - member.progressed);
+    member.progressed = now;
+  }
   if (span >= kSlopeSpan) {
     const double before = member.used();
     const double slope = std::max(0.0, (to_double(sample.used) - before) / to_seconds(span));

@@ -57,6 +57,7 @@ struct Member {
   double slope = 0;        // bytes a second between the last looks; not negative
   Rise rise;               // until a freeze would take hold
   Instant progressed{};    // when CPU or I/O was last seen to move
+  Duration stood{};        // the longest that they did not, and then did again by themselves
 
   // Killed, and its memory is about to come back.
   [[nodiscard]] bool is_leaving(Instant now) const {

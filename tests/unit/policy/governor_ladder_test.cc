@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "governor_story.h"
+#include "governor_crowd.h"
 #include "policy/descent.h"
 
 namespace plimsoll::policy {
@@ -15,31 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-GovernorConfig small() { return {.line = mib(1000), .cores = 8, .jobs_max = 1000}; }
-
-// So many jobs run that use 100 MiB each, started one second apart, the last look at second 10.
-Story crowd(const GovernorConfig& config, unsigned jobs, double spread = 0) {
-  Story story(config);
-  for (unsigned id = 1; id <= jobs; ++id) {
-    story.waits(id, {.mib = 100, .seconds = 1000, .cores = 0.1, .spread = spread});
-    EXPECT_THAT(story.rules(id), ElementsAre("admit " + std::to_string(id)));
-  }
-  for (double t = 8.25; t <= 10; t += 0.25) {
-    for (unsigned id = 1; id <= jobs; ++id) story.uses(id, t, 100, id);
-  }
-  story.looks(10);
-  EXPECT_THAT(story.rules(10), IsEmpty());
-  return story;
-}
-
-// One of a crowd of eight grows by 160 MiB in half a second, until 10.5, and is frozen for it.
-void grows_and_is_frozen(Story& story, unsigned id) {
-  story.uses(id, 10.3, 200, id);
-  story.uses(id, 10.5, 260, id);
-  story.looks(10.5);
-  ASSERT_THAT(story.rules(10.5), ElementsAre("freeze " + std::to_string(id)));
-}
 
 TEST(GovernorLadder, FreezesTheFastestGrowerBeforeTheLine) {
   Story story = crowd(small(), 4);
@@ -291,61 +266,6 @@ TEST(GovernorLadder, WhoFailsForWhatOthersLeftIsToldSo) {
   story.governor.tick(pool, at(10.1));
   EXPECT_THAT(story.rules(10.1), Contains("fail 1"));
   EXPECT_THAT(story.reasons, Contains(HasSubstr("900 MiB there is no running job's")));
-}
-
-TEST(GovernorDescent, ThawsWhenThereIsRoomAgainAndAdmitsOnlyThen) {
-  Story story = crowd(small(), 8);
-  ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 8));
-  story.waits(20, {.mib = 5, .seconds = 2000}, 10.6);
-  EXPECT_THAT(story.rules(10.6), IsEmpty());
-  EXPECT_EQ(story.governor.holding()->cause, HoldCause::calm);
-  story.ends(3, 12.5);
-  EXPECT_THAT(story.rules(12.5), ElementsAre("thaw 8"));
-  EXPECT_THAT(story.reasons.front(), HasSubstr("room again"));
-  EXPECT_THAT(story.rules(14), ElementsAre("admit 20"));
-}
-
-TEST(GovernorDescent, WhoBecomesTheKeelGoesOnAtOnce) {
-  Story story = crowd(small(), 8);
-  ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 2));
-  story.ends(1, 10.6);
-  EXPECT_THAT(story.rules(10.6), ElementsAre("thaw 2"));
-}
-
-TEST(GovernorDescent, AKeelThatStandsStillMayWaitForAFrozenJob) {
-  Story story = crowd(small(), 8);
-  ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 2));
-  std::vector<std::string> thawed;
-  for (double t = 11; t < 17; t += 0.5) {
-    // The keel is looked at and has done nothing; the others' memory leaves no room for a thaw.
-    story.governor.observe(JobId{1},
-                           {.ran = at(t) - at(1),
-                            .used = mib(100),
-                            .peak = mib(100),
-                            .cpu = std::chrono::milliseconds(100)},
-                           at(t));
-    story.looks(t);
-    for (const std::string& word : story.rules(t)) thawed.push_back(word);
-  }
-  EXPECT_THAT(thawed, Contains("thaw 2"));
-}
-
-TEST(GovernorDescent, NothingStaysFrozenBeyondTheBound) {
-  GovernorConfig config = small();
-  config.may_evict = false;
-  Story story = crowd(config, 8);
-  ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 2));
-  const double bound = std::chrono::duration<double>(kFrozenMax).count();
-  double thawed = 0;
-  for (double t = 11; t < bound + 60 && thawed == 0; t += 1) {
-    story.uses(1, t, 100, 1);
-    story.looks(t);
-    for (const std::string& word : story.rules(t)) {
-      if (word == "thaw 2") thawed = t;
-    }
-  }
-  EXPECT_GT(thawed, 0);
-  EXPECT_LE(thawed, bound + 15);
 }
 
 TEST(GovernorUser, PausesAndGoesOnAsAskedBeItTheKeel) {
