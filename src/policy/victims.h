@@ -18,10 +18,10 @@ enum class Spare : std::uint8_t {
   twice_lost,    // also whose last eviction this would be, and who can't be started again
 };
 
-// The smallest set whose memory covers the shortage; everybody who may be evicted if that does not
-// suffice. In this order: who is over what he was admitted with, by most first; then most bytes for
-// each second of work lost; then whose last eviction this would be; who can't be started again last
-// of all. Never the keel.
+// The smallest set of jobs whose memory covers the shortage, or all that may be evicted if that does
+// not suffice. Jobs that can't be started again come last of all, and before them those whose last
+// eviction it would be. Within each of these: the jobs furthest over what they were admitted with
+// first, then those that free most bytes for each second of work lost. Never the keel.
 [[nodiscard]] Victims choose_victims(const Fleet& fleet, JobId keel, double shortage,
                                      Spare spare = Spare::right_of_way);
 
