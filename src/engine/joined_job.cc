@@ -26,7 +26,7 @@ policy::RunClaim JoinedJob::claim() const {
 bool JoinedJob::has_room() const {
   if (lease_.is_news()) return false;
   const policy::Share& share = lease_.share();
-  return share.line - share.taken >= std::min(need_.memory, lease_.fair_line());
+  return share.line - share.taken - share.told >= std::min(need_.memory, lease_.fair_line());
 }
 
 Result<std::optional<int>> JoinedJob::await_room(const std::function<void()>& waits) {

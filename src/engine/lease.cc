@@ -1,7 +1,10 @@
 #include "engine/lease.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace plimsoll::engine {
 namespace {
@@ -13,10 +16,12 @@ std::string reason_of(std::size_t others, bool has_terms) {
          (others == 1 ? " other run" : " other runs");
 }
 
-Others sum_of(const std::vector<policy::RunClaim>& claims) {
-  Others sum{.runs = claims.size()};
-  for (const policy::RunClaim& claim : claims) {
-    sum.jobs += claim.running;
+// As they tell it.
+Others sum_of(const std::vector<LedgerEntry>& entries) {
+  Others sum{.runs = entries.size()};
+  for (const LedgerEntry& entry : entries) {
+    const policy::RunClaim& claim = entry.claim;
+    sum.jobs += std::min(claim.running, std::numeric_limits<std::size_t>::max() - sum.jobs);
     sum.used += claim.memory.used;
     sum.claimed += claim.memory.claimed;
     sum.cores_used += claim.cores.used;
@@ -36,8 +41,10 @@ Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole rol
       share_(whole),
       timer_(loop.timer([this] {
         settle_again(kInterval);  // sooner, if what is settled starts jobs
-        settle();
-      })) {
+        look_away();
+      })),
+      self_(std::make_shared<Lease*>(this)),
+      worker_(loop) {
   settle();
   settle_again(kInterval);
 }
@@ -52,15 +59,17 @@ void Lease::has_grown() {
 }
 
 void Lease::set_line(Bytes line, std::string reason) {
-  if (line == whole_.line) return settle();
+  has_grown();
+  if (line == whole_.line) return;
   whole_.line = line;
-  share_ = look();
+  agree();
+  share_ = share_now();
   if (parties_ > 1) reason += "; " + reason_of(parties_ - 1, terms_.has_value());
   holder_.moved(share_, std::move(reason));
 }
 
 // The daemon's terms, if there is one.
-void Lease::heed(const std::vector<LedgerEntry>& others) {
+void Lease::heed_terms(const std::vector<LedgerEntry>& others) {
   const Instant now = loop::now();
   const auto daemon = std::find_if(others.begin(), others.end(), [](const LedgerEntry& entry) {
     return entry.terms.has_value();
@@ -71,29 +80,37 @@ void Lease::heed(const std::vector<LedgerEntry>& others) {
   } else if (terms_ && now - terms_seen_ > kTermsLast) {
     terms_.reset();
   }
+  agree();
+}
+
+void Lease::agree() {
   shared_ = whole_;
   if (!terms_) return;
   shared_ = {.line = std::min(whole_.line, terms_->line),
              .cores = std::min(whole_.cores, terms_->cores)};
 }
 
-policy::Share Lease::look() {
-  policy::RunClaim own = holder_.claim();
+LedgerEntry Lease::own_entry() const {
+  LedgerEntry entry{.claim = holder_.claim()};
   // What waits for the others to hear of it is no reason for them to give way.
-  if (is_news()) own.memory.wanting = own.cores.wanting = false;
-  LedgerEntry entry{.claim = own};
+  if (is_news()) entry.claim.memory.wanting = entry.claim.cores.wanting = false;
   if (role_ == LeaseRole::daemon) entry.terms = whole_;
-  // Others then plan with what was told last.
-  [[maybe_unused]] const auto told = ledger_.tell(entry);
-  const std::vector<LedgerEntry> others = ledger_.others();
-  std::vector<policy::RunClaim> claims;
-  for (const LedgerEntry& other : others) claims.push_back(other.claim);
-  others_ = sum_of(claims);
-  heed(others);
+  return entry;
+}
+
+void Lease::heed(const std::vector<LedgerEntry>& others) {
+  others_ = sum_of(others);
+  beside_ = beside_of(others, ::geteuid());
+  heed_terms(others);
   parties_ = others.size() + 1;
   ++looks_;
-  policy::Share share = policy::share_of(shared_, own, claims);
-  if (is_news()) share.taken = share.line;
+}
+
+policy::Share Lease::share_now() const {
+  policy::Share share = policy::share_of(shared_, holder_.claim(), beside_);
+  if (!is_news()) return share;
+  share.taken = share.line;
+  share.told = {};
   return share;
 }
 
@@ -105,15 +122,41 @@ bool Lease::has_moved(const policy::Share& share) const {
     return of.left_by_others.value_or(shared_.line);
   };
   return by_memory(share.line, share_.line) || by_memory(share.taken, share_.taken) ||
-         by_memory(left(share), left(share_)) ||
+         by_memory(share.told, share_.told) || by_memory(left(share), left(share_)) ||
          std::abs(share.cores - share_.cores) >= shared_.cores * kMove;
 }
 
-void Lease::settle() {
-  const policy::Share share = look();
+void Lease::move() {
+  const policy::Share share = share_now();
   if (!has_moved(share)) return;
   share_ = share;
   holder_.moved(share_, reason_of(parties_ - 1, terms_.has_value()));
+}
+
+void Lease::settle() {
+  worker_.drain();
+  // Others then plan with what was told last.
+  [[maybe_unused]] const auto told = ledger_.tell(own_entry());
+  heed(ledger_.others());
+  move();
+}
+
+void Lease::look_away() {
+  if (is_looking_) return settle_again(kSoon);
+  is_looking_ = true;
+  auto found = std::make_shared<std::vector<LedgerEntry>>();
+  worker_.submit(
+      [this, own = own_entry(), found] {
+        [[maybe_unused]] const auto told = ledger_.tell(own);
+        *found = ledger_.others();
+      },
+      [found, self = std::weak_ptr(self_)] {
+        const auto lease = self.lock();
+        if (!lease) return;
+        (*lease)->is_looking_ = false;
+        (*lease)->heed(*found);
+        (*lease)->move();
+      });
 }
 
 policy::RunClaim claim_of(const ConductorStatus& status) {

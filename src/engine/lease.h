@@ -1,12 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "engine/conductor.h"
 #include "engine/ledger.h"
 #include "loop/loop.h"
+#include "loop/worker.h"
 #include "policy/share.h"
 
 namespace plimsoll::engine {
@@ -35,13 +37,17 @@ struct Others {
 // Where a daemon is there, what is shared is what the daemon says (its line and cores), as far as
 // that is not more than the run's own; that outlives the daemon by kTermsLast, so that a restart
 // changes nothing.
+//
+// The ledger is a directory that others write to: while the loop runs, only a thread of this
+// object's own waits for it.
 class Lease {
  public:
-  // `loop` must outlive this. Begins at once. `whole`: of the machine, as this process sees it.
+  // `loop` must outlive this. Looks at once, and waits for that. `whole`: of the machine, as this
+  // process sees it.
   Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole role, LeaseHolder holder);
 
   // The line of the whole machine, by the user's word: `reason` tells whose. Another one
-  // is told even if it moves the share by little.
+  // is told even if it moves the share by little; other runs hear of it soon.
   void set_line(Bytes line, std::string reason);
 
   // What holds now.
@@ -56,9 +62,9 @@ class Lease {
   [[nodiscard]] bool is_news() const { return is_shared() && looks_ < 2; }
   // How often it has looked.
   [[nodiscard]] std::uint64_t looks() const { return looks_; }
-  // What each would have if all had the same.
-  [[nodiscard]] Bytes fair_line() const { return {shared_.line.count / parties_}; }
-  // Tells at once what is claimed, and looks.
+  // What this run would have if all users had the same, and all runs of each.
+  [[nodiscard]] Bytes fair_line() const { return {shared_.line.count / beside_.parts()}; }
+  // Tells at once what is claimed, and looks; waits for both, so not in a turn of the loop.
   void settle();
   // A job was started: what is claimed is told soon. Cheap, however many start.
   void has_grown();
@@ -76,24 +82,34 @@ class Lease {
 
  private:
   void settle_again(Duration after);
-  // Looks at the others; the share as it ought to be.
-  [[nodiscard]] policy::Share look();
-  [[nodiscard]] bool has_moved(const policy::Share& share) const;
+  void look_away();
+  [[nodiscard]] LedgerEntry own_entry() const;
+  // What others have told by now.
   void heed(const std::vector<LedgerEntry>& others);
+  void heed_terms(const std::vector<LedgerEntry>& others);
+  void agree();
+  // The share as it ought to be.
+  [[nodiscard]] policy::Share share_now() const;
+  [[nodiscard]] bool has_moved(const policy::Share& share) const;
+  void move();
 
-  Ledger ledger_;
+  Ledger ledger_;  // the worker's while is_looking_
   policy::Share whole_;
   LeaseRole role_;
   LeaseHolder holder_;
   policy::Share shared_;  // by all
   std::size_t parties_ = 1;
   Others others_;
+  policy::Beside beside_;
   std::uint64_t looks_ = 0;
   policy::Share share_;  // ours of it
   std::optional<policy::Share> terms_;
   Instant terms_seen_{};
   Instant due_{};  // the next look
+  bool is_looking_ = false;
   loop::Timer timer_;
+  std::shared_ptr<Lease*> self_;  // for what comes back from the worker
+  loop::Worker worker_;           // first to go: it uses the ledger
 };
 
 // What a conductor's run claims. As long as a job is kYoung, it is about to allocate what it is

@@ -1,16 +1,14 @@
 #include "engine/ledger.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cmath>
-#include <memory>
 #include <thread>
 
+#include "base/may_wait.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -23,8 +21,8 @@ constexpr double kMillicores = 1000;
 constexpr mode_t kOwnerReads = 0600;
 constexpr mode_t kGroupReads = 0640;
 
-// Whoever looks between the making and the lock takes the file for a dead run's and removes it, or
-// holds its lock for a moment.
+// Whoever looks between the making and the lock takes the file for a dead run's and removes it,
+// holding a lock of it for a moment.
 constexpr int kJoinTries = 50;
 constexpr auto kJoinGap = std::chrono::milliseconds(2);
 
@@ -38,7 +36,16 @@ bool is_linked(int fd) {
   return ::fstat(fd, &status) == 0 && status.st_nlink > 0;
 }
 
-bool is_locked_by_another(int fd) { return ::flock(fd, LOCK_SH | LOCK_NB) != 0; }
+// Belongs to the open file, as flock(2)'s, but to be exclusive it takes leave to write: a member of
+// the group, who may read the file, can't make it look alive when its owner has died.
+bool lock(int fd, short type) {
+  struct flock whole{};
+  whole.l_type = type;
+  whole.l_whence = SEEK_SET;
+  return ::fcntl(fd, F_OFD_SETLK, &whole) == 0;
+}
+
+bool is_locked_by_another(int fd) { return !lock(fd, F_RDLCK); }
 
 bool is_of_a_group(int directory) {
   struct stat status{};
@@ -48,6 +55,18 @@ bool is_of_a_group(int directory) {
 uid_t owner_of(int fd) {
   struct stat status{};
   return ::fstat(fd, &status) == 0 ? status.st_uid : static_cast<uid_t>(-1);
+}
+
+// What the runs of one user tell together.
+void add(policy::RunClaim& sum, const policy::RunClaim& claim) {
+  const auto add_need = [](auto& all, const auto& one) {
+    all.used += one.used;
+    all.claimed += std::max(one.claimed, one.used);
+    all.wanting = all.wanting || one.wanting;
+  };
+  add_need(sum.memory, claim.memory);
+  add_need(sum.cores, claim.cores);
+  sum.starting += claim.starting;
 }
 
 std::optional<LedgerEntry> read_entry(int file) {
@@ -102,14 +121,16 @@ std::optional<LedgerEntry> decode_entry(std::string_view text) {
 }
 
 Result<Ledger> Ledger::join(Result<UniqueFd> directory, const std::string& run) {
+  may_wait("Ledger::join");
   if (!directory) return pass(std::move(directory));
   for (int tries_left = kJoinTries; tries_left > 0; --tries_left) {
-    UniqueFd file(::openat(directory->get(), run.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+    UniqueFd file(::openat(directory->get(), run.c_str(),
+                           O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                            kOwnerReads));
-    if (!file) return fail_errno("make " + run + " in the ledger");
-    // Whatever the umask: in a ledger of a group its members read each other's.
-    if (is_of_a_group(directory->get())) ::fchmod(file.get(), kGroupReads);
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0 && is_linked(file.get())) {
+    if (!file && errno != EEXIST) return fail_errno("make " + run + " in the ledger");
+    if (file && lock(file.get(), F_WRLCK) && is_linked(file.get())) {
+      // Whatever the umask: in a ledger of a group its members read each other's.
+      if (is_of_a_group(directory->get())) ::fchmod(file.get(), kGroupReads);
       return Ledger(std::move(*directory), std::move(file), run);
     }
     std::this_thread::sleep_for(kJoinGap);
@@ -122,34 +143,97 @@ Ledger::~Ledger() {
 }
 
 Result<void> Ledger::tell(const LedgerEntry& own) {
+  may_wait("Ledger::tell");
   const std::string line = encode(own);
   const ssize_t wrote = ::pwrite(file_.get(), line.data(), line.size(), 0);
   if (wrote != static_cast<ssize_t>(line.size())) return fail_errno("write the ledger");
   return {};
 }
 
-std::vector<LedgerEntry> Ledger::others() const {
+bool Ledger::is_wanted(uid_t user, const Counts& counts) const {
+  if (is_believed(user, ::geteuid())) return counts.believed < kRunsMax;
+  return counts.told < kRunsMax && counts.of_user.at(user) <= kRunsOfUserMax;
+}
+
+std::optional<LedgerEntry> Ledger::read(const std::string& name, Counts& counts) const {
+  struct stat there{}, opened{};
+  if (::fstatat(directory_.get(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  // Who may not is told so, as the directory is sticky.
+  if (!S_ISREG(there.st_mode)) {
+    ::unlinkat(directory_.get(), name.c_str(), S_ISDIR(there.st_mode) ? AT_REMOVEDIR : 0);
+    return {};
+  }
+  const bool is_of_other = !is_believed(there.st_uid, ::geteuid());
+  if (++counts.of_user[there.st_uid] > kRunsMax && is_of_other) {
+    ::unlinkat(directory_.get(), name.c_str(), 0);
+    return {};
+  }
+  if (!is_wanted(there.st_uid, counts)) return {};
+  // A FIFO that took its place must not hold us up.
+  const UniqueFd file(
+      ::openat(directory_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file || ::fstat(file.get(), &opened) != 0 || opened.st_ino != there.st_ino) return {};
+  if (opened.st_uid != there.st_uid || !counts.files.insert(opened.st_ino).second) return {};
+  if (!is_locked_by_another(file.get())) {
+    ::unlinkat(directory_.get(), name.c_str(), 0);
+    return {};
+  }
+  ++(is_of_other ? counts.told : counts.believed);
+  LedgerEntry entry = read_entry(file.get()).value_or(LedgerEntry{});
+  entry.user = opened.st_uid;
+  if (entry.user != owner_of(directory_.get())) entry.terms.reset();
+  return entry;
+}
+
+std::vector<LedgerEntry> Ledger::others() {
+  may_wait("Ledger::others");
   std::vector<LedgerEntry> entries;
-  const int fd = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return entries;
-  const std::unique_ptr<DIR, int (*)(DIR*)> list(::fdopendir(fd), &::closedir);
-  if (list == nullptr) return entries;
-  const uid_t owner = owner_of(directory_.get());
-  while (const dirent* entry = ::readdir(list.get())) {
-    const std::string name = entry->d_name;
-    if (entry->d_type != DT_REG || name == run_ || entries.size() == kRunsMax) continue;
-    // A FIFO that took its place must not hold us up.
-    const UniqueFd file(
-        ::openat(directory_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (!file) continue;
-    if (!is_locked_by_another(file.get())) {
-      ::unlinkat(directory_.get(), name.c_str(), 0);
-      continue;
+  Counts counts;
+  for (auto name = known_.begin(); name != known_.end();) {
+    auto entry = read(*name, counts);
+    name = entry ? std::next(name) : known_.erase(name);
+    if (entry) entries.push_back(std::move(*entry));
+  }
+  if (!list_) {
+    const int fd = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return entries;
+    list_.reset(::fdopendir(fd));
+    if (!list_) ::close(fd);
+  }
+  for (std::size_t names_left = kNamesMax; list_ && names_left > 0; --names_left) {
+    const dirent* found = ::readdir(list_.get());
+    if (found == nullptr) {
+      list_.reset();
+      break;
     }
-    entries.push_back(read_entry(file.get()).value_or(LedgerEntry{}));
-    if (owner_of(file.get()) != owner) entries.back().terms.reset();
+    const std::string name = found->d_name;
+    if (name == "." || name == ".." || name == run_ || known_.contains(name)) continue;
+    auto entry = read(name, counts);
+    if (!entry) continue;
+    known_.insert(name);
+    entries.push_back(std::move(*entry));
   }
   return entries;
+}
+
+bool is_believed(uid_t user, uid_t self) { return user == self || user == 0; }
+
+policy::Beside beside_of(const std::vector<LedgerEntry>& others, uid_t self) {
+  policy::Beside beside;
+  std::set<uid_t> users{self};
+  std::map<uid_t, policy::RunClaim> told;
+  for (const LedgerEntry& other : others) {
+    if (other.user == self) ++beside.runs_of_own;
+    if (is_believed(other.user, self)) {
+      users.insert(other.user);
+      beside.believed.push_back(other.claim);
+    } else {
+      add(told[other.user], other.claim);
+    }
+  }
+  beside.users = users.size();
+  for (const auto& [user, claim] : told) beside.told.push_back(claim);
+  return beside;
 }
 
 }  // namespace plimsoll::engine

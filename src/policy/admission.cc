@@ -173,6 +173,11 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
                        ", and the running jobs are expected to use " +
                        words::bytes(around.outlook.level(refused.horizon, around.z)) + " of " +
                        words::bytes(around.line) + " " + words::ahead(kHorizons[refused.horizon]);
+      if (around.told > 0) {
+        holding.reason +=
+            "; of that, other users' runs say that they have " + words::bytes(around.told);
+        holding.numbers.emplace_back("told_by_others_bytes", around.told);
+      }
       if (refused.for_spare) {
         holding.reason +=
             "; while all cores are busy, " + words::percent(1 - kSpareLine) + " is kept free";

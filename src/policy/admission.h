@@ -64,6 +64,7 @@ struct Surroundings {
   double used = 0;     // bytes
   double taken = 0;    // bytes of the line that other runs are about to use; in the outlook too
   double claimed = 0;  // bytes that clients say they have (JobSample::claimed)
+  double told = 0;     // bytes that other users' runs say they have; in the outlook too
   std::optional<double> left_by_others{};  // bytes, as policy::Share has it
   double cores = 1;
   double cores_fill = kCoresFill;

@@ -47,6 +47,7 @@ class Governor::State {
   GovernorConfig config_;
   double cores_;      // that this run may plan with; the machine has config_.cores
   double taken_ = 0;  // bytes of the line that other runs are about to use
+  double told_ = 0;   // and that other users' runs say they have: for starts alone
   std::optional<double> left_by_others_;  // bytes, as policy::Share has it
   Waiting waiting_;
   Fleet fleet_;
@@ -137,7 +138,9 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
     hindsight_.forecast(fleet_, seen.going, limits_.line, now);
     descent_.descend(fleet_, config_, limits_, seen, now, rulings);
     // After what decides about those that run: only who has not begun waits for a claim.
-    seen.around.outlook.add_constant(seen.around.claimed);
+    seen.around.told = told_;
+    seen.around.outlook.add_constant(seen.around.claimed + told_);
+    seen.yielding.add_constant(told_);
     admit(now, starts_max, seen, rulings);
   }
   for (const Ruling& ruling : rulings) {
@@ -280,6 +283,7 @@ void Governor::set_share(const Share& share) {
   state_->config_.line = share.line;
   state_->cores_ = share.cores;
   state_->taken_ = to_double(share.taken);
+  state_->told_ = to_double(share.told);
   state_->left_by_others_.reset();
   if (share.left_by_others) state_->left_by_others_ = to_double(*share.left_by_others);
   state_->set_limits();

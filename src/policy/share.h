@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
+#include <vector>
 
 #include "base/units.h"
 
@@ -24,14 +24,29 @@ struct RunClaim {
   std::size_t running{};  // jobs
 };
 
+// Who else is there. Runs of the same user, and of root, are believed. What other users' runs tell
+// is their word alone: it can hold back starts, and never has a running job paused or ended.
+struct Beside {
+  std::vector<RunClaim> believed{};
+  std::vector<RunClaim> told{};  // for each other user one, of all of his runs
+  std::size_t users = 1;         // of those believed, with this run's own
+  std::size_t runs_of_own = 1;   // of this run's user, with it
+
+  // So many have the same share.
+  [[nodiscard]] std::size_t parts() const { return (users + told.size()) * runs_of_own; }
+};
+
 // What a run may plan with.
 struct Share {
   Bytes line{};
-  double cores = 0;
+  double cores = 0;  // for starts
   Bytes taken{};  // of the line: others are about to use it, so that nothing may be started there
   // Of the line of all, where other runs use some: what they leave. A job for which that is too
   // little waits for them, it does not fail.
   std::optional<Bytes> left_by_others{};
+  // Of the line: other users' runs say that they have it or are about to. Nothing that is not alone
+  // may be started there; what runs may grow into it.
+  Bytes told{};
 };
 
 // A run is left at least this share, however much the others hold: with less it could not tell a
@@ -46,7 +61,9 @@ inline constexpr double kTakenMin = 0.01;
 // already need not be given back before others use it. A run whose only job is bigger than all that
 // gets whatever is not in use. Memory and cores each for itself. What others' jobs that were just
 // started are about to use is no reason to give back what one has, only to start nothing there.
-[[nodiscard]] Share share_of(const Share& whole, const RunClaim& own,
-                             std::span<const RunClaim> others);
+//
+// Users have equal parts, and so have the runs of each in his. What another user tells counts at
+// most with his part, and against starts alone: the line is as if he was not there.
+[[nodiscard]] Share share_of(const Share& whole, const RunClaim& own, const Beside& beside);
 
 }  // namespace plimsoll::policy

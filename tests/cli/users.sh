@@ -42,6 +42,138 @@ case_one_users_hints_hold_up_no_other() {
   over 0
 }
 
+# roots_jobs: two jobs of root's that grow to 60 MiB in some seconds; one must not be run again. Their
+# numbers are in `of_root`.
+roots_jobs() {
+  local program='import time
+held = bytearray(20 << 20)
+for second in range(8): time.sleep(0.5); held += bytearray(5 << 20)
+print("grown", flush=True)
+time.sleep(1000)'
+  of_root=("$(jobs submit "$python" -c "$program")")
+  of_root+=("$(PLIMSOLL_SOCKET=$socket "$plimsoll" submit --detach -- "$python" -c "$program")")
+  becomes_true eval '(($(jobs list | grep -c " running 0 ") == 2))'
+}
+
+# roots_jobs_go_on: when they have had the time to grow, nothing has happened to them.
+roots_jobs_go_on() {
+  local job
+  sleep 7
+  same 2 "$(jobs list | grep -c ' running 0 ')" "root's jobs that run"
+  for job in "${of_root[@]}"; do
+    jobs explain "$job" >explained || wrong "explain $job"
+    has explained started
+    ! grep -qE '^(frozen|evicted|killed|ended) ' explained || wrong "job $job: $(cat explained)"
+  done
+}
+
+# What a client says of his job is believed against himself alone: as the oldest, more than there is,
+# and as much as there can be.
+case_one_users_words_end_nobody_elses_job() {
+  is_root || skip 'not root'
+  serve_group --line 1G
+  chmod 711 .
+  local first of_root
+  as 65534 65534 none "$clients/stream_client" "$socket" hint 1M enter a await enter b await \
+    hear observe a 8G hear observe a 1G observe b 18446744073709551615 stay >first < <(
+      becomes_true test -e lie && echo && becomes_true test -e lie-more && echo && exec sleep 1000
+    ) &
+  first=$!
+  becomes_true grep -q 'admit b' first
+  roots_jobs
+  touch lie
+  roots_jobs_go_on
+  touch lie-more
+  roots_jobs_go_on
+  pkill -KILL -P "$first"
+  over 0 INT
+}
+
+# in_the_ledger OWNERS COUNT LINE: so many files of live runs for each of these users there, which say
+# that; until it is killed. Prints a line when they are there.
+in_the_ledger() {
+  "$python" - "$socket.ledger" "$@" <<'END'
+import fcntl, os, resource, struct, sys, time
+directory, owners, count, line = sys.argv[1:]
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+held = []
+for owner in map(int, owners.split(",")):
+    for i in range(int(count)):
+        held.append(os.open(f"{directory}/zz-{owner}-{i}", os.O_RDWR | os.O_CREAT, 0o640))
+        fcntl.flock(held[-1], fcntl.LOCK_EX)
+        fcntl.fcntl(held[-1], fcntl.F_OFD_SETLK, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
+        os.write(held[-1], line.encode())
+        if owner != os.geteuid(): os.chown(held[-1], owner, 65534)
+print("told", flush=True)
+time.sleep(1000)
+END
+}
+
+# leased_runs: how many other runs the daemon hears of.
+leased_runs() {
+  PLIMSOLL_SOCKET=$socket "$plimsoll" ctl --json status | "$python" -c '
+import json, sys
+print(json.load(sys.stdin)["status"]["others"]["runs"])'
+}
+
+# Runs tell each other what they use by files; another user's word has nobody's jobs stopped.
+case_one_users_lies_in_the_ledger_end_nobody_elses_job() {
+  is_root || skip 'not root'
+  serve_group --line 1G
+  chmod 711 .
+  local liar liars of_root lie='1099511627776 1099511627776 1 1 99000 99000 1 1099511627776'
+  roots_jobs
+  declare -fx in_the_ledger
+  export python socket
+  as 65534 65534 none bash -c "in_the_ledger 65534 1 '$lie'" >told &
+  liar=$!
+  becomes_true grep -q told told
+  becomes_true eval '(($(leased_runs) == 1))'
+  roots_jobs_go_on
+  # Nor the word of many; and some can always be started.
+  in_the_ledger "$(seq -s, 61001 61020)" 3 "$lie" >told-more &
+  liars=$!
+  becomes_true grep -q told told-more
+  becomes_true eval '(($(leased_runs) == 61))'
+  gives 0 jobs run "$patience" true
+  roots_jobs_go_on
+  pkill -KILL -P "$liar" || kill -KILL "$liar"
+  pkill -KILL -P "$liars"
+  becomes_true eval '(($(leased_runs) == 0))'
+  over 0 INT
+  rm -rf s.ledger
+}
+
+# Whatever one user leaves there, and however much, others are heard.
+case_one_user_does_not_crowd_the_ledger() {
+  is_root || skip 'not root'
+  serve_group --line 1G
+  chmod 711 .
+  local many honest
+  declare -fx in_the_ledger
+  export python socket
+  as 65534 65534 none bash -c "in_the_ledger 65534 3000 '0 0 0 1 0 0 0 0'" >told &
+  many=$!
+  becomes_true grep -q told told
+  as 65534 65534 none "$python" -c '
+import os, sys
+for i in range(20000): os.symlink("x", f"{sys.argv[1]}/{i}")' "$socket.ledger"
+  in_the_ledger 61001 1 '0 0 0 1 0 0 0 0' >told-too &
+  honest=$!
+  becomes_true grep -q told told-too
+  becomes_true eval '(($(leased_runs) == 65))'
+  becomes_true eval '[[ -z $(find s.ledger -type l -print -quit) ]]'
+  becomes_true eval '(($(find s.ledger -type f -printf x | wc -c) <= 1002))'
+  same 65 "$(leased_runs)" 'runs that are heard'
+  gives 0 jobs run "$patience" true
+  pkill -KILL -P "$many" || kill -KILL "$many"
+  pkill -KILL -P "$honest"
+  becomes_true eval '(($(leased_runs) == 0))'
+  over 0 INT
+  rm -rf s.ledger
+}
+
 # limits_of GROUP: what an administrator may have set there, in each hierarchy, a line each.
 limits_of() {
   local root file

@@ -9,6 +9,7 @@
 //   place GROUP   where the processes of jobs are that enter from then on; the governor is to stop
 //                 and end them
 //   enter ID      enters a job
+//   observe ID BYTES  says that an admitted job uses so much
 //   flood COUNT   enters so many, and reads no answer; goes on when all are sent or nothing moves
 //   await         reads until a job is admitted
 //   cancelled     reads until a job is cancelled
@@ -39,6 +40,12 @@ using plimsoll::v1::GovernRequest;
 using plimsoll::v1::GovernResponse;
 
 const std::string units = "KMGT";
+
+std::uint64_t bytes_of(const std::string& size) {
+  constexpr unsigned kStep = 10;
+  const std::size_t unit = size.empty() ? std::string::npos : units.find(size.back());
+  return std::stoull(size) << (unit == std::string::npos ? 0 : kStep * (unit + 1));
+}
 
 // A flood that has not moved for so long waits for itself.
 constexpr auto kStill = std::chrono::seconds(2);
@@ -71,11 +78,14 @@ class Client {
     return stream_->Write(request);
   }
 
-  void set_hint(const std::string& size) {
-    constexpr unsigned kStep = 10;
-    const std::size_t unit = size.empty() ? std::string::npos : units.find(size.back());
-    hint_ = std::stoull(size) << (unit == std::string::npos ? 0 : kStep * (unit + 1));
+  bool observe(const std::string& id, const std::string& used) {
+    GovernRequest request;
+    request.mutable_observe()->set_id(id);
+    request.mutable_observe()->set_used_bytes(bytes_of(used));
+    return stream_->Write(request);
   }
+
+  void set_hint(const std::string& size) { hint_ = bytes_of(size); }
   void set_cores(double cores) { cores_ = cores; }
   void set_weight(unsigned weight) { weight_ = weight; }
   void set_place(const std::string& group) { place_ = group; }
@@ -149,6 +159,7 @@ int main(int argc, char** argv) {
     if (word == "weight") ++i, client.set_weight(static_cast<unsigned>(std::stoul(value)));
     if (word == "place") ++i, client.set_place(value);
     if (word == "enter") ++i, client.enter(value);
+    if (word == "observe" && i + 2 < words.size()) client.observe(value, words[i + 2]), i += 2;
     if (word == "flood") ++i, client.flood(std::stoul(value));
     if (word == "await") client.await();
     if (word == "cancelled") client.await_cancel();

@@ -100,9 +100,13 @@ TEST_F(LeaseTest, TheDaemonMayMoveItsLine) {
   Party daemon, run;
   join(daemon, "daemon", {.line = 2_GiB, .cores = 2}, LeaseRole::daemon);
   join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  daemon.lease->settle();
   daemon.lease->set_line(3_GiB, "the configuration has another line");
   EXPECT_EQ(daemon.reason,
             "the configuration has another line; the line is shared with 1 other run");
+  // It is told by a thread, while the loop runs.
+  const std::uint64_t looks = daemon.lease->looks();
+  while (daemon.lease->looks() == looks) ASSERT_TRUE(loop_.run_once(Lease::kInterval));
   run.lease->settle();
   EXPECT_EQ(run.lease->share().line, 3_GiB);
 }
@@ -157,6 +161,27 @@ TEST_F(LeaseTest, WhoIsNewWantsNothingYet) {
   run.lease->settle();
   other.lease->settle();
   EXPECT_EQ(other.lease->share().line, 6_GiB);
+}
+
+// The directory is others': reading it, and writing there, is not for the loop's thread, which a
+// build with assertions sees to.
+TEST_F(LeaseTest, TheLoopLooksWithoutWaiting) {
+  Party run, other;
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  join(other, "other", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  other.claim = {
+      .memory = {.used = 6_GiB, .claimed = 6_GiB, .wanting = false}, .cores = {}, .running = 2};
+  while (run.lease->share().line != 2_GiB) ASSERT_TRUE(loop_.run_once(Lease::kInterval));
+}
+
+// What comes back when it is gone is nobody's.
+TEST_F(LeaseTest, MayEndWhileItLooks) {
+  Party run;
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  run.lease->has_grown();
+  ASSERT_TRUE(loop_.run_once(Lease::kInterval));
+  run.lease.reset();
+  ASSERT_TRUE(loop_.run_once(Lease::kSoon));
 }
 
 TEST_F(LeaseTest, WhatHasGrownIsToldSoon) {

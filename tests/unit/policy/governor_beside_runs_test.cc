@@ -45,6 +45,28 @@ TEST(GovernorBesideRuns, NothingStartsWhereOtherRunsAreAboutToAllocate) {
   EXPECT_THAT(story.rules(1), ElementsAre("admit 1"));
 }
 
+// A word: it holds back starts, but not a first one, and has nobody paused.
+TEST(GovernorBesideRuns, WhatOtherUsersRunsTellHoldsBackStartsAlone) {
+  Story story(alone());
+  story.governor.set_share({.line = mib(1000), .cores = 8, .told = mib(800)});
+  story.waits(1, {.mib = 300, .spread = 3});
+  story.waits(2, {.mib = 300, .spread = 3});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  ASSERT_TRUE(story.governor.holding());
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
+  EXPECT_THAT(story.governor.holding()->reason,
+              ::testing::HasSubstr("; of that, other users' runs say that they have 800 MiB"));
+  for (double t = 1; t < 5; t += 0.1) {
+    story.uses(1, t, 800);
+    story.looks(t);
+    EXPECT_THAT(story.rules(t), IsEmpty());
+  }
+  story.governor.set_share({.line = mib(1200), .cores = 8});
+  story.uses(1, 6, 300);
+  story.looks(6);
+  EXPECT_THAT(story.rules(6), ElementsAre("admit 2"));
+}
+
 TEST(GovernorBesideRuns, AnOnlyJobThatOtherRunsLeaveTooLittleForStartsAgainLater) {
   Story story({.line = mib(400), .cores = 8, .jobs_max = 1000});
   const Share beside_others = {.line = mib(60), .cores = 8, .left_by_others = mib(60)};
