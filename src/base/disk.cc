@@ -33,6 +33,10 @@ int Disk::rename(int dir, const std::string& from, const std::string& to) const 
   return ::renameat(dir, from.c_str(), dir, to.c_str());
 }
 
+int Disk::link(int dir, const std::string& from, const std::string& to) const {
+  return ::linkat(dir, from.c_str(), dir, to.c_str(), 0);
+}
+
 int Disk::unlink(int dir, const std::string& name) const {
   return ::unlinkat(dir, name.c_str(), 0);
 }

@@ -37,6 +37,7 @@ class Disk {
   virtual ssize_t write(int fd, const void* data, std::size_t size) const;
   virtual int truncate(int fd, off_t size) const;
   virtual int rename(int dir, const std::string& from, const std::string& to) const;
+  virtual int link(int dir, const std::string& from, const std::string& to) const;
   virtual int unlink(int dir, const std::string& name) const;
   virtual int remove_directory(int dir, const std::string& name) const;
   // fsync(2): a file's bytes and size, or a directory's names. Where a kind of file has no such

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -11,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include "base/unique_fd.h"
 #include "history/schema.h"
@@ -26,6 +26,8 @@ constexpr Duration kPatienceAtStart = std::chrono::milliseconds(250);
 constexpr mode_t kPrivate = 0600;
 constexpr std::string_view kAsideMark = ".corrupt-";
 constexpr std::array<const char*, 2> kCompanions = {"-wal", "-shm"};
+// Names tried: an earlier process of the same number may have left its own behind.
+constexpr int kDraftNamesMax = 100;
 
 // Deleting a class deletes its experiences.
 constexpr const char* kSettings =
@@ -53,28 +55,43 @@ Result<Database> open_existing(const std::string& path) {
 // Removes a database's first name, after which it has its final one or is gone.
 class Draft {
  public:
-  explicit Draft(const std::string& name) : path_(name) {}
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
-  ~Draft() {
-    ::unlink(path_.c_str());
-    for (const char* companion : kCompanions) ::unlink((path_ + companion).c_str());
+  static Result<Draft> create(const std::string& path, const Disk& disk) {
+    const std::string stem = path + ".new-" + std::to_string(::getpid());
+    for (int i = 0; i < kDraftNamesMax; ++i) {
+      std::string name = i == 0 ? stem : stem + "-" + std::to_string(i);
+      // SQLite gives its other files the same mode.
+      if (UniqueFd(disk.open(AT_FDCWD, name, O_RDWR | O_CREAT | O_EXCL, kPrivate))) {
+        return Draft(disk, std::move(name));
+      }
+      if (errno != EEXIST) return fail_errno("create");
+    }
+    return fail(std::errc::file_exists, "create " + stem);
   }
+  Draft(Draft&& other) noexcept : disk_(other.disk_), path_(std::exchange(other.path_, {})) {}
+  Draft& operator=(Draft&&) = delete;
+  ~Draft() {
+    if (path_.empty()) return;
+    disk_.unlink(AT_FDCWD, path_);
+    for (const char* companion : kCompanions) disk_.unlink(AT_FDCWD, path_ + companion);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
+  Draft(const Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {}
+
+  const Disk& disk_;
+  std::string path_;  // empty: moved from
 };
 
-Result<void> create(const std::string& path) {
-  std::string name = path + ".new-XXXXXX";
-  const UniqueFd fd(::mkostemp(name.data(), O_CLOEXEC));  // 0600, and SQLite follows that
-  if (!fd) return fail_errno("create");
-  const Draft draft(name);
+Result<void> create(const std::string& path, const Disk& disk) {
+  const auto draft = Draft::create(path, disk);
+  if (!draft) return tl::unexpected(draft.error());
   {
-    auto database = open_existing(name);
+    auto database = open_existing(draft->path());
     if (!database) return pass(std::move(database));
   }
-  if (::link(name.c_str(), path.c_str()) != 0 && errno != EEXIST) {
+  if (disk.link(AT_FDCWD, draft->path(), path) != 0 && errno != EEXIST) {
     return fail_errno("create");
   }
   return {};
@@ -90,7 +107,7 @@ std::string date_text(WallTime now) {
   return text.data();
 }
 
-void remove_old_asides(const std::string& path) {
+void remove_old_asides(const std::string& path, const Disk& disk) {
   const std::string start = fs::path(path).filename().string() + std::string(kAsideMark);
   std::vector<std::string> asides;
   std::error_code error;
@@ -103,8 +120,8 @@ void remove_old_asides(const std::string& path) {
   }
   std::sort(asides.begin(), asides.end());
   for (std::size_t i = 0; i + kAsideMax < asides.size(); ++i) {
-    ::unlink(asides[i].c_str());
-    for (const char* companion : kCompanions) ::unlink((asides[i] + companion).c_str());
+    disk.unlink(AT_FDCWD, asides[i]);
+    for (const char* companion : kCompanions) disk.unlink(AT_FDCWD, asides[i] + companion);
   }
 }
 
@@ -119,28 +136,33 @@ bool is_sound(const std::string& path) {
 
 }  // namespace
 
-Result<Database> open_database(const std::string& path) {
+Result<Database> open_database(const std::string& path, const Disk& disk) {
   // SQLite would open a file that can't be written for reading, and stumble later.
   if (::access(path.c_str(), R_OK | W_OK) != 0) {
     if (errno != ENOENT) return fail_errno("open to write");
-    if (auto created = create(path); !created) return pass(std::move(created));
+    if (auto created = create(path, disk); !created) return pass(std::move(created));
   }
   return open_existing(path);
 }
 
-Result<std::optional<std::string>> set_aside(const std::string& path, WallTime now) {
+Result<std::optional<std::string>> set_aside(const std::string& path, WallTime now,
+                                             const Disk& disk) {
   const std::string lock_path = path + ".lock";
-  const UniqueFd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPrivate));
+  const UniqueFd lock(disk.open(AT_FDCWD, lock_path, O_RDWR | O_CREAT, kPrivate));
   if (!lock) return fail_errno("open " + lock_path);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return fail_errno("lock " + lock_path);
   if (::access(path.c_str(), F_OK) != 0) return std::optional<std::string>();
   if (is_sound(path)) return std::optional<std::string>();
   const std::string aside = path + std::string(kAsideMark) + date_text(now);
-  if (::rename(path.c_str(), aside.c_str()) != 0) return fail_errno("rename " + path);
+  // The log first: where this is cut short, SQLite must not take it for that of the next database.
   for (const char* companion : kCompanions) {
-    ::rename((path + companion).c_str(), (aside + companion).c_str());
+    const std::string name = path + companion;
+    if (disk.rename(AT_FDCWD, name, aside + companion) != 0 && errno != ENOENT) {
+      return fail_errno("rename " + name);
+    }
   }
-  remove_old_asides(path);
+  if (disk.rename(AT_FDCWD, path, aside) != 0) return fail_errno("rename " + path);
+  remove_old_asides(path, disk);
   return std::optional(aside);
 }
 

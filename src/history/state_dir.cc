@@ -21,6 +21,19 @@ std::string variable(const char* name) {
 
 bool absolute(const std::string& path) { return path.starts_with('/'); }
 
+// Makes a directory where there is none. What is synced below it is to be found after a loss of
+// power, and so its name is forced to the disk, unless we may not read the directory above.
+Result<void> make_part(const std::string& part, const Disk& disk) {
+  struct stat there{};
+  if (::stat(part.c_str(), &there) == 0) return {};
+  if (disk.make_directory(AT_FDCWD, part, kPrivateDirectory) != 0) {
+    return errno == EEXIST ? Result<void>() : fail_errno("make " + part);
+  }
+  auto synced = sync_name(disk, part);
+  if (!synced && synced.error().code == std::errc::permission_denied) return {};
+  return synced;
+}
+
 }  // namespace
 
 StateEnvironment state_environment() {
@@ -42,15 +55,10 @@ std::string history_path(const std::string& state_dir) { return state_dir + "/hi
 
 std::string runs_dir(const std::string& state_dir) { return state_dir + "/runs"; }
 
-Result<void> make_private_dir(const std::string& path) {
+Result<void> make_private_dir(const std::string& path, const Disk& disk) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
-    if (::mkdir(part.c_str(), kPrivateDirectory) != 0 && errno != EEXIST) {
-      // Where even looking is refused, what is below may be there all the same.
-      const auto error = fail_errno("make " + part);
-      struct stat there{};
-      if (::stat(part.c_str(), &there) != 0) return error;
-    }
+    if (auto made = make_part(part, disk); !made) return made;
     if (end == std::string::npos) break;
   }
   auto dir = open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);

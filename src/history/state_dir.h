@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/disk.h"
 #include "base/result.h"
 
 // Where Plimsoll keeps what it remembers from run to run.
@@ -33,6 +34,6 @@ Result<std::string> state_dir(const StateEnvironment& environment);
 // Makes the directory and what is missing above it, for the caller alone (0700). One that is there
 // keeps its mode, but must belong to the caller or to root and must not be writable for others:
 // they could put anything in the place of our files.
-Result<void> make_private_dir(const std::string& path);
+Result<void> make_private_dir(const std::string& path, const Disk& disk = Disk::kernel());
 
 }  // namespace plimsoll::history

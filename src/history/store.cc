@@ -196,14 +196,17 @@ Result<std::vector<MatchingClass>> matching(Database& database, const std::strin
 
 }  // namespace
 
-Result<Store::Opened> Store::open(const std::string& path, WallTime now, WhenMissing missing) {
+Result<Store::Opened> Store::open(const std::string& path, WallTime now, WhenMissing missing,
+                                  const Disk& disk) {
   struct stat there{};
   if (missing == WhenMissing::leave && ::stat(path.c_str(), &there) != 0) {
     return fail_errno("open " + path);
   }
   const std::string dir = std::filesystem::path(path).parent_path().string();
-  if (auto made = make_private_dir(dir.empty() ? "." : dir); !made) return pass(std::move(made));
-  Store store(path, now);
+  if (auto made = make_private_dir(dir.empty() ? "." : dir, disk); !made) {
+    return pass(std::move(made));
+  }
+  Store store(disk, path, now);
   auto connected = store.mended([] { return Result<void>(); });
   if (!connected) return pass(std::move(connected));
   auto notice = store.take_notice();
@@ -212,7 +215,7 @@ Result<Store::Opened> Store::open(const std::string& path, WallTime now, WhenMis
 
 Result<void> Store::connect() {
   if (database_) return {};
-  auto database = open_database(path_);
+  auto database = open_database(path_, *disk_);
   if (!database) return pass(std::move(database));
   database_.emplace(std::move(*database));
   if (patience_) database_->set_patience(*patience_);
@@ -237,7 +240,7 @@ auto Store::mended(Work work) -> decltype(work()) {
 
 Result<void> Store::replace(const Error& damage) {
   database_.reset();
-  auto aside = set_aside(path_, opened_);
+  auto aside = set_aside(path_, opened_, *disk_);
   if (!aside) return pass(std::move(aside), path_ + ": " + damage.what);
   if (*aside) {
     notice_ = "the history was damaged (" + damage.what + "): it was renamed to " + **aside +

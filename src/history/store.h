@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/disk.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "history/sqlite.h"
@@ -80,9 +81,11 @@ class Store {
   struct Loaded;
   struct Forgotten;
 
-  // `now` dates a damaged database that is set aside. Waits for others for a moment only.
+  // `now` dates a damaged database that is set aside. Waits for others for a moment only. `disk`
+  // makes, names and removes files; what is in them SQLite writes by itself.
   static Result<Opened> open(const std::string& path, WallTime now,
-                             WhenMissing missing = WhenMissing::create);
+                             WhenMissing missing = WhenMissing::create,
+                             const Disk& disk = Disk::kernel());
 
   // Everything of theirs, oldest first. One pass from the newest backwards, which ends at
   // `deadline`.
@@ -109,7 +112,8 @@ class Store {
   void be_patient();
 
  private:
-  Store(std::string path, WallTime opened) : path_(std::move(path)), opened_(opened) {}
+  Store(const Disk& disk, std::string path, WallTime opened)
+      : disk_(&disk), path_(std::move(path)), opened_(opened) {}
   // Does `work`; when damage shows, does it once more on a new database.
   template <class Work>
   auto mended(Work work) -> decltype(work());
@@ -119,6 +123,7 @@ class Store {
   Result<void> connect();
   Result<void> replace(const Error& damage);
 
+  const Disk* disk_;
   std::string path_;
   WallTime opened_;
   std::optional<Duration> patience_;

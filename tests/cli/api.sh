@@ -259,6 +259,107 @@ case_jobs_have_their_users_groups() {
   over 0
 }
 
+# serving_with_more FILE: a Plimsoll whose daemon has what jobs must not get at: a terminal to type into,
+# and a key in the keyring of its session. Writes what was typed to `typed`, and the number of the key to
+# `key`, where the kernel knows keys.
+serving_with_more() {
+  cat >more.py <<END
+import ctypes, fcntl, os, sys, termios
+libc = ctypes.CDLL(None, use_errno=True)
+KEYCTL, ADD_KEY = {"x86_64": (250, 248), "aarch64": (219, 217)}[os.uname().machine]
+libc.syscall(KEYCTL, 1, None)
+key = libc.syscall(ADD_KEY, b"user", b"plimsoll-test", b"secret", 6, -3)
+with open("key", "w") as file:
+    file.write(str(key) if key >= 0 else "")
+master, slave = os.openpty()
+if os.fork() == 0:
+    os.close(slave)
+    os.dup2(master, 0)
+    try:
+        while seen := os.read(master, 1000):
+            with open("typed", "ab") as file:
+                file.write(seen)
+    except OSError:  # the terminal is gone with the daemon
+        pass
+    os._exit(0)
+os.close(master)
+os.setsid()
+fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+os.dup2(slave, 0)
+os.execv("$plimsoll", ["$plimsoll", *sys.argv[1:]])
+END
+  : >typed
+  printf '#!/bin/sh\nexec %s %s/more.py "$@"\n' "$python" "$PWD" >"$1"
+  chmod 755 "$1"
+}
+
+# What a job could take from the daemon, and so from root, by calls of its own.
+case_a_job_cannot_reach_past_its_user() {
+  is_root || skip 'not root'
+  serving_with_more more
+  cat >reach.py <<'END'
+import ctypes, fcntl, os, resource, sys, termios
+libc = ctypes.CDLL(None, use_errno=True)
+KEYCTL = {"x86_64": 250, "aarch64": 219}[os.uname().machine]
+SEARCH, READ, UPDATE, SESSION = 10, 11, 2, -3
+
+def tried(what, act, *words):
+    try:
+        print(what, "done", act(*words))
+    except (OSError, ValueError):
+        print(what, "refused")
+
+def keyctl(*words):
+    answer = libc.syscall(KEYCTL, *words)
+    if answer < 0:
+        raise OSError(ctypes.get_errno(), "keyctl")
+    return answer
+
+def more(kind):
+    soft, hard = resource.getrlimit(kind)
+    if hard == resource.RLIM_INFINITY:  # there is no more of it: take it from the daemon
+        return resource.prlimit(os.getppid(), kind, (soft, soft))
+    return resource.setrlimit(kind, (soft, hard + 1))
+
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+for fd in (0, 1, 2):
+    tried(f"type {fd}", fcntl.ioctl, fd, termios.TIOCSTI, b"x")
+tried("terminal", os.open, "/dev/tty", os.O_RDWR)
+print("session", os.getsid(0) == os.getpid())
+if sys.argv[1]:
+    buffer = ctypes.create_string_buffer(100)
+    tried("find key", keyctl, SEARCH, SESSION, b"user", b"plimsoll-test", 0)
+    tried("read key", keyctl, READ, int(sys.argv[1]), buffer, 100)
+    tried("change key", keyctl, UPDATE, int(sys.argv[1]), b"mine", 4)
+for kind in ("NOFILE", "NPROC", "MEMLOCK", "NICE", "RTPRIO", "SIGPENDING", "MSGQUEUE"):
+    tried(f"limit {kind}", more, getattr(resource, f"RLIMIT_{kind}"))
+tried("limit of the daemon", resource.prlimit, os.getppid(), resource.RLIMIT_NOFILE, (10, 10))
+tried("nicer", os.nice, -1)
+tried("nicer daemon", os.setpriority, os.PRIO_PROCESS, os.getppid(), 19)
+tried("real time", os.sched_setscheduler, 0, os.SCHED_FIFO, os.sched_param(1))
+tried("oom score", write, "/proc/self/oom_score_adj", "-1")
+tried("oom score of the daemon", write, f"/proc/{os.getppid()}/oom_score_adj", "1000")
+tried("signal", os.kill, os.getppid(), 0)
+tried("memory of the daemon", os.open, f"/proc/{os.getppid()}/mem", os.O_RDONLY)
+tried("root", os.setuid, 0)
+tried("groups", os.setgroups, [0])
+END
+  plimsoll=$PWD/more serve_group
+  chmod 711 .
+  chmod 644 reach.py
+  gives 0 as 65534 65534 none "$clients/job_client" "$socket" run "$patience" \
+    "$python" "$PWD/reach.py" "$(<key)"
+  has out 'session True'
+  lacks out done
+  same "$(if [[ -s key ]]; then echo 24; else echo 21; fi)" "$(grep -c refused out)" 'what was refused'
+  has err 'outcome exited 0'
+  over 0
+  empty typed
+}
+
 case_the_socket_is_its_groups() {
   is_root || skip 'not root'
   serve

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace plimsoll::faults {
@@ -36,15 +38,31 @@ int fail_with(int error) {
   return -1;
 }
 
-ino_t inode_of(int fd) {
-  struct stat status{};
-  ::fstat(fd, &status);
-  return status.st_ino;
+// What a disk writes at once or not at all.
+constexpr std::size_t kSector = 512;
+
+// Of a file that is written anywhere.
+std::string surviving_sectors(const std::string& synced, const std::string& bytes, Data which) {
+  std::string left = synced;
+  if (which == Data::nuls) {
+    left.resize(bytes.size());
+    return left;
+  }
+  left.resize(std::max(synced.size(), bytes.size()));
+  std::size_t changed = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += kSector) {
+    const std::string_view sector = std::string_view(bytes).substr(at, kSector);
+    if (std::string_view(left).substr(at, sector.size()) == sector) continue;
+    if (changed++ % 2 == 0) left.replace(at, sector.size(), sector);
+  }
+  return left;
 }
 
-std::string surviving(const std::string& synced, const std::string& bytes, Data which) {
+std::string surviving(const std::string& synced, const std::string& bytes, Data which,
+                      Writes writes) {
   if (which == Data::synced) return synced;
   if (which == Data::all) return bytes;
+  if (writes == Writes::anywhere) return surviving_sectors(synced, bytes, which);
   const auto parted = std::mismatch(synced.begin(), synced.end(), bytes.begin(), bytes.end());
   const auto same = static_cast<std::size_t>(parted.second - bytes.begin());
   if (which == Data::half) return bytes.substr(0, same + (bytes.size() - same) / 2);
@@ -53,18 +71,31 @@ std::string surviving(const std::string& synced, const std::string& bytes, Data 
 
 }  // namespace
 
-FaultyDisk::FaultyDisk(std::string directory) : directory_(std::move(directory)) { read_tree(); }
+FaultyDisk::FaultyDisk(std::string directory, Writes writes)
+    : directory_(std::move(directory)), writes_(writes) {
+  read_tree();
+}
+
+FaultyDisk::FileId FaultyDisk::id_of(int fd) {
+  struct stat status{};
+  ::fstat(fd, &status);
+  return {status.st_dev, status.st_ino};
+}
+
+FaultyDisk::FileId FaultyDisk::id_of(const std::string& path) {
+  struct stat status{};
+  ::stat(path.c_str(), &status);
+  return {status.st_dev, status.st_ino};
+}
 
 void FaultyDisk::read_tree() {
   now_.clear();
   nodes_.clear();
   const auto add = [this](const std::string& path, bool is_directory) {
-    struct stat status{};
-    ::stat(path.c_str(), &status);
     auto node = std::make_shared<Node>();
     node->is_directory = is_directory;
     if (!is_directory) node->bytes = node->synced = text_of(path);
-    now_[path] = nodes_[status.st_ino] = node;
+    now_[path] = nodes_[id_of(path)] = node;
   };
   add(directory_, true);
   for (const auto& entry : fs::recursive_directory_iterator(directory_)) {
@@ -93,7 +124,7 @@ int FaultyDisk::refusal(Needs needs) const {
 }
 
 std::shared_ptr<FaultyDisk::Node> FaultyDisk::node_of(int fd) const {
-  const auto found = nodes_.find(inode_of(fd));
+  const auto found = nodes_.find(id_of(fd));
   return found == nodes_.end() ? nullptr : found->second;
 }
 
@@ -109,7 +140,7 @@ int FaultyDisk::open(int dir, const std::string& name, int flags, mode_t mode) c
   }
   const int fd = Disk::open(dir, name, flags, mode);
   if (fd < 0) return fd;
-  if (makes) now_[path] = nodes_[inode_of(fd)] = std::make_shared<Node>();
+  if (makes) now_[path] = nodes_[id_of(fd)] = std::make_shared<Node>();
   if ((flags & O_TRUNC) != 0) look_again(fd);
   return fd;
 }
@@ -119,11 +150,9 @@ int FaultyDisk::make_directory(int dir, const std::string& name, mode_t mode) co
   const int made = Disk::make_directory(dir, name, mode);
   if (made != 0) return made;
   const std::string path = path_of(dir, name);
-  struct stat status{};
-  ::stat(path.c_str(), &status);
   auto node = std::make_shared<Node>();
   node->is_directory = true;
-  now_[path] = nodes_[status.st_ino] = node;
+  now_[path] = nodes_[id_of(path)] = node;
   return 0;
 }
 
@@ -135,7 +164,12 @@ ssize_t FaultyDisk::write(int fd, const void* data, std::size_t size) const {
   // A full disk takes what fits, and says what is wrong when it is asked again.
   if (wanted == 0 && meets(Fault::no_space)) return fail_with(ENOSPC);
   const ssize_t wrote = Disk::write(fd, data, std::max<std::size_t>(wanted, 1));
-  look_again(fd);
+  const auto node = node_of(fd);
+  if (!node || wrote <= 0) return wrote;
+  const auto count = static_cast<std::size_t>(wrote);
+  const std::size_t from = static_cast<std::size_t>(::lseek(fd, 0, SEEK_CUR)) - count;
+  node->bytes.resize(std::max(node->bytes.size(), from + count));
+  node->bytes.replace(from, count, static_cast<const char*>(data), count);
   return wrote;
 }
 
@@ -152,6 +186,15 @@ int FaultyDisk::rename(int dir, const std::string& from, const std::string& to) 
   if (done != 0) return done;
   const auto moved = now_.extract(path_of(dir, from));
   if (!moved.empty()) now_[path_of(dir, to)] = moved.mapped();
+  return 0;
+}
+
+int FaultyDisk::link(int dir, const std::string& from, const std::string& to) const {
+  if (const int error = refusal(Needs::space)) return fail_with(error);
+  const int done = Disk::link(dir, from, to);
+  if (done != 0) return done;
+  const auto named = now_.find(path_of(dir, from));
+  if (named != now_.end()) now_[path_of(dir, to)] = named->second;
   return 0;
 }
 
@@ -183,16 +226,26 @@ int FaultyDisk::sync(int fd) const {
   return 0;
 }
 
-void FaultyDisk::crash(Survival survival) {
-  const Tree& names = survival.names == Names::synced ? durable_ : now_;
-  for (const auto& entry : fs::directory_iterator(directory_)) fs::remove_all(entry.path());
+FaultyDisk::Remains FaultyDisk::after_crash(Survival survival) const {
+  Remains remains;
   // In the order of paths, so that a directory comes before what is in it, or is missing with it.
-  for (const auto& [path, node] : names) {
-    if (!fs::is_directory(parent_of(path))) continue;
-    if (node->is_directory) {
-      fs::create_directory(path);
+  for (const auto& [path, node] : survival.names == Names::synced ? durable_ : now_) {
+    if (path == directory_) continue;
+    if (parent_of(path) != directory_ && !remains.contains(parent_of(path))) continue;
+    remains[path] = node->is_directory
+                        ? std::optional<std::string>()
+                        : surviving(node->synced, node->bytes, survival.data, writes_);
+  }
+  return remains;
+}
+
+void FaultyDisk::restore(const Remains& remains) {
+  for (const auto& entry : fs::directory_iterator(directory_)) fs::remove_all(entry.path());
+  for (const auto& [path, bytes] : remains) {
+    if (bytes) {
+      std::ofstream(path, std::ios::binary) << *bytes;
     } else {
-      std::ofstream(path, std::ios::binary) << surviving(node->synced, node->bytes, survival.data);
+      fs::create_directory(path);
     }
   }
   recover();

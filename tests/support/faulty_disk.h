@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/disk.h"
 
@@ -31,6 +33,9 @@ enum class Data : std::uint8_t {
   half,  // of what is new
   nuls,  // the size is there, the bytes are not
 };
+// How files are written: at their ends, or as databases are, where every sector that has not been
+// written since it was synced survives, and the others get to the disk in any order.
+enum class Writes : std::uint8_t { at_the_end, anywhere };
 struct Survival {
   Names names;
   Data data;
@@ -49,7 +54,7 @@ inline constexpr std::array kSurvivals = {
 class FaultyDisk : public Disk {
  public:
   // What is in the directory is on the disk already.
-  explicit FaultyDisk(std::string directory);
+  explicit FaultyDisk(std::string directory, Writes writes = Writes::at_the_end);
 
   // After so many further calls.
   void fail_after(std::size_t calls, Fault fault);
@@ -58,17 +63,24 @@ class FaultyDisk : public Disk {
   [[nodiscard]] bool has_power() const {
     return fault_ != Fault::power_loss || calls_ <= fault_at_;
   }
+  // Whether a call has met its fault.
+  [[nodiscard]] bool has_failed() const { return calls_ > fault_at_; }
   // Of those that change something, made so far.
   [[nodiscard]] std::size_t calls() const { return calls_; }
 
+  // What a loss of power now would leave: the bytes of each path, or nothing for a directory.
+  using Remains = std::map<std::string, std::optional<std::string>>;
+  [[nodiscard]] Remains after_crash(Survival survival) const;
   // The machine has lost its power and is on again. Whoever had files open is gone.
-  void crash(Survival survival);
+  void restore(const Remains& remains);
+  void crash(Survival survival) { restore(after_crash(survival)); }
 
   int open(int dir, const std::string& name, int flags, mode_t mode) const override;
   int make_directory(int dir, const std::string& name, mode_t mode) const override;
   ssize_t write(int fd, const void* data, std::size_t size) const override;
   int truncate(int fd, off_t size) const override;
   int rename(int dir, const std::string& from, const std::string& to) const override;
+  int link(int dir, const std::string& from, const std::string& to) const override;
   int unlink(int dir, const std::string& name) const override;
   int remove_directory(int dir, const std::string& name) const override;
   int sync(int fd) const override;
@@ -79,6 +91,7 @@ class FaultyDisk : public Disk {
     std::string bytes, synced;
   };
   using Tree = std::map<std::string, std::shared_ptr<Node>>;  // by path
+  using FileId = std::pair<dev_t, ino_t>;
 
   enum class Needs : std::uint8_t { nothing, space };
 
@@ -87,14 +100,17 @@ class FaultyDisk : public Disk {
   [[nodiscard]] int refusal(Needs needs) const;
   [[nodiscard]] std::shared_ptr<Node> node_of(int fd) const;
   void look_again(int fd) const;
+  static FileId id_of(int fd);
+  static FileId id_of(const std::string& path);
   void read_tree();
 
   std::string directory_;
+  Writes writes_;
   std::size_t fault_at_ = SIZE_MAX;
   Fault fault_ = Fault::io_error;
   mutable std::size_t calls_ = 0;
   mutable Tree now_, durable_;
-  mutable std::map<ino_t, std::shared_ptr<Node>> nodes_;
+  mutable std::map<FileId, std::shared_ptr<Node>> nodes_;
 };
 
 }  // namespace plimsoll::faults
