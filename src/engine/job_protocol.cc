@@ -21,7 +21,6 @@ constexpr mode_t kUmaskMax = 0777;
 constexpr double kCoresMax = 100'000;
 constexpr std::uint64_t kWeightMost = 10'000;
 constexpr Duration kTimeoutMax = std::chrono::hours(24) * 3650;
-constexpr std::size_t kWordsMax = kSubmitBytesMax;  // each has its NUL
 
 Json parse_json(std::string_view line) {
   Json json = Json::parse(line, nullptr, false);
@@ -79,13 +78,16 @@ Result<SubmitHead> submit_head(const Json& json) {
   if (!priority.is_null()) job.priority = priority.get<int>();
   job.restartable = record::member(json, "restartable") == Json(true);
   const auto umask = size_in(json, "umask", kUmaskMax);
-  const auto words = size_in(json, "words", kWordsMax);
-  const auto values = size_in(json, "values", kWordsMax);
+  const auto words = size_in(json, "words", kJobWordsMax);
+  const auto values = size_in(json, "values", kJobWordsMax);
   const auto bytes = size_in(json, "bytes", kSubmitBytesMax);
   for (const auto* size : {&umask, &words, &values, &bytes}) {
     if (!*size) return tl::unexpected(size->error());
   }
   if (*words == 0) return odd("words", "a command");
+  if (*words + *values > kJobWordsMax) {
+    return odd("values", "at most 250000 words and variables together");
+  }
   head.asked.umask = static_cast<mode_t>(*umask);
   head.words = *words;
   head.values = *values;
@@ -149,11 +151,12 @@ Result<SubmitJob> complete(SubmitHead head, std::string_view bytes) {
   if (bytes.empty() || bytes.back() != '\0') {
     return fail(std::errc::invalid_argument, "found texts without a NUL at their end");
   }
-  while (!bytes.empty() && texts.size() < wanted) texts.emplace_back(take_until(bytes, '\0'));
-  if (!bytes.empty() || texts.size() != wanted) {
+  if (static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\0')) != wanted) {
     return fail(std::errc::invalid_argument,
                 "found another number of texts than \"words\" and \"values\" tell of");
   }
+  texts.reserve(wanted);
+  while (!bytes.empty()) texts.emplace_back(take_until(bytes, '\0'));
   SubmitJob asked = std::move(head.asked);
   if (files > 0) {
     asked.files->err = std::move(texts.back());

@@ -52,6 +52,10 @@ using JobRequest = std::variant<ControlRequest, ListJobs, SubmitHead>;
 // The texts of a submission are no longer than this together: what execve(2) takes on most
 // machines, and half as much again for files and directories.
 inline constexpr std::size_t kSubmitBytesMax = 3 << 20;
+// Words and variables of a job together: more than exec takes at the usual limit, 2 MiB of words
+// and of pointers to them. Each costs the daemon far more than the byte that it may have in a
+// message, and time in which no other job is looked after.
+inline constexpr std::size_t kJobWordsMax = 250'000;
 // Of output told at once.
 inline constexpr std::size_t kOutputBytesMax = 64 << 10;
 

@@ -15,29 +15,35 @@ namespace {
 
 class GovernReactor;
 using GovernOutbox = Outbox<GovernReactor, v1::GovernResponse>;
+// No field of a message that can be followed is as long; one of each stream waits for the loop.
+constexpr std::size_t kRequestBytesMax = 64 << 10;
+
 using StreamsHandle = std::weak_ptr<GovernorStreams>;
 
 const grpc::Status kDaemonEnds(grpc::StatusCode::UNAVAILABLE, "the daemon ends");
 const grpc::Status kDaemonBusy(grpc::StatusCode::UNAVAILABLE,
                                "the daemon is going down, or has too many calls waiting");
+const grpc::Status kTooLong(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                            "found a message of more than 64 KiB, expected at most so many");
 const grpc::Status kGivenUp(grpc::StatusCode::CANCELLED, "the client has given up");
 
 // One stream, on gRPC's threads. It reads one message after the other: the next when the loop is
 // done with the last, so that a client can't fill our memory. It deletes itself when gRPC is done.
 class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::GovernResponse> {
  public:
-  GovernReactor(Gate& gate, StreamsHandle streams, StreamId id)
+  GovernReactor(Gate& gate, StreamsHandle streams, StreamId id, policy::Tenant user)
       : gate_(gate),
         streams_(std::move(streams)),
         id_(id),
-        outbox_(std::make_shared<GovernOutbox>(*this)) {}
+        user_(user),
+        outbox_(std::make_shared<GovernOutbox>(*this, gate.outgoing(user))) {}
 
   void begin(const engine::Peer& peer) {
     StreamClient client{.send =
-                            [outbox = outbox_, close = closing(),
+                            [outbox = outbox_, close = closing(), user = user_,
                              &gate = gate_](const v1::GovernResponse& message) {
                               if (outbox->send(message) == GovernOutbox::Sent::one_too_many) {
-                                gate.post_always(close);
+                                gate.post_always(user, close);
                               }
                             },
                         .too_many =
@@ -45,22 +51,24 @@ class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::Gove
                               outbox->break_off({grpc::StatusCode::RESOURCE_EXHAUSTED, error.what});
                             },
                         .ends = [outbox = outbox_] { outbox->break_off(kDaemonEnds); }};
-    const bool passed = gate_.post(
-        engine::tenant_of(peer),
-        step([peer, id = id_, client = std::move(client)](GovernorStreams& streams) mutable {
+    has_passed_ = gate_.post(
+        user_, step([peer, id = id_, client = std::move(client)](GovernorStreams& streams) mutable {
           streams.open(id, peer, std::move(client));
         }));
-    if (!passed) outbox_->break_off(kDaemonBusy);
+    if (!has_passed_) outbox_->break_off(kDaemonBusy);
   }
 
   void read_on() { StartRead(&request_); }
 
   void OnReadDone(bool ok) override {
     if (!ok) return leave();  // the client has said all, or is gone
+    if (request_.ByteSizeLong() > kRequestBytesMax) {
+      leave();
+      return outbox_->break_off(kTooLong);
+    }
     // One for each stream at a time; also while the daemon ends and takes no more streams.
-    gate_.post_always(step([id = id_, request = std::move(request_)](GovernorStreams& streams) {
-      streams.receive(id, request);
-    }));
+    gate_.post_always(user_, step([id = id_, request = std::move(request_)](
+                                      GovernorStreams& streams) { streams.receive(id, request); }));
   }
   void OnWriteDone(bool /*ok*/) override { outbox_->written(); }
   void OnCancel() override {
@@ -88,7 +96,8 @@ class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::Gove
 
   // Its jobs leave at once; the end of the stream follows.
   void leave() {
-    gate_.post_always([close = closing(), outbox = outbox_] {
+    if (!has_passed_) return;  // it has its answer
+    gate_.post_always(user_, [close = closing(), outbox = outbox_] {
       close();
       outbox->finish(grpc::Status::OK);
     });
@@ -104,8 +113,10 @@ class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::Gove
   Gate& gate_;
   StreamsHandle streams_;
   StreamId id_;
+  policy::Tenant user_;
   std::shared_ptr<GovernOutbox> outbox_;
   v1::GovernRequest request_;
+  bool has_passed_ = false;  // set before gRPC has this
 };
 
 // Of all servers: each user has one.
@@ -123,7 +134,8 @@ class GovernorService::Inside : public v1::Governor::CallbackService {
 
   grpc::ServerBidiReactor<v1::GovernRequest, v1::GovernResponse>* Govern(
       grpc::CallbackServerContext* /*context*/) override {
-    auto reactor = std::make_unique<GovernReactor>(gate_, streams_, next_stream());
+    auto reactor =
+        std::make_unique<GovernReactor>(gate_, streams_, next_stream(), engine::tenant_of(peer_));
     reactor->begin(peer_);
     return reactor.release();
   }

@@ -250,9 +250,8 @@ const policy::JobSpec* JobDesk::spec_of(const engine::Peer& peer, JobId id) cons
 
 Result<JobStory> JobDesk::explain(const engine::Peer& peer, JobId id) const {
   if (auto job = find(peer, id)) return (*job)->story();
-  for (const Past& past : ended_) {
-    if (past.job == id && may_touch(peer, past.uid)) return past.story;
-  }
+  const EndedStories::Ended* ended = ended_.find(id);
+  if (ended != nullptr && may_touch(peer, ended->uid)) return ended->story;
   return no_such_job(id);
 }
 
@@ -356,8 +355,7 @@ void JobDesk::end_if_done(JobId id) {
        .reason = job.last && !job.last->reason.empty() ? job.last->reason : job.reason,
        .machine = job.machine},
       engine::describe_host(ground_.machine));
-  ended_.push_back({.job = id, .uid = job.uid, .story = job.story()});
-  if (ended_.size() > kEndedKept) ended_.pop_front();
+  ended_.add(id, job.uid, job.story());
   const auto user = of_user_.find(job.uid);
   user->second.bytes -= job.order.bytes;
   if (--user->second.jobs == 0) of_user_.erase(user);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,8 +11,10 @@
 #include "base/result.h"
 #include "engine/crew.h"
 #include "engine/machine.h"
+#include "rpc/ended_stories.h"
 #include "rpc/followers.h"
 #include "rpc/job_order.h"
+#include "rpc/output_pace.h"
 
 namespace plimsoll::rpc {
 
@@ -31,7 +32,7 @@ struct JobGround {
 // those who follow. It knows nothing of gRPC.
 //
 // Of the loop's thread. Invariant between calls: each job is known until it has ended and all its
-// groups are removed; of the last kEndedKept after that, what was decided.
+// groups are removed; of each user's last ones after that, what was decided.
 class JobDesk : public engine::JobOwner {
  public:
   explicit JobDesk(JobGround ground);
@@ -46,13 +47,13 @@ class JobDesk : public engine::JobOwner {
   // job has ended.
   static constexpr std::size_t kBytesOfUserMax = 64 << 20;
   static constexpr std::size_t kDecisionsMax = 1000;  // kept of one job: half of them the last
-  static constexpr std::size_t kEndedKept = 100;
   // Whose watcher was full is asked again after so long.
   static constexpr Duration kFullGap = std::chrono::milliseconds(20);
-  // What nobody follows is read so seldom, a pipe's 64 KiB at a time: 16 MiB a second of one pipe,
-  // and 64 of all together, some hundredths of a core. Who writes more waits as in any pipe.
+  // What nobody follows is read so seldom, a pipe's 64 KiB at a time, and counts as so much time:
+  // 16 MiB a second of one pipe, and 64 of all of a user, some hundredths of a core. Who writes
+  // more waits as in any pipe.
   static constexpr Duration kUnheardGap = std::chrono::milliseconds(4);
-  static constexpr Duration kUnheardSlot = std::chrono::milliseconds(1);
+  static constexpr Duration kUnheardCost = std::chrono::microseconds(100);
 
   // Errors: permission_denied, no_such_process (no such job, or not this user's), not_enough_memory
   // (too many), operation_in_progress (not in this state), invalid_argument.
@@ -72,6 +73,8 @@ class JobDesk : public engine::JobOwner {
   [[nodiscard]] std::vector<JobListed> list(const engine::Peer& peer) const;
   Result<void> signal(const engine::Peer& peer, JobId job, int number);
   [[nodiscard]] Result<JobStory> explain(const engine::Peer& peer, JobId job) const;
+  // So much of the loop's time it took to hand this user his jobs' output; it is read the slower.
+  void spent_on_output(std::uint32_t uid, Duration cost);
 
   // Nobody follows jobs any more.
   void abandon();
@@ -92,11 +95,6 @@ class JobDesk : public engine::JobOwner {
     std::size_t jobs = 0;
     std::size_t bytes = 0;
   };
-  struct Past {
-    JobId job{};
-    std::uint32_t uid = 0;
-    JobStory story;
-  };
 
   [[nodiscard]] Result<void> check_room(const engine::Peer& peer, std::size_t bytes) const;
   void bound_processes(policy::JobSpec& spec) const;
@@ -105,6 +103,7 @@ class JobDesk : public engine::JobOwner {
   Result<UniqueFd> open_output(Job& job, OutputStream stream);
   Result<void> watch_output(Job& job, OutputStream stream);
   void read_output(JobId id, OutputStream stream);
+  void pace_output(Job& job, OutputStream stream, Duration cost);
   void pause_output(Job& job, OutputStream stream, Instant until);
   void drain_output(Job& job);
   void tell_state(Job& job, const std::string& reason);
@@ -114,11 +113,11 @@ class JobDesk : public engine::JobOwner {
   UniqueFd null_input_;
   std::unordered_map<JobId, std::unique_ptr<Job>> jobs_;
   std::map<std::uint32_t, Share> of_user_;
-  std::deque<Past> ended_;                      // the last kEndedKept
+  EndedStories ended_;
   std::vector<std::unique_ptr<Job>> finished_;  // destroyed outside their own callbacks
   std::uint64_t last_watcher_ = 0;
   Followers followers_;
-  Instant last_unheard_{};  // the last moment that was given away for reading what nobody follows
+  OutputPace pace_;
   bool is_draining_ = false;
 };
 

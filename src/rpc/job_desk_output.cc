@@ -53,9 +53,14 @@ void JobDesk::read_output(JobId id, OutputStream stream) {
   if (found == jobs_.end()) return;
   Job& job = *found->second;
   Job::Pipe& pipe = job.pipe(stream);
+  const Duration before = loop::cpu_time();
   const bool is_full = std::any_of(job.watchers.begin(), job.watchers.end(),
                                    [](const auto& watcher) { return watcher.second.is_full(); });
-  if (is_full) return pause_output(job, stream, loop::now() + kFullGap);
+  if (is_full) {
+    const Instant now = loop::now();
+    return pause_output(job, stream,
+                        std::max(now + kFullGap, pace_.spent(job.uid, OutputPace::kTurn, now)));
+  }
   std::array<char, kChunkBytes> buffer;
   const ssize_t got = ::read(pipe.fd.get(), buffer.data(), buffer.size());
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -65,9 +70,20 @@ void JobDesk::read_output(JobId id, OutputStream stream) {
   }
   const std::string_view data(buffer.data(), static_cast<std::size_t>(got));
   for (const auto& [number, watcher] : job.watchers) watcher.output(stream, data);
-  if (!job.watchers.empty()) return;
-  last_unheard_ = std::max(loop::now() + kUnheardGap, last_unheard_ + kUnheardSlot);
-  pause_output(job, stream, last_unheard_);
+  pace_output(job, stream, loop::cpu_time() - before + OutputPace::kTurn);
+}
+
+// It has cost so much to read once.
+void JobDesk::pace_output(Job& job, OutputStream stream, Duration cost) {
+  const bool is_heard = !job.watchers.empty();
+  const Instant now = loop::now();
+  const Instant next = pace_.spent(job.uid, is_heard ? cost : std::max(cost, kUnheardCost), now);
+  const Instant earliest = is_heard ? now : now + kUnheardGap;
+  if (std::max(next, earliest) > now) pause_output(job, stream, std::max(next, earliest));
+}
+
+void JobDesk::spent_on_output(std::uint32_t uid, Duration cost) {
+  pace_.spent(uid, cost, loop::now());
 }
 
 void JobDesk::pause_output(Job& job, OutputStream stream, Instant until) {

@@ -14,9 +14,6 @@
 namespace plimsoll::rpc {
 namespace {
 
-// Of output that a client has not taken: then its job's pipe fills.
-constexpr std::size_t kWaitingMax = 64 << 10;
-
 const char* state_name(ApiJobState state) {
   switch (state) {
     case ApiJobState::waiting: return "waiting";
@@ -62,22 +59,18 @@ void JobSocket::Client::give_up() {
 bool JobSocket::Client::step(std::uint32_t events) {
   if ((events & (EPOLLHUP | EPOLLERR)) != 0 || !flush()) return false;
   if ((events & EPOLLIN) != 0 && !receive()) return false;
-  if (out_.empty() && !answer_next()) return false;
-  if (is_closing_ && out_.empty()) return false;
+  if (out_.is_empty() && !answer_next()) return false;
+  if (is_closing_ && out_.is_empty()) return false;
   rearm();
   return true;
 }
 
 bool JobSocket::Client::flush() {
-  if (out_.empty()) return true;
-  const ssize_t sent =
-      ::send(fd_.get(), out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent < 0) return errno == EAGAIN || errno == EINTR;
-  sent_ += static_cast<std::size_t>(sent);
-  if (sent_ < out_.size()) return true;
-  out_.clear();
-  sent_ = 0;
-  return true;
+  if (out_.is_empty()) return true;
+  const Duration before = loop::cpu_time();
+  const auto sent = out_.send(fd_.get());
+  if (watcher_) ground_.jobs.spent_on_output(peer_.uid, loop::cpu_time() - before);
+  return sent.has_value();
 }
 
 bool JobSocket::Client::receive() {
@@ -175,8 +168,9 @@ JobWatcher JobSocket::Client::watcher() {
   return {
       .state =
           [this](const StateTold& told) {
-            send(engine::to_message(engine::JobNews(engine::JobStands{
+            out_.add_news(engine::to_message(engine::JobNews(engine::JobStands{
                 .state = state_name(told.state), .attempt = told.attempt, .reason = told.reason})));
+            rearm();
           },
       .output =
           [this](OutputStream stream, std::string_view data) {
@@ -197,7 +191,7 @@ JobWatcher JobSocket::Client::watcher() {
             watcher_.reset();
             is_closing_ = true;
           },
-      .is_full = [this] { return out_.size() - sent_ >= kWaitingMax; }};
+      .is_full = [this] { return out_.is_full(); }};
 }
 
 engine::ControlAnswer JobSocket::Client::carry_out(const engine::ControlRequest& request) {
@@ -238,7 +232,7 @@ void JobSocket::Client::refuse(const Error& error) {
 }
 
 void JobSocket::Client::send(std::string_view bytes) {
-  out_.append(bytes);
+  out_.add(bytes);
   rearm();
 }
 
@@ -247,7 +241,7 @@ void JobSocket::Client::rearm() {
   const std::size_t wanted = head_ ? head_->bytes : engine::kRequestBytesMax;
   const bool has_room = in_.size() <= wanted;
   const bool has_request = head_ ? in_.size() >= head_->bytes : in_.find('\n') != std::string::npos;
-  const bool has_work = !out_.empty() || has_request;
+  const bool has_work = !out_.is_empty() || has_request;
   std::uint32_t events = 0;
   if (has_room) events |= EPOLLIN;
   if (has_work) events |= EPOLLOUT;

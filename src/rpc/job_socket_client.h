@@ -6,6 +6,7 @@
 
 #include "engine/job_protocol.h"
 #include "rpc/job_socket.h"
+#include "rpc/untaken.h"
 
 namespace plimsoll::rpc {
 
@@ -53,8 +54,8 @@ class JobSocket::Client {
   UniqueFd fd_;
   engine::Peer peer_;
   Instant active_;
-  std::string in_, out_;
-  std::size_t sent_ = 0;  // of out_
+  std::string in_;
+  Untaken out_;
   std::size_t arriving_elsewhere_ = 0;
   std::optional<engine::SubmitHead> head_;  // whose bytes are awaited
   JobId job_{};                             // with watcher_

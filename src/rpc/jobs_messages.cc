@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "engine/job_protocol.h"
 #include "record/json.h"
 #include "rpc/priority_range.h"
 #include "rpc/weight_range.h"
@@ -12,9 +13,6 @@ namespace {
 
 constexpr double kJobCoresMax = 100'000;
 constexpr std::size_t kJobTextMax = 256;
-// Of words and variables: more than exec takes at the usual limit, 2 MiB of words and of pointers
-// to them. Each costs us far more than the byte that it may have in a message.
-constexpr int kJobWordsMax = 250'000;
 constexpr std::int64_t kTimeoutSecondsMax = 10LL * 365 * 86'400;
 
 tl::unexpected<Error> bad(const std::string& what, const std::string& found,
@@ -50,7 +48,9 @@ Result<void> take_quota(std::optional<double>& cores, const char* name, double v
 }
 
 Result<void> take_command(const v1::JobSpec& message, JobOrder& order) {
-  if (message.argv_size() > kJobWordsMax || message.env_size() > kJobWordsMax) {
+  const auto words =
+      static_cast<std::size_t>(message.argv_size()) + static_cast<std::size_t>(message.env_size());
+  if (words > engine::kJobWordsMax) {
     return bad("argv", "more than 250000 words or variables", "at most so many");
   }
   std::vector<std::string> argv(message.argv().begin(), message.argv().end());

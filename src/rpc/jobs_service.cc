@@ -17,9 +17,12 @@ namespace {
 class FollowReactor;
 using FollowOutbox = Outbox<FollowReactor, v1::JobEvent>;
 using DeskHandle = std::weak_ptr<JobDesk>;
+using Start = std::function<Result<JobId>(JobDesk&, const engine::Peer&)>;
 
-// So many messages of output, of 64 KiB at most, wait for a client; then its job's pipe fills.
+// So many messages of output, of 64 KiB at most, wait for a client; then its job's pipe fills. The
+// same of bytes for all clients of its user, but that one message may wait for each.
 constexpr std::size_t kOutputWaitingMax = 16;
+constexpr std::size_t kOutputOfUserMax = 16 << 20;
 
 const grpc::Status kDeskGone(grpc::StatusCode::UNAVAILABLE,
                              "the daemon is going down, or has too many calls waiting");
@@ -37,29 +40,33 @@ enum class Bond : std::uint8_t { own, followed };
 class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
  public:
   // Once it `is_closed`, nobody waits for the loop any more; both outlive this.
-  FollowReactor(Gate& gate, const std::atomic<bool>& is_closed, DeskHandle desk)
+  FollowReactor(Gate& gate, const std::atomic<bool>& is_closed, DeskHandle desk,
+                policy::Tenant user)
       : gate_(gate),
         is_closed_(is_closed),
+        user_(user),
+        outbox_(std::make_shared<FollowOutbox>(*this, gate.outgoing(user))),
         follow_(std::make_shared<Follow>(
-            Follow{.desk = std::move(desk), .outbox = std::make_shared<FollowOutbox>(*this)})),
-        outbox_(follow_->outbox) {}
+            Follow{.gate = gate, .user = user, .desk = std::move(desk), .outbox = outbox_})) {}
 
-  // `begin`, on the loop's thread, gives the job that is to be followed.
-  void begin(const engine::Peer& peer, Bond bond,
-             std::function<Result<JobId>(JobDesk&, const engine::Peer&)> start) {
-    const bool posted =
-        !is_closed_ && gate_.post(engine::tenant_of(peer),
-                                  [follow = follow_, peer, bond, start = std::move(start)] {
-                                    follow->begin(follow, peer, bond, start);
-                                  });
-    if (!posted) outbox_->break_off(kDeskGone);
+  // `start`, on the loop's thread, gives the job that is to be followed; what it holds takes so
+  // many bytes.
+  void begin(const engine::Peer& peer, Bond bond, Start start, std::size_t bytes) {
+    has_passed_ = !is_closed_ && gate_.post(
+                                     user_,
+                                     [follow = follow_, peer, bond, start = std::move(start)] {
+                                       follow->begin(follow, peer, bond, start);
+                                     },
+                                     bytes);
+    if (!has_passed_) outbox_->break_off(kDeskGone);
   }
 
   void read_on() {}  // a client says nothing here
 
   void OnWriteDone(bool /*ok*/) override { outbox_->written(); }
   void OnCancel() override {
-    gate_.post_always([follow = follow_] { follow->give_up(); });
+    if (!has_passed_) return;  // it has its answer
+    gate_.post_always(user_, [follow = follow_] { follow->give_up(); });
     if (is_closed_) outbox_->break_off(kDeskGone);
   }
   void OnDone() override {
@@ -69,6 +76,8 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
 
  private:
   struct Follow {
+    Gate& gate;
+    policy::Tenant user;
     DeskHandle desk;
     std::shared_ptr<FollowOutbox> outbox;
     Bond bond = Bond::followed;
@@ -77,7 +86,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
     bool is_given_up = false;
 
     void begin(const std::shared_ptr<Follow>& self, const engine::Peer& peer, Bond whose,
-               const std::function<Result<JobId>(JobDesk&, const engine::Peer&)>& start) {
+               const Start& start) {
       const auto alive = desk.lock();
       if (!alive) return outbox->break_off(kDeskGone);
       if (is_given_up) return outbox->break_off(kFollowGivenUp);
@@ -100,11 +109,24 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
       outbox->break_off(kFollowGivenUp);
     }
 
+    // Whoever lets too much wait is gone, but not from within the desk's own call.
+    static void send(const std::shared_ptr<Follow>& self, v1::JobEvent event) {
+      if (self->outbox->send(std::move(event)) == FollowOutbox::Sent::kept) return;
+      self->gate.post_always(self->user, [self] { self->give_up(); });
+    }
+
+    // A client that has given up reads nothing more, and its job must not wait for it.
+    [[nodiscard]] bool is_full() const {
+      const std::size_t waiting = outbox->waiting();
+      return !is_given_up && (waiting >= kOutputWaitingMax ||
+                              (waiting > 0 && outbox->bytes_of_user() >= kOutputOfUserMax));
+    }
+
     static JobWatcher watcher_of(const std::shared_ptr<Follow>& self) {
       const auto& outbox = self->outbox;
-      return {.state = [outbox](const StateTold& told) { outbox->send(message_of(told)); },
-              .output = [outbox](OutputStream stream,
-                                 std::string_view data) { outbox->send(message_of(stream, data)); },
+      return {.state = [self](const StateTold& told) { send(self, message_of(told)); },
+              .output = [self](OutputStream stream,
+                               std::string_view data) { send(self, message_of(stream, data)); },
               .ended =
                   [self](const record::JobReport& report, const engine::AttemptResult* /*last*/) {
                     self->watcher.reset();
@@ -113,18 +135,16 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
                     self->outbox->finish(grpc::Status::OK);
                   },
               .lost = [outbox] { outbox->break_off(kDeskGone); },
-              // A client that has given up reads nothing more, and its job must not wait for it.
-              .is_full =
-                  [self] {
-                    return !self->is_given_up && self->outbox->waiting() >= kOutputWaitingMax;
-                  }};
+              .is_full = [self] { return self->is_full(); }};
     }
   };
 
   Gate& gate_;
   const std::atomic<bool>& is_closed_;
-  std::shared_ptr<Follow> follow_;
+  policy::Tenant user_;
   std::shared_ptr<FollowOutbox> outbox_;
+  std::shared_ptr<Follow> follow_;
+  bool has_passed_ = false;  // set before gRPC has this
 };
 
 }  // namespace
@@ -138,33 +158,38 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
 
   grpc::ServerWriteReactor<v1::JobEvent>* Run(grpc::CallbackServerContext* /*context*/,
                                               const v1::RunRequest* request) override {
-    return follow(Bond::own,
-                  [order = order_of(request->job())](JobDesk& desk,
-                                                     const engine::Peer& peer) -> Result<JobId> {
-                    if (!order) return tl::unexpected(order.error());
-                    return desk.submit(peer, *order);
-                  });
+    return follow(
+        Bond::own,
+        [order = order_of(request->job())](JobDesk& desk,
+                                           const engine::Peer& peer) -> Result<JobId> {
+          if (!order) return tl::unexpected(order.error());
+          return desk.submit(peer, *order);
+        },
+        bytes_with(*request));
   }
 
   grpc::ServerWriteReactor<v1::JobEvent>* Watch(grpc::CallbackServerContext* /*context*/,
                                                 const v1::WatchRequest* request) override {
-    return follow(Bond::followed, [job = JobId{request->job()}](JobDesk&, const engine::Peer&) {
-      return Result<JobId>(job);
-    });
+    return follow(
+        Bond::followed,
+        [job = JobId{request->job()}](JobDesk&, const engine::Peer&) { return Result<JobId>(job); },
+        0);
   }
 
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
                                    const v1::RunRequest* request,
                                    v1::SubmitResponse* response) override {
-    return answer(context,
-                  [order = order_of(request->job()), response](
-                      JobDesk& desk, const engine::Peer& peer) -> Result<void> {
-                    if (!order) return tl::unexpected(order.error());
-                    auto job = desk.submit(peer, *order);
-                    if (!job) return pass(std::move(job));
-                    response->set_job(static_cast<std::uint64_t>(*job));
-                    return {};
-                  });
+    return answer(
+        context,
+        [order = order_of(request->job()), response](JobDesk& desk,
+                                                     const engine::Peer& peer) -> Result<void> {
+          if (!order) return tl::unexpected(order.error());
+          auto job = desk.submit(peer, *order);
+          if (!job) return pass(std::move(job));
+          response->set_job(static_cast<std::uint64_t>(*job));
+          return {};
+        },
+        bytes_with(*request));
   }
 
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
@@ -205,25 +230,33 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
   }
 
  private:
-  grpc::ServerWriteReactor<v1::JobEvent>* follow(
-      Bond bond, std::function<Result<JobId>(JobDesk&, const engine::Peer&)> start) {
-    auto reactor = std::make_unique<FollowReactor>(gate_, is_closed_, desk_);
-    reactor->begin(peer_, bond, std::move(start));
+  // What a request for a job and the order made of it take while they wait.
+  static std::size_t bytes_with(const v1::RunRequest& request) {
+    return 2 * request.SpaceUsedLong();
+  }
+
+  grpc::ServerWriteReactor<v1::JobEvent>* follow(Bond bond, Start start, std::size_t bytes) {
+    auto reactor =
+        std::make_unique<FollowReactor>(gate_, is_closed_, desk_, engine::tenant_of(peer_));
+    reactor->begin(peer_, bond, std::move(start), bytes);
     return reactor.release();
   }
 
   // What is asked and answered in one turn of the loop; `response` lives until the answer.
   grpc::ServerUnaryReactor* answer(grpc::CallbackServerContext* context,
-                                   std::function<Result<void>(JobDesk&, const engine::Peer&)> act) {
+                                   std::function<Result<void>(JobDesk&, const engine::Peer&)> act,
+                                   std::size_t bytes = 0) {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
     const bool posted =
-        !is_closed_ && gate_.post(engine::tenant_of(peer_), [desk = desk_, peer = peer_,
-                                                             act = std::move(act), reactor] {
-          const auto alive = desk.lock();
-          if (!alive) return reactor->Finish(kDeskGone);
-          const auto done = act(*alive, peer);
-          reactor->Finish(done ? grpc::Status::OK : status_of(done.error()));
-        });
+        !is_closed_ && gate_.post(
+                           engine::tenant_of(peer_),
+                           [desk = desk_, peer = peer_, act = std::move(act), reactor] {
+                             const auto alive = desk.lock();
+                             if (!alive) return reactor->Finish(kDeskGone);
+                             const auto done = act(*alive, peer);
+                             reactor->Finish(done ? grpc::Status::OK : status_of(done.error()));
+                           },
+                           bytes);
     if (!posted) reactor->Finish(kDeskGone);
     return reactor;
   }

@@ -40,19 +40,22 @@ class Call : public grpc::ServerUnaryReactor {
       : gate_(gate), handlers_(handlers), id_(id) {}
 
   void OnCancel() override {
-    gate_.post_always([cancel = handlers_.cancel, id = id_] { cancel(id); });
+    if (!has_passed_) return;
+    gate_.post_always(policy::kHost, [cancel = handlers_.cancel, id = id_] { cancel(id); });
   }
   void OnDone() override { const std::unique_ptr<Call> last(this); }
 
   void answer(const Status& status) { Finish(to_grpc(status)); }
   void post(std::function<void()> call) {
-    if (!gate_.post(policy::kHost, std::move(call))) answer(kBusy);
+    has_passed_ = gate_.post(policy::kHost, std::move(call));
+    if (!has_passed_) answer(kBusy);
   }
 
  private:
   Gate& gate_;
   const RunnerHandlers& handlers_;
   CallId id_;
+  bool has_passed_ = false;  // set before gRPC has this
 };
 
 }  // namespace

@@ -72,6 +72,12 @@ void configure(grpc::ServerBuilder& builder, const UserServices& services) {
   for (grpc::Service* service : services.services) builder.RegisterService(service);
 }
 
+std::shared_ptr<grpc::ResourceQuota> new_memory() {
+  auto memory = std::make_shared<grpc::ResourceQuota>();
+  memory->Resize(UserServers::kMemoryOfUserMax);
+  return memory;
+}
+
 std::vector<std::uint32_t> key_of(const engine::Peer& peer) {
   std::vector<std::uint32_t> key = {peer.uid, peer.gid};
   key.insert(key.end(), peer.groups.begin(), peer.groups.end());
@@ -101,6 +107,11 @@ struct UserServers::Server {
     health->SetServingStatus("", serving);
   }
 
+  void bound_memory(grpc::ServerBuilder& builder, std::shared_ptr<grpc::ResourceQuota> most) {
+    memory = std::move(most);
+    builder.SetResourceQuota(*memory);
+  }
+
   void count_calls(grpc::ServerBuilder& builder) const {
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counters;
     counters.push_back(std::make_unique<CallCounter>(calls));
@@ -109,7 +120,8 @@ struct UserServers::Server {
 
   UserServices services;  // outlives the server
   const CallCounter::Count calls = std::make_shared<std::atomic<std::size_t>>(0);
-  std::uint64_t connected = 0;  // the number of the last connection
+  std::uint64_t connected = 0;                  // the number of the last connection
+  std::shared_ptr<grpc::ResourceQuota> memory;  // of all servers of this uid
   std::unique_ptr<Acceptor> acceptor;
   std::unique_ptr<grpc::Server> server;
 };
@@ -143,6 +155,7 @@ Result<UserServers::Server*> UserServers::server_for(const engine::Peer& peer) {
   auto made = std::make_unique<Server>(make_(peer));
   grpc::ServerBuilder builder;
   configure(builder, made->services);
+  made->bound_memory(builder, memory_of(peer.uid));
   made->count_calls(builder);
   made->acceptor = builder.experimental().AddExternalConnectionAcceptor(
       AcceptorType::FROM_FD, grpc::InsecureServerCredentials());
@@ -152,17 +165,40 @@ Result<UserServers::Server*> UserServers::server_for(const engine::Peer& peer) {
   return servers_.emplace(key, std::move(made)).first->second.get();
 }
 
+std::map<std::uint32_t, UserServers::OfUid> UserServers::by_uid() const {
+  std::map<std::uint32_t, OfUid> known;
+  for (const auto& [key, server] : servers_) {
+    OfUid& of_uid = known[key.front()];
+    ++of_uid.servers;
+    of_uid.calls += *server->calls;
+    of_uid.connected = std::max(of_uid.connected, server->connected);
+  }
+  return known;
+}
+
 Result<void> UserServers::make_room(const engine::Peer& peer) {
-  const auto of_uid = std::count_if(servers_.begin(), servers_.end(), [&](const auto& known) {
-    return known.first.front() == peer.uid;
-  });
+  const auto known = by_uid();
+  const auto own = known.find(peer.uid);
   const std::string who = "turn away uid " + std::to_string(peer.uid) + ": found ";
-  if (static_cast<std::size_t>(of_uid) >= kOfUidMax && !retire_one(peer.uid)) {
+  if (own != known.end() && own->second.servers >= kOfUidMax) {
+    if (retire_one([&](std::uint32_t uid) { return uid == peer.uid; })) return {};
     return fail(who + "it with " + std::to_string(kOfUidMax) + " sets of groups already");
   }
-  if (servers_.size() < kUsersMax || retire_one()) return {};
-  if (engine::tenant_of(peer) == policy::kHost) return {};
-  return fail(who + std::to_string(kUsersMax) + " users already");
+  const bool is_host = engine::tenant_of(peer) == policy::kHost;
+  if (own == known.end()) {
+    if (known.size() < kUsersMax || retire_user() || is_host) return {};
+    return fail(who + std::to_string(kUsersMax) + " users already");
+  }
+  const auto has_further = [&](std::uint32_t uid) { return known.at(uid).servers > 1; };
+  if (servers_.size() - known.size() < kFurtherMax || retire_one(has_further) || is_host) return {};
+  return fail(who + std::to_string(kFurtherMax) + " sets of groups beside users' first already");
+}
+
+// Of one user that is known, or a new one.
+std::shared_ptr<grpc::ResourceQuota> UserServers::memory_of(std::uint32_t uid) const {
+  const auto known = std::find_if(servers_.begin(), servers_.end(),
+                                  [uid](const auto& one) { return one.first.front() == uid; });
+  return known != servers_.end() ? known->second->memory : new_memory();
 }
 
 bool UserServers::Connection::is_open() const {
@@ -193,22 +229,41 @@ Result<void> UserServers::count_connection(int socket, policy::Tenant user) {
   return {};
 }
 
-// Its clients' connections are closed; a client of gRPC makes another with its next call.
-bool UserServers::retire_one(std::optional<std::uint32_t> uid) {
+bool UserServers::retire_one(const std::function<bool(std::uint32_t)>& may_go) {
   auto oldest = servers_.end();
   for (auto it = servers_.begin(); it != servers_.end(); ++it) {
-    if (*it->second->calls > 0 || (uid && it->first.front() != *uid)) continue;
+    if (*it->second->calls > 0 || !may_go(it->first.front())) continue;
     if (oldest == servers_.end() || it->second->connected < oldest->second->connected) oldest = it;
   }
   if (oldest == servers_.end() || *retiring_ >= kRetiringMax) return false;
-  std::shared_ptr<Server> going = std::move(oldest->second);
-  servers_.erase(oldest);
+  retire(oldest);
+  return true;
+}
+
+bool UserServers::retire_user() {
+  const auto known = by_uid();
+  auto oldest = known.end();
+  for (auto it = known.begin(); it != known.end(); ++it) {
+    if (it->second.calls > 0) continue;
+    if (oldest == known.end() || it->second.connected < oldest->second.connected) oldest = it;
+  }
+  if (oldest == known.end() || *retiring_ + oldest->second.servers > kRetiringMax) return false;
+  for (auto it = servers_.begin(); it != servers_.end();) {
+    const auto one = it++;
+    if (one->first.front() == oldest->first) retire(one);
+  }
+  return true;
+}
+
+// Its clients' connections are closed; a client of gRPC makes another with its next call.
+void UserServers::retire(Servers::iterator gone) {
+  std::shared_ptr<Server> going = std::move(gone->second);
+  servers_.erase(gone);
   // A call may have come since the look.
   going->close();
   ++*retiring_;
   retirer_.submit([going = std::move(going)]() mutable { going.reset(); },
                   [retiring = retiring_] { --*retiring; });
-  return true;
 }
 
 Result<int> UserServers::listen_with_tls(const std::string& address, const TlsTexts& tls) {
@@ -219,6 +274,7 @@ Result<int> UserServers::listen_with_tls(const std::string& address, const TlsTe
   options.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
   grpc::ServerBuilder builder;
   configure(builder, made->services);
+  made->bound_memory(builder, new_memory());
   int port = 0;
   builder.AddListeningPort(address, grpc::SslServerCredentials(options), &port);
   made->server = builder.BuildAndStart();

@@ -16,8 +16,9 @@
 #include "loop/worker.h"
 
 namespace grpc {
+class ResourceQuota;
 class Service;
-}
+}  // namespace grpc
 
 namespace plimsoll::rpc {
 
@@ -39,9 +40,9 @@ struct TlsTexts {
 };
 
 // gRPC servers, one for each user that connects through a socket of ours: gRPC does not tell a call
-// whose connection it came by, so whoever is the same user to the kernel has a server of its own,
-// made at the first connection; when there are too many, the one goes that was connected to longest
-// ago of those without a call. TCP has one more, with mutual TLS.
+// whose connection it came by, so whoever is the same user to the kernel (uid, gid and groups) has
+// a server of its own, made at the first connection; when there are too many, those go that were
+// connected to longest ago of those without a call. TCP has one more, with mutual TLS.
 //
 // Of the loop's thread.
 class UserServers {
@@ -53,10 +54,12 @@ class UserServers {
   // Breaks off the calls that are left.
   ~UserServers();
 
-  // Different users (uid, gid and groups) at once; while all of them have calls, who comes after
-  // them is turned away, unless he is the host. And the same of one uid.
+  // Different uids at once; while all of them have calls, who comes after them is turned away,
+  // unless he is the host. Servers of one uid, and of all uids beside the first of each: who
+  // changes his groups takes no other user's place.
   static constexpr std::size_t kUsersMax = 64;
   static constexpr std::size_t kOfUidMax = 8;
+  static constexpr std::size_t kFurtherMax = 64;
   // Connections of one user and of all but the host: each is a descriptor.
   static constexpr std::size_t kConnectionsOfUserMax = 256;
   static constexpr std::size_t kConnectionsMax = 1024;
@@ -64,6 +67,10 @@ class UserServers {
   static constexpr std::size_t kRetiringMax = 16;
   // Of one message from a client.
   static constexpr int kMessageBytesMax = 4 << 20;
+  // What gRPC may hold for one uid: calls, and messages that have not arrived whole. Beyond, it
+  // breaks calls of this user off. A guess: some thousand calls, or a dozen of the longest
+  // messages.
+  static constexpr std::size_t kMemoryOfUserMax = 64 << 20;
 
   // Takes a connection over. An error says why not; it is closed then.
   Result<void> accept(UniqueFd connection, const engine::Peer& peer);
@@ -76,10 +83,20 @@ class UserServers {
  private:
   struct Server;
   Result<Server*> server_for(const engine::Peer& peer);
-  // One of this uid, or of any. False: every one of them has a call, or too many have not ended
-  // yet. Waits for no call.
-  bool retire_one(std::optional<std::uint32_t> uid = {});
+  using Servers = std::map<std::vector<std::uint32_t>, std::unique_ptr<Server>>;
+  struct OfUid {
+    std::size_t servers = 0;
+    std::size_t calls = 0;
+    std::uint64_t connected = 0;  // the number of the last connection
+  };
+  [[nodiscard]] std::map<std::uint32_t, OfUid> by_uid() const;
+  // One server of such a uid, or all of one uid. False: every one of them has a call, or too many
+  // have not ended yet. Waits for no call.
+  bool retire_one(const std::function<bool(std::uint32_t uid)>& may_go);
+  bool retire_user();
+  void retire(Servers::iterator gone);
   Result<void> make_room(const engine::Peer& peer);
+  [[nodiscard]] std::shared_ptr<grpc::ResourceQuota> memory_of(std::uint32_t uid) const;
   Result<void> count_connection(int socket, policy::Tenant user);
 
   // A connection that was handed to gRPC, which tells of no end: its descriptor's number is another
@@ -93,7 +110,7 @@ class UserServers {
 
   std::unique_ptr<Awake> awake_;  // outlives the servers
   std::function<UserServices(const engine::Peer&)> make_;
-  std::map<std::vector<std::uint32_t>, std::unique_ptr<Server>> servers_;
+  Servers servers_;
   std::uint64_t connections_ = 0;  // ever
   std::vector<Connection> open_;   // and some that are not open any more
   std::unique_ptr<Server> tls_;

@@ -275,4 +275,140 @@ case_output_that_nobody_follows_is_read_slowly() {
   over 0 INT
 }
 
+# What is followed is bounded as well: the loop's own thread does little for it, whoever reads, and
+# nobody else's output waits.
+case_followed_output_leaves_the_loop_its_time() {
+  is_root || skip 'not root'
+  serve_group
+  chmod 711 .
+  local supervisor i ticks clients_of=()
+  supervisor=$(supervisor_of "$daemon")
+  for ((i = 0; i < 4; i++)); do
+    as 65534 65534 none "$clients/job_client" "$socket" run 1000 yes >/dev/null 2>&1 &
+    clients_of+=($!)
+  done
+  becomes_true eval '(($(jobs list | grep -c running) == 4))'
+  sleep 1
+  ticks=$(loop_ticks "$supervisor")
+  sleep 4
+  ticks=$(($(loop_ticks "$supervisor") - ticks))
+  ((ticks < 100)) || wrong "$ticks hundredths of a second of 4 s"
+  gives 0 timeout 10 "$clients/job_client" "$socket" run "$patience" head -c 8M /dev/zero
+  same $((8 << 20)) "$(stat -c %s out)"
+  for i in "${clients_of[@]}"; do pkill -KILL -P "$i"; done
+  over 0 INT
+}
+
+# loop_ticks PID: CPU time of its main thread, in hundredths of a second.
+loop_ticks() { awk '{ print $14 + $15 }' "/proc/$1/task/$1/stat"; }
+
+# talk UID PROGRAM: Python that speaks to the daemon's socket for shells, with `connect()`, `line(CONNECTION)`
+# and `submit(ARG...)`, the texts of a detached job.
+talk() {
+  cat >talk.py <<END
+import json, socket, sys
+def connect():
+    made = socket.socket(socket.AF_UNIX)
+    made.connect("$socket.jobs")
+    return made
+def line(connection):
+    text = b""
+    while not text.endswith(b"\n"): text += connection.recv(1)
+    return json.loads(text)
+def submit(*argv, more={}):
+    files = ("/dev/null", "/dev/null") if more.get("detached") else ()
+    texts = b"".join(word.encode() + b"\0" for word in (*argv, "/", *files))
+    head = {"command": "submit", "umask": 18, "words": len(argv), "values": 0, "bytes": len(texts)}
+    return json.dumps(head | more).encode() + b"\n" + texts
+$2
+END
+  gives 0 as "$1" 65534 none "$python" "$PWD/talk.py"
+}
+
+# A line and three million empty words: refused before anything is made of them.
+case_words_without_number_are_refused() {
+  is_root || skip 'not root'
+  serve_group
+  chmod 755 .
+  local supervisor before
+  supervisor=$(supervisor_of "$daemon")
+  before=$(peak_of "$supervisor")
+  talk 65534 '
+asked = connect()
+try:
+    asked.sendall(b"""{"command":"submit","umask":18,"words":3145727,"values":0,"bytes":3145728}\n""")
+    asked.sendall(b"\0" * (3 << 20))
+except (BrokenPipeError, ConnectionResetError):
+    pass
+print(line(asked)["error"])'
+  has out '"words"'
+  (($(peak_of "$supervisor") - before < 20000)) || wrong "$(peak_of "$supervisor") KiB after $before"
+  over 0
+}
+
+# peak_of PID: KiB that it has had at once.
+peak_of() { awk '/^VmHWM/ { print $2 }' "/proc/$1/status"; }
+
+# Of the states of a job that its client does not read the last is kept.
+case_states_that_nobody_reads_do_not_pile_up() {
+  is_root || skip 'not root'
+  serve_group
+  chmod 755 .
+  talk 65534 '
+silent, busy = connect(), connect()
+silent.sendall(submit("sleep", "1000"))
+job = line(silent)["job"]
+while line(silent).get("state") != "running": pass
+for i in range(4000):
+    for command in "pause", "resume":
+        busy.sendall(json.dumps({"command": command, "job": str(job)}).encode() + b"\n")
+        line(busy)
+busy.sendall(json.dumps({"command": "kill", "job": str(job)}).encode() + b"\n")
+told = b""
+while part := silent.recv(1 << 20): told += part
+states = told.count(b"paused"), told.count(b"ended")
+print(len(told), told.endswith(b"}\n") and states[0] > 100 and states[1] > 0)'
+  has out True
+  (($(cut -d' ' -f1 out) < 400000)) || wrong "$(<out) bytes"
+  over 0
+}
+
+# Short jobs of one user leave others what was decided about theirs.
+case_ended_jobs_of_others_can_be_explained() {
+  is_root || skip 'not root'
+  serve_group
+  chmod 755 .
+  local job
+  gives 0 as 65533 65534 none "$clients/job_client" "$socket" run "$patience" true
+  job=$(as 65533 65534 none "$clients/job_client" "$socket" submit true)
+  becomes_true eval '[[ ! $(jobs list) ]]'
+  talk 65534 '
+asked = connect()
+for i in range(130):
+    asked.sendall(submit("true", more={"detached": True}))
+    line(asked)'
+  becomes_true eval '[[ ! $(jobs list) ]]'
+  gives 0 as 65533 65534 none "$clients/job_client" "$socket" explain "$job"
+  has out started
+  over 0
+}
+
+# Whoever has many sets of groups takes no other user's place.
+case_sets_of_groups_take_no_other_users_place() {
+  is_root || skip 'not root'
+  serve_group
+  chmod 711 .
+  local uid group i followers=()
+  for ((uid = 61001; uid <= 61008; uid++)); do
+    for ((group = 1; group <= 8; group++)); do
+      as "$uid" 65534 "6200$group" "$clients/stream_client" "$socket" hint 1M cores 0.001 enter a await stay >"$uid.$group" 2>&1 &
+      followers+=($!)
+    done
+    becomes_true eval "((\$(cat $uid.* | grep -c 'admit a') == 8))"
+  done
+  runs_at_once 65533
+  for i in "${followers[@]}"; do pkill -KILL -P "$i"; done
+  over 0 INT
+}
+
 run_cases "$@"

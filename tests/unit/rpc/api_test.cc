@@ -82,7 +82,7 @@ struct ApiTest : ::testing::Test {
   std::size_t guests_now() {
     std::atomic<std::size_t> size = 0;
     std::atomic<bool> known = false;
-    gate.post_always([&] {
+    gate.post_always(policy::kHost, [&] {
       size = guests.size();
       known = true;
     });

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace plimsoll::rpc {
 namespace {
 
@@ -40,12 +42,82 @@ TEST(Gate, TheHostIsHeardWhateverOthersSay) {
   let_through(loop, gate);
 }
 
+TEST(Gate, UsersTakeTurns) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  std::string order;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(gate.post(kAlice, [&] { order += 'a'; }));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(gate.post(kBob, [&] { order += 'b'; }));
+  let_through(loop, gate);
+  EXPECT_EQ(order, "abab" + std::string(98, 'a'));
+}
+
+TEST(Gate, WhatTheLoopHasToDoBesideComesBetween) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  std::string order;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(gate.post(kAlice, [&] { order += 'a'; }));
+  loop.poster()([&] { order += '.'; });
+  let_through(loop, gate);
+  EXPECT_EQ(order, "a." + std::string(99, 'a'));
+}
+
+TEST(Gate, WhatMustNotBeLostIsItsUsersAlone) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  for (std::size_t i = 0; i < Gate::kWaitingMax; ++i) gate.post_always(kAlice, [] {});
+  EXPECT_FALSE(gate.post(kAlice, [] {}));
+  EXPECT_TRUE(gate.post(kBob, [] {}));
+  let_through(loop, gate);
+  EXPECT_TRUE(gate.post(kAlice, [] {}));
+  let_through(loop, gate);
+}
+
+TEST(Gate, TheBytesOfOneUserAreCounted) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  constexpr std::size_t kHalf = Gate::kBytesOfUserMax / 2;
+  EXPECT_TRUE(gate.post(kAlice, [] {}, 3 * kHalf)) << "one always passes";
+  EXPECT_FALSE(gate.post(kAlice, [] {}, 1));
+  EXPECT_TRUE(gate.post(kAlice, [] {})) << "what is small and of a fixed size is not among these";
+  EXPECT_TRUE(gate.post(kBob, [] {}, kHalf));
+  EXPECT_TRUE(gate.post(kBob, [] {}, kHalf));
+  EXPECT_FALSE(gate.post(kBob, [] {}, 1));
+  let_through(loop, gate);
+  EXPECT_TRUE(gate.post(kAlice, [] {}, 1));
+  let_through(loop, gate);
+}
+
+TEST(Gate, WhoeverPostsFromWithinWaitsForHisTurn) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  std::string order;
+  ASSERT_TRUE(gate.post(kAlice, [&] {
+    order += 'a';
+    gate.post_always(kAlice, [&] { order += 'A'; });
+  }));
+  ASSERT_TRUE(gate.post(kBob, [&] { order += 'b'; }));
+  let_through(loop, gate);
+  EXPECT_EQ(order, "abA");
+}
+
+TEST(Gate, MessagesOnTheirWayBackAreOneUsers) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  const auto bytes = gate.outgoing(kAlice);
+  *bytes += 7;
+  EXPECT_EQ(*gate.outgoing(kAlice), 7u);
+  EXPECT_EQ(*gate.outgoing(kBob), 0u);
+}
+
 TEST(Gate, ClosedLetsNobodyIn) {
   loop::Loop loop = std::move(*loop::Loop::create());
   Gate gate(loop);
   gate.close();
   EXPECT_FALSE(gate.post(policy::kHost, [] {}));
   EXPECT_EQ(gate.waiting(), 0u);
+  gate.post_always(policy::kHost, [] {});
+  EXPECT_EQ(gate.waiting(), 1u);
 }
 
 }  // namespace

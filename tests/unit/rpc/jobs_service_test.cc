@@ -51,5 +51,20 @@ TEST_F(JobsServiceTest, AStreamThatCameBeforeEndsWithTheServer) {
   EXPECT_FALSE(stream->Finish().ok());
 }
 
+// Whose call was refused has his answer: what he does then is not for the loop.
+TEST_F(JobsServiceTest, WhoWasTurnedAwayAndGivesUpTakesNoPlaceAtTheGate) {
+  while (gate.post(policy::kHost, [] {})) continue;
+  const std::size_t full = gate.waiting();
+  for (int i = 0; i < 100; ++i) {
+    grpc::ClientContext running;
+    const auto stream = stub->Run(&running, {});
+    running.TryCancel();
+    EXPECT_FALSE(stream->Finish().ok());
+  }
+  server->Shutdown(std::chrono::system_clock::now());
+  server->Wait();
+  EXPECT_EQ(gate.waiting(), full);
+}
+
 }  // namespace
 }  // namespace plimsoll::rpc

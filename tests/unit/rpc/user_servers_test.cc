@@ -127,6 +127,39 @@ TEST(UserServers, OneUserTakesNobodyElsesPlace) {
   for (const auto& user : many) user->watching.TryCancel();
 }
 
+TEST(UserServers, SetsOfGroupsOfManyTakeNobodyElsesPlace) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const engine::Peer&) { return UserServices{}; });
+  std::vector<std::unique_ptr<User>> many;
+  const auto follows = [&](std::uint32_t uid, std::uint32_t gid) {
+    many.push_back(std::make_unique<User>(servers, uid, gid));
+    if (many.back()->accepted) many.back()->follow();
+    return many.back()->accepted.has_value();
+  };
+  std::uint32_t uid = 0;
+  while (many.size() < UserServers::kUsersMax) {
+    ++uid;
+    for (std::uint32_t gid = 1; gid <= UserServers::kOfUidMax; ++gid) {
+      ASSERT_TRUE(follows(uid, gid)) << uid << " " << gid;
+    }
+  }
+  // Each has one, and so has whoever comes; of further ones there are as many as may be for all.
+  while (many.size() - uid < UserServers::kFurtherMax) {
+    ASSERT_TRUE(follows(++uid, 1)) << many.back()->accepted.error().message();
+    for (std::uint32_t gid = 2; gid <= UserServers::kOfUidMax; ++gid) {
+      if (many.size() - uid == UserServers::kFurtherMax) break;
+      ASSERT_TRUE(follows(uid, gid));
+    }
+  }
+  EXPECT_TRUE(follows(++uid, 1));
+  EXPECT_FALSE(follows(uid, 2));
+  EXPECT_THAT(many.back()->accepted.error().message(),
+              testing::HasSubstr("64 sets of groups beside users' first already"));
+  EXPECT_TRUE(follows(0, 1)) << "the host";
+  EXPECT_TRUE(follows(0, 2));
+  for (const auto& user : many) user->watching.TryCancel();
+}
+
 TEST(UserServers, OneUsersConnectionsAreCounted) {
   const loop::Loop loop = std::move(*loop::Loop::create());
   UserServers servers(loop, [](const engine::Peer&) { return UserServices{}; });
@@ -157,6 +190,70 @@ struct AnsweredByTheLoop : v1::Jobs::CallbackService {
   }
   std::atomic<grpc::ServerUnaryReactor*> waiting = nullptr;
 };
+
+TEST(UserServers, AsManyConnectionsAsMayBeHaveCalls) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const engine::Peer&) { return UserServices{}; });
+  std::vector<std::unique_ptr<User>> many;
+  for (std::size_t i = 0; i < UserServers::kConnectionsOfUserMax; ++i) {
+    many.push_back(std::make_unique<User>(servers, 1));
+    ASSERT_TRUE(many.back()->accepted) << i;
+    many.back()->follow();
+  }
+  for (const auto& user : many) EXPECT_TRUE(user->is_served());
+  for (const auto& user : many) user->watching.TryCancel();
+}
+
+// Keeps what it is asked as it came, and answers at its end.
+struct KeepsRequests : v1::Jobs::WithRawCallbackMethod_Submit<v1::Jobs::Service> {
+  struct Kept : grpc::ServerUnaryReactor {
+    explicit Kept(std::atomic<int>& count) : open(count) { ++open; }
+    void OnCancel() override { Finish(grpc::Status::CANCELLED); }
+    void OnDone() override {
+      --open;
+      const std::unique_ptr<Kept> last(this);
+    }
+    std::atomic<int>& open;
+  };
+  grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext*, const grpc::ByteBuffer*,
+                                   grpc::ByteBuffer*) override {
+    return std::make_unique<Kept>(open).release();
+  }
+  std::atomic<int> open = 0;
+};
+
+// What has come for a user's calls and nobody has taken yet; another's calls are no worse for it.
+TEST(UserServers, WhatWaitsForOneUserIsBoundedByItsBytes) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  KeepsRequests jobs;
+  UserServers servers(loop, [&](const engine::Peer& peer) {
+    UserServices services;
+    if (peer.uid == 1) services.services = {&jobs};
+    return services;
+  });
+  const User greedy(servers, 1), other(servers, 2);
+  v1::RunRequest large;
+  large.mutable_job()->add_argv(std::string(UserServers::kMessageBytesMax - 1000, 'x'));
+  constexpr std::size_t kCalls = 64;
+  static_assert(kCalls * UserServers::kMessageBytesMax > 2 * UserServers::kMemoryOfUserMax);
+  const auto stub = v1::Jobs::NewStub(greedy.channel);
+  std::atomic<std::size_t> refused = 0, over = 0;
+  std::vector<grpc::ClientContext> contexts(kCalls);
+  std::vector<v1::SubmitResponse> responses(kCalls);
+  for (std::size_t i = 0; i < kCalls; ++i) {
+    stub->async()->Submit(&contexts[i], &large, &responses[i], [&](const grpc::Status& status) {
+      if (status.error_code() != grpc::StatusCode::CANCELLED) ++refused;
+      ++over;
+      over.notify_all();
+    });
+  }
+  const auto until = loop::now() + std::chrono::seconds(60);
+  while (refused == 0 && loop::now() < until) EXPECT_TRUE(other.is_served());
+  EXPECT_GT(refused, 0u);
+  EXPECT_LT(static_cast<std::size_t>(jobs.open), kCalls);
+  for (grpc::ClientContext& context : contexts) context.TryCancel();
+  for (std::size_t seen = over; seen < kCalls; seen = over) over.wait(seen);
+}
 
 TEST(UserServers, ACallThatComesAfterTheLookHoldsUpNobody) {
   const loop::Loop loop = std::move(*loop::Loop::create());
