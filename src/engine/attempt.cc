@@ -19,6 +19,9 @@ using policy::Outcome;
 // v1 tells of an OOM before it kills: so soon it is looked whether the kill was of this job.
 constexpr Duration kOomCheckGap = std::chrono::milliseconds(5);
 
+// What a healthy machine takes at most to end a process that was killed.
+constexpr Duration kKillPatience = std::chrono::seconds(1);
+
 std::uint64_t count(long number) { return static_cast<std::uint64_t>(std::max(number, 0L)); }
 
 record::RusageReport report_of(const rusage& usage) {
@@ -55,6 +58,7 @@ Attempt::Attempt(Machine& machine, AttemptRequest request, Callbacks callbacks)
 
 Attempt::~Attempt() {
   if (child_) machine_.forget(*child_);
+  if (leaver_) machine_.forget(*leaver_);
 }
 
 void Attempt::start() {
@@ -95,6 +99,7 @@ void Attempt::spawn() {
 }
 
 void Attempt::on_started(guardian::Started started) {
+  main_ = started.pid;
   pidfd_ = std::move(started.pidfd);
   for (const int number : early_signals_) signal_main(number);
   pause_if_wanted();
@@ -116,6 +121,7 @@ void Attempt::fail_to_start(std::string reason) {
 }
 
 void Attempt::on_exited(const guardian::Exited& exited) {
+  if (exited.leaves_others) leaver_ = child_;
   child_.reset();
   status_ = exited.status;
   result_.end.wall = loop::now() - spawned_;
@@ -275,6 +281,7 @@ void Attempt::reap() {
 // The main process may not have been waited for yet: its status is what the outcome rests on.
 void Attempt::on_empty() {
   emptied_ = true;
+  emptied_at_ = loop::now();
   enclosure_->thaw();  // till now, so that nothing runs on between the decision and the kill
   result_.usage = enclosure_->finish(loop::now(), wall_now());
   if (ipc_watch_) result_.ipc_left = ipc_watch_->settle();
@@ -290,7 +297,51 @@ void Attempt::on_gone(const reap::Reaped& reaped) {
   }
   result_.group_left = reaped.left;
   removed_ = true;
-  if (!child_) callbacks_.gone(result_);
+  if (emptied_) return tell_gone();
+  for (const cgroup::StuckProcess& process : reaped.survivors) {
+    result_.left_behind.push_back({process.pid, process.comm, record::LeftFate::lives});
+  }
+  emptied_ = true;
+  enclosure_->thaw();
+  result_.usage = enclosure_->finish(loop::now(), wall_now());
+  forget_main();
+  conclude();
+}
+
+void Attempt::give_up_removal() {
+  if (enclosure_ != nullptr) enclosure_->give_up_removal();
+  const bool has_left = emptied_ && child_ && loop::now() - emptied_at_ >= kKillPatience;
+  if (!has_left) return;
+  result_.left_behind.push_back({main_, request_.spawn.argv.front(), record::LeftFate::lives});
+  forget_main();
+  conclude();
+}
+
+// Its end is not waited for any more.
+void Attempt::forget_main() {
+  if (!child_) return;
+  machine_.forget(*child_);
+  child_.reset();
+  result_.end.wall = loop::now() - spawned_;
+  result_.ended = wall_now();
+}
+
+void Attempt::ask_for_escaped() {
+  if (!leaver_) return;
+  machine_.over(*leaver_, [this](const guardian::Escaped& escaped) { on_escaped(escaped); });
+}
+
+void Attempt::on_escaped(const guardian::Escaped& escaped) {
+  leaver_.reset();
+  for (const guardian::Escapee& process : escaped.processes) {
+    const auto fate = process.lives ? record::LeftFate::lives : record::LeftFate::had_left;
+    result_.left_behind.push_back({process.pid, process.comm, fate});
+  }
+  tell_gone();
+}
+
+void Attempt::tell_gone() {
+  if (removed_ && !child_ && !leaver_) callbacks_.gone(result_);
 }
 
 void Attempt::note_status() {
@@ -308,8 +359,9 @@ void Attempt::conclude() {
   const Cause cause = cause_ ? *cause_ : outcome_by_evidence();
   result_.end.outcome = cause.outcome;
   result_.reason = cause.reason;
+  ask_for_escaped();
   callbacks_.over(result_.end);
-  if (removed_) callbacks_.gone(result_);
+  tell_gone();
 }
 
 // Own counts are read before those of the groups above: what happens in between is not taken for

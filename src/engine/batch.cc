@@ -337,9 +337,11 @@ void Batch::interrupt() {
 void Batch::on_signal(const guardian::Signalled& signal) {
   switch (signal.number) {
     case SIGINT:
-      notice(crew_.conductor().is_stopping() ? "interrupted again: killing the running jobs"
-                                             : "interrupted: no more jobs are started; press "
-                                               "Ctrl-C again to kill the running jobs");
+      notice(crew_.conductor().is_stopping()
+                 ? "interrupted again: killing the running jobs; what does "
+                   "not die is left at the next"
+                 : "interrupted: no more jobs are started; press "
+                   "Ctrl-C again to kill the running jobs");
       return interrupt();
     case SIGTERM:
     case SIGHUP:

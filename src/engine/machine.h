@@ -87,8 +87,14 @@ class Machine {
   // The same, with the child born in the group.
   Result<guardian::ChildId> spawn_in(const cgroup::Group& group, guardian::SpawnRequest request,
                                      ChildCallbacks callbacks);
+  // Nobody lives any more in the group of this child, which has left others (Exited). What has got
+  // out of the group is killed, and told within guardian::Adoptions::kPatience.
+  void over(guardian::ChildId child, std::function<void(const guardian::Escaped&)> told);
   // Nothing of this child will be told any more.
-  void forget(guardian::ChildId child) { children_.erase(child); }
+  void forget(guardian::ChildId child) {
+    children_.erase(child);
+    over_.erase(child);
+  }
 
   void on_signal(std::function<void(const guardian::Signalled&)> callback);
   void on_resumed(std::function<void()> callback);
@@ -179,6 +185,7 @@ class Machine {
   std::optional<measure::Network> network_;
   std::optional<OomWatch> oom_;
   std::unordered_map<guardian::ChildId, ChildCallbacks> children_;
+  std::unordered_map<guardian::ChildId, std::function<void(const guardian::Escaped&)>> over_;
   std::uint64_t last_child_ = 0;
   std::uint64_t dropped_samples_ = 0;
   std::function<void(const guardian::Signalled&)> on_signal_;
