@@ -335,6 +335,51 @@ case_who_leaves_his_group_does_not_outlive_the_run() {
   lives "$(<other)" || wrong 'a child of before was killed'
 }
 
+# escaping: scripts of a process that leaves, escape.sh, and of a job that runs until it is gone, or
+# for long.
+escaping() {
+  rm -f pid away
+  printf '%s\n' 'echo $$ >pid' "$(leaving)" 'touch away' 'sleep 1000 & wait' >escape.sh
+  cat >until_gone.sh <<'END'
+until [ -e away ]; do sleep 0.01; done
+for i in $(seq 1000); do kill -0 "$(cat pid)" 2>/dev/null || exit 0; sleep 0.02; done
+exit 1
+END
+}
+
+case_who_leaves_his_group_ends_with_his_job() {
+  is_root || skip 'not root'
+  local how
+  make_aside
+  for how in '' setsid 'env -i' 'setsid setsid'; do
+    escaping
+    echo "$how sh escape.sh & until [ -e away ]; do sleep 0.01; done" >leave.sh
+    printf '%s\n' 'sh leave.sh' 'sh until_gone.sh' >jobs.txt
+    gives 0 timeout "$patience" "$plimsoll" batch -j2 --progress none jobs.txt
+    has err "process $(<pid) (sh) had left the group of its job and was killed"
+    has err '(sleep) had left the group'
+    gone "$(<pid)" || wrong "$(<pid) lives: $how"
+  done
+  escaping
+  run 0 --report report.json -- sh leave.sh
+  told report.json '[p["comm"] for p in r["left_behind"] if p.get("had_left_group")] == ["sh", "sleep"]'
+  becomes_true remove_aside
+}
+
+# Neither its session nor its environment tells whose it is, and another job might be: it ends when
+# that has ended too, in a run that goes on.
+case_who_can_not_be_told_ends_with_those_that_ran_beside_him() {
+  is_root || skip 'not root'
+  make_aside
+  escaping
+  echo "setsid env -i PATH='$PATH' sh -c 'setsid sh escape.sh &' & until [ -e away ]; do sleep 0.01; done" >leave.sh
+  echo 'until [ -e away ]; do sleep 0.01; done; sleep 1; kill -0 "$(cat pid)"' >beside.sh
+  printf '%s\n' 'sh leave.sh' 'sh beside.sh' 'sh until_gone.sh' >jobs.txt
+  gives 0 timeout "$patience" "$plimsoll" batch -j2 --order input --progress none jobs.txt
+  has err "process $(<pid) (sh) had left the group of its job and was killed"
+  becomes_true remove_aside
+}
+
 # --- together
 
 case_many_at_once_below_one_new_group() {
