@@ -144,6 +144,7 @@ class Attempt {
   void on_empty();
   void on_gone(const reap::Reaped& reaped);
   void forget_main();
+  void look_at_ipc();
   void ask_for_escaped();
   void on_escaped(const guardian::Escaped& escaped);
   void tell_gone();
@@ -159,7 +160,9 @@ class Attempt {
   RunningTime time_;  // since the spawn, by the job clock
   Instant spawned_{};
   std::unique_ptr<Enclosure> enclosure_;
-  std::optional<IpcWatch> ipc_watch_;  // since the spawn
+  // Since the spawn; shared with a question of it, which may outlive this.
+  std::shared_ptr<IpcWatch> ipc_watch_;
+  bool is_ipc_settled_ = true;
   std::optional<guardian::ChildId> child_;
   std::optional<guardian::ChildId> leaver_;  // the same, ended: what has left its group is unknown
   UniqueFd pidfd_;

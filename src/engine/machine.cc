@@ -269,6 +269,11 @@ loop::Worker& Machine::slow_worker() {
   return *slow_worker_;
 }
 
+UserLook& Machine::user_look() {
+  if (user_look_ == nullptr) user_look_ = std::make_unique<UserLook>(loop_);
+  return *user_look_;
+}
+
 void Machine::on_signal(std::function<void(const guardian::Signalled&)> callback) {
   on_signal_ = std::move(callback);
 }

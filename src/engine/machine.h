@@ -15,6 +15,7 @@
 #include "cgroup/run_weight.h"
 #include "engine/oom_watch.h"
 #include "engine/user_groups.h"
+#include "engine/user_look.h"
 #include "guardian/guardian.h"
 #include "guardian/heap_stock.h"
 #include "guardian/protocol.h"
@@ -128,6 +129,8 @@ class Machine {
   [[nodiscard]] loop::Worker& worker() { return *worker_; }
   // For writes that may last seconds (reclaim): they must not hold up the removal of groups.
   [[nodiscard]] loop::Worker& slow_worker();
+  // Which users have processes.
+  [[nodiscard]] UserLook& user_look();
   [[nodiscard]] const cgroup::Hierarchies& hierarchies() const { return hierarchies_; }
   // The parent of all groups; without any part in process mode.
   [[nodiscard]] const cgroup::Group& pool() const { return *pool_; }
@@ -167,6 +170,7 @@ class Machine {
   std::optional<guardian::HeapStock> stock_;  // while it is watched
   std::unique_ptr<loop::Worker> worker_;
   std::unique_ptr<loop::Worker> slow_worker_;  // once it was asked for
+  std::unique_ptr<UserLook> user_look_;        // the same
   loop::Watch guardian_watch_;
   cgroup::Hierarchies hierarchies_;
   cgroup::ControllerSet wanted_;    // of each job's group

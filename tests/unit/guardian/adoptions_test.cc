@@ -53,33 +53,33 @@ struct AdoptionsTest : ::testing::Test {
   std::map<pid_t, std::vector<process::Id>> below;
   std::vector<pid_t> killed, dead, immortal, forbidden;
   std::size_t reads = 0;
-  Adoptions adoptions{
-      {.children =
-           [this] {
-             std::vector<pid_t> pids;
-             for (const auto& [pid, about] : children) pids.push_back(pid);
-             return pids;
-           },
-       .read = [this](pid_t pid) -> std::optional<AdoptedChild> {
-         ++reads;
-         const auto found = children.find(pid);
-         return found == children.end() ? std::nullopt : std::optional(found->second);
-       },
-       .descendants_of = [this](pid_t pid) { return below[pid]; },
-       .kill =
-           [this](pid_t pid) {
-             if (std::ranges::find(forbidden, pid) != forbidden.end()) return false;
-             killed.push_back(pid);
-             if (std::ranges::find(immortal, pid) != immortal.end()) return true;
-             children.erase(pid);
-             for (const process::Id& child : below[pid]) {
-               comes(child.pid, {.groups = {kAside}});
-             }
-             dead.push_back(pid);
-             return true;
-           },
-       .clock = [this] { return now; },
-       .user = 0}};
+  Adoptions adoptions{{.children =
+                           [this] {
+                             std::vector<pid_t> pids;
+                             for (const auto& [pid, about] : children) pids.push_back(pid);
+                             return pids;
+                           },
+                       .read = [this](pid_t pid) -> std::optional<AdoptedChild> {
+                         ++reads;
+                         const auto found = children.find(pid);
+                         return found == children.end() ? std::nullopt
+                                                        : std::optional(found->second);
+                       },
+                       .descendants_of = [this](pid_t pid) { return below[pid]; },
+                       .kill =
+                           [this](pid_t pid) {
+                             if (std::ranges::find(forbidden, pid) != forbidden.end()) return false;
+                             killed.push_back(pid);
+                             if (std::ranges::find(immortal, pid) != immortal.end()) return true;
+                             children.erase(pid);
+                             for (const process::Id& child : below[pid]) {
+                               comes(child.pid, {.groups = {kAside}});
+                             }
+                             dead.push_back(pid);
+                             return true;
+                           },
+                       .clock = [this] { return now; },
+                       .user = 0}};
 };
 
 TEST_F(AdoptionsTest, AJobThatLeavesNobodyIsOverAtOnce) {
