@@ -64,6 +64,46 @@ case_who_leaves_his_group_ends_with_his_job() {
   becomes_true remove_aside
 }
 
+case_who_leaves_his_group_of_the_daemon() {
+  is_root || skip 'not root'
+  local daemon
+  export PLIMSOLL_SOCKET=$PWD/s
+  make_aside
+  "$plimsoll" serve --metrics off >daemon.log 2>&1 &
+  daemon=$!
+  becomes_true grep -q ready daemon.log || cat daemon.log
+  escaping
+  echo "setsid env -i PATH='$PATH' sh escape.sh & until [ -e away ]; do sleep 0.01; done" >leave.sh
+  gives 0 "$plimsoll" submit -q -- sh leave.sh
+  becomes_true gone "$(<pid)" || wrong "$(<pid) lives"
+  becomes_true grep -q "process $(<pid) (sh) had left the group of its job and was killed" daemon.log ||
+    wrong "$(<daemon.log)"
+  kill -INT $daemon
+  wait $daemon
+  becomes_true remove_aside
+}
+
+# It forks and ends, in a session of its own each time, so that no number of it lives for long.
+case_who_leaves_and_runs_from_number_to_number() {
+  is_root || skip 'not root'
+  make_aside
+  cat >hop.py <<'END'
+import os, sys, time
+end = time.time() + 30
+open("away", "w").close()
+while time.time() < end:
+    if os.fork(): os._exit(0)
+    os.setsid()
+open("reached the end", "w").close()
+END
+  echo "setsid sh -c '$(leaving); exec $python hop.py' & until [ -e away ]; do sleep 0.01; done" >leave.sh
+  SECONDS=0
+  gives 0 timeout "$patience" "$plimsoll" batch --progress none -- sh leave.sh ::: 1
+  ((SECONDS < 25)) || wrong "it took $SECONDS s"
+  [[ ! -e 'reached the end' ]] || wrong 'it was not killed'
+  becomes_true remove_aside
+}
+
 # Neither its session nor its environment tells whose it is, and another job might be: it ends when
 # that has ended too, in a run that goes on.
 case_who_can_not_be_told_ends_with_those_that_ran_beside_him() {
