@@ -8,6 +8,8 @@
 #include <chrono>
 #include <thread>
 
+#include "base/may_wait.h"
+
 namespace plimsoll::cgroup {
 namespace {
 
@@ -37,6 +39,7 @@ constexpr int kLockTries = 500;
 constexpr auto kLockGap = std::chrono::milliseconds(2);
 
 bool lock(const Directory& directory) {
+  may_wait("the lock of a run's group");
   for (int tries = 0; tries < kLockTries; ++tries) {
     if (::flock(directory.fd(), LOCK_EX | LOCK_NB) == 0) return true;
     if (errno != EWOULDBLOCK && errno != EINTR) return false;

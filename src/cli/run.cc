@@ -293,6 +293,9 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
   if (!ended) return pass(std::move(ended));
   span.observe(*system.finish().last());
   if (!ended->ipc_left.empty()) complain("run: " + engine::ipc_text(ended->ipc_left));
+  if (const auto text = engine::got_away_text(ended->left_behind); !text.empty()) {
+    complain("run: " + text);
+  }
   if (ended->group_left) complain("run: " + engine::left_group_text(*ended->group_left));
 
   const record::JobReport report = engine::report_of({.job = options.job,

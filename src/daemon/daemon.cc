@@ -199,6 +199,10 @@ void Daemon::on_signal(const guardian::Signalled& signal) {
 }
 
 void Daemon::end(Phase phase) {
+  if (phase_ == Phase::killing) {
+    log("leaves what does not die, and ends");
+    return crew_.give_up_removals();
+  }
   if (phase_ == Phase::serving) machine_->notify("STOPPING=1");
   phase_ = std::max(phase_, phase);
   log(phase_ == Phase::draining ? "ends when what runs has ended" : "kills what runs, and ends");

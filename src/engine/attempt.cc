@@ -55,6 +55,7 @@ Attempt::Attempt(Machine& machine, AttemptRequest request, Callbacks callbacks)
 
 Attempt::~Attempt() {
   if (child_) machine_.forget(*child_);
+  if (leaver_) machine_.forget(*leaver_);
 }
 
 void Attempt::start() {
@@ -82,7 +83,7 @@ void Attempt::spawn() {
   time_ = RunningTime(machine_.job_clock());
   spawned_ = loop::now();
   const auto& identity = request_.spawn.identity;
-  ipc_watch_.emplace(identity ? identity->uid : ::geteuid());
+  ipc_watch_ = std::make_shared<IpcWatch>(identity ? identity->uid : ::geteuid());
   auto child = enclosure_->spawn(
       request_.spawn,
       {.started = [this](guardian::Started started) { on_started(std::move(started)); },
@@ -95,6 +96,7 @@ void Attempt::spawn() {
 }
 
 void Attempt::on_started(guardian::Started started) {
+  main_ = started.pid;
   pidfd_ = std::move(started.pidfd);
   for (const int number : early_signals_) signal_main(number);
   pause_if_wanted();
@@ -116,6 +118,7 @@ void Attempt::fail_to_start(std::string reason) {
 }
 
 void Attempt::on_exited(const guardian::Exited& exited) {
+  if (exited.leaves_others) leaver_ = child_;
   child_.reset();
   status_ = exited.status;
   result_.end.wall = loop::now() - spawned_;
@@ -255,111 +258,6 @@ void Attempt::on_sample_due() {
     callbacks_.looked(seen);
   }
   if (!is_reaped_ && !is_paused()) sample_at(due);
-}
-
-void Attempt::reap() {
-  if (is_reaped_) return;
-  is_reaped_ = true;
-  sample_timer_.off();
-  timeout_timer_.off();
-  // Where the guardian has held the pool the job clock has stood, and with it this attempt.
-  // Read first: what passes between the two clocks is no pause.
-  const Duration since_birth = loop::now() - spawned_;
-  result_.paused = std::max(Duration{}, since_birth - ran());
-  enclosure_->reap(status_ && !cause_ ? reap::LeftBehind::list : reap::LeftBehind::skip,
-                   {.empty = [this] { on_empty(); },
-                    .stuck = [this](const reap::Stuck& stuck) { callbacks_.stuck(stuck); },
-                    .gone = [this](const reap::Reaped& reaped) { on_gone(reaped); }});
-}
-
-// The main process may not have been waited for yet: its status is what the outcome rests on.
-void Attempt::on_empty() {
-  emptied_ = true;
-  enclosure_->thaw();  // till now, so that nothing runs on between the decision and the kill
-  result_.usage = enclosure_->finish(loop::now(), wall_now());
-  if (ipc_watch_) result_.ipc_left = ipc_watch_->settle();
-  if (callbacks_.looked && status_) callbacks_.looked(result_.usage.totals);
-  if (!child_) return conclude();
-  // It is dead and its status on the way, or it had left its group: nobody has killed it then.
-  signal_main(SIGKILL);
-}
-
-void Attempt::on_gone(const reap::Reaped& reaped) {
-  for (const cgroup::LeftProcess& process : reaped.left_behind) {
-    result_.left_behind.push_back({process.pid, process.comm});
-  }
-  result_.group_left = reaped.left;
-  removed_ = true;
-  if (!child_) callbacks_.gone(result_);
-}
-
-void Attempt::note_status() {
-  if (!status_) return;
-  if (status_->kind == guardian::WaitStatus::Kind::exited) {
-    result_.end.exit_code = status_->value;
-  } else {
-    result_.end.signal = status_->value;
-  }
-}
-
-void Attempt::conclude() {
-  if (enclosure_ != nullptr && !result_.oom) result_.oom = policy::blame(oom_evidence());
-  note_status();
-  const Cause cause = cause_ ? *cause_ : outcome_by_evidence();
-  result_.end.outcome = cause.outcome;
-  result_.reason = cause.reason;
-  callbacks_.over(result_.end);
-  if (removed_) callbacks_.gone(result_);
-}
-
-// Own counts are read before those of the groups above: what happens in between is not taken for
-// its own.
-policy::OomEvidence Attempt::oom_evidence() {
-  const measure::MemoryUsage& memory = result_.usage.totals.memory;
-  const measure::MemoryEvents& events = memory.events;
-  policy::OomEvidence evidence;
-  evidence.kills = std::max(events.oom_kill.value_or(0), events.oom_group_kill.value_or(0));
-  evidence.own_limit = request_.limits.memory_max;
-  evidence.own_peak = memory.peak;
-  evidence.machine = describe_host(machine_).memory;
-  const OwnOoms own = enclosure_->own_ooms();
-  evidence.above = machine_.oom().since(ooms_before_);
-  evidence.sees_all = machine_.oom().sees_all() && own.are_seen;
-  std::uint64_t further_up = 0;
-  for (const policy::OomGroup& group : evidence.above) further_up += group.ooms;
-  if (events.oom) {
-    evidence.own_ooms = *events.oom;
-  } else if (own.count > further_up) {
-    evidence.own_ooms = own.count - further_up;
-  }
-  return evidence;
-}
-
-Attempt::Cause Attempt::oom_cause() const {
-  const bool own = result_.oom->level == policy::OomLevel::own;
-  return {own ? Outcome::over_limit : Outcome::machine_oom,
-          policy::describe(*result_.oom) + (own ? "" : "; try again")};
-}
-
-Attempt::Cause Attempt::outcome_by_evidence() {
-  // A limit below its own that a job has set itself is its own affair.
-  const bool of_its_making =
-      result_.oom && result_.oom->level == policy::OomLevel::own && !request_.limits.memory_max;
-  if (result_.oom && !of_its_making) return oom_cause();
-  const bool exited = status_->kind == guardian::WaitStatus::Kind::exited;
-  result_.end.outcome = exited ? Outcome::exited : Outcome::signalled;
-  if (policy::succeeded(result_.end)) return {Outcome::exited, {}};
-  if (is_killed_singly_) {
-    for (const policy::OomGroup& group : machine_.oom().since(ooms_before_)) {
-      if (group.ooms == 0) continue;
-      return {Outcome::machine_oom,
-              policy::describe(result_.end) + " after the group " + group.name +
-                  " had run out of memory, which cgroup v1 then refuses to everybody in it; try "
-                  "again"};
-    }
-  }
-  if (exited) return {Outcome::exited, {}};
-  return {Outcome::signalled, "was ended by signal " + policy::signal_name(status_->value)};
 }
 
 }  // namespace plimsoll::engine

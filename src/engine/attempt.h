@@ -102,10 +102,9 @@ class Attempt {
   void signal_main(int number);
   // The same to every process of it.
   void signal_all(int number);
-  // Once nobody lives in its group, the removal of that is not waited for without end.
-  void give_up_removal() {
-    if (enclosure_ != nullptr) enclosure_->give_up_removal();
-  }
+  // Once it is being reaped, that is not waited for without end: who does not die is left and named
+  // (record::LeftFate::lives), a group that can't be removed is left.
+  void give_up_removal();
 
   // Since the spawn, without the time in which it was frozen.
   [[nodiscard]] Duration ran() const;
@@ -144,6 +143,11 @@ class Attempt {
   void reap();
   void on_empty();
   void on_gone(const reap::Reaped& reaped);
+  void forget_main();
+  void look_at_ipc();
+  void ask_for_escaped();
+  void on_escaped(const guardian::Escaped& escaped);
+  void tell_gone();
   void note_status();
   void conclude();
   [[nodiscard]] policy::OomEvidence oom_evidence();
@@ -156,13 +160,19 @@ class Attempt {
   RunningTime time_;  // since the spawn, by the job clock
   Instant spawned_{};
   std::unique_ptr<Enclosure> enclosure_;
-  std::optional<IpcWatch> ipc_watch_;  // since the spawn
+  // Since the spawn; shared with a question of it, which may outlive this.
+  std::shared_ptr<IpcWatch> ipc_watch_;
+  bool is_ipc_settled_ = true;
   std::optional<guardian::ChildId> child_;
+  std::optional<guardian::ChildId> leaver_;  // the same, ended: what has left its group is unknown
   UniqueFd pidfd_;
   std::vector<int> early_signals_;  // that came before the pidfd
   std::optional<guardian::WaitStatus> status_;
   std::optional<Cause> cause_;
-  bool emptied_ = false;  // nobody lives in the group, the final counters are read
+  // Nobody lives in the group, or who does was given up; the final counters are read.
+  bool emptied_ = false;
+  Instant emptied_at_{};
+  pid_t main_ = 0;        // for display
   bool removed_ = false;  // the group does not exist (any more)
   AttemptResult result_;
   bool freeze_wanted_ = false;

@@ -71,6 +71,8 @@ Batch::Batch(Machine& machine, policy::Estimator& estimator, BatchConfig config,
     Book& book = books_[job.id];
     book.queued = wall_now();
     book.waiting_since = begun_;
+    // Kept for its start, which must not wait for it.
+    [[maybe_unused]] const auto account = accounts_.of(job.uid);
     crew_.enter(job, *this, sizes.of(job));
   }
   progress_.jobs = config_.jobs.size();
@@ -207,9 +209,9 @@ Prepared Batch::prepare(const policy::Start& start) {
 
   Book& book = books_.at(start.job);
   book.held += loop::now() - book.waiting_since;
+  Prepared prepared;
   const auto known = accounts_.of(job.uid);
   const auto user = known ? *known : std::nullopt;
-  Prepared prepared;
   AttemptRequest& request = prepared.request;
   request = request_for(job, group_name(start.job, start.attempt), user);
   request.kill_after = config_.kill_after;
@@ -337,9 +339,11 @@ void Batch::interrupt() {
 void Batch::on_signal(const guardian::Signalled& signal) {
   switch (signal.number) {
     case SIGINT:
-      notice(crew_.conductor().is_stopping() ? "interrupted again: killing the running jobs"
-                                             : "interrupted: no more jobs are started; press "
-                                               "Ctrl-C again to kill the running jobs");
+      notice(crew_.conductor().is_stopping()
+                 ? "interrupted again: killing the running jobs; what does "
+                   "not die is left at the next"
+                 : "interrupted: no more jobs are started; press "
+                   "Ctrl-C again to kill the running jobs");
       return interrupt();
     case SIGTERM:
     case SIGHUP:

@@ -186,6 +186,7 @@ void Crew::on_conducted(const JobOver& over) {
 
 void Crew::on_gone(AttemptKey key, const AttemptResult& result) {
   Charge& charge = charge_of(key.job);
+  if (const auto text = got_away_text(result.left_behind); !text.empty()) notice(text);
   if (result.group_left) notice(left_group_text(*result.group_left));
   --charge.groups;
   const auto span = spans_.extract(key);

@@ -155,6 +155,7 @@ void FamilyEnclosure::look() {
     if (callbacks_.empty) callbacks_.empty();
     return;
   }
+  if (next.act == reap::Course::Act::finish) return leave();
   if (next.act == reap::Course::Act::kill) kill();
   timer_.set(next.look_again);
   if (next.report_stuck && callbacks_.stuck) {
@@ -175,6 +176,13 @@ void FamilyEnclosure::kill() {
 void FamilyEnclosure::tell_gone() {
   const auto next = course_->removed(cgroup::Removal::done, loop::now());
   if (next.act != reap::Course::Act::finish) return;
+  reaped_.until_gone = loop::now() - course_->begun();
+  if (callbacks_.gone) callbacks_.gone(reaped_);
+}
+
+// With somebody in it, who does not die.
+void FamilyEnclosure::leave() {
+  reaped_.survivors = stuck();
   reaped_.until_gone = loop::now() - course_->begun();
   if (callbacks_.gone) callbacks_.gone(reaped_);
 }

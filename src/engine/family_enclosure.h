@@ -30,7 +30,9 @@ class FamilyEnclosure : public Enclosure {
   [[nodiscard]] Instant next_due() const override { return next_due_; }
   [[nodiscard]] measure::JobUsage finish(Instant now, WallTime wall) override;
   void reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) override;
-  void give_up_removal() override {}
+  void give_up_removal() override {
+    if (course_) course_->give_up();
+  }
   [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const override { return nullptr; }
 
  private:
@@ -39,6 +41,7 @@ class FamilyEnclosure : public Enclosure {
   void look();
   void kill();
   void tell_gone();
+  void leave();
   [[nodiscard]] std::vector<cgroup::StuckProcess> stuck() const;
 
   Machine& machine_;

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "base/may_wait.h"
 #include "base/text.h"
 
 namespace plimsoll::engine {
@@ -35,6 +36,7 @@ Account account_of(const passwd& entry) {
 }
 
 Result<User> find_user(const std::string& text) {
+  may_wait("find_user");
   std::string buffer(1024, '\0');
   passwd entry{};
   passwd* found = nullptr;
@@ -73,6 +75,7 @@ Result<uid_t> find_uid(const std::string& text) {
 
 Result<gid_t> find_group(const std::string& text) {
   if (const auto number = to_id<gid_t>(text)) return *number;
+  may_wait("find_group");
   std::string buffer(1024, '\0');
   group entry{};
   group* found = nullptr;
@@ -112,12 +115,10 @@ Result<Account> find_account(const std::string& user) {
 
 Result<std::optional<Account>> Accounts::of(const std::string& user) {
   if (user.empty()) return std::nullopt;
-  const auto known = known_.find(user);
-  if (known != known_.end()) return known->second;
-  auto found = find_account(user);
-  if (!found) return pass(std::move(found));
-  known_.emplace(user, *found);
-  return *found;
+  auto known = known_.find(user);
+  if (known == known_.end()) known = known_.emplace(user, find_account(user)).first;
+  if (!known->second) return tl::unexpected(known->second.error());
+  return *known->second;
 }
 
 }  // namespace plimsoll::engine

@@ -30,14 +30,15 @@ Result<uid_t> find_uid(const std::string& text);
 // The group of a name or a number.
 Result<gid_t> find_group(const std::string& text);
 
-// The accounts that jobs of one run name, each asked for once.
+// The accounts that jobs of one run name, each asked for once: the answer may come from far away,
+// so ask before the loop turns.
 class Accounts {
  public:
   // Nothing for "": Plimsoll's own.
   Result<std::optional<Account>> of(const std::string& user);
 
  private:
-  std::map<std::string, Account> known_;
+  std::map<std::string, Result<Account>> known_;
 };
 
 }  // namespace plimsoll::engine

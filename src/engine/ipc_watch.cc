@@ -35,29 +35,32 @@ bool sees_who_has_them() {
          !is_namespace("/proc/self/ns/ipc", kFirstIpcNamespace);
 }
 
-// Whether nobody but the job can have wanted what this user has made.
-bool are_the_jobs(uid_t user) {
-  return user != ::geteuid() && user > kSystemUidMax && sees_who_has_them() &&
-         !process::any_process_of(user);
+// Whether nobody but the job can have wanted what this user has made, if no process of his lives.
+bool may_be_the_jobs(uid_t user) {
+  return user != ::geteuid() && user > kSystemUidMax && sees_who_has_them();
 }
 
 }  // namespace
 
 IpcWatch::IpcWatch(uid_t user) : user_(user), before_(process::ipc_objects_of(user)) {}
 
-std::vector<record::IpcLeft> IpcWatch::settle() const {
+std::optional<std::vector<record::IpcLeft>> IpcWatch::look() {
   auto made = before_ ? process::ipc_objects_of(user_) : std::nullopt;
-  if (!made) return {};
+  if (!made) return std::vector<record::IpcLeft>();
   std::erase_if(*made, [this](const process::IpcObject& object) {
     return std::ranges::any_of(
         *before_, [&object](const process::IpcObject& known) { return is_same(known, object); });
   });
-  if (made->empty()) return {};
-  const bool is_ours = are_the_jobs(user_);
+  made_ = std::move(*made);
+  if (!made_.empty() && may_be_the_jobs(user_)) return std::nullopt;
+  return settle(true);
+}
+
+std::vector<record::IpcLeft> IpcWatch::settle(bool user_lives) const {
   std::vector<record::IpcLeft> left;
-  for (const process::IpcObject& object : *made) {
-    if (!is_ours && !is_orphan(object)) continue;
-    const bool is_removed = is_ours && process::remove_ipc(object);
+  for (const process::IpcObject& object : made_) {
+    if (user_lives && !is_orphan(object)) continue;
+    const bool is_removed = !user_lives && process::remove_ipc(object);
     left.push_back({.kind = std::string(process::name_of(object.kind)),
                     .name = object.name,
                     .size = object.size,

@@ -17,16 +17,21 @@ namespace plimsoll::engine {
 // nobody has attached and whose maker is dead: more can't be laid at the attempt's door.
 class IpcWatch {
  public:
-  // Before the attempt's first process runs. Takes some 50 us, as does settle() where nothing is
-  // left; else that reads all of /proc once.
+  // Before the attempt's first process runs. Takes some 50 us, as does settle().
   explicit IpcWatch(uid_t user);
 
-  // When its last process has ended.
-  [[nodiscard]] std::vector<record::IpcLeft> settle() const;
+  // When its last process has ended. Nothing: it depends on whether a process of the user lives,
+  // which is to be asked now (UserLook) and given to settle().
+  [[nodiscard]] std::optional<std::vector<record::IpcLeft>> look();
+  // Of what look() found.
+  [[nodiscard]] std::vector<record::IpcLeft> settle(bool user_lives) const;
+
+  [[nodiscard]] uid_t user() const { return user_; }
 
  private:
   uid_t user_;
   std::optional<std::vector<process::IpcObject>> before_;  // nothing: too many to tell
+  std::vector<process::IpcObject> made_;
 };
 
 }  // namespace plimsoll::engine

@@ -258,9 +258,20 @@ Result<guardian::ChildId> Machine::spawn(guardian::SpawnRequest request, ChildCa
   return request.id;
 }
 
+void Machine::over(guardian::ChildId child, std::function<void(const guardian::Escaped&)> told) {
+  over_.emplace(child, std::move(told));
+  // A guardian that is gone is noticed by the loop.
+  [[maybe_unused]] const auto sent = guardian::send(link_.channel, guardian::Over{child});
+}
+
 loop::Worker& Machine::slow_worker() {
   if (slow_worker_ == nullptr) slow_worker_ = std::make_unique<loop::Worker>(loop_);
   return *slow_worker_;
+}
+
+UserLook& Machine::user_look() {
+  if (user_look_ == nullptr) user_look_ = std::make_unique<UserLook>(loop_);
+  return *user_look_;
 }
 
 void Machine::on_signal(std::function<void(const guardian::Signalled&)> callback) {
@@ -342,6 +353,8 @@ void Machine::handle(guardian::FromGuardian message) {
     if (auto child = children_.extract(failed->id)) child.mapped().failed(*failed);
   } else if (auto* exited = std::get_if<guardian::Exited>(&message)) {
     if (auto child = children_.extract(exited->id)) child.mapped().exited(*exited);
+  } else if (auto* escaped = std::get_if<guardian::Escaped>(&message)) {
+    if (auto told = over_.extract(escaped->id)) told.mapped()(*escaped);
   }
 }
 

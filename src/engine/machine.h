@@ -15,6 +15,7 @@
 #include "cgroup/run_weight.h"
 #include "engine/oom_watch.h"
 #include "engine/user_groups.h"
+#include "engine/user_look.h"
 #include "guardian/guardian.h"
 #include "guardian/heap_stock.h"
 #include "guardian/protocol.h"
@@ -87,8 +88,14 @@ class Machine {
   // The same, with the child born in the group.
   Result<guardian::ChildId> spawn_in(const cgroup::Group& group, guardian::SpawnRequest request,
                                      ChildCallbacks callbacks);
+  // Nobody lives any more in the group of this child, which has left others (Exited). What has got
+  // out of the group is killed, and told within guardian::Adoptions::kPatience.
+  void over(guardian::ChildId child, std::function<void(const guardian::Escaped&)> told);
   // Nothing of this child will be told any more.
-  void forget(guardian::ChildId child) { children_.erase(child); }
+  void forget(guardian::ChildId child) {
+    children_.erase(child);
+    over_.erase(child);
+  }
 
   void on_signal(std::function<void(const guardian::Signalled&)> callback);
   void on_resumed(std::function<void()> callback);
@@ -122,6 +129,8 @@ class Machine {
   [[nodiscard]] loop::Worker& worker() { return *worker_; }
   // For writes that may last seconds (reclaim): they must not hold up the removal of groups.
   [[nodiscard]] loop::Worker& slow_worker();
+  // Which users have processes.
+  [[nodiscard]] UserLook& user_look();
   [[nodiscard]] const cgroup::Hierarchies& hierarchies() const { return hierarchies_; }
   // The parent of all groups; without any part in process mode.
   [[nodiscard]] const cgroup::Group& pool() const { return *pool_; }
@@ -161,6 +170,7 @@ class Machine {
   std::optional<guardian::HeapStock> stock_;  // while it is watched
   std::unique_ptr<loop::Worker> worker_;
   std::unique_ptr<loop::Worker> slow_worker_;  // once it was asked for
+  std::unique_ptr<UserLook> user_look_;        // the same
   loop::Watch guardian_watch_;
   cgroup::Hierarchies hierarchies_;
   cgroup::ControllerSet wanted_;    // of each job's group
@@ -179,6 +189,7 @@ class Machine {
   std::optional<measure::Network> network_;
   std::optional<OomWatch> oom_;
   std::unordered_map<guardian::ChildId, ChildCallbacks> children_;
+  std::unordered_map<guardian::ChildId, std::function<void(const guardian::Escaped&)>> over_;
   std::uint64_t last_child_ = 0;
   std::uint64_t dropped_samples_ = 0;
   std::function<void(const guardian::Signalled&)> on_signal_;

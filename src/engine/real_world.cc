@@ -164,7 +164,13 @@ void RealWorld::signal(JobId job, int number) {
 }
 
 void RealWorld::give_up_removals() {
-  for (const auto& [key, attempt] : attempts_) attempt->give_up_removal();
+  std::vector<AttemptKey> keys;  // whose end that is, is gone then
+  for (const auto& [key, attempt] : attempts_) keys.push_back(key);
+  for (const AttemptKey& key : keys) {
+    if (const auto found = attempts_.find(key); found != attempts_.end()) {
+      found->second->give_up_removal();
+    }
+  }
 }
 
 std::vector<watch::Status> RealWorld::monitors() const {

@@ -108,6 +108,22 @@ std::string ipc_text(const std::vector<record::IpcLeft>& objects) {
   return text + (all_removed ? ", which was removed" : ", which stays until ipcrm(1) removes it");
 }
 
+std::string got_away_text(const std::vector<record::LeftBehind>& processes) {
+  constexpr std::size_t kNamedMax = 4;  // the report has them all
+  std::string text;
+  std::size_t count = 0;
+  for (const record::LeftBehind& process : processes) {
+    if (process.fate == record::LeftFate::killed || ++count > kNamedMax) continue;
+    text +=
+        (text.empty() ? "process " : "; process ") + std::to_string(process.pid) + " (" +
+        record::printable(process.comm) + ") " +
+        (process.fate == record::LeftFate::lives ? "could not be killed, and is left"
+                                                 : "had left the group of its job and was killed");
+  }
+  if (count > kNamedMax) text += "; and " + std::to_string(count - kNamedMax) + " more";
+  return text;
+}
+
 std::string stuck_text(const reap::Stuck& stuck) {
   const std::string why = stuck.trouble ? ": " + stuck.trouble->message() : std::string();
   if (!stuck.processes.empty()) {

@@ -37,6 +37,9 @@ std::string text_of(const watch::Status& status);
 std::string left_text(Bytes left);
 // What a job has left of System V IPC and POSIX message queues; not empty.
 std::string ipc_text(const std::vector<record::IpcLeft>& objects);
+// Who of those that a job has left behind had left its group or could not be killed; empty if it is
+// nobody.
+std::string got_away_text(const std::vector<record::LeftBehind>& processes);
 // What a job's end waits for, and since when; a group that was given up
 // (AttemptResult::group_left).
 std::string stuck_text(const reap::Stuck& stuck);

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "guardian/adoptions.h"
 #include "guardian/cleaner.h"
 #include "guardian/clock.h"
 #include "guardian/heap_stock.h"
@@ -29,6 +30,7 @@
 #include "guardian/sentry.h"
 #include "guardian/signal_origin.h"
 #include "guardian/spawner.h"
+#include "guardian/split_steps.h"
 #include "guardian/standstill.h"
 
 namespace plimsoll::guardian {
@@ -36,41 +38,19 @@ namespace {
 
 constexpr int kPlimsollFailed = 125;
 constexpr Duration kOrphanPatience = std::chrono::seconds(10);
-// A name of its own, so that a pkill of one does not hit the other.
-constexpr const char* kSupervisorName = "pl-supervisor";
 
-constexpr std::array kSignals = {SIGCHLD, SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
-                                 SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
-
-sigset_t handled_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : kSignals) sigaddset(&set, number);
-  return set;
-}
-
-// Those that the caller wants ignored. Jobs inherit it.
-sigset_t ignored_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : kSignals) {
-    struct sigaction before{};
-    ::sigaction(number, nullptr, &before);
-    if (before.sa_handler == SIG_IGN) sigaddset(&set, number);
+// As the job's own environment says; empty if it does not.
+std::string name_of_job(const std::vector<char*>& env) {
+  const std::string_view variable(kJobVariable);
+  for (const char* entry : env) {
+    if (entry == nullptr) break;
+    const std::string_view text(entry);
+    if (text.size() > variable.size() && text.starts_with(variable) &&
+        text[variable.size()] == '=') {
+      return std::string(text.substr(variable.size() + 1));
+    }
   }
-  return set;
-}
-
-// As if nothing had been between the signal and this process.
-void die_of(int signal) {
-  const rlimit no_core{};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  ::signal(signal, SIG_DFL);
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, signal);
-  ::raise(signal);
-  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  return {};
 }
 
 // A child whose exec has not been seen. The packet is kept because the request points into it.
@@ -84,7 +64,7 @@ struct Pending {
 class Guardian {
  public:
   Guardian(Channel channel, pid_t supervisor, const sigset_t& child_mask, UniqueFd signals,
-           const sigset_t& ignored, Pulse pulse, std::vector<pid_t> inherited,
+           const sigset_t& ignored, Pulse pulse, const std::vector<pid_t>& inherited,
            std::function<void(const std::string&)> notify)
       : channel_(std::move(channel)),
         supervisor_(supervisor),
@@ -93,8 +73,11 @@ class Guardian {
         ignored_(ignored),
         sentry_(std::move(pulse)),
         standstill_(supervisor, &say),
-        inherited_(std::move(inherited)),
-        notify_(std::move(notify)) {}
+        adoptions_(host_of_this_process()),
+        has_inherited_(!inherited.empty()),
+        notify_(std::move(notify)) {
+    adoptions_.inherit(inherited);
+  }
 
   [[noreturn]] void run() {
     while (!supervisor_status_) turn();
@@ -103,7 +86,7 @@ class Guardian {
     std::vector<pid_t> mains;
     for (const auto& [pid, id] : children_) mains.push_back(pid);
     cleaner_.clean(mains);
-    if (inherited_.empty()) clean_orphans();
+    if (!has_inherited_) clean_orphans();
     if (supervisor_status_->kind == WaitStatus::Kind::exited) {
       if (end_) die_of(*end_);
       std::exit(supervisor_status_->value);
@@ -122,19 +105,40 @@ class Guardian {
     auto wait = sentry_.next_check();
     const auto look = standstill_.next_look(clock_now());
     if (look) wait = wait ? std::min(*wait, *look) : *look;
+    if (const auto next = adoptions_.next_turn()) wait = wait ? std::min(*wait, *next) : *next;
     const auto ms = wait ? std::chrono::ceil<std::chrono::milliseconds>(*wait).count() : -1;
     const int ready = ::poll(fds.data(), fds.size(), static_cast<int>(ms));
     if (wait) {
       sentry_.check(clock_now());
       standstill_.look(clock_now());
     }
-    if (ready <= 0) return;
+    if (ready > 0) take_events(fds);
+    mind_adopted();
+  }
+
+  void take_events(const std::vector<pollfd>& fds) {
     for (std::size_t i = fds.size(); i-- > 2;) {
       if (fds[i].revents != 0) read_report(i - 2);
     }
     if (fds[1].revents != 0) take_signals();
     if ((fds[0].revents & POLLOUT) != 0) flush_outbox();
     if ((fds[0].revents & ~POLLOUT) != 0) take_messages();
+  }
+
+  void look_at_adopted() {
+    adoptions_.look([this](pid_t pid) { return pid == supervisor_ || children_.contains(pid); });
+  }
+
+  void mind_adopted() {
+    look_at_adopted();
+    for (Escaped& left : adoptions_.settle()) tell(std::move(left));
+    for (const Escapee& stray : adoptions_.take_strays()) say_of(stray);
+  }
+
+  static void say_of(const Escapee& escapee) {
+    say("process " + std::to_string(escapee.pid) + " (" + escapee.comm +
+        ") had left the group of its job and " +
+        (escapee.lives ? "could not be killed" : "was killed"));
   }
 
   // In order, and never waiting: what the supervisor has no room for yet stays in the outbox.
@@ -171,6 +175,8 @@ class Guardian {
         stand_watch();
       } else if (auto* families = std::get_if<HandOverFamilies>(&*message)) {
         cleaner_.take(std::move(*families));
+      } else if (const auto* over = std::get_if<Over>(&*message)) {
+        adoptions_.over(over->id);
       } else if (const auto* death = std::get_if<DieOf>(&*message)) {
         end_ = death->signal;
       } else if (const auto* notice = std::get_if<Notify>(&*message)) {
@@ -184,11 +190,7 @@ class Guardian {
   // Who has left the groups of his job.
   static void clean_orphans() {
     const auto orphans = end_orphans(clock_now() + kOrphanPatience, &clock_now);
-    for (const Orphan& orphan : orphans) {
-      say("process " + std::to_string(orphan.pid) + " (" + orphan.comm +
-          ") had left the group of its job and " +
-          (orphan.lives ? "could not be killed" : "was killed"));
-    }
+    for (const Orphan& orphan : orphans) say_of({orphan.pid, orphan.comm, orphan.lives});
   }
 
   void stand_watch() {
@@ -212,7 +214,21 @@ class Guardian {
     }
     pending.child = std::move(*child);
     children_[pending.child.pid] = pending.request.id;
+    follow(pending);
     pending_.push_back(std::move(pending));
+  }
+
+  // Who leaves the group of its job is to be found.
+  void follow(const Pending& pending) {
+    const ReceivedSpawn& request = pending.request;
+    const bool is_file = !request.v2_group;
+    if (is_file && request.v1_entrances.empty()) return;
+    const int fd = is_file ? request.v1_entrances.front().get() : request.v2_group.get();
+    std::string group = group_within_run(fd, is_file, cleaner_.tree().name);
+    if (group.empty()) return;
+    const uid_t user = request.identity ? request.identity->uid : ::geteuid();
+    adoptions_.began(request.id,
+                     {pending.child.pid, user, std::move(group), name_of_job(request.env)});
   }
 
   // Bytes from a newborn: the birth byte, a failure, or the end of file that the exec makes.
@@ -243,6 +259,7 @@ class Guardian {
 
   void report_failure(const Pending& pending, const SpawnFailure& failure) {
     children_.erase(pending.child.pid);
+    adoptions_.never_began(pending.request.id);
     tell(StartFailed{pending.request.id, failure.step, static_cast<std::errc>(failure.code)});
   }
 
@@ -267,6 +284,16 @@ class Guardian {
   }
 
   void reap_children() {
+    std::vector<Exited> exits;
+    wait_for_children(exits);
+    look_at_adopted();
+    for (Exited& exit : exits) {
+      exit.leaves_others = adoptions_.main_ended(exit.id);
+      tell(exit);
+    }
+  }
+
+  void wait_for_children(std::vector<Exited>& exits) {
     for (;;) {
       siginfo_t info{};
       rusage usage{};
@@ -284,9 +311,10 @@ class Guardian {
         continue;
       }
       settle_report(info.si_pid);
+      adoptions_.ended(info.si_pid);
       const auto child = children_.find(info.si_pid);
       if (child == children_.end()) continue;  // an orphan of a job
-      tell(Exited{child->second, status, usage});
+      exits.push_back({child->second, status, usage});
       children_.erase(child);
     }
   }
@@ -310,7 +338,8 @@ class Guardian {
   Cleaner cleaner_;
   Sentry sentry_;
   Standstill standstill_;
-  std::vector<pid_t> inherited_;  // children of before, whose orphans come here too: not ours
+  Adoptions adoptions_;
+  bool has_inherited_;  // children of before, whose orphans come here too: not ours
   std::function<void(const std::string&)> notify_;
   std::deque<Pending> pending_;
   std::deque<FromGuardian> outbox_;  // not sent yet
@@ -319,37 +348,6 @@ class Guardian {
   std::optional<int> end_;    // the signal to die of
   bool channel_open_ = true;  // the supervisor can still be told things
 };
-
-// A descriptor below 3 that is closed would be taken by the next open, and then be a child's stdin.
-// Close-on-exec, so that for children it is closed as it was for us.
-void occupy_stdio() {
-  int fd = 0;
-  while (fd >= 0 && fd < 3) fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (fd >= 3) ::close(fd);
-}
-
-// What the limit was.
-rlimit raise_descriptor_limit() {
-  rlimit before{};
-  ::getrlimit(RLIMIT_NOFILE, &before);
-  const rlimit most{.rlim_cur = before.rlim_max, .rlim_max = before.rlim_max};
-  ::setrlimit(RLIMIT_NOFILE, &most);
-  return before;
-}
-
-void name_supervisor() {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_NAME, kSupervisorName);
-  // What the kernel sends a stopped group of processes when its last parent outside is gone
-  // (setpgid(2)): the guardian may be killed while the supervisor is stopped, who then has to clean
-  // up.
-  ::signal(SIGHUP, SIG_IGN);
-  // In the background of the terminal, writing must neither stop nor fail.
-  ::signal(SIGTTOU, SIG_IGN);
-  ::signal(SIGPIPE, SIG_IGN);
-  // A file at the bound of its size (setrlimit(2)) is an error of the write like a full disk.
-  ::signal(SIGXFSZ, SIG_IGN);
-}
 
 }  // namespace
 
@@ -366,7 +364,7 @@ Result<Link> become_guardian(std::function<void(const std::string&)> notify) {
   UniqueFd signals(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals) return fail_errno("make a signalfd");
 
-  std::vector<pid_t> inherited = children();
+  const std::vector<pid_t> inherited = children();
   auto pulse = Pulse::make();
   if (!pulse) return pass(std::move(pulse));
 
@@ -375,7 +373,7 @@ Result<Link> become_guardian(std::function<void(const std::string&)> notify) {
   const pid_t supervisor = ::fork();
   if (supervisor < 0) return fail_errno("fork the supervisor");
   if (supervisor == 0) {
-    name_supervisor();
+    begin_as_supervisor();
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return Link{std::move(ends->first), guardian, descriptors, std::move(*pulse)};
   }
@@ -383,7 +381,7 @@ Result<Link> become_guardian(std::function<void(const std::string&)> notify) {
     const Channel closed = std::move(ends->first);
   }
   Guardian(std::move(ends->second), supervisor, before, std::move(signals), ignored,
-           std::move(*pulse), std::move(inherited), std::move(notify))
+           std::move(*pulse), inherited, std::move(notify))
       .run();
 }
 

@@ -21,7 +21,7 @@ struct Orphan {
 [[nodiscard]] std::vector<pid_t> children();
 
 // Kills and waits for all children, and for what comes to this process, their subreaper, as they
-// die: whoever has left the group of his job is in no other list. Blocks until none is left or
+// die: what adoptions.h has not ended. Blocks until none is left or
 // `deadline` has come. Children that end meanwhile by themselves are not told.
 std::vector<Orphan> end_orphans(Instant deadline, Instant (*clock)());
 

@@ -1,5 +1,6 @@
 #include "guardian/protocol.h"
 
+#include <array>
 #include <csignal>
 #include <cstring>
 
@@ -10,11 +11,13 @@ enum class Tag : char {
   started = 'S',
   start_failed = 'F',
   exited = 'X',
+  escaped = 'e',
   signalled = 's',
   resumed = 'r',
   spawn = 'p',
   hand_over = 'h',
   hand_over_families = 'f',
+  over = 'o',
   stop_yourself = 'z',
   stand_watch = 'w',
   die_of = 'd',
@@ -43,6 +46,23 @@ struct StartedBody {
   Birth birth{};
 };
 
+// An Escaped on the wire: its id, then so many of these.
+struct EscapeeBody {
+  pid_t pid{};
+  std::array<char, 16> comm{};  // TASK_COMM_LEN
+  std::uint8_t lives = 0;
+};
+
+std::string bytes_of(const Escaped& message) {
+  std::string bytes = tagged(Tag::escaped, message.id);
+  for (const Escapee& escapee : message.processes) {
+    EscapeeBody body{escapee.pid, {}, static_cast<std::uint8_t>(escapee.lives ? 1 : 0)};
+    escapee.comm.copy(body.comm.data(), body.comm.size() - 1);
+    bytes.append(reinterpret_cast<const char*>(&body), sizeof body);
+  }
+  return bytes;
+}
+
 struct Sender {
   const Channel& channel;
 
@@ -56,6 +76,7 @@ struct Sender {
   Result<void> operator()(const Exited& m) const {
     return channel.try_send(tagged(Tag::exited, m), {});
   }
+  Result<void> operator()(const Escaped& m) const { return channel.try_send(bytes_of(m), {}); }
   Result<void> operator()(const Signalled& m) const {
     return channel.try_send(tagged(Tag::signalled, m), {});
   }
@@ -149,6 +170,19 @@ Result<FromSupervisor> decode_families(const Packet& packet) {
   return message;
 }
 
+Result<FromGuardian> decode_escaped(const Packet& packet) {
+  std::string_view rest = std::string_view(packet.bytes).substr(1);
+  Escaped message;
+  if (!take(rest, message.id)) return bad("guardian");
+  while (!rest.empty()) {
+    EscapeeBody body;
+    if (!take(rest, body)) return bad("guardian");
+    body.comm.back() = '\0';
+    message.processes.push_back({body.pid, body.comm.data(), body.lives != 0});
+  }
+  return message;
+}
+
 }  // namespace
 
 bool asks_to_end(int signal) {
@@ -173,6 +207,7 @@ Result<FromGuardian> decode_from_guardian(Packet packet) {
   };
   if (tag == Tag::start_failed) return plain(StartFailed{});
   if (tag == Tag::exited) return plain(Exited{});
+  if (tag == Tag::escaped) return decode_escaped(packet);
   if (tag == Tag::signalled) return plain(Signalled{});
   if (tag == Tag::resumed) return plain(Resumed{});
   return bad("guardian");
@@ -206,6 +241,10 @@ Result<void> send(const Channel& channel, const HandOverFamilies& message) {
                              message.run.foreign.size()});
   for (const process::Id& id : message.run.foreign) append(bytes, id);
   return channel.send(bytes + message.run.run, {});
+}
+
+Result<void> send(const Channel& channel, Over message) {
+  return channel.send(tagged(Tag::over, message), {});
 }
 
 Result<void> send(const Channel& channel, StopYourself message) {
@@ -244,6 +283,7 @@ Result<FromSupervisor> decode_from_supervisor(Packet& packet) {
   if (tag == Tag::stop_yourself) return StopYourself{};
   if (tag == Tag::stand_watch) return StandWatch{};
   if (tag == Tag::notify) return Notify{packet.bytes.substr(1)};
+  if (Over over; tag == Tag::over && read_body(packet.bytes, over)) return over;
   DieOf death;
   if (tag == Tag::die_of && read_body(packet.bytes, death) && asks_to_end(death.signal)) {
     return death;

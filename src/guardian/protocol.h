@@ -52,13 +52,26 @@ struct Exited {
   ChildId id{};
   WaitStatus status;
   rusage usage{};
+  // Some of its descendants live, or may: Over is to follow when its group is empty.
+  bool leaves_others = false;
+};
+// A process that had left the group of its job.
+struct Escapee {
+  pid_t pid{};
+  std::string comm;
+  bool lives = false;  // it could not be killed
+};
+// The answer to Over.
+struct Escaped {
+  ChildId id{};
+  std::vector<Escapee> processes;
 };
 struct Signalled {
   int number{};
   SignalOrigin origin{};
 };
 struct Resumed {};  // the guardian had stopped itself and was continued
-using FromGuardian = std::variant<Started, StartFailed, Exited, Signalled, Resumed>;
+using FromGuardian = std::variant<Started, StartFailed, Exited, Escaped, Signalled, Resumed>;
 
 // From the supervisor.
 
@@ -82,6 +95,10 @@ struct HandOver {
 struct HandOverFamilies {
   process::Roll::Config run;
 };
+// The group of this job is empty: who is left of it has left its group, and is to be killed.
+struct Over {
+  ChildId id{};
+};
 struct StopYourself {};  // SIGSTOP, in answer to SIGTSTP; answered by Resumed when continued
 // The pool of the tree that was handed over has a wall, and the supervisor beats (pulse.h): from
 // now on both need protection, and the pool a second watcher.
@@ -99,7 +116,7 @@ struct Notify {
 struct LostSpawn {
   ChildId id{};
 };
-using FromSupervisor = std::variant<ReceivedSpawn, LostSpawn, HandOver, HandOverFamilies,
+using FromSupervisor = std::variant<ReceivedSpawn, LostSpawn, HandOver, HandOverFamilies, Over,
                                     StopYourself, StandWatch, DieOf, Notify>;
 
 // Does not wait: resource_unavailable_try_again while the supervisor has much to read. Were both
@@ -110,6 +127,7 @@ Result<FromGuardian> decode_from_guardian(Packet packet);
 Result<void> send(const Channel& channel, const SpawnRequest& request);
 Result<void> send(const Channel& channel, const HandOver& message);
 Result<void> send(const Channel& channel, const HandOverFamilies& message);
+Result<void> send(const Channel& channel, Over message);
 Result<void> send(const Channel& channel, StopYourself message);
 Result<void> send(const Channel& channel, StandWatch message);
 Result<void> send(const Channel& channel, DieOf message);

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/may_wait.h"
 #include "base/text.h"
 #include "process/parse.h"
 #include "process/table.h"
@@ -142,16 +143,20 @@ bool remove_ipc(const IpcObject& object) {
   return false;
 }
 
-bool any_process_of(std::uint32_t user) {
+std::optional<std::set<std::uint32_t>> living_users() {
+  may_wait("living_users");
   const auto proc = ProcDir::open();
-  const auto table = proc ? proc->read_table() : tl::unexpected(proc.error());
-  if (!table) return true;  // who can't be looked for may be there
-  for (const auto& [pid, stat] : *table) {
+  const auto pids = proc ? proc->pids() : tl::unexpected(proc.error());
+  if (!pids) return std::nullopt;
+  std::set<std::uint32_t> users;
+  for (const int pid : *pids) {
     const auto status = proc->read(pid, "status");
     const auto uids = status ? parse_uids(*status) : std::nullopt;
-    if (uids && (uids->real == user || uids->effective == user || uids->saved == user)) return true;
+    if (!uids || (users.contains(uids->real) && users.contains(uids->saved))) continue;
+    const auto stat = proc->read_stat(pid);
+    if (stat && !stat->is_dead()) users.insert({uids->real, uids->effective, uids->saved});
   }
-  return false;
+  return users;
 }
 
 }  // namespace plimsoll::process

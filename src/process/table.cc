@@ -20,7 +20,7 @@ Result<ProcDir> ProcDir::open() {
   return ProcDir(std::move(directory));
 }
 
-Result<Table> ProcDir::read_table() const {
+Result<std::vector<int>> ProcDir::pids() const {
   const int copy = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (copy < 0) return fail_errno("list the processes");
   const std::unique_ptr<DIR, int (*)(DIR*)> list(::fdopendir(copy), &::closedir);
@@ -28,11 +28,19 @@ Result<Table> ProcDir::read_table() const {
     const UniqueFd closed(copy);
     return fail_errno("list the processes");
   }
-  Table table;
+  std::vector<int> pids;
   while (const dirent* entry = ::readdir(list.get())) {
-    const auto pid = to_u64(entry->d_name);
-    if (!pid) continue;
-    auto stat = read_stat(static_cast<int>(*pid));
+    if (const auto pid = to_u64(entry->d_name)) pids.push_back(static_cast<int>(*pid));
+  }
+  return pids;
+}
+
+Result<Table> ProcDir::read_table() const {
+  const auto all = pids();
+  if (!all) return tl::unexpected(all.error());
+  Table table;
+  for (const int pid : *all) {
+    auto stat = read_stat(pid);
     if (stat && !stat->is_dead()) table.emplace(stat->id.pid, std::move(*stat));
   }
   return table;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -21,6 +22,9 @@ class ProcDir {
   // Who lives now. One that is born while the list is read may be missing; its parent is not,
   // unless that has ended meanwhile.
   [[nodiscard]] Result<Table> read_table() const;
+
+  // The numbers alone: dead ones too.
+  [[nodiscard]] Result<std::vector<int>> pids() const;
 
   // A process as it is now; gone() if it is no more.
   [[nodiscard]] Result<Stat> read_stat(int pid) const;

@@ -30,6 +30,10 @@ Course::Next Course::looked(Occupancy seen, Instant now) {
     state_ = State::removing;
     return {.act = Act::remove};
   }
+  if (gives_up(now)) {
+    state_ = State::left;
+    return {.act = Act::finish};
+  }
   if (state_ != State::stuck) state_ = State::killing;
   return wait_on(Act::kill, now);
 }
@@ -40,7 +44,7 @@ Course::Next Course::removed(cgroup::Removal removal, Instant now) {
     state_ = State::gone;
     return {.act = Act::finish};
   }
-  if (gives_up_ && now - begun_ >= kStuckReports[0]) return denied();
+  if (gives_up(now)) return denied();
   state_ = State::draining;
   scope_ = cgroup::Scope::every_part;
   return wait_on(Act::wait, now);

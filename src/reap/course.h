@@ -19,7 +19,7 @@ enum class State : std::uint8_t {
   stuck,     // killing for longer than a healthy machine takes
   removing,  // nobody lives there; the directories are being removed
   draining,  // the removal was refused: a process has died but not yet left, or came back
-  left,      // given up: nobody lives there, and it can't be removed
+  left,      // given up: it can't be removed, or who lives there can't be killed
   gone,
 };
 std::string_view name_of(State state);
@@ -31,7 +31,7 @@ enum class Occupancy : std::uint8_t { empty, populated };
 //
 // The way is live -> killing -> removing -> gone; an ordinary end leaves out killing, killing may
 // turn into stuck, and removing into draining, from where it goes back to killing or removing. What
-// can't be removed, however long it waits, is left.
+// can't be removed, however long it waits, is left; so is what whoever waits has given up.
 class Course {
  public:
   enum class Act : std::uint8_t {
@@ -58,8 +58,9 @@ class Course {
   // After an attempt that failed of what no waiting changes.
   Next denied();
 
-  // Whoever waits will not wait for ever: a group in which nobody lives is left when it refuses its
-  // removal the next time, if a healthy machine would have removed it by then.
+  // Whoever waits will not wait for ever: the group is left when it refuses its removal the next
+  // time, or somebody still lives in it at the next look, if a healthy machine would have ended
+  // that by then.
   void give_up() { gives_up_ = true; }
 
   // After a kill step that sent what the steps before had to hold back: waiting starts over at the
@@ -82,6 +83,9 @@ class Course {
 
  private:
   Next wait_on(Act act, Instant now);
+  [[nodiscard]] bool gives_up(Instant now) const {
+    return gives_up_ && now - begun_ >= kStuckReports[0];
+  }
   bool report_is_due(Instant now);
 
   Instant begun_;

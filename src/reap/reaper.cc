@@ -33,6 +33,8 @@ struct Reaper::Impl : std::enable_shared_from_this<Impl> {
   void wait_until(Instant when);
   void begin_removal(Instant now);
   void removal_ended(Result<cgroup::Removal> removal);
+  void leave(Instant now);
+  void finish(Instant now);
   void report_stuck(Instant now);
 
   loop::Loop& loop;
@@ -71,8 +73,8 @@ void Reaper::Impl::take(const Course::Next& next, Instant now) {
       break;
     }
     case Course::Act::remove: return begin_removal(now);
-    case Course::Act::wait:
-    case Course::Act::finish: break;
+    case Course::Act::finish: return leave(now);
+    case Course::Act::wait: break;
   }
   wait_until(look_again);
   if (next.report_stuck) report_stuck(now);
@@ -145,8 +147,22 @@ void Reaper::Impl::removal_ended(Result<cgroup::Removal> removal) {
   const Course::Next next =
       denied ? course->denied() : course->removed(removal.value_or(cgroup::Removal::busy), now);
   if (next.act != Course::Act::finish) return take(next, now);
+  finish(now);
+}
+
+// With somebody in it.
+void Reaper::Impl::leave(Instant now) {
+  const auto self = shared_from_this();  // `gone` may destroy the reaper
+  if (told_empty) return finish(now);
+  watch = {};
+  events = {};
+  reaped.survivors = cgroup::stuck_processes(*group);
+  finish(now);
+}
+
+void Reaper::Impl::finish(Instant now) {
   timer = {};
-  if (course->state() == State::left) {
+  if (course->state() == State::left && told_empty) {
     reaped.left = trouble.value_or(
         Error{std::errc::device_or_resource_busy, "remove the group " + group->name()});
   }

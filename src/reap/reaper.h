@@ -31,6 +31,8 @@ struct Stuck {
 struct Reaped {
   // Why it is still there though nobody lives in it, if so.
   std::optional<Error> left;
+  // Who was still there when it was given up, at most cgroup::kReportedMax; `empty` was not called.
+  std::vector<cgroup::StuckProcess> survivors;
   // Who was there when reaping began; only with LeftBehind::list. At most cgroup::kReportedMax.
   std::vector<cgroup::LeftProcess> left_behind;
   bool killed = false;     // anybody had to be
@@ -88,7 +90,7 @@ class Reaper {
   // Begins. Once.
   void start();
 
-  // Does not wait for ever for the removal of a group in which nobody lives: Course::give_up().
+  // Does not wait for ever, neither for the removal nor for who does not die: Course::give_up().
   void give_up();
 
   [[nodiscard]] State state() const;

@@ -43,7 +43,10 @@ Json attempt_json(const AttemptReport& attempt) {
 void put_attempts(Json& object, const JobReport& report) {
   Json left_behind = Json::array();
   for (const LeftBehind& left : report.left_behind) {
-    left_behind.push_back(Json{{"pid", left.pid}, {"comm", left.comm}});
+    Json one{{"pid", left.pid}, {"comm", left.comm}};
+    if (left.fate == LeftFate::had_left) one["had_left_group"] = true;
+    if (left.fate == LeftFate::lives) one["lives"] = true;
+    left_behind.push_back(std::move(one));
   }
   if (!report.attempts.empty()) object["left_behind"] = std::move(left_behind);
   Json ipc_left = Json::array();

@@ -47,8 +47,11 @@ measure::JobUsage read_usage(const Json& report) {
 std::vector<LeftBehind> read_left_behind(const Json& json) {
   std::vector<LeftBehind> all;
   for (const Json& one : json.is_array() ? json : Json::array()) {
+    const auto is = [&one](const char* name) { return member(one, name) == true; };
+    const auto left = is("had_left_group") ? LeftFate::had_left : LeftFate::killed;
     all.push_back({.pid = static_cast<std::int64_t>(count_at(one, "pid").value_or(0)),
-                   .comm = text_at(one, "comm")});
+                   .comm = text_at(one, "comm"),
+                   .fate = is("lives") ? LeftFate::lives : left});
   }
   return all;
 }

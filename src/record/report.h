@@ -18,10 +18,18 @@
 // not apply; it is left out of every output and never shown as zero.
 namespace plimsoll::record {
 
-// A process other than the main one that was still there at the end, and was killed.
+// Where a process was at the end of its job, and what became of it.
+enum class LeftFate : std::uint8_t {
+  killed,    // in the job's group
+  had_left,  // it had left that, and was killed
+  lives,     // it could not be killed
+};
+
+// A process other than the main one that was still there at the end.
 struct LeftBehind {
   std::int64_t pid = 0;
   std::string comm;  // the kernel's short name of it; any bytes
+  LeftFate fate = LeftFate::killed;
 };
 
 // One execution of a job, in short.

@@ -93,7 +93,10 @@ void add_stall(Items& items, const char* name, const std::optional<measure::Pres
 Items left_items(const JobReport& report) {
   Items items;
   for (const LeftBehind& left : report.left_behind) {
-    items.push_back(fmt::format("{} (pid {})", printable(left.comm), left.pid));
+    std::string text = fmt::format("{} (pid {})", printable(left.comm), left.pid);
+    if (left.fate == LeftFate::had_left) text += " had left its group";
+    if (left.fate == LeftFate::lives) text += " could not be killed";
+    items.push_back(std::move(text));
   }
   return items;
 }

@@ -1,5 +1,6 @@
 #include "rpc/file_lanes.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
@@ -19,9 +20,16 @@ class FileLanes::Threads : public std::enable_shared_from_this<Threads> {
     {
       const std::scoped_lock lock(mutex_);
       queue_.push_back(std::move(work));
-      if (queue_.size() > threads_ - busy_ && threads_ < kThreadsMax) start();
+      fill();
     }
     changed_.notify_all();
+  }
+
+  // So many hang, and are not counted.
+  void set_hung(std::size_t hung) {
+    const std::scoped_lock lock(mutex_);
+    spare_ = std::min(hung, kHungMax);
+    fill();
   }
 
   void end() {
@@ -33,6 +41,13 @@ class FileLanes::Threads : public std::enable_shared_from_this<Threads> {
   }
 
  private:
+  void fill() {
+    const std::size_t most = kThreadsMax + spare_;
+    for (std::size_t idle = threads_ - busy_; idle < queue_.size() && threads_ < most; ++idle) {
+      start();
+    }
+  }
+
   // Where no thread can be had, those that are there do the work, or the next call tries again.
   void start() {
     try {
@@ -64,7 +79,8 @@ class FileLanes::Threads : public std::enable_shared_from_this<Threads> {
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;  // guarded by mutex_, as all of these
   std::size_t threads_ = 0;
-  std::size_t busy_ = 0;  // of them
+  std::size_t busy_ = 0;   // of them
+  std::size_t spare_ = 0;  // beside kThreadsMax
   bool ending_ = false;
 };
 
@@ -80,13 +96,18 @@ FileLanes::~FileLanes() {
   threads_->end();
 }
 
-void FileLanes::submit(const std::string& lane, Work work, Done done) {
-  Lane& its = lanes_[lane];
-  if (its.hangs) {
-    return post_([self = std::weak_ptr(self_), why = why_given_up(lane), done = std::move(done)] {
-      if (!self.expired()) done(why);
-    });
+void FileLanes::refuse(Status why, Done done) {
+  post_([self = std::weak_ptr(self_), why = std::move(why), done = std::move(done)] {
+    if (!self.expired()) done(why);
+  });
+}
+
+void FileLanes::submit(const std::string& lane, Work work, Done done, Step step) {
+  if (hung_.contains(lane)) return refuse(why_given_up(lane), std::move(done));
+  if (step == Step::first && hung_.size() >= kHungMax && !lanes_.contains(lane)) {
+    return refuse(why_no_thread(), std::move(done));
   }
+  Lane& its = lanes_[lane];
   const Number id{++last_call_};
   calls_.emplace(id, Call{.lane = lane, .work = std::move(work), .done = std::move(done)});
   its.waiting.push_back(id);
@@ -97,6 +118,25 @@ void FileLanes::submit(const std::string& lane, Work work, Done done) {
 Status FileLanes::why_given_up(const std::string& lane) const {
   return {Code::unavailable, "The files at " + go_quoted(lane) + " have not answered for " +
                                  format_duration(patience_)};
+}
+
+Status FileLanes::why_no_thread() const {
+  if (hung_.empty()) {
+    return {Code::unavailable, "No thread has been free for " + format_duration(patience_)};
+  }
+  return {Code::unavailable, "No thread is free for files: " + std::to_string(hung_.size()) +
+                                 " directories do not answer, among them " +
+                                 go_quoted(*hung_.begin())};
+}
+
+void FileLanes::set_hung(const std::string& name, Lane& lane, bool hangs) {
+  if (std::exchange(lane.hangs, hangs) == hangs) return;
+  if (hangs) {
+    hung_.insert(name);
+  } else {
+    hung_.erase(name);
+  }
+  threads_->set_hung(hung_.size());
 }
 
 void FileLanes::wait_until(Number id, Instant due) {
@@ -114,6 +154,7 @@ void FileLanes::begin(Lane& lane) {
   Call& call = calls_.at(id);
   threads_->add([work = std::move(call.work), turn = call.turn, post = post_,
                  self = std::weak_ptr(self_), id]() mutable {
+    turn->begin(loop::now());
     Status status = turn->is_given_up() ? Status() : work(*turn);
     work = nullptr;
     post([self = std::move(self), id, status = std::move(status)]() mutable {
@@ -128,7 +169,7 @@ void FileLanes::finished(Number id, Status status) {
   due_.erase({call.due, id});
   const auto place = lanes_.find(call.lane);
   place->second.running.reset();
-  place->second.hangs = false;
+  set_hung(place->first, place->second, false);
   if (place->second.waiting.empty()) {
     lanes_.erase(place);
   } else {
@@ -145,6 +186,8 @@ void FileLanes::look() {
     const std::uint64_t steps = call.turn->steps();
     if (std::exchange(call.steps, steps) != steps) {
       wait_until(id, now + patience_);
+    } else if (call.turn->is_begun() && call.turn->begun() + patience_ > now) {
+      wait_until(id, call.turn->begun() + patience_);
     } else {
       give_up(id);
     }
@@ -157,10 +200,11 @@ void FileLanes::give_up(Number id) {
   due_.erase({call.due, id});
   call.turn->give_up();
   const Done done = std::exchange(call.done, nullptr);
-  Status why = why_given_up(call.lane);
   Lane& lane = lanes_.at(call.lane);
+  const bool is_behind_others = !calls_.at(*lane.running).turn->is_begun();
+  Status why = is_behind_others ? why_no_thread() : why_given_up(call.lane);
   if (lane.running == id) {
-    lane.hangs = true;
+    if (!is_behind_others) set_hung(call.lane, lane, true);
   } else {
     std::erase(lane.waiting, id);
     calls_.erase(id);

@@ -35,17 +35,23 @@ class FileLanes {
   // Waits kEndPatience at most for the work in hand; the rest is dropped, and nobody is answered.
   ~FileLanes();
 
-  // So many directories may hang before others wait for a thread.
+  // Of the lanes that do not hang, or are not known to.
   static constexpr std::size_t kThreadsMax = 64;
+  // Each lane that hangs keeps a thread of its own beside those, up to so many. Then what is new is
+  // refused, as it may hang as well: the threads above are for what goes on.
+  static constexpr std::size_t kHungMax = 64;
   // Work that has not taken a step for so long, waiting for its lane or its thread included, is
   // given up: longer than a busy disk takes for one, shorter than a worker's patience. A guess.
   static constexpr Duration kPatience = std::chrono::seconds(30);
   static constexpr Duration kEndPatience = std::chrono::seconds(5);
 
+  // Whether the work is a beginning that may be refused while kHungMax lanes hang.
+  enum class Step : std::uint8_t { first, further };
+
   // Does `work` on a thread, then `done` on the loop's, from within a turn of it. `lane` is the
   // path that is named to people when the work is given up: UNAVAILABLE. While a lane hangs, what
-  // comes new to it is answered so at once.
-  void submit(const std::string& lane, Work work, Done done);
+  // comes new to it is answered so at once. What no thread was free for names one that hangs.
+  void submit(const std::string& lane, Work work, Done done, Step step = Step::further);
 
  private:
   class Threads;
@@ -65,6 +71,9 @@ class FileLanes {
   };
 
   [[nodiscard]] Status why_given_up(const std::string& lane) const;
+  [[nodiscard]] Status why_no_thread() const;
+  void refuse(Status why, Done done);
+  void set_hung(const std::string& name, Lane& lane, bool hangs);
   void begin(Lane& lane);
   void finished(Number id, Status status);
   void look();
@@ -79,6 +88,7 @@ class FileLanes {
   std::uint64_t last_call_ = 0;
   std::map<Number, Call> calls_;
   std::map<std::string, Lane> lanes_;
+  std::set<std::string> hung_;                // of the lanes, by name
   std::set<std::pair<Instant, Number>> due_;  // of the calls that have no answer
   loop::Timer timer_;
 };

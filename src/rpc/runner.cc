@@ -158,16 +158,18 @@ void Runner::plan(Action& action) {
     *planned = plan_run(*order, *settings);
     return planned->status;
   };
-  files_.submit(lane_of(action), std::move(work),
-                [this, planned, call = action.call](Status status) {
-                  Action& known = *find(call);
-                  known.refuse(std::move(status));
-                  if (known.cancelled) known.refuse(kCancelled);
-                  if (draining_) known.refuse(kGoingDown);
-                  if (!known.result.status.ok()) return report(known);
-                  known.plan = std::move(planned->plan);
-                  conduct(known);
-                });
+  files_.submit(
+      lane_of(action), std::move(work),
+      [this, planned, call = action.call](Status status) {
+        Action& known = *find(call);
+        known.refuse(std::move(status));
+        if (known.cancelled) known.refuse(kCancelled);
+        if (draining_) known.refuse(kGoingDown);
+        if (!known.result.status.ok()) return report(known);
+        known.plan = std::move(planned->plan);
+        conduct(known);
+      },
+      FileLanes::Step::first);
 }
 
 void Runner::conduct(Action& action) {

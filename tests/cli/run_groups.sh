@@ -306,35 +306,6 @@ case_in_the_background() {
   same 6 $?
 }
 
-# leaving: what a process says to leave all the groups of its run; they are ./aside of each hierarchy.
-leaving() { echo "for root in $(hierarchies_used | tr '\n' ' '); do echo \$\$ >\$root$PLIMSOLL_CGROUP/aside/cgroup.procs; done"; }
-make_aside() { for root in $(hierarchies_used); do mkdir -p "$root$PLIMSOLL_CGROUP/aside"; done; }
-remove_aside() { for root in $(hierarchies_used); do rmdir "$root$PLIMSOLL_CGROUP/aside"; done; }
-
-case_who_leaves_his_group_is_timed_out_all_the_same() {
-  is_root || skip 'not root'
-  make_aside
-  SECONDS=0
-  run 124 --timeout 500ms --kill-after 200ms -- sh -c "$(leaving); exec sleep 30"
-  ((SECONDS < 15)) || wrong "it took $SECONDS s"
-  echo "$(leaving); exec sleep 30" >jobs.txt
-  gives 1 "$plimsoll" batch --progress none --timeout 500ms --kill-after 200ms jobs.txt
-  ((SECONDS < 15)) || wrong "it took $SECONDS s"
-  becomes_true remove_aside
-}
-
-case_who_leaves_his_group_does_not_outlive_the_run() {
-  is_root || skip 'not root'
-  make_aside
-  run 0 -- sh -c "setsid sh -c 'echo \$\$ >pid; $(leaving); touch away; exec sleep 1000' & until [ -e away ]; do sleep 0.01; done"
-  gone "$(<pid)" || wrong "$(<pid) lives"
-  has err "process $(<pid) (sleep) had left the group of its job and was killed"
-  becomes_true remove_aside
-  # Whose children the process had before it became ours is somebody else.
-  gives 0 sh -c "sleep 2 & echo \$! >other; exec '$plimsoll' run -q -- true"
-  lives "$(<other)" || wrong 'a child of before was killed'
-}
-
 # --- together
 
 case_many_at_once_below_one_new_group() {

@@ -84,6 +84,18 @@ TEST_F(ProtocolTest, WhatTheGuardianTells) {
   EXPECT_EQ(exited.status, message.status);
   EXPECT_EQ(exited.usage.ru_maxrss, 4711);
 
+  EXPECT_FALSE(exited.leaves_others);
+  const auto escaped = to_supervisor(
+      Escaped{ChildId{9}, {{4711, "sleep", false}, {4712, std::string(40, 'x'), true}}});
+  EXPECT_EQ(escaped.id, ChildId{9});
+  ASSERT_THAT(escaped.processes, SizeIs(2));
+  EXPECT_EQ(escaped.processes[0].pid, 4711);
+  EXPECT_EQ(escaped.processes[0].comm, "sleep");
+  EXPECT_FALSE(escaped.processes[0].lives);
+  EXPECT_EQ(escaped.processes[1].comm, std::string(15, 'x')) << "as the kernel has it";
+  EXPECT_TRUE(escaped.processes[1].lives);
+  EXPECT_THAT(to_supervisor(Escaped{ChildId{9}, {}}).processes, SizeIs(0));
+
   for (const SignalOrigin origin :
        {SignalOrigin::terminal, SignalOrigin::job, SignalOrigin::process}) {
     const auto signalled = to_supervisor(Signalled{15, origin});
@@ -101,6 +113,9 @@ TEST_F(ProtocolTest, WhatTheSupervisorAsks) {
   const auto spawn = at_guardian();
   EXPECT_EQ(std::get<ReceivedSpawn>(spawn).id, ChildId{3});
   EXPECT_STREQ(std::get<ReceivedSpawn>(spawn).argv[1], "a b");
+
+  ASSERT_TRUE(send(ends_.first, Over{ChildId{4}}));
+  EXPECT_EQ(std::get<Over>(at_guardian()).id, ChildId{4});
 
   ASSERT_TRUE(send(ends_.first, StopYourself{}));
   EXPECT_TRUE(std::holds_alternative<StopYourself>(at_guardian()));

@@ -134,10 +134,21 @@ TEST_F(CourseTest, WhoGivesUpLeavesAnEmptyGroupThatRefusesItsRemovalForLong) {
   EXPECT_EQ(course.state(), State::left);
 }
 
-TEST_F(CourseTest, WhoGivesUpStillWaitsForProcesses) {
+TEST_F(CourseTest, WhoGivesUpLeavesProcessesThatDoNotDie) {
   course.give_up();
+  // A healthy machine may still end them.
+  EXPECT_EQ(course.looked(Occupancy::populated, at(0s)).act, Act::kill);
+  EXPECT_EQ(course.looked(Occupancy::populated, at(999ms)).act, Act::kill);
+  EXPECT_EQ(course.looked(Occupancy::populated, at(2s)).act, Act::finish);
+  EXPECT_EQ(course.state(), State::left);
+}
+
+TEST_F(CourseTest, WhoGivesUpLateLeavesThemAtTheNextLook) {
   (void)run_populated_until(40s);
   EXPECT_EQ(course.state(), State::stuck);
+  course.give_up();
+  EXPECT_EQ(course.looked(Occupancy::populated, due).act, Act::finish);
+  EXPECT_EQ(course.state(), State::left);
 }
 
 }  // namespace

@@ -19,10 +19,22 @@ struct FileLanesTest : testing::Test {
   // Work in this lane that is told under its name.
   void submit(
       FileLanes& lanes, const std::string& lane, const std::string& name,
-      FileLanes::Work work = [](FileTurn&) { return Status(); }) {
-    lanes.submit(lane, std::move(work), [this, name](const Status& status) {
-      told.push_back(name + (status.ok() ? "" : ": " + status.text));
-    });
+      FileLanes::Work work = [](FileTurn&) { return Status(); },
+      FileLanes::Step step = FileLanes::Step::further) {
+    lanes.submit(
+        lane, std::move(work),
+        [this, name](const Status& status) {
+          told.push_back(name + (status.ok() ? "" : ": " + status.text));
+        },
+        step);
+  }
+  // So many directories that hang, until they are known to.
+  void hang(FileLanes& lanes, std::size_t count) {
+    const FileLanes::Work work = hanging();
+    for (std::size_t i = 0; i < count; ++i) {
+      submit(lanes, "/hung/" + std::to_string(told.size() + i), "hung", work);
+    }
+    await(told.size() + count);
   }
   FileLanes::Work hanging() {
     return [until = hung.get_future().share()](FileTurn&) {
@@ -72,6 +84,38 @@ TEST_F(FileLanesTest, WhatHangsIsAnsweredWithItsPath) {
     await(told.size() + 1);
   }
   EXPECT_EQ(told.back(), "later");
+}
+
+TEST_F(FileLanesTest, ManyThatHangLeaveThreadsToOthers) {
+  FileLanes lanes(loop, kShort);
+  hang(lanes, FileLanes::kThreadsMax);
+  submit(lanes, "/other", "other", [](FileTurn&) { return Status(); }, FileLanes::Step::further);
+  await(FileLanes::kThreadsMax + 1);
+  EXPECT_EQ(told.back(), "other");
+  // As many as are kept threads for: what begins is refused at once, what goes on is done.
+  submit(lanes, "/late", "late", [](FileTurn&) { return Status(); }, FileLanes::Step::first);
+  await(FileLanes::kThreadsMax + 2);
+  EXPECT_EQ(told.back(),
+            "late: No thread is free for files: 64 directories do not answer, among them "
+            "\"/hung/0\"");
+  submit(lanes, "/other", "other again");
+  await(FileLanes::kThreadsMax + 3);
+  EXPECT_EQ(told.back(), "other again");
+  hung.set_value();
+}
+
+TEST_F(FileLanesTest, WhoHasFoundNoThreadDoesNotHang) {
+  FileLanes lanes(loop, kShort);
+  const FileLanes::Work work = hanging();
+  constexpr std::size_t kMost = FileLanes::kThreadsMax + FileLanes::kHungMax;
+  for (std::size_t i = 0; i < kMost; ++i) {
+    submit(lanes, "/hung/" + std::to_string(i), "hung", work);
+  }
+  submit(lanes, "/other", "other");
+  await(kMost + 1);
+  for (const std::string& one : told)
+    EXPECT_FALSE(one.find("\"/other\"") != std::string::npos) << one;
+  hung.set_value();
 }
 
 TEST_F(FileLanesTest, WorkThatGetsOnIsNotGivenUp) {

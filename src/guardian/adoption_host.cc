@@ -1,0 +1,110 @@
+// What Adoptions is told of this machine.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "guardian/adoptions.h"
+#include "guardian/clock.h"
+#include "guardian/orphans.h"
+
+namespace plimsoll::guardian {
+namespace {
+
+// The user may have made them as long as he likes.
+constexpr std::size_t kEnvironBytesMax = 64 << 10;
+constexpr std::size_t kHeirsMax = 256;
+
+std::string file_of(pid_t pid, const char* name) {
+  return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+// Its beginning.
+std::string environ_of(pid_t pid) {
+  const auto file = open_at(AT_FDCWD, file_of(pid, "environ"), O_RDONLY);
+  if (!file) return {};
+  std::string text(kEnvironBytesMax, '\0');
+  const ssize_t got = ::pread(file->get(), text.data(), text.size(), 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
+std::vector<std::string> groups_of_process(pid_t pid) {
+  std::vector<std::string> groups;
+  const auto text = read_text_at(AT_FDCWD, file_of(pid, "cgroup"));
+  if (!text) return groups;
+  for (std::string_view rest = *text; !rest.empty();) {
+    std::string_view line = take_line(rest);
+    take_until(line, ':');
+    take_until(line, ':');
+    groups.emplace_back(line);
+  }
+  return groups;
+}
+
+std::optional<AdoptedChild> read_adopted(pid_t pid) {
+  siginfo_t info{};
+  const int asked = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
+  if (asked != 0 || info.si_pid == pid) return std::nullopt;
+  const auto stat_text = read_text_at(AT_FDCWD, file_of(pid, "stat"));
+  const auto stat = stat_text ? process::parse_stat(*stat_text) : std::nullopt;
+  if (!stat) return std::nullopt;
+  AdoptedChild child{.start = stat->id.start, .comm = stat->comm, .session = stat->session};
+  const auto status = read_text_at(AT_FDCWD, file_of(pid, "status"));
+  if (const auto uids = status ? process::parse_uids(*status) : std::nullopt) {
+    child.user = uids->real;
+  }
+  child.groups = groups_of_process(pid);
+  const std::string environ = environ_of(pid);
+  if (const auto job = process::find_variable(environ, kJobVariable)) child.job = *job;
+  return child;
+}
+
+void add_children(pid_t parent, std::vector<process::Id>& found) {
+  const std::string thread = file_of(parent, "task/") + std::to_string(parent);
+  const auto text = read_text_at(AT_FDCWD, thread + "/children");
+  if (!text) return;
+  for (std::string_view rest = trim(*text); !rest.empty() && found.size() < kHeirsMax;) {
+    const auto pid = to_u64(take_until(rest, ' '));
+    if (!pid) continue;
+    const auto stat_text = read_text_at(AT_FDCWD, file_of(static_cast<pid_t>(*pid), "stat"));
+    const auto stat = stat_text ? process::parse_stat(*stat_text) : std::nullopt;
+    if (stat) found.push_back(stat->id);
+  }
+}
+
+std::vector<process::Id> read_descendants(pid_t pid) {
+  std::vector<process::Id> found;
+  add_children(pid, found);
+  for (std::size_t i = 0; i < found.size(); ++i) add_children(found[i].pid, found);
+  return found;
+}
+
+}  // namespace
+
+AdoptionHost host_of_this_process() {
+  return {.children = &children,
+          .read = &read_adopted,
+          .descendants_of = &read_descendants,
+          .kill = [](pid_t pid) { return ::kill(pid, SIGKILL) == 0; },
+          .clock = &clock_now,
+          .user = ::geteuid()};
+}
+
+std::string group_within_run(int fd, bool is_file, const std::string& run) {
+  std::array<char, 4097> buffer{};
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const ssize_t size = ::readlink(link.c_str(), buffer.data(), buffer.size());
+  if (size <= 0) return {};
+  const std::string_view path(buffer.data(), static_cast<std::size_t>(size));
+  const auto begin = path.rfind("/" + run + "/");
+  if (run.empty() || begin == std::string_view::npos) return {};
+  const auto end = is_file ? path.rfind('/') : path.size();
+  return end > begin ? std::string(path.substr(begin, end - begin)) : std::string();
+}
+
+}  // namespace plimsoll::guardian

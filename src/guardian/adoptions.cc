@@ -1,0 +1,288 @@
+#include "guardian/adoptions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cgroup/stuck.h"
+
+namespace plimsoll::guardian {
+namespace {
+
+// A job's own group is no deeper below its run: pool, user, job.
+constexpr std::size_t kJobDepthMax = 5;
+
+bool lies_within(std::string_view path, std::string_view group) {
+  for (auto at = path.find(group); at != std::string_view::npos; at = path.find(group, at + 1)) {
+    const auto end = at + group.size();
+    if (end == path.size() || path[end] == '/' || path[end] == ' ') return true;
+  }
+  return false;
+}
+
+bool is_in(const AdoptedChild& child, const std::string& group) {
+  return !group.empty() && std::ranges::any_of(child.groups, [&group](const std::string& path) {
+    return lies_within(path, group);
+  });
+}
+
+}  // namespace
+
+void Adoptions::inherit(const std::vector<pid_t>& children) {
+  inherited_.insert(children.begin(), children.end());
+}
+
+void Adoptions::began(ChildId id, Job job) {
+  forget(id);  // a second birth
+  is_used_ = true;
+  groups_[job.group] = id;
+  if (!job.name.empty()) names_[job.name] = id;
+  sessions_[job.main] = id;
+  users_[job.user].insert(id);
+  jobs_.emplace(id, std::move(job));
+}
+
+void Adoptions::forget(ChildId id) {
+  const auto known = jobs_.find(id);
+  if (known == jobs_.end()) return;
+  const Job& job = known->second;
+  const auto drop = [id](auto& map, const auto& key) {
+    const auto found = map.find(key);
+    if (found != map.end() && found->second == id) map.erase(found);
+  };
+  drop(groups_, job.group);
+  drop(names_, job.name);
+  drop(sessions_, job.main);
+  const auto user = users_.find(job.user);
+  user->second.erase(id);
+  if (user->second.empty()) users_.erase(user);
+  jobs_.erase(known);
+  if (ending_.empty() && jobs_.empty()) heirs_.clear();
+}
+
+void Adoptions::ended(pid_t child) {
+  has_changed_ = true;  // its own children have come
+  waiting_.erase(child);
+  const auto found = orphans_.find(child);
+  if (found == orphans_.end()) return;
+  const Orphan& orphan = found->second;
+  if (orphan.state == State::killed) tell(orphan, child, false);
+  unowned_.erase(child);
+  if (orphan.owner) {
+    const auto owned = owned_.find(*orphan.owner);
+    if (owned != owned_.end() && owned->second.erase(child) != 0 && owned->second.empty()) {
+      owned_.erase(owned);
+    }
+  }
+  orphans_.erase(found);
+}
+
+void Adoptions::look(const std::function<bool(pid_t)>& is_ours) {
+  if (!is_used_) has_changed_ = false;
+  const Instant begun = host_.clock();
+  if (begun < due_ || (!has_changed_ && unseen_.empty())) return;
+  bool is_more = false;
+  if (std::exchange(has_changed_, false)) {
+    const ChildId newest = jobs_.empty() ? ChildId{} : jobs_.rbegin()->first;
+    for (const pid_t pid : host_.children()) {
+      if (is_ours(pid) || inherited_.contains(pid) || orphans_.contains(pid)) continue;
+      if (waiting_.insert(pid).second) unseen_.push_back({pid, newest});
+    }
+  }
+  for (std::size_t reads = 0; reads < kReadsMax && !unseen_.empty(); ++reads) {
+    const Unseen next = unseen_.back();
+    unseen_.pop_back();
+    // Who has ended meanwhile has no number any more; that of another is not waited for here.
+    if (waiting_.erase(next.pid) == 0) continue;
+    is_more = true;
+    read(next);
+  }
+  const Instant ended = host_.clock();
+  if (is_more || ended - begun > kFreeLook) due_ = ended + (kCostShare - 1) * (ended - begun);
+}
+
+std::optional<ChildId> Adoptions::in_group(const std::vector<std::string>& groups) const {
+  for (const std::string& path : groups) {
+    const auto run = path.find("/plimsoll-");
+    if (run == std::string::npos) continue;
+    // Of runs within runs, any may be ours.
+    for (auto start = run; start != std::string::npos; start = path.find("/plimsoll-", start + 1)) {
+      auto end = start;
+      for (std::size_t depth = 0; depth < kJobDepthMax && end != std::string::npos; ++depth) {
+        end = path.find('/', end + 1);
+        const auto found = groups_.find(path.substr(start, end - start));
+        if (found != groups_.end()) return found->second;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Adoptions::Candidates Adoptions::candidates(const Orphan& orphan) const {
+  Candidates found;
+  const auto add = [&](uid_t user) {
+    const auto jobs = users_.find(user);
+    if (jobs == users_.end()) return;
+    for (const ChildId id : jobs->second) {
+      if (id > orphan.newest || found.count == 2) return;
+      found.first = id;
+      ++found.count;
+    }
+  };
+  add(orphan.about.user);
+  if (orphan.about.user != host_.user) add(host_.user);
+  return found;
+}
+
+std::optional<ChildId> Adoptions::owner_of(pid_t pid, const Orphan& orphan) {
+  if (const auto heir = heirs_.extract(pid); heir && heir.mapped().start == orphan.about.start) {
+    return heir.mapped().owner;
+  }
+  if (const auto job = in_group(orphan.about.groups)) return job;
+  if (const auto found = sessions_.find(orphan.about.session); found != sessions_.end()) {
+    return found->second;
+  }
+  if (const auto found = names_.find(orphan.about.job); found != names_.end()) return found->second;
+  if (!inherited_.empty()) return std::nullopt;
+  const Candidates those = candidates(orphan);
+  return those.count == 1 ? std::optional(those.first) : std::nullopt;
+}
+
+void Adoptions::read(const Unseen& unseen) {
+  auto about = host_.read(unseen.pid);
+  if (!about) return;  // it is about to be waited for
+  Orphan orphan{.about = std::move(*about), .newest = unseen.newest, .owner = std::nullopt};
+  orphan.owner = owner_of(unseen.pid, orphan);
+  keep(unseen.pid, std::move(orphan));
+}
+
+void Adoptions::keep(pid_t pid, Orphan orphan) {
+  const bool is_foreign = !orphan.owner && !inherited_.empty();
+  const bool is_free =
+      orphan.owner ? !jobs_.contains(*orphan.owner) : !is_foreign && candidates(orphan).count == 0;
+  if (orphan.owner) {
+    owned_[*orphan.owner].insert(pid);
+  } else if (!is_foreign) {
+    unowned_.insert(pid);
+  }
+  orphans_.insert_or_assign(pid, std::move(orphan));
+  if (is_free) condemn(pid);
+}
+
+bool Adoptions::main_ended(ChildId id) {
+  const auto job = jobs_.find(id);
+  if (job == jobs_.end()) return false;
+  // What was not looked at may be its own.
+  bool is_left = has_changed_ || !unseen_.empty() || owned_.contains(id);
+  for (auto at = unowned_.begin(); !is_left && at != unowned_.end(); ++at) {
+    const Orphan& orphan = orphans_.at(*at);
+    is_left = id <= orphan.newest &&
+              (job->second.user == orphan.about.user || job->second.user == host_.user);
+  }
+  if (!is_left) forget(id);
+  return is_left;
+}
+
+void Adoptions::over(ChildId id) {
+  const auto job = jobs_.find(id);
+  Ending& ending = ending_[id];
+  ending.deadline = host_.clock() + kPatience;
+  if (job != jobs_.end()) ending.group = job->second.group;
+  forget(id);
+  has_changed_ = true;
+  // What was killed with the group has not been waited for yet, and is found to be so.
+  if (const auto owned = owned_.find(id); owned != owned_.end()) {
+    const std::set<pid_t> those = owned->second;
+    for (const pid_t pid : those) condemn(pid);
+  }
+  end_unowned();
+}
+
+void Adoptions::end_unowned() {
+  std::vector<pid_t> free;
+  for (const pid_t pid : unowned_) {
+    const Orphan& orphan = orphans_.at(pid);
+    if (orphan.state == State::kept && candidates(orphan).count == 0) free.push_back(pid);
+  }
+  for (const pid_t pid : free) condemn(pid);
+}
+
+void Adoptions::condemn(pid_t pid) {
+  Orphan& orphan = orphans_.at(pid);
+  if (orphan.state != State::kept) return;
+  auto about = host_.read(pid);
+  if (!about) {
+    orphan.state = State::killed;
+    return;
+  }
+  orphan.about = std::move(*about);
+  if (!orphan.owner) {
+    if (const auto job = in_group(orphan.about.groups)) {
+      orphan.owner = job;
+      unowned_.erase(pid);
+      owned_[*job].insert(pid);
+      return;
+    }
+  }
+  const auto ending = orphan.owner ? ending_.find(*orphan.owner) : ending_.end();
+  orphan.had_left = ending == ending_.end() || !is_in(orphan.about, ending->second.group);
+  if (orphan.owner) {
+    for (const process::Id& heir : host_.descendants_of(pid)) {
+      heirs_[heir.pid] = {heir.start, *orphan.owner};
+    }
+  }
+  if (host_.kill(pid)) {
+    orphan.state = State::killed;
+  } else {
+    orphan.state = State::refused;
+    tell(orphan, pid, true);
+  }
+}
+
+void Adoptions::tell(const Orphan& orphan, pid_t pid, bool lives) {
+  if (!orphan.had_left || orphan.is_told) return;
+  const auto ending = orphan.owner ? ending_.find(*orphan.owner) : ending_.end();
+  std::vector<Escapee>& list = ending == ending_.end() ? strays_ : ending->second.escaped;
+  if (list.size() < cgroup::kReportedMax) list.push_back({pid, orphan.about.comm, lives});
+}
+
+bool Adoptions::is_busy_with(ChildId id) const {
+  if (has_changed_ || !unseen_.empty()) return true;
+  const auto owned = owned_.find(id);
+  return owned != owned_.end() && std::ranges::any_of(owned->second, [this](pid_t pid) {
+           return orphans_.at(pid).state == State::killed;
+         });
+}
+
+std::vector<Escaped> Adoptions::settle() {
+  std::vector<Escaped> answers;
+  for (auto at = ending_.begin(); at != ending_.end();) {
+    auto& [id, ending] = *at;
+    const bool is_late = host_.clock() >= ending.deadline;
+    if (!is_late && is_busy_with(id)) {
+      ++at;
+      continue;
+    }
+    const auto owned = owned_.find(id);
+    for (const pid_t pid : owned == owned_.end() ? std::set<pid_t>() : owned->second) {
+      Orphan& orphan = orphans_.at(pid);
+      if (orphan.state == State::killed) tell(orphan, pid, true);
+      orphan.is_told = true;
+    }
+    answers.push_back({id, std::move(ending.escaped)});
+    at = ending_.erase(at);
+  }
+  return answers;
+}
+
+std::optional<Duration> Adoptions::next_turn() const {
+  const Instant now = host_.clock();
+  std::optional<Duration> wait;
+  if (has_changed_ || !unseen_.empty()) wait = std::max(Duration{}, due_ - now);
+  for (const auto& [id, ending] : ending_) {
+    const Duration left = std::max(Duration{}, ending.deadline - now);
+    wait = wait ? std::min(*wait, left) : left;
+  }
+  return wait;
+}
+
+}  // namespace plimsoll::guardian

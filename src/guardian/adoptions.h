@@ -1,0 +1,167 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "guardian/protocol.h"
+#include "process/parse.h"
+
+namespace plimsoll::guardian {
+
+// A process that has come to this one because its parent has died.
+struct AdoptedChild {
+  std::uint64_t start = 0;  // in ticks, as of process::Id
+  std::string comm;
+  int session = 0;
+  uid_t user = 0;                   // its real one
+  std::vector<std::string> groups;  // its path in each hierarchy
+  std::string job;                  // the value of kJobVariable in its environment
+};
+
+// The name of a job among the variables of its processes (docs/formats/job-files.md).
+inline constexpr const char* kJobVariable = "PLIMSOLL_JOB";
+
+// What Adoptions needs of the machine.
+struct AdoptionHost {
+  std::function<std::vector<pid_t>()> children;                   // of this process
+  std::function<std::optional<AdoptedChild>(pid_t)> read;         // nothing: it has ended
+  std::function<std::vector<process::Id>(pid_t)> descendants_of;  // as many as are worth a look
+  std::function<bool(pid_t)> kill;                                // false: it may not be
+  std::function<Instant()> clock;
+  uid_t user = 0;  // of this process; its jobs may become anybody
+};
+
+// Whose children the guardian has adopted, and the end of those that have left the group of their
+// job when that is over: whoever has left is in no other list.
+//
+// A child is of the job in whose group it is when it is seen first, which has begun its session,
+// or whose name is in its environment. Where none of this tells, it is of all the jobs that ran
+// when it was seen and could have been its user's, and ends with the last of them. While the
+// guardian has children of before it was one, those that can't be told may be theirs, and are left
+// alone.
+//
+// Knows nothing of jobs without a group. All of /proc is never read: a look is one list of own
+// children, and four files of each that is new.
+class Adoptions {
+ public:
+  struct Job {
+    pid_t main{};
+    uid_t user{};
+    std::string group;  // its directory, from that of the run on: "/plimsoll-RUN/pool/job-1"
+    std::string name;   // as in kJobVariable; may be empty
+  };
+  // So many are read in one turn: a millisecond. Others wait, as do starts and ends meanwhile.
+  static constexpr std::size_t kReadsMax = 32;
+  // Of a CPU at most, where looks find more and more children or there are thousands.
+  static constexpr int kCostShare = 5;
+  static constexpr Duration kFreeLook = std::chrono::milliseconds(1);
+  // A job's report does not wait longer for the ends of who has left it.
+  static constexpr Duration kPatience = std::chrono::seconds(1);
+
+  explicit Adoptions(AdoptionHost host) : host_(std::move(host)) {}
+
+  // Children of before.
+  void inherit(const std::vector<pid_t>& children);
+
+  void began(ChildId id, Job job);
+  void never_began(ChildId id) { forget(id); }
+  // A child has been waited for: a main process, or one that came here.
+  void ended(pid_t child);
+
+  // Looks at the children, if anything has happened since the last look and that is due. `is_ours`:
+  // they are known otherwise.
+  void look(const std::function<bool(pid_t)>& is_ours);
+
+  // The main process of a job has been waited for, and a look was taken. False if nobody is left of
+  // the job, which is over then; else over() is to follow when its group is empty.
+  [[nodiscard]] bool main_ended(ChildId id);
+  // Who is left of it now has left its group, and is killed. Answered by settle().
+  void over(ChildId id);
+
+  // What became of them, of each job that is over.
+  [[nodiscard]] std::vector<Escaped> settle();
+  // Those that were killed or could not be, and of which no job can be told that it was theirs.
+  [[nodiscard]] std::vector<Escapee> take_strays() { return std::exchange(strays_, {}); }
+
+  // When look() and settle() have something to do again; nothing: after the next event.
+  [[nodiscard]] std::optional<Duration> next_turn() const;
+
+ private:
+  enum class State : std::uint8_t { kept, killed, refused };
+  struct Orphan {
+    AdoptedChild about;
+    ChildId newest{};  // of the jobs that ran when it was seen
+    std::optional<ChildId> owner;
+    State state = State::kept;
+    bool had_left = false;
+    bool is_told = false;
+  };
+  struct Unseen {
+    pid_t pid{};
+    ChildId newest{};
+  };
+  struct Ending {
+    std::string group;
+    Instant deadline{};
+    std::vector<Escapee> escaped;
+  };
+  struct Heir {
+    std::uint64_t start = 0;
+    ChildId owner{};
+  };
+
+  void forget(ChildId id);
+  void read(const Unseen& unseen);
+  [[nodiscard]] std::optional<ChildId> owner_of(pid_t pid, const Orphan& orphan);
+  [[nodiscard]] std::optional<ChildId> in_group(const std::vector<std::string>& groups) const;
+  // Of the jobs that could have brought it forth; one, if there is one alone.
+  struct Candidates {
+    std::size_t count = 0;  // 2 stands for more
+    ChildId first{};
+  };
+  [[nodiscard]] Candidates candidates(const Orphan& orphan) const;
+  void keep(pid_t pid, Orphan orphan);
+  void end_unowned();
+  void condemn(pid_t pid);
+  void tell(const Orphan& orphan, pid_t pid, bool lives);
+  [[nodiscard]] bool is_busy_with(ChildId id) const;
+
+  AdoptionHost host_;
+  std::unordered_set<pid_t> inherited_;
+  std::map<ChildId, Job> jobs_;               // that are not over
+  std::map<uid_t, std::set<ChildId>> users_;  // the same by user
+  std::unordered_map<std::string, ChildId> groups_;
+  std::unordered_map<std::string, ChildId> names_;
+  std::unordered_map<int, ChildId> sessions_;
+  std::unordered_map<pid_t, Orphan> orphans_;
+  std::map<ChildId, std::set<pid_t>> owned_;
+  std::set<pid_t> unowned_;
+  std::vector<Unseen> unseen_;
+  std::unordered_set<pid_t> waiting_;  // in unseen_
+  std::unordered_map<pid_t, Heir> heirs_;
+  std::map<ChildId, Ending> ending_;
+  std::vector<Escapee> strays_;
+  bool is_used_ = false;      // a job has begun: else children are not ours to look at
+  bool has_changed_ = false;  // since the last look
+  Instant due_{};
+};
+
+// Of this machine: the children of this process, which has one thread. Those of before are none.
+AdoptionHost host_of_this_process();
+
+// A directory of a run's tree as Adoptions::Job::group; empty if it is not within `run`. `fd` is of
+// the directory or of a file in it.
+std::string group_within_run(int fd, bool is_file, const std::string& run);
+
+}  // namespace plimsoll::guardian

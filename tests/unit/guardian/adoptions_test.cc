@@ -1,0 +1,239 @@
+#include "guardian/adoptions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace plimsoll::guardian {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr ChildId kOne{1}, kTwo{2};
+constexpr const char* kAside = "/aside";
+
+// A machine with processes that came to the guardian. Those that are killed end at once, unless
+// they can't.
+struct AdoptionsTest : ::testing::Test {
+  AdoptionsTest() {
+    adoptions.began(kOne, {.main = 10, .user = 0, .group = group(1), .name = "a"});
+    adoptions.began(kTwo, {.main = 20, .user = 0, .group = group(2), .name = "b"});
+  }
+
+  static std::string group(int job) { return "/plimsoll-run/pool/job-" + std::to_string(job); }
+
+  void comes(pid_t pid, AdoptedChild about) {
+    about.comm = "p" + std::to_string(pid);
+    about.start = 100;
+    children[pid] = std::move(about);
+  }
+  // A child of the guardian's ends, and others come to it.
+  void ends(pid_t pid) {
+    children.erase(pid);
+    adoptions.ended(pid);
+    adoptions.look([](pid_t) { return false; });
+  }
+  // As the guardian does until it has nothing more to do.
+  std::vector<Escaped> turns() {
+    std::vector<Escaped> all;
+    for (int i = 0; i < 20; ++i) {
+      for (const pid_t pid : std::exchange(dead, {})) adoptions.ended(pid);
+      adoptions.look([](pid_t) { return false; });
+      for (Escaped& one : adoptions.settle()) all.push_back(std::move(one));
+      now += 10ms;
+    }
+    return all;
+  }
+
+  Instant now{};
+  std::map<pid_t, AdoptedChild> children;
+  std::map<pid_t, std::vector<process::Id>> below;
+  std::vector<pid_t> killed, dead, immortal, forbidden;
+  std::size_t reads = 0;
+  Adoptions adoptions{{.children =
+                           [this] {
+                             std::vector<pid_t> pids;
+                             for (const auto& [pid, about] : children) pids.push_back(pid);
+                             return pids;
+                           },
+                       .read = [this](pid_t pid) -> std::optional<AdoptedChild> {
+                         ++reads;
+                         const auto found = children.find(pid);
+                         return found == children.end() ? std::nullopt
+                                                        : std::optional(found->second);
+                       },
+                       .descendants_of = [this](pid_t pid) { return below[pid]; },
+                       .kill =
+                           [this](pid_t pid) {
+                             if (std::ranges::find(forbidden, pid) != forbidden.end()) return false;
+                             killed.push_back(pid);
+                             if (std::ranges::find(immortal, pid) != immortal.end()) return true;
+                             children.erase(pid);
+                             for (const process::Id& child : below[pid]) {
+                               comes(child.pid, {.groups = {kAside}});
+                             }
+                             dead.push_back(pid);
+                             return true;
+                           },
+                       .clock = [this] { return now; },
+                       .user = 0}};
+};
+
+TEST_F(AdoptionsTest, AJobThatLeavesNobodyIsOverAtOnce) {
+  ends(10);
+  EXPECT_FALSE(adoptions.main_ended(kOne));
+  EXPECT_EQ(reads, 0u);
+  EXPECT_EQ(adoptions.next_turn(), std::nullopt);
+}
+
+TEST_F(AdoptionsTest, WhoWasSeenInTheGroupAndHasLeftItEndsWithItsJob) {
+  comes(11, {.groups = {"/x" + group(1) + "/sub"}});
+  comes(21, {.groups = {"/x" + group(2)}});
+  ends(10);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  children[11].groups = {kAside};
+  adoptions.over(kOne);
+  const auto told = turns();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].id, kOne);
+  ASSERT_EQ(told[0].processes.size(), 1u);
+  EXPECT_EQ(told[0].processes[0].pid, 11);
+  EXPECT_EQ(told[0].processes[0].comm, "p11");
+  EXPECT_FALSE(told[0].processes[0].lives);
+  EXPECT_THAT(killed, ElementsAre(11));
+}
+
+TEST_F(AdoptionsTest, WhoDiesWithItsGroupIsNotTold) {
+  comes(11, {.groups = {"/x" + group(1)}});
+  ends(10);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  adoptions.over(kOne);
+  const auto told = turns();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_THAT(told[0].processes, IsEmpty());
+}
+
+TEST_F(AdoptionsTest, SessionsAndNamesTellToo) {
+  comes(11, {.session = 10, .groups = {kAside}});
+  comes(12, {.groups = {kAside}, .job = "a"});
+  comes(22, {.groups = {kAside}, .job = "b"});
+  ends(10);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  adoptions.over(kOne);
+  EXPECT_EQ(turns().size(), 1u);
+  EXPECT_THAT(killed, ::testing::UnorderedElementsAre(11, 12));
+}
+
+TEST_F(AdoptionsTest, WhoCanNotBeToldEndsWithTheLastThatMayHaveMadeIt) {
+  comes(11, {.groups = {kAside}});
+  ends(10);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  adoptions.over(kOne);
+  EXPECT_EQ(turns().size(), 1u);
+  EXPECT_THAT(killed, IsEmpty());
+  // One that began later has not.
+  adoptions.began(ChildId{3}, {.main = 30, .user = 0, .group = group(3), .name = "c"});
+  ends(20);
+  EXPECT_TRUE(adoptions.main_ended(kTwo));
+  adoptions.over(kTwo);
+  EXPECT_EQ(turns().size(), 1u);
+  EXPECT_THAT(killed, ElementsAre(11));
+  const auto strays = adoptions.take_strays();
+  ASSERT_EQ(strays.size(), 1u);
+  EXPECT_EQ(strays[0].pid, 11);
+}
+
+TEST_F(AdoptionsTest, OfAnotherUserOnlyHisJobsAndOurOwnCanHaveMadeIt) {
+  adoptions.began(ChildId{3}, {.main = 30, .user = 7, .group = group(3), .name = "c"});
+  adoptions.began(ChildId{4}, {.main = 40, .user = 8, .group = group(4), .name = "d"});
+  for (const pid_t main : {10, 20}) ends(main);
+  EXPECT_FALSE(adoptions.main_ended(kOne) || adoptions.main_ended(kTwo));
+  comes(31, {.user = 7, .groups = {kAside}});
+  ends(30);
+  EXPECT_TRUE(adoptions.main_ended(ChildId{3}));
+  adoptions.over(ChildId{3});
+  const auto told = turns();
+  ASSERT_EQ(told.size(), 1u);
+  ASSERT_EQ(told[0].processes.size(), 1u);
+  EXPECT_EQ(told[0].processes[0].pid, 31);
+}
+
+TEST_F(AdoptionsTest, WhatAKilledOneHadBelowItIsKilledToo) {
+  comes(11, {.session = 10, .groups = {kAside}});
+  below[11] = {{.pid = 12, .start = 100}};
+  below[12] = {{.pid = 13, .start = 100}};
+  ends(10);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  adoptions.over(kOne);
+  const auto told = turns();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].processes.size(), 3u);
+  EXPECT_THAT(killed, ElementsAre(11, 12, 13));
+}
+
+TEST_F(AdoptionsTest, WhoDoesNotDieIsToldInTime) {
+  comes(11, {.session = 10, .groups = {kAside}});
+  comes(12, {.session = 10, .groups = {kAside}});
+  immortal = {11};
+  forbidden = {12};
+  ends(10);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  adoptions.over(kOne);
+  EXPECT_THAT(turns(), IsEmpty());
+  now += Adoptions::kPatience;
+  const auto told = turns();
+  ASSERT_EQ(told.size(), 1u);
+  ASSERT_EQ(told[0].processes.size(), 2u);
+  EXPECT_TRUE(told[0].processes[0].lives && told[0].processes[1].lives);
+  EXPECT_EQ(adoptions.next_turn(), std::nullopt);
+}
+
+TEST_F(AdoptionsTest, ThousandsAreReadBitByBit) {
+  constexpr pid_t kMany = 1000;
+  for (pid_t pid = 100; pid < 100 + kMany; ++pid) comes(pid, {.groups = {"/x" + group(2)}});
+  ends(10);
+  EXPECT_EQ(reads, Adoptions::kReadsMax);
+  EXPECT_TRUE(adoptions.main_ended(kOne)) << "some may be its own";
+  adoptions.over(kOne);
+  while (adoptions.next_turn() && reads < 2 * kMany) (void)turns();
+  EXPECT_EQ(reads, static_cast<std::size_t>(kMany));
+  EXPECT_THAT(killed, IsEmpty());
+  // Known ones are not read again.
+  ends(100);
+  EXPECT_EQ(reads, static_cast<std::size_t>(kMany));
+}
+
+TEST_F(AdoptionsTest, BesideChildrenOfBeforeOnlyWhoCanBeToldIsKilled) {
+  adoptions.inherit({5});
+  comes(5, {});
+  comes(11, {.groups = {kAside}});
+  comes(12, {.session = 10, .groups = {kAside}});
+  for (const pid_t main : {10, 20}) ends(main);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  (void)adoptions.main_ended(kTwo);
+  adoptions.over(kOne);
+  (void)turns();
+  EXPECT_THAT(killed, ElementsAre(12));
+}
+
+TEST(AdoptionsOfNobody, WithoutJobsInGroupsNobodyIsLookedAt) {
+  Adoptions adoptions({.children =
+                           [] {
+                             ADD_FAILURE();
+                             return std::vector<pid_t>{};
+                           },
+                       .read = {},
+                       .descendants_of = {},
+                       .kill = {},
+                       .clock = [] { return Instant{}; }});
+  adoptions.ended(7);
+  adoptions.look([](pid_t) { return false; });
+  EXPECT_FALSE(adoptions.main_ended(kOne));
+  EXPECT_EQ(adoptions.next_turn(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace plimsoll::guardian
