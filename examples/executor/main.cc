@@ -1,11 +1,12 @@
-// An executor in miniature: runs the shell commands of its standard input, one a line, as the
-// machine's governor admits them. It starts, stops and ends its processes itself; the daemon
-// measures them by their pids. It reads on when there is room: the daemon takes only so much of
-// one client.
+// A small executor. It reads shell commands from standard input, one on each line, and runs each
+// command when the machine's governor admits it. It starts, stops and kills its processes itself;
+// the daemon measures them by their pids. It reads further commands only when there is room,
+// because the daemon takes a limited number of jobs from one client.
 //
 //   printf 'sleep 1\nmake -j4\n' | executor
 //
-// The exit status is how many commands failed, 100 at most; 101 if the governor can't be had.
+// The exit status is the number of commands that failed, at most 100, or 101 if the governor can't
+// be reached.
 #include <fcntl.h>
 #include <plimsoll/governor.h>
 #include <signal.h>
@@ -25,11 +26,11 @@ namespace {
 
 constexpr int kFailuresMax = 100;
 constexpr int kNoGovernor = 101;
-// The daemon refuses what one client enters beyond 1000.
+// The daemon refuses more than 1000 jobs of one client.
 constexpr std::size_t kEnteredMax = 500;
 
-// A command of its own session, so that what it starts is reached by one signal. It reads nothing:
-// the lines of our standard input are not for it.
+// Starts a command in a session of its own, so that one signal reaches all its processes. Its
+// standard input is empty, because the lines of ours are commands.
 pid_t start(const std::string& command) {
   const pid_t child = ::fork();
   if (child != 0) return child;
@@ -51,7 +52,7 @@ class Executor {
  private:
   struct Command {
     std::string text;
-    pid_t pid = 0;          // 0: not admitted, or ended
+    pid_t pid = 0;          // 0: not admitted yet, or ended
     bool admitted = false;  // at least once
     bool cancelled = false;
     bool succeeded = false;
@@ -80,7 +81,7 @@ class Executor {
     handlers.refused = [this](const std::string& id, int, const std::string& message) {
       std::fprintf(stderr, "executor: %s: %s\n", id.c_str(), message.c_str());
       const std::lock_guard lock(mutex_);
-      // Of one that was admitted it is a watch() that came after its end: leave() follows.
+      // If the job was admitted, its watch() came after its end, and leave() follows.
       const auto found = commands_.find(id);
       if (found != commands_.end() && !found->second.admitted) forget(found);
     };
@@ -119,7 +120,8 @@ class Executor {
     changed_.notify_all();
   }
 
-  // It has left for good, or never came; what was not run to its end has failed as well.
+  // The job has left and will not come again, or was refused. If it did not run to its end, it has
+  // failed.
   void forget(Commands::iterator command) {
     if (command == commands_.end()) return;
     if (!command->second.succeeded) ++failures_;
@@ -135,8 +137,8 @@ class Executor {
     if (command.pid > 0) ::kill(-command.pid, number);
   }
 
-  // Until no more than so many are left: waits for a child, or for one to be started. False: the
-  // governor is lost.
+  // Waits for children to end, or for one to be started, until at most `most` commands are left.
+  // Returns false if the connection to the governor is lost.
   bool reap(std::size_t most) {
     std::unique_lock lock(mutex_);
     while (true) {
