@@ -72,7 +72,7 @@ constexpr std::array<Known, 13> kKnown = {{
     {"cores", "cores to use", cores},
     {"cores_predicted", "cores expected to be used", cores},
     {"cores_estimate", "cores it is expected to use", cores},
-    {"runnable", "tasks that want to run", cores},
+    {"runnable", "tasks that want to run", cores},  // of runs of older versions
     {"io_full", "all waited for the disk", share},
     {"horizon_s", "looking ahead", seconds},
     {"others_then_bytes", "the others then", bytes},
