@@ -25,13 +25,18 @@ case_files_of_other_programs_are_refused() {
   printf 'jobs:\n  - cmd: x\ntouch started\n' >jobs.yaml
   printf 'include rules\ntouch started\n' >build.ninja
   printf '<!DOCTYPE html>\ntouch started\n' >page
+  printf 'name\tsize\ntouch\tstarted\n' >table
+  printf 'touch started\n' >jobs.tsv
   local file
-  for file in jobs.yaml build.ninja page; do
+  for file in jobs.yaml build.ninja page table jobs.tsv; do
     batch 125 "$file"
     has err "$file:"
-    has err 'expected one shell command or one JSON object a line (--format text'
+    has err 'expected one shell command or one JSON object a line ('
+    has err '--format text runs each line as a command)'
     [[ ! -e started ]] || wrong "started lines of $file"
   done
+  batch 125 - <<<'include CMakeFiles/rules.ninja'
+  has err 'standard input:1: found a build file of ninja'
   batch 1 -q --format text build.ninja
   [[ -e started ]] || wrong 'not even with --format text'
 }
