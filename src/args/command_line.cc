@@ -18,6 +18,7 @@ std::string in_words(const std::string& type) {
   if (type == "N") return "a number";
   if (type == "FILE") return "a file";
   if (type == "DIR") return "a directory";
+  if (type == "STYLE") return "a style, such as plain";
   return type == "NAME" ? "a name" : type;
 }
 
@@ -81,11 +82,15 @@ class Reader {
 
   void take_value(const CLI::Option& option, const std::string& name) {
     if (option.get_items_expected_max() == 0) return;
-    if (at_ < words_.size()) {
+    // Of an option with a hint users know another one, which takes no value.
+    const auto told = hint_ == nullptr ? std::nullopt : hint_(name);
+    const bool given = at_ < words_.size() && !(told && words_[at_].starts_with('-'));
+    if (given) {
       ++at_;
       return;
     }
     line_.mistake = name + " needs " + in_words(option.get_type_name());
+    if (told) *line_.mistake += ": without a value " + *told;
   }
 
   void take_subcommand(const std::string& word) {

@@ -11,7 +11,8 @@
 // name neither the option nor what was expected.
 namespace plimsoll::args {
 
-// An option that is known elsewhere, and what to say to who gives it here; nothing: it is unknown.
+// An option that is known elsewhere, and what to say to who gives it here, or gives it without the
+// value that it takes here; nothing: it is not known.
 using OptionHint = std::optional<std::string> (*)(std::string_view option);
 
 struct CommandLine {
