@@ -86,6 +86,9 @@ case_options_of_gnu_parallel_are_taken() {
 case_nice_is_that_of_the_jobs() {
   batch 0 -q --nice 7 -- 'nice # {}' ::: 1
   same 7 "$(cat out)"
+  run 0 -q --nice 7 -- nice
+  same 7 "$(cat out)"
+  refuses 'run: --nice: found "20", expected a number from -20 to 19' run --nice 20 -- true
 }
 
 case_commands_are_printed_as_they_start() {
