@@ -199,6 +199,21 @@ case_a_single_command_is_learnt_from() {
   same 4 "$(wc -l <out)" 'a step is not recorded'
 }
 
+# `last` stays the run that did something.
+case_what_has_no_jobs_is_not_recorded() {
+  state
+  gives 0 "$plimsoll" batch -q --joblog log -- true ::: 1 2 3
+  gives 0 "$plimsoll" batch --joblog log --resume --report report -- true ::: 1 2 3
+  has err 'nothing is left to run'
+  told report 'r["jobs"] == 0'
+  gives 0 "$plimsoll" batch </dev/null
+  has err 'the input has no jobs'
+  gives 0 "$plimsoll" runs
+  same 2 "$(wc -l <out)" 'runs, with a heading'
+  gives 0 "$plimsoll" report last
+  has out '3 of 3 jobs succeeded'
+}
+
 case_verbose_says_what_holds() {
   gives 0 "$plimsoll" batch -v --line 300M --cores 2 -j3 -- true
   has err 'line      300 MiB: as --line says'
