@@ -36,8 +36,12 @@ std::optional<std::string> option_meant(const CLI::App& app, std::string_view na
 // Reads the words one after the other.
 class Reader {
  public:
-  Reader(const CLI::App& app, const std::vector<std::string>& words, OptionHint hint)
-      : app_(&app), words_(words), hint_(hint) {}
+  Reader(const CLI::App& app, const std::vector<std::string>& words, OptionHint hint,
+         const std::string& called)
+      : app_(&app),
+        words_(words),
+        hint_(hint),
+        called_(called.empty() ? "plimsoll " + app.get_name() : called) {}
 
   CommandLine read() && {
     while (at_ < words_.size() && !line_.mistake && !over_) take(words_[at_++]);
@@ -111,8 +115,8 @@ class Reader {
     const CLI::App& root = app_->get_parent() == nullptr ? *app_ : *app_->get_parent();
     const auto meant = name.starts_with("--") ? option_meant(root, std::string_view(name).substr(2))
                                               : std::nullopt;
-    *line_.mistake += meant ? "; did you mean " + *meant + "?"
-                            : "; `plimsoll " + root.get_name() + " --help` lists them";
+    *line_.mistake +=
+        meant ? "; did you mean " + *meant + "?" : "; `" + called_ + " --help` lists them";
   }
 
   void unknown_subcommand(const std::string& word) {
@@ -149,6 +153,7 @@ class Reader {
   const CLI::App* app_;  // of the subcommand, once there is one
   const std::vector<std::string>& words_;
   OptionHint hint_;
+  std::string called_;
   std::size_t at_ = 0;  // the next word
   std::size_t positionals_ = 0;
   bool over_ = false;
@@ -158,8 +163,8 @@ class Reader {
 }  // namespace
 
 CommandLine read_command_line(const CLI::App& app, const std::vector<std::string>& words,
-                              OptionHint hint) {
-  return Reader(app, words, hint).read();
+                              OptionHint hint, const std::string& called) {
+  return Reader(app, words, hint, called).read();
 }
 
 }  // namespace plimsoll::args
