@@ -60,9 +60,8 @@ END
 # estimates: what the jobs of the last run were admitted with, in MiB, by number.
 estimates() {
   "$python" -c '
-import glob, json, os, sys
-# Names of one second are in no order.
-run = max(glob.glob(sys.argv[1] + "/runs/*/events.jsonl"), key=os.path.getmtime)
+import glob, json, sys
+run = max(glob.glob(sys.argv[1] + "/runs/*/events.jsonl"))
 events = [json.loads(line) for line in open(run)]
 admitted = {e["number"]: e["numbers"]["estimate_bytes"] for e in events if e["kind"] == "admitted"}
 print(*(round(admitted[number] / 2**20) for number in sorted(admitted)))' "$PLIMSOLL_STATE_DIR"
@@ -197,6 +196,17 @@ case_a_single_command_is_learnt_from() {
   gives 0 "$plimsoll" history step
   gives 0 "$plimsoll" runs
   same 4 "$(wc -l <out)" 'a step is not recorded'
+}
+
+# `last` goes by the ids of runs, which are in the order of their starts within a second as well.
+case_last_is_the_one_that_began_last() {
+  state
+  local i
+  for i in 1 2 3 4 5 6; do gives 0 "$plimsoll" batch -q --class "c$i" -- true ::: 1; done
+  for i in 1 2 3 4 5 6; do
+    gives 0 "$plimsoll" explain "last-$((6 - i))"
+    has out "--class c$i "
+  done
 }
 
 # `last` stays the run that did something.
