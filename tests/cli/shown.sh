@@ -124,6 +124,26 @@ case_retries_are_told_once() {
   same 1 "$(lines_with 'retry 1 of 1')" "$(<err)"
 }
 
+# What slows a run down that holds nobody.
+case_other_programs_are_told() {
+  local busy=() i pid told=''
+  for i in $(seq "$(nproc)"); do
+    bash -c 'while :; do :; done' &
+    busy+=($!)
+  done
+  "$plimsoll" batch --progress json -j1 -- 'sleep 5; : {}' ::: 1 2>err &
+  pid=$!
+  told() { "$plimsoll" ctl status --json | "$python" -c '
+import json, sys
+sys.exit(json.load(sys.stdin)["status"].get("cores_of_others", 0) < 0.2)'; }
+  becomes_true told
+  wait "$pid"
+  grep -qE '"cores_of_others":[0-9.]+,' err || wrong "$(<err)"
+  gives 0 "$plimsoll" report last
+  grep -qE "other programs used [0-9.]+ of $(nproc) cores" out || wrong "$(<out)"
+  kill -KILL "${busy[@]}"
+}
+
 # --- at its end
 
 case_outcomes_tell_good_from_bad() {
