@@ -87,8 +87,8 @@ TEST(Frame, TellsWhatOtherProgramsUse) {
   status.cores_of_others = 1.94;
   EXPECT_EQ(frame_lines(status, {})[1],
             "  memory [########..] 6.00 GiB of 8.00 GiB   cores [#..] 4.0 of 16, others 1.9");
-  EXPECT_EQ(frame_lines(status, {.colour = record::Colour::ansi, .width = 120})[1].find("others"),
-            frame_lines(status, {.colour = record::Colour::ansi, .width = 120})[1].rfind("others"));
+  EXPECT_THAT(frame_lines(status, {.colour = record::Colour::ansi})[1],
+              HasSubstr("\x1b[33m, others 1.9\x1b[0m"));
   EXPECT_THAT(status_line(status), HasSubstr("cores 4.0 of 16, other programs 1.9; 1:23"));
   EXPECT_EQ(frame_lines(status, {.width = 66})[1], frame_lines(some_run(), {.width = 66})[1]);
   // What is too little to be told moves nothing.
