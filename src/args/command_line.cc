@@ -18,6 +18,7 @@ std::string in_words(const std::string& type) {
   if (type == "N") return "a number";
   if (type == "FILE") return "a file";
   if (type == "DIR") return "a directory";
+  if (type == "STYLE") return "a style, such as plain";
   return type == "NAME" ? "a name" : type;
 }
 
@@ -35,8 +36,12 @@ std::optional<std::string> option_meant(const CLI::App& app, std::string_view na
 // Reads the words one after the other.
 class Reader {
  public:
-  Reader(const CLI::App& app, const std::vector<std::string>& words, OptionHint hint)
-      : app_(&app), words_(words), hint_(hint) {}
+  Reader(const CLI::App& app, const std::vector<std::string>& words, OptionHint hint,
+         const std::string& called)
+      : app_(&app),
+        words_(words),
+        hint_(hint),
+        called_(called.empty() ? "plimsoll " + app.get_name() : called) {}
 
   CommandLine read() && {
     while (at_ < words_.size() && !line_.mistake && !over_) take(words_[at_++]);
@@ -81,11 +86,15 @@ class Reader {
 
   void take_value(const CLI::Option& option, const std::string& name) {
     if (option.get_items_expected_max() == 0) return;
-    if (at_ < words_.size()) {
+    // Of an option with a hint users know another one, which takes no value.
+    const auto told = hint_ == nullptr ? std::nullopt : hint_(name);
+    const bool given = at_ < words_.size() && !(told && words_[at_].starts_with('-'));
+    if (given) {
       ++at_;
       return;
     }
     line_.mistake = name + " needs " + in_words(option.get_type_name());
+    if (told) *line_.mistake += ": without a value " + *told;
   }
 
   void take_subcommand(const std::string& word) {
@@ -106,8 +115,8 @@ class Reader {
     const CLI::App& root = app_->get_parent() == nullptr ? *app_ : *app_->get_parent();
     const auto meant = name.starts_with("--") ? option_meant(root, std::string_view(name).substr(2))
                                               : std::nullopt;
-    *line_.mistake += meant ? "; did you mean " + *meant + "?"
-                            : "; `plimsoll " + root.get_name() + " --help` lists them";
+    *line_.mistake +=
+        meant ? "; did you mean " + *meant + "?" : "; `" + called_ + " --help` lists them";
   }
 
   void unknown_subcommand(const std::string& word) {
@@ -144,6 +153,7 @@ class Reader {
   const CLI::App* app_;  // of the subcommand, once there is one
   const std::vector<std::string>& words_;
   OptionHint hint_;
+  std::string called_;
   std::size_t at_ = 0;  // the next word
   std::size_t positionals_ = 0;
   bool over_ = false;
@@ -153,8 +163,8 @@ class Reader {
 }  // namespace
 
 CommandLine read_command_line(const CLI::App& app, const std::vector<std::string>& words,
-                              OptionHint hint) {
-  return Reader(app, words, hint).read();
+                              OptionHint hint, const std::string& called) {
+  return Reader(app, words, hint, called).read();
 }
 
 }  // namespace plimsoll::args

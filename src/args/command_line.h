@@ -11,7 +11,8 @@
 // name neither the option nor what was expected.
 namespace plimsoll::args {
 
-// An option that is known elsewhere, and what to say to who gives it here; nothing: it is unknown.
+// An option that is known elsewhere, and what to say to who gives it here, or gives it without the
+// value that it takes here; nothing: it is not known.
 using OptionHint = std::optional<std::string> (*)(std::string_view option);
 
 struct CommandLine {
@@ -24,9 +25,11 @@ struct CommandLine {
 
 // Reads as CLI11 does. A mistake is an option that `app` does not have (with the one that was most
 // likely meant, or its hint), one without its value, a subcommand that is none, or a word too many.
-// A word that asks for help ends the reading.
+// A word that asks for help ends the reading. `called`: what users type before these words, in
+// place of "plimsoll NAME".
 [[nodiscard]] CommandLine read_command_line(const CLI::App& app,
                                             const std::vector<std::string>& words,
-                                            OptionHint hint = nullptr);
+                                            OptionHint hint = nullptr,
+                                            const std::string& called = {});
 
 }  // namespace plimsoll::args

@@ -22,12 +22,13 @@ void let_the_last_one_count(CLI::App& app) {
 }  // namespace
 
 std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> arguments,
-                                        OptionHint hint) {
+                                        OptionHint hint, const std::string& called) {
   const auto failed = [&app](const std::string& what) {
     complain(app.get_name() + ": " + what);
     return kMistaken;
   };
-  const CommandLine line = read_command_line(app, arguments, hint);
+  const std::string typed = called.empty() ? "plimsoll " + app.get_name() : called;
+  const CommandLine line = read_command_line(app, arguments, hint, typed);
   if (line.mistake) return failed(*line.mistake);
   let_the_last_one_count(app);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
@@ -35,7 +36,8 @@ std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> 
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
     app.formatter(std::make_shared<HelpFormatter>());
-    std::fputs(app.help("plimsoll").c_str(), stdout);
+    app.name(typed);
+    std::fputs(app.help().c_str(), stdout);
     return kToldWhatWasAsked;
   } catch (const CLI::CallForVersion& asked) {
     std::printf("%s\n", asked.what());

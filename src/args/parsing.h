@@ -40,8 +40,8 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& name, std::optional<T>
 
 // Parses and tells what is wrong on standard error, or prints the help or the version. Of an option
 // that is given twice the last one counts, unless it collects. A value is the exit status to leave
-// with.
+// with. `called`: what users type, in place of "plimsoll NAME".
 std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> arguments,
-                                        OptionHint hint = nullptr);
+                                        OptionHint hint = nullptr, const std::string& called = {});
 
 }  // namespace plimsoll::args

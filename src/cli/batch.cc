@@ -1,5 +1,4 @@
 // plimsoll batch: many commands, each in a group of its own.
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -156,9 +155,7 @@ int batch_command(int argc, char** argv) {
     return printed ? *printed : failed(printed.error());
   }
 
-  if (options.nice && ::setpriority(PRIO_PROCESS, 0, static_cast<int>(*options.nice)) != 0) {
-    return failed(fail_errno("--nice: set the priority").value());
-  }
+  if (auto done = become_nice(options.nice); !done) return failed(done.error());
   auto link = guardian::become_guardian();
   if (!link) return failed(link.error());
   if (!jobs) jobs = read_jobs(options);

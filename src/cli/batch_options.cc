@@ -50,15 +50,6 @@ Result<policy::StartOrder> parse_start_order(std::string_view text) {
   return fail("found \"" + std::string(text) + "\", expected longest or input");
 }
 
-Result<std::int64_t> parse_nice(std::string_view text) {
-  constexpr std::int64_t kLeast = -20, kMost = 19;
-  const auto number = to_i64(text);
-  if (!number || *number < kLeast || *number > kMost) {
-    return fail("found \"" + std::string(text) + "\", expected a number from -20 to 19");
-  }
-  return *number;
-}
-
 Result<std::string_view> parse_header(std::string_view text) {
   if (text == ":") return text;
   return fail("found \"" + std::string(text) + "\", expected \":\"");
@@ -145,9 +136,7 @@ void add_schedule_options(CLI::App& app, BatchOptions& options) {
   add_governor_options(app, options.governor);
   app.add_flag("--standalone", options.standalone,
                "Use the whole line, without sharing it with the daemon and other batches");
-  add_parsed(app, "--nice", options.nice, parse_nice,
-             "Run everything at this niceness (-20 to 19), as nice(1) does")
-      ->type_name("N");
+  add_nice_option(app, options.nice);
   add_parsed(app, "--delay", options.delay, parse_duration, "Least time between two starts")
       ->type_name("DURATION");
   add_value(

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/quantity.h"
+#include "policy/processors.h"
 #include "record/numbers.h"
 #include "record/plain.h"
 
@@ -108,13 +109,29 @@ Figures cores_figures(const RunStatus& status) {
   return {decimal(status.cores_used) + of, decimal(status.cores).size() + of.size()};
 }
 
+// "others 1.9"; nothing where they use next to none.
+std::string others_text(const RunStatus& status, std::string_view who) {
+  const double cores = status.cores_of_others.value_or(0);
+  return cores >= policy::kCoresTold ? ", " + std::string(who) + " " + decimal(cores)
+                                     : std::string();
+}
+
+// What follows the cores of the run: room for it is kept while nothing is to be told, too.
+Figures others_figures(const RunStatus& status) {
+  constexpr std::string_view kWidest = ", others 10.0";
+  return {others_text(status, "others"), status.cores_of_others ? kWidest.size() : 0};
+}
+
 std::string bars_line(const RunStatus& status, const FrameStyle& style) {
   constexpr std::string_view kMemory = "memory ", kCores = "   cores ";
   constexpr std::size_t kMemoryBarMax = 40, kCoresBarMax = 16;
   const bool bounded = status.line > Bytes{};
   const Figures memory = memory_figures(status), cores = cores_figures(status);
-  const std::size_t fixed = kMargin.size() + kMemory.size() + memory.width + kCores.size() +
-                            cores.width + 2;  // a space after each bar
+  Figures others = others_figures(status);
+  std::size_t fixed = kMargin.size() + kMemory.size() + memory.width + kCores.size() + cores.width +
+                      2;  // a space after each bar
+  if (fixed + others.width + 2 * kGaugeMin > style.width) others = {};
+  fixed += others.width;
   const std::size_t room = style.width > fixed ? style.width - fixed : 0;
   const std::size_t cores_bar = std::min(bounded ? room / 3 : room, kCoresBarMax);
   const std::size_t memory_bar = bounded ? std::min(room - cores_bar, kMemoryBarMax) : 0;
@@ -137,6 +154,7 @@ std::string bars_line(const RunStatus& status, const FrameStyle& style) {
     line.add(" ");
   }
   line.add(cores.text);
+  line.add(others.text, Tone::warning);
   return std::move(line).text();
 }
 
@@ -299,6 +317,7 @@ std::string status_line(const RunStatus& status) {
   text += "; memory " +
           (status.line > Bytes{} ? of_text(status.used, status.line) : format_bytes(status.used));
   text += ", cores " + decimal(status.cores_used) + " of " + cores_text(status.cores);
+  text += others_text(status, "other programs");
   text += "; " + clock_text(status.elapsed);
   if (const std::string left = left_text(status); !left.empty()) text += ", " + left;
   if (status.holding) {

@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -13,6 +15,15 @@ constexpr std::uint64_t kWeightMax = 10'000;
 
 tl::unexpected<Error> expected(std::string_view found, std::string_view form) {
   return fail("found \"" + std::string(found) + "\", expected " + std::string(form));
+}
+
+Result<std::int64_t> parse_nice(std::string_view text) {
+  constexpr std::int64_t kLeast = -20, kMost = 19;
+  const auto number = to_i64(text);
+  if (!number || *number < kLeast || *number > kMost) {
+    return expected(text, "a number from -20 to 19");
+  }
+  return *number;
 }
 
 // The same for an option that collects: once for each value.
@@ -154,6 +165,19 @@ void add_job_options(CLI::App& app, policy::JobSpec& job) {
   add_each(app, "--env", job.env, parse_env,
            "Environment variable to set: NAME=VALUE; again for more")
       ->type_name("NAME=VALUE");
+}
+
+void add_nice_option(CLI::App& app, std::optional<std::int64_t>& nice) {
+  add_parsed(app, "--nice", nice, parse_nice,
+             "Run everything at this niceness (-20 to 19), as nice(1) does")
+      ->type_name("N");
+}
+
+Result<void> become_nice(const std::optional<std::int64_t>& nice) {
+  if (nice && ::setpriority(PRIO_PROCESS, 0, static_cast<int>(*nice)) != 0) {
+    return fail_errno("--nice: set the priority");
+  }
+  return {};
 }
 
 void add_cgroup_option(CLI::App& app, std::optional<std::string>& path) {

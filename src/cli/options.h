@@ -48,6 +48,12 @@ SplitArguments split_at_dashes(int argc, char** argv);
 Result<std::uint64_t> parse_whole(std::string_view text);
 Result<std::uint64_t> parse_count(std::string_view text);
 
+// How nice a command is with all that it runs, for `run` and `batch`.
+void add_nice_option(CLI::App& app, std::optional<std::int64_t>& nice);
+// Makes this process so nice, before any other exists that is to be as well. Without a value
+// nothing is changed.
+Result<void> become_nice(const std::optional<std::int64_t>& nice);
+
 // Group that a command works below, for `run`, `batch` and `doctor`.
 void add_cgroup_option(CLI::App& app, std::optional<std::string>& path);
 

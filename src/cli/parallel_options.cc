@@ -47,6 +47,7 @@ constexpr Foreign kForeign[] = {
      "jobs have no terminal; `plimsoll run` gives it to one command"},
     {"--use-cpus-instead-of-cores --use-cores-instead-of-threads --use-sockets-instead-of-threads",
      "--cores says how many cores all jobs together may use"},
+    {"--progress", "a terminal shows progress by itself; --progress plain is for a log"},
     {"-x --exit", "a line that is too long is an error"},
     {"-V --version", "`plimsoll --version` tells it"},
 };

@@ -44,6 +44,7 @@ struct RunOptions {
   Durability durability = Durability::written;  // of the report
   std::optional<std::string> cgroup_path;
   std::optional<unsigned> weight;
+  std::optional<std::int64_t> nice;
   Verbosity verbosity = Verbosity::normal;
   bool join = false;
   std::vector<std::string> command_line;  // of Plimsoll
@@ -97,6 +98,7 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
              "Share of the CPUs and disks that the command gets against the rest of the machine "
              "(1 to 10000, 100); multiplies with --cpu-weight, --io-weight and nice")
       ->type_name("N");
+  add_nice_option(app, options.nice);
   add_cgroup_option(app, options.cgroup_path);
   app.add_flag(
       "--join", options.join,
@@ -327,6 +329,10 @@ int run_command(int argc, char** argv) {
   options.command_line = {"plimsoll"};
   options.command_line.insert(options.command_line.end(), argv, argv + argc);
   if (const auto status = parse(options, argc, argv)) return *status;
+  if (auto done = become_nice(options.nice); !done) {
+    complain("run: " + done.error().message());
+    return kPlimsollFailed;
+  }
   auto link = guardian::become_guardian();
   auto status = link ? run(options, std::move(*link)) : Result<int>(pass(std::move(link)));
   if (status) return *status;

@@ -12,6 +12,8 @@ RunMemory::RunMemory(record::RunStart start, std::function<void(const std::strin
     return;
   }
   knowledge_.remember(*directory);
+  // There would be nothing to tell, and `last` would be no longer the run that people mean.
+  if (start.meta.jobs == 0) return;
   recorder_ =
       std::make_unique<record::RunRecorder>(history::runs_dir(*directory), std::move(start));
 }

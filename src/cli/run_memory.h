@@ -16,8 +16,8 @@ namespace plimsoll::cli {
 // goes wrong with them is told and costs the run nothing else.
 class RunMemory {
  public:
-  // Reads the history, as Knowledge::remember(). `notice` is called from within this and the calls
-  // below. Starts threads: after the guardian has split off.
+  // Reads the history, as Knowledge::remember(). A run without jobs is not recorded. `notice` is
+  // called from within this and the calls below. Starts threads: after the guardian has split off.
   RunMemory(record::RunStart start, std::function<void(const std::string&)> notice);
   ~RunMemory();
 

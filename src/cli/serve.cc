@@ -16,20 +16,23 @@ namespace plimsoll::cli {
 namespace {
 
 constexpr const char* kDaemon = "plimsolld";
+// What the daemon calls itself in its help.
+constexpr const char* kCalled = "plimsoll serve";
 
 }  // namespace
 
 int serve_command(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
-  std::string name = kDaemon;
-  arguments.front() = name.data();
+  std::string called = kCalled;
+  arguments.front() = called.data();
   arguments.push_back(nullptr);
   std::error_code unknown;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", unknown);
   if (!unknown) ::execv((own.parent_path() / kDaemon).c_str(), arguments.data());
   if (unknown || errno == ENOENT) ::execvp(kDaemon, arguments.data());
   const int error = errno;
-  complain("serve: execute " + name + ", beside plimsoll or in PATH: " + std::strerror(error));
+  complain(std::string("serve: execute ") + kDaemon +
+           ", beside plimsoll or in PATH: " + std::strerror(error));
   return kPlimsollFailed;
 }
 

@@ -1,6 +1,7 @@
 #include "daemon/options.h"
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdlib>
 
 #include "args/parsing.h"
@@ -14,13 +15,23 @@ constexpr const char* kFooter =
 environment, that before the file. docs/daemon.md describes each setting.
 
 Examples:
-  plimsoll serve
-  plimsoll serve --config plimsoll.toml --show-config
-  plimsoll serve --line 80% --socket /run/user/1000/plimsolld.sock
+)";
 
+constexpr std::array<const char*, 3> kExamples = {
+    "", " --config plimsoll.toml --show-config",
+    " --line 80% --socket /run/user/1000/plimsolld.sock"};
+
+constexpr const char* kFooterEnd = R"(
 SIGHUP reads the file again, SIGTERM lets what runs come to its end. The exit status is 0 after
 that, 125 if Plimsoll itself failed.
 )";
+
+// `called`: as users do it.
+std::string footer(const std::string& called) {
+  std::string text = kFooter;
+  for (const char* const options : kExamples) text += "  " + called + options + "\n";
+  return text + kFooterEnd;
+}
 
 std::string named(const Setting& setting) {
   std::string name(setting.option);
@@ -46,7 +57,10 @@ void add_setting(CLI::App& app, ServeOptions& options, const Setting& setting) {
 std::optional<int> parse_serve_options(ServeOptions& options, int argc, char** argv) {
   CLI::App app("Runs the daemon: it governs the jobs of other programs and of `plimsoll submit`.",
                "serve");
-  app.footer(kFooter);
+  // "plimsoll serve" where that has executed this program.
+  const std::string name = argv[0];
+  const std::string called = name.substr(name.rfind('/') + 1);
+  app.footer(footer(called));
   app.add_option("--config", options.config_file, "TOML file to read")->type_name("FILE");
   app.set_version_flag("-V,--version", "plimsolld " PLIMSOLL_VERSION, "Print the version");
   app.add_flag("--show-config", options.show_config,
@@ -54,7 +68,8 @@ std::optional<int> parse_serve_options(ServeOptions& options, int argc, char** a
   for (const Setting& setting : settings()) {
     if (!setting.option.empty()) add_setting(app, options, setting);
   }
-  return args::parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
+  return args::parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc), nullptr,
+                                    called);
 }
 
 Result<LoadedConfig> load_config(const ServeOptions& options) {

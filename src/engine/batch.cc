@@ -382,6 +382,12 @@ record::RunSummary Batch::summarise() {
   measure::MachineSpan span(summary_.system_samples.front());
   for (const measure::SystemSample& sample : summary_.system_samples) span.observe(sample);
   summary_.machine = span.usage();
+  const Duration looked = summary_.system_samples.back().at - summary_.system_samples.front().at;
+  if (const auto others =
+          measure::use_of_others(span.usage(), summary_.cpu_usage.value_or(Duration{}), looked)) {
+    summary_.cores_of_others = others->cores;
+    summary_.cores_of_machine = others->of;
+  }
   return summary_;
 }
 

@@ -74,6 +74,7 @@ struct Counts {
 struct ConductorStatus {
   Bytes line{}, used{};
   double cores = 0;
+  std::optional<double> cores_of_others{};  // that other programs use of late
   unsigned jobs_max = 0;
   std::size_t running = 0, frozen = 0, waiting = 0, unfinished = 0;
   Counts counts;

@@ -73,6 +73,7 @@ ConductorStatus Conductor::State::status() const {
   ConductorStatus status{.line = governor_.config().line,
                          .used = governor_.used(),
                          .cores = governor_.cores(),
+                         .cores_of_others = governor_.cores_of_others(),
                          .jobs_max = governor_.config().jobs_max,
                          .running = governor_.running() - governor_.frozen(),
                          .frozen = governor_.frozen(),

@@ -61,6 +61,7 @@ struct RunStatus {
   Bytes line{}, used{};  // of the pool; a line of 0 means that there is none
   double cores = 0;      // that the run may use
   double cores_used = 0;
+  std::optional<double> cores_of_others{};  // that other programs use; absent: not known
   unsigned jobs_max = 0;
   Counts counts{};
   std::optional<HoldingStatus> holding{};

@@ -192,6 +192,7 @@ Json to_json(const RunStatus& status) {
   json["used_peak_bytes"] = status.counts.used_peak.count;
   json["cores"] = status.cores;
   json["cores_used"] = status.cores_used;
+  if (status.cores_of_others) json["cores_of_others"] = *status.cores_of_others;
   json["jobs_max"] = status.jobs_max;
   json["holds"] = status.counts.holds;
   json["pauses"] = status.counts.pauses;
@@ -219,6 +220,7 @@ RunStatus status_of(const Json& json) {
   reader.get("used_peak_bytes", status.counts.used_peak);
   reader.get("cores", status.cores);
   reader.get("cores_used", status.cores_used);
+  reader.get("cores_of_others", status.cores_of_others);
   reader.count("jobs_max", status.jobs_max);
   reader.count("holds", status.counts.holds);
   reader.count("pauses", status.counts.pauses);

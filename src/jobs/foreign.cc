@@ -31,8 +31,34 @@ bool is_yaml(std::string_view line) {
 
 bool is_ninja(std::string_view line) {
   const std::string_view word = first_word(line);
+  const bool includes = (word == "include" || word == "subninja") && line.ends_with(".ninja");
   return word == "ninja_required_version" || word.starts_with("ninja_required_version=") ||
-         word == "rule";
+         word == "rule" || includes;
+}
+
+constexpr std::string_view kTable = "a table";
+
+// Cells that may name columns: neither paths nor options nor anything that a shell takes for its
+// own.
+bool is_heading(std::string_view line) {
+  while (!line.empty()) {
+    const std::string_view cell = trim(take_until(line, '\t'));
+    if (cell.empty() || !is_letter(cell.front())) return false;
+    const auto is_plain = [](char c) {
+      return is_letter(c) || is_digit(c) || c == '-' || c == ' ';
+    };
+    if (!std::all_of(cell.begin(), cell.end(), is_plain)) return false;
+  }
+  return true;
+}
+
+// Tabs between words could stand for blanks. But a heading names what is below it: there are as
+// many cells, and the first is another one, where commands would be of the same program.
+bool is_table(std::string_view line, std::string_view next) {
+  const auto tabs = std::count(line.begin(), line.end(), '\t');
+  const auto first_cell = [](std::string_view text) { return text.substr(0, text.find('\t')); };
+  return tabs > 0 && is_heading(line) && std::count(next.begin(), next.end(), '\t') == tabs &&
+         first_cell(next) != first_cell(line);
 }
 
 // `<file sort >sorted` is a command.
@@ -46,20 +72,24 @@ bool is_markup(std::string_view line) {
 std::string_view kind_by_name(std::string_view file) {
   const std::string_view name = file.substr(file.rfind('/') + 1);
   if (name.ends_with(".ninja")) return "a build file of ninja";
+  if (name.ends_with(".tsv") || name.ends_with(".csv")) return kTable;
   if (name == "Makefile" || name == "makefile" || name == "GNUmakefile") return "a makefile";
   return name == "CMakeLists.txt" ? "a file of CMake" : "";
 }
 
-std::string_view kind_by_line(std::string_view line) {
+// `next` is the line after it; empty: there is none.
+std::string_view kind_by_line(std::string_view line, std::string_view next) {
   if (is_yaml(line)) return "YAML";
   if (is_ninja(line)) return "a build file of ninja";
+  if (is_table(line, next)) return kTable;
   return is_markup(line) ? "HTML or XML" : "";
 }
 
 std::string refusal(std::string_view kind) {
-  return "found " + std::string(kind) +
-         ", expected one shell command or one JSON object a line (--format text runs each line as "
-         "a command)";
+  const std::string instead =
+      kind == kTable ? "-a FILE --colsep REGEX -- COMMAND reads tables; " : "";
+  return "found " + std::string(kind) + ", expected one shell command or one JSON object a line (" +
+         instead + "--format text runs each line as a command)";
 }
 
 }  // namespace
@@ -71,7 +101,7 @@ Result<void> check_is_not_foreign(std::string_view text, std::string_view file) 
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = trim(take_line(text));
     if (line.empty() || line.starts_with('#')) continue;
-    if (const auto kind = kind_by_line(line); !kind.empty()) {
+    if (const auto kind = kind_by_line(line, take_line(text)); !kind.empty()) {
       return fail_at({file, number}, refusal(kind));
     }
     return {};

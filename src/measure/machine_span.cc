@@ -1,6 +1,7 @@
 #include "measure/machine_span.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 
 namespace plimsoll::measure {
@@ -65,6 +66,16 @@ Duration busy_time(const SystemSample::Cpu& cpu) {
 }
 
 Duration idle_time(const SystemSample::Cpu& cpu) { return sum({cpu.idle, cpu.iowait}); }
+
+std::optional<OthersUse> use_of_others(const MachineUsage& machine, Duration own, Duration span) {
+  constexpr Duration kSpanMin = std::chrono::seconds(1);  // a hundred ticks of each CPU
+  if (span < kSpanMin || !machine.cpu_usage || !machine.cpu_idle) return std::nullopt;
+  const Duration stolen = machine.cpu ? machine.cpu->steal : Duration{};
+  const Duration whole = sum({*machine.cpu_usage, *machine.cpu_idle, stolen});
+  const double seconds = to_seconds(span);
+  return OthersUse{.cores = std::max(0.0, to_seconds(*machine.cpu_usage - own) / seconds),
+                   .of = std::round(to_seconds(whole) / seconds)};
+}
 
 MachineSpan::Totals MachineSpan::totals_of(const SystemSample& sample) {
   Totals totals{.busy = std::nullopt,

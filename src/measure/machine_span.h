@@ -12,6 +12,15 @@ Duration busy_time(const SystemSample::Cpu& cpu);
 // Time in which CPUs had nothing to do, or only I/O to wait for.
 Duration idle_time(const SystemSample::Cpu& cpu);
 
+// Cores in use on average by others than those who used `own` of the CPU time, and how many there
+// are.
+struct OthersUse {
+  double cores = 0;
+  double of = 0;
+};
+// Absent where `span` is too short for what the kernel counts in ticks.
+std::optional<OthersUse> use_of_others(const MachineUsage& machine, Duration own, Duration span);
+
 // The machine over a stretch of time, from the samples taken in it: one for an attempt, one for a
 // run. Small, so that each running job can have its own.
 class MachineSpan {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/processors.h"
 #include "policy/words.h"
 
 namespace plimsoll::policy {
@@ -12,9 +13,6 @@ double doubt_covered(const GovernorConfig& config) {
 }
 
 namespace {
-
-// Others that use less are not worth a word.
-constexpr double kCoresTold = 0.2;
 
 // What one more job must fit below, and with how much doubt covered.
 struct Bar {

@@ -297,6 +297,7 @@ void Governor::set_jobs_max(unsigned jobs_max) {
 }
 
 double Governor::cores() const { return state_->cores_; }
+std::optional<double> Governor::cores_of_others() const { return state_->processors_.others(); }
 const GovernorConfig& Governor::config() const { return state_->config_; }
 
 bool Governor::is_frozen(JobId job) const {

@@ -114,6 +114,8 @@ class Governor {
   // cores, those of the configuration.
   void set_share(const Share& share);
   [[nodiscard]] double cores() const;  // of that share
+  // Cores that were used of late by anybody but the pool; absent where the host can't tell.
+  [[nodiscard]] std::optional<double> cores_of_others() const;
   void set_jobs_max(unsigned jobs_max);
   [[nodiscard]] const GovernorConfig& config() const;
 

@@ -13,6 +13,9 @@ namespace plimsoll::policy {
 // gives a task, shorter than what a wrong start would cost.
 inline constexpr Duration kCoresShown = std::chrono::seconds(1);
 
+// Others that use fewer cores are not worth a word; a guess.
+inline constexpr double kCoresTold = 0.2;
+
 // How busy the machine's cores are, by CPU time that was used, smoothed.
 class Processors {
  public:

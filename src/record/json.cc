@@ -179,6 +179,8 @@ Json run_json(const RunSummary& summary) {
   }
   put(json, "oom_kills", summary.oom_kills);
   put(json, "cpu_usage_ns", summary.cpu_usage);
+  if (summary.cores_of_others) json["cores_of_others"] = *summary.cores_of_others;
+  if (summary.cores_of_machine) json["cores_of_machine"] = *summary.cores_of_machine;
   if (summary.machine) put_part(json, "machine", machine_json(*summary.machine));
   Json samples = Json::array();
   for (const auto& sample : summary.system_samples) {

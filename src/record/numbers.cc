@@ -68,11 +68,12 @@ struct Known {
 };
 
 // Names without a unit, and names that say little to whoever does not know the governor.
-constexpr std::array<Known, 13> kKnown = {{
+constexpr std::array<Known, 14> kKnown = {{
     {"cores", "cores to use", cores},
     {"cores_predicted", "cores expected to be used", cores},
     {"cores_estimate", "cores it is expected to use", cores},
-    {"runnable", "tasks that want to run", cores},
+    {"cores_of_others", "cores that other programs use", cores},
+    {"runnable", "tasks that want to run", cores},  // of runs of older versions
     {"io_full", "all waited for the disk", share},
     {"horizon_s", "looking ahead", seconds},
     {"others_then_bytes", "the others then", bytes},

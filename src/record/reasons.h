@@ -21,7 +21,7 @@ class MergedReason {
   void add(std::string_view reason);
 
   // Numbers that were always the same as they are, the others from the least to the greatest:
-  // "waits for cores: 3.1 to 10.6 tasks want to run on 2".
+  // "waits for cores: the running jobs want 1.9 to 2.4 and there are 2".
   [[nodiscard]] std::string text() const;
 
  private:

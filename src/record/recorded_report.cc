@@ -121,6 +121,8 @@ std::optional<RunSummary> parse_run_summary(std::string_view text) {
   summary.used_peak = bytes_at(*json, "used_peak_bytes");
   summary.oom_kills = count_at(*json, "oom_kills");
   summary.cpu_usage = duration_at(*json, "cpu_usage_ns");
+  summary.cores_of_others = number_at(*json, "cores_of_others");
+  summary.cores_of_machine = number_at(*json, "cores_of_machine");
   summary.unavailable = read_unavailable(member(*json, "unavailable"));
   return summary;
 }

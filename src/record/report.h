@@ -151,6 +151,8 @@ struct RunSummary {
   std::optional<std::uint64_t> oom_kills{};           // by the kernel, in the pool
   std::optional<Duration> cpu_usage{};                // of all attempts
   std::optional<measure::MachineUsage> machine{};
+  // That other programs used on average; absent of runs of less than a second. And of how many.
+  std::optional<double> cores_of_others{}, cores_of_machine{};
   measure::Unavailable unavailable;
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/quantity.h"
 #include "policy/attempt.h"
+#include "policy/processors.h"
 #include "record/plain.h"
 #include "record/table.h"
 
@@ -134,6 +135,14 @@ Items estimate_items(const policy::Calibration& calibration) {
   return {percent_text(calibration.above_mean(), 1) + " of jobs needed more than estimated (" +
               percent_text(calibration.far_above(), 1) + " much more)",
           percent_text(calibration.wasted(), 1) + " of reserved memory was not used"};
+}
+
+// What has slowed the run down without holding anybody; nothing where it is next to none.
+void add_others(Items& items, const RunSummary& summary) {
+  const double others = summary.cores_of_others.value_or(0);
+  if (others < policy::kCoresTold || !summary.cores_of_machine) return;
+  items.push_back(
+      fmt::format("other programs used {:.1f} of {:.0f} cores", others, *summary.cores_of_machine));
 }
 
 std::string unavailable_lines(const measure::Unavailable& unavailable) {
@@ -315,6 +324,7 @@ std::string run_text(const RunSummary& summary, const Digest& digest, const Text
                                             static_cast<double>(summary.cpu_usage->count())));
     }
   }
+  add_others(cpu, summary);
   add_of(memory, "used peak", summary.used_peak, summary.line);
   if (summary.oom_kills > 0u) memory.push_back(fmt::format("kernel kills {}", *summary.oom_kills));
   if (summary.holds > 0) governor.push_back(fmt::format("holds {}", summary.holds));

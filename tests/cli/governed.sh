@@ -60,9 +60,8 @@ END
 # estimates: what the jobs of the last run were admitted with, in MiB, by number.
 estimates() {
   "$python" -c '
-import glob, json, os, sys
-# Names of one second are in no order.
-run = max(glob.glob(sys.argv[1] + "/runs/*/events.jsonl"), key=os.path.getmtime)
+import glob, json, sys
+run = max(glob.glob(sys.argv[1] + "/runs/*/events.jsonl"))
 events = [json.loads(line) for line in open(run)]
 admitted = {e["number"]: e["numbers"]["estimate_bytes"] for e in events if e["kind"] == "admitted"}
 print(*(round(admitted[number] / 2**20) for number in sorted(admitted)))' "$PLIMSOLL_STATE_DIR"
@@ -146,7 +145,11 @@ case_how_good_the_estimates_were() {
 case_very_many_jobs_are_recorded() {
   export PLIMSOLL_STATE_DIR=$PWD/state
   # All are ready at one moment, and all but the first are skipped at one moment.
-  seq 100000 | gives 101 "$plimsoll" batch --progress none --halt now,done=50 -- true
+  seq 100000 >numbers
+  gives 0 "$plimsoll" batch --progress none --report report --halt now,done=50 -- true <numbers
+  tail -n 1 report >summary
+  # Nor does the supervisor stand still meanwhile, for which its jobs would be paused.
+  told summary 'r["jobs"] == 100000' 'r.get("wall", {"stalls": 0})["stalls"] == 0'
   lacks err 'slow'
   lacks err 'not in its record'
   gives 0 "$plimsoll" report last --json
@@ -197,6 +200,32 @@ case_a_single_command_is_learnt_from() {
   gives 0 "$plimsoll" history step
   gives 0 "$plimsoll" runs
   same 4 "$(wc -l <out)" 'a step is not recorded'
+}
+
+# `last` goes by the ids of runs, which are in the order of their starts within a second as well.
+case_last_is_the_one_that_began_last() {
+  state
+  local i
+  for i in 1 2 3 4 5 6; do gives 0 "$plimsoll" batch -q --class "c$i" -- true ::: 1; done
+  for i in 1 2 3 4 5 6; do
+    gives 0 "$plimsoll" explain "last-$((6 - i))"
+    has out "--class c$i "
+  done
+}
+
+# `last` stays the run that did something.
+case_what_has_no_jobs_is_not_recorded() {
+  state
+  gives 0 "$plimsoll" batch -q --joblog log -- true ::: 1 2 3
+  gives 0 "$plimsoll" batch --joblog log --resume --report report -- true ::: 1 2 3
+  has err 'nothing is left to run'
+  told report 'r["jobs"] == 0'
+  gives 0 "$plimsoll" batch </dev/null
+  has err 'the input has no jobs'
+  gives 0 "$plimsoll" runs
+  same 2 "$(wc -l <out)" 'runs, with a heading'
+  gives 0 "$plimsoll" report last
+  has out '3 of 3 jobs succeeded'
 }
 
 case_verbose_says_what_holds() {

@@ -40,6 +40,11 @@ case_each_mistake_names_option_found_and_expected() {
   refuses 'batch: --max-args: found "x", expected a number of at least 1' batch -n x -- true ::: 1
   refuses 'batch: --order: found "none", expected longest or input' batch --order none -- true ::: 1
   refuses 'batch: --joblog needs a file' batch --joblog
+  refuses "batch: --progress needs a style, such as plain: without a value that is GNU parallel's; here a terminal shows progress by itself; --progress plain is for a log" \
+    batch --progress -- true ::: 1
+  refuses "batch: --progress needs a style, such as plain: without a value that is GNU parallel's; here a terminal shows progress by itself; --progress plain is for a log" \
+    batch --progress -j2 -- true ::: 1
+  refuses 'batch: --progress: found "jobs.txt", expected auto, plain, failures, json or none' batch --progress jobs.txt
   refuses 'run: --memory-max needs a size, such as 512M' run --memory-max
   refuses 'simulate: --seed: found "x", expected a whole number, 0 or more' \
     simulate t --cores 1 --line 1G --seed x
@@ -81,6 +86,9 @@ case_options_of_gnu_parallel_are_taken() {
 case_nice_is_that_of_the_jobs() {
   batch 0 -q --nice 7 -- 'nice # {}' ::: 1
   same 7 "$(cat out)"
+  run 0 -q --nice 7 -- nice
+  same 7 "$(cat out)"
+  refuses 'run: --nice: found "20", expected a number from -20 to 19' run --nice 20 -- true
 }
 
 case_commands_are_printed_as_they_start() {

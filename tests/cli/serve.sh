@@ -68,6 +68,8 @@ case_options_are_read_as_those_of_other_commands() {
   same 'plimsoll: serve: there is no option "--foo"; `plimsoll serve --help` lists them' "$(cat err)"
   serve 125 --sokcet s
   same 'plimsoll: serve: there is no option "--sokcet"; did you mean --socket?' "$(cat err)"
+  gives 125 "$(dirname "$plimsoll")/plimsolld" --foo
+  same 'plimsoll: serve: there is no option "--foo"; `plimsolld --help` lists them' "$(cat err)"
   serve 125 --line
   same 'plimsoll: serve: --line needs a size, such as 512M' "$(cat err)"
   serve 125 --cores none
@@ -137,6 +139,16 @@ case_reload_changes_line_and_jobs() {
   wait "$daemon"
   same 0 $? 'the daemon'
   becomes_true nothing_left
+}
+
+case_help_names_what_was_called() {
+  serve 0 --help
+  has out 'Usage: plimsoll serve [OPTIONS]'
+  has out '  plimsoll serve --config plimsoll.toml'
+  gives 0 "$(dirname "$plimsoll")/plimsolld" --help
+  has out 'Usage: plimsolld [OPTIONS]'
+  has out '  plimsolld --config plimsoll.toml'
+  lacks out 'plimsoll serve'
 }
 
 case_the_daemon_is_found_in_path_too() {

@@ -25,13 +25,18 @@ case_files_of_other_programs_are_refused() {
   printf 'jobs:\n  - cmd: x\ntouch started\n' >jobs.yaml
   printf 'include rules\ntouch started\n' >build.ninja
   printf '<!DOCTYPE html>\ntouch started\n' >page
+  printf 'name\tsize\ntouch\tstarted\n' >table
+  printf 'touch started\n' >jobs.tsv
   local file
-  for file in jobs.yaml build.ninja page; do
+  for file in jobs.yaml build.ninja page table jobs.tsv; do
     batch 125 "$file"
     has err "$file:"
-    has err 'expected one shell command or one JSON object a line (--format text'
+    has err 'expected one shell command or one JSON object a line ('
+    has err '--format text runs each line as a command)'
     [[ ! -e started ]] || wrong "started lines of $file"
   done
+  batch 125 - <<<'include CMakeFiles/rules.ninja'
+  has err 'standard input:1: found a build file of ninja'
   batch 1 -q --format text build.ninja
   [[ -e started ]] || wrong 'not even with --format text'
 }
@@ -117,6 +122,26 @@ case_waits_are_told_once_a_cause() {
 case_retries_are_told_once() {
   batch 1 --progress plain --retries 1 -- 'false {}' ::: x
   same 1 "$(lines_with 'retry 1 of 1')" "$(<err)"
+}
+
+# What slows a run down that holds nobody.
+case_other_programs_are_told() {
+  local busy=() i pid told=''
+  for i in $(seq "$(nproc)"); do
+    bash -c 'while :; do :; done' &
+    busy+=($!)
+  done
+  "$plimsoll" batch --progress json -j1 -- 'sleep 5; : {}' ::: 1 2>err &
+  pid=$!
+  told() { "$plimsoll" ctl status --json | "$python" -c '
+import json, sys
+sys.exit(json.load(sys.stdin)["status"].get("cores_of_others", 0) < 0.2)'; }
+  becomes_true told
+  wait "$pid"
+  grep -qE '"cores_of_others":[0-9.]+,' err || wrong "$(<err)"
+  gives 0 "$plimsoll" report last
+  grep -qE "other programs used [0-9.]+ of $(nproc) cores" out || wrong "$(<out)"
+  kill -KILL "${busy[@]}"
 }
 
 # --- at its end

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What a run gets of the CPU beside others: its caller's nice value, --weight and --cpu-weight.
 #
-# All on one CPU, where the kernel divides time among groups beside each other as their weights say,
+# Mostly on one CPU, where the kernel divides time among groups beside each other as their weights say,
 # whatever else the machine does. Ratios of CPU time, never seconds.
 # shellcheck disable=SC2016 # dollars in single quotes are for the shells that are run
 set -u
@@ -13,24 +13,37 @@ is_root || skip_all 'not root'
 burn='echo $$ >pid; while :; do :; done'
 ticks_enough=100 # a hundredth of a second each
 
-# ticks PID: CPU time that it has had.
-ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat" 2>/dev/null || echo 0; }
+# ticks PID...: CPU time that they have had together.
+ticks() {
+  local pid
+  for pid; do cat "/proc/$pid/stat" 2>/dev/null; done | awk '{ sub(/.*\) /, ""); sum += $12 + $13 } END { print sum + 0 }'
+}
 
-# beside: a busy loop in a group beside those of runs, with the weight that a group has by itself; its
-# pid is in $neighbour.
+# beside: a busy loop in a group beside those of runs, with the weight that a group has by itself.
+# neighbours: the pids of those who compute beside the runs of a case.
 beside() {
   local group
   group=$(mount_of cpu)$PLIMSOLL_CGROUP/beside
   mkdir -p "$group"
   taskset -c 0 bash -c 'while :; do :; done' &
-  neighbour=$!
-  echo "$neighbour" >"$group/cgroup.procs"
+  neighbours=($!)
+  echo "${neighbours[0]}" >"$group/cgroup.procs"
+}
+
+# sessions N: as many busy loops, each a session of its own, on two CPUs.
+sessions() {
+  local i
+  neighbours=()
+  for ((i = 0; i < $1; i++)); do
+    setsid taskset -c 0,1 bash -c 'while :; do :; done' &
+    neighbours+=($!)
+  done
 }
 
 end_beside() {
-  kill -KILL "$neighbour"
-  wait "$neighbour" 2>/dev/null
-  rmdir "$(mount_of cpu)$PLIMSOLL_CGROUP/beside"
+  kill -KILL "${neighbours[@]}"
+  wait "${neighbours[@]}" 2>/dev/null
+  rmdir "$(mount_of cpu)$PLIMSOLL_CGROUP/beside" 2>/dev/null
 }
 
 # end_run PID
@@ -43,17 +56,15 @@ end_run() {
 # is_weighed: whether the job whose pid is in `pid` is in a group of its run.
 is_weighed() { grep -qE ':([a-z_,]*,)?cpu(,[a-z_,]*)?:.*/plimsoll-|^0::.*/plimsoll-.*/pool' "/proc/$(<pid)/cgroup"; }
 
-# ratio_is LOW HIGH PID...: what these had, all together, against what the neighbour had, is within.
+# ratio_is LOW HIGH PID...: what these had, all together, against what the neighbours had, is within.
 # Both are counted from now on.
 ratio_is() {
-  local low=$1 high=$2 pid mine=0 other before=0 other_before
+  local low=$1 high=$2 mine other before other_before
   shift 2
-  for pid; do before=$((before + $(ticks "$pid"))); done
-  other_before=$(ticks "$neighbour")
+  before=$(ticks "$@") other_before=$(ticks "${neighbours[@]}")
   enough() {
-    mine=$((-before)) other=$(($(ticks "$neighbour") - other_before))
-    for pid; do mine=$((mine + $(ticks "$pid"))); done
-    ((mine + other >= ticks_enough))
+    mine=$(($(ticks "$@") - before)) other=$(($(ticks "${neighbours[@]}") - other_before))
+    ((mine + other >= ticks_enough * ${#neighbours[@]}))
   }
   becomes_true enough "$@" || return
   awk -v r="$mine" -v o="$other" -v l="$low" -v h="$high" \
@@ -121,6 +132,23 @@ case_the_callers_nice_value_is_that_of_all_jobs() {
   becomes_true nothing_left || wrong 'something is left'
 }
 
+# What somebody sees who sends a batch to the background of a machine that is in use: a group that is
+# made for it stands beside the sessions of all others.
+case_a_niced_batch_beside_sessions() {
+  local run
+  (($(nproc) >= 2)) || skip 'one CPU'
+  grep -q 1 /proc/sys/kernel/sched_autogroup_enabled && [[ $(cat /proc/self/cgroup) == *:cpu,*:/$'\n'* ||
+    $(cat /proc/self/cgroup) == *:cpu:/$'\n'* ]] || skip 'sessions are not weighed here'
+  sessions 4
+  taskset -c 0,1 nice -n 19 "$plimsoll" batch -q -j2 --cores 4 --standalone --cgroup "/plimsoll-test-$$-niced" -- \
+    'echo $$ >pid-{}; while :; do :; done' ::: 1 2 2>err &
+  run=$!
+  becomes_true test -s pid-1 && becomes_true test -s pid-2 && ratio_is 0 0.05 "$(<pid-1)" "$(<pid-2)"
+  end_run "$run"
+  end_beside
+  becomes_true nothing_left || wrong 'something is left'
+}
+
 # A group that is made for a run is no heavier than the run; of two runs in it the heavier counts, for
 # as long as it is there.
 case_a_named_group_weighs_what_is_in_it() {
@@ -138,6 +166,28 @@ case_a_named_group_weighs_what_is_in_it() {
   ratio_is 0 0.05 "$(<light)"
   end_run "$light"
   end_beside
+  becomes_true nothing_left || wrong 'something is left'
+}
+
+# With a group of the run inside it, and without.
+case_the_share_of_the_callers_group_holds() {
+  local group run options
+  on_v1 cpu || skip 'the cpu controller is not on v1'
+  group=$(mount_of cpu)$PLIMSOLL_CGROUP/caller
+  mkdir "$group" && echo 100 >"$group/cpu.shares"
+  beside
+  for options in '' '--weight 1000'; do
+    # shellcheck disable=SC2016,SC2086 # several words
+    bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec env -u PLIMSOLL_CGROUP taskset -c 0 "$@"' - "$group" \
+      "$plimsoll" batch -q -j2 --cores 4 --standalone $options -- 'echo $$ >pid-{}; while :; do :; done' ::: 1 2 2>err &
+    run=$!
+    # 100/1024
+    becomes_true test -s pid-1 && becomes_true test -s pid-2 && ratio_is 0.05 0.16 "$(<pid-1)" "$(<pid-2)"
+    end_run "$run"
+    rm -f pid-*
+  done
+  end_beside
+  rmdir "$group"
   becomes_true nothing_left || wrong 'something is left'
 }
 

@@ -72,6 +72,22 @@ TEST(ReadCommandLine, WhoCallsMayKnowTheOption) {
             "there is no option \"--pipe\": not here");
 }
 
+TEST(ReadCommandLine, AnOptionThatTakesNoValueElsewhereIsExplained) {
+  const Command command;
+  const auto hint = [](std::string_view option) {
+    return option == "--jobs" ? std::optional<std::string>("it is another one") : std::nullopt;
+  };
+  const auto mistake = [&](const Words& words) {
+    return read_command_line(command.app, words, hint).mistake.value_or("none");
+  };
+  const std::string told = "--jobs needs a number: without a value it is another one";
+  EXPECT_EQ(mistake({"--jobs"}), told);
+  EXPECT_EQ(mistake({"--jobs", "-q"}), told);
+  EXPECT_EQ(mistake({"--jobs", "4"}), "none");
+  EXPECT_EQ(mistake({"--jobs=4", "-q"}), "none");
+  EXPECT_EQ(mistake({"--class", "-q"}), "none");
+}
+
 TEST(ReadCommandLine, AValueThatIsMissingIsToldWithWhatItIs) {
   const Command command;
   EXPECT_EQ(command.mistake({"--memory-max"}), "--memory-max needs a size, such as 512M");

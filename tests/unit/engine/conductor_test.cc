@@ -185,13 +185,14 @@ TEST(Conductor, ShowsWhatRuns) {
   run.conductor.on_job(JobId{1}, {.ran = 2s, .used = Bytes{1000}, .peak = Bytes{1000}, .cpu = 1s});
   run.conductor.on_machine({.pool_used = Bytes{1000},
                             .available = {},
-                            .cores_busy = {},
-                            .pool_cores = {},
+                            .cores_busy = 3,
+                            .pool_cores = 1,
                             .stall = {},
                             .swap_free = {}});
   const ConductorStatus status = run.conductor.status();
   EXPECT_EQ(status.running, 1u);
   EXPECT_EQ(status.used, Bytes{1000});
+  EXPECT_EQ(status.cores_of_others, 2);
   ASSERT_EQ(status.jobs.size(), 1u);
   EXPECT_EQ(status.jobs[0].state, JobState::running);
   EXPECT_EQ(status.jobs[0].ran, Duration(2s));

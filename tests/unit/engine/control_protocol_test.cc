@@ -106,6 +106,7 @@ TEST(Answer, IsReadAsItWasWritten) {
   status.used = 3_GiB;
   status.cores = 2.5;
   status.cores_used = 1.25;
+  status.cores_of_others = 1.75;
   status.jobs_max = 4;
   status.counts = {
       .holds = 1, .pauses = 2, .evictions = 3, .reclaims = 4, .lost_cpu = 5s, .used_peak = 4_GiB};
@@ -126,6 +127,7 @@ TEST(Answer, IsReadAsItWasWritten) {
   std::string line = to_line(ControlAnswer{.status = status});
   EXPECT_THAT(line, HasSubstr(R"("schema":"plimsoll.control/1","ok":true,"status":{"run":)"));
   EXPECT_THAT(line, HasSubstr(R"("state":"paused")"));
+  EXPECT_THAT(line, HasSubstr(R"("cores_used":1.25,"cores_of_others":1.75,)"));
   line.pop_back();
   const auto answer = parse_answer(line);
   ASSERT_TRUE(answer && answer->status);

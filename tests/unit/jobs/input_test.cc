@@ -103,7 +103,9 @@ TEST_F(ReadJobs, RefusesFilesOfOtherPrograms) {
         << yaml;
   }
   EXPECT_THAT(error_of({}, "# a\n\njobs:\n"), HasSubstr("standard input:3: "));
-  for (const char* ninja : {"ninja_required_version = 1.3\n", "rule cc\n  command = cc\n"}) {
+  for (const char* ninja :
+       {"ninja_required_version = 1.3\n", "rule cc\n  command = cc\n",
+        "# a\ninclude CMakeFiles/rules.ninja\n", "subninja sub/build.ninja\n"}) {
     EXPECT_THAT(error_of({}, ninja), HasSubstr("found a build file of ninja"));
   }
   for (const char* markup : {"<!DOCTYPE html>\n", "<?xml version='1.0'?>\n", "<html>\n",
@@ -116,10 +118,30 @@ TEST_F(ReadJobs, RefusesFilesOfOtherPrograms) {
 }
 
 TEST_F(ReadJobs, TakesCommandsThatOnlyLookForeign) {
-  for (const char* command : {": > a", "<in sort >out", "a:b c", "rules x", "-v: x", "x --- y"}) {
+  for (const char* command : {": > a", "<in sort >out", "a:b c", "rules x", "-v: x", "x --- y",
+                              "include rules", "make\tall", "gzip\t-k\tx"}) {
     EXPECT_THAT(commands({}, command), ElementsAre(command));
   }
   EXPECT_THAT(commands({.format = Format::text}, "jobs:\n"), ElementsAre("jobs:"));
+}
+
+TEST_F(ReadJobs, RefusesTables) {
+  for (const char* table : {"name\tsize\na.png\t12\n", "# of today\nid\tfirst name\tage\n1\tx\t3\n",
+                            "name\tsize\r\na.png\t12\r\n"}) {
+    EXPECT_THAT(error_of({}, table), HasSubstr("found a table, expected one shell command or one "
+                                               "JSON object a line (-a FILE --colsep REGEX"))
+        << table;
+  }
+  for (const char* name : {"jobs.tsv", "jobs.csv"}) {
+    EXPECT_THAT(error_of({.file = file(name, "make x\n")}), HasSubstr("found a table")) << name;
+  }
+}
+
+TEST_F(ReadJobs, TakesCommandsWithTabs) {
+  EXPECT_THAT(commands({}, "gzip\ta\ngzip\tb\n"), ElementsAre("gzip\ta", "gzip\tb"));
+  EXPECT_THAT(commands({}, "make\tall\nmake install\n"), ElementsAre("make\tall", "make install"));
+  EXPECT_THAT(commands({}, "./run\ta\nsort\tb\n"), ElementsAre("./run\ta", "sort\tb"));
+  EXPECT_THAT(commands({.format = Format::text}, "name\tsize\na\t1\n"), testing::SizeIs(2));
 }
 
 TEST_F(ReadJobs, PassesOverAByteOrderMark) {

@@ -54,6 +54,22 @@ TEST(MachineSpan, WhatProcDoesNotTellIsAbsent) {
   EXPECT_FALSE(usage.cpu_usage || usage.cpu || usage.memory_total || usage.memory_available_min);
 }
 
+TEST(UseOfOthers, IsWhatIsNotOurs) {
+  MachineUsage usage{.cpu_usage = 9s, .cpu_idle = 10s};
+  usage.cpu = SystemSample::Cpu{.steal = 1s};
+  const auto others = use_of_others(usage, 4s, 5s);
+  ASSERT_TRUE(others);
+  EXPECT_DOUBLE_EQ(others->cores, 1);
+  EXPECT_DOUBLE_EQ(others->of, 4);
+  EXPECT_DOUBLE_EQ(use_of_others(usage, 10s, 5s)->cores, 0) << "a tick too much";
+}
+
+TEST(UseOfOthers, IsNotToldOfAMoment) {
+  const MachineUsage usage{.cpu_usage = 9s, .cpu_idle = 10s};
+  EXPECT_FALSE(use_of_others(usage, 4s, 900ms));
+  EXPECT_FALSE(use_of_others(MachineUsage{}, 4s, 5s));
+}
+
 TEST(BusyTime, DoesNotOverflow) {
   SystemSample::Cpu cpu;
   cpu.user = cpu.system = Duration::max();

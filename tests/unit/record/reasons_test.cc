@@ -38,10 +38,10 @@ TEST(MergedReason, OneIsAsItWas) {
 }
 
 TEST(MergedReason, KeepsWhatIsAlwaysTheSame) {
-  EXPECT_EQ(merged({"waits for cores: 5.9 tasks want to run on 2",
-                    "waits for cores: 10.6 tasks want to run on 2",
-                    "waits for cores: 3.1 tasks want to run on 2"}),
-            "waits for cores: 3.1 to 10.6 tasks want to run on 2");
+  EXPECT_EQ(merged({"waits for cores: the running jobs want 2.1 and there are 2",
+                    "waits for cores: the running jobs want 10.6 and there are 2",
+                    "waits for cores: the running jobs want 1.9 and there are 2"}),
+            "waits for cores: the running jobs want 1.9 to 10.6 and there are 2");
 }
 
 TEST(MergedReason, GoesByTheSizeNotByTheDigits) {

@@ -39,6 +39,8 @@ TEST(RecordedReport, PeopleAreToldTheSameOfARun) {
   summary.used_peak = 1_GiB;
   summary.oom_kills = 1;
   summary.cpu_usage = 60s;
+  summary.cores_of_others = 1.94;
+  summary.cores_of_machine = 2;
   const auto read = parse_run_summary(to_json(summary, JsonForm::pretty));
   ASSERT_TRUE(read);
   Digest digest(10);

@@ -271,6 +271,20 @@ TEST(RunText, DoesNotListWhatWasCancelled) {
             "plimsoll: 0 of 1 jobs succeeded\n  outcomes     cancelled 1\n");
 }
 
+TEST(RunText, TellsWhatOtherProgramsUsed) {
+  Digest digest(3);
+  RunSummary summary;
+  summary.cpu_usage = 2s;
+  summary.cores_of_others = 1.94;
+  EXPECT_THAT(run_text(summary, digest, {}), testing::Not(testing::HasSubstr("other")));
+  summary.cores_of_machine = 2;
+  EXPECT_THAT(
+      run_text(summary, digest, {}),
+      testing::HasSubstr("  cpu          used 2.00 s, other programs used 1.9 of 2 cores\n"));
+  summary.cores_of_others = 0.1;
+  EXPECT_THAT(run_text(summary, digest, {}), testing::Not(testing::HasSubstr("other")));
+}
+
 TEST(RunText, OfAGoodRunIsShort) {
   Digest digest(3);
   digest.add(sized(1, 1_MiB, 1s, 0s));
