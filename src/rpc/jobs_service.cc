@@ -131,14 +131,14 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
 
 class JobsService::Inside : public v1::Jobs::CallbackService {
  public:
-  Inside(Gate& gate, DeskHandle desk, engine::Peer peer)
-      : gate_(gate), desk_(std::move(desk)), peer_(std::move(peer)) {}
+  Inside(Gate& gate, DeskHandle desk, Callers callers)
+      : gate_(gate), desk_(std::move(desk)), callers_(std::move(callers)) {}
 
   void close() { is_closed_ = true; }
 
-  grpc::ServerWriteReactor<v1::JobEvent>* Run(grpc::CallbackServerContext* /*context*/,
+  grpc::ServerWriteReactor<v1::JobEvent>* Run(grpc::CallbackServerContext* context,
                                               const v1::RunRequest* request) override {
-    return follow(Bond::own,
+    return follow(*context, Bond::own,
                   [order = order_of(request->job())](JobDesk& desk,
                                                      const engine::Peer& peer) -> Result<JobId> {
                     if (!order) return tl::unexpected(order.error());
@@ -146,11 +146,12 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
                   });
   }
 
-  grpc::ServerWriteReactor<v1::JobEvent>* Watch(grpc::CallbackServerContext* /*context*/,
+  grpc::ServerWriteReactor<v1::JobEvent>* Watch(grpc::CallbackServerContext* context,
                                                 const v1::WatchRequest* request) override {
-    return follow(Bond::followed, [job = JobId{request->job()}](JobDesk&, const engine::Peer&) {
-      return Result<JobId>(job);
-    });
+    return follow(*context, Bond::followed,
+                  [job = JobId{request->job()}](JobDesk&, const engine::Peer&) {
+                    return Result<JobId>(job);
+                  });
   }
 
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
@@ -206,9 +207,10 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
 
  private:
   grpc::ServerWriteReactor<v1::JobEvent>* follow(
-      Bond bond, std::function<Result<JobId>(JobDesk&, const engine::Peer&)> start) {
+      const grpc::CallbackServerContext& context, Bond bond,
+      std::function<Result<JobId>(JobDesk&, const engine::Peer&)> start) {
     auto reactor = std::make_unique<FollowReactor>(gate_, is_closed_, desk_);
-    reactor->begin(peer_, bond, std::move(start));
+    reactor->begin(callers_.of(context), bond, std::move(start));
     return reactor.release();
   }
 
@@ -216,9 +218,10 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
   grpc::ServerUnaryReactor* answer(grpc::CallbackServerContext* context,
                                    std::function<Result<void>(JobDesk&, const engine::Peer&)> act) {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+    const engine::Peer peer = callers_.of(*context);
     const bool posted =
-        !is_closed_ && gate_.post(engine::tenant_of(peer_), [desk = desk_, peer = peer_,
-                                                             act = std::move(act), reactor] {
+        !is_closed_ &&
+        gate_.post(engine::tenant_of(peer), [desk = desk_, peer, act = std::move(act), reactor] {
           const auto alive = desk.lock();
           if (!alive) return reactor->Finish(kDeskGone);
           const auto done = act(*alive, peer);
@@ -230,12 +233,12 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
 
   Gate& gate_;
   DeskHandle desk_;
-  engine::Peer peer_;
+  Callers callers_;
   std::atomic<bool> is_closed_ = false;
 };
 
-JobsService::JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, engine::Peer peer)
-    : inside_(std::make_unique<Inside>(gate, std::move(desk), std::move(peer))) {}
+JobsService::JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, Callers callers)
+    : inside_(std::make_unique<Inside>(gate, std::move(desk), std::move(callers))) {}
 JobsService::~JobsService() = default;
 
 grpc::Service* JobsService::service() { return inside_.get(); }
