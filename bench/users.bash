@@ -3,14 +3,20 @@
 
 users_client=$PWD/build/users_bench
 # So long somebody may be in the way before it is measured what it does: after what is believed of a
-# job that uses nothing (kPromiseHeld).
-users_before=20
+# job that uses nothing (kPromiseHeld). BEFORE says otherwise.
+users_before=${BEFORE:-20}
+# What the daemon promises: so many times as long from Run to the start (p99), and for each job, as beside
+# an honest user.
+users_promise=1.5
+users_port=$((20000 + $$ % 12000))
+users_ways=(places cores hint told streams calls output followed deaf large pids identities connections
+  scrapes ledger)
 
 # users_begin: a daemon for the group 65534, with no past.
 users_begin() {
   printf 'listen.group = "nogroup"\n' >"$work/users.toml"
   PLIMSOLL_RUNTIME_DIR=$work/runtime PLIMSOLL_STATE_DIR=$work/users-state "$plimsoll" serve \
-    --config "$work/users.toml" --metrics off --socket "$work/socket" 2>"$work/users.log" &
+    --config "$work/users.toml" --metrics "127.0.0.1:$users_port" --socket "$work/socket" 2>"$work/users.log" &
   daemon=$!
   local i
   for ((i = 0; i < 300; i++)); do
@@ -21,8 +27,8 @@ users_begin() {
   return 1
 }
 
-# users_as UID WORD...
-users_as() { setpriv --reuid "$1" --regid 65534 --clear-groups "$users_client" "$work/socket" "${@:2}"; }
+# users_as UID GROUPS WORD...: becomes the program.
+users_as() { exec setpriv --reuid "$1" --regid 65534 --groups "$2" "$users_client" "$work/socket" "${@:3}"; }
 
 # users_lag: how late the daemon's loop came to a timer in 99 of 100 cases since it began, and at most, in ms.
 users_lag() {
@@ -32,20 +38,35 @@ users_lag() {
 
 # users_beside SECONDS WORD...: the honest one's figures and the loop's while the other is as the words say.
 users_beside() {
-  local other
+  local others=() groups=(65534) group
   users_begin || return
-  setpriv --reuid 65534 --regid 65534 --clear-groups "$users_client" "$work/socket" "${@:2}" \
-    >/dev/null 2>&1 &
-  other=$!
+  # Whoever changes his groups is another one to gRPC.
+  [[ $2 != identities ]] || for group in {1..40}; do groups+=("65534,$group"); done
+  for group in "${groups[@]}"; do
+    (users_as 65534 "$group" "${@:2}") >/dev/null 2>&1 &
+    others+=($!)
+  done
   sleep "$users_before"
-  echo "$(users_as 65533 honest "$1" 4 2>>"$work/users-refused") $(users_lag)"
-  kill -KILL "$other"
-  wait "$other" 2>/dev/null
+  echo "$( (users_as 65533 65534 honest "$1" 4) 2>>"$work/users-refused") $(users_lag)"
+  kill -KILL "${others[@]}"
+  wait "${others[@]}" 2>/dev/null
   kill -INT "$daemon"
   wait "$daemon"
-  rm -rf "$work/users-state"
+  rm -rf "$work/users-state" "$work/socket.ledger"
 }
 
+# users_line WAY ALONE BESIDE: the figures of a way, and whether the promise was kept.
+users_line() {
+  awk -v way="$1" -v alone="$2" -v beside="$3" -v promise="$users_promise" 'BEGIN {
+    split(alone, a); split(beside, b)
+    late = b[2] / (a[2] > 0 ? a[2] : 0.001); each = a[3] / (b[3] > 0 ? b[3] : 0.001)
+    printf "  %-12s p50 %7.1f ms, p99 %7.1f ms for %7.1f: %.2f x as long", way, b[1], b[2], a[2], late
+    printf "; %6.1f jobs/s for %6.1f, each %.2f x as long; loop lag p99 %.1f ms for %.1f, max %.1f ms: %s\n",
+           b[3], a[3], each, b[4], a[4], b[5], late <= promise && each <= promise ? "PASS" : "MISSED" }'
+}
+
+# bench_users: of the ways that WAYS names, or of all; SECONDS_EACH is how long each is measured, each in
+# turn with somebody honest in the place of who means no good.
 bench_users() {
   if ((EUID)); then
     echo "bench: users needs root" >&2
@@ -53,16 +74,18 @@ bench_users() {
   fi
   cmake --build build --target users_bench >&2 || return
   chmod 711 "$work"
-  local seconds=${SECONDS_EACH:-30} way alone beside
-  alone=$(users_beside "$seconds" honest $((seconds + 2 * users_before)) 4) || return
-  echo "from Run to the start p50 and p99 in ms, jobs a second, loop lag p99 and max in ms, 4 at once, beside one who
-does the same: $alone"
-  for way in places cores hint told streams calls output; do
-    beside=$(users_beside "$seconds" "$way") || return
-    awk -v way="$way" -v alone="$alone" -v beside="$beside" 'BEGIN {
-      split(alone, a); split(beside, b)
-      printf "  %-8s p50 %7.1f ms, p99 %7.1f ms: %.2f x as long; %6.1f jobs/s, each %.2f x as long",
-             way, b[1], b[2], b[2] / a[2], b[3], a[3] / (b[3] > 0 ? b[3] : 0.001)
-      printf "; loop lag p99 %.1f ms, max %.1f ms\n", b[4], b[5] }'
+  local seconds=${SECONDS_EACH:-30} way alone line ways=("${users_ways[@]}") missed=()
+  [[ ! ${WAYS:-} ]] || read -ra ways <<<"$WAYS"
+  echo "from Run to the start and jobs a second, 4 at once, for what it is beside one who does the same:"
+  for way in "${ways[@]}"; do
+    alone=$(users_beside "$seconds" honest $((seconds + 2 * users_before)) 4) || return
+    line=$(users_line "$way" "$alone" "$(users_beside "$seconds" "$way" "$users_port")")
+    echo "$line"
+    [[ $line == *PASS ]] || missed+=("$way")
   done
+  if ((${#missed[@]})); then
+    echo "MISSED: more than $users_promise x beside ${missed[*]}"
+  else
+    echo "PASS: at most $users_promise x beside each of ${#ways[@]} ways"
+  fi
 }

@@ -30,12 +30,11 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
                      .tls = {}};
   if (config.listen.tcp) {
     const Address& tcp = *config.listen.tcp;
-    const bool is_v6 = tcp.host.find(':') != std::string::npos;
-    api.tls = {
-        .address = (is_v6 ? "[" + tcp.host + "]" : tcp.host) + ":" + std::to_string(tcp.port),
-        .certificate = config.listen.tls_certificate,
-        .key = config.listen.tls_key,
-        .client_ca = config.listen.tls_client_ca};
+    api.tls = {.host = tcp.host,
+               .port = tcp.port,
+               .certificate = config.listen.tls_certificate,
+               .key = config.listen.tls_key,
+               .client_ca = config.listen.tls_client_ca};
   }
   auto started = rpc::Api::start(ground_.machine.loop(), ground_.gate, guests_.guests(), jobs_, api,
                                  ground_.notice);

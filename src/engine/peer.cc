@@ -2,14 +2,14 @@
 
 #include <unistd.h>
 
-#include <limits>
+#include <cstdint>
 
 namespace plimsoll::engine {
 
 policy::Tenant tenant_of(const Peer& peer) {
-  // No user has the number -1: setuid(2) takes it for "no change".
-  constexpr std::uint32_t kRemote = std::numeric_limits<std::uint32_t>::max();
-  if (peer.where == PeerPlace::remote) return policy::Tenant{kRemote};
+  // Users of this machine have 32 bits.
+  constexpr std::uint64_t kRemote = std::uint64_t{1} << 32;
+  if (peer.where == PeerPlace::remote) return policy::Tenant{kRemote + peer.certificate};
   if (peer.uid == 0 || peer.uid == ::geteuid()) return policy::kHost;
   return policy::Tenant{peer.uid};
 }

@@ -18,6 +18,8 @@ struct Peer {
   std::uint32_t gid = 0;
   int pid = 0;
   std::vector<std::uint32_t> groups{};  // supplementary
+  // Of a peer on another machine: whose certificate it has shown, by a number; 0: not known.
+  std::uint32_t certificate = 0;
 };
 
 // Whose past tells what jobs of this peer need: his alone, and not that of the daemon's own user,
@@ -28,8 +30,8 @@ struct Peer {
   return peer.uid == daemon ? std::nullopt : std::optional(peer.uid);
 }
 
-// Whose turn and share of the machine it takes: root and this process's own user are the host; all
-// who are on other machines are one more user.
+// Whose turn and share of the machine it takes: root and this process's own user are the host; on
+// other machines each certificate is a user.
 [[nodiscard]] policy::Tenant tenant_of(const Peer& peer);
 
 }  // namespace plimsoll::engine

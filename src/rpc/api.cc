@@ -5,10 +5,13 @@
 #include <utility>
 
 #include "base/file.h"
+#include "rpc/callers.h"
 #include "rpc/governor_service.h"
 #include "rpc/governor_streams.h"
 #include "rpc/job_desk.h"
 #include "rpc/jobs_service.h"
+#include "rpc/tls_connections.h"
+#include "rpc/tls_door.h"
 #include "rpc/user_servers.h"
 
 namespace plimsoll::rpc {
@@ -70,31 +73,37 @@ class Api::Inside {
     if (!config.tls) return {};
     auto texts = read_tls(*config.tls);
     if (!texts) return pass(std::move(texts));
-    auto port = servers_.listen_with_tls(config.tls->address, *texts);
-    if (!port) return pass(std::move(port));
-    tls_port_ = *port;
+    if (auto served = servers_.serve_tls(*texts, afar_); !served) return served;
+    auto door =
+        TlsDoor::open(config.tls->host, config.tls->port, afar_,
+                      [this](UniqueFd connection) { servers_.accept_tls(std::move(connection)); });
+    if (!door) return pass(std::move(door));
+    door_ = std::move(*door);
     return {};
   }
 
   [[nodiscard]] std::size_t streams() const { return streams_->size(); }
-  [[nodiscard]] std::optional<int> tls_port() const { return tls_port_; }
+  [[nodiscard]] std::optional<int> tls_port() const {
+    return door_ ? std::optional<int>(door_->port()) : std::nullopt;
+  }
   void drain() { servers_.drain(); }
 
  private:
   // Of one user.
   struct Both {
-    Both(Gate& gate, const std::shared_ptr<GovernorStreams>& streams, const engine::Peer& peer)
-        : governor(gate, streams, peer) {}
+    Both(Gate& gate, const std::shared_ptr<GovernorStreams>& streams, const Callers& callers)
+        : governor(gate, streams, callers) {}
     GovernorService governor;
     std::optional<JobsService> jobs;
   };
 
   UserServices services_for(const engine::Peer& peer) {
-    auto both = std::make_shared<Both>(gate_, streams_, peer);
+    const Callers callers(peer, afar_);
+    auto both = std::make_shared<Both>(gate_, streams_, callers);
     UserServices made{
         .services = {both->governor.service()}, .names = {"plimsoll.v1.Governor"}, .owner = both};
     if (jobs_) {
-      made.services.push_back(both->jobs.emplace(gate_, jobs_, peer).service());
+      made.services.push_back(both->jobs.emplace(gate_, jobs_, callers).service());
       made.names.emplace_back("plimsoll.v1.Jobs");
       made.close = [&jobs = *both->jobs] { jobs.close(); };
     }
@@ -123,10 +132,11 @@ class Api::Inside {
   std::shared_ptr<JobDesk> jobs_;
   std::function<void(const std::string&)> notice_;
   std::optional<Instant> told_;  // last, of one who was turned away
-  std::optional<int> tls_port_;
+  const std::shared_ptr<TlsConnections> afar_ = std::make_shared<TlsConnections>();
   UserServers servers_;
   std::shared_ptr<GovernorStreams> streams_;
   std::unique_ptr<PeerListener> listener_;
+  std::unique_ptr<TlsDoor> door_;
   loop::Timer looks_;
   Duration look_cost_{};  // of the round that is under way
 };

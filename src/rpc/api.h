@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,7 +19,8 @@ class JobDesk;
 
 // Files of PEM; read once, at the start.
 struct TlsConfig {
-  std::string address;  // HOST:PORT
+  std::string host;
+  std::uint16_t port = 0;
   std::string certificate, key, client_ca;
 };
 

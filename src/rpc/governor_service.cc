@@ -129,26 +129,27 @@ StreamId next_stream() {
 
 class GovernorService::Inside : public v1::Governor::CallbackService {
  public:
-  Inside(Gate& gate, StreamsHandle streams, engine::Peer peer)
-      : gate_(gate), streams_(std::move(streams)), peer_(std::move(peer)) {}
+  Inside(Gate& gate, StreamsHandle streams, Callers callers)
+      : gate_(gate), streams_(std::move(streams)), callers_(std::move(callers)) {}
 
   grpc::ServerBidiReactor<v1::GovernRequest, v1::GovernResponse>* Govern(
-      grpc::CallbackServerContext* /*context*/) override {
+      grpc::CallbackServerContext* context) override {
+    const engine::Peer peer = callers_.of(*context);
     auto reactor =
-        std::make_unique<GovernReactor>(gate_, streams_, next_stream(), engine::tenant_of(peer_));
-    reactor->begin(peer_);
+        std::make_unique<GovernReactor>(gate_, streams_, next_stream(), engine::tenant_of(peer));
+    reactor->begin(peer);
     return reactor.release();
   }
 
  private:
   Gate& gate_;
   StreamsHandle streams_;
-  engine::Peer peer_;
+  Callers callers_;
 };
 
 GovernorService::GovernorService(Gate& gate, std::weak_ptr<GovernorStreams> streams,
-                                 engine::Peer peer)
-    : inside_(std::make_unique<Inside>(gate, std::move(streams), std::move(peer))) {}
+                                 Callers callers)
+    : inside_(std::make_unique<Inside>(gate, std::move(streams), std::move(callers))) {}
 GovernorService::~GovernorService() = default;
 
 grpc::Service* GovernorService::service() { return inside_.get(); }

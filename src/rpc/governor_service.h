@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "engine/guest.h"
+#include "rpc/callers.h"
 #include "rpc/gate.h"
 
 namespace grpc {
@@ -17,7 +17,7 @@ class GovernorStreams;
 class GovernorService {
  public:
   // `gate` must outlive this, `streams` need not: without them calls are refused.
-  GovernorService(Gate& gate, std::weak_ptr<GovernorStreams> streams, engine::Peer peer);
+  GovernorService(Gate& gate, std::weak_ptr<GovernorStreams> streams, Callers callers);
   GovernorService(const GovernorService&) = delete;
   GovernorService& operator=(const GovernorService&) = delete;
   ~GovernorService();

@@ -151,15 +151,15 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
 
 class JobsService::Inside : public v1::Jobs::CallbackService {
  public:
-  Inside(Gate& gate, DeskHandle desk, engine::Peer peer)
-      : gate_(gate), desk_(std::move(desk)), peer_(std::move(peer)) {}
+  Inside(Gate& gate, DeskHandle desk, Callers callers)
+      : gate_(gate), desk_(std::move(desk)), callers_(std::move(callers)) {}
 
   void close() { is_closed_ = true; }
 
-  grpc::ServerWriteReactor<v1::JobEvent>* Run(grpc::CallbackServerContext* /*context*/,
+  grpc::ServerWriteReactor<v1::JobEvent>* Run(grpc::CallbackServerContext* context,
                                               const v1::RunRequest* request) override {
     return follow(
-        Bond::own,
+        *context, Bond::own,
         [order = order_of(request->job())](JobDesk& desk,
                                            const engine::Peer& peer) -> Result<JobId> {
           if (!order) return tl::unexpected(order.error());
@@ -168,10 +168,10 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
         bytes_with(*request));
   }
 
-  grpc::ServerWriteReactor<v1::JobEvent>* Watch(grpc::CallbackServerContext* /*context*/,
+  grpc::ServerWriteReactor<v1::JobEvent>* Watch(grpc::CallbackServerContext* context,
                                                 const v1::WatchRequest* request) override {
     return follow(
-        Bond::followed,
+        *context, Bond::followed,
         [job = JobId{request->job()}](JobDesk&, const engine::Peer&) { return Result<JobId>(job); },
         0);
   }
@@ -235,10 +235,12 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
     return 2 * request.SpaceUsedLong();
   }
 
-  grpc::ServerWriteReactor<v1::JobEvent>* follow(Bond bond, Start start, std::size_t bytes) {
+  grpc::ServerWriteReactor<v1::JobEvent>* follow(const grpc::CallbackServerContext& context,
+                                                 Bond bond, Start start, std::size_t bytes) {
+    const engine::Peer peer = callers_.of(context);
     auto reactor =
-        std::make_unique<FollowReactor>(gate_, is_closed_, desk_, engine::tenant_of(peer_));
-    reactor->begin(peer_, bond, std::move(start), bytes);
+        std::make_unique<FollowReactor>(gate_, is_closed_, desk_, engine::tenant_of(peer));
+    reactor->begin(peer, bond, std::move(start), bytes);
     return reactor.release();
   }
 
@@ -247,10 +249,11 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
                                    std::function<Result<void>(JobDesk&, const engine::Peer&)> act,
                                    std::size_t bytes = 0) {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+    const engine::Peer peer = callers_.of(*context);
     const bool posted =
         !is_closed_ && gate_.post(
-                           engine::tenant_of(peer_),
-                           [desk = desk_, peer = peer_, act = std::move(act), reactor] {
+                           engine::tenant_of(peer),
+                           [desk = desk_, peer, act = std::move(act), reactor] {
                              const auto alive = desk.lock();
                              if (!alive) return reactor->Finish(kDeskGone);
                              const auto done = act(*alive, peer);
@@ -263,12 +266,12 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
 
   Gate& gate_;
   DeskHandle desk_;
-  engine::Peer peer_;
+  Callers callers_;
   std::atomic<bool> is_closed_ = false;
 };
 
-JobsService::JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, engine::Peer peer)
-    : inside_(std::make_unique<Inside>(gate, std::move(desk), std::move(peer))) {}
+JobsService::JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, Callers callers)
+    : inside_(std::make_unique<Inside>(gate, std::move(desk), std::move(callers))) {}
 JobsService::~JobsService() = default;
 
 grpc::Service* JobsService::service() { return inside_.get(); }

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "engine/guest.h"
+#include "rpc/callers.h"
 #include "rpc/gate.h"
 
 namespace grpc {
@@ -18,7 +18,7 @@ class JobsService {
  public:
   // `gate` must outlive this, `desk` need not: without it calls are refused. It is used on the
   // loop's thread only.
-  JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, engine::Peer peer);
+  JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, Callers callers);
   JobsService(const JobsService&) = delete;
   JobsService& operator=(const JobsService&) = delete;
   ~JobsService();

@@ -1,10 +1,12 @@
 #include "rpc/user_servers.h"
 
+#include <grpc/grpc_security_constants.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +16,7 @@
 #include "base/may_wait.h"
 #include "grpc/health/v1/health.pb.h"
 #include "rpc/awake.h"
+#include "rpc/tls_connections.h"
 
 namespace plimsoll::rpc {
 namespace {
@@ -24,6 +27,10 @@ constexpr auto kCallsPatience = std::chrono::milliseconds(200);
 constexpr int kStreamsOfConnectionMax = 1000;
 // A client on another machine that is gone without a word is noticed after both.
 constexpr int kKeepAliveMs = 20'000, kKeepAliveAnswerMs = 10'000;
+// Over TCP a connection without a call is a stranger's, then one of few.
+constexpr int kHandshakeMs =
+    std::chrono::duration_cast<std::chrono::milliseconds>(TlsConnections::kStrangerTime).count();
+constexpr int kIdleMs = 300'000;
 
 using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 using AcceptorType = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
@@ -54,6 +61,43 @@ class CallCounter : public grpc::experimental::ServerInterceptorFactoryInterface
   };
   Count count_;
 };
+
+// Tells whose each call is. Is in the way of none.
+class CertificateWatcher : public grpc::experimental::ServerInterceptorFactoryInterface {
+ public:
+  explicit CertificateWatcher(std::shared_ptr<TlsConnections> connections)
+      : connections_(std::move(connections)) {}
+  grpc::experimental::Interceptor* CreateServerInterceptor(
+      grpc::experimental::ServerRpcInfo* info) override {
+    const grpc::ServerContextBase& call = *info->server_context();
+    connections_->called(call.peer(), name_of(*call.auth_context()));
+    return nullptr;
+  }
+
+ private:
+  // The subject's common name, and its other names.
+  static std::string name_of(const grpc::AuthContext& who) {
+    std::string name;
+    auto names = who.FindPropertyValues(GRPC_X509_CN_PROPERTY_NAME);
+    const auto others = who.FindPropertyValues(GRPC_X509_SAN_PROPERTY_NAME);
+    names.insert(names.end(), others.begin(), others.end());
+    for (const grpc::string_ref& each : names) name.append(each.data(), each.size()) += '\n';
+    return name;
+  }
+
+  std::shared_ptr<TlsConnections> connections_;
+};
+
+// A server that accepts nothing by itself does not tell that its credentials are none. This one
+// listens for a moment, at a name in no directory.
+bool can_be_used(const std::shared_ptr<grpc::ServerCredentials>& credentials) {
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("unix-abstract:plimsoll-tls-" + std::to_string(::getpid()), credentials,
+                           &port);
+  const auto server = builder.BuildAndStart();
+  return server && port != 0;
+}
 
 void configure(grpc::ServerBuilder& builder, const UserServices& services) {
   grpc::EnableDefaultHealthCheckService(true);
@@ -266,25 +310,36 @@ void UserServers::retire(Servers::iterator gone) {
                   [retiring = retiring_] { --*retiring; });
 }
 
-Result<int> UserServers::listen_with_tls(const std::string& address, const TlsTexts& tls) {
-  auto made = std::make_unique<Server>(make_(engine::Peer{.where = engine::PeerPlace::remote}));
+Result<void> UserServers::serve_tls(const TlsTexts& tls,
+                                    std::shared_ptr<TlsConnections> connections) {
   grpc::SslServerCredentialsOptions options(
       GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   options.pem_root_certs = tls.client_ca;
   options.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
+  const auto credentials = grpc::SslServerCredentials(options);
+  if (!can_be_used(credentials)) return fail("serve TLS: not possible; are the files PEM?");
+  auto made = std::make_unique<Server>(make_(engine::Peer{.where = engine::PeerPlace::remote}));
   grpc::ServerBuilder builder;
   configure(builder, made->services);
   made->bound_memory(builder, new_memory());
-  int port = 0;
-  builder.AddListeningPort(address, grpc::SslServerCredentials(options), &port);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> watchers;
+  watchers.push_back(std::make_unique<CertificateWatcher>(std::move(connections)));
+  builder.experimental().SetInterceptorCreators(std::move(watchers));
+  made->acceptor =
+      builder.experimental().AddExternalConnectionAcceptor(AcceptorType::FROM_FD, credentials);
   made->server = builder.BuildAndStart();
-  if (!made->server || port == 0) {
-    return fail("listen at " + address +
-                " with TLS: not possible; is somebody else there, are the files PEM?");
-  }
+  if (!made->server) return fail("serve TLS: not possible");
   made->tell_health(!is_draining_);
   tls_ = std::move(made);
-  return port;
+  return {};
+}
+
+void UserServers::accept_tls(UniqueFd connection) {
+  Acceptor::NewConnectionParameters parameters;
+  parameters.fd = connection.release();
+  tls_->acceptor->HandleNewConnection(&parameters);
 }
 
 void UserServers::drain() {

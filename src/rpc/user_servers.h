@@ -23,6 +23,7 @@ class Service;
 namespace plimsoll::rpc {
 
 class Awake;
+class TlsConnections;
 
 // What one user's calls are answered by, kept alive beside its server.
 struct UserServices {
@@ -74,9 +75,11 @@ class UserServers {
 
   // Takes a connection over. An error says why not; it is closed then.
   Result<void> accept(UniqueFd connection, const engine::Peer& peer);
-  // Listens at HOST:PORT. Its clients are nobody on this machine: they can't name places or run
-  // jobs. Returns the port.
-  Result<int> listen_with_tls(const std::string& address, const TlsTexts& tls);
+  // Makes the server for whoever comes from another machine and has a certificate: nobody here, who
+  // can't name places or run jobs. Tells `connections` of each call. Once.
+  Result<void> serve_tls(const TlsTexts& tls, std::shared_ptr<TlsConnections> connections);
+  // Takes a connection over TCP over. After serve_tls(); from any thread.
+  void accept_tls(UniqueFd connection);
   // The health service tells from now on that nothing more is taken.
   void drain();
 

@@ -48,8 +48,9 @@ class Listening {
   std::string path_;
 };
 
-// Who is at the other end, so that connections of one client can be counted: a user or an address.
-// Empty: anybody of this machine.
+// Who is at the other end, so that connections of one client can be counted: a user of this
+// machine, or the address of another. Empty: anybody of this machine, where the kernel tells no
+// more.
 [[nodiscard]] std::string client_of(int connection);
 
 // The address that a client has connected to, as a number; empty: none.

@@ -91,6 +91,13 @@ class Server::Http {
     loop::Watch watch{};   // first to end
   };
 
+  // What the loop has answered last.
+  struct Kept {
+    Instant since{};
+    std::shared_ptr<const Families> families{};
+    std::map<Exposition, Body> bodies{};
+  };
+
   using Id = std::uint64_t;  // rises with time
   using Connections = std::map<Id, Connection>;
 
@@ -104,7 +111,7 @@ class Server::Http {
     const Instant now = loop::now();
     Connection connection{
         .fd = {}, .client = client_of(fd.get()), .begun = now, .due = now + request_max_};
-    make_room(connection.client);
+    if (!make_room(connection.client)) return;
     const Id id = ++last_;
     auto watch = loop_.watch(fd.get(), EPOLLIN, [this, id](std::uint32_t) { on_ready(id); });
     if (!watch) return;
@@ -115,27 +122,26 @@ class Server::Http {
     on_ready(id);
   }
 
-  void make_room(const std::string& client) {
+  // False: whoever is in the way of one more has asked, so that this one has to come again.
+  bool make_room(const std::string& client) {
     const auto is_same = [&client](const auto& entry) { return entry.second.client == client; };
     const auto same = std::count_if(connections_.begin(), connections_.end(), is_same);
     if (!client.empty() && static_cast<std::size_t>(same) >= kOfClientMax) {
-      close_oldest(is_same);
-    } else if (connections_.size() >= kConnectionsMax) {
-      close_oldest([](const auto&) { return true; });
+      return close_oldest(is_same);
     }
+    return connections_.size() < kConnectionsMax || close_oldest([](const auto&) { return true; });
   }
 
-  // Of these, one that has not asked if there is one.
+  // Of these, one that has not asked. False: there is none.
   template <class Which>
-  void close_oldest(Which which) {
+  bool close_oldest(Which which) {
     const auto reads = [&which](const auto& entry) {
       return entry.second.stage == Stage::reading && which(entry);
     };
-    auto oldest = std::find_if(connections_.begin(), connections_.end(), reads);
-    if (oldest == connections_.end()) {
-      oldest = std::find_if(connections_.begin(), connections_.end(), which);
-    }
+    const auto oldest = std::find_if(connections_.begin(), connections_.end(), reads);
+    if (oldest == connections_.end()) return false;
     connections_.erase(oldest);
+    return true;
   }
 
   void on_ready(Id id) {
@@ -174,8 +180,9 @@ class Server::Http {
     }
     if (request->path == "/") return send(connection, "200 OK", kPlain, where_metrics_are());
     if (request->path != "/metrics") return refuse(connection, "404 Not Found");
-    connection.stage = Stage::asking;
     connection.exposition = exposition_for(request->accept);
+    if (kept_.families && loop::now() < kept_.since + kAnswerKept) return send_kept(connection);
+    connection.stage = Stage::asking;
     connection.due = std::min(connection.due, loop::now() + kLoopPatience);
     connection.watch.wait_for(0);
     set_timer();
@@ -222,35 +229,33 @@ class Server::Http {
     }
   }
 
-  // One answer of the loop is for all that wait by then.
+  // One answer of the loop is for all that wait by then, and for whoever comes while it is kept.
   void ask() {
     if (is_asking_) return;
     is_asking_ = true;
-    ask_timer_.set(std::max(loop::now(), asked_ + kAskGap));
-  }
-
-  void ask_loop() {
-    asked_ = loop::now();
     ask_daemon_([this, collect = weak_, tell = tell_] {
       const auto alive = collect.lock();
       if (!alive) return;
-      tell([this, families = std::make_shared<const Families>((*alive)())] { told(*families); });
+      tell([this, families = std::make_shared<const Families>((*alive)())] { told(families); });
     });
   }
 
-  void told(const Families& families) {
+  void told(std::shared_ptr<const Families> families) {
     is_asking_ = false;
-    std::map<Exposition, Body> bodies;
+    kept_ = {.since = loop::now(), .families = std::move(families), .bodies = {}};
     for (auto next = connections_.begin(); next != connections_.end();) {
       const auto place = next++;
-      if (place->second.stage != Stage::asking) continue;
-      const Exposition exposition = place->second.exposition;
-      Body& body = bodies[exposition];
-      if (!body) body = std::make_shared<const std::string>(expose(families, exposition));
-      if (!send(place->second, "200 OK", content_type(exposition), body)) {
+      if (place->second.stage == Stage::asking && !send_kept(place->second)) {
         connections_.erase(place);
       }
     }
+  }
+
+  bool send_kept(Connection& connection) {
+    const Exposition exposition = connection.exposition;
+    Body& body = kept_.bodies[exposition];
+    if (!body) body = std::make_shared<const std::string>(expose(*kept_.families, exposition));
+    return send(connection, "200 OK", content_type(exposition), body);
   }
 
   void look() {
@@ -282,13 +287,12 @@ class Server::Http {
   const std::weak_ptr<Collect> weak_ = collect_;
   bool is_over_ = false;
   bool is_asking_ = false;
-  Instant asked_{};
+  Kept kept_;
   Id last_ = 0;
   Connections connections_;
   loop::Watch watch_;
   loop::Timer pause_ = loop_.timer([this] { watch_.wait_for(EPOLLIN); });
   loop::Timer timer_ = loop_.timer([this] { look(); });
-  loop::Timer ask_timer_ = loop_.timer([this] { ask_loop(); });
   std::thread thread_;
 };
 

@@ -18,14 +18,17 @@ namespace plimsoll::web {
 // So long a request waits for the daemon's loop to answer: then 503.
 inline constexpr Duration kLoopPatience = std::chrono::seconds(2);
 // Connections at once; descriptors of strangers are no more than that. For another, the oldest that
-// has not asked yet is closed: who asks at once is never in the way of others.
+// has not asked yet is closed; where all have asked, the other is. So nobody who has asked loses
+// his answer to one who comes later.
 inline constexpr std::size_t kConnectionsMax = 64;
-// The same of one client, where it can be told from others: a user, an address of another machine.
+// The same of one client, where it can be told from others: a user of this machine, an address of
+// another.
 inline constexpr std::size_t kOfClientMax = 16;
 // A scraper sends some hundred bytes; a browser, some thousand.
 inline constexpr std::size_t kHeadBytesMax = 8192;
-// The loop is asked no more often than that, however many ask.
-inline constexpr Duration kAskGap = std::chrono::milliseconds(20);
+// So long one answer of the loop is good for whoever asks: however many do, it collects once in
+// that time. Prometheus asks no more often than that.
+inline constexpr Duration kAnswerKept = std::chrono::seconds(1);
 
 // Serves GET /metrics on a thread of its own, which waits for no client and not for the loop. It
 // knows no state: the figures are asked of the loop's thread, by a posted closure.

@@ -379,4 +379,75 @@ case_the_socket_is_its_groups() {
   over 0
 }
 
+# certificate NAME [ISSUER]: NAME.pem and NAME.key, signed by the issuer or by itself.
+certificate() {
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" \
+    -addext 'subjectAltName=DNS:localhost,IP:127.0.0.1' ${2:+-CA "$2.pem" -CAkey "$2.key"} \
+    -keyout "$1.key" -out "$1.pem" 2>openssl.log || wrong "no certificate: $(cat openssl.log)"
+}
+
+# serve_tls NAME...: as `serve`, over TCP as well, for clients with these certificates.
+serve_tls() {
+  type -P openssl >/dev/null || skip 'no openssl'
+  local name
+  port=$((20000 + $$ % 12000))
+  certificate ca
+  for name in server "$@"; do certificate "$name" ca; done
+  cat >tls.toml <<END
+listen.tcp = "127.0.0.1:$port"
+listen.tls_certificate = "$PWD/server.pem"
+listen.tls_key = "$PWD/server.key"
+listen.tls_client_ca = "$PWD/ca.pem"
+metrics.listen = "off"
+END
+  serve --config tls.toml
+}
+
+# Who has no certificate gets few descriptors, for a while, and not those of others.
+case_strangers_over_tcp_leave_descriptors() {
+  local port strangers supervisor count
+  ulimit -n 400
+  serve_tls client
+  "$python" - "$port" >idle <<'END' &
+import socket, sys, time
+held = []
+def more():
+    try:
+        held.append(socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=30))
+    except OSError:
+        pass
+for _ in range(350):
+    more()
+print("held", flush=True)
+while True:
+    held.pop(0)
+    more()
+    time.sleep(0.01)
+END
+  strangers=$!
+  becomes_true test -s idle
+  supervisor=$(supervisor_of "$daemon")
+  count=$(ls "/proc/$supervisor/fd" | wc -l)
+  ((count < 250)) || wrong "the daemon has $count descriptors open"
+  gives 0 jobs run "$patience" echo served
+  has out served
+  gives 0 timeout "$patience" "$clients/stream_client" "tls:127.0.0.1:$port:client" enter a await
+  has out 'admit a'
+  kill "$strangers"
+  over 0
+}
+
+case_a_certificate_has_its_share() {
+  local port first
+  serve_tls one other
+  "$clients/stream_client" "tls:127.0.0.1:$port:one" streams 250 stay >first &
+  first=$!
+  becomes_true grep -q streams first
+  same 'streams 199 51' "$(grep streams first)"
+  gives 0 timeout "$patience" "$clients/stream_client" "tls:127.0.0.1:$port:other" enter a await
+  has out 'admit a'
+  kill -KILL "$first"
+  over 0
+}
+
 run_cases "$@"

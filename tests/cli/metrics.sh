@@ -71,6 +71,45 @@ print(c.getresponse().status)' "$port")"
   over
 }
 
+# Who asks, again and again, and reads nothing has what one user may have, and nobody else's.
+case_fifty_that_do_not_read_the_figures() {
+  is_root || skip 'not root'
+  local port=$((20000 + $$ % 12000)) clients supervisor count
+  serve '' --metrics "127.0.0.1:$port"
+  setpriv --reuid 65534 --regid 65534 --clear-groups "$python" - "$port" >silent <<'END' &
+import socket, sys
+held = []
+def more():
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, 1)
+    s.connect(("127.0.0.1", int(sys.argv[1])))
+    try:
+        s.send(b"GET /metrics HTTP/1.0\r\n\r\n")
+    except OSError:
+        pass
+    held.append(s)
+for _ in range(50):
+    more()
+print("held", flush=True)
+while True:
+    more()
+    held.pop(0)
+END
+  clients=$!
+  becomes_true test -s silent
+  supervisor=$(pgrep -P "$daemon" | head -n 1)
+  for ((count = 0; count < 30; count++)); do
+    metrics_of "$port" >metrics
+    same '# EOF' "$(tail -n 1 metrics)"
+  done
+  gives 0 jobs run 60 true
+  count=$(ls "/proc/$supervisor/fd" | wc -l)
+  ((count < 250)) || wrong "the daemon has $count descriptors open"
+  kill "$clients"
+  over
+}
+
 case_metrics_at_a_unix_socket() {
   serve "$(printf 'metrics.listen = "unix:%s/m"\nmetrics.mode = "0640"' "$PWD")"
   has daemon.log "metrics are at $PWD/m"

@@ -98,7 +98,8 @@ reloaded() {
   becomes_true grep -qF "$1" daemon.log || cat daemon.log
 }
 
-line_is() { metrics_of "$port" | grep -qx "plimsoll_line_bytes $1"; }
+# An answer is good for a second.
+line_is() { sleep 1.1 && metrics_of "$port" | grep -qx "plimsoll_line_bytes $1"; }
 running() { "$client" "$PWD/s" list | grep -c running; }
 
 case_reload_changes_line_and_jobs() {

@@ -174,6 +174,32 @@ for i in range(20000): os.symlink("x", f"{sys.argv[1]}/{i}")' "$socket.ledger"
   rm -rf s.ledger
 }
 
+# Fifty that follow a job and read nothing: it waits for them, and nobody else does.
+case_fifty_followers_that_do_not_read() {
+  is_root || skip 'not root'
+  local job supervisor before after first
+  serve_group
+  chmod 711 .
+  runs_at_once 65533 # what the first call takes for good
+  supervisor=$(supervisor_of "$daemon")
+  before=$(rss_of "$supervisor")
+  job=$(as 65534 65534 none "$clients/job_client" "$socket" submit yes)
+  becomes_true eval '[[ $(jobs list) == *running* ]]'
+  as 65534 65534 none "$clients/stream_client" "$socket" watch "$job" 50 stay >first &
+  first=$!
+  becomes_true grep -q watching first
+  sleep 3
+  gives 0 timeout 10 "$clients/job_client" "$socket" list
+  runs_at_once 65533
+  after=$(rss_of "$supervisor")
+  # A MiB for each, and what gRPC has taken of it.
+  ((after < before + 100 * 1024 * $(if is_sanitized; then echo 3; else echo 1; fi))) ||
+    wrong "the supervisor has grown from $before to $after kB"
+  pkill -KILL -P "$first"
+  gives 0 jobs signal "$job" 9
+  over 0
+}
+
 # limits_of GROUP: what an administrator may have set there, in each hierarchy, a line each.
 limits_of() {
   local root file

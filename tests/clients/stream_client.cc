@@ -3,6 +3,9 @@
 //
 //   stream_client SOCKET WORD...
 //
+// SOCKET may be tls:HOST:PORT:NAME, with the certificates ca.pem and NAME.pem and the key NAME.key
+// of the current directory.
+//
 //   hint BYTES    what jobs that enter from then on say they need; with K, M, G, T
 //   cores COUNT   the same
 //   weight COUNT  the same
@@ -11,6 +14,8 @@
 //   enter ID      enters a job
 //   observe ID BYTES  says that an admitted job uses so much
 //   flood COUNT   enters so many, and reads no answer; goes on when all are sent or nothing moves
+//   streams COUNT opens so many more, and reads an answer of each
+//   watch JOB COUNT  follows a job so many times, and reads nothing
 //   await         reads until a job is admitted
 //   cancelled     reads until a job is cancelled
 //   close         closes its side: it has nothing more to say
@@ -19,20 +24,24 @@
 //   stay          waits to be killed
 //
 // What is read is a line each: "admit ID", "cancel ID", "refused ID CODE", "end CODE"; a flood is
-// "sent COUNT".
+// "sent COUNT", streams "streams OPEN REFUSED".
 #include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <deque>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "plimsoll/v1/governor.grpc.pb.h"
+#include "plimsoll/v1/jobs.grpc.pb.h"
 
 namespace {
 
@@ -50,15 +59,35 @@ std::uint64_t bytes_of(const std::string& size) {
 // A flood that has not moved for so long waits for itself.
 constexpr auto kStill = std::chrono::seconds(2);
 
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::shared_ptr<grpc::Channel> channel_to(const std::string& socket) {
+  const std::string scheme = "tls:";
+  if (!socket.starts_with(scheme)) {
+    return grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials());
+  }
+  const std::size_t name = socket.rfind(':');
+  const std::string base = socket.substr(name + 1);
+  return grpc::CreateChannel(socket.substr(scheme.size(), name - scheme.size()),
+                             grpc::SslCredentials({.pem_root_certs = text_of("ca.pem"),
+                                                   .pem_private_key = text_of(base + ".key"),
+                                                   .pem_cert_chain = text_of(base + ".pem")}));
+}
+
 class Client {
  public:
   explicit Client(const std::string& socket)
-      : stub_(plimsoll::v1::Governor::NewStub(
-            grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials()))),
+      : channel_(channel_to(socket)),
+        stub_(plimsoll::v1::Governor::NewStub(channel_)),
         stream_(stub_->Govern(&context_)) {}
 
   ~Client() {
     context_.TryCancel();
+    for (Follower& follower : followers_) follower.context.TryCancel();
+    for (More& more : more_) more.context.TryCancel();
     if (writer_.joinable()) writer_.join();
   }
   Client(const Client&) = delete;
@@ -115,6 +144,31 @@ class Client {
     }
     return true;
   }
+  // Each is answered: what it asks for can't be.
+  void open_more(unsigned long count) {
+    unsigned long open = 0;
+    for (unsigned long i = 0; i < count; ++i) {
+      More& more = more_.emplace_back();
+      more.stream = stub_->Govern(&more.context);
+      GovernRequest request;
+      request.mutable_enter();
+      GovernResponse response;
+      if (more.stream->Write(request) && more.stream->Read(&response)) ++open;
+    }
+    std::printf("streams %lu %lu\n", open, count - open);
+  }
+
+  void follow(std::uint64_t job, unsigned long count) {
+    const auto jobs = plimsoll::v1::Jobs::NewStub(channel_);
+    plimsoll::v1::WatchRequest request;
+    request.set_job(job);
+    for (unsigned long i = 0; i < count; ++i) {
+      Follower& follower = followers_.emplace_back();
+      follower.stream = jobs->Watch(&follower.context, request);
+    }
+    std::printf("watching %lu\n", count);
+  }
+
   void await() {
     while (read() && !is_admitted_) continue;
   }
@@ -129,6 +183,18 @@ class Client {
   }
 
  private:
+  struct More {
+    grpc::ClientContext context{};
+    std::unique_ptr<grpc::ClientReaderWriter<GovernRequest, GovernResponse>> stream{};
+  };
+  struct Follower {
+    grpc::ClientContext context{};
+    std::unique_ptr<grpc::ClientReader<plimsoll::v1::JobEvent>> stream{};
+  };
+
+  std::shared_ptr<grpc::Channel> channel_;
+  std::deque<More> more_;
+  std::deque<Follower> followers_;
   grpc::ClientContext context_;
   std::unique_ptr<plimsoll::v1::Governor::Stub> stub_;
   std::unique_ptr<grpc::ClientReaderWriter<GovernRequest, GovernResponse>> stream_;
@@ -161,6 +227,10 @@ int main(int argc, char** argv) {
     if (word == "enter") ++i, client.enter(value);
     if (word == "observe" && i + 2 < words.size()) client.observe(value, words[i + 2]), i += 2;
     if (word == "flood") ++i, client.flood(std::stoul(value));
+    if (word == "streams") ++i, client.open_more(std::stoul(value));
+    if (word == "watch" && i + 2 < words.size()) {
+      i += 2, client.follow(std::stoull(value), std::stoul(words[i]));
+    }
     if (word == "await") client.await();
     if (word == "cancelled") client.await_cancel();
     if (word == "close") client.close();

@@ -26,6 +26,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::vector<prometheus::MetricFamily> one_family() {
@@ -74,6 +75,7 @@ struct ServerTest : ::testing::Test {
   void start(const ServerConfig& config) {
     auto made = Server::start(loop, config, [this] {
       collected_on = std::this_thread::get_id();
+      ++collected;
       return one_family();
     });
     ASSERT_TRUE(made) << made.error().message();
@@ -103,6 +105,7 @@ struct ServerTest : ::testing::Test {
 
   loop::Loop loop = std::move(*loop::Loop::create());
   std::thread::id collected_on;
+  int collected = 0;
   std::unique_ptr<Server> server;
 };
 
@@ -176,6 +179,39 @@ TEST_F(ServerTest, TheIdleTakeSoManyDescriptorsAndNoMore) {
   EXPECT_THAT(get("/metrics"), StartsWith("HTTP/1.1 200 "));
 }
 
+// As long as the loop says nothing they wait; nobody who comes then is in their way.
+TEST_F(ServerTest, WhoHasAskedIsNotClosedForOneWhoComesLater) {
+  const std::string request = "GET /metrics HTTP/1.0\r\n\r\n";
+  std::vector<UniqueFd> asked;
+  for (std::size_t i = 0; i < kOfClientMax; ++i) {
+    asked.push_back(connect_to(server->port()));
+    ASSERT_TRUE(send_text(asked.back().get(), request));
+  }
+  // The server has read them all by then.
+  pollfd silent{.fd = asked.back().get(), .events = POLLIN, .revents = 0};
+  ASSERT_EQ(::poll(&silent, 1, 200), 0);
+  // Each of these is closed without an answer: all of this user's have asked.
+  for (std::size_t i = 0; i < kConnectionsMax; ++i) {
+    EXPECT_THAT(exchange(server->port(), request), Not(StartsWith("HTTP")));
+  }
+  std::size_t answered = 0;
+  ask([&] {
+    for (const UniqueFd& fd : asked) {
+      if (read_all(fd.get()).starts_with("HTTP/1.1 ")) ++answered;
+    }
+    return "";
+  });
+  EXPECT_EQ(answered, kOfClientMax);
+}
+
+TEST_F(ServerTest, OneAnswerOfTheLoopIsForAllOfASecond) {
+  constexpr int kTimes = 100;
+  const Instant begun = loop::now();
+  for (int i = 0; i < kTimes; ++i) ASSERT_THAT(get("/metrics"), HasSubstr("a_total 7\n"));
+  EXPECT_THAT(get("/metrics", "application/openmetrics-text"), HasSubstr("# EOF"));
+  EXPECT_LE(collected, 1 + (loop::now() - begun) / kAnswerKept);
+}
+
 TEST_F(ServerTest, ARequestHasItsTimeAsAWhole) {
   start({.host = "127.0.0.1", .request_max = std::chrono::milliseconds(200)});
   const UniqueFd slow = connect_to(server->port());
@@ -210,6 +246,26 @@ TEST_F(ServerTest, AUnixSocketHasItsMode) {
   server.reset();
   EXPECT_NE(::stat(path.c_str(), &about), 0);
   ::rmdir(directory.c_str());
+}
+
+TEST_F(ServerTest, UsersOfThisMachineAreToldApart) {
+  const UniqueFd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(::bind(listening.get(), generic, size), 0);
+  ASSERT_EQ(::listen(listening.get(), 1), 0);
+  ASSERT_EQ(::getsockname(listening.get(), generic, &size), 0);
+  UniqueFd client = connect_to(ntohs(address.sin_port));
+  const UniqueFd accepted(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  ASSERT_TRUE(accepted);
+  const std::string user = client_of(accepted.get());
+  if (user.empty()) GTEST_SKIP() << "the kernel does not tell whose a socket is";
+  EXPECT_EQ(user, "uid " + std::to_string(::geteuid()));
+  client = UniqueFd();
+  EXPECT_EQ(client_of(accepted.get()), "nobody");
 }
 
 TEST_F(ServerTest, APortIsListenedAtOnce) {
