@@ -276,13 +276,13 @@ TEST(RunText, TellsWhatOtherProgramsUsed) {
   RunSummary summary;
   summary.cpu_usage = 2s;
   summary.cores_of_others = 1.94;
-  EXPECT_THAT(run_text(summary, digest, {}), testing::Not(testing::HasSubstr("other")));
+  EXPECT_THAT(run_text(summary, digest, {}), ::testing::Not(::testing::HasSubstr("other")));
   summary.cores_of_machine = 2;
   EXPECT_THAT(
       run_text(summary, digest, {}),
-      testing::HasSubstr("  cpu          used 2.00 s, other programs used 1.9 of 2 cores\n"));
+      ::testing::HasSubstr("  cpu          used 2.00 s, other programs used 1.9 of 2 cores\n"));
   summary.cores_of_others = 0.1;
-  EXPECT_THAT(run_text(summary, digest, {}), testing::Not(testing::HasSubstr("other")));
+  EXPECT_THAT(run_text(summary, digest, {}), ::testing::Not(::testing::HasSubstr("other")));
 }
 
 TEST(RunText, OfAGoodRunIsShort) {
