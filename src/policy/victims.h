@@ -18,8 +18,8 @@ enum class Spare : std::uint8_t {
   twice_lost,    // also whose last eviction this would be, and who can't be started again
 };
 
-// The smallest set of jobs whose memory covers the shortage, or all that may be evicted if that does
-// not suffice. Jobs that can't be started again come last of all, and before them those whose last
+// The smallest set of jobs whose memory covers the shortage, or all that may be evicted if that is
+// not enough. Jobs that can't be started again come last of all, and before them those whose last
 // eviction it would be. Within each of these: the jobs furthest over what they were admitted with
 // first, then those that free most bytes for each second of work lost. Never the keel.
 [[nodiscard]] Victims choose_victims(const Fleet& fleet, JobId keel, double shortage,
