@@ -56,15 +56,15 @@ TEST(GovernorBesideRuns, WhatOtherUsersRunsTellHoldsBackStartsAlone) {
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
   EXPECT_THAT(story.governor.holding()->reason,
               ::testing::HasSubstr("; of that, other users' runs say that they have 800 MiB"));
-  for (double t = 1; t < 5; t += 0.1) {
-    story.uses(1, t, 800);
+  for (double t = 1; t < 20; t += 0.1) {
+    story.uses(1, t, 200 + 30 * t);
     story.looks(t);
     EXPECT_THAT(story.rules(t), IsEmpty());
   }
   story.governor.set_share({.line = mib(1200), .cores = 8});
-  story.uses(1, 6, 300);
-  story.looks(6);
-  EXPECT_THAT(story.rules(6), ElementsAre("admit 2"));
+  story.uses(1, 20, 800);
+  story.looks(20);
+  EXPECT_THAT(story.rules(20), ElementsAre("admit 2"));
 }
 
 TEST(GovernorBesideRuns, AnOnlyJobThatOtherRunsLeaveTooLittleForStartsAgainLater) {
