@@ -89,16 +89,22 @@ void Conductor::State::turn() {
   for (const policy::Ruling& ruling : governor_.rule(now(), starts_max)) carry_out(ruling);
   progress_.note(now(), governor_.running() - governor_.frozen(), governor_.waiting());
   if (arriving_.empty()) tell_holding();
-  set_wake(stale || is_behind());
+  set_wake(stale);
 }
 
-void Conductor::State::set_wake(bool behind) {
+void Conductor::State::on_wake() {
+  if (resume_at_ && now() >= *resume_at_) resume_at_.reset();
+  turn();
+}
+
+void Conductor::State::set_wake(bool stale) {
   std::optional<Instant> wake = governor_.next_wake();
   const auto sooner = [&wake](Instant at) { wake = wake ? std::min(*wake, at) : at; };
   // What is due already waits for the governor, which has its own next moment.
   if (const auto next = queue_.next_wake(); next && *next > now()) sooner(*next);
   if (!deadlines_.empty()) sooner(deadlines_.begin()->first);
-  if (behind) sooner(now() + std::chrono::milliseconds(1));
+  if (stale) sooner(now() + kBehindGap);
+  if (resume_at_) sooner(*resume_at_);
   world_->wake_at(wake);
 }
 

@@ -19,7 +19,7 @@ void Conductor::on_job(JobId job, const policy::JobSample& sample) { state_->on_
 void Conductor::on_machine(const policy::MachineSample& sample) { state_->on_machine(sample); }
 void Conductor::on_over(JobId job, const policy::AttemptEnd& end) { state_->on_over(job, end); }
 void Conductor::on_alarm(const policy::Alarm& alarm) { state_->on_alarm(alarm); }
-void Conductor::on_wake() { state_->turn(); }
+void Conductor::on_wake() { state_->on_wake(); }
 
 void Conductor::interrupt() {
   state_->queue_.interrupt();

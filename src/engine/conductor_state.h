@@ -29,6 +29,8 @@ inline constexpr double kEstimateAge = 1.0 / 512;
 // So many jobs are told of, begin to wait or end unstarted in one turn; the rest follow in the next
 // turns. At some 10 us each the thread is away for 10 ms, however many there are at once.
 inline constexpr std::size_t kJobsPerTurn = 1000;
+// After so long: others of the loop have their turn in between.
+inline constexpr Duration kBehindGap = std::chrono::milliseconds(1);
 
 class Conductor::State {
  public:
@@ -70,6 +72,7 @@ class Conductor::State {
   void enter(const policy::JobSpec& job, std::optional<Bytes> input);
   void begin(policy::World& world);
   void turn();
+  void on_wake();
 
   void on_job(JobId job, const policy::JobSample& sample);
   void on_machine(const policy::MachineSample& sample);
@@ -124,13 +127,14 @@ class Conductor::State {
   void set_deadline(JobId job, Live& live);
   void pass_deadlines();
   void follow_timeouts();
-  void set_wake(bool behind);
+  void set_wake(bool stale);
 
   std::unordered_map<JobId, Book> books_;  // of jobs that have not ended
   // What catch_up() has still to do, in this order.
   std::deque<JobId> untold_;                       // of the run from its beginning
   std::deque<JobId> arriving_;                     // ready, and the governor does not know yet
   std::deque<policy::Decision> unended_;           // ended for the queue, unstarted
+  std::optional<Instant> resume_at_;               // when it goes on, if it was too much
   std::set<std::pair<Instant, JobId>> deadlines_;  // of attempts that are not frozen
   std::optional<std::pair<JobId, policy::HoldCause>> held_;  // told last
   std::optional<Instant> alarmed_;                           // told last

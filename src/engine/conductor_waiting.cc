@@ -27,7 +27,11 @@ void Conductor::State::note(std::vector<policy::Decision> decisions) {
   }
 }
 
+// Whatever any job does comes by here: with hundreds that run, all turns together would leave
+// nothing else its turn for as long as there is something to catch up with. So what is left over
+// waits for a wake of its own.
 void Conductor::State::catch_up() {
+  if (resume_at_) return;
   std::size_t left = kJobsPerTurn;
   for (; left > 0 && !untold_.empty(); --left) {
     tell(policy::EventKind::queued, untold_.front(), {});
@@ -44,6 +48,7 @@ void Conductor::State::catch_up() {
     const bool gave_up = std::holds_alternative<policy::GiveUp>(decision.action);
     end_unstarted(job_of(decision.action), decision.reason, gave_up);
   }
+  if (is_behind()) resume_at_ = now() + kBehindGap;
 }
 
 void Conductor::State::wait_for_governor(JobId job, Book& book) {

@@ -146,10 +146,8 @@ case_very_many_jobs_are_recorded() {
   export PLIMSOLL_STATE_DIR=$PWD/state
   # All are ready at one moment, and all but the first are skipped at one moment.
   seq 100000 >numbers
-  gives 0 "$plimsoll" batch --progress none --report report --halt now,done=50 -- true <numbers
-  tail -n 1 report >summary
-  # Nor does the supervisor stand still meanwhile, for which its jobs would be paused.
-  told summary 'r["jobs"] == 100000' 'r.get("wall", {"stalls": 0})["stalls"] == 0'
+  # Where hundreds run, their samples leave less room in the record.
+  gives 0 "$plimsoll" batch --progress none -j20 --halt now,done=50 -- true <numbers
   lacks err 'slow'
   lacks err 'not in its record'
   gives 0 "$plimsoll" report last --json
@@ -159,6 +157,15 @@ case_very_many_jobs_are_recorded() {
   lacks out incomplete
   gives 0 "$plimsoll" explain last 99999
   has out 'not started'
+}
+
+# While jobs end unstarted the supervisor does not stand still, for which those that run would be
+# paused. A machine that others use may let it wait for a moment.
+case_very_many_jobs_leave_the_supervisor_its_beats() {
+  seq 100000 >numbers
+  gives 0 "$plimsoll" batch -q --report report --halt now,done=50 -- true <numbers
+  tail -n 1 report >summary
+  told summary 'r["jobs"] == 100000' 'r.get("wall", {"stalled_ns": 0})["stalled_ns"] < 1e9'
 }
 
 # runs_tell TEXT: `plimsoll runs` does.

@@ -66,6 +66,29 @@ TEST(Conductor, VeryManyJobsComeAndGoInManyTurns) {
   EXPECT_THAT(run.world.take(), IsEmpty());
 }
 
+// The events of many that run leave others of the loop their turn meanwhile.
+TEST(Conductor, WhatIsLeftOverWaitsForItsOwnWake) {
+  Scene run({.jobs_max = 50});
+  for (unsigned id = 1; id <= 5000; ++id) run.enter(id);
+  run.conductor.begin(run.world);
+  for (int wakes = 0; wakes < 20; ++wakes) run.wakes(run.world.wake->time_since_epoch());
+  const std::size_t running = run.conductor.status().running;
+  ASSERT_GT(running, 1U);
+  run.at(2s);
+  run.conductor.interrupt();
+  const std::size_t ended = run.overs.size();
+  for (unsigned id = 1; id <= running; ++id) {
+    run.conductor.on_job(JobId{id}, {.ran = 1s, .used = Bytes{1000}, .peak = Bytes{1000}});
+    run.at(2s + std::chrono::milliseconds(2 * id));
+  }
+  EXPECT_EQ(run.overs.size(), ended);
+  ASSERT_TRUE(run.world.wake);
+  EXPECT_LE(*run.world.wake, Instant(2s + 1ms));
+  run.wakes(3s);
+  EXPECT_GT(run.overs.size(), ended);
+  EXPECT_LT(run.overs.size(), 5000 - running);
+}
+
 TEST(Conductor, AWaitingJobCanBeWithdrawnARunningOneNot) {
   Scene run({.jobs_max = 1});
   run.enter(1);
