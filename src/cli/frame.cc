@@ -109,7 +109,7 @@ Figures cores_figures(const RunStatus& status) {
   return {decimal(status.cores_used) + of, decimal(status.cores).size() + of.size()};
 }
 
-// "others 1.9"; nothing where they use next to none.
+// ", others 1.9"; nothing where they use next to none.
 std::string others_text(const RunStatus& status, std::string_view who) {
   const double cores = status.cores_of_others.value_or(0);
   return cores >= policy::kCoresTold ? ", " + std::string(who) + " " + decimal(cores)
@@ -118,8 +118,8 @@ std::string others_text(const RunStatus& status, std::string_view who) {
 
 // What follows the cores of the run: room for it is kept while nothing is to be told, too.
 Figures others_figures(const RunStatus& status) {
-  constexpr std::string_view kWidest = ", others 10.0";
-  return {others_text(status, "others"), status.cores_of_others ? kWidest.size() : 0};
+  const std::size_t widest = std::string(", others ").size() + decimal(status.cores).size();
+  return {others_text(status, "others"), status.cores_of_others ? widest : 0};
 }
 
 std::string bars_line(const RunStatus& status, const FrameStyle& style) {
@@ -133,7 +133,8 @@ std::string bars_line(const RunStatus& status, const FrameStyle& style) {
   if (fixed + others.width + 2 * kGaugeMin > style.width) others = {};
   fixed += others.width;
   const std::size_t room = style.width > fixed ? style.width - fixed : 0;
-  const std::size_t cores_bar = std::min(bounded ? room / 3 : room, kCoresBarMax);
+  const std::size_t third = room >= 2 * kGaugeMin ? std::max(room / 3, kGaugeMin) : room / 3;
+  const std::size_t cores_bar = std::min(bounded ? third : room, kCoresBarMax);
   const std::size_t memory_bar = bounded ? std::min(room - cores_bar, kMemoryBarMax) : 0;
   const double share = share_of(to_double(status.used), to_double(status.line));
 

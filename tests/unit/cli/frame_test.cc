@@ -86,7 +86,7 @@ TEST(Frame, TellsWhatOtherProgramsUse) {
   engine::RunStatus status = some_run();
   status.cores_of_others = 1.94;
   EXPECT_EQ(frame_lines(status, {})[1],
-            "  memory [########..] 6.00 GiB of 8.00 GiB   cores [#..] 4.0 of 16, others 1.9");
+            "  memory [######...] 6.00 GiB of 8.00 GiB   cores [#...] 4.0 of 16, others 1.9");
   EXPECT_THAT(frame_lines(status, {.colour = record::Colour::ansi})[1],
               HasSubstr("\x1b[33m, others 1.9\x1b[0m"));
   EXPECT_THAT(status_line(status), HasSubstr("cores 4.0 of 16, other programs 1.9; 1:23"));
@@ -94,7 +94,7 @@ TEST(Frame, TellsWhatOtherProgramsUse) {
   // What is too little to be told moves nothing.
   status.cores_of_others = 0.1;
   EXPECT_EQ(frame_lines(status, {})[1],
-            "  memory [########..] 6.00 GiB of 8.00 GiB   cores [#..] 4.0 of 16");
+            "  memory [######...] 6.00 GiB of 8.00 GiB   cores [#...] 4.0 of 16");
   EXPECT_EQ(status_line(status), status_line(some_run()));
 }
 
