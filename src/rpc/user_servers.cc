@@ -69,12 +69,30 @@ class CertificateWatcher : public grpc::experimental::ServerInterceptorFactoryIn
       : connections_(std::move(connections)) {}
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
-    const grpc::ServerContextBase& call = *info->server_context();
-    connections_->called(call.peer(), name_of(*call.auth_context()));
-    return nullptr;
+    return std::make_unique<Call>(*info, connections_).release();  // gRPC's
   }
 
  private:
+  class Call : public grpc::experimental::Interceptor {
+   public:
+    Call(grpc::experimental::ServerRpcInfo& info, std::shared_ptr<TlsConnections> connections)
+        : info_(info), connections_(std::move(connections)) {}
+    // Before the call's service. At its creation a call of reflection has no connection yet.
+    void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+      using Point = grpc::experimental::InterceptionHookPoints;
+      if (methods->QueryInterceptionHookPoint(Point::POST_RECV_INITIAL_METADATA)) {
+        const grpc::ServerContextBase& call = *info_.server_context();
+        const auto who = call.auth_context();
+        connections_->called(call.peer(), who ? name_of(*who) : std::string());
+      }
+      methods->Proceed();
+    }
+
+   private:
+    grpc::experimental::ServerRpcInfo& info_;
+    std::shared_ptr<TlsConnections> connections_;
+  };
+
   // The subject's common name, and its other names.
   static std::string name_of(const grpc::AuthContext& who) {
     std::string name;
