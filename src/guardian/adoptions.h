@@ -22,11 +22,11 @@ namespace plimsoll::guardian {
 // A process that has come to this one because its parent has died.
 struct AdoptedChild {
   std::uint64_t start = 0;  // in ticks, as of process::Id
-  std::string comm;
+  std::string comm{};
   int session = 0;
-  uid_t user = 0;                   // its real one
-  std::vector<std::string> groups;  // its path in each hierarchy
-  std::string job;                  // the value of kJobVariable in its environment
+  uid_t user = 0;                     // its real one
+  std::vector<std::string> groups{};  // its path in each hierarchy
+  std::string job{};                  // the value of kJobVariable in its environment
 };
 
 // The name of a job among the variables of its processes (docs/formats/job-files.md).
