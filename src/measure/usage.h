@@ -174,7 +174,7 @@ struct MachineUsage {
   struct Stall {
     std::optional<Duration> some{}, full{};
   };
-  Stall cpu_stall, memory_stall, io_stall;
+  Stall cpu_stall{}, memory_stall{}, io_stall{};
 };
 
 }  // namespace plimsoll::measure
