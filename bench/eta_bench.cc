@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/conductor.h"
-#include "engine/simulated.h"
+#include "policy/scheduler/conductor.h"
 #include "sim/machine.h"
+#include "sim/simulated.h"
 
 namespace {
 
@@ -153,8 +153,8 @@ class Run final : public policy::WorldObserver {
   }
 
  private:
-  static engine::ConductorConfig config_of(const Scenario& scenario) {
-    engine::ConductorConfig config;
+  static policy::ConductorConfig config_of(const Scenario& scenario) {
+    policy::ConductorConfig config;
     config.queue.jobs_max = scenario.jobs_max;
     config.governor.line = Bytes{static_cast<std::uint64_t>(scenario.line_mib) << 20U};
     config.governor.cores = scenario.cores;
@@ -167,7 +167,7 @@ class Run final : public policy::WorldObserver {
   }
 
   sim::SimulatedWorld& world_;
-  engine::Conductor conductor_;
+  policy::Conductor conductor_;
   std::vector<Said> said_;
   double makespan_ = 0;
 };

@@ -1,7 +1,7 @@
 // What the governor's decisions cost: one observation, one whole round, by jobs known.
 #include <benchmark/benchmark.h>
 
-#include "policy/governor.h"
+#include "policy/governor/governor.h"
 
 namespace plimsoll::policy {
 namespace {

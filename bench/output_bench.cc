@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "base/check.h"
-#include "loop/loop.h"
-#include "output/collector.h"
-#include "output/disk.h"
+#include "base/loop/loop.h"
+#include "supervisor/output/collector.h"
+#include "supervisor/output/disk.h"
 
 namespace plimsoll::output {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/loop/loop.h"
+#include "base/loop/worker.h"
 #include "base/text.h"
-#include "loop/loop.h"
-#include "loop/worker.h"
-#include "reap/reaper.h"
+#include "kernel/reap/reaper.h"
 #include "support/ground.h"
 
 namespace plimsoll {

@@ -4,13 +4,13 @@
 #include <benchmark/benchmark.h>
 
 #include "base/check.h"
-#include "measure/group_files.h"
-#include "measure/job_sampler.h"
-#include "measure/network.h"
-#include "measure/system_sampler.h"
+#include "kernel/counters/group_files.h"
+#include "kernel/counters/job_sampler.h"
+#include "kernel/counters/network.h"
+#include "kernel/counters/system_sampler.h"
 #include "support/ground.h"
 
-namespace plimsoll::measure {
+namespace plimsoll::counters {
 namespace {
 
 using cgroup::Controller;
@@ -95,6 +95,6 @@ void attach_network(benchmark::State& state) {
 BENCHMARK(attach_network);
 
 }  // namespace
-}  // namespace plimsoll::measure
+}  // namespace plimsoll::counters
 
 BENCHMARK_MAIN();

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "policy/estimator.h"
+#include "policy/estimator/estimator.h"
 
 namespace plimsoll::bench {
 namespace {

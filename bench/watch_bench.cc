@@ -15,12 +15,12 @@
 #include <cstring>
 #include <thread>
 
-#include "measure/memory_files.h"
-#include "measure/system_sampler.h"
+#include "kernel/counters/memory_files.h"
+#include "kernel/counters/system_sampler.h"
+#include "kernel/monitor/watcher.h"
 #include "support/ground.h"
-#include "watch/watcher.h"
 
-namespace plimsoll::watch {
+namespace plimsoll::monitor {
 namespace {
 
 using namespace std::chrono_literals;
@@ -39,8 +39,8 @@ std::int64_t now_ns() { return loop::now().time_since_epoch().count(); }
 // Touches one and a half lines at this rate (0: at once), then sleeps.
 [[noreturn]] void allocate(double rate, Crossings& crossings) {
   const std::size_t all = kLine.count * 3 / 2;
-  auto* const memory = static_cast<char*>(::mmap(nullptr, all, PROT_READ | PROT_WRITE,
-                                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* const memory = static_cast<char*>(
+      ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   const std::int64_t began = now_ns();
   for (std::size_t done = 0; done < all; done += kStep) {
     std::memset(memory + done, 1, kStep);
@@ -71,14 +71,12 @@ struct Scene {
   }
 
   Reading look() {
-    measure::MemoryUsage usage;
-    files.read(measure::Level::full, usage, buffer);
+    counters::MemoryUsage usage;
+    files.read(counters::Level::full, usage, buffer);
     const auto machine = system.sample(loop::now(), std::chrono::system_clock::now());
     const auto available = machine.meminfo.find("MemAvailable");
-    reading = {.at = loop::now(),
-               .bounds = {kLine, {}},
-               .used = usage.used,
-               .charged = usage.current};
+    reading = {
+        .at = loop::now(), .bounds = {kLine, {}}, .used = usage.used, .charged = usage.current};
     if (available != machine.meminfo.end()) reading.available = available->second;
     return reading;
   }
@@ -96,8 +94,8 @@ struct Scene {
   const cgroup::Leaf& pool;
   loop::Loop loop;
   loop::Worker worker;
-  measure::MemoryFiles files;
-  measure::SystemSampler system;
+  counters::MemoryFiles files;
+  counters::SystemSampler system;
   std::string buffer;
   Reading reading;
   std::int64_t near_seen = 0, line_seen = 0;
@@ -215,9 +213,9 @@ int run(int rounds) {
 }
 
 }  // namespace
-}  // namespace plimsoll::watch
+}  // namespace plimsoll::monitor
 
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  return plimsoll::watch::run(argc > 1 ? std::atoi(argv[1]) : 20);
+  return plimsoll::monitor::run(argc > 1 ? std::atoi(argv[1]) : 20);
 }

@@ -1,25 +1,44 @@
-# Which folder of src/ may use which: the table of docs/architecture.md. plimsoll_library() refuses
-# an edge that is not here, and a folder sees only the headers of what it links.
+# Which room of src/ may use which: the table of docs/architecture.md. plimsoll_library() refuses
+# an edge that is not here, tools/tidy.py an include.
 set(ALLOWED_base)
-set(ALLOWED_loop base)
-set(ALLOWED_cgroup base)
-set(ALLOWED_process base)
-set(ALLOWED_guardian process cgroup base)
-set(ALLOWED_reap cgroup loop base)
-set(ALLOWED_measure cgroup base)
-set(ALLOWED_watch measure cgroup loop base)
-set(ALLOWED_policy base)
-set(ALLOWED_sim policy base)
-set(ALLOWED_jobs policy base)
-set(ALLOWED_args jobs policy base)
-set(ALLOWED_output loop base)
-set(ALLOWED_history policy loop base)
-set(ALLOWED_record history measure policy loop base)
-set(ALLOWED_engine sim record history output policy watch measure reap guardian process cgroup
-  loop base)
-set(ALLOWED_rpc engine record policy measure reap guardian cgroup loop base)
-set(ALLOWED_web engine record measure policy watch loop base)
-set(ALLOWED_daemon args rpc web engine sim jobs record history output policy watch measure reap
-  guardian process cgroup loop base)
-set(ALLOWED_cli args engine sim jobs record history output policy measure reap guardian process
-  cgroup loop base)
+set(ALLOWED_base/loop base)
+set(ALLOWED_kernel/cgroup base)
+set(ALLOWED_kernel/procfs base)
+set(ALLOWED_kernel/counters kernel/cgroup base)
+set(ALLOWED_kernel/monitor kernel/counters kernel/cgroup base/loop base)
+set(ALLOWED_kernel/reap kernel/cgroup base/loop base)
+set(ALLOWED_guardian kernel/procfs kernel/cgroup base)
+set(ALLOWED_policy/job base)
+set(ALLOWED_policy/queue policy/job base)
+set(ALLOWED_policy/estimator policy/job base)
+set(ALLOWED_policy/governor policy/estimator policy/job base)
+set(ALLOWED_policy/scheduler policy/governor policy/estimator policy/queue policy/job base)
+set(ALLOWED_sim policy/scheduler policy/governor policy/estimator policy/job base)
+set(ALLOWED_jobfile policy/job base)
+set(ALLOWED_args jobfile base)
+set(ALLOWED_report policy/governor policy/estimator policy/job kernel/counters base)
+set(ALLOWED_store/history policy/estimator base/loop base)
+set(ALLOWED_store/runs store/history report policy/job kernel/counters base/loop base)
+set(ALLOWED_supervisor/output base/loop base)
+set(ALLOWED_supervisor supervisor/output store/history report policy/scheduler policy/governor
+  policy/estimator policy/job guardian kernel/reap kernel/monitor kernel/counters kernel/procfs
+  kernel/cgroup base/loop base)
+set(ALLOWED_supervisor/sharing supervisor store/history policy/scheduler policy/governor guardian
+  kernel/counters base/loop base)
+set(ALLOWED_supervisor/control supervisor/sharing report policy/scheduler policy/job base/loop base)
+set(ALLOWED_supervisor/external supervisor report policy/scheduler policy/governor policy/job
+  kernel/counters kernel/procfs kernel/cgroup base)
+set(ALLOWED_supervisor/doctor supervisor report guardian kernel/monitor kernel/counters
+  kernel/cgroup base/loop base)
+set(ALLOWED_daemon/grpc supervisor/external supervisor policy/job base/loop base)
+set(ALLOWED_daemon/runner daemon/grpc supervisor report policy/job guardian base/loop base)
+set(ALLOWED_daemon/api daemon/grpc supervisor/external supervisor/control supervisor report
+  policy/job guardian base/loop base)
+set(ALLOWED_daemon/metrics supervisor/sharing report policy/scheduler policy/job kernel/monitor
+  kernel/counters base/loop base)
+set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/grpc supervisor/external
+  supervisor/control supervisor/sharing supervisor store/history report args jobfile policy/governor
+  policy/job guardian base/loop base)
+set(ALLOWED_cli supervisor/doctor supervisor/control supervisor/sharing supervisor supervisor/output
+  store/runs store/history report args jobfile sim policy/governor policy/estimator policy/queue
+  policy/job guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)

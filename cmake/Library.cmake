@@ -16,53 +16,50 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_link_libraries(plimsoll_standard_headers PRIVATE plimsoll_warnings plimsoll_fuzzed)
 endif()
 
-# Tests run these for thousands of seeds, and std::regex in jobs to the depth that a stack stands.
-set(PLIMSOLL_OPTIMISED_FOLDERS)
+# Tests run these for thousands of seeds, and std::regex in jobfile as deep as a stack stands.
+set(PLIMSOLL_OPTIMISED_ROOMS "^$")
 if(PLIMSOLL_SANITIZE)
-  set(PLIMSOLL_OPTIMISED_FOLDERS base policy sim engine jobs)
+  set(PLIMSOLL_OPTIMISED_ROOMS "^(base|policy/.*|sim|supervisor|supervisor/[^o].*|jobfile)$")
 endif()
 
-# plimsoll_library(NAME SOURCES file... [USES folder...] [PRIVATE library...])
-# The static library of src/NAME. Its headers are included as "NAME/header.h" and found only by the
-# libraries that name it in USES, because each folder has an include root of its own.
-function(plimsoll_library name)
+# plimsoll_library(ROOM SOURCES file... [USES room...] [PRIVATE library...])
+# The static library of src/ROOM, the target plimsoll_WING_ROOM. Its headers are included as
+# "ROOM/header.h". It may use what cmake/Dependencies.cmake allows; tools/tidy.py holds its includes
+# against the same table.
+function(plimsoll_library room)
   cmake_parse_arguments(LIB "" "" "SOURCES;USES;PRIVATE" ${ARGN})
   foreach(used IN LISTS LIB_USES)
-    if(NOT used IN_LIST ALLOWED_${name})
-      message(FATAL_ERROR "src/${name} may not use src/${used}: see cmake/Dependencies.cmake")
+    if(NOT used IN_LIST ALLOWED_${room})
+      message(FATAL_ERROR "src/${room} may not use src/${used}: see cmake/Dependencies.cmake")
     endif()
   endforeach()
-  set(root ${CMAKE_BINARY_DIR}/include/${name})
-  file(MAKE_DIRECTORY ${root})
-  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${name} ${root}/${name} SYMBOLIC)
-  list(TRANSFORM LIB_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/${name}/)
+  string(REPLACE "/" "_" name ${room})
+  list(TRANSFORM LIB_USES REPLACE "/" "_")
   list(TRANSFORM LIB_USES PREPEND plimsoll_)
-  if(NOT LIB_SOURCES)  # headers alone
-    add_library(plimsoll_${name} INTERFACE)
-    target_include_directories(plimsoll_${name} INTERFACE ${root})
-    target_link_libraries(plimsoll_${name} INTERFACE ${LIB_USES})
-    return()
-  endif()
   add_library(plimsoll_${name} STATIC ${LIB_SOURCES})
-  target_include_directories(plimsoll_${name} PUBLIC ${root})
+  target_include_directories(plimsoll_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(plimsoll_${name}
     PUBLIC ${LIB_USES} PRIVATE plimsoll_warnings plimsoll_fuzzed ${LIB_PRIVATE})
   plimsoll_unity(plimsoll_${name})
-  if(name IN_LIST PLIMSOLL_OPTIMISED_FOLDERS)
+  if(room MATCHES "${PLIMSOLL_OPTIMISED_ROOMS}")
     target_compile_options(plimsoll_${name} PRIVATE -O1)
-  elseif(TARGET plimsoll_standard_headers AND NOT name STREQUAL "rpc")  # whose flags are gRPC's
+  elseif(TARGET plimsoll_standard_headers AND NOT room MATCHES "^daemon/(grpc|api|runner)$")
+    # Those three are compiled with gRPC's flags.
     target_precompile_headers(plimsoll_${name} REUSE_FROM plimsoll_standard_headers)
   endif()
 endfunction()
 
-# plimsoll_link_included(TARGET source...): links the folders whose headers these sources include.
+# plimsoll_link_included(TARGET source...): links the rooms whose headers these sources include.
 # For tests, to which no table of dependencies applies.
 function(plimsoll_link_included target)
   foreach(source IN LISTS ARGN)
-    file(STRINGS ${source} includes REGEX "^#include \"[a-z]+/")
+    file(STRINGS ${source} includes REGEX "^#include \"[a-z_/]+/[a-z_0-9]+\\.h\"")
     foreach(include IN LISTS includes)
-      string(REGEX REPLACE "^#include \"([a-z]+)/.*" "\\1" folder ${include})
-      target_link_libraries(${target} PRIVATE plimsoll_${folder})
+      string(REGEX REPLACE "^#include \"([a-z_/]+)/[a-z_0-9]+\\.h\".*" "\\1" room ${include})
+      string(REPLACE "/" "_" room ${room})
+      if(TARGET plimsoll_${room})
+        target_link_libraries(${target} PRIVATE plimsoll_${room})
+      endif()
     endforeach()
   endforeach()
 endfunction()

@@ -3,11 +3,11 @@
 find_package(Protobuf REQUIRED)
 find_package(gRPC CONFIG REQUIRED)
 
-# plimsoll_proto(NAME file.proto...): the library plimsoll_proto_NAME of src/rpc/proto/FILE...; its
-# headers are included by the same path ("buildbarn/runner/runner.grpc.pb.h"). What is generated is
-# not held to our warnings.
+# plimsoll_proto(NAME file.proto...): the library plimsoll_proto_NAME of src/daemon/proto/FILE...;
+# its headers are included by the same path ("buildbarn/runner/runner.grpc.pb.h"). What is generated
+# is not held to our warnings.
 function(plimsoll_proto name)
-  set(root ${CMAKE_SOURCE_DIR}/src/rpc/proto)
+  set(root ${CMAKE_SOURCE_DIR}/src/daemon/proto)
   set(out ${CMAKE_BINARY_DIR}/proto)
   set(generated)
   foreach(file IN LISTS ARGN)

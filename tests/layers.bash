@@ -38,7 +38,7 @@ layer_unit() {
   need test
   build debug unit_tests
   tested build-debug unit "$(nproc)"
-  build release engine_test sim_test
+  build release policy_scheduler_test sim_test supervisor_external_test
   tested build unit "$(nproc)" 'Property\.'
 }
 

@@ -36,16 +36,18 @@ BANS = [
         "simulated time; a unit test never sleeps"),
     Ban(r"\bsteady_clock::now\b|\bclock_gettime\(|\bgettimeofday\(", r"^src/",
         "a parameter `now`, or loop::now() where a turn begins",
-        ("src/loop/", "src/guardian/clock.cc")),  # the guardian has no loop
+        ("src/base/loop/", "src/guardian/clock.cc")),  # the guardian has no loop
     Ban(r"\bsystem_clock::now\b", r"^src/",
-        "a WallTime parameter: records get the time of day from engine/ and cli/",
-        ("src/engine/", "src/cli/", "src/rpc/")),  # deadlines of gRPC
+        "a WallTime parameter: records get the time of day from supervisor/ and cli/",
+        ("src/supervisor/", "src/cli/", "src/daemon/grpc/", "src/daemon/api/",
+         "src/daemon/runner/")),  # deadlines of gRPC
     Ban(r"(?<!\w)::(kill|waitpid)\(|\bkill\([^,;{}]*, *SIG|(?<![\w.>:])waitpid\(", r"^src/",
-        "reap/ to end a job; a pid may belong to another process by now",
-        ("src/guardian/", "src/cgroup/kill")),
+        "kernel/reap/ to end a job; a pid may belong to another process by now",
+        ("src/guardian/", "src/kernel/cgroup/kill")),
     Ban(r"\bclone3\b", r"^src/", "guardian/: only it starts processes", ("src/guardian/",)),
-    Ban(r"\bsd_event_", r"^src/", "loop/, the only folder that knows sd-event", ("src/loop/",)),
-    Ban(r"\bspdlog\b", r"^src/", "a Result: libraries never log", ("src/engine/", "src/cli/")),
+    Ban(r"\bsd_event_", r"^src/", "base/loop/, the only room that knows sd-event",
+        ("src/base/loop/",)),
+    Ban(r"\bspdlog\b", r"^src/", "a Result: libraries never log", ("src/supervisor/", "src/cli/")),
     # Right in an owner's parentheses it is the way to a private constructor.
     Ban(r"(?<!\()\bnew\s+\w", r"\.(cc|h)$", "std::make_unique"),
     Ban(r"\bdelete\s*(\[\]|\w|\()", r"\.(cc|h)$", "an owner with a destructor"),
@@ -132,9 +134,14 @@ class Tree:
         self.code = {n: blank_out(t) for n, t in self.texts.items() if n.endswith((".cc", ".h"))}
         table = self.texts.get("cmake/Dependencies.cmake", "")
         self.uses = {name: names.split() for name, names in
-                     re.findall(r"^set\(ALLOWED_(\w+)([^)]*)\)", table, re.MULTILINE)}
-        self.folders = sorted({n.split("/")[1] for n in self.texts if n.count("/") > 1
-                               and n.startswith("src/")})
+                     re.findall(r"^set\(ALLOWED_([\w/]+)([^)]*)\)", table, re.MULTILINE)}
+        # A room is a folder of src/ that has sources.
+        self.rooms = sorted({room_of(n) for n in self.code if n.startswith("src/")})
+
+
+def room_of(name):
+    """src/kernel/cgroup/group.h is of kernel/cgroup."""
+    return name.removeprefix("src/").rpartition("/")[0]
 
 
 def find(pattern, text):
@@ -174,18 +181,17 @@ def bans(tree):
 
 
 def includes(tree):
-    protos = {f"src/rpc/proto/{path.name}/" for path in tree.root.glob("src/rpc/proto/*")}
+    protos = {path.name for path in tree.root.glob("src/daemon/proto/*")}
     for name, code in tree.code.items():
-        folder = re.match(r"src/(\w+)/", name)
-        if folder is None:
+        if not name.startswith("src/"):
             continue
-        folder = folder.group(1)
-        for line, match in find(r'^#include "(\w+)/', code):
+        room = room_of(name)
+        for line, match in find(r'^#include "([\w/]+)/\w+(\.\w+)*"', code):
             used = match.group(1)
-            if folder == "rpc" and f"src/rpc/proto/{used}/" in protos:
+            if room.startswith("daemon/") and used.split("/")[0] in protos:
                 continue  # generated
-            if used != folder and used not in tree.uses.get(folder, []):
-                yield Breach(name, line, f"{folder}/ may not use {used}/: the table is "
+            if used != room and used not in tree.uses.get(room, []):
+                yield Breach(name, line, f"{room}/ may not use {used}/: the table is "
                                          "cmake/Dependencies.cmake")
 
 
@@ -195,22 +201,23 @@ def words(text):
 
 def built(tree):
     """Every source file is part of the build."""
-    folders = words(tree.texts.get("src/CMakeLists.txt", ""))
+    rooms = words(tree.texts.get("src/CMakeLists.txt", ""))
     named = " ".join(text for name, text in tree.texts.items()
                      if name.startswith("tests/") and name.endswith("CMakeLists.txt"))
     for name in tree.code:
         part = name.split("/")
         if part[0] == "src":
-            listed = words(tree.texts.get(f"src/{part[1]}/CMakeLists.txt", ""))
-            if part[1] not in folders:
-                yield Breach(name, 1, f"is not built: name {part[1]} in src/CMakeLists.txt")
-            elif name.endswith(".cc") and "/".join(part[2:]) not in listed:
-                yield Breach(name, 1, f"is not built: name it in src/{part[1]}/CMakeLists.txt")
-            if part[1] not in tree.uses:
-                yield Breach(name, 1, f"{part[1]}/ is not in cmake/Dependencies.cmake")
+            room = room_of(name)
+            listed = words(tree.texts.get(f"src/{room}/CMakeLists.txt", ""))
+            if room not in rooms:
+                yield Breach(name, 1, f"is not built: name {room} in src/CMakeLists.txt")
+            elif name.endswith(".cc") and part[-1] not in listed:
+                yield Breach(name, 1, f"is not built: name it in src/{room}/CMakeLists.txt")
+            if room not in tree.uses:
+                yield Breach(name, 1, f"{room}/ is not in cmake/Dependencies.cmake")
         elif name.startswith("tests/") and name.endswith("_test.cc"):
-            if not re.fullmatch(r"tests/(unit|host)/\w+/\w+_test\.cc", name):
-                yield Breach(name, 1, "ctest finds tests/unit/FOLDER/*_test.cc and tests/host/...")
+            if not re.fullmatch(r"tests/(unit|host)/[\w/]+/\w+_test\.cc", name):
+                yield Breach(name, 1, "ctest finds tests/unit/ROOM/*_test.cc and tests/host/...")
             elif not re.search(r"^(TYPED_)?TEST(_F|_P)?\(|^RC_GTEST", tree.code[name], re.M):
                 yield Breach(name, 1, "has no test")
         elif name.startswith("tests/") and name.endswith("_fuzz.cc"):
@@ -237,21 +244,21 @@ def scripts(tree):
 
 
 def documents(tree):
-    for folder in tree.folders:
-        name = f"src/{folder}/README.md"
+    for room in tree.rooms:
+        name = f"src/{room}/README.md"
         text = tree.texts.get(name)
         if text is None:
-            yield Breach(name, 1, "is missing: ten lines, what the folder is and where to start")
+            yield Breach(name, 1, "is missing: ten lines, what the room is and where to start")
         elif text.count("\n") > 20 or "tart at" not in text:
             yield Breach(name, 1, "at most 20 lines, one of them `Start at ...`")
     name = "docs/architecture.md"
     rows = {}
-    for line, match in find(r"^\| `(\w+)/` \|[^|\n]*\|([^|\n]*)\|$", tree.texts.get(name, "")):
-        rows[match.group(1)] = (line, sorted(re.findall(r"\w+", match.group(2))))
-    for folder in sorted(rows.keys() | tree.uses.keys()):
-        line, used = rows.get(folder, (1, None))
-        if used != (sorted(tree.uses[folder]) if folder in tree.uses else None):
-            yield Breach(name, line, f"what {folder}/ may use: not as in cmake/Dependencies.cmake")
+    for line, match in find(r"^\| `([\w/]+)/` \|[^|\n]*\|([^|\n]*)\|$", tree.texts.get(name, "")):
+        rows[match.group(1)] = (line, sorted(re.findall(r"`([\w/]+?)/?`", match.group(2))))
+    for room in sorted(rows.keys() | tree.uses.keys()):
+        line, used = rows.get(room, (1, None))
+        if used != (sorted(tree.uses[room]) if room in tree.uses else None):
+            yield Breach(name, line, f"what {room}/ may use: not as in cmake/Dependencies.cmake")
 
 
 RULES = (sizes, bans, includes, built, headers, scripts, documents)

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "policy/estimator.h"
-#include "policy/line_fit.h"
-#include "policy/sizing.h"
+#include "policy/estimator/estimator.h"
+#include "policy/estimator/line_fit.h"
+#include "policy/estimator/sizing.h"
 
 namespace plimsoll::bench {
 namespace {

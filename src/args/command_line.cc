@@ -4,7 +4,7 @@
 
 #include "args/complaint.h"
 #include "base/text.h"
-#include "jobs/closest.h"
+#include "jobfile/closest.h"
 
 namespace plimsoll::args {
 namespace {
@@ -29,7 +29,7 @@ std::optional<std::string> option_meant(const CLI::App& app, std::string_view na
     if (option->get_group().empty()) continue;
     names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
   }
-  const auto meant = jobs::closest(name, names);
+  const auto meant = jobfile::closest(name, names);
   return meant ? std::optional("--" + std::string(*meant)) : std::nullopt;
 }
 

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "jobs/closest.h"
+#include "jobfile/closest.h"
 
 namespace plimsoll::args {
 
@@ -13,7 +13,7 @@ void complain(std::string_view text) {
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
   const std::vector<std::string_view> names(known.begin(), known.end());
-  const auto meant = jobs::closest(word, names);
+  const auto meant = jobfile::closest(word, names);
   return meant ? "; did you mean " + std::string(*meant) + "?" : std::string();
 }
 

@@ -12,15 +12,15 @@
 #include "cli/exit_status.h"
 #include "cli/governed_run.h"
 #include "cli/process_mode.h"
-#include "engine/batch.h"
-#include "engine/host.h"
-#include "engine/pool_terms.h"
-#include "engine/run_id.h"
-#include "engine/wall_clock.h"
-#include "output/disk.h"
-#include "policy/attempt.h"
-#include "policy/priority.h"
-#include "record/plain.h"
+#include "policy/job/attempt.h"
+#include "policy/job/priority.h"
+#include "report/plain.h"
+#include "supervisor/batch.h"
+#include "supervisor/host.h"
+#include "supervisor/output/disk.h"
+#include "supervisor/pool_terms.h"
+#include "supervisor/run_id.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -28,17 +28,17 @@ namespace {
 // Somebody who has typed `plimsoll batch` alone should know what it waits for.
 void tell_of_terminal(const BatchOptions& options) {
   if (options.quiet || ::isatty(STDIN_FILENO) == 0) return;
-  if (!jobs::reads_standard_input(options.input)) return;
+  if (!jobfile::reads_standard_input(options.input)) return;
   complain(std::string("batch: reading ") + (options.input.words ? "arguments" : "commands") +
            " from the terminal, one a line; Ctrl-D ends them, `plimsoll batch --help` tells more");
 }
 
 Result<std::vector<policy::JobSpec>> read_jobs(const BatchOptions& options) {
   tell_of_terminal(options);
-  auto input = jobs::read_jobs(options.input);
+  auto input = jobfile::read_jobs(options.input);
   if (!input) return pass(std::move(input));
   for (const std::string& warning : input->warnings) {
-    complain("batch: " + record::printable(warning));
+    complain("batch: " + report::printable(warning));
   }
   if (input->jobs.empty() && !options.quiet) complain("batch: the input has no jobs");
   return std::move(input->jobs);
@@ -54,10 +54,10 @@ Result<int> print_commands(const BatchOptions& options, std::vector<policy::JobS
   return kSuccess;
 }
 
-engine::MachineConfig machine_config(const BatchOptions& options,
-                                     const std::vector<policy::JobSpec>& jobs) {
-  engine::MachineConfig config;
-  config.run_id = engine::new_run_id(engine::wall_now());
+supervisor::MachineConfig machine_config(const BatchOptions& options,
+                                         const std::vector<policy::JobSpec>& jobs) {
+  supervisor::MachineConfig config;
+  config.run_id = supervisor::new_run_id(supervisor::wall_now());
   config.cgroup_path = options.cgroup_path;
   config.weight.run = options.governor.weight;
   for (const policy::JobSpec& job : jobs) {
@@ -66,10 +66,10 @@ engine::MachineConfig machine_config(const BatchOptions& options,
   return config;
 }
 
-engine::BatchConfig batch_config(const BatchOptions& options, std::vector<policy::JobSpec> jobs,
-                                 const std::string& run_id,
-                                 const policy::GovernorConfig& governor) {
-  engine::BatchConfig config;
+supervisor::BatchConfig batch_config(const BatchOptions& options, std::vector<policy::JobSpec> jobs,
+                                     const std::string& run_id,
+                                     const policy::GovernorConfig& governor) {
+  supervisor::BatchConfig config;
   config.jobs = std::move(jobs);
   config.run_id = run_id;
   policy::QueueConfig& queue = config.conductor.queue;
@@ -103,8 +103,8 @@ void tell_few_descriptors(const BatchOptions& options, const policy::GovernorCon
 }
 
 // It is taken at its word: a program may know better what its jobs wait for.
-void tell_many_cores(const BatchOptions& options, const engine::Machine& machine) {
-  const unsigned usable = engine::usable_cores(machine.hierarchies());
+void tell_many_cores(const BatchOptions& options, const supervisor::Machine& machine) {
+  const unsigned usable = supervisor::usable_cores(machine.hierarchies());
   if (options.quiet || options.governor.cores.value_or(0) <= usable) return;
   complain(
       "batch: --cores says more than the " + std::to_string(usable) +
@@ -113,20 +113,20 @@ void tell_many_cores(const BatchOptions& options, const engine::Machine& machine
 
 Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, BatchFiles files,
                 guardian::Link link, std::vector<std::string> command_line) {
-  const engine::MachineConfig machine_options = machine_config(options, jobs);
-  auto machine = engine::Machine::create(std::move(link), machine_options);
+  const supervisor::MachineConfig machine_options = machine_config(options, jobs);
+  auto machine = supervisor::Machine::create(std::move(link), machine_options);
   if (!machine) return pass(std::move(machine));
   const Verbosity verbosity = options.quiet ? Verbosity::quiet : Verbosity::normal;
   if (auto fits = announce(**machine, jobs, options.governor.weight, verbosity); !fits) {
     return pass(std::move(fits));
   }
-  auto governor = engine::pool_governor(options.governor, **machine);
+  auto governor = supervisor::pool_governor(options.governor, **machine);
   if (!governor) return pass(std::move(governor));
   tell_few_descriptors(options, *governor);
   tell_many_cores(options, **machine);
   if (options.verbose && !options.quiet) {
-    const std::string terms = engine::terms_text(
-        engine::pool_terms(options.governor, *governor, engine::pool_facts(**machine)));
+    const std::string terms = supervisor::terms_text(
+        supervisor::pool_terms(options.governor, *governor, supervisor::pool_facts(**machine)));
     std::fputs(("plimsoll: the jobs may use together\n" + terms).c_str(), stderr);
   }
   GovernedRun governed(**machine, options, std::move(files),

@@ -8,22 +8,22 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/diagnostics.h"
-#include "jobs/joblog.h"
-#include "jobs/resume.h"
-#include "record/json.h"
+#include "jobfile/joblog.h"
+#include "jobfile/resume.h"
+#include "report/json.h"
 
 namespace plimsoll::cli {
 namespace {
 
 constexpr std::size_t kPieceBytes = 256 << 10;
 
-jobs::Resume resume_rule(Again again) {
-  if (again == Again::failed_as_well) return jobs::Resume::unfinished_and_failed;
-  return again == Again::failed_alone ? jobs::Resume::failed : jobs::Resume::unfinished;
+jobfile::Resume resume_rule(Again again) {
+  if (again == Again::failed_as_well) return jobfile::Resume::unfinished_and_failed;
+  return again == Again::failed_alone ? jobfile::Resume::failed : jobfile::Resume::unfinished;
 }
 
 // How many bytes of a log are whole lines.
-Result<std::uint64_t> read_joblog(int fd, const std::string& path, jobs::JoblogParser parser) {
+Result<std::uint64_t> read_joblog(int fd, const std::string& path, jobfile::JoblogParser parser) {
   std::vector<char> piece(kPieceBytes);
   for (off_t offset = 0;;) {
     const ssize_t got = ::pread(fd, piece.data(), piece.size(), offset);
@@ -39,15 +39,15 @@ Result<std::uint64_t> read_joblog(int fd, const std::string& path, jobs::JoblogP
   }
 }
 
-jobs::JoblogEntry entry_of(const policy::JobSpec& job, const record::JobReport& report,
-                           Bytes received) {
-  jobs::JoblogEntry entry;
+jobfile::JoblogEntry entry_of(const policy::JobSpec& job, const report::JobReport& report,
+                              Bytes received) {
+  jobfile::JoblogEntry entry;
   entry.sequence = static_cast<std::uint64_t>(job.id);
   entry.started = report.times.started.value_or(report.times.queued);
   entry.runtime = report.times.wall.value_or(Duration{});
   entry.received = received.count;
-  const jobs::ExitColumns columns =
-      jobs::exit_columns({report.outcome, report.exit_code, report.signal, entry.runtime});
+  const jobfile::ExitColumns columns =
+      jobfile::exit_columns({report.outcome, report.exit_code, report.signal, entry.runtime});
   entry.exit_value = columns.exit_value;
   entry.signal = columns.signal;
   entry.command = policy::command_line(job.command);
@@ -56,7 +56,7 @@ jobs::JoblogEntry entry_of(const policy::JobSpec& job, const record::JobReport& 
 
 // "168 of 191 jobs are in the job log run.log, 2 of them failed; running 23 jobs; 9 lines of it
 // match no job".
-std::string resume_text(const jobs::JobsLeft& left, std::size_t all, const std::string& log) {
+std::string resume_text(const jobfile::JobsLeft& left, std::size_t all, const std::string& log) {
   std::string text = left.logged == all ? "all " : std::to_string(left.logged) + " of ";
   text += counted(all, "job is", "jobs are") + " in the job log " + log;
   if (left.failed > 0) text += ", " + std::to_string(left.failed) + " of them failed";
@@ -72,12 +72,12 @@ std::string resume_text(const jobs::JobsLeft& left, std::size_t all, const std::
 Result<std::uint64_t> resume(const BatchOptions& options, int fd,
                              std::vector<policy::JobSpec>& jobs) {
   const std::size_t all = jobs.size();
-  jobs::Remainder remainder(std::move(jobs));
+  jobfile::Remainder remainder(std::move(jobs));
   const std::string& path = *options.joblog;
   auto whole = read_joblog(
-      fd, path, {path, [&remainder](const jobs::JoblogEntry& entry) { remainder.add(entry); }});
+      fd, path, {path, [&remainder](const jobfile::JoblogEntry& entry) { remainder.add(entry); }});
   if (!whole) return pass(std::move(whole));
-  jobs::JobsLeft left = std::move(remainder).left(resume_rule(options.again));
+  jobfile::JobsLeft left = std::move(remainder).left(resume_rule(options.again));
   if (!options.quiet) complain(resume_text(left, all, path));
   jobs = std::move(left.jobs);
   return whole;
@@ -111,7 +111,7 @@ Result<BatchFiles> BatchFiles::open(const BatchOptions& options, std::vector<pol
   files.durability_ = options.durability;
   if (options.joblog) {
     // Locked before it is read: no two runs start the same jobs.
-    auto joblog = record::LineLog::open(*options.joblog, disk);
+    auto joblog = report::LineLog::open(*options.joblog, disk);
     if (!joblog) return pass(std::move(joblog), "--joblog");
     if (options.again != Again::all) {
       auto whole = resume(options, joblog->fd(), jobs);
@@ -122,9 +122,9 @@ Result<BatchFiles> BatchFiles::open(const BatchOptions& options, std::vector<pol
   }
   if (options.report == "-") {
     files.report_.emplace(
-        record::OutputFile::onto(UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)), "stdout"));
+        report::OutputFile::onto(UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)), "stdout"));
   } else if (options.report) {
-    auto report = record::OutputFile::create(*options.report, record::Unfinished::keep,
+    auto report = report::OutputFile::create(*options.report, report::Unfinished::keep,
                                              options.durability, disk);
     if (!report) return pass(std::move(report), "--report");
     files.report_.emplace(std::move(*report));
@@ -140,7 +140,7 @@ Result<void> BatchFiles::begin(const BatchOptions& options) {
   if (options.again != Again::all && is_torn) tell_torn(options, **size - joblog_whole_);
   Result<void> done{};
   if (*size) done = joblog_->cut(joblog_whole_);
-  if (done && joblog_whole_ == 0) done = joblog_->append(jobs::joblog_header());
+  if (done && joblog_whole_ == 0) done = joblog_->append(jobfile::joblog_header());
   if (done && durability_ == Durability::synced) {
     done = joblog_->sync();
     if (done) done = joblog_->sync_name();
@@ -171,12 +171,12 @@ std::optional<std::string> BatchFiles::log_line(std::string line) {
 }
 
 std::optional<std::string> BatchFiles::job_ended(const policy::JobSpec& job,
-                                                 const record::JobReport& report, Bytes received) {
+                                                 const report::JobReport& report, Bytes received) {
   std::optional<std::string> told;
   if (report.outcome != policy::Outcome::skipped) {
-    told = log_line(jobs::joblog_line(entry_of(job, report, received)));
+    told = log_line(jobfile::joblog_line(entry_of(job, report, received)));
   }
-  auto also = report_line(record::to_json(report, record::JsonForm::line));
+  auto also = report_line(report::to_json(report, report::JsonForm::line));
   if (told && also) return *told + "; " + *also;
   return told ? told : also;
 }
@@ -193,14 +193,14 @@ std::optional<std::string> BatchFiles::jobs_ended() {
          " missing in the job log, and would be run again by --resume";
 }
 
-std::optional<std::string> BatchFiles::run_ended(const record::RunSummary& summary) {
+std::optional<std::string> BatchFiles::run_ended(const report::RunSummary& summary) {
   if (!report_) return std::nullopt;
   // The last word: whatever was told before.
   std::string lacks;
   if (unreported_ > 0) {
     lacks = counted(unreported_, "job is", "jobs are") + " missing in the report";
   }
-  const auto wrote = report_->append(record::to_json(summary, record::JsonForm::line));
+  const auto wrote = report_->append(report::to_json(summary, report::JsonForm::line));
   if (!wrote) {
     return wrote.error().message() + "; the report has no summary" +
            (lacks.empty() ? "" : ", and " + lacks);

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "cli/batch_options.h"
-#include "record/line_log.h"
-#include "record/report.h"
-#include "record/writer.h"
+#include "report/report.h"
+#include "report/writer.h"
+#include "store/runs/line_log.h"
 
 namespace plimsoll::cli {
 
@@ -38,19 +38,19 @@ class BatchFiles {
 
   // Each returns what is to be told to people, if anything.
   [[nodiscard]] std::optional<std::string> job_ended(const policy::JobSpec& job,
-                                                     const record::JobReport& report,
+                                                     const report::JobReport& report,
                                                      Bytes received);
   // No job ends any more; also if the run has failed.
   [[nodiscard]] std::optional<std::string> jobs_ended();
-  [[nodiscard]] std::optional<std::string> run_ended(const record::RunSummary& summary);
+  [[nodiscard]] std::optional<std::string> run_ended(const report::RunSummary& summary);
 
  private:
   std::optional<std::string> log_line(std::string line);
   std::optional<std::string> report_line(const std::string& line);
 
-  std::optional<record::LineLog> joblog_;
+  std::optional<report::LineLog> joblog_;
   std::uint64_t joblog_whole_ = 0;  // where it is to go on
-  std::optional<record::OutputFile> report_;
+  std::optional<report::OutputFile> report_;
   Durability durability_ = Durability::written;
   std::uint64_t unreported_ = 0;  // jobs that the report lacks
   bool told_of_joblog_ = false;   // that it can't be written

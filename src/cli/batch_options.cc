@@ -8,7 +8,7 @@
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "cli/parallel_options.h"
-#include "jobs/sources.h"
+#include "jobfile/sources.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -86,9 +86,9 @@ Result<output::Order> parse_order(std::string_view text) {
   return fail("found \"" + std::string(text) + "\", expected group, line or ordered");
 }
 
-Result<jobs::Format> parse_format(std::string_view text) {
-  if (text == "text") return jobs::Format::text;
-  if (text == "jsonl") return jobs::Format::jsonl;
+Result<jobfile::Format> parse_format(std::string_view text) {
+  if (text == "text") return jobfile::Format::text;
+  if (text == "jsonl") return jobfile::Format::jsonl;
   return fail("found \"" + std::string(text) + "\", expected text or jsonl");
 }
 
@@ -98,7 +98,7 @@ Result<unsigned> parse_retries(std::string_view text) {
   return static_cast<unsigned>(std::min<std::uint64_t>(*number, UINT_MAX));
 }
 
-void add_input_options(CLI::App& app, jobs::InputOptions& input) {
+void add_input_options(CLI::App& app, jobfile::InputOptions& input) {
   app.add_option("FILE", input.file, "Job file; standard input if it is - or missing");
   add_parsed(app, "--format", input.format, parse_format,
              "Format of the job file (by default its first line decides)")
@@ -107,7 +107,7 @@ void add_input_options(CLI::App& app, jobs::InputOptions& input) {
       ->type_name("FILE")
       ->allow_extra_args(false);
   app.add_flag_callback(
-      "-0,--null", [&] { input.separator = jobs::Separator::nul; },
+      "-0,--null", [&] { input.separator = jobfile::Separator::nul; },
       "Lines of input end with a NUL byte");
   app.add_option("--colsep", input.colsep, "Regular expression that splits a line into {1} {2} ...")
       ->type_name("REGEX");
@@ -218,7 +218,7 @@ std::optional<std::string> forgotten_dashes(const CLI::App& app,
   if (line.plain.empty()) return std::nullopt;
   const auto first = words.begin() + static_cast<std::ptrdiff_t>(line.plain.front());
   const bool has_source = std::any_of(
-      first, words.end(), [](const std::string& word) { return jobs::is_source_marker(word); });
+      first, words.end(), [](const std::string& word) { return jobfile::is_source_marker(word); });
   if (!has_source && line.plain.size() == 1) return std::nullopt;
   std::vector<std::string> meant = {"plimsoll", "batch"};
   meant.insert(meant.end(), words.begin(), first);

@@ -7,10 +7,10 @@
 #include "base/disk.h"
 #include "cli/display.h"
 #include "cli/governor_options.h"
-#include "jobs/input.h"
-#include "output/collector.h"
-#include "policy/governor.h"
-#include "policy/queue.h"
+#include "jobfile/input.h"
+#include "policy/governor/governor.h"
+#include "policy/queue/queue.h"
+#include "supervisor/output/collector.h"
 
 namespace plimsoll::cli {
 
@@ -23,8 +23,8 @@ enum class Again : std::uint8_t {
 };
 
 struct BatchOptions {
-  jobs::InputOptions input;
-  engine::PoolOptions governor;
+  jobfile::InputOptions input;
+  supervisor::PoolOptions governor;
   std::optional<Duration> delay;
   std::optional<policy::HaltPolicy> halt;
   std::optional<policy::StartOrder> start_order;

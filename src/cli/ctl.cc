@@ -17,11 +17,11 @@
 #include "cli/exit_status.h"
 #include "cli/frame.h"
 #include "cli/options.h"
-#include "engine/control_protocol.h"
-#include "engine/runtime_dir.h"
-#include "record/plain.h"
-#include "record/run_dir.h"
-#include "record/table.h"
+#include "report/plain.h"
+#include "report/table.h"
+#include "store/runs/run_dir.h"
+#include "supervisor/control/control_protocol.h"
+#include "supervisor/sharing/runtime_dir.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -35,7 +35,7 @@ constexpr timeval kPatience{.tv_sec = 10, .tv_usec = 0};
 struct CtlOptions {
   std::string run;  // empty: the only one
   bool json = false;
-  engine::ControlRequest request;
+  supervisor::ControlRequest request;
   std::string done;  // what is told when it is
 };
 
@@ -67,18 +67,18 @@ void add_command(CLI::App& app, const std::string& name, const std::string& help
   app.add_subcommand(name, help)->add_option(word, value)->required();
 }
 
-Result<engine::ControlRequest> request_of(const std::string& command, const std::string& word) {
-  if (command == "status") return engine::ControlRequest(engine::AskStatus{});
-  if (command == "pause") return engine::ControlRequest(engine::PauseJob{word});
-  if (command == "resume") return engine::ControlRequest(engine::ResumeJob{word});
-  if (command == "kill") return engine::ControlRequest(engine::KillJob{word});
-  if (command == "line") return engine::ControlRequest(engine::SetLine{word});
+Result<supervisor::ControlRequest> request_of(const std::string& command, const std::string& word) {
+  if (command == "status") return supervisor::ControlRequest(supervisor::AskStatus{});
+  if (command == "pause") return supervisor::ControlRequest(supervisor::PauseJob{word});
+  if (command == "resume") return supervisor::ControlRequest(supervisor::ResumeJob{word});
+  if (command == "kill") return supervisor::ControlRequest(supervisor::KillJob{word});
+  if (command == "line") return supervisor::ControlRequest(supervisor::SetLine{word});
   const auto jobs = to_u64(word);
-  if (!jobs || *jobs < 1 || *jobs > engine::kJobsAtOnceMax) {
+  if (!jobs || *jobs < 1 || *jobs > supervisor::kJobsAtOnceMax) {
     return fail("jobs: found \"" + word + "\", expected a number from 1 to " +
-                std::to_string(engine::kJobsAtOnceMax));
+                std::to_string(supervisor::kJobsAtOnceMax));
   }
-  return engine::ControlRequest(engine::SetJobsMax{static_cast<unsigned>(*jobs)});
+  return supervisor::ControlRequest(supervisor::SetJobsMax{static_cast<unsigned>(*jobs)});
 }
 
 std::string done_text(const std::string& command, const std::string& word) {
@@ -128,7 +128,7 @@ std::string listed(const std::vector<std::string>& runs) {
 // The run that is meant, of those that live.
 Result<std::string> choose_run(const std::string& wanted, const std::vector<std::string>& runs) {
   if (runs.empty()) return fail("no batch is running");
-  if (const auto back = record::back_from_last(wanted)) {
+  if (const auto back = report::back_from_last(wanted)) {
     // Ids begin with the time of their start; the daemon has a name.
     std::vector<std::string> ids;
     std::ranges::copy_if(runs, std::back_inserter(ids),
@@ -156,7 +156,7 @@ Result<UniqueFd> connect_to_daemon() {
 }
 
 Result<UniqueFd> connect_to_run(const std::string& wanted) {
-  std::string directory = engine::runtime_dir();
+  std::string directory = supervisor::runtime_dir();
   std::string run = wanted;
   if (const std::size_t slash = wanted.rfind('/'); slash != std::string::npos) {
     constexpr std::string_view kSuffix = ".sock";
@@ -164,9 +164,9 @@ Result<UniqueFd> connect_to_run(const std::string& wanted) {
     run = wanted.substr(slash + 1);
     if (run.ends_with(kSuffix)) run.resize(run.size() - kSuffix.size());
   }
-  auto opened = engine::open_runtime_dir(directory);
+  auto opened = supervisor::open_runtime_dir(directory);
   if (!opened && !opened.error().gone()) return opened;
-  auto runs = opened ? engine::live_runs(opened->get()) : std::vector<std::string>();
+  auto runs = opened ? supervisor::live_runs(opened->get()) : std::vector<std::string>();
   if (!runs) return pass(std::move(runs));
   if (runs->empty() && wanted.empty()) {
     auto daemon = DaemonLink::find();
@@ -175,7 +175,7 @@ Result<UniqueFd> connect_to_run(const std::string& wanted) {
   }
   auto chosen = choose_run(run, *runs);
   if (!chosen) return pass(std::move(chosen));
-  return engine::connect_to_run(opened->get(), *chosen);
+  return supervisor::connect_to_run(opened->get(), *chosen);
 }
 
 Result<UniqueFd> connect(const std::string& wanted) {
@@ -188,9 +188,9 @@ Result<UniqueFd> connect(const std::string& wanted) {
 }
 
 // The line of the answer, without its newline.
-Result<std::string> ask(int fd, const engine::ControlRequest& request) {
+Result<std::string> ask(int fd, const supervisor::ControlRequest& request) {
   std::string_view rest;
-  const std::string line = engine::to_line(request);
+  const std::string line = supervisor::to_line(request);
   for (rest = line; !rest.empty();) {
     const ssize_t sent = ::send(fd, rest.data(), rest.size(), MSG_NOSIGNAL);
     if (sent < 0) return fail_errno("ask the run");
@@ -198,7 +198,7 @@ Result<std::string> ask(int fd, const engine::ControlRequest& request) {
   }
   std::string answer;
   std::array<char, 65536> buffer{};
-  while (answer.size() < engine::kAnswerBytesMax) {
+  while (answer.size() < supervisor::kAnswerBytesMax) {
     const ssize_t got = ::recv(fd, buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EAGAIN) return fail("the run does not answer");
     if (got < 0) return fail_errno("hear the run");
@@ -208,14 +208,14 @@ Result<std::string> ask(int fd, const engine::ControlRequest& request) {
       return answer.substr(0, end);
     }
   }
-  return fail("the run's answer is longer than " + std::to_string(engine::kAnswerBytesMax) +
+  return fail("the run's answer is longer than " + std::to_string(supervisor::kAnswerBytesMax) +
               " bytes");
 }
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 // What the governor had to do; nothing if nothing.
-std::string so_far_text(const engine::Counts& counts) {
+std::string so_far_text(const policy::Counts& counts) {
   std::vector<std::string> items;
   if (counts.used_peak > Bytes{}) items.push_back("used peak " + format_bytes(counts.used_peak));
   if (counts.pauses > 0) items.push_back("pauses " + std::to_string(counts.pauses));
@@ -223,18 +223,18 @@ std::string so_far_text(const engine::Counts& counts) {
   if (counts.lost_cpu > Duration{}) {
     items.push_back("CPU time lost " + format_duration(counts.lost_cpu));
   }
-  return record::labelled_text("so far", items, style_of(STDOUT_FILENO).width);
+  return report::labelled_text("so far", items, style_of(STDOUT_FILENO).width);
 }
 
 // What other runs have of a daemon's line; nothing if there are none.
-std::string leased_text(const engine::Others& others) {
+std::string leased_text(const supervisor::Others& others) {
   if (others.runs == 0) return {};
   const auto counted = [](std::size_t count, const std::string& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
   };
   std::array<char, 32> cores{};
   std::snprintf(cores.data(), cores.size(), "%.1f", others.cores_used);
-  return record::labelled_text(
+  return report::labelled_text(
       "leased",
       {"to " + counted(others.runs, "run"), counted(others.jobs, "job"),
        "use " + format_bytes(others.used) + " of " + format_bytes(others.claimed),
@@ -242,12 +242,12 @@ std::string leased_text(const engine::Others& others) {
       style_of(STDOUT_FILENO).width);
 }
 
-void print_status(const engine::RunStatus& status) {
-  const record::TextStyle text = style_of(STDOUT_FILENO);
+void print_status(const supervisor::RunStatus& status) {
+  const report::TextStyle text = style_of(STDOUT_FILENO);
   FrameStyle style{.width = text.width, .colour = text.colour, .glyphs = terminal_glyphs()};
   constexpr std::size_t kSurroundings = 8;  // lines beside those of jobs
   style.height = status.running.size() + kSurroundings;
-  print(record::printable(status.run) + "\n");
+  print(report::printable(status.run) + "\n");
   for (const std::string& line : frame_lines(status, style)) print(line + "\n");
   print(so_far_text(status.counts));
   if (status.others) print(leased_text(*status.others));
@@ -258,14 +258,14 @@ Result<int> run(const CtlOptions& options) {
   if (!connected) return pass(std::move(connected));
   auto line = ask(connected->get(), options.request);
   if (!line) return pass(std::move(line));
-  const auto answer = engine::parse_answer(*line);
+  const auto answer = supervisor::parse_answer(*line);
   if (!answer) return fail("the run's answer: " + answer.error().message());
   if (options.json) {
     print(*line + "\n");
     return answer->error ? kRefused : kSuccess;
   }
   if (answer->error) {
-    complain("ctl: " + record::printable(*answer->error));
+    complain("ctl: " + report::printable(*answer->error));
     return kRefused;
   }
   if (answer->status) print_status(*answer->status);

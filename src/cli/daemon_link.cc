@@ -9,22 +9,22 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/daemon_socket.h"
-#include "engine/job_protocol.h"
+#include "supervisor/control/job_protocol.h"
+#include "supervisor/sharing/daemon_socket.h"
 
 namespace plimsoll::cli {
 namespace {
 
 // What a daemon says in one line at most, a report of a job included.
-constexpr std::size_t kLineBytesMax = engine::kAnswerBytesMax;
+constexpr std::size_t kLineBytesMax = supervisor::kAnswerBytesMax;
 
 std::vector<std::string> daemon_sockets() {
   const char* told = std::getenv("PLIMSOLL_SOCKET");
   if (told != nullptr && *told != '\0') return {told};
-  std::vector<std::string> sockets = {engine::default_daemon_socket()};
-  if (sockets.front() != engine::kRootDaemonSocket &&
+  std::vector<std::string> sockets = {supervisor::default_daemon_socket()};
+  if (sockets.front() != supervisor::kRootDaemonSocket &&
       std::getenv("PLIMSOLL_RUNTIME_DIR") == nullptr)
-    sockets.emplace_back(engine::kRootDaemonSocket);
+    sockets.emplace_back(supervisor::kRootDaemonSocket);
   return sockets;
 }
 
@@ -51,7 +51,7 @@ Result<UniqueFd> connect_to(const std::string& path) {
 
 Result<std::optional<DaemonLink>> DaemonLink::find() {
   for (const std::string& socket : daemon_sockets()) {
-    auto fd = connect_to(engine::job_socket_of(socket));
+    auto fd = connect_to(supervisor::job_socket_of(socket));
     if (fd) return std::optional(DaemonLink(std::move(*fd)));
     const std::errc code = fd.error().code;
     if (code != std::errc::no_such_file_or_directory && code != std::errc::connection_refused) {

@@ -6,19 +6,19 @@
 #include <cstdlib>
 #include <string>
 
-#include "engine/reporting.h"
-#include "record/plain.h"
+#include "report/plain.h"
+#include "supervisor/reporting.h"
 
 namespace plimsoll::cli {
 
 void complain_of_stuck(const reap::Stuck& stuck) {
-  complain("run: " + engine::stuck_text(stuck));
+  complain("run: " + supervisor::stuck_text(stuck));
   complain_of_processes(stuck.processes);
 }
 
 void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes) {
   for (const cgroup::StuckProcess& process : processes) {
-    complain("  process " + std::to_string(process.pid) + " (" + record::printable(process.comm) +
+    complain("  process " + std::to_string(process.pid) + " (" + report::printable(process.comm) +
              "), state " + process.state + ", waits in " +
              (process.wchan.empty() ? "the CPU queue" : process.wchan));
   }
@@ -26,9 +26,9 @@ void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes) {
 
 namespace {
 
-record::TextStyle uncut_style_of(int fd) {
+report::TextStyle uncut_style_of(int fd) {
   constexpr std::size_t kUncut = 4096;
-  record::TextStyle style = style_of(fd);
+  report::TextStyle style = style_of(fd);
   if (::isatty(fd) == 0) style.width = kUncut;
   return style;
 }
@@ -40,16 +40,16 @@ std::string_view environment_value(const char* name) {
 
 }  // namespace
 
-record::TextStyle stderr_style() { return uncut_style_of(STDERR_FILENO); }
-record::TextStyle list_style() { return uncut_style_of(STDOUT_FILENO); }
+report::TextStyle stderr_style() { return uncut_style_of(STDERR_FILENO); }
+report::TextStyle list_style() { return uncut_style_of(STDOUT_FILENO); }
 
-record::Colour terminal_colour() {
+report::Colour terminal_colour() {
   const bool plain = !environment_value("NO_COLOR").empty() || environment_value("TERM") == "dumb";
-  return plain ? record::Colour::none : record::Colour::ansi;
+  return plain ? report::Colour::none : report::Colour::ansi;
 }
 
-record::TextStyle style_of(int fd) {
-  record::TextStyle style;
+report::TextStyle style_of(int fd) {
+  report::TextStyle style;
   winsize size{};
   if (::isatty(fd) == 0) return style;
   if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "args/complaint.h"
-#include "reap/reaper.h"
-#include "record/summary.h"
+#include "kernel/reap/reaper.h"
+#include "report/summary.h"
 
 namespace plimsoll::cli {
 
@@ -20,13 +20,13 @@ void complain_of_stuck(const reap::Stuck& stuck);
 void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes);
 
 // How to write for people on a descriptor: as wide as the terminal, in colour where it is one.
-record::TextStyle style_of(int fd);
+report::TextStyle style_of(int fd);
 // None if NO_COLOR is set or TERM says that the terminal has none.
-record::Colour terminal_colour();
+report::Colour terminal_colour();
 
 // For what names jobs at the end of a run, and for lists on standard output: where it is no
 // terminal, nothing is cut off.
-record::TextStyle stderr_style();
-record::TextStyle list_style();
+report::TextStyle stderr_style();
+report::TextStyle list_style();
 
 }  // namespace plimsoll::cli

@@ -14,10 +14,10 @@
 #include "cli/diagnostics.h"
 #include "cli/lines.h"
 #include "cli/writer.h"
-#include "engine/progress_json.h"
-#include "output/outlet.h"
-#include "policy/attempt.h"
-#include "record/plain.h"
+#include "policy/job/attempt.h"
+#include "report/plain.h"
+#include "supervisor/control/progress_json.h"
+#include "supervisor/output/outlet.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -116,24 +116,26 @@ class Display::Impl {
       if (line && is_news(event)) put_line(*line + "\n");
     } else if (config_.style == ProgressStyle::json && event.kind != policy::EventKind::ended &&
                event.kind != policy::EventKind::queued) {
-      put_line(engine::progress_event(event, job, event.at - config_.begun));
+      put_line(supervisor::progress_event(event, job, event.at - config_.begun));
     }
     changed();
   }
 
-  void ended(const policy::JobSpec& job, const record::JobReport& report) {
+  void ended(const policy::JobSpec& job, const report::JobReport& report) {
     ++tally_.ended;
     const bool in_lines = config_.style == ProgressStyle::plain ||
                           (config_.style == ProgressStyle::failures &&
                            !policy::succeeded(report.outcome, report.exit_code));
     if (in_lines && is_news(report)) put_line(end_line(job, report, tally_, line_style()) + "\n");
-    if (config_.style == ProgressStyle::json) put_line(engine::progress_end(job, report, age()));
+    if (config_.style == ProgressStyle::json)
+      put_line(supervisor::progress_end(job, report, age()));
     changed();
   }
 
   void note(const std::string& text) {
-    if (config_.style == ProgressStyle::json) return put_line(engine::progress_notice(text, age()));
-    say("plimsoll: " + record::printable(text));
+    if (config_.style == ProgressStyle::json)
+      return put_line(supervisor::progress_notice(text, age()));
+    say("plimsoll: " + report::printable(text));
   }
 
   void say(const std::string& line) {
@@ -201,7 +203,7 @@ class Display::Impl {
   }
 
   // All that a halt or Ctrl-C leaves are skipped at once and for the same reason: told of one.
-  bool is_news(const record::JobReport& report) {
+  bool is_news(const report::JobReport& report) {
     if (report.outcome != policy::Outcome::skipped) return true;
     return std::exchange(told_skip_, report.reason) != report.reason;
   }
@@ -237,8 +239,8 @@ class Display::Impl {
     if (draws()) return draw();
     shown_at_ = loop::now();
     if (!std::exchange(dirty_, false)) return;
-    const engine::RunStatus status = config_.look();
-    put_line(config_.style == ProgressStyle::json ? engine::progress_status(status, age())
+    const supervisor::RunStatus status = config_.look();
+    put_line(config_.style == ProgressStyle::json ? supervisor::progress_status(status, age())
                                                   : status_line(status) + "\n");
   }
 
@@ -324,7 +326,7 @@ Result<std::unique_ptr<Display>> Display::start(loop::Loop& loop, DisplayConfig 
 
 void Display::changed() { impl_->changed(); }
 void Display::event(const policy::Event& event) { impl_->event(event); }
-void Display::ended(const policy::JobSpec& job, const record::JobReport& report) {
+void Display::ended(const policy::JobSpec& job, const report::JobReport& report) {
   impl_->ended(job, report);
 }
 void Display::note(const std::string& text) { impl_->note(text); }

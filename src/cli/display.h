@@ -5,13 +5,13 @@
 #include <optional>
 #include <string>
 
+#include "base/loop/loop.h"
 #include "base/result.h"
 #include "cli/frame.h"
-#include "engine/run_status.h"
-#include "loop/loop.h"
-#include "policy/event.h"
-#include "record/report.h"
-#include "record/shared_text.h"
+#include "policy/job/event.h"
+#include "report/report.h"
+#include "report/shared_text.h"
+#include "supervisor/control/run_status.h"
 
 namespace plimsoll::cli {
 
@@ -35,9 +35,9 @@ struct DisplayConfig {
   Instant begun{};
   std::size_t jobs = 0;  // of the whole run
   // The run as it stands: asked ten times a second at most.
-  std::function<engine::RunStatus()> look;
+  std::function<supervisor::RunStatus()> look;
   std::function<const policy::JobSpec&(JobId)> spec_of;
-  const record::SharedText& commands;  // of all jobs
+  const report::SharedText& commands;  // of all jobs
 };
 
 // Shows on standard error how a run goes, and is the one writer there while it lives: what else is
@@ -56,7 +56,7 @@ class Display {
   // Something is different: look again soon. Cheap; call it at every turn.
   void changed();
   void event(const policy::Event& event);
-  void ended(const policy::JobSpec& job, const record::JobReport& report);
+  void ended(const policy::JobSpec& job, const report::JobReport& report);
   // Something that people should know, whatever the style: "plimsoll: TEXT".
   void note(const std::string& text);
   // A line as it stands; not in JSON.

@@ -9,12 +9,12 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
-#include "engine/diagnosis.h"
-#include "engine/run_id.h"
-#include "engine/wall_clock.h"
 #include "guardian/guardian.h"
-#include "record/doctor.h"
-#include "record/writer.h"
+#include "report/writer.h"
+#include "supervisor/doctor/diagnosis.h"
+#include "supervisor/doctor/doctor.h"
+#include "supervisor/run_id.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -45,7 +45,7 @@ std::optional<int> parse(DoctorOptions& options, int argc, char** argv) {
 }
 
 // The guardian removes the groups once this process has ended, however it does.
-void end_on_signals(engine::Machine& machine) {
+void end_on_signals(supervisor::Machine& machine) {
   machine.on_signal([](const guardian::Signalled& signal) {
     const int number = signal.number;
     const bool ends =
@@ -54,27 +54,27 @@ void end_on_signals(engine::Machine& machine) {
   });
 }
 
-Result<void> print(const DoctorOptions& options, const record::DoctorReport& report) {
-  auto out = record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
-  if (options.json) return out.append(record::to_json(report, record::JsonForm::pretty));
-  return out.append(record::doctor_text(report, style_of(STDOUT_FILENO)));
+Result<void> print(const DoctorOptions& options, const report::DoctorReport& report) {
+  auto out = report::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
+  if (options.json) return out.append(report::to_json(report, report::JsonForm::pretty));
+  return out.append(report::doctor_text(report, style_of(STDOUT_FILENO)));
 }
 
 Result<int> doctor(const DoctorOptions& options, guardian::Link link) {
-  engine::MachineConfig config;
-  config.run_id = engine::new_run_id(engine::wall_now());
+  supervisor::MachineConfig config;
+  config.run_id = supervisor::new_run_id(supervisor::wall_now());
   config.cgroup_path = options.cgroup_path;
-  config.controllers = engine::controllers_at_hand(options.cgroup_path);
-  const auto machine = engine::Machine::create(std::move(link), config);
+  config.controllers = supervisor::controllers_at_hand(options.cgroup_path);
+  const auto machine = supervisor::Machine::create(std::move(link), config);
 
-  engine::Patient patient{.run_id = config.run_id, .cgroup_path = options.cgroup_path};
+  supervisor::Patient patient{.run_id = config.run_id, .cgroup_path = options.cgroup_path};
   if (machine) {
     end_on_signals(**machine);
     patient.machine = machine->get();
   } else {
     patient.why_no_machine = machine.error();
   }
-  const record::DoctorReport report = engine::diagnose(patient);
+  const report::DoctorReport report = supervisor::diagnose(patient);
   if (auto printed = print(options, report); !printed) return pass(std::move(printed));
   return report.why_not.empty() ? kSuccess : kCanNotRun;
 }

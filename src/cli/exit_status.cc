@@ -26,7 +26,7 @@ int of_end(const policy::AttemptEnd& end, int not_started) {
 
 }  // namespace
 
-int exit_status_of(const engine::AttemptResult& result) {
+int exit_status_of(const supervisor::AttemptResult& result) {
   return of_end(result.end, of_start_failure(result.failure));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/attempt.h"
-#include "policy/halt.h"
+#include "policy/queue/halt.h"
+#include "supervisor/attempt.h"
 
 // The conventions of timeout(1), env(1) and containers (plimsoll(1), "Exit status").
 namespace plimsoll::cli {
@@ -17,7 +17,7 @@ inline constexpr int kOverLimit = kSignalBase + 9;
 inline constexpr int kCancelled = kSignalBase + 15;
 
 // The exit status of `plimsoll run` for what became of its command.
-int exit_status_of(const engine::AttemptResult& result);
+int exit_status_of(const supervisor::AttemptResult& result);
 
 // The exit status of a batch that its halt policy has stopped, as of GNU parallel: 0 if that was by
 // successes; of one job (fail=1, done=1) that of the job; of a percentage, what share of all jobs

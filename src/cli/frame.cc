@@ -6,16 +6,16 @@
 #include <cstdio>
 
 #include "base/quantity.h"
-#include "policy/processors.h"
-#include "record/numbers.h"
-#include "record/plain.h"
+#include "policy/governor/processors.h"
+#include "report/numbers.h"
+#include "report/plain.h"
 
 namespace plimsoll::cli {
 namespace {
 
-using engine::JobState;
-using engine::RunningJob;
-using engine::RunStatus;
+using policy::JobState;
+using supervisor::RunningJob;
+using supervisor::RunStatus;
 
 // The cursor rests at the start of the first line, over blanks.
 constexpr std::string_view kMargin = "  ";
@@ -46,7 +46,7 @@ struct Part {
 };
 
 std::vector<Part> count_parts(const RunStatus& status) {
-  const engine::JobCounts& jobs = status.jobs;
+  const supervisor::JobCounts& jobs = status.jobs;
   const std::size_t done = jobs.succeeded + jobs.failed;  // what was skipped was never begun
   const bool all_done = jobs.total > 0 && jobs.succeeded == jobs.total;
   std::vector<Part> parts = {{std::to_string(done) + "/" + part_text(jobs.total, "done"),
@@ -160,25 +160,25 @@ std::string bars_line(const RunStatus& status, const FrameStyle& style) {
 }
 
 // A reason mostly tells its numbers; one that does not gets them behind it.
-std::string reason_of(const engine::HoldingStatus& holding) {
+std::string reason_of(const supervisor::HoldingStatus& holding) {
   if (holding.reason.find_first_of("0123456789") != std::string::npos) return holding.reason;
   std::string numbers;
   for (const auto& [key, value] : holding.numbers) {
-    numbers += (numbers.empty() ? "" : ", ") + record::number_text(key, value);
+    numbers += (numbers.empty() ? "" : ", ") + report::number_text(key, value);
   }
   return numbers.empty() ? holding.reason : holding.reason + " (" + numbers + ")";
 }
 
 // What is to be said is the reason; the name gets what that leaves.
-std::string holding_line(const engine::HoldingStatus& holding, const FrameStyle& style) {
+std::string holding_line(const supervisor::HoldingStatus& holding, const FrameStyle& style) {
   constexpr std::size_t kNameMin = 12;
   TintedLine line(style.width, style.colour);
   line.add(kMargin);
   line.add("next: ", Tone::faint);
-  const std::string reason = record::printable(reason_of(holding));
-  const std::size_t used = record::columns_of(reason) + 1;
+  const std::string reason = report::printable(reason_of(holding));
+  const std::size_t used = report::columns_of(reason) + 1;
   const std::size_t room = line.room() > used ? line.room() - used : 0;
-  line.add(record::fitted_in_the_middle(record::printable(holding.name), std::max(room, kNameMin)),
+  line.add(report::fitted_in_the_middle(report::printable(holding.name), std::max(room, kNameMin)),
            Tone::warning);
   line.add(" " + reason, Tone::warning);
   return std::move(line).text();
@@ -197,7 +197,7 @@ Columns columns_for(std::size_t width) {
 constexpr std::size_t kStateWidth = 7, kTimeWidth = 8, kBytesWidth = 10, kCoresWidth = 7;
 
 void add_right(TintedLine& line, std::string_view text, std::size_t width, Tone tone) {
-  const std::size_t columns = record::columns_of(text);
+  const std::size_t columns = report::columns_of(text);
   line.pad_to(line.columns() + (width > columns ? width - columns : 0));
   line.add(text, tone);
 }
@@ -219,18 +219,18 @@ std::string heading_line(const FrameStyle& style) {
 // In so many columns: the name, or the number and as much of the command as there is room for.
 std::string title_of(const RunningJob& job, std::size_t width) {
   const bool named = job.name != std::to_string(static_cast<std::uint64_t>(job.job));
-  std::string title = record::printable(job.name);
+  std::string title = report::printable(job.name);
   const std::string end =
       job.attempt > 1 ? " (attempt " + std::to_string(job.attempt) + ")" : std::string();
   if (!named && !job.command.empty()) {
     title += ": ";
-    const std::size_t used = record::columns_of(title) + end.size();
+    const std::size_t used = report::columns_of(title) + end.size();
     const std::size_t room = width > used ? width - used : 0;
-    const std::string command = record::printable(job.command);
-    const bool is_cut = job.command.size() >= engine::kCommandShownMax;
-    const bool fits = !is_cut && record::columns_of(command) <= room;
-    title += record::fitted_in_the_middle(
-        fits || job.distinct.empty() ? command : record::printable(job.distinct), room);
+    const std::string command = report::printable(job.command);
+    const bool is_cut = job.command.size() >= supervisor::kCommandShownMax;
+    const bool fits = !is_cut && report::columns_of(command) <= room;
+    title += report::fitted_in_the_middle(
+        fits || job.distinct.empty() ? command : report::printable(job.distinct), room);
   }
   return title + end;
 }
@@ -322,7 +322,7 @@ std::string status_line(const RunStatus& status) {
   text += "; " + clock_text(status.elapsed);
   if (const std::string left = left_text(status); !left.empty()) text += ", " + left;
   if (status.holding) {
-    text += "; next: " + record::printable(status.holding->name + " " + reason_of(*status.holding));
+    text += "; next: " + report::printable(status.holding->name + " " + reason_of(*status.holding));
   }
   return text;
 }

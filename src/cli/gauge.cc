@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "record/plain.h"
+#include "report/plain.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -40,13 +40,13 @@ constexpr long long kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
 }  // namespace
 
 void TintedLine::add(std::string_view text, Tone tone) {
-  const std::string fitting = record::fitted(text, room());
+  const std::string fitting = report::fitted(text, room());
   if (fitting.empty()) return;
-  const bool tinted = colour_ == record::Colour::ansi && tone != Tone::plain;
+  const bool tinted = colour_ == report::Colour::ansi && tone != Tone::plain;
   if (tinted) text_ += code_of(tone);
   text_ += fitting;
   if (tinted) text_ += "\x1b[0m";
-  columns_ += record::columns_of(fitting);
+  columns_ += report::columns_of(fitting);
 }
 
 void TintedLine::pad_to(std::size_t column) {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/units.h"
-#include "record/summary.h"
+#include "report/summary.h"
 
 // What a frame's lines are made of.
 namespace plimsoll::cli {
@@ -20,9 +20,9 @@ enum class Tone : std::uint8_t { plain, strong, faint, good, warning, bad };
 // than what it was made with: more is cut.
 class TintedLine {
  public:
-  TintedLine(std::size_t width, record::Colour colour) : width_(width), colour_(colour) {}
+  TintedLine(std::size_t width, report::Colour colour) : width_(width), colour_(colour) {}
 
-  // `text` is record::printable().
+  // `text` is report::printable().
   void add(std::string_view text, Tone tone = Tone::plain);
   // Spaces up to this column, counted from 0; none if the line is that long already.
   void pad_to(std::size_t column);
@@ -34,7 +34,7 @@ class TintedLine {
 
  private:
   std::size_t width_;
-  record::Colour colour_;
+  report::Colour colour_;
   std::string text_;
   std::size_t columns_ = 0;
 };

@@ -8,13 +8,13 @@
 #include "base/text.h"
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
-#include "engine/ledger_place.h"
-#include "engine/runtime_dir.h"
-#include "engine/wall_clock.h"
-#include "policy/attempt.h"
-#include "record/json.h"
-#include "record/plain.h"
-#include "record/summary.h"
+#include "policy/job/attempt.h"
+#include "report/json.h"
+#include "report/plain.h"
+#include "report/summary.h"
+#include "supervisor/sharing/ledger_place.h"
+#include "supervisor/sharing/runtime_dir.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -39,7 +39,7 @@ bool is_plimsolls(policy::Outcome outcome) {
 }
 
 // How to run what a halt or Ctrl-C has left.
-std::string left_text(const record::Digest& digest, const BatchOptions& options) {
+std::string left_text(const report::Digest& digest, const BatchOptions& options) {
   const std::uint64_t left = digest.skipped() + digest.cancelled();
   std::string text = "plimsoll: " + counted(left, "job is left: ", "jobs are left: ");
   // What was killed is in the job log, as failed.
@@ -57,8 +57,9 @@ std::string left_text(const record::Digest& digest, const BatchOptions& options)
 
 }  // namespace
 
-GovernedRun::GovernedRun(engine::Machine& machine, const BatchOptions& options, BatchFiles files,
-                         engine::BatchConfig config, std::vector<std::string> command_line)
+GovernedRun::GovernedRun(supervisor::Machine& machine, const BatchOptions& options,
+                         BatchFiles files, supervisor::BatchConfig config,
+                         std::vector<std::string> command_line)
     : machine_(machine),
       options_(options),
       files_(std::move(files)),
@@ -68,7 +69,7 @@ GovernedRun::GovernedRun(engine::Machine& machine, const BatchOptions& options, 
       begun_(loop::now()),
       run_id_(config_.run_id),
       whole_{.line = config_.conductor.governor.line, .cores = config_.conductor.governor.cores},
-      digest_(options.heaviest.value_or(record::kHeaviestListed)) {
+      digest_(options.heaviest.value_or(report::kHeaviestListed)) {
   for (const policy::JobSpec& job : jobs_) commands_.add(policy::command_line(job.command));
 }
 
@@ -79,8 +80,8 @@ Result<int> GovernedRun::run() {
   const auto note = [this](const std::string& text) { display_->note(text); };
   memory_ = std::make_unique<RunMemory>(run_start(), note);
   config_.output.screen = screen_of(*display_);
-  batch_ = std::make_unique<engine::Batch>(machine_, memory_->estimator(), std::move(config_),
-                                           observer());
+  batch_ = std::make_unique<supervisor::Batch>(machine_, memory_->estimator(), std::move(config_),
+                                               observer());
   lease();
   start_control();
   auto summary = batch_->run();
@@ -121,10 +122,10 @@ Result<void> GovernedRun::start_display() {
   return {};
 }
 
-record::RunStart GovernedRun::run_start() const {
-  record::RunStart start{.meta = {.run = run_id_,
+report::RunStart GovernedRun::run_start() const {
+  report::RunStart start{.meta = {.run = run_id_,
                                   .command_line = command_line_,
-                                  .started = engine::wall_now(),
+                                  .started = supervisor::wall_now(),
                                   .jobs = jobs_.size(),
                                   .line = whole_.line,
                                   .cores = whole_.cores},
@@ -138,10 +139,10 @@ record::RunStart GovernedRun::run_start() const {
   return start;
 }
 
-engine::BatchObserver GovernedRun::observer() {
+supervisor::BatchObserver GovernedRun::observer() {
   return {.ready = [this] { return files_.begin(options_); },
-          .progress = [this](const engine::Progress&) { display_->changed(); },
-          .ended = [this](const policy::JobSpec& job, const record::JobReport& report,
+          .progress = [this](const supervisor::Progress&) { display_->changed(); },
+          .ended = [this](const policy::JobSpec& job, const report::JobReport& report,
                           Bytes received) { on_ended(job, report, received); },
           .learnt = [this](const policy::Experience& what) { memory_->learnt(what); },
           .stopping = [this] { display_->suspend(); },
@@ -159,25 +160,25 @@ engine::BatchObserver GovernedRun::observer() {
 void GovernedRun::trace(const policy::Event& event) {
   const bool traces = options_.trace || options_.verbose;
   if (!traces || event.kind != policy::EventKind::started || !event.job) return;
-  display_->say(record::printable(policy::command_line(batch_->spec_of(*event.job).command)));
+  display_->say(report::printable(policy::command_line(batch_->spec_of(*event.job).command)));
 }
 
-void GovernedRun::on_ended(const policy::JobSpec& job, const record::JobReport& report,
+void GovernedRun::on_ended(const policy::JobSpec& job, const report::JobReport& report,
                            Bytes received) {
   digest_.add(report);
   memory_->job(report);
   if (auto told = files_.job_ended(job, report, received)) display_->note(*told);
   // What never started has no line that could be lost.
   if (!synced_ends_ || report.outcome == policy::Outcome::skipped) return tell_end(job, report);
-  record::JobReport kept = report;
+  report::JobReport kept = report;
   if (kept.usage) kept.usage->samples.clear();
   synced_ends_->add([this, &job, kept = std::move(kept)] { tell_end(job, kept); });
 }
 
-void GovernedRun::tell_end(const policy::JobSpec& job, const record::JobReport& report) {
+void GovernedRun::tell_end(const policy::JobSpec& job, const report::JobReport& report) {
   display_->ended(job, report);
   if (options_.quiet && is_plimsolls(report.outcome)) {
-    display_->note("job " + record::printable(job.name) + ": " + record::printable(report.reason));
+    display_->note("job " + report::printable(job.name) + ": " + report::printable(report.reason));
   }
 }
 
@@ -189,9 +190,9 @@ void GovernedRun::end_files() {
                  " may be missing in the job log after a loss of power");
 }
 
-engine::RunStatus GovernedRun::status() const {
-  const engine::Progress& progress = batch_->progress();
-  return engine::run_status(
+supervisor::RunStatus GovernedRun::status() const {
+  const supervisor::Progress& progress = batch_->progress();
+  return supervisor::run_status(
       batch_->conductor().status(),
       {.run = run_id_,
        .elapsed = loop::now() - begun_,
@@ -206,30 +207,30 @@ engine::RunStatus GovernedRun::status() const {
 // Alone on the machine until somebody else comes.
 void GovernedRun::lease() {
   if (options_.standalone) return;
-  auto ledger = engine::Ledger::join(engine::open_ledger(), run_id_);
+  auto ledger = supervisor::Ledger::join(supervisor::open_ledger(), run_id_);
   if (!ledger) return display_->note("the line is not shared: " + ledger.error().message());
-  lease_.emplace(machine_.loop(), std::move(*ledger), whole_, engine::LeaseRole::run,
-                 engine::holder_of(batch_->conductor()));
+  lease_.emplace(machine_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::run,
+                 supervisor::holder_of(batch_->conductor()));
 }
 
 void GovernedRun::start_control() {
-  auto control = engine::Control::start(
-      machine_.loop(), {.run_id = run_id_, .directory = engine::runtime_dir()}, handlers());
+  auto control = supervisor::Control::start(
+      machine_.loop(), {.run_id = run_id_, .directory = supervisor::runtime_dir()}, handlers());
   if (!control) return display_->note("no plimsoll ctl for this run: " + control.error().message());
   control_ = std::move(*control);
 }
 
-engine::ControlHandlers GovernedRun::handlers() {
-  engine::Conductor& conductor = batch_->conductor();
+supervisor::ControlHandlers GovernedRun::handlers() {
+  policy::Conductor& conductor = batch_->conductor();
   return {.status = [this] { return status(); },
-          .find = [this](std::string_view text) { return engine::find_job(jobs_, text); },
+          .find = [this](std::string_view text) { return supervisor::find_job(jobs_, text); },
           .pause = [&conductor](JobId job) { return conductor.pause(job); },
           .resume = [&conductor](JobId job) { return conductor.resume(job); },
           .kill = [&conductor](JobId job) { return conductor.kill(job, "killed by the user"); },
           .set_line = [this](std::string_view size) -> Result<Bytes> {
-            auto amount = engine::parse_memory_amount(size);
+            auto amount = supervisor::parse_memory_amount(size);
             if (!amount) return pass(std::move(amount));
-            auto line = engine::line_of(*amount, machine_);
+            auto line = supervisor::line_of(*amount, machine_);
             if (!line) return line;
             whole_.line = *line;
             memory_->line(*line);
@@ -244,24 +245,24 @@ engine::ControlHandlers GovernedRun::handlers() {
           }};
 }
 
-void GovernedRun::print_end(const record::RunSummary& summary) const {
+void GovernedRun::print_end(const report::RunSummary& summary) const {
   if (options_.quiet) return;
   if (options_.progress == ProgressStyle::json) {
-    const std::string line = record::to_json(summary, record::JsonForm::line);
+    const std::string line = report::to_json(summary, report::JsonForm::line);
     std::fwrite(line.data(), 1, line.size(), stderr);
     return;
   }
   if (jobs_.empty()) return;  // that was said at the start
-  record::TextStyle style = stderr_style();
-  if (options_.verbose) style.detail = record::Detail::verbose;
+  report::TextStyle style = stderr_style();
+  if (options_.verbose) style.detail = report::Detail::verbose;
   std::string text;
   if (options_.heaviest) {
-    text = record::heaviest_tables(digest_, style);
+    text = report::heaviest_tables(digest_, style);
   } else if (digest_.jobs() > 1) {
-    const Bytes least{summary.line.value_or(Bytes{}).count / record::kHeavyShare};
-    text = record::heaviest_table(digest_, {.by = record::Weight::memory, .from = least}, style);
+    const Bytes least{summary.line.value_or(Bytes{}).count / report::kHeavyShare};
+    text = report::heaviest_table(digest_, {.by = report::Weight::memory, .from = least}, style);
   }
-  text += record::run_text(summary, digest_, style);
+  text += report::run_text(summary, digest_, style);
   if (batch_->conductor().is_stopping() && digest_.skipped() + digest_.cancelled() > 0) {
     text += left_text(digest_, options_);
   }

@@ -10,10 +10,10 @@
 #include "cli/display.h"
 #include "cli/run_memory.h"
 #include "cli/synced_ends.h"
-#include "engine/batch.h"
-#include "engine/control.h"
-#include "engine/lease.h"
-#include "record/digest.h"
+#include "report/digest.h"
+#include "supervisor/batch.h"
+#include "supervisor/control/control.h"
+#include "supervisor/sharing/lease.h"
 
 namespace plimsoll::cli {
 
@@ -23,8 +23,8 @@ namespace plimsoll::cli {
 class GovernedRun {
  public:
   // `machine` and `options` must outlive this.
-  GovernedRun(engine::Machine& machine, const BatchOptions& options, BatchFiles files,
-              engine::BatchConfig config, std::vector<std::string> command_line);
+  GovernedRun(supervisor::Machine& machine, const BatchOptions& options, BatchFiles files,
+              supervisor::BatchConfig config, std::vector<std::string> command_line);
   ~GovernedRun();
 
   // Returns the exit status. Once.
@@ -32,35 +32,35 @@ class GovernedRun {
 
  private:
   Result<void> start_display();
-  [[nodiscard]] record::RunStart run_start() const;
-  [[nodiscard]] engine::BatchObserver observer();
-  [[nodiscard]] engine::RunStatus status() const;
-  [[nodiscard]] engine::ControlHandlers handlers();
+  [[nodiscard]] report::RunStart run_start() const;
+  [[nodiscard]] supervisor::BatchObserver observer();
+  [[nodiscard]] supervisor::RunStatus status() const;
+  [[nodiscard]] supervisor::ControlHandlers handlers();
   void lease();
   void start_control();
   void trace(const policy::Event& event);
-  void on_ended(const policy::JobSpec& job, const record::JobReport& report, Bytes received);
-  void tell_end(const policy::JobSpec& job, const record::JobReport& report);
+  void on_ended(const policy::JobSpec& job, const report::JobReport& report, Bytes received);
+  void tell_end(const policy::JobSpec& job, const report::JobReport& report);
   void end_files();
-  void print_end(const record::RunSummary& summary) const;
+  void print_end(const report::RunSummary& summary) const;
 
-  engine::Machine& machine_;
+  supervisor::Machine& machine_;
   const BatchOptions& options_;
   BatchFiles files_;
-  engine::BatchConfig config_;  // until it is the batch's
+  supervisor::BatchConfig config_;  // until it is the batch's
   std::vector<policy::JobSpec> jobs_;
   std::vector<std::string> command_line_;
   Instant begun_;
   std::string run_id_;
   policy::Share whole_;  // of the machine
-  record::Digest digest_;
-  record::SharedText commands_;  // of jobs_
+  report::Digest digest_;
+  report::SharedText commands_;  // of jobs_
   std::unique_ptr<Display> display_;
   std::optional<SyncedEnds> synced_ends_;
   std::unique_ptr<RunMemory> memory_;
-  std::unique_ptr<engine::Batch> batch_;
-  std::optional<engine::Lease> lease_;
-  std::unique_ptr<engine::Control> control_;
+  std::unique_ptr<supervisor::Batch> batch_;
+  std::optional<supervisor::Lease> lease_;
+  std::unique_ptr<supervisor::Control> control_;
 };
 
 }  // namespace plimsoll::cli

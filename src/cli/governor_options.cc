@@ -4,11 +4,11 @@
 
 namespace plimsoll::cli {
 
-void add_governor_options(CLI::App& app, engine::PoolOptions& options) {
-  add_parsed(app, "--line", options.line, engine::parse_memory_amount,
+void add_governor_options(CLI::App& app, supervisor::PoolOptions& options) {
+  add_parsed(app, "--line", options.line, supervisor::parse_memory_amount,
              "Memory that all jobs together may use: 8G, or 80% (all but the reserve)")
       ->type_name("SIZE");
-  add_parsed(app, "--reserve", options.reserve, engine::parse_memory_amount,
+  add_parsed(app, "--reserve", options.reserve, supervisor::parse_memory_amount,
              "Memory left to everybody else (5%, at least 512M or an eighth)")
       ->type_name("SIZE");
   add_parsed(app, "--cores", options.cores, parse_cpus,

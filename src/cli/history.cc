@@ -4,20 +4,20 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/loop/loop.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
-#include "engine/identity.h"
-#include "engine/wall_clock.h"
-#include "history/classes.h"
-#include "history/state_dir.h"
-#include "history/store.h"
-#include "loop/loop.h"
-#include "record/lists.h"
-#include "record/plain.h"
-#include "record/writer.h"
+#include "report/plain.h"
+#include "report/writer.h"
+#include "store/history/classes.h"
+#include "store/history/state_dir.h"
+#include "store/history/store.h"
+#include "store/runs/lists.h"
+#include "supervisor/identity.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -92,7 +92,7 @@ std::optional<int> parse_forget(HistoryOptions& options, int argc, char** argv) 
 Result<std::optional<history::Store>> open_history() {
   auto dir = history::state_dir(history::state_environment());
   if (!dir) return pass(std::move(dir));
-  auto opened = history::Store::open(history::history_path(*dir), engine::wall_now(),
+  auto opened = history::Store::open(history::history_path(*dir), supervisor::wall_now(),
                                      history::WhenMissing::leave);
   if (!opened && opened.error().gone()) return std::optional<history::Store>();
   if (!opened) return pass(std::move(opened));
@@ -103,7 +103,7 @@ Result<std::optional<history::Store>> open_history() {
 // The database's own user has no number in it.
 Result<history::Whose> whose_of(const std::string& user) {
   if (user.empty()) return history::kOfAll;
-  auto uid = engine::find_uid(user);
+  auto uid = supervisor::find_uid(user);
   if (!uid) return pass(std::move(uid));
   if (*uid == ::geteuid()) return history::kOfKeeper;
   return history::Whose{.kind = history::Whose::Kind::user, .uid = *uid};
@@ -123,13 +123,13 @@ Result<int> list(const HistoryOptions& options) {
     classes = history::summarise(loaded->entries, pattern);
   }
   if (classes.empty() && !options.pattern.empty()) {
-    return fail("no class is named \"" + record::printable(options.pattern) +
+    return fail("no class is named \"" + report::printable(options.pattern) +
                 "\"; `plimsoll history` lists all");
   }
-  auto out = record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
+  auto out = report::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
   auto printed = Result<void>();
   if (options.json) {
-    printed = out.append(record::to_json(classes, record::JsonForm::pretty));
+    printed = out.append(report::to_json(classes, report::JsonForm::pretty));
   } else if (classes.empty()) {
     printed = out.append("nothing is known yet\n");
   } else {
@@ -140,7 +140,7 @@ Result<int> list(const HistoryOptions& options) {
              "; `plimsoll history '*'` lists all\n";
       classes.resize(listed);
     }
-    printed = out.append(record::history_text(classes, list_style()) + rest);
+    printed = out.append(report::history_text(classes, list_style()) + rest);
   }
   if (!printed) return pass(std::move(printed));
   return kSuccess;
@@ -159,7 +159,7 @@ Result<int> forget(const HistoryOptions& options) {
     forgotten = *done;
   }
   if (forgotten.classes == 0 && !options.all) {
-    return fail("no class is named \"" + record::printable(options.pattern) +
+    return fail("no class is named \"" + report::printable(options.pattern) +
                 "\"; `plimsoll history` lists all");
   }
   std::printf("forgot %s of %s\n", counted(forgotten.experiences, "attempt", "attempts").c_str(),

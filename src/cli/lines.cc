@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/quantity.h"
-#include "policy/attempt.h"
-#include "record/plain.h"
+#include "policy/job/attempt.h"
+#include "report/plain.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -28,9 +28,9 @@ bool is_named(const policy::JobSpec& job) {
 // the reason. The command is cut if the line is too long.
 std::string line_of(std::string line, const policy::JobSpec* job, const std::string& reason,
                     const LineStyle& style) {
-  const std::string end = reason.empty() ? "" : ": " + record::printable(reason);
+  const std::string end = reason.empty() ? "" : ": " + report::printable(reason);
   if (job != nullptr && !is_named(*job)) {
-    const std::size_t used = record::columns_of(line) + 2 + record::columns_of(end);
+    const std::size_t used = report::columns_of(line) + 2 + report::columns_of(end);
     const std::size_t room = style.width > used ? style.width - used : 0;
     line += ": " + style.commands.fitted(policy::command_line(job->command),
                                          style.width == 0 ? SIZE_MAX : std::max(room, kCommandMin));
@@ -38,7 +38,7 @@ std::string line_of(std::string line, const policy::JobSpec* job, const std::str
   return line + end;
 }
 
-std::string subject_of(const policy::JobSpec& job) { return "job " + record::printable(job.name); }
+std::string subject_of(const policy::JobSpec& job) { return "job " + report::printable(job.name); }
 
 const char* verb_of(policy::EventKind kind) {
   using policy::EventKind;
@@ -72,7 +72,7 @@ std::optional<std::string> event_line(const policy::Event& event, const policy::
   return line_of(line, job, told ? event.reason : std::string(), style);
 }
 
-std::string end_line(const policy::JobSpec& job, const record::JobReport& report,
+std::string end_line(const policy::JobSpec& job, const report::JobReport& report,
                      const Tally& tally, const LineStyle& style) {
   const policy::AttemptEnd end{report.outcome, report.exit_code, report.signal,
                                report.times.wall.value_or(Duration{})};

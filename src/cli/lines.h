@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "policy/event.h"
-#include "policy/job.h"
-#include "record/report.h"
-#include "record/shared_text.h"
+#include "policy/job/event.h"
+#include "policy/job/job.h"
+#include "report/report.h"
+#include "report/shared_text.h"
 
 // What happens in a run as lines of a log, for `--progress plain`. Pure; no line has its newline.
 namespace plimsoll::cli {
@@ -19,7 +19,7 @@ struct Tally {
 
 struct LineStyle {
   std::size_t width = 0;  // columns; 0: no line is cut
-  const record::SharedText& commands;
+  const report::SharedText& commands;
 };
 
 // Nothing for what the log says otherwise, or what is too small for it. `job`: the event's, if it
@@ -27,7 +27,7 @@ struct LineStyle {
 [[nodiscard]] std::optional<std::string> event_line(const policy::Event& event,
                                                     const policy::JobSpec* job, const Tally& tally,
                                                     const LineStyle& style);
-[[nodiscard]] std::string end_line(const policy::JobSpec& job, const record::JobReport& report,
+[[nodiscard]] std::string end_line(const policy::JobSpec& job, const report::JobReport& report,
                                    const Tally& tally, const LineStyle& style);
 
 }  // namespace plimsoll::cli

@@ -11,9 +11,9 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
-#include "engine/job_protocol.h"
-#include "record/plain.h"
-#include "record/table.h"
+#include "report/plain.h"
+#include "report/table.h"
+#include "supervisor/control/job_protocol.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -34,36 +34,36 @@ std::string user_name(std::uint32_t uid) {
   return user == nullptr ? std::to_string(uid) : user->pw_name;
 }
 
-std::string jobs_text(const std::vector<engine::ListedJob>& jobs) {
-  using record::Align;
-  std::vector<record::Column> columns = {{.heading = "JOB", .cells = {}},
+std::string jobs_text(const std::vector<supervisor::ListedJob>& jobs) {
+  using report::Align;
+  std::vector<report::Column> columns = {{.heading = "JOB", .cells = {}},
                                          {.heading = "USER", .align = Align::left, .cells = {}},
                                          {.heading = "STATE", .align = Align::left, .cells = {}},
                                          {.heading = "AGE", .cells = {}},
                                          {.heading = "NAME", .align = Align::left, .cells = {}},
                                          {.heading = "COMMAND", .align = Align::left, .cells = {}}};
   std::map<std::uint32_t, std::string> users;
-  for (const engine::ListedJob& job : jobs) {
+  for (const supervisor::ListedJob& job : jobs) {
     const auto [user, is_new] = users.try_emplace(job.uid);
     if (is_new) user->second = user_name(job.uid);
     const std::string number = std::to_string(static_cast<std::uint64_t>(job.job));
     columns[0].cells.push_back(number);
-    columns[1].cells.push_back(record::printable(user->second));
-    columns[2].cells.push_back(record::printable(job.state));
+    columns[1].cells.push_back(report::printable(user->second));
+    columns[2].cells.push_back(report::printable(job.state));
     columns[3].cells.push_back(format_duration(job.age));
-    columns[4].cells.push_back(job.name == number ? "" : record::printable(job.name));
-    columns[5].cells.push_back(record::printable(job.command));
+    columns[4].cells.push_back(job.name == number ? "" : report::printable(job.name));
+    columns[5].cells.push_back(report::printable(job.command));
   }
-  return record::table_text(columns, list_style().width);
+  return report::table_text(columns, list_style().width);
 }
 
 Result<void> list(bool as_json) {
   auto link = DaemonLink::connect();
   if (!link) return pass(std::move(link));
-  if (auto said = link->say(engine::to_message(engine::ListJobs{})); !said) return said;
+  if (auto said = link->say(supervisor::to_message(supervisor::ListJobs{})); !said) return said;
   auto line = link->hear_line();
   if (!line) return pass(std::move(line));
-  auto jobs = engine::parse_listed(*line);
+  auto jobs = supervisor::parse_listed(*line);
   if (!jobs) return pass(std::move(jobs));
   if (as_json) {
     std::puts(line->c_str());

@@ -8,7 +8,7 @@
 
 #include "args/parsing.h"
 #include "base/quantity.h"
-#include "policy/job.h"
+#include "policy/job/job.h"
 
 // What several subcommands read from the command line.
 namespace plimsoll::cli {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cgroup/hierarchies.h"
 #include "cli/options.h"
-#include "engine/host.h"
+#include "kernel/cgroup/hierarchies.h"
+#include "supervisor/host.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -66,7 +66,7 @@ void add_output(CLI::App& app, const std::string& names, output::Order& order,
 
 // So many as there are cores that Plimsoll may use.
 std::uint64_t cores_here() {
-  return engine::usable_cores(cgroup::discover_hierarchies().value_or(cgroup::Hierarchies{}));
+  return supervisor::usable_cores(cgroup::discover_hierarchies().value_or(cgroup::Hierarchies{}));
 }
 
 }  // namespace

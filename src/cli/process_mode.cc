@@ -22,7 +22,7 @@ const char* first_limit(const Limits& limits) {
 
 }  // namespace
 
-Result<void> announce(const engine::Machine& machine, const std::vector<policy::JobSpec>& jobs,
+Result<void> announce(const supervisor::Machine& machine, const std::vector<policy::JobSpec>& jobs,
                       const std::optional<unsigned>& weight, Verbosity verbosity) {
   if (!machine.why_process_mode()) return {};
   // What would help comes after a semicolon; doctor has that.

@@ -1,18 +1,18 @@
 // plimsoll reap: kills and removes groups, ours or anybody's.
 #include <cstdio>
 
+#include "base/loop/loop.h"
 #include "base/quantity.h"
-#include "cgroup/hierarchies.h"
-#include "cgroup/placement.h"
-#include "cgroup/reap_target.h"
-#include "cgroup/sweep.h"
 #include "cli/command.h"
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
-#include "loop/loop.h"
-#include "process/hunt.h"
-#include "record/plain.h"
+#include "kernel/cgroup/hierarchies.h"
+#include "kernel/cgroup/placement.h"
+#include "kernel/cgroup/reap_target.h"
+#include "kernel/cgroup/sweep.h"
+#include "kernel/procfs/hunt.h"
+#include "report/plain.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -53,15 +53,15 @@ bool tell(const std::string& what, const cgroup::Remains& remains) {
 }
 
 // The same of a run in process mode, which has no groups.
-bool tell(const process::Abandoned& run) {
+bool tell(const procfs::Abandoned& run) {
   if (run.left.processes.empty() && !run.left.trouble) {
-    std::printf("reaped the processes of %s\n", record::printable(run.run).c_str());
+    std::printf("reaped the processes of %s\n", report::printable(run.run).c_str());
     return true;
   }
-  complain("not all processes of run " + record::printable(run.run) + " are gone" +
+  complain("not all processes of run " + report::printable(run.run) + " are gone" +
            (run.left.trouble ? ": " + run.left.trouble->message() : std::string()));
-  for (const process::Stat& stat : run.left.processes) {
-    complain("  process " + std::to_string(stat.id.pid) + " (" + record::printable(stat.comm) +
+  for (const procfs::Stat& stat : run.left.processes) {
+    complain("  process " + std::to_string(stat.id.pid) + " (" + report::printable(stat.comm) +
              "), state " + stat.state);
   }
   return false;
@@ -74,7 +74,7 @@ std::size_t remove_left_paths(const cgroup::Hierarchies& hierarchies) {
     const auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
     if (!root) continue;
     for (const std::string& group : cgroup::remove_all_made(*root)) {
-      std::printf("removed the empty group %s\n", record::printable(group).c_str());
+      std::printf("removed the empty group %s\n", report::printable(group).c_str());
       ++count;
     }
   }
@@ -89,8 +89,8 @@ Result<int> reap(const ReapOptions& options) {
   if (options.stale) {
     const auto swept = cgroup::sweep(cgroup::runs_anywhere(*hierarchies), deadline, &loop::now);
     for (const cgroup::Swept& run : swept) all_gone = tell(run.name, run.remains) && all_gone;
-    const auto abandoned = process::hunt_abandoned(deadline, &loop::now);
-    for (const process::Abandoned& run : abandoned) all_gone = tell(run) && all_gone;
+    const auto abandoned = procfs::hunt_abandoned(deadline, &loop::now);
+    for (const procfs::Abandoned& run : abandoned) all_gone = tell(run) && all_gone;
     const std::size_t removed = remove_left_paths(*hierarchies);
     if (swept.empty() && abandoned.empty() && removed == 0)
       std::printf("nothing was left behind\n");

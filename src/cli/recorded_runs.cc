@@ -4,8 +4,8 @@
 
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
-#include "history/state_dir.h"
-#include "record/writer.h"
+#include "report/writer.h"
+#include "store/history/state_dir.h"
 
 namespace plimsoll::cli {
 
@@ -18,21 +18,21 @@ Result<std::string> runs_directory() {
 Result<RecordedRun> read_run(const std::string& name) {
   auto dir = runs_directory();
   if (!dir) return pass(std::move(dir));
-  auto entry = record::find_run(*dir, name);
+  auto entry = report::find_run(*dir, name);
   if (!entry) return pass(std::move(entry));
-  auto events = record::read_events(entry->path + "/events.jsonl");
+  auto events = report::read_events(entry->path + "/events.jsonl");
   if (!events) return pass(std::move(events));
   return RecordedRun{std::move(*entry), std::move(*events)};
 }
 
-std::string text_of(const std::vector<record::RecordedEvent>& events) {
+std::string text_of(const std::vector<report::RecordedEvent>& events) {
   std::string text;
-  for (const record::RecordedEvent& event : events) text += record::to_json(event);
+  for (const report::RecordedEvent& event : events) text += report::to_json(event);
   return text;
 }
 
 Result<int> print_text(const std::string& text) {
-  auto out = record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
+  auto out = report::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
   if (auto printed = out.append(text); !printed) return pass(std::move(printed));
   return kSuccess;
 }

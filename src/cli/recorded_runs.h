@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "record/event_log.h"
-#include "record/run_dir.h"
+#include "store/runs/event_log.h"
+#include "store/runs/run_dir.h"
 
 // What the commands that tell of recorded runs share.
 namespace plimsoll::cli {
@@ -14,15 +14,15 @@ namespace plimsoll::cli {
 Result<std::string> runs_directory();
 
 struct RecordedRun {
-  record::RunEntry entry;
-  std::vector<record::RecordedEvent> events;
+  report::RunEntry entry;
+  std::vector<report::RecordedEvent> events;
 };
 
 // RUN as the user names it: an id, a unique prefix, a path or `last`.
 Result<RecordedRun> read_run(const std::string& name);
 
 // As they were recorded, a line each.
-std::string text_of(const std::vector<record::RecordedEvent>& events);
+std::string text_of(const std::vector<report::RecordedEvent>& events);
 
 // Writes to standard output; the answer is the exit status.
 Result<int> print_text(const std::string& text);

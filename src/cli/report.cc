@@ -8,15 +8,15 @@
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "cli/recorded_runs.h"
-#include "record/event_log.h"
-#include "record/explain.h"
-#include "record/plain.h"
-#include "record/provenance.h"
-#include "record/recorded_job.h"
-#include "record/recorded_report.h"
-#include "record/run_dir.h"
-#include "record/run_meta.h"
-#include "record/summary.h"
+#include "report/plain.h"
+#include "report/summary.h"
+#include "store/runs/event_log.h"
+#include "store/runs/explain.h"
+#include "store/runs/provenance.h"
+#include "store/runs/recorded_job.h"
+#include "store/runs/recorded_report.h"
+#include "store/runs/run_dir.h"
+#include "store/runs/run_meta.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -64,49 +64,49 @@ std::optional<int> parse(ReportOptions& options, int argc, char** argv) {
 
 // The reports that are asked for, as lines.
 Result<std::vector<std::string>> find_reports(const ReportOptions& options,
-                                              const record::RunEntry& run,
-                                              const std::vector<record::RecordedEvent>& events) {
+                                              const report::RunEntry& run,
+                                              const std::vector<report::RecordedEvent>& events) {
   const std::string path = run.path + "/jobs.jsonl";
-  if (options.job.empty()) return record::read_reports(path);
-  const auto told = record::events_of(events, options.job);
-  auto line = record::find_report(path, told.empty() ? options.job : told.front().job);
+  if (options.job.empty()) return report::read_reports(path);
+  const auto told = report::events_of(events, options.job);
+  auto line = report::find_report(path, told.empty() ? options.job : told.front().job);
   if (!line) return pass(std::move(line));
   if (*line) return std::vector{**line + '\n'};
-  const std::string job = "job \"" + record::printable(options.job) + "\"";
+  const std::string job = "job \"" + report::printable(options.job) + "\"";
   if (told.empty()) return fail("run " + run.id + " has no " + job);
   return fail(job + " of run " + run.id + " has not ended, or its report was not recorded");
 }
 
-std::string provenance_of(const record::RunEntry& run, const std::vector<std::string>& lines,
-                          const std::vector<record::RecordedEvent>& events) {
-  std::vector<record::RecordedJob> jobs;
+std::string provenance_of(const report::RunEntry& run, const std::vector<std::string>& lines,
+                          const std::vector<report::RecordedEvent>& events) {
+  std::vector<report::RecordedJob> jobs;
   for (const std::string& line : lines) {
-    if (auto job = record::parse_recorded_job(line)) jobs.push_back(std::move(*job));
+    if (auto job = report::parse_recorded_job(line)) jobs.push_back(std::move(*job));
   }
-  record::into_order_of_input(jobs, events);
+  report::into_order_of_input(jobs, events);
   // A run that goes on, or died, has none.
   const auto summary = read_text_at(AT_FDCWD, run.path + "/summary.json");
-  return record::provenance_text(run, jobs, record::parse_system_samples(summary.value_or("")));
+  return report::provenance_text(run, jobs, report::parse_system_samples(summary.value_or("")));
 }
 
 // What `plimsoll batch` said at its end; of a run without one, of the jobs that have ended.
-std::string summary_of(const record::RunEntry& run, const std::vector<std::string>& lines) {
-  record::Digest digest(record::kHeaviestListed);
-  record::RunSummary ended;
+std::string summary_of(const report::RunEntry& run, const std::vector<std::string>& lines) {
+  report::Digest digest(report::kHeaviestListed);
+  report::RunSummary ended;
   for (const std::string& line : lines) {
-    const auto report = record::parse_job_report(line);
+    const auto report = report::parse_job_report(line);
     if (!report) continue;
     digest.add(*report);
     ++ended.outcomes[report->outcome];
   }
   const auto text = read_text_at(AT_FDCWD, run.path + "/summary.json");
-  const auto summary = record::parse_run_summary(text.value_or(""));
+  const auto summary = report::parse_run_summary(text.value_or(""));
   if (summary) ended = *summary;
-  const Bytes least{ended.line.value_or(Bytes{}).count / record::kHeavyShare};
-  const record::TextStyle style = style_of(STDOUT_FILENO);
-  return record::run_heading(run, style) +
-         record::heaviest_table(digest, {.by = record::Weight::memory, .from = least}, style) +
-         record::run_text(ended, digest, style);
+  const Bytes least{ended.line.value_or(Bytes{}).count / report::kHeavyShare};
+  const report::TextStyle style = style_of(STDOUT_FILENO);
+  return report::run_heading(run, style) +
+         report::heaviest_table(digest, {.by = report::Weight::memory, .from = least}, style) +
+         report::run_text(ended, digest, style);
 }
 
 Result<int> print_run(const ReportOptions& options) {
@@ -121,10 +121,10 @@ Result<int> print_run(const ReportOptions& options) {
     return print_text(text);
   }
   if (options.job.empty()) return print_text(summary_of(run->entry, *lines));
-  const auto report = record::parse_job_report(lines->front());
+  const auto report = report::parse_job_report(lines->front());
   if (!report)
-    return fail("the report of job \"" + record::printable(options.job) + "\" can't be read");
-  return print_text(record::job_summary(*report, style_of(STDOUT_FILENO)));
+    return fail("the report of job \"" + report::printable(options.job) + "\" can't be read");
+  return print_text(report::job_summary(*report, style_of(STDOUT_FILENO)));
 }
 
 }  // namespace

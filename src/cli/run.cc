@@ -12,24 +12,24 @@
 #include "cli/options.h"
 #include "cli/process_mode.h"
 #include "cli/single_memory.h"
-#include "engine/host.h"
-#include "engine/identity.h"
-#include "engine/joined_job.h"
-#include "engine/ledger_place.h"
-#include "engine/lesson.h"
-#include "engine/pool_options.h"
-#include "engine/reporting.h"
-#include "engine/run_id.h"
-#include "engine/single.h"
-#include "engine/system_record.h"
-#include "engine/terminal_guard.h"
-#include "engine/wall_clock.h"
-#include "history/state_dir.h"
-#include "measure/machine_span.h"
-#include "record/buildkit.h"
-#include "record/json.h"
-#include "record/summary.h"
-#include "record/writer.h"
+#include "kernel/counters/machine_span.h"
+#include "report/buildkit.h"
+#include "report/json.h"
+#include "report/summary.h"
+#include "report/writer.h"
+#include "store/history/state_dir.h"
+#include "supervisor/host.h"
+#include "supervisor/identity.h"
+#include "supervisor/lesson.h"
+#include "supervisor/pool_options.h"
+#include "supervisor/reporting.h"
+#include "supervisor/run_id.h"
+#include "supervisor/sharing/joined_job.h"
+#include "supervisor/sharing/ledger_place.h"
+#include "supervisor/single.h"
+#include "supervisor/system_record.h"
+#include "supervisor/terminal_guard.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -130,50 +130,51 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
   return std::nullopt;
 }
 
-std::string report_text(const record::JobReport& report, ReportFormat format,
-                        const std::vector<measure::SystemSample>& system) {
-  if (format == ReportFormat::plimsoll) return record::to_json(report, record::JsonForm::pretty);
-  return record::to_buildkit_json({.usage = report.usage.value_or(measure::JobUsage()),
+std::string report_text(const report::JobReport& report, ReportFormat format,
+                        const std::vector<counters::SystemSample>& system) {
+  if (format == ReportFormat::plimsoll) return report::to_json(report, report::JsonForm::pretty);
+  return report::to_buildkit_json({.usage = report.usage.value_or(counters::JobUsage()),
                                    .machine = report.machine ? report.machine->cpu : std::nullopt,
                                    .system = system});
 }
 
 // Where nothing can be written that is found out before the command starts.
-Result<std::optional<record::OutputFile>> open_report(const RunOptions& options) {
-  using Report = std::optional<record::OutputFile>;
+Result<std::optional<report::OutputFile>> open_report(const RunOptions& options) {
+  using Report = std::optional<report::OutputFile>;
   if (!options.report) return Report();
   if (options.report == "-") {
-    return Report(record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output"));
+    return Report(report::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output"));
   }
   auto file =
-      record::OutputFile::create(*options.report, record::Unfinished::remove, options.durability);
+      report::OutputFile::create(*options.report, report::Unfinished::remove, options.durability);
   if (!file) return pass(std::move(file), "--report");
   return Report(std::move(*file));
 }
 
 // Whether it is there.
-bool write_report(record::OutputFile& file, const std::string& text) {
+bool write_report(report::OutputFile& file, const std::string& text) {
   auto wrote = file.append(text);
   if (wrote) wrote = file.finish();
   if (!wrote) complain("run: --report: " + wrote.error().message());
   return wrote.has_value();
 }
 
-void print_summary(const record::JobReport& report, Verbosity verbosity) {
+void print_summary(const report::JobReport& report, Verbosity verbosity) {
   if (verbosity == Verbosity::quiet) return;
-  record::TextStyle style = style_of(STDERR_FILENO);
-  if (verbosity == Verbosity::verbose) style.detail = record::Detail::verbose;
-  const std::string text = record::job_summary(report, style);
+  report::TextStyle style = style_of(STDERR_FILENO);
+  if (verbosity == Verbosity::verbose) style.detail = report::Detail::verbose;
+  const std::string text = report::job_summary(report, style);
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 // What earlier commands of its class have needed goes before what the user said of it.
-engine::JobNeed need_of(const policy::JobSpec& job) {
-  engine::JobNeed need{.memory = job.memory_hint.value_or(job.limits.memory_max.value_or(Bytes{})),
-                       .cores = job.cpu_hint.value_or(job.limits.cpus.value_or(1))};
+supervisor::JobNeed need_of(const policy::JobSpec& job) {
+  supervisor::JobNeed need{
+      .memory = job.memory_hint.value_or(job.limits.memory_max.value_or(Bytes{})),
+      .cores = job.cpu_hint.value_or(job.limits.cpus.value_or(1))};
   const auto directory = history::state_dir(history::state_environment());
   if (!directory) return need;
-  const auto past = engine::recall(*directory, job);
+  const auto past = supervisor::recall(*directory, job);
   if (!past) return need;
   need.memory =
       std::min(to_bytes(past->peak.mean), job.limits.memory_max.value_or(Bytes{UINT64_MAX}));
@@ -182,19 +183,20 @@ engine::JobNeed need_of(const policy::JobSpec& job) {
 }
 
 // What a batch that is told nothing would have here.
-Result<policy::Share> whole_of(const engine::Machine& machine) {
-  auto governor = engine::pool_governor({}, machine);
+Result<policy::Share> whole_of(const supervisor::Machine& machine) {
+  auto governor = supervisor::pool_governor({}, machine);
   if (!governor) return pass(std::move(governor));
   return policy::Share{.line = governor->line, .cores = governor->cores};
 }
 
-Result<std::unique_ptr<engine::JoinedJob>> join(engine::Machine& machine, const std::string& run_id,
-                                                const engine::JobNeed& need) {
+Result<std::unique_ptr<supervisor::JoinedJob>> join(supervisor::Machine& machine,
+                                                    const std::string& run_id,
+                                                    const supervisor::JobNeed& need) {
   auto whole = whole_of(machine);
   if (!whole) return pass(std::move(whole));
-  auto ledger = engine::Ledger::join(engine::open_ledger(), run_id);
+  auto ledger = supervisor::Ledger::join(supervisor::open_ledger(), run_id);
   if (!ledger) return pass(std::move(ledger), "--join");
-  return std::make_unique<engine::JoinedJob>(machine, std::move(*ledger), *whole, need);
+  return std::make_unique<supervisor::JoinedJob>(machine, std::move(*ledger), *whole, need);
 }
 
 std::function<void(const std::string&)> notice_for(Verbosity verbosity) {
@@ -202,35 +204,35 @@ std::function<void(const std::string&)> notice_for(Verbosity verbosity) {
   return [](const std::string& text) { complain("run: " + text); };
 }
 
-std::function<void(const measure::Sample&)> looks_of(engine::JoinedJob* joined) {
+std::function<void(const counters::Sample&)> looks_of(supervisor::JoinedJob* joined) {
   if (joined == nullptr) return {};
-  return [joined](const measure::Sample& sample) { joined->look(sample); };
+  return [joined](const counters::Sample& sample) { joined->look(sample); };
 }
 
 // A command that has caught the signal and ended in its own way has its say.
-int end_as(const engine::AttemptResult& ended, engine::Machine& machine) {
+int end_as(const supervisor::AttemptResult& ended, supervisor::Machine& machine) {
   const auto asked = machine.asked_to_end();
   const bool of_it = ended.end.outcome == policy::Outcome::signalled && ended.end.signal == asked;
   return asked && of_it ? machine.die_of(*asked) : exit_status_of(ended);
 }
 
 // Whoever is somebody else gets one without the caller's terminal.
-guardian::Session session_for(const std::optional<engine::Account>& user) {
+guardian::Session session_for(const std::optional<supervisor::Account>& user) {
   const bool is_another = user && user->is_another();
   return is_another ? guardian::Session::own : guardian::Session::shared;
 }
 
-engine::AttemptRequest attempt_request(const RunOptions& options,
-                                       const std::optional<engine::Account>& user) {
-  engine::AttemptRequest request = engine::request_for(options.job, "job-1", user);
+supervisor::AttemptRequest attempt_request(const RunOptions& options,
+                                           const std::optional<supervisor::Account>& user) {
+  supervisor::AttemptRequest request = supervisor::request_for(options.job, "job-1", user);
   if (options.kill_after) request.kill_after = *options.kill_after;
   if (options.report == "-") request.spawn.stdio[1] = STDERR_FILENO;
   return request;
 }
 
-engine::MachineConfig machine_config(const RunOptions& options, guardian::Session session) {
-  engine::MachineConfig config;
-  config.run_id = engine::new_run_id(engine::wall_now());
+supervisor::MachineConfig machine_config(const RunOptions& options, guardian::Session session) {
+  supervisor::MachineConfig config;
+  config.run_id = supervisor::new_run_id(supervisor::wall_now());
   config.cgroup_path = options.cgroup_path;
   config.controllers = cgroup::controllers_for(options.job.limits);
   // Within the run the job has nobody beside it.
@@ -242,7 +244,7 @@ engine::MachineConfig machine_config(const RunOptions& options, guardian::Sessio
 }
 
 SingleStart start_of(const RunOptions& options, const std::string& run_id,
-                     const engine::Machine& machine, WallTime started) {
+                     const supervisor::Machine& machine, WallTime started) {
   const auto whole = whole_of(machine);
   return {.kind = options.join ? SingleKind::step : SingleKind::run,
           .run_id = run_id,
@@ -255,23 +257,23 @@ SingleStart start_of(const RunOptions& options, const std::string& run_id,
 Result<int> run(const RunOptions& options, guardian::Link link) {
   auto report_file = open_report(options);
   if (!report_file) return pass(std::move(report_file));
-  const auto user = engine::Accounts().of(options.job.uid);
-  if (!user) return pass(Result<std::optional<engine::Account>>(user), "--uid");
+  const auto user = supervisor::Accounts().of(options.job.uid);
+  if (!user) return pass(Result<std::optional<supervisor::Account>>(user), "--uid");
   const guardian::Session session = session_for(*user);
-  const engine::MachineConfig config = machine_config(options, session);
-  auto machine = engine::Machine::create(std::move(link), config);
+  const supervisor::MachineConfig config = machine_config(options, session);
+  auto machine = supervisor::Machine::create(std::move(link), config);
   if (!machine) return pass(std::move(machine));
   if (auto fits = announce(**machine, {options.job}, options.weight, options.verbosity); !fits) {
     return pass(std::move(fits));
   }
 
-  engine::AttemptRequest request = attempt_request(options, *user);
-  auto terminal = engine::TerminalGuard::over(request.spawn, session);
+  supervisor::AttemptRequest request = attempt_request(options, *user);
+  auto terminal = supervisor::TerminalGuard::over(request.spawn, session);
   if (!terminal) return pass(std::move(terminal), "--uid");
 
-  std::unique_ptr<engine::JoinedJob> joined;
+  std::unique_ptr<supervisor::JoinedJob> joined;
   if (options.join) {
-    const engine::JobNeed need = need_of(options.job);
+    const supervisor::JobNeed need = need_of(options.job);
     auto made = join(**machine, config.run_id, need);
     if (!made) return pass(std::move(made));
     joined = std::move(*made);
@@ -283,31 +285,33 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
     if (*signal) return (*machine)->die_of(**signal);
   }
 
-  engine::SystemRecord system(**machine);
-  measure::MachineSpan span(system.now());
-  system.on_sample([&span](const measure::SystemSample& sample) { span.observe(sample); });
-  const WallTime queued = engine::wall_now();
+  supervisor::SystemRecord system(**machine);
+  counters::MachineSpan span(system.now());
+  system.on_sample([&span](const counters::SystemSample& sample) { span.observe(sample); });
+  const WallTime queued = supervisor::wall_now();
   SingleMemory memory((*machine)->loop(), options.job,
                       start_of(options, config.run_id, **machine, queued),
                       notice_for(options.verbosity));
-  auto ended = engine::run_single(**machine, std::move(request),
-                                  {.stuck = complain_of_stuck, .looked = looks_of(joined.get())});
+  auto ended =
+      supervisor::run_single(**machine, std::move(request),
+                             {.stuck = complain_of_stuck, .looked = looks_of(joined.get())});
   if (!ended) return pass(std::move(ended));
   span.observe(*system.finish().last());
-  if (!ended->ipc_left.empty()) complain("run: " + engine::ipc_text(ended->ipc_left));
-  if (const auto text = engine::got_away_text(ended->left_behind); !text.empty()) {
+  if (!ended->ipc_left.empty()) complain("run: " + supervisor::ipc_text(ended->ipc_left));
+  if (const auto text = supervisor::got_away_text(ended->left_behind); !text.empty()) {
     complain("run: " + text);
   }
-  if (ended->group_left) complain("run: " + engine::left_group_text(*ended->group_left));
+  if (ended->group_left) complain("run: " + supervisor::left_group_text(*ended->group_left));
 
-  const record::JobReport report = engine::report_of({.job = options.job,
-                                                      .queued = queued,
-                                                      .attempts = {engine::short_report_of(*ended)},
-                                                      .last = &*ended,
-                                                      .outcome = ended->end.outcome,
-                                                      .reason = ended->reason,
-                                                      .machine = span.usage()},
-                                                     engine::describe_host(**machine));
+  const report::JobReport report =
+      supervisor::report_of({.job = options.job,
+                             .queued = queued,
+                             .attempts = {supervisor::short_report_of(*ended)},
+                             .last = &*ended,
+                             .outcome = ended->end.outcome,
+                             .reason = ended->reason,
+                             .machine = span.usage()},
+                            supervisor::describe_host(**machine));
   print_summary(report, options.verbosity);
   if (ended->end.outcome != policy::Outcome::exited && options.verbosity == Verbosity::quiet) {
     complain(ended->reason);

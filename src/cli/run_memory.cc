@@ -1,10 +1,10 @@
 #include "cli/run_memory.h"
 
-#include "history/state_dir.h"
+#include "store/history/state_dir.h"
 
 namespace plimsoll::cli {
 
-RunMemory::RunMemory(record::RunStart start, std::function<void(const std::string&)> notice)
+RunMemory::RunMemory(report::RunStart start, std::function<void(const std::string&)> notice)
     : notice_(notice), knowledge_(std::move(notice)) {
   const auto directory = history::state_dir(history::state_environment());
   if (!directory) {
@@ -15,7 +15,7 @@ RunMemory::RunMemory(record::RunStart start, std::function<void(const std::strin
   // There would be nothing to tell, and `last` would be no longer the run that people mean.
   if (start.meta.jobs == 0) return;
   recorder_ =
-      std::make_unique<record::RunRecorder>(history::runs_dir(*directory), std::move(start));
+      std::make_unique<report::RunRecorder>(history::runs_dir(*directory), std::move(start));
 }
 
 RunMemory::~RunMemory() = default;
@@ -24,7 +24,7 @@ void RunMemory::event(const policy::Event& event) {
   if (recorder_) recorder_->event(event);
 }
 
-void RunMemory::job(const record::JobReport& report) {
+void RunMemory::job(const report::JobReport& report) {
   if (recorder_) recorder_->job(report);
   pass_notices();
 }
@@ -33,7 +33,7 @@ void RunMemory::line(Bytes line) {
   if (recorder_) recorder_->line(line);
 }
 
-void RunMemory::finish(const record::RunSummary& summary) {
+void RunMemory::finish(const report::RunSummary& summary) {
   if (recorder_) {
     recorder_->finish(summary);
     recorder_->close();

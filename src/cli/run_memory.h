@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "engine/knowledge.h"
-#include "policy/event.h"
-#include "policy/experience.h"
-#include "record/report.h"
-#include "record/run_recorder.h"
+#include "policy/estimator/experience.h"
+#include "policy/job/event.h"
+#include "report/report.h"
+#include "store/runs/run_recorder.h"
+#include "supervisor/knowledge.h"
 
 namespace plimsoll::cli {
 
@@ -18,25 +18,25 @@ class RunMemory {
  public:
   // Reads the history, as Knowledge::remember(). A run without jobs is not recorded. `notice` is
   // called from within this and the calls below. Starts threads: after the guardian has split off.
-  RunMemory(record::RunStart start, std::function<void(const std::string&)> notice);
+  RunMemory(report::RunStart start, std::function<void(const std::string&)> notice);
   ~RunMemory();
 
   [[nodiscard]] policy::Estimator& estimator() { return knowledge_.estimator(); }
 
   void learnt(const policy::Experience& experience) { knowledge_.learnt(experience); }
   void event(const policy::Event& event);
-  void job(const record::JobReport& report);
+  void job(const report::JobReport& report);
   // The run has another line.
   void line(Bytes line);
   // Waits for the disk.
-  void finish(const record::RunSummary& summary);
+  void finish(const report::RunSummary& summary);
 
  private:
   void pass_notices();
 
   std::function<void(const std::string&)> notice_;
-  engine::Knowledge knowledge_;
-  std::unique_ptr<record::RunRecorder> recorder_;
+  supervisor::Knowledge knowledge_;
+  std::unique_ptr<report::RunRecorder> recorder_;
 };
 
 }  // namespace plimsoll::cli

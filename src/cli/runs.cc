@@ -7,11 +7,11 @@
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "cli/recorded_runs.h"
-#include "record/event_log.h"
-#include "record/explain.h"
-#include "record/lists.h"
-#include "record/plain.h"
-#include "record/run_dir.h"
+#include "report/plain.h"
+#include "store/runs/event_log.h"
+#include "store/runs/explain.h"
+#include "store/runs/lists.h"
+#include "store/runs/run_dir.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -48,51 +48,51 @@ Examples:
 Result<int> list(bool json) {
   auto dir = runs_directory();
   if (!dir) return pass(std::move(dir));
-  auto runs = record::list_runs(*dir);
+  auto runs = report::list_runs(*dir);
   if (!runs) return pass(std::move(runs));
-  if (json) return print_text(record::to_json(*runs, record::JsonForm::pretty));
+  if (json) return print_text(report::to_json(*runs, report::JsonForm::pretty));
   if (runs->empty()) return print_text("no run is recorded\n");
-  return print_text(record::runs_text(*runs, list_style()));
+  return print_text(report::runs_text(*runs, list_style()));
 }
 
 // Of one job: its events, or its report alone where no event was recorded.
-Result<int> explain_job(const ExplainOptions& options, const record::RunEntry& run,
-                        const std::vector<record::RecordedEvent>& all) {
-  const auto events = record::events_of(all, options.job);
+Result<int> explain_job(const ExplainOptions& options, const report::RunEntry& run,
+                        const std::vector<report::RecordedEvent>& all) {
+  const auto events = report::events_of(all, options.job);
   const std::string id = events.empty() ? options.job : events.front().job;
-  auto line = record::find_report(run.path + "/jobs.jsonl", id);
+  auto line = report::find_report(run.path + "/jobs.jsonl", id);
   if (!line) return pass(std::move(line));
-  const auto end = *line ? record::parse_job_brief(**line) : std::nullopt;
+  const auto end = *line ? report::parse_job_brief(**line) : std::nullopt;
   if (events.empty() && !end) {
-    const bool is_whole = run.meta.left_out == record::LeftOut{};
-    return fail("run " + run.id + " has no job \"" + record::printable(options.job) + "\"" +
+    const bool is_whole = run.meta.left_out == report::LeftOut{};
+    return fail("run " + run.id + " has no job \"" + report::printable(options.job) + "\"" +
                 (is_whole ? "" : " in its record, which is incomplete"));
   }
   if (!options.json) {
-    return print_text(record::explain_job(run, events, end, list_style()));
+    return print_text(report::explain_job(run, events, end, list_style()));
   }
   return print_text(text_of(events));
 }
 
 // Of each job that failed, as of one.
 Result<int> explain_failed(const ExplainOptions& options, const RecordedRun& run) {
-  auto lines = record::read_reports(run.entry.path + "/jobs.jsonl");
+  auto lines = report::read_reports(run.entry.path + "/jobs.jsonl");
   if (!lines) return pass(std::move(lines));
-  std::map<std::string, std::vector<record::RecordedEvent>> events;  // by job
-  for (const record::RecordedEvent& event : run.events) events[event.job].push_back(event);
+  std::map<std::string, std::vector<report::RecordedEvent>> events;  // by job
+  for (const report::RecordedEvent& event : run.events) events[event.job].push_back(event);
   std::string text;
   for (const std::string& line : *lines) {
-    const auto end = record::parse_job_brief(line);
-    if (!end || !record::has_failed(*end)) continue;
+    const auto end = report::parse_job_brief(line);
+    if (!end || !report::has_failed(*end)) continue;
     if (options.json) {
       text += text_of(events[end->id]);
     } else {
       text += (text.empty() ? "" : "\n") +
-              record::explain_job(run.entry, events[end->id], end, list_style());
+              report::explain_job(run.entry, events[end->id], end, list_style());
     }
   }
   if (!text.empty() || options.json) return print_text(text);
-  return print_text("No job of run " + record::printable(run.entry.id) + " has failed.\n");
+  return print_text("No job of run " + report::printable(run.entry.id) + " has failed.\n");
 }
 
 Result<int> explain(const ExplainOptions& options) {
@@ -101,7 +101,7 @@ Result<int> explain(const ExplainOptions& options) {
   if (options.failed) return explain_failed(options, *run);
   if (!options.job.empty()) return explain_job(options, run->entry, run->events);
   if (options.json) return print_text(text_of(run->events));
-  return print_text(record::explain_run(run->entry, run->events, list_style()));
+  return print_text(report::explain_run(run->entry, run->events, list_style()));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "base/loop/loop.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -13,14 +14,13 @@
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "cli/simulated_jobs.h"
-#include "engine/simulated.h"
-#include "engine/wall_clock.h"
-#include "history/store.h"
-#include "loop/loop.h"
-#include "record/writer.h"
+#include "report/writer.h"
 #include "sim/order.h"
 #include "sim/outcome.h"
 #include "sim/policies.h"
+#include "sim/simulated.h"
+#include "store/history/store.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -135,7 +135,7 @@ Result<std::vector<policy::Experience>> past_of(const SimulateOptions& options) 
   std::vector<policy::Experience> past;
   if (options.history != kNoHistory) {
     auto opened =
-        history::Store::open(options.history, engine::wall_now(), history::WhenMissing::leave);
+        history::Store::open(options.history, supervisor::wall_now(), history::WhenMissing::leave);
     if (!opened) return pass(std::move(opened), "--history");
     auto loaded = opened->store.load(loop::now() + kReadMax, &loop::now);
     if (!loaded) return pass(std::move(loaded), "--history");
@@ -144,7 +144,7 @@ Result<std::vector<policy::Experience>> past_of(const SimulateOptions& options) 
   if (options.learn) {
     auto read = sim::read_curves(*options.learn);
     if (!read) return pass(std::move(read));
-    for (const sim::SimJob& job : *read) past.push_back(engine::experience_of(job));
+    for (const sim::SimJob& job : *read) past.push_back(sim::experience_of(job));
   }
   return past;
 }
@@ -160,12 +160,12 @@ Result<std::unique_ptr<policy::WorldObserver>> make_driver(const SimulateOptions
   }
   auto learnt = past_of(options);
   if (!learnt) return pass(std::move(learnt));
-  return std::make_unique<engine::SimulatedConductor>(
-      engine::SimulatedRun{.machine = machine, .learnt = *learnt}, jobs, world);
+  return std::make_unique<sim::SimulatedConductor>(
+      sim::SimulatedRun{.machine = machine, .learnt = *learnt}, jobs, world);
 }
 
 Result<void> print(const SimulateOptions& options, const sim::Outcome& outcome) {
-  auto out = record::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
+  auto out = report::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
   return out.append(options.json ? sim::to_json(outcome) : sim::to_text(outcome));
 }
 

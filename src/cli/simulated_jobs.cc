@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "cli/recorded_runs.h"
-#include "engine/replay.h"
-#include "record/recorded_job.h"
+#include "cli/replay.h"
+#include "store/runs/recorded_job.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -21,21 +21,21 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-Result<std::vector<record::RecordedJob>> read_jobs(const std::string& path) {
-  auto lines = record::read_reports(path);
+Result<std::vector<report::RecordedJob>> read_jobs(const std::string& path) {
+  auto lines = report::read_reports(path);
   if (!lines) return pass(std::move(lines));
-  std::vector<record::RecordedJob> jobs;
+  std::vector<report::RecordedJob> jobs;
   for (const std::string& line : *lines) {
-    if (auto job = record::parse_recorded_job(line)) jobs.push_back(std::move(*job));
+    if (auto job = report::parse_recorded_job(line)) jobs.push_back(std::move(*job));
   }
   return jobs;
 }
 
-Result<SimulatedJobs> jobs_of(std::vector<record::RecordedJob> recorded,
-                              const std::vector<record::RecordedEvent>& events,
+Result<SimulatedJobs> jobs_of(std::vector<report::RecordedJob> recorded,
+                              const std::vector<report::RecordedEvent>& events,
                               const std::string& path) {
-  record::into_order_of_input(recorded, events);
-  SimulatedJobs found{.jobs = engine::replay_of(recorded, events)};
+  report::into_order_of_input(recorded, events);
+  SimulatedJobs found{.jobs = replay_of(recorded, events)};
   if (found.jobs.empty()) return fail(path + ": no job of it has started and ended");
   return found;
 }
@@ -53,7 +53,7 @@ Result<SimulatedJobs> read_recorded(const std::string& name) {
 }
 
 Result<SimulatedJobs> read_file(const std::string& path) {
-  if (record::parse_recorded_job(first_line(path))) {
+  if (report::parse_recorded_job(first_line(path))) {
     auto recorded = read_jobs(path);
     if (!recorded) return pass(std::move(recorded));
     return jobs_of(std::move(*recorded), {}, path);

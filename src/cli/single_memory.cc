@@ -1,11 +1,11 @@
 #include "cli/single_memory.h"
 
-#include "engine/input_sizes.h"
-#include "engine/lesson.h"
-#include "engine/wall_clock.h"
-#include "history/state_dir.h"
-#include "loop/loop.h"
-#include "policy/attempt.h"
+#include "base/loop/loop.h"
+#include "policy/job/attempt.h"
+#include "store/history/state_dir.h"
+#include "supervisor/input_sizes.h"
+#include "supervisor/lesson.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {
 
@@ -22,15 +22,15 @@ SingleMemory::~SingleMemory() = default;
 
 void SingleMemory::begin() {
   begun_ = true;
-  input_ = engine::InputSizes().of(job_);
+  input_ = supervisor::InputSizes().of(job_);
   const auto directory = history::state_dir(history::state_environment());
   if (!directory) {
     notice_("this run is not recorded: " + directory.error().message());
     return;
   }
   if (start_.kind == SingleKind::run) {
-    record::RunStart record{.meta = {.run = start_.run_id,
-                                     .kind = record::RunKind::single,
+    report::RunStart record{.meta = {.run = start_.run_id,
+                                     .kind = report::RunKind::single,
                                      .command_line = start_.command_line,
                                      .started = start_.started,
                                      .jobs = 1},
@@ -41,7 +41,7 @@ void SingleMemory::begin() {
       record.meta.cores = start_.whole->cores;
     }
     recorder_ =
-        std::make_unique<record::RunRecorder>(history::runs_dir(*directory), std::move(record));
+        std::make_unique<report::RunRecorder>(history::runs_dir(*directory), std::move(record));
     recorder_->event(event(policy::EventKind::started, start_.begun, "attempt 1"));
   }
   directory_ = *directory;
@@ -49,7 +49,7 @@ void SingleMemory::begin() {
 
 void SingleMemory::open_history() {
   if (!directory_) return;
-  auto opened = history::Store::open(history::history_path(*directory_), engine::wall_now());
+  auto opened = history::Store::open(history::history_path(*directory_), supervisor::wall_now());
   if (!opened) return notice_("nothing is learnt of it: " + opened.error().message());
   if (opened->notice) notice_(*opened->notice);
   history_.emplace(std::move(opened->store));
@@ -59,20 +59,20 @@ policy::Event SingleMemory::event(policy::EventKind kind, Instant at, std::strin
   return {.at = at, .kind = kind, .job = job_.id, .reason = std::move(reason)};
 }
 
-void SingleMemory::ended(const engine::AttemptResult& result, const record::JobReport& report,
-                         const std::vector<measure::SystemSample>& system) {
+void SingleMemory::ended(const supervisor::AttemptResult& result, const report::JobReport& report,
+                         const std::vector<counters::SystemSample>& system) {
   timer_.off();
   const bool is_worth_it = !job_.job_class.empty() || !policy::succeeded(result.end);
   if (!begun_ && is_worth_it) begin();
   open_history();
-  if (auto lesson = engine::lesson_of(job_, result, input_); history_ && lesson) {
-    history_->add(std::move(*lesson), engine::wall_now());
+  if (auto lesson = supervisor::lesson_of(job_, result, input_); history_ && lesson) {
+    history_->add(std::move(*lesson), supervisor::wall_now());
   }
   if (recorder_) {
     const Instant now = loop::now();
     recorder_->event(event(policy::EventKind::ended, now, policy::describe(result.end)));
     recorder_->job(report);
-    record::RunSummary summary;
+    report::RunSummary summary;
     summary.run = start_.run_id;
     summary.makespan = now - start_.begun;
     summary.jobs = 1;

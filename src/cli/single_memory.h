@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/attempt.h"
-#include "history/writer.h"
-#include "loop/loop.h"
-#include "policy/job.h"
-#include "policy/share.h"
-#include "record/run_recorder.h"
+#include "base/loop/loop.h"
+#include "policy/governor/share.h"
+#include "policy/job/job.h"
+#include "store/history/writer.h"
+#include "store/runs/run_recorder.h"
+#include "supervisor/attempt.h"
 
 namespace plimsoll::cli {
 
@@ -41,8 +41,8 @@ class SingleMemory {
   ~SingleMemory();
 
   // Waits for the disk. Once.
-  void ended(const engine::AttemptResult& result, const record::JobReport& report,
-             const std::vector<measure::SystemSample>& system);
+  void ended(const supervisor::AttemptResult& result, const report::JobReport& report,
+             const std::vector<counters::SystemSample>& system);
 
   // A command that takes less, succeeds, and for which no class was named, leaves nothing: to write
   // costs some milliseconds.
@@ -63,7 +63,7 @@ class SingleMemory {
   std::optional<Bytes> input_;
   std::optional<std::string> directory_;  // for what is kept; none: it was not begun
   std::optional<history::Writer> history_;
-  std::unique_ptr<record::RunRecorder> recorder_;  // of a run
+  std::unique_ptr<report::RunRecorder> recorder_;  // of a run
   loop::Timer timer_;
 };
 

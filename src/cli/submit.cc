@@ -17,10 +17,10 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
-#include "engine/environment.h"
-#include "engine/job_protocol.h"
-#include "record/plain.h"
-#include "record/writer.h"
+#include "report/plain.h"
+#include "report/writer.h"
+#include "supervisor/control/job_protocol.h"
+#include "supervisor/environment.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -145,11 +145,11 @@ std::optional<int> parse(SubmitOptions& options, int argc, char** argv) {
 }
 
 // Made here, where a mistake can be told; the job opens them anew.
-Result<engine::OutputFiles> make_files(const SubmitOptions& options) {
+Result<supervisor::OutputFiles> make_files(const SubmitOptions& options) {
   const std::filesystem::path here = std::filesystem::current_path();
   const std::string out = options.out.value_or("plimsoll-" + std::to_string(::getpid()) + ".out");
-  engine::OutputFiles files{.out = (here / out).string(),
-                            .err = (here / options.err.value_or(out)).string()};
+  supervisor::OutputFiles files{.out = (here / out).string(),
+                                .err = (here / options.err.value_or(out)).string()};
   for (const std::string& path : {files.out, files.err}) {
     const UniqueFd made(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOutputMode));
     if (!made) return fail_errno("make " + path);
@@ -157,8 +157,8 @@ Result<engine::OutputFiles> make_files(const SubmitOptions& options) {
   return files;
 }
 
-engine::SubmitJob submission(const SubmitOptions& options) {
-  engine::SubmitJob asked{.job = options.job, .environment = engine::environment_with({})};
+supervisor::SubmitJob submission(const SubmitOptions& options) {
+  supervisor::SubmitJob asked{.job = options.job, .environment = supervisor::environment_with({})};
   asked.umask = ::umask(0);
   ::umask(asked.umask);
   return asked;
@@ -176,7 +176,7 @@ void heed_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
 }
 
-int exit_status_of(const engine::JobEnded& ended) {
+int exit_status_of(const supervisor::JobEnded& ended) {
   const std::string& outcome = ended.outcome;
   if (outcome == "exited") return ended.exit_code.value_or(kPlimsollFailed);
   if (outcome == "signalled") return kSignalBase + ended.signal.value_or(0);
@@ -198,14 +198,14 @@ class Follower {
       if (interrupted_by != 0 && !is_killing_ && job_) {
         is_killing_ = true;
         const std::string number = std::to_string(static_cast<std::uint64_t>(*job_));
-        if (auto said = link_.say(engine::to_line(engine::KillJob{number})); !said) {
+        if (auto said = link_.say(supervisor::to_line(supervisor::KillJob{number})); !said) {
           return pass(std::move(said));
         }
       }
       auto line = link_.hear_line();
       if (!line && line.error().code == std::errc::interrupted) continue;
       if (!line) return pass(std::move(line));
-      auto news = engine::parse_news(*line);
+      auto news = supervisor::parse_news(*line);
       if (!news) return pass(std::move(news));
       auto taken = take(*news);
       if (!taken) return pass(std::move(taken));
@@ -214,18 +214,18 @@ class Follower {
   }
 
  private:
-  Result<void> take(const engine::JobNews& news) {
-    return std::visit(Cases{[this](const engine::JobTaken& taken) -> Result<void> {
+  Result<void> take(const supervisor::JobNews& news) {
+    return std::visit(Cases{[this](const supervisor::JobTaken& taken) -> Result<void> {
                               if (!job_) job_ = taken.job;  // else it answers the kill
                               return {};
                             },
-                            [this](const engine::JobStands& stands) -> Result<void> {
+                            [this](const supervisor::JobStands& stands) -> Result<void> {
                               tell(stands);
                               return {};
                             },
-                            [this](const engine::OutputHead& head) { return pass_on(head); },
-                            [this](const engine::JobEnded& ended) { return end(ended); },
-                            [this](const engine::JobRefused& refused) -> Result<void> {
+                            [this](const supervisor::OutputHead& head) { return pass_on(head); },
+                            [this](const supervisor::JobEnded& ended) { return end(ended); },
+                            [this](const supervisor::JobRefused& refused) -> Result<void> {
                               // That there is nothing left to kill.
                               if (is_killing_) return {};
                               return fail(refused.error);
@@ -234,19 +234,19 @@ class Follower {
   }
 
   // The first one says only how it stands when it comes.
-  void tell(const engine::JobStands& stands) {
+  void tell(const supervisor::JobStands& stands) {
     const bool is_first = !std::exchange(has_stood_, true);
     if (options_.quiet || stands.state == "running") return;
     std::string text =
         "job " + std::to_string(static_cast<std::uint64_t>(*job_)) + " is " + stands.state;
     if (!is_first) text += ": " + stands.reason;
-    complain(record::printable(text));
+    complain(report::printable(text));
   }
 
-  Result<void> pass_on(const engine::OutputHead& head) {
+  Result<void> pass_on(const supervisor::OutputHead& head) {
     auto bytes = link_.hear_bytes(head.bytes);
     if (!bytes) return pass(std::move(bytes));
-    const bool is_out = head.stream == engine::JobOutput::out;
+    const bool is_out = head.stream == supervisor::JobOutput::out;
     const int fd = is_out ? STDOUT_FILENO : STDERR_FILENO;
     for (std::string_view rest = *bytes; !rest.empty();) {
       const ssize_t wrote = write_again(fd, rest.data(), rest.size());
@@ -256,13 +256,13 @@ class Follower {
     return {};
   }
 
-  Result<void> end(const engine::JobEnded& ended) {
+  Result<void> end(const supervisor::JobEnded& ended) {
     if (!ended.reason.empty() && ended.outcome != "exited" && interrupted_by == 0) {
-      complain("submit: " + record::printable(ended.reason));
+      complain("submit: " + report::printable(ended.reason));
     }
     status_ = exit_status_of(ended);
     if (!options_.report) return {};
-    const auto wrote = record::write_file(*options_.report, ended.report + "\n");
+    const auto wrote = report::write_file(*options_.report, ended.report + "\n");
     if (!wrote) complain("submit: --report: " + wrote.error().message());
     return {};
   }
@@ -278,10 +278,11 @@ class Follower {
 Result<int> detach(DaemonLink& link) {
   auto line = link.hear_line();
   if (!line) return pass(std::move(line));
-  auto news = engine::parse_news(*line);
+  auto news = supervisor::parse_news(*line);
   if (!news) return pass(std::move(news));
-  if (const auto* refused = std::get_if<engine::JobRefused>(&*news)) return fail(refused->error);
-  const auto* taken = std::get_if<engine::JobTaken>(&*news);
+  if (const auto* refused = std::get_if<supervisor::JobRefused>(&*news))
+    return fail(refused->error);
+  const auto* taken = std::get_if<supervisor::JobTaken>(&*news);
   if (taken == nullptr) return fail("the daemon's answer is no number of a job");
   std::printf("%llu\n", static_cast<unsigned long long>(taken->job));
   return kSuccess;
@@ -290,7 +291,7 @@ Result<int> detach(DaemonLink& link) {
 Result<int> submit(const SubmitOptions& options) {
   auto link = DaemonLink::connect();
   if (!link) return pass(std::move(link));
-  engine::SubmitJob asked = submission(options);
+  supervisor::SubmitJob asked = submission(options);
   if (options.detach) {
     auto files = make_files(options);
     if (!files) return pass(std::move(files));
@@ -298,10 +299,10 @@ Result<int> submit(const SubmitOptions& options) {
   } else {
     heed_signals();
   }
-  const std::string message = engine::to_message(asked);
-  if (message.size() > engine::kSubmitBytesMax) {
+  const std::string message = supervisor::to_message(asked);
+  if (message.size() > supervisor::kSubmitBytesMax) {
     return fail("the command and its environment have " + std::to_string(message.size()) +
-                " bytes, expected at most " + std::to_string(engine::kSubmitBytesMax));
+                " bytes, expected at most " + std::to_string(supervisor::kSubmitBytesMax));
   }
   if (auto said = link->say(message); !said) return pass(std::move(said));
   return options.detach ? detach(*link) : Follower(*link, options).follow();
@@ -319,7 +320,7 @@ int submit_command(int argc, char** argv) {
     ::raise(interrupted_by);
   }
   if (status) return *status;
-  complain("submit: " + record::printable(status.error().message()));
+  complain("submit: " + report::printable(status.error().message()));
   return kPlimsollFailed;
 }
 

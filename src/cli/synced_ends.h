@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/loop/worker.h"
 #include "base/result.h"
-#include "loop/worker.h"
 
 namespace plimsoll::cli {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "loop/loop.h"
-#include "output/outlet.h"
+#include "base/loop/loop.h"
+#include "supervisor/output/outlet.h"
 
 namespace plimsoll::cli {
 

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "daemon/config_file.h"
 #include "daemon/settings.h"
-#include "jobs/closest.h"
+#include "jobfile/closest.h"
 
 namespace plimsoll::daemon {
 namespace {
@@ -27,7 +27,7 @@ tl::unexpected<Error> unknown_key(const FileValue& value, const std::string& whe
   std::vector<std::string_view> keys;
   for (const Setting& setting : settings()) keys.push_back(setting.key);
   std::string what = where + ": found the unknown key \"" + value.key + "\", expected ";
-  if (const auto meant = jobs::closest(value.key, keys)) {
+  if (const auto meant = jobfile::closest(value.key, keys)) {
     return fail(what + "perhaps \"" + std::string(*meant) + '"');
   }
   what += "one of";

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/pool_options.h"
+#include "supervisor/pool_options.h"
 
 // What the daemon was told: by its file, by its environment and by its command line.
 namespace plimsoll::daemon {
@@ -44,7 +44,7 @@ inline constexpr std::uint64_t kUserProcesses = 16'384;
 inline constexpr std::uint64_t kJobProcesses = 8'192;
 
 struct Config {
-  engine::PoolOptions governor;
+  supervisor::PoolOptions governor;
   std::optional<std::string> cgroup{};  // as MachineConfig's
   // Most processes and threads of one user and of one job; not of root and the daemon's own user.
   std::uint64_t user_processes = kUserProcesses;

@@ -2,16 +2,16 @@
 
 #include <signal.h>
 
+#include "base/loop/notify.h"
 #include "base/quantity.h"
 #include "daemon/log.h"
-#include "engine/identity.h"
-#include "engine/ledger_place.h"
-#include "engine/run_id.h"
-#include "engine/wall_clock.h"
-#include "history/state_dir.h"
-#include "loop/notify.h"
-#include "policy/attempt.h"
-#include "policy/processors.h"
+#include "policy/governor/processors.h"
+#include "policy/job/attempt.h"
+#include "store/history/state_dir.h"
+#include "supervisor/identity.h"
+#include "supervisor/run_id.h"
+#include "supervisor/sharing/ledger_place.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::daemon {
 namespace {
@@ -24,8 +24,8 @@ const cgroup::ControllerSet kControllers(cgroup::Controller::cpu, cgroup::Contro
 // so for ever. As long as the cores' figures take to show a start.
 constexpr Duration kCoresWaitMax = policy::kCoresShown;
 
-engine::ConductorConfig conductor_config(const policy::GovernorConfig& governor) {
-  engine::ConductorConfig config;
+policy::ConductorConfig conductor_config(const policy::GovernorConfig& governor) {
+  policy::ConductorConfig config;
   config.queue.jobs_max = governor.jobs_max;
   config.queue.ended = policy::Ended::forgotten;
   config.governor = governor;
@@ -34,7 +34,7 @@ engine::ConductorConfig conductor_config(const policy::GovernorConfig& governor)
 
 }  // namespace
 
-Daemon::Daemon(std::unique_ptr<engine::Machine> machine, LoadedConfig config,
+Daemon::Daemon(std::unique_ptr<supervisor::Machine> machine, LoadedConfig config,
                std::function<Result<LoadedConfig>()> reload, policy::GovernorConfig governor,
                std::string run_id, pid_t guardian)
     : machine_(std::move(machine)),
@@ -76,18 +76,19 @@ Daemon::~Daemon() = default;
 Result<std::unique_ptr<Daemon>> Daemon::start(guardian::Link link, LoadedConfig config,
                                               std::function<Result<LoadedConfig>()> reload) {
   const pid_t guardian = link.guardian;
-  std::string run_id = engine::new_run_id(engine::wall_now());
-  auto machine = engine::Machine::create(
-      std::move(link), {.run_id = run_id,
-                        .cgroup_path = config.config.cgroup,
-                        .controllers = kControllers,
-                        .weight = {.run = config.config.governor.weight, .cpu = {}, .io = {}},
-                        .by_user = engine::MachineConfig::ByUser{config.config.user_processes}});
+  std::string run_id = supervisor::new_run_id(supervisor::wall_now());
+  auto machine = supervisor::Machine::create(
+      std::move(link),
+      {.run_id = run_id,
+       .cgroup_path = config.config.cgroup,
+       .controllers = kControllers,
+       .weight = {.run = config.config.governor.weight, .cpu = {}, .io = {}},
+       .by_user = supervisor::MachineConfig::ByUser{config.config.user_processes}});
   if (!machine) return pass(std::move(machine));
   if (const auto& why = (*machine)->why_process_mode()) {
     log("process mode, without cgroups: " + *why);
   }
-  auto governor = engine::pool_governor(config.config.governor, **machine);
+  auto governor = supervisor::pool_governor(config.config.governor, **machine);
   if (!governor) return pass(std::move(governor));
   governor->cores_wait_max = kCoresWaitMax;
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(*machine), std::move(config),
@@ -113,7 +114,7 @@ Result<void> Daemon::listen() {
 
 Result<void> Daemon::start_runners() {
   const std::string& file = *config_.config.runner_config;
-  auto config = rpc::load_runner_config(file);
+  auto config = load_runner_config(file);
   if (!config) return pass(std::move(config));
   for (const std::string& remark : config->remarks) log(file + ": " + remark);
   auto runners = Runners::start(
@@ -121,7 +122,7 @@ Result<void> Daemon::start_runners() {
        .crew = crew_,
        .next_id = [this] { return JobId{++last_job_}; },
        .log = log,
-       .ended = [this](const record::JobReport& report) { services_->ended(report); }},
+       .ended = [this](const report::JobReport& report) { services_->ended(report); }},
       gate_, std::move(*config));
   if (!runners) return pass(std::move(runners), file);
   runners_ = std::move(*runners);
@@ -131,18 +132,18 @@ Result<void> Daemon::start_runners() {
 // Its ledger is open to those who may connect.
 Result<UniqueFd> Daemon::make_ledger() const {
   const ListenConfig& listen = config_.config.listen;
-  if (!listen.group) return engine::open_own_ledger();
-  const auto group = engine::find_group(*listen.group);
+  if (!listen.group) return supervisor::open_own_ledger();
+  const auto group = supervisor::find_group(*listen.group);
   if (!group) return tl::unexpected(group.error());
-  return engine::make_shared_ledger(listen.socket, *group);
+  return supervisor::make_shared_ledger(listen.socket, *group);
 }
 
 // Alone on the machine until somebody else comes.
 void Daemon::lease() {
-  auto ledger = engine::Ledger::join(make_ledger(), run_id_);
+  auto ledger = supervisor::Ledger::join(make_ledger(), run_id_);
   if (!ledger) return log("nothing is leased to other runs: " + ledger.error().message());
-  lease_.emplace(machine_->loop(), std::move(*ledger), whole_, engine::LeaseRole::daemon,
-                 engine::holder_of(crew_.conductor()));
+  lease_.emplace(machine_->loop(), std::move(*ledger), whole_, supervisor::LeaseRole::daemon,
+                 supervisor::holder_of(crew_.conductor()));
 }
 
 void Daemon::on_event(const policy::Event& event) {
@@ -219,7 +220,7 @@ void Daemon::end(Phase phase) {
 void Daemon::reload() {
   machine_->notify("RELOADING=1");
   auto next = reload_();
-  auto governor = next ? engine::pool_governor(next->config.governor, *machine_)
+  auto governor = next ? supervisor::pool_governor(next->config.governor, *machine_)
                        : Result<policy::GovernorConfig>(tl::unexpected(next.error()));
   if (governor) {
     adopt(*next, *governor);
@@ -236,9 +237,9 @@ void Daemon::set_line(Bytes line, const std::string& reason) {
 }
 
 Result<Bytes> Daemon::ask_line(std::string_view size) {
-  auto amount = engine::parse_memory_amount(size);
+  auto amount = supervisor::parse_memory_amount(size);
   if (!amount) return pass(std::move(amount));
-  auto line = engine::line_of(*amount, *machine_);
+  auto line = supervisor::line_of(*amount, *machine_);
   if (!line) return line;
   set_line(*line, "the user has set another line");
   log("the line is " + format_bytes(*line) + ", as was asked through the socket");

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "daemon/config.h"
+#include "daemon/grpc/gate.h"
 #include "daemon/runners.h"
 #include "daemon/services.h"
-#include "engine/crew.h"
-#include "engine/guardian_watch.h"
-#include "engine/knowledge.h"
-#include "engine/lease.h"
-#include "rpc/gate.h"
+#include "supervisor/crew.h"
+#include "supervisor/guardian_watch.h"
+#include "supervisor/knowledge.h"
+#include "supervisor/sharing/lease.h"
 
 namespace plimsoll::daemon {
 
@@ -35,7 +35,7 @@ class Daemon {
  private:
   enum class Phase : std::uint8_t { serving, draining, killing };
 
-  Daemon(std::unique_ptr<engine::Machine> machine, LoadedConfig config,
+  Daemon(std::unique_ptr<supervisor::Machine> machine, LoadedConfig config,
          std::function<Result<LoadedConfig>()> reload, policy::GovernorConfig governor,
          std::string run_id, pid_t guardian);
   Result<void> listen();
@@ -52,19 +52,19 @@ class Daemon {
   void reload();
   [[nodiscard]] bool is_over() const;
 
-  std::unique_ptr<engine::Machine> machine_;
+  std::unique_ptr<supervisor::Machine> machine_;
   LoadedConfig config_;  // that holds; of what is read later, all that can be had at once
   std::function<Result<LoadedConfig>()> reload_;
   std::string run_id_;
   policy::Share whole_;  // of the machine
-  engine::Knowledge knowledge_;
-  engine::Crew crew_;
-  std::optional<engine::Lease> lease_;
-  rpc::Gate gate_;
+  supervisor::Knowledge knowledge_;
+  supervisor::Crew crew_;
+  std::optional<supervisor::Lease> lease_;
+  Gate gate_;
   std::unique_ptr<Services> services_;
   std::unique_ptr<Runners> runners_;
   loop::Timer watchdog_timer_;
-  std::optional<engine::GuardianWatch> guardian_watch_;
+  std::optional<supervisor::GuardianWatch> guardian_watch_;
   Phase phase_ = Phase::serving;
   std::uint64_t last_job_ = 0;
 };

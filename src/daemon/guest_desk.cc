@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/check.h"
-#include "engine/guest_place.h"
+#include "supervisor/external/guest_place.h"
 
 namespace plimsoll::daemon {
 namespace {
 
 // The path of the pool from the root of its hierarchy; empty where there is none.
-std::string pool_path(const engine::Machine& machine) {
+std::string pool_path(const supervisor::Machine& machine) {
   for (const cgroup::Group::Part& part : machine.pool().parts()) {
     const std::string& label = part.directory.label();
     for (const cgroup::Hierarchy& hierarchy : machine.hierarchies().all) {
@@ -24,7 +24,7 @@ std::string pool_path(const engine::Machine& machine) {
   return {};
 }
 
-engine::MachineSize size_of_machine() {
+supervisor::MachineSize size_of_machine() {
   const auto number = [](int name) {
     return static_cast<std::uint64_t>(std::max(::sysconf(name), 1L));
   };
@@ -34,14 +34,15 @@ engine::MachineSize size_of_machine() {
 
 }  // namespace
 
-GuestDesk::GuestDesk(engine::Machine& machine, engine::Crew& crew, std::function<JobId()> next_id,
-                     std::function<void(const record::JobReport&)> ended)
+GuestDesk::GuestDesk(supervisor::Machine& machine, supervisor::Crew& crew,
+                     std::function<JobId()> next_id,
+                     std::function<void(const report::JobReport&)> ended)
     : machine_(machine), crew_(crew), guests_(hooks(std::move(next_id), std::move(ended))) {
   crew_.attach(guests_);
 }
 
-engine::GuestHooks GuestDesk::hooks(std::function<JobId()> next_id,
-                                    std::function<void(const record::JobReport&)> ended) {
+supervisor::GuestHooks GuestDesk::hooks(std::function<JobId()> next_id,
+                                        std::function<void(const report::JobReport&)> ended) {
   return {
       .now = [this] { return crew_.world().now(); },
       .next_id = std::move(next_id),
@@ -58,29 +59,29 @@ engine::GuestHooks GuestDesk::hooks(std::function<JobId()> next_id,
           [this](JobId job, const std::string& reason) {
             [[maybe_unused]] const auto done = crew_.conductor().kill(job, reason);
           },
-      .open_place = [this](const engine::GuestPlace& place,
-                           const engine::Peer& peer) { return open_place(place, peer); },
+      .open_place = [this](const supervisor::GuestPlace& place,
+                           const supervisor::Peer& peer) { return open_place(place, peer); },
       .ended = std::move(ended),
       .uid = ::geteuid(),
       .machine = size_of_machine()};
 }
 
-engine::Prepared GuestDesk::prepare(const policy::Start& /*start*/) {
+supervisor::Prepared GuestDesk::prepare(const policy::Start& /*start*/) {
   PLIMSOLL_CHECK(false && "a guest is started by its client");
   return {};
 }
 
-Result<std::unique_ptr<engine::Habitat>> GuestDesk::open_place(const engine::GuestPlace& place,
-                                                               const engine::Peer& peer) {
-  if (const auto* group = std::get_if<engine::CgroupPlace>(&place)) {
-    return engine::open_group(*group, peer, machine_.hierarchies(), pool_path(machine_));
+Result<std::unique_ptr<supervisor::Habitat>> GuestDesk::open_place(
+    const supervisor::GuestPlace& place, const supervisor::Peer& peer) {
+  if (const auto* group = std::get_if<supervisor::CgroupPlace>(&place)) {
+    return supervisor::open_group(*group, peer, machine_.hierarchies(), pool_path(machine_));
   }
   if (!processes_) {
-    auto look = engine::ProcessLook::open();
+    auto look = supervisor::ProcessLook::open();
     if (!look) return pass(std::move(look));
     processes_ = std::move(*look);
   }
-  return engine::open_processes(std::get<engine::ProcessPlace>(place), peer, processes_);
+  return supervisor::open_processes(std::get<supervisor::ProcessPlace>(place), peer, processes_);
 }
 
 }  // namespace plimsoll::daemon

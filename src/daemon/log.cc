@@ -2,12 +2,12 @@
 
 #include <cstdio>
 
-#include "record/plain.h"
+#include "report/plain.h"
 
 namespace plimsoll::daemon {
 
 std::string log_line(std::string_view text) {
-  return "plimsolld: " + record::printable(text) + "\n";
+  return "plimsolld: " + report::printable(text) + "\n";
 }
 
 void log(const std::string& text) { std::fputs(log_line(text).c_str(), stderr); }

@@ -3,12 +3,12 @@
 #include <cstdlib>
 
 #include "args/complaint.h"
+#include "base/loop/notify.h"
 #include "daemon/daemon.h"
+#include "daemon/grpc/quiet.h"
 #include "daemon/options.h"
 #include "daemon/terms.h"
 #include "guardian/guardian.h"
-#include "loop/notify.h"
-#include "rpc/quiet.h"
 
 namespace plimsoll::daemon {
 namespace {
@@ -38,7 +38,7 @@ int serve(int argc, char** argv) {
   // For all that asks where things are kept; nobody else runs yet who could look.
   const auto& state_dir = config->config.state_dir;
   if (state_dir) ::setenv("PLIMSOLL_STATE_DIR", state_dir->c_str(), 1);
-  rpc::keep_protobuf_quiet();
+  keep_protobuf_quiet();
   auto link = guardian::become_guardian(loop::notify);
   if (!link) return complain(link.error());
   auto daemon = Daemon::start(std::move(*link), std::move(*config),

@@ -8,7 +8,7 @@
 namespace plimsoll::daemon {
 
 Observatory::Observatory(loop::Loop& loop, std::string_view version,
-                         std::function<web::Snapshot()> look)
+                         std::function<metrics::Snapshot()> look)
     : loop_(loop), look_(std::move(look)), metrics_(version), lag_timer_(loop.timer([this] {
         const Instant now = loop::now();
         const Duration late = std::max(now - due_, Duration{});
@@ -23,13 +23,13 @@ Observatory::Observatory(loop::Loop& loop, std::string_view version,
 
 Result<void> Observatory::serve(const MetricsConfig& config) {
   const Address address = config.address.value_or(Address{});
-  auto server = web::Server::start(loop_,
-                                   {.host = address.host,
-                                    .port = address.port,
-                                    .socket = config.socket.value_or(std::string()),
-                                    .socket_mode = config.socket_mode,
-                                    .names = config.names},
-                                   [this] { return metrics_.collect(look_()); });
+  auto server = metrics::Server::start(loop_,
+                                       {.host = address.host,
+                                        .port = address.port,
+                                        .socket = config.socket.value_or(std::string()),
+                                        .socket_mode = config.socket_mode,
+                                        .names = config.names},
+                                       [this] { return metrics_.collect(look_()); });
   if (!server) return pass(std::move(server));
   server_ = std::move(*server);
   return {};

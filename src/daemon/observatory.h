@@ -4,13 +4,13 @@
 #include <memory>
 #include <string_view>
 
+#include "base/loop/lag.h"
+#include "base/loop/loop.h"
 #include "daemon/config.h"
-#include "loop/lag.h"
-#include "loop/loop.h"
-#include "policy/event.h"
-#include "record/report.h"
-#include "web/metrics.h"
-#include "web/server.h"
+#include "daemon/metrics/metrics.h"
+#include "daemon/metrics/server.h"
+#include "policy/job/event.h"
+#include "report/report.h"
 
 namespace plimsoll::daemon {
 
@@ -18,13 +18,13 @@ namespace plimsoll::daemon {
 class Observatory {
  public:
   // `look` says what is so at the moment of a scrape. `loop` must outlive this.
-  Observatory(loop::Loop& loop, std::string_view version, std::function<web::Snapshot()> look);
+  Observatory(loop::Loop& loop, std::string_view version, std::function<metrics::Snapshot()> look);
 
   // Listens. Starts threads: after the guardian has split off.
   Result<void> serve(const MetricsConfig& config);
 
   void event(const policy::Event& event) { metrics_.event(event); }
-  void ended(const record::JobReport& report) { metrics_.ended(report); }
+  void ended(const report::JobReport& report) { metrics_.ended(report); }
 
   // How late the loop has been so far.
   [[nodiscard]] loop::LagFigures lag() const { return lag_.figures(); }
@@ -34,12 +34,12 @@ class Observatory {
 
  private:
   loop::Loop& loop_;
-  std::function<web::Snapshot()> look_;
-  web::Metrics metrics_;
+  std::function<metrics::Snapshot()> look_;
+  metrics::Metrics metrics_;
   loop::Lag lag_;
   Instant due_{};
   loop::Timer lag_timer_;
-  std::unique_ptr<web::Server> server_;  // first to end
+  std::unique_ptr<metrics::Server> server_;  // first to end
 };
 
 }  // namespace plimsoll::daemon

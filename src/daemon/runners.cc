@@ -21,14 +21,14 @@ void remove_stale_socket(const std::string& path) {
 
 Runners::~Runners() { servers_.clear(); }
 
-Result<std::unique_ptr<Runners>> Runners::start(rpc::RunnerGround ground, rpc::Gate& gate,
-                                                rpc::RunnerConfig config) {
+Result<std::unique_ptr<Runners>> Runners::start(RunnerGround ground, Gate& gate,
+                                                RunnerConfig config) {
   for (const std::string& path : config.settings.cleaned_directories) {
     if (std::filesystem::is_directory(path)) continue;
     return fail("cleanTemporaryDirectories: \"" + path + "\" is no directory");
   }
   std::unique_ptr<Runners> made(new Runners(std::move(ground), std::move(config.settings)));
-  for (const rpc::RunnerConfig::Listener& listener : config.listeners) {
+  for (const RunnerConfig::Listener& listener : config.listeners) {
     if (auto listening = made->listen(gate, listener); !listening) {
       return pass(std::move(listening));
     }
@@ -36,16 +36,16 @@ Result<std::unique_ptr<Runners>> Runners::start(rpc::RunnerGround ground, rpc::G
   return made;
 }
 
-Result<void> Runners::listen(rpc::Gate& gate, const rpc::RunnerConfig::Listener& listener) {
-  rpc::ServerConfig config;
+Result<void> Runners::listen(Gate& gate, const RunnerConfig::Listener& listener) {
+  ServerConfig config;
   config.addresses = listener.addresses;
   for (const std::string& path : listener.paths) {
     remove_stale_socket(path);
     config.addresses.push_back("unix:" + path);
   }
   config.message_bytes_max = std::max(listener.message_bytes_max, kMessageBytesMin);
-  services_.push_back(std::make_unique<rpc::RunnerService>(gate, runner_.handlers()));
-  auto server = rpc::Server::start(config, {services_.back()->service()});
+  services_.push_back(std::make_unique<RunnerService>(gate, runner_.handlers()));
+  auto server = Server::start(config, {services_.back()->service()});
   if (!server) return pass(std::move(server));
   servers_.push_back(std::move(*server));
   return {};

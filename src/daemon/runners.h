@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "rpc/gate.h"
-#include "rpc/runner.h"
-#include "rpc/runner_config.h"
-#include "rpc/server.h"
+#include "daemon/grpc/gate.h"
+#include "daemon/grpc/server.h"
+#include "daemon/runner/runner.h"
+#include "daemon/runner/runner_config.h"
 
 namespace plimsoll::daemon {
 
@@ -15,23 +15,23 @@ namespace plimsoll::daemon {
 class Runners {
  public:
   // Listens. All must outlive this. An error names the place.
-  static Result<std::unique_ptr<Runners>> start(rpc::RunnerGround ground, rpc::Gate& gate,
-                                                rpc::RunnerConfig config);
+  static Result<std::unique_ptr<Runners>> start(RunnerGround ground, Gate& gate,
+                                                RunnerConfig config);
   Runners(const Runners&) = delete;
   Runners& operator=(const Runners&) = delete;
   // The servers first: what they still ask is answered by the closed gate.
   ~Runners();
 
-  [[nodiscard]] rpc::Runner& runner() { return runner_; }
+  [[nodiscard]] Runner& runner() { return runner_; }
 
  private:
-  Runners(rpc::RunnerGround ground, rpc::RunnerSettings settings)
+  Runners(RunnerGround ground, RunnerSettings settings)
       : runner_(std::move(ground), std::move(settings)) {}
-  Result<void> listen(rpc::Gate& gate, const rpc::RunnerConfig::Listener& listener);
+  Result<void> listen(Gate& gate, const RunnerConfig::Listener& listener);
 
-  rpc::Runner runner_;
-  std::vector<std::unique_ptr<rpc::RunnerService>> services_;
-  std::vector<std::unique_ptr<rpc::Server>> servers_;
+  Runner runner_;
+  std::vector<std::unique_ptr<RunnerService>> services_;
+  std::vector<std::unique_ptr<Server>> servers_;
 };
 
 }  // namespace plimsoll::daemon

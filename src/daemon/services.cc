@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "engine/job_protocol.h"
+#include "supervisor/control/job_protocol.h"
 
 namespace plimsoll::daemon {
 
@@ -13,21 +13,20 @@ Services::Services(ServicesGround ground)
     : ground_(std::move(ground)),
       observatory_(ground_.machine.loop(), ground_.version, [this] { return snapshot(); }),
       guests_(ground_.machine, ground_.crew, ground_.next_id,
-              [this](const record::JobReport& report) { observatory_.ended(report); }),
-      jobs_(std::make_shared<rpc::JobDesk>(rpc::JobGround{
+              [this](const report::JobReport& report) { observatory_.ended(report); }),
+      jobs_(std::make_shared<JobDesk>(JobGround{
           .machine = ground_.machine,
           .crew = ground_.crew,
           .next_id = ground_.next_id,
           .processes_max = ground_.job_processes,
           .notice = ground_.notice,
-          .ended = [this](const record::JobReport& report) { observatory_.ended(report); }})) {}
+          .ended = [this](const report::JobReport& report) { observatory_.ended(report); }})) {}
 
 Services::~Services() = default;
 
 Result<void> Services::listen(const LoadedConfig& loaded) {
   const Config& config = loaded.config;
-  rpc::ApiConfig api{.socket = {.path = config.listen.socket, .group = config.listen.group},
-                     .tls = {}};
+  ApiConfig api{.socket = {.path = config.listen.socket, .group = config.listen.group}, .tls = {}};
   if (config.listen.tcp) {
     const Address& tcp = *config.listen.tcp;
     api.tls = {.host = tcp.host,
@@ -36,17 +35,17 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
                .key = config.listen.tls_key,
                .client_ca = config.listen.tls_client_ca};
   }
-  auto started = rpc::Api::start(ground_.machine.loop(), ground_.gate, guests_.guests(), jobs_, api,
-                                 ground_.notice);
+  auto started = Api::start(ground_.machine.loop(), ground_.gate, guests_.guests(), jobs_, api,
+                            ground_.notice);
   if (!started) return pass(std::move(started));
   api_ = std::move(*started);
-  auto for_people = rpc::JobSocket::start(
+  auto for_people = JobSocket::start(
       {.loop = ground_.machine.loop(),
        .jobs = *jobs_,
-       .status = [this](const engine::Peer& peer) { return status(peer); },
+       .status = [this](const supervisor::Peer& peer) { return status(peer); },
        .set_line = ground_.set_line,
        .set_jobs_max = ground_.set_jobs_max},
-      {.path = engine::job_socket_of(config.listen.socket), .group = config.listen.group});
+      {.path = supervisor::job_socket_of(config.listen.socket), .group = config.listen.group});
   if (!for_people) return pass(std::move(for_people));
   people_ = std::move(*for_people);
   socket_ = config.listen.socket;
@@ -85,8 +84,8 @@ bool Services::is_idle() const { return guests_.guests().size() == 0 && jobs_->i
 
 // Of others' jobs only root and the daemon's own user are told, and of those that the desk does not
 // have, how much they use.
-engine::RunStatus Services::status(const engine::Peer& peer) const {
-  engine::ConductorStatus seen = ground_.crew.conductor().status();
+supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
+  policy::ConductorStatus seen = ground_.crew.conductor().status();
   const bool sees_all = peer.uid == 0 || peer.uid == ::geteuid();
   const std::size_t begun = seen.jobs.size();
   const Bytes used = seen.used;
@@ -101,12 +100,12 @@ engine::RunStatus Services::status(const engine::Peer& peer) const {
     return place->second;
   };
   if (!sees_all) {
-    std::erase_if(seen.jobs, [&](const engine::JobStatus& job) {
+    std::erase_if(seen.jobs, [&](const policy::JobStatus& job) {
       return jobs_->spec_of(peer, job.job) == nullptr;
     });
   }
-  const record::SharedText nothing;  // jobs of many have no command in common
-  engine::RunStatus status = engine::run_status(
+  const report::SharedText nothing;  // jobs of many have no command in common
+  supervisor::RunStatus status = supervisor::run_status(
       seen, {.run = "daemon", .elapsed = loop::now() - begun_, .ended = {}, .commands = nothing},
       spec_of);
   status.used = used;
@@ -119,8 +118,8 @@ engine::RunStatus Services::status(const engine::Peer& peer) const {
   return status;
 }
 
-web::Snapshot Services::snapshot() {
-  const engine::Crew& crew = ground_.crew;
+metrics::Snapshot Services::snapshot() {
+  const supervisor::Crew& crew = ground_.crew;
   return {.conductor = crew.conductor().status(),
           .monitors = crew.world().monitors(),
           .machine = ground_.crew.system().now(),

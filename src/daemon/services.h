@@ -5,29 +5,29 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/api/api.h"
+#include "daemon/api/job_desk.h"
+#include "daemon/api/job_socket.h"
 #include "daemon/config.h"
+#include "daemon/grpc/gate.h"
 #include "daemon/guest_desk.h"
 #include "daemon/observatory.h"
-#include "engine/knowledge.h"
-#include "engine/lease.h"
-#include "rpc/api.h"
-#include "rpc/gate.h"
-#include "rpc/job_desk.h"
-#include "rpc/job_socket.h"
+#include "supervisor/knowledge.h"
+#include "supervisor/sharing/lease.h"
 
 namespace plimsoll::daemon {
 
 // What the services stand on; all of it must outlive them.
 struct ServicesGround {
-  engine::Machine& machine;
-  engine::Crew& crew;
-  const engine::Knowledge& knowledge;
-  rpc::Gate& gate;
+  supervisor::Machine& machine;
+  supervisor::Crew& crew;
+  const supervisor::Knowledge& knowledge;
+  Gate& gate;
   std::function<JobId()> next_id;  // new to the crew
   std::uint64_t job_processes = 0;
   std::function<void(const std::string&)> notice;
   std::string_view version;
-  std::function<std::optional<engine::Others>()> others;  // that have a lease
+  std::function<std::optional<supervisor::Others>()> others;  // that have a lease
   // By who governs the machine, until the configuration is read again.
   std::function<Result<Bytes>(std::string_view size)> set_line;
   std::function<Result<void>(unsigned)> set_jobs_max;
@@ -52,7 +52,7 @@ class Services {
 
   // What is counted: events of the crew, and ends of jobs of others than these services.
   void event(const policy::Event& event) { observatory_.event(event); }
-  void ended(const record::JobReport& report) { observatory_.ended(report); }
+  void ended(const report::JobReport& report) { observatory_.ended(report); }
 
   // No more jobs are taken or admitted; those that run go on. Or they are killed.
   void drain();
@@ -60,8 +60,8 @@ class Services {
   [[nodiscard]] bool is_idle() const;
 
  private:
-  [[nodiscard]] web::Snapshot snapshot();
-  [[nodiscard]] engine::RunStatus status(const engine::Peer& peer) const;
+  [[nodiscard]] metrics::Snapshot snapshot();
+  [[nodiscard]] supervisor::RunStatus status(const supervisor::Peer& peer) const;
 
   ServicesGround ground_;
   bool is_draining_ = false;
@@ -69,9 +69,9 @@ class Services {
   std::optional<MetricsConfig> metrics_;  // where they are served
   Observatory observatory_;
   GuestDesk guests_;
-  std::shared_ptr<rpc::JobDesk> jobs_;
-  std::unique_ptr<rpc::Api> api_;
-  std::unique_ptr<rpc::JobSocket> people_;
+  std::shared_ptr<JobDesk> jobs_;
+  std::unique_ptr<Api> api_;
+  std::unique_ptr<JobSocket> people_;
   Instant begun_ = loop::now();
 };
 

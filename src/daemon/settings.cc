@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "engine/daemon_socket.h"
+#include "supervisor/sharing/daemon_socket.h"
 
 namespace plimsoll::daemon {
 namespace {
@@ -35,8 +35,8 @@ Result<void> take_word(std::optional<std::string>& word, std::string_view text) 
   return {};
 }
 
-Result<void> take_amount(std::optional<engine::MemoryAmount>& amount, std::string_view text) {
-  auto parsed = engine::parse_memory_amount(text);
+Result<void> take_amount(std::optional<supervisor::MemoryAmount>& amount, std::string_view text) {
+  auto parsed = supervisor::parse_memory_amount(text);
   if (!parsed) return pass(std::move(parsed));
   amount = *parsed;
   return {};
@@ -161,7 +161,7 @@ constexpr auto kSettings = std::to_array<Setting>({
     {"listen.socket", Form::path, Effect::at_restart, "--socket", "PATH", "PLIMSOLL_SOCKET",
      "Path of the Unix socket",
      [](Config& c, std::string_view text) { return take_path(c.listen.socket, text); },
-     []() -> std::optional<std::string> { return engine::default_daemon_socket(); }},
+     []() -> std::optional<std::string> { return supervisor::default_daemon_socket(); }},
     {"listen.group", Form::text, Effect::at_restart, "", "", "",
      "Group whose members may connect to the socket as well",
      [](Config& c, std::string_view text) { return take_word(c.listen.group, text); }},

@@ -1,10 +1,10 @@
 #include "daemon/terms.h"
 
 #include "base/text.h"
-#include "engine/machine.h"
-#include "engine/pool_terms.h"
-#include "engine/run_id.h"
-#include "engine/wall_clock.h"
+#include "supervisor/machine.h"
+#include "supervisor/pool_terms.h"
+#include "supervisor/run_id.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::daemon {
 namespace {
@@ -20,18 +20,18 @@ std::string origin_of(const LoadedConfig& loaded, std::string_view key) {
 }  // namespace
 
 Result<std::string> terms_here(guardian::Link link, const LoadedConfig& loaded) {
-  engine::MachineConfig config;
-  config.run_id = engine::new_run_id(engine::wall_now());
+  supervisor::MachineConfig config;
+  config.run_id = supervisor::new_run_id(supervisor::wall_now());
   config.cgroup_path = loaded.config.cgroup;
-  const auto machine = engine::Machine::create(std::move(link), config);
+  const auto machine = supervisor::Machine::create(std::move(link), config);
   if (!machine) return tl::unexpected(machine.error());
-  engine::PoolOptions options = loaded.config.governor;
+  supervisor::PoolOptions options = loaded.config.governor;
   options.line_name = origin_of(loaded, "governor.line");
   options.reserve_name = origin_of(loaded, "governor.reserve");
-  const auto governor = engine::pool_governor(options, **machine);
+  const auto governor = supervisor::pool_governor(options, **machine);
   if (!governor) return tl::unexpected(governor.error());
-  const std::string lines =
-      engine::terms_text(engine::pool_terms(options, *governor, engine::pool_facts(**machine)));
+  const std::string lines = supervisor::terms_text(
+      supervisor::pool_terms(options, *governor, supervisor::pool_facts(**machine)));
   std::string text = "# On this machine now:\n";
   std::string_view rest = lines;
   while (!rest.empty()) text += "# " + std::string(take_until(rest, '\n')) + "\n";

@@ -51,20 +51,20 @@ std::optional<AdoptedChild> read_adopted(pid_t pid) {
   const int asked = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
   if (asked != 0 || info.si_pid == pid) return std::nullopt;
   const auto stat_text = read_text_at(AT_FDCWD, file_of(pid, "stat"));
-  const auto stat = stat_text ? process::parse_stat(*stat_text) : std::nullopt;
+  const auto stat = stat_text ? procfs::parse_stat(*stat_text) : std::nullopt;
   if (!stat) return std::nullopt;
   AdoptedChild child{.start = stat->id.start, .comm = stat->comm, .session = stat->session};
   const auto status = read_text_at(AT_FDCWD, file_of(pid, "status"));
-  if (const auto uids = status ? process::parse_uids(*status) : std::nullopt) {
+  if (const auto uids = status ? procfs::parse_uids(*status) : std::nullopt) {
     child.user = uids->real;
   }
   child.groups = groups_of_process(pid);
   const std::string environ = environ_of(pid);
-  if (const auto job = process::find_variable(environ, kJobVariable)) child.job = *job;
+  if (const auto job = procfs::find_variable(environ, kJobVariable)) child.job = *job;
   return child;
 }
 
-void add_children(pid_t parent, std::vector<process::Id>& found) {
+void add_children(pid_t parent, std::vector<procfs::Id>& found) {
   const std::string thread = file_of(parent, "task/") + std::to_string(parent);
   const auto text = read_text_at(AT_FDCWD, thread + "/children");
   if (!text) return;
@@ -72,13 +72,13 @@ void add_children(pid_t parent, std::vector<process::Id>& found) {
     const auto pid = to_u64(take_until(rest, ' '));
     if (!pid) continue;
     const auto stat_text = read_text_at(AT_FDCWD, file_of(static_cast<pid_t>(*pid), "stat"));
-    const auto stat = stat_text ? process::parse_stat(*stat_text) : std::nullopt;
+    const auto stat = stat_text ? procfs::parse_stat(*stat_text) : std::nullopt;
     if (stat) found.push_back(stat->id);
   }
 }
 
-std::vector<process::Id> read_descendants(pid_t pid) {
-  std::vector<process::Id> found;
+std::vector<procfs::Id> read_descendants(pid_t pid) {
+  std::vector<procfs::Id> found;
   add_children(pid, found);
   for (std::size_t i = 0; i < found.size(); ++i) add_children(found[i].pid, found);
   return found;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cgroup/stuck.h"
+#include "kernel/cgroup/stuck.h"
 
 namespace plimsoll::guardian {
 namespace {
@@ -226,7 +226,7 @@ void Adoptions::condemn(pid_t pid) {
   const auto ending = orphan.owner ? ending_.find(*orphan.owner) : ending_.end();
   orphan.had_left = ending == ending_.end() || !is_in(orphan.about, ending->second.group);
   if (orphan.owner) {
-    for (const process::Id& heir : host_.descendants_of(pid)) {
+    for (const procfs::Id& heir : host_.descendants_of(pid)) {
       heirs_[heir.pid] = {heir.start, *orphan.owner};
     }
   }

@@ -15,13 +15,13 @@
 
 #include "base/units.h"
 #include "guardian/protocol.h"
-#include "process/parse.h"
+#include "kernel/procfs/parse.h"
 
 namespace plimsoll::guardian {
 
 // A process that has come to this one because its parent has died.
 struct AdoptedChild {
-  std::uint64_t start = 0;  // in ticks, as of process::Id
+  std::uint64_t start = 0;  // in ticks, as of procfs::Id
   std::string comm{};
   int session = 0;
   uid_t user = 0;                     // its real one
@@ -34,10 +34,10 @@ inline constexpr const char* kJobVariable = "PLIMSOLL_JOB";
 
 // What Adoptions needs of the machine.
 struct AdoptionHost {
-  std::function<std::vector<pid_t>()> children;                   // of this process
-  std::function<std::optional<AdoptedChild>(pid_t)> read;         // nothing: it has ended
-  std::function<std::vector<process::Id>(pid_t)> descendants_of;  // as many as are worth a look
-  std::function<bool(pid_t)> kill;                                // false: it may not be
+  std::function<std::vector<pid_t>()> children;                  // of this process
+  std::function<std::optional<AdoptedChild>(pid_t)> read;        // nothing: it has ended
+  std::function<std::vector<procfs::Id>(pid_t)> descendants_of;  // as many as are worth a look
+  std::function<bool(pid_t)> kill;                               // false: it may not be
   std::function<Instant()> clock;
   uid_t user = 0;  // of this process; its jobs may become anybody
 };

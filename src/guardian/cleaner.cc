@@ -2,10 +2,10 @@
 
 #include <cstdio>
 
-#include "cgroup/placement.h"
-#include "cgroup/run_removal.h"
 #include "guardian/clock.h"
-#include "process/hunt.h"
+#include "kernel/cgroup/placement.h"
+#include "kernel/cgroup/run_removal.h"
+#include "kernel/procfs/hunt.h"
 
 namespace plimsoll::guardian {
 namespace {
@@ -22,18 +22,18 @@ void Cleaner::clean(const std::vector<pid_t>& mains) {
 }
 
 void Cleaner::clean_families(const std::vector<pid_t>& mains) {
-  auto census = process::Census::open(families_->run);
-  process::Left left;
+  auto census = procfs::Census::open(families_->run);
+  procfs::Left left;
   if (census) {
     for (const pid_t main : mains) census->roll().born(census->roll().begin("left"), main);
-    left = process::hunt(*census, clock_now() + kPatience, &clock_now);
+    left = procfs::hunt(*census, clock_now() + kPatience, &clock_now);
   } else {
     left.trouble = census.error();
   }
   if (left.processes.empty() && !left.trouble) return;
   std::fprintf(stderr, "plimsoll: not all processes of the jobs could be ended");
   if (left.trouble) std::fprintf(stderr, ": %s", left.trouble->message().c_str());
-  for (const process::Stat& stat : left.processes) {
+  for (const procfs::Stat& stat : left.processes) {
     std::fprintf(stderr, "\n  process %d (%s), state %c", stat.id.pid, stat.comm.c_str(),
                  stat.state);
   }

@@ -146,8 +146,8 @@ Result<FromSupervisor> decode_hand_over(Packet& packet) {
 
 // A HandOverFamilies on the wire: this, the foreign ones, then the run's name.
 struct FamiliesBody {
-  process::Id guardian;
-  process::Id supervisor;
+  procfs::Id guardian;
+  procfs::Id supervisor;
   std::uint64_t space = 0;
   std::uint64_t foreign = 0;
 };
@@ -162,7 +162,7 @@ Result<FromSupervisor> decode_families(const Packet& packet) {
                             .space = body.space,
                             .foreign = {}}};
   for (std::uint64_t i = 0; i < body.foreign; ++i) {
-    process::Id id;
+    procfs::Id id;
     if (!take(rest, id)) return bad("supervisor");
     message.run.foreign.push_back(id);
   }
@@ -239,7 +239,7 @@ Result<void> send(const Channel& channel, const HandOverFamilies& message) {
   std::string bytes(1, static_cast<char>(Tag::hand_over_families));
   append(bytes, FamiliesBody{message.run.guardian, message.run.supervisor, message.run.space,
                              message.run.foreign.size()});
-  for (const process::Id& id : message.run.foreign) append(bytes, id);
+  for (const procfs::Id& id : message.run.foreign) append(bytes, id);
   return channel.send(bytes + message.run.run, {});
 }
 

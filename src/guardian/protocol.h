@@ -10,11 +10,11 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "cgroup/controller.h"
 #include "guardian/channel.h"
 #include "guardian/spawn_request.h"
 #include "guardian/spawner.h"
-#include "process/roll.h"
+#include "kernel/cgroup/controller.h"
+#include "kernel/procfs/roll.h"
 
 // What guardian and supervisor say to each other: one packet a message, a tag byte first. Both are
 // the same program file, so the layout is that of the compiler and has no version.
@@ -93,7 +93,7 @@ struct HandOver {
 // The same in process mode, where there are no groups: whose processes are to be ended. The
 // guardian in it is the receiver.
 struct HandOverFamilies {
-  process::Roll::Config run;
+  procfs::Roll::Config run;
 };
 // The group of this job is empty: who is left of it has left its group, and is to be killed.
 struct Over {

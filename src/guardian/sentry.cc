@@ -2,9 +2,9 @@
 
 #include <fcntl.h>
 
-#include "cgroup/freeze.h"
-#include "cgroup/run_tree.h"
-#include "cgroup/wall.h"
+#include "kernel/cgroup/freeze.h"
+#include "kernel/cgroup/run_tree.h"
+#include "kernel/cgroup/wall.h"
 
 namespace plimsoll::guardian {
 namespace {

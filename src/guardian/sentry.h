@@ -2,10 +2,10 @@
 
 #include <optional>
 
-#include "cgroup/directory.h"
 #include "guardian/protocol.h"
 #include "guardian/pulse.h"
 #include "guardian/silence.h"
+#include "kernel/cgroup/directory.h"
 
 namespace plimsoll::guardian {
 

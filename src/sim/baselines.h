@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/units.h"
-#include "policy/world.h"
+#include "policy/scheduler/world.h"
 #include "sim/backlog.h"
 #include "sim/curves.h"
 #include "sim/machine.h"

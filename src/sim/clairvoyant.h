@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "policy/world.h"
+#include "policy/scheduler/world.h"
 #include "sim/backlog.h"
 #include "sim/curves.h"
 #include "sim/machine.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "policy/job.h"
+#include "policy/job/job.h"
 
 // What `plimsoll simulate` reads: jobs as curves of memory and CPU over time
 // (docs/formats/curves.md).

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "policy/look_gap.h"
-#include "policy/world.h"
+#include "policy/governor/look_gap.h"
+#include "policy/scheduler/world.h"
 #include "sim/curves.h"
 #include "sim/machine_config.h"
 #include "sim/motion.h"

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "base/result.h"
-#include "policy/world.h"
+#include "policy/scheduler/world.h"
 #include "sim/backlog.h"
 #include "sim/curves.h"
 #include "sim/machine.h"

@@ -95,7 +95,7 @@ case_the_runner() {
 END
   serve '' --runner-config "$PWD/runner.json"
   becomes_true test -S runner
-  local proto=$peers/../../src/rpc/proto
+  local proto=$peers/../../src/daemon/proto
   # By the files, as a client has it that does not ask for reflection.
   runner() { call -import-path "$proto" -proto buildbarn/runner/runner.proto \
     -proto buildbarn/resourceusage/resourceusage.proto "$@"; }

@@ -3,13 +3,13 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "engine/control_protocol.h"
-#include "engine/job_protocol.h"
+#include "supervisor/control/control_protocol.h"
+#include "supervisor/control/job_protocol.h"
 
 // Any text as a request to a run or the daemon and as its answer; what is understood is understood
 // again when it is written.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace plimsoll::engine;
+  using namespace plimsoll::supervisor;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto request = parse_request(text)) {
     std::string line = to_line(*request);

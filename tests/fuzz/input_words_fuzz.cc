@@ -3,12 +3,13 @@
 #include <string>
 #include <string_view>
 
-#include "engine/input_sizes.h"
+#include "supervisor/input_sizes.h"
 
 // Any shell text of a job, and any text of /proc/PID/mountinfo.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  (void)plimsoll::engine::words_that_may_be_inputs(plimsoll::policy::Command(std::string(text)));
-  (void)plimsoll::engine::mounts_that_may_block(text);
+  (void)plimsoll::supervisor::words_that_may_be_inputs(
+      plimsoll::policy::Command(std::string(text)));
+  (void)plimsoll::supervisor::mounts_that_may_block(text);
   return 0;
 }

@@ -2,12 +2,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "measure/parse_io.h"
+#include "kernel/counters/parse_io.h"
 
 // Any text of io.stat and of the files of blkio.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  (void)plimsoll::measure::parse_io_stat(text);
-  (void)plimsoll::measure::parse_blkio(text);
+  (void)plimsoll::counters::parse_io_stat(text);
+  (void)plimsoll::counters::parse_blkio(text);
   return 0;
 }

@@ -3,12 +3,12 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "jobs/jsonl_file.h"
+#include "jobfile/jsonl_file.h"
 
 // Any text as a JSON lines file.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto jobs = plimsoll::jobs::parse_jsonl_jobs(text, "jobs.jsonl", {});
+  const auto jobs = plimsoll::jobfile::parse_jsonl_jobs(text, "jobs.jsonl", {});
   PLIMSOLL_CHECK(jobs || jobs.error().message().starts_with("jobs.jsonl:"));
   if (!jobs) return 0;
   for (const auto& job : *jobs) {

@@ -3,12 +3,12 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "engine/ledger.h"
+#include "supervisor/sharing/ledger.h"
 
 // Any text as what another run has written of itself; what is understood is written in one size and
 // understood again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace plimsoll::engine;
+  using namespace plimsoll::supervisor;
   const auto entry = decode_entry({reinterpret_cast<const char*>(data), size});
   if (!entry) return 0;
   const std::string line = encode(*entry);

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cgroup/mountinfo.h"
+#include "kernel/cgroup/mountinfo.h"
 
 // Any text of /proc/PID/mountinfo and /proc/PID/cgroup.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

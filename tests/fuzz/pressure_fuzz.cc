@@ -2,11 +2,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "measure/parse_pressure.h"
+#include "kernel/counters/parse_pressure.h"
 
 // Any text of a pressure file.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  (void)plimsoll::measure::parse_pressure(text);
+  (void)plimsoll::counters::parse_pressure(text);
   return 0;
 }

@@ -3,12 +3,12 @@
 #include <cstdint>
 
 #include "base/check.h"
-#include "rpc/governor_messages.h"
-#include "rpc/jobs_messages.h"
-#include "rpc/quiet.h"
-#include "rpc/runner_messages.h"
+#include "daemon/api/governor_messages.h"
+#include "daemon/api/jobs_messages.h"
+#include "daemon/grpc/quiet.h"
+#include "daemon/runner/runner_messages.h"
 
-namespace plimsoll::rpc {
+namespace plimsoll::daemon {
 namespace {
 
 void take(const v1::Enter& message) {
@@ -46,18 +46,18 @@ void take_bytes(const std::uint8_t* data, std::size_t size) {
 }
 
 }  // namespace
-}  // namespace plimsoll::rpc
+}  // namespace plimsoll::daemon
 
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
-  plimsoll::rpc::keep_protobuf_quiet();
+  plimsoll::daemon::keep_protobuf_quiet();
   return 0;
 }
 
 // Any bytes as a request of a client's.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace plimsoll;
-  rpc::take_bytes<v1::GovernRequest>(data, size);
-  rpc::take_bytes<v1::JobSpec>(data, size);
-  rpc::take_bytes<buildbarn::runner::RunRequest>(data, size);
+  take_bytes<v1::GovernRequest>(data, size);
+  take_bytes<v1::JobSpec>(data, size);
+  take_bytes<buildbarn::runner::RunRequest>(data, size);
   return 0;
 }

@@ -1,4 +1,4 @@
-#include "rpc/runner_config.h"
+#include "daemon/runner/runner_config.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace plimsoll;
   const auto config =
-      rpc::read_runner_config(std::string(reinterpret_cast<const char*>(data), size));
+      daemon::read_runner_config(std::string(reinterpret_cast<const char*>(data), size));
   if (!config) {
     PLIMSOLL_CHECK(!config.error().message().empty());
     return 0;

@@ -2,14 +2,14 @@
 #include <cstdint>
 #include <string_view>
 
-#include "measure/parse_single.h"
+#include "kernel/counters/parse_single.h"
 
 // Any text of files with one value or one key.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  (void)plimsoll::measure::parse_count(text);
-  (void)plimsoll::measure::parse_bytes(text);
-  (void)plimsoll::measure::parse_pids_events(text);
-  (void)plimsoll::measure::parse_frozen_time(text);
+  (void)plimsoll::counters::parse_count(text);
+  (void)plimsoll::counters::parse_bytes(text);
+  (void)plimsoll::counters::parse_pids_events(text);
+  (void)plimsoll::counters::parse_frozen_time(text);
   return 0;
 }

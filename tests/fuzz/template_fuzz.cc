@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "jobs/template.h"
+#include "jobfile/template.h"
 
 // The first line is a template as shell text and as the first of two words, the rest are values.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::string> values;
   while (!text.empty()) values.emplace_back(plimsoll::take_line(text));
   for (const auto& words : {std::vector{first}, std::vector{first, std::string("{1/.}")}}) {
-    const auto command = plimsoll::jobs::CommandTemplate::parse(words);
+    const auto command = plimsoll::jobfile::CommandTemplate::parse(words);
     if (!command) continue;
     const auto filled = plimsoll::policy::fill_slot(command->fill(values, 7), 3);
     PLIMSOLL_CHECK(plimsoll::policy::command_line(filled).find('\0') == std::string::npos);

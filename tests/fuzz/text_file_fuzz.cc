@@ -4,13 +4,13 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "jobs/format.h"
-#include "jobs/joblog.h"
-#include "jobs/text_file.h"
+#include "jobfile/format.h"
+#include "jobfile/joblog.h"
+#include "jobfile/text_file.h"
 
 // Any text as a job file and as a job log.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace plimsoll::jobs;
+  using namespace plimsoll::jobfile;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)detect_format(text);
   for (const Separator separator : {Separator::newline, Separator::nul}) {

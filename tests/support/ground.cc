@@ -12,8 +12,8 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "cgroup/destroy.h"
-#include "cgroup/hierarchies.h"
+#include "kernel/cgroup/destroy.h"
+#include "kernel/cgroup/hierarchies.h"
 
 namespace plimsoll::testing {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
-#include "cgroup/group.h"
-#include "cgroup/kill.h"
+#include "kernel/cgroup/group.h"
+#include "kernel/cgroup/kill.h"
 
 namespace plimsoll::testing {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cgroup/directory.h"
+#include "kernel/cgroup/directory.h"
 #include "support/ground.h"
 
 // What tests of real groups share: the ways in which this host may make a group, and the check that

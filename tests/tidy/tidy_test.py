@@ -12,18 +12,18 @@ tidy = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(tidy)
 
 GOOD = {
-    "cmake/Dependencies.cmake": "set(ALLOWED_base)\nset(ALLOWED_loop base)\n",
-    "docs/architecture.md": "| `base/` | words | - |\n| `loop/` | events | `base/` |\n",
-    "src/CMakeLists.txt": "foreach(folder base loop)\n",
+    "cmake/Dependencies.cmake": "set(ALLOWED_base)\nset(ALLOWED_base/loop base)\n",
+    "docs/architecture.md": "| `base/` | words | - |\n| `base/loop/` | events | `base/` |\n",
+    "src/CMakeLists.txt": "foreach(room base base/loop)\n",
     "src/base/CMakeLists.txt": "plimsoll_library(base SOURCES a.cc)\n",
-    "src/loop/CMakeLists.txt": "plimsoll_library(loop USES base SOURCES loop.cc)\n",
+    "src/base/loop/CMakeLists.txt": "plimsoll_library(base/loop USES base SOURCES loop.cc)\n",
     "src/base/README.md": "Start at a.h.\n",
     "src/base/a.h": "#pragma once\n",
     "src/base/a.cc": '#include "base/a.h"\n// a throw in a comment, new things, kill(1)\n'
                      'auto s = "throw new kill(1)";\n'
                      'Kill kill(1);\nstruct A { A(const A&) = delete; };\n',
-    "src/loop/README.md": "Start at loop.cc.\n",
-    "src/loop/loop.cc": '#include "base/a.h"\nauto t = steady_clock::now();\n',
+    "src/base/loop/README.md": "Start at loop.cc.\n",
+    "src/base/loop/loop.cc": '#include "base/a.h"\nauto t = steady_clock::now();\n',
     "tests/unit/base/a_test.cc": "TEST(A, Is) {}\n",
 }
 
@@ -58,7 +58,7 @@ class TidyTest(unittest.TestCase):
             (source, "throw Error{};\n", 1),
             (source, "// TO" "DO: later\n", 1),
             (source, 'auto p = "/ho' 'me/me/x";\n', 1),
-            (source, '#include "loop/loop.h"\n', 1),
+            (source, '#include "base/loop/loop.h"\n', 1),
             (source, "//" + "x" * 99 + "\n", 1),
             (source, "\n" * 401, 1),
             (source, "\nint f(int a,\n      int b) {\n" + "  g();\n" * 69 + "}\n", 2),
@@ -66,7 +66,7 @@ class TidyTest(unittest.TestCase):
             ("src/base/lost.cc", "int x;\n", 1),
             ("src/base/README.md", "Words.\n", 1),
             ("src/extra/README.md", "Start at nothing.\n", None),
-            ("docs/architecture.md", "| `base/` | x | - |\n| `loop/` | x | - |\n", 2),
+            ("docs/architecture.md", "| `base/` | x | - |\n| `base/loop/` | x | - |\n", 2),
             (test, body + "auto x = [] { usleep(1); };\n", 2),
             (test, "int x;\n", 1),
             ("tests/other/a_test.cc", body, 1),

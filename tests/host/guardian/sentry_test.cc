@@ -3,9 +3,9 @@
 #include <fcntl.h>
 
 #include "base/text.h"
-#include "cgroup/destroy.h"
-#include "cgroup/freeze.h"
-#include "cgroup/run_tree.h"
+#include "kernel/cgroup/destroy.h"
+#include "kernel/cgroup/freeze.h"
+#include "kernel/cgroup/run_tree.h"
 #include "support/host_test.h"
 
 // The guardian beside a real pool, on a clock of the test's own.

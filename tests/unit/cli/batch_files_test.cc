@@ -104,7 +104,7 @@ Came run_batch(const Place& place, const FaultyDisk& disk) {
   if (!came.begun) return came;
   for (const policy::JobSpec& job : jobs) {
     const auto number = static_cast<std::uint64_t>(job.id);
-    record::JobReport report;
+    report::JobReport report;
     report.command = job.command;
     report.exit_code = 0;
     if (!disk.has_power()) return came;
@@ -210,7 +210,7 @@ TEST(BatchFiles, TellsHowManyJobsTheReportLacks) {
   auto files = BatchFiles::open(place.options, jobs, disk);
   ASSERT_TRUE(files && files->begin(place.options));
   const auto end = [&](std::size_t job) {
-    record::JobReport report;
+    report::JobReport report;
     report.command = jobs[job].command;
     return files->job_ended(jobs[job], report, Bytes{});
   };

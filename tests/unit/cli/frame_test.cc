@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "record/plain.h"
+#include "report/plain.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -14,12 +14,13 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-engine::RunningJob job(unsigned number, const char* name, Duration ran, Bytes used, double cores) {
+supervisor::RunningJob job(unsigned number, const char* name, Duration ran, Bytes used,
+                           double cores) {
   return {.job = JobId{number},
           .name = name,
           .command = std::string("run ") + name,
           .distinct = {},
-          .state = engine::JobState::running,
+          .state = policy::JobState::running,
           .attempt = 1,
           .ran = ran,
           .paused = {},
@@ -29,8 +30,8 @@ engine::RunningJob job(unsigned number, const char* name, Duration ran, Bytes us
           .remaining = {}};
 }
 
-engine::RunStatus some_run() {
-  engine::RunStatus status;
+supervisor::RunStatus some_run() {
+  supervisor::RunStatus status;
   status.run = "20261121-035916-3f2a91c4";
   status.elapsed = 83s;
   status.jobs = {.total = 120,
@@ -47,7 +48,7 @@ engine::RunStatus some_run() {
   status.remaining = 245s;
   status.running = {job(31, "link chrome", 62s, 3_GiB, 1), job(32, "codegen", 40s, 800_MiB, 0),
                     job(38, "38", 4s, 512_MiB, 3)};
-  status.running[1].state = engine::JobState::frozen;
+  status.running[1].state = policy::JobState::frozen;
   status.running[1].paused = 21s;
   return status;
 }
@@ -83,11 +84,11 @@ TEST(Frame, HasBarsOfLinesWhereTheTerminalKnowsThem) {
 
 // A run that holds nobody may be slow all the same.
 TEST(Frame, TellsWhatOtherProgramsUse) {
-  engine::RunStatus status = some_run();
+  supervisor::RunStatus status = some_run();
   status.cores_of_others = 1.94;
   EXPECT_EQ(frame_lines(status, {})[1],
             "  memory [######...] 6.00 GiB of 8.00 GiB   cores [#...] 4.0 of 16, others 1.9");
-  EXPECT_THAT(frame_lines(status, {.colour = record::Colour::ansi})[1],
+  EXPECT_THAT(frame_lines(status, {.colour = report::Colour::ansi})[1],
               HasSubstr("\x1b[33m, others 1.9\x1b[0m"));
   EXPECT_THAT(status_line(status), HasSubstr("cores 4.0 of 16, other programs 1.9; 1:23"));
   EXPECT_EQ(frame_lines(status, {.width = 66})[1], frame_lines(some_run(), {.width = 66})[1]);
@@ -99,9 +100,9 @@ TEST(Frame, TellsWhatOtherProgramsUse) {
 }
 
 TEST(Frame, ColoursWhatWantsAttention) {
-  engine::RunStatus status = some_run();
+  supervisor::RunStatus status = some_run();
   status.used = 9_GiB;
-  const auto lines = frame_lines(status, {.colour = record::Colour::ansi});
+  const auto lines = frame_lines(status, {.colour = report::Colour::ansi});
   EXPECT_THAT(lines[0], HasSubstr("\x1b[31m2 failed\x1b[0m"));
   EXPECT_THAT(lines[0], HasSubstr("\x1b[33m1 paused\x1b[0m"));
   EXPECT_THAT(lines[1], HasSubstr("\x1b[31m9.00 GiB of 8.00 GiB\x1b[0m"));
@@ -109,8 +110,8 @@ TEST(Frame, ColoursWhatWantsAttention) {
 }
 
 TEST(Frame, SaysWhyNothingStarts) {
-  engine::RunStatus status = some_run();
-  status.holding = engine::HoldingStatus{
+  supervisor::RunStatus status = some_run();
+  status.holding = supervisor::HoldingStatus{
       JobId{40}, "webkit", "waits for memory: it may need 3.1 GiB, 2 GiB are free", {}};
   EXPECT_EQ(frame_lines(status, {})[2],
             "  next: webkit waits for memory: it may need 3.1 GiB, 2 GiB are free");
@@ -121,18 +122,18 @@ TEST(Frame, SaysWhyNothingStarts) {
 }
 
 TEST(Frame, KeepsTheReasonWhereANameIsLong) {
-  engine::RunStatus status = some_run();
+  supervisor::RunStatus status = some_run();
   status.holding =
-      engine::HoldingStatus{JobId{40},
-                            "a-name-that-somebody-has-generated-0123456789-0123456789-x",
-                            "waits for memory: it may need 3.1 GiB, 2 GiB are free",
-                            {}};
+      supervisor::HoldingStatus{JobId{40},
+                                "a-name-that-somebody-has-generated-0123456789-0123456789-x",
+                                "waits for memory: it may need 3.1 GiB, 2 GiB are free",
+                                {}};
   EXPECT_EQ(frame_lines(status, {})[2],
             "  next: a-name-t..456789-x waits for memory: it may need 3.1 GiB, 2 GiB are free");
 }
 
 TEST(Frame, ShowsWhatTellsCommandsApart) {
-  engine::RunStatus status = some_run();
+  supervisor::RunStatus status = some_run();
   status.running.resize(1);
   status.running[0] = job(38, "38", 4s, 512_MiB, 3);
   status.running[0].command = "/usr/lib/a/long/way/to/the/encoder --quiet -i clip38.mkv";
@@ -143,13 +144,13 @@ TEST(Frame, ShowsWhatTellsCommandsApart) {
 }
 
 TEST(Frame, DoesNotCountWhatNeverBegan) {
-  engine::RunStatus status = some_run();
+  supervisor::RunStatus status = some_run();
   status.jobs = {.total = 40, .succeeded = 20, .failed = 2, .skipped = 16, .running = 2};
   EXPECT_THAT(frame_lines(status, {})[0], HasSubstr("22/40 done, 2 failed, 16 skipped, 2 running"));
 }
 
 TEST(Frame, ShowsTheHeaviestWhereNotAllFitAndCountsTheRest) {
-  engine::RunStatus status = some_run();
+  supervisor::RunStatus status = some_run();
   status.running.push_back(job(39, "small", 3s, 1_MiB, 0.5));
   status.running.push_back(job(40, "big", 2s, 4_GiB, 0.5));
   const auto lines = frame_lines(status, {.height = 6});
@@ -161,7 +162,7 @@ TEST(Frame, ShowsTheHeaviestWhereNotAllFitAndCountsTheRest) {
 }
 
 TEST(Frame, LeavesOutJobsThatMayBeOverAtOnce) {
-  engine::RunStatus status = some_run();
+  supervisor::RunStatus status = some_run();
   EXPECT_EQ(frame_lines(status, {.shown_after = 5s}).size(), 5u);
   status.running.resize(1);
   EXPECT_EQ(frame_lines(status, {.shown_after = 10min}).size(), 2u);
@@ -178,7 +179,7 @@ TEST(Frame, NarrowTerminalsGetFewerFigures) {
 }
 
 TEST(Frame, WithoutALineOrFiguresSaysNothingOfThem) {
-  engine::RunStatus status = some_run();
+  supervisor::RunStatus status = some_run();
   status.line = Bytes{};
   status.remaining.reset();
   status.running.resize(1);
@@ -195,17 +196,17 @@ TEST(Frame, WithoutALineOrFiguresSaysNothingOfThem) {
 
 // Whatever jobs are called: no line is wider than the terminal, none holds a control character.
 RC_GTEST_PROP(Frame, KeepsToTheTerminal, (const std::string& name, const std::string& reason)) {
-  engine::RunStatus status = some_run();
+  supervisor::RunStatus status = some_run();
   status.running[0].name = name;
   status.running[2].command = name;
-  status.holding = engine::HoldingStatus{JobId{1}, name, reason, {{"used_bytes", 1e300}}};
+  status.holding = supervisor::HoldingStatus{JobId{1}, name, reason, {{"used_bytes", 1e300}}};
   const auto width = *rc::gen::inRange<std::size_t>(0, 200);
   const auto height = *rc::gen::inRange<std::size_t>(0, 12);
   const auto lines = frame_lines(status, {.width = width, .height = height});
   RC_ASSERT(lines.size() <= height);
   for (const std::string& line : lines) {
-    RC_ASSERT(record::columns_of(line) <= width);
-    RC_ASSERT(record::printable(line) == line);
+    RC_ASSERT(report::columns_of(line) <= width);
+    RC_ASSERT(report::printable(line) == line);
   }
 }
 
@@ -217,8 +218,8 @@ TEST(StatusLine, IsOneLineForALog) {
 }
 
 TEST(StatusLine, SaysWhyNothingStarts) {
-  engine::RunStatus status = some_run();
-  status.holding = engine::HoldingStatus{JobId{40}, "webkit", "waits for 1 GiB", {}};
+  supervisor::RunStatus status = some_run();
+  status.holding = supervisor::HoldingStatus{JobId{40}, "webkit", "waits for 1 GiB", {}};
   EXPECT_THAT(status_line(status), testing::EndsWith("left; next: webkit waits for 1 GiB"));
 }
 

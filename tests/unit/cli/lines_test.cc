@@ -21,7 +21,7 @@ policy::Event event(policy::EventKind kind, const char* reason) {
   return {.at = {}, .kind = kind, .job = JobId{7}, .reason = reason, .numbers = {}};
 }
 
-const record::SharedText kAlone;
+const report::SharedText kAlone;
 const LineStyle kUncut{.width = 0, .commands = kAlone};
 
 TEST(EventLine, TellsWhatPeopleWantToKnow) {
@@ -51,7 +51,7 @@ TEST(EventLine, LeavesRetriesToTheNoticeThatTellsThem) {
 }
 
 TEST(EndLine, TellsHowItEnded) {
-  record::JobReport report;
+  report::JobReport report;
   report.outcome = policy::Outcome::exited;
   report.exit_code = 0;
   report.times.wall = 1200ms;
@@ -63,7 +63,7 @@ TEST(EndLine, TellsHowItEnded) {
 }
 
 TEST(EndLine, SaysWhyAJobWasSkipped) {
-  record::JobReport report;
+  report::JobReport report;
   report.outcome = policy::Outcome::skipped;
   report.reason = "not started: interrupted by the user";
   EXPECT_EQ(end_line(job(7, "7"), report, {.ended = 1, .jobs = 2}, kUncut),
@@ -72,13 +72,13 @@ TEST(EndLine, SaysWhyAJobWasSkipped) {
 
 TEST(EndLine, CutsCommandsOnlyForATerminal) {
   const std::string begin = "/usr/lib/a/long/way/to/the/encoder --quiet --preset slow -i ";
-  record::SharedText commands;
+  report::SharedText commands;
   policy::JobSpec one = job(1, "1");
   for (const char* clip : {"clip1.mkv", "clip2.mkv"}) {
     one.command = begin + clip;
     commands.add(begin + clip);
   }
-  record::JobReport report;
+  report::JobReport report;
   report.outcome = policy::Outcome::exited;
   report.exit_code = 0;
   const Tally tally{.ended = 2, .jobs = 2};

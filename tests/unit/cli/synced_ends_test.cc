@@ -5,7 +5,7 @@
 
 #include <semaphore>
 
-#include "loop/loop.h"
+#include "base/loop/loop.h"
 
 namespace plimsoll::cli {
 namespace {

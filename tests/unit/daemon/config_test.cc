@@ -68,7 +68,7 @@ directory = "/var/p"
 )");
   ASSERT_TRUE(loaded) << loaded.error().message();
   const Config& config = loaded->config;
-  EXPECT_EQ(std::get<engine::Percent>(*config.governor.line).value, 80);
+  EXPECT_EQ(std::get<supervisor::Percent>(*config.governor.line).value, 80);
   EXPECT_EQ(std::get<Bytes>(*config.governor.reserve), Bytes{1ull << 30});
   EXPECT_EQ(config.governor.cores, 7.5);
   EXPECT_EQ(config.governor.jobs_max, 12u);

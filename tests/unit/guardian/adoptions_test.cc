@@ -50,7 +50,7 @@ struct AdoptionsTest : ::testing::Test {
 
   Instant now{};
   std::map<pid_t, AdoptedChild> children;
-  std::map<pid_t, std::vector<process::Id>> below;
+  std::map<pid_t, std::vector<procfs::Id>> below;
   std::vector<pid_t> killed, dead, immortal, forbidden;
   std::size_t reads = 0;
   Adoptions adoptions{{.children =
@@ -72,7 +72,7 @@ struct AdoptionsTest : ::testing::Test {
                              killed.push_back(pid);
                              if (std::ranges::find(immortal, pid) != immortal.end()) return true;
                              children.erase(pid);
-                             for (const process::Id& child : below[pid]) {
+                             for (const procfs::Id& child : below[pid]) {
                                comes(child.pid, {.groups = {kAside}});
                              }
                              dead.push_back(pid);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/world.h"
+#include "policy/scheduler/world.h"
 #include "sim/curves.h"
 #include "sim/machine.h"
 

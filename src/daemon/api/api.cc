@@ -1,0 +1,159 @@
+#include "daemon/api/api.h"
+
+#include <fcntl.h>
+
+#include <utility>
+
+#include "base/file.h"
+#include "daemon/api/governor_service.h"
+#include "daemon/api/governor_streams.h"
+#include "daemon/api/job_desk.h"
+#include "daemon/api/jobs_service.h"
+#include "daemon/grpc/callers.h"
+#include "daemon/grpc/tls_connections.h"
+#include "daemon/grpc/tls_door.h"
+#include "daemon/grpc/user_servers.h"
+
+namespace plimsoll::daemon {
+namespace {
+
+constexpr Duration kTurnedAwayGap = std::chrono::minutes(1);
+
+Result<std::string> read_pem(const std::string& path) {
+  auto file = open_at(AT_FDCWD, path, O_RDONLY);
+  if (!file) return pass(std::move(file));
+  auto text = read_text(file->get());
+  if (!text) return pass(std::move(text), path);
+  return text;
+}
+
+Result<TlsTexts> read_tls(const TlsConfig& config) {
+  TlsTexts texts;
+  for (const auto& [path, text] :
+       {std::pair(&config.certificate, &texts.certificate), std::pair(&config.key, &texts.key),
+        std::pair(&config.client_ca, &texts.client_ca)}) {
+    auto read = read_pem(*path);
+    if (!read) return pass(std::move(read));
+    *text = std::move(*read);
+  }
+  return texts;
+}
+
+}  // namespace
+
+// The streams end first, then the servers: these wait for calls that nobody answers otherwise.
+class Api::Inside {
+ public:
+  Inside(loop::Loop& loop, Gate& gate, supervisor::Guests& guests, std::shared_ptr<JobDesk> jobs,
+         std::function<void(const std::string&)> notice)
+      : gate_(gate),
+        guests_(guests),
+        jobs_(std::move(jobs)),
+        notice_(std::move(notice)),
+        servers_(loop, [this](const supervisor::Peer& peer) { return services_for(peer); }),
+        streams_(std::make_shared<GovernorStreams>(guests)),
+        looks_(loop.timer([this] { look(); })) {
+    look();
+  }
+
+  ~Inside() {
+    if (jobs_) jobs_->abandon();
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  Result<void> listen(loop::Loop& loop, const ApiConfig& config) {
+    auto listener = PeerListener::start(
+        loop, config.socket, [this](UniqueFd connection, const supervisor::Peer& peer) {
+          auto accepted = servers_.accept(std::move(connection), peer);
+          if (!accepted) tell(accepted.error());
+        });
+    if (!listener) return pass(std::move(listener));
+    listener_ = std::move(*listener);
+    if (!config.tls) return {};
+    auto texts = read_tls(*config.tls);
+    if (!texts) return pass(std::move(texts));
+    if (auto served = servers_.serve_tls(*texts, afar_); !served) return served;
+    auto door =
+        TlsDoor::open(config.tls->host, config.tls->port, afar_,
+                      [this](UniqueFd connection) { servers_.accept_tls(std::move(connection)); });
+    if (!door) return pass(std::move(door));
+    door_ = std::move(*door);
+    return {};
+  }
+
+  [[nodiscard]] std::size_t streams() const { return streams_->size(); }
+  [[nodiscard]] std::optional<int> tls_port() const {
+    return door_ ? std::optional<int>(door_->port()) : std::nullopt;
+  }
+  void drain() { servers_.drain(); }
+
+ private:
+  // Of one user.
+  struct Both {
+    Both(Gate& gate, const std::shared_ptr<GovernorStreams>& streams, const Callers& callers)
+        : governor(gate, streams, callers) {}
+    GovernorService governor;
+    std::optional<JobsService> jobs;
+  };
+
+  UserServices services_for(const supervisor::Peer& peer) {
+    const Callers callers(peer, afar_);
+    auto both = std::make_shared<Both>(gate_, streams_, callers);
+    UserServices made{
+        .services = {both->governor.service()}, .names = {"plimsoll.v1.Governor"}, .owner = both};
+    if (jobs_) {
+      made.services.push_back(both->jobs.emplace(gate_, jobs_, callers).service());
+      made.names.emplace_back("plimsoll.v1.Jobs");
+      made.close = [&jobs = *both->jobs] { jobs.close(); };
+    }
+    return made;
+  }
+
+  // Whoever is turned away may come again at once, for ever.
+  void tell(const Error& error) {
+    const Instant now = loop::now();
+    if (told_ && now < *told_ + kTurnedAwayGap) return;
+    told_ = now;
+    notice_(error.message());
+  }
+
+  void look() {
+    const Duration before = loop::cpu_time();
+    const bool is_left = guests_.look();
+    look_cost_ += loop::cpu_time() - before;
+    if (is_left) return looks_.set(loop::now());
+    const Duration cost = std::exchange(look_cost_, Duration{});
+    looks_.set(loop::now() + supervisor::Guests::gap_after(cost));
+  }
+
+  Gate& gate_;
+  supervisor::Guests& guests_;
+  std::shared_ptr<JobDesk> jobs_;
+  std::function<void(const std::string&)> notice_;
+  std::optional<Instant> told_;  // last, of one who was turned away
+  const std::shared_ptr<TlsConnections> afar_ = std::make_shared<TlsConnections>();
+  UserServers servers_;
+  std::shared_ptr<GovernorStreams> streams_;
+  std::unique_ptr<PeerListener> listener_;
+  std::unique_ptr<TlsDoor> door_;
+  loop::Timer looks_;
+  Duration look_cost_{};  // of the round that is under way
+};
+
+Result<std::unique_ptr<Api>> Api::start(loop::Loop& loop, Gate& gate, supervisor::Guests& guests,
+                                        std::shared_ptr<JobDesk> jobs, const ApiConfig& config,
+                                        std::function<void(const std::string&)> notice) {
+  std::unique_ptr<Api> api(new Api());
+  api->inside_ = std::make_unique<Inside>(loop, gate, guests, std::move(jobs), std::move(notice));
+  if (auto listens = api->inside_->listen(loop, config); !listens) return pass(std::move(listens));
+  return api;
+}
+
+Api::~Api() = default;
+
+std::size_t Api::streams() const { return inside_->streams(); }
+void Api::drain() { inside_->drain(); }
+std::optional<int> Api::tls_port() const { return inside_->tls_port(); }
+
+}  // namespace plimsoll::daemon

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "plimsoll/v1/governor.pb.h"
+#include "policy/job/job.h"
+#include "supervisor/external/guest.h"
+
+// Messages of plimsoll.v1.Governor as values of the engine, and back. Pure.
+namespace plimsoll::daemon {
+
+// Errors (invalid_argument) say what was found and what was expected.
+Result<supervisor::GuestSpec> spec_of(const v1::Enter& message);
+Result<supervisor::GuestPlace> place_of(const v1::Place& message);
+Result<supervisor::GuestSample> sample_of(const v1::Observe& message);
+Result<supervisor::GuestEnd> end_of(const v1::Leave& message);
+
+[[nodiscard]] v1::CancelCause cause_of(policy::Outcome outcome);
+
+// The number of google.rpc.Code for what the engine refuses.
+[[nodiscard]] int code_of(const Error& error);
+
+}  // namespace plimsoll::daemon

@@ -1,0 +1,157 @@
+#include "daemon/api/governor_service.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <functional>
+#include <utility>
+
+#include "daemon/api/governor_streams.h"
+#include "daemon/grpc/outbox.h"
+#include "plimsoll/v1/governor.grpc.pb.h"
+
+namespace plimsoll::daemon {
+namespace {
+
+class GovernReactor;
+using GovernOutbox = Outbox<GovernReactor, v1::GovernResponse>;
+// No field of a message that can be followed is as long; one of each stream waits for the loop.
+constexpr std::size_t kRequestBytesMax = 64 << 10;
+
+using StreamsHandle = std::weak_ptr<GovernorStreams>;
+
+const grpc::Status kDaemonEnds(grpc::StatusCode::UNAVAILABLE, "the daemon ends");
+const grpc::Status kDaemonBusy(grpc::StatusCode::UNAVAILABLE,
+                               "the daemon is going down, or has too many calls waiting");
+const grpc::Status kTooLong(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                            "found a message of more than 64 KiB, expected at most so many");
+const grpc::Status kGivenUp(grpc::StatusCode::CANCELLED, "the client has given up");
+
+// One stream, on gRPC's threads. It reads one message after the other: the next when the loop is
+// done with the last, so that a client can't fill our memory. It deletes itself when gRPC is done.
+class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::GovernResponse> {
+ public:
+  GovernReactor(Gate& gate, StreamsHandle streams, StreamId id, policy::Tenant user)
+      : gate_(gate),
+        streams_(std::move(streams)),
+        id_(id),
+        user_(user),
+        outbox_(std::make_shared<GovernOutbox>(*this, gate.outgoing(user))) {}
+
+  void begin(const supervisor::Peer& peer) {
+    StreamClient client{.send =
+                            [outbox = outbox_, close = closing(), user = user_,
+                             &gate = gate_](const v1::GovernResponse& message) {
+                              if (outbox->send(message) == GovernOutbox::Sent::one_too_many) {
+                                gate.post_always(user, close);
+                              }
+                            },
+                        .too_many =
+                            [outbox = outbox_](const Error& error) {
+                              outbox->break_off({grpc::StatusCode::RESOURCE_EXHAUSTED, error.what});
+                            },
+                        .ends = [outbox = outbox_] { outbox->break_off(kDaemonEnds); }};
+    has_passed_ = gate_.post(
+        user_, step([peer, id = id_, client = std::move(client)](GovernorStreams& streams) mutable {
+          streams.open(id, peer, std::move(client));
+        }));
+    if (!has_passed_) outbox_->break_off(kDaemonBusy);
+  }
+
+  void read_on() { StartRead(&request_); }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return leave();  // the client has said all, or is gone
+    if (request_.ByteSizeLong() > kRequestBytesMax) {
+      leave();
+      return outbox_->break_off(kTooLong);
+    }
+    // One for each stream at a time; also while the daemon ends and takes no more streams.
+    gate_.post_always(user_, step([id = id_, request = std::move(request_)](
+                                      GovernorStreams& streams) { streams.receive(id, request); }));
+  }
+  void OnWriteDone(bool /*ok*/) override { outbox_->written(); }
+  void OnCancel() override {
+    leave();
+    outbox_->break_off(kGivenUp);
+  }
+  void OnDone() override {
+    outbox_->close();
+    const std::unique_ptr<GovernReactor> last(this);
+  }
+
+ private:
+  // Does this on the loop's thread, then reads the next message.
+  template <class Act>
+  std::function<void()> step(Act act) {
+    return [streams = streams_, outbox = outbox_, act = std::move(act)]() mutable {
+      if (const auto alive = streams.lock()) {
+        act(*alive);
+        outbox->read_on();
+      } else {
+        outbox->break_off(kDaemonEnds);
+      }
+    };
+  }
+
+  // Its jobs leave at once; the end of the stream follows.
+  void leave() {
+    if (!has_passed_) return;  // it has its answer
+    gate_.post_always(user_, [close = closing(), outbox = outbox_] {
+      close();
+      outbox->finish(grpc::Status::OK);
+    });
+  }
+
+  // For the loop's thread.
+  [[nodiscard]] std::function<void()> closing() const {
+    return [streams = streams_, id = id_] {
+      if (const auto alive = streams.lock()) alive->close(id);
+    };
+  }
+
+  Gate& gate_;
+  StreamsHandle streams_;
+  StreamId id_;
+  policy::Tenant user_;
+  std::shared_ptr<GovernOutbox> outbox_;
+  v1::GovernRequest request_;
+  bool has_passed_ = false;  // set before gRPC has this
+};
+
+// Of all servers: each user has one.
+StreamId next_stream() {
+  static std::atomic<std::uint64_t> last = 0;
+  return StreamId{++last};
+}
+
+}  // namespace
+
+class GovernorService::Inside : public v1::Governor::CallbackService {
+ public:
+  Inside(Gate& gate, StreamsHandle streams, Callers callers)
+      : gate_(gate), streams_(std::move(streams)), callers_(std::move(callers)) {}
+
+  grpc::ServerBidiReactor<v1::GovernRequest, v1::GovernResponse>* Govern(
+      grpc::CallbackServerContext* context) override {
+    const supervisor::Peer peer = callers_.of(*context);
+    auto reactor = std::make_unique<GovernReactor>(gate_, streams_, next_stream(),
+                                                   supervisor::tenant_of(peer));
+    reactor->begin(peer);
+    return reactor.release();
+  }
+
+ private:
+  Gate& gate_;
+  StreamsHandle streams_;
+  Callers callers_;
+};
+
+GovernorService::GovernorService(Gate& gate, std::weak_ptr<GovernorStreams> streams,
+                                 Callers callers)
+    : inside_(std::make_unique<Inside>(gate, std::move(streams), std::move(callers))) {}
+GovernorService::~GovernorService() = default;
+
+grpc::Service* GovernorService::service() { return inside_.get(); }
+
+}  // namespace plimsoll::daemon

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "daemon/api/governor_session.h"
+#include "plimsoll/v1/governor.pb.h"
+#include "supervisor/external/guests.h"
+#include "supervisor/quota.h"
+
+namespace plimsoll::daemon {
+
+// Names a stream among all that there ever were.
+enum class StreamId : std::uint64_t {};
+
+// The way back to the client of a stream; from the loop's thread.
+struct StreamClient {
+  std::function<void(const v1::GovernResponse&)> send;
+  // Ends the stream: the user has too many, or the daemon `ends`.
+  std::function<void(const Error&)> too_many;
+  std::function<void()> ends;
+};
+
+// The streams of plimsoll.v1.Governor that are open, whatever carries them. Of the loop's thread.
+class GovernorStreams {
+ public:
+  // `guests` must outlive this.
+  explicit GovernorStreams(supervisor::Guests& guests) : guests_(guests) {}
+  GovernorStreams(const GovernorStreams&) = delete;
+  GovernorStreams& operator=(const GovernorStreams&) = delete;
+  // Ends all streams, and so their clients' jobs.
+  ~GovernorStreams();
+
+  // More at once, of one user or of all together, are refused; root's are not among these.
+  static constexpr std::size_t kOfUserMax = 200;
+  static constexpr std::size_t kStreamsMax = 1000;
+
+  void open(StreamId id, const supervisor::Peer& peer, StreamClient client);
+  // Of a stream that is not open any more: does nothing, as close().
+  void receive(StreamId id, const v1::GovernRequest& request);
+  void close(StreamId id);
+
+  [[nodiscard]] std::size_t size() const { return streams_.size(); }
+
+ private:
+  struct Stream {
+    StreamClient client;
+    std::unique_ptr<GovernorSession> session;
+    policy::Tenant user = policy::kHost;
+  };
+  supervisor::Guests& guests_;
+  supervisor::Quota quota_{"streams", {.of_user = kOfUserMax, .in_all = kStreamsMax}};
+  std::map<StreamId, Stream> streams_;
+};
+
+}  // namespace plimsoll::daemon

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/units.h"
+#include "policy/job/event.h"
+#include "policy/job/job.h"
+#include "report/report.h"
+#include "supervisor/attempt.h"
+#include "supervisor/control/job_protocol.h"
+#include "supervisor/external/guest.h"
+
+// Jobs of plimsoll.v1.Jobs as values. No gRPC, no protobuf.
+namespace plimsoll::daemon {
+
+// Who follows a job, among all that there ever were.
+enum class WatcherId : std::uint64_t {};
+
+// What a client wants to be run; `spec` without its id.
+struct JobOrder {
+  policy::JobSpec spec;
+  std::vector<std::string> environment;  // "NAME=value", the whole
+  std::size_t bytes = 0;                 // kept_bytes(), as the desk has counted
+  std::optional<mode_t> umask{};         // absent: the daemon's
+  // Where its output goes; absent: to those who follow it.
+  std::optional<supervisor::OutputFiles> files{};
+};
+
+// What it takes where it is kept, about: each word of its command and each variable of its
+// environment has a string beside its bytes.
+[[nodiscard]] inline std::size_t kept_bytes(const JobOrder& order) {
+  std::size_t bytes = sizeof order + order.spec.name.size() + order.spec.job_class.size();
+  const auto add = [&bytes](const std::string& word) { bytes += sizeof word + word.size(); };
+  std::for_each(order.environment.begin(), order.environment.end(), add);
+  if (const auto* text = std::get_if<std::string>(&order.spec.command)) {
+    add(*text);
+  } else {
+    const auto& words = std::get<std::vector<std::string>>(order.spec.command);
+    std::for_each(words.begin(), words.end(), add);
+  }
+  return bytes;
+}
+
+enum class ApiJobState : std::uint8_t { waiting, running, paused };
+enum class OutputStream : std::uint8_t { out, err };
+
+struct StateTold {
+  JobId job{};
+  ApiJobState state{};
+  unsigned attempt = 0;  // 0: none has begun
+  std::string reason;
+};
+
+struct JobListed {
+  JobId job{};
+  std::string name;
+  std::uint32_t uid = 0;
+  ApiJobState state{};
+  std::string command;  // as one line
+  Instant came{};
+};
+
+// What was decided about a job.
+struct JobStory {
+  struct Decision {
+    Duration at{};  // since the job came
+    policy::EventKind kind{};
+    std::string reason;
+    policy::Numbers numbers;
+  };
+  std::vector<Decision> decisions;
+  bool cut = false;  // there were more between the first and the last of them
+};
+
+// Who follows a job. Called from within calls of the desk, which must not be called back. Nothing
+// is told after `ended`.
+struct JobWatcher {
+  std::function<void(const StateTold&)> state;
+  std::function<void(OutputStream, std::string_view data)> output;
+  // The last attempt, if there was one.
+  std::function<void(const report::JobReport&, const supervisor::AttemptResult*)> ended;
+  // Nothing more will be told, though the job goes on: the API ends.
+  std::function<void()> lost;
+  // Whether it can't take more output now; the job's pipe is then left full. Asked again from time
+  // to time.
+  std::function<bool()> is_full;
+};
+
+}  // namespace plimsoll::daemon

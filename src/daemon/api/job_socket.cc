@@ -1,0 +1,82 @@
+#include "daemon/api/job_socket.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+#include "daemon/api/job_socket_client.h"
+
+namespace plimsoll::daemon {
+namespace {
+
+constexpr Duration kIdleLook = std::chrono::seconds(5);
+
+}  // namespace
+
+JobSocket::JobSocket(JobSocketGround ground)
+    : ground_(std::move(ground)), idle_timer_(ground_.loop.timer([this] { drop_idle(); })) {
+  idle_timer_.set(loop::now() + kIdleLook);
+}
+
+JobSocket::~JobSocket() = default;
+
+Result<std::unique_ptr<JobSocket>> JobSocket::start(JobSocketGround ground,
+                                                    const PeerListenerConfig& config) {
+  std::unique_ptr<JobSocket> made(new JobSocket(std::move(ground)));
+  auto listener = PeerListener::start(
+      made->ground_.loop, config, [self = made.get()](UniqueFd fd, const supervisor::Peer& peer) {
+        self->admit(std::move(fd), peer);
+      });
+  if (!listener) return pass(std::move(listener));
+  made->listener_ = std::move(*listener);
+  return made;
+}
+
+// Root is always heard.
+void JobSocket::admit(UniqueFd fd, const supervisor::Peer& peer) {
+  const auto of_user = std::count_if(clients_.begin(), clients_.end(),
+                                     [&](const auto& client) { return client->uid() == peer.uid; });
+  const bool is_full =
+      clients_.size() >= kClientsMax || static_cast<std::size_t>(of_user) >= kOfUserMax;
+  if (is_full && peer.uid != 0) {
+    const std::string refusal = supervisor::to_message(
+        supervisor::JobNews(supervisor::JobRefused{"found too many connections, expected at most " +
+                                                   std::to_string(kOfUserMax) + " of one user"}));
+    [[maybe_unused]] const auto told =
+        ::send(fd.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    return;
+  }
+  auto client = std::make_unique<Client>(ground_, std::move(fd), peer);
+  auto watch =
+      ground_.loop.watch(client->fd(), EPOLLIN, [this, known = client.get()](std::uint32_t events) {
+        known->set_arriving_elsewhere(arriving_of(known->uid()) - known->arriving());
+        if (!known->step(events)) drop(*known);
+      });
+  if (!watch) return;
+  client->watch(std::move(*watch));
+  clients_.push_back(std::move(client));
+}
+
+std::size_t JobSocket::arriving_of(std::uint32_t uid) const {
+  std::size_t bytes = 0;
+  for (const auto& client : clients_) {
+    if (client->uid() == uid) bytes += client->arriving();
+  }
+  return bytes;
+}
+
+void JobSocket::drop(Client& client) {
+  const auto place = std::find_if(clients_.begin(), clients_.end(),
+                                  [&](const auto& known) { return known.get() == &client; });
+  client.give_up();
+  clients_.erase(place);
+}
+
+void JobSocket::drop_idle() {
+  const Instant now = loop::now();
+  std::erase_if(clients_, [now](const auto& client) { return client->is_idle(now); });
+  idle_timer_.set(now + kIdleLook);
+}
+
+}  // namespace plimsoll::daemon

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string_view>
+
+#include "base/loop/loop.h"
+#include "base/result.h"
+#include "daemon/api/job_desk.h"
+#include "daemon/grpc/peer_listener.h"
+#include "supervisor/control/run_status.h"
+#include "supervisor/external/guest.h"
+
+namespace plimsoll::daemon {
+
+// What the socket stands on; all of it must outlive it.
+struct JobSocketGround {
+  loop::Loop& loop;
+  JobDesk& jobs;
+  // What this peer may see; a size or a share, as --line takes it, and the line that then holds.
+  std::function<supervisor::RunStatus(const supervisor::Peer&)> status;
+  std::function<Result<Bytes>(std::string_view size)> set_line;
+  std::function<Result<void>(unsigned)> set_jobs_max;
+};
+
+// The daemon for people at a shell: takes their jobs and commands in the words of
+// supervisor/control/job_protocol.h, without gRPC. Who connects is whom the kernel says; line and
+// number of jobs are for root and the daemon's own user.
+//
+// Of the loop's thread. Whatever a client sends, or does not, costs a bounded buffer: requests are
+// answered one at a time, nothing more is read of who has not taken his answer, and who does not
+// take a job's output holds up that job alone.
+class JobSocket {
+ public:
+  static Result<std::unique_ptr<JobSocket>> start(JobSocketGround ground,
+                                                  const PeerListenerConfig& config);
+  JobSocket(const JobSocket&) = delete;
+  JobSocket& operator=(const JobSocket&) = delete;
+  ~JobSocket();
+
+  // More connections of one user, or of all but root, are refused: each is a descriptor.
+  static constexpr std::size_t kOfUserMax = 256;
+  static constexpr std::size_t kClientsMax = 1024;
+  // Bytes of submissions of one user that have not arrived whole.
+  static constexpr std::size_t kArrivingMax = 16 << 20;
+  // Who waits for no job and has said nothing whole for so long is let go.
+  static constexpr Duration kIdleMax = std::chrono::seconds(30);
+
+  [[nodiscard]] std::size_t connections() const { return clients_.size(); }
+
+ private:
+  class Client;
+  explicit JobSocket(JobSocketGround ground);
+  void admit(UniqueFd fd, const supervisor::Peer& peer);
+  void drop(Client& client);
+  void drop_idle();
+  [[nodiscard]] std::size_t arriving_of(std::uint32_t uid) const;
+
+  JobSocketGround ground_;
+  std::list<std::unique_ptr<Client>> clients_;
+  loop::Timer idle_timer_;
+  std::unique_ptr<PeerListener> listener_;
+};
+
+}  // namespace plimsoll::daemon

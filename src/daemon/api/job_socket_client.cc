@@ -1,0 +1,252 @@
+#include "daemon/api/job_socket_client.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/cases.h"
+#include "daemon/api/priority_range.h"
+#include "report/json.h"
+
+namespace plimsoll::daemon {
+namespace {
+
+const char* state_name(ApiJobState state) {
+  switch (state) {
+    case ApiJobState::waiting: return "waiting";
+    case ApiJobState::running: return "running";
+    case ApiJobState::paused: return "paused";
+  }
+  return "";
+}
+
+supervisor::JobEnded ended_of(const report::JobReport& report,
+                              const supervisor::AttemptResult* last) {
+  supervisor::JobEnded ended{.outcome = std::string(policy::name_of(report.outcome)),
+                             .exit_code = report.exit_code,
+                             .signal = report.signal,
+                             .reason = report.reason,
+                             .report = report::to_json(report, report::JsonForm::line)};
+  if (last != nullptr && last->failure && last->failure->step == guardian::SpawnStep::exec) {
+    ended.start_error = static_cast<int>(last->failure->code);
+  }
+  ended.report.pop_back();  // its newline
+  return ended;
+}
+
+supervisor::ControlAnswer answer_of(const Result<void>& done) {
+  return {.error = done ? std::nullopt : std::optional(done.error().what)};
+}
+
+}  // namespace
+
+JobSocket::Client::Client(JobSocketGround& ground, UniqueFd fd, supervisor::Peer peer)
+    : ground_(ground), fd_(std::move(fd)), peer_(std::move(peer)), active_(loop::now()) {}
+
+JobSocket::Client::~Client() {
+  if (watcher_) ground_.jobs.unwatch(job_, *watcher_);
+}
+
+void JobSocket::Client::give_up() {
+  if (!watcher_) return;
+  ground_.jobs.unwatch(job_, *watcher_);
+  watcher_.reset();
+  ground_.jobs.cancel(job_, "its client is gone");
+}
+
+bool JobSocket::Client::step(std::uint32_t events) {
+  if ((events & (EPOLLHUP | EPOLLERR)) != 0 || !flush()) return false;
+  if ((events & EPOLLIN) != 0 && !receive()) return false;
+  if (out_.is_empty() && !answer_next()) return false;
+  if (is_closing_ && out_.is_empty()) return false;
+  rearm();
+  return true;
+}
+
+bool JobSocket::Client::flush() {
+  if (out_.is_empty()) return true;
+  const Duration before = loop::cpu_time();
+  const auto sent = out_.send(fd_.get());
+  if (watcher_) ground_.jobs.spent_on_output(peer_.uid, loop::cpu_time() - before);
+  return sent.has_value();
+}
+
+bool JobSocket::Client::receive() {
+  std::array<char, 65536> buffer;
+  const ssize_t got = ::recv(fd_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  in_.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return got > 0;
+}
+
+// Of what has arrived whole. False: what follows can't be understood any more.
+bool JobSocket::Client::answer_next() {
+  if (head_) {
+    if (in_.size() < head_->bytes) return true;
+    const std::size_t bytes = head_->bytes;
+    auto asked = supervisor::complete(std::move(*head_), std::string_view(in_).substr(0, bytes));
+    head_.reset();
+    in_.erase(0, bytes);
+    active_ = loop::now();
+    asked ? submit(std::move(*asked)) : refuse(asked.error());
+    return true;
+  }
+  const std::size_t end = in_.find('\n');
+  if (end == std::string::npos && in_.size() <= supervisor::kRequestBytesMax) return true;
+  auto request =
+      end > supervisor::kRequestBytesMax
+          ? Result<supervisor::JobRequest>(fail(
+                "a request has at most " + std::to_string(supervisor::kRequestBytesMax) + " bytes"))
+          : supervisor::parse_job_request(std::string_view(in_).substr(0, end));
+  if (!request) {
+    // Whether bytes follow it can't be known.
+    is_closing_ = true;
+    in_.clear();
+    refuse(request.error());
+    return true;
+  }
+  in_.erase(0, end + 1);
+  active_ = loop::now();
+  answer(*request);
+  return true;
+}
+
+void JobSocket::Client::answer(const supervisor::JobRequest& request) {
+  std::visit(Cases{[this](const supervisor::ControlRequest& asked) {
+                     send(supervisor::to_line(carry_out(asked)));
+                   },
+                   [this](const supervisor::ListJobs&) {
+                     std::vector<supervisor::ListedJob> listed;
+                     for (const JobListed& job : ground_.jobs.list(peer_)) {
+                       listed.push_back({.job = job.job,
+                                         .name = job.name,
+                                         .command = job.command,
+                                         .uid = job.uid,
+                                         .state = state_name(job.state),
+                                         .age = loop::now() - job.came});
+                     }
+                     send(supervisor::to_message(listed));
+                   },
+                   [this](const supervisor::SubmitHead& head) {
+                     if (arriving_elsewhere_ + head.bytes <= JobSocket::kArrivingMax) {
+                       head_ = head;
+                     } else {
+                       is_closing_ = true;
+                       refuse(Error{.what = "too much of this user's is on its way; try again"});
+                     }
+                   }},
+             request);
+}
+
+void JobSocket::Client::submit(supervisor::SubmitJob asked) {
+  if (watcher_) {
+    return refuse(Error{.what = "a connection waits for one job at a time"});
+  }
+  if (!is_priority(asked.job.priority)) {
+    return refuse(Error{.what = "priority: found " + std::to_string(asked.job.priority) +
+                                ", expected " + kPriorityRange});
+  }
+  const bool is_detached = asked.files.has_value();
+  auto job = ground_.jobs.submit(peer_, {.spec = std::move(asked.job),
+                                         .environment = std::move(asked.environment),
+                                         .umask = asked.umask,
+                                         .files = std::move(asked.files)});
+  if (!job) return refuse(job.error());
+  send(supervisor::to_message(supervisor::JobNews(supervisor::JobTaken{*job})));
+  if (is_detached) return;
+  auto watching = ground_.jobs.watch(peer_, *job, watcher());
+  if (!watching) return refuse(watching.error());
+  job_ = *job;
+  watcher_ = *watching;
+}
+
+// What is told comes from within calls of the desk: it is only kept here, and sent in a turn of
+// its own.
+JobWatcher JobSocket::Client::watcher() {
+  return {
+      .state =
+          [this](const StateTold& told) {
+            out_.add_news(supervisor::to_message(supervisor::JobNews(supervisor::JobStands{
+                .state = state_name(told.state), .attempt = told.attempt, .reason = told.reason})));
+            rearm();
+          },
+      .output =
+          [this](OutputStream stream, std::string_view data) {
+            const auto which = stream == OutputStream::out ? supervisor::JobOutput::out
+                                                           : supervisor::JobOutput::err;
+            send(supervisor::to_message(supervisor::JobNews(
+                supervisor::OutputHead{.stream = which, .bytes = data.size()})));
+            send(data);
+          },
+      .ended =
+          [this](const report::JobReport& report, const supervisor::AttemptResult* last) {
+            watcher_.reset();
+            is_closing_ = true;
+            send(supervisor::to_message(supervisor::JobNews(ended_of(report, last))));
+          },
+      .lost =
+          [this] {
+            watcher_.reset();
+            is_closing_ = true;
+          },
+      .is_full = [this] { return out_.is_full(); }};
+}
+
+supervisor::ControlAnswer JobSocket::Client::carry_out(const supervisor::ControlRequest& request) {
+  const auto refused = [] {
+    return supervisor::ControlAnswer{.error =
+                                         "only root and the daemon's own user may change that"};
+  };
+  return std::visit(
+      Cases{[&](const supervisor::AskStatus&) {
+              return supervisor::ControlAnswer{.status = ground_.status(peer_)};
+            },
+            [&](const supervisor::PauseJob& asked) { return on_job(asked.job, &JobDesk::pause); },
+            [&](const supervisor::ResumeJob& asked) { return on_job(asked.job, &JobDesk::resume); },
+            [&](const supervisor::KillJob& asked) { return on_job(asked.job, &JobDesk::kill); },
+            [&](const supervisor::SetLine& asked) {
+              if (!is_operator()) return refused();
+              const auto line = ground_.set_line(asked.size);
+              return line ? supervisor::ControlAnswer{.line = *line}
+                          : supervisor::ControlAnswer{.error = line.error().what};
+            },
+            [&](const supervisor::SetJobsMax& asked) {
+              return is_operator() ? answer_of(ground_.set_jobs_max(asked.jobs)) : refused();
+            }},
+      request);
+}
+
+supervisor::ControlAnswer JobSocket::Client::on_job(
+    const std::string& name, Result<void> (JobDesk::*act)(const supervisor::Peer&, JobId)) {
+  const auto job = ground_.jobs.find_named(peer_, name);
+  if (!job) return {.error = job.error().what};
+  return answer_of((ground_.jobs.*act)(peer_, *job));
+}
+
+bool JobSocket::Client::is_operator() const { return peer_.uid == 0 || peer_.uid == ::geteuid(); }
+
+void JobSocket::Client::refuse(const Error& error) {
+  send(supervisor::to_message(supervisor::JobNews(supervisor::JobRefused{error.what})));
+}
+
+void JobSocket::Client::send(std::string_view bytes) {
+  out_.add(bytes);
+  rearm();
+}
+
+// Of one whose answer waits nothing is read that would only wait as well.
+void JobSocket::Client::rearm() {
+  const std::size_t wanted = head_ ? head_->bytes : supervisor::kRequestBytesMax;
+  const bool has_room = in_.size() <= wanted;
+  const bool has_request = head_ ? in_.size() >= head_->bytes : in_.find('\n') != std::string::npos;
+  const bool has_work = !out_.is_empty() || has_request;
+  std::uint32_t events = 0;
+  if (has_room) events |= EPOLLIN;
+  if (has_work) events |= EPOLLOUT;
+  watch_.wait_for(events);
+}
+
+}  // namespace plimsoll::daemon

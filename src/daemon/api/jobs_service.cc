@@ -1,0 +1,283 @@
+#include "daemon/api/jobs_service.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <utility>
+
+#include "daemon/api/governor_messages.h"
+#include "daemon/api/job_desk.h"
+#include "daemon/api/jobs_messages.h"
+#include "daemon/grpc/outbox.h"
+#include "plimsoll/v1/jobs.grpc.pb.h"
+
+namespace plimsoll::daemon {
+namespace {
+
+class FollowReactor;
+using FollowOutbox = Outbox<FollowReactor, v1::JobEvent>;
+using DeskHandle = std::weak_ptr<JobDesk>;
+using Start = std::function<Result<JobId>(JobDesk&, const supervisor::Peer&)>;
+
+// So many messages of output, of 64 KiB at most, wait for a client; then its job's pipe fills. The
+// same of bytes for all clients of its user, but that one message may wait for each.
+constexpr std::size_t kOutputWaitingMax = 16;
+constexpr std::size_t kOutputOfUserMax = 16 << 20;
+
+const grpc::Status kDeskGone(grpc::StatusCode::UNAVAILABLE,
+                             "the daemon is going down, or has too many calls waiting");
+const grpc::Status kFollowGivenUp(grpc::StatusCode::CANCELLED, "the client has given up");
+
+grpc::Status status_of(const Error& error) {
+  return {static_cast<grpc::StatusCode>(code_of(error)), error.what};
+}
+
+// Whose job it is: ended with the call that has started it, or only followed.
+enum class Bond : std::uint8_t { own, followed };
+
+// One stream of a job's events. What is known on the loop's thread alone is in `Follow`, which the
+// posted closures share.
+class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
+ public:
+  // Once it `is_closed`, nobody waits for the loop any more; both outlive this.
+  FollowReactor(Gate& gate, const std::atomic<bool>& is_closed, DeskHandle desk,
+                policy::Tenant user)
+      : gate_(gate),
+        is_closed_(is_closed),
+        user_(user),
+        outbox_(std::make_shared<FollowOutbox>(*this, gate.outgoing(user))),
+        follow_(std::make_shared<Follow>(
+            Follow{.gate = gate, .user = user, .desk = std::move(desk), .outbox = outbox_})) {}
+
+  // `start`, on the loop's thread, gives the job that is to be followed; what it holds takes so
+  // many bytes.
+  void begin(const supervisor::Peer& peer, Bond bond, Start start, std::size_t bytes) {
+    has_passed_ = !is_closed_ && gate_.post(
+                                     user_,
+                                     [follow = follow_, peer, bond, start = std::move(start)] {
+                                       follow->begin(follow, peer, bond, start);
+                                     },
+                                     bytes);
+    if (!has_passed_) outbox_->break_off(kDeskGone);
+  }
+
+  void read_on() {}  // a client says nothing here
+
+  void OnWriteDone(bool /*ok*/) override { outbox_->written(); }
+  void OnCancel() override {
+    if (!has_passed_) return;  // it has its answer
+    gate_.post_always(user_, [follow = follow_] { follow->give_up(); });
+    if (is_closed_) outbox_->break_off(kDeskGone);
+  }
+  void OnDone() override {
+    outbox_->close();
+    const std::unique_ptr<FollowReactor> last(this);
+  }
+
+ private:
+  struct Follow {
+    Gate& gate;
+    policy::Tenant user;
+    DeskHandle desk;
+    std::shared_ptr<FollowOutbox> outbox;
+    Bond bond = Bond::followed;
+    std::optional<JobId> job{};
+    std::optional<WatcherId> watcher{};
+    bool is_given_up = false;
+
+    void begin(const std::shared_ptr<Follow>& self, const supervisor::Peer& peer, Bond whose,
+               const Start& start) {
+      const auto alive = desk.lock();
+      if (!alive) return outbox->break_off(kDeskGone);
+      if (is_given_up) return outbox->break_off(kFollowGivenUp);
+      bond = whose;
+      auto started = start(*alive, peer);
+      if (!started) return outbox->break_off(status_of(started.error()));
+      job = *started;
+      auto watching = alive->watch(peer, *job, watcher_of(self));
+      if (!watching) return outbox->break_off(status_of(watching.error()));
+      watcher = *watching;
+    }
+
+    // The stream of a job's owner ends when the job's group is gone, not before.
+    void give_up() {
+      is_given_up = true;
+      const auto alive = desk.lock();
+      if (!alive || !watcher) return outbox->break_off(kFollowGivenUp);
+      if (bond == Bond::own) return alive->cancel(*job, "its client has given up");
+      alive->unwatch(*job, *watcher);
+      outbox->break_off(kFollowGivenUp);
+    }
+
+    // Whoever lets too much wait is gone, but not from within the desk's own call.
+    static void send(const std::shared_ptr<Follow>& self, v1::JobEvent event) {
+      if (self->outbox->send(std::move(event)) == FollowOutbox::Sent::kept) return;
+      self->gate.post_always(self->user, [self] { self->give_up(); });
+    }
+
+    // A client that has given up reads nothing more, and its job must not wait for it.
+    [[nodiscard]] bool is_full() const {
+      const std::size_t waiting = outbox->waiting();
+      return !is_given_up && (waiting >= kOutputWaitingMax ||
+                              (waiting > 0 && outbox->bytes_of_user() >= kOutputOfUserMax));
+    }
+
+    static JobWatcher watcher_of(const std::shared_ptr<Follow>& self) {
+      const auto& outbox = self->outbox;
+      return {
+          .state = [self](const StateTold& told) { send(self, message_of(told)); },
+          .output = [self](OutputStream stream,
+                           std::string_view data) { send(self, message_of(stream, data)); },
+          .ended =
+              [self](const report::JobReport& report, const supervisor::AttemptResult* /*last*/) {
+                self->watcher.reset();
+                if (self->is_given_up) return self->outbox->break_off(kFollowGivenUp);
+                self->outbox->send(message_of(report));
+                self->outbox->finish(grpc::Status::OK);
+              },
+          .lost = [outbox] { outbox->break_off(kDeskGone); },
+          .is_full = [self] { return self->is_full(); }};
+    }
+  };
+
+  Gate& gate_;
+  const std::atomic<bool>& is_closed_;
+  policy::Tenant user_;
+  std::shared_ptr<FollowOutbox> outbox_;
+  std::shared_ptr<Follow> follow_;
+  bool has_passed_ = false;  // set before gRPC has this
+};
+
+}  // namespace
+
+class JobsService::Inside : public v1::Jobs::CallbackService {
+ public:
+  Inside(Gate& gate, DeskHandle desk, Callers callers)
+      : gate_(gate), desk_(std::move(desk)), callers_(std::move(callers)) {}
+
+  void close() { is_closed_ = true; }
+
+  grpc::ServerWriteReactor<v1::JobEvent>* Run(grpc::CallbackServerContext* context,
+                                              const v1::RunRequest* request) override {
+    return follow(
+        *context, Bond::own,
+        [order = order_of(request->job())](JobDesk& desk,
+                                           const supervisor::Peer& peer) -> Result<JobId> {
+          if (!order) return tl::unexpected(order.error());
+          return desk.submit(peer, *order);
+        },
+        bytes_with(*request));
+  }
+
+  grpc::ServerWriteReactor<v1::JobEvent>* Watch(grpc::CallbackServerContext* context,
+                                                const v1::WatchRequest* request) override {
+    return follow(
+        *context, Bond::followed,
+        [job = JobId{request->job()}](JobDesk&, const supervisor::Peer&) {
+          return Result<JobId>(job);
+        },
+        0);
+  }
+
+  grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
+                                   const v1::RunRequest* request,
+                                   v1::SubmitResponse* response) override {
+    return answer(
+        context,
+        [order = order_of(request->job()), response](JobDesk& desk,
+                                                     const supervisor::Peer& peer) -> Result<void> {
+          if (!order) return tl::unexpected(order.error());
+          auto job = desk.submit(peer, *order);
+          if (!job) return pass(std::move(job));
+          response->set_job(static_cast<std::uint64_t>(*job));
+          return {};
+        },
+        bytes_with(*request));
+  }
+
+  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
+                                 const v1::ListRequest* /*request*/,
+                                 v1::ListResponse* response) override {
+    return answer(context, [response](JobDesk& desk, const supervisor::Peer& peer) -> Result<void> {
+      *response = message_of(desk.list(peer));
+      return {};
+    });
+  }
+
+  grpc::ServerUnaryReactor* Signal(grpc::CallbackServerContext* context,
+                                   const v1::SignalRequest* request,
+                                   v1::SignalResponse* /*response*/) override {
+    return answer(context,
+                  [job = JobId{request->job()}, number = request->signal()](
+                      JobDesk& desk, const supervisor::Peer& peer) -> Result<void> {
+                    constexpr int kSignalsMax = 64;
+                    if (number < 1 || number > kSignalsMax) {
+                      return fail(std::errc::invalid_argument,
+                                  "signal: found " + std::to_string(number) + ", expected 1 to 64");
+                    }
+                    return desk.signal(peer, job, number);
+                  });
+  }
+
+  grpc::ServerUnaryReactor* Explain(grpc::CallbackServerContext* context,
+                                    const v1::ExplainRequest* request,
+                                    v1::ExplainResponse* response) override {
+    return answer(context,
+                  [job = JobId{request->job()}, response](
+                      JobDesk& desk, const supervisor::Peer& peer) -> Result<void> {
+                    auto story = desk.explain(peer, job);
+                    if (!story) return pass(std::move(story));
+                    *response = message_of(*story);
+                    return {};
+                  });
+  }
+
+ private:
+  // What a request for a job and the order made of it take while they wait.
+  static std::size_t bytes_with(const v1::RunRequest& request) {
+    return 2 * request.SpaceUsedLong();
+  }
+
+  grpc::ServerWriteReactor<v1::JobEvent>* follow(const grpc::CallbackServerContext& context,
+                                                 Bond bond, Start start, std::size_t bytes) {
+    const supervisor::Peer peer = callers_.of(context);
+    auto reactor =
+        std::make_unique<FollowReactor>(gate_, is_closed_, desk_, supervisor::tenant_of(peer));
+    reactor->begin(peer, bond, std::move(start), bytes);
+    return reactor.release();
+  }
+
+  // What is asked and answered in one turn of the loop; `response` lives until the answer.
+  grpc::ServerUnaryReactor* answer(
+      grpc::CallbackServerContext* context,
+      std::function<Result<void>(JobDesk&, const supervisor::Peer&)> act, std::size_t bytes = 0) {
+    grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+    const supervisor::Peer peer = callers_.of(*context);
+    const bool posted =
+        !is_closed_ && gate_.post(
+                           supervisor::tenant_of(peer),
+                           [desk = desk_, peer, act = std::move(act), reactor] {
+                             const auto alive = desk.lock();
+                             if (!alive) return reactor->Finish(kDeskGone);
+                             const auto done = act(*alive, peer);
+                             reactor->Finish(done ? grpc::Status::OK : status_of(done.error()));
+                           },
+                           bytes);
+    if (!posted) reactor->Finish(kDeskGone);
+    return reactor;
+  }
+
+  Gate& gate_;
+  DeskHandle desk_;
+  Callers callers_;
+  std::atomic<bool> is_closed_ = false;
+};
+
+JobsService::JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, Callers callers)
+    : inside_(std::make_unique<Inside>(gate, std::move(desk), std::move(callers))) {}
+JobsService::~JobsService() = default;
+
+grpc::Service* JobsService::service() { return inside_.get(); }
+void JobsService::close() { inside_->close(); }
+
+}  // namespace plimsoll::daemon

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "base/loop/loop.h"
+#include "policy/job/tenant.h"
+
+namespace plimsoll::daemon {
+
+// Bytes, counted from any thread.
+using ByteCount = std::atomic<std::size_t>;
+
+// The way from the threads of gRPC to the loop's, which owns all state. What goes through is
+// bounded: beyond, or once the gate is closed, whoever knocks answers by himself. Users take turns:
+// one call of each, and of one user in the order in which they came.
+class Gate {
+ public:
+  explicit Gate(const loop::Loop& loop);
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  ~Gate();
+
+  // So many closures wait for the loop at most: calls of some thousand clients at once. Of one user
+  // so many that memory bounds them, not time: others don't wait for them. The host's are beyond
+  // the whole.
+  static constexpr std::size_t kWaitingMax = 10'000;
+  static constexpr std::size_t kOfUserMax = 2'000;
+  // The same of the bytes that come with one user's: eight of the longest messages. Whatever they
+  // have, one passes.
+  static constexpr std::size_t kBytesOfUserMax = 32 << 20;
+
+  // Runs `call` of this user on the loop's thread, with which so many bytes wait; false, and it
+  // never runs: too many wait, or it is closed. From any thread.
+  [[nodiscard]] bool post(policy::Tenant user, std::function<void()> call, std::size_t bytes = 0);
+  // The same for what belongs to something that came through before and must not be lost: its end.
+  // Bounded by what it belongs to. It counts as one of the user's, not as one of all.
+  void post_always(policy::Tenant user, std::function<void()> call);
+
+  void close();
+  // What came through and has not run yet.
+  [[nodiscard]] std::size_t waiting() const;
+
+  // The way back: bytes of messages that this user's clients have not taken. From any thread.
+  [[nodiscard]] std::shared_ptr<ByteCount> outgoing(policy::Tenant user);
+
+ private:
+  class Queues;
+  std::shared_ptr<Queues> queues_;
+  std::mutex outgoing_mutex_;
+  std::map<policy::Tenant, std::weak_ptr<ByteCount>> outgoing_;
+};
+
+}  // namespace plimsoll::daemon

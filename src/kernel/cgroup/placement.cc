@@ -1,0 +1,251 @@
+#include "kernel/cgroup/placement.h"
+
+#include <fcntl.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "kernel/cgroup/group.h"
+#include "kernel/cgroup/run_tree.h"
+#include "kernel/cgroup/subtree.h"
+
+namespace plimsoll::cgroup {
+namespace {
+
+// The components of a path; "" and "." fall out. Nothing if it would climb.
+std::optional<std::vector<std::string>> components(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const std::string_view part = take_until(path, '/');
+    if (part.empty() || part == ".") continue;
+    if (part == "..") return std::nullopt;
+    parts.emplace_back(part);
+  }
+  return parts;
+}
+
+bool is_writable(const Directory& directory) {
+  return ::faccessat(directory.fd(), ".", W_OK, AT_EACCESS) == 0;
+}
+
+// The root of a v2 tree has no cgroup.events, and processes in it don't keep its children from
+// having controllers.
+bool is_true_root(const Directory& v2) { return !v2.has_file("cgroup.events"); }
+
+// A user's manager marks nothing, but has made this scope for us with Delegate=yes.
+bool is_scope_of_a_run(const Directory& v2) {
+  constexpr std::string_view kScope = ".scope";
+  std::string_view name = v2.label();
+  name.remove_prefix(name.rfind('/') + 1);
+  return name.ends_with(kScope) && is_run_name(name.substr(0, name.size() - kScope.size()));
+}
+
+bool systemd_runs() { return ::access("/run/systemd/system", F_OK) == 0; }
+
+bool only_ours(const Directory& v2, const std::vector<int>& own_pids) {
+  const auto pids = read_pids(v2);
+  return pids && std::all_of(pids->begin(), pids->end(), [&own_pids](int pid) {
+           return std::find(own_pids.begin(), own_pids.end(), pid) != own_pids.end();
+         });
+}
+
+bool serves_as_base(const Directory& v2, const std::vector<int>& own_pids) {
+  if (!is_writable(v2)) return false;
+  if (is_true_root(v2)) return !systemd_runs();
+  const bool given = is_marked_delegated(v2) || is_scope_of_a_run(v2) || !systemd_runs();
+  return given && only_ours(v2, own_pids);
+}
+
+Result<Directory> open_own(const Hierarchy& hierarchy) {
+  return Directory::open(hierarchy.directory_of(hierarchy.own_path), hierarchy.version);
+}
+
+// systemd delegates to a user only some of the controllers that the root of the tree has; to ask
+// for the others would be refused.
+Base make_base(Hierarchy hierarchy, Directory directory) {
+  if (hierarchy.version == Version::v2) {
+    if (const auto text = directory.read("cgroup.controllers")) {
+      hierarchy.controllers = parse_v2_controllers(*text);
+    }
+  }
+  return Base{.hierarchy = std::move(hierarchy), .directory = std::move(directory)};
+}
+
+// Says of a group that a run has made it as part of a named path, to every run that uses it: the
+// last one removes it. Where no attribute can be set, it stays.
+constexpr std::array kMadeMarks = {"trusted.plimsoll.made", "user.plimsoll.made"};
+
+void mark_made(const Directory& group) {
+  for (const char* mark : kMadeMarks) {
+    if (::fsetxattr(group.fd(), mark, "1", 1, 0) == 0) return;
+  }
+}
+
+bool is_marked_made(const Directory& group) {
+  return std::any_of(kMadeMarks.begin(), kMadeMarks.end(), [&group](const char* mark) {
+    return ::fgetxattr(group.fd(), mark, nullptr, 0) >= 0;
+  });
+}
+
+// Makes the named path below the root of the hierarchy, enabling on v2 what is wanted on the way.
+Result<Directory> open_named(const Hierarchy& hierarchy, const std::vector<std::string>& parts,
+                             ControllerSet wanted) {
+  auto directory = Directory::open(hierarchy.mount_point, hierarchy.version);
+  for (const std::string& part : parts) {
+    if (!directory) break;
+    const Directory parent = std::move(*directory);
+    auto enabled = enable_for_children(parent, hierarchy.controllers & wanted);
+    if (!enabled) return pass(std::move(enabled));
+    directory = parent.make_child(part);
+    if (directory) {
+      mark_made(*directory);
+    } else if (directory.error().code == std::errc::file_exists) {
+      directory = parent.open_child(part);
+    }
+    if (!directory) break;
+    if (auto filled = fill_cpuset(parent, *directory); !filled) return pass(std::move(filled));
+  }
+  return directory;
+}
+
+Result<Base> place_by_name(const Hierarchy& hierarchy, const std::string& path,
+                           ControllerSet wanted) {
+  const auto parts = components(path);
+  if (!parts) return fail("--cgroup " + path + ": \"..\" is not allowed in it");
+  auto directory = open_named(hierarchy, *parts, wanted);
+  if (!directory) return pass(std::move(directory), "--cgroup " + path);
+  Base base = make_base(hierarchy, std::move(*directory));
+  for (const std::string& part : *parts) base.named += (base.named.empty() ? "" : "/") + part;
+  return base;
+}
+
+constexpr std::string_view kMore = "; `plimsoll doctor` tells more";
+
+std::string help() {
+  return std::string(
+             "start Plimsoll in a delegated group (systemd-run --user --scope -p "
+             "Delegate=yes)") +
+         (::geteuid() == 0 ? "" : ", as root,") + " or name a writable group with --cgroup" +
+         std::string(kMore);
+}
+
+Error no_hierarchy(const PlacementRequest& request) {
+  std::string what =
+      "no cgroup hierarchy is mounted here; mount one (mount -t cgroup2 none "
+      "/sys/fs/cgroup)";
+  if (request.path) what += ", or name no group with --cgroup or PLIMSOLL_CGROUP";
+  return {.what = what + std::string(kMore)};
+}
+
+tl::unexpected<Error> fail_read_only(const Hierarchy& hierarchy) {
+  return fail(
+      "no group can be made: " + hierarchy.mount_point +
+      " is mounted read-only; mount it writable for Plimsoll; `plimsoll doctor` tells more");
+}
+
+Result<Base> place_on_v1(const Hierarchy& hierarchy) {
+  if (hierarchy.read_only) return fail_read_only(hierarchy);
+  auto own = open_own(hierarchy);
+  if (!own) return pass(std::move(own));
+  if (!is_writable(*own)) {
+    return fail("the group " + own->label() + " can't be written; " + help());
+  }
+  return make_base(hierarchy, std::move(*own));
+}
+
+Result<Base> place_on_v2(const Hierarchy& hierarchy, const PlacementRequest& request,
+                         Supervisor& supervisor) {
+  if (hierarchy.read_only) return fail_read_only(hierarchy);
+  auto own = open_own(hierarchy);
+  if (!own) return pass(std::move(own));
+  const bool delegates_nothing = !hierarchy.controllers.has_any(request.wanted);
+  if (delegates_nothing && is_writable(*own)) return make_base(hierarchy, std::move(*own));
+  if (serves_as_base(*own, request.own_pids)) {
+    supervisor = is_true_root(*own) ? Supervisor::stays : Supervisor::moves;
+    return make_base(hierarchy, std::move(*own));
+  }
+  auto root = Directory::open(hierarchy.mount_point, hierarchy.version);
+  if (root && is_true_root(*root) && is_writable(*root)) {
+    return make_base(hierarchy, std::move(*root));
+  }
+  return fail("no group can be made: " + own->label() + " is not delegated to Plimsoll alone; " +
+              help());
+}
+
+}  // namespace
+
+Result<Placement> find_placement(const Hierarchies& hierarchies, const PlacementRequest& request) {
+  Placement placement;
+  for (const Hierarchy& hierarchy : hierarchies.all) {
+    const bool is_v2 = hierarchy.version == Version::v2;
+    const bool is_wanted = is_v2 || hierarchy.controllers.has_any(request.wanted);
+    if (!is_wanted && !hierarchy.controllers.has_any(request.wished)) continue;
+    auto base = request.path
+                    ? place_by_name(hierarchy, *request.path, request.wanted | request.wished)
+                : is_v2 ? place_on_v2(hierarchy, request, placement.supervisor)
+                        : place_on_v1(hierarchy);
+    if (!base && !is_wanted && !base.error().gone()) continue;
+    if (!base) {
+      for (const Base& other : placement.bases) remove_made(other.directory, other.named);
+      return pass(std::move(base));
+    }
+    placement.bases.push_back(std::move(*base));
+  }
+  if (placement.bases.empty()) {
+    return tl::unexpected(no_hierarchy(request));
+  }
+  return placement;
+}
+
+bool own_v2_group_serves(const Hierarchies& hierarchies, const std::vector<int>& own_pids) {
+  const Hierarchy* v2 = hierarchies.v2();
+  if (v2 == nullptr || v2->controllers.empty()) return true;
+  const auto own = open_own(*v2);
+  return own && serves_as_base(*own, own_pids);
+}
+
+bool is_marked_delegated(const Directory& v2) {
+  char value = 0;
+  return (::fgetxattr(v2.fd(), "user.delegate", &value, 1) == 1 && value == '1') ||
+         (::fgetxattr(v2.fd(), "trusted.delegate", &value, 1) == 1 && value == '1');
+}
+
+std::vector<MadeGroup> made_groups(const Directory& base, std::string_view named) {
+  std::vector<MadeGroup> made;
+  auto at = base.clone();
+  while (at && !named.empty() && is_marked_made(*at)) {
+    const std::size_t slash = named.rfind('/');
+    const std::string_view name = slash == std::string_view::npos ? named : named.substr(slash + 1);
+    auto parent = at->open_parent();
+    made.push_back({.group = std::move(*at), .name = std::string(name)});
+    at = std::move(parent);
+    named = slash == std::string_view::npos ? std::string_view() : named.substr(0, slash);
+  }
+  return made;
+}
+
+void remove_made(const Directory& base, std::string_view named) {
+  for (const MadeGroup& made : made_groups(base, named)) {
+    const auto parent = made.group.open_parent();
+    if (!parent || !parent->remove_child(made.name)) return;
+  }
+}
+
+std::vector<std::string> remove_all_made(const Directory& root) {
+  using Step = SubtreeWalk::Step;
+  std::vector<std::string> removed;
+  SubtreeWalk walk(root);
+  for (Step step = walk.next(); step != Step::ended; step = walk.next()) {
+    if (step == Step::found && is_run_name(walk.name())) walk.pass_over();
+    if (step != Step::left) continue;
+    const auto group = walk.here().open_child(walk.name());
+    if (!group || !is_marked_made(*group)) continue;
+    if (walk.here().remove_child(walk.name())) removed.push_back(group->label());
+  }
+  return removed;
+}
+
+}  // namespace plimsoll::cgroup

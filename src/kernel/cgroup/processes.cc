@@ -1,0 +1,147 @@
+#include "kernel/cgroup/processes.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "kernel/cgroup/events.h"
+#include "kernel/cgroup/subtree.h"
+
+namespace plimsoll::cgroup {
+namespace {
+
+void sort_and_unify(std::vector<int>& pids) {
+  std::sort(pids.begin(), pids.end());
+  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+}
+
+std::vector<int> parse_pids(std::string_view text) {
+  std::vector<int> pids;
+  while (!text.empty()) {
+    const auto pid = to_u64(take_line(text));
+    if (pid && *pid > 0) pids.push_back(static_cast<int>(*pid));
+  }
+  return pids;
+}
+
+// The process of a thread: "Tgid:" of /proc/TID/status (proc(5)); nothing if the thread is gone.
+std::optional<int> process_of(int thread) {
+  const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(thread) + "/status");
+  if (!text) return std::nullopt;
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    std::string_view line = take_line(rest);
+    if (take_until(line, ':') != "Tgid") continue;
+    const auto pid = to_u64(trim(line));
+    return pid ? std::optional(static_cast<int>(*pid)) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<int>> processes_of_threads(const Directory& directory) {
+  auto text = directory.read("cgroup.threads");
+  if (!text) return pass(std::move(text));
+  std::vector<int> pids;
+  for (const int thread : parse_pids(*text)) {
+    if (const auto pid = process_of(thread)) pids.push_back(*pid);
+  }
+  return pids;
+}
+
+// Whether a list of members is empty, by its first byte.
+Result<bool> lists_anybody(const Directory& directory, const std::string& file) {
+  auto fd = directory.open_file(file, O_RDONLY);
+  if (!fd) return pass(std::move(fd));
+  char first = 0;
+  const ssize_t got = ::read(fd->get(), &first, sizeof first);
+  if (got < 0) return fail_errno("read " + file + " of " + directory.label());
+  return got > 0;
+}
+
+Result<bool> has_members(const Directory& directory) {
+  auto found = lists_anybody(directory, "cgroup.procs");
+  if (!found && found.error().code == std::errc::operation_not_supported) {
+    found = lists_anybody(directory, "cgroup.threads");
+  }
+  if (!found && found.error().gone()) return false;
+  return found;
+}
+
+Result<bool> part_populated(const Directory& directory) {
+  if (directory.version() == Version::v2) {
+    auto text = directory.read("cgroup.events");
+    if (!text && text.error().gone()) return false;
+    if (!text) return pass(std::move(text));
+    auto events = parse_cgroup_events(*text);
+    if (!events) return pass(std::move(events), directory.label());
+    return events->populated;
+  }
+  bool found = false;
+  Result<void> failed{};
+  auto visited = visit_subtree(directory, [&](const Directory& group) {
+    if (found) return;
+    auto here = has_members(group);
+    if (here) {
+      found = *here;
+    } else if (failed) {
+      failed = pass(std::move(here));
+    }
+  });
+  if (found) return true;
+  if (!failed) return pass(std::move(failed));
+  if (!visited) return pass(std::move(visited));
+  return false;
+}
+
+}  // namespace
+
+Result<bool> populated(const Group& group, Scope scope) {
+  if (scope == Scope::v2_first && group.v2() != nullptr) return part_populated(*group.v2());
+  for (const Group::Part& part : group.parts()) {
+    auto here = part_populated(part.directory);
+    if (!here || *here) return here;
+  }
+  return false;
+}
+
+Result<std::vector<int>> member_processes(const Directory& directory) {
+  Result<std::vector<int>> pids;
+  auto text = directory.read("cgroup.procs");
+  if (text) {
+    pids = parse_pids(*text);
+  } else if (text.error().code == std::errc::operation_not_supported) {
+    pids = processes_of_threads(directory);
+  } else {
+    return pass(std::move(text));
+  }
+  if (pids) sort_and_unify(*pids);
+  return pids;
+}
+
+Result<std::vector<int>> processes_below(const Group& group) {
+  std::vector<int> all;
+  Result<void> failed{};
+  bool listed = false;
+  for (const Group::Part& part : group.parts()) {
+    auto visited = visit_subtree(part.directory, [&](const Directory& directory) {
+      auto here = member_processes(directory);
+      if (here) {
+        listed = true;
+        all.insert(all.end(), here->begin(), here->end());
+      } else if (here.error().gone()) {
+        listed = true;
+      } else if (failed) {
+        failed = pass(std::move(here));
+      }
+    });
+    if (!visited && failed) failed = std::move(visited);
+  }
+  if (!listed && !failed) return pass(std::move(failed));
+  sort_and_unify(all);
+  return all;
+}
+
+}  // namespace plimsoll::cgroup

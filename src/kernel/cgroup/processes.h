@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "kernel/cgroup/directory.h"
+#include "kernel/cgroup/group.h"
+
+// Who is in a group and in the sub-groups that its processes made.
+namespace plimsoll::cgroup {
+
+// Where to look for processes of a group.
+enum class Scope : std::uint8_t {
+  // The v2 directory answers for the group: one read of cgroup.events. Every part if it has none.
+  v2_first,
+  // All parts. A process that moved itself out of the v2 directory may still sit in a v1 one.
+  every_part,
+};
+
+// Whether any process lives in the group or below it. Zombies do not count, parts that are gone
+// hold nobody.
+Result<bool> populated(const Group& group, Scope scope);
+
+// The pids of the processes in one directory, its children not looked at, each once and in
+// ascending order. Of a threaded group (v2), where the kernel lists threads alone, the processes
+// those belong to. Processes outside the reader's pid namespace have no pid to list.
+Result<std::vector<int>> member_processes(const Directory& directory);
+
+// The same for the whole group: all parts and everything below them. What can't be listed is left
+// out; an error is returned only if nothing could be.
+Result<std::vector<int>> processes_below(const Group& group);
+
+}  // namespace plimsoll::cgroup

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "kernel/cgroup/group.h"
+#include "kernel/cgroup/placement.h"
+
+namespace plimsoll::cgroup {
+
+// The groups of one run, in each hierarchy below its base:
+//
+//   BASE/plimsoll-20261121-035916-3f2a91c4    locked (flock(2)) while guardian or supervisor live
+//     supervisor                              guardian and supervisor, where they must move (v2)
+//     pool                                    the parent of all groups of jobs
+//
+// The lock is what tells a live run's tree from one that a dead owner left: a descriptor that both
+// processes share, released by the kernel when the last of them is gone.
+class RunTree {
+ public:
+  // Makes and locks the run's directory in every base. What was made is removed again on failure.
+  static Result<RunTree> create(const Placement& placement, const std::string& name);
+
+  // Makes the supervisor's leaf and moves processes into it: v2 only, before make_pool().
+  [[nodiscard]] Result<void> enter(const std::vector<int>& pids);
+
+  // Enables `wanted` from the base down and makes the pool.
+  [[nodiscard]] Result<void> make_pool(const Placement& placement, ControllerSet wanted);
+
+  // Protects the supervisor's leaf, if it was made and as far as its controllers go: memory that is
+  // not taken back as long as the groups above the run grant as much, and more CPU than the pool.
+  void protect_supervisor() const;
+
+  [[nodiscard]] const Inner& run() const { return run_; }
+  [[nodiscard]] Inner& pool() { return pool_; }
+
+ private:
+  explicit RunTree(Inner run) : run_(std::move(run)), pool_({}, {}) {}
+  Inner run_;
+  Inner pool_;
+};
+
+// What guardian and supervisor of a large run have: some 30 MB, and some more.
+inline constexpr Bytes kSupervisorMemory{std::uint64_t{64} << 20};
+// Ten times the pool's 100.
+inline constexpr unsigned kSupervisorWeight = 1000;
+
+// The names of the groups in a run's directory.
+inline constexpr const char* kPoolName = "pool";
+inline constexpr const char* kSupervisorName = "supervisor";
+
+// "plimsoll-" and an id that is_run_name() knows again: date, time and four random hex digits.
+std::string run_name(std::string_view run_id);
+bool is_run_name(std::string_view directory_name);
+
+// Whether the owner of a run's directory is gone. The lock that proves it is held while this lives.
+class StaleRun {
+ public:
+  // Nothing when somebody holds the lock, or when the directory is gone.
+  static std::optional<StaleRun> claim(const Directory& base, const std::string& name);
+
+ private:
+  explicit StaleRun(Directory directory) : directory_(std::move(directory)) {}
+  Directory directory_;
+};
+
+// The names of run directories directly below `base`, live ones too.
+Result<std::vector<std::string>> runs_below(const Directory& base);
+
+}  // namespace plimsoll::cgroup

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kernel/cgroup/group.h"
+
+// Processes of a group as reports and messages name them. From the files of /proc that never wait
+// for the process' memory to be paged in: not its command line, not its environment.
+namespace plimsoll::cgroup {
+
+struct LeftProcess {
+  int pid = 0;
+  std::string comm;  // at most 15 bytes, as the process has set it
+};
+
+// A process that is still there after the kill, and what it waits for.
+struct StuckProcess {
+  int pid = 0;
+  std::string comm;
+  // The state letter of proc(5): D waits for a device and dies after, R gets no CPU time, T or t is
+  // held by a debugger. Of a process with several threads, of the one that holds it up.
+  char state = '?';
+  // The kernel function it sleeps in; empty if it runs or the kernel does not tell.
+  std::string wchan;
+};
+
+// Processes that one report names. More do not help a reader, and reading them takes time.
+inline constexpr std::size_t kReportedMax = 64;
+
+// The processes of a group and everything below it, the lowest pids first, at most kReportedMax.
+// Those that end while they are looked at are left out.
+std::vector<LeftProcess> left_processes(const Group& group);
+std::vector<StuckProcess> stuck_processes(const Group& group);
+
+// The fields of /proc/PID/stat that are used here. The name stands in parentheses and may hold
+// parentheses, spaces and newlines itself.
+struct ProcessStat {
+  std::string_view comm;  // points into the text
+  char state = '?';
+};
+Result<ProcessStat> parse_process_stat(std::string_view text);
+
+}  // namespace plimsoll::cgroup

@@ -1,0 +1,77 @@
+#include "kernel/cgroup/sweep.h"
+
+#include <algorithm>
+
+#include "kernel/cgroup/run_removal.h"
+#include "kernel/cgroup/run_tree.h"
+
+namespace plimsoll::cgroup {
+namespace {
+
+// The locks of a run's directory in every hierarchy that has it; nothing if somebody holds one.
+std::vector<StaleRun> claim(const std::string& name, const std::vector<Group::Part>& parents) {
+  std::vector<StaleRun> claims;
+  for (const Group::Part& parent : parents) {
+    auto claimed = StaleRun::claim(parent.directory, name);
+    if (!claimed && parent.directory.open_child(name)) return {};
+    if (claimed) claims.push_back(std::move(*claimed));
+  }
+  return claims;
+}
+
+void add_runs_at(const Group::Part& base, RunParents& runs) {
+  const auto names = runs_below(base.directory);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (auto parent = base.directory.clone()) {
+      runs[name].push_back({std::move(*parent), base.controllers});
+    }
+  }
+}
+
+void search(const Group::Part& place, unsigned depth, RunParents& runs) {
+  add_runs_at(place, runs);
+  if (depth == kSearchDepthMax) return;
+  const auto children = place.directory.children();
+  if (!children) return;
+  for (const std::string& name : *children) {
+    if (is_run_name(name)) continue;
+    if (auto child = place.directory.open_child(name)) {
+      search({std::move(*child), place.controllers}, depth + 1, runs);
+    }
+  }
+}
+
+}  // namespace
+
+RunParents runs_at(const std::vector<Group::Part>& bases) {
+  RunParents runs;
+  for (const Group::Part& base : bases) add_runs_at(base, runs);
+  return runs;
+}
+
+RunParents runs_anywhere(const Hierarchies& hierarchies) {
+  RunParents runs;
+  for (const Hierarchy& hierarchy : hierarchies.all) {
+    auto root = Directory::open(hierarchy.mount_point, hierarchy.version);
+    if (root) search({std::move(*root), hierarchy.controllers}, 0, runs);
+  }
+  return runs;
+}
+
+std::vector<Swept> sweep(const RunParents& runs, Instant deadline, Instant (*clock)()) {
+  std::vector<Swept> swept;
+  for (const auto& [name, parents] : runs) {
+    const std::vector<StaleRun> claims = claim(name, parents);  // held while it is removed
+    if (claims.empty()) continue;
+    swept.push_back({name, destroy_run(parents, name, -1, deadline, clock)});
+  }
+  return swept;
+}
+
+bool has_stale(const RunParents& runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const auto& run) { return !claim(run.first, run.second).empty(); });
+}
+
+}  // namespace plimsoll::cgroup

@@ -1,0 +1,116 @@
+#include "kernel/counters/group_files.h"
+
+#include "kernel/counters/baseline.h"
+#include "kernel/counters/parse_single.h"
+
+namespace plimsoll::counters {
+namespace {
+
+// What a cheap read leaves as it is.
+void clear_full_only(Sample& sample) {
+  sample.cpu.nr_periods.reset();
+  sample.cpu.nr_throttled.reset();
+  sample.cpu.throttled.reset();
+  sample.memory.used.reset();
+  sample.memory.swap_current.reset();
+  sample.memory.swap_peak.reset();
+  sample.memory.max.reset();
+  sample.memory.stat = {};
+  sample.io = {.pressure = sample.io.pressure};
+  sample.pids.peak.reset();
+  sample.pids.events_max.reset();
+  sample.frozen.reset();
+}
+
+}  // namespace
+
+GroupFiles::GroupFiles(const cgroup::Group& group, GroupAge age)
+    : cpu_(group), memory_(group), io_(group), pids_(group), has_v2_(group.v2() != nullptr) {
+  if (const auto* v2 = group.v2()) {
+    frozen_ = KernelFile(*v2, "cgroup.stat.local", "frozen");
+    cpu_pressure_ = PressureFile(KernelFile(*v2, "cpu.pressure", "cpu.pressure"));
+    memory_pressure_ = PressureFile(KernelFile(*v2, "memory.pressure", "memory.pressure"));
+    io_pressure_ = PressureFile(KernelFile(*v2, "io.pressure", "io.pressure"));
+  }
+  if (age == GroupAge::reused) {
+    read_leading(Instant{});
+    read_rest(Level::full);
+    base_ = std::make_unique<const Sample>(raw_);
+  }
+}
+
+// What does not change while the group is at rest, and tells that it is not.
+void GroupFiles::read_leading(Instant now) {
+  const auto usage = raw_.cpu.usage;
+  const auto current = raw_.memory.current;
+  cpu_.read_usage(raw_.cpu, buffer_);
+  memory_.read_current(raw_.memory, buffer_);
+  const bool rests = usage && current && raw_.cpu.usage == usage && raw_.memory.current == current;
+  if (!rests) changed_ = now;
+}
+
+bool GroupFiles::is_known(Instant now) const {
+  return whole_ && *whole_ - changed_ >= kStatLag && now - *whole_ < kRestMax;
+}
+
+void GroupFiles::read_rest(Level level) {
+  memory_.read_rest(level, raw_.memory, buffer_);
+  pids_.read(level, raw_.pids, buffer_);
+  if (level == Level::cheap) return;
+  cpu_.read_rest(raw_.cpu, buffer_);
+  io_.read(raw_.io, buffer_);
+  if (const auto text = frozen_.read(buffer_)) raw_.frozen = parse_frozen_time(*text);
+}
+
+void GroupFiles::read(Level level, Instant now) {
+  read_leading(now);
+  if (level == Level::cheap) {
+    read_rest(Level::cheap);
+  } else if (!is_known(now)) {
+    read_rest(Level::full);
+    whole_ = now;
+  }
+  raw_.cpu.pressure = cpu_pressure_.read(now, buffer_);
+  raw_.memory.pressure = memory_pressure_.read(now, buffer_);
+  raw_.io.pressure = io_pressure_.read(now, buffer_);
+}
+
+void GroupFiles::read_stat() { memory_.read_stat(raw_.memory, buffer_); }
+
+void GroupFiles::read_last(Instant now) {
+  read_leading(now);
+  read_rest(Level::full);
+  raw_.cpu.pressure = cpu_pressure_.read_last(now, buffer_);
+  raw_.memory.pressure = memory_pressure_.read_last(now, buffer_);
+  raw_.io.pressure = io_pressure_.read_last(now, buffer_);
+}
+
+Sample GroupFiles::latest(Level level) const {
+  Sample sample = raw_;
+  if (base_) take_off(*base_, sample);
+  if (level == Level::cheap && !gone()) clear_full_only(sample);
+  return sample;
+}
+
+void GroupFiles::note(Unavailable& unavailable) const {
+  cpu_.note(unavailable);
+  memory_.note(unavailable);
+  io_.note(unavailable);
+  pids_.note(unavailable);
+  frozen_.note(unavailable);
+  for (const auto* pressure : {&cpu_pressure_, &memory_pressure_, &io_pressure_}) {
+    pressure->file().note(unavailable);
+  }
+  if (!has_v2_) {
+    for (const char* key : {"cpu.pressure", "memory.pressure", "io.pressure"}) {
+      unavailable.insert_or_assign(key, "the host has no cgroup v2 tree, which alone tells it");
+    }
+  }
+  if (base_ && base_->pids.peak && !latest(Level::full).pids.peak) {
+    unavailable.insert_or_assign(
+        "pids.peak",
+        "the group served an attempt before whose peak was higher, and it can't reset");
+  }
+}
+
+}  // namespace plimsoll::counters

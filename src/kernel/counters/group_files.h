@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/units.h"
+#include "kernel/cgroup/group.h"
+#include "kernel/counters/cpu_files.h"
+#include "kernel/counters/io_files.h"
+#include "kernel/counters/kernel_file.h"
+#include "kernel/counters/memory_files.h"
+#include "kernel/counters/pids_files.h"
+#include "kernel/counters/usage.h"
+
+namespace plimsoll::counters {
+
+// Whether a group's v1 directories served an attempt before. Their counters then start where that
+// one ended, and what they show before this one's first process is taken off. v2 directories are
+// always new.
+enum class GroupAge : std::uint8_t { fresh, reused };
+
+// By so much may memory.stat be behind: the kernel adds up small changes every two seconds.
+inline constexpr Duration kStatLag = std::chrono::seconds(2);
+// How long a group at rest is not read whole.
+inline constexpr Duration kRestMax = std::chrono::seconds(10);
+
+// All counter files of one group, open for as long as this lives: up to 18 descriptors. What is
+// read from where on v2, hybrid and v1 hosts: docs/cgroups.md.
+//
+// A group is at rest when neither its CPU time nor its memory has changed since the look before:
+// nothing in it has run. A full look then reads these two and the pressure files only, once
+// memory.stat has been read so late that it does not lag; what changes without the group, as when
+// its dirty pages are written back, is seen kRestMax later at most.
+//
+// Nothing here fails: what can't be had is noted with its reason, and of a group that was removed
+// the last reading stands.
+class GroupFiles {
+ public:
+  // A reused group must be empty of processes still, and whoever reuses it has reset
+  // memory.max_usage_in_bytes. Costs about 5 us a file.
+  GroupFiles(const cgroup::Group& group, GroupAge age);
+
+  // Reads the files of the level, fewer of a group at rest. Pressure is read again only
+  // kPressureIntervalMin after the last time.
+  void read(Level level, Instant now);
+
+  // Reads memory.stat too, after a cheap read that makes it matter.
+  void read_stat();
+
+  // Reads everything, pressure too, whenever it was read last: the end of an attempt, its
+  // processes gone and its directories still there.
+  void read_last(Instant now);
+
+  // What was read last of each file, less what a reused group began with; `t`, `wall`, `state` and
+  // `network` are the caller's to fill. At Level::cheap without the fields that such a read leaves
+  // as they are, unless the group is gone and they are the last that will be known.
+  [[nodiscard]] Sample latest(Level level) const;
+
+  // A read found that the group has been removed.
+  [[nodiscard]] bool gone() const { return cpu_.gone() || memory_.gone(); }
+
+  // The keys of the report that this group can't have. Complete after the last read.
+  void note(Unavailable& unavailable) const;
+
+ private:
+  void read_leading(Instant now);
+  void read_rest(Level level);
+  [[nodiscard]] bool is_known(Instant now) const;
+
+  CpuFiles cpu_;
+  MemoryFiles memory_;
+  IoFiles io_;
+  PidsFiles pids_;
+  KernelFile frozen_;
+  PressureFile cpu_pressure_;
+  PressureFile memory_pressure_;
+  PressureFile io_pressure_;
+  bool has_v2_;
+  Sample raw_;                          // as the kernel tells it
+  Instant changed_{};                   // the last look that found the group not at rest
+  std::optional<Instant> whole_;        // the last full look
+  std::unique_ptr<const Sample> base_;  // of a reused group; null: zero
+  std::string buffer_;
+};
+
+}  // namespace plimsoll::counters

@@ -1,0 +1,73 @@
+#include "kernel/counters/io_files.h"
+
+#include "kernel/counters/parse_io.h"
+
+namespace plimsoll::counters {
+namespace {
+
+using cgroup::Controller;
+using cgroup::Directory;
+using cgroup::Version;
+
+// The file that counts the children too, else (before 4.13) the one that does not.
+KernelFile open_recursive(const Directory& directory, const char* recursive, const char* plain,
+                          const char* key) {
+  if (directory.has_file(recursive)) return {directory, recursive, key};
+  return {directory, plain, key};
+}
+
+}  // namespace
+
+IoFiles::IoFiles(const cgroup::Group& group) {
+  const Directory* directory = group.of(Controller::io);
+  if (directory == nullptr) {
+    missing_ =
+        "the group has no io controller: none is at hand, or it is blkio of cgroup v1, which on "
+        "newer "
+        "kernels counts only where a limit of I/O was set";
+  } else if (directory->version() == Version::v2) {
+    stat_ = KernelFile(*directory, "io.stat", "io");
+  } else {
+    bytes_ = open_recursive(*directory, "blkio.throttle.io_service_bytes_recursive",
+                            "blkio.throttle.io_service_bytes", "io");
+    counts_ = open_recursive(*directory, "blkio.throttle.io_serviced_recursive",
+                             "blkio.throttle.io_serviced", "io");
+  }
+}
+
+void IoFiles::read(IoUsage& io, std::string& buffer) {
+  if (const auto text = stat_.read(buffer)) {
+    const auto pressure = io.pressure;
+    io = parse_io_stat(*text);
+    io.pressure = pressure;
+  }
+  const auto size = [](std::optional<std::uint64_t> count) {
+    return count ? std::optional(Bytes{*count}) : std::nullopt;
+  };
+  if (const auto text = bytes_.read(buffer)) {
+    const BlkioCounts bytes = parse_blkio(*text);
+    io.read = size(bytes.read);
+    io.written = size(bytes.write);
+    io.discarded = size(bytes.discard);
+    counted_ = counted_ || bytes.read || bytes.write;
+  }
+  if (const auto text = counts_.read(buffer)) {
+    const BlkioCounts counts = parse_blkio(*text);
+    io.read_ops = counts.read;
+    io.write_ops = counts.write;
+    io.discard_ops = counts.discard;
+  }
+}
+
+void IoFiles::note(Unavailable& unavailable) const {
+  if (!missing_.empty()) unavailable.insert_or_assign("io", missing_);
+  if (bytes_.is_open() && !counted_) {
+    unavailable.insert_or_assign(
+        "io",
+        "blkio names no device for this group: newer kernels count on cgroup v1 only where a limit "
+        "of I/O was set on the device; or there was no I/O");
+  }
+  for (const auto* file : {&stat_, &bytes_, &counts_}) file->note(unavailable);
+}
+
+}  // namespace plimsoll::counters

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+
+#include "base/loop/loop.h"
+#include "base/unique_fd.h"
+#include "kernel/cgroup/directory.h"
+#include "kernel/monitor/monitor.h"
+#include "kernel/monitor/stall_alarm.h"
+
+namespace plimsoll::monitor {
+
+// The window of the trigger, the first that is taken: kernels before 6.2 or so want half a second.
+inline constexpr Duration kTriggerWindows[] = {std::chrono::milliseconds(100),
+                                               std::chrono::milliseconds(500)};
+// Pressure that was told is told again after so long without.
+inline constexpr Duration kTriggerQuiet = std::chrono::seconds(1);
+
+// Lets the kernel watch the memory pressure of the pool: a trigger (accounting/psi) that fires when
+// somebody waited for memory for kStallShare of a window, once a window at most. Windows of less
+// than 2 s need CAP_SYS_RESOURCE.
+class PressureTrigger final : public Monitor {
+ public:
+  // `v2`: the pool's directory in the v2 tree, which has the pressure of a hybrid host as well.
+  static Result<std::unique_ptr<Monitor>> make(loop::Loop& loop, const cgroup::Directory& v2,
+                                               const MonitorCallbacks& callbacks);
+
+  std::optional<Alarm> observe(const Reading& reading) override;
+
+ private:
+  PressureTrigger(UniqueFd file, Duration window, MonitorCallbacks callbacks)
+      : file_(std::move(file)), window_(window), callbacks_(std::move(callbacks)) {}
+  static Result<std::unique_ptr<Monitor>> watch(loop::Loop& loop, UniqueFd file, Duration window,
+                                                const MonitorCallbacks& callbacks);
+  void on_event(std::uint32_t events);
+
+  UniqueFd file_;  // the trigger lives as long
+  Duration window_;
+  MonitorCallbacks callbacks_;
+  bool fired_ = false;
+  std::optional<Instant> last_;  // fired
+  loop::Watch watch_;
+};
+
+}  // namespace plimsoll::monitor

@@ -1,0 +1,105 @@
+#include "kernel/monitor/watcher.h"
+
+#include <algorithm>
+
+namespace plimsoll::monitor {
+namespace {
+
+Post post_of(std::string name, Choice choice, Post::Callbacks callbacks) {
+  return {std::move(name), std::move(choice.candidates), std::move(choice.nobody),
+          std::move(callbacks)};
+}
+
+}  // namespace
+
+Watcher::Watcher(const Surroundings& around, Callbacks callbacks)
+    : callbacks_(std::move(callbacks)),
+      look_timer_(around.loop.timer([this] { look(); })),
+      mend_timer_(around.loop.timer([this] { mend(); })),
+      event_(
+          post_of("event", choose_event(around),
+                  {.wake = [this] { wake(); }, .mend = [this] { mend_timer_.set(loop::now()); }})),
+      pressure_(
+          post_of("pressure", choose_pressure(around),
+                  {.wake = [this] { wake(); }, .mend = [this] { mend_timer_.set(loop::now()); }})) {
+  look_timer_.go_first();
+}
+
+void Watcher::start() {
+  if (std::exchange(is_running_, true)) return;
+  look_timer_.set(due_ = loop::now() + gap_);
+}
+
+void Watcher::stop() {
+  is_running_ = false;
+  look_timer_.off();
+}
+
+void Watcher::look_soon() {
+  if (is_running_) look_timer_.set(due_ = loop::now());
+}
+
+void Watcher::wake() {
+  was_woken_ = true;
+  if (!is_running_) return;
+  if (loop::now() >= earliest_) {
+    look();
+  } else {
+    look_timer_.set(std::min(due_, earliest_));
+  }
+}
+
+void Watcher::tell(const std::optional<Alarm>& alarm) {
+  if (alarm) callbacks_.alarm(*alarm);
+}
+
+void Watcher::look() {
+  ++looks_;
+  const Duration before = loop::cpu_time();
+  const Cause cause = std::exchange(was_woken_, false) ? Cause::event : Cause::poll;
+  seen_ = callbacks_.look();
+  if (!seen_.used) was_blind_ = true;
+  tell(event_.observe(seen_));
+  tell(pressure_.observe(seen_));
+  tell(level_.observe(seen_, pace_.growth()));
+  callbacks_.decide(cause);
+
+  const Instant done = loop::now();
+  gap_ = gap_after(loop::cpu_time() - before);
+  if (is_near(seen_)) {
+    quiet_ = kQuietMin;
+  } else {
+    quiet_ = std::clamp(cause == Cause::event ? quiet_ * 2 : quiet_ / 2, kQuietMin, kQuietMax);
+  }
+  earliest_ = done + quiet_;
+  due_ = done + gap_;
+  if (is_running_) look_timer_.set(due_);
+}
+
+Duration Watcher::gap_after(Duration cost) {
+  const Backing backing = event_.is_held() ? Backing::event : Backing::none;
+  return std::min({pace_.after(seen_, cost, backing), event_.gap_max(), pressure_.gap_max()});
+}
+
+void Watcher::mend() {
+  const Instant now = loop::now();
+  for (Post* post : {&event_, &pressure_}) {
+    if (post->mend(now)) callbacks_.weakened(post->status());
+  }
+  // What the failed one may have missed.
+  wake();
+}
+
+std::vector<Status> Watcher::status() const {
+  Status threshold{.name = "threshold",
+                   .why = "looks at the pool and the machine, by what is left and how it grows",
+                   .health = "working",
+                   .works = true};
+  if (was_blind_) {
+    threshold.health =
+        "replaced: the memory of the pool could not be read; the sum of its jobs stands in";
+  }
+  return {event_.status(), pressure_.status(), std::move(threshold)};
+}
+
+}  // namespace plimsoll::monitor

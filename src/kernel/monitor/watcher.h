@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "kernel/monitor/choice.h"
+#include "kernel/monitor/level_alarm.h"
+#include "kernel/monitor/pace.h"
+
+namespace plimsoll::monitor {
+
+// What made somebody look.
+enum class Cause : std::uint8_t { poll, event };
+
+// Two looks that events cause are at least so far apart; as much again after each that found
+// nothing near a bound (page cache makes events too), up to the most.
+inline constexpr Duration kQuietMin = std::chrono::milliseconds(1);
+inline constexpr Duration kQuietMax = std::chrono::milliseconds(64);
+
+// Watches the memory of a pool and of the machine while anything runs there: looks when an event
+// says so, and else as often as the nearer bound demands. Nothing here decides, and nothing is
+// switched off while something is done about an alarm.
+//
+// All from one loop's thread.
+class Watcher {
+ public:
+  struct Callbacks {
+    // Reads the pool and the machine, once. The only reader of what it reads.
+    std::function<Reading()> look;
+    // Something that must be known; before the decide() of the same look.
+    std::function<void(const Alarm&)> alarm;
+    // Acts on the look.
+    std::function<void(Cause)> decide;
+    // A monitor has failed: how its post is held now.
+    std::function<void(const Status&)> weakened;
+  };
+
+  // `around` and what `callbacks` refer to outlive this.
+  Watcher(const Surroundings& around, Callbacks callbacks);
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  ~Watcher() = default;
+
+  // Something runs from now on: looks, at once at first. Or nothing does any more.
+  void start();
+  void stop();
+  // Something has changed of which no event tells: looks at once.
+  void look_soon();
+
+  // Which monitors, why these, how they fare.
+  [[nodiscard]] std::vector<Status> status() const;
+
+  // Looks so far.
+  [[nodiscard]] std::uint64_t looks() const { return looks_; }
+
+ private:
+  void wake();
+  void look();
+  void mend();
+  void tell(const std::optional<Alarm>& alarm);
+  [[nodiscard]] Duration gap_after(Duration cost);
+
+  Callbacks callbacks_;
+  loop::Timer look_timer_, mend_timer_;  // before the posts, whose monitors set them
+  Post event_, pressure_;
+  LevelAlarm level_;
+  Pace pace_;
+  Reading seen_;
+  bool is_running_ = false;
+  bool was_woken_ = false;
+  Duration gap_{};
+  Duration quiet_ = kQuietMin;
+  Instant earliest_{};  // the next look that an event may cause
+  Instant due_{};       // the next in any case
+  bool was_blind_ = false;
+  std::uint64_t looks_ = 0;
+};
+
+}  // namespace plimsoll::monitor

@@ -1,0 +1,86 @@
+#include "kernel/procfs/census.h"
+
+#include <csignal>
+
+namespace plimsoll::procfs {
+
+Result<Census> Census::open(Roll::Config config) {
+  auto proc = ProcDir::open();
+  if (!proc) return pass(std::move(proc));
+  return Census(std::move(*proc), Roll(std::move(config)));
+}
+
+Result<void> Census::look() {
+  auto table = proc_.read_table();
+  if (!table) return pass(std::move(table));
+  table_ = std::move(*table);
+  roll_.take(table_, [this](int pid) -> std::optional<std::string> {
+    const auto environ = proc_.read(pid, "environ");
+    if (!environ) return std::nullopt;
+    const auto value = find_variable(*environ, kMarkVariable);
+    return value ? std::optional(std::string(*value)) : std::nullopt;
+  });
+  return {};
+}
+
+Round Census::stop(FamilyId family, std::set<Id>& stopped) {
+  Round all;
+  std::set<Id> sent;
+  for (int round = 0; round < kStopRounds; ++round) {
+    if (auto looked = look(); !looked) {
+      if (!all.trouble) all.trouble = looked.error();
+      break;
+    }
+    std::vector<Stat> fresh;
+    for (const auto& [pid, stat] : roll_.members(family)) {
+      if (stat.is_stopped() || !sent.insert(stat.id).second) continue;
+      stopped.insert(stat.id);
+      fresh.push_back(stat);
+    }
+    if (fresh.empty()) break;
+    const Round one = send_to(proc_, fresh, SIGSTOP);
+    all.sent += one.sent;
+    if (!all.trouble) all.trouble = one.trouble;
+  }
+  return all;
+}
+
+Round Census::kill(FamilyId family) {
+  std::set<Id> stopped;
+  stop(family, stopped);
+  Round round = signal_all(family, SIGKILL);
+  send_to_groups(proc_, table_, roll_.members(family), SIGKILL);
+  return round;
+}
+
+Round Census::resume(FamilyId family, const std::set<Id>& stopped) {
+  std::vector<Stat> targets;
+  for (const auto& [pid, stat] : roll_.members(family)) {
+    if (stopped.contains(stat.id)) targets.push_back(stat);
+  }
+  return send_to(proc_, targets, SIGCONT);
+}
+
+Round Census::signal_all(FamilyId family, int signal) {
+  std::vector<Stat> targets;
+  for (const auto& [pid, stat] : roll_.members(family)) targets.push_back(stat);
+  return send_to(proc_, targets, signal);
+}
+
+Result<Id> id_of(const ProcDir& proc, int pid) {
+  auto stat = proc.read_stat(pid);
+  if (!stat) return pass(std::move(stat));
+  return stat->id;
+}
+
+Result<std::vector<Id>> children_of(const ProcDir& proc, int pid) {
+  auto table = proc.read_table();
+  if (!table) return pass(std::move(table));
+  std::vector<Id> children;
+  for (const auto& [child, stat] : *table) {
+    if (stat.parent == pid) children.push_back(stat.id);
+  }
+  return children;
+}
+
+}  // namespace plimsoll::procfs

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <set>
+
+#include "kernel/procfs/roll.h"
+#include "kernel/procfs/signals.h"
+
+namespace plimsoll::procfs {
+
+// The families of a run as they are on this machine: the roll, fed from /proc, and what is done to
+// a family. Never waits.
+class Census {
+ public:
+  static Result<Census> open(Roll::Config config);
+
+  [[nodiscard]] Roll& roll() { return roll_; }
+  [[nodiscard]] const Roll& roll() const { return roll_; }
+  [[nodiscard]] const ProcDir& proc() const { return proc_; }
+
+  // Counts anew who lives. About 10 us for each process of the machine.
+  Result<void> look();
+
+  // Stops everybody in a family, looking again until nobody new turns up, kStopRounds times at
+  // most. Who was not stopped before and is now is added to `stopped`.
+  Round stop(FamilyId family, std::set<Id>& stopped);
+
+  // Stops as above, so that nobody forks away, and kills. Who was born meanwhile is met by the next
+  // call: look, and call again until the family is empty.
+  Round kill(FamilyId family);
+
+  // Lets those go on that stop() has stopped and that are still stopped.
+  Round resume(FamilyId family, const std::set<Id>& stopped);
+
+  Round signal_all(FamilyId family, int signal);
+
+  // Each round finds the children that were being born in the one before. A family that still grows
+  // after so many forks faster than it can be found, and is killed as it is.
+  static constexpr int kStopRounds = 8;
+
+ private:
+  Census(ProcDir proc, Roll roll) : proc_(std::move(proc)), roll_(std::move(roll)) {}
+  ProcDir proc_;
+  Roll roll_;
+  Table table_;
+};
+
+// This process, or another one, as it is now.
+Result<Id> id_of(const ProcDir& proc, int pid);
+
+// The children of a process.
+Result<std::vector<Id>> children_of(const ProcDir& proc, int pid);
+
+}  // namespace plimsoll::procfs

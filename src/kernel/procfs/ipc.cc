@@ -1,0 +1,162 @@
+#include "kernel/procfs/ipc.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/file.h"
+#include "base/may_wait.h"
+#include "base/text.h"
+#include "kernel/procfs/parse.h"
+#include "kernel/procfs/table.h"
+
+namespace plimsoll::procfs {
+namespace {
+
+constexpr const char* kQueues = "/dev/mqueue";
+
+struct IpcTable {
+  const char* file;
+  const char* id;
+};
+IpcTable table_of(IpcKind kind) {
+  switch (kind) {
+    case IpcKind::shared_memory: return {"/proc/sysvipc/shm", "shmid"};
+    case IpcKind::semaphores: return {"/proc/sysvipc/sem", "semid"};
+    case IpcKind::messages: return {"/proc/sysvipc/msg", "msqid"};
+    case IpcKind::posix_queue: break;
+  }
+  return {};
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (!(line = trim(line)).empty()) words.push_back(take_until(line, ' '));
+  return words;
+}
+
+// Nothing if it is longer than kIpcTableBytesMax; a kernel without it has an empty one.
+std::optional<std::string> read_table(const char* file) {
+  const auto fd = open_at(AT_FDCWD, file, O_RDONLY);
+  if (!fd) return std::string();
+  std::string text(kIpcTableBytesMax, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = ::read(fd->get(), text.data() + size, text.size() - size);
+    if (got < 0) return std::nullopt;
+    if (got == 0) {
+      text.resize(size);
+      return text;
+    }
+    size += static_cast<std::size_t>(got);
+  }
+  return std::nullopt;
+}
+
+// False if there are more than kPosixQueuesMax.
+bool add_queues_of(std::uint32_t creator, std::vector<IpcObject>& objects) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(::opendir(kQueues), &::closedir);
+  if (list == nullptr) return true;
+  std::size_t seen = 0;
+  while (const dirent* entry = ::readdir(list.get())) {
+    if (++seen > kPosixQueuesMax) return false;
+    struct stat about{};
+    if (::fstatat(::dirfd(list.get()), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISREG(about.st_mode) || about.st_uid != creator) continue;
+    objects.push_back({.kind = IpcKind::posix_queue,
+                       .name = std::string("/") + entry->d_name,
+                       .creator = creator});
+  }
+  return true;
+}
+
+// The value in the column of this name.
+std::optional<std::uint64_t> value_of(const std::vector<std::string_view>& columns,
+                                      const std::vector<std::string_view>& words,
+                                      std::string_view name) {
+  const auto at = static_cast<std::size_t>(std::ranges::find(columns, name) - columns.begin());
+  return at < columns.size() && at < words.size() ? to_u64(words[at]) : std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name_of(IpcKind kind) {
+  switch (kind) {
+    case IpcKind::shared_memory: return "shared_memory";
+    case IpcKind::semaphores: return "semaphores";
+    case IpcKind::messages: return "message_queue";
+    case IpcKind::posix_queue: return "posix_message_queue";
+  }
+  return {};
+}
+
+std::vector<IpcObject> parse_ipc_table(IpcKind kind, std::string_view text) {
+  const std::vector<std::string_view> columns = words_of(take_line(text));
+  std::vector<IpcObject> objects;
+  while (!text.empty()) {
+    const std::vector<std::string_view> words = words_of(take_line(text));
+    const auto value = [&](std::string_view name) { return value_of(columns, words, name); };
+    const auto id = value(table_of(kind).id), creator = value("cuid"), pid = value("cpid");
+    if (!id || !creator || *creator > UINT32_MAX) continue;
+    IpcObject object{
+        .kind = kind, .name = std::to_string(*id), .creator = static_cast<std::uint32_t>(*creator)};
+    if (const auto size = value("size")) object.size = Bytes{*size};
+    if (pid && *pid <= INT32_MAX) object.creator_pid = static_cast<int>(*pid);
+    object.attached = value("nattch").value_or(0);
+    objects.push_back(std::move(object));
+  }
+  return objects;
+}
+
+std::optional<std::vector<IpcObject>> ipc_objects_of(std::uint32_t creator) {
+  std::vector<IpcObject> objects;
+  for (const IpcKind kind : {IpcKind::shared_memory, IpcKind::semaphores, IpcKind::messages}) {
+    const auto text = read_table(table_of(kind).file);
+    if (!text) return std::nullopt;
+    for (IpcObject& object : parse_ipc_table(kind, *text)) {
+      if (object.creator == creator) objects.push_back(std::move(object));
+    }
+  }
+  if (!add_queues_of(creator, objects)) return std::nullopt;
+  return objects;
+}
+
+bool remove_ipc(const IpcObject& object) {
+  if (object.kind == IpcKind::posix_queue) return ::unlink((kQueues + object.name).c_str()) == 0;
+  const auto number = to_u64(object.name);
+  if (!number || *number > INT32_MAX) return false;
+  const int id = static_cast<int>(*number);
+  switch (object.kind) {
+    case IpcKind::shared_memory: return ::shmctl(id, IPC_RMID, nullptr) == 0;
+    case IpcKind::semaphores: return ::semctl(id, 0, IPC_RMID) == 0;
+    case IpcKind::messages: return ::msgctl(id, IPC_RMID, nullptr) == 0;
+    case IpcKind::posix_queue: break;
+  }
+  return false;
+}
+
+std::optional<std::set<std::uint32_t>> living_users() {
+  may_wait("living_users");
+  const auto proc = ProcDir::open();
+  const auto pids = proc ? proc->pids() : tl::unexpected(proc.error());
+  if (!pids) return std::nullopt;
+  std::set<std::uint32_t> users;
+  for (const int pid : *pids) {
+    const auto status = proc->read(pid, "status");
+    const auto uids = status ? parse_uids(*status) : std::nullopt;
+    if (!uids || (users.contains(uids->real) && users.contains(uids->saved))) continue;
+    const auto stat = proc->read_stat(pid);
+    if (stat && !stat->is_dead()) users.insert({uids->real, uids->effective, uids->saved});
+  }
+  return users;
+}
+
+}  // namespace plimsoll::procfs

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "kernel/procfs/parse.h"
+
+namespace plimsoll::procfs {
+
+// The processes of one look at /proc, by their numbers; dead ones are left out.
+using Table = std::map<int, Stat>;
+
+// /proc, held open. A look costs about 10 us for each process of the machine: whoever looks often
+// bounds that itself.
+class ProcDir {
+ public:
+  static Result<ProcDir> open();
+
+  // Who lives now. One that is born while the list is read may be missing; its parent is not,
+  // unless that has ended meanwhile.
+  [[nodiscard]] Result<Table> read_table() const;
+
+  // The numbers alone: dead ones too.
+  [[nodiscard]] Result<std::vector<int>> pids() const;
+
+  // A process as it is now; gone() if it is no more.
+  [[nodiscard]] Result<Stat> read_stat(int pid) const;
+
+  // The pid namespace of a process, by its inode.
+  [[nodiscard]] Result<std::uint64_t> pid_space(int pid) const;
+
+  // The text of /proc/PID/NAME.
+  [[nodiscard]] Result<std::string> read(int pid, const char* name) const;
+
+ private:
+  explicit ProcDir(UniqueFd directory) : directory_(std::move(directory)) {}
+  UniqueFd directory_;
+};
+
+}  // namespace plimsoll::procfs

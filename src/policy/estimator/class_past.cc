@@ -1,0 +1,111 @@
+#include "policy/estimator/class_past.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace plimsoll::policy {
+namespace {
+
+// A straight line is not believed further away than this from what the class does on average.
+constexpr double kTrendRatioMax = 10;
+// Of a job whose load nobody has measured.
+constexpr Belief kCores{1, 0.5};
+
+void scale_bytes(Estimate& estimate, double factor) {
+  estimate.peak = {estimate.peak.mean * factor, estimate.peak.spread * factor};
+  for (Belief& ahead : estimate.ahead) ahead = {ahead.mean * factor, ahead.spread * factor};
+  for (double& swing : estimate.swing) swing *= factor;
+}
+
+void scale_time(Estimate& estimate, double factor) {
+  estimate.remaining = {estimate.remaining.mean * factor, estimate.remaining.spread * factor};
+  const Estimate before = estimate;
+  for (std::size_t i = 1; i < kHorizons.size(); ++i) {
+    // The moment of the average attempt that this one is at then, between two horizons.
+    const double then = to_seconds(kHorizons[i]) / factor;
+    std::size_t after = 1;
+    while (after + 1 < kHorizons.size() && to_seconds(kHorizons[after]) < then) ++after;
+    const double from = to_seconds(kHorizons[after - 1]);
+    const double share =
+        std::clamp((then - from) / (to_seconds(kHorizons[after]) - from), 0.0, 1.0);
+    const auto between = [share](double a, double b) { return a + share * (b - a); };
+    estimate.survival[i] = between(before.survival[after - 1], before.survival[after]);
+    estimate.ahead[i] = {between(before.ahead[after - 1].mean, before.ahead[after].mean),
+                         between(before.ahead[after - 1].spread, before.ahead[after].spread)};
+  }
+}
+
+// How many times what the attempts of the record had this one will have.
+double ratio_to(const Record& record, const std::optional<Trend>& trend, const Sizes& sizes) {
+  if (!trend) return 1;
+  const auto here = trend->of(sizes);
+  double sum = 0;
+  double weight = 0;
+  for (std::size_t i = 0; here && i < record.runs().size(); ++i) {
+    const auto size = trend->of(record.runs()[i].sizes());
+    if (!size) continue;
+    sum += record.weight(i) * *size;
+    weight += record.weight(i);
+  }
+  return weight > 0 ? trend->ratio(sum / weight, *here, kTrendRatioMax) : 1;
+}
+
+}  // namespace
+
+void ClassPast::learn(const Experience& experience) {
+  record_.learn(experience);
+  summary_.reset();
+}
+
+const ClassPast::Summary& ClassPast::summary() {
+  if (summary_) return *summary_;
+  summary_.emplace();
+  const std::vector<Weighted> peaks = peaks_of(record_);
+  const std::vector<Weighted> times = seconds_of(record_);
+  summary_->trends = {.peak = find_trend(record_, peaks), .seconds = find_trend(record_, times)};
+  Estimate& unstarted = summary_->unstarted;
+  unstarted = forecast(record_, BySize{});
+  unstarted.peak = believe(peaks, depth_.doubt);
+  unstarted.remaining = believe(times, depth_.doubt);
+  if (unstarted.cores.mean <= 0) unstarted.cores = kCores;
+  return *summary_;
+}
+
+Estimate ClassPast::unstarted(const Sizes& sizes) {
+  const Trends& trends = summary().trends;
+  Estimate estimate = unstarted(sizes, trends);
+  if (trends.peak && trends.peak->of(sizes)) {
+    // What the size explains is no doubt any more.
+    const LineFit& line = trends.peak->line;
+    const double left = std::sqrt(std::max(0.0, 1 - line.correlation * line.correlation));
+    const double factor = ratio_to(record_, trends.peak, sizes);
+    const double spread = summary().unstarted.peak.spread;
+    estimate.peak.spread = std::max(spread * left, line.residual) * std::max(1.0, factor);
+  }
+  return estimate;
+}
+
+Estimate ClassPast::unstarted(const Sizes& sizes, const Trends& of_class) {
+  Estimate estimate = summary().unstarted;
+  const double bytes = ratio_to(record_, of_class.peak, sizes);
+  const double seconds = ratio_to(record_, of_class.seconds, sizes);
+  if (bytes != 1) scale_bytes(estimate, bytes);
+  if (seconds != 1) scale_time(estimate, seconds);
+  return estimate;
+}
+
+Forecast ClassPast::running(const Sizes& sizes, const Track& track) {
+  return running(sizes, trends(), track);
+}
+
+Forecast ClassPast::running(const Sizes& sizes, const Trends& of_class, const Track& track) {
+  const BySize size{.sizes = sizes,
+                    .peak = of_class.peak ? &*of_class.peak : nullptr,
+                    .seconds = of_class.seconds ? &*of_class.seconds : nullptr};
+  Forecast seen = forecast(record_, size, track);
+  if (seen.estimate.cores.mean <= 0) seen.estimate.cores = summary().unstarted.cores;
+  return seen;
+}
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "policy/estimator/estimate.h"
+#include "policy/estimator/experience.h"
+#include "policy/estimator/showing.h"
+#include "policy/estimator/signature.h"
+#include "policy/estimator/track.h"
+
+namespace plimsoll::policy {
+
+// What is known of one job beside its key.
+struct JobFacts {
+  std::optional<Bytes> memory_hint{};  // what the user expects; ignored once the class has a past
+  std::optional<double> cpu_hint{};    // cores, likewise
+  std::optional<Bytes> input{};        // what it has to read
+  std::vector<double> numbers{};       // of its arguments, as numbers_of() has them
+  // The most that an earlier, evicted attempt of this very job was seen to use: it needs more.
+  std::optional<Bytes> reached{};
+  // Its own limits, which bound whatever is believed of it.
+  std::optional<Bytes> memory_max{};
+  std::optional<double> cpus{};
+};
+
+// Learns from attempts that are over and tells what others will need.
+//
+// What is known of each owner is known of his jobs alone: neither his classes nor what all of his
+// commands have in common says anything of another's.
+//
+// Pure and deterministic: its state is a function of the experiences in the order in which they
+// came, of which only the last kRunsMax of each class matter, and of each command the last
+// kRunsOfCommandMax that ended by themselves. So whoever stores those and feeds them back in order
+// has it again. Not for several threads, not even to ask: summaries are made when first needed.
+class Estimator {
+ public:
+  Estimator();
+  ~Estimator();
+  Estimator(Estimator&&) noexcept;
+  Estimator& operator=(Estimator&&) noexcept;
+
+  // O(log n); the summary of its class is made anew when somebody asks for it.
+  void learn(const Experience& experience);
+
+  // A running attempt of this key shows `now`, in place of `before`: others of its class are
+  // believed to be like it while none has ended. Showing{} where there is none (yet, any more).
+  // O(1).
+  void show(const Key& key, const Showing& before, const Showing& now);
+
+  // Jobs are run below this line: of one of which nothing is known no more is believed than that
+  // a few of them fit below it side by side.
+  void expect_below(Bytes line);
+
+  // Of a job that has not started. Well under 1 us while its class learns nothing new.
+  [[nodiscard]] Estimate estimate(const Key& key, const JobFacts& facts) const;
+
+  // Of a running attempt, by what it has shown: a few us.
+  [[nodiscard]] Estimate estimate(const Key& key, const JobFacts& facts, const Track& track) const;
+
+  // What sets jobs of a class apart, as far as is known: that the very command has ended by itself
+  // before; and the numbers of its arguments that explain what such commands take, as bits, the
+  // first number the lowest.
+  [[nodiscard]] bool knows_command(const Key& key) const;
+  [[nodiscard]] std::uint32_t telling_numbers(const Key& key) const;
+
+  [[nodiscard]] std::size_t classes_known() const;
+
+ private:
+  class State;
+  class Owners;
+  std::unique_ptr<Owners> owners_;
+};
+
+// So many attempts of each class are remembered: three half-lives of kHalfLifeRuns.
+inline constexpr std::size_t kRunsMax = 64;
+// So many jobs of which nothing is known are believed to fit below the line side by side: people
+// run on a machine what it can carry, a few at a time.
+inline constexpr double kUnknownBeside = 4;
+// And so many of each command, which say nearly the same.
+inline constexpr std::size_t kRunsOfCommandMax = 4;
+// After so many newer attempts an old one counts half.
+inline constexpr double kHalfLifeRuns = 20;
+// So many classes and so many tools are remembered; beyond, the one that was longest without news
+// goes.
+inline constexpr std::size_t kClassesMax = 10'000;
+// Likewise commands, at 2 kB each.
+inline constexpr std::size_t kCommandsMax = 10'000;
+// The same of an owner beside whoever keeps the past; and so many of those.
+inline constexpr std::size_t kClassesOfOwnerMax = 1000;
+inline constexpr std::size_t kCommandsOfOwnerMax = 1000;
+inline constexpr std::size_t kOwnersMax = 100;
+
+}  // namespace plimsoll::policy

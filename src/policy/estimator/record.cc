@@ -1,0 +1,139 @@
+#include "policy/estimator/record.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/check.h"
+#include "policy/estimator/estimator.h"
+
+namespace plimsoll::policy {
+namespace {
+
+// How much more is expected of an attempt that was cut off beyond all that was ever seen.
+constexpr double kBeyond = 1.25;
+
+// How far the pace of an attempt is off that of a single one before it, and at least of however
+// many.
+constexpr double kPaceDoubt = 0.4;
+constexpr double kPaceLeast = 0.03;
+
+struct Bound {
+  double value = 0;
+  Seen seen = Seen::whole;
+  double weight = 0;
+};
+
+std::vector<Weighted> resolve(const std::vector<Bound>& bounds) {
+  std::vector<Weighted> resolved;
+  resolved.reserve(bounds.size());
+  for (const Bound& bound : bounds) {
+    double value = bound.value;
+    if (bound.seen == Seen::at_least) {
+      double sum = 0;
+      double weight = 0;
+      for (const Bound& other : bounds) {
+        if (other.seen == Seen::whole && other.value > bound.value) {
+          sum += other.weight * other.value;
+          weight += other.weight;
+        }
+      }
+      value = weight > 0 ? sum / weight : bound.value * kBeyond;
+    }
+    resolved.push_back({value, bound.weight});
+  }
+  return resolved;
+}
+
+}  // namespace
+
+Run run_of(const Experience& experience) {
+  return {.peak = to_double(experience.peak),
+          .peak_seen = experience.peak_seen,
+          .seconds = to_seconds(experience.ran),
+          .ran_seen = experience.ran_seen,
+          .cores = experience.cores,
+          .input = experience.input ? std::optional(to_double(*experience.input)) : std::nullopt,
+          .numbers = experience.numbers,
+          .course = Course(experience)};
+}
+
+void Record::learn(const Experience& experience) {
+  if (runs_.size() == runs_max_) runs_.pop_front();
+  runs_.push_back(run_of(experience));
+  ++attempts_;
+  weigh_paces();
+}
+
+// Where all took about as long, so will the next; else it may be the same work at any pace between.
+void Record::weigh_paces() {
+  double sum = 0, squares = 0, whole = 0;
+  for (const Run& run : runs_) {
+    if (run.ran_seen != Seen::whole || run.seconds <= 0) continue;
+    const double length = std::log(run.seconds);
+    sum += length;
+    squares += length * length;
+    ++whole;
+  }
+  pace_doubt_ = kPaceDoubt;
+  if (whole < 2) return;
+  const double mean = sum / whole;
+  const double spread = std::sqrt(std::max(0.0, squares / whole - mean * mean));
+  pace_doubt_ = std::clamp(std::max(spread, kPaceDoubt / std::sqrt(whole)), kPaceLeast, kPaceDoubt);
+}
+
+double Record::weight(std::size_t index) const {
+  static const auto kWeights = [] {
+    std::array<double, kRunsMax> weights{};
+    for (std::size_t age = 0; age < kRunsMax; ++age) {
+      weights[age] = std::exp2(-static_cast<double>(age) / kHalfLifeRuns);
+    }
+    return weights;
+  }();
+  PLIMSOLL_CHECK(index < runs_.size());
+  return kWeights[runs_.size() - 1 - index];
+}
+
+double doubt_left(double doubt, double attempts) { return doubt / std::pow(attempts, kDoubtFades); }
+
+Belief believe(const std::vector<Weighted>& values, double doubt) {
+  double weight = 0;
+  double squares = 0;
+  double sum = 0;
+  for (const Weighted& one : values) {
+    weight += one.weight;
+    squares += one.weight * one.weight;
+    sum += one.weight * one.value;
+  }
+  PLIMSOLL_CHECK(weight > 0);
+  const double mean = sum / weight;
+  double deviations = 0;
+  for (const Weighted& one : values) {
+    deviations += one.weight * (one.value - mean) * (one.value - mean);
+  }
+  // The mean itself is not known exactly either.
+  const double count = weight * weight / squares;
+  const double alike = doubt_left(doubt, count) * mean;
+  const double variance = (alike * alike + deviations / weight) * (1 + 1 / count);
+  return {mean, std::sqrt(variance)};
+}
+
+std::vector<Weighted> peaks_of(const Record& record) {
+  std::vector<Bound> bounds;
+  for (std::size_t i = 0; i < record.runs().size(); ++i) {
+    const Run& run = record.runs()[i];
+    bounds.push_back({run.peak, run.peak_seen, record.weight(i)});
+  }
+  return resolve(bounds);
+}
+
+std::vector<Weighted> seconds_of(const Record& record) {
+  std::vector<Bound> bounds;
+  for (std::size_t i = 0; i < record.runs().size(); ++i) {
+    const Run& run = record.runs()[i];
+    bounds.push_back({run.seconds, run.ran_seen, record.weight(i)});
+  }
+  return resolve(bounds);
+}
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+#include "base/units.h"
+#include "policy/estimator/size_models.h"
+
+// What to set aside for a job where that is a hard limit: too much is wasted as long as it runs,
+// too little loses all that it has done.
+namespace plimsoll::policy {
+
+// What is known of one attempt whose peak is known.
+struct SizedJob {
+  Bytes peak;
+  Duration ran{};
+  std::optional<Bytes> input{};
+};
+
+// The reservations of one class.
+//
+// Many rules stand side by side: each a model of size_models.h with what to put on top of it, by
+// the errors that this very model has made. For each it is kept what it would have cost on the past
+// of the class (bytes times seconds reserved and not used, and all that failed attempts reserved)
+// and how often it would have failed. Those that would not have failed more often than reserving
+// the most that was ever seen have a say, the cheaper the more.
+//
+// Bounded: it remembers 128 attempts.
+class Sizing {
+ public:
+  void learn(const SizedJob& job);
+
+  [[nodiscard]] bool knows() const { return !past_.empty(); }
+  // At least one attempt is known.
+  [[nodiscard]] Bytes first(std::optional<Bytes> input) const;
+  // What to try after an attempt has outgrown `failed`: more than that.
+  [[nodiscard]] Bytes after(Bytes failed) const;
+
+ private:
+  // What is put on top of a prediction: such a share of its past errors is covered.
+  static constexpr std::size_t kCovers = 6;
+  static constexpr std::size_t kRules = kSizeModels * 2 * kCovers;
+  using Offers = std::array<std::optional<double>, kRules>;
+
+  // All fade alike as newer attempts come.
+  struct Tally {
+    double cost = 0;
+    double failures = 0;
+    double failures_of_most = 0;  // of reserving the most ever seen, in the same attempts
+    double weight = 0;
+    unsigned count = 0;
+  };
+
+  [[nodiscard]] Offers offers(const Predictions& predictions) const;
+  void add_offers(Offers& offers, std::size_t model, double predicted) const;
+  [[nodiscard]] double choose(const Offers& offers) const;
+  [[nodiscard]] double next_after(double failed) const;
+  [[nodiscard]] double most() const;
+  [[nodiscard]] double mean_seconds() const;
+  void tally(const Offers& offers, const SizedRun& run);
+
+  std::deque<SizedRun> past_;  // oldest first
+  std::array<Tally, kRules> tallies_{};
+};
+
+}  // namespace plimsoll::policy

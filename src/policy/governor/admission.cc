@@ -1,0 +1,214 @@
+#include "policy/governor/admission.h"
+
+#include <algorithm>
+
+#include "policy/governor/processors.h"
+#include "policy/job/words.h"
+
+namespace plimsoll::policy {
+
+double doubt_covered(const GovernorConfig& config) {
+  if (config.may_pause) return kDoubtPause;
+  return config.may_evict ? kDoubtEvict : kDoubtFail;
+}
+
+namespace {
+
+// What one more job must fit below, and with how much doubt covered.
+struct Bar {
+  double line = 0;    // with that doubt
+  double margin = 0;  // below the line, without
+  double z = 0;
+};
+
+bool gains_little(const Surroundings& around, Patience patience) {
+  return patience == Patience::left && around.cores_predicted >= around.cores * kCoresTaken;
+}
+
+Bar bar_of(const Surroundings& around, Patience patience) {
+  if (!gains_little(around, patience)) {
+    return {.line = around.line, .margin = around.margin, .z = around.z};
+  }
+  return {.line = (around.line - around.margin) * kSpareLine,
+          .margin = 0,
+          .z = std::max(around.z, kDoubtSpare)};
+}
+
+std::optional<std::size_t> misfit(const Surroundings& around, const Estimate& candidate,
+                                  Patience patience) {
+  const Demand demand = demand_of(candidate);
+  const bool known = is_known(candidate);
+  const Bar bar = bar_of(around, patience);
+  for (std::size_t i = 0; i < kHorizonCount; ++i) {
+    if (demand.mean[i] + demand.spread[i] < around.line * kNegligible) continue;
+    if (around.outlook.level_with(i, bar.z, demand, known) > bar.line ||
+        around.outlook.level_with(i, 0, demand, known) > bar.line - bar.margin) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+Numbers numbers_of(const Surroundings& around, const Estimate& estimate, std::size_t horizon) {
+  return {{"line_bytes", around.line},
+          {"used_bytes", around.used},
+          {"horizon_s", to_seconds(kHorizons[horizon])},
+          {"others_then_bytes", around.outlook.level(horizon, around.z)},
+          {"with_it_bytes",
+           around.outlook.level_with(horizon, around.z, demand_of(estimate), is_known(estimate))},
+          {"estimate_bytes", estimate.peak.mean},
+          {"spread_bytes", estimate.peak.spread},
+          {"attempts_known", static_cast<double>(estimate.attempts_known)},
+          {"cores", around.cores},
+          {"cores_predicted", around.cores_predicted},
+          {"cores_estimate", estimate.cores.mean},
+          {"running", static_cast<double>(around.running)}};
+}
+
+// The horizon at which least is left.
+std::size_t tightest(const Surroundings& around, const Estimate& estimate) {
+  const Demand demand = demand_of(estimate);
+  std::size_t at = 0;
+  double most = 0;
+  for (std::size_t i = 0; i < kHorizonCount; ++i) {
+    if (demand.mean[i] + demand.spread[i] < around.line * kNegligible) continue;
+    const double level = around.outlook.level_with(i, around.z, demand, is_known(estimate));
+    if (level > most) {
+      most = level;
+      at = i;
+    }
+  }
+  return at;
+}
+
+// For want of what jobs can share: with too little of it all of them are slower, none is lost.
+std::optional<HoldCause> refuse_for_cores(const Surroundings& around, const Estimate& candidate,
+                                          const Shown& shown) {
+  if (around.io_full.value_or(0) > kIoStallMax && shown.io_per_second > kIoHeavy) {
+    return HoldCause::disk;
+  }
+  const double fill = candidate.cores.mean < kCoresSmall ? kCoresFillSmall : around.cores_fill;
+  if (around.cores_predicted >= around.cores * fill) return HoldCause::cores;
+  return std::nullopt;
+}
+
+// Of one that was never seen to need so much it is not known before it has tried.
+bool is_left_too_little(const Surroundings& around, const Ready& job, const Estimate& candidate) {
+  return around.left_by_others && (is_known(candidate) || job.lost > 0) &&
+         candidate.peak.mean > *around.left_by_others;
+}
+
+std::string just_started(std::size_t jobs) {
+  return jobs == 1 ? "the job just started needs"
+                   : "the " + std::to_string(jobs) + " jobs just started need";
+}
+
+}  // namespace
+
+std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
+                              const Estimate& candidate, const Shown& shown,
+                              std::size_t of_kind_max, Patience patience) {
+  if (around.running == 0 && around.taken <= 0) {
+    if (is_left_too_little(around, job, candidate)) return Refused{.why = HoldCause::memory};
+    return std::nullopt;
+  }
+  if (job.lost >= kEvictionsMax && around.running > 0) {
+    const double peak = candidate.peak.mean + kDoubtRightOfWay * candidate.peak.spread;
+    if (job.lost > kEvictionsMax || around.right_of_way_taken ||
+        peak + around.keel_peak > around.line - around.margin) {
+      return Refused{.why = HoldCause::alone};
+    }
+  }
+  if (patience == Patience::left) {
+    if (const auto busy = refuse_for_cores(around, candidate, shown)) return Refused{.why = *busy};
+  }
+  if (const auto horizon = misfit(around, candidate, patience)) {
+    return Refused{
+        .why = HoldCause::memory, .horizon = *horizon, .for_spare = gains_little(around, patience)};
+  }
+  if (patience == Patience::left && !is_known(candidate) &&
+      (around.unsettled >= around.unsettled_max || shown.unsettled >= of_kind_max)) {
+    return Refused{.why = HoldCause::pace};
+  }
+  return std::nullopt;
+}
+
+void count_in(Surroundings& around, const Estimate& admitted) {
+  around.outlook.add(demand_of(admitted), is_known(admitted));
+  around.cores_predicted += admitted.cores.mean;
+  ++around.running;
+  if (!is_known(admitted)) ++around.unsettled;
+}
+
+Ruling admission_of(const Surroundings& around, JobId job, const Estimate& estimate) {
+  const std::size_t horizon = tightest(around, estimate);
+  Numbers numbers = numbers_of(around, estimate, horizon);
+  std::string reason;
+  if (around.running == 0) {
+    reason = "nothing else runs";
+  } else {
+    reason = "it fits: at most " + words::bytes(numbers[4].second) + " of " +
+             words::bytes(around.line) + " are expected to be in use with it";
+  }
+  return {.verdict = Admit{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
+}
+
+Holding holding_of(const Surroundings& around, JobId job, const Estimate& estimate,
+                   const Refused& refused) {
+  Holding holding{.job = job,
+                  .cause = refused.why,
+                  .reason = {},
+                  .numbers = numbers_of(around, estimate, refused.horizon)};
+  switch (refused.why) {
+    case HoldCause::memory:
+      if (around.running == 0 && around.left_by_others) {
+        holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
+                         ", and other runs leave " + words::bytes(*around.left_by_others);
+        holding.numbers.emplace_back("left_by_others_bytes", *around.left_by_others);
+        break;
+      }
+      holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
+                       ", and the running jobs are expected to use " +
+                       words::bytes(around.outlook.level(refused.horizon, around.z)) + " of " +
+                       words::bytes(around.line) + " " + words::ahead(kHorizons[refused.horizon]);
+      if (around.told > 0) {
+        holding.reason +=
+            "; of that, other users' runs say that they have " + words::bytes(around.told);
+        holding.numbers.emplace_back("told_by_others_bytes", around.told);
+      }
+      if (refused.for_spare) {
+        holding.reason +=
+            "; while all cores are busy, " + words::percent(1 - kSpareLine) + " is kept free";
+      }
+      break;
+    case HoldCause::cores:
+      holding.reason = "waits for cores: the running jobs want " +
+                       words::decimal(around.cores_predicted) + " and there are " +
+                       words::decimal(around.cores);
+      if (around.cores_of_others.value_or(0) >= kCoresTold) {
+        holding.reason +=
+            "; other programs use " + words::decimal(*around.cores_of_others) + " of them";
+        holding.numbers.emplace_back("cores_of_others", *around.cores_of_others);
+      }
+      break;
+    case HoldCause::disk:
+      holding.reason = "waits for the disk: all tasks waited for it " +
+                       words::percent(*around.io_full) + " of the time";
+      holding.numbers.emplace_back("io_full", *around.io_full);
+      break;
+    case HoldCause::pace:
+      holding.reason = "waits to see how much memory " + just_started(around.unsettled) +
+                       "; jobs of this kind have not run before";
+      holding.numbers.emplace_back("unsettled", static_cast<double>(around.unsettled));
+      break;
+    case HoldCause::alone:
+      holding.reason = "waits until nothing else runs: it was lost too often beside others";
+      break;
+    case HoldCause::places:
+    case HoldCause::share:
+    case HoldCause::calm: break;  // for no candidate of its own
+  }
+  return holding;
+}
+
+}  // namespace plimsoll::policy

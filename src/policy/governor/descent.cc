@@ -1,0 +1,179 @@
+#include "policy/governor/descent.h"
+
+#include <algorithm>
+
+#include "policy/governor/crowding.h"
+#include "policy/governor/victims.h"
+#include "policy/job/words.h"
+
+namespace plimsoll::policy {
+namespace {
+
+Duration dwell_of(const Member& member) {
+  Duration dwell = kDwell;
+  for (unsigned i = 1; i < member.freezes && dwell < kDwellMax; ++i) dwell *= 2;
+  return std::min(dwell, kDwellMax);
+}
+
+Ruling eviction(Fleet& fleet, JobId job, std::string reason, Numbers numbers, Instant now) {
+  Member& member = fleet.at(job);
+  numbers.emplace_back("job_used_bytes", member.used());
+  numbers.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
+  fleet.condemn(member, now);
+  return {.verdict = Evict{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
+}
+
+}  // namespace
+
+struct Descent::Turn {
+  Fleet& fleet;
+  const GovernorConfig& config;
+  Ladder::Limits limits;
+  const Survey& survey;
+  Instant now;
+  std::vector<Ruling>& rulings;
+  std::vector<Member*> held;  // oldest first
+  double thawed = 0;          // bytes that those let go in this turn may take
+};
+
+void Descent::free_keel(Fleet& fleet, Instant now, std::vector<Ruling>& rulings) {
+  const auto keel = fleet.keel();
+  if (!keel) return;
+  Member& member = fleet.at(*keel);
+  if (!member.held) return;
+  const double frozen = to_seconds(now - member.since);
+  if (!fleet.release(member, now)) return;
+  rulings.push_back({.verdict = Thaw{*keel},
+                     .reason = "it is the oldest now, which always runs",
+                     .numbers = {{"used_bytes", fleet.used()}, {"frozen_s", frozen}}});
+}
+
+void Descent::descend(Fleet& fleet, const GovernorConfig& config, const Ladder::Limits& limits,
+                      const Survey& survey, Instant now, std::vector<Ruling>& rulings) {
+  if (fleet.held() == 0) return;
+  Turn turn{fleet, config, limits, survey, now, rulings, {}};
+  for (const auto& [started, job] : fleet.by_age()) {
+    Member& member = fleet.at(job);
+    if (member.held) turn.held.push_back(&member);
+  }
+  thaw_what_fits(turn);
+  thaw_overdue(turn);
+  unlock_keel(turn);
+  end_waste(turn);
+}
+
+void Descent::thaw(Turn& turn, Member& member, std::string reason, Numbers numbers) {
+  numbers.emplace_back("frozen_s", to_seconds(turn.now - member.since));
+  if (!turn.fleet.release(member, turn.now)) return;  // the user still holds it
+  turn.rulings.push_back({.verdict = Thaw{member.ready.job},
+                          .reason = std::move(reason),
+                          .numbers = std::move(numbers)});
+}
+
+bool Descent::fits(const Turn& turn, const Member& member, Numbers& numbers) const {
+  const Demand demand = demand_of(member.estimate);
+  const double cushion = turn.limits.line * kThawCushion;
+  // What was pushed out comes back before it does anything.
+  const double extra = to_double(member.reclaimed) + turn.thawed - member.used();
+  double most = turn.fleet.used() + turn.thawed;
+  double expected = most;  // without doubt
+  const bool known = is_known(member.estimate);
+  for (std::size_t i = 0; i < kHorizonCount && kHorizons[i] <= kThawLook; ++i) {
+    const Outlook& others = turn.survey.moving;
+    most = std::max(most, extra + others.level_with(i, turn.survey.around.z, demand, known));
+    expected = std::max(expected, extra + others.level_with(i, 0, demand, known));
+  }
+  // It may go on as it was, until it is frozen again.
+  const double growth = member.rise_within(kLookMax + kFreezeDelay).most;
+  expected = std::max(expected, turn.fleet.used() + turn.thawed + growth);
+  const bool is_doubt_short = most > expected + cushion;
+  const double with_it = is_doubt_short ? most : expected;
+  const double allowed = turn.limits.limit - (is_doubt_short ? 0 : cushion);
+  numbers = {{"line_bytes", turn.limits.line},
+             {"used_bytes", turn.fleet.used()},
+             {"with_it_bytes", with_it},
+             {"allowed_bytes", allowed}};
+  return with_it <= allowed;
+}
+
+void Descent::thaw_what_fits(Turn& turn) {
+  for (Member* member : turn.held) {
+    if (turn.now - member->since < dwell_of(*member)) continue;
+    const bool has_cores = !member->for_cores || Crowding::has_room(*member, turn.config.cores,
+                                                                    turn.fleet.cores_wanted());
+    Numbers numbers;
+    if (!has_cores || !fits(turn, *member, numbers)) continue;
+    turn.thawed += std::max(0.0, numbers[2].second - turn.fleet.used() - turn.thawed);
+    std::string reason = "there is room again: " + words::bytes(numbers[2].second) +
+                         " are expected to be in use with it";
+    thaw(turn, *member, std::move(reason), std::move(numbers));
+  }
+}
+
+void Descent::thaw_overdue(Turn& turn) {
+  for (Member* member : turn.held) {
+    if (!member->held || turn.now - member->since < kFrozenMax) continue;
+    member->calm_from = turn.now + kRightOfWay;
+    thaw(turn, *member, "it has been paused for too long; others will have to give way",
+         {{"used_bytes", turn.fleet.used()}});
+    return;  // one at a time
+  }
+}
+
+void Descent::unlock_keel(Turn& turn) {
+  const auto keel = turn.fleet.keel();
+  if (!keel) return;
+  Member& member = turn.fleet.at(*keel);
+  const Duration patience = std::clamp(member.stood * 3 / 2, kStandStill, kStandStillMost);
+  if (member.state != MemberState::running || turn.now - member.progressed < patience) return;
+  const double stood = to_seconds(turn.now - member.progressed);
+  const Numbers numbers{{"stood_still_s", stood}, {"used_bytes", turn.fleet.used()}};
+  for (Member* held : turn.held) {
+    // What it did before that one was frozen says nothing.
+    if (!held->held || turn.now - held->since < kStandStill) continue;
+    member.progressed = turn.now;  // the next one after as long again
+    if (turn.config.may_evict && turn.fleet.used() > turn.limits.limit) {
+      turn.rulings.push_back(eviction(turn.fleet, held->ready.job,
+                                      "the oldest job stands still, at the line", numbers,
+                                      turn.now));
+      return;
+    }
+    held->calm_from = turn.now + kRightOfWay;
+    thaw(turn, *held, "the oldest job stands still and may wait for this one", numbers);
+    return;
+  }
+}
+
+void Descent::end_waste(Turn& turn) {
+  if (!turn.config.may_evict || turn.fleet.is_giving_back(turn.now)) return;
+  double waste = 0;
+  const Member* first = nullptr;
+  Duration longest{};
+  for (const Member* member : turn.held) {
+    if (!member->held || member->for_cores) continue;
+    if (first == nullptr) first = member;
+    longest = std::max<Duration>(longest, turn.now - member->since);
+    waste += member->used() * to_seconds(turn.now - member->since);
+  }
+  const auto keel = turn.fleet.keel();
+  if (first == nullptr || !keel || longest < kWasteFrom) return;
+  Numbers numbers;
+  if (fits(turn, *first, numbers)) return;
+  const double shortage = numbers[2].second - numbers[3].second;
+  const Victims victims = choose_victims(turn.fleet, *keel, shortage, Spare::twice_lost);
+  if (victims.jobs.empty() || victims.bytes < shortage) return;
+  double redo = 0;
+  for (const JobId job : victims.jobs) {
+    const Member& member = turn.fleet.at(job);
+    redo += member.used() * to_seconds(member.sample.ran);
+  }
+  if (waste < kWasteFactor * redo) return;
+  for (const JobId job : victims.jobs) {
+    turn.rulings.push_back(eviction(
+        turn.fleet, job, "running it again costs less than keeping others paused for its memory",
+        {{"shortage_bytes", shortage}, {"paused_byte_s", waste}, {"again_byte_s", redo}},
+        turn.now));
+  }
+}
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/units.h"
+#include "policy/governor/fleet.h"
+#include "policy/governor/governor.h"
+#include "policy/governor/ladder.h"
+#include "policy/governor/survey.h"
+
+namespace plimsoll::policy {
+
+// A frozen job goes on when it fits with this to spare below the line: 2 % beyond the cushion at
+// which growers are frozen, so that nothing flickers.
+inline constexpr double kThawCushion = 0.03;
+// How far it must fit: until it could be frozen again. What is further ahead is for admissions:
+// what is frozen holds its memory either way.
+inline constexpr Duration kThawLook = std::chrono::seconds(2);
+// Frozen at least so long, twice as long each time that it is frozen soon after it was thawed, up
+// to the most.
+inline constexpr Duration kDwell = std::chrono::milliseconds(500);
+inline constexpr Duration kDwellMax = std::chrono::seconds(64);
+// The keel does nothing for so long while others are frozen: one of them may hold what it waits
+// for. One that has slept before, and woken by itself, is given half as long again as that took.
+inline constexpr Duration kStandStill = std::chrono::seconds(5);
+inline constexpr Duration kStandStillMost = std::chrono::minutes(1);
+// Who was let go for another reason than room is not frozen again before.
+inline constexpr Duration kRightOfWay = std::chrono::seconds(10);
+// Nothing stays frozen longer.
+inline constexpr Duration kFrozenMax = std::chrono::minutes(30);
+// What paused jobs hold is wasted, byte by second; when that is so many times what it would waste
+// to run the cheapest victim again, the victim goes. Below 1, as paused jobs keep others from
+// starting too.
+inline constexpr double kWasteFactor = 0.5;
+// Before that, nobody is evicted for waste.
+inline constexpr Duration kWasteFrom = std::chrono::seconds(30);
+
+// The way down from the ladder: lets frozen jobs go on, oldest first.
+class Descent {
+ public:
+  // Appends what is to be done and marks it in the fleet. O(running) if somebody is frozen.
+  void descend(Fleet& fleet, const GovernorConfig& config, const Ladder::Limits& limits,
+               const Survey& survey, Instant now, std::vector<Ruling>& rulings);
+
+  // The keel is never frozen: lets it go on if it has become the keel while it was. O(1).
+  static void free_keel(Fleet& fleet, Instant now, std::vector<Ruling>& rulings);
+
+ private:
+  struct Turn;
+  void thaw(Turn& turn, Member& member, std::string reason, Numbers numbers);
+  [[nodiscard]] bool fits(const Turn& turn, const Member& member, Numbers& numbers) const;
+  void thaw_what_fits(Turn& turn);
+  void thaw_overdue(Turn& turn);
+  void unlock_keel(Turn& turn);
+  void end_waste(Turn& turn);
+};
+
+}  // namespace plimsoll::policy

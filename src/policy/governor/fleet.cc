@@ -1,0 +1,278 @@
+#include "policy/governor/fleet.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "policy/estimator/outlook.h"
+
+namespace plimsoll::policy {
+namespace {
+
+using std::chrono::duration;
+
+// Two looks closer together than this say nothing of how fast memory grows.
+constexpr Duration kSlopeSpan = std::chrono::milliseconds(5);
+// All members are looked at so often, one sooner, the other later.
+constexpr Duration kSteadySpan = std::chrono::milliseconds(500);
+// A job that was not frozen for so long is as if it never had been.
+constexpr Duration kFreezesForgotten = std::chrono::seconds(60);
+
+// What is believed, and so many standard deviations, bound what a job grows by; a job that has got
+// there has proved the belief wrong.
+constexpr double kBoundDoubt = 1;
+
+double square(double x) { return x * x; }
+
+// Of its peak. Whether it has that before it still or behind it may be in doubt, how high it is
+// not.
+double spread_below_ceiling(const Estimate& estimate) {
+  const Belief& peak = estimate.peak;
+  if (!estimate.ceiling) return peak.spread;
+  const double above = estimate.ceiling->mean + estimate.ceiling->spread - peak.mean;
+  return std::clamp(above, 0.0, peak.spread);
+}
+
+}  // namespace
+
+double Member::need() const { return std::max(0.0, estimate.peak.mean - used()); }
+
+Rise Member::rise_within(Duration ahead) const {
+  const double most = slope * to_seconds(ahead);
+  // What is only said ends at what it was admitted with.
+  if (sample.claimed) return {.most = std::min(most, std::max(0.0, promised - used())), .doubt = 0};
+  const double doubt = kBoundDoubt * spread_below_ceiling(estimate);
+  const double bound = estimate.peak.mean + doubt - used();
+  if (!is_known(estimate) || bound <= 0) return {.most = most, .doubt = 0};
+  const double within = std::min(most, bound);
+  return {.most = within, .doubt = std::max(0.0, within - std::max(0.0, bound - doubt))};
+}
+
+double Member::lost_work() const {
+  // A job that waits for the network loses time, if no CPU; a tenth of a core stands for that.
+  constexpr double kCoresOfWaiting = 0.1;
+  constexpr double kLeast = 0.001;
+  return std::max({to_seconds(sample.cpu), to_seconds(sample.ran) * kCoresOfWaiting, kLeast});
+}
+
+void Fleet::start(const Ready& ready, const Estimate& estimate, Instant now) {
+  const auto [place, is_new] = members_.try_emplace(ready.job);
+  PLIMSOLL_CHECK(is_new);
+  Member& member = place->second;
+  member.ready = ready;
+  member.started = member.since = member.seen = member.progressed = now;
+  member.estimate = estimate;
+  member.estimated_at = now;
+  member.was_known = is_known(estimate);
+  member.promised = estimate.peak.mean + estimate.peak.spread;
+  by_age_.emplace(now, ready.job);
+  count_cores(member, 1);
+}
+
+// Before and after whatever changes its state or its estimate.
+void Fleet::count_cores(const Member& member, double sign) {
+  if (member.state == MemberState::running) cores_wanted_ += sign * member.estimate.cores.mean;
+}
+
+void Fleet::set_rise(Member& member, Rise rise) {
+  rise_ += rise.believed() - member.rise.believed();
+  rise_variance_ += square(rise.doubt) - square(member.rise.doubt);
+  member.rise = rise;
+  if (members_.size() > 1) return;
+  rise_ = rise.believed();  // sheds what rounding has left
+  rise_variance_ = square(rise.doubt);
+}
+
+double Fleet::rise() const { return whole_rise() - begun(); }
+
+double Fleet::whole_rise() const {
+  return std::max(0.0, rise_) + std::sqrt(std::max(0.0, rise_variance_));
+}
+
+double Fleet::begun() const {
+  const double fresh = std::max(0.0, unaccounted() - std::min(steady_, steady_before_));
+  return std::min(fresh, whole_rise());
+}
+
+void Fleet::set_used(Member& member, Bytes used, double fresh) {
+  const double change = to_double(used) - member.used();
+  member.sample.used = used;
+  changed_ += change * fresh;
+  members_used_ += change;
+  not_believed_ += change * (1 - member.word);
+}
+
+void Fleet::believe(Member& member, double share) {
+  not_believed_ += (member.word - share) * member.used();
+  member.word = share;
+}
+
+void Fleet::observe(Member& member, const JobSample& sample, Instant now) {
+  const Duration span = sample.ran - member.sample.ran;
+  if (sample.cpu > member.sample.cpu || sample.io > member.sample.io) {
+    // As far as it was seen to.
+    member.stood = std::max<Duration>(member.stood, member.seen - member.progressed);
+    member.progressed = now;
+  }
+  if (span >= kSlopeSpan) {
+    const double before = member.used();
+    const double slope = std::max(0.0, (to_double(sample.used) - before) / to_seconds(span));
+    // Rises at once, falls by half with each look: growth that pauses may go on.
+    member.slope = std::max(slope, (slope + member.slope) / 2);
+  }
+  const double gap = to_seconds(now - member.seen);
+  const double since = to_seconds(now - std::max(member.seen, looked_));
+  if (!sample.claimed) believe(member, 1);
+  set_used(member, sample.used, gap > 0 ? since / gap : 1);
+  member.sample = sample;
+  member.seen = now;
+  if (span < kSlopeSpan || member.state != MemberState::running) return;
+  set_rise(member, member.rise_within(std::min(span, kLookMax) + kFreezeDelay));
+}
+
+void Fleet::expect(Member& member, const Estimate& estimate, Instant now) {
+  count_cores(member, -1);
+  member.estimate = estimate;
+  member.estimated_at = now;
+  count_cores(member, 1);
+}
+
+void Fleet::observe(const MachineSample& sample, Instant now) {
+  looked_ = now;
+  pool_used_ = sample.pool_used ? static_cast<double>(sample.pool_used->count) : members_used_;
+  changed_ = 0;
+  freed_until_.reset();
+  if (now - steady_since_ >= kSteadySpan) {
+    steady_before_ = steady_;
+    steady_ = unaccounted();
+    steady_since_ = now;
+  }
+  steady_ = std::min(steady_, unaccounted());
+}
+
+void Fleet::leave(JobId job) {
+  Member& member = at(job);
+  set_rise(member, {});
+  set_used(member, Bytes{}, 1);
+  count_cores(member, -1);
+  if (member.state == MemberState::frozen) --frozen_;
+  if (member.state == MemberState::dying) {
+    --dying_;
+    freed_until_ = member.since + kDeathMax;
+  }
+  if (member.held) --held_;
+  by_age_.erase({member.started, job});
+  members_.erase(job);
+  if (members_.empty()) {
+    rise_ = rise_variance_ = members_used_ = not_believed_ = cores_wanted_ = 0;
+  }
+}
+
+void Fleet::stop(Member& member, Instant now) {
+  count_cores(member, -1);
+  member.state = MemberState::frozen;
+  member.since = now;
+  member.reclaimed = {};
+  set_rise(member, {});
+  ++frozen_;
+}
+
+bool Fleet::go_on(Member& member, Instant now) {
+  if (member.state != MemberState::frozen || member.held || member.paused) return false;
+  member.state = MemberState::running;
+  count_cores(member, 1);
+  // Its estimate has stood as still as it has.
+  member.estimated_at += now - std::max(member.since, member.estimated_at);
+  member.since = member.progressed = now;
+  // What was pushed out comes back before the next look.
+  set_rise(member, {.most = to_double(member.reclaimed), .doubt = 0});
+  member.reclaimed = {};
+  --frozen_;
+  return true;
+}
+
+bool Fleet::hold(Member& member, Instant now) {
+  PLIMSOLL_CHECK(!member.held && member.state != MemberState::dying);
+  if (now - member.since > kFreezesForgotten) member.freezes = 0;
+  ++member.freezes;
+  member.held = true;
+  ++held_;
+  if (member.state == MemberState::frozen) return false;
+  stop(member, now);
+  return true;
+}
+
+bool Fleet::release(Member& member, Instant now) {
+  if (!member.held) return false;
+  member.held = member.for_cores = false;
+  --held_;
+  return go_on(member, now);
+}
+
+bool Fleet::pause(Member& member, Instant now) {
+  member.paused = true;
+  if (member.state != MemberState::running) return false;
+  stop(member, now);
+  return true;
+}
+
+bool Fleet::resume(Member& member, Instant now) {
+  member.paused = false;
+  return go_on(member, now);
+}
+
+void Fleet::condemn(Member& member, Instant now) {
+  if (member.state == MemberState::dying) return;
+  count_cores(member, -1);
+  if (member.state == MemberState::frozen) --frozen_;
+  if (member.held) --held_;
+  member.held = member.for_cores = false;
+  member.state = MemberState::dying;
+  member.since = now;
+  set_rise(member, {});
+  ++dying_;
+}
+
+Member* Fleet::find(JobId job) {
+  const auto found = members_.find(job);
+  return found == members_.end() ? nullptr : &found->second;
+}
+
+const Member* Fleet::find(JobId job) const {
+  const auto found = members_.find(job);
+  return found == members_.end() ? nullptr : &found->second;
+}
+
+Member& Fleet::at(JobId job) {
+  Member* member = find(job);
+  PLIMSOLL_CHECK(member != nullptr);
+  return *member;
+}
+
+std::optional<JobId> Fleet::keel() const {
+  for (const auto& [started, job] : by_age_) {
+    const Member& member = *find(job);
+    if (member.state != MemberState::dying && !member.paused) return job;
+  }
+  return std::nullopt;
+}
+
+bool Fleet::is_giving_back(Instant now) const {
+  if (freed_until_ && now < *freed_until_) return true;
+  if (dying_ == 0) return false;
+  return std::any_of(members_.begin(), members_.end(),
+                     [now](const auto& entry) { return entry.second.is_leaving(now); });
+}
+
+bool Fleet::is_seen_since(Instant when) const {
+  return std::all_of(members_.begin(), members_.end(), [when](const auto& entry) {
+    const Member& member = entry.second;
+    return member.state != MemberState::running || member.seen > when;
+  });
+}
+
+double Fleet::used() const { return std::max(0.0, pool_used_ + changed_ - not_believed_); }
+
+double Fleet::unaccounted() const { return std::max(0.0, used() + not_believed_ - members_used_); }
+
+}  // namespace plimsoll::policy

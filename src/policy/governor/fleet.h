@@ -1,0 +1,174 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/units.h"
+#include "policy/estimator/estimate.h"
+#include "policy/governor/governor.h"
+#include "policy/job/observation.h"
+
+namespace plimsoll::policy {
+
+enum class MemberState : std::uint8_t {
+  running,
+  frozen,  // by the governor, by the user, or both
+  dying,   // killed, its memory not back yet
+};
+
+// Killed memory is back within 30 ms and the time to free its pages (10 GiB: half a second). What
+// is not gone by then hangs in the kernel, or was only asked to end: its memory counts as in use
+// until its group is empty, and nobody waits for it.
+inline constexpr Duration kDeathMax = std::chrono::seconds(1);
+
+// By what a job may grow, in bytes.
+struct Rise {
+  double most = 0;
+  double doubt = 0;  // the part of it that takes the job beyond what it is believed to need
+  [[nodiscard]] double believed() const { return most - doubt; }
+};
+
+// One attempt that has started and is not over.
+struct Member {
+  Ready ready;
+  Instant started{};
+  MemberState state = MemberState::running;
+  Instant since{};         // in this state
+  bool held = false;       // frozen by the governor
+  bool for_cores = false;  // and that for want of cores, not of memory
+  bool paused = false;     // frozen by the user
+  unsigned freezes = 0;    // by the governor, one soon after the other
+  Instant calm_from{};     // thawed by right of way: not frozen again before
+  Bytes reclaimed{};       // asked to be pushed out since it was frozen
+
+  Estimate estimate;  // of what is to come, as of estimated_at
+  Instant estimated_at{};
+  double promised = 0;  // bytes: its estimate when it was admitted
+  double word = 1;      // the share of what is only told of it that counts as in use
+  JobSample sample{};
+  bool was_known = false;  // when it was admitted: is_known()
+  bool settled = false;    // has shown its needs: ran long enough to be judged
+  Instant seen{};          // when it was last looked at
+  double slope = 0;        // bytes a second between the last looks; not negative
+  Rise rise;               // until a freeze would take hold
+  Instant progressed{};    // when CPU or I/O was last seen to move
+  Duration stood{};        // the longest that they did not, and then did again by themselves
+
+  // Killed, and its memory is about to come back.
+  [[nodiscard]] bool is_leaving(Instant now) const {
+    return state == MemberState::dying && now < since + kDeathMax;
+  }
+  [[nodiscard]] bool has_right_of_way() const { return ready.lost >= kEvictionsMax; }
+  [[nodiscard]] double used() const { return to_double(sample.used); }
+  // By what it may grow in so short a time: as fast as of late, and no further than it is believed
+  // to, where that is known and holds.
+  [[nodiscard]] Rise rise_within(Duration ahead) const;
+  // Bytes that it is believed to need beyond what it has.
+  [[nodiscard]] double need() const;
+  // CPU seconds that its death would throw away; never 0.
+  [[nodiscard]] double lost_work() const;
+};
+
+// A freeze takes hold so long after its decision, beside the time between two looks: the freezer's
+// own 2-5 ms and a turn of a busy supervisor.
+inline constexpr Duration kFreezeDelay = std::chrono::milliseconds(50);
+// The next look at a job that grows comes at most so much later: both worlds look more often at
+// what grows near the line.
+inline constexpr Duration kLookMax = std::chrono::milliseconds(250);
+
+// The attempts that have started, oldest first, and the bytes they have in use: what the pool had
+// at the last look at the machine, and what its jobs have shown to have changed since.
+class Fleet {
+ public:
+  using Members = std::unordered_map<JobId, Member>;
+
+  // A new attempt starts now, with the estimate that it was admitted with.
+  void start(const Ready& ready, const Estimate& estimate, Instant now);
+  void observe(Member& member, const JobSample& sample, Instant now);
+  void expect(Member& member, const Estimate& estimate, Instant now);
+  void observe(const MachineSample& sample, Instant now);
+  // So much of what is only told of it counts as in use, 0..1, until it is measured.
+  void believe(Member& member, double share);
+  void leave(JobId job);
+
+  // The governor wants it frozen, or no longer; the user does, or no longer. True: so it stops, or
+  // goes on, now. What is dying stays as it is.
+  bool hold(Member& member, Instant now);
+  bool release(Member& member, Instant now);
+  bool pause(Member& member, Instant now);
+  bool resume(Member& member, Instant now);
+  void condemn(Member& member, Instant now);
+
+  [[nodiscard]] Member* find(JobId job);
+  [[nodiscard]] const Member* find(JobId job) const;
+  Member& at(JobId job);
+  [[nodiscard]] const Members& members() const { return members_; }
+  Members& members() { return members_; }
+  // By start, ties by id.
+  [[nodiscard]] const std::set<std::pair<Instant, JobId>>& by_age() const { return by_age_; }
+
+  // The oldest attempt that is not dying and not frozen by the user.
+  [[nodiscard]] std::optional<JobId> keel() const;
+
+  [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] std::size_t frozen() const { return frozen_; }
+  [[nodiscard]] std::size_t held() const { return held_; }  // frozen by the governor
+  [[nodiscard]] std::size_t dying() const { return dying_; }
+  // Memory is on its way back: somebody is leaving, or has left and the pool was not looked at
+  // since, so that nobody knows how much came.
+  [[nodiscard]] bool is_giving_back(Instant now) const;
+
+  // Every running member that was there then has been looked at since. O(running).
+  [[nodiscard]] bool is_seen_since(Instant when) const;
+
+  // Bytes of the pool that can't be dropped, now.
+  [[nodiscard]] double used() const;
+  // The least that it can be: what a member took between its last two looks may have been there at
+  // the last look at the machine already, and counts in `used` as if it had come evenly.
+  [[nodiscard]] double surely_used() const {
+    return std::max(0.0, std::max(pool_used_, members_used_) - not_believed_);
+  }
+  // Cores that the running members are believed to want together.
+  [[nodiscard]] double cores_wanted() const { return std::max(0.0, cores_wanted_); }
+  // What the running members may grow by together until a freeze would take hold: not all of them
+  // at once are those who need more than they are believed to, so doubts are pooled.
+  [[nodiscard]] double rise() const;
+  // Of `used`, what no member has shown: other processes of the pool, and what frozen ones lost.
+  [[nodiscard]] double unaccounted() const;
+  // Of that, what has only come in the last moments, as the pool is looked at more often than each
+  // member: it is a part of what they were expected to grow by.
+  [[nodiscard]] double begun() const;
+
+ private:
+  void stop(Member& member, Instant now);
+  bool go_on(Member& member, Instant now);
+  void set_rise(Member& member, Rise rise);
+  [[nodiscard]] double whole_rise() const;
+  void count_cores(const Member& member, double sign);
+  // `fresh`: the share of the change that the last look at the machine can't have seen.
+  void set_used(Member& member, Bytes used, double fresh);
+
+  Members members_;
+  std::set<std::pair<Instant, JobId>> by_age_;
+  std::size_t frozen_ = 0, held_ = 0, dying_ = 0;
+  Instant looked_{};      // at the machine, last
+  double pool_used_ = 0;  // then
+  double changed_ = 0;    // by the members since
+  // Somebody who was killed has left since; till then, if nobody looks.
+  std::optional<Instant> freed_until_;
+  double members_used_ = 0;
+  double not_believed_ = 0;  // of that, and of what the pool is said to have
+  // The least that was unaccounted for since steady_since_, and in the span before.
+  double steady_ = 0, steady_before_ = 0;
+  Instant steady_since_{};
+  double rise_ = 0;           // without what is in doubt
+  double rise_variance_ = 0;  // of that
+  double cores_wanted_ = 0;
+};
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,314 @@
+#include "policy/governor/governor.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/check.h"
+#include "policy/governor/admission.h"
+#include "policy/governor/caution.h"
+#include "policy/governor/crowding.h"
+#include "policy/governor/descent.h"
+#include "policy/governor/fleet.h"
+#include "policy/governor/hindsight.h"
+#include "policy/governor/ladder.h"
+#include "policy/governor/pacing.h"
+#include "policy/governor/reservation.h"
+#include "policy/governor/round.h"
+#include "policy/governor/survey.h"
+#include "policy/governor/waiting.h"
+
+namespace plimsoll::policy {
+namespace {
+
+// Time changes what is expected, if nothing else does: who waits is looked at again so often.
+constexpr Duration kRoundGap = std::chrono::seconds(1);
+// After an end what the others have is quite known when they were looked at, soon: then once more.
+constexpr Duration kEndGap = kLookMax;
+// After a freeze or an eviction for memory nobody is admitted until all that run have been looked
+// at anew, so that what went wrong is in what is believed of them; and no longer than this.
+constexpr Duration kCalmMax = std::chrono::seconds(3);
+
+}  // namespace
+
+class Governor::State {
+ public:
+  explicit State(GovernorConfig config)
+      : config_(config), cores_(config.cores), waiting_(config.order) {
+    PLIMSOLL_CHECK(config_.cores > 0 && config_.jobs_max >= 1);
+    set_limits();
+  }
+
+  void set_limits();
+  void settle(Member& member);
+  void look(const MachineSample& sample, Instant now);
+  std::vector<Ruling> rule(Instant now, unsigned starts_max);
+  void count(Tenant tenant, int change);
+
+  GovernorConfig config_;
+  double cores_;      // that this run may plan with; the machine has config_.cores
+  double taken_ = 0;  // bytes of the line that other runs are about to use
+  double told_ = 0;   // and that other users' runs say they have: for starts alone
+  std::optional<double> left_by_others_;  // bytes, as Share has it
+  Waiting waiting_;
+  Fleet fleet_;
+  Ladder ladder_;
+  Descent descent_;
+  Pacing pacing_;
+  Caution caution_;
+  Crowding crowding_;
+  Reservations reservations_;
+  std::optional<Tenant> last_served_;
+  std::map<Tenant, int> tenants_;  // how many of whose jobs run or wait
+  Processors processors_;
+  Hindsight hindsight_;
+  std::optional<double>
+      machine_limit_;  // bytes that the pool may have by what the machine has left
+  Ladder::Limits limits_;
+  std::optional<Holding> holding_;
+  std::optional<Instant> next_wake_;
+  std::vector<Ruling> by_user_;       // freezes and thaws that the user asked for
+  bool changed_ = true;               // since the last round, in a way that may let somebody start
+  std::optional<Instant> after_end_;  // when who waits is looked at once more for that
+
+ private:
+  void admit(Instant now, unsigned starts_max, Survey& seen, std::vector<Ruling>& rulings);
+  void believe_words(const Tenancy& tenancy, Instant now);
+  [[nodiscard]] bool is_calm(Instant now) const;
+  void set_wake(Instant now);
+
+  std::optional<Instant> last_round_;
+};
+
+void Governor::State::set_limits() {
+  limits_.line = limits_.limit = to_double(config_.line);
+  limits_.left_by_others = left_by_others_;
+  if (machine_limit_) limits_.limit = std::clamp(*machine_limit_, 0.0, limits_.line);
+}
+
+void Governor::State::look(const MachineSample& sample, Instant now) {
+  processors_.observe(sample, now);
+  fleet_.observe(sample, now);
+  machine_limit_.reset();
+  if (sample.available) {
+    machine_limit_ =
+        fleet_.used() + static_cast<double>(sample.available->count) - to_double(config_.reserve);
+  }
+  set_limits();
+}
+
+// It has shown its needs.
+void Governor::State::settle(Member& member) {
+  member.settled = true;
+  waiting_.settled(member.ready.kind);
+  if (!member.was_known) pacing_.settled();
+}
+
+bool Governor::State::is_calm(Instant now) const {
+  if (fleet_.is_giving_back(now)) return false;
+  const auto trouble = ladder_.last_trouble();
+  return !trouble || now >= *trouble + kCalmMax || fleet_.is_seen_since(*trouble);
+}
+
+std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
+  std::vector<Ruling> rulings = std::move(by_user_);
+  by_user_.clear();
+  Descent::free_keel(fleet_, now, rulings);
+  const auto trouble = ladder_.last_trouble();
+  hindsight_.compare(fleet_, doubt_covered(config_), now);
+  ladder_.climb(fleet_, config_, limits_, now, rulings);
+  if (ladder_.last_trouble() != trouble) {
+    hindsight_.cut_short(fleet_, doubt_covered(config_));
+    if (fleet_.dying() > 0) pacing_.trouble();
+  }
+  const bool was_held_for_calm = holding_ && holding_->cause == HoldCause::calm;
+  const bool due = changed_ || !last_round_ || now >= *last_round_ + kRoundGap ||
+                   (after_end_ && now >= *after_end_) || (was_held_for_calm && is_calm(now));
+  if (due && (waiting_.size() > 0 || fleet_.held() > 0)) {
+    last_round_ = now;
+    changed_ = false;
+    if (after_end_ && now >= *after_end_) after_end_.reset();
+    Survey seen = survey(fleet_, config_, limits_, caution_.margin(now), processors_, hindsight_,
+                         now, tenants_.size(), waiting_);
+    seen.around.cores = cores_;
+    seen.around.taken = taken_;
+    seen.around.left_by_others = left_by_others_;
+    seen.around.outlook.add_constant(taken_);
+    seen.yielding.add_constant(taken_);
+    believe_words(seen.tenancy, now);
+    hindsight_.forecast(fleet_, seen.going, limits_.line, now);
+    descent_.descend(fleet_, config_, limits_, seen, now, rulings);
+    // After what decides about those that run: only who has not begun waits for a claim.
+    seen.around.told = told_;
+    seen.around.outlook.add_constant(seen.around.claimed + told_);
+    seen.yielding.add_constant(told_);
+    admit(now, starts_max, seen, rulings);
+  }
+  for (const Ruling& ruling : rulings) {
+    if (std::holds_alternative<Evict>(ruling.verdict)) caution_.evicted(now);
+    if (std::holds_alternative<Freeze>(ruling.verdict)) caution_.paused(now);
+  }
+  if (config_.may_pause) crowding_.relieve(fleet_, config_.cores, now, rulings);
+  if (waiting_.size() == 0) holding_.reset();
+  set_wake(now);
+  return rulings;
+}
+
+void Governor::State::set_wake(Instant now) {
+  next_wake_ = ladder_.next_look();
+  if (waiting_.size() == 0 && fleet_.held() == 0) return;
+  Instant round = last_round_ ? *last_round_ + kRoundGap : now;
+  if (after_end_) round = std::min(round, *after_end_);
+  next_wake_ = next_wake_ ? std::min(*next_wake_, round) : round;
+}
+
+void Governor::State::admit(Instant now, unsigned starts_max, Survey& seen,
+                            std::vector<Ruling>& rulings) {
+  holding_.reset();
+  if (waiting_.size() == 0 || starts_max == 0) return;
+  if (!is_calm(now)) {
+    holding_ = Holding{.job = waiting_.front().first,
+                       .cause = HoldCause::calm,
+                       .reason = "waits until it is understood why memory ran short",
+                       .numbers = {{"used_bytes", fleet_.used()}, {"line_bytes", limits_.limit}}};
+    return;
+  }
+  seen.around.unsettled_max = pacing_.window();
+  Round round({config_, waiting_, fleet_, reservations_, seen, last_served_}, now, starts_max);
+  round.admit(rulings);
+  holding_ = round.holding();
+}
+
+// What clients only say keeps memory from others no longer than what they were promised does.
+void Governor::State::believe_words(const Tenancy& tenancy, Instant now) {
+  for (auto& [job, member] : fleet_.members()) {
+    if (member.sample.claimed) fleet_.believe(member, tenancy.keeps(member, now));
+  }
+}
+
+void Governor::State::count(Tenant tenant, int change) {
+  const auto known = tenants_.try_emplace(tenant).first;
+  known->second += change;
+  if (known->second > 0) return;
+  tenants_.erase(known);
+  reservations_.erase(tenant);
+}
+
+Governor::Governor(GovernorConfig config) : state_(std::make_unique<State>(config)) {}
+Governor::~Governor() = default;
+Governor::Governor(Governor&&) noexcept = default;
+Governor& Governor::operator=(Governor&&) noexcept = default;
+
+void Governor::expect(Kind kind, const Estimate& estimate) {
+  state_->waiting_.expect(kind, estimate);
+  state_->changed_ = true;
+}
+
+void Governor::forget(Kind kind) { state_->waiting_.forget(kind); }
+
+void Governor::enter(const Ready& job, Instant now) {
+  state_->waiting_.enter(job, now);
+  state_->count(job.tenant, 1);
+  state_->changed_ = true;
+}
+
+void Governor::withdraw(JobId job) {
+  const auto gone = state_->waiting_.remove(job);
+  PLIMSOLL_CHECK(gone);
+  const Tenant tenant = gone->ready.tenant;
+  const auto kept = state_->reservations_.find(tenant);
+  if (kept != state_->reservations_.end()) kept->second.give_up(job);
+  state_->count(tenant, -1);
+  state_->changed_ = true;
+}
+
+void Governor::observe(JobId job, const JobSample& sample, Instant now) {
+  Member& member = state_->fleet_.at(job);
+  state_->fleet_.observe(member, sample, now);
+  const bool grows = member.rise.most >= to_double(state_->config_.line) * kGrowthLeast;
+  if (member.settled || sample.ran < (grows ? kSettledGrowing : kSettled)) return;
+  state_->settle(member);
+  if (!is_known(member.estimate)) state_->changed_ = true;
+}
+
+void Governor::expect(JobId job, const Estimate& estimate, Instant now) {
+  state_->fleet_.expect(state_->fleet_.at(job), estimate, now);
+}
+
+void Governor::tick(const MachineSample& sample, Instant now) { state_->look(sample, now); }
+
+void Governor::leave(JobId job, const AttemptEnd& end, Instant now) {
+  Member& member = state_->fleet_.at(job);
+  const Kind kind = member.ready.kind;
+  const Tenant tenant = member.ready.tenant;
+  if (!member.settled && succeeded(end)) state_->settle(member);
+  state_->fleet_.leave(job);
+  state_->count(tenant, -1);
+  Shown shown = state_->waiting_.shown(kind);
+  if (shown.running > 0) --shown.running;
+  shown.ran_seconds = 0;  // the next round counts those that still run
+  state_->waiting_.show(kind, shown);
+  state_->changed_ = true;
+  state_->after_end_ = now + kEndGap;
+}
+
+void Governor::pause(JobId job, Instant now) {
+  Member& member = state_->fleet_.at(job);
+  if (!state_->fleet_.pause(member, now)) return;
+  state_->by_user_.push_back({.verdict = Freeze{job},
+                              .reason = "the user has asked for it",
+                              .numbers = {{"job_used_bytes", member.used()}}});
+}
+
+void Governor::resume(JobId job, Instant now) {
+  Member& member = state_->fleet_.at(job);
+  if (!state_->fleet_.resume(member, now)) return;
+  state_->by_user_.push_back({.verdict = Thaw{job},
+                              .reason = "the user has asked for it",
+                              .numbers = {{"job_used_bytes", member.used()}}});
+}
+
+void Governor::condemn(JobId job, Instant now) {
+  state_->fleet_.condemn(state_->fleet_.at(job), now);
+}
+
+std::vector<Ruling> Governor::rule(Instant now, unsigned starts_max) {
+  return state_->rule(now, starts_max);
+}
+
+std::optional<Instant> Governor::next_wake() const { return state_->next_wake_; }
+const std::optional<Holding>& Governor::holding() const { return state_->holding_; }
+
+void Governor::set_share(const Share& share) {
+  PLIMSOLL_CHECK(share.cores > 0);
+  state_->config_.line = share.line;
+  state_->cores_ = share.cores;
+  state_->taken_ = to_double(share.taken);
+  state_->told_ = to_double(share.told);
+  state_->left_by_others_.reset();
+  if (share.left_by_others) state_->left_by_others_ = to_double(*share.left_by_others);
+  state_->set_limits();
+  state_->changed_ = true;
+}
+
+void Governor::set_jobs_max(unsigned jobs_max) {
+  PLIMSOLL_CHECK(jobs_max >= 1);
+  state_->config_.jobs_max = jobs_max;
+  state_->changed_ = true;
+}
+
+double Governor::cores() const { return state_->cores_; }
+std::optional<double> Governor::cores_of_others() const { return state_->processors_.others(); }
+const GovernorConfig& Governor::config() const { return state_->config_; }
+
+bool Governor::is_frozen(JobId job) const {
+  const Member* member = state_->fleet_.find(job);
+  return member != nullptr && member->state == MemberState::frozen;
+}
+
+std::optional<JobId> Governor::keel() const { return state_->fleet_.keel(); }
+Bytes Governor::used() const { return to_bytes(state_->fleet_.used()); }
+std::size_t Governor::running() const { return state_->fleet_.size(); }
+std::size_t Governor::frozen() const { return state_->fleet_.frozen(); }
+std::size_t Governor::waiting() const { return state_->waiting_.size(); }
+
+}  // namespace plimsoll::policy

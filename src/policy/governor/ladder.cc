@@ -1,0 +1,253 @@
+#include "policy/governor/ladder.h"
+
+#include <algorithm>
+
+#include "policy/estimator/outlook.h"
+#include "policy/governor/victims.h"
+#include "policy/governor/way_out.h"
+#include "policy/job/words.h"
+
+namespace plimsoll::policy {
+// What one climb works on.
+struct Ladder::Turn {
+  Fleet& fleet;
+  const GovernorConfig& config;
+  Limits limits;
+  Instant now;
+  std::vector<Ruling>& rulings;
+  std::optional<JobId> keel;
+  double dying = 0;  // bytes that come back by themselves
+
+  [[nodiscard]] double expected() const { return fleet.used() - dying + fleet.rise(); }
+  [[nodiscard]] double soft() const { return limits.limit - limits.line * kCushion; }
+  [[nodiscard]] Numbers numbers() const {
+    return {{"line_bytes", limits.line},
+            {"limit_bytes", limits.limit},
+            {"used_bytes", fleet.used()},
+            {"rise_bytes", fleet.rise()},
+            {"coming_back_bytes", dying}};
+  }
+  // Running members that grow and may be frozen, the fastest first.
+  [[nodiscard]] std::vector<Member*> growers() const {
+    std::vector<Member*> growers;
+    for (auto& [job, member] : fleet.members()) {
+      if (member.state != MemberState::running || job == keel) continue;
+      if (member.has_right_of_way()) continue;
+      if (member.rise.most < limits.line * kGrowthLeast || now < member.calm_from) continue;
+      growers.push_back(&member);
+    }
+    std::sort(growers.begin(), growers.end(), [](const Member* a, const Member* b) {
+      return a->rise.most != b->rise.most ? a->rise.most > b->rise.most
+                                          : a->ready.job > b->ready.job;
+    });
+    return growers;
+  }
+};
+
+void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& limits, Instant now,
+                   std::vector<Ruling>& rulings) {
+  next_look_.reset();
+  Turn turn{fleet, config, limits, now, rulings, fleet.keel()};
+  const double used = fleet.used();
+  const double tolerance = limits.line * kTolerance;
+  if (used <= limits.limit + tolerance) over_since_.reset();
+  if (!turn.keel) return;
+  if (used + fleet.rise() <= turn.soft()) {
+    swapping_since_.reset();
+    if (config.may_pause) keep_way_out(turn);
+    return;
+  }
+  for (const auto& [job, member] : fleet.members()) {
+    if (member.is_leaving(now)) turn.dying += member.used();
+  }
+  if (used > limits.limit + tolerance && !over_since_) over_since_ = now;
+  if (config.may_pause) freeze_growers(turn);
+  const double shortage = turn.expected() - limits.limit;
+  if (shortage <= tolerance) return;
+  if (reclaim(turn, shortage)) return;
+  evict(turn, shortage);
+}
+
+void Ladder::freeze(Turn& turn, Member& member, const char* why) {
+  Numbers numbers = turn.numbers();
+  numbers.emplace_back("job_used_bytes", member.used());
+  numbers.emplace_back("growth_bytes_per_s", member.slope);
+  numbers.emplace_back("estimate_bytes", member.estimate.peak.mean);
+  const double slope = member.slope;
+  if (turn.fleet.hold(member, turn.now)) {
+    turn.rulings.push_back({.verdict = Freeze{member.ready.job},
+                            .reason = "grows by " + words::bytes(slope) + " a second; " + why,
+                            .numbers = std::move(numbers)});
+  }
+  last_trouble_ = turn.now;
+}
+
+void Ladder::freeze_growers(Turn& turn) {
+  if (turn.expected() <= turn.soft()) return;
+  for (Member* member : turn.growers()) {
+    freeze(turn, *member, "the line is near");
+    if (turn.expected() <= turn.soft()) return;
+  }
+}
+
+void Ladder::keep_way_out(Turn& turn) {
+  if (turn.fleet.size() < 2 || turn.fleet.rise() < turn.limits.line * kGrowthLeast) return;
+  if (last_way_out_ && turn.now < *last_way_out_ + kWayOutGap) return;
+  last_way_out_ = turn.now;
+  // Most of the time there is room for everybody.
+  double needs = 0;
+  for (const auto& [job, member] : turn.fleet.members()) {
+    if (is_known(member.estimate)) needs += member.need();
+  }
+  const double free_now = turn.limits.limit - (turn.fleet.used() - turn.fleet.begun());
+  if (needs <= free_now) return;
+  const auto safe = [&](bool growth) {
+    std::vector<Claim> claims;
+    double free = free_now;
+    for (const auto& [job, member] : turn.fleet.members()) {
+      if (member.state == MemberState::dying) {
+        if (member.is_leaving(turn.now)) free += member.used();
+        continue;
+      }
+      const double rise = growth || job == turn.keel ? member.rise.believed() : 0;
+      free -= rise;
+      const double need = is_known(member.estimate) ? std::max(0.0, member.need() - rise) : 0;
+      claims.push_back({.used = member.used() + rise, .need = need});
+    }
+    return has_way_out(std::move(claims), free);
+  };
+  if (safe(true) || !safe(false)) return;
+  for (Member* member : turn.growers()) {
+    freeze(turn, *member, "so that another job has the memory to finish");
+    if (safe(true)) return;
+  }
+}
+
+double Ladder::wanted_for(const Turn& turn, double shortage) {
+  return shortage * (1 + kEvictionBuffer) + turn.limits.line * kCushion;
+}
+
+// Whether it is worth waiting for what was asked for.
+bool Ladder::reclaim(Turn& turn, double shortage) {
+  if (!last_reclaim_ || turn.now >= *last_reclaim_ + kReclaimGap) {
+    last_reclaim_ = turn.now;
+    turn.rulings.push_back({.verdict = Reclaim{.job = {}, .amount = to_bytes(shortage)},
+                            .reason = "memory is short; clean pages can be read again",
+                            .numbers = turn.numbers()});
+  }
+  if (!turn.config.has_swap) return false;
+  double wanted = wanted_for(turn, shortage);
+  bool asked = false;
+  for (const auto& [started, job] : turn.fleet.by_age()) {
+    Member& member = turn.fleet.at(job);
+    if (member.state != MemberState::frozen || wanted <= 0) continue;
+    const double amount = std::min(wanted, member.used() - to_double(member.reclaimed));
+    if (amount <= 0) continue;
+    member.reclaimed += to_bytes(amount);
+    wanted -= amount;
+    asked = true;
+    turn.rulings.push_back(
+        {.verdict = Reclaim{.job = job, .amount = to_bytes(amount)},
+         .reason = "it is paused, and others are short of " + words::bytes(shortage),
+         .numbers = turn.numbers()});
+  }
+  if (asked && !swapping_since_) swapping_since_ = turn.now;
+  // At the wall there is no time: what sleeps there freezes late, and only what is frozen gives
+  // back.
+  if (over_since_ || !swapping_since_) return false;
+  if (turn.now >= *swapping_since_ + kSwapPatience) return false;
+  next_look_ = *swapping_since_ + kSwapPatience;
+  return true;
+}
+
+void Ladder::evict(Turn& turn, double shortage) {
+  if (turn.fleet.is_giving_back(turn.now) && round_ && turn.now < *round_ + kRoundDeadline) {
+    next_look_ = *round_ + kRoundDeadline;
+    return;
+  }
+  Victims victims;
+  if (turn.config.may_evict) {
+    victims = choose_victims(turn.fleet, *turn.keel, shortage + turn.limits.line * kEvictionBuffer);
+  }
+  if (victims.jobs.empty() && turn.config.may_evict) {
+    victims = choose_victims(turn.fleet, *turn.keel, shortage, Spare::nobody);
+  }
+  if (victims.jobs.empty()) return fail_one(turn);
+  const Numbers numbers = turn.numbers();
+  for (const JobId job : victims.jobs) {
+    Member& member = turn.fleet.at(job);
+    Numbers own = numbers;
+    own.emplace_back("shortage_bytes", shortage);
+    own.emplace_back("job_used_bytes", member.used());
+    own.emplace_back("admitted_with_bytes", member.promised);
+    own.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
+    const double over = member.used() - member.promised;
+    turn.rulings.push_back(
+        {.verdict = Evict{job},
+         .reason = words::bytes(shortage) + " are missing; it has " + words::bytes(member.used()) +
+                   (over > 0 ? ", " + words::bytes(over) + " more than it was believed to need"
+                             : ", and " + words::decimal(member.lost_work()) +
+                                   " s of work are lost with it"),
+         .numbers = std::move(own)});
+    turn.fleet.condemn(member, turn.now);
+  }
+  round_ = last_trouble_ = turn.now;
+  next_look_ = turn.now + kRoundDeadline;
+}
+
+// What does not fit only because other runs have a part of the line fits when they have ended.
+bool Ladder::waits_for_others(const Turn& turn, const Member& member) {
+  return turn.limits.left_by_others && turn.config.may_evict && member.ready.restartable;
+}
+
+// Nobody is left whose eviction would help the rest: it is whoever is furthest over what he was
+// admitted with, be it the keel.
+void Ladder::fail_one(Turn& turn) {
+  if (!over_since_) return;
+  const double over = turn.fleet.surely_used() - turn.limits.limit;
+  const Instant patient_until = *over_since_ + kOverLineGrace;
+  if (turn.now < patient_until && over <= turn.limits.line * kOverLineMost) {
+    next_look_ = patient_until;
+    return;
+  }
+  // Only an older look at the pool says so; the next one will tell.
+  if (over <= 0) {
+    next_look_ = turn.now + kOverLineGrace;
+    return;
+  }
+  JobId job = *turn.keel;
+  const auto over_own = [](const Member& member) { return member.used() - member.promised; };
+  for (const auto& [started, other] : turn.fleet.by_age()) {
+    const Member& candidate = turn.fleet.at(other);
+    if (candidate.state == MemberState::dying) continue;
+    if (over_own(candidate) > over_own(turn.fleet.at(job))) job = other;
+  }
+  Member& member = turn.fleet.at(job);
+  const bool alone = turn.fleet.size() == turn.fleet.frozen() + turn.fleet.dying() + 1;
+  Numbers numbers = turn.numbers();
+  numbers.emplace_back("job_used_bytes", member.used());
+  numbers.emplace_back("over_bytes", over);
+  const double left = turn.fleet.unaccounted();
+  numbers.emplace_back("unaccounted_bytes", left);
+  std::string reason =
+      "it has " + words::bytes(member.used()) +
+      (alone ? " and does not fit: while everything else stands still"
+             : " and nothing may be paused or evicted:") +
+      " the line of " + words::bytes(turn.limits.limit) + " is passed by " + words::bytes(over) +
+      (left > turn.limits.line * kTolerance
+           ? "; " + words::bytes(left) + " there is no running job's, as files left in a tmpfs"
+           : "");
+  if (waits_for_others(turn, member)) {
+    reason = "it has " + words::bytes(member.used()) + ", and other runs leave " +
+             words::bytes(*turn.limits.left_by_others) + "; it starts again when they leave more";
+    numbers.emplace_back("left_by_others_bytes", *turn.limits.left_by_others);
+    turn.rulings.push_back({Evict{job}, std::move(reason), std::move(numbers)});
+  } else {
+    turn.rulings.push_back({Fail{job}, std::move(reason), std::move(numbers)});
+  }
+  turn.fleet.condemn(member, turn.now);
+  round_ = last_trouble_ = turn.now;
+  next_look_ = turn.now + kRoundDeadline;
+}
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/units.h"
+#include "policy/governor/fleet.h"
+#include "policy/governor/governor.h"
+#include "policy/governor/ruling.h"
+
+namespace plimsoll::policy {
+
+// Growers are frozen when they are about to come this close to the line, as a share of it: samples
+// are late, and a task that sleeps in the kernel's throttle at the line freezes only after 2 s.
+inline constexpr double kCushion = 0.01;
+// Past the line by no more than this share of it, nobody is evicted: the line must hold within 3 %,
+// and below 1.25 % the kernel's throttle at the line is not felt.
+inline constexpr double kTolerance = 0.01;
+// What an eviction frees beyond the shortage, as a share of it, so that the next one is not needed
+// at once; the cushion comes on top.
+inline constexpr double kEvictionBuffer = 0.05;
+// So long after a round of evictions the next victims are chosen without waiting for its memory.
+inline constexpr Duration kRoundDeadline = kDeathMax;
+// How long a job that all others stand still for may be past the line before it fails: its memory
+// may fall again, but the line must hold within a second.
+inline constexpr Duration kOverLineGrace = std::chrono::milliseconds(500);
+// Further past the line than this share of it there is no such patience: cgroup v1 slows nobody
+// down, and the limit at which its kernel kills stands twice as far above the line.
+inline constexpr double kOverLineMost = 0.125;
+// Pages are dropped no more often than this; the kernel does the same by itself at the line.
+inline constexpr Duration kReclaimGap = std::chrono::seconds(5);
+// Memory goes to swap or zram at some 600 MB/s (measured); so long it is given before an eviction.
+inline constexpr Duration kSwapPatience = std::chrono::milliseconds(700);
+// A member that grows by less than this share of the line until a freeze takes hold is left alone.
+inline constexpr double kGrowthLeast = 0.0005;
+// The way out is looked for at most so often.
+inline constexpr Duration kWayOutGap = std::chrono::milliseconds(100);
+
+// What is done while memory rises towards the line: the rungs above "hold", mildest first.
+class Ladder {
+ public:
+  struct Limits {
+    double line = 0;   // as configured
+    double limit = 0;  // the line, or less where the machine has less: both constraints
+    std::optional<double> left_by_others{};  // bytes, as Share has it
+  };
+
+  // Appends what is to be done and marks it in the fleet. O(1) while nothing presses.
+  void climb(Fleet& fleet, const GovernorConfig& config, const Limits& limits, Instant now,
+             std::vector<Ruling>& rulings);
+
+  // When something was last frozen for memory or evicted.
+  [[nodiscard]] std::optional<Instant> last_trouble() const { return last_trouble_; }
+  // When the next look is due although nothing may happen before.
+  [[nodiscard]] std::optional<Instant> next_look() const { return next_look_; }
+
+ private:
+  struct Turn;
+  void freeze_growers(Turn& turn);
+  void keep_way_out(Turn& turn);
+  void freeze(Turn& turn, Member& member, const char* why);
+  [[nodiscard]] static double wanted_for(const Turn& turn, double shortage);
+  [[nodiscard]] bool reclaim(Turn& turn, double shortage);
+  void evict(Turn& turn, double shortage);
+  void fail_one(Turn& turn);
+  [[nodiscard]] static bool waits_for_others(const Turn& turn, const Member& member);
+
+  std::optional<Instant> round_;       // of evictions, begun
+  std::optional<Instant> over_since_;  // past the limit
+  std::optional<Instant> swapping_since_;
+  std::optional<Instant> last_reclaim_, last_trouble_, last_way_out_, next_look_;
+};
+
+}  // namespace plimsoll::policy

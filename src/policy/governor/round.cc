@@ -1,0 +1,228 @@
+#include "policy/governor/round.h"
+
+#include <algorithm>
+#include <string>
+
+#include "policy/governor/pacing.h"
+
+namespace plimsoll::policy {
+namespace {
+
+// Who runs alone keeps other tenants from starting for so long.
+constexpr Duration kAloneForOthers = kGiantDrain;
+
+std::string places_text(const GovernorConfig& config, const Tenancy& tenancy, Tenant tenant) {
+  if (config.jobs_max == 1) return "waits for the job that runs: one at a time is allowed";
+  const std::string all = std::to_string(config.jobs_max);
+  if (tenancy.has_place(tenant)) {
+    return "waits because " + all + " jobs are running, which is the limit";
+  }
+  return "waits for one of the " + std::to_string(tenancy.places_of(tenant)) +
+         " places that its user may have now: " + all +
+         " jobs run at once at most, and some are left to other users";
+}
+
+}  // namespace
+
+void Round::admit(std::vector<Ruling>& rulings) {
+  rulings_ = &rulings;
+  hear_the_impatient();
+  while (may_start()) {
+    const auto tenant = next();
+    if (!tenant) break;
+    if (!take_turn(*tenant)) turns_[*tenant].is_over = true;
+  }
+  if (ground_.waiting.size() == 0 || ground_.fleet.size() < ground_.config.jobs_max) return;
+  holding_ = Holding{.job = ground_.waiting.front().first,
+                     .cause = HoldCause::places,
+                     .reason = places_text(ground_.config, ground_.seen.tenancy, kHost),
+                     .numbers = {{"jobs_max", static_cast<double>(ground_.config.jobs_max)}}};
+}
+
+bool Round::may_start() const {
+  return !is_closed_ && starts_left_ > 0 && ground_.fleet.size() < ground_.config.jobs_max;
+}
+
+std::optional<Tenant> Round::next() {
+  std::optional<Tenant> best;
+  Waiting::Rank best_rank;
+  double least = 0;
+  for (const auto& [tenant, order] : ground_.waiting.orders()) {
+    Turn& turn = turns_[tenant];
+    if (turn.is_over) continue;
+    const Waiting::Rank& rank = *order.begin();
+    if (auto barred = bar(tenant, rank.first)) {
+      turn.is_over = true;
+      if (!holding_) holding_ = std::move(barred);
+      continue;
+    }
+    const double share = ground_.seen.tenancy.share_of(tenant);
+    const bool is_last = tenant == ground_.last_served;
+    const bool is_before =
+        !best || (rank.priority != best_rank.priority      ? rank.priority > best_rank.priority
+                  : share != least                         ? share < least
+                  : is_last || best == ground_.last_served ? !is_last
+                                                           : rank.first < best_rank.first);
+    if (!is_before) continue;
+    best = tenant;
+    best_rank = rank;
+    least = share;
+  }
+  return best;
+}
+
+// What keeps all of a tenant's jobs from starting.
+std::optional<Holding> Round::bar(Tenant tenant, JobId job) const {
+  const Survey& seen = ground_.seen;
+  const Tenancy& tenancy = seen.tenancy;
+  if (seen.alone && (tenant == seen.alone->tenant || now_ < seen.alone->since + kAloneForOthers)) {
+    return Holding{.job = job,
+                   .cause = HoldCause::alone,
+                   .reason = "waits for a job that must run alone",
+                   .numbers = {{"used_bytes", seen.around.used}, {"line_bytes", seen.around.line}}};
+  }
+  if (!tenancy.has_place(tenant)) {
+    return Holding{.job = job,
+                   .cause = HoldCause::places,
+                   .reason = places_text(ground_.config, tenancy, tenant),
+                   .numbers = {{"jobs_max", static_cast<double>(ground_.config.jobs_max)},
+                               {"places", static_cast<double>(tenancy.places_of(tenant))}}};
+  }
+  if (is_closed_to_rich_ && tenancy.has_more(tenant)) {
+    return Holding{
+        .job = job,
+        .cause = HoldCause::share,
+        .reason =
+            "waits for the turn of its user, who has more of the memory than "
+            "another one who waits for some",
+        .numbers = {{"share", tenancy.share_of(tenant)}, {"fair_share", tenancy.fair_share()}}};
+  }
+  return std::nullopt;
+}
+
+// Whether somebody was admitted.
+bool Round::take_turn(Tenant tenant) {
+  Turn& turn = turns_[tenant];
+  if (!turn.has_begun) {
+    turn.has_begun = true;
+    const auto giant = giant_of(tenant);
+    if (giant && consider(tenant, turn, *giant)) return true;
+  }
+  const std::size_t depth = ground_.config.order == StartOrder::input ? 1 : kBackfillDepth;
+  for (const Waiting::Rank& rank : ground_.waiting.orders().at(tenant)) {
+    if (turn.is_over || turn.refused.size() >= depth) return false;
+    if (turn.refused.contains(rank.kind)) continue;
+    // A copy: an admission changes the order.
+    if (consider(tenant, turn, Waiting::Rank(rank))) return true;
+  }
+  return false;
+}
+
+// Who has a place kept for him comes first, wherever he would stand by now.
+std::optional<Waiting::Rank> Round::giant_of(Tenant tenant) const {
+  const auto kept = ground_.reservations.find(tenant);
+  const auto order = ground_.waiting.orders().find(tenant);
+  if (kept == ground_.reservations.end() || !kept->second.job()) return std::nullopt;
+  if (order == ground_.waiting.orders().end()) return std::nullopt;
+  for (const Waiting::Rank& rank : order->second) {
+    if (rank.first != *kept->second.job()) continue;
+    if (rank.priority != order->second.begin()->priority) return std::nullopt;
+    return rank;
+  }
+  return std::nullopt;
+}
+
+// Whoever has less is before them in every round and would never hear of them.
+void Round::hear_the_impatient() {
+  if (!ground_.seen.tenancy.is_shared()) return;
+  for (const auto& [tenant, kept] : ground_.reservations) {
+    const auto giant = giant_of(tenant);
+    if (!may_start() || !giant || bar(tenant, giant->first)) continue;
+    if (!kept.out_of_patience(ground_.waiting.expected(giant->kind), now_)) continue;
+    Turn& turn = turns_[tenant];
+    turn.has_begun = true;
+    static_cast<void>(consider(tenant, turn, *giant));
+  }
+}
+
+bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
+  const Waiting& waiting = ground_.waiting;
+  const Waiting::Entry& entry = waiting.first(rank);
+  const Estimate estimate = waiting.expected(rank.kind);
+  const Surroundings around = around_of(tenant);
+  const bool has_waited = now_ - entry.entered >= ground_.config.cores_wait_max;
+  const auto refused = refuse(around, entry.ready, estimate, waiting.shown(rank.kind),
+                              Pacing::window_of_kind(waiting.settled_ever(rank.kind)),
+                              has_waited ? Patience::over : Patience::left);
+  if (!refused) {
+    start(tenant, rank, around);
+    return true;
+  }
+  turn.refused.insert(rank.kind);
+  if (!holding_) holding_ = holding_of(around, entry.ready.job, estimate, *refused);
+  if (refused->why == HoldCause::memory || refused->why == HoldCause::alone) {
+    refused_for_memory(tenant, turn, entry.ready.job, estimate);
+  }
+  return false;
+}
+
+void Round::start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& around) {
+  const Estimate estimate = ground_.waiting.expected(rank.kind);
+  const Ready ready = ground_.waiting.remove(rank.first)->ready;
+  rulings_->push_back(admission_of(around, ready.job, estimate));
+  Survey& seen = ground_.seen;
+  count_in(seen.around, estimate);
+  seen.tenancy.count_in(tenant, estimate);
+  if (seen.tenancy.is_shared()) seen.yielding.add(demand_of(estimate), is_known(estimate));
+  ground_.waiting.started(rank.kind);
+  const auto kept = ground_.reservations.find(tenant);
+  if (kept != ground_.reservations.end()) kept->second.give_up(ready.job);
+  ground_.fleet.start(ready, estimate, now_);
+  --starts_left_;
+  ground_.last_served = tenant;
+  if (ready.lost >= kEvictionsMax) seen.around.right_of_way_taken = true;
+  if (ready.lost > kEvictionsMax) is_closed_ = true;
+}
+
+// The first of them has a place kept. Others wait for it as far as its tenant's share goes.
+void Round::refused_for_memory(Tenant tenant, Turn& turn, JobId job, const Estimate& estimate) {
+  const Tenancy& tenancy = ground_.seen.tenancy;
+  if (tenancy.is_shared() && tenancy.is_due(tenant, estimate)) is_closed_to_rich_ = true;
+  if (turn.has_giant) return;
+  turn.has_giant = true;
+  Reservation& kept = ground_.reservations[tenant];
+  kept.keep_for(job, now_);
+  if (kept.out_of_patience(estimate, now_)) {
+    turn.is_over = true;
+    is_closed_to_rich_ = true;
+    if (!tenancy.is_shared() || kept.holds_everybody(estimate, now_)) is_closed_ = true;
+    return;
+  }
+  const Surroundings around = around_of(tenant);
+  const Reservation::Place place =
+      Reservation::place_of(around.outlook, estimate, around.z, around.line - around.margin);
+  if (!place.from) return;
+  ground_.seen.around.outlook.add(place.demand, place.known);
+  places_[tenant] = place;
+}
+
+// Who has not more than his share sees of others what they keep from him, and no place of theirs.
+Surroundings Round::around_of(Tenant tenant) const {
+  const Survey& seen = ground_.seen;
+  Surroundings around = seen.around;
+  if (!seen.tenancy.is_shared()) return around;
+  const Holdings& own = seen.tenancy.of(tenant);
+  const std::size_t tenants = seen.tenancy.tenants();
+  around.unsettled = std::min(around.unsettled, own.unsettled * tenants);
+  around.cores_predicted =
+      std::min(around.cores_predicted, own.cores * static_cast<double>(tenants));
+  if (seen.tenancy.has_more(tenant)) return around;
+  around.outlook = seen.yielding;
+  around.outlook.add_constant(own.claimed);
+  if (const auto place = places_.find(tenant); place != places_.end()) {
+    around.outlook.add(place->second.demand, place->second.known);
+  }
+  return around;
+}
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "policy/governor/admission.h"
+#include "policy/governor/fleet.h"
+#include "policy/governor/governor.h"
+#include "policy/governor/reservation.h"
+#include "policy/governor/survey.h"
+#include "policy/governor/waiting.h"
+
+namespace plimsoll::policy {
+
+// So many kinds of a tenant are tried behind those that do not fit; a bound on the time of one
+// decision.
+inline constexpr std::size_t kBackfillDepth = 64;
+
+// The places kept for giants; of each tenant one at most.
+using Reservations = std::map<Tenant, Reservation>;
+
+// One round of admissions: who of those that wait starts now.
+//
+// Tenants take turns: of those whose first job has the highest priority, whoever has least of the
+// machine is next. While somebody waits for memory that would be within his fair share, nobody who
+// has more than his own starts anything. Where there is one tenant all that comes to nothing.
+class Round {
+ public:
+  struct Ground {
+    const GovernorConfig& config;
+    Waiting& waiting;
+    Fleet& fleet;
+    Reservations& reservations;
+    Survey& seen;
+    std::optional<Tenant>& last_served;  // of all rounds: among equals he is not next
+  };
+  // All of `ground` must outlive this.
+  Round(const Ground& ground, Instant now, unsigned starts_max)
+      : ground_(ground), now_(now), starts_left_(starts_max) {}
+
+  // Starts them: they are moved from `waiting` to `fleet`.
+  void admit(std::vector<Ruling>& rulings);
+  // Why the first that waits does; nothing: somebody could start if more starts were allowed.
+  [[nodiscard]] const std::optional<Holding>& holding() const { return holding_; }
+
+ private:
+  // How far a tenant has got.
+  struct Turn {
+    std::set<Kind> refused{};
+    bool has_begun = false;
+    bool has_giant = false;  // the first that did not fit was seen
+    bool is_over = false;    // nothing more of his starts in this round
+  };
+
+  [[nodiscard]] bool may_start() const;
+  [[nodiscard]] std::optional<Tenant> next();
+  [[nodiscard]] std::optional<Holding> bar(Tenant tenant, JobId job) const;
+  [[nodiscard]] bool take_turn(Tenant tenant);
+  // Where a place is kept for one.
+  [[nodiscard]] std::optional<Waiting::Rank> giant_of(Tenant tenant) const;
+  void hear_the_impatient();
+  [[nodiscard]] bool consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank);
+  void start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& around);
+  void refused_for_memory(Tenant tenant, Turn& turn, JobId job, const Estimate& estimate);
+  [[nodiscard]] Surroundings around_of(Tenant tenant) const;
+
+  Ground ground_;
+  Instant now_;
+  unsigned starts_left_;
+  std::map<Tenant, Turn> turns_{};
+  std::map<Tenant, Reservation::Place> places_{};  // that are kept
+  bool is_closed_ = false;                         // to everybody
+  bool is_closed_to_rich_ = false;                 // to who has more than his share
+  std::optional<Holding> holding_{};
+  std::vector<Ruling>* rulings_ = nullptr;
+};
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,120 @@
+#include "policy/governor/survey.h"
+
+#include <algorithm>
+#include <map>
+
+#include "policy/job/words.h"
+
+namespace plimsoll::policy {
+namespace {
+
+void count(Shown& shown, const Member& member) {
+  ++shown.running;
+  if (!member.settled) ++shown.unsettled;
+  shown.ran_seconds += to_seconds(member.sample.ran);
+  shown.peak_bytes = std::max(shown.peak_bytes, to_double(member.sample.peak));
+  if (member.sample.io && member.sample.ran >= kSettled) {
+    shown.io_per_second =
+        std::max(shown.io_per_second,
+                 static_cast<double>(member.sample.io->count) / to_seconds(member.sample.ran));
+  }
+}
+
+// An estimate is taken as of now where it is younger than this share of what the attempt has run:
+// what happens to it in so short a time is nothing beside what has.
+constexpr double kAgeCounts = 1.0 / 16;
+
+Duration age_of(const Member& member, Instant now) {
+  const Duration age = now - member.estimated_at;
+  return to_seconds(age) < to_seconds(member.sample.ran) * kAgeCounts ? Duration{} : age;
+}
+
+void look_at_cores(Surroundings& around, const Processors& processors, double fresh) {
+  around.io_full = processors.io_full();
+  around.cores_of_others = processors.others();
+  const bool idle = processors.busy() && *processors.busy() + fresh < around.cores * kBusyShare;
+  if (idle) around.cores_fill = kCoresFillIdle;
+}
+
+Tenancy tenancy_of(const Fleet& fleet, const GovernorConfig& config, double line,
+                   std::size_t tenants) {
+  Tenancy tenancy({.line = line, .cores = config.cores, .places = config.jobs_max}, tenants);
+  for (const auto& [job, member] : fleet.members()) tenancy.add(member);
+  return tenancy;
+}
+
+// What runs, as one sees it whose own share is not used up.
+void look_for_others(Survey& survey, const Fleet& fleet, const Hindsight& hindsight, Instant now) {
+  survey.yielding.widen(hindsight.factors());
+  survey.yielding.add_constant(fleet.unaccounted());
+  for (const auto& [job, member] : fleet.members()) {
+    if (member.state == MemberState::dying) {
+      survey.yielding.add_constant(member.used());
+      continue;
+    }
+    const Duration age = member.state == MemberState::frozen ? Duration{} : age_of(member, now);
+    const Demand demand = demand_of(member.estimate, age);
+    survey.yielding.add(survey.tenancy.for_others(member, demand, now), is_known(member.estimate));
+  }
+}
+
+}  // namespace
+
+Survey survey(const Fleet& fleet, const GovernorConfig& config, const Ladder::Limits& limits,
+              double margin, const Processors& processors, const Hindsight& hindsight, Instant now,
+              std::size_t tenants, Waiting& waiting) {
+  Survey survey{.tenancy = tenancy_of(fleet, config, limits.limit, tenants)};
+  Surroundings& around = survey.around;
+  around.line = limits.limit;
+  around.margin = limits.line * margin;
+  around.z = doubt_covered(config);
+  around.used = fleet.used();
+  around.cores = config.cores;
+  around.running = fleet.size();
+  around.outlook.widen(hindsight.factors());
+  survey.moving.widen(hindsight.factors());
+  const double of_no_member = fleet.unaccounted() - fleet.begun();
+  around.outlook.add_constant(of_no_member);
+  survey.moving.add_constant(of_no_member);
+  std::map<Kind, Shown> kinds;
+  Outlook going;
+  double fresh = 0;  // cores that the machine's figures don't show yet
+  for (const auto& [job, member] : fleet.members()) {
+    count(kinds[member.ready.kind], member);
+    if (member.ready.lost > kEvictionsMax) {
+      survey.alone = Survey::Alone{.tenant = member.ready.tenant, .since = member.started};
+    }
+    if (member.has_right_of_way()) around.right_of_way_taken = true;
+    if (member.state == MemberState::dying) {
+      around.outlook.add_constant(member.used());
+      survey.moving.add_constant(member.used());
+      continue;
+    }
+    around.claimed += to_double(member.sample.claimed.value_or(Bytes{}));
+    const bool known = is_known(member.estimate);
+    if (member.state == MemberState::frozen) {
+      const Demand demand = demand_of(member.estimate);
+      around.outlook.add(demand, known);
+      survey.moving.add_constant(member.used());
+      continue;
+    }
+    const Demand demand = demand_of(member.estimate, age_of(member, now));
+    around.outlook.add(demand, known);
+    survey.moving.add(demand, known);
+    going.add(demand, known);
+    around.cores_predicted += member.estimate.cores.mean;
+    if (now - member.started < kCoresShown) fresh += member.estimate.cores.mean;
+    if (!known && !member.settled) ++around.unsettled;
+  }
+  look_at_cores(around, processors, fresh);
+  if (survey.tenancy.is_shared()) look_for_others(survey, fleet, hindsight, now);
+  for (std::size_t i = 0; i < kHorizonCount; ++i) survey.going[i] = going.sum(i);
+  if (const auto keel = fleet.keel()) {
+    const Belief& peak = fleet.find(*keel)->estimate.peak;
+    around.keel_peak = peak.mean + kDoubtRightOfWay * peak.spread;
+  }
+  for (const auto& [kind, shown] : kinds) waiting.show(kind, shown);
+  return survey;
+}
+
+}  // namespace plimsoll::policy

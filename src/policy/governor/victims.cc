@@ -1,0 +1,60 @@
+#include "policy/governor/victims.h"
+
+#include <algorithm>
+
+namespace plimsoll::policy {
+namespace {
+
+struct Candidate {
+  const Member* member;
+  double over = 0;   // bytes over its estimate
+  double yield = 0;  // bytes that are wanted, for a second of work lost
+};
+
+bool is_last_eviction(const Ready& ready) { return ready.lost + 1 >= kEvictionsMax; }
+
+bool goes_before(const Candidate& a, const Candidate& b) {
+  const Ready& first = a.member->ready;
+  const Ready& second = b.member->ready;
+  if (first.restartable != second.restartable) return first.restartable;
+  const bool first_last = is_last_eviction(first);
+  const bool second_last = is_last_eviction(second);
+  if (first_last != second_last) return second_last;
+  if (a.over != b.over) return a.over > b.over;
+  if (a.yield != b.yield) return a.yield > b.yield;
+  return first.job > second.job;
+}
+
+}  // namespace
+
+Victims choose_victims(const Fleet& fleet, JobId keel, double shortage, Spare spare) {
+  std::vector<Candidate> candidates;
+  for (const auto& [job, member] : fleet.members()) {
+    if (job == keel || member.state == MemberState::dying || member.used() <= 0) continue;
+    if (spare != Spare::nobody && member.has_right_of_way()) continue;
+    if (spare == Spare::twice_lost &&
+        (is_last_eviction(member.ready) || !member.ready.restartable)) {
+      continue;
+    }
+    candidates.push_back({.member = &member,
+                          .over = std::max(0.0, member.used() - member.promised),
+                          .yield = std::min(member.used(), shortage) / member.lost_work()});
+  }
+  std::sort(candidates.begin(), candidates.end(), goes_before);
+  std::size_t taken = 0;
+  double bytes = 0;
+  while (taken < candidates.size() && bytes < shortage) bytes += candidates[taken++].member->used();
+  candidates.resize(taken);
+  // Who came early and turns out not to be needed is let go, the least deserving victim first.
+  for (std::size_t i = candidates.size(); i-- > 0;) {
+    const double without = bytes - candidates[i].member->used();
+    if (without < shortage) continue;
+    bytes = without;
+    candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  Victims victims{.jobs = {}, .bytes = bytes};
+  for (const Candidate& candidate : candidates) victims.jobs.push_back(candidate.member->ready.job);
+  return victims;
+}
+
+}  // namespace plimsoll::policy

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "policy/governor/fleet.h"
+
+namespace plimsoll::policy {
+
+// Whose death costs least.
+struct Victims {
+  std::vector<JobId> jobs;
+  double bytes = 0;  // that come back
+};
+
+enum class Spare : std::uint8_t {
+  nobody,
+  right_of_way,  // who has it
+  twice_lost,    // also whose last eviction this would be, and who can't be started again
+};
+
+// The smallest set of jobs whose memory covers the shortage, or all that may be evicted if that is
+// not enough. Jobs that can't be started again come last of all, and before them those whose last
+// eviction it would be. Within each of these: the jobs furthest over what they were admitted with
+// first, then those that free most bytes for each second of work lost. Never the keel.
+[[nodiscard]] Victims choose_victims(const Fleet& fleet, JobId keel, double shortage,
+                                     Spare spare = Spare::right_of_way);
+
+}  // namespace plimsoll::policy

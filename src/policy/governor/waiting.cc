@@ -1,0 +1,117 @@
+#include "policy/governor/waiting.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "policy/estimator/outlook.h"
+
+namespace plimsoll::policy {
+namespace {
+
+// A kind of which nothing is known goes first, one job of it: what it is like may turn out to be
+// what decides how long all of it takes.
+constexpr double kUnseenFirst = 1e9;  // seconds
+
+// How long a job of the kind is expected to take. Those that still run count for as long as they
+// have: among the first to end the short ones are too many. (For times without memory this is the
+// most likely mean.)
+double expected_seconds(const Estimate& estimate, const Shown& shown) {
+  const double known = estimate.attempts_known;
+  if (known < 1 && shown.running == 0) return kUnseenFirst;
+  const double mean =
+      (estimate.remaining.mean * std::max(known, 1.0) + shown.ran_seconds) / std::max(known, 1.0);
+  return mean + estimate.remaining.spread;
+}
+
+}  // namespace
+
+void Waiting::rank(Kind kind, KindState& state) {
+  if (state.ranked) {
+    const auto order = orders_.find(state.tenant);
+    order->second.erase({state.ranked_priority, state.rank, state.ranked_job, kind});
+    state.ranked = false;
+    if (order->second.empty()) orders_.erase(order);
+  }
+  if (state.jobs.empty()) return;
+  const KindState::Place head = *state.jobs.begin();
+  const double entered = to_seconds(entries_.at(head.job).entered.time_since_epoch());
+  // A job that was evicted or lost has waited from the beginning: it does not start behind.
+  const bool was_lost = entries_.at(head.job).ready.lost > 0;
+  state.rank = by_ == StartOrder::input
+                   ? 0
+                   : expected_seconds(state.estimate, state.shown) - (was_lost ? 0 : entered);
+  state.ranked_priority = head.priority;
+  state.ranked_job = head.job;
+  state.ranked = true;
+  orders_[state.tenant].insert({head.priority, state.rank, head.job, kind});
+}
+
+void Waiting::expect(Kind kind, const Estimate& estimate) {
+  KindState& state = kinds_[kind];
+  state.estimate = estimate;
+  rank(kind, state);
+}
+
+void Waiting::forget(Kind kind) {
+  const auto found = kinds_.find(kind);
+  if (found == kinds_.end()) return;
+  PLIMSOLL_CHECK(found->second.jobs.empty());
+  kinds_.erase(found);
+}
+
+void Waiting::enter(const Ready& job, Instant now) {
+  const auto kind = kinds_.find(job.kind);
+  PLIMSOLL_CHECK(kind != kinds_.end());
+  const bool is_new = entries_.emplace(job.job, Entry{job, now}).second;
+  PLIMSOLL_CHECK(is_new);
+  PLIMSOLL_CHECK(kind->second.jobs.empty() || kind->second.tenant == job.tenant);
+  kind->second.tenant = job.tenant;
+  kind->second.jobs.insert({job.priority, job.job});
+  rank(job.kind, kind->second);
+}
+
+std::optional<Waiting::Entry> Waiting::remove(JobId job) {
+  const auto found = entries_.find(job);
+  if (found == entries_.end()) return std::nullopt;
+  const Entry entry = found->second;
+  KindState& kind = kinds_.at(entry.ready.kind);
+  kind.jobs.erase({entry.ready.priority, job});
+  rank(entry.ready.kind, kind);
+  entries_.erase(job);
+  return entry;
+}
+
+void Waiting::show(Kind kind, const Shown& shown) {
+  KindState& state = kinds_.at(kind);
+  state.shown = shown;
+  rank(kind, state);
+}
+
+void Waiting::started(Kind kind) {
+  KindState& state = kinds_.at(kind);
+  ++state.shown.running;
+  ++state.shown.unsettled;
+  rank(kind, state);
+}
+
+const Waiting::Rank& Waiting::front() const {
+  PLIMSOLL_CHECK(!orders_.empty());
+  const auto first = std::min_element(
+      orders_.begin(), orders_.end(),
+      [](const auto& a, const auto& b) { return *a.second.begin() < *b.second.begin(); });
+  return *first->second.begin();
+}
+
+const Shown& Waiting::shown(Kind kind) const { return kinds_.at(kind).shown; }
+
+Estimate Waiting::expected(Kind kind) const {
+  const KindState& state = kinds_.at(kind);
+  Estimate estimate = state.estimate;
+  if (is_known(estimate) || state.shown.peak_bytes <= 0) return estimate;
+  const double shown = state.shown.peak_bytes;
+  estimate.peak.mean = std::max(estimate.peak.mean, shown);
+  for (Belief& ahead : estimate.ahead) ahead.mean = std::max(ahead.mean, shown);
+  return estimate;
+}
+
+}  // namespace plimsoll::policy

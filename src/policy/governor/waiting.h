@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/units.h"
+#include "policy/estimator/estimate.h"
+#include "policy/governor/governor.h"
+
+namespace plimsoll::policy {
+
+// What the running jobs of a kind have shown, before any of them has ended.
+struct Shown {
+  std::size_t running = 0;
+  double ran_seconds = 0;     // of all that run, together
+  double peak_bytes = 0;      // the most that any of them ever had
+  std::size_t unsettled = 0;  // of those that run: not long enough to show their needs
+  double io_per_second = 0;   // the most that any of them kept up; bytes
+};
+
+// The jobs that could run and wait, those of each tenant in the order in which they should start:
+// by priority, then the longest expected first, since what is started late must be short; waiting
+// counts as length, so that nobody waits for ever. Jobs of a kind stand behind each other, in order
+// of input. With StartOrder::input all jobs do.
+class Waiting {
+ public:
+  explicit Waiting(StartOrder by) : by_(by) {}
+
+  struct KindState {
+    Estimate estimate;
+    Shown shown;
+    std::size_t settled = 0;  // ever: have shown their needs
+    struct Place {
+      int priority = 0;
+      JobId job{};
+      bool operator<(const Place& other) const {
+        return priority != other.priority ? priority > other.priority : job < other.job;
+      }
+    };
+    Tenant tenant = kHost;  // of all of them
+    std::set<Place> jobs;
+    double rank = 0;  // seconds; as it stands in the order
+    bool ranked = false;
+    int ranked_priority = 0;
+    JobId ranked_job{};
+  };
+  struct Rank {
+    int priority = 0;
+    double seconds = 0;
+    JobId first{};
+    Kind kind{};
+    // Among those of one tenant.
+    bool operator<(const Rank& other) const {
+      if (priority != other.priority) return priority > other.priority;
+      if (seconds != other.seconds) return seconds > other.seconds;
+      return first < other.first;
+    }
+  };
+  struct Entry {
+    Ready ready;
+    Instant entered{};
+  };
+
+  void expect(Kind kind, const Estimate& estimate);
+  // No job of the kind waits or runs, and what was known of it may go.
+  void forget(Kind kind);
+  void enter(const Ready& job, Instant now);
+  // Returns what waited; nothing if it does not.
+  std::optional<Entry> remove(JobId job);
+
+  // What is shown of a kind has changed: its place in the order may be another.
+  void show(Kind kind, const Shown& shown);
+  [[nodiscard]] const Shown& shown(Kind kind) const;
+  // A job of the kind was started; one of those that were has shown its needs.
+  void started(Kind kind);
+  void settled(Kind kind) { ++kinds_.at(kind).settled; }
+  [[nodiscard]] std::size_t settled_ever(Kind kind) const { return kinds_.at(kind).settled; }
+
+  using Order = std::set<Rank>;
+  // Of each tenant of whom somebody waits.
+  [[nodiscard]] const std::map<Tenant, Order>& orders() const { return orders_; }
+  // The first of all, whosever it is; somebody waits.
+  [[nodiscard]] const Rank& front() const;
+  // The first of a kind in its order.
+  [[nodiscard]] const Entry& first(const Rank& rank) const { return entries_.at(rank.first); }
+  // What to expect of a waiting job of the kind: its estimate, and at least what those of its kind
+  // have shown while nothing better is known.
+  [[nodiscard]] Estimate expected(Kind kind) const;
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+ private:
+  void rank(Kind kind, KindState& state);
+
+  StartOrder by_;
+  std::unordered_map<Kind, KindState> kinds_;
+  std::unordered_map<JobId, Entry> entries_;
+  std::map<Tenant, Order> orders_;  // none is empty
+};
+
+}  // namespace plimsoll::policy

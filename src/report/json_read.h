@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "policy/job/job.h"
+#include "report/json_text.h"
+
+// Reading JSON without exceptions: what is not there, or of another type, is absent.
+namespace plimsoll::report {
+
+// An object whose "schema" is this; nothing for any other text.
+[[nodiscard]] std::optional<Json> parse_document(std::string_view text, const char* schema);
+
+// The member of an object; null if there is none.
+[[nodiscard]] const Json& member(const Json& object, const char* key);
+
+[[nodiscard]] std::optional<std::uint64_t> count_at(const Json& object, const char* key);
+[[nodiscard]] std::optional<double> number_at(const Json& object, const char* key);
+[[nodiscard]] std::string text_at(const Json& object, const char* key);
+// The texts of a list.
+[[nodiscard]] std::vector<std::string> texts_at(const Json& object, const char* key);
+[[nodiscard]] std::optional<Bytes> bytes_at(const Json& object, const char* key);
+[[nodiscard]] std::optional<Duration> duration_at(const Json& object, const char* key);
+// What a job report says was run: its "shell", else its "argv".
+[[nodiscard]] policy::Command command_at(const Json& report);
+
+}  // namespace plimsoll::report

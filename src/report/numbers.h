@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+// The numbers that decisions rest on (docs/formats/events.md), for people.
+namespace plimsoll::report {
+
+// A number by the unit in its name: ("used_bytes", 1536) is "used 1.50 KiB". Those whose names say
+// little have words of their own. Text from outside can't control the terminal.
+[[nodiscard]] std::string number_text(std::string_view name, double value);
+
+}  // namespace plimsoll::report

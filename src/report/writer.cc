@@ -1,0 +1,127 @@
+#include "report/writer.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/file.h"
+
+namespace plimsoll::report {
+namespace {
+
+// Temporary names tried: an earlier process of the same number may have left its own behind.
+constexpr int kTemporaryNamesMax = 100;
+constexpr mode_t kPermissions = 0600;  // arguments are in it, which are nobody else's business
+constexpr mode_t kPermissionBits = 0777;
+
+// The file that a symbolic link stands for, so that the link survives; else `path` itself.
+std::string without_links(const std::string& path) {
+  char resolved[PATH_MAX];
+  return ::realpath(path.c_str(), resolved) ? std::string(resolved) : path;
+}
+
+struct Temporary {
+  UniqueFd fd;
+  std::string path;
+};
+
+Result<Temporary> create_temporary(const Disk& disk, const std::string& path) {
+  const std::string stem = path + '.' + std::to_string(::getpid());
+  for (int i = 0; i < kTemporaryNamesMax; ++i) {
+    std::string name = stem + (i == 0 ? "" : "-" + std::to_string(i)) + ".tmp";
+    UniqueFd fd(disk.open(AT_FDCWD, name, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY, kPermissions));
+    if (fd) return Temporary{std::move(fd), std::move(name)};
+    if (errno != EEXIST) return fail_errno("create " + path);
+  }
+  return fail(std::errc::file_exists, "create " + stem + ".tmp");
+}
+
+}  // namespace
+
+Result<OutputFile> OutputFile::create(const std::string& path, Unfinished unfinished,
+                                      Durability durability, const Disk& disk) {
+  struct stat there{};
+  const bool exists = ::stat(path.c_str(), &there) == 0;
+  if (exists && !S_ISREG(there.st_mode)) {
+    auto fd = open_at(AT_FDCWD, path, O_WRONLY | O_NOCTTY);
+    if (!fd) return pass(std::move(fd));
+    return OutputFile(disk, std::move(*fd), path);
+  }
+  OutputFile file(disk, UniqueFd(), without_links(path));
+  auto temporary = create_temporary(disk, file.path_);
+  if (!temporary) return pass(std::move(temporary));
+  file.fd_ = std::move(temporary->fd);
+  file.temporary_ = std::move(temporary->path);
+  file.unfinished_ = unfinished;
+  file.durability_ = durability;
+  if (exists && ::fchmod(file.fd_.get(), there.st_mode & kPermissionBits) != 0) {
+    return fail_errno("set permissions of " + file.temporary_);
+  }
+  return file;
+}
+
+OutputFile OutputFile::onto(UniqueFd fd, std::string name) {
+  return OutputFile(Disk::kernel(), std::move(fd), std::move(name));
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : disk_(other.disk_),
+      fd_(std::move(other.fd_)),
+      path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      unfinished_(other.unfinished_),
+      durability_(other.durability_),
+      size_(other.size_) {}
+
+OutputFile::~OutputFile() {
+  const bool is_wanted = unfinished_ == Unfinished::keep && size_ > 0;
+  if (!temporary_.empty() && !is_wanted) {
+    disk_->unlink(AT_FDCWD, temporary_);
+  }
+}
+
+Result<void> OutputFile::append(std::string_view text) {
+  PLIMSOLL_CHECK(fd_);
+  std::string_view rest = text;
+  auto wrote = write_front(*disk_, fd_.get(), rest);
+  if (wrote) {
+    size_ += static_cast<off_t>(text.size());
+    return {};
+  }
+  if (!temporary_.empty()) {
+    // Should even this fail, the part of a line that stays is damage that readers expect.
+    if (disk_->truncate(fd_.get(), size_) == 0) ::lseek(fd_.get(), size_, SEEK_SET);
+  }
+  return pass(std::move(wrote), path_);
+}
+
+Result<void> OutputFile::finish() {
+  PLIMSOLL_CHECK(fd_);
+  const bool syncs = durability_ == Durability::synced && !temporary_.empty();
+  if (syncs && disk_->sync(fd_.get()) != 0) return fail_errno("force " + path_ + " to the disk");
+  // Some file systems report a full disk only here.
+  if (::close(fd_.release()) != 0 && errno != EINTR) return fail_errno("close " + path_);
+  if (temporary_.empty()) return {};
+  if (disk_->rename(AT_FDCWD, temporary_, path_) != 0) {
+    // Where it stays its name is worth knowing.
+    const bool stays = unfinished_ == Unfinished::keep;
+    return fail_errno(stays ? "rename " + temporary_ + " to " + path_ : "write " + path_);
+  }
+  temporary_.clear();
+  return syncs ? sync_name(*disk_, path_) : Result<void>{};
+}
+
+Result<void> write_file(const std::string& path, std::string_view text, Durability durability,
+                        const Disk& disk) {
+  auto file = OutputFile::create(path, Unfinished::remove, durability, disk);
+  if (!file) return pass(std::move(file));
+  if (auto wrote = file->append(text); !wrote) return wrote;
+  return file->finish();
+}
+
+}  // namespace plimsoll::report

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/estimator/experience.h"
+
+namespace plimsoll::history {
+
+// A curve as it is stored: "NANOSECONDS BYTES" for each point, all separated by single spaces.
+[[nodiscard]] std::string curve_text(const std::vector<policy::CurvePoint>& curve);
+
+// Nothing for a text of another form, for points that are not in order of time, and for more than
+// policy::kCurvePointsMax of them.
+[[nodiscard]] std::optional<std::vector<policy::CurvePoint>> parse_curve(std::string_view text);
+
+}  // namespace plimsoll::history

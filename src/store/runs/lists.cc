@@ -1,0 +1,152 @@
+#include "store/runs/lists.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/quantity.h"
+#include "policy/job/job.h"
+#include "report/plain.h"
+#include "report/table.h"
+#include "store/runs/human.h"
+
+namespace plimsoll::report {
+namespace {
+
+constexpr const char* kUnknown = "-";
+// Columns that say less give way to the last one until it is so wide: a command is known by its
+// beginning, a class needs more.
+constexpr std::size_t kCommandMin = 16, kClassMin = 24;
+// Many kinds of ends must not take the room of the command; programs read --json.
+constexpr std::size_t kOutcomesMin = 24, kOutcomesPart = 4;
+
+template <class T, class Format>
+std::string or_unknown(const std::optional<T>& value, Format format) {
+  return value ? format(*value) : kUnknown;
+}
+
+std::string cores_text(double cores) { return fmt::format("{:.3g}", cores); }
+
+std::string took_text(const RunEntry& run) {
+  if (run.state != RunState::finished) return std::string(name_of(run.state));
+  return run.figures ? or_unknown(run.figures->makespan, format_duration) : kUnknown;
+}
+
+std::string count_text(const RunEntry& run, std::uint64_t RunFigures::* count) {
+  return run.figures ? std::to_string((*run.figures).*count) : kUnknown;
+}
+
+// A column, and when it gives way: the lower the rank the sooner; 0 never.
+struct Ranked {
+  Column column;
+  unsigned rank = 0;
+};
+
+std::string fitting_table(std::vector<Ranked> ranked, std::size_t last_min, std::size_t width) {
+  for (;;) {
+    std::vector<Column> columns;
+    auto least = ranked.end();
+    for (auto one = ranked.begin(); one != ranked.end(); ++one) {
+      columns.push_back(one->column);
+      if (one->rank > 0 && (least == ranked.end() || one->rank < least->rank)) least = one;
+    }
+    if (least == ranked.end() || last_column_width(columns, width) >= last_min) {
+      return table_text(columns, width);
+    }
+    ranked.erase(least);
+  }
+}
+
+// Without the program, which is the same in every row.
+std::string command_text(const RunMeta& meta) {
+  const auto& words = meta.command_line;
+  if (words.size() < 2) return printable(policy::command_line(words));
+  return printable(policy::command_line(std::vector<std::string>(words.begin() + 1, words.end())));
+}
+
+// A single command is held below no line: that of its record is what a batch would have had.
+std::optional<Bytes> line_held(const RunEntry& run) {
+  if (run.meta.kind == RunKind::single) return std::nullopt;
+  return run.figures && run.figures->line ? run.figures->line : run.meta.line;
+}
+
+}  // namespace
+
+std::string runs_text(const std::vector<RunEntry>& runs, const TextStyle& style) {
+  Column id{.heading = "RUN", .align = Align::left, .cells = {}};
+  Column started{.heading = "STARTED", .align = Align::left, .cells = {}};
+  Column took{.heading = "TOOK", .cells = {}};
+  Column jobs{.heading = "JOBS", .cells = {}};
+  Column outcomes{.heading = "OUTCOMES", .align = Align::left, .cells = {}};
+  Column line{.heading = "LINE", .cells = {}};
+  Column pauses{.heading = "PAUSES", .cells = {}};
+  Column evictions{.heading = "EVICTIONS", .cells = {}};
+  Column command{.heading = "COMMAND", .align = Align::left, .cells = {}};
+  const std::size_t outcomes_max = std::max(kOutcomesMin, style.width / kOutcomesPart);
+  for (const RunEntry& run : runs) {
+    id.cells.push_back(printable(run.id));
+    started.cells.push_back(wall_text(run.meta.started));
+    took.cells.push_back(took_text(run));
+    jobs.cells.push_back(std::to_string(run.figures ? run.figures->jobs : run.meta.jobs));
+    outcomes.cells.push_back(run.figures ? fitted(outcomes_text(*run.figures), outcomes_max)
+                                         : kUnknown);
+    line.cells.push_back(or_unknown(line_held(run), format_bytes));
+    pauses.cells.push_back(count_text(run, &RunFigures::pauses));
+    evictions.cells.push_back(count_text(run, &RunFigures::evictions));
+    command.cells.push_back(command_text(run.meta));
+  }
+  enum : unsigned {
+    kCounts = 1,
+    kLine,
+    kJobs,
+    kStarted,
+    kOutcomes
+  };  // the id has the time as well
+  return fitting_table({{id},
+                        {started, kStarted},
+                        {took},
+                        {jobs, kJobs},
+                        {outcomes, kOutcomes},
+                        {line, kLine},
+                        {pauses, kCounts},
+                        {evictions, kCounts},
+                        {command}},
+                       kCommandMin, style.width);
+}
+
+std::string history_text(const std::vector<history::ClassSummary>& classes,
+                         const TextStyle& style) {
+  Column count{.heading = "COUNT", .cells = {}};
+  Column p50{.heading = "PEAK P50", .cells = {}};
+  Column p90{.heading = "P90", .cells = {}};
+  Column most{.heading = "MAX", .cells = {}};
+  Column wall{.heading = "TIME P50", .cells = {}};
+  Column wall90{.heading = "P90", .cells = {}};
+  Column cores{.heading = "CORES", .cells = {}};
+  Column last{.heading = "LAST SEEN", .align = Align::left, .cells = {}};
+  Column owner{.heading = "UID", .cells = {}};
+  Column name{.heading = "CLASS", .align = Align::left, .cells = {}};
+  const bool of_many = std::any_of(classes.begin(), classes.end(),
+                                   [](const auto& one) { return one.key.owner.has_value(); });
+  for (const history::ClassSummary& one : classes) {
+    count.cells.push_back(std::to_string(one.count));
+    p50.cells.push_back(format_bytes(one.peak.p50));
+    p90.cells.push_back(format_bytes(one.peak.p90));
+    most.cells.push_back((one.at_least > 0 ? ">= " : "") + format_bytes(one.peak.max));
+    wall.cells.push_back(format_duration(one.ran.p50));
+    wall90.cells.push_back(format_duration(one.ran.p90));
+    cores.cells.push_back(one.cores ? cores_text(one.cores->p50) : kUnknown);
+    last.cells.push_back(date_text(one.last));
+    owner.cells.push_back(one.key.owner ? std::to_string(*one.key.owner) : kUnknown);
+    name.cells.push_back(printable(one.key.exact));
+  }
+  enum : unsigned { kWall90 = 1, kLast, kCores, kP90, kMost };
+  std::vector<Ranked> columns = {{count},         {p50},        {p90, kP90},
+                                 {most, kMost},   {wall},       {wall90, kWall90},
+                                 {cores, kCores}, {last, kLast}};
+  if (of_many) columns.push_back({owner});
+  columns.push_back({name});
+  return fitting_table(std::move(columns), kClassMin, style.width);
+}
+
+}  // namespace plimsoll::report

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "store/runs/event_log.h"
+
+// What the events of a run add up to.
+namespace plimsoll::report {
+
+// What kept jobs from starting for one reason. The governor names one waiting job at a time, so the
+// times of all reasons together are those in which the run was held.
+struct HeldFor {
+  std::string reason;     // as MergedReason tells all that say the same
+  std::size_t times = 0;  // how often it began
+  std::size_t jobs = 0;   // that were named
+  Duration in_all{};
+};
+
+struct Pause {
+  Duration at{};
+  std::optional<Duration> length{};  // absent: it did not end
+  std::string job;
+  std::string reason;
+};
+
+// An attempt that was ended for its memory: evicted or failed.
+struct Loss {
+  Duration at{};
+  policy::EventKind kind{};
+  std::string job;
+  std::string reason;
+};
+
+// What happened to all jobs together for one reason: reclaims, alarms, moves of the line.
+struct Deed {
+  policy::EventKind kind{};
+  std::string reason;     // as HeldFor's
+  std::size_t times = 0;  // how often
+  Duration first{}, last{};
+};
+
+struct Story {
+  std::vector<HeldFor> held;  // longest first
+  std::vector<Pause> pauses;  // in order
+  std::vector<Loss> losses;   // in order
+  std::vector<Deed> deeds;    // by their first time
+  Duration end{};             // of the last event
+};
+
+// `events` in order of time. What has not ended with the last of them ends there.
+[[nodiscard]] Story story_of(const std::vector<RecordedEvent>& events);
+
+}  // namespace plimsoll::report

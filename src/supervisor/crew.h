@@ -1,0 +1,149 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "policy/scheduler/conductor.h"
+#include "supervisor/machine.h"
+#include "supervisor/real_world.h"
+#include "supervisor/system_record.h"
+#include "supervisor/wall.h"
+
+namespace plimsoll::supervisor {
+
+// An attempt whose group is removed.
+struct AttemptGone {
+  AttemptKey key;
+  const AttemptResult& result;
+  counters::MachineUsage machine;  // what the whole machine was busy with meanwhile
+};
+
+// Whose job it is: asked what an attempt runs, and told how it goes. Called from within calls of
+// the crew, which must not be called back; the last call for a job is its end (on_conducted()
+// without a requeue) or, if one of its groups stands longer, the on_gone() of that.
+class JobOwner {
+ public:
+  virtual ~JobOwner() = default;
+  // Not of a guest.
+  virtual Prepared prepare(const policy::Start& start) = 0;
+  // What was decided about the job, and what became of it.
+  virtual void on_event(const policy::Event& /*event*/) {}
+  // An attempt is over and its memory is back; before on_conducted().
+  virtual void on_over(AttemptKey /*key*/) {}
+  // The job has ended, or another attempt follows.
+  virtual void on_conducted(const policy::JobOver& over) = 0;
+  virtual void on_gone(const AttemptGone& gone) = 0;
+  // Killed processes do not end; again from time to time.
+  virtual void on_stuck(AttemptKey key, const reap::Stuck& stuck) = 0;
+};
+
+// What a crew tells of all its jobs; an empty function is not called.
+struct CrewObserver {
+  std::function<void(const policy::Event&)> event;
+  // What an attempt has taught the estimator.
+  std::function<void(const policy::Experience&)> learnt;
+  // Something that people should know.
+  std::function<void(const std::string&)> notice;
+};
+
+// Runs jobs on the real machine, which may come at any time: the conductor decides, RealWorld
+// carries out, the wall stands at the line. What a job is and what becomes of its result is its
+// owner's business.
+//
+// Jobs of others, which are governed but not started here (guests), are conducted beside them: what
+// is decided about those goes to a world of their own.
+class Crew {
+ public:
+  // `machine` and `estimator` must outlive this.
+  Crew(Machine& machine, policy::Estimator& estimator, policy::ConductorConfig config,
+       CrewObserver observer);
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+  ~Crew();
+
+  // A new job, before begin() or after; its id is new. `owner` must outlive the job. As
+  // Conductor::enter().
+  void enter(const policy::JobSpec& job, JobOwner& owner, std::optional<Bytes> input = {});
+
+  // The job with hints that the whole machine could follow, for jobs of users who do not know it.
+  [[nodiscard]] policy::JobSpec within_reach(const policy::JobSpec& job) const;
+
+  // Where decisions about guests go: start(), freeze(), thaw(), reclaim() of a job, kill(). Before
+  // the first guest; must outlive this.
+  void attach(policy::World& guests) { guest_world_ = &guests; }
+  // A new job that somebody else starts, once the guests' world is asked to; that must end with
+  // guest_over() then. `owner` is never asked to prepare(), nor told of groups.
+  void enter_guest(const policy::JobSpec& job, JobOwner& owner);
+  void guest_seen(JobId job, const policy::JobSample& sample);
+  void guest_over(JobId job, const policy::AttemptEnd& end);
+
+  // From here on jobs start. Raises the wall: the pool is empty.
+  void begin();
+  // Takes the wall away, when all is over.
+  void end() { wall_.reset(); }
+  // One turn of the machine's loop, as Machine::run_once().
+  [[nodiscard]] Result<void> run_once(Duration timeout);
+  // Whether every job has ended and every group is removed.
+  [[nodiscard]] bool is_idle() const { return conductor_.is_over() && world_.attempts() == 0; }
+
+  // All jobs stand still, and so does their time; undone by resume_all(). Between begin() and
+  // end().
+  void suspend_all();
+  void resume_all();
+
+  // Sends a signal to the main process of a job that runs here.
+  void signal(JobId job, int number) { world_.signal(job, number); }
+
+  // Groups in which nobody lives are not waited for without end: Attempt::give_up_removal().
+  void give_up_removals() { world_.give_up_removals(); }
+
+  // For commands and for those who watch.
+  [[nodiscard]] policy::Conductor& conductor() { return conductor_; }
+  [[nodiscard]] const policy::Conductor& conductor() const { return conductor_; }
+  [[nodiscard]] const RealWorld& world() const { return world_; }
+  [[nodiscard]] SystemRecord& system() { return system_; }
+  [[nodiscard]] const Wall& wall() const { return *wall_; }  // between begin() and end()
+
+ private:
+  class Crossroads;
+  struct Charge {
+    JobOwner* owner = nullptr;
+    bool is_guest = false;
+    Bytes used{};            // of a guest, as told last
+    std::size_t groups = 0;  // of its attempts, not removed yet
+    bool ended = false;
+  };
+
+  Charge& charge_of(JobId job) { return charges_.at(job); }
+  [[nodiscard]] bool is_guest(JobId job) const;
+  void forget_if_done(JobId job);
+  void watch_guests();
+  void guest_uses(JobId job, Bytes used);
+  Prepared prepare(const policy::Start& start);
+  void on_event(const policy::Event& event);
+  void on_conducted(const policy::JobOver& over);
+  void on_over(AttemptKey key);
+  void on_gone(AttemptKey key, const AttemptResult& result);
+  void notice(const std::string& text);
+
+  Machine& machine_;
+  Bytes reserve_, line_;  // as configured
+  double cores_;
+  CrewObserver observer_;
+  SystemRecord system_;
+  policy::Conductor conductor_;
+  RealWorld world_;
+  policy::World* guest_world_ = nullptr;
+  std::unique_ptr<Crossroads> crossroads_;
+  std::unique_ptr<Wall> wall_;
+  std::unordered_map<JobId, Charge> charges_;  // of jobs that have not ended, or have a group
+  std::map<AttemptKey, counters::MachineSpan> spans_;  // of attempts whose groups are not removed
+  std::size_t guests_running_ = 0;
+  Bytes guests_used_{};
+};
+
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kernel/cgroup/hierarchies.h"
+#include "supervisor/doctor/doctor.h"
+#include "supervisor/machine.h"
+
+namespace plimsoll::supervisor {
+
+// The controllers to be tried beside those that every job has, for MachineConfig::controllers: cpu
+// and io, where they are on v1 and can be had. A named path is made, as Machine makes it.
+cgroup::ControllerSet controllers_at_hand(const std::optional<std::string>& cgroup_path);
+
+// What a diagnosis starts from.
+struct Patient {
+  std::string run_id;
+  std::optional<std::string> cgroup_path{};
+  // As Machine::create() has answered: without a machine only what needs no group is looked at.
+  Machine* machine = nullptr;
+  std::optional<Error> why_no_machine{};
+};
+
+// Looks at everything, and tries what can be tried, in groups of the machine's pool. Takes some
+// milliseconds; on a machine that stands still up to a few times kProbePatience.
+report::DoctorReport diagnose(const Patient& patient);
+
+}  // namespace plimsoll::supervisor

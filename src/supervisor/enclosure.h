@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "kernel/cgroup/group.h"
+#include "kernel/counters/usage.h"
+#include "kernel/reap/reaper.h"
+#include "supervisor/machine.h"
+
+namespace plimsoll::supervisor {
+
+// How the kernel's OOM killer goes about a group: by single processes, the rest of which is for us
+// (v1), or whole (memory.oom.group of v2).
+enum class OomKills : std::uint8_t { whole, singly };
+
+// How often the kernel has told that a group's own limit of memory, or one further up, was hit.
+struct OwnOoms {
+  std::uint64_t count = 0;  // v1; on v2 it is in memory.events
+  bool are_seen = true;     // a hit of the own limit would be known
+};
+
+// Where the processes of one attempt live, all of them and nobody else: whatever an attempt does to
+// them, it does through this. Used from the loop's thread; destroying it ends nobody.
+class Enclosure {
+ public:
+  Enclosure() = default;
+  Enclosure(const Enclosure&) = delete;
+  Enclosure& operator=(const Enclosure&) = delete;
+  virtual ~Enclosure() = default;
+
+  // Has the main process born inside. Once; the callbacks as of Machine::spawn().
+  [[nodiscard]] virtual Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
+                                                        ChildCallbacks callbacks) = 0;
+
+  // `told` is called when the kernel is about to kill for the group's own limit of memory, or for
+  // one further up, and kills singly. Once, before spawn().
+  virtual OomKills watch_oom(std::function<void()> told) = 0;
+  [[nodiscard]] virtual OwnOoms own_ooms() = 0;
+
+  // Stops everybody where they stand. Undone by thaw() and by the destructor; what can't be stopped
+  // runs on.
+  virtual void freeze() = 0;
+  virtual void thaw() = 0;
+
+  virtual void signal_all(int number) = 0;
+
+  // Looks now and records it; overwritten by the next look.
+  virtual const counters::Sample& sample(Instant now, WallTime wall, counters::Level level,
+                                         counters::SampleState state) = 0;
+  // When the record wants the next look.
+  [[nodiscard]] virtual Instant next_due() const = 0;
+  // The last look: when nobody lives here any more, and before it is removed. Once.
+  [[nodiscard]] virtual counters::JobUsage finish(Instant now, WallTime wall) = 0;
+
+  // Kills everybody, waits until it is empty, removes it. Once; the callbacks as of reap::Reaper.
+  virtual void reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) = 0;
+  // As reap::Reaper::give_up().
+  virtual void give_up_removal() = 0;
+
+  // The cgroup, where it is one; else null.
+  [[nodiscard]] virtual std::shared_ptr<const cgroup::Group> group() const = 0;
+};
+
+}  // namespace plimsoll::supervisor

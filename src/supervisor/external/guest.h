@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/units.h"
+#include "policy/governor/ruling.h"
+#include "policy/job/job.h"
+#include "supervisor/external/peer.h"
+
+// A guest: a job that somebody else starts, measures and ends, and that is governed beside ours.
+namespace plimsoll::supervisor {
+
+struct CgroupPlace {
+  std::string path;  // from the root of each hierarchy
+};
+struct ProcessPlace {
+  int pid = 0;  // whose descendants belong to the guest as well
+};
+using GuestPlace = std::variant<CgroupPlace, ProcessPlace>;
+
+// Who stops and ends a guest's processes.
+enum class GuestHand : std::uint8_t { client, governor };
+
+struct GuestSpec {
+  std::string name{};       // the client's
+  std::string job_class{};  // empty: kGuestClass
+  std::optional<Bytes> memory_hint{}, memory_max{};
+  std::optional<double> cpu_hint{};
+  int priority = 0;
+  std::optional<unsigned> weight{};  // of CPU time and I/O, as of cpu.weight
+  bool restartable = false;
+  std::optional<GuestPlace> place{};
+  GuestHand hand = GuestHand::client;
+};
+
+// Of guests whose class nobody named.
+inline constexpr const char* kGuestClass = "guest";
+
+// What a client, or a look at a guest's place, tells of it. Absent is what is not known.
+struct GuestSample {
+  std::optional<Bytes> used{};
+  std::optional<Duration> cpu{};  // since it was admitted
+  std::optional<Bytes> io{};
+};
+
+// How a client's guest has ended.
+struct GuestEnd {
+  policy::Outcome outcome{};
+  std::optional<int> exit_code{}, signal{};
+};
+
+enum class Again : std::uint8_t { never, later };
+
+// What is told to the client of guests. Called from within calls of Guests, which must not be
+// called back.
+struct GuestListener {
+  std::function<void(const std::string& name, unsigned attempt, const std::string& reason)> admit;
+  std::function<void(const std::string& name, policy::HoldCause cause, const std::string& reason)>
+      hold;
+  std::function<void(const std::string& name, const std::string& reason)> pause, resume;
+  // Its processes have to end, and leave() has to follow.
+  std::function<void(const std::string& name, policy::Outcome cause, const std::string& reason,
+                     Again again)>
+      cancel;
+  // It has left: for good, or it waits for another attempt.
+  std::function<void(const std::string& name, Again again, const std::string& reason)> left;
+};
+
+}  // namespace plimsoll::supervisor

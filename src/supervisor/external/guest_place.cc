@@ -1,0 +1,242 @@
+#include "supervisor/external/guest_place.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "kernel/cgroup/freeze.h"
+#include "kernel/cgroup/kill.h"
+#include "kernel/cgroup/signals.h"
+#include "kernel/cgroup/weight_guard.h"
+#include "kernel/counters/group_files.h"
+#include "kernel/procfs/signals.h"
+#include "kernel/procfs/usage.h"
+#include "supervisor/external/peer_rights.h"
+
+namespace plimsoll::supervisor {
+namespace {
+
+constexpr std::size_t kPathMax = 4096;
+
+std::optional<Duration> less(std::optional<Duration> now, std::optional<Duration> before) {
+  if (!now) return now;
+  return *now - before.value_or(Duration{});
+}
+
+std::optional<Bytes> moved(const counters::IoUsage& io) {
+  if (!io.read && !io.written) return std::nullopt;
+  return io.read.value_or(Bytes{}) + io.written.value_or(Bytes{});
+}
+
+class GroupHabitat : public Habitat {
+ public:
+  GroupHabitat(cgroup::Group group, const Peer& peer)
+      : group_(std::move(group)),
+        files_(group_, counters::GroupAge::fresh),
+        rights_(peer),
+        kill_(cgroup::KillWay::signals_alone, may_signal()) {}
+  // What was changed is put back, with the same rights.
+  ~GroupHabitat() override {
+    thaw();
+    rights_.act([this] { weight_.reset(); });
+  }
+  GroupHabitat(const GroupHabitat&) = delete;
+  GroupHabitat& operator=(const GroupHabitat&) = delete;
+
+  GuestSample look(Instant now) override {
+    if (stopped_) cgroup::signal_all(group_, SIGSTOP, may_signal());  // who was born since
+    files_.read(counters::Level::full, now);
+    const counters::Sample sample = files_.latest(counters::Level::full);
+    if (!began_) {
+      began_ = true;
+      cpu_before_ = sample.cpu.usage;
+      io_before_ = moved(sample.io);
+    }
+    GuestSample seen{.used = sample.memory.used ? sample.memory.used : sample.memory.current,
+                     .cpu = less(sample.cpu.usage, cpu_before_),
+                     .io = moved(sample.io)};
+    if (seen.io) seen.io = *seen.io - io_before_.value_or(Bytes{});
+    return seen;
+  }
+
+  void weigh(unsigned weight) override {
+    rights_.act([this, weight] {
+      weight_.reset();
+      weight_.emplace(group_, weight);
+    });
+  }
+  // By signals where the freezer is not the peer's.
+  void freeze() override {
+    if (frozen_ || stopped_) return;
+    rights_.act([this] {
+      if (auto guard = cgroup::FreezeGuard::freeze(group_)) frozen_.emplace(std::move(*guard));
+    });
+    if (frozen_) return;
+    stopped_ = true;
+    cgroup::signal_all(group_, SIGSTOP, may_signal());
+  }
+  void thaw() override {
+    frozen_.reset();
+    if (std::exchange(stopped_, false)) cgroup::signal_all(group_, SIGCONT, may_signal());
+  }
+  // By signals: the group is somebody else's, who may want to use it again.
+  void kill(Instant now) override {
+    rights_.act([this, now] { kill_.step(group_, now); });
+  }
+
+ private:
+  [[nodiscard]] cgroup::MaySignal may_signal() const {
+    return [this](int pid) { return rights_.may_signal(pid); };
+  }
+
+  cgroup::Group group_;
+  counters::GroupFiles files_;
+  PeerRights rights_;
+  bool began_ = false;
+  bool stopped_ = false;  // by signals
+  std::optional<Duration> cpu_before_;
+  std::optional<Bytes> io_before_;
+  std::optional<cgroup::FreezeGuard> frozen_;
+  std::optional<cgroup::WeightGuard> weight_;
+  cgroup::Kill kill_;
+};
+
+class ProcessHabitat : public Habitat {
+ public:
+  ProcessHabitat(std::shared_ptr<ProcessLook> look, procfs::Stat root, const Peer& peer)
+      : look_(std::move(look)), meter_(0), rights_(peer) {
+    members_.emplace(root.id.pid, std::move(root));
+  }
+  ~ProcessHabitat() override { thaw(); }
+  ProcessHabitat(const ProcessHabitat&) = delete;
+  ProcessHabitat& operator=(const ProcessHabitat&) = delete;
+
+  GuestSample look(Instant now) override {
+    look_->at(now);
+    members_ = look_->followed(members_);
+    if (stopped_) signal(SIGSTOP);  // who was born since
+    meter_.look(look_->proc(), members_, now);
+    const procfs::Usage& usage = meter_.usage();
+    GuestSample seen{.used = usage.used, .cpu = usage.user + usage.system, .io = {}};
+    if (usage.io) seen.io = usage.io->read + usage.io->written;
+    return seen;
+  }
+
+  void weigh(unsigned /*weight*/) override {}
+  void freeze() override {
+    stopped_ = true;
+    count();
+    signal(SIGSTOP);
+  }
+  void thaw() override {
+    if (!std::exchange(stopped_, false)) return;
+    count();
+    signal(SIGCONT);
+  }
+  void kill(Instant now) override {
+    look_->at(now);
+    members_ = look_->followed(members_);
+    signal(SIGKILL);
+  }
+
+ private:
+  void count() {
+    look_->afresh();
+    members_ = look_->followed(members_);
+  }
+
+  void signal(int number) {
+    std::vector<procfs::Stat> targets;
+    for (const auto& [pid, stat] : members_) targets.push_back(stat);
+    procfs::send_to(look_->proc(), targets, number,
+                    [this](int pid) { return rights_.may_signal(pid); });
+  }
+
+  std::shared_ptr<ProcessLook> look_;
+  procfs::Meter meter_;
+  PeerRights rights_;
+  std::map<int, procfs::Stat> members_;
+  bool stopped_ = false;
+};
+
+bool is_within(std::string_view path, std::string_view parent) {
+  return path.starts_with(parent) && (path.size() == parent.size() || path[parent.size()] == '/');
+}
+
+Result<void> check_path(const std::string& path, const std::string& pool) {
+  const bool climbs = (path + '/').find("/../") != std::string::npos ||
+                      (path + '/').find("/./") != std::string::npos;
+  if (!path.starts_with('/') || path.size() < 2 || path.size() > kPathMax || climbs ||
+      path.find('\0') != std::string::npos || path.find("//") != std::string::npos) {
+    return fail(
+        std::errc::invalid_argument,
+        "found the cgroup \"" + path + "\", expected a path from the root of its hierarchy");
+  }
+  if (!pool.empty() && is_within(path, pool)) {
+    return fail(std::errc::permission_denied,
+                "the cgroup " + path + " is Plimsoll's own and is measured already");
+  }
+  return {};
+}
+
+Result<void> check_owner(int fd, const Peer& peer, const std::string& what) {
+  struct stat about{};
+  if (::fstat(fd, &about) != 0) return fail_errno("look at " + what);
+  if (peer.where == PeerPlace::remote) {
+    return fail(std::errc::permission_denied, "a client on another machine can't name a place");
+  }
+  if (peer.uid == 0 || about.st_uid == peer.uid) return {};
+  return fail(std::errc::permission_denied,
+              what + " belongs to uid " + std::to_string(about.st_uid) +
+                  ", not to the client's uid " + std::to_string(peer.uid));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Habitat>> open_group(const CgroupPlace& place, const Peer& peer,
+                                            const cgroup::Hierarchies& hierarchies,
+                                            const std::string& pool) {
+  if (auto fits = check_path(place.path, pool); !fits) return pass(std::move(fits));
+  std::vector<cgroup::Group::Part> parts;
+  for (const cgroup::Hierarchy& hierarchy : hierarchies.all) {
+    if (!is_within(place.path, hierarchy.mount_root == "/" ? "" : hierarchy.mount_root)) continue;
+    auto directory = cgroup::Directory::open(hierarchy.directory_of(place.path), hierarchy.version);
+    if (!directory && directory.error().gone()) continue;
+    if (!directory) return pass(std::move(directory));
+    if (auto own = check_owner(directory->fd(), peer, "the cgroup " + directory->label()); !own) {
+      return pass(std::move(own));
+    }
+    parts.push_back({.directory = std::move(*directory), .controllers = hierarchy.controllers});
+  }
+  if (parts.empty()) {
+    return fail(std::errc::invalid_argument,
+                "found no cgroup " + place.path + " in any hierarchy, expected one that is there");
+  }
+  return std::make_unique<GroupHabitat>(cgroup::Group(place.path, std::move(parts)), peer);
+}
+
+Result<std::unique_ptr<Habitat>> open_processes(const ProcessPlace& place, const Peer& peer,
+                                                std::shared_ptr<ProcessLook> look) {
+  if (place.pid <= 1) {
+    return fail(std::errc::invalid_argument, "found the pid " + std::to_string(place.pid) +
+                                                 ", expected that of a job's process");
+  }
+  const std::string name = "/proc/" + std::to_string(place.pid);
+  // Opened before it is read and owned: a number that is used again is another directory.
+  auto directory = open_at(AT_FDCWD, name, O_RDONLY | O_DIRECTORY);
+  if (!directory) return fail(std::errc::invalid_argument, "found no process " + name);
+  auto stat = look->proc().read_stat(place.pid);
+  if (!stat) return fail(std::errc::invalid_argument, "found no process " + name);
+  if (auto own = check_owner(directory->get(), peer, "process " + std::to_string(place.pid));
+      !own) {
+    return pass(std::move(own));
+  }
+  return std::make_unique<ProcessHabitat>(std::move(look), std::move(*stat), peer);
+}
+
+}  // namespace plimsoll::supervisor

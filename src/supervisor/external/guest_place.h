@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "kernel/cgroup/hierarchies.h"
+#include "supervisor/external/guest.h"
+#include "supervisor/external/process_look.h"
+
+namespace plimsoll::supervisor {
+
+// Where the processes of a guest are: a group or a family of processes of somebody else's, and of
+// the peer who has named it. Nothing is done there that the peer could not do himself: files are
+// written with his rights, and processes that he may not signal, such as those of su(1), are left
+// alone. What is stopped here goes on when this is destroyed, and a weight is again what it was.
+class Habitat {
+ public:
+  virtual ~Habitat() = default;
+  // What it uses now; CPU time and I/O since it was opened. All that are looked at together are
+  // given the same `now`.
+  virtual GuestSample look(Instant now) = 0;
+  // Its share of CPU time and I/O beside others, where its kind has one and it is the peer's.
+  virtual void weigh(unsigned weight) = 0;
+  virtual void freeze() = 0;
+  virtual void thaw() = 0;
+  // Asks for the death of all that live there; does not wait. Again until nobody is left. No limit
+  // of the group is touched.
+  virtual void kill(Instant now) = 0;
+};
+
+// A group, by its path from the root of each hierarchy. Refused unless its directories belong to
+// the peer, or the peer is root; and below `pool`, whose jobs are ours already (empty: there is
+// none).
+Result<std::unique_ptr<Habitat>> open_group(const CgroupPlace& place, const Peer& peer,
+                                            const cgroup::Hierarchies& hierarchies,
+                                            const std::string& pool);
+
+// A process and its descendants. Refused unless it is the peer's, or the peer is root. `look` is
+// that of all guests.
+Result<std::unique_ptr<Habitat>> open_processes(const ProcessPlace& place, const Peer& peer,
+                                                std::shared_ptr<ProcessLook> look);
+
+}  // namespace plimsoll::supervisor

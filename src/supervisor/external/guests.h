@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/job/event.h"
+#include "policy/scheduler/conductor.h"
+#include "policy/scheduler/stopwatch.h"
+#include "policy/scheduler/world.h"
+#include "report/report.h"
+#include "supervisor/external/guest.h"
+#include "supervisor/external/guest_place.h"
+#include "supervisor/quota.h"
+
+namespace plimsoll::supervisor {
+
+// A client of guests; never used again.
+enum class ClientId : std::uint64_t {};
+
+// No job uses more than this, whatever its client says.
+struct MachineSize {
+  Bytes memory{UINT64_MAX};
+  unsigned cpus = 1'000'000;
+};
+
+// What guests are conducted by.
+struct GuestHooks {
+  std::function<Instant()> now;    // the conductor's
+  std::function<JobId()> next_id;  // new to the conductor
+  std::function<void(const policy::JobSpec&)> enter;
+  std::function<void(JobId, const policy::JobSample&)> seen;
+  std::function<void(JobId, const policy::AttemptEnd&)> over;
+  // Of a guest that waits; on_conducted() follows, now.
+  std::function<void(JobId, const std::string& reason)> withdraw;
+  // Of a guest that runs; kill() follows.
+  std::function<void(JobId, const std::string& reason)> cancel;
+  // Opens a place, having found it the peer's own.
+  std::function<Result<std::unique_ptr<Habitat>>(const GuestPlace&, const Peer&)> open_place;
+  // A guest has ended for good; without what nobody has told. Empty: nobody wants to know.
+  std::function<void(const report::JobReport&)> ended{};
+  std::uint32_t uid = 0;  // of the daemon
+  MachineSize machine{};
+};
+
+// The jobs that clients run themselves, as the world that the governor's decisions about them go
+// to. It keeps the budget honest: whoever is gone, has left or does not answer a cancel has
+// nothing.
+//
+// Pure but for its hooks and places. Invariant between calls: each guest belongs to one client,
+// waits or runs or is being cancelled, and is forgotten when it has left for good.
+class Guests : public policy::World {
+ public:
+  explicit Guests(GuestHooks hooks);
+  ~Guests() override;
+
+  // More guests of one client, of one user, or of all users, are refused; root's are not among the
+  // last.
+  static constexpr std::size_t kOfClientMax = 1000;
+  static constexpr std::size_t kOfUserMax = 4000;
+  static constexpr std::size_t kGuestsMax = 10'000;
+  static constexpr std::size_t kNameMax = 256;
+  // A cancelled guest that has not left after so long is taken to have.
+  static constexpr Duration kCancelPatience = std::chrono::seconds(10);
+  // Places are looked at so often; growth within it is the reserve's to bear.
+  static constexpr Duration kLookGap = std::chrono::milliseconds(100);
+
+  ClientId open(const Peer& peer, GuestListener listener);
+  // The client is gone: so are its guests, at once. It is told nothing any more.
+  void close(ClientId client);
+
+  // Errors: invalid_argument, file_exists, no_such_process (no such guest), permission_denied,
+  // not_enough_memory (too many), operation_in_progress (not in this state),
+  // resource_unavailable_try_again (draining).
+  Result<void> enter(ClientId client, const GuestSpec& spec);
+  Result<void> watch(ClientId client, const std::string& name, const GuestPlace& place);
+  Result<void> observe(ClientId client, const std::string& name, const GuestSample& sample);
+  Result<void> leave(ClientId client, const std::string& name, const GuestEnd& end);
+
+  // No more guests are taken, and those that wait are sent away.
+  void drain();
+  // Those that run are cancelled.
+  void cancel_all(const std::string& reason);
+
+  // Looks at the places of those that run, and whose patience is over, for kLookSlice at most: the
+  // loop has others to serve. Returns whether any are left, which have their turn with the next
+  // calls. A new round begins each gap_after() while running() is not 0.
+  bool look();
+  static constexpr Duration kLookSlice = std::chrono::milliseconds(5);
+
+  // When the next round is due after one that took so much CPU time.
+  static Duration gap_after(Duration cost);
+  // Later, and nobody would notice in time that memory runs short.
+  static constexpr Duration kLookGapMax = std::chrono::seconds(1);
+  static constexpr int kLookCostShare = 20;  // at most 1 / so much of a CPU
+
+  [[nodiscard]] std::size_t running() const { return running_; }
+  [[nodiscard]] std::size_t size() const { return guests_.size(); }
+  [[nodiscard]] std::size_t clients() const { return clients_.size(); }
+
+  // Decisions, from the conductor.
+  [[nodiscard]] Instant now() const override { return hooks_.now(); }
+  void start(const policy::Start& start) override;
+  void freeze(JobId job) override;
+  void thaw(JobId job) override;
+  void reclaim(std::optional<JobId> job, Bytes amount) override;
+  void kill(JobId job, policy::Outcome cause, std::string reason) override;
+  void wake_at(std::optional<Instant> /*when*/) override {}
+
+  // What the conductor tells of guests.
+  void on_event(const policy::Event& event);
+  void on_conducted(const policy::JobOver& over);
+
+ private:
+  struct Client {
+    Peer peer;
+    GuestListener listener;
+    std::map<std::string, JobId> guests;
+  };
+  struct Guest;
+
+  [[nodiscard]] Result<void> check(const Client& owner, const GuestSpec& spec) const;
+  Result<Client*> client(ClientId id);
+  Result<JobId> find(ClientId id, const std::string& name);
+  Guest* known(JobId job);
+  enum class Waits : std::uint8_t { yes, no };
+  [[nodiscard]] std::vector<JobId> those(Waits waits) const;
+  void settle_place(Guest& guest);
+  void tell(JobId job, Guest& guest, const GuestSample& sample);
+  void look_at(JobId job, Instant now);
+  void end(JobId job, policy::Outcome outcome, const GuestEnd& end);
+  void forget(JobId job);
+  [[nodiscard]] static report::JobReport report_of(const Guest& guest, const policy::JobOver& over);
+
+  GuestHooks hooks_;
+  std::uint64_t last_client_ = 0;
+  std::map<ClientId, Client> clients_;
+  std::unordered_map<JobId, std::unique_ptr<Guest>> guests_;
+  Quota quota_{"jobs", {.of_user = kOfUserMax, .in_all = kGuestsMax}};
+  std::size_t running_ = 0;
+  std::vector<JobId> round_;  // who is to be looked at yet
+  Instant round_at_{};
+  bool is_draining_ = false;
+};
+
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,205 @@
+#include "supervisor/family_enclosure.h"
+
+#include <csignal>
+
+#include "base/text.h"
+#include "kernel/counters/schedule.h"
+
+namespace plimsoll::supervisor {
+namespace {
+
+// Why a figure of the report can't be had. A process has no such counter, or loses it when it ends.
+const counters::Unavailable& unavailable() {
+  static const counters::Unavailable reasons = {
+      {"memory.peak_bytes", "process mode: memory is sampled; see memory.sampled_peak_bytes"},
+      {"memory.current_bytes", "process mode: page cache belongs to no process"},
+      {"memory.events", "process mode: the kernel counts them for groups only"},
+      {"memory.stat", "process mode: the kernel counts it for groups only"},
+      {"cpu.pressure", "process mode: the kernel counts stalls for groups only"},
+      {"memory.pressure", "process mode: the kernel counts stalls for groups only"},
+      {"io.pressure", "process mode: the kernel counts stalls for groups only"},
+      {"pids.peak", "process mode: processes are sampled; see samples"},
+      {"network", "process mode: network traffic is counted for groups only"}};
+  return reasons;
+}
+
+void add_mark(std::vector<std::string>& environment, const std::string& mark) {
+  const std::string prefix = std::string(procfs::kMarkVariable) + "=";
+  for (std::string& variable : environment) {
+    if (!variable.starts_with(prefix)) continue;
+    const auto own = procfs::parse_mark(mark);
+    variable = prefix + procfs::with_mark(std::string_view(variable).substr(prefix.size()), *own);
+    return;
+  }
+  environment.push_back(prefix + mark);
+}
+
+}  // namespace
+
+FamilyEnclosure::FamilyEnclosure(Machine& machine, Families& families, std::string job)
+    : machine_(machine),
+      families_(families),
+      job_(std::move(job)),
+      family_(families.begin(job_)),
+      start_(loop::now()),
+      next_due_(start_ + counters::kSampleGapMin),
+      timer_(machine.loop().timer([this] { look(); })) {}
+
+FamilyEnclosure::~FamilyEnclosure() {
+  thaw();
+  families_.end(family_);
+}
+
+Result<guardian::ChildId> FamilyEnclosure::spawn(guardian::SpawnRequest request,
+                                                 ChildCallbacks callbacks) {
+  add_mark(request.env, families_.mark_of(job_));
+  request.guardian_death = guardian::GuardianDeath::end;
+  auto child = machine_.spawn(
+      std::move(request),
+      {.started =
+           [this, told = std::move(callbacks.started)](guardian::Started started) {
+             families_.born(family_, started.pid);
+             told(std::move(started));
+           },
+       .failed =
+           [this, told = std::move(callbacks.failed)](const guardian::StartFailed& failure) {
+             main_ended(nullptr);
+             told(failure);
+           },
+       .exited =
+           [this, told = std::move(callbacks.exited)](const guardian::Exited& exited) {
+             largest_ =
+                 Bytes{static_cast<std::uint64_t>(std::max(exited.usage.ru_maxrss, 0L)) << 10};
+             main_ended(&exited.usage);
+             told(exited);
+           }});
+  if (!child) main_ended(nullptr);
+  return child;
+}
+
+void FamilyEnclosure::main_ended(const rusage* usage) { families_.main_ended(family_, usage); }
+
+void FamilyEnclosure::freeze() {
+  if (!std::exchange(is_frozen_, true)) families_.freeze(family_);
+}
+
+void FamilyEnclosure::thaw() {
+  if (std::exchange(is_frozen_, false)) families_.thaw(family_);
+}
+
+void FamilyEnclosure::signal_all(int number) {
+  families_.count();
+  families_.census().signal_all(family_, number);
+}
+
+void FamilyEnclosure::fill(Instant now, WallTime wall, counters::SampleState state) {
+  const procfs::Usage& usage = families_.usage(family_);
+  latest_.t = now - start_;
+  latest_.wall = wall;
+  latest_.state = state;
+  latest_.cpu.user = usage.user;
+  latest_.cpu.system = usage.system;
+  latest_.cpu.usage = usage.user + usage.system;
+  if (usage.threads > 0) {
+    sampled_peak_ = std::max(sampled_peak_.value_or(Bytes{}), usage.used);
+  }
+  latest_.memory.used = usage.used;
+  latest_.memory.sampled_peak = sampled_peak_;
+  latest_.memory.swap_current = usage.swap;
+  if (usage.io) {
+    latest_.io.read = usage.io->read;
+    latest_.io.written = usage.io->written;
+  }
+  latest_.pids.current = usage.threads;
+}
+
+const counters::Sample& FamilyEnclosure::sample(Instant now, WallTime wall, counters::Level /*all*/,
+                                                counters::SampleState state) {
+  families_.look(now);
+  fill(now, wall, state);
+  series_.add(latest_);
+  next_due_ = now + counters::sample_gap(now - start_);
+  return latest_;
+}
+
+counters::JobUsage FamilyEnclosure::finish(Instant now, WallTime wall) {
+  families_.settle(family_, now);
+  fill(now, wall, counters::SampleState::running);
+  // Nobody has looked while it ran: then the kernel's count of its largest process stands in.
+  if (!sampled_peak_) latest_.memory.sampled_peak = largest_;
+  series_.add(latest_);
+  return {.totals = latest_,
+          .stat_at_peak = {},
+          .samples = series_.points(),
+          .unavailable = unavailable()};
+}
+
+void FamilyEnclosure::reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) {
+  left_behind_ = left_behind;
+  callbacks_ = std::move(callbacks);
+  course_.emplace(loop::now());
+  look();
+}
+
+void FamilyEnclosure::look() {
+  if (!course_) return;
+  const Instant now = loop::now();
+  if (course_->state() == reap::State::removing) return tell_gone();
+  families_.count();
+  const bool populated = families_.census().roll().is_populated(family_);
+  const auto next =
+      course_->looked(populated ? reap::Occupancy::populated : reap::Occupancy::empty, now);
+  if (next.act == reap::Course::Act::remove) {
+    timer_.set(now);  // the owner is told of the end from the loop, as of a group's
+    reaped_.until_empty = now - course_->begun();
+    if (callbacks_.empty) callbacks_.empty();
+    return;
+  }
+  if (next.act == reap::Course::Act::finish) return leave();
+  if (next.act == reap::Course::Act::kill) kill();
+  timer_.set(next.look_again);
+  if (next.report_stuck && callbacks_.stuck) {
+    callbacks_.stuck({.since = now - course_->begun(), .processes = stuck(), .trouble = trouble_});
+  }
+}
+
+void FamilyEnclosure::kill() {
+  if (!std::exchange(reaped_.killed, true) && left_behind_ == reap::LeftBehind::list) {
+    for (const auto& [pid, stat] : families_.census().roll().members(family_)) {
+      if (reaped_.left_behind.size() == cgroup::kReportedMax) break;
+      reaped_.left_behind.push_back({.pid = pid, .comm = stat.comm});
+    }
+  }
+  trouble_ = families_.census().kill(family_).trouble;
+}
+
+void FamilyEnclosure::tell_gone() {
+  const auto next = course_->removed(cgroup::Removal::done, loop::now());
+  if (next.act != reap::Course::Act::finish) return;
+  reaped_.until_gone = loop::now() - course_->begun();
+  if (callbacks_.gone) callbacks_.gone(reaped_);
+}
+
+// With somebody in it, who does not die.
+void FamilyEnclosure::leave() {
+  reaped_.survivors = stuck();
+  reaped_.until_gone = loop::now() - course_->begun();
+  if (callbacks_.gone) callbacks_.gone(reaped_);
+}
+
+std::vector<cgroup::StuckProcess> FamilyEnclosure::stuck() const {
+  std::vector<cgroup::StuckProcess> processes;
+  const procfs::Census& census = families_.census();
+  for (const auto& [pid, stat] : census.roll().members(family_)) {
+    if (processes.size() == cgroup::kReportedMax) break;
+    const auto wchan = census.proc().read(pid, "wchan");
+    const bool waits = wchan && *wchan != "0";
+    processes.push_back({.pid = pid,
+                         .comm = stat.comm,
+                         .state = stat.state,
+                         .wchan = waits ? std::string(trim(*wchan)) : std::string()});
+  }
+  return processes;
+}
+
+}  // namespace plimsoll::supervisor

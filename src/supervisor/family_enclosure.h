@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kernel/counters/sample_series.h"
+#include "kernel/reap/course.h"
+#include "supervisor/enclosure.h"
+#include "supervisor/families.h"
+
+namespace plimsoll::supervisor {
+
+// A family of processes as the place where an attempt lives, where no cgroup can be made. It holds
+// nobody by force: docs/process-mode.md says who can get away, and what can't be measured.
+class FamilyEnclosure : public Enclosure {
+ public:
+  // Both must outlive this. `job` names the attempt within the run.
+  FamilyEnclosure(Machine& machine, Families& families, std::string job);
+  ~FamilyEnclosure() override;
+
+  [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
+                                                ChildCallbacks callbacks) override;
+  OomKills watch_oom(std::function<void()> /*told*/) override { return OomKills::whole; }
+  [[nodiscard]] OwnOoms own_ooms() override { return {}; }
+  void freeze() override;
+  void thaw() override;
+  void signal_all(int number) override;
+  const counters::Sample& sample(Instant now, WallTime wall, counters::Level level,
+                                 counters::SampleState state) override;
+  [[nodiscard]] Instant next_due() const override { return next_due_; }
+  [[nodiscard]] counters::JobUsage finish(Instant now, WallTime wall) override;
+  void reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) override;
+  void give_up_removal() override {
+    if (course_) course_->give_up();
+  }
+  [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const override { return nullptr; }
+
+ private:
+  void main_ended(const rusage* usage);
+  void fill(Instant now, WallTime wall, counters::SampleState state);
+  void look();
+  void kill();
+  void tell_gone();
+  void leave();
+  [[nodiscard]] std::vector<cgroup::StuckProcess> stuck() const;
+
+  Machine& machine_;
+  Families& families_;
+  std::string job_;
+  procfs::FamilyId family_;
+  bool is_frozen_ = false;
+  Instant start_;
+  Instant next_due_;
+  counters::Sample latest_;
+  counters::JobSeries series_;
+  std::optional<Bytes> sampled_peak_;
+  std::optional<Bytes> largest_;  // process, by the kernel's count at the main one's end
+  std::optional<reap::Course> course_;
+  reap::LeftBehind left_behind_{};
+  reap::ReaperCallbacks callbacks_;
+  reap::Reaped reaped_;
+  std::optional<Error> trouble_;
+  loop::Timer timer_;
+};
+
+}  // namespace plimsoll::supervisor

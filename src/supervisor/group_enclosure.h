@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "kernel/counters/job_sampler.h"
+#include "supervisor/enclosure.h"
+#include "supervisor/pause_guard.h"
+
+namespace plimsoll::supervisor {
+
+// A cgroup as the place where an attempt lives: in every hierarchy that has one, with its limits.
+class GroupEnclosure : public Enclosure {
+ public:
+  // `limits` are those that the group has already. `machine` must outlive this. `above`, where the
+  // group is not in the pool itself, is to stand as long.
+  GroupEnclosure(Machine& machine, cgroup::Leaf group, const Limits& limits,
+                 std::shared_ptr<const cgroup::Inner> above);
+
+  [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
+                                                ChildCallbacks callbacks) override;
+  OomKills watch_oom(std::function<void()> told) override;
+  [[nodiscard]] OwnOoms own_ooms() override;
+  void freeze() override;
+  void thaw() override { paused_.reset(); }
+  void signal_all(int number) override;
+  const counters::Sample& sample(Instant now, WallTime wall, counters::Level level,
+                                 counters::SampleState state) override;
+  [[nodiscard]] Instant next_due() const override { return sampler_->next_due(); }
+  [[nodiscard]] counters::JobUsage finish(Instant now, WallTime wall) override;
+  void reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) override;
+  void give_up_removal() override {
+    if (reaper_) reaper_->give_up();
+  }
+  [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const override { return group_; }
+
+ private:
+  Machine& machine_;
+  std::shared_ptr<const cgroup::Inner> above_;
+  std::shared_ptr<const cgroup::Group> group_;
+  std::optional<double> cpus_;
+  bool has_memory_limit_;
+  std::optional<counters::JobSampler> sampler_;  // until finish(): its files are many
+  std::optional<PauseGuard> paused_;
+  std::optional<reap::Reaper> reaper_;
+  std::function<void()> oom_told_;
+  OwnOoms own_ooms_;
+  UniqueFd oom_event_;  // v1; before its watch, which must go first
+  loop::Watch oom_watch_;
+};
+
+}  // namespace plimsoll::supervisor

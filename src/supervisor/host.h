@@ -1,0 +1,16 @@
+#pragma once
+
+#include "kernel/cgroup/hierarchies.h"
+#include "report/report.h"
+#include "supervisor/machine.h"
+
+namespace plimsoll::supervisor {
+
+// The host as reports name it; from uname(2), sysinfo(2) and the CPUs that this process may use.
+report::HostInfo describe_host(const Machine& machine);
+
+// The cores that this process may use: its affinity, bounded by the CPU quotas of its own groups
+// and their ancestors; at least 1.
+unsigned usable_cores(const cgroup::Hierarchies& hierarchies);
+
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,393 @@
+#include "supervisor/machine.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/loop/scope.h"
+#include "guardian/protection.h"
+#include "kernel/cgroup/remove.h"
+#include "kernel/cgroup/run_removal.h"
+#include "kernel/cgroup/sweep.h"
+#include "kernel/procfs/hunt.h"
+#include "supervisor/families.h"
+
+namespace plimsoll::supervisor {
+namespace {
+
+using cgroup::Controller;
+using cgroup::ControllerSet;
+
+// Each try that fails is another run ending at that very moment.
+constexpr unsigned kPlacementTries = 20;
+
+// Newer kernels count blkio of v1 only on devices where a limit was set: where even the root names
+// no device, a group would cost a directory for each job and tell nothing.
+bool counts_io(const cgroup::Hierarchies& hierarchies) {
+  const cgroup::Hierarchy* io = hierarchies.of(Controller::io);
+  if (io == nullptr || io->version == cgroup::Version::v2) return true;
+  const auto root =
+      read_text_at(AT_FDCWD, io->mount_point + "/blkio.throttle.io_service_bytes_recursive");
+  return !root || root->find(':') != std::string::npos;
+}
+
+// What every job's group has, so that its report is whole. On v2 `cpu` costs nothing to create and
+// brings the weights; on v1 each controller is a directory more for each job, so those whose
+// figures the v2 tree has are left out.
+ControllerSet always_wanted(const cgroup::Hierarchies& hierarchies) {
+  ControllerSet wanted(Controller::memory, Controller::pids);
+  if (counts_io(hierarchies)) wanted.add(Controller::io);
+  if (hierarchies.v2() == nullptr) wanted.add(Controller::cpuacct), wanted.add(Controller::freezer);
+  if (hierarchies.layout() == cgroup::Layout::v2) wanted.add(Controller::cpu);
+  return wanted;
+}
+
+std::vector<cgroup::Group::Part> parts_of(const cgroup::Placement& placement) {
+  std::vector<cgroup::Group::Part> parts;
+  for (const cgroup::Base& base : placement.bases) {
+    if (auto directory = base.directory.clone()) {
+      parts.push_back({std::move(*directory), base.hierarchy.controllers});
+    }
+  }
+  return parts;
+}
+
+// The first cgroup namespace of a kernel has a fixed number (PROC_CGROUP_INIT_INO).
+bool in_cgroup_namespace() {
+  struct stat status{};
+  constexpr ino_t kFirst = 0xEFFFFFFB;
+  return ::stat("/proc/self/ns/cgroup", &status) == 0 && status.st_ino != kFirst;
+}
+
+// How many levels the base lies below its mount point, which here is the root of the hierarchy.
+unsigned depth_below(const cgroup::Base& base) {
+  const std::string_view path =
+      std::string_view(base.directory.label()).substr(base.hierarchy.mount_point.size());
+  unsigned depth = 0;
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    if (path[i] == '/' && path[i + 1] != '/') ++depth;
+  }
+  return depth;
+}
+
+Result<UniqueFd> duplicate(int fd) {
+  UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  if (!copy) return fail_errno("duplicate a descriptor");
+  return copy;
+}
+
+}  // namespace
+
+Machine::Machine(loop::Loop loop, guardian::Link link)
+    : loop_(std::move(loop)),
+      link_(std::move(link)),
+      worker_(std::make_unique<loop::Worker>(loop_)) {}
+
+Machine::~Machine() {
+  const bool handed_over = families_ != nullptr || !placement_.bases.empty();
+  if (!handed_over || reaped_) return;
+  if (link_.channel.other_is_gone()) {
+    [[maybe_unused]] const auto told = reap_after_guardian();
+  } else if (tree_) {
+    const auto removed = cgroup::remove_group(tree_->run());
+    if (removed && *removed == cgroup::Removal::done) forget_named();
+  }
+}
+
+Result<std::unique_ptr<Machine>> Machine::create(guardian::Link link, const MachineConfig& config) {
+  auto loop = loop::Loop::create();
+  if (!loop) return pass(std::move(loop));
+  std::unique_ptr<Machine> machine(new Machine(std::move(*loop), std::move(link)));
+  machine->run_id_ = config.run_id;
+  auto watch =
+      machine->loop_.watch(machine->link_.channel.fd(), EPOLLIN,
+                           [self = machine.get()](std::uint32_t) { self->take_messages(); });
+  if (!watch) return pass(std::move(watch));
+  machine->guardian_watch_ = std::move(*watch);
+  Result<void> made{};
+  if (config.cgroup_path == kNoCgroup) {
+    made = machine->enter_process_mode("as --cgroup or PLIMSOLL_CGROUP says");
+  } else {
+    made = machine->make_tree(config);
+    if (!made) machine->take_messages();
+    // Half a tree is the guardian's to remove, unless its death is what went wrong.
+    if (!made && machine->guardian_gone_) return pass(machine->reap_after_guardian());
+    if (!made && !config.cgroup_path) made = machine->enter_process_mode(made.error().message());
+  }
+  // A weight that can't be had is a mistake, and no reason for process mode.
+  if (made && machine->tree_) {
+    made = cgroup::weigh_run(machine->tree_->run(), config.weight, machine->caller_);
+    cgroup::weigh_made(machine->placement_);
+  }
+  if (!made) return pass(std::move(made));
+  return machine;
+}
+
+Result<cgroup::Placement> Machine::place(const MachineConfig& config, const std::string& name) {
+  const std::vector<int> own_pids = {link_.guardian, ::getpid()};
+  auto found = cgroup::discover_hierarchies();
+  if (!found) return pass(std::move(found));
+  if (!config.cgroup_path && loop::systemd_runs() &&
+      !cgroup::own_v2_group_serves(*found, own_pids)) {
+    // Without an answer of systemd's the other places are tried, and their error is the one told.
+    const cgroup::CallerShare caller = cgroup::caller_share(*found);
+    const loop::ScopeWeights weights{.cpu = config.weight.of_cpu(caller),
+                                     .io = config.weight.of_io()};
+    if (loop::start_scope(name + ".scope", own_pids, weights)) {
+      auto moved = cgroup::discover_hierarchies();
+      if (moved) found = std::move(moved);
+    }
+  }
+  hierarchies_ = std::move(*found);
+  return cgroup::find_placement(hierarchies_, placement_request(config, own_pids));
+}
+
+cgroup::PlacementRequest Machine::placement_request(const MachineConfig& config,
+                                                    std::vector<int> own_pids) {
+  wanted_ = always_wanted(hierarchies_) | config.controllers;
+  caller_ = cgroup::caller_share(hierarchies_);
+  cgroup::PlacementRequest request{
+      .path = config.cgroup_path, .own_pids = std::move(own_pids), .wanted = wanted_, .wished = {}};
+  const bool is_asked = config.weight.run || config.weight.cpu;
+  // Of jobs with sessions of their own each would weigh as much as that of the caller.
+  const bool escapes = caller_.session_nice && config.session == guardian::Session::own;
+  if (is_asked) {
+    request.wanted.add(Controller::cpu);
+  } else if (escapes && caller_.factor() != 1) {
+    request.wished.add(Controller::cpu);
+  }
+  run_wide_ = request.wanted | request.wished;
+  return request;
+}
+
+// A named path that another run had made may go, with that run, before ours is in it.
+Result<cgroup::RunTree> Machine::make_run_group(const MachineConfig& config) {
+  for (unsigned tries_left = kPlacementTries;; --tries_left) {
+    auto placement = place(config, tree_name_);
+    if (placement) {
+      placement_ = std::move(*placement);
+      if (auto told = hand_over(nullptr); !told) return pass(std::move(told));
+      auto tree = cgroup::RunTree::create(placement_, tree_name_);
+      if (tree || !tree.error().gone() || tries_left == 0) return tree;
+    } else if (!placement.error().gone() || !config.cgroup_path || tries_left == 0) {
+      return pass(std::move(placement));
+    }
+  }
+}
+
+Result<void> Machine::make_tree(const MachineConfig& config) {
+  tree_name_ = cgroup::run_name(config.run_id);
+  auto tree = make_run_group(config);
+  if (!tree) return pass(std::move(tree));
+  if (auto told = hand_over(&*tree); !told) return told;
+  if (placement_.supervisor == cgroup::Supervisor::moves) {
+    if (auto entered = tree->enter({link_.guardian, ::getpid()}); !entered) return entered;
+  }
+  if (auto made = tree->make_pool(placement_, run_wide_); !made) return made;
+  tree_ = std::move(*tree);
+  pool_ = &tree_->pool();
+  if (const auto& by_user = config.by_user) {
+    users_.emplace(*pool_, UserGroups::Config{wanted_, by_user->processes_max}, *worker_);
+  }
+  attach_network();
+  oom_.emplace(loop_, pool_->of(Controller::memory));
+
+  const auto runs = std::make_shared<cgroup::RunParents>(cgroup::runs_at(parts_of(placement_)));
+  if (cgroup::has_stale(*runs)) {
+    auto sweep = [runs] {
+      [[maybe_unused]] const auto swept =
+          cgroup::sweep(*runs, loop::now() + kSweepPatience, &loop::now);
+    };
+    worker_->submit(std::move(sweep), [] {});
+  }
+  return {};
+}
+
+// The programs count by the depth of a job's group in the whole hierarchy: base, run, pool, perhaps
+// user, job.
+void Machine::attach_network() {
+  const cgroup::Directory* pool = pool_->v2();
+  if (pool == nullptr) {
+    network_.emplace("there is no cgroup v2 tree here to count in");
+  } else if (in_cgroup_namespace()) {
+    network_.emplace("a cgroup namespace hides how deep the groups are");
+  } else {
+    const cgroup::Base& base = placement_.bases.front();
+    network_.emplace(counters::Network::attach(*pool, depth_below(base) + (users_ ? 4 : 3)));
+  }
+}
+
+Result<void> Machine::hand_over(const cgroup::RunTree* tree) {
+  guardian::HandOver message;
+  message.name = tree_name_;
+  for (std::size_t i = 0; i < placement_.bases.size(); ++i) {
+    const cgroup::Base& base = placement_.bases[i];
+    auto directory = duplicate(base.directory.fd());
+    if (!directory) return pass(std::move(directory));
+    UniqueFd lock;
+    if (tree != nullptr) {
+      auto locked = duplicate(tree->run().parts()[i].directory.fd());
+      if (!locked) return pass(std::move(locked));
+      lock = std::move(*locked);
+    }
+    message.places.push_back({base.hierarchy.version, base.hierarchy.controllers,
+                              std::move(*directory), std::move(lock), base.named});
+  }
+  if (placement_.supervisor == cgroup::Supervisor::moves) {
+    auto home = placement_.bases.front().directory.open_file("cgroup.procs", O_WRONLY);
+    if (!home) return pass(std::move(home));
+    message.home_procs = std::move(*home);
+  }
+  return guardian::send(link_.channel, message);
+}
+
+Result<guardian::ChildId> Machine::spawn(guardian::SpawnRequest request, ChildCallbacks callbacks) {
+  request.id = guardian::ChildId{++last_child_};
+  const auto is_named = [](const guardian::ResourceLimit& limit) {
+    return limit.resource == RLIMIT_NOFILE;
+  };
+  if (std::none_of(request.rlimits.begin(), request.rlimits.end(), is_named)) {
+    request.rlimits.push_back({RLIMIT_NOFILE, link_.descriptors});
+  }
+  if (auto sent = guardian::send(link_.channel, request); !sent) return pass(std::move(sent));
+  children_.emplace(request.id, std::move(callbacks));
+  return request.id;
+}
+
+void Machine::over(guardian::ChildId child, std::function<void(const guardian::Escaped&)> told) {
+  over_.emplace(child, std::move(told));
+  // A guardian that is gone is noticed by the loop.
+  [[maybe_unused]] const auto sent = guardian::send(link_.channel, guardian::Over{child});
+}
+
+loop::Worker& Machine::slow_worker() {
+  if (slow_worker_ == nullptr) slow_worker_ = std::make_unique<loop::Worker>(loop_);
+  return *slow_worker_;
+}
+
+UserLook& Machine::user_look() {
+  if (user_look_ == nullptr) user_look_ = std::make_unique<UserLook>(loop_);
+  return *user_look_;
+}
+
+void Machine::on_signal(std::function<void(const guardian::Signalled&)> callback) {
+  on_signal_ = std::move(callback);
+}
+
+void Machine::on_resumed(std::function<void()> callback) { on_resumed_ = std::move(callback); }
+
+void Machine::be_watched() {
+  // Without the guardian's message nothing is watched; its death is noticed by the loop.
+  [[maybe_unused]] const auto told = guardian::send(link_.channel, guardian::StandWatch{});
+  [[maybe_unused]] const auto before = guardian::lower_oom_score();
+  [[maybe_unused]] const bool locked = guardian::lock_memory();
+  stock_.emplace();
+  guardian::go_before_others();
+  worker_->submit([] { guardian::go_before_others(); }, [] {});
+  tree_->protect_supervisor();
+  link_.pulse.watch();
+}
+
+Instant Machine::job_clock() const {
+  const Instant now = loop::now();
+  return now - link_.pulse.stalled(now);
+}
+
+Instant Machine::on_loop_clock(Instant when) const {
+  return when + link_.pulse.stalled(loop::now());
+}
+
+int Machine::die_of(int signal) {
+  // Without the message the status says it.
+  [[maybe_unused]] const auto told = guardian::send(link_.channel, guardian::DieOf{signal});
+  constexpr int kShellBase = 128;
+  return kShellBase + signal;
+}
+
+void Machine::notify(std::string state) {
+  // A guardian that is gone is noticed by the loop.
+  [[maybe_unused]] const auto told =
+      guardian::send(link_.channel, guardian::Notify{std::move(state)});
+}
+
+void Machine::stop_guardian() {
+  // A guardian that is gone is noticed by the loop.
+  [[maybe_unused]] const auto ignored = guardian::send(link_.channel, guardian::StopYourself{});
+}
+
+Result<void> Machine::run_once(Duration timeout) {
+  auto ran = loop_.run_once(timeout);
+  link_.pulse.beat();
+  if (stock_) stock_->fill(loop::now());
+  if (!ran) return ran;
+  if (guardian_gone_) return reap_after_guardian();
+  return {};
+}
+
+void Machine::take_messages() {
+  for (;;) {
+    auto packet = link_.channel.receive();
+    if (!packet) {
+      if (packet.error().code != std::errc::resource_unavailable_try_again) guardian_gone_ = true;
+      return;
+    }
+    auto message = guardian::decode_from_guardian(std::move(*packet));
+    if (message) handle(std::move(*message));
+  }
+}
+
+void Machine::handle(guardian::FromGuardian message) {
+  if (auto* signal = std::get_if<guardian::Signalled>(&message)) {
+    if (guardian::asks_to_end(signal->number) && !asked_to_end_) asked_to_end_ = signal->number;
+    if (on_signal_) on_signal_(*signal);
+  } else if (std::holds_alternative<guardian::Resumed>(message)) {
+    if (on_resumed_) on_resumed_();
+  } else if (auto* started = std::get_if<guardian::Started>(&message)) {
+    const auto child = children_.find(started->id);
+    if (child != children_.end()) child->second.started(std::move(*started));
+  } else if (auto* failed = std::get_if<guardian::StartFailed>(&message)) {
+    if (auto child = children_.extract(failed->id)) child.mapped().failed(*failed);
+  } else if (auto* exited = std::get_if<guardian::Exited>(&message)) {
+    if (auto child = children_.extract(exited->id)) child.mapped().exited(*exited);
+  } else if (auto* escaped = std::get_if<guardian::Escaped>(&message)) {
+    if (auto told = over_.extract(escaped->id)) told.mapped()(*escaped);
+  }
+}
+
+Result<void> Machine::reap_after_guardian() {
+  reaped_ = true;
+  if (families_ == nullptr) return reap_tree();
+  procfs::Census& census = families_->census();
+  census.roll().guardian_ended();
+  const procfs::Left left = procfs::hunt(census, loop::now() + kSweepPatience, &loop::now);
+  if (!left.processes.empty()) {
+    return fail("the process that spawns the jobs was killed, and " +
+                std::to_string(left.processes.size()) +
+                " processes of theirs could not be ended; try `plimsoll reap --stale`");
+  }
+  return fail("the process that spawns the jobs was killed; every job was ended with it");
+}
+
+void Machine::forget_named() {
+  for (const cgroup::Base& base : placement_.bases) cgroup::remove_made(base.directory, base.named);
+  cgroup::weigh_made(placement_);  // what other runs are in has stayed
+}
+
+Result<void> Machine::reap_tree() {
+  int home = -1;
+  UniqueFd home_procs;
+  if (placement_.supervisor == cgroup::Supervisor::moves) {
+    auto opened = placement_.bases.front().directory.open_file("cgroup.procs", O_WRONLY);
+    if (opened) home = (home_procs = std::move(*opened)).get();
+  }
+  const auto remains = cgroup::destroy_run(parts_of(placement_), tree_name_, home,
+                                           loop::now() + kSweepPatience, &loop::now);
+  if (remains.gone) forget_named();
+  return fail("the process that spawns the jobs was killed; every job was ended with it");
+}
+
+}  // namespace plimsoll::supervisor

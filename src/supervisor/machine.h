@@ -1,0 +1,202 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/loop/loop.h"
+#include "base/loop/worker.h"
+#include "base/result.h"
+#include "guardian/guardian.h"
+#include "guardian/heap_stock.h"
+#include "guardian/protocol.h"
+#include "kernel/cgroup/freeze.h"
+#include "kernel/cgroup/hierarchies.h"
+#include "kernel/cgroup/limits.h"
+#include "kernel/cgroup/run_tree.h"
+#include "kernel/cgroup/run_weight.h"
+#include "kernel/counters/network.h"
+#include "supervisor/oom_watch.h"
+#include "supervisor/user_groups.h"
+#include "supervisor/user_look.h"
+
+namespace plimsoll::supervisor {
+
+class Enclosure;
+class Families;
+
+// The value of --cgroup that asks for process mode.
+inline constexpr std::string_view kNoCgroup = "none";
+
+struct MachineConfig {
+  std::string run_id;                      // new_run_id()
+  std::optional<std::string> cgroup_path;  // --cgroup or PLIMSOLL_CGROUP; kNoCgroup: without
+  cgroup::ControllerSet controllers;       // that limits of jobs ask for, beside those always used
+  cgroup::RunWeight weight{};              // of all jobs together, against the rest of the machine
+  // That of the jobs: each of their own has a share of the CPUs to itself, whatever its nice value,
+  // where the kernel weighs sessions.
+  guardian::Session session = guardian::Session::own;
+  // Whether the jobs of each user have a group around them, and how many processes it takes.
+  struct ByUser {
+    std::optional<std::uint64_t> processes_max{};
+  };
+  std::optional<ByUser> by_user{};
+};
+
+// What a child's owner is told; each at most once, `failed` or the two others.
+struct ChildCallbacks {
+  std::function<void(guardian::Started)> started;
+  std::function<void(const guardian::StartFailed&)> failed;
+  std::function<void(const guardian::Exited&)> exited;
+};
+
+// The real machine, as a run has it: the event loop, the guardian, and the run's tree of groups, or
+// in process mode its families of processes.
+//
+// Process mode is for hosts where no group can be made and none was named, and where it was asked
+// for; docs/process-mode.md says what it is.
+//
+// Invariant: the guardian knows of the tree before the first directory of it exists, so that
+// nothing is left behind whenever this process dies.
+class Machine {
+ public:
+  static Result<std::unique_ptr<Machine>> create(guardian::Link link, const MachineConfig& config);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  // An empty tree is removed; what is left of one is the guardian's when this process has ended, or
+  // is reaped here if the guardian is gone.
+  ~Machine();
+
+  // Why jobs run without groups; nothing if they have them.
+  [[nodiscard]] const std::optional<std::string>& why_process_mode() const {
+    return why_process_mode_;
+  }
+  // In process mode, else null.
+  [[nodiscard]] Families* families() { return families_.get(); }
+
+  // A new place for the processes of one attempt, with its limits set; `uid` is who they run as.
+  [[nodiscard]] Result<std::unique_ptr<Enclosure>> enclose(const std::string& name,
+                                                           const Limits& limits, std::uint32_t uid);
+  // A new cgroup in the pool, with its limits set.
+  [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
+
+  // Spawns through the guardian; `request.id` is filled in here. The callbacks come from the loop.
+  Result<guardian::ChildId> spawn(guardian::SpawnRequest request, ChildCallbacks callbacks);
+  // The same, with the child born in the group.
+  Result<guardian::ChildId> spawn_in(const cgroup::Group& group, guardian::SpawnRequest request,
+                                     ChildCallbacks callbacks);
+  // Nobody lives any more in the group of this child, which has left others (Exited). What has got
+  // out of the group is killed, and told within guardian::Adoptions::kPatience.
+  void over(guardian::ChildId child, std::function<void(const guardian::Escaped&)> told);
+  // Nothing of this child will be told any more.
+  void forget(guardian::ChildId child) {
+    children_.erase(child);
+    over_.erase(child);
+  }
+
+  void on_signal(std::function<void(const guardian::Signalled&)> callback);
+  void on_resumed(std::function<void()> callback);
+  // The first signal that has asked Plimsoll to end, if one has.
+  [[nodiscard]] const std::optional<int>& asked_to_end() const { return asked_to_end_; }
+  // Plimsoll is ended by this signal: whoever has started it sees it die of it once this process
+  // has exited. The answer is the exit status of a shell for that.
+  int die_of(int signal);
+  // From now on this process's silence, should it be stopped or spin, is the guardian's business:
+  // it then freezes the pool and takes its throttle away. Before the first job starts. Both
+  // processes are protected from the kernel's OOM killer and from being swapped or throttled, as
+  // far as allowed.
+  void be_watched();
+  // How guardian and supervisor stand to each other; each turn of the loop beats.
+  [[nodiscard]] guardian::Pulse& pulse() { return link_.pulse; }
+  // The loop's clock less what the guardian has held the pool for: the time that jobs had.
+  [[nodiscard]] Instant job_clock() const;
+  // When the loop's clock will show what the job clock shows at `when`, if nothing is held.
+  [[nodiscard]] Instant on_loop_clock(Instant when) const;
+
+  // The guardian, the main process of the service, tells its manager so, as sd_notify(3).
+  void notify(std::string state);
+  // The guardian stops itself, as the shell expects after Ctrl-Z.
+  void stop_guardian();
+
+  // Waits for the next event and handles it; at most `timeout`, negative for ever. If the guardian
+  // is gone, everything is reaped and an error returned, after which nothing runs any more.
+  [[nodiscard]] Result<void> run_once(Duration timeout);
+
+  [[nodiscard]] loop::Loop& loop() { return loop_; }
+  [[nodiscard]] loop::Worker& worker() { return *worker_; }
+  // For writes that may last seconds (reclaim): they must not hold up the removal of groups.
+  [[nodiscard]] loop::Worker& slow_worker();
+  // Which users have processes.
+  [[nodiscard]] UserLook& user_look();
+  [[nodiscard]] const cgroup::Hierarchies& hierarchies() const { return hierarchies_; }
+  // The parent of all groups; without any part in process mode.
+  [[nodiscard]] const cgroup::Group& pool() const { return *pool_; }
+  [[nodiscard]] OomWatch& oom() { return *oom_; }
+  // Stops every job where it stands, as far as the host can, and undoes it.
+  void freeze_all();
+  void thaw_all();
+  [[nodiscard]] counters::Network& network() { return *network_; }
+  // Samples of attempts that were never taken, because the loop came too late.
+  void count_dropped_samples(std::uint64_t samples) { dropped_samples_ += samples; }
+  [[nodiscard]] std::uint64_t dropped_samples() const { return dropped_samples_; }
+
+ private:
+  Machine(loop::Loop loop, guardian::Link link);
+  Result<void> make_tree(const MachineConfig& config);
+  Result<void> enter_process_mode(std::string why);
+  // What dead owners have left is removed beside this run's own work. Processes of theirs may take
+  // as long to die; then they are left for the next sweep.
+  static constexpr Duration kSweepPatience = std::chrono::seconds(10);
+  Result<cgroup::RunTree> make_run_group(const MachineConfig& config);
+  Result<void> hand_over(const cgroup::RunTree* tree);
+  Result<cgroup::Placement> place(const MachineConfig& config, const std::string& name);
+  [[nodiscard]] cgroup::PlacementRequest placement_request(const MachineConfig& config,
+                                                           std::vector<int> own_pids);
+  void take_messages();
+  void handle(guardian::FromGuardian message);
+  Result<void> reap_after_guardian();
+  Result<void> reap_tree();
+  // Removes the named path as far as runs have made it and this was the last.
+  void forget_named();
+  void attach_network();
+  [[nodiscard]] Result<cgroup::Leaf> make_group_in(cgroup::Inner& parent, const std::string& name,
+                                                   const Limits& limits);
+
+  loop::Loop loop_;
+  guardian::Link link_;
+  std::optional<guardian::HeapStock> stock_;  // while it is watched
+  std::unique_ptr<loop::Worker> worker_;
+  std::unique_ptr<loop::Worker> slow_worker_;  // once it was asked for
+  std::unique_ptr<UserLook> user_look_;        // the same
+  loop::Watch guardian_watch_;
+  cgroup::Hierarchies hierarchies_;
+  cgroup::ControllerSet wanted_;    // of each job's group
+  cgroup::ControllerSet run_wide_;  // of the pool beside those
+  cgroup::CallerShare caller_;
+  cgroup::Placement placement_;
+  std::string run_id_;
+  std::string tree_name_;
+  std::optional<cgroup::RunTree> tree_;
+  cgroup::Inner no_pool_{{}, {}};
+  cgroup::Inner* pool_ = &no_pool_;     // of tree_, where there is one
+  std::optional<UserGroups> users_;     // in the pool
+  std::unique_ptr<Families> families_;  // process mode
+  std::optional<std::string> why_process_mode_;
+  std::optional<cgroup::FreezeGuard> all_frozen_;
+  std::optional<counters::Network> network_;
+  std::optional<OomWatch> oom_;
+  std::unordered_map<guardian::ChildId, ChildCallbacks> children_;
+  std::unordered_map<guardian::ChildId, std::function<void(const guardian::Escaped&)>> over_;
+  std::uint64_t last_child_ = 0;
+  std::uint64_t dropped_samples_ = 0;
+  std::function<void(const guardian::Signalled&)> on_signal_;
+  std::function<void()> on_resumed_;
+  std::optional<int> asked_to_end_;
+  bool guardian_gone_ = false;
+  bool reaped_ = false;  // after the guardian's death
+};
+
+}  // namespace plimsoll::supervisor

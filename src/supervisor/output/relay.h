@@ -1,0 +1,123 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/loop/loop.h"
+#include "base/units.h"
+#include "supervisor/output/attempt.h"
+#include "supervisor/output/events.h"
+#include "supervisor/output/printer.h"
+#include "supervisor/output/results.h"
+#include "supervisor/output/spool.h"
+#include "supervisor/output/turns.h"
+
+namespace plimsoll::output {
+
+// The collector's work, all of it on the thread that runs `loop`: reads the pipes into the spool,
+// prints from there whose turn it is, waits for room where there is none.
+class Relay {
+ public:
+  // Called on this thread.
+  struct Reports {
+    std::function<void(const Ended&)> received;
+    std::function<void(const Trouble&)> trouble;
+    std::function<void(const Lost&)> lost;
+    std::function<void()> drained;
+  };
+  struct Setup {
+    Order order{};
+    Spool spool;
+    Printer printer;
+    std::optional<Results> results;
+    Duration escape_grace{};
+    Duration retry_after{};
+  };
+
+  Relay(loop::Loop& loop, Setup setup, Reports reports);
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+  ~Relay() = default;
+
+  // Pieces for these sides, by Side, are handed over instead of written; on_screen() answers each.
+  // Before anything else.
+  void use_screen(std::function<void(std::string)> hand_over, std::array<bool, 2> sides) {
+    hand_over_ = std::move(hand_over);
+    screen_sides_ = sides;
+  }
+
+  // What Collector and Capture hand on.
+  void open(std::shared_ptr<Attempt> attempt);
+  void finish(std::uint64_t serial, Disposition disposition, TrafficTold told);
+  void close(JobId job);
+  void drain();
+  void stop_waiting_for_room();
+  // The piece that was handed over is taken, or never will be.
+  void on_screen(Result<void> taken);
+  void stop() { stopped_ = true; }
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+ private:
+  struct Leaving {
+    Instant until{};
+    std::uint64_t serial = 0;
+  };
+
+  void make_results(Attempt& attempt);
+  void watch(Channel& channel);
+  void on_readable(Channel& channel);
+  // These three may end the channel's attempt and destroy it.
+  Stream::Read read(Channel& channel);
+  void end(Channel& channel);
+  void settle(Attempt& attempt);
+
+  void on_grace_over();
+  void take_rest(Attempt& attempt);
+
+  void stall(Channel& channel, Error error);
+  void lose_held(Channel& channel);
+  void retry();
+  void report(std::optional<JobId> job, Error error, std::string consequence);
+
+  void print();
+  void finish_printing();
+  [[nodiscard]] bool flush();
+  void compose(Channel& channel);
+
+  loop::Loop& loop_;
+  std::function<void(std::function<void()>)> post_;  // to this thread
+  Setup setup_;
+  Reports reports_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Attempt>> attempts_;
+  std::unique_ptr<Turns> turns_;
+  std::array<char, kBlockBytes> buffer_{};
+
+  loop::Timer grace_timer_;
+  std::deque<Leaving> leaving_;  // rising in time
+
+  loop::Timer retry_timer_;
+  std::vector<Channel*> stalled_;  // hold what can't be kept, or can't be watched
+  bool printer_stalled_ = false;   // the program's own output is a file on a full disk
+  std::set<std::errc> reported_;   // since everything went well
+
+  loop::Watch outlet_watch_;       // while an outlet has no room
+  bool printing_goes_on_ = false;  // a call of print() is posted
+  std::function<void(std::string)> hand_over_;
+  std::array<bool, 2> screen_sides_{};
+  bool handed_over_ = false;  // the screen has a piece and has not answered
+  bool screen_told_ = false;  // that no piece will follow
+  bool screen_lost_ = false;  // what goes there is thrown away
+  bool draining_ = false;
+  bool waits_for_room_ = true;  // or loses what a disk does not take
+  bool stopped_ = false;
+};
+
+}  // namespace plimsoll::output

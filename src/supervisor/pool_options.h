@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "policy/governor/governor.h"
+#include "supervisor/machine.h"
+
+// How a pool may use the machine, as the user says it, and what comes of it on this one.
+namespace plimsoll::supervisor {
+
+struct Percent {
+  double value = 0;
+};
+// Bytes, or a share of what the pool can have at most.
+using MemoryAmount = std::variant<Bytes, Percent>;
+
+struct PoolOptions {
+  std::optional<MemoryAmount> line;
+  std::optional<MemoryAmount> reserve;
+  std::optional<double> cores;
+  std::optional<std::uint64_t> jobs_max;
+  std::optional<unsigned> weight;  // cgroup::RunWeight::run
+  bool no_evict = false;
+  bool no_pause = false;
+  // What errors call the first two: where the user has said them.
+  std::string line_name = "--line", reserve_name = "--reserve";
+};
+
+// "8G", or "80%".
+Result<MemoryAmount> parse_memory_amount(std::string_view text);
+
+// So many jobs run at once, frozen ones included, where nothing else says otherwise: a bound for
+// what a group costs us (some 25 descriptors), not a guess at what the machine can bear.
+inline constexpr unsigned kJobsMaxDefault = 1000;
+
+// The memory that a pool can have at most on this machine.
+[[nodiscard]] Bytes capacity_of(const Machine& machine);
+
+// A line as the user named it. An error says what makes no sense about it here.
+Result<Bytes> line_of(const MemoryAmount& amount, const Machine& machine);
+
+// The configuration on this machine. An error names the option whose value makes no sense here.
+Result<policy::GovernorConfig> pool_governor(const PoolOptions& options, const Machine& machine);
+
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,252 @@
+#include "supervisor/real_world.h"
+
+#include "kernel/cgroup/reclaim.h"
+#include "supervisor/families.h"
+
+namespace plimsoll::supervisor {
+namespace {
+
+// The kernel's peak counts clean page cache, which `used` leaves out: it stands in only for a job
+// that ended before it was looked at.
+policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sample) {
+  const counters::MemoryUsage& memory = sample.memory;
+  policy::JobSample seen{.ran = attempt.ran()};
+  const bool is_only_look = attempt.is_emptied() && !attempt.was_looked_at();
+  const auto stand_in = !is_only_look ? memory.current
+                        : memory.peak ? memory.peak
+                                      : memory.sampled_peak;
+  seen.used =
+      is_only_look ? stand_in.value_or(Bytes{}) : memory.used.value_or(stand_in.value_or(Bytes{}));
+  seen.peak = seen.used;
+  seen.cpu = sample.cpu.usage.value_or(Duration{});
+  if (sample.cpu.pressure && sample.cpu.pressure->some) {
+    seen.cpu_wait = sample.cpu.pressure->some->total;
+  }
+  if (sample.io.read || sample.io.written) {
+    seen.io = sample.io.read.value_or(Bytes{}) + sample.io.written.value_or(Bytes{});
+  }
+  return seen;
+}
+
+std::function<Bytes()> counter_of(Families* families) {
+  if (families == nullptr) return {};
+  return [families] {
+    families->look(loop::now());
+    return families->used();
+  };
+}
+
+}  // namespace
+
+RealWorld::RealWorld(Machine& machine, SystemRecord& system, policy::WorldObserver& observer,
+                     RealWorldHooks hooks)
+    : machine_(machine),
+      system_(system),
+      observer_(observer),
+      hooks_(std::move(hooks)),
+      pool_(machine.pool(), counter_of(machine.families())),
+      wake_timer_(machine.loop().timer([this] { observer_.on_wake(); })),
+      watcher_({.loop = machine.loop(), .worker = machine.worker(), .pool = machine.pool()},
+               {.look = [this] { return look(); },
+                .alarm =
+                    [this](const monitor::Alarm& alarm) {
+                      observer_.on_alarm({.reason = alarm.reason, .numbers = alarm.numbers});
+                    },
+                .decide = [this](monitor::Cause cause) { decide(cause); },
+                .weakened = [this](const monitor::Status& status) { hooks_.weakened(status); }}),
+      oom_timer_(machine.loop().timer([this] { check_ooms(); })) {
+  machine_.oom().on_oom([this] {
+    oom_checks_left_ = kOomChecks;
+    oom_timer_.set(loop::now());
+  });
+}
+
+RealWorld::~RealWorld() { machine_.oom().on_oom({}); }
+
+Instant RealWorld::now() const { return stopped_at_.value_or(machine_.job_clock()) - stood_still_; }
+
+Attempt* RealWorld::running(JobId job) {
+  const auto found = running_.find(job);
+  return found == running_.end() ? nullptr : found->second;
+}
+
+void RealWorld::start(const policy::Start& start) {
+  const AttemptKey key{start.job, start.attempt};
+  Prepared prepared = hooks_.prepare(start);
+  Attempt::Callbacks callbacks{
+      .over = [this, key](const policy::AttemptEnd& end) { on_over(key, end); },
+      .gone = [this, key](const AttemptResult& result) { on_gone(key, result); },
+      .looked =
+          [this, key](const counters::Sample& sample) {
+            if (const Attempt* attempt = running(key.job)) on_looked(key.job, *attempt, sample);
+          },
+      .stuck = [this, key](const reap::Stuck& stuck) { hooks_.stuck(key, stuck); }};
+  auto made =
+      std::make_unique<Attempt>(machine_, std::move(prepared.request), std::move(callbacks));
+  Attempt& attempt = *made;
+  attempts_.emplace(key, std::move(made));
+  watcher_.start();
+  running_.emplace(key.job, &attempt);
+  if (prepared.refusal) {
+    attempt.refuse(std::move(*prepared.refusal));
+  } else {
+    attempt.start();
+  }
+}
+
+void RealWorld::freeze(JobId job) {
+  if (Attempt* attempt = running(job)) attempt->freeze();
+}
+
+void RealWorld::thaw(JobId job) {
+  if (Attempt* attempt = running(job)) attempt->thaw();
+}
+
+// The write lasts as long as the reclaim: not on the loop's thread.
+void RealWorld::reclaim(std::optional<JobId> job, Bytes amount) {
+  const cgroup::Directory* memory = nullptr;
+  std::shared_ptr<const cgroup::Group> group;
+  if (!job) {
+    memory = machine_.pool().of(cgroup::Controller::memory);
+  } else if (const Attempt* attempt = running(*job)) {
+    group = attempt->group();
+    if (group != nullptr) memory = group->of(cgroup::Controller::memory);
+  }
+  if (memory == nullptr) return;
+  auto handle = memory->clone();
+  if (!handle) return;
+  auto shared = std::make_shared<cgroup::Directory>(std::move(*handle));
+  machine_.slow_worker().submit(
+      [shared, amount] {
+        // What can't be had back shows in the samples.
+        [[maybe_unused]] const auto ignored = cgroup::reclaim(*shared, amount);
+      },
+      [] {});
+}
+
+void RealWorld::kill(JobId job, policy::Outcome cause, std::string reason) {
+  Attempt* attempt = running(job);
+  if (attempt == nullptr) return;
+  if (cause == policy::Outcome::timed_out) {
+    attempt->time_out(std::move(reason));
+  } else {
+    attempt->kill(cause, std::move(reason));
+  }
+}
+
+void RealWorld::wake_at(std::optional<Instant> when) {
+  wake_ = when;
+  if (wake_ && !stopped_at_) {
+    wake_timer_.set(machine_.on_loop_clock(*wake_ + stood_still_));
+  } else {
+    wake_timer_.off();
+  }
+}
+
+void RealWorld::suspend_all() {
+  if (stopped_at_) return;
+  stopped_at_ = machine_.job_clock();
+  for (auto& [job, attempt] : running_) attempt->suspend();
+  watcher_.stop();
+  wake_timer_.off();
+}
+
+void RealWorld::resume_all() {
+  if (!stopped_at_) return;
+  stood_still_ += machine_.job_clock() - *std::exchange(stopped_at_, std::nullopt);
+  for (auto& [job, attempt] : running_) attempt->resume();
+  wake_at(wake_);
+  if (is_watching()) watcher_.start();
+}
+
+void RealWorld::signal(JobId job, int number) {
+  if (Attempt* attempt = running(job)) attempt->signal_main(number);
+}
+
+void RealWorld::give_up_removals() {
+  std::vector<AttemptKey> keys;  // whose end that is, is gone then
+  for (const auto& [key, attempt] : attempts_) keys.push_back(key);
+  for (const AttemptKey& key : keys) {
+    if (const auto found = attempts_.find(key); found != attempts_.end()) {
+      found->second->give_up_removal();
+    }
+  }
+}
+
+std::vector<monitor::Status> RealWorld::monitors() const {
+  auto monitors = watcher_.status();
+  monitors.push_back(machine_.oom().status());
+  return monitors;
+}
+
+void RealWorld::watch_for_guests(std::size_t guests) {
+  guests_ = guests;
+  if (!is_watching()) return watcher_.stop();
+  if (!stopped_at_) watcher_.start();
+}
+
+monitor::Reading RealWorld::look() {
+  const counters::SystemSample& machine = system_.now();
+  seen_ = pool_.look(machine);
+  std::optional<Bytes> charged = pool_.charged();
+  if (seen_.pool_used) *seen_.pool_used += guests_used_;
+  if (charged) *charged += guests_used_;
+  reading_ = {.at = loop::now(),
+              .bounds = hooks_.bounds(),
+              .used = seen_.pool_used,
+              .charged = charged,
+              .available = seen_.available,
+              .stalled = pool_.stalled()};
+  return reading_;
+}
+
+void RealWorld::decide(monitor::Cause cause) {
+  if (cause == monitor::Cause::event || monitor::is_near(reading_)) look_at_jobs();
+  observer_.on_machine(seen_);
+  if (!is_watching()) watcher_.stop();
+}
+
+// Whatever is decided upon a look may start and end others.
+void RealWorld::look_at_jobs() {
+  const Instant now = loop::now();
+  std::vector<JobId> due;
+  for (const auto& [job, attempt] : running_) {
+    const policy::LookGap& looks = attempt->looks();
+    if (now - looks.last() >= (looks.is_moving() ? kMovingLook : kCalmLook)) due.push_back(job);
+  }
+  for (const JobId job : due) {
+    if (Attempt* attempt = running(job)) attempt->look();
+  }
+}
+
+void RealWorld::check_ooms() {
+  std::vector<Attempt*> running;
+  for (const auto& [job, attempt] : running_) running.push_back(attempt);
+  for (Attempt* attempt : running) attempt->check_oom();
+  if (--oom_checks_left_ > 0) oom_timer_.set(loop::now() + kOomCheckGap);
+}
+
+void RealWorld::on_looked(JobId job, const Attempt& attempt, const counters::Sample& sample) {
+  observer_.on_job(job, job_sample(attempt, sample));
+}
+
+void RealWorld::on_over(AttemptKey key, const policy::AttemptEnd& end) {
+  running_.erase(key.job);
+  const bool ended_by_itself =
+      end.outcome == policy::Outcome::exited || end.outcome == policy::Outcome::failed_to_start;
+  if (!ended_by_itself) {
+    watcher_.look_soon();  // whoever waits does so until what it had is seen to be back
+  } else if (!is_watching()) {
+    watcher_.stop();
+  }
+  hooks_.over(key, end);
+  observer_.on_over(key.job, end);
+}
+
+void RealWorld::on_gone(AttemptKey key, const AttemptResult& result) {
+  auto attempt = attempts_.extract(key);
+  hooks_.gone(key, result);
+  finished_.push_back(std::move(attempt.mapped()));
+}
+
+}  // namespace plimsoll::supervisor

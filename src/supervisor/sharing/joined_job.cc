@@ -1,0 +1,55 @@
+#include "supervisor/sharing/joined_job.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace plimsoll::supervisor {
+
+JoinedJob::JoinedJob(Machine& machine, Ledger ledger, const policy::Share& whole,
+                     const JobNeed& need)
+    : machine_(machine),
+      need_{.memory = std::min(need.memory, whole.line),
+            .cores = std::min(need.cores, whole.cores)},
+      lease_(machine.loop(), std::move(ledger), whole, LeaseRole::run,
+             {.claim = [this] { return claim(); }, .moved = [](const policy::Share&, auto&&) {}}) {}
+
+policy::RunClaim JoinedJob::claim() const {
+  const bool is_young = started_ && loop::now() - started_at_ < kYoung;
+  return {.memory = {.used = used_, .claimed = std::max(need_.memory, used_), .wanting = !started_},
+          .starting = is_young ? need_.memory - used_ : Bytes{},
+          .cores = {.used = started_ ? need_.cores : 0, .claimed = need_.cores, .wanting = false},
+          .running = started_ ? 1U : 0U};
+}
+
+bool JoinedJob::has_room() const {
+  if (lease_.is_news()) return false;
+  const policy::Share& share = lease_.share();
+  return share.line - share.taken - share.told >= std::min(need_.memory, lease_.fair_line());
+}
+
+Result<std::optional<int>> JoinedJob::await_room(const std::function<void()>& waits) {
+  std::optional<int> ended;
+  bool has_told = false;
+  machine_.on_signal([&](const guardian::Signalled& signal) {
+    if (signal.number == SIGTSTP) return machine_.stop_guardian();
+    if (signal.number != SIGCONT && signal.number != SIGWINCH) ended = signal.number;
+  });
+  Result<void> ran{};
+  while (ran && !ended && !has_room()) {
+    ran = machine_.run_once(Duration(-1));
+    if (lease_.looks() < 2 || has_room() || std::exchange(has_told, true)) continue;
+    waits();
+  }
+  machine_.on_signal({});
+  if (!ran) return pass(std::move(ran));
+  started_ = !ended;
+  started_at_ = loop::now();
+  lease_.settle();
+  return ended;
+}
+
+void JoinedJob::look(const counters::Sample& sample) { used_ = sample.memory.used.value_or(used_); }
+
+}  // namespace plimsoll::supervisor

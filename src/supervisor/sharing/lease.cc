@@ -1,0 +1,187 @@
+#include "supervisor/sharing/lease.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace plimsoll::supervisor {
+namespace {
+
+std::string reason_of(std::size_t others, bool has_terms) {
+  const std::string what = has_terms ? "what the daemon leases" : "the line";
+  if (others == 0) return "no other run shares " + what + " any more";
+  return what + " is shared with " + std::to_string(others) +
+         (others == 1 ? " other run" : " other runs");
+}
+
+// As they tell it.
+Others sum_of(const std::vector<LedgerEntry>& entries) {
+  Others sum{.runs = entries.size()};
+  for (const LedgerEntry& entry : entries) {
+    const policy::RunClaim& claim = entry.claim;
+    sum.jobs += std::min(claim.running, std::numeric_limits<std::size_t>::max() - sum.jobs);
+    sum.used += claim.memory.used;
+    sum.claimed += claim.memory.claimed;
+    sum.cores_used += claim.cores.used;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole role,
+             LeaseHolder holder)
+    : ledger_(std::move(ledger)),
+      whole_(whole),
+      role_(role),
+      holder_(std::move(holder)),
+      shared_(whole),
+      share_(whole),
+      timer_(loop.timer([this] {
+        settle_again(kInterval);  // sooner, if what is settled starts jobs
+        look_away();
+      })),
+      self_(std::make_shared<Lease*>(this)),
+      worker_(loop) {
+  settle();
+  settle_again(kInterval);
+}
+
+void Lease::settle_again(Duration after) {
+  due_ = loop::now() + after;
+  timer_.set(due_);
+}
+
+void Lease::has_grown() {
+  if (due_ - loop::now() > kSoon) settle_again(kSoon);
+}
+
+void Lease::set_line(Bytes line, std::string reason) {
+  has_grown();
+  if (line == whole_.line) return;
+  whole_.line = line;
+  agree();
+  share_ = share_now();
+  if (parties_ > 1) reason += "; " + reason_of(parties_ - 1, terms_.has_value());
+  holder_.moved(share_, std::move(reason));
+}
+
+// The daemon's terms, if there is one.
+void Lease::heed_terms(const std::vector<LedgerEntry>& others) {
+  const Instant now = loop::now();
+  const auto daemon = std::find_if(others.begin(), others.end(), [](const LedgerEntry& entry) {
+    return entry.terms.has_value();
+  });
+  if (role_ == LeaseRole::run && daemon != others.end()) {
+    terms_ = daemon->terms;
+    terms_seen_ = now;
+  } else if (terms_ && now - terms_seen_ > kTermsLast) {
+    terms_.reset();
+  }
+  agree();
+}
+
+void Lease::agree() {
+  shared_ = whole_;
+  if (!terms_) return;
+  shared_ = {.line = std::min(whole_.line, terms_->line),
+             .cores = std::min(whole_.cores, terms_->cores)};
+}
+
+LedgerEntry Lease::own_entry() const {
+  LedgerEntry entry{.claim = holder_.claim()};
+  // What waits for the others to hear of it is no reason for them to give way.
+  if (is_news()) entry.claim.memory.wanting = entry.claim.cores.wanting = false;
+  if (role_ == LeaseRole::daemon) entry.terms = whole_;
+  return entry;
+}
+
+void Lease::heed(const std::vector<LedgerEntry>& others) {
+  others_ = sum_of(others);
+  beside_ = beside_of(others, ::geteuid());
+  heed_terms(others);
+  parties_ = others.size() + 1;
+  ++looks_;
+}
+
+policy::Share Lease::share_now() const {
+  policy::Share share = policy::share_of(shared_, holder_.claim(), beside_);
+  if (!is_news()) return share;
+  share.taken = share.line;
+  share.told = {};
+  return share;
+}
+
+bool Lease::has_moved(const policy::Share& share) const {
+  const auto by_memory = [this](Bytes now, Bytes before) {
+    return std::abs(to_double(now) - to_double(before)) >= to_double(shared_.line) * kMove;
+  };
+  const auto left = [this](const policy::Share& of) {
+    return of.left_by_others.value_or(shared_.line);
+  };
+  return by_memory(share.line, share_.line) || by_memory(share.taken, share_.taken) ||
+         by_memory(share.told, share_.told) || by_memory(left(share), left(share_)) ||
+         std::abs(share.cores - share_.cores) >= shared_.cores * kMove;
+}
+
+void Lease::move() {
+  const policy::Share share = share_now();
+  if (!has_moved(share)) return;
+  share_ = share;
+  holder_.moved(share_, reason_of(parties_ - 1, terms_.has_value()));
+}
+
+void Lease::settle() {
+  worker_.drain();
+  // Others then plan with what was told last.
+  [[maybe_unused]] const auto told = ledger_.tell(own_entry());
+  heed(ledger_.others());
+  move();
+}
+
+void Lease::look_away() {
+  if (is_looking_) return settle_again(kSoon);
+  is_looking_ = true;
+  auto found = std::make_shared<std::vector<LedgerEntry>>();
+  worker_.submit(
+      [this, own = own_entry(), found] {
+        [[maybe_unused]] const auto told = ledger_.tell(own);
+        *found = ledger_.others();
+      },
+      [found, self = std::weak_ptr(self_)] {
+        const auto lease = self.lock();
+        if (!lease) return;
+        (*lease)->is_looking_ = false;
+        (*lease)->heed(*found);
+        (*lease)->move();
+      });
+}
+
+policy::RunClaim claim_of(const policy::ConductorStatus& status) {
+  policy::RunClaim claim{.memory = {.used = status.used}, .cores = {}, .running = status.running};
+  for (const policy::JobStatus& job : status.jobs) {
+    const Bytes used = job.used.value_or(Bytes{}), reach = std::max(job.estimate, used);
+    claim.memory.claimed += reach;
+    if (job.ran + job.frozen < kYoung) claim.starting += reach - used;
+    if (job.state != policy::JobState::running) continue;
+    claim.cores.used += job.cores.value_or(job.cores_estimate);
+    claim.cores.claimed += std::max(job.cores_estimate, job.cores.value_or(0));
+  }
+  if (status.waiting > 0 && status.holding) {
+    const bool for_cores = status.holding->cause == policy::HoldCause::cores;
+    claim.memory.wanting = !for_cores;
+    claim.cores.wanting = for_cores;
+  }
+  return claim;
+}
+
+LeaseHolder holder_of(policy::Conductor& conductor) {
+  return {
+      .claim = [&conductor] { return claim_of(conductor.status()); },
+      .moved = [&conductor](const policy::Share& share,
+                            std::string reason) { conductor.set_share(share, std::move(reason)); }};
+}
+
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/loop/loop.h"
+#include "base/loop/worker.h"
+#include "policy/governor/share.h"
+#include "policy/scheduler/conductor.h"
+#include "supervisor/sharing/ledger.h"
+
+namespace plimsoll::supervisor {
+
+// Who takes part: a run takes the terms of the daemon, if there is one; the daemon sets them.
+enum class LeaseRole : std::uint8_t { run, daemon };
+
+// Whose part it is.
+struct LeaseHolder {
+  std::function<policy::RunClaim()> claim;
+  // Another share holds from now on, and why.
+  std::function<void(const policy::Share&, std::string reason)> moved;
+};
+
+// What the others claim, together.
+struct Others {
+  std::size_t runs = 0;
+  std::size_t jobs = 0;     // that run
+  Bytes used{}, claimed{};  // memory
+  double cores_used = 0;
+};
+
+// The part of the machine's memory and cores that a run has while others run beside it: tells them
+// what it claims, and moves as they come and go.
+//
+// Where a daemon is there, what is shared is what the daemon says (its line and cores), as far as
+// that is not more than the run's own; that outlives the daemon by kTermsLast, so that a restart
+// changes nothing.
+//
+// The ledger is a directory that others write to: while the loop runs, only a thread of this
+// object's own waits for it.
+class Lease {
+ public:
+  // `loop` must outlive this. Looks at once, and waits for that. `whole`: of the machine, as this
+  // process sees it.
+  Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole role, LeaseHolder holder);
+
+  // The line of the whole machine, by the user's word: `reason` tells whose. Another one
+  // is told even if it moves the share by little; other runs hear of it soon.
+  void set_line(Bytes line, std::string reason);
+
+  // What holds now.
+  [[nodiscard]] const policy::Share& share() const { return share_; }
+  // What all together may use: the share of one who is alone.
+  [[nodiscard]] const policy::Share& shared() const { return shared_; }
+  // Others were there when it looked last.
+  [[nodiscard]] bool is_shared() const { return parties_ > 1; }
+  // As of the last look.
+  [[nodiscard]] const Others& others() const { return others_; }
+  // Nothing may be started yet: others are there, and have not had the time to hear of this one.
+  [[nodiscard]] bool is_news() const { return is_shared() && looks_ < 2; }
+  // How often it has looked.
+  [[nodiscard]] std::uint64_t looks() const { return looks_; }
+  // What this run would have if all users had the same, and all runs of each.
+  [[nodiscard]] Bytes fair_line() const { return {shared_.line.count / beside_.parts()}; }
+  // Tells at once what is claimed, and looks; waits for both, so not in a turn of the loop.
+  void settle();
+  // A job was started: what is claimed is told soon. Cheap, however many start.
+  void has_grown();
+
+  // Late by so much at most; an estimate moves by little meanwhile.
+  static constexpr Duration kInterval = std::chrono::milliseconds(500);
+  // After a start: whoever joins meanwhile believes that what it needs is free.
+  static constexpr Duration kSoon = std::chrono::milliseconds(20);
+  // A smaller move is not worth a decision.
+  static constexpr double kMove = 0.01;
+  // What was taken and is no more always is.
+  static_assert(kMove <= policy::kTakenMin);
+  // A daemon is back sooner; after that its terms are nobody's.
+  static constexpr Duration kTermsLast = std::chrono::seconds(30);
+
+ private:
+  void settle_again(Duration after);
+  void look_away();
+  [[nodiscard]] LedgerEntry own_entry() const;
+  // What others have told by now.
+  void heed(const std::vector<LedgerEntry>& others);
+  void heed_terms(const std::vector<LedgerEntry>& others);
+  void agree();
+  // The share as it ought to be.
+  [[nodiscard]] policy::Share share_now() const;
+  [[nodiscard]] bool has_moved(const policy::Share& share) const;
+  void move();
+
+  Ledger ledger_;  // the worker's while is_looking_
+  policy::Share whole_;
+  LeaseRole role_;
+  LeaseHolder holder_;
+  policy::Share shared_;  // by all
+  std::size_t parties_ = 1;
+  Others others_;
+  policy::Beside beside_;
+  std::uint64_t looks_ = 0;
+  policy::Share share_;  // ours of it
+  std::optional<policy::Share> terms_;
+  Instant terms_seen_{};
+  Instant due_{};  // the next look
+  bool is_looking_ = false;
+  loop::Timer timer_;
+  std::shared_ptr<Lease*> self_;  // for what comes back from the worker
+  loop::Worker worker_;           // first to go: it uses the ledger
+};
+
+// What a conductor's run claims. As long as a job is kYoung, it is about to allocate what it is
+// believed to reach.
+inline constexpr Duration kYoung = std::chrono::seconds(1);
+[[nodiscard]] policy::RunClaim claim_of(const policy::ConductorStatus& status);
+// The part of a conductor, which must outlive the lease.
+[[nodiscard]] LeaseHolder holder_of(policy::Conductor& conductor);
+
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,133 @@
+#include "supervisor/sharing/runtime_dir.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "store/history/state_dir.h"
+
+namespace plimsoll::supervisor {
+namespace {
+
+constexpr std::string_view kSuffix = ".sock";
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+std::string machine_name() {
+  utsname about{};
+  return ::uname(&about) == 0 ? about.nodename : "";
+}
+
+Result<UniqueFd> open_directory(const std::string& path) {
+  if (path.empty()) {
+    return fail(std::errc::no_such_file_or_directory,
+                "there is no place for sockets: none of PLIMSOLL_RUNTIME_DIR, XDG_RUNTIME_DIR and "
+                "HOME is set");
+  }
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd) return fail_errno("open " + path);
+  struct stat about{};
+  if (::fstat(fd.get(), &about) != 0) return fail_errno("look at " + path);
+  if (about.st_uid != ::geteuid() && about.st_uid != 0) {
+    return fail(path + " belongs to somebody else (uid " + std::to_string(about.st_uid) + ")");
+  }
+  if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return fail(path + " is open to others; it should have mode 700");
+  }
+  return fd;
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+// The names of the runs that have a socket here, alive or not.
+Result<std::vector<std::string>> runs_named(int directory) {
+  const int own = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (own < 0) return fail_errno("read the runtime directory");
+  const std::unique_ptr<DIR, CloseDirectory> listing(::fdopendir(own));
+  if (!listing) return fail_errno("read the runtime directory");
+  std::vector<std::string> runs;
+  while (const dirent* entry = ::readdir(listing.get())) {
+    const std::string_view name(entry->d_name);
+    if (!name.ends_with(kSuffix) || name.starts_with('.')) continue;
+    runs.emplace_back(name.substr(0, name.size() - kSuffix.size()));
+  }
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+}  // namespace
+
+std::string runtime_dir() {
+  if (const std::string own = variable("PLIMSOLL_RUNTIME_DIR"); !own.empty()) return own;
+  if (::geteuid() == 0) return "/run/plimsoll";
+  if (const std::string xdg = variable("XDG_RUNTIME_DIR"); !xdg.empty()) return xdg + "/plimsoll";
+  const auto state = history::state_dir(history::state_environment());
+  return state ? *state + "/run-" + machine_name() : std::string();
+}
+
+std::string socket_name(const std::string& run) { return run + std::string(kSuffix); }
+
+Result<UniqueFd> open_runtime_dir(const std::string& path) { return open_directory(path); }
+
+Result<UniqueFd> make_runtime_dir(const std::string& path) {
+  if (!path.empty()) {
+    if (auto made = history::make_private_dir(path); !made) return pass(std::move(made));
+  }
+  return open_directory(path);
+}
+
+Result<UniqueFd> connect_to_run(int directory, const std::string& run) {
+  // A path from the root may be longer than an address of a socket can be (unix(7): 108 bytes).
+  const std::string path = "/proc/self/fd/" + std::to_string(directory) + "/" + socket_name(run);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return fail(std::errc::no_such_file_or_directory, "run " + run);
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) return fail_errno("make a socket");
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    return fd;
+  }
+  // The socket of a run that is dead is as good as none.
+  if (errno == ECONNREFUSED) return fail(std::errc::no_such_process, "run " + run);
+  return fail_errno("connect to run " + run);
+}
+
+Result<std::vector<std::string>> live_runs(int directory) {
+  auto runs = runs_named(directory);
+  if (!runs) return runs;
+  std::erase_if(*runs, [directory](const std::string& run) {
+    const auto connected = connect_to_run(directory, run);
+    return !connected && connected.error().gone();
+  });
+  return runs;
+}
+
+void remove_stale_sockets(int directory) {
+  const auto runs = runs_named(directory);
+  if (!runs) return;
+  for (const std::string& run : *runs) {
+    const auto connected = connect_to_run(directory, run);
+    if (!connected && connected.error().code == std::errc::no_such_process) {
+      ::unlinkat(directory, socket_name(run).c_str(), 0);
+    }
+  }
+}
+
+}  // namespace plimsoll::supervisor

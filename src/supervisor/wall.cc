@@ -1,0 +1,141 @@
+#include "supervisor/wall.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "kernel/cgroup/freeze.h"
+#include "supervisor/capacity.h"
+#include "supervisor/host.h"
+
+namespace plimsoll::supervisor {
+namespace {
+
+using namespace plimsoll::literals;
+using cgroup::Controller;
+using cgroup::Directory;
+using cgroup::Version;
+
+// v2: past memory.high allocators creep at 1-2 MB/s each (measured, 16 at once: 3 MB/s), after
+// standing 2-3 % above it in the first second. Before memory.max is reached the governor has had
+// ten seconds to act.
+constexpr std::uint64_t kMaxShare = 16;  // one in so many above the line
+constexpr Bytes kMaxLeast = 64_MiB;
+// v1: nothing slows anybody down, and at the limit the kernel kills. A job at 1 GB/s that was not
+// seen at the line must be stopped by the governor before it gets there, if it can be.
+constexpr std::uint64_t kV1Share = 4;
+constexpr Bytes kV1Least = 256_MiB;
+// The machine's own end is as good a last resort as a limit so near to it.
+constexpr Bytes kRoomLeast = 16_MiB;
+
+}  // namespace
+
+// What the worker writes, and whether it is still wanted: a number that moves with each change of
+// mind. Shared because a write that blocks may outlive the wall.
+struct Wall::Writing {
+  explicit Writing(Directory pool) : memory(std::move(pool)) {}
+  Directory memory;
+  std::atomic<std::uint64_t> wanted{0};
+};
+
+cgroup::WallLimits wall_for(Version version, Bytes line, Bytes capacity) {
+  const bool is_v2 = version == Version::v2;
+  const Bytes wanted = is_v2 ? std::max(Bytes{line.count / kMaxShare}, kMaxLeast)
+                             : std::max(Bytes{line.count / kV1Share}, kV1Least);
+  // Half of what others have is theirs in any case.
+  const Bytes room{(capacity - line).count / 2};
+  cgroup::WallLimits limits;
+  if (is_v2) limits.high = line;
+  if (room >= kRoomLeast) limits.max = line + std::min(wanted, room);
+  return limits;
+}
+
+Wall::Wall(Machine& machine, Bytes line, std::function<void(Duration)> on_stall)
+    : machine_(machine), on_stall_(std::move(on_stall)) {
+  const Directory* memory = machine.pool().of(Controller::memory);
+  if (memory == nullptr) {
+    why_not_ = "the pool has no memory controller";
+    return;
+  }
+  auto own = memory->clone();
+  if (!own) {
+    why_not_ = own.error().message();
+    return;
+  }
+  writing_ = std::make_shared<Writing>(std::move(*own));
+  capacity_ = memory_capacity(*memory, describe_host(machine).memory);
+  const cgroup::WallLimits limits = wall_for(memory->version(), line, capacity_);
+  // Nothing is in the pool yet, so that nothing has to be taken back.
+  if (auto set = cgroup::set_wall(writing_->memory, limits); !set) {
+    why_not_ = set.error().message();
+    [[maybe_unused]] const auto removed = cgroup::remove_wall(writing_->memory);
+    return;
+  }
+  limits_ = limits;
+  stalls_.count = machine_.pulse().stalls();
+  beat_timer_ = machine.loop().timer([this] { on_beat(); });
+  machine_.be_watched();
+  beat_timer_.set(loop::now() + guardian::kBeatInterval);
+}
+
+Wall::~Wall() {
+  if (writing_ == nullptr) return;
+  ++writing_->wanted;
+  const auto left = machine_.pulse().release(loop::now());
+  [[maybe_unused]] const auto removed = cgroup::remove_wall(writing_->memory);
+  const Directory* freezer = cgroup::freezer_of(machine_.pool());
+  if (left == guardian::Pulse::Left::held && freezer != nullptr) {
+    [[maybe_unused]] const auto thawed = cgroup::thaw(*freezer);
+  }
+}
+
+void Wall::set_line(Bytes line) {
+  if (!limits_) return;
+  limits_ = wall_for(writing_->memory.version(), line, capacity_);
+  if (stands()) write_later();
+}
+
+void Wall::write_later() {
+  const std::uint64_t mine = ++writing_->wanted;
+  machine_.slow_worker().submit(
+      [writing = writing_, limits = *limits_, mine] {
+        if (writing->wanted != mine) return;
+        // Whatever is not as it should be shows in the samples, and the governor holds the line.
+        [[maybe_unused]] const auto set = cgroup::set_wall(writing->memory, limits);
+        if (writing->wanted == mine) return;
+        [[maybe_unused]] const auto lifted = cgroup::lift_throttle(writing->memory);
+      },
+      [] {});
+}
+
+// Whoever changed the mind of a write under way has lifted the throttle before it was written: so
+// the writer lifts it again, and the one that comes after puts it back.
+void Wall::lift() {
+  if (!stands()) return;
+  lifted_ = true;
+  beat_timer_.off();
+  [[maybe_unused]] const auto left = machine_.pulse().release(loop::now());
+  ++writing_->wanted;
+  [[maybe_unused]] const auto lifted = cgroup::lift_throttle(writing_->memory);
+}
+
+void Wall::restore() {
+  if (!limits_ || !lifted_) return;
+  lifted_ = false;
+  machine_.pulse().watch();
+  beat_timer_.set(loop::now() + guardian::kBeatInterval);
+  write_later();
+}
+
+void Wall::on_beat() {
+  const Instant now = loop::now();
+  beat_timer_.set(now + guardian::kBeatInterval);
+  const std::uint32_t count = machine_.pulse().stalls();
+  if (count == stalls_.count || machine_.pulse().is_held()) return;
+  stalls_.count = count;
+  const Duration time = machine_.pulse().stalled(now);
+  const Duration latest = time - std::exchange(stalls_.time, time);
+  write_later();
+  if (on_stall_) on_stall_(latest);
+}
+
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,144 @@
+// Places of guests: a group and a family of processes of this test's own, seen and acted upon as
+// those of a client.
+#include "supervisor/external/guest_place.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "host/supervisor/places.h"
+#include "kernel/cgroup/destroy.h"
+#include "support/host_test.h"
+
+namespace plimsoll::supervisor {
+namespace {
+
+using plimsoll::testing::eventually;
+using plimsoll::testing::is_dead;
+using plimsoll::testing::Started;
+using plimsoll::testing::state_of;
+using ::testing::HasSubstr;
+using namespace literals;
+
+struct GuestPlaceTest : plimsoll::testing::HostTest {
+  void TearDown() override {
+    using namespace plimsoll::testing;
+    if (ground_) {
+      (void)cgroup::destroy(ground_->inner().parts(), "job", clock_now() + kPatience, &clock_now);
+    }
+    HostTest::TearDown();
+  }
+
+  [[nodiscard]] std::string path_of(const cgroup::Leaf& leaf) const {
+    return plimsoll::testing::path_of(leaf, hierarchies);
+  }
+
+  cgroup::Hierarchies hierarchies = *cgroup::discover_hierarchies();
+  std::shared_ptr<ProcessLook> look = *ProcessLook::open();
+};
+
+TEST_F(GuestPlaceTest, AGroupIsMeasuredStoppedAndKilled) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const Started hog = plimsoll::testing::start(leaf, {"hog", "40"});
+  auto habitat = open_group({path_of(leaf)}, {.uid = ::geteuid()}, hierarchies, "");
+  ASSERT_TRUE(habitat) << habitat.error().message();
+  EXPECT_TRUE(eventually([&] {
+    const GuestSample seen = (*habitat)->look(plimsoll::testing::clock_now());
+    return seen.used && *seen.used > 35_MiB && seen.cpu;
+  }));
+  (*habitat)->freeze();
+  (*habitat)->thaw();
+  EXPECT_TRUE(eventually([&] {
+    (*habitat)->kill(plimsoll::testing::clock_now());
+    return is_dead(hog.pid);
+  }));
+}
+
+TEST_F(GuestPlaceTest, AFamilyIsMeasuredStoppedAndKilled) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const Started hog = plimsoll::testing::start(leaf, {"hog", "40"});
+  auto habitat = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
+  ASSERT_TRUE(habitat) << habitat.error().message();
+  EXPECT_TRUE(eventually([&] {
+    const GuestSample seen = (*habitat)->look(plimsoll::testing::clock_now());
+    return seen.used && *seen.used > 35_MiB;
+  }));
+  (*habitat)->freeze();
+  EXPECT_TRUE(eventually([&] { return state_of(hog.pid) == 'T'; }));
+  habitat->reset();  // what was stopped goes on
+  EXPECT_TRUE(eventually([&] { return state_of(hog.pid) != 'T'; }));
+  habitat = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
+  ASSERT_TRUE(habitat);
+  EXPECT_TRUE(eventually([&] {
+    (*habitat)->kill(plimsoll::testing::clock_now());
+    return is_dead(hog.pid);
+  }));
+}
+
+// A thousand guests on a machine of a thousand processes are a thousand files to read, not a
+// million.
+TEST_F(GuestPlaceTest, FamiliesThatAreLookedAtTogetherReadTheProcessesOnce) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const Started parent = plimsoll::testing::start(leaf, {"hog", "40"});
+  const Started other = plimsoll::testing::start(leaf, {"hog", "30"});
+  std::vector<std::unique_ptr<Habitat>> habitats;
+  for (int i = 0; i < 20; ++i) {
+    const int pid = i % 2 == 0 ? parent.pid : other.pid;
+    habitats.push_back(std::move(*open_processes({pid}, {.uid = ::geteuid()}, look)));
+  }
+  const auto all_see = [&] {
+    const Instant now = plimsoll::testing::clock_now();
+    const std::uint64_t before = look->reads();
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < habitats.size(); ++i) {
+      const Bytes used = habitats[i]->look(now).used.value_or(Bytes{});
+      if (used > (i % 2 == 0 ? 35_MiB : 25_MiB)) ++seen;
+    }
+    EXPECT_EQ(look->reads(), before + 1);
+    return seen == habitats.size();
+  };
+  EXPECT_TRUE(eventually(all_see));
+  EXPECT_TRUE(eventually([&] {
+    const Instant now = plimsoll::testing::clock_now();
+    const std::uint64_t before = look->reads();
+    for (const auto& habitat : habitats) habitat->kill(now);
+    EXPECT_EQ(look->reads(), before + 1);
+    return state_of(other.pid) == '-' || state_of(other.pid) == 'Z';
+  }));
+}
+
+TEST_F(GuestPlaceTest, OnlyTheOwnersPlacesAreOpened) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const std::string path = path_of(leaf);
+  const Peer stranger{.uid = 12'345};
+  const Peer remote{.where = PeerPlace::remote};
+  const auto group = open_group({path}, stranger, hierarchies, "");
+  ASSERT_FALSE(group);
+  EXPECT_EQ(group.error().code, std::errc::permission_denied);
+  EXPECT_FALSE(open_group({path}, remote, hierarchies, ""));
+  const auto processes = open_processes({::getpid()}, stranger, look);
+  ASSERT_FALSE(processes);
+  EXPECT_THAT(processes.error().message(), HasSubstr("not to the client's uid 12345"));
+  EXPECT_FALSE(open_processes({::getpid()}, remote, look));
+  const auto own = open_group({path}, {}, hierarchies, path.substr(0, path.rfind('/')));
+  ASSERT_FALSE(own);
+  EXPECT_THAT(own.error().message(), HasSubstr("is Plimsoll's own"));
+}
+
+TEST_F(GuestPlaceTest, PathsAreNothingElse) {
+  for (const char* bad :
+       {"", "/", "job", "/a/../b", "/..", "/a//b", "/./a", "/nonexistent-group"}) {
+    const auto opened = open_group({bad}, {}, hierarchies, "");
+    ASSERT_FALSE(opened) << bad;
+    EXPECT_EQ(opened.error().code, std::errc::invalid_argument) << bad;
+  }
+  for (const int bad : {-1, 0, 1, 1 << 30}) EXPECT_FALSE(open_processes({bad}, {}, look)) << bad;
+}
+
+}  // namespace
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,124 @@
+#include "daemon/grpc/gate.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace plimsoll::daemon {
+namespace {
+
+constexpr policy::Tenant kAlice{1001}, kBob{1002};
+
+// As many of his as there may be; nothing runs before the loop turns.
+std::size_t fill(Gate& gate, policy::Tenant user) {
+  std::size_t count = 0;
+  while (gate.post(user, [] {})) ++count;
+  return count;
+}
+
+void let_through(loop::Loop& loop, const Gate& gate) {
+  while (gate.waiting() > 0) ASSERT_TRUE(loop.run_once(std::chrono::milliseconds(10)));
+}
+
+TEST(Gate, OneUsersFloodIsHisOwn) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  EXPECT_EQ(fill(gate, kAlice), Gate::kOfUserMax);
+  bool heard = false;
+  EXPECT_TRUE(gate.post(kBob, [&] { heard = true; }));
+  let_through(loop, gate);
+  EXPECT_TRUE(heard);
+  EXPECT_TRUE(gate.post(kAlice, [] {}));
+  let_through(loop, gate);
+}
+
+TEST(Gate, TheHostIsHeardWhateverOthersSay) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  std::uint32_t uid = 1000;
+  while (fill(gate, policy::Tenant{++uid}) > 0) continue;
+  EXPECT_EQ(gate.waiting(), Gate::kWaitingMax);
+  EXPECT_TRUE(gate.post(policy::kHost, [] {}));
+  let_through(loop, gate);
+}
+
+TEST(Gate, UsersTakeTurns) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  std::string order;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(gate.post(kAlice, [&] { order += 'a'; }));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(gate.post(kBob, [&] { order += 'b'; }));
+  let_through(loop, gate);
+  EXPECT_EQ(order, "abab" + std::string(98, 'a'));
+}
+
+TEST(Gate, WhatTheLoopHasToDoBesideComesBetween) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  std::string order;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(gate.post(kAlice, [&] { order += 'a'; }));
+  loop.poster()([&] { order += '.'; });
+  let_through(loop, gate);
+  EXPECT_EQ(order, "a." + std::string(99, 'a'));
+}
+
+TEST(Gate, WhatMustNotBeLostIsItsUsersAlone) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  for (std::size_t i = 0; i < Gate::kWaitingMax; ++i) gate.post_always(kAlice, [] {});
+  EXPECT_FALSE(gate.post(kAlice, [] {}));
+  EXPECT_TRUE(gate.post(kBob, [] {}));
+  let_through(loop, gate);
+  EXPECT_TRUE(gate.post(kAlice, [] {}));
+  let_through(loop, gate);
+}
+
+TEST(Gate, TheBytesOfOneUserAreCounted) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  constexpr std::size_t kHalf = Gate::kBytesOfUserMax / 2;
+  EXPECT_TRUE(gate.post(kAlice, [] {}, 3 * kHalf)) << "one always passes";
+  EXPECT_FALSE(gate.post(kAlice, [] {}, 1));
+  EXPECT_TRUE(gate.post(kAlice, [] {})) << "what is small and of a fixed size is not among these";
+  EXPECT_TRUE(gate.post(kBob, [] {}, kHalf));
+  EXPECT_TRUE(gate.post(kBob, [] {}, kHalf));
+  EXPECT_FALSE(gate.post(kBob, [] {}, 1));
+  let_through(loop, gate);
+  EXPECT_TRUE(gate.post(kAlice, [] {}, 1));
+  let_through(loop, gate);
+}
+
+TEST(Gate, WhoeverPostsFromWithinWaitsForHisTurn) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  std::string order;
+  ASSERT_TRUE(gate.post(kAlice, [&] {
+    order += 'a';
+    gate.post_always(kAlice, [&] { order += 'A'; });
+  }));
+  ASSERT_TRUE(gate.post(kBob, [&] { order += 'b'; }));
+  let_through(loop, gate);
+  EXPECT_EQ(order, "abA");
+}
+
+TEST(Gate, MessagesOnTheirWayBackAreOneUsers) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  const auto bytes = gate.outgoing(kAlice);
+  *bytes += 7;
+  EXPECT_EQ(*gate.outgoing(kAlice), 7u);
+  EXPECT_EQ(*gate.outgoing(kBob), 0u);
+}
+
+TEST(Gate, ClosedLetsNobodyIn) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  gate.close();
+  EXPECT_FALSE(gate.post(policy::kHost, [] {}));
+  EXPECT_EQ(gate.waiting(), 0u);
+  gate.post_always(policy::kHost, [] {});
+  EXPECT_EQ(gate.waiting(), 1u);
+}
+
+}  // namespace
+}  // namespace plimsoll::daemon

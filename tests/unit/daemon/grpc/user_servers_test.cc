@@ -1,0 +1,291 @@
+// One server for each user, with connections that we hand over.
+#include "daemon/grpc/user_servers.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "base/loop/loop.h"
+#include "grpc/health/v1/health.grpc.pb.h"
+#include "grpcpp/create_channel_posix.h"
+#include "plimsoll/v1/jobs.grpc.pb.h"
+
+namespace plimsoll::daemon {
+namespace {
+
+using grpc::health::v1::Health;
+using grpc::health::v1::HealthCheckRequest;
+using grpc::health::v1::HealthCheckResponse;
+
+// A user of this number with one connection, which can't be made anew.
+struct User {
+  User(UserServers& servers, std::uint32_t uid, std::uint32_t gid = 0) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()), 0);
+    accepted = servers.accept(UniqueFd(ends[1]), {.uid = uid, .gid = gid});
+    channel = grpc::CreateInsecureChannelFromFd("user", ends[0]);
+    stub = Health::NewStub(channel);
+  }
+
+  [[nodiscard]] bool is_served() const {
+    grpc::ClientContext asking;
+    asking.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+    HealthCheckResponse response;
+    return stub->Check(&asking, {}, &response).ok();
+  }
+
+  // Whether it is served no more within 30 s: its server is closed on a thread of its own.
+  [[nodiscard]] bool is_let_go() const {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (is_served()) {
+      if (std::chrono::steady_clock::now() > until) return false;
+    }
+    return true;
+  }
+
+  // A call that stays open.
+  void follow() {
+    reader = stub->Watch(&watching, {});
+    HealthCheckResponse response;
+    EXPECT_TRUE(reader->Read(&response));
+  }
+
+  Result<void> accepted;
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<Health::Stub> stub;
+  grpc::ClientContext watching;
+  std::unique_ptr<grpc::ClientReader<HealthCheckResponse>> reader;
+};
+
+std::vector<std::unique_ptr<User>> as_many_as_may_be(UserServers& servers) {
+  std::vector<std::unique_ptr<User>> users;
+  for (std::uint32_t uid = 1; uid <= UserServers::kUsersMax; ++uid) {
+    users.push_back(std::make_unique<User>(servers, uid));
+    EXPECT_TRUE(users.back()->accepted) << uid;
+  }
+  return users;
+}
+
+TEST(UserServers, ForOneMoreTheOneGoesThatHasNoCall) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const supervisor::Peer&) { return UserServices{}; });
+  const auto users = as_many_as_may_be(servers);
+  for (const auto& user : users) ASSERT_TRUE(user->is_served());
+  users[0]->follow();
+  const User another(servers, 1000);
+  ASSERT_TRUE(another.accepted) << another.accepted.error().message();
+  EXPECT_TRUE(another.is_served());
+  EXPECT_TRUE(users[1]->is_let_go()) << "the one that came first, after the one that has a call";
+  EXPECT_TRUE(users[0]->is_served());
+  EXPECT_TRUE(users[2]->is_served());
+  for (const auto& user : users) user->watching.TryCancel();
+}
+
+TEST(UserServers, WhileAllHaveCallsNobodyElseIsTaken) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const supervisor::Peer&) { return UserServices{}; });
+  const auto users = as_many_as_may_be(servers);
+  for (const auto& user : users) user->follow();
+  const User another(servers, 1000);
+  ASSERT_FALSE(another.accepted);
+  EXPECT_THAT(another.accepted.error().message(), testing::HasSubstr("64 users already"));
+  for (const auto& user : users) user->watching.TryCancel();
+}
+
+TEST(UserServers, ButTheHostIs) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const supervisor::Peer&) { return UserServices{}; });
+  const auto users = as_many_as_may_be(servers);
+  for (const auto& user : users) user->follow();
+  const User root(servers, 0);
+  ASSERT_TRUE(root.accepted) << root.accepted.error().message();
+  EXPECT_TRUE(root.is_served());
+  for (const auto& user : users) user->watching.TryCancel();
+}
+
+// Whoever changes his groups is the same user.
+TEST(UserServers, OneUserTakesNobodyElsesPlace) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const supervisor::Peer&) { return UserServices{}; });
+  std::vector<std::unique_ptr<User>> many;
+  for (std::uint32_t gid = 1; gid <= UserServers::kOfUidMax; ++gid) {
+    many.push_back(std::make_unique<User>(servers, 1, gid));
+    ASSERT_TRUE(many.back()->accepted);
+    many.back()->follow();
+  }
+  const User other(servers, 2);
+  const User one_more(servers, 1, 100);
+  ASSERT_FALSE(one_more.accepted);
+  EXPECT_THAT(one_more.accepted.error().message(), testing::HasSubstr("8 sets of groups already"));
+  EXPECT_TRUE(other.is_served());
+  for (const auto& user : many) user->watching.TryCancel();
+}
+
+TEST(UserServers, SetsOfGroupsOfManyTakeNobodyElsesPlace) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const supervisor::Peer&) { return UserServices{}; });
+  std::vector<std::unique_ptr<User>> many;
+  const auto follows = [&](std::uint32_t uid, std::uint32_t gid) {
+    many.push_back(std::make_unique<User>(servers, uid, gid));
+    if (many.back()->accepted) many.back()->follow();
+    return many.back()->accepted.has_value();
+  };
+  std::uint32_t uid = 0;
+  while (many.size() < UserServers::kUsersMax) {
+    ++uid;
+    for (std::uint32_t gid = 1; gid <= UserServers::kOfUidMax; ++gid) {
+      ASSERT_TRUE(follows(uid, gid)) << uid << " " << gid;
+    }
+  }
+  // Each has one, and so has whoever comes; of further ones there are as many as may be for all.
+  while (many.size() - uid < UserServers::kFurtherMax) {
+    ASSERT_TRUE(follows(++uid, 1)) << many.back()->accepted.error().message();
+    for (std::uint32_t gid = 2; gid <= UserServers::kOfUidMax; ++gid) {
+      if (many.size() - uid == UserServers::kFurtherMax) break;
+      ASSERT_TRUE(follows(uid, gid));
+    }
+  }
+  EXPECT_TRUE(follows(++uid, 1));
+  EXPECT_FALSE(follows(uid, 2));
+  EXPECT_THAT(many.back()->accepted.error().message(),
+              testing::HasSubstr("64 sets of groups beside users' first already"));
+  EXPECT_TRUE(follows(0, 1)) << "the host";
+  EXPECT_TRUE(follows(0, 2));
+  for (const auto& user : many) user->watching.TryCancel();
+}
+
+TEST(UserServers, OneUsersConnectionsAreCounted) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const supervisor::Peer&) { return UserServices{}; });
+  std::vector<std::unique_ptr<User>> many;
+  for (std::size_t i = 0; i < UserServers::kConnectionsOfUserMax; ++i) {
+    many.push_back(std::make_unique<User>(servers, 1));
+    ASSERT_TRUE(many.back()->accepted) << i;
+  }
+  const User one_more(servers, 1);
+  ASSERT_FALSE(one_more.accepted);
+  EXPECT_THAT(one_more.accepted.error().message(), testing::HasSubstr("found 256 of this user"));
+  EXPECT_TRUE(User(servers, 2).accepted);
+  many.pop_back();
+  // gRPC closes its end on a thread of its own.
+  const auto deadline = loop::now() + std::chrono::seconds(30);
+  bool taken = false;
+  while (!taken && loop::now() < deadline) taken = User(servers, 1).accepted.has_value();
+  EXPECT_TRUE(taken);
+}
+
+// A service as that of jobs: only the loop, which is the test's thread, answers its calls.
+struct AnsweredByTheLoop : v1::Jobs::CallbackService {
+  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListRequest*,
+                                 v1::ListResponse*) override {
+    waiting = context->DefaultReactor();
+    waiting.notify_all();
+    return waiting;
+  }
+  std::atomic<grpc::ServerUnaryReactor*> waiting = nullptr;
+};
+
+TEST(UserServers, AsManyConnectionsAsMayBeHaveCalls) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  UserServers servers(loop, [](const supervisor::Peer&) { return UserServices{}; });
+  std::vector<std::unique_ptr<User>> many;
+  for (std::size_t i = 0; i < UserServers::kConnectionsOfUserMax; ++i) {
+    many.push_back(std::make_unique<User>(servers, 1));
+    ASSERT_TRUE(many.back()->accepted) << i;
+    many.back()->follow();
+  }
+  for (const auto& user : many) EXPECT_TRUE(user->is_served());
+  for (const auto& user : many) user->watching.TryCancel();
+}
+
+// Keeps what it is asked as it came, and answers at its end.
+struct KeepsRequests : v1::Jobs::WithRawCallbackMethod_Submit<v1::Jobs::Service> {
+  struct Kept : grpc::ServerUnaryReactor {
+    explicit Kept(std::atomic<int>& count) : open(count) { ++open; }
+    void OnCancel() override { Finish(grpc::Status::CANCELLED); }
+    void OnDone() override {
+      --open;
+      const std::unique_ptr<Kept> last(this);
+    }
+    std::atomic<int>& open;
+  };
+  grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext*, const grpc::ByteBuffer*,
+                                   grpc::ByteBuffer*) override {
+    return std::make_unique<Kept>(open).release();
+  }
+  std::atomic<int> open = 0;
+};
+
+// What has come for a user's calls and nobody has taken yet; another's calls are no worse for it.
+TEST(UserServers, WhatWaitsForOneUserIsBoundedByItsBytes) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  KeepsRequests jobs;
+  UserServers servers(loop, [&](const supervisor::Peer& peer) {
+    UserServices services;
+    if (peer.uid == 1) services.services = {&jobs};
+    return services;
+  });
+  const User greedy(servers, 1), other(servers, 2);
+  v1::RunRequest large;
+  large.mutable_job()->add_argv(std::string(UserServers::kMessageBytesMax - 1000, 'x'));
+  constexpr std::size_t kCalls = 64;
+  static_assert(kCalls * UserServers::kMessageBytesMax > 2 * UserServers::kMemoryOfUserMax);
+  const auto stub = v1::Jobs::NewStub(greedy.channel);
+  std::atomic<std::size_t> refused = 0, over = 0;
+  std::vector<grpc::ClientContext> contexts(kCalls);
+  std::vector<v1::SubmitResponse> responses(kCalls);
+  for (std::size_t i = 0; i < kCalls; ++i) {
+    stub->async()->Submit(&contexts[i], &large, &responses[i], [&](const grpc::Status& status) {
+      if (status.error_code() != grpc::StatusCode::CANCELLED) ++refused;
+      ++over;
+      over.notify_all();
+    });
+  }
+  const auto until = loop::now() + std::chrono::seconds(60);
+  while (refused == 0 && loop::now() < until) EXPECT_TRUE(other.is_served());
+  EXPECT_GT(refused, 0u);
+  EXPECT_LT(static_cast<std::size_t>(jobs.open), kCalls);
+  for (grpc::ClientContext& context : contexts) context.TryCancel();
+  for (std::size_t seen = over; seen < kCalls; seen = over) over.wait(seen);
+}
+
+TEST(UserServers, ACallThatComesAfterTheLookHoldsUpNobody) {
+  const loop::Loop loop = std::move(*loop::Loop::create());
+  AnsweredByTheLoop jobs;
+  std::vector<std::unique_ptr<User>> users;
+  std::thread calls;
+  UserServers servers(loop, [&](const supervisor::Peer& peer) {
+    UserServices services;
+    if (peer.uid != 1) return services;
+    services.services = {&jobs};
+    // Between the look, which has found no call, and the shutdown.
+    services.close = [&] {
+      if (calls.joinable()) return;
+      calls = std::thread([&] {
+        grpc::ClientContext context;
+        v1::ListResponse response;
+        [[maybe_unused]] const auto any =
+            v1::Jobs::NewStub(users[0]->channel)->List(&context, {}, &response);
+      });
+      jobs.waiting.wait(nullptr);
+    };
+    return services;
+  });
+  users = as_many_as_may_be(servers);
+  for (const auto& user : users) ASSERT_TRUE(user->is_served());
+  const User another(servers, 1000);
+  EXPECT_TRUE(another.accepted);
+  EXPECT_TRUE(another.is_served());
+  ASSERT_NE(jobs.waiting, nullptr);
+  jobs.waiting.load()->Finish(grpc::Status::OK);
+  calls.join();
+}
+
+}  // namespace
+}  // namespace plimsoll::daemon

@@ -1,0 +1,62 @@
+#include "kernel/procfs/mark.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace plimsoll::procfs {
+namespace {
+
+using ::testing::Optional;
+
+Mark mark(const std::string& run, const std::string& job) {
+  return {.run = run,
+          .space = 4026531836,
+          .guardian = {.pid = 10, .start = 100},
+          .supervisor = {.pid = 11, .start = 101},
+          .job = job};
+}
+
+TEST(MarkText, IsReadBack) {
+  const Mark one = mark("20261121-035916-3f2a91c4", "job-7.2");
+  EXPECT_EQ(to_text(one), "20261121-035916-3f2a91c4/4026531836/10.100/11.101/job-7.2");
+  EXPECT_THAT(parse_mark(to_text(one)), Optional(one));
+}
+
+TEST(MarkText, IsNothingIfItIsNotWhole) {
+  for (const std::string_view text :
+       {"", "/", "run", "run/1/10.100/11.101", "run/1/10.100/11.101/", "/1/10.100/11.101/job-1",
+        "run/10.100/11.101/job-1", "run/x/10.100/11.101/job-1", "run/1/10/11.101/job-1",
+        "run/1/0.100/11.101/job-1", "run/1/10.100/-1.1/job-1", "run/1/10.100/11.101/job/1",
+        "run/1/99999999999.1/11.101/job-1", "run/1/1.x/11.101/job-1"}) {
+    EXPECT_FALSE(parse_mark(text)) << text;
+  }
+}
+
+TEST(MarkValue, KeepsTheMarksOfRunsAround) {
+  const std::string outer = with_mark("", mark("outer", "job-1"));
+  const std::string both = with_mark(outer, mark("inner", "job-2"));
+  EXPECT_THAT(find_mark(both, "outer"), Optional(mark("outer", "job-1")));
+  EXPECT_THAT(find_mark(both, "inner"), Optional(mark("inner", "job-2")));
+  EXPECT_THAT(last_mark(both), Optional(mark("inner", "job-2")));
+  EXPECT_FALSE(find_mark(both, "other"));
+}
+
+TEST(MarkValue, StaysBounded) {
+  std::string value;
+  for (std::size_t i = 0; i < 3 * kMarksMax; ++i) {
+    value = with_mark(value, mark("run" + std::to_string(i), "job-1"));
+  }
+  EXPECT_EQ(static_cast<std::size_t>(std::count(value.begin(), value.end(), ' ')), kMarksMax - 1);
+  EXPECT_THAT(last_mark(value), Optional(mark("run47", "job-1")));
+  EXPECT_FALSE(find_mark(value, "run0"));
+}
+
+TEST(MarkValue, PassesOverWhatOthersHavePutThere) {
+  EXPECT_THAT(find_mark("nonsense  /// " + to_text(mark("run", "job-1")) + " more", "run"),
+              Optional(mark("run", "job-1")));
+  EXPECT_FALSE(last_mark("nonsense"));
+  EXPECT_FALSE(last_mark(""));
+}
+
+}  // namespace
+}  // namespace plimsoll::procfs

@@ -1,0 +1,326 @@
+// What the governor is told while a job runs, as stories.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "policy/estimator/estimator.h"
+
+namespace plimsoll::policy {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr double kMb = 1e6;
+constexpr Bytes mb(double count) { return {static_cast<std::uint64_t>(count * kMb)}; }
+
+const Key kClass{"class", ""};
+const Key kOther{"other", ""};
+
+struct At {
+  double seconds;
+  double used_mb;
+};
+
+Track after(const std::vector<At>& course) {
+  Track track;
+  for (const At& at : course) {
+    track.observe(
+        {.ran = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(at.seconds)),
+         .used = mb(at.used_mb)});
+  }
+  return track;
+}
+
+Experience experience(const std::vector<At>& course) {
+  const Track track = after(course);
+  Experience one{.key = kClass, .peak = track.peak(), .ran = track.ran(), .cores = 1};
+  for (const At& at : course) {
+    one.curve.push_back(
+        {std::chrono::duration_cast<Duration>(std::chrono::duration<double>(at.seconds)),
+         mb(at.used_mb)});
+  }
+  return one;
+}
+
+double peak_mb(const Estimate& estimate) { return estimate.peak.mean / kMb; }
+
+// The first of the horizons that is not before `ahead`.
+const Belief& at(const Estimate& estimate, Duration ahead) {
+  std::size_t i = 0;
+  while (kHorizons[i] < ahead) ++i;
+  return estimate.ahead[i];
+}
+
+// The worked examples of BuildKit's proposal 2108: the prior is a hint of 200 MB.
+class Hinted : public testing::Test {
+ protected:
+  Estimator estimator;
+  JobFacts facts{.memory_hint = mb(200)};
+  double peak(const std::vector<At>& course) {
+    return peak_mb(estimator.estimate(kClass, facts, after(course)));
+  }
+};
+
+TEST_F(Hinted, AJobThatStaysSmallGivesTheReserveBackWithinTenSeconds) {
+  EXPECT_NEAR(peak_mb(estimator.estimate(kClass, facts)), 200, 1);
+  const double at_5 = peak({{0, 30}, {5, 30}});
+  const double at_10 = peak({{0, 30}, {5, 30}, {10, 31}});
+  const double at_20 = peak({{0, 30}, {5, 30}, {10, 31}, {20, 32}});
+  EXPECT_GT(at_5, 70);
+  EXPECT_LT(at_5, 150);
+  EXPECT_GT(at_10, 31);
+  EXPECT_LT(at_10, 60);
+  EXPECT_GE(at_20, 32);
+  EXPECT_LT(at_20, 40);
+}
+
+TEST_F(Hinted, AJobThatOutgrowsItsHintIsExpectedToGoOnUntilItSlowsDown) {
+  std::vector<At> course = {{0, 100}, {10, 200}};
+  const double at_10 = peak(course);
+  course.push_back({20, 300});
+  const double at_20 = peak(course);
+  course.push_back({30, 320});
+  const double at_30 = peak(course);
+  course.push_back({40, 325});
+  const double at_40 = peak(course);
+  EXPECT_GT(at_10, 250);
+  EXPECT_LT(at_10, 400);
+  EXPECT_GT(at_20, 700);
+  EXPECT_LT(at_20, 1300);
+  EXPECT_GT(at_30, 400);
+  EXPECT_LT(at_30, 700);
+  EXPECT_GE(at_40, 325);
+  EXPECT_LT(at_40, 500);
+}
+
+TEST_F(Hinted, HintsThatWereTenTimesTooHighAreTrustedLess) {
+  for (int i = 0; i < 8; ++i) {
+    estimator.learn({.key = {"class-" + std::to_string(i), ""},
+                     .peak = mb(20),
+                     .ran = seconds(10),
+                     .memory_hint = mb(200)});
+  }
+  const Estimate estimate = estimator.estimate(kClass, facts);
+  EXPECT_EQ(estimate.basis, Basis::hint);
+  EXPECT_LT(peak_mb(estimate), 80);
+  EXPECT_GT(peak_mb(estimate), 20);
+}
+
+TEST(Story, WhatTheClassHasShownCountsMoreThanTheHint) {
+  Estimator estimator;
+  for (int i = 0; i < 5; ++i) estimator.learn(experience({{0, 10}, {5, 80}, {20, 80}}));
+  const Estimate estimate = estimator.estimate(kClass, {.memory_hint = mb(9000)});
+  EXPECT_EQ(estimate.basis, Basis::exact);
+  EXPECT_EQ(estimate.attempts_known, 5U);
+  EXPECT_NEAR(peak_mb(estimate), 80, 5);
+  EXPECT_NEAR(estimate.remaining.mean, 20, 2);
+}
+
+// Loads, holds for long, and needs twice as much for a short time at its end.
+std::vector<At> late_peak(double length) {
+  return {
+      {0, 100}, {length * 0.1, 4000}, {length * 0.95, 4000}, {length * 0.97, 9000}, {length, 9000}};
+}
+
+TEST(Story, AClassThatPeaksLateIsKnownToWhileItHolds) {
+  Estimator estimator;
+  for (int i = 0; i < 10; ++i) estimator.learn(experience(late_peak(900 + 5 * i)));
+  const Estimate estimate =
+      estimator.estimate(kClass, {}, after({{0, 100}, {100, 4000}, {200, 4000}, {300, 4000}}));
+  EXPECT_NEAR(peak_mb(estimate), 9000, 500);
+  EXPECT_NEAR(at(estimate, seconds(10)).mean / kMb, 4000, 200);
+  EXPECT_NEAR(at(estimate, seconds(160)).mean / kMb, 4000, 600);
+  EXPECT_GT(at(estimate, seconds(640)).mean / kMb, 4500);
+  EXPECT_NEAR(estimate.ahead[0].mean / kMb, 4000, 50);
+  EXPECT_LT(estimate.ahead[0].spread / kMb, 100);
+  EXPECT_GT(estimate.survival[1], 0.95);
+  EXPECT_LT(estimate.survival.back(), 0.05);
+}
+
+TEST(Story, AfterItsPeakItIsExpectedToEnd) {
+  Estimator estimator;
+  for (int i = 0; i < 10; ++i) estimator.learn(experience(late_peak(900 + 5 * i)));
+  std::vector<At> course = late_peak(920);
+  course.pop_back();
+  const Estimate estimate = estimator.estimate(kClass, {}, after(course));
+  EXPECT_LT(estimate.remaining.mean, 200);
+  EXPECT_NEAR(peak_mb(estimate), 9000, 700);
+}
+
+TEST(Story, AClassThatRampsIsExpectedToGoOnRamping) {
+  Estimator estimator;
+  for (int i = 0; i < 10; ++i) estimator.learn(experience({{0, 0}, {100, 1000}}));
+  const Estimate estimate =
+      estimator.estimate(kClass, {}, after({{0, 0}, {10, 100}, {20, 200}, {30, 300}}));
+  EXPECT_NEAR(at(estimate, seconds(20)).mean / kMb, 500, 80);
+  EXPECT_NEAR(at(estimate, seconds(40)).mean / kMb, 700, 100);
+}
+
+// Four teeth of a saw between 20 and 200 MB, in four seconds.
+std::vector<At> saw() {
+  std::vector<At> course = {{0, 5}};
+  for (int tooth = 0; tooth < 4; ++tooth) {
+    course.push_back({tooth + 0.95, 200});
+    course.push_back({tooth + 1.0, 20});
+  }
+  return course;
+}
+
+// Nearly nothing after 10 ms says nothing about what comes.
+TEST(Story, TheFirstMomentsOfAJobAreNoNews) {
+  Estimator estimator;
+  for (int i = 0; i < 8; ++i) estimator.learn(experience(saw()));
+  for (const double used : {0.0, 0.5, 4.0, 8.0}) {
+    const Estimate estimate = estimator.estimate(kClass, {}, after({{0.01, used}}));
+    EXPECT_NEAR(peak_mb(estimate), 200, 10) << used;
+    const double most = (estimate.ahead[1].mean + estimate.swing[1]) / kMb;
+    EXPECT_NEAR(most, 200, 10) << used;
+    EXPECT_GT(estimate.survival[2], 0.95) << used;
+  }
+}
+
+// Who is a little early or late on the way up has not become larger or smaller.
+TEST(Story, ALittleEarlyOrLateIsNotAnotherSize) {
+  Estimator estimator;
+  for (int i = 0; i < 8; ++i) estimator.learn(experience(saw()));
+  std::vector<At> course = {{0, 5}};
+  for (const double later : {-0.15, 0.0, 0.15}) {
+    course = {{0, 5}, {0.3, 5 + 205 * (0.3 + later)}, {0.5, 5 + 205 * (0.5 + later)}};
+    const Estimate estimate = estimator.estimate(kClass, {}, after(course));
+    EXPECT_DOUBLE_EQ(estimate.ahead[0].mean / kMb, std::floor(course.back().used_mb * kMb) / kMb);
+    EXPECT_NEAR(peak_mb(estimate), 200, 5) << later;
+    EXPECT_NEAR((estimate.ahead[1].mean + estimate.swing[1]) / kMb, 200, 10) << later;
+  }
+}
+
+TEST(Story, OneThatIsNothingLikeItsClassIsJudgedByItself) {
+  Estimator estimator;
+  for (int i = 0; i < 20; ++i) estimator.learn(experience({{0, 50}, {10, 100}, {100, 100}}));
+  const Estimate estimate =
+      estimator.estimate(kClass, {}, after({{0, 50}, {5, 500}, {10, 1000}, {15, 1500}}));
+  EXPECT_GT(peak_mb(estimate), 2000);
+  EXPECT_GT(at(estimate, seconds(5)).mean / kMb, 1600);
+}
+
+TEST(Story, AnEvictedAttemptRaisesTheEstimateOfTheNext) {
+  Estimator estimator;
+  for (int i = 0; i < 10; ++i) estimator.learn(experience({{0, 50}, {10, 100}, {100, 100}}));
+  const Estimate before = estimator.estimate(kClass, {});
+  const Estimate estimate = estimator.estimate(kClass, {.reached = mb(400)});
+  EXPECT_LT(peak_mb(before), 120);
+  EXPECT_GT(peak_mb(estimate), 400);
+  EXPECT_GE(estimate.peak.spread, before.peak.spread);
+  EXPECT_GT(at(estimate, seconds(20)).mean, at(before, seconds(20)).mean);
+}
+
+TEST(Story, NewerAttemptsCountMore) {
+  Estimator estimator;
+  for (int i = 0; i < 40; ++i) estimator.learn(experience({{0, 100}, {10, 100}}));
+  for (int i = 0; i < 40; ++i) estimator.learn(experience({{0, 300}, {10, 300}}));
+  EXPECT_GT(peak_mb(estimator.estimate(kClass, {})), 240);
+}
+
+TEST(Story, WhatNobodyHasSeenIsLikeTheRestAndInGreatDoubt) {
+  Estimator estimator;
+  const Estimate nothing = estimator.estimate(kOther, {});
+  EXPECT_EQ(nothing.basis, Basis::prior);
+  EXPECT_GE(nothing.peak.spread, nothing.peak.mean);
+  for (int i = 0; i < 10; ++i) estimator.learn(experience({{0, 3000}, {10, 3000}}));
+  const Estimate estimate = estimator.estimate(kOther, {});
+  EXPECT_EQ(estimate.basis, Basis::global);
+  EXPECT_NEAR(peak_mb(estimate), 3000, 1);
+  EXPECT_GE(estimate.peak.spread, estimate.peak.mean);
+}
+
+TEST(Story, AToolStandsInForAClassThatIsNew) {
+  Estimator estimator;
+  for (int i = 0; i < 20; ++i) {
+    estimator.learn({.key = {"sort-small", "samtools sort"}, .peak = mb(5000), .ran = seconds(60)});
+  }
+  const Estimate estimate = estimator.estimate({"sort-large", "samtools sort"}, {});
+  EXPECT_EQ(estimate.basis, Basis::tool);
+  EXPECT_GT(peak_mb(estimate), 3500);
+  EXPECT_GT(estimate.peak.spread,
+            estimator.estimate({"sort-small", "samtools sort"}, {}).peak.spread);
+}
+
+TEST(Story, TheInputTellsWhereItHasBeforeAndOnlyThere) {
+  Estimator estimator;
+  for (int i = 1; i <= 10; ++i) {
+    estimator.learn(
+        {.key = kClass, .peak = mb(100 * i), .ran = seconds(10 * i), .input = mb(10 * i)});
+    estimator.learn(
+        {.key = kOther, .peak = mb(100 + i % 2), .ran = seconds(10), .input = mb(10 * i)});
+  }
+  const Estimate small = estimator.estimate(kClass, {.input = mb(20)});
+  const Estimate large = estimator.estimate(kClass, {.input = mb(150)});
+  EXPECT_NEAR(peak_mb(small), 200, 60);
+  EXPECT_NEAR(peak_mb(large), 1500, 200);
+  EXPECT_NEAR(large.remaining.mean, 150, 25);
+  EXPECT_GT(large.survival[7], small.survival[7]);
+  EXPECT_NEAR(peak_mb(estimator.estimate(kOther, {.input = mb(1000)})), 100, 5);
+}
+
+TEST(Story, APeakBetweenTwoSamplesIsNotLost) {
+  Estimator estimator;
+  Experience one = experience({{0, 10}, {5, 60}, {10, 20}});
+  one.peak = mb(90);
+  for (int i = 0; i < 5; ++i) estimator.learn(one);
+  EXPECT_NEAR(peak_mb(estimator.estimate(kClass, {})), 90, 1);
+  EXPECT_NEAR(peak_mb(estimator.estimate(kClass, {}, after({{0, 10}}))), 90, 10);
+}
+
+TEST(Story, FedWithTheSameExperiencesAnotherEstimatorSaysTheSame) {
+  Estimator first;
+  Estimator second;
+  for (std::size_t i = 0; i < 3 * kRunsMax; ++i) {
+    const double d = static_cast<double>(i % 17);
+    const Experience one = experience({{0, 10 + d}, {5 + d, 60 + d}, {20 + d, 20}});
+    first.learn(one);
+    if (i >= 2 * kRunsMax) second.learn(one);
+  }
+  const Estimate a = first.estimate(kClass, {});
+  const Estimate b = second.estimate(kClass, {});
+  EXPECT_EQ(a.peak.mean, b.peak.mean);
+  EXPECT_EQ(a.peak.spread, b.peak.spread);
+  EXPECT_EQ(a.survival, b.survival);
+}
+
+Key of_user(std::uint32_t uid) { return {.exact = kClass.exact, .tool = "cc", .owner = uid}; }
+
+// What one user's jobs have used, or were said to, is nothing to another's: neither by the name of
+// their class nor by what all commands have in common.
+TEST(Owners, EachBelievesHisOwnPast) {
+  Estimator estimator;
+  const double before = peak_mb(estimator.estimate(of_user(1000), {}));
+  for (int i = 0; i < 50; ++i) {
+    Experience one = experience({{0, 100}, {10, 90'000}});
+    one.key = of_user(1001);
+    one.memory_hint = mb(1);
+    estimator.learn(one);
+  }
+  EXPECT_EQ(peak_mb(estimator.estimate(of_user(1000), {})), before);
+  EXPECT_EQ(estimator.estimate(kClass, {}).basis, estimator.estimate(kOther, {}).basis);
+  EXPECT_EQ(estimator.estimate(of_user(1000), {}).basis, Basis::prior);
+  EXPECT_EQ(peak_mb(estimator.estimate(of_user(1000), {.memory_hint = mb(7)})),
+            peak_mb(Estimator().estimate(kClass, {.memory_hint = mb(7)})));
+  EXPECT_EQ(estimator.estimate(of_user(1001), {}).basis, Basis::exact);
+  EXPECT_GT(peak_mb(estimator.estimate(of_user(1001), {})), 50'000);
+}
+
+TEST(Owners, AreBounded) {
+  Estimator estimator;
+  for (std::uint32_t uid = 0; uid < 3 * kOwnersMax; ++uid) {
+    Experience one = experience({{0, 100}, {10, 90}});
+    one.key = of_user(uid);
+    estimator.learn(one);
+    EXPECT_EQ(estimator.estimate(of_user(0), {}).basis, Basis::exact);  // asked for all the time
+  }
+  EXPECT_EQ(estimator.classes_known(), kOwnersMax);
+}
+
+}  // namespace
+}  // namespace plimsoll::policy

@@ -1,0 +1,95 @@
+// Other runs have a part of the line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "governor_story.h"
+#include "policy/governor/governor.h"
+
+namespace plimsoll::policy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+GovernorConfig alone() { return {.line = mib(1000), .cores = 8, .jobs_max = 1000}; }
+
+TEST(GovernorBesideRuns, WhatIsKnownToNeedMoreThanOtherRunsLeaveWaitsForThem) {
+  Story story(alone());
+  story.waits(1, {.mib = 300, .spread = 3});
+  story.governor.set_share({.line = mib(200), .cores = 8, .left_by_others = mib(200)});
+  EXPECT_THAT(story.rules(0), IsEmpty());
+  ASSERT_TRUE(story.governor.holding());
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
+  story.governor.set_share({.line = mib(310), .cores = 8, .left_by_others = mib(310)});
+  EXPECT_THAT(story.rules(1), ElementsAre("admit 1"));
+}
+
+TEST(GovernorBesideRuns, WhatNobodyKnowsStartsInWhatOtherRunsLeave) {
+  Story story(alone());
+  story.waits(1, {.mib = 300, .spread = 300, .known = 0});
+  story.governor.set_share({.line = mib(200), .cores = 8, .left_by_others = mib(200)});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+}
+
+TEST(GovernorBesideRuns, NothingStartsWhereOtherRunsAreAboutToAllocate) {
+  Story story(alone());
+  story.waits(1, {.mib = 300, .spread = 3});
+  story.governor.set_share({.line = mib(1000), .cores = 8, .taken = mib(800)});
+  EXPECT_THAT(story.rules(0), IsEmpty());
+  ASSERT_TRUE(story.governor.holding());
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
+  story.governor.set_share({.line = mib(1000), .cores = 8});
+  EXPECT_THAT(story.rules(1), ElementsAre("admit 1"));
+}
+
+// A word: it holds back starts, but not a first one, and has nobody paused.
+TEST(GovernorBesideRuns, WhatOtherUsersRunsTellHoldsBackStartsAlone) {
+  Story story(alone());
+  story.governor.set_share({.line = mib(1000), .cores = 8, .told = mib(800)});
+  story.waits(1, {.mib = 300, .spread = 3});
+  story.waits(2, {.mib = 300, .spread = 3});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  ASSERT_TRUE(story.governor.holding());
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
+  EXPECT_THAT(story.governor.holding()->reason,
+              ::testing::HasSubstr("; of that, other users' runs say that they have 800 MiB"));
+  for (double t = 1; t < 20; t += 0.1) {
+    story.uses(1, t, 200 + 30 * t);
+    story.looks(t);
+    EXPECT_THAT(story.rules(t), IsEmpty());
+  }
+  story.governor.set_share({.line = mib(1200), .cores = 8});
+  story.uses(1, 20, 800);
+  story.looks(20);
+  EXPECT_THAT(story.rules(20), ElementsAre("admit 2"));
+}
+
+TEST(GovernorBesideRuns, AnOnlyJobThatOtherRunsLeaveTooLittleForStartsAgainLater) {
+  Story story({.line = mib(400), .cores = 8, .jobs_max = 1000});
+  const Share beside_others = {.line = mib(60), .cores = 8, .left_by_others = mib(60)};
+  story.governor.set_share(beside_others);
+  story.waits(1, {.mib = 30, .spread = 100, .known = 0});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  std::vector<std::string> words;
+  for (double t = 0.1; t < 1; t += 0.1) {
+    story.uses(1, t, 80);
+    story.looks(t);
+    for (const std::string& word : story.rules(t)) words.push_back(word);
+  }
+  EXPECT_THAT(words, ElementsAre("reclaim", "evict 1"));
+  story.ends(1, 1, Outcome::evicted);
+  story.waits(1, {.mib = 80, .spread = 20, .known = 0}, 2, 0, 1);
+  EXPECT_THAT(story.rules(2), IsEmpty());
+  ASSERT_TRUE(story.governor.holding());
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
+  EXPECT_EQ(story.governor.holding()->reason,
+            "waits for memory: it needs 80.0 MiB, and other runs leave 60.0 MiB");
+  story.governor.set_share({.line = mib(400), .cores = 8});
+  EXPECT_THAT(story.rules(3), ElementsAre("admit 1"));
+}
+
+}  // namespace
+}  // namespace plimsoll::policy

@@ -1,0 +1,85 @@
+// How far the growth of jobs is taken to go on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "governor_story.h"
+#include "policy/estimator/outlook.h"
+
+namespace plimsoll::policy {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// Four that are known to need 200 each fit below the line, however fast they get there. Each may
+// need 20 more; that all four do is most unlikely.
+TEST(GovernorGrowth, WhoIsKnownToFitMayGrowAsFastAsHeLikes) {
+  Story story({.line = mib(860), .cores = 8, .jobs_max = 1000});
+  for (unsigned id = 1; id <= 4; ++id) {
+    story.waits(id, {.mib = 200, .seconds = 100, .cores = 0.1, .spread = 20});
+    ASSERT_THAT(story.rules(0), ElementsAre("admit " + std::to_string(id)));
+  }
+  for (double t = 0.1; t < 0.35; t += 0.1) {
+    for (unsigned id = 1; id <= 4; ++id) story.uses(id, t, 600 * t + id);
+    story.looks(t);
+    EXPECT_THAT(story.rules(t), IsEmpty()) << t;
+  }
+  // Whoever has passed what was believed is believed no more.
+  story.uses(2, 0.4, 225);
+  story.looks(0.4);
+  EXPECT_THAT(story.rules(0.4), Not(IsEmpty()));
+}
+
+// What is frozen holds its memory either way; what others may need in ten seconds is no reason.
+TEST(GovernorGrowth, AFrozenJobGoesOnWhileThereIsRoomForTheNextMoments) {
+  Story story({.line = mib(860), .cores = 8, .jobs_max = 1000});
+  for (unsigned id = 1; id <= 4; ++id) {
+    story.waits(id, {.mib = 150, .seconds = 1000, .cores = 0.1, .known = 0});
+    ASSERT_THAT(story.rules(0), ElementsAre("admit " + std::to_string(id)));
+  }
+  for (const double t : {0.8, 1.0}) {
+    for (unsigned id = 1; id <= 4; ++id) story.uses(id, t, 180 + 25 * t);
+    story.looks(t);
+  }
+  ASSERT_THAT(story.rules(1), Contains("freeze 2"));
+  // The oldest has dropped nearly all; nobody knows how far it goes next time.
+  Estimate estimate = flat({.mib = 700, .seconds = 1000, .cores = 0.1, .known = 0});
+  for (std::size_t i = 0; i < kHorizonCount && kHorizons[i] <= std::chrono::seconds(2); ++i) {
+    estimate.ahead[i] = {to_double(mib(50)), 0};
+  }
+  story.governor.expect(JobId{1}, estimate, at(1.2));
+  story.uses(1, 1.2, 20);
+  story.uses(1, 1.6, 20);
+  story.looks(1.6);
+  EXPECT_THAT(story.rules(2.1), Contains("thaw 2"));
+}
+
+// The pool is looked at more often than each of its jobs: what it has more by then is a part of
+// what they were expected to grow by.
+TEST(GovernorGrowth, GrowthIsNotCountedOnceForTheJobAndOnceForThePool) {
+  Story story({.line = mib(860), .cores = 8, .jobs_max = 1000});
+  for (unsigned id = 1; id <= 4; ++id) {
+    story.waits(id, {.mib = 200, .seconds = 100, .cores = 0.1});
+    ASSERT_THAT(story.rules(0), ElementsAre("admit " + std::to_string(id)));
+  }
+  story.looks(0.01);
+  for (unsigned id = 1; id <= 4; ++id) story.uses(id, 0.1, 100);
+  story.looks(0.1);
+  EXPECT_THAT(story.rules(0.1), IsEmpty());
+  story.pool_has(600, 0.15);
+  EXPECT_THAT(story.rules(0.15), IsEmpty());
+  // What is in the pool for longer is somebody else's.
+  for (double t = 0.2; t < 2; t += 0.1) {
+    for (unsigned id = 1; id <= 4; ++id) story.uses(id, t, 100 + t);
+    story.pool_has(600, t);
+    story.rules(t);
+  }
+  for (unsigned id = 1; id <= 4; ++id) story.uses(id, 2.1, 140);
+  story.pool_has(760, 2.1);
+  EXPECT_THAT(story.rules(2.1), Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace plimsoll::policy

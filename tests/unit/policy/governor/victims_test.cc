@@ -1,0 +1,84 @@
+#include "policy/governor/victims.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "governor_story.h"
+#include "policy/governor/way_out.h"
+
+namespace plimsoll::policy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+struct Candidate {
+  unsigned id;
+  double used;
+  double expected = 1000;
+  double cpu_seconds = 10;
+  bool restartable = true;
+  unsigned lost = 0;
+};
+
+Fleet fleet_of(const std::vector<Candidate>& candidates) {
+  Fleet fleet;
+  for (const Candidate& one : candidates) {
+    const Ready ready{.job = JobId{one.id}, .restartable = one.restartable, .lost = one.lost};
+    fleet.start(ready, flat({.mib = one.expected}), at(one.id));
+    fleet.observe(fleet.at(JobId{one.id}),
+                  {.ran = std::chrono::seconds(10),
+                   .used = mib(one.used),
+                   .peak = mib(one.used),
+                   .cpu = std::chrono::duration_cast<Duration>(
+                       std::chrono::duration<double>(one.cpu_seconds))},
+                  at(100));
+  }
+  return fleet;
+}
+
+double bytes(double count) { return count * 1048576; }
+
+TEST(Victims, WhoIsOverItsEstimateGoesFirst) {
+  const Fleet fleet = fleet_of({{1, 500}, {2, 300, 1000, 1}, {3, 300, 100, 900}});
+  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(200)).jobs, ElementsAre(JobId{3}));
+}
+
+TEST(Victims, ThenMostBytesForTheWorkLost) {
+  const Fleet fleet = fleet_of({{1, 500}, {2, 300, 1000, 100}, {3, 200, 1000, 1}});
+  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(150)).jobs, ElementsAre(JobId{3}));
+}
+
+TEST(Victims, NobodyMoreThanIsNeeded) {
+  const Fleet fleet =
+      fleet_of({{1, 500}, {2, 10, 1000, 0.001}, {3, 20, 1000, 0.01}, {4, 400, 1000, 100}});
+  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(300)).jobs, ElementsAre(JobId{4}));
+}
+
+TEST(Victims, WhatCanNotBeStartedAgainComesLastAndTheKeelNever) {
+  const Fleet fleet = fleet_of(
+      {{1, 900}, {2, 100, 50, 0.1, false}, {3, 100, 1000, 50, true, 2}, {4, 100, 1000, 900}});
+  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(100)).jobs, ElementsAre(JobId{4}));
+  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(200)).jobs,
+              UnorderedElementsAre(JobId{3}, JobId{4}));
+  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(1000)).jobs,
+              UnorderedElementsAre(JobId{2}, JobId{3}, JobId{4}));
+  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(1000), Spare::twice_lost).jobs,
+              ElementsAre(JobId{4}));
+}
+
+TEST(Victims, TheRightOfWayIsRespected) {
+  const Fleet fleet = fleet_of({{1, 500}, {2, 300, 1000, 1, true, kEvictionsMax}});
+  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(100)).jobs, IsEmpty());
+}
+
+TEST(WayOut, OneAfterTheOther) {
+  EXPECT_TRUE(has_way_out({}, 0));
+  EXPECT_TRUE(has_way_out({{.used = 5, .need = 5}, {.used = 5, .need = 1}}, 1));
+  EXPECT_FALSE(has_way_out({{.used = 5, .need = 5}, {.used = 5, .need = 2}}, 1));
+  EXPECT_FALSE(has_way_out({{.used = 1, .need = 0}, {.used = 5, .need = 5}}, 3));
+}
+
+}  // namespace
+}  // namespace plimsoll::policy

@@ -1,0 +1,34 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/sim/random_run.h"
+
+// Thousands of machines and sets of jobs that nobody chose: the promises hold at every turn.
+namespace plimsoll::policy {
+namespace {
+
+constexpr std::uint64_t kSeedsEach = 250;
+// A sanitizer makes each some ten times slower; the others run without.
+#ifdef PLIMSOLL_SANITIZED
+constexpr std::uint64_t kStep = 10;
+#else
+constexpr std::uint64_t kStep = 1;
+#endif
+
+class ConductorProperty : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(ConductorProperty, PromisesHold) {
+  for (std::uint64_t seed = GetParam(); seed < GetParam() + kSeedsEach; seed += kStep) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Setting setting = SettingMaker(seed).make();
+    sim::SimulatedWorld world(setting.machine, setting.jobs);
+    Watch watch(setting, world);
+    ASSERT_THAT(watch.run(), testing::IsEmpty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ConductorProperty,
+                         testing::Values(0, 250, 500, 750, 1000, 1250, 1500, 1750));
+
+}  // namespace
+}  // namespace plimsoll::policy

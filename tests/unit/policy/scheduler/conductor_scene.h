@@ -1,0 +1,75 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "policy/scheduler/conductor.h"
+
+// A conductor and a world that does nothing but remember.
+namespace plimsoll::policy {
+
+inline constexpr AttemptEnd kOk{
+    .outcome = Outcome::exited, .exit_code = 0, .wall = std::chrono::seconds(1)};
+
+// Remembers what it was asked for.
+class FakeWorld final : public World {
+ public:
+  [[nodiscard]] Instant now() const override { return now_; }
+  void start(const Start& start) override { say("start", start.job); }
+  void freeze(JobId job) override { say("freeze", job); }
+  void thaw(JobId job) override { say("thaw", job); }
+  void reclaim(std::optional<JobId>, Bytes) override { asked.push_back("reclaim"); }
+  void kill(JobId job, Outcome cause, std::string) override {
+    say("kill " + std::string(name_of(cause)), job);
+  }
+  void wake_at(std::optional<Instant> when) override { wake = when; }
+
+  std::vector<std::string> take() { return std::exchange(asked, {}); }
+
+  Instant now_{};
+  std::vector<std::string> asked;
+  std::optional<Instant> wake;
+
+ private:
+  void say(const std::string& verb, JobId job) {
+    asked.push_back(verb + " " + std::to_string(static_cast<std::uint64_t>(job)));
+  }
+};
+
+struct Scene {
+  explicit Scene(QueueConfig queue = {.jobs_max = 100})
+      : conductor({.queue = queue, .governor = {.line = Bytes{std::uint64_t{8} << 30}, .cores = 8}},
+                  estimator,
+                  {.event = [this](const Event& event) { kinds[event.kind]++; },
+                   .over = [this](const JobOver& over) { overs.push_back(over); }}) {}
+
+  void enter(unsigned id, std::vector<JobId> needs = {}) {
+    JobSpec job;
+    job.id = JobId{id};
+    job.name = std::to_string(id);
+    job.job_class = "class";
+    job.command = std::string("true");
+    job.needs = std::move(needs);
+    job.timeout = timeout;
+    job.tenant = tenant;
+    conductor.enter(job);
+  }
+  void at(Duration t) { world.now_ = Instant(t); }
+  void wakes(Duration t) {
+    at(t);
+    conductor.on_wake();
+  }
+
+  Estimator estimator;
+  FakeWorld world;
+  std::map<EventKind, int> kinds;
+  std::vector<JobOver> overs;
+  std::optional<Duration> timeout;
+  Tenant tenant = kHost;
+  Conductor conductor;
+};
+
+}  // namespace plimsoll::policy

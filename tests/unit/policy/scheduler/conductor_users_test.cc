@@ -1,0 +1,31 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "conductor_scene.h"
+
+namespace plimsoll::policy {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+
+// Whoever has none before whoever has some, be he there long before.
+TEST(Conductor, UsersTakeTurns) {
+  Scene run({.jobs_max = 8, .ended = Ended::forgotten});
+  run.conductor.begin(run.world);
+  run.tenant = Tenant{1001};
+  for (unsigned id = 1; id <= 100; ++id) run.enter(id);
+  const auto first = run.world.take();
+  ASSERT_THAT(first, ElementsAre("start 1", "start 2", "start 3", "start 4"));
+  run.tenant = Tenant{1002};
+  run.enter(1001);
+  EXPECT_THAT(run.world.take(), ElementsAre("start 1001"));
+  run.conductor.on_over(JobId{1001}, kOk);
+  run.at(10s);
+  run.enter(1002);
+  EXPECT_THAT(run.world.take(), Contains("start 1002"));
+}
+
+}  // namespace
+}  // namespace plimsoll::policy

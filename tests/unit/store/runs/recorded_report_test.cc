@@ -1,0 +1,79 @@
+#include "store/runs/recorded_report.h"
+
+#include <gtest/gtest.h>
+
+#include "report/digest.h"
+#include "report/json.h"
+#include "report/summary.h"
+#include "unit/report/reports.h"
+
+namespace plimsoll::report {
+namespace {
+
+using namespace testing;
+
+const TextStyle kWide{.width = 500};
+
+TEST(RecordedReport, PeopleAreToldTheSameOfAJob) {
+  for (const JobReport& report : {full_report(), bare_report()}) {
+    const auto read = parse_job_report(to_json(report, JsonForm::line));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(job_summary(*read, kWide), job_summary(report, kWide));
+    EXPECT_EQ(read->id, report.id);
+    EXPECT_EQ(read->job_class, report.job_class);
+    EXPECT_EQ(read->command, report.command);
+  }
+}
+
+TEST(RecordedReport, PeopleAreToldTheSameOfARun) {
+  RunSummary summary;
+  summary.run = "20240101-1";
+  summary.makespan = 90s;
+  summary.jobs = 2;
+  summary.outcomes = {{policy::Outcome::exited, 1}, {policy::Outcome::over_limit, 1}};
+  summary.holds = 4;
+  summary.pauses = 3;
+  summary.evictions = 2;
+  summary.lost_cpu = 3s;
+  summary.line = 2_GiB;
+  summary.used_peak = 1_GiB;
+  summary.oom_kills = 1;
+  summary.cpu_usage = 60s;
+  summary.cores_of_others = 1.94;
+  summary.cores_of_machine = 2;
+  const auto read = parse_run_summary(to_json(summary, JsonForm::pretty));
+  ASSERT_TRUE(read);
+  Digest digest(10);
+  digest.add(full_report());
+  digest.add(bare_report());
+  EXPECT_EQ(run_text(*read, digest, kWide), run_text(summary, digest, kWide));
+}
+
+TEST(RecordedReport, HeaviestJobsAreTheSame) {
+  Digest told(10), read(10);
+  told.add(full_report());
+  read.add(*parse_job_report(to_json(full_report(), JsonForm::line)));
+  for (const Weight weight : {Weight::memory, Weight::cpu, Weight::stall}) {
+    EXPECT_EQ(heaviest_table(read, {.by = weight}, kWide),
+              heaviest_table(told, {.by = weight}, kWide));
+    EXPECT_NE(heaviest_table(read, {.by = weight}, kWide), "");
+  }
+}
+
+TEST(RecordedReport, OtherTextIsNone) {
+  for (const char* text :
+       {"", "{}", R"({"schema":"plimsoll.run/1"})", R"({"schema":"plimsoll.job/1"})",
+        R"({"schema":"plimsoll.job/1","id":"1","outcome":"of a later Plimsoll"})"}) {
+    EXPECT_FALSE(parse_job_report(text)) << text;
+  }
+  EXPECT_FALSE(parse_run_summary(R"({"schema":"plimsoll.job/1"})"));
+  // Members of other types are absent.
+  const auto odd = parse_job_report(
+      R"({"schema":"plimsoll.job/1","outcome":"exited","exit_code":"0","attempts":7,)"
+      R"("left_behind":{},"times":[],"memory":1,"rusage":null,"unavailable":[1]})");
+  ASSERT_TRUE(odd);
+  EXPECT_EQ(odd->exit_code, std::nullopt);
+}
+
+}  // namespace
+}  // namespace plimsoll::report

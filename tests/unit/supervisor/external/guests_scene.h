@@ -1,0 +1,130 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "supervisor/external/guests.h"
+
+// Guests beside a conductor that keeps a list, for tests.
+namespace plimsoll::supervisor::scene {
+
+using namespace literals;
+using namespace std::chrono_literals;
+
+// A place that does as it is told.
+struct ModelHabitat : Habitat {
+  ModelHabitat(std::vector<std::string>& journal, std::vector<Instant>& looks,
+               const std::function<void()>& takes)
+      : log(journal), looked(looks), on_look(takes) {}
+  ~ModelHabitat() override { log.push_back("place closed"); }
+  ModelHabitat(const ModelHabitat&) = delete;
+  ModelHabitat& operator=(const ModelHabitat&) = delete;
+  GuestSample look(Instant now) override {
+    looked.push_back(now);
+    if (on_look) on_look();
+    return {.used = 70_MiB, .cpu = 3s, .io = {}};
+  }
+  void weigh(unsigned weight) override { log.push_back("place weighs " + std::to_string(weight)); }
+  void freeze() override { log.push_back("place frozen"); }
+  void thaw() override { log.push_back("place thawed"); }
+  void kill(Instant) override { log.push_back("place killed"); }
+  std::vector<std::string>& log;
+  std::vector<Instant>& looked;
+  const std::function<void()>& on_look;
+};
+
+// Guests with a conductor that keeps a list: what was asked of it is in `asked`, what clients were
+// told in `told`.
+struct GuestsTest : ::testing::Test {
+  GuestHooks hooks() {
+    return {.now = [this] { return now; },
+            .next_id = [this] { return JobId{++last}; },
+            .enter = [this](const policy::JobSpec& job) { entered.push_back(job); },
+            .seen = [this](JobId, const policy::JobSample& sample) { samples.push_back(sample); },
+            .over =
+                [this](JobId job, const policy::AttemptEnd& end) {
+                  asked.push_back("over " + std::string(name_of(end.outcome)));
+                  ends.push_back(end);
+                  policy::JobOver over{.job = job, .end = end, .requeue = {}, .reason = "over"};
+                  if (again.contains(job)) over.requeue = policy::Requeue{};
+                  guests.on_conducted(over);
+                },
+            .withdraw =
+                [this](JobId job, const std::string& reason) {
+                  asked.push_back("withdraw: " + reason);
+                  guests.on_conducted({.job = job, .end = {}, .requeue = {}, .reason = reason});
+                },
+            .cancel =
+                [this](JobId job, const std::string& reason) {
+                  guests.kill(job, policy::Outcome::cancelled, reason);
+                },
+            .open_place = [this](const GuestPlace&,
+                                 const Peer& peer) -> Result<std::unique_ptr<Habitat>> {
+              if (peer.uid != 0) return fail(std::errc::permission_denied, "not the peer's");
+              return std::make_unique<ModelHabitat>(told, looked, on_look);
+            },
+            .uid = 0,
+            .machine = {.memory = 64_GiB, .cpus = 8}};
+  }
+
+  GuestListener listener() {
+    return {.admit = [this](const std::string& name, unsigned attempt,
+                            const std::string&) { tell("admit", name, std::to_string(attempt)); },
+            .hold = [this](const std::string& name, policy::HoldCause cause,
+                           const std::string&) { tell("hold", name, policy::name_of(cause)); },
+            .pause = [this](const std::string& name,
+                            const std::string& reason) { tell("pause", name, reason); },
+            .resume = [this](const std::string& name,
+                             const std::string& reason) { tell("resume", name, reason); },
+            .cancel =
+                [this](const std::string& name, policy::Outcome cause, const std::string&,
+                       Again later) {
+                  tell("cancel", name, name_of(cause));
+                  if (later == Again::later) told.back() += ", again";
+                },
+            .left =
+                [this](const std::string& name, Again later, const std::string&) {
+                  tell("left", name, later == Again::later ? "again" : "for good");
+                }};
+  }
+
+  void tell(const std::string& what, const std::string& name, std::string_view more) {
+    told.push_back(what + " " + name + ": " + std::string(more));
+  }
+
+  JobId enter(const std::string& name, GuestSpec spec = {}) {
+    spec.name = name;
+    const auto entered_it = guests.enter(client, spec);
+    EXPECT_TRUE(entered_it) << entered_it.error().message();
+    return entered.empty() ? JobId{} : entered.back().id;
+  }
+
+  JobId run(const std::string& name, const GuestSpec& spec = {}) {
+    const JobId job = enter(name, spec);
+    guests.start({.job = job, .attempt = 1, .slot = 1});
+    told.clear();
+    return job;
+  }
+
+  void decide(policy::EventKind kind, JobId job, const std::string& reason) {
+    guests.on_event({.at = now, .kind = kind, .job = job, .reason = reason});
+  }
+
+  Instant now{100s};
+  std::uint64_t last = 0;
+  std::vector<policy::JobSpec> entered;
+  std::vector<policy::JobSample> samples;
+  std::vector<policy::AttemptEnd> ends;
+  std::vector<std::string> asked, told;
+  std::vector<Instant> looked;    // the moments that places were looked at for
+  std::function<void()> on_look;  // within each look
+  std::set<JobId> again;          // that get another attempt
+  Guests guests{hooks()};
+  ClientId client = guests.open({.uid = 0}, listener());
+};
+
+}  // namespace plimsoll::supervisor::scene

@@ -1,0 +1,326 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "guests_scene.h"
+
+namespace plimsoll::supervisor {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using namespace scene;
+using namespace literals;
+using namespace std::chrono_literals;
+
+TEST_F(GuestsTest, AGuestIsItsUsers) {
+  enter("of root");
+  EXPECT_EQ(entered.back().tenant, policy::kHost);
+  client = guests.open({.uid = 65'534}, listener());
+  enter("of somebody");
+  EXPECT_EQ(entered.back().tenant, policy::Tenant{65'534});
+  // However many there are, on however many machines.
+  client = guests.open({.where = PeerPlace::remote}, listener());
+  enter("from elsewhere");
+  const policy::Tenant remote = entered.back().tenant;
+  EXPECT_NE(remote, policy::kHost);
+  client = guests.open({.where = PeerPlace::remote, .uid = 0}, listener());
+  enter("from elsewhere too");
+  EXPECT_EQ(entered.back().tenant, remote);
+}
+
+TEST_F(GuestsTest, AGuestLivesFromEnterToLeave) {
+  const JobId job = enter("a", {.job_class = "cc", .memory_max = 1_GiB, .cpu_hint = 2});
+  EXPECT_EQ(entered.back().job_class, "cc");
+  EXPECT_EQ(entered.back().memory_hint, 1_GiB);  // for want of a better guess
+  EXPECT_EQ(entered.back().cpu_hint, 2);
+  decide(policy::EventKind::admitted, job, "fits");
+  guests.start({.job = job, .attempt = 1, .slot = 1});
+  now += 2s;
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 10_MiB, .cpu = 1s, .io = {}}));
+  EXPECT_EQ(samples.back().ran, 2s);
+  EXPECT_EQ(samples.back().used, 10_MiB);
+  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::exited, .exit_code = 0}));
+  EXPECT_THAT(told, ElementsAre("admit a: 1", "left a: for good"));
+  EXPECT_EQ(ends.back().wall, 2s);
+  EXPECT_EQ(guests.size(), 0u);
+  EXPECT_EQ(guests.running(), 0u);
+  enter("a");  // the name is free
+}
+
+// Whose past tells what it needs, by the kernel's word.
+TEST_F(GuestsTest, AGuestsPastIsItsUsers) {
+  enter("root's");
+  EXPECT_EQ(entered.back().owner, std::nullopt);  // who keeps the daemon's past
+  const ClientId alice = guests.open({.uid = 1000}, listener());
+  ASSERT_TRUE(guests.enter(alice, {.name = "alice's"}));
+  EXPECT_EQ(entered.back().owner, 1000u);
+  const ClientId remote = guests.open({.where = PeerPlace::remote}, listener());
+  ASSERT_TRUE(guests.enter(remote, {.name = "somebody's"}));
+  EXPECT_EQ(entered.back().owner, UINT32_MAX);
+}
+
+TEST_F(GuestsTest, NoGuestUsesMoreThanTheMachineHas) {
+  run("a");
+  now += 2s;
+  ASSERT_TRUE(guests.observe(client, "a", {.used = Bytes{UINT64_MAX}, .cpu = 1h, .io = {}}));
+  EXPECT_EQ(samples.back().used + samples.back().claimed.value_or(Bytes{}), 64_GiB);
+  EXPECT_EQ(samples.back().cpu, 16s);
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 1_MiB, .cpu = 15s, .io = {}}));
+  EXPECT_EQ(samples.back().cpu, 15s);
+}
+
+TEST_F(GuestsTest, ARoundOfLooksIsOfOneMomentAndInSlices) {
+  for (int i = 0; i < 5; ++i) run(std::to_string(i), {.place = ProcessPlace{7}});
+  const Instant begun = now;
+  on_look = [this] { now += Guests::kLookSlice / 2; };
+  EXPECT_TRUE(guests.look());
+  EXPECT_EQ(looked.size(), 2u);
+  EXPECT_TRUE(guests.look());
+  EXPECT_FALSE(guests.look());
+  EXPECT_THAT(looked, ElementsAre(begun, begun, begun, begun, begun));
+  EXPECT_TRUE(guests.look());  // another round
+  EXPECT_GT(looked.back(), begun);
+}
+
+TEST_F(GuestsTest, WhatCostsMoreIsLookedAtLessOften) {
+  EXPECT_EQ(Guests::gap_after({}), Guests::kLookGap);
+  EXPECT_EQ(Guests::gap_after(10ms), 200ms);
+  EXPECT_EQ(Guests::gap_after(10s), Guests::kLookGapMax);
+}
+
+TEST_F(GuestsTest, HoldsAreToldWithTheirCause) {
+  const JobId job = enter("a");
+  guests.on_event({.at = now,
+                   .kind = policy::EventKind::held,
+                   .job = job,
+                   .reason = "no room",
+                   .hold = policy::HoldCause::memory});
+  EXPECT_THAT(told, ElementsAre("hold a: memory"));
+}
+
+TEST_F(GuestsTest, AWordCountsUpToWhatTheGuestWasAdmittedWith) {
+  const JobId job = enter("a");
+  guests.start({.job = job, .attempt = 1, .slot = 1, .promised = 100_MiB});
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 60_MiB, .cpu = {}, .io = {}}));
+  EXPECT_EQ(samples.back().used, 60_MiB);
+  EXPECT_EQ(samples.back().claimed, Bytes{});
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 8_GiB, .cpu = {}, .io = {}}));
+  EXPECT_EQ(samples.back().used, 100_MiB);
+  EXPECT_EQ(samples.back().peak, 100_MiB);
+  EXPECT_EQ(samples.back().claimed, 8_GiB - 100_MiB);
+  ASSERT_TRUE(guests.watch(client, "a", CgroupPlace{"/a"}));
+  guests.look();
+  EXPECT_EQ(samples.back().used, 70_MiB) << "what is seen is no word";
+  EXPECT_EQ(samples.back().claimed, std::nullopt);
+}
+
+TEST_F(GuestsTest, WhatIsSeenCountsInFull) {
+  const JobId job = enter("a", {.place = CgroupPlace{"/a"}});
+  guests.start({.job = job, .attempt = 1, .slot = 1, .promised = 1_MiB});
+  guests.look();
+  EXPECT_EQ(samples.back().used, 70_MiB);
+}
+
+TEST_F(GuestsTest, PausedTimeDoesNotCountAndPausedGuestsAreNotSeen) {
+  const JobId job = run("a");
+  now += 1s;
+  decide(policy::EventKind::frozen, job, "short");
+  guests.freeze(job);
+  now += 10s;
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 1_MiB, .cpu = {}, .io = {}}));
+  EXPECT_THAT(samples, IsEmpty());
+  decide(policy::EventKind::thawed, job, "room");
+  guests.thaw(job);
+  now += 1s;
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 1_MiB, .cpu = {}, .io = {}}));
+  EXPECT_EQ(samples.back().ran, 2s);
+  EXPECT_THAT(told, ElementsAre("pause a: short", "resume a: room"));
+}
+
+TEST_F(GuestsTest, AnEvictedGuestThatMayRestartComesAgain) {
+  const JobId job = run("a", {.restartable = true});
+  again = {job};
+  guests.kill(job, policy::Outcome::evicted, "memory is short");
+  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
+  EXPECT_THAT(asked, ElementsAre("over evicted"));
+  EXPECT_THAT(told, ElementsAre("cancel a: evicted, again", "left a: again"));
+  told.clear();
+  guests.start({.job = job, .attempt = 2, .slot = 1});
+  EXPECT_THAT(told, ElementsAre("admit a: 2"));
+}
+
+TEST_F(GuestsTest, WhoGotToItsEndWhileBeingCancelledHasSucceeded) {
+  const JobId job = run("a");
+  guests.kill(job, policy::Outcome::evicted, "memory is short");
+  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::exited, .exit_code = 0}));
+  EXPECT_THAT(asked, ElementsAre("over exited"));
+}
+
+TEST_F(GuestsTest, WhoDoesNotAnswerACancelHasLeft) {
+  const JobId job = run("a");
+  guests.kill(job, policy::Outcome::over_line, "too big");
+  now += Guests::kCancelPatience - 1ms;
+  guests.look();
+  EXPECT_THAT(asked, IsEmpty());
+  now += 1ms;
+  guests.look();
+  EXPECT_THAT(asked, ElementsAre("over over_line"));
+  EXPECT_FALSE(guests.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
+}
+
+TEST_F(GuestsTest, AClientThatIsGoneHasNothing) {
+  run("runs");
+  enter("waits");
+  const JobId dying = run("dies");
+  guests.kill(dying, policy::Outcome::evicted, "memory is short");
+  told.clear();
+  guests.close(client);
+  EXPECT_THAT(asked, ::testing::UnorderedElementsAre("over cancelled", "over cancelled",
+                                                     "withdraw: its client is gone"));
+  EXPECT_THAT(told, IsEmpty());
+  EXPECT_EQ(guests.size(), 0u);
+  EXPECT_EQ(guests.running(), 0u);
+  EXPECT_EQ(guests.clients(), 0u);
+  EXPECT_FALSE(guests.enter(client, {.name = "b"}));
+}
+
+TEST_F(GuestsTest, LeavingBeforeAdmissionWithdraws) {
+  enter("a");
+  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
+  EXPECT_THAT(asked, ElementsAre("withdraw: its client has withdrawn it"));
+  EXPECT_THAT(told, ElementsAre("left a: for good"));
+}
+
+TEST_F(GuestsTest, TheGovernorsHandActsAtThePlace) {
+  const JobId job = run("a", {.place = CgroupPlace{"/x"}, .hand = GuestHand::governor});
+  guests.freeze(job);
+  guests.thaw(job);
+  guests.kill(job, policy::Outcome::evicted, "short");
+  guests.look();
+  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
+  EXPECT_THAT(told,
+              ElementsAre("place frozen", "pause a: ", "place thawed", "resume a: ", "place killed",
+                          "cancel a: evicted", "place killed", "place closed", "left a: for good"));
+}
+
+TEST_F(GuestsTest, TheClientsHandIsLeftAlone) {
+  const JobId job = run("a", {.place = CgroupPlace{"/x"}});
+  guests.freeze(job);
+  guests.kill(job, policy::Outcome::evicted, "short");
+  EXPECT_THAT(told, ElementsAre("pause a: ", "cancel a: evicted"));
+}
+
+TEST_F(GuestsTest, WhatIsSeenAtAPlaceGoesBeforeTheClientsWord) {
+  run("a", {.place = CgroupPlace{"/x"}});
+  guests.look();
+  EXPECT_EQ(samples.back().used, 70_MiB);
+  EXPECT_EQ(samples.back().cpu, 3s);
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 5_MiB, .cpu = {}, .io = 7_MiB}));
+  EXPECT_EQ(samples.back().used, 70_MiB);
+  EXPECT_EQ(samples.back().io, 7_MiB) << "which the place does not show";
+  guests.look();
+  EXPECT_EQ(samples.back().used, 70_MiB);
+}
+
+TEST_F(GuestsTest, WhatAClientHasToldIsForgottenWithItsAttempt) {
+  const JobId job = run("a");
+  ASSERT_TRUE(guests.observe(client, "a", {.used = 5_MiB, .cpu = {}, .io = {}}));
+  EXPECT_EQ(samples.back().used, 5_MiB);
+  again.insert(job);
+  guests.kill(job, policy::Outcome::evicted, "for want of memory");
+  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
+  guests.start({.job = job, .attempt = 2, .slot = 1});
+  ASSERT_TRUE(guests.observe(client, "a", {.used = {}, .cpu = 1s, .io = {}}));
+  EXPECT_EQ(samples.back().used, Bytes{});
+}
+
+TEST_F(GuestsTest, AWeightIsSetWhereTheGovernorActs) {
+  run("a", {.weight = 300, .place = CgroupPlace{"/x"}});
+  ASSERT_TRUE(guests.watch(client, "a", CgroupPlace{"/y"}));
+  EXPECT_THAT(told, Not(Contains("place weighs 300")));
+  const JobId job =
+      enter("b", {.weight = 300, .place = CgroupPlace{"/x"}, .hand = GuestHand::governor});
+  EXPECT_THAT(told, Not(Contains("place weighs 300")));
+  guests.start({.job = job, .attempt = 1, .slot = 2});
+  EXPECT_THAT(told, Contains("place weighs 300"));
+}
+
+TEST_F(GuestsTest, AWatchedPlaceCatchesUpWithWhatWasDecided) {
+  const JobId job = run("a", {.place = CgroupPlace{"/x"}, .hand = GuestHand::governor});
+  guests.freeze(job);
+  told.clear();
+  ASSERT_TRUE(guests.watch(client, "a", CgroupPlace{"/y"}));
+  EXPECT_THAT(told, ElementsAre("place closed", "place frozen"));
+}
+
+TEST_F(GuestsTest, MistakesAreRefusedWithTheirKind) {
+  enter("a");
+  const auto code_of = [](const Result<void>& result) {
+    return result ? std::errc{} : result.error().code;
+  };
+  EXPECT_EQ(code_of(guests.enter(client, {.name = "a"})), std::errc::file_exists);
+  EXPECT_EQ(code_of(guests.enter(client, {.name = ""})), std::errc::invalid_argument);
+  EXPECT_EQ(code_of(guests.enter(client, {.name = std::string(257, 'x')})),
+            std::errc::invalid_argument);
+  EXPECT_EQ(code_of(guests.enter(client, {.name = "b", .hand = GuestHand::governor})),
+            std::errc::invalid_argument);
+  EXPECT_EQ(code_of(guests.observe(client, "z", {})), std::errc::no_such_process);
+  EXPECT_EQ(code_of(guests.observe(client, "a", {})), std::errc::operation_in_progress);
+  const ClientId stranger = guests.open({.uid = 5}, {});
+  EXPECT_EQ(code_of(guests.leave(stranger, "a", {})), std::errc::no_such_process);
+  EXPECT_EQ(code_of(guests.enter(stranger, {.name = "a", .place = CgroupPlace{"/x"}})),
+            std::errc::permission_denied);
+}
+
+TEST_F(GuestsTest, DrainingSendsAwayWhoWaitsAndTakesNobody) {
+  run("runs");
+  enter("waits");
+  guests.drain();
+  EXPECT_THAT(told, ElementsAre("left waits: for good"));
+  const auto refused = guests.enter(client, {.name = "late"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, std::errc::resource_unavailable_try_again);
+  guests.cancel_all("the daemon is told to end at once");
+  EXPECT_THAT(asked, ElementsAre("withdraw: the daemon ends"));
+  EXPECT_THAT(told, ElementsAre("left waits: for good", "cancel runs: cancelled"));
+}
+
+TEST_F(GuestsTest, ClientsAreBounded) {
+  for (std::size_t i = 0; i < Guests::kOfClientMax; ++i) enter(std::to_string(i));
+  const auto refused = guests.enter(client, {.name = "one more"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, std::errc::not_enough_memory);
+  EXPECT_THAT(refused.error().message(), HasSubstr("jobs of this client, expected at most 1000"));
+}
+
+TEST_F(GuestsTest, UsersAreBoundedHoweverManyClientsTheyAre) {
+  for (std::size_t i = 0; i < Guests::kOfUserMax; ++i) {
+    if (i % Guests::kOfClientMax == 0) client = guests.open({.uid = 7}, listener());
+    ASSERT_TRUE(guests.enter(client, {.name = std::to_string(i)})) << i;
+  }
+  client = guests.open({.uid = 7}, listener());
+  const auto refused = guests.enter(client, {.name = "one more"});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("found 4000 jobs of this user"));
+  EXPECT_TRUE(guests.enter(guests.open({.uid = 8}, listener()), {.name = "another's"}));
+  guests.close(ClientId{static_cast<std::uint64_t>(client) - 1});
+  EXPECT_TRUE(guests.enter(client, {.name = "one more"}));
+}
+
+// A closed client's guests end others' waits, whatever is decided meanwhile.
+TEST_F(GuestsTest, WhatOneClientsEndSetsFreeIsStartedWithin) {
+  const JobId first = run("a");
+  const ClientId other = guests.open({.uid = 0}, listener());
+  ASSERT_TRUE(guests.enter(other, {.name = "b"}));
+  const JobId second = entered.back().id;
+  ASSERT_NE(first, second);
+  guests.close(client);
+  guests.start({.job = second, .attempt = 1, .slot = 1});
+  EXPECT_THAT(told, ElementsAre("admit b: 1"));
+}
+
+}  // namespace
+}  // namespace plimsoll::supervisor

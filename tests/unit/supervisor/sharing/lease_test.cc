@@ -1,0 +1,249 @@
+#include "supervisor/sharing/lease.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "base/file.h"
+
+namespace plimsoll::supervisor {
+namespace {
+
+using namespace plimsoll::literals;
+
+class LeaseTest : public ::testing::Test {
+ protected:
+  LeaseTest() : loop_(*loop::Loop::create()) {
+    std::string name = ::testing::TempDir() + "leaseXXXXXX";
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~LeaseTest() override { std::filesystem::remove_all(directory_); }
+
+  struct Party {
+    policy::RunClaim claim{};
+    std::string reason{};
+    std::unique_ptr<Lease> lease{};
+  };
+
+  void join(Party& party, const std::string& name, policy::Share whole, LeaseRole role) {
+    auto ledger = Ledger::join(open_at(AT_FDCWD, directory_, O_RDONLY | O_DIRECTORY), name);
+    ASSERT_TRUE(ledger) << ledger.error().message();
+    party.lease = std::make_unique<Lease>(
+        loop_, std::move(*ledger), whole, role,
+        LeaseHolder{.claim = [&party] { return party.claim; },
+                    .moved = [&party](const policy::Share&,
+                                      std::string reason) { party.reason = std::move(reason); }});
+  }
+
+  loop::Loop loop_;
+  std::string directory_;
+};
+
+TEST_F(LeaseTest, ARunAloneHasItsWhole) {
+  Party run;
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  EXPECT_EQ(run.lease->share().line, 8_GiB);
+  EXPECT_EQ(run.lease->share().cores, 4);
+  EXPECT_EQ(run.reason, "");
+}
+
+TEST_F(LeaseTest, TheDaemonsTermsHoldAsFarAsTheyAreNotMore) {
+  Party daemon, run;
+  join(daemon, "daemon", {.line = 2_GiB, .cores = 64}, LeaseRole::daemon);
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  EXPECT_EQ(run.lease->share().line, 2_GiB);
+  EXPECT_EQ(run.lease->share().cores, 4);
+  EXPECT_EQ(run.reason, "what the daemon leases is shared with 1 other run");
+  EXPECT_EQ(daemon.lease->share().line, 2_GiB);
+}
+
+TEST_F(LeaseTest, WhatIsLeasedOutlivesTheDaemon) {
+  Party daemon, run;
+  join(daemon, "daemon", {.line = 2_GiB, .cores = 2}, LeaseRole::daemon);
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  daemon.lease.reset();
+  run.lease->settle();
+  EXPECT_EQ(run.lease->share().line, 2_GiB);
+  EXPECT_EQ(run.lease->share().cores, 2);
+  // A new daemon knows at once what is claimed.
+  run.claim = {
+      .memory = {.used = 1_GiB, .claimed = 1_GiB, .wanting = false}, .cores = {}, .running = 2};
+  run.lease->settle();
+  join(daemon, "again", {.line = 2_GiB, .cores = 2}, LeaseRole::daemon);
+  EXPECT_EQ(daemon.lease->share().line, 1_GiB);
+}
+
+TEST_F(LeaseTest, TheDaemonKnowsWhatAllRunsTogetherHave) {
+  Party daemon, first, second;
+  join(daemon, "daemon", {.line = 8_GiB, .cores = 4}, LeaseRole::daemon);
+  EXPECT_EQ(daemon.lease->others().runs, 0u);
+  first.claim = {.memory = {.used = 1_GiB, .claimed = 2_GiB, .wanting = false},
+                 .cores = {.used = 0.5, .claimed = 1, .wanting = false},
+                 .running = 2};
+  second.claim = {.memory = {.used = 1_GiB, .claimed = 1_GiB, .wanting = true},
+                  .cores = {.used = 1, .claimed = 1, .wanting = false},
+                  .running = 1};
+  join(first, "first", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  join(second, "second", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  daemon.lease->settle();
+  const Others& others = daemon.lease->others();
+  EXPECT_EQ(others.runs, 2u);
+  EXPECT_EQ(others.jobs, 3u);
+  EXPECT_EQ(others.used, 2_GiB);
+  EXPECT_EQ(others.claimed, 3_GiB);
+  EXPECT_EQ(others.cores_used, 1.5);
+}
+
+TEST_F(LeaseTest, TheDaemonMayMoveItsLine) {
+  Party daemon, run;
+  join(daemon, "daemon", {.line = 2_GiB, .cores = 2}, LeaseRole::daemon);
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  daemon.lease->settle();
+  daemon.lease->set_line(3_GiB, "the configuration has another line");
+  EXPECT_EQ(daemon.reason,
+            "the configuration has another line; the line is shared with 1 other run");
+  // It is told by a thread, while the loop runs.
+  const std::uint64_t looks = daemon.lease->looks();
+  while (daemon.lease->looks() == looks) ASSERT_TRUE(loop_.run_once(Lease::kInterval));
+  run.lease->settle();
+  EXPECT_EQ(run.lease->share().line, 3_GiB);
+}
+
+TEST_F(LeaseTest, AnotherLineByTheUserIsToldAsSuch) {
+  Party run;
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  run.lease->set_line(2_GiB, "the user has set the line to 2.00 GiB");
+  EXPECT_EQ(run.lease->share().line, 2_GiB);
+  EXPECT_EQ(run.lease->shared().line, 2_GiB);
+  EXPECT_EQ(run.reason, "the user has set the line to 2.00 GiB");
+  run.reason.clear();
+  run.lease->settle();
+  EXPECT_EQ(run.reason, "");
+  run.lease->set_line(2_GiB + 1_KiB, "a little more");
+  EXPECT_EQ(run.reason, "a little more");
+}
+
+TEST_F(LeaseTest, WhatIsSharedIsNotWhatOneHas) {
+  Party run, other;
+  join(other, "other", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  other.claim = {
+      .memory = {.used = 2_GiB, .claimed = 2_GiB, .wanting = false}, .cores = {}, .running = 2};
+  other.lease->settle();
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  EXPECT_EQ(run.lease->share().line, 6_GiB);
+  EXPECT_EQ(run.lease->shared().line, 8_GiB);
+}
+
+TEST_F(LeaseTest, WhoJoinsOthersStartsNothingUntilTheyHaveHeardOfIt) {
+  Party other, run;
+  join(other, "other", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  EXPECT_EQ(other.lease->share().taken, Bytes{});
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  EXPECT_EQ(run.lease->share().taken, 8_GiB);
+  run.lease->settle();
+  EXPECT_EQ(run.lease->share().taken, Bytes{});
+  EXPECT_EQ(run.lease->share().line, 8_GiB);
+}
+
+// A run that waits only until it is known has nobody give way.
+TEST_F(LeaseTest, WhoIsNewWantsNothingYet) {
+  Party other, run;
+  other.claim = {
+      .memory = {.used = 6_GiB, .claimed = 7_GiB, .wanting = false}, .cores = {}, .running = 9};
+  join(other, "other", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  run.claim.memory.wanting = true;
+  run.lease->settle();
+  other.lease->settle();
+  EXPECT_EQ(other.lease->share().line, 8_GiB);
+  run.lease->settle();
+  other.lease->settle();
+  EXPECT_EQ(other.lease->share().line, 6_GiB);
+}
+
+// The directory is others': reading it, and writing there, is not for the loop's thread, which a
+// build with assertions sees to.
+TEST_F(LeaseTest, TheLoopLooksWithoutWaiting) {
+  Party run, other;
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  join(other, "other", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  other.claim = {
+      .memory = {.used = 6_GiB, .claimed = 6_GiB, .wanting = false}, .cores = {}, .running = 2};
+  while (run.lease->share().line != 2_GiB) ASSERT_TRUE(loop_.run_once(Lease::kInterval));
+}
+
+// What comes back when it is gone is nobody's.
+TEST_F(LeaseTest, MayEndWhileItLooks) {
+  Party run;
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  run.lease->has_grown();
+  ASSERT_TRUE(loop_.run_once(Lease::kInterval));
+  run.lease.reset();
+  ASSERT_TRUE(loop_.run_once(Lease::kSoon));
+}
+
+TEST_F(LeaseTest, WhatHasGrownIsToldSoon) {
+  Party run, other;
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  run.claim = {
+      .memory = {.used = 6_GiB, .claimed = 6_GiB, .wanting = false}, .cores = {}, .running = 2};
+  const std::uint64_t looks = run.lease->looks();
+  const Instant begun = loop::now();
+  for (int starts = 0; starts < 100; ++starts) run.lease->has_grown();
+  while (run.lease->looks() == looks) ASSERT_TRUE(loop_.run_once(Lease::kInterval));
+  EXPECT_LT(loop::now() - begun, Lease::kInterval / 2);
+  EXPECT_EQ(run.lease->looks(), looks + 1);
+  join(other, "other", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  EXPECT_EQ(other.lease->share().line, 2_GiB);
+}
+
+TEST(ClaimOf, WhatAConductorsJobsAreBelievedToReach) {
+  policy::ConductorStatus status;
+  status.used = 3_GiB;
+  status.running = 2;
+  status.waiting = 1;
+  status.holding = policy::Holding{
+      .job = JobId{4}, .cause = policy::HoldCause::cores, .reason = {}, .numbers = {}};
+  status.jobs = {{.job = JobId{1},
+                  .ran = kYoung,
+                  .used = 2_GiB,
+                  .cores = 1.5,
+                  .estimate = 1_GiB,
+                  .cores_estimate = 1},
+                 {.job = JobId{2}, .ran = kYoung, .estimate = 1_GiB, .cores_estimate = 0.5},
+                 {.job = JobId{3},
+                  .state = policy::JobState::frozen,
+                  .ran = kYoung,
+                  .used = 1_GiB,
+                  .cores = 4,
+                  .estimate = 1_GiB,
+                  .cores_estimate = 4}};
+  const policy::RunClaim claim = claim_of(status);
+  EXPECT_EQ(claim.memory.used, 3_GiB);
+  EXPECT_EQ(claim.memory.claimed, 4_GiB);
+  EXPECT_FALSE(claim.memory.wanting);
+  EXPECT_EQ(claim.cores.used, 2);
+  EXPECT_EQ(claim.cores.claimed, 2);
+  EXPECT_TRUE(claim.cores.wanting);
+  EXPECT_EQ(claim.running, 2U);
+  status.holding->cause = policy::HoldCause::memory;
+  EXPECT_TRUE(claim_of(status).memory.wanting);
+  EXPECT_FALSE(claim_of(status).cores.wanting);
+}
+
+TEST(ClaimOf, WhatAJobIsAboutToAllocateIsNotFree) {
+  policy::ConductorStatus status;
+  status.used = 100_MiB;
+  status.running = 2;
+  status.jobs = {{.job = JobId{1}, .used = 90_MiB, .estimate = 300_MiB},
+                 {.job = JobId{2}, .used = 10_MiB, .estimate = 5_MiB}};
+  EXPECT_EQ(claim_of(status).memory.used, 100_MiB);
+  EXPECT_EQ(claim_of(status).starting, 210_MiB);
+  for (policy::JobStatus& job : status.jobs) job.ran = kYoung;
+  EXPECT_EQ(claim_of(status).starting, Bytes{});
+}
+
+}  // namespace
+}  // namespace plimsoll::supervisor
