@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/scheduler/conductor.h"
-#include "sim/machine.h"
-#include "sim/simulated.h"
+#include "policy/scheduler/scheduler.h"
+#include "sim/simulated_executor.h"
+#include "sim/simulated_scheduler.h"
 
 namespace {
 
@@ -113,7 +113,7 @@ constexpr auto kScenarios = std::to_array<Scenario>({
 });
 
 // Runs jobs and notes what it is said to take still.
-class Run final : public policy::WorldObserver {
+class Run final : public policy::ExecutorObserver {
  public:
   struct Said {
     double elapsed = 0;
@@ -121,26 +121,26 @@ class Run final : public policy::WorldObserver {
   };
 
   Run(const Scenario& scenario, std::span<const sim::SimJob> jobs, policy::Estimator& estimator,
-      sim::SimulatedWorld& world)
-      : world_(world), conductor_(config_of(scenario), estimator, {}) {
-    for (const sim::SimJob& job : jobs) conductor_.enter(job.spec);
-    conductor_.begin(world);
+      sim::SimulatedExecutor& executor)
+      : executor_(executor), scheduler_(config_of(scenario), estimator, {}) {
+    for (const sim::SimJob& job : jobs) scheduler_.enter(job.spec);
+    scheduler_.begin(executor);
   }
 
   void on_job(JobId job, const policy::JobSample& sample) override {
-    conductor_.on_job(job, sample);
+    scheduler_.on_job(job, sample);
     note();
   }
   void on_machine(const policy::MachineSample& sample) override {
-    conductor_.on_machine(sample);
+    scheduler_.on_machine(sample);
     note();
   }
   void on_over(JobId job, const policy::AttemptEnd& end) override {
-    conductor_.on_over(job, end);
-    if (!conductor_.is_over()) note();
+    scheduler_.on_over(job, end);
+    if (!scheduler_.is_over()) note();
     makespan_ = elapsed();
   }
-  void on_wake() override { conductor_.on_wake(); }
+  void on_wake() override { scheduler_.on_wake(); }
 
   [[nodiscard]] double makespan() const { return makespan_; }
   // What was said last when this share of it was over.
@@ -153,21 +153,21 @@ class Run final : public policy::WorldObserver {
   }
 
  private:
-  static policy::ConductorConfig config_of(const Scenario& scenario) {
-    policy::ConductorConfig config;
+  static policy::SchedulerConfig config_of(const Scenario& scenario) {
+    policy::SchedulerConfig config;
     config.queue.jobs_max = scenario.jobs_max;
     config.governor.line = Bytes{static_cast<std::uint64_t>(scenario.line_mib) << 20U};
     config.governor.cores = scenario.cores;
     return config;
   }
-  [[nodiscard]] double elapsed() const { return to_seconds(world_.now().time_since_epoch()); }
+  [[nodiscard]] double elapsed() const { return to_seconds(executor_.now().time_since_epoch()); }
   void note() {
     if (!said_.empty() && elapsed() < said_.back().elapsed + 0.1) return;
-    said_.push_back({elapsed(), conductor_.status().remaining});
+    said_.push_back({elapsed(), scheduler_.status().remaining});
   }
 
-  sim::SimulatedWorld& world_;
-  policy::Conductor conductor_;
+  sim::SimulatedExecutor& executor_;
+  policy::Scheduler scheduler_;
   std::vector<Said> said_;
   double makespan_ = 0;
 };
@@ -221,9 +221,9 @@ void measure(const Scenario& scenario, unsigned seeds) {
       const sim::MachineConfig machine{
           .cores = scenario.cores,
           .line = Bytes{static_cast<std::uint64_t>(scenario.line_mib) << 20U}};
-      sim::SimulatedWorld world(machine, jobs);
-      Run run(scenario, jobs, estimator, world);
-      world.run(run);
+      sim::SimulatedExecutor executor(machine, jobs);
+      Run run(scenario, jobs, estimator, executor);
+      executor.run(run);
       tally->add(run);
     }
   }

@@ -15,7 +15,7 @@
 #include "policy/job/attempt.h"
 #include "policy/job/priority.h"
 #include "report/plain.h"
-#include "supervisor/batch.h"
+#include "supervisor/batch_run.h"
 #include "supervisor/host.h"
 #include "supervisor/output/disk.h"
 #include "supervisor/pool_terms.h"
@@ -66,24 +66,24 @@ supervisor::MachineConfig machine_config(const BatchOptions& options,
   return config;
 }
 
-supervisor::BatchConfig batch_config(const BatchOptions& options, std::vector<policy::JobSpec> jobs,
+supervisor::BatchRunConfig batch_config(const BatchOptions& options, std::vector<policy::JobSpec> jobs,
                                      const std::string& run_id,
                                      const policy::GovernorConfig& governor) {
-  supervisor::BatchConfig config;
+  supervisor::BatchRunConfig config;
   config.jobs = std::move(jobs);
   config.run_id = run_id;
-  policy::QueueConfig& queue = config.conductor.queue;
+  policy::QueueConfig& queue = config.scheduler.queue;
   queue.jobs_max = governor.jobs_max;
   queue.delay = options.delay.value_or(Duration{});
   queue.halt = options.halt;
   if (options.timeout) queue.timeout = *options.timeout;
-  config.conductor.governor = governor;
+  config.scheduler.governor = governor;
   // Who says one at a time means one after the other.
   const auto usual =
       options.governor.jobs_max == 1 ? policy::StartOrder::input : policy::StartOrder::longest;
-  config.conductor.governor.order = options.start_order.value_or(usual);
+  config.scheduler.governor.order = options.start_order.value_or(usual);
   std::error_code unknown;  // then its commands are of no place
-  config.conductor.directory = std::filesystem::current_path(unknown).string();
+  config.scheduler.directory = std::filesystem::current_path(unknown).string();
   if (options.kill_after) config.kill_after = *options.kill_after;
   config.output.order = options.order;
   config.output.spool_dir = output::default_spool_dir();

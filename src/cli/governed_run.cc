@@ -58,7 +58,7 @@ std::string left_text(const report::Digest& digest, const BatchOptions& options)
 }  // namespace
 
 GovernedRun::GovernedRun(supervisor::Machine& machine, const BatchOptions& options,
-                         BatchFiles files, supervisor::BatchConfig config,
+                         BatchFiles files, supervisor::BatchRunConfig config,
                          std::vector<std::string> command_line)
     : machine_(machine),
       options_(options),
@@ -68,7 +68,7 @@ GovernedRun::GovernedRun(supervisor::Machine& machine, const BatchOptions& optio
       command_line_(std::move(command_line)),
       begun_(loop::now()),
       run_id_(config_.run_id),
-      whole_{.line = config_.conductor.governor.line, .cores = config_.conductor.governor.cores},
+      whole_{.line = config_.scheduler.governor.line, .cores = config_.scheduler.governor.cores},
       digest_(options.heaviest.value_or(report::kHeaviestListed)) {
   for (const policy::JobSpec& job : jobs_) commands_.add(policy::command_line(job.command));
 }
@@ -80,7 +80,7 @@ Result<int> GovernedRun::run() {
   const auto note = [this](const std::string& text) { display_->note(text); };
   memory_ = std::make_unique<RunMemory>(run_start(), note);
   config_.output.screen = screen_of(*display_);
-  batch_ = std::make_unique<supervisor::Batch>(machine_, memory_->estimator(), std::move(config_),
+  batch_ = std::make_unique<supervisor::BatchRun>(machine_, memory_->estimator(), std::move(config_),
                                                observer());
   lease();
   start_control();
@@ -94,7 +94,7 @@ Result<int> GovernedRun::run() {
   display_->finish();
   print_end(*summary);
   if (const auto signal = machine_.asked_to_end()) return machine_.die_of(*signal);
-  if (const auto& halted = batch_->conductor().halted()) return exit_status_of(*halted);
+  if (const auto& halted = batch_->scheduler().halted()) return exit_status_of(*halted);
   return policy::batch_exit_status(digest_.jobs() - digest_.succeeded());
 }
 
@@ -139,7 +139,7 @@ report::RunStart GovernedRun::run_start() const {
   return start;
 }
 
-supervisor::BatchObserver GovernedRun::observer() {
+supervisor::BatchRunObserver GovernedRun::observer() {
   return {.ready = [this] { return files_.begin(options_); },
           .progress = [this](const supervisor::Progress&) { display_->changed(); },
           .ended = [this](const policy::JobSpec& job, const report::JobReport& report,
@@ -193,7 +193,7 @@ void GovernedRun::end_files() {
 supervisor::RunStatus GovernedRun::status() const {
   const supervisor::Progress& progress = batch_->progress();
   return supervisor::run_status(
-      batch_->conductor().status(),
+      batch_->scheduler().status(),
       {.run = run_id_,
        .elapsed = loop::now() - begun_,
        .ended = {.total = progress.jobs,
@@ -210,7 +210,7 @@ void GovernedRun::lease() {
   auto ledger = supervisor::Ledger::join(supervisor::open_ledger(), run_id_);
   if (!ledger) return display_->note("the line is not shared: " + ledger.error().message());
   lease_.emplace(machine_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::run,
-                 supervisor::holder_of(batch_->conductor()));
+                 supervisor::holder_of(batch_->scheduler()));
 }
 
 void GovernedRun::start_control() {
@@ -221,12 +221,12 @@ void GovernedRun::start_control() {
 }
 
 supervisor::ControlHandlers GovernedRun::handlers() {
-  policy::Conductor& conductor = batch_->conductor();
+  policy::Scheduler& scheduler = batch_->scheduler();
   return {.status = [this] { return status(); },
           .find = [this](std::string_view text) { return supervisor::find_job(jobs_, text); },
-          .pause = [&conductor](JobId job) { return conductor.pause(job); },
-          .resume = [&conductor](JobId job) { return conductor.resume(job); },
-          .kill = [&conductor](JobId job) { return conductor.kill(job, "killed by the user"); },
+          .pause = [&scheduler](JobId job) { return scheduler.pause(job); },
+          .resume = [&scheduler](JobId job) { return scheduler.resume(job); },
+          .kill = [&scheduler](JobId job) { return scheduler.kill(job, "killed by the user"); },
           .set_line = [this](std::string_view size) -> Result<Bytes> {
             auto amount = supervisor::parse_memory_amount(size);
             if (!amount) return pass(std::move(amount));
@@ -236,11 +236,11 @@ supervisor::ControlHandlers GovernedRun::handlers() {
             memory_->line(*line);
             const std::string reason = "the user has set the line to " + format_bytes(*line);
             if (lease_) lease_->set_line(*line, reason);
-            if (!lease_) batch_->conductor().set_line(*line, reason);
+            if (!lease_) batch_->scheduler().set_line(*line, reason);
             return *line;
           },
-          .set_jobs_max = [&conductor](unsigned jobs) -> Result<void> {
-            conductor.set_jobs_max(jobs);
+          .set_jobs_max = [&scheduler](unsigned jobs) -> Result<void> {
+            scheduler.set_jobs_max(jobs);
             return {};
           }};
 }
@@ -263,7 +263,7 @@ void GovernedRun::print_end(const report::RunSummary& summary) const {
     text = report::heaviest_table(digest_, {.by = report::Weight::memory, .from = least}, style);
   }
   text += report::run_text(summary, digest_, style);
-  if (batch_->conductor().is_stopping() && digest_.skipped() + digest_.cancelled() > 0) {
+  if (batch_->scheduler().is_stopping() && digest_.skipped() + digest_.cancelled() > 0) {
     text += left_text(digest_, options_);
   }
   std::fwrite(text.data(), 1, text.size(), stderr);

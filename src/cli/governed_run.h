@@ -11,7 +11,7 @@
 #include "cli/run_memory.h"
 #include "cli/synced_ends.h"
 #include "report/digest.h"
-#include "supervisor/batch.h"
+#include "supervisor/batch_run.h"
 #include "supervisor/control/control.h"
 #include "supervisor/sharing/lease.h"
 
@@ -24,7 +24,7 @@ class GovernedRun {
  public:
   // `machine` and `options` must outlive this.
   GovernedRun(supervisor::Machine& machine, const BatchOptions& options, BatchFiles files,
-              supervisor::BatchConfig config, std::vector<std::string> command_line);
+              supervisor::BatchRunConfig config, std::vector<std::string> command_line);
   ~GovernedRun();
 
   // Returns the exit status. Once.
@@ -33,7 +33,7 @@ class GovernedRun {
  private:
   Result<void> start_display();
   [[nodiscard]] report::RunStart run_start() const;
-  [[nodiscard]] supervisor::BatchObserver observer();
+  [[nodiscard]] supervisor::BatchRunObserver observer();
   [[nodiscard]] supervisor::RunStatus status() const;
   [[nodiscard]] supervisor::ControlHandlers handlers();
   void lease();
@@ -47,7 +47,7 @@ class GovernedRun {
   supervisor::Machine& machine_;
   const BatchOptions& options_;
   BatchFiles files_;
-  supervisor::BatchConfig config_;  // until it is the batch's
+  supervisor::BatchRunConfig config_;  // until it is the batch's
   std::vector<policy::JobSpec> jobs_;
   std::vector<std::string> command_line_;
   Instant begun_;
@@ -58,7 +58,7 @@ class GovernedRun {
   std::unique_ptr<Display> display_;
   std::optional<SyncedEnds> synced_ends_;
   std::unique_ptr<RunMemory> memory_;
-  std::unique_ptr<supervisor::Batch> batch_;
+  std::unique_ptr<supervisor::BatchRun> batch_;
   std::optional<supervisor::Lease> lease_;
   std::unique_ptr<supervisor::Control> control_;
 };

@@ -18,7 +18,7 @@
 #include "sim/order.h"
 #include "sim/outcome.h"
 #include "sim/policies.h"
-#include "sim/simulated.h"
+#include "sim/simulated_scheduler.h"
 #include "store/history/store.h"
 #include "supervisor/wall_clock.h"
 
@@ -150,18 +150,18 @@ Result<std::vector<policy::Experience>> past_of(const SimulateOptions& options) 
 }
 
 // Whoever decides in this simulation. Jobs and world must outlive it.
-Result<std::unique_ptr<policy::WorldObserver>> make_driver(const SimulateOptions& options,
+Result<std::unique_ptr<policy::ExecutorObserver>> make_driver(const SimulateOptions& options,
                                                            const sim::Policy& policy,
                                                            const sim::MachineConfig& machine,
                                                            std::span<const sim::SimJob> jobs,
-                                                           sim::SimulatedWorld& world) {
+                                                           sim::SimulatedExecutor& executor) {
   if (!std::holds_alternative<sim::GovernorPolicy>(policy)) {
-    return sim::make_baseline(policy, world, jobs, machine);
+    return sim::make_baseline(policy, executor, jobs, machine);
   }
   auto learnt = past_of(options);
   if (!learnt) return pass(std::move(learnt));
-  return std::make_unique<sim::SimulatedConductor>(
-      sim::SimulatedRun{.machine = machine, .learnt = *learnt}, jobs, world);
+  return std::make_unique<sim::SimulatedScheduler>(
+      sim::SimulatedRun{.machine = machine, .learnt = *learnt}, jobs, executor);
 }
 
 Result<void> print(const SimulateOptions& options, const sim::Outcome& outcome) {
@@ -189,11 +189,11 @@ Result<int> simulate(const SimulateOptions& options) {
                                  .other_load = options.other_load.value_or(0),
                                  .noise = sim::Noise::seeded,
                                  .seed = options.seed.value_or(1)});
-  sim::SimulatedWorld world(machine, jobs);
-  auto driver = make_driver(options, *policy, machine, jobs, world);
+  sim::SimulatedExecutor executor(machine, jobs);
+  auto driver = make_driver(options, *policy, machine, jobs, executor);
   if (!driver) return pass(std::move(driver));
-  world.run(**driver);
-  const sim::Outcome outcome = sim::outcome_of(options.policy, world, jobs, machine);
+  executor.run(**driver);
+  const sim::Outcome outcome = sim::outcome_of(options.policy, executor, jobs, machine);
   if (auto printed = print(options, outcome); !printed) return pass(std::move(printed));
   return kSuccess;
 }

@@ -24,8 +24,8 @@ const cgroup::ControllerSet kControllers(cgroup::Controller::cpu, cgroup::Contro
 // so for ever. As long as the cores' figures take to show a start.
 constexpr Duration kCoresWaitMax = policy::kCoresShown;
 
-policy::ConductorConfig conductor_config(const policy::GovernorConfig& governor) {
-  policy::ConductorConfig config;
+policy::SchedulerConfig scheduler_config(const policy::GovernorConfig& governor) {
+  policy::SchedulerConfig config;
   config.queue.jobs_max = governor.jobs_max;
   config.queue.ended = policy::Ended::forgotten;
   config.governor = governor;
@@ -43,14 +43,14 @@ Daemon::Daemon(std::unique_ptr<supervisor::Machine> machine, LoadedConfig config
       run_id_(std::move(run_id)),
       whole_{.line = governor.line, .cores = governor.cores},
       knowledge_(log),
-      crew_(*machine_, knowledge_.estimator(), conductor_config(governor),
+      host_scheduler_(*machine_, knowledge_.estimator(), scheduler_config(governor),
             {.event = [this](const policy::Event& event) { on_event(event); },
              .learnt = [this](const policy::Experience& what) { knowledge_.learnt(what); },
              .notice = log}),
       gate_(machine_->loop()),
       services_(std::make_unique<Services>(ServicesGround{
           .machine = *machine_,
-          .crew = crew_,
+          .host_scheduler = host_scheduler_,
           .knowledge = knowledge_,
           .gate = gate_,
           .next_id = [this] { return JobId{++last_job_}; },
@@ -60,7 +60,7 @@ Daemon::Daemon(std::unique_ptr<supervisor::Machine> machine, LoadedConfig config
           .others = [this] { return lease_ ? std::optional(lease_->others()) : std::nullopt; },
           .set_line = [this](std::string_view size) { return ask_line(size); },
           .set_jobs_max = [this](unsigned jobs) -> Result<void> {
-            crew_.conductor().set_jobs_max(jobs);
+            host_scheduler_.scheduler().set_jobs_max(jobs);
             return {};
           }})) {
   if (const auto directory = history::state_dir(history::state_environment())) {
@@ -98,10 +98,10 @@ Result<std::unique_ptr<Daemon>> Daemon::start(guardian::Link link, LoadedConfig 
       [self = daemon.get()](const guardian::Signalled& signal) { self->on_signal(signal); });
   daemon->machine_->on_resumed([self = daemon.get()] {
     self->guardian_watch_->resume();
-    self->crew_.resume_all();
+    self->host_scheduler_.resume_all();
   });
   daemon->guardian_watch_.emplace(daemon->machine_->loop(), &log);
-  daemon->crew_.begin();
+  daemon->host_scheduler_.begin();
   daemon->lease();
   if (auto listening = daemon->listen(); !listening) return pass(std::move(listening));
   return daemon;
@@ -119,7 +119,7 @@ Result<void> Daemon::start_runners() {
   for (const std::string& remark : config->remarks) log(file + ": " + remark);
   auto runners = Runners::start(
       {.machine = *machine_,
-       .crew = crew_,
+       .host_scheduler = host_scheduler_,
        .next_id = [this] { return JobId{++last_job_}; },
        .log = log,
        .ended = [this](const report::JobReport& report) { services_->ended(report); }},
@@ -143,7 +143,7 @@ void Daemon::lease() {
   auto ledger = supervisor::Ledger::join(make_ledger(), run_id_);
   if (!ledger) return log("nothing is leased to other runs: " + ledger.error().message());
   lease_.emplace(machine_->loop(), std::move(*ledger), whole_, supervisor::LeaseRole::daemon,
-                 supervisor::holder_of(crew_.conductor()));
+                 supervisor::holder_of(host_scheduler_.scheduler()));
 }
 
 void Daemon::on_event(const policy::Event& event) {
@@ -162,7 +162,7 @@ void Daemon::watch_dog(pid_t guardian) {
 }
 
 bool Daemon::is_over() const {
-  return phase_ != Phase::serving && crew_.is_idle() && services_->is_idle() &&
+  return phase_ != Phase::serving && host_scheduler_.is_idle() && services_->is_idle() &&
          (!runners_ || runners_->runner().is_idle());
 }
 
@@ -170,15 +170,15 @@ Result<void> Daemon::run() {
   machine_->notify("READY=1\nSTATUS=governs " + format_bytes(whole_.line));
   log("ready; the line is " + format_bytes(whole_.line) + "; " + services_->where());
   while (!is_over()) {
-    if (auto ran = crew_.run_once(Duration(-1)); !ran) return ran;
+    if (auto ran = host_scheduler_.run_once(Duration(-1)); !ran) return ran;
   }
   // Whoever still asks is answered; who comes later finds nobody.
   gate_.close();
   while (gate_.waiting() > 0) {
-    if (auto ran = crew_.run_once(Duration(-1)); !ran) return ran;
+    if (auto ran = host_scheduler_.run_once(Duration(-1)); !ran) return ran;
   }
   runners_.reset();
-  crew_.end();
+  host_scheduler_.end();
   services_.reset();
   knowledge_.finish();
   log("everything has ended");
@@ -192,7 +192,7 @@ void Daemon::on_signal(const guardian::Signalled& signal) {
     case SIGQUIT: return end(Phase::killing);
     case SIGHUP: return reload();
     case SIGTSTP:
-      crew_.suspend_all();
+      host_scheduler_.suspend_all();
       guardian_watch_->pause();
       return machine_->stop_guardian();
     default: return;
@@ -202,7 +202,7 @@ void Daemon::on_signal(const guardian::Signalled& signal) {
 void Daemon::end(Phase phase) {
   if (phase_ == Phase::killing) {
     log("leaves what does not die, and ends");
-    return crew_.give_up_removals();
+    return host_scheduler_.give_up_removals();
   }
   if (phase_ == Phase::serving) machine_->notify("STOPPING=1");
   phase_ = std::max(phase_, phase);
@@ -233,7 +233,7 @@ void Daemon::reload() {
 void Daemon::set_line(Bytes line, const std::string& reason) {
   whole_.line = line;
   if (lease_) return lease_->set_line(line, reason);
-  crew_.conductor().set_line(line, reason);
+  host_scheduler_.scheduler().set_line(line, reason);
 }
 
 Result<Bytes> Daemon::ask_line(std::string_view size) {
@@ -253,7 +253,7 @@ void Daemon::adopt(const LoadedConfig& next, const policy::GovernorConfig& gover
         " takes a restart; until then it is " + change.before.text.value_or("not set"));
   }
   set_line(governor.line, "the configuration has another line");
-  crew_.conductor().set_jobs_max(governor.jobs_max);
+  host_scheduler_.scheduler().set_jobs_max(governor.jobs_max);
   log("reloaded; the line is " + format_bytes(whole_.line));
 }
 

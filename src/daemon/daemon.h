@@ -10,7 +10,7 @@
 #include "daemon/grpc/gate.h"
 #include "daemon/runners.h"
 #include "daemon/services.h"
-#include "supervisor/crew.h"
+#include "supervisor/host_scheduler.h"
 #include "supervisor/guardian_watch.h"
 #include "supervisor/knowledge.h"
 #include "supervisor/sharing/lease.h"
@@ -58,7 +58,7 @@ class Daemon {
   std::string run_id_;
   policy::Share whole_;  // of the machine
   supervisor::Knowledge knowledge_;
-  supervisor::Crew crew_;
+  supervisor::HostScheduler host_scheduler_;
   std::optional<supervisor::Lease> lease_;
   Gate gate_;
   std::unique_ptr<Services> services_;

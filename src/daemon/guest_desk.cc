@@ -34,30 +34,30 @@ supervisor::MachineSize size_of_machine() {
 
 }  // namespace
 
-GuestDesk::GuestDesk(supervisor::Machine& machine, supervisor::Crew& crew,
+GuestDesk::GuestDesk(supervisor::Machine& machine, supervisor::HostScheduler& host_scheduler,
                      std::function<JobId()> next_id,
                      std::function<void(const report::JobReport&)> ended)
-    : machine_(machine), crew_(crew), guests_(hooks(std::move(next_id), std::move(ended))) {
-  crew_.attach(guests_);
+    : machine_(machine), host_scheduler_(host_scheduler), guests_(hooks(std::move(next_id), std::move(ended))) {
+  host_scheduler_.attach(guests_);
 }
 
 supervisor::GuestHooks GuestDesk::hooks(std::function<JobId()> next_id,
                                         std::function<void(const report::JobReport&)> ended) {
   return {
-      .now = [this] { return crew_.world().now(); },
+      .now = [this] { return host_scheduler_.executor().now(); },
       .next_id = std::move(next_id),
       .enter =
-          [this](const policy::JobSpec& job) { crew_.enter_guest(crew_.within_reach(job), *this); },
-      .seen = [this](JobId job, const policy::JobSample& sample) { crew_.guest_seen(job, sample); },
-      .over = [this](JobId job, const policy::AttemptEnd& end) { crew_.guest_over(job, end); },
+          [this](const policy::JobSpec& job) { host_scheduler_.enter_guest(host_scheduler_.within_reach(job), *this); },
+      .seen = [this](JobId job, const policy::JobSample& sample) { host_scheduler_.guest_seen(job, sample); },
+      .over = [this](JobId job, const policy::AttemptEnd& end) { host_scheduler_.guest_over(job, end); },
       .withdraw =
           [this](JobId job, const std::string& reason) {
             // It waits: that is when guests are withdrawn.
-            [[maybe_unused]] const auto done = crew_.conductor().withdraw(job, reason);
+            [[maybe_unused]] const auto done = host_scheduler_.scheduler().withdraw(job, reason);
           },
       .cancel =
           [this](JobId job, const std::string& reason) {
-            [[maybe_unused]] const auto done = crew_.conductor().kill(job, reason);
+            [[maybe_unused]] const auto done = host_scheduler_.scheduler().kill(job, reason);
           },
       .open_place = [this](const supervisor::GuestPlace& place,
                            const supervisor::Peer& peer) { return open_place(place, peer); },

@@ -12,11 +12,11 @@ namespace plimsoll::daemon {
 Services::Services(ServicesGround ground)
     : ground_(std::move(ground)),
       observatory_(ground_.machine.loop(), ground_.version, [this] { return snapshot(); }),
-      guests_(ground_.machine, ground_.crew, ground_.next_id,
+      guests_(ground_.machine, ground_.host_scheduler, ground_.next_id,
               [this](const report::JobReport& report) { observatory_.ended(report); }),
       jobs_(std::make_shared<JobDesk>(JobGround{
           .machine = ground_.machine,
-          .crew = ground_.crew,
+          .host_scheduler = ground_.host_scheduler,
           .next_id = ground_.next_id,
           .processes_max = ground_.job_processes,
           .notice = ground_.notice,
@@ -85,7 +85,7 @@ bool Services::is_idle() const { return guests_.guests().size() == 0 && jobs_->i
 // Of others' jobs only root and the daemon's own user are told, and of those that the desk does not
 // have, how much they use.
 supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
-  policy::ConductorStatus seen = ground_.crew.conductor().status();
+  policy::SchedulerStatus seen = ground_.host_scheduler.scheduler().status();
   const bool sees_all = peer.uid == 0 || peer.uid == ::geteuid();
   const std::size_t begun = seen.jobs.size();
   const Bytes used = seen.used;
@@ -119,17 +119,17 @@ supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
 }
 
 metrics::Snapshot Services::snapshot() {
-  const supervisor::Crew& crew = ground_.crew;
-  return {.conductor = crew.conductor().status(),
-          .monitors = crew.world().monitors(),
-          .machine = ground_.crew.system().now(),
-          .pool_memory = crew.world().pool_pressure(),
+  const supervisor::HostScheduler& host_scheduler = ground_.host_scheduler;
+  return {.scheduler = host_scheduler.scheduler().status(),
+          .monitors = host_scheduler.executor().monitors(),
+          .machine = ground_.host_scheduler.system().now(),
+          .pool_memory = host_scheduler.executor().pool_pressure(),
           .others = ground_.others(),
           .guests = guests_.guests().size(),
           .connections = (api_ ? api_->streams() : 0) + (people_ ? people_->connections() : 0),
           .records_dropped = ground_.knowledge.dropped(),
           .samples_dropped = ground_.machine.dropped_samples(),
-          .looks = crew.world().looks(),
+          .looks = host_scheduler.executor().looks(),
           .longest_turn = ground_.machine.loop().longest_turn(),
           .draining = is_draining_};
 }

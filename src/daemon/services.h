@@ -20,10 +20,10 @@ namespace plimsoll::daemon {
 // What the services stand on; all of it must outlive them.
 struct ServicesGround {
   supervisor::Machine& machine;
-  supervisor::Crew& crew;
+  supervisor::HostScheduler& host_scheduler;
   const supervisor::Knowledge& knowledge;
   Gate& gate;
-  std::function<JobId()> next_id;  // new to the crew
+  std::function<JobId()> next_id;  // new to the host scheduler
   std::uint64_t job_processes = 0;
   std::function<void(const std::string&)> notice;
   std::string_view version;
@@ -34,10 +34,10 @@ struct ServicesGround {
 };
 
 // All that the daemon offers to programs of this machine: plimsoll.v1, and metrics of it and of
-// whatever else the crew runs. Of the loop's thread.
+// whatever else the host scheduler runs. Of the loop's thread.
 class Services {
  public:
-  // Before the crew's first guest.
+  // Before the host scheduler's first guest.
   explicit Services(ServicesGround ground);
   Services(const Services&) = delete;
   Services& operator=(const Services&) = delete;
@@ -50,7 +50,7 @@ class Services {
   // Where it listens, for people.
   [[nodiscard]] std::string where() const;
 
-  // What is counted: events of the crew, and ends of jobs of others than these services.
+  // What is counted: events of the host scheduler, and ends of jobs of others than these services.
   void event(const policy::Event& event) { observatory_.event(event); }
   void ended(const report::JobReport& report) { observatory_.ended(report); }
 

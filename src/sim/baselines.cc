@@ -15,9 +15,9 @@ constexpr Duration kParallelSleepMax = std::chrono::seconds(1);
 
 }  // namespace
 
-FixedJobs::FixedJobs(SimulatedWorld& world, std::span<const SimJob> jobs, std::size_t jobs_max)
-    : world_(world), backlog_(jobs, Backlog::By::input), jobs_max_(jobs_max) {
-  world_.wake_at(world_.now());
+FixedJobs::FixedJobs(SimulatedExecutor& executor, std::span<const SimJob> jobs, std::size_t jobs_max)
+    : executor_(executor), backlog_(jobs, Backlog::By::input), jobs_max_(jobs_max) {
+  executor_.wake_at(executor_.now());
 }
 
 void FixedJobs::on_over(JobId job, const policy::AttemptEnd& end) {
@@ -33,19 +33,19 @@ void FixedJobs::on_over(JobId job, const policy::AttemptEnd& end) {
 void FixedJobs::start_what_may() {
   while (running_ < jobs_max_ && !backlog_.empty()) {
     ++running_;
-    world_.start({.job = id_of(backlog_.take())});
+    executor_.start({.job = id_of(backlog_.take())});
   }
 }
 
-FreeMemory::FreeMemory(SimulatedWorld& world, std::span<const SimJob> jobs, Bytes line,
+FreeMemory::FreeMemory(SimulatedExecutor& executor, std::span<const SimJob> jobs, Bytes line,
                        Bytes free_min, std::size_t jobs_max)
-    : world_(world),
+    : executor_(executor),
       backlog_(jobs, Backlog::By::input),
       line_(line),
       free_min_(free_min),
       jobs_max_(jobs_max),
       pause_(kParallelStart) {
-  world_.wake_at(world_.now());
+  executor_.wake_at(executor_.now());
 }
 
 void FreeMemory::on_over(JobId job, const policy::AttemptEnd& end) {
@@ -58,24 +58,24 @@ void FreeMemory::on_over(JobId job, const policy::AttemptEnd& end) {
     backlog_.put_back(index);
   }
   pause_ = kParallelStart;
-  if (!killed_) world_.wake_at(world_.now() + pause_);
+  if (!killed_) executor_.wake_at(executor_.now() + pause_);
 }
 
 void FreeMemory::on_wake() {
-  const Bytes free = line_ - world_.used();
+  const Bytes free = line_ - executor_.used();
   pause_ = std::min(pause_ + pause_ / 10, kParallelSleepMax);
   if (free.count < free_min_.count / 2 && !running_.empty()) {
     killed_ = *running_.rbegin();
-    world_.kill(id_of(*killed_), policy::Outcome::evicted, "less than half of the size is free");
+    executor_.kill(id_of(*killed_), policy::Outcome::evicted, "less than half of the size is free");
     return;
   }
   if (!backlog_.empty() && running_.size() < jobs_max_ && free >= free_min_) {
     const std::size_t job = backlog_.take();
     running_.insert(job);
-    world_.start({.job = id_of(job)});
+    executor_.start({.job = id_of(job)});
     pause_ = kParallelStart;
   }
-  if (!running_.empty() || !backlog_.empty()) world_.wake_at(world_.now() + pause_);
+  if (!running_.empty() || !backlog_.empty()) executor_.wake_at(executor_.now() + pause_);
 }
 
 }  // namespace plimsoll::sim

@@ -6,20 +6,20 @@
 #include <span>
 
 #include "base/units.h"
-#include "policy/scheduler/world.h"
+#include "policy/scheduler/executor.h"
 #include "sim/backlog.h"
 #include "sim/curves.h"
-#include "sim/machine.h"
+#include "sim/simulated_executor.h"
 
 // Policies to compare with, each as simple as what people use today. All begin by themselves when
-// the world runs; world and jobs must outlive them.
+// the executor runs; world and jobs must outlive them.
 namespace plimsoll::sim {
 
 // `fixed:N`: N jobs at a time, whatever they use. What the kernel kills starts again at once,
 // before all others.
-class FixedJobs final : public policy::WorldObserver {
+class FixedJobs final : public policy::ExecutorObserver {
  public:
-  FixedJobs(SimulatedWorld& world, std::span<const SimJob> jobs, std::size_t jobs_max);
+  FixedJobs(SimulatedExecutor& executor, std::span<const SimJob> jobs, std::size_t jobs_max);
 
   void on_job(JobId, const policy::JobSample&) override {}
   void on_machine(const policy::MachineSample&) override {}
@@ -29,7 +29,7 @@ class FixedJobs final : public policy::WorldObserver {
  private:
   void start_what_may();
 
-  SimulatedWorld& world_;
+  SimulatedExecutor& executor_;
   Backlog backlog_;
   std::size_t jobs_max_;
   std::size_t running_ = 0;
@@ -39,9 +39,9 @@ class FixedJobs final : public policy::WorldObserver {
 // SIZE of memory is free; when less than half of SIZE is, the youngest is killed, looked again, and
 // so on; what was killed goes back to the front of the queue. At most one job per core, as parallel
 // has it unless told otherwise. Free is the line less what is used.
-class FreeMemory final : public policy::WorldObserver {
+class FreeMemory final : public policy::ExecutorObserver {
  public:
-  FreeMemory(SimulatedWorld& world, std::span<const SimJob> jobs, Bytes line, Bytes free_min,
+  FreeMemory(SimulatedExecutor& executor, std::span<const SimJob> jobs, Bytes line, Bytes free_min,
              std::size_t jobs_max);
 
   void on_job(JobId, const policy::JobSample&) override {}
@@ -50,7 +50,7 @@ class FreeMemory final : public policy::WorldObserver {
   void on_wake() override;
 
  private:
-  SimulatedWorld& world_;
+  SimulatedExecutor& executor_;
   Backlog backlog_;
   Bytes line_, free_min_;
   std::size_t jobs_max_;

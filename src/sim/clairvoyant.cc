@@ -14,12 +14,12 @@ constexpr Duration kLook = std::chrono::seconds(5);
 
 }  // namespace
 
-Clairvoyant::Clairvoyant(SimulatedWorld& world, std::span<const SimJob> jobs, Bytes line,
+Clairvoyant::Clairvoyant(SimulatedExecutor& executor, std::span<const SimJob> jobs, Bytes line,
                          double cores, Backlog::By by)
-    : world_(world), jobs_(jobs), backlog_(jobs, by), line_mib_(to_mib(line)), cores_(cores) {
+    : executor_(executor), jobs_(jobs), backlog_(jobs, by), line_mib_(to_mib(line)), cores_(cores) {
   outlines_.reserve(jobs.size());
   for (const SimJob& job : jobs) outlines_.push_back(outline_of(job.curve));
-  world_.wake_at(world_.now());
+  executor_.wake_at(executor_.now());
 }
 
 Clairvoyant::Outline Clairvoyant::outline_of(const Curve& curve) {
@@ -42,7 +42,7 @@ Clairvoyant::Outline Clairvoyant::outline_of(const Curve& curve) {
 }
 
 std::size_t Clairvoyant::cell_now() const {
-  return static_cast<std::size_t>(world_.motion().shared_clock() / kCell);
+  return static_cast<std::size_t>(executor_.motion().shared_clock() / kCell);
 }
 
 bool Clairvoyant::fits(const Outline& outline, std::size_t from) const {
@@ -86,7 +86,7 @@ void Clairvoyant::on_over(JobId job, const policy::AttemptEnd& end) {
 
 void Clairvoyant::start_what_fits() {
   const std::size_t now = cell_now();
-  double asked = world_.motion().cores_asked();
+  double asked = executor_.motion().cores_asked();
   for (std::size_t place = 0; place < backlog_.ready().size() && asked < cores_;) {
     const std::size_t job = backlog_.ready()[place];
     if (!fits(outlines_[job], now)) {
@@ -96,9 +96,9 @@ void Clairvoyant::start_what_fits() {
     backlog_.take_at(place);
     plan(outlines_[job], now);
     asked += double{jobs_[job].curve.points().front().cores};
-    world_.start({.job = id_of(job)});
+    executor_.start({.job = id_of(job)});
   }
-  if (!backlog_.empty()) world_.wake_at(world_.now() + kLook);
+  if (!backlog_.empty()) executor_.wake_at(executor_.now() + kLook);
 }
 
 }  // namespace plimsoll::sim

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "policy/scheduler/world.h"
+#include "policy/scheduler/executor.h"
 #include "sim/backlog.h"
 #include "sim/curves.h"
-#include "sim/machine.h"
+#include "sim/simulated_executor.h"
 
 namespace plimsoll::sim {
 
@@ -21,10 +21,10 @@ namespace plimsoll::sim {
 //
 // It plans on the shared clock of the machine, on which the curves of all jobs that use CPU keep
 // their shape however many share the cores, in cells of kCell: within a cell it takes each curve at
-// its highest. World and jobs must outlive it.
-class Clairvoyant final : public policy::WorldObserver {
+// its highest. Executor and jobs must outlive it.
+class Clairvoyant final : public policy::ExecutorObserver {
  public:
-  Clairvoyant(SimulatedWorld& world, std::span<const SimJob> jobs, Bytes line, double cores,
+  Clairvoyant(SimulatedExecutor& executor, std::span<const SimJob> jobs, Bytes line, double cores,
               Backlog::By by);
 
   void on_job(JobId, const policy::JobSample&) override {}
@@ -47,7 +47,7 @@ class Clairvoyant final : public policy::WorldObserver {
   void forget(const Outline& outline);
   void start_what_fits();
 
-  SimulatedWorld& world_;
+  SimulatedExecutor& executor_;
   std::span<const SimJob> jobs_;
   Backlog backlog_;
   double line_mib_;

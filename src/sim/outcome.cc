@@ -29,10 +29,10 @@ std::string times(double factor) {
 
 std::string time_text(double seconds) { return format_duration(to_duration(seconds)); }
 
-std::vector<Unfinished> unfinished_of(const SimulatedWorld& world, std::span<const SimJob> jobs) {
+std::vector<Unfinished> unfinished_of(const SimulatedExecutor& executor, std::span<const SimJob> jobs) {
   std::vector<Unfinished> unfinished;
   for (const SimJob& job : jobs) {
-    if (world.is_done(job.spec.id)) continue;
+    if (executor.is_done(job.spec.id)) continue;
     unfinished.push_back({.id = job.spec.name, .peak_mb = job.curve.peak_mib()});
   }
   std::sort(unfinished.begin(), unfinished.end(), [](const auto& a, const auto& b) {
@@ -73,11 +73,11 @@ double lower_bound_seconds(std::span<const SimJob> jobs, const MachineConfig& ma
   return std::max({cpu_seconds / machine.cores, mib_seconds / to_mib(machine.line), longest});
 }
 
-Outcome outcome_of(std::string policy, const SimulatedWorld& world, std::span<const SimJob> jobs,
+Outcome outcome_of(std::string policy, const SimulatedExecutor& executor, std::span<const SimJob> jobs,
                    const MachineConfig& machine) {
-  const Tally tally = world.tally();
+  const Tally tally = executor.tally();
   const double makespan = to_seconds(tally.last_end);
-  std::vector<Unfinished> unfinished = unfinished_of(world, jobs);
+  std::vector<Unfinished> unfinished = unfinished_of(executor, jobs);
   const std::size_t unfinished_count = unfinished.size();
   if (unfinished_count > kUnfinishedNamedMax) unfinished.resize(kUnfinishedNamedMax);
   return {.policy = std::move(policy),

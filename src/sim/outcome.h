@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/curves.h"
-#include "sim/machine.h"
+#include "sim/simulated_executor.h"
 
 namespace plimsoll::sim {
 
@@ -43,8 +43,8 @@ struct Outcome {
 [[nodiscard]] double lower_bound_seconds(std::span<const SimJob> jobs,
                                          const MachineConfig& machine);
 
-// Of a world that has been run.
-[[nodiscard]] Outcome outcome_of(std::string policy, const SimulatedWorld& world,
+// Of a executor that has been run.
+[[nodiscard]] Outcome outcome_of(std::string policy, const SimulatedExecutor& executor,
                                  std::span<const SimJob> jobs, const MachineConfig& machine);
 
 // One JSON object and a newline.

@@ -46,19 +46,19 @@ MachineConfig machine_for(const Policy& policy, MachineConfig machine) {
   return machine;
 }
 
-std::unique_ptr<policy::WorldObserver> make_baseline(const Policy& policy, SimulatedWorld& world,
+std::unique_ptr<policy::ExecutorObserver> make_baseline(const Policy& policy, SimulatedExecutor& executor,
                                                      std::span<const SimJob> jobs,
                                                      const MachineConfig& machine) {
   if (const auto* fixed = std::get_if<FixedPolicy>(&policy)) {
-    return std::make_unique<FixedJobs>(world, jobs, fixed->jobs_max);
+    return std::make_unique<FixedJobs>(executor, jobs, fixed->jobs_max);
   }
   if (const auto* memfree = std::get_if<MemfreePolicy>(&policy)) {
     const auto per_core = static_cast<std::size_t>(std::max(std::floor(machine.cores), 1.0));
-    return std::make_unique<FreeMemory>(world, jobs, machine.line, memfree->free_min, per_core);
+    return std::make_unique<FreeMemory>(executor, jobs, machine.line, memfree->free_min, per_core);
   }
   const auto* clairvoyant = std::get_if<ClairvoyantPolicy>(&policy);
   PLIMSOLL_CHECK(clairvoyant != nullptr);
-  return std::make_unique<Clairvoyant>(world, jobs, machine.line, machine.cores, clairvoyant->by);
+  return std::make_unique<Clairvoyant>(executor, jobs, machine.line, machine.cores, clairvoyant->by);
 }
 
 }  // namespace plimsoll::sim

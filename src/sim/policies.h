@@ -8,10 +8,10 @@
 #include <variant>
 
 #include "base/result.h"
-#include "policy/scheduler/world.h"
+#include "policy/scheduler/executor.h"
 #include "sim/backlog.h"
 #include "sim/curves.h"
-#include "sim/machine.h"
+#include "sim/simulated_executor.h"
 
 // The policies that a simulation can be run with, by the names that people give.
 namespace plimsoll::sim {
@@ -37,8 +37,8 @@ using Policy = std::variant<GovernorPolicy, FixedPolicy, MemfreePolicy, Clairvoy
 
 // What drives `world` by a policy that is not the governor's. `line` and `cores` are what it plans
 // with; world and jobs must outlive it.
-[[nodiscard]] std::unique_ptr<policy::WorldObserver> make_baseline(const Policy& policy,
-                                                                   SimulatedWorld& world,
+[[nodiscard]] std::unique_ptr<policy::ExecutorObserver> make_baseline(const Policy& policy,
+                                                                   SimulatedExecutor& executor,
                                                                    std::span<const SimJob> jobs,
                                                                    const MachineConfig& machine);
 

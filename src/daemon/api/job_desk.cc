@@ -94,9 +94,9 @@ Result<JobId> JobDesk::submit(const supervisor::Peer& peer, JobOrder order) {
   job->identity = std::move(*identity);
   job->came = loop::now();
   job->queued = supervisor::wall_now();
-  const policy::JobSpec spec = ground_.crew.within_reach(job->order.spec);
+  const policy::JobSpec spec = ground_.host_scheduler.within_reach(job->order.spec);
   jobs_.emplace(id, std::move(job));
-  ground_.crew.enter(spec, *this);
+  ground_.host_scheduler.enter(spec, *this);
   return id;
 }
 
@@ -153,10 +153,10 @@ void JobDesk::unwatch(JobId id, WatcherId watcher) {
 
 void JobDesk::cancel(JobId id, const std::string& reason) {
   if (!jobs_.contains(id)) return;
-  policy::Conductor& conductor = ground_.crew.conductor();
-  if (conductor.kill(id, reason)) return;
+  policy::Scheduler& scheduler = ground_.host_scheduler.scheduler();
+  if (scheduler.kill(id, reason)) return;
   // It waits, or is over and only its group is left: then there is nothing to be done.
-  [[maybe_unused]] const auto withdrawn = conductor.withdraw(id, reason);
+  [[maybe_unused]] const auto withdrawn = scheduler.withdraw(id, reason);
 }
 
 void JobDesk::drain() {
@@ -211,7 +211,7 @@ Result<void> JobDesk::signal(const supervisor::Peer& peer, JobId id, int number)
     return fail(std::errc::operation_in_progress,
                 "the job " + plain_number(id) + " waits, expected one that runs");
   }
-  ground_.crew.signal(id, number);
+  ground_.host_scheduler.signal(id, number);
   return {};
 }
 
@@ -229,12 +229,12 @@ Result<JobId> JobDesk::find_named(const supervisor::Peer& peer, const std::strin
 
 Result<void> JobDesk::pause(const supervisor::Peer& peer, JobId id) {
   if (auto job = find(peer, id); !job) return pass(std::move(job));
-  return ground_.crew.conductor().pause(id);
+  return ground_.host_scheduler.scheduler().pause(id);
 }
 
 Result<void> JobDesk::resume(const supervisor::Peer& peer, JobId id) {
   if (auto job = find(peer, id); !job) return pass(std::move(job));
-  return ground_.crew.conductor().resume(id);
+  return ground_.host_scheduler.scheduler().resume(id);
 }
 
 Result<void> JobDesk::kill(const supervisor::Peer& peer, JobId id) {
@@ -313,7 +313,7 @@ void JobDesk::tell_state(Job& job, const std::string& reason) {
   for (const auto& [number, watcher] : job.watchers) watcher.state(told);
 }
 
-void JobDesk::on_conducted(const policy::JobOver& over) {
+void JobDesk::on_job_over(const policy::JobOver& over) {
   Job& job = at(over.job);
   if (over.requeue) return;
   job.is_ended = true;

@@ -13,7 +13,7 @@
 #include "daemon/api/followers.h"
 #include "daemon/api/job_order.h"
 #include "daemon/api/output_pace.h"
-#include "supervisor/crew.h"
+#include "supervisor/host_scheduler.h"
 #include "supervisor/machine.h"
 
 namespace plimsoll::daemon {
@@ -21,14 +21,14 @@ namespace plimsoll::daemon {
 // What the desk stands on; all of it must outlive the desk.
 struct JobGround {
   supervisor::Machine& machine;
-  supervisor::Crew& crew;
-  std::function<JobId()> next_id;                         // new to the crew
+  supervisor::HostScheduler& host_scheduler;
+  std::function<JobId()> next_id;                         // new to the host scheduler
   std::uint64_t processes_max = 0;                        // of one job of others than the host
   std::function<void(const std::string&)> notice;         // what people should know
   std::function<void(const report::JobReport&)> ended{};  // a job has ended for good
 };
 
-// The jobs of plimsoll.v1.Jobs: takes them for a user, runs them by the crew as that user, tells
+// The jobs of plimsoll.v1.Jobs: takes them for a user, runs them by the host scheduler as that user, tells
 // those who follow. It knows nothing of gRPC.
 //
 // Of the loop's thread. Invariant between calls: each job is known until it has ended and all its
@@ -62,7 +62,7 @@ class JobDesk : public supervisor::JobOwner {
   void unwatch(JobId job, WatcherId watcher);
   // The job that people mean: the one of this name that came first, else of this number.
   Result<JobId> find_named(const supervisor::Peer& peer, const std::string& text) const;
-  // Of a job that runs, as Conductor::pause() and resume(); kill: of any.
+  // Of a job that runs, as Scheduler::pause() and resume(); kill: of any.
   Result<void> pause(const supervisor::Peer& peer, JobId job);
   Result<void> resume(const supervisor::Peer& peer, JobId job);
   Result<void> kill(const supervisor::Peer& peer, JobId job);
@@ -85,7 +85,7 @@ class JobDesk : public supervisor::JobOwner {
 
   supervisor::Prepared prepare(const policy::Start& start) override;
   void on_event(const policy::Event& event) override;
-  void on_conducted(const policy::JobOver& over) override;
+  void on_job_over(const policy::JobOver& over) override;
   void on_gone(const supervisor::AttemptGone& gone) override;
   void on_stuck(supervisor::AttemptKey key, const reap::Stuck& stuck) override;
 

@@ -45,7 +45,7 @@ class Sheet {
 double count(std::uint64_t number) { return static_cast<double>(number); }
 
 void append_jobs(Sheet& sheet, const Snapshot& seen) {
-  const policy::ConductorStatus& now = seen.conductor;
+  const policy::SchedulerStatus& now = seen.scheduler;
   sheet.family(MetricType::Gauge, "plimsoll_jobs", "Jobs that have not ended, by state.");
   sheet.value({{"state", "running"}}, count(now.running - now.frozen));
   sheet.value({{"state", "paused"}}, count(now.frozen));
@@ -58,7 +58,7 @@ void append_jobs(Sheet& sheet, const Snapshot& seen) {
 }
 
 void append_memory(Sheet& sheet, const Snapshot& seen) {
-  const policy::ConductorStatus& now = seen.conductor;
+  const policy::SchedulerStatus& now = seen.scheduler;
   sheet.gauge("plimsoll_line_bytes", "What all jobs together may use.", to_double(now.line));
   sheet.gauge("plimsoll_used_bytes", "What all jobs together use and can't be dropped.",
               to_double(now.used));

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "kernel/counters/usage.h"
 #include "kernel/monitor/post.h"
-#include "policy/scheduler/conductor.h"
+#include "policy/scheduler/scheduler.h"
 #include "supervisor/sharing/lease.h"
 
 namespace plimsoll::metrics {
@@ -16,7 +16,7 @@ namespace plimsoll::metrics {
 // What is so at one moment; whoever owns the state fills it in when it is asked for. Absent is what
 // is not known, and is not served.
 struct Snapshot {
-  policy::ConductorStatus conductor;
+  policy::SchedulerStatus scheduler;
   std::vector<monitor::Status> monitors;
   std::optional<counters::SystemSample> machine{};
   // Of the pool's memory; absent where it is no cgroup.

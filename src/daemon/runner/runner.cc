@@ -183,7 +183,7 @@ void Runner::conduct(Action& action) {
     if (Action* known = find(call)) end_waiting(*known);
   });
   action.hold_timer.set(std::min(loop::now() + kHoldMax, action.hold_end));
-  ground_.crew.enter(action.spec_of(action.job), action);
+  ground_.host_scheduler.enter(action.spec_of(action.job), action);
 }
 
 bool Runner::has_waited(Duration time) const {
@@ -195,7 +195,7 @@ bool Runner::has_waited(Duration time) const {
 
 // Without memory it may never start; without cores it is only slower, so that it goes on waiting.
 void Runner::end_waiting(Action& action) {
-  const auto& holding = ground_.crew.conductor().holding();
+  const auto& holding = ground_.host_scheduler.scheduler().holding();
   const Instant now = loop::now();
   if (now < action.hold_end && !(holding && is_for_memory(holding->cause))) {
     return action.hold_timer.set(std::min(now + kHoldLook, action.hold_end));
@@ -204,10 +204,10 @@ void Runner::end_waiting(Action& action) {
 }
 
 void Runner::give_up_waiting(Action& action, const std::string& reason) {
-  const auto& holding = ground_.crew.conductor().holding();
+  const auto& holding = ground_.host_scheduler.scheduler().holding();
   const std::string why = holding ? reason + "; " + holding->reason : reason;
   // An error says that it runs, or is over.
-  [[maybe_unused]] const auto ignored = ground_.crew.conductor().withdraw(action.job, why);
+  [[maybe_unused]] const auto ignored = ground_.host_scheduler.scheduler().withdraw(action.job, why);
 }
 
 // No process of it is left, nor its group.
@@ -268,8 +268,8 @@ void Runner::cancel(CallId call) {
   }
   if (action->stage != Stage::conducted) return;
   const std::string reason = "the worker does not want it any more";
-  if (auto killed = ground_.crew.conductor().kill(action->job, reason); killed) return;
-  [[maybe_unused]] const auto withdrawn = ground_.crew.conductor().withdraw(action->job, reason);
+  if (auto killed = ground_.host_scheduler.scheduler().kill(action->job, reason); killed) return;
+  [[maybe_unused]] const auto withdrawn = ground_.host_scheduler.scheduler().withdraw(action->job, reason);
 }
 
 void Runner::drain() {
@@ -293,7 +293,7 @@ void Runner::kill_all(const std::string& reason) {
   for (const auto& [call, action] : actions_) {
     if (action->stage != Stage::conducted) continue;
     action->refuse({Code::unavailable, reason});
-    [[maybe_unused]] const auto killed = ground_.crew.conductor().kill(action->job, reason);
+    [[maybe_unused]] const auto killed = ground_.host_scheduler.scheduler().kill(action->job, reason);
   }
 }
 

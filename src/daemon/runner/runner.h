@@ -14,20 +14,20 @@
 #include "daemon/runner/runner_service.h"
 #include "daemon/runner/temporary_directory.h"
 #include "report/report.h"
-#include "supervisor/crew.h"
+#include "supervisor/host_scheduler.h"
 
 namespace plimsoll::daemon {
 
 // What a runner works with; all must outlive it.
 struct RunnerGround {
   supervisor::Machine& machine;
-  supervisor::Crew& crew;
-  std::function<JobId()> next_id;                       // new to the crew
+  supervisor::HostScheduler& host_scheduler;
+  std::function<JobId()> next_id;                       // new to the host scheduler
   std::function<void(const std::string&)> log;          // a line for the daemon's log
   std::function<void(const report::JobReport&)> ended;  // an action; may be empty
 };
 
-// Runs the actions of Buildbarn's workers, each as a job of the crew's: its place in the worker's
+// Runs the actions of Buildbarn's workers, each as a job of the host scheduler's: its place in the worker's
 // directories, its log files, its report, and the answer to the worker. On the loop's thread; what
 // touches the workers' files goes to other threads, where a directory that hangs holds up the
 // actions of that directory alone.

@@ -86,7 +86,7 @@ void Runner::Action::on_event(const policy::Event& event) {
                    std::string(name_of(event.kind)) + ": " + event.reason);
 }
 
-void Runner::Action::on_conducted(const policy::JobOver& over) {
+void Runner::Action::on_job_over(const policy::JobOver& over) {
   reason_ = over.reason;
   if (over.end) return;  // on_gone() follows
   refuse({Code::unavailable, "The machine has no room for the action: " + over.reason});

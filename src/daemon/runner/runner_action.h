@@ -8,7 +8,7 @@
 
 #include "daemon/runner/runner.h"
 #include "daemon/runner/runner_plan.h"
-#include "supervisor/crew.h"
+#include "supervisor/host_scheduler.h"
 
 namespace plimsoll::daemon {
 
@@ -17,7 +17,7 @@ enum class Stage : std::uint8_t {
   directory,  // waits until nobody else has its input root
   cleaning,   // waits for the cleaners
   planning,   // its files are looked at and made
-  conducted,  // a job of the crew's, that waits or runs
+  conducted,  // a job of the host scheduler's, that waits or runs
   reporting,  // its report is written
   releasing,  // the cleaners, after
 };
@@ -27,12 +27,12 @@ class Runner::Action : public supervisor::JobOwner {
  public:
   Action(Runner& runner, CallId call, RunOrder order, std::function<void(RunAnswer)> answer);
 
-  // The job that the crew is to run.
+  // The job that the host scheduler is to run.
   [[nodiscard]] policy::JobSpec spec_of(JobId job) const;
   [[nodiscard]] report::JobReport report(const report::HostInfo& host) const;
   // What has happened to it, a line each, for people.
   [[nodiscard]] std::string story() const;
-  // The crew has it and has not started it.
+  // The host scheduler has it and has not started it.
   [[nodiscard]] bool is_waiting() const { return stage == Stage::conducted && !started_; }
   // It goes no further than it is.
   void refuse(Status status) {
@@ -41,7 +41,7 @@ class Runner::Action : public supervisor::JobOwner {
 
   supervisor::Prepared prepare(const policy::Start& start) override;
   void on_event(const policy::Event& event) override;
-  void on_conducted(const policy::JobOver& over) override;
+  void on_job_over(const policy::JobOver& over) override;
   void on_gone(const supervisor::AttemptGone& gone) override;
   void on_stuck(supervisor::AttemptKey key, const reap::Stuck& stuck) override;
 

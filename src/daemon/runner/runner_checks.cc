@@ -41,11 +41,11 @@ Status status_of_cleaner(const supervisor::AttemptResult& result) {
 }  // namespace
 
 std::optional<std::string> Runner::why_full() const {
-  const policy::Conductor& conductor = ground_.crew.conductor();
-  if (const auto& holding = conductor.holding()) {
+  const policy::Scheduler& scheduler = ground_.host_scheduler.scheduler();
+  if (const auto& holding = scheduler.holding()) {
     if (is_for_long(holding->cause) || has_waited(kFullWait)) return holding->reason;
   }
-  const policy::ConductorStatus status = conductor.status();
+  const policy::SchedulerStatus status = scheduler.status();
   if (status.frozen > 0) return std::to_string(status.frozen) + " of its jobs are paused";
   if (status.running > 0 && to_double(status.used) > to_double(status.line) * kFullShare) {
     return "its jobs use " + format_bytes(status.used) + " of " + format_bytes(status.line);

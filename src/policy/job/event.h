@@ -16,15 +16,15 @@ namespace plimsoll::policy {
 enum class EventKind : std::uint8_t {
   queued,     // the job is known
   admitted,   // the governor lets it start
-  started,    // the world was asked to start it
+  started,    // the executor was asked to start it
   held,       // it waits although it could run; told again when the reason becomes another
   frozen,     //
   thawed,     //
   reclaimed,  //
-  evicted,    // the world was asked to kill it
+  evicted,    // the executor was asked to kill it
   requeued,   // its attempt is over, another will follow
   ended,      // for good
-  failed,     // the world was asked to kill it, over the line
+  failed,     // the executor was asked to kill it, over the line
   alarm,      // memory has got where something must be done about it
   line,       // the line was changed, or the cores that the run may plan with
 };

@@ -31,23 +31,23 @@ RunningJob running_job(const policy::JobStatus& job, const policy::JobSpec& spec
 
 }  // namespace
 
-RunStatus run_status(const policy::ConductorStatus& conductor, const RunFacts& facts,
+RunStatus run_status(const policy::SchedulerStatus& scheduler, const RunFacts& facts,
                      const std::function<const policy::JobSpec&(JobId)>& spec_of) {
   RunStatus status{.run = facts.run,
                    .elapsed = facts.elapsed,
                    .jobs = facts.ended,
-                   .line = conductor.line,
-                   .used = conductor.used,
-                   .cores = conductor.cores,
+                   .line = scheduler.line,
+                   .used = scheduler.used,
+                   .cores = scheduler.cores,
                    .cores_used = 0,
-                   .cores_of_others = conductor.cores_of_others,
-                   .jobs_max = conductor.jobs_max,
-                   .counts = conductor.counts,
+                   .cores_of_others = scheduler.cores_of_others,
+                   .jobs_max = scheduler.jobs_max,
+                   .counts = scheduler.counts,
                    .holding = {},
-                   .remaining = conductor.remaining,
+                   .remaining = scheduler.remaining,
                    .others = {},
                    .running = {}};
-  for (const policy::JobStatus& job : conductor.jobs) {
+  for (const policy::JobStatus& job : scheduler.jobs) {
     status.running.push_back(running_job(job, spec_of(job.job), facts.commands));
     const bool frozen = job.state == policy::JobState::frozen;
     if (frozen) ++status.jobs.paused;
@@ -57,13 +57,13 @@ RunStatus run_status(const policy::ConductorStatus& conductor, const RunFacts& f
     }
   }
   const std::size_t begun = status.jobs.running + status.jobs.paused;
-  status.jobs.waiting = conductor.unfinished - std::min(begun, conductor.unfinished);
-  if (conductor.holding) {
-    HoldingStatus holding{conductor.holding->job,
-                          spec_of(conductor.holding->job).name,
-                          conductor.holding->reason,
+  status.jobs.waiting = scheduler.unfinished - std::min(begun, scheduler.unfinished);
+  if (scheduler.holding) {
+    HoldingStatus holding{scheduler.holding->job,
+                          spec_of(scheduler.holding->job).name,
+                          scheduler.holding->reason,
                           {}};
-    for (const auto& [key, value] : conductor.holding->numbers) {
+    for (const auto& [key, value] : scheduler.holding->numbers) {
       holding.numbers.emplace_back(std::string(key), value);
     }
     status.holding = std::move(holding);

@@ -10,7 +10,7 @@
 #include "base/loop/lag.h"
 #include "base/units.h"
 #include "policy/job/job.h"
-#include "policy/scheduler/conductor.h"
+#include "policy/scheduler/scheduler.h"
 #include "report/shared_text.h"
 #include "supervisor/sharing/lease.h"
 
@@ -75,16 +75,16 @@ struct RunStatus {
 // a megabyte.
 inline constexpr std::size_t kCommandShownMax = 200;
 
-// What of a run the conductor does not know.
+// What of a run the scheduler does not know.
 struct RunFacts {
   std::string run;
   Duration elapsed{};
-  JobCounts ended;  // total, succeeded, failed, skipped; the rest is the conductor's
+  JobCounts ended;  // total, succeeded, failed, skipped; the rest is the scheduler's
   const report::SharedText& commands;  // of all jobs
 };
 
-// The status of a run as its conductor has it, with the names that people gave.
-[[nodiscard]] RunStatus run_status(const policy::ConductorStatus& conductor, const RunFacts& facts,
+// The status of a run as its scheduler has it, with the names that people gave.
+[[nodiscard]] RunStatus run_status(const policy::SchedulerStatus& scheduler, const RunFacts& facts,
                                    const std::function<const policy::JobSpec&(JobId)>& spec_of);
 
 // The job that people mean by `text`: the one of this name, else of this number. An error says that

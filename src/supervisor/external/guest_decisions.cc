@@ -4,7 +4,7 @@
 #include "supervisor/external/guest_state.h"
 #include "supervisor/external/guests.h"
 
-// What the conductor decides about guests, as it is told to their clients and done at their places.
+// What the scheduler decides about guests, as it is told to their clients and done at their places.
 namespace plimsoll::supervisor {
 
 report::JobReport Guests::report_of(const Guest& guest, const policy::JobOver& over) {
@@ -77,7 +77,7 @@ void Guests::on_event(const policy::Event& event) {
   if (told.hold) told.hold(guest->spec.name, *event.hold, event.reason);
 }
 
-void Guests::on_conducted(const policy::JobOver& over) {
+void Guests::on_job_over(const policy::JobOver& over) {
   Guest* guest = known(over.job);
   if (guest == nullptr) return;
   const std::string name = guest->spec.name;

@@ -191,7 +191,7 @@ void Guests::tell(JobId job, Guest& guest, const GuestSample& sample) {
   if (sample.io) guest.seen.io = sample.io;
   const Bytes used = guest.seen.used.value_or(Bytes{});
   guest.peak = std::max(guest.peak, used);
-  if (guest.watch->is_stopped()) return;  // as of the real world: not while it is frozen
+  if (guest.watch->is_stopped()) return;  // as of the host executor: not while it is frozen
   policy::JobSample seen{.ran = guest.watch->ran(now()),
                          .used = used,
                          .peak = guest.peak,
@@ -265,7 +265,7 @@ void Guests::end(JobId job, policy::Outcome outcome, const GuestEnd& how) {
   attempt.wall = wall;
   attempt.cpu_usage = guest.seen.cpu;
   if (guest.peak > Bytes{}) attempt.peak = guest.peak;
-  guest.state = Guest::State::waiting;  // or gone, as the conductor will say
+  guest.state = Guest::State::waiting;  // or gone, as the scheduler will say
   guest.condemned.reset();
   guest.habitat.reset();
   guest.seen = guest.looked = {};

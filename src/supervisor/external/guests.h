@@ -12,9 +12,9 @@
 
 #include "base/result.h"
 #include "policy/job/event.h"
-#include "policy/scheduler/conductor.h"
+#include "policy/scheduler/scheduler.h"
 #include "policy/scheduler/stopwatch.h"
-#include "policy/scheduler/world.h"
+#include "policy/scheduler/executor.h"
 #include "report/report.h"
 #include "supervisor/external/guest.h"
 #include "supervisor/external/guest_place.h"
@@ -33,12 +33,12 @@ struct MachineSize {
 
 // What guests are conducted by.
 struct GuestHooks {
-  std::function<Instant()> now;    // the conductor's
-  std::function<JobId()> next_id;  // new to the conductor
+  std::function<Instant()> now;    // the scheduler's
+  std::function<JobId()> next_id;  // new to the scheduler
   std::function<void(const policy::JobSpec&)> enter;
   std::function<void(JobId, const policy::JobSample&)> seen;
   std::function<void(JobId, const policy::AttemptEnd&)> over;
-  // Of a guest that waits; on_conducted() follows, now.
+  // Of a guest that waits; on_job_over() follows, now.
   std::function<void(JobId, const std::string& reason)> withdraw;
   // Of a guest that runs; kill() follows.
   std::function<void(JobId, const std::string& reason)> cancel;
@@ -50,13 +50,13 @@ struct GuestHooks {
   MachineSize machine{};
 };
 
-// The jobs that clients run themselves, as the world that the governor's decisions about them go
+// The jobs that clients run themselves, as the executor that the governor's decisions about them go
 // to. It keeps the budget honest: whoever is gone, has left or does not answer a cancel has
 // nothing.
 //
 // Pure but for its hooks and places. Invariant between calls: each guest belongs to one client,
 // waits or runs or is being cancelled, and is forgotten when it has left for good.
-class Guests : public policy::World {
+class Guests : public policy::Executor {
  public:
   explicit Guests(GuestHooks hooks);
   ~Guests() override;
@@ -105,7 +105,7 @@ class Guests : public policy::World {
   [[nodiscard]] std::size_t size() const { return guests_.size(); }
   [[nodiscard]] std::size_t clients() const { return clients_.size(); }
 
-  // Decisions, from the conductor.
+  // Decisions, from the scheduler.
   [[nodiscard]] Instant now() const override { return hooks_.now(); }
   void start(const policy::Start& start) override;
   void freeze(JobId job) override;
@@ -114,9 +114,9 @@ class Guests : public policy::World {
   void kill(JobId job, policy::Outcome cause, std::string reason) override;
   void wake_at(std::optional<Instant> /*when*/) override {}
 
-  // What the conductor tells of guests.
+  // What the scheduler tells of guests.
   void on_event(const policy::Event& event);
-  void on_conducted(const policy::JobOver& over);
+  void on_job_over(const policy::JobOver& over);
 
  private:
   struct Client {

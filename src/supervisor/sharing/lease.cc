@@ -159,7 +159,7 @@ void Lease::look_away() {
       });
 }
 
-policy::RunClaim claim_of(const policy::ConductorStatus& status) {
+policy::RunClaim claim_of(const policy::SchedulerStatus& status) {
   policy::RunClaim claim{.memory = {.used = status.used}, .cores = {}, .running = status.running};
   for (const policy::JobStatus& job : status.jobs) {
     const Bytes used = job.used.value_or(Bytes{}), reach = std::max(job.estimate, used);
@@ -177,11 +177,11 @@ policy::RunClaim claim_of(const policy::ConductorStatus& status) {
   return claim;
 }
 
-LeaseHolder holder_of(policy::Conductor& conductor) {
+LeaseHolder holder_of(policy::Scheduler& scheduler) {
   return {
-      .claim = [&conductor] { return claim_of(conductor.status()); },
-      .moved = [&conductor](const policy::Share& share,
-                            std::string reason) { conductor.set_share(share, std::move(reason)); }};
+      .claim = [&scheduler] { return claim_of(scheduler.status()); },
+      .moved = [&scheduler](const policy::Share& share,
+                            std::string reason) { scheduler.set_share(share, std::move(reason)); }};
 }
 
 }  // namespace plimsoll::supervisor

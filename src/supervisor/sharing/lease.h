@@ -8,7 +8,7 @@
 #include "base/loop/loop.h"
 #include "base/loop/worker.h"
 #include "policy/governor/share.h"
-#include "policy/scheduler/conductor.h"
+#include "policy/scheduler/scheduler.h"
 #include "supervisor/sharing/ledger.h"
 
 namespace plimsoll::supervisor {
@@ -112,11 +112,11 @@ class Lease {
   loop::Worker worker_;           // first to go: it uses the ledger
 };
 
-// What a conductor's run claims. As long as a job is kYoung, it is about to allocate what it is
+// What a scheduler's run claims. As long as a job is kYoung, it is about to allocate what it is
 // believed to reach.
 inline constexpr Duration kYoung = std::chrono::seconds(1);
-[[nodiscard]] policy::RunClaim claim_of(const policy::ConductorStatus& status);
-// The part of a conductor, which must outlive the lease.
-[[nodiscard]] LeaseHolder holder_of(policy::Conductor& conductor);
+[[nodiscard]] policy::RunClaim claim_of(const policy::SchedulerStatus& status);
+// The part of a scheduler, which must outlive the lease.
+[[nodiscard]] LeaseHolder holder_of(policy::Scheduler& scheduler);
 
 }  // namespace plimsoll::supervisor

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/machine.h"
+#include "sim/simulated_executor.h"
 #include "stage.h"
 
 // What is seen of the simulated machine: when, how late and how well.
@@ -31,10 +31,10 @@ vector<std::pair<Duration, policy::JobSample>> looks_while_it_ran(const Script& 
 
 TEST(Looks, TellWhatWasTrueAMomentAgo) {
   const vector<SimJob> jobs{job(1, {{0, 0, 1}, {100, 1000, 1}})};
-  SimulatedWorld world({.cores = 1, .line = 8_GiB}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 1, .line = 8_GiB}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
+  executor.run(script);
   ASSERT_GT(script.samples.size(), 100U);
   for (const auto& [time, sample] : looks_while_it_ran(script)) {
     EXPECT_NEAR(mib(sample.used), 10 * seconds(sample.ran), 0.01);
@@ -47,10 +47,10 @@ TEST(Looks, TellWhatWasTrueAMomentAgo) {
 TEST(Looks, AreCloseAtFirstAndWhileMemoryMoves) {
   // 50 MiB/s for 5 s, then calm.
   const vector<SimJob> jobs{job(1, {{0, 0, 1}, {5, 250, 1}, {20, 250, 1}})};
-  SimulatedWorld world({.cores = 1, .line = 8_GiB}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 1, .line = 8_GiB}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
+  executor.run(script);
   EXPECT_EQ(script.samples.front().second.ran, kFirstLook);
   EXPECT_EQ(gap_before(script, 1), kFirstLook);
   EXPECT_EQ(gap_before(script, 2), 2 * kFirstLook);
@@ -68,10 +68,10 @@ TEST(Looks, AreCloseAtFirstAndWhileMemoryMoves) {
 TEST(Looks, AtJobsComeWithThoseAtTheMachineNearTheLine) {
   // Nine tenths of the line, and calm: not only each second.
   const vector<SimJob> jobs{job(1, {{0, 900, 1}, {20, 900, 1}})};
-  SimulatedWorld world({.cores = 1, .line = 1000_MiB}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 1, .line = 1000_MiB}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
+  executor.run(script);
   for (std::size_t i = 1; i < script.samples.size() - 1; ++i) {
     if (script.samples[i].second.ran > 5s) {
       EXPECT_LT(gap_before(script, i), 2 * kCalmLookGap);
@@ -90,10 +90,10 @@ vector<SimJob> step(double gap) {
 
 TEST(Looks, AtTheMachineAreCloserTheLessIsLeft) {
   const vector<SimJob> jobs = step(0.05);
-  SimulatedWorld world({.cores = 1, .line = 1000_MiB}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 1, .line = 1000_MiB}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
+  executor.run(script);
   for (std::size_t i = 1; i < script.machine.size(); ++i) {
     const auto& [time, sample] = script.machine[i];
     const Duration gap = time - script.machine[i - 1].first;
@@ -108,10 +108,10 @@ TEST(Looks, AtTheMachineAreCloserTheLessIsLeft) {
 
 TEST(Looks, AreNoCloserThanACurveHasAnythingToShow) {
   const vector<SimJob> jobs = step(2);
-  SimulatedWorld world({.cores = 1, .line = 1000_MiB}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 1, .line = 1000_MiB}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
+  executor.run(script);
   for (std::size_t i = 1; i < script.machine.size(); ++i) {
     const auto& [time, sample] = script.machine[i];
     if (time > 12s && time < 19s) {
@@ -125,20 +125,20 @@ TEST(Looks, MissABurstBetweenTwoOfThem) {
   const vector<SimJob> jobs{job(
       1,
       {{0, 10, 1}, {20.2, 10, 1}, {20.21, 400, 1}, {20.4, 400, 1}, {20.41, 10, 1}, {30, 10, 1}})};
-  SimulatedWorld world({.cores = 1, .line = 8_GiB}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 1, .line = 8_GiB}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
-  EXPECT_GT(world.tally().used_peak_mib, 399);
+  executor.run(script);
+  EXPECT_GT(executor.tally().used_peak_mib, 399);
   for (const auto& [time, sample] : script.samples) EXPECT_LT(mib(sample.peak), 11);
 }
 
 TEST(Looks, TheLastOneTellsWhatWasUsedInAll) {
   const vector<SimJob> jobs{job(1, {{0, 100, 0.5}, {3.7, 100, 0.5}})};
-  SimulatedWorld world({.cores = 1, .line = 8_GiB}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 1, .line = 8_GiB}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
+  executor.run(script);
   const policy::JobSample& last = script.samples.back().second;
   EXPECT_NEAR(seconds(last.ran), 3.7, 0.001);
   EXPECT_NEAR(seconds(last.cpu), 1.85, 0.001);
@@ -148,10 +148,10 @@ TEST(Looks, TheLastOneTellsWhatWasUsedInAll) {
 
 TEST(Looks, AJobThatNoneHasMetIsToldByTheKernelsPeak) {
   const vector<SimJob> jobs{job(1, {{0, 0, 1}, {0.004, 50, 1}, {0.008, 20, 1}})};
-  SimulatedWorld world({.cores = 1, .line = 8_GiB}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 1, .line = 8_GiB}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
+  executor.run(script);
   ASSERT_EQ(script.samples.size(), 1U);
   EXPECT_NEAR(mib(script.samples.front().second.peak), 50, 0.01);
 }
@@ -159,10 +159,10 @@ TEST(Looks, AJobThatNoneHasMetIsToldByTheKernelsPeak) {
 TEST(Looks, OthersAreSeenInTheMachineAndTakeTheirShareOfIt) {
   // One core of two is wanted by somebody else, and two by each of ours.
   const vector<SimJob> jobs{job(1, {{0, 1, 2}, {10, 1, 2}})};
-  SimulatedWorld world({.cores = 2, .line = 1_GiB, .other_load = 1}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 2, .line = 1_GiB, .other_load = 1}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
+  executor.run(script);
   EXPECT_NEAR(seconds(script.end_of(1).time), 20, 0.1);
   const policy::MachineSample& seen = script.machine.back().second;
   EXPECT_NEAR(*seen.cores_busy, 2, 0.01);
@@ -174,10 +174,10 @@ TEST(Looks, OthersAreSeenInTheMachineAndTakeTheirShareOfIt) {
 
 TEST(Looks, WhoAsksForLittleGetsItBesideOthers) {
   const vector<SimJob> jobs{job(1, {{0, 1, 0.2F}, {10, 1, 0.2F}})};
-  SimulatedWorld world({.cores = 2, .line = 1_GiB, .other_load = 2}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 2, .line = 1_GiB, .other_load = 2}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
+  executor.run(script);
   EXPECT_NEAR(seconds(script.end_of(1).time), 10, 0.1);
   const policy::MachineSample& seen = script.machine.back().second;
   EXPECT_NEAR(*seen.pool_cores, 0.2, 0.01);
@@ -188,10 +188,10 @@ TEST(Looks, WhoAsksForLittleGetsItBesideOthers) {
 
 TEST(Looks, HalfOfTheCoresIsOursHoweverManyOthersThereAre) {
   const vector<SimJob> jobs{job(1, {{0, 1, 2}, {10, 1, 2}})};
-  SimulatedWorld world({.cores = 2, .line = 1_GiB, .other_load = 50}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 2, .line = 1_GiB, .other_load = 50}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
+  executor.run(script);
   EXPECT_NEAR(seconds(script.end_of(1).time), 20, 0.1);
 }
 
@@ -212,10 +212,10 @@ struct Seen {
 
 Seen seen_with(Noise noise, std::uint64_t seed) {
   const vector<SimJob> jobs = sleepers_and_a_grower();
-  SimulatedWorld world({.cores = 2, .line = 4_GiB, .noise = noise, .seed = seed}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 2, .line = 4_GiB, .noise = noise, .seed = seed}, jobs);
+  Script script(executor);
   for (std::size_t i = 1; i <= jobs.size(); ++i) script.start(0s, i);
-  world.run(script);
+  executor.run(script);
   Seen seen;
   for (const auto& [number, end] : script.ends) seen.ends.push_back(end.time);
   for (const auto& [time, sample] : script.samples) seen.used.push_back(sample.used);
@@ -238,10 +238,10 @@ TEST(Noise, StartsTakeNowLongerAndNowShorter) {
 
 TEST(Noise, MemoryIsReadWithAnError) {
   const vector<SimJob> jobs{job(1, {{0, 100, 0}, {60, 100, 0}})};
-  SimulatedWorld world({.cores = 1, .line = 8_GiB, .noise = Noise::seeded}, jobs);
-  Script script(world);
+  SimulatedExecutor executor({.cores = 1, .line = 8_GiB, .noise = Noise::seeded}, jobs);
+  Script script(executor);
   script.start(0s, 1);
-  world.run(script);
+  executor.run(script);
   double most = 0;
   for (const auto& [time, sample] : looks_while_it_ran(script)) {
     if (sample.ran < 1s) continue;

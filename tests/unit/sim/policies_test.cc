@@ -22,10 +22,10 @@ Outcome simulate(const std::string& name, const vector<SimJob>& jobs, MachineCon
   const auto policy = parse_policy(name, machine.line);
   EXPECT_TRUE(policy) << policy.error().message();
   machine = machine_for(*policy, machine);
-  SimulatedWorld world(machine, jobs);
-  const auto driver = make_baseline(*policy, world, jobs, machine);
-  world.run(*driver);
-  return outcome_of(name, world, jobs, machine);
+  SimulatedExecutor executor(machine, jobs);
+  const auto driver = make_baseline(*policy, executor, jobs, machine);
+  executor.run(*driver);
+  return outcome_of(name, executor, jobs, machine);
 }
 
 vector<SimJob> mixed() {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/simulated.h"
+#include "sim/simulated_scheduler.h"
 
 // Random machines and jobs, and an observer that checks at each turn what must hold of every run.
 namespace plimsoll::sim {
@@ -95,30 +95,30 @@ class SettingMaker {
 };
 
 // What was found to be wrong; empty: nothing.
-class Watch final : public policy::WorldObserver {
+class Watch final : public policy::ExecutorObserver {
  public:
-  Watch(const Setting& setting, SimulatedWorld& world) : setting_(setting), world_(world) {
-    const policy::ConductorListener listener{.event = [this](const auto& event) { follow(event); },
+  Watch(const Setting& setting, SimulatedExecutor& executor) : setting_(setting), executor_(executor) {
+    const policy::SchedulerListener listener{.event = [this](const auto& event) { follow(event); },
                                              .over =
                                                  [this](const policy::JobOver& over) {
                                                    if (!over.requeue)
                                                      ends_[over.job].push_back(over);
                                                  }};
     driver_.emplace(SimulatedRun{.machine = setting.machine, .learnt = {}, .listener = listener},
-                    setting_.jobs, world_);
+                    setting_.jobs, executor_);
   }
 
   std::vector<std::string> run() {
-    const Stopped stopped = world_.run(*this);
-    const policy::Conductor& conductor = driver_->conductor();
-    if (!conductor.is_over()) {
+    const Stopped stopped = executor_.run(*this);
+    const policy::Scheduler& scheduler = driver_->scheduler();
+    if (!scheduler.is_over()) {
       fail("not everything has ended; stopped with " + std::to_string(static_cast<int>(stopped)));
     }
     for (const SimJob& job : setting_.jobs) {
       check_end(job);
     }
-    if (world_.attempts_alive() > 0) fail("something is left running");
-    if (conductor.status().frozen > 0) fail("something is left frozen");
+    if (executor_.attempts_alive() > 0) fail("something is left running");
+    if (scheduler.status().frozen > 0) fail("something is left frozen");
     return wrong_;
   }
 
@@ -145,7 +145,7 @@ class Watch final : public policy::WorldObserver {
 
  private:
   void fail(const std::string& what) {
-    const double t = std::chrono::duration<double>(world_.now().time_since_epoch()).count();
+    const double t = std::chrono::duration<double>(executor_.now().time_since_epoch()).count();
     if (wrong_.size() < 5) wrong_.push_back("at " + std::to_string(t) + " s: " + what);
   }
 
@@ -185,7 +185,7 @@ class Watch final : public policy::WorldObserver {
     }
   }
 
-  // Whom the conductor lets run: the oldest of them is the keel.
+  // Whom the scheduler lets run: the oldest of them is the keel.
   void follow(const policy::Event& event) {
     using Kind = policy::EventKind;
     if (!event.job) return;
@@ -204,31 +204,31 @@ class Watch final : public policy::WorldObserver {
   }
 
   void check() {
-    const policy::ConductorStatus status = driver_->conductor().status();
+    const policy::SchedulerStatus status = driver_->scheduler().status();
     if (!status.jobs.empty() && status.jobs.front().state == policy::JobState::frozen) {
       fail("the keel is frozen");
     }
     for (const policy::JobStatus& job : status.jobs) {
       if (job.state != policy::JobState::frozen) frozen_since_.erase(job.job);
       if (job.state == policy::JobState::frozen &&
-          frozen_since_.emplace(job.job, world_.now()).second) {
+          frozen_since_.emplace(job.job, executor_.now()).second) {
         continue;
       }
       if (job.state == policy::JobState::frozen &&
-          world_.now() - frozen_since_.at(job.job) > std::chrono::minutes(31)) {
+          executor_.now() - frozen_since_.at(job.job) > std::chrono::minutes(31)) {
         fail("frozen for too long");
       }
     }
     constexpr std::uint64_t kAbove = 32 << 20;
     const Bytes line = setting_.machine.line;
     const Bytes allowed{line.count + std::max(line.count * 3 / 100, kAbove)};
-    if (world_.used() <= allowed) {
+    if (executor_.used() <= allowed) {
       over_since_.reset();
     } else if (!over_since_) {
-      over_since_ = world_.now();
-    } else if (world_.now() - *over_since_ > std::chrono::seconds(1)) {
+      over_since_ = executor_.now();
+    } else if (executor_.now() - *over_since_ > std::chrono::seconds(1)) {
       fail("past the line for over a second, by " +
-           std::to_string((world_.used() - line).count >> 20) + " MiB of " +
+           std::to_string((executor_.used() - line).count >> 20) + " MiB of " +
            std::to_string(line.count >> 20));
     }
   }
@@ -237,9 +237,9 @@ class Watch final : public policy::WorldObserver {
   static constexpr Duration kPatience = std::chrono::minutes(2);
 
   const Setting& setting_;
-  SimulatedWorld& world_;
-  const Instant begun_{world_.now()};
-  std::optional<SimulatedConductor> driver_;
+  SimulatedExecutor& executor_;
+  const Instant begun_{executor_.now()};
+  std::optional<SimulatedScheduler> driver_;
   std::map<JobId, std::vector<policy::JobOver>>
       ends_;                                      // without those that another attempt followed
   std::set<std::pair<Instant, JobId>> attempts_;  // not condemned, by age

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "policy/scheduler/world.h"
+#include "policy/scheduler/executor.h"
 #include "sim/curves.h"
-#include "sim/machine.h"
+#include "sim/simulated_executor.h"
 
 // What stories on the simulated machine are told with.
 namespace plimsoll::sim {
@@ -24,9 +24,9 @@ inline SimJob job(std::size_t number, std::vector<CurvePoint> points) {
 }
 
 // Carries out a script, and writes down what it is told.
-class Script final : public policy::WorldObserver {
+class Script final : public policy::ExecutorObserver {
  public:
-  explicit Script(SimulatedWorld& world) : world_(world) {}
+  explicit Script(SimulatedExecutor& executor) : executor_(executor) {}
 
   // `step` is done at this time of the simulation; steps of the same time in the order of calls.
   Script& at(Duration time, std::function<void()> step) {
@@ -35,7 +35,7 @@ class Script final : public policy::WorldObserver {
     return *this;
   }
   Script& start(Duration time, std::size_t number) {
-    return at(time, [this, number] { world_.start({.job = JobId{number}}); });
+    return at(time, [this, number] { executor_.start({.job = JobId{number}}); });
   }
 
   struct End {
@@ -68,12 +68,12 @@ class Script final : public policy::WorldObserver {
   }
 
  private:
-  [[nodiscard]] Duration time() const { return world_.now().time_since_epoch(); }
+  [[nodiscard]] Duration time() const { return executor_.now().time_since_epoch(); }
   void wake() {
-    if (!steps_.empty()) world_.wake_at(Instant(steps_.begin()->first));
+    if (!steps_.empty()) executor_.wake_at(Instant(steps_.begin()->first));
   }
 
-  SimulatedWorld& world_;
+  SimulatedExecutor& executor_;
   std::multimap<Duration, std::function<void()>> steps_;
 };
 

@@ -46,11 +46,11 @@ struct ApiTest : ::testing::Test {
         .seen = [](JobId, const policy::JobSample&) {},
         .over =
             [this](JobId job, const policy::AttemptEnd& end) {
-              guests.on_conducted({.job = job, .end = end, .requeue = {}, .reason = "over"});
+              guests.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
             },
         .withdraw =
             [this](JobId job, const std::string& reason) {
-              guests.on_conducted({.job = job, .end = {}, .requeue = {}, .reason = reason});
+              guests.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
             },
         .cancel =
             [this](JobId job, const std::string& reason) {

@@ -27,7 +27,7 @@ std::string text_of(const v1::GovernResponse& message) {
   return text;
 }
 
-// A stream whose conductor admits when the story says so.
+// A stream whose scheduler admits when the story says so.
 struct GovernorSessionTest : ::testing::Test {
   supervisor::GuestHooks hooks() {
     return {
@@ -38,11 +38,11 @@ struct GovernorSessionTest : ::testing::Test {
         .over =
             [this](JobId job, const policy::AttemptEnd& end) {
               ends.push_back(end);
-              guests.on_conducted({.job = job, .end = end, .requeue = {}, .reason = "over"});
+              guests.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
             },
         .withdraw =
             [this](JobId job, const std::string& reason) {
-              guests.on_conducted({.job = job, .end = {}, .requeue = {}, .reason = reason});
+              guests.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
             },
         .cancel =
             [this](JobId job, const std::string& reason) {

@@ -102,10 +102,10 @@ TEST_F(MetricsTest, ClassesAreBoundedAndFitToBeLabels) {
 }
 
 TEST_F(MetricsTest, ShowsTheSnapshot) {
-  snapshot.conductor.line = 1_GiB;
-  snapshot.conductor.running = 5;
-  snapshot.conductor.frozen = 2;
-  snapshot.conductor.waiting = 7;
+  snapshot.scheduler.line = 1_GiB;
+  snapshot.scheduler.running = 5;
+  snapshot.scheduler.frozen = 2;
+  snapshot.scheduler.waiting = 7;
   snapshot.monitors = {{.name = "event", .why = {}, .health = "working", .works = true},
                        {.name = "pressure", .why = {}, .health = "failed: x", .works = false}};
   snapshot.machine.emplace();

@@ -6,16 +6,16 @@
 #include <utility>
 #include <vector>
 
-#include "policy/scheduler/conductor.h"
+#include "policy/scheduler/scheduler.h"
 
-// A conductor and a world that does nothing but remember.
+// A scheduler and a executor that does nothing but remember.
 namespace plimsoll::policy {
 
 inline constexpr AttemptEnd kOk{
     .outcome = Outcome::exited, .exit_code = 0, .wall = std::chrono::seconds(1)};
 
 // Remembers what it was asked for.
-class FakeWorld final : public World {
+class FakeWorld final : public Executor {
  public:
   [[nodiscard]] Instant now() const override { return now_; }
   void start(const Start& start) override { say("start", start.job); }
@@ -41,7 +41,7 @@ class FakeWorld final : public World {
 
 struct Scene {
   explicit Scene(QueueConfig queue = {.jobs_max = 100})
-      : conductor({.queue = queue, .governor = {.line = Bytes{std::uint64_t{8} << 30}, .cores = 8}},
+      : scheduler({.queue = queue, .governor = {.line = Bytes{std::uint64_t{8} << 30}, .cores = 8}},
                   estimator,
                   {.event = [this](const Event& event) { kinds[event.kind]++; },
                    .over = [this](const JobOver& over) { overs.push_back(over); }}) {}
@@ -55,21 +55,21 @@ struct Scene {
     job.needs = std::move(needs);
     job.timeout = timeout;
     job.tenant = tenant;
-    conductor.enter(job);
+    scheduler.enter(job);
   }
-  void at(Duration t) { world.now_ = Instant(t); }
+  void at(Duration t) { executor.now_ = Instant(t); }
   void wakes(Duration t) {
     at(t);
-    conductor.on_wake();
+    scheduler.on_wake();
   }
 
   Estimator estimator;
-  FakeWorld world;
+  FakeWorld executor;
   std::map<EventKind, int> kinds;
   std::vector<JobOver> overs;
   std::optional<Duration> timeout;
   Tenant tenant = kHost;
-  Conductor conductor;
+  Scheduler scheduler;
 };
 
 }  // namespace plimsoll::policy

@@ -9,7 +9,7 @@
 
 #include "supervisor/external/guests.h"
 
-// Guests beside a conductor that keeps a list, for tests.
+// Guests beside a scheduler that keeps a list, for tests.
 namespace plimsoll::supervisor::scene {
 
 using namespace literals;
@@ -37,7 +37,7 @@ struct ModelHabitat : Habitat {
   const std::function<void()>& on_look;
 };
 
-// Guests with a conductor that keeps a list: what was asked of it is in `asked`, what clients were
+// Guests with a scheduler that keeps a list: what was asked of it is in `asked`, what clients were
 // told in `told`.
 struct GuestsTest : ::testing::Test {
   GuestHooks hooks() {
@@ -51,12 +51,12 @@ struct GuestsTest : ::testing::Test {
                   ends.push_back(end);
                   policy::JobOver over{.job = job, .end = end, .requeue = {}, .reason = "over"};
                   if (again.contains(job)) over.requeue = policy::Requeue{};
-                  guests.on_conducted(over);
+                  guests.on_job_over(over);
                 },
             .withdraw =
                 [this](JobId job, const std::string& reason) {
                   asked.push_back("withdraw: " + reason);
-                  guests.on_conducted({.job = job, .end = {}, .requeue = {}, .reason = reason});
+                  guests.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
                 },
             .cancel =
                 [this](JobId job, const std::string& reason) {

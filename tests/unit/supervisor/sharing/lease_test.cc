@@ -200,7 +200,7 @@ TEST_F(LeaseTest, WhatHasGrownIsToldSoon) {
 }
 
 TEST(ClaimOf, WhatAConductorsJobsAreBelievedToReach) {
-  policy::ConductorStatus status;
+  policy::SchedulerStatus status;
   status.used = 3_GiB;
   status.running = 2;
   status.waiting = 1;
@@ -234,7 +234,7 @@ TEST(ClaimOf, WhatAConductorsJobsAreBelievedToReach) {
 }
 
 TEST(ClaimOf, WhatAJobIsAboutToAllocateIsNotFree) {
-  policy::ConductorStatus status;
+  policy::SchedulerStatus status;
   status.used = 100_MiB;
   status.running = 2;
   status.jobs = {{.job = JobId{1}, .used = 90_MiB, .estimate = 300_MiB},

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernel/monitor/watcher.h"
-#include "policy/scheduler/world.h"
+#include "policy/scheduler/executor.h"
 #include "supervisor/attempt.h"
 #include "supervisor/machine.h"
 #include "supervisor/pool_sampler.h"
@@ -32,7 +32,7 @@ struct Prepared {
   std::optional<std::string> refusal;  // then the attempt ends at once, `failed_to_start`
 };
 
-struct RealWorldHooks {
+struct HostExecutorHooks {
   std::function<Prepared(const policy::Start&)> prepare;
   // Before the observer is told.
   std::function<void(AttemptKey, const policy::AttemptEnd&)> over;
@@ -45,14 +45,14 @@ struct RealWorldHooks {
   std::function<void(const monitor::Status&)> weakened;
 };
 
-// The real machine as the conductor has it: attempts in groups of their own, looked at and acted
+// The real machine as the scheduler has it: attempts in groups of their own, looked at and acted
 // upon.
-class RealWorld : public policy::World {
+class HostExecutor : public policy::Executor {
  public:
   // All of them must outlive this. `observer` is called from the loop only.
-  RealWorld(Machine& machine, SystemRecord& system, policy::WorldObserver& observer,
-            RealWorldHooks hooks);
-  ~RealWorld() override;
+  HostExecutor(Machine& machine, SystemRecord& system, policy::ExecutorObserver& observer,
+            HostExecutorHooks hooks);
+  ~HostExecutor() override;
 
   [[nodiscard]] Instant now() const override;
   void start(const policy::Start& start) override;
@@ -62,7 +62,7 @@ class RealWorld : public policy::World {
   void kill(JobId job, policy::Outcome cause, std::string reason) override;
   void wake_at(std::optional<Instant> when) override;
 
-  // The whole pool was frozen by somebody else, or thawed: between the two, this world's time
+  // The whole pool was frozen by somebody else, or thawed: between the two, this executor's time
   // stands still.
   void suspend_all();
   void resume_all();
@@ -116,8 +116,8 @@ class RealWorld : public policy::World {
 
   Machine& machine_;
   SystemRecord& system_;
-  policy::WorldObserver& observer_;
-  RealWorldHooks hooks_;
+  policy::ExecutorObserver& observer_;
+  HostExecutorHooks hooks_;
   PoolSampler pool_;
   std::map<AttemptKey, std::unique_ptr<Attempt>> attempts_;
   std::unordered_map<JobId, Attempt*> running_;     // of attempts_: not over yet
@@ -126,7 +126,7 @@ class RealWorld : public policy::World {
   Bytes guests_used_{};
   std::optional<Instant> stopped_at_;  // by the job clock, as these two
   Duration stood_still_{};
-  std::optional<Instant> wake_;  // by this world's clock
+  std::optional<Instant> wake_;  // by this executor's clock
   loop::Timer wake_timer_;
   monitor::Reading reading_;  // the last
   policy::MachineSample seen_;

@@ -21,8 +21,8 @@ TEST_P(ConductorProperty, PromisesHold) {
   for (std::uint64_t seed = GetParam(); seed < GetParam() + kSeedsEach; seed += kStep) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Setting setting = SettingMaker(seed).make();
-    sim::SimulatedWorld world(setting.machine, setting.jobs);
-    Watch watch(setting, world);
+    sim::SimulatedExecutor executor(setting.machine, setting.jobs);
+    Watch watch(setting, executor);
     ASSERT_THAT(watch.run(), testing::IsEmpty());
   }
 }

@@ -19,11 +19,11 @@ struct Alarm {
   Numbers numbers;
 };
 
-// What a world tells. One thread; never called from within a call of World, so that whoever decides
+// What a executor tells. One thread; never called from within a call of Executor, so that whoever decides
 // is not entered twice.
-class WorldObserver {
+class ExecutorObserver {
  public:
-  virtual ~WorldObserver() = default;
+  virtual ~ExecutorObserver() = default;
   // Often while a job runs, more often while it grows; not while it is frozen.
   virtual void on_job(JobId job, const JobSample& sample) = 0;
   // Regularly while anything runs.
@@ -38,9 +38,9 @@ class WorldObserver {
 
 // The verbs are requests: none waits, what comes of them is told to the observer or shows in the
 // samples. A request for a job that is over by now does nothing.
-class World {
+class Executor {
  public:
-  virtual ~World() = default;
+  virtual ~Executor() = default;
   [[nodiscard]] virtual Instant now() const = 0;
   virtual void start(const Start& start) = 0;
   // Stops the running job where it stands; its memory stays. Undone by thaw(), and by its end.

@@ -8,18 +8,18 @@
 #include <vector>
 
 #include "report/report.h"
-#include "supervisor/crew.h"
+#include "supervisor/host_scheduler.h"
 #include "supervisor/guardian_watch.h"
 #include "supervisor/identity.h"
 #include "supervisor/output/collector.h"
 
 namespace plimsoll::supervisor {
 
-struct BatchConfig {
+struct BatchRunConfig {
   std::vector<policy::JobSpec> jobs;
   output::Config output;
   bool tag = false;  // put each job's arguments, or its name if it has none, before its lines
-  policy::ConductorConfig conductor;
+  policy::SchedulerConfig scheduler;
   Duration kill_after = std::chrono::seconds(5);  // as AttemptRequest's
   std::string run_id;
 };
@@ -30,7 +30,7 @@ struct Progress {
 };
 
 // What a run tells while it goes on; from the loop's thread. An empty function is not called.
-struct BatchObserver {
+struct BatchRunObserver {
   // All is ready and no job has started yet: what replaces something of the user's is done here. An
   // error ends the run.
   std::function<Result<void>()> ready;
@@ -48,16 +48,16 @@ struct BatchObserver {
   std::function<void(const std::string&)> notice;
 };
 
-// Runs many jobs to their ends on the real machine: a crew runs them, and this keeps their output
+// Runs many jobs to their ends on the real machine: a host scheduler runs them, and this keeps their output
 // and their reports.
 //
 // Invariant between events: every attempt that was started stays in live_ until its group is
 // removed and all its output received, when its job may be running again already.
-class Batch : private JobOwner {
+class BatchRun : private JobOwner {
  public:
   // `machine` and `estimator` must outlive this.
-  Batch(Machine& machine, policy::Estimator& estimator, BatchConfig config, BatchObserver observer);
-  ~Batch() override;
+  BatchRun(Machine& machine, policy::Estimator& estimator, BatchRunConfig config, BatchRunObserver observer);
+  ~BatchRun() override;
 
   // Returns when every job has ended and every group is removed. An error means that the guardian
   // was lost and everything was reaped.
@@ -67,7 +67,7 @@ class Batch : private JobOwner {
   void interrupt();
 
   // For commands of the user's and for those who watch.
-  [[nodiscard]] policy::Conductor& conductor() { return crew_.conductor(); }
+  [[nodiscard]] policy::Scheduler& scheduler() { return host_scheduler_.scheduler(); }
   [[nodiscard]] const policy::JobSpec& spec_of(JobId job) const;
   [[nodiscard]] const Progress& progress() const { return progress_; }
 
@@ -77,7 +77,7 @@ class Batch : private JobOwner {
 
   Prepared prepare(const policy::Start& start) override;
   void on_over(AttemptKey key) override;
-  void on_conducted(const policy::JobOver& over) override;
+  void on_job_over(const policy::JobOver& over) override;
   void on_gone(const AttemptGone& gone) override;
   void on_stuck(AttemptKey key, const reap::Stuck& stuck) override;
 
@@ -100,13 +100,13 @@ class Batch : private JobOwner {
   report::RunSummary summarise();
 
   Machine& machine_;
-  BatchConfig config_;
+  BatchRunConfig config_;
   std::unordered_map<JobId, std::size_t> places_;  // of jobs in config_.jobs
-  BatchObserver observer_;
+  BatchRunObserver observer_;
   report::HostInfo host_;
   Instant begun_{};
   UniqueFd null_input_;
-  Crew crew_;
+  HostScheduler host_scheduler_;
   std::unique_ptr<output::Collector> collector_;  // before the captures, which it must outlive
   std::map<AttemptKey, std::unique_ptr<Live>> live_;
   std::vector<std::unique_ptr<Live>> finished_;  // destroyed outside their own callbacks

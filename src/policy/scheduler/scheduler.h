@@ -16,11 +16,11 @@
 #include "policy/job/attempt.h"
 #include "policy/job/event.h"
 #include "policy/queue/queue.h"
-#include "policy/scheduler/world.h"
+#include "policy/scheduler/executor.h"
 
 namespace plimsoll::policy {
 
-struct ConductorConfig {
+struct SchedulerConfig {
   QueueConfig queue;        // jobs_max here is the one that counts
   GovernorConfig governor;  // jobs_max is taken from `queue`
   // Where jobs without a folder of their own run; empty: they are commands of no place.
@@ -36,9 +36,9 @@ struct JobOver {
   std::string reason;
 };
 
-// What the conductor tells; an empty function is not called. From within its own calls: what is
+// What the scheduler tells; an empty function is not called. From within its own calls: what is
 // called must not call back.
-struct ConductorListener {
+struct SchedulerListener {
   std::function<void(const Event&)> event;
   std::function<void(const JobOver&)> over;
   // What the estimator has just learnt from an attempt, for whoever stores it.
@@ -71,7 +71,7 @@ struct Counts {
   Bytes used_peak{};    // of the pool
 };
 
-struct ConductorStatus {
+struct SchedulerStatus {
   Bytes line{}, used{};
   double cores = 0;
   std::optional<double> cores_of_others{};  // that other programs use of late
@@ -84,22 +84,22 @@ struct ConductorStatus {
 };
 
 // Conducts one run: joins the queue (needs, retries, halts, time-outs), the governor and the
-// estimator to a world, real or simulated. Whatever happens comes in as a WorldObserver or as a
-// command; what is to be done goes out to the world before the call returns.
+// estimator to a executor, real or simulated. Whatever happens comes in as a ExecutorObserver or as a
+// command; what is to be done goes out to the executor before the call returns.
 //
-// One thread. Pure but for the world that it calls.
-class Conductor : public WorldObserver {
+// One thread. Pure but for the executor that it calls.
+class Scheduler : public ExecutorObserver {
  public:
   // `estimator` must outlive this; each end is learnt by it.
-  Conductor(ConductorConfig config, Estimator& estimator, ConductorListener listener);
-  ~Conductor() override;
+  Scheduler(SchedulerConfig config, Estimator& estimator, SchedulerListener listener);
+  ~Scheduler() override;
 
   // A new job; before begin() or while the run goes on. As Queue::enter(). `input`: what it has to
   // read, if that is known.
   void enter(const JobSpec& job, std::optional<Bytes> input = {});
   // The run begins: `world` must outlive the run; jobs start from here on.
-  void begin(World& world);
-  // Whether every job has ended for good. What the world still runs then is nothing.
+  void begin(Executor& executor);
+  // Whether every job has ended for good. What the executor still runs then is nothing.
   [[nodiscard]] bool is_over() const;
 
   void on_job(JobId job, const JobSample& sample) override;
@@ -134,7 +134,7 @@ class Conductor : public WorldObserver {
   [[nodiscard]] Bytes line() const;
 
   // O(jobs that have not ended).
-  [[nodiscard]] ConductorStatus status() const;
+  [[nodiscard]] SchedulerStatus status() const;
   [[nodiscard]] const Counts& counts() const;
   // How good the estimates were that attempts were admitted with.
   [[nodiscard]] const Calibration& calibration() const;

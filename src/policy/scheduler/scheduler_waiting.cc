@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "policy/scheduler/conductor.h"
-#include "policy/scheduler/conductor_state.h"
+#include "policy/scheduler/scheduler.h"
+#include "policy/scheduler/scheduler_state.h"
 
 // How jobs come to the governor, wait for it, each as one of a kind, and end without an attempt.
 namespace plimsoll::policy {
@@ -15,7 +15,7 @@ JobId job_of(const Action& action) {
 }  // namespace
 
 // What runs is ended at once; of what ends unstarted the governor hears at once.
-void Conductor::State::note(std::vector<Decision> decisions) {
+void Scheduler::State::note(std::vector<Decision> decisions) {
   for (Decision& decision : decisions) {
     if (const auto* cancel = std::get_if<Cancel>(&decision.action)) {
       kill(cancel->job, Outcome::cancelled, decision.reason);
@@ -30,7 +30,7 @@ void Conductor::State::note(std::vector<Decision> decisions) {
 // Whatever any job does comes by here: with hundreds that run, all turns together would leave
 // nothing else its turn for as long as there is something to catch up with. So what is left over
 // waits for a wake of its own.
-void Conductor::State::catch_up() {
+void Scheduler::State::catch_up() {
   if (resume_at_) return;
   std::size_t left = kJobsPerTurn;
   for (; left > 0 && !untold_.empty(); --left) {
@@ -51,14 +51,14 @@ void Conductor::State::catch_up() {
   if (is_behind()) resume_at_ = now() + kBehindGap;
 }
 
-void Conductor::State::wait_for_governor(JobId job, Book& book) {
+void Scheduler::State::wait_for_governor(JobId job, Book& book) {
   book.waits = true;
   book.held = false;
   book.waits_since = now();
   enter_governor(job, book);
 }
 
-void Conductor::State::enter_governor(JobId job, Book& book) {
+void Scheduler::State::enter_governor(JobId job, Book& book) {
   kinds_.add_waiting(book.kind);
   kinds_.refresh_now(book.kind, estimator_, governor_);
   governor_.enter({.job = job,
@@ -70,14 +70,14 @@ void Conductor::State::enter_governor(JobId job, Book& book) {
                   book.waits_since);
 }
 
-void Conductor::State::stop_waiting(JobId job, Book& book) {
+void Scheduler::State::stop_waiting(JobId job, Book& book) {
   if (!book.waits) return;
   book.waits = false;
   kinds_.remove_waiting(book.kind);
   governor_.withdraw(job);
 }
 
-void Conductor::State::take_kinds_anew(const Key& key) {
+void Scheduler::State::take_kinds_anew(const Key& key) {
   for (const auto& [job, book] : books_) {
     const bool is_of_class = book.key.exact == key.exact && book.key.owner == key.owner;
     if (book.live == nullptr && is_of_class) unsorted_.push_back(job);
@@ -86,7 +86,7 @@ void Conductor::State::take_kinds_anew(const Key& key) {
   std::sort(unsorted_.begin(), unsorted_.end(), std::greater<>());
 }
 
-void Conductor::State::take_kinds_anew() {
+void Scheduler::State::take_kinds_anew() {
   for (std::size_t done = 0; done < kRefreshedMax && !unsorted_.empty(); ++done) {
     const JobId job = unsorted_.back();
     unsorted_.pop_back();

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "policy/governor/look_gap.h"
-#include "policy/scheduler/world.h"
+#include "policy/scheduler/executor.h"
 #include "sim/curves.h"
 #include "sim/machine_config.h"
 #include "sim/motion.h"
@@ -43,16 +43,16 @@ inline constexpr std::uint64_t kTurnsMax = 1'000'000;
 // Deterministic: the same jobs, machine and verbs give the same course. One thread. A job's `used`
 // is all of its curve's memory; clean page cache is not modelled, so reclaim() without a job does
 // nothing.
-class SimulatedWorld final : public policy::World {
+class SimulatedExecutor final : public policy::Executor {
  public:
   // `jobs[i].spec.id` is i + 1; they must outlive this.
-  SimulatedWorld(const MachineConfig& config, std::span<const SimJob> jobs);
+  SimulatedExecutor(const MachineConfig& config, std::span<const SimJob> jobs);
 
   // Lets time pass and tells `observer` what happens, until nothing more will. To begin with, the
   // observer (or whoever made it) has started something or asked for a wake. Once.
-  Stopped run(policy::WorldObserver& observer);
+  Stopped run(policy::ExecutorObserver& observer);
 
-  // policy::World. Jobs of another list are a mistake; so is starting one that runs.
+  // policy::Executor. Jobs of another list are a mistake; so is starting one that runs.
   [[nodiscard]] Instant now() const override { return Instant(now_); }
   void start(const policy::Start& start) override;
   void freeze(JobId job) override;
@@ -141,23 +141,23 @@ class SimulatedWorld final : public policy::World {
   [[nodiscard]] static std::uint32_t turn_of(const Attempt& attempt, What what);
   [[nodiscard]] bool is_void(const Event& event) const;
   void mind_machine(What what);
-  void carry_out(const Event& event, policy::WorldObserver& observer);
+  void carry_out(const Event& event, policy::ExecutorObserver& observer);
   void begin(std::size_t job);
   void freeze_now(std::size_t job);
   void go_on(std::size_t job);
   void push_out(std::size_t job);
   void take_back(std::size_t job);
-  void over(std::size_t job, const policy::AttemptEnd& end, policy::WorldObserver& observer);
+  void over(std::size_t job, const policy::AttemptEnd& end, policy::ExecutorObserver& observer);
 
   [[nodiscard]] std::optional<Duration> next_moment();
   [[nodiscard]] double seconds_to(double mib) const;
-  void pass_to(Duration moment, policy::WorldObserver& observer);
-  void watch_line(policy::WorldObserver& observer);
+  void pass_to(Duration moment, policy::ExecutorObserver& observer);
+  void watch_line(policy::ExecutorObserver& observer);
   void end_reached();
-  void hold_limit(policy::WorldObserver& observer);
-  void kill_largest(policy::WorldObserver& observer);
+  void hold_limit(policy::ExecutorObserver& observer);
+  void kill_largest(policy::ExecutorObserver& observer);
   void set_throttle();
-  void deliver(policy::WorldObserver& observer);
+  void deliver(policy::ExecutorObserver& observer);
   [[nodiscard]] bool is_idle(Duration next);
   [[nodiscard]] bool has_thrown_away_too_much() const;
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
-#include "sim/machine.h"
+#include "sim/simulated_executor.h"
 #include "sim/quantities.h"
 
 namespace plimsoll::sim {
@@ -17,7 +17,7 @@ constexpr double kSameMib = 1e-6;
 
 }  // namespace
 
-Stopped SimulatedWorld::run(policy::WorldObserver& observer) {
+Stopped SimulatedExecutor::run(policy::ExecutorObserver& observer) {
   for (;;) {
     const auto moment = next_moment();
     if (!moment) return Stopped::quiet;
@@ -27,7 +27,7 @@ Stopped SimulatedWorld::run(policy::WorldObserver& observer) {
   }
 }
 
-bool SimulatedWorld::is_idle(Duration next) {
+bool SimulatedExecutor::is_idle(Duration next) {
   turns_at_now_ = next > now_ ? 0 : turns_at_now_ + 1;
   if (motion_.moving() > 0) {
     idle_since_.reset();
@@ -38,7 +38,7 @@ bool SimulatedWorld::is_idle(Duration next) {
 }
 
 // What machine samples come after the last job is of no interest.
-std::optional<Duration> SimulatedWorld::next_moment() {
+std::optional<Duration> SimulatedExecutor::next_moment() {
   std::optional<Duration> moment = wake_;
   const auto consider = [&moment](Duration at) { moment = std::min(moment.value_or(at), at); };
   if (alive_ == 0) return moment;
@@ -55,14 +55,14 @@ std::optional<Duration> SimulatedWorld::next_moment() {
 }
 
 // Until the pool has grown to there, if all goes on as now; infinite: it has, or will not.
-double SimulatedWorld::seconds_to(double mib) const {
+double SimulatedExecutor::seconds_to(double mib) const {
   const double left = mib - motion_.used_mib();
   const double growth = motion_.growth_mib();
   if (left < kSameMib || growth <= 0) return std::numeric_limits<double>::infinity();
   return left / growth;
 }
 
-void SimulatedWorld::pass_to(Duration moment, policy::WorldObserver& observer) {
+void SimulatedExecutor::pass_to(Duration moment, policy::ExecutorObserver& observer) {
   count_stalls(to_seconds(moment - now_));
   now_ = moment;
   ended_.clear();
@@ -83,7 +83,7 @@ void SimulatedWorld::pass_to(Duration moment, policy::WorldObserver& observer) {
   }
 }
 
-void SimulatedWorld::end_reached() {
+void SimulatedExecutor::end_reached() {
   for (const std::size_t job : ended_) {
     Attempt& attempt = attempts_[job];
     if (attempt.state != State::running) continue;
@@ -98,7 +98,7 @@ void SimulatedWorld::end_reached() {
   }
 }
 
-void SimulatedWorld::watch_line(policy::WorldObserver& observer) {
+void SimulatedExecutor::watch_line(policy::ExecutorObserver& observer) {
   hold_limit(observer);
   set_throttle();
   const bool past = motion_.used_mib() >= line_mib_ - kSameMib;
@@ -109,13 +109,13 @@ void SimulatedWorld::watch_line(policy::WorldObserver& observer) {
   sample_machine();
 }
 
-void SimulatedWorld::hold_limit(policy::WorldObserver& observer) {
+void SimulatedExecutor::hold_limit(policy::ExecutorObserver& observer) {
   while (motion_.used_mib() >= kill_mib_ - kSameMib) kill_largest(observer);
 }
 
 // The kernel waits for one that is dying already instead of taking another. Either way those who
 // allocate stand still until the memory is back, which takes no time here.
-void SimulatedWorld::kill_largest(policy::WorldObserver& observer) {
+void SimulatedExecutor::kill_largest(policy::ExecutorObserver& observer) {
   std::optional<std::size_t> largest;
   std::optional<std::size_t> dying;
   for (std::size_t job = 0; job < attempts_.size(); ++job) {
@@ -134,7 +134,7 @@ void SimulatedWorld::kill_largest(policy::WorldObserver& observer) {
   over(*largest, end, observer);
 }
 
-void SimulatedWorld::set_throttle() {
+void SimulatedExecutor::set_throttle() {
   if (config_.wall != Wall::throttle || throttling_) return;
   const double overage = motion_.used_mib() / line_mib_ - 1;
   if (overage < kThrottleFrom) {
@@ -148,13 +148,13 @@ void SimulatedWorld::set_throttle() {
   schedule(What::throttle, std::clamp(to_duration(seconds), kThrottleTickMin, kThrottleTickMax));
 }
 
-bool SimulatedWorld::has_thrown_away_too_much() const {
+bool SimulatedExecutor::has_thrown_away_too_much() const {
   if (attempts_most_ > kAttemptsMax) return true;
   if (work_cpu_ > 0) return tally_.lost_cpu_seconds > kLostShareMax * work_cpu_;
   return tally_.lost_curve_seconds > kLostShareMax * work_seconds_;
 }
 
-Tally SimulatedWorld::tally() const {
+Tally SimulatedExecutor::tally() const {
   Tally tally = tally_;
   tally.cpu_seconds = motion_.cpu_seconds();
   tally.mib_seconds = motion_.mib_seconds();

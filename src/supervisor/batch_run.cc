@@ -1,4 +1,4 @@
-#include "supervisor/batch.h"
+#include "supervisor/batch_run.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ std::uint64_t oom_kills_of(const counters::MemoryEvents& events) {
 }  // namespace
 
 // One attempt from its start until its group is removed and its output received.
-struct Batch::Live {
+struct BatchRun::Live {
   std::optional<output::Capture> capture;
   std::optional<policy::Requeue> requeue;         // set by its end, if the job is tried again
   std::optional<AttemptResult> result;            // once its group is removed
@@ -39,7 +39,7 @@ struct Batch::Live {
 };
 
 // What has to be remembered of a job between its attempts.
-struct Batch::Book {
+struct BatchRun::Book {
   WallTime queued{};
   Instant waiting_since{};
   Duration held{}, paused{};
@@ -47,14 +47,14 @@ struct Batch::Book {
   std::unique_ptr<Live> last;  // only while it waits for another attempt
 };
 
-Batch::Batch(Machine& machine, policy::Estimator& estimator, BatchConfig config,
-             BatchObserver observer)
+BatchRun::BatchRun(Machine& machine, policy::Estimator& estimator, BatchRunConfig config,
+             BatchRunObserver observer)
     : machine_(machine),
       config_(std::move(config)),
       observer_(std::move(observer)),
       host_(describe_host(machine)),
       begun_(loop::now()),
-      crew_(machine, estimator, config_.conductor,
+      host_scheduler_(machine, estimator, config_.scheduler,
             {.event =
                  [this](const policy::Event& event) {
                    if (observer_.event) observer_.event(event);
@@ -73,7 +73,7 @@ Batch::Batch(Machine& machine, policy::Estimator& estimator, BatchConfig config,
     book.waiting_since = begun_;
     // Kept for its start, which must not wait for it.
     [[maybe_unused]] const auto account = accounts_.of(job.uid);
-    crew_.enter(job, *this, sizes.of(job));
+    host_scheduler_.enter(job, *this, sizes.of(job));
   }
   progress_.jobs = config_.jobs.size();
   summary_.run = config_.run_id;
@@ -82,11 +82,11 @@ Batch::Batch(Machine& machine, policy::Estimator& estimator, BatchConfig config,
   summary_.oom_kills = 0;
 }
 
-Batch::~Batch() = default;
+BatchRun::~BatchRun() = default;
 
-const policy::JobSpec& Batch::spec_of(JobId job) const { return config_.jobs[places_.at(job)]; }
+const policy::JobSpec& BatchRun::spec_of(JobId job) const { return config_.jobs[places_.at(job)]; }
 
-Result<report::RunSummary> Batch::run() {
+Result<report::RunSummary> BatchRun::run() {
   null_input_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null_input_) return fail_errno("open /dev/null");
   if (auto started = start_collector(); !started) return pass(std::move(started));
@@ -95,23 +95,23 @@ Result<report::RunSummary> Batch::run() {
   }
   machine_.on_signal([this](const guardian::Signalled& signal) { on_signal(signal); });
   machine_.on_resumed([this] { resume_all(); });
-  crew_.begin();
+  host_scheduler_.begin();
   Result<void> ran{};
-  while (ran && (!crew_.is_idle() || !live_.empty())) {
-    ran = crew_.run_once(Duration(-1));
+  while (ran && (!host_scheduler_.is_idle() || !live_.empty())) {
+    ran = host_scheduler_.run_once(Duration(-1));
     finished_.clear();
   }
   collector_->drain();
-  while (ran && !drained_) ran = crew_.run_once(Duration(-1));
+  while (ran && !drained_) ran = host_scheduler_.run_once(Duration(-1));
   machine_.on_signal({});
   machine_.on_resumed({});
   account_wall();
-  crew_.end();
+  host_scheduler_.end();
   if (!ran) return pass(std::move(ran));
   return summarise();
 }
 
-Result<void> Batch::start_collector() {
+Result<void> BatchRun::start_collector() {
   auto collector = output::Collector::start(
       machine_.loop(), config_.output,
       {.received =
@@ -130,13 +130,13 @@ Result<void> Batch::start_collector() {
 }
 
 // As a command in a pipe ends when its reader has.
-void Batch::on_output_lost(const output::Lost& lost) {
+void BatchRun::on_output_lost(const output::Lost& lost) {
   notice("the output can't be written: " + lost.error.message() + "; killing the running jobs");
-  if (!crew_.conductor().is_stopping()) interrupt();
+  if (!host_scheduler_.scheduler().is_stopping()) interrupt();
   interrupt();
 }
 
-Result<output::Opened> Batch::open_output(const policy::JobSpec& job, unsigned attempt,
+Result<output::Opened> BatchRun::open_output(const policy::JobSpec& job, unsigned attempt,
                                           const std::optional<guardian::Identity>& identity) {
   output::AttemptSpec spec{
       .job = job.id, .attempt = attempt, .name = job.name, .tag = {}, .out = {}, .err = {}};
@@ -156,7 +156,7 @@ Result<output::Opened> Batch::open_output(const policy::JobSpec& job, unsigned a
 }
 
 // Its last attempt was its end after all: what that has written is its output.
-void Batch::give_up_on(JobId job) {
+void BatchRun::give_up_on(JobId job) {
   if (const auto last = std::move(books_.at(job).last)) {
     if (last->capture) last->capture->finish(output::Disposition::keep);
     return end_job(job, last->result->end.outcome, last->result->reason, last.get());
@@ -170,14 +170,14 @@ void Batch::give_up_on(JobId job) {
 }
 
 // Its next attempt starts: what the earlier ones have written is nobody's output.
-void Batch::discard_output_of(JobId job) {
+void BatchRun::discard_output_of(JobId job) {
   if (Book& book = books_.at(job); book.last != nullptr) book.last->capture.reset();
   for (auto& [key, live] : live_) {
     if (key.job == job) live->capture.reset();
   }
 }
 
-void Batch::on_conducted(const policy::JobOver& over) {
+void BatchRun::on_job_over(const policy::JobOver& over) {
   if (over.gave_up) return give_up_on(over.job);
   if (!over.end) return end_job(over.job, policy::Outcome::skipped, over.reason, nullptr);
   books_.at(over.job).waiting_since = loop::now();
@@ -196,7 +196,7 @@ void Batch::on_conducted(const policy::JobOver& over) {
   }
 }
 
-Prepared Batch::prepare(const policy::Start& start) {
+Prepared BatchRun::prepare(const policy::Start& start) {
   if (start.attempt > 1) discard_output_of(start.job);
   policy::JobSpec job = spec_of(start.job);
   job.command = policy::fill_slot(std::move(job.command), start.slot);
@@ -237,28 +237,28 @@ Prepared Batch::prepare(const policy::Start& start) {
   return prepared;
 }
 
-void Batch::on_over(AttemptKey /*key*/) { --progress_.running; }
+void BatchRun::on_over(AttemptKey /*key*/) { --progress_.running; }
 
-void Batch::on_received(AttemptKey key, const output::Received& received) {
+void BatchRun::on_received(AttemptKey key, const output::Received& received) {
   const auto found = live_.find(key);
   if (found == live_.end()) return;
   found->second->received = received.out + received.err;
   settle(key);
 }
 
-void Batch::on_gone(const AttemptGone& gone) {
+void BatchRun::on_gone(const AttemptGone& gone) {
   Live& live = *live_.at(gone.key);
   live.result = gone.result;
   live.machine = gone.machine;
   settle(gone.key);
 }
 
-void Batch::on_stuck(AttemptKey key, const reap::Stuck& stuck) {
+void BatchRun::on_stuck(AttemptKey key, const reap::Stuck& stuck) {
   notice("job " + spec_of(key.job).name + ": " + stuck_text(stuck));
 }
 
 // Everything of an attempt is known: its job ends with it, or waits for the next.
-void Batch::settle(AttemptKey key) {
+void BatchRun::settle(AttemptKey key) {
   const auto found = live_.find(key);
   if (!found->second->result || !found->second->received) return;
   std::unique_ptr<Live> live = std::move(found->second);
@@ -282,7 +282,7 @@ void Batch::settle(AttemptKey key) {
   finished_.push_back(std::exchange(book.last, std::move(live)));
 }
 
-void Batch::account(const AttemptResult& result) {
+void BatchRun::account(const AttemptResult& result) {
   const counters::Sample& totals = result.usage.totals;
   if (totals.cpu.usage) {
     summary_.cpu_usage = summary_.cpu_usage.value_or(Duration{}) + *totals.cpu.usage;
@@ -290,7 +290,7 @@ void Batch::account(const AttemptResult& result) {
   *summary_.oom_kills += oom_kills_of(totals.memory.events);
 }
 
-void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason,
+void BatchRun::end_job(JobId id, policy::Outcome outcome, const std::string& reason,
                     const Live* last) {
   const policy::JobSpec& job = spec_of(id);
   Book& book = books_.at(id);
@@ -328,18 +328,18 @@ void Batch::end_job(JobId id, policy::Outcome outcome, const std::string& reason
   tell_progress();
 }
 
-void Batch::interrupt() {
-  if (crew_.conductor().is_stopping()) {
+void BatchRun::interrupt() {
+  if (host_scheduler_.scheduler().is_stopping()) {
     collector_->stop_waiting_for_room();
-    crew_.give_up_removals();
+    host_scheduler_.give_up_removals();
   }
-  crew_.conductor().interrupt();
+  host_scheduler_.scheduler().interrupt();
 }
 
-void Batch::on_signal(const guardian::Signalled& signal) {
+void BatchRun::on_signal(const guardian::Signalled& signal) {
   switch (signal.number) {
     case SIGINT:
-      notice(crew_.conductor().is_stopping()
+      notice(host_scheduler_.scheduler().is_stopping()
                  ? "interrupted again: killing the running jobs; what does "
                    "not die is left at the next"
                  : "interrupted: no more jobs are started; press "
@@ -349,36 +349,36 @@ void Batch::on_signal(const guardian::Signalled& signal) {
     case SIGHUP:
     case SIGQUIT:
       notice("ended by SIG" + policy::signal_name(signal.number) + ": killing the running jobs");
-      if (!crew_.conductor().is_stopping()) interrupt();
+      if (!host_scheduler_.scheduler().is_stopping()) interrupt();
       return interrupt();
     case SIGTSTP: return pause_all();
     default: return;
   }
 }
 
-void Batch::tell_progress() {
+void BatchRun::tell_progress() {
   if (observer_.progress) observer_.progress(progress_);
 }
 
-void Batch::notice(const std::string& text) {
+void BatchRun::notice(const std::string& text) {
   if (observer_.notice) observer_.notice(text);
 }
 
-report::RunSummary Batch::summarise() {
+report::RunSummary BatchRun::summarise() {
   summary_.makespan = loop::now() - begun_;
   summary_.succeeded = progress_.succeeded;
-  const policy::Counts& counts = crew_.conductor().counts();
+  const policy::Counts& counts = host_scheduler_.scheduler().counts();
   summary_.holds = counts.holds;
   summary_.pauses = counts.pauses;
   summary_.evictions = counts.evictions;
   if (counts.lost_cpu > Duration{}) summary_.lost_cpu = counts.lost_cpu;
-  summary_.line = config_.conductor.governor.line;
-  summary_.used_peak = crew_.world().used_peak();
-  for (const monitor::Status& status : crew_.world().monitors()) {
+  summary_.line = config_.scheduler.governor.line;
+  summary_.used_peak = host_scheduler_.executor().used_peak();
+  for (const monitor::Status& status : host_scheduler_.executor().monitors()) {
     summary_.monitors.push_back(report_of(status));
   }
-  summary_.calibration = crew_.conductor().calibration();
-  summary_.system_samples = crew_.system().finish().points();
+  summary_.calibration = host_scheduler_.scheduler().calibration();
+  summary_.system_samples = host_scheduler_.system().finish().points();
   counters::MachineSpan span(summary_.system_samples.front());
   for (const counters::SystemSample& sample : summary_.system_samples) span.observe(sample);
   summary_.machine = span.usage();

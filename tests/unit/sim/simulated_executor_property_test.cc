@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "sim/machine.h"
+#include "sim/simulated_executor.h"
 #include "stage.h"
 
 // Any jobs under any verbs: what holds of the machine itself, whatever a policy does. The seed is
@@ -42,16 +42,16 @@ std::vector<SimJob> any_jobs(std::mt19937& random) {
 }
 
 // Does what comes to its mind, and checks all that it is told.
-class Whim final : public policy::WorldObserver {
+class Whim final : public policy::ExecutorObserver {
  public:
-  Whim(SimulatedWorld& world, const std::vector<SimJob>& jobs, std::mt19937& random)
-      : world_(world), jobs_(jobs), random_(random) {
-    world_.wake_at(world_.now());
+  Whim(SimulatedExecutor& executor, const std::vector<SimJob>& jobs, std::mt19937& random)
+      : executor_(executor), jobs_(jobs), random_(random) {
+    executor_.wake_at(executor_.now());
   }
 
   void on_job(JobId job, const policy::JobSample& sample) override {
     EXPECT_TRUE(running_.contains(job));
-    EXPECT_FALSE(world_.is_frozen(job));
+    EXPECT_FALSE(executor_.is_frozen(job));
     EXPECT_LE(sample.used, sample.peak);
     turn();
   }
@@ -74,12 +74,12 @@ class Whim final : public policy::WorldObserver {
     check();
     if (++acts_ > kActsMax) {
       // Enough: what is frozen goes on, and everything ends.
-      for (const JobId job : running_) world_.thaw(job);
-      world_.wake_at(std::nullopt);
+      for (const JobId job : running_) executor_.thaw(job);
+      executor_.wake_at(std::nullopt);
       return;
     }
     for (auto left = random_() % 3; left > 0; --left) act(JobId{1 + random_() % jobs_.size()});
-    world_.wake_at(world_.now() + std::chrono::milliseconds(random_() % 3000));
+    executor_.wake_at(executor_.now() + std::chrono::milliseconds(random_() % 3000));
   }
 
   void act(JobId job) {
@@ -88,22 +88,22 @@ class Whim final : public policy::WorldObserver {
       case 1:
         if (!running_.contains(job) && !done_.contains(job)) {
           running_.insert(job);
-          world_.start({.job = job});
+          executor_.start({.job = job});
         }
         break;
-      case 2: world_.freeze(job); break;
-      case 3: world_.thaw(job); break;
-      case 4: world_.reclaim(job, Bytes{random_() % (1 << 30)}); break;
+      case 2: executor_.freeze(job); break;
+      case 3: executor_.thaw(job); break;
+      case 4: executor_.reclaim(job, Bytes{random_() % (1 << 30)}); break;
       default:
-        if (random_() % 4 == 0) world_.kill(job, policy::Outcome::evicted, "a whim");
+        if (random_() % 4 == 0) executor_.kill(job, policy::Outcome::evicted, "a whim");
         break;
     }
   }
 
   void check() {
-    EXPECT_GE(world_.now(), last_);
-    last_ = world_.now();
-    const Motion& motion = world_.motion();
+    EXPECT_GE(executor_.now(), last_);
+    last_ = executor_.now();
+    const Motion& motion = executor_.motion();
     double used = 0;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       EXPECT_GE(motion.job_used_mib(i), 0);
@@ -113,10 +113,10 @@ class Whim final : public policy::WorldObserver {
       used += motion.job_used_mib(i);
     }
     EXPECT_NEAR(motion.used_mib(), used, 0.001);
-    EXPECT_EQ(world_.attempts_alive(), running_.size());
+    EXPECT_EQ(executor_.attempts_alive(), running_.size());
   }
 
-  SimulatedWorld& world_;
+  SimulatedExecutor& executor_;
   const std::vector<SimJob>& jobs_;
   std::mt19937& random_;
   Instant last_{};
@@ -134,22 +134,22 @@ TEST(MachineProperty, HoldsUnderAnyVerbs) {
                                 .line = Bytes{(200 + random() % 2000) << 20},
                                 .swap = random() % 2 == 0 ? Bytes{} : 1_GiB,
                                 .wall = random() % 2 == 0 ? Wall::throttle : Wall::kill};
-    SimulatedWorld world(machine, jobs);
-    Whim whim(world, jobs, random);
-    const Stopped stopped = world.run(whim);
-    const Tally tally = world.tally();
+    SimulatedExecutor executor(machine, jobs);
+    Whim whim(executor, jobs, random);
+    const Stopped stopped = executor.run(whim);
+    const Tally tally = executor.tally();
     if (stopped == Stopped::quiet) {
       EXPECT_TRUE(whim.running().empty()) << "a start without its end";
       EXPECT_EQ(tally.starts, whim.overs());
-      EXPECT_NEAR(world.motion().used_mib(), 0, 0.001);
-      EXPECT_EQ(world.swap_free(), machine.swap);
+      EXPECT_NEAR(executor.motion().used_mib(), 0, 0.001);
+      EXPECT_EQ(executor.swap_free(), machine.swap);
     }
     EXPECT_EQ(tally.done, whim.done());
     const double line = static_cast<double>(machine.line.count >> 20);
     EXPECT_LE(tally.used_peak_mib, line / kHighShareOfMax + kSwapSlackMib);
     EXPECT_LE(
         tally.cpu_seconds,
-        machine.cores * static_cast<double>(world.now().time_since_epoch().count()) / 1e9 + 0.001);
+        machine.cores * static_cast<double>(executor.now().time_since_epoch().count()) / 1e9 + 0.001);
     if (testing::Test::HasFailure()) return;
   }
 }

@@ -1,4 +1,4 @@
-#include "supervisor/real_world.h"
+#include "supervisor/host_executor.h"
 
 #include "kernel/cgroup/reclaim.h"
 #include "supervisor/families.h"
@@ -38,8 +38,8 @@ std::function<Bytes()> counter_of(Families* families) {
 
 }  // namespace
 
-RealWorld::RealWorld(Machine& machine, SystemRecord& system, policy::WorldObserver& observer,
-                     RealWorldHooks hooks)
+HostExecutor::HostExecutor(Machine& machine, SystemRecord& system, policy::ExecutorObserver& observer,
+                     HostExecutorHooks hooks)
     : machine_(machine),
       system_(system),
       observer_(observer),
@@ -61,16 +61,16 @@ RealWorld::RealWorld(Machine& machine, SystemRecord& system, policy::WorldObserv
   });
 }
 
-RealWorld::~RealWorld() { machine_.oom().on_oom({}); }
+HostExecutor::~HostExecutor() { machine_.oom().on_oom({}); }
 
-Instant RealWorld::now() const { return stopped_at_.value_or(machine_.job_clock()) - stood_still_; }
+Instant HostExecutor::now() const { return stopped_at_.value_or(machine_.job_clock()) - stood_still_; }
 
-Attempt* RealWorld::running(JobId job) {
+Attempt* HostExecutor::running(JobId job) {
   const auto found = running_.find(job);
   return found == running_.end() ? nullptr : found->second;
 }
 
-void RealWorld::start(const policy::Start& start) {
+void HostExecutor::start(const policy::Start& start) {
   const AttemptKey key{start.job, start.attempt};
   Prepared prepared = hooks_.prepare(start);
   Attempt::Callbacks callbacks{
@@ -94,16 +94,16 @@ void RealWorld::start(const policy::Start& start) {
   }
 }
 
-void RealWorld::freeze(JobId job) {
+void HostExecutor::freeze(JobId job) {
   if (Attempt* attempt = running(job)) attempt->freeze();
 }
 
-void RealWorld::thaw(JobId job) {
+void HostExecutor::thaw(JobId job) {
   if (Attempt* attempt = running(job)) attempt->thaw();
 }
 
 // The write lasts as long as the reclaim: not on the loop's thread.
-void RealWorld::reclaim(std::optional<JobId> job, Bytes amount) {
+void HostExecutor::reclaim(std::optional<JobId> job, Bytes amount) {
   const cgroup::Directory* memory = nullptr;
   std::shared_ptr<const cgroup::Group> group;
   if (!job) {
@@ -124,7 +124,7 @@ void RealWorld::reclaim(std::optional<JobId> job, Bytes amount) {
       [] {});
 }
 
-void RealWorld::kill(JobId job, policy::Outcome cause, std::string reason) {
+void HostExecutor::kill(JobId job, policy::Outcome cause, std::string reason) {
   Attempt* attempt = running(job);
   if (attempt == nullptr) return;
   if (cause == policy::Outcome::timed_out) {
@@ -134,7 +134,7 @@ void RealWorld::kill(JobId job, policy::Outcome cause, std::string reason) {
   }
 }
 
-void RealWorld::wake_at(std::optional<Instant> when) {
+void HostExecutor::wake_at(std::optional<Instant> when) {
   wake_ = when;
   if (wake_ && !stopped_at_) {
     wake_timer_.set(machine_.on_loop_clock(*wake_ + stood_still_));
@@ -143,7 +143,7 @@ void RealWorld::wake_at(std::optional<Instant> when) {
   }
 }
 
-void RealWorld::suspend_all() {
+void HostExecutor::suspend_all() {
   if (stopped_at_) return;
   stopped_at_ = machine_.job_clock();
   for (auto& [job, attempt] : running_) attempt->suspend();
@@ -151,7 +151,7 @@ void RealWorld::suspend_all() {
   wake_timer_.off();
 }
 
-void RealWorld::resume_all() {
+void HostExecutor::resume_all() {
   if (!stopped_at_) return;
   stood_still_ += machine_.job_clock() - *std::exchange(stopped_at_, std::nullopt);
   for (auto& [job, attempt] : running_) attempt->resume();
@@ -159,11 +159,11 @@ void RealWorld::resume_all() {
   if (is_watching()) watcher_.start();
 }
 
-void RealWorld::signal(JobId job, int number) {
+void HostExecutor::signal(JobId job, int number) {
   if (Attempt* attempt = running(job)) attempt->signal_main(number);
 }
 
-void RealWorld::give_up_removals() {
+void HostExecutor::give_up_removals() {
   std::vector<AttemptKey> keys;  // whose end that is, is gone then
   for (const auto& [key, attempt] : attempts_) keys.push_back(key);
   for (const AttemptKey& key : keys) {
@@ -173,19 +173,19 @@ void RealWorld::give_up_removals() {
   }
 }
 
-std::vector<monitor::Status> RealWorld::monitors() const {
+std::vector<monitor::Status> HostExecutor::monitors() const {
   auto monitors = watcher_.status();
   monitors.push_back(machine_.oom().status());
   return monitors;
 }
 
-void RealWorld::watch_for_guests(std::size_t guests) {
+void HostExecutor::watch_for_guests(std::size_t guests) {
   guests_ = guests;
   if (!is_watching()) return watcher_.stop();
   if (!stopped_at_) watcher_.start();
 }
 
-monitor::Reading RealWorld::look() {
+monitor::Reading HostExecutor::look() {
   const counters::SystemSample& machine = system_.now();
   seen_ = pool_.look(machine);
   std::optional<Bytes> charged = pool_.charged();
@@ -200,14 +200,14 @@ monitor::Reading RealWorld::look() {
   return reading_;
 }
 
-void RealWorld::decide(monitor::Cause cause) {
+void HostExecutor::decide(monitor::Cause cause) {
   if (cause == monitor::Cause::event || monitor::is_near(reading_)) look_at_jobs();
   observer_.on_machine(seen_);
   if (!is_watching()) watcher_.stop();
 }
 
 // Whatever is decided upon a look may start and end others.
-void RealWorld::look_at_jobs() {
+void HostExecutor::look_at_jobs() {
   const Instant now = loop::now();
   std::vector<JobId> due;
   for (const auto& [job, attempt] : running_) {
@@ -219,18 +219,18 @@ void RealWorld::look_at_jobs() {
   }
 }
 
-void RealWorld::check_ooms() {
+void HostExecutor::check_ooms() {
   std::vector<Attempt*> running;
   for (const auto& [job, attempt] : running_) running.push_back(attempt);
   for (Attempt* attempt : running) attempt->check_oom();
   if (--oom_checks_left_ > 0) oom_timer_.set(loop::now() + kOomCheckGap);
 }
 
-void RealWorld::on_looked(JobId job, const Attempt& attempt, const counters::Sample& sample) {
+void HostExecutor::on_looked(JobId job, const Attempt& attempt, const counters::Sample& sample) {
   observer_.on_job(job, job_sample(attempt, sample));
 }
 
-void RealWorld::on_over(AttemptKey key, const policy::AttemptEnd& end) {
+void HostExecutor::on_over(AttemptKey key, const policy::AttemptEnd& end) {
   running_.erase(key.job);
   const bool ended_by_itself =
       end.outcome == policy::Outcome::exited || end.outcome == policy::Outcome::failed_to_start;
@@ -243,7 +243,7 @@ void RealWorld::on_over(AttemptKey key, const policy::AttemptEnd& end) {
   observer_.on_over(key.job, end);
 }
 
-void RealWorld::on_gone(AttemptKey key, const AttemptResult& result) {
+void HostExecutor::on_gone(AttemptKey key, const AttemptResult& result) {
   auto attempt = attempts_.extract(key);
   hooks_.gone(key, result);
   finished_.push_back(std::move(attempt.mapped()));

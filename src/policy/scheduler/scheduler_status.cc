@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "policy/scheduler/conductor.h"
-#include "policy/scheduler/conductor_state.h"
+#include "policy/scheduler/scheduler.h"
+#include "policy/scheduler/scheduler_state.h"
 
 // What a live display shows of a run.
 namespace plimsoll::policy {
@@ -31,7 +31,7 @@ std::optional<Belief> known_seconds(const Estimate& estimate) {
 
 }  // namespace
 
-WorkLeft Conductor::State::work_left() const {
+WorkLeft Scheduler::State::work_left() const {
   WorkLeft work{.waiting = {},
                 .running = {},
                 .jobs_max = static_cast<double>(governor_.config().jobs_max),
@@ -61,14 +61,14 @@ WorkLeft Conductor::State::work_left() const {
   return work;
 }
 
-std::optional<Duration> Conductor::State::remaining() const {
-  if (world_ == nullptr || books_.empty()) return std::nullopt;
+std::optional<Duration> Scheduler::State::remaining() const {
+  if (executor_ == nullptr || books_.empty()) return std::nullopt;
   const auto left = seconds_left(work_left(), progress_);
   return left ? std::optional(to_duration(*left)) : std::nullopt;
 }
 
-ConductorStatus Conductor::State::status() const {
-  ConductorStatus status{.line = governor_.config().line,
+SchedulerStatus Scheduler::State::status() const {
+  SchedulerStatus status{.line = governor_.config().line,
                          .used = governor_.used(),
                          .cores = governor_.cores(),
                          .cores_of_others = governor_.cores_of_others(),
@@ -83,7 +83,7 @@ ConductorStatus Conductor::State::status() const {
                          .jobs = {}};
   std::vector<std::pair<Duration, JobStatus>> jobs;  // by age
   for (const auto& [job, book] : books_) {
-    if (book.live == nullptr || world_ == nullptr) continue;
+    if (book.live == nullptr || executor_ == nullptr) continue;
     const Live& live = *book.live;
     JobStatus one{.job = job,
                   .state = governor_.is_frozen(job) ? JobState::frozen : JobState::running,

@@ -1,4 +1,4 @@
-#include "sim/simulated.h"
+#include "sim/simulated_scheduler.h"
 
 #include <cmath>
 #include <limits>
@@ -14,8 +14,8 @@ Duration duration_of(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
-policy::ConductorConfig config_of(const MachineConfig& machine) {
-  policy::ConductorConfig config;
+policy::SchedulerConfig config_of(const MachineConfig& machine) {
+  policy::SchedulerConfig config;
   config.queue.jobs_max = std::numeric_limits<unsigned>::max();
   config.governor = {.line = machine.line,
                      .cores = machine.cores,
@@ -46,24 +46,24 @@ policy::Experience experience_of(const SimJob& job) {
   return experience;
 }
 
-SimulatedConductor::SimulatedConductor(const SimulatedRun& run, std::span<const SimJob> jobs,
-                                       SimulatedWorld& world) {
+SimulatedScheduler::SimulatedScheduler(const SimulatedRun& run, std::span<const SimJob> jobs,
+                                       SimulatedExecutor& executor) {
   for (const policy::Experience& experience : run.learnt) estimator_.learn(experience);
-  conductor_ =
-      std::make_unique<policy::Conductor>(config_of(run.machine), estimator_, run.listener);
-  for (const SimJob& job : jobs) conductor_->enter(job.spec);
-  conductor_->begin(world);
+  scheduler_ =
+      std::make_unique<policy::Scheduler>(config_of(run.machine), estimator_, run.listener);
+  for (const SimJob& job : jobs) scheduler_->enter(job.spec);
+  scheduler_->begin(executor);
 }
 
-void SimulatedConductor::on_job(JobId job, const policy::JobSample& sample) {
-  conductor_->on_job(job, sample);
+void SimulatedScheduler::on_job(JobId job, const policy::JobSample& sample) {
+  scheduler_->on_job(job, sample);
 }
-void SimulatedConductor::on_machine(const policy::MachineSample& sample) {
-  conductor_->on_machine(sample);
+void SimulatedScheduler::on_machine(const policy::MachineSample& sample) {
+  scheduler_->on_machine(sample);
 }
-void SimulatedConductor::on_over(JobId job, const policy::AttemptEnd& end) {
-  conductor_->on_over(job, end);
+void SimulatedScheduler::on_over(JobId job, const policy::AttemptEnd& end) {
+  scheduler_->on_over(job, end);
 }
-void SimulatedConductor::on_wake() { conductor_->on_wake(); }
+void SimulatedScheduler::on_wake() { scheduler_->on_wake(); }
 
 }  // namespace plimsoll::sim

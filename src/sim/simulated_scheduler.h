@@ -4,11 +4,11 @@
 #include <span>
 
 #include "policy/estimator/estimator.h"
-#include "policy/scheduler/conductor.h"
+#include "policy/scheduler/scheduler.h"
 #include "sim/curves.h"
-#include "sim/machine.h"
+#include "sim/simulated_executor.h"
 
-// The conductor, as it runs real machines, on a simulated one.
+// The scheduler, as it runs real machines, on a simulated one.
 namespace plimsoll::sim {
 
 // What an attempt that runs this curve to its end, with the machine to itself, teaches.
@@ -18,25 +18,25 @@ struct SimulatedRun {
   MachineConfig machine;
   // What was learnt before, in this order; empty: nothing is known.
   std::span<const policy::Experience> learnt{};
-  policy::ConductorListener listener{};
+  policy::SchedulerListener listener{};
 };
 
 // Conducts `jobs` on `world`, which the caller runs with it; both must outlive it. All jobs have
 // been entered and the first have started.
-class SimulatedConductor final : public policy::WorldObserver {
+class SimulatedScheduler final : public policy::ExecutorObserver {
  public:
-  SimulatedConductor(const SimulatedRun& run, std::span<const SimJob> jobs, SimulatedWorld& world);
+  SimulatedScheduler(const SimulatedRun& run, std::span<const SimJob> jobs, SimulatedExecutor& executor);
 
   void on_job(JobId job, const policy::JobSample& sample) override;
   void on_machine(const policy::MachineSample& sample) override;
   void on_over(JobId job, const policy::AttemptEnd& end) override;
   void on_wake() override;
 
-  [[nodiscard]] policy::Conductor& conductor() { return *conductor_; }
+  [[nodiscard]] policy::Scheduler& scheduler() { return *scheduler_; }
 
  private:
   policy::Estimator estimator_;
-  std::unique_ptr<policy::Conductor> conductor_;
+  std::unique_ptr<policy::Scheduler> scheduler_;
 };
 
 }  // namespace plimsoll::sim

@@ -2,41 +2,41 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/machine.h"
+#include "sim/simulated_executor.h"
 #include "sim/quantities.h"
 
 namespace plimsoll::sim {
 
-Duration SimulatedWorld::ran(const Attempt& attempt) const {
+Duration SimulatedExecutor::ran(const Attempt& attempt) const {
   const bool runs = attempt.state == State::running || attempt.state == State::returning;
   return runs ? attempt.ran + (now_ - attempt.resumed) : attempt.ran;
 }
 
-bool SimulatedWorld::is_frozen(JobId job) const {
+bool SimulatedExecutor::is_frozen(JobId job) const {
   return attempts_[index_of(job)].state == State::frozen;
 }
 
-bool SimulatedWorld::is_done(JobId job) const { return attempts_[index_of(job)].done; }
+bool SimulatedExecutor::is_done(JobId job) const { return attempts_[index_of(job)].done; }
 
-Bytes SimulatedWorld::used() const { return from_mib(motion_.used_mib()); }
+Bytes SimulatedExecutor::used() const { return from_mib(motion_.used_mib()); }
 
-Bytes SimulatedWorld::swap_free() const { return from_mib(swap_free_mib_); }
+Bytes SimulatedExecutor::swap_free() const { return from_mib(swap_free_mib_); }
 
 // --- chance
 
 // The same everywhere, which the library's distributions are not.
-double SimulatedWorld::random() {
+double SimulatedExecutor::random() {
   constexpr unsigned kBitsOver = 64 - 53;  // of a double
   return static_cast<double>(random_() >> kBitsOver) * 0x1p-53;
 }
 
-double SimulatedWorld::wobble(double most) {
+double SimulatedExecutor::wobble(double most) {
   return config_.noise == Noise::none ? 0 : most * (2 * random() - 1);
 }
 
 // --- looks at jobs
 
-policy::JobSample SimulatedWorld::seen_of(std::size_t job) {
+policy::JobSample SimulatedExecutor::seen_of(std::size_t job) {
   const double used = motion_.job_used_mib(job);
   policy::JobSample seen{.ran = ran(attempts_[job]),
                          .used = from_mib(std::max(used + wobble(kMemoryNoiseMib), 0.0)),
@@ -46,11 +46,11 @@ policy::JobSample SimulatedWorld::seen_of(std::size_t job) {
   return seen;
 }
 
-void SimulatedWorld::sample(std::size_t job) {
+void SimulatedExecutor::sample(std::size_t job) {
   if (attempts_[job].state == State::running) look_at(job);
 }
 
-void SimulatedWorld::look_at(std::size_t job) {
+void SimulatedExecutor::look_at(std::size_t job) {
   Attempt& attempt = attempts_[job];
   Delivery delivery{.at = now_ + kSampleDelay, .job = job, .epoch = attempt.epoch};
   attempt.last = delivery.job_sample = seen_of(job);
@@ -62,12 +62,12 @@ void SimulatedWorld::look_at(std::size_t job) {
   schedule(What::sample, std::min(for_governor, for_record), job);
 }
 
-Duration SimulatedWorld::finest_gap(const Curve& curve) {
+Duration SimulatedExecutor::finest_gap(const Curve& curve) {
   const double between = curve.seconds() / static_cast<double>(curve.points().size() - 1);
   return std::min(to_duration(between * kFinest), kFinestMax);
 }
 
-void SimulatedWorld::look_at_jobs() {
+void SimulatedExecutor::look_at_jobs() {
   for (const std::size_t job : motion_.movers()) {
     const Attempt& attempt = attempts_[job];
     const Duration gap = attempt.looks.is_moving()
@@ -82,7 +82,7 @@ void SimulatedWorld::look_at_jobs() {
 // --- looks at the machine
 
 // As the watcher's pace.
-Duration SimulatedWorld::machine_gap() {
+Duration SimulatedExecutor::machine_gap() {
   const double left = std::max(line_mib_ - motion_.used_mib(), 0.0);
   const double rate = std::max(growth_mib_ * kMachineGrowthAhead, kMachineBurstMib);
   const Duration cost = kMachineLookCost + kJobLookCost * looked_at_;
@@ -94,13 +94,13 @@ Duration SimulatedWorld::machine_gap() {
 
 // While ours and others together ask for a core more than there is, somebody waits all the time;
 // for a part of one, that part of the time.
-void SimulatedWorld::count_stalls(double seconds) {
+void SimulatedExecutor::count_stalls(double seconds) {
   cpu_stalled_ += std::min(motion_.cores_short(), 1.0) * seconds;
   others_cpu_ += motion_.cores_of_others() * seconds;
   if (motion_.moving() > 0 && motion_.throttled() == motion_.moving()) memory_stalled_ += seconds;
 }
 
-void SimulatedWorld::tell_shares(policy::MachineSample& seen) {
+void SimulatedExecutor::tell_shares(policy::MachineSample& seen) {
   const double seconds = to_seconds(now_ - shares_at_);
   if (now_ - shares_at_ >= kShareSpan) {
     const double own = motion_.cpu_seconds() - shares_cpu_;
@@ -118,7 +118,7 @@ void SimulatedWorld::tell_shares(policy::MachineSample& seen) {
   seen.stall = shares_.stall;
 }
 
-void SimulatedWorld::sample_machine() {
+void SimulatedExecutor::sample_machine() {
   const double used = motion_.used_mib();
   const double seconds = to_seconds(now_ - sampled_at_);
   if (seconds > 0) {
@@ -140,7 +140,7 @@ void SimulatedWorld::sample_machine() {
   deliveries_.push_back(delivery);
 }
 
-void SimulatedWorld::deliver(policy::WorldObserver& observer) {
+void SimulatedExecutor::deliver(policy::ExecutorObserver& observer) {
   while (!deliveries_.empty() && deliveries_.front().at <= now_) {
     const Delivery delivery = deliveries_.front();
     deliveries_.pop_front();

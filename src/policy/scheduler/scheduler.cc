@@ -1,4 +1,4 @@
-#include "policy/scheduler/conductor.h"
+#include "policy/scheduler/scheduler.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,12 +8,12 @@
 #include "policy/estimator/numbers.h"
 #include "policy/job/priority.h"
 #include "policy/job/words.h"
-#include "policy/scheduler/conductor_state.h"
+#include "policy/scheduler/scheduler_state.h"
 
 namespace plimsoll::policy {
 namespace {
 
-GovernorConfig governor_config(const ConductorConfig& config) {
+GovernorConfig governor_config(const SchedulerConfig& config) {
   GovernorConfig governor = config.governor;
   governor.jobs_max = config.queue.jobs_max;
   return governor;
@@ -25,7 +25,7 @@ bool was_lost(Outcome outcome) {
 
 }  // namespace
 
-Conductor::State::State(ConductorConfig config, Estimator& estimator, ConductorListener listener)
+Scheduler::State::State(SchedulerConfig config, Estimator& estimator, SchedulerListener listener)
     : config_(std::move(config)),
       estimator_(estimator),
       listener_(std::move(listener)),
@@ -34,7 +34,7 @@ Conductor::State::State(ConductorConfig config, Estimator& estimator, ConductorL
   estimator_.expect_below(config_.governor.line);
 }
 
-void Conductor::State::tell(EventKind kind, std::optional<JobId> job, std::string reason,
+void Scheduler::State::tell(EventKind kind, std::optional<JobId> job, std::string reason,
                             Numbers numbers, std::optional<HoldCause> hold) {
   if (!listener_.event) return;
   listener_.event({.at = now(),
@@ -45,7 +45,7 @@ void Conductor::State::tell(EventKind kind, std::optional<JobId> job, std::strin
                    .hold = hold});
 }
 
-void Conductor::State::enter(const JobSpec& job, std::optional<Bytes> input) {
+void Scheduler::State::enter(const JobSpec& job, std::optional<Bytes> input) {
   Book& book = books_[job.id];
   book.name = job.name;
   book.priority = job.priority;
@@ -61,22 +61,22 @@ void Conductor::State::enter(const JobSpec& job, std::optional<Bytes> input) {
                 .cpus = job.limits.cpus};
   book.kind = kinds_.take(book.key, book.facts, estimator_, book.tenant);
   queue_.enter(job);
-  if (world_ == nullptr) return;
+  if (executor_ == nullptr) return;
   tell(EventKind::queued, job.id, "it was added to a running batch");
   turn();
 }
 
-void Conductor::State::begin(World& world) {
-  PLIMSOLL_CHECK(world_ == nullptr);
-  world_ = &world;
+void Scheduler::State::begin(Executor& executor) {
+  PLIMSOLL_CHECK(executor_ == nullptr);
+  executor_ = &executor;
   for (const auto& [job, book] : books_) untold_.push_back(job);
   std::sort(untold_.begin(), untold_.end());
   if (!share_reason_.empty()) tell_share();
   turn();
 }
 
-void Conductor::State::turn() {
-  if (world_ == nullptr) return;
+void Scheduler::State::turn() {
+  if (executor_ == nullptr) return;
   pass_deadlines();
   note(queue_.settle(now()));
   for (const JobId job : queue_.take_ready()) arriving_.push_back(job);
@@ -91,12 +91,12 @@ void Conductor::State::turn() {
   set_wake(stale);
 }
 
-void Conductor::State::on_wake() {
+void Scheduler::State::on_wake() {
   if (resume_at_ && now() >= *resume_at_) resume_at_.reset();
   turn();
 }
 
-void Conductor::State::set_wake(bool stale) {
+void Scheduler::State::set_wake(bool stale) {
   std::optional<Instant> wake = governor_.next_wake();
   const auto sooner = [&wake](Instant at) { wake = wake ? std::min(*wake, at) : at; };
   // What is due already waits for the governor, which has its own next moment.
@@ -104,10 +104,10 @@ void Conductor::State::set_wake(bool stale) {
   if (!deadlines_.empty()) sooner(deadlines_.begin()->first);
   if (stale) sooner(now() + kBehindGap);
   if (resume_at_) sooner(*resume_at_);
-  world_->wake_at(wake);
+  executor_->wake_at(wake);
 }
 
-void Conductor::State::end_unstarted(JobId job, const std::string& reason, bool gave_up) {
+void Scheduler::State::end_unstarted(JobId job, const std::string& reason, bool gave_up) {
   forget(job);
   tell(EventKind::ended, job, reason);
   if (listener_.over) {
@@ -115,12 +115,12 @@ void Conductor::State::end_unstarted(JobId job, const std::string& reason, bool 
   }
 }
 
-void Conductor::State::forget(JobId job) {
+void Scheduler::State::forget(JobId job) {
   const auto book = books_.extract(job);
   kinds_.give_back(book.mapped().kind, governor_);
 }
 
-void Conductor::State::carry_out(const Ruling& ruling) {
+void Scheduler::State::carry_out(const Ruling& ruling) {
   const auto told = [&](EventKind kind, std::optional<JobId> job) {
     tell(kind, job, ruling.reason, ruling.numbers);
   };
@@ -130,7 +130,7 @@ void Conductor::State::carry_out(const Ruling& ruling) {
   } else if (const auto* reclaim = std::get_if<Reclaim>(&ruling.verdict)) {
     ++counts_.reclaims;
     told(EventKind::reclaimed, reclaim->job);
-    world_->reclaim(reclaim->job, reclaim->amount);
+    executor_->reclaim(reclaim->job, reclaim->amount);
   } else if (const auto* stop = std::get_if<Freeze>(&ruling.verdict)) {
     told(EventKind::frozen, stop->job);
     freeze(stop->job);
@@ -147,7 +147,7 @@ void Conductor::State::carry_out(const Ruling& ruling) {
   }
 }
 
-void Conductor::State::start(JobId job) {
+void Scheduler::State::start(JobId job) {
   Book& book = books_.at(job);
   book.waits = false;
   kinds_.remove_waiting(book.kind);
@@ -165,35 +165,35 @@ void Conductor::State::start(JobId job) {
   tell(EventKind::started, job,
        "attempt " + std::to_string(start.attempt) + " in slot " + std::to_string(start.slot),
        std::move(numbers));
-  world_->start(start);
+  executor_->start(start);
 }
 
-void Conductor::State::freeze(JobId job) {
+void Scheduler::State::freeze(JobId job) {
   Live& live = *books_.at(job).live;
   ++counts_.pauses;
   live.watch.stop(now());
   set_deadline(job, live);
-  world_->freeze(job);
+  executor_->freeze(job);
 }
 
-void Conductor::State::thaw(JobId job) {
+void Scheduler::State::thaw(JobId job) {
   Live& live = *books_.at(job).live;
   live.watch.go_on(now());
   set_deadline(job, live);
-  world_->thaw(job);
+  executor_->thaw(job);
 }
 
 // The governor knows already of what it has decided itself; condemn() is without effect then.
-void Conductor::State::kill(JobId job, Outcome cause, const std::string& reason) {
+void Scheduler::State::kill(JobId job, Outcome cause, const std::string& reason) {
   Live& live = *books_.at(job).live;
   if (live.condemned) return;
   live.condemned = true;
   set_deadline(job, live);
   governor_.condemn(job, now());
-  world_->kill(job, cause, reason);
+  executor_->kill(job, cause, reason);
 }
 
-void Conductor::State::on_job(JobId job, const JobSample& sample) {
+void Scheduler::State::on_job(JobId job, const JobSample& sample) {
   const auto found = books_.find(job);
   if (found == books_.end() || found->second.live == nullptr) return;
   Book& book = found->second;
@@ -216,19 +216,19 @@ void Conductor::State::on_job(JobId job, const JobSample& sample) {
   turn();
 }
 
-void Conductor::State::on_machine(const MachineSample& sample) {
+void Scheduler::State::on_machine(const MachineSample& sample) {
   governor_.tick(sample, now());
   counts_.used_peak = std::max(counts_.used_peak, governor_.used());
   turn();
 }
 
-void Conductor::State::on_alarm(const Alarm& alarm) {
+void Scheduler::State::on_alarm(const Alarm& alarm) {
   if (alarmed_ && now() - *alarmed_ < kAlarmGap) return;
   alarmed_ = now();
   tell(EventKind::alarm, {}, alarm.reason, alarm.numbers);
 }
 
-void Conductor::State::on_over(JobId job, const AttemptEnd& end) {
+void Scheduler::State::on_over(JobId job, const AttemptEnd& end) {
   Book& book = books_.at(job);
   PLIMSOLL_CHECK(book.live != nullptr);
   const std::unique_ptr<Live> live = std::move(book.live);
@@ -265,7 +265,7 @@ void Conductor::State::on_over(JobId job, const AttemptEnd& end) {
 }
 
 // What an attempt teaches whose end was not its own is only that it needs at least so much.
-void Conductor::State::learn(const Book& book, const Live& live, const AttemptEnd& end) {
+void Scheduler::State::learn(const Book& book, const Live& live, const AttemptEnd& end) {
   if (was_never_executed(end) || !live.track.has_samples()) return;
   if (succeeded(end)) calibration_.add(live.promised, live.track.peak(), live.track.ran());
   if (!was_lost(end.outcome)) progress_.ended(to_seconds(live.watch.ran(now())));
@@ -286,14 +286,14 @@ void Conductor::State::learn(const Book& book, const Live& live, const AttemptEn
 }
 
 // Others of the class that wait are believed to be like it; small news of it are none.
-void Conductor::State::show(const Book& book, Live& live, const Showing& now) {
+void Scheduler::State::show(const Book& book, Live& live, const Showing& now) {
   if (!is_news(live.showing, now)) return;
   estimator_.show(book.key, live.showing, now);
   live.showing = now;
   kinds_.shown(book.key);
 }
 
-void Conductor::State::tell_holding() {
+void Scheduler::State::tell_holding() {
   const auto& holding = governor_.holding();
   if (!holding) {
     held_.reset();
@@ -311,7 +311,7 @@ void Conductor::State::tell_holding() {
 }
 
 // Frozen time does not count, so a frozen attempt has no deadline.
-void Conductor::State::set_deadline(JobId job, Live& live) {
+void Scheduler::State::set_deadline(JobId job, Live& live) {
   if (live.deadline) deadlines_.erase({*live.deadline, job});
   live.deadline.reset();
   if (live.condemned || live.watch.is_stopped()) return;
@@ -321,7 +321,7 @@ void Conductor::State::set_deadline(JobId job, Live& live) {
   deadlines_.emplace(*live.deadline, job);
 }
 
-void Conductor::State::pass_deadlines() {
+void Scheduler::State::pass_deadlines() {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now()) {
     const JobId job = deadlines_.begin()->second;
     const Duration ran = books_.at(job).live->watch.ran(now());
@@ -335,45 +335,45 @@ void Conductor::State::pass_deadlines() {
 }
 
 // A median moves with every end, and the time-outs that follow it move along.
-void Conductor::State::follow_timeouts() {
+void Scheduler::State::follow_timeouts() {
   if (!std::holds_alternative<MedianPercent>(config_.queue.timeout)) return;
   for (auto& [job, book] : books_) {
     if (book.live != nullptr) set_deadline(job, *book.live);
   }
 }
 
-Result<Conductor::State::Live*> Conductor::State::running(JobId job) {
+Result<Scheduler::State::Live*> Scheduler::State::running(JobId job) {
   const auto found = books_.find(job);
   if (found == books_.end()) return fail("the job has ended, or never was");
   if (found->second.live == nullptr) return fail("the job does not run");
   return found->second.live.get();
 }
 
-Result<void> Conductor::State::kill(JobId job, const std::string& reason) {
+Result<void> Scheduler::State::kill(JobId job, const std::string& reason) {
   if (auto found = running(job); !found) return pass(std::move(found));
   kill(job, Outcome::cancelled, reason);
   turn();
   return {};
 }
 
-Result<void> Conductor::State::withdraw(JobId job, const std::string& reason) {
+Result<void> Scheduler::State::withdraw(JobId job, const std::string& reason) {
   if (!queue_.is_waiting(job)) return fail("the job does not wait");
   queue_.withdraw(job, reason);
   turn();
   return {};
 }
 
-void Conductor::State::set_share(const Share& share, std::string reason) {
+void Scheduler::State::set_share(const Share& share, std::string reason) {
   const bool same = share.line == governor_.config().line && share.cores == governor_.cores();
   governor_.set_share(share);
   estimator_.expect_below(share.line);
   if (!same) share_reason_ = std::move(reason);
-  if (world_ == nullptr) return;  // begin() tells it
+  if (executor_ == nullptr) return;  // begin() tells it
   if (!same) tell_share();
   turn();
 }
 
-void Conductor::State::tell_share() {
+void Scheduler::State::tell_share() {
   tell(EventKind::line, {}, share_reason_,
        {{"line_bytes", to_double(governor_.config().line)}, {"cores", governor_.cores()}});
 }

@@ -7,9 +7,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "policy/scheduler/conductor.h"
+#include "policy/scheduler/scheduler.h"
 #include "supervisor/machine.h"
-#include "supervisor/real_world.h"
+#include "supervisor/host_executor.h"
 #include "supervisor/system_record.h"
 #include "supervisor/wall.h"
 
@@ -23,7 +23,7 @@ struct AttemptGone {
 };
 
 // Whose job it is: asked what an attempt runs, and told how it goes. Called from within calls of
-// the crew, which must not be called back; the last call for a job is its end (on_conducted()
+// the host scheduler, which must not be called back; the last call for a job is its end (on_job_over()
 // without a requeue) or, if one of its groups stands longer, the on_gone() of that.
 class JobOwner {
  public:
@@ -32,17 +32,17 @@ class JobOwner {
   virtual Prepared prepare(const policy::Start& start) = 0;
   // What was decided about the job, and what became of it.
   virtual void on_event(const policy::Event& /*event*/) {}
-  // An attempt is over and its memory is back; before on_conducted().
+  // An attempt is over and its memory is back; before on_job_over().
   virtual void on_over(AttemptKey /*key*/) {}
   // The job has ended, or another attempt follows.
-  virtual void on_conducted(const policy::JobOver& over) = 0;
+  virtual void on_job_over(const policy::JobOver& over) = 0;
   virtual void on_gone(const AttemptGone& gone) = 0;
   // Killed processes do not end; again from time to time.
   virtual void on_stuck(AttemptKey key, const reap::Stuck& stuck) = 0;
 };
 
-// What a crew tells of all its jobs; an empty function is not called.
-struct CrewObserver {
+// What a host scheduler tells of all its jobs; an empty function is not called.
+struct HostSchedulerObserver {
   std::function<void(const policy::Event&)> event;
   // What an attempt has taught the estimator.
   std::function<void(const policy::Experience&)> learnt;
@@ -50,23 +50,23 @@ struct CrewObserver {
   std::function<void(const std::string&)> notice;
 };
 
-// Runs jobs on the real machine, which may come at any time: the conductor decides, RealWorld
+// Runs jobs on the real machine, which may come at any time: the scheduler decides, HostExecutor
 // carries out, the wall stands at the line. What a job is and what becomes of its result is its
 // owner's business.
 //
 // Jobs of others, which are governed but not started here (guests), are conducted beside them: what
-// is decided about those goes to a world of their own.
-class Crew {
+// is decided about those goes to a executor of their own.
+class HostScheduler {
  public:
   // `machine` and `estimator` must outlive this.
-  Crew(Machine& machine, policy::Estimator& estimator, policy::ConductorConfig config,
-       CrewObserver observer);
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
-  ~Crew();
+  HostScheduler(Machine& machine, policy::Estimator& estimator, policy::SchedulerConfig config,
+       HostSchedulerObserver observer);
+  HostScheduler(const HostScheduler&) = delete;
+  HostScheduler& operator=(const HostScheduler&) = delete;
+  ~HostScheduler();
 
   // A new job, before begin() or after; its id is new. `owner` must outlive the job. As
-  // Conductor::enter().
+  // Scheduler::enter().
   void enter(const policy::JobSpec& job, JobOwner& owner, std::optional<Bytes> input = {});
 
   // The job with hints that the whole machine could follow, for jobs of users who do not know it.
@@ -74,7 +74,7 @@ class Crew {
 
   // Where decisions about guests go: start(), freeze(), thaw(), reclaim() of a job, kill(). Before
   // the first guest; must outlive this.
-  void attach(policy::World& guests) { guest_world_ = &guests; }
+  void attach(policy::Executor& guests) { guest_executor_ = &guests; }
   // A new job that somebody else starts, once the guests' world is asked to; that must end with
   // guest_over() then. `owner` is never asked to prepare(), nor told of groups.
   void enter_guest(const policy::JobSpec& job, JobOwner& owner);
@@ -88,7 +88,7 @@ class Crew {
   // One turn of the machine's loop, as Machine::run_once().
   [[nodiscard]] Result<void> run_once(Duration timeout);
   // Whether every job has ended and every group is removed.
-  [[nodiscard]] bool is_idle() const { return conductor_.is_over() && world_.attempts() == 0; }
+  [[nodiscard]] bool is_idle() const { return scheduler_.is_over() && executor_.attempts() == 0; }
 
   // All jobs stand still, and so does their time; undone by resume_all(). Between begin() and
   // end().
@@ -96,20 +96,20 @@ class Crew {
   void resume_all();
 
   // Sends a signal to the main process of a job that runs here.
-  void signal(JobId job, int number) { world_.signal(job, number); }
+  void signal(JobId job, int number) { executor_.signal(job, number); }
 
   // Groups in which nobody lives are not waited for without end: Attempt::give_up_removal().
-  void give_up_removals() { world_.give_up_removals(); }
+  void give_up_removals() { executor_.give_up_removals(); }
 
   // For commands and for those who watch.
-  [[nodiscard]] policy::Conductor& conductor() { return conductor_; }
-  [[nodiscard]] const policy::Conductor& conductor() const { return conductor_; }
-  [[nodiscard]] const RealWorld& world() const { return world_; }
+  [[nodiscard]] policy::Scheduler& scheduler() { return scheduler_; }
+  [[nodiscard]] const policy::Scheduler& scheduler() const { return scheduler_; }
+  [[nodiscard]] const HostExecutor& executor() const { return executor_; }
   [[nodiscard]] SystemRecord& system() { return system_; }
   [[nodiscard]] const Wall& wall() const { return *wall_; }  // between begin() and end()
 
  private:
-  class Crossroads;
+  class ExecutorRouter;
   struct Charge {
     JobOwner* owner = nullptr;
     bool is_guest = false;
@@ -125,7 +125,7 @@ class Crew {
   void guest_uses(JobId job, Bytes used);
   Prepared prepare(const policy::Start& start);
   void on_event(const policy::Event& event);
-  void on_conducted(const policy::JobOver& over);
+  void on_job_over(const policy::JobOver& over);
   void on_over(AttemptKey key);
   void on_gone(AttemptKey key, const AttemptResult& result);
   void notice(const std::string& text);
@@ -133,12 +133,12 @@ class Crew {
   Machine& machine_;
   Bytes reserve_, line_;  // as configured
   double cores_;
-  CrewObserver observer_;
+  HostSchedulerObserver observer_;
   SystemRecord system_;
-  policy::Conductor conductor_;
-  RealWorld world_;
-  policy::World* guest_world_ = nullptr;
-  std::unique_ptr<Crossroads> crossroads_;
+  policy::Scheduler scheduler_;
+  HostExecutor executor_;
+  policy::Executor* guest_executor_ = nullptr;
+  std::unique_ptr<ExecutorRouter> router_;
   std::unique_ptr<Wall> wall_;
   std::unordered_map<JobId, Charge> charges_;  // of jobs that have not ended, or have a group
   std::map<AttemptKey, counters::MachineSpan> spans_;  // of attempts whose groups are not removed

@@ -1,11 +1,11 @@
 // A batch and its wall: what is told of it, and how the terminal stops the run.
 #include "kernel/counters/parse_pressure.h"
-#include "supervisor/batch.h"
+#include "supervisor/batch_run.h"
 
 namespace plimsoll::supervisor {
 
-void Batch::account_wall() {
-  const Wall& wall = crew_.wall();
+void BatchRun::account_wall() {
+  const Wall& wall = host_scheduler_.wall();
   if (!wall.limits()) {
     summary_.unavailable.emplace("wall", wall.why_not());
     return;
@@ -25,17 +25,17 @@ void Batch::account_wall() {
 }
 
 // The jobs have sessions of their own, which the terminal's stop does not reach.
-void Batch::pause_all() {
-  if (!std::exchange(is_stopped_, true)) crew_.suspend_all();
+void BatchRun::pause_all() {
+  if (!std::exchange(is_stopped_, true)) host_scheduler_.suspend_all();
   guardian_watch_.pause();
   if (observer_.stopping) observer_.stopping();
   machine_.stop_guardian();
 }
 
-void Batch::resume_all() {
+void BatchRun::resume_all() {
   if (!std::exchange(is_stopped_, false)) return;
   guardian_watch_.resume();
-  crew_.resume_all();
+  host_scheduler_.resume_all();
   if (observer_.resumed) observer_.resumed();
 }
 

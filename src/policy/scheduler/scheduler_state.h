@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "policy/estimator/track.h"
-#include "policy/scheduler/conductor.h"
+#include "policy/scheduler/scheduler.h"
 #include "policy/scheduler/course_recorder.h"
 #include "policy/scheduler/eta.h"
 #include "policy/scheduler/kinds.h"
 #include "policy/scheduler/stopwatch.h"
 
-// The inside of the conductor, shared by its source files alone.
+// The inside of the scheduler, shared by its source files alone.
 namespace plimsoll::policy {
 
 // An estimate is made anew when so much more running time has passed, and at least
@@ -32,9 +32,9 @@ inline constexpr std::size_t kJobsPerTurn = 1000;
 // After so long: others of the loop have their turn in between.
 inline constexpr Duration kBehindGap = std::chrono::milliseconds(1);
 
-class Conductor::State {
+class Scheduler::State {
  public:
-  State(ConductorConfig config, Estimator& estimator, ConductorListener listener);
+  State(SchedulerConfig config, Estimator& estimator, SchedulerListener listener);
 
   // One attempt that runs.
   struct Live {
@@ -50,7 +50,7 @@ class Conductor::State {
     Bytes estimated_used{};
     Showing showing;                  // that the estimator knows of
     std::optional<Instant> deadline;  // its place in deadlines_
-    bool condemned = false;           // the world was asked to kill it
+    bool condemned = false;           // the executor was asked to kill it
   };
 
   // What is remembered of a job until it has ended.
@@ -70,7 +70,7 @@ class Conductor::State {
   };
 
   void enter(const JobSpec& job, std::optional<Bytes> input);
-  void begin(World& world);
+  void begin(Executor& executor);
   void turn();
   void on_wake();
 
@@ -85,14 +85,14 @@ class Conductor::State {
   void set_share(const Share& share, std::string reason);
   void tell_share();
   [[nodiscard]] bool is_over() const { return queue_.unfinished() == 0 && unended_.empty(); }
-  [[nodiscard]] ConductorStatus status() const;
+  [[nodiscard]] SchedulerStatus status() const;
   [[nodiscard]] std::optional<Duration> remaining() const;
   [[nodiscard]] WorkLeft work_left() const;
 
-  ConductorConfig config_;
+  SchedulerConfig config_;
   Estimator& estimator_;
-  ConductorListener listener_;
-  World* world_ = nullptr;  // from begin() on
+  SchedulerListener listener_;
+  Executor* executor_ = nullptr;  // from begin() on
   Queue queue_;
   Governor governor_;
   std::string share_reason_;  // empty: as configured
@@ -101,7 +101,7 @@ class Conductor::State {
   Calibration calibration_;
 
  private:
-  [[nodiscard]] Instant now() const { return world_->now(); }
+  [[nodiscard]] Instant now() const { return executor_->now(); }
   void tell(EventKind kind, std::optional<JobId> job, std::string reason, Numbers numbers = {},
             std::optional<HoldCause> hold = {});
   void note(std::vector<Decision> decisions);

@@ -1,4 +1,4 @@
-#include "supervisor/crew.h"
+#include "supervisor/host_scheduler.h"
 
 #include <algorithm>
 
@@ -10,15 +10,15 @@
 namespace plimsoll::supervisor {
 
 // Sends what is decided about a job to where it runs.
-class Crew::Crossroads : public policy::World {
+class HostScheduler::ExecutorRouter : public policy::Executor {
  public:
-  explicit Crossroads(Crew& crew) : crew_(crew) {}
+  explicit ExecutorRouter(HostScheduler& host_scheduler) : host_scheduler_(host_scheduler) {}
 
-  [[nodiscard]] Instant now() const override { return crew_.world_.now(); }
+  [[nodiscard]] Instant now() const override { return host_scheduler_.executor_.now(); }
   void start(const policy::Start& start) override {
-    if (crew_.is_guest(start.job)) {
-      ++crew_.guests_running_;
-      crew_.watch_guests();
+    if (host_scheduler_.is_guest(start.job)) {
+      ++host_scheduler_.guests_running_;
+      host_scheduler_.watch_guests();
     }
     side_of(start.job).start(start);
   }
@@ -26,38 +26,38 @@ class Crew::Crossroads : public policy::World {
   void thaw(JobId job) override { side_of(job).thaw(job); }
   void reclaim(std::optional<JobId> job, Bytes amount) override {
     if (job) return side_of(*job).reclaim(job, amount);
-    crew_.world_.reclaim(job, amount);
+    host_scheduler_.executor_.reclaim(job, amount);
   }
   void kill(JobId job, policy::Outcome cause, std::string reason) override {
     side_of(job).kill(job, cause, std::move(reason));
   }
-  void wake_at(std::optional<Instant> when) override { crew_.world_.wake_at(when); }
+  void wake_at(std::optional<Instant> when) override { host_scheduler_.executor_.wake_at(when); }
 
  private:
-  policy::World& side_of(JobId job) {
-    if (crew_.is_guest(job)) return *crew_.guest_world_;
-    return crew_.world_;
+  policy::Executor& side_of(JobId job) {
+    if (host_scheduler_.is_guest(job)) return *host_scheduler_.guest_executor_;
+    return host_scheduler_.executor_;
   }
 
-  Crew& crew_;
+  HostScheduler& host_scheduler_;
 };
 
-Crew::Crew(Machine& machine, policy::Estimator& estimator, policy::ConductorConfig config,
-           CrewObserver observer)
+HostScheduler::HostScheduler(Machine& machine, policy::Estimator& estimator, policy::SchedulerConfig config,
+           HostSchedulerObserver observer)
     : machine_(machine),
       reserve_(config.governor.reserve),
       line_(config.governor.line),
       cores_(config.governor.cores),
       observer_(std::move(observer)),
       system_(machine),
-      conductor_(std::move(config), estimator,
+      scheduler_(std::move(config), estimator,
                  {.event = [this](const policy::Event& event) { on_event(event); },
-                  .over = [this](const policy::JobOver& over) { on_conducted(over); },
+                  .over = [this](const policy::JobOver& over) { on_job_over(over); },
                   .learnt =
                       [this](const policy::Experience& experience) {
                         if (observer_.learnt) observer_.learnt(experience);
                       }}),
-      world_(machine, system_, conductor_,
+      executor_(machine, system_, scheduler_,
              {.prepare = [this](const policy::Start& start) { return prepare(start); },
               .over = [this](AttemptKey key, const policy::AttemptEnd&) { on_over(key); },
               .gone = [this](AttemptKey key, const AttemptResult& result) { on_gone(key, result); },
@@ -65,102 +65,102 @@ Crew::Crew(Machine& machine, policy::Estimator& estimator, policy::ConductorConf
                   [this](AttemptKey key, const reap::Stuck& stuck) {
                     charge_of(key.job).owner->on_stuck(key, stuck);
                   },
-              .bounds = [this] { return monitor::Bounds{conductor_.line(), reserve_}; },
+              .bounds = [this] { return monitor::Bounds{scheduler_.line(), reserve_}; },
               .weakened = [this](const monitor::Status& status) { notice(text_of(status)); }}),
-      crossroads_(std::make_unique<Crossroads>(*this)) {
+      router_(std::make_unique<ExecutorRouter>(*this)) {
   system_.on_sample([this](const counters::SystemSample& sample) {
     for (auto& [key, span] : spans_) span.observe(sample);
   });
 }
 
-Crew::~Crew() = default;
+HostScheduler::~HostScheduler() = default;
 
-void Crew::enter(const policy::JobSpec& job, JobOwner& owner, std::optional<Bytes> input) {
+void HostScheduler::enter(const policy::JobSpec& job, JobOwner& owner, std::optional<Bytes> input) {
   const auto [place, is_new] = charges_.emplace(job.id, Charge{.owner = &owner});
   PLIMSOLL_CHECK(is_new);
-  conductor_.enter(job, input);
+  scheduler_.enter(job, input);
 }
 
 // The present line may be but a share of it.
-policy::JobSpec Crew::within_reach(const policy::JobSpec& job) const {
-  return policy::within_reach(job, std::max(line_, conductor_.line()), cores_);
+policy::JobSpec HostScheduler::within_reach(const policy::JobSpec& job) const {
+  return policy::within_reach(job, std::max(line_, scheduler_.line()), cores_);
 }
 
-void Crew::enter_guest(const policy::JobSpec& job, JobOwner& owner) {
-  PLIMSOLL_CHECK(guest_world_ != nullptr);
+void HostScheduler::enter_guest(const policy::JobSpec& job, JobOwner& owner) {
+  PLIMSOLL_CHECK(guest_executor_ != nullptr);
   const auto [place, is_new] = charges_.emplace(job.id, Charge{.owner = &owner, .is_guest = true});
   PLIMSOLL_CHECK(is_new);
-  conductor_.enter(job);
+  scheduler_.enter(job);
 }
 
-void Crew::guest_seen(JobId job, const policy::JobSample& sample) {
+void HostScheduler::guest_seen(JobId job, const policy::JobSample& sample) {
   if (!is_guest(job)) return;
   guest_uses(job, sample.used);
-  conductor_.on_job(job, sample);
+  scheduler_.on_job(job, sample);
 }
 
-void Crew::guest_over(JobId job, const policy::AttemptEnd& end) {
+void HostScheduler::guest_over(JobId job, const policy::AttemptEnd& end) {
   if (!is_guest(job)) return;
   --guests_running_;
   watch_guests();
   guest_uses(job, {});
-  conductor_.on_over(job, end);
+  scheduler_.on_over(job, end);
 }
 
-bool Crew::is_guest(JobId job) const {
+bool HostScheduler::is_guest(JobId job) const {
   const auto found = charges_.find(job);
   return found != charges_.end() && found->second.is_guest;
 }
 
 // Their memory is in no counter of the pool's.
-void Crew::guest_uses(JobId job, Bytes used) {
+void HostScheduler::guest_uses(JobId job, Bytes used) {
   Charge& charge = charge_of(job);
   guests_used_ = guests_used_ - charge.used + used;
   charge.used = used;
-  world_.guests_use(guests_used_);
+  executor_.guests_use(guests_used_);
 }
 
-void Crew::watch_guests() { world_.watch_for_guests(guests_running_); }
+void HostScheduler::watch_guests() { executor_.watch_for_guests(guests_running_); }
 
 // Every one is in the report (WallReport); on a busy machine there are many that nobody notices.
 constexpr Duration kStallTold = std::chrono::seconds(1);
 
-void Crew::begin() {
-  wall_ = std::make_unique<Wall>(machine_, conductor_.line(), [this](Duration stalled) {
+void HostScheduler::begin() {
+  wall_ = std::make_unique<Wall>(machine_, scheduler_.line(), [this](Duration stalled) {
     if (stalled < kStallTold) return;
     notice("Plimsoll could not run for " + format_duration(stalled) +
            "; its jobs were paused for that time");
   });
-  conductor_.begin(*crossroads_);
+  scheduler_.begin(*router_);
 }
 
-Result<void> Crew::run_once(Duration timeout) {
+Result<void> HostScheduler::run_once(Duration timeout) {
   auto ran = machine_.run_once(timeout);
-  world_.collect();
+  executor_.collect();
   return ran;
 }
 
-void Crew::suspend_all() {
+void HostScheduler::suspend_all() {
   // First: from then on the guardian thaws nothing that it may hold.
   wall_->lift();
   machine_.freeze_all();
-  world_.suspend_all();
+  executor_.suspend_all();
 }
 
-void Crew::resume_all() {
+void HostScheduler::resume_all() {
   machine_.thaw_all();
   wall_->restore();
-  world_.resume_all();
+  executor_.resume_all();
 }
 
-Prepared Crew::prepare(const policy::Start& start) {
+Prepared HostScheduler::prepare(const policy::Start& start) {
   Charge& charge = charge_of(start.job);
   spans_.emplace(AttemptKey{start.job, start.attempt}, counters::MachineSpan(system_.now()));
   ++charge.groups;
   return charge.owner->prepare(start);
 }
 
-void Crew::on_event(const policy::Event& event) {
+void HostScheduler::on_event(const policy::Event& event) {
   if (event.kind == policy::EventKind::line && wall_) {
     for (const auto& [name, value] : event.numbers) {
       if (name == "line_bytes") wall_->set_line(to_bytes(value));
@@ -172,19 +172,19 @@ void Crew::on_event(const policy::Event& event) {
   if (found != charges_.end()) found->second.owner->on_event(event);
 }
 
-void Crew::on_over(AttemptKey key) {
+void HostScheduler::on_over(AttemptKey key) {
   spans_.at(key).observe(system_.now());
   charge_of(key.job).owner->on_over(key);
 }
 
-void Crew::on_conducted(const policy::JobOver& over) {
+void HostScheduler::on_job_over(const policy::JobOver& over) {
   Charge& charge = charge_of(over.job);
   charge.ended = !over.requeue;
-  charge.owner->on_conducted(over);
+  charge.owner->on_job_over(over);
   forget_if_done(over.job);
 }
 
-void Crew::on_gone(AttemptKey key, const AttemptResult& result) {
+void HostScheduler::on_gone(AttemptKey key, const AttemptResult& result) {
   Charge& charge = charge_of(key.job);
   if (const auto text = got_away_text(result.left_behind); !text.empty()) notice(text);
   if (result.group_left) notice(left_group_text(*result.group_left));
@@ -194,12 +194,12 @@ void Crew::on_gone(AttemptKey key, const AttemptResult& result) {
   forget_if_done(key.job);
 }
 
-void Crew::forget_if_done(JobId job) {
+void HostScheduler::forget_if_done(JobId job) {
   const Charge& charge = charge_of(job);
   if (charge.ended && charge.groups == 0) charges_.erase(job);
 }
 
-void Crew::notice(const std::string& text) {
+void HostScheduler::notice(const std::string& text) {
   if (observer_.notice) observer_.notice(text);
 }
 

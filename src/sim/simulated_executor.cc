@@ -1,4 +1,4 @@
-#include "sim/machine.h"
+#include "sim/simulated_executor.h"
 
 #include <signal.h>
 
@@ -15,7 +15,7 @@ constexpr double kSwapPieceMib = 64;
 
 }  // namespace
 
-SimulatedWorld::SimulatedWorld(const MachineConfig& config, std::span<const SimJob> jobs)
+SimulatedExecutor::SimulatedExecutor(const MachineConfig& config, std::span<const SimJob> jobs)
     : config_(config),
       jobs_(jobs),
       motion_(config.cores, config.other_load, jobs),
@@ -37,17 +37,17 @@ SimulatedWorld::SimulatedWorld(const MachineConfig& config, std::span<const SimJ
 
 // --- verbs ---
 
-std::uint32_t SimulatedWorld::turn_of(const Attempt& attempt, What what) {
+std::uint32_t SimulatedExecutor::turn_of(const Attempt& attempt, What what) {
   if (what == What::sample) return attempt.resumes;
   const bool of_freezes = what == What::frozen || what == What::push_out || what == What::take_back;
   return of_freezes ? attempt.freezes : 0;
 }
 
-void SimulatedWorld::schedule(What what, Duration after) {
+void SimulatedExecutor::schedule(What what, Duration after) {
   events_.push({.at = now_ + after, .sequence = ++sequence_, .what = what});
 }
 
-void SimulatedWorld::schedule(What what, Duration after, std::size_t job) {
+void SimulatedExecutor::schedule(What what, Duration after, std::size_t job) {
   const Attempt& attempt = attempts_[job];
   events_.push({.at = now_ + after,
                 .sequence = ++sequence_,
@@ -57,7 +57,7 @@ void SimulatedWorld::schedule(What what, Duration after, std::size_t job) {
                 .turn = turn_of(attempt, what)});
 }
 
-void SimulatedWorld::start(const policy::Start& start) {
+void SimulatedExecutor::start(const policy::Start& start) {
   const std::size_t job = index_of(start.job);
   PLIMSOLL_CHECK(job < jobs_.size());
   Attempt& attempt = attempts_[job];
@@ -82,7 +82,7 @@ void SimulatedWorld::start(const policy::Start& start) {
   }
 }
 
-void SimulatedWorld::freeze(JobId job) {
+void SimulatedExecutor::freeze(JobId job) {
   const std::size_t index = index_of(job);
   PLIMSOLL_CHECK(index < jobs_.size());
   Attempt& attempt = attempts_[index];
@@ -97,7 +97,7 @@ void SimulatedWorld::freeze(JobId job) {
   schedule(What::frozen, sleeps ? kFreezeDelayThrottled : kFreezeDelay, index);
 }
 
-void SimulatedWorld::thaw(JobId job) {
+void SimulatedExecutor::thaw(JobId job) {
   const std::size_t index = index_of(job);
   PLIMSOLL_CHECK(index < jobs_.size());
   Attempt& attempt = attempts_[index];
@@ -108,7 +108,7 @@ void SimulatedWorld::thaw(JobId job) {
   if (attempt.state == State::frozen) go_on(index);
 }
 
-void SimulatedWorld::reclaim(std::optional<JobId> job, Bytes amount) {
+void SimulatedExecutor::reclaim(std::optional<JobId> job, Bytes amount) {
   if (!job) return;
   const std::size_t index = index_of(*job);
   PLIMSOLL_CHECK(index < jobs_.size());
@@ -119,7 +119,7 @@ void SimulatedWorld::reclaim(std::optional<JobId> job, Bytes amount) {
   if (!at_work) push_out(index);
 }
 
-void SimulatedWorld::kill(JobId job, policy::Outcome cause, std::string /*reason*/) {
+void SimulatedExecutor::kill(JobId job, policy::Outcome cause, std::string /*reason*/) {
   const std::size_t index = index_of(job);
   PLIMSOLL_CHECK(index < jobs_.size());
   Attempt& attempt = attempts_[index];
@@ -134,21 +134,21 @@ void SimulatedWorld::kill(JobId job, policy::Outcome cause, std::string /*reason
   schedule(What::dead, kKillDelay + to_duration(mib / kExitMibPerSecond), index);
 }
 
-void SimulatedWorld::wake_at(std::optional<Instant> when) {
+void SimulatedExecutor::wake_at(std::optional<Instant> when) {
   wake_.reset();
   if (when) wake_ = std::max(when->time_since_epoch(), now_);
 }
 
 // --- what comes of them ---
 
-bool SimulatedWorld::is_void(const Event& event) const {
+bool SimulatedExecutor::is_void(const Event& event) const {
   const Attempt& attempt = attempts_[event.job];
   if (attempt.epoch != event.epoch || turn_of(attempt, event.what) != event.turn) return true;
   if (attempt.state == State::ending) return event.what != What::ended;
   return attempt.state == State::dying && event.what != What::dead;
 }
 
-void SimulatedWorld::carry_out(const Event& event, policy::WorldObserver& observer) {
+void SimulatedExecutor::carry_out(const Event& event, policy::ExecutorObserver& observer) {
   if (event.what == What::machine_sample || event.what == What::throttle) {
     mind_machine(event.what);
     return;
@@ -182,7 +182,7 @@ void SimulatedWorld::carry_out(const Event& event, policy::WorldObserver& observ
   }
 }
 
-void SimulatedWorld::mind_machine(What what) {
+void SimulatedExecutor::mind_machine(What what) {
   if (what == What::throttle) {
     throttling_ = false;
     set_throttle();
@@ -194,7 +194,7 @@ void SimulatedWorld::mind_machine(What what) {
   schedule(What::machine_sample, machine_gap());
 }
 
-void SimulatedWorld::begin(std::size_t job) {
+void SimulatedExecutor::begin(std::size_t job) {
   Attempt& attempt = attempts_[job];
   attempt.state = State::running;
   attempt.resumed = now_;
@@ -203,7 +203,7 @@ void SimulatedWorld::begin(std::size_t job) {
   if (config_.sampling == Sampling::jobs_and_machine) schedule(What::sample, kFirstLook, job);
 }
 
-void SimulatedWorld::freeze_now(std::size_t job) {
+void SimulatedExecutor::freeze_now(std::size_t job) {
   Attempt& attempt = attempts_[job];
   attempt.ran = ran(attempt);
   attempt.state = State::frozen;
@@ -211,7 +211,7 @@ void SimulatedWorld::freeze_now(std::size_t job) {
   ++tally_.pauses;
 }
 
-void SimulatedWorld::go_on(std::size_t job) {
+void SimulatedExecutor::go_on(std::size_t job) {
   Attempt& attempt = attempts_[job];
   attempt.ran = ran(attempt);
   attempt.resumed = now_;
@@ -226,7 +226,7 @@ void SimulatedWorld::go_on(std::size_t job) {
   if (config_.sampling == Sampling::jobs_and_machine) schedule(What::sample, Duration{}, job);
 }
 
-void SimulatedWorld::push_out(std::size_t job) {
+void SimulatedExecutor::push_out(std::size_t job) {
   Attempt& attempt = attempts_[job];
   const double piece =
       std::min({attempt.reclaim_mib, kSwapPieceMib, swap_free_mib_, motion_.job_used_mib(job)});
@@ -240,7 +240,7 @@ void SimulatedWorld::push_out(std::size_t job) {
   schedule(What::push_out, to_duration(piece / kSwapMibPerSecond), job);
 }
 
-void SimulatedWorld::take_back(std::size_t job) {
+void SimulatedExecutor::take_back(std::size_t job) {
   const double piece = std::min(motion_.job_swapped_mib(job), kSwapPieceMib);
   if (piece <= 0) {
     go_on(job);
@@ -251,8 +251,8 @@ void SimulatedWorld::take_back(std::size_t job) {
   schedule(What::take_back, to_duration(piece / kSwapMibPerSecond), job);
 }
 
-void SimulatedWorld::over(std::size_t job, const policy::AttemptEnd& end,
-                          policy::WorldObserver& observer) {
+void SimulatedExecutor::over(std::size_t job, const policy::AttemptEnd& end,
+                          policy::ExecutorObserver& observer) {
   Attempt& attempt = attempts_[job];
   if (end.outcome == policy::Outcome::exited) {
     ++tally_.done;
