@@ -59,17 +59,17 @@ Attempt::~Attempt() {
 }
 
 void Attempt::start() {
-  auto enclosure = machine_.enclose(request_.group, request_.limits, user_of(request_.spawn));
+  auto process_set = machine_.make_process_set(request_.group, request_.limits, user_of(request_.spawn));
   result_.started = wall_now();
-  if (!enclosure) return refuse(enclosure.error().message());
-  enclosure_ = std::move(*enclosure);
+  if (!process_set) return refuse(process_set.error().message());
+  process_set_ = std::move(*process_set);
   sample_timer_ = machine_.loop().timer([this] {
     machine_.count_dropped_samples(
         counters::samples_dropped(sample_asked_, sample_due_, loop::now()));
     on_sample_due();
   });
   timeout_timer_ = machine_.loop().timer([this] { on_time_out(); });
-  is_killed_singly_ = enclosure_->watch_oom([this] { on_oom(); }) == OomKills::singly;
+  is_killed_singly_ = process_set_->watch_oom([this] { on_oom(); }) == OomKills::singly;
   ooms_before_ = machine_.oom().counts();
   spawn();
 }
@@ -84,14 +84,14 @@ void Attempt::spawn() {
   spawned_ = loop::now();
   const auto& identity = request_.spawn.identity;
   ipc_watch_ = std::make_shared<IpcWatch>(identity ? identity->uid : ::geteuid());
-  auto child = enclosure_->spawn(
+  auto child = process_set_->spawn(
       request_.spawn,
       {.started = [this](guardian::Started started) { on_started(std::move(started)); },
        .failed = [this](const guardian::StartFailed& failure) { on_start_failed(failure); },
        .exited = [this](const guardian::Exited& exited) { on_exited(exited); }});
   if (!child) return fail_to_start(child.error().message());
   child_ = *child;
-  sample_at(enclosure_->next_due());
+  sample_at(process_set_->next_due());
   arm_timeout();
 }
 
@@ -112,7 +112,7 @@ void Attempt::fail_to_start(std::string reason) {
   set_cause(Outcome::failed_to_start, std::move(reason));
   result_.ended = wall_now();
   if (emptied_) return conclude();  // killed before it was born
-  if (enclosure_ != nullptr) return reap();
+  if (process_set_ != nullptr) return reap();
   removed_ = true;
   conclude();
 }
@@ -162,12 +162,12 @@ void Attempt::freeze() {
 void Attempt::thaw() {
   if (!freeze_wanted_) return;
   freeze_wanted_ = false;
-  enclosure_->thaw();
+  process_set_->thaw();
   resume();
 }
 
 void Attempt::pause_if_wanted() {
-  if (freeze_wanted_ && pidfd_ && !is_reaped_) enclosure_->freeze();
+  if (freeze_wanted_ && pidfd_ && !is_reaped_) process_set_->freeze();
 }
 
 void Attempt::on_time_out() {
@@ -180,12 +180,12 @@ void Attempt::on_time_out() {
 
 void Attempt::time_out(std::string reason) {
   if (is_reaped_ || kill_after_ran_) return;
-  if (enclosure_ == nullptr || time_.is_paused()) {
+  if (process_set_ == nullptr || time_.is_paused()) {
     return kill(Outcome::timed_out, std::move(reason));
   }
   set_cause(Outcome::timed_out, std::move(reason));
-  enclosure_->signal_all(SIGTERM);
-  enclosure_->signal_all(SIGCONT);  // one that is stopped acts on no TERM
+  process_set_->signal_all(SIGTERM);
+  process_set_->signal_all(SIGCONT);  // one that is stopped acts on no TERM
   kill_after_ran_ = ran() + request_.kill_after;
   arm_timeout();
 }
@@ -197,7 +197,7 @@ void Attempt::on_oom() {
 }
 
 void Attempt::check_oom() {
-  if (is_reaped_ || enclosure_ == nullptr) return;
+  if (is_reaped_ || process_set_ == nullptr) return;
   const auto& memory = sample(counters::Level::cheap).memory;
   if (memory.events.oom_kill.value_or(0) == 0) return;
   result_.usage.totals.memory = memory;
@@ -210,7 +210,7 @@ void Attempt::check_oom() {
 void Attempt::kill(Outcome cause, std::string reason) {
   if (is_reaped_) return;
   set_cause(cause, std::move(reason));
-  if (enclosure_ != nullptr) reap();
+  if (process_set_ != nullptr) reap();
 }
 
 Duration Attempt::ran() const { return time_.ran(machine_.job_clock()); }
@@ -225,7 +225,7 @@ void Attempt::signal_main(int number) {
 
 void Attempt::signal_all(int number) {
   if (!pidfd_ || is_reaped_) return signal_main(number);
-  enclosure_->signal_all(number);
+  process_set_->signal_all(number);
 }
 
 void Attempt::set_cause(Outcome outcome, std::string reason) {
@@ -234,11 +234,11 @@ void Attempt::set_cause(Outcome outcome, std::string reason) {
 
 const counters::Sample& Attempt::sample(counters::Level level) {
   const auto state = is_paused() ? counters::SampleState::paused : counters::SampleState::running;
-  return enclosure_->sample(loop::now(), wall_now(), level, state);
+  return process_set_->sample(loop::now(), wall_now(), level, state);
 }
 
 void Attempt::look() {
-  if (enclosure_ != nullptr && !is_reaped_ && !is_paused()) on_sample_due();
+  if (process_set_ != nullptr && !is_reaped_ && !is_paused()) on_sample_due();
 }
 
 void Attempt::sample_at(Instant due) {
@@ -250,7 +250,7 @@ void Attempt::sample_at(Instant due) {
 void Attempt::on_sample_due() {
   const counters::Sample& seen = sample(counters::Level::full);
   if (is_killed_singly_ && seen.memory.events.oom_kill > 0u) return check_oom();
-  Instant due = enclosure_->next_due();
+  Instant due = process_set_->next_due();
   if (callbacks_.looked) {
     due = std::min(due,
                    loop::now() + look_gap_.after(seen.memory.used.value_or(Bytes{}), loop::now()));

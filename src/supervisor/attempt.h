@@ -14,7 +14,7 @@
 #include "policy/job/attempt.h"
 #include "policy/job/oom.h"
 #include "report/report.h"
-#include "supervisor/enclosure.h"
+#include "supervisor/process_set.h"
 #include "supervisor/ipc_watch.h"
 #include "supervisor/machine.h"
 #include "supervisor/running_time.h"
@@ -51,7 +51,7 @@ struct AttemptResult {
 };
 
 // One execution of a job, from the making of its group to the group's removal. What the group is,
-// a cgroup or not, only its Enclosure knows.
+// a cgroup or not, only its ProcessSet knows.
 //
 // The states follow each other: starting, running, reaping, gone. The first cause of an end wins:
 // what happens after a time-out, a cancel or an OOM kill does not change the outcome.
@@ -118,7 +118,7 @@ class Attempt {
   [[nodiscard]] bool is_paused() const { return time_.is_paused(); }
   // Its cgroup; null before start(), where none could be made, and in process mode.
   [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const {
-    return enclosure_ == nullptr ? nullptr : enclosure_->group();
+    return process_set_ == nullptr ? nullptr : process_set_->group();
   }
 
  private:
@@ -159,7 +159,7 @@ class Attempt {
   Callbacks callbacks_;
   RunningTime time_;  // since the spawn, by the job clock
   Instant spawned_{};
-  std::unique_ptr<Enclosure> enclosure_;
+  std::unique_ptr<ProcessSet> process_set_;
   // Since the spawn; shared with a question of it, which may outlive this.
   std::shared_ptr<IpcWatch> ipc_watch_;
   bool is_ipc_settled_ = true;

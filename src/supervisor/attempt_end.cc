@@ -27,7 +27,7 @@ void Attempt::reap() {
   // Read first: what passes between the two clocks is no pause.
   const Duration since_birth = loop::now() - spawned_;
   result_.paused = std::max(Duration{}, since_birth - ran());
-  enclosure_->reap(status_ && !cause_ ? reap::LeftBehind::list : reap::LeftBehind::skip,
+  process_set_->reap(status_ && !cause_ ? reap::LeftBehind::list : reap::LeftBehind::skip,
                    {.empty = [this] { on_empty(); },
                     .stuck = [this](const reap::Stuck& stuck) { callbacks_.stuck(stuck); },
                     .gone = [this](const reap::Reaped& reaped) { on_gone(reaped); }});
@@ -37,8 +37,8 @@ void Attempt::reap() {
 void Attempt::on_empty() {
   emptied_ = true;
   emptied_at_ = loop::now();
-  enclosure_->thaw();  // till now, so that nothing runs on between the decision and the kill
-  result_.usage = enclosure_->finish(loop::now(), wall_now());
+  process_set_->thaw();  // till now, so that nothing runs on between the decision and the kill
+  result_.usage = process_set_->finish(loop::now(), wall_now());
   look_at_ipc();
   if (callbacks_.looked && status_) callbacks_.looked(result_.usage.totals);
   if (!child_) return conclude();
@@ -57,14 +57,14 @@ void Attempt::on_gone(const reap::Reaped& reaped) {
     result_.left_behind.push_back({process.pid, process.comm, report::LeftFate::lives});
   }
   emptied_ = true;
-  enclosure_->thaw();
-  result_.usage = enclosure_->finish(loop::now(), wall_now());
+  process_set_->thaw();
+  result_.usage = process_set_->finish(loop::now(), wall_now());
   forget_main();
   conclude();
 }
 
 void Attempt::give_up_removal() {
-  if (enclosure_ != nullptr) enclosure_->give_up_removal();
+  if (process_set_ != nullptr) process_set_->give_up_removal();
   const bool has_left = emptied_ && child_ && loop::now() - emptied_at_ >= kKillPatience;
   if (!has_left) return;
   result_.left_behind.push_back({main_, request_.spawn.argv.front(), report::LeftFate::lives});
@@ -127,7 +127,7 @@ void Attempt::note_status() {
 }
 
 void Attempt::conclude() {
-  if (enclosure_ != nullptr && !result_.oom) result_.oom = policy::blame(oom_evidence());
+  if (process_set_ != nullptr && !result_.oom) result_.oom = policy::blame(oom_evidence());
   note_status();
   const Cause cause = cause_ ? *cause_ : outcome_by_evidence();
   result_.end.outcome = cause.outcome;
@@ -147,7 +147,7 @@ policy::OomEvidence Attempt::oom_evidence() {
   evidence.own_limit = request_.limits.memory_max;
   evidence.own_peak = memory.peak;
   evidence.machine = describe_host(machine_).memory;
-  const OwnOoms own = enclosure_->own_ooms();
+  const OwnOoms own = process_set_->own_ooms();
   evidence.above = machine_.oom().since(ooms_before_);
   evidence.sees_all = machine_.oom().sees_all() && own.are_seen;
   std::uint64_t further_up = 0;

@@ -25,7 +25,7 @@
 
 namespace plimsoll::supervisor {
 
-class Enclosure;
+class ProcessSet;
 class Families;
 
 // The value of --cgroup that asks for process mode.
@@ -78,7 +78,7 @@ class Machine {
   [[nodiscard]] Families* families() { return families_.get(); }
 
   // A new place for the processes of one attempt, with its limits set; `uid` is who they run as.
-  [[nodiscard]] Result<std::unique_ptr<Enclosure>> enclose(const std::string& name,
+  [[nodiscard]] Result<std::unique_ptr<ProcessSet>> make_process_set(const std::string& name,
                                                            const Limits& limits, std::uint32_t uid);
   // A new cgroup in the pool, with its limits set.
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);

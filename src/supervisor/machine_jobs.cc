@@ -9,8 +9,8 @@
 #include "kernel/cgroup/placement.h"
 #include "kernel/procfs/hunt.h"
 #include "supervisor/families.h"
-#include "supervisor/family_enclosure.h"
-#include "supervisor/group_enclosure.h"
+#include "supervisor/procfs_process_set.h"
+#include "supervisor/cgroup_process_set.h"
 #include "supervisor/machine.h"
 
 namespace plimsoll::supervisor {
@@ -63,7 +63,7 @@ Result<void> Machine::enter_process_mode(std::string why) {
   return {};
 }
 
-Result<std::unique_ptr<Enclosure>> Machine::enclose(const std::string& name, const Limits& limits,
+Result<std::unique_ptr<ProcessSet>> Machine::make_process_set(const std::string& name, const Limits& limits,
                                                     std::uint32_t uid) {
   if (families_ != nullptr) {
     Limits demanded = limits;
@@ -71,7 +71,7 @@ Result<std::unique_ptr<Enclosure>> Machine::enclose(const std::string& name, con
     if (demanded != Limits()) {
       return fail("its limits need a cgroup, and none can be made: " + *why_process_mode_);
     }
-    return std::make_unique<FamilyEnclosure>(*this, *families_, name);
+    return std::make_unique<ProcfsProcessSet>(*this, *families_, name);
   }
   std::shared_ptr<cgroup::Inner> of_user;
   if (users_) {
@@ -81,7 +81,7 @@ Result<std::unique_ptr<Enclosure>> Machine::enclose(const std::string& name, con
   }
   auto group = make_group_in(of_user ? *of_user : *pool_, name, limits);
   if (!group) return pass(std::move(group));
-  return std::make_unique<GroupEnclosure>(*this, std::move(*group), limits, std::move(of_user));
+  return std::make_unique<CgroupProcessSet>(*this, std::move(*group), limits, std::move(of_user));
 }
 
 Result<cgroup::Leaf> Machine::make_group(const std::string& name, const Limits& limits) {

@@ -4,17 +4,17 @@
 #include <optional>
 
 #include "kernel/counters/job_sampler.h"
-#include "supervisor/enclosure.h"
+#include "supervisor/process_set.h"
 #include "supervisor/pause_guard.h"
 
 namespace plimsoll::supervisor {
 
 // A cgroup as the place where an attempt lives: in every hierarchy that has one, with its limits.
-class GroupEnclosure : public Enclosure {
+class CgroupProcessSet : public ProcessSet {
  public:
   // `limits` are those that the group has already. `machine` must outlive this. `above`, where the
   // group is not in the pool itself, is to stand as long.
-  GroupEnclosure(Machine& machine, cgroup::Leaf group, const Limits& limits,
+  CgroupProcessSet(Machine& machine, cgroup::Leaf group, const Limits& limits,
                  std::shared_ptr<const cgroup::Inner> above);
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request,

@@ -1,4 +1,4 @@
-#include "supervisor/family_enclosure.h"
+#include "supervisor/procfs_process_set.h"
 
 #include <csignal>
 
@@ -36,7 +36,7 @@ void add_mark(std::vector<std::string>& environment, const std::string& mark) {
 
 }  // namespace
 
-FamilyEnclosure::FamilyEnclosure(Machine& machine, Families& families, std::string job)
+ProcfsProcessSet::ProcfsProcessSet(Machine& machine, Families& families, std::string job)
     : machine_(machine),
       families_(families),
       job_(std::move(job)),
@@ -45,12 +45,12 @@ FamilyEnclosure::FamilyEnclosure(Machine& machine, Families& families, std::stri
       next_due_(start_ + counters::kSampleGapMin),
       timer_(machine.loop().timer([this] { look(); })) {}
 
-FamilyEnclosure::~FamilyEnclosure() {
+ProcfsProcessSet::~ProcfsProcessSet() {
   thaw();
   families_.end(family_);
 }
 
-Result<guardian::ChildId> FamilyEnclosure::spawn(guardian::SpawnRequest request,
+Result<guardian::ChildId> ProcfsProcessSet::spawn(guardian::SpawnRequest request,
                                                  ChildCallbacks callbacks) {
   add_mark(request.env, families_.mark_of(job_));
   request.guardian_death = guardian::GuardianDeath::end;
@@ -77,22 +77,22 @@ Result<guardian::ChildId> FamilyEnclosure::spawn(guardian::SpawnRequest request,
   return child;
 }
 
-void FamilyEnclosure::main_ended(const rusage* usage) { families_.main_ended(family_, usage); }
+void ProcfsProcessSet::main_ended(const rusage* usage) { families_.main_ended(family_, usage); }
 
-void FamilyEnclosure::freeze() {
+void ProcfsProcessSet::freeze() {
   if (!std::exchange(is_frozen_, true)) families_.freeze(family_);
 }
 
-void FamilyEnclosure::thaw() {
+void ProcfsProcessSet::thaw() {
   if (std::exchange(is_frozen_, false)) families_.thaw(family_);
 }
 
-void FamilyEnclosure::signal_all(int number) {
+void ProcfsProcessSet::signal_all(int number) {
   families_.count();
   families_.census().signal_all(family_, number);
 }
 
-void FamilyEnclosure::fill(Instant now, WallTime wall, counters::SampleState state) {
+void ProcfsProcessSet::fill(Instant now, WallTime wall, counters::SampleState state) {
   const procfs::Usage& usage = families_.usage(family_);
   latest_.t = now - start_;
   latest_.wall = wall;
@@ -113,7 +113,7 @@ void FamilyEnclosure::fill(Instant now, WallTime wall, counters::SampleState sta
   latest_.pids.current = usage.threads;
 }
 
-const counters::Sample& FamilyEnclosure::sample(Instant now, WallTime wall, counters::Level /*all*/,
+const counters::Sample& ProcfsProcessSet::sample(Instant now, WallTime wall, counters::Level /*all*/,
                                                 counters::SampleState state) {
   families_.look(now);
   fill(now, wall, state);
@@ -122,7 +122,7 @@ const counters::Sample& FamilyEnclosure::sample(Instant now, WallTime wall, coun
   return latest_;
 }
 
-counters::JobUsage FamilyEnclosure::finish(Instant now, WallTime wall) {
+counters::JobUsage ProcfsProcessSet::finish(Instant now, WallTime wall) {
   families_.settle(family_, now);
   fill(now, wall, counters::SampleState::running);
   // Nobody has looked while it ran: then the kernel's count of its largest process stands in.
@@ -134,14 +134,14 @@ counters::JobUsage FamilyEnclosure::finish(Instant now, WallTime wall) {
           .unavailable = unavailable()};
 }
 
-void FamilyEnclosure::reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) {
+void ProcfsProcessSet::reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) {
   left_behind_ = left_behind;
   callbacks_ = std::move(callbacks);
   course_.emplace(loop::now());
   look();
 }
 
-void FamilyEnclosure::look() {
+void ProcfsProcessSet::look() {
   if (!course_) return;
   const Instant now = loop::now();
   if (course_->state() == reap::State::removing) return tell_gone();
@@ -163,7 +163,7 @@ void FamilyEnclosure::look() {
   }
 }
 
-void FamilyEnclosure::kill() {
+void ProcfsProcessSet::kill() {
   if (!std::exchange(reaped_.killed, true) && left_behind_ == reap::LeftBehind::list) {
     for (const auto& [pid, stat] : families_.census().roll().members(family_)) {
       if (reaped_.left_behind.size() == cgroup::kReportedMax) break;
@@ -173,7 +173,7 @@ void FamilyEnclosure::kill() {
   trouble_ = families_.census().kill(family_).trouble;
 }
 
-void FamilyEnclosure::tell_gone() {
+void ProcfsProcessSet::tell_gone() {
   const auto next = course_->removed(cgroup::Removal::done, loop::now());
   if (next.act != reap::Course::Act::finish) return;
   reaped_.until_gone = loop::now() - course_->begun();
@@ -181,13 +181,13 @@ void FamilyEnclosure::tell_gone() {
 }
 
 // With somebody in it, who does not die.
-void FamilyEnclosure::leave() {
+void ProcfsProcessSet::leave() {
   reaped_.survivors = stuck();
   reaped_.until_gone = loop::now() - course_->begun();
   if (callbacks_.gone) callbacks_.gone(reaped_);
 }
 
-std::vector<cgroup::StuckProcess> FamilyEnclosure::stuck() const {
+std::vector<cgroup::StuckProcess> ProcfsProcessSet::stuck() const {
   std::vector<cgroup::StuckProcess> processes;
   const procfs::Census& census = families_.census();
   for (const auto& [pid, stat] : census.roll().members(family_)) {

@@ -5,18 +5,18 @@
 
 #include "kernel/counters/sample_series.h"
 #include "kernel/reap/course.h"
-#include "supervisor/enclosure.h"
+#include "supervisor/process_set.h"
 #include "supervisor/families.h"
 
 namespace plimsoll::supervisor {
 
 // A family of processes as the place where an attempt lives, where no cgroup can be made. It holds
 // nobody by force: docs/process-mode.md says who can get away, and what can't be measured.
-class FamilyEnclosure : public Enclosure {
+class ProcfsProcessSet : public ProcessSet {
  public:
   // Both must outlive this. `job` names the attempt within the run.
-  FamilyEnclosure(Machine& machine, Families& families, std::string job);
-  ~FamilyEnclosure() override;
+  ProcfsProcessSet(Machine& machine, Families& families, std::string job);
+  ~ProcfsProcessSet() override;
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
                                                 ChildCallbacks callbacks) override;

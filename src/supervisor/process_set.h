@@ -25,12 +25,12 @@ struct OwnOoms {
 
 // Where the processes of one attempt live, all of them and nobody else: whatever an attempt does to
 // them, it does through this. Used from the loop's thread; destroying it ends nobody.
-class Enclosure {
+class ProcessSet {
  public:
-  Enclosure() = default;
-  Enclosure(const Enclosure&) = delete;
-  Enclosure& operator=(const Enclosure&) = delete;
-  virtual ~Enclosure() = default;
+  ProcessSet() = default;
+  ProcessSet(const ProcessSet&) = delete;
+  ProcessSet& operator=(const ProcessSet&) = delete;
+  virtual ~ProcessSet() = default;
 
   // Has the main process born inside. Once; the callbacks as of Machine::spawn().
   [[nodiscard]] virtual Result<guardian::ChildId> spawn(guardian::SpawnRequest request,

@@ -1,4 +1,4 @@
-#include "supervisor/group_enclosure.h"
+#include "supervisor/cgroup_process_set.h"
 
 #include <sys/epoll.h>
 
@@ -6,7 +6,7 @@
 
 namespace plimsoll::supervisor {
 
-GroupEnclosure::GroupEnclosure(Machine& machine, cgroup::Leaf group, const Limits& limits,
+CgroupProcessSet::CgroupProcessSet(Machine& machine, cgroup::Leaf group, const Limits& limits,
                                std::shared_ptr<const cgroup::Inner> above)
     : machine_(machine),
       above_(std::move(above)),
@@ -15,12 +15,12 @@ GroupEnclosure::GroupEnclosure(Machine& machine, cgroup::Leaf group, const Limit
       has_memory_limit_(limits.memory_max.has_value()),
       sampler_(std::in_place, *group_, loop::now(), machine.network()) {}
 
-Result<guardian::ChildId> GroupEnclosure::spawn(guardian::SpawnRequest request,
+Result<guardian::ChildId> CgroupProcessSet::spawn(guardian::SpawnRequest request,
                                                 ChildCallbacks callbacks) {
   return machine_.spawn_in(*group_, std::move(request), std::move(callbacks));
 }
 
-OomKills GroupEnclosure::watch_oom(std::function<void()> told) {
+OomKills CgroupProcessSet::watch_oom(std::function<void()> told) {
   const cgroup::Directory* memory = group_->of(cgroup::Controller::memory);
   if (memory == nullptr || memory->version() != cgroup::Version::v1) return OomKills::whole;
   if (!has_memory_limit_) return OomKills::singly;
@@ -38,7 +38,7 @@ OomKills GroupEnclosure::watch_oom(std::function<void()> told) {
   return OomKills::singly;
 }
 
-OwnOoms GroupEnclosure::own_ooms() {
+OwnOoms CgroupProcessSet::own_ooms() {
   std::uint64_t fired = 0;
   if (oom_event_ && ::read(oom_event_.get(), &fired, sizeof fired) == sizeof fired) {
     own_ooms_.count += fired;
@@ -46,26 +46,26 @@ OwnOoms GroupEnclosure::own_ooms() {
   return own_ooms_;
 }
 
-void GroupEnclosure::freeze() {
+void CgroupProcessSet::freeze() {
   auto paused = PauseGuard::pause(group_, cpus_);
   if (paused) paused_.emplace(std::move(*paused));
 }
 
-void GroupEnclosure::signal_all(int number) { cgroup::signal_all(*group_, number); }
+void CgroupProcessSet::signal_all(int number) { cgroup::signal_all(*group_, number); }
 
-const counters::Sample& GroupEnclosure::sample(Instant now, WallTime wall, counters::Level level,
+const counters::Sample& CgroupProcessSet::sample(Instant now, WallTime wall, counters::Level level,
                                                counters::SampleState state) {
   return sampler_->sample(now, wall, level, state);
 }
 
-counters::JobUsage GroupEnclosure::finish(Instant now, WallTime wall) {
+counters::JobUsage CgroupProcessSet::finish(Instant now, WallTime wall) {
   oom_watch_ = {};
   counters::JobUsage usage = sampler_->finish(now, wall);
   sampler_.reset();
   return usage;
 }
 
-void GroupEnclosure::reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) {
+void CgroupProcessSet::reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) {
   reaper_.emplace(machine_.loop(), machine_.worker(), group_,
                   reap::ReaperOptions{.left_behind = left_behind}, std::move(callbacks));
   reaper_->start();
