@@ -12,7 +12,7 @@ namespace plimsoll::daemon {
 Services::Services(ServicesGround ground)
     : ground_(std::move(ground)),
       observatory_(ground_.machine.loop(), ground_.version, [this] { return snapshot(); }),
-      guests_(ground_.machine, ground_.host_scheduler, ground_.next_id,
+      external_jobs_(ground_.machine, ground_.host_scheduler, ground_.next_id,
               [this](const report::JobReport& report) { observatory_.ended(report); }),
       jobs_(std::make_shared<JobDesk>(JobGround{
           .machine = ground_.machine,
@@ -35,7 +35,7 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
                .key = config.listen.tls_key,
                .client_ca = config.listen.tls_client_ca};
   }
-  auto started = Api::start(ground_.machine.loop(), ground_.gate, guests_.guests(), jobs_, api,
+  auto started = Api::start(ground_.machine.loop(), ground_.gate, external_jobs_.external_jobs(), jobs_, api,
                             ground_.notice);
   if (!started) return pass(std::move(started));
   api_ = std::move(*started);
@@ -69,18 +69,18 @@ std::string Services::where() const {
 
 void Services::drain() {
   is_draining_ = true;
-  guests_.guests().drain();
+  external_jobs_.external_jobs().drain();
   jobs_->drain();
   if (api_) api_->drain();
 }
 
 void Services::kill_all(const std::string& reason) {
   drain();
-  guests_.guests().cancel_all(reason);
+  external_jobs_.external_jobs().cancel_all(reason);
   jobs_->kill_all(reason);
 }
 
-bool Services::is_idle() const { return guests_.guests().size() == 0 && jobs_->is_idle(); }
+bool Services::is_idle() const { return external_jobs_.external_jobs().size() == 0 && jobs_->is_idle(); }
 
 // Of others' jobs only root and the daemon's own user are told, and of those that the desk does not
 // have, how much they use.
@@ -125,7 +125,7 @@ metrics::Snapshot Services::snapshot() {
           .machine = ground_.host_scheduler.system().now(),
           .pool_memory = host_scheduler.executor().pool_pressure(),
           .others = ground_.others(),
-          .guests = guests_.guests().size(),
+          .external_jobs = external_jobs_.external_jobs().size(),
           .connections = (api_ ? api_->streams() : 0) + (people_ ? people_->connections() : 0),
           .records_dropped = ground_.knowledge.dropped(),
           .samples_dropped = ground_.machine.dropped_samples(),

@@ -10,7 +10,7 @@
 #include "daemon/api/job_socket.h"
 #include "daemon/config.h"
 #include "daemon/grpc/gate.h"
-#include "daemon/guest_desk.h"
+#include "daemon/external_job_service.h"
 #include "daemon/observatory.h"
 #include "supervisor/knowledge.h"
 #include "supervisor/sharing/lease.h"
@@ -37,7 +37,7 @@ struct ServicesGround {
 // whatever else the host scheduler runs. Of the loop's thread.
 class Services {
  public:
-  // Before the host scheduler's first guest.
+  // Before the host scheduler's first external job.
   explicit Services(ServicesGround ground);
   Services(const Services&) = delete;
   Services& operator=(const Services&) = delete;
@@ -68,7 +68,7 @@ class Services {
   std::string socket_;
   std::optional<MetricsConfig> metrics_;  // where they are served
   Observatory observatory_;
-  GuestDesk guests_;
+  ExternalJobService external_jobs_;
   std::shared_ptr<JobDesk> jobs_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<JobSocket> people_;

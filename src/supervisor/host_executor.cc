@@ -179,8 +179,8 @@ std::vector<monitor::Status> HostExecutor::monitors() const {
   return monitors;
 }
 
-void HostExecutor::watch_for_guests(std::size_t guests) {
-  guests_ = guests;
+void HostExecutor::watch_for_external(std::size_t external_jobs) {
+  external_jobs_ = external_jobs;
   if (!is_watching()) return watcher_.stop();
   if (!stopped_at_) watcher_.start();
 }
@@ -189,8 +189,8 @@ monitor::Reading HostExecutor::look() {
   const counters::SystemSample& machine = system_.now();
   seen_ = pool_.look(machine);
   std::optional<Bytes> charged = pool_.charged();
-  if (seen_.pool_used) *seen_.pool_used += guests_used_;
-  if (charged) *charged += guests_used_;
+  if (seen_.pool_used) *seen_.pool_used += external_used_;
+  if (charged) *charged += external_used_;
   reading_ = {.at = loop::now(),
               .bounds = hooks_.bounds(),
               .used = seen_.pool_used,

@@ -74,9 +74,9 @@ class HostExecutor : public policy::Executor {
   void give_up_removals();
 
   // So many jobs run elsewhere and are governed beside these: memory is watched for them too.
-  void watch_for_guests(std::size_t guests);
+  void watch_for_external(std::size_t external_jobs);
   // What those jobs use now, which no counter of the pool has.
-  void guests_use(Bytes used) { guests_used_ = used; }
+  void external_use(Bytes used) { external_used_ = used; }
 
   // Attempts whose groups are not removed yet.
   [[nodiscard]] std::size_t attempts() const { return attempts_.size(); }
@@ -110,7 +110,7 @@ class HostExecutor : public policy::Executor {
   void look_at_jobs();
   void check_ooms();
   void on_looked(JobId job, const Attempt& attempt, const counters::Sample& sample);
-  [[nodiscard]] bool is_watching() const { return !running_.empty() || guests_ > 0; }
+  [[nodiscard]] bool is_watching() const { return !running_.empty() || external_jobs_ > 0; }
   void on_over(AttemptKey key, const policy::AttemptEnd& end);
   void on_gone(AttemptKey key, const AttemptResult& result);
 
@@ -122,8 +122,8 @@ class HostExecutor : public policy::Executor {
   std::map<AttemptKey, std::unique_ptr<Attempt>> attempts_;
   std::unordered_map<JobId, Attempt*> running_;     // of attempts_: not over yet
   std::vector<std::unique_ptr<Attempt>> finished_;  // destroyed outside their own callbacks
-  std::size_t guests_ = 0;
-  Bytes guests_used_{};
+  std::size_t external_jobs_ = 0;
+  Bytes external_used_{};
   std::optional<Instant> stopped_at_;  // by the job clock, as these two
   Duration stood_still_{};
   std::optional<Instant> wake_;  // by this executor's clock

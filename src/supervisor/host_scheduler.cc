@@ -16,9 +16,9 @@ class HostScheduler::ExecutorRouter : public policy::Executor {
 
   [[nodiscard]] Instant now() const override { return host_scheduler_.executor_.now(); }
   void start(const policy::Start& start) override {
-    if (host_scheduler_.is_guest(start.job)) {
-      ++host_scheduler_.guests_running_;
-      host_scheduler_.watch_guests();
+    if (host_scheduler_.is_external(start.job)) {
+      ++host_scheduler_.external_running_;
+      host_scheduler_.watch_external();
     }
     side_of(start.job).start(start);
   }
@@ -35,7 +35,7 @@ class HostScheduler::ExecutorRouter : public policy::Executor {
 
  private:
   policy::Executor& side_of(JobId job) {
-    if (host_scheduler_.is_guest(job)) return *host_scheduler_.guest_executor_;
+    if (host_scheduler_.is_external(job)) return *host_scheduler_.external_executor_;
     return host_scheduler_.executor_;
   }
 
@@ -86,41 +86,41 @@ policy::JobSpec HostScheduler::within_reach(const policy::JobSpec& job) const {
   return policy::within_reach(job, std::max(line_, scheduler_.line()), cores_);
 }
 
-void HostScheduler::enter_guest(const policy::JobSpec& job, JobOwner& owner) {
-  PLIMSOLL_CHECK(guest_executor_ != nullptr);
-  const auto [place, is_new] = charges_.emplace(job.id, Charge{.owner = &owner, .is_guest = true});
+void HostScheduler::enter_external(const policy::JobSpec& job, JobOwner& owner) {
+  PLIMSOLL_CHECK(external_executor_ != nullptr);
+  const auto [place, is_new] = charges_.emplace(job.id, Charge{.owner = &owner, .is_external = true});
   PLIMSOLL_CHECK(is_new);
   scheduler_.enter(job);
 }
 
-void HostScheduler::guest_seen(JobId job, const policy::JobSample& sample) {
-  if (!is_guest(job)) return;
-  guest_uses(job, sample.used);
+void HostScheduler::external_sampled(JobId job, const policy::JobSample& sample) {
+  if (!is_external(job)) return;
+  external_uses(job, sample.used);
   scheduler_.on_job(job, sample);
 }
 
-void HostScheduler::guest_over(JobId job, const policy::AttemptEnd& end) {
-  if (!is_guest(job)) return;
-  --guests_running_;
-  watch_guests();
-  guest_uses(job, {});
+void HostScheduler::external_over(JobId job, const policy::AttemptEnd& end) {
+  if (!is_external(job)) return;
+  --external_running_;
+  watch_external();
+  external_uses(job, {});
   scheduler_.on_over(job, end);
 }
 
-bool HostScheduler::is_guest(JobId job) const {
+bool HostScheduler::is_external(JobId job) const {
   const auto found = charges_.find(job);
-  return found != charges_.end() && found->second.is_guest;
+  return found != charges_.end() && found->second.is_external;
 }
 
 // Their memory is in no counter of the pool's.
-void HostScheduler::guest_uses(JobId job, Bytes used) {
+void HostScheduler::external_uses(JobId job, Bytes used) {
   Charge& charge = charge_of(job);
-  guests_used_ = guests_used_ - charge.used + used;
+  external_used_ = external_used_ - charge.used + used;
   charge.used = used;
-  executor_.guests_use(guests_used_);
+  executor_.external_use(external_used_);
 }
 
-void HostScheduler::watch_guests() { executor_.watch_for_guests(guests_running_); }
+void HostScheduler::watch_external() { executor_.watch_for_external(external_running_); }
 
 // Every one is in the report (WallReport); on a busy machine there are many that nobody notices.
 constexpr Duration kStallTold = std::chrono::seconds(1);

@@ -28,7 +28,7 @@ struct AttemptGone {
 class JobOwner {
  public:
   virtual ~JobOwner() = default;
-  // Not of a guest.
+  // Not of an external job.
   virtual Prepared prepare(const policy::Start& start) = 0;
   // What was decided about the job, and what became of it.
   virtual void on_event(const policy::Event& /*event*/) {}
@@ -54,7 +54,7 @@ struct HostSchedulerObserver {
 // carries out, the wall stands at the line. What a job is and what becomes of its result is its
 // owner's business.
 //
-// Jobs of others, which are governed but not started here (guests), are conducted beside them: what
+// Jobs of others, which are governed but not started here (external jobs), are conducted beside them: what
 // is decided about those goes to a executor of their own.
 class HostScheduler {
  public:
@@ -72,14 +72,14 @@ class HostScheduler {
   // The job with hints that the whole machine could follow, for jobs of users who do not know it.
   [[nodiscard]] policy::JobSpec within_reach(const policy::JobSpec& job) const;
 
-  // Where decisions about guests go: start(), freeze(), thaw(), reclaim() of a job, kill(). Before
-  // the first guest; must outlive this.
-  void attach(policy::Executor& guests) { guest_executor_ = &guests; }
-  // A new job that somebody else starts, once the guests' world is asked to; that must end with
-  // guest_over() then. `owner` is never asked to prepare(), nor told of groups.
-  void enter_guest(const policy::JobSpec& job, JobOwner& owner);
-  void guest_seen(JobId job, const policy::JobSample& sample);
-  void guest_over(JobId job, const policy::AttemptEnd& end);
+  // Where decisions about external jobs go: start(), freeze(), thaw(), reclaim() of a job, kill(). Before
+  // the first external job; must outlive this.
+  void attach(policy::Executor& external_jobs) { external_executor_ = &external_jobs; }
+  // A new job that somebody else starts, once the external jobs' world is asked to; that must end with
+  // external_over() then. `owner` is never asked to prepare(), nor told of groups.
+  void enter_external(const policy::JobSpec& job, JobOwner& owner);
+  void external_sampled(JobId job, const policy::JobSample& sample);
+  void external_over(JobId job, const policy::AttemptEnd& end);
 
   // From here on jobs start. Raises the wall: the pool is empty.
   void begin();
@@ -112,17 +112,17 @@ class HostScheduler {
   class ExecutorRouter;
   struct Charge {
     JobOwner* owner = nullptr;
-    bool is_guest = false;
-    Bytes used{};            // of a guest, as told last
+    bool is_external = false;
+    Bytes used{};            // of an external job, as told last
     std::size_t groups = 0;  // of its attempts, not removed yet
     bool ended = false;
   };
 
   Charge& charge_of(JobId job) { return charges_.at(job); }
-  [[nodiscard]] bool is_guest(JobId job) const;
+  [[nodiscard]] bool is_external(JobId job) const;
   void forget_if_done(JobId job);
-  void watch_guests();
-  void guest_uses(JobId job, Bytes used);
+  void watch_external();
+  void external_uses(JobId job, Bytes used);
   Prepared prepare(const policy::Start& start);
   void on_event(const policy::Event& event);
   void on_job_over(const policy::JobOver& over);
@@ -137,13 +137,13 @@ class HostScheduler {
   SystemRecord system_;
   policy::Scheduler scheduler_;
   HostExecutor executor_;
-  policy::Executor* guest_executor_ = nullptr;
+  policy::Executor* external_executor_ = nullptr;
   std::unique_ptr<ExecutorRouter> router_;
   std::unique_ptr<Wall> wall_;
   std::unordered_map<JobId, Charge> charges_;  // of jobs that have not ended, or have a group
   std::map<AttemptKey, counters::MachineSpan> spans_;  // of attempts whose groups are not removed
-  std::size_t guests_running_ = 0;
-  Bytes guests_used_{};
+  std::size_t external_running_ = 0;
+  Bytes external_used_{};
 };
 
 }  // namespace plimsoll::supervisor

@@ -44,14 +44,14 @@ Result<TlsTexts> read_tls(const TlsConfig& config) {
 // The streams end first, then the servers: these wait for calls that nobody answers otherwise.
 class Api::Inside {
  public:
-  Inside(loop::Loop& loop, Gate& gate, supervisor::Guests& guests, std::shared_ptr<JobDesk> jobs,
+  Inside(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs, std::shared_ptr<JobDesk> jobs,
          std::function<void(const std::string&)> notice)
       : gate_(gate),
-        guests_(guests),
+        external_jobs_(external_jobs),
         jobs_(std::move(jobs)),
         notice_(std::move(notice)),
         servers_(loop, [this](const supervisor::Peer& peer) { return services_for(peer); }),
-        streams_(std::make_shared<GovernorStreams>(guests)),
+        streams_(std::make_shared<GovernorStreams>(external_jobs)),
         looks_(loop.timer([this] { look(); })) {
     look();
   }
@@ -120,15 +120,15 @@ class Api::Inside {
 
   void look() {
     const Duration before = loop::cpu_time();
-    const bool is_left = guests_.look();
+    const bool is_left = external_jobs_.look();
     look_cost_ += loop::cpu_time() - before;
     if (is_left) return looks_.set(loop::now());
     const Duration cost = std::exchange(look_cost_, Duration{});
-    looks_.set(loop::now() + supervisor::Guests::gap_after(cost));
+    looks_.set(loop::now() + supervisor::ExternalJobs::gap_after(cost));
   }
 
   Gate& gate_;
-  supervisor::Guests& guests_;
+  supervisor::ExternalJobs& external_jobs_;
   std::shared_ptr<JobDesk> jobs_;
   std::function<void(const std::string&)> notice_;
   std::optional<Instant> told_;  // last, of one who was turned away
@@ -141,11 +141,11 @@ class Api::Inside {
   Duration look_cost_{};  // of the round that is under way
 };
 
-Result<std::unique_ptr<Api>> Api::start(loop::Loop& loop, Gate& gate, supervisor::Guests& guests,
+Result<std::unique_ptr<Api>> Api::start(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs,
                                         std::shared_ptr<JobDesk> jobs, const ApiConfig& config,
                                         std::function<void(const std::string&)> notice) {
   std::unique_ptr<Api> api(new Api());
-  api->inside_ = std::make_unique<Inside>(loop, gate, guests, std::move(jobs), std::move(notice));
+  api->inside_ = std::make_unique<Inside>(loop, gate, external_jobs, std::move(jobs), std::move(notice));
   if (auto listens = api->inside_->listen(loop, config); !listens) return pass(std::move(listens));
   return api;
 }

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "daemon/grpc/gate.h"
 #include "daemon/grpc/peer_listener.h"
-#include "supervisor/external/guests.h"
+#include "supervisor/external/external_jobs.h"
 
 namespace plimsoll::daemon {
 
@@ -30,14 +30,14 @@ struct ApiConfig {
 };
 
 // All of plimsoll.v1, as it is served: sockets, a server for each user, streams, and the looks at
-// the guests' places. Of the loop's thread; gRPC's own threads end with it.
+// the external jobs' places. Of the loop's thread; gRPC's own threads end with it.
 class Api {
  public:
   // All must outlive this. `notice` is told what people should know. Starts threads: after the
   // guardian has split off.
   // `jobs` are those of plimsoll.v1.Jobs, which is not served without.
   static Result<std::unique_ptr<Api>> start(loop::Loop& loop, Gate& gate,
-                                            supervisor::Guests& guests,
+                                            supervisor::ExternalJobs& external_jobs,
                                             std::shared_ptr<JobDesk> jobs, const ApiConfig& config,
                                             std::function<void(const std::string&)> notice);
   Api(const Api&) = delete;

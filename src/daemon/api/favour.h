@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "supervisor/external/guest.h"
+#include "supervisor/external/external_job.h"
 
 namespace plimsoll::daemon {
 

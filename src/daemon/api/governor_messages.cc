@@ -34,18 +34,18 @@ Result<Duration> duration_of(const google::protobuf::Duration& message) {
 
 }  // namespace
 
-Result<supervisor::GuestPlace> place_of(const v1::Place& message) {
+Result<supervisor::ExternalLocation> place_of(const v1::Place& message) {
   switch (message.place_case()) {
     case v1::Place::kCgroup:
-      return supervisor::GuestPlace(supervisor::CgroupPlace{message.cgroup()});
-    case v1::Place::kPid: return supervisor::GuestPlace(supervisor::ProcessPlace{message.pid()});
+      return supervisor::ExternalLocation(supervisor::CgroupPlace{message.cgroup()});
+    case v1::Place::kPid: return supervisor::ExternalLocation(supervisor::ProcessPlace{message.pid()});
     case v1::Place::PLACE_NOT_SET: break;
   }
   return wrong("place", "neither", "a cgroup or a pid");
 }
 
-Result<supervisor::GuestSpec> spec_of(const v1::Enter& message) {
-  supervisor::GuestSpec spec;
+Result<supervisor::ExternalSpec> spec_of(const v1::Enter& message) {
+  supervisor::ExternalSpec spec;
   spec.name = message.id();
   spec.job_class = message.class_();
   spec.memory_hint = known_bytes(message.hints().memory_bytes());
@@ -71,13 +71,13 @@ Result<supervisor::GuestSpec> spec_of(const v1::Enter& message) {
   if (!v1::Hand_IsValid(message.hand())) {
     return wrong("hand", std::to_string(message.hand()), "a value of Hand");
   }
-  spec.hand = message.hand() == v1::HAND_GOVERNOR ? supervisor::GuestHand::governor
-                                                  : supervisor::GuestHand::client;
+  spec.hand = message.hand() == v1::HAND_GOVERNOR ? supervisor::ControlledBy::governor
+                                                  : supervisor::ControlledBy::client;
   return spec;
 }
 
-Result<supervisor::GuestSample> sample_of(const v1::Observe& message) {
-  supervisor::GuestSample sample;
+Result<supervisor::ExternalSample> sample_of(const v1::Observe& message) {
+  supervisor::ExternalSample sample;
   if (message.has_used_bytes()) sample.used = Bytes{message.used_bytes()};
   if (message.has_io_bytes()) sample.io = Bytes{message.io_bytes()};
   if (message.has_cpu()) {
@@ -88,9 +88,9 @@ Result<supervisor::GuestSample> sample_of(const v1::Observe& message) {
   return sample;
 }
 
-Result<supervisor::GuestEnd> end_of(const v1::Leave& message) {
+Result<supervisor::ExternalEnd> end_of(const v1::Leave& message) {
   using policy::Outcome;
-  supervisor::GuestEnd end;
+  supervisor::ExternalEnd end;
   switch (static_cast<int>(message.end())) {  // any number can come
     case v1::END_EXITED:
       if (message.exit_code() < 0 || message.exit_code() > kExitCodeMax) {

@@ -5,16 +5,16 @@
 #include "base/result.h"
 #include "plimsoll/v1/governor.pb.h"
 #include "policy/job/job.h"
-#include "supervisor/external/guest.h"
+#include "supervisor/external/external_job.h"
 
 // Messages of plimsoll.v1.Governor as values of the engine, and back. Pure.
 namespace plimsoll::daemon {
 
 // Errors (invalid_argument) say what was found and what was expected.
-Result<supervisor::GuestSpec> spec_of(const v1::Enter& message);
-Result<supervisor::GuestPlace> place_of(const v1::Place& message);
-Result<supervisor::GuestSample> sample_of(const v1::Observe& message);
-Result<supervisor::GuestEnd> end_of(const v1::Leave& message);
+Result<supervisor::ExternalSpec> spec_of(const v1::Enter& message);
+Result<supervisor::ExternalLocation> place_of(const v1::Place& message);
+Result<supervisor::ExternalSample> sample_of(const v1::Observe& message);
+Result<supervisor::ExternalEnd> end_of(const v1::Leave& message);
 
 [[nodiscard]] v1::CancelCause cause_of(policy::Outcome outcome);
 

@@ -15,16 +15,16 @@ constexpr std::size_t kIdShownMax = 256;  // of an id that is refused for its le
 
 }  // namespace
 
-GovernorSession::GovernorSession(supervisor::Guests& guests, const supervisor::Peer& peer,
+GovernorSession::GovernorSession(supervisor::ExternalJobs& external_jobs, const supervisor::Peer& peer,
                                  std::function<void(const v1::GovernResponse&)> send)
-    : guests_(guests),
+    : external_jobs_(external_jobs),
       peer_(peer),
       send_(std::move(send)),
-      client_(guests_.open(peer, listener())) {}
+      client_(external_jobs_.open(peer, listener())) {}
 
-GovernorSession::~GovernorSession() { guests_.close(client_); }
+GovernorSession::~GovernorSession() { external_jobs_.close(client_); }
 
-supervisor::GuestListener GovernorSession::listener() {
+supervisor::ExternalListener GovernorSession::listener() {
   return {.admit =
               [this](const std::string& name, unsigned attempt, const std::string& reason) {
                 v1::GovernResponse response;
@@ -88,9 +88,9 @@ void GovernorSession::refuse(const std::string& id, const Error& error) {
   send_(response);
 }
 
-Result<void> GovernorSession::enter(const supervisor::GuestSpec& spec) {
+Result<void> GovernorSession::enter(const supervisor::ExternalSpec& spec) {
   auto may = check_favour(peer_, {.priority = spec.priority, .weight = spec.weight});
-  return may ? guests_.enter(client_, spec) : may;
+  return may ? external_jobs_.enter(client_, spec) : may;
 }
 
 void GovernorSession::receive(const v1::GovernRequest& request) {
@@ -105,15 +105,15 @@ void GovernorSession::receive(const v1::GovernRequest& request) {
                     [&](const auto& spec) { return enter(spec); });
     case v1::GovernRequest::kObserve:
       return follow(request.observe().id(), sample_of(request.observe()), [&](const auto& sample) {
-        return guests_.observe(client_, request.observe().id(), sample);
+        return external_jobs_.observe(client_, request.observe().id(), sample);
       });
     case v1::GovernRequest::kWatch:
       return follow(
           request.watch().id(), place_of(request.watch().place()),
-          [&](const auto& place) { return guests_.watch(client_, request.watch().id(), place); });
+          [&](const auto& place) { return external_jobs_.watch(client_, request.watch().id(), place); });
     case v1::GovernRequest::kLeave:
       return follow(request.leave().id(), end_of(request.leave()), [&](const auto& end) {
-        return guests_.leave(client_, request.leave().id(), end);
+        return external_jobs_.leave(client_, request.leave().id(), end);
       });
     case v1::GovernRequest::MESSAGE_NOT_SET: break;
   }

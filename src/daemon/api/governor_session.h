@@ -3,19 +3,19 @@
 #include <functional>
 
 #include "plimsoll/v1/governor.pb.h"
-#include "supervisor/external/guests.h"
+#include "supervisor/external/external_jobs.h"
 
 namespace plimsoll::daemon {
 
 // One stream of plimsoll.v1.Governor: messages in, messages out, and the client's jobs in between.
 // It knows nothing of gRPC.
 //
-// One thread, that of `guests`. Destroying it is the client's going away: its jobs have left then,
+// One thread, that of `external jobs`. Destroying it is the client's going away: its jobs have left then,
 // and nothing is sent any more.
 class GovernorSession {
  public:
-  // `guests` must outlive this. `send` must not call back.
-  GovernorSession(supervisor::Guests& guests, const supervisor::Peer& peer,
+  // `external jobs` must outlive this. `send` must not call back.
+  GovernorSession(supervisor::ExternalJobs& external_jobs, const supervisor::Peer& peer,
                   std::function<void(const v1::GovernResponse&)> send);
   GovernorSession(const GovernorSession&) = delete;
   GovernorSession& operator=(const GovernorSession&) = delete;
@@ -25,12 +25,12 @@ class GovernorSession {
   void receive(const v1::GovernRequest& request);
 
  private:
-  [[nodiscard]] supervisor::GuestListener listener();
+  [[nodiscard]] supervisor::ExternalListener listener();
   void refuse(const std::string& id, const Error& error);
 
-  Result<void> enter(const supervisor::GuestSpec& spec);
+  Result<void> enter(const supervisor::ExternalSpec& spec);
 
-  supervisor::Guests& guests_;
+  supervisor::ExternalJobs& external_jobs_;
   supervisor::Peer peer_;
   std::function<void(const v1::GovernResponse&)> send_;
   supervisor::ClientId client_;

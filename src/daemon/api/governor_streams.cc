@@ -16,7 +16,7 @@ void GovernorStreams::open(StreamId id, const supervisor::Peer& peer, StreamClie
   Stream& stream = streams_[id];
   stream.user = user;
   stream.client = std::move(client);
-  stream.session = std::make_unique<GovernorSession>(guests_, peer, stream.client.send);
+  stream.session = std::make_unique<GovernorSession>(external_jobs_, peer, stream.client.send);
 }
 
 void GovernorStreams::receive(StreamId id, const v1::GovernRequest& request) {

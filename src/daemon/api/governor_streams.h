@@ -8,7 +8,7 @@
 
 #include "daemon/api/governor_session.h"
 #include "plimsoll/v1/governor.pb.h"
-#include "supervisor/external/guests.h"
+#include "supervisor/external/external_jobs.h"
 #include "supervisor/quota.h"
 
 namespace plimsoll::daemon {
@@ -27,8 +27,8 @@ struct StreamClient {
 // The streams of plimsoll.v1.Governor that are open, whatever carries them. Of the loop's thread.
 class GovernorStreams {
  public:
-  // `guests` must outlive this.
-  explicit GovernorStreams(supervisor::Guests& guests) : guests_(guests) {}
+  // `external jobs` must outlive this.
+  explicit GovernorStreams(supervisor::ExternalJobs& external_jobs) : external_jobs_(external_jobs) {}
   GovernorStreams(const GovernorStreams&) = delete;
   GovernorStreams& operator=(const GovernorStreams&) = delete;
   // Ends all streams, and so their clients' jobs.
@@ -51,7 +51,7 @@ class GovernorStreams {
     std::unique_ptr<GovernorSession> session;
     policy::Tenant user = policy::kHost;
   };
-  supervisor::Guests& guests_;
+  supervisor::ExternalJobs& external_jobs_;
   supervisor::Quota quota_{"streams", {.of_user = kOfUserMax, .in_all = kStreamsMax}};
   std::map<StreamId, Stream> streams_;
 };

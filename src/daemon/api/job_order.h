@@ -17,7 +17,7 @@
 #include "report/report.h"
 #include "supervisor/attempt.h"
 #include "supervisor/control/job_protocol.h"
-#include "supervisor/external/guest.h"
+#include "supervisor/external/external_job.h"
 
 // Jobs of plimsoll.v1.Jobs as values. No gRPC, no protobuf.
 namespace plimsoll::daemon {

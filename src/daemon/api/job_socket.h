@@ -11,7 +11,7 @@
 #include "daemon/api/job_desk.h"
 #include "daemon/grpc/peer_listener.h"
 #include "supervisor/control/run_status.h"
-#include "supervisor/external/guest.h"
+#include "supervisor/external/external_job.h"
 
 namespace plimsoll::daemon {
 

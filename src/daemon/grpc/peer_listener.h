@@ -8,7 +8,7 @@
 #include "base/loop/loop.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "supervisor/external/guest.h"
+#include "supervisor/external/external_job.h"
 
 namespace plimsoll::daemon {
 

@@ -13,7 +13,7 @@
 #include "base/loop/worker.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "supervisor/external/guest.h"
+#include "supervisor/external/external_job.h"
 
 namespace grpc {
 class ResourceQuota;

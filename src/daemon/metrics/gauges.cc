@@ -52,7 +52,7 @@ void append_jobs(Sheet& sheet, const Snapshot& seen) {
   sheet.value({{"state", "waiting"}}, count(now.waiting));
   sheet.gauge("plimsoll_jobs_max", "Jobs that may run at once.", now.jobs_max);
   sheet.gauge("plimsoll_guests", "Jobs that their clients run, of those that have not ended.",
-              count(seen.guests));
+              count(seen.external_jobs));
   sheet.gauge("plimsoll_connections", "Open streams of clients.", count(seen.connections));
   sheet.gauge("plimsoll_draining", "1 while nothing more is admitted.", seen.draining ? 1 : 0);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "supervisor/borrowed_rights.h"
-#include "supervisor/external/guest.h"
+#include "supervisor/external/external_job.h"
 
 namespace plimsoll::supervisor {
 

@@ -6,7 +6,7 @@
 #include "kernel/cgroup/hierarchies.h"
 #include "kernel/procfs/table.h"
 
-// What tests of guests' places share.
+// What tests of external jobs' places share.
 namespace plimsoll::testing {
 
 // As in /proc/PID/stat; `-` of one that is gone.

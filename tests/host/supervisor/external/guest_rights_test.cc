@@ -1,4 +1,4 @@
-// What the daemon does at a guest's place when it is root and its client is not: what the client
+// What the daemon does at a external job's place when it is root and its client is not: what the client
 // could do himself, and no more.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "host/supervisor/places.h"
 #include "kernel/cgroup/destroy.h"
-#include "supervisor/external/guest_place.h"
+#include "supervisor/external/external_process_set.h"
 #include "support/host_test.h"
 
 namespace plimsoll::supervisor {
@@ -74,11 +74,11 @@ struct GuestRightsTest : plimsoll::testing::HostTest {
     return pid;
   }
 
-  std::unique_ptr<Habitat> open() {
+  std::unique_ptr<ExternalProcessSet> open() {
     const std::string path = plimsoll::testing::path_of(*leaf_, hierarchies_);
-    auto habitat = open_group({path}, {.uid = kClient, .gid = kClient}, hierarchies_, "");
-    EXPECT_TRUE(habitat) << habitat.error().message();
-    return habitat ? std::move(*habitat) : nullptr;
+    auto process_set = open_group({path}, {.uid = kClient, .gid = kClient}, hierarchies_, "");
+    EXPECT_TRUE(process_set) << process_set.error().message();
+    return process_set ? std::move(*process_set) : nullptr;
   }
 
   void TearDown() override {
@@ -105,10 +105,10 @@ TEST_F(GuestRightsTest, LimitsThatAreNotTheClientsStayAsTheyAre) {
     const int of_root = sleeper(0);
     const int of_client = sleeper(kClient);
     {
-      const auto habitat = open();
-      ASSERT_TRUE(habitat);
-      habitat->weigh(10'000);
-      for (int round = 0; round < kRounds; ++round) habitat->kill(clock_now());
+      const auto process_set = open();
+      ASSERT_TRUE(process_set);
+      process_set->weigh(10'000);
+      for (int round = 0; round < kRounds; ++round) process_set->kill(clock_now());
       EXPECT_TRUE(eventually([&] { return is_dead(of_client); }));
       EXPECT_FALSE(is_dead(of_root)) << "the client could not have killed it";
       EXPECT_EQ(limits(), before);
@@ -123,13 +123,13 @@ TEST_F(GuestRightsTest, AWeightThatIsTheClientsIsSetAndPutBack) {
   give("cpu.shares");
   give("cpu.weight");
   const auto before = limits();
-  auto habitat = open();
-  ASSERT_TRUE(habitat);
-  habitat->weigh(50);
-  habitat->weigh(200);
+  auto process_set = open();
+  ASSERT_TRUE(process_set);
+  process_set->weigh(50);
+  process_set->weigh(200);
   EXPECT_THAT(limits(), ::testing::AnyOf(Contains(Pair("cpu.weight", "200\n")),
                                          Contains(Pair("cpu.shares", "2048\n"))));
-  habitat.reset();
+  process_set.reset();
   EXPECT_EQ(limits(), before);
 }
 
@@ -137,16 +137,16 @@ TEST_F(GuestRightsTest, WhereTheFreezerIsNotTheClientsHisProcessesAreStoppedOneB
   DELEGATE_OR_SKIP(plimsoll::testing::kHybrid);
   const int of_root = sleeper(0);
   const int of_client = sleeper(kClient);
-  auto habitat = open();
-  ASSERT_TRUE(habitat);
-  habitat->freeze();
+  auto process_set = open();
+  ASSERT_TRUE(process_set);
+  process_set->freeze();
   EXPECT_TRUE(eventually([&] { return state_of(of_client) == 'T'; }));
   EXPECT_EQ(limits().at("cgroup.freeze"), "0\n");
   const int born_since = sleeper(kClient);
-  (void)habitat->look(clock_now());
+  (void)process_set->look(clock_now());
   EXPECT_TRUE(eventually([&] { return state_of(born_since) == 'T'; }));
   EXPECT_EQ(state_of(of_root), 'S');
-  habitat.reset();
+  process_set.reset();
   EXPECT_TRUE(
       eventually([&] { return state_of(of_client) == 'S' && state_of(born_since) == 'S'; }));
 }
@@ -169,13 +169,13 @@ TEST_F(GuestRightsTest, OfAFamilyOnlyThoseAreSignalledWhomTheClientMaySignal) {
   ASSERT_EQ(::read(ends[0], &of_root, sizeof of_root), static_cast<ssize_t>(sizeof of_root));
   ::close(ends[0]);
   ::close(ends[1]);
-  auto habitat =
-      open_processes({of_client}, {.uid = kClient, .gid = kClient}, *ProcessLook::open());
-  ASSERT_TRUE(habitat) << habitat.error().message();
-  (*habitat)->freeze();
+  auto process_set =
+      open_processes({of_client}, {.uid = kClient, .gid = kClient}, *ProcessSnapshot::open());
+  ASSERT_TRUE(process_set) << process_set.error().message();
+  (*process_set)->freeze();
   EXPECT_TRUE(eventually([&] { return state_of(of_client) == 'T'; }));
   EXPECT_EQ(state_of(of_root), 'S');
-  (*habitat)->kill(clock_now());
+  (*process_set)->kill(clock_now());
   EXPECT_TRUE(eventually([&] { return is_dead(of_client); }));
   EXPECT_FALSE(is_dead(of_root));
   ::kill(of_root, SIGKILL);

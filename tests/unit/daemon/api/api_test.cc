@@ -33,35 +33,35 @@ struct Folder {
 
 // The daemon's side on a thread of its own; every job is admitted at once.
 struct ApiTest : ::testing::Test {
-  supervisor::GuestHooks hooks() {
+  supervisor::ExternalHooks hooks() {
     return {
         .now = [] { return loop::now(); },
         .next_id = [this] { return JobId{++last}; },
         .enter =
             [this](const policy::JobSpec& job) {
               if (!job.name.starts_with("held")) {
-                guests.start({.job = job.id, .attempt = 1, .slot = 1});
+                external_jobs.start({.job = job.id, .attempt = 1, .slot = 1});
               }
             },
         .seen = [](JobId, const policy::JobSample&) {},
         .over =
             [this](JobId job, const policy::AttemptEnd& end) {
-              guests.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
+              external_jobs.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
             },
         .withdraw =
             [this](JobId job, const std::string& reason) {
-              guests.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
+              external_jobs.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
             },
         .cancel =
             [this](JobId job, const std::string& reason) {
-              guests.kill(job, policy::Outcome::cancelled, reason);
+              external_jobs.kill(job, policy::Outcome::cancelled, reason);
             },
-        .open_place = [](const supervisor::GuestPlace&, const supervisor::Peer&)
-            -> Result<std::unique_ptr<supervisor::Habitat>> { return fail("not in this test"); }};
+        .open_place = [](const supervisor::ExternalLocation&, const supervisor::Peer&)
+            -> Result<std::unique_ptr<supervisor::ExternalProcessSet>> { return fail("not in this test"); }};
   }
 
   void SetUp() override {
-    auto started = Api::start(loop, gate, guests, {}, {.socket = {.path = folder.socket()}},
+    auto started = Api::start(loop, gate, external_jobs, {}, {.socket = {.path = folder.socket()}},
                               [](const std::string&) {});
     ASSERT_TRUE(started) << started.error().message();
     api = std::move(*started);
@@ -84,7 +84,7 @@ struct ApiTest : ::testing::Test {
     std::atomic<std::size_t> size = 0;
     std::atomic<bool> known = false;
     gate.post_always(policy::kHost, [&] {
-      size = guests.size();
+      size = external_jobs.size();
       known = true;
     });
     while (!known) std::this_thread::yield();
@@ -106,7 +106,7 @@ struct ApiTest : ::testing::Test {
   std::uint64_t last = 0;
   loop::Loop loop = std::move(*loop::Loop::create());
   Gate gate{loop};
-  supervisor::Guests guests{hooks()};
+  supervisor::ExternalJobs external_jobs{hooks()};
   std::unique_ptr<Api> api;
   std::atomic<bool> stopping = false;
   std::thread turns;
@@ -171,7 +171,7 @@ TEST_F(ApiTest, TheDaemonsEndEndsStreams) {
   stop();
   EXPECT_FALSE(stream->Read(&response));
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
-  EXPECT_EQ(guests.size(), 0u);
+  EXPECT_EQ(external_jobs.size(), 0u);
 }
 
 TEST_F(ApiTest, MessagesAreBounded) {

@@ -29,7 +29,7 @@ std::string text_of(const v1::GovernResponse& message) {
 
 // A stream whose scheduler admits when the story says so.
 struct GovernorSessionTest : ::testing::Test {
-  supervisor::GuestHooks hooks() {
+  supervisor::ExternalHooks hooks() {
     return {
         .now = [this] { return now; },
         .next_id = [this] { return JobId{++last}; },
@@ -38,18 +38,18 @@ struct GovernorSessionTest : ::testing::Test {
         .over =
             [this](JobId job, const policy::AttemptEnd& end) {
               ends.push_back(end);
-              guests.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
+              external_jobs.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
             },
         .withdraw =
             [this](JobId job, const std::string& reason) {
-              guests.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
+              external_jobs.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
             },
         .cancel =
             [this](JobId job, const std::string& reason) {
-              guests.kill(job, policy::Outcome::cancelled, reason);
+              external_jobs.kill(job, policy::Outcome::cancelled, reason);
             },
-        .open_place = [](const supervisor::GuestPlace&,
-                         const supervisor::Peer&) -> Result<std::unique_ptr<supervisor::Habitat>> {
+        .open_place = [](const supervisor::ExternalLocation&,
+                         const supervisor::Peer&) -> Result<std::unique_ptr<supervisor::ExternalProcessSet>> {
           return fail(std::errc::permission_denied, "not the peer's");
         }};
   }
@@ -62,9 +62,9 @@ struct GovernorSessionTest : ::testing::Test {
 
   void admit(const std::string& name) {
     const JobId job = entered.at(name).id;
-    guests.on_event(
+    external_jobs.on_event(
         {.at = now, .kind = policy::EventKind::admitted, .job = job, .reason = "it fits"});
-    guests.start({.job = job, .attempt = 1, .slot = 1});
+    external_jobs.start({.job = job, .attempt = 1, .slot = 1});
   }
 
   Instant now{100s};
@@ -73,9 +73,9 @@ struct GovernorSessionTest : ::testing::Test {
   std::vector<policy::JobSample> seen;
   std::vector<policy::AttemptEnd> ends;
   std::vector<std::string> heard;
-  supervisor::Guests guests{hooks()};
+  supervisor::ExternalJobs external_jobs{hooks()};
   std::unique_ptr<GovernorSession> session = std::make_unique<GovernorSession>(
-      guests, supervisor::Peer{},
+      external_jobs, supervisor::Peer{},
       [this](const v1::GovernResponse& message) { heard.push_back(text_of(message)); });
 };
 
@@ -101,17 +101,17 @@ TEST_F(GovernorSessionTest, AJobFromEnterToLeave) {
 TEST_F(GovernorSessionTest, DecisionsReachTheClient) {
   say(R"(enter { id: "a" restartable: true })");
   const JobId job = entered.at("a").id;
-  guests.on_event({.at = now,
+  external_jobs.on_event({.at = now,
                    .kind = policy::EventKind::held,
                    .job = job,
                    .reason = "no room",
                    .hold = policy::HoldCause::memory});
   admit("a");
-  guests.on_event({.at = now, .kind = policy::EventKind::frozen, .job = job, .reason = "short"});
-  guests.freeze(job);
-  guests.on_event({.at = now, .kind = policy::EventKind::thawed, .job = job, .reason = "room"});
-  guests.thaw(job);
-  guests.kill(job, policy::Outcome::evicted, "shorter");
+  external_jobs.on_event({.at = now, .kind = policy::EventKind::frozen, .job = job, .reason = "short"});
+  external_jobs.freeze(job);
+  external_jobs.on_event({.at = now, .kind = policy::EventKind::thawed, .job = job, .reason = "room"});
+  external_jobs.thaw(job);
+  external_jobs.kill(job, policy::Outcome::evicted, "shorter");
   say(R"(leave { id: "a" end: END_CANCELLED })");
   EXPECT_THAT(
       heard,
@@ -162,7 +162,7 @@ TEST_F(GovernorSessionTest, AnIdThatIsTooLongIsShownInWholeCharacters) {
   request.mutable_enter()->set_id(id);
   std::string shown;
   GovernorSession another(
-      guests, {}, [&](const v1::GovernResponse& message) { shown = message.refused().id(); });
+      external_jobs, {}, [&](const v1::GovernResponse& message) { shown = message.refused().id(); });
   another.receive(request);
   EXPECT_EQ(shown, id.substr(0, 255));
 }
@@ -170,7 +170,7 @@ TEST_F(GovernorSessionTest, AnIdThatIsTooLongIsShownInWholeCharacters) {
 TEST_F(GovernorSessionTest, NobodyComesBeforeOthersWithoutTheRight) {
   const auto of = [this](const supervisor::Peer& peer) {
     return std::make_unique<GovernorSession>(
-        guests, peer,
+        external_jobs, peer,
         [this](const v1::GovernResponse& message) { heard.push_back(text_of(message)); });
   };
   const auto enter = [](GovernorSession& who, const std::string& id, int priority,
@@ -200,7 +200,7 @@ TEST_F(GovernorSessionTest, NobodyComesBeforeOthersWithoutTheRight) {
 }
 
 TEST_F(GovernorSessionTest, OneUsersStreamsAreCounted) {
-  GovernorStreams streams(guests);
+  GovernorStreams streams(external_jobs);
   std::uint64_t number = 0;
   std::vector<std::string> refused;
   const auto open = [&](std::uint32_t uid) {
@@ -236,7 +236,7 @@ TEST_F(GovernorSessionTest, WhoGoesAwayTakesItsJobsAlong) {
   admit("runs");
   heard.clear();
   session.reset();
-  EXPECT_EQ(guests.size(), 0u);
+  EXPECT_EQ(external_jobs.size(), 0u);
   EXPECT_EQ(ends.back().outcome, policy::Outcome::cancelled);
   EXPECT_THAT(heard, IsEmpty());
 }

@@ -114,7 +114,7 @@ TEST(GovernorTenants, CoresThatOneWantsAreNotTakenFromAnother) {
   EXPECT_EQ(story.rules(1), Words{"admit 100"});
 }
 
-// What is said of a guest that takes nothing: its hint is all of the line.
+// What is said of an external job that takes nothing: its hint is all of the line.
 TEST(GovernorTenants, AHintHoldsUpAnotherForSecondsOnly) {
   Story story(config(1000));
   story.waits_for(kAlice, 1, {.mib = 1000, .seconds = 1e9, .spread = 500, .known = 0});

@@ -7,23 +7,23 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/external/guests.h"
+#include "supervisor/external/external_jobs.h"
 
-// Guests beside a scheduler that keeps a list, for tests.
+// ExternalJobs beside a scheduler that keeps a list, for tests.
 namespace plimsoll::supervisor::scene {
 
 using namespace literals;
 using namespace std::chrono_literals;
 
 // A place that does as it is told.
-struct ModelHabitat : Habitat {
+struct ModelHabitat : ExternalProcessSet {
   ModelHabitat(std::vector<std::string>& journal, std::vector<Instant>& looks,
                const std::function<void()>& takes)
       : log(journal), looked(looks), on_look(takes) {}
   ~ModelHabitat() override { log.push_back("place closed"); }
   ModelHabitat(const ModelHabitat&) = delete;
   ModelHabitat& operator=(const ModelHabitat&) = delete;
-  GuestSample look(Instant now) override {
+  ExternalSample look(Instant now) override {
     looked.push_back(now);
     if (on_look) on_look();
     return {.used = 70_MiB, .cpu = 3s, .io = {}};
@@ -37,10 +37,10 @@ struct ModelHabitat : Habitat {
   const std::function<void()>& on_look;
 };
 
-// Guests with a scheduler that keeps a list: what was asked of it is in `asked`, what clients were
+// ExternalJobs with a scheduler that keeps a list: what was asked of it is in `asked`, what clients were
 // told in `told`.
 struct GuestsTest : ::testing::Test {
-  GuestHooks hooks() {
+  ExternalHooks hooks() {
     return {.now = [this] { return now; },
             .next_id = [this] { return JobId{++last}; },
             .enter = [this](const policy::JobSpec& job) { entered.push_back(job); },
@@ -51,19 +51,19 @@ struct GuestsTest : ::testing::Test {
                   ends.push_back(end);
                   policy::JobOver over{.job = job, .end = end, .requeue = {}, .reason = "over"};
                   if (again.contains(job)) over.requeue = policy::Requeue{};
-                  guests.on_job_over(over);
+                  external_jobs.on_job_over(over);
                 },
             .withdraw =
                 [this](JobId job, const std::string& reason) {
                   asked.push_back("withdraw: " + reason);
-                  guests.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
+                  external_jobs.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
                 },
             .cancel =
                 [this](JobId job, const std::string& reason) {
-                  guests.kill(job, policy::Outcome::cancelled, reason);
+                  external_jobs.kill(job, policy::Outcome::cancelled, reason);
                 },
-            .open_place = [this](const GuestPlace&,
-                                 const Peer& peer) -> Result<std::unique_ptr<Habitat>> {
+            .open_place = [this](const ExternalLocation&,
+                                 const Peer& peer) -> Result<std::unique_ptr<ExternalProcessSet>> {
               if (peer.uid != 0) return fail(std::errc::permission_denied, "not the peer's");
               return std::make_unique<ModelHabitat>(told, looked, on_look);
             },
@@ -71,7 +71,7 @@ struct GuestsTest : ::testing::Test {
             .machine = {.memory = 64_GiB, .cpus = 8}};
   }
 
-  GuestListener listener() {
+  ExternalListener listener() {
     return {.admit = [this](const std::string& name, unsigned attempt,
                             const std::string&) { tell("admit", name, std::to_string(attempt)); },
             .hold = [this](const std::string& name, policy::HoldCause cause,
@@ -96,22 +96,22 @@ struct GuestsTest : ::testing::Test {
     told.push_back(what + " " + name + ": " + std::string(more));
   }
 
-  JobId enter(const std::string& name, GuestSpec spec = {}) {
+  JobId enter(const std::string& name, ExternalSpec spec = {}) {
     spec.name = name;
-    const auto entered_it = guests.enter(client, spec);
+    const auto entered_it = external_jobs.enter(client, spec);
     EXPECT_TRUE(entered_it) << entered_it.error().message();
     return entered.empty() ? JobId{} : entered.back().id;
   }
 
-  JobId run(const std::string& name, const GuestSpec& spec = {}) {
+  JobId run(const std::string& name, const ExternalSpec& spec = {}) {
     const JobId job = enter(name, spec);
-    guests.start({.job = job, .attempt = 1, .slot = 1});
+    external_jobs.start({.job = job, .attempt = 1, .slot = 1});
     told.clear();
     return job;
   }
 
   void decide(policy::EventKind kind, JobId job, const std::string& reason) {
-    guests.on_event({.at = now, .kind = kind, .job = job, .reason = reason});
+    external_jobs.on_event({.at = now, .kind = kind, .job = job, .reason = reason});
   }
 
   Instant now{100s};
@@ -123,8 +123,8 @@ struct GuestsTest : ::testing::Test {
   std::vector<Instant> looked;    // the moments that places were looked at for
   std::function<void()> on_look;  // within each look
   std::set<JobId> again;          // that get another attempt
-  Guests guests{hooks()};
-  ClientId client = guests.open({.uid = 0}, listener());
+  ExternalJobs external_jobs{hooks()};
+  ClientId client = external_jobs.open({.uid = 0}, listener());
 };
 
 }  // namespace plimsoll::supervisor::scene

@@ -6,21 +6,21 @@
 
 #include "base/result.h"
 #include "kernel/cgroup/hierarchies.h"
-#include "supervisor/external/guest.h"
-#include "supervisor/external/process_look.h"
+#include "supervisor/external/external_job.h"
+#include "supervisor/external/process_snapshot.h"
 
 namespace plimsoll::supervisor {
 
-// Where the processes of a guest are: a group or a family of processes of somebody else's, and of
+// Where the processes of an external job are: a group or a family of processes of somebody else's, and of
 // the peer who has named it. Nothing is done there that the peer could not do himself: files are
 // written with his rights, and processes that he may not signal, such as those of su(1), are left
 // alone. What is stopped here goes on when this is destroyed, and a weight is again what it was.
-class Habitat {
+class ExternalProcessSet {
  public:
-  virtual ~Habitat() = default;
+  virtual ~ExternalProcessSet() = default;
   // What it uses now; CPU time and I/O since it was opened. All that are looked at together are
   // given the same `now`.
-  virtual GuestSample look(Instant now) = 0;
+  virtual ExternalSample look(Instant now) = 0;
   // Its share of CPU time and I/O beside others, where its kind has one and it is the peer's.
   virtual void weigh(unsigned weight) = 0;
   virtual void freeze() = 0;
@@ -33,13 +33,13 @@ class Habitat {
 // A group, by its path from the root of each hierarchy. Refused unless its directories belong to
 // the peer, or the peer is root; and below `pool`, whose jobs are ours already (empty: there is
 // none).
-Result<std::unique_ptr<Habitat>> open_group(const CgroupPlace& place, const Peer& peer,
+Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place, const Peer& peer,
                                             const cgroup::Hierarchies& hierarchies,
                                             const std::string& pool);
 
 // A process and its descendants. Refused unless it is the peer's, or the peer is root. `look` is
-// that of all guests.
-Result<std::unique_ptr<Habitat>> open_processes(const ProcessPlace& place, const Peer& peer,
-                                                std::shared_ptr<ProcessLook> look);
+// that of all external jobs.
+Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& place, const Peer& peer,
+                                                std::shared_ptr<ProcessSnapshot> look);
 
 }  // namespace plimsoll::supervisor

@@ -1,6 +1,6 @@
-// Places of guests: a group and a family of processes of this test's own, seen and acted upon as
+// Places of external jobs: a group and a family of processes of this test's own, seen and acted upon as
 // those of a client.
-#include "supervisor/external/guest_place.h"
+#include "supervisor/external/external_process_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,23 +35,23 @@ struct GuestPlaceTest : plimsoll::testing::HostTest {
   }
 
   cgroup::Hierarchies hierarchies = *cgroup::discover_hierarchies();
-  std::shared_ptr<ProcessLook> look = *ProcessLook::open();
+  std::shared_ptr<ProcessSnapshot> look = *ProcessSnapshot::open();
 };
 
 TEST_F(GuestPlaceTest, AGroupIsMeasuredStoppedAndKilled) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
   const cgroup::Leaf leaf = ground_->leaf("job");
   const Started hog = plimsoll::testing::start(leaf, {"hog", "40"});
-  auto habitat = open_group({path_of(leaf)}, {.uid = ::geteuid()}, hierarchies, "");
-  ASSERT_TRUE(habitat) << habitat.error().message();
+  auto process_set = open_group({path_of(leaf)}, {.uid = ::geteuid()}, hierarchies, "");
+  ASSERT_TRUE(process_set) << process_set.error().message();
   EXPECT_TRUE(eventually([&] {
-    const GuestSample seen = (*habitat)->look(plimsoll::testing::clock_now());
+    const ExternalSample seen = (*process_set)->look(plimsoll::testing::clock_now());
     return seen.used && *seen.used > 35_MiB && seen.cpu;
   }));
-  (*habitat)->freeze();
-  (*habitat)->thaw();
+  (*process_set)->freeze();
+  (*process_set)->thaw();
   EXPECT_TRUE(eventually([&] {
-    (*habitat)->kill(plimsoll::testing::clock_now());
+    (*process_set)->kill(plimsoll::testing::clock_now());
     return is_dead(hog.pid);
   }));
 }
@@ -60,32 +60,32 @@ TEST_F(GuestPlaceTest, AFamilyIsMeasuredStoppedAndKilled) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
   const cgroup::Leaf leaf = ground_->leaf("job");
   const Started hog = plimsoll::testing::start(leaf, {"hog", "40"});
-  auto habitat = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
-  ASSERT_TRUE(habitat) << habitat.error().message();
+  auto process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
+  ASSERT_TRUE(process_set) << process_set.error().message();
   EXPECT_TRUE(eventually([&] {
-    const GuestSample seen = (*habitat)->look(plimsoll::testing::clock_now());
+    const ExternalSample seen = (*process_set)->look(plimsoll::testing::clock_now());
     return seen.used && *seen.used > 35_MiB;
   }));
-  (*habitat)->freeze();
+  (*process_set)->freeze();
   EXPECT_TRUE(eventually([&] { return state_of(hog.pid) == 'T'; }));
-  habitat->reset();  // what was stopped goes on
+  process_set->reset();  // what was stopped goes on
   EXPECT_TRUE(eventually([&] { return state_of(hog.pid) != 'T'; }));
-  habitat = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
-  ASSERT_TRUE(habitat);
+  process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
+  ASSERT_TRUE(process_set);
   EXPECT_TRUE(eventually([&] {
-    (*habitat)->kill(plimsoll::testing::clock_now());
+    (*process_set)->kill(plimsoll::testing::clock_now());
     return is_dead(hog.pid);
   }));
 }
 
-// A thousand guests on a machine of a thousand processes are a thousand files to read, not a
+// A thousand external jobs on a machine of a thousand processes are a thousand files to read, not a
 // million.
 TEST_F(GuestPlaceTest, FamiliesThatAreLookedAtTogetherReadTheProcessesOnce) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
   const cgroup::Leaf leaf = ground_->leaf("job");
   const Started parent = plimsoll::testing::start(leaf, {"hog", "40"});
   const Started other = plimsoll::testing::start(leaf, {"hog", "30"});
-  std::vector<std::unique_ptr<Habitat>> habitats;
+  std::vector<std::unique_ptr<ExternalProcessSet>> habitats;
   for (int i = 0; i < 20; ++i) {
     const int pid = i % 2 == 0 ? parent.pid : other.pid;
     habitats.push_back(std::move(*open_processes({pid}, {.uid = ::geteuid()}, look)));
@@ -105,7 +105,7 @@ TEST_F(GuestPlaceTest, FamiliesThatAreLookedAtTogetherReadTheProcessesOnce) {
   EXPECT_TRUE(eventually([&] {
     const Instant now = plimsoll::testing::clock_now();
     const std::uint64_t before = look->reads();
-    for (const auto& habitat : habitats) habitat->kill(now);
+    for (const auto& process_set : habitats) process_set->kill(now);
     EXPECT_EQ(look->reads(), before + 1);
     return state_of(other.pid) == '-' || state_of(other.pid) == 'Z';
   }));

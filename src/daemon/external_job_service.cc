@@ -1,4 +1,4 @@
-#include "daemon/guest_desk.h"
+#include "daemon/external_job_service.h"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "supervisor/external/guest_place.h"
+#include "supervisor/external/external_process_set.h"
 
 namespace plimsoll::daemon {
 namespace {
@@ -34,50 +34,50 @@ supervisor::MachineSize size_of_machine() {
 
 }  // namespace
 
-GuestDesk::GuestDesk(supervisor::Machine& machine, supervisor::HostScheduler& host_scheduler,
+ExternalJobService::ExternalJobService(supervisor::Machine& machine, supervisor::HostScheduler& host_scheduler,
                      std::function<JobId()> next_id,
                      std::function<void(const report::JobReport&)> ended)
-    : machine_(machine), host_scheduler_(host_scheduler), guests_(hooks(std::move(next_id), std::move(ended))) {
-  host_scheduler_.attach(guests_);
+    : machine_(machine), host_scheduler_(host_scheduler), external_jobs_(hooks(std::move(next_id), std::move(ended))) {
+  host_scheduler_.attach(external_jobs_);
 }
 
-supervisor::GuestHooks GuestDesk::hooks(std::function<JobId()> next_id,
+supervisor::ExternalHooks ExternalJobService::hooks(std::function<JobId()> next_id,
                                         std::function<void(const report::JobReport&)> ended) {
   return {
       .now = [this] { return host_scheduler_.executor().now(); },
       .next_id = std::move(next_id),
       .enter =
-          [this](const policy::JobSpec& job) { host_scheduler_.enter_guest(host_scheduler_.within_reach(job), *this); },
-      .seen = [this](JobId job, const policy::JobSample& sample) { host_scheduler_.guest_seen(job, sample); },
-      .over = [this](JobId job, const policy::AttemptEnd& end) { host_scheduler_.guest_over(job, end); },
+          [this](const policy::JobSpec& job) { host_scheduler_.enter_external(host_scheduler_.within_reach(job), *this); },
+      .seen = [this](JobId job, const policy::JobSample& sample) { host_scheduler_.external_sampled(job, sample); },
+      .over = [this](JobId job, const policy::AttemptEnd& end) { host_scheduler_.external_over(job, end); },
       .withdraw =
           [this](JobId job, const std::string& reason) {
-            // It waits: that is when guests are withdrawn.
+            // It waits: that is when external jobs are withdrawn.
             [[maybe_unused]] const auto done = host_scheduler_.scheduler().withdraw(job, reason);
           },
       .cancel =
           [this](JobId job, const std::string& reason) {
             [[maybe_unused]] const auto done = host_scheduler_.scheduler().kill(job, reason);
           },
-      .open_place = [this](const supervisor::GuestPlace& place,
+      .open_place = [this](const supervisor::ExternalLocation& place,
                            const supervisor::Peer& peer) { return open_place(place, peer); },
       .ended = std::move(ended),
       .uid = ::geteuid(),
       .machine = size_of_machine()};
 }
 
-supervisor::Prepared GuestDesk::prepare(const policy::Start& /*start*/) {
+supervisor::Prepared ExternalJobService::prepare(const policy::Start& /*start*/) {
   PLIMSOLL_CHECK(false && "a guest is started by its client");
   return {};
 }
 
-Result<std::unique_ptr<supervisor::Habitat>> GuestDesk::open_place(
-    const supervisor::GuestPlace& place, const supervisor::Peer& peer) {
+Result<std::unique_ptr<supervisor::ExternalProcessSet>> ExternalJobService::open_place(
+    const supervisor::ExternalLocation& place, const supervisor::Peer& peer) {
   if (const auto* group = std::get_if<supervisor::CgroupPlace>(&place)) {
     return supervisor::open_group(*group, peer, machine_.hierarchies(), pool_path(machine_));
   }
   if (!processes_) {
-    auto look = supervisor::ProcessLook::open();
+    auto look = supervisor::ProcessSnapshot::open();
     if (!look) return pass(std::move(look));
     processes_ = std::move(*look);
   }

@@ -5,22 +5,22 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/external/guests.h"
+#include "supervisor/external/external_jobs.h"
 
-// The inside of Guests, shared by its source files alone.
+// The inside of ExternalJobs, shared by its source files alone.
 namespace plimsoll::supervisor {
 
-struct Guests::Guest {
+struct ExternalJobs::ExternalJob {
   enum class State : std::uint8_t { waiting, running, cancelled };
 
   ClientId client{};
   policy::Tenant user = policy::kHost;
-  GuestSpec spec;
+  ExternalSpec spec;
   State state = State::waiting;
   std::optional<policy::Stopwatch> watch{};  // of the present attempt
-  std::unique_ptr<Habitat> habitat{};
-  GuestSample seen{};    // as last told or measured
-  GuestSample looked{};  // as last measured
+  std::unique_ptr<ExternalProcessSet> process_set{};
+  ExternalSample seen{};    // as last told or measured
+  ExternalSample looked{};  // as last measured
   Bytes peak{};
   std::optional<Bytes> promised{};  // what the present attempt was admitted with
   std::vector<report::AttemptReport> attempts{};

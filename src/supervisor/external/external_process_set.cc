@@ -1,4 +1,4 @@
-#include "supervisor/external/guest_place.h"
+#include "supervisor/external/external_process_set.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -33,22 +33,22 @@ std::optional<Bytes> moved(const counters::IoUsage& io) {
   return io.read.value_or(Bytes{}) + io.written.value_or(Bytes{});
 }
 
-class GroupHabitat : public Habitat {
+class ExternalCgroup : public ExternalProcessSet {
  public:
-  GroupHabitat(cgroup::Group group, const Peer& peer)
+  ExternalCgroup(cgroup::Group group, const Peer& peer)
       : group_(std::move(group)),
         files_(group_, counters::GroupAge::fresh),
         rights_(peer),
         kill_(cgroup::KillWay::signals_alone, may_signal()) {}
   // What was changed is put back, with the same rights.
-  ~GroupHabitat() override {
+  ~ExternalCgroup() override {
     thaw();
     rights_.act([this] { weight_.reset(); });
   }
-  GroupHabitat(const GroupHabitat&) = delete;
-  GroupHabitat& operator=(const GroupHabitat&) = delete;
+  ExternalCgroup(const ExternalCgroup&) = delete;
+  ExternalCgroup& operator=(const ExternalCgroup&) = delete;
 
-  GuestSample look(Instant now) override {
+  ExternalSample look(Instant now) override {
     if (stopped_) cgroup::signal_all(group_, SIGSTOP, may_signal());  // who was born since
     files_.read(counters::Level::full, now);
     const counters::Sample sample = files_.latest(counters::Level::full);
@@ -57,7 +57,7 @@ class GroupHabitat : public Habitat {
       cpu_before_ = sample.cpu.usage;
       io_before_ = moved(sample.io);
     }
-    GuestSample seen{.used = sample.memory.used ? sample.memory.used : sample.memory.current,
+    ExternalSample seen{.used = sample.memory.used ? sample.memory.used : sample.memory.current,
                      .cpu = less(sample.cpu.usage, cpu_before_),
                      .io = moved(sample.io)};
     if (seen.io) seen.io = *seen.io - io_before_.value_or(Bytes{});
@@ -106,23 +106,23 @@ class GroupHabitat : public Habitat {
   cgroup::Kill kill_;
 };
 
-class ProcessHabitat : public Habitat {
+class ExternalFamily : public ExternalProcessSet {
  public:
-  ProcessHabitat(std::shared_ptr<ProcessLook> look, procfs::Stat root, const Peer& peer)
+  ExternalFamily(std::shared_ptr<ProcessSnapshot> look, procfs::Stat root, const Peer& peer)
       : look_(std::move(look)), meter_(0), rights_(peer) {
     members_.emplace(root.id.pid, std::move(root));
   }
-  ~ProcessHabitat() override { thaw(); }
-  ProcessHabitat(const ProcessHabitat&) = delete;
-  ProcessHabitat& operator=(const ProcessHabitat&) = delete;
+  ~ExternalFamily() override { thaw(); }
+  ExternalFamily(const ExternalFamily&) = delete;
+  ExternalFamily& operator=(const ExternalFamily&) = delete;
 
-  GuestSample look(Instant now) override {
+  ExternalSample look(Instant now) override {
     look_->at(now);
     members_ = look_->followed(members_);
     if (stopped_) signal(SIGSTOP);  // who was born since
     meter_.look(look_->proc(), members_, now);
     const procfs::Usage& usage = meter_.usage();
-    GuestSample seen{.used = usage.used, .cpu = usage.user + usage.system, .io = {}};
+    ExternalSample seen{.used = usage.used, .cpu = usage.user + usage.system, .io = {}};
     if (usage.io) seen.io = usage.io->read + usage.io->written;
     return seen;
   }
@@ -157,7 +157,7 @@ class ProcessHabitat : public Habitat {
                     [this](int pid) { return rights_.may_signal(pid); });
   }
 
-  std::shared_ptr<ProcessLook> look_;
+  std::shared_ptr<ProcessSnapshot> look_;
   procfs::Meter meter_;
   PeerRights rights_;
   std::map<int, procfs::Stat> members_;
@@ -198,7 +198,7 @@ Result<void> check_owner(int fd, const Peer& peer, const std::string& what) {
 
 }  // namespace
 
-Result<std::unique_ptr<Habitat>> open_group(const CgroupPlace& place, const Peer& peer,
+Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place, const Peer& peer,
                                             const cgroup::Hierarchies& hierarchies,
                                             const std::string& pool) {
   if (auto fits = check_path(place.path, pool); !fits) return pass(std::move(fits));
@@ -217,11 +217,11 @@ Result<std::unique_ptr<Habitat>> open_group(const CgroupPlace& place, const Peer
     return fail(std::errc::invalid_argument,
                 "found no cgroup " + place.path + " in any hierarchy, expected one that is there");
   }
-  return std::make_unique<GroupHabitat>(cgroup::Group(place.path, std::move(parts)), peer);
+  return std::make_unique<ExternalCgroup>(cgroup::Group(place.path, std::move(parts)), peer);
 }
 
-Result<std::unique_ptr<Habitat>> open_processes(const ProcessPlace& place, const Peer& peer,
-                                                std::shared_ptr<ProcessLook> look) {
+Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& place, const Peer& peer,
+                                                std::shared_ptr<ProcessSnapshot> look) {
   if (place.pid <= 1) {
     return fail(std::errc::invalid_argument, "found the pid " + std::to_string(place.pid) +
                                                  ", expected that of a job's process");
@@ -236,7 +236,7 @@ Result<std::unique_ptr<Habitat>> open_processes(const ProcessPlace& place, const
       !own) {
     return pass(std::move(own));
   }
-  return std::make_unique<ProcessHabitat>(std::move(look), std::move(*stat), peer);
+  return std::make_unique<ExternalFamily>(std::move(look), std::move(*stat), peer);
 }
 
 }  // namespace plimsoll::supervisor

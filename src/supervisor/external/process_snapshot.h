@@ -12,13 +12,13 @@
 
 namespace plimsoll::supervisor {
 
-// Everybody who lives on this machine, read once for all guests that are looked at together: a look
-// costs about 10 us for each process of the machine, and there may be a thousand guests.
+// Everybody who lives on this machine, read once for all external jobs that are looked at together: a look
+// costs about 10 us for each process of the machine, and there may be a thousand external jobs.
 //
 // Of one thread.
-class ProcessLook {
+class ProcessSnapshot {
  public:
-  static Result<std::shared_ptr<ProcessLook>> open();
+  static Result<std::shared_ptr<ProcessSnapshot>> open();
 
   // As it was when somebody asked for the first time at this `now`. Empty where it can't be read.
   const procfs::Table& at(Instant now);
@@ -35,7 +35,7 @@ class ProcessLook {
   [[nodiscard]] std::uint64_t reads() const { return reads_; }
 
  private:
-  explicit ProcessLook(procfs::ProcDir proc) : proc_(std::move(proc)) {}
+  explicit ProcessSnapshot(procfs::ProcDir proc) : proc_(std::move(proc)) {}
 
   procfs::ProcDir proc_;
   procfs::Table table_;

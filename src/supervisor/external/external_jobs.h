@@ -16,13 +16,13 @@
 #include "policy/scheduler/stopwatch.h"
 #include "policy/scheduler/executor.h"
 #include "report/report.h"
-#include "supervisor/external/guest.h"
-#include "supervisor/external/guest_place.h"
+#include "supervisor/external/external_job.h"
+#include "supervisor/external/external_process_set.h"
 #include "supervisor/quota.h"
 
 namespace plimsoll::supervisor {
 
-// A client of guests; never used again.
+// A client of external jobs; never used again.
 enum class ClientId : std::uint64_t {};
 
 // No job uses more than this, whatever its client says.
@@ -31,20 +31,20 @@ struct MachineSize {
   unsigned cpus = 1'000'000;
 };
 
-// What guests are conducted by.
-struct GuestHooks {
+// What external jobs are conducted by.
+struct ExternalHooks {
   std::function<Instant()> now;    // the scheduler's
   std::function<JobId()> next_id;  // new to the scheduler
   std::function<void(const policy::JobSpec&)> enter;
   std::function<void(JobId, const policy::JobSample&)> seen;
   std::function<void(JobId, const policy::AttemptEnd&)> over;
-  // Of a guest that waits; on_job_over() follows, now.
+  // Of an external job that waits; on_job_over() follows, now.
   std::function<void(JobId, const std::string& reason)> withdraw;
-  // Of a guest that runs; kill() follows.
+  // Of an external job that runs; kill() follows.
   std::function<void(JobId, const std::string& reason)> cancel;
   // Opens a place, having found it the peer's own.
-  std::function<Result<std::unique_ptr<Habitat>>(const GuestPlace&, const Peer&)> open_place;
-  // A guest has ended for good; without what nobody has told. Empty: nobody wants to know.
+  std::function<Result<std::unique_ptr<ExternalProcessSet>>(const ExternalLocation&, const Peer&)> open_place;
+  // An external job has ended for good; without what nobody has told. Empty: nobody wants to know.
   std::function<void(const report::JobReport&)> ended{};
   std::uint32_t uid = 0;  // of the daemon
   MachineSize machine{};
@@ -54,37 +54,37 @@ struct GuestHooks {
 // to. It keeps the budget honest: whoever is gone, has left or does not answer a cancel has
 // nothing.
 //
-// Pure but for its hooks and places. Invariant between calls: each guest belongs to one client,
+// Pure but for its hooks and places. Invariant between calls: each external job belongs to one client,
 // waits or runs or is being cancelled, and is forgotten when it has left for good.
-class Guests : public policy::Executor {
+class ExternalJobs : public policy::Executor {
  public:
-  explicit Guests(GuestHooks hooks);
-  ~Guests() override;
+  explicit ExternalJobs(ExternalHooks hooks);
+  ~ExternalJobs() override;
 
-  // More guests of one client, of one user, or of all users, are refused; root's are not among the
+  // More external jobs of one client, of one user, or of all users, are refused; root's are not among the
   // last.
   static constexpr std::size_t kOfClientMax = 1000;
   static constexpr std::size_t kOfUserMax = 4000;
   static constexpr std::size_t kGuestsMax = 10'000;
   static constexpr std::size_t kNameMax = 256;
-  // A cancelled guest that has not left after so long is taken to have.
+  // A cancelled external job that has not left after so long is taken to have.
   static constexpr Duration kCancelPatience = std::chrono::seconds(10);
   // Places are looked at so often; growth within it is the reserve's to bear.
   static constexpr Duration kLookGap = std::chrono::milliseconds(100);
 
-  ClientId open(const Peer& peer, GuestListener listener);
-  // The client is gone: so are its guests, at once. It is told nothing any more.
+  ClientId open(const Peer& peer, ExternalListener listener);
+  // The client is gone: so are its external jobs, at once. It is told nothing any more.
   void close(ClientId client);
 
-  // Errors: invalid_argument, file_exists, no_such_process (no such guest), permission_denied,
+  // Errors: invalid_argument, file_exists, no_such_process (no such external job), permission_denied,
   // not_enough_memory (too many), operation_in_progress (not in this state),
   // resource_unavailable_try_again (draining).
-  Result<void> enter(ClientId client, const GuestSpec& spec);
-  Result<void> watch(ClientId client, const std::string& name, const GuestPlace& place);
-  Result<void> observe(ClientId client, const std::string& name, const GuestSample& sample);
-  Result<void> leave(ClientId client, const std::string& name, const GuestEnd& end);
+  Result<void> enter(ClientId client, const ExternalSpec& spec);
+  Result<void> watch(ClientId client, const std::string& name, const ExternalLocation& place);
+  Result<void> observe(ClientId client, const std::string& name, const ExternalSample& sample);
+  Result<void> leave(ClientId client, const std::string& name, const ExternalEnd& end);
 
-  // No more guests are taken, and those that wait are sent away.
+  // No more external jobs are taken, and those that wait are sent away.
   void drain();
   // Those that run are cancelled.
   void cancel_all(const std::string& reason);
@@ -102,7 +102,7 @@ class Guests : public policy::Executor {
   static constexpr int kLookCostShare = 20;  // at most 1 / so much of a CPU
 
   [[nodiscard]] std::size_t running() const { return running_; }
-  [[nodiscard]] std::size_t size() const { return guests_.size(); }
+  [[nodiscard]] std::size_t size() const { return external_jobs_.size(); }
   [[nodiscard]] std::size_t clients() const { return clients_.size(); }
 
   // Decisions, from the scheduler.
@@ -114,35 +114,35 @@ class Guests : public policy::Executor {
   void kill(JobId job, policy::Outcome cause, std::string reason) override;
   void wake_at(std::optional<Instant> /*when*/) override {}
 
-  // What the scheduler tells of guests.
+  // What the scheduler tells of external jobs.
   void on_event(const policy::Event& event);
   void on_job_over(const policy::JobOver& over);
 
  private:
   struct Client {
     Peer peer;
-    GuestListener listener;
-    std::map<std::string, JobId> guests;
+    ExternalListener listener;
+    std::map<std::string, JobId> external_jobs;
   };
-  struct Guest;
+  struct ExternalJob;
 
-  [[nodiscard]] Result<void> check(const Client& owner, const GuestSpec& spec) const;
+  [[nodiscard]] Result<void> check(const Client& owner, const ExternalSpec& spec) const;
   Result<Client*> client(ClientId id);
   Result<JobId> find(ClientId id, const std::string& name);
-  Guest* known(JobId job);
+  ExternalJob* known(JobId job);
   enum class Waits : std::uint8_t { yes, no };
   [[nodiscard]] std::vector<JobId> those(Waits waits) const;
-  void settle_place(Guest& guest);
-  void tell(JobId job, Guest& guest, const GuestSample& sample);
+  void settle_place(ExternalJob& external_job);
+  void tell(JobId job, ExternalJob& external_job, const ExternalSample& sample);
   void look_at(JobId job, Instant now);
-  void end(JobId job, policy::Outcome outcome, const GuestEnd& end);
+  void end(JobId job, policy::Outcome outcome, const ExternalEnd& end);
   void forget(JobId job);
-  [[nodiscard]] static report::JobReport report_of(const Guest& guest, const policy::JobOver& over);
+  [[nodiscard]] static report::JobReport report_of(const ExternalJob& external_job, const policy::JobOver& over);
 
-  GuestHooks hooks_;
+  ExternalHooks hooks_;
   std::uint64_t last_client_ = 0;
   std::map<ClientId, Client> clients_;
-  std::unordered_map<JobId, std::unique_ptr<Guest>> guests_;
+  std::unordered_map<JobId, std::unique_ptr<ExternalJob>> external_jobs_;
   Quota quota_{"jobs", {.of_user = kOfUserMax, .in_all = kGuestsMax}};
   std::size_t running_ = 0;
   std::vector<JobId> round_;  // who is to be looked at yet

@@ -1,21 +1,21 @@
-#include "supervisor/external/process_look.h"
+#include "supervisor/external/process_snapshot.h"
 
 #include <utility>
 
 namespace plimsoll::supervisor {
 
-Result<std::shared_ptr<ProcessLook>> ProcessLook::open() {
+Result<std::shared_ptr<ProcessSnapshot>> ProcessSnapshot::open() {
   auto proc = procfs::ProcDir::open();
   if (!proc) return pass(std::move(proc));
-  return std::shared_ptr<ProcessLook>(new ProcessLook(std::move(*proc)));
+  return std::shared_ptr<ProcessSnapshot>(new ProcessSnapshot(std::move(*proc)));
 }
 
-const procfs::Table& ProcessLook::at(Instant now) {
+const procfs::Table& ProcessSnapshot::at(Instant now) {
   if (std::exchange(looked_, now) != now || reads_ == 0) afresh();
   return table_;
 }
 
-const procfs::Table& ProcessLook::afresh() {
+const procfs::Table& ProcessSnapshot::afresh() {
   ++reads_;
   auto table = proc_.read_table();
   // The last one stands until the next look.
@@ -26,7 +26,7 @@ const procfs::Table& ProcessLook::afresh() {
   return table_;
 }
 
-std::map<int, procfs::Stat> ProcessLook::followed(
+std::map<int, procfs::Stat> ProcessSnapshot::followed(
     const std::map<int, procfs::Stat>& members) const {
   std::map<int, procfs::Stat> living;
   std::vector<int> parents;

@@ -12,53 +12,53 @@
 #include "policy/job/job.h"
 #include "supervisor/external/peer.h"
 
-// A guest: a job that somebody else starts, measures and ends, and that is governed beside ours.
+// An external job: a job that somebody else starts, measures and ends, and that is governed beside ours.
 namespace plimsoll::supervisor {
 
 struct CgroupPlace {
   std::string path;  // from the root of each hierarchy
 };
 struct ProcessPlace {
-  int pid = 0;  // whose descendants belong to the guest as well
+  int pid = 0;  // whose descendants belong to the external job as well
 };
-using GuestPlace = std::variant<CgroupPlace, ProcessPlace>;
+using ExternalLocation = std::variant<CgroupPlace, ProcessPlace>;
 
-// Who stops and ends a guest's processes.
-enum class GuestHand : std::uint8_t { client, governor };
+// Who stops and ends a external job's processes.
+enum class ControlledBy : std::uint8_t { client, governor };
 
-struct GuestSpec {
+struct ExternalSpec {
   std::string name{};       // the client's
-  std::string job_class{};  // empty: kGuestClass
+  std::string job_class{};  // empty: kExternalClass
   std::optional<Bytes> memory_hint{}, memory_max{};
   std::optional<double> cpu_hint{};
   int priority = 0;
   std::optional<unsigned> weight{};  // of CPU time and I/O, as of cpu.weight
   bool restartable = false;
-  std::optional<GuestPlace> place{};
-  GuestHand hand = GuestHand::client;
+  std::optional<ExternalLocation> place{};
+  ControlledBy hand = ControlledBy::client;
 };
 
-// Of guests whose class nobody named.
-inline constexpr const char* kGuestClass = "guest";
+// Of external jobs whose class nobody named.
+inline constexpr const char* kExternalClass = "guest";
 
-// What a client, or a look at a guest's place, tells of it. Absent is what is not known.
-struct GuestSample {
+// What a client, or a look at a external job's place, tells of it. Absent is what is not known.
+struct ExternalSample {
   std::optional<Bytes> used{};
   std::optional<Duration> cpu{};  // since it was admitted
   std::optional<Bytes> io{};
 };
 
-// How a client's guest has ended.
-struct GuestEnd {
+// How a client's external job has ended.
+struct ExternalEnd {
   policy::Outcome outcome{};
   std::optional<int> exit_code{}, signal{};
 };
 
 enum class Again : std::uint8_t { never, later };
 
-// What is told to the client of guests. Called from within calls of Guests, which must not be
+// What is told to the client of external jobs. Called from within calls of ExternalJobs, which must not be
 // called back.
-struct GuestListener {
+struct ExternalListener {
   std::function<void(const std::string& name, unsigned attempt, const std::string& reason)> admit;
   std::function<void(const std::string& name, policy::HoldCause cause, const std::string& reason)>
       hold;

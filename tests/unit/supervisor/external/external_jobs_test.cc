@@ -18,15 +18,15 @@ using namespace std::chrono_literals;
 TEST_F(GuestsTest, AGuestIsItsUsers) {
   enter("of root");
   EXPECT_EQ(entered.back().tenant, policy::kHost);
-  client = guests.open({.uid = 65'534}, listener());
+  client = external_jobs.open({.uid = 65'534}, listener());
   enter("of somebody");
   EXPECT_EQ(entered.back().tenant, policy::Tenant{65'534});
   // However many there are, on however many machines.
-  client = guests.open({.where = PeerPlace::remote}, listener());
+  client = external_jobs.open({.where = PeerPlace::remote}, listener());
   enter("from elsewhere");
   const policy::Tenant remote = entered.back().tenant;
   EXPECT_NE(remote, policy::kHost);
-  client = guests.open({.where = PeerPlace::remote, .uid = 0}, listener());
+  client = external_jobs.open({.where = PeerPlace::remote, .uid = 0}, listener());
   enter("from elsewhere too");
   EXPECT_EQ(entered.back().tenant, remote);
 }
@@ -37,16 +37,16 @@ TEST_F(GuestsTest, AGuestLivesFromEnterToLeave) {
   EXPECT_EQ(entered.back().memory_hint, 1_GiB);  // for want of a better guess
   EXPECT_EQ(entered.back().cpu_hint, 2);
   decide(policy::EventKind::admitted, job, "fits");
-  guests.start({.job = job, .attempt = 1, .slot = 1});
+  external_jobs.start({.job = job, .attempt = 1, .slot = 1});
   now += 2s;
-  ASSERT_TRUE(guests.observe(client, "a", {.used = 10_MiB, .cpu = 1s, .io = {}}));
+  ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 10_MiB, .cpu = 1s, .io = {}}));
   EXPECT_EQ(samples.back().ran, 2s);
   EXPECT_EQ(samples.back().used, 10_MiB);
-  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::exited, .exit_code = 0}));
+  ASSERT_TRUE(external_jobs.leave(client, "a", {.outcome = policy::Outcome::exited, .exit_code = 0}));
   EXPECT_THAT(told, ElementsAre("admit a: 1", "left a: for good"));
   EXPECT_EQ(ends.back().wall, 2s);
-  EXPECT_EQ(guests.size(), 0u);
-  EXPECT_EQ(guests.running(), 0u);
+  EXPECT_EQ(external_jobs.size(), 0u);
+  EXPECT_EQ(external_jobs.running(), 0u);
   enter("a");  // the name is free
 }
 
@@ -54,46 +54,46 @@ TEST_F(GuestsTest, AGuestLivesFromEnterToLeave) {
 TEST_F(GuestsTest, AGuestsPastIsItsUsers) {
   enter("root's");
   EXPECT_EQ(entered.back().owner, std::nullopt);  // who keeps the daemon's past
-  const ClientId alice = guests.open({.uid = 1000}, listener());
-  ASSERT_TRUE(guests.enter(alice, {.name = "alice's"}));
+  const ClientId alice = external_jobs.open({.uid = 1000}, listener());
+  ASSERT_TRUE(external_jobs.enter(alice, {.name = "alice's"}));
   EXPECT_EQ(entered.back().owner, 1000u);
-  const ClientId remote = guests.open({.where = PeerPlace::remote}, listener());
-  ASSERT_TRUE(guests.enter(remote, {.name = "somebody's"}));
+  const ClientId remote = external_jobs.open({.where = PeerPlace::remote}, listener());
+  ASSERT_TRUE(external_jobs.enter(remote, {.name = "somebody's"}));
   EXPECT_EQ(entered.back().owner, UINT32_MAX);
 }
 
 TEST_F(GuestsTest, NoGuestUsesMoreThanTheMachineHas) {
   run("a");
   now += 2s;
-  ASSERT_TRUE(guests.observe(client, "a", {.used = Bytes{UINT64_MAX}, .cpu = 1h, .io = {}}));
+  ASSERT_TRUE(external_jobs.observe(client, "a", {.used = Bytes{UINT64_MAX}, .cpu = 1h, .io = {}}));
   EXPECT_EQ(samples.back().used + samples.back().claimed.value_or(Bytes{}), 64_GiB);
   EXPECT_EQ(samples.back().cpu, 16s);
-  ASSERT_TRUE(guests.observe(client, "a", {.used = 1_MiB, .cpu = 15s, .io = {}}));
+  ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 1_MiB, .cpu = 15s, .io = {}}));
   EXPECT_EQ(samples.back().cpu, 15s);
 }
 
 TEST_F(GuestsTest, ARoundOfLooksIsOfOneMomentAndInSlices) {
   for (int i = 0; i < 5; ++i) run(std::to_string(i), {.place = ProcessPlace{7}});
   const Instant begun = now;
-  on_look = [this] { now += Guests::kLookSlice / 2; };
-  EXPECT_TRUE(guests.look());
+  on_look = [this] { now += ExternalJobs::kLookSlice / 2; };
+  EXPECT_TRUE(external_jobs.look());
   EXPECT_EQ(looked.size(), 2u);
-  EXPECT_TRUE(guests.look());
-  EXPECT_FALSE(guests.look());
+  EXPECT_TRUE(external_jobs.look());
+  EXPECT_FALSE(external_jobs.look());
   EXPECT_THAT(looked, ElementsAre(begun, begun, begun, begun, begun));
-  EXPECT_TRUE(guests.look());  // another round
+  EXPECT_TRUE(external_jobs.look());  // another round
   EXPECT_GT(looked.back(), begun);
 }
 
 TEST_F(GuestsTest, WhatCostsMoreIsLookedAtLessOften) {
-  EXPECT_EQ(Guests::gap_after({}), Guests::kLookGap);
-  EXPECT_EQ(Guests::gap_after(10ms), 200ms);
-  EXPECT_EQ(Guests::gap_after(10s), Guests::kLookGapMax);
+  EXPECT_EQ(ExternalJobs::gap_after({}), ExternalJobs::kLookGap);
+  EXPECT_EQ(ExternalJobs::gap_after(10ms), 200ms);
+  EXPECT_EQ(ExternalJobs::gap_after(10s), ExternalJobs::kLookGapMax);
 }
 
 TEST_F(GuestsTest, HoldsAreToldWithTheirCause) {
   const JobId job = enter("a");
-  guests.on_event({.at = now,
+  external_jobs.on_event({.at = now,
                    .kind = policy::EventKind::held,
                    .job = job,
                    .reason = "no room",
@@ -103,24 +103,24 @@ TEST_F(GuestsTest, HoldsAreToldWithTheirCause) {
 
 TEST_F(GuestsTest, AWordCountsUpToWhatTheGuestWasAdmittedWith) {
   const JobId job = enter("a");
-  guests.start({.job = job, .attempt = 1, .slot = 1, .promised = 100_MiB});
-  ASSERT_TRUE(guests.observe(client, "a", {.used = 60_MiB, .cpu = {}, .io = {}}));
+  external_jobs.start({.job = job, .attempt = 1, .slot = 1, .promised = 100_MiB});
+  ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 60_MiB, .cpu = {}, .io = {}}));
   EXPECT_EQ(samples.back().used, 60_MiB);
   EXPECT_EQ(samples.back().claimed, Bytes{});
-  ASSERT_TRUE(guests.observe(client, "a", {.used = 8_GiB, .cpu = {}, .io = {}}));
+  ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 8_GiB, .cpu = {}, .io = {}}));
   EXPECT_EQ(samples.back().used, 100_MiB);
   EXPECT_EQ(samples.back().peak, 100_MiB);
   EXPECT_EQ(samples.back().claimed, 8_GiB - 100_MiB);
-  ASSERT_TRUE(guests.watch(client, "a", CgroupPlace{"/a"}));
-  guests.look();
+  ASSERT_TRUE(external_jobs.watch(client, "a", CgroupPlace{"/a"}));
+  external_jobs.look();
   EXPECT_EQ(samples.back().used, 70_MiB) << "what is seen is no word";
   EXPECT_EQ(samples.back().claimed, std::nullopt);
 }
 
 TEST_F(GuestsTest, WhatIsSeenCountsInFull) {
   const JobId job = enter("a", {.place = CgroupPlace{"/a"}});
-  guests.start({.job = job, .attempt = 1, .slot = 1, .promised = 1_MiB});
-  guests.look();
+  external_jobs.start({.job = job, .attempt = 1, .slot = 1, .promised = 1_MiB});
+  external_jobs.look();
   EXPECT_EQ(samples.back().used, 70_MiB);
 }
 
@@ -128,14 +128,14 @@ TEST_F(GuestsTest, PausedTimeDoesNotCountAndPausedGuestsAreNotSeen) {
   const JobId job = run("a");
   now += 1s;
   decide(policy::EventKind::frozen, job, "short");
-  guests.freeze(job);
+  external_jobs.freeze(job);
   now += 10s;
-  ASSERT_TRUE(guests.observe(client, "a", {.used = 1_MiB, .cpu = {}, .io = {}}));
+  ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 1_MiB, .cpu = {}, .io = {}}));
   EXPECT_THAT(samples, IsEmpty());
   decide(policy::EventKind::thawed, job, "room");
-  guests.thaw(job);
+  external_jobs.thaw(job);
   now += 1s;
-  ASSERT_TRUE(guests.observe(client, "a", {.used = 1_MiB, .cpu = {}, .io = {}}));
+  ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 1_MiB, .cpu = {}, .io = {}}));
   EXPECT_EQ(samples.back().ran, 2s);
   EXPECT_THAT(told, ElementsAre("pause a: short", "resume a: room"));
 }
@@ -143,64 +143,64 @@ TEST_F(GuestsTest, PausedTimeDoesNotCountAndPausedGuestsAreNotSeen) {
 TEST_F(GuestsTest, AnEvictedGuestThatMayRestartComesAgain) {
   const JobId job = run("a", {.restartable = true});
   again = {job};
-  guests.kill(job, policy::Outcome::evicted, "memory is short");
-  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
+  external_jobs.kill(job, policy::Outcome::evicted, "memory is short");
+  ASSERT_TRUE(external_jobs.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
   EXPECT_THAT(asked, ElementsAre("over evicted"));
   EXPECT_THAT(told, ElementsAre("cancel a: evicted, again", "left a: again"));
   told.clear();
-  guests.start({.job = job, .attempt = 2, .slot = 1});
+  external_jobs.start({.job = job, .attempt = 2, .slot = 1});
   EXPECT_THAT(told, ElementsAre("admit a: 2"));
 }
 
 TEST_F(GuestsTest, WhoGotToItsEndWhileBeingCancelledHasSucceeded) {
   const JobId job = run("a");
-  guests.kill(job, policy::Outcome::evicted, "memory is short");
-  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::exited, .exit_code = 0}));
+  external_jobs.kill(job, policy::Outcome::evicted, "memory is short");
+  ASSERT_TRUE(external_jobs.leave(client, "a", {.outcome = policy::Outcome::exited, .exit_code = 0}));
   EXPECT_THAT(asked, ElementsAre("over exited"));
 }
 
 TEST_F(GuestsTest, WhoDoesNotAnswerACancelHasLeft) {
   const JobId job = run("a");
-  guests.kill(job, policy::Outcome::over_line, "too big");
-  now += Guests::kCancelPatience - 1ms;
-  guests.look();
+  external_jobs.kill(job, policy::Outcome::over_line, "too big");
+  now += ExternalJobs::kCancelPatience - 1ms;
+  external_jobs.look();
   EXPECT_THAT(asked, IsEmpty());
   now += 1ms;
-  guests.look();
+  external_jobs.look();
   EXPECT_THAT(asked, ElementsAre("over over_line"));
-  EXPECT_FALSE(guests.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
+  EXPECT_FALSE(external_jobs.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
 }
 
 TEST_F(GuestsTest, AClientThatIsGoneHasNothing) {
   run("runs");
   enter("waits");
   const JobId dying = run("dies");
-  guests.kill(dying, policy::Outcome::evicted, "memory is short");
+  external_jobs.kill(dying, policy::Outcome::evicted, "memory is short");
   told.clear();
-  guests.close(client);
+  external_jobs.close(client);
   EXPECT_THAT(asked, ::testing::UnorderedElementsAre("over cancelled", "over cancelled",
                                                      "withdraw: its client is gone"));
   EXPECT_THAT(told, IsEmpty());
-  EXPECT_EQ(guests.size(), 0u);
-  EXPECT_EQ(guests.running(), 0u);
-  EXPECT_EQ(guests.clients(), 0u);
-  EXPECT_FALSE(guests.enter(client, {.name = "b"}));
+  EXPECT_EQ(external_jobs.size(), 0u);
+  EXPECT_EQ(external_jobs.running(), 0u);
+  EXPECT_EQ(external_jobs.clients(), 0u);
+  EXPECT_FALSE(external_jobs.enter(client, {.name = "b"}));
 }
 
 TEST_F(GuestsTest, LeavingBeforeAdmissionWithdraws) {
   enter("a");
-  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
+  ASSERT_TRUE(external_jobs.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
   EXPECT_THAT(asked, ElementsAre("withdraw: its client has withdrawn it"));
   EXPECT_THAT(told, ElementsAre("left a: for good"));
 }
 
 TEST_F(GuestsTest, TheGovernorsHandActsAtThePlace) {
-  const JobId job = run("a", {.place = CgroupPlace{"/x"}, .hand = GuestHand::governor});
-  guests.freeze(job);
-  guests.thaw(job);
-  guests.kill(job, policy::Outcome::evicted, "short");
-  guests.look();
-  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
+  const JobId job = run("a", {.place = CgroupPlace{"/x"}, .hand = ControlledBy::governor});
+  external_jobs.freeze(job);
+  external_jobs.thaw(job);
+  external_jobs.kill(job, policy::Outcome::evicted, "short");
+  external_jobs.look();
+  ASSERT_TRUE(external_jobs.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
   EXPECT_THAT(told,
               ElementsAre("place frozen", "pause a: ", "place thawed", "resume a: ", "place killed",
                           "cancel a: evicted", "place killed", "place closed", "left a: for good"));
@@ -208,51 +208,51 @@ TEST_F(GuestsTest, TheGovernorsHandActsAtThePlace) {
 
 TEST_F(GuestsTest, TheClientsHandIsLeftAlone) {
   const JobId job = run("a", {.place = CgroupPlace{"/x"}});
-  guests.freeze(job);
-  guests.kill(job, policy::Outcome::evicted, "short");
+  external_jobs.freeze(job);
+  external_jobs.kill(job, policy::Outcome::evicted, "short");
   EXPECT_THAT(told, ElementsAre("pause a: ", "cancel a: evicted"));
 }
 
 TEST_F(GuestsTest, WhatIsSeenAtAPlaceGoesBeforeTheClientsWord) {
   run("a", {.place = CgroupPlace{"/x"}});
-  guests.look();
+  external_jobs.look();
   EXPECT_EQ(samples.back().used, 70_MiB);
   EXPECT_EQ(samples.back().cpu, 3s);
-  ASSERT_TRUE(guests.observe(client, "a", {.used = 5_MiB, .cpu = {}, .io = 7_MiB}));
+  ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 5_MiB, .cpu = {}, .io = 7_MiB}));
   EXPECT_EQ(samples.back().used, 70_MiB);
   EXPECT_EQ(samples.back().io, 7_MiB) << "which the place does not show";
-  guests.look();
+  external_jobs.look();
   EXPECT_EQ(samples.back().used, 70_MiB);
 }
 
 TEST_F(GuestsTest, WhatAClientHasToldIsForgottenWithItsAttempt) {
   const JobId job = run("a");
-  ASSERT_TRUE(guests.observe(client, "a", {.used = 5_MiB, .cpu = {}, .io = {}}));
+  ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 5_MiB, .cpu = {}, .io = {}}));
   EXPECT_EQ(samples.back().used, 5_MiB);
   again.insert(job);
-  guests.kill(job, policy::Outcome::evicted, "for want of memory");
-  ASSERT_TRUE(guests.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
-  guests.start({.job = job, .attempt = 2, .slot = 1});
-  ASSERT_TRUE(guests.observe(client, "a", {.used = {}, .cpu = 1s, .io = {}}));
+  external_jobs.kill(job, policy::Outcome::evicted, "for want of memory");
+  ASSERT_TRUE(external_jobs.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
+  external_jobs.start({.job = job, .attempt = 2, .slot = 1});
+  ASSERT_TRUE(external_jobs.observe(client, "a", {.used = {}, .cpu = 1s, .io = {}}));
   EXPECT_EQ(samples.back().used, Bytes{});
 }
 
 TEST_F(GuestsTest, AWeightIsSetWhereTheGovernorActs) {
   run("a", {.weight = 300, .place = CgroupPlace{"/x"}});
-  ASSERT_TRUE(guests.watch(client, "a", CgroupPlace{"/y"}));
+  ASSERT_TRUE(external_jobs.watch(client, "a", CgroupPlace{"/y"}));
   EXPECT_THAT(told, Not(Contains("place weighs 300")));
   const JobId job =
-      enter("b", {.weight = 300, .place = CgroupPlace{"/x"}, .hand = GuestHand::governor});
+      enter("b", {.weight = 300, .place = CgroupPlace{"/x"}, .hand = ControlledBy::governor});
   EXPECT_THAT(told, Not(Contains("place weighs 300")));
-  guests.start({.job = job, .attempt = 1, .slot = 2});
+  external_jobs.start({.job = job, .attempt = 1, .slot = 2});
   EXPECT_THAT(told, Contains("place weighs 300"));
 }
 
 TEST_F(GuestsTest, AWatchedPlaceCatchesUpWithWhatWasDecided) {
-  const JobId job = run("a", {.place = CgroupPlace{"/x"}, .hand = GuestHand::governor});
-  guests.freeze(job);
+  const JobId job = run("a", {.place = CgroupPlace{"/x"}, .hand = ControlledBy::governor});
+  external_jobs.freeze(job);
   told.clear();
-  ASSERT_TRUE(guests.watch(client, "a", CgroupPlace{"/y"}));
+  ASSERT_TRUE(external_jobs.watch(client, "a", CgroupPlace{"/y"}));
   EXPECT_THAT(told, ElementsAre("place closed", "place frozen"));
 }
 
@@ -261,64 +261,64 @@ TEST_F(GuestsTest, MistakesAreRefusedWithTheirKind) {
   const auto code_of = [](const Result<void>& result) {
     return result ? std::errc{} : result.error().code;
   };
-  EXPECT_EQ(code_of(guests.enter(client, {.name = "a"})), std::errc::file_exists);
-  EXPECT_EQ(code_of(guests.enter(client, {.name = ""})), std::errc::invalid_argument);
-  EXPECT_EQ(code_of(guests.enter(client, {.name = std::string(257, 'x')})),
+  EXPECT_EQ(code_of(external_jobs.enter(client, {.name = "a"})), std::errc::file_exists);
+  EXPECT_EQ(code_of(external_jobs.enter(client, {.name = ""})), std::errc::invalid_argument);
+  EXPECT_EQ(code_of(external_jobs.enter(client, {.name = std::string(257, 'x')})),
             std::errc::invalid_argument);
-  EXPECT_EQ(code_of(guests.enter(client, {.name = "b", .hand = GuestHand::governor})),
+  EXPECT_EQ(code_of(external_jobs.enter(client, {.name = "b", .hand = ControlledBy::governor})),
             std::errc::invalid_argument);
-  EXPECT_EQ(code_of(guests.observe(client, "z", {})), std::errc::no_such_process);
-  EXPECT_EQ(code_of(guests.observe(client, "a", {})), std::errc::operation_in_progress);
-  const ClientId stranger = guests.open({.uid = 5}, {});
-  EXPECT_EQ(code_of(guests.leave(stranger, "a", {})), std::errc::no_such_process);
-  EXPECT_EQ(code_of(guests.enter(stranger, {.name = "a", .place = CgroupPlace{"/x"}})),
+  EXPECT_EQ(code_of(external_jobs.observe(client, "z", {})), std::errc::no_such_process);
+  EXPECT_EQ(code_of(external_jobs.observe(client, "a", {})), std::errc::operation_in_progress);
+  const ClientId stranger = external_jobs.open({.uid = 5}, {});
+  EXPECT_EQ(code_of(external_jobs.leave(stranger, "a", {})), std::errc::no_such_process);
+  EXPECT_EQ(code_of(external_jobs.enter(stranger, {.name = "a", .place = CgroupPlace{"/x"}})),
             std::errc::permission_denied);
 }
 
 TEST_F(GuestsTest, DrainingSendsAwayWhoWaitsAndTakesNobody) {
   run("runs");
   enter("waits");
-  guests.drain();
+  external_jobs.drain();
   EXPECT_THAT(told, ElementsAre("left waits: for good"));
-  const auto refused = guests.enter(client, {.name = "late"});
+  const auto refused = external_jobs.enter(client, {.name = "late"});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, std::errc::resource_unavailable_try_again);
-  guests.cancel_all("the daemon is told to end at once");
+  external_jobs.cancel_all("the daemon is told to end at once");
   EXPECT_THAT(asked, ElementsAre("withdraw: the daemon ends"));
   EXPECT_THAT(told, ElementsAre("left waits: for good", "cancel runs: cancelled"));
 }
 
 TEST_F(GuestsTest, ClientsAreBounded) {
-  for (std::size_t i = 0; i < Guests::kOfClientMax; ++i) enter(std::to_string(i));
-  const auto refused = guests.enter(client, {.name = "one more"});
+  for (std::size_t i = 0; i < ExternalJobs::kOfClientMax; ++i) enter(std::to_string(i));
+  const auto refused = external_jobs.enter(client, {.name = "one more"});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, std::errc::not_enough_memory);
   EXPECT_THAT(refused.error().message(), HasSubstr("jobs of this client, expected at most 1000"));
 }
 
 TEST_F(GuestsTest, UsersAreBoundedHoweverManyClientsTheyAre) {
-  for (std::size_t i = 0; i < Guests::kOfUserMax; ++i) {
-    if (i % Guests::kOfClientMax == 0) client = guests.open({.uid = 7}, listener());
-    ASSERT_TRUE(guests.enter(client, {.name = std::to_string(i)})) << i;
+  for (std::size_t i = 0; i < ExternalJobs::kOfUserMax; ++i) {
+    if (i % ExternalJobs::kOfClientMax == 0) client = external_jobs.open({.uid = 7}, listener());
+    ASSERT_TRUE(external_jobs.enter(client, {.name = std::to_string(i)})) << i;
   }
-  client = guests.open({.uid = 7}, listener());
-  const auto refused = guests.enter(client, {.name = "one more"});
+  client = external_jobs.open({.uid = 7}, listener());
+  const auto refused = external_jobs.enter(client, {.name = "one more"});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("found 4000 jobs of this user"));
-  EXPECT_TRUE(guests.enter(guests.open({.uid = 8}, listener()), {.name = "another's"}));
-  guests.close(ClientId{static_cast<std::uint64_t>(client) - 1});
-  EXPECT_TRUE(guests.enter(client, {.name = "one more"}));
+  EXPECT_TRUE(external_jobs.enter(external_jobs.open({.uid = 8}, listener()), {.name = "another's"}));
+  external_jobs.close(ClientId{static_cast<std::uint64_t>(client) - 1});
+  EXPECT_TRUE(external_jobs.enter(client, {.name = "one more"}));
 }
 
-// A closed client's guests end others' waits, whatever is decided meanwhile.
+// A closed client's external jobs end others' waits, whatever is decided meanwhile.
 TEST_F(GuestsTest, WhatOneClientsEndSetsFreeIsStartedWithin) {
   const JobId first = run("a");
-  const ClientId other = guests.open({.uid = 0}, listener());
-  ASSERT_TRUE(guests.enter(other, {.name = "b"}));
+  const ClientId other = external_jobs.open({.uid = 0}, listener());
+  ASSERT_TRUE(external_jobs.enter(other, {.name = "b"}));
   const JobId second = entered.back().id;
   ASSERT_NE(first, second);
-  guests.close(client);
-  guests.start({.job = second, .attempt = 1, .slot = 1});
+  external_jobs.close(client);
+  external_jobs.start({.job = second, .attempt = 1, .slot = 1});
   EXPECT_THAT(told, ElementsAre("admit b: 1"));
 }
 

@@ -1,0 +1,277 @@
+#include "supervisor/external/external_jobs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "supervisor/external/external_jobs_state.h"
+
+namespace plimsoll::supervisor {
+namespace {
+
+// What is said of an external job whose end its client did not tell.
+constexpr const char* kClientGone = "its client is gone";
+
+policy::AttemptEnd attempt_end(policy::Outcome outcome, const ExternalEnd& end, Duration wall) {
+  return {.outcome = outcome, .exit_code = end.exit_code, .signal = end.signal, .wall = wall};
+}
+
+}  // namespace
+
+ExternalJobs::ExternalJobs(ExternalHooks hooks) : hooks_(std::move(hooks)) {}
+ExternalJobs::~ExternalJobs() = default;
+
+ClientId ExternalJobs::open(const Peer& peer, ExternalListener listener) {
+  const ClientId id{++last_client_};
+  clients_.emplace(id, Client{.peer = peer, .listener = std::move(listener), .external_jobs = {}});
+  return id;
+}
+
+void ExternalJobs::close(ClientId id) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end()) return;
+  found->second.listener = {};
+  std::vector<JobId> jobs;
+  for (const auto& [name, job] : found->second.external_jobs) jobs.push_back(job);
+  for (const JobId job : jobs) {
+    ExternalJob* external_job = known(job);
+    if (external_job == nullptr) continue;
+    if (external_job->state == ExternalJob::State::waiting) {
+      hooks_.withdraw(job, kClientGone);
+    } else {
+      end(job, policy::Outcome::cancelled, {});
+    }
+  }
+  clients_.erase(id);
+}
+
+Result<ExternalJobs::Client*> ExternalJobs::client(ClientId id) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end()) return fail(std::errc::no_such_process, "the client is gone");
+  return &found->second;
+}
+
+Result<JobId> ExternalJobs::find(ClientId id, const std::string& name) {
+  auto owner = client(id);
+  if (!owner) return pass(std::move(owner));
+  const auto found = (*owner)->external_jobs.find(name);
+  if (found == (*owner)->external_jobs.end()) {
+    return fail(std::errc::no_such_process, "found no job \"" + name + "\" of this stream");
+  }
+  return found->second;
+}
+
+ExternalJobs::ExternalJob* ExternalJobs::known(JobId job) {
+  const auto found = external_jobs_.find(job);
+  return found == external_jobs_.end() ? nullptr : found->second.get();
+}
+
+Result<void> ExternalJobs::check(const Client& owner, const ExternalSpec& spec) const {
+  if (spec.name.empty() || spec.name.size() > kNameMax) {
+    return fail(std::errc::invalid_argument,
+                "found an id of " + std::to_string(spec.name.size()) + " bytes, expected 1 to 256");
+  }
+  if (spec.job_class.size() > kNameMax) {
+    return fail(std::errc::invalid_argument, "found a class of " +
+                                                 std::to_string(spec.job_class.size()) +
+                                                 " bytes, expected at most 256");
+  }
+  if (is_draining_) {
+    return fail(std::errc::resource_unavailable_try_again, "the daemon ends and takes no jobs");
+  }
+  if (owner.external_jobs.contains(spec.name)) {
+    return fail(std::errc::file_exists, "the job \"" + spec.name + "\" has entered already");
+  }
+  if (owner.external_jobs.size() >= kOfClientMax) {
+    return fail(std::errc::not_enough_memory, "found " + std::to_string(owner.external_jobs.size()) +
+                                                  " jobs of this client, expected at most " +
+                                                  std::to_string(kOfClientMax));
+  }
+  if (auto room = quota_.check(tenant_of(owner.peer)); !room) return room;
+  if (spec.hand == ControlledBy::governor && !spec.place) {
+    return fail(std::errc::invalid_argument,
+                "found no place, expected one where the governor is to stop the job's processes");
+  }
+  return {};
+}
+
+Result<void> ExternalJobs::enter(ClientId id, const ExternalSpec& spec) {
+  auto owner = client(id);
+  if (!owner) return pass(std::move(owner));
+  if (auto fits = check(**owner, spec); !fits) return fits;
+  auto external_job = std::make_unique<ExternalJob>();
+  external_job->client = id;
+  external_job->user = tenant_of((*owner)->peer);
+  external_job->spec = spec;
+  if (spec.place) {
+    auto process_set = hooks_.open_place(*spec.place, (*owner)->peer);
+    if (!process_set) return pass(std::move(process_set));
+    external_job->process_set = std::move(*process_set);
+  }
+  policy::JobSpec job;
+  job.id = hooks_.next_id();
+  job.name = spec.name;
+  job.job_class = spec.job_class.empty() ? kExternalClass : spec.job_class;
+  job.memory_hint = spec.memory_hint ? spec.memory_hint : spec.memory_max;
+  job.cpu_hint = spec.cpu_hint;
+  job.priority = spec.priority;
+  job.restartable = spec.restartable;
+  job.owner = owner_of((*owner)->peer, hooks_.uid);
+  job.tenant = external_job->user;
+  // Known before it is conducted: that may start it at once.
+  (*owner)->external_jobs.emplace(spec.name, job.id);
+  quota_.take(job.tenant);
+  external_jobs_.emplace(job.id, std::move(external_job));
+  hooks_.enter(job);
+  return {};
+}
+
+Result<void> ExternalJobs::watch(ClientId id, const std::string& name, const ExternalLocation& place) {
+  auto job = find(id, name);
+  if (!job) return pass(std::move(job));
+  auto process_set = hooks_.open_place(place, clients_.at(id).peer);
+  if (!process_set) return pass(std::move(process_set));
+  ExternalJob& external_job = *known(*job);
+  external_job.process_set = std::move(*process_set);
+  settle_place(external_job);
+  return {};
+}
+
+// What was decided before the place was known is done there now.
+void ExternalJobs::settle_place(ExternalJob& external_job) {
+  if (external_job.spec.hand != ControlledBy::governor || external_job.state == ExternalJob::State::waiting) return;
+  if (external_job.spec.weight) external_job.process_set->weigh(*external_job.spec.weight);
+  if (external_job.state == ExternalJob::State::cancelled) {
+    external_job.process_set->kill(now());
+  } else if (external_job.watch->is_stopped()) {
+    external_job.process_set->freeze();
+  }
+}
+
+Result<void> ExternalJobs::observe(ClientId id, const std::string& name, const ExternalSample& sample) {
+  auto job = find(id, name);
+  if (!job) return pass(std::move(job));
+  ExternalJob& external_job = *known(*job);
+  if (external_job.state == ExternalJob::State::waiting) {
+    return fail(std::errc::operation_in_progress,
+                "the job \"" + name + "\" is not admitted, expected no measurements of it");
+  }
+  // What is seen at its place goes before its client's word, which may be any number.
+  ExternalSample told = sample;
+  if (told.used) told.used = std::min(*told.used, hooks_.machine.memory);
+  if (told.cpu) {
+    const Duration since = external_job.watch->ran(now()) + external_job.watch->stood(now());
+    told.cpu = std::min(*told.cpu, since * hooks_.machine.cpus);
+  }
+  if (external_job.looked.used) told.used.reset();
+  if (external_job.looked.cpu) told.cpu.reset();
+  if (external_job.looked.io) told.io.reset();
+  tell(*job, external_job, told);
+  return {};
+}
+
+Result<void> ExternalJobs::leave(ClientId id, const std::string& name, const ExternalEnd& how) {
+  auto job = find(id, name);
+  if (!job) return pass(std::move(job));
+  ExternalJob& external_job = *known(*job);
+  if (external_job.state == ExternalJob::State::waiting) {
+    hooks_.withdraw(*job, "its client has withdrawn it");
+    return {};
+  }
+  // First cause wins: what was cancelled ended by that, unless it got to its end by itself.
+  const bool by_itself = policy::succeeded(how.outcome, how.exit_code);
+  const auto outcome = external_job.condemned && !by_itself ? *external_job.condemned : how.outcome;
+  end(*job, outcome, how);
+  return {};
+}
+
+void ExternalJobs::tell(JobId job, ExternalJob& external_job, const ExternalSample& sample) {
+  if (sample.used) external_job.seen.used = sample.used;
+  if (sample.cpu) external_job.seen.cpu = sample.cpu;
+  if (sample.io) external_job.seen.io = sample.io;
+  const Bytes used = external_job.seen.used.value_or(Bytes{});
+  external_job.peak = std::max(external_job.peak, used);
+  if (external_job.watch->is_stopped()) return;  // as of the host executor: not while it is frozen
+  policy::JobSample seen{.ran = external_job.watch->ran(now()),
+                         .used = used,
+                         .peak = external_job.peak,
+                         .cpu = external_job.seen.cpu.value_or(Duration{}),
+                         .io = external_job.seen.io};
+  // A word is no measurement: nobody else is to lose anything by it.
+  if (!external_job.looked.used && external_job.promised) {
+    seen.used = std::min(used, *external_job.promised);
+    seen.peak = std::min(external_job.peak, *external_job.promised);
+    seen.claimed = used - seen.used;
+  }
+  hooks_.seen(job, seen);
+}
+
+std::vector<JobId> ExternalJobs::those(Waits waits) const {
+  std::vector<JobId> jobs;
+  for (const auto& [job, external_job] : external_jobs_) {
+    if ((external_job->state == ExternalJob::State::waiting) == (waits == Waits::yes)) jobs.push_back(job);
+  }
+  return jobs;
+}
+
+void ExternalJobs::drain() {
+  is_draining_ = true;
+  for (const JobId job : those(Waits::yes)) hooks_.withdraw(job, "the daemon ends");
+}
+
+void ExternalJobs::cancel_all(const std::string& reason) {
+  for (const JobId job : those(Waits::no)) hooks_.cancel(job, reason);
+}
+
+bool ExternalJobs::look() {
+  const Instant begun = now();
+  if (round_.empty()) {
+    round_ = those(Waits::no);
+    round_at_ = begun;
+  }
+  while (!round_.empty()) {
+    const JobId job = round_.back();
+    round_.pop_back();
+    look_at(job, round_at_);
+    if (now() - begun >= kLookSlice) break;
+  }
+  return !round_.empty();
+}
+
+Duration ExternalJobs::gap_after(Duration cost) {
+  return std::clamp(kLookCostShare * cost, kLookGap, kLookGapMax);
+}
+
+// What is decided upon one look may end others.
+void ExternalJobs::look_at(JobId job, Instant when) {
+  ExternalJob* external_job = known(job);
+  if (external_job == nullptr || external_job->state == ExternalJob::State::waiting) return;
+  if (external_job->state == ExternalJob::State::cancelled) {
+    if (external_job->process_set && external_job->spec.hand == ControlledBy::governor) external_job->process_set->kill(when);
+    if (now() - external_job->cancelled_at >= kCancelPatience) end(job, *external_job->condemned, {});
+    return;
+  }
+  if (!external_job->process_set) return;
+  external_job->looked = external_job->process_set->look(when);
+  tell(job, *external_job, external_job->looked);
+}
+
+void ExternalJobs::end(JobId job, policy::Outcome outcome, const ExternalEnd& how) {
+  ExternalJob& external_job = *known(job);
+  PLIMSOLL_CHECK(external_job.state != ExternalJob::State::waiting);
+  const Duration wall = external_job.watch->ran(now()) + external_job.watch->stood(now());
+  report::AttemptReport& attempt = external_job.attempts.emplace_back();
+  attempt.outcome = outcome;
+  attempt.wall = wall;
+  attempt.cpu_usage = external_job.seen.cpu;
+  if (external_job.peak > Bytes{}) attempt.peak = external_job.peak;
+  external_job.state = ExternalJob::State::waiting;  // or gone, as the scheduler will say
+  external_job.condemned.reset();
+  external_job.process_set.reset();
+  external_job.seen = external_job.looked = {};
+  external_job.peak = {};
+  --running_;
+  hooks_.over(job, attempt_end(outcome, how, wall));
+}
+
+}  // namespace plimsoll::supervisor
