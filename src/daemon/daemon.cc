@@ -48,7 +48,7 @@ Daemon::Daemon(std::unique_ptr<supervisor::Machine> machine, LoadedConfig config
              .learnt = [this](const policy::Experience& what) { knowledge_.learnt(what); },
              .notice = log}),
       gate_(machine_->loop()),
-      services_(std::make_unique<Services>(ServicesGround{
+      services_(std::make_unique<Services>(ServicesDeps{
           .machine = *machine_,
           .host_scheduler = host_scheduler_,
           .knowledge = knowledge_,

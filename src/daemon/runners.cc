@@ -21,13 +21,13 @@ void remove_stale_socket(const std::string& path) {
 
 Runners::~Runners() { servers_.clear(); }
 
-Result<std::unique_ptr<Runners>> Runners::start(RunnerGround ground, Gate& gate,
+Result<std::unique_ptr<Runners>> Runners::start(RunnerDeps deps, Gate& gate,
                                                 RunnerConfig config) {
   for (const std::string& path : config.settings.cleaned_directories) {
     if (std::filesystem::is_directory(path)) continue;
     return fail("cleanTemporaryDirectories: \"" + path + "\" is no directory");
   }
-  std::unique_ptr<Runners> made(new Runners(std::move(ground), std::move(config.settings)));
+  std::unique_ptr<Runners> made(new Runners(std::move(deps), std::move(config.settings)));
   for (const RunnerConfig::Listener& listener : config.listeners) {
     if (auto listening = made->listen(gate, listener); !listening) {
       return pass(std::move(listening));

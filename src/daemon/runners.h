@@ -15,7 +15,7 @@ namespace plimsoll::daemon {
 class Runners {
  public:
   // Listens. All must outlive this. An error names the place.
-  static Result<std::unique_ptr<Runners>> start(RunnerGround ground, Gate& gate,
+  static Result<std::unique_ptr<Runners>> start(RunnerDeps deps, Gate& gate,
                                                 RunnerConfig config);
   Runners(const Runners&) = delete;
   Runners& operator=(const Runners&) = delete;
@@ -25,8 +25,8 @@ class Runners {
   [[nodiscard]] Runner& runner() { return runner_; }
 
  private:
-  Runners(RunnerGround ground, RunnerSettings settings)
-      : runner_(std::move(ground), std::move(settings)) {}
+  Runners(RunnerDeps deps, RunnerSettings settings)
+      : runner_(std::move(deps), std::move(settings)) {}
   Result<void> listen(Gate& gate, const RunnerConfig::Listener& listener);
 
   Runner runner_;

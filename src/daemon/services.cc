@@ -9,17 +9,17 @@
 
 namespace plimsoll::daemon {
 
-Services::Services(ServicesGround ground)
-    : ground_(std::move(ground)),
-      observatory_(ground_.machine.loop(), ground_.version, [this] { return snapshot(); }),
-      external_jobs_(ground_.machine, ground_.host_scheduler, ground_.next_id,
+Services::Services(ServicesDeps deps)
+    : deps_(std::move(deps)),
+      observatory_(deps_.machine.loop(), deps_.version, [this] { return snapshot(); }),
+      external_jobs_(deps_.machine, deps_.host_scheduler, deps_.next_id,
               [this](const report::JobReport& report) { observatory_.ended(report); }),
-      jobs_(std::make_shared<JobDesk>(JobGround{
-          .machine = ground_.machine,
-          .host_scheduler = ground_.host_scheduler,
-          .next_id = ground_.next_id,
-          .processes_max = ground_.job_processes,
-          .notice = ground_.notice,
+      jobs_(std::make_shared<JobService>(JobServiceDeps{
+          .machine = deps_.machine,
+          .host_scheduler = deps_.host_scheduler,
+          .next_id = deps_.next_id,
+          .processes_max = deps_.job_processes,
+          .notice = deps_.notice,
           .ended = [this](const report::JobReport& report) { observatory_.ended(report); }})) {}
 
 Services::~Services() = default;
@@ -35,16 +35,16 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
                .key = config.listen.tls_key,
                .client_ca = config.listen.tls_client_ca};
   }
-  auto started = Api::start(ground_.machine.loop(), ground_.gate, external_jobs_.external_jobs(), jobs_, api,
-                            ground_.notice);
+  auto started = Api::start(deps_.machine.loop(), deps_.gate, external_jobs_.external_jobs(), jobs_, api,
+                            deps_.notice);
   if (!started) return pass(std::move(started));
   api_ = std::move(*started);
   auto for_people = JobSocket::start(
-      {.loop = ground_.machine.loop(),
+      {.loop = deps_.machine.loop(),
        .jobs = *jobs_,
        .status = [this](const supervisor::Peer& peer) { return status(peer); },
-       .set_line = ground_.set_line,
-       .set_jobs_max = ground_.set_jobs_max},
+       .set_line = deps_.set_line,
+       .set_jobs_max = deps_.set_jobs_max},
       {.path = supervisor::job_socket_of(config.listen.socket), .group = config.listen.group});
   if (!for_people) return pass(std::move(for_people));
   people_ = std::move(*for_people);
@@ -53,7 +53,7 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
   auto served = observatory_.serve(config.metrics);
   if (served) metrics_ = config.metrics;
   if (served || !is_default(loaded, "metrics.listen")) return served;
-  ground_.notice("no metrics: " + served.error().message());
+  deps_.notice("no metrics: " + served.error().message());
   return {};
 }
 
@@ -82,10 +82,10 @@ void Services::kill_all(const std::string& reason) {
 
 bool Services::is_idle() const { return external_jobs_.external_jobs().size() == 0 && jobs_->is_idle(); }
 
-// Of others' jobs only root and the daemon's own user are told, and of those that the desk does not
+// Of others' jobs only root and the daemon's own user are told, and of those that the job service does not
 // have, how much they use.
 supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
-  policy::SchedulerStatus seen = ground_.host_scheduler.scheduler().status();
+  policy::SchedulerStatus seen = deps_.host_scheduler.scheduler().status();
   const bool sees_all = peer.uid == 0 || peer.uid == ::geteuid();
   const std::size_t begun = seen.jobs.size();
   const Bytes used = seen.used;
@@ -113,24 +113,24 @@ supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
   status.jobs.paused = seen.frozen;
   status.jobs.waiting = seen.unfinished - std::min(seen.unfinished, begun);
   status.jobs.total = seen.unfinished;
-  status.others = ground_.others();
-  status.loop = {.lag = observatory_.lag(), .longest_turn = ground_.machine.loop().longest_turn()};
+  status.others = deps_.others();
+  status.loop = {.lag = observatory_.lag(), .longest_turn = deps_.machine.loop().longest_turn()};
   return status;
 }
 
 metrics::Snapshot Services::snapshot() {
-  const supervisor::HostScheduler& host_scheduler = ground_.host_scheduler;
+  const supervisor::HostScheduler& host_scheduler = deps_.host_scheduler;
   return {.scheduler = host_scheduler.scheduler().status(),
           .monitors = host_scheduler.executor().monitors(),
-          .machine = ground_.host_scheduler.system().now(),
+          .machine = deps_.host_scheduler.system().now(),
           .pool_memory = host_scheduler.executor().pool_pressure(),
-          .others = ground_.others(),
+          .others = deps_.others(),
           .external_jobs = external_jobs_.external_jobs().size(),
           .connections = (api_ ? api_->streams() : 0) + (people_ ? people_->connections() : 0),
-          .records_dropped = ground_.knowledge.dropped(),
-          .samples_dropped = ground_.machine.dropped_samples(),
+          .records_dropped = deps_.knowledge.dropped(),
+          .samples_dropped = deps_.machine.dropped_samples(),
           .looks = host_scheduler.executor().looks(),
-          .longest_turn = ground_.machine.loop().longest_turn(),
+          .longest_turn = deps_.machine.loop().longest_turn(),
           .draining = is_draining_};
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "daemon/api/api.h"
-#include "daemon/api/job_desk.h"
+#include "daemon/api/job_service.h"
 #include "daemon/api/job_socket.h"
 #include "daemon/config.h"
 #include "daemon/grpc/gate.h"
@@ -18,7 +18,7 @@
 namespace plimsoll::daemon {
 
 // What the services stand on; all of it must outlive them.
-struct ServicesGround {
+struct ServicesDeps {
   supervisor::Machine& machine;
   supervisor::HostScheduler& host_scheduler;
   const supervisor::Knowledge& knowledge;
@@ -38,7 +38,7 @@ struct ServicesGround {
 class Services {
  public:
   // Before the host scheduler's first external job.
-  explicit Services(ServicesGround ground);
+  explicit Services(ServicesDeps deps);
   Services(const Services&) = delete;
   Services& operator=(const Services&) = delete;
   // The gate is closed and has let everything through by then, as Api says.
@@ -63,13 +63,13 @@ class Services {
   [[nodiscard]] metrics::Snapshot snapshot();
   [[nodiscard]] supervisor::RunStatus status(const supervisor::Peer& peer) const;
 
-  ServicesGround ground_;
+  ServicesDeps deps_;
   bool is_draining_ = false;
   std::string socket_;
   std::optional<MetricsConfig> metrics_;  // where they are served
   Observatory observatory_;
   ExternalJobService external_jobs_;
-  std::shared_ptr<JobDesk> jobs_;
+  std::shared_ptr<JobService> jobs_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<JobSocket> people_;
   Instant begun_ = loop::now();

@@ -7,8 +7,8 @@
 #include "base/file.h"
 #include "daemon/api/governor_service.h"
 #include "daemon/api/governor_streams.h"
-#include "daemon/api/job_desk.h"
-#include "daemon/api/jobs_service.h"
+#include "daemon/api/job_service.h"
+#include "daemon/api/jobs_rpc_service.h"
 #include "daemon/grpc/callers.h"
 #include "daemon/grpc/tls_connections.h"
 #include "daemon/grpc/tls_door.h"
@@ -44,7 +44,7 @@ Result<TlsTexts> read_tls(const TlsConfig& config) {
 // The streams end first, then the servers: these wait for calls that nobody answers otherwise.
 class Api::Inside {
  public:
-  Inside(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs, std::shared_ptr<JobDesk> jobs,
+  Inside(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs, std::shared_ptr<JobService> jobs,
          std::function<void(const std::string&)> notice)
       : gate_(gate),
         external_jobs_(external_jobs),
@@ -94,7 +94,7 @@ class Api::Inside {
     Both(Gate& gate, const std::shared_ptr<GovernorStreams>& streams, const Callers& callers)
         : governor(gate, streams, callers) {}
     GovernorService governor;
-    std::optional<JobsService> jobs;
+    std::optional<JobsRpcService> jobs;
   };
 
   UserServices services_for(const supervisor::Peer& peer) {
@@ -129,7 +129,7 @@ class Api::Inside {
 
   Gate& gate_;
   supervisor::ExternalJobs& external_jobs_;
-  std::shared_ptr<JobDesk> jobs_;
+  std::shared_ptr<JobService> jobs_;
   std::function<void(const std::string&)> notice_;
   std::optional<Instant> told_;  // last, of one who was turned away
   const std::shared_ptr<TlsConnections> afar_ = std::make_shared<TlsConnections>();
@@ -142,7 +142,7 @@ class Api::Inside {
 };
 
 Result<std::unique_ptr<Api>> Api::start(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs,
-                                        std::shared_ptr<JobDesk> jobs, const ApiConfig& config,
+                                        std::shared_ptr<JobService> jobs, const ApiConfig& config,
                                         std::function<void(const std::string&)> notice) {
   std::unique_ptr<Api> api(new Api());
   api->inside_ = std::make_unique<Inside>(loop, gate, external_jobs, std::move(jobs), std::move(notice));

@@ -5,7 +5,7 @@
 #include <list>
 #include <map>
 
-#include "daemon/api/job_order.h"
+#include "daemon/api/job_request.h"
 
 namespace plimsoll::daemon {
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/result.h"
-#include "daemon/api/job_order.h"
+#include "daemon/api/job_request.h"
 
 namespace plimsoll::daemon {
 

@@ -14,18 +14,18 @@ constexpr Duration kIdleLook = std::chrono::seconds(5);
 
 }  // namespace
 
-JobSocket::JobSocket(JobSocketGround ground)
-    : ground_(std::move(ground)), idle_timer_(ground_.loop.timer([this] { drop_idle(); })) {
+JobSocket::JobSocket(JobSocketDeps deps)
+    : deps_(std::move(deps)), idle_timer_(deps_.loop.timer([this] { drop_idle(); })) {
   idle_timer_.set(loop::now() + kIdleLook);
 }
 
 JobSocket::~JobSocket() = default;
 
-Result<std::unique_ptr<JobSocket>> JobSocket::start(JobSocketGround ground,
+Result<std::unique_ptr<JobSocket>> JobSocket::start(JobSocketDeps deps,
                                                     const PeerListenerConfig& config) {
-  std::unique_ptr<JobSocket> made(new JobSocket(std::move(ground)));
+  std::unique_ptr<JobSocket> made(new JobSocket(std::move(deps)));
   auto listener = PeerListener::start(
-      made->ground_.loop, config, [self = made.get()](UniqueFd fd, const supervisor::Peer& peer) {
+      made->deps_.loop, config, [self = made.get()](UniqueFd fd, const supervisor::Peer& peer) {
         self->admit(std::move(fd), peer);
       });
   if (!listener) return pass(std::move(listener));
@@ -47,9 +47,9 @@ void JobSocket::admit(UniqueFd fd, const supervisor::Peer& peer) {
         ::send(fd.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
   }
-  auto client = std::make_unique<Client>(ground_, std::move(fd), peer);
+  auto client = std::make_unique<Client>(deps_, std::move(fd), peer);
   auto watch =
-      ground_.loop.watch(client->fd(), EPOLLIN, [this, known = client.get()](std::uint32_t events) {
+      deps_.loop.watch(client->fd(), EPOLLIN, [this, known = client.get()](std::uint32_t events) {
         known->set_arriving_elsewhere(arriving_of(known->uid()) - known->arriving());
         if (!known->step(events)) drop(*known);
       });

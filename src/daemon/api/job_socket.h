@@ -8,7 +8,7 @@
 
 #include "base/loop/loop.h"
 #include "base/result.h"
-#include "daemon/api/job_desk.h"
+#include "daemon/api/job_service.h"
 #include "daemon/grpc/peer_listener.h"
 #include "supervisor/control/run_status.h"
 #include "supervisor/external/external_job.h"
@@ -16,9 +16,9 @@
 namespace plimsoll::daemon {
 
 // What the socket stands on; all of it must outlive it.
-struct JobSocketGround {
+struct JobSocketDeps {
   loop::Loop& loop;
-  JobDesk& jobs;
+  JobService& jobs;
   // What this peer may see; a size or a share, as --line takes it, and the line that then holds.
   std::function<supervisor::RunStatus(const supervisor::Peer&)> status;
   std::function<Result<Bytes>(std::string_view size)> set_line;
@@ -34,7 +34,7 @@ struct JobSocketGround {
 // take a job's output holds up that job alone.
 class JobSocket {
  public:
-  static Result<std::unique_ptr<JobSocket>> start(JobSocketGround ground,
+  static Result<std::unique_ptr<JobSocket>> start(JobSocketDeps deps,
                                                   const PeerListenerConfig& config);
   JobSocket(const JobSocket&) = delete;
   JobSocket& operator=(const JobSocket&) = delete;
@@ -52,13 +52,13 @@ class JobSocket {
 
  private:
   class Client;
-  explicit JobSocket(JobSocketGround ground);
+  explicit JobSocket(JobSocketDeps deps);
   void admit(UniqueFd fd, const supervisor::Peer& peer);
   void drop(Client& client);
   void drop_idle();
   [[nodiscard]] std::size_t arriving_of(std::uint32_t uid) const;
 
-  JobSocketGround ground_;
+  JobSocketDeps deps_;
   std::list<std::unique_ptr<Client>> clients_;
   loop::Timer idle_timer_;
   std::unique_ptr<PeerListener> listener_;

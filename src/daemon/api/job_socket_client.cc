@@ -43,18 +43,18 @@ supervisor::ControlAnswer answer_of(const Result<void>& done) {
 
 }  // namespace
 
-JobSocket::Client::Client(JobSocketGround& ground, UniqueFd fd, supervisor::Peer peer)
-    : ground_(ground), fd_(std::move(fd)), peer_(std::move(peer)), active_(loop::now()) {}
+JobSocket::Client::Client(JobSocketDeps& deps, UniqueFd fd, supervisor::Peer peer)
+    : deps_(deps), fd_(std::move(fd)), peer_(std::move(peer)), active_(loop::now()) {}
 
 JobSocket::Client::~Client() {
-  if (watcher_) ground_.jobs.unwatch(job_, *watcher_);
+  if (watcher_) deps_.jobs.unwatch(job_, *watcher_);
 }
 
 void JobSocket::Client::give_up() {
   if (!watcher_) return;
-  ground_.jobs.unwatch(job_, *watcher_);
+  deps_.jobs.unwatch(job_, *watcher_);
   watcher_.reset();
-  ground_.jobs.cancel(job_, "its client is gone");
+  deps_.jobs.cancel(job_, "its client is gone");
 }
 
 bool JobSocket::Client::step(std::uint32_t events) {
@@ -70,7 +70,7 @@ bool JobSocket::Client::flush() {
   if (out_.is_empty()) return true;
   const Duration before = loop::cpu_time();
   const auto sent = out_.send(fd_.get());
-  if (watcher_) ground_.jobs.spent_on_output(peer_.uid, loop::cpu_time() - before);
+  if (watcher_) deps_.jobs.spent_on_output(peer_.uid, loop::cpu_time() - before);
   return sent.has_value();
 }
 
@@ -120,7 +120,7 @@ void JobSocket::Client::answer(const supervisor::JobRequest& request) {
                    },
                    [this](const supervisor::ListJobs&) {
                      std::vector<supervisor::ListedJob> listed;
-                     for (const JobListed& job : ground_.jobs.list(peer_)) {
+                     for (const JobListed& job : deps_.jobs.list(peer_)) {
                        listed.push_back({.job = job.job,
                                          .name = job.name,
                                          .command = job.command,
@@ -150,20 +150,20 @@ void JobSocket::Client::submit(supervisor::SubmitJob asked) {
                                 ", expected " + kPriorityRange});
   }
   const bool is_detached = asked.files.has_value();
-  auto job = ground_.jobs.submit(peer_, {.spec = std::move(asked.job),
+  auto job = deps_.jobs.submit(peer_, {.spec = std::move(asked.job),
                                          .environment = std::move(asked.environment),
                                          .umask = asked.umask,
                                          .files = std::move(asked.files)});
   if (!job) return refuse(job.error());
   send(supervisor::to_message(supervisor::JobNews(supervisor::JobTaken{*job})));
   if (is_detached) return;
-  auto watching = ground_.jobs.watch(peer_, *job, watcher());
+  auto watching = deps_.jobs.watch(peer_, *job, watcher());
   if (!watching) return refuse(watching.error());
   job_ = *job;
   watcher_ = *watching;
 }
 
-// What is told comes from within calls of the desk: it is only kept here, and sent in a turn of
+// What is told comes from within calls of the job service: it is only kept here, and sent in a turn of
 // its own.
 JobWatcher JobSocket::Client::watcher() {
   return {
@@ -202,28 +202,28 @@ supervisor::ControlAnswer JobSocket::Client::carry_out(const supervisor::Control
   };
   return std::visit(
       Cases{[&](const supervisor::AskStatus&) {
-              return supervisor::ControlAnswer{.status = ground_.status(peer_)};
+              return supervisor::ControlAnswer{.status = deps_.status(peer_)};
             },
-            [&](const supervisor::PauseJob& asked) { return on_job(asked.job, &JobDesk::pause); },
-            [&](const supervisor::ResumeJob& asked) { return on_job(asked.job, &JobDesk::resume); },
-            [&](const supervisor::KillJob& asked) { return on_job(asked.job, &JobDesk::kill); },
+            [&](const supervisor::PauseJob& asked) { return on_job(asked.job, &JobService::pause); },
+            [&](const supervisor::ResumeJob& asked) { return on_job(asked.job, &JobService::resume); },
+            [&](const supervisor::KillJob& asked) { return on_job(asked.job, &JobService::kill); },
             [&](const supervisor::SetLine& asked) {
               if (!is_operator()) return refused();
-              const auto line = ground_.set_line(asked.size);
+              const auto line = deps_.set_line(asked.size);
               return line ? supervisor::ControlAnswer{.line = *line}
                           : supervisor::ControlAnswer{.error = line.error().what};
             },
             [&](const supervisor::SetJobsMax& asked) {
-              return is_operator() ? answer_of(ground_.set_jobs_max(asked.jobs)) : refused();
+              return is_operator() ? answer_of(deps_.set_jobs_max(asked.jobs)) : refused();
             }},
       request);
 }
 
 supervisor::ControlAnswer JobSocket::Client::on_job(
-    const std::string& name, Result<void> (JobDesk::*act)(const supervisor::Peer&, JobId)) {
-  const auto job = ground_.jobs.find_named(peer_, name);
+    const std::string& name, Result<void> (JobService::*act)(const supervisor::Peer&, JobId)) {
+  const auto job = deps_.jobs.find_named(peer_, name);
   if (!job) return {.error = job.error().what};
-  return answer_of((ground_.jobs.*act)(peer_, *job));
+  return answer_of((deps_.jobs.*act)(peer_, *job));
 }
 
 bool JobSocket::Client::is_operator() const { return peer_.uid == 0 || peer_.uid == ::geteuid(); }

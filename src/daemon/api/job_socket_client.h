@@ -14,7 +14,7 @@ namespace plimsoll::daemon {
 // job that it waits for, which is its own.
 class JobSocket::Client {
  public:
-  Client(JobSocketGround& ground, UniqueFd fd, supervisor::Peer peer);
+  Client(JobSocketDeps& deps, UniqueFd fd, supervisor::Peer peer);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   ~Client();
@@ -45,11 +45,11 @@ class JobSocket::Client {
   void rearm();
   [[nodiscard]] supervisor::ControlAnswer carry_out(const supervisor::ControlRequest& request);
   [[nodiscard]] supervisor::ControlAnswer on_job(
-      const std::string& name, Result<void> (JobDesk::*act)(const supervisor::Peer&, JobId));
+      const std::string& name, Result<void> (JobService::*act)(const supervisor::Peer&, JobId));
   [[nodiscard]] bool is_operator() const;
   [[nodiscard]] JobWatcher watcher();
 
-  JobSocketGround& ground_;
+  JobSocketDeps& deps_;
   UniqueFd fd_;
   supervisor::Peer peer_;
   Instant active_;

@@ -47,7 +47,7 @@ Result<void> take_quota(std::optional<double>& cores, const char* name, double v
   return take_cores(cores, name, value);
 }
 
-Result<void> take_command(const v1::JobSpec& message, JobOrder& order) {
+Result<void> take_command(const v1::JobSpec& message, JobRequest& order) {
   const auto words =
       static_cast<std::size_t>(message.argv_size()) + static_cast<std::size_t>(message.env_size());
   if (words > supervisor::kJobWordsMax) {
@@ -84,8 +84,8 @@ Result<void> take_limits(const v1::JobSpec& message, policy::JobSpec& spec) {
 
 }  // namespace
 
-Result<JobOrder> order_of(const v1::JobSpec& message) {
-  JobOrder order;
+Result<JobRequest> order_of(const v1::JobSpec& message) {
+  JobRequest order;
   if (auto taken = take_command(message, order); !taken) return pass(std::move(taken));
   policy::JobSpec& spec = order.spec;
   if (message.name().size() > kJobTextMax || message.class_().size() > kJobTextMax) {

@@ -1,14 +1,14 @@
 #pragma once
 
 #include "base/result.h"
-#include "daemon/api/job_order.h"
+#include "daemon/api/job_request.h"
 #include "plimsoll/v1/jobs.pb.h"
 
 // Messages of plimsoll.v1.Jobs as values, and back. Pure.
 namespace plimsoll::daemon {
 
 // An error (invalid_argument) says what was found and what was expected.
-Result<JobOrder> order_of(const v1::JobSpec& message);
+Result<JobRequest> order_of(const v1::JobSpec& message);
 
 [[nodiscard]] v1::JobEvent message_of(const StateTold& told);
 [[nodiscard]] v1::JobEvent message_of(OutputStream stream, std::string_view data);

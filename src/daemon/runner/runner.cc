@@ -56,12 +56,12 @@ std::string log_line(const std::string& name, const report::JobReport& report,
 
 }  // namespace
 
-Runner::Runner(RunnerGround ground, RunnerSettings settings)
-    : ground_(std::move(ground)),
+Runner::Runner(RunnerDeps deps, RunnerSettings settings)
+    : deps_(std::move(deps)),
       settings_(std::make_shared<const RunnerSettings>(std::move(settings))),
-      host_(supervisor::describe_host(ground_.machine)),
+      host_(supervisor::describe_host(deps_.machine)),
       null_input_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
-      files_(ground_.machine.loop()),
+      files_(deps_.machine.loop()),
       cleaner_([this](IdleCleaner::Done done) { clean(std::move(done)); }) {
   for (const std::string& path : settings_->cleaned_directories) {
     temporary_.push_back(std::make_shared<const TemporaryDirectory>(path));
@@ -74,7 +74,7 @@ RunnerHandlers Runner::handlers() {
   return {.check = [this](CallId, const std::string& path,
                           std::function<void(Status)> answer) { check(path, std::move(answer)); },
           .run =
-              [this](CallId call, RunOrder order, std::function<void(RunAnswer)> answer) {
+              [this](CallId call, ActionRequest order, std::function<void(RunAnswer)> answer) {
                 run(call, std::move(order), std::move(answer));
               },
           .cancel = [this](CallId call) { cancel(call); }};
@@ -89,7 +89,7 @@ Runner::Action* Runner::find(CallId call) {
   return found == actions_.end() ? nullptr : found->second.get();
 }
 
-void Runner::run(CallId call, RunOrder order, std::function<void(RunAnswer)> answer) {
+void Runner::run(CallId call, ActionRequest order, std::function<void(RunAnswer)> answer) {
   if (draining_) return answer({.status = kGoingDown});
   if (actions_.size() >= kActionsMax) {
     return answer({.status = {Code::unavailable, "The runner has too many actions already"}});
@@ -174,16 +174,16 @@ void Runner::plan(Action& action) {
 
 void Runner::conduct(Action& action) {
   action.stage = Stage::conducted;
-  action.job = ground_.next_id();
+  action.job = deps_.next_id();
   if (action.order->time_left) {
     const Duration left = *action.order->time_left;
     action.hold_end = action.arrived + left - std::min(kHoldMargin, left / kHoldMarginPart);
   }
-  action.hold_timer = ground_.machine.loop().timer([this, call = action.call] {
+  action.hold_timer = deps_.machine.loop().timer([this, call = action.call] {
     if (Action* known = find(call)) end_waiting(*known);
   });
   action.hold_timer.set(std::min(loop::now() + kHoldMax, action.hold_end));
-  ground_.host_scheduler.enter(action.spec_of(action.job), action);
+  deps_.host_scheduler.enter(action.spec_of(action.job), action);
 }
 
 bool Runner::has_waited(Duration time) const {
@@ -195,7 +195,7 @@ bool Runner::has_waited(Duration time) const {
 
 // Without memory it may never start; without cores it is only slower, so that it goes on waiting.
 void Runner::end_waiting(Action& action) {
-  const auto& holding = ground_.host_scheduler.scheduler().holding();
+  const auto& holding = deps_.host_scheduler.scheduler().holding();
   const Instant now = loop::now();
   if (now < action.hold_end && !(holding && is_for_memory(holding->cause))) {
     return action.hold_timer.set(std::min(now + kHoldLook, action.hold_end));
@@ -204,18 +204,18 @@ void Runner::end_waiting(Action& action) {
 }
 
 void Runner::give_up_waiting(Action& action, const std::string& reason) {
-  const auto& holding = ground_.host_scheduler.scheduler().holding();
+  const auto& holding = deps_.host_scheduler.scheduler().holding();
   const std::string why = holding ? reason + "; " + holding->reason : reason;
   // An error says that it runs, or is over.
-  [[maybe_unused]] const auto ignored = ground_.host_scheduler.scheduler().withdraw(action.job, why);
+  [[maybe_unused]] const auto ignored = deps_.host_scheduler.scheduler().withdraw(action.job, why);
 }
 
 // No process of it is left, nor its group.
 void Runner::report(Action& action) {
   action.stage = Stage::reporting;
   const report::JobReport report = action.report(host_);
-  ground_.log(log_line(action.name, report, action.result.status));
-  if (ground_.ended) ground_.ended(report);
+  deps_.log(log_line(action.name, report, action.result.status));
+  if (deps_.ended) deps_.ended(report);
   if (!settings_->sample_cgroup) action.result.cgroup.reset();
   // Whoever has cancelled removes the directory by now.
   const bool is_written = !action.cancelled && !action.order->server_logs.empty();
@@ -268,8 +268,8 @@ void Runner::cancel(CallId call) {
   }
   if (action->stage != Stage::conducted) return;
   const std::string reason = "the worker does not want it any more";
-  if (auto killed = ground_.host_scheduler.scheduler().kill(action->job, reason); killed) return;
-  [[maybe_unused]] const auto withdrawn = ground_.host_scheduler.scheduler().withdraw(action->job, reason);
+  if (auto killed = deps_.host_scheduler.scheduler().kill(action->job, reason); killed) return;
+  [[maybe_unused]] const auto withdrawn = deps_.host_scheduler.scheduler().withdraw(action->job, reason);
 }
 
 void Runner::drain() {
@@ -293,7 +293,7 @@ void Runner::kill_all(const std::string& reason) {
   for (const auto& [call, action] : actions_) {
     if (action->stage != Stage::conducted) continue;
     action->refuse({Code::unavailable, reason});
-    [[maybe_unused]] const auto killed = ground_.host_scheduler.scheduler().kill(action->job, reason);
+    [[maybe_unused]] const auto killed = deps_.host_scheduler.scheduler().kill(action->job, reason);
   }
 }
 

@@ -19,7 +19,7 @@
 namespace plimsoll::daemon {
 
 // What a runner works with; all must outlive it.
-struct RunnerGround {
+struct RunnerDeps {
   supervisor::Machine& machine;
   supervisor::HostScheduler& host_scheduler;
   std::function<JobId()> next_id;                       // new to the host scheduler
@@ -37,7 +37,7 @@ struct RunnerGround {
 class Runner {
  public:
   // Looks at the directories that are to be cleaned: blocks.
-  Runner(RunnerGround ground, RunnerSettings settings);
+  Runner(RunnerDeps deps, RunnerSettings settings);
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
   ~Runner();
@@ -45,7 +45,7 @@ class Runner {
   // For RunnerService, which says what they do.
   [[nodiscard]] RunnerHandlers handlers();
   void check(const std::string& path, std::function<void(Status)> answer);
-  void run(CallId call, RunOrder order, std::function<void(RunAnswer)> answer);
+  void run(CallId call, ActionRequest order, std::function<void(RunAnswer)> answer);
   void cancel(CallId call);
 
   // No action is taken on any more, and those that wait are sent away; what runs may end.
@@ -100,7 +100,7 @@ class Runner {
   void tell_unclean(const std::string& path, const Status& cleaned);
   void run_cleaner(IdleCleaner::Done done);
 
-  RunnerGround ground_;
+  RunnerDeps deps_;
   std::shared_ptr<const RunnerSettings> settings_;
   std::vector<std::shared_ptr<const TemporaryDirectory>> temporary_;
   std::map<std::string, std::string> unclean_;  // what was told last of each, while it is so

@@ -37,10 +37,10 @@ bool is_told(policy::EventKind kind) {
 
 }  // namespace
 
-Runner::Action::Action(Runner& runner, CallId call_id, RunOrder run_order,
+Runner::Action::Action(Runner& runner, CallId call_id, ActionRequest action_request,
                        std::function<void(RunAnswer)> run_answer)
     : call(call_id),
-      order(std::make_shared<const RunOrder>(std::move(run_order))),
+      order(std::make_shared<const ActionRequest>(std::move(action_request))),
       answer(std::move(run_answer)),
       name(order->input_root.empty() ? "action" : order->input_root),
       directory((std::filesystem::path(order->input_root) / "").lexically_normal().string()),
@@ -106,7 +106,7 @@ void Runner::Action::on_gone(const supervisor::AttemptGone& gone) {
 }
 
 void Runner::Action::on_stuck(supervisor::AttemptKey /*key*/, const reap::Stuck& stuck) {
-  runner_.ground_.log("action " + name + ": " + supervisor::stuck_text(stuck));
+  runner_.deps_.log("action " + name + ": " + supervisor::stuck_text(stuck));
 }
 
 report::JobReport Runner::Action::report(const report::HostInfo& host) const {

@@ -25,7 +25,7 @@ enum class Stage : std::uint8_t {
 // One action of a worker's, from its call to its answer, as the owner of its job.
 class Runner::Action : public supervisor::JobOwner {
  public:
-  Action(Runner& runner, CallId call, RunOrder order, std::function<void(RunAnswer)> answer);
+  Action(Runner& runner, CallId call, ActionRequest order, std::function<void(RunAnswer)> answer);
 
   // The job that the host scheduler is to run.
   [[nodiscard]] policy::JobSpec spec_of(JobId job) const;
@@ -49,7 +49,7 @@ class Runner::Action : public supervisor::JobOwner {
   static constexpr std::size_t kStoryMax = 200;
 
   const CallId call;
-  const std::shared_ptr<const RunOrder> order;
+  const std::shared_ptr<const ActionRequest> order;
   const std::function<void(RunAnswer)> answer;
   const std::string name;       // for people
   const std::string directory;  // its input root, as others would name it too

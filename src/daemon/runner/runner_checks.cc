@@ -41,7 +41,7 @@ Status status_of_cleaner(const supervisor::AttemptResult& result) {
 }  // namespace
 
 std::optional<std::string> Runner::why_full() const {
-  const policy::Scheduler& scheduler = ground_.host_scheduler.scheduler();
+  const policy::Scheduler& scheduler = deps_.host_scheduler.scheduler();
   if (const auto& holding = scheduler.holding()) {
     if (is_for_long(holding->cause) || has_waited(kFullWait)) return holding->reason;
   }
@@ -138,7 +138,7 @@ void Runner::tell_unclean(const std::string& path, const Status& cleaned) {
   if (cleaned.ok()) {
     unclean_.erase(path);
   } else if (std::exchange(unclean_[path], cleaned.text) != cleaned.text) {
-    ground_.log(cleaned.text);
+    deps_.log(cleaned.text);
   }
 }
 
@@ -152,14 +152,14 @@ void Runner::run_cleaner(IdleCleaner::Done done) {
   request.spawn.signals = guardian::Signals::set_default;
   request.spawn.stdio[0] = null_input_.get();
   cleaning_ = std::make_unique<supervisor::Attempt>(
-      ground_.machine, std::move(request),
+      deps_.machine, std::move(request),
       supervisor::Attempt::Callbacks{
           .over = [](const policy::AttemptEnd&) {},
           .gone =
               [this, done = std::move(done)](const supervisor::AttemptResult& result) {
                 // Destroyed when the next is made: this is a callback of its own.
                 const Status status = status_of_cleaner(result);
-                ground_.machine.loop().poster()([done, status] { done(status); });
+                deps_.machine.loop().poster()([done, status] { done(status); });
               },
           .looked = {},
           .stuck = [](const reap::Stuck&) {}});

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "daemon/grpc/server.h"
-#include "daemon/runner/runner_order.h"
+#include "daemon/runner/action_request.h"
 
 namespace plimsoll::daemon {
 

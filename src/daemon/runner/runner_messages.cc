@@ -58,8 +58,8 @@ buildbarn::resourceusage::CgroupResourceUsage message_of(const CgroupUsage& grou
 
 }  // namespace
 
-RunOrder order_of(const buildbarn::runner::RunRequest& request) {
-  RunOrder order;
+ActionRequest order_of(const buildbarn::runner::RunRequest& request) {
+  ActionRequest order;
   order.arguments.assign(request.arguments().begin(), request.arguments().end());
   for (const auto& [name, value] : request.environment_variables()) {
     order.environment.emplace_back(name, value);

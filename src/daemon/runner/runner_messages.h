@@ -2,12 +2,12 @@
 
 #include <buildbarn/runner/runner.pb.h>
 #include "daemon/runner/runner_answer.h"
-#include "daemon/runner/runner_order.h"
+#include "daemon/runner/action_request.h"
 
 // Between messages of Buildbarn's and our values.
 namespace plimsoll::daemon {
 
-RunOrder order_of(const buildbarn::runner::RunRequest& request);
+ActionRequest order_of(const buildbarn::runner::RunRequest& request);
 
 // An answer whose status is ok. The usage of the process comes first, that of the group second.
 void fill(buildbarn::runner::RunResponse& response, const RunAnswer& answer);

@@ -17,7 +17,7 @@ constexpr const char* kEnv = "/usr/bin/env";
 
 bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
-Status check_paths(const RunOrder& order) {
+Status check_paths(const ActionRequest& order) {
   const std::pair<const char*, const std::string&> paths[] = {
       {"input root directory", order.input_root},
       {"working directory", order.working_directory},
@@ -30,14 +30,14 @@ Status check_paths(const RunOrder& order) {
   return {};
 }
 
-std::string variable_of(const RunOrder& order, std::string_view name) {
+std::string variable_of(const ActionRequest& order, std::string_view name) {
   for (const auto& [known, value] : order.environment) {
     if (known == name) return value;
   }
   return {};
 }
 
-Status find_executable(const RunOrder& order, guardian::SpawnRequest& spawn) {
+Status find_executable(const ActionRequest& order, guardian::SpawnRequest& spawn) {
   const std::string& program = order.arguments.front();
   if (program.find('/') != std::string::npos) {
     spawn.executable = program;
@@ -52,7 +52,7 @@ Status find_executable(const RunOrder& order, guardian::SpawnRequest& spawn) {
                                       " in search paths " + go_quoted(search_path)};
 }
 
-void place(const RunOrder& order, const RunnerSettings& settings, guardian::SpawnRequest& spawn) {
+void place(const ActionRequest& order, const RunnerSettings& settings, guardian::SpawnRequest& spawn) {
   const std::string root = join(settings.build_directory, order.input_root);
   if (!settings.chroot_into_input_root) {
     spawn.cwd = join(root, order.working_directory);
@@ -62,7 +62,7 @@ void place(const RunOrder& order, const RunnerSettings& settings, guardian::Spaw
   spawn.cwd = join("/", order.working_directory);
 }
 
-std::vector<std::string> environment_of(const RunOrder& order, const RunnerSettings& settings) {
+std::vector<std::string> environment_of(const ActionRequest& order, const RunnerSettings& settings) {
   std::vector<std::string> environment;
   bool has_tmpdir = false;
   for (const auto& [name, value] : order.environment) {
@@ -117,7 +117,7 @@ std::string find_program(const std::string& name, const std::string& search_path
   return {};
 }
 
-Planned plan_run(const RunOrder& order, const RunnerSettings& settings) {
+Planned plan_run(const ActionRequest& order, const RunnerSettings& settings) {
   may_wait("plan_run");
   Planned planned;
   RunPlan& plan = planned.plan;

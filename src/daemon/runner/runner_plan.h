@@ -6,7 +6,7 @@
 #include "base/unique_fd.h"
 #include "daemon/grpc/status.h"
 #include "daemon/runner/build_directory.h"
-#include "daemon/runner/runner_order.h"
+#include "daemon/runner/action_request.h"
 #include "supervisor/attempt.h"
 
 namespace plimsoll::daemon {
@@ -24,7 +24,7 @@ struct Planned {
   RunPlan plan;
   Status status;
 };
-Planned plan_run(const RunOrder& order, const RunnerSettings& settings);
+Planned plan_run(const ActionRequest& order, const RunnerSettings& settings);
 
 // The file that a name without a slash means: the first in the directories of `search_path` that is
 // there, is no directory and may be executed. Directories that are not absolute are below `cwd`.

@@ -78,7 +78,7 @@ class RunnerService::Inside : public Runner::CallbackService {
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context, const RunRequest* request,
                                 RunResponse* response) override {
     const CallId id = next_id();
-    RunOrder order = order_of(*request);
+    ActionRequest order = order_of(*request);
     order.time_left = time_left(*context);
     Call* call = make_call(id);
     call->post([run = handlers_.run, id, order = std::move(order), call, response]() mutable {

@@ -6,7 +6,7 @@
 
 #include "daemon/grpc/gate.h"
 #include "daemon/runner/runner_answer.h"
-#include "daemon/runner/runner_order.h"
+#include "daemon/runner/action_request.h"
 
 namespace grpc {
 class Service;
@@ -22,7 +22,7 @@ enum class CallId : std::uint64_t {};
 // more, and does not change that.
 struct RunnerHandlers {
   std::function<void(CallId, const std::string& path, std::function<void(Status)> answer)> check;
-  std::function<void(CallId, RunOrder order, std::function<void(RunAnswer)> answer)> run;
+  std::function<void(CallId, ActionRequest order, std::function<void(RunAnswer)> answer)> run;
   std::function<void(CallId)> cancel;
 };
 

@@ -39,7 +39,7 @@ class RunnerPlan : public BuildTree {
            std::filesystem::exists(build / "1/stderr");
   }
 
-  RunOrder order;
+  ActionRequest order;
   RunnerSettings settings;
 };
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "daemon/api/job_desk.h"
+#include "daemon/api/job_service.h"
 #include "guardian/spawn_request.h"
 
-// One job of the desk, shared by its source files alone.
+// One job of the job service, shared by its source files alone.
 namespace plimsoll::daemon {
 
-struct JobDesk::Job {
+struct JobService::Job {
   // One output of the present attempt, read as it comes.
   struct Pipe {
     UniqueFd fd;
@@ -21,7 +21,7 @@ struct JobDesk::Job {
     loop::Timer full;  // until those who follow have room again, or till it is read for nobody
   };
 
-  JobOrder order;
+  JobRequest order;
   std::uint32_t uid = 0;
   std::optional<guardian::Identity> identity;
   Instant came{};

@@ -11,17 +11,17 @@ class Service;
 
 namespace plimsoll::daemon {
 
-class JobDesk;
+class JobService;
 
 // plimsoll.v1.Jobs as a service of one gRPC server, whose clients are all the same user.
-class JobsService {
+class JobsRpcService {
  public:
-  // `gate` must outlive this, `desk` need not: without it calls are refused. It is used on the
+  // `gate` must outlive this, `job service` need not: without it calls are refused. It is used on the
   // loop's thread only.
-  JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, Callers callers);
-  JobsService(const JobsService&) = delete;
-  JobsService& operator=(const JobsService&) = delete;
-  ~JobsService();
+  JobsRpcService(Gate& gate, std::weak_ptr<JobService> service, Callers callers);
+  JobsRpcService(const JobsRpcService&) = delete;
+  JobsRpcService& operator=(const JobsRpcService&) = delete;
+  ~JobsRpcService();
 
   [[nodiscard]] grpc::Service* service();
   // Calls that come, and streams that are broken off, are answered without the loop from now on.

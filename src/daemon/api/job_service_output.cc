@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "daemon/api/job_desk_job.h"
+#include "daemon/api/job_service_job.h"
 
 // What jobs write, from their pipes to those who follow them.
 namespace plimsoll::daemon {
@@ -19,7 +19,7 @@ constexpr int kRestReadsMax = 32;
 }  // namespace
 
 // The end that the job writes to.
-Result<UniqueFd> JobDesk::open_output(Job& job, OutputStream stream) {
+Result<UniqueFd> JobService::open_output(Job& job, OutputStream stream) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("make a pipe");
   Job::Pipe& pipe = job.pipe(stream);
@@ -28,7 +28,7 @@ Result<UniqueFd> JobDesk::open_output(Job& job, OutputStream stream) {
   UniqueFd write_end(ends[1]);
   ::fcntl(pipe.fd.get(), F_SETFL, O_NONBLOCK);
   const JobId id = job.order.spec.id;
-  pipe.full = ground_.machine.loop().timer([this, id, stream] {
+  pipe.full = deps_.machine.loop().timer([this, id, stream] {
     const auto found = jobs_.find(id);
     if (found == jobs_.end()) return;
     // What can't be waited for is read when the job is gone.
@@ -38,9 +38,9 @@ Result<UniqueFd> JobDesk::open_output(Job& job, OutputStream stream) {
   return write_end;
 }
 
-Result<void> JobDesk::watch_output(Job& job, OutputStream stream) {
+Result<void> JobService::watch_output(Job& job, OutputStream stream) {
   Job::Pipe& pipe = job.pipe(stream);
-  auto watch = ground_.machine.loop().watch(
+  auto watch = deps_.machine.loop().watch(
       pipe.fd.get(), EPOLLIN,
       [this, id = job.order.spec.id, stream](std::uint32_t) { read_output(id, stream); });
   if (!watch) return pass(std::move(watch));
@@ -48,7 +48,7 @@ Result<void> JobDesk::watch_output(Job& job, OutputStream stream) {
   return {};
 }
 
-void JobDesk::read_output(JobId id, OutputStream stream) {
+void JobService::read_output(JobId id, OutputStream stream) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;
   Job& job = *found->second;
@@ -74,7 +74,7 @@ void JobDesk::read_output(JobId id, OutputStream stream) {
 }
 
 // It has cost so much to read once.
-void JobDesk::pace_output(Job& job, OutputStream stream, Duration cost) {
+void JobService::pace_output(Job& job, OutputStream stream, Duration cost) {
   const bool is_heard = !job.watchers.empty();
   const Instant now = loop::now();
   const Instant next = pace_.spent(job.uid, is_heard ? cost : std::max(cost, kUnheardCost), now);
@@ -82,11 +82,11 @@ void JobDesk::pace_output(Job& job, OutputStream stream, Duration cost) {
   if (std::max(next, earliest) > now) pause_output(job, stream, std::max(next, earliest));
 }
 
-void JobDesk::spent_on_output(std::uint32_t uid, Duration cost) {
+void JobService::spent_on_output(std::uint32_t uid, Duration cost) {
   pace_.spent(uid, cost, loop::now());
 }
 
-void JobDesk::pause_output(Job& job, OutputStream stream, Instant until) {
+void JobService::pause_output(Job& job, OutputStream stream, Instant until) {
   Job::Pipe& pipe = job.pipe(stream);
   pipe.watch = {};  // a closed pipe would wake us whatever we wait for
   pipe.full.set(until);
@@ -94,7 +94,7 @@ void JobDesk::pause_output(Job& job, OutputStream stream, Instant until) {
 
 // Nobody of the job lives: what is in its pipes is all that is its. Somebody else may have been
 // handed an end and write on.
-void JobDesk::drain_output(Job& job) {
+void JobService::drain_output(Job& job) {
   for (const OutputStream stream : {OutputStream::out, OutputStream::err}) {
     Job::Pipe& pipe = job.pipe(stream);
     std::array<char, kChunkBytes> buffer;

@@ -1,4 +1,4 @@
-#include "daemon/api/jobs_service.h"
+#include "daemon/api/jobs_rpc_service.h"
 
 #include <grpcpp/grpcpp.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "daemon/api/governor_messages.h"
-#include "daemon/api/job_desk.h"
+#include "daemon/api/job_service.h"
 #include "daemon/api/jobs_messages.h"
 #include "daemon/grpc/outbox.h"
 #include "plimsoll/v1/jobs.grpc.pb.h"
@@ -16,15 +16,15 @@ namespace {
 
 class FollowReactor;
 using FollowOutbox = Outbox<FollowReactor, v1::JobEvent>;
-using DeskHandle = std::weak_ptr<JobDesk>;
-using Start = std::function<Result<JobId>(JobDesk&, const supervisor::Peer&)>;
+using ServiceHandle = std::weak_ptr<JobService>;
+using Start = std::function<Result<JobId>(JobService&, const supervisor::Peer&)>;
 
 // So many messages of output, of 64 KiB at most, wait for a client; then its job's pipe fills. The
 // same of bytes for all clients of its user, but that one message may wait for each.
 constexpr std::size_t kOutputWaitingMax = 16;
 constexpr std::size_t kOutputOfUserMax = 16 << 20;
 
-const grpc::Status kDeskGone(grpc::StatusCode::UNAVAILABLE,
+const grpc::Status kServiceGone(grpc::StatusCode::UNAVAILABLE,
                              "the daemon is going down, or has too many calls waiting");
 const grpc::Status kFollowGivenUp(grpc::StatusCode::CANCELLED, "the client has given up");
 
@@ -40,14 +40,14 @@ enum class Bond : std::uint8_t { own, followed };
 class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
  public:
   // Once it `is_closed`, nobody waits for the loop any more; both outlive this.
-  FollowReactor(Gate& gate, const std::atomic<bool>& is_closed, DeskHandle desk,
+  FollowReactor(Gate& gate, const std::atomic<bool>& is_closed, ServiceHandle service,
                 policy::Tenant user)
       : gate_(gate),
         is_closed_(is_closed),
         user_(user),
         outbox_(std::make_shared<FollowOutbox>(*this, gate.outgoing(user))),
         follow_(std::make_shared<Follow>(
-            Follow{.gate = gate, .user = user, .desk = std::move(desk), .outbox = outbox_})) {}
+            Follow{.gate = gate, .user = user, .service = std::move(service), .outbox = outbox_})) {}
 
   // `start`, on the loop's thread, gives the job that is to be followed; what it holds takes so
   // many bytes.
@@ -58,7 +58,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
                                        follow->begin(follow, peer, bond, start);
                                      },
                                      bytes);
-    if (!has_passed_) outbox_->break_off(kDeskGone);
+    if (!has_passed_) outbox_->break_off(kServiceGone);
   }
 
   void read_on() {}  // a client says nothing here
@@ -67,7 +67,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
   void OnCancel() override {
     if (!has_passed_) return;  // it has its answer
     gate_.post_always(user_, [follow = follow_] { follow->give_up(); });
-    if (is_closed_) outbox_->break_off(kDeskGone);
+    if (is_closed_) outbox_->break_off(kServiceGone);
   }
   void OnDone() override {
     outbox_->close();
@@ -78,7 +78,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
   struct Follow {
     Gate& gate;
     policy::Tenant user;
-    DeskHandle desk;
+    ServiceHandle service;
     std::shared_ptr<FollowOutbox> outbox;
     Bond bond = Bond::followed;
     std::optional<JobId> job{};
@@ -87,8 +87,8 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
 
     void begin(const std::shared_ptr<Follow>& self, const supervisor::Peer& peer, Bond whose,
                const Start& start) {
-      const auto alive = desk.lock();
-      if (!alive) return outbox->break_off(kDeskGone);
+      const auto alive = service.lock();
+      if (!alive) return outbox->break_off(kServiceGone);
       if (is_given_up) return outbox->break_off(kFollowGivenUp);
       bond = whose;
       auto started = start(*alive, peer);
@@ -102,14 +102,14 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
     // The stream of a job's owner ends when the job's group is gone, not before.
     void give_up() {
       is_given_up = true;
-      const auto alive = desk.lock();
+      const auto alive = service.lock();
       if (!alive || !watcher) return outbox->break_off(kFollowGivenUp);
       if (bond == Bond::own) return alive->cancel(*job, "its client has given up");
       alive->unwatch(*job, *watcher);
       outbox->break_off(kFollowGivenUp);
     }
 
-    // Whoever lets too much wait is gone, but not from within the desk's own call.
+    // Whoever lets too much wait is gone, but not from within the job service's own call.
     static void send(const std::shared_ptr<Follow>& self, v1::JobEvent event) {
       if (self->outbox->send(std::move(event)) == FollowOutbox::Sent::kept) return;
       self->gate.post_always(self->user, [self] { self->give_up(); });
@@ -135,7 +135,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
                 self->outbox->send(message_of(report));
                 self->outbox->finish(grpc::Status::OK);
               },
-          .lost = [outbox] { outbox->break_off(kDeskGone); },
+          .lost = [outbox] { outbox->break_off(kServiceGone); },
           .is_full = [self] { return self->is_full(); }};
     }
   };
@@ -150,10 +150,10 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
 
 }  // namespace
 
-class JobsService::Inside : public v1::Jobs::CallbackService {
+class JobsRpcService::Inside : public v1::Jobs::CallbackService {
  public:
-  Inside(Gate& gate, DeskHandle desk, Callers callers)
-      : gate_(gate), desk_(std::move(desk)), callers_(std::move(callers)) {}
+  Inside(Gate& gate, ServiceHandle service, Callers callers)
+      : gate_(gate), service_(std::move(service)), callers_(std::move(callers)) {}
 
   void close() { is_closed_ = true; }
 
@@ -161,10 +161,10 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
                                               const v1::RunRequest* request) override {
     return follow(
         *context, Bond::own,
-        [order = order_of(request->job())](JobDesk& desk,
+        [order = order_of(request->job())](JobService& service,
                                            const supervisor::Peer& peer) -> Result<JobId> {
           if (!order) return tl::unexpected(order.error());
-          return desk.submit(peer, *order);
+          return service.submit(peer, *order);
         },
         bytes_with(*request));
   }
@@ -173,7 +173,7 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
                                                 const v1::WatchRequest* request) override {
     return follow(
         *context, Bond::followed,
-        [job = JobId{request->job()}](JobDesk&, const supervisor::Peer&) {
+        [job = JobId{request->job()}](JobService&, const supervisor::Peer&) {
           return Result<JobId>(job);
         },
         0);
@@ -184,10 +184,10 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
                                    v1::SubmitResponse* response) override {
     return answer(
         context,
-        [order = order_of(request->job()), response](JobDesk& desk,
+        [order = order_of(request->job()), response](JobService& service,
                                                      const supervisor::Peer& peer) -> Result<void> {
           if (!order) return tl::unexpected(order.error());
-          auto job = desk.submit(peer, *order);
+          auto job = service.submit(peer, *order);
           if (!job) return pass(std::move(job));
           response->set_job(static_cast<std::uint64_t>(*job));
           return {};
@@ -198,8 +198,8 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
                                  const v1::ListRequest* /*request*/,
                                  v1::ListResponse* response) override {
-    return answer(context, [response](JobDesk& desk, const supervisor::Peer& peer) -> Result<void> {
-      *response = message_of(desk.list(peer));
+    return answer(context, [response](JobService& service, const supervisor::Peer& peer) -> Result<void> {
+      *response = message_of(service.list(peer));
       return {};
     });
   }
@@ -209,13 +209,13 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
                                    v1::SignalResponse* /*response*/) override {
     return answer(context,
                   [job = JobId{request->job()}, number = request->signal()](
-                      JobDesk& desk, const supervisor::Peer& peer) -> Result<void> {
+                      JobService& service, const supervisor::Peer& peer) -> Result<void> {
                     constexpr int kSignalsMax = 64;
                     if (number < 1 || number > kSignalsMax) {
                       return fail(std::errc::invalid_argument,
                                   "signal: found " + std::to_string(number) + ", expected 1 to 64");
                     }
-                    return desk.signal(peer, job, number);
+                    return service.signal(peer, job, number);
                   });
   }
 
@@ -224,8 +224,8 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
                                     v1::ExplainResponse* response) override {
     return answer(context,
                   [job = JobId{request->job()}, response](
-                      JobDesk& desk, const supervisor::Peer& peer) -> Result<void> {
-                    auto story = desk.explain(peer, job);
+                      JobService& service, const supervisor::Peer& peer) -> Result<void> {
+                    auto story = service.explain(peer, job);
                     if (!story) return pass(std::move(story));
                     *response = message_of(*story);
                     return {};
@@ -242,7 +242,7 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
                                                  Bond bond, Start start, std::size_t bytes) {
     const supervisor::Peer peer = callers_.of(context);
     auto reactor =
-        std::make_unique<FollowReactor>(gate_, is_closed_, desk_, supervisor::tenant_of(peer));
+        std::make_unique<FollowReactor>(gate_, is_closed_, service_, supervisor::tenant_of(peer));
     reactor->begin(peer, bond, std::move(start), bytes);
     return reactor.release();
   }
@@ -250,34 +250,34 @@ class JobsService::Inside : public v1::Jobs::CallbackService {
   // What is asked and answered in one turn of the loop; `response` lives until the answer.
   grpc::ServerUnaryReactor* answer(
       grpc::CallbackServerContext* context,
-      std::function<Result<void>(JobDesk&, const supervisor::Peer&)> act, std::size_t bytes = 0) {
+      std::function<Result<void>(JobService&, const supervisor::Peer&)> act, std::size_t bytes = 0) {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
     const supervisor::Peer peer = callers_.of(*context);
     const bool posted =
         !is_closed_ && gate_.post(
                            supervisor::tenant_of(peer),
-                           [desk = desk_, peer, act = std::move(act), reactor] {
-                             const auto alive = desk.lock();
-                             if (!alive) return reactor->Finish(kDeskGone);
+                           [service = service_, peer, act = std::move(act), reactor] {
+                             const auto alive = service.lock();
+                             if (!alive) return reactor->Finish(kServiceGone);
                              const auto done = act(*alive, peer);
                              reactor->Finish(done ? grpc::Status::OK : status_of(done.error()));
                            },
                            bytes);
-    if (!posted) reactor->Finish(kDeskGone);
+    if (!posted) reactor->Finish(kServiceGone);
     return reactor;
   }
 
   Gate& gate_;
-  DeskHandle desk_;
+  ServiceHandle service_;
   Callers callers_;
   std::atomic<bool> is_closed_ = false;
 };
 
-JobsService::JobsService(Gate& gate, std::weak_ptr<JobDesk> desk, Callers callers)
-    : inside_(std::make_unique<Inside>(gate, std::move(desk), std::move(callers))) {}
-JobsService::~JobsService() = default;
+JobsRpcService::JobsRpcService(Gate& gate, std::weak_ptr<JobService> service, Callers callers)
+    : inside_(std::make_unique<Inside>(gate, std::move(service), std::move(callers))) {}
+JobsRpcService::~JobsRpcService() = default;
 
-grpc::Service* JobsService::service() { return inside_.get(); }
-void JobsService::close() { inside_->close(); }
+grpc::Service* JobsRpcService::service() { return inside_.get(); }
+void JobsRpcService::close() { inside_->close(); }
 
 }  // namespace plimsoll::daemon

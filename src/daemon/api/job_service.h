@@ -11,15 +11,15 @@
 #include "base/result.h"
 #include "daemon/api/ended_stories.h"
 #include "daemon/api/followers.h"
-#include "daemon/api/job_order.h"
+#include "daemon/api/job_request.h"
 #include "daemon/api/output_pace.h"
 #include "supervisor/host_scheduler.h"
 #include "supervisor/machine.h"
 
 namespace plimsoll::daemon {
 
-// What the desk stands on; all of it must outlive the desk.
-struct JobGround {
+// What the job service stands on; all of it must outlive the job service.
+struct JobServiceDeps {
   supervisor::Machine& machine;
   supervisor::HostScheduler& host_scheduler;
   std::function<JobId()> next_id;                         // new to the host scheduler
@@ -33,12 +33,12 @@ struct JobGround {
 //
 // Of the loop's thread. Invariant between calls: each job is known until it has ended and all its
 // groups are removed; of each user's last ones after that, what was decided.
-class JobDesk : public supervisor::JobOwner {
+class JobService : public supervisor::JobOwner {
  public:
-  explicit JobDesk(JobGround ground);
-  ~JobDesk() override;
-  JobDesk(const JobDesk&) = delete;
-  JobDesk& operator=(const JobDesk&) = delete;
+  explicit JobService(JobServiceDeps deps);
+  ~JobService() override;
+  JobService(const JobService&) = delete;
+  JobService& operator=(const JobService&) = delete;
 
   // More jobs of one user, or in all, are refused; root's are taken beyond the latter.
   static constexpr std::size_t kOfUserMax = 1000;
@@ -57,7 +57,7 @@ class JobDesk : public supervisor::JobOwner {
 
   // Errors: permission_denied, no_such_process (no such job, or not this user's), not_enough_memory
   // (too many), operation_in_progress (not in this state), invalid_argument.
-  Result<JobId> submit(const supervisor::Peer& peer, JobOrder order);
+  Result<JobId> submit(const supervisor::Peer& peer, JobRequest order);
   Result<WatcherId> watch(const supervisor::Peer& peer, JobId job, JobWatcher watcher);
   void unwatch(JobId job, WatcherId watcher);
   // The job that people mean: the one of this name that came first, else of this number.
@@ -66,7 +66,7 @@ class JobDesk : public supervisor::JobOwner {
   Result<void> pause(const supervisor::Peer& peer, JobId job);
   Result<void> resume(const supervisor::Peer& peer, JobId job);
   Result<void> kill(const supervisor::Peer& peer, JobId job);
-  // Nothing for a job that is not the desk's, or not this peer's to see.
+  // Nothing for a job that is not the job service's, or not this peer's to see.
   [[nodiscard]] const policy::JobSpec* spec_of(const supervisor::Peer& peer, JobId job) const;
   // It ends, `cancelled`; who follows it is told when its group is gone.
   void cancel(JobId job, const std::string& reason);
@@ -109,7 +109,7 @@ class JobDesk : public supervisor::JobOwner {
   void tell_state(Job& job, const std::string& reason);
   void end_if_done(JobId id);
 
-  JobGround ground_;
+  JobServiceDeps deps_;
   UniqueFd null_input_;
   std::unordered_map<JobId, std::unique_ptr<Job>> jobs_;
   std::map<std::uint32_t, Share> of_user_;

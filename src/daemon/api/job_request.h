@@ -26,10 +26,10 @@ namespace plimsoll::daemon {
 enum class WatcherId : std::uint64_t {};
 
 // What a client wants to be run; `spec` without its id.
-struct JobOrder {
+struct JobRequest {
   policy::JobSpec spec;
   std::vector<std::string> environment;  // "NAME=value", the whole
-  std::size_t bytes = 0;                 // kept_bytes(), as the desk has counted
+  std::size_t bytes = 0;                 // kept_bytes(), as the job service has counted
   std::optional<mode_t> umask{};         // absent: the daemon's
   // Where its output goes; absent: to those who follow it.
   std::optional<supervisor::OutputFiles> files{};
@@ -37,7 +37,7 @@ struct JobOrder {
 
 // What it takes where it is kept, about: each word of its command and each variable of its
 // environment has a string beside its bytes.
-[[nodiscard]] inline std::size_t kept_bytes(const JobOrder& order) {
+[[nodiscard]] inline std::size_t kept_bytes(const JobRequest& order) {
   std::size_t bytes = sizeof order + order.spec.name.size() + order.spec.job_class.size();
   const auto add = [&bytes](const std::string& word) { bytes += sizeof word + word.size(); };
   std::for_each(order.environment.begin(), order.environment.end(), add);
@@ -81,7 +81,7 @@ struct JobStory {
   bool cut = false;  // there were more between the first and the last of them
 };
 
-// Who follows a job. Called from within calls of the desk, which must not be called back. Nothing
+// Who follows a job. Called from within calls of the job service, which must not be called back. Nothing
 // is told after `ended`.
 struct JobWatcher {
   std::function<void(const StateTold&)> state;

@@ -1,4 +1,4 @@
-#include "daemon/api/job_desk.h"
+#include "daemon/api/job_service.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include "base/quantity.h"
 #include "base/text.h"
 #include "daemon/api/favour.h"
-#include "daemon/api/job_desk_job.h"
+#include "daemon/api/job_service_job.h"
 #include "supervisor/host.h"
 #include "supervisor/reporting.h"
 #include "supervisor/wall_clock.h"
@@ -64,11 +64,11 @@ std::vector<std::string> writing_to(const supervisor::OutputFiles& files,
 
 }  // namespace
 
-JobDesk::JobDesk(JobGround ground)
-    : ground_(std::move(ground)), null_input_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
-JobDesk::~JobDesk() = default;
+JobService::JobService(JobServiceDeps deps)
+    : deps_(std::move(deps)), null_input_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
+JobService::~JobService() = default;
 
-Result<JobId> JobDesk::submit(const supervisor::Peer& peer, JobOrder order) {
+Result<JobId> JobService::submit(const supervisor::Peer& peer, JobRequest order) {
   finished_.clear();
   auto identity = identity_of(peer);
   if (!identity) return pass(std::move(identity));
@@ -82,7 +82,7 @@ Result<JobId> JobDesk::submit(const supervisor::Peer& peer, JobOrder order) {
   Share& share = of_user_[peer.uid];
   ++share.jobs;
   share.bytes += order.bytes;
-  const JobId id = ground_.next_id();
+  const JobId id = deps_.next_id();
   auto job = std::make_unique<Job>();
   job->order = std::move(order);
   job->order.spec.id = id;
@@ -94,21 +94,21 @@ Result<JobId> JobDesk::submit(const supervisor::Peer& peer, JobOrder order) {
   job->identity = std::move(*identity);
   job->came = loop::now();
   job->queued = supervisor::wall_now();
-  const policy::JobSpec spec = ground_.host_scheduler.within_reach(job->order.spec);
+  const policy::JobSpec spec = deps_.host_scheduler.within_reach(job->order.spec);
   jobs_.emplace(id, std::move(job));
-  ground_.host_scheduler.enter(spec, *this);
+  deps_.host_scheduler.enter(spec, *this);
   return id;
 }
 
 // Where nothing counts processes nothing bounds them.
-void JobDesk::bound_processes(policy::JobSpec& spec) const {
-  const bool counts = ground_.machine.pool().of(cgroup::Controller::pids) != nullptr;
+void JobService::bound_processes(policy::JobSpec& spec) const {
+  const bool counts = deps_.machine.pool().of(cgroup::Controller::pids) != nullptr;
   if (spec.tenant == policy::kHost || !counts) return;
   spec.limits.pids_max =
-      std::min(spec.limits.pids_max.value_or(ground_.processes_max), ground_.processes_max);
+      std::min(spec.limits.pids_max.value_or(deps_.processes_max), deps_.processes_max);
 }
 
-Result<void> JobDesk::check_room(const supervisor::Peer& peer, std::size_t bytes) const {
+Result<void> JobService::check_room(const supervisor::Peer& peer, std::size_t bytes) const {
   const auto known = of_user_.find(peer.uid);
   const Share share = known == of_user_.end() ? Share{} : known->second;
   const bool is_full = jobs_.size() >= kJobsMax && supervisor::tenant_of(peer) != policy::kHost;
@@ -127,13 +127,13 @@ Result<void> JobDesk::check_room(const supervisor::Peer& peer, std::size_t bytes
   return {};
 }
 
-Result<JobDesk::Job*> JobDesk::find(const supervisor::Peer& peer, JobId id) const {
+Result<JobService::Job*> JobService::find(const supervisor::Peer& peer, JobId id) const {
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || !may_touch(peer, found->second->uid)) return no_such_job(id);
   return found->second.get();
 }
 
-Result<WatcherId> JobDesk::watch(const supervisor::Peer& peer, JobId id, JobWatcher watcher) {
+Result<WatcherId> JobService::watch(const supervisor::Peer& peer, JobId id, JobWatcher watcher) {
   auto job = find(peer, id);
   if (!job) return pass(std::move(job));
   const WatcherId number{++last_watcher_};
@@ -145,21 +145,21 @@ Result<WatcherId> JobDesk::watch(const supervisor::Peer& peer, JobId id, JobWatc
   return number;
 }
 
-void JobDesk::unwatch(JobId id, WatcherId watcher) {
+void JobService::unwatch(JobId id, WatcherId watcher) {
   followers_.remove(watcher);
   const auto found = jobs_.find(id);
   if (found != jobs_.end()) found->second->watchers.erase(watcher);
 }
 
-void JobDesk::cancel(JobId id, const std::string& reason) {
+void JobService::cancel(JobId id, const std::string& reason) {
   if (!jobs_.contains(id)) return;
-  policy::Scheduler& scheduler = ground_.host_scheduler.scheduler();
+  policy::Scheduler& scheduler = deps_.host_scheduler.scheduler();
   if (scheduler.kill(id, reason)) return;
   // It waits, or is over and only its group is left: then there is nothing to be done.
   [[maybe_unused]] const auto withdrawn = scheduler.withdraw(id, reason);
 }
 
-void JobDesk::drain() {
+void JobService::drain() {
   is_draining_ = true;
   std::vector<JobId> waiting;
   for (const auto& [id, job] : jobs_) {
@@ -168,13 +168,13 @@ void JobDesk::drain() {
   for (const JobId id : waiting) cancel(id, "the daemon ends");
 }
 
-void JobDesk::kill_all(const std::string& reason) {
+void JobService::kill_all(const std::string& reason) {
   std::vector<JobId> ids;
   for (const auto& [id, job] : jobs_) ids.push_back(id);
   for (const JobId id : ids) cancel(id, reason);
 }
 
-void JobDesk::abandon() {
+void JobService::abandon() {
   for (const auto& [id, job] : jobs_) {
     const auto watchers = std::exchange(job->watchers, {});
     for (const auto& [number, watcher] : watchers) {
@@ -187,7 +187,7 @@ void JobDesk::abandon() {
 // Nobody is shown more of it.
 constexpr std::size_t kCommandListedMax = 256;
 
-std::vector<JobListed> JobDesk::list(const supervisor::Peer& peer) const {
+std::vector<JobListed> JobService::list(const supervisor::Peer& peer) const {
   std::map<JobId, JobListed> sorted;
   for (const auto& [id, job] : jobs_) {
     if (!may_touch(peer, job->uid)) continue;
@@ -203,7 +203,7 @@ std::vector<JobListed> JobDesk::list(const supervisor::Peer& peer) const {
   return listed;
 }
 
-Result<void> JobDesk::signal(const supervisor::Peer& peer, JobId id, int number) {
+Result<void> JobService::signal(const supervisor::Peer& peer, JobId id, int number) {
   auto job = find(peer, id);
   if (!job) return pass(std::move(job));
   if (number == SIGKILL) return kill(peer, id);
@@ -211,11 +211,11 @@ Result<void> JobDesk::signal(const supervisor::Peer& peer, JobId id, int number)
     return fail(std::errc::operation_in_progress,
                 "the job " + plain_number(id) + " waits, expected one that runs");
   }
-  ground_.host_scheduler.signal(id, number);
+  deps_.host_scheduler.signal(id, number);
   return {};
 }
 
-Result<JobId> JobDesk::find_named(const supervisor::Peer& peer, const std::string& text) const {
+Result<JobId> JobService::find_named(const supervisor::Peer& peer, const std::string& text) const {
   std::optional<JobId> named;
   for (const auto& [id, job] : jobs_) {
     if (job->order.spec.name != text || !may_touch(peer, job->uid)) continue;
@@ -227,35 +227,35 @@ Result<JobId> JobDesk::find_named(const supervisor::Peer& peer, const std::strin
   return fail(std::errc::no_such_process, "there is no job \"" + text + "\" of this user");
 }
 
-Result<void> JobDesk::pause(const supervisor::Peer& peer, JobId id) {
+Result<void> JobService::pause(const supervisor::Peer& peer, JobId id) {
   if (auto job = find(peer, id); !job) return pass(std::move(job));
-  return ground_.host_scheduler.scheduler().pause(id);
+  return deps_.host_scheduler.scheduler().pause(id);
 }
 
-Result<void> JobDesk::resume(const supervisor::Peer& peer, JobId id) {
+Result<void> JobService::resume(const supervisor::Peer& peer, JobId id) {
   if (auto job = find(peer, id); !job) return pass(std::move(job));
-  return ground_.host_scheduler.scheduler().resume(id);
+  return deps_.host_scheduler.scheduler().resume(id);
 }
 
-Result<void> JobDesk::kill(const supervisor::Peer& peer, JobId id) {
+Result<void> JobService::kill(const supervisor::Peer& peer, JobId id) {
   if (auto job = find(peer, id); !job) return pass(std::move(job));
   cancel(id, "killed by its user");
   return {};
 }
 
-const policy::JobSpec* JobDesk::spec_of(const supervisor::Peer& peer, JobId id) const {
+const policy::JobSpec* JobService::spec_of(const supervisor::Peer& peer, JobId id) const {
   const auto job = find(peer, id);
   return job ? &(*job)->order.spec : nullptr;
 }
 
-Result<JobStory> JobDesk::explain(const supervisor::Peer& peer, JobId id) const {
+Result<JobStory> JobService::explain(const supervisor::Peer& peer, JobId id) const {
   if (auto job = find(peer, id)) return (*job)->story();
   const EndedStories::Ended* ended = ended_.find(id);
   if (ended != nullptr && may_touch(peer, ended->uid)) return ended->story;
   return no_such_job(id);
 }
 
-supervisor::Prepared JobDesk::prepare(const policy::Start& start) {
+supervisor::Prepared JobService::prepare(const policy::Start& start) {
   Job& job = at(start.job);
   job.attempt = start.attempt;
   ++job.groups;
@@ -282,7 +282,7 @@ supervisor::Prepared JobDesk::prepare(const policy::Start& start) {
   return prepared;
 }
 
-void JobDesk::on_event(const policy::Event& event) {
+void JobService::on_event(const policy::Event& event) {
   Job& job = at(*event.job);
   job.note({.at = loop::now() - job.came,
             .kind = event.kind,
@@ -308,12 +308,12 @@ void JobDesk::on_event(const policy::Event& event) {
   tell_state(job, event.reason);
 }
 
-void JobDesk::tell_state(Job& job, const std::string& reason) {
+void JobService::tell_state(Job& job, const std::string& reason) {
   const StateTold told = job.state_told(job.order.spec.id, reason);
   for (const auto& [number, watcher] : job.watchers) watcher.state(told);
 }
 
-void JobDesk::on_job_over(const policy::JobOver& over) {
+void JobService::on_job_over(const policy::JobOver& over) {
   Job& job = at(over.job);
   if (over.requeue) return;
   job.is_ended = true;
@@ -326,7 +326,7 @@ void JobDesk::on_job_over(const policy::JobOver& over) {
   end_if_done(over.job);
 }
 
-void JobDesk::on_gone(const supervisor::AttemptGone& gone) {
+void JobService::on_gone(const supervisor::AttemptGone& gone) {
   Job& job = at(gone.key.job);
   // An earlier attempt's group may stand while the next one writes.
   if (gone.key.attempt == job.attempt) drain_output(job);
@@ -337,11 +337,11 @@ void JobDesk::on_gone(const supervisor::AttemptGone& gone) {
   end_if_done(gone.key.job);
 }
 
-void JobDesk::on_stuck(supervisor::AttemptKey key, const reap::Stuck& stuck) {
-  ground_.notice("job " + at(key.job).order.spec.name + ": " + supervisor::stuck_text(stuck));
+void JobService::on_stuck(supervisor::AttemptKey key, const reap::Stuck& stuck) {
+  deps_.notice("job " + at(key.job).order.spec.name + ": " + supervisor::stuck_text(stuck));
 }
 
-void JobDesk::end_if_done(JobId id) {
+void JobService::end_if_done(JobId id) {
   Job& job = at(id);
   if (!job.is_ended || job.groups > 0) return;
   if (job.last) job.outcome = job.last->end.outcome;
@@ -354,14 +354,14 @@ void JobDesk::end_if_done(JobId id) {
        .outcome = job.outcome,
        .reason = job.last && !job.last->reason.empty() ? job.last->reason : job.reason,
        .machine = job.machine},
-      supervisor::describe_host(ground_.machine));
+      supervisor::describe_host(deps_.machine));
   ended_.add(id, job.uid, job.story());
   const auto user = of_user_.find(job.uid);
   user->second.bytes -= job.order.bytes;
   if (--user->second.jobs == 0) of_user_.erase(user);
   // Its own callback may be what has ended it.
   finished_.push_back(std::move(jobs_.extract(id).mapped()));
-  if (ground_.ended) ground_.ended(report);
+  if (deps_.ended) deps_.ended(report);
   const Job& done = *finished_.back();
   const supervisor::AttemptResult* last = done.last ? &*done.last : nullptr;
   for (const auto& [number, watcher] : done.watchers) {

@@ -1,5 +1,5 @@
 // Calls of a service that is closed, while the loop has no time for them.
-#include "daemon/api/jobs_service.h"
+#include "daemon/api/jobs_rpc_service.h"
 
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "daemon/api/job_desk.h"
+#include "daemon/api/job_service.h"
 #include "plimsoll/v1/jobs.grpc.pb.h"
 
 namespace plimsoll::daemon {
@@ -24,7 +24,7 @@ struct JobsServiceTest : ::testing::Test {
 
   loop::Loop loop = std::move(*loop::Loop::create());
   Gate gate{loop};
-  JobsService jobs{gate, {}, {}};
+  JobsRpcService jobs{gate, {}, {}};
   std::unique_ptr<grpc::Server> server;
   std::unique_ptr<v1::Jobs::Stub> stub;
   grpc::ClientContext context;

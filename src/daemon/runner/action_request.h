@@ -16,7 +16,7 @@ namespace plimsoll::daemon {
 
 // One action. Paths are below the build directory, but for `working_directory`, which is below the
 // input root.
-struct RunOrder {
+struct ActionRequest {
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;  // the whole of it
   std::string working_directory;
