@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "policy/estimator/outlook.h"
-#include "policy/governor/fleet.h"
+#include "policy/governor/running_set.h"
 #include "policy/governor/governor.h"
 #include "policy/governor/ruling.h"
 #include "policy/governor/waiting.h"

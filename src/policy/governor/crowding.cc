@@ -4,22 +4,22 @@
 
 namespace plimsoll::policy {
 
-void Crowding::relieve(Fleet& fleet, double cores, Instant now, std::vector<Ruling>& rulings) {
-  const double wanted = fleet.cores_wanted();
+void Crowding::relieve(RunningSet& running_set, double cores, Instant now, std::vector<Ruling>& rulings) {
+  const double wanted = running_set.cores_wanted();
   if (wanted <= cores * kCrowded) return crowded_since_.reset();
   if (!crowded_since_) crowded_since_ = now;
   if (now < *crowded_since_ + kCrowdPersists || (last_ && now < *last_ + kCrowdGap)) return;
-  const std::size_t going = fleet.size() - fleet.frozen() - fleet.dying();
+  const std::size_t going = running_set.size() - running_set.frozen() - running_set.dying();
   if (static_cast<double>(going) <= cores) return;
-  const auto keel = fleet.keel();
-  for (auto youngest = fleet.by_age().rbegin(); youngest != fleet.by_age().rend(); ++youngest) {
-    Member& member = fleet.at(youngest->second);
+  const auto keel = running_set.keel();
+  for (auto youngest = running_set.by_age().rbegin(); youngest != running_set.by_age().rend(); ++youngest) {
+    Member& member = running_set.at(youngest->second);
     const bool may = member.state == MemberState::running && member.ready.job != keel &&
                      !member.has_right_of_way() && now >= member.calm_from;
     if (!may || member.estimate.cores.mean < kComputes) continue;
     const double since = to_seconds(now - *crowded_since_);
     last_ = now;
-    if (!fleet.hold(member, now)) return;
+    if (!running_set.hold(member, now)) return;
     member.for_cores = true;
     rulings.push_back({.verdict = Freeze{member.ready.job},
                        .reason = "the running jobs want " + words::decimal(wanted) +

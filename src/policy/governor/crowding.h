@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "policy/governor/fleet.h"
+#include "policy/governor/running_set.h"
 #include "policy/governor/ruling.h"
 
 namespace plimsoll::policy {
@@ -25,8 +25,8 @@ inline constexpr double kComputes = 0.5;
 // cores always go on: others may keep the machine busy for ever.
 class Crowding {
  public:
-  // Appends what is to be done and marks it in the fleet. O(1) unless the cores are crowded.
-  void relieve(Fleet& fleet, double cores, Instant now, std::vector<Ruling>& rulings);
+  // Appends what is to be done and marks it in the running set. O(1) unless the cores are crowded.
+  void relieve(RunningSet& running_set, double cores, Instant now, std::vector<Ruling>& rulings);
 
   // Whether there are cores enough for a member that was frozen for them, beside what the running
   // ones want.

@@ -7,10 +7,10 @@
 #include "policy/governor/admission.h"
 #include "policy/governor/caution.h"
 #include "policy/governor/crowding.h"
-#include "policy/governor/descent.h"
-#include "policy/governor/fleet.h"
+#include "policy/governor/resume_policy.h"
+#include "policy/governor/running_set.h"
 #include "policy/governor/hindsight.h"
-#include "policy/governor/ladder.h"
+#include "policy/governor/memory_response.h"
 #include "policy/governor/pacing.h"
 #include "policy/governor/reservation.h"
 #include "policy/governor/round.h"
@@ -50,9 +50,9 @@ class Governor::State {
   double told_ = 0;   // and that other users' runs say they have: for starts alone
   std::optional<double> left_by_others_;  // bytes, as Share has it
   Waiting waiting_;
-  Fleet fleet_;
-  Ladder ladder_;
-  Descent descent_;
+  RunningSet running_set_;
+  MemoryResponse memory_response_;
+  ResumePolicy resume_policy_;
   Pacing pacing_;
   Caution caution_;
   Crowding crowding_;
@@ -63,7 +63,7 @@ class Governor::State {
   Hindsight hindsight_;
   std::optional<double>
       machine_limit_;  // bytes that the pool may have by what the machine has left
-  Ladder::Limits limits_;
+  MemoryResponse::Limits limits_;
   std::optional<Holding> holding_;
   std::optional<Instant> next_wake_;
   std::vector<Ruling> by_user_;       // freezes and thaws that the user asked for
@@ -87,11 +87,11 @@ void Governor::State::set_limits() {
 
 void Governor::State::look(const MachineSample& sample, Instant now) {
   processors_.observe(sample, now);
-  fleet_.observe(sample, now);
+  running_set_.observe(sample, now);
   machine_limit_.reset();
   if (sample.available) {
     machine_limit_ =
-        fleet_.used() + static_cast<double>(sample.available->count) - to_double(config_.reserve);
+        running_set_.used() + static_cast<double>(sample.available->count) - to_double(config_.reserve);
   }
   set_limits();
 }
@@ -104,30 +104,30 @@ void Governor::State::settle(Member& member) {
 }
 
 bool Governor::State::is_calm(Instant now) const {
-  if (fleet_.is_giving_back(now)) return false;
-  const auto trouble = ladder_.last_trouble();
-  return !trouble || now >= *trouble + kCalmMax || fleet_.is_seen_since(*trouble);
+  if (running_set_.is_giving_back(now)) return false;
+  const auto trouble = memory_response_.last_trouble();
+  return !trouble || now >= *trouble + kCalmMax || running_set_.is_seen_since(*trouble);
 }
 
 std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
   std::vector<Ruling> rulings = std::move(by_user_);
   by_user_.clear();
-  Descent::free_keel(fleet_, now, rulings);
-  const auto trouble = ladder_.last_trouble();
-  hindsight_.compare(fleet_, doubt_covered(config_), now);
-  ladder_.climb(fleet_, config_, limits_, now, rulings);
-  if (ladder_.last_trouble() != trouble) {
-    hindsight_.cut_short(fleet_, doubt_covered(config_));
-    if (fleet_.dying() > 0) pacing_.trouble();
+  ResumePolicy::free_keel(running_set_, now, rulings);
+  const auto trouble = memory_response_.last_trouble();
+  hindsight_.compare(running_set_, doubt_covered(config_), now);
+  memory_response_.respond(running_set_, config_, limits_, now, rulings);
+  if (memory_response_.last_trouble() != trouble) {
+    hindsight_.cut_short(running_set_, doubt_covered(config_));
+    if (running_set_.dying() > 0) pacing_.trouble();
   }
   const bool was_held_for_calm = holding_ && holding_->cause == HoldCause::calm;
   const bool due = changed_ || !last_round_ || now >= *last_round_ + kRoundGap ||
                    (after_end_ && now >= *after_end_) || (was_held_for_calm && is_calm(now));
-  if (due && (waiting_.size() > 0 || fleet_.held() > 0)) {
+  if (due && (waiting_.size() > 0 || running_set_.held() > 0)) {
     last_round_ = now;
     changed_ = false;
     if (after_end_ && now >= *after_end_) after_end_.reset();
-    Survey seen = survey(fleet_, config_, limits_, caution_.margin(now), processors_, hindsight_,
+    Survey seen = survey(running_set_, config_, limits_, caution_.margin(now), processors_, hindsight_,
                          now, tenants_.size(), waiting_);
     seen.around.cores = cores_;
     seen.around.taken = taken_;
@@ -135,8 +135,8 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
     seen.around.outlook.add_constant(taken_);
     seen.yielding.add_constant(taken_);
     believe_words(seen.tenancy, now);
-    hindsight_.forecast(fleet_, seen.going, limits_.line, now);
-    descent_.descend(fleet_, config_, limits_, seen, now, rulings);
+    hindsight_.forecast(running_set_, seen.going, limits_.line, now);
+    resume_policy_.descend(running_set_, config_, limits_, seen, now, rulings);
     // After what decides about those that run: only who has not begun waits for a claim.
     seen.around.told = told_;
     seen.around.outlook.add_constant(seen.around.claimed + told_);
@@ -147,15 +147,15 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
     if (std::holds_alternative<Evict>(ruling.verdict)) caution_.evicted(now);
     if (std::holds_alternative<Freeze>(ruling.verdict)) caution_.paused(now);
   }
-  if (config_.may_pause) crowding_.relieve(fleet_, config_.cores, now, rulings);
+  if (config_.may_pause) crowding_.relieve(running_set_, config_.cores, now, rulings);
   if (waiting_.size() == 0) holding_.reset();
   set_wake(now);
   return rulings;
 }
 
 void Governor::State::set_wake(Instant now) {
-  next_wake_ = ladder_.next_look();
-  if (waiting_.size() == 0 && fleet_.held() == 0) return;
+  next_wake_ = memory_response_.next_look();
+  if (waiting_.size() == 0 && running_set_.held() == 0) return;
   Instant round = last_round_ ? *last_round_ + kRoundGap : now;
   if (after_end_) round = std::min(round, *after_end_);
   next_wake_ = next_wake_ ? std::min(*next_wake_, round) : round;
@@ -169,19 +169,19 @@ void Governor::State::admit(Instant now, unsigned starts_max, Survey& seen,
     holding_ = Holding{.job = waiting_.front().first,
                        .cause = HoldCause::calm,
                        .reason = "waits until it is understood why memory ran short",
-                       .numbers = {{"used_bytes", fleet_.used()}, {"line_bytes", limits_.limit}}};
+                       .numbers = {{"used_bytes", running_set_.used()}, {"line_bytes", limits_.limit}}};
     return;
   }
   seen.around.unsettled_max = pacing_.window();
-  Round round({config_, waiting_, fleet_, reservations_, seen, last_served_}, now, starts_max);
+  Round round({config_, waiting_, running_set_, reservations_, seen, last_served_}, now, starts_max);
   round.admit(rulings);
   holding_ = round.holding();
 }
 
 // What clients only say keeps memory from others no longer than what they were promised does.
 void Governor::State::believe_words(const Tenancy& tenancy, Instant now) {
-  for (auto& [job, member] : fleet_.members()) {
-    if (member.sample.claimed) fleet_.believe(member, tenancy.keeps(member, now));
+  for (auto& [job, member] : running_set_.members()) {
+    if (member.sample.claimed) running_set_.believe(member, tenancy.keeps(member, now));
   }
 }
 
@@ -222,8 +222,8 @@ void Governor::withdraw(JobId job) {
 }
 
 void Governor::observe(JobId job, const JobSample& sample, Instant now) {
-  Member& member = state_->fleet_.at(job);
-  state_->fleet_.observe(member, sample, now);
+  Member& member = state_->running_set_.at(job);
+  state_->running_set_.observe(member, sample, now);
   const bool grows = member.rise.most >= to_double(state_->config_.line) * kGrowthLeast;
   if (member.settled || sample.ran < (grows ? kSettledGrowing : kSettled)) return;
   state_->settle(member);
@@ -231,17 +231,17 @@ void Governor::observe(JobId job, const JobSample& sample, Instant now) {
 }
 
 void Governor::expect(JobId job, const Estimate& estimate, Instant now) {
-  state_->fleet_.expect(state_->fleet_.at(job), estimate, now);
+  state_->running_set_.expect(state_->running_set_.at(job), estimate, now);
 }
 
 void Governor::tick(const MachineSample& sample, Instant now) { state_->look(sample, now); }
 
 void Governor::leave(JobId job, const AttemptEnd& end, Instant now) {
-  Member& member = state_->fleet_.at(job);
+  Member& member = state_->running_set_.at(job);
   const Kind kind = member.ready.kind;
   const Tenant tenant = member.ready.tenant;
   if (!member.settled && succeeded(end)) state_->settle(member);
-  state_->fleet_.leave(job);
+  state_->running_set_.leave(job);
   state_->count(tenant, -1);
   Shown shown = state_->waiting_.shown(kind);
   if (shown.running > 0) --shown.running;
@@ -252,23 +252,23 @@ void Governor::leave(JobId job, const AttemptEnd& end, Instant now) {
 }
 
 void Governor::pause(JobId job, Instant now) {
-  Member& member = state_->fleet_.at(job);
-  if (!state_->fleet_.pause(member, now)) return;
+  Member& member = state_->running_set_.at(job);
+  if (!state_->running_set_.pause(member, now)) return;
   state_->by_user_.push_back({.verdict = Freeze{job},
                               .reason = "the user has asked for it",
                               .numbers = {{"job_used_bytes", member.used()}}});
 }
 
 void Governor::resume(JobId job, Instant now) {
-  Member& member = state_->fleet_.at(job);
-  if (!state_->fleet_.resume(member, now)) return;
+  Member& member = state_->running_set_.at(job);
+  if (!state_->running_set_.resume(member, now)) return;
   state_->by_user_.push_back({.verdict = Thaw{job},
                               .reason = "the user has asked for it",
                               .numbers = {{"job_used_bytes", member.used()}}});
 }
 
 void Governor::condemn(JobId job, Instant now) {
-  state_->fleet_.condemn(state_->fleet_.at(job), now);
+  state_->running_set_.condemn(state_->running_set_.at(job), now);
 }
 
 std::vector<Ruling> Governor::rule(Instant now, unsigned starts_max) {
@@ -301,14 +301,14 @@ std::optional<double> Governor::cores_of_others() const { return state_->process
 const GovernorConfig& Governor::config() const { return state_->config_; }
 
 bool Governor::is_frozen(JobId job) const {
-  const Member* member = state_->fleet_.find(job);
+  const Member* member = state_->running_set_.find(job);
   return member != nullptr && member->state == MemberState::frozen;
 }
 
-std::optional<JobId> Governor::keel() const { return state_->fleet_.keel(); }
-Bytes Governor::used() const { return to_bytes(state_->fleet_.used()); }
-std::size_t Governor::running() const { return state_->fleet_.size(); }
-std::size_t Governor::frozen() const { return state_->fleet_.frozen(); }
+std::optional<JobId> Governor::keel() const { return state_->running_set_.keel(); }
+Bytes Governor::used() const { return to_bytes(state_->running_set_.used()); }
+std::size_t Governor::running() const { return state_->running_set_.size(); }
+std::size_t Governor::frozen() const { return state_->running_set_.frozen(); }
 std::size_t Governor::waiting() const { return state_->waiting_.size(); }
 
 }  // namespace plimsoll::policy

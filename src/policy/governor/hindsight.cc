@@ -15,36 +15,36 @@ constexpr double kWorthwhile = 0.1;
 
 }  // namespace
 
-void Hindsight::forecast(const Fleet& fleet, const Forecasts& ahead, double line, Instant now) {
+void Hindsight::forecast(const RunningSet& running_set, const Forecasts& ahead, double line, Instant now) {
   for (std::size_t horizon = 1; horizon < kJudged; ++horizon) {
     auto& pending = pending_[horizon];
     if (pending || ahead[horizon].mean < line * kWorthwhile) continue;
     pending = Pending{.made = now, .jobs = {}, .sum = ahead[horizon]};
-    for (const auto& [job, member] : fleet.members()) {
+    for (const auto& [job, member] : running_set.members()) {
       if (member.state == MemberState::running) pending->jobs.push_back(job);
     }
   }
 }
 
-void Hindsight::compare(const Fleet& fleet, double z, Instant now) {
+void Hindsight::compare(const RunningSet& running_set, double z, Instant now) {
   for (std::size_t horizon = 1; horizon < kJudged; ++horizon) {
     const auto& pending = pending_[horizon];
-    if (pending && now >= pending->made + kHorizons[horizon]) judge(horizon, fleet, z, true);
+    if (pending && now >= pending->made + kHorizons[horizon]) judge(horizon, running_set, z, true);
   }
 }
 
-void Hindsight::cut_short(const Fleet& fleet, double z) {
+void Hindsight::cut_short(const RunningSet& running_set, double z) {
   for (std::size_t horizon = 1; horizon < kJudged; ++horizon) {
-    if (pending_[horizon]) judge(horizon, fleet, z, false);
+    if (pending_[horizon]) judge(horizon, running_set, z, false);
   }
 }
 
-void Hindsight::judge(std::size_t horizon, const Fleet& fleet, double z, bool is_due) {
+void Hindsight::judge(std::size_t horizon, const RunningSet& running_set, double z, bool is_due) {
   const Pending pending = *std::exchange(pending_[horizon], std::nullopt);
   double used = 0;
   bool was_stopped = false;
   for (const JobId job : pending.jobs) {
-    const Member* member = fleet.find(job);
+    const Member* member = running_set.find(job);
     if (member == nullptr) continue;  // its memory is back
     used += member->used();
     was_stopped |= member->state != MemberState::running || member->since > pending.made;

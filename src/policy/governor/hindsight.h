@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "policy/estimator/outlook.h"
-#include "policy/governor/fleet.h"
+#include "policy/governor/running_set.h"
 
 namespace plimsoll::policy {
 
@@ -22,13 +22,13 @@ class Hindsight {
  public:
   // What was forecast for the running members, at each horizon: of them alone.
   using Forecasts = std::array<Belief, kHorizonCount>;
-  void forecast(const Fleet& fleet, const Forecasts& ahead, double line, Instant now);
+  void forecast(const RunningSet& running_set, const Forecasts& ahead, double line, Instant now);
 
   // Compares what is due. Members that were stopped since are no measure, so that a forecast is
   // dropped with them, unless it has been passed already. O(1) while nothing is due.
-  void compare(const Fleet& fleet, double z, Instant now);
+  void compare(const RunningSet& running_set, double z, Instant now);
   // Somebody is stopped or killed for memory: what was forecast for later is compared now.
-  void cut_short(const Fleet& fleet, double z);
+  void cut_short(const RunningSet& running_set, double z);
 
   // By what to multiply the spreads of each horizon.
   [[nodiscard]] const std::array<double, kHorizonCount>& factors() const { return factors_; }
@@ -41,7 +41,7 @@ class Hindsight {
     std::vector<JobId> jobs;
     Belief sum;  // bytes
   };
-  void judge(std::size_t horizon, const Fleet& fleet, double z, bool is_due);
+  void judge(std::size_t horizon, const RunningSet& running_set, double z, bool is_due);
 
   // Further away jobs that start and end meanwhile make it another set.
   static constexpr std::size_t kJudged = 7;  // up to 40 s

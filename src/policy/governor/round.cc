@@ -32,7 +32,7 @@ void Round::admit(std::vector<Ruling>& rulings) {
     if (!tenant) break;
     if (!take_turn(*tenant)) turns_[*tenant].is_over = true;
   }
-  if (ground_.waiting.size() == 0 || ground_.fleet.size() < ground_.config.jobs_max) return;
+  if (ground_.waiting.size() == 0 || ground_.running_set.size() < ground_.config.jobs_max) return;
   holding_ = Holding{.job = ground_.waiting.front().first,
                      .cause = HoldCause::places,
                      .reason = places_text(ground_.config, ground_.seen.tenancy, kHost),
@@ -40,7 +40,7 @@ void Round::admit(std::vector<Ruling>& rulings) {
 }
 
 bool Round::may_start() const {
-  return !is_closed_ && starts_left_ > 0 && ground_.fleet.size() < ground_.config.jobs_max;
+  return !is_closed_ && starts_left_ > 0 && ground_.running_set.size() < ground_.config.jobs_max;
 }
 
 std::optional<Tenant> Round::next() {
@@ -177,7 +177,7 @@ void Round::start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& 
   ground_.waiting.started(rank.kind);
   const auto kept = ground_.reservations.find(tenant);
   if (kept != ground_.reservations.end()) kept->second.give_up(ready.job);
-  ground_.fleet.start(ready, estimate, now_);
+  ground_.running_set.start(ready, estimate, now_);
   --starts_left_;
   ground_.last_served = tenant;
   if (ready.lost >= kEvictionsMax) seen.around.right_of_way_taken = true;

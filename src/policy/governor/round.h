@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policy/governor/admission.h"
-#include "policy/governor/fleet.h"
+#include "policy/governor/running_set.h"
 #include "policy/governor/governor.h"
 #include "policy/governor/reservation.h"
 #include "policy/governor/survey.h"
@@ -32,7 +32,7 @@ class Round {
   struct Ground {
     const GovernorConfig& config;
     Waiting& waiting;
-    Fleet& fleet;
+    RunningSet& running_set;
     Reservations& reservations;
     Survey& seen;
     std::optional<Tenant>& last_served;  // of all rounds: among equals he is not next
@@ -41,7 +41,7 @@ class Round {
   Round(const Ground& ground, Instant now, unsigned starts_max)
       : ground_(ground), now_(now), starts_left_(starts_max) {}
 
-  // Starts them: they are moved from `waiting` to `fleet`.
+  // Starts them: they are moved from `waiting` to `running set`.
   void admit(std::vector<Ruling>& rulings);
   // Why the first that waits does; nothing: somebody could start if more starts were allowed.
   [[nodiscard]] const std::optional<Holding>& holding() const { return holding_; }

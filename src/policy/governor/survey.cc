@@ -36,18 +36,18 @@ void look_at_cores(Surroundings& around, const Processors& processors, double fr
   if (idle) around.cores_fill = kCoresFillIdle;
 }
 
-Tenancy tenancy_of(const Fleet& fleet, const GovernorConfig& config, double line,
+Tenancy tenancy_of(const RunningSet& running_set, const GovernorConfig& config, double line,
                    std::size_t tenants) {
   Tenancy tenancy({.line = line, .cores = config.cores, .places = config.jobs_max}, tenants);
-  for (const auto& [job, member] : fleet.members()) tenancy.add(member);
+  for (const auto& [job, member] : running_set.members()) tenancy.add(member);
   return tenancy;
 }
 
 // What runs, as one sees it whose own share is not used up.
-void look_for_others(Survey& survey, const Fleet& fleet, const Hindsight& hindsight, Instant now) {
+void look_for_others(Survey& survey, const RunningSet& running_set, const Hindsight& hindsight, Instant now) {
   survey.yielding.widen(hindsight.factors());
-  survey.yielding.add_constant(fleet.unaccounted());
-  for (const auto& [job, member] : fleet.members()) {
+  survey.yielding.add_constant(running_set.unaccounted());
+  for (const auto& [job, member] : running_set.members()) {
     if (member.state == MemberState::dying) {
       survey.yielding.add_constant(member.used());
       continue;
@@ -60,26 +60,26 @@ void look_for_others(Survey& survey, const Fleet& fleet, const Hindsight& hindsi
 
 }  // namespace
 
-Survey survey(const Fleet& fleet, const GovernorConfig& config, const Ladder::Limits& limits,
+Survey survey(const RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
               double margin, const Processors& processors, const Hindsight& hindsight, Instant now,
               std::size_t tenants, Waiting& waiting) {
-  Survey survey{.tenancy = tenancy_of(fleet, config, limits.limit, tenants)};
+  Survey survey{.tenancy = tenancy_of(running_set, config, limits.limit, tenants)};
   Surroundings& around = survey.around;
   around.line = limits.limit;
   around.margin = limits.line * margin;
   around.z = doubt_covered(config);
-  around.used = fleet.used();
+  around.used = running_set.used();
   around.cores = config.cores;
-  around.running = fleet.size();
+  around.running = running_set.size();
   around.outlook.widen(hindsight.factors());
   survey.moving.widen(hindsight.factors());
-  const double of_no_member = fleet.unaccounted() - fleet.begun();
+  const double of_no_member = running_set.unaccounted() - running_set.begun();
   around.outlook.add_constant(of_no_member);
   survey.moving.add_constant(of_no_member);
   std::map<Kind, Shown> kinds;
   Outlook going;
   double fresh = 0;  // cores that the machine's figures don't show yet
-  for (const auto& [job, member] : fleet.members()) {
+  for (const auto& [job, member] : running_set.members()) {
     count(kinds[member.ready.kind], member);
     if (member.ready.lost > kEvictionsMax) {
       survey.alone = Survey::Alone{.tenant = member.ready.tenant, .since = member.started};
@@ -107,10 +107,10 @@ Survey survey(const Fleet& fleet, const GovernorConfig& config, const Ladder::Li
     if (!known && !member.settled) ++around.unsettled;
   }
   look_at_cores(around, processors, fresh);
-  if (survey.tenancy.is_shared()) look_for_others(survey, fleet, hindsight, now);
+  if (survey.tenancy.is_shared()) look_for_others(survey, running_set, hindsight, now);
   for (std::size_t i = 0; i < kHorizonCount; ++i) survey.going[i] = going.sum(i);
-  if (const auto keel = fleet.keel()) {
-    const Belief& peak = fleet.find(*keel)->estimate.peak;
+  if (const auto keel = running_set.keel()) {
+    const Belief& peak = running_set.find(*keel)->estimate.peak;
     around.keel_peak = peak.mean + kDoubtRightOfWay * peak.spread;
   }
   for (const auto& [kind, shown] : kinds) waiting.show(kind, shown);

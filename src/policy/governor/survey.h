@@ -3,10 +3,10 @@
 #include <optional>
 
 #include "policy/governor/admission.h"
-#include "policy/governor/fleet.h"
+#include "policy/governor/running_set.h"
 #include "policy/governor/governor.h"
 #include "policy/governor/hindsight.h"
-#include "policy/governor/ladder.h"
+#include "policy/governor/memory_response.h"
 #include "policy/governor/processors.h"
 #include "policy/governor/tenancy.h"
 #include "policy/governor/waiting.h"
@@ -37,8 +37,8 @@ struct Survey {
 
 // O(running). `margin`: the share of the line that admissions leave free; `tenants`: of whom some
 // job runs or waits. Also tells `waiting` what the running jobs of each kind have shown.
-[[nodiscard]] Survey survey(const Fleet& fleet, const GovernorConfig& config,
-                            const Ladder::Limits& limits, double margin,
+[[nodiscard]] Survey survey(const RunningSet& running_set, const GovernorConfig& config,
+                            const MemoryResponse::Limits& limits, double margin,
                             const Processors& processors, const Hindsight& hindsight, Instant now,
                             std::size_t tenants, Waiting& waiting);
 

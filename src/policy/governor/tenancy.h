@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
 #include "policy/estimator/outlook.h"
-#include "policy/governor/fleet.h"
+#include "policy/governor/running_set.h"
 #include "policy/job/tenant.h"
 
 // What each of several tenants has of one machine, and what the others owe him.

@@ -27,9 +27,9 @@ bool goes_before(const Candidate& a, const Candidate& b) {
 
 }  // namespace
 
-Victims choose_victims(const Fleet& fleet, JobId keel, double shortage, Spare spare) {
+Victims choose_victims(const RunningSet& running_set, JobId keel, double shortage, Spare spare) {
   std::vector<Candidate> candidates;
-  for (const auto& [job, member] : fleet.members()) {
+  for (const auto& [job, member] : running_set.members()) {
     if (job == keel || member.state == MemberState::dying || member.used() <= 0) continue;
     if (spare != Spare::nobody && member.has_right_of_way()) continue;
     if (spare == Spare::twice_lost &&

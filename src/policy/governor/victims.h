@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "policy/governor/fleet.h"
+#include "policy/governor/running_set.h"
 
 namespace plimsoll::policy {
 
@@ -22,7 +22,7 @@ enum class Spare : std::uint8_t {
 // not enough. Jobs that can't be started again come last of all, and before them those whose last
 // eviction it would be. Within each of these: the jobs furthest over what they were admitted with
 // first, then those that free most bytes for each second of work lost. Never the keel.
-[[nodiscard]] Victims choose_victims(const Fleet& fleet, JobId keel, double shortage,
+[[nodiscard]] Victims choose_victims(const RunningSet& running_set, JobId keel, double shortage,
                                      Spare spare = Spare::right_of_way);
 
 }  // namespace plimsoll::policy

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "governor_crowd.h"
-#include "policy/governor/descent.h"
+#include "policy/governor/resume_policy.h"
 
 namespace plimsoll::policy {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "governor_crowd.h"
-#include "policy/governor/descent.h"
+#include "policy/governor/resume_policy.h"
 
 namespace plimsoll::policy {
 namespace {

@@ -22,12 +22,12 @@ struct Candidate {
   unsigned lost = 0;
 };
 
-Fleet fleet_of(const std::vector<Candidate>& candidates) {
-  Fleet fleet;
+RunningSet fleet_of(const std::vector<Candidate>& candidates) {
+  RunningSet running_set;
   for (const Candidate& one : candidates) {
     const Ready ready{.job = JobId{one.id}, .restartable = one.restartable, .lost = one.lost};
-    fleet.start(ready, flat({.mib = one.expected}), at(one.id));
-    fleet.observe(fleet.at(JobId{one.id}),
+    running_set.start(ready, flat({.mib = one.expected}), at(one.id));
+    running_set.observe(running_set.at(JobId{one.id}),
                   {.ran = std::chrono::seconds(10),
                    .used = mib(one.used),
                    .peak = mib(one.used),
@@ -35,42 +35,42 @@ Fleet fleet_of(const std::vector<Candidate>& candidates) {
                        std::chrono::duration<double>(one.cpu_seconds))},
                   at(100));
   }
-  return fleet;
+  return running_set;
 }
 
 double bytes(double count) { return count * 1048576; }
 
 TEST(Victims, WhoIsOverItsEstimateGoesFirst) {
-  const Fleet fleet = fleet_of({{1, 500}, {2, 300, 1000, 1}, {3, 300, 100, 900}});
-  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(200)).jobs, ElementsAre(JobId{3}));
+  const RunningSet running_set = fleet_of({{1, 500}, {2, 300, 1000, 1}, {3, 300, 100, 900}});
+  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(200)).jobs, ElementsAre(JobId{3}));
 }
 
 TEST(Victims, ThenMostBytesForTheWorkLost) {
-  const Fleet fleet = fleet_of({{1, 500}, {2, 300, 1000, 100}, {3, 200, 1000, 1}});
-  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(150)).jobs, ElementsAre(JobId{3}));
+  const RunningSet running_set = fleet_of({{1, 500}, {2, 300, 1000, 100}, {3, 200, 1000, 1}});
+  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(150)).jobs, ElementsAre(JobId{3}));
 }
 
 TEST(Victims, NobodyMoreThanIsNeeded) {
-  const Fleet fleet =
+  const RunningSet running_set =
       fleet_of({{1, 500}, {2, 10, 1000, 0.001}, {3, 20, 1000, 0.01}, {4, 400, 1000, 100}});
-  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(300)).jobs, ElementsAre(JobId{4}));
+  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(300)).jobs, ElementsAre(JobId{4}));
 }
 
 TEST(Victims, WhatCanNotBeStartedAgainComesLastAndTheKeelNever) {
-  const Fleet fleet = fleet_of(
+  const RunningSet running_set = fleet_of(
       {{1, 900}, {2, 100, 50, 0.1, false}, {3, 100, 1000, 50, true, 2}, {4, 100, 1000, 900}});
-  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(100)).jobs, ElementsAre(JobId{4}));
-  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(200)).jobs,
+  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(100)).jobs, ElementsAre(JobId{4}));
+  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(200)).jobs,
               UnorderedElementsAre(JobId{3}, JobId{4}));
-  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(1000)).jobs,
+  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(1000)).jobs,
               UnorderedElementsAre(JobId{2}, JobId{3}, JobId{4}));
-  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(1000), Spare::twice_lost).jobs,
+  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(1000), Spare::twice_lost).jobs,
               ElementsAre(JobId{4}));
 }
 
 TEST(Victims, TheRightOfWayIsRespected) {
-  const Fleet fleet = fleet_of({{1, 500}, {2, 300, 1000, 1, true, kEvictionsMax}});
-  EXPECT_THAT(choose_victims(fleet, JobId{1}, bytes(100)).jobs, IsEmpty());
+  const RunningSet running_set = fleet_of({{1, 500}, {2, 300, 1000, 1, true, kEvictionsMax}});
+  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(100)).jobs, IsEmpty());
 }
 
 TEST(WayOut, OneAfterTheOther) {

@@ -1,4 +1,4 @@
-#include "policy/governor/descent.h"
+#include "policy/governor/resume_policy.h"
 
 #include <algorithm>
 
@@ -15,20 +15,20 @@ Duration dwell_of(const Member& member) {
   return std::min(dwell, kDwellMax);
 }
 
-Ruling eviction(Fleet& fleet, JobId job, std::string reason, Numbers numbers, Instant now) {
-  Member& member = fleet.at(job);
+Ruling eviction(RunningSet& running_set, JobId job, std::string reason, Numbers numbers, Instant now) {
+  Member& member = running_set.at(job);
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
-  fleet.condemn(member, now);
+  running_set.condemn(member, now);
   return {.verdict = Evict{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
 }
 
 }  // namespace
 
-struct Descent::Turn {
-  Fleet& fleet;
+struct ResumePolicy::Turn {
+  RunningSet& running_set;
   const GovernorConfig& config;
-  Ladder::Limits limits;
+  MemoryResponse::Limits limits;
   const Survey& survey;
   Instant now;
   std::vector<Ruling>& rulings;
@@ -36,24 +36,24 @@ struct Descent::Turn {
   double thawed = 0;          // bytes that those let go in this turn may take
 };
 
-void Descent::free_keel(Fleet& fleet, Instant now, std::vector<Ruling>& rulings) {
-  const auto keel = fleet.keel();
+void ResumePolicy::free_keel(RunningSet& running_set, Instant now, std::vector<Ruling>& rulings) {
+  const auto keel = running_set.keel();
   if (!keel) return;
-  Member& member = fleet.at(*keel);
+  Member& member = running_set.at(*keel);
   if (!member.held) return;
   const double frozen = to_seconds(now - member.since);
-  if (!fleet.release(member, now)) return;
+  if (!running_set.release(member, now)) return;
   rulings.push_back({.verdict = Thaw{*keel},
                      .reason = "it is the oldest now, which always runs",
-                     .numbers = {{"used_bytes", fleet.used()}, {"frozen_s", frozen}}});
+                     .numbers = {{"used_bytes", running_set.used()}, {"frozen_s", frozen}}});
 }
 
-void Descent::descend(Fleet& fleet, const GovernorConfig& config, const Ladder::Limits& limits,
+void ResumePolicy::descend(RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
                       const Survey& survey, Instant now, std::vector<Ruling>& rulings) {
-  if (fleet.held() == 0) return;
-  Turn turn{fleet, config, limits, survey, now, rulings, {}};
-  for (const auto& [started, job] : fleet.by_age()) {
-    Member& member = fleet.at(job);
+  if (running_set.held() == 0) return;
+  Turn turn{running_set, config, limits, survey, now, rulings, {}};
+  for (const auto& [started, job] : running_set.by_age()) {
+    Member& member = running_set.at(job);
     if (member.held) turn.held.push_back(&member);
   }
   thaw_what_fits(turn);
@@ -62,20 +62,20 @@ void Descent::descend(Fleet& fleet, const GovernorConfig& config, const Ladder::
   end_waste(turn);
 }
 
-void Descent::thaw(Turn& turn, Member& member, std::string reason, Numbers numbers) {
+void ResumePolicy::thaw(Turn& turn, Member& member, std::string reason, Numbers numbers) {
   numbers.emplace_back("frozen_s", to_seconds(turn.now - member.since));
-  if (!turn.fleet.release(member, turn.now)) return;  // the user still holds it
+  if (!turn.running_set.release(member, turn.now)) return;  // the user still holds it
   turn.rulings.push_back({.verdict = Thaw{member.ready.job},
                           .reason = std::move(reason),
                           .numbers = std::move(numbers)});
 }
 
-bool Descent::fits(const Turn& turn, const Member& member, Numbers& numbers) const {
+bool ResumePolicy::fits(const Turn& turn, const Member& member, Numbers& numbers) const {
   const Demand demand = demand_of(member.estimate);
   const double cushion = turn.limits.line * kThawCushion;
   // What was pushed out comes back before it does anything.
   const double extra = to_double(member.reclaimed) + turn.thawed - member.used();
-  double most = turn.fleet.used() + turn.thawed;
+  double most = turn.running_set.used() + turn.thawed;
   double expected = most;  // without doubt
   const bool known = is_known(member.estimate);
   for (std::size_t i = 0; i < kHorizonCount && kHorizons[i] <= kThawLook; ++i) {
@@ -85,55 +85,55 @@ bool Descent::fits(const Turn& turn, const Member& member, Numbers& numbers) con
   }
   // It may go on as it was, until it is frozen again.
   const double growth = member.rise_within(kLookMax + kFreezeDelay).most;
-  expected = std::max(expected, turn.fleet.used() + turn.thawed + growth);
+  expected = std::max(expected, turn.running_set.used() + turn.thawed + growth);
   const bool is_doubt_short = most > expected + cushion;
   const double with_it = is_doubt_short ? most : expected;
   const double allowed = turn.limits.limit - (is_doubt_short ? 0 : cushion);
   numbers = {{"line_bytes", turn.limits.line},
-             {"used_bytes", turn.fleet.used()},
+             {"used_bytes", turn.running_set.used()},
              {"with_it_bytes", with_it},
              {"allowed_bytes", allowed}};
   return with_it <= allowed;
 }
 
-void Descent::thaw_what_fits(Turn& turn) {
+void ResumePolicy::thaw_what_fits(Turn& turn) {
   for (Member* member : turn.held) {
     if (turn.now - member->since < dwell_of(*member)) continue;
     const bool has_cores = !member->for_cores || Crowding::has_room(*member, turn.config.cores,
-                                                                    turn.fleet.cores_wanted());
+                                                                    turn.running_set.cores_wanted());
     Numbers numbers;
     if (!has_cores || !fits(turn, *member, numbers)) continue;
-    turn.thawed += std::max(0.0, numbers[2].second - turn.fleet.used() - turn.thawed);
+    turn.thawed += std::max(0.0, numbers[2].second - turn.running_set.used() - turn.thawed);
     std::string reason = "there is room again: " + words::bytes(numbers[2].second) +
                          " are expected to be in use with it";
     thaw(turn, *member, std::move(reason), std::move(numbers));
   }
 }
 
-void Descent::thaw_overdue(Turn& turn) {
+void ResumePolicy::thaw_overdue(Turn& turn) {
   for (Member* member : turn.held) {
     if (!member->held || turn.now - member->since < kFrozenMax) continue;
     member->calm_from = turn.now + kRightOfWay;
     thaw(turn, *member, "it has been paused for too long; others will have to give way",
-         {{"used_bytes", turn.fleet.used()}});
+         {{"used_bytes", turn.running_set.used()}});
     return;  // one at a time
   }
 }
 
-void Descent::unlock_keel(Turn& turn) {
-  const auto keel = turn.fleet.keel();
+void ResumePolicy::unlock_keel(Turn& turn) {
+  const auto keel = turn.running_set.keel();
   if (!keel) return;
-  Member& member = turn.fleet.at(*keel);
+  Member& member = turn.running_set.at(*keel);
   const Duration patience = std::clamp(member.stood * 3 / 2, kStandStill, kStandStillMost);
   if (member.state != MemberState::running || turn.now - member.progressed < patience) return;
   const double stood = to_seconds(turn.now - member.progressed);
-  const Numbers numbers{{"stood_still_s", stood}, {"used_bytes", turn.fleet.used()}};
+  const Numbers numbers{{"stood_still_s", stood}, {"used_bytes", turn.running_set.used()}};
   for (Member* held : turn.held) {
     // What it did before that one was frozen says nothing.
     if (!held->held || turn.now - held->since < kStandStill) continue;
     member.progressed = turn.now;  // the next one after as long again
-    if (turn.config.may_evict && turn.fleet.used() > turn.limits.limit) {
-      turn.rulings.push_back(eviction(turn.fleet, held->ready.job,
+    if (turn.config.may_evict && turn.running_set.used() > turn.limits.limit) {
+      turn.rulings.push_back(eviction(turn.running_set, held->ready.job,
                                       "the oldest job stands still, at the line", numbers,
                                       turn.now));
       return;
@@ -144,8 +144,8 @@ void Descent::unlock_keel(Turn& turn) {
   }
 }
 
-void Descent::end_waste(Turn& turn) {
-  if (!turn.config.may_evict || turn.fleet.is_giving_back(turn.now)) return;
+void ResumePolicy::end_waste(Turn& turn) {
+  if (!turn.config.may_evict || turn.running_set.is_giving_back(turn.now)) return;
   double waste = 0;
   const Member* first = nullptr;
   Duration longest{};
@@ -155,22 +155,22 @@ void Descent::end_waste(Turn& turn) {
     longest = std::max<Duration>(longest, turn.now - member->since);
     waste += member->used() * to_seconds(turn.now - member->since);
   }
-  const auto keel = turn.fleet.keel();
+  const auto keel = turn.running_set.keel();
   if (first == nullptr || !keel || longest < kWasteFrom) return;
   Numbers numbers;
   if (fits(turn, *first, numbers)) return;
   const double shortage = numbers[2].second - numbers[3].second;
-  const Victims victims = choose_victims(turn.fleet, *keel, shortage, Spare::twice_lost);
+  const Victims victims = choose_victims(turn.running_set, *keel, shortage, Spare::twice_lost);
   if (victims.jobs.empty() || victims.bytes < shortage) return;
   double redo = 0;
   for (const JobId job : victims.jobs) {
-    const Member& member = turn.fleet.at(job);
+    const Member& member = turn.running_set.at(job);
     redo += member.used() * to_seconds(member.sample.ran);
   }
   if (waste < kWasteFactor * redo) return;
   for (const JobId job : victims.jobs) {
     turn.rulings.push_back(eviction(
-        turn.fleet, job, "running it again costs less than keeping others paused for its memory",
+        turn.running_set, job, "running it again costs less than keeping others paused for its memory",
         {{"shortage_bytes", shortage}, {"paused_byte_s", waste}, {"again_byte_s", redo}},
         turn.now));
   }

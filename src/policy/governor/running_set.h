@@ -83,7 +83,7 @@ inline constexpr Duration kLookMax = std::chrono::milliseconds(250);
 
 // The attempts that have started, oldest first, and the bytes they have in use: what the pool had
 // at the last look at the machine, and what its jobs have shown to have changed since.
-class Fleet {
+class RunningSet {
  public:
   using Members = std::unordered_map<JobId, Member>;
 

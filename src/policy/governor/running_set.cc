@@ -1,4 +1,4 @@
-#include "policy/governor/fleet.h"
+#include "policy/governor/running_set.h"
 
 #include <algorithm>
 #include <cmath>
@@ -55,7 +55,7 @@ double Member::lost_work() const {
   return std::max({to_seconds(sample.cpu), to_seconds(sample.ran) * kCoresOfWaiting, kLeast});
 }
 
-void Fleet::start(const Ready& ready, const Estimate& estimate, Instant now) {
+void RunningSet::start(const Ready& ready, const Estimate& estimate, Instant now) {
   const auto [place, is_new] = members_.try_emplace(ready.job);
   PLIMSOLL_CHECK(is_new);
   Member& member = place->second;
@@ -70,11 +70,11 @@ void Fleet::start(const Ready& ready, const Estimate& estimate, Instant now) {
 }
 
 // Before and after whatever changes its state or its estimate.
-void Fleet::count_cores(const Member& member, double sign) {
+void RunningSet::count_cores(const Member& member, double sign) {
   if (member.state == MemberState::running) cores_wanted_ += sign * member.estimate.cores.mean;
 }
 
-void Fleet::set_rise(Member& member, Rise rise) {
+void RunningSet::set_rise(Member& member, Rise rise) {
   rise_ += rise.believed() - member.rise.believed();
   rise_variance_ += square(rise.doubt) - square(member.rise.doubt);
   member.rise = rise;
@@ -83,18 +83,18 @@ void Fleet::set_rise(Member& member, Rise rise) {
   rise_variance_ = square(rise.doubt);
 }
 
-double Fleet::rise() const { return whole_rise() - begun(); }
+double RunningSet::rise() const { return whole_rise() - begun(); }
 
-double Fleet::whole_rise() const {
+double RunningSet::whole_rise() const {
   return std::max(0.0, rise_) + std::sqrt(std::max(0.0, rise_variance_));
 }
 
-double Fleet::begun() const {
+double RunningSet::begun() const {
   const double fresh = std::max(0.0, unaccounted() - std::min(steady_, steady_before_));
   return std::min(fresh, whole_rise());
 }
 
-void Fleet::set_used(Member& member, Bytes used, double fresh) {
+void RunningSet::set_used(Member& member, Bytes used, double fresh) {
   const double change = to_double(used) - member.used();
   member.sample.used = used;
   changed_ += change * fresh;
@@ -102,12 +102,12 @@ void Fleet::set_used(Member& member, Bytes used, double fresh) {
   not_believed_ += change * (1 - member.word);
 }
 
-void Fleet::believe(Member& member, double share) {
+void RunningSet::believe(Member& member, double share) {
   not_believed_ += (member.word - share) * member.used();
   member.word = share;
 }
 
-void Fleet::observe(Member& member, const JobSample& sample, Instant now) {
+void RunningSet::observe(Member& member, const JobSample& sample, Instant now) {
   const Duration span = sample.ran - member.sample.ran;
   if (sample.cpu > member.sample.cpu || sample.io > member.sample.io) {
     // As far as it was seen to.
@@ -130,14 +130,14 @@ void Fleet::observe(Member& member, const JobSample& sample, Instant now) {
   set_rise(member, member.rise_within(std::min(span, kLookMax) + kFreezeDelay));
 }
 
-void Fleet::expect(Member& member, const Estimate& estimate, Instant now) {
+void RunningSet::expect(Member& member, const Estimate& estimate, Instant now) {
   count_cores(member, -1);
   member.estimate = estimate;
   member.estimated_at = now;
   count_cores(member, 1);
 }
 
-void Fleet::observe(const MachineSample& sample, Instant now) {
+void RunningSet::observe(const MachineSample& sample, Instant now) {
   looked_ = now;
   pool_used_ = sample.pool_used ? static_cast<double>(sample.pool_used->count) : members_used_;
   changed_ = 0;
@@ -150,7 +150,7 @@ void Fleet::observe(const MachineSample& sample, Instant now) {
   steady_ = std::min(steady_, unaccounted());
 }
 
-void Fleet::leave(JobId job) {
+void RunningSet::leave(JobId job) {
   Member& member = at(job);
   set_rise(member, {});
   set_used(member, Bytes{}, 1);
@@ -168,7 +168,7 @@ void Fleet::leave(JobId job) {
   }
 }
 
-void Fleet::stop(Member& member, Instant now) {
+void RunningSet::stop(Member& member, Instant now) {
   count_cores(member, -1);
   member.state = MemberState::frozen;
   member.since = now;
@@ -177,7 +177,7 @@ void Fleet::stop(Member& member, Instant now) {
   ++frozen_;
 }
 
-bool Fleet::go_on(Member& member, Instant now) {
+bool RunningSet::go_on(Member& member, Instant now) {
   if (member.state != MemberState::frozen || member.held || member.paused) return false;
   member.state = MemberState::running;
   count_cores(member, 1);
@@ -191,7 +191,7 @@ bool Fleet::go_on(Member& member, Instant now) {
   return true;
 }
 
-bool Fleet::hold(Member& member, Instant now) {
+bool RunningSet::hold(Member& member, Instant now) {
   PLIMSOLL_CHECK(!member.held && member.state != MemberState::dying);
   if (now - member.since > kFreezesForgotten) member.freezes = 0;
   ++member.freezes;
@@ -202,26 +202,26 @@ bool Fleet::hold(Member& member, Instant now) {
   return true;
 }
 
-bool Fleet::release(Member& member, Instant now) {
+bool RunningSet::release(Member& member, Instant now) {
   if (!member.held) return false;
   member.held = member.for_cores = false;
   --held_;
   return go_on(member, now);
 }
 
-bool Fleet::pause(Member& member, Instant now) {
+bool RunningSet::pause(Member& member, Instant now) {
   member.paused = true;
   if (member.state != MemberState::running) return false;
   stop(member, now);
   return true;
 }
 
-bool Fleet::resume(Member& member, Instant now) {
+bool RunningSet::resume(Member& member, Instant now) {
   member.paused = false;
   return go_on(member, now);
 }
 
-void Fleet::condemn(Member& member, Instant now) {
+void RunningSet::condemn(Member& member, Instant now) {
   if (member.state == MemberState::dying) return;
   count_cores(member, -1);
   if (member.state == MemberState::frozen) --frozen_;
@@ -233,23 +233,23 @@ void Fleet::condemn(Member& member, Instant now) {
   ++dying_;
 }
 
-Member* Fleet::find(JobId job) {
+Member* RunningSet::find(JobId job) {
   const auto found = members_.find(job);
   return found == members_.end() ? nullptr : &found->second;
 }
 
-const Member* Fleet::find(JobId job) const {
+const Member* RunningSet::find(JobId job) const {
   const auto found = members_.find(job);
   return found == members_.end() ? nullptr : &found->second;
 }
 
-Member& Fleet::at(JobId job) {
+Member& RunningSet::at(JobId job) {
   Member* member = find(job);
   PLIMSOLL_CHECK(member != nullptr);
   return *member;
 }
 
-std::optional<JobId> Fleet::keel() const {
+std::optional<JobId> RunningSet::keel() const {
   for (const auto& [started, job] : by_age_) {
     const Member& member = *find(job);
     if (member.state != MemberState::dying && !member.paused) return job;
@@ -257,22 +257,22 @@ std::optional<JobId> Fleet::keel() const {
   return std::nullopt;
 }
 
-bool Fleet::is_giving_back(Instant now) const {
+bool RunningSet::is_giving_back(Instant now) const {
   if (freed_until_ && now < *freed_until_) return true;
   if (dying_ == 0) return false;
   return std::any_of(members_.begin(), members_.end(),
                      [now](const auto& entry) { return entry.second.is_leaving(now); });
 }
 
-bool Fleet::is_seen_since(Instant when) const {
+bool RunningSet::is_seen_since(Instant when) const {
   return std::all_of(members_.begin(), members_.end(), [when](const auto& entry) {
     const Member& member = entry.second;
     return member.state != MemberState::running || member.seen > when;
   });
 }
 
-double Fleet::used() const { return std::max(0.0, pool_used_ + changed_ - not_believed_); }
+double RunningSet::used() const { return std::max(0.0, pool_used_ + changed_ - not_believed_); }
 
-double Fleet::unaccounted() const { return std::max(0.0, used() + not_believed_ - members_used_); }
+double RunningSet::unaccounted() const { return std::max(0.0, used() + not_believed_ - members_used_); }
 
 }  // namespace plimsoll::policy

@@ -1,4 +1,4 @@
-#include "policy/governor/ladder.h"
+#include "policy/governor/memory_response.h"
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 
 namespace plimsoll::policy {
 // What one climb works on.
-struct Ladder::Turn {
-  Fleet& fleet;
+struct MemoryResponse::Turn {
+  RunningSet& running_set;
   const GovernorConfig& config;
   Limits limits;
   Instant now;
@@ -18,19 +18,19 @@ struct Ladder::Turn {
   std::optional<JobId> keel;
   double dying = 0;  // bytes that come back by themselves
 
-  [[nodiscard]] double expected() const { return fleet.used() - dying + fleet.rise(); }
+  [[nodiscard]] double expected() const { return running_set.used() - dying + running_set.rise(); }
   [[nodiscard]] double soft() const { return limits.limit - limits.line * kCushion; }
   [[nodiscard]] Numbers numbers() const {
     return {{"line_bytes", limits.line},
             {"limit_bytes", limits.limit},
-            {"used_bytes", fleet.used()},
-            {"rise_bytes", fleet.rise()},
+            {"used_bytes", running_set.used()},
+            {"rise_bytes", running_set.rise()},
             {"coming_back_bytes", dying}};
   }
   // Running members that grow and may be frozen, the fastest first.
   [[nodiscard]] std::vector<Member*> growers() const {
     std::vector<Member*> growers;
-    for (auto& [job, member] : fleet.members()) {
+    for (auto& [job, member] : running_set.members()) {
       if (member.state != MemberState::running || job == keel) continue;
       if (member.has_right_of_way()) continue;
       if (member.rise.most < limits.line * kGrowthLeast || now < member.calm_from) continue;
@@ -44,20 +44,20 @@ struct Ladder::Turn {
   }
 };
 
-void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& limits, Instant now,
+void MemoryResponse::respond(RunningSet& running_set, const GovernorConfig& config, const Limits& limits, Instant now,
                    std::vector<Ruling>& rulings) {
   next_look_.reset();
-  Turn turn{fleet, config, limits, now, rulings, fleet.keel()};
-  const double used = fleet.used();
+  Turn turn{running_set, config, limits, now, rulings, running_set.keel()};
+  const double used = running_set.used();
   const double tolerance = limits.line * kTolerance;
   if (used <= limits.limit + tolerance) over_since_.reset();
   if (!turn.keel) return;
-  if (used + fleet.rise() <= turn.soft()) {
+  if (used + running_set.rise() <= turn.soft()) {
     swapping_since_.reset();
     if (config.may_pause) keep_way_out(turn);
     return;
   }
-  for (const auto& [job, member] : fleet.members()) {
+  for (const auto& [job, member] : running_set.members()) {
     if (member.is_leaving(now)) turn.dying += member.used();
   }
   if (used > limits.limit + tolerance && !over_since_) over_since_ = now;
@@ -68,13 +68,13 @@ void Ladder::climb(Fleet& fleet, const GovernorConfig& config, const Limits& lim
   evict(turn, shortage);
 }
 
-void Ladder::freeze(Turn& turn, Member& member, const char* why) {
+void MemoryResponse::freeze(Turn& turn, Member& member, const char* why) {
   Numbers numbers = turn.numbers();
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("growth_bytes_per_s", member.slope);
   numbers.emplace_back("estimate_bytes", member.estimate.peak.mean);
   const double slope = member.slope;
-  if (turn.fleet.hold(member, turn.now)) {
+  if (turn.running_set.hold(member, turn.now)) {
     turn.rulings.push_back({.verdict = Freeze{member.ready.job},
                             .reason = "grows by " + words::bytes(slope) + " a second; " + why,
                             .numbers = std::move(numbers)});
@@ -82,7 +82,7 @@ void Ladder::freeze(Turn& turn, Member& member, const char* why) {
   last_trouble_ = turn.now;
 }
 
-void Ladder::freeze_growers(Turn& turn) {
+void MemoryResponse::freeze_growers(Turn& turn) {
   if (turn.expected() <= turn.soft()) return;
   for (Member* member : turn.growers()) {
     freeze(turn, *member, "the line is near");
@@ -90,21 +90,21 @@ void Ladder::freeze_growers(Turn& turn) {
   }
 }
 
-void Ladder::keep_way_out(Turn& turn) {
-  if (turn.fleet.size() < 2 || turn.fleet.rise() < turn.limits.line * kGrowthLeast) return;
+void MemoryResponse::keep_way_out(Turn& turn) {
+  if (turn.running_set.size() < 2 || turn.running_set.rise() < turn.limits.line * kGrowthLeast) return;
   if (last_way_out_ && turn.now < *last_way_out_ + kWayOutGap) return;
   last_way_out_ = turn.now;
   // Most of the time there is room for everybody.
   double needs = 0;
-  for (const auto& [job, member] : turn.fleet.members()) {
+  for (const auto& [job, member] : turn.running_set.members()) {
     if (is_known(member.estimate)) needs += member.need();
   }
-  const double free_now = turn.limits.limit - (turn.fleet.used() - turn.fleet.begun());
+  const double free_now = turn.limits.limit - (turn.running_set.used() - turn.running_set.begun());
   if (needs <= free_now) return;
   const auto safe = [&](bool growth) {
     std::vector<Claim> claims;
     double free = free_now;
-    for (const auto& [job, member] : turn.fleet.members()) {
+    for (const auto& [job, member] : turn.running_set.members()) {
       if (member.state == MemberState::dying) {
         if (member.is_leaving(turn.now)) free += member.used();
         continue;
@@ -123,12 +123,12 @@ void Ladder::keep_way_out(Turn& turn) {
   }
 }
 
-double Ladder::wanted_for(const Turn& turn, double shortage) {
+double MemoryResponse::wanted_for(const Turn& turn, double shortage) {
   return shortage * (1 + kEvictionBuffer) + turn.limits.line * kCushion;
 }
 
 // Whether it is worth waiting for what was asked for.
-bool Ladder::reclaim(Turn& turn, double shortage) {
+bool MemoryResponse::reclaim(Turn& turn, double shortage) {
   if (!last_reclaim_ || turn.now >= *last_reclaim_ + kReclaimGap) {
     last_reclaim_ = turn.now;
     turn.rulings.push_back({.verdict = Reclaim{.job = {}, .amount = to_bytes(shortage)},
@@ -138,8 +138,8 @@ bool Ladder::reclaim(Turn& turn, double shortage) {
   if (!turn.config.has_swap) return false;
   double wanted = wanted_for(turn, shortage);
   bool asked = false;
-  for (const auto& [started, job] : turn.fleet.by_age()) {
-    Member& member = turn.fleet.at(job);
+  for (const auto& [started, job] : turn.running_set.by_age()) {
+    Member& member = turn.running_set.at(job);
     if (member.state != MemberState::frozen || wanted <= 0) continue;
     const double amount = std::min(wanted, member.used() - to_double(member.reclaimed));
     if (amount <= 0) continue;
@@ -160,22 +160,22 @@ bool Ladder::reclaim(Turn& turn, double shortage) {
   return true;
 }
 
-void Ladder::evict(Turn& turn, double shortage) {
-  if (turn.fleet.is_giving_back(turn.now) && round_ && turn.now < *round_ + kRoundDeadline) {
+void MemoryResponse::evict(Turn& turn, double shortage) {
+  if (turn.running_set.is_giving_back(turn.now) && round_ && turn.now < *round_ + kRoundDeadline) {
     next_look_ = *round_ + kRoundDeadline;
     return;
   }
   Victims victims;
   if (turn.config.may_evict) {
-    victims = choose_victims(turn.fleet, *turn.keel, shortage + turn.limits.line * kEvictionBuffer);
+    victims = choose_victims(turn.running_set, *turn.keel, shortage + turn.limits.line * kEvictionBuffer);
   }
   if (victims.jobs.empty() && turn.config.may_evict) {
-    victims = choose_victims(turn.fleet, *turn.keel, shortage, Spare::nobody);
+    victims = choose_victims(turn.running_set, *turn.keel, shortage, Spare::nobody);
   }
   if (victims.jobs.empty()) return fail_one(turn);
   const Numbers numbers = turn.numbers();
   for (const JobId job : victims.jobs) {
-    Member& member = turn.fleet.at(job);
+    Member& member = turn.running_set.at(job);
     Numbers own = numbers;
     own.emplace_back("shortage_bytes", shortage);
     own.emplace_back("job_used_bytes", member.used());
@@ -189,22 +189,22 @@ void Ladder::evict(Turn& turn, double shortage) {
                              : ", and " + words::decimal(member.lost_work()) +
                                    " s of work are lost with it"),
          .numbers = std::move(own)});
-    turn.fleet.condemn(member, turn.now);
+    turn.running_set.condemn(member, turn.now);
   }
   round_ = last_trouble_ = turn.now;
   next_look_ = turn.now + kRoundDeadline;
 }
 
 // What does not fit only because other runs have a part of the line fits when they have ended.
-bool Ladder::waits_for_others(const Turn& turn, const Member& member) {
+bool MemoryResponse::waits_for_others(const Turn& turn, const Member& member) {
   return turn.limits.left_by_others && turn.config.may_evict && member.ready.restartable;
 }
 
 // Nobody is left whose eviction would help the rest: it is whoever is furthest over what he was
 // admitted with, be it the keel.
-void Ladder::fail_one(Turn& turn) {
+void MemoryResponse::fail_one(Turn& turn) {
   if (!over_since_) return;
-  const double over = turn.fleet.surely_used() - turn.limits.limit;
+  const double over = turn.running_set.surely_used() - turn.limits.limit;
   const Instant patient_until = *over_since_ + kOverLineGrace;
   if (turn.now < patient_until && over <= turn.limits.line * kOverLineMost) {
     next_look_ = patient_until;
@@ -217,17 +217,17 @@ void Ladder::fail_one(Turn& turn) {
   }
   JobId job = *turn.keel;
   const auto over_own = [](const Member& member) { return member.used() - member.promised; };
-  for (const auto& [started, other] : turn.fleet.by_age()) {
-    const Member& candidate = turn.fleet.at(other);
+  for (const auto& [started, other] : turn.running_set.by_age()) {
+    const Member& candidate = turn.running_set.at(other);
     if (candidate.state == MemberState::dying) continue;
-    if (over_own(candidate) > over_own(turn.fleet.at(job))) job = other;
+    if (over_own(candidate) > over_own(turn.running_set.at(job))) job = other;
   }
-  Member& member = turn.fleet.at(job);
-  const bool alone = turn.fleet.size() == turn.fleet.frozen() + turn.fleet.dying() + 1;
+  Member& member = turn.running_set.at(job);
+  const bool alone = turn.running_set.size() == turn.running_set.frozen() + turn.running_set.dying() + 1;
   Numbers numbers = turn.numbers();
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("over_bytes", over);
-  const double left = turn.fleet.unaccounted();
+  const double left = turn.running_set.unaccounted();
   numbers.emplace_back("unaccounted_bytes", left);
   std::string reason =
       "it has " + words::bytes(member.used()) +
@@ -245,7 +245,7 @@ void Ladder::fail_one(Turn& turn) {
   } else {
     turn.rulings.push_back({Fail{job}, std::move(reason), std::move(numbers)});
   }
-  turn.fleet.condemn(member, turn.now);
+  turn.running_set.condemn(member, turn.now);
   round_ = last_trouble_ = turn.now;
   next_look_ = turn.now + kRoundDeadline;
 }

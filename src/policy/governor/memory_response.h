@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "policy/governor/fleet.h"
+#include "policy/governor/running_set.h"
 #include "policy/governor/governor.h"
 #include "policy/governor/ruling.h"
 
@@ -37,7 +37,7 @@ inline constexpr double kGrowthLeast = 0.0005;
 inline constexpr Duration kWayOutGap = std::chrono::milliseconds(100);
 
 // What is done while memory rises towards the line: the rungs above "hold", mildest first.
-class Ladder {
+class MemoryResponse {
  public:
   struct Limits {
     double line = 0;   // as configured
@@ -45,8 +45,8 @@ class Ladder {
     std::optional<double> left_by_others{};  // bytes, as Share has it
   };
 
-  // Appends what is to be done and marks it in the fleet. O(1) while nothing presses.
-  void climb(Fleet& fleet, const GovernorConfig& config, const Limits& limits, Instant now,
+  // Appends what is to be done and marks it in the running set. O(1) while nothing presses.
+  void respond(RunningSet& running_set, const GovernorConfig& config, const Limits& limits, Instant now,
              std::vector<Ruling>& rulings);
 
   // When something was last frozen for memory or evicted.

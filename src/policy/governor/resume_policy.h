@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/units.h"
-#include "policy/governor/fleet.h"
+#include "policy/governor/running_set.h"
 #include "policy/governor/governor.h"
-#include "policy/governor/ladder.h"
+#include "policy/governor/memory_response.h"
 #include "policy/governor/survey.h"
 
 namespace plimsoll::policy {
@@ -36,15 +36,15 @@ inline constexpr double kWasteFactor = 0.5;
 // Before that, nobody is evicted for waste.
 inline constexpr Duration kWasteFrom = std::chrono::seconds(30);
 
-// The way down from the ladder: lets frozen jobs go on, oldest first.
-class Descent {
+// The way down from the memory response: lets frozen jobs go on, oldest first.
+class ResumePolicy {
  public:
-  // Appends what is to be done and marks it in the fleet. O(running) if somebody is frozen.
-  void descend(Fleet& fleet, const GovernorConfig& config, const Ladder::Limits& limits,
+  // Appends what is to be done and marks it in the running set. O(running) if somebody is frozen.
+  void descend(RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
                const Survey& survey, Instant now, std::vector<Ruling>& rulings);
 
   // The keel is never frozen: lets it go on if it has become the keel while it was. O(1).
-  static void free_keel(Fleet& fleet, Instant now, std::vector<Ruling>& rulings);
+  static void free_keel(RunningSet& running_set, Instant now, std::vector<Ruling>& rulings);
 
  private:
   struct Turn;
