@@ -10,7 +10,7 @@
 #include "policy/estimator/forecast.h"
 #include "policy/estimator/guess.h"
 #include "policy/estimator/hint_trust.h"
-#include "policy/estimator/outlook.h"
+#include "policy/estimator/demand_forecast.h"
 #include "policy/estimator/pasts.h"
 #include "policy/estimator/prior.h"
 #include "policy/estimator/record.h"

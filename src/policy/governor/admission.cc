@@ -41,8 +41,8 @@ std::optional<std::size_t> misfit(const Surroundings& around, const Estimate& ca
   const Bar bar = bar_of(around, patience);
   for (std::size_t i = 0; i < kHorizonCount; ++i) {
     if (demand.mean[i] + demand.spread[i] < around.line * kNegligible) continue;
-    if (around.outlook.level_with(i, bar.z, demand, known) > bar.line ||
-        around.outlook.level_with(i, 0, demand, known) > bar.line - bar.margin) {
+    if (around.demand_forecast.level_with(i, bar.z, demand, known) > bar.line ||
+        around.demand_forecast.level_with(i, 0, demand, known) > bar.line - bar.margin) {
       return i;
     }
   }
@@ -53,9 +53,9 @@ Numbers numbers_of(const Surroundings& around, const Estimate& estimate, std::si
   return {{"line_bytes", around.line},
           {"used_bytes", around.used},
           {"horizon_s", to_seconds(kHorizons[horizon])},
-          {"others_then_bytes", around.outlook.level(horizon, around.z)},
+          {"others_then_bytes", around.demand_forecast.level(horizon, around.z)},
           {"with_it_bytes",
-           around.outlook.level_with(horizon, around.z, demand_of(estimate), is_known(estimate))},
+           around.demand_forecast.level_with(horizon, around.z, demand_of(estimate), is_known(estimate))},
           {"estimate_bytes", estimate.peak.mean},
           {"spread_bytes", estimate.peak.spread},
           {"attempts_known", static_cast<double>(estimate.attempts_known)},
@@ -72,7 +72,7 @@ std::size_t tightest(const Surroundings& around, const Estimate& estimate) {
   double most = 0;
   for (std::size_t i = 0; i < kHorizonCount; ++i) {
     if (demand.mean[i] + demand.spread[i] < around.line * kNegligible) continue;
-    const double level = around.outlook.level_with(i, around.z, demand, is_known(estimate));
+    const double level = around.demand_forecast.level_with(i, around.z, demand, is_known(estimate));
     if (level > most) {
       most = level;
       at = i;
@@ -134,7 +134,7 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
 }
 
 void count_in(Surroundings& around, const Estimate& admitted) {
-  around.outlook.add(demand_of(admitted), is_known(admitted));
+  around.demand_forecast.add(demand_of(admitted), is_known(admitted));
   around.cores_predicted += admitted.cores.mean;
   ++around.running;
   if (!is_known(admitted)) ++around.unsettled;
@@ -169,7 +169,7 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       }
       holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
                        ", and the running jobs are expected to use " +
-                       words::bytes(around.outlook.level(refused.horizon, around.z)) + " of " +
+                       words::bytes(around.demand_forecast.level(refused.horizon, around.z)) + " of " +
                        words::bytes(around.line) + " " + words::ahead(kHorizons[refused.horizon]);
       if (around.told > 0) {
         holding.reason +=

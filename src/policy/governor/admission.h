@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/units.h"
-#include "policy/estimator/outlook.h"
+#include "policy/estimator/demand_forecast.h"
 #include "policy/governor/running_set.h"
 #include "policy/governor/governor.h"
 #include "policy/governor/ruling.h"
@@ -57,7 +57,7 @@ inline constexpr double kDoubtRightOfWay = 3;
 
 // What a start would come into.
 struct Surroundings {
-  Outlook outlook;    // of everything that runs, and of the place kept for a giant
+  DemandForecast demand_forecast;    // of everything that runs, and of the place kept for a reserved job
   double line = 0;    // bytes, as both constraints have it
   double margin = 0;  // of these, to be left free by what is expected; doubt may take it
   double z = kDoubtPause;

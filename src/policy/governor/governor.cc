@@ -5,16 +5,16 @@
 
 #include "base/check.h"
 #include "policy/governor/admission.h"
-#include "policy/governor/caution.h"
+#include "policy/governor/safety_margin.h"
 #include "policy/governor/crowding.h"
 #include "policy/governor/resume_policy.h"
 #include "policy/governor/running_set.h"
 #include "policy/governor/hindsight.h"
 #include "policy/governor/memory_response.h"
-#include "policy/governor/pacing.h"
+#include "policy/governor/slow_start.h"
 #include "policy/governor/reservation.h"
 #include "policy/governor/round.h"
-#include "policy/governor/survey.h"
+#include "policy/governor/admission_context.h"
 #include "policy/governor/waiting.h"
 
 namespace plimsoll::policy {
@@ -53,8 +53,8 @@ class Governor::State {
   RunningSet running_set_;
   MemoryResponse memory_response_;
   ResumePolicy resume_policy_;
-  Pacing pacing_;
-  Caution caution_;
+  SlowStart slow_start_;
+  SafetyMargin safety_margin_;
   Crowding crowding_;
   Reservations reservations_;
   std::optional<Tenant> last_served_;
@@ -71,7 +71,7 @@ class Governor::State {
   std::optional<Instant> after_end_;  // when who waits is looked at once more for that
 
  private:
-  void admit(Instant now, unsigned starts_max, Survey& seen, std::vector<Ruling>& rulings);
+  void admit(Instant now, unsigned starts_max, AdmissionContext& seen, std::vector<Ruling>& rulings);
   void believe_words(const Tenancy& tenancy, Instant now);
   [[nodiscard]] bool is_calm(Instant now) const;
   void set_wake(Instant now);
@@ -100,7 +100,7 @@ void Governor::State::look(const MachineSample& sample, Instant now) {
 void Governor::State::settle(Member& member) {
   member.settled = true;
   waiting_.settled(member.ready.kind);
-  if (!member.was_known) pacing_.settled();
+  if (!member.was_known) slow_start_.settled();
 }
 
 bool Governor::State::is_calm(Instant now) const {
@@ -118,7 +118,7 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
   memory_response_.respond(running_set_, config_, limits_, now, rulings);
   if (memory_response_.last_trouble() != trouble) {
     hindsight_.cut_short(running_set_, doubt_covered(config_));
-    if (running_set_.dying() > 0) pacing_.trouble();
+    if (running_set_.dying() > 0) slow_start_.trouble();
   }
   const bool was_held_for_calm = holding_ && holding_->cause == HoldCause::calm;
   const bool due = changed_ || !last_round_ || now >= *last_round_ + kRoundGap ||
@@ -127,25 +127,25 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
     last_round_ = now;
     changed_ = false;
     if (after_end_ && now >= *after_end_) after_end_.reset();
-    Survey seen = survey(running_set_, config_, limits_, caution_.margin(now), processors_, hindsight_,
+    AdmissionContext seen = admission_context(running_set_, config_, limits_, safety_margin_.margin(now), processors_, hindsight_,
                          now, tenants_.size(), waiting_);
     seen.around.cores = cores_;
     seen.around.taken = taken_;
     seen.around.left_by_others = left_by_others_;
-    seen.around.outlook.add_constant(taken_);
+    seen.around.demand_forecast.add_constant(taken_);
     seen.yielding.add_constant(taken_);
     believe_words(seen.tenancy, now);
     hindsight_.forecast(running_set_, seen.going, limits_.line, now);
     resume_policy_.descend(running_set_, config_, limits_, seen, now, rulings);
     // After what decides about those that run: only who has not begun waits for a claim.
     seen.around.told = told_;
-    seen.around.outlook.add_constant(seen.around.claimed + told_);
+    seen.around.demand_forecast.add_constant(seen.around.claimed + told_);
     seen.yielding.add_constant(told_);
     admit(now, starts_max, seen, rulings);
   }
   for (const Ruling& ruling : rulings) {
-    if (std::holds_alternative<Evict>(ruling.verdict)) caution_.evicted(now);
-    if (std::holds_alternative<Freeze>(ruling.verdict)) caution_.paused(now);
+    if (std::holds_alternative<Evict>(ruling.verdict)) safety_margin_.evicted(now);
+    if (std::holds_alternative<Freeze>(ruling.verdict)) safety_margin_.paused(now);
   }
   if (config_.may_pause) crowding_.relieve(running_set_, config_.cores, now, rulings);
   if (waiting_.size() == 0) holding_.reset();
@@ -161,7 +161,7 @@ void Governor::State::set_wake(Instant now) {
   next_wake_ = next_wake_ ? std::min(*next_wake_, round) : round;
 }
 
-void Governor::State::admit(Instant now, unsigned starts_max, Survey& seen,
+void Governor::State::admit(Instant now, unsigned starts_max, AdmissionContext& seen,
                             std::vector<Ruling>& rulings) {
   holding_.reset();
   if (waiting_.size() == 0 || starts_max == 0) return;
@@ -172,7 +172,7 @@ void Governor::State::admit(Instant now, unsigned starts_max, Survey& seen,
                        .numbers = {{"used_bytes", running_set_.used()}, {"line_bytes", limits_.limit}}};
     return;
   }
-  seen.around.unsettled_max = pacing_.window();
+  seen.around.unsettled_max = slow_start_.window();
   Round round({config_, waiting_, running_set_, reservations_, seen, last_served_}, now, starts_max);
   round.admit(rulings);
   holding_ = round.holding();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "policy/estimator/outlook.h"
+#include "policy/estimator/demand_forecast.h"
 #include "policy/governor/running_set.h"
 
 namespace plimsoll::policy {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "policy/estimator/outlook.h"
+#include "policy/estimator/demand_forecast.h"
 #include "policy/governor/victims.h"
-#include "policy/governor/way_out.h"
+#include "policy/governor/safe_state.h"
 #include "policy/job/words.h"
 
 namespace plimsoll::policy {
@@ -54,7 +54,7 @@ void MemoryResponse::respond(RunningSet& running_set, const GovernorConfig& conf
   if (!turn.keel) return;
   if (used + running_set.rise() <= turn.soft()) {
     swapping_since_.reset();
-    if (config.may_pause) keep_way_out(turn);
+    if (config.may_pause) keep_safe_state(turn);
     return;
   }
   for (const auto& [job, member] : running_set.members()) {
@@ -90,10 +90,10 @@ void MemoryResponse::freeze_growers(Turn& turn) {
   }
 }
 
-void MemoryResponse::keep_way_out(Turn& turn) {
+void MemoryResponse::keep_safe_state(Turn& turn) {
   if (turn.running_set.size() < 2 || turn.running_set.rise() < turn.limits.line * kGrowthLeast) return;
-  if (last_way_out_ && turn.now < *last_way_out_ + kWayOutGap) return;
-  last_way_out_ = turn.now;
+  if (last_safe_state_ && turn.now < *last_safe_state_ + kWayOutGap) return;
+  last_safe_state_ = turn.now;
   // Most of the time there is room for everybody.
   double needs = 0;
   for (const auto& [job, member] : turn.running_set.members()) {
@@ -114,7 +114,7 @@ void MemoryResponse::keep_way_out(Turn& turn) {
       const double need = is_known(member.estimate) ? std::max(0.0, member.need() - rise) : 0;
       claims.push_back({.used = member.used() + rise, .need = need});
     }
-    return has_way_out(std::move(claims), free);
+    return is_safe_state(std::move(claims), free);
   };
   if (safe(true) || !safe(false)) return;
   for (Member* member : turn.growers()) {

@@ -57,7 +57,7 @@ class MemoryResponse {
  private:
   struct Turn;
   void freeze_growers(Turn& turn);
-  void keep_way_out(Turn& turn);
+  void keep_safe_state(Turn& turn);
   void freeze(Turn& turn, Member& member, const char* why);
   [[nodiscard]] static double wanted_for(const Turn& turn, double shortage);
   [[nodiscard]] bool reclaim(Turn& turn, double shortage);
@@ -68,7 +68,7 @@ class MemoryResponse {
   std::optional<Instant> round_;       // of evictions, begun
   std::optional<Instant> over_since_;  // past the limit
   std::optional<Instant> swapping_since_;
-  std::optional<Instant> last_reclaim_, last_trouble_, last_way_out_, next_look_;
+  std::optional<Instant> last_reclaim_, last_trouble_, last_safe_state_, next_look_;
 };
 
 }  // namespace plimsoll::policy

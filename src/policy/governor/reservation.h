@@ -3,21 +3,21 @@
 #include <optional>
 
 #include "base/units.h"
-#include "policy/estimator/outlook.h"
+#include "policy/estimator/demand_forecast.h"
 #include "policy/job/job.h"
 
 namespace plimsoll::policy {
 
 // The first that does not fit waits at least so long before everybody else waits for it.
-inline constexpr Duration kGiantPatienceMin = std::chrono::minutes(10);
+inline constexpr Duration kReservedJobPatienceMin = std::chrono::minutes(10);
 // And so many times as long as it is expected to run.
-inline constexpr double kGiantPatience = 2;
+inline constexpr double kReservedJobPatience = 2;
 
-// Where there are several tenants, one's giant keeps the others from starting anything for so long
+// Where there are several tenants, one's reserved job keeps the others from starting anything for so long
 // at a time, and then no more until that patience has passed again.
-inline constexpr Duration kGiantDrain = std::chrono::minutes(1);
+inline constexpr Duration kReservedJobDrain = std::chrono::minutes(1);
 
-// The place kept for a tenant's waiting giant: the first in his order that does not fit has it
+// The place kept for a tenant's waiting reserved job: the first in his order that does not fit has it
 // until it starts. Smaller jobs go ahead only where they don't take that place (EASY backfill);
 // after the patience above nobody goes ahead at all, so that it starts at last, alone if need be.
 class Reservation {
@@ -37,7 +37,7 @@ class Reservation {
     bool known = false;
     std::optional<Duration> from;  // absent: not as far as one can see
   };
-  [[nodiscard]] static Place place_of(const Outlook& outlook, const Estimate& giant, double z,
+  [[nodiscard]] static Place place_of(const DemandForecast& demand_forecast, const Estimate& reserved_job, double z,
                                       double line);
 
  private:

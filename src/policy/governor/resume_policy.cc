@@ -29,7 +29,7 @@ struct ResumePolicy::Turn {
   RunningSet& running_set;
   const GovernorConfig& config;
   MemoryResponse::Limits limits;
-  const Survey& survey;
+  const AdmissionContext& admission_context;
   Instant now;
   std::vector<Ruling>& rulings;
   std::vector<Member*> held;  // oldest first
@@ -49,9 +49,9 @@ void ResumePolicy::free_keel(RunningSet& running_set, Instant now, std::vector<R
 }
 
 void ResumePolicy::descend(RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
-                      const Survey& survey, Instant now, std::vector<Ruling>& rulings) {
+                      const AdmissionContext& admission_context, Instant now, std::vector<Ruling>& rulings) {
   if (running_set.held() == 0) return;
-  Turn turn{running_set, config, limits, survey, now, rulings, {}};
+  Turn turn{running_set, config, limits, admission_context, now, rulings, {}};
   for (const auto& [started, job] : running_set.by_age()) {
     Member& member = running_set.at(job);
     if (member.held) turn.held.push_back(&member);
@@ -79,8 +79,8 @@ bool ResumePolicy::fits(const Turn& turn, const Member& member, Numbers& numbers
   double expected = most;  // without doubt
   const bool known = is_known(member.estimate);
   for (std::size_t i = 0; i < kHorizonCount && kHorizons[i] <= kThawLook; ++i) {
-    const Outlook& others = turn.survey.moving;
-    most = std::max(most, extra + others.level_with(i, turn.survey.around.z, demand, known));
+    const DemandForecast& others = turn.admission_context.moving;
+    most = std::max(most, extra + others.level_with(i, turn.admission_context.around.z, demand, known));
     expected = std::max(expected, extra + others.level_with(i, 0, demand, known));
   }
   // It may go on as it was, until it is frozen again.

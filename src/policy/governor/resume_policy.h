@@ -7,7 +7,7 @@
 #include "policy/governor/running_set.h"
 #include "policy/governor/governor.h"
 #include "policy/governor/memory_response.h"
-#include "policy/governor/survey.h"
+#include "policy/governor/admission_context.h"
 
 namespace plimsoll::policy {
 
@@ -41,7 +41,7 @@ class ResumePolicy {
  public:
   // Appends what is to be done and marks it in the running set. O(running) if somebody is frozen.
   void descend(RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
-               const Survey& survey, Instant now, std::vector<Ruling>& rulings);
+               const AdmissionContext& admission_context, Instant now, std::vector<Ruling>& rulings);
 
   // The keel is never frozen: lets it go on if it has become the keel while it was. O(1).
   static void free_keel(RunningSet& running_set, Instant now, std::vector<Ruling>& rulings);

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <string>
 
-#include "policy/governor/pacing.h"
+#include "policy/governor/slow_start.h"
 
 namespace plimsoll::policy {
 namespace {
 
 // Who runs alone keeps other tenants from starting for so long.
-constexpr Duration kAloneForOthers = kGiantDrain;
+constexpr Duration kAloneForOthers = kReservedJobDrain;
 
 std::string places_text(const GovernorConfig& config, const Tenancy& tenancy, Tenant tenant) {
   if (config.jobs_max == 1) return "waits for the job that runs: one at a time is allowed";
@@ -73,7 +73,7 @@ std::optional<Tenant> Round::next() {
 
 // What keeps all of a tenant's jobs from starting.
 std::optional<Holding> Round::bar(Tenant tenant, JobId job) const {
-  const Survey& seen = ground_.seen;
+  const AdmissionContext& seen = ground_.seen;
   const Tenancy& tenancy = seen.tenancy;
   if (seen.alone && (tenant == seen.alone->tenant || now_ < seen.alone->since + kAloneForOthers)) {
     return Holding{.job = job,
@@ -105,8 +105,8 @@ bool Round::take_turn(Tenant tenant) {
   Turn& turn = turns_[tenant];
   if (!turn.has_begun) {
     turn.has_begun = true;
-    const auto giant = giant_of(tenant);
-    if (giant && consider(tenant, turn, *giant)) return true;
+    const auto reserved_job = reserved_job_of(tenant);
+    if (reserved_job && consider(tenant, turn, *reserved_job)) return true;
   }
   const std::size_t depth = ground_.config.order == StartOrder::input ? 1 : kBackfillDepth;
   for (const Waiting::Rank& rank : ground_.waiting.orders().at(tenant)) {
@@ -119,7 +119,7 @@ bool Round::take_turn(Tenant tenant) {
 }
 
 // Who has a place kept for him comes first, wherever he would stand by now.
-std::optional<Waiting::Rank> Round::giant_of(Tenant tenant) const {
+std::optional<Waiting::Rank> Round::reserved_job_of(Tenant tenant) const {
   const auto kept = ground_.reservations.find(tenant);
   const auto order = ground_.waiting.orders().find(tenant);
   if (kept == ground_.reservations.end() || !kept->second.job()) return std::nullopt;
@@ -136,12 +136,12 @@ std::optional<Waiting::Rank> Round::giant_of(Tenant tenant) const {
 void Round::hear_the_impatient() {
   if (!ground_.seen.tenancy.is_shared()) return;
   for (const auto& [tenant, kept] : ground_.reservations) {
-    const auto giant = giant_of(tenant);
-    if (!may_start() || !giant || bar(tenant, giant->first)) continue;
-    if (!kept.out_of_patience(ground_.waiting.expected(giant->kind), now_)) continue;
+    const auto reserved_job = reserved_job_of(tenant);
+    if (!may_start() || !reserved_job || bar(tenant, reserved_job->first)) continue;
+    if (!kept.out_of_patience(ground_.waiting.expected(reserved_job->kind), now_)) continue;
     Turn& turn = turns_[tenant];
     turn.has_begun = true;
-    static_cast<void>(consider(tenant, turn, *giant));
+    static_cast<void>(consider(tenant, turn, *reserved_job));
   }
 }
 
@@ -152,7 +152,7 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   const Surroundings around = around_of(tenant);
   const bool has_waited = now_ - entry.entered >= ground_.config.cores_wait_max;
   const auto refused = refuse(around, entry.ready, estimate, waiting.shown(rank.kind),
-                              Pacing::window_of_kind(waiting.settled_ever(rank.kind)),
+                              SlowStart::window_of_kind(waiting.settled_ever(rank.kind)),
                               has_waited ? Patience::over : Patience::left);
   if (!refused) {
     start(tenant, rank, around);
@@ -170,7 +170,7 @@ void Round::start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& 
   const Estimate estimate = ground_.waiting.expected(rank.kind);
   const Ready ready = ground_.waiting.remove(rank.first)->ready;
   rulings_->push_back(admission_of(around, ready.job, estimate));
-  Survey& seen = ground_.seen;
+  AdmissionContext& seen = ground_.seen;
   count_in(seen.around, estimate);
   seen.tenancy.count_in(tenant, estimate);
   if (seen.tenancy.is_shared()) seen.yielding.add(demand_of(estimate), is_known(estimate));
@@ -188,8 +188,8 @@ void Round::start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& 
 void Round::refused_for_memory(Tenant tenant, Turn& turn, JobId job, const Estimate& estimate) {
   const Tenancy& tenancy = ground_.seen.tenancy;
   if (tenancy.is_shared() && tenancy.is_due(tenant, estimate)) is_closed_to_rich_ = true;
-  if (turn.has_giant) return;
-  turn.has_giant = true;
+  if (turn.has_reserved_job) return;
+  turn.has_reserved_job = true;
   Reservation& kept = ground_.reservations[tenant];
   kept.keep_for(job, now_);
   if (kept.out_of_patience(estimate, now_)) {
@@ -200,15 +200,15 @@ void Round::refused_for_memory(Tenant tenant, Turn& turn, JobId job, const Estim
   }
   const Surroundings around = around_of(tenant);
   const Reservation::Place place =
-      Reservation::place_of(around.outlook, estimate, around.z, around.line - around.margin);
+      Reservation::place_of(around.demand_forecast, estimate, around.z, around.line - around.margin);
   if (!place.from) return;
-  ground_.seen.around.outlook.add(place.demand, place.known);
+  ground_.seen.around.demand_forecast.add(place.demand, place.known);
   places_[tenant] = place;
 }
 
 // Who has not more than his share sees of others what they keep from him, and no place of theirs.
 Surroundings Round::around_of(Tenant tenant) const {
-  const Survey& seen = ground_.seen;
+  const AdmissionContext& seen = ground_.seen;
   Surroundings around = seen.around;
   if (!seen.tenancy.is_shared()) return around;
   const Holdings& own = seen.tenancy.of(tenant);
@@ -217,10 +217,10 @@ Surroundings Round::around_of(Tenant tenant) const {
   around.cores_predicted =
       std::min(around.cores_predicted, own.cores * static_cast<double>(tenants));
   if (seen.tenancy.has_more(tenant)) return around;
-  around.outlook = seen.yielding;
-  around.outlook.add_constant(own.claimed);
+  around.demand_forecast = seen.yielding;
+  around.demand_forecast.add_constant(own.claimed);
   if (const auto place = places_.find(tenant); place != places_.end()) {
-    around.outlook.add(place->second.demand, place->second.known);
+    around.demand_forecast.add(place->second.demand, place->second.known);
   }
   return around;
 }

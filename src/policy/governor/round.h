@@ -10,7 +10,7 @@
 #include "policy/governor/running_set.h"
 #include "policy/governor/governor.h"
 #include "policy/governor/reservation.h"
-#include "policy/governor/survey.h"
+#include "policy/governor/admission_context.h"
 #include "policy/governor/waiting.h"
 
 namespace plimsoll::policy {
@@ -19,7 +19,7 @@ namespace plimsoll::policy {
 // decision.
 inline constexpr std::size_t kBackfillDepth = 64;
 
-// The places kept for giants; of each tenant one at most.
+// The places kept for reserved jobs; of each tenant one at most.
 using Reservations = std::map<Tenant, Reservation>;
 
 // One round of admissions: who of those that wait starts now.
@@ -34,7 +34,7 @@ class Round {
     Waiting& waiting;
     RunningSet& running_set;
     Reservations& reservations;
-    Survey& seen;
+    AdmissionContext& seen;
     std::optional<Tenant>& last_served;  // of all rounds: among equals he is not next
   };
   // All of `ground` must outlive this.
@@ -51,7 +51,7 @@ class Round {
   struct Turn {
     std::set<Kind> refused{};
     bool has_begun = false;
-    bool has_giant = false;  // the first that did not fit was seen
+    bool has_reserved_job = false;  // the first that did not fit was seen
     bool is_over = false;    // nothing more of his starts in this round
   };
 
@@ -60,7 +60,7 @@ class Round {
   [[nodiscard]] std::optional<Holding> bar(Tenant tenant, JobId job) const;
   [[nodiscard]] bool take_turn(Tenant tenant);
   // Where a place is kept for one.
-  [[nodiscard]] std::optional<Waiting::Rank> giant_of(Tenant tenant) const;
+  [[nodiscard]] std::optional<Waiting::Rank> reserved_job_of(Tenant tenant) const;
   void hear_the_impatient();
   [[nodiscard]] bool consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank);
   void start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& around);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "policy/estimator/outlook.h"
+#include "policy/estimator/demand_forecast.h"
 
 namespace plimsoll::policy {
 namespace {

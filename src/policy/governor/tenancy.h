@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
-#include "policy/estimator/outlook.h"
+#include "policy/estimator/demand_forecast.h"
 #include "policy/governor/running_set.h"
 #include "policy/job/tenant.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "policy/estimator/outlook.h"
+#include "policy/estimator/demand_forecast.h"
 
 namespace plimsoll::policy {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policy/estimator/estimator.h"
-#include "policy/estimator/outlook.h"
+#include "policy/estimator/demand_forecast.h"
 #include "unit/policy/governor/governor_story.h"
 
 namespace plimsoll::policy {
@@ -91,7 +91,7 @@ Estimate in_doubt() {
 
 TEST(Ceiling, DoubtAboutWhenAddsUpToNoMoreThanThereIs) {
   Estimate estimate = in_doubt();
-  Outlook open, bounded;
+  DemandForecast open, bounded;
   for (int i = 0; i < 3; ++i) open.add(demand_of(estimate), true);
   estimate.ceiling = Belief{to_double(mib(200)), to_double(mib(10))};
   for (int i = 0; i < 3; ++i) bounded.add(demand_of(estimate), true);

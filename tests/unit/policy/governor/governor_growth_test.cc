@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "governor_story.h"
-#include "policy/estimator/outlook.h"
+#include "policy/estimator/demand_forecast.h"
 
 namespace plimsoll::policy {
 namespace {

@@ -211,7 +211,7 @@ TEST(GovernorTenants, NobodyWaitsForWhatNobodyWants) {
   EXPECT_GE(admitted(story.rules(1)), 9u);
 }
 
-// A giant of one who has a job that never ends would never start, and everybody would wait for it.
+// A reserved job of one who has a job that never ends would never start, and everybody would wait for it.
 TEST(GovernorTenants, AGiantHoldsUpOthersForAMinuteAtATime) {
   Story story(config(1000));
   story.waits_for(kAlice, 1, {.mib = 50, .seconds = 1e9});
@@ -222,7 +222,7 @@ TEST(GovernorTenants, AGiantHoldsUpOthersForAMinuteAtATime) {
   EXPECT_EQ(story.rules(1), Words{});
   unsigned next = 10;
   double held = 0;
-  const double end = 2 * to_seconds(kGiantPatienceMin) + 2 * to_seconds(kGiantDrain);
+  const double end = 2 * to_seconds(kReservedJobPatienceMin) + 2 * to_seconds(kReservedJobDrain);
   for (double t = 2; t < end; t += 1) {
     story.uses(1, t, 50);
     story.looks(t);
@@ -236,7 +236,7 @@ TEST(GovernorTenants, AGiantHoldsUpOthersForAMinuteAtATime) {
     ++next;
   }
   EXPECT_GT(held, 30);
-  EXPECT_LE(held, 2 * to_seconds(kGiantDrain) + 2);
+  EXPECT_LE(held, 2 * to_seconds(kReservedJobDrain) + 2);
 }
 
 TEST(GovernorTenants, WhoMustRunAloneHoldsUpOthersForAMinute) {
@@ -247,7 +247,7 @@ TEST(GovernorTenants, WhoMustRunAloneHoldsUpOthersForAMinute) {
   story.waits_for(kBob, 3, {.mib = 50}, 1);
   EXPECT_EQ(story.rules(1), Words{});
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::alone);
-  EXPECT_EQ(story.rules(to_seconds(kGiantDrain) + 1), Words{"admit 3"});
+  EXPECT_EQ(story.rules(to_seconds(kReservedJobDrain) + 1), Words{"admit 3"});
 }
 
 TEST(Tenancy, LeavesATenthOfThePlacesAndHalfOfAFew) {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "governor_story.h"
-#include "policy/governor/way_out.h"
+#include "policy/governor/safe_state.h"
 
 namespace plimsoll::policy {
 namespace {
@@ -74,10 +74,10 @@ TEST(Victims, TheRightOfWayIsRespected) {
 }
 
 TEST(WayOut, OneAfterTheOther) {
-  EXPECT_TRUE(has_way_out({}, 0));
-  EXPECT_TRUE(has_way_out({{.used = 5, .need = 5}, {.used = 5, .need = 1}}, 1));
-  EXPECT_FALSE(has_way_out({{.used = 5, .need = 5}, {.used = 5, .need = 2}}, 1));
-  EXPECT_FALSE(has_way_out({{.used = 1, .need = 0}, {.used = 5, .need = 5}}, 3));
+  EXPECT_TRUE(is_safe_state({}, 0));
+  EXPECT_TRUE(is_safe_state({{.used = 5, .need = 5}, {.used = 5, .need = 1}}, 1));
+  EXPECT_FALSE(is_safe_state({{.used = 5, .need = 5}, {.used = 5, .need = 2}}, 1));
+  EXPECT_FALSE(is_safe_state({{.used = 1, .need = 0}, {.used = 5, .need = 5}}, 3));
 }
 
 }  // namespace

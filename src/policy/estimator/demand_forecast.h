@@ -31,7 +31,7 @@ inline constexpr double kSwings = 2.5;
 // Sums over jobs: means add; spreads are pooled, variances adding, where jobs err independently of
 // each other, and add up as they are where all rest on the same ignorance. A sum is never more than
 // that of what each needs at most: doubt about when does not add up to more than there is.
-class Outlook {
+class DemandForecast {
  public:
   // `known`: the estimate rests on earlier attempts, so that its error is the job's own.
   void add(const Demand& demand, bool known);

@@ -13,6 +13,6 @@ struct Claim {
 // Whether the jobs can all end one after the other, the others standing still meanwhile: the first
 // with what is free, each next with what those before have given back (Dijkstra's banker). While
 // there is a way out, pausing suffices; without one, somebody must be evicted.
-[[nodiscard]] bool has_way_out(std::vector<Claim> claims, double free);
+[[nodiscard]] bool is_safe_state(std::vector<Claim> claims, double free);
 
 }  // namespace plimsoll::policy

@@ -1,4 +1,4 @@
-#include "policy/governor/survey.h"
+#include "policy/governor/admission_context.h"
 
 #include <algorithm>
 #include <map>
@@ -44,77 +44,77 @@ Tenancy tenancy_of(const RunningSet& running_set, const GovernorConfig& config, 
 }
 
 // What runs, as one sees it whose own share is not used up.
-void look_for_others(Survey& survey, const RunningSet& running_set, const Hindsight& hindsight, Instant now) {
-  survey.yielding.widen(hindsight.factors());
-  survey.yielding.add_constant(running_set.unaccounted());
+void look_for_others(AdmissionContext& admission_context, const RunningSet& running_set, const Hindsight& hindsight, Instant now) {
+  admission_context.yielding.widen(hindsight.factors());
+  admission_context.yielding.add_constant(running_set.unaccounted());
   for (const auto& [job, member] : running_set.members()) {
     if (member.state == MemberState::dying) {
-      survey.yielding.add_constant(member.used());
+      admission_context.yielding.add_constant(member.used());
       continue;
     }
     const Duration age = member.state == MemberState::frozen ? Duration{} : age_of(member, now);
     const Demand demand = demand_of(member.estimate, age);
-    survey.yielding.add(survey.tenancy.for_others(member, demand, now), is_known(member.estimate));
+    admission_context.yielding.add(admission_context.tenancy.for_others(member, demand, now), is_known(member.estimate));
   }
 }
 
 }  // namespace
 
-Survey survey(const RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
+AdmissionContext admission_context(const RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
               double margin, const Processors& processors, const Hindsight& hindsight, Instant now,
               std::size_t tenants, Waiting& waiting) {
-  Survey survey{.tenancy = tenancy_of(running_set, config, limits.limit, tenants)};
-  Surroundings& around = survey.around;
+  AdmissionContext admission_context{.tenancy = tenancy_of(running_set, config, limits.limit, tenants)};
+  Surroundings& around = admission_context.around;
   around.line = limits.limit;
   around.margin = limits.line * margin;
   around.z = doubt_covered(config);
   around.used = running_set.used();
   around.cores = config.cores;
   around.running = running_set.size();
-  around.outlook.widen(hindsight.factors());
-  survey.moving.widen(hindsight.factors());
+  around.demand_forecast.widen(hindsight.factors());
+  admission_context.moving.widen(hindsight.factors());
   const double of_no_member = running_set.unaccounted() - running_set.begun();
-  around.outlook.add_constant(of_no_member);
-  survey.moving.add_constant(of_no_member);
+  around.demand_forecast.add_constant(of_no_member);
+  admission_context.moving.add_constant(of_no_member);
   std::map<Kind, Shown> kinds;
-  Outlook going;
+  DemandForecast going;
   double fresh = 0;  // cores that the machine's figures don't show yet
   for (const auto& [job, member] : running_set.members()) {
     count(kinds[member.ready.kind], member);
     if (member.ready.lost > kEvictionsMax) {
-      survey.alone = Survey::Alone{.tenant = member.ready.tenant, .since = member.started};
+      admission_context.alone = AdmissionContext::Alone{.tenant = member.ready.tenant, .since = member.started};
     }
     if (member.has_right_of_way()) around.right_of_way_taken = true;
     if (member.state == MemberState::dying) {
-      around.outlook.add_constant(member.used());
-      survey.moving.add_constant(member.used());
+      around.demand_forecast.add_constant(member.used());
+      admission_context.moving.add_constant(member.used());
       continue;
     }
     around.claimed += to_double(member.sample.claimed.value_or(Bytes{}));
     const bool known = is_known(member.estimate);
     if (member.state == MemberState::frozen) {
       const Demand demand = demand_of(member.estimate);
-      around.outlook.add(demand, known);
-      survey.moving.add_constant(member.used());
+      around.demand_forecast.add(demand, known);
+      admission_context.moving.add_constant(member.used());
       continue;
     }
     const Demand demand = demand_of(member.estimate, age_of(member, now));
-    around.outlook.add(demand, known);
-    survey.moving.add(demand, known);
+    around.demand_forecast.add(demand, known);
+    admission_context.moving.add(demand, known);
     going.add(demand, known);
     around.cores_predicted += member.estimate.cores.mean;
     if (now - member.started < kCoresShown) fresh += member.estimate.cores.mean;
     if (!known && !member.settled) ++around.unsettled;
   }
   look_at_cores(around, processors, fresh);
-  if (survey.tenancy.is_shared()) look_for_others(survey, running_set, hindsight, now);
-  for (std::size_t i = 0; i < kHorizonCount; ++i) survey.going[i] = going.sum(i);
+  if (admission_context.tenancy.is_shared()) look_for_others(admission_context, running_set, hindsight, now);
+  for (std::size_t i = 0; i < kHorizonCount; ++i) admission_context.going[i] = going.sum(i);
   if (const auto keel = running_set.keel()) {
     const Belief& peak = running_set.find(*keel)->estimate.peak;
     around.keel_peak = peak.mean + kDoubtRightOfWay * peak.spread;
   }
   for (const auto& [kind, shown] : kinds) waiting.show(kind, shown);
-  return survey;
+  return admission_context;
 }
 
 }  // namespace plimsoll::policy

@@ -20,9 +20,9 @@ inline constexpr Duration kSettled = std::chrono::milliseconds(250);
 inline constexpr Duration kSettledGrowing = std::chrono::seconds(15);
 
 // What runs, seen together.
-struct Survey {
+struct AdmissionContext {
   Surroundings around{};         // for admissions: frozen jobs will go on
-  Outlook moving{};              // for thaws: frozen jobs stand
+  DemandForecast moving{};              // for thaws: frozen jobs stand
   Hindsight::Forecasts going{};  // of those that run
   // Whoever runs and must run alone.
   struct Alone {
@@ -32,12 +32,12 @@ struct Survey {
   std::optional<Alone> alone{};
   Tenancy tenancy;
   // Where there are several tenants: for the starts of one who has not more than his share.
-  Outlook yielding{};
+  DemandForecast yielding{};
 };
 
 // O(running). `margin`: the share of the line that admissions leave free; `tenants`: of whom some
 // job runs or waits. Also tells `waiting` what the running jobs of each kind have shown.
-[[nodiscard]] Survey survey(const RunningSet& running_set, const GovernorConfig& config,
+[[nodiscard]] AdmissionContext admission_context(const RunningSet& running_set, const GovernorConfig& config,
                             const MemoryResponse::Limits& limits, double margin,
                             const Processors& processors, const Hindsight& hindsight, Instant now,
                             std::size_t tenants, Waiting& waiting);

@@ -14,7 +14,7 @@ inline constexpr std::size_t kFirstOfKind = 4;
 // How many jobs of which nothing is known may be in their first seconds at once. Each that has
 // shown its needs makes room for two, so it doubles with each wave; trouble brings it back to the
 // first.
-class Pacing {
+class SlowStart {
  public:
   void settled() { ++window_; }
   void trouble() { window_ = kFirstWave; }

@@ -1,10 +1,10 @@
-#include "policy/governor/way_out.h"
+#include "policy/governor/safe_state.h"
 
 #include <algorithm>
 
 namespace plimsoll::policy {
 
-bool has_way_out(std::vector<Claim> claims, double free) {
+bool is_safe_state(std::vector<Claim> claims, double free) {
   std::sort(claims.begin(), claims.end(),
             [](const Claim& a, const Claim& b) { return a.need < b.need; });
   for (const Claim& claim : claims) {

@@ -16,11 +16,11 @@ inline constexpr double kMarginPause = 0.001;
 inline constexpr double kMarginMost = 0.15;
 // Half of what was added is forgotten after so long: of the order of what long jobs take, as the
 // mix of jobs changes no faster, and long ones lose most.
-inline constexpr Duration kCautionHalfLife = std::chrono::hours(3);
+inline constexpr Duration kSafetyMarginHalfLife = std::chrono::hours(3);
 
 // Learns how much has to stay free on this machine with these jobs: what estimates don't tell, such
 // as a wobble that all jobs share, shows as pauses and evictions.
-class Caution {
+class SafetyMargin {
  public:
   void evicted(Instant now) { add(kMarginEviction, now); }
   void paused(Instant now) { add(kMarginPause, now); }
@@ -30,7 +30,7 @@ class Caution {
  private:
   [[nodiscard]] double added(Instant now) const {
     using Half = std::chrono::duration<double>;
-    return added_ * std::exp2(-Half(now - at_).count() / Half(kCautionHalfLife).count());
+    return added_ * std::exp2(-Half(now - at_).count() / Half(kSafetyMarginHalfLife).count());
   }
   void add(double share, Instant now) {
     added_ = std::min(added(now) + share, kMarginMost - kMarginLeast);

@@ -1,4 +1,4 @@
-#include "policy/estimator/outlook.h"
+#include "policy/estimator/demand_forecast.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +57,7 @@ Demand demand_of(const Estimate& estimate, Duration age, Duration later) {
   return demand;
 }
 
-void Outlook::Sum::add(const Demand& demand, std::size_t horizon, bool known) {
+void DemandForecast::Sum::add(const Demand& demand, std::size_t horizon, bool known) {
   mean += demand.mean[horizon];
   swing += demand.swing[horizon];
   swing_square += square(demand.swing[horizon]);
@@ -71,33 +71,33 @@ void Outlook::Sum::add(const Demand& demand, std::size_t horizon, bool known) {
   }
 }
 
-double Outlook::Sum::level(double z) const {
+double DemandForecast::Sum::level(double z) const {
   const double then = mean + z * std::sqrt(variance + square(doubt)) +
                       std::min(swing, kSwings * std::sqrt(swing_square));
   return std::min(then, most + z * std::sqrt(most_variance + square(most_doubt)));
 }
 
-void Outlook::add(const Demand& demand, bool known) {
+void DemandForecast::add(const Demand& demand, bool known) {
   for (std::size_t i = 0; i < kHorizonCount; ++i) sums_[i].add(demand, i, known);
 }
 
-void Outlook::add_constant(double bytes) {
+void DemandForecast::add_constant(double bytes) {
   for (Sum& sum : sums_) {
     sum.mean += bytes;
     sum.most += bytes;
   }
 }
 
-double Outlook::level(std::size_t horizon, double z) const {
+double DemandForecast::level(std::size_t horizon, double z) const {
   return sums_[horizon].level(z * factors_[horizon]);
 }
 
-Belief Outlook::sum(std::size_t horizon) const {
+Belief DemandForecast::sum(std::size_t horizon) const {
   const Sum& sum = sums_[horizon];
   return {sum.level(0), sum.level(1) - sum.level(0)};
 }
 
-double Outlook::level_with(std::size_t horizon, double z, const Demand& demand, bool known) const {
+double DemandForecast::level_with(std::size_t horizon, double z, const Demand& demand, bool known) const {
   Sum sum = sums_[horizon];
   sum.add(demand, horizon, known);
   return sum.level(z * factors_[horizon]);
