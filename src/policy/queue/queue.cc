@@ -148,8 +148,8 @@ void Queue::set_jobs_max(unsigned jobs_max) {
   config_.jobs_max = jobs_max;
 }
 
-std::vector<Decision> Queue::settle(Instant now) {
-  std::vector<Decision> decisions;
+std::vector<QueueDecision> Queue::settle(Instant now) {
+  std::vector<QueueDecision> decisions;
   skip_doomed(decisions);
   end_withdrawn(decisions);
   if (stop_) {
@@ -161,8 +161,8 @@ std::vector<Decision> Queue::settle(Instant now) {
   return decisions;
 }
 
-std::vector<Decision> Queue::tick(Instant now) {
-  std::vector<Decision> decisions = settle(now);
+std::vector<QueueDecision> Queue::tick(Instant now) {
+  std::vector<QueueDecision> decisions = settle(now);
   fresh_.clear();
   while (!ready_.empty() && room(now) > 0) {
     const Start begin = start(ready_.begin()->job, now);
@@ -182,7 +182,7 @@ std::vector<JobId> Queue::take_ready() {
 }
 
 // Grows while it is walked: each skipped job dooms those that need it.
-void Queue::skip_doomed(std::vector<Decision>& decisions) {
+void Queue::skip_doomed(std::vector<QueueDecision>& decisions) {
   for (std::size_t i = 0; i < doomed_.size(); ++i) {
     const auto [id, failed_need] = doomed_[i];
     const Past& need = ended_.at(failed_need);
@@ -194,7 +194,7 @@ void Queue::skip_doomed(std::vector<Decision>& decisions) {
   doomed_.clear();
 }
 
-void Queue::cancel_running(std::vector<Decision>& decisions) {
+void Queue::cancel_running(std::vector<QueueDecision>& decisions) {
   if (stop_->urgency != Urgency::now) return;
   for (const JobId id : running_) {
     Job& job = find(id);
@@ -204,7 +204,7 @@ void Queue::cancel_running(std::vector<Decision>& decisions) {
   }
 }
 
-void Queue::end_unstarted(std::vector<Decision>& decisions) {
+void Queue::end_unstarted(std::vector<QueueDecision>& decisions) {
   if (jobs_.size() == running_.size()) return;
   ready_.clear();
   backoff_.clear();
@@ -217,7 +217,7 @@ void Queue::end_unstarted(std::vector<Decision>& decisions) {
   doomed_.clear();
 }
 
-void Queue::end_waiting(JobId id, const std::string& reason, std::vector<Decision>& decisions) {
+void Queue::end_waiting(JobId id, const std::string& reason, std::vector<QueueDecision>& decisions) {
   if (find(id).attempts == 0) {
     decisions.push_back({Skip{id}, "not started: " + reason});
   } else {
@@ -236,7 +236,7 @@ bool Queue::is_waiting(JobId id) const {
   return found != jobs_.end() && found->second.state != State::running;
 }
 
-void Queue::end_withdrawn(std::vector<Decision>& decisions) {
+void Queue::end_withdrawn(std::vector<QueueDecision>& decisions) {
   for (const auto& [id, reason] : std::exchange(withdrawn_, {})) {
     // Withdrawn twice, or skipped for a need.
     if (!is_waiting(id)) continue;

@@ -45,11 +45,11 @@ struct Cancel {
   JobId job{};
   bool operator==(const Cancel&) const = default;
 };
-using Action = std::variant<Start, Skip, GiveUp, Cancel>;
+using QueueAction = std::variant<Start, Skip, GiveUp, Cancel>;
 
 // An action and why: the sentence that reports and `plimsoll explain` print.
-struct Decision {
-  Action action;
+struct QueueDecision {
+  QueueAction action;
   std::string reason;
 };
 
@@ -104,12 +104,12 @@ class Queue {
   // All that is to be done now: what is cancelled, then what ends unstarted, then what starts. Call
   // it after every enter(), leave(), interrupt() and set_jobs_max() (once after several will do),
   // and at next_wake().
-  [[nodiscard]] std::vector<Decision> tick(Instant now);
+  [[nodiscard]] std::vector<QueueDecision> tick(Instant now);
 
   // The parts of tick(), for a caller who chooses by himself which of the ready jobs start:
 
   // What is cancelled and what ends unstarted; jobs whose wait is over become ready.
-  [[nodiscard]] std::vector<Decision> settle(Instant now);
+  [[nodiscard]] std::vector<QueueDecision> settle(Instant now);
   // The jobs that became ready since the last call and still are. Whatever tick() or settle() ends
   // of them is ready no longer.
   [[nodiscard]] std::vector<JobId> take_ready();
@@ -201,11 +201,11 @@ class Queue {
   void end_job(JobId id, End end, std::string why);
   [[nodiscard]] std::optional<Requeue> requeue(Job& job, const AttemptEnd& end, Instant now) const;
   void count_ended(const AttemptEnd& attempt);
-  void skip_doomed(std::vector<Decision>& decisions);
-  void end_withdrawn(std::vector<Decision>& decisions);
-  void end_waiting(JobId id, const std::string& reason, std::vector<Decision>& decisions);
-  void cancel_running(std::vector<Decision>& decisions);
-  void end_unstarted(std::vector<Decision>& decisions);
+  void skip_doomed(std::vector<QueueDecision>& decisions);
+  void end_withdrawn(std::vector<QueueDecision>& decisions);
+  void end_waiting(JobId id, const std::string& reason, std::vector<QueueDecision>& decisions);
+  void cancel_running(std::vector<QueueDecision>& decisions);
+  void end_unstarted(std::vector<QueueDecision>& decisions);
   void wake_waiting(Instant now);
 
   QueueConfig config_;

@@ -104,7 +104,7 @@ class Scheduler::State {
   [[nodiscard]] Instant now() const { return executor_->now(); }
   void tell(EventKind kind, std::optional<JobId> job, std::string reason, Numbers numbers = {},
             std::optional<HoldCause> hold = {});
-  void note(std::vector<Decision> decisions);
+  void note(std::vector<QueueDecision> decisions);
   void catch_up();
   [[nodiscard]] bool is_behind() const {
     return !untold_.empty() || !arriving_.empty() || !unended_.empty();
@@ -133,7 +133,7 @@ class Scheduler::State {
   // What catch_up() has still to do, in this order.
   std::deque<JobId> untold_;                         // of the run from its beginning
   std::deque<JobId> arriving_;                       // ready, and the governor does not know yet
-  std::deque<Decision> unended_;                     // ended for the queue, unstarted
+  std::deque<QueueDecision> unended_;                     // ended for the queue, unstarted
   std::optional<Instant> resume_at_;                 // when it goes on, if it was too much
   std::set<std::pair<Instant, JobId>> deadlines_;    // of attempts that are not frozen
   std::optional<std::pair<JobId, HoldCause>> held_;  // told last

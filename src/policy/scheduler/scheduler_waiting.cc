@@ -8,15 +8,15 @@
 namespace plimsoll::policy {
 namespace {
 
-JobId job_of(const Action& action) {
+JobId job_of(const QueueAction& action) {
   return std::visit([](const auto& what) { return what.job; }, action);
 }
 
 }  // namespace
 
 // What runs is ended at once; of what ends unstarted the governor hears at once.
-void Scheduler::State::note(std::vector<Decision> decisions) {
-  for (Decision& decision : decisions) {
+void Scheduler::State::note(std::vector<QueueDecision> decisions) {
+  for (QueueDecision& decision : decisions) {
     if (const auto* cancel = std::get_if<Cancel>(&decision.action)) {
       kill(cancel->job, Outcome::cancelled, decision.reason);
       continue;
@@ -43,7 +43,7 @@ void Scheduler::State::catch_up() {
     if (queue_.is_waiting(job)) wait_for_governor(job, books_.at(job));
   }
   for (; left > 0 && !unended_.empty(); --left) {
-    const Decision decision = std::move(unended_.front());
+    const QueueDecision decision = std::move(unended_.front());
     unended_.pop_front();
     const bool gave_up = std::holds_alternative<GiveUp>(decision.action);
     end_unstarted(job_of(decision.action), decision.reason, gave_up);

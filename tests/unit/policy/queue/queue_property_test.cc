@@ -133,8 +133,8 @@ class Play {
 
   void ends(JobId id, bool success) { RC_ASSERT(ended_.emplace(id, success).second); }
 
-  void apply(const std::vector<Decision>& decisions) {
-    for (const Decision& decision : decisions) {
+  void apply(const std::vector<QueueDecision>& decisions) {
+    for (const QueueDecision& decision : decisions) {
       RC_ASSERT(!decision.reason.empty());
       if (const auto* start = std::get_if<Start>(&decision.action)) {
         started(*start);
@@ -219,7 +219,7 @@ TEST(QueueSize, AHundredThousandJobs) {
   std::size_t ended = 0;
   std::vector<JobId> running;
   while (queue.unfinished() > 0) {
-    for (const Decision& decision : queue.tick(Instant{})) {
+    for (const QueueDecision& decision : queue.tick(Instant{})) {
       if (const auto* start = std::get_if<Start>(&decision.action)) running.push_back(start->job);
       if (std::holds_alternative<Skip>(decision.action)) ++ended;
     }

@@ -34,21 +34,21 @@ JobSpec job_retried(unsigned id, unsigned retries) {
   return spec;
 }
 
-Action start(unsigned id, unsigned slot, unsigned attempt = 1) {
+QueueAction start(unsigned id, unsigned slot, unsigned attempt = 1) {
   return Start{.job = JobId{id}, .attempt = attempt, .slot = slot};
 }
-Action skip(unsigned id) { return Skip{JobId{id}}; }
-Action give_up(unsigned id) { return GiveUp{JobId{id}}; }
-Action cancel(unsigned id) { return Cancel{JobId{id}}; }
+QueueAction skip(unsigned id) { return Skip{JobId{id}}; }
+QueueAction give_up(unsigned id) { return GiveUp{JobId{id}}; }
+QueueAction cancel(unsigned id) { return Cancel{JobId{id}}; }
 
 // A queue on simulated time: each call says when it happens, in time since the start of the run.
 struct Story {
   explicit Story(QueueConfig config) : queue(std::move(config)) {}
 
-  std::vector<Action> at(Duration t) {
-    std::vector<Action> actions;
+  std::vector<QueueAction> at(Duration t) {
+    std::vector<QueueAction> actions;
     reasons.clear();
-    for (Decision& decision : queue.tick(Instant(t))) {
+    for (QueueDecision& decision : queue.tick(Instant(t))) {
       actions.push_back(decision.action);
       reasons.push_back(std::move(decision.reason));
     }
@@ -86,7 +86,7 @@ TEST(Queue, HigherPriorityFirstThenInput) {
     spec.priority = priority;
     story.queue.enter(spec);
   }
-  std::vector<Action> order;
+  std::vector<QueueAction> order;
   for (int i = 0; i < 4; ++i) {
     const auto actions = story.at(0s);
     ASSERT_EQ(actions.size(), 1u);
