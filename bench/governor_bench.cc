@@ -32,8 +32,8 @@ struct Machine {
     for (std::uint64_t job = 1; job <= jobs; ++job) {
       governor.enter({.job = JobId{job}, .kind = Kind{static_cast<std::uint32_t>(job % 20)}}, now);
     }
-    for (const Ruling& ruling : governor.rule(now, 1000)) {
-      if (const auto* admit = std::get_if<Admit>(&ruling.verdict)) running.push_back(admit->job);
+    for (const Decision& decision : governor.rule(now, 1000)) {
+      if (const auto* admit = std::get_if<Admit>(&decision.verdict)) running.push_back(admit->job);
     }
   }
 
@@ -75,8 +75,8 @@ void turnover(benchmark::State& state) {
     machine.governor.leave(machine.running.front(), end, machine.now);
     machine.governor.enter({.job = JobId{++fresh}, .kind = Kind{3}}, machine.now);
     machine.running.erase(machine.running.begin());
-    for (const Ruling& ruling : machine.governor.rule(machine.now, 1000)) {
-      if (const auto* admit = std::get_if<Admit>(&ruling.verdict)) {
+    for (const Decision& decision : machine.governor.rule(machine.now, 1000)) {
+      if (const auto* admit = std::get_if<Admit>(&decision.verdict)) {
         machine.running.push_back(admit->job);
       }
     }

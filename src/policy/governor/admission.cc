@@ -140,7 +140,7 @@ void count_in(Surroundings& around, const Estimate& admitted) {
   if (!is_known(admitted)) ++around.unsettled;
 }
 
-Ruling admission_of(const Surroundings& around, JobId job, const Estimate& estimate) {
+Decision admission_of(const Surroundings& around, JobId job, const Estimate& estimate) {
   const std::size_t horizon = tightest(around, estimate);
   Numbers numbers = numbers_of(around, estimate, horizon);
   std::string reason;

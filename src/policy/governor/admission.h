@@ -7,7 +7,7 @@
 #include "policy/estimator/demand_forecast.h"
 #include "policy/governor/running_set.h"
 #include "policy/governor/governor.h"
-#include "policy/governor/ruling.h"
+#include "policy/governor/decision.h"
 #include "policy/governor/waiting.h"
 
 namespace plimsoll::policy {
@@ -100,7 +100,7 @@ enum class Patience : std::uint8_t { left, over };
 void count_in(Surroundings& around, const Estimate& admitted);
 
 // The sentence and the numbers of an admission, and of a refusal.
-[[nodiscard]] Ruling admission_of(const Surroundings& around, JobId job, const Estimate& estimate);
+[[nodiscard]] Decision admission_of(const Surroundings& around, JobId job, const Estimate& estimate);
 [[nodiscard]] Holding holding_of(const Surroundings& around, JobId job, const Estimate& estimate,
                                  const Refused& refused);
 

@@ -4,7 +4,7 @@
 
 namespace plimsoll::policy {
 
-void Crowding::relieve(RunningSet& running_set, double cores, Instant now, std::vector<Ruling>& rulings) {
+void Crowding::relieve(RunningSet& running_set, double cores, Instant now, std::vector<Decision>& rulings) {
   const double wanted = running_set.cores_wanted();
   if (wanted <= cores * kCrowded) return crowded_since_.reset();
   if (!crowded_since_) crowded_since_ = now;

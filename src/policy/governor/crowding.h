@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "policy/governor/running_set.h"
-#include "policy/governor/ruling.h"
+#include "policy/governor/decision.h"
 
 namespace plimsoll::policy {
 
@@ -26,7 +26,7 @@ inline constexpr double kComputes = 0.5;
 class Crowding {
  public:
   // Appends what is to be done and marks it in the running set. O(1) unless the cores are crowded.
-  void relieve(RunningSet& running_set, double cores, Instant now, std::vector<Ruling>& rulings);
+  void relieve(RunningSet& running_set, double cores, Instant now, std::vector<Decision>& rulings);
 
   // Whether there are cores enough for a member that was frozen for them, beside what the running
   // ones want.

@@ -41,7 +41,7 @@ class Governor::State {
   void set_limits();
   void settle(Member& member);
   void look(const MachineSample& sample, Instant now);
-  std::vector<Ruling> rule(Instant now, unsigned starts_max);
+  std::vector<Decision> rule(Instant now, unsigned starts_max);
   void count(Tenant tenant, int change);
 
   GovernorConfig config_;
@@ -66,12 +66,12 @@ class Governor::State {
   MemoryResponse::Limits limits_;
   std::optional<Holding> holding_;
   std::optional<Instant> next_wake_;
-  std::vector<Ruling> by_user_;       // freezes and thaws that the user asked for
+  std::vector<Decision> by_user_;       // freezes and thaws that the user asked for
   bool changed_ = true;               // since the last round, in a way that may let somebody start
   std::optional<Instant> after_end_;  // when who waits is looked at once more for that
 
  private:
-  void admit(Instant now, unsigned starts_max, AdmissionContext& seen, std::vector<Ruling>& rulings);
+  void admit(Instant now, unsigned starts_max, AdmissionContext& seen, std::vector<Decision>& rulings);
   void believe_words(const Tenancy& tenancy, Instant now);
   [[nodiscard]] bool is_calm(Instant now) const;
   void set_wake(Instant now);
@@ -109,8 +109,8 @@ bool Governor::State::is_calm(Instant now) const {
   return !trouble || now >= *trouble + kCalmMax || running_set_.is_seen_since(*trouble);
 }
 
-std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
-  std::vector<Ruling> rulings = std::move(by_user_);
+std::vector<Decision> Governor::State::rule(Instant now, unsigned starts_max) {
+  std::vector<Decision> rulings = std::move(by_user_);
   by_user_.clear();
   ResumePolicy::free_keel(running_set_, now, rulings);
   const auto trouble = memory_response_.last_trouble();
@@ -143,9 +143,9 @@ std::vector<Ruling> Governor::State::rule(Instant now, unsigned starts_max) {
     seen.yielding.add_constant(told_);
     admit(now, starts_max, seen, rulings);
   }
-  for (const Ruling& ruling : rulings) {
-    if (std::holds_alternative<Evict>(ruling.verdict)) safety_margin_.evicted(now);
-    if (std::holds_alternative<Freeze>(ruling.verdict)) safety_margin_.paused(now);
+  for (const Decision& decision : rulings) {
+    if (std::holds_alternative<Evict>(decision.verdict)) safety_margin_.evicted(now);
+    if (std::holds_alternative<Freeze>(decision.verdict)) safety_margin_.paused(now);
   }
   if (config_.may_pause) crowding_.relieve(running_set_, config_.cores, now, rulings);
   if (waiting_.size() == 0) holding_.reset();
@@ -162,7 +162,7 @@ void Governor::State::set_wake(Instant now) {
 }
 
 void Governor::State::admit(Instant now, unsigned starts_max, AdmissionContext& seen,
-                            std::vector<Ruling>& rulings) {
+                            std::vector<Decision>& rulings) {
   holding_.reset();
   if (waiting_.size() == 0 || starts_max == 0) return;
   if (!is_calm(now)) {
@@ -271,7 +271,7 @@ void Governor::condemn(JobId job, Instant now) {
   state_->running_set_.condemn(state_->running_set_.at(job), now);
 }
 
-std::vector<Ruling> Governor::rule(Instant now, unsigned starts_max) {
+std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
   return state_->rule(now, starts_max);
 }
 

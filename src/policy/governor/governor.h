@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
-#include "policy/governor/ruling.h"
+#include "policy/governor/decision.h"
 #include "policy/governor/share.h"
 #include "policy/job/attempt.h"
 #include "policy/job/observation.h"
@@ -62,7 +62,7 @@ inline constexpr unsigned kEvictionsMax = 3;
 // leaves once; a job that is frozen is thawed, evicted or becomes the keel within a bound.
 //
 // Pure and deterministic: it knows the time only as a parameter, which never goes back. The caller
-// carries out every ruling at once and in order, and tells what comes of it.
+// carries out every decision at once and in order, and tells what comes of it.
 class Governor {
  public:
   explicit Governor(GovernorConfig config);
@@ -101,7 +101,7 @@ class Governor {
   // All that is to be done now, at most `starts_max` admissions among it. Call it after every call
   // above (once after several will do) and at next_wake(). O(1) while nothing presses and nobody
   // can start; else O(running).
-  [[nodiscard]] std::vector<Ruling> rule(Instant now, unsigned starts_max);
+  [[nodiscard]] std::vector<Decision> rule(Instant now, unsigned starts_max);
 
   // When rule() may have something to decide if nothing else happens before. Ask after rule().
   [[nodiscard]] std::optional<Instant> next_wake() const;

@@ -14,7 +14,7 @@ struct MemoryResponse::Turn {
   const GovernorConfig& config;
   Limits limits;
   Instant now;
-  std::vector<Ruling>& rulings;
+  std::vector<Decision>& rulings;
   std::optional<JobId> keel;
   double dying = 0;  // bytes that come back by themselves
 
@@ -45,7 +45,7 @@ struct MemoryResponse::Turn {
 };
 
 void MemoryResponse::respond(RunningSet& running_set, const GovernorConfig& config, const Limits& limits, Instant now,
-                   std::vector<Ruling>& rulings) {
+                   std::vector<Decision>& rulings) {
   next_look_.reset();
   Turn turn{running_set, config, limits, now, rulings, running_set.keel()};
   const double used = running_set.used();

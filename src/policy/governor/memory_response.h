@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "policy/governor/running_set.h"
 #include "policy/governor/governor.h"
-#include "policy/governor/ruling.h"
+#include "policy/governor/decision.h"
 
 namespace plimsoll::policy {
 
@@ -47,7 +47,7 @@ class MemoryResponse {
 
   // Appends what is to be done and marks it in the running set. O(1) while nothing presses.
   void respond(RunningSet& running_set, const GovernorConfig& config, const Limits& limits, Instant now,
-             std::vector<Ruling>& rulings);
+             std::vector<Decision>& rulings);
 
   // When something was last frozen for memory or evicted.
   [[nodiscard]] std::optional<Instant> last_trouble() const { return last_trouble_; }

@@ -15,7 +15,7 @@ Duration dwell_of(const Member& member) {
   return std::min(dwell, kDwellMax);
 }
 
-Ruling eviction(RunningSet& running_set, JobId job, std::string reason, Numbers numbers, Instant now) {
+Decision eviction(RunningSet& running_set, JobId job, std::string reason, Numbers numbers, Instant now) {
   Member& member = running_set.at(job);
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
@@ -31,12 +31,12 @@ struct ResumePolicy::Turn {
   MemoryResponse::Limits limits;
   const AdmissionContext& admission_context;
   Instant now;
-  std::vector<Ruling>& rulings;
+  std::vector<Decision>& rulings;
   std::vector<Member*> held;  // oldest first
   double thawed = 0;          // bytes that those let go in this turn may take
 };
 
-void ResumePolicy::free_keel(RunningSet& running_set, Instant now, std::vector<Ruling>& rulings) {
+void ResumePolicy::free_keel(RunningSet& running_set, Instant now, std::vector<Decision>& rulings) {
   const auto keel = running_set.keel();
   if (!keel) return;
   Member& member = running_set.at(*keel);
@@ -49,7 +49,7 @@ void ResumePolicy::free_keel(RunningSet& running_set, Instant now, std::vector<R
 }
 
 void ResumePolicy::descend(RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
-                      const AdmissionContext& admission_context, Instant now, std::vector<Ruling>& rulings) {
+                      const AdmissionContext& admission_context, Instant now, std::vector<Decision>& rulings) {
   if (running_set.held() == 0) return;
   Turn turn{running_set, config, limits, admission_context, now, rulings, {}};
   for (const auto& [started, job] : running_set.by_age()) {

@@ -41,10 +41,10 @@ class ResumePolicy {
  public:
   // Appends what is to be done and marks it in the running set. O(running) if somebody is frozen.
   void descend(RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
-               const AdmissionContext& admission_context, Instant now, std::vector<Ruling>& rulings);
+               const AdmissionContext& admission_context, Instant now, std::vector<Decision>& rulings);
 
   // The keel is never frozen: lets it go on if it has become the keel while it was. O(1).
-  static void free_keel(RunningSet& running_set, Instant now, std::vector<Ruling>& rulings);
+  static void free_keel(RunningSet& running_set, Instant now, std::vector<Decision>& rulings);
 
  private:
   struct Turn;

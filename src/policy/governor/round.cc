@@ -24,7 +24,7 @@ std::string places_text(const GovernorConfig& config, const Tenancy& tenancy, Te
 
 }  // namespace
 
-void Round::admit(std::vector<Ruling>& rulings) {
+void Round::admit(std::vector<Decision>& rulings) {
   rulings_ = &rulings;
   hear_the_impatient();
   while (may_start()) {

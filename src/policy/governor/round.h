@@ -42,7 +42,7 @@ class Round {
       : ground_(ground), now_(now), starts_left_(starts_max) {}
 
   // Starts them: they are moved from `waiting` to `running set`.
-  void admit(std::vector<Ruling>& rulings);
+  void admit(std::vector<Decision>& rulings);
   // Why the first that waits does; nothing: somebody could start if more starts were allowed.
   [[nodiscard]] const std::optional<Holding>& holding() const { return holding_; }
 
@@ -75,7 +75,7 @@ class Round {
   bool is_closed_ = false;                         // to everybody
   bool is_closed_to_rich_ = false;                 // to who has more than his share
   std::optional<Holding> holding_{};
-  std::vector<Ruling>* rulings_ = nullptr;
+  std::vector<Decision>* rulings_ = nullptr;
 };
 
 }  // namespace plimsoll::policy

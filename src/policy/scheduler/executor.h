@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/units.h"
-#include "policy/governor/ruling.h"
+#include "policy/governor/decision.h"
 #include "policy/job/attempt.h"
 #include "policy/job/observation.h"
 #include "policy/queue/queue.h"

@@ -85,7 +85,7 @@ void Scheduler::State::turn() {
   const bool stale = kinds_.refresh(estimator_, governor_) || !unsorted_.empty();
   // Which is to start first is known when all are there.
   const unsigned starts_max = arriving_.empty() ? queue_.room(now()) : 0;
-  for (const Ruling& ruling : governor_.rule(now(), starts_max)) carry_out(ruling);
+  for (const Decision& decision : governor_.rule(now(), starts_max)) carry_out(decision);
   progress_.note(now(), governor_.running() - governor_.frozen(), governor_.waiting());
   if (arriving_.empty()) tell_holding();
   set_wake(stale);
@@ -120,30 +120,30 @@ void Scheduler::State::forget(JobId job) {
   kinds_.give_back(book.mapped().kind, governor_);
 }
 
-void Scheduler::State::carry_out(const Ruling& ruling) {
+void Scheduler::State::carry_out(const Decision& decision) {
   const auto told = [&](EventKind kind, std::optional<JobId> job) {
-    tell(kind, job, ruling.reason, ruling.numbers);
+    tell(kind, job, decision.reason, decision.numbers);
   };
-  if (const auto* admit = std::get_if<Admit>(&ruling.verdict)) {
+  if (const auto* admit = std::get_if<Admit>(&decision.verdict)) {
     told(EventKind::admitted, admit->job);
     start(admit->job);
-  } else if (const auto* reclaim = std::get_if<Reclaim>(&ruling.verdict)) {
+  } else if (const auto* reclaim = std::get_if<Reclaim>(&decision.verdict)) {
     ++counts_.reclaims;
     told(EventKind::reclaimed, reclaim->job);
     executor_->reclaim(reclaim->job, reclaim->amount);
-  } else if (const auto* stop = std::get_if<Freeze>(&ruling.verdict)) {
+  } else if (const auto* stop = std::get_if<Freeze>(&decision.verdict)) {
     told(EventKind::frozen, stop->job);
     freeze(stop->job);
-  } else if (const auto* go = std::get_if<Thaw>(&ruling.verdict)) {
+  } else if (const auto* go = std::get_if<Thaw>(&decision.verdict)) {
     told(EventKind::thawed, go->job);
     thaw(go->job);
-  } else if (const auto* evict = std::get_if<Evict>(&ruling.verdict)) {
+  } else if (const auto* evict = std::get_if<Evict>(&decision.verdict)) {
     ++counts_.evictions;
     told(EventKind::evicted, evict->job);
-    kill(evict->job, Outcome::evicted, ruling.reason);
-  } else if (const auto* fail = std::get_if<Fail>(&ruling.verdict)) {
+    kill(evict->job, Outcome::evicted, decision.reason);
+  } else if (const auto* fail = std::get_if<Fail>(&decision.verdict)) {
     told(EventKind::failed, fail->job);
-    kill(fail->job, Outcome::over_line, ruling.reason);
+    kill(fail->job, Outcome::over_line, decision.reason);
   }
 }
 

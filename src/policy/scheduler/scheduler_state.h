@@ -114,7 +114,7 @@ class Scheduler::State {
   void enter_governor(JobId job, Book& book);
   void take_kinds_anew(const Key& key);
   void take_kinds_anew();
-  void carry_out(const Ruling& ruling);
+  void carry_out(const Decision& decision);
   void start(JobId job);
   void freeze(JobId job);
   void thaw(JobId job);

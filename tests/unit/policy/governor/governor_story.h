@@ -43,7 +43,7 @@ inline Estimate flat(const Expected& expected) {
 }
 
 // Rulings as words: "admit 3", "freeze 2".
-inline std::string word(const Verdict& verdict) {
+inline std::string word(const Action& verdict) {
   const auto id = [](JobId job) { return std::to_string(static_cast<std::uint64_t>(job)); };
   if (const auto* it = std::get_if<Admit>(&verdict)) return "admit " + id(it->job);
   if (const auto* it = std::get_if<Freeze>(&verdict)) return "freeze " + id(it->job);
@@ -54,7 +54,7 @@ inline std::string word(const Verdict& verdict) {
   return reclaim.job ? "reclaim " + id(*reclaim.job) : "reclaim";
 }
 
-// The job of a ruling in words.
+// The job of a decision in words.
 inline unsigned number_in(const std::string& word) {
   return static_cast<unsigned>(to_u64(word.substr(word.find(' ') + 1)).value_or(0));
 }
@@ -84,9 +84,9 @@ struct Story {
   std::vector<std::string> rules(double t, unsigned starts_max = 1000) {
     std::vector<std::string> words;
     reasons.clear();
-    for (const Ruling& ruling : governor.rule(at(t), starts_max)) {
-      words.push_back(word(ruling.verdict));
-      reasons.push_back(ruling.reason);
+    for (const Decision& decision : governor.rule(at(t), starts_max)) {
+      words.push_back(word(decision.verdict));
+      reasons.push_back(decision.reason);
     }
     return words;
   }

@@ -42,10 +42,10 @@ struct Fail {
   JobId job{};
   bool operator==(const Fail&) const = default;
 };
-using Verdict = std::variant<Admit, Reclaim, Freeze, Thaw, Evict, Fail>;
+using Action = std::variant<Admit, Reclaim, Freeze, Thaw, Evict, Fail>;
 
-struct Ruling {
-  Verdict verdict;
+struct Decision {
+  Action verdict;
   std::string reason;  // a sentence
   Numbers numbers;     // what it rested on
 };
