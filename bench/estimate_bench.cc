@@ -15,7 +15,7 @@ constexpr std::size_t kJobs = 10'000;
 constexpr std::size_t kRunning = 500;
 
 // Grows to its peak in a quarter of its time, then wobbles.
-Experience experience(std::size_t job_class, std::size_t run) {
+AttemptSummary attempt_summary(std::size_t job_class, std::size_t run) {
   const std::uint64_t peak = (100 + job_class * 10 + run % 7) << 20;
   const auto ran = std::chrono::seconds(60 + job_class + run % 11);
   std::vector<CurvePoint> course;
@@ -32,7 +32,7 @@ Experience experience(std::size_t job_class, std::size_t run) {
 Estimator experienced() {
   Estimator estimator;
   for (std::size_t run = 0; run < kRunsMax; ++run) {
-    for (std::size_t c = 0; c < kClasses; ++c) estimator.learn(experience(c, run));
+    for (std::size_t c = 0; c < kClasses; ++c) estimator.learn(attempt_summary(c, run));
   }
   return estimator;
 }
@@ -57,7 +57,7 @@ void running(benchmark::State& state) {
   std::vector<Track> tracks(kRunning);
   for (std::size_t job = 0; job < kRunning; ++job) {
     keys.push_back(key_of_job(job));
-    const Experience past = experience(job % kClasses, job);
+    const AttemptSummary past = attempt_summary(job % kClasses, job);
     const std::size_t until = job % (past.curve.size() - 1) + 1;
     for (std::size_t i = 0; i < until; ++i) {
       tracks[job].observe({.ran = past.curve[i].at, .used = past.curve[i].used});
@@ -85,7 +85,7 @@ BENCHMARK(observe);
 
 void learn_and_ask(benchmark::State& state) {
   Estimator estimator = experienced();
-  const Experience news = experience(7, 1);
+  const AttemptSummary news = attempt_summary(7, 1);
   for (auto _ : state) {
     estimator.learn(news);
     benchmark::DoNotOptimize(estimator.estimate(news.key, {}));

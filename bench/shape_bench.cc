@@ -48,7 +48,7 @@ Attempt attempt_of(const nlohmann::json& line) {
   return attempt;
 }
 
-policy::Experience experience_of(const Attempt& attempt) {
+policy::AttemptSummary attempt_summary_of(const Attempt& attempt) {
   std::vector<policy::CurvePoint> course;
   for (const auto& sample : attempt.samples) course.push_back({sample.ran, sample.used});
   const auto& last = attempt.samples.back();
@@ -169,7 +169,7 @@ int run(const char* path, unsigned seed) {
   std::shuffle(attempts.begin(), attempts.end(), random);
   policy::Estimator estimator;
   const std::size_t half = attempts.size() / 2;
-  for (std::size_t i = 0; i < half; ++i) estimator.learn(experience_of(attempts[i]));
+  for (std::size_t i = 0; i < half; ++i) estimator.learn(attempt_summary_of(attempts[i]));
   std::map<std::string, Totals> by_class;
   Totals all;
   Duration spent{};

@@ -144,7 +144,7 @@ supervisor::BatchRunObserver GovernedRun::observer() {
           .progress = [this](const supervisor::Progress&) { display_->changed(); },
           .ended = [this](const policy::JobSpec& job, const report::JobReport& report,
                           Bytes received) { on_ended(job, report, received); },
-          .learnt = [this](const policy::Experience& what) { memory_->learnt(what); },
+          .learnt = [this](const policy::AttemptSummary& what) { memory_->learnt(what); },
           .stopping = [this] { display_->suspend(); },
           .resumed = [this] { display_->resume(); },
           .event =

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "policy/estimator/experience.h"
+#include "policy/estimator/attempt_summary.h"
 #include "policy/job/event.h"
 #include "report/report.h"
 #include "store/runs/run_recorder.h"
@@ -23,7 +23,7 @@ class RunMemory {
 
   [[nodiscard]] policy::Estimator& estimator() { return knowledge_.estimator(); }
 
-  void learnt(const policy::Experience& experience) { knowledge_.learnt(experience); }
+  void learnt(const policy::AttemptSummary& attempt_summary) { knowledge_.learnt(attempt_summary); }
   void event(const policy::Event& event);
   void job(const report::JobReport& report);
   // The run has another line.

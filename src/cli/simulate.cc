@@ -131,20 +131,20 @@ std::optional<int> parse(SimulateOptions& options, int argc, char** argv) {
 }
 
 // What the governor has seen before: a history, then the jobs of another trace.
-Result<std::vector<policy::Experience>> past_of(const SimulateOptions& options) {
-  std::vector<policy::Experience> past;
+Result<std::vector<policy::AttemptSummary>> past_of(const SimulateOptions& options) {
+  std::vector<policy::AttemptSummary> past;
   if (options.history != kNoHistory) {
     auto opened =
         history::Store::open(options.history, supervisor::wall_now(), history::WhenMissing::leave);
     if (!opened) return pass(std::move(opened), "--history");
     auto loaded = opened->store.load(loop::now() + kReadMax, &loop::now);
     if (!loaded) return pass(std::move(loaded), "--history");
-    for (history::Entry& entry : loaded->entries) past.push_back(std::move(entry.experience));
+    for (history::Entry& entry : loaded->entries) past.push_back(std::move(entry.attempt_summary));
   }
   if (options.learn) {
     auto read = sim::read_curves(*options.learn);
     if (!read) return pass(std::move(read));
-    for (const sim::SimJob& job : *read) past.push_back(sim::experience_of(job));
+    for (const sim::SimJob& job : *read) past.push_back(sim::attempt_summary_of(job));
   }
   return past;
 }

@@ -45,7 +45,7 @@ Daemon::Daemon(std::unique_ptr<supervisor::Machine> machine, LoadedConfig config
       knowledge_(log),
       host_scheduler_(*machine_, knowledge_.estimator(), scheduler_config(governor),
             {.event = [this](const policy::Event& event) { on_event(event); },
-             .learnt = [this](const policy::Experience& what) { knowledge_.learnt(what); },
+             .learnt = [this](const policy::AttemptSummary& what) { knowledge_.learnt(what); },
              .notice = log}),
       gate_(machine_->loop()),
       services_(std::make_unique<Services>(ServicesDeps{

@@ -29,26 +29,26 @@ policy::SchedulerConfig config_of(const MachineConfig& machine) {
 
 }  // namespace
 
-policy::Experience experience_of(const SimJob& job) {
+policy::AttemptSummary attempt_summary_of(const SimJob& job) {
   const double seconds = job.curve.seconds();
   // Of another run of its class: the names of a trace are no commands that would be known again.
   policy::Key key = policy::key_of(job.spec);
   key.command = 0;
-  policy::Experience experience{
+  policy::AttemptSummary attempt_summary{
       .key = std::move(key), .peak = bytes_of(job.curve.peak_mib()), .ran = duration_of(seconds)};
-  if (seconds > 0) experience.cores = job.curve.cpu_seconds() / seconds;
+  if (seconds > 0) attempt_summary.cores = job.curve.cpu_seconds() / seconds;
   std::vector<policy::CurvePoint> course;
   for (const CurvePoint& point : job.curve.points()) {
     course.push_back(
         {.at = duration_of(point.seconds), .used = bytes_of(static_cast<double>(point.mib))});
   }
-  experience.curve = policy::thin(std::move(course));
-  return experience;
+  attempt_summary.curve = policy::thin(std::move(course));
+  return attempt_summary;
 }
 
 SimulatedScheduler::SimulatedScheduler(const SimulatedRun& run, std::span<const SimJob> jobs,
                                        SimulatedExecutor& executor) {
-  for (const policy::Experience& experience : run.learnt) estimator_.learn(experience);
+  for (const policy::AttemptSummary& attempt_summary : run.learnt) estimator_.learn(attempt_summary);
   scheduler_ =
       std::make_unique<policy::Scheduler>(config_of(run.machine), estimator_, run.listener);
   for (const SimJob& job : jobs) scheduler_->enter(job.spec);

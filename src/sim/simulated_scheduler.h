@@ -12,12 +12,12 @@
 namespace plimsoll::sim {
 
 // What an attempt that runs this curve to its end, with the machine to itself, teaches.
-[[nodiscard]] policy::Experience experience_of(const SimJob& job);
+[[nodiscard]] policy::AttemptSummary attempt_summary_of(const SimJob& job);
 
 struct SimulatedRun {
   MachineConfig machine;
   // What was learnt before, in this order; empty: nothing is known.
-  std::span<const policy::Experience> learnt{};
+  std::span<const policy::AttemptSummary> learnt{};
   policy::SchedulerListener listener{};
 };
 

@@ -60,8 +60,8 @@ BatchRun::BatchRun(Machine& machine, policy::Estimator& estimator, BatchRunConfi
                    if (observer_.event) observer_.event(event);
                  },
              .learnt =
-                 [this](const policy::Experience& experience) {
-                   if (observer_.learnt) observer_.learnt(experience);
+                 [this](const policy::AttemptSummary& attempt_summary) {
+                   if (observer_.learnt) observer_.learnt(attempt_summary);
                  },
              .notice = [this](const std::string& text) { notice(text); }}),
       guardian_watch_(machine.loop(), [this](const std::string& text) { notice(text); }) {

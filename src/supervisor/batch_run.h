@@ -38,7 +38,7 @@ struct BatchRunObserver {
   // A job has ended for good; `received` is how many bytes it has written.
   std::function<void(const policy::JobSpec&, const report::JobReport&, Bytes received)> ended;
   // What an attempt has taught the estimator.
-  std::function<void(const policy::Experience&)> learnt;
+  std::function<void(const policy::AttemptSummary&)> learnt;
   // The terminal has stopped the run (Ctrl-Z): the last word before it stands still, and the first
   // after it goes on.
   std::function<void()> stopping, resumed;

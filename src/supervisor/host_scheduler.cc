@@ -54,8 +54,8 @@ HostScheduler::HostScheduler(Machine& machine, policy::Estimator& estimator, pol
                  {.event = [this](const policy::Event& event) { on_event(event); },
                   .over = [this](const policy::JobOver& over) { on_job_over(over); },
                   .learnt =
-                      [this](const policy::Experience& experience) {
-                        if (observer_.learnt) observer_.learnt(experience);
+                      [this](const policy::AttemptSummary& attempt_summary) {
+                        if (observer_.learnt) observer_.learnt(attempt_summary);
                       }}),
       executor_(machine, system_, scheduler_,
              {.prepare = [this](const policy::Start& start) { return prepare(start); },

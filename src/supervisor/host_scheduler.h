@@ -45,7 +45,7 @@ class JobOwner {
 struct HostSchedulerObserver {
   std::function<void(const policy::Event&)> event;
   // What an attempt has taught the estimator.
-  std::function<void(const policy::Experience&)> learnt;
+  std::function<void(const policy::AttemptSummary&)> learnt;
   // Something that people should know.
   std::function<void(const std::string&)> notice;
 };

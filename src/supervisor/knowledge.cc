@@ -15,15 +15,15 @@ void Knowledge::remember(const std::string& state_dir, const history::Whose& who
   const auto loaded = opened->store.load(loop::now() + kReadMax, &loop::now, whose);
   if (const auto told = opened->store.take_notice()) notice_(*told);
   if (loaded) {
-    for (const history::Entry& entry : loaded->entries) estimator_.learn(entry.experience);
+    for (const history::Entry& entry : loaded->entries) estimator_.learn(entry.attempt_summary);
   } else {
     notice_("the history can't be read: " + loaded.error().message());
   }
   writer_.emplace(std::move(opened->store));
 }
 
-void Knowledge::learnt(const policy::Experience& experience) {
-  if (writer_) writer_->add(experience, wall_now());
+void Knowledge::learnt(const policy::AttemptSummary& attempt_summary) {
+  if (writer_) writer_->add(attempt_summary, wall_now());
   pass_notices();
 }
 

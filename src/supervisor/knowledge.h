@@ -5,7 +5,7 @@
 #include <string>
 
 #include "policy/estimator/estimator.h"
-#include "policy/estimator/experience.h"
+#include "policy/estimator/attempt_summary.h"
 #include "store/history/writer.h"
 
 namespace plimsoll::supervisor {
@@ -22,7 +22,7 @@ class Knowledge {
   void remember(const std::string& state_dir, const history::Whose& whose = history::kOfKeeper);
 
   [[nodiscard]] policy::Estimator& estimator() { return estimator_; }
-  void learnt(const policy::Experience& experience);
+  void learnt(const policy::AttemptSummary& attempt_summary);
   // What was learnt and is not stored, because the disk failed or did not keep up.
   [[nodiscard]] std::uint64_t dropped() const { return writer_ ? writer_->dropped() : 0; }
   // Waits for the disk.

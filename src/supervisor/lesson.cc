@@ -19,7 +19,7 @@ std::optional<policy::Estimate> recall(const std::string& state_dir, const polic
   const auto loaded = opened->store.load_tool(key, loop::now() + kRecallMax, &loop::now);
   if (!loaded || loaded->entries.empty()) return std::nullopt;
   policy::Estimator estimator;
-  for (const history::Entry& entry : loaded->entries) estimator.learn(entry.experience);
+  for (const history::Entry& entry : loaded->entries) estimator.learn(entry.attempt_summary);
   const policy::Estimate estimate = estimator.estimate(
       key,
       {.memory_hint = job.memory_hint, .cpu_hint = job.cpu_hint, .input = InputSizes().of(job)});
@@ -28,7 +28,7 @@ std::optional<policy::Estimate> recall(const std::string& state_dir, const polic
   return is_known ? std::optional(estimate) : std::nullopt;
 }
 
-std::optional<policy::Experience> lesson_of(const policy::JobSpec& job, const AttemptResult& result,
+std::optional<policy::AttemptSummary> lesson_of(const policy::JobSpec& job, const AttemptResult& result,
                                             std::optional<Bytes> input) {
   if (policy::was_never_executed(result.end)) return std::nullopt;
   const counters::Sample& totals = result.usage.totals;
@@ -44,7 +44,7 @@ std::optional<policy::Experience> lesson_of(const policy::JobSpec& job, const At
   if (peak == Bytes{}) peak = stand_in.value_or(Bytes{});
   const auto seen = policy::succeeded(result.end) ? policy::Seen::whole : policy::Seen::at_least;
   const Duration ran = std::max(result.end.wall - result.paused, Duration{});
-  policy::Experience experience{.key = policy::key_of(job),
+  policy::AttemptSummary attempt_summary{.key = policy::key_of(job),
                                 .peak = peak,
                                 .peak_seen = seen,
                                 .ran = ran,
@@ -54,9 +54,9 @@ std::optional<policy::Experience> lesson_of(const policy::JobSpec& job, const At
                                 .memory_hint = job.memory_hint,
                                 .curve = course.course()};
   if (totals.cpu.usage && ran > Duration{}) {
-    experience.cores = to_seconds(*totals.cpu.usage) / to_seconds(ran);
+    attempt_summary.cores = to_seconds(*totals.cpu.usage) / to_seconds(ran);
   }
-  return experience;
+  return attempt_summary;
 }
 
 }  // namespace plimsoll::supervisor

@@ -53,8 +53,8 @@ double ratio_to(const Record& record, const std::optional<Trend>& trend, const S
 
 }  // namespace
 
-void ClassPast::learn(const Experience& experience) {
-  record_.learn(experience);
+void ClassPast::learn(const AttemptSummary& attempt_summary) {
+  record_.learn(attempt_summary);
   summary_.reset();
 }
 

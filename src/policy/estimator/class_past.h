@@ -28,7 +28,7 @@ struct PastDepth {
 class ClassPast {
  public:
   explicit ClassPast(const PastDepth& depth) : depth_(depth), record_(depth.runs) {}
-  void learn(const Experience& experience);
+  void learn(const AttemptSummary& attempt_summary);
 
   // Not before the first attempt is learnt. None sets the basis; where the past knows nothing of
   // cores, one is taken.

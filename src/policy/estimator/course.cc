@@ -17,14 +17,14 @@ float number(Bytes bytes) { return static_cast<float>(bytes.count); }
 
 }  // namespace
 
-Course::Course(const Experience& experience) {
+Course::Course(const AttemptSummary& attempt_summary) {
   seconds_.fill(std::numeric_limits<float>::infinity());
-  const float peak = number(experience.peak);
-  if (experience.curve.empty()) {
+  const float peak = number(attempt_summary.peak);
+  if (attempt_summary.curve.empty()) {
     add(0, static_cast<float>(kRiseStart) * peak);
-    add(static_cast<float>(kRiseTime) * seconds(experience.ran), peak);
+    add(static_cast<float>(kRiseTime) * seconds(attempt_summary.ran), peak);
   } else {
-    for (const CurvePoint& point : thin(experience.curve)) {
+    for (const CurvePoint& point : thin(attempt_summary.curve)) {
       add(seconds(point.at), number(point.used));
     }
   }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "policy/estimator/experience.h"
+#include "policy/estimator/attempt_summary.h"
 
 namespace plimsoll::policy {
 
@@ -15,7 +15,7 @@ class Course {
  public:
   // Of an experience; one without a curve is taken to rise soon to its peak and stay there. Before
   // the first point and after the last the value stays as there.
-  explicit Course(const Experience& experience);
+  explicit Course(const AttemptSummary& attempt_summary);
 
   // One place on the course, found once and asked several times.
   struct Place {

@@ -125,18 +125,18 @@ class Estimator::State {
         tools_{classes_max, kDepthOfClass},
         commands_{commands_max, kDepthOfCommand} {}
 
-  void learn(const Experience& experience) {
-    const Key& key = experience.key;
-    const bool is_whole = experience.peak_seen == Seen::whole && experience.ran_seen == Seen::whole;
-    if (classes_.find(key.exact) == nullptr && experience.memory_hint &&
-        experience.memory_hint->count > 0 && experience.peak_seen == Seen::whole) {
-      hints_.learn(*experience.memory_hint, experience.peak);
+  void learn(const AttemptSummary& attempt_summary) {
+    const Key& key = attempt_summary.key;
+    const bool is_whole = attempt_summary.peak_seen == Seen::whole && attempt_summary.ran_seen == Seen::whole;
+    if (classes_.find(key.exact) == nullptr && attempt_summary.memory_hint &&
+        attempt_summary.memory_hint->count > 0 && attempt_summary.peak_seen == Seen::whole) {
+      hints_.learn(*attempt_summary.memory_hint, attempt_summary.peak);
     }
-    classes_.learn(key.exact, experience);
-    if (!key.tool.empty()) tools_.learn(key.tool, experience);
+    classes_.learn(key.exact, attempt_summary);
+    if (!key.tool.empty()) tools_.learn(key.tool, attempt_summary);
     // One that was cut off says less of it than its class does.
-    if (key.command != 0 && is_whole) commands_.learn(key.command, experience);
-    all_.learn(experience);
+    if (key.command != 0 && is_whole) commands_.learn(key.command, attempt_summary);
+    all_.learn(attempt_summary);
   }
 
   void show(const Key& key, const Showing& before, const Showing& now) {
@@ -273,8 +273,8 @@ Estimator::~Estimator() = default;
 Estimator::Estimator(Estimator&&) noexcept = default;
 Estimator& Estimator::operator=(Estimator&&) noexcept = default;
 
-void Estimator::learn(const Experience& experience) {
-  owners_->of(experience.key.owner).learn(experience);
+void Estimator::learn(const AttemptSummary& attempt_summary) {
+  owners_->of(attempt_summary.key.owner).learn(attempt_summary);
 }
 
 void Estimator::show(const Key& key, const Showing& before, const Showing& now) {

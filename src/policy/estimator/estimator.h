@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policy/estimator/estimate.h"
-#include "policy/estimator/experience.h"
+#include "policy/estimator/attempt_summary.h"
 #include "policy/estimator/showing.h"
 #include "policy/estimator/signature.h"
 #include "policy/estimator/track.h"
@@ -32,7 +32,7 @@ struct JobFacts {
 // What is known of each owner is known of his jobs alone: neither his classes nor what all of his
 // commands have in common says anything of another's.
 //
-// Pure and deterministic: its state is a function of the experiences in the order in which they
+// Pure and deterministic: its state is a function of the attempt summaries in the order in which they
 // came, of which only the last kRunsMax of each class matter, and of each command the last
 // kRunsOfCommandMax that ended by themselves. So whoever stores those and feeds them back in order
 // has it again. Not for several threads, not even to ask: summaries are made when first needed.
@@ -44,7 +44,7 @@ class Estimator {
   Estimator& operator=(Estimator&&) noexcept;
 
   // O(log n); the summary of its class is made anew when somebody asks for it.
-  void learn(const Experience& experience);
+  void learn(const AttemptSummary& attempt_summary);
 
   // A running attempt of this key shows `now`, in place of `before`: others of its class are
   // believed to be like it while none has ended. Showing{} where there is none (yet, any more).

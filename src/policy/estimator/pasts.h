@@ -18,13 +18,13 @@ class Pasts {
   Pasts(std::size_t names_max, const PastDepth& depth) : names_max_(names_max), depth_(depth) {}
 
   // O(log n). References to the pasts of other names stay valid, but for the one that goes.
-  void learn(const Name& name, const Experience& experience) {
+  void learn(const Name& name, const AttemptSummary& attempt_summary) {
     const auto [place, is_new] = entries_.try_emplace(name, depth_);
     Entry& entry = place->second;
     if (!is_new) by_news_.erase(entry.news);
     entry.news = ++news_;
     by_news_.emplace(entry.news, &place->first);
-    entry.past.learn(experience);
+    entry.past.learn(attempt_summary);
     if (entries_.size() <= names_max_) return;
     const auto oldest = by_news_.begin();
     entries_.erase(entries_.find(*oldest->second));

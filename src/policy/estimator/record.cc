@@ -47,20 +47,20 @@ std::vector<Weighted> resolve(const std::vector<Bound>& bounds) {
 
 }  // namespace
 
-Run run_of(const Experience& experience) {
-  return {.peak = to_double(experience.peak),
-          .peak_seen = experience.peak_seen,
-          .seconds = to_seconds(experience.ran),
-          .ran_seen = experience.ran_seen,
-          .cores = experience.cores,
-          .input = experience.input ? std::optional(to_double(*experience.input)) : std::nullopt,
-          .numbers = experience.numbers,
-          .course = Course(experience)};
+Run run_of(const AttemptSummary& attempt_summary) {
+  return {.peak = to_double(attempt_summary.peak),
+          .peak_seen = attempt_summary.peak_seen,
+          .seconds = to_seconds(attempt_summary.ran),
+          .ran_seen = attempt_summary.ran_seen,
+          .cores = attempt_summary.cores,
+          .input = attempt_summary.input ? std::optional(to_double(*attempt_summary.input)) : std::nullopt,
+          .numbers = attempt_summary.numbers,
+          .course = Course(attempt_summary)};
 }
 
-void Record::learn(const Experience& experience) {
+void Record::learn(const AttemptSummary& attempt_summary) {
   if (runs_.size() == runs_max_) runs_.pop_front();
-  runs_.push_back(run_of(experience));
+  runs_.push_back(run_of(attempt_summary));
   ++attempts_;
   weigh_paces();
 }

@@ -7,7 +7,7 @@
 
 #include "policy/estimator/course.h"
 #include "policy/estimator/estimate.h"
-#include "policy/estimator/experience.h"
+#include "policy/estimator/attempt_summary.h"
 #include "policy/estimator/sizes.h"
 
 namespace plimsoll::policy {
@@ -24,7 +24,7 @@ struct Run {
   Course course;
   [[nodiscard]] Sizes sizes() const { return {.input = input, .numbers = numbers}; }
 };
-[[nodiscard]] Run run_of(const Experience& experience);
+[[nodiscard]] Run run_of(const AttemptSummary& attempt_summary);
 
 // The last attempts of a class, a tool or a command, `runs_max` (at most kRunsMax), oldest first.
 //
@@ -34,7 +34,7 @@ class Record {
  public:
   explicit Record(std::size_t runs_max) : runs_max_(runs_max) {}
 
-  void learn(const Experience& experience);
+  void learn(const AttemptSummary& attempt_summary);
 
   [[nodiscard]] const std::deque<Run>& runs() const { return runs_; }
   [[nodiscard]] double weight(std::size_t index) const;

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/estimator/experience.h"
+#include "policy/estimator/attempt_summary.h"
 
 namespace plimsoll::policy {
 

@@ -270,7 +270,7 @@ void Scheduler::State::learn(const Book& book, const Live& live, const AttemptEn
   if (succeeded(end)) calibration_.add(live.promised, live.track.peak(), live.track.ran());
   if (!was_lost(end.outcome)) progress_.ended(to_seconds(live.watch.ran(now())));
   const auto seen = succeeded(end) ? Seen::whole : Seen::at_least;
-  Experience experience{.key = book.key,
+  AttemptSummary attempt_summary{.key = book.key,
                         .peak = live.track.peak(),
                         .peak_seen = seen,
                         .ran = std::max(live.watch.ran(now()), live.track.ran()),
@@ -280,8 +280,8 @@ void Scheduler::State::learn(const Book& book, const Live& live, const AttemptEn
                         .numbers = book.facts.numbers,
                         .memory_hint = book.facts.memory_hint,
                         .curve = live.course.course()};
-  estimator_.learn(experience);
-  if (listener_.learnt) listener_.learnt(experience);
+  estimator_.learn(attempt_summary);
+  if (listener_.learnt) listener_.learnt(attempt_summary);
   if (kinds_.learnt(book.key, estimator_)) take_kinds_anew(book.key);
 }
 

@@ -42,7 +42,7 @@ struct SchedulerListener {
   std::function<void(const Event&)> event;
   std::function<void(const JobOver&)> over;
   // What the estimator has just learnt from an attempt, for whoever stores it.
-  std::function<void(const Experience&)> learnt{};
+  std::function<void(const AttemptSummary&)> learnt{};
 };
 
 enum class JobState : std::uint8_t { running, frozen, waiting };

@@ -25,7 +25,7 @@ ClassSummary summary_of(const policy::Key& key, const std::vector<const Entry*>&
   std::vector<Duration> times;
   std::vector<double> cores;
   for (const Entry* entry : entries) {
-    const policy::Experience& seen = entry->experience;
+    const policy::AttemptSummary& seen = entry->attempt_summary;
     if (seen.peak_seen == policy::Seen::at_least) ++summary.at_least;
     peaks.push_back(seen.peak);
     times.push_back(seen.ran);
@@ -44,7 +44,7 @@ std::vector<ClassSummary> summarise(const std::vector<Entry>& entries, const std
   using Name = std::tuple<std::optional<std::uint32_t>, std::string, std::string>;
   std::map<Name, std::vector<const Entry*>> classes;
   for (const Entry& entry : entries) {
-    const policy::Key& key = entry.experience.key;
+    const policy::Key& key = entry.attempt_summary.key;
     classes[{key.owner, key.exact, key.tool}].push_back(&entry);
   }
   std::vector<ClassSummary> summaries;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/estimator/experience.h"
+#include "policy/estimator/attempt_summary.h"
 
 namespace plimsoll::history {
 

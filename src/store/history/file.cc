@@ -29,7 +29,7 @@ constexpr std::array<const char*, 2> kCompanions = {"-wal", "-shm"};
 // Names tried: an earlier process of the same number may have left its own behind.
 constexpr int kDraftNamesMax = 100;
 
-// Deleting a class deletes its experiences.
+// Deleting a class deletes its attempt summaries.
 constexpr const char* kSettings =
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON";
 

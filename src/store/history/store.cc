@@ -51,13 +51,13 @@ std::string condition(const Whose& whose) {
 }
 
 bool worth_keeping(const Entry& entry) {
-  const policy::Key& key = entry.experience.key;
+  const policy::Key& key = entry.attempt_summary.key;
   return !key.exact.empty() && key.exact.size() <= kKeyBytesMax && key.tool.size() <= kKeyBytesMax;
 }
 
 // The statements of one batch.
 struct Inserter {
-  Statement find_class, new_experience, news, forget_of_class, forget_of_command;
+  Statement find_class, new_attempt_summary, news, forget_of_class, forget_of_command;
 
   static Result<Inserter> prepare(Database& database);
   Result<void> insert(const Entry& entry);
@@ -68,11 +68,11 @@ Result<Inserter> Inserter::prepare(Database& database) {
       "INSERT INTO class (exact, tool, owner) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "
       "exact = exact RETURNING id");
   if (!find_class) return pass(std::move(find_class));
-  auto new_experience = database.prepare(
+  auto new_attempt_summary = database.prepare(
       "INSERT INTO experience (class, recorded_unix_ns, peak_bytes, peak_at_least, ran_ns, "
       "ran_at_least, cores, input_bytes, memory_hint_bytes, curve, command, numbers) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!new_experience) return pass(std::move(new_experience));
+  if (!new_attempt_summary) return pass(std::move(new_attempt_summary));
   auto news = database.prepare("UPDATE class SET last_unix_ns = max(last_unix_ns, ?) WHERE id = ?");
   if (!news) return pass(std::move(news));
   // What has just become one too many of its class, unless its command still needs it; and what has
@@ -87,12 +87,12 @@ Result<Inserter> Inserter::prepare(Database& database) {
       "command = ? ORDER BY id DESC LIMIT 1 OFFSET ?) AND id <= (SELECT id FROM experience WHERE "
       "class = ? ORDER BY id DESC LIMIT 1 OFFSET ?)");
   if (!forget_of_command) return pass(std::move(forget_of_command));
-  return Inserter{std::move(*find_class), std::move(*new_experience), std::move(*news),
+  return Inserter{std::move(*find_class), std::move(*new_attempt_summary), std::move(*news),
                   std::move(*forget_of_class), std::move(*forget_of_command)};
 }
 
 Result<void> Inserter::insert(const Entry& entry) {
-  const policy::Experience& seen = entry.experience;
+  const policy::AttemptSummary& seen = entry.attempt_summary;
   const SqlValue owner(owner_number(seen.key.owner));
   if (auto begun = find_class.begin({seen.key.exact, seen.key.tool, owner}); !begun) return begun;
   auto row = find_class.step();
@@ -107,7 +107,7 @@ Result<void> Inserter::insert(const Entry& entry) {
                                : SqlValue();
   const std::string curve = curve_text(seen.curve);
   const std::string numbers = numbers_text(seen.numbers);
-  auto done = new_experience.run(
+  auto done = new_attempt_summary.run(
       {id, unix_ns(entry.recorded), whole(seen.peak.count), at_least(seen.peak_seen),
        std::int64_t{seen.ran.count()}, at_least(seen.ran_seen),
        seen.cores ? SqlValue(*seen.cores) : SqlValue(), value_of(seen.input),
@@ -131,7 +131,7 @@ std::optional<Bytes> bytes_of(std::optional<std::int64_t> count) {
 // Nothing for a row that no version of this program has written.
 std::optional<Entry> entry_of(const Statement& row) {
   Entry entry;
-  policy::Experience& seen = entry.experience;
+  policy::AttemptSummary& seen = entry.attempt_summary;
   seen.key = {.exact = std::string(row.text(0)), .tool = std::string(row.text(1))};
   entry.recorded = WallTime(Duration(row.integer(2).value_or(0)));
   const auto peak = bytes_of(row.integer(3));
@@ -173,7 +173,7 @@ Result<void> forget_class(Database& database, std::int64_t id) {
 
 struct MatchingClass {
   std::int64_t id = 0;
-  std::uint64_t experiences = 0;
+  std::uint64_t attempt_summaries = 0;
 };
 
 Result<std::vector<MatchingClass>> matching(Database& database, const std::string& pattern,
@@ -190,7 +190,7 @@ Result<std::vector<MatchingClass>> matching(Database& database, const std::strin
     if (!*more) return found;
     if (::fnmatch(pattern.c_str(), std::string(row->text(1)).c_str(), 0) != 0) continue;
     found.push_back({.id = row->integer(0).value_or(0),
-                     .experiences = static_cast<std::uint64_t>(row->integer(2).value_or(0))});
+                     .attempt_summaries = static_cast<std::uint64_t>(row->integer(2).value_or(0))});
   }
 }
 
@@ -350,7 +350,7 @@ Result<Store::Forgotten> Store::forget(const std::string& pattern, const Whose& 
         return pass(std::move(done));
       }
       ++forgotten.classes;
-      forgotten.experiences += match.experiences;
+      forgotten.attempt_summaries += match.attempt_summaries;
     }
     if (auto done = transaction->commit(); !done) return pass(std::move(done));
     if (forgotten.classes == 0) return forgotten;

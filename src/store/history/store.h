@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "policy/estimator/estimator.h"
-#include "policy/estimator/experience.h"
+#include "policy/estimator/attempt_summary.h"
 #include "store/history/sqlite.h"
 
 // What was learnt of past attempts, from run to run.
@@ -49,11 +49,11 @@ struct Bounds {
 
 // One attempt that is over, and when.
 struct Entry {
-  policy::Experience experience;
+  policy::AttemptSummary attempt_summary;
   WallTime recorded{};
 };
 
-// Whose experiences are meant: those of whoever keeps the database, of one other user, or all.
+// Whose attempt summaries are meant: those of whoever keeps the database, of one other user, or all.
 struct Whose {
   enum class Kind : std::uint8_t { keeper, user, all } kind = Kind::keeper;
   std::uint32_t uid = 0;  // of Kind::user
@@ -66,7 +66,7 @@ enum class WhenMissing : std::uint8_t {
   leave,  // then opening fails, and the error is gone()
 };
 
-// A database of experiences, one per user, which several Plimsolls may have open at once. A
+// A database of attempt summaries, one per user, which several Plimsolls may have open at once. A
 // daemon's also has those of other users, each apart: Key::owner.
 //
 // A database that is damaged is set aside (renamed to NAME.corrupt-DATE) as soon as that shows, and
@@ -143,7 +143,7 @@ struct Store::Loaded {
 
 struct Store::Forgotten {
   std::uint64_t classes = 0;
-  std::uint64_t experiences = 0;
+  std::uint64_t attempt_summaries = 0;
 };
 
 }  // namespace plimsoll::history

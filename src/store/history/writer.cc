@@ -17,8 +17,8 @@ Writer::Writer(Store store)
   store_.be_patient();
 }
 
-void Writer::add(policy::Experience experience, WallTime recorded) {
-  (void)thread_.add({std::move(experience), recorded});  // counted there if dropped
+void Writer::add(policy::AttemptSummary attempt_summary, WallTime recorded) {
+  (void)thread_.add({std::move(attempt_summary), recorded});  // counted there if dropped
 }
 
 void Writer::write(const std::vector<Entry>& batch) {

@@ -17,7 +17,7 @@ inline constexpr Duration kCommitEvery = std::chrono::milliseconds(100);
 // Experiences that wait for a slow disk; some megabytes.
 inline constexpr std::size_t kWaitingMax = 10'000;
 
-// Stores experiences on a thread of its own. Nothing here but finish() and the destructor waits for
+// Stores attempt summaries on a thread of its own. Nothing here but finish() and the destructor waits for
 // the disk; what can't be stored is dropped, and take_notice() says so once.
 class Writer {
  public:
@@ -25,7 +25,7 @@ class Writer {
   explicit Writer(Store store);
 
   // `recorded` is now.
-  void add(policy::Experience experience, WallTime recorded);
+  void add(policy::AttemptSummary attempt_summary, WallTime recorded);
 
   // What people are to be told; each only once.
   [[nodiscard]] std::optional<std::string> take_notice();

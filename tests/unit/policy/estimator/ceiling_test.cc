@@ -49,7 +49,7 @@ Estimator with_past(int attempts) {
   for (int i = 0; i < attempts; ++i) {
     const std::vector<Point> course = bursts();
     const Track track = after(course);
-    Experience one{.key = kClass, .peak = track.peak(), .ran = track.ran(), .cores = 0.1};
+    AttemptSummary one{.key = kClass, .peak = track.peak(), .ran = track.ran(), .cores = 0.1};
     for (const Point& point : course) {
       one.curve.push_back({at(point.seconds) - Instant{}, mib(point.mib)});
     }

@@ -17,8 +17,8 @@ Bytes some_bytes() { return {*rc::gen::inRange<std::uint64_t>(0, 1ULL << 36)}; }
 Duration some_time() { return std::chrono::milliseconds(*rc::gen::inRange(0, 10'000'000)); }
 
 // Any values that the types allow, within the sizes of real machines.
-Experience some_experience() {
-  Experience one{.key = kClass, .peak = some_bytes(), .ran = some_time()};
+AttemptSummary some_experience() {
+  AttemptSummary one{.key = kClass, .peak = some_bytes(), .ran = some_time()};
   if (*rc::gen::arbitrary<bool>()) one.peak_seen = one.ran_seen = Seen::at_least;
   if (*rc::gen::arbitrary<bool>()) one.cores = *rc::gen::inRange(0, 64);
   if (*rc::gen::arbitrary<bool>()) one.input = some_bytes();
@@ -84,7 +84,7 @@ RC_GTEST_PROP(Estimator, IsSoundWhateverItLearns, ()) {
 }
 
 // Whole attempts of one class, none outlandish.
-Experience plain(double peak) {
+AttemptSummary plain(double peak) {
   return {.key = kClass,
           .peak = {static_cast<std::uint64_t>(peak)},
           .ran = std::chrono::seconds(10),
@@ -96,7 +96,7 @@ RC_GTEST_PROP(Estimator, AnAttemptThatWasCutOffNeverLowersThePeak, ()) {
   const auto count = *rc::gen::inRange(1, 40);
   for (int i = 0; i < count; ++i) estimator.learn(plain(*rc::gen::inRange(1'000, 1'000'000)));
   const double before = estimator.estimate(kClass, {}).peak.mean;
-  Experience cut = plain(*rc::gen::inRange(1'000, 2'000'000));
+  AttemptSummary cut = plain(*rc::gen::inRange(1'000, 2'000'000));
   cut.peak_seen = cut.ran_seen = Seen::at_least;
   estimator.learn(cut);
   RC_ASSERT(estimator.estimate(kClass, {}).peak.mean >= before * (1 - 1e-9));

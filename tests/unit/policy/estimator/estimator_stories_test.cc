@@ -34,9 +34,9 @@ Track after(const std::vector<At>& course) {
   return track;
 }
 
-Experience experience(const std::vector<At>& course) {
+AttemptSummary attempt_summary(const std::vector<At>& course) {
   const Track track = after(course);
-  Experience one{.key = kClass, .peak = track.peak(), .ran = track.ran(), .cores = 1};
+  AttemptSummary one{.key = kClass, .peak = track.peak(), .ran = track.ran(), .cores = 1};
   for (const At& at : course) {
     one.curve.push_back(
         {std::chrono::duration_cast<Duration>(std::chrono::duration<double>(at.seconds)),
@@ -111,7 +111,7 @@ TEST_F(Hinted, HintsThatWereTenTimesTooHighAreTrustedLess) {
 
 TEST(Story, WhatTheClassHasShownCountsMoreThanTheHint) {
   Estimator estimator;
-  for (int i = 0; i < 5; ++i) estimator.learn(experience({{0, 10}, {5, 80}, {20, 80}}));
+  for (int i = 0; i < 5; ++i) estimator.learn(attempt_summary({{0, 10}, {5, 80}, {20, 80}}));
   const Estimate estimate = estimator.estimate(kClass, {.memory_hint = mb(9000)});
   EXPECT_EQ(estimate.basis, Basis::exact);
   EXPECT_EQ(estimate.attempts_known, 5U);
@@ -127,7 +127,7 @@ std::vector<At> late_peak(double length) {
 
 TEST(Story, AClassThatPeaksLateIsKnownToWhileItHolds) {
   Estimator estimator;
-  for (int i = 0; i < 10; ++i) estimator.learn(experience(late_peak(900 + 5 * i)));
+  for (int i = 0; i < 10; ++i) estimator.learn(attempt_summary(late_peak(900 + 5 * i)));
   const Estimate estimate =
       estimator.estimate(kClass, {}, after({{0, 100}, {100, 4000}, {200, 4000}, {300, 4000}}));
   EXPECT_NEAR(peak_mb(estimate), 9000, 500);
@@ -142,7 +142,7 @@ TEST(Story, AClassThatPeaksLateIsKnownToWhileItHolds) {
 
 TEST(Story, AfterItsPeakItIsExpectedToEnd) {
   Estimator estimator;
-  for (int i = 0; i < 10; ++i) estimator.learn(experience(late_peak(900 + 5 * i)));
+  for (int i = 0; i < 10; ++i) estimator.learn(attempt_summary(late_peak(900 + 5 * i)));
   std::vector<At> course = late_peak(920);
   course.pop_back();
   const Estimate estimate = estimator.estimate(kClass, {}, after(course));
@@ -152,7 +152,7 @@ TEST(Story, AfterItsPeakItIsExpectedToEnd) {
 
 TEST(Story, AClassThatRampsIsExpectedToGoOnRamping) {
   Estimator estimator;
-  for (int i = 0; i < 10; ++i) estimator.learn(experience({{0, 0}, {100, 1000}}));
+  for (int i = 0; i < 10; ++i) estimator.learn(attempt_summary({{0, 0}, {100, 1000}}));
   const Estimate estimate =
       estimator.estimate(kClass, {}, after({{0, 0}, {10, 100}, {20, 200}, {30, 300}}));
   EXPECT_NEAR(at(estimate, seconds(20)).mean / kMb, 500, 80);
@@ -172,7 +172,7 @@ std::vector<At> saw() {
 // Nearly nothing after 10 ms says nothing about what comes.
 TEST(Story, TheFirstMomentsOfAJobAreNoNews) {
   Estimator estimator;
-  for (int i = 0; i < 8; ++i) estimator.learn(experience(saw()));
+  for (int i = 0; i < 8; ++i) estimator.learn(attempt_summary(saw()));
   for (const double used : {0.0, 0.5, 4.0, 8.0}) {
     const Estimate estimate = estimator.estimate(kClass, {}, after({{0.01, used}}));
     EXPECT_NEAR(peak_mb(estimate), 200, 10) << used;
@@ -185,7 +185,7 @@ TEST(Story, TheFirstMomentsOfAJobAreNoNews) {
 // Who is a little early or late on the way up has not become larger or smaller.
 TEST(Story, ALittleEarlyOrLateIsNotAnotherSize) {
   Estimator estimator;
-  for (int i = 0; i < 8; ++i) estimator.learn(experience(saw()));
+  for (int i = 0; i < 8; ++i) estimator.learn(attempt_summary(saw()));
   std::vector<At> course = {{0, 5}};
   for (const double later : {-0.15, 0.0, 0.15}) {
     course = {{0, 5}, {0.3, 5 + 205 * (0.3 + later)}, {0.5, 5 + 205 * (0.5 + later)}};
@@ -198,7 +198,7 @@ TEST(Story, ALittleEarlyOrLateIsNotAnotherSize) {
 
 TEST(Story, OneThatIsNothingLikeItsClassIsJudgedByItself) {
   Estimator estimator;
-  for (int i = 0; i < 20; ++i) estimator.learn(experience({{0, 50}, {10, 100}, {100, 100}}));
+  for (int i = 0; i < 20; ++i) estimator.learn(attempt_summary({{0, 50}, {10, 100}, {100, 100}}));
   const Estimate estimate =
       estimator.estimate(kClass, {}, after({{0, 50}, {5, 500}, {10, 1000}, {15, 1500}}));
   EXPECT_GT(peak_mb(estimate), 2000);
@@ -207,7 +207,7 @@ TEST(Story, OneThatIsNothingLikeItsClassIsJudgedByItself) {
 
 TEST(Story, AnEvictedAttemptRaisesTheEstimateOfTheNext) {
   Estimator estimator;
-  for (int i = 0; i < 10; ++i) estimator.learn(experience({{0, 50}, {10, 100}, {100, 100}}));
+  for (int i = 0; i < 10; ++i) estimator.learn(attempt_summary({{0, 50}, {10, 100}, {100, 100}}));
   const Estimate before = estimator.estimate(kClass, {});
   const Estimate estimate = estimator.estimate(kClass, {.reached = mb(400)});
   EXPECT_LT(peak_mb(before), 120);
@@ -218,8 +218,8 @@ TEST(Story, AnEvictedAttemptRaisesTheEstimateOfTheNext) {
 
 TEST(Story, NewerAttemptsCountMore) {
   Estimator estimator;
-  for (int i = 0; i < 40; ++i) estimator.learn(experience({{0, 100}, {10, 100}}));
-  for (int i = 0; i < 40; ++i) estimator.learn(experience({{0, 300}, {10, 300}}));
+  for (int i = 0; i < 40; ++i) estimator.learn(attempt_summary({{0, 100}, {10, 100}}));
+  for (int i = 0; i < 40; ++i) estimator.learn(attempt_summary({{0, 300}, {10, 300}}));
   EXPECT_GT(peak_mb(estimator.estimate(kClass, {})), 240);
 }
 
@@ -228,7 +228,7 @@ TEST(Story, WhatNobodyHasSeenIsLikeTheRestAndInGreatDoubt) {
   const Estimate nothing = estimator.estimate(kOther, {});
   EXPECT_EQ(nothing.basis, Basis::prior);
   EXPECT_GE(nothing.peak.spread, nothing.peak.mean);
-  for (int i = 0; i < 10; ++i) estimator.learn(experience({{0, 3000}, {10, 3000}}));
+  for (int i = 0; i < 10; ++i) estimator.learn(attempt_summary({{0, 3000}, {10, 3000}}));
   const Estimate estimate = estimator.estimate(kOther, {});
   EXPECT_EQ(estimate.basis, Basis::global);
   EXPECT_NEAR(peak_mb(estimate), 3000, 1);
@@ -266,7 +266,7 @@ TEST(Story, TheInputTellsWhereItHasBeforeAndOnlyThere) {
 
 TEST(Story, APeakBetweenTwoSamplesIsNotLost) {
   Estimator estimator;
-  Experience one = experience({{0, 10}, {5, 60}, {10, 20}});
+  AttemptSummary one = attempt_summary({{0, 10}, {5, 60}, {10, 20}});
   one.peak = mb(90);
   for (int i = 0; i < 5; ++i) estimator.learn(one);
   EXPECT_NEAR(peak_mb(estimator.estimate(kClass, {})), 90, 1);
@@ -278,7 +278,7 @@ TEST(Story, FedWithTheSameExperiencesAnotherEstimatorSaysTheSame) {
   Estimator second;
   for (std::size_t i = 0; i < 3 * kRunsMax; ++i) {
     const double d = static_cast<double>(i % 17);
-    const Experience one = experience({{0, 10 + d}, {5 + d, 60 + d}, {20 + d, 20}});
+    const AttemptSummary one = attempt_summary({{0, 10 + d}, {5 + d, 60 + d}, {20 + d, 20}});
     first.learn(one);
     if (i >= 2 * kRunsMax) second.learn(one);
   }
@@ -297,7 +297,7 @@ TEST(Owners, EachBelievesHisOwnPast) {
   Estimator estimator;
   const double before = peak_mb(estimator.estimate(of_user(1000), {}));
   for (int i = 0; i < 50; ++i) {
-    Experience one = experience({{0, 100}, {10, 90'000}});
+    AttemptSummary one = attempt_summary({{0, 100}, {10, 90'000}});
     one.key = of_user(1001);
     one.memory_hint = mb(1);
     estimator.learn(one);
@@ -314,7 +314,7 @@ TEST(Owners, EachBelievesHisOwnPast) {
 TEST(Owners, AreBounded) {
   Estimator estimator;
   for (std::uint32_t uid = 0; uid < 3 * kOwnersMax; ++uid) {
-    Experience one = experience({{0, 100}, {10, 90}});
+    AttemptSummary one = attempt_summary({{0, 100}, {10, 90}});
     one.key = of_user(uid);
     estimator.learn(one);
     EXPECT_EQ(estimator.estimate(of_user(0), {}).basis, Basis::exact);  // asked for all the time

@@ -16,10 +16,10 @@ TEST(Summarise, QuantilesAreValuesThatOccurred) {
   std::vector<Entry> entries;
   for (std::uint64_t i = 1; i <= 10; ++i) {
     entries.push_back(entry("a", Bytes{i * 100}, kNow + i * 1s));
-    entries.back().experience.ran = i * 1s;
+    entries.back().attempt_summary.ran = i * 1s;
   }
-  entries[3].experience.peak_seen = policy::Seen::at_least;
-  entries[4].experience.cores = 2.5;
+  entries[3].attempt_summary.peak_seen = policy::Seen::at_least;
+  entries[4].attempt_summary.cores = 2.5;
   const auto classes = summarise(entries, "*");
   ASSERT_THAT(classes, SizeIs(1));
   EXPECT_EQ(classes[0].count, 10U);

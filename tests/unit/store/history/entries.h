@@ -19,9 +19,9 @@ inline constexpr WallTime kNow{1'700'000'000s};
 
 inline Entry entry(const std::string& exact, Bytes peak, WallTime recorded = kNow) {
   Entry made;
-  made.experience.key = {.exact = exact, .tool = "tool"};
-  made.experience.peak = peak;
-  made.experience.ran = 3s;
+  made.attempt_summary.key = {.exact = exact, .tool = "tool"};
+  made.attempt_summary.peak = peak;
+  made.attempt_summary.ran = 3s;
   made.recorded = recorded;
   return made;
 }
@@ -29,7 +29,7 @@ inline Entry entry(const std::string& exact, Bytes peak, WallTime recorded = kNo
 // The same of another user than whoever keeps the database.
 inline Entry entry_of(std::uint32_t owner, const std::string& exact, Bytes peak) {
   Entry made = entry(exact, peak);
-  made.experience.key.owner = owner;
+  made.attempt_summary.key.owner = owner;
   return made;
 }
 

@@ -52,7 +52,7 @@ struct Faulty {
     if (!opened) return {"it cannot be opened"};
     auto notice = std::move(opened->notice);
     Strings names;
-    for (const Entry& entry : all(opened->store)) names.push_back(entry.experience.key.exact);
+    for (const Entry& entry : all(opened->store)) names.push_back(entry.attempt_summary.key.exact);
     if (!notice) notice = opened->store.take_notice();
     if (damage == Damage::never) {
       EXPECT_EQ(notice, std::nullopt);
@@ -185,7 +185,7 @@ TEST(HistoryFaults, WhatIsNotSyncedIsLostWithThePower) {
   EXPECT_THAT(faulty.names(), IsEmpty());
 }
 
-// An old database, with three experiences.
+// An old database, with three attempt summaries.
 void make_version_one(Faulty& faulty) {
   ASSERT_TRUE(make_private_dir(faulty.directory(), faulty.disk));
   ::close(faulty.disk.open(AT_FDCWD, faulty.path(), O_RDWR | O_CREAT, 0600));

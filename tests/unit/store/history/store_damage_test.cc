@@ -38,10 +38,10 @@ TEST_F(StoreTest, VersionOneIsBroughtUp) {
   Store store = open();
   const std::vector<Entry> entries = all(store);
   ASSERT_THAT(entries, SizeIs(3));
-  EXPECT_EQ(entries[0].experience.peak, Bytes{5000});
-  EXPECT_EQ(entries[0].experience.curve.size(), 2U);
-  EXPECT_EQ(entries[0].experience.memory_hint, std::nullopt);
-  EXPECT_EQ(entries[1].experience.input, Bytes{9});
+  EXPECT_EQ(entries[0].attempt_summary.peak, Bytes{5000});
+  EXPECT_EQ(entries[0].attempt_summary.curve.size(), 2U);
+  EXPECT_EQ(entries[0].attempt_summary.memory_hint, std::nullopt);
+  EXPECT_EQ(entries[1].attempt_summary.input, Bytes{9});
   Database database = raw();
   EXPECT_EQ(*database.integer("PRAGMA user_version"), kSchemaVersion);
   EXPECT_EQ(*database.integer("SELECT last_unix_ns FROM class WHERE exact = 'cc -c'"), 3000);
@@ -63,14 +63,14 @@ TEST_F(StoreTest, VersionThreeIsBroughtUp) {
   Store store = open();
   const std::vector<Entry> entries = all(store);
   ASSERT_THAT(entries, SizeIs(2));
-  const policy::Experience& seen = entries[0].experience;
+  const policy::AttemptSummary& seen = entries[0].attempt_summary;
   EXPECT_EQ(seen.key, (policy::Key{.exact = "cc -c", .tool = "cc", .command = 77}));
   EXPECT_EQ(seen.input, Bytes{9});
   EXPECT_EQ(seen.memory_hint, Bytes{8});
   EXPECT_EQ(seen.numbers, std::vector<double>{800});
   EXPECT_EQ(seen.curve.size(), 2U);
   ASSERT_TRUE(store.add({entry_of(1000, "cc -c", 1_MiB)}));
-  EXPECT_EQ(store.forget("cc -c")->experiences, 1U);  // goes with its class
+  EXPECT_EQ(store.forget("cc -c")->attempt_summaries, 1U);  // goes with its class
   EXPECT_THAT(all(store, kOfAll), SizeIs(2));
   EXPECT_EQ(*raw().integer("SELECT count(*) FROM pragma_foreign_key_check"), 0);
 }
@@ -195,7 +195,7 @@ TEST_F(StoreTest, ALossOfPowerTakesTheLastCommitsAtMost) {
       ASSERT_EQ(entries.size() % 2, 0U) << "half a commit";
       for (std::size_t i = 0; i < entries.size(); ++i) {
         const std::string name = std::to_string(i / 2) + (i % 2 == 0 ? "a" : "b");
-        ASSERT_EQ(entries[i].experience.key.exact, name);
+        ASSERT_EQ(entries[i].attempt_summary.key.exact, name);
       }
       most = std::max(most, entries.size());
       ASSERT_EQ(opened->store.take_notice(), std::nullopt);

@@ -36,13 +36,13 @@ TEST_F(StoreTest, ToReadFromItWritesNothing) {
 
 TEST_F(StoreTest, KeepsAllOfAnExperience) {
   Entry full = entry("cc -c", 3_GiB);
-  full.experience.peak_seen = policy::Seen::at_least;
-  full.experience.ran_seen = policy::Seen::at_least;
-  full.experience.cores = 1.5;
-  full.experience.input = 7_MiB;
-  full.experience.memory_hint = 2_GiB;
-  full.experience.numbers = {800, -0.1, 1e300};
-  full.experience.curve = {{.at = 0ns, .used = 1_MiB}, {.at = 2s, .used = 3_GiB}};
+  full.attempt_summary.peak_seen = policy::Seen::at_least;
+  full.attempt_summary.ran_seen = policy::Seen::at_least;
+  full.attempt_summary.cores = 1.5;
+  full.attempt_summary.input = 7_MiB;
+  full.attempt_summary.memory_hint = 2_GiB;
+  full.attempt_summary.numbers = {800, -0.1, 1e300};
+  full.attempt_summary.curve = {{.at = 0ns, .used = 1_MiB}, {.at = 2s, .used = 3_GiB}};
   {
     Store store = open();
     ASSERT_TRUE(store.add({full, entry("ld", 1_MiB)}));
@@ -50,9 +50,9 @@ TEST_F(StoreTest, KeepsAllOfAnExperience) {
   Store store = open();
   const std::vector<Entry> entries = all(store);
   ASSERT_THAT(entries, SizeIs(2));
-  const policy::Experience& seen = entries[0].experience;
+  const policy::AttemptSummary& seen = entries[0].attempt_summary;
   EXPECT_EQ(entries[0].recorded, kNow);
-  EXPECT_EQ(seen.key, full.experience.key);
+  EXPECT_EQ(seen.key, full.attempt_summary.key);
   EXPECT_EQ(seen.peak, 3_GiB);
   EXPECT_EQ(seen.peak_seen, policy::Seen::at_least);
   EXPECT_EQ(seen.ran, 3s);
@@ -60,12 +60,12 @@ TEST_F(StoreTest, KeepsAllOfAnExperience) {
   EXPECT_EQ(seen.cores, 1.5);
   EXPECT_EQ(seen.input, 7_MiB);
   EXPECT_EQ(seen.memory_hint, 2_GiB);
-  EXPECT_EQ(seen.numbers, full.experience.numbers);
-  EXPECT_EQ(seen.curve, full.experience.curve);
-  EXPECT_EQ(entries[1].experience.cores, std::nullopt);
-  EXPECT_EQ(entries[1].experience.input, std::nullopt);
-  EXPECT_EQ(entries[1].experience.peak_seen, policy::Seen::whole);
-  EXPECT_THAT(entries[1].experience.curve, IsEmpty());
+  EXPECT_EQ(seen.numbers, full.attempt_summary.numbers);
+  EXPECT_EQ(seen.curve, full.attempt_summary.curve);
+  EXPECT_EQ(entries[1].attempt_summary.cores, std::nullopt);
+  EXPECT_EQ(entries[1].attempt_summary.input, std::nullopt);
+  EXPECT_EQ(entries[1].attempt_summary.peak_seen, policy::Seen::whole);
+  EXPECT_THAT(entries[1].attempt_summary.curve, IsEmpty());
 }
 
 TEST_F(StoreTest, KeysMayHoldAnyBytes) {
@@ -73,7 +73,7 @@ TEST_F(StoreTest, KeysMayHoldAnyBytes) {
   Store store = open();
   ASSERT_TRUE(store.add({entry(odd, 1_MiB)}));
   ASSERT_THAT(all(store), SizeIs(1));
-  EXPECT_EQ(all(store)[0].experience.key.exact, odd);
+  EXPECT_EQ(all(store)[0].attempt_summary.key.exact, odd);
 }
 
 TEST_F(StoreTest, IsForItsOwnerAlone) {
@@ -108,12 +108,12 @@ TEST_F(StoreTest, AClassIsBounded) {
   ASSERT_TRUE(store.add({entry("b", 1_MiB)}));
   const std::vector<Entry> entries = all(store);
   ASSERT_THAT(entries, SizeIs(kRowsPerClassMax + 1));
-  EXPECT_EQ(entries.front().experience.peak, Bytes{10});  // the oldest went
+  EXPECT_EQ(entries.front().attempt_summary.peak, Bytes{10});  // the oldest went
 }
 
 Entry entry_of_command(std::uint64_t command, Bytes peak) {
   Entry made = entry("sweep", peak);
-  made.experience.key.command = command;
+  made.attempt_summary.key.command = command;
   return made;
 }
 
@@ -130,7 +130,7 @@ TEST_F(StoreTest, EachCommandIsKeptBeyondItsClass) {
   }
   std::map<std::uint64_t, std::vector<std::uint64_t>> peaks;
   for (const Entry& kept : all(store)) {
-    peaks[kept.experience.key.command].push_back(kept.experience.peak.count);
+    peaks[kept.attempt_summary.key.command].push_back(kept.attempt_summary.peak.count);
   }
   ASSERT_EQ(peaks.size(), kCommands);
   for (const auto& [command, of_command] : peaks) {
@@ -140,7 +140,7 @@ TEST_F(StoreTest, EachCommandIsKeptBeyondItsClass) {
   std::vector<Entry> others;
   for (std::size_t i = 0; i < 3 * kRowsPerClassMax; ++i) {
     others.push_back(entry_of_command(i % 2, 1_MiB));
-    others.back().experience.peak_seen = policy::Seen::at_least;
+    others.back().attempt_summary.peak_seen = policy::Seen::at_least;
   }
   ASSERT_TRUE(store.add(others));
   EXPECT_THAT(all(store), SizeIs(kCommands * kRowsPerCommandMax + kRowsPerClassMax));
@@ -171,8 +171,8 @@ TEST_F(StoreTest, ClassesAndRowsAreBounded) {
   ASSERT_TRUE(store.trim(kNow, {.classes = 10, .rows = 65}));
   const std::vector<Entry> entries = all(store);
   ASSERT_THAT(entries, SizeIs(65));
-  EXPECT_EQ(entries.front().experience.key.exact, "class-40");
-  EXPECT_EQ(entries.back().experience.key.exact, "class-49");
+  EXPECT_EQ(entries.front().attempt_summary.key.exact, "class-40");
+  EXPECT_EQ(entries.back().attempt_summary.key.exact, "class-49");
   EXPECT_EQ(*raw().integer("SELECT count(*) FROM class"), 10);
 }
 
@@ -181,7 +181,7 @@ TEST_F(StoreTest, OldExperiencesGo) {
   ASSERT_TRUE(store.add({entry("old", 1_MiB, kNow - kAgeMax - 1s), entry("new", 1_MiB)}));
   ASSERT_TRUE(store.trim(kNow));
   ASSERT_THAT(all(store), SizeIs(1));
-  EXPECT_EQ(all(store)[0].experience.key.exact, "new");
+  EXPECT_EQ(all(store)[0].attempt_summary.key.exact, "new");
   EXPECT_THAT(*raw().integer("SELECT count(*) FROM class"), Eq(1));
 }
 
@@ -199,23 +199,23 @@ TEST_F(StoreTest, ReadingEndsInTime) {
 TEST_F(StoreTest, ReadsWhatIsKnownOfOneTool) {
   Store store = open();
   Entry other = entry("ld", 4_MiB);
-  other.experience.key.tool = "ld";
+  other.attempt_summary.key.tool = "ld";
   Entry of_class = entry("mine", 8_MiB);
-  of_class.experience.key.tool.clear();
+  of_class.attempt_summary.key.tool.clear();
   Entry compile = entry("cc -c", 1_MiB), link = entry("cc", 2_MiB);
-  compile.experience.key.tool = link.experience.key.tool = "cc";
+  compile.attempt_summary.key.tool = link.attempt_summary.key.tool = "cc";
   ASSERT_TRUE(store.add({compile, other, link, of_class}));
   const auto of_cc =
       store.load_tool({.exact = "cc -c", .tool = "cc"}, Instant::max(), [] { return Instant(); });
   ASSERT_TRUE(of_cc) << of_cc.error().message();
   ASSERT_THAT(of_cc->entries, SizeIs(2));
-  EXPECT_EQ(of_cc->entries[0].experience.key.exact, "cc -c");
-  EXPECT_EQ(of_cc->entries[1].experience.peak, 2_MiB);
+  EXPECT_EQ(of_cc->entries[0].attempt_summary.key.exact, "cc -c");
+  EXPECT_EQ(of_cc->entries[1].attempt_summary.peak, 2_MiB);
   const auto mine =
       store.load_tool({.exact = "mine", .tool = ""}, Instant::max(), [] { return Instant(); });
   ASSERT_TRUE(mine);
   ASSERT_THAT(mine->entries, SizeIs(1));
-  EXPECT_EQ(mine->entries[0].experience.peak, 8_MiB);
+  EXPECT_EQ(mine->entries[0].attempt_summary.peak, 8_MiB);
 }
 
 TEST_F(StoreTest, ForgetsByPattern) {
@@ -225,7 +225,7 @@ TEST_F(StoreTest, ForgetsByPattern) {
   auto forgotten = store.forget("cc*");
   ASSERT_TRUE(forgotten) << forgotten.error().message();
   EXPECT_EQ(forgotten->classes, 2U);
-  EXPECT_EQ(forgotten->experiences, 3U);
+  EXPECT_EQ(forgotten->attempt_summaries, 3U);
   EXPECT_THAT(all(store), SizeIs(1));
   EXPECT_EQ(store.forget("cc*")->classes, 0U);
 
@@ -244,17 +244,17 @@ TEST_F(StoreTest, EachUsersClassesAreHisOwn) {
   ASSERT_TRUE(store.add({entry("cc", 1_MiB), entry_of(kAlice, "cc", 2_MiB),
                          entry_of(kBob, "cc", 3_MiB), entry_of(kBob, "ld", 4_MiB)}));
   ASSERT_THAT(all(store), SizeIs(1));
-  EXPECT_EQ(all(store)[0].experience.peak, 1_MiB);
-  EXPECT_EQ(all(store)[0].experience.key.owner, std::nullopt);
+  EXPECT_EQ(all(store)[0].attempt_summary.peak, 1_MiB);
+  EXPECT_EQ(all(store)[0].attempt_summary.key.owner, std::nullopt);
   const Whose bobs{.kind = Whose::Kind::user, .uid = kBob};
   ASSERT_THAT(all(store, bobs), SizeIs(2));
-  EXPECT_EQ(all(store, bobs)[0].experience.key.owner, kBob);
+  EXPECT_EQ(all(store, bobs)[0].attempt_summary.key.owner, kBob);
   EXPECT_THAT(all(store, kOfAll), SizeIs(4));
   // A command that runs alone believes its own user's past.
   const auto tool = store.load_tool({.exact = "cc", .tool = "tool"}, Instant::max(), &no_clock);
   ASSERT_TRUE(tool);
   ASSERT_THAT(tool->entries, SizeIs(1));
-  EXPECT_EQ(tool->entries[0].experience.peak, 1_MiB);
+  EXPECT_EQ(tool->entries[0].attempt_summary.peak, 1_MiB);
 
   EXPECT_EQ(store.forget("cc", bobs)->classes, 1U);
   EXPECT_THAT(all(store, kOfAll), SizeIs(3));

@@ -1,4 +1,4 @@
-#include "policy/estimator/experience.h"
+#include "policy/estimator/attempt_summary.h"
 
 #include <algorithm>
 #include <cmath>

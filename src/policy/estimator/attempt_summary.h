@@ -31,7 +31,7 @@ inline constexpr std::size_t kCurvePointsMax = 32;
 // Whether a figure is the whole truth or only what had been reached when the attempt was ended.
 enum class Seen : std::uint8_t { whole, at_least };
 
-struct Experience {
+struct AttemptSummary {
   Key key;
   Bytes peak{};                  // of the bytes that can't be dropped
   Seen peak_seen = Seen::whole;  // at_least: evicted, over a limit, or killed for any other reason
