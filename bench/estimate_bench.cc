@@ -54,7 +54,7 @@ BENCHMARK(unstarted);
 void running(benchmark::State& state) {
   const Estimator estimator = experienced();
   std::vector<Key> keys;
-  std::vector<Track> tracks(kRunning);
+  std::vector<LiveProfile> tracks(kRunning);
   for (std::size_t job = 0; job < kRunning; ++job) {
     keys.push_back(key_of_job(job));
     const AttemptSummary past = attempt_summary(job % kClasses, job);
@@ -72,13 +72,13 @@ void running(benchmark::State& state) {
 BENCHMARK(running);
 
 void observe(benchmark::State& state) {
-  Track track;
+  LiveProfile live_profile;
   JobSample sample;
   for (auto _ : state) {
     sample.ran += std::chrono::milliseconds(100);
     sample.used = {100'000'000 + static_cast<std::uint64_t>(sample.ran.count()) % 1'000'000};
-    track.observe(sample);
-    benchmark::DoNotOptimize(track);
+    live_profile.observe(sample);
+    benchmark::DoNotOptimize(live_profile);
   }
 }
 BENCHMARK(observe);

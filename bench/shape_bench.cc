@@ -106,19 +106,19 @@ constexpr int kMoments = 24;
 // Gives the time that the estimates took.
 Duration ask(const policy::Estimator& estimator, const Attempt& attempt, Totals& totals) {
   Duration spent{};
-  policy::Track track;
+  policy::LiveProfile live_profile;
   std::size_t next = 0;
   for (int moment = 0; moment < kMoments; ++moment) {
     const Duration at = time(to_seconds(attempt.ran()) * (moment + 0.5) / kMoments);
     while (next < attempt.samples.size() && attempt.samples[next].ran <= at) {
-      track.observe(attempt.samples[next++]);
+      live_profile.observe(attempt.samples[next++]);
     }
     const auto begin = std::chrono::steady_clock::now();
-    const Estimate estimate = estimator.estimate({attempt.job_class, {}}, {}, track);
+    const Estimate estimate = estimator.estimate({attempt.job_class, {}}, {}, live_profile);
     spent += std::chrono::steady_clock::now() - begin;
     const double weight = to_seconds(attempt.ran()) / kMoments;
-    const double now = to_double(track.used());
-    const Duration ran = track.ran();
+    const double now = to_double(live_profile.used());
+    const Duration ran = live_profile.ran();
     totals.peak.add(weight, estimate.peak, most_from(attempt, ran), now);
     for (std::size_t h = 0; h < kHorizons.size(); ++h) {
       const bool runs = ran + kHorizons[h] < attempt.ran();

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/loop/loop.h"
-#include "policy/scheduler/course_recorder.h"
+#include "policy/scheduler/curve_recorder.h"
 #include "store/history/state_dir.h"
 #include "store/history/store.h"
 #include "supervisor/input_sizes.h"
@@ -32,7 +32,7 @@ std::optional<policy::AttemptSummary> lesson_of(const policy::JobSpec& job, cons
                                             std::optional<Bytes> input) {
   if (policy::was_never_executed(result.end)) return std::nullopt;
   const counters::Sample& totals = result.usage.totals;
-  policy::CourseRecorder course;
+  policy::CurveRecorder course;
   Bytes peak{};
   for (const counters::Sample& sample : result.usage.samples) {
     if (!sample.memory.used) continue;

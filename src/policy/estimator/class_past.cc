@@ -37,7 +37,7 @@ void scale_time(Estimate& estimate, double factor) {
 }
 
 // How many times what the attempts of the record had this one will have.
-double ratio_to(const Record& record, const std::optional<Trend>& trend, const Sizes& sizes) {
+double ratio_to(const PastAttempt& record, const std::optional<Trend>& trend, const Sizes& sizes) {
   if (!trend) return 1;
   const auto here = trend->of(sizes);
   double sum = 0;
@@ -95,15 +95,15 @@ Estimate ClassPast::unstarted(const Sizes& sizes, const Trends& of_class) {
   return estimate;
 }
 
-Forecast ClassPast::running(const Sizes& sizes, const Track& track) {
-  return running(sizes, trends(), track);
+Forecast ClassPast::running(const Sizes& sizes, const LiveProfile& live_profile) {
+  return running(sizes, trends(), live_profile);
 }
 
-Forecast ClassPast::running(const Sizes& sizes, const Trends& of_class, const Track& track) {
+Forecast ClassPast::running(const Sizes& sizes, const Trends& of_class, const LiveProfile& live_profile) {
   const BySize size{.sizes = sizes,
                     .peak = of_class.peak ? &*of_class.peak : nullptr,
                     .seconds = of_class.seconds ? &*of_class.seconds : nullptr};
-  Forecast seen = forecast(record_, size, track);
+  Forecast seen = forecast(record_, size, live_profile);
   if (seen.estimate.cores.mean <= 0) seen.estimate.cores = summary().unstarted.cores;
   return seen;
 }

@@ -6,7 +6,7 @@
 
 #include "policy/estimator/estimate.h"
 #include "policy/estimator/forecast.h"
-#include "policy/estimator/record.h"
+#include "policy/estimator/past_attempt.h"
 #include "policy/estimator/trend.h"
 
 namespace plimsoll::policy {
@@ -33,13 +33,13 @@ class ClassPast {
   // Not before the first attempt is learnt. None sets the basis; where the past knows nothing of
   // cores, one is taken.
   [[nodiscard]] Estimate unstarted(const Sizes& sizes);
-  [[nodiscard]] Forecast running(const Sizes& sizes, const Track& track);
+  [[nodiscard]] Forecast running(const Sizes& sizes, const LiveProfile& live_profile);
   [[nodiscard]] const Trends& trends() { return summary().trends; }
 
   // The same of a command, whose own attempts are all of about one size: how it does with another
   // is seen from its class.
   [[nodiscard]] Estimate unstarted(const Sizes& sizes, const Trends& of_class);
-  [[nodiscard]] Forecast running(const Sizes& sizes, const Trends& of_class, const Track& track);
+  [[nodiscard]] Forecast running(const Sizes& sizes, const Trends& of_class, const LiveProfile& live_profile);
 
   // Attempts that are over, ever; and those of them that are remembered.
   [[nodiscard]] std::uint32_t attempts() const { return record_.attempts(); }
@@ -54,7 +54,7 @@ class ClassPast {
   const Summary& summary();
 
   PastDepth depth_;
-  Record record_;
+  PastAttempt record_;
   std::optional<Summary> summary_;  // absent: there is news
 };
 

@@ -13,7 +13,7 @@
 #include "policy/estimator/demand_forecast.h"
 #include "policy/estimator/pasts.h"
 #include "policy/estimator/prior.h"
-#include "policy/estimator/record.h"
+#include "policy/estimator/past_attempt.h"
 
 namespace plimsoll::policy {
 namespace {
@@ -97,10 +97,10 @@ void keep_within_limits(Estimate& estimate, const JobFacts& facts, Bytes used) {
 }
 
 // Of a running attempt. What it shows may tell that it is one of the big ones of its kind.
-std::optional<Belief> ceiling_of(const Estimate& before, const Estimate& now, const Track& track) {
+std::optional<Belief> ceiling_of(const Estimate& before, const Estimate& now, const LiveProfile& live_profile) {
   if (!before.ceiling) return std::nullopt;
   const Belief& most = *before.ceiling;
-  const double reached = to_double(track.peak());
+  const double reached = to_double(live_profile.peak());
   if (reached > most.mean + most.spread) return std::nullopt;
   return Belief{std::max({most.mean, now.peak.mean, reached}), most.spread};
 }
@@ -215,7 +215,7 @@ class Estimator::State {
 
   Pasts<std::string> classes_, tools_;
   Pasts<std::uint64_t> commands_;
-  Record all_{kRunsMax};
+  PastAttempt all_{kRunsMax};
   HintTrust hints_;
   std::unordered_map<std::string, Shows> shows_;  // by class, of those of which some run
   std::optional<double> line_;                    // bytes
@@ -315,15 +315,15 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
   return result;
 }
 
-Estimate Estimator::estimate(const Key& key, const JobFacts& facts, const Track& track) const {
-  if (!track.has_samples()) return estimate(key, facts);
+Estimate Estimator::estimate(const Key& key, const JobFacts& facts, const LiveProfile& live_profile) const {
+  if (!live_profile.has_samples()) return estimate(key, facts);
   State& state = owners_->of(key.owner);
   // What was believed before it started is the prior of a guess, whatever that rested on.
   JobFacts at_first = facts;
   at_first.reached.reset();
   const Estimate before = estimate(key, at_first);
   const Sizes sizes = sizes_of(facts);
-  Estimate result = guess({before.peak, before.cores, before.remaining}, track);
+  Estimate result = guess({before.peak, before.cores, before.remaining}, live_profile);
   // A forecast counts by the attempts that it rests on and by how well they explain this one,
   // beside a guess that is worth so many.
   const auto share_of = [](const Forecast& seen, const ClassPast& past, double worth) {
@@ -334,12 +334,12 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts, const Track&
   Forecast own;
   double own_share = 0;
   if (command.past != nullptr) {
-    own = command.past->running(sizes, command.of_class->trends(), track);
+    own = command.past->running(sizes, command.of_class->trends(), live_profile);
     own_share = share_of(own, *command.past, kGuessRuns);
   }
   const auto [past, basis] = state.find(key);
   if (past != nullptr && before.basis == basis && own_share < kTellsEnough) {
-    const Forecast seen = past->running(sizes, track);
+    const Forecast seen = past->running(sizes, live_profile);
     const double share =
         share_of(seen, *past, basis == Basis::exact ? kGuessRuns : kGuessRunsOfTool);
     if (share > 0) result = blend(seen.estimate, share, result);
@@ -347,9 +347,9 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts, const Track&
   if (own_share > 0) result = blend(own.estimate, own_share, result);
   result.basis = before.basis;
   result.attempts_known = before.attempts_known;
-  if (facts.reached && track.peak() < *facts.reached) raise(result, *facts.reached);
-  keep_within_limits(result, facts, track.used());
-  result.ceiling = ceiling_of(before, result, track);
+  if (facts.reached && live_profile.peak() < *facts.reached) raise(result, *facts.reached);
+  keep_within_limits(result, facts, live_profile.used());
+  result.ceiling = ceiling_of(before, result, live_profile);
   return result;
 }
 

@@ -10,7 +10,7 @@
 #include "policy/estimator/attempt_summary.h"
 #include "policy/estimator/showing.h"
 #include "policy/estimator/signature.h"
-#include "policy/estimator/track.h"
+#include "policy/estimator/live_profile.h"
 
 namespace plimsoll::policy {
 
@@ -59,7 +59,7 @@ class Estimator {
   [[nodiscard]] Estimate estimate(const Key& key, const JobFacts& facts) const;
 
   // Of a running attempt, by what it has shown: a few us.
-  [[nodiscard]] Estimate estimate(const Key& key, const JobFacts& facts, const Track& track) const;
+  [[nodiscard]] Estimate estimate(const Key& key, const JobFacts& facts, const LiveProfile& live_profile) const;
 
   // What sets jobs of a class apart, as far as is known: that the very command has ended by itself
   // before; and the numbers of its arguments that explain what such commands take, as bits, the

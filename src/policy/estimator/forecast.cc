@@ -9,7 +9,7 @@
 namespace plimsoll::policy {
 namespace {
 
-// Each past attempt is also tried slower and faster than it was, by Record::pace_doubt(), as jobs
+// Each past attempt is also tried slower and faster than it was, by PastAttempt::pace_doubt(), as jobs
 // of a class are mostly the same work on more or less of it.
 struct Pace {
   double factor;
@@ -53,7 +53,7 @@ struct Guide {
   double weight = 0;
   double left = 0;  // seconds of the attempt at hand
   double off = 1;   // bytes in use now, for one that the guide says
-  Course::Place place{};
+  MemoryCurve::Place place{};
 };
 
 // How much more (or less) the trend has for these sizes than for those of a past attempt.
@@ -77,11 +77,11 @@ double off_range(double value, double least, double most) {
 // attempt may be a little earlier or later on its course than its time says: only what no such
 // moment explains is a difference in size. In its first moments it may have nothing yet.
 void match(Guide& guide, const Standing& standing) {
-  const Course& course = guide.run->course;
+  const MemoryCurve& course = guide.run->course;
   guide.place = course.find(standing.ran / guide.pace);
   const double before = (standing.ran - kLateSeconds) / guide.pace;
-  const Course::Place early = course.find(std::max(before, 0.0));
-  const Course::Place late = course.find((standing.ran + kLateSeconds) / guide.pace, guide.place);
+  const MemoryCurve::Place early = course.find(std::max(before, 0.0));
+  const MemoryCurve::Place late = course.find((standing.ran + kLateSeconds) / guide.pace, guide.place);
   const double least = before > 0 ? guide.level * course.least_between(early, late) : 0;
   guide.off = off_range(standing.used, least, guide.level * course.most_between(early, late));
   const double most_least =
@@ -106,14 +106,14 @@ struct Guides {
 // Those that run longer than the attempt at hand has, and match it if there is a track. Attempts
 // that were cut off guide nobody past their end, so they count only where there are no others; and
 // as what has run for some time is as likely as not to run for as long again, each for twice that.
-Guides guides_of(const Record& record, const BySize& size, const Track* track) {
+Guides guides_of(const PastAttempt& record, const BySize& size, const LiveProfile* live_profile) {
   const bool any_whole = std::any_of(record.runs().begin(), record.runs().end(),
                                      [](const Run& run) { return run.ran_seen == Seen::whole; });
   Standing standing;
-  if (track != nullptr) {
-    standing = {.ran = to_seconds(track->ran()),
-                .used = to_double(track->used()),
-                .peak = to_double(track->peak())};
+  if (live_profile != nullptr) {
+    standing = {.ran = to_seconds(live_profile->ran()),
+                .used = to_double(live_profile->used()),
+                .peak = to_double(live_profile->peak())};
   }
   const std::array<Pace, 3> paces = paces_of(record.pace_doubt());
   Guides guides;
@@ -131,7 +131,7 @@ Guides guides_of(const Record& record, const BySize& size, const Track* track) {
       guide.left = run.seconds * guide.pace * (any_whole ? 1 : kAsLongAgain) - standing.ran;
       if (guide.left <= 0) continue;
       before += guide.weight;
-      if (track != nullptr) match(guide, standing);
+      if (live_profile != nullptr) match(guide, standing);
       after += guide.weight;
       if (guide.weight > 0) guides.all.push_back(guide);
     }
@@ -191,7 +191,7 @@ struct When {
 };
 
 // `guides` is not empty.
-Estimate combine(std::vector<Guide>& guides, const Record& record, const Track* track) {
+Estimate combine(std::vector<Guide>& guides, const PastAttempt& record, const LiveProfile* live_profile) {
   Estimate estimate{};
   const double doubt =
       std::hypot(kDoubtLeft, doubt_left(kDoubt, static_cast<double>(record.runs().size())));
@@ -200,7 +200,7 @@ Estimate combine(std::vector<Guide>& guides, const Record& record, const Track* 
   Sum left;
   Sum cores;
   for (const Guide& guide : guides) {
-    const Course& course = guide.run->course;
+    const MemoryCurve& course = guide.run->course;
     peak.add(guide.weight, guide.level * course.most_from(guide.place, course.used(guide.place)));
     left.add(guide.weight, guide.left);
     if (guide.run->cores) cores.add(guide.weight, *guide.run->cores);
@@ -208,9 +208,9 @@ Estimate combine(std::vector<Guide>& guides, const Record& record, const Track* 
   estimate.peak = peak.belief(doubt);
   estimate.remaining = left.belief(doubt);
   if (cores.weight > 0) estimate.cores = cores.belief(doubt);
-  const double ran = track != nullptr ? to_seconds(track->ran()) : 0;
-  const double wobble = track != nullptr ? track->wobble() : 0;
-  std::vector<Course::Place> until(guides.size());
+  const double ran = live_profile != nullptr ? to_seconds(live_profile->ran()) : 0;
+  const double wobble = live_profile != nullptr ? live_profile->wobble() : 0;
+  std::vector<MemoryCurve::Place> until(guides.size());
   for (std::size_t i = 0; i < guides.size(); ++i) until[i] = guides[i].place;
   for (std::size_t h = 0; h < kHorizons.size(); ++h) {
     const double ahead = to_seconds(kHorizons[h]);
@@ -221,7 +221,7 @@ Estimate combine(std::vector<Guide>& guides, const Record& record, const Track* 
     for (std::size_t i = 0; i < guides.size(); ++i) {
       Guide& guide = guides[i];
       if (guide.left + kLateSeconds <= ahead) continue;
-      const Course& course = guide.run->course;
+      const MemoryCurve& course = guide.run->course;
       const double level = guide.level * (guide.off + (1 - guide.off) * forgotten);
       const auto here = course.find((ran + ahead) / guide.pace, guide.place);
       guide.place = course.find((ran + ahead - early) / guide.pace, guide.place);
@@ -237,8 +237,8 @@ Estimate combine(std::vector<Guide>& guides, const Record& record, const Track* 
     }
     // What is used now is no doubt, wherever on its course a guide is.
     // Guides that differ in when they rise and fall agree on how high; what is left is their doubt.
-    const bool is_now = track != nullptr && h == 0;
-    estimate.ahead[h] = {is_now ? to_double(track->used()) : used.first / used.weight,
+    const bool is_now = live_profile != nullptr && h == 0;
+    estimate.ahead[h] = {is_now ? to_double(live_profile->used()) : used.first / used.weight,
                          most.belief(is_now ? 0 : doubt).spread};
     estimate.swing[h] = std::max(most.first / most.weight - estimate.ahead[h].mean,
                                  wobble * gone_by(ahead, kWobbleSeconds));
@@ -248,7 +248,7 @@ Estimate combine(std::vector<Guide>& guides, const Record& record, const Track* 
 
 }  // namespace
 
-Estimate forecast(const Record& record, const BySize& size) {
+Estimate forecast(const PastAttempt& record, const BySize& size) {
   std::vector<Guide> guides = guides_of(record, size, nullptr).all;
   // Attempts that took no time at all guide nobody, but their peak is known.
   if (guides.empty()) {
@@ -259,11 +259,11 @@ Estimate forecast(const Record& record, const BySize& size) {
   return combine(guides, record, nullptr);
 }
 
-Forecast forecast(const Record& record, const BySize& size, const Track& track) {
-  Guides guides = guides_of(record, size, &track);
+Forecast forecast(const PastAttempt& record, const BySize& size, const LiveProfile& live_profile) {
+  Guides guides = guides_of(record, size, &live_profile);
   if (guides.all.empty()) return {.estimate = {}, .likelihood = 0};
   keep_heaviest(guides.all);
-  return {.estimate = combine(guides.all, record, &track), .likelihood = guides.likelihood};
+  return {.estimate = combine(guides.all, record, &live_profile), .likelihood = guides.likelihood};
 }
 
 }  // namespace plimsoll::policy

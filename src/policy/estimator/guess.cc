@@ -29,20 +29,20 @@ constexpr double kWobble = 0.05;
 // How soon a job without a past is expected to have what it will have.
 constexpr double kRiseSeconds = 15;
 
-Belief peak_of(const Prior& prior, const Track& track) {
-  const double peak = to_double(track.peak());
-  const double calm = to_seconds(track.calm()) / kCalmSeconds;
+Belief peak_of(const Prior& prior, const LiveProfile& live_profile) {
+  const double peak = to_double(live_profile.peak());
+  const double calm = to_seconds(live_profile.calm()) / kCalmSeconds;
   const double trust = std::exp(-calm * calm);
   const double from_prior = trust * std::max(0.0, prior.peak.mean - peak);
   const double beyond = prior.peak.mean > 0 ? peak / prior.peak.mean - 1 : kExceeded;
   const double goes_on =
       kGrowsAgain + (kGrowsOn - kGrowsAgain) * std::clamp(beyond / kExceeded, 0.0, 1.0);
   const double rising =
-      std::max(to_seconds(track.rising()), std::min(to_seconds(track.ran()), kCreepSeconds));
-  const double from_growth = std::max(0.0, track.growth()) * rising * goes_on;
+      std::max(to_seconds(live_profile.rising()), std::min(to_seconds(live_profile.ran()), kCreepSeconds));
+  const double from_growth = std::max(0.0, live_profile.growth()) * rising * goes_on;
   const double doubt =
       kDoubtLeftOfGuess +
-      (1 - kDoubtLeftOfGuess) * std::exp(-to_seconds(track.calm()) / kDoubtCalmSeconds);
+      (1 - kDoubtLeftOfGuess) * std::exp(-to_seconds(live_profile.calm()) / kDoubtCalmSeconds);
   return {peak + std::max(from_prior, from_growth),
           std::hypot(doubt * prior.peak.spread, kGrowthDoubt * from_growth, kWobble * peak)};
 }
@@ -73,17 +73,17 @@ Estimate guess(const Prior& prior) {
   return estimate;
 }
 
-Estimate guess(const Prior& prior, const Track& track) {
-  if (!track.has_samples()) return guess(prior);
+Estimate guess(const Prior& prior, const LiveProfile& live_profile) {
+  if (!live_profile.has_samples()) return guess(prior);
   Estimate estimate{};
-  const double ran = to_seconds(track.ran());
-  estimate.peak = peak_of(prior, track);
-  const double seen = load_shown(track.ran());
-  estimate.cores = {seen * track.cores_wanted_lately() + (1 - seen) * prior.cores.mean,
+  const double ran = to_seconds(live_profile.ran());
+  estimate.peak = peak_of(prior, live_profile);
+  const double seen = load_shown(live_profile.ran());
+  estimate.cores = {seen * live_profile.cores_wanted_lately() + (1 - seen) * prior.cores.mean,
                     std::max(1 - seen, kWobble) * prior.cores.spread + kWobble};
   const double left = std::max(ran, prior.seconds.mean - ran);
   estimate.remaining = {left, std::max(left, prior.seconds.spread)};
-  fill_course(estimate, to_double(track.used()), std::max(0.0, track.growth()));
+  fill_course(estimate, to_double(live_profile.used()), std::max(0.0, live_profile.growth()));
   return estimate;
 }
 

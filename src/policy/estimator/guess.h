@@ -2,7 +2,7 @@
 
 #include "policy/estimator/estimate.h"
 #include "policy/estimator/prior.h"
-#include "policy/estimator/track.h"
+#include "policy/estimator/live_profile.h"
 
 // What is believed where no earlier attempt tells: from a prior, and from the growth that the
 // attempt itself shows.
@@ -13,6 +13,6 @@ namespace plimsoll::policy {
 
 // Of a running one: the prior is believed less the longer nothing grows; growth is expected to go
 // on for about as long as it has, and for longer once the prior is exceeded.
-[[nodiscard]] Estimate guess(const Prior& prior, const Track& track);
+[[nodiscard]] Estimate guess(const Prior& prior, const LiveProfile& live_profile);
 
 }  // namespace plimsoll::policy

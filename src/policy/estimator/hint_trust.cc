@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "policy/estimator/record.h"
+#include "policy/estimator/past_attempt.h"
 
 namespace plimsoll::policy {
 namespace {

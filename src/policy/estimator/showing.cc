@@ -31,15 +31,15 @@ double load_shown(Duration ran) {
   return seconds / (seconds + kLoadSeconds);
 }
 
-Showing showing_of(const Track& track) {
-  if (!track.has_samples()) return {};
-  const double calm = to_seconds(track.calm()) / kShownCalmSeconds;
-  const double peak = to_double(track.peak());
-  const double again = peak > 0 ? track.growth() * kAgainSeconds / peak : 0;
+Showing showing_of(const LiveProfile& live_profile) {
+  if (!live_profile.has_samples()) return {};
+  const double calm = to_seconds(live_profile.calm()) / kShownCalmSeconds;
+  const double peak = to_double(live_profile.peak());
+  const double again = peak > 0 ? live_profile.growth() * kAgainSeconds / peak : 0;
   return {.weight = (1 - std::exp(-calm * calm)) * std::clamp(1 - again, 0.0, 1.0),
           .peak = peak,
-          .cores_weight = load_shown(track.ran()),
-          .cores = track.cores_wanted_lately()};
+          .cores_weight = load_shown(live_profile.ran()),
+          .cores = live_profile.cores_wanted_lately()};
 }
 
 bool is_news(const Showing& before, const Showing& now) {

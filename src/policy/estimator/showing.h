@@ -1,7 +1,7 @@
 #pragma once
 
 #include "policy/estimator/prior.h"
-#include "policy/estimator/track.h"
+#include "policy/estimator/live_profile.h"
 
 // What attempts that still run tell of others of their class, before any of them has ended.
 namespace plimsoll::policy {
@@ -13,7 +13,7 @@ struct Showing {
   double cores_weight = 0;  // 0..1: how far its cores are
   double cores = 0;         // that it wants
 };
-[[nodiscard]] Showing showing_of(const Track& track);
+[[nodiscard]] Showing showing_of(const LiveProfile& live_profile);
 
 // Whether `now` says something that `before` did not; that nothing is shown any more always does.
 [[nodiscard]] bool is_news(const Showing& before, const Showing& now);

@@ -45,7 +45,7 @@ bool fits_in_order(std::vector<FitPoint> points, double needed) {
   return fit && std::abs(fit->correlation) >= needed;
 }
 
-std::optional<LineFit> explained_by(std::size_t size, std::size_t numbers, const Record& record,
+std::optional<LineFit> explained_by(std::size_t size, std::size_t numbers, const PastAttempt& record,
                                     const std::vector<Weighted>& figures) {
   std::vector<FitPoint> points;
   std::vector<double> values;
@@ -85,7 +85,7 @@ double Trend::ratio(const Sizes& from, const Sizes& to, double most) const {
   return there && here ? ratio(*there, *here, most) : 1;
 }
 
-std::optional<Trend> find_trend(const Record& record, const std::vector<Weighted>& figures) {
+std::optional<Trend> find_trend(const PastAttempt& record, const std::vector<Weighted>& figures) {
   const std::size_t numbers = record.runs().back().numbers.size();
   std::optional<Trend> best;
   for (std::size_t size = Sizes::kInput; size <= numbers; ++size) {

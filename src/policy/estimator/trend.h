@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "policy/estimator/line_fit.h"
-#include "policy/estimator/record.h"
+#include "policy/estimator/past_attempt.h"
 #include "policy/estimator/sizes.h"
 
 namespace plimsoll::policy {
@@ -27,7 +27,7 @@ struct Trend {
 // The size that explains these figures, one for each attempt of the record, best; nothing if none
 // does. Of many numbers that have nothing to do with it one fits a few attempts by chance: so a
 // number must have had several values, and the fewer it had the closer it has to fit.
-[[nodiscard]] std::optional<Trend> find_trend(const Record& record,
+[[nodiscard]] std::optional<Trend> find_trend(const PastAttempt& record,
                                               const std::vector<Weighted>& figures);
 
 }  // namespace plimsoll::policy

@@ -198,16 +198,16 @@ void Scheduler::State::on_job(JobId job, const JobSample& sample) {
   if (found == books_.end() || found->second.live == nullptr) return;
   Book& book = found->second;
   Live& live = *book.live;
-  live.track.observe(sample);
+  live.live_profile.observe(sample);
   live.course.add(sample.ran, sample.used);
-  if (live.estimate.basis != Basis::exact) show(book, live, showing_of(live.track));
+  if (live.estimate.basis != Basis::exact) show(book, live, showing_of(live.live_profile));
   governor_.observe(job, sample, now());
   const double change = std::abs(to_double(sample.used) - to_double(live.estimated_used));
   const auto share = std::chrono::duration_cast<Duration>(live.estimated_ran * kEstimateAge);
   const Duration gap = std::max(kEstimateGap, share);
   if (sample.ran >= live.estimated_ran + gap || live.estimated_ran == Duration{} ||
       change > live.estimate.peak.mean * kEstimateChange) {
-    live.estimate = estimator_.estimate(book.key, book.facts, live.track);
+    live.estimate = estimator_.estimate(book.key, book.facts, live.live_profile);
     live.estimated_ran = sample.ran;
     live.estimated_used = sample.used;
     governor_.expect(job, live.estimate, now());
@@ -240,7 +240,7 @@ void Scheduler::State::on_over(JobId job, const AttemptEnd& end) {
   if (was_lost(end.outcome)) ++book.lost;
   if (was_lost(end.outcome) || requeue) {
     counts_.lost_cpu += Duration(static_cast<std::int64_t>(
-        live->track.cores() * static_cast<double>(live->track.ran().count())));
+        live->live_profile.cores() * static_cast<double>(live->live_profile.ran().count())));
   }
   JobOver over{.job = job,
                .end = end,
@@ -249,7 +249,7 @@ void Scheduler::State::on_over(JobId job, const AttemptEnd& end) {
                .reason = requeue ? requeue->reason : describe(end)};
   if (requeue) {
     if (was_lost(end.outcome)) {
-      book.facts.reached = std::max(book.facts.reached.value_or(Bytes{}), live->track.peak());
+      book.facts.reached = std::max(book.facts.reached.value_or(Bytes{}), live->live_profile.peak());
       const Kind smaller = book.kind;
       book.kind = kinds_.take(book.key, book.facts, estimator_, book.tenant);
       kinds_.give_back(smaller, governor_);
@@ -266,16 +266,16 @@ void Scheduler::State::on_over(JobId job, const AttemptEnd& end) {
 
 // What an attempt teaches whose end was not its own is only that it needs at least so much.
 void Scheduler::State::learn(const Book& book, const Live& live, const AttemptEnd& end) {
-  if (was_never_executed(end) || !live.track.has_samples()) return;
-  if (succeeded(end)) calibration_.add(live.promised, live.track.peak(), live.track.ran());
+  if (was_never_executed(end) || !live.live_profile.has_samples()) return;
+  if (succeeded(end)) calibration_.add(live.promised, live.live_profile.peak(), live.live_profile.ran());
   if (!was_lost(end.outcome)) progress_.ended(to_seconds(live.watch.ran(now())));
   const auto seen = succeeded(end) ? Seen::whole : Seen::at_least;
   AttemptSummary attempt_summary{.key = book.key,
-                        .peak = live.track.peak(),
+                        .peak = live.live_profile.peak(),
                         .peak_seen = seen,
-                        .ran = std::max(live.watch.ran(now()), live.track.ran()),
+                        .ran = std::max(live.watch.ran(now()), live.live_profile.ran()),
                         .ran_seen = seen,
-                        .cores = live.track.cores_wanted(),
+                        .cores = live.live_profile.cores_wanted(),
                         .input = book.facts.input,
                         .numbers = book.facts.numbers,
                         .memory_hint = book.facts.memory_hint,

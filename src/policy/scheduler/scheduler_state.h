@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "policy/estimator/track.h"
+#include "policy/estimator/live_profile.h"
 #include "policy/scheduler/scheduler.h"
-#include "policy/scheduler/course_recorder.h"
+#include "policy/scheduler/curve_recorder.h"
 #include "policy/scheduler/eta.h"
 #include "policy/scheduler/kinds.h"
 #include "policy/scheduler/stopwatch.h"
@@ -42,8 +42,8 @@ class Scheduler::State {
 
     unsigned attempt;
     Stopwatch watch;
-    Track track;
-    CourseRecorder course;
+    LiveProfile live_profile;
+    CurveRecorder course;
     Estimate estimate;
     Belief promised;           // of its peak, when it was admitted
     Duration estimated_ran{};  // running time and bytes that the estimate was made at

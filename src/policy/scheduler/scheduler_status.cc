@@ -95,9 +95,9 @@ SchedulerStatus Scheduler::State::status() const {
                   .estimate = to_bytes(live.estimate.peak.mean),
                   .cores_estimate = live.estimate.cores.mean,
                   .remaining = to_duration(live.estimate.remaining.mean)};
-    if (live.track.has_samples()) {
-      one.used = live.track.used();
-      one.cores = live.track.cores_lately();
+    if (live.live_profile.has_samples()) {
+      one.used = live.live_profile.used();
+      one.cores = live.live_profile.cores_lately();
     }
     jobs.emplace_back(one.ran + one.frozen, one);
   }

@@ -22,12 +22,12 @@ struct Point {
   double seconds, mib;
 };
 
-Track after(const std::vector<Point>& course) {
-  Track track;
+LiveProfile after(const std::vector<Point>& course) {
+  LiveProfile live_profile;
   for (const Point& point : course) {
-    track.observe({.ran = at(point.seconds) - Instant{}, .used = mib(point.mib)});
+    live_profile.observe({.ran = at(point.seconds) - Instant{}, .used = mib(point.mib)});
   }
-  return track;
+  return live_profile;
 }
 
 // Two bursts to 200 MiB; `scale` makes it larger.
@@ -48,8 +48,8 @@ Estimator with_past(int attempts) {
   Estimator estimator;
   for (int i = 0; i < attempts; ++i) {
     const std::vector<Point> course = bursts();
-    const Track track = after(course);
-    AttemptSummary one{.key = kClass, .peak = track.peak(), .ran = track.ran(), .cores = 0.1};
+    const LiveProfile live_profile = after(course);
+    AttemptSummary one{.key = kClass, .peak = live_profile.peak(), .ran = live_profile.ran(), .cores = 0.1};
     for (const Point& point : course) {
       one.curve.push_back({at(point.seconds) - Instant{}, mib(point.mib)});
     }

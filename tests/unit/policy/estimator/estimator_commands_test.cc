@@ -83,11 +83,11 @@ TEST(Commands, OneThatRunsUnlikeItselfIsJudgedByItsClass) {
   for (int i = 0; i < 20; ++i) past.ran("tool " + std::to_string(i), 500, seconds(100));
   past.ran("tool 99", 20, seconds(2));
   const Known same("tool 99");
-  Track track;
+  LiveProfile live_profile;
   for (int i = 0; i <= 10; ++i) {
-    track.observe({.ran = seconds(i), .used = mib(400), .peak = mib(400)});
+    live_profile.observe({.ran = seconds(i), .used = mib(400), .peak = mib(400)});
   }
-  const Estimate estimate = past.estimator.estimate(same.key, same.facts, track);
+  const Estimate estimate = past.estimator.estimate(same.key, same.facts, live_profile);
   EXPECT_GT(estimate.peak.mean / kMib, 420);
   EXPECT_GT(estimate.remaining.mean, 30);
 }
@@ -148,11 +148,11 @@ TEST(Numbers, OfARunningJobSayHowItGoesOn) {
     past.ran("python mem.py " + std::to_string(size), size, seconds(size));
   }
   const Known large("python mem.py 1000");
-  Track track;
+  LiveProfile live_profile;
   for (int i = 0; i <= 5; ++i) {
-    track.observe({.ran = seconds(i), .used = mib(900), .peak = mib(900)});
+    live_profile.observe({.ran = seconds(i), .used = mib(900), .peak = mib(900)});
   }
-  EXPECT_GT(past.estimator.estimate(large.key, large.facts, track).remaining.mean, 500);
+  EXPECT_GT(past.estimator.estimate(large.key, large.facts, live_profile).remaining.mean, 500);
 }
 
 TEST(Numbers, ThatFitByChanceAreNotBelieved) {
@@ -184,11 +184,11 @@ TEST(Limits, OfItsOwnBoundWhatIsBelievedOfAJob) {
   Known job("work 9");
   job.facts.memory_max = mib(60);
   job.facts.cpus = 0.5;
-  Track track;
-  track.observe({.ran = seconds(1), .used = mib(10), .peak = mib(10), .cpu = seconds(1)});
-  track.observe({.ran = seconds(2), .used = mib(30), .peak = mib(30), .cpu = seconds(2)});
+  LiveProfile live_profile;
+  live_profile.observe({.ran = seconds(1), .used = mib(10), .peak = mib(10), .cpu = seconds(1)});
+  live_profile.observe({.ran = seconds(2), .used = mib(30), .peak = mib(30), .cpu = seconds(2)});
   for (const Estimate& estimate : {past.estimator.estimate(job.key, job.facts),
-                                   past.estimator.estimate(job.key, job.facts, track),
+                                   past.estimator.estimate(job.key, job.facts, live_profile),
                                    Estimator().estimate(job.key, job.facts)}) {
     EXPECT_LE(estimate.peak.mean + estimate.peak.spread, 60 * kMib + 1);
     for (const Belief& ahead : estimate.ahead) EXPECT_LE(ahead.mean + ahead.spread, 60 * kMib + 1);

@@ -33,17 +33,17 @@ AttemptSummary some_experience() {
   return one;
 }
 
-Track some_track() {
-  Track track;
+LiveProfile some_track() {
+  LiveProfile live_profile;
   JobSample sample;
   const int samples = *rc::gen::inRange(0, 20);
   for (int i = 0; i < samples; ++i) {
     sample.ran += some_time() / 20;
     sample.cpu += some_time() / 20;
     sample.used = some_bytes();
-    track.observe(sample);
+    live_profile.observe(sample);
   }
-  return track;
+  return live_profile;
 }
 
 JobFacts some_facts() {

@@ -24,19 +24,19 @@ struct At {
   double used_mb;
 };
 
-Track after(const std::vector<At>& course) {
-  Track track;
+LiveProfile after(const std::vector<At>& course) {
+  LiveProfile live_profile;
   for (const At& at : course) {
-    track.observe(
+    live_profile.observe(
         {.ran = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(at.seconds)),
          .used = mb(at.used_mb)});
   }
-  return track;
+  return live_profile;
 }
 
 AttemptSummary attempt_summary(const std::vector<At>& course) {
-  const Track track = after(course);
-  AttemptSummary one{.key = kClass, .peak = track.peak(), .ran = track.ran(), .cores = 1};
+  const LiveProfile live_profile = after(course);
+  AttemptSummary one{.key = kClass, .peak = live_profile.peak(), .ran = live_profile.ran(), .cores = 1};
   for (const At& at : course) {
     one.curve.push_back(
         {std::chrono::duration_cast<Duration>(std::chrono::duration<double>(at.seconds)),

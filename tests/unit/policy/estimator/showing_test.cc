@@ -14,18 +14,18 @@ constexpr double kShownMib = 1 << 20;
 
 // An attempt that was looked at ten times a second: memory and cores by the time.
 template <class Memory>
-Track track_of(Duration ran, Memory memory, double cores = 0, double waiting = 0) {
-  Track track;
+LiveProfile track_of(Duration ran, Memory memory, double cores = 0, double waiting = 0) {
+  LiveProfile live_profile;
   for (Duration at{}; at <= ran; at += 100ms) {
     const Bytes used = mib(memory(to_seconds(at)));
     const auto share = [at](double part) {
       return std::chrono::duration_cast<Duration>(
           std::chrono::duration<double>(to_seconds(at) * part));
     };
-    track.observe(
+    live_profile.observe(
         {.ran = at, .used = used, .peak = used, .cpu = share(cores), .cpu_wait = share(waiting)});
   }
-  return track;
+  return live_profile;
 }
 
 double stays_small(double /*seconds*/) { return 1; }
@@ -33,8 +33,8 @@ double keeps_growing(double seconds) { return 5 * seconds; }
 
 Estimate another(const Estimator& estimator) { return estimator.estimate({"class", "tool"}, {}); }
 
-void show_of(Estimator& estimator, const Track& track) {
-  estimator.show({"class", "tool"}, {}, showing_of(track));
+void show_of(Estimator& estimator, const LiveProfile& live_profile) {
+  estimator.show({"class", "tool"}, {}, showing_of(live_profile));
 }
 
 TEST(Showing, ManyThatStaySmallMakeTheClassSmallBeforeAnyHasEnded) {
@@ -67,16 +67,16 @@ TEST(Showing, IsForgottenWithTheAttempt) {
 
 TEST(Showing, TimeSpentWaitingForACoreIsWanted) {
   // Half a core is all that it got of a busy machine.
-  const Track track = track_of(2s, stays_small, 0.5, 0.5);
-  EXPECT_NEAR(track.cores_lately(), 0.5, 0.01);
-  EXPECT_NEAR(showing_of(track).cores, 1, 0.01);
+  const LiveProfile live_profile = track_of(2s, stays_small, 0.5, 0.5);
+  EXPECT_NEAR(live_profile.cores_lately(), 0.5, 0.01);
+  EXPECT_NEAR(showing_of(live_profile).cores, 1, 0.01);
 }
 
 TEST(Showing, WhoSleepsAndIsWokenLateWantsNoMoreForIt) {
   // Each time that it wakes it waits for others: that is not what it would use of an idle machine.
-  const Track track = track_of(2s, stays_small, 0.01, 0.3);
-  EXPECT_LT(showing_of(track).cores, 0.02);
-  EXPECT_LT(track.cores_wanted(), 0.02);
+  const LiveProfile live_profile = track_of(2s, stays_small, 0.01, 0.3);
+  EXPECT_LT(showing_of(live_profile).cores, 0.02);
+  EXPECT_LT(live_profile.cores_wanted(), 0.02);
 }
 
 TEST(Showing, LittleIsNoNews) {

@@ -28,14 +28,14 @@ TEST(WithinReach, WhoUsesNothingOfAGiantHintMakesRoom) {
   JobSpec job;
   job.memory_hint = 1024_GiB;
   const JobSpec bounded = within_reach(job, 2_GiB, 4);
-  Track track;
+  LiveProfile live_profile;
   for (int second = 0; second <= 60; ++second) {
-    track.observe({.ran = second * 1s, .used = 1_MiB, .peak = 1_MiB});
+    live_profile.observe({.ran = second * 1s, .used = 1_MiB, .peak = 1_MiB});
   }
   const Estimator estimator;
   const Key key = key_of(job, "/");
   const auto most = [&](const JobSpec& asked) {
-    const Estimate estimate = estimator.estimate(key, {.memory_hint = asked.memory_hint}, track);
+    const Estimate estimate = estimator.estimate(key, {.memory_hint = asked.memory_hint}, live_profile);
     return estimate.peak.mean + estimate.peak.spread;
   };
   EXPECT_GT(most(job), to_double(2_GiB));

@@ -11,11 +11,11 @@ namespace plimsoll::policy {
 
 // How the memory of one attempt went, made ready for being asked often: bytes and seconds as
 // floats, straight lines between the points.
-class Course {
+class MemoryCurve {
  public:
   // Of an experience; one without a curve is taken to rise soon to its peak and stay there. Before
   // the first point and after the last the value stays as there.
-  explicit Course(const AttemptSummary& attempt_summary);
+  explicit MemoryCurve(const AttemptSummary& attempt_summary);
 
   // One place on the course, found once and asked several times.
   struct Place {

@@ -1,4 +1,4 @@
-#include "policy/estimator/record.h"
+#include "policy/estimator/past_attempt.h"
 
 #include <algorithm>
 #include <array>
@@ -55,10 +55,10 @@ Run run_of(const AttemptSummary& attempt_summary) {
           .cores = attempt_summary.cores,
           .input = attempt_summary.input ? std::optional(to_double(*attempt_summary.input)) : std::nullopt,
           .numbers = attempt_summary.numbers,
-          .course = Course(attempt_summary)};
+          .course = MemoryCurve(attempt_summary)};
 }
 
-void Record::learn(const AttemptSummary& attempt_summary) {
+void PastAttempt::learn(const AttemptSummary& attempt_summary) {
   if (runs_.size() == runs_max_) runs_.pop_front();
   runs_.push_back(run_of(attempt_summary));
   ++attempts_;
@@ -66,7 +66,7 @@ void Record::learn(const AttemptSummary& attempt_summary) {
 }
 
 // Where all took about as long, so will the next; else it may be the same work at any pace between.
-void Record::weigh_paces() {
+void PastAttempt::weigh_paces() {
   double sum = 0, squares = 0, whole = 0;
   for (const Run& run : runs_) {
     if (run.ran_seen != Seen::whole || run.seconds <= 0) continue;
@@ -82,7 +82,7 @@ void Record::weigh_paces() {
   pace_doubt_ = std::clamp(std::max(spread, kPaceDoubt / std::sqrt(whole)), kPaceLeast, kPaceDoubt);
 }
 
-double Record::weight(std::size_t index) const {
+double PastAttempt::weight(std::size_t index) const {
   static const auto kWeights = [] {
     std::array<double, kRunsMax> weights{};
     for (std::size_t age = 0; age < kRunsMax; ++age) {
@@ -118,7 +118,7 @@ Belief believe(const std::vector<Weighted>& values, double doubt) {
   return {mean, std::sqrt(variance)};
 }
 
-std::vector<Weighted> peaks_of(const Record& record) {
+std::vector<Weighted> peaks_of(const PastAttempt& record) {
   std::vector<Bound> bounds;
   for (std::size_t i = 0; i < record.runs().size(); ++i) {
     const Run& run = record.runs()[i];
@@ -127,7 +127,7 @@ std::vector<Weighted> peaks_of(const Record& record) {
   return resolve(bounds);
 }
 
-std::vector<Weighted> seconds_of(const Record& record) {
+std::vector<Weighted> seconds_of(const PastAttempt& record) {
   std::vector<Bound> bounds;
   for (std::size_t i = 0; i < record.runs().size(); ++i) {
     const Run& run = record.runs()[i];

@@ -9,7 +9,7 @@
 namespace plimsoll::policy {
 
 // The course of one attempt's memory, thinned as it grows, for those that learn from it.
-class CourseRecorder {
+class CurveRecorder {
  public:
   void add(Duration ran, Bytes used) {
     if (!points_.empty() && ran <= points_.back().at) return;

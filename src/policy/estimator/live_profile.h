@@ -7,7 +7,7 @@ namespace plimsoll::policy {
 
 // What a running attempt has shown so far, in constant space; one per attempt, fed with each of its
 // samples in order. A new attempt has a new track.
-class Track {
+class LiveProfile {
  public:
   // O(1). A sample that is not later than the one before only raises what has been reached.
   void observe(const JobSample& sample);

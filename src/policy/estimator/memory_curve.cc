@@ -1,4 +1,4 @@
-#include "policy/estimator/course.h"
+#include "policy/estimator/memory_curve.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +17,7 @@ float number(Bytes bytes) { return static_cast<float>(bytes.count); }
 
 }  // namespace
 
-Course::Course(const AttemptSummary& attempt_summary) {
+MemoryCurve::MemoryCurve(const AttemptSummary& attempt_summary) {
   seconds_.fill(std::numeric_limits<float>::infinity());
   const float peak = number(attempt_summary.peak);
   if (attempt_summary.curve.empty()) {
@@ -38,7 +38,7 @@ Course::Course(const AttemptSummary& attempt_summary) {
   for (std::size_t i = size_; i-- > 0;) most_from_[i] = most = std::max(most, used_[i]);
 }
 
-void Course::add(float seconds, float used) {
+void MemoryCurve::add(float seconds, float used) {
   seconds_[size_] = seconds;
   used_[size_] = used;
   ++size_;

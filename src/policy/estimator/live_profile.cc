@@ -1,4 +1,4 @@
-#include "policy/estimator/track.h"
+#include "policy/estimator/live_profile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ double fresh(double passed) { return 1 - std::exp(-passed / kSmoothingSeconds); 
 
 }  // namespace
 
-void Track::observe(const JobSample& sample) {
+void LiveProfile::observe(const JobSample& sample) {
   peak_ = std::max({peak_, sample.peak, sample.used});
   const bool later = samples_ == 0 || sample.ran > last_.ran;
   if (!later) return;
@@ -59,7 +59,7 @@ void Track::observe(const JobSample& sample) {
   ++samples_;
 }
 
-void Track::look_at_memory(const JobSample& sample, double passed) {
+void LiveProfile::look_at_memory(const JobSample& sample, double passed) {
   const double slope = (to_double(sample.used) - to_double(last_.used)) / passed;
   const double jump = (slope - growth_) * passed;
   jumps_ += (1 - std::exp(-passed / kTrackWobbleSeconds)) * (jump * jump - jumps_);
@@ -69,7 +69,7 @@ void Track::look_at_memory(const JobSample& sample, double passed) {
 // From its start on, when it had used nothing and waited for nothing. While it has run for less
 // than what is smoothed over, each sample counts by its time: the first is often of a few
 // milliseconds, in which everybody loads libraries and waits for a core.
-void Track::look_at_cores(const JobSample& sample, double passed) {
+void LiveProfile::look_at_cores(const JobSample& sample, double passed) {
   const double load = std::max(0.0, to_seconds(sample.cpu - last_.cpu)) / passed;
   const Duration wait = sample.cpu_wait.value_or(Duration{}) - last_.cpu_wait.value_or(Duration{});
   const double wanted = wanted_of(load, std::clamp(to_seconds(wait) / passed, 0.0, 1.0));
@@ -79,17 +79,17 @@ void Track::look_at_cores(const JobSample& sample, double passed) {
 }
 
 // Of two samples that wobble alike about the same level the difference has twice the variance.
-double Track::wobble() const { return std::sqrt(jumps_ / 2); }
+double LiveProfile::wobble() const { return std::sqrt(jumps_ / 2); }
 
-Duration Track::rising() const {
+Duration LiveProfile::rising() const {
   return calm() > kTrackCalm ? Duration{} : last_.ran - rising_since_;
 }
 
-double Track::cores() const {
+double LiveProfile::cores() const {
   return last_.ran > Duration{} ? to_seconds(last_.cpu) / to_seconds(last_.ran) : 0;
 }
 
-double Track::cores_wanted() const {
+double LiveProfile::cores_wanted() const {
   if (last_.ran <= Duration{}) return 0;
   const Duration waited = std::min(last_.cpu_wait.value_or(Duration{}), last_.ran);
   return wanted_of(cores(), to_seconds(waited) / to_seconds(last_.ran));

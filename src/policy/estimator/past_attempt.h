@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "policy/estimator/course.h"
+#include "policy/estimator/memory_curve.h"
 #include "policy/estimator/estimate.h"
 #include "policy/estimator/attempt_summary.h"
 #include "policy/estimator/sizes.h"
@@ -21,7 +21,7 @@ struct Run {
   std::optional<double> cores;
   std::optional<double> input;  // bytes
   std::vector<double> numbers;
-  Course course;
+  MemoryCurve course;
   [[nodiscard]] Sizes sizes() const { return {.input = input, .numbers = numbers}; }
 };
 [[nodiscard]] Run run_of(const AttemptSummary& attempt_summary);
@@ -30,9 +30,9 @@ struct Run {
 //
 // Invariant: not empty once learn() was called; `weights()` has one weight for each run, of which
 // the newest is 1.
-class Record {
+class PastAttempt {
  public:
-  explicit Record(std::size_t runs_max) : runs_max_(runs_max) {}
+  explicit PastAttempt(std::size_t runs_max) : runs_max_(runs_max) {}
 
   void learn(const AttemptSummary& attempt_summary);
 
@@ -69,7 +69,7 @@ struct Weighted {
 // The peaks (or running times) of a record with its weights. One of which only a lower bound is
 // known counts as the mean of those that are larger, or as a quarter more if there is none: so it
 // never lowers what is believed.
-[[nodiscard]] std::vector<Weighted> peaks_of(const Record& record);
-[[nodiscard]] std::vector<Weighted> seconds_of(const Record& record);
+[[nodiscard]] std::vector<Weighted> peaks_of(const PastAttempt& record);
+[[nodiscard]] std::vector<Weighted> seconds_of(const PastAttempt& record);
 
 }  // namespace plimsoll::policy
