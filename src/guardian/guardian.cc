@@ -22,12 +22,12 @@
 #include "guardian/adoptions.h"
 #include "guardian/cleaner.h"
 #include "guardian/clock.h"
-#include "guardian/heap_stock.h"
+#include "guardian/heap_reserve.h"
 #include "guardian/orphans.h"
 #include "guardian/protection.h"
 #include "guardian/protocol.h"
 #include "guardian/say.h"
-#include "guardian/sentry.h"
+#include "guardian/watchdog.h"
 #include "guardian/signal_origin.h"
 #include "guardian/spawner.h"
 #include "guardian/split_steps.h"
@@ -57,21 +57,21 @@ std::string name_of_job(const std::vector<char*>& env) {
 struct Pending {
   Packet packet;
   ReceivedSpawn request;
-  Newborn child;
+  SpawnedChild child;
   bool born = false;
 };
 
 class Guardian {
  public:
   Guardian(Channel channel, pid_t supervisor, const sigset_t& child_mask, UniqueFd signals,
-           const sigset_t& ignored, Pulse pulse, const std::vector<pid_t>& inherited,
+           const sigset_t& ignored, Heartbeat heartbeat, const std::vector<pid_t>& inherited,
            std::function<void(const std::string&)> notify)
       : channel_(std::move(channel)),
         supervisor_(supervisor),
         spawner_(child_mask),
         signals_(std::move(signals)),
         ignored_(ignored),
-        sentry_(std::move(pulse)),
+        watchdog_(std::move(heartbeat)),
         standstill_(supervisor, &say),
         adoptions_(host_of_this_process()),
         has_inherited_(!inherited.empty()),
@@ -81,7 +81,7 @@ class Guardian {
 
   [[noreturn]] void run() {
     while (!supervisor_status_) turn();
-    sentry_.lift();   // who is throttled dies late
+    watchdog_.lift();   // who is throttled dies late
     take_messages();  // a tree that was handed over just before the end
     std::vector<pid_t> mains;
     for (const auto& [pid, id] : children_) mains.push_back(pid);
@@ -102,14 +102,14 @@ class Guardian {
     std::vector<pollfd> fds = {{channel_open_ ? channel_.fd() : -1, wanted, 0},
                                {signals_.get(), POLLIN, 0}};
     for (const Pending& pending : pending_) fds.push_back({pending.child.report.get(), POLLIN, 0});
-    auto wait = sentry_.next_check();
+    auto wait = watchdog_.next_check();
     const auto look = standstill_.next_look(clock_now());
     if (look) wait = wait ? std::min(*wait, *look) : *look;
     if (const auto next = adoptions_.next_turn()) wait = wait ? std::min(*wait, *next) : *next;
     const auto ms = wait ? std::chrono::ceil<std::chrono::milliseconds>(*wait).count() : -1;
     const int ready = ::poll(fds.data(), fds.size(), static_cast<int>(ms));
     if (wait) {
-      sentry_.check(clock_now());
+      watchdog_.check(clock_now());
       standstill_.look(clock_now());
     }
     if (ready > 0) take_events(fds);
@@ -194,10 +194,10 @@ class Guardian {
   }
 
   void stand_watch() {
-    sentry_.watch(cleaner_.tree());
+    watchdog_.watch(cleaner_.tree());
     spawner_.children_have_oom_score(lower_oom_score());
     [[maybe_unused]] const bool locked = lock_memory();
-    HeapStock().fill(clock_now());
+    HeapReserve().fill(clock_now());
   }
 
   void stop() {
@@ -336,7 +336,7 @@ class Guardian {
   UniqueFd signals_;
   sigset_t ignored_;  // since before the start
   Cleaner cleaner_;
-  Sentry sentry_;
+  Watchdog watchdog_;
   Standstill standstill_;
   Adoptions adoptions_;
   bool has_inherited_;  // children of before, whose orphans come here too: not ours
@@ -365,8 +365,8 @@ Result<Link> become_guardian(std::function<void(const std::string&)> notify) {
   if (!signals) return fail_errno("make a signalfd");
 
   const std::vector<pid_t> inherited = children();
-  auto pulse = Pulse::make();
-  if (!pulse) return pass(std::move(pulse));
+  auto heartbeat = Heartbeat::make();
+  if (!heartbeat) return pass(std::move(heartbeat));
 
   const rlimit descriptors = raise_descriptor_limit();
   const pid_t guardian = ::getpid();
@@ -375,13 +375,13 @@ Result<Link> become_guardian(std::function<void(const std::string&)> notify) {
   if (supervisor == 0) {
     begin_as_supervisor();
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
-    return Link{std::move(ends->first), guardian, descriptors, std::move(*pulse)};
+    return Link{std::move(ends->first), guardian, descriptors, std::move(*heartbeat)};
   }
   {
     const Channel closed = std::move(ends->first);
   }
   Guardian(std::move(ends->second), supervisor, before, std::move(signals), ignored,
-           std::move(*pulse), inherited, std::move(notify))
+           std::move(*heartbeat), inherited, std::move(notify))
       .run();
 }
 

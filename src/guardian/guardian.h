@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "guardian/channel.h"
-#include "guardian/pulse.h"
+#include "guardian/heartbeat.h"
 
 namespace plimsoll::guardian {
 
@@ -19,7 +19,7 @@ struct Link {
   // RLIMIT_NOFILE as the user had it, for the jobs: both processes have raised theirs, as each
   // group of a job takes some 25 descriptors.
   rlimit descriptors{};
-  Pulse pulse;  // the supervisor's side
+  Heartbeat heartbeat;  // the supervisor's side
 };
 
 // Splits the process that the user started in two. The caller goes on as the supervisor, in a child

@@ -216,7 +216,7 @@ long clone_child(int group, int& pidfd) {
 
 }  // namespace
 
-Result<Newborn> Spawner::spawn(const ReceivedSpawn& request) {
+Result<SpawnedChild> Spawner::spawn(const ReceivedSpawn& request) {
   const std::vector<std::string> files = candidates(request);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("make a pipe");
@@ -240,10 +240,10 @@ Result<Newborn> Spawner::spawn(const ReceivedSpawn& request) {
   }
   if (pid < 0) return fail_errno("make a process");
   const Birth birth = into_group ? Birth::in_group : Birth::moved;
-  return Newborn{static_cast<pid_t>(pid), birth, UniqueFd(pidfd), std::move(report)};
+  return SpawnedChild{static_cast<pid_t>(pid), birth, UniqueFd(pidfd), std::move(report)};
 }
 
-bool Spawner::may_try_again(const Newborn& dead) {
+bool Spawner::may_try_again(const SpawnedChild& dead) {
   const bool cloned = dead.birth == Birth::in_group;
   if (cloned) clone_into_group_ = false;
   return cloned;

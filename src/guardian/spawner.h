@@ -19,7 +19,7 @@ enum class Birth : std::uint8_t {
 };
 
 // A child between its birth and its exec.
-struct Newborn {
+struct SpawnedChild {
   pid_t pid{};
   Birth birth{};
   UniqueFd pidfd;
@@ -51,11 +51,11 @@ class Spawner {
   }
 
   // Does not wait for the exec. The request must live until this returns.
-  [[nodiscard]] Result<Newborn> spawn(const ReceivedSpawn& request);
+  [[nodiscard]] Result<SpawnedChild> spawn(const ReceivedSpawn& request);
 
   // Call when a child has died without its birth byte. True if spawning it once more can help: it
   // was cloned into its group. From then on none will be.
-  [[nodiscard]] bool may_try_again(const Newborn& dead);
+  [[nodiscard]] bool may_try_again(const SpawnedChild& dead);
 
  private:
   sigset_t mask_;

@@ -289,16 +289,16 @@ void Machine::be_watched() {
   guardian::go_before_others();
   worker_->submit([] { guardian::go_before_others(); }, [] {});
   tree_->protect_supervisor();
-  link_.pulse.watch();
+  link_.heartbeat.watch();
 }
 
 Instant Machine::job_clock() const {
   const Instant now = loop::now();
-  return now - link_.pulse.stalled(now);
+  return now - link_.heartbeat.stalled(now);
 }
 
 Instant Machine::on_loop_clock(Instant when) const {
-  return when + link_.pulse.stalled(loop::now());
+  return when + link_.heartbeat.stalled(loop::now());
 }
 
 int Machine::die_of(int signal) {
@@ -321,7 +321,7 @@ void Machine::stop_guardian() {
 
 Result<void> Machine::run_once(Duration timeout) {
   auto ran = loop_.run_once(timeout);
-  link_.pulse.beat();
+  link_.heartbeat.beat();
   if (stock_) stock_->fill(loop::now());
   if (!ran) return ran;
   if (guardian_gone_) return reap_after_guardian();

@@ -11,7 +11,7 @@
 #include "base/loop/worker.h"
 #include "base/result.h"
 #include "guardian/guardian.h"
-#include "guardian/heap_stock.h"
+#include "guardian/heap_reserve.h"
 #include "guardian/protocol.h"
 #include "kernel/cgroup/freeze.h"
 #include "kernel/cgroup/hierarchies.h"
@@ -110,7 +110,7 @@ class Machine {
   // far as allowed.
   void be_watched();
   // How guardian and supervisor stand to each other; each turn of the loop beats.
-  [[nodiscard]] guardian::Pulse& pulse() { return link_.pulse; }
+  [[nodiscard]] guardian::Heartbeat& heartbeat() { return link_.heartbeat; }
   // The loop's clock less what the guardian has held the pool for: the time that jobs had.
   [[nodiscard]] Instant job_clock() const;
   // When the loop's clock will show what the job clock shows at `when`, if nothing is held.
@@ -167,7 +167,7 @@ class Machine {
 
   loop::Loop loop_;
   guardian::Link link_;
-  std::optional<guardian::HeapStock> stock_;  // while it is watched
+  std::optional<guardian::HeapReserve> stock_;  // while it is watched
   std::unique_ptr<loop::Worker> worker_;
   std::unique_ptr<loop::Worker> slow_worker_;  // once it was asked for
   std::unique_ptr<UserLook> user_look_;        // the same

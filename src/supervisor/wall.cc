@@ -71,7 +71,7 @@ Wall::Wall(Machine& machine, Bytes line, std::function<void(Duration)> on_stall)
     return;
   }
   limits_ = limits;
-  stalls_.count = machine_.pulse().stalls();
+  stalls_.count = machine_.heartbeat().stalls();
   beat_timer_ = machine.loop().timer([this] { on_beat(); });
   machine_.be_watched();
   beat_timer_.set(loop::now() + guardian::kBeatInterval);
@@ -80,10 +80,10 @@ Wall::Wall(Machine& machine, Bytes line, std::function<void(Duration)> on_stall)
 Wall::~Wall() {
   if (writing_ == nullptr) return;
   ++writing_->wanted;
-  const auto left = machine_.pulse().release(loop::now());
+  const auto left = machine_.heartbeat().release(loop::now());
   [[maybe_unused]] const auto removed = cgroup::remove_wall(writing_->memory);
   const Directory* freezer = cgroup::freezer_of(machine_.pool());
-  if (left == guardian::Pulse::Left::held && freezer != nullptr) {
+  if (left == guardian::Heartbeat::Left::held && freezer != nullptr) {
     [[maybe_unused]] const auto thawed = cgroup::thaw(*freezer);
   }
 }
@@ -113,7 +113,7 @@ void Wall::lift() {
   if (!stands()) return;
   lifted_ = true;
   beat_timer_.off();
-  [[maybe_unused]] const auto left = machine_.pulse().release(loop::now());
+  [[maybe_unused]] const auto left = machine_.heartbeat().release(loop::now());
   ++writing_->wanted;
   [[maybe_unused]] const auto lifted = cgroup::lift_throttle(writing_->memory);
 }
@@ -121,7 +121,7 @@ void Wall::lift() {
 void Wall::restore() {
   if (!limits_ || !lifted_) return;
   lifted_ = false;
-  machine_.pulse().watch();
+  machine_.heartbeat().watch();
   beat_timer_.set(loop::now() + guardian::kBeatInterval);
   write_later();
 }
@@ -129,10 +129,10 @@ void Wall::restore() {
 void Wall::on_beat() {
   const Instant now = loop::now();
   beat_timer_.set(now + guardian::kBeatInterval);
-  const std::uint32_t count = machine_.pulse().stalls();
-  if (count == stalls_.count || machine_.pulse().is_held()) return;
+  const std::uint32_t count = machine_.heartbeat().stalls();
+  if (count == stalls_.count || machine_.heartbeat().is_held()) return;
   stalls_.count = count;
-  const Duration time = machine_.pulse().stalled(now);
+  const Duration time = machine_.heartbeat().stalled(now);
   const Duration latest = time - std::exchange(stalls_.time, time);
   write_later();
   if (on_stall_) on_stall_(latest);

@@ -15,7 +15,7 @@
 // For tests of children born into real groups: what they are asked for and what they print.
 namespace plimsoll::testing {
 
-using guardian::Newborn;
+using guardian::SpawnedChild;
 using guardian::SpawnRequest;
 using guardian::SpawnStep;
 
@@ -121,7 +121,7 @@ class SpawnerHost : public HostTest {
   }
 
   std::vector<UniqueFd> entrances_;
-  Newborn last_;
+  SpawnedChild last_;
   std::string output_;
 
   void release() {

@@ -9,24 +9,24 @@
 
 namespace plimsoll::guardian {
 
-// The supervisor beats so often at least while it is watched: a quarter of Silence::kMax, so that
+// The supervisor beats so often at least while it is watched: a quarter of StallDetector::kMax, so that
 // three beats may be late.
 inline constexpr Duration kBeatInterval = std::chrono::milliseconds(50);
 
 // What supervisor and guardian share without a message: a page of memory, mapped before the fork,
 // on which the one beats and the other says that it holds the pool. Lock-free, so that a process
-// that was stopped anywhere holds up nobody. Each side holds its own Pulse on the same page.
+// that was stopped anywhere holds up nobody. Each side holds its own Heartbeat on the same page.
 //
 // The hold is a word that changes hands: only the guardian takes it (watched -> acting -> held) and
 // gives it back (held -> acting -> watched); the supervisor says when it may (watch(), release()).
-class Pulse {
+class Heartbeat {
  public:
   // How the pool was left when the supervisor gave up being watched.
   enum class Left : std::uint8_t { alone, held };
 
-  static Result<Pulse> make();
+  static Result<Heartbeat> make();
   // The same page, for the other process.
-  [[nodiscard]] Pulse clone() const { return Pulse(page_); }
+  [[nodiscard]] Heartbeat clone() const { return Heartbeat(page_); }
 
   // --- the supervisor's
   void beat() { page_->beats.fetch_add(1, std::memory_order_release); }
@@ -70,7 +70,7 @@ class Pulse {
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-  explicit Pulse(std::shared_ptr<Page> page) : page_(std::move(page)) {}
+  explicit Heartbeat(std::shared_ptr<Page> page) : page_(std::move(page)) {}
   void end_stall(Instant now);
   [[nodiscard]] bool change(Hold from, Hold to);
 

@@ -1,4 +1,4 @@
-#include "guardian/pulse.h"
+#include "guardian/heartbeat.h"
 
 #include <gtest/gtest.h>
 
@@ -10,18 +10,18 @@ using std::chrono::milliseconds;
 Instant at(int ms) { return Instant(milliseconds(ms)); }
 
 struct Both {
-  Pulse supervisor = *Pulse::make();
-  Pulse guardian = supervisor.clone();
+  Heartbeat supervisor = *Heartbeat::make();
+  Heartbeat guardian = supervisor.clone();
 };
 
-TEST(Pulse, BeatsAreSeenByTheOther) {
+TEST(Heartbeat, BeatsAreSeenByTheOther) {
   Both both;
   const std::uint64_t before = both.guardian.beats();
   both.supervisor.beat();
   EXPECT_EQ(both.guardian.beats(), before + 1);
 }
 
-TEST(Pulse, NobodyIsHeldWhoIsNotWatched) {
+TEST(Heartbeat, NobodyIsHeldWhoIsNotWatched) {
   Both both;
   EXPECT_FALSE(both.guardian.is_watched());
   EXPECT_FALSE(both.guardian.begin_hold(at(1000)));
@@ -30,7 +30,7 @@ TEST(Pulse, NobodyIsHeldWhoIsNotWatched) {
   EXPECT_TRUE(both.guardian.begin_hold(at(1000)));
 }
 
-TEST(Pulse, TheClockOfTheJobsStandsWhileTheyAreHeld) {
+TEST(Heartbeat, TheClockOfTheJobsStandsWhileTheyAreHeld) {
   Both both;
   both.supervisor.watch();
   EXPECT_EQ(both.supervisor.stalled(at(900)), Duration{});
@@ -55,14 +55,14 @@ TEST(Pulse, TheClockOfTheJobsStandsWhileTheyAreHeld) {
   EXPECT_EQ(both.supervisor.stalled(at(7000)), milliseconds(1300));
 }
 
-TEST(Pulse, WhoGivesUpTheWatchTakesOverWhatIsHeld) {
+TEST(Heartbeat, WhoGivesUpTheWatchTakesOverWhatIsHeld) {
   Both both;
   both.supervisor.watch();
-  EXPECT_EQ(both.supervisor.release(at(1)), Pulse::Left::alone);
+  EXPECT_EQ(both.supervisor.release(at(1)), Heartbeat::Left::alone);
   both.supervisor.watch();
   ASSERT_TRUE(both.guardian.begin_hold(at(1000)));
   both.guardian.hold();
-  EXPECT_EQ(both.supervisor.release(at(1500)), Pulse::Left::held);
+  EXPECT_EQ(both.supervisor.release(at(1500)), Heartbeat::Left::held);
   // The guardian finds out and leaves the pool as it is.
   EXPECT_FALSE(both.guardian.begin_let_go());
   EXPECT_FALSE(both.guardian.is_watched());
@@ -70,7 +70,7 @@ TEST(Pulse, WhoGivesUpTheWatchTakesOverWhatIsHeld) {
   EXPECT_EQ(both.supervisor.stalls(), 1u);
 }
 
-TEST(Pulse, NothingIsHeldTwice) {
+TEST(Heartbeat, NothingIsHeldTwice) {
   Both both;
   both.supervisor.watch();
   ASSERT_TRUE(both.guardian.begin_hold(at(1)));

@@ -1,4 +1,4 @@
-#include "guardian/sentry.h"
+#include "guardian/watchdog.h"
 
 #include <fcntl.h>
 
@@ -24,7 +24,7 @@ std::optional<cgroup::Directory> open_pool(const HandOver& tree, const HandOver:
 
 }  // namespace
 
-void Sentry::watch(const HandOver& tree) {
+void Watchdog::watch(const HandOver& tree) {
   if (freezer_) return;
   for (const HandOver::Place& place : tree.places) {
     const bool is_v2 = place.version == Version::v2;
@@ -35,42 +35,42 @@ void Sentry::watch(const HandOver& tree) {
   }
 }
 
-std::optional<Duration> Sentry::next_check() const {
-  if (!freezer_ || !(holds_ || pulse_.is_watched())) return std::nullopt;
-  return holds_ ? Silence::kHeldLookInterval : Silence::kLookInterval;
+std::optional<Duration> Watchdog::next_check() const {
+  if (!freezer_ || !(holds_ || heartbeat_.is_watched())) return std::nullopt;
+  return holds_ ? StallDetector::kHeldLookInterval : StallDetector::kLookInterval;
 }
 
-void Sentry::check(Instant now) {
+void Watchdog::check(Instant now) {
   if (!freezer_) return;
-  if (!pulse_.is_watched()) {
+  if (!heartbeat_.is_watched()) {
     // Nobody wants it any more, or the supervisor has taken over what was held.
     holds_ = false;
-    silence_.forget();
+    stall_detector_.forget();
     return;
   }
-  const bool silent = silence_.look(pulse_.beats(), now);
+  const bool silent = stall_detector_.look(heartbeat_.beats(), now);
   if (silent && !holds_) stop_pool(now);
   if (!silent && holds_) let_pool_go(now);
 }
 
 // The freeze first: what is freed from the throttle before it stands would grow on.
-void Sentry::stop_pool(Instant now) {
-  if (!pulse_.begin_hold(now)) return;
+void Watchdog::stop_pool(Instant now) {
+  if (!heartbeat_.begin_hold(now)) return;
   [[maybe_unused]] const auto frozen = cgroup::request_freeze(*freezer_);
   if (memory_) [[maybe_unused]]
     const auto lifted = cgroup::lift_throttle(*memory_);
   holds_ = true;
-  pulse_.hold();
+  heartbeat_.hold();
 }
 
-void Sentry::let_pool_go(Instant now) {
+void Watchdog::let_pool_go(Instant now) {
   holds_ = false;
-  if (!pulse_.begin_let_go()) return;
+  if (!heartbeat_.begin_let_go()) return;
   [[maybe_unused]] const auto thawed = cgroup::thaw(*freezer_);
-  pulse_.let_go(now);
+  heartbeat_.let_go(now);
 }
 
-void Sentry::lift() {
+void Watchdog::lift() {
   if (memory_) [[maybe_unused]]
     const auto lifted = cgroup::lift_throttle(*memory_);
 }

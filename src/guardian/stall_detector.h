@@ -14,7 +14,7 @@ namespace plimsoll::guardian {
 //
 // Only time in which the looker itself was awake counts: after a look that comes late (a suspended
 // machine, a stopped guardian, one that got no processor either) nobody can tell who slept.
-class Silence {
+class StallDetector {
  public:
   // A loop that has not turned for so long is stopped, spins, or gets no processor: the wall then
   // throttles with nobody to relieve it. Four beats (kBeatInterval).

@@ -1,4 +1,4 @@
-#include "guardian/heap_stock.h"
+#include "guardian/heap_reserve.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -12,8 +12,8 @@ namespace {
 
 #ifndef PLIMSOLL_SANITIZED  // with a heap of its own
 
-TEST(HeapStock, ManyMegabytesThatWereUsedOnceAreGivenBack) {
-  HeapStock stock;
+TEST(HeapReserve, ManyMegabytesThatWereUsedOnceAreGivenBack) {
+  HeapReserve stock;
   stock.fill(Instant{});
   const auto* const before = static_cast<const char*>(::sbrk(0));
   {
@@ -37,28 +37,28 @@ void take(std::size_t bytes) {
   for (std::size_t taken = 0; taken < bytes; taken += 2 * kEach) things.emplace_back(kEach, 'x');
 }
 
-TEST(HeapStock, WhatIsTakenFromItAsksTheKernelForNothing) {
-  HeapStock stock;
+TEST(HeapReserve, WhatIsTakenFromItAsksTheKernelForNothing) {
+  HeapReserve stock;
   Instant now{};
   stock.fill(now);
   const void* const end = ::sbrk(0);
   const long before = page_faults();
-  take(HeapStock::kBytes / 2);
+  take(HeapReserve::kBytes / 2);
   EXPECT_LE(page_faults() - before, 2);  // of the code itself, when it runs for the first time
   EXPECT_EQ(::sbrk(0), end);
 }
 
-TEST(HeapStock, IsFilledAgain) {
-  HeapStock stock;
+TEST(HeapReserve, IsFilledAgain) {
+  HeapReserve stock;
   Instant now{};
   stock.fill(now);
-  const std::string held(HeapStock::kBytes - 1000, 'x');
+  const std::string held(HeapReserve::kBytes - 1000, 'x');
   now += std::chrono::milliseconds(999);
   stock.fill(now);
   now += std::chrono::milliseconds(1);
   stock.fill(now);
   const long before = page_faults();
-  take(HeapStock::kBytes / 2);
+  take(HeapReserve::kBytes / 2);
   EXPECT_LE(page_faults() - before, 2);
 }
 

@@ -1,4 +1,4 @@
-#include "guardian/heap_stock.h"
+#include "guardian/heap_reserve.h"
 
 #include <malloc.h>
 
@@ -9,18 +9,18 @@ namespace {
 
 constexpr auto kFillGap = std::chrono::seconds(1);
 constexpr std::size_t kPage = 4096;  // the least there is
-constexpr int kKept = 4 * static_cast<int>(HeapStock::kBytes);
+constexpr int kKept = 4 * static_cast<int>(HeapReserve::kBytes);
 
 }  // namespace
 
-HeapStock::HeapStock() {
+HeapReserve::HeapReserve() {
   // Where malloc is another one these say nothing, and fill() does what it can.
   ::mallopt(M_MMAP_THRESHOLD, kKept);
   ::mallopt(M_TRIM_THRESHOLD, kKept);
   ::mallopt(M_TOP_PAD, static_cast<int>(kBytes));
 }
 
-void HeapStock::fill(Instant now) {
+void HeapReserve::fill(Instant now) {
   if (filled_ && now - *filled_ < kFillGap) return;
   filled_ = now;
   void* const stock = std::malloc(kBytes);

@@ -1,4 +1,4 @@
-#include "guardian/pulse.h"
+#include "guardian/heartbeat.h"
 
 #include <sys/mman.h>
 #include <time.h>
@@ -20,24 +20,24 @@ void wait_a_little() {
 
 }  // namespace
 
-Result<Pulse> Pulse::make() {
+Result<Heartbeat> Heartbeat::make() {
   void* const memory =
       ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return fail_errno("map a page that two processes share");
-  return Pulse(
+  return Heartbeat(
       std::shared_ptr<Page>(new (memory) Page, [](Page* page) { ::munmap(page, sizeof(Page)); }));
 }
 
-bool Pulse::change(Hold from, Hold to) {
+bool Heartbeat::change(Hold from, Hold to) {
   return page_->hold.compare_exchange_strong(from, to, std::memory_order_acq_rel);
 }
 
-void Pulse::watch() {
+void Heartbeat::watch() {
   beat();
   [[maybe_unused]] const bool was_off = change(Hold::unwatched, Hold::watched);
 }
 
-Pulse::Left Pulse::release(Instant now) {
+Heartbeat::Left Heartbeat::release(Instant now) {
   for (Duration waited{};; waited += kLittle) {
     if (change(Hold::held, Hold::unwatched)) {
       end_stall(now);
@@ -56,40 +56,40 @@ Pulse::Left Pulse::release(Instant now) {
   }
 }
 
-bool Pulse::is_held() const {
+bool Heartbeat::is_held() const {
   const Hold hold = page_->hold.load(std::memory_order_acquire);
   return hold == Hold::held || hold == Hold::acting;
 }
 
-std::uint32_t Pulse::stalls() const { return page_->stalls.load(std::memory_order_acquire); }
+std::uint32_t Heartbeat::stalls() const { return page_->stalls.load(std::memory_order_acquire); }
 
-Duration Pulse::stalled(Instant now) const {
+Duration Heartbeat::stalled(Instant now) const {
   const std::int64_t word = page_->stalled_ns.load(std::memory_order_acquire);
   if (word >= 0) return Duration(word);
   return std::max(Duration(ns_of(now) - (-1 - word)), Duration{});
 }
 
-bool Pulse::is_watched() const {
+bool Heartbeat::is_watched() const {
   return page_->hold.load(std::memory_order_acquire) != Hold::unwatched;
 }
 
-bool Pulse::begin_hold(Instant now) {
+bool Heartbeat::begin_hold(Instant now) {
   if (!change(Hold::watched, Hold::acting)) return false;
   const std::int64_t stands_at = ns_of(now) - stalled(now).count();
   page_->stalled_ns.store(-1 - stands_at, std::memory_order_release);
   return true;
 }
 
-void Pulse::hold() { [[maybe_unused]] const bool ours = change(Hold::acting, Hold::held); }
+void Heartbeat::hold() { [[maybe_unused]] const bool ours = change(Hold::acting, Hold::held); }
 
-bool Pulse::begin_let_go() { return change(Hold::held, Hold::acting); }
+bool Heartbeat::begin_let_go() { return change(Hold::held, Hold::acting); }
 
-void Pulse::end_stall(Instant now) {
+void Heartbeat::end_stall(Instant now) {
   page_->stalled_ns.store(stalled(now).count(), std::memory_order_release);
   page_->stalls.fetch_add(1, std::memory_order_release);
 }
 
-void Pulse::let_go(Instant now) {
+void Heartbeat::let_go(Instant now) {
   end_stall(now);
   [[maybe_unused]] const bool ours = change(Hold::acting, Hold::watched);
 }

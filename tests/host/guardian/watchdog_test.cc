@@ -1,4 +1,4 @@
-#include "guardian/sentry.h"
+#include "guardian/watchdog.h"
 
 #include <fcntl.h>
 
@@ -14,8 +14,8 @@ namespace {
 
 using cgroup::FreezeState;
 using guardian::HandOver;
-using guardian::Pulse;
-using guardian::Sentry;
+using guardian::Heartbeat;
+using guardian::Watchdog;
 using std::chrono::milliseconds;
 
 Instant at(int ms) { return Instant(milliseconds(ms)); }
@@ -39,7 +39,7 @@ class SentryHost : public HostTest, public ::testing::WithParamInterface<Way> {
                              UniqueFd(),
                              {}});
     }
-    sentry_.watch(tree);
+    watchdog_.watch(tree);
   }
 
   void TearDown() override {
@@ -50,7 +50,7 @@ class SentryHost : public HostTest, public ::testing::WithParamInterface<Way> {
           cgroup::destroy(ground_->inner().parts(), kRun, clock_now() + kPatience, &clock_now)
               .gone);
     }
-    sentry_ = Sentry(pulse_.clone());
+    watchdog_ = Watchdog(heartbeat_.clone());
     HostTest::TearDown();
   }
 
@@ -61,7 +61,7 @@ class SentryHost : public HostTest, public ::testing::WithParamInterface<Way> {
   }
 
   void look_until(int from, int to) {
-    for (int ms = from; ms <= to; ms += 50) sentry_.check(at(ms));
+    for (int ms = from; ms <= to; ms += 50) watchdog_.check(at(ms));
   }
   [[nodiscard]] bool is_frozen() const {
     return *cgroup::freeze_state(*freezer_) != FreezeState::thawed;
@@ -69,40 +69,40 @@ class SentryHost : public HostTest, public ::testing::WithParamInterface<Way> {
 
   std::optional<cgroup::Inner> run_, pool_;
   const cgroup::Directory* freezer_ = nullptr;
-  Pulse pulse_ = *Pulse::make();
-  Sentry sentry_{pulse_.clone()};
+  Heartbeat heartbeat_ = *Heartbeat::make();
+  Watchdog watchdog_{heartbeat_.clone()};
 };
 
 TEST_P(SentryHost, FreezesThePoolOfASilentSupervisorAndThawsItWithTheNextBeat) {
   if (!ground_) GTEST_SKIP() << skipped_;
-  EXPECT_FALSE(sentry_.next_check());
-  pulse_.watch();
-  EXPECT_TRUE(sentry_.next_check());
+  EXPECT_FALSE(watchdog_.next_check());
+  heartbeat_.watch();
+  EXPECT_TRUE(watchdog_.next_check());
   look_until(0, 150);
   EXPECT_FALSE(is_frozen());
   look_until(200, 1000);
   EXPECT_TRUE(is_frozen());
-  EXPECT_TRUE(pulse_.is_held());
-  EXPECT_EQ(pulse_.stalled(at(1000)), milliseconds(800));
-  pulse_.beat();
+  EXPECT_TRUE(heartbeat_.is_held());
+  EXPECT_EQ(heartbeat_.stalled(at(1000)), milliseconds(800));
+  heartbeat_.beat();
   look_until(1050, 1050);
   EXPECT_FALSE(is_frozen());
-  EXPECT_FALSE(pulse_.is_held());
-  EXPECT_EQ(pulse_.stalls(), 1u);
-  EXPECT_EQ(pulse_.stalled(at(2000)), milliseconds(850));
+  EXPECT_FALSE(heartbeat_.is_held());
+  EXPECT_EQ(heartbeat_.stalls(), 1u);
+  EXPECT_EQ(heartbeat_.stalled(at(2000)), milliseconds(850));
 }
 
 TEST_P(SentryHost, LeavesAPoolAloneThatTheSupervisorHasTakenOver) {
   if (!ground_) GTEST_SKIP() << skipped_;
-  pulse_.watch();
+  heartbeat_.watch();
   look_until(0, 300);
   ASSERT_TRUE(is_frozen());
-  EXPECT_EQ(pulse_.release(at(320)), Pulse::Left::held);
+  EXPECT_EQ(heartbeat_.release(at(320)), Heartbeat::Left::held);
   look_until(350, 600);
   EXPECT_TRUE(is_frozen());
   // And watches anew when it is asked to.
   ASSERT_TRUE(cgroup::thaw(*freezer_));
-  pulse_.watch();
+  heartbeat_.watch();
   look_until(650, 800);
   EXPECT_FALSE(is_frozen());
   look_until(850, 1000);
@@ -111,11 +111,11 @@ TEST_P(SentryHost, LeavesAPoolAloneThatTheSupervisorHasTakenOver) {
 
 TEST_P(SentryHost, DoesNothingWhileItBeats) {
   if (!ground_) GTEST_SKIP() << skipped_;
-  pulse_.watch();
+  heartbeat_.watch();
   for (int ms = 0; ms < 3000; ms += 50) {
-    if (ms % 150 == 0) pulse_.beat();
-    sentry_.check(at(ms));
-    ASSERT_FALSE(pulse_.is_held()) << ms;
+    if (ms % 150 == 0) heartbeat_.beat();
+    watchdog_.check(at(ms));
+    ASSERT_FALSE(heartbeat_.is_held()) << ms;
   }
   EXPECT_FALSE(is_frozen());
 }
