@@ -4,7 +4,7 @@
 
 #include "kernel/cgroup/freeze.h"
 #include "kernel/cgroup/run_tree.h"
-#include "kernel/cgroup/wall.h"
+#include "kernel/cgroup/pool_bounds.h"
 
 namespace plimsoll::guardian {
 namespace {

@@ -132,7 +132,7 @@ Json monitor_json(const MonitorReport& monitor) {
   return Json{{"name", monitor.name}, {"why", monitor.why}, {"health", monitor.health}};
 }
 
-Json wall_json(const WallReport& wall) {
+Json wall_json(const PoolLimitsReport& wall) {
   Json json = Json::object();
   put(json, "high_bytes", wall.high);
   put(json, "max_bytes", wall.max);

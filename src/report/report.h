@@ -121,7 +121,7 @@ struct MonitorReport {
 };
 
 // The kernel's limits at the line of the run's pool.
-struct WallReport {
+struct PoolLimitsReport {
   std::optional<Bytes> high{};  // throttles (v2)
   std::optional<Bytes> max{};   // kills; absent where the machine's own end is as near
   std::uint64_t stalls = 0;     // times that jobs were paused because Plimsoll itself stood still
@@ -143,7 +143,7 @@ struct RunSummary {
   std::optional<Duration> lost_cpu{};  // CPU time of attempts that were thrown away
   std::optional<Bytes> line{};
   std::optional<Bytes> used_peak{};
-  std::optional<WallReport> wall{};
+  std::optional<PoolLimitsReport> wall{};
   policy::Calibration calibration;  // of attempts that ended by themselves
   std::vector<MonitorReport> monitors;
   Instant started{};  // what t_ns of the system samples counts from

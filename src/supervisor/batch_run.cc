@@ -105,7 +105,7 @@ Result<report::RunSummary> BatchRun::run() {
   while (ran && !drained_) ran = host_scheduler_.run_once(Duration(-1));
   machine_.on_signal({});
   machine_.on_resumed({});
-  account_wall();
+  account_pool_limits();
   host_scheduler_.end();
   if (!ran) return pass(std::move(ran));
   return summarise();

@@ -81,7 +81,7 @@ class BatchRun : private JobOwner {
   void on_gone(const AttemptGone& gone) override;
   void on_stuck(AttemptKey key, const reap::Stuck& stuck) override;
 
-  void account_wall();
+  void account_pool_limits();
   void give_up_on(JobId job);
   void discard_output_of(JobId job);
   void on_received(AttemptKey key, const output::Received& received);

@@ -4,13 +4,13 @@
 
 namespace plimsoll::supervisor {
 
-void BatchRun::account_wall() {
-  const Wall& wall = host_scheduler_.wall();
+void BatchRun::account_pool_limits() {
+  const PoolLimits& wall = host_scheduler_.wall();
   if (!wall.limits()) {
     summary_.unavailable.emplace("wall", wall.why_not());
     return;
   }
-  summary_.wall = report::WallReport{.high = wall.limits()->high,
+  summary_.wall = report::PoolLimitsReport{.high = wall.limits()->high,
                                      .max = wall.limits()->max,
                                      .stalls = wall.stalls().count,
                                      .stalled = wall.stalls().time,

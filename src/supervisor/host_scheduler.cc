@@ -122,11 +122,11 @@ void HostScheduler::external_uses(JobId job, Bytes used) {
 
 void HostScheduler::watch_external() { executor_.watch_for_external(external_running_); }
 
-// Every one is in the report (WallReport); on a busy machine there are many that nobody notices.
+// Every one is in the report (PoolLimitsReport); on a busy machine there are many that nobody notices.
 constexpr Duration kStallTold = std::chrono::seconds(1);
 
 void HostScheduler::begin() {
-  wall_ = std::make_unique<Wall>(machine_, scheduler_.line(), [this](Duration stalled) {
+  pool_limits_ = std::make_unique<PoolLimits>(machine_, scheduler_.line(), [this](Duration stalled) {
     if (stalled < kStallTold) return;
     notice("Plimsoll could not run for " + format_duration(stalled) +
            "; its jobs were paused for that time");
@@ -142,14 +142,14 @@ Result<void> HostScheduler::run_once(Duration timeout) {
 
 void HostScheduler::suspend_all() {
   // First: from then on the guardian thaws nothing that it may hold.
-  wall_->lift();
+  pool_limits_->lift();
   machine_.freeze_all();
   executor_.suspend_all();
 }
 
 void HostScheduler::resume_all() {
   machine_.thaw_all();
-  wall_->restore();
+  pool_limits_->restore();
   executor_.resume_all();
 }
 
@@ -161,9 +161,9 @@ Prepared HostScheduler::prepare(const policy::Start& start) {
 }
 
 void HostScheduler::on_event(const policy::Event& event) {
-  if (event.kind == policy::EventKind::line && wall_) {
+  if (event.kind == policy::EventKind::line && pool_limits_) {
     for (const auto& [name, value] : event.numbers) {
-      if (name == "line_bytes") wall_->set_line(to_bytes(value));
+      if (name == "line_bytes") pool_limits_->set_line(to_bytes(value));
     }
   }
   if (observer_.event) observer_.event(event);

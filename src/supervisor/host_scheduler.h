@@ -11,7 +11,7 @@
 #include "supervisor/machine.h"
 #include "supervisor/host_executor.h"
 #include "supervisor/system_record.h"
-#include "supervisor/wall.h"
+#include "supervisor/pool_limits.h"
 
 namespace plimsoll::supervisor {
 
@@ -84,7 +84,7 @@ class HostScheduler {
   // From here on jobs start. Raises the wall: the pool is empty.
   void begin();
   // Takes the wall away, when all is over.
-  void end() { wall_.reset(); }
+  void end() { pool_limits_.reset(); }
   // One turn of the machine's loop, as Machine::run_once().
   [[nodiscard]] Result<void> run_once(Duration timeout);
   // Whether every job has ended and every group is removed.
@@ -106,7 +106,7 @@ class HostScheduler {
   [[nodiscard]] const policy::Scheduler& scheduler() const { return scheduler_; }
   [[nodiscard]] const HostExecutor& executor() const { return executor_; }
   [[nodiscard]] SystemRecord& system() { return system_; }
-  [[nodiscard]] const Wall& wall() const { return *wall_; }  // between begin() and end()
+  [[nodiscard]] const PoolLimits& wall() const { return *pool_limits_; }  // between begin() and end()
 
  private:
   class ExecutorRouter;
@@ -139,7 +139,7 @@ class HostScheduler {
   HostExecutor executor_;
   policy::Executor* external_executor_ = nullptr;
   std::unique_ptr<ExecutorRouter> router_;
-  std::unique_ptr<Wall> wall_;
+  std::unique_ptr<PoolLimits> pool_limits_;
   std::unordered_map<JobId, Charge> charges_;  // of jobs that have not ended, or have a group
   std::map<AttemptKey, counters::MachineSpan> spans_;  // of attempts whose groups are not removed
   std::size_t external_running_ = 0;

@@ -205,7 +205,7 @@ RunSummary full_summary() {
   summary.lost_cpu = 7s;
   summary.line = 8_GiB;
   summary.used_peak = 7_GiB;
-  summary.wall = WallReport{.high = 8_GiB,
+  summary.wall = PoolLimitsReport{.high = 8_GiB,
                             .max = 9_GiB,
                             .stalls = 2,
                             .stalled = 3s,

@@ -14,10 +14,10 @@
 // line. All act on the pool's directory of the memory controller.
 namespace plimsoll::cgroup {
 
-struct WallLimits {
+struct PoolBounds {
   std::optional<Bytes> high;  // v2 only; absent: none
   std::optional<Bytes> max;   // absent: none
-  bool operator==(const WallLimits&) const = default;
+  bool operator==(const PoolBounds&) const = default;
 };
 
 // Sets both, in the order in which high never stands above max. A `max` that would be below what
@@ -25,12 +25,12 @@ struct WallLimits {
 //
 // Blocks: the kernel takes pages back in the writer where a limit comes to stand below what is in
 // use, up to seconds. Never on a thread that must not wait.
-Result<void> set_wall(const Directory& memory, const WallLimits& limits);
+Result<void> set_pool_limits(const Directory& memory, const PoolBounds& limits);
 
 // Takes away what throttles; v1 has nothing of the kind. Never blocks.
 Result<void> lift_throttle(const Directory& memory);
 
 // Takes away both. Never blocks.
-Result<void> remove_wall(const Directory& memory);
+Result<void> remove_pool_limits(const Directory& memory);
 
 }  // namespace plimsoll::cgroup

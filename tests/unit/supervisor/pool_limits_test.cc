@@ -1,4 +1,4 @@
-#include "supervisor/wall.h"
+#include "supervisor/pool_limits.h"
 
 #include <gtest/gtest.h>
 

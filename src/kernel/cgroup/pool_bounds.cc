@@ -1,4 +1,4 @@
-#include "kernel/cgroup/wall.h"
+#include "kernel/cgroup/pool_bounds.h"
 
 #include <string>
 
@@ -30,7 +30,7 @@ Result<void> set_max(const Directory& memory, const std::optional<Bytes>& max) {
 
 }  // namespace
 
-Result<void> set_wall(const Directory& memory, const WallLimits& limits) {
+Result<void> set_pool_limits(const Directory& memory, const PoolBounds& limits) {
   if (memory.version() == Version::v1) {
     return memory.write(kV1Limit, limits.max ? std::to_string(limits.max->count) : "-1");
   }
@@ -49,7 +49,7 @@ Result<void> lift_throttle(const Directory& memory) {
   return memory.write(kHigh, "max");
 }
 
-Result<void> remove_wall(const Directory& memory) {
+Result<void> remove_pool_limits(const Directory& memory) {
   if (memory.version() == Version::v1) return memory.write(kV1Limit, "-1");
   auto lifted = memory.write(kHigh, "max");
   auto raised = memory.write(kMax, "max");

@@ -7,21 +7,21 @@
 #include <string>
 
 #include "base/units.h"
-#include "kernel/cgroup/wall.h"
+#include "kernel/cgroup/pool_bounds.h"
 #include "supervisor/machine.h"
 
 namespace plimsoll::supervisor {
 
 // Where the pool's limits stand for a line, in a group that can have `capacity` at most. The
 // reasons are with the constants in the source.
-cgroup::WallLimits wall_for(cgroup::Version version, Bytes line, Bytes capacity);
+cgroup::PoolBounds wall_for(cgroup::Version version, Bytes line, Bytes capacity);
 
 // The kernel's limits at the line of the run's pool, and the beats without which they must not
 // stand: while this process is silent the guardian freezes the pool and takes the throttle away.
 //
 // What blocks is written on the slow worker; what takes a limit away never blocks and is written at
 // once. The destructor takes all away and ends the watch.
-class Wall {
+class PoolLimits {
  public:
   // How often it was found that the guardian had held the pool, and for how long in all.
   struct Stalls {
@@ -31,10 +31,10 @@ class Wall {
 
   // Raises the wall at `line`; the pool must have no process yet. `on_stall` is called from the
   // loop when the pool goes on after the guardian has held it, with that stretch's length.
-  Wall(Machine& machine, Bytes line, std::function<void(Duration)> on_stall);
-  Wall(const Wall&) = delete;
-  Wall& operator=(const Wall&) = delete;
-  ~Wall();
+  PoolLimits(Machine& machine, Bytes line, std::function<void(Duration)> on_stall);
+  PoolLimits(const PoolLimits&) = delete;
+  PoolLimits& operator=(const PoolLimits&) = delete;
+  ~PoolLimits();
 
   void set_line(Bytes line);
 
@@ -44,7 +44,7 @@ class Wall {
   void restore();
 
   // What was asked of the kernel; nothing where there is no wall.
-  [[nodiscard]] const std::optional<cgroup::WallLimits>& limits() const { return limits_; }
+  [[nodiscard]] const std::optional<cgroup::PoolBounds>& limits() const { return limits_; }
   // Why there is none, in words; empty: there is.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
   [[nodiscard]] const Stalls& stalls() const { return stalls_; }
@@ -60,7 +60,7 @@ class Wall {
   std::function<void(Duration)> on_stall_;
   std::shared_ptr<Writing> writing_;  // null: no memory controller
   Bytes capacity_{};
-  std::optional<cgroup::WallLimits> limits_;
+  std::optional<cgroup::PoolBounds> limits_;
   std::string why_not_;
   bool lifted_ = false;
   Stalls stalls_;

@@ -1,4 +1,4 @@
-#include "supervisor/wall.h"
+#include "supervisor/pool_limits.h"
 
 #include <algorithm>
 #include <atomic>
@@ -31,25 +31,25 @@ constexpr Bytes kRoomLeast = 16_MiB;
 
 // What the worker writes, and whether it is still wanted: a number that moves with each change of
 // mind. Shared because a write that blocks may outlive the wall.
-struct Wall::Writing {
+struct PoolLimits::Writing {
   explicit Writing(Directory pool) : memory(std::move(pool)) {}
   Directory memory;
   std::atomic<std::uint64_t> wanted{0};
 };
 
-cgroup::WallLimits wall_for(Version version, Bytes line, Bytes capacity) {
+cgroup::PoolBounds wall_for(Version version, Bytes line, Bytes capacity) {
   const bool is_v2 = version == Version::v2;
   const Bytes wanted = is_v2 ? std::max(Bytes{line.count / kMaxShare}, kMaxLeast)
                              : std::max(Bytes{line.count / kV1Share}, kV1Least);
   // Half of what others have is theirs in any case.
   const Bytes room{(capacity - line).count / 2};
-  cgroup::WallLimits limits;
+  cgroup::PoolBounds limits;
   if (is_v2) limits.high = line;
   if (room >= kRoomLeast) limits.max = line + std::min(wanted, room);
   return limits;
 }
 
-Wall::Wall(Machine& machine, Bytes line, std::function<void(Duration)> on_stall)
+PoolLimits::PoolLimits(Machine& machine, Bytes line, std::function<void(Duration)> on_stall)
     : machine_(machine), on_stall_(std::move(on_stall)) {
   const Directory* memory = machine.pool().of(Controller::memory);
   if (memory == nullptr) {
@@ -63,11 +63,11 @@ Wall::Wall(Machine& machine, Bytes line, std::function<void(Duration)> on_stall)
   }
   writing_ = std::make_shared<Writing>(std::move(*own));
   capacity_ = memory_capacity(*memory, describe_host(machine).memory);
-  const cgroup::WallLimits limits = wall_for(memory->version(), line, capacity_);
+  const cgroup::PoolBounds limits = wall_for(memory->version(), line, capacity_);
   // Nothing is in the pool yet, so that nothing has to be taken back.
-  if (auto set = cgroup::set_wall(writing_->memory, limits); !set) {
+  if (auto set = cgroup::set_pool_limits(writing_->memory, limits); !set) {
     why_not_ = set.error().message();
-    [[maybe_unused]] const auto removed = cgroup::remove_wall(writing_->memory);
+    [[maybe_unused]] const auto removed = cgroup::remove_pool_limits(writing_->memory);
     return;
   }
   limits_ = limits;
@@ -77,30 +77,30 @@ Wall::Wall(Machine& machine, Bytes line, std::function<void(Duration)> on_stall)
   beat_timer_.set(loop::now() + guardian::kBeatInterval);
 }
 
-Wall::~Wall() {
+PoolLimits::~PoolLimits() {
   if (writing_ == nullptr) return;
   ++writing_->wanted;
   const auto left = machine_.heartbeat().release(loop::now());
-  [[maybe_unused]] const auto removed = cgroup::remove_wall(writing_->memory);
+  [[maybe_unused]] const auto removed = cgroup::remove_pool_limits(writing_->memory);
   const Directory* freezer = cgroup::freezer_of(machine_.pool());
   if (left == guardian::Heartbeat::Left::held && freezer != nullptr) {
     [[maybe_unused]] const auto thawed = cgroup::thaw(*freezer);
   }
 }
 
-void Wall::set_line(Bytes line) {
+void PoolLimits::set_line(Bytes line) {
   if (!limits_) return;
   limits_ = wall_for(writing_->memory.version(), line, capacity_);
   if (stands()) write_later();
 }
 
-void Wall::write_later() {
+void PoolLimits::write_later() {
   const std::uint64_t mine = ++writing_->wanted;
   machine_.slow_worker().submit(
       [writing = writing_, limits = *limits_, mine] {
         if (writing->wanted != mine) return;
         // Whatever is not as it should be shows in the samples, and the governor holds the line.
-        [[maybe_unused]] const auto set = cgroup::set_wall(writing->memory, limits);
+        [[maybe_unused]] const auto set = cgroup::set_pool_limits(writing->memory, limits);
         if (writing->wanted == mine) return;
         [[maybe_unused]] const auto lifted = cgroup::lift_throttle(writing->memory);
       },
@@ -109,7 +109,7 @@ void Wall::write_later() {
 
 // Whoever changed the mind of a write under way has lifted the throttle before it was written: so
 // the writer lifts it again, and the one that comes after puts it back.
-void Wall::lift() {
+void PoolLimits::lift() {
   if (!stands()) return;
   lifted_ = true;
   beat_timer_.off();
@@ -118,7 +118,7 @@ void Wall::lift() {
   [[maybe_unused]] const auto lifted = cgroup::lift_throttle(writing_->memory);
 }
 
-void Wall::restore() {
+void PoolLimits::restore() {
   if (!limits_ || !lifted_) return;
   lifted_ = false;
   machine_.heartbeat().watch();
@@ -126,7 +126,7 @@ void Wall::restore() {
   write_later();
 }
 
-void Wall::on_beat() {
+void PoolLimits::on_beat() {
   const Instant now = loop::now();
   beat_timer_.set(now + guardian::kBeatInterval);
   const std::uint32_t count = machine_.heartbeat().stalls();
