@@ -11,7 +11,7 @@
 #include "kernel/cgroup/placement.h"
 #include "kernel/cgroup/reap_target.h"
 #include "kernel/cgroup/sweep.h"
-#include "kernel/procfs/hunt.h"
+#include "kernel/procfs/kill_all.h"
 #include "report/plain.h"
 
 namespace plimsoll::cli {
@@ -89,7 +89,7 @@ Result<int> reap(const ReapOptions& options) {
   if (options.stale) {
     const auto swept = cgroup::sweep(cgroup::runs_anywhere(*hierarchies), deadline, &loop::now);
     for (const cgroup::Swept& run : swept) all_gone = tell(run.name, run.remains) && all_gone;
-    const auto abandoned = procfs::hunt_abandoned(deadline, &loop::now);
+    const auto abandoned = procfs::kill_abandoned(deadline, &loop::now);
     for (const procfs::Abandoned& run : abandoned) all_gone = tell(run) && all_gone;
     const std::size_t removed = remove_left_paths(*hierarchies);
     if (swept.empty() && abandoned.empty() && removed == 0)

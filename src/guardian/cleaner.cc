@@ -5,7 +5,7 @@
 #include "guardian/clock.h"
 #include "kernel/cgroup/placement.h"
 #include "kernel/cgroup/run_removal.h"
-#include "kernel/procfs/hunt.h"
+#include "kernel/procfs/kill_all.h"
 
 namespace plimsoll::guardian {
 namespace {
@@ -22,13 +22,13 @@ void Cleaner::clean(const std::vector<pid_t>& mains) {
 }
 
 void Cleaner::clean_families(const std::vector<pid_t>& mains) {
-  auto census = procfs::Census::open(families_->run);
+  auto process_scanner = procfs::ProcessScanner::open(families_->run);
   procfs::Left left;
-  if (census) {
-    for (const pid_t main : mains) census->roll().born(census->roll().begin("left"), main);
-    left = procfs::hunt(*census, clock_now() + kPatience, &clock_now);
+  if (process_scanner) {
+    for (const pid_t main : mains) process_scanner->membership().born(process_scanner->membership().begin("left"), main);
+    left = procfs::kill_all(*process_scanner, clock_now() + kPatience, &clock_now);
   } else {
-    left.trouble = census.error();
+    left.trouble = process_scanner.error();
   }
   if (left.processes.empty() && !left.trouble) return;
   std::fprintf(stderr, "plimsoll: not all processes of the jobs could be ended");

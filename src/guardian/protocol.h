@@ -14,7 +14,7 @@
 #include "guardian/spawn_request.h"
 #include "guardian/spawner.h"
 #include "kernel/cgroup/controller.h"
-#include "kernel/procfs/roll.h"
+#include "kernel/procfs/membership.h"
 
 // What guardian and supervisor say to each other: one packet a message, a tag byte first. Both are
 // the same program file, so the layout is that of the compiler and has no version.
@@ -93,7 +93,7 @@ struct HandOver {
 // The same in process mode, where there are no groups: whose processes are to be ended. The
 // guardian in it is the receiver.
 struct HandOverFamilies {
-  procfs::Roll::Config run;
+  procfs::Membership::Config run;
 };
 // The group of this job is empty: who is left of it has left its group, and is to be killed.
 struct Over {

@@ -22,28 +22,28 @@ Bytes bytes_of_blocks(long blocks) {
 
 }  // namespace
 
-Families::Families(procfs::Census census) : census_(std::move(census)) { follow(kStrays); }
+Families::Families(procfs::ProcessScanner process_scanner) : process_scanner_(std::move(process_scanner)) { follow(kStrays); }
 
 void Families::follow(FamilyId family) {
-  const int guardian = census_.roll().config().guardian.pid;
+  const int guardian = process_scanner_.membership().config().guardian.pid;
   members_.emplace(family, Member(procfs::Meter(guardian)));
 }
 
 FamilyId Families::begin(const std::string& job) {
-  const FamilyId family = census_.roll().begin(job);
+  const FamilyId family = process_scanner_.membership().begin(job);
   follow(family);
   return family;
 }
 
 void Families::born(FamilyId family, int main) {
-  census_.roll().born(family, main);
+  process_scanner_.membership().born(family, main);
   Member& member = members_.at(family);
   member.meter.main_is(main);
-  if (member.freezes > 0) census_.stop(family, member.stopped);
+  if (member.freezes > 0) process_scanner_.stop(family, member.stopped);
 }
 
 void Families::main_ended(FamilyId family, const rusage* usage) {
-  census_.roll().main_ended(family);
+  process_scanner_.membership().main_ended(family);
   if (usage == nullptr) return;
   members_.at(family).meter.main_ended(
       time_of(usage->ru_utime), time_of(usage->ru_stime),
@@ -51,12 +51,12 @@ void Families::main_ended(FamilyId family, const rusage* usage) {
 }
 
 void Families::end(FamilyId family) {
-  census_.roll().end(family);
+  process_scanner_.membership().end(family);
   members_.erase(family);
 }
 
 std::string Families::mark_of(const std::string& job) const {
-  const procfs::Roll::Config& run = census_.roll().config();
+  const procfs::Membership::Config& run = process_scanner_.membership().config();
   return procfs::to_text({.run = run.run,
                           .space = run.space,
                           .guardian = run.guardian,
@@ -69,12 +69,12 @@ void Families::look(Instant now) {
 }
 
 void Families::count() {
-  // What can't be counted now is at the next look; until then the last roll stands.
-  [[maybe_unused]] const auto ignored = census_.look();
+  // What can't be counted now is at the next look; until then the last membership stands.
+  [[maybe_unused]] const auto ignored = process_scanner_.look();
 }
 
 void Families::settle(FamilyId family, Instant now) {
-  members_.at(family).meter.look(census_.proc(), census_.roll().members(family), now);
+  members_.at(family).meter.look(process_scanner_.proc(), process_scanner_.membership().members(family), now);
 }
 
 void Families::measure(Instant now) {
@@ -90,9 +90,9 @@ void Families::measure(Instant now) {
 
 // Who was born or continued since.
 void Families::keep_stopped(FamilyId family, Member& member) {
-  const auto& living = census_.roll().members(family);
+  const auto& living = process_scanner_.membership().members(family);
   const auto runs = [](const auto& entry) { return !entry.second.is_stopped(); };
-  if (std::any_of(living.begin(), living.end(), runs)) census_.stop(family, member.stopped);
+  if (std::any_of(living.begin(), living.end(), runs)) process_scanner_.stop(family, member.stopped);
 }
 
 const procfs::Usage& Families::usage(FamilyId family) const {
@@ -108,14 +108,14 @@ Bytes Families::used() const {
 void Families::freeze(FamilyId family) {
   Member& member = members_.at(family);
   ++member.freezes;
-  census_.stop(family, member.stopped);
+  process_scanner_.stop(family, member.stopped);
 }
 
 void Families::thaw(FamilyId family) {
   Member& member = members_.at(family);
   if (member.freezes == 0 || --member.freezes > 0) return;
   count();
-  census_.resume(family, member.stopped);
+  process_scanner_.resume(family, member.stopped);
   member.stopped.clear();
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/units.h"
-#include "kernel/procfs/census.h"
+#include "kernel/procfs/process_scanner.h"
 #include "kernel/procfs/usage.h"
 
 namespace plimsoll::supervisor {
@@ -15,9 +15,9 @@ namespace plimsoll::supervisor {
 // All families of a run in process mode: looked at together, as one look at /proc serves all.
 class Families {
  public:
-  explicit Families(procfs::Census census);
+  explicit Families(procfs::ProcessScanner process_scanner);
 
-  // As of procfs::Roll. Of the main process' end the kernel's count comes along, if it has one.
+  // As of procfs::Membership. Of the main process' end the kernel's count comes along, if it has one.
   procfs::FamilyId begin(const std::string& job);
   void born(procfs::FamilyId family, int main);
   void main_ended(procfs::FamilyId family, const rusage* usage);
@@ -36,7 +36,7 @@ class Families {
   // Brings the use of one family up to date with the last count.
   void settle(procfs::FamilyId family, Instant now);
 
-  [[nodiscard]] procfs::Census& census() { return census_; }
+  [[nodiscard]] procfs::ProcessScanner& process_scanner() { return process_scanner_; }
   // As of the last measure().
   [[nodiscard]] const procfs::Usage& usage(procfs::FamilyId family) const;
   [[nodiscard]] Bytes used() const;  // of all, strays too
@@ -61,7 +61,7 @@ class Families {
   void follow(procfs::FamilyId family);
   void keep_stopped(procfs::FamilyId family, Member& member);
 
-  procfs::Census census_;
+  procfs::ProcessScanner process_scanner_;
   std::map<procfs::FamilyId, Member> members_;
   Instant due_{};
 };

@@ -13,7 +13,7 @@
 #include "kernel/cgroup/remove.h"
 #include "kernel/cgroup/run_removal.h"
 #include "kernel/cgroup/sweep.h"
-#include "kernel/procfs/hunt.h"
+#include "kernel/procfs/kill_all.h"
 #include "supervisor/families.h"
 
 namespace plimsoll::supervisor {
@@ -361,9 +361,9 @@ void Machine::handle(guardian::FromGuardian message) {
 Result<void> Machine::reap_after_guardian() {
   reaped_ = true;
   if (families_ == nullptr) return reap_tree();
-  procfs::Census& census = families_->census();
-  census.roll().guardian_ended();
-  const procfs::Left left = procfs::hunt(census, loop::now() + kSweepPatience, &loop::now);
+  procfs::ProcessScanner& process_scanner = families_->process_scanner();
+  process_scanner.membership().guardian_ended();
+  const procfs::Left left = procfs::kill_all(process_scanner, loop::now() + kSweepPatience, &loop::now);
   if (!left.processes.empty()) {
     return fail("the process that spawns the jobs was killed, and " +
                 std::to_string(left.processes.size()) +

@@ -7,7 +7,7 @@
 #include "kernel/cgroup/freeze.h"
 #include "kernel/cgroup/limits.h"
 #include "kernel/cgroup/placement.h"
-#include "kernel/procfs/hunt.h"
+#include "kernel/procfs/kill_all.h"
 #include "supervisor/families.h"
 #include "supervisor/procfs_process_set.h"
 #include "supervisor/cgroup_process_set.h"
@@ -43,7 +43,7 @@ Result<void> Machine::enter_process_mode(std::string why) {
   if (!children) return pass(std::move(children));
   const auto space = proc->pid_space(::getpid());
   std::erase(*children, *supervisor);
-  procfs::Roll::Config run{.guardian = *guardian,
+  procfs::Membership::Config run{.guardian = *guardian,
                            .supervisor = *supervisor,
                            .run = run_id_,
                            .space = space.value_or(0),
@@ -51,13 +51,13 @@ Result<void> Machine::enter_process_mode(std::string why) {
   if (auto told = guardian::send(link_.channel, guardian::HandOverFamilies{run}); !told) {
     return told;
   }
-  auto census = procfs::Census::open(std::move(run));
-  if (!census) return pass(std::move(census));
-  families_ = std::make_unique<Families>(std::move(*census));
+  auto process_scanner = procfs::ProcessScanner::open(std::move(run));
+  if (!process_scanner) return pass(std::move(process_scanner));
+  families_ = std::make_unique<Families>(std::move(*process_scanner));
   why_process_mode_ = std::move(why);
   auto sweep = [] {
     [[maybe_unused]] const auto swept =
-        procfs::hunt_abandoned(loop::now() + kSweepPatience, &loop::now);
+        procfs::kill_abandoned(loop::now() + kSweepPatience, &loop::now);
   };
   worker_->submit(std::move(sweep), [] {});
   return {};
@@ -127,7 +127,7 @@ Result<guardian::ChildId> Machine::spawn_in(const cgroup::Group& group,
 
 void Machine::freeze_all() {
   if (families_ != nullptr) {
-    for (const procfs::FamilyId family : families_->census().roll().families()) {
+    for (const procfs::FamilyId family : families_->process_scanner().membership().families()) {
       families_->freeze(family);
     }
   } else if (!all_frozen_) {
@@ -139,7 +139,7 @@ void Machine::freeze_all() {
 void Machine::thaw_all() {
   all_frozen_.reset();
   if (families_ == nullptr) return;
-  for (const procfs::FamilyId family : families_->census().roll().families()) {
+  for (const procfs::FamilyId family : families_->process_scanner().membership().families()) {
     families_->thaw(family);
   }
 }

@@ -24,11 +24,11 @@ const counters::Unavailable& unavailable() {
 }
 
 void add_mark(std::vector<std::string>& environment, const std::string& mark) {
-  const std::string prefix = std::string(procfs::kMarkVariable) + "=";
+  const std::string prefix = std::string(procfs::kTagVariable) + "=";
   for (std::string& variable : environment) {
     if (!variable.starts_with(prefix)) continue;
-    const auto own = procfs::parse_mark(mark);
-    variable = prefix + procfs::with_mark(std::string_view(variable).substr(prefix.size()), *own);
+    const auto own = procfs::parse_tag(mark);
+    variable = prefix + procfs::with_tag(std::string_view(variable).substr(prefix.size()), *own);
     return;
   }
   environment.push_back(prefix + mark);
@@ -89,7 +89,7 @@ void ProcfsProcessSet::thaw() {
 
 void ProcfsProcessSet::signal_all(int number) {
   families_.count();
-  families_.census().signal_all(family_, number);
+  families_.process_scanner().signal_all(family_, number);
 }
 
 void ProcfsProcessSet::fill(Instant now, WallTime wall, counters::SampleState state) {
@@ -146,7 +146,7 @@ void ProcfsProcessSet::look() {
   const Instant now = loop::now();
   if (course_->state() == reap::State::removing) return tell_gone();
   families_.count();
-  const bool populated = families_.census().roll().is_populated(family_);
+  const bool populated = families_.process_scanner().membership().is_populated(family_);
   const auto next =
       course_->looked(populated ? reap::Occupancy::populated : reap::Occupancy::empty, now);
   if (next.act == reap::Course::Act::remove) {
@@ -165,12 +165,12 @@ void ProcfsProcessSet::look() {
 
 void ProcfsProcessSet::kill() {
   if (!std::exchange(reaped_.killed, true) && left_behind_ == reap::LeftBehind::list) {
-    for (const auto& [pid, stat] : families_.census().roll().members(family_)) {
+    for (const auto& [pid, stat] : families_.process_scanner().membership().members(family_)) {
       if (reaped_.left_behind.size() == cgroup::kReportedMax) break;
       reaped_.left_behind.push_back({.pid = pid, .comm = stat.comm});
     }
   }
-  trouble_ = families_.census().kill(family_).trouble;
+  trouble_ = families_.process_scanner().kill(family_).trouble;
 }
 
 void ProcfsProcessSet::tell_gone() {
@@ -189,10 +189,10 @@ void ProcfsProcessSet::leave() {
 
 std::vector<cgroup::StuckProcess> ProcfsProcessSet::stuck() const {
   std::vector<cgroup::StuckProcess> processes;
-  const procfs::Census& census = families_.census();
-  for (const auto& [pid, stat] : census.roll().members(family_)) {
+  const procfs::ProcessScanner& process_scanner = families_.process_scanner();
+  for (const auto& [pid, stat] : process_scanner.membership().members(family_)) {
     if (processes.size() == cgroup::kReportedMax) break;
-    const auto wchan = census.proc().read(pid, "wchan");
+    const auto wchan = process_scanner.proc().read(pid, "wchan");
     const bool waits = wchan && *wchan != "0";
     processes.push_back({.pid = pid,
                          .comm = stat.comm,

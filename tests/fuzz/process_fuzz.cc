@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "kernel/procfs/mark.h"
+#include "kernel/procfs/env_tag.h"
 #include "kernel/procfs/parse.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -14,10 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   procfs::parse_resident(text);
   procfs::parse_proportional(text);
   procfs::parse_io(text);
-  if (const auto value = procfs::find_variable(text, procfs::kMarkVariable)) {
+  if (const auto value = procfs::find_variable(text, procfs::kTagVariable)) {
     const auto mark = procfs::last_mark(*value);
     // What was understood is written as it was read.
-    if (mark && procfs::parse_mark(procfs::to_text(*mark)) != mark) __builtin_trap();
+    if (mark && procfs::parse_tag(procfs::to_text(*mark)) != mark) __builtin_trap();
   }
   return 0;
 }

@@ -1,12 +1,12 @@
-#include "kernel/procfs/roll.h"
+#include "kernel/procfs/membership.h"
 
 #include <algorithm>
 
 namespace plimsoll::procfs {
 
-Roll::Roll(Config config) : config_(std::move(config)) { families_[kStrays]; }
+Membership::Membership(Config config) : config_(std::move(config)) { families_[kStrays]; }
 
-FamilyId Roll::begin(const std::string& job) {
+FamilyId Membership::begin(const std::string& job) {
   const FamilyId id{++last_};
   Family& family = families_[id];
   family.job = job;
@@ -14,47 +14,47 @@ FamilyId Roll::begin(const std::string& job) {
   return id;
 }
 
-void Roll::born(FamilyId id, int main) {
+void Membership::born(FamilyId id, int main) {
   Family& family = families_.at(id);
   family.expects_birth = false;
   family.main = main;
 }
 
-void Roll::main_ended(FamilyId id) {
+void Membership::main_ended(FamilyId id) {
   Family& family = families_.at(id);
   family.expects_birth = false;
   family.main.reset();
 }
 
-void Roll::end(FamilyId id) {
+void Membership::end(FamilyId id) {
   families_.erase(id);
   for (auto& [process, family] : known_) {
     if (family == id) family = kStrays;
   }
 }
 
-const std::map<int, Stat>& Roll::members(FamilyId family) const {
+const std::map<int, Stat>& Membership::members(FamilyId family) const {
   return families_.at(family).members;
 }
 
-bool Roll::is_populated(FamilyId id) const {
+bool Membership::is_populated(FamilyId id) const {
   const Family& family = families_.at(id);
   return family.expects_birth || family.main || !family.members.empty();
 }
 
-std::vector<FamilyId> Roll::families() const {
+std::vector<FamilyId> Membership::families() const {
   std::vector<FamilyId> ids;
   for (const auto& [id, family] : families_) ids.push_back(id);
   return ids;
 }
 
 // A session or a mark of ours.
-std::optional<FamilyId> Roll::by_trace(const Stat& stat, const ReadMarks& read_marks) {
+std::optional<FamilyId> Membership::by_trace(const Stat& stat, const ReadMarks& read_tags) {
   for (const auto& [id, family] : families_) {
     if (family.sessions.contains(stat.session)) return id;
   }
   if (unmarked_.contains(stat.id)) return std::nullopt;
-  const auto value = read_marks(stat.id.pid);
+  const auto value = read_tags(stat.id.pid);
   const auto mark = value ? find_mark(*value, config_.run) : std::nullopt;
   if (!mark) {
     if (!guardian_lives_) unmarked_.insert(stat.id);
@@ -66,8 +66,8 @@ std::optional<FamilyId> Roll::by_trace(const Stat& stat, const ReadMarks& read_m
   return kStrays;
 }
 
-Roll::Owner Roll::owner_of_orphan(const Stat& stat, const ReadMarks& read_marks) {
-  if (const auto traced = by_trace(stat, read_marks)) return traced;
+Membership::Owner Membership::owner_of_orphan(const Stat& stat, const ReadMarks& read_tags) {
+  if (const auto traced = by_trace(stat, read_tags)) return traced;
   if (!config_.foreign.empty()) return std::nullopt;
   // It may be the one that is being born, which bears no mark before its exec.
   const auto expects = [](const auto& entry) { return entry.second.expects_birth; };
@@ -77,7 +77,7 @@ Roll::Owner Roll::owner_of_orphan(const Stat& stat, const ReadMarks& read_marks)
 }
 
 // What needs no look at the parent; nothing if the parent decides.
-std::optional<Roll::Owner> Roll::owner_by_itself(const Stat& stat, const ReadMarks& read_marks) {
+std::optional<Membership::Owner> Membership::owner_by_itself(const Stat& stat, const ReadMarks& read_tags) {
   if (stat.id == config_.guardian || stat.id == config_.supervisor) return Owner();
   if (const auto known = known_.find(stat.id); known != known_.end()) return known->second;
   const auto is_this = [&stat](const Id& id) { return id == stat.id; };
@@ -86,10 +86,10 @@ std::optional<Roll::Owner> Roll::owner_by_itself(const Stat& stat, const ReadMar
   for (const auto& [id, family] : families_) {
     if (family.main == stat.id.pid) return id;
   }
-  return owner_of_orphan(stat, read_marks);
+  return owner_of_orphan(stat, read_tags);
 }
 
-Roll::Owner Roll::owner_of(const Stat& stat, const Table& table, const ReadMarks& read_marks,
+Membership::Owner Membership::owner_of(const Stat& stat, const Table& table, const ReadMarks& read_tags,
                            std::map<int, Owner>& found) {
   std::vector<const Stat*> way;  // from the process up to one whose owner is known
   Owner owner;
@@ -100,7 +100,7 @@ Roll::Owner Roll::owner_of(const Stat& stat, const Table& table, const ReadMarks
     }
     // Till it is known: a table is read while processes come and go, and may go in circles.
     found[at->id.pid] = std::nullopt;
-    if (const auto decided = owner_by_itself(*at, read_marks)) {
+    if (const auto decided = owner_by_itself(*at, read_tags)) {
       owner = found[at->id.pid] = *decided;
       break;
     }
@@ -110,18 +110,18 @@ Roll::Owner Roll::owner_of(const Stat& stat, const Table& table, const ReadMarks
     at = &parent->second;
   }
   for (auto at = way.rbegin(); at != way.rend(); ++at) {
-    if (!owner && !guardian_lives_) owner = by_trace(**at, read_marks);
+    if (!owner && !guardian_lives_) owner = by_trace(**at, read_tags);
     found[(*at)->id.pid] = owner;
   }
   return owner;
 }
 
-void Roll::take(const Table& table, const ReadMarks& read_marks) {
+void Membership::take(const Table& table, const ReadMarks& read_tags) {
   std::map<int, Owner> found;
   for (auto& [id, family] : families_) family.members.clear();
   std::map<Id, FamilyId> known;
   for (const auto& [pid, stat] : table) {
-    const Owner owner = owner_of(stat, table, read_marks, found);
+    const Owner owner = owner_of(stat, table, read_tags, found);
     if (!owner) continue;
     Family& family = families_.at(*owner);
     family.members.emplace(pid, stat);

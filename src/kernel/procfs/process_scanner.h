@@ -3,19 +3,19 @@
 #include <optional>
 #include <set>
 
-#include "kernel/procfs/roll.h"
+#include "kernel/procfs/membership.h"
 #include "kernel/procfs/signals.h"
 
 namespace plimsoll::procfs {
 
-// The families of a run as they are on this machine: the roll, fed from /proc, and what is done to
+// The families of a run as they are on this machine: the membership, fed from /proc, and what is done to
 // a family. Never waits.
-class Census {
+class ProcessScanner {
  public:
-  static Result<Census> open(Roll::Config config);
+  static Result<ProcessScanner> open(Membership::Config config);
 
-  [[nodiscard]] Roll& roll() { return roll_; }
-  [[nodiscard]] const Roll& roll() const { return roll_; }
+  [[nodiscard]] Membership& membership() { return membership_; }
+  [[nodiscard]] const Membership& membership() const { return membership_; }
   [[nodiscard]] const ProcDir& proc() const { return proc_; }
 
   // Counts anew who lives. About 10 us for each process of the machine.
@@ -39,9 +39,9 @@ class Census {
   static constexpr int kStopRounds = 8;
 
  private:
-  Census(ProcDir proc, Roll roll) : proc_(std::move(proc)), roll_(std::move(roll)) {}
+  ProcessScanner(ProcDir proc, Membership membership) : proc_(std::move(proc)), membership_(std::move(membership)) {}
   ProcDir proc_;
-  Roll roll_;
+  Membership membership_;
   Table table_;
 };
 

@@ -1,4 +1,4 @@
-#include "kernel/procfs/mark.h"
+#include "kernel/procfs/env_tag.h"
 
 #include <limits>
 #include <vector>
@@ -30,26 +30,26 @@ std::optional<Id> parse_id(std::string_view text) {
 
 }  // namespace
 
-std::string to_text(const Mark& mark) {
+std::string to_text(const EnvTag& mark) {
   return mark.run + "/" + std::to_string(mark.space) + "/" + to_text(mark.guardian) + "/" +
          to_text(mark.supervisor) + "/" + mark.job;
 }
 
-std::optional<Mark> parse_mark(std::string_view word) {
+std::optional<EnvTag> parse_tag(std::string_view word) {
   const std::string_view run = take_until(word, '/');
   const auto space = to_u64(take_until(word, '/'));
   const auto guardian = parse_id(take_until(word, '/'));
   const auto supervisor = parse_id(take_until(word, '/'));
   const bool is_plain = !word.empty() && word.find('/') == std::string_view::npos;
   if (run.empty() || !space || !guardian || !supervisor || !is_plain) return std::nullopt;
-  return Mark{.run = std::string(run),
+  return EnvTag{.run = std::string(run),
               .space = *space,
               .guardian = *guardian,
               .supervisor = *supervisor,
               .job = std::string(word)};
 }
 
-std::string with_mark(std::string_view inherited, const Mark& mark) {
+std::string with_tag(std::string_view inherited, const EnvTag& mark) {
   std::vector<std::string_view> marks = words(inherited);
   if (marks.size() >= kMarksMax) {
     marks.erase(marks.begin(), marks.end() - static_cast<std::ptrdiff_t>(kMarksMax - 1));
@@ -59,17 +59,17 @@ std::string with_mark(std::string_view inherited, const Mark& mark) {
   return value + to_text(mark);
 }
 
-std::optional<Mark> find_mark(std::string_view value, std::string_view run) {
+std::optional<EnvTag> find_mark(std::string_view value, std::string_view run) {
   for (const std::string_view word : words(value)) {
-    auto mark = parse_mark(word);
+    auto mark = parse_tag(word);
     if (mark && mark->run == run) return mark;
   }
   return std::nullopt;
 }
 
-std::optional<Mark> last_mark(std::string_view value) {
+std::optional<EnvTag> last_mark(std::string_view value) {
   const auto marks = words(value);
-  return marks.empty() ? std::nullopt : parse_mark(marks.back());
+  return marks.empty() ? std::nullopt : parse_tag(marks.back());
 }
 
 }  // namespace plimsoll::procfs

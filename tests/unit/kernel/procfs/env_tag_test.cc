@@ -1,4 +1,4 @@
-#include "kernel/procfs/mark.h"
+#include "kernel/procfs/env_tag.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::Optional;
 
-Mark mark(const std::string& run, const std::string& job) {
+EnvTag mark(const std::string& run, const std::string& job) {
   return {.run = run,
           .space = 4026531836,
           .guardian = {.pid = 10, .start = 100},
@@ -17,9 +17,9 @@ Mark mark(const std::string& run, const std::string& job) {
 }
 
 TEST(MarkText, IsReadBack) {
-  const Mark one = mark("20261121-035916-3f2a91c4", "job-7.2");
+  const EnvTag one = mark("20261121-035916-3f2a91c4", "job-7.2");
   EXPECT_EQ(to_text(one), "20261121-035916-3f2a91c4/4026531836/10.100/11.101/job-7.2");
-  EXPECT_THAT(parse_mark(to_text(one)), Optional(one));
+  EXPECT_THAT(parse_tag(to_text(one)), Optional(one));
 }
 
 TEST(MarkText, IsNothingIfItIsNotWhole) {
@@ -28,13 +28,13 @@ TEST(MarkText, IsNothingIfItIsNotWhole) {
         "run/10.100/11.101/job-1", "run/x/10.100/11.101/job-1", "run/1/10/11.101/job-1",
         "run/1/0.100/11.101/job-1", "run/1/10.100/-1.1/job-1", "run/1/10.100/11.101/job/1",
         "run/1/99999999999.1/11.101/job-1", "run/1/1.x/11.101/job-1"}) {
-    EXPECT_FALSE(parse_mark(text)) << text;
+    EXPECT_FALSE(parse_tag(text)) << text;
   }
 }
 
 TEST(MarkValue, KeepsTheMarksOfRunsAround) {
-  const std::string outer = with_mark("", mark("outer", "job-1"));
-  const std::string both = with_mark(outer, mark("inner", "job-2"));
+  const std::string outer = with_tag("", mark("outer", "job-1"));
+  const std::string both = with_tag(outer, mark("inner", "job-2"));
   EXPECT_THAT(find_mark(both, "outer"), Optional(mark("outer", "job-1")));
   EXPECT_THAT(find_mark(both, "inner"), Optional(mark("inner", "job-2")));
   EXPECT_THAT(last_mark(both), Optional(mark("inner", "job-2")));
@@ -44,7 +44,7 @@ TEST(MarkValue, KeepsTheMarksOfRunsAround) {
 TEST(MarkValue, StaysBounded) {
   std::string value;
   for (std::size_t i = 0; i < 3 * kMarksMax; ++i) {
-    value = with_mark(value, mark("run" + std::to_string(i), "job-1"));
+    value = with_tag(value, mark("run" + std::to_string(i), "job-1"));
   }
   EXPECT_EQ(static_cast<std::size_t>(std::count(value.begin(), value.end(), ' ')), kMarksMax - 1);
   EXPECT_THAT(last_mark(value), Optional(mark("run47", "job-1")));

@@ -1,4 +1,4 @@
-#include "kernel/procfs/roll.h"
+#include "kernel/procfs/membership.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,13 +15,13 @@ constexpr int kSupervisor = 11;
 // A machine whose processes come and go by the word of the test.
 class RollTest : public ::testing::Test {
  protected:
-  RollTest() : roll_(config()) {
+  RollTest() : membership_(config()) {
     add(1, 0);
     add(kGuardian, 1);
     add(kSupervisor, kGuardian);
   }
 
-  static Roll::Config config() {
+  static Membership::Config config() {
     return {.guardian = {kGuardian, kGuardian},
             .supervisor = {kSupervisor, kSupervisor},
             .run = "run",
@@ -52,29 +52,29 @@ class RollTest : public ::testing::Test {
   void mark(int pid, const std::string& job) {
     marks_[pid] = to_text({.run = "run",
                            .space = 1,
-                           .guardian = roll_.config().guardian,
+                           .guardian = membership_.config().guardian,
                            .supervisor = {11, 11},
                            .job = job});
   }
   FamilyId start(const std::string& job, int main) {
-    const FamilyId family = roll_.begin(job);
+    const FamilyId family = membership_.begin(job);
     add_leader(main, kGuardian);
-    roll_.born(family, main);
+    membership_.born(family, main);
     return family;
   }
   std::vector<int> members(FamilyId family) {
     std::vector<int> pids;
-    for (const auto& [pid, stat] : roll_.members(family)) pids.push_back(pid);
+    for (const auto& [pid, stat] : membership_.members(family)) pids.push_back(pid);
     return pids;
   }
   void take() {
-    roll_.take(table_, [this](int pid) -> std::optional<std::string> {
+    membership_.take(table_, [this](int pid) -> std::optional<std::string> {
       const auto found = marks_.find(pid);
       return found == marks_.end() ? std::nullopt : std::optional(found->second);
     });
   }
 
-  Roll roll_;
+  Membership membership_;
   Table table_;
   std::map<int, std::string> marks_;
 };
@@ -99,13 +99,13 @@ TEST_F(RollTest, AnOrphanIsKnownFromBefore) {
   add_leader(21, 20);
   take();
   remove(20);
-  roll_.main_ended(one);
+  membership_.main_ended(one);
   take();
   EXPECT_THAT(members(one), ElementsAre(21));
-  EXPECT_TRUE(roll_.is_populated(one));
+  EXPECT_TRUE(membership_.is_populated(one));
   remove(21);
   take();
-  EXPECT_FALSE(roll_.is_populated(one));
+  EXPECT_FALSE(membership_.is_populated(one));
 }
 
 TEST_F(RollTest, AnOrphanIsKnownByItsSession) {
@@ -114,7 +114,7 @@ TEST_F(RollTest, AnOrphanIsKnownByItsSession) {
   take();
   add(21, 20);
   remove(20);
-  roll_.main_ended(one);
+  membership_.main_ended(one);
   take();  // 21 was never seen with its parent
   EXPECT_THAT(members(one), ElementsAre(21));
 }
@@ -147,30 +147,30 @@ TEST_F(RollTest, AnOrphanWithoutAnySignIsAStrayAmongSeveral) {
   EXPECT_THAT(members(two), ElementsAre(30));
   // And stays one, whoever is left.
   remove(30);
-  roll_.main_ended(two);
-  roll_.end(two);
+  membership_.main_ended(two);
+  membership_.end(two);
   take();
   EXPECT_THAT(members(kStrays), ElementsAre(21));
 }
 
 TEST_F(RollTest, WhoIsBeingBornIsNotPutDownToAnother) {
   const FamilyId one = start("job-1", 20);
-  const FamilyId two = roll_.begin("job-2");
+  const FamilyId two = membership_.begin("job-2");
   add_leader(30, kGuardian);
   take();
   EXPECT_THAT(members(one), ElementsAre(20));
-  EXPECT_TRUE(roll_.is_populated(two));
-  roll_.born(two, 30);
+  EXPECT_TRUE(membership_.is_populated(two));
+  membership_.born(two, 30);
   take();
   EXPECT_THAT(members(two), ElementsAre(30));
 }
 
 TEST_F(RollTest, WhoIsNeverBornLeavesAnEmptyFamily) {
-  const FamilyId one = roll_.begin("job-1");
-  EXPECT_TRUE(roll_.is_populated(one));
-  roll_.main_ended(one);
+  const FamilyId one = membership_.begin("job-1");
+  EXPECT_TRUE(membership_.is_populated(one));
+  membership_.main_ended(one);
   take();
-  EXPECT_FALSE(roll_.is_populated(one));
+  EXPECT_FALSE(membership_.is_populated(one));
 }
 
 TEST_F(RollTest, ANumberThatIsUsedAgainIsAnother) {
@@ -188,17 +188,17 @@ TEST_F(RollTest, WhoOutlivesItsFamilyIsAStray) {
   const FamilyId one = start("job-1", 20);
   add(21, 20);
   take();
-  roll_.main_ended(one);
-  roll_.end(one);
+  membership_.main_ended(one);
+  membership_.end(one);
   remove(20);
   take();
   EXPECT_THAT(members(kStrays), ElementsAre(21));
 }
 
 TEST_F(RollTest, ChildrenThatTheGuardianHadBeforeAreLeftAlone) {
-  Roll::Config with_foreign = config();
+  Membership::Config with_foreign = config();
   with_foreign.foreign = {{12, 12}};
-  roll_ = Roll(with_foreign);
+  membership_ = Membership(with_foreign);
   add_leader(12, kGuardian);
   add(13, 12);
   const FamilyId one = start("job-1", 20);
@@ -227,7 +227,7 @@ TEST_F(RollTest, WithoutTheGuardianOrphansAreFoundAmongAll) {
   for (auto& [pid, stat] : table_) {
     if (stat.parent == kGuardian) stat.parent = 1;
   }
-  roll_.guardian_ended();
+  membership_.guardian_ended();
   take();
   EXPECT_THAT(members(one), ElementsAre(21, 23, 24));
   EXPECT_THAT(members(kStrays), ElementsAre(40));  // of this run, whatever the job

@@ -1,4 +1,4 @@
-#include "kernel/procfs/hunt.h"
+#include "kernel/procfs/kill_all.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -14,10 +14,10 @@ namespace {
 constexpr int kFirstWaitMs = 2;
 constexpr int kLastWaitMs = 250;
 
-std::vector<Stat> everybody(const Roll& roll) {
+std::vector<Stat> everybody(const Membership& membership) {
   std::vector<Stat> all;
-  for (const FamilyId family : roll.families()) {
-    for (const auto& [pid, stat] : roll.members(family)) all.push_back(stat);
+  for (const FamilyId family : membership.families()) {
+    for (const auto& [pid, stat] : membership.members(family)) all.push_back(stat);
   }
   return all;
 }
@@ -29,13 +29,13 @@ bool lives(const Table& table, const Id& id) {
 
 std::string marks_of(const ProcDir& proc, int pid) {
   const auto environ = proc.read(pid, "environ");
-  const auto value = environ ? find_variable(*environ, kMarkVariable) : std::nullopt;
+  const auto value = environ ? find_variable(*environ, kTagVariable) : std::nullopt;
   return value ? std::string(*value) : std::string();
 }
 
 // A mark of each run whose two processes are gone, that any process has as its innermost.
-std::vector<Mark> abandoned_marks(const ProcDir& proc, const Table& table) {
-  std::vector<Mark> marks;
+std::vector<EnvTag> abandoned_marks(const ProcDir& proc, const Table& table) {
+  std::vector<EnvTag> marks;
   const auto space = proc.pid_space(::getpid());
   if (!space) return marks;
   const std::string own = marks_of(proc, ::getpid());
@@ -43,7 +43,7 @@ std::vector<Mark> abandoned_marks(const ProcDir& proc, const Table& table) {
     const auto mark = last_mark(marks_of(proc, pid));
     if (!mark || mark->space != *space || find_mark(own, mark->run)) continue;
     if (lives(table, mark->guardian) || lives(table, mark->supervisor)) continue;
-    const auto same = [&mark](const Mark& other) { return other.run == mark->run; };
+    const auto same = [&mark](const EnvTag& other) { return other.run == mark->run; };
     if (std::none_of(marks.begin(), marks.end(), same)) marks.push_back(*mark);
   }
   return marks;
@@ -51,43 +51,43 @@ std::vector<Mark> abandoned_marks(const ProcDir& proc, const Table& table) {
 
 }  // namespace
 
-Left hunt(Census& census, Instant deadline, Instant (*clock)()) {
+Left kill_all(ProcessScanner& process_scanner, Instant deadline, Instant (*clock)()) {
   may_wait("hunt");
   Left left;
   int clean_looks = 0;
   for (int wait = kFirstWaitMs;; wait = std::min(2 * wait, kLastWaitMs)) {
-    if (auto looked = census.look(); !looked) {
+    if (auto looked = process_scanner.look(); !looked) {
       left.trouble = looked.error();
       return left;
     }
-    left.processes = everybody(census.roll());
+    left.processes = everybody(process_scanner.membership());
     clean_looks = left.processes.empty() ? clean_looks + 1 : 0;
     if (clean_looks == 2) return left;
     if (clean_looks == 1) continue;
     if (clock() >= deadline) return left;
-    for (const FamilyId family : census.roll().families()) {
-      if (census.roll().members(family).empty()) continue;
-      const Round round = census.kill(family);
+    for (const FamilyId family : process_scanner.membership().families()) {
+      if (process_scanner.membership().members(family).empty()) continue;
+      const Round round = process_scanner.kill(family);
       if (round.trouble) left.trouble = round.trouble;
     }
     ::poll(nullptr, 0, wait);
   }
 }
 
-std::vector<Abandoned> hunt_abandoned(Instant deadline, Instant (*clock)()) {
+std::vector<Abandoned> kill_abandoned(Instant deadline, Instant (*clock)()) {
   std::vector<Abandoned> runs;
   auto proc = ProcDir::open();
   auto table = proc ? proc->read_table() : Result<Table>(pass(std::move(proc)));
   if (!table) return runs;
-  for (const Mark& mark : abandoned_marks(*proc, *table)) {
-    auto census = Census::open({.guardian = mark.guardian,
+  for (const EnvTag& mark : abandoned_marks(*proc, *table)) {
+    auto process_scanner = ProcessScanner::open({.guardian = mark.guardian,
                                 .supervisor = mark.supervisor,
                                 .run = mark.run,
                                 .space = mark.space,
                                 .foreign = {}});
-    if (!census) continue;
-    census->roll().guardian_ended();
-    runs.push_back({mark.run, hunt(*census, deadline, clock)});
+    if (!process_scanner) continue;
+    process_scanner->membership().guardian_ended();
+    runs.push_back({mark.run, kill_all(*process_scanner, deadline, clock)});
   }
   return runs;
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "kernel/procfs/census.h"
+#include "kernel/procfs/process_scanner.h"
 
 namespace plimsoll::procfs {
 
@@ -17,7 +17,7 @@ struct Left {
 // Ends every family of a run and its strays: kills, waits, looks again, until two looks in a row
 // have found nobody or `deadline` has come. Blocks. For whoever outlives the other: the guardian
 // after the supervisor's end, the supervisor after the guardian's.
-Left hunt(Census& census, Instant deadline, Instant (*clock)());
+Left kill_all(ProcessScanner& process_scanner, Instant deadline, Instant (*clock)());
 
 // Ends the processes of runs whose guardian and supervisor are both gone, by their marks; each run
 // that was met, once, with what is left of it. Leaves alone runs of other pid namespaces, where the
@@ -26,6 +26,6 @@ struct Abandoned {
   std::string run;
   Left left;
 };
-std::vector<Abandoned> hunt_abandoned(Instant deadline, Instant (*clock)());
+std::vector<Abandoned> kill_abandoned(Instant deadline, Instant (*clock)());
 
 }  // namespace plimsoll::procfs

@@ -1,29 +1,29 @@
-#include "kernel/procfs/census.h"
+#include "kernel/procfs/process_scanner.h"
 
 #include <csignal>
 
 namespace plimsoll::procfs {
 
-Result<Census> Census::open(Roll::Config config) {
+Result<ProcessScanner> ProcessScanner::open(Membership::Config config) {
   auto proc = ProcDir::open();
   if (!proc) return pass(std::move(proc));
-  return Census(std::move(*proc), Roll(std::move(config)));
+  return ProcessScanner(std::move(*proc), Membership(std::move(config)));
 }
 
-Result<void> Census::look() {
+Result<void> ProcessScanner::look() {
   auto table = proc_.read_table();
   if (!table) return pass(std::move(table));
   table_ = std::move(*table);
-  roll_.take(table_, [this](int pid) -> std::optional<std::string> {
+  membership_.take(table_, [this](int pid) -> std::optional<std::string> {
     const auto environ = proc_.read(pid, "environ");
     if (!environ) return std::nullopt;
-    const auto value = find_variable(*environ, kMarkVariable);
+    const auto value = find_variable(*environ, kTagVariable);
     return value ? std::optional(std::string(*value)) : std::nullopt;
   });
   return {};
 }
 
-Round Census::stop(FamilyId family, std::set<Id>& stopped) {
+Round ProcessScanner::stop(FamilyId family, std::set<Id>& stopped) {
   Round all;
   std::set<Id> sent;
   for (int round = 0; round < kStopRounds; ++round) {
@@ -32,7 +32,7 @@ Round Census::stop(FamilyId family, std::set<Id>& stopped) {
       break;
     }
     std::vector<Stat> fresh;
-    for (const auto& [pid, stat] : roll_.members(family)) {
+    for (const auto& [pid, stat] : membership_.members(family)) {
       if (stat.is_stopped() || !sent.insert(stat.id).second) continue;
       stopped.insert(stat.id);
       fresh.push_back(stat);
@@ -45,25 +45,25 @@ Round Census::stop(FamilyId family, std::set<Id>& stopped) {
   return all;
 }
 
-Round Census::kill(FamilyId family) {
+Round ProcessScanner::kill(FamilyId family) {
   std::set<Id> stopped;
   stop(family, stopped);
   Round round = signal_all(family, SIGKILL);
-  send_to_groups(proc_, table_, roll_.members(family), SIGKILL);
+  send_to_groups(proc_, table_, membership_.members(family), SIGKILL);
   return round;
 }
 
-Round Census::resume(FamilyId family, const std::set<Id>& stopped) {
+Round ProcessScanner::resume(FamilyId family, const std::set<Id>& stopped) {
   std::vector<Stat> targets;
-  for (const auto& [pid, stat] : roll_.members(family)) {
+  for (const auto& [pid, stat] : membership_.members(family)) {
     if (stopped.contains(stat.id)) targets.push_back(stat);
   }
   return send_to(proc_, targets, SIGCONT);
 }
 
-Round Census::signal_all(FamilyId family, int signal) {
+Round ProcessScanner::signal_all(FamilyId family, int signal) {
   std::vector<Stat> targets;
-  for (const auto& [pid, stat] : roll_.members(family)) targets.push_back(stat);
+  for (const auto& [pid, stat] : membership_.members(family)) targets.push_back(stat);
   return send_to(proc_, targets, signal);
 }
 

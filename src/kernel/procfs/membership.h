@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/procfs/mark.h"
+#include "kernel/procfs/env_tag.h"
 #include "kernel/procfs/table.h"
 
 namespace plimsoll::procfs {
@@ -25,21 +25,21 @@ inline constexpr FamilyId kStrays{0};
 // A process is of the family of its parent. One whose parent has ended comes to the guardian, which
 // is a subreaper: then it is known from an earlier look, by a session that began in the family, by
 // its mark, or because there is one family only. A family once found stays.
-class Roll {
+class Membership {
  public:
   struct Config {
     Id guardian;
     Id supervisor;
     std::string run;
-    std::uint64_t space = 0;  // of Mark
+    std::uint64_t space = 0;  // of EnvTag
     // Children that the guardian had before it was one. While there are any, an orphan without a
     // mark may be one of theirs, and is left alone.
     std::vector<Id> foreign{};
   };
-  // The value of kMarkVariable of a process; nothing if it has none, or can't be read.
+  // The value of kTagVariable of a process; nothing if it has none, or can't be read.
   using ReadMarks = std::function<std::optional<std::string>(int pid)>;
 
-  explicit Roll(Config config);
+  explicit Membership(Config config);
 
   // A family whose main process is about to be born; `job` as in its mark. Until it is, nobody
   // who can't be told is put down to anybody.
@@ -55,7 +55,7 @@ class Roll {
   // every process of the machine is looked at for a session or a mark.
   void guardian_ended() { guardian_lives_ = false; }
 
-  void take(const Table& table, const ReadMarks& read_marks);
+  void take(const Table& table, const ReadMarks& read_tags);
 
   // As of the last take(), by pid.
   [[nodiscard]] const std::map<int, Stat>& members(FamilyId family) const;
@@ -75,11 +75,11 @@ class Roll {
   // Nothing: it belongs to nobody here.
   using Owner = std::optional<FamilyId>;
 
-  Owner owner_of(const Stat& stat, const Table& table, const ReadMarks& read_marks,
+  Owner owner_of(const Stat& stat, const Table& table, const ReadMarks& read_tags,
                  std::map<int, Owner>& found);
-  std::optional<Owner> owner_by_itself(const Stat& stat, const ReadMarks& read_marks);
-  Owner owner_of_orphan(const Stat& stat, const ReadMarks& read_marks);
-  std::optional<FamilyId> by_trace(const Stat& stat, const ReadMarks& read_marks);
+  std::optional<Owner> owner_by_itself(const Stat& stat, const ReadMarks& read_tags);
+  Owner owner_of_orphan(const Stat& stat, const ReadMarks& read_tags);
+  std::optional<FamilyId> by_trace(const Stat& stat, const ReadMarks& read_tags);
 
   Config config_;
   bool guardian_lives_ = true;
