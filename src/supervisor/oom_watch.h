@@ -9,7 +9,7 @@
 #include "base/loop/loop.h"
 #include "kernel/cgroup/directory.h"
 #include "kernel/counters/kernel_file.h"
-#include "kernel/monitor/post.h"
+#include "kernel/monitor/monitor_slot.h"
 #include "policy/job/oom.h"
 
 namespace plimsoll::supervisor {

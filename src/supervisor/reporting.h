@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "kernel/monitor/post.h"
+#include "kernel/monitor/monitor_slot.h"
 #include "policy/job/job.h"
 #include "report/report.h"
 #include "supervisor/attempt.h"

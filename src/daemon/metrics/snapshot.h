@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "kernel/counters/usage.h"
-#include "kernel/monitor/post.h"
+#include "kernel/monitor/monitor_slot.h"
 #include "policy/scheduler/scheduler.h"
 #include "supervisor/sharing/lease.h"
 

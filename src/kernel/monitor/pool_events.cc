@@ -57,8 +57,8 @@ void PoolEvents::on_event() {
 std::optional<Alarm> PoolEvents::observe(const Reading& reading) {
   // The removal of a group wakes nobody who waits for its events.
   if (!reading.used && watch_) on_event();
-  const EventRise risen = std::exchange(risen_, {});
-  return risen == EventRise{} ? std::nullopt : alarm_of(risen, reading);
+  const MemoryEventsDelta risen = std::exchange(risen_, {});
+  return risen == MemoryEventsDelta{} ? std::nullopt : alarm_of(risen, reading);
 }
 
 }  // namespace plimsoll::monitor

@@ -5,7 +5,7 @@
 #include "base/loop/loop.h"
 #include "base/unique_fd.h"
 #include "kernel/cgroup/directory.h"
-#include "kernel/monitor/event_rise.h"
+#include "kernel/monitor/memory_events_delta.h"
 #include "kernel/monitor/monitor.h"
 
 namespace plimsoll::monitor {
@@ -31,7 +31,7 @@ class PoolEvents final : public Monitor {
   MonitorCallbacks callbacks_;
   std::string buffer_;
   counters::MemoryEvents counted_;
-  EventRise risen_;  // since the last look
+  MemoryEventsDelta risen_;  // since the last look
   loop::Watch watch_;
 };
 

@@ -5,7 +5,7 @@
 namespace plimsoll::monitor {
 namespace {
 
-Post post_of(std::string name, Choice choice, Post::Callbacks callbacks) {
+MonitorSlot post_of(std::string name, Choice choice, MonitorSlot::Callbacks callbacks) {
   return {std::move(name), std::move(choice.candidates), std::move(choice.nobody),
           std::move(callbacks)};
 }
@@ -15,13 +15,13 @@ Post post_of(std::string name, Choice choice, Post::Callbacks callbacks) {
 Watcher::Watcher(const Surroundings& around, Callbacks callbacks)
     : callbacks_(std::move(callbacks)),
       look_timer_(around.loop.timer([this] { look(); })),
-      mend_timer_(around.loop.timer([this] { mend(); })),
+      repair_timer_(around.loop.timer([this] { repair(); })),
       event_(
           post_of("event", choose_event(around),
-                  {.wake = [this] { wake(); }, .mend = [this] { mend_timer_.set(loop::now()); }})),
+                  {.wake = [this] { wake(); }, .repair = [this] { repair_timer_.set(loop::now()); }})),
       pressure_(
           post_of("pressure", choose_pressure(around),
-                  {.wake = [this] { wake(); }, .mend = [this] { mend_timer_.set(loop::now()); }})) {
+                  {.wake = [this] { wake(); }, .repair = [this] { repair_timer_.set(loop::now()); }})) {
   look_timer_.go_first();
 }
 
@@ -81,10 +81,10 @@ Duration Watcher::gap_after(Duration cost) {
   return std::min({pace_.after(seen_, cost, backing), event_.gap_max(), pressure_.gap_max()});
 }
 
-void Watcher::mend() {
+void Watcher::repair() {
   const Instant now = loop::now();
-  for (Post* post : {&event_, &pressure_}) {
-    if (post->mend(now)) callbacks_.weakened(post->status());
+  for (MonitorSlot* post : {&event_, &pressure_}) {
+    if (post->repair(now)) callbacks_.weakened(post->status());
   }
   // What the failed one may have missed.
   wake();

@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "kernel/monitor/choice.h"
+#include "kernel/monitor/monitor_factory.h"
 #include "kernel/monitor/level_alarm.h"
-#include "kernel/monitor/pace.h"
+#include "kernel/monitor/poll_interval.h"
 
 namespace plimsoll::monitor {
 
@@ -57,13 +57,13 @@ class Watcher {
  private:
   void wake();
   void look();
-  void mend();
+  void repair();
   void tell(const std::optional<Alarm>& alarm);
   [[nodiscard]] Duration gap_after(Duration cost);
 
   Callbacks callbacks_;
-  loop::Timer look_timer_, mend_timer_;  // before the posts, whose monitors set them
-  Post event_, pressure_;
+  loop::Timer look_timer_, repair_timer_;  // before the posts, whose monitors set them
+  MonitorSlot event_, pressure_;
   LevelAlarm level_;
   Pace pace_;
   Reading seen_;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernel/counters/parse_memory.h"
-#include "kernel/monitor/event_rise.h"
+#include "kernel/monitor/memory_events_delta.h"
 #include "kernel/monitor/level_alarm.h"
 #include "kernel/monitor/stall_alarm.h"
 #include "kernel/monitor/thresholds.h"
@@ -120,15 +120,15 @@ struct Texts {
   const char* what;
   const char* before;
   const char* now;
-  std::optional<EventRise> rise;
+  std::optional<MemoryEventsDelta> rise;
 };
 
-TEST(EventRise, OfTexts) {
+TEST(MemoryEventsDelta, OfTexts) {
   const Texts table[] = {
       {"nothing happened", "low 0\nhigh 3\nmax 0\noom 0\n", "low 0\nhigh 3\nmax 0\noom 0\n", {}},
-      {"high", "high 3\nmax 0\noom 0\n", "high 5\nmax 0\noom 0\n", EventRise{.high = 2}},
+      {"high", "high 3\nmax 0\noom 0\n", "high 5\nmax 0\noom 0\n", MemoryEventsDelta{.high = 2}},
       {"several", "high 3\nmax 0\noom 0\n", "high 3\nmax 7\noom 1\n",
-       EventRise{.max = 7, .oom = 1}},
+       MemoryEventsDelta{.max = 7, .oom = 1}},
       {"others do not count", "high 1\nlow 0\noom_kill 0\n", "high 1\nlow 9\noom_kill 2\n", {}},
       {"another key that contains it", "high 1\n", "high 1\nswap_high 5\nhigh_max 2\n", {}},
       {"a key that is new", "max 0\n", "high 4\nmax 0\n", {}},
@@ -145,7 +145,7 @@ TEST(EventRise, OfTexts) {
 }
 
 TEST(EventAlarm, BeingThrottledIsOneNearTheLineAlone) {
-  const EventRise rise{.high = 3};
+  const MemoryEventsDelta rise{.high = 3};
   EXPECT_FALSE(alarm_of(rise, reading_of(100_MiB)));  // page cache
   const auto alarm = alarm_of(rise, reading_of(950_MiB));
   ASSERT_TRUE(alarm);

@@ -1,6 +1,6 @@
 // A post is always held by the strongest that can, and whatever happens is told.
 
-#include "kernel/monitor/post.h"
+#include "kernel/monitor/monitor_slot.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,17 +52,17 @@ constexpr Instant kStart{1000s};
 
 class PostTest : public testing::Test {
  protected:
-  Post post() {
+  MonitorSlot post() {
     return {"event",
             {host_.offers("strong"), host_.offers("weak")},
             "nobody can",
-            {.wake = [] {}, .mend = [this] { ++host_.mends_; }}};
+            {.wake = [] {}, .repair = [this] { ++host_.mends_; }}};
   }
   Host host_;
 };
 
 TEST_F(PostTest, TheStrongestHoldsIt) {
-  Post post = this->post();
+  MonitorSlot post = this->post();
   EXPECT_EQ(post.status().why, "strong");
   EXPECT_EQ(post.status().health, "working");
   EXPECT_TRUE(post.is_held());
@@ -72,14 +72,14 @@ TEST_F(PostTest, TheStrongestHoldsIt) {
 
 TEST_F(PostTest, WhoeverRefusesIsPartOfWhy) {
   host_.lacks_ = "strong";
-  const Post post = this->post();
+  const MonitorSlot post = this->post();
   EXPECT_EQ(post.status().why, "weak (could not make strong)");
   EXPECT_EQ(post.status().health, "working");
   EXPECT_EQ(post.gap_max(), 100ms);
 }
 
 TEST_F(PostTest, NobodyIsTold) {
-  Post post("event", {}, "nobody can", {.wake = [] {}, .mend = [] {}});
+  MonitorSlot post("event", {}, "nobody can", {.wake = [] {}, .repair = [] {}});
   EXPECT_FALSE(post.is_held());
   EXPECT_EQ(post.status().why, "nobody can");
   EXPECT_EQ(post.status().health, "missing");
@@ -89,7 +89,7 @@ TEST_F(PostTest, NobodyIsTold) {
 }
 
 TEST_F(PostTest, AFailureAsksForMendingAndDestroysNothing) {
-  Post post = this->post();
+  MonitorSlot post = this->post();
   host_.breaks();
   host_.breaks();
   EXPECT_EQ(host_.mends_, 1);
@@ -99,10 +99,10 @@ TEST_F(PostTest, AFailureAsksForMendingAndDestroysNothing) {
 }
 
 TEST_F(PostTest, WhoFailsIsMadeOnceMore) {
-  Post post = this->post();
-  EXPECT_FALSE(post.mend(kStart));
+  MonitorSlot post = this->post();
+  EXPECT_FALSE(post.repair(kStart));
   host_.breaks();
-  EXPECT_TRUE(post.mend(kStart));
+  EXPECT_TRUE(post.repair(kStart));
   EXPECT_THAT(host_.made_, ElementsAre("strong", "strong"));
   EXPECT_THAT(post.status().health, StartsWith("restarted: read it: "));
   EXPECT_EQ(post.status().why, "strong");
@@ -111,42 +111,42 @@ TEST_F(PostTest, WhoFailsIsMadeOnceMore) {
 }
 
 TEST_F(PostTest, WhoFailsAgainSoonIsReplaced) {
-  Post post = this->post();
+  MonitorSlot post = this->post();
   host_.breaks();
-  post.mend(kStart);
+  post.repair(kStart);
   host_.breaks();
-  EXPECT_TRUE(post.mend(kStart + 1s));
+  EXPECT_TRUE(post.repair(kStart + 1s));
   EXPECT_THAT(host_.made_, ElementsAre("strong", "strong", "weak"));
   EXPECT_THAT(post.status().health, StartsWith("replaced: read it: "));
   EXPECT_EQ(post.status().why, "weak");
 }
 
 TEST_F(PostTest, WhoFailsAgainMuchLaterIsRestartedAgain) {
-  Post post = this->post();
+  MonitorSlot post = this->post();
   host_.breaks();
-  post.mend(kStart);
+  post.repair(kStart);
   host_.breaks();
-  post.mend(kStart + kRestartGap);
+  post.repair(kStart + kRestartGap);
   EXPECT_THAT(post.status().health, StartsWith("restarted: "));
 }
 
 TEST_F(PostTest, WhoCanNotBeMadeAgainIsReplacedAtOnce) {
-  Post post = this->post();
+  MonitorSlot post = this->post();
   host_.lacks_ = "strong";
   host_.breaks();
-  post.mend(kStart);
+  post.repair(kStart);
   EXPECT_EQ(post.status().why, "weak");
   EXPECT_TRUE(post.is_held());
 }
 
 TEST_F(PostTest, WhenNobodyIsLeftItSaysSo) {
-  Post post = this->post();
+  MonitorSlot post = this->post();
   host_.lacks_ = "strong";
   host_.breaks();
-  post.mend(kStart);
+  post.repair(kStart);
   host_.lacks_ = "weak";
   host_.breaks();
-  post.mend(kStart + 1s);
+  post.repair(kStart + 1s);
   EXPECT_THAT(post.status().health, StartsWith("failed: read it: "));
   EXPECT_FALSE(post.status().works);
   EXPECT_FALSE(post.is_held());

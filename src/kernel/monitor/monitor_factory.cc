@@ -1,4 +1,4 @@
-#include "kernel/monitor/choice.h"
+#include "kernel/monitor/monitor_factory.h"
 
 #include <fcntl.h>
 

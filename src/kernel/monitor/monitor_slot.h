@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernel/monitor/monitor.h"
-#include "kernel/monitor/pace.h"
+#include "kernel/monitor/poll_interval.h"
 
 namespace plimsoll::monitor {
 
@@ -35,21 +35,21 @@ inline constexpr Duration kRestartGap = std::chrono::seconds(10);
 // replaced by the next. Whatever happens is in its status; none ends silently.
 //
 // Invariant: a monitor is never destroyed inside its own callback; that is mend()'s.
-class Post {
+class MonitorSlot {
  public:
   struct Callbacks {
     std::function<void()> wake;
-    std::function<void()> mend;  // call mend(), soon
+    std::function<void()> repair;  // call mend(), soon
   };
   // `candidates` with the strongest first; `nobody` says why there is none.
-  Post(std::string name, std::vector<Candidate> candidates, std::string nobody,
+  MonitorSlot(std::string name, std::vector<Candidate> candidates, std::string nobody,
        Callbacks callbacks);
 
   // The alarm that follows from this look.
   [[nodiscard]] std::optional<Alarm> observe(const Reading& reading);
 
   // Puts things right after a failure. True if there was one.
-  bool mend(Instant now);
+  bool repair(Instant now);
 
   [[nodiscard]] const Status& status() const { return status_; }
   [[nodiscard]] bool is_held() const { return monitor_ != nullptr && !broken_; }

@@ -6,7 +6,7 @@
 #include "base/loop/loop.h"
 #include "base/loop/worker.h"
 #include "kernel/cgroup/group.h"
-#include "kernel/monitor/post.h"
+#include "kernel/monitor/monitor_slot.h"
 
 // Which monitors a host can have, the strongest first.
 namespace plimsoll::monitor {

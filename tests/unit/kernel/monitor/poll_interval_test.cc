@@ -1,6 +1,6 @@
 // When the next look is due, by what is left and how it grows.
 
-#include "kernel/monitor/pace.h"
+#include "kernel/monitor/poll_interval.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "kernel/monitor/pace.h"
+#include "kernel/monitor/poll_interval.h"
 
 #include <algorithm>
 

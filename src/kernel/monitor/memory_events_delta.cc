@@ -1,4 +1,4 @@
-#include "kernel/monitor/event_rise.h"
+#include "kernel/monitor/memory_events_delta.h"
 
 namespace plimsoll::monitor {
 namespace {
@@ -10,15 +10,15 @@ std::uint64_t rise_of(const std::optional<std::uint64_t>& before,
 
 }  // namespace
 
-std::optional<EventRise> rise_between(const counters::MemoryEvents& before,
+std::optional<MemoryEventsDelta> rise_between(const counters::MemoryEvents& before,
                                       const counters::MemoryEvents& now) {
-  const EventRise rise{.high = rise_of(before.high, now.high),
+  const MemoryEventsDelta rise{.high = rise_of(before.high, now.high),
                        .max = rise_of(before.max, now.max),
                        .oom = rise_of(before.oom, now.oom)};
-  return rise == EventRise{} ? std::nullopt : std::optional(rise);
+  return rise == MemoryEventsDelta{} ? std::nullopt : std::optional(rise);
 }
 
-std::optional<Alarm> alarm_of(const EventRise& rise, const Reading& reading) {
+std::optional<Alarm> alarm_of(const MemoryEventsDelta& rise, const Reading& reading) {
   const bool is_hard = rise.max > 0 || rise.oom > 0;
   if (!is_hard && !is_near(reading)) return std::nullopt;
   Alarm alarm{.monitor = "event",

@@ -1,8 +1,8 @@
-#include "kernel/monitor/post.h"
+#include "kernel/monitor/monitor_slot.h"
 
 namespace plimsoll::monitor {
 
-Post::Post(std::string name, std::vector<Candidate> candidates, std::string nobody,
+MonitorSlot::MonitorSlot(std::string name, std::vector<Candidate> candidates, std::string nobody,
            Callbacks callbacks)
     : candidates_(std::move(candidates)), callbacks_(std::move(callbacks)) {
   status_.name = std::move(name);
@@ -15,18 +15,18 @@ Post::Post(std::string name, std::vector<Candidate> candidates, std::string nobo
   }
 }
 
-Duration Post::gap_max() const { return is_held() ? candidates_[current_].gap_max : kGapMax; }
+Duration MonitorSlot::gap_max() const { return is_held() ? candidates_[current_].gap_max : kGapMax; }
 
-std::optional<Alarm> Post::observe(const Reading& reading) {
+std::optional<Alarm> MonitorSlot::observe(const Reading& reading) {
   return is_held() ? monitor_->observe(reading) : std::nullopt;
 }
 
-Result<void> Post::take_up(std::size_t candidate) {
+Result<void> MonitorSlot::take_up(std::size_t candidate) {
   auto made =
       candidates_[candidate].make({.wake = callbacks_.wake, .failed = [this](const Error& error) {
                                      if (broken_) return;
                                      broken_ = error;
-                                     callbacks_.mend();
+                                     callbacks_.repair();
                                    }});
   if (!made) return pass(std::move(made));
   monitor_ = std::move(*made);
@@ -36,7 +36,7 @@ Result<void> Post::take_up(std::size_t candidate) {
 }
 
 // What refused on the way is part of why, without the system's text: whoever took it up works.
-bool Post::take_up_from(std::size_t first, std::string& refusals) {
+bool MonitorSlot::take_up_from(std::size_t first, std::string& refusals) {
   for (std::size_t i = first; i < candidates_.size(); ++i) {
     auto taken = take_up(i);
     if (taken) {
@@ -50,7 +50,7 @@ bool Post::take_up_from(std::size_t first, std::string& refusals) {
   return false;
 }
 
-bool Post::mend(Instant now) {
+bool MonitorSlot::repair(Instant now) {
   if (!broken_) return false;
   const std::string reason = std::exchange(broken_, std::nullopt)->message();
   monitor_.reset();
