@@ -11,7 +11,7 @@ Duration from_seconds(double span) {
 
 }  // namespace
 
-void Pace::follow(Instant at, Bytes headroom) {
+void PollInterval::follow(Instant at, Bytes headroom) {
   if (seen_) {
     const Duration span = at - *seen_;
     if (span < kGrowthSpan) return;
@@ -22,7 +22,7 @@ void Pace::follow(Instant at, Bytes headroom) {
   headroom_ = headroom;
 }
 
-Duration Pace::after(const Reading& reading, Duration cost, Backing backing) {
+Duration PollInterval::after(const Reading& reading, Duration cost, Backing backing) {
   const Duration least =
       std::clamp(from_seconds(to_seconds(cost) / kLookShare), kGapMin, kGapCostMax);
   const auto headroom = headroom_of(reading);

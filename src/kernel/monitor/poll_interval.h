@@ -31,7 +31,7 @@ inline constexpr Duration kGrowthSpan = std::chrono::milliseconds(4);
 enum class Backing : std::uint8_t { event, none };
 
 // When the next look is due: soon where memory grows towards a bound, seldom far from it. Pure.
-class Pace {
+class PollInterval {
  public:
   // After a look that took `cost` of CPU time: how long until the next.
   [[nodiscard]] Duration after(const Reading& reading, Duration cost, Backing backing);

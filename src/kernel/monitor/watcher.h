@@ -65,7 +65,7 @@ class Watcher {
   loop::Timer look_timer_, repair_timer_;  // before the posts, whose monitors set them
   MonitorSlot event_, pressure_;
   LevelAlarm level_;
-  Pace pace_;
+  PollInterval pace_;
   Reading seen_;
   bool is_running_ = false;
   bool was_woken_ = false;

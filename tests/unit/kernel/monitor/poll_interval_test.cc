@@ -34,31 +34,31 @@ TEST(Headroom, IsNearWithinAnEighthOfTheLine) {
   EXPECT_FALSE(is_near(at(0s, {}, {})));
 }
 
-TEST(Pace, FarFromTheLineIsSlow) {
-  Pace pace;
+TEST(PollInterval, FarFromTheLineIsSlow) {
+  PollInterval pace;
   EXPECT_EQ(pace.after(at(0s, 0_MiB), kCheap, Backing::event), kGapMax);
 }
 
-TEST(Pace, AtTheLineIsFast) {
-  Pace pace;
+TEST(PollInterval, AtTheLineIsFast) {
+  PollInterval pace;
   EXPECT_EQ(pace.after(at(0s, 1_GiB), kCheap, Backing::event), kGapMin);
   EXPECT_EQ(pace.after(at(0s, 3_GiB), kCheap, Backing::event), kGapMin);
 }
 
-TEST(Pace, TheMachineCountsAsMuchAsThePool) {
-  Pace pace;
+TEST(PollInterval, TheMachineCountsAsMuchAsThePool) {
+  PollInterval pace;
   EXPECT_EQ(pace.after(at(0s, 0_MiB, 256_MiB), kCheap, Backing::event), kGapMin);
 }
 
-TEST(Pace, WithoutAnEventMonitorBurstsAreExpected) {
-  Pace backed, alone;
+TEST(PollInterval, WithoutAnEventMonitorBurstsAreExpected) {
+  PollInterval backed, alone;
   const Reading half = at(0s, 824_MiB);  // 200 MiB left
   EXPECT_EQ(backed.after(half, kCheap, Backing::event), 131072us);
   EXPECT_NEAR(static_cast<double>(alone.after(half, kCheap, Backing::none).count()), 13.1e6, 1e5);
 }
 
-TEST(Pace, GrowthIsFollowed) {
-  Pace pace;
+TEST(PollInterval, GrowthIsFollowed) {
+  PollInterval pace;
   std::ignore = pace.after(at(0s, 0_MiB), kCheap, Backing::event);
   // 2000 MiB/s, 824 MiB left: 0.2 s by twice that, four looks in it.
   const Duration gap = pace.after(at(100ms, 200_MiB), kCheap, Backing::event);
@@ -66,8 +66,8 @@ TEST(Pace, GrowthIsFollowed) {
   EXPECT_NEAR(pace.growth(), 2000.0 * (1 << 20), 1e6);
 }
 
-TEST(Pace, GrowthIsForgottenByHalves) {
-  Pace pace;
+TEST(PollInterval, GrowthIsForgottenByHalves) {
+  PollInterval pace;
   std::ignore = pace.after(at(0s, 0_MiB), kCheap, Backing::event);
   std::ignore = pace.after(at(100ms, 200_MiB), kCheap, Backing::event);
   const double before = pace.growth();
@@ -76,29 +76,29 @@ TEST(Pace, GrowthIsForgottenByHalves) {
 }
 
 // Counters move in batches: a step between two looks at almost the same time is no growth.
-TEST(Pace, LooksTooCloseTogetherSayNothingOfGrowth) {
-  Pace pace;
+TEST(PollInterval, LooksTooCloseTogetherSayNothingOfGrowth) {
+  PollInterval pace;
   std::ignore = pace.after(at(0s, 0_MiB), kCheap, Backing::event);
   std::ignore = pace.after(at(1ms, 8_MiB), kCheap, Backing::event);
   EXPECT_EQ(pace.growth(), 0);
 }
 
-TEST(Pace, CostlyLooksAreMadeLessOften) {
-  Pace pace;
+TEST(PollInterval, CostlyLooksAreMadeLessOften) {
+  PollInterval pace;
   EXPECT_EQ(pace.after(at(0s, 1_GiB), 2ms, Backing::event), 20ms);
   EXPECT_EQ(pace.after(at(1s, 1_GiB), 1s, Backing::event), kGapCostMax);
 }
 
-TEST(Pace, NothingKnownIsSlow) {
-  Pace pace;
+TEST(PollInterval, NothingKnownIsSlow) {
+  PollInterval pace;
   EXPECT_EQ(pace.after(at(0s, {}, {}), kCheap, Backing::none), kGapMax);
 }
 
 // A job that grows at up to 400 MB/s is looked at at least once in the last eighth before the line,
 // without any event.
-TEST(Pace, SteadyGrowthIsSeenBeforeTheLine) {
+TEST(PollInterval, SteadyGrowthIsSeenBeforeTheLine) {
   for (const double rate : {50e6, 100e6, 400e6}) {
-    Pace pace;
+    PollInterval pace;
     Duration now{};
     unsigned looks_near = 0;
     for (;;) {
