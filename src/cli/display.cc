@@ -17,7 +17,7 @@
 #include "policy/job/attempt.h"
 #include "report/plain.h"
 #include "supervisor/control/progress_json.h"
-#include "supervisor/output/outlet.h"
+#include "supervisor/output/nonblocking_fd.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -98,8 +98,8 @@ Result<ProgressStyle> parse_progress(std::string_view text) {
 
 class Display::Impl {
  public:
-  Impl(loop::Loop& loop, DisplayConfig config, output::Outlet outlet)
-      : config_(std::move(config)), writer_(loop, std::move(outlet), [this] { on_drained(); }) {
+  Impl(loop::Loop& loop, DisplayConfig config, output::NonblockingFd nonblocking_fd)
+      : config_(std::move(config)), writer_(loop, std::move(nonblocking_fd), [this] { on_drained(); }) {
     glyphs_ = terminal_glyphs();
     timer_ = loop.timer([this] { on_timer(); });
   }
@@ -318,9 +318,9 @@ Display::Display(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Display::~Display() { finish(); }
 
 Result<std::unique_ptr<Display>> Display::start(loop::Loop& loop, DisplayConfig config) {
-  auto outlet = output::Outlet::onto(STDERR_FILENO);
-  if (!outlet) return pass(std::move(outlet), "standard error");
-  auto impl = std::make_unique<Impl>(loop, std::move(config), std::move(*outlet));
+  auto nonblocking_fd = output::NonblockingFd::onto(STDERR_FILENO);
+  if (!nonblocking_fd) return pass(std::move(nonblocking_fd), "standard error");
+  auto impl = std::make_unique<Impl>(loop, std::move(config), std::move(*nonblocking_fd));
   return std::unique_ptr<Display>(new Display(std::move(impl)));
 }
 

@@ -7,8 +7,8 @@
 
 namespace plimsoll::cli {
 
-Writer::Writer(loop::Loop& loop, output::Outlet outlet, std::function<void()> drained)
-    : loop_(loop), outlet_(std::move(outlet)), drained_(std::move(drained)) {}
+Writer::Writer(loop::Loop& loop, output::NonblockingFd nonblocking_fd, std::function<void()> drained)
+    : loop_(loop), nonblocking_fd_(std::move(nonblocking_fd)), drained_(std::move(drained)) {}
 
 void Writer::put(std::string_view text) {
   if (!state_) return;
@@ -20,7 +20,7 @@ void Writer::put(std::string_view text) {
 
 void Writer::write() {
   while (pending() > 0) {
-    auto wrote = outlet_.write(std::string_view(pending_).substr(written_));
+    auto wrote = nonblocking_fd_.write(std::string_view(pending_).substr(written_));
     if (!wrote) {
       state_ = pass(std::move(wrote));
       break;
@@ -33,7 +33,7 @@ void Writer::write() {
 }
 
 void Writer::wait() {
-  auto watch = loop_.watch(outlet_.fd(), EPOLLOUT, [this](std::uint32_t) {
+  auto watch = loop_.watch(nonblocking_fd_.fd(), EPOLLOUT, [this](std::uint32_t) {
     write();
     if (pending() > 0) return;
     watch_ = {};
@@ -54,7 +54,7 @@ void Writer::flush_until(Instant deadline) {
     write();
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - loop::now()).count();
     if (pending() == 0 || left <= 0) return;
-    pollfd asked{.fd = outlet_.fd(), .events = POLLOUT, .revents = 0};
+    pollfd asked{.fd = nonblocking_fd_.fd(), .events = POLLOUT, .revents = 0};
     ::poll(&asked, 1, static_cast<int>(std::min<long long>(left, 1000)));
   }
 }

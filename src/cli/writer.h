@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/loop/loop.h"
-#include "supervisor/output/outlet.h"
+#include "supervisor/output/nonblocking_fd.h"
 
 namespace plimsoll::cli {
 
@@ -15,7 +15,7 @@ class Writer {
  public:
   // Both must outlive this. `drained` is called from the loop when everything has been written that
   // could not be at once, or can't be written at all any more.
-  Writer(loop::Loop& loop, output::Outlet outlet, std::function<void()> drained);
+  Writer(loop::Loop& loop, output::NonblockingFd nonblocking_fd, std::function<void()> drained);
 
   void put(std::string_view text);
   [[nodiscard]] std::size_t pending() const { return pending_.size() - written_; }
@@ -31,7 +31,7 @@ class Writer {
   void wait();
 
   loop::Loop& loop_;
-  output::Outlet outlet_;
+  output::NonblockingFd nonblocking_fd_;
   std::function<void()> drained_;
   std::string pending_;
   std::size_t written_ = 0;  // of pending_

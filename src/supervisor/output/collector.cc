@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "supervisor/output/relay.h"
+#include "supervisor/output/output_pump.h"
 
 namespace plimsoll::output {
 namespace {
@@ -62,9 +62,9 @@ Form form_of(Order order, std::optional<std::string> tag) {
 }
 
 Result<Printer> make_printer(const Config& config) {
-  auto out = Outlet::onto(config.out);
+  auto out = NonblockingFd::onto(config.out);
   if (!out) return pass(std::move(out), "standard output");
-  auto err = Outlet::onto(config.err);
+  auto err = NonblockingFd::onto(config.err);
   if (!err) return pass(std::move(err), "standard error");
   return Printer(std::move(*out), std::move(*err));
 }
@@ -90,7 +90,7 @@ class Teller {
   std::weak_ptr<Callbacks> callbacks_;
 };
 
-// Hands pieces to the screen on the supervisor's loop, and its answers to the relay on ours.
+// Hands pieces to the screen on the supervisor's loop, and its answers to the pump on ours.
 std::function<void(std::string)> screen_call(const loop::Loop& supervisor, const Screen& screen,
                                              std::weak_ptr<Callbacks> alive,
                                              std::function<void(std::function<void()>)> back,
@@ -169,34 +169,34 @@ Result<std::unique_ptr<Collector>> Collector::start(const loop::Loop& supervisor
   collector->loop_ = std::make_unique<loop::Loop>(std::move(*loop));
   collector->post_ = collector->loop_->poster();
   const Teller teller(supervisor, collector->callbacks_);
-  collector->relay_ =
-      std::make_unique<Relay>(*collector->loop_,
-                              Relay::Setup{.order = config.order,
+  collector->output_pump_ =
+      std::make_unique<OutputPump>(*collector->loop_,
+                              OutputPump::Setup{.order = config.order,
                                            .spool = Spool(config.spool_dir),
                                            .printer = std::move(*printer),
                                            .results = std::move(results),
                                            .escape_grace = config.escape_grace,
                                            .retry_after = config.retry_after},
-                              Relay::Reports{.received = teller.tell(&Callbacks::received),
+                              OutputPump::Reports{.received = teller.tell(&Callbacks::received),
                                              .trouble = teller.tell(&Callbacks::trouble),
                                              .lost = teller.tell(&Callbacks::lost),
                                              .drained = teller.tell(&Callbacks::drained)});
   if (config.screen) {
-    Relay* const relay = collector->relay_.get();
-    relay->use_screen(
+    OutputPump* const output_pump = collector->output_pump_.get();
+    output_pump->use_screen(
         screen_call(supervisor, *config.screen, collector->callbacks_, collector->post_,
-                    [relay](Result<void> taken) { relay->on_screen(std::move(taken)); }),
+                    [output_pump](Result<void> taken) { output_pump->on_screen(std::move(taken)); }),
         {config.screen->shows_out, config.screen->shows_err});
   }
   collector->thread_ =
-      start_deaf_thread([relay = collector->relay_.get(), turns = collector->loop_.get()] {
-        while (!relay->stopped()) PLIMSOLL_CHECK(turns->run_once(Duration(-1)));
+      start_deaf_thread([output_pump = collector->output_pump_.get(), turns = collector->loop_.get()] {
+        while (!output_pump->stopped()) PLIMSOLL_CHECK(turns->run_once(Duration(-1)));
       });
   return collector;
 }
 
 Collector::~Collector() {
-  post_([relay = relay_.get()] { relay->stop(); });
+  post_([output_pump = output_pump_.get()] { output_pump->stop(); });
   thread_.join();
 }
 
@@ -217,26 +217,26 @@ Result<Opened> Collector::open(const AttemptSpec& spec) {
   if (!err) return pass(std::move(err), "stderr");
   if (attempt->ended()) traffic.complete = true;
   Capture capture(*this, attempt->serial, attempt->traffic);
-  post_([relay = relay_.get(), attempt = std::move(attempt)] { relay->open(attempt); });
+  post_([output_pump = output_pump_.get(), attempt = std::move(attempt)] { output_pump->open(attempt); });
   return Opened{.out = std::move(*out), .err = std::move(*err), .capture = std::move(capture)};
 }
 
 void Collector::finish(std::uint64_t serial, Disposition disposition, TrafficTold told) {
-  post_([relay = relay_.get(), serial, disposition, told] {
-    relay->finish(serial, disposition, told);
+  post_([output_pump = output_pump_.get(), serial, disposition, told] {
+    output_pump->finish(serial, disposition, told);
   });
 }
 
 void Collector::close(JobId job) {
-  post_([relay = relay_.get(), job] { relay->close(job); });
+  post_([output_pump = output_pump_.get(), job] { output_pump->close(job); });
 }
 
 void Collector::stop_waiting_for_room() {
-  post_([relay = relay_.get()] { relay->stop_waiting_for_room(); });
+  post_([output_pump = output_pump_.get()] { output_pump->stop_waiting_for_room(); });
 }
 
 void Collector::drain() {
-  post_([relay = relay_.get()] { relay->drain(); });
+  post_([output_pump = output_pump_.get()] { output_pump->drain(); });
 }
 
 }  // namespace plimsoll::output

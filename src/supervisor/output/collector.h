@@ -15,11 +15,11 @@
 #include "supervisor/output/attempt.h"
 #include "supervisor/output/events.h"
 #include "supervisor/output/traffic.h"
-#include "supervisor/output/turns.h"
+#include "supervisor/output/print_order.h"
 
 namespace plimsoll::output {
 
-class Relay;
+class OutputPump;
 
 // A terminal on which somebody else draws: what goes there is handed over instead of written.
 struct Screen {
@@ -140,7 +140,7 @@ class Collector {
 
   std::shared_ptr<Callbacks> callbacks_;  // alone here: those on their way find it gone
   std::unique_ptr<loop::Loop> loop_;      // of the thread
-  std::unique_ptr<Relay> relay_;          // of the thread
+  std::unique_ptr<OutputPump> output_pump_;          // of the thread
   std::function<void(std::function<void()>)> post_;
   Order order_{};
   std::uint64_t last_serial_ = 0;

@@ -8,7 +8,7 @@ namespace plimsoll::output {
 Result<Printer::Flushed> Printer::flush() {
   Out& out = outs_[static_cast<std::size_t>(side_)];
   while (written_ < piece_.size() && !out.lost) {
-    auto wrote = out.outlet.write(std::string_view(piece_).substr(written_));
+    auto wrote = out.nonblocking_fd.write(std::string_view(piece_).substr(written_));
     if (wrote && *wrote == 0) return Flushed::waits;
     if (wrote) {
       written_ += *wrote;

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "supervisor/output/attempt.h"
-#include "supervisor/output/outlet.h"
+#include "supervisor/output/nonblocking_fd.h"
 
 namespace plimsoll::output {
 
@@ -12,7 +12,7 @@ namespace plimsoll::output {
 // piece is in hand at a time, so that lines stay whole where both lead to the same place.
 class Printer {
  public:
-  Printer(Outlet out, Outlet err) : outs_{Out{std::move(out)}, Out{std::move(err)}} {}
+  Printer(NonblockingFd out, NonblockingFd err) : outs_{Out{std::move(out)}, Out{std::move(err)}} {}
 
   enum class Flushed : std::uint8_t {
     all,
@@ -30,12 +30,12 @@ class Printer {
   [[nodiscard]] std::string take();
 
   [[nodiscard]] Side side() const { return side_; }
-  [[nodiscard]] int fd() const { return out().outlet.fd(); }
+  [[nodiscard]] int fd() const { return out().nonblocking_fd.fd(); }
   [[nodiscard]] const Error& why_lost() const { return out().why_lost; }
 
  private:
   struct Out {
-    Outlet outlet;
+    NonblockingFd nonblocking_fd;
     bool lost = false;
     Error why_lost{};
   };

@@ -18,7 +18,7 @@ struct WriterTest : ::testing::Test {
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     reader = UniqueFd(ends[0]);
     sink = UniqueFd(ends[1]);
-    writer.emplace(loop, *output::Outlet::onto(sink.get()), [this] { ++drained; });
+    writer.emplace(loop, *output::NonblockingFd::onto(sink.get()), [this] { ++drained; });
   }
 
   std::string read_some() {

@@ -18,13 +18,13 @@
 #include "supervisor/output/printer.h"
 #include "supervisor/output/results.h"
 #include "supervisor/output/spool.h"
-#include "supervisor/output/turns.h"
+#include "supervisor/output/print_order.h"
 
 namespace plimsoll::output {
 
 // The collector's work, all of it on the thread that runs `loop`: reads the pipes into the spool,
 // prints from there whose turn it is, waits for room where there is none.
-class Relay {
+class OutputPump {
  public:
   // Called on this thread.
   struct Reports {
@@ -42,10 +42,10 @@ class Relay {
     Duration retry_after{};
   };
 
-  Relay(loop::Loop& loop, Setup setup, Reports reports);
-  Relay(const Relay&) = delete;
-  Relay& operator=(const Relay&) = delete;
-  ~Relay() = default;
+  OutputPump(loop::Loop& loop, Setup setup, Reports reports);
+  OutputPump(const OutputPump&) = delete;
+  OutputPump& operator=(const OutputPump&) = delete;
+  ~OutputPump() = default;
 
   // Pieces for these sides, by Side, are handed over instead of written; on_screen() answers each.
   // Before anything else.
@@ -97,7 +97,7 @@ class Relay {
   Setup setup_;
   Reports reports_;
   std::unordered_map<std::uint64_t, std::shared_ptr<Attempt>> attempts_;
-  std::unique_ptr<Turns> turns_;
+  std::unique_ptr<PrintOrder> turns_;
   std::array<char, kBlockBytes> buffer_{};
 
   loop::Timer grace_timer_;

@@ -1,4 +1,4 @@
-#include "supervisor/output/relay.h"
+#include "supervisor/output/output_pump.h"
 
 #include <sys/epoll.h>
 
@@ -29,16 +29,16 @@ constexpr const char* kWaits =
 
 }  // namespace
 
-Relay::Relay(loop::Loop& loop, Setup setup, Reports reports)
+OutputPump::OutputPump(loop::Loop& loop, Setup setup, Reports reports)
     : loop_(loop),
       post_(loop.poster()),
       setup_(std::move(setup)),
       reports_(std::move(reports)),
-      turns_(make_turns(setup_.order, [this](Attempt& done) { attempts_.erase(done.serial); })),
+      turns_(make_print_order(setup_.order, [this](Attempt& done) { attempts_.erase(done.serial); })),
       grace_timer_(loop.timer([this] { on_grace_over(); })),
       retry_timer_(loop.timer([this] { retry(); })) {}
 
-void Relay::open(std::shared_ptr<Attempt> attempt) {
+void OutputPump::open(std::shared_ptr<Attempt> attempt) {
   Attempt& added = *attempt;
   attempts_.emplace(added.serial, std::move(attempt));
   for (Channel* const channel : {&added.out, &added.err}) {
@@ -52,7 +52,7 @@ void Relay::open(std::shared_ptr<Attempt> attempt) {
   }
 }
 
-void Relay::make_results(Attempt& attempt) {
+void OutputPump::make_results(Attempt& attempt) {
   if (attempt.ended()) return;
   auto files = setup_.results->create(attempt.job, attempt.name);
   if (!files) {
@@ -69,7 +69,7 @@ void Relay::make_results(Attempt& attempt) {
   }
 }
 
-void Relay::watch(Channel& channel) {
+void OutputPump::watch(Channel& channel) {
   auto watch = loop_.watch(channel.stream.pipe(), EPOLLIN,
                            [this, &channel](std::uint32_t) { on_readable(channel); });
   if (watch) {
@@ -79,7 +79,7 @@ void Relay::watch(Channel& channel) {
   }
 }
 
-void Relay::on_readable(Channel& channel) {
+void OutputPump::on_readable(Channel& channel) {
   if (channel.stream.backlog() >= kBacklogMax && turns_->live(*channel.attempt)) {
     channel.watch = {};  // compose() takes it up again
     return;
@@ -88,7 +88,7 @@ void Relay::on_readable(Channel& channel) {
   print();
 }
 
-Stream::Read Relay::read(Channel& channel) {
+Stream::Read OutputPump::read(Channel& channel) {
   auto got = channel.stream.read(setup_.spool, buffer_);
   if (!got) {
     stall(channel, std::move(got).error());
@@ -99,7 +99,7 @@ Stream::Read Relay::read(Channel& channel) {
   return *got;
 }
 
-void Relay::end(Channel& channel) {
+void OutputPump::end(Channel& channel) {
   Attempt& attempt = *channel.attempt;
   channel.watch = {};
   std::erase(stalled_, &channel);
@@ -112,7 +112,7 @@ void Relay::end(Channel& channel) {
   settle(attempt);
 }
 
-void Relay::finish(std::uint64_t serial, Disposition disposition, TrafficTold told) {
+void OutputPump::finish(std::uint64_t serial, Disposition disposition, TrafficTold told) {
   const auto found = attempts_.find(serial);
   PLIMSOLL_CHECK(found != attempts_.end());
   const std::shared_ptr<Attempt> attempt = found->second;  // its end does not destroy it yet
@@ -133,7 +133,7 @@ void Relay::finish(std::uint64_t serial, Disposition disposition, TrafficTold to
 }
 
 // Both streams have ended; is the attempt over as well?
-void Relay::settle(Attempt& attempt) {
+void OutputPump::settle(Attempt& attempt) {
   if (attempt.state != Attempt::State::leaving) return;
   attempt.state = Attempt::State::over;
   if (attempt.told == TrafficTold::no) {
@@ -149,7 +149,7 @@ void Relay::settle(Attempt& attempt) {
 
 // Reads what stands in the pipes of an attempt that is over, now and not when epoll comes to it: so
 // attempts are printed in the order in which they were finished.
-void Relay::take_rest(Attempt& attempt) {
+void OutputPump::take_rest(Attempt& attempt) {
   for (Channel* const channel : {&attempt.out, &attempt.err}) {
     auto got = Stream::Read::something;
     for (int i = 0; i < kRestReadsMax && got == Stream::Read::something; ++i) {
@@ -159,7 +159,7 @@ void Relay::take_rest(Attempt& attempt) {
   }
 }
 
-void Relay::on_grace_over() {
+void OutputPump::on_grace_over() {
   const Instant now = loop::now();
   while (!leaving_.empty() && leaving_.front().until <= now) {
     const std::uint64_t serial = leaving_.front().serial;
@@ -180,7 +180,7 @@ void Relay::on_grace_over() {
   print();
 }
 
-void Relay::stall(Channel& channel, Error error) {
+void OutputPump::stall(Channel& channel, Error error) {
   channel.watch = {};
   stalled_.push_back(&channel);
   const char* const consequence = !waits_for_room_          ? kLost
@@ -192,23 +192,23 @@ void Relay::stall(Channel& channel, Error error) {
 }
 
 // What it holds, and what its pipe still has.
-void Relay::lose_held(Channel& channel) {
+void OutputPump::lose_held(Channel& channel) {
   channel.stream.lose_held();
   end(channel);
 }
 
-void Relay::stop_waiting_for_room() {
+void OutputPump::stop_waiting_for_room() {
   waits_for_room_ = false;
   reported_.clear();
   retry();
 }
 
-void Relay::report(std::optional<JobId> job, Error error, std::string consequence) {
+void OutputPump::report(std::optional<JobId> job, Error error, std::string consequence) {
   if (!reported_.insert(error.code).second) return;
   reports_.trouble({.job = job, .error = std::move(error), .consequence = std::move(consequence)});
 }
 
-void Relay::retry() {
+void OutputPump::retry() {
   printer_stalled_ = false;
   for (Channel* const channel : std::exchange(stalled_, {})) {
     if (channel->stream.held()) {
@@ -229,18 +229,18 @@ void Relay::retry() {
   if (stalled_.empty() && !printer_stalled_) reported_.clear();
 }
 
-void Relay::close(JobId job) {
+void OutputPump::close(JobId job) {
   turns_->passed(job);
   print();
 }
 
-void Relay::drain() {
+void OutputPump::drain() {
   draining_ = true;
   turns_->last();
   print();
 }
 
-void Relay::print() {
+void OutputPump::print() {
   if (outlet_watch_ || printer_stalled_ || printing_goes_on_ || handed_over_) return;
   for (int pieces = 0; pieces < kPiecesPerTurn; ++pieces) {
     if (!flush()) return;
@@ -256,7 +256,7 @@ void Relay::print() {
 }
 
 // Nothing is left to print for now.
-void Relay::finish_printing() {
+void OutputPump::finish_printing() {
   if (!draining_ || !attempts_.empty()) return;
   if (hand_over_ && !std::exchange(screen_told_, true)) {
     handed_over_ = true;
@@ -266,7 +266,7 @@ void Relay::finish_printing() {
   reports_.drained();
 }
 
-void Relay::on_screen(Result<void> taken) {
+void OutputPump::on_screen(Result<void> taken) {
   handed_over_ = false;
   const bool news = !taken && !screen_lost_;
   if (news) {
@@ -277,7 +277,7 @@ void Relay::on_screen(Result<void> taken) {
 }
 
 // Whether nothing is in hand any more.
-bool Relay::flush() {
+bool OutputPump::flush() {
   if (screen_sides_[static_cast<std::size_t>(setup_.printer.side())]) {
     std::string piece = setup_.printer.take();
     if (piece.empty() || screen_lost_) return true;
@@ -318,7 +318,7 @@ bool Relay::flush() {
   return false;
 }
 
-void Relay::compose(Channel& channel) {
+void OutputPump::compose(Channel& channel) {
   Stream& stream = channel.stream;
   std::string& piece = setup_.printer.piece(channel.side);
   if (auto composed = stream.compose(piece, setup_.spool, channel.attempt->form); !composed) {

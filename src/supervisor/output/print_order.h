@@ -16,13 +16,13 @@ enum class Order : std::uint8_t {
 
 // Decides whose output is printed next. Attempts are borrowed; each is handed back by `retire` when
 // nothing of it is left to print, and is not touched afterwards.
-class Turns {
+class PrintOrder {
  public:
   using Retire = std::function<void(Attempt&)>;
-  Turns() = default;
-  Turns(const Turns&) = delete;
-  Turns& operator=(const Turns&) = delete;
-  virtual ~Turns() = default;
+  PrintOrder() = default;
+  PrintOrder(const PrintOrder&) = delete;
+  PrintOrder& operator=(const PrintOrder&) = delete;
+  virtual ~PrintOrder() = default;
 
   // An attempt begins.
   virtual void opened(Attempt& attempt) = 0;
@@ -42,6 +42,6 @@ class Turns {
   [[nodiscard]] virtual bool live(const Attempt& attempt) const = 0;
 };
 
-std::unique_ptr<Turns> make_turns(Order order, Turns::Retire retire);
+std::unique_ptr<PrintOrder> make_print_order(Order order, PrintOrder::Retire retire);
 
 }  // namespace plimsoll::output

@@ -1,4 +1,4 @@
-#include "supervisor/output/turns.h"
+#include "supervisor/output/print_order.h"
 
 #include <deque>
 #include <map>
@@ -10,9 +10,9 @@ namespace {
 
 using State = Attempt::State;
 
-class GroupTurns final : public Turns {
+class GroupOrder final : public PrintOrder {
  public:
-  explicit GroupTurns(Retire retire) : retire_(std::move(retire)) {}
+  explicit GroupOrder(Retire retire) : retire_(std::move(retire)) {}
 
   void opened(Attempt&) override {}
   void arrived(Channel&) override {}
@@ -46,9 +46,9 @@ class GroupTurns final : public Turns {
 // Channels that have something take turns, a piece each, or as many as a line needs.
 // Invariant: a channel is in ring_ or is current_ if and only if it is marked as queued; what is in
 // ring_ is printable.
-class LineTurns final : public Turns {
+class LineOrder final : public PrintOrder {
  public:
-  explicit LineTurns(Retire retire) : retire_(std::move(retire)) {}
+  explicit LineOrder(Retire retire) : retire_(std::move(retire)) {}
 
   void opened(Attempt&) override {}
   void arrived(Channel& channel) override {
@@ -95,9 +95,9 @@ class LineTurns final : public Turns {
 JobId after(JobId job) { return JobId{static_cast<std::uint64_t>(job) + 1}; }
 
 // Invariant: every job before turn_ is printed or had nothing to print.
-class OrderedTurns final : public Turns {
+class InputOrder final : public PrintOrder {
  public:
-  explicit OrderedTurns(Retire retire) : retire_(std::move(retire)) {}
+  explicit InputOrder(Retire retire) : retire_(std::move(retire)) {}
 
   void opened(Attempt& attempt) override { attempts_.emplace(key_of(attempt), &attempt); }
   void arrived(Channel&) override {}
@@ -150,13 +150,13 @@ class OrderedTurns final : public Turns {
 
 }  // namespace
 
-std::unique_ptr<Turns> make_turns(Order order, Turns::Retire retire) {
+std::unique_ptr<PrintOrder> make_print_order(Order order, PrintOrder::Retire retire) {
   switch (order) {
-    case Order::group: return std::make_unique<GroupTurns>(std::move(retire));
-    case Order::line: return std::make_unique<LineTurns>(std::move(retire));
+    case Order::group: return std::make_unique<GroupOrder>(std::move(retire));
+    case Order::line: return std::make_unique<LineOrder>(std::move(retire));
     case Order::ordered: break;
   }
-  return std::make_unique<OrderedTurns>(std::move(retire));
+  return std::make_unique<InputOrder>(std::move(retire));
 }
 
 }  // namespace plimsoll::output

@@ -15,10 +15,10 @@ namespace plimsoll::output {
 // left as they are. A pipe or a terminal is opened anew through /proc, which gives a description
 // of our own that does not block. Where that is refused, poll(2) is asked before each write of a
 // size for which a pipe then has room.
-class Outlet {
+class NonblockingFd {
  public:
   // Duplicates `fd`, which stays the caller's.
-  static Result<Outlet> onto(int fd);
+  static Result<NonblockingFd> onto(int fd);
 
   // Returns how much was written; 0 when there is no room, then wait for POLLOUT. Signals that a
   // write can raise (SIGPIPE, SIGXFSZ, SIGTTOU) are to be blocked in the calling thread.
@@ -28,7 +28,7 @@ class Outlet {
 
  private:
   enum class Way : std::uint8_t { at_once, if_polled };
-  Outlet(UniqueFd fd, Way way) : fd_(std::move(fd)), way_(way) {}
+  NonblockingFd(UniqueFd fd, Way way) : fd_(std::move(fd)), way_(way) {}
   UniqueFd fd_;
   Way way_;
 };

@@ -1,4 +1,4 @@
-#include "supervisor/output/outlet.h"
+#include "supervisor/output/nonblocking_fd.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -32,17 +32,17 @@ bool has_room(int fd) {
 
 }  // namespace
 
-Result<Outlet> Outlet::onto(int fd) {
+Result<NonblockingFd> NonblockingFd::onto(int fd) {
   if (may_reopen(fd)) {
-    if (UniqueFd own = reopen(fd)) return Outlet(std::move(own), Way::at_once);
+    if (UniqueFd own = reopen(fd)) return NonblockingFd(std::move(own), Way::at_once);
   }
   UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (!copy) return fail_errno("duplicate descriptor " + std::to_string(fd));
   const Way way = is_file(copy.get()) ? Way::at_once : Way::if_polled;
-  return Outlet(std::move(copy), way);
+  return NonblockingFd(std::move(copy), way);
 }
 
-Result<std::size_t> Outlet::write(std::string_view text) {
+Result<std::size_t> NonblockingFd::write(std::string_view text) {
   if (way_ == Way::if_polled) {
     if (!has_room(fd_.get())) return std::size_t{0};
     text = text.substr(0, PIPE_BUF);
