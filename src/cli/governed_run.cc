@@ -39,11 +39,11 @@ bool is_plimsolls(policy::Outcome outcome) {
 }
 
 // How to run what a halt or Ctrl-C has left.
-std::string left_text(const report::Digest& digest, const BatchOptions& options) {
-  const std::uint64_t left = digest.skipped() + digest.cancelled();
+std::string left_text(const report::TopJobs& top_jobs, const BatchOptions& options) {
+  const std::uint64_t left = top_jobs.skipped() + top_jobs.cancelled();
   std::string text = "plimsoll: " + counted(left, "job is left: ", "jobs are left: ");
   // What was killed is in the job log, as failed.
-  const bool was_killed = digest.cancelled() > 0;
+  const bool was_killed = top_jobs.cancelled() > 0;
   const char* again = was_killed ? "--resume-failed" : "--resume";
   if (!options.joblog) {
     return text + "a run with --joblog FILE can be continued with " + again + "\n";
@@ -69,7 +69,7 @@ GovernedRun::GovernedRun(supervisor::Machine& machine, const BatchOptions& optio
       begun_(loop::now()),
       run_id_(config_.run_id),
       whole_{.line = config_.scheduler.governor.line, .cores = config_.scheduler.governor.cores},
-      digest_(options.heaviest.value_or(report::kHeaviestListed)) {
+      top_jobs_(options.heaviest.value_or(report::kHeaviestListed)) {
   for (const policy::JobSpec& job : jobs_) commands_.add(policy::command_line(job.command));
 }
 
@@ -95,7 +95,7 @@ Result<int> GovernedRun::run() {
   print_end(*summary);
   if (const auto signal = machine_.asked_to_end()) return machine_.die_of(*signal);
   if (const auto& halted = batch_->scheduler().halted()) return exit_status_of(*halted);
-  return policy::batch_exit_status(digest_.jobs() - digest_.succeeded());
+  return policy::batch_exit_status(top_jobs_.jobs() - top_jobs_.succeeded());
 }
 
 Result<void> GovernedRun::start_display() {
@@ -165,7 +165,7 @@ void GovernedRun::trace(const policy::Event& event) {
 
 void GovernedRun::on_ended(const policy::JobSpec& job, const report::JobReport& report,
                            Bytes received) {
-  digest_.add(report);
+  top_jobs_.add(report);
   memory_->job(report);
   if (auto told = files_.job_ended(job, report, received)) display_->note(*told);
   // What never started has no line that could be lost.
@@ -257,14 +257,14 @@ void GovernedRun::print_end(const report::RunSummary& summary) const {
   if (options_.verbose) style.detail = report::Detail::verbose;
   std::string text;
   if (options_.heaviest) {
-    text = report::heaviest_tables(digest_, style);
-  } else if (digest_.jobs() > 1) {
+    text = report::heaviest_tables(top_jobs_, style);
+  } else if (top_jobs_.jobs() > 1) {
     const Bytes least{summary.line.value_or(Bytes{}).count / report::kHeavyShare};
-    text = report::heaviest_table(digest_, {.by = report::Weight::memory, .from = least}, style);
+    text = report::heaviest_table(top_jobs_, {.by = report::Weight::memory, .from = least}, style);
   }
-  text += report::run_text(summary, digest_, style);
-  if (batch_->scheduler().is_stopping() && digest_.skipped() + digest_.cancelled() > 0) {
-    text += left_text(digest_, options_);
+  text += report::run_text(summary, top_jobs_, style);
+  if (batch_->scheduler().is_stopping() && top_jobs_.skipped() + top_jobs_.cancelled() > 0) {
+    text += left_text(top_jobs_, options_);
   }
   std::fwrite(text.data(), 1, text.size(), stderr);
 }

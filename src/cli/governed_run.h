@@ -10,7 +10,7 @@
 #include "cli/display.h"
 #include "cli/run_memory.h"
 #include "cli/synced_ends.h"
-#include "report/digest.h"
+#include "report/top_jobs.h"
 #include "supervisor/batch_run.h"
 #include "supervisor/control/control.h"
 #include "supervisor/sharing/lease.h"
@@ -53,7 +53,7 @@ class GovernedRun {
   Instant begun_;
   std::string run_id_;
   policy::Share whole_;  // of the machine
-  report::Digest digest_;
+  report::TopJobs top_jobs_;
   report::SharedText commands_;  // of jobs_
   std::unique_ptr<Display> display_;
   std::optional<SyncedEnds> synced_ends_;

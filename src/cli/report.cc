@@ -91,12 +91,12 @@ std::string provenance_of(const report::RunEntry& run, const std::vector<std::st
 
 // What `plimsoll batch` said at its end; of a run without one, of the jobs that have ended.
 std::string summary_of(const report::RunEntry& run, const std::vector<std::string>& lines) {
-  report::Digest digest(report::kHeaviestListed);
+  report::TopJobs top_jobs(report::kHeaviestListed);
   report::RunSummary ended;
   for (const std::string& line : lines) {
     const auto report = report::parse_job_report(line);
     if (!report) continue;
-    digest.add(*report);
+    top_jobs.add(*report);
     ++ended.outcomes[report->outcome];
   }
   const auto text = read_text_at(AT_FDCWD, run.path + "/summary.json");
@@ -105,8 +105,8 @@ std::string summary_of(const report::RunEntry& run, const std::vector<std::strin
   const Bytes least{ended.line.value_or(Bytes{}).count / report::kHeavyShare};
   const report::TextStyle style = style_of(STDOUT_FILENO);
   return report::run_heading(run, style) +
-         report::heaviest_table(digest, {.by = report::Weight::memory, .from = least}, style) +
-         report::run_text(ended, digest, style);
+         report::heaviest_table(top_jobs, {.by = report::Weight::memory, .from = least}, style) +
+         report::run_text(ended, top_jobs, style);
 }
 
 Result<int> print_run(const ReportOptions& options) {

@@ -213,27 +213,27 @@ std::string failed_lines(const JobFigures& job, const SharedText& commands, std:
          commands.fitted(job.command, width > kIndent ? width - kIndent : 0) + '\n';
 }
 
-std::string failed_list(const Digest& digest, const TextStyle& style) {
+std::string failed_list(const TopJobs& top_jobs, const TextStyle& style) {
   std::string out;
-  for (const JobFigures& job : digest.failed()) {
-    out += failed_lines(job, digest.commands(), style.width);
+  for (const JobFigures& job : top_jobs.failed()) {
+    out += failed_lines(job, top_jobs.commands(), style.width);
   }
   const std::uint64_t failed =
-      digest.jobs() - digest.succeeded() - digest.skipped() - digest.cancelled();
-  if (failed > digest.failed().size()) {
+      top_jobs.jobs() - top_jobs.succeeded() - top_jobs.skipped() - top_jobs.cancelled();
+  if (failed > top_jobs.failed().size()) {
     out += fmt::format("  and {} more; `plimsoll explain last --failed` lists them\n",
-                       failed - digest.failed().size());
+                       failed - top_jobs.failed().size());
   }
   return out;
 }
 
 // Jobs by their ends: of those that exited the good ones apart.
-Items outcome_items(const RunSummary& summary, const Digest& digest) {
+Items outcome_items(const RunSummary& summary, const TopJobs& top_jobs) {
   Items items;
-  if (digest.succeeded() > 0) items.push_back(fmt::format("ok {}", digest.succeeded()));
+  if (top_jobs.succeeded() > 0) items.push_back(fmt::format("ok {}", top_jobs.succeeded()));
   for (const auto& [outcome, count] : summary.outcomes) {
     const bool exited = outcome == policy::Outcome::exited;
-    const std::uint64_t rest = exited ? count - std::min(count, digest.succeeded()) : count;
+    const std::uint64_t rest = exited ? count - std::min(count, top_jobs.succeeded()) : count;
     if (rest == 0) continue;
     items.push_back(fmt::format("{} {}", exited ? "failed" : policy::name_of(outcome), rest));
   }
@@ -274,11 +274,11 @@ std::string job_summary(const JobReport& report, const TextStyle& style) {
   return out;
 }
 
-std::string heaviest_table(const Digest& digest, const Heaviest& which, const TextStyle& style) {
+std::string heaviest_table(const TopJobs& top_jobs, const Heaviest& which, const TextStyle& style) {
   // Narrower terminals have no room for a job's name beside its outcome.
   constexpr std::size_t kOutcomeFromWidth = 80;
   constexpr std::size_t kOutcomeColumn = 4;
-  std::vector<JobFigures> jobs = digest.heaviest(which.by);
+  std::vector<JobFigures> jobs = top_jobs.heaviest(which.by);
   std::erase_if(jobs,
                 [&](const JobFigures& job) { return job.peak.value_or(Bytes{}) < which.from; });
   if (jobs.empty()) return {};
@@ -289,26 +289,26 @@ std::string heaviest_table(const Digest& digest, const Heaviest& which, const Te
   if (style.width < kOutcomeFromWidth) columns.erase(columns.begin() + kOutcomeColumn);
   const std::size_t width = last_column_width(columns, style.width);
   for (const JobFigures& job : jobs) {
-    columns.back().cells.push_back(job_cell(job, digest.commands(), width));
+    columns.back().cells.push_back(job_cell(job, top_jobs.commands(), width));
   }
   return toned(fmt::format("heaviest by {}:", name_of(which.by)), Tone::strong, style.colour) +
          '\n' + table_text(columns, style.width);
 }
 
-std::string heaviest_tables(const Digest& digest, const TextStyle& style) {
+std::string heaviest_tables(const TopJobs& top_jobs, const TextStyle& style) {
   std::string text;
   std::set<std::string> named;
   for (const Weight by : {Weight::memory, Weight::cpu, Weight::stall}) {
     std::size_t news = 0;
-    for (const JobFigures& job : digest.heaviest(by)) news += named.insert(job.id).second ? 1u : 0u;
-    if (news > 0) text += heaviest_table(digest, {.by = by, .from = {}}, style);
+    for (const JobFigures& job : top_jobs.heaviest(by)) news += named.insert(job.id).second ? 1u : 0u;
+    if (news > 0) text += heaviest_table(top_jobs, {.by = by, .from = {}}, style);
   }
   return text;
 }
 
-std::string run_text(const RunSummary& summary, const Digest& digest, const TextStyle& style) {
-  const bool good = digest.succeeded() == digest.jobs();
-  std::string head = fmt::format("{} of {} jobs succeeded", digest.succeeded(), digest.jobs());
+std::string run_text(const RunSummary& summary, const TopJobs& top_jobs, const TextStyle& style) {
+  const bool good = top_jobs.succeeded() == top_jobs.jobs();
+  std::string head = fmt::format("{} of {} jobs succeeded", top_jobs.succeeded(), top_jobs.jobs());
   std::string out =
       "plimsoll: " + toned(std::move(head), good ? Tone::good : Tone::bad, style.colour);
   if (summary.makespan) out += " in " + format_duration(*summary.makespan);
@@ -330,10 +330,10 @@ std::string run_text(const RunSummary& summary, const Digest& digest, const Text
   if (summary.holds > 0) governor.push_back(fmt::format("holds {}", summary.holds));
   if (summary.pauses > 0) governor.push_back(fmt::format("pauses {}", summary.pauses));
   if (summary.evictions > 0) governor.push_back(fmt::format("evictions {}", summary.evictions));
-  if (!good) out += labelled_text("outcomes", outcome_items(summary, digest), style.width);
+  if (!good) out += labelled_text("outcomes", outcome_items(summary, top_jobs), style.width);
   out += labelled_text("cpu", cpu, style.width) + labelled_text("memory", memory, style.width) +
          labelled_text("governor", governor, style.width);
-  if (const std::string failed = failed_list(digest, style); !failed.empty()) {
+  if (const std::string failed = failed_list(top_jobs, style); !failed.empty()) {
     out += toned("failed:", Tone::strong, style.colour) + '\n' + failed;
   }
   if (style.detail == Detail::verbose) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "report/digest.h"
+#include "report/top_jobs.h"
 #include "report/report.h"
 
 // Reports for people, as text that ends with a newline. What is not known is left out; text from
@@ -33,15 +33,15 @@ struct Heaviest {
 };
 
 // Their table, with a heading; empty if there are none.
-[[nodiscard]] std::string heaviest_table(const Digest& digest, const Heaviest& which,
+[[nodiscard]] std::string heaviest_table(const TopJobs& top_jobs, const Heaviest& which,
                                          const TextStyle& style);
 
 // The tables by each weight, but for those in which there is no job that an earlier one has not.
-[[nodiscard]] std::string heaviest_tables(const Digest& digest, const TextStyle& style);
+[[nodiscard]] std::string heaviest_tables(const TopJobs& top_jobs, const TextStyle& style);
 
 // What `plimsoll batch` says at its end: how many jobs ended how, the figures of the run, and the
 // jobs that failed with their reasons, kFailedListedMax at most.
-[[nodiscard]] std::string run_text(const RunSummary& summary, const Digest& digest,
+[[nodiscard]] std::string run_text(const RunSummary& summary, const TopJobs& top_jobs,
                                    const TextStyle& style);
 
 }  // namespace plimsoll::report

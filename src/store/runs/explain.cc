@@ -10,7 +10,7 @@
 #include "report/plain.h"
 #include "report/table.h"
 #include "store/runs/human.h"
-#include "store/runs/story.h"
+#include "store/runs/event_summary.h"
 
 namespace plimsoll::report {
 namespace {
@@ -162,7 +162,7 @@ std::string run_heading(const RunEntry& run, const TextStyle& style) {
 
 std::string explain_run(const RunEntry& run, const std::vector<RecordedEvent>& events,
                         const TextStyle& style) {
-  const Story story = story_of(events);
+  const EventSummary story = event_summary_of(events);
   std::string out = head(run, style);
   if (events.empty()) return out + heading("No event of it was recorded.");
   out += held_table(story.held, style);

@@ -97,65 +97,65 @@ TEST(JobSummary, KeepsToItsWidth) {
   }
 }
 
-TEST(Digest, KeepsTheHeaviestByEachWeight) {
-  Digest digest(2);
-  digest.add(sized(1, 100_MiB, 3s, 0s));
-  digest.add(sized(2, 300_MiB, 1s, 2s));
-  digest.add(sized(3, 200_MiB, 2s, 0s));
-  digest.add(sized(4, 300_MiB, 2s, 0s));
-  digest.add(bare_report());
-  const auto ids = [&digest](Weight by) {
+TEST(TopJobs, KeepsTheHeaviestByEachWeight) {
+  TopJobs top_jobs(2);
+  top_jobs.add(sized(1, 100_MiB, 3s, 0s));
+  top_jobs.add(sized(2, 300_MiB, 1s, 2s));
+  top_jobs.add(sized(3, 200_MiB, 2s, 0s));
+  top_jobs.add(sized(4, 300_MiB, 2s, 0s));
+  top_jobs.add(bare_report());
+  const auto ids = [&top_jobs](Weight by) {
     std::string text;
-    for (const JobFigures& job : digest.heaviest(by)) text += job.id + ' ';
+    for (const JobFigures& job : top_jobs.heaviest(by)) text += job.id + ' ';
     return text;
   };
   EXPECT_EQ(ids(Weight::memory), "2 4 ");
   EXPECT_EQ(ids(Weight::cpu), "1 3 ");
   EXPECT_EQ(ids(Weight::stall), "2 ");
-  EXPECT_EQ(digest.jobs(), 5u);
-  EXPECT_EQ(digest.succeeded(), 4u);
-  EXPECT_EQ(digest.skipped(), 1u);
+  EXPECT_EQ(top_jobs.jobs(), 5u);
+  EXPECT_EQ(top_jobs.succeeded(), 4u);
+  EXPECT_EQ(top_jobs.skipped(), 1u);
 }
 
 TEST(HeaviestTable, FitsEveryTerminal) {
-  Digest digest(3);
-  digest.add(sized(1, 1_GiB, 90s, 0s));
-  digest.add(sized(2, 12_MiB, 1s, 1500ms));
-  EXPECT_EQ(heaviest_table(digest, {.by = Weight::memory}, {.width = 60}),
+  TopJobs top_jobs(3);
+  top_jobs.add(sized(1, 1_GiB, 90s, 0s));
+  top_jobs.add(sized(2, 12_MiB, 1s, 1500ms));
+  EXPECT_EQ(heaviest_table(top_jobs, {.by = Weight::memory}, {.width = 60}),
             "heaviest by memory:\n"
             "    memory     cpu    wall      stall  job\n"
             "  1.00 GiB   1m30s   3m00s          0  1: ..a-file..e-1.c ..\n"
             "  12.0 MiB  1.00 s  2.00 s  1.50 s io  2: ..a-file..e-2.c ..\n");
-  EXPECT_EQ(heaviest_table(digest, {.by = Weight::cpu}, {.width = 80}),
+  EXPECT_EQ(heaviest_table(top_jobs, {.by = Weight::cpu}, {.width = 80}),
             "heaviest by CPU time:\n"
             "    memory     cpu    wall      stall  outcome  job\n"
             "  1.00 GiB   1m30s   3m00s          0  ok       1: ..a-file-with-..g-name-1.c ..\n"
             "  12.0 MiB  1.00 s  2.00 s  1.50 s io  ok       2: ..a-file-with-..g-name-2.c ..\n");
   for (const std::size_t width : {60u, 80u, 120u}) {
-    const std::string text = heaviest_table(digest, {.by = Weight::stall}, {.width = width});
+    const std::string text = heaviest_table(top_jobs, {.by = Weight::stall}, {.width = width});
     EXPECT_THAT(text, StartsWith("heaviest by stall:\n"));
     EXPECT_LE(widest_line(text), width);
   }
-  EXPECT_THAT(heaviest_table(digest, {.by = Weight::memory}, {.width = 120}),
+  EXPECT_THAT(heaviest_table(top_jobs, {.by = Weight::memory}, {.width = 120}),
               HasSubstr("-2.c -o object.o\n"));
-  EXPECT_EQ(heaviest_table(Digest(3), {.by = Weight::memory}, {}), "");
+  EXPECT_EQ(heaviest_table(TopJobs(3), {.by = Weight::memory}, {}), "");
 }
 
 TEST(HeaviestTable, LeavesOutWhatIsLight) {
-  Digest digest(3);
-  digest.add(sized(1, 1_GiB, 90s, 0s));
-  digest.add(sized(2, 12_MiB, 1s, 0s));
-  const std::string text = heaviest_table(digest, {.by = Weight::memory, .from = 13_MiB}, {});
+  TopJobs top_jobs(3);
+  top_jobs.add(sized(1, 1_GiB, 90s, 0s));
+  top_jobs.add(sized(2, 12_MiB, 1s, 0s));
+  const std::string text = heaviest_table(top_jobs, {.by = Weight::memory, .from = 13_MiB}, {});
   EXPECT_THAT(text, HasSubstr("name-1.c"));
   EXPECT_THAT(text, Not(HasSubstr("name-2.c")));
-  EXPECT_EQ(heaviest_table(digest, {.by = Weight::memory, .from = 2_GiB}, {}), "");
+  EXPECT_EQ(heaviest_table(top_jobs, {.by = Weight::memory, .from = 2_GiB}, {}), "");
 }
 
 TEST(HeaviestTables, AreOneWhereOneSaysItAll) {
-  Digest all(2), some(1), none(0);
-  for (Digest* digest : {&all, &some, &none}) {
-    digest->add(sized(1, 1_GiB, 1s, 0s));
-    digest->add(sized(2, 12_MiB, 90s, 0s));
+  TopJobs all(2), some(1), none(0);
+  for (TopJobs* top_jobs : {&all, &some, &none}) {
+    top_jobs->add(sized(1, 1_GiB, 1s, 0s));
+    top_jobs->add(sized(2, 12_MiB, 90s, 0s));
   }
   EXPECT_THAT(heaviest_tables(all, {}), StartsWith("heaviest by memory:\n"));
   EXPECT_THAT(heaviest_tables(all, {}), Not(HasSubstr("heaviest by CPU time")));
@@ -164,30 +164,30 @@ TEST(HeaviestTables, AreOneWhereOneSaysItAll) {
 }
 
 TEST(HeaviestTable, ShowsUnknownFiguresAsSuch) {
-  Digest digest(3);
+  TopJobs top_jobs(3);
   JobReport report = bare_report();
   report.outcome = policy::Outcome::timed_out;
   report.usage.emplace();
   report.usage->totals.memory.peak = 1_MiB;
-  digest.add(report);
-  EXPECT_EQ(heaviest_table(digest, {.by = Weight::memory}, {}),
+  top_jobs.add(report);
+  EXPECT_EQ(heaviest_table(top_jobs, {.by = Weight::memory}, {}),
             "heaviest by memory:\n"
             "    memory  cpu  wall  stall  outcome    job\n"
             "  1.00 MiB    -     -      -  timed_out  7: make all\n");
 }
 
 TEST(RunText, ListsTheFailedOnes) {
-  Digest digest(3);
-  digest.add(sized(1, 1_MiB, 1s, 0s));
+  TopJobs top_jobs(3);
+  top_jobs.add(sized(1, 1_MiB, 1s, 0s));
   JobReport failed = sized(2, 1_MiB, 1s, 0s);
   failed.exit_code = 2;
-  digest.add(failed);
+  top_jobs.add(failed);
   JobReport lost = sized(3, 1_MiB, 1s, 0s);
   lost.outcome = policy::Outcome::timed_out;
   lost.reason = "timed out after 10 s";
   lost.command = std::string();
-  digest.add(lost);
-  digest.add(bare_report());
+  top_jobs.add(lost);
+  top_jobs.add(bare_report());
   RunSummary summary;
   summary.makespan = 65s;
   summary.outcomes = {
@@ -201,7 +201,7 @@ TEST(RunText, ListsTheFailedOnes) {
   summary.unavailable = {{"machine", "no /proc"}};
   summary.calibration.add({.mean = 100, .spread = 10}, Bytes{50}, 10s);
   summary.calibration.add({.mean = 100, .spread = 10}, Bytes{111}, 10s);
-  EXPECT_EQ(run_text(summary, digest, {.detail = Detail::verbose}),
+  EXPECT_EQ(run_text(summary, top_jobs, {.detail = Detail::verbose}),
             "plimsoll: 1 of 4 jobs succeeded in 1m05s\n"
             "  outcomes     ok 1, failed 1, timed_out 1, skipped 1\n"
             "  cpu          used 12.0 s\n"
@@ -216,79 +216,79 @@ TEST(RunText, ListsTheFailedOnes) {
 }
 
 TEST(RunText, IsBounded) {
-  Digest digest(3);
+  TopJobs top_jobs(3);
   for (unsigned i = 1; i <= kFailedListedMax + 5; ++i) {
     JobReport failed = sized(i, 1_MiB, 1s, 0s);
     failed.exit_code = 1;
-    digest.add(failed);
+    top_jobs.add(failed);
   }
   for (const std::size_t width : {60u, 80u, 120u}) {
-    const std::string text = run_text({}, digest, {.width = width});
+    const std::string text = run_text({}, top_jobs, {.width = width});
     EXPECT_THAT(text, EndsWith("  and 5 more; `plimsoll explain last --failed` lists them\n"));
     EXPECT_LE(widest_line(text), width);
   }
 }
 
 TEST(RunText, ListsTheFailedOnesInTheOrderOfInput) {
-  Digest digest(3);
+  TopJobs top_jobs(3);
   for (const unsigned number : {30u, 7u, 12u}) {
     JobReport failed = sized(number, 1_MiB, 1s, 0s);
     failed.exit_code = 1;
-    digest.add(failed);
+    top_jobs.add(failed);
   }
-  const std::string text = run_text({}, digest, {});
+  const std::string text = run_text({}, top_jobs, {});
   EXPECT_LT(text.find("\n  7: "), text.find("\n  12: "));
   EXPECT_LT(text.find("\n  12: "), text.find("\n  30: "));
 }
 
 TEST(RunText, KeepsReasonAndCommand) {
-  Digest digest(3);
+  TopJobs top_jobs(3);
   for (const unsigned number : {1u, 2u}) {
     JobReport failed = sized(number, 1_MiB, 1s, 0s);
     failed.outcome = policy::Outcome::over_limit;
     failed.reason = "needed more than its memory limit of 50.0 MiB (peak 50.0 MiB)";
-    digest.add(failed);
+    top_jobs.add(failed);
   }
-  EXPECT_THAT(run_text({}, digest, {}),
+  EXPECT_THAT(run_text({}, top_jobs, {}),
               EndsWith("failed:\n"
                        "  1: needed more than its memory limit of 50.0 MiB (peak 50.0 MiB)\n"
                        "      cc -c a-file-with-a-long-name-1.c -o object.o\n"
                        "  2: needed more than its memory limit of 50.0 MiB (peak 50.0 MiB)\n"
                        "      cc -c a-file-with-a-long-name-2.c -o object.o\n"));
-  EXPECT_THAT(run_text({}, digest, {.width = 4096}),
+  EXPECT_THAT(run_text({}, top_jobs, {.width = 4096}),
               HasSubstr("(peak 50.0 MiB) [cc -c a-file-with-a-long-name-2.c -o object.o]\n"));
 }
 
 TEST(RunText, DoesNotListWhatWasCancelled) {
-  Digest digest(3);
+  TopJobs top_jobs(3);
   JobReport cancelled = sized(1, 1_MiB, 1s, 0s);
   cancelled.outcome = policy::Outcome::cancelled;
   cancelled.exit_code.reset();
-  digest.add(cancelled);
+  top_jobs.add(cancelled);
   RunSummary summary;
   summary.outcomes = {{policy::Outcome::cancelled, 1}};
-  EXPECT_EQ(run_text(summary, digest, {}),
+  EXPECT_EQ(run_text(summary, top_jobs, {}),
             "plimsoll: 0 of 1 jobs succeeded\n  outcomes     cancelled 1\n");
 }
 
 TEST(RunText, TellsWhatOtherProgramsUsed) {
-  Digest digest(3);
+  TopJobs top_jobs(3);
   RunSummary summary;
   summary.cpu_usage = 2s;
   summary.cores_of_others = 1.94;
-  EXPECT_THAT(run_text(summary, digest, {}), ::testing::Not(::testing::HasSubstr("other")));
+  EXPECT_THAT(run_text(summary, top_jobs, {}), ::testing::Not(::testing::HasSubstr("other")));
   summary.cores_of_machine = 2;
   EXPECT_THAT(
-      run_text(summary, digest, {}),
+      run_text(summary, top_jobs, {}),
       ::testing::HasSubstr("  cpu          used 2.00 s, other programs used 1.9 of 2 cores\n"));
   summary.cores_of_others = 0.1;
-  EXPECT_THAT(run_text(summary, digest, {}), ::testing::Not(::testing::HasSubstr("other")));
+  EXPECT_THAT(run_text(summary, top_jobs, {}), ::testing::Not(::testing::HasSubstr("other")));
 }
 
 TEST(RunText, OfAGoodRunIsShort) {
-  Digest digest(3);
-  digest.add(sized(1, 1_MiB, 1s, 0s));
-  EXPECT_EQ(run_text({}, digest, {.colour = Colour::ansi}),
+  TopJobs top_jobs(3);
+  top_jobs.add(sized(1, 1_MiB, 1s, 0s));
+  EXPECT_EQ(run_text({}, top_jobs, {.colour = Colour::ansi}),
             "plimsoll: \x1b[32m1 of 1 jobs succeeded\x1b[0m\n");
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/digest.h"
+#include "report/top_jobs.h"
 #include "report/json.h"
 #include "report/summary.h"
 #include "unit/report/reports.h"
@@ -43,14 +43,14 @@ TEST(RecordedReport, PeopleAreToldTheSameOfARun) {
   summary.cores_of_machine = 2;
   const auto read = parse_run_summary(to_json(summary, JsonForm::pretty));
   ASSERT_TRUE(read);
-  Digest digest(10);
-  digest.add(full_report());
-  digest.add(bare_report());
-  EXPECT_EQ(run_text(*read, digest, kWide), run_text(summary, digest, kWide));
+  TopJobs top_jobs(10);
+  top_jobs.add(full_report());
+  top_jobs.add(bare_report());
+  EXPECT_EQ(run_text(*read, top_jobs, kWide), run_text(summary, top_jobs, kWide));
 }
 
 TEST(RecordedReport, HeaviestJobsAreTheSame) {
-  Digest told(10), read(10);
+  TopJobs told(10), read(10);
   told.add(full_report());
   read.add(*parse_job_report(to_json(full_report(), JsonForm::line)));
   for (const Weight weight : {Weight::memory, Weight::cpu, Weight::stall}) {

@@ -44,7 +44,7 @@ struct Deed {
   Duration first{}, last{};
 };
 
-struct Story {
+struct EventSummary {
   std::vector<HeldFor> held;  // longest first
   std::vector<Pause> pauses;  // in order
   std::vector<Loss> losses;   // in order
@@ -53,6 +53,6 @@ struct Story {
 };
 
 // `events` in order of time. What has not ended with the last of them ends there.
-[[nodiscard]] Story story_of(const std::vector<RecordedEvent>& events);
+[[nodiscard]] EventSummary event_summary_of(const std::vector<RecordedEvent>& events);
 
 }  // namespace plimsoll::report

@@ -1,4 +1,4 @@
-#include "report/digest.h"
+#include "report/top_jobs.h"
 
 #include <algorithm>
 
@@ -53,7 +53,7 @@ JobFigures figures_of(const JobReport& report) {
   return figures;
 }
 
-void Digest::add(const JobReport& report) {
+void TopJobs::add(const JobReport& report) {
   const JobFigures figures = figures_of(report);
   ++jobs_;
   commands_.add(figures.command);
@@ -75,7 +75,7 @@ void Digest::add(const JobReport& report) {
   }
 }
 
-void Digest::keep_heaviest(std::vector<JobFigures>& kept, Weight by,
+void TopJobs::keep_heaviest(std::vector<JobFigures>& kept, Weight by,
                            const JobFigures& figures) const {
   const auto weight = weight_of(figures, by);
   if (!weight || *weight == 0) return;
@@ -87,7 +87,7 @@ void Digest::keep_heaviest(std::vector<JobFigures>& kept, Weight by,
   if (kept.size() > heaviest_max_) kept.pop_back();
 }
 
-const std::vector<JobFigures>& Digest::heaviest(Weight by) const {
+const std::vector<JobFigures>& TopJobs::heaviest(Weight by) const {
   switch (by) {
     case Weight::memory: return by_memory_;
     case Weight::cpu: return by_cpu_;

@@ -47,10 +47,10 @@ inline constexpr std::size_t kFailedListedMax = 20;
 
 // Takes the reports of a run one by one and keeps the heaviest jobs by each Weight and the first
 // failed ones by their numbers.
-class Digest {
+class TopJobs {
  public:
   // `heaviest` jobs are kept of each weight.
-  explicit Digest(std::size_t heaviest) : heaviest_max_(heaviest) {}
+  explicit TopJobs(std::size_t heaviest) : heaviest_max_(heaviest) {}
 
   void add(const JobReport& report);
 

@@ -1,4 +1,4 @@
-#include "store/runs/story.h"
+#include "store/runs/event_summary.h"
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@ using policy::EventKind;
 class Teller {
  public:
   void take(const RecordedEvent& event);
-  [[nodiscard]] Story finish();
+  [[nodiscard]] EventSummary finish();
 
  private:
   struct Reason {
@@ -35,7 +35,7 @@ class Teller {
   void end_pause(const std::string& job, Duration at);
   void note_deed(const RecordedEvent& event);
 
-  Story story_;
+  EventSummary story_;
   std::map<std::string, Reason> reasons_;                      // by without_numbers()
   std::map<std::string, std::size_t> paused_;                  // job to its place in story_.pauses
   std::map<std::pair<EventKind, std::string>, DeedOf> deeds_;  // by kind and without_numbers()
@@ -111,7 +111,7 @@ void Teller::note_deed(const RecordedEvent& event) {
   deed.last = event.t;
 }
 
-Story Teller::finish() {
+EventSummary Teller::finish() {
   end_hold(story_.end);
   for (const auto& [key, deed] : deeds_) {
     if (story_.deeds[deed.place].times > 1) story_.deeds[deed.place].reason = deed.text.text();
@@ -130,7 +130,7 @@ Story Teller::finish() {
 
 }  // namespace
 
-Story story_of(const std::vector<RecordedEvent>& events) {
+EventSummary event_summary_of(const std::vector<RecordedEvent>& events) {
   Teller teller;
   for (const RecordedEvent& event : events) teller.take(event);
   return teller.finish();

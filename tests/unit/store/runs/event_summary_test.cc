@@ -1,4 +1,4 @@
-#include "store/runs/story.h"
+#include "store/runs/event_summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,15 +13,15 @@ using policy::EventKind;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST(Story, OfNothing) {
-  const Story story = story_of({});
+TEST(EventSummary, OfNothing) {
+  const EventSummary story = event_summary_of({});
   EXPECT_THAT(story.held, IsEmpty());
   EXPECT_THAT(story.pauses, IsEmpty());
   EXPECT_THAT(story.losses, IsEmpty());
 }
 
-TEST(Story, HoldsAddUpByReason) {
-  const Story story = story_of({
+TEST(EventSummary, HoldsAddUpByReason) {
+  const EventSummary story = event_summary_of({
       event(0s, EventKind::held, "a", "needs 2 GiB, 1 GiB is free"),
       event(3s, EventKind::held, "a", "the machine stalls"),
       event(4s, EventKind::alarm, ""),
@@ -41,8 +41,8 @@ TEST(Story, HoldsAddUpByReason) {
   EXPECT_EQ(story.held[1].in_all, 2s);
 }
 
-TEST(Story, WhatHasNotEndedEndsWithTheLastEvent) {
-  const Story story = story_of({
+TEST(EventSummary, WhatHasNotEndedEndsWithTheLastEvent) {
+  const EventSummary story = event_summary_of({
       event(1s, EventKind::held, "a", "needs 2 GiB"),
       event(2s, EventKind::frozen, "b", "it grows"),
       event(5s, EventKind::alarm, ""),
@@ -55,8 +55,8 @@ TEST(Story, WhatHasNotEndedEndsWithTheLastEvent) {
   EXPECT_EQ(story.pauses[0].length, std::nullopt);
 }
 
-TEST(Story, PausesEndByThawOrDeath) {
-  const Story story = story_of({
+TEST(EventSummary, PausesEndByThawOrDeath) {
+  const EventSummary story = event_summary_of({
       event(1s, EventKind::frozen, "a", "it grows"),
       event(2s, EventKind::frozen, "b", "it grows too"),
       event(4s, EventKind::thawed, "a"),
