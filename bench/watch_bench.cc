@@ -173,13 +173,13 @@ void idle(testing::Ground& ground, const char* what, std::uint64_t mib) {
     const auto hog = testing::start(pool, {"hog", std::to_string(mib)});
     std::ignore = testing::wait_ready(hog);
     scene.run(1s);
-    const std::uint64_t looks = scene.watcher.looks();
+    const std::uint64_t samples = scene.watcher.samples();
     const double before = cpu_seconds();
     constexpr Duration kSpan = 5s;
     const Instant end = loop::now() + kSpan;
     while (loop::now() < end) std::ignore = scene.loop.run_once(end - loop::now());
     std::printf("  idle, %-20s %4.0f looks/s, %.2f %% of a core\n", what,
-                static_cast<double>(scene.watcher.looks() - looks) / 5,
+                static_cast<double>(scene.watcher.samples() - samples) / 5,
                 (cpu_seconds() - before) / 5 * 100);
     ::kill(hog.pid, SIGKILL);
   }

@@ -294,7 +294,7 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
                       notice_for(options.verbosity));
   auto ended =
       supervisor::run_single(**machine, std::move(request),
-                             {.stuck = complain_of_stuck, .looked = looks_of(joined.get())});
+                             {.stuck = complain_of_stuck, .sampled = looks_of(joined.get())});
   if (!ended) return pass(std::move(ended));
   span.observe(*system.finish().last());
   if (!ended->ipc_left.empty()) complain("run: " + supervisor::ipc_text(ended->ipc_left));

@@ -82,8 +82,8 @@ inline constexpr double kSwapMibPerSecond = 600;
 // A sample is what was true so long before it is told: reading, and the turn of the loop.
 inline constexpr Duration kSampleDelay = std::chrono::milliseconds(5);
 // A job is looked at for its record after so long, and again each time its age has doubled; for
-// the governor by policy::LookGap.
-inline constexpr Duration kFirstLook = std::chrono::milliseconds(10);
+// the governor by policy::SampleInterval.
+inline constexpr Duration kFirstSample = std::chrono::milliseconds(10);
 
 // The gaps between looks at the machine, as the supervisor's watcher has them: so many before the
 // line is reached by twice the growth of late, or by this rate, which may come at any moment.
@@ -95,8 +95,8 @@ inline constexpr double kMachineBurstMib = 400e6 / (1 << 20);  // MiB/s
 // So close to the line, as a share of it, jobs are looked at with the machine: those whose memory
 // moves at this gap at least, the others at that.
 inline constexpr double kNearShare = 1.0 / 8;
-inline constexpr Duration kMovingLookGap = std::chrono::milliseconds(10);
-inline constexpr Duration kCalmLookGap = std::chrono::milliseconds(100);
+inline constexpr Duration kMovingSampleInterval = std::chrono::milliseconds(10);
+inline constexpr Duration kCalmSampleInterval = std::chrono::milliseconds(100);
 
 // What a look costs the supervisor, at the machine and at each job, and what share of a core it may
 // take with them.

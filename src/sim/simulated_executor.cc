@@ -200,7 +200,7 @@ void SimulatedExecutor::begin(std::size_t job) {
   attempt.resumed = now_;
   motion_.begin(job);
   if (attempt.freeze_wanted) schedule(What::frozen, kFreezeDelay, job);
-  if (config_.sampling == Sampling::jobs_and_machine) schedule(What::sample, kFirstLook, job);
+  if (config_.sampling == Sampling::jobs_and_machine) schedule(What::sample, kFirstSample, job);
 }
 
 void SimulatedExecutor::freeze_now(std::size_t job) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/governor/look_gap.h"
+#include "policy/governor/sample_interval.h"
 #include "policy/scheduler/executor.h"
 #include "sim/curves.h"
 #include "sim/machine_config.h"
@@ -96,9 +96,9 @@ class SimulatedExecutor final : public policy::Executor {
     Duration ran{};             // until resumed
     Duration resumed{};         // if it is not frozen
     double reclaim_mib = 0;     // to be pushed out still
-    policy::LookGap looks{};
+    policy::SampleInterval samples{};
     policy::JobSample last{};  // look
-    bool was_looked_at = false;
+    bool was_sampled = false;
     std::uint64_t attempts = 0;
     bool done = false;  // it is over for good
   };
@@ -165,7 +165,7 @@ class SimulatedExecutor final : public policy::Executor {
   void sample(std::size_t job);
   void sample_machine();
   void look_at(std::size_t job);
-  void look_at_jobs();
+  void sample_jobs();
   [[nodiscard]] policy::JobSample seen_of(std::size_t job);
   [[nodiscard]] Duration machine_gap();
   [[nodiscard]] static Duration finest_gap(const Curve& curve);
@@ -193,7 +193,7 @@ class SimulatedExecutor final : public policy::Executor {
   bool machine_sampled_ = false;  // its next sample is scheduled
   std::mt19937_64 random_;
   Duration finest_gap_ = kFinestMax;  // of looks, by the finest of the curves
-  std::size_t looked_at_ = 0;         // jobs, with the last look at the machine
+  std::size_t sampled_ = 0;         // jobs, with the last look at the machine
   double growth_mib_ = 0;             // a second, as it was last seen; falls by half with each look
   double sampled_mib_ = 0;            // of the machine: at its last sample
   Duration sampled_at_{};             // then

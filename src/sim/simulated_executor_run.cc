@@ -90,7 +90,7 @@ void SimulatedExecutor::end_reached() {
     const Bytes peak = from_mib(motion_.job_peak_mib(job));
     attempt.last = seen_of(job);
     // A job that nobody has met while it ran is told by the kernel's peak.
-    attempt.last.used = attempt.last.peak = attempt.was_looked_at ? Bytes{} : peak;
+    attempt.last.used = attempt.last.peak = attempt.was_sampled ? Bytes{} : peak;
     attempt.ran = attempt.last.ran;
     attempt.state = State::ending;
     motion_.remove(job);

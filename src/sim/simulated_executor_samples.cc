@@ -54,10 +54,10 @@ void SimulatedExecutor::look_at(std::size_t job) {
   Attempt& attempt = attempts_[job];
   Delivery delivery{.at = now_ + kSampleDelay, .job = job, .epoch = attempt.epoch};
   attempt.last = delivery.job_sample = seen_of(job);
-  attempt.was_looked_at = true;
+  attempt.was_sampled = true;
   deliveries_.push_back(delivery);
-  const Duration for_governor = attempt.looks.after(attempt.last.used, Instant(now_));
-  const Duration for_record = std::max(attempt.last.ran, kFirstLook);
+  const Duration for_governor = attempt.samples.after(attempt.last.used, Instant(now_));
+  const Duration for_record = std::max(attempt.last.ran, kFirstSample);
   ++attempt.resumes;
   schedule(What::sample, std::min(for_governor, for_record), job);
 }
@@ -67,15 +67,15 @@ Duration SimulatedExecutor::finest_gap(const Curve& curve) {
   return std::min(to_duration(between * kFinest), kFinestMax);
 }
 
-void SimulatedExecutor::look_at_jobs() {
+void SimulatedExecutor::sample_jobs() {
   for (const std::size_t job : motion_.movers()) {
     const Attempt& attempt = attempts_[job];
-    const Duration gap = attempt.looks.is_moving()
-                             ? std::max(kMovingLookGap, finest_gap(jobs_[job].curve))
-                             : kCalmLookGap;
-    if (Instant(now_) - attempt.looks.last() < gap) continue;
+    const Duration gap = attempt.samples.is_moving()
+                             ? std::max(kMovingSampleInterval, finest_gap(jobs_[job].curve))
+                             : kCalmSampleInterval;
+    if (Instant(now_) - attempt.samples.last() < gap) continue;
     look_at(job);
-    ++looked_at_;
+    ++sampled_;
   }
 }
 
@@ -85,7 +85,7 @@ void SimulatedExecutor::look_at_jobs() {
 Duration SimulatedExecutor::machine_gap() {
   const double left = std::max(line_mib_ - motion_.used_mib(), 0.0);
   const double rate = std::max(growth_mib_ * kMachineGrowthAhead, kMachineBurstMib);
-  const Duration cost = kMachineLookCost + kJobLookCost * looked_at_;
+  const Duration cost = kMachineLookCost + kJobLookCost * sampled_;
   const Duration least =
       std::clamp(to_duration(to_seconds(cost) / kLookShare), kMachineGapMin, kMachineGapCostMax);
   return std::clamp(to_duration(left / rate / kMachineLooksBefore), std::max(least, finest_gap_),
@@ -134,9 +134,9 @@ void SimulatedExecutor::sample_machine() {
   seen.available = from_mib(whole_mib_ - used);
   tell_shares(seen);
   if (config_.swap > Bytes{}) seen.swap_free = from_mib(swap_free_mib_);
-  looked_at_ = 0;
+  sampled_ = 0;
   const bool is_near = line_mib_ - used <= line_mib_ * kNearShare;
-  if (is_near && config_.sampling == Sampling::jobs_and_machine) look_at_jobs();
+  if (is_near && config_.sampling == Sampling::jobs_and_machine) sample_jobs();
   deliveries_.push_back(delivery);
 }
 

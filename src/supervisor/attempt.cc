@@ -251,11 +251,11 @@ void Attempt::on_sample_due() {
   const counters::Sample& seen = sample(counters::Level::full);
   if (is_killed_singly_ && seen.memory.events.oom_kill > 0u) return check_oom();
   Instant due = process_set_->next_due();
-  if (callbacks_.looked) {
+  if (callbacks_.sampled) {
     due = std::min(due,
-                   loop::now() + look_gap_.after(seen.memory.used.value_or(Bytes{}), loop::now()));
-    looked_at_ = true;
-    callbacks_.looked(seen);
+                   loop::now() + sample_interval_.after(seen.memory.used.value_or(Bytes{}), loop::now()));
+    sampled_ = true;
+    callbacks_.sampled(seen);
   }
   if (!is_reaped_ && !is_paused()) sample_at(due);
 }

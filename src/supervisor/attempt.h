@@ -10,7 +10,7 @@
 
 #include "base/units.h"
 #include "kernel/reap/reaper.h"
-#include "policy/governor/look_gap.h"
+#include "policy/governor/sample_interval.h"
 #include "policy/job/attempt.h"
 #include "policy/job/oom.h"
 #include "report/report.h"
@@ -65,7 +65,7 @@ class Attempt {
     std::function<void(const AttemptResult&)> gone;
     // It was looked at, often enough for whoever decides; not while it is paused. The last time it
     // is when nobody lives in it any more, before `over`. May be empty.
-    std::function<void(const counters::Sample&)> looked;
+    std::function<void(const counters::Sample&)> sampled;
     // A process does not die; again from time to time.
     std::function<void(const reap::Stuck&)> stuck;
   };
@@ -112,9 +112,9 @@ class Attempt {
   // Looks at it now, as it does by itself from time to time. Nothing happens while it is paused.
   void look();
   // How it was looked at last: when, and whether its memory moved.
-  [[nodiscard]] const policy::LookGap& looks() const { return look_gap_; }
+  [[nodiscard]] const policy::SampleInterval& samples() const { return sample_interval_; }
   [[nodiscard]] bool is_emptied() const { return emptied_; }
-  [[nodiscard]] bool was_looked_at() const { return looked_at_; }  // while it ran
+  [[nodiscard]] bool was_sampled() const { return sampled_; }  // while it ran
   [[nodiscard]] bool is_paused() const { return time_.is_paused(); }
   // Its cgroup; null before start(), where none could be made, and in process mode.
   [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const {
@@ -177,8 +177,8 @@ class Attempt {
   AttemptResult result_;
   bool freeze_wanted_ = false;
   std::optional<Duration> kill_after_ran_;  // set by a time-out's TERM
-  policy::LookGap look_gap_;
-  bool looked_at_ = false;
+  policy::SampleInterval sample_interval_;
+  bool sampled_ = false;
   bool is_reaped_ = false;  // reaping has begun
   loop::Timer sample_timer_;
   Instant sample_asked_{}, sample_due_{};  // of the timer

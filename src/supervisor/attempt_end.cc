@@ -40,7 +40,7 @@ void Attempt::on_empty() {
   process_set_->thaw();  // till now, so that nothing runs on between the decision and the kill
   result_.usage = process_set_->finish(loop::now(), wall_now());
   look_at_ipc();
-  if (callbacks_.looked && status_) callbacks_.looked(result_.usage.totals);
+  if (callbacks_.sampled && status_) callbacks_.sampled(result_.usage.totals);
   if (!child_) return conclude();
   // It is dead and its status on the way, or it had left its group: nobody has killed it then.
   signal_main(SIGKILL);

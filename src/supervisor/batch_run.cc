@@ -382,9 +382,9 @@ report::RunSummary BatchRun::summarise() {
   counters::MachineSpan span(summary_.system_samples.front());
   for (const counters::SystemSample& sample : summary_.system_samples) span.observe(sample);
   summary_.machine = span.usage();
-  const Duration looked = summary_.system_samples.back().at - summary_.system_samples.front().at;
+  const Duration sampled = summary_.system_samples.back().at - summary_.system_samples.front().at;
   if (const auto others =
-          counters::use_of_others(span.usage(), summary_.cpu_usage.value_or(Duration{}), looked)) {
+          counters::use_of_others(span.usage(), summary_.cpu_usage.value_or(Duration{}), sampled)) {
     summary_.cores_of_others = others->cores;
     summary_.cores_of_machine = others->of;
   }

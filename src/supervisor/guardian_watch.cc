@@ -34,7 +34,7 @@ void GuardianWatch::pause() { timer_.off(); }
 
 void GuardianWatch::resume() {
   stood_ = false;
-  timer_.set(loop::now() + kLookGap);
+  timer_.set(loop::now() + kSampleInterval);
 }
 
 // At two looks: the first may be of a stop that is just being undone.
@@ -46,7 +46,7 @@ void GuardianWatch::look() {
     ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGCONT, nullptr, 0U);
     stood_ = false;
   }
-  timer_.set(loop::now() + kLookGap);
+  timer_.set(loop::now() + kSampleInterval);
 }
 
 }  // namespace plimsoll::supervisor

@@ -17,7 +17,7 @@ namespace plimsoll::supervisor {
 class GuardianWatch {
  public:
   // Twice as long at most does the guardian stand. One look costs some 20 us.
-  static constexpr Duration kLookGap = std::chrono::seconds(1);
+  static constexpr Duration kSampleInterval = std::chrono::seconds(1);
 
   // In the supervisor, whose parent it is. `tell` is given a sentence for people, from the loop.
   GuardianWatch(loop::Loop& loop, std::function<void(const std::string&)> tell);

@@ -11,12 +11,12 @@ namespace {
 policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sample) {
   const counters::MemoryUsage& memory = sample.memory;
   policy::JobSample seen{.ran = attempt.ran()};
-  const bool is_only_look = attempt.is_emptied() && !attempt.was_looked_at();
-  const auto stand_in = !is_only_look ? memory.current
+  const bool is_only_sample = attempt.is_emptied() && !attempt.was_sampled();
+  const auto stand_in = !is_only_sample ? memory.current
                         : memory.peak ? memory.peak
                                       : memory.sampled_peak;
   seen.used =
-      is_only_look ? stand_in.value_or(Bytes{}) : memory.used.value_or(stand_in.value_or(Bytes{}));
+      is_only_sample ? stand_in.value_or(Bytes{}) : memory.used.value_or(stand_in.value_or(Bytes{}));
   seen.peak = seen.used;
   seen.cpu = sample.cpu.usage.value_or(Duration{});
   if (sample.cpu.pressure && sample.cpu.pressure->some) {
@@ -76,9 +76,9 @@ void HostExecutor::start(const policy::Start& start) {
   Attempt::Callbacks callbacks{
       .over = [this, key](const policy::AttemptEnd& end) { on_over(key, end); },
       .gone = [this, key](const AttemptResult& result) { on_gone(key, result); },
-      .looked =
+      .sampled =
           [this, key](const counters::Sample& sample) {
-            if (const Attempt* attempt = running(key.job)) on_looked(key.job, *attempt, sample);
+            if (const Attempt* attempt = running(key.job)) on_sampled(key.job, *attempt, sample);
           },
       .stuck = [this, key](const reap::Stuck& stuck) { hooks_.stuck(key, stuck); }};
   auto made =
@@ -201,18 +201,18 @@ monitor::Reading HostExecutor::look() {
 }
 
 void HostExecutor::decide(monitor::Cause cause) {
-  if (cause == monitor::Cause::event || monitor::is_near(reading_)) look_at_jobs();
+  if (cause == monitor::Cause::event || monitor::is_near(reading_)) sample_jobs();
   observer_.on_machine(seen_);
   if (!is_watching()) watcher_.stop();
 }
 
 // Whatever is decided upon a look may start and end others.
-void HostExecutor::look_at_jobs() {
+void HostExecutor::sample_jobs() {
   const Instant now = loop::now();
   std::vector<JobId> due;
   for (const auto& [job, attempt] : running_) {
-    const policy::LookGap& looks = attempt->looks();
-    if (now - looks.last() >= (looks.is_moving() ? kMovingLook : kCalmLook)) due.push_back(job);
+    const policy::SampleInterval& samples = attempt->samples();
+    if (now - samples.last() >= (samples.is_moving() ? kMovingSample : kCalmSample)) due.push_back(job);
   }
   for (const JobId job : due) {
     if (Attempt* attempt = running(job)) attempt->look();
@@ -226,7 +226,7 @@ void HostExecutor::check_ooms() {
   if (--oom_checks_left_ > 0) oom_timer_.set(loop::now() + kOomCheckGap);
 }
 
-void HostExecutor::on_looked(JobId job, const Attempt& attempt, const counters::Sample& sample) {
+void HostExecutor::on_sampled(JobId job, const Attempt& attempt, const counters::Sample& sample) {
   observer_.on_job(job, job_sample(attempt, sample));
 }
 
@@ -235,7 +235,7 @@ void HostExecutor::on_over(AttemptKey key, const policy::AttemptEnd& end) {
   const bool ended_by_itself =
       end.outcome == policy::Outcome::exited || end.outcome == policy::Outcome::failed_to_start;
   if (!ended_by_itself) {
-    watcher_.look_soon();  // whoever waits does so until what it had is seen to be back
+    watcher_.sample_soon();  // whoever waits does so until what it had is seen to be back
   } else if (!is_watching()) {
     watcher_.stop();
   }

@@ -86,7 +86,7 @@ class HostExecutor : public policy::Executor {
     return pool_.pressure();
   }
   // Looks at the pool so far.
-  [[nodiscard]] std::uint64_t looks() const { return watcher_.looks(); }
+  [[nodiscard]] std::uint64_t samples() const { return watcher_.samples(); }
   // Which monitors watch memory, and how they fare.
   [[nodiscard]] std::vector<monitor::Status> monitors() const;
 
@@ -98,18 +98,18 @@ class HostExecutor : public policy::Executor {
   static constexpr unsigned kOomChecks = 5;
   static constexpr Duration kOomCheckGap = std::chrono::milliseconds(10);
   // Near a bound, or after an alarm, running jobs are looked at before their time: those whose
-  // memory moves if the last look was so long ago, the others if it was kCalmLook ago. Closer looks
+  // memory moves if the last look was so long ago, the others if it was kCalmSample ago. Closer looks
   // would take the batches in which the kernel counts for growth.
-  static constexpr Duration kMovingLook = std::chrono::milliseconds(10);
-  static constexpr Duration kCalmLook = std::chrono::milliseconds(100);
+  static constexpr Duration kMovingSample = std::chrono::milliseconds(10);
+  static constexpr Duration kCalmSample = std::chrono::milliseconds(100);
 
  private:
   [[nodiscard]] Attempt* running(JobId job);
   [[nodiscard]] monitor::Reading look();
   void decide(monitor::Cause cause);
-  void look_at_jobs();
+  void sample_jobs();
   void check_ooms();
-  void on_looked(JobId job, const Attempt& attempt, const counters::Sample& sample);
+  void on_sampled(JobId job, const Attempt& attempt, const counters::Sample& sample);
   [[nodiscard]] bool is_watching() const { return !running_.empty() || external_jobs_ > 0; }
   void on_over(AttemptKey key, const policy::AttemptEnd& end);
   void on_gone(AttemptKey key, const AttemptResult& result);

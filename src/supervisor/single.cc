@@ -55,7 +55,7 @@ Result<AttemptResult> run_single(Machine& machine, AttemptRequest request,
   Attempt attempt(machine, std::move(request),
                   {.over = [](const policy::AttemptEnd&) {},
                    .gone = [&ended](const AttemptResult& result) { ended = result; },
-                   .looked = std::move(observer.looked),
+                   .sampled = std::move(observer.sampled),
                    .stuck = std::move(observer.stuck)});
   SignalRelay relay(machine, attempt, session);
   machine.on_signal([&relay](const guardian::Signalled& signal) { relay.pass_on(signal); });

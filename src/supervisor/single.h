@@ -10,7 +10,7 @@ namespace plimsoll::supervisor {
 // As Attempt::Callbacks has them.
 struct SingleObserver {
   std::function<void(const reap::Stuck&)> stuck;
-  std::function<void(const counters::Sample&)> looked{};  // may be empty
+  std::function<void(const counters::Sample&)> sampled{};  // may be empty
 };
 
 // Runs one command to its end, as `plimsoll run` does. Signals sent to the guardian go on to the

@@ -198,7 +198,7 @@ void Runner::end_waiting(Action& action) {
   const auto& holding = deps_.host_scheduler.scheduler().holding();
   const Instant now = loop::now();
   if (now < action.hold_end && !(holding && is_for_memory(holding->cause))) {
-    return action.hold_timer.set(std::min(now + kHoldLook, action.hold_end));
+    return action.hold_timer.set(std::min(now + kHoldSample, action.hold_end));
   }
   give_up_waiting(action, "it has waited for long enough");
 }

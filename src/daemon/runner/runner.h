@@ -62,7 +62,7 @@ class Runner {
   static constexpr Duration kHoldMargin = std::chrono::seconds(1);
   static constexpr int kHoldMarginPart = 10;
   // What an action waits for after kHoldMax is looked at so often.
-  static constexpr Duration kHoldLook = std::chrono::seconds(1);
+  static constexpr Duration kHoldSample = std::chrono::seconds(1);
   // An action that waits for so long shows a machine that is full; for less, one where starts are
   // paced.
   static constexpr Duration kFullWait = std::chrono::seconds(1);

@@ -161,7 +161,7 @@ void Runner::run_cleaner(IdleCleaner::Done done) {
                 const Status status = status_of_cleaner(result);
                 deps_.machine.loop().poster()([done, status] { done(status); });
               },
-          .looked = {},
+          .sampled = {},
           .stuck = [](const reap::Stuck&) {}});
   cleaning_->start();
 }

@@ -14,7 +14,7 @@ MonitorSlot post_of(std::string name, Choice choice, MonitorSlot::Callbacks call
 
 Watcher::Watcher(const Surroundings& around, Callbacks callbacks)
     : callbacks_(std::move(callbacks)),
-      look_timer_(around.loop.timer([this] { look(); })),
+      sample_timer_(around.loop.timer([this] { look(); })),
       repair_timer_(around.loop.timer([this] { repair(); })),
       event_(
           post_of("event", choose_event(around),
@@ -22,21 +22,21 @@ Watcher::Watcher(const Surroundings& around, Callbacks callbacks)
       pressure_(
           post_of("pressure", choose_pressure(around),
                   {.wake = [this] { wake(); }, .repair = [this] { repair_timer_.set(loop::now()); }})) {
-  look_timer_.go_first();
+  sample_timer_.go_first();
 }
 
 void Watcher::start() {
   if (std::exchange(is_running_, true)) return;
-  look_timer_.set(due_ = loop::now() + gap_);
+  sample_timer_.set(due_ = loop::now() + gap_);
 }
 
 void Watcher::stop() {
   is_running_ = false;
-  look_timer_.off();
+  sample_timer_.off();
 }
 
-void Watcher::look_soon() {
-  if (is_running_) look_timer_.set(due_ = loop::now());
+void Watcher::sample_soon() {
+  if (is_running_) sample_timer_.set(due_ = loop::now());
 }
 
 void Watcher::wake() {
@@ -45,7 +45,7 @@ void Watcher::wake() {
   if (loop::now() >= earliest_) {
     look();
   } else {
-    look_timer_.set(std::min(due_, earliest_));
+    sample_timer_.set(std::min(due_, earliest_));
   }
 }
 
@@ -73,7 +73,7 @@ void Watcher::look() {
   }
   earliest_ = done + quiet_;
   due_ = done + gap_;
-  if (is_running_) look_timer_.set(due_);
+  if (is_running_) sample_timer_.set(due_);
 }
 
 Duration Watcher::gap_after(Duration cost) {

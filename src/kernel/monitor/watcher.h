@@ -46,13 +46,13 @@ class Watcher {
   void start();
   void stop();
   // Something has changed of which no event tells: looks at once.
-  void look_soon();
+  void sample_soon();
 
   // Which monitors, why these, how they fare.
   [[nodiscard]] std::vector<Status> status() const;
 
   // Looks so far.
-  [[nodiscard]] std::uint64_t looks() const { return looks_; }
+  [[nodiscard]] std::uint64_t samples() const { return looks_; }
 
  private:
   void wake();
@@ -62,7 +62,7 @@ class Watcher {
   [[nodiscard]] Duration gap_after(Duration cost);
 
   Callbacks callbacks_;
-  loop::Timer look_timer_, repair_timer_;  // before the posts, whose monitors set them
+  loop::Timer sample_timer_, repair_timer_;  // before the posts, whose monitors set them
   MonitorSlot event_, pressure_;
   LevelAlarm level_;
   PollInterval pace_;

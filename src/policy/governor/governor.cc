@@ -23,7 +23,7 @@ namespace {
 // Time changes what is expected, if nothing else does: who waits is looked at again so often.
 constexpr Duration kRoundGap = std::chrono::seconds(1);
 // After an end what the others have is quite known when they were looked at, soon: then once more.
-constexpr Duration kEndGap = kLookMax;
+constexpr Duration kEndGap = kSampleMax;
 // After a freeze or an eviction for memory nobody is admitted until all that run have been looked
 // at anew, so that what went wrong is in what is believed of them; and no longer than this.
 constexpr Duration kCalmMax = std::chrono::seconds(3);
@@ -154,7 +154,7 @@ std::vector<Decision> Governor::State::rule(Instant now, unsigned starts_max) {
 }
 
 void Governor::State::set_wake(Instant now) {
-  next_wake_ = memory_response_.next_look();
+  next_wake_ = memory_response_.next_sample();
   if (waiting_.size() == 0 && running_set_.held() == 0) return;
   Instant round = last_round_ ? *last_round_ + kRoundGap : now;
   if (after_end_) round = std::min(round, *after_end_);

@@ -46,7 +46,7 @@ struct MemoryResponse::Turn {
 
 void MemoryResponse::respond(RunningSet& running_set, const GovernorConfig& config, const Limits& limits, Instant now,
                    std::vector<Decision>& rulings) {
-  next_look_.reset();
+  next_sample_.reset();
   Turn turn{running_set, config, limits, now, rulings, running_set.keel()};
   const double used = running_set.used();
   const double tolerance = limits.line * kTolerance;
@@ -156,13 +156,13 @@ bool MemoryResponse::reclaim(Turn& turn, double shortage) {
   // back.
   if (over_since_ || !swapping_since_) return false;
   if (turn.now >= *swapping_since_ + kSwapPatience) return false;
-  next_look_ = *swapping_since_ + kSwapPatience;
+  next_sample_ = *swapping_since_ + kSwapPatience;
   return true;
 }
 
 void MemoryResponse::evict(Turn& turn, double shortage) {
   if (turn.running_set.is_giving_back(turn.now) && round_ && turn.now < *round_ + kRoundDeadline) {
-    next_look_ = *round_ + kRoundDeadline;
+    next_sample_ = *round_ + kRoundDeadline;
     return;
   }
   Victims victims;
@@ -192,7 +192,7 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
     turn.running_set.condemn(member, turn.now);
   }
   round_ = last_trouble_ = turn.now;
-  next_look_ = turn.now + kRoundDeadline;
+  next_sample_ = turn.now + kRoundDeadline;
 }
 
 // What does not fit only because other runs have a part of the line fits when they have ended.
@@ -207,12 +207,12 @@ void MemoryResponse::fail_one(Turn& turn) {
   const double over = turn.running_set.surely_used() - turn.limits.limit;
   const Instant patient_until = *over_since_ + kOverLineGrace;
   if (turn.now < patient_until && over <= turn.limits.line * kOverLineMost) {
-    next_look_ = patient_until;
+    next_sample_ = patient_until;
     return;
   }
   // Only an older look at the pool says so; the next one will tell.
   if (over <= 0) {
-    next_look_ = turn.now + kOverLineGrace;
+    next_sample_ = turn.now + kOverLineGrace;
     return;
   }
   JobId job = *turn.keel;
@@ -247,7 +247,7 @@ void MemoryResponse::fail_one(Turn& turn) {
   }
   turn.running_set.condemn(member, turn.now);
   round_ = last_trouble_ = turn.now;
-  next_look_ = turn.now + kRoundDeadline;
+  next_sample_ = turn.now + kRoundDeadline;
 }
 
 }  // namespace plimsoll::policy

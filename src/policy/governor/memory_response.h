@@ -52,7 +52,7 @@ class MemoryResponse {
   // When something was last frozen for memory or evicted.
   [[nodiscard]] std::optional<Instant> last_trouble() const { return last_trouble_; }
   // When the next look is due although nothing may happen before.
-  [[nodiscard]] std::optional<Instant> next_look() const { return next_look_; }
+  [[nodiscard]] std::optional<Instant> next_sample() const { return next_sample_; }
 
  private:
   struct Turn;
@@ -68,7 +68,7 @@ class MemoryResponse {
   std::optional<Instant> round_;       // of evictions, begun
   std::optional<Instant> over_since_;  // past the limit
   std::optional<Instant> swapping_since_;
-  std::optional<Instant> last_reclaim_, last_trouble_, last_safe_state_, next_look_;
+  std::optional<Instant> last_reclaim_, last_trouble_, last_safe_state_, next_sample_;
 };
 
 }  // namespace plimsoll::policy

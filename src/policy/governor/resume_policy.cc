@@ -78,13 +78,13 @@ bool ResumePolicy::fits(const Turn& turn, const Member& member, Numbers& numbers
   double most = turn.running_set.used() + turn.thawed;
   double expected = most;  // without doubt
   const bool known = is_known(member.estimate);
-  for (std::size_t i = 0; i < kHorizonCount && kHorizons[i] <= kThawLook; ++i) {
+  for (std::size_t i = 0; i < kHorizonCount && kHorizons[i] <= kThawSample; ++i) {
     const DemandForecast& others = turn.admission_context.moving;
     most = std::max(most, extra + others.level_with(i, turn.admission_context.around.z, demand, known));
     expected = std::max(expected, extra + others.level_with(i, 0, demand, known));
   }
   // It may go on as it was, until it is frozen again.
-  const double growth = member.rise_within(kLookMax + kFreezeDelay).most;
+  const double growth = member.rise_within(kSampleMax + kFreezeDelay).most;
   expected = std::max(expected, turn.running_set.used() + turn.thawed + growth);
   const bool is_doubt_short = most > expected + cushion;
   const double with_it = is_doubt_short ? most : expected;

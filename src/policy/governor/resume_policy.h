@@ -16,7 +16,7 @@ namespace plimsoll::policy {
 inline constexpr double kThawCushion = 0.03;
 // How far it must fit: until it could be frozen again. What is further ahead is for admissions:
 // what is frozen holds its memory either way.
-inline constexpr Duration kThawLook = std::chrono::seconds(2);
+inline constexpr Duration kThawSample = std::chrono::seconds(2);
 // Frozen at least so long, twice as long each time that it is frozen soon after it was thawed, up
 // to the most.
 inline constexpr Duration kDwell = std::chrono::milliseconds(500);

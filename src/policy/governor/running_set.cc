@@ -127,7 +127,7 @@ void RunningSet::observe(Member& member, const JobSample& sample, Instant now) {
   member.sample = sample;
   member.seen = now;
   if (span < kSlopeSpan || member.state != MemberState::running) return;
-  set_rise(member, member.rise_within(std::min(span, kLookMax) + kFreezeDelay));
+  set_rise(member, member.rise_within(std::min(span, kSampleMax) + kFreezeDelay));
 }
 
 void RunningSet::expect(Member& member, const Estimate& estimate, Instant now) {

@@ -79,7 +79,7 @@ struct Member {
 inline constexpr Duration kFreezeDelay = std::chrono::milliseconds(50);
 // The next look at a job that grows comes at most so much later: both worlds look more often at
 // what grows near the line.
-inline constexpr Duration kLookMax = std::chrono::milliseconds(250);
+inline constexpr Duration kSampleMax = std::chrono::milliseconds(250);
 
 // The attempts that have started, oldest first, and the bytes they have in use: what the pool had
 // at the last look at the machine, and what its jobs have shown to have changed since.

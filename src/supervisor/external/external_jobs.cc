@@ -163,9 +163,9 @@ Result<void> ExternalJobs::observe(ClientId id, const std::string& name, const E
     const Duration since = external_job.watch->ran(now()) + external_job.watch->stood(now());
     told.cpu = std::min(*told.cpu, since * hooks_.machine.cpus);
   }
-  if (external_job.looked.used) told.used.reset();
-  if (external_job.looked.cpu) told.cpu.reset();
-  if (external_job.looked.io) told.io.reset();
+  if (external_job.sampled.used) told.used.reset();
+  if (external_job.sampled.cpu) told.cpu.reset();
+  if (external_job.sampled.io) told.io.reset();
   tell(*job, external_job, told);
   return {};
 }
@@ -198,7 +198,7 @@ void ExternalJobs::tell(JobId job, ExternalJob& external_job, const ExternalSamp
                          .cpu = external_job.seen.cpu.value_or(Duration{}),
                          .io = external_job.seen.io};
   // A word is no measurement: nobody else is to lose anything by it.
-  if (!external_job.looked.used && external_job.promised) {
+  if (!external_job.sampled.used && external_job.promised) {
     seen.used = std::min(used, *external_job.promised);
     seen.peak = std::min(external_job.peak, *external_job.promised);
     seen.claimed = used - seen.used;
@@ -239,7 +239,7 @@ bool ExternalJobs::look() {
 }
 
 Duration ExternalJobs::gap_after(Duration cost) {
-  return std::clamp(kLookCostShare * cost, kLookGap, kLookGapMax);
+  return std::clamp(kLookCostShare * cost, kSampleInterval, kSampleIntervalMax);
 }
 
 // What is decided upon one look may end others.
@@ -252,8 +252,8 @@ void ExternalJobs::look_at(JobId job, Instant when) {
     return;
   }
   if (!external_job->process_set) return;
-  external_job->looked = external_job->process_set->look(when);
-  tell(job, *external_job, external_job->looked);
+  external_job->sampled = external_job->process_set->look(when);
+  tell(job, *external_job, external_job->sampled);
 }
 
 void ExternalJobs::end(JobId job, policy::Outcome outcome, const ExternalEnd& how) {
@@ -268,7 +268,7 @@ void ExternalJobs::end(JobId job, policy::Outcome outcome, const ExternalEnd& ho
   external_job.state = ExternalJob::State::waiting;  // or gone, as the scheduler will say
   external_job.condemned.reset();
   external_job.process_set.reset();
-  external_job.seen = external_job.looked = {};
+  external_job.seen = external_job.sampled = {};
   external_job.peak = {};
   --running_;
   hooks_.over(job, attempt_end(outcome, how, wall));

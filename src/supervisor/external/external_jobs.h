@@ -70,7 +70,7 @@ class ExternalJobs : public policy::Executor {
   // A cancelled external job that has not left after so long is taken to have.
   static constexpr Duration kCancelPatience = std::chrono::seconds(10);
   // Places are looked at so often; growth within it is the reserve's to bear.
-  static constexpr Duration kLookGap = std::chrono::milliseconds(100);
+  static constexpr Duration kSampleInterval = std::chrono::milliseconds(100);
 
   ClientId open(const Peer& peer, ExternalListener listener);
   // The client is gone: so are its external jobs, at once. It is told nothing any more.
@@ -98,7 +98,7 @@ class ExternalJobs : public policy::Executor {
   // When the next round is due after one that took so much CPU time.
   static Duration gap_after(Duration cost);
   // Later, and nobody would notice in time that memory runs short.
-  static constexpr Duration kLookGapMax = std::chrono::seconds(1);
+  static constexpr Duration kSampleIntervalMax = std::chrono::seconds(1);
   static constexpr int kLookCostShare = 20;  // at most 1 / so much of a CPU
 
   [[nodiscard]] std::size_t running() const { return running_; }

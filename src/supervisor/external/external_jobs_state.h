@@ -20,7 +20,7 @@ struct ExternalJobs::ExternalJob {
   std::optional<policy::Stopwatch> watch{};  // of the present attempt
   std::unique_ptr<ExternalProcessSet> process_set{};
   ExternalSample seen{};    // as last told or measured
-  ExternalSample looked{};  // as last measured
+  ExternalSample sampled{};  // as last measured
   Bytes peak{};
   std::optional<Bytes> promised{};  // what the present attempt was admitted with
   std::vector<report::AttemptReport> attempts{};

@@ -51,16 +51,16 @@ TEST(Looks, AreCloseAtFirstAndWhileMemoryMoves) {
   Script script(executor);
   script.start(0s, 1);
   executor.run(script);
-  EXPECT_EQ(script.samples.front().second.ran, kFirstLook);
-  EXPECT_EQ(gap_before(script, 1), kFirstLook);
-  EXPECT_EQ(gap_before(script, 2), 2 * kFirstLook);
+  EXPECT_EQ(script.samples.front().second.ran, kFirstSample);
+  EXPECT_EQ(gap_before(script, 1), kFirstSample);
+  EXPECT_EQ(gap_before(script, 2), 2 * kFirstSample);
   for (std::size_t i = 1; i < script.samples.size() - 1; ++i) {
     const Duration ran = script.samples[i].second.ran;
     if (ran > 500ms && ran < 1500ms) {
-      EXPECT_EQ(gap_before(script, i), policy::LookGap::kMin) << seconds(ran);
+      EXPECT_EQ(gap_before(script, i), policy::SampleInterval::kMin) << seconds(ran);
     }
     if (ran > 8s) {
-      EXPECT_EQ(gap_before(script, i), policy::LookGap::kMax) << seconds(ran);
+      EXPECT_EQ(gap_before(script, i), policy::SampleInterval::kMax) << seconds(ran);
     }
   }
 }
@@ -74,7 +74,7 @@ TEST(Looks, AtJobsComeWithThoseAtTheMachineNearTheLine) {
   executor.run(script);
   for (std::size_t i = 1; i < script.samples.size() - 1; ++i) {
     if (script.samples[i].second.ran > 5s) {
-      EXPECT_LT(gap_before(script, i), 2 * kCalmLookGap);
+      EXPECT_LT(gap_before(script, i), 2 * kCalmSampleInterval);
     }
   }
 }

@@ -308,26 +308,26 @@ TEST_F(WatcherTest, AnAllocatorThatPassesTheLineIsToldOnce) {
 TEST_F(WatcherTest, AStoppedOneDoesNotLook) {
   SET_UP_OR_SKIP({});
   watch();
-  ASSERT_TRUE(comes_true([&] { return watcher_->looks() > 0; }));
+  ASSERT_TRUE(comes_true([&] { return watcher_->samples() > 0; }));
   watcher_->stop();
   worker_->drain();
-  const auto looks = watcher_->looks();
+  const auto samples = watcher_->samples();
   pass(20ms);
-  EXPECT_EQ(watcher_->looks(), looks);
+  EXPECT_EQ(watcher_->samples(), samples);
   watcher_->start();
-  EXPECT_TRUE(comes_true([&] { return watcher_->looks() > looks; }));
+  EXPECT_TRUE(comes_true([&] { return watcher_->samples() > samples; }));
 }
 
 TEST_F(WatcherTest, AMonitorThatFailsIsReplacedByLooksAndSaysSo) {
   SET_UP_OR_SKIP({});
   watch();
-  ASSERT_TRUE(comes_true([&] { return watcher_->looks() > 2; }));
+  ASSERT_TRUE(comes_true([&] { return watcher_->samples() > 2; }));
   remove_pool();
   ASSERT_TRUE(comes_true([&] { return !watcher_->status()[0].works; }));
   EXPECT_THAT(watcher_->status()[0].health, StartsWith("failed: "));
   EXPECT_THAT(weak_, Contains(Field(&Status::name, "event")));
-  const auto looks = watcher_->looks();
-  EXPECT_TRUE(comes_true([&] { return watcher_->looks() > looks + 2; }));
+  const auto samples = watcher_->samples();
+  EXPECT_TRUE(comes_true([&] { return watcher_->samples() > samples + 2; }));
   EXPECT_THAT(watcher_->status()[2].health, StartsWith("replaced: "));
 }
 

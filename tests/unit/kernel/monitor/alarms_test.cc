@@ -84,8 +84,8 @@ TEST(StallAlarm, TellsOnceUntilThereWasCalm) {
   Instant now{10s};
   Duration total{};
   int told = 0;
-  const auto run = [&](int looks, Duration stall) {
-    for (int i = 0; i < looks; ++i) {
+  const auto run = [&](int samples, Duration stall) {
+    for (int i = 0; i < samples; ++i) {
       now += 100ms;
       total += stall;
       if (stalls.observe(now, total)) ++told;

@@ -113,10 +113,10 @@ TEST(Ceiling, WhoHasWhatItsKindNeedsIsNotExpectedToGrowOn) {
       story.governor.expect(JobId{id}, estimate, at(0));
     }
     for (unsigned id = 1; id <= 4; ++id) story.uses(id, 1.0, 150);
-    story.looks(1.0);
+    story.samples(1.0);
     story.rules(1.0);
     for (unsigned id = 1; id <= 4; ++id) story.uses(id, 1.1, 200);
-    story.looks(1.1);
+    story.samples(1.1);
     if (bounded) {
       EXPECT_THAT(story.rules(1.1), IsEmpty());
     } else {
@@ -136,7 +136,7 @@ TEST(Rounds, AreHeldOnceMoreSoonAfterAnEnd) {
   story.waits(4, {.mib = 300, .seconds = 100, .cores = 0.1, .spread = 3});
   for (double t = 0.5; t < 10; t += 0.5) {
     for (unsigned id = 1; id <= 3; ++id) story.uses(id, t, 300);
-    story.looks(t);
+    story.samples(t);
     EXPECT_THAT(story.rules(t), IsEmpty());
   }
   story.ends(1, 10.1);
@@ -144,7 +144,7 @@ TEST(Rounds, AreHeldOnceMoreSoonAfterAnEnd) {
   EXPECT_THAT(story.rules(10.1), IsEmpty());
   ASSERT_TRUE(story.governor.next_wake());
   EXPECT_LE(*story.governor.next_wake(), at(10.4));
-  story.looks(10.2);
+  story.samples(10.2);
   EXPECT_THAT(story.rules(to_seconds(*story.governor.next_wake() - Instant{})),
               ElementsAre("admit 4"));
 }

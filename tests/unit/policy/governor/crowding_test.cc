@@ -34,7 +34,7 @@ struct Crowd : Story {
         governor.expect(JobId{id}, flat({.mib = 10, .seconds = 10'000, .cores = cores_each}),
                         at(t));
       }
-      looks(t);
+      samples(t);
       for (const std::string& word : rules(t)) {
         decided.push_back(word);
         when.push_back(t);

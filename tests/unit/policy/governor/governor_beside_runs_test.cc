@@ -58,12 +58,12 @@ TEST(GovernorBesideRuns, WhatOtherUsersRunsTellHoldsBackStartsAlone) {
               ::testing::HasSubstr("; of that, other users' runs say that they have 800 MiB"));
   for (double t = 1; t < 20; t += 0.1) {
     story.uses(1, t, 200 + 30 * t);
-    story.looks(t);
+    story.samples(t);
     EXPECT_THAT(story.rules(t), IsEmpty());
   }
   story.governor.set_share({.line = mib(1200), .cores = 8});
   story.uses(1, 20, 800);
-  story.looks(20);
+  story.samples(20);
   EXPECT_THAT(story.rules(20), ElementsAre("admit 2"));
 }
 
@@ -76,7 +76,7 @@ TEST(GovernorBesideRuns, AnOnlyJobThatOtherRunsLeaveTooLittleForStartsAgainLater
   std::vector<std::string> words;
   for (double t = 0.1; t < 1; t += 0.1) {
     story.uses(1, t, 80);
-    story.looks(t);
+    story.samples(t);
     for (const std::string& word : story.rules(t)) words.push_back(word);
   }
   EXPECT_THAT(words, ElementsAre("reclaim", "evict 1"));

@@ -22,7 +22,7 @@ inline Story crowd(const GovernorConfig& config, unsigned jobs, double spread = 
   for (double t = 8.25; t <= 10; t += 0.25) {
     for (unsigned id = 1; id <= jobs; ++id) story.uses(id, t, 100, id);
   }
-  story.looks(10);
+  story.samples(10);
   EXPECT_THAT(story.rules(10), ::testing::IsEmpty());
   return story;
 }
@@ -31,7 +31,7 @@ inline Story crowd(const GovernorConfig& config, unsigned jobs, double spread = 
 inline void grows_and_is_frozen(Story& story, unsigned id) {
   story.uses(id, 10.3, 200, id);
   story.uses(id, 10.5, 260, id);
-  story.looks(10.5);
+  story.samples(10.5);
   ASSERT_THAT(story.rules(10.5), ::testing::ElementsAre("freeze " + std::to_string(id)));
 }
 

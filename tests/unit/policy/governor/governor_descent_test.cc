@@ -48,7 +48,7 @@ TEST(GovernorDescent, AKeelThatStandsStillMayWaitForAFrozenJob) {
                             .peak = mib(100),
                             .cpu = std::chrono::milliseconds(100)},
                            at(t));
-    story.looks(t);
+    story.samples(t);
     for (const std::string& word : story.rules(t)) thawed.push_back(word);
   }
   EXPECT_THAT(thawed, Contains("thaw 2"));
@@ -69,18 +69,18 @@ TEST(GovernorDescent, AKeelThatSleepsNowAndThenWaitsForNobody) {
   keel_is_seen(17, 1001);
   story.uses(2, 17.3, 200, 2);
   story.uses(2, 17.5, 260, 2);
-  story.looks(17.5);
+  story.samples(17.5);
   ASSERT_THAT(story.rules(17.5), Contains("freeze 2"));
   std::vector<std::string> words;
   for (double t = 18; t < 26; t += 0.5) {
     keel_is_seen(t, 1001);
-    story.looks(t);
+    story.samples(t);
     for (const std::string& word : story.rules(t)) words.push_back(word);
   }
   EXPECT_THAT(words, Not(Contains("thaw 2")));
   for (double t = 26; t < 30; t += 0.5) {
     keel_is_seen(t, 1001);
-    story.looks(t);
+    story.samples(t);
     for (const std::string& word : story.rules(t)) words.push_back(word);
   }
   EXPECT_THAT(words, Contains("thaw 2")) << "it does not sleep for ever";
@@ -95,7 +95,7 @@ TEST(GovernorDescent, NothingStaysFrozenBeyondTheBound) {
   double thawed = 0;
   for (double t = 11; t < bound + 60 && thawed == 0; t += 1) {
     story.uses(1, t, 100, 1);
-    story.looks(t);
+    story.samples(t);
     for (const std::string& word : story.rules(t)) {
       if (word == "thaw 2") thawed = t;
     }

@@ -23,12 +23,12 @@ TEST(GovernorGrowth, WhoIsKnownToFitMayGrowAsFastAsHeLikes) {
   }
   for (double t = 0.1; t < 0.35; t += 0.1) {
     for (unsigned id = 1; id <= 4; ++id) story.uses(id, t, 600 * t + id);
-    story.looks(t);
+    story.samples(t);
     EXPECT_THAT(story.rules(t), IsEmpty()) << t;
   }
   // Whoever has passed what was believed is believed no more.
   story.uses(2, 0.4, 225);
-  story.looks(0.4);
+  story.samples(0.4);
   EXPECT_THAT(story.rules(0.4), Not(IsEmpty()));
 }
 
@@ -41,7 +41,7 @@ TEST(GovernorGrowth, AFrozenJobGoesOnWhileThereIsRoomForTheNextMoments) {
   }
   for (const double t : {0.8, 1.0}) {
     for (unsigned id = 1; id <= 4; ++id) story.uses(id, t, 180 + 25 * t);
-    story.looks(t);
+    story.samples(t);
   }
   ASSERT_THAT(story.rules(1), Contains("freeze 2"));
   // The oldest has dropped nearly all; nobody knows how far it goes next time.
@@ -52,7 +52,7 @@ TEST(GovernorGrowth, AFrozenJobGoesOnWhileThereIsRoomForTheNextMoments) {
   story.governor.expect(JobId{1}, estimate, at(1.2));
   story.uses(1, 1.2, 20);
   story.uses(1, 1.6, 20);
-  story.looks(1.6);
+  story.samples(1.6);
   EXPECT_THAT(story.rules(2.1), Contains("thaw 2"));
 }
 
@@ -64,9 +64,9 @@ TEST(GovernorGrowth, GrowthIsNotCountedOnceForTheJobAndOnceForThePool) {
     story.waits(id, {.mib = 200, .seconds = 100, .cores = 0.1});
     ASSERT_THAT(story.rules(0), ElementsAre("admit " + std::to_string(id)));
   }
-  story.looks(0.01);
+  story.samples(0.01);
   for (unsigned id = 1; id <= 4; ++id) story.uses(id, 0.1, 100);
-  story.looks(0.1);
+  story.samples(0.1);
   EXPECT_THAT(story.rules(0.1), IsEmpty());
   story.pool_has(600, 0.15);
   EXPECT_THAT(story.rules(0.15), IsEmpty());

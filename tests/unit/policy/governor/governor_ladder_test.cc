@@ -40,7 +40,7 @@ TEST(GovernorLadder, NobodyLosesAnythingByWhatAClientSays) {
   for (double t = 10.01; t < 14; t += 0.1) {
     story.is_told_to_use(4, t, t < 11 ? 1 : 100'000, 10);
     for (unsigned id = 1; id <= 3; ++id) story.uses(id, t, 100, id);
-    story.looks(t);
+    story.samples(t);
     EXPECT_THAT(story.rules(t), IsEmpty()) << t;
   }
 }
@@ -50,13 +50,13 @@ TEST(GovernorLadder, AClaimHoldsUpWhoHasNotBegun) {
   story.waits(4, {.mib = 300, .seconds = 1000, .cores = 0.1}, 10);
   ASSERT_THAT(story.rules(10), ElementsAre("admit 4"));
   story.is_told_to_use(4, 11, 900, 10);
-  story.looks(11);
+  story.samples(11);
   story.waits(5, {.mib = 100, .seconds = 10, .cores = 0.1}, 11);
   EXPECT_THAT(story.rules(11), IsEmpty());
   ASSERT_TRUE(story.governor.holding());
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
   story.is_told_to_use(4, 12, 300, 10);
-  story.looks(12);
+  story.samples(12);
   EXPECT_THAT(story.rules(12), ElementsAre("admit 5"));
 }
 
@@ -65,7 +65,7 @@ TEST(GovernorLadder, TheKeelIsNeitherFrozenNorEvicted) {
   for (double t = 11; t < 14; t += 0.1) {
     const double used = 100 + (t - 11) * 500;
     if (story.governor.running() > 0) story.uses(1, t, used, 1);
-    story.looks(t);
+    story.samples(t);
     for (const std::string& word : story.rules(t)) {
       EXPECT_NE(word, "freeze 1");
       EXPECT_NE(word, "evict 1");
@@ -85,7 +85,7 @@ TEST(GovernorLadder, EvictsTheSmallestSetThatSufficesAndWaitsForIt) {
   Story story = crowd(small(), 8);
   // The keel takes what is left and more.
   story.uses(1, 10.5, 330, 1);
-  story.looks(10.5);
+  story.samples(10.5);
   const auto words = story.rules(10.5);
   EXPECT_THAT(words, Not(Contains("evict 1")));
   const auto evicted = std::count_if(words.begin(), words.end(), [](const std::string& word) {
@@ -94,7 +94,7 @@ TEST(GovernorLadder, EvictsTheSmallestSetThatSufficesAndWaitsForIt) {
   ASSERT_GE(evicted, 1);
   EXPECT_LE(evicted, 5);
   // Nobody else while that memory is on its way.
-  story.looks(10.6);
+  story.samples(10.6);
   for (const std::string& word : story.rules(10.6)) EXPECT_THAT(word, Not(HasSubstr("evict")));
 }
 
@@ -105,7 +105,7 @@ TEST(GovernorLadder, PastTheLineNobodyWaitsForAFreezeOrForSwap) {
   Story story = crowd(config, 8);
   story.uses(2, 10.3, 200, 2);
   story.uses(2, 10.5, 330, 2);
-  story.looks(10.5);
+  story.samples(10.5);
   const auto words = story.rules(10.5);
   EXPECT_THAT(words, Contains("freeze 2"));
   EXPECT_THAT(words, Contains(HasSubstr("evict ")));
@@ -114,7 +114,7 @@ TEST(GovernorLadder, PastTheLineNobodyWaitsForAFreezeOrForSwap) {
 // Evicts from a crowd of eight of which the first has grown by 230 MiB, at 10.5.
 std::vector<unsigned> first_round(Story& story) {
   story.uses(1, 10.5, 330, 1);
-  story.looks(10.5);
+  story.samples(10.5);
   std::vector<unsigned> evicted;
   for (const std::string& word : story.rules(10.5)) {
     if (word.starts_with("evict ")) evicted.push_back(number_in(word));
@@ -138,7 +138,7 @@ TEST(GovernorLadder, TheNextRoundWaitsUntilThePoolWasLookedAt) {
   }
   story.uses(1, 10.6, 600, 1);
   EXPECT_FALSE(evicts(story.rules(10.6)));
-  story.looks(10.65);
+  story.samples(10.65);
   EXPECT_TRUE(evicts(story.rules(10.65)));
 }
 
@@ -159,9 +159,9 @@ TEST(GovernorLadder, WhoDoesNotDieIsNotWaitedForAndStaysInTheBooks) {
   const auto evicted = first_round(story);
   ASSERT_FALSE(evicted.empty());
   // A second later they hang in the kernel with all they have: others have to go.
-  story.looks(11.4);
+  story.samples(11.4);
   EXPECT_FALSE(evicts(story.rules(11.4)));
-  story.looks(11.6);
+  story.samples(11.6);
   const auto words = story.rules(11.6);
   EXPECT_TRUE(evicts(words));
   for (const unsigned id : evicted) {
@@ -180,7 +180,7 @@ TEST(GovernorLadder, AStuckJobHoldsBackItsMemoryAndNothingElse) {
   const double stuck = 100.0 * static_cast<double>(evicted.size());
   story.waits(20, {.mib = 990 - stuck - 100, .seconds = 10}, 20);
   story.waits(21, {.mib = 90 + 20, .seconds = 5}, 20);
-  story.looks(20);
+  story.samples(20);
   EXPECT_THAT(story.rules(20), ElementsAre("admit 20"));
 }
 
@@ -191,7 +191,7 @@ TEST(GovernorLadder, WithSwapTheFrozenGiveTheirMemoryBackFirst) {
   ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 2));
   story.uses(1, 10.9, 100, 1);
   story.uses(1, 11, 145, 1);
-  story.looks(11);
+  story.samples(11);
   const auto words = story.rules(11);
   EXPECT_THAT(words, Contains("reclaim 2"));
   for (const std::string& word : words) EXPECT_THAT(word, Not(HasSubstr("evict")));
@@ -204,7 +204,7 @@ TEST(GovernorLadder, WithoutEvictionsOthersArePausedAndWhatDoesNotFitFails) {
   bool failed = false;
   for (double t = 10.1; t < 14 && !failed; t += 0.1) {
     story.uses(1, t, 100 + (t - 10) * 400, 1);
-    story.looks(t);
+    story.samples(t);
     for (const std::string& word : story.rules(t)) {
       EXPECT_THAT(word, Not(HasSubstr("evict")));
       failed |= word == "fail 1";
@@ -220,7 +220,7 @@ double failed_past_by(double speed) {
   for (double t = 10; t < 12; t += 0.01) {
     const double used = 900 + (t - 10) * speed;
     story.uses(1, t, used, 1);
-    story.looks(t);
+    story.samples(t);
     const auto words = story.rules(t);
     if (std::find(words.begin(), words.end(), "fail 1") != words.end()) return used - 1000;
   }
@@ -232,7 +232,7 @@ TEST(GovernorLadder, WhoIsAloneAndALittlePastTheLineMayComeDownAgain) {
   for (double t = 10; t < 14; t += 0.01) {
     const bool is_past = t > 11 && t < 11.4;
     story.uses(1, t, is_past ? 1100 : 900, 1);
-    story.looks(t);
+    story.samples(t);
     EXPECT_THAT(story.rules(t), Not(Contains("fail 1"))) << t;
   }
   // Half a second, of which the line allows 10 MiB.
@@ -253,7 +253,7 @@ TEST(GovernorLadder, WhatPoolAndJobHaveBothShownIsNotPastTheLine) {
   EXPECT_THAT(story.rules(10.1), Not(Contains("fail 1")));
   story.uses(1, 10.11, 700, 1);
   EXPECT_THAT(story.rules(10.11), Not(Contains("fail 1")));
-  story.looks(10.2);
+  story.samples(10.2);
   EXPECT_THAT(story.rules(10.2), Not(Contains("fail 1")));
 }
 
@@ -284,7 +284,7 @@ TEST(GovernorUser, ALowerLineIsReachedFromAbove) {
   story.governor.set_share({.line = mib(500), .cores = story.governor.cores()});
   std::vector<std::string> words;
   for (double t = 10; t < 12; t += 0.1) {
-    story.looks(t);
+    story.samples(t);
     for (const std::string& word : story.rules(t)) {
       words.push_back(word);
       if (word.starts_with("evict ")) {
@@ -304,12 +304,12 @@ TEST(GovernorLadder, MemoryThatEscapesIsCaughtByTheMachine) {
   EXPECT_EQ(story.rules(0).size(), 2u);
   story.uses(1, 1, 200);
   story.uses(2, 1, 200);
-  story.looks(1, {.available = mib(900), .stall = {}});
+  story.samples(1, {.available = mib(900), .stall = {}});
   EXPECT_THAT(story.rules(1), IsEmpty());
   // Somebody takes 700 MiB; the pool is as it was.
-  story.looks(2, {.available = mib(200), .stall = {}});
+  story.samples(2, {.available = mib(200), .stall = {}});
   EXPECT_THAT(story.rules(2), ElementsAre("freeze 2")) << "it grew, and 100 MiB are left";
-  story.looks(3, {.available = mib(40), .stall = {}});
+  story.samples(3, {.available = mib(40), .stall = {}});
   EXPECT_THAT(story.rules(3), Contains("evict 2"));
 }
 

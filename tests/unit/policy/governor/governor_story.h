@@ -114,7 +114,7 @@ struct Story {
                       .claimed = mib(mib_told - used[id])},
                      at(t));
   }
-  void looks(double t, MachineSample sample = {}) {
+  void samples(double t, MachineSample sample = {}) {
     double all = 0;
     for (const auto& [id, one] : used) all += one;
     sample.pool_used = mib(all);
@@ -131,7 +131,7 @@ struct Story {
     AttemptEnd end{.outcome = outcome};
     if (outcome == Outcome::exited) end.exit_code = 0;
     governor.leave(JobId{id}, end, at(t));
-    looks(t);
+    samples(t);
   }
 
   Governor governor;

@@ -119,7 +119,7 @@ TEST(GovernorTenants, AHintHoldsUpAnotherForSecondsOnly) {
   Story story(config(1000));
   story.waits_for(kAlice, 1, {.mib = 1000, .seconds = 1e9, .spread = 500, .known = 0});
   EXPECT_EQ(story.rules(0), Words{"admit 1"});
-  story.looks(0);
+  story.samples(0);
   story.waits_for(kBob, 2, {.mib = 60}, 1);
   EXPECT_EQ(story.rules(1), Words{});
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
@@ -136,7 +136,7 @@ TEST(GovernorTenants, WhatWasLearntIsBelievedAsFarAsAFairShare) {
   story.waits_for(kAlice, 1, {.mib = 900, .seconds = 1e9});
   EXPECT_EQ(story.rules(0), Words{"admit 1"});
   story.uses(1, 1, 10);
-  story.looks(1);
+  story.samples(1);
   story.waits_for(kBob, 2, {.mib = 300}, 1);
   story.waits_for(kBob, 3, {.mib = 301}, 1);
   EXPECT_EQ(story.rules(1), Words{});
@@ -160,7 +160,7 @@ TEST(GovernorTenants, AWordIsNoMemoryOfAnother) {
   EXPECT_EQ(story.rules(0), Words{"admit 1"});
   for (double t = 1; t < 20; t += 1) {
     story.is_told_to_use(1, t, 900);
-    story.looks(t);
+    story.samples(t);
     EXPECT_EQ(story.rules(t), Words{});
   }
   story.waits_for(kBob, 2, {.mib = 300, .seconds = 100}, 20);
@@ -168,7 +168,7 @@ TEST(GovernorTenants, AWordIsNoMemoryOfAnother) {
   for (double t = 21; t < 60; t += 1) {
     story.is_told_to_use(1, t, 900);
     story.uses(2, t, 300, 20);
-    story.looks(t);
+    story.samples(t);
     EXPECT_EQ(story.rules(t), Words{}) << t;
   }
   EXPECT_FALSE(story.governor.is_frozen(JobId{2}));
@@ -180,7 +180,7 @@ TEST(GovernorTenants, ClaimsHoldUpWhoeverMakesThem) {
   story.waits_for(kAlice, 1, {.mib = 100, .seconds = 1e9});
   EXPECT_EQ(story.rules(0), Words{"admit 1"});
   story.is_told_to_use(1, 1, 5000);
-  story.looks(1);
+  story.samples(1);
   story.waits_for(kAlice, 2, {.mib = 100}, 1);
   story.waits_for(kBob, 3, {.mib = 100}, 1);
   EXPECT_EQ(story.rules(1), Words{"admit 3"});
@@ -192,7 +192,7 @@ TEST(GovernorTenants, WhoHasMoreThanHisShareWaitsForWhoHasLess) {
   wait_many(story, kAlice, 1, 30, {.mib = 90, .seconds = 100});
   ASSERT_EQ(story.rules(0).size(), 10u);
   for (unsigned id = 1; id <= 10; ++id) story.uses(id, 30, 90);
-  story.looks(30);
+  story.samples(30);
   story.waits_for(kBob, 100, {.mib = 300, .seconds = 100}, 30);
   EXPECT_EQ(story.rules(30), Words{});
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
@@ -217,7 +217,7 @@ TEST(GovernorTenants, AGiantHoldsUpOthersForAMinuteAtATime) {
   story.waits_for(kAlice, 1, {.mib = 50, .seconds = 1e9});
   EXPECT_EQ(story.rules(0), Words{"admit 1"});
   story.uses(1, 1, 50);
-  story.looks(1);
+  story.samples(1);
   story.waits_for(kAlice, 2, {.mib = 990, .seconds = 60}, 1);
   EXPECT_EQ(story.rules(1), Words{});
   unsigned next = 10;
@@ -225,7 +225,7 @@ TEST(GovernorTenants, AGiantHoldsUpOthersForAMinuteAtATime) {
   const double end = 2 * to_seconds(kReservedJobPatienceMin) + 2 * to_seconds(kReservedJobDrain);
   for (double t = 2; t < end; t += 1) {
     story.uses(1, t, 50);
-    story.looks(t);
+    story.samples(t);
     story.waits_for(kBob, next, {.mib = 50, .seconds = 10}, t);
     if (story.rules(t).empty()) {
       held += 1;

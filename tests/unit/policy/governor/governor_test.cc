@@ -30,7 +30,7 @@ TEST(GovernorAdmission, FillsTheLineAndNoMore) {
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
   EXPECT_THAT(story.governor.holding()->reason, HasSubstr("waits for memory"));
   for (unsigned id = 1; id <= 3; ++id) story.uses(id, 1, 300);
-  story.looks(1);
+  story.samples(1);
   EXPECT_THAT(story.rules(1), IsEmpty());
   story.ends(2, 5);
   EXPECT_THAT(story.rules(5), ElementsAre("admit 4"));
@@ -67,7 +67,7 @@ TEST(GovernorAdmission, InOrderOfInputNobodyGoesAhead) {
   story.waits(3, {.mib = 100, .seconds = 900});
   EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
   story.uses(1, 1, 600);
-  story.looks(1);
+  story.samples(1);
   EXPECT_THAT(story.rules(1), IsEmpty()) << "3 would fit";
   story.ends(1, 5);
   EXPECT_THAT(story.rules(5), ElementsAre("admit 2", "admit 3"));
@@ -86,7 +86,7 @@ TEST(GovernorAdmission, SmallJobsFillTheGapsBesideAGiantThatWaits) {
   story.waits(1, {.mib = 500, .seconds = 400});
   EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
   story.uses(1, 1, 500);
-  story.looks(1);
+  story.samples(1);
   story.waits(2, {.mib = 900, .seconds = 300}, 1);       // fits when job 1 has ended
   story.waits(3, {.mib = 300, .seconds = 30}, 1);        // is over by then
   story.waits(4, {.mib = 300, .seconds = 2000}, 1, -1);  // is not
@@ -106,7 +106,7 @@ TEST(GovernorAdmission, AGiantIsNotStarvedForEver) {
   double started = 0;
   for (double t = 1; t < 4000 && !admitted; t += 20) {
     story.uses(running, t, 400, started);
-    story.looks(t);
+    story.samples(t);
     story.waits(next, {.mib = 400, .seconds = 100}, t);
     for (const std::string& word : story.rules(t)) {
       if (word == "admit 2") admitted = true;
@@ -161,7 +161,7 @@ TEST(GovernorAdmission, OtherProgramsHoldNobodyBack) {
   // Others keep both cores busy; ours start all the same, up to what they themselves want of two.
   Story story(two_cores());
   for (unsigned id = 1; id <= 4; ++id) {
-    story.looks(id, {.cores_busy = 2, .pool_cores = 0, .stall = {}});
+    story.samples(id, {.cores_busy = 2, .pool_cores = 0, .stall = {}});
     story.waits(id, {.mib = 10}, id);
     EXPECT_THAT(story.rules(id), SizeIs(id <= 3 ? 1 : 0)) << id;
   }
@@ -174,7 +174,7 @@ TEST(GovernorAdmission, OtherProgramsHoldNobodyBack) {
 TEST(GovernorAdmission, WhoHardlyComputesTakesNobodysCore) {
   Story story(two_cores());
   for (unsigned id = 1; id <= 3; ++id) story.waits(id, {.mib = 10});
-  story.looks(0, {.cores_busy = 2, .pool_cores = 0, .stall = {}});
+  story.samples(0, {.cores_busy = 2, .pool_cores = 0, .stall = {}});
   EXPECT_THAT(story.rules(0), SizeIs(3));
   for (unsigned id = 4; id <= 40; ++id) story.waits(id, {.mib = 1, .cores = 0.002}, 1);
   EXPECT_THAT(story.rules(1), SizeIs(37));
@@ -194,7 +194,7 @@ TEST(GovernorAdmission, WhoHasWaitedForLongEnoughWaitsForMemoryAlone) {
   story.waits(4, {.mib = 300}, 2);
   for (const double t : {2.0, 3.0, 4.0, 5.0}) {
     story.uses(1, t, 300);
-    story.looks(t);
+    story.samples(t);
     EXPECT_THAT(story.rules(t), IsEmpty());
     EXPECT_EQ(story.governor.holding()->cause, HoldCause::cores);
   }
@@ -211,7 +211,7 @@ TEST(GovernorAdmission, UnknownJobsStartInGrowingWaves) {
   for (unsigned id = 1; id <= 100; ++id) {
     if (story.governor.running() >= id) story.uses(id, 2, 10);
   }
-  story.looks(2);
+  story.samples(2);
   EXPECT_EQ(story.rules(2).size(), 8u);
 }
 
@@ -230,17 +230,17 @@ TEST(GovernorAdmission, HoldsForIoOnlyWhoIsKnownForIt) {
                           .io = mib(400)},
                          at(4));
   story.used[1] = 10;
-  story.looks(4, {.stall = {.io_full = 0.7}});
+  story.samples(4, {.stall = {.io_full = 0.7}});
   story.waits(3, {.mib = 10}, 4);
   EXPECT_THAT(story.rules(4), ElementsAre("admit 3"));
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::disk);
-  story.looks(6, {.stall = {.io_full = 0.1}});
+  story.samples(6, {.stall = {.io_full = 0.1}});
   EXPECT_THAT(story.rules(6), ElementsAre("admit 2"));
 }
 
 TEST(GovernorAdmission, TheMachineBoundsAsTheLineDoes) {
   Story story({.line = mib(1000), .cores = 8, .jobs_max = 1000, .reserve = mib(100)});
-  story.looks(0, {.available = mib(500), .stall = {}});
+  story.samples(0, {.available = mib(500), .stall = {}});
   for (unsigned id = 1; id <= 3; ++id) story.waits(id, {.mib = 180});
   EXPECT_EQ(story.rules(0).size(), 2u);  // 400 MiB are left above the reserve
 }
@@ -292,13 +292,13 @@ TEST(GovernorAdmission, WhoGrowsHasNotShownItsNeedsAfterTwoSeconds) {
   ASSERT_THAT(story.rules(0), SizeIs(4));
   for (double t = 0.5; t < 10; t += 0.5) {
     for (unsigned id = 1; id <= 4; ++id) story.uses(id, t, 5 * t);
-    story.looks(t);
+    story.samples(t);
     EXPECT_THAT(story.rules(t), IsEmpty()) << t;
   }
   // They stop growing.
   for (double t = 10; t < 11; t += 0.25) {
     for (unsigned id = 1; id <= 4; ++id) story.uses(id, t, 50);
-    story.looks(t);
+    story.samples(t);
   }
   EXPECT_THAT(story.rules(11), SizeIs(8));
 }
@@ -327,11 +327,11 @@ TEST(GovernorAdmission, GoesOnAfterTroubleOnceAllWereLookedAt) {
   ASSERT_THAT(story.rules(0), SizeIs(3));
   for (double t = 1; t < 9; t += 0.5) {
     for (unsigned id = 1; id <= 3; ++id) story.uses(id, t, std::min(300.0, 60 * t));
-    story.looks(t);
+    story.samples(t);
     ASSERT_THAT(story.rules(t), IsEmpty());
   }
   story.uses(3, 9, 385);
-  story.looks(9);
+  story.samples(9);
   ASSERT_THAT(story.rules(9), Contains("freeze 3"));
   story.governor.expect(JobId{3}, flat({.mib = 385}), at(9));
   story.waits(4, {.mib = 1, .cores = 0.01}, 9);
@@ -342,7 +342,7 @@ TEST(GovernorAdmission, GoesOnAfterTroubleOnceAllWereLookedAt) {
     story.uses(id, 9.2, 250);
     story.governor.expect(JobId{id}, flat({.mib = 250}), at(9.2));
   }
-  story.looks(9.2);
+  story.samples(9.2);
   EXPECT_THAT(story.rules(9.2), Contains("admit 4"));
 }
 
@@ -351,7 +351,7 @@ TEST(GovernorUsed, WhatTheLastLookAtThePoolHasSeenCountsOnce) {
   story.waits(1, {.mib = 500});
   ASSERT_THAT(story.rules(0), SizeIs(1));
   story.uses(1, 1, 100);
-  story.looks(1);
+  story.samples(1);
   // It grows evenly from 100 to 200; the pool is looked at when it has 190.
   story.governor.tick({.pool_used = mib(190), .stall = {}}, at(1.9));
   story.uses(1, 2, 200);

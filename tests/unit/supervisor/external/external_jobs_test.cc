@@ -77,18 +77,18 @@ TEST_F(GuestsTest, ARoundOfLooksIsOfOneMomentAndInSlices) {
   const Instant begun = now;
   on_look = [this] { now += ExternalJobs::kLookSlice / 2; };
   EXPECT_TRUE(external_jobs.look());
-  EXPECT_EQ(looked.size(), 2u);
+  EXPECT_EQ(sampled.size(), 2u);
   EXPECT_TRUE(external_jobs.look());
   EXPECT_FALSE(external_jobs.look());
-  EXPECT_THAT(looked, ElementsAre(begun, begun, begun, begun, begun));
+  EXPECT_THAT(sampled, ElementsAre(begun, begun, begun, begun, begun));
   EXPECT_TRUE(external_jobs.look());  // another round
-  EXPECT_GT(looked.back(), begun);
+  EXPECT_GT(sampled.back(), begun);
 }
 
 TEST_F(GuestsTest, WhatCostsMoreIsLookedAtLessOften) {
-  EXPECT_EQ(ExternalJobs::gap_after({}), ExternalJobs::kLookGap);
+  EXPECT_EQ(ExternalJobs::gap_after({}), ExternalJobs::kSampleInterval);
   EXPECT_EQ(ExternalJobs::gap_after(10ms), 200ms);
-  EXPECT_EQ(ExternalJobs::gap_after(10s), ExternalJobs::kLookGapMax);
+  EXPECT_EQ(ExternalJobs::gap_after(10s), ExternalJobs::kSampleIntervalMax);
 }
 
 TEST_F(GuestsTest, HoldsAreToldWithTheirCause) {

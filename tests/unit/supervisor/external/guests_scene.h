@@ -17,14 +17,14 @@ using namespace std::chrono_literals;
 
 // A place that does as it is told.
 struct ModelHabitat : ExternalProcessSet {
-  ModelHabitat(std::vector<std::string>& journal, std::vector<Instant>& looks,
+  ModelHabitat(std::vector<std::string>& journal, std::vector<Instant>& samples,
                const std::function<void()>& takes)
-      : log(journal), looked(looks), on_look(takes) {}
+      : log(journal), sampled(samples), on_look(takes) {}
   ~ModelHabitat() override { log.push_back("place closed"); }
   ModelHabitat(const ModelHabitat&) = delete;
   ModelHabitat& operator=(const ModelHabitat&) = delete;
   ExternalSample look(Instant now) override {
-    looked.push_back(now);
+    sampled.push_back(now);
     if (on_look) on_look();
     return {.used = 70_MiB, .cpu = 3s, .io = {}};
   }
@@ -33,7 +33,7 @@ struct ModelHabitat : ExternalProcessSet {
   void thaw() override { log.push_back("place thawed"); }
   void kill(Instant) override { log.push_back("place killed"); }
   std::vector<std::string>& log;
-  std::vector<Instant>& looked;
+  std::vector<Instant>& sampled;
   const std::function<void()>& on_look;
 };
 
@@ -65,7 +65,7 @@ struct GuestsTest : ::testing::Test {
             .open_place = [this](const ExternalLocation&,
                                  const Peer& peer) -> Result<std::unique_ptr<ExternalProcessSet>> {
               if (peer.uid != 0) return fail(std::errc::permission_denied, "not the peer's");
-              return std::make_unique<ModelHabitat>(told, looked, on_look);
+              return std::make_unique<ModelHabitat>(told, sampled, on_look);
             },
             .uid = 0,
             .machine = {.memory = 64_GiB, .cpus = 8}};
@@ -120,7 +120,7 @@ struct GuestsTest : ::testing::Test {
   std::vector<policy::JobSample> samples;
   std::vector<policy::AttemptEnd> ends;
   std::vector<std::string> asked, told;
-  std::vector<Instant> looked;    // the moments that places were looked at for
+  std::vector<Instant> sampled;    // the moments that places were looked at for
   std::function<void()> on_look;  // within each look
   std::set<JobId> again;          // that get another attempt
   ExternalJobs external_jobs{hooks()};

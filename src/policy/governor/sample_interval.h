@@ -9,7 +9,7 @@ namespace plimsoll::policy {
 
 // How long until a running job is looked at again for the governor's sake: soon while its memory
 // moves, seldom while it is calm. A look reads for about 25 us, 7 where nothing has run.
-class LookGap {
+class SampleInterval {
  public:
   static constexpr Duration kMin = std::chrono::milliseconds(100);
   static constexpr Duration kMax = std::chrono::seconds(1);
