@@ -165,7 +165,7 @@ void Adoptions::keep(pid_t pid, Orphan orphan) {
     unowned_.insert(pid);
   }
   orphans_.insert_or_assign(pid, std::move(orphan));
-  if (is_free) condemn(pid);
+  if (is_free) mark_dying(pid);
 }
 
 bool Adoptions::main_ended(ChildId id) {
@@ -192,7 +192,7 @@ void Adoptions::over(ChildId id) {
   // What was killed with the group has not been waited for yet, and is found to be so.
   if (const auto owned = owned_.find(id); owned != owned_.end()) {
     const std::set<pid_t> those = owned->second;
-    for (const pid_t pid : those) condemn(pid);
+    for (const pid_t pid : those) mark_dying(pid);
   }
   end_unowned();
 }
@@ -203,10 +203,10 @@ void Adoptions::end_unowned() {
     const Orphan& orphan = orphans_.at(pid);
     if (orphan.state == State::kept && candidates(orphan).count == 0) free.push_back(pid);
   }
-  for (const pid_t pid : free) condemn(pid);
+  for (const pid_t pid : free) mark_dying(pid);
 }
 
-void Adoptions::condemn(pid_t pid) {
+void Adoptions::mark_dying(pid_t pid) {
   Orphan& orphan = orphans_.at(pid);
   if (orphan.state != State::kept) return;
   auto about = host_.read(pid);

@@ -133,7 +133,7 @@ class Adoptions {
   [[nodiscard]] Candidates candidates(const Orphan& orphan) const;
   void keep(pid_t pid, Orphan orphan);
   void end_unowned();
-  void condemn(pid_t pid);
+  void mark_dying(pid_t pid);
   void tell(const Orphan& orphan, pid_t pid, bool lives);
   [[nodiscard]] bool is_busy_with(ChildId id) const;
 

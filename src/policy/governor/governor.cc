@@ -267,8 +267,8 @@ void Governor::resume(JobId job, Instant now) {
                               .numbers = {{"job_used_bytes", member.used()}}});
 }
 
-void Governor::condemn(JobId job, Instant now) {
-  state_->running_set_.condemn(state_->running_set_.at(job), now);
+void Governor::mark_dying(JobId job, Instant now) {
+  state_->running_set_.mark_dying(state_->running_set_.at(job), now);
 }
 
 std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {

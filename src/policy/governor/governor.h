@@ -96,7 +96,7 @@ class Governor {
   void pause(JobId job, Instant now);
   void resume(JobId job, Instant now);
   // Somebody else is killing this running job; its memory will be back soon.
-  void condemn(JobId job, Instant now);
+  void mark_dying(JobId job, Instant now);
 
   // All that is to be done now, at most `starts_max` admissions among it. Call it after every call
   // above (once after several will do) and at next_wake(). O(1) while nothing presses and nobody

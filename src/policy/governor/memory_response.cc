@@ -179,9 +179,9 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
     Numbers own = numbers;
     own.emplace_back("shortage_bytes", shortage);
     own.emplace_back("job_used_bytes", member.used());
-    own.emplace_back("admitted_with_bytes", member.promised);
+    own.emplace_back("admitted_with_bytes", member.admitted_with);
     own.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
-    const double over = member.used() - member.promised;
+    const double over = member.used() - member.admitted_with;
     turn.rulings.push_back(
         {.verdict = Evict{job},
          .reason = words::bytes(shortage) + " are missing; it has " + words::bytes(member.used()) +
@@ -189,7 +189,7 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
                              : ", and " + words::decimal(member.lost_work()) +
                                    " s of work are lost with it"),
          .numbers = std::move(own)});
-    turn.running_set.condemn(member, turn.now);
+    turn.running_set.mark_dying(member, turn.now);
   }
   round_ = last_trouble_ = turn.now;
   next_sample_ = turn.now + kRoundDeadline;
@@ -216,7 +216,7 @@ void MemoryResponse::fail_one(Turn& turn) {
     return;
   }
   JobId job = *turn.keel;
-  const auto over_own = [](const Member& member) { return member.used() - member.promised; };
+  const auto over_own = [](const Member& member) { return member.used() - member.admitted_with; };
   for (const auto& [started, other] : turn.running_set.by_age()) {
     const Member& candidate = turn.running_set.at(other);
     if (candidate.state == MemberState::dying) continue;
@@ -245,7 +245,7 @@ void MemoryResponse::fail_one(Turn& turn) {
   } else {
     turn.rulings.push_back({Fail{job}, std::move(reason), std::move(numbers)});
   }
-  turn.running_set.condemn(member, turn.now);
+  turn.running_set.mark_dying(member, turn.now);
   round_ = last_trouble_ = turn.now;
   next_sample_ = turn.now + kRoundDeadline;
 }

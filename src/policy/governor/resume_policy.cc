@@ -19,7 +19,7 @@ Decision eviction(RunningSet& running_set, JobId job, std::string reason, Number
   Member& member = running_set.at(job);
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
-  running_set.condemn(member, now);
+  running_set.mark_dying(member, now);
   return {.verdict = Evict{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
 }
 

@@ -40,7 +40,7 @@ double Member::need() const { return std::max(0.0, estimate.peak.mean - used());
 Rise Member::rise_within(Duration ahead) const {
   const double most = slope * to_seconds(ahead);
   // What is only said ends at what it was admitted with.
-  if (sample.claimed) return {.most = std::min(most, std::max(0.0, promised - used())), .doubt = 0};
+  if (sample.claimed) return {.most = std::min(most, std::max(0.0, admitted_with - used())), .doubt = 0};
   const double doubt = kBoundDoubt * spread_below_ceiling(estimate);
   const double bound = estimate.peak.mean + doubt - used();
   if (!is_known(estimate) || bound <= 0) return {.most = most, .doubt = 0};
@@ -64,7 +64,7 @@ void RunningSet::start(const Ready& ready, const Estimate& estimate, Instant now
   member.estimate = estimate;
   member.estimated_at = now;
   member.was_known = is_known(estimate);
-  member.promised = estimate.peak.mean + estimate.peak.spread;
+  member.admitted_with = estimate.peak.mean + estimate.peak.spread;
   by_age_.emplace(now, ready.job);
   count_cores(member, 1);
 }
@@ -221,7 +221,7 @@ bool RunningSet::resume(Member& member, Instant now) {
   return go_on(member, now);
 }
 
-void RunningSet::condemn(Member& member, Instant now) {
+void RunningSet::mark_dying(Member& member, Instant now) {
   if (member.state == MemberState::dying) return;
   count_cores(member, -1);
   if (member.state == MemberState::frozen) --frozen_;

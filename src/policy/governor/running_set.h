@@ -48,7 +48,7 @@ struct Member {
 
   Estimate estimate;  // of what is to come, as of estimated_at
   Instant estimated_at{};
-  double promised = 0;  // bytes: its estimate when it was admitted
+  double admitted_with = 0;  // bytes: its estimate when it was admitted
   double word = 1;      // the share of what is only told of it that counts as in use
   JobSample sample{};
   bool was_known = false;  // when it was admitted: is_known()
@@ -102,7 +102,7 @@ class RunningSet {
   bool release(Member& member, Instant now);
   bool pause(Member& member, Instant now);
   bool resume(Member& member, Instant now);
-  void condemn(Member& member, Instant now);
+  void mark_dying(Member& member, Instant now);
 
   [[nodiscard]] Member* find(JobId job);
   [[nodiscard]] const Member* find(JobId job) const;

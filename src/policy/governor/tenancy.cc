@@ -92,9 +92,9 @@ double Tenancy::keeps(const Member& member, Instant now) const {
   if (!is_shared() || age < kPromiseHeld) return 1;
   if (is_a_word(member)) return 0;
   const Holdings& own = of(member.ready.tenant);
-  const double promised = own.expected + own.doubt - own.measured;
+  const double admitted_with = own.expected + own.doubt - own.measured;
   const double fair = whole_.line * fair_share() - own.measured;
-  return promised > fair ? std::clamp(fair / promised, 0.0, 1.0) : 1;
+  return admitted_with > fair ? std::clamp(fair / admitted_with, 0.0, 1.0) : 1;
 }
 
 Demand Tenancy::for_others(const Member& member, const Demand& demand, Instant now) const {

@@ -37,7 +37,7 @@ Victims choose_victims(const RunningSet& running_set, JobId keel, double shortag
       continue;
     }
     candidates.push_back({.member = &member,
-                          .over = std::max(0.0, member.used() - member.promised),
+                          .over = std::max(0.0, member.used() - member.admitted_with),
                           .yield = std::min(member.used(), shortage) / member.lost_work()});
   }
   std::sort(candidates.begin(), candidates.end(), goes_before);

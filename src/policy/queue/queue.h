@@ -27,7 +27,7 @@ struct Start {
   unsigned attempt = 1;
   unsigned slot = 1;
   // What it was admitted with; absent where nobody has reckoned.
-  std::optional<Bytes> promised{};
+  std::optional<Bytes> admitted_with{};
   bool operator==(const Start&) const = default;
 };
 // The job never started and never will: it has ended, `skipped`.

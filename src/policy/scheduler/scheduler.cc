@@ -154,8 +154,8 @@ void Scheduler::State::start(JobId job) {
   Start start = queue_.start(job, now());
   book.live = std::make_unique<Live>(start.attempt, now());
   book.live->estimate = estimator_.estimate(book.key, book.facts);
-  book.live->promised = book.live->estimate.peak;
-  start.promised = to_bytes(book.live->promised.mean + book.live->promised.spread);
+  book.live->admitted_with = book.live->estimate.peak;
+  start.admitted_with = to_bytes(book.live->admitted_with.mean + book.live->admitted_with.spread);
   set_deadline(job, *book.live);
   Numbers numbers;
   if (book.priority != 0) {
@@ -186,10 +186,10 @@ void Scheduler::State::thaw(JobId job) {
 // The governor knows already of what it has decided itself; condemn() is without effect then.
 void Scheduler::State::kill(JobId job, Outcome cause, const std::string& reason) {
   Live& live = *books_.at(job).live;
-  if (live.condemned) return;
-  live.condemned = true;
+  if (live.dying) return;
+  live.dying = true;
   set_deadline(job, live);
-  governor_.condemn(job, now());
+  governor_.mark_dying(job, now());
   executor_->kill(job, cause, reason);
 }
 
@@ -267,7 +267,7 @@ void Scheduler::State::on_over(JobId job, const AttemptEnd& end) {
 // What an attempt teaches whose end was not its own is only that it needs at least so much.
 void Scheduler::State::learn(const Book& book, const Live& live, const AttemptEnd& end) {
   if (was_never_executed(end) || !live.live_profile.has_samples()) return;
-  if (succeeded(end)) calibration_.add(live.promised, live.live_profile.peak(), live.live_profile.ran());
+  if (succeeded(end)) calibration_.add(live.admitted_with, live.live_profile.peak(), live.live_profile.ran());
   if (!was_lost(end.outcome)) progress_.ended(to_seconds(live.watch.ran(now())));
   const auto seen = succeeded(end) ? Seen::whole : Seen::at_least;
   AttemptSummary attempt_summary{.key = book.key,
@@ -314,7 +314,7 @@ void Scheduler::State::tell_holding() {
 void Scheduler::State::set_deadline(JobId job, Live& live) {
   if (live.deadline) deadlines_.erase({*live.deadline, job});
   live.deadline.reset();
-  if (live.condemned || live.watch.is_stopped()) return;
+  if (live.dying || live.watch.is_stopped()) return;
   const auto timeout = queue_.timeout_of(job);
   if (!timeout) return;
   live.deadline = now() + std::max(*timeout - live.watch.ran(now()), Duration{});

@@ -45,12 +45,12 @@ class Scheduler::State {
     LiveProfile live_profile;
     CurveRecorder course;
     Estimate estimate;
-    Belief promised;           // of its peak, when it was admitted
+    Belief admitted_with;           // of its peak, when it was admitted
     Duration estimated_ran{};  // running time and bytes that the estimate was made at
     Bytes estimated_used{};
     Showing showing;                  // that the estimator knows of
     std::optional<Instant> deadline;  // its place in deadlines_
-    bool condemned = false;           // the executor was asked to kill it
+    bool dying = false;           // the executor was asked to kill it
   };
 
   // What is remembered of a job until it has ended.

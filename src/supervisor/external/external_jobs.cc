@@ -180,7 +180,7 @@ Result<void> ExternalJobs::leave(ClientId id, const std::string& name, const Ext
   }
   // First cause wins: what was cancelled ended by that, unless it got to its end by itself.
   const bool by_itself = policy::succeeded(how.outcome, how.exit_code);
-  const auto outcome = external_job.condemned && !by_itself ? *external_job.condemned : how.outcome;
+  const auto outcome = external_job.dying && !by_itself ? *external_job.dying : how.outcome;
   end(*job, outcome, how);
   return {};
 }
@@ -198,9 +198,9 @@ void ExternalJobs::tell(JobId job, ExternalJob& external_job, const ExternalSamp
                          .cpu = external_job.seen.cpu.value_or(Duration{}),
                          .io = external_job.seen.io};
   // A word is no measurement: nobody else is to lose anything by it.
-  if (!external_job.sampled.used && external_job.promised) {
-    seen.used = std::min(used, *external_job.promised);
-    seen.peak = std::min(external_job.peak, *external_job.promised);
+  if (!external_job.sampled.used && external_job.admitted_with) {
+    seen.used = std::min(used, *external_job.admitted_with);
+    seen.peak = std::min(external_job.peak, *external_job.admitted_with);
     seen.claimed = used - seen.used;
   }
   hooks_.seen(job, seen);
@@ -248,7 +248,7 @@ void ExternalJobs::look_at(JobId job, Instant when) {
   if (external_job == nullptr || external_job->state == ExternalJob::State::waiting) return;
   if (external_job->state == ExternalJob::State::cancelled) {
     if (external_job->process_set && external_job->spec.hand == ControlledBy::governor) external_job->process_set->kill(when);
-    if (now() - external_job->cancelled_at >= kCancelPatience) end(job, *external_job->condemned, {});
+    if (now() - external_job->cancelled_at >= kCancelPatience) end(job, *external_job->dying, {});
     return;
   }
   if (!external_job->process_set) return;
@@ -266,7 +266,7 @@ void ExternalJobs::end(JobId job, policy::Outcome outcome, const ExternalEnd& ho
   attempt.cpu_usage = external_job.seen.cpu;
   if (external_job.peak > Bytes{}) attempt.peak = external_job.peak;
   external_job.state = ExternalJob::State::waiting;  // or gone, as the scheduler will say
-  external_job.condemned.reset();
+  external_job.dying.reset();
   external_job.process_set.reset();
   external_job.seen = external_job.sampled = {};
   external_job.peak = {};

@@ -27,7 +27,7 @@ void ExternalJobs::start(const policy::Start& start) {
   PLIMSOLL_CHECK(external_job.state == ExternalJob::State::waiting);
   external_job.state = ExternalJob::State::running;
   external_job.watch.emplace(now());
-  external_job.promised = start.promised;
+  external_job.admitted_with = start.admitted_with;
   ++running_;
   if (external_job.process_set) settle_place(external_job);
   const ExternalListener& told = clients_.at(external_job.client).listener;
@@ -59,7 +59,7 @@ void ExternalJobs::kill(JobId job, policy::Outcome cause, std::string reason) {
   ExternalJob* external_job = known(job);
   if (external_job == nullptr || external_job->state != ExternalJob::State::running) return;
   external_job->state = ExternalJob::State::cancelled;
-  external_job->condemned = cause;
+  external_job->dying = cause;
   external_job->cancelled_at = now();
   if (external_job->process_set && external_job->spec.hand == ControlledBy::governor) external_job->process_set->kill(now());
   const Again again =

@@ -22,10 +22,10 @@ struct ExternalJobs::ExternalJob {
   ExternalSample seen{};    // as last told or measured
   ExternalSample sampled{};  // as last measured
   Bytes peak{};
-  std::optional<Bytes> promised{};  // what the present attempt was admitted with
+  std::optional<Bytes> admitted_with{};  // what the present attempt was admitted with
   std::vector<report::AttemptReport> attempts{};
   std::string why{};  // of the last event about it, which the next decision carries out
-  std::optional<policy::Outcome> condemned{};  // cancelled for this
+  std::optional<policy::Outcome> dying{};  // cancelled for this
   Instant cancelled_at{};
 };
 

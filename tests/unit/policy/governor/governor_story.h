@@ -105,8 +105,8 @@ struct Story {
   }
   // Its client says so much of it: counted up to what it was admitted with.
   void is_told_to_use(unsigned id, double t, double mib_told, double started = 0) {
-    const double promised = estimates.at(id).peak.mean / 1048576;
-    used[id] = std::min(mib_told, promised);
+    const double admitted_with = estimates.at(id).peak.mean / 1048576;
+    used[id] = std::min(mib_told, admitted_with);
     governor.observe(JobId{id},
                      {.ran = at(t) - at(started),
                       .used = mib(used[id]),

@@ -103,7 +103,7 @@ TEST_F(GuestsTest, HoldsAreToldWithTheirCause) {
 
 TEST_F(GuestsTest, AWordCountsUpToWhatTheGuestWasAdmittedWith) {
   const JobId job = enter("a");
-  external_jobs.start({.job = job, .attempt = 1, .slot = 1, .promised = 100_MiB});
+  external_jobs.start({.job = job, .attempt = 1, .slot = 1, .admitted_with = 100_MiB});
   ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 60_MiB, .cpu = {}, .io = {}}));
   EXPECT_EQ(samples.back().used, 60_MiB);
   EXPECT_EQ(samples.back().claimed, Bytes{});
@@ -119,7 +119,7 @@ TEST_F(GuestsTest, AWordCountsUpToWhatTheGuestWasAdmittedWith) {
 
 TEST_F(GuestsTest, WhatIsSeenCountsInFull) {
   const JobId job = enter("a", {.place = CgroupPlace{"/a"}});
-  external_jobs.start({.job = job, .attempt = 1, .slot = 1, .promised = 1_MiB});
+  external_jobs.start({.job = job, .attempt = 1, .slot = 1, .admitted_with = 1_MiB});
   external_jobs.look();
   EXPECT_EQ(samples.back().used, 70_MiB);
 }
