@@ -54,9 +54,9 @@ Result<int> print_commands(const BatchOptions& options, std::vector<policy::JobS
   return kSuccess;
 }
 
-supervisor::MachineConfig machine_config(const BatchOptions& options,
+supervisor::SupervisorConfig machine_config(const BatchOptions& options,
                                          const std::vector<policy::JobSpec>& jobs) {
-  supervisor::MachineConfig config;
+  supervisor::SupervisorConfig config;
   config.run_id = supervisor::new_run_id(supervisor::wall_now());
   config.cgroup_path = options.cgroup_path;
   config.weight.run = options.governor.weight;
@@ -103,8 +103,8 @@ void tell_few_descriptors(const BatchOptions& options, const policy::GovernorCon
 }
 
 // It is taken at its word: a program may know better what its jobs wait for.
-void tell_many_cores(const BatchOptions& options, const supervisor::Machine& machine) {
-  const unsigned usable = supervisor::usable_cores(machine.hierarchies());
+void tell_many_cores(const BatchOptions& options, const supervisor::Supervisor& supervisor) {
+  const unsigned usable = supervisor::usable_cores(supervisor.hierarchies());
   if (options.quiet || options.governor.cores.value_or(0) <= usable) return;
   complain(
       "batch: --cores says more than the " + std::to_string(usable) +
@@ -113,23 +113,23 @@ void tell_many_cores(const BatchOptions& options, const supervisor::Machine& mac
 
 Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, BatchFiles files,
                 guardian::Link link, std::vector<std::string> command_line) {
-  const supervisor::MachineConfig machine_options = machine_config(options, jobs);
-  auto machine = supervisor::Machine::create(std::move(link), machine_options);
-  if (!machine) return pass(std::move(machine));
+  const supervisor::SupervisorConfig machine_options = machine_config(options, jobs);
+  auto supervisor = supervisor::Supervisor::create(std::move(link), machine_options);
+  if (!supervisor) return pass(std::move(supervisor));
   const Verbosity verbosity = options.quiet ? Verbosity::quiet : Verbosity::normal;
-  if (auto fits = announce(**machine, jobs, options.governor.weight, verbosity); !fits) {
+  if (auto fits = announce(**supervisor, jobs, options.governor.weight, verbosity); !fits) {
     return pass(std::move(fits));
   }
-  auto governor = supervisor::pool_governor(options.governor, **machine);
+  auto governor = supervisor::pool_governor(options.governor, **supervisor);
   if (!governor) return pass(std::move(governor));
   tell_few_descriptors(options, *governor);
-  tell_many_cores(options, **machine);
+  tell_many_cores(options, **supervisor);
   if (options.verbose && !options.quiet) {
     const std::string terms = supervisor::terms_text(
-        supervisor::pool_terms(options.governor, *governor, supervisor::pool_facts(**machine)));
+        supervisor::pool_terms(options.governor, *governor, supervisor::pool_facts(**supervisor)));
     std::fputs(("plimsoll: the jobs may use together\n" + terms).c_str(), stderr);
   }
-  GovernedRun governed(**machine, options, std::move(files),
+  GovernedRun governed(**supervisor, options, std::move(files),
                        batch_config(options, std::move(jobs), machine_options.run_id, *governor),
                        std::move(command_line));
   return governed.run();

@@ -45,8 +45,8 @@ std::optional<int> parse(DoctorOptions& options, int argc, char** argv) {
 }
 
 // The guardian removes the groups once this process has ended, however it does.
-void end_on_signals(supervisor::Machine& machine) {
-  machine.on_signal([](const guardian::Signalled& signal) {
+void end_on_signals(supervisor::Supervisor& supervisor) {
+  supervisor.on_signal([](const guardian::Signalled& signal) {
     const int number = signal.number;
     const bool ends =
         number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
@@ -61,18 +61,18 @@ Result<void> print(const DoctorOptions& options, const report::DoctorReport& rep
 }
 
 Result<int> doctor(const DoctorOptions& options, guardian::Link link) {
-  supervisor::MachineConfig config;
+  supervisor::SupervisorConfig config;
   config.run_id = supervisor::new_run_id(supervisor::wall_now());
   config.cgroup_path = options.cgroup_path;
   config.controllers = supervisor::controllers_at_hand(options.cgroup_path);
-  const auto machine = supervisor::Machine::create(std::move(link), config);
+  const auto supervisor = supervisor::Supervisor::create(std::move(link), config);
 
   supervisor::Patient patient{.run_id = config.run_id, .cgroup_path = options.cgroup_path};
-  if (machine) {
-    end_on_signals(**machine);
-    patient.machine = machine->get();
+  if (supervisor) {
+    end_on_signals(**supervisor);
+    patient.supervisor = supervisor->get();
   } else {
-    patient.why_no_machine = machine.error();
+    patient.why_no_machine = supervisor.error();
   }
   const report::DoctorReport report = supervisor::diagnose(patient);
   if (auto printed = print(options, report); !printed) return pass(std::move(printed));

@@ -57,10 +57,10 @@ std::string left_text(const report::TopJobs& top_jobs, const BatchOptions& optio
 
 }  // namespace
 
-GovernedRun::GovernedRun(supervisor::Machine& machine, const BatchOptions& options,
+GovernedRun::GovernedRun(supervisor::Supervisor& supervisor, const BatchOptions& options,
                          BatchFiles files, supervisor::BatchRunConfig config,
                          std::vector<std::string> command_line)
-    : machine_(machine),
+    : supervisor_(supervisor),
       options_(options),
       files_(std::move(files)),
       config_(std::move(config)),
@@ -80,7 +80,7 @@ Result<int> GovernedRun::run() {
   const auto note = [this](const std::string& text) { display_->note(text); };
   memory_ = std::make_unique<RunMemory>(run_start(), note);
   config_.output.screen = screen_of(*display_);
-  batch_ = std::make_unique<supervisor::BatchRun>(machine_, memory_->estimator(), std::move(config_),
+  batch_ = std::make_unique<supervisor::BatchRun>(supervisor_, memory_->estimator(), std::move(config_),
                                                observer());
   lease();
   start_control();
@@ -93,7 +93,7 @@ Result<int> GovernedRun::run() {
   if (auto told = files_.run_ended(*summary)) display_->note(*told);
   display_->finish();
   print_end(*summary);
-  if (const auto signal = machine_.asked_to_end()) return machine_.die_of(*signal);
+  if (const auto signal = supervisor_.asked_to_end()) return supervisor_.die_of(*signal);
   if (const auto& halted = batch_->scheduler().halted()) return exit_status_of(*halted);
   return policy::batch_exit_status(top_jobs_.jobs() - top_jobs_.succeeded());
 }
@@ -101,7 +101,7 @@ Result<int> GovernedRun::run() {
 Result<void> GovernedRun::start_display() {
   const auto style = options_.quiet ? ProgressStyle::none : *parse_progress("auto");
   auto display = Display::start(
-      machine_.loop(),
+      supervisor_.loop(),
       {.style = options_.progress.value_or(style),
        .begun = begun_,
        .jobs = jobs_.size(),
@@ -112,7 +112,7 @@ Result<void> GovernedRun::start_display() {
   display_ = std::move(*display);
   if (files_.forces_ends()) {
     synced_ends_.emplace(
-        machine_.loop(), [this] { return files_.force(); },
+        supervisor_.loop(), [this] { return files_.force(); },
         [this](const Error& error) {
           display_->note(error.message() +
                          "; the jobs go on, but a loss of power may take what the job log has of "
@@ -209,13 +209,13 @@ void GovernedRun::lease() {
   if (options_.standalone) return;
   auto ledger = supervisor::Ledger::join(supervisor::open_ledger(), run_id_);
   if (!ledger) return display_->note("the line is not shared: " + ledger.error().message());
-  lease_.emplace(machine_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::run,
+  lease_.emplace(supervisor_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::run,
                  supervisor::holder_of(batch_->scheduler()));
 }
 
 void GovernedRun::start_control() {
   auto control = supervisor::Control::start(
-      machine_.loop(), {.run_id = run_id_, .directory = supervisor::runtime_dir()}, handlers());
+      supervisor_.loop(), {.run_id = run_id_, .directory = supervisor::runtime_dir()}, handlers());
   if (!control) return display_->note("no plimsoll ctl for this run: " + control.error().message());
   control_ = std::move(*control);
 }
@@ -230,7 +230,7 @@ supervisor::ControlHandlers GovernedRun::handlers() {
           .set_line = [this](std::string_view size) -> Result<Bytes> {
             auto amount = supervisor::parse_memory_amount(size);
             if (!amount) return pass(std::move(amount));
-            auto line = supervisor::line_of(*amount, machine_);
+            auto line = supervisor::line_of(*amount, supervisor_);
             if (!line) return line;
             whole_.line = *line;
             memory_->line(*line);

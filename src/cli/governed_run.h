@@ -23,7 +23,7 @@ namespace plimsoll::cli {
 class GovernedRun {
  public:
   // `machine` and `options` must outlive this.
-  GovernedRun(supervisor::Machine& machine, const BatchOptions& options, BatchFiles files,
+  GovernedRun(supervisor::Supervisor& supervisor, const BatchOptions& options, BatchFiles files,
               supervisor::BatchRunConfig config, std::vector<std::string> command_line);
   ~GovernedRun();
 
@@ -44,7 +44,7 @@ class GovernedRun {
   void end_files();
   void print_end(const report::RunSummary& summary) const;
 
-  supervisor::Machine& machine_;
+  supervisor::Supervisor& supervisor_;
   const BatchOptions& options_;
   BatchFiles files_;
   supervisor::BatchRunConfig config_;  // until it is the batch's

@@ -22,11 +22,11 @@ const char* first_limit(const Limits& limits) {
 
 }  // namespace
 
-Result<void> announce(const supervisor::Machine& machine, const std::vector<policy::JobSpec>& jobs,
+Result<void> announce(const supervisor::Supervisor& supervisor, const std::vector<policy::JobSpec>& jobs,
                       const std::optional<unsigned>& weight, Verbosity verbosity) {
-  if (!machine.why_process_mode()) return {};
+  if (!supervisor.why_process_mode()) return {};
   // What would help comes after a semicolon; doctor has that.
-  std::string_view rest = *machine.why_process_mode();
+  std::string_view rest = *supervisor.why_process_mode();
   const std::string why(take_until(rest, ';'));
   const auto refuse = [&why](const std::string& option) {
     return fail(option + " needs a cgroup, and there is none (process mode: " + why +

@@ -183,20 +183,20 @@ supervisor::JobNeed need_of(const policy::JobSpec& job) {
 }
 
 // What a batch that is told nothing would have here.
-Result<policy::Share> whole_of(const supervisor::Machine& machine) {
-  auto governor = supervisor::pool_governor({}, machine);
+Result<policy::Share> whole_of(const supervisor::Supervisor& supervisor) {
+  auto governor = supervisor::pool_governor({}, supervisor);
   if (!governor) return pass(std::move(governor));
   return policy::Share{.line = governor->line, .cores = governor->cores};
 }
 
-Result<std::unique_ptr<supervisor::JoinedJob>> join(supervisor::Machine& machine,
+Result<std::unique_ptr<supervisor::JoinedJob>> join(supervisor::Supervisor& supervisor,
                                                     const std::string& run_id,
                                                     const supervisor::JobNeed& need) {
-  auto whole = whole_of(machine);
+  auto whole = whole_of(supervisor);
   if (!whole) return pass(std::move(whole));
   auto ledger = supervisor::Ledger::join(supervisor::open_ledger(), run_id);
   if (!ledger) return pass(std::move(ledger), "--join");
-  return std::make_unique<supervisor::JoinedJob>(machine, std::move(*ledger), *whole, need);
+  return std::make_unique<supervisor::JoinedJob>(supervisor, std::move(*ledger), *whole, need);
 }
 
 std::function<void(const std::string&)> notice_for(Verbosity verbosity) {
@@ -210,10 +210,10 @@ std::function<void(const counters::Sample&)> looks_of(supervisor::JoinedJob* joi
 }
 
 // A command that has caught the signal and ended in its own way has its say.
-int end_as(const supervisor::AttemptResult& ended, supervisor::Machine& machine) {
-  const auto asked = machine.asked_to_end();
+int end_as(const supervisor::AttemptResult& ended, supervisor::Supervisor& supervisor) {
+  const auto asked = supervisor.asked_to_end();
   const bool of_it = ended.end.outcome == policy::Outcome::signalled && ended.end.signal == asked;
-  return asked && of_it ? machine.die_of(*asked) : exit_status_of(ended);
+  return asked && of_it ? supervisor.die_of(*asked) : exit_status_of(ended);
 }
 
 // Whoever is somebody else gets one without the caller's terminal.
@@ -230,8 +230,8 @@ supervisor::AttemptRequest attempt_request(const RunOptions& options,
   return request;
 }
 
-supervisor::MachineConfig machine_config(const RunOptions& options, guardian::Session session) {
-  supervisor::MachineConfig config;
+supervisor::SupervisorConfig machine_config(const RunOptions& options, guardian::Session session) {
+  supervisor::SupervisorConfig config;
   config.run_id = supervisor::new_run_id(supervisor::wall_now());
   config.cgroup_path = options.cgroup_path;
   config.controllers = cgroup::controllers_for(options.job.limits);
@@ -244,8 +244,8 @@ supervisor::MachineConfig machine_config(const RunOptions& options, guardian::Se
 }
 
 SingleStart start_of(const RunOptions& options, const std::string& run_id,
-                     const supervisor::Machine& machine, WallTime started) {
-  const auto whole = whole_of(machine);
+                     const supervisor::Supervisor& supervisor, WallTime started) {
+  const auto whole = whole_of(supervisor);
   return {.kind = options.join ? SingleKind::step : SingleKind::run,
           .run_id = run_id,
           .command_line = options.command_line,
@@ -260,13 +260,12 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
   const auto user = supervisor::Accounts().of(options.job.uid);
   if (!user) return pass(Result<std::optional<supervisor::Account>>(user), "--uid");
   const guardian::Session session = session_for(*user);
-  const supervisor::MachineConfig config = machine_config(options, session);
-  auto machine = supervisor::Machine::create(std::move(link), config);
-  if (!machine) return pass(std::move(machine));
-  if (auto fits = announce(**machine, {options.job}, options.weight, options.verbosity); !fits) {
+  const supervisor::SupervisorConfig config = machine_config(options, session);
+  auto supervisor = supervisor::Supervisor::create(std::move(link), config);
+  if (!supervisor) return pass(std::move(supervisor));
+  if (auto fits = announce(**supervisor, {options.job}, options.weight, options.verbosity); !fits) {
     return pass(std::move(fits));
   }
-
   supervisor::AttemptRequest request = attempt_request(options, *user);
   auto terminal = supervisor::TerminalGuard::over(request.spawn, session);
   if (!terminal) return pass(std::move(terminal), "--uid");
@@ -274,7 +273,7 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
   std::unique_ptr<supervisor::JoinedJob> joined;
   if (options.join) {
     const supervisor::JobNeed need = need_of(options.job);
-    auto made = join(**machine, config.run_id, need);
+    auto made = join(**supervisor, config.run_id, need);
     if (!made) return pass(std::move(made));
     joined = std::move(*made);
     const auto signal = joined->await_room([&options, &need] {
@@ -282,18 +281,18 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
       complain("run: waits until other runs leave it " + format_bytes(need.memory));
     });
     if (!signal) return pass(Result<std::optional<int>>(signal));
-    if (*signal) return (*machine)->die_of(**signal);
+    if (*signal) return (*supervisor)->die_of(**signal);
   }
 
-  supervisor::SystemRecord system(**machine);
+  supervisor::SystemRecord system(**supervisor);
   counters::MachineSpan span(system.now());
   system.on_sample([&span](const counters::SystemSample& sample) { span.observe(sample); });
   const WallTime queued = supervisor::wall_now();
-  SingleMemory memory((*machine)->loop(), options.job,
-                      start_of(options, config.run_id, **machine, queued),
+  SingleMemory memory((*supervisor)->loop(), options.job,
+                      start_of(options, config.run_id, **supervisor, queued),
                       notice_for(options.verbosity));
   auto ended =
-      supervisor::run_single(**machine, std::move(request),
+      supervisor::run_single(**supervisor, std::move(request),
                              {.stuck = complain_of_stuck, .sampled = looks_of(joined.get())});
   if (!ended) return pass(std::move(ended));
   span.observe(*system.finish().last());
@@ -311,7 +310,7 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
                              .outcome = ended->end.outcome,
                              .reason = ended->reason,
                              .machine = span.usage()},
-                            supervisor::describe_host(**machine));
+                            supervisor::describe_host(**supervisor));
   print_summary(report, options.verbosity);
   if (ended->end.outcome != policy::Outcome::exited && options.verbosity == Verbosity::quiet) {
     complain(ended->reason);
@@ -323,7 +322,7 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
     // The status of a command that failed is what the caller waits for, even then.
     if (!write_report(**report_file, text) && exit_status_of(*ended) == 0) return kPlimsollFailed;
   }
-  return end_as(*ended, **machine);
+  return end_as(*ended, **supervisor);
 }
 
 }  // namespace

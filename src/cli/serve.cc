@@ -15,7 +15,7 @@
 namespace plimsoll::cli {
 namespace {
 
-constexpr const char* kDaemon = "plimsolld";
+constexpr const char* kProgram = "plimsolld";
 // What the daemon calls itself in its help.
 constexpr const char* kCalled = "plimsoll serve";
 
@@ -28,10 +28,10 @@ int serve_command(int argc, char** argv) {
   arguments.push_back(nullptr);
   std::error_code unknown;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  if (!unknown) ::execv((own.parent_path() / kDaemon).c_str(), arguments.data());
-  if (unknown || errno == ENOENT) ::execvp(kDaemon, arguments.data());
+  if (!unknown) ::execv((own.parent_path() / kProgram).c_str(), arguments.data());
+  if (unknown || errno == ENOENT) ::execvp(kProgram, arguments.data());
   const int error = errno;
-  complain(std::string("serve: execute ") + kDaemon +
+  complain(std::string("serve: execute ") + kProgram +
            ", beside plimsoll or in PATH: " + std::strerror(error));
   return kPlimsollFailed;
 }

@@ -45,7 +45,7 @@ inline constexpr std::uint64_t kJobProcesses = 8'192;
 
 struct Config {
   supervisor::PoolOptions governor;
-  std::optional<std::string> cgroup{};  // as MachineConfig's
+  std::optional<std::string> cgroup{};  // as SupervisorConfig's
   // Most processes and threads of one user and of one job; not of root and the daemon's own user.
   std::uint64_t user_processes = kUserProcesses;
   std::uint64_t job_processes = kJobProcesses;

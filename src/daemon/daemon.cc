@@ -34,22 +34,22 @@ policy::SchedulerConfig scheduler_config(const policy::GovernorConfig& governor)
 
 }  // namespace
 
-Daemon::Daemon(std::unique_ptr<supervisor::Machine> machine, LoadedConfig config,
+Daemon::Daemon(std::unique_ptr<supervisor::Supervisor> supervisor, LoadedConfig config,
                std::function<Result<LoadedConfig>()> reload, policy::GovernorConfig governor,
                std::string run_id, pid_t guardian)
-    : machine_(std::move(machine)),
+    : supervisor_(std::move(supervisor)),
       config_(std::move(config)),
       reload_(std::move(reload)),
       run_id_(std::move(run_id)),
       whole_{.line = governor.line, .cores = governor.cores},
       knowledge_(log),
-      host_scheduler_(*machine_, knowledge_.estimator(), scheduler_config(governor),
+      host_scheduler_(*supervisor_, knowledge_.estimator(), scheduler_config(governor),
             {.event = [this](const policy::Event& event) { on_event(event); },
              .learnt = [this](const policy::AttemptSummary& what) { knowledge_.learnt(what); },
              .notice = log}),
-      gate_(machine_->loop()),
+      gate_(supervisor_->loop()),
       services_(std::make_unique<Services>(ServicesDeps{
-          .machine = *machine_,
+          .supervisor = *supervisor_,
           .host_scheduler = host_scheduler_,
           .knowledge = knowledge_,
           .gate = gate_,
@@ -77,30 +77,30 @@ Result<std::unique_ptr<Daemon>> Daemon::start(guardian::Link link, LoadedConfig 
                                               std::function<Result<LoadedConfig>()> reload) {
   const pid_t guardian = link.guardian;
   std::string run_id = supervisor::new_run_id(supervisor::wall_now());
-  auto machine = supervisor::Machine::create(
+  auto supervisor = supervisor::Supervisor::create(
       std::move(link),
       {.run_id = run_id,
        .cgroup_path = config.config.cgroup,
        .controllers = kControllers,
        .weight = {.run = config.config.governor.weight, .cpu = {}, .io = {}},
-       .by_user = supervisor::MachineConfig::ByUser{config.config.user_processes}});
-  if (!machine) return pass(std::move(machine));
-  if (const auto& why = (*machine)->why_process_mode()) {
+       .by_user = supervisor::SupervisorConfig::ByUser{config.config.user_processes}});
+  if (!supervisor) return pass(std::move(supervisor));
+  if (const auto& why = (*supervisor)->why_process_mode()) {
     log("process mode, without cgroups: " + *why);
   }
-  auto governor = supervisor::pool_governor(config.config.governor, **machine);
+  auto governor = supervisor::pool_governor(config.config.governor, **supervisor);
   if (!governor) return pass(std::move(governor));
   governor->cores_wait_max = kCoresWaitMax;
-  std::unique_ptr<Daemon> daemon(new Daemon(std::move(*machine), std::move(config),
+  std::unique_ptr<Daemon> daemon(new Daemon(std::move(*supervisor), std::move(config),
                                             std::move(reload), *governor, std::move(run_id),
                                             guardian));
-  daemon->machine_->on_signal(
+  daemon->supervisor_->on_signal(
       [self = daemon.get()](const guardian::Signalled& signal) { self->on_signal(signal); });
-  daemon->machine_->on_resumed([self = daemon.get()] {
+  daemon->supervisor_->on_resumed([self = daemon.get()] {
     self->guardian_watch_->resume();
     self->host_scheduler_.resume_all();
   });
-  daemon->guardian_watch_.emplace(daemon->machine_->loop(), &log);
+  daemon->guardian_watch_.emplace(daemon->supervisor_->loop(), &log);
   daemon->host_scheduler_.begin();
   daemon->lease();
   if (auto listening = daemon->listen(); !listening) return pass(std::move(listening));
@@ -118,7 +118,7 @@ Result<void> Daemon::start_runners() {
   if (!config) return pass(std::move(config));
   for (const std::string& remark : config->remarks) log(file + ": " + remark);
   auto runners = Runners::start(
-      {.machine = *machine_,
+      {.supervisor = *supervisor_,
        .host_scheduler = host_scheduler_,
        .next_id = [this] { return JobId{++last_job_}; },
        .log = log,
@@ -142,7 +142,7 @@ Result<UniqueFd> Daemon::make_ledger() const {
 void Daemon::lease() {
   auto ledger = supervisor::Ledger::join(make_ledger(), run_id_);
   if (!ledger) return log("nothing is leased to other runs: " + ledger.error().message());
-  lease_.emplace(machine_->loop(), std::move(*ledger), whole_, supervisor::LeaseRole::daemon,
+  lease_.emplace(supervisor_->loop(), std::move(*ledger), whole_, supervisor::LeaseRole::daemon,
                  supervisor::holder_of(host_scheduler_.scheduler()));
 }
 
@@ -154,8 +154,8 @@ void Daemon::on_event(const policy::Event& event) {
 void Daemon::watch_dog(pid_t guardian) {
   const auto interval = loop::watchdog_interval(guardian);
   if (!interval) return;
-  watchdog_timer_ = machine_->loop().timer([this, interval = *interval] {
-    machine_->notify("WATCHDOG=1");
+  watchdog_timer_ = supervisor_->loop().timer([this, interval = *interval] {
+    supervisor_->notify("WATCHDOG=1");
     watchdog_timer_.set(loop::now() + interval);
   });
   watchdog_timer_.set(loop::now());
@@ -167,7 +167,7 @@ bool Daemon::is_over() const {
 }
 
 Result<void> Daemon::run() {
-  machine_->notify("READY=1\nSTATUS=governs " + format_bytes(whole_.line));
+  supervisor_->notify("READY=1\nSTATUS=governs " + format_bytes(whole_.line));
   log("ready; the line is " + format_bytes(whole_.line) + "; " + services_->where());
   while (!is_over()) {
     if (auto ran = host_scheduler_.run_once(Duration(-1)); !ran) return ran;
@@ -194,7 +194,7 @@ void Daemon::on_signal(const guardian::Signalled& signal) {
     case SIGTSTP:
       host_scheduler_.suspend_all();
       guardian_watch_->pause();
-      return machine_->stop_guardian();
+      return supervisor_->stop_guardian();
     default: return;
   }
 }
@@ -204,7 +204,7 @@ void Daemon::end(Phase phase) {
     log("leaves what does not die, and ends");
     return host_scheduler_.give_up_removals();
   }
-  if (phase_ == Phase::serving) machine_->notify("STOPPING=1");
+  if (phase_ == Phase::serving) supervisor_->notify("STOPPING=1");
   phase_ = std::max(phase_, phase);
   log(phase_ == Phase::draining ? "ends when what runs has ended" : "kills what runs, and ends");
   if (phase_ == Phase::draining) {
@@ -218,16 +218,16 @@ void Daemon::end(Phase phase) {
 }
 
 void Daemon::reload() {
-  machine_->notify("RELOADING=1");
+  supervisor_->notify("RELOADING=1");
   auto next = reload_();
-  auto governor = next ? supervisor::pool_governor(next->config.governor, *machine_)
+  auto governor = next ? supervisor::pool_governor(next->config.governor, *supervisor_)
                        : Result<policy::GovernorConfig>(tl::unexpected(next.error()));
   if (governor) {
     adopt(*next, *governor);
   } else {
     log("not reloaded: " + governor.error().message());
   }
-  machine_->notify("READY=1");
+  supervisor_->notify("READY=1");
 }
 
 void Daemon::set_line(Bytes line, const std::string& reason) {
@@ -239,7 +239,7 @@ void Daemon::set_line(Bytes line, const std::string& reason) {
 Result<Bytes> Daemon::ask_line(std::string_view size) {
   auto amount = supervisor::parse_memory_amount(size);
   if (!amount) return pass(std::move(amount));
-  auto line = supervisor::line_of(*amount, *machine_);
+  auto line = supervisor::line_of(*amount, *supervisor_);
   if (!line) return line;
   set_line(*line, "the user has set another line");
   log("the line is " + format_bytes(*line) + ", as was asked through the socket");

@@ -35,7 +35,7 @@ class Daemon {
  private:
   enum class Phase : std::uint8_t { serving, draining, killing };
 
-  Daemon(std::unique_ptr<supervisor::Machine> machine, LoadedConfig config,
+  Daemon(std::unique_ptr<supervisor::Supervisor> supervisor, LoadedConfig config,
          std::function<Result<LoadedConfig>()> reload, policy::GovernorConfig governor,
          std::string run_id, pid_t guardian);
   Result<void> listen();
@@ -52,7 +52,7 @@ class Daemon {
   void reload();
   [[nodiscard]] bool is_over() const;
 
-  std::unique_ptr<supervisor::Machine> machine_;
+  std::unique_ptr<supervisor::Supervisor> supervisor_;
   LoadedConfig config_;  // that holds; of what is read later, all that can be had at once
   std::function<Result<LoadedConfig>()> reload_;
   std::string run_id_;

@@ -12,10 +12,10 @@ namespace plimsoll::daemon {
 namespace {
 
 // The path of the pool from the root of its hierarchy; empty where there is none.
-std::string pool_path(const supervisor::Machine& machine) {
-  for (const cgroup::Group::Part& part : machine.pool().parts()) {
+std::string pool_path(const supervisor::Supervisor& supervisor) {
+  for (const cgroup::Group::Part& part : supervisor.pool().parts()) {
     const std::string& label = part.directory.label();
-    for (const cgroup::Hierarchy& hierarchy : machine.hierarchies().all) {
+    for (const cgroup::Hierarchy& hierarchy : supervisor.hierarchies().all) {
       if (!label.starts_with(hierarchy.mount_point + "/")) continue;
       const std::string root = hierarchy.mount_root == "/" ? "" : hierarchy.mount_root;
       return root + label.substr(hierarchy.mount_point.size());
@@ -34,10 +34,10 @@ supervisor::MachineSize size_of_machine() {
 
 }  // namespace
 
-ExternalJobService::ExternalJobService(supervisor::Machine& machine, supervisor::HostScheduler& host_scheduler,
+ExternalJobService::ExternalJobService(supervisor::Supervisor& supervisor, supervisor::HostScheduler& host_scheduler,
                      std::function<JobId()> next_id,
                      std::function<void(const report::JobReport&)> ended)
-    : machine_(machine), host_scheduler_(host_scheduler), external_jobs_(hooks(std::move(next_id), std::move(ended))) {
+    : supervisor_(supervisor), host_scheduler_(host_scheduler), external_jobs_(hooks(std::move(next_id), std::move(ended))) {
   host_scheduler_.attach(external_jobs_);
 }
 
@@ -74,7 +74,7 @@ supervisor::Prepared ExternalJobService::prepare(const policy::Start& /*start*/)
 Result<std::unique_ptr<supervisor::ExternalProcessSet>> ExternalJobService::open_place(
     const supervisor::ExternalLocation& place, const supervisor::Peer& peer) {
   if (const auto* group = std::get_if<supervisor::CgroupPlace>(&place)) {
-    return supervisor::open_group(*group, peer, machine_.hierarchies(), pool_path(machine_));
+    return supervisor::open_group(*group, peer, supervisor_.hierarchies(), pool_path(supervisor_));
   }
   if (!processes_) {
     auto look = supervisor::ProcessSnapshot::open();

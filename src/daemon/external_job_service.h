@@ -7,7 +7,7 @@
 #include "supervisor/host_scheduler.h"
 #include "supervisor/external/external_jobs.h"
 #include "supervisor/external/process_snapshot.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {
 
@@ -17,7 +17,7 @@ class ExternalJobService : public supervisor::JobOwner {
  public:
   // All must outlive this; `next_id` gives numbers that are new to the host scheduler. Before the host scheduler's
   // first external job.
-  ExternalJobService(supervisor::Machine& machine, supervisor::HostScheduler& host_scheduler, std::function<JobId()> next_id,
+  ExternalJobService(supervisor::Supervisor& supervisor, supervisor::HostScheduler& host_scheduler, std::function<JobId()> next_id,
             std::function<void(const report::JobReport&)> ended);
 
   [[nodiscard]] supervisor::ExternalJobs& external_jobs() { return external_jobs_; }
@@ -35,7 +35,7 @@ class ExternalJobService : public supervisor::JobOwner {
   Result<std::unique_ptr<supervisor::ExternalProcessSet>> open_place(const supervisor::ExternalLocation& place,
                                                           const supervisor::Peer& peer);
 
-  supervisor::Machine& machine_;
+  supervisor::Supervisor& supervisor_;
   supervisor::HostScheduler& host_scheduler_;
   std::shared_ptr<supervisor::ProcessSnapshot> processes_;  // of all places; from the first one on
   supervisor::ExternalJobs external_jobs_;

@@ -11,11 +11,11 @@ namespace plimsoll::daemon {
 
 Services::Services(ServicesDeps deps)
     : deps_(std::move(deps)),
-      observatory_(deps_.machine.loop(), deps_.version, [this] { return snapshot(); }),
-      external_jobs_(deps_.machine, deps_.host_scheduler, deps_.next_id,
+      observatory_(deps_.supervisor.loop(), deps_.version, [this] { return snapshot(); }),
+      external_jobs_(deps_.supervisor, deps_.host_scheduler, deps_.next_id,
               [this](const report::JobReport& report) { observatory_.ended(report); }),
       jobs_(std::make_shared<JobService>(JobServiceDeps{
-          .machine = deps_.machine,
+          .supervisor = deps_.supervisor,
           .host_scheduler = deps_.host_scheduler,
           .next_id = deps_.next_id,
           .processes_max = deps_.job_processes,
@@ -35,12 +35,12 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
                .key = config.listen.tls_key,
                .client_ca = config.listen.tls_client_ca};
   }
-  auto started = Api::start(deps_.machine.loop(), deps_.gate, external_jobs_.external_jobs(), jobs_, api,
+  auto started = Api::start(deps_.supervisor.loop(), deps_.gate, external_jobs_.external_jobs(), jobs_, api,
                             deps_.notice);
   if (!started) return pass(std::move(started));
   api_ = std::move(*started);
   auto for_people = JobSocket::start(
-      {.loop = deps_.machine.loop(),
+      {.loop = deps_.supervisor.loop(),
        .jobs = *jobs_,
        .status = [this](const supervisor::Peer& peer) { return status(peer); },
        .set_line = deps_.set_line,
@@ -114,7 +114,7 @@ supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
   status.jobs.waiting = seen.unfinished - std::min(seen.unfinished, begun);
   status.jobs.total = seen.unfinished;
   status.others = deps_.others();
-  status.loop = {.lag = observatory_.lag(), .longest_turn = deps_.machine.loop().longest_turn()};
+  status.loop = {.lag = observatory_.lag(), .longest_turn = deps_.supervisor.loop().longest_turn()};
   return status;
 }
 
@@ -128,9 +128,9 @@ metrics::Snapshot Services::snapshot() {
           .external_jobs = external_jobs_.external_jobs().size(),
           .connections = (api_ ? api_->streams() : 0) + (people_ ? people_->connections() : 0),
           .records_dropped = deps_.knowledge.dropped(),
-          .samples_dropped = deps_.machine.dropped_samples(),
-          .looks = host_scheduler.executor().looks(),
-          .longest_turn = deps_.machine.loop().longest_turn(),
+          .samples_dropped = deps_.supervisor.dropped_samples(),
+          .looks = host_scheduler.executor().samples(),
+          .longest_turn = deps_.supervisor.loop().longest_turn(),
           .draining = is_draining_};
 }
 

@@ -19,7 +19,7 @@ namespace plimsoll::daemon {
 
 // What the services stand on; all of it must outlive them.
 struct ServicesDeps {
-  supervisor::Machine& machine;
+  supervisor::Supervisor& supervisor;
   supervisor::HostScheduler& host_scheduler;
   const supervisor::Knowledge& knowledge;
   Gate& gate;

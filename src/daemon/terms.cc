@@ -1,7 +1,7 @@
 #include "daemon/terms.h"
 
 #include "base/text.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 #include "supervisor/pool_terms.h"
 #include "supervisor/run_id.h"
 #include "supervisor/wall_clock.h"
@@ -20,18 +20,18 @@ std::string origin_of(const LoadedConfig& loaded, std::string_view key) {
 }  // namespace
 
 Result<std::string> terms_here(guardian::Link link, const LoadedConfig& loaded) {
-  supervisor::MachineConfig config;
+  supervisor::SupervisorConfig config;
   config.run_id = supervisor::new_run_id(supervisor::wall_now());
   config.cgroup_path = loaded.config.cgroup;
-  const auto machine = supervisor::Machine::create(std::move(link), config);
-  if (!machine) return tl::unexpected(machine.error());
+  const auto supervisor = supervisor::Supervisor::create(std::move(link), config);
+  if (!supervisor) return tl::unexpected(supervisor.error());
   supervisor::PoolOptions options = loaded.config.governor;
   options.line_name = origin_of(loaded, "governor.line");
   options.reserve_name = origin_of(loaded, "governor.reserve");
-  const auto governor = supervisor::pool_governor(options, **machine);
+  const auto governor = supervisor::pool_governor(options, **supervisor);
   if (!governor) return tl::unexpected(governor.error());
   const std::string lines = supervisor::terms_text(
-      supervisor::pool_terms(options, *governor, supervisor::pool_facts(**machine)));
+      supervisor::pool_terms(options, *governor, supervisor::pool_facts(**supervisor)));
   std::string text = "# On this machine now:\n";
   std::string_view rest = lines;
   while (!rest.empty()) text += "# " + std::string(take_until(rest, '\n')) + "\n";

@@ -7,7 +7,7 @@
 namespace plimsoll::report {
 namespace {
 
-constexpr std::string_view kCut = "..";
+constexpr std::string_view kLeftOut = "..";
 
 }  // namespace
 
@@ -42,12 +42,12 @@ std::string SharedText::distinct_part(std::string_view text) const {
       back_begin == std::string_view::npos ? 0 : shared_end.size() - back_begin;
   if (front + back >= text.size()) return printable(text);
   std::string own = printable(text.substr(front, text.size() - front - back));
-  if (front > kCut.size()) {
-    own.insert(0, kCut);
+  if (front > kLeftOut.size()) {
+    own.insert(0, kLeftOut);
   } else {
     own.insert(0, printable(text.substr(0, front)));
   }
-  if (back > 0) own += " " + std::string(kCut);
+  if (back > 0) own += " " + std::string(kLeftOut);
   return own;
 }
 

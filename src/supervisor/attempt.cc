@@ -46,41 +46,41 @@ std::uint32_t user_of(const guardian::SpawnRequest& request) {
 
 }  // namespace
 
-Attempt::Attempt(Machine& machine, AttemptRequest request, Callbacks callbacks)
-    : machine_(machine),
+Attempt::Attempt(Supervisor& supervisor, AttemptRequest request, Callbacks callbacks)
+    : supervisor_(supervisor),
       request_(std::move(request)),
       callbacks_(std::move(callbacks)),
-      time_(machine.job_clock()),
+      time_(supervisor.job_clock()),
       spawned_(loop::now()) {}
 
 Attempt::~Attempt() {
-  if (child_) machine_.forget(*child_);
-  if (leaver_) machine_.forget(*leaver_);
+  if (child_) supervisor_.forget(*child_);
+  if (leaver_) supervisor_.forget(*leaver_);
 }
 
 void Attempt::start() {
-  auto process_set = machine_.make_process_set(request_.group, request_.limits, user_of(request_.spawn));
+  auto process_set = supervisor_.make_process_set(request_.group, request_.limits, user_of(request_.spawn));
   result_.started = wall_now();
   if (!process_set) return refuse(process_set.error().message());
   process_set_ = std::move(*process_set);
-  sample_timer_ = machine_.loop().timer([this] {
-    machine_.count_dropped_samples(
+  sample_timer_ = supervisor_.loop().timer([this] {
+    supervisor_.count_dropped_samples(
         counters::samples_dropped(sample_asked_, sample_due_, loop::now()));
     on_sample_due();
   });
-  timeout_timer_ = machine_.loop().timer([this] { on_time_out(); });
+  timeout_timer_ = supervisor_.loop().timer([this] { on_time_out(); });
   is_killed_singly_ = process_set_->watch_oom([this] { on_oom(); }) == OomKills::singly;
-  ooms_before_ = machine_.oom().counts();
+  ooms_before_ = supervisor_.oom().counts();
   spawn();
 }
 
 void Attempt::refuse(std::string reason) {
   result_.started = wall_now();
-  machine_.loop().poster()([this, reason = std::move(reason)] { fail_to_start(reason); });
+  supervisor_.loop().poster()([this, reason = std::move(reason)] { fail_to_start(reason); });
 }
 
 void Attempt::spawn() {
-  time_ = RunningTime(machine_.job_clock());
+  time_ = RunningTime(supervisor_.job_clock());
   spawned_ = loop::now();
   const auto& identity = request_.spawn.identity;
   ipc_watch_ = std::make_shared<IpcWatch>(identity ? identity->uid : ::geteuid());
@@ -135,18 +135,18 @@ void Attempt::on_exited(const guardian::Exited& exited) {
 void Attempt::arm_timeout() {
   const auto limit = kill_after_ran_ ? kill_after_ran_ : request_.timeout;
   if (!limit || time_.is_paused()) return timeout_timer_.off();
-  timeout_timer_.set(machine_.on_loop_clock(time_.reaches(*limit)));
+  timeout_timer_.set(supervisor_.on_loop_clock(time_.reaches(*limit)));
 }
 
 void Attempt::suspend() {
-  time_.pause(machine_.job_clock());
+  time_.pause(supervisor_.job_clock());
   if (!timeout_timer_ || is_reaped_) return;
   arm_timeout();
   sample_timer_.off();
 }
 
 void Attempt::resume() {
-  time_.resume(machine_.job_clock());
+  time_.resume(supervisor_.job_clock());
   if (!timeout_timer_ || is_reaped_ || time_.is_paused()) return;
   arm_timeout();
   sample_at(loop::now());
@@ -213,7 +213,7 @@ void Attempt::kill(Outcome cause, std::string reason) {
   if (process_set_ != nullptr) reap();
 }
 
-Duration Attempt::ran() const { return time_.ran(machine_.job_clock()); }
+Duration Attempt::ran() const { return time_.ran(supervisor_.job_clock()); }
 
 void Attempt::signal_main(int number) {
   if (pidfd_) {

@@ -16,7 +16,7 @@
 #include "report/report.h"
 #include "supervisor/process_set.h"
 #include "supervisor/ipc_watch.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 #include "supervisor/running_time.h"
 
 namespace plimsoll::supervisor {
@@ -70,7 +70,7 @@ class Attempt {
     std::function<void(const reap::Stuck&)> stuck;
   };
 
-  Attempt(Machine& machine, AttemptRequest request, Callbacks callbacks);
+  Attempt(Supervisor& supervisor, AttemptRequest request, Callbacks callbacks);
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
   ~Attempt();
@@ -154,7 +154,7 @@ class Attempt {
   [[nodiscard]] Cause oom_cause() const;
   [[nodiscard]] Cause outcome_by_evidence();
 
-  Machine& machine_;
+  Supervisor& supervisor_;
   AttemptRequest request_;
   Callbacks callbacks_;
   RunningTime time_;  // since the spawn, by the job clock

@@ -75,7 +75,7 @@ void Attempt::give_up_removal() {
 // Its end is not waited for any more.
 void Attempt::forget_main() {
   if (!child_) return;
-  machine_.forget(*child_);
+  supervisor_.forget(*child_);
   child_.reset();
   result_.end.wall = loop::now() - spawned_;
   result_.ended = wall_now();
@@ -89,7 +89,7 @@ void Attempt::look_at_ipc() {
     return;
   }
   is_ipc_settled_ = false;
-  machine_.user_look().ask(ipc_watch_->user(),
+  supervisor_.user_look().ask(ipc_watch_->user(),
                            [this, weak = std::weak_ptr(ipc_watch_)](bool user_lives) {
                              const auto watch = weak.lock();
                              if (!watch) return;
@@ -101,7 +101,7 @@ void Attempt::look_at_ipc() {
 
 void Attempt::ask_for_escaped() {
   if (!leaver_) return;
-  machine_.over(*leaver_, [this](const guardian::Escaped& escaped) { on_escaped(escaped); });
+  supervisor_.over(*leaver_, [this](const guardian::Escaped& escaped) { on_escaped(escaped); });
 }
 
 void Attempt::on_escaped(const guardian::Escaped& escaped) {
@@ -146,10 +146,10 @@ policy::OomEvidence Attempt::oom_evidence() {
   evidence.kills = std::max(events.oom_kill.value_or(0), events.oom_group_kill.value_or(0));
   evidence.own_limit = request_.limits.memory_max;
   evidence.own_peak = memory.peak;
-  evidence.machine = describe_host(machine_).memory;
+  evidence.machine = describe_host(supervisor_).memory;
   const OwnOoms own = process_set_->own_ooms();
-  evidence.above = machine_.oom().since(ooms_before_);
-  evidence.sees_all = machine_.oom().sees_all() && own.are_seen;
+  evidence.above = supervisor_.oom().since(ooms_before_);
+  evidence.sees_all = supervisor_.oom().sees_all() && own.are_seen;
   std::uint64_t further_up = 0;
   for (const policy::OomGroup& group : evidence.above) further_up += group.ooms;
   if (events.oom) {
@@ -175,7 +175,7 @@ Attempt::Cause Attempt::outcome_by_evidence() {
   result_.end.outcome = exited ? Outcome::exited : Outcome::signalled;
   if (policy::succeeded(result_.end)) return {Outcome::exited, {}};
   if (is_killed_singly_) {
-    for (const policy::OomGroup& group : machine_.oom().since(ooms_before_)) {
+    for (const policy::OomGroup& group : supervisor_.oom().since(ooms_before_)) {
       if (group.ooms == 0) continue;
       return {Outcome::machine_oom,
               policy::describe(result_.end) + " after the group " + group.name +

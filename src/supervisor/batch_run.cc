@@ -47,14 +47,14 @@ struct BatchRun::Book {
   std::unique_ptr<Live> last;  // only while it waits for another attempt
 };
 
-BatchRun::BatchRun(Machine& machine, policy::Estimator& estimator, BatchRunConfig config,
+BatchRun::BatchRun(Supervisor& supervisor, policy::Estimator& estimator, BatchRunConfig config,
              BatchRunObserver observer)
-    : machine_(machine),
+    : supervisor_(supervisor),
       config_(std::move(config)),
       observer_(std::move(observer)),
-      host_(describe_host(machine)),
+      host_(describe_host(supervisor)),
       begun_(loop::now()),
-      host_scheduler_(machine, estimator, config_.scheduler,
+      host_scheduler_(supervisor, estimator, config_.scheduler,
             {.event =
                  [this](const policy::Event& event) {
                    if (observer_.event) observer_.event(event);
@@ -64,7 +64,7 @@ BatchRun::BatchRun(Machine& machine, policy::Estimator& estimator, BatchRunConfi
                    if (observer_.learnt) observer_.learnt(attempt_summary);
                  },
              .notice = [this](const std::string& text) { notice(text); }}),
-      guardian_watch_(machine.loop(), [this](const std::string& text) { notice(text); }) {
+      guardian_watch_(supervisor.loop(), [this](const std::string& text) { notice(text); }) {
   InputSizes sizes;
   for (const policy::JobSpec& job : config_.jobs) {
     places_.emplace(job.id, places_.size());
@@ -93,8 +93,8 @@ Result<report::RunSummary> BatchRun::run() {
   if (observer_.ready) {
     if (auto ready = observer_.ready(); !ready) return pass(std::move(ready));
   }
-  machine_.on_signal([this](const guardian::Signalled& signal) { on_signal(signal); });
-  machine_.on_resumed([this] { resume_all(); });
+  supervisor_.on_signal([this](const guardian::Signalled& signal) { on_signal(signal); });
+  supervisor_.on_resumed([this] { resume_all(); });
   host_scheduler_.begin();
   Result<void> ran{};
   while (ran && (!host_scheduler_.is_idle() || !live_.empty())) {
@@ -103,8 +103,8 @@ Result<report::RunSummary> BatchRun::run() {
   }
   collector_->drain();
   while (ran && !drained_) ran = host_scheduler_.run_once(Duration(-1));
-  machine_.on_signal({});
-  machine_.on_resumed({});
+  supervisor_.on_signal({});
+  supervisor_.on_resumed({});
   account_pool_limits();
   host_scheduler_.end();
   if (!ran) return pass(std::move(ran));
@@ -113,7 +113,7 @@ Result<report::RunSummary> BatchRun::run() {
 
 Result<void> BatchRun::start_collector() {
   auto collector = output::Collector::start(
-      machine_.loop(), config_.output,
+      supervisor_.loop(), config_.output,
       {.received =
            [this](const output::Ended& end) { on_received({end.job, end.attempt}, end.received); },
        .trouble =

@@ -56,7 +56,7 @@ struct BatchRunObserver {
 class BatchRun : private JobOwner {
  public:
   // `machine` and `estimator` must outlive this.
-  BatchRun(Machine& machine, policy::Estimator& estimator, BatchRunConfig config, BatchRunObserver observer);
+  BatchRun(Supervisor& supervisor, policy::Estimator& estimator, BatchRunConfig config, BatchRunObserver observer);
   ~BatchRun() override;
 
   // Returns when every job has ended and every group is removed. An error means that the guardian
@@ -99,7 +99,7 @@ class BatchRun : private JobOwner {
   void notice(const std::string& text);
   report::RunSummary summarise();
 
-  Machine& machine_;
+  Supervisor& supervisor_;
   BatchRunConfig config_;
   std::unordered_map<JobId, std::size_t> places_;  // of jobs in config_.jobs
   BatchRunObserver observer_;

@@ -15,7 +15,7 @@ void BatchRun::account_pool_limits() {
                                      .stalls = wall.stalls().count,
                                      .stalled = wall.stalls().time,
                                      .pressure = {}};
-  const cgroup::Directory* pool = machine_.pool().v2();
+  const cgroup::Directory* pool = supervisor_.pool().v2();
   if (pool == nullptr) return;
   if (const auto text = pool->read("memory.pressure")) {
     const counters::Pressure pressure = counters::parse_pressure(*text);
@@ -29,7 +29,7 @@ void BatchRun::pause_all() {
   if (!std::exchange(is_stopped_, true)) host_scheduler_.suspend_all();
   guardian_watch_.pause();
   if (observer_.stopping) observer_.stopping();
-  machine_.stop_guardian();
+  supervisor_.stop_guardian();
 }
 
 void BatchRun::resume_all() {

@@ -6,18 +6,18 @@
 
 namespace plimsoll::supervisor {
 
-CgroupProcessSet::CgroupProcessSet(Machine& machine, cgroup::Leaf group, const Limits& limits,
+CgroupProcessSet::CgroupProcessSet(Supervisor& supervisor, cgroup::Leaf group, const Limits& limits,
                                std::shared_ptr<const cgroup::Inner> above)
-    : machine_(machine),
+    : supervisor_(supervisor),
       above_(std::move(above)),
       group_(std::make_shared<cgroup::Leaf>(std::move(group))),
       cpus_(limits.cpus),
       has_memory_limit_(limits.memory_max.has_value()),
-      sampler_(std::in_place, *group_, loop::now(), machine.network()) {}
+      sampler_(std::in_place, *group_, loop::now(), supervisor.network()) {}
 
 Result<guardian::ChildId> CgroupProcessSet::spawn(guardian::SpawnRequest request,
                                                 ChildCallbacks callbacks) {
-  return machine_.spawn_in(*group_, std::move(request), std::move(callbacks));
+  return supervisor_.spawn_in(*group_, std::move(request), std::move(callbacks));
 }
 
 OomKills CgroupProcessSet::watch_oom(std::function<void()> told) {
@@ -30,7 +30,7 @@ OomKills CgroupProcessSet::watch_oom(std::function<void()> told) {
   oom_event_ = std::move(*event);
   own_ooms_.are_seen = true;
   oom_told_ = std::move(told);
-  auto watch = machine_.loop().watch(oom_event_.get(), EPOLLIN, [this](std::uint32_t) {
+  auto watch = supervisor_.loop().watch(oom_event_.get(), EPOLLIN, [this](std::uint32_t) {
     [[maybe_unused]] const OwnOoms counted = own_ooms();
     oom_told_();
   });
@@ -66,7 +66,7 @@ counters::JobUsage CgroupProcessSet::finish(Instant now, WallTime wall) {
 }
 
 void CgroupProcessSet::reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) {
-  reaper_.emplace(machine_.loop(), machine_.worker(), group_,
+  reaper_.emplace(supervisor_.loop(), supervisor_.worker(), group_,
                   reap::ReaperOptions{.left_behind = left_behind}, std::move(callbacks));
   reaper_->start();
 }

@@ -14,7 +14,7 @@ class CgroupProcessSet : public ProcessSet {
  public:
   // `limits` are those that the group has already. `machine` must outlive this. `above`, where the
   // group is not in the pool itself, is to stand as long.
-  CgroupProcessSet(Machine& machine, cgroup::Leaf group, const Limits& limits,
+  CgroupProcessSet(Supervisor& supervisor, cgroup::Leaf group, const Limits& limits,
                  std::shared_ptr<const cgroup::Inner> above);
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
@@ -35,7 +35,7 @@ class CgroupProcessSet : public ProcessSet {
   [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const override { return group_; }
 
  private:
-  Machine& machine_;
+  Supervisor& supervisor_;
   std::shared_ptr<const cgroup::Inner> above_;
   std::shared_ptr<const cgroup::Group> group_;
   std::optional<double> cpus_;

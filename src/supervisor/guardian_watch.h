@@ -22,7 +22,7 @@ class GuardianWatch {
   // In the supervisor, whose parent it is. `tell` is given a sentence for people, from the loop.
   GuardianWatch(loop::Loop& loop, std::function<void(const std::string&)> tell);
 
-  // From now on it stands because it was asked to (Machine::stop_guardian()); and no longer.
+  // From now on it stands because it was asked to (Supervisor::stop_guardian()); and no longer.
   void pause();
   void resume();
 

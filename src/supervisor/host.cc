@@ -41,9 +41,9 @@ std::optional<double> quota_of(const cgroup::Directory& directory) {
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-report::HostHierarchy report_name(const Machine& machine) {
-  if (machine.why_process_mode()) return report::HostHierarchy::process;
-  switch (machine.hierarchies().layout()) {
+report::HostHierarchy report_name(const Supervisor& supervisor) {
+  if (supervisor.why_process_mode()) return report::HostHierarchy::process;
+  switch (supervisor.hierarchies().layout()) {
     case cgroup::Layout::v2: return report::HostHierarchy::v2;
     case cgroup::Layout::hybrid: return report::HostHierarchy::hybrid;
     case cgroup::Layout::v1: return report::HostHierarchy::v1;
@@ -53,7 +53,7 @@ report::HostHierarchy report_name(const Machine& machine) {
 
 }  // namespace
 
-report::HostInfo describe_host(const Machine& machine) {
+report::HostInfo describe_host(const Supervisor& supervisor) {
   report::HostInfo host;
   utsname names{};
   if (::uname(&names) == 0) {
@@ -63,7 +63,7 @@ report::HostInfo describe_host(const Machine& machine) {
   host.cpus = cores_by_affinity();
   struct sysinfo info{};
   if (::sysinfo(&info) == 0) host.memory = {std::uint64_t{info.totalram} * info.mem_unit};
-  host.hierarchy = report_name(machine);
+  host.hierarchy = report_name(supervisor);
   return host;
 }
 

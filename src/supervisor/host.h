@@ -2,12 +2,12 @@
 
 #include "kernel/cgroup/hierarchies.h"
 #include "report/report.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 
 // The host as reports name it; from uname(2), sysinfo(2) and the CPUs that this process may use.
-report::HostInfo describe_host(const Machine& machine);
+report::HostInfo describe_host(const Supervisor& supervisor);
 
 // The cores that this process may use: its affinity, bounded by the CPU quotas of its own groups
 // and their ancestors; at least 1.

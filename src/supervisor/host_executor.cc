@@ -38,15 +38,15 @@ std::function<Bytes()> counter_of(Families* families) {
 
 }  // namespace
 
-HostExecutor::HostExecutor(Machine& machine, SystemRecord& system, policy::ExecutorObserver& observer,
+HostExecutor::HostExecutor(Supervisor& supervisor, SystemRecord& system, policy::ExecutorObserver& observer,
                      HostExecutorHooks hooks)
-    : machine_(machine),
+    : supervisor_(supervisor),
       system_(system),
       observer_(observer),
       hooks_(std::move(hooks)),
-      pool_(machine.pool(), counter_of(machine.families())),
-      wake_timer_(machine.loop().timer([this] { observer_.on_wake(); })),
-      watcher_({.loop = machine.loop(), .worker = machine.worker(), .pool = machine.pool()},
+      pool_(supervisor.pool(), counter_of(supervisor.families())),
+      wake_timer_(supervisor.loop().timer([this] { observer_.on_wake(); })),
+      watcher_({.loop = supervisor.loop(), .worker = supervisor.worker(), .pool = supervisor.pool()},
                {.look = [this] { return look(); },
                 .alarm =
                     [this](const monitor::Alarm& alarm) {
@@ -54,16 +54,16 @@ HostExecutor::HostExecutor(Machine& machine, SystemRecord& system, policy::Execu
                     },
                 .decide = [this](monitor::Cause cause) { decide(cause); },
                 .weakened = [this](const monitor::Status& status) { hooks_.weakened(status); }}),
-      oom_timer_(machine.loop().timer([this] { check_ooms(); })) {
-  machine_.oom().on_oom([this] {
+      oom_timer_(supervisor.loop().timer([this] { check_ooms(); })) {
+  supervisor_.oom().on_oom([this] {
     oom_checks_left_ = kOomChecks;
     oom_timer_.set(loop::now());
   });
 }
 
-HostExecutor::~HostExecutor() { machine_.oom().on_oom({}); }
+HostExecutor::~HostExecutor() { supervisor_.oom().on_oom({}); }
 
-Instant HostExecutor::now() const { return stopped_at_.value_or(machine_.job_clock()) - stood_still_; }
+Instant HostExecutor::now() const { return stopped_at_.value_or(supervisor_.job_clock()) - stood_still_; }
 
 Attempt* HostExecutor::running(JobId job) {
   const auto found = running_.find(job);
@@ -82,7 +82,7 @@ void HostExecutor::start(const policy::Start& start) {
           },
       .stuck = [this, key](const reap::Stuck& stuck) { hooks_.stuck(key, stuck); }};
   auto made =
-      std::make_unique<Attempt>(machine_, std::move(prepared.request), std::move(callbacks));
+      std::make_unique<Attempt>(supervisor_, std::move(prepared.request), std::move(callbacks));
   Attempt& attempt = *made;
   attempts_.emplace(key, std::move(made));
   watcher_.start();
@@ -107,7 +107,7 @@ void HostExecutor::reclaim(std::optional<JobId> job, Bytes amount) {
   const cgroup::Directory* memory = nullptr;
   std::shared_ptr<const cgroup::Group> group;
   if (!job) {
-    memory = machine_.pool().of(cgroup::Controller::memory);
+    memory = supervisor_.pool().of(cgroup::Controller::memory);
   } else if (const Attempt* attempt = running(*job)) {
     group = attempt->group();
     if (group != nullptr) memory = group->of(cgroup::Controller::memory);
@@ -116,7 +116,7 @@ void HostExecutor::reclaim(std::optional<JobId> job, Bytes amount) {
   auto handle = memory->clone();
   if (!handle) return;
   auto shared = std::make_shared<cgroup::Directory>(std::move(*handle));
-  machine_.slow_worker().submit(
+  supervisor_.slow_worker().submit(
       [shared, amount] {
         // What can't be had back shows in the samples.
         [[maybe_unused]] const auto ignored = cgroup::reclaim(*shared, amount);
@@ -137,7 +137,7 @@ void HostExecutor::kill(JobId job, policy::Outcome cause, std::string reason) {
 void HostExecutor::wake_at(std::optional<Instant> when) {
   wake_ = when;
   if (wake_ && !stopped_at_) {
-    wake_timer_.set(machine_.on_loop_clock(*wake_ + stood_still_));
+    wake_timer_.set(supervisor_.on_loop_clock(*wake_ + stood_still_));
   } else {
     wake_timer_.off();
   }
@@ -145,7 +145,7 @@ void HostExecutor::wake_at(std::optional<Instant> when) {
 
 void HostExecutor::suspend_all() {
   if (stopped_at_) return;
-  stopped_at_ = machine_.job_clock();
+  stopped_at_ = supervisor_.job_clock();
   for (auto& [job, attempt] : running_) attempt->suspend();
   watcher_.stop();
   wake_timer_.off();
@@ -153,7 +153,7 @@ void HostExecutor::suspend_all() {
 
 void HostExecutor::resume_all() {
   if (!stopped_at_) return;
-  stood_still_ += machine_.job_clock() - *std::exchange(stopped_at_, std::nullopt);
+  stood_still_ += supervisor_.job_clock() - *std::exchange(stopped_at_, std::nullopt);
   for (auto& [job, attempt] : running_) attempt->resume();
   wake_at(wake_);
   if (is_watching()) watcher_.start();
@@ -175,7 +175,7 @@ void HostExecutor::give_up_removals() {
 
 std::vector<monitor::Status> HostExecutor::monitors() const {
   auto monitors = watcher_.status();
-  monitors.push_back(machine_.oom().status());
+  monitors.push_back(supervisor_.oom().status());
   return monitors;
 }
 

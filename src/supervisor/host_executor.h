@@ -12,7 +12,7 @@
 #include "kernel/monitor/watcher.h"
 #include "policy/scheduler/executor.h"
 #include "supervisor/attempt.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 #include "supervisor/pool_sampler.h"
 #include "supervisor/system_record.h"
 
@@ -50,7 +50,7 @@ struct HostExecutorHooks {
 class HostExecutor : public policy::Executor {
  public:
   // All of them must outlive this. `observer` is called from the loop only.
-  HostExecutor(Machine& machine, SystemRecord& system, policy::ExecutorObserver& observer,
+  HostExecutor(Supervisor& supervisor, SystemRecord& system, policy::ExecutorObserver& observer,
             HostExecutorHooks hooks);
   ~HostExecutor() override;
 
@@ -114,7 +114,7 @@ class HostExecutor : public policy::Executor {
   void on_over(AttemptKey key, const policy::AttemptEnd& end);
   void on_gone(AttemptKey key, const AttemptResult& result);
 
-  Machine& machine_;
+  Supervisor& supervisor_;
   SystemRecord& system_;
   policy::ExecutorObserver& observer_;
   HostExecutorHooks hooks_;

@@ -42,14 +42,14 @@ class HostScheduler::ExecutorRouter : public policy::Executor {
   HostScheduler& host_scheduler_;
 };
 
-HostScheduler::HostScheduler(Machine& machine, policy::Estimator& estimator, policy::SchedulerConfig config,
+HostScheduler::HostScheduler(Supervisor& supervisor, policy::Estimator& estimator, policy::SchedulerConfig config,
            HostSchedulerObserver observer)
-    : machine_(machine),
+    : supervisor_(supervisor),
       reserve_(config.governor.reserve),
       line_(config.governor.line),
       cores_(config.governor.cores),
       observer_(std::move(observer)),
-      system_(machine),
+      system_(supervisor),
       scheduler_(std::move(config), estimator,
                  {.event = [this](const policy::Event& event) { on_event(event); },
                   .over = [this](const policy::JobOver& over) { on_job_over(over); },
@@ -57,7 +57,7 @@ HostScheduler::HostScheduler(Machine& machine, policy::Estimator& estimator, pol
                       [this](const policy::AttemptSummary& attempt_summary) {
                         if (observer_.learnt) observer_.learnt(attempt_summary);
                       }}),
-      executor_(machine, system_, scheduler_,
+      executor_(supervisor, system_, scheduler_,
              {.prepare = [this](const policy::Start& start) { return prepare(start); },
               .over = [this](AttemptKey key, const policy::AttemptEnd&) { on_over(key); },
               .gone = [this](AttemptKey key, const AttemptResult& result) { on_gone(key, result); },
@@ -126,7 +126,7 @@ void HostScheduler::watch_external() { executor_.watch_for_external(external_run
 constexpr Duration kStallTold = std::chrono::seconds(1);
 
 void HostScheduler::begin() {
-  pool_limits_ = std::make_unique<PoolLimits>(machine_, scheduler_.line(), [this](Duration stalled) {
+  pool_limits_ = std::make_unique<PoolLimits>(supervisor_, scheduler_.line(), [this](Duration stalled) {
     if (stalled < kStallTold) return;
     notice("Plimsoll could not run for " + format_duration(stalled) +
            "; its jobs were paused for that time");
@@ -135,7 +135,7 @@ void HostScheduler::begin() {
 }
 
 Result<void> HostScheduler::run_once(Duration timeout) {
-  auto ran = machine_.run_once(timeout);
+  auto ran = supervisor_.run_once(timeout);
   executor_.collect();
   return ran;
 }
@@ -143,12 +143,12 @@ Result<void> HostScheduler::run_once(Duration timeout) {
 void HostScheduler::suspend_all() {
   // First: from then on the guardian thaws nothing that it may hold.
   pool_limits_->lift();
-  machine_.freeze_all();
+  supervisor_.freeze_all();
   executor_.suspend_all();
 }
 
 void HostScheduler::resume_all() {
-  machine_.thaw_all();
+  supervisor_.thaw_all();
   pool_limits_->restore();
   executor_.resume_all();
 }

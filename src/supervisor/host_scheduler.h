@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "policy/scheduler/scheduler.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 #include "supervisor/host_executor.h"
 #include "supervisor/system_record.h"
 #include "supervisor/pool_limits.h"
@@ -59,7 +59,7 @@ struct HostSchedulerObserver {
 class HostScheduler {
  public:
   // `machine` and `estimator` must outlive this.
-  HostScheduler(Machine& machine, policy::Estimator& estimator, policy::SchedulerConfig config,
+  HostScheduler(Supervisor& supervisor, policy::Estimator& estimator, policy::SchedulerConfig config,
        HostSchedulerObserver observer);
   HostScheduler(const HostScheduler&) = delete;
   HostScheduler& operator=(const HostScheduler&) = delete;
@@ -85,7 +85,7 @@ class HostScheduler {
   void begin();
   // Takes the wall away, when all is over.
   void end() { pool_limits_.reset(); }
-  // One turn of the machine's loop, as Machine::run_once().
+  // One turn of the machine's loop, as Supervisor::run_once().
   [[nodiscard]] Result<void> run_once(Duration timeout);
   // Whether every job has ended and every group is removed.
   [[nodiscard]] bool is_idle() const { return scheduler_.is_over() && executor_.attempts() == 0; }
@@ -130,7 +130,7 @@ class HostScheduler {
   void on_gone(AttemptKey key, const AttemptResult& result);
   void notice(const std::string& text);
 
-  Machine& machine_;
+  Supervisor& supervisor_;
   Bytes reserve_, line_;  // as configured
   double cores_;
   HostSchedulerObserver observer_;

@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 #include "kernel/cgroup/pool_bounds.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 
@@ -31,7 +31,7 @@ class PoolLimits {
 
   // Raises the wall at `line`; the pool must have no process yet. `on_stall` is called from the
   // loop when the pool goes on after the guardian has held it, with that stretch's length.
-  PoolLimits(Machine& machine, Bytes line, std::function<void(Duration)> on_stall);
+  PoolLimits(Supervisor& supervisor, Bytes line, std::function<void(Duration)> on_stall);
   PoolLimits(const PoolLimits&) = delete;
   PoolLimits& operator=(const PoolLimits&) = delete;
   ~PoolLimits();
@@ -56,7 +56,7 @@ class PoolLimits {
   void write_later();
   void on_beat();
 
-  Machine& machine_;
+  Supervisor& supervisor_;
   std::function<void(Duration)> on_stall_;
   std::shared_ptr<Writing> writing_;  // null: no memory controller
   Bytes capacity_{};

@@ -21,12 +21,12 @@ Bytes amount_of(const MemoryAmount& amount, Bytes whole) {
 
 }  // namespace
 
-Bytes capacity_of(const Machine& machine) {
-  const Bytes total = describe_host(machine).memory;
-  const cgroup::Directory* memory = machine.pool().of(cgroup::Controller::memory);
+Bytes capacity_of(const Supervisor& supervisor) {
+  const Bytes total = describe_host(supervisor).memory;
+  const cgroup::Directory* memory = supervisor.pool().of(cgroup::Controller::memory);
   if (memory != nullptr) return memory_capacity(*memory, total);
   // In process mode the jobs are in Plimsoll's own group, whose limit holds all the same.
-  const cgroup::Hierarchy* hierarchy = machine.hierarchies().of(cgroup::Controller::memory);
+  const cgroup::Hierarchy* hierarchy = supervisor.hierarchies().of(cgroup::Controller::memory);
   if (hierarchy == nullptr) return total;
   const auto own =
       cgroup::Directory::open(hierarchy->directory_of(hierarchy->own_path), hierarchy->version);
@@ -47,8 +47,8 @@ Result<MemoryAmount> parse_memory_amount(std::string_view text) {
   return MemoryAmount(Percent{*percent});
 }
 
-Result<Bytes> line_of(const MemoryAmount& amount, const Machine& machine) {
-  const Bytes capacity = capacity_of(machine);
+Result<Bytes> line_of(const MemoryAmount& amount, const Supervisor& supervisor) {
+  const Bytes capacity = capacity_of(supervisor);
   const Bytes line = amount_of(amount, capacity);
   if (line < kLineMin) {
     return fail("a line of " + format_bytes(line) + " holds no job; at most " +
@@ -61,22 +61,22 @@ Result<Bytes> line_of(const MemoryAmount& amount, const Machine& machine) {
   return line;
 }
 
-Result<policy::GovernorConfig> pool_governor(const PoolOptions& options, const Machine& machine) {
-  const Bytes capacity = capacity_of(machine);
+Result<policy::GovernorConfig> pool_governor(const PoolOptions& options, const Supervisor& supervisor) {
+  const Bytes capacity = capacity_of(supervisor);
   policy::GovernorConfig config;
   config.reserve =
       options.reserve ? amount_of(*options.reserve, capacity) : default_reserve(capacity);
-  auto line = line_of(options.line.value_or(capacity - config.reserve), machine);
+  auto line = line_of(options.line.value_or(capacity - config.reserve), supervisor);
   if (!line) return pass(std::move(line), options.line ? options.line_name : options.reserve_name);
   config.line = *line;
-  config.cores = options.cores.value_or(usable_cores(machine.hierarchies()));
+  config.cores = options.cores.value_or(usable_cores(supervisor.hierarchies()));
   config.jobs_max = static_cast<unsigned>(options.jobs_max.value_or(kJobsMaxDefault));
   if (const auto descriptors = descriptor_limit()) {
     config.jobs_max = std::min(config.jobs_max, jobs_by_descriptors(*descriptors));
   }
   config.may_evict = !options.no_evict;
-  const bool is_process_mode = machine.why_process_mode().has_value();
-  const bool can_pause = is_process_mode || cgroup::freezer_of(machine.pool()) != nullptr;
+  const bool is_process_mode = supervisor.why_process_mode().has_value();
+  const bool can_pause = is_process_mode || cgroup::freezer_of(supervisor.pool()) != nullptr;
   config.may_pause = !options.no_pause && can_pause;
   // Only a group's memory can be pushed out on demand.
   config.has_swap = has_swap() && !is_process_mode;

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "policy/governor/governor.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 // How a pool may use the machine, as the user says it, and what comes of it on this one.
 namespace plimsoll::supervisor {
@@ -40,12 +40,12 @@ Result<MemoryAmount> parse_memory_amount(std::string_view text);
 inline constexpr unsigned kJobsMaxDefault = 1000;
 
 // The memory that a pool can have at most on this machine.
-[[nodiscard]] Bytes capacity_of(const Machine& machine);
+[[nodiscard]] Bytes capacity_of(const Supervisor& supervisor);
 
 // A line as the user named it. An error says what makes no sense about it here.
-Result<Bytes> line_of(const MemoryAmount& amount, const Machine& machine);
+Result<Bytes> line_of(const MemoryAmount& amount, const Supervisor& supervisor);
 
 // The configuration on this machine. An error names the option whose value makes no sense here.
-Result<policy::GovernorConfig> pool_governor(const PoolOptions& options, const Machine& machine);
+Result<policy::GovernorConfig> pool_governor(const PoolOptions& options, const Supervisor& supervisor);
 
 }  // namespace plimsoll::supervisor

@@ -35,10 +35,10 @@ std::string jobs_origin(const PoolOptions& options, unsigned jobs_max, const Poo
 
 }  // namespace
 
-PoolFacts pool_facts(const Machine& machine) {
-  const report::HostInfo host = describe_host(machine);
+PoolFacts pool_facts(const Supervisor& supervisor) {
+  const report::HostInfo host = describe_host(supervisor);
   return {.total = host.memory,
-          .capacity = capacity_of(machine),
+          .capacity = capacity_of(supervisor),
           .cpus = static_cast<unsigned>(host.cpus),
           .descriptors = descriptor_limit()};
 }

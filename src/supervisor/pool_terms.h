@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 #include "supervisor/pool_options.h"
 
 namespace plimsoll::supervisor {
@@ -24,7 +24,7 @@ struct PoolFacts {
   unsigned cpus = 1;
   std::optional<std::uint64_t> descriptors;  // that Plimsoll may have open; absent: any number
 };
-[[nodiscard]] PoolFacts pool_facts(const Machine& machine);
+[[nodiscard]] PoolFacts pool_facts(const Supervisor& supervisor);
 
 // Line, reserve, cores and most jobs at once, as pool_governor() has them from these options.
 [[nodiscard]] std::vector<PoolTerm> pool_terms(const PoolOptions& options,

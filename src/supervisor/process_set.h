@@ -9,7 +9,7 @@
 #include "kernel/cgroup/group.h"
 #include "kernel/counters/usage.h"
 #include "kernel/reap/reaper.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 
@@ -32,7 +32,7 @@ class ProcessSet {
   ProcessSet& operator=(const ProcessSet&) = delete;
   virtual ~ProcessSet() = default;
 
-  // Has the main process born inside. Once; the callbacks as of Machine::spawn().
+  // Has the main process born inside. Once; the callbacks as of Supervisor::spawn().
   [[nodiscard]] virtual Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
                                                         ChildCallbacks callbacks) = 0;
 

@@ -36,14 +36,14 @@ void add_mark(std::vector<std::string>& environment, const std::string& mark) {
 
 }  // namespace
 
-ProcfsProcessSet::ProcfsProcessSet(Machine& machine, Families& families, std::string job)
-    : machine_(machine),
+ProcfsProcessSet::ProcfsProcessSet(Supervisor& supervisor, Families& families, std::string job)
+    : supervisor_(supervisor),
       families_(families),
       job_(std::move(job)),
       family_(families.begin(job_)),
       start_(loop::now()),
       next_due_(start_ + counters::kSampleGapMin),
-      timer_(machine.loop().timer([this] { look(); })) {}
+      timer_(supervisor.loop().timer([this] { look(); })) {}
 
 ProcfsProcessSet::~ProcfsProcessSet() {
   thaw();
@@ -54,7 +54,7 @@ Result<guardian::ChildId> ProcfsProcessSet::spawn(guardian::SpawnRequest request
                                                  ChildCallbacks callbacks) {
   add_mark(request.env, families_.mark_of(job_));
   request.guardian_death = guardian::GuardianDeath::end;
-  auto child = machine_.spawn(
+  auto child = supervisor_.spawn(
       std::move(request),
       {.started =
            [this, told = std::move(callbacks.started)](guardian::Started started) {

@@ -15,7 +15,7 @@ namespace plimsoll::supervisor {
 class ProcfsProcessSet : public ProcessSet {
  public:
   // Both must outlive this. `job` names the attempt within the run.
-  ProcfsProcessSet(Machine& machine, Families& families, std::string job);
+  ProcfsProcessSet(Supervisor& supervisor, Families& families, std::string job);
   ~ProcfsProcessSet() override;
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
@@ -44,7 +44,7 @@ class ProcfsProcessSet : public ProcessSet {
   void leave();
   [[nodiscard]] std::vector<cgroup::StuckProcess> stuck() const;
 
-  Machine& machine_;
+  Supervisor& supervisor_;
   Families& families_;
   std::string job_;
   procfs::FamilyId family_;

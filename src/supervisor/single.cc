@@ -12,8 +12,8 @@ namespace {
 // `fg` would undo the next Ctrl-Z.
 class SignalRelay {
  public:
-  SignalRelay(Machine& machine, Attempt& attempt, guardian::Session session)
-      : machine_(machine), attempt_(attempt), session_(session) {}
+  SignalRelay(Supervisor& supervisor, Attempt& attempt, guardian::Session session)
+      : supervisor_(supervisor), attempt_(attempt), session_(session) {}
 
   void pass_on(const guardian::Signalled& signal) {
     if (guardian::asks_to_end(signal.number)) attempt_.give_up_removal();
@@ -23,7 +23,7 @@ class SignalRelay {
     if (from_process && !of_shell && signal.number != SIGWINCH) attempt_.signal_main(signal.number);
     if (signal.number != SIGTSTP) return;
     stopped_by_terminal_ = signal.origin == guardian::SignalOrigin::terminal;
-    machine_.stop_guardian();
+    supervisor_.stop_guardian();
   }
 
  private:
@@ -32,7 +32,7 @@ class SignalRelay {
   void pass_on_to_session(const guardian::Signalled& signal) {
     if (signal.number == SIGTSTP) {
       attempt_.freeze();
-      machine_.stop_guardian();
+      supervisor_.stop_guardian();
     } else if (signal.origin == guardian::SignalOrigin::terminal) {
       attempt_.signal_all(signal.number);
     } else if (signal.origin == guardian::SignalOrigin::process) {
@@ -40,7 +40,7 @@ class SignalRelay {
     }
   }
 
-  Machine& machine_;
+  Supervisor& supervisor_;
   Attempt& attempt_;
   guardian::Session session_;
   bool stopped_by_terminal_ = false;
@@ -48,23 +48,23 @@ class SignalRelay {
 
 }  // namespace
 
-Result<AttemptResult> run_single(Machine& machine, AttemptRequest request,
+Result<AttemptResult> run_single(Supervisor& supervisor, AttemptRequest request,
                                  SingleObserver observer) {
   std::optional<AttemptResult> ended;
   const guardian::Session session = request.spawn.session;
-  Attempt attempt(machine, std::move(request),
+  Attempt attempt(supervisor, std::move(request),
                   {.over = [](const policy::AttemptEnd&) {},
                    .gone = [&ended](const AttemptResult& result) { ended = result; },
                    .sampled = std::move(observer.sampled),
                    .stuck = std::move(observer.stuck)});
-  SignalRelay relay(machine, attempt, session);
-  machine.on_signal([&relay](const guardian::Signalled& signal) { relay.pass_on(signal); });
-  machine.on_resumed([&attempt] { attempt.thaw(); });
+  SignalRelay relay(supervisor, attempt, session);
+  supervisor.on_signal([&relay](const guardian::Signalled& signal) { relay.pass_on(signal); });
+  supervisor.on_resumed([&attempt] { attempt.thaw(); });
   attempt.start();
   Result<void> ran{};
-  while (ran && !ended) ran = machine.run_once(Duration(-1));
-  machine.on_signal({});
-  machine.on_resumed({});
+  while (ran && !ended) ran = supervisor.run_once(Duration(-1));
+  supervisor.on_signal({});
+  supervisor.on_resumed({});
   if (!ran) return pass(std::move(ran));
   return std::move(*ended);
 }

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "supervisor/attempt.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 
@@ -18,6 +18,6 @@ struct SingleObserver {
 // do not a second time, and Ctrl-Z stops the guardian with the command; in one of its own, those of
 // the terminal go on to all its processes, and Ctrl-Z freezes it. Returns when the command's group
 // is removed; an error means that the guardian was lost and everything was reaped.
-Result<AttemptResult> run_single(Machine& machine, AttemptRequest request, SingleObserver observer);
+Result<AttemptResult> run_single(Supervisor& supervisor, AttemptRequest request, SingleObserver observer);
 
 }  // namespace plimsoll::supervisor

@@ -4,8 +4,8 @@
 
 namespace plimsoll::supervisor {
 
-SystemRecord::SystemRecord(Machine& machine)
-    : timer_(machine.loop().timer([this] {
+SystemRecord::SystemRecord(Supervisor& supervisor)
+    : timer_(supervisor.loop().timer([this] {
         const Instant now = loop::now();
         look(now);
         series_.add(latest_);

@@ -6,7 +6,7 @@
 #include "kernel/counters/machine_span.h"
 #include "kernel/counters/sample_series.h"
 #include "kernel/counters/system_sampler.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 
@@ -14,7 +14,7 @@ namespace plimsoll::supervisor {
 // is to be compared with it.
 class SystemRecord {
  public:
-  explicit SystemRecord(Machine& machine);
+  explicit SystemRecord(Supervisor& supervisor);
 
   // The machine now, at most kFreshness old.
   const counters::SystemSample& now();

@@ -102,7 +102,7 @@ Result<JobId> JobService::submit(const supervisor::Peer& peer, JobRequest order)
 
 // Where nothing counts processes nothing bounds them.
 void JobService::bound_processes(policy::JobSpec& spec) const {
-  const bool counts = deps_.machine.pool().of(cgroup::Controller::pids) != nullptr;
+  const bool counts = deps_.supervisor.pool().of(cgroup::Controller::pids) != nullptr;
   if (spec.tenant == policy::kHost || !counts) return;
   spec.limits.pids_max =
       std::min(spec.limits.pids_max.value_or(deps_.processes_max), deps_.processes_max);
@@ -354,7 +354,7 @@ void JobService::end_if_done(JobId id) {
        .outcome = job.outcome,
        .reason = job.last && !job.last->reason.empty() ? job.last->reason : job.reason,
        .machine = job.machine},
-      supervisor::describe_host(deps_.machine));
+      supervisor::describe_host(deps_.supervisor));
   ended_.add(id, job.uid, job.story());
   const auto user = of_user_.find(job.uid);
   user->second.bytes -= job.order.bytes;

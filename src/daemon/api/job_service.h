@@ -14,13 +14,13 @@
 #include "daemon/api/job_request.h"
 #include "daemon/api/output_pace.h"
 #include "supervisor/host_scheduler.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {
 
 // What the job service stands on; all of it must outlive the job service.
 struct JobServiceDeps {
-  supervisor::Machine& machine;
+  supervisor::Supervisor& supervisor;
   supervisor::HostScheduler& host_scheduler;
   std::function<JobId()> next_id;                         // new to the host scheduler
   std::uint64_t processes_max = 0;                        // of one job of others than the host

@@ -28,7 +28,7 @@ Result<UniqueFd> JobService::open_output(Job& job, OutputStream stream) {
   UniqueFd write_end(ends[1]);
   ::fcntl(pipe.fd.get(), F_SETFL, O_NONBLOCK);
   const JobId id = job.order.spec.id;
-  pipe.full = deps_.machine.loop().timer([this, id, stream] {
+  pipe.full = deps_.supervisor.loop().timer([this, id, stream] {
     const auto found = jobs_.find(id);
     if (found == jobs_.end()) return;
     // What can't be waited for is read when the job is gone.
@@ -40,7 +40,7 @@ Result<UniqueFd> JobService::open_output(Job& job, OutputStream stream) {
 
 Result<void> JobService::watch_output(Job& job, OutputStream stream) {
   Job::Pipe& pipe = job.pipe(stream);
-  auto watch = deps_.machine.loop().watch(
+  auto watch = deps_.supervisor.loop().watch(
       pipe.fd.get(), EPOLLIN,
       [this, id = job.order.spec.id, stream](std::uint32_t) { read_output(id, stream); });
   if (!watch) return pass(std::move(watch));

@@ -59,9 +59,9 @@ std::string log_line(const std::string& name, const report::JobReport& report,
 Runner::Runner(RunnerDeps deps, RunnerSettings settings)
     : deps_(std::move(deps)),
       settings_(std::make_shared<const RunnerSettings>(std::move(settings))),
-      host_(supervisor::describe_host(deps_.machine)),
+      host_(supervisor::describe_host(deps_.supervisor)),
       null_input_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
-      files_(deps_.machine.loop()),
+      files_(deps_.supervisor.loop()),
       cleaner_([this](IdleCleaner::Done done) { clean(std::move(done)); }) {
   for (const std::string& path : settings_->cleaned_directories) {
     temporary_.push_back(std::make_shared<const TemporaryDirectory>(path));
@@ -179,7 +179,7 @@ void Runner::conduct(Action& action) {
     const Duration left = *action.order->time_left;
     action.hold_end = action.arrived + left - std::min(kHoldMargin, left / kHoldMarginPart);
   }
-  action.hold_timer = deps_.machine.loop().timer([this, call = action.call] {
+  action.hold_timer = deps_.supervisor.loop().timer([this, call = action.call] {
     if (Action* known = find(call)) end_waiting(*known);
   });
   action.hold_timer.set(std::min(loop::now() + kHoldMax, action.hold_end));

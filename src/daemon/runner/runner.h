@@ -20,7 +20,7 @@ namespace plimsoll::daemon {
 
 // What a runner works with; all must outlive it.
 struct RunnerDeps {
-  supervisor::Machine& machine;
+  supervisor::Supervisor& supervisor;
   supervisor::HostScheduler& host_scheduler;
   std::function<JobId()> next_id;                       // new to the host scheduler
   std::function<void(const std::string&)> log;          // a line for the daemon's log

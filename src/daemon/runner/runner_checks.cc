@@ -152,14 +152,14 @@ void Runner::run_cleaner(IdleCleaner::Done done) {
   request.spawn.signals = guardian::Signals::set_default;
   request.spawn.stdio[0] = null_input_.get();
   cleaning_ = std::make_unique<supervisor::Attempt>(
-      deps_.machine, std::move(request),
+      deps_.supervisor, std::move(request),
       supervisor::Attempt::Callbacks{
           .over = [](const policy::AttemptEnd&) {},
           .gone =
               [this, done = std::move(done)](const supervisor::AttemptResult& result) {
                 // Destroyed when the next is made: this is a callback of its own.
                 const Status status = status_of_cleaner(result);
-                deps_.machine.loop().poster()([done, status] { done(status); });
+                deps_.supervisor.loop().poster()([done, status] { done(status); });
               },
           .sampled = {},
           .stuck = [](const reap::Stuck&) {}});

@@ -18,7 +18,7 @@ constexpr double kLoadSeconds = 0.3;
 // Less than this share of a peak, or of a weight or a core, is no news.
 constexpr double kNews = 0.05;
 
-double square(double x) { return x * x; }
+double squared(double x) { return x * x; }
 
 bool differ(double a, double b, double scale) { return std::abs(a - b) > kNews * scale; }
 
@@ -58,7 +58,7 @@ void Shows::replace(const Showing& before, const Showing& now) {
   }
   weight_ += now.weight - before.weight;
   peak_ += now.weight * now.peak - before.weight * before.peak;
-  peak_square_ += now.weight * square(now.peak) - before.weight * square(before.peak);
+  peak_square_ += now.weight * squared(now.peak) - before.weight * squared(before.peak);
   cores_weight_ += now.cores_weight - before.cores_weight;
   cores_ += now.cores_weight * now.cores - before.cores_weight * before.cores;
 }
@@ -68,7 +68,7 @@ Prior Shows::correct(const Prior& prior) const {
   const double cores_weight = std::max(cores_weight_, 0.0);
   const double mean = weight > 0 ? peak_ / weight : 0;
   const double variance =
-      weight > 0 ? std::max(0.0, peak_square_ / weight - square(mean)) : 0;  // from job to job
+      weight > 0 ? std::max(0.0, peak_square_ / weight - squared(mean)) : 0;  // from job to job
   return {.peak = {(prior.peak.mean + weight * mean) / (1 + weight),
                    std::hypot(prior.peak.spread / (1 + weight), std::sqrt(variance))},
           .cores = {(prior.cores.mean + cores_) / (1 + cores_weight),

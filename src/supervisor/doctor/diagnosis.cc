@@ -40,9 +40,9 @@ std::string own_words(std::string message) {
 
 // Of the hierarchy that decides: v2 where there is one.
 Check placement_of(const Patient& patient, const std::vector<std::string>& bases) {
-  const auto& why = patient.machine->why_process_mode();
+  const auto& why = patient.supervisor->why_process_mode();
   if (why) return judge_process_mode(own_words(*why));
-  const cgroup::Hierarchy& first = patient.machine->hierarchies().all.front();
+  const cgroup::Hierarchy& first = patient.supervisor->hierarchies().all.front();
   return judge_placement({.named = patient.cgroup_path.has_value(),
                           .own = first.directory_of(first.own_path),
                           .base = bases.front(),
@@ -67,14 +67,14 @@ void probe_without_groups(report::DoctorReport& report) {
   report.sections.push_back({"Pressure", probe_pressure(nullptr)});
 }
 
-void probe_with_machine(Machine& machine, report::DoctorReport& report) {
-  auto groups = probe_groups(machine);
+void probe_with_machine(Supervisor& supervisor, report::DoctorReport& report) {
+  auto groups = probe_groups(supervisor);
   if (groups) {
     report.sections.push_back({"Groups", std::move(*groups)});
   } else {
     report.why_not = groups.error().message();
   }
-  auto leaf = machine.make_group("probe-files", {});
+  auto leaf = supervisor.make_group("probe-files", {});
   if (!leaf) {
     if (report.why_not.empty()) report.why_not = leaf.error().message();
     return;
@@ -83,14 +83,14 @@ void probe_with_machine(Machine& machine, report::DoctorReport& report) {
   memory.push_back(probe_swap());
   report.sections.push_back({"Memory", std::move(memory)});
   report.sections.push_back({"Pressure", probe_pressure(&*leaf)});
-  report.sections.push_back({"Watch", probe_watch(machine, *leaf)});
-  report.sections.push_back({"CPU, I/O, processes", probe_limits(*leaf, machine.network())});
+  report.sections.push_back({"Watch", probe_watch(supervisor, *leaf)});
+  report.sections.push_back({"CPU, I/O, processes", probe_limits(*leaf, supervisor.network())});
 }
 
 // What holds where nobody says otherwise.
-std::vector<Check> probe_pool(const Machine& machine) {
+std::vector<Check> probe_pool(const Supervisor& supervisor) {
   const PoolOptions options;
-  auto governor = pool_governor(options, machine);
+  auto governor = pool_governor(options, supervisor);
   if (!governor) {
     return {{.id = "batch.line",
              .state = report::CheckState::missing,
@@ -99,7 +99,7 @@ std::vector<Check> probe_pool(const Machine& machine) {
              .remedy = "more memory, or a --reserve that leaves some"}};
   }
   std::vector<Check> checks;
-  for (PoolTerm& term : pool_terms(options, *governor, pool_facts(machine))) {
+  for (PoolTerm& term : pool_terms(options, *governor, pool_facts(supervisor))) {
     checks.push_back({.id = "batch." + term.name, .value = term.value + ": " + term.origin});
   }
   return checks;
@@ -125,27 +125,27 @@ report::DoctorReport diagnose(const Patient& patient) {
   report::DoctorReport report;
   cgroup::Hierarchies hierarchies;
   std::vector<std::string> bases;
-  if (patient.machine != nullptr) {
-    hierarchies = patient.machine->hierarchies();
-    bases = bases_of(patient.machine->pool());
+  if (patient.supervisor != nullptr) {
+    hierarchies = patient.supervisor->hierarchies();
+    bases = bases_of(patient.supervisor->pool());
   } else if (auto found = cgroup::discover_hierarchies()) {
     hierarchies = std::move(*found);
   }
   std::vector<Check> host = probe_host(hierarchies, bases);
-  host.push_back(patient.machine != nullptr ? placement_of(patient, bases)
+  host.push_back(patient.supervisor != nullptr ? placement_of(patient, bases)
                                             : no_placement(*patient.why_no_machine));
   host.push_back(probe_delegation(hierarchies));
   report.sections.push_back({"Host", std::move(host)});
-  if (patient.machine != nullptr && patient.machine->why_process_mode()) {
+  if (patient.supervisor != nullptr && patient.supervisor->why_process_mode()) {
     probe_without_groups(report);
-  } else if (patient.machine != nullptr) {
-    probe_with_machine(*patient.machine, report);
+  } else if (patient.supervisor != nullptr) {
+    probe_with_machine(*patient.supervisor, report);
   } else {
     report.why_not = own_words(patient.why_no_machine->message());
     probe_without_groups(report);
   }
-  if (patient.machine != nullptr) {
-    report.sections.push_back({"What a batch would take", probe_pool(*patient.machine)});
+  if (patient.supervisor != nullptr) {
+    report.sections.push_back({"What a batch would take", probe_pool(*patient.supervisor)});
   }
   report.sections.push_back({"This process", probe_process()});
   return report;

@@ -6,11 +6,11 @@
 
 #include "kernel/cgroup/hierarchies.h"
 #include "supervisor/doctor/doctor.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 
-// The controllers to be tried beside those that every job has, for MachineConfig::controllers: cpu
+// The controllers to be tried beside those that every job has, for SupervisorConfig::controllers: cpu
 // and io, where they are on v1 and can be had. A named path is made, as Machine makes it.
 cgroup::ControllerSet controllers_at_hand(const std::optional<std::string>& cgroup_path);
 
@@ -18,8 +18,8 @@ cgroup::ControllerSet controllers_at_hand(const std::optional<std::string>& cgro
 struct Patient {
   std::string run_id;
   std::optional<std::string> cgroup_path{};
-  // As Machine::create() has answered: without a machine only what needs no group is looked at.
-  Machine* machine = nullptr;
+  // As Supervisor::create() has answered: without a machine only what needs no group is looked at.
+  Supervisor* supervisor = nullptr;
   std::optional<Error> why_no_machine{};
 };
 

@@ -29,19 +29,19 @@ guardian::SpawnRequest waiting_shell(int input, int output) {
 
 }  // namespace
 
-Result<bool> turn_until(Machine& machine, const std::function<bool()>& holds) {
+Result<bool> turn_until(Supervisor& supervisor, const std::function<bool()>& holds) {
   const Instant began = loop::now();
   while (!holds()) {
     const Duration waited = loop::now() - began;
     if (waited > kProbePatience) return false;
-    if (auto ran = machine.run_once(waited < kSpin ? Duration{} : kTurn); !ran) {
+    if (auto ran = supervisor.run_once(waited < kSpin ? Duration{} : kTurn); !ran) {
       return pass(std::move(ran));
     }
   }
   return true;
 }
 
-Result<ProbeChild> ProbeChild::start(Machine& machine, const cgroup::Leaf& leaf) {
+Result<ProbeChild> ProbeChild::start(Supervisor& supervisor, const cgroup::Leaf& leaf) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("make a pipe");
   const UniqueFd input(ends[0]);
@@ -52,15 +52,15 @@ Result<ProbeChild> ProbeChild::start(Machine& machine, const cgroup::Leaf& leaf)
   guardian::SpawnRequest request = waiting_shell(input.get(), null->get());
   auto told = std::make_unique<Told>();
   Told* const note = told.get();
-  auto child = machine.spawn_in(
+  auto child = supervisor.spawn_in(
       leaf, std::move(request),
       {.started = [note](guardian::Started started) { note->started = std::move(started); },
        .failed = [note](const guardian::StartFailed& failed) { note->failed = failed; },
        .exited = [](const guardian::Exited&) {}});
   if (!child) return pass(std::move(child));
 
-  ProbeChild probe(machine, *child, std::move(told), std::move(keep));
-  auto settled = turn_until(machine, [note] { return note->started || note->failed; });
+  ProbeChild probe(supervisor, *child, std::move(told), std::move(keep));
+  auto settled = turn_until(supervisor, [note] { return note->started || note->failed; });
   if (!settled) return pass(std::move(settled));
   if (!*settled) return fail(std::errc::timed_out, "start /bin/sh in a group");
   if (note->failed) {

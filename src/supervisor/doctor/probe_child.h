@@ -9,7 +9,7 @@
 #include "base/unique_fd.h"
 #include "guardian/spawner.h"
 #include "kernel/cgroup/group.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 // Self-tests of the kernel run on a process of their own, in a group of their own in the pool of a
 // run: what they leave goes with the run.
@@ -21,14 +21,14 @@ inline constexpr Duration kProbePatience = std::chrono::seconds(10);
 
 // Turns the machine's loop until `holds()`; false after kProbePatience. Looks without a pause in
 // the first millisecond, so that short times come out right.
-Result<bool> turn_until(Machine& machine, const std::function<bool()>& holds);
+Result<bool> turn_until(Supervisor& supervisor, const std::function<bool()>& holds);
 
 // A process that does nothing in a leaf until it is killed or this is destroyed.
 class ProbeChild {
  public:
   // Through the guardian, as every job; returns when its program has started. The leaf must live as
   // long as this.
-  static Result<ProbeChild> start(Machine& machine, const cgroup::Leaf& leaf);
+  static Result<ProbeChild> start(Supervisor& supervisor, const cgroup::Leaf& leaf);
 
   ProbeChild(ProbeChild&&) noexcept = default;
   ProbeChild& operator=(ProbeChild&&) = delete;
@@ -43,10 +43,10 @@ class ProbeChild {
     std::optional<guardian::StartFailed> failed;
   };
 
-  ProbeChild(Machine& machine, guardian::ChildId child, std::unique_ptr<Told> told, UniqueFd input)
-      : machine_(&machine), child_(child), told_(std::move(told)), input_(std::move(input)) {}
+  ProbeChild(Supervisor& supervisor, guardian::ChildId child, std::unique_ptr<Told> told, UniqueFd input)
+      : machine_(&supervisor), child_(child), told_(std::move(told)), input_(std::move(input)) {}
 
-  Machine* machine_;
+  Supervisor* machine_;
   guardian::ChildId child_;
   std::unique_ptr<Told> told_;  // null after being moved from
   UniqueFd input_;              // closing it ends the process

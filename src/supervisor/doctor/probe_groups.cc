@@ -26,9 +26,9 @@ Check no_freezer(std::string value) {
 }
 
 // From asking for a state to being in it.
-Result<std::optional<Duration>> time_until(Machine& machine, const cgroup::Directory& freezer,
+Result<std::optional<Duration>> time_until(Supervisor& supervisor, const cgroup::Directory& freezer,
                                            cgroup::FreezeState wanted, Instant asked) {
-  auto reached = turn_until(machine, [&] {
+  auto reached = turn_until(supervisor, [&] {
     const auto state = cgroup::freeze_state(freezer);
     return state && *state == wanted;
   });
@@ -37,18 +37,18 @@ Result<std::optional<Duration>> time_until(Machine& machine, const cgroup::Direc
   return std::optional<Duration>(loop::now() - asked);
 }
 
-Result<Check> probe_freeze(Machine& machine, const cgroup::Leaf& leaf) {
+Result<Check> probe_freeze(Supervisor& supervisor, const cgroup::Leaf& leaf) {
   const cgroup::Directory* freezer = cgroup::freezer_of(leaf);
   if (freezer == nullptr) return no_freezer("no freezer in a group's hierarchies");
   const Instant freezing = loop::now();
   auto guard = cgroup::FreezeGuard::freeze(leaf);
   if (!guard) return no_freezer(guard.error().message());
-  auto frozen = time_until(machine, *freezer, cgroup::FreezeState::frozen, freezing);
+  auto frozen = time_until(supervisor, *freezer, cgroup::FreezeState::frozen, freezing);
   if (!frozen) return pass(std::move(frozen));
   if (!*frozen) return no_freezer("a sleeping process was not frozen in time");
   const Instant thawing = loop::now();
   if (auto asked = cgroup::thaw(*freezer); !asked) return no_freezer(asked.error().message());
-  auto thawed = time_until(machine, *freezer, cgroup::FreezeState::thawed, thawing);
+  auto thawed = time_until(supervisor, *freezer, cgroup::FreezeState::thawed, thawing);
   if (!thawed) return pass(std::move(thawed));
   if (!*thawed) return no_freezer("a frozen process was not thawed in time");
   const bool is_v2 = freezer->version() == cgroup::Version::v2;
@@ -57,7 +57,7 @@ Result<Check> probe_freeze(Machine& machine, const cgroup::Leaf& leaf) {
                         format_duration(**frozen) + ", thawed in " + format_duration(**thawed)};
 }
 
-Result<Check> probe_kill(Machine& machine, const cgroup::Leaf& leaf) {
+Result<Check> probe_kill(Supervisor& supervisor, const cgroup::Leaf& leaf) {
   Check check{.id = "kill",
               .state = CheckState::degraded,
               .value = "no cgroup.kill: processes are signalled one by one, frozen if they fork",
@@ -70,7 +70,7 @@ Result<Check> probe_kill(Machine& machine, const cgroup::Leaf& leaf) {
     check.value = wrote.error().message();
     return check;
   }
-  auto emptied = turn_until(machine, [&] {
+  auto emptied = turn_until(supervisor, [&] {
     const auto alive = cgroup::populated(leaf, cgroup::Scope::every_part);
     return alive && !*alive;
   });
@@ -83,25 +83,25 @@ Result<Check> probe_kill(Machine& machine, const cgroup::Leaf& leaf) {
                .value = "cgroup.kill: emptied a group in " + format_duration(loop::now() - asked)};
 }
 
-std::optional<Birth> birth_in(Machine& machine, const cgroup::Leaf& leaf) {
-  const auto child = ProbeChild::start(machine, leaf);
+std::optional<Birth> birth_in(Supervisor& supervisor, const cgroup::Leaf& leaf) {
+  const auto child = ProbeChild::start(supervisor, leaf);
   return child ? std::optional(child->birth()) : std::nullopt;
 }
 
-std::optional<Birth> birth_in_new_group(Machine& machine) {
-  const auto leaf = machine.make_group("probe-neighbour", {});
-  return leaf ? birth_in(machine, *leaf) : std::nullopt;
+std::optional<Birth> birth_in_new_group(Supervisor& supervisor) {
+  const auto leaf = supervisor.make_group("probe-neighbour", {});
+  return leaf ? birth_in(supervisor, *leaf) : std::nullopt;
 }
 
 // A group is killed whole, with the groups below it, and then one of these gets a child.
-std::optional<Birth> birth_below_killed(Machine& machine) {
-  const auto parent = machine.make_group("probe-killed", {});
+std::optional<Birth> birth_below_killed(Supervisor& supervisor) {
+  const auto parent = supervisor.make_group("probe-killed", {});
   if (!parent || parent->v2() == nullptr) return std::nullopt;
   auto below = parent->v2()->make_child("below");
   if (!below || !parent->v2()->write("cgroup.kill", "1")) return std::nullopt;
   std::vector<cgroup::Group::Part> parts;
   parts.push_back({std::move(*below), {}});
-  return birth_in(machine, cgroup::Leaf("below", std::move(parts)));
+  return birth_in(supervisor, cgroup::Leaf("below", std::move(parts)));
 }
 
 }  // namespace
@@ -146,23 +146,23 @@ Check judge_spawn_after_kill(const Births& births) {
   return check;
 }
 
-Result<std::vector<Check>> probe_groups(Machine& machine) {
+Result<std::vector<Check>> probe_groups(Supervisor& supervisor) {
   std::vector<Check> checks;
   Births births;
-  const auto leaf = machine.make_group("probe-first", {});
+  const auto leaf = supervisor.make_group("probe-first", {});
   if (!leaf) return tl::unexpected(leaf.error());
-  auto child = ProbeChild::start(machine, *leaf);
+  auto child = ProbeChild::start(supervisor, *leaf);
   if (!child) return pass(std::move(child));
   births.v2 = leaf->v2() != nullptr;
   births.first = child->birth();
-  auto freeze = probe_freeze(machine, *leaf);
+  auto freeze = probe_freeze(supervisor, *leaf);
   if (!freeze) return pass(std::move(freeze));
-  auto kill = probe_kill(machine, *leaf);
+  auto kill = probe_kill(supervisor, *leaf);
   if (!kill) return pass(std::move(kill));
 
   // Once the guardian has given up cloning into groups, later births say nothing.
-  if (births.first == Birth::in_group) births.after_neighbour = birth_in_new_group(machine);
-  if (births.after_neighbour == Birth::in_group) births.below_killed = birth_below_killed(machine);
+  if (births.first == Birth::in_group) births.after_neighbour = birth_in_new_group(supervisor);
+  if (births.after_neighbour == Birth::in_group) births.below_killed = birth_below_killed(supervisor);
   checks.push_back(judge_spawn(births));
   if (births.after_neighbour) checks.push_back(judge_spawn_after_kill(births));
   checks.push_back(std::move(*freeze));

@@ -5,7 +5,7 @@
 
 #include "guardian/spawner.h"
 #include "supervisor/doctor/doctor.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 
@@ -22,6 +22,6 @@ report::Check judge_spawn_after_kill(const Births& births);
 
 // Starts, freezes, thaws and kills a process of our own: `spawn`, `spawn.after_kill`, `freeze`,
 // `kill`. The error is why not even the first could be started: then no job can.
-Result<std::vector<report::Check>> probe_groups(Machine& machine);
+Result<std::vector<report::Check>> probe_groups(Supervisor& supervisor);
 
 }  // namespace plimsoll::supervisor

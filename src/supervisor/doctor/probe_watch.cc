@@ -21,17 +21,17 @@ Check check_of(const monitor::Status& status) {
 
 }  // namespace
 
-std::vector<Check> probe_watch(Machine& machine, const cgroup::Group& group) {
+std::vector<Check> probe_watch(Supervisor& supervisor, const cgroup::Group& group) {
   // It never starts, so none of these is called.
   const monitor::Watcher watcher(
-      {.loop = machine.loop(), .worker = machine.worker(), .pool = group},
+      {.loop = supervisor.loop(), .worker = supervisor.worker(), .pool = group},
       {.look = [] { return monitor::Reading{}; },
        .alarm = [](const monitor::Alarm&) {},
        .decide = [](monitor::Cause) {},
        .weakened = [](const monitor::Status&) {}});
   std::vector<Check> checks;
   for (const monitor::Status& status : watcher.status()) checks.push_back(check_of(status));
-  checks.push_back(check_of(machine.oom().status()));
+  checks.push_back(check_of(supervisor.oom().status()));
   return checks;
 }
 

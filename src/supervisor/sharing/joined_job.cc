@@ -7,12 +7,12 @@
 
 namespace plimsoll::supervisor {
 
-JoinedJob::JoinedJob(Machine& machine, Ledger ledger, const policy::Share& whole,
+JoinedJob::JoinedJob(Supervisor& supervisor, Ledger ledger, const policy::Share& whole,
                      const JobNeed& need)
-    : machine_(machine),
+    : supervisor_(supervisor),
       need_{.memory = std::min(need.memory, whole.line),
             .cores = std::min(need.cores, whole.cores)},
-      lease_(machine.loop(), std::move(ledger), whole, LeaseRole::run,
+      lease_(supervisor.loop(), std::move(ledger), whole, LeaseRole::run,
              {.claim = [this] { return claim(); }, .moved = [](const policy::Share&, auto&&) {}}) {}
 
 policy::RunClaim JoinedJob::claim() const {
@@ -32,17 +32,17 @@ bool JoinedJob::has_room() const {
 Result<std::optional<int>> JoinedJob::await_room(const std::function<void()>& waits) {
   std::optional<int> ended;
   bool has_told = false;
-  machine_.on_signal([&](const guardian::Signalled& signal) {
-    if (signal.number == SIGTSTP) return machine_.stop_guardian();
+  supervisor_.on_signal([&](const guardian::Signalled& signal) {
+    if (signal.number == SIGTSTP) return supervisor_.stop_guardian();
     if (signal.number != SIGCONT && signal.number != SIGWINCH) ended = signal.number;
   });
   Result<void> ran{};
   while (ran && !ended && !has_room()) {
-    ran = machine_.run_once(Duration(-1));
+    ran = supervisor_.run_once(Duration(-1));
     if (lease_.looks() < 2 || has_room() || std::exchange(has_told, true)) continue;
     waits();
   }
-  machine_.on_signal({});
+  supervisor_.on_signal({});
   if (!ran) return pass(std::move(ran));
   started_ = !ended;
   started_at_ = loop::now();

@@ -5,7 +5,7 @@
 #include "base/result.h"
 #include "guardian/protocol.h"
 #include "kernel/counters/usage.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 #include "supervisor/sharing/lease.h"
 
 namespace plimsoll::supervisor {
@@ -21,7 +21,7 @@ struct JobNeed {
 class JoinedJob {
  public:
   // `machine` must outlive this. The others know of it from here on.
-  JoinedJob(Machine& machine, Ledger ledger, const policy::Share& whole, const JobNeed& need);
+  JoinedJob(Supervisor& supervisor, Ledger ledger, const policy::Share& whole, const JobNeed& need);
 
   // Runs the loop until the others leave it what it needs, or its fair share if that is less: with
   // that, they will give way as it grows. Where there are others it looks twice, as what they tell
@@ -35,7 +35,7 @@ class JoinedJob {
   [[nodiscard]] policy::RunClaim claim() const;
   [[nodiscard]] bool has_room() const;
 
-  Machine& machine_;
+  Supervisor& supervisor_;
   JobNeed need_;
   bool started_ = false;
   Instant started_at_{};

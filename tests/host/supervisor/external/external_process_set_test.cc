@@ -85,27 +85,27 @@ TEST_F(GuestPlaceTest, FamiliesThatAreLookedAtTogetherReadTheProcessesOnce) {
   const cgroup::Leaf leaf = ground_->leaf("job");
   const Started parent = plimsoll::testing::start(leaf, {"hog", "40"});
   const Started other = plimsoll::testing::start(leaf, {"hog", "30"});
-  std::vector<std::unique_ptr<ExternalProcessSet>> habitats;
+  std::vector<std::unique_ptr<ExternalProcessSet>> process_sets;
   for (int i = 0; i < 20; ++i) {
     const int pid = i % 2 == 0 ? parent.pid : other.pid;
-    habitats.push_back(std::move(*open_processes({pid}, {.uid = ::geteuid()}, look)));
+    process_sets.push_back(std::move(*open_processes({pid}, {.uid = ::geteuid()}, look)));
   }
   const auto all_see = [&] {
     const Instant now = plimsoll::testing::clock_now();
     const std::uint64_t before = look->reads();
     std::size_t seen = 0;
-    for (std::size_t i = 0; i < habitats.size(); ++i) {
-      const Bytes used = habitats[i]->look(now).used.value_or(Bytes{});
+    for (std::size_t i = 0; i < process_sets.size(); ++i) {
+      const Bytes used = process_sets[i]->look(now).used.value_or(Bytes{});
       if (used > (i % 2 == 0 ? 35_MiB : 25_MiB)) ++seen;
     }
     EXPECT_EQ(look->reads(), before + 1);
-    return seen == habitats.size();
+    return seen == process_sets.size();
   };
   EXPECT_TRUE(eventually(all_see));
   EXPECT_TRUE(eventually([&] {
     const Instant now = plimsoll::testing::clock_now();
     const std::uint64_t before = look->reads();
-    for (const auto& process_set : habitats) process_set->kill(now);
+    for (const auto& process_set : process_sets) process_set->kill(now);
     EXPECT_EQ(look->reads(), before + 1);
     return state_of(other.pid) == '-' || state_of(other.pid) == 'Z';
   }));

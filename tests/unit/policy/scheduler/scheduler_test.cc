@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "conductor_scene.h"
+#include "scheduler_scene.h"
 
 namespace plimsoll::policy {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "guests_scene.h"
+#include "external_jobs_scene.h"
 
 namespace plimsoll::supervisor {
 namespace {

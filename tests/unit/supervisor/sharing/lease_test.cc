@@ -199,7 +199,7 @@ TEST_F(LeaseTest, WhatHasGrownIsToldSoon) {
   EXPECT_EQ(other.lease->share().line, 2_GiB);
 }
 
-TEST(ClaimOf, WhatAConductorsJobsAreBelievedToReach) {
+TEST(ClaimOf, WhatASchedulersJobsAreBelievedToReach) {
   policy::SchedulerStatus status;
   status.used = 3_GiB;
   status.running = 2;

@@ -31,7 +31,7 @@ class Families;
 // The value of --cgroup that asks for process mode.
 inline constexpr std::string_view kNoCgroup = "none";
 
-struct MachineConfig {
+struct SupervisorConfig {
   std::string run_id;                      // new_run_id()
   std::optional<std::string> cgroup_path;  // --cgroup or PLIMSOLL_CGROUP; kNoCgroup: without
   cgroup::ControllerSet controllers;       // that limits of jobs ask for, beside those always used
@@ -61,14 +61,14 @@ struct ChildCallbacks {
 //
 // Invariant: the guardian knows of the tree before the first directory of it exists, so that
 // nothing is left behind whenever this process dies.
-class Machine {
+class Supervisor {
  public:
-  static Result<std::unique_ptr<Machine>> create(guardian::Link link, const MachineConfig& config);
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
+  static Result<std::unique_ptr<Supervisor>> create(guardian::Link link, const SupervisorConfig& config);
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
   // An empty tree is removed; what is left of one is the guardian's when this process has ended, or
   // is reaped here if the guardian is gone.
-  ~Machine();
+  ~Supervisor();
 
   // Why jobs run without groups; nothing if they have them.
   [[nodiscard]] const std::optional<std::string>& why_process_mode() const {
@@ -144,16 +144,16 @@ class Machine {
   [[nodiscard]] std::uint64_t dropped_samples() const { return dropped_samples_; }
 
  private:
-  Machine(loop::Loop loop, guardian::Link link);
-  Result<void> make_tree(const MachineConfig& config);
+  Supervisor(loop::Loop loop, guardian::Link link);
+  Result<void> make_tree(const SupervisorConfig& config);
   Result<void> enter_process_mode(std::string why);
   // What dead owners have left is removed beside this run's own work. Processes of theirs may take
   // as long to die; then they are left for the next sweep.
   static constexpr Duration kSweepPatience = std::chrono::seconds(10);
-  Result<cgroup::RunTree> make_run_group(const MachineConfig& config);
+  Result<cgroup::RunTree> make_run_group(const SupervisorConfig& config);
   Result<void> hand_over(const cgroup::RunTree* tree);
-  Result<cgroup::Placement> place(const MachineConfig& config, const std::string& name);
-  [[nodiscard]] cgroup::PlacementRequest placement_request(const MachineConfig& config,
+  Result<cgroup::Placement> place(const SupervisorConfig& config, const std::string& name);
+  [[nodiscard]] cgroup::PlacementRequest placement_request(const SupervisorConfig& config,
                                                            std::vector<int> own_pids);
   void take_messages();
   void handle(guardian::FromGuardian message);

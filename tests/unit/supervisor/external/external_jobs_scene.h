@@ -16,13 +16,13 @@ using namespace literals;
 using namespace std::chrono_literals;
 
 // A place that does as it is told.
-struct ModelHabitat : ExternalProcessSet {
-  ModelHabitat(std::vector<std::string>& journal, std::vector<Instant>& samples,
+struct ModelProcessSet : ExternalProcessSet {
+  ModelProcessSet(std::vector<std::string>& journal, std::vector<Instant>& samples,
                const std::function<void()>& takes)
       : log(journal), sampled(samples), on_look(takes) {}
-  ~ModelHabitat() override { log.push_back("place closed"); }
-  ModelHabitat(const ModelHabitat&) = delete;
-  ModelHabitat& operator=(const ModelHabitat&) = delete;
+  ~ModelProcessSet() override { log.push_back("place closed"); }
+  ModelProcessSet(const ModelProcessSet&) = delete;
+  ModelProcessSet& operator=(const ModelProcessSet&) = delete;
   ExternalSample look(Instant now) override {
     sampled.push_back(now);
     if (on_look) on_look();
@@ -65,7 +65,7 @@ struct GuestsTest : ::testing::Test {
             .open_place = [this](const ExternalLocation&,
                                  const Peer& peer) -> Result<std::unique_ptr<ExternalProcessSet>> {
               if (peer.uid != 0) return fail(std::errc::permission_denied, "not the peer's");
-              return std::make_unique<ModelHabitat>(told, sampled, on_look);
+              return std::make_unique<ModelProcessSet>(told, sampled, on_look);
             },
             .uid = 0,
             .machine = {.memory = 64_GiB, .cpus = 8}};

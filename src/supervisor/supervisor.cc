@@ -1,4 +1,4 @@
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -82,12 +82,12 @@ Result<UniqueFd> duplicate(int fd) {
 
 }  // namespace
 
-Machine::Machine(loop::Loop loop, guardian::Link link)
+Supervisor::Supervisor(loop::Loop loop, guardian::Link link)
     : loop_(std::move(loop)),
       link_(std::move(link)),
       worker_(std::make_unique<loop::Worker>(loop_)) {}
 
-Machine::~Machine() {
+Supervisor::~Supervisor() {
   const bool handed_over = families_ != nullptr || !placement_.bases.empty();
   if (!handed_over || reaped_) return;
   if (link_.channel.other_is_gone()) {
@@ -98,36 +98,36 @@ Machine::~Machine() {
   }
 }
 
-Result<std::unique_ptr<Machine>> Machine::create(guardian::Link link, const MachineConfig& config) {
+Result<std::unique_ptr<Supervisor>> Supervisor::create(guardian::Link link, const SupervisorConfig& config) {
   auto loop = loop::Loop::create();
   if (!loop) return pass(std::move(loop));
-  std::unique_ptr<Machine> machine(new Machine(std::move(*loop), std::move(link)));
-  machine->run_id_ = config.run_id;
+  std::unique_ptr<Supervisor> supervisor(new Supervisor(std::move(*loop), std::move(link)));
+  supervisor->run_id_ = config.run_id;
   auto watch =
-      machine->loop_.watch(machine->link_.channel.fd(), EPOLLIN,
-                           [self = machine.get()](std::uint32_t) { self->take_messages(); });
+      supervisor->loop_.watch(supervisor->link_.channel.fd(), EPOLLIN,
+                           [self = supervisor.get()](std::uint32_t) { self->take_messages(); });
   if (!watch) return pass(std::move(watch));
-  machine->guardian_watch_ = std::move(*watch);
+  supervisor->guardian_watch_ = std::move(*watch);
   Result<void> made{};
   if (config.cgroup_path == kNoCgroup) {
-    made = machine->enter_process_mode("as --cgroup or PLIMSOLL_CGROUP says");
+    made = supervisor->enter_process_mode("as --cgroup or PLIMSOLL_CGROUP says");
   } else {
-    made = machine->make_tree(config);
-    if (!made) machine->take_messages();
+    made = supervisor->make_tree(config);
+    if (!made) supervisor->take_messages();
     // Half a tree is the guardian's to remove, unless its death is what went wrong.
-    if (!made && machine->guardian_gone_) return pass(machine->reap_after_guardian());
-    if (!made && !config.cgroup_path) made = machine->enter_process_mode(made.error().message());
+    if (!made && supervisor->guardian_gone_) return pass(supervisor->reap_after_guardian());
+    if (!made && !config.cgroup_path) made = supervisor->enter_process_mode(made.error().message());
   }
   // A weight that can't be had is a mistake, and no reason for process mode.
-  if (made && machine->tree_) {
-    made = cgroup::weigh_run(machine->tree_->run(), config.weight, machine->caller_);
-    cgroup::weigh_made(machine->placement_);
+  if (made && supervisor->tree_) {
+    made = cgroup::weigh_run(supervisor->tree_->run(), config.weight, supervisor->caller_);
+    cgroup::weigh_made(supervisor->placement_);
   }
   if (!made) return pass(std::move(made));
-  return machine;
+  return supervisor;
 }
 
-Result<cgroup::Placement> Machine::place(const MachineConfig& config, const std::string& name) {
+Result<cgroup::Placement> Supervisor::place(const SupervisorConfig& config, const std::string& name) {
   const std::vector<int> own_pids = {link_.guardian, ::getpid()};
   auto found = cgroup::discover_hierarchies();
   if (!found) return pass(std::move(found));
@@ -146,7 +146,7 @@ Result<cgroup::Placement> Machine::place(const MachineConfig& config, const std:
   return cgroup::find_placement(hierarchies_, placement_request(config, own_pids));
 }
 
-cgroup::PlacementRequest Machine::placement_request(const MachineConfig& config,
+cgroup::PlacementRequest Supervisor::placement_request(const SupervisorConfig& config,
                                                     std::vector<int> own_pids) {
   wanted_ = always_wanted(hierarchies_) | config.controllers;
   caller_ = cgroup::caller_share(hierarchies_);
@@ -165,7 +165,7 @@ cgroup::PlacementRequest Machine::placement_request(const MachineConfig& config,
 }
 
 // A named path that another run had made may go, with that run, before ours is in it.
-Result<cgroup::RunTree> Machine::make_run_group(const MachineConfig& config) {
+Result<cgroup::RunTree> Supervisor::make_run_group(const SupervisorConfig& config) {
   for (unsigned tries_left = kPlacementTries;; --tries_left) {
     auto placement = place(config, tree_name_);
     if (placement) {
@@ -179,7 +179,7 @@ Result<cgroup::RunTree> Machine::make_run_group(const MachineConfig& config) {
   }
 }
 
-Result<void> Machine::make_tree(const MachineConfig& config) {
+Result<void> Supervisor::make_tree(const SupervisorConfig& config) {
   tree_name_ = cgroup::run_name(config.run_id);
   auto tree = make_run_group(config);
   if (!tree) return pass(std::move(tree));
@@ -209,7 +209,7 @@ Result<void> Machine::make_tree(const MachineConfig& config) {
 
 // The programs count by the depth of a job's group in the whole hierarchy: base, run, pool, perhaps
 // user, job.
-void Machine::attach_network() {
+void Supervisor::attach_network() {
   const cgroup::Directory* pool = pool_->v2();
   if (pool == nullptr) {
     network_.emplace("there is no cgroup v2 tree here to count in");
@@ -221,7 +221,7 @@ void Machine::attach_network() {
   }
 }
 
-Result<void> Machine::hand_over(const cgroup::RunTree* tree) {
+Result<void> Supervisor::hand_over(const cgroup::RunTree* tree) {
   guardian::HandOver message;
   message.name = tree_name_;
   for (std::size_t i = 0; i < placement_.bases.size(); ++i) {
@@ -245,7 +245,7 @@ Result<void> Machine::hand_over(const cgroup::RunTree* tree) {
   return guardian::send(link_.channel, message);
 }
 
-Result<guardian::ChildId> Machine::spawn(guardian::SpawnRequest request, ChildCallbacks callbacks) {
+Result<guardian::ChildId> Supervisor::spawn(guardian::SpawnRequest request, ChildCallbacks callbacks) {
   request.id = guardian::ChildId{++last_child_};
   const auto is_named = [](const guardian::ResourceLimit& limit) {
     return limit.resource == RLIMIT_NOFILE;
@@ -258,29 +258,29 @@ Result<guardian::ChildId> Machine::spawn(guardian::SpawnRequest request, ChildCa
   return request.id;
 }
 
-void Machine::over(guardian::ChildId child, std::function<void(const guardian::Escaped&)> told) {
+void Supervisor::over(guardian::ChildId child, std::function<void(const guardian::Escaped&)> told) {
   over_.emplace(child, std::move(told));
   // A guardian that is gone is noticed by the loop.
   [[maybe_unused]] const auto sent = guardian::send(link_.channel, guardian::Over{child});
 }
 
-loop::Worker& Machine::slow_worker() {
+loop::Worker& Supervisor::slow_worker() {
   if (slow_worker_ == nullptr) slow_worker_ = std::make_unique<loop::Worker>(loop_);
   return *slow_worker_;
 }
 
-UserLook& Machine::user_look() {
+UserLook& Supervisor::user_look() {
   if (user_look_ == nullptr) user_look_ = std::make_unique<UserLook>(loop_);
   return *user_look_;
 }
 
-void Machine::on_signal(std::function<void(const guardian::Signalled&)> callback) {
+void Supervisor::on_signal(std::function<void(const guardian::Signalled&)> callback) {
   on_signal_ = std::move(callback);
 }
 
-void Machine::on_resumed(std::function<void()> callback) { on_resumed_ = std::move(callback); }
+void Supervisor::on_resumed(std::function<void()> callback) { on_resumed_ = std::move(callback); }
 
-void Machine::be_watched() {
+void Supervisor::be_watched() {
   // Without the guardian's message nothing is watched; its death is noticed by the loop.
   [[maybe_unused]] const auto told = guardian::send(link_.channel, guardian::StandWatch{});
   [[maybe_unused]] const auto before = guardian::lower_oom_score();
@@ -292,34 +292,34 @@ void Machine::be_watched() {
   link_.heartbeat.watch();
 }
 
-Instant Machine::job_clock() const {
+Instant Supervisor::job_clock() const {
   const Instant now = loop::now();
   return now - link_.heartbeat.stalled(now);
 }
 
-Instant Machine::on_loop_clock(Instant when) const {
+Instant Supervisor::on_loop_clock(Instant when) const {
   return when + link_.heartbeat.stalled(loop::now());
 }
 
-int Machine::die_of(int signal) {
+int Supervisor::die_of(int signal) {
   // Without the message the status says it.
   [[maybe_unused]] const auto told = guardian::send(link_.channel, guardian::DieOf{signal});
   constexpr int kShellBase = 128;
   return kShellBase + signal;
 }
 
-void Machine::notify(std::string state) {
+void Supervisor::notify(std::string state) {
   // A guardian that is gone is noticed by the loop.
   [[maybe_unused]] const auto told =
       guardian::send(link_.channel, guardian::Notify{std::move(state)});
 }
 
-void Machine::stop_guardian() {
+void Supervisor::stop_guardian() {
   // A guardian that is gone is noticed by the loop.
   [[maybe_unused]] const auto ignored = guardian::send(link_.channel, guardian::StopYourself{});
 }
 
-Result<void> Machine::run_once(Duration timeout) {
+Result<void> Supervisor::run_once(Duration timeout) {
   auto ran = loop_.run_once(timeout);
   link_.heartbeat.beat();
   if (stock_) stock_->fill(loop::now());
@@ -328,7 +328,7 @@ Result<void> Machine::run_once(Duration timeout) {
   return {};
 }
 
-void Machine::take_messages() {
+void Supervisor::take_messages() {
   for (;;) {
     auto packet = link_.channel.receive();
     if (!packet) {
@@ -340,7 +340,7 @@ void Machine::take_messages() {
   }
 }
 
-void Machine::handle(guardian::FromGuardian message) {
+void Supervisor::handle(guardian::FromGuardian message) {
   if (auto* signal = std::get_if<guardian::Signalled>(&message)) {
     if (guardian::asks_to_end(signal->number) && !asked_to_end_) asked_to_end_ = signal->number;
     if (on_signal_) on_signal_(*signal);
@@ -358,7 +358,7 @@ void Machine::handle(guardian::FromGuardian message) {
   }
 }
 
-Result<void> Machine::reap_after_guardian() {
+Result<void> Supervisor::reap_after_guardian() {
   reaped_ = true;
   if (families_ == nullptr) return reap_tree();
   procfs::ProcessScanner& process_scanner = families_->process_scanner();
@@ -372,12 +372,12 @@ Result<void> Machine::reap_after_guardian() {
   return fail("the process that spawns the jobs was killed; every job was ended with it");
 }
 
-void Machine::forget_named() {
+void Supervisor::forget_named() {
   for (const cgroup::Base& base : placement_.bases) cgroup::remove_made(base.directory, base.named);
   cgroup::weigh_made(placement_);  // what other runs are in has stayed
 }
 
-Result<void> Machine::reap_tree() {
+Result<void> Supervisor::reap_tree() {
   int home = -1;
   UniqueFd home_procs;
   if (placement_.supervisor == cgroup::Supervisor::moves) {

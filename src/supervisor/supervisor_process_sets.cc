@@ -11,7 +11,7 @@
 #include "supervisor/families.h"
 #include "supervisor/procfs_process_set.h"
 #include "supervisor/cgroup_process_set.h"
-#include "supervisor/machine.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -26,7 +26,7 @@ bool has_part(const cgroup::Group& group, const cgroup::Group::Part& of_parent) 
 
 }  // namespace
 
-Result<void> Machine::enter_process_mode(std::string why) {
+Result<void> Supervisor::enter_process_mode(std::string why) {
   // For the cores and the memory that this process itself may have.
   if (auto found = cgroup::discover_hierarchies()) hierarchies_ = std::move(*found);
   tree_name_ = cgroup::run_name(run_id_);
@@ -63,7 +63,7 @@ Result<void> Machine::enter_process_mode(std::string why) {
   return {};
 }
 
-Result<std::unique_ptr<ProcessSet>> Machine::make_process_set(const std::string& name, const Limits& limits,
+Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::string& name, const Limits& limits,
                                                     std::uint32_t uid) {
   if (families_ != nullptr) {
     Limits demanded = limits;
@@ -84,11 +84,11 @@ Result<std::unique_ptr<ProcessSet>> Machine::make_process_set(const std::string&
   return std::make_unique<CgroupProcessSet>(*this, std::move(*group), limits, std::move(of_user));
 }
 
-Result<cgroup::Leaf> Machine::make_group(const std::string& name, const Limits& limits) {
+Result<cgroup::Leaf> Supervisor::make_group(const std::string& name, const Limits& limits) {
   return make_group_in(*pool_, name, limits);
 }
 
-Result<cgroup::Leaf> Machine::make_group_in(cgroup::Inner& parent, const std::string& name,
+Result<cgroup::Leaf> Supervisor::make_group_in(cgroup::Inner& parent, const std::string& name,
                                             const Limits& limits) {
   auto leaf = parent.make_leaf(name, wanted_);
   if (!leaf) return leaf;
@@ -99,7 +99,7 @@ Result<cgroup::Leaf> Machine::make_group_in(cgroup::Inner& parent, const std::st
   return leaf;
 }
 
-Result<guardian::ChildId> Machine::spawn_in(const cgroup::Group& group,
+Result<guardian::ChildId> Supervisor::spawn_in(const cgroup::Group& group,
                                             guardian::SpawnRequest request,
                                             ChildCallbacks callbacks) {
   std::vector<UniqueFd> entrances;  // open until the request is on its way
@@ -125,7 +125,7 @@ Result<guardian::ChildId> Machine::spawn_in(const cgroup::Group& group,
   return spawn(std::move(request), std::move(callbacks));
 }
 
-void Machine::freeze_all() {
+void Supervisor::freeze_all() {
   if (families_ != nullptr) {
     for (const procfs::FamilyId family : families_->process_scanner().membership().families()) {
       families_->freeze(family);
@@ -136,7 +136,7 @@ void Machine::freeze_all() {
   }
 }
 
-void Machine::thaw_all() {
+void Supervisor::thaw_all() {
   all_frozen_.reset();
   if (families_ == nullptr) return;
   for (const procfs::FamilyId family : families_->process_scanner().membership().families()) {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "conductor_scene.h"
+#include "scheduler_scene.h"
 
 namespace plimsoll::policy {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "policy/estimator/estimator.h"
 #include "policy/estimator/demand_forecast.h"
-#include "unit/policy/governor/governor_story.h"
+#include "governor_story.h"
 
 namespace plimsoll::policy {
 namespace {

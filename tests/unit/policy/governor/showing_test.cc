@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "policy/estimator/estimator.h"
-#include "unit/policy/governor/governor_story.h"
+#include "governor_story.h"
 
 namespace plimsoll::policy {
 namespace {

@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/sim/random_run.h"
+#include "random_run.h"
 
 // Thousands of machines and sets of jobs that nobody chose: the promises hold at every turn.
-namespace plimsoll::policy {
+namespace plimsoll::sim {
 namespace {
 
 constexpr std::uint64_t kSeedsEach = 250;
@@ -15,9 +15,9 @@ constexpr std::uint64_t kStep = 10;
 constexpr std::uint64_t kStep = 1;
 #endif
 
-class ConductorProperty : public testing::TestWithParam<std::uint64_t> {};
+class SchedulerProperty : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(ConductorProperty, PromisesHold) {
+TEST_P(SchedulerProperty, PromisesHold) {
   for (std::uint64_t seed = GetParam(); seed < GetParam() + kSeedsEach; seed += kStep) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Setting setting = SettingMaker(seed).make();
@@ -27,8 +27,8 @@ TEST_P(ConductorProperty, PromisesHold) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, ConductorProperty,
+INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerProperty,
                          testing::Values(0, 250, 500, 750, 1000, 1250, 1500, 1750));
 
 }  // namespace
-}  // namespace plimsoll::policy
+}  // namespace plimsoll::sim
