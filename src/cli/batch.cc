@@ -55,7 +55,7 @@ Result<int> print_commands(const BatchOptions& options, std::vector<policy::JobS
 }
 
 supervisor::SupervisorConfig machine_config(const BatchOptions& options,
-                                         const std::vector<policy::JobSpec>& jobs) {
+                                            const std::vector<policy::JobSpec>& jobs) {
   supervisor::SupervisorConfig config;
   config.run_id = supervisor::new_run_id(supervisor::wall_now());
   config.cgroup_path = options.cgroup_path;
@@ -66,9 +66,10 @@ supervisor::SupervisorConfig machine_config(const BatchOptions& options,
   return config;
 }
 
-supervisor::BatchRunConfig batch_config(const BatchOptions& options, std::vector<policy::JobSpec> jobs,
-                                     const std::string& run_id,
-                                     const policy::GovernorConfig& governor) {
+supervisor::BatchRunConfig batch_config(const BatchOptions& options,
+                                        std::vector<policy::JobSpec> jobs,
+                                        const std::string& run_id,
+                                        const policy::GovernorConfig& governor) {
   supervisor::BatchRunConfig config;
   config.jobs = std::move(jobs);
   config.run_id = run_id;

@@ -99,7 +99,8 @@ Result<ProgressStyle> parse_progress(std::string_view text) {
 class Display::Impl {
  public:
   Impl(loop::Loop& loop, DisplayConfig config, output::NonblockingFd nonblocking_fd)
-      : config_(std::move(config)), writer_(loop, std::move(nonblocking_fd), [this] { on_drained(); }) {
+      : config_(std::move(config)),
+        writer_(loop, std::move(nonblocking_fd), [this] { on_drained(); }) {
     glyphs_ = terminal_glyphs();
     timer_ = loop.timer([this] { on_timer(); });
   }

@@ -80,8 +80,8 @@ Result<int> GovernedRun::run() {
   const auto note = [this](const std::string& text) { display_->note(text); };
   memory_ = std::make_unique<RunMemory>(run_start(), note);
   config_.output.screen = screen_of(*display_);
-  batch_ = std::make_unique<supervisor::BatchRun>(supervisor_, memory_->estimator(), std::move(config_),
-                                               observer());
+  batch_ = std::make_unique<supervisor::BatchRun>(supervisor_, memory_->estimator(),
+                                                  std::move(config_), observer());
   lease();
   start_control();
   auto summary = batch_->run();

@@ -162,7 +162,8 @@ Result<int> forget(const HistoryOptions& options) {
     return fail("no class is named \"" + report::printable(options.pattern) +
                 "\"; `plimsoll history` lists all");
   }
-  std::printf("forgot %s of %s\n", counted(forgotten.attempt_summaries, "attempt", "attempts").c_str(),
+  std::printf("forgot %s of %s\n",
+              counted(forgotten.attempt_summaries, "attempt", "attempts").c_str(),
               counted(forgotten.classes, "class", "classes").c_str());
   return kSuccess;
 }

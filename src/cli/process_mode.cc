@@ -22,7 +22,8 @@ const char* first_limit(const Limits& limits) {
 
 }  // namespace
 
-Result<void> announce(const supervisor::Supervisor& supervisor, const std::vector<policy::JobSpec>& jobs,
+Result<void> announce(const supervisor::Supervisor& supervisor,
+                      const std::vector<policy::JobSpec>& jobs,
                       const std::optional<unsigned>& weight, Verbosity verbosity) {
   if (!supervisor.why_process_mode()) return {};
   // What would help comes after a semicolon; doctor has that.

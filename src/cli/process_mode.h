@@ -13,7 +13,8 @@ namespace plimsoll::cli {
 // nothing if quiet. An error if a job has a limit that only a group can keep: then nothing is to be
 // started.
 // `weight` is that of all jobs together, if one was asked for: no process has such a thing either.
-Result<void> announce(const supervisor::Supervisor& supervisor, const std::vector<policy::JobSpec>& jobs,
+Result<void> announce(const supervisor::Supervisor& supervisor,
+                      const std::vector<policy::JobSpec>& jobs,
                       const std::optional<unsigned>& weight, Verbosity verbosity);
 
 }  // namespace plimsoll::cli

@@ -151,10 +151,10 @@ Result<std::vector<policy::AttemptSummary>> past_of(const SimulateOptions& optio
 
 // Whoever decides in this simulation. Jobs and world must outlive it.
 Result<std::unique_ptr<policy::ExecutorObserver>> make_driver(const SimulateOptions& options,
-                                                           const sim::Policy& policy,
-                                                           const sim::MachineConfig& machine,
-                                                           std::span<const sim::SimJob> jobs,
-                                                           sim::SimulatedExecutor& executor) {
+                                                              const sim::Policy& policy,
+                                                              const sim::MachineConfig& machine,
+                                                              std::span<const sim::SimJob> jobs,
+                                                              sim::SimulatedExecutor& executor) {
   if (!std::holds_alternative<sim::GovernorPolicy>(policy)) {
     return sim::make_baseline(policy, executor, jobs, machine);
   }

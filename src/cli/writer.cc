@@ -7,7 +7,8 @@
 
 namespace plimsoll::cli {
 
-Writer::Writer(loop::Loop& loop, output::NonblockingFd nonblocking_fd, std::function<void()> drained)
+Writer::Writer(loop::Loop& loop, output::NonblockingFd nonblocking_fd,
+               std::function<void()> drained)
     : loop_(loop), nonblocking_fd_(std::move(nonblocking_fd)), drained_(std::move(drained)) {}
 
 void Writer::put(std::string_view text) {

@@ -43,10 +43,11 @@ Daemon::Daemon(std::unique_ptr<supervisor::Supervisor> supervisor, LoadedConfig 
       run_id_(std::move(run_id)),
       whole_{.line = governor.line, .cores = governor.cores},
       knowledge_(log),
-      host_scheduler_(*supervisor_, knowledge_.estimator(), scheduler_config(governor),
-            {.event = [this](const policy::Event& event) { on_event(event); },
-             .learnt = [this](const policy::AttemptSummary& what) { knowledge_.learnt(what); },
-             .notice = log}),
+      host_scheduler_(
+          *supervisor_, knowledge_.estimator(), scheduler_config(governor),
+          {.event = [this](const policy::Event& event) { on_event(event); },
+           .learnt = [this](const policy::AttemptSummary& what) { knowledge_.learnt(what); },
+           .notice = log}),
       gate_(supervisor_->loop()),
       services_(std::make_unique<Services>(ServicesDeps{
           .supervisor = *supervisor_,

@@ -10,8 +10,8 @@
 #include "daemon/grpc/gate.h"
 #include "daemon/runners.h"
 #include "daemon/services.h"
-#include "supervisor/host_scheduler.h"
 #include "supervisor/guardian_watch.h"
+#include "supervisor/host_scheduler.h"
 #include "supervisor/knowledge.h"
 #include "supervisor/sharing/lease.h"
 

@@ -34,22 +34,31 @@ supervisor::MachineSize size_of_machine() {
 
 }  // namespace
 
-ExternalJobService::ExternalJobService(supervisor::Supervisor& supervisor, supervisor::HostScheduler& host_scheduler,
-                     std::function<JobId()> next_id,
-                     std::function<void(const report::JobReport&)> ended)
-    : supervisor_(supervisor), host_scheduler_(host_scheduler), external_jobs_(hooks(std::move(next_id), std::move(ended))) {
+ExternalJobService::ExternalJobService(supervisor::Supervisor& supervisor,
+                                       supervisor::HostScheduler& host_scheduler,
+                                       std::function<JobId()> next_id,
+                                       std::function<void(const report::JobReport&)> ended)
+    : supervisor_(supervisor),
+      host_scheduler_(host_scheduler),
+      external_jobs_(hooks(std::move(next_id), std::move(ended))) {
   host_scheduler_.attach(external_jobs_);
 }
 
-supervisor::ExternalHooks ExternalJobService::hooks(std::function<JobId()> next_id,
-                                        std::function<void(const report::JobReport&)> ended) {
+supervisor::ExternalHooks ExternalJobService::hooks(
+    std::function<JobId()> next_id, std::function<void(const report::JobReport&)> ended) {
   return {
       .now = [this] { return host_scheduler_.executor().now(); },
       .next_id = std::move(next_id),
       .enter =
-          [this](const policy::JobSpec& job) { host_scheduler_.enter_external(host_scheduler_.within_reach(job), *this); },
-      .seen = [this](JobId job, const policy::JobSample& sample) { host_scheduler_.external_sampled(job, sample); },
-      .over = [this](JobId job, const policy::AttemptEnd& end) { host_scheduler_.external_over(job, end); },
+          [this](const policy::JobSpec& job) {
+            host_scheduler_.enter_external(host_scheduler_.within_reach(job), *this);
+          },
+      .seen =
+          [this](JobId job, const policy::JobSample& sample) {
+            host_scheduler_.external_sampled(job, sample);
+          },
+      .over = [this](JobId job,
+                     const policy::AttemptEnd& end) { host_scheduler_.external_over(job, end); },
       .withdraw =
           [this](JobId job, const std::string& reason) {
             // It waits: that is when external jobs are withdrawn.

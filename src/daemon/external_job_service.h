@@ -4,21 +4,22 @@
 #include <memory>
 #include <string>
 
-#include "supervisor/host_scheduler.h"
 #include "supervisor/external/external_jobs.h"
 #include "supervisor/external/process_snapshot.h"
+#include "supervisor/host_scheduler.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {
 
-// ExternalJobs as part of a host scheduler: what they ask for goes to the host scheduler, what the host scheduler decides about them
-// comes back.
+// ExternalJobs as part of a host scheduler: what they ask for goes to the host scheduler, what the
+// host scheduler decides about them comes back.
 class ExternalJobService : public supervisor::JobOwner {
  public:
-  // All must outlive this; `next_id` gives numbers that are new to the host scheduler. Before the host scheduler's
-  // first external job.
-  ExternalJobService(supervisor::Supervisor& supervisor, supervisor::HostScheduler& host_scheduler, std::function<JobId()> next_id,
-            std::function<void(const report::JobReport&)> ended);
+  // All must outlive this; `next_id` gives numbers that are new to the host scheduler. Before the
+  // host scheduler's first external job.
+  ExternalJobService(supervisor::Supervisor& supervisor, supervisor::HostScheduler& host_scheduler,
+                     std::function<JobId()> next_id,
+                     std::function<void(const report::JobReport&)> ended);
 
   [[nodiscard]] supervisor::ExternalJobs& external_jobs() { return external_jobs_; }
   [[nodiscard]] const supervisor::ExternalJobs& external_jobs() const { return external_jobs_; }
@@ -30,10 +31,10 @@ class ExternalJobService : public supervisor::JobOwner {
   void on_stuck(supervisor::AttemptKey /*key*/, const reap::Stuck& /*stuck*/) override {}
 
  private:
-  [[nodiscard]] supervisor::ExternalHooks hooks(std::function<JobId()> next_id,
-                                             std::function<void(const report::JobReport&)> ended);
-  Result<std::unique_ptr<supervisor::ExternalProcessSet>> open_place(const supervisor::ExternalLocation& place,
-                                                          const supervisor::Peer& peer);
+  [[nodiscard]] supervisor::ExternalHooks hooks(
+      std::function<JobId()> next_id, std::function<void(const report::JobReport&)> ended);
+  Result<std::unique_ptr<supervisor::ExternalProcessSet>> open_place(
+      const supervisor::ExternalLocation& place, const supervisor::Peer& peer);
 
   supervisor::Supervisor& supervisor_;
   supervisor::HostScheduler& host_scheduler_;

@@ -21,8 +21,7 @@ void remove_stale_socket(const std::string& path) {
 
 Runners::~Runners() { servers_.clear(); }
 
-Result<std::unique_ptr<Runners>> Runners::start(RunnerDeps deps, Gate& gate,
-                                                RunnerConfig config) {
+Result<std::unique_ptr<Runners>> Runners::start(RunnerDeps deps, Gate& gate, RunnerConfig config) {
   for (const std::string& path : config.settings.cleaned_directories) {
     if (std::filesystem::is_directory(path)) continue;
     return fail("cleanTemporaryDirectories: \"" + path + "\" is no directory");

@@ -15,8 +15,7 @@ namespace plimsoll::daemon {
 class Runners {
  public:
   // Listens. All must outlive this. An error names the place.
-  static Result<std::unique_ptr<Runners>> start(RunnerDeps deps, Gate& gate,
-                                                RunnerConfig config);
+  static Result<std::unique_ptr<Runners>> start(RunnerDeps deps, Gate& gate, RunnerConfig config);
   Runners(const Runners&) = delete;
   Runners& operator=(const Runners&) = delete;
   // The servers first: what they still ask is answered by the closed gate.

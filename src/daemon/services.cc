@@ -13,7 +13,7 @@ Services::Services(ServicesDeps deps)
     : deps_(std::move(deps)),
       observatory_(deps_.supervisor.loop(), deps_.version, [this] { return snapshot(); }),
       external_jobs_(deps_.supervisor, deps_.host_scheduler, deps_.next_id,
-              [this](const report::JobReport& report) { observatory_.ended(report); }),
+                     [this](const report::JobReport& report) { observatory_.ended(report); }),
       jobs_(std::make_shared<JobService>(JobServiceDeps{
           .supervisor = deps_.supervisor,
           .host_scheduler = deps_.host_scheduler,
@@ -35,8 +35,8 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
                .key = config.listen.tls_key,
                .client_ca = config.listen.tls_client_ca};
   }
-  auto started = Api::start(deps_.supervisor.loop(), deps_.gate, external_jobs_.external_jobs(), jobs_, api,
-                            deps_.notice);
+  auto started = Api::start(deps_.supervisor.loop(), deps_.gate, external_jobs_.external_jobs(),
+                            jobs_, api, deps_.notice);
   if (!started) return pass(std::move(started));
   api_ = std::move(*started);
   auto for_people = JobSocket::start(
@@ -80,10 +80,12 @@ void Services::kill_all(const std::string& reason) {
   jobs_->kill_all(reason);
 }
 
-bool Services::is_idle() const { return external_jobs_.external_jobs().size() == 0 && jobs_->is_idle(); }
+bool Services::is_idle() const {
+  return external_jobs_.external_jobs().size() == 0 && jobs_->is_idle();
+}
 
-// Of others' jobs only root and the daemon's own user are told, and of those that the job service does not
-// have, how much they use.
+// Of others' jobs only root and the daemon's own user are told, and of those that the job service
+// does not have, how much they use.
 supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
   policy::SchedulerStatus seen = deps_.host_scheduler.scheduler().status();
   const bool sees_all = peer.uid == 0 || peer.uid == ::geteuid();

@@ -1,9 +1,9 @@
 #include "daemon/terms.h"
 
 #include "base/text.h"
-#include "supervisor/supervisor.h"
 #include "supervisor/pool_terms.h"
 #include "supervisor/run_id.h"
+#include "supervisor/supervisor.h"
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::daemon {

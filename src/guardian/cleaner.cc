@@ -25,7 +25,8 @@ void Cleaner::clean_families(const std::vector<pid_t>& mains) {
   auto process_scanner = procfs::ProcessScanner::open(families_->run);
   procfs::Left left;
   if (process_scanner) {
-    for (const pid_t main : mains) process_scanner->membership().born(process_scanner->membership().begin("left"), main);
+    for (const pid_t main : mains)
+      process_scanner->membership().born(process_scanner->membership().begin("left"), main);
     left = procfs::kill_all(*process_scanner, clock_now() + kPatience, &clock_now);
   } else {
     left.trouble = process_scanner.error();

@@ -27,11 +27,11 @@
 #include "guardian/protection.h"
 #include "guardian/protocol.h"
 #include "guardian/say.h"
-#include "guardian/watchdog.h"
 #include "guardian/signal_origin.h"
 #include "guardian/spawner.h"
 #include "guardian/split_steps.h"
 #include "guardian/standstill.h"
+#include "guardian/watchdog.h"
 
 namespace plimsoll::guardian {
 namespace {
@@ -81,8 +81,8 @@ class Guardian {
 
   [[noreturn]] void run() {
     while (!supervisor_status_) turn();
-    watchdog_.lift();   // who is throttled dies late
-    take_messages();  // a tree that was handed over just before the end
+    watchdog_.lift();  // who is throttled dies late
+    take_messages();   // a tree that was handed over just before the end
     std::vector<pid_t> mains;
     for (const auto& [pid, id] : children_) mains.push_back(pid);
     cleaner_.clean(mains);

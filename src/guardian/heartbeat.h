@@ -9,8 +9,8 @@
 
 namespace plimsoll::guardian {
 
-// The supervisor beats so often at least while it is watched: a quarter of StallDetector::kMax, so that
-// three beats may be late.
+// The supervisor beats so often at least while it is watched: a quarter of StallDetector::kMax, so
+// that three beats may be late.
 inline constexpr Duration kBeatInterval = std::chrono::milliseconds(50);
 
 // What supervisor and guardian share without a message: a page of memory, mapped before the fork,

@@ -100,8 +100,8 @@ struct Over {
   ChildId id{};
 };
 struct StopYourself {};  // SIGSTOP, in answer to SIGTSTP; answered by Resumed when continued
-// The pool of the tree that was handed over has a wall, and the supervisor beats (heartbeat.h): from
-// now on both need protection, and the pool a second watcher.
+// The pool of the tree that was handed over has a wall, and the supervisor beats (heartbeat.h):
+// from now on both need protection, and the pool a second watcher.
 struct StandWatch {};
 // The run was ended by this signal: when the supervisor has exited and all is cleaned up, the
 // guardian dies of it, so that a shell sees it and ends its loop as well.

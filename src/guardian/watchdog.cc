@@ -3,8 +3,8 @@
 #include <fcntl.h>
 
 #include "kernel/cgroup/freeze.h"
-#include "kernel/cgroup/run_tree.h"
 #include "kernel/cgroup/pool_bounds.h"
+#include "kernel/cgroup/run_tree.h"
 
 namespace plimsoll::guardian {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "guardian/protocol.h"
 #include "guardian/heartbeat.h"
+#include "guardian/protocol.h"
 #include "guardian/stall_detector.h"
 #include "kernel/cgroup/directory.h"
 

@@ -300,7 +300,8 @@ std::string heaviest_tables(const TopJobs& top_jobs, const TextStyle& style) {
   std::set<std::string> named;
   for (const Weight by : {Weight::memory, Weight::cpu, Weight::stall}) {
     std::size_t news = 0;
-    for (const JobFigures& job : top_jobs.heaviest(by)) news += named.insert(job.id).second ? 1u : 0u;
+    for (const JobFigures& job : top_jobs.heaviest(by))
+      news += named.insert(job.id).second ? 1u : 0u;
     if (news > 0) text += heaviest_table(top_jobs, {.by = by, .from = {}}, style);
   }
   return text;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "report/top_jobs.h"
 #include "report/report.h"
+#include "report/top_jobs.h"
 
 // Reports for people, as text that ends with a newline. What is not known is left out; text from
 // outside can't control the terminal.

@@ -76,7 +76,7 @@ void TopJobs::add(const JobReport& report) {
 }
 
 void TopJobs::keep_heaviest(std::vector<JobFigures>& kept, Weight by,
-                           const JobFigures& figures) const {
+                            const JobFigures& figures) const {
   const auto weight = weight_of(figures, by);
   if (!weight || *weight == 0) return;
   const auto place = std::upper_bound(

@@ -15,7 +15,8 @@ constexpr Duration kParallelSleepMax = std::chrono::seconds(1);
 
 }  // namespace
 
-FixedJobs::FixedJobs(SimulatedExecutor& executor, std::span<const SimJob> jobs, std::size_t jobs_max)
+FixedJobs::FixedJobs(SimulatedExecutor& executor, std::span<const SimJob> jobs,
+                     std::size_t jobs_max)
     : executor_(executor), backlog_(jobs, Backlog::By::input), jobs_max_(jobs_max) {
   executor_.wake_at(executor_.now());
 }

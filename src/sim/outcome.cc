@@ -29,7 +29,8 @@ std::string times(double factor) {
 
 std::string time_text(double seconds) { return format_duration(to_duration(seconds)); }
 
-std::vector<Unfinished> unfinished_of(const SimulatedExecutor& executor, std::span<const SimJob> jobs) {
+std::vector<Unfinished> unfinished_of(const SimulatedExecutor& executor,
+                                      std::span<const SimJob> jobs) {
   std::vector<Unfinished> unfinished;
   for (const SimJob& job : jobs) {
     if (executor.is_done(job.spec.id)) continue;
@@ -73,8 +74,8 @@ double lower_bound_seconds(std::span<const SimJob> jobs, const MachineConfig& ma
   return std::max({cpu_seconds / machine.cores, mib_seconds / to_mib(machine.line), longest});
 }
 
-Outcome outcome_of(std::string policy, const SimulatedExecutor& executor, std::span<const SimJob> jobs,
-                   const MachineConfig& machine) {
+Outcome outcome_of(std::string policy, const SimulatedExecutor& executor,
+                   std::span<const SimJob> jobs, const MachineConfig& machine) {
   const Tally tally = executor.tally();
   const double makespan = to_seconds(tally.last_end);
   std::vector<Unfinished> unfinished = unfinished_of(executor, jobs);

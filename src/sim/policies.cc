@@ -46,9 +46,10 @@ MachineConfig machine_for(const Policy& policy, MachineConfig machine) {
   return machine;
 }
 
-std::unique_ptr<policy::ExecutorObserver> make_baseline(const Policy& policy, SimulatedExecutor& executor,
-                                                     std::span<const SimJob> jobs,
-                                                     const MachineConfig& machine) {
+std::unique_ptr<policy::ExecutorObserver> make_baseline(const Policy& policy,
+                                                        SimulatedExecutor& executor,
+                                                        std::span<const SimJob> jobs,
+                                                        const MachineConfig& machine) {
   if (const auto* fixed = std::get_if<FixedPolicy>(&policy)) {
     return std::make_unique<FixedJobs>(executor, jobs, fixed->jobs_max);
   }
@@ -58,7 +59,8 @@ std::unique_ptr<policy::ExecutorObserver> make_baseline(const Policy& policy, Si
   }
   const auto* clairvoyant = std::get_if<ClairvoyantPolicy>(&policy);
   PLIMSOLL_CHECK(clairvoyant != nullptr);
-  return std::make_unique<Clairvoyant>(executor, jobs, machine.line, machine.cores, clairvoyant->by);
+  return std::make_unique<Clairvoyant>(executor, jobs, machine.line, machine.cores,
+                                       clairvoyant->by);
 }
 
 }  // namespace plimsoll::sim

@@ -38,8 +38,8 @@ using Policy = std::variant<GovernorPolicy, FixedPolicy, MemfreePolicy, Clairvoy
 // What drives `world` by a policy that is not the governor's. `line` and `cores` are what it plans
 // with; world and jobs must outlive it.
 [[nodiscard]] std::unique_ptr<policy::ExecutorObserver> make_baseline(const Policy& policy,
-                                                                   SimulatedExecutor& executor,
-                                                                   std::span<const SimJob> jobs,
-                                                                   const MachineConfig& machine);
+                                                                      SimulatedExecutor& executor,
+                                                                      std::span<const SimJob> jobs,
+                                                                      const MachineConfig& machine);
 
 }  // namespace plimsoll::sim

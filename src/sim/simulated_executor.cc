@@ -252,7 +252,7 @@ void SimulatedExecutor::take_back(std::size_t job) {
 }
 
 void SimulatedExecutor::over(std::size_t job, const policy::AttemptEnd& end,
-                          policy::ExecutorObserver& observer) {
+                             policy::ExecutorObserver& observer) {
   Attempt& attempt = attempts_[job];
   if (end.outcome == policy::Outcome::exited) {
     ++tally_.done;

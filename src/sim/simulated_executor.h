@@ -193,7 +193,7 @@ class SimulatedExecutor final : public policy::Executor {
   bool machine_sampled_ = false;  // its next sample is scheduled
   std::mt19937_64 random_;
   Duration finest_gap_ = kFinestMax;  // of looks, by the finest of the curves
-  std::size_t sampled_ = 0;         // jobs, with the last look at the machine
+  std::size_t sampled_ = 0;           // jobs, with the last look at the machine
   double growth_mib_ = 0;             // a second, as it was last seen; falls by half with each look
   double sampled_mib_ = 0;            // of the machine: at its last sample
   Duration sampled_at_{};             // then

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "base/check.h"
-#include "sim/simulated_executor.h"
 #include "sim/quantities.h"
+#include "sim/simulated_executor.h"
 
 namespace plimsoll::sim {
 namespace {

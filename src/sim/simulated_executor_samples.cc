@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/simulated_executor.h"
 #include "sim/quantities.h"
+#include "sim/simulated_executor.h"
 
 namespace plimsoll::sim {
 

@@ -48,7 +48,8 @@ policy::AttemptSummary attempt_summary_of(const SimJob& job) {
 
 SimulatedScheduler::SimulatedScheduler(const SimulatedRun& run, std::span<const SimJob> jobs,
                                        SimulatedExecutor& executor) {
-  for (const policy::AttemptSummary& attempt_summary : run.learnt) estimator_.learn(attempt_summary);
+  for (const policy::AttemptSummary& attempt_summary : run.learnt)
+    estimator_.learn(attempt_summary);
   scheduler_ =
       std::make_unique<policy::Scheduler>(config_of(run.machine), estimator_, run.listener);
   for (const SimJob& job : jobs) scheduler_->enter(job.spec);

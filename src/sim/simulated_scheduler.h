@@ -25,7 +25,8 @@ struct SimulatedRun {
 // been entered and the first have started.
 class SimulatedScheduler final : public policy::ExecutorObserver {
  public:
-  SimulatedScheduler(const SimulatedRun& run, std::span<const SimJob> jobs, SimulatedExecutor& executor);
+  SimulatedScheduler(const SimulatedRun& run, std::span<const SimJob> jobs,
+                     SimulatedExecutor& executor);
 
   void on_job(JobId job, const policy::JobSample& sample) override;
   void on_machine(const policy::MachineSample& sample) override;

@@ -59,7 +59,8 @@ Attempt::~Attempt() {
 }
 
 void Attempt::start() {
-  auto process_set = supervisor_.make_process_set(request_.group, request_.limits, user_of(request_.spawn));
+  auto process_set =
+      supervisor_.make_process_set(request_.group, request_.limits, user_of(request_.spawn));
   result_.started = wall_now();
   if (!process_set) return refuse(process_set.error().message());
   process_set_ = std::move(*process_set);
@@ -252,8 +253,8 @@ void Attempt::on_sample_due() {
   if (is_killed_singly_ && seen.memory.events.oom_kill > 0u) return check_oom();
   Instant due = process_set_->next_due();
   if (callbacks_.sampled) {
-    due = std::min(due,
-                   loop::now() + sample_interval_.after(seen.memory.used.value_or(Bytes{}), loop::now()));
+    due = std::min(
+        due, loop::now() + sample_interval_.after(seen.memory.used.value_or(Bytes{}), loop::now()));
     sampled_ = true;
     callbacks_.sampled(seen);
   }

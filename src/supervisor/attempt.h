@@ -14,10 +14,10 @@
 #include "policy/job/attempt.h"
 #include "policy/job/oom.h"
 #include "report/report.h"
-#include "supervisor/process_set.h"
 #include "supervisor/ipc_watch.h"
-#include "supervisor/supervisor.h"
+#include "supervisor/process_set.h"
 #include "supervisor/running_time.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 

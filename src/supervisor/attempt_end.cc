@@ -28,9 +28,9 @@ void Attempt::reap() {
   const Duration since_birth = loop::now() - spawned_;
   result_.paused = std::max(Duration{}, since_birth - ran());
   process_set_->reap(status_ && !cause_ ? reap::LeftBehind::list : reap::LeftBehind::skip,
-                   {.empty = [this] { on_empty(); },
-                    .stuck = [this](const reap::Stuck& stuck) { callbacks_.stuck(stuck); },
-                    .gone = [this](const reap::Reaped& reaped) { on_gone(reaped); }});
+                     {.empty = [this] { on_empty(); },
+                      .stuck = [this](const reap::Stuck& stuck) { callbacks_.stuck(stuck); },
+                      .gone = [this](const reap::Reaped& reaped) { on_gone(reaped); }});
 }
 
 // The main process may not have been waited for yet: its status is what the outcome rests on.
@@ -90,13 +90,13 @@ void Attempt::look_at_ipc() {
   }
   is_ipc_settled_ = false;
   supervisor_.user_look().ask(ipc_watch_->user(),
-                           [this, weak = std::weak_ptr(ipc_watch_)](bool user_lives) {
-                             const auto watch = weak.lock();
-                             if (!watch) return;
-                             result_.ipc_left = watch->settle(user_lives);
-                             is_ipc_settled_ = true;
-                             tell_gone();
-                           });
+                              [this, weak = std::weak_ptr(ipc_watch_)](bool user_lives) {
+                                const auto watch = weak.lock();
+                                if (!watch) return;
+                                result_.ipc_left = watch->settle(user_lives);
+                                is_ipc_settled_ = true;
+                                tell_gone();
+                              });
 }
 
 void Attempt::ask_for_escaped() {

@@ -48,22 +48,22 @@ struct BatchRun::Book {
 };
 
 BatchRun::BatchRun(Supervisor& supervisor, policy::Estimator& estimator, BatchRunConfig config,
-             BatchRunObserver observer)
+                   BatchRunObserver observer)
     : supervisor_(supervisor),
       config_(std::move(config)),
       observer_(std::move(observer)),
       host_(describe_host(supervisor)),
       begun_(loop::now()),
       host_scheduler_(supervisor, estimator, config_.scheduler,
-            {.event =
-                 [this](const policy::Event& event) {
-                   if (observer_.event) observer_.event(event);
-                 },
-             .learnt =
-                 [this](const policy::AttemptSummary& attempt_summary) {
-                   if (observer_.learnt) observer_.learnt(attempt_summary);
-                 },
-             .notice = [this](const std::string& text) { notice(text); }}),
+                      {.event =
+                           [this](const policy::Event& event) {
+                             if (observer_.event) observer_.event(event);
+                           },
+                       .learnt =
+                           [this](const policy::AttemptSummary& attempt_summary) {
+                             if (observer_.learnt) observer_.learnt(attempt_summary);
+                           },
+                       .notice = [this](const std::string& text) { notice(text); }}),
       guardian_watch_(supervisor.loop(), [this](const std::string& text) { notice(text); }) {
   InputSizes sizes;
   for (const policy::JobSpec& job : config_.jobs) {
@@ -137,7 +137,7 @@ void BatchRun::on_output_lost(const output::Lost& lost) {
 }
 
 Result<output::Opened> BatchRun::open_output(const policy::JobSpec& job, unsigned attempt,
-                                          const std::optional<guardian::Identity>& identity) {
+                                             const std::optional<guardian::Identity>& identity) {
   output::AttemptSpec spec{
       .job = job.id, .attempt = attempt, .name = job.name, .tag = {}, .out = {}, .err = {}};
   if (config_.tag) {
@@ -291,7 +291,7 @@ void BatchRun::account(const AttemptResult& result) {
 }
 
 void BatchRun::end_job(JobId id, policy::Outcome outcome, const std::string& reason,
-                    const Live* last) {
+                       const Live* last) {
   const policy::JobSpec& job = spec_of(id);
   Book& book = books_.at(id);
   if (last == nullptr) book.held += loop::now() - book.waiting_since;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "report/report.h"
-#include "supervisor/host_scheduler.h"
 #include "supervisor/guardian_watch.h"
+#include "supervisor/host_scheduler.h"
 #include "supervisor/identity.h"
 #include "supervisor/output/collector.h"
 
@@ -48,15 +48,16 @@ struct BatchRunObserver {
   std::function<void(const std::string&)> notice;
 };
 
-// Runs many jobs to their ends on the real machine: a host scheduler runs them, and this keeps their output
-// and their reports.
+// Runs many jobs to their ends on the real machine: a host scheduler runs them, and this keeps
+// their output and their reports.
 //
 // Invariant between events: every attempt that was started stays in live_ until its group is
 // removed and all its output received, when its job may be running again already.
 class BatchRun : private JobOwner {
  public:
   // `machine` and `estimator` must outlive this.
-  BatchRun(Supervisor& supervisor, policy::Estimator& estimator, BatchRunConfig config, BatchRunObserver observer);
+  BatchRun(Supervisor& supervisor, policy::Estimator& estimator, BatchRunConfig config,
+           BatchRunObserver observer);
   ~BatchRun() override;
 
   // Returns when every job has ended and every group is removed. An error means that the guardian

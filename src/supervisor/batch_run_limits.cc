@@ -11,10 +11,10 @@ void BatchRun::account_pool_limits() {
     return;
   }
   summary_.wall = report::PoolLimitsReport{.high = wall.limits()->high,
-                                     .max = wall.limits()->max,
-                                     .stalls = wall.stalls().count,
-                                     .stalled = wall.stalls().time,
-                                     .pressure = {}};
+                                           .max = wall.limits()->max,
+                                           .stalls = wall.stalls().count,
+                                           .stalled = wall.stalls().time,
+                                           .pressure = {}};
   const cgroup::Directory* pool = supervisor_.pool().v2();
   if (pool == nullptr) return;
   if (const auto text = pool->read("memory.pressure")) {

@@ -7,7 +7,7 @@
 namespace plimsoll::supervisor {
 
 CgroupProcessSet::CgroupProcessSet(Supervisor& supervisor, cgroup::Leaf group, const Limits& limits,
-                               std::shared_ptr<const cgroup::Inner> above)
+                                   std::shared_ptr<const cgroup::Inner> above)
     : supervisor_(supervisor),
       above_(std::move(above)),
       group_(std::make_shared<cgroup::Leaf>(std::move(group))),
@@ -16,7 +16,7 @@ CgroupProcessSet::CgroupProcessSet(Supervisor& supervisor, cgroup::Leaf group, c
       sampler_(std::in_place, *group_, loop::now(), supervisor.network()) {}
 
 Result<guardian::ChildId> CgroupProcessSet::spawn(guardian::SpawnRequest request,
-                                                ChildCallbacks callbacks) {
+                                                  ChildCallbacks callbacks) {
   return supervisor_.spawn_in(*group_, std::move(request), std::move(callbacks));
 }
 
@@ -54,7 +54,7 @@ void CgroupProcessSet::freeze() {
 void CgroupProcessSet::signal_all(int number) { cgroup::signal_all(*group_, number); }
 
 const counters::Sample& CgroupProcessSet::sample(Instant now, WallTime wall, counters::Level level,
-                                               counters::SampleState state) {
+                                                 counters::SampleState state) {
   return sampler_->sample(now, wall, level, state);
 }
 

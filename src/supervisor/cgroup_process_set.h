@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "kernel/counters/job_sampler.h"
-#include "supervisor/process_set.h"
 #include "supervisor/pause_guard.h"
+#include "supervisor/process_set.h"
 
 namespace plimsoll::supervisor {
 
@@ -15,7 +15,7 @@ class CgroupProcessSet : public ProcessSet {
   // `limits` are those that the group has already. `machine` must outlive this. `above`, where the
   // group is not in the pool itself, is to stand as long.
   CgroupProcessSet(Supervisor& supervisor, cgroup::Leaf group, const Limits& limits,
-                 std::shared_ptr<const cgroup::Inner> above);
+                   std::shared_ptr<const cgroup::Inner> above);
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
                                                 ChildCallbacks callbacks) override;

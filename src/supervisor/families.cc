@@ -22,7 +22,10 @@ Bytes bytes_of_blocks(long blocks) {
 
 }  // namespace
 
-Families::Families(procfs::ProcessScanner process_scanner) : process_scanner_(std::move(process_scanner)) { follow(kStrays); }
+Families::Families(procfs::ProcessScanner process_scanner)
+    : process_scanner_(std::move(process_scanner)) {
+  follow(kStrays);
+}
 
 void Families::follow(FamilyId family) {
   const int guardian = process_scanner_.membership().config().guardian.pid;
@@ -74,7 +77,8 @@ void Families::count() {
 }
 
 void Families::settle(FamilyId family, Instant now) {
-  members_.at(family).meter.look(process_scanner_.proc(), process_scanner_.membership().members(family), now);
+  members_.at(family).meter.look(process_scanner_.proc(),
+                                 process_scanner_.membership().members(family), now);
 }
 
 void Families::measure(Instant now) {
@@ -92,7 +96,8 @@ void Families::measure(Instant now) {
 void Families::keep_stopped(FamilyId family, Member& member) {
   const auto& living = process_scanner_.membership().members(family);
   const auto runs = [](const auto& entry) { return !entry.second.is_stopped(); };
-  if (std::any_of(living.begin(), living.end(), runs)) process_scanner_.stop(family, member.stopped);
+  if (std::any_of(living.begin(), living.end(), runs))
+    process_scanner_.stop(family, member.stopped);
 }
 
 const procfs::Usage& Families::usage(FamilyId family) const {

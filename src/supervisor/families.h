@@ -17,7 +17,8 @@ class Families {
  public:
   explicit Families(procfs::ProcessScanner process_scanner);
 
-  // As of procfs::Membership. Of the main process' end the kernel's count comes along, if it has one.
+  // As of procfs::Membership. Of the main process' end the kernel's count comes along, if it has
+  // one.
   procfs::FamilyId begin(const std::string& job);
   void born(procfs::FamilyId family, int main);
   void main_ended(procfs::FamilyId family, const rusage* usage);

@@ -13,10 +13,10 @@ policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sam
   policy::JobSample seen{.ran = attempt.ran()};
   const bool is_only_sample = attempt.is_emptied() && !attempt.was_sampled();
   const auto stand_in = !is_only_sample ? memory.current
-                        : memory.peak ? memory.peak
-                                      : memory.sampled_peak;
-  seen.used =
-      is_only_sample ? stand_in.value_or(Bytes{}) : memory.used.value_or(stand_in.value_or(Bytes{}));
+                        : memory.peak   ? memory.peak
+                                        : memory.sampled_peak;
+  seen.used = is_only_sample ? stand_in.value_or(Bytes{})
+                             : memory.used.value_or(stand_in.value_or(Bytes{}));
   seen.peak = seen.used;
   seen.cpu = sample.cpu.usage.value_or(Duration{});
   if (sample.cpu.pressure && sample.cpu.pressure->some) {
@@ -38,22 +38,23 @@ std::function<Bytes()> counter_of(Families* families) {
 
 }  // namespace
 
-HostExecutor::HostExecutor(Supervisor& supervisor, SystemRecord& system, policy::ExecutorObserver& observer,
-                     HostExecutorHooks hooks)
+HostExecutor::HostExecutor(Supervisor& supervisor, SystemRecord& system,
+                           policy::ExecutorObserver& observer, HostExecutorHooks hooks)
     : supervisor_(supervisor),
       system_(system),
       observer_(observer),
       hooks_(std::move(hooks)),
       pool_(supervisor.pool(), counter_of(supervisor.families())),
       wake_timer_(supervisor.loop().timer([this] { observer_.on_wake(); })),
-      watcher_({.loop = supervisor.loop(), .worker = supervisor.worker(), .pool = supervisor.pool()},
-               {.look = [this] { return look(); },
-                .alarm =
-                    [this](const monitor::Alarm& alarm) {
-                      observer_.on_alarm({.reason = alarm.reason, .numbers = alarm.numbers});
-                    },
-                .decide = [this](monitor::Cause cause) { decide(cause); },
-                .weakened = [this](const monitor::Status& status) { hooks_.weakened(status); }}),
+      watcher_(
+          {.loop = supervisor.loop(), .worker = supervisor.worker(), .pool = supervisor.pool()},
+          {.look = [this] { return look(); },
+           .alarm =
+               [this](const monitor::Alarm& alarm) {
+                 observer_.on_alarm({.reason = alarm.reason, .numbers = alarm.numbers});
+               },
+           .decide = [this](monitor::Cause cause) { decide(cause); },
+           .weakened = [this](const monitor::Status& status) { hooks_.weakened(status); }}),
       oom_timer_(supervisor.loop().timer([this] { check_ooms(); })) {
   supervisor_.oom().on_oom([this] {
     oom_checks_left_ = kOomChecks;
@@ -63,7 +64,9 @@ HostExecutor::HostExecutor(Supervisor& supervisor, SystemRecord& system, policy:
 
 HostExecutor::~HostExecutor() { supervisor_.oom().on_oom({}); }
 
-Instant HostExecutor::now() const { return stopped_at_.value_or(supervisor_.job_clock()) - stood_still_; }
+Instant HostExecutor::now() const {
+  return stopped_at_.value_or(supervisor_.job_clock()) - stood_still_;
+}
 
 Attempt* HostExecutor::running(JobId job) {
   const auto found = running_.find(job);
@@ -212,7 +215,8 @@ void HostExecutor::sample_jobs() {
   std::vector<JobId> due;
   for (const auto& [job, attempt] : running_) {
     const policy::SampleInterval& samples = attempt->samples();
-    if (now - samples.last() >= (samples.is_moving() ? kMovingSample : kCalmSample)) due.push_back(job);
+    if (now - samples.last() >= (samples.is_moving() ? kMovingSample : kCalmSample))
+      due.push_back(job);
   }
   for (const JobId job : due) {
     if (Attempt* attempt = running(job)) attempt->look();

@@ -12,8 +12,8 @@
 #include "kernel/monitor/watcher.h"
 #include "policy/scheduler/executor.h"
 #include "supervisor/attempt.h"
-#include "supervisor/supervisor.h"
 #include "supervisor/pool_sampler.h"
+#include "supervisor/supervisor.h"
 #include "supervisor/system_record.h"
 
 namespace plimsoll::supervisor {
@@ -51,7 +51,7 @@ class HostExecutor : public policy::Executor {
  public:
   // All of them must outlive this. `observer` is called from the loop only.
   HostExecutor(Supervisor& supervisor, SystemRecord& system, policy::ExecutorObserver& observer,
-            HostExecutorHooks hooks);
+               HostExecutorHooks hooks);
   ~HostExecutor() override;
 
   [[nodiscard]] Instant now() const override;
@@ -98,8 +98,8 @@ class HostExecutor : public policy::Executor {
   static constexpr unsigned kOomChecks = 5;
   static constexpr Duration kOomCheckGap = std::chrono::milliseconds(10);
   // Near a bound, or after an alarm, running jobs are looked at before their time: those whose
-  // memory moves if the last look was so long ago, the others if it was kCalmSample ago. Closer looks
-  // would take the batches in which the kernel counts for growth.
+  // memory moves if the last look was so long ago, the others if it was kCalmSample ago. Closer
+  // looks would take the batches in which the kernel counts for growth.
   static constexpr Duration kMovingSample = std::chrono::milliseconds(10);
   static constexpr Duration kCalmSample = std::chrono::milliseconds(100);
 

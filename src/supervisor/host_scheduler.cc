@@ -42,8 +42,8 @@ class HostScheduler::ExecutorRouter : public policy::Executor {
   HostScheduler& host_scheduler_;
 };
 
-HostScheduler::HostScheduler(Supervisor& supervisor, policy::Estimator& estimator, policy::SchedulerConfig config,
-           HostSchedulerObserver observer)
+HostScheduler::HostScheduler(Supervisor& supervisor, policy::Estimator& estimator,
+                             policy::SchedulerConfig config, HostSchedulerObserver observer)
     : supervisor_(supervisor),
       reserve_(config.governor.reserve),
       line_(config.governor.line),
@@ -57,16 +57,17 @@ HostScheduler::HostScheduler(Supervisor& supervisor, policy::Estimator& estimato
                       [this](const policy::AttemptSummary& attempt_summary) {
                         if (observer_.learnt) observer_.learnt(attempt_summary);
                       }}),
-      executor_(supervisor, system_, scheduler_,
-             {.prepare = [this](const policy::Start& start) { return prepare(start); },
-              .over = [this](AttemptKey key, const policy::AttemptEnd&) { on_over(key); },
-              .gone = [this](AttemptKey key, const AttemptResult& result) { on_gone(key, result); },
-              .stuck =
-                  [this](AttemptKey key, const reap::Stuck& stuck) {
-                    charge_of(key.job).owner->on_stuck(key, stuck);
-                  },
-              .bounds = [this] { return monitor::Bounds{scheduler_.line(), reserve_}; },
-              .weakened = [this](const monitor::Status& status) { notice(text_of(status)); }}),
+      executor_(
+          supervisor, system_, scheduler_,
+          {.prepare = [this](const policy::Start& start) { return prepare(start); },
+           .over = [this](AttemptKey key, const policy::AttemptEnd&) { on_over(key); },
+           .gone = [this](AttemptKey key, const AttemptResult& result) { on_gone(key, result); },
+           .stuck =
+               [this](AttemptKey key, const reap::Stuck& stuck) {
+                 charge_of(key.job).owner->on_stuck(key, stuck);
+               },
+           .bounds = [this] { return monitor::Bounds{scheduler_.line(), reserve_}; },
+           .weakened = [this](const monitor::Status& status) { notice(text_of(status)); }}),
       router_(std::make_unique<ExecutorRouter>(*this)) {
   system_.on_sample([this](const counters::SystemSample& sample) {
     for (auto& [key, span] : spans_) span.observe(sample);
@@ -88,7 +89,8 @@ policy::JobSpec HostScheduler::within_reach(const policy::JobSpec& job) const {
 
 void HostScheduler::enter_external(const policy::JobSpec& job, JobOwner& owner) {
   PLIMSOLL_CHECK(external_executor_ != nullptr);
-  const auto [place, is_new] = charges_.emplace(job.id, Charge{.owner = &owner, .is_external = true});
+  const auto [place, is_new] =
+      charges_.emplace(job.id, Charge{.owner = &owner, .is_external = true});
   PLIMSOLL_CHECK(is_new);
   scheduler_.enter(job);
 }
@@ -122,15 +124,17 @@ void HostScheduler::external_uses(JobId job, Bytes used) {
 
 void HostScheduler::watch_external() { executor_.watch_for_external(external_running_); }
 
-// Every one is in the report (PoolLimitsReport); on a busy machine there are many that nobody notices.
+// Every one is in the report (PoolLimitsReport); on a busy machine there are many that nobody
+// notices.
 constexpr Duration kStallTold = std::chrono::seconds(1);
 
 void HostScheduler::begin() {
-  pool_limits_ = std::make_unique<PoolLimits>(supervisor_, scheduler_.line(), [this](Duration stalled) {
-    if (stalled < kStallTold) return;
-    notice("Plimsoll could not run for " + format_duration(stalled) +
-           "; its jobs were paused for that time");
-  });
+  pool_limits_ =
+      std::make_unique<PoolLimits>(supervisor_, scheduler_.line(), [this](Duration stalled) {
+        if (stalled < kStallTold) return;
+        notice("Plimsoll could not run for " + format_duration(stalled) +
+               "; its jobs were paused for that time");
+      });
   scheduler_.begin(*router_);
 }
 

@@ -8,10 +8,10 @@
 #include <unordered_map>
 
 #include "policy/scheduler/scheduler.h"
-#include "supervisor/supervisor.h"
 #include "supervisor/host_executor.h"
-#include "supervisor/system_record.h"
 #include "supervisor/pool_limits.h"
+#include "supervisor/supervisor.h"
+#include "supervisor/system_record.h"
 
 namespace plimsoll::supervisor {
 
@@ -23,8 +23,8 @@ struct AttemptGone {
 };
 
 // Whose job it is: asked what an attempt runs, and told how it goes. Called from within calls of
-// the host scheduler, which must not be called back; the last call for a job is its end (on_job_over()
-// without a requeue) or, if one of its groups stands longer, the on_gone() of that.
+// the host scheduler, which must not be called back; the last call for a job is its end
+// (on_job_over() without a requeue) or, if one of its groups stands longer, the on_gone() of that.
 class JobOwner {
  public:
   virtual ~JobOwner() = default;
@@ -54,13 +54,13 @@ struct HostSchedulerObserver {
 // carries out, the wall stands at the line. What a job is and what becomes of its result is its
 // owner's business.
 //
-// Jobs of others, which are governed but not started here (external jobs), are conducted beside them: what
-// is decided about those goes to a executor of their own.
+// Jobs of others, which are governed but not started here (external jobs), are conducted beside
+// them: what is decided about those goes to a executor of their own.
 class HostScheduler {
  public:
   // `machine` and `estimator` must outlive this.
-  HostScheduler(Supervisor& supervisor, policy::Estimator& estimator, policy::SchedulerConfig config,
-       HostSchedulerObserver observer);
+  HostScheduler(Supervisor& supervisor, policy::Estimator& estimator,
+                policy::SchedulerConfig config, HostSchedulerObserver observer);
   HostScheduler(const HostScheduler&) = delete;
   HostScheduler& operator=(const HostScheduler&) = delete;
   ~HostScheduler();
@@ -72,11 +72,11 @@ class HostScheduler {
   // The job with hints that the whole machine could follow, for jobs of users who do not know it.
   [[nodiscard]] policy::JobSpec within_reach(const policy::JobSpec& job) const;
 
-  // Where decisions about external jobs go: start(), freeze(), thaw(), reclaim() of a job, kill(). Before
-  // the first external job; must outlive this.
+  // Where decisions about external jobs go: start(), freeze(), thaw(), reclaim() of a job, kill().
+  // Before the first external job; must outlive this.
   void attach(policy::Executor& external_jobs) { external_executor_ = &external_jobs; }
-  // A new job that somebody else starts, once the external jobs' world is asked to; that must end with
-  // external_over() then. `owner` is never asked to prepare(), nor told of groups.
+  // A new job that somebody else starts, once the external jobs' world is asked to; that must end
+  // with external_over() then. `owner` is never asked to prepare(), nor told of groups.
   void enter_external(const policy::JobSpec& job, JobOwner& owner);
   void external_sampled(JobId job, const policy::JobSample& sample);
   void external_over(JobId job, const policy::AttemptEnd& end);
@@ -106,7 +106,9 @@ class HostScheduler {
   [[nodiscard]] const policy::Scheduler& scheduler() const { return scheduler_; }
   [[nodiscard]] const HostExecutor& executor() const { return executor_; }
   [[nodiscard]] SystemRecord& system() { return system_; }
-  [[nodiscard]] const PoolLimits& wall() const { return *pool_limits_; }  // between begin() and end()
+  [[nodiscard]] const PoolLimits& wall() const {
+    return *pool_limits_;
+  }  // between begin() and end()
 
  private:
   class ExecutorRouter;

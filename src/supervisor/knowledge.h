@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "policy/estimator/estimator.h"
 #include "policy/estimator/attempt_summary.h"
+#include "policy/estimator/estimator.h"
 #include "store/history/writer.h"
 
 namespace plimsoll::supervisor {

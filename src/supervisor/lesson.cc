@@ -28,8 +28,9 @@ std::optional<policy::Estimate> recall(const std::string& state_dir, const polic
   return is_known ? std::optional(estimate) : std::nullopt;
 }
 
-std::optional<policy::AttemptSummary> lesson_of(const policy::JobSpec& job, const AttemptResult& result,
-                                            std::optional<Bytes> input) {
+std::optional<policy::AttemptSummary> lesson_of(const policy::JobSpec& job,
+                                                const AttemptResult& result,
+                                                std::optional<Bytes> input) {
   if (policy::was_never_executed(result.end)) return std::nullopt;
   const counters::Sample& totals = result.usage.totals;
   policy::CurveRecorder course;
@@ -45,14 +46,14 @@ std::optional<policy::AttemptSummary> lesson_of(const policy::JobSpec& job, cons
   const auto seen = policy::succeeded(result.end) ? policy::Seen::whole : policy::Seen::at_least;
   const Duration ran = std::max(result.end.wall - result.paused, Duration{});
   policy::AttemptSummary attempt_summary{.key = policy::key_of(job),
-                                .peak = peak,
-                                .peak_seen = seen,
-                                .ran = ran,
-                                .ran_seen = seen,
-                                .cores = {},
-                                .input = input,
-                                .memory_hint = job.memory_hint,
-                                .curve = course.course()};
+                                         .peak = peak,
+                                         .peak_seen = seen,
+                                         .ran = ran,
+                                         .ran_seen = seen,
+                                         .cores = {},
+                                         .input = input,
+                                         .memory_hint = job.memory_hint,
+                                         .curve = course.course()};
   if (totals.cpu.usage && ran > Duration{}) {
     attempt_summary.cores = to_seconds(*totals.cpu.usage) / to_seconds(ran);
   }

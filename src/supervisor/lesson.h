@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "policy/estimator/estimator.h"
 #include "policy/estimator/attempt_summary.h"
+#include "policy/estimator/estimator.h"
 #include "policy/job/job.h"
 #include "supervisor/attempt.h"
 
@@ -20,7 +20,7 @@ inline constexpr Duration kRecallMax = std::chrono::milliseconds(50);
 // What an attempt has taught of its class, told from its report's figures; nothing of one whose
 // command was never executed. `input`: what it had to read, if that was known beforehand.
 [[nodiscard]] std::optional<policy::AttemptSummary> lesson_of(const policy::JobSpec& job,
-                                                          const AttemptResult& result,
-                                                          std::optional<Bytes> input);
+                                                              const AttemptResult& result,
+                                                              std::optional<Bytes> input);
 
 }  // namespace plimsoll::supervisor

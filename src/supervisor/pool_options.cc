@@ -61,7 +61,8 @@ Result<Bytes> line_of(const MemoryAmount& amount, const Supervisor& supervisor) 
   return line;
 }
 
-Result<policy::GovernorConfig> pool_governor(const PoolOptions& options, const Supervisor& supervisor) {
+Result<policy::GovernorConfig> pool_governor(const PoolOptions& options,
+                                             const Supervisor& supervisor) {
   const Bytes capacity = capacity_of(supervisor);
   policy::GovernorConfig config;
   config.reserve =

@@ -46,6 +46,7 @@ inline constexpr unsigned kJobsMaxDefault = 1000;
 Result<Bytes> line_of(const MemoryAmount& amount, const Supervisor& supervisor);
 
 // The configuration on this machine. An error names the option whose value makes no sense here.
-Result<policy::GovernorConfig> pool_governor(const PoolOptions& options, const Supervisor& supervisor);
+Result<policy::GovernorConfig> pool_governor(const PoolOptions& options,
+                                             const Supervisor& supervisor);
 
 }  // namespace plimsoll::supervisor

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/supervisor.h"
 #include "supervisor/pool_options.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 

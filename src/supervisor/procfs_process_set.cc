@@ -51,7 +51,7 @@ ProcfsProcessSet::~ProcfsProcessSet() {
 }
 
 Result<guardian::ChildId> ProcfsProcessSet::spawn(guardian::SpawnRequest request,
-                                                 ChildCallbacks callbacks) {
+                                                  ChildCallbacks callbacks) {
   add_mark(request.env, families_.mark_of(job_));
   request.guardian_death = guardian::GuardianDeath::end;
   auto child = supervisor_.spawn(
@@ -113,8 +113,9 @@ void ProcfsProcessSet::fill(Instant now, WallTime wall, counters::SampleState st
   latest_.pids.current = usage.threads;
 }
 
-const counters::Sample& ProcfsProcessSet::sample(Instant now, WallTime wall, counters::Level /*all*/,
-                                                counters::SampleState state) {
+const counters::Sample& ProcfsProcessSet::sample(Instant now, WallTime wall,
+                                                 counters::Level /*all*/,
+                                                 counters::SampleState state) {
   families_.look(now);
   fill(now, wall, state);
   series_.add(latest_);

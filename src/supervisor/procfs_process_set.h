@@ -5,8 +5,8 @@
 
 #include "kernel/counters/sample_series.h"
 #include "kernel/reap/course.h"
-#include "supervisor/process_set.h"
 #include "supervisor/families.h"
+#include "supervisor/process_set.h"
 
 namespace plimsoll::supervisor {
 

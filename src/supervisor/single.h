@@ -18,6 +18,7 @@ struct SingleObserver {
 // do not a second time, and Ctrl-Z stops the guardian with the command; in one of its own, those of
 // the terminal go on to all its processes, and Ctrl-Z freezes it. Returns when the command's group
 // is removed; an error means that the guardian was lost and everything was reaped.
-Result<AttemptResult> run_single(Supervisor& supervisor, AttemptRequest request, SingleObserver observer);
+Result<AttemptResult> run_single(Supervisor& supervisor, AttemptRequest request,
+                                 SingleObserver observer);
 
 }  // namespace plimsoll::supervisor

@@ -98,14 +98,15 @@ Supervisor::~Supervisor() {
   }
 }
 
-Result<std::unique_ptr<Supervisor>> Supervisor::create(guardian::Link link, const SupervisorConfig& config) {
+Result<std::unique_ptr<Supervisor>> Supervisor::create(guardian::Link link,
+                                                       const SupervisorConfig& config) {
   auto loop = loop::Loop::create();
   if (!loop) return pass(std::move(loop));
   std::unique_ptr<Supervisor> supervisor(new Supervisor(std::move(*loop), std::move(link)));
   supervisor->run_id_ = config.run_id;
   auto watch =
       supervisor->loop_.watch(supervisor->link_.channel.fd(), EPOLLIN,
-                           [self = supervisor.get()](std::uint32_t) { self->take_messages(); });
+                              [self = supervisor.get()](std::uint32_t) { self->take_messages(); });
   if (!watch) return pass(std::move(watch));
   supervisor->guardian_watch_ = std::move(*watch);
   Result<void> made{};
@@ -127,7 +128,8 @@ Result<std::unique_ptr<Supervisor>> Supervisor::create(guardian::Link link, cons
   return supervisor;
 }
 
-Result<cgroup::Placement> Supervisor::place(const SupervisorConfig& config, const std::string& name) {
+Result<cgroup::Placement> Supervisor::place(const SupervisorConfig& config,
+                                            const std::string& name) {
   const std::vector<int> own_pids = {link_.guardian, ::getpid()};
   auto found = cgroup::discover_hierarchies();
   if (!found) return pass(std::move(found));
@@ -147,7 +149,7 @@ Result<cgroup::Placement> Supervisor::place(const SupervisorConfig& config, cons
 }
 
 cgroup::PlacementRequest Supervisor::placement_request(const SupervisorConfig& config,
-                                                    std::vector<int> own_pids) {
+                                                       std::vector<int> own_pids) {
   wanted_ = always_wanted(hierarchies_) | config.controllers;
   caller_ = cgroup::caller_share(hierarchies_);
   cgroup::PlacementRequest request{
@@ -245,7 +247,8 @@ Result<void> Supervisor::hand_over(const cgroup::RunTree* tree) {
   return guardian::send(link_.channel, message);
 }
 
-Result<guardian::ChildId> Supervisor::spawn(guardian::SpawnRequest request, ChildCallbacks callbacks) {
+Result<guardian::ChildId> Supervisor::spawn(guardian::SpawnRequest request,
+                                            ChildCallbacks callbacks) {
   request.id = guardian::ChildId{++last_child_};
   const auto is_named = [](const guardian::ResourceLimit& limit) {
     return limit.resource == RLIMIT_NOFILE;
@@ -363,7 +366,8 @@ Result<void> Supervisor::reap_after_guardian() {
   if (families_ == nullptr) return reap_tree();
   procfs::ProcessScanner& process_scanner = families_->process_scanner();
   process_scanner.membership().guardian_ended();
-  const procfs::Left left = procfs::kill_all(process_scanner, loop::now() + kSweepPatience, &loop::now);
+  const procfs::Left left =
+      procfs::kill_all(process_scanner, loop::now() + kSweepPatience, &loop::now);
   if (!left.processes.empty()) {
     return fail("the process that spawns the jobs was killed, and " +
                 std::to_string(left.processes.size()) +

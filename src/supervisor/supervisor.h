@@ -63,7 +63,8 @@ struct ChildCallbacks {
 // nothing is left behind whenever this process dies.
 class Supervisor {
  public:
-  static Result<std::unique_ptr<Supervisor>> create(guardian::Link link, const SupervisorConfig& config);
+  static Result<std::unique_ptr<Supervisor>> create(guardian::Link link,
+                                                    const SupervisorConfig& config);
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   // An empty tree is removed; what is left of one is the guardian's when this process has ended, or
@@ -79,7 +80,8 @@ class Supervisor {
 
   // A new place for the processes of one attempt, with its limits set; `uid` is who they run as.
   [[nodiscard]] Result<std::unique_ptr<ProcessSet>> make_process_set(const std::string& name,
-                                                           const Limits& limits, std::uint32_t uid);
+                                                                     const Limits& limits,
+                                                                     std::uint32_t uid);
   // A new cgroup in the pool, with its limits set.
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
 

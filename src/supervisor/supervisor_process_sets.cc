@@ -8,9 +8,9 @@
 #include "kernel/cgroup/limits.h"
 #include "kernel/cgroup/placement.h"
 #include "kernel/procfs/kill_all.h"
+#include "supervisor/cgroup_process_set.h"
 #include "supervisor/families.h"
 #include "supervisor/procfs_process_set.h"
-#include "supervisor/cgroup_process_set.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
@@ -44,10 +44,10 @@ Result<void> Supervisor::enter_process_mode(std::string why) {
   const auto space = proc->pid_space(::getpid());
   std::erase(*children, *supervisor);
   procfs::Membership::Config run{.guardian = *guardian,
-                           .supervisor = *supervisor,
-                           .run = run_id_,
-                           .space = space.value_or(0),
-                           .foreign = std::move(*children)};
+                                 .supervisor = *supervisor,
+                                 .run = run_id_,
+                                 .space = space.value_or(0),
+                                 .foreign = std::move(*children)};
   if (auto told = guardian::send(link_.channel, guardian::HandOverFamilies{run}); !told) {
     return told;
   }
@@ -63,8 +63,9 @@ Result<void> Supervisor::enter_process_mode(std::string why) {
   return {};
 }
 
-Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::string& name, const Limits& limits,
-                                                    std::uint32_t uid) {
+Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::string& name,
+                                                                 const Limits& limits,
+                                                                 std::uint32_t uid) {
   if (families_ != nullptr) {
     Limits demanded = limits;
     demanded.weight.reset();  // kept as far as the host can
@@ -89,7 +90,7 @@ Result<cgroup::Leaf> Supervisor::make_group(const std::string& name, const Limit
 }
 
 Result<cgroup::Leaf> Supervisor::make_group_in(cgroup::Inner& parent, const std::string& name,
-                                            const Limits& limits) {
+                                               const Limits& limits) {
   auto leaf = parent.make_leaf(name, wanted_);
   if (!leaf) return leaf;
   if (auto applied = cgroup::apply_limits(*leaf, limits); !applied) {
@@ -100,8 +101,8 @@ Result<cgroup::Leaf> Supervisor::make_group_in(cgroup::Inner& parent, const std:
 }
 
 Result<guardian::ChildId> Supervisor::spawn_in(const cgroup::Group& group,
-                                            guardian::SpawnRequest request,
-                                            ChildCallbacks callbacks) {
+                                               guardian::SpawnRequest request,
+                                               ChildCallbacks callbacks) {
   std::vector<UniqueFd> entrances;  // open until the request is on its way
   const auto enter = [&](const cgroup::Directory& directory) -> Result<void> {
     auto file = cgroup::open_v1_entrance(directory);

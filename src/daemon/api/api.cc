@@ -44,8 +44,8 @@ Result<TlsTexts> read_tls(const TlsConfig& config) {
 // The streams end first, then the servers: these wait for calls that nobody answers otherwise.
 class Api::Inside {
  public:
-  Inside(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs, std::shared_ptr<JobService> jobs,
-         std::function<void(const std::string&)> notice)
+  Inside(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs,
+         std::shared_ptr<JobService> jobs, std::function<void(const std::string&)> notice)
       : gate_(gate),
         external_jobs_(external_jobs),
         jobs_(std::move(jobs)),
@@ -141,11 +141,13 @@ class Api::Inside {
   Duration look_cost_{};  // of the round that is under way
 };
 
-Result<std::unique_ptr<Api>> Api::start(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs,
+Result<std::unique_ptr<Api>> Api::start(loop::Loop& loop, Gate& gate,
+                                        supervisor::ExternalJobs& external_jobs,
                                         std::shared_ptr<JobService> jobs, const ApiConfig& config,
                                         std::function<void(const std::string&)> notice) {
   std::unique_ptr<Api> api(new Api());
-  api->inside_ = std::make_unique<Inside>(loop, gate, external_jobs, std::move(jobs), std::move(notice));
+  api->inside_ =
+      std::make_unique<Inside>(loop, gate, external_jobs, std::move(jobs), std::move(notice));
   if (auto listens = api->inside_->listen(loop, config); !listens) return pass(std::move(listens));
   return api;
 }

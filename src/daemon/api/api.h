@@ -38,7 +38,8 @@ class Api {
   // `jobs` are those of plimsoll.v1.Jobs, which is not served without.
   static Result<std::unique_ptr<Api>> start(loop::Loop& loop, Gate& gate,
                                             supervisor::ExternalJobs& external_jobs,
-                                            std::shared_ptr<JobService> jobs, const ApiConfig& config,
+                                            std::shared_ptr<JobService> jobs,
+                                            const ApiConfig& config,
                                             std::function<void(const std::string&)> notice);
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;

@@ -38,7 +38,8 @@ Result<supervisor::ExternalLocation> place_of(const v1::Place& message) {
   switch (message.place_case()) {
     case v1::Place::kCgroup:
       return supervisor::ExternalLocation(supervisor::CgroupPlace{message.cgroup()});
-    case v1::Place::kPid: return supervisor::ExternalLocation(supervisor::ProcessPlace{message.pid()});
+    case v1::Place::kPid:
+      return supervisor::ExternalLocation(supervisor::ProcessPlace{message.pid()});
     case v1::Place::PLACE_NOT_SET: break;
   }
   return wrong("place", "neither", "a cgroup or a pid");

@@ -15,7 +15,8 @@ constexpr std::size_t kIdShownMax = 256;  // of an id that is refused for its le
 
 }  // namespace
 
-GovernorSession::GovernorSession(supervisor::ExternalJobs& external_jobs, const supervisor::Peer& peer,
+GovernorSession::GovernorSession(supervisor::ExternalJobs& external_jobs,
+                                 const supervisor::Peer& peer,
                                  std::function<void(const v1::GovernResponse&)> send)
     : external_jobs_(external_jobs),
       peer_(peer),
@@ -108,9 +109,10 @@ void GovernorSession::receive(const v1::GovernRequest& request) {
         return external_jobs_.observe(client_, request.observe().id(), sample);
       });
     case v1::GovernRequest::kWatch:
-      return follow(
-          request.watch().id(), place_of(request.watch().place()),
-          [&](const auto& place) { return external_jobs_.watch(client_, request.watch().id(), place); });
+      return follow(request.watch().id(), place_of(request.watch().place()),
+                    [&](const auto& place) {
+                      return external_jobs_.watch(client_, request.watch().id(), place);
+                    });
     case v1::GovernRequest::kLeave:
       return follow(request.leave().id(), end_of(request.leave()), [&](const auto& end) {
         return external_jobs_.leave(client_, request.leave().id(), end);

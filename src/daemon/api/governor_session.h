@@ -10,8 +10,8 @@ namespace plimsoll::daemon {
 // One stream of plimsoll.v1.Governor: messages in, messages out, and the client's jobs in between.
 // It knows nothing of gRPC.
 //
-// One thread, that of `external jobs`. Destroying it is the client's going away: its jobs have left then,
-// and nothing is sent any more.
+// One thread, that of `external jobs`. Destroying it is the client's going away: its jobs have left
+// then, and nothing is sent any more.
 class GovernorSession {
  public:
   // `external jobs` must outlive this. `send` must not call back.

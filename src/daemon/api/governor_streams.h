@@ -28,7 +28,8 @@ struct StreamClient {
 class GovernorStreams {
  public:
   // `external jobs` must outlive this.
-  explicit GovernorStreams(supervisor::ExternalJobs& external_jobs) : external_jobs_(external_jobs) {}
+  explicit GovernorStreams(supervisor::ExternalJobs& external_jobs)
+      : external_jobs_(external_jobs) {}
   GovernorStreams(const GovernorStreams&) = delete;
   GovernorStreams& operator=(const GovernorStreams&) = delete;
   // Ends all streams, and so their clients' jobs.

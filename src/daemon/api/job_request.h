@@ -81,8 +81,8 @@ struct JobStory {
   bool cut = false;  // there were more between the first and the last of them
 };
 
-// Who follows a job. Called from within calls of the job service, which must not be called back. Nothing
-// is told after `ended`.
+// Who follows a job. Called from within calls of the job service, which must not be called back.
+// Nothing is told after `ended`.
 struct JobWatcher {
   std::function<void(const StateTold&)> state;
   std::function<void(OutputStream, std::string_view data)> output;

@@ -28,8 +28,8 @@ struct JobServiceDeps {
   std::function<void(const report::JobReport&)> ended{};  // a job has ended for good
 };
 
-// The jobs of plimsoll.v1.Jobs: takes them for a user, runs them by the host scheduler as that user, tells
-// those who follow. It knows nothing of gRPC.
+// The jobs of plimsoll.v1.Jobs: takes them for a user, runs them by the host scheduler as that
+// user, tells those who follow. It knows nothing of gRPC.
 //
 // Of the loop's thread. Invariant between calls: each job is known until it has ended and all its
 // groups are removed; of each user's last ones after that, what was decided.

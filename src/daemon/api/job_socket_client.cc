@@ -151,9 +151,9 @@ void JobSocket::Client::submit(supervisor::SubmitJob asked) {
   }
   const bool is_detached = asked.files.has_value();
   auto job = deps_.jobs.submit(peer_, {.spec = std::move(asked.job),
-                                         .environment = std::move(asked.environment),
-                                         .umask = asked.umask,
-                                         .files = std::move(asked.files)});
+                                       .environment = std::move(asked.environment),
+                                       .umask = asked.umask,
+                                       .files = std::move(asked.files)});
   if (!job) return refuse(job.error());
   send(supervisor::to_message(supervisor::JobNews(supervisor::JobTaken{*job})));
   if (is_detached) return;
@@ -163,8 +163,8 @@ void JobSocket::Client::submit(supervisor::SubmitJob asked) {
   watcher_ = *watching;
 }
 
-// What is told comes from within calls of the job service: it is only kept here, and sent in a turn of
-// its own.
+// What is told comes from within calls of the job service: it is only kept here, and sent in a turn
+// of its own.
 JobWatcher JobSocket::Client::watcher() {
   return {
       .state =
@@ -201,21 +201,24 @@ supervisor::ControlAnswer JobSocket::Client::carry_out(const supervisor::Control
                                          "only root and the daemon's own user may change that"};
   };
   return std::visit(
-      Cases{[&](const supervisor::AskStatus&) {
-              return supervisor::ControlAnswer{.status = deps_.status(peer_)};
-            },
-            [&](const supervisor::PauseJob& asked) { return on_job(asked.job, &JobService::pause); },
-            [&](const supervisor::ResumeJob& asked) { return on_job(asked.job, &JobService::resume); },
-            [&](const supervisor::KillJob& asked) { return on_job(asked.job, &JobService::kill); },
-            [&](const supervisor::SetLine& asked) {
-              if (!is_operator()) return refused();
-              const auto line = deps_.set_line(asked.size);
-              return line ? supervisor::ControlAnswer{.line = *line}
-                          : supervisor::ControlAnswer{.error = line.error().what};
-            },
-            [&](const supervisor::SetJobsMax& asked) {
-              return is_operator() ? answer_of(deps_.set_jobs_max(asked.jobs)) : refused();
-            }},
+      Cases{
+          [&](const supervisor::AskStatus&) {
+            return supervisor::ControlAnswer{.status = deps_.status(peer_)};
+          },
+          [&](const supervisor::PauseJob& asked) { return on_job(asked.job, &JobService::pause); },
+          [&](const supervisor::ResumeJob& asked) {
+            return on_job(asked.job, &JobService::resume);
+          },
+          [&](const supervisor::KillJob& asked) { return on_job(asked.job, &JobService::kill); },
+          [&](const supervisor::SetLine& asked) {
+            if (!is_operator()) return refused();
+            const auto line = deps_.set_line(asked.size);
+            return line ? supervisor::ControlAnswer{.line = *line}
+                        : supervisor::ControlAnswer{.error = line.error().what};
+          },
+          [&](const supervisor::SetJobsMax& asked) {
+            return is_operator() ? answer_of(deps_.set_jobs_max(asked.jobs)) : refused();
+          }},
       request);
 }
 

@@ -25,7 +25,7 @@ constexpr std::size_t kOutputWaitingMax = 16;
 constexpr std::size_t kOutputOfUserMax = 16 << 20;
 
 const grpc::Status kServiceGone(grpc::StatusCode::UNAVAILABLE,
-                             "the daemon is going down, or has too many calls waiting");
+                                "the daemon is going down, or has too many calls waiting");
 const grpc::Status kFollowGivenUp(grpc::StatusCode::CANCELLED, "the client has given up");
 
 grpc::Status status_of(const Error& error) {
@@ -46,8 +46,8 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
         is_closed_(is_closed),
         user_(user),
         outbox_(std::make_shared<FollowOutbox>(*this, gate.outgoing(user))),
-        follow_(std::make_shared<Follow>(
-            Follow{.gate = gate, .user = user, .service = std::move(service), .outbox = outbox_})) {}
+        follow_(std::make_shared<Follow>(Follow{
+            .gate = gate, .user = user, .service = std::move(service), .outbox = outbox_})) {}
 
   // `start`, on the loop's thread, gives the job that is to be followed; what it holds takes so
   // many bytes.
@@ -198,10 +198,11 @@ class JobsRpcService::Inside : public v1::Jobs::CallbackService {
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
                                  const v1::ListRequest* /*request*/,
                                  v1::ListResponse* response) override {
-    return answer(context, [response](JobService& service, const supervisor::Peer& peer) -> Result<void> {
-      *response = message_of(service.list(peer));
-      return {};
-    });
+    return answer(context,
+                  [response](JobService& service, const supervisor::Peer& peer) -> Result<void> {
+                    *response = message_of(service.list(peer));
+                    return {};
+                  });
   }
 
   grpc::ServerUnaryReactor* Signal(grpc::CallbackServerContext* context,
@@ -250,7 +251,8 @@ class JobsRpcService::Inside : public v1::Jobs::CallbackService {
   // What is asked and answered in one turn of the loop; `response` lives until the answer.
   grpc::ServerUnaryReactor* answer(
       grpc::CallbackServerContext* context,
-      std::function<Result<void>(JobService&, const supervisor::Peer&)> act, std::size_t bytes = 0) {
+      std::function<Result<void>(JobService&, const supervisor::Peer&)> act,
+      std::size_t bytes = 0) {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
     const supervisor::Peer peer = callers_.of(*context);
     const bool posted =

@@ -16,8 +16,8 @@ class JobService;
 // plimsoll.v1.Jobs as a service of one gRPC server, whose clients are all the same user.
 class JobsRpcService {
  public:
-  // `gate` must outlive this, `job service` need not: without it calls are refused. It is used on the
-  // loop's thread only.
+  // `gate` must outlive this, `job service` need not: without it calls are refused. It is used on
+  // the loop's thread only.
   JobsRpcService(Gate& gate, std::weak_ptr<JobService> service, Callers callers);
   JobsRpcService(const JobsRpcService&) = delete;
   JobsRpcService& operator=(const JobsRpcService&) = delete;

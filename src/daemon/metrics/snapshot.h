@@ -23,8 +23,8 @@ struct Snapshot {
   std::optional<counters::Pressure> pool_memory{};
   // Runs that share the line by a lease; absent where nothing is leased.
   std::optional<supervisor::Others> others{};
-  std::size_t external_jobs = 0;       // of the running and waiting: jobs that their clients run
-  std::size_t connections = 0;  // open streams of clients
+  std::size_t external_jobs = 0;  // of the running and waiting: jobs that their clients run
+  std::size_t connections = 0;    // open streams of clients
   // What was thrown away because a writer to the disk did not keep up.
   std::uint64_t records_dropped = 0;
   std::uint64_t samples_dropped = 0;

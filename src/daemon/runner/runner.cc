@@ -269,7 +269,8 @@ void Runner::cancel(CallId call) {
   if (action->stage != Stage::conducted) return;
   const std::string reason = "the worker does not want it any more";
   if (auto killed = deps_.host_scheduler.scheduler().kill(action->job, reason); killed) return;
-  [[maybe_unused]] const auto withdrawn = deps_.host_scheduler.scheduler().withdraw(action->job, reason);
+  [[maybe_unused]] const auto withdrawn =
+      deps_.host_scheduler.scheduler().withdraw(action->job, reason);
 }
 
 void Runner::drain() {

@@ -27,10 +27,10 @@ struct RunnerDeps {
   std::function<void(const report::JobReport&)> ended;  // an action; may be empty
 };
 
-// Runs the actions of Buildbarn's workers, each as a job of the host scheduler's: its place in the worker's
-// directories, its log files, its report, and the answer to the worker. On the loop's thread; what
-// touches the workers' files goes to other threads, where a directory that hangs holds up the
-// actions of that directory alone.
+// Runs the actions of Buildbarn's workers, each as a job of the host scheduler's: its place in the
+// worker's directories, its log files, its report, and the answer to the worker. On the loop's
+// thread; what touches the workers' files goes to other threads, where a directory that hangs holds
+// up the actions of that directory alone.
 //
 // Invariant: an action has its one answer only when no process and no group of it is left, and two
 // actions never have the same input root at once.

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <buildbarn/runner/runner.pb.h>
-#include "daemon/runner/runner_answer.h"
 #include "daemon/runner/action_request.h"
+#include "daemon/runner/runner_answer.h"
 
 // Between messages of Buildbarn's and our values.
 namespace plimsoll::daemon {

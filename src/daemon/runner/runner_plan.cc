@@ -52,7 +52,8 @@ Status find_executable(const ActionRequest& order, guardian::SpawnRequest& spawn
                                       " in search paths " + go_quoted(search_path)};
 }
 
-void place(const ActionRequest& order, const RunnerSettings& settings, guardian::SpawnRequest& spawn) {
+void place(const ActionRequest& order, const RunnerSettings& settings,
+           guardian::SpawnRequest& spawn) {
   const std::string root = join(settings.build_directory, order.input_root);
   if (!settings.chroot_into_input_root) {
     spawn.cwd = join(root, order.working_directory);
@@ -62,7 +63,8 @@ void place(const ActionRequest& order, const RunnerSettings& settings, guardian:
   spawn.cwd = join("/", order.working_directory);
 }
 
-std::vector<std::string> environment_of(const ActionRequest& order, const RunnerSettings& settings) {
+std::vector<std::string> environment_of(const ActionRequest& order,
+                                        const RunnerSettings& settings) {
   std::vector<std::string> environment;
   bool has_tmpdir = false;
   for (const auto& [name, value] : order.environment) {

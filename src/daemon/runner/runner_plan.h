@@ -5,8 +5,8 @@
 
 #include "base/unique_fd.h"
 #include "daemon/grpc/status.h"
-#include "daemon/runner/build_directory.h"
 #include "daemon/runner/action_request.h"
+#include "daemon/runner/build_directory.h"
 #include "supervisor/attempt.h"
 
 namespace plimsoll::daemon {

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "daemon/grpc/gate.h"
-#include "daemon/runner/runner_answer.h"
 #include "daemon/runner/action_request.h"
+#include "daemon/runner/runner_answer.h"
 
 namespace grpc {
 class Service;

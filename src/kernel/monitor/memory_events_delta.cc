@@ -11,10 +11,10 @@ std::uint64_t rise_of(const std::optional<std::uint64_t>& before,
 }  // namespace
 
 std::optional<MemoryEventsDelta> rise_between(const counters::MemoryEvents& before,
-                                      const counters::MemoryEvents& now) {
+                                              const counters::MemoryEvents& now) {
   const MemoryEventsDelta rise{.high = rise_of(before.high, now.high),
-                       .max = rise_of(before.max, now.max),
-                       .oom = rise_of(before.oom, now.oom)};
+                               .max = rise_of(before.max, now.max),
+                               .oom = rise_of(before.oom, now.oom)};
   return rise == MemoryEventsDelta{} ? std::nullopt : std::optional(rise);
 }
 

@@ -18,7 +18,7 @@ struct MemoryEventsDelta {
 
 // Nothing if none rose. A count that was absent before, or has gone back, says nothing.
 [[nodiscard]] std::optional<MemoryEventsDelta> rise_between(const counters::MemoryEvents& before,
-                                                    const counters::MemoryEvents& now);
+                                                            const counters::MemoryEvents& now);
 
 // What is to be told of it once the pool was looked at. Being throttled is no alarm by itself: what
 // the pool is charged with may be page cache that can be dropped. So it is one only near a bound.

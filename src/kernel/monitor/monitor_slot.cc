@@ -3,7 +3,7 @@
 namespace plimsoll::monitor {
 
 MonitorSlot::MonitorSlot(std::string name, std::vector<Candidate> candidates, std::string nobody,
-           Callbacks callbacks)
+                         Callbacks callbacks)
     : candidates_(std::move(candidates)), callbacks_(std::move(callbacks)) {
   status_.name = std::move(name);
   std::string refusals;
@@ -15,7 +15,9 @@ MonitorSlot::MonitorSlot(std::string name, std::vector<Candidate> candidates, st
   }
 }
 
-Duration MonitorSlot::gap_max() const { return is_held() ? candidates_[current_].gap_max : kGapMax; }
+Duration MonitorSlot::gap_max() const {
+  return is_held() ? candidates_[current_].gap_max : kGapMax;
+}
 
 std::optional<Alarm> MonitorSlot::observe(const Reading& reading) {
   return is_held() ? monitor_->observe(reading) : std::nullopt;

@@ -43,7 +43,7 @@ class MonitorSlot {
   };
   // `candidates` with the strongest first; `nobody` says why there is none.
   MonitorSlot(std::string name, std::vector<Candidate> candidates, std::string nobody,
-       Callbacks callbacks);
+              Callbacks callbacks);
 
   // The alarm that follows from this look.
   [[nodiscard]] std::optional<Alarm> observe(const Reading& reading);

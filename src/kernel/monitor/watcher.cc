@@ -16,12 +16,12 @@ Watcher::Watcher(const Surroundings& around, Callbacks callbacks)
     : callbacks_(std::move(callbacks)),
       sample_timer_(around.loop.timer([this] { look(); })),
       repair_timer_(around.loop.timer([this] { repair(); })),
-      event_(
-          post_of("event", choose_event(around),
-                  {.wake = [this] { wake(); }, .repair = [this] { repair_timer_.set(loop::now()); }})),
-      pressure_(
-          post_of("pressure", choose_pressure(around),
-                  {.wake = [this] { wake(); }, .repair = [this] { repair_timer_.set(loop::now()); }})) {
+      event_(post_of(
+          "event", choose_event(around),
+          {.wake = [this] { wake(); }, .repair = [this] { repair_timer_.set(loop::now()); }})),
+      pressure_(post_of(
+          "pressure", choose_pressure(around),
+          {.wake = [this] { wake(); }, .repair = [this] { repair_timer_.set(loop::now()); }})) {
   sample_timer_.go_first();
 }
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "kernel/monitor/monitor_factory.h"
 #include "kernel/monitor/level_alarm.h"
+#include "kernel/monitor/monitor_factory.h"
 #include "kernel/monitor/poll_interval.h"
 
 namespace plimsoll::monitor {

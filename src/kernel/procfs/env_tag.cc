@@ -43,10 +43,10 @@ std::optional<EnvTag> parse_tag(std::string_view word) {
   const bool is_plain = !word.empty() && word.find('/') == std::string_view::npos;
   if (run.empty() || !space || !guardian || !supervisor || !is_plain) return std::nullopt;
   return EnvTag{.run = std::string(run),
-              .space = *space,
-              .guardian = *guardian,
-              .supervisor = *supervisor,
-              .job = std::string(word)};
+                .space = *space,
+                .guardian = *guardian,
+                .supervisor = *supervisor,
+                .job = std::string(word)};
 }
 
 std::string with_tag(std::string_view inherited, const EnvTag& mark) {

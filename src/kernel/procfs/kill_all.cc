@@ -81,10 +81,10 @@ std::vector<Abandoned> kill_abandoned(Instant deadline, Instant (*clock)()) {
   if (!table) return runs;
   for (const EnvTag& mark : abandoned_marks(*proc, *table)) {
     auto process_scanner = ProcessScanner::open({.guardian = mark.guardian,
-                                .supervisor = mark.supervisor,
-                                .run = mark.run,
-                                .space = mark.space,
-                                .foreign = {}});
+                                                 .supervisor = mark.supervisor,
+                                                 .run = mark.run,
+                                                 .space = mark.space,
+                                                 .foreign = {}});
     if (!process_scanner) continue;
     process_scanner->membership().guardian_ended();
     runs.push_back({mark.run, kill_all(*process_scanner, deadline, clock)});

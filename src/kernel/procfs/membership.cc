@@ -77,7 +77,8 @@ Membership::Owner Membership::owner_of_orphan(const Stat& stat, const ReadMarks&
 }
 
 // What needs no look at the parent; nothing if the parent decides.
-std::optional<Membership::Owner> Membership::owner_by_itself(const Stat& stat, const ReadMarks& read_tags) {
+std::optional<Membership::Owner> Membership::owner_by_itself(const Stat& stat,
+                                                             const ReadMarks& read_tags) {
   if (stat.id == config_.guardian || stat.id == config_.supervisor) return Owner();
   if (const auto known = known_.find(stat.id); known != known_.end()) return known->second;
   const auto is_this = [&stat](const Id& id) { return id == stat.id; };
@@ -89,8 +90,8 @@ std::optional<Membership::Owner> Membership::owner_by_itself(const Stat& stat, c
   return owner_of_orphan(stat, read_tags);
 }
 
-Membership::Owner Membership::owner_of(const Stat& stat, const Table& table, const ReadMarks& read_tags,
-                           std::map<int, Owner>& found) {
+Membership::Owner Membership::owner_of(const Stat& stat, const Table& table,
+                                       const ReadMarks& read_tags, std::map<int, Owner>& found) {
   std::vector<const Stat*> way;  // from the process up to one whose owner is known
   Owner owner;
   for (const Stat* at = &stat;;) {

@@ -8,8 +8,8 @@
 
 namespace plimsoll::procfs {
 
-// The families of a run as they are on this machine: the membership, fed from /proc, and what is done to
-// a family. Never waits.
+// The families of a run as they are on this machine: the membership, fed from /proc, and what is
+// done to a family. Never waits.
 class ProcessScanner {
  public:
   static Result<ProcessScanner> open(Membership::Config config);
@@ -39,7 +39,8 @@ class ProcessScanner {
   static constexpr int kStopRounds = 8;
 
  private:
-  ProcessScanner(ProcDir proc, Membership membership) : proc_(std::move(proc)), membership_(std::move(membership)) {}
+  ProcessScanner(ProcDir proc, Membership membership)
+      : proc_(std::move(proc)), membership_(std::move(membership)) {}
   ProcDir proc_;
   Membership membership_;
   Table table_;

@@ -99,7 +99,8 @@ Forecast ClassPast::running(const Sizes& sizes, const LiveProfile& live_profile)
   return running(sizes, trends(), live_profile);
 }
 
-Forecast ClassPast::running(const Sizes& sizes, const Trends& of_class, const LiveProfile& live_profile) {
+Forecast ClassPast::running(const Sizes& sizes, const Trends& of_class,
+                            const LiveProfile& live_profile) {
   const BySize size{.sizes = sizes,
                     .peak = of_class.peak ? &*of_class.peak : nullptr,
                     .seconds = of_class.seconds ? &*of_class.seconds : nullptr};

@@ -39,7 +39,8 @@ class ClassPast {
   // The same of a command, whose own attempts are all of about one size: how it does with another
   // is seen from its class.
   [[nodiscard]] Estimate unstarted(const Sizes& sizes, const Trends& of_class);
-  [[nodiscard]] Forecast running(const Sizes& sizes, const Trends& of_class, const LiveProfile& live_profile);
+  [[nodiscard]] Forecast running(const Sizes& sizes, const Trends& of_class,
+                                 const LiveProfile& live_profile);
 
   // Attempts that are over, ever; and those of them that are remembered.
   [[nodiscard]] std::uint32_t attempts() const { return record_.attempts(); }

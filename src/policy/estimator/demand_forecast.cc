@@ -97,7 +97,8 @@ Belief DemandForecast::sum(std::size_t horizon) const {
   return {sum.level(0), sum.level(1) - sum.level(0)};
 }
 
-double DemandForecast::level_with(std::size_t horizon, double z, const Demand& demand, bool known) const {
+double DemandForecast::level_with(std::size_t horizon, double z, const Demand& demand,
+                                  bool known) const {
   Sum sum = sums_[horizon];
   sum.add(demand, horizon, known);
   return sum.level(z * factors_[horizon]);

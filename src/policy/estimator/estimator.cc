@@ -7,13 +7,13 @@
 #include <string>
 
 #include "policy/estimator/class_past.h"
+#include "policy/estimator/demand_forecast.h"
 #include "policy/estimator/forecast.h"
 #include "policy/estimator/guess.h"
 #include "policy/estimator/hint_trust.h"
-#include "policy/estimator/demand_forecast.h"
+#include "policy/estimator/past_attempt.h"
 #include "policy/estimator/pasts.h"
 #include "policy/estimator/prior.h"
-#include "policy/estimator/past_attempt.h"
 
 namespace plimsoll::policy {
 namespace {
@@ -97,7 +97,8 @@ void keep_within_limits(Estimate& estimate, const JobFacts& facts, Bytes used) {
 }
 
 // Of a running attempt. What it shows may tell that it is one of the big ones of its kind.
-std::optional<Belief> ceiling_of(const Estimate& before, const Estimate& now, const LiveProfile& live_profile) {
+std::optional<Belief> ceiling_of(const Estimate& before, const Estimate& now,
+                                 const LiveProfile& live_profile) {
   if (!before.ceiling) return std::nullopt;
   const Belief& most = *before.ceiling;
   const double reached = to_double(live_profile.peak());
@@ -127,7 +128,8 @@ class Estimator::State {
 
   void learn(const AttemptSummary& attempt_summary) {
     const Key& key = attempt_summary.key;
-    const bool is_whole = attempt_summary.peak_seen == Seen::whole && attempt_summary.ran_seen == Seen::whole;
+    const bool is_whole =
+        attempt_summary.peak_seen == Seen::whole && attempt_summary.ran_seen == Seen::whole;
     if (classes_.find(key.exact) == nullptr && attempt_summary.memory_hint &&
         attempt_summary.memory_hint->count > 0 && attempt_summary.peak_seen == Seen::whole) {
       hints_.learn(*attempt_summary.memory_hint, attempt_summary.peak);
@@ -315,7 +317,8 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
   return result;
 }
 
-Estimate Estimator::estimate(const Key& key, const JobFacts& facts, const LiveProfile& live_profile) const {
+Estimate Estimator::estimate(const Key& key, const JobFacts& facts,
+                             const LiveProfile& live_profile) const {
   if (!live_profile.has_samples()) return estimate(key, facts);
   State& state = owners_->of(key.owner);
   // What was believed before it started is the prior of a guess, whatever that rested on.

@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "policy/estimator/estimate.h"
 #include "policy/estimator/attempt_summary.h"
+#include "policy/estimator/estimate.h"
+#include "policy/estimator/live_profile.h"
 #include "policy/estimator/showing.h"
 #include "policy/estimator/signature.h"
-#include "policy/estimator/live_profile.h"
 
 namespace plimsoll::policy {
 
@@ -32,8 +32,8 @@ struct JobFacts {
 // What is known of each owner is known of his jobs alone: neither his classes nor what all of his
 // commands have in common says anything of another's.
 //
-// Pure and deterministic: its state is a function of the attempt summaries in the order in which they
-// came, of which only the last kRunsMax of each class matter, and of each command the last
+// Pure and deterministic: its state is a function of the attempt summaries in the order in which
+// they came, of which only the last kRunsMax of each class matter, and of each command the last
 // kRunsOfCommandMax that ended by themselves. So whoever stores those and feeds them back in order
 // has it again. Not for several threads, not even to ask: summaries are made when first needed.
 class Estimator {
@@ -59,7 +59,8 @@ class Estimator {
   [[nodiscard]] Estimate estimate(const Key& key, const JobFacts& facts) const;
 
   // Of a running attempt, by what it has shown: a few us.
-  [[nodiscard]] Estimate estimate(const Key& key, const JobFacts& facts, const LiveProfile& live_profile) const;
+  [[nodiscard]] Estimate estimate(const Key& key, const JobFacts& facts,
+                                  const LiveProfile& live_profile) const;
 
   // What sets jobs of a class apart, as far as is known: that the very command has ended by itself
   // before; and the numbers of its arguments that explain what such commands take, as bits, the

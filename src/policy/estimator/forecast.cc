@@ -9,8 +9,8 @@
 namespace plimsoll::policy {
 namespace {
 
-// Each past attempt is also tried slower and faster than it was, by PastAttempt::pace_doubt(), as jobs
-// of a class are mostly the same work on more or less of it.
+// Each past attempt is also tried slower and faster than it was, by PastAttempt::pace_doubt(), as
+// jobs of a class are mostly the same work on more or less of it.
 struct Pace {
   double factor;
   double weight;
@@ -81,7 +81,8 @@ void match(Guide& guide, const Standing& standing) {
   guide.place = course.find(standing.ran / guide.pace);
   const double before = (standing.ran - kLateSeconds) / guide.pace;
   const MemoryCurve::Place early = course.find(std::max(before, 0.0));
-  const MemoryCurve::Place late = course.find((standing.ran + kLateSeconds) / guide.pace, guide.place);
+  const MemoryCurve::Place late =
+      course.find((standing.ran + kLateSeconds) / guide.pace, guide.place);
   const double least = before > 0 ? guide.level * course.least_between(early, late) : 0;
   guide.off = off_range(standing.used, least, guide.level * course.most_between(early, late));
   const double most_least =
@@ -191,7 +192,8 @@ struct When {
 };
 
 // `guides` is not empty.
-Estimate combine(std::vector<Guide>& guides, const PastAttempt& record, const LiveProfile* live_profile) {
+Estimate combine(std::vector<Guide>& guides, const PastAttempt& record,
+                 const LiveProfile* live_profile) {
   Estimate estimate{};
   const double doubt =
       std::hypot(kDoubtLeft, doubt_left(kDoubt, static_cast<double>(record.runs().size())));

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "policy/estimator/estimate.h"
-#include "policy/estimator/past_attempt.h"
 #include "policy/estimator/live_profile.h"
+#include "policy/estimator/past_attempt.h"
 #include "policy/estimator/trend.h"
 
 // What earlier attempts tell of the next one, and of one that runs.
@@ -25,6 +25,7 @@ struct Forecast {
   Estimate estimate;      // only if `likelihood` is above 0
   double likelihood = 0;  // 0..1: how well the record explains the track
 };
-[[nodiscard]] Forecast forecast(const PastAttempt& record, const BySize& size, const LiveProfile& live_profile);
+[[nodiscard]] Forecast forecast(const PastAttempt& record, const BySize& size,
+                                const LiveProfile& live_profile);
 
 }  // namespace plimsoll::policy

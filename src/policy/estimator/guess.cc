@@ -37,8 +37,8 @@ Belief peak_of(const Prior& prior, const LiveProfile& live_profile) {
   const double beyond = prior.peak.mean > 0 ? peak / prior.peak.mean - 1 : kExceeded;
   const double goes_on =
       kGrowsAgain + (kGrowsOn - kGrowsAgain) * std::clamp(beyond / kExceeded, 0.0, 1.0);
-  const double rising =
-      std::max(to_seconds(live_profile.rising()), std::min(to_seconds(live_profile.ran()), kCreepSeconds));
+  const double rising = std::max(to_seconds(live_profile.rising()),
+                                 std::min(to_seconds(live_profile.ran()), kCreepSeconds));
   const double from_growth = std::max(0.0, live_profile.growth()) * rising * goes_on;
   const double doubt =
       kDoubtLeftOfGuess +

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "policy/estimator/estimate.h"
-#include "policy/estimator/prior.h"
 #include "policy/estimator/live_profile.h"
+#include "policy/estimator/prior.h"
 
 // What is believed where no earlier attempt tells: from a prior, and from the growth that the
 // attempt itself shows.

@@ -53,7 +53,8 @@ Run run_of(const AttemptSummary& attempt_summary) {
           .seconds = to_seconds(attempt_summary.ran),
           .ran_seen = attempt_summary.ran_seen,
           .cores = attempt_summary.cores,
-          .input = attempt_summary.input ? std::optional(to_double(*attempt_summary.input)) : std::nullopt,
+          .input = attempt_summary.input ? std::optional(to_double(*attempt_summary.input))
+                                         : std::nullopt,
           .numbers = attempt_summary.numbers,
           .course = MemoryCurve(attempt_summary)};
 }

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "policy/estimator/memory_curve.h"
-#include "policy/estimator/estimate.h"
 #include "policy/estimator/attempt_summary.h"
+#include "policy/estimator/estimate.h"
+#include "policy/estimator/memory_curve.h"
 #include "policy/estimator/sizes.h"
 
 namespace plimsoll::policy {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "policy/estimator/prior.h"
 #include "policy/estimator/live_profile.h"
+#include "policy/estimator/prior.h"
 
 // What attempts that still run tell of others of their class, before any of them has ended.
 namespace plimsoll::policy {

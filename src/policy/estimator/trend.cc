@@ -45,7 +45,8 @@ bool fits_in_order(std::vector<FitPoint> points, double needed) {
   return fit && std::abs(fit->correlation) >= needed;
 }
 
-std::optional<LineFit> explained_by(std::size_t size, std::size_t numbers, const PastAttempt& record,
+std::optional<LineFit> explained_by(std::size_t size, std::size_t numbers,
+                                    const PastAttempt& record,
                                     const std::vector<Weighted>& figures) {
   std::vector<FitPoint> points;
   std::vector<double> values;

@@ -54,8 +54,8 @@ Numbers numbers_of(const Surroundings& around, const Estimate& estimate, std::si
           {"used_bytes", around.used},
           {"horizon_s", to_seconds(kHorizons[horizon])},
           {"others_then_bytes", around.demand_forecast.level(horizon, around.z)},
-          {"with_it_bytes",
-           around.demand_forecast.level_with(horizon, around.z, demand_of(estimate), is_known(estimate))},
+          {"with_it_bytes", around.demand_forecast.level_with(
+                                horizon, around.z, demand_of(estimate), is_known(estimate))},
           {"estimate_bytes", estimate.peak.mean},
           {"spread_bytes", estimate.peak.spread},
           {"attempts_known", static_cast<double>(estimate.attempts_known)},
@@ -169,8 +169,9 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       }
       holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
                        ", and the running jobs are expected to use " +
-                       words::bytes(around.demand_forecast.level(refused.horizon, around.z)) + " of " +
-                       words::bytes(around.line) + " " + words::ahead(kHorizons[refused.horizon]);
+                       words::bytes(around.demand_forecast.level(refused.horizon, around.z)) +
+                       " of " + words::bytes(around.line) + " " +
+                       words::ahead(kHorizons[refused.horizon]);
       if (around.told > 0) {
         holding.reason +=
             "; of that, other users' runs say that they have " + words::bytes(around.told);

@@ -5,9 +5,9 @@
 
 #include "base/units.h"
 #include "policy/estimator/demand_forecast.h"
-#include "policy/governor/running_set.h"
-#include "policy/governor/governor.h"
 #include "policy/governor/decision.h"
+#include "policy/governor/governor.h"
+#include "policy/governor/running_set.h"
 #include "policy/governor/waiting.h"
 
 namespace plimsoll::policy {
@@ -57,9 +57,10 @@ inline constexpr double kDoubtRightOfWay = 3;
 
 // What a start would come into.
 struct Surroundings {
-  DemandForecast demand_forecast;    // of everything that runs, and of the place kept for a reserved job
-  double line = 0;    // bytes, as both constraints have it
-  double margin = 0;  // of these, to be left free by what is expected; doubt may take it
+  DemandForecast
+      demand_forecast;  // of everything that runs, and of the place kept for a reserved job
+  double line = 0;      // bytes, as both constraints have it
+  double margin = 0;    // of these, to be left free by what is expected; doubt may take it
   double z = kDoubtPause;
   double used = 0;     // bytes
   double taken = 0;    // bytes of the line that other runs are about to use; in the outlook too
@@ -100,7 +101,8 @@ enum class Patience : std::uint8_t { left, over };
 void count_in(Surroundings& around, const Estimate& admitted);
 
 // The sentence and the numbers of an admission, and of a refusal.
-[[nodiscard]] Decision admission_of(const Surroundings& around, JobId job, const Estimate& estimate);
+[[nodiscard]] Decision admission_of(const Surroundings& around, JobId job,
+                                    const Estimate& estimate);
 [[nodiscard]] Holding holding_of(const Surroundings& around, JobId job, const Estimate& estimate,
                                  const Refused& refused);
 

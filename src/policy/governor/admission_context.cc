@@ -44,7 +44,8 @@ Tenancy tenancy_of(const RunningSet& running_set, const GovernorConfig& config, 
 }
 
 // What runs, as one sees it whose own share is not used up.
-void look_for_others(AdmissionContext& admission_context, const RunningSet& running_set, const Hindsight& hindsight, Instant now) {
+void look_for_others(AdmissionContext& admission_context, const RunningSet& running_set,
+                     const Hindsight& hindsight, Instant now) {
   admission_context.yielding.widen(hindsight.factors());
   admission_context.yielding.add_constant(running_set.unaccounted());
   for (const auto& [job, member] : running_set.members()) {
@@ -54,16 +55,19 @@ void look_for_others(AdmissionContext& admission_context, const RunningSet& runn
     }
     const Duration age = member.state == MemberState::frozen ? Duration{} : age_of(member, now);
     const Demand demand = demand_of(member.estimate, age);
-    admission_context.yielding.add(admission_context.tenancy.for_others(member, demand, now), is_known(member.estimate));
+    admission_context.yielding.add(admission_context.tenancy.for_others(member, demand, now),
+                                   is_known(member.estimate));
   }
 }
 
 }  // namespace
 
-AdmissionContext admission_context(const RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
-              double margin, const Processors& processors, const Hindsight& hindsight, Instant now,
-              std::size_t tenants, Waiting& waiting) {
-  AdmissionContext admission_context{.tenancy = tenancy_of(running_set, config, limits.limit, tenants)};
+AdmissionContext admission_context(const RunningSet& running_set, const GovernorConfig& config,
+                                   const MemoryResponse::Limits& limits, double margin,
+                                   const Processors& processors, const Hindsight& hindsight,
+                                   Instant now, std::size_t tenants, Waiting& waiting) {
+  AdmissionContext admission_context{.tenancy =
+                                         tenancy_of(running_set, config, limits.limit, tenants)};
   Surroundings& around = admission_context.around;
   around.line = limits.limit;
   around.margin = limits.line * margin;
@@ -82,7 +86,8 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
   for (const auto& [job, member] : running_set.members()) {
     count(kinds[member.ready.kind], member);
     if (member.ready.lost > kEvictionsMax) {
-      admission_context.alone = AdmissionContext::Alone{.tenant = member.ready.tenant, .since = member.started};
+      admission_context.alone =
+          AdmissionContext::Alone{.tenant = member.ready.tenant, .since = member.started};
     }
     if (member.has_right_of_way()) around.right_of_way_taken = true;
     if (member.state == MemberState::dying) {
@@ -107,7 +112,8 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
     if (!known && !member.settled) ++around.unsettled;
   }
   look_at_cores(around, processors, fresh);
-  if (admission_context.tenancy.is_shared()) look_for_others(admission_context, running_set, hindsight, now);
+  if (admission_context.tenancy.is_shared())
+    look_for_others(admission_context, running_set, hindsight, now);
   for (std::size_t i = 0; i < kHorizonCount; ++i) admission_context.going[i] = going.sum(i);
   if (const auto keel = running_set.keel()) {
     const Belief& peak = running_set.find(*keel)->estimate.peak;

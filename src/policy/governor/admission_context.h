@@ -3,11 +3,11 @@
 #include <optional>
 
 #include "policy/governor/admission.h"
-#include "policy/governor/running_set.h"
 #include "policy/governor/governor.h"
 #include "policy/governor/hindsight.h"
 #include "policy/governor/memory_response.h"
 #include "policy/governor/processors.h"
+#include "policy/governor/running_set.h"
 #include "policy/governor/tenancy.h"
 #include "policy/governor/waiting.h"
 
@@ -22,7 +22,7 @@ inline constexpr Duration kSettledGrowing = std::chrono::seconds(15);
 // What runs, seen together.
 struct AdmissionContext {
   Surroundings around{};         // for admissions: frozen jobs will go on
-  DemandForecast moving{};              // for thaws: frozen jobs stand
+  DemandForecast moving{};       // for thaws: frozen jobs stand
   Hindsight::Forecasts going{};  // of those that run
   // Whoever runs and must run alone.
   struct Alone {
@@ -37,9 +37,11 @@ struct AdmissionContext {
 
 // O(running). `margin`: the share of the line that admissions leave free; `tenants`: of whom some
 // job runs or waits. Also tells `waiting` what the running jobs of each kind have shown.
-[[nodiscard]] AdmissionContext admission_context(const RunningSet& running_set, const GovernorConfig& config,
-                            const MemoryResponse::Limits& limits, double margin,
-                            const Processors& processors, const Hindsight& hindsight, Instant now,
-                            std::size_t tenants, Waiting& waiting);
+[[nodiscard]] AdmissionContext admission_context(const RunningSet& running_set,
+                                                 const GovernorConfig& config,
+                                                 const MemoryResponse::Limits& limits,
+                                                 double margin, const Processors& processors,
+                                                 const Hindsight& hindsight, Instant now,
+                                                 std::size_t tenants, Waiting& waiting);
 
 }  // namespace plimsoll::policy

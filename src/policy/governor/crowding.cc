@@ -4,7 +4,8 @@
 
 namespace plimsoll::policy {
 
-void Crowding::relieve(RunningSet& running_set, double cores, Instant now, std::vector<Decision>& rulings) {
+void Crowding::relieve(RunningSet& running_set, double cores, Instant now,
+                       std::vector<Decision>& rulings) {
   const double wanted = running_set.cores_wanted();
   if (wanted <= cores * kCrowded) return crowded_since_.reset();
   if (!crowded_since_) crowded_since_ = now;
@@ -12,7 +13,8 @@ void Crowding::relieve(RunningSet& running_set, double cores, Instant now, std::
   const std::size_t going = running_set.size() - running_set.frozen() - running_set.dying();
   if (static_cast<double>(going) <= cores) return;
   const auto keel = running_set.keel();
-  for (auto youngest = running_set.by_age().rbegin(); youngest != running_set.by_age().rend(); ++youngest) {
+  for (auto youngest = running_set.by_age().rbegin(); youngest != running_set.by_age().rend();
+       ++youngest) {
     Member& member = running_set.at(youngest->second);
     const bool may = member.state == MemberState::running && member.ready.job != keel &&
                      !member.has_right_of_way() && now >= member.calm_from;

@@ -5,16 +5,16 @@
 
 #include "base/check.h"
 #include "policy/governor/admission.h"
-#include "policy/governor/safety_margin.h"
+#include "policy/governor/admission_context.h"
 #include "policy/governor/crowding.h"
-#include "policy/governor/resume_policy.h"
-#include "policy/governor/running_set.h"
 #include "policy/governor/hindsight.h"
 #include "policy/governor/memory_response.h"
-#include "policy/governor/slow_start.h"
 #include "policy/governor/reservation.h"
+#include "policy/governor/resume_policy.h"
 #include "policy/governor/round.h"
-#include "policy/governor/admission_context.h"
+#include "policy/governor/running_set.h"
+#include "policy/governor/safety_margin.h"
+#include "policy/governor/slow_start.h"
 #include "policy/governor/waiting.h"
 
 namespace plimsoll::policy {
@@ -66,12 +66,13 @@ class Governor::State {
   MemoryResponse::Limits limits_;
   std::optional<Holding> holding_;
   std::optional<Instant> next_wake_;
-  std::vector<Decision> by_user_;       // freezes and thaws that the user asked for
+  std::vector<Decision> by_user_;     // freezes and thaws that the user asked for
   bool changed_ = true;               // since the last round, in a way that may let somebody start
   std::optional<Instant> after_end_;  // when who waits is looked at once more for that
 
  private:
-  void admit(Instant now, unsigned starts_max, AdmissionContext& seen, std::vector<Decision>& rulings);
+  void admit(Instant now, unsigned starts_max, AdmissionContext& seen,
+             std::vector<Decision>& rulings);
   void believe_words(const Tenancy& tenancy, Instant now);
   [[nodiscard]] bool is_calm(Instant now) const;
   void set_wake(Instant now);
@@ -90,8 +91,8 @@ void Governor::State::look(const MachineSample& sample, Instant now) {
   running_set_.observe(sample, now);
   machine_limit_.reset();
   if (sample.available) {
-    machine_limit_ =
-        running_set_.used() + static_cast<double>(sample.available->count) - to_double(config_.reserve);
+    machine_limit_ = running_set_.used() + static_cast<double>(sample.available->count) -
+                     to_double(config_.reserve);
   }
   set_limits();
 }
@@ -127,8 +128,9 @@ std::vector<Decision> Governor::State::rule(Instant now, unsigned starts_max) {
     last_round_ = now;
     changed_ = false;
     if (after_end_ && now >= *after_end_) after_end_.reset();
-    AdmissionContext seen = admission_context(running_set_, config_, limits_, safety_margin_.margin(now), processors_, hindsight_,
-                         now, tenants_.size(), waiting_);
+    AdmissionContext seen =
+        admission_context(running_set_, config_, limits_, safety_margin_.margin(now), processors_,
+                          hindsight_, now, tenants_.size(), waiting_);
     seen.around.cores = cores_;
     seen.around.taken = taken_;
     seen.around.left_by_others = left_by_others_;
@@ -166,14 +168,16 @@ void Governor::State::admit(Instant now, unsigned starts_max, AdmissionContext& 
   holding_.reset();
   if (waiting_.size() == 0 || starts_max == 0) return;
   if (!is_calm(now)) {
-    holding_ = Holding{.job = waiting_.front().first,
-                       .cause = HoldCause::calm,
-                       .reason = "waits until it is understood why memory ran short",
-                       .numbers = {{"used_bytes", running_set_.used()}, {"line_bytes", limits_.limit}}};
+    holding_ =
+        Holding{.job = waiting_.front().first,
+                .cause = HoldCause::calm,
+                .reason = "waits until it is understood why memory ran short",
+                .numbers = {{"used_bytes", running_set_.used()}, {"line_bytes", limits_.limit}}};
     return;
   }
   seen.around.unsettled_max = slow_start_.window();
-  Round round({config_, waiting_, running_set_, reservations_, seen, last_served_}, now, starts_max);
+  Round round({config_, waiting_, running_set_, reservations_, seen, last_served_}, now,
+              starts_max);
   round.admit(rulings);
   holding_ = round.holding();
 }

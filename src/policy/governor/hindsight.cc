@@ -15,7 +15,8 @@ constexpr double kWorthwhile = 0.1;
 
 }  // namespace
 
-void Hindsight::forecast(const RunningSet& running_set, const Forecasts& ahead, double line, Instant now) {
+void Hindsight::forecast(const RunningSet& running_set, const Forecasts& ahead, double line,
+                         Instant now) {
   for (std::size_t horizon = 1; horizon < kJudged; ++horizon) {
     auto& pending = pending_[horizon];
     if (pending || ahead[horizon].mean < line * kWorthwhile) continue;

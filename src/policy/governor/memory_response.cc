@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "policy/estimator/demand_forecast.h"
-#include "policy/governor/victims.h"
 #include "policy/governor/safe_state.h"
+#include "policy/governor/victims.h"
 #include "policy/job/words.h"
 
 namespace plimsoll::policy {
@@ -44,8 +44,8 @@ struct MemoryResponse::Turn {
   }
 };
 
-void MemoryResponse::respond(RunningSet& running_set, const GovernorConfig& config, const Limits& limits, Instant now,
-                   std::vector<Decision>& rulings) {
+void MemoryResponse::respond(RunningSet& running_set, const GovernorConfig& config,
+                             const Limits& limits, Instant now, std::vector<Decision>& rulings) {
   next_sample_.reset();
   Turn turn{running_set, config, limits, now, rulings, running_set.keel()};
   const double used = running_set.used();
@@ -91,7 +91,8 @@ void MemoryResponse::freeze_growers(Turn& turn) {
 }
 
 void MemoryResponse::keep_safe_state(Turn& turn) {
-  if (turn.running_set.size() < 2 || turn.running_set.rise() < turn.limits.line * kGrowthLeast) return;
+  if (turn.running_set.size() < 2 || turn.running_set.rise() < turn.limits.line * kGrowthLeast)
+    return;
   if (last_safe_state_ && turn.now < *last_safe_state_ + kWayOutGap) return;
   last_safe_state_ = turn.now;
   // Most of the time there is room for everybody.
@@ -167,7 +168,8 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
   }
   Victims victims;
   if (turn.config.may_evict) {
-    victims = choose_victims(turn.running_set, *turn.keel, shortage + turn.limits.line * kEvictionBuffer);
+    victims =
+        choose_victims(turn.running_set, *turn.keel, shortage + turn.limits.line * kEvictionBuffer);
   }
   if (victims.jobs.empty() && turn.config.may_evict) {
     victims = choose_victims(turn.running_set, *turn.keel, shortage, Spare::nobody);
@@ -223,7 +225,8 @@ void MemoryResponse::fail_one(Turn& turn) {
     if (over_own(candidate) > over_own(turn.running_set.at(job))) job = other;
   }
   Member& member = turn.running_set.at(job);
-  const bool alone = turn.running_set.size() == turn.running_set.frozen() + turn.running_set.dying() + 1;
+  const bool alone =
+      turn.running_set.size() == turn.running_set.frozen() + turn.running_set.dying() + 1;
   Numbers numbers = turn.numbers();
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("over_bytes", over);

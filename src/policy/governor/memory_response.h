@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/units.h"
-#include "policy/governor/running_set.h"
-#include "policy/governor/governor.h"
 #include "policy/governor/decision.h"
+#include "policy/governor/governor.h"
+#include "policy/governor/running_set.h"
 
 namespace plimsoll::policy {
 
@@ -46,8 +46,8 @@ class MemoryResponse {
   };
 
   // Appends what is to be done and marks it in the running set. O(1) while nothing presses.
-  void respond(RunningSet& running_set, const GovernorConfig& config, const Limits& limits, Instant now,
-             std::vector<Decision>& rulings);
+  void respond(RunningSet& running_set, const GovernorConfig& config, const Limits& limits,
+               Instant now, std::vector<Decision>& rulings);
 
   // When something was last frozen for memory or evicted.
   [[nodiscard]] std::optional<Instant> last_trouble() const { return last_trouble_; }

@@ -9,7 +9,8 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 Seconds patience_for(const Estimate& reserved_job) {
-  return std::max<Seconds>(Seconds(kReservedJobPatience * reserved_job.remaining.mean), kReservedJobPatienceMin);
+  return std::max<Seconds>(Seconds(kReservedJobPatience * reserved_job.remaining.mean),
+                           kReservedJobPatienceMin);
 }
 
 }  // namespace
@@ -36,8 +37,8 @@ bool Reservation::holds_everybody(const Estimate& estimate, Instant now) const {
          Seconds(kReservedJobDrain).count();
 }
 
-Reservation::Place Reservation::place_of(const DemandForecast& demand_forecast, const Estimate& reserved_job, double z,
-                                         double line) {
+Reservation::Place Reservation::place_of(const DemandForecast& demand_forecast,
+                                         const Estimate& reserved_job, double z, double line) {
   const bool known = is_known(reserved_job);
   for (const Duration from : kHorizons) {
     const Demand demand = demand_of(reserved_job, {}, from);

@@ -13,12 +13,12 @@ inline constexpr Duration kReservedJobPatienceMin = std::chrono::minutes(10);
 // And so many times as long as it is expected to run.
 inline constexpr double kReservedJobPatience = 2;
 
-// Where there are several tenants, one's reserved job keeps the others from starting anything for so long
-// at a time, and then no more until that patience has passed again.
+// Where there are several tenants, one's reserved job keeps the others from starting anything for
+// so long at a time, and then no more until that patience has passed again.
 inline constexpr Duration kReservedJobDrain = std::chrono::minutes(1);
 
-// The place kept for a tenant's waiting reserved job: the first in his order that does not fit has it
-// until it starts. Smaller jobs go ahead only where they don't take that place (EASY backfill);
+// The place kept for a tenant's waiting reserved job: the first in his order that does not fit has
+// it until it starts. Smaller jobs go ahead only where they don't take that place (EASY backfill);
 // after the patience above nobody goes ahead at all, so that it starts at last, alone if need be.
 class Reservation {
  public:
@@ -37,8 +37,8 @@ class Reservation {
     bool known = false;
     std::optional<Duration> from;  // absent: not as far as one can see
   };
-  [[nodiscard]] static Place place_of(const DemandForecast& demand_forecast, const Estimate& reserved_job, double z,
-                                      double line);
+  [[nodiscard]] static Place place_of(const DemandForecast& demand_forecast,
+                                      const Estimate& reserved_job, double z, double line);
 
  private:
   std::optional<JobId> job_;

@@ -15,7 +15,8 @@ Duration dwell_of(const Member& member) {
   return std::min(dwell, kDwellMax);
 }
 
-Decision eviction(RunningSet& running_set, JobId job, std::string reason, Numbers numbers, Instant now) {
+Decision eviction(RunningSet& running_set, JobId job, std::string reason, Numbers numbers,
+                  Instant now) {
   Member& member = running_set.at(job);
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
@@ -48,8 +49,10 @@ void ResumePolicy::free_keel(RunningSet& running_set, Instant now, std::vector<D
                      .numbers = {{"used_bytes", running_set.used()}, {"frozen_s", frozen}}});
 }
 
-void ResumePolicy::descend(RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
-                      const AdmissionContext& admission_context, Instant now, std::vector<Decision>& rulings) {
+void ResumePolicy::descend(RunningSet& running_set, const GovernorConfig& config,
+                           const MemoryResponse::Limits& limits,
+                           const AdmissionContext& admission_context, Instant now,
+                           std::vector<Decision>& rulings) {
   if (running_set.held() == 0) return;
   Turn turn{running_set, config, limits, admission_context, now, rulings, {}};
   for (const auto& [started, job] : running_set.by_age()) {
@@ -80,7 +83,8 @@ bool ResumePolicy::fits(const Turn& turn, const Member& member, Numbers& numbers
   const bool known = is_known(member.estimate);
   for (std::size_t i = 0; i < kHorizonCount && kHorizons[i] <= kThawSample; ++i) {
     const DemandForecast& others = turn.admission_context.moving;
-    most = std::max(most, extra + others.level_with(i, turn.admission_context.around.z, demand, known));
+    most = std::max(most,
+                    extra + others.level_with(i, turn.admission_context.around.z, demand, known));
     expected = std::max(expected, extra + others.level_with(i, 0, demand, known));
   }
   // It may go on as it was, until it is frozen again.
@@ -99,8 +103,9 @@ bool ResumePolicy::fits(const Turn& turn, const Member& member, Numbers& numbers
 void ResumePolicy::thaw_what_fits(Turn& turn) {
   for (Member* member : turn.held) {
     if (turn.now - member->since < dwell_of(*member)) continue;
-    const bool has_cores = !member->for_cores || Crowding::has_room(*member, turn.config.cores,
-                                                                    turn.running_set.cores_wanted());
+    const bool has_cores =
+        !member->for_cores ||
+        Crowding::has_room(*member, turn.config.cores, turn.running_set.cores_wanted());
     Numbers numbers;
     if (!has_cores || !fits(turn, *member, numbers)) continue;
     turn.thawed += std::max(0.0, numbers[2].second - turn.running_set.used() - turn.thawed);
@@ -169,10 +174,11 @@ void ResumePolicy::end_waste(Turn& turn) {
   }
   if (waste < kWasteFactor * redo) return;
   for (const JobId job : victims.jobs) {
-    turn.rulings.push_back(eviction(
-        turn.running_set, job, "running it again costs less than keeping others paused for its memory",
-        {{"shortage_bytes", shortage}, {"paused_byte_s", waste}, {"again_byte_s", redo}},
-        turn.now));
+    turn.rulings.push_back(
+        eviction(turn.running_set, job,
+                 "running it again costs less than keeping others paused for its memory",
+                 {{"shortage_bytes", shortage}, {"paused_byte_s", waste}, {"again_byte_s", redo}},
+                 turn.now));
   }
 }
 

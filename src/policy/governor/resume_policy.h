@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/units.h"
-#include "policy/governor/running_set.h"
+#include "policy/governor/admission_context.h"
 #include "policy/governor/governor.h"
 #include "policy/governor/memory_response.h"
-#include "policy/governor/admission_context.h"
+#include "policy/governor/running_set.h"
 
 namespace plimsoll::policy {
 
@@ -40,8 +40,9 @@ inline constexpr Duration kWasteFrom = std::chrono::seconds(30);
 class ResumePolicy {
  public:
   // Appends what is to be done and marks it in the running set. O(running) if somebody is frozen.
-  void descend(RunningSet& running_set, const GovernorConfig& config, const MemoryResponse::Limits& limits,
-               const AdmissionContext& admission_context, Instant now, std::vector<Decision>& rulings);
+  void descend(RunningSet& running_set, const GovernorConfig& config,
+               const MemoryResponse::Limits& limits, const AdmissionContext& admission_context,
+               Instant now, std::vector<Decision>& rulings);
 
   // The keel is never frozen: lets it go on if it has become the keel while it was. O(1).
   static void free_keel(RunningSet& running_set, Instant now, std::vector<Decision>& rulings);

@@ -199,8 +199,8 @@ void Round::refused_for_memory(Tenant tenant, Turn& turn, JobId job, const Estim
     return;
   }
   const Surroundings around = around_of(tenant);
-  const Reservation::Place place =
-      Reservation::place_of(around.demand_forecast, estimate, around.z, around.line - around.margin);
+  const Reservation::Place place = Reservation::place_of(around.demand_forecast, estimate, around.z,
+                                                         around.line - around.margin);
   if (!place.from) return;
   ground_.seen.around.demand_forecast.add(place.demand, place.known);
   places_[tenant] = place;

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "policy/governor/admission.h"
-#include "policy/governor/running_set.h"
+#include "policy/governor/admission_context.h"
 #include "policy/governor/governor.h"
 #include "policy/governor/reservation.h"
-#include "policy/governor/admission_context.h"
+#include "policy/governor/running_set.h"
 #include "policy/governor/waiting.h"
 
 namespace plimsoll::policy {
@@ -52,7 +52,7 @@ class Round {
     std::set<Kind> refused{};
     bool has_begun = false;
     bool has_reserved_job = false;  // the first that did not fit was seen
-    bool is_over = false;    // nothing more of his starts in this round
+    bool is_over = false;           // nothing more of his starts in this round
   };
 
   [[nodiscard]] bool may_start() const;

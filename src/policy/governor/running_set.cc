@@ -40,7 +40,8 @@ double Member::need() const { return std::max(0.0, estimate.peak.mean - used());
 Rise Member::rise_within(Duration ahead) const {
   const double most = slope * to_seconds(ahead);
   // What is only said ends at what it was admitted with.
-  if (sample.claimed) return {.most = std::min(most, std::max(0.0, admitted_with - used())), .doubt = 0};
+  if (sample.claimed)
+    return {.most = std::min(most, std::max(0.0, admitted_with - used())), .doubt = 0};
   const double doubt = kBoundDoubt * spread_below_ceiling(estimate);
   const double bound = estimate.peak.mean + doubt - used();
   if (!is_known(estimate) || bound <= 0) return {.most = most, .doubt = 0};
@@ -273,6 +274,8 @@ bool RunningSet::is_seen_since(Instant when) const {
 
 double RunningSet::used() const { return std::max(0.0, pool_used_ + changed_ - not_believed_); }
 
-double RunningSet::unaccounted() const { return std::max(0.0, used() + not_believed_ - members_used_); }
+double RunningSet::unaccounted() const {
+  return std::max(0.0, used() + not_believed_ - members_used_);
+}
 
 }  // namespace plimsoll::policy

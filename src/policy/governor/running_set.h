@@ -49,7 +49,7 @@ struct Member {
   Estimate estimate;  // of what is to come, as of estimated_at
   Instant estimated_at{};
   double admitted_with = 0;  // bytes: its estimate when it was admitted
-  double word = 1;      // the share of what is only told of it that counts as in use
+  double word = 1;           // the share of what is only told of it that counts as in use
   JobSample sample{};
   bool was_known = false;  // when it was admitted: is_known()
   bool settled = false;    // has shown its needs: ran long enough to be judged

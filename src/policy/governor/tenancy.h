@@ -4,8 +4,8 @@
 #include <map>
 
 #include "base/units.h"
-#include "policy/estimator/estimate.h"
 #include "policy/estimator/demand_forecast.h"
+#include "policy/estimator/estimate.h"
 #include "policy/governor/running_set.h"
 #include "policy/job/tenant.h"
 

@@ -217,7 +217,8 @@ void Queue::end_unstarted(std::vector<QueueDecision>& decisions) {
   doomed_.clear();
 }
 
-void Queue::end_waiting(JobId id, const std::string& reason, std::vector<QueueDecision>& decisions) {
+void Queue::end_waiting(JobId id, const std::string& reason,
+                        std::vector<QueueDecision>& decisions) {
   if (find(id).attempts == 0) {
     decisions.push_back({Skip{id}, "not started: " + reason});
   } else {

@@ -19,8 +19,8 @@ struct Alarm {
   Numbers numbers;
 };
 
-// What a executor tells. One thread; never called from within a call of Executor, so that whoever decides
-// is not entered twice.
+// What a executor tells. One thread; never called from within a call of Executor, so that whoever
+// decides is not entered twice.
 class ExecutorObserver {
  public:
   virtual ~ExecutorObserver() = default;

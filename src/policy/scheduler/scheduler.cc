@@ -249,7 +249,8 @@ void Scheduler::State::on_over(JobId job, const AttemptEnd& end) {
                .reason = requeue ? requeue->reason : describe(end)};
   if (requeue) {
     if (was_lost(end.outcome)) {
-      book.facts.reached = std::max(book.facts.reached.value_or(Bytes{}), live->live_profile.peak());
+      book.facts.reached =
+          std::max(book.facts.reached.value_or(Bytes{}), live->live_profile.peak());
       const Kind smaller = book.kind;
       book.kind = kinds_.take(book.key, book.facts, estimator_, book.tenant);
       kinds_.give_back(smaller, governor_);
@@ -267,19 +268,20 @@ void Scheduler::State::on_over(JobId job, const AttemptEnd& end) {
 // What an attempt teaches whose end was not its own is only that it needs at least so much.
 void Scheduler::State::learn(const Book& book, const Live& live, const AttemptEnd& end) {
   if (was_never_executed(end) || !live.live_profile.has_samples()) return;
-  if (succeeded(end)) calibration_.add(live.admitted_with, live.live_profile.peak(), live.live_profile.ran());
+  if (succeeded(end))
+    calibration_.add(live.admitted_with, live.live_profile.peak(), live.live_profile.ran());
   if (!was_lost(end.outcome)) progress_.ended(to_seconds(live.watch.ran(now())));
   const auto seen = succeeded(end) ? Seen::whole : Seen::at_least;
   AttemptSummary attempt_summary{.key = book.key,
-                        .peak = live.live_profile.peak(),
-                        .peak_seen = seen,
-                        .ran = std::max(live.watch.ran(now()), live.live_profile.ran()),
-                        .ran_seen = seen,
-                        .cores = live.live_profile.cores_wanted(),
-                        .input = book.facts.input,
-                        .numbers = book.facts.numbers,
-                        .memory_hint = book.facts.memory_hint,
-                        .curve = live.course.course()};
+                                 .peak = live.live_profile.peak(),
+                                 .peak_seen = seen,
+                                 .ran = std::max(live.watch.ran(now()), live.live_profile.ran()),
+                                 .ran_seen = seen,
+                                 .cores = live.live_profile.cores_wanted(),
+                                 .input = book.facts.input,
+                                 .numbers = book.facts.numbers,
+                                 .memory_hint = book.facts.memory_hint,
+                                 .curve = live.course.course()};
   estimator_.learn(attempt_summary);
   if (listener_.learnt) listener_.learnt(attempt_summary);
   if (kinds_.learnt(book.key, estimator_)) take_kinds_anew(book.key);

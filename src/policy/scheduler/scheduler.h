@@ -84,8 +84,8 @@ struct SchedulerStatus {
 };
 
 // Conducts one run: joins the queue (needs, retries, halts, time-outs), the governor and the
-// estimator to a executor, real or simulated. Whatever happens comes in as a ExecutorObserver or as a
-// command; what is to be done goes out to the executor before the call returns.
+// estimator to a executor, real or simulated. Whatever happens comes in as a ExecutorObserver or as
+// a command; what is to be done goes out to the executor before the call returns.
 //
 // One thread. Pure but for the executor that it calls.
 class Scheduler : public ExecutorObserver {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "policy/estimator/live_profile.h"
-#include "policy/scheduler/scheduler.h"
 #include "policy/scheduler/curve_recorder.h"
 #include "policy/scheduler/eta.h"
 #include "policy/scheduler/kinds.h"
+#include "policy/scheduler/scheduler.h"
 #include "policy/scheduler/stopwatch.h"
 
 // The inside of the scheduler, shared by its source files alone.
@@ -45,12 +45,12 @@ class Scheduler::State {
     LiveProfile live_profile;
     CurveRecorder course;
     Estimate estimate;
-    Belief admitted_with;           // of its peak, when it was admitted
+    Belief admitted_with;      // of its peak, when it was admitted
     Duration estimated_ran{};  // running time and bytes that the estimate was made at
     Bytes estimated_used{};
     Showing showing;                  // that the estimator knows of
     std::optional<Instant> deadline;  // its place in deadlines_
-    bool dying = false;           // the executor was asked to kill it
+    bool dying = false;               // the executor was asked to kill it
   };
 
   // What is remembered of a job until it has ended.
@@ -133,7 +133,7 @@ class Scheduler::State {
   // What catch_up() has still to do, in this order.
   std::deque<JobId> untold_;                         // of the run from its beginning
   std::deque<JobId> arriving_;                       // ready, and the governor does not know yet
-  std::deque<QueueDecision> unended_;                     // ended for the queue, unstarted
+  std::deque<QueueDecision> unended_;                // ended for the queue, unstarted
   std::optional<Instant> resume_at_;                 // when it goes on, if it was too much
   std::set<std::pair<Instant, JobId>> deadlines_;    // of attempts that are not frozen
   std::optional<std::pair<JobId, HoldCause>> held_;  // told last

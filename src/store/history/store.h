@@ -10,8 +10,8 @@
 #include "base/disk.h"
 #include "base/result.h"
 #include "base/units.h"
-#include "policy/estimator/estimator.h"
 #include "policy/estimator/attempt_summary.h"
+#include "policy/estimator/estimator.h"
 #include "store/history/sqlite.h"
 
 // What was learnt of past attempts, from run to run.
@@ -53,7 +53,8 @@ struct Entry {
   WallTime recorded{};
 };
 
-// Whose attempt summaries are meant: those of whoever keeps the database, of one other user, or all.
+// Whose attempt summaries are meant: those of whoever keeps the database, of one other user, or
+// all.
 struct Whose {
   enum class Kind : std::uint8_t { keeper, user, all } kind = Kind::keeper;
   std::uint32_t uid = 0;  // of Kind::user

@@ -17,8 +17,8 @@ inline constexpr Duration kCommitEvery = std::chrono::milliseconds(100);
 // Experiences that wait for a slow disk; some megabytes.
 inline constexpr std::size_t kWaitingMax = 10'000;
 
-// Stores attempt summaries on a thread of its own. Nothing here but finish() and the destructor waits for
-// the disk; what can't be stored is dropped, and take_notice() says so once.
+// Stores attempt summaries on a thread of its own. Nothing here but finish() and the destructor
+// waits for the disk; what can't be stored is dropped, and take_notice() says so once.
 class Writer {
  public:
   // The thread starts with the first experience.

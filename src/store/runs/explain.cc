@@ -9,8 +9,8 @@
 #include "report/numbers.h"
 #include "report/plain.h"
 #include "report/table.h"
-#include "store/runs/human.h"
 #include "store/runs/event_summary.h"
+#include "store/runs/human.h"
 
 namespace plimsoll::report {
 namespace {

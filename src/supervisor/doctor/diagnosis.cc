@@ -133,7 +133,7 @@ report::DoctorReport diagnose(const Patient& patient) {
   }
   std::vector<Check> host = probe_host(hierarchies, bases);
   host.push_back(patient.supervisor != nullptr ? placement_of(patient, bases)
-                                            : no_placement(*patient.why_no_machine));
+                                               : no_placement(*patient.why_no_machine));
   host.push_back(probe_delegation(hierarchies));
   report.sections.push_back({"Host", std::move(host)});
   if (patient.supervisor != nullptr && patient.supervisor->why_process_mode()) {

@@ -10,8 +10,8 @@
 
 namespace plimsoll::supervisor {
 
-// The controllers to be tried beside those that every job has, for SupervisorConfig::controllers: cpu
-// and io, where they are on v1 and can be had. A named path is made, as Machine makes it.
+// The controllers to be tried beside those that every job has, for SupervisorConfig::controllers:
+// cpu and io, where they are on v1 and can be had. A named path is made, as Machine makes it.
 cgroup::ControllerSet controllers_at_hand(const std::optional<std::string>& cgroup_path);
 
 // What a diagnosis starts from.

@@ -43,7 +43,8 @@ class ProbeChild {
     std::optional<guardian::StartFailed> failed;
   };
 
-  ProbeChild(Supervisor& supervisor, guardian::ChildId child, std::unique_ptr<Told> told, UniqueFd input)
+  ProbeChild(Supervisor& supervisor, guardian::ChildId child, std::unique_ptr<Told> told,
+             UniqueFd input)
       : machine_(&supervisor), child_(child), told_(std::move(told)), input_(std::move(input)) {}
 
   Supervisor* machine_;

@@ -162,7 +162,8 @@ Result<std::vector<Check>> probe_groups(Supervisor& supervisor) {
 
   // Once the guardian has given up cloning into groups, later births say nothing.
   if (births.first == Birth::in_group) births.after_neighbour = birth_in_new_group(supervisor);
-  if (births.after_neighbour == Birth::in_group) births.below_killed = birth_below_killed(supervisor);
+  if (births.after_neighbour == Birth::in_group)
+    births.below_killed = birth_below_killed(supervisor);
   checks.push_back(judge_spawn(births));
   if (births.after_neighbour) checks.push_back(judge_spawn_after_kill(births));
   checks.push_back(std::move(*freeze));

@@ -12,7 +12,8 @@
 #include "policy/job/job.h"
 #include "supervisor/external/peer.h"
 
-// An external job: a job that somebody else starts, measures and ends, and that is governed beside ours.
+// An external job: a job that somebody else starts, measures and ends, and that is governed beside
+// ours.
 namespace plimsoll::supervisor {
 
 struct CgroupPlace {
@@ -56,8 +57,8 @@ struct ExternalEnd {
 
 enum class Again : std::uint8_t { never, later };
 
-// What is told to the client of external jobs. Called from within calls of ExternalJobs, which must not be
-// called back.
+// What is told to the client of external jobs. Called from within calls of ExternalJobs, which must
+// not be called back.
 struct ExternalListener {
   std::function<void(const std::string& name, unsigned attempt, const std::string& reason)> admit;
   std::function<void(const std::string& name, policy::HoldCause cause, const std::string& reason)>

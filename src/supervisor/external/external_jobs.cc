@@ -83,9 +83,9 @@ Result<void> ExternalJobs::check(const Client& owner, const ExternalSpec& spec) 
     return fail(std::errc::file_exists, "the job \"" + spec.name + "\" has entered already");
   }
   if (owner.external_jobs.size() >= kOfClientMax) {
-    return fail(std::errc::not_enough_memory, "found " + std::to_string(owner.external_jobs.size()) +
-                                                  " jobs of this client, expected at most " +
-                                                  std::to_string(kOfClientMax));
+    return fail(std::errc::not_enough_memory,
+                "found " + std::to_string(owner.external_jobs.size()) +
+                    " jobs of this client, expected at most " + std::to_string(kOfClientMax));
   }
   if (auto room = quota_.check(tenant_of(owner.peer)); !room) return room;
   if (spec.hand == ControlledBy::governor && !spec.place) {
@@ -126,7 +126,8 @@ Result<void> ExternalJobs::enter(ClientId id, const ExternalSpec& spec) {
   return {};
 }
 
-Result<void> ExternalJobs::watch(ClientId id, const std::string& name, const ExternalLocation& place) {
+Result<void> ExternalJobs::watch(ClientId id, const std::string& name,
+                                 const ExternalLocation& place) {
   auto job = find(id, name);
   if (!job) return pass(std::move(job));
   auto process_set = hooks_.open_place(place, clients_.at(id).peer);
@@ -139,7 +140,9 @@ Result<void> ExternalJobs::watch(ClientId id, const std::string& name, const Ext
 
 // What was decided before the place was known is done there now.
 void ExternalJobs::settle_place(ExternalJob& external_job) {
-  if (external_job.spec.hand != ControlledBy::governor || external_job.state == ExternalJob::State::waiting) return;
+  if (external_job.spec.hand != ControlledBy::governor ||
+      external_job.state == ExternalJob::State::waiting)
+    return;
   if (external_job.spec.weight) external_job.process_set->weigh(*external_job.spec.weight);
   if (external_job.state == ExternalJob::State::cancelled) {
     external_job.process_set->kill(now());
@@ -148,7 +151,8 @@ void ExternalJobs::settle_place(ExternalJob& external_job) {
   }
 }
 
-Result<void> ExternalJobs::observe(ClientId id, const std::string& name, const ExternalSample& sample) {
+Result<void> ExternalJobs::observe(ClientId id, const std::string& name,
+                                   const ExternalSample& sample) {
   auto job = find(id, name);
   if (!job) return pass(std::move(job));
   ExternalJob& external_job = *known(*job);
@@ -209,7 +213,8 @@ void ExternalJobs::tell(JobId job, ExternalJob& external_job, const ExternalSamp
 std::vector<JobId> ExternalJobs::those(Waits waits) const {
   std::vector<JobId> jobs;
   for (const auto& [job, external_job] : external_jobs_) {
-    if ((external_job->state == ExternalJob::State::waiting) == (waits == Waits::yes)) jobs.push_back(job);
+    if ((external_job->state == ExternalJob::State::waiting) == (waits == Waits::yes))
+      jobs.push_back(job);
   }
   return jobs;
 }
@@ -247,7 +252,8 @@ void ExternalJobs::look_at(JobId job, Instant when) {
   ExternalJob* external_job = known(job);
   if (external_job == nullptr || external_job->state == ExternalJob::State::waiting) return;
   if (external_job->state == ExternalJob::State::cancelled) {
-    if (external_job->process_set && external_job->spec.hand == ControlledBy::governor) external_job->process_set->kill(when);
+    if (external_job->process_set && external_job->spec.hand == ControlledBy::governor)
+      external_job->process_set->kill(when);
     if (now() - external_job->cancelled_at >= kCancelPatience) end(job, *external_job->dying, {});
     return;
   }

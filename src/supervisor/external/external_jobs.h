@@ -12,9 +12,9 @@
 
 #include "base/result.h"
 #include "policy/job/event.h"
+#include "policy/scheduler/executor.h"
 #include "policy/scheduler/scheduler.h"
 #include "policy/scheduler/stopwatch.h"
-#include "policy/scheduler/executor.h"
 #include "report/report.h"
 #include "supervisor/external/external_job.h"
 #include "supervisor/external/external_process_set.h"
@@ -43,7 +43,8 @@ struct ExternalHooks {
   // Of an external job that runs; kill() follows.
   std::function<void(JobId, const std::string& reason)> cancel;
   // Opens a place, having found it the peer's own.
-  std::function<Result<std::unique_ptr<ExternalProcessSet>>(const ExternalLocation&, const Peer&)> open_place;
+  std::function<Result<std::unique_ptr<ExternalProcessSet>>(const ExternalLocation&, const Peer&)>
+      open_place;
   // An external job has ended for good; without what nobody has told. Empty: nobody wants to know.
   std::function<void(const report::JobReport&)> ended{};
   std::uint32_t uid = 0;  // of the daemon
@@ -54,15 +55,15 @@ struct ExternalHooks {
 // to. It keeps the budget honest: whoever is gone, has left or does not answer a cancel has
 // nothing.
 //
-// Pure but for its hooks and places. Invariant between calls: each external job belongs to one client,
-// waits or runs or is being cancelled, and is forgotten when it has left for good.
+// Pure but for its hooks and places. Invariant between calls: each external job belongs to one
+// client, waits or runs or is being cancelled, and is forgotten when it has left for good.
 class ExternalJobs : public policy::Executor {
  public:
   explicit ExternalJobs(ExternalHooks hooks);
   ~ExternalJobs() override;
 
-  // More external jobs of one client, of one user, or of all users, are refused; root's are not among the
-  // last.
+  // More external jobs of one client, of one user, or of all users, are refused; root's are not
+  // among the last.
   static constexpr std::size_t kOfClientMax = 1000;
   static constexpr std::size_t kOfUserMax = 4000;
   static constexpr std::size_t kGuestsMax = 10'000;
@@ -76,8 +77,8 @@ class ExternalJobs : public policy::Executor {
   // The client is gone: so are its external jobs, at once. It is told nothing any more.
   void close(ClientId client);
 
-  // Errors: invalid_argument, file_exists, no_such_process (no such external job), permission_denied,
-  // not_enough_memory (too many), operation_in_progress (not in this state),
+  // Errors: invalid_argument, file_exists, no_such_process (no such external job),
+  // permission_denied, not_enough_memory (too many), operation_in_progress (not in this state),
   // resource_unavailable_try_again (draining).
   Result<void> enter(ClientId client, const ExternalSpec& spec);
   Result<void> watch(ClientId client, const std::string& name, const ExternalLocation& place);
@@ -137,7 +138,8 @@ class ExternalJobs : public policy::Executor {
   void look_at(JobId job, Instant now);
   void end(JobId job, policy::Outcome outcome, const ExternalEnd& end);
   void forget(JobId job);
-  [[nodiscard]] static report::JobReport report_of(const ExternalJob& external_job, const policy::JobOver& over);
+  [[nodiscard]] static report::JobReport report_of(const ExternalJob& external_job,
+                                                   const policy::JobOver& over);
 
   ExternalHooks hooks_;
   std::uint64_t last_client_ = 0;

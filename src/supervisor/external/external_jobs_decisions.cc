@@ -1,18 +1,21 @@
 #include <utility>
 
 #include "base/check.h"
-#include "supervisor/external/external_jobs_state.h"
 #include "supervisor/external/external_jobs.h"
+#include "supervisor/external/external_jobs_state.h"
 
-// What the scheduler decides about external jobs, as it is told to their clients and done at their places.
+// What the scheduler decides about external jobs, as it is told to their clients and done at their
+// places.
 namespace plimsoll::supervisor {
 
-report::JobReport ExternalJobs::report_of(const ExternalJob& external_job, const policy::JobOver& over) {
+report::JobReport ExternalJobs::report_of(const ExternalJob& external_job,
+                                          const policy::JobOver& over) {
   report::JobReport report;
   report.id = external_job.spec.name;
-  report.job_class = external_job.spec.job_class.empty() ? kExternalClass : external_job.spec.job_class;
-  report.outcome =
-      external_job.attempts.empty() ? policy::Outcome::skipped : external_job.attempts.back().outcome;
+  report.job_class =
+      external_job.spec.job_class.empty() ? kExternalClass : external_job.spec.job_class;
+  report.outcome = external_job.attempts.empty() ? policy::Outcome::skipped
+                                                 : external_job.attempts.back().outcome;
   if (over.end) {
     report.exit_code = over.end->exit_code;
     report.signal = over.end->signal;
@@ -38,7 +41,8 @@ void ExternalJobs::freeze(JobId job) {
   ExternalJob* external_job = known(job);
   if (external_job == nullptr || external_job->state != ExternalJob::State::running) return;
   external_job->watch->stop(now());
-  if (external_job->process_set && external_job->spec.hand == ControlledBy::governor) external_job->process_set->freeze();
+  if (external_job->process_set && external_job->spec.hand == ControlledBy::governor)
+    external_job->process_set->freeze();
   const ExternalListener& told = clients_.at(external_job->client).listener;
   if (told.pause) told.pause(external_job->spec.name, external_job->why);
 }
@@ -47,7 +51,8 @@ void ExternalJobs::thaw(JobId job) {
   ExternalJob* external_job = known(job);
   if (external_job == nullptr || external_job->state != ExternalJob::State::running) return;
   external_job->watch->go_on(now());
-  if (external_job->process_set && external_job->spec.hand == ControlledBy::governor) external_job->process_set->thaw();
+  if (external_job->process_set && external_job->spec.hand == ControlledBy::governor)
+    external_job->process_set->thaw();
   const ExternalListener& told = clients_.at(external_job->client).listener;
   if (told.resume) told.resume(external_job->spec.name, external_job->why);
 }
@@ -61,9 +66,11 @@ void ExternalJobs::kill(JobId job, policy::Outcome cause, std::string reason) {
   external_job->state = ExternalJob::State::cancelled;
   external_job->dying = cause;
   external_job->cancelled_at = now();
-  if (external_job->process_set && external_job->spec.hand == ControlledBy::governor) external_job->process_set->kill(now());
-  const Again again =
-      cause == policy::Outcome::evicted && external_job->spec.restartable ? Again::later : Again::never;
+  if (external_job->process_set && external_job->spec.hand == ControlledBy::governor)
+    external_job->process_set->kill(now());
+  const Again again = cause == policy::Outcome::evicted && external_job->spec.restartable
+                          ? Again::later
+                          : Again::never;
   const ExternalListener& told = clients_.at(external_job->client).listener;
   if (told.cancel) told.cancel(external_job->spec.name, cause, reason, again);
 }

@@ -19,7 +19,7 @@ struct ExternalJobs::ExternalJob {
   State state = State::waiting;
   std::optional<policy::Stopwatch> watch{};  // of the present attempt
   std::unique_ptr<ExternalProcessSet> process_set{};
-  ExternalSample seen{};    // as last told or measured
+  ExternalSample seen{};     // as last told or measured
   ExternalSample sampled{};  // as last measured
   Bytes peak{};
   std::optional<Bytes> admitted_with{};  // what the present attempt was admitted with

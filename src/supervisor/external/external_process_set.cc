@@ -58,8 +58,8 @@ class ExternalCgroup : public ExternalProcessSet {
       io_before_ = moved(sample.io);
     }
     ExternalSample seen{.used = sample.memory.used ? sample.memory.used : sample.memory.current,
-                     .cpu = less(sample.cpu.usage, cpu_before_),
-                     .io = moved(sample.io)};
+                        .cpu = less(sample.cpu.usage, cpu_before_),
+                        .io = moved(sample.io)};
     if (seen.io) seen.io = *seen.io - io_before_.value_or(Bytes{});
     return seen;
   }
@@ -199,8 +199,8 @@ Result<void> check_owner(int fd, const Peer& peer, const std::string& what) {
 }  // namespace
 
 Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place, const Peer& peer,
-                                            const cgroup::Hierarchies& hierarchies,
-                                            const std::string& pool) {
+                                                       const cgroup::Hierarchies& hierarchies,
+                                                       const std::string& pool) {
   if (auto fits = check_path(place.path, pool); !fits) return pass(std::move(fits));
   std::vector<cgroup::Group::Part> parts;
   for (const cgroup::Hierarchy& hierarchy : hierarchies.all) {
@@ -220,8 +220,9 @@ Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place,
   return std::make_unique<ExternalCgroup>(cgroup::Group(place.path, std::move(parts)), peer);
 }
 
-Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& place, const Peer& peer,
-                                                std::shared_ptr<ProcessSnapshot> look) {
+Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& place,
+                                                           const Peer& peer,
+                                                           std::shared_ptr<ProcessSnapshot> look) {
   if (place.pid <= 1) {
     return fail(std::errc::invalid_argument, "found the pid " + std::to_string(place.pid) +
                                                  ", expected that of a job's process");

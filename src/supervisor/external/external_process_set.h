@@ -11,10 +11,11 @@
 
 namespace plimsoll::supervisor {
 
-// Where the processes of an external job are: a group or a family of processes of somebody else's, and of
-// the peer who has named it. Nothing is done there that the peer could not do himself: files are
-// written with his rights, and processes that he may not signal, such as those of su(1), are left
-// alone. What is stopped here goes on when this is destroyed, and a weight is again what it was.
+// Where the processes of an external job are: a group or a family of processes of somebody else's,
+// and of the peer who has named it. Nothing is done there that the peer could not do himself: files
+// are written with his rights, and processes that he may not signal, such as those of su(1), are
+// left alone. What is stopped here goes on when this is destroyed, and a weight is again what it
+// was.
 class ExternalProcessSet {
  public:
   virtual ~ExternalProcessSet() = default;
@@ -34,12 +35,13 @@ class ExternalProcessSet {
 // the peer, or the peer is root; and below `pool`, whose jobs are ours already (empty: there is
 // none).
 Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place, const Peer& peer,
-                                            const cgroup::Hierarchies& hierarchies,
-                                            const std::string& pool);
+                                                       const cgroup::Hierarchies& hierarchies,
+                                                       const std::string& pool);
 
 // A process and its descendants. Refused unless it is the peer's, or the peer is root. `look` is
 // that of all external jobs.
-Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& place, const Peer& peer,
-                                                std::shared_ptr<ProcessSnapshot> look);
+Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& place,
+                                                           const Peer& peer,
+                                                           std::shared_ptr<ProcessSnapshot> look);
 
 }  // namespace plimsoll::supervisor

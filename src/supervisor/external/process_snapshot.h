@@ -12,8 +12,9 @@
 
 namespace plimsoll::supervisor {
 
-// Everybody who lives on this machine, read once for all external jobs that are looked at together: a look
-// costs about 10 us for each process of the machine, and there may be a thousand external jobs.
+// Everybody who lives on this machine, read once for all external jobs that are looked at together:
+// a look costs about 10 us for each process of the machine, and there may be a thousand external
+// jobs.
 //
 // Of one thread.
 class ProcessSnapshot {

@@ -169,27 +169,28 @@ Result<std::unique_ptr<Collector>> Collector::start(const loop::Loop& supervisor
   collector->loop_ = std::make_unique<loop::Loop>(std::move(*loop));
   collector->post_ = collector->loop_->poster();
   const Teller teller(supervisor, collector->callbacks_);
-  collector->output_pump_ =
-      std::make_unique<OutputPump>(*collector->loop_,
-                              OutputPump::Setup{.order = config.order,
-                                           .spool = Spool(config.spool_dir),
-                                           .printer = std::move(*printer),
-                                           .results = std::move(results),
-                                           .escape_grace = config.escape_grace,
-                                           .retry_after = config.retry_after},
-                              OutputPump::Reports{.received = teller.tell(&Callbacks::received),
-                                             .trouble = teller.tell(&Callbacks::trouble),
-                                             .lost = teller.tell(&Callbacks::lost),
-                                             .drained = teller.tell(&Callbacks::drained)});
+  collector->output_pump_ = std::make_unique<OutputPump>(
+      *collector->loop_,
+      OutputPump::Setup{.order = config.order,
+                        .spool = Spool(config.spool_dir),
+                        .printer = std::move(*printer),
+                        .results = std::move(results),
+                        .escape_grace = config.escape_grace,
+                        .retry_after = config.retry_after},
+      OutputPump::Reports{.received = teller.tell(&Callbacks::received),
+                          .trouble = teller.tell(&Callbacks::trouble),
+                          .lost = teller.tell(&Callbacks::lost),
+                          .drained = teller.tell(&Callbacks::drained)});
   if (config.screen) {
     OutputPump* const output_pump = collector->output_pump_.get();
     output_pump->use_screen(
-        screen_call(supervisor, *config.screen, collector->callbacks_, collector->post_,
-                    [output_pump](Result<void> taken) { output_pump->on_screen(std::move(taken)); }),
+        screen_call(
+            supervisor, *config.screen, collector->callbacks_, collector->post_,
+            [output_pump](Result<void> taken) { output_pump->on_screen(std::move(taken)); }),
         {config.screen->shows_out, config.screen->shows_err});
   }
-  collector->thread_ =
-      start_deaf_thread([output_pump = collector->output_pump_.get(), turns = collector->loop_.get()] {
+  collector->thread_ = start_deaf_thread(
+      [output_pump = collector->output_pump_.get(), turns = collector->loop_.get()] {
         while (!output_pump->stopped()) PLIMSOLL_CHECK(turns->run_once(Duration(-1)));
       });
   return collector;
@@ -217,7 +218,9 @@ Result<Opened> Collector::open(const AttemptSpec& spec) {
   if (!err) return pass(std::move(err), "stderr");
   if (attempt->ended()) traffic.complete = true;
   Capture capture(*this, attempt->serial, attempt->traffic);
-  post_([output_pump = output_pump_.get(), attempt = std::move(attempt)] { output_pump->open(attempt); });
+  post_([output_pump = output_pump_.get(), attempt = std::move(attempt)] {
+    output_pump->open(attempt);
+  });
   return Opened{.out = std::move(*out), .err = std::move(*err), .capture = std::move(capture)};
 }
 

@@ -14,8 +14,8 @@
 #include "base/units.h"
 #include "supervisor/output/attempt.h"
 #include "supervisor/output/events.h"
-#include "supervisor/output/traffic.h"
 #include "supervisor/output/print_order.h"
+#include "supervisor/output/traffic.h"
 
 namespace plimsoll::output {
 
@@ -138,9 +138,9 @@ class Collector {
   Collector();
   void finish(std::uint64_t serial, Disposition disposition, TrafficTold told);
 
-  std::shared_ptr<Callbacks> callbacks_;  // alone here: those on their way find it gone
-  std::unique_ptr<loop::Loop> loop_;      // of the thread
-  std::unique_ptr<OutputPump> output_pump_;          // of the thread
+  std::shared_ptr<Callbacks> callbacks_;     // alone here: those on their way find it gone
+  std::unique_ptr<loop::Loop> loop_;         // of the thread
+  std::unique_ptr<OutputPump> output_pump_;  // of the thread
   std::function<void(std::function<void()>)> post_;
   Order order_{};
   std::uint64_t last_serial_ = 0;

@@ -34,7 +34,8 @@ OutputPump::OutputPump(loop::Loop& loop, Setup setup, Reports reports)
       post_(loop.poster()),
       setup_(std::move(setup)),
       reports_(std::move(reports)),
-      turns_(make_print_order(setup_.order, [this](Attempt& done) { attempts_.erase(done.serial); })),
+      turns_(
+          make_print_order(setup_.order, [this](Attempt& done) { attempts_.erase(done.serial); })),
       grace_timer_(loop.timer([this] { on_grace_over(); })),
       retry_timer_(loop.timer([this] { retry(); })) {}
 

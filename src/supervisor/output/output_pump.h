@@ -15,10 +15,10 @@
 #include "base/units.h"
 #include "supervisor/output/attempt.h"
 #include "supervisor/output/events.h"
+#include "supervisor/output/print_order.h"
 #include "supervisor/output/printer.h"
 #include "supervisor/output/results.h"
 #include "supervisor/output/spool.h"
-#include "supervisor/output/print_order.h"
 
 namespace plimsoll::output {
 

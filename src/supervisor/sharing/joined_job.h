@@ -5,8 +5,8 @@
 #include "base/result.h"
 #include "guardian/protocol.h"
 #include "kernel/counters/usage.h"
-#include "supervisor/supervisor.h"
 #include "supervisor/sharing/lease.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 

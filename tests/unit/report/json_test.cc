@@ -206,10 +206,10 @@ RunSummary full_summary() {
   summary.line = 8_GiB;
   summary.used_peak = 7_GiB;
   summary.wall = PoolLimitsReport{.high = 8_GiB,
-                            .max = 9_GiB,
-                            .stalls = 2,
-                            .stalled = 3s,
-                            .pressure = {.some = 3ms, .full = {}}};
+                                  .max = 9_GiB,
+                                  .stalls = 2,
+                                  .stalled = 3s,
+                                  .pressure = {.some = 3ms, .full = {}}};
   // One as believed, one above by more than two spreads; a quarter of what was reserved is unused.
   summary.calibration.add({.mean = 100, .spread = 10}, Bytes{50}, 10s);
   summary.calibration.add({.mean = 100, .spread = 10}, Bytes{121}, 10s);

@@ -97,7 +97,8 @@ class SettingMaker {
 // What was found to be wrong; empty: nothing.
 class Watch final : public policy::ExecutorObserver {
  public:
-  Watch(const Setting& setting, SimulatedExecutor& executor) : setting_(setting), executor_(executor) {
+  Watch(const Setting& setting, SimulatedExecutor& executor)
+      : setting_(setting), executor_(executor) {
     const policy::SchedulerListener listener{.event = [this](const auto& event) { follow(event); },
                                              .over =
                                                  [this](const policy::JobOver& over) {

@@ -147,9 +147,9 @@ TEST(MachineProperty, HoldsUnderAnyVerbs) {
     EXPECT_EQ(tally.done, whim.done());
     const double line = static_cast<double>(machine.line.count >> 20);
     EXPECT_LE(tally.used_peak_mib, line / kHighShareOfMax + kSwapSlackMib);
-    EXPECT_LE(
-        tally.cpu_seconds,
-        machine.cores * static_cast<double>(executor.now().time_since_epoch().count()) / 1e9 + 0.001);
+    EXPECT_LE(tally.cpu_seconds,
+              machine.cores * static_cast<double>(executor.now().time_since_epoch().count()) / 1e9 +
+                  0.001);
     if (testing::Test::HasFailure()) return;
   }
 }

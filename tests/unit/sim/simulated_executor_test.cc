@@ -252,7 +252,9 @@ TEST(Machine, APolicyThatThrowsAwayThreeTimesTheWorkIsStopped) {
   SimulatedExecutor executor({.cores = 1, .line = 1_GiB}, jobs);
   Script script(executor);
   for (int i = 0; i < 100; ++i) {
-    script.start(i * 10s, 1).at(i * 10s + 9s, [&] { executor.kill(JobId{1}, Outcome::evicted, ""); });
+    script.start(i * 10s, 1).at(i * 10s + 9s, [&] {
+      executor.kill(JobId{1}, Outcome::evicted, "");
+    });
   }
   EXPECT_EQ(executor.run(script), Stopped::thrown_away);
   EXPECT_NEAR(executor.tally().lost_cpu_seconds, 36, 0.1);

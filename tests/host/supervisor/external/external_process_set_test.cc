@@ -1,5 +1,5 @@
-// Places of external jobs: a group and a family of processes of this test's own, seen and acted upon as
-// those of a client.
+// Places of external jobs: a group and a family of processes of this test's own, seen and acted
+// upon as those of a client.
 #include "supervisor/external/external_process_set.h"
 
 #include <gmock/gmock.h>

@@ -57,7 +57,9 @@ struct ApiTest : ::testing::Test {
               external_jobs.kill(job, policy::Outcome::cancelled, reason);
             },
         .open_place = [](const supervisor::ExternalLocation&, const supervisor::Peer&)
-            -> Result<std::unique_ptr<supervisor::ExternalProcessSet>> { return fail("not in this test"); }};
+            -> Result<std::unique_ptr<supervisor::ExternalProcessSet>> {
+          return fail("not in this test");
+        }};
   }
 
   void SetUp() override {

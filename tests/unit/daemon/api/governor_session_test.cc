@@ -48,8 +48,8 @@ struct GovernorSessionTest : ::testing::Test {
             [this](JobId job, const std::string& reason) {
               external_jobs.kill(job, policy::Outcome::cancelled, reason);
             },
-        .open_place = [](const supervisor::ExternalLocation&,
-                         const supervisor::Peer&) -> Result<std::unique_ptr<supervisor::ExternalProcessSet>> {
+        .open_place = [](const supervisor::ExternalLocation&, const supervisor::Peer&)
+            -> Result<std::unique_ptr<supervisor::ExternalProcessSet>> {
           return fail(std::errc::permission_denied, "not the peer's");
         }};
   }
@@ -102,14 +102,16 @@ TEST_F(GovernorSessionTest, DecisionsReachTheClient) {
   say(R"(enter { id: "a" restartable: true })");
   const JobId job = entered.at("a").id;
   external_jobs.on_event({.at = now,
-                   .kind = policy::EventKind::held,
-                   .job = job,
-                   .reason = "no room",
-                   .hold = policy::HoldCause::memory});
+                          .kind = policy::EventKind::held,
+                          .job = job,
+                          .reason = "no room",
+                          .hold = policy::HoldCause::memory});
   admit("a");
-  external_jobs.on_event({.at = now, .kind = policy::EventKind::frozen, .job = job, .reason = "short"});
+  external_jobs.on_event(
+      {.at = now, .kind = policy::EventKind::frozen, .job = job, .reason = "short"});
   external_jobs.freeze(job);
-  external_jobs.on_event({.at = now, .kind = policy::EventKind::thawed, .job = job, .reason = "room"});
+  external_jobs.on_event(
+      {.at = now, .kind = policy::EventKind::thawed, .job = job, .reason = "room"});
   external_jobs.thaw(job);
   external_jobs.kill(job, policy::Outcome::evicted, "shorter");
   say(R"(leave { id: "a" end: END_CANCELLED })");
@@ -161,8 +163,9 @@ TEST_F(GovernorSessionTest, AnIdThatIsTooLongIsShownInWholeCharacters) {
   v1::GovernRequest request;
   request.mutable_enter()->set_id(id);
   std::string shown;
-  GovernorSession another(
-      external_jobs, {}, [&](const v1::GovernResponse& message) { shown = message.refused().id(); });
+  GovernorSession another(external_jobs, {}, [&](const v1::GovernResponse& message) {
+    shown = message.refused().id();
+  });
   another.receive(request);
   EXPECT_EQ(shown, id.substr(0, 255));
 }

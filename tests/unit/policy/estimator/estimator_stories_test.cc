@@ -36,7 +36,8 @@ LiveProfile after(const std::vector<At>& course) {
 
 AttemptSummary attempt_summary(const std::vector<At>& course) {
   const LiveProfile live_profile = after(course);
-  AttemptSummary one{.key = kClass, .peak = live_profile.peak(), .ran = live_profile.ran(), .cores = 1};
+  AttemptSummary one{
+      .key = kClass, .peak = live_profile.peak(), .ran = live_profile.ran(), .cores = 1};
   for (const At& at : course) {
     one.curve.push_back(
         {std::chrono::duration_cast<Duration>(std::chrono::duration<double>(at.seconds)),

@@ -21,7 +21,8 @@ TEST(LiveProfile, KnowsNothingAtFirst) {
 TEST(LiveProfile, FollowsASteadyGrowth) {
   LiveProfile live_profile;
   for (int i = 0; i <= 200; ++i) {
-    live_profile.observe({.ran = milliseconds(100 * i), .used = mib(10 + static_cast<std::uint64_t>(i))});
+    live_profile.observe(
+        {.ran = milliseconds(100 * i), .used = mib(10 + static_cast<std::uint64_t>(i))});
   }
   EXPECT_NEAR(live_profile.growth() / static_cast<double>(kMib.count), 10, 0.5);
   EXPECT_LT(live_profile.calm(), seconds(2));
@@ -31,9 +32,11 @@ TEST(LiveProfile, FollowsASteadyGrowth) {
 
 TEST(LiveProfile, WhatItWantsInItsFirstMillisecondsIsSoonForgotten) {
   LiveProfile live_profile;
-  live_profile.observe({.ran = milliseconds(10), .cpu = milliseconds(3), .cpu_wait = milliseconds(7)});
+  live_profile.observe(
+      {.ran = milliseconds(10), .cpu = milliseconds(3), .cpu_wait = milliseconds(7)});
   EXPECT_NEAR(live_profile.cores_wanted_lately(), 1, 0.05);
-  live_profile.observe({.ran = milliseconds(500), .cpu = milliseconds(3), .cpu_wait = milliseconds(7)});
+  live_profile.observe(
+      {.ran = milliseconds(500), .cpu = milliseconds(3), .cpu_wait = milliseconds(7)});
   EXPECT_LT(live_profile.cores_wanted_lately(), 0.03);
   EXPECT_LT(live_profile.cores_lately(), 0.01);
 }
@@ -110,8 +113,8 @@ TEST(LiveProfile, WhoWaitsNearlyAlwaysWantsACore) {
 TEST(LiveProfile, WhoWaitsALittleWantsWhatHeUses) {
   LiveProfile live_profile;
   live_profile.observe({.ran = std::chrono::seconds(1),
-                 .cpu = std::chrono::milliseconds(10),
-                 .cpu_wait = std::chrono::milliseconds(200)});
+                        .cpu = std::chrono::milliseconds(10),
+                        .cpu_wait = std::chrono::milliseconds(200)});
   EXPECT_NEAR(live_profile.cores_wanted_lately(), 0.0125, 0.001);
 }
 

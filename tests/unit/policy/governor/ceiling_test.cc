@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "policy/estimator/estimator.h"
-#include "policy/estimator/demand_forecast.h"
 #include "governor_story.h"
+#include "policy/estimator/demand_forecast.h"
+#include "policy/estimator/estimator.h"
 
 namespace plimsoll::policy {
 namespace {
@@ -49,7 +49,8 @@ Estimator with_past(int attempts) {
   for (int i = 0; i < attempts; ++i) {
     const std::vector<Point> course = bursts();
     const LiveProfile live_profile = after(course);
-    AttemptSummary one{.key = kClass, .peak = live_profile.peak(), .ran = live_profile.ran(), .cores = 0.1};
+    AttemptSummary one{
+        .key = kClass, .peak = live_profile.peak(), .ran = live_profile.ran(), .cores = 0.1};
     for (const Point& point : course) {
       one.curve.push_back({at(point.seconds) - Instant{}, mib(point.mib)});
     }

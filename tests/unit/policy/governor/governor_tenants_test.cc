@@ -211,7 +211,8 @@ TEST(GovernorTenants, NobodyWaitsForWhatNobodyWants) {
   EXPECT_GE(admitted(story.rules(1)), 9u);
 }
 
-// A reserved job of one who has a job that never ends would never start, and everybody would wait for it.
+// A reserved job of one who has a job that never ends would never start, and everybody would wait
+// for it.
 TEST(GovernorTenants, AGiantHoldsUpOthersForAMinuteAtATime) {
   Story story(config(1000));
   story.waits_for(kAlice, 1, {.mib = 50, .seconds = 1e9});

@@ -20,7 +20,8 @@ struct Forecasting : testing::Test {
     ahead.fill({300, 10});
   }
   void uses(JobId job, std::uint64_t bytes, double t) {
-    running_set.observe(running_set.at(job), {.ran = at(t) - at(0), .used = {bytes}, .peak = {bytes}}, at(t));
+    running_set.observe(running_set.at(job),
+                        {.ran = at(t) - at(0), .used = {bytes}, .peak = {bytes}}, at(t));
   }
   // So many times, a second each: forecast, then so much by each of the two.
   void happens(int times, std::uint64_t bytes_each) {

@@ -99,8 +99,10 @@ TEST(Share, NobodyIsLeftWithNothing) {
 }
 
 TEST(Share, WhatIsInUseIsNotTakenAwayByAClaim) {
-  const std::vector<RunClaim> reserved_job = {OfMemory{.claimed = 7_GiB, .wanting = true, .running = 1}};
-  EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 6_GiB, .claimed = 6_GiB, .running = 5}, reserved_job), 6_GiB);
+  const std::vector<RunClaim> reserved_job = {
+      OfMemory{.claimed = 7_GiB, .wanting = true, .running = 1}};
+  EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 6_GiB, .claimed = 6_GiB, .running = 5}, reserved_job),
+            6_GiB);
   const std::vector<RunClaim> grown = {OfMemory{.used = 5_GiB, .claimed = 7_GiB, .running = 1}};
   EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 6_GiB, .claimed = 6_GiB, .running = 5}, grown), 3_GiB);
 }

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "policy/estimator/estimator.h"
 #include "governor_story.h"
+#include "policy/estimator/estimator.h"
 
 namespace plimsoll::policy {
 namespace {

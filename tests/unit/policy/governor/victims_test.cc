@@ -28,12 +28,12 @@ RunningSet fleet_of(const std::vector<Candidate>& candidates) {
     const Ready ready{.job = JobId{one.id}, .restartable = one.restartable, .lost = one.lost};
     running_set.start(ready, flat({.mib = one.expected}), at(one.id));
     running_set.observe(running_set.at(JobId{one.id}),
-                  {.ran = std::chrono::seconds(10),
-                   .used = mib(one.used),
-                   .peak = mib(one.used),
-                   .cpu = std::chrono::duration_cast<Duration>(
-                       std::chrono::duration<double>(one.cpu_seconds))},
-                  at(100));
+                        {.ran = std::chrono::seconds(10),
+                         .used = mib(one.used),
+                         .peak = mib(one.used),
+                         .cpu = std::chrono::duration_cast<Duration>(
+                             std::chrono::duration<double>(one.cpu_seconds))},
+                        at(100));
   }
   return running_set;
 }

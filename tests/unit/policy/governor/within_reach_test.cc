@@ -35,7 +35,8 @@ TEST(WithinReach, WhoUsesNothingOfAGiantHintMakesRoom) {
   const Estimator estimator;
   const Key key = key_of(job, "/");
   const auto most = [&](const JobSpec& asked) {
-    const Estimate estimate = estimator.estimate(key, {.memory_hint = asked.memory_hint}, live_profile);
+    const Estimate estimate =
+        estimator.estimate(key, {.memory_hint = asked.memory_hint}, live_profile);
     return estimate.peak.mean + estimate.peak.spread;
   };
   EXPECT_GT(most(job), to_double(2_GiB));

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "report/top_jobs.h"
 #include "report/json.h"
 #include "report/summary.h"
+#include "report/top_jobs.h"
 #include "unit/report/reports.h"
 
 namespace plimsoll::report {

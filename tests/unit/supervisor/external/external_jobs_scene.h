@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 // A place that does as it is told.
 struct ModelProcessSet : ExternalProcessSet {
   ModelProcessSet(std::vector<std::string>& journal, std::vector<Instant>& samples,
-               const std::function<void()>& takes)
+                  const std::function<void()>& takes)
       : log(journal), sampled(samples), on_look(takes) {}
   ~ModelProcessSet() override { log.push_back("place closed"); }
   ModelProcessSet(const ModelProcessSet&) = delete;
@@ -37,38 +37,39 @@ struct ModelProcessSet : ExternalProcessSet {
   const std::function<void()>& on_look;
 };
 
-// ExternalJobs with a scheduler that keeps a list: what was asked of it is in `asked`, what clients were
-// told in `told`.
+// ExternalJobs with a scheduler that keeps a list: what was asked of it is in `asked`, what clients
+// were told in `told`.
 struct GuestsTest : ::testing::Test {
   ExternalHooks hooks() {
-    return {.now = [this] { return now; },
-            .next_id = [this] { return JobId{++last}; },
-            .enter = [this](const policy::JobSpec& job) { entered.push_back(job); },
-            .seen = [this](JobId, const policy::JobSample& sample) { samples.push_back(sample); },
-            .over =
-                [this](JobId job, const policy::AttemptEnd& end) {
-                  asked.push_back("over " + std::string(name_of(end.outcome)));
-                  ends.push_back(end);
-                  policy::JobOver over{.job = job, .end = end, .requeue = {}, .reason = "over"};
-                  if (again.contains(job)) over.requeue = policy::Requeue{};
-                  external_jobs.on_job_over(over);
-                },
-            .withdraw =
-                [this](JobId job, const std::string& reason) {
-                  asked.push_back("withdraw: " + reason);
-                  external_jobs.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
-                },
-            .cancel =
-                [this](JobId job, const std::string& reason) {
-                  external_jobs.kill(job, policy::Outcome::cancelled, reason);
-                },
-            .open_place = [this](const ExternalLocation&,
-                                 const Peer& peer) -> Result<std::unique_ptr<ExternalProcessSet>> {
-              if (peer.uid != 0) return fail(std::errc::permission_denied, "not the peer's");
-              return std::make_unique<ModelProcessSet>(told, sampled, on_look);
+    return {
+        .now = [this] { return now; },
+        .next_id = [this] { return JobId{++last}; },
+        .enter = [this](const policy::JobSpec& job) { entered.push_back(job); },
+        .seen = [this](JobId, const policy::JobSample& sample) { samples.push_back(sample); },
+        .over =
+            [this](JobId job, const policy::AttemptEnd& end) {
+              asked.push_back("over " + std::string(name_of(end.outcome)));
+              ends.push_back(end);
+              policy::JobOver over{.job = job, .end = end, .requeue = {}, .reason = "over"};
+              if (again.contains(job)) over.requeue = policy::Requeue{};
+              external_jobs.on_job_over(over);
             },
-            .uid = 0,
-            .machine = {.memory = 64_GiB, .cpus = 8}};
+        .withdraw =
+            [this](JobId job, const std::string& reason) {
+              asked.push_back("withdraw: " + reason);
+              external_jobs.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
+            },
+        .cancel =
+            [this](JobId job, const std::string& reason) {
+              external_jobs.kill(job, policy::Outcome::cancelled, reason);
+            },
+        .open_place = [this](const ExternalLocation&,
+                             const Peer& peer) -> Result<std::unique_ptr<ExternalProcessSet>> {
+          if (peer.uid != 0) return fail(std::errc::permission_denied, "not the peer's");
+          return std::make_unique<ModelProcessSet>(told, sampled, on_look);
+        },
+        .uid = 0,
+        .machine = {.memory = 64_GiB, .cpus = 8}};
   }
 
   ExternalListener listener() {
@@ -120,7 +121,7 @@ struct GuestsTest : ::testing::Test {
   std::vector<policy::JobSample> samples;
   std::vector<policy::AttemptEnd> ends;
   std::vector<std::string> asked, told;
-  std::vector<Instant> sampled;    // the moments that places were looked at for
+  std::vector<Instant> sampled;   // the moments that places were looked at for
   std::function<void()> on_look;  // within each look
   std::set<JobId> again;          // that get another attempt
   ExternalJobs external_jobs{hooks()};

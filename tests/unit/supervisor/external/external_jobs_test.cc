@@ -42,7 +42,8 @@ TEST_F(GuestsTest, AGuestLivesFromEnterToLeave) {
   ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 10_MiB, .cpu = 1s, .io = {}}));
   EXPECT_EQ(samples.back().ran, 2s);
   EXPECT_EQ(samples.back().used, 10_MiB);
-  ASSERT_TRUE(external_jobs.leave(client, "a", {.outcome = policy::Outcome::exited, .exit_code = 0}));
+  ASSERT_TRUE(
+      external_jobs.leave(client, "a", {.outcome = policy::Outcome::exited, .exit_code = 0}));
   EXPECT_THAT(told, ElementsAre("admit a: 1", "left a: for good"));
   EXPECT_EQ(ends.back().wall, 2s);
   EXPECT_EQ(external_jobs.size(), 0u);
@@ -94,10 +95,10 @@ TEST_F(GuestsTest, WhatCostsMoreIsLookedAtLessOften) {
 TEST_F(GuestsTest, HoldsAreToldWithTheirCause) {
   const JobId job = enter("a");
   external_jobs.on_event({.at = now,
-                   .kind = policy::EventKind::held,
-                   .job = job,
-                   .reason = "no room",
-                   .hold = policy::HoldCause::memory});
+                          .kind = policy::EventKind::held,
+                          .job = job,
+                          .reason = "no room",
+                          .hold = policy::HoldCause::memory});
   EXPECT_THAT(told, ElementsAre("hold a: memory"));
 }
 
@@ -155,7 +156,8 @@ TEST_F(GuestsTest, AnEvictedGuestThatMayRestartComesAgain) {
 TEST_F(GuestsTest, WhoGotToItsEndWhileBeingCancelledHasSucceeded) {
   const JobId job = run("a");
   external_jobs.kill(job, policy::Outcome::evicted, "memory is short");
-  ASSERT_TRUE(external_jobs.leave(client, "a", {.outcome = policy::Outcome::exited, .exit_code = 0}));
+  ASSERT_TRUE(
+      external_jobs.leave(client, "a", {.outcome = policy::Outcome::exited, .exit_code = 0}));
   EXPECT_THAT(asked, ElementsAre("over exited"));
 }
 
@@ -305,7 +307,8 @@ TEST_F(GuestsTest, UsersAreBoundedHoweverManyClientsTheyAre) {
   const auto refused = external_jobs.enter(client, {.name = "one more"});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("found 4000 jobs of this user"));
-  EXPECT_TRUE(external_jobs.enter(external_jobs.open({.uid = 8}, listener()), {.name = "another's"}));
+  EXPECT_TRUE(
+      external_jobs.enter(external_jobs.open({.uid = 8}, listener()), {.name = "another's"}));
   external_jobs.close(ClientId{static_cast<std::uint64_t>(client) - 1});
   EXPECT_TRUE(external_jobs.enter(client, {.name = "one more"}));
 }
