@@ -1,10 +1,23 @@
 #include "sim/curves.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
+#include <unordered_map>
+#include <utility>
 
 #include "base/check.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "sim/parse_curves.h"
+#include "sim/quantities.h"
+#include "sim/unpack.h"
 
+// A whole trace: its lines, and who needs whom.
 namespace plimsoll::sim {
 
 Curve::Curve(std::vector<CurvePoint> points) : points_(std::move(points)) {
@@ -33,6 +46,121 @@ Curve::Curve(std::vector<CurvePoint> points) : points_(std::move(points)) {
     cpu_seconds_ += double{points_[i - 1].cores} * gap;
     mib_seconds_ += (double{points_[i - 1].mib} + double{points_[i].mib}) / 2 * gap;
   }
+}
+
+namespace {
+
+struct Lines {
+  std::vector<SimJob> jobs;
+  std::vector<std::vector<std::string>> needs;   // of each
+  std::vector<std::size_t> numbers;              // of its line
+  std::unordered_map<std::string, JobId> names;  // by the first that has it
+  std::size_t points = 0;
+};
+
+std::string place(std::string_view file, std::size_t line) {
+  return std::string(file) + ":" + std::to_string(line);
+}
+
+Result<void> take(Lines& lines, std::string_view line, std::size_t number) {
+  if (line.size() > kCurveLineBytesMax) {
+    return fail("found a line of " + std::to_string(line.size()) + " bytes, expected at most " +
+                std::to_string(kCurveLineBytesMax));
+  }
+  auto parsed = parse_curve(line);
+  if (!parsed) return pass(std::move(parsed));
+  lines.points += parsed->job.curve.points().size();
+  if (lines.jobs.size() == kCurveJobsMax || lines.points > kCurvePointsMax) {
+    return fail("found more, expected at most " + std::to_string(kCurveJobsMax) + " jobs and " +
+                std::to_string(kCurvePointsMax) + " points");
+  }
+  policy::JobSpec& spec = parsed->job.spec;
+  spec.id = id_of(lines.jobs.size());
+  const auto [at, is_new] = lines.names.emplace(spec.name, spec.id);
+  if (!is_new && parsed->id) {
+    return fail("found the id \"" + spec.name + "\" again, which line " +
+                std::to_string(lines.numbers[index_of(at->second)]) + " has, expected each once");
+  }
+  lines.jobs.push_back(std::move(parsed->job));
+  lines.needs.push_back(std::move(parsed->needs));
+  lines.numbers.push_back(number);
+  return {};
+}
+
+// Whether each job comes after all that it needs, in some order.
+bool has_no_cycle(const std::vector<SimJob>& jobs) {
+  std::vector<std::vector<std::size_t>> dependents(jobs.size());
+  std::vector<std::size_t> left(jobs.size());
+  std::vector<std::size_t> ready;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    left[i] = jobs[i].spec.needs.size();
+    for (const JobId need : jobs[i].spec.needs) dependents[index_of(need)].push_back(i);
+    if (left[i] == 0) ready.push_back(i);
+  }
+  std::size_t done = 0;
+  for (; !ready.empty(); ++done) {
+    const std::size_t job = ready.back();
+    ready.pop_back();
+    for (const std::size_t dependent : dependents[job]) {
+      if (--left[dependent] == 0) ready.push_back(dependent);
+    }
+  }
+  return done == jobs.size();
+}
+
+Result<std::string> read_all(const std::string& path) {
+  auto fd = open_at(AT_FDCWD, path, O_RDONLY);
+  if (!fd) return pass(std::move(fd));
+  std::string text;
+  std::array<char, 1 << 16> piece{};
+  for (;;) {
+    const ssize_t size = ::read(fd->get(), piece.data(), piece.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return fail_errno("read " + path);
+    if (size == 0) return text;
+    text.append(piece.data(), static_cast<std::size_t>(size));
+    if (text.size() > kCurveTextBytesMax) {
+      return fail(path + ": found more than " + std::to_string(kCurveTextBytesMax) + " bytes");
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::vector<SimJob>> parse_curves(std::string_view text, std::string_view file) {
+  Lines lines;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = take_line(text);
+    if (trim(line).empty()) continue;
+    if (auto taken = take(lines, line, number); !taken) {
+      return pass(std::move(taken), place(file, number));
+    }
+  }
+  for (std::size_t i = 0; i < lines.jobs.size(); ++i) {
+    for (const std::string& need : lines.needs[i]) {
+      const auto at = lines.names.find(need);
+      if (at == lines.names.end()) {
+        return fail(place(file, lines.numbers[i]) + ": found \"" + need +
+                    "\" in \"needs\", expected the id of a job of this file");
+      }
+      lines.jobs[i].spec.needs.push_back(at->second);
+    }
+  }
+  if (lines.jobs.empty()) return fail(std::string(file) + ": found no job, expected at least one");
+  if (!has_no_cycle(lines.jobs)) {
+    return fail(std::string(file) + ": found jobs that need each other in a circle");
+  }
+  return std::move(lines.jobs);
+}
+
+Result<std::vector<SimJob>> read_curves(const std::string& path) {
+  auto text = read_all(path);
+  if (!text) return pass(std::move(text));
+  if (is_xz(*text)) {
+    text = unpack_xz(*text, kCurveTextBytesMax);
+    if (!text) return pass(std::move(text), path);
+  }
+  return parse_curves(*text, path);
 }
 
 }  // namespace plimsoll::sim

@@ -11,6 +11,8 @@
 #include "supervisor/host.h"
 #include "supervisor/wall_clock.h"
 
+// How an attempt ends: its group is reaped, what has got out of it is looked for, and its outcome
+// told.
 namespace plimsoll::supervisor {
 namespace {
 
@@ -259,6 +261,184 @@ void Attempt::on_sample_due() {
     callbacks_.sampled(seen);
   }
   if (!is_reaped_ && !is_paused()) sample_at(due);
+}
+
+namespace {
+
+using policy::Outcome;
+
+// What a healthy machine takes at most to end a process that was killed.
+constexpr Duration kKillPatience = std::chrono::seconds(1);
+
+}  // namespace
+
+void Attempt::reap() {
+  if (is_reaped_) return;
+  is_reaped_ = true;
+  sample_timer_.off();
+  timeout_timer_.off();
+  // Where the guardian has held the pool the job clock has stood, and with it this attempt.
+  // Read first: what passes between the two clocks is no pause.
+  const Duration since_birth = loop::now() - spawned_;
+  result_.paused = std::max(Duration{}, since_birth - ran());
+  process_set_->reap(status_ && !cause_ ? reap::LeftBehind::list : reap::LeftBehind::skip,
+                     {.empty = [this] { on_empty(); },
+                      .stuck = [this](const reap::Stuck& stuck) { callbacks_.stuck(stuck); },
+                      .gone = [this](const reap::Reaped& reaped) { on_gone(reaped); }});
+}
+
+// The main process may not have been waited for yet: its status is what the outcome rests on.
+void Attempt::on_empty() {
+  emptied_ = true;
+  emptied_at_ = loop::now();
+  process_set_->thaw();  // till now, so that nothing runs on between the decision and the kill
+  result_.usage = process_set_->finish(loop::now(), wall_now());
+  look_at_ipc();
+  if (callbacks_.sampled && status_) callbacks_.sampled(result_.usage.totals);
+  if (!child_) return conclude();
+  // It is dead and its status on the way, or it had left its group: nobody has killed it then.
+  signal_main(SIGKILL);
+}
+
+void Attempt::on_gone(const reap::Reaped& reaped) {
+  for (const cgroup::LeftProcess& process : reaped.left_behind) {
+    result_.left_behind.push_back({process.pid, process.comm});
+  }
+  result_.group_left = reaped.left;
+  removed_ = true;
+  if (emptied_) return tell_gone();
+  for (const cgroup::StuckProcess& process : reaped.survivors) {
+    result_.left_behind.push_back({process.pid, process.comm, report::LeftFate::lives});
+  }
+  emptied_ = true;
+  process_set_->thaw();
+  result_.usage = process_set_->finish(loop::now(), wall_now());
+  forget_main();
+  conclude();
+}
+
+void Attempt::give_up_removal() {
+  if (process_set_ != nullptr) process_set_->give_up_removal();
+  const bool has_left = emptied_ && child_ && loop::now() - emptied_at_ >= kKillPatience;
+  if (!has_left) return;
+  result_.left_behind.push_back({main_, request_.spawn.argv.front(), report::LeftFate::lives});
+  forget_main();
+  conclude();
+}
+
+// Its end is not waited for any more.
+void Attempt::forget_main() {
+  if (!child_) return;
+  supervisor_.forget(*child_);
+  child_.reset();
+  result_.end.wall = loop::now() - spawned_;
+  result_.ended = wall_now();
+}
+
+// What it has left is settled by a look at all processes, which the report waits for.
+void Attempt::look_at_ipc() {
+  if (!ipc_watch_) return;
+  if (auto left = ipc_watch_->look()) {
+    result_.ipc_left = std::move(*left);
+    return;
+  }
+  is_ipc_settled_ = false;
+  supervisor_.user_look().ask(ipc_watch_->user(),
+                              [this, weak = std::weak_ptr(ipc_watch_)](bool user_lives) {
+                                const auto watch = weak.lock();
+                                if (!watch) return;
+                                result_.ipc_left = watch->settle(user_lives);
+                                is_ipc_settled_ = true;
+                                tell_gone();
+                              });
+}
+
+void Attempt::ask_for_escaped() {
+  if (!leaver_) return;
+  supervisor_.over(*leaver_, [this](const guardian::Escaped& escaped) { on_escaped(escaped); });
+}
+
+void Attempt::on_escaped(const guardian::Escaped& escaped) {
+  leaver_.reset();
+  for (const guardian::Escapee& process : escaped.processes) {
+    const auto fate = process.lives ? report::LeftFate::lives : report::LeftFate::had_left;
+    result_.left_behind.push_back({process.pid, process.comm, fate});
+  }
+  tell_gone();
+}
+
+void Attempt::tell_gone() {
+  if (removed_ && !child_ && !leaver_ && is_ipc_settled_) callbacks_.gone(result_);
+}
+
+void Attempt::note_status() {
+  if (!status_) return;
+  if (status_->kind == guardian::WaitStatus::Kind::exited) {
+    result_.end.exit_code = status_->value;
+  } else {
+    result_.end.signal = status_->value;
+  }
+}
+
+void Attempt::conclude() {
+  if (process_set_ != nullptr && !result_.oom) result_.oom = policy::blame(oom_evidence());
+  note_status();
+  const Cause cause = cause_ ? *cause_ : outcome_by_evidence();
+  result_.end.outcome = cause.outcome;
+  result_.reason = cause.reason;
+  ask_for_escaped();
+  callbacks_.over(result_.end);
+  tell_gone();
+}
+
+// Own counts are read before those of the groups above: what happens in between is not taken for
+// its own.
+policy::OomEvidence Attempt::oom_evidence() {
+  const counters::MemoryUsage& memory = result_.usage.totals.memory;
+  const counters::MemoryEvents& events = memory.events;
+  policy::OomEvidence evidence;
+  evidence.kills = std::max(events.oom_kill.value_or(0), events.oom_group_kill.value_or(0));
+  evidence.own_limit = request_.limits.memory_max;
+  evidence.own_peak = memory.peak;
+  evidence.machine = describe_host(supervisor_).memory;
+  const OwnOoms own = process_set_->own_ooms();
+  evidence.above = supervisor_.oom().since(ooms_before_);
+  evidence.sees_all = supervisor_.oom().sees_all() && own.are_seen;
+  std::uint64_t further_up = 0;
+  for (const policy::OomGroup& group : evidence.above) further_up += group.ooms;
+  if (events.oom) {
+    evidence.own_ooms = *events.oom;
+  } else if (own.count > further_up) {
+    evidence.own_ooms = own.count - further_up;
+  }
+  return evidence;
+}
+
+Attempt::Cause Attempt::oom_cause() const {
+  const bool own = result_.oom->level == policy::OomLevel::own;
+  return {own ? Outcome::over_limit : Outcome::machine_oom,
+          policy::describe(*result_.oom) + (own ? "" : "; try again")};
+}
+
+Attempt::Cause Attempt::outcome_by_evidence() {
+  // A limit below its own that a job has set itself is its own affair.
+  const bool of_its_making =
+      result_.oom && result_.oom->level == policy::OomLevel::own && !request_.limits.memory_max;
+  if (result_.oom && !of_its_making) return oom_cause();
+  const bool exited = status_->kind == guardian::WaitStatus::Kind::exited;
+  result_.end.outcome = exited ? Outcome::exited : Outcome::signalled;
+  if (policy::succeeded(result_.end)) return {Outcome::exited, {}};
+  if (is_killed_singly_) {
+    for (const policy::OomGroup& group : supervisor_.oom().since(ooms_before_)) {
+      if (group.ooms == 0) continue;
+      return {Outcome::machine_oom,
+              policy::describe(result_.end) + " after the group " + group.name +
+                  " had run out of memory, which cgroup v1 then refuses to everybody in it; try "
+                  "again"};
+    }
+  }
+  if (exited) return {Outcome::exited, {}};
+  return {Outcome::signalled, "was ended by signal " + policy::signal_name(status_->value)};
 }
 
 }  // namespace plimsoll::supervisor
