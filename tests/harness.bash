@@ -216,6 +216,7 @@ run_tests() {
   local layer layers=("${usual_layers[@]}") passed=0 failed=0 skipped=0 only=''
   case ${1:-} in
     '') ;;
+    full) layers=("${full_layers[@]}") ;;
     all) layers=("${all_layers[@]}") thorough=yes fuzz_seconds=120 ;;
     *)
       layers=("$1")

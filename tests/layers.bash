@@ -2,16 +2,12 @@
 # its log, what it ran to `count`.
 # shellcheck shell=bash disable=SC2317 # called by name
 
-# The usual layers are to take less than 30 minutes together, on two cores, from a clone on a bare
-# machine, and take more. Their minutes, building included, after the demo, where a good part of the
-# processors was taken away (vm and fuzz before the hostile set came to vm):
-#
-#   tidy  1.2    unit  13.3   tsan  7.1    host  2.7    cli  7.7    vm  12.1   fuzz  6.2
-#
-# What is compiled for tests alone goes several sources at once (cmake/Unity.cmake).
-
-readonly usual_layers=(tidy unit tsan host cli vm fuzz)
-readonly all_layers=("${usual_layers[@]}" buildbarn release clang clang-tidy)
+# `./dev test`: on the release build that `./dev demo` makes too.
+readonly usual_layers=(tidy unit host cli)
+# `./dev test full`, which continuous integration runs.
+readonly full_layers=("${usual_layers[@]}" sanitized tsan vm fuzz)
+# `./dev test all`: for hours when nobody waits.
+readonly all_layers=("${full_layers[@]}" buildbarn clang clang-tidy)
 fuzz_seconds=30
 thorough='' # `all`
 
@@ -32,18 +28,9 @@ man_page() {
   ! LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -l "$1" 2>&1 >/dev/null | grep .
 }
 
-# Under sanitizers; and where the number of seeds is what counts, without, as there are ten times as
-# many then.
 layer_unit() {
   need test
-  build debug unit_tests
-  tested build-debug unit "$(nproc)"
-  build release policy_scheduler_test sim_test supervisor_external_test
-  tested build unit "$(nproc)" 'Property\.'
-}
-
-layer_release() {
-  build release all unit_tests
+  build release unit_tests
   tested build unit "$(nproc)"
 }
 
@@ -54,31 +41,51 @@ layer_tsan() {
 }
 
 layer_host() {
-  ((EUID == 0)) || { skip 'not root'; return; }
-  [[ -d /sys/fs/cgroup ]] || { skip 'no /sys/fs/cgroup'; return; }
-  build debug host_tests
-  tested build-debug host 1
-  # A sanitizer's heap is not the one that is stocked.
-  build release guardian_host_test
-  tested build host 1 'HeapStock\.'
+  can_make_groups || return 0
+  build release host_tests
+  tested build host 1
 }
 
-# The sanitized program; the released one for scripts that say so in a line `# program: released`, as
-# what they test is in time or is an installation. `test all` runs each with both.
+can_make_groups() {
+  ((EUID == 0)) || { skip 'not root'; return 1; }
+  [[ -d /sys/fs/cgroup ]] || { skip 'no /sys/fs/cgroup'; return 1; }
+}
+
 layer_cli() {
   need test
-  build debug plimsoll plimsolld test_programs test_clients test_worker
   build release all test_programs test_clients test_worker
   export ROUNDS=${thorough:+100}
   local script
+  for script in $(cli_scripts); do by_program build "$script"; done
+  wait
+}
+
+cli_scripts() {
+  local script
   for script in tests/cli/*.sh tests/cli/*.py; do
-    [[ -x $script ]] || continue
-    if grep -q '^# program: released' "$script"; then
-      by_program build "$script"
-      [[ ! $thorough || $script == */client_package.sh ]] || by_program build-debug "$script"
-    else
+    [[ ! -x $script ]] || echo "$script"
+  done
+}
+
+# Unit tests, host tests and the scripts of `cli` once more with AddressSanitizer and
+# UndefinedBehaviorSanitizer; without the scripts that say `# program: released`, as what they test
+# is in time or is an installation. `test all` runs those too, but for the installation.
+layer_sanitized() {
+  need test
+  build debug unit_tests
+  tested build-debug unit "$(nproc)"
+  if can_make_groups; then
+    build debug host_tests
+    tested build-debug host 1
+  fi
+  build debug plimsoll plimsolld test_programs test_clients test_worker
+  export ROUNDS=${thorough:+100}
+  local script
+  for script in $(cli_scripts); do
+    if ! grep -q '^# program: released' "$script"; then
       by_program build-debug "$script"
-      [[ ! $thorough ]] || by_program build "$script"
+    elif [[ $thorough && $script != */client_package.sh ]]; then
+      by_program build-debug "$script"
     fi
   done
   wait
