@@ -149,7 +149,7 @@ Result<std::vector<policy::AttemptSummary>> past_of(const SimulateOptions& optio
   return past;
 }
 
-// Whoever decides in this simulation. Jobs and world must outlive it.
+// Whoever decides in this simulation. Jobs and executor must outlive it.
 Result<std::unique_ptr<policy::ExecutorObserver>> make_driver(const SimulateOptions& options,
                                                               const sim::Policy& policy,
                                                               const sim::MachineConfig& machine,

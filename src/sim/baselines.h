@@ -12,7 +12,7 @@
 #include "sim/simulated_executor.h"
 
 // Policies to compare with, each as simple as what people use today. All begin by themselves when
-// the executor runs; world and jobs must outlive them.
+// the executor runs; executor and jobs must outlive them.
 namespace plimsoll::sim {
 
 // `fixed:N`: N jobs at a time, whatever they use. What the kernel kills starts again at once,

@@ -35,8 +35,8 @@ using Policy = std::variant<GovernorPolicy, FixedPolicy, MemfreePolicy, Clairvoy
 // under the others, which know nothing of a pool, the kernel kills at the line, and nobody looks.
 [[nodiscard]] MachineConfig machine_for(const Policy& policy, MachineConfig machine);
 
-// What drives `world` by a policy that is not the governor's. `line` and `cores` are what it plans
-// with; world and jobs must outlive it.
+// What drives `executor` by a policy that is not the governor's. `line` and `cores` are what it
+// plans with; executor and jobs must outlive it.
 [[nodiscard]] std::unique_ptr<policy::ExecutorObserver> make_baseline(const Policy& policy,
                                                                       SimulatedExecutor& executor,
                                                                       std::span<const SimJob> jobs,

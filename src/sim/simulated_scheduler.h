@@ -21,7 +21,7 @@ struct SimulatedRun {
   policy::SchedulerListener listener{};
 };
 
-// Conducts `jobs` on `world`, which the caller runs with it; both must outlive it. All jobs have
+// Runs `jobs` on `executor`, which the caller runs with it; both must outlive it. All jobs have
 // been entered and the first have started.
 class SimulatedScheduler final : public policy::ExecutorObserver {
  public:

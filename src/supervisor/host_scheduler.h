@@ -75,8 +75,8 @@ class HostScheduler {
   // Where decisions about external jobs go: start(), freeze(), thaw(), reclaim() of a job, kill().
   // Before the first external job; must outlive this.
   void attach(policy::Executor& external_jobs) { external_executor_ = &external_jobs; }
-  // A new job that somebody else starts, once the external jobs' world is asked to; that must end
-  // with external_over() then. `owner` is never asked to prepare(), nor told of groups.
+  // A new job that somebody else starts, once the executor of external jobs asks its client to; it
+  // must end with external_over() then. `owner` is never asked to prepare(), nor told of groups.
   void enter_external(const policy::JobSpec& job, JobOwner& owner);
   void external_sampled(JobId job, const policy::JobSample& sample);
   void external_over(JobId job, const policy::AttemptEnd& end);

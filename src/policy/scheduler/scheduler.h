@@ -97,7 +97,7 @@ class Scheduler : public ExecutorObserver {
   // A new job; before begin() or while the run goes on. As Queue::enter(). `input`: what it has to
   // read, if that is known.
   void enter(const JobSpec& job, std::optional<Bytes> input = {});
-  // The run begins: `world` must outlive the run; jobs start from here on.
+  // The run begins: `executor` must outlive the run; jobs start from here on.
   void begin(Executor& executor);
   // Whether every job has ended for good. What the executor still runs then is nothing.
   [[nodiscard]] bool is_over() const;
