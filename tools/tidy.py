@@ -11,10 +11,20 @@ from typing import NamedTuple
 
 FUNCTION_LINES_MAX = 70
 LINE_COLUMNS_MAX = 100
-FILE_LINES_MAX = 600
+FILE_LINES_MAX = 400
+EXCUSED_LINES_MAX = 600
 
-# Longer files, each with the reason why it holds one idea all the same: {"src/x/y.cc": "why"}.
-EXCUSED_FILES: dict[str, str] = {}
+# Longer files, with the reason why each holds one idea all the same; EXCUSED_LINES_MAX at most.
+EXCUSED_FILES: dict[str, str] = {
+    "src/daemon/api/job_service.cc": "one class: the jobs of others, and their output",
+    "src/daemon/runner/runner.cc": "one class: actions, readiness checks and cleaning of a runner",
+    "src/policy/scheduler/scheduler.cc": "one class: events in, decisions out, and the user's verbs",
+    "src/supervisor/attempt.cc": "one class: the states of an execution, from spawn to outcome",
+    "src/supervisor/batch_run.cc": "one class: the jobs of a run, their ends and its summary",
+    "src/supervisor/supervisor.cc": "one class: loop, guardian and the groups that both need",
+    "tests/cli/api.sh": "one daemon's API, a case for each promise",
+    "tests/cli/users.sh": "what one user can do to another, a case for each way",
+}
 
 
 class Ban(NamedTuple):
@@ -155,8 +165,9 @@ def sizes(tree):
         if not name.endswith((".cc", ".h", ".py", ".bash", ".sh", ".cmake", "CMakeLists.txt")):
             continue
         lines = text.split("\n")
-        if len(lines) - 1 > FILE_LINES_MAX and name not in EXCUSED_FILES:
-            yield Breach(name, 1, f"{len(lines) - 1} lines, {FILE_LINES_MAX} at most: "
+        most = EXCUSED_LINES_MAX if name in EXCUSED_FILES else FILE_LINES_MAX
+        if len(lines) - 1 > most:
+            yield Breach(name, 1, f"{len(lines) - 1} lines, {most} at most: "
                                   "which two ideas does it hold?")
         if not name.endswith((".sh", ".bash")):
             for number, line in enumerate(lines, 1):

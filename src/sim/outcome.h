@@ -43,7 +43,7 @@ struct Outcome {
 [[nodiscard]] double lower_bound_seconds(std::span<const SimJob> jobs,
                                          const MachineConfig& machine);
 
-// Of a executor that has been run.
+// Of an executor that has been run.
 [[nodiscard]] Outcome outcome_of(std::string policy, const SimulatedExecutor& executor,
                                  std::span<const SimJob> jobs, const MachineConfig& machine);
 

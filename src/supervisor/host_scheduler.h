@@ -55,7 +55,7 @@ struct HostSchedulerObserver {
 // owner's business.
 //
 // Jobs of others, which are governed but not started here (external jobs), are conducted beside
-// them: what is decided about those goes to a executor of their own.
+// them: what is decided about those goes to an executor of their own.
 class HostScheduler {
  public:
   // `machine` and `estimator` must outlive this.

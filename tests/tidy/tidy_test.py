@@ -60,7 +60,7 @@ class TidyTest(unittest.TestCase):
             (source, 'auto p = "/ho' 'me/me/x";\n', 1),
             (source, '#include "base/loop/loop.h"\n', 1),
             (source, "//" + "x" * 99 + "\n", 1),
-            (source, "\n" * 601, 1),
+            (source, "\n" * 401, 1),
             (source, "\nint f(int a,\n      int b) {\n" + "  g();\n" * 69 + "}\n", 2),
             ("src/base/a.h", "// late\n#pragma once\n", 1),
             ("src/base/lost.cc", "int x;\n", 1),

@@ -19,7 +19,7 @@ struct Alarm {
   Numbers numbers;
 };
 
-// What a executor tells. One thread; never called from within a call of Executor, so that whoever
+// What an executor tells. One thread; never called from within a call of Executor, so that whoever
 // decides is not entered twice.
 class ExecutorObserver {
  public:

@@ -24,7 +24,7 @@ struct ProcessPlace {
 };
 using ExternalLocation = std::variant<CgroupPlace, ProcessPlace>;
 
-// Who stops and ends a external job's processes.
+// Who stops and ends an external job's processes.
 enum class ControlledBy : std::uint8_t { client, governor };
 
 struct ExternalSpec {
@@ -42,7 +42,7 @@ struct ExternalSpec {
 // Of external jobs whose class nobody named.
 inline constexpr const char* kExternalClass = "guest";
 
-// What a client, or a look at a external job's place, tells of it. Absent is what is not known.
+// What a client, or a look at an external job's place, tells of it. Absent is what is not known.
 struct ExternalSample {
   std::optional<Bytes> used{};
   std::optional<Duration> cpu{};  // since it was admitted

@@ -1,4 +1,4 @@
-// What the daemon does at a external job's place when it is root and its client is not: what the
+// What the daemon does at an external job's place when it is root and its client is not: what the
 // client could do himself, and no more.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

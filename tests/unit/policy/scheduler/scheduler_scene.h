@@ -8,7 +8,7 @@
 
 #include "policy/scheduler/scheduler.h"
 
-// A scheduler and a executor that does nothing but remember.
+// A scheduler and an executor that does nothing but remember.
 namespace plimsoll::policy {
 
 inline constexpr AttemptEnd kOk{
