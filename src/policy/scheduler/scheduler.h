@@ -84,7 +84,7 @@ struct SchedulerStatus {
 };
 
 // Conducts one run: joins the queue (needs, retries, halts, time-outs), the governor and the
-// estimator to an executor, real or simulated. Whatever happens comes in as an ExecutorObserver or as
+// estimator to an executor, real or simulated. What happens comes in as an ExecutorObserver or as
 // a command; what is to be done goes out to the executor before the call returns.
 //
 // One thread. Pure but for the executor that it calls.
