@@ -1,6 +1,6 @@
 include(${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)
 
-# libFuzzer is told which branches are taken in the folders of src/; in tests nobody asks.
+# libFuzzer is told which branches are taken in the rooms of src/; in tests nobody asks.
 add_library(plimsoll_fuzzed INTERFACE)
 if(PLIMSOLL_FUZZ)
   target_compile_options(plimsoll_fuzzed INTERFACE -fsanitize=fuzzer-no-link)

@@ -2,10 +2,10 @@
 # build takes half the time, but a change of one source compiles all of its unit.
 # `cmake --preset release -D PLIMSOLL_UNITY=OFF` is for long work on few sources.
 #
-# In a unit the unnamed namespaces of its sources are one, so names there are unique in a folder:
+# In a unit the unnamed namespaces of its sources are one, so names there are unique in a room:
 # two of a name either are the same thing, said twice, or are to be told apart. Tests, each a small
 # world of its own, may be listed under ALONE instead. The preset clang compiles each by itself.
-set(PLIMSOLL_UNIT_SOURCES 8)  # more would leave a processor idle at the end of a folder
+set(PLIMSOLL_UNIT_SOURCES 8)  # more would leave a processor idle at the end of a room
 
 # plimsoll_unity(TARGET ALONE source...)
 function(plimsoll_unity target)

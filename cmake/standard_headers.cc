@@ -1,1 +1,1 @@
-// Gives the precompiled header of the folders a target to belong to.
+// Gives the precompiled header of the rooms a target to belong to.

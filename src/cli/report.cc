@@ -89,6 +89,16 @@ std::string provenance_of(const report::RunEntry& run, const std::vector<std::st
   return report::provenance_text(run, jobs, report::parse_system_samples(summary.value_or("")));
 }
 
+// Of a run without an end of its own.
+std::string how_far(const report::RunEntry& run, std::size_t ended) {
+  const std::string jobs = std::to_string(ended) + " of its " + std::to_string(run.meta.jobs) +
+                           (run.meta.jobs == 1 ? " job" : " jobs");
+  if (run.state == report::RunState::died) {
+    return jobs + " had ended when it died; the others were killed or never started.\n";
+  }
+  return jobs + (ended == 1 ? " has" : " have") + " ended so far.\n";
+}
+
 // What `plimsoll batch` said at its end; of a run without one, of the jobs that have ended.
 std::string summary_of(const report::RunEntry& run, const std::vector<std::string>& lines) {
   report::TopJobs top_jobs(report::kHeaviestListed);
@@ -104,7 +114,9 @@ std::string summary_of(const report::RunEntry& run, const std::vector<std::strin
   if (summary) ended = *summary;
   const Bytes least{ended.line.value_or(Bytes{}).count / report::kHeavyShare};
   const report::TextStyle style = style_of(STDOUT_FILENO);
-  return report::run_heading(run, style) +
+  const std::string heading = report::run_heading(run, style);
+  if (!summary && top_jobs.jobs() == 0) return heading + how_far(run, 0);
+  return heading + (summary ? "" : how_far(run, top_jobs.jobs())) +
          report::heaviest_table(top_jobs, {.by = report::Weight::memory, .from = least}, style) +
          report::run_text(ended, top_jobs, style);
 }

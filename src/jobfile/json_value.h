@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/units.h"
 
-// Typed reading of JSON. For this folder only: nobody else sees the JSON library. Errors say what
+// Typed reading of JSON. For this room only: nobody else sees the JSON library. Errors say what
 // was found and what was expected; the caller puts in front where.
 namespace plimsoll::jobfile {
 

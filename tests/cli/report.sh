@@ -240,6 +240,12 @@ case_a_run_that_died() {
   gives 125 "$plimsoll" report last --provenance slow
   has err 'job "slow" of run'
   has err 'has not ended, or its report was not recorded'
+  gives 0 "$plimsoll" report last
+  has out '1 of its 4 jobs had ended when it died; the others were killed or never started.'
+  : >"$(echo state/runs/*/jobs.jsonl)"
+  gives 0 "$plimsoll" report last
+  has out '0 of its 4 jobs had ended when it died'
+  lacks out 'jobs succeeded'
 }
 
 case_wrong_calls() {

@@ -9,7 +9,7 @@
 // Which program of a command does the work.
 namespace plimsoll::policy {
 
-// The name of the program without folder, version and prefix of a cross compiler ("gcc" of
+// The name of the program without directory, version and prefix of a cross compiler ("gcc" of
 // /usr/bin/x86_64-linux-gnu-gcc-12), and its arguments as they are.
 struct Program {
   std::string name;
@@ -26,7 +26,7 @@ struct Program {
 // only prepares (`cd`, `set`, an assignment) is passed over.
 [[nodiscard]] std::vector<std::string> first_command(std::string_view text);
 
-// `path` without its folders.
+// `path` without its directories.
 [[nodiscard]] std::string_view base_name(std::string_view path);
 
 }  // namespace plimsoll::policy

@@ -29,7 +29,7 @@ constexpr auto kWithSubcommand = std::to_array<std::string_view>(
      "podman",  "samtools", "seqkit",   "svn", "systemctl", "uv",     "yarn",  "zig"});
 constexpr auto kCompilers =
     std::to_array<std::string_view>({"gcc", "g++", "cc", "c++", "clang", "clang++", "nvcc"});
-// Their value is the next word and tells nothing of the work: outputs, folders, counts.
+// Their value is the next word and tells nothing of the work: outputs, directories, counts.
 constexpr auto kIgnoredWithValue = std::to_array<std::string_view>(
     {"-o", "--output", "--out", "--outdir", "--output-dir", "-C",       "--directory",
      "-I", "-L",       "-MF",   "-MT",      "-MQ",          "-isystem", "-include",

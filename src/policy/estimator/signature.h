@@ -28,9 +28,9 @@ struct Key {
 // an interpreter with a script. Pure and total: a command that makes no sense has a key all the
 // same.
 //
-// The same command again is one with the same words in the same folder, of the same class, with the
-// same environment of its own and the same id, if the user gave one. `directory` is where a job
-// without a folder of its own runs. A job without a command has no digest.
+// The same command again is one with the same words in the same directory, of the same class, with
+// the same environment of its own and the same id, if the user gave one. `directory` is where a job
+// without a directory of its own runs. A job without a command has no digest.
 [[nodiscard]] Key key_of(const JobSpec& job, std::string_view directory = {});
 
 // The same of a command alone, without a digest.

@@ -14,7 +14,8 @@ constexpr Duration kAloneForOthers = kReservedJobDrain;
 std::string places_text(const GovernorConfig& config, const Tenancy& tenancy, Tenant tenant) {
   if (config.jobs_max == 1) return "waits for the job that runs: one at a time is allowed";
   const std::string all = std::to_string(config.jobs_max);
-  if (tenancy.has_place(tenant)) {
+  // All places are the host's: there is no user whom some are left to.
+  if (tenant == kHost || tenancy.has_place(tenant)) {
     return "waits because " + all + " jobs are running, which is the limit";
   }
   return "waits for one of the " + std::to_string(tenancy.places_of(tenant)) +

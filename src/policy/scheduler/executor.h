@@ -9,7 +9,7 @@
 #include "policy/job/observation.h"
 #include "policy/queue/queue.h"
 
-// Where decisions are carried out: the real machine, or a simulated one. The same supervisor runs
+// Where decisions are carried out: the real machine, or a simulated one. The same scheduler runs
 // on both, so that what the simulator proves is true of what runs.
 namespace plimsoll::policy {
 

@@ -23,7 +23,7 @@ namespace plimsoll::policy {
 struct SchedulerConfig {
   QueueConfig queue;        // jobs_max here is the one that counts
   GovernorConfig governor;  // jobs_max is taken from `queue`
-  // Where jobs without a folder of their own run; empty: they are commands of no place.
+  // Where jobs without a directory of their own run; empty: they are commands of no place.
   std::string directory{};
 };
 

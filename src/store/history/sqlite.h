@@ -15,7 +15,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-// SQLite with owners and results. For this folder alone.
+// SQLite with owners and results. For this room alone.
 namespace plimsoll::history {
 
 // Whether something failed because the file is no database or is a broken one. Its `what` alone is

@@ -4,7 +4,7 @@
 
 #include "supervisor/control/run_status.h"
 
-// For this folder only: nobody else sees the JSON library.
+// For this room only: nobody else sees the JSON library.
 namespace plimsoll::supervisor {
 
 // The object that docs/formats/control.md calls a status.

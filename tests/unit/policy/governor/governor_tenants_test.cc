@@ -79,6 +79,8 @@ TEST(GovernorTenants, WhoeverTheMachineIsMayHaveAllOfIt) {
   Story story(config(10));
   for (unsigned id = 1; id <= 20; ++id) story.waits(id, {.mib = 1, .seconds = 100});
   EXPECT_EQ(admitted(story.rules(0)), 10u);
+  EXPECT_EQ(story.governor.holding()->reason,
+            "waits because 10 jobs are running, which is the limit");
 }
 
 // Neither the kinds that are tried, nor those of which nothing is known, nor the cores are one's.
