@@ -59,9 +59,12 @@ std::optional<AdoptedChild> read_adopted(pid_t pid) {
     child.user = uids->real;
   }
   child.groups = groups_of_process(pid);
-  const std::string environ = environ_of(pid);
-  if (const auto job = procfs::find_variable(environ, kJobVariable)) child.job = *job;
   return child;
+}
+
+std::string read_name(pid_t pid) {
+  const std::string environ = environ_of(pid);
+  return std::string(procfs::find_variable(environ, kJobVariable).value_or(""));
 }
 
 void add_children(pid_t parent, std::vector<procfs::Id>& found) {
@@ -89,6 +92,7 @@ std::vector<procfs::Id> read_descendants(pid_t pid) {
 AdoptionHost host_of_this_process() {
   return {.children = &children,
           .read = &read_adopted,
+          .name_of = &read_name,
           .descendants_of = &read_descendants,
           .kill = [](pid_t pid) { return ::kill(pid, SIGKILL) == 0; },
           .clock = &clock_now,

@@ -35,7 +35,7 @@ void Adoptions::began(ChildId id, Job job) {
   forget(id);  // a second birth
   is_used_ = true;
   groups_[job.group] = id;
-  if (!job.name.empty()) names_[job.name] = id;
+  if (!job.name.empty() && job.user == host_.user) names_[job.name].insert(id);
   sessions_[job.main] = id;
   users_[job.user].insert(id);
   jobs_.emplace(id, std::move(job));
@@ -50,7 +50,10 @@ void Adoptions::forget(ChildId id) {
     if (found != map.end() && found->second == id) map.erase(found);
   };
   drop(groups_, job.group);
-  drop(names_, job.name);
+  if (const auto named = names_.find(job.name); named != names_.end()) {
+    named->second.erase(id);
+    if (named->second.empty()) names_.erase(named);
+  }
   drop(sessions_, job.main);
   const auto user = users_.find(job.user);
   user->second.erase(id);
@@ -62,6 +65,7 @@ void Adoptions::forget(ChildId id) {
 void Adoptions::ended(pid_t child) {
   has_changed_ = true;  // its own children have come
   waiting_.erase(child);
+  heirs_.erase(child);
   const auto found = orphans_.find(child);
   if (found == orphans_.end()) return;
   const Orphan& orphan = found->second;
@@ -88,12 +92,13 @@ void Adoptions::look(const std::function<bool(pid_t)>& is_ours) {
       if (waiting_.insert(pid).second) unseen_.push_back({pid, newest});
     }
   }
-  for (std::size_t reads = 0; reads < kReadsMax && !unseen_.empty(); ++reads) {
-    const Unseen next = unseen_.back();
-    unseen_.pop_back();
+  for (std::size_t reads = 0; reads < kReadsMax && !unseen_.empty();) {
+    const Unseen next = unseen_.front();
+    unseen_.pop_front();
     // Who has ended meanwhile has no number any more; that of another is not waited for here.
     if (waiting_.erase(next.pid) == 0) continue;
     is_more = true;
+    ++reads;
     read(next);
   }
   const Instant ended = host_.clock();
@@ -117,6 +122,20 @@ std::optional<ChildId> Adoptions::in_group(const std::vector<std::string>& group
   return std::nullopt;
 }
 
+std::optional<ChildId> Adoptions::in_session(const AdoptedChild& child) const {
+  const auto found = sessions_.find(child.session);
+  if (found == sessions_.end()) return std::nullopt;
+  const uid_t user = jobs_.at(found->second).user;
+  return user == child.user || user == host_.user ? std::optional(found->second) : std::nullopt;
+}
+
+std::optional<ChildId> Adoptions::by_name(pid_t pid, const AdoptedChild& child) const {
+  if (names_.empty() || child.user != host_.user) return std::nullopt;
+  const auto found = names_.find(host_.name_of(pid));
+  if (found == names_.end() || found->second.size() > 1) return std::nullopt;
+  return *found->second.begin();
+}
+
 Adoptions::Candidates Adoptions::candidates(const Orphan& orphan) const {
   Candidates found;
   const auto add = [&](uid_t user) {
@@ -138,10 +157,8 @@ std::optional<ChildId> Adoptions::owner_of(pid_t pid, const Orphan& orphan) {
     return heir.mapped().owner;
   }
   if (const auto job = in_group(orphan.about.groups)) return job;
-  if (const auto found = sessions_.find(orphan.about.session); found != sessions_.end()) {
-    return found->second;
-  }
-  if (const auto found = names_.find(orphan.about.job); found != names_.end()) return found->second;
+  if (const auto job = in_session(orphan.about)) return job;
+  if (const auto job = by_name(pid, orphan.about)) return job;
   if (!inherited_.empty()) return std::nullopt;
   const Candidates those = candidates(orphan);
   return those.count == 1 ? std::optional(those.first) : std::nullopt;

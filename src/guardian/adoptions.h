@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -26,7 +27,6 @@ struct AdoptedChild {
   int session = 0;
   uid_t user = 0;                     // its real one
   std::vector<std::string> groups{};  // its path in each hierarchy
-  std::string job{};                  // the value of kJobVariable in its environment
 };
 
 // The name of a job among the variables of its processes (docs/formats/job-files.md).
@@ -34,8 +34,10 @@ inline constexpr const char* kJobVariable = "PLIMSOLL_JOB";
 
 // What Adoptions needs of the machine.
 struct AdoptionHost {
-  std::function<std::vector<pid_t>()> children;                  // of this process
-  std::function<std::optional<AdoptedChild>(pid_t)> read;        // nothing: it has ended
+  std::function<std::vector<pid_t>()> children;            // of this process
+  std::function<std::optional<AdoptedChild>(pid_t)> read;  // nothing: it has ended
+  // The value of kJobVariable in its environment. May wait for the process's own memory.
+  std::function<std::string(pid_t)> name_of;
   std::function<std::vector<procfs::Id>(pid_t)> descendants_of;  // as many as are worth a look
   std::function<bool(pid_t)> kill;                               // false: it may not be
   std::function<Instant()> clock;
@@ -45,21 +47,22 @@ struct AdoptionHost {
 // Whose children the guardian has adopted, and the end of those that have left the group of their
 // job when that is over: whoever has left is in no other list.
 //
-// A child is of the job in whose group it is when it is seen first, which has begun its session,
-// or whose name is in its environment. Where none of this tells, it is of all the jobs that ran
-// when it was seen and could have been its user's, and ends with the last of them. While the
-// guardian has children of before it was one, those that can't be told may be theirs, and are left
-// alone.
+// A child is of the job in whose group it is when it is seen first, or which has begun its session,
+// if that is its user's or ours. Of our own user's, the name in its environment tells too; others'
+// are not asked, as they may say what they like. Where none of this tells, it is of all the jobs
+// that ran when it was seen and could have been its user's, and ends with the last of them. While
+// the guardian has children of before it was one, those that can't be told may be theirs, and are
+// left alone.
 //
 // Knows nothing of jobs without a group. All of /proc is never read: a look is one list of own
-// children, and four files of each that is new.
+// children, and three files of each that is new.
 class Adoptions {
  public:
   struct Job {
     pid_t main{};
     uid_t user{};
     std::string group;  // its directory, from that of the run on: "/plimsoll-RUN/pool/job-1"
-    std::string name;   // as in kJobVariable; may be empty
+    std::string name;   // as in kJobVariable, or empty; of several of a name none is told by it
   };
   // So many are read in one turn: a millisecond. Others wait, as do starts and ends meanwhile.
   static constexpr std::size_t kReadsMax = 32;
@@ -125,6 +128,8 @@ class Adoptions {
   void read(const Unseen& unseen);
   [[nodiscard]] std::optional<ChildId> owner_of(pid_t pid, const Orphan& orphan);
   [[nodiscard]] std::optional<ChildId> in_group(const std::vector<std::string>& groups) const;
+  [[nodiscard]] std::optional<ChildId> in_session(const AdoptedChild& child) const;
+  [[nodiscard]] std::optional<ChildId> by_name(pid_t pid, const AdoptedChild& child) const;
   // Of the jobs that could have brought it forth; one, if there is one alone.
   struct Candidates {
     std::size_t count = 0;  // 2 stands for more
@@ -142,12 +147,12 @@ class Adoptions {
   std::map<ChildId, Job> jobs_;               // that are not over
   std::map<uid_t, std::set<ChildId>> users_;  // the same by user
   std::unordered_map<std::string, ChildId> groups_;
-  std::unordered_map<std::string, ChildId> names_;
+  std::unordered_map<std::string, std::set<ChildId>> names_;  // of our own user's jobs
   std::unordered_map<int, ChildId> sessions_;
   std::unordered_map<pid_t, Orphan> orphans_;
   std::map<ChildId, std::set<pid_t>> owned_;
   std::set<pid_t> unowned_;
-  std::vector<Unseen> unseen_;
+  std::deque<Unseen> unseen_;
   std::unordered_set<pid_t> waiting_;  // in unseen_
   std::unordered_map<pid_t, Heir> heirs_;
   std::map<ChildId, Ending> ending_;

@@ -37,7 +37,9 @@ case_who_leaves_his_group_does_not_outlive_the_run() {
 # for long.
 escaping() {
   rm -f pid away
-  printf '%s\n' 'echo $$ >pid' "$(leaving)" 'touch away' 'sleep 1000 & wait' >escape.sh
+  # A child of a shell has the shell's name until its exec.
+  printf '%s\n' 'echo $$ >pid' "$(leaving)" 'sleep 1000 &' \
+    'until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.01; done' 'touch away' 'wait' >escape.sh
   cat >until_gone.sh <<'END'
 until [ -e away ]; do sleep 0.01; done
 for i in $(seq 1000); do kill -0 "$(cat pid)" 2>/dev/null || exit 0; sleep 0.02; done

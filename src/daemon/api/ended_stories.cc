@@ -17,9 +17,13 @@ void EndedStories::add(JobId job, std::uint32_t uid, JobStory story) {
     drop_oldest(own);
   }
   while (stories_ > 1 && (stories_ > kStoriesMax || decisions_ > kDecisionsMax)) {
-    drop_oldest(std::max_element(users_.begin(), users_.end(), [](const auto& a, const auto& b) {
-      return a.second.decisions < b.second.decisions;
-    }));
+    // Whoever has most of what is too much.
+    const bool are_many = stories_ > kStoriesMax;
+    drop_oldest(
+        std::max_element(users_.begin(), users_.end(), [are_many](const auto& a, const auto& b) {
+          return are_many ? a.second.stories.size() < b.second.stories.size()
+                          : a.second.decisions < b.second.decisions;
+        }));
   }
 }
 

@@ -124,14 +124,19 @@ Instant TlsConnections::look(Instant now) {
 
 void TlsConnections::called(std::string_view peer, const std::string& certificate) {
   const std::lock_guard lock(mutex_);
-  const auto place = open_.find(key_of_peer(peer));
+  const std::string key = key_of_peer(peer);
+  auto place = open_.find(key);
   if (place == open_.end() || place->second.is_known()) return;
   const auto is_full = [&] {
     const auto known = certificates_.find(certificate);
     return (known != certificates_.end() && known->second.connections >= kOfCertificateMax) ||
            count_known() >= kKnownMax;
   };
-  if (is_full()) forget_closed();
+  if (is_full()) {
+    forget_closed();
+    place = open_.find(key);  // it may be one of these
+    if (place == open_.end()) return;
+  }
   if (is_full()) {
     forget(place);
     return;

@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "base/loop/tcp_socket.h"
 #include "base/loop/unix_socket.h"
@@ -30,6 +32,16 @@ std::string number_of(const sockaddr_storage& address) {
   const std::string number = text.data();
   const bool is_v4 = number.starts_with(kMapped) && number.find('.') != std::string::npos;
   return is_v4 ? number.substr(kMapped.size()) : number;
+}
+
+// Whoever has one address of v6 mostly has all that share its first half.
+std::string network_of(const sockaddr_storage& address, std::string number) {
+  if (address.ss_family != AF_INET6 || number.find(':') == std::string::npos) return number;
+  in6_addr v6 = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+  std::fill(v6.s6_addr + sizeof v6 / 2, v6.s6_addr + sizeof v6, 0);
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(AF_INET6, &v6, text.data(), text.size());
+  return text.data();
 }
 
 }  // namespace
@@ -69,9 +81,11 @@ std::string client_of(int connection) {
   }
   std::string number = number_of(address);
   const bool is_loopback = number == "::1" || number.starts_with("127.");
-  if (!is_loopback && number != own_address_of(connection)) return number;
+  if (!is_loopback && number != own_address_of(connection)) {
+    return network_of(address, std::move(number));
+  }
   std::string user = user_of_here(connection);
-  return user.empty() && !is_loopback ? number : user;
+  return user.empty() && !is_loopback ? network_of(address, std::move(number)) : user;
 }
 
 std::string own_address_of(int connection) {

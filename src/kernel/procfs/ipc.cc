@@ -152,7 +152,10 @@ std::optional<std::set<std::uint32_t>> living_users() {
   for (const int pid : *pids) {
     const auto status = proc->read(pid, "status");
     const auto uids = status ? parse_uids(*status) : std::nullopt;
-    if (!uids || (users.contains(uids->real) && users.contains(uids->saved))) continue;
+    if (!uids || (users.contains(uids->real) && users.contains(uids->effective) &&
+                  users.contains(uids->saved))) {
+      continue;
+    }
     const auto stat = proc->read_stat(pid);
     if (stat && !stat->is_dead()) users.insert({uids->real, uids->effective, uids->saved});
   }

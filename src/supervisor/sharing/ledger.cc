@@ -20,6 +20,7 @@ constexpr std::size_t kLineSize = 224;
 constexpr double kMillicores = 1000;
 constexpr mode_t kOwnerReads = 0600;
 constexpr mode_t kGroupReads = 0640;
+constexpr mode_t kOthersWrite = 0022;
 
 // Whoever looks between the making and the lock takes the file for a dead run's and removes it,
 // holding a lock of it for a moment.
@@ -174,6 +175,11 @@ std::optional<LedgerEntry> Ledger::read(const std::string& name, Counts& counts)
       ::openat(directory_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file || ::fstat(file.get(), &opened) != 0 || opened.st_ino != there.st_ino) return {};
   if (opened.st_uid != there.st_uid || !counts.files.insert(opened.st_ino).second) return {};
+  // Others than its owner may write it, so it can't tell whose word it has; a run makes none such.
+  if ((opened.st_mode & kOthersWrite) != 0) {
+    ::unlinkat(directory_.get(), name.c_str(), 0);
+    return {};
+  }
   if (!is_locked_by_another(file.get())) {
     ::unlinkat(directory_.get(), name.c_str(), 0);
     return {};

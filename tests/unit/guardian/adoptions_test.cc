@@ -50,6 +50,8 @@ struct AdoptionsTest : ::testing::Test {
 
   Instant now{};
   std::map<pid_t, AdoptedChild> children;
+  std::map<pid_t, std::string> names;
+  std::size_t asked = 0;  // for their names
   std::map<pid_t, std::vector<procfs::Id>> below;
   std::vector<pid_t> killed, dead, immortal, forbidden;
   std::size_t reads = 0;
@@ -65,6 +67,11 @@ struct AdoptionsTest : ::testing::Test {
                          return found == children.end() ? std::nullopt
                                                         : std::optional(found->second);
                        },
+                       .name_of =
+                           [this](pid_t pid) {
+                             ++asked;
+                             return names[pid];
+                           },
                        .descendants_of = [this](pid_t pid) { return below[pid]; },
                        .kill =
                            [this](pid_t pid) {
@@ -118,13 +125,54 @@ TEST_F(AdoptionsTest, WhoDiesWithItsGroupIsNotTold) {
 
 TEST_F(AdoptionsTest, SessionsAndNamesTellToo) {
   comes(11, {.session = 10, .groups = {kAside}});
-  comes(12, {.groups = {kAside}, .job = "a"});
-  comes(22, {.groups = {kAside}, .job = "b"});
+  comes(12, {.groups = {kAside}});
+  comes(22, {.groups = {kAside}});
+  names = {{12, "a"}, {22, "b"}};
   ends(10);
   EXPECT_TRUE(adoptions.main_ended(kOne));
   adoptions.over(kOne);
   EXPECT_EQ(turns().size(), 1u);
   EXPECT_THAT(killed, ::testing::UnorderedElementsAre(11, 12));
+}
+
+TEST_F(AdoptionsTest, OfTwoJobsOfANameNeitherIsToldByIt) {
+  adoptions.began(ChildId{3}, {.main = 30, .user = 0, .group = group(3), .name = "a"});
+  comes(12, {.groups = {kAside}});
+  names = {{12, "a"}};
+  ends(30);
+  EXPECT_TRUE(adoptions.main_ended(ChildId{3}));
+  adoptions.over(ChildId{3});
+  (void)turns();
+  EXPECT_THAT(killed, IsEmpty());
+}
+
+// Anybody can give his job the name of another's, in the hope of its processes.
+TEST_F(AdoptionsTest, AnotherUsersJobTakesNobodysProcessesByItsName) {
+  adoptions.began(ChildId{3}, {.main = 30, .user = 7, .group = group(3), .name = "a"});
+  comes(12, {.groups = {kAside}});
+  comes(31, {.user = 7, .groups = {kAside}});
+  names = {{12, "a"}, {31, "b"}};
+  ends(30);
+  EXPECT_TRUE(adoptions.main_ended(ChildId{3}));
+  adoptions.over(ChildId{3});
+  const auto told = turns();
+  EXPECT_THAT(killed, IsEmpty()) << "31 may be of one of ours, which can become anybody";
+  EXPECT_EQ(asked, 1u) << "of strangers' processes nothing is read that may wait";
+  ends(10);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  adoptions.over(kOne);
+  (void)turns();
+  EXPECT_THAT(killed, ElementsAre(12));
+}
+
+TEST_F(AdoptionsTest, AnotherUsersSessionIsNoProof) {
+  adoptions.began(ChildId{3}, {.main = 30, .user = 7, .group = group(3), .name = {}});
+  comes(12, {.session = 30, .groups = {kAside}});
+  ends(30);
+  (void)adoptions.main_ended(ChildId{3});
+  adoptions.over(ChildId{3});
+  (void)turns();
+  EXPECT_THAT(killed, IsEmpty());
 }
 
 TEST_F(AdoptionsTest, WhoCanNotBeToldEndsWithTheLastThatMayHaveMadeIt) {
@@ -226,6 +274,7 @@ TEST(AdoptionsOfNobody, WithoutJobsInGroupsNobodyIsLookedAt) {
                              return std::vector<pid_t>{};
                            },
                        .read = {},
+                       .name_of = {},
                        .descendants_of = {},
                        .kill = {},
                        .clock = [] { return Instant{}; }});

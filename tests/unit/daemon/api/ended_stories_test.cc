@@ -46,5 +46,18 @@ TEST(EndedStories, OfManyUsersTheOneWithMostLosesHis) {
   EXPECT_EQ(ended.find(JobId{2}), nullptr);
 }
 
+// As many short ones as there may be, of ten users, and one long one of another.
+TEST(EndedStories, ManyUsersShortJobsLeaveAnothersLongOne) {
+  EndedStories ended;
+  std::uint64_t job = 1;
+  for (std::uint32_t uid = 2000; uid < 2010; ++uid) {
+    for (std::size_t i = 0; i < EndedStories::kOfUserMax; ++i) {
+      ended.add(JobId{++job}, uid, story_of(1));
+    }
+  }
+  ended.add(JobId{1}, kStoryBen, story_of(100));
+  EXPECT_NE(ended.find(JobId{1}), nullptr);
+}
+
 }  // namespace
 }  // namespace plimsoll::daemon

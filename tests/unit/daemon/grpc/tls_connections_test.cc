@@ -133,6 +133,20 @@ TEST_F(TlsConnectionsTest, ACertificateHasSoManyConnections) {
   EXPECT_EQ(connections.certificate_of(next.peer), connections.certificate_of(many[0].peer));
 }
 
+// gRPC tells of a call whose connection it has closed meanwhile.
+TEST_F(TlsConnectionsTest, ACallOfAClosedConnectionBeyondAllIsNobodys) {
+  std::vector<Port::Ends> many;
+  for (std::size_t i = 0; i < TlsConnections::kOfCertificateMax; ++i) {
+    many.push_back(add(here));
+    connections.called(many.back().peer, "a");
+  }
+  Port::Ends gone = add(here);
+  gone.server = UniqueFd();
+  connections.called(gone.peer, "a");
+  EXPECT_EQ(connections.certificate_of(gone.peer), 0u);
+  EXPECT_EQ(connections.known(), TlsConnections::kOfCertificateMax);
+}
+
 TEST_F(TlsConnectionsTest, AnAddressOfIpv6IsToldByItsPort) {
   const UniqueFd probe(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in6 address{};

@@ -283,8 +283,9 @@ TEST_F(ServerTest, EndsWhileARequestWaits) {
   });
   server.reset();  // the loop has not turned
   client.join();
-  EXPECT_TRUE(answer.empty() || answer.starts_with("HTTP/1.1 503") || answer == "no connection")
-      << answer;
+  // The server may end before the client is there, or before it has sent anything.
+  const bool is_early = answer == "no connection" || answer == "not sent";
+  EXPECT_TRUE(is_early || answer.empty() || answer.starts_with("HTTP/1.1 503")) << answer;
   EXPECT_TRUE(loop.run_once({}));  // what was posted finds nobody
 }
 

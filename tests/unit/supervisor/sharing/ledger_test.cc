@@ -156,6 +156,18 @@ TEST_F(LedgerTest, ARunWithTwoNamesIsOne) {
   EXPECT_THAT(a->others(), SizeIs(1));
 }
 
+// Whoever may write a file of somebody else's can give it a name here.
+TEST_F(LedgerTest, AFileThatOthersMayWriteIsNobodysWord) {
+  auto a = join("a");
+  for (const mode_t mode : {0666U, 0620U}) {
+    auto b = join("b");
+    EXPECT_THAT(a->others(), SizeIs(1));
+    ASSERT_EQ(::chmod((directory_ / "b").c_str(), mode), 0);
+    EXPECT_THAT(a->others(), IsEmpty());
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "b"));
+  }
+}
+
 LedgerEntry entry_of(uid_t user, Bytes used) {
   return {.claim = {.memory = {.used = used, .claimed = used}, .cores = {}, .running = 1},
           .user = user};
