@@ -7,7 +7,7 @@
 #include "kernel/procfs/parse.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  namespace process = plimsoll::process;
+  namespace procfs = plimsoll::procfs;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto stat = procfs::parse_stat(text);
   if (stat && stat->id.pid < 0) __builtin_trap();
