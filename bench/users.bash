@@ -27,8 +27,28 @@ users_begin() {
   return 1
 }
 
-# users_as UID GROUPS WORD...: becomes the program.
-users_as() { exec setpriv --reuid "$1" --regid 65534 --groups "$2" "$users_client" "$work/socket" "${@:3}"; }
+# users_slices: a group with a share of the CPUs for the clients of each user, as systemd gives to each who
+# logs in: what a client computes by itself is nothing that the daemon could bound.
+users_slices() {
+  users_cpu=$(awk '$3 == "cgroup" && ("," $4 ",") ~ /,cpu,/ { print $2; found = 1; exit }
+    $3 == "cgroup2" && !v2 { v2 = $2 } END { if (!found) print v2 }' /proc/mounts)
+  [[ ! -e $users_cpu/cgroup.subtree_control ]] || echo +cpu >"$users_cpu/cgroup.subtree_control"
+  mkdir -p "$users_cpu/plimsoll-bench-$$-"{65533,65534}
+}
+
+users_no_slices() { rmdir "$users_cpu/plimsoll-bench-$$-"{65533,65534}; }
+
+# users_as UID GROUPS WORD...: becomes the program, in the group of its user.
+users_as() {
+  echo $BASHPID >"$users_cpu/plimsoll-bench-$$-$1/cgroup.procs"
+  exec setpriv --reuid "$1" --regid 65534 --groups "$2" "$users_client" "$work/socket" "${@:3}"
+}
+
+# users_refusals: what the honest one was told when a job of his was refused, and how often.
+users_refusals() {
+  sort "$work/users-refused" | uniq -c | sort -rn | head -3 | sed 's/^/    refused: /'
+  : >"$work/users-refused"
+}
 
 # users_lag: how late the daemon's loop came to a timer in 99 of 100 cases since it began, and at most, in ms.
 users_lag() {
@@ -74,6 +94,7 @@ bench_users() {
   fi
   cmake --build build --target users_bench >&2 || return
   chmod 711 "$work"
+  users_slices
   local seconds=${SECONDS_EACH:-30} way alone line ways=("${users_ways[@]}") missed=()
   [[ ! ${WAYS:-} ]] || read -ra ways <<<"$WAYS"
   echo "from Run to the start and jobs a second, 4 at once, for what it is beside one who does the same:"
@@ -81,8 +102,10 @@ bench_users() {
     alone=$(users_beside "$seconds" honest $((seconds + 2 * users_before)) 4) || return
     line=$(users_line "$way" "$alone" "$(users_beside "$seconds" "$way" "$users_port")")
     echo "$line"
+    users_refusals
     [[ $line == *PASS ]] || missed+=("$way")
   done
+  users_no_slices
   if ((${#missed[@]})); then
     echo "MISSED: more than $users_promise x beside ${missed[*]}"
   else

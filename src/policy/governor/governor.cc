@@ -73,7 +73,7 @@ class Governor::State {
  private:
   void admit(Instant now, unsigned starts_max, AdmissionContext& seen,
              std::vector<Decision>& rulings);
-  void believe_words(const Tenancy& tenancy, Instant now);
+  void believe_words();
   [[nodiscard]] bool is_calm(Instant now) const;
   void set_wake(Instant now);
 
@@ -113,6 +113,7 @@ bool Governor::State::is_calm(Instant now) const {
 std::vector<Decision> Governor::State::rule(Instant now, unsigned starts_max) {
   std::vector<Decision> rulings = std::move(by_user_);
   by_user_.clear();
+  believe_words();
   ResumePolicy::free_keel(running_set_, now, rulings);
   const auto trouble = memory_response_.last_trouble();
   hindsight_.compare(running_set_, doubt_covered(config_), now);
@@ -136,7 +137,6 @@ std::vector<Decision> Governor::State::rule(Instant now, unsigned starts_max) {
     seen.around.left_by_others = left_by_others_;
     seen.around.demand_forecast.add_constant(taken_);
     seen.yielding.add_constant(taken_);
-    believe_words(seen.tenancy, now);
     hindsight_.forecast(running_set_, seen.going, limits_.line, now);
     resume_policy_.descend(running_set_, config_, limits_, seen, now, rulings);
     // After what decides about those that run: only who has not begun waits for a claim.
@@ -182,10 +182,12 @@ void Governor::State::admit(Instant now, unsigned starts_max, AdmissionContext& 
   holding_ = round.holding();
 }
 
-// What clients only say keeps memory from others no longer than what they were promised does.
-void Governor::State::believe_words(const Tenancy& tenancy, Instant now) {
+// Nobody is stopped for what another's client only says. Whether he may start is another matter:
+// that goes by the estimates, and by Tenancy::keeps().
+void Governor::State::believe_words() {
+  const double share = tenants_.size() > 1 ? 0 : 1;
   for (auto& [job, member] : running_set_.members()) {
-    if (member.sample.claimed) running_set_.believe(member, tenancy.keeps(member, now));
+    if (member.sample.claimed) running_set_.believe(member, share);
   }
 }
 

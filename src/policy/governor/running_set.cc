@@ -106,6 +106,7 @@ void RunningSet::set_used(Member& member, Bytes used, double fresh) {
 void RunningSet::believe(Member& member, double share) {
   not_believed_ += (member.word - share) * member.used();
   member.word = share;
+  if (share == 0) set_rise(member, {});
 }
 
 void RunningSet::observe(Member& member, const JobSample& sample, Instant now) {
@@ -128,6 +129,7 @@ void RunningSet::observe(Member& member, const JobSample& sample, Instant now) {
   member.sample = sample;
   member.seen = now;
   if (span < kSlopeSpan || member.state != MemberState::running) return;
+  if (member.word == 0) return;
   set_rise(member, member.rise_within(std::min(span, kSampleMax) + kFreezeDelay));
 }
 

@@ -177,6 +177,21 @@ TEST(GovernorTenants, AWordIsNoMemoryOfAnother) {
   EXPECT_FALSE(story.governor.is_frozen(JobId{1}));
 }
 
+// From its first second on, whatever it is said to have and however fast that is said to rise.
+TEST(GovernorTenants, AWordStopsNobodyOfAnotherUser) {
+  Story story(config(1000));
+  story.waits_for(kBob, 2, {.mib = 60, .seconds = 1e9});
+  EXPECT_EQ(story.rules(0), Words{"admit 2"});
+  story.waits_for(kAlice, 1, {.mib = 900, .seconds = 1e9, .known = 0}, 0.1);
+  EXPECT_EQ(story.rules(0.1), Words{"admit 1"});
+  for (double t = 0.5; t < 30; t += 0.5) {
+    story.is_told_to_use(1, t, t < 5 ? 200 * t : 1000, 0.1);
+    story.uses(2, t, 60 + t * 5);
+    story.samples(t);
+    EXPECT_EQ(story.rules(t), Words{}) << t;
+  }
+}
+
 TEST(GovernorTenants, ClaimsHoldUpWhoeverMakesThem) {
   Story story(config(1000));
   story.waits_for(kAlice, 1, {.mib = 100, .seconds = 1e9});
