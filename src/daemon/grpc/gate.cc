@@ -1,13 +1,16 @@
 #include "daemon/grpc/gate.h"
 
+#include <algorithm>
 #include <deque>
 #include <utility>
+
+#include "daemon/grpc/call_pace.h"
 
 namespace plimsoll::daemon {
 
 // A queue for each user. The loop is called for one closure at a time, so that what others post to
-// it comes between. Invariant outside the lock: `turns_` has every user once who has calls, and the
-// loop has been called if there are any.
+// it comes between. Invariant outside the lock: `turns_` has every user once who has calls, and if
+// there are any, the loop has been called, or the timer is set for the first who may go on.
 class Gate::Queues : public std::enable_shared_from_this<Queues> {
  public:
   enum class Bounded : bool { no, yes };
@@ -17,7 +20,8 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
     Bounded is_bounded = Bounded::yes;
   };
 
-  explicit Queues(const loop::Loop& loop) : post_(loop.poster()) {}
+  explicit Queues(loop::Loop& loop)
+      : post_(loop.poster()), timer_(loop.timer([this] { run_next(); })) {}
 
   [[nodiscard]] bool enter(policy::Tenant user, Call call) {
     std::unique_lock lock(mutex_);
@@ -29,6 +33,7 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
     ++his.count;
     his.bytes += call.bytes;
     ++in_all_;
+    pace_.came(user, loop::now());
     his.calls.push_back(std::move(call));
     if (std::exchange(is_called_, true)) return true;
     lock.unlock();
@@ -38,8 +43,11 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
 
   // Whoever sees nobody waiting after this has had them all.
   void close() {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     is_closed_ = true;
+    if (turns_.empty() || std::exchange(is_called_, true)) return;
+    lock.unlock();
+    call_loop();
   }
   [[nodiscard]] std::size_t size() const { return in_all_; }
 
@@ -68,8 +76,11 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
 
   void run_next() {
     std::unique_lock lock(mutex_);
-    const policy::Tenant user = turns_.front();
-    turns_.pop_front();
+    const Instant begun = loop::now();
+    const auto turn = next_turn(begun);
+    if (turn == turns_.end()) return wait(begun);
+    const policy::Tenant user = *turn;
+    turns_.erase(turn);
     std::deque<Call>& calls = users_.at(user).calls;
     Call call = std::move(calls.front());
     calls.pop_front();
@@ -79,10 +90,29 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
     call.act = {};
     lock.lock();
     leave(user, call);
+    const Instant now = loop::now();
+    pace_.spent(user, now - begun, now);
     is_called_ = !turns_.empty();
     if (!is_called_) return;
     lock.unlock();
     call_loop();
+  }
+
+  // The first who may go on. Once it is closed, what is still to come is short.
+  [[nodiscard]] std::deque<policy::Tenant>::iterator next_turn(Instant now) {
+    return std::find_if(turns_.begin(), turns_.end(), [&](policy::Tenant user) {
+      return is_closed_ || pace_.next(user, now) <= now;
+    });
+  }
+
+  // For the first of those who have had more than their part. Whoever comes meanwhile calls the
+  // loop as if nobody waited.
+  void wait(Instant now) {
+    is_called_ = false;
+    if (turns_.empty()) return timer_.off();
+    Instant first = Instant::max();
+    for (const policy::Tenant user : turns_) first = std::min(first, pace_.next(user, now));
+    timer_.set(first);
   }
 
   void leave(policy::Tenant user, const Call& call) {
@@ -94,7 +124,9 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
   }
 
   const std::function<void(std::function<void()>)> post_;
+  loop::Timer timer_;
   std::mutex mutex_;
+  CallPace pace_;
   std::map<policy::Tenant, User> users_;
   std::deque<policy::Tenant> turns_;
   std::size_t bounded_ = 0;  // of those that post() has let in
@@ -102,7 +134,7 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
   std::atomic<std::size_t> in_all_ = 0;
 };
 
-Gate::Gate(const loop::Loop& loop) : queues_(std::make_shared<Queues>(loop)) {}
+Gate::Gate(loop::Loop& loop) : queues_(std::make_shared<Queues>(loop)) {}
 Gate::~Gate() = default;
 
 bool Gate::post(policy::Tenant user, std::function<void()> call, std::size_t bytes) {

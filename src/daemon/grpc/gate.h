@@ -17,10 +17,11 @@ using ByteCount = std::atomic<std::size_t>;
 
 // The way from the threads of gRPC to the loop's, which owns all state. What goes through is
 // bounded: beyond, or once the gate is closed, whoever knocks answers by himself. Users take turns:
-// one call of each, and of one user in the order in which they came.
+// one call of each, and of one user in the order in which they came; how much of the loop's time
+// the calls of one take is bounded while others call too (CallPace).
 class Gate {
  public:
-  explicit Gate(const loop::Loop& loop);
+  explicit Gate(loop::Loop& loop);
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
   ~Gate();

@@ -62,6 +62,31 @@ TEST(Gate, WhatTheLoopHasToDoBesideComesBetween) {
   EXPECT_EQ(order, "a." + std::string(99, 'a'));
 }
 
+// Each of hers takes 10 ms of the loop's time.
+TEST(Gate, WhoTakesLongLeavesMostOfTheTimeToOthers) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  int hers = 0, his = 0;
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(gate.post(kAlice, [&] {
+      ++hers;
+      const Instant end = loop::now() + std::chrono::milliseconds(10);
+      while (loop::now() < end) continue;
+    }));
+  }
+  for (int i = 0; i < 300; ++i) {
+    const int before = his;
+    ASSERT_TRUE(gate.post(kBob, [&] { ++his; }));
+    while (his == before) ASSERT_TRUE(loop.run_once(std::chrono::milliseconds(10)));
+    const Instant next = loop::now() + std::chrono::milliseconds(1);
+    while (loop::now() < next) ASSERT_TRUE(loop.run_once(next - loop::now()));
+  }
+  EXPECT_LT(hers, 10);
+  gate.close();
+  let_through(loop, gate);
+  EXPECT_EQ(hers, 50) << "what is closed holds nobody back";
+}
+
 TEST(Gate, WhatMustNotBeLostIsItsUsersAlone) {
   loop::Loop loop = std::move(*loop::Loop::create());
   Gate gate(loop);
@@ -102,7 +127,7 @@ TEST(Gate, WhoeverPostsFromWithinWaitsForHisTurn) {
 }
 
 TEST(Gate, MessagesOnTheirWayBackAreOneUsers) {
-  const loop::Loop loop = std::move(*loop::Loop::create());
+  loop::Loop loop = std::move(*loop::Loop::create());
   Gate gate(loop);
   const auto bytes = gate.outgoing(kAlice);
   *bytes += 7;
