@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "policy/governor/decision.h"
-#include "policy/governor/governor.h"
+#include "policy/governor/governor_config.h"
 #include "policy/governor/running_set.h"
 
 namespace plimsoll::policy {

@@ -6,12 +6,16 @@
 #include <set>
 #include <vector>
 
+#include "policy/estimator/estimate.h"
 #include "policy/governor/admission.h"
 #include "policy/governor/admission_context.h"
-#include "policy/governor/governor.h"
+#include "policy/governor/decision.h"
+#include "policy/governor/governor_config.h"
+#include "policy/governor/ready.h"
 #include "policy/governor/reservation.h"
 #include "policy/governor/running_set.h"
 #include "policy/governor/waiting.h"
+#include "policy/job/tenant.h"
 
 namespace plimsoll::policy {
 
