@@ -50,8 +50,7 @@ std::optional<AdoptedChild> read_adopted(pid_t pid) {
   siginfo_t info{};
   const int asked = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
   if (asked != 0 || info.si_pid == pid) return std::nullopt;
-  const auto stat_text = read_text_at(AT_FDCWD, file_of(pid, "stat"));
-  const auto stat = stat_text ? procfs::parse_stat(*stat_text) : std::nullopt;
+  const auto stat = procfs::stat_of(pid);
   if (!stat) return std::nullopt;
   AdoptedChild child{.start = stat->id.start, .comm = stat->comm, .session = stat->session};
   const auto status = read_text_at(AT_FDCWD, file_of(pid, "status"));
@@ -74,9 +73,7 @@ void add_children(pid_t parent, std::vector<procfs::Id>& found) {
   for (std::string_view rest = trim(*text); !rest.empty() && found.size() < kHeirsMax;) {
     const auto pid = to_u64(take_until(rest, ' '));
     if (!pid) continue;
-    const auto stat_text = read_text_at(AT_FDCWD, file_of(static_cast<pid_t>(*pid), "stat"));
-    const auto stat = stat_text ? procfs::parse_stat(*stat_text) : std::nullopt;
-    if (stat) found.push_back(stat->id);
+    if (const auto stat = procfs::stat_of(static_cast<int>(*pid))) found.push_back(stat->id);
   }
 }
 

@@ -11,6 +11,11 @@
 
 namespace plimsoll::procfs {
 
+std::optional<Stat> stat_of(int pid) {
+  const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/stat");
+  return text ? parse_stat(*text) : std::nullopt;
+}
+
 Result<ProcDir> ProcDir::open() {
   UniqueFd directory(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return fail_errno("open /proc");
