@@ -51,7 +51,7 @@ HostExecutor::HostExecutor(Supervisor& supervisor, SystemRecord& system,
           {.look = [this] { return look(); },
            .alarm =
                [this](const monitor::Alarm& alarm) {
-                 observer_.on_alarm({.reason = alarm.reason, .numbers = alarm.numbers});
+                 observer_.on_alarm(alarm.reason, alarm.numbers);
                },
            .decide = [this](monitor::Cause cause) { decide(cause); },
            .weakened = [this](const monitor::Status& status) { hooks_.weakened(status); }}),

@@ -91,8 +91,8 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
     admit(now, starts_max, seen, rulings);
   }
   for (const Decision& decision : rulings) {
-    if (std::holds_alternative<Evict>(decision.verdict)) safety_margin_.evicted(now);
-    if (std::holds_alternative<Freeze>(decision.verdict)) safety_margin_.paused(now);
+    if (std::holds_alternative<Evict>(decision.action)) safety_margin_.evicted(now);
+    if (std::holds_alternative<Freeze>(decision.action)) safety_margin_.paused(now);
   }
   if (config_.may_pause) crowding_.relieve(running_set_, config_.cores, now, rulings);
   if (waiting_.size() == 0) holding_.reset();
@@ -193,7 +193,7 @@ void Governor::leave(JobId job, const AttemptEnd& end, Instant now) {
 void Governor::pause(JobId job, Instant now) {
   Member& member = running_set_.at(job);
   if (!running_set_.pause(member, now)) return;
-  by_user_.push_back({.verdict = Freeze{job},
+  by_user_.push_back({.action = Freeze{job},
                       .reason = "the user has asked for it",
                       .numbers = {{"job_used_bytes", member.used()}}});
 }
@@ -201,7 +201,7 @@ void Governor::pause(JobId job, Instant now) {
 void Governor::resume(JobId job, Instant now) {
   Member& member = running_set_.at(job);
   if (!running_set_.resume(member, now)) return;
-  by_user_.push_back({.verdict = Thaw{job},
+  by_user_.push_back({.action = Thaw{job},
                       .reason = "the user has asked for it",
                       .numbers = {{"job_used_bytes", member.used()}}});
 }

@@ -222,24 +222,24 @@ void Scheduler::carry_out(const Decision& decision) {
   const auto told = [&](EventKind kind, std::optional<JobId> job) {
     tell(kind, job, decision.reason, decision.numbers);
   };
-  if (const auto* admit = std::get_if<Admit>(&decision.verdict)) {
+  if (const auto* admit = std::get_if<Admit>(&decision.action)) {
     told(EventKind::admitted, admit->job);
     start(admit->job);
-  } else if (const auto* reclaim = std::get_if<Reclaim>(&decision.verdict)) {
+  } else if (const auto* reclaim = std::get_if<Reclaim>(&decision.action)) {
     ++counts_.reclaims;
     told(EventKind::reclaimed, reclaim->job);
     executor_->reclaim(reclaim->job, reclaim->amount);
-  } else if (const auto* stop = std::get_if<Freeze>(&decision.verdict)) {
+  } else if (const auto* stop = std::get_if<Freeze>(&decision.action)) {
     told(EventKind::frozen, stop->job);
     freeze(stop->job);
-  } else if (const auto* go = std::get_if<Thaw>(&decision.verdict)) {
+  } else if (const auto* go = std::get_if<Thaw>(&decision.action)) {
     told(EventKind::thawed, go->job);
     thaw(go->job);
-  } else if (const auto* evict = std::get_if<Evict>(&decision.verdict)) {
+  } else if (const auto* evict = std::get_if<Evict>(&decision.action)) {
     ++counts_.evictions;
     told(EventKind::evicted, evict->job);
     kill(evict->job, Outcome::evicted, decision.reason);
-  } else if (const auto* fail = std::get_if<Fail>(&decision.verdict)) {
+  } else if (const auto* fail = std::get_if<Fail>(&decision.action)) {
     told(EventKind::failed, fail->job);
     kill(fail->job, Outcome::over_line, decision.reason);
   }
@@ -319,10 +319,10 @@ void Scheduler::on_machine(const MachineSample& sample) {
   turn();
 }
 
-void Scheduler::on_alarm(const Alarm& alarm) {
+void Scheduler::on_alarm(const std::string& reason, const Numbers& numbers) {
   if (alarmed_ && now() - *alarmed_ < kAlarmGap) return;
   alarmed_ = now();
-  tell(EventKind::alarm, {}, alarm.reason, alarm.numbers);
+  tell(EventKind::alarm, {}, reason, numbers);
 }
 
 void Scheduler::on_over(JobId job, const AttemptEnd& end) {

@@ -73,7 +73,7 @@ class Scheduler : public ExecutorObserver {
   void on_machine(const MachineSample& sample) override;
   void on_over(JobId job, const AttemptEnd& end) override;
   // Recorded at most once each kAlarmGap. What is done about it follows from the looks.
-  void on_alarm(const Alarm& alarm) override;
+  void on_alarm(const std::string& reason, const Numbers& numbers) override;
   void on_wake() override;
 
   // Memory that stands at the line alarms again and again.

@@ -21,12 +21,12 @@ enum class JobState : std::uint8_t { running, frozen, waiting };
 struct JobStatus {
   JobId job{};
   JobState state{};
-  unsigned attempt = 0;
+  unsigned attempt = 1;
   Duration ran{};                       // of this attempt, frozen time left out
   Duration frozen{};                    // of this attempt
   std::optional<Bytes> used{};          // absent until it was looked at
   std::optional<double> cores{};        // of late
-  Bytes estimate{};                     // the most that it is believed to reach
+  Bytes estimate{};                     // the most that it is believed to reach; 0: not known
   double cores_estimate = 0;            // that it is believed to use
   std::optional<Duration> remaining{};  // running time, as believed
 };
