@@ -3,7 +3,6 @@
 #include "base/quantity.h"
 
 namespace plimsoll::monitor {
-namespace {}  // namespace
 
 std::optional<Alarm> LevelAlarm::observe(const Reading& reading, double growth) {
   const Bytes line = reading.bounds.line;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 
 #include "base/loop/loop.h"
 #include "base/unique_fd.h"
@@ -23,20 +24,20 @@ class PressureTrigger final : public Monitor {
  public:
   // `v2`: the pool's directory in the v2 tree, which has the pressure of a hybrid host as well.
   static Result<std::unique_ptr<Monitor>> make(loop::Loop& loop, const cgroup::Directory& v2,
-                                               const MonitorCallbacks& callbacks);
+                                               MonitorOwner& owner);
 
   std::optional<Alarm> observe(const Reading& reading) override;
 
  private:
-  PressureTrigger(UniqueFd file, Duration window, MonitorCallbacks callbacks)
-      : file_(std::move(file)), window_(window), callbacks_(std::move(callbacks)) {}
+  PressureTrigger(UniqueFd file, Duration window, MonitorOwner& owner)
+      : file_(std::move(file)), window_(window), owner_(owner) {}
   static Result<std::unique_ptr<Monitor>> watch(loop::Loop& loop, UniqueFd file, Duration window,
-                                                const MonitorCallbacks& callbacks);
+                                                MonitorOwner& owner);
   void on_event(std::uint32_t events);
 
   UniqueFd file_;  // the trigger lives as long
   Duration window_;
-  MonitorCallbacks callbacks_;
+  MonitorOwner& owner_;
   bool fired_ = false;
   std::optional<Instant> last_;  // fired
   loop::Watch watch_;

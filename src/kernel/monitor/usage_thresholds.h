@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
 
 #include "base/loop/loop.h"
 #include "base/loop/worker.h"
@@ -25,7 +26,7 @@ class UsageThresholds final : public Monitor {
   // worker's to do.
   static Result<std::unique_ptr<Monitor>> make(loop::Loop& loop, loop::Worker& worker,
                                                const cgroup::Directory& memory,
-                                               MonitorCallbacks callbacks);
+                                               MonitorOwner& owner);
 
   std::optional<Alarm> observe(const Reading& reading) override;
 
@@ -33,8 +34,8 @@ class UsageThresholds final : public Monitor {
   using Events = std::array<UniqueFd, 2>;
   struct Arming;
 
-  UsageThresholds(loop::Loop& loop, loop::Worker& worker, MonitorCallbacks callbacks)
-      : loop_(loop), worker_(worker), callbacks_(std::move(callbacks)) {}
+  UsageThresholds(loop::Loop& loop, loop::Worker& worker, MonitorOwner& owner)
+      : loop_(loop), worker_(worker), owner_(owner) {}
   void arm(const Thresholds& wanted, Instant now);
   void take(Arming& arming);
   void on_event(int event);
@@ -42,7 +43,7 @@ class UsageThresholds final : public Monitor {
 
   loop::Loop& loop_;
   loop::Worker& worker_;
-  MonitorCallbacks callbacks_;
+  MonitorOwner& owner_;
   std::shared_ptr<const UniqueFd> usage_, control_;
   std::shared_ptr<UsageThresholds*> self_;  // null once this is gone: for what the worker has done
   bool is_arming_ = false;
