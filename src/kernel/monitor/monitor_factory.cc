@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "kernel/monitor/pool_events.h"
-#include "kernel/monitor/pressure_totals.h"
 #include "kernel/monitor/pressure_trigger.h"
 #include "kernel/monitor/usage_thresholds.h"
 

@@ -11,6 +11,19 @@
 
 namespace plimsoll::monitor {
 
+// Follows the stall totals that come with the looks, where no trigger can be had. Looks are never
+// further apart than kStallLasts then.
+class PressureTotals final : public Monitor {
+ public:
+  std::optional<Alarm> observe(const Reading& reading) override {
+    if (!reading.stalled) return std::nullopt;
+    return stalls_.observe(reading.at, *reading.stalled);
+  }
+
+ private:
+  StallAlarm stalls_;
+};
+
 // The window of the trigger, the first that is taken: kernels before 6.2 or so want half a second.
 inline constexpr Duration kTriggerWindows[] = {std::chrono::milliseconds(100),
                                                std::chrono::milliseconds(500)};

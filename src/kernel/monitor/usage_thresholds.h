@@ -3,15 +3,31 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "base/loop/loop.h"
 #include "base/loop/worker.h"
 #include "base/unique_fd.h"
+#include "base/units.h"
 #include "kernel/cgroup/directory.h"
 #include "kernel/monitor/monitor.h"
-#include "kernel/monitor/thresholds.h"
+#include "kernel/monitor/reading.h"
 
 namespace plimsoll::monitor {
+
+// What the pool may be charged with before it is looked at: close to the line, and at it.
+using Thresholds = std::array<Bytes, 2>;
+
+// Thresholds are set anew when they are off by this share of the line: setting one takes the kernel
+// 10 to 30 ms.
+inline constexpr std::uint64_t kMisplacedParts = 64;
+
+// The kernel compares the charge, clean page cache included, with a threshold: what can be dropped
+// is put on top of the line. Absent if the pool could not be read.
+[[nodiscard]] std::optional<Thresholds> thresholds_for(const Reading& reading);
+
+// Whether these are too far from where they should be.
+[[nodiscard]] bool are_misplaced(const Thresholds& now, const Thresholds& wanted, Bytes line);
 
 // Beyond a change of the line, thresholds follow the page cache no oftener than this.
 inline constexpr Duration kRearmGap = std::chrono::seconds(1);

@@ -3,11 +3,21 @@
 #include <algorithm>
 
 #include "policy/estimator/demand_forecast.h"
-#include "policy/governor/safe_state.h"
 #include "policy/governor/victims.h"
 #include "policy/job/words.h"
 
 namespace plimsoll::policy {
+
+bool is_safe_state(std::vector<Claim> claims, double free) {
+  std::sort(claims.begin(), claims.end(),
+            [](const Claim& a, const Claim& b) { return a.need < b.need; });
+  for (const Claim& claim : claims) {
+    if (claim.need > free) return false;
+    free += claim.used;
+  }
+  return true;
+}
+
 // What one climb works on.
 struct MemoryResponse::Turn {
   RunningSet& running_set;

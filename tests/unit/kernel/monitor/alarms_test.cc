@@ -7,7 +7,7 @@
 #include "kernel/monitor/level_alarm.h"
 #include "kernel/monitor/memory_events_delta.h"
 #include "kernel/monitor/stall_alarm.h"
-#include "kernel/monitor/thresholds.h"
+#include "kernel/monitor/usage_thresholds.h"
 
 namespace plimsoll::monitor {
 namespace {
