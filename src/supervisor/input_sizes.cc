@@ -15,7 +15,7 @@
 #include "base/loop/loop.h"
 #include "base/text.h"
 #include "base/unique_fd.h"
-#include "kernel/procfs/mountinfo.h"
+#include "kernel/procfs/parse.h"
 
 namespace plimsoll::supervisor {
 namespace {

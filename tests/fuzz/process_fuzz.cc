@@ -4,8 +4,6 @@
 #include <string_view>
 
 #include "kernel/procfs/env_tag.h"
-#include "kernel/procfs/locks.h"
-#include "kernel/procfs/mountinfo.h"
 #include "kernel/procfs/parse.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

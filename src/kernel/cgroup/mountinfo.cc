@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "kernel/procfs/mountinfo.h"
+#include "kernel/procfs/parse.h"
 
 namespace plimsoll::cgroup {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "kernel/cgroup/run_removal.h"
 #include "kernel/cgroup/run_tree.h"
-#include "kernel/procfs/locks.h"
+#include "kernel/procfs/parse.h"
 #include "kernel/procfs/table.h"
 
 namespace plimsoll::cgroup {

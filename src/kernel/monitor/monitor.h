@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "kernel/monitor/alarm.h"
+#include "kernel/monitor/alarms.h"
 #include "kernel/monitor/reading.h"
 
 namespace plimsoll::monitor {

@@ -6,7 +6,7 @@
 #include "base/loop/loop.h"
 #include "base/unique_fd.h"
 #include "kernel/cgroup/directory.h"
-#include "kernel/monitor/memory_events_delta.h"
+#include "kernel/monitor/alarms.h"
 #include "kernel/monitor/monitor.h"
 
 namespace plimsoll::monitor {

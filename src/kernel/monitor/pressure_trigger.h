@@ -7,7 +7,7 @@
 #include "base/unique_fd.h"
 #include "kernel/cgroup/directory.h"
 #include "kernel/monitor/monitor.h"
-#include "kernel/monitor/stall_alarm.h"
+#include "kernel/monitor/alarms.h"
 
 namespace plimsoll::monitor {
 

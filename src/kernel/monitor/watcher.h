@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernel/monitor/level_alarm.h"
+#include "kernel/monitor/alarms.h"
 #include "kernel/monitor/monitor_factory.h"
 #include "kernel/monitor/poll_interval.h"
 

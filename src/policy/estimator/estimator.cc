@@ -11,7 +11,6 @@
 #include "policy/estimator/forecast.h"
 #include "policy/estimator/hint_trust.h"
 #include "policy/estimator/past_attempt.h"
-#include "policy/estimator/pasts.h"
 #include "policy/estimator/prior.h"
 
 namespace plimsoll::policy {

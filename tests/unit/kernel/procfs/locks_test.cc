@@ -1,4 +1,4 @@
-#include "kernel/procfs/locks.h"
+#include "kernel/procfs/parse.h"
 
 #include <gtest/gtest.h>
 #include <sys/sysmacros.h>
