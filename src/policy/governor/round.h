@@ -23,9 +23,6 @@ namespace plimsoll::policy {
 // decision.
 inline constexpr std::size_t kBackfillDepth = 64;
 
-// The places kept for reserved jobs; of each tenant one at most.
-using Reservations = std::map<Tenant, Reservation>;
-
 // One round of admissions: who of those that wait starts now.
 //
 // Tenants take turns: of those whose first job has the highest priority, whoever has least of the
