@@ -20,12 +20,12 @@ namespace plimsoll::cli {
 // A run of `plimsoll batch` with all that is around it: the display, what is remembered of earlier
 // runs and recorded of this one, the files that the user asked for, the socket for `plimsoll ctl`,
 // and the share of the line beside other runs. What fails of these is told; the run goes on.
-class GovernedRun {
+class GovernedRun : private ShownRun, private EndsFile {
  public:
   // `machine` and `options` must outlive this.
   GovernedRun(supervisor::Supervisor& supervisor, const BatchOptions& options, BatchFiles files,
               supervisor::BatchRunConfig config, std::vector<std::string> command_line);
-  ~GovernedRun();
+  ~GovernedRun() override;
 
   // Returns the exit status. Once.
   Result<int> run();
@@ -34,7 +34,10 @@ class GovernedRun {
   Result<void> start_display();
   [[nodiscard]] report::RunStart run_start() const;
   [[nodiscard]] supervisor::BatchRunObserver observer();
-  [[nodiscard]] supervisor::RunStatus status() const;
+  [[nodiscard]] supervisor::RunStatus status() const override;
+  [[nodiscard]] const policy::JobSpec& spec_of(JobId job) const override;
+  [[nodiscard]] Result<void> force() override { return files_.force(); }
+  void on_force_failed(const Error& error) override;
   [[nodiscard]] supervisor::ControlHandlers handlers();
   void lease();
   void start_control();

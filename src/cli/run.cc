@@ -199,11 +199,6 @@ Result<std::unique_ptr<supervisor::JoinedJob>> join(supervisor::Supervisor& supe
   return std::make_unique<supervisor::JoinedJob>(supervisor, std::move(*ledger), *whole, need);
 }
 
-std::function<void(const std::string&)> notice_for(Verbosity verbosity) {
-  if (verbosity == Verbosity::quiet) return [](const std::string&) {};
-  return [](const std::string& text) { complain("run: " + text); };
-}
-
 std::function<void(const counters::Sample&)> looks_of(supervisor::JoinedJob* joined) {
   if (joined == nullptr) return {};
   return [joined](const counters::Sample& sample) { joined->look(sample); };
@@ -289,8 +284,7 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
   system.on_sample([&span](const counters::SystemSample& sample) { span.observe(sample); });
   const WallTime queued = supervisor::wall_now();
   SingleMemory memory((*supervisor)->loop(), options.job,
-                      start_of(options, config.run_id, **supervisor, queued),
-                      notice_for(options.verbosity));
+                      start_of(options, config.run_id, **supervisor, queued), options.verbosity);
   auto ended =
       supervisor::run_single(**supervisor, std::move(request),
                              {.stuck = complain_of_stuck, .sampled = looks_of(joined.get())});

@@ -83,7 +83,7 @@ void Attempt::refuse(std::string reason) {
 }
 
 void Attempt::spawn() {
-  time_ = RunningTime(supervisor_.job_clock());
+  time_ = PausableClock(supervisor_.job_clock());
   spawned_ = loop::now();
   const auto& identity = request_.spawn.identity;
   ipc_watch_ = std::make_shared<IpcWatch>(identity ? identity->uid : ::geteuid());

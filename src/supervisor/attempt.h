@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pausable_clock.h"
 #include "base/units.h"
 #include "kernel/reap/reaper.h"
 #include "policy/governor/sample_interval.h"
@@ -16,7 +17,6 @@
 #include "report/report.h"
 #include "supervisor/ipc_watch.h"
 #include "supervisor/process_set.h"
-#include "supervisor/running_time.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
@@ -157,7 +157,7 @@ class Attempt {
   Supervisor& supervisor_;
   AttemptRequest request_;
   Callbacks callbacks_;
-  RunningTime time_;  // since the spawn, by the job clock
+  PausableClock time_;  // since the spawn, by the job clock
   Instant spawned_{};
   std::unique_ptr<ProcessSet> process_set_;
   // Since the spawn; shared with a question of it, which may outlive this.

@@ -48,13 +48,7 @@ HostExecutor::HostExecutor(Supervisor& supervisor, SystemRecord& system,
       wake_timer_(supervisor.loop().timer([this] { observer_.on_wake(); })),
       watcher_(
           {.loop = supervisor.loop(), .worker = supervisor.worker(), .pool = supervisor.pool()},
-          {.look = [this] { return look(); },
-           .alarm =
-               [this](const monitor::Alarm& alarm) {
-                 observer_.on_alarm({.reason = alarm.reason, .numbers = alarm.numbers});
-               },
-           .decide = [this](monitor::Cause cause) { decide(cause); },
-           .weakened = [this](const monitor::Status& status) { hooks_.weakened(status); }}),
+          *this),
       oom_timer_(supervisor.loop().timer([this] { check_ooms(); })) {
   supervisor_.oom().on_oom([this] {
     oom_checks_left_ = kOomChecks;
@@ -202,6 +196,12 @@ monitor::Reading HostExecutor::look() {
               .stalled = pool_.stalled()};
   return reading_;
 }
+
+void HostExecutor::on_memory_alarm(const monitor::Alarm& alarm) {
+  observer_.on_alarm(alarm.reason, alarm.numbers);
+}
+
+void HostExecutor::on_weakened(const monitor::Status& status) { hooks_.weakened(status); }
 
 void HostExecutor::decide(monitor::Cause cause) {
   if (cause == monitor::Cause::event || monitor::is_near(reading_)) sample_jobs();

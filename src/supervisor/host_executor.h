@@ -47,7 +47,7 @@ struct HostExecutorHooks {
 
 // The real machine as the scheduler has it: attempts in groups of their own, looked at and acted
 // upon.
-class HostExecutor : public policy::Executor {
+class HostExecutor : public policy::Executor, private monitor::WatcherHost {
  public:
   // All of them must outlive this. `observer` is called from the loop only.
   HostExecutor(Supervisor& supervisor, SystemRecord& system, policy::ExecutorObserver& observer,
@@ -105,8 +105,10 @@ class HostExecutor : public policy::Executor {
 
  private:
   [[nodiscard]] Attempt* running(JobId job);
-  [[nodiscard]] monitor::Reading look();
-  void decide(monitor::Cause cause);
+  [[nodiscard]] monitor::Reading look() override;
+  void on_memory_alarm(const monitor::Alarm& alarm) override;
+  void decide(monitor::Cause cause) override;
+  void on_weakened(const monitor::Status& status) override;
   void sample_jobs();
   void check_ooms();
   void on_sampled(JobId job, const Attempt& attempt, const counters::Sample& sample);

@@ -50,13 +50,7 @@ HostScheduler::HostScheduler(Supervisor& supervisor, policy::Estimator& estimato
       cores_(config.governor.cores),
       observer_(std::move(observer)),
       system_(supervisor),
-      scheduler_(std::move(config), estimator,
-                 {.event = [this](const policy::Event& event) { on_event(event); },
-                  .over = [this](const policy::JobOver& over) { on_job_over(over); },
-                  .learnt =
-                      [this](const policy::AttemptSummary& attempt_summary) {
-                        if (observer_.learnt) observer_.learnt(attempt_summary);
-                      }}),
+      scheduler_(std::move(config), estimator, this),
       executor_(
           supervisor, system_, scheduler_,
           {.prepare = [this](const policy::Start& start) { return prepare(start); },
@@ -186,6 +180,10 @@ void HostScheduler::on_job_over(const policy::JobOver& over) {
   charge.ended = !over.requeue;
   charge.owner->on_job_over(over);
   forget_if_done(over.job);
+}
+
+void HostScheduler::on_learnt(const policy::AttemptSummary& attempt) {
+  if (observer_.learnt) observer_.learnt(attempt);
 }
 
 void HostScheduler::on_gone(AttemptKey key, const AttemptResult& result) {

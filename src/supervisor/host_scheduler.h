@@ -56,14 +56,14 @@ struct HostSchedulerObserver {
 //
 // Jobs of others, which are governed but not started here (external jobs), are conducted beside
 // them: what is decided about those goes to an executor of their own.
-class HostScheduler {
+class HostScheduler : private policy::SchedulerListener {
  public:
   // `machine` and `estimator` must outlive this.
   HostScheduler(Supervisor& supervisor, policy::Estimator& estimator,
                 policy::SchedulerConfig config, HostSchedulerObserver observer);
   HostScheduler(const HostScheduler&) = delete;
   HostScheduler& operator=(const HostScheduler&) = delete;
-  ~HostScheduler();
+  ~HostScheduler() override;
 
   // A new job, before begin() or after; its id is new. `owner` must outlive the job. As
   // Scheduler::enter().
@@ -126,8 +126,9 @@ class HostScheduler {
   void watch_external();
   void external_uses(JobId job, Bytes used);
   Prepared prepare(const policy::Start& start);
-  void on_event(const policy::Event& event);
-  void on_job_over(const policy::JobOver& over);
+  void on_event(const policy::Event& event) override;
+  void on_job_over(const policy::JobOver& over) override;
+  void on_learnt(const policy::AttemptSummary& attempt) override;
   void on_over(AttemptKey key);
   void on_gone(AttemptKey key, const AttemptResult& result);
   void notice(const std::string& text);
