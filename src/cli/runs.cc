@@ -27,10 +27,10 @@ constexpr const char* kRunsFooter = R"(Examples:
   plimsoll runs
   plimsoll runs --json | jq -r '.runs[] | select(.evictions > 0) | .run'
 
-The last 100 are kept, 256 MiB at most, and of those of `plimsoll run` (which are recorded if they
-take 250 ms, fail or have a --class) the last 50: in $PLIMSOLL_STATE_DIR/runs, else in
-/var/lib/plimsoll/runs for root and in $XDG_STATE_HOME/plimsoll/runs (~/.local/state/plimsoll/runs)
-for others.
+The last 100 runs are kept, with at most 256 MiB; of the runs of `plimsoll run` (which are recorded
+if they take 250 ms, fail or have a --class), the last 50. They are in $PLIMSOLL_STATE_DIR/runs,
+otherwise in /var/lib/plimsoll/runs for root and in $XDG_STATE_HOME/plimsoll/runs
+(~/.local/state/plimsoll/runs) for others.
 )";
 
 constexpr const char* kExplainFooter =
@@ -108,9 +108,9 @@ Result<int> explain(const ExplainOptions& options) {
 
 int runs_command(int argc, char** argv) {
   bool json = false;
-  CLI::App app("Lists the runs that were recorded, the last one at the end.", "runs");
+  CLI::App app("Lists the recorded runs, the last one at the end.", "runs");
   app.footer(kRunsFooter);
-  app.add_flag("--json", json, "JSON (plimsoll.runs/1) instead of text");
+  app.add_flag("--json", json, "Print JSON (plimsoll.runs/1) instead of text");
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;
   return status_of("runs", list(json));
@@ -118,13 +118,15 @@ int runs_command(int argc, char** argv) {
 
 int explain_command(int argc, char** argv) {
   ExplainOptions options;
-  CLI::App app("Tells what was decided in a recorded run, and why: of all of it, or of one job.",
-               "explain");
+  CLI::App app(
+      "Explains what was decided in a recorded run, and why: for the whole run, or for one job.",
+      "explain");
   app.footer(kExplainFooter);
-  app.add_option("RUN", options.run, "The run")->required();
-  auto* job = app.add_option("JOB", options.job, "One job of it");
-  app.add_flag("--failed", options.failed, "Each job of it that failed")->excludes(job);
-  app.add_flag("--json", options.json, "The events, as JSON lines (plimsoll.event/1)");
+  app.add_option("RUN", options.run, "Run to explain: an id, the beginning of one, last, or a path")
+      ->required();
+  auto* job = app.add_option("JOB", options.job, "Job of that run: an id or a number");
+  app.add_flag("--failed", options.failed, "Explain each job that failed")->excludes(job);
+  app.add_flag("--json", options.json, "Print the events as JSON lines (plimsoll.event/1)");
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;
   return status_of("explain", explain(options));

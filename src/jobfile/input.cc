@@ -50,7 +50,8 @@ Result<Input> read_job_file(const InputOptions& options) {
 // Options that say contradictory things, before anything is read.
 Result<void> check_options(const InputOptions& options) {
   if (options.max_args == 0) return fail("--max-args: found 0, expected 1 or more");
-  if (options.replaced.empty()) return fail("-I: found an empty text, expected one such as {}");
+  if (options.replaced.empty())
+    return fail("-I: found an empty text, expected a replacement string such as {}");
   if (options.words) {
     if (options.file) {
       return fail("found the job file " + *options.file +
@@ -76,7 +77,7 @@ Result<Row> columns_of(std::string_view record, const std::optional<ColumnSplitt
   if (record.size() > kWordBytesMax) {
     return fail("found a line of " + std::to_string(record.size()) + " bytes, expected at most " +
                 std::to_string(kWordBytesMax) +
-                ", which is what the kernel takes as one word (MAX_ARG_STRLEN)");
+                ", the kernel's limit for one argument (MAX_ARG_STRLEN)");
   }
   if (splitter) return splitter->split(record);
   return Row{std::string(record)};
@@ -137,7 +138,7 @@ Result<Combinations> load_all(const std::vector<SourceSpec>& specs, const InputO
   }
   const auto standard_input = [](const SourceSpec& spec) { return spec.file == "-"; };
   if (std::count_if(specs.begin(), specs.end(), standard_input) > 1) {
-    return fail("found standard input as more than one source, expected it once");
+    return fail("found standard input in more than one source, expected it in one");
   }
   std::vector<Source> sources;
   for (const SourceSpec& spec : specs) {
@@ -157,8 +158,9 @@ void warn_of_quotes(const CommandTemplate& command, const policy::JobSpec& job, 
   const auto value = command.spoilt_by_quotes(job.arguments);
   if (!value) return;
   input.warnings.push_back(
-      "job " + job.name + ": the template has quotes around the place of \"" + *value +
-      "\", which is quoted already and gets backslashes now; write {} without quotes around it");
+      "job " + job.name + ": the template has quotes around the replacement string of \"" + *value +
+      "\", which is already quoted and therefore gets backslashes; write {} without quotes around "
+      "it");
 }
 
 Result<Input> read_template(const InputOptions& options) {

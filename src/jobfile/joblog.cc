@@ -142,8 +142,8 @@ Result<void> JoblogParser::add_line(std::string_view line) {
   auto entry = line.size() < kLineBytesMax ? parse_line(line) : std::nullopt;
   if (!entry) {
     return fail_at(place, "found " + shown(line) +
-                              ", expected nine columns with tabs between: number, host, two "
-                              "times, two counts, two numbers, command");
+                              ", expected nine columns separated by tabs: number, host, two times, "
+                              "two byte counts, exit value, signal, command");
   }
   take_(std::move(*entry));
   return {};

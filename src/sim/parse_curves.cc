@@ -78,7 +78,7 @@ Result<std::vector<CurvePoint>> points_of(const json& object) {
                       .cores = static_cast<float>((**cpu)[i].get<double>() / kPercent)});
     if (i > 0 && points[i].seconds < points[i - 1].seconds) {
       return found(shown((**times)[i]) + " after " + shown((**times)[i - 1]) + " in \"t\"",
-                   "times that rise");
+                   "increasing times");
     }
   }
   return points;

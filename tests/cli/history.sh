@@ -68,7 +68,7 @@ readonly story=(
 case_nothing_is_known() {
   export PLIMSOLL_STATE_DIR=$PWD/none
   gives 0 "$plimsoll" history
-  has out 'nothing is known yet'
+  has out 'the history is empty'
   gives 0 "$plimsoll" history --json
   told out 'r["schema"] == "plimsoll.history/1"' 'r["classes"] == []'
   gives 0 "$plimsoll" runs
@@ -109,14 +109,14 @@ case_history_forgets() {
   gives 125 "$plimsoll" history forget --all ld
   gives 0 "$plimsoll" history forget --all
   gives 0 "$plimsoll" history
-  has out 'nothing is known yet'
+  has out 'the history is empty'
 }
 
 case_history_damaged() {
   state
   head -c 8192 /dev/urandom >state/history.db
   gives 0 "$plimsoll" history
-  has out 'nothing is known yet'
+  has out 'the history is empty'
   has err 'was damaged'
   same 1 "$(find state -name 'history.db.corrupt-*' -size 16 | wc -l)" 'set aside'
   gives 0 "$plimsoll" history
@@ -127,13 +127,13 @@ case_history_of_others() {
   state
   "$python" -c 'import sqlite3; d = sqlite3.connect("state/history.db"); d.execute("CREATE TABLE mail (x)")'
   gives 125 "$plimsoll" history
-  has err "state/history.db: is a database, but not one of Plimsoll's"
+  has err "state/history.db: is a database, but not a history of Plimsoll"
   make_history 2>/dev/null
   rm state/history.db && make_history
   gives 0 "$plimsoll" history
   "$python" -c 'import sqlite3; d = sqlite3.connect("state/history.db"); d.execute("PRAGMA user_version = 7")'
   gives 125 "$plimsoll" history
-  has err 'was written by a later Plimsoll: its version is 7'
+  has err 'was written by a later version of Plimsoll: found format 7'
 }
 
 case_state_directory() {
@@ -152,7 +152,7 @@ case_state_directory() {
   gives 125 "${nobody[@]}" PLIMSOLL_STATE_DIR="$PWD/state" ./program history
   has err history.db
   gives 125 "${nobody[@]}" -u HOME -u XDG_STATE_HOME ./program history
-  has err 'there is no place for the history'
+  has err 'there is no directory for the history'
   install -d -o 65534 -g 65534 -m 700 home
   gives 0 "${nobody[@]}" -u XDG_STATE_HOME HOME="$PWD/home" ./program runs
 }

@@ -15,11 +15,11 @@ refuses() {
 }
 
 case_a_command_without_dashes_is_told() {
-  refuses 'batch: `--` goes before the command: plimsoll batch -- echo ::: 1 2' batch echo ::: 1 2
-  refuses 'batch: `--` goes before the command: plimsoll batch -j2 -- echo -n :::: f' \
+  refuses 'batch: put `--` before the command: plimsoll batch -- echo ::: 1 2' batch echo ::: 1 2
+  refuses 'batch: put `--` before the command: plimsoll batch -j2 -- echo -n :::: f' \
     batch -j2 echo -n :::: f
-  refuses 'batch: `--` goes before the command: plimsoll batch -- ::: true false' batch ::: true false
-  refuses 'batch: found "b" after "a", expected one job file; for a command, `--` goes before the command: plimsoll batch -- a b' \
+  refuses 'batch: put `--` before the command: plimsoll batch -- ::: true false' batch ::: true false
+  refuses 'batch: found "b" after "a", expected one job file; to run a command, put `--` before the command: plimsoll batch -- a b' \
     batch a b
 }
 
@@ -40,9 +40,9 @@ case_each_mistake_names_option_found_and_expected() {
   refuses 'batch: --max-args: found "x", expected a number of at least 1' batch -n x -- true ::: 1
   refuses 'batch: --order: found "none", expected longest or input' batch --order none -- true ::: 1
   refuses 'batch: --joblog needs a file' batch --joblog
-  refuses "batch: --progress needs a style, such as plain: without a value that is GNU parallel's; here a terminal shows progress by itself; --progress plain is for a log" \
+  refuses "batch: --progress needs a style, such as plain: without a value it is an option of GNU parallel; here a terminal shows progress by itself; --progress plain is for a log" \
     batch --progress -- true ::: 1
-  refuses "batch: --progress needs a style, such as plain: without a value that is GNU parallel's; here a terminal shows progress by itself; --progress plain is for a log" \
+  refuses "batch: --progress needs a style, such as plain: without a value it is an option of GNU parallel; here a terminal shows progress by itself; --progress plain is for a log" \
     batch --progress -j2 -- true ::: 1
   refuses 'batch: --progress: found "jobs.txt", expected auto, plain, failures, json or none' batch --progress jobs.txt
   refuses 'run: --memory-max needs a size, such as 512M' run --memory-max
@@ -63,7 +63,7 @@ case_options_of_gnu_parallel_that_are_not_here_are_explained() {
   local option
   for option in -N2 -X --pipe --memfree --shuf --link --rpl -S --tagstring; do
     gives 125 "$plimsoll" batch $option -- true ::: 1
-    has err "that is GNU parallel's; here "
+    has err "it is an option of GNU parallel; here "
     same 1 "$(wc -l <err)" "$option"
   done
 }

@@ -281,7 +281,7 @@ case_without_a_daemon() {
 case_a_second_daemon_is_told_of_the_first() {
   serve
   gives 125 "$plimsoll" serve --metrics off
-  has err 'a daemon is running already, pid '
+  has err 'a daemon is already running: pid '
   has err ", at $PWD/s"
   kill -0 "$(sed -n 's/.*pid \([0-9]*\),.*/\1/p' err)" || wrong 'the pid is not of a process'
   has daemon.log "the socket is $PWD/s"

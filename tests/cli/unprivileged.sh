@@ -178,7 +178,7 @@ case_root_trusts_no_runtime_directory_of_somebody_else() {
   is_root || skip 'not root'
   install -d -o $user -m 700 theirs
   PLIMSOLL_RUNTIME_DIR=$PWD/theirs gives 0 "$plimsoll" batch --progress plain -- true ::: a
-  has err "theirs belongs to somebody else (uid $user)"
+  has err "theirs belongs to another user (uid $user)"
   same '' "$(ls -A theirs)"
 }
 

@@ -14,7 +14,7 @@ std::optional<Alarm> LevelAlarm::observe(const Reading& reading, double growth) 
     if (*reading.used >= line && !pool_told_) {
       pool_told_ = true;
       alarm = Alarm{.monitor = "threshold",
-                    .reason = "the jobs have " + format_bytes(*reading.used) + ", the line is " +
+                    .reason = "the jobs use " + format_bytes(*reading.used) + ", the line is " +
                               format_bytes(line),
                     .numbers = {{"used_bytes", to_double(*reading.used)},
                                 {"line_bytes", to_double(line)},
@@ -28,7 +28,7 @@ std::optional<Alarm> LevelAlarm::observe(const Reading& reading, double growth) 
       machine_told_ = true;
       alarm = Alarm{.monitor = "threshold",
                     .reason = "the machine has " + format_bytes(*reading.available) +
-                              " left, its reserve is " + format_bytes(reserve),
+                              " left, and the reserve is " + format_bytes(reserve),
                     .numbers = {{"available_bytes", to_double(*reading.available)},
                                 {"reserve_bytes", to_double(reserve)},
                                 {"growth_bytes_per_s", growth}}};

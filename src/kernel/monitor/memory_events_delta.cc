@@ -22,8 +22,8 @@ std::optional<Alarm> alarm_of(const MemoryEventsDelta& rise, const Reading& read
   const bool is_hard = rise.max > 0 || rise.oom > 0;
   if (!is_hard && !is_near(reading)) return std::nullopt;
   Alarm alarm{.monitor = "event",
-              .reason = is_hard ? "the jobs together have met their hard limit"
-                                : "the kernel slows the jobs down at the line",
+              .reason = is_hard ? "all jobs together have reached the hard limit"
+                                : "the kernel is slowing the jobs down at the line",
               .numbers = {{"high_events", static_cast<double>(rise.high)},
                           {"max_events", static_cast<double>(rise.max)},
                           {"oom_events", static_cast<double>(rise.oom)},

@@ -24,7 +24,7 @@ std::optional<Alarm> StallAlarm::observe(Instant at, Duration stalled) {
   told_ = true;
   const Duration sum = stalled - since_->stalled;
   return Alarm{.monitor = "pressure",
-               .reason = "somebody waited for memory for " + format_duration(sum) +
+               .reason = "some tasks were stalled on memory for " + format_duration(sum) +
                          " of the last " + format_duration(lasted),
                .numbers = {{"stalled_s", to_seconds(sum)}, {"within_s", to_seconds(lasted)}}};
 }

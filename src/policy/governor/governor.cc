@@ -171,7 +171,7 @@ void Governor::State::admit(Instant now, unsigned starts_max, AdmissionContext& 
     holding_ =
         Holding{.job = waiting_.front().first,
                 .cause = HoldCause::calm,
-                .reason = "waits until it is understood why memory ran short",
+                .reason = "waits until memory use has settled after a shortage",
                 .numbers = {{"used_bytes", running_set_.used()}, {"line_bytes", limits_.limit}}};
     return;
   }
@@ -259,7 +259,7 @@ void Governor::pause(JobId job, Instant now) {
   Member& member = state_->running_set_.at(job);
   if (!state_->running_set_.pause(member, now)) return;
   state_->by_user_.push_back({.verdict = Freeze{job},
-                              .reason = "the user has asked for it",
+                              .reason = "the user requested it",
                               .numbers = {{"job_used_bytes", member.used()}}});
 }
 
@@ -267,7 +267,7 @@ void Governor::resume(JobId job, Instant now) {
   Member& member = state_->running_set_.at(job);
   if (!state_->running_set_.resume(member, now)) return;
   state_->by_user_.push_back({.verdict = Thaw{job},
-                              .reason = "the user has asked for it",
+                              .reason = "the user requested it",
                               .numbers = {{"job_used_bytes", member.used()}}});
 }
 

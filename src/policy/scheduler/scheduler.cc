@@ -347,8 +347,8 @@ void Scheduler::State::follow_timeouts() {
 
 Result<Scheduler::State::Live*> Scheduler::State::running(JobId job) {
   const auto found = books_.find(job);
-  if (found == books_.end()) return fail("the job has ended, or never was");
-  if (found->second.live == nullptr) return fail("the job does not run");
+  if (found == books_.end()) return fail("the job has ended or does not exist");
+  if (found->second.live == nullptr) return fail("the job is not running");
   return found->second.live.get();
 }
 
@@ -360,7 +360,7 @@ Result<void> Scheduler::State::kill(JobId job, const std::string& reason) {
 }
 
 Result<void> Scheduler::State::withdraw(JobId job, const std::string& reason) {
-  if (!queue_.is_waiting(job)) return fail("the job does not wait");
+  if (!queue_.is_waiting(job)) return fail("the job is not waiting");
   queue_.withdraw(job, reason);
   turn();
   return {};

@@ -34,10 +34,10 @@ std::vector<std::string> record_items(const LeftOut& left_out) {
   const auto add = [&items](std::uint64_t count, const char* why) {
     if (count > 0) items.push_back(fmt::format("{} events and reports {}", count, why));
   };
-  add(left_out.unstarted, "of jobs that never started are left out, as it is large");
-  add(left_out.beyond, "are left out, as it is full");
-  add(left_out.late, "were lost, as they came faster than they could be written");
-  add(left_out.unwritten, "were lost, as the disk did not take them");
+  add(left_out.unstarted, "of jobs that never started are left out, because the record is large");
+  add(left_out.beyond, "are left out, because the record is full");
+  add(left_out.late, "were lost, because they came faster than they could be written");
+  add(left_out.unwritten, "were lost, because the disk did not accept them");
   if (!items.empty()) items.front() = "incomplete: " + items.front();
   return items;
 }
@@ -67,7 +67,7 @@ std::string head(const RunEntry& run, const TextStyle& style) {
 }
 
 std::string held_table(const std::vector<HeldFor>& held, const TextStyle& style) {
-  if (held.empty()) return heading("Nothing held the run.");
+  if (held.empty()) return heading("No job had to wait.");
   Column in_all{.heading = "FOR", .cells = {}};
   Column times{.heading = "TIMES", .cells = {}};
   Column jobs{.heading = "JOBS", .cells = {}};
@@ -78,7 +78,7 @@ std::string held_table(const std::vector<HeldFor>& held, const TextStyle& style)
     jobs.cells.push_back(std::to_string(what.jobs));
     reason.cells.push_back(printable(what.reason));
   }
-  return heading("What held the run") + table({in_all, times, jobs, reason}, style);
+  return heading("Why jobs waited") + table({in_all, times, jobs, reason}, style);
 }
 
 std::string pauses_table(const std::vector<Pause>& pauses, const TextStyle& style) {
@@ -111,8 +111,8 @@ std::string losses_table(const std::vector<Loss>& losses, const TextStyle& style
     job.cells.push_back(printable(loss.job));
     reason.cells.push_back(printable(loss.reason));
   }
-  return heading("Attempts ended for their memory") + table({at, kind, job, reason}, style) +
-         more(losses.size(), kDecisionsListedMax);
+  return heading("Attempts that were ended to free memory") +
+         table({at, kind, job, reason}, style) + more(losses.size(), kDecisionsListedMax);
 }
 
 std::string deeds_table(const std::vector<Deed>& deeds, const TextStyle& style) {
@@ -130,7 +130,7 @@ std::string deeds_table(const std::vector<Deed>& deeds, const TextStyle& style) 
     kind.cells.emplace_back(policy::name_of(deed.kind));
     reason.cells.push_back(printable(deed.reason));
   }
-  return heading("What was done to all, or told") +
+  return heading("What concerned all jobs together") +
          table({first, last, times, kind, reason}, style) + more(deeds.size(), kDecisionsListedMax);
 }
 
@@ -164,7 +164,7 @@ std::string explain_run(const RunEntry& run, const std::vector<RecordedEvent>& e
                         const TextStyle& style) {
   const EventSummary story = event_summary_of(events);
   std::string out = head(run, style);
-  if (events.empty()) return out + heading("No event of it was recorded.");
+  if (events.empty()) return out + heading("No event of this run was recorded.");
   out += held_table(story.held, style);
   out += pauses_table(story.pauses, style);
   out += losses_table(story.losses, style);

@@ -84,12 +84,12 @@ TEST_F(ReadJobs, ReadsTheFormatThatIsSaid) {
 TEST_F(ReadJobs, RefusesJsonThatIsNotLines) {
   for (const char* array : {"[", "\n [{\"shell\": \"true\"}]", "[ {", "[\"a\",", "[\r\n{}]"}) {
     EXPECT_THAT(error_of({}, array),
-                HasSubstr("expected one JSON object a line, which `jq -c '.[]'`"))
+                HasSubstr("expected one JSON object per line, which `jq -c '.[]'`"))
         << array;
   }
   EXPECT_EQ(
       error_of({}, "{\n  \"shell\": \"true\"\n}\n"),
-      "standard input:1: found \"{\", expected one JSON object a line, which `jq -c .` makes");
+      "standard input:1: found \"{\", expected one JSON object per line, which `jq -c .` makes");
   EXPECT_THAT(error_of({.format = Format::jsonl}, "[\n"), HasSubstr("jq -c '.[]'"));
   EXPECT_THAT(commands({}, "[ -e x ] && rm x\n"), ElementsAre("[ -e x ] && rm x"));
   EXPECT_THAT(commands({}, "{ a; b; }\n"), ElementsAre("{ a; b; }"));
@@ -129,7 +129,7 @@ TEST_F(ReadJobs, RefusesTables) {
   for (const char* table : {"name\tsize\na.png\t12\n", "# of today\nid\tfirst name\tage\n1\tx\t3\n",
                             "name\tsize\r\na.png\t12\r\n"}) {
     EXPECT_THAT(error_of({}, table), HasSubstr("found a table, expected one shell command or one "
-                                               "JSON object a line (-a FILE --colsep REGEX"))
+                                               "JSON object per line (-a FILE --colsep REGEX"))
         << table;
   }
   for (const char* name : {"jobs.tsv", "jobs.csv"}) {
@@ -308,7 +308,7 @@ TEST_F(ReadJobs, AnotherWordForTheValuesNeedsACommand) {
   EXPECT_THAT(commands({.words = Words{"echo", "X", "{}", ":::", "1"}, .replaced = "X"}),
               ElementsAre("echo 1 '{}'"));
   EXPECT_EQ(error_of({.words = Words{"echo", ":::", "1"}, .replaced = ""}),
-            "-I: found an empty text, expected one such as {}");
+            "-I: found an empty text, expected a replacement string such as {}");
   EXPECT_THAT(error_of({.replaced = "X"}), HasSubstr("expected one after --"));
   EXPECT_THAT(error_of({.header = true}), HasSubstr("expected one after --"));
 }

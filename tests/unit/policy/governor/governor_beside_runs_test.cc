@@ -55,7 +55,7 @@ TEST(GovernorBesideRuns, WhatOtherUsersRunsTellHoldsBackStartsAlone) {
   ASSERT_TRUE(story.governor.holding());
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
   EXPECT_THAT(story.governor.holding()->reason,
-              ::testing::HasSubstr("; of that, other users' runs say that they have 800 MiB"));
+              ::testing::HasSubstr("; of that, runs of other users report 800 MiB"));
   for (double t = 1; t < 20; t += 0.1) {
     story.uses(1, t, 200 + 30 * t);
     story.samples(t);

@@ -135,7 +135,7 @@ TEST(GovernorAdmission, WhatIsLargerThanEverythingRunsAlone) {
   Story story(small());
   story.waits(1, {.mib = 5000});
   EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
-  EXPECT_THAT(story.reasons, ElementsAre("nothing else runs"));
+  EXPECT_THAT(story.reasons, ElementsAre("nothing else is running"));
 }
 
 TEST(GovernorAdmission, StopsWhenTheCoresAreSpokenFor) {

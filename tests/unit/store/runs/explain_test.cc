@@ -50,9 +50,9 @@ TEST(ExplainRun, TellsWhatHeldAndWhatWasLost) {
   const std::string text = explain_run(some_run(), some_events(), {.width = 100});
   EXPECT_THAT(text, AllOf(HasSubstr("Run 20240101-1, finished: plimsoll batch"),
                           HasSubstr("3 (2 exited, 1 skipped)"), HasSubstr("2.00 GiB,"),
-                          HasSubstr("What held the run"), HasSubstr("needs 2 GiB, 1 GiB is free"),
+                          HasSubstr("Why jobs waited"), HasSubstr("needs 2 GiB, 1 GiB is free"),
                           HasSubstr("Pauses"), HasSubstr("it grows?fast"),
-                          HasSubstr("Attempts ended for their memory"),
+                          HasSubstr("Attempts that were ended to free memory"),
                           HasSubstr("no room is left"), Not(HasSubstr("\x1b"))));
 }
 
@@ -72,9 +72,10 @@ TEST(ExplainRun, SaysWhatItsRecordLacks) {
   EXPECT_THAT(explain_run(run, some_events(), {}), Not(HasSubstr("incomplete")));
   run.meta.left_out = {.unstarted = 7, .beyond = 0, .late = 3, .unwritten = 0};
   EXPECT_THAT(explain_run(run, some_events(), {.width = 200}),
-              AllOf(HasSubstr("record       incomplete: 7 events and reports of jobs that never "
-                              "started are left out, as it is large, 3 events and reports were "
-                              "lost")));
+              AllOf(HasSubstr(
+                  "record       incomplete: 7 events and reports of jobs that never "
+                  "started are left out, because the record is large, 3 events and reports were "
+                  "lost")));
 }
 
 TEST(ExplainRun, ThatDied) {
@@ -82,9 +83,9 @@ TEST(ExplainRun, ThatDied) {
   run.figures.reset();
   run.state = RunState::died;
   EXPECT_THAT(explain_run(run, {}, {}),
-              AllOf(HasSubstr("which died"), HasSubstr("No event of it was recorded.")));
+              AllOf(HasSubstr("which died"), HasSubstr("No event of this run was recorded.")));
   EXPECT_THAT(explain_run(run, {event(0s, EventKind::queued, "a")}, {}),
-              HasSubstr("Nothing held the run."));
+              HasSubstr("No job had to wait."));
 }
 
 TEST(ExplainRun, ListsAreBounded) {
