@@ -216,6 +216,9 @@ void add_log_options(CLI::App& app, BatchOptions& options) {
       "them even after a power failure");
 }
 
+constexpr const char* kTemplateUsage =
+    "plimsoll batch [OPTIONS] -- COMMAND [ARG...] [::: VALUE...]...";
+
 // What to say if a command stands where a job file would, as after GNU parallel.
 std::optional<std::string> forgotten_dashes(const CLI::App& app,
                                             const std::vector<std::string>& words) {
@@ -259,7 +262,8 @@ std::optional<int> parse_batch_options(BatchOptions& options, int argc, char** a
     }
   }
   options.input.words = std::move(split.command);
-  auto status = parse_or_exit_status(app, std::move(split.options), parallel_hint);
+  auto status = parse_or_exit_status(app, std::move(split.options), parallel_hint,
+                                     {.called = {}, .further_usage = kTemplateUsage});
   const bool has_files = options.joblog || options.results || options.report;
   if (!status && options.durability == Durability::synced && !has_files) {
     complain("batch: --sync needs --joblog, --results or --report");

@@ -58,14 +58,36 @@ Exit status: 0 if the request was carried out, 1 if the run refused it, 125 if
 the command line is wrong or there is no such run.
 )";
 
-// One subcommand with a word that it takes, if it takes one.
-void add_command(CLI::App& app, const std::string& name, const std::string& help) {
-  app.add_subcommand(name, help);
-}
+// What one subcommand is and does.
+struct Subcommand {
+  const char* name;
+  const char* help;
+  const char* word;          // that it takes; null: none
+  const char* word_help;     // what that is
+  const char* example_word;  // after "plimsoll ctl NAME"
+};
 
-void add_command(CLI::App& app, const std::string& name, const std::string& help,
-                 const std::string& word, std::string& value) {
-  app.add_subcommand(name, help)->add_option(word, value)->required();
+constexpr const char* kJobHelp = "Name or number of the job";
+
+constexpr Subcommand kSubcommands[] = {
+    {"status", "Show which jobs run, which wait, and why", nullptr, nullptr, ""},
+    {"pause", "Pause a running job", "JOB", kJobHelp, " link-chrome"},
+    {"resume", "Resume a paused job", "JOB", kJobHelp, " link-chrome"},
+    {"kill", "Kill a running job; its outcome is then \"cancelled\"", "JOB", kJobHelp, " 17"},
+    {"line", "Set the memory that all jobs together may use: 12G, 80%", "SIZE",
+     "The line: a size, or a share of the memory", " 12G"},
+    {"jobs", "Set how many jobs may run at once", "N", "Number of jobs, 1 or more", " 4"},
+};
+
+void add_subcommand(CLI::App& app, const Subcommand& command, std::string& value) {
+  CLI::App* added = app.add_subcommand(command.name, command.help);
+  if (command.word != nullptr) {
+    added->add_option(command.word, value, command.word_help)->required();
+  }
+  added->footer(
+      std::string("Example:\n  plimsoll ctl ") + command.name + command.example_word +
+      "\n\n`plimsoll ctl --help` describes --run, which chooses the batch, --json and the "
+      "exit status.\n");
 }
 
 Result<supervisor::ControlRequest> request_of(const std::string& command, const std::string& word) {
@@ -101,12 +123,7 @@ std::optional<int> parse(CtlOptions& options, int argc, char** argv) {
       ->type_name("RUN");
   app.add_flag("--json", options.json, "Print the answer as JSON");
   std::string word;
-  add_command(app, "status", "Show which jobs run, which wait, and why");
-  add_command(app, "pause", "Pause a running job", "JOB", word);
-  add_command(app, "resume", "Resume a paused job", "JOB", word);
-  add_command(app, "kill", "Kill a running job; its outcome is then " cancelled "", "JOB", word);
-  add_command(app, "line", "Set the memory that all jobs together may use: 12G, 80%", "SIZE", word);
-  add_command(app, "jobs", "Set how many jobs may run at once", "N", word);
+  for (const Subcommand& command : kSubcommands) add_subcommand(app, command, word);
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return status;
   const std::string command = app.get_subcommands().front()->get_name();

@@ -72,7 +72,7 @@ std::optional<int> parse_serve_options(ServeOptions& options, int argc, char** a
     if (!setting.option.empty()) add_setting(app, options, setting);
   }
   return args::parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc), nullptr,
-                                    called);
+                                    {.called = called, .further_usage = {}});
 }
 
 Result<LoadedConfig> load_config(const ServeOptions& options) {

@@ -6,6 +6,7 @@
 #include "jobfile/combinations.h"
 #include "jobfile/foreign.h"
 #include "jobfile/format.h"
+#include "jobfile/header.h"
 #include "jobfile/jsonl_file.h"
 #include "jobfile/limits.h"
 #include "jobfile/place.h"
@@ -84,12 +85,25 @@ Result<Row> columns_of(std::string_view record, const std::optional<ColumnSplitt
 }
 
 // Adds a row to `source`.
-Result<void> add_row(std::string_view record, const std::optional<ColumnSplitter>& splitter,
-                     Source& source) {
+Result<void> add_row(std::string_view record, const InputOptions& options,
+                     const std::optional<ColumnSplitter>& splitter, Source& source) {
   auto row = columns_of(record, splitter);
   if (!row) return pass(std::move(row));
+  if (options.header) {
+    if (auto even = check_width(source, *row); !even) return even;
+  }
   source.rows.push_back(std::move(*row));
   return check_job_count(source.rows.size());
+}
+
+std::string place_of_value(std::size_t number) {
+  return "value " + std::to_string(number) + " of :::";
+}
+
+// Where the row that names the columns stands.
+std::string place_of_header(const SourceSpec& spec) {
+  return spec.kind == SourceSpec::Kind::words ? place_of_value(1)
+                                              : where({shown_name(spec.file), 1});
 }
 
 Result<Source> load(const SourceSpec& spec, const InputOptions& options,
@@ -97,10 +111,9 @@ Result<Source> load(const SourceSpec& spec, const InputOptions& options,
   Source source{.joining = spec.joining, .rows = {}};
   if (spec.kind == SourceSpec::Kind::words) {
     for (const std::string& word : spec.words) {
-      auto added = add_row(word, splitter, source);
+      auto added = add_row(word, options, splitter, source);
       if (!added) {
-        return pass(std::move(added),
-                    "value " + std::to_string(source.rows.size() + 1) + " of :::");
+        return pass(std::move(added), place_of_value(source.rows.size() + 1));
       }
     }
     return source;
@@ -111,20 +124,10 @@ Result<Source> load(const SourceSpec& spec, const InputOptions& options,
   const auto records = split_records(*text, name, options.separator);
   if (!records) return tl::unexpected(records.error());
   for (const Record& record : *records) {
-    auto added = add_row(record.text, splitter, source);
+    auto added = add_row(record.text, options, splitter, source);
     if (!added) return pass(std::move(added), where({name, record.number}));
   }
   return source;
-}
-
-// Cuts the first row off: what the columns are called.
-Result<void> take_names(Source& source, std::vector<std::string>& names) {
-  if (source.rows.empty()) {
-    return fail("--header: found an empty source, expected its first line to name its columns");
-  }
-  names.insert(names.end(), source.rows.front().begin(), source.rows.front().end());
-  source.rows.erase(source.rows.begin());
-  return {};
 }
 
 // With --header `names` are what the values of a combination are called.
@@ -145,7 +148,8 @@ Result<Combinations> load_all(const std::vector<SourceSpec>& specs, const InputO
     auto source = load(spec, options, splitter);
     if (!source) return pass(std::move(source));
     if (options.header) {
-      if (auto taken = take_names(*source, names); !taken) return pass(std::move(taken));
+      if (auto taken = take_names(*source, place_of_header(spec), names); !taken)
+        return pass(std::move(taken));
     }
     sources.push_back(std::move(*source));
   }
@@ -172,6 +176,9 @@ Result<Input> read_template(const InputOptions& options) {
   TemplateWords called{.all = options.replaced, .names = {}};
   const auto rows = load_all(words->sources, options, called.names);
   if (!rows) return tl::unexpected(rows.error());
+  if (options.header) {
+    if (auto known = check_names(words->command, called); !known) return pass(std::move(known));
+  }
   const auto command = CommandTemplate::parse(words->command, called);
   if (!command) return tl::unexpected(command.error());
   if (auto fits = check_job_count(rows->count()); !fits)

@@ -209,7 +209,7 @@ case_runs_are_named() {
   gives 0 "$plimsoll" explain state/runs/20240101-000000-aabb
   has out 'Run 20240101-000000-aabb'
   gives 125 "$plimsoll" explain 20240101
-  has err 'could be any of 20240101-000000-aaaa, 20240101-000000-aabb'
+  has err 'matches several runs: 20240101-000000-aaaa, 20240101-000000-aabb'
   gives 125 "$plimsoll" explain 2025
   has err 'there is no run "2025"'
   gives 125 "$plimsoll" explain
