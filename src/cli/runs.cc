@@ -38,6 +38,10 @@ constexpr const char* kExplainFooter =
 before; `plimsoll runs` lists them. JOB is the id that it was given, or its number in the order of
 input.
 
+Of a run, it prints why jobs waited (FOR how long in all, how many TIMES, how many JOBS), every
+pause (AT which time since the start, FOR how long) and every eviction. Of a job, it prints every
+decision with the numbers behind it and what each number means.
+
 Examples:
   plimsoll explain last
   plimsoll explain last 17
@@ -69,7 +73,8 @@ Result<int> explain_job(const ExplainOptions& options, const report::RunEntry& r
                 (is_whole ? "" : " in its record, which is incomplete"));
   }
   if (!options.json) {
-    return print_text(report::explain_job(run, events, end, list_style()));
+    return print_text(report::explain_job(run, events, end, list_style()) +
+                      report::numbers_legend(events, list_style()));
   }
   return print_text(text_of(events));
 }
@@ -81,9 +86,11 @@ Result<int> explain_failed(const ExplainOptions& options, const RecordedRun& run
   std::map<std::string, std::vector<report::RecordedEvent>> events;  // by job
   for (const report::RecordedEvent& event : run.events) events[event.job].push_back(event);
   std::string text;
+  std::vector<report::RecordedEvent> told;
   for (const std::string& line : *lines) {
     const auto end = report::parse_job_brief(line);
     if (!end || !report::has_failed(*end)) continue;
+    told.insert(told.end(), events[end->id].begin(), events[end->id].end());
     if (options.json) {
       text += text_of(events[end->id]);
     } else {
@@ -91,7 +98,8 @@ Result<int> explain_failed(const ExplainOptions& options, const RecordedRun& run
               report::explain_job(run.entry, events[end->id], end, list_style());
     }
   }
-  if (!text.empty() || options.json) return print_text(text);
+  if (options.json) return print_text(text);
+  if (!text.empty()) return print_text(text + report::numbers_legend(told, list_style()));
   return print_text("No job of run " + report::printable(run.entry.id) + " has failed.\n");
 }
 

@@ -55,7 +55,7 @@ make_run() {
 readonly story=(
   '"t_ns":0,"kind":"queued","job":"link","number":7'
   '"t_ns":0,"kind":"queued","job":"2","number":2'
-  '"t_ns":1000000000,"kind":"held","job":"link","number":7,"reason":"needs 2.00 GiB, 1.00 GiB is free","numbers":{"mean_bytes":2147483648,"waited_s":0.5}'
+  '"t_ns":1000000000,"kind":"held","job":"link","number":7,"reason":"needs 2.00 GiB, 1.00 GiB is free","numbers":{"mean_bytes":2147483648,"line_bytes":2147483648}'
   '"t_ns":2000000000,"kind":"held","job":"2","number":2,"reason":"needs 900 MiB, 100 MiB is free"'
   '"t_ns":5000000000,"kind":"admitted","job":"link","number":7,"reason":"it fits"'
   '"t_ns":5500000000,"kind":"admitted","job":"2","number":2,"reason":"it fits"'
@@ -233,12 +233,23 @@ case_explain_a_run() {
   told event 'r["kind"] == "held"' 'r["numbers"]["mean_bytes"] == 2147483648' 'r["number"] == 7'
 }
 
+case_explain_a_run_that_died() {
+  state
+  make_run 20240101-000000-aaaa running '"t_ns":0,"kind":"started","job":"link"' \
+    '"t_ns":1000000000,"kind":"started","job":"2"' '"t_ns":2000000000,"kind":"ended","job":"link"'
+  gives 0 "$plimsoll" explain last
+  has out 'which died'
+  has out '1 of 2 ended, 1 running when it died'
+  has out 'at least 2.00 s, until its last event'
+}
+
 case_explain_a_job() {
   state
   make_run 20240101-000000-aaaa finished "${story[@]}"
   gives 0 "$plimsoll" explain last link
   has out "Job link (number 7) of run 20240101-000000-aaaa: ld -o 'my app'"
-  has out 'mean 2.00 GiB, waited 500 ms'
+  has out 'mean 2.00 GiB, line 2.00 GiB'
+  has out 'memory that all jobs together may use'
   has out 'there is room again'
   has out 'Ended: exited with code 0 after 8.00 s, attempt 2, peak 1.00 GiB'
   lacks out 'no room is left'

@@ -83,6 +83,21 @@ case_options_of_gnu_parallel_are_taken() {
   same '1 1 1' "$(cat out)"
 }
 
+# GNU parallel would leave the first as text, and take what is there of the others.
+case_tables_are_held_to_their_header() {
+  printf 'name\trate\na\t1\nb\n' >rows.tsv
+  refuses 'batch: rows.tsv:3: found 1 column, expected 2, as in the header' \
+    batch -a rows.tsv --header : --colsep '\t' -- echo {rate}
+  printf 'name,name\na,1\n' >names.csv
+  refuses 'batch: names.csv:1: --header: found two columns named "name", expected a different name for each column' \
+    batch -a names.csv --header : --colsep , -- echo {name}
+  printf 'name,rate\na,1\n' >good.csv
+  refuses 'batch: the command: found "{nam}", expected a column of --header, {name} {rate} (text in braces needs a blank: "{ nam}")' \
+    batch -a good.csv --header : --colsep , -- echo {nam}
+  batch 0 -q -a good.csv --header : --colsep , -- 'echo {rate} | awk "{ print }"'
+  same 1 "$(cat out)"
+}
+
 case_nice_is_that_of_the_jobs() {
   batch 0 -q --nice 7 -- 'nice # {}' ::: 1
   same 7 "$(cat out)"
@@ -136,10 +151,30 @@ case_help_fits_a_terminal_and_names_types() {
     gives 0 "$plimsoll" "$command" --help
     cmp -s out by_help || wrong "help $command is not $command --help"
   done
+  gives 0 "$plimsoll" help batch
+  has out 'plimsoll batch [OPTIONS] -- COMMAND [ARG...] [::: VALUE...]'
   gives 0 "$plimsoll" --help
   ! grep -E '.{81}' out || wrong 'a line of more than 80 columns'
   gives 0 "$plimsoll" -V
   has out 'plimsoll 0.'
+}
+
+case_help_of_a_subcommand_is_its_own() {
+  gives 0 "$plimsoll" ctl pause --help
+  has out 'Usage: plimsoll ctl pause [OPTIONS] JOB'
+  has out 'Name or number of the job'
+  lacks out 'Set how many jobs may run at once'
+  lacks out '--run RUN'
+  ! grep -E '.{81}' out || wrong 'a line of more than 80 columns'
+  cp out own
+  gives 0 "$plimsoll" help ctl pause
+  same "$(cat own)" "$(cat out)"
+}
+
+case_what_follows_help_is_a_mistake() {
+  refuses 'batch: found "--x" after --help, expected nothing more' help batch --x
+  refuses 'batch: found "extra" after --help, expected nothing more' batch --help extra
+  refuses 'there is no command "btach"; did you mean batch?' help btach
 }
 
 run_cases "${1:-}"

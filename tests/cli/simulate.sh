@@ -93,6 +93,20 @@ case_a_recorded_run_is_replayed() {
   has err '--line is needed, because report.jsonl does not say it'
 }
 
+case_a_run_that_died_early_has_nothing_to_simulate() {
+  export PLIMSOLL_STATE_DIR=$PWD/died
+  mkdir -p -m 700 died/runs/20240101-000000-aaaa
+  printf '{"schema":"plimsoll.meta/1","run":"20240101-000000-aaaa","state":"running","command_line":[],"started_unix_ns":1,"jobs":2}\n' \
+    >died/runs/20240101-000000-aaaa/meta.json
+  : >died/runs/20240101-000000-aaaa/events.jsonl
+  : >died/runs/20240101-000000-aaaa/jobs.jsonl
+  gives 125 "$plimsoll" simulate last
+  same 'plimsoll: simulate: run 20240101-000000-aaaa died before any of its jobs had ended: there is nothing to simulate' \
+    "$(cat err)"
+  gives 125 "$plimsoll" simulate nosuch
+  has err 'there is no file "nosuch", and there is no run "nosuch"'
+}
+
 case_other_load_takes_its_share() {
   local alone
   echo '{"class":"a","name":"a","t":[0,10],"mem_mb":[1,1],"cpu_pct":[200,0]}' >busy.jsonl

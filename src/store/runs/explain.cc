@@ -42,11 +42,31 @@ std::vector<std::string> record_items(const LeftOut& left_out) {
   return items;
 }
 
-std::string head(const RunEntry& run, const TextStyle& style) {
-  std::string out = run_heading(run, style);
-  if (!run.figures) {
-    return out + labelled_text("jobs", {std::to_string(run.meta.jobs)}, style.width);
+// How far a run without an end of its own has come.
+std::string progress_text(const RunEntry& run, const EventSummary& story, const TextStyle& style) {
+  constexpr std::size_t kNamed = 10;
+  const bool died = run.state == RunState::died;
+  std::vector<std::string> counts = {
+      fmt::format("{} of {} ended", story.ended, run.meta.jobs),
+      fmt::format("{} running{}", story.running.size(), died ? " when it died" : "")};
+  std::vector<std::string> names;
+  for (const std::string& job : story.running) {
+    if (names.size() == kNamed) break;
+    names.push_back(printable(job));
   }
+  if (story.running.size() > kNamed) {
+    names.push_back(fmt::format("and {} more", story.running.size() - kNamed));
+  }
+  return labelled_text("jobs", counts, style.width) + labelled_text("running", names, style.width) +
+         labelled_text(
+             died ? "lived" : "ran",
+             {fmt::format("at least {}, until its last event", format_duration(story.end))},
+             style.width);
+}
+
+std::string head(const RunEntry& run, const EventSummary& story, const TextStyle& style) {
+  std::string out = run_heading(run, style);
+  if (!run.figures) return out + progress_text(run, story, style);
   const RunFigures& figures = *run.figures;
   if (figures.makespan) {
     out += labelled_text("took", {format_duration(*figures.makespan)}, style.width);
@@ -163,13 +183,30 @@ std::string run_heading(const RunEntry& run, const TextStyle& style) {
 std::string explain_run(const RunEntry& run, const std::vector<RecordedEvent>& events,
                         const TextStyle& style) {
   const EventSummary story = event_summary_of(events);
-  std::string out = head(run, style);
+  std::string out = head(run, story, style);
   if (events.empty()) return out + heading("No event of this run was recorded.");
   out += held_table(story.held, style);
   out += pauses_table(story.pauses, style);
   out += losses_table(story.losses, style);
   out += deeds_table(story.deeds, style);
   return out;
+}
+
+std::string numbers_legend(const std::vector<RecordedEvent>& events, const TextStyle& style) {
+  std::vector<std::string_view> names;  // in the order in which they come
+  for (const RecordedEvent& event : events) {
+    for (const auto& [name, value] : event.numbers) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  Column number{.heading = "NUMBER", .align = Align::left, .cells = {}};
+  Column meaning{.heading = "MEANING", .align = Align::left, .cells = {}};
+  for (const std::string_view name : names) {
+    if (number_meaning(name).empty()) continue;
+    number.cells.push_back(number_label(name));
+    meaning.cells.emplace_back(number_meaning(name));
+  }
+  return number.cells.empty() ? std::string() : "\n" + table({number, meaning}, style);
 }
 
 std::vector<RecordedEvent> events_of(const std::vector<RecordedEvent>& events,

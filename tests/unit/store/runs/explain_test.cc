@@ -86,6 +86,17 @@ TEST(ExplainRun, ThatDied) {
               AllOf(HasSubstr("which died"), HasSubstr("No event of this run was recorded.")));
   EXPECT_THAT(explain_run(run, {event(0s, EventKind::queued, "a")}, {}),
               HasSubstr("No job had to wait."));
+  run.meta.jobs = 4;
+  std::vector<RecordedEvent> events = {
+      event(0s, EventKind::started, "a"), event(1s, EventKind::started, "b"),
+      event(2s, EventKind::ended, "b"), event(3s, EventKind::started, "c")};
+  EXPECT_THAT(explain_run(run, events, {}),
+              AllOf(ContainsRegex("jobs +1 of 4 ended, 2 running when it died\n"),
+                    ContainsRegex("running +a, c\n"), HasSubstr("at least 3.00 s")));
+  for (int job = 0; job < 12; ++job) {
+    events.push_back(event(4s, EventKind::started, std::to_string(job)));
+  }
+  EXPECT_THAT(explain_run(run, events, {.width = 200}), HasSubstr(", and 4 more\n"));
 }
 
 TEST(ExplainRun, ListsAreBounded) {
@@ -120,6 +131,19 @@ TEST(ExplainJob, TellsTheWholeStory) {
             HasSubstr("it fits"), HasSubstr("frozen"), HasSubstr("evicted"),
             HasSubstr("Ended: exited with code 0 after 8.00 s, attempt 2, peak "
                       "1.00 GiB")));
+}
+
+TEST(NumbersLegend, ExplainsEachNumberOnce) {
+  std::vector<RecordedEvent> events = some_events();
+  EXPECT_THAT(numbers_legend(events, {.width = 100}),
+              ContainsRegex("^\nNUMBER +MEANING\n  cores to use +cores that all jobs"));
+  events[1].numbers = {{"mean_bytes", 1}};
+  EXPECT_EQ(numbers_legend(events, {.width = 100}), "") << "of a number that is not known";
+  events[1].numbers = {{"line_bytes", 1}, {"used_bytes", 1}};
+  events[2].numbers = {{"line_bytes", 2}};
+  EXPECT_THAT(
+      numbers_legend(events, {.width = 100}),
+      ContainsRegex("\n  line +memory that all jobs together may use\n  used +memory[^\n]+\n$"));
 }
 
 TEST(ExplainJob, ThatHasOnlyAnEnd) {
