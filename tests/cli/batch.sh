@@ -299,7 +299,7 @@ case_first_interrupt_lets_end_second_kills() {
 case_reader_that_leaves() {
   seq 2000 | timeout "$patience" "$plimsoll" batch -q -j2 -- 'echo {}; sleep 0.01' 2>err | head -n 1 >out
   same 1 "$(wc -l <out)"
-  has err "can't be written"
+  has err 'cannot be written'
 }
 
 case_left_behind_is_killed() {

@@ -287,7 +287,7 @@ case_a_disk_that_can_not_be_forced() {
   look_for_no_leaks
   gives 0 timeout -k 5 "$patience" strace -f -q -o trace -e trace=execve,fsync -e inject=fsync:error=EIO:when=3+ -b execve \
     "$plimsoll" batch --progress none --sync --joblog log -j 1 jobs.txt
-  same 1 "$(grep -c 'force log to the disk: Input/output error; the jobs go on' err)"
+  same 1 "$(grep -c 'force log to the disk: Input/output error; the jobs continue' err)"
   has err 'may be missing from the job log after a power failure'
   same 6 "$(wc -l <log)"
   # Nor does a run begin whose log is not surely there.

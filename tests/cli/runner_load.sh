@@ -103,7 +103,7 @@ case_sigterm_lets_what_runs_end() {
   local worker=$!
   becomes_true grep -qs begun build/1/stdout
   kill -TERM "$daemon"
-  becomes_true grep -q 'ends when' log
+  becomes_true grep -q 'shutting down when' log
   sh_act 2 true
   told 2.json 'r["code"] == 14'
   wait "$worker"
@@ -119,7 +119,7 @@ case_a_second_sigterm_kills() {
   local worker=$!
   becomes_true grep -qs begun build/1/stdout
   kill -TERM "$daemon"
-  becomes_true grep -q 'ends when' log
+  becomes_true grep -q 'shutting down when' log
   kill -TERM "$daemon"
   wait "$worker"
   told 1.json 'r["code"] == 14'

@@ -56,7 +56,7 @@ case_how_it_ended_is_said_once() {
   lacks err 'KILL:'
   run 137 --memory-max 32M -- tail /dev/zero
   has err 'plimsoll: needed more than its memory limit of 32.0 MiB'
-  lacks err 'went over'
+  lacks err 'exceeded its own'
 }
 
 case_lines_that_end_in_a_backslash_are_warned_of() {

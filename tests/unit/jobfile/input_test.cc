@@ -99,7 +99,7 @@ TEST_F(ReadJobs, RefusesJsonThatIsNotLines) {
 TEST_F(ReadJobs, RefusesFilesOfOtherPrograms) {
   for (const char* yaml : {"---\n", "# a\n\njobs:\n  - cmd: x\n", "- name: x\n", "on: push\n"}) {
     EXPECT_THAT(error_of({}, yaml), HasSubstr("found YAML, expected one shell command or one JSON "
-                                              "object a line (--format text runs each line"))
+                                              "object per line (--format text runs each line"))
         << yaml;
   }
   EXPECT_THAT(error_of({}, "# a\n\njobs:\n"), HasSubstr("standard input:3: "));

@@ -223,8 +223,8 @@ TEST(JsonlFile, NamesACircle) {
     return "{\"id\": \"" + id + "\", \"shell\": \"x\", \"needs\": [" + needs + "]}\n";
   };
   EXPECT_EQ(error_of(job("a", "\"b\"") + job("b", "\"c\"") + job("c", "\"b\"")),
-            "jobs.jsonl:2: \"needs\": found a cycle, \"b\" -> \"c\" -> \"b\", expected that no "
-            "job needs itself, directly or through others");
+            "jobs.jsonl:2: \"needs\": found a cycle, \"b\" -> \"c\" -> \"b\", expected no job "
+            "that needs itself, directly or through others");
   EXPECT_THAT(error_of(job("a", "\"a\"")), HasSubstr("found a cycle, \"a\" -> \"a\""));
 }
 

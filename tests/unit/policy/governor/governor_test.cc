@@ -168,7 +168,7 @@ TEST(GovernorAdmission, OtherProgramsHoldNobodyBack) {
   ASSERT_TRUE(story.governor.holding());
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::cores);
   EXPECT_THAT(story.governor.holding()->reason,
-              AllOf(HasSubstr("want 3 and there are 2"), HasSubstr("other programs use 2")));
+              AllOf(HasSubstr("want 3, and there are 2"), HasSubstr("other programs use 2")));
 }
 
 TEST(GovernorAdmission, WhoHardlyComputesTakesNobodysCore) {

@@ -63,7 +63,7 @@ TEST(Oom, WhatCantBeSeenIsNotCalledTheMachine) {
   evidence.sees_all = false;
   const auto verdict = blame(evidence);
   EXPECT_EQ(verdict->level, OomLevel::ancestor);
-  EXPECT_THAT(describe(*verdict), HasSubstr("can't be seen"));
+  EXPECT_THAT(describe(*verdict), HasSubstr("is not visible here"));
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ TEST_F(StoreTest, ADatabaseOfOthersIsLeftAlone) {
   ASSERT_TRUE(raw().run("CREATE TABLE mail (subject TEXT)"));
   const auto opened = Store::open(place.database(), kNow);
   ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message(), HasSubstr("not one of Plimsoll's"));
+  EXPECT_THAT(opened.error().message(), HasSubstr("not a history of Plimsoll"));
   EXPECT_EQ(*raw().integer("SELECT count(*) FROM mail"), 0);
 }
 
