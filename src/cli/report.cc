@@ -33,7 +33,7 @@ constexpr const char* kReportFooter =
 before; `plimsoll runs` lists them. JOB is the id that it was given, or its number in the order of
 input.
 
-Of a run that has not finished, or whose Plimsoll was killed, only the jobs that have ended are
+For a run that has not finished, or whose Plimsoll was killed, only the jobs that have ended are
 reported.
 
 Examples:

@@ -92,7 +92,7 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
       ->needs(report);
   app.add_flag_callback(
          "--sync", [&options] { options.durability = Durability::synced; },
-         "Force the report to the disk, so that it survives a loss of power")
+         "Force the report to the disk, so that it survives a power failure")
       ->needs(report);
   add_parsed(app, "--weight", options.weight, parse_weight,
              "Share of the CPUs and disks that the command gets in competition with the rest of "

@@ -38,9 +38,9 @@ constexpr const char* kExplainFooter =
 before; `plimsoll runs` lists them. JOB is the id that it was given, or its number in the order of
 input.
 
-Of a run, it prints why jobs waited (FOR how long in all, how many TIMES, how many JOBS), every
-pause (AT which time since the start, FOR how long) and every eviction. Of a job, it prints every
-decision with the numbers behind it and what each number means.
+For a run, it prints why jobs waited (FOR how long in all, how many TIMES, how many JOBS), every
+pause (AT which time since the start, FOR how long) and every eviction. For a job, it prints every
+decision with the numbers behind it, and what each number means.
 
 Examples:
   plimsoll explain last
