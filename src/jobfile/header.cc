@@ -11,13 +11,13 @@ namespace {
 // Of a table with many columns so many are listed.
 constexpr std::size_t kNamesListed = 16;
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 // Letters, digits, `_` and `-`, a letter first; then perhaps a part, such as `.` or `//`.
 bool looks_like_a_name(std::string_view inside) {
   const std::string_view name = inside.substr(0, inside.find_last_not_of("./") + 1);
-  return !name.empty() && is_letter(name.front()) && std::ranges::all_of(name, [](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
+  return !name.empty() && is_name_letter(name.front()) && std::ranges::all_of(name, [](char c) {
+    return is_name_letter(c) || (c >= '0' && c <= '9') || c == '-';
   });
 }
 
