@@ -75,7 +75,8 @@ Answer<Ended> follow(grpc::ClientReader<v1::JobEvent>& stream, const Listener& l
   if (!status.ok()) return {.value = {}, .failure = failure_of(status)};
   if (ended) return {.value = std::move(ended)};
   return {.value = {},
-          .failure = {static_cast<int>(grpc::StatusCode::INTERNAL), "the job's end was not told"}};
+          .failure = {static_cast<int>(grpc::StatusCode::INTERNAL),
+                      "the daemon closed the stream without reporting how the job ended"}};
 }
 
 }  // namespace

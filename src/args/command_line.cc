@@ -46,6 +46,7 @@ class Reader {
   CommandLine read() && {
     while (at_ < words_.size() && !line_.mistake && !over_) take(words_[at_++]);
     if (!line_.mistake && !over_ && !subcommands().empty()) unknown_subcommand("");
+    if (!line_.mistake && asks_for_help_) check_end();
     return std::move(line_);
   }
 
@@ -67,7 +68,7 @@ class Reader {
   void take_long(const std::string& name, const std::string& word) {
     const CLI::Option* option = find(name);
     if (option == nullptr) return unknown(name);
-    if (option == app_->get_help_ptr()) over_ = true;
+    if (option == app_->get_help_ptr()) ask_for_help();
     if (name.size() == word.size()) take_value(*option, name);
   }
 
@@ -77,11 +78,20 @@ class Reader {
       const std::string name = {'-', word[i]};
       const CLI::Option* option = find(name);
       if (option == nullptr) return unknown(name);
-      if (option == app_->get_help_ptr()) over_ = true;
+      if (option == app_->get_help_ptr()) ask_for_help();
       if (option->get_items_expected_max() == 0) continue;
       if (i + 1 == word.size()) take_value(*option, name);
       return;
     }
+  }
+
+  void ask_for_help() { over_ = asks_for_help_ = true; }
+
+  void check_end() {
+    if (at_ < words_.size() && is_subcommand(words_[at_])) ++at_;
+    if (at_ == words_.size()) return;
+    line_.mistake =
+        "found " + in_quotes(words_[at_]) + " after " + words_[at_ - 1] + ", expected nothing more";
   }
 
   void take_value(const CLI::Option& option, const std::string& name) {
@@ -104,6 +114,12 @@ class Reader {
       return;
     }
     unknown_subcommand(word);
+  }
+
+  [[nodiscard]] bool is_subcommand(const std::string& word) const {
+    const auto known = subcommands();
+    return std::ranges::find(known, word, [](const CLI::App* one) { return one->get_name(); }) !=
+           known.end();
   }
 
   void unknown(const std::string& name) {
@@ -157,6 +173,7 @@ class Reader {
   std::size_t at_ = 0;  // the next word
   std::size_t positionals_ = 0;
   bool over_ = false;
+  bool asks_for_help_ = false;
   CommandLine line_;
 };
 

@@ -25,8 +25,8 @@ struct CommandLine {
 
 // Reads as CLI11 does. A mistake is an option that `app` does not have (with the one that was most
 // likely meant, or its hint), one without its value, a subcommand that is none, or a word too many.
-// A word that asks for help ends the reading. `called`: what users type before these words, in
-// place of "plimsoll NAME".
+// After a word that asks for help only the subcommand that is meant may follow. `called`: what
+// users type before these words, in place of "plimsoll NAME".
 [[nodiscard]] CommandLine read_command_line(const CLI::App& app,
                                             const std::vector<std::string>& words,
                                             OptionHint hint = nullptr,

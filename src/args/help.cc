@@ -92,10 +92,12 @@ std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
 
 // Of what comes after the options CLI11 knows nothing.
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
-  std::string usage = Formatter::make_usage(app, std::move(name));
+  std::string usage = Formatter::make_usage(app, name);
   const std::size_t end = usage.find_last_not_of('\n');
   if (app->get_prefix_command()) usage.insert(end + 1, " [--] COMMAND [ARG...]");
-  return usage;
+  if (further_usage_.empty()) return usage;
+  const std::size_t indent = usage.find(name);
+  return usage + std::string(indent, ' ') + further_usage_ + '\n';
 }
 
 std::string HelpFormatter::make_description(const CLI::App* app) const {

@@ -22,12 +22,12 @@ void let_the_last_one_count(CLI::App& app) {
 }  // namespace
 
 std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> arguments,
-                                        OptionHint hint, const std::string& called) {
+                                        OptionHint hint, const Wording& wording) {
   const auto failed = [&app](const std::string& what) {
     complain(app.get_name() + ": " + what);
     return kMistaken;
   };
-  const std::string typed = called.empty() ? "plimsoll " + app.get_name() : called;
+  const std::string typed = wording.called.empty() ? "plimsoll " + app.get_name() : wording.called;
   const CommandLine line = read_command_line(app, arguments, hint, typed);
   if (line.mistake) return failed(*line.mistake);
   let_the_last_one_count(app);
@@ -35,7 +35,11 @@ std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> 
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
-    app.formatter(std::make_shared<HelpFormatter>());
+    app.formatter(std::make_shared<HelpFormatter>(wording.further_usage));
+    // Of a subcommand its own page is printed.
+    for (CLI::App* command : app.get_subcommands(std::function<bool(CLI::App*)>())) {
+      command->formatter(std::make_shared<HelpFormatter>());
+    }
     app.name(typed);
     std::fputs(app.help().c_str(), stdout);
     return kToldWhatWasAsked;

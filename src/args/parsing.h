@@ -38,10 +38,16 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& name, std::optional<T>
   return add_value(app, name, parse, [&value](const T& parsed) { value = parsed; }, help);
 }
 
+// What --help and errors say of a command beyond what CLI11 knows of it.
+struct Wording {
+  std::string called{};         // what users type, in place of "plimsoll NAME"
+  std::string further_usage{};  // as of HelpFormatter
+};
+
 // Parses and tells what is wrong on standard error, or prints the help or the version. Of an option
 // that is given twice the last one counts, unless it collects. A value is the exit status to leave
-// with. `called`: what users type, in place of "plimsoll NAME".
+// with.
 std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> arguments,
-                                        OptionHint hint = nullptr, const std::string& called = {});
+                                        OptionHint hint = nullptr, const Wording& wording = {});
 
 }  // namespace plimsoll::args

@@ -61,7 +61,8 @@ Result<void> write_text(int fd, std::string_view text) {
   const ssize_t wrote = write_again(fd, text.data(), text.size());
   if (wrote < 0) return fail_errno("write \"" + std::string(text) + "\"");
   if (static_cast<std::size_t>(wrote) != text.size()) {
-    return fail(std::errc::io_error, "write \"" + std::string(text) + "\" fell short");
+    return fail(std::errc::io_error,
+                "write \"" + std::string(text) + "\": not all bytes were written");
   }
   return {};
 }

@@ -34,7 +34,7 @@ class NoWaiting {
 inline void may_wait(const char* call) {
   if (!must_not_wait()) return;
   std::fprintf(
-      stderr, "plimsoll: internal error: %s may wait, and is called in a turn of the loop\n", call);
+      stderr, "plimsoll: internal error: %s may block, but was called from the event loop\n", call);
   std::abort();
 }
 

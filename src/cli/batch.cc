@@ -30,7 +30,7 @@ void tell_of_terminal(const BatchOptions& options) {
   if (options.quiet || ::isatty(STDIN_FILENO) == 0) return;
   if (!jobfile::reads_standard_input(options.input)) return;
   complain(std::string("batch: reading ") + (options.input.words ? "arguments" : "commands") +
-           " from the terminal, one a line; Ctrl-D ends them, `plimsoll batch --help` tells more");
+           " from the terminal, one per line; Ctrl-D ends the input (see `plimsoll batch --help`)");
 }
 
 Result<std::vector<policy::JobSpec>> read_jobs(const BatchOptions& options) {
@@ -99,17 +99,17 @@ void tell_few_descriptors(const BatchOptions& options, const policy::GovernorCon
   const auto asked = options.governor.jobs_max;
   if (options.quiet || !asked || *asked <= governor.jobs_max) return;
   const std::string most = governor.jobs_max == 1 ? "one job" : std::to_string(governor.jobs_max);
-  complain("batch: at most " + most + " at once instead of " + std::to_string(*asked) +
-           ": the limit of descriptors is too low (`ulimit -Hn`)");
+  complain("batch: running at most " + most + " at once instead of " + std::to_string(*asked) +
+           ": the limit on open files is too low (`ulimit -Hn`)");
 }
 
 // It is taken at its word: a program may know better what its jobs wait for.
 void tell_many_cores(const BatchOptions& options, const supervisor::Supervisor& supervisor) {
   const unsigned usable = supervisor::usable_cores(supervisor.hierarchies());
   if (options.quiet || options.governor.cores.value_or(0) <= usable) return;
-  complain(
-      "batch: --cores says more than the " + std::to_string(usable) +
-      " that Plimsoll may use here: jobs are started as if there were so many, and take turns");
+  complain("batch: --cores is more than the " + std::to_string(usable) +
+           " cores that Plimsoll may use here: jobs start as if there were that many cores, and "
+           "share the real ones");
 }
 
 Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, BatchFiles files,
@@ -128,7 +128,7 @@ Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, 
   if (options.verbose && !options.quiet) {
     const std::string terms = supervisor::terms_text(
         supervisor::pool_terms(options.governor, *governor, supervisor::pool_facts(**supervisor)));
-    std::fputs(("plimsoll: the jobs may use together\n" + terms).c_str(), stderr);
+    std::fputs(("plimsoll: limits of all jobs together:\n" + terms).c_str(), stderr);
   }
   GovernedRun governed(**supervisor, options, std::move(files),
                        batch_config(options, std::move(jobs), machine_options.run_id, *governor),

@@ -65,7 +65,8 @@ std::string resume_text(const jobfile::JobsLeft& left, std::size_t all, const st
   text += left.jobs.empty() ? "; nothing is left to run"
                             : "; running " + counted(left.jobs.size(), "job", "jobs");
   if (left.strange > 0) {
-    text += "; " + counted(left.strange, "line of it matches", "lines of it match") + " no job";
+    text += "; " + counted(left.strange, "line of the log matches", "lines of the log match") +
+            " no job";
   }
   return text;
 }
@@ -87,8 +88,8 @@ Result<std::uint64_t> resume(const BatchOptions& options, int fd,
 // What a writer that died, or a machine, has left after the last whole line.
 void tell_torn(const BatchOptions& options, std::uint64_t bytes) {
   if (options.quiet) return;
-  complain(*options.joblog + ": the last line was not written to its end: " +
-           counted(bytes, "byte is", "bytes are") + " cut off; its job runs again");
+  complain(*options.joblog + ": the last line is incomplete: " +
+           counted(bytes, "byte was", "bytes were") + " removed, and its job runs again");
 }
 
 }  // namespace
@@ -159,7 +160,8 @@ std::optional<std::string> BatchFiles::report_line(const std::string& line) {
   }
   ++unreported_;
   if (std::exchange(told_of_report_, true)) return std::nullopt;
-  return wrote.error().message() + "; the jobs go on, and the next line is tried again";
+  return wrote.error().message() +
+         "; the jobs continue, and Plimsoll tries again with the next line";
 }
 
 std::optional<std::string> BatchFiles::log_line(std::string line) {
@@ -167,8 +169,8 @@ std::optional<std::string> BatchFiles::log_line(std::string line) {
   const auto wrote = joblog_->append(std::move(line));
   if (wrote || std::exchange(told_of_joblog_, true)) return std::nullopt;
   const bool nobody_reads = wrote.error().code == std::errc::broken_pipe;
-  return wrote.error().message() + "; the jobs go on, and their lines are written when " +
-         (nobody_reads ? "somebody reads them again" : "there is room again");
+  return wrote.error().message() + "; the jobs continue, and their lines are written when " +
+         (nobody_reads ? "a process reads the pipe again" : "there is space again");
 }
 
 std::optional<std::string> BatchFiles::job_ended(const policy::JobSpec& job,
@@ -191,7 +193,7 @@ std::optional<std::string> BatchFiles::jobs_ended() {
   if (lost == 0) return wrote ? std::nullopt : std::optional(wrote.error().message());
   const std::string why = wrote ? "" : wrote.error().message() + "; ";
   return why + counted(lost, "job is", "jobs are") +
-         " missing in the job log, and would be run again by --resume";
+         " missing from the job log, and --resume would run them again";
 }
 
 std::optional<std::string> BatchFiles::run_ended(const report::RunSummary& summary) {
@@ -199,7 +201,7 @@ std::optional<std::string> BatchFiles::run_ended(const report::RunSummary& summa
   // The last word: whatever was told before.
   std::string lacks;
   if (unreported_ > 0) {
-    lacks = counted(unreported_, "job is", "jobs are") + " missing in the report";
+    lacks = counted(unreported_, "job is", "jobs are") + " missing from the report";
   }
   const auto wrote = report_->append(report::to_json(summary, report::JsonForm::line));
   if (!wrote) {

@@ -14,14 +14,18 @@ namespace plimsoll::cli {
 namespace {
 
 constexpr const char* kFooter =
-    R"(Job files hold one shell command a line, or one JSON object a line with "id",
-"argv" or "shell", "cwd", "env", "needs", limits and more. After "--" stand a
-command and its arguments as for GNU parallel: {} {.} {/} {//} {#} {%} {1};
-sources are ::: (all combinations), :::+ (in step) and :::: FILE.
+    R"(A job file has one shell command per line, or one JSON object per line with
+"id", "argv" or "shell", "cwd", "env", "needs", limits and more. After "--" come
+a command and the values of its arguments, as for GNU parallel: the command
+names them as {} {.} {/} {//} {#} {%} {1}; the values follow ::: (combined with
+those of other sources) or :::+ (in step with the source before), or are the
+lines of a file after :::: FILE. Without values, they are the lines of standard
+input.
 
-Jobs start longest first, as far as that is known; with -j1 in order of input.
-Of GNU parallel's options -P, -C, -r, -u, --lb, --group, --bar, --eta, --wd and
-some more are taken as well (docs/formats/arguments.md).
+The jobs that are expected to take longest start first; with -j1, the order is
+that of the input. Options of GNU parallel such as -P, -C (--colsep), -r, -u,
+--lb, --group, --bar, --eta and --wd are accepted as well
+(docs/formats/arguments.md).
 
 Examples:
   plimsoll batch jobs.txt
@@ -30,9 +34,9 @@ Examples:
   plimsoll batch --joblog log --resume jobs.txt
   plimsoll batch --halt now,fail=1 --report run.jsonl --results out jobs.jsonl
 
-Exit status: how many jobs did not succeed, 101 for more than 100; with --halt
-as GNU parallel's; 125 if Plimsoll itself failed. A batch that was interrupted
-(Ctrl-C, TERM, HUP) dies of that signal when it has ended.
+Exit status: the number of jobs that did not succeed, 101 if more than 100; with
+--halt, as GNU parallel's; 125 if Plimsoll itself failed. After Ctrl-C, TERM or
+HUP, batch cleans up and then dies of that signal.
 )";
 
 Result<std::uint64_t> parse_small_count(std::string_view text) {
@@ -99,17 +103,19 @@ Result<unsigned> parse_retries(std::string_view text) {
 }
 
 void add_input_options(CLI::App& app, jobfile::InputOptions& input) {
-  app.add_option("FILE", input.file, "Job file; standard input if it is - or missing");
+  app.add_option("FILE", input.file, "Job file; standard input if FILE is - or is not given");
   add_parsed(app, "--format", input.format, parse_format,
-             "Format of the job file (by default its first line decides)")
+             "Format of the job file (by default, its first line decides)")
       ->type_name("text|jsonl");
-  app.add_option("-a,--arg-file", input.argument_files, "File with one argument a line")
+  app.add_option("-a,--arg-file", input.argument_files,
+                 "File with one argument per line; may be given several times")
       ->type_name("FILE")
       ->allow_extra_args(false);
   app.add_flag_callback(
       "-0,--null", [&] { input.separator = jobfile::Separator::nul; },
-      "Lines of input end with a NUL byte");
-  app.add_option("--colsep", input.colsep, "Regular expression that splits a line into {1} {2} ...")
+      "Lines of the input end with a NUL byte");
+  app.add_option("--colsep", input.colsep,
+                 "Regular expression that separates the columns of a line: {1} {2} ...")
       ->type_name("REGEX");
   add_value(
       app, "--header", parse_header, [&](std::string_view) { input.header = true; },
@@ -117,38 +123,38 @@ void add_input_options(CLI::App& app, jobfile::InputOptions& input) {
       ->type_name(":");
   add_value(
       app, "-n,--max-args", parse_count, [&](std::uint64_t count) { input.max_args = count; },
-      "Arguments for one command")
+      "Number of arguments for each command (default 1)")
       ->type_name("N");
-  app.add_option("-I", input.replaced, "What stands for the arguments in the command ({})")
+  app.add_option("-I", input.replaced, "Replacement string to use in place of {}")
       ->type_name("TEXT");
 }
 
 void add_schedule_options(CLI::App& app, BatchOptions& options) {
-  add_parsed(
-      app, "-j,--jobs", options.governor.jobs_max, parse_jobs_at_once,
-      "Most jobs at once: a number, a share of the cores (50%), or more than there are (+1); "
-      "the governor decides how many really run")
+  add_parsed(app, "-j,--jobs", options.governor.jobs_max, parse_jobs_at_once,
+             "Maximum number of jobs at once: a number, or relative to the number of cores: 50%, "
+             "+1 or -3; 0 means no limit. The governor may run fewer")
       ->type_name("N");
   add_parsed(app, "--order", options.start_order, parse_start_order,
-             "Which jobs start first: those expected to take longest (default), or as they come in "
-             "the input (default with -j1)")
+             "Which jobs start first: those that are expected to take longest (default), or those "
+             "that come first in the input (default with -j1)")
       ->type_name("longest|input");
   add_governor_options(app, options.governor);
-  app.add_flag("--standalone", options.standalone,
-               "Use the whole line, without sharing it with the daemon and other batches");
+  app.add_flag(
+      "--standalone", options.standalone,
+      "Use all of the line and the cores, without sharing them with the daemon and other runs");
   add_nice_option(app, options.nice);
-  add_parsed(app, "--delay", options.delay, parse_duration, "Least time between two starts")
+  add_parsed(app, "--delay", options.delay, parse_duration, "Minimum time between two starts")
       ->type_name("DURATION");
   add_value(
       app, "--retries", parse_retries,
       [&](unsigned retries) { options.input.defaults.retries = retries; },
-      "Further attempts of a job that failed")
+      "Number of further attempts for a job that failed")
       ->type_name("N");
   add_parsed(app, "--timeout", options.timeout, parse_timeout,
-             "How long a job may take: 10m, or 300% of the median")
+             "Maximum time of a job: 10m, or 300% of the median of the jobs so far")
       ->type_name("DURATION");
   add_parsed(app, "--kill-after", options.kill_after, parse_duration,
-             "Time from the TERM of a time-out until the job is killed (5s)")
+             "Time between TERM and KILL for a job that timed out (default 5s)")
       ->type_name("DURATION");
   add_value(
       app, "--halt,--halt-on-error", parse_halt,
@@ -160,8 +166,8 @@ void add_schedule_options(CLI::App& app, BatchOptions& options) {
 void add_output_options(CLI::App& app, BatchOptions& options) {
   add_value(
       app, "--output", parse_order, [&](output::Order order) { options.order = order; },
-      "Order of the output: job by job as they end (group), line by line as it comes (line), or in "
-      "the order of the input (ordered)")
+      "Order of the output: job by job as they end (group), line by line as it is written (line), "
+      "or in the order of the input (ordered)")
       ->type_name("group|line|ordered");
   app.add_flag_callback(
       "-k,--keep-order", [&] { options.order = output::Order::ordered; },
@@ -170,27 +176,25 @@ void add_output_options(CLI::App& app, BatchOptions& options) {
       "--line-buffer", [&] { options.order = output::Order::line; }, "The same as --output line");
   app.add_flag("--tag", options.tag, "Begin each line of output with the arguments of its job");
   app.add_option("--results", options.results,
-                 "Directory in which the output of each job is kept, too")
+                 "Directory in which the output of each job is also kept")
       ->type_name("DIR");
-  app.add_option(
-         "--report", options.report,
-         "File for the report as JSON lines: one for each job, the last for the batch; - is "
-         "standard output")
+  app.add_option("--report", options.report,
+                 "File for the report as JSON lines: one for each job, and the last one for the "
+                 "batch; - is standard output")
       ->type_name("FILE");
   add_parsed(app, "--progress", options.progress, parse_progress,
-             "How progress is shown: auto, plain, failures, json or none")
+             "How progress is shown on standard error: auto, plain, failures, json or none")
       ->type_name("STYLE");
-  add_parsed(
-      app, "--heaviest", options.heaviest, parse_heaviest,
-      "Number of jobs in the tables of the heaviest jobs at the end (10, by memory alone); 0 "
-      "prints none")
+  add_parsed(app, "--heaviest", options.heaviest, parse_heaviest,
+             "Number of jobs in each table of the heaviest jobs at the end; 0 prints no table (by "
+             "default, one table of 10 jobs by memory)")
       ->type_name("N");
   app.add_flag("-q,--quiet", options.quiet,
-               "Print no summary on standard error, and no progress without --progress");
+               "Print no summary on standard error, and no progress unless --progress is given");
   app.add_flag("-t", options.trace, "Print each command on standard error as it starts");
-  app.add_flag(
-      "-v,--verbose", options.verbose,
-      "The same as -t; tell at the end how good the estimates were and why figures are missing");
+  app.add_flag("-v,--verbose", options.verbose,
+               "The same as -t; also print at the end how good the estimates were, and why figures "
+               "are missing");
   app.add_flag("--dry-run", options.dry_run, "Print the commands and run none");
 }
 
@@ -202,14 +206,18 @@ void add_log_options(CLI::App& app, BatchOptions& options) {
            name, [&options, value] { options.again = value; }, help)
         ->needs("--joblog");
   };
-  again("--resume", Again::unlogged, "Leave out the jobs that are in the job log");
-  again("--resume-failed", Again::failed_as_well, "The same, but run the failed jobs again");
+  again("--resume", Again::unlogged, "Skip the jobs that are in the job log");
+  again("--resume-failed", Again::failed_as_well,
+        "The same as --resume, but run the failed jobs again");
   again("--retry-failed", Again::failed_alone, "Run only the failed jobs of the job log");
   app.add_flag_callback(
       "--sync", [&options] { options.durability = Durability::synced; },
-      "Force job log, results and report to the disk: what is told as ended survives a loss of "
-      "power");
+      "Force the job log, results and report to the disk: a job that was reported as ended is in "
+      "them even after a power failure");
 }
+
+constexpr const char* kTemplateUsage =
+    "plimsoll batch [OPTIONS] -- COMMAND [ARG...] [::: VALUE...]...";
 
 // What to say if a command stands where a job file would, as after GNU parallel.
 std::optional<std::string> forgotten_dashes(const CLI::App& app,
@@ -227,9 +235,9 @@ std::optional<std::string> forgotten_dashes(const CLI::App& app,
   std::string found;
   if (!has_source) {
     found = "found \"" + words[line.plain[1]] + "\" after \"" + *first +
-            "\", expected one job file; for a command, ";
+            "\", expected one job file; to run a command, ";
   }
-  return found + "`--` goes before the command: " + policy::command_line(meant);
+  return found + "put `--` before the command: " + policy::command_line(meant);
 }
 
 }  // namespace
@@ -254,7 +262,8 @@ std::optional<int> parse_batch_options(BatchOptions& options, int argc, char** a
     }
   }
   options.input.words = std::move(split.command);
-  auto status = parse_or_exit_status(app, std::move(split.options), parallel_hint);
+  auto status = parse_or_exit_status(app, std::move(split.options), parallel_hint,
+                                     {.called = {}, .further_usage = kTemplateUsage});
   const bool has_files = options.joblog || options.results || options.report;
   if (!status && options.durability == Durability::synced && !has_files) {
     complain("batch: --sync needs --joblog, --results or --report");

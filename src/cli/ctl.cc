@@ -54,17 +54,40 @@ Examples:
   plimsoll ctl --run daemon status
   plimsoll ctl status --json | jq .status.used_bytes
 
-Exit status: 0 done, 1 refused by the run, 125 for a mistake or if there is no such run.
+Exit status: 0 if the request was carried out, 1 if the run refused it, 125 if
+the command line is wrong or there is no such run.
 )";
 
-// One subcommand with a word that it takes, if it takes one.
-void add_command(CLI::App& app, const std::string& name, const std::string& help) {
-  app.add_subcommand(name, help);
-}
+// What one subcommand is and does.
+struct Subcommand {
+  const char* name;
+  const char* help;
+  const char* word;          // that it takes; null: none
+  const char* word_help;     // what that is
+  const char* example_word;  // after "plimsoll ctl NAME"
+};
 
-void add_command(CLI::App& app, const std::string& name, const std::string& help,
-                 const std::string& word, std::string& value) {
-  app.add_subcommand(name, help)->add_option(word, value)->required();
+constexpr const char* kJobHelp = "Name or number of the job";
+
+constexpr Subcommand kSubcommands[] = {
+    {"status", "Show which jobs run, which wait, and why", nullptr, nullptr, ""},
+    {"pause", "Pause a running job", "JOB", kJobHelp, " link-chrome"},
+    {"resume", "Resume a paused job", "JOB", kJobHelp, " link-chrome"},
+    {"kill", "Kill a running job; its outcome is then \"cancelled\"", "JOB", kJobHelp, " 17"},
+    {"line", "Set the memory that all jobs together may use: 12G, 80%", "SIZE",
+     "The line: a size, or a share of the memory", " 12G"},
+    {"jobs", "Set how many jobs may run at once", "N", "Number of jobs, 1 or more", " 4"},
+};
+
+void add_subcommand(CLI::App& app, const Subcommand& command, std::string& value) {
+  CLI::App* added = app.add_subcommand(command.name, command.help);
+  if (command.word != nullptr) {
+    added->add_option(command.word, value, command.word_help)->required();
+  }
+  added->footer(
+      std::string("Example:\n  plimsoll ctl ") + command.name + command.example_word +
+      "\n\n`plimsoll ctl --help` describes --run, which chooses the batch, --json and the "
+      "exit status.\n");
 }
 
 Result<supervisor::ControlRequest> request_of(const std::string& command, const std::string& word) {
@@ -83,7 +106,7 @@ Result<supervisor::ControlRequest> request_of(const std::string& command, const 
 
 std::string done_text(const std::string& command, const std::string& word) {
   if (command == "pause") return "job " + word + " is paused";
-  if (command == "resume") return "job " + word + " runs again";
+  if (command == "resume") return "job " + word + " is running again";
   if (command == "kill") return "job " + word + " is killed";
   if (command == "jobs")
     return "at most " + word + (word == "1" ? " job runs" : " jobs run") + " at once now";
@@ -91,21 +114,16 @@ std::string done_text(const std::string& command, const std::string& word) {
 }
 
 std::optional<int> parse(CtlOptions& options, int argc, char** argv) {
-  CLI::App app("Shows and steers a running batch, or the daemon.", "ctl");
+  CLI::App app("Shows and controls a running batch, or the daemon.", "ctl");
   app.footer(kCtlFooter);
   app.fallthrough();
   app.require_subcommand(1);
   app.add_option("--run", options.run,
-                 "Batch to steer: an id, the beginning of one, last or last-1")
+                 "Batch to control: an id, the beginning of one, last or last-1")
       ->type_name("RUN");
   app.add_flag("--json", options.json, "Print the answer as JSON");
   std::string word;
-  add_command(app, "status", "Show what runs, what waits and why");
-  add_command(app, "pause", "Pause a running job", "JOB", word);
-  add_command(app, "resume", "Resume a paused job", "JOB", word);
-  add_command(app, "kill", "Kill a running job, which is then cancelled", "JOB", word);
-  add_command(app, "line", "Set the memory that all jobs together may use: 12G, 80%", "SIZE", word);
-  add_command(app, "jobs", "Set how many jobs may run at once", "N", word);
+  for (const Subcommand& command : kSubcommands) add_subcommand(app, command, word);
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return status;
   const std::string command = app.get_subcommands().front()->get_name();
@@ -143,9 +161,9 @@ Result<std::string> choose_run(const std::string& wanted, const std::vector<std:
   }
   if (matches.size() == 1) return matches.front();
   if (matches.empty())
-    return fail("no batch \"" + wanted + "\" is running; running: " + listed(runs));
+    return fail("no running batch matches \"" + wanted + "\"; running: " + listed(runs));
   return fail((wanted.empty() ? "several batches are running; name one with --run: "
-                              : "--run \"" + wanted + "\" is the beginning of several: ") +
+                              : "--run \"" + wanted + "\" matches several batches: ") +
               listed(matches));
 }
 
@@ -193,15 +211,15 @@ Result<std::string> ask(int fd, const supervisor::ControlRequest& request) {
   const std::string line = supervisor::to_line(request);
   for (rest = line; !rest.empty();) {
     const ssize_t sent = ::send(fd, rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (sent < 0) return fail_errno("ask the run");
+    if (sent < 0) return fail_errno("send the request to the run");
     rest.remove_prefix(static_cast<std::size_t>(sent));
   }
   std::string answer;
   std::array<char, 65536> buffer{};
   while (answer.size() < supervisor::kAnswerBytesMax) {
     const ssize_t got = ::recv(fd, buffer.data(), buffer.size(), 0);
-    if (got < 0 && errno == EAGAIN) return fail("the run does not answer");
-    if (got < 0) return fail_errno("hear the run");
+    if (got < 0 && errno == EAGAIN) return fail("the run did not answer in time");
+    if (got < 0) return fail_errno("receive the answer of the run");
     if (got == 0) return fail("the run ended before it answered");
     answer.append(buffer.data(), static_cast<std::size_t>(got));
     if (const std::size_t end = answer.find('\n'); end != std::string::npos) {
@@ -269,7 +287,7 @@ Result<int> run(const CtlOptions& options) {
     return kRefused;
   }
   if (answer->status) print_status(*answer->status);
-  if (answer->line) complain("the line is at " + format_bytes(*answer->line) + " now");
+  if (answer->line) complain("the line is now " + format_bytes(*answer->line) + " now");
   if (!options.done.empty()) complain(options.done);
   return kSuccess;
 }

@@ -41,7 +41,7 @@ Result<UniqueFd> connect_to(const std::string& path) {
   ucred who{};
   socklen_t size = sizeof who;
   if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) {
-    return fail_errno("ask who listens at " + path);
+    return fail_errno("look up the owner of " + path);
   }
   if (who.uid == 0 || who.uid == ::geteuid()) return fd;
   return fail(path + " belongs to uid " + std::to_string(who.uid) + ", expected root or this user");
@@ -78,7 +78,7 @@ Result<void> DaemonLink::say(std::string_view text) {
     if (sent < 0 && errno == EINTR) continue;
     // A daemon that has refused and closed has said why.
     if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return {};
-    if (sent < 0) return fail_errno("ask the daemon");
+    if (sent < 0) return fail_errno("send the request to the daemon");
     text.remove_prefix(static_cast<std::size_t>(sent));
   }
   return {};
@@ -87,9 +87,9 @@ Result<void> DaemonLink::say(std::string_view text) {
 Result<void> DaemonLink::hear() {
   std::array<char, 65536> buffer;
   const ssize_t got = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
-  if (got < 0 && errno != ECONNRESET) return fail_errno("hear the daemon");
+  if (got < 0 && errno != ECONNRESET) return fail_errno("receive the answer of the daemon");
   if (got <= 0) {
-    return fail("the daemon has closed the connection");
+    return fail("the daemon closed the connection");
   }
   heard_.append(buffer.data(), static_cast<std::size_t>(got));
   return {};

@@ -20,7 +20,7 @@ void complain_of_processes(const std::vector<cgroup::StuckProcess>& processes) {
   for (const cgroup::StuckProcess& process : processes) {
     complain("  process " + std::to_string(process.pid) + " (" + report::printable(process.comm) +
              "), state " + process.state + ", waits in " +
-             (process.wchan.empty() ? "the CPU queue" : process.wchan));
+             (process.wchan.empty() ? "the run queue of a CPU" : process.wchan));
   }
 }
 

@@ -290,7 +290,7 @@ class Display::Impl : private WriterOwner {
   void tell_lost() {
     if (lost_ == 0) return;
     note(std::to_string(std::exchange(lost_, 0)) +
-         " lines are left out here: standard error did not take them");
+         " lines of progress were dropped here, because standard error was not read fast enough");
   }
 
   DisplayConfig config_;

@@ -31,16 +31,17 @@ constexpr const char* kDoctorFooter = R"(Examples:
   plimsoll doctor --cgroup /batch
   plimsoll doctor --json | jq -r '.checks[] | select(.state != "ok") | .id'
 
-What a host offers is tried out, in groups of our own that are removed at the end. The exit status
-is 0 if jobs can be run here, 1 if not, 125 if Plimsoll itself failed. docs/doctor.md explains each
-check.
+Plimsoll tries out what the host offers, in cgroups of its own that it removes at the end.
+docs/doctor.md explains each check.
+
+Exit status: 0 if jobs can run here, 1 if they cannot, 125 if Plimsoll itself failed.
 )";
 
 std::optional<int> parse(DoctorOptions& options, int argc, char** argv) {
-  CLI::App app("Tells what this host offers, what is missing, and what would add it.", "doctor");
+  CLI::App app("Shows what this host offers, what is missing, and how to add it.", "doctor");
   app.footer(kDoctorFooter);
   add_cgroup_option(app, options.cgroup_path);
-  app.add_flag("--json", options.json, "JSON (plimsoll.doctor/1) instead of text");
+  app.add_flag("--json", options.json, "Print JSON (plimsoll.doctor/1) instead of text");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
 

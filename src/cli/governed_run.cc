@@ -113,8 +113,9 @@ Result<void> GovernedRun::start_display() {
 const policy::JobSpec& GovernedRun::spec_of(JobId job) const { return batch_->spec_of(job); }
 
 void GovernedRun::on_force_failed(const Error& error) {
-  display_->note(error.message() +
-                 "; the jobs go on, but a loss of power may take what the job log has of them");
+  display_->note(
+      error.message() +
+      "; the jobs continue, but a power failure may remove their lines from the job log");
 }
 
 report::RunStart GovernedRun::run_start() const {
@@ -182,7 +183,7 @@ void GovernedRun::end_files() {
   if (auto told = files_.jobs_ended()) display_->note(*told);
   if (!synced_ends_ || synced_ends_->unforced() == 0) return;
   display_->note(counted(synced_ends_->unforced(), "job", "jobs") +
-                 " may be missing in the job log after a loss of power");
+                 " may be missing from the job log after a power failure");
 }
 
 supervisor::RunStatus GovernedRun::status() const {
@@ -211,7 +212,8 @@ void GovernedRun::lease() {
 void GovernedRun::start_control() {
   auto control = supervisor::Control::start(
       supervisor_.loop(), {.run_id = run_id_, .directory = supervisor::runtime_dir()}, handlers());
-  if (!control) return display_->note("no plimsoll ctl for this run: " + control.error().message());
+  if (!control)
+    return display_->note("`plimsoll ctl` cannot control this run: " + control.error().message());
   control_ = std::move(*control);
 }
 
@@ -229,7 +231,7 @@ supervisor::ControlHandlers GovernedRun::handlers() {
             if (!line) return line;
             whole_.line = *line;
             memory_->line(*line);
-            const std::string reason = "the user has set the line to " + format_bytes(*line);
+            const std::string reason = "the user set the line to " + format_bytes(*line);
             if (lease_) lease_->set_line(*line, reason);
             if (!lease_) batch_->scheduler().set_line(*line, reason);
             return *line;

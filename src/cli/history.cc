@@ -30,8 +30,9 @@ struct HistoryOptions {
 };
 
 constexpr const char* kHistoryFooter =
-    R"(PATTERN is a class, or several with * ? and [...] as in the shell.
-Peaks are of memory that can't be dropped; ">=" says that some attempt was ended before its own.
+    R"(PATTERN names one class, or several with * ? and [...] as in the shell.
+Peaks are of memory that can't be dropped; ">=" means that an attempt was ended before it reached
+its peak.
 
 Examples:
   plimsoll history
@@ -39,8 +40,8 @@ Examples:
   plimsoll history forget 'cc *'
   plimsoll history forget --all
 
-A daemon keeps what it learns of each user's jobs apart; UID says whose it is, "-" that of the
-daemon's own user.
+A daemon keeps the history of each user apart: the column UID names the user, "-" is the daemon's
+own user.
 
 The history is a database in $PLIMSOLL_STATE_DIR, else in /var/lib/plimsoll for root and in
 $XDG_STATE_HOME/plimsoll (~/.local/state/plimsoll) for others.
@@ -50,7 +51,7 @@ $XDG_STATE_HOME/plimsoll (~/.local/state/plimsoll) for others.
 constexpr std::size_t kClassesListed = 40;
 
 constexpr const char* kForgetFooter =
-    R"(PATTERN is a class, or several with * ? and [...] as in the shell.
+    R"(PATTERN names one class, or several with * ? and [...] as in the shell.
 
 Examples:
   plimsoll history forget 'cc *'
@@ -60,23 +61,25 @@ Examples:
 
 std::optional<int> parse(HistoryOptions& options, int argc, char** argv) {
   CLI::App app(
-      "Tells what is known of each class of jobs from earlier runs.\n"
-      "`plimsoll history forget` forgets it.",
+      "Shows what each class of jobs has needed in earlier runs.\n`plimsoll history forget` "
+      "removes classes.",
       "history");
   app.footer(kHistoryFooter);
-  app.add_option("PATTERN", options.pattern, "Classes to tell of (all)");
-  app.add_option("--user", options.user, "Only what a daemon knows of this user's (name or uid)")
+  app.add_option("PATTERN", options.pattern, "Classes to show (default: all)");
+  app.add_option("--user", options.user,
+                 "Only classes that a daemon has of this user (name or uid)")
       ->type_name("USER");
-  app.add_flag("--json", options.json, "JSON (plimsoll.history/1) instead of text");
+  app.add_flag("--json", options.json, "Print JSON (plimsoll.history/1) instead of text");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
 
 std::optional<int> parse_forget(HistoryOptions& options, int argc, char** argv) {
-  CLI::App app("Forgets what is known of classes of jobs.", "history forget");
+  CLI::App app("Removes classes of jobs from the history.", "history forget");
   app.footer(kForgetFooter);
-  app.add_option("PATTERN", options.pattern, "Classes to forget");
-  app.add_option("--user", options.user, "Only of this user (name or uid)")->type_name("USER");
-  app.add_flag("--all", options.all, "Forget everything");
+  app.add_option("PATTERN", options.pattern, "Classes to remove");
+  app.add_option("--user", options.user, "Only classes of this user (name or uid)")
+      ->type_name("USER");
+  app.add_flag("--all", options.all, "Remove all classes");
   if (const auto status =
           parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc))) {
     return status;
@@ -131,7 +134,7 @@ Result<int> list(const HistoryOptions& options) {
   if (options.json) {
     printed = out.append(report::to_json(classes, report::JsonForm::pretty));
   } else if (classes.empty()) {
-    printed = out.append("nothing is known yet\n");
+    printed = out.append("the history is empty\n");
   } else {
     const std::size_t listed = options.pattern.empty() ? kClassesListed : classes.size();
     std::string rest;

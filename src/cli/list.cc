@@ -68,7 +68,7 @@ Result<void> list(bool as_json) {
   if (as_json) {
     std::puts(line->c_str());
   } else if (jobs->empty()) {
-    complain("the daemon has no job of this user");
+    complain("the daemon has no jobs of this user");
   } else {
     std::fputs(jobs_text(*jobs).c_str(), stdout);
   }
@@ -81,7 +81,7 @@ int list_command(int argc, char** argv) {
   CLI::App app("Lists the jobs that the daemon has.", "list");
   app.footer(kListFooter);
   bool as_json = false;
-  app.add_flag("--json", as_json, "As one JSON object (plimsoll.jobs/1)");
+  app.add_flag("--json", as_json, "Print one JSON object (plimsoll.jobs/1)");
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;
   const auto listed = list(as_json);

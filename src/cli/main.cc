@@ -1,7 +1,9 @@
 // The program `plimsoll`: finds the subcommand and hands over to its file.
 #include <algorithm>
 #include <cstdio>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/diagnostics.h"
@@ -59,14 +61,15 @@ int refuse(std::string_view name) {
   return kPlimsollFailed;
 }
 
-// `plimsoll help COMMAND`.
-int help(std::string_view name) {
-  const Command* command = find(name);
-  if (command == nullptr) return refuse(name);
-  std::string word(name);
+// `plimsoll help COMMAND [SUBCOMMAND]`, whose words are in `argv` after "help".
+int help(int argc, char** argv) {
+  const Command* command = find(argv[0]);
+  if (command == nullptr) return refuse(argv[0]);
   std::string option = "--help";
-  char* words[] = {word.data(), option.data(), nullptr};
-  return command->main(2, words);
+  std::vector<char*> words(argv, argv + argc);
+  words.insert(words.begin() + 1, option.data());
+  words.push_back(nullptr);
+  return command->main(argc + 1, words.data());
 }
 
 int dispatch(int argc, char** argv) {
@@ -75,7 +78,7 @@ int dispatch(int argc, char** argv) {
     std::puts("plimsoll " PLIMSOLL_VERSION);
     return kSuccess;
   }
-  if (name == "help" && argc > 2) return help(argv[2]);
+  if (name == "help" && argc > 2) return help(argc - 2, argv + 2);
   if (name == "--help" || name == "-h" || name == "help") {
     std::fwrite(kUsage.data(), 1, kUsage.size(), stdout);
     return kSuccess;

@@ -69,7 +69,7 @@ Result<double> parse_cpus(std::string_view text) {
 Result<double> parse_quota(std::string_view text) {
   auto cores = parse_cpus(text);
   if (cores && *cores < kCpusMin) {
-    return expected(text, "at least 0.001 cores, the least that the kernel keeps");
+    return expected(text, "at least 0.001 cores, the minimum of the kernel");
   }
   return cores;
 }
@@ -85,7 +85,7 @@ Result<unsigned> parse_weight(std::string_view text) {
 Result<std::pair<std::string, std::string>> parse_env(std::string_view text) {
   const std::size_t equals = text.find('=');
   const std::string name(text.substr(0, equals));
-  if (name.empty()) return expected(text, "NAME=VALUE, or NAME for the value it has here");
+  if (name.empty()) return expected(text, "NAME=VALUE, or NAME to pass on its value");
   if (equals != std::string_view::npos) {
     return std::pair(name, std::string(text.substr(equals + 1)));
   }
@@ -136,25 +136,29 @@ void add_job_options(CLI::App& app, policy::JobSpec& job) {
       ->type_name("N");
   app.add_option("--cpuset", limits.cpuset, "CPUs that the job may run on (0-3,7)")
       ->type_name("LIST");
-  add_parsed(app, "--cpu-weight", limits.cpu_weight, parse_weight,
-             "Share of the CPUs that the job gets beside others (1 to 10000, 100)")
+  add_parsed(
+      app, "--cpu-weight", limits.cpu_weight, parse_weight,
+      "Share of CPU time that the job gets in competition with others (1 to 10000; default 100)")
       ->type_name("N");
   add_parsed(app, "--io-weight", limits.io_weight, parse_weight,
-             "Share of the disks that the job gets beside others (1 to 10000, 100)")
+             "Share of I/O that the job gets in competition with others (1 to 10000; default 100)")
       ->type_name("N");
   add_each(app, "--io-max", limits.io_max, parse_io_max,
-           "How fast the job may use a device (/dev/sda:rbps=10M,wiops=100)")
+           "Maximum rate of the job's I/O on a device (/dev/sda:rbps=10M,wiops=100)")
       ->type_name("DEVICE:RATE,...");
   add_parsed(app, "--pids-max", limits.pids_max, parse_count,
-             "Processes and threads that the job may have")
+             "Maximum number of processes and threads of the job")
       ->type_name("N");
-  add_parsed(app, "--memory-hint", job.memory_hint, parse_bytes,
-             "Memory that the job is expected to need, until jobs of its class have ended")
+  add_parsed(
+      app, "--memory-hint", job.memory_hint, parse_bytes,
+      "Memory that the job is expected to need; it counts until jobs of its class have ended")
       ->type_name("SIZE");
-  add_parsed(app, "--cpu-hint", job.cpu_hint, parse_cpus,
-             "Cores that the job is expected to need, until jobs of its class have ended")
+  add_parsed(
+      app, "--cpu-hint", job.cpu_hint, parse_cpus,
+      "Cores that the job is expected to need; they count until jobs of its class have ended")
       ->type_name("N");
-  app.add_option("--class", job.job_class, "Jobs of one class are expected to behave alike")
+  app.add_option("--class", job.job_class,
+                 "Class of the job; jobs of one class are expected to behave alike")
       ->type_name("NAME");
   app.add_option(
          "--uid", job.uid,
@@ -163,13 +167,13 @@ void add_job_options(CLI::App& app, policy::JobSpec& job) {
       ->type_name("USER");
   app.add_option("--cwd", job.cwd, "Directory to run the job in")->type_name("DIR");
   add_each(app, "--env", job.env, parse_env,
-           "Environment variable to set: NAME=VALUE; again for more")
+           "Environment variable to set: NAME=VALUE; may be given several times")
       ->type_name("NAME=VALUE");
 }
 
 void add_nice_option(CLI::App& app, std::optional<std::int64_t>& nice) {
   add_parsed(app, "--nice", nice, parse_nice,
-             "Run everything at this niceness (-20 to 19), as nice(1) does")
+             "Run everything with this nice value (-20 to 19), as nice(1) does")
       ->type_name("N");
 }
 
@@ -182,8 +186,8 @@ Result<void> become_nice(const std::optional<std::int64_t>& nice) {
 
 void add_cgroup_option(CLI::App& app, std::optional<std::string>& path) {
   app.add_option("--cgroup", path,
-                 "Cgroup to make the groups of jobs below, as a path from the root of each "
-                 "hierarchy; none: run without groups (process mode)")
+                 "Cgroup below which those of the jobs are made, as a path from the root of each "
+                 "hierarchy; none: run without cgroups (process mode)")
       ->type_name("PATH")
       ->envname("PLIMSOLL_CGROUP");
 }

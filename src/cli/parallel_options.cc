@@ -33,15 +33,15 @@ constexpr Foreign kForeign[] = {
     {"--arg-sep --argsep --arg-file-sep --argfilesep", "sources begin with ::: and ::::"},
     {"--rpl --plus --extensionreplace --er -U --basenamereplace --bnr --basenameextensionreplace "
      "--bner --dirnamereplace --dnr --seqreplace --slotreplace",
-     "there are {} {.} {/} {//} {/.} {#} {%} {1}; -I calls {} otherwise"},
+     "the replacement strings are {} {.} {/} {//} {/.} {#} {%} {1}; -I sets another text for {}"},
     {"--quote --shellquote --shell-quote", "values are quoted for the shell; --dry-run shows how"},
-    {"--trim", "only columns of --colsep are trimmed"},
+    {"--trim", "only the columns of --colsep are trimmed"},
     {"--tagstring --tag-string --ctag --ctagstring", "--tag puts the arguments before each line"},
     {"--files --files0", "--results DIR keeps the output of each job in files"},
     {"--tmpdir --tempdir --compress --compress-program --decompress-program",
      "the output of running jobs is kept in $PLIMSOLL_TMPDIR"},
     {"--semaphore --sem --semaphorename --id --semaphoretimeout --st --bg --wait",
-     "`plimsoll run --join -- COMMAND` waits for its place on this machine"},
+     "`plimsoll run --join -- COMMAND` waits until this machine has room for the command"},
     {"--process-slot-var", "$PARALLEL_JOBSLOT is the slot of a job"},
     {"-p --interactive --tty --open-tty -o --tmux --tmuxpane --fg",
      "jobs have no terminal; `plimsoll run` gives it to one command"},
@@ -49,7 +49,7 @@ constexpr Foreign kForeign[] = {
      "--cores says how many cores all jobs together may use"},
     {"--progress", "a terminal shows progress by itself; --progress plain is for a log"},
     {"-x --exit", "a line that is too long is an error"},
-    {"-V --version", "`plimsoll --version` tells it"},
+    {"-V --version", "`plimsoll --version` prints the version"},
 };
 
 // An option that is taken and not listed.
@@ -75,8 +75,8 @@ Result<std::uint64_t> parse_jobs_at_once(std::string_view text) {
   constexpr std::uint64_t kJobsMost = 1'000'000;
   const auto mistake = [text] {
     return fail("found \"" + std::string(text) +
-                "\", expected a number from 0 (no bound) to 1000000, or of the cores here 50%, +1 "
-                "or -1");
+                "\", expected a number from 0 (no limit) to 1000000, or relative to the number of "
+                "cores 50%, +1 or -1");
   };
   const bool more = text.starts_with('+');
   const bool fewer = text.starts_with('-');
@@ -114,7 +114,7 @@ std::optional<std::string> parallel_hint(std::string_view option) {
     std::string_view rest = foreign.options;
     while (!rest.empty()) {
       if (take_until(rest, ' ') == option) {
-        return "that is GNU parallel's; here " + std::string(foreign.instead);
+        return "it is an option of GNU parallel; here " + std::string(foreign.instead);
       }
     }
   }

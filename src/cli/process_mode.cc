@@ -30,8 +30,8 @@ Result<void> announce(const supervisor::Supervisor& supervisor,
   std::string_view rest = *supervisor.why_process_mode();
   const std::string why(take_until(rest, ';'));
   const auto refuse = [&why](const std::string& option) {
-    return fail(option + " needs a cgroup, and there is none (process mode: " + why +
-                "); `plimsoll doctor` tells more");
+    return fail(option + " needs a cgroup, and none can be made (process mode: " + why +
+                "); `plimsoll doctor` explains it");
   };
   if (weight) return refuse("--weight");
   for (const policy::JobSpec& job : jobs) {
@@ -41,8 +41,8 @@ Result<void> announce(const supervisor::Supervisor& supervisor,
   }
   if (verbosity == Verbosity::quiet) return {};
   complain(
-      "process mode, without cgroups: memory is sampled, no limits, and a job that hides its "
-      "processes may keep some until the end (" +
+      "process mode, without cgroups: memory is sampled, jobs cannot be limited, and processes "
+      "that a job hides may live until the run ends (" +
       why + ")");
   return {};
 }

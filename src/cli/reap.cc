@@ -37,7 +37,8 @@ Examples:
   plimsoll reap /sys/fs/cgroup/build.slice/job-7
   plimsoll reap --timeout 5s /ci/worker-3
 
-Exit status: 0 when nothing is left, 1 when something is (it is named), 125 for a mistake.
+Exit status: 0 if nothing is left, 1 if something is left (it is named), 125 if the command line is
+wrong.
 )";
 
 // Whether nothing is left.
@@ -46,7 +47,7 @@ bool tell(const std::string& what, const cgroup::Remains& remains) {
     std::printf("reaped %s\n", what.c_str());
     return true;
   }
-  complain(what + " is not gone" +
+  complain(what + " could not be removed" +
            (remains.trouble ? ": " + remains.trouble->message() : std::string()));
   complain_of_processes(remains.processes);
   return false;
@@ -58,7 +59,7 @@ bool tell(const procfs::Abandoned& run) {
     std::printf("reaped the processes of %s\n", report::printable(run.run).c_str());
     return true;
   }
-  complain("not all processes of run " + report::printable(run.run) + " are gone" +
+  complain("some processes of run " + report::printable(run.run) + " could not be killed" +
            (run.left.trouble ? ": " + run.left.trouble->message() : std::string()));
   for (const procfs::Stat& stat : run.left.processes) {
     complain("  process " + std::to_string(stat.id.pid) + " (" + report::printable(stat.comm) +
@@ -109,17 +110,17 @@ Result<int> reap(const ReapOptions& options) {
 
 int reap_command(int argc, char** argv) {
   ReapOptions options;
-  CLI::App app("Kills everything in groups and removes them.", "reap");
+  CLI::App app("Kills all processes in cgroups and removes the cgroups.", "reap");
   app.footer(kReapFooter);
-  app.add_option("PATH", options.paths, "Groups to reap");
-  app.add_flag("--stale", options.stale, "What Plimsolls that were killed have left behind");
+  app.add_option("PATH", options.paths, "Cgroups to reap");
+  app.add_flag("--stale", options.stale, "Reap what killed runs of Plimsoll have left behind");
   add_parsed(app, "--timeout", options.timeout, parse_duration,
-             "How long to wait for processes that do not die (30s)")
+             "How long to wait for processes that do not die (default 30s)")
       ->type_name("DURATION");
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;
   if (options.paths.empty() && !options.stale) {
-    complain("reap: no group named; give a PATH or --stale");
+    complain("reap: no cgroup was named; give a PATH or --stale");
     return kPlimsollFailed;
   }
   auto status = reap(options);

@@ -33,7 +33,8 @@ constexpr const char* kReportFooter =
 before; `plimsoll runs` lists them. JOB is the id that it was given, or its number in the order of
 input.
 
-Of a run that is not finished, or whose Plimsoll was killed, the jobs that have ended are reported.
+For a run that has not finished, or whose Plimsoll was killed, only the jobs that have ended are
+reported.
 
 Examples:
   plimsoll report last
@@ -46,16 +47,16 @@ Examples:
 
 std::optional<int> parse(ReportOptions& options, int argc, char** argv) {
   CLI::App app(
-      "Prints the summary of a recorded run, or of one of its jobs; --json and --provenance "
-      "print reports for programs.",
+      "Prints the summary of a recorded run, or of one of its jobs; --json and --provenance print "
+      "reports for programs.",
       "report");
   app.footer(kReportFooter);
   app.add_option("RUN", options.run, "Run to report: an id, the beginning of one, last, or a path")
       ->required();
   app.add_option("JOB", options.job, "Job of that run: an id or a number");
-  auto* provenance = app.add_flag("--provenance", options.provenance,
-                                  "Print SLSA provenance in an in-toto statement, with what each "
-                                  "job has used as BuildKit has it");
+  auto* provenance = app.add_flag(
+      "--provenance", options.provenance,
+      "Print SLSA provenance in an in-toto statement, with what each job used, in BuildKit's form");
   app.add_flag("--json", options.json,
                "Print the reports as they were recorded, as JSON lines (plimsoll.job/1)")
       ->excludes(provenance);

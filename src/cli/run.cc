@@ -57,12 +57,12 @@ constexpr const char* kRunFooter = R"(Examples:
   plimsoll run --report usage.json --report-format buildkit -- make
   make CC='plimsoll run --join -q -- gcc'
 
-A command that takes 250 ms or more, fails, or has a --class is learnt from (`plimsoll history`) and
-recorded (`plimsoll runs`); with --join it is only learnt from.
+A command that takes 250 ms or more, fails, or has a --class is added to the history (`plimsoll
+history`) and recorded (`plimsoll runs`); with --join it is only added to the history.
 
-The command's exit status passes through; 128+n when signal n ended it, 124 timed out, 137 over
-its memory limit, 75 lost to a machine out of memory, 125 Plimsoll itself failed, 126 and 127 as in
-a shell.
+Exit status: that of the command; 128+n if signal n ended it, 124 if it timed out, 137 if it
+exceeded its memory limit, 75 if it was killed because the machine was out of memory, 125 if
+Plimsoll itself failed, 126 and 127 as in a shell.
 )";
 
 Result<ReportFormat> parse_report_format(std::string_view text) {
@@ -77,10 +77,10 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
   app.prefix_command();
   add_job_options(app, options.job);
   add_parsed(app, "--timeout", options.job.timeout, parse_duration_above_zero,
-             "How long the command may take before it is sent TERM (10s, 5m)")
+             "Maximum time of the command (10s, 5m); after that it is sent TERM")
       ->type_name("DURATION");
   add_parsed(app, "--kill-after", options.kill_after, parse_duration,
-             "Time from that TERM until all its processes are killed (5s)")
+             "Time between that TERM and KILL for all its processes (default 5s)")
       ->type_name("DURATION");
   auto* report = app.add_option("--report", options.report,
                                 "File for the report as JSON; - is standard output, and the "
@@ -92,25 +92,25 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
       ->needs(report);
   app.add_flag_callback(
          "--sync", [&options] { options.durability = Durability::synced; },
-         "Force the report to the disk, so that it survives a loss of power")
+         "Force the report to the disk, so that it survives a power failure")
       ->needs(report);
   add_parsed(app, "--weight", options.weight, parse_weight,
-             "Share of the CPUs and disks that the command gets against the rest of the machine "
-             "(1 to 10000, 100); multiplies with --cpu-weight, --io-weight and nice")
+             "Share of the CPUs and disks that the command gets in competition with the rest of "
+             "the machine (1 to 10000; default 100); it is multiplied with --cpu-weight, "
+             "--io-weight and the nice value")
       ->type_name("N");
   add_nice_option(app, options.nice);
   add_cgroup_option(app, options.cgroup_path);
-  app.add_flag(
-      "--join", options.join,
-      "Share memory and cores with the daemon and the batches of this machine: wait until "
-      "they leave as much as earlier commands of this class have needed, or as --memory-hint or "
-      "--memory-max says, or a fair share");
+  app.add_flag("--join", options.join,
+               "Share memory and cores with the daemon and the batches of this machine: wait until "
+               "they leave what earlier commands of this class have needed, or else what "
+               "--memory-hint or --memory-max says, or else a fair share");
   app.add_flag_callback(
       "-q,--quiet", [&] { options.verbosity = Verbosity::quiet; },
       "Print no summary on standard error");
   app.add_flag_callback(
       "-v,--verbose", [&] { options.verbosity = Verbosity::verbose; },
-      "Tell why figures are missing, too");
+      "Also print why figures are missing");
 
   SplitArguments split = split_at_dashes(argc, argv);
   if (const auto status = parse_or_exit_status(app, std::move(split.options))) return status;
@@ -121,7 +121,7 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
     command.insert(command.end(), split.command->begin(), split.command->end());
   }
   if (command.empty()) {
-    complain("run: no command given; `plimsoll run --help` tells more");
+    complain("run: no command was given; see `plimsoll run --help`");
     return kPlimsollFailed;
   }
   options.job.command = std::move(command);
@@ -273,7 +273,7 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
     joined = std::move(*made);
     const auto signal = joined->await_room([&options, &need] {
       if (options.verbosity == Verbosity::quiet) return;
-      complain("run: waits until other runs leave it " + format_bytes(need.memory));
+      complain("run: the command waits until other runs leave it " + format_bytes(need.memory));
     });
     if (!signal) return pass(Result<std::optional<int>>(signal));
     if (*signal) return (*supervisor)->die_of(**signal);

@@ -27,16 +27,20 @@ constexpr const char* kRunsFooter = R"(Examples:
   plimsoll runs
   plimsoll runs --json | jq -r '.runs[] | select(.evictions > 0) | .run'
 
-The last 100 are kept, 256 MiB at most, and of those of `plimsoll run` (which are recorded if they
-take 250 ms, fail or have a --class) the last 50: in $PLIMSOLL_STATE_DIR/runs, else in
-/var/lib/plimsoll/runs for root and in $XDG_STATE_HOME/plimsoll/runs (~/.local/state/plimsoll/runs)
-for others.
+The last 100 runs are kept, with at most 256 MiB; of the runs of `plimsoll run` (which are recorded
+if they take 250 ms, fail or have a --class), the last 50. They are in $PLIMSOLL_STATE_DIR/runs,
+otherwise in /var/lib/plimsoll/runs for root and in $XDG_STATE_HOME/plimsoll/runs
+(~/.local/state/plimsoll/runs) for others.
 )";
 
 constexpr const char* kExplainFooter =
     R"(RUN is an id, the beginning of one, a path with a '/', `last`, or `last-1` for the one
 before; `plimsoll runs` lists them. JOB is the id that it was given, or its number in the order of
 input.
+
+For a run, it prints why jobs waited (FOR how long in all, how many TIMES, how many JOBS), every
+pause (AT which time since the start, FOR how long) and every eviction. For a job, it prints every
+decision with the numbers behind it, and what each number means.
 
 Examples:
   plimsoll explain last
@@ -69,7 +73,8 @@ Result<int> explain_job(const ExplainOptions& options, const report::RunEntry& r
                 (is_whole ? "" : " in its record, which is incomplete"));
   }
   if (!options.json) {
-    return print_text(report::explain_job(run, events, end, list_style()));
+    return print_text(report::explain_job(run, events, end, list_style()) +
+                      report::numbers_legend(events, list_style()));
   }
   return print_text(text_of(events));
 }
@@ -81,9 +86,11 @@ Result<int> explain_failed(const ExplainOptions& options, const RecordedRun& run
   std::map<std::string, std::vector<report::RecordedEvent>> events;  // by job
   for (const report::RecordedEvent& event : run.events) events[event.job].push_back(event);
   std::string text;
+  std::vector<report::RecordedEvent> told;
   for (const std::string& line : *lines) {
     const auto end = report::parse_job_brief(line);
     if (!end || !report::has_failed(*end)) continue;
+    told.insert(told.end(), events[end->id].begin(), events[end->id].end());
     if (options.json) {
       text += text_of(events[end->id]);
     } else {
@@ -91,7 +98,8 @@ Result<int> explain_failed(const ExplainOptions& options, const RecordedRun& run
               report::explain_job(run.entry, events[end->id], end, list_style());
     }
   }
-  if (!text.empty() || options.json) return print_text(text);
+  if (options.json) return print_text(text);
+  if (!text.empty()) return print_text(text + report::numbers_legend(told, list_style()));
   return print_text("No job of run " + report::printable(run.entry.id) + " has failed.\n");
 }
 
@@ -108,9 +116,9 @@ Result<int> explain(const ExplainOptions& options) {
 
 int runs_command(int argc, char** argv) {
   bool json = false;
-  CLI::App app("Lists the runs that were recorded, the last one at the end.", "runs");
+  CLI::App app("Lists the recorded runs, the last one at the end.", "runs");
   app.footer(kRunsFooter);
-  app.add_flag("--json", json, "JSON (plimsoll.runs/1) instead of text");
+  app.add_flag("--json", json, "Print JSON (plimsoll.runs/1) instead of text");
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;
   return status_of("runs", list(json));
@@ -118,13 +126,15 @@ int runs_command(int argc, char** argv) {
 
 int explain_command(int argc, char** argv) {
   ExplainOptions options;
-  CLI::App app("Tells what was decided in a recorded run, and why: of all of it, or of one job.",
-               "explain");
+  CLI::App app(
+      "Explains what was decided in a recorded run, and why: for the whole run, or for one job.",
+      "explain");
   app.footer(kExplainFooter);
-  app.add_option("RUN", options.run, "The run")->required();
-  auto* job = app.add_option("JOB", options.job, "One job of it");
-  app.add_flag("--failed", options.failed, "Each job of it that failed")->excludes(job);
-  app.add_flag("--json", options.json, "The events, as JSON lines (plimsoll.event/1)");
+  app.add_option("RUN", options.run, "Run to explain: an id, the beginning of one, last, or a path")
+      ->required();
+  auto* job = app.add_option("JOB", options.job, "Job of that run: an id or a number");
+  app.add_flag("--failed", options.failed, "Explain each job that failed")->excludes(job);
+  app.add_flag("--json", options.json, "Print the events as JSON lines (plimsoll.event/1)");
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;
   return status_of("explain", explain(options));

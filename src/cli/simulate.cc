@@ -69,8 +69,10 @@ Examples:
 A file of curves has a JSON object a line: class, name, and the lists t, mem_mb and cpu_pct. A
 recorded run gives the curves of its jobs, its cores and its line, which --cores and --line replace;
 `plimsoll runs` lists the runs. --line is the line itself: the machine has that and a reserve beside
-it. The exit status is 0 if the simulation came to an end, whether or not every job finished, and
-125 for a mistake.
+it.
+
+Exit status: 0 if the simulation reached its end, whether or not every job finished; 125 if the
+command line or the input is wrong.
 )";
 
 Result<sim::Order> parse_job_order(std::string_view text) {
@@ -104,29 +106,33 @@ std::optional<int> parse(SimulateOptions& options, int argc, char** argv) {
          "A recorded run (an id, the beginning of one, `last`, its directory), a file of job "
          "reports, or a file of curves, packed with xz or not")
       ->required();
-  add_parsed(app, "--cores", options.cores, parse_cpus, "Cores of the machine (those of the run)")
+  add_parsed(app, "--cores", options.cores, parse_cpus,
+             "Cores of the machine (default: those of the run)")
       ->type_name("N");
   add_parsed(app, "--line", options.line, parse_line,
-             "Memory that the jobs may use together (the line of the run)")
+             "Memory that all jobs together may use (default: the line of the run)")
       ->type_name("SIZE");
-  app.add_option("--policy", options.policy,
-                 "plimsoll (default), fixed:N, memfree:SIZE, clairvoyant or clairvoyant:class")
+  app.add_option(
+         "--policy", options.policy,
+         "Policy: plimsoll (default), fixed:N, memfree:SIZE, clairvoyant or clairvoyant:class")
       ->type_name("POLICY");
   add_parsed(app, "--order", options.order, parse_job_order, "Order of the jobs in the input")
       ->type_name("file|shuffle|longest");
   add_parsed(app, "--seed", options.seed, parse_whole,
-             "Of what differs from run to run on a real machine, and of the shuffle (1)")
+             "Seed of the random numbers: for what differs from run to run on a real machine, and "
+             "for the shuffle (default 1)")
       ->type_name("N");
   add_parsed(app, "--other-load", options.other_load, parse_other_load,
-             "Cores that other people's programs want all the time (0)")
+             "Cores that other programs use all the time (default 0)")
       ->type_name("N");
-  app.add_option("--history", options.history, "What the governor knows before: none, or a FILE")
+  app.add_option("--history", options.history,
+                 "History that the governor has learnt from: none (default), or a FILE")
       ->type_name("FILE");
-  app.add_option("--learn", options.learn, "Trace whose jobs the governor has seen before")
+  app.add_option("--learn", options.learn, "Trace whose jobs the governor has learnt from")
       ->type_name("TRACE");
-  add_parsed(app, "--swap", options.swap, parse_bytes, "Swap of the machine (none)")
+  add_parsed(app, "--swap", options.swap, parse_bytes, "Swap of the machine (default: none)")
       ->type_name("SIZE");
-  app.add_flag("--json", options.json, "JSON instead of text");
+  app.add_flag("--json", options.json, "Print JSON instead of text");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
 
@@ -175,8 +181,8 @@ Result<int> simulate(const SimulateOptions& options) {
   const std::optional<double> cores = options.cores ? options.cores : read->cores;
   const std::optional<Bytes> line = options.line ? options.line : read->line;
   if (!cores || !line) {
-    return fail(std::string(cores ? "--line" : "--cores") + " is needed: " + options.trace +
-                " does not tell");
+    return fail(std::string(cores ? "--line" : "--cores") + " is needed, because " + options.trace +
+                " does not say it");
   }
   auto policy = sim::parse_policy(options.policy, *line);
   if (!policy) return pass(std::move(policy), "--policy");

@@ -5,6 +5,7 @@
 
 #include "cli/recorded_runs.h"
 #include "cli/replay.h"
+#include "report/plain.h"
 #include "store/runs/recorded_job.h"
 
 namespace plimsoll::cli {
@@ -31,32 +32,51 @@ Result<std::vector<report::RecordedJob>> read_jobs(const std::string& path) {
   return jobs;
 }
 
-Result<SimulatedJobs> jobs_of(std::vector<report::RecordedJob> recorded,
-                              const std::vector<report::RecordedEvent>& events,
-                              const std::string& path) {
+// Empty where no job has started and ended: only then it is known what one needs.
+SimulatedJobs jobs_of(std::vector<report::RecordedJob> recorded,
+                      const std::vector<report::RecordedEvent>& events) {
   report::into_order_of_input(recorded, events);
-  SimulatedJobs found{.jobs = replay_of(recorded, events)};
-  if (found.jobs.empty()) return fail(path + ": no job of it has started and ended");
+  return {.jobs = replay_of(recorded, events)};
+}
+
+std::string nothing_to_simulate(const report::RunEntry& run) {
+  const std::string id = report::printable(run.id);
+  switch (run.state) {
+    case report::RunState::died:
+      return "run " + id + " died before any of its jobs had ended: there is nothing to simulate";
+    case report::RunState::running:
+      return "no job of run " + id + " has ended yet: there is nothing to simulate";
+    case report::RunState::finished: break;
+  }
+  return "no job of run " + id + " was started: there is nothing to simulate";
+}
+
+Result<SimulatedJobs> jobs_of_run(const RecordedRun& run) {
+  auto recorded = read_jobs(run.entry.path + '/' + kReportsFile);
+  if (!recorded && !recorded.error().gone()) return pass(std::move(recorded));
+  SimulatedJobs found =
+      jobs_of(recorded ? std::move(*recorded) : std::vector<report::RecordedJob>(), run.events);
+  if (found.jobs.empty()) return fail(nothing_to_simulate(run.entry));
+  found.cores = run.entry.meta.cores;
+  found.line = run.entry.meta.line;
   return found;
 }
 
 Result<SimulatedJobs> read_recorded(const std::string& name) {
-  auto run = read_run(name);
-  if (!run) return pass(std::move(run));
-  auto recorded = read_jobs(run->entry.path + '/' + kReportsFile);
-  if (!recorded) return pass(std::move(recorded));
-  auto found = jobs_of(std::move(*recorded), run->events, run->entry.path);
-  if (!found) return found;
-  found->cores = run->entry.meta.cores;
-  found->line = run->entry.meta.line;
-  return found;
+  const auto run = read_run(name);
+  if (!run) return tl::unexpected(run.error());
+  return jobs_of_run(*run);
 }
 
 Result<SimulatedJobs> read_file(const std::string& path) {
   if (report::parse_recorded_job(first_line(path))) {
     auto recorded = read_jobs(path);
     if (!recorded) return pass(std::move(recorded));
-    return jobs_of(std::move(*recorded), {}, path);
+    SimulatedJobs found = jobs_of(std::move(*recorded), {});
+    if (found.jobs.empty()) {
+      return fail(path + ": found no job that started and ended, expected at least one");
+    }
+    return found;
   }
   auto curves = sim::read_curves(path);
   if (!curves) return pass(std::move(curves));
@@ -74,9 +94,9 @@ Result<SimulatedJobs> read_simulated_jobs(const std::string& name) {
     return read_recorded((directory / "").string());
   }
   if (name.find('/') != std::string::npos || fs::exists(path, ignored)) return read_file(name);
-  auto recorded = read_recorded(name);
-  if (recorded) return recorded;
-  return fail("there is no file \"" + name + "\", and " + recorded.error().message());
+  const auto run = read_run(name);
+  if (run) return jobs_of_run(*run);
+  return fail("there is no file \"" + name + "\", and " + run.error().message());
 }
 
 }  // namespace plimsoll::cli

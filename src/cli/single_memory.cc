@@ -51,7 +51,8 @@ void SingleMemory::begin() {
 void SingleMemory::open_history() {
   if (!directory_) return;
   auto opened = history::Store::open(history::history_path(*directory_), supervisor::wall_now());
-  if (!opened) return notice("nothing is learnt of it: " + opened.error().message());
+  if (!opened)
+    return notice("this command is not added to the history: " + opened.error().message());
   if (opened->notice) notice(*opened->notice);
   history_.emplace(std::move(opened->store));
 }

@@ -36,8 +36,9 @@ struct SubmitOptions {
 
 constexpr const char* kSubmitFooter =
     R"(The daemon (plimsoll serve) runs the command as this user, in this directory, with this
-environment and umask, in a group of its own, when it fits. Its output comes here; it has no
-input. Ctrl-C kills it, and so does the end of this program. With --detach it goes on by itself.
+environment and umask, in a cgroup of its own, as soon as it fits. Its output is printed here; it
+has no standard input. Ctrl-C kills it, and so does the end of this program. With --detach it
+continues without this program.
 
 Examples:
   plimsoll submit -- make -j4
@@ -45,8 +46,8 @@ Examples:
   plimsoll submit --detach --name nightly --stdout build.log -- ./build.sh
   plimsoll list; plimsoll ctl kill nightly
 
-The command's exit status passes through as with `plimsoll run`; 125: the daemon has refused it, or
-there is none.
+Exit status: as that of `plimsoll run`; 125 if the daemon refused the command, or if there is no
+daemon.
 )";
 
 Result<int> parse_priority(std::string_view text) {
@@ -61,22 +62,25 @@ void add_options(CLI::App& app, SubmitOptions& options, std::optional<int>& prio
                  std::string& directory) {
   policy::JobSpec& job = options.job;
   app.add_flag("-d,--detach", options.detach,
-               "Print the job's number and leave; the job goes on without this program");
+               "Print the number of the job and exit; the job continues without this program");
   auto* out = app.add_option("--stdout", options.out,
-                             "With --detach: file for the job's output (plimsoll-NUMBER.out, after "
-                             "the number of this program's process)")
+                             "With --detach: file for the job's output (default: plimsoll-PID.out, "
+                             "with the pid of this program)")
                   ->type_name("FILE");
-  auto* err = app.add_option("--stderr", options.err,
-                             "With --detach: file for the job's standard error (that of --stdout)")
-                  ->type_name("FILE");
+  auto* err =
+      app.add_option("--stderr", options.err,
+                     "With --detach: file for the job's standard error (default: that of --stdout)")
+          ->type_name("FILE");
   out->needs("--detach");
   err->needs("--detach");
-  app.add_option("--name", options.name, "Name of the job for list and ctl (its number)")
+  app.add_option("--name", options.name, "Name of the job for list and ctl (default: its number)")
       ->type_name("NAME");
-  app.add_option("--class", job.job_class, "Jobs of one class are expected to behave alike")
+  app.add_option("--class", job.job_class,
+                 "Class of the job; jobs of one class are expected to behave alike")
       ->type_name("NAME");
-  add_parsed(app, "--memory-hint", job.memory_hint, parse_bytes,
-             "Memory that the job is expected to need, until jobs of its class have ended")
+  add_parsed(
+      app, "--memory-hint", job.memory_hint, parse_bytes,
+      "Memory that the job is expected to need; it counts until jobs of its class have ended")
       ->type_name("SIZE");
   add_parsed(app, "--cpu-hint", job.cpu_hint, parse_cpus, "Cores that the job is expected to use")
       ->type_name("N");
@@ -86,28 +90,31 @@ void add_options(CLI::App& app, SubmitOptions& options, std::optional<int>& prio
   add_parsed(app, "--cpus", job.limits.cpus, parse_quota, "Cores that the job may use")
       ->type_name("N");
   add_parsed(app, "--pids-max", job.limits.pids_max, parse_count,
-             "Processes and threads that the job may have")
+             "Maximum number of processes and threads of the job")
       ->type_name("N");
   add_parsed(app, "--cpu-weight", job.limits.cpu_weight, parse_weight,
-             "Share of the CPUs that the job gets beside other jobs (1 to 10000, 100)")
+             "Share of CPU time that the job gets in competition with other jobs (1 to 10000; "
+             "default 100)")
       ->type_name("N");
   add_parsed(app, "--priority", priority, parse_priority,
-             "Jobs of higher priority start earlier (-1000 to 1000, 0); above 0 is for root")
+             "Jobs of higher priority start earlier (-1000 to 1000; default 0); only root may set "
+             "more than 0")
       ->type_name("N");
-  add_parsed(app, "--timeout", job.timeout, parse_duration, "How long the job may take (10s, 5m)")
+  add_parsed(app, "--timeout", job.timeout, parse_duration, "Maximum time of the job (10s, 5m)")
       ->type_name("DURATION");
-  app.add_option("-C,--cwd", directory, "Directory in which the job runs (this one)")
+  app.add_option("-C,--cwd", directory, "Directory to run the job in (default: this one)")
       ->type_name("DIR");
-  app.add_flag("--restartable", job.restartable,
-               "The job may be killed to free memory, and then runs again; its output comes again");
+  app.add_flag(
+      "--restartable", job.restartable,
+      "The job may be killed to free memory; it then runs again, and its output is printed again");
   app.add_option("--report", options.report, "File for the report as JSON")
       ->type_name("FILE")
       ->excludes("--detach");
-  app.add_flag("-q,--quiet", options.quiet, "Say nothing while the job waits");
+  app.add_flag("-q,--quiet", options.quiet, "Print no messages while the job waits");
 }
 
 std::optional<int> parse(SubmitOptions& options, int argc, char** argv) {
-  CLI::App app("Gives one command to the daemon.", "submit");
+  CLI::App app("Has the daemon run one command.", "submit");
   app.footer(kSubmitFooter);
   app.prefix_command();
   std::optional<int> priority;
@@ -128,7 +135,7 @@ std::optional<int> parse(SubmitOptions& options, int argc, char** argv) {
     command.insert(command.end(), split.command->begin(), split.command->end());
   }
   if (command.empty()) {
-    complain("submit: no command given; `plimsoll submit --help` tells more");
+    complain("submit: no command was given; see `plimsoll submit --help`");
     return kPlimsollFailed;
   }
   options.job.command = std::move(command);
@@ -283,7 +290,7 @@ Result<int> detach(DaemonLink& link) {
   if (const auto* refused = std::get_if<supervisor::JobRefused>(&*news))
     return fail(refused->error);
   const auto* taken = std::get_if<supervisor::JobTaken>(&*news);
-  if (taken == nullptr) return fail("the daemon's answer is no number of a job");
+  if (taken == nullptr) return fail("the daemon's answer is not a job number");
   std::printf("%llu\n", static_cast<unsigned long long>(taken->job));
   return kSuccess;
 }

@@ -137,7 +137,7 @@ Result<void> check_tls(const ListenConfig& listen, const SaidValues& said) {
     }
     if (!listen.tcp && said.contains(file)) {
       return fail(said.at(file).origin + ": " + std::string(file) +
-                  ": found no listen.tcp, expected it beside this");
+                  ": found no listen.tcp, expected both or neither");
     }
   }
   return {};

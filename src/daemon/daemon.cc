@@ -67,7 +67,7 @@ Daemon::Daemon(std::unique_ptr<supervisor::Supervisor> supervisor, LoadedConfig 
   if (const auto directory = history::state_dir(history::state_environment())) {
     knowledge_.remember(*directory, history::kOfAll);
   } else {
-    log("nothing is remembered: " + directory.error().message());
+    log("the history is not kept: " + directory.error().message());
   }
   watch_dog(guardian);
 }
@@ -142,7 +142,8 @@ Result<UniqueFd> Daemon::make_ledger() const {
 // Alone on the machine until somebody else comes.
 void Daemon::lease() {
   auto ledger = supervisor::Ledger::join(make_ledger(), run_id_);
-  if (!ledger) return log("nothing is leased to other runs: " + ledger.error().message());
+  if (!ledger)
+    return log("the line is now not shared with other runs: " + ledger.error().message());
   lease_.emplace(supervisor_->loop(), std::move(*ledger), whole_, supervisor::LeaseRole::daemon,
                  supervisor::holder_of(host_scheduler_.scheduler()));
 }
@@ -182,7 +183,7 @@ Result<void> Daemon::run() {
   host_scheduler_.end();
   services_.reset();
   knowledge_.finish();
-  log("everything has ended");
+  log("all jobs have ended; exiting");
   return {};
 }
 
@@ -202,18 +203,19 @@ void Daemon::on_signal(const guardian::Signalled& signal) {
 
 void Daemon::end(Phase phase) {
   if (phase_ == Phase::killing) {
-    log("leaves what does not die, and ends");
+    log("leaving processes that do not die, and exiting");
     return host_scheduler_.give_up_removals();
   }
   if (phase_ == Phase::serving) supervisor_->notify("STOPPING=1");
   phase_ = std::max(phase_, phase);
-  log(phase_ == Phase::draining ? "ends when what runs has ended" : "kills what runs, and ends");
+  log(phase_ == Phase::draining ? "shutting down when the running jobs have ended"
+                                : "killing the running jobs and shutting down");
   if (phase_ == Phase::draining) {
     services_->drain();
     if (runners_) runners_->runner().drain();
     return;
   }
-  const std::string reason = "the daemon was told to end at once";
+  const std::string reason = "the daemon was told to shut down at once";
   services_->kill_all(reason);
   if (runners_) runners_->runner().kill_all(reason);
 }
@@ -226,7 +228,7 @@ void Daemon::reload() {
   if (governor) {
     adopt(*next, *governor);
   } else {
-    log("not reloaded: " + governor.error().message());
+    log("the configuration was not reloaded: " + governor.error().message());
   }
   supervisor_->notify("READY=1");
 }
@@ -242,8 +244,8 @@ Result<Bytes> Daemon::ask_line(std::string_view size) {
   if (!amount) return pass(std::move(amount));
   auto line = supervisor::line_of(*amount, *supervisor_);
   if (!line) return line;
-  set_line(*line, "the user has set another line");
-  log("the line is " + format_bytes(*line) + ", as was asked through the socket");
+  set_line(*line, "the user changed the line");
+  log("the line is now " + format_bytes(*line) + ", as requested through the socket");
   return line;
 }
 
@@ -251,11 +253,12 @@ void Daemon::adopt(const LoadedConfig& next, const policy::GovernorConfig& gover
   for (const Change& change : changes(config_, next)) {
     if (change.after.effect == Effect::at_once) continue;
     log(change.after.origin + ": " + std::string(change.after.key) +
-        " takes a restart; until then it is " + change.before.text.value_or("not set"));
+        " takes effect after a restart; until then it is " +
+        change.before.text.value_or("not set"));
   }
-  set_line(governor.line, "the configuration has another line");
+  set_line(governor.line, "the configuration changed the line");
   host_scheduler_.scheduler().set_jobs_max(governor.jobs_max);
-  log("reloaded; the line is " + format_bytes(whole_.line));
+  log("the configuration was reloaded; the line is now " + format_bytes(whole_.line));
 }
 
 }  // namespace plimsoll::daemon

@@ -76,7 +76,7 @@ supervisor::ExternalHooks ExternalJobService::hooks(
 }
 
 supervisor::Prepared ExternalJobService::prepare(const policy::Start& /*start*/) {
-  PLIMSOLL_CHECK(false && "a guest is started by its client");
+  PLIMSOLL_CHECK(false && "an external job is started by its client");
   return {};
 }
 

@@ -11,8 +11,9 @@ namespace plimsoll::daemon {
 namespace {
 
 constexpr const char* kFooter =
-    R"(Without --config, /etc/plimsoll.toml is read if it is there. An option goes before the
-environment, that before the file. docs/daemon.md describes each setting.
+    R"(Without --config, /etc/plimsoll.toml is read if it exists. Options override the
+environment, and the environment overrides the file. docs/daemon.md describes
+each setting.
 
 Examples:
 )";
@@ -22,8 +23,10 @@ constexpr std::array<const char*, 3> kExamples = {
     " --line 80% --socket /run/user/1000/plimsolld.sock"};
 
 constexpr const char* kFooterEnd = R"(
-SIGHUP reads the file again, SIGTERM lets what runs come to its end. The exit status is 0 after
-that, 125 if Plimsoll itself failed.
+SIGHUP makes the daemon read the file again. SIGTERM makes it admit no more jobs
+and exit when the running jobs have ended.
+
+Exit status: 0 after SIGTERM, 125 if Plimsoll itself failed.
 )";
 
 // `called`: as users do it.
@@ -64,12 +67,12 @@ std::optional<int> parse_serve_options(ServeOptions& options, int argc, char** a
   app.add_option("--config", options.config_file, "TOML file to read")->type_name("FILE");
   app.set_version_flag("-V,--version", "plimsolld " PLIMSOLL_VERSION, "Print the version");
   app.add_flag("--show-config", options.show_config,
-               "Print every value that holds, where it is from and what follows here");
+               "Print every value in force, where it comes from, and what follows from it here");
   for (const Setting& setting : settings()) {
     if (!setting.option.empty()) add_setting(app, options, setting);
   }
   return args::parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc), nullptr,
-                                    called);
+                                    {.called = called, .further_usage = {}});
 }
 
 Result<LoadedConfig> load_config(const ServeOptions& options) {

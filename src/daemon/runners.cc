@@ -24,7 +24,7 @@ Runners::~Runners() { servers_.clear(); }
 Result<std::unique_ptr<Runners>> Runners::start(RunnerDeps deps, Gate& gate, RunnerConfig config) {
   for (const std::string& path : config.settings.cleaned_directories) {
     if (std::filesystem::is_directory(path)) continue;
-    return fail("cleanTemporaryDirectories: \"" + path + "\" is no directory");
+    return fail("cleanTemporaryDirectories: \"" + path + "\" is not a directory");
   }
   std::unique_ptr<Runners> made(new Runners(std::move(deps), std::move(config.settings)));
   for (const RunnerConfig::Listener& listener : config.listeners) {

@@ -53,13 +53,13 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
   auto served = observatory_.serve(config.metrics);
   if (served) metrics_ = config.metrics;
   if (served || !is_default(loaded, "metrics.listen")) return served;
-  deps_.notice("no metrics: " + served.error().message());
+  deps_.notice("metrics are not served: " + served.error().message());
   return {};
 }
 
 std::string Services::where() const {
   std::string text = "the socket is " + socket_;
-  if (!metrics_) return text + "; there are no metrics";
+  if (!metrics_) return text + "; metrics are not served";
   if (metrics_->socket) return text + "; metrics are at " + *metrics_->socket;
   const Address& address = *metrics_->address;
   const bool is_v6 = address.host.find(':') != std::string::npos;

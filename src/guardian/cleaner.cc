@@ -32,7 +32,7 @@ void Cleaner::clean_families(const std::vector<pid_t>& mains) {
     left.trouble = process_scanner.error();
   }
   if (left.processes.empty() && !left.trouble) return;
-  std::fprintf(stderr, "plimsoll: not all processes of the jobs could be ended");
+  std::fprintf(stderr, "plimsoll: some processes of the jobs could not be killed");
   if (left.trouble) std::fprintf(stderr, ": %s", left.trouble->message().c_str());
   for (const procfs::Stat& stat : left.processes) {
     std::fprintf(stderr, "\n  process %d (%s), state %c", stat.id.pid, stat.comm.c_str(),
@@ -57,7 +57,7 @@ void Cleaner::clean_tree() {
     }
     return;
   }
-  std::fprintf(stderr, "plimsoll: the group %s could not be removed", tree_.name.c_str());
+  std::fprintf(stderr, "plimsoll: the cgroup %s could not be removed", tree_.name.c_str());
   if (remains.trouble) std::fprintf(stderr, ": %s", remains.trouble->message().c_str());
   for (const cgroup::StuckProcess& process : remains.processes) {
     std::fprintf(stderr, "\n  process %d (%s), state %c, waits in %s", process.pid,

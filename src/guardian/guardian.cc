@@ -91,8 +91,8 @@ class Guardian {
       if (end_) die_of(*end_);
       std::exit(supervisor_status_->value);
     }
-    say("its supervisor was ended by signal " + std::to_string(supervisor_status_->value) +
-        "; every job was killed with it");
+    say("the supervisor process was ended by signal " + std::to_string(supervisor_status_->value) +
+        "; all jobs were killed");
     std::exit(kPlimsollFailed);
   }
 

@@ -19,8 +19,8 @@ std::optional<std::string> Standstill::look(Instant now) {
     } else if (info.si_status == SIGSTOP || info.si_status == SIGTSTP) {
       since_ = now;
       told = "process " + std::to_string(child_) +
-             ", which watches the jobs, was stopped by a signal that somebody sent; unless it is "
-             "continued before (kill -CONT), that is done in 30 s";
+             ", which watches the jobs, was stopped by a signal from another process; Plimsoll "
+             "continues it in 30 s (kill -CONT does so at once)";
     }
   }
   if (!since_ || now - *since_ < patience_) return told;

@@ -22,7 +22,7 @@ Result<Combinations> Combinations::of(std::vector<Source> sources) {
   result.count_ = 1;
   for (const Group& group : groups) {
     if (__builtin_mul_overflow(result.count_, group.length, &result.count_)) {
-      return fail("the sources have more combinations than 64 bits can count");
+      return fail("found more than 2^64 combinations of the sources' values, expected fewer");
     }
   }
   return result;

@@ -88,8 +88,9 @@ std::string_view kind_by_line(std::string_view line, std::string_view next) {
 std::string refusal(std::string_view kind) {
   const std::string instead =
       kind == kTable ? "-a FILE --colsep REGEX -- COMMAND reads tables; " : "";
-  return "found " + std::string(kind) + ", expected one shell command or one JSON object a line (" +
-         instead + "--format text runs each line as a command)";
+  return "found " + std::string(kind) +
+         ", expected one shell command or one JSON object per line (" + instead +
+         "--format text runs each line as a command)";
 }
 
 }  // namespace

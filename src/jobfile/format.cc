@@ -52,7 +52,7 @@ Result<void> check_is_lines(std::string_view text, std::string_view file) {
   if (!array && line->text != "{") return {};
   constexpr std::size_t kShown = 40;
   return fail_at({file, line->number}, "found \"" + std::string(line->text.substr(0, kShown)) +
-                                           "\", expected one JSON object a line, which " +
+                                           "\", expected one JSON object per line, which " +
                                            (array ? "`jq -c '.[]'`" : "`jq -c .`") + " makes");
 }
 

@@ -6,6 +6,7 @@
 #include "jobfile/combinations.h"
 #include "jobfile/foreign.h"
 #include "jobfile/format.h"
+#include "jobfile/header.h"
 #include "jobfile/jsonl_file.h"
 #include "jobfile/limits.h"
 #include "jobfile/place.h"
@@ -50,7 +51,8 @@ Result<Input> read_job_file(const InputOptions& options) {
 // Options that say contradictory things, before anything is read.
 Result<void> check_options(const InputOptions& options) {
   if (options.max_args == 0) return fail("--max-args: found 0, expected 1 or more");
-  if (options.replaced.empty()) return fail("-I: found an empty text, expected one such as {}");
+  if (options.replaced.empty())
+    return fail("-I: found an empty text, expected a replacement string such as {}");
   if (options.words) {
     if (options.file) {
       return fail("found the job file " + *options.file +
@@ -76,19 +78,32 @@ Result<Row> columns_of(std::string_view record, const std::optional<ColumnSplitt
   if (record.size() > kWordBytesMax) {
     return fail("found a line of " + std::to_string(record.size()) + " bytes, expected at most " +
                 std::to_string(kWordBytesMax) +
-                ", which is what the kernel takes as one word (MAX_ARG_STRLEN)");
+                ", the kernel's limit for one argument (MAX_ARG_STRLEN)");
   }
   if (splitter) return splitter->split(record);
   return Row{std::string(record)};
 }
 
 // Adds a row to `source`.
-Result<void> add_row(std::string_view record, const std::optional<ColumnSplitter>& splitter,
-                     Source& source) {
+Result<void> add_row(std::string_view record, const InputOptions& options,
+                     const std::optional<ColumnSplitter>& splitter, Source& source) {
   auto row = columns_of(record, splitter);
   if (!row) return pass(std::move(row));
+  if (options.header) {
+    if (auto even = check_width(source, *row); !even) return even;
+  }
   source.rows.push_back(std::move(*row));
   return check_job_count(source.rows.size());
+}
+
+std::string place_of_value(std::size_t number) {
+  return "value " + std::to_string(number) + " of :::";
+}
+
+// Where the row that names the columns stands.
+std::string place_of_header(const SourceSpec& spec) {
+  return spec.kind == SourceSpec::Kind::words ? place_of_value(1)
+                                              : where({shown_name(spec.file), 1});
 }
 
 Result<Source> load(const SourceSpec& spec, const InputOptions& options,
@@ -96,10 +111,9 @@ Result<Source> load(const SourceSpec& spec, const InputOptions& options,
   Source source{.joining = spec.joining, .rows = {}};
   if (spec.kind == SourceSpec::Kind::words) {
     for (const std::string& word : spec.words) {
-      auto added = add_row(word, splitter, source);
+      auto added = add_row(word, options, splitter, source);
       if (!added) {
-        return pass(std::move(added),
-                    "value " + std::to_string(source.rows.size() + 1) + " of :::");
+        return pass(std::move(added), place_of_value(source.rows.size() + 1));
       }
     }
     return source;
@@ -110,20 +124,10 @@ Result<Source> load(const SourceSpec& spec, const InputOptions& options,
   const auto records = split_records(*text, name, options.separator);
   if (!records) return tl::unexpected(records.error());
   for (const Record& record : *records) {
-    auto added = add_row(record.text, splitter, source);
+    auto added = add_row(record.text, options, splitter, source);
     if (!added) return pass(std::move(added), where({name, record.number}));
   }
   return source;
-}
-
-// Cuts the first row off: what the columns are called.
-Result<void> take_names(Source& source, std::vector<std::string>& names) {
-  if (source.rows.empty()) {
-    return fail("--header: found an empty source, expected its first line to name its columns");
-  }
-  names.insert(names.end(), source.rows.front().begin(), source.rows.front().end());
-  source.rows.erase(source.rows.begin());
-  return {};
 }
 
 // With --header `names` are what the values of a combination are called.
@@ -137,14 +141,15 @@ Result<Combinations> load_all(const std::vector<SourceSpec>& specs, const InputO
   }
   const auto standard_input = [](const SourceSpec& spec) { return spec.file == "-"; };
   if (std::count_if(specs.begin(), specs.end(), standard_input) > 1) {
-    return fail("found standard input as more than one source, expected it once");
+    return fail("found standard input in more than one source, expected it in one");
   }
   std::vector<Source> sources;
   for (const SourceSpec& spec : specs) {
     auto source = load(spec, options, splitter);
     if (!source) return pass(std::move(source));
     if (options.header) {
-      if (auto taken = take_names(*source, names); !taken) return pass(std::move(taken));
+      if (auto taken = take_names(*source, place_of_header(spec), names); !taken)
+        return pass(std::move(taken));
     }
     sources.push_back(std::move(*source));
   }
@@ -157,8 +162,9 @@ void warn_of_quotes(const CommandTemplate& command, const policy::JobSpec& job, 
   const auto value = command.spoilt_by_quotes(job.arguments);
   if (!value) return;
   input.warnings.push_back(
-      "job " + job.name + ": the template has quotes around the place of \"" + *value +
-      "\", which is quoted already and gets backslashes now; write {} without quotes around it");
+      "job " + job.name + ": the template has quotes around the replacement string of \"" + *value +
+      "\", which is already quoted and therefore gets backslashes; write {} without quotes around "
+      "it");
 }
 
 Result<Input> read_template(const InputOptions& options) {
@@ -170,6 +176,9 @@ Result<Input> read_template(const InputOptions& options) {
   TemplateWords called{.all = options.replaced, .names = {}};
   const auto rows = load_all(words->sources, options, called.names);
   if (!rows) return tl::unexpected(rows.error());
+  if (options.header) {
+    if (auto known = check_names(words->command, called); !known) return pass(std::move(known));
+  }
   const auto command = CommandTemplate::parse(words->command, called);
   if (!command) return tl::unexpected(command.error());
   if (auto fits = check_job_count(rows->count()); !fits)

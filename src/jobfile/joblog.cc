@@ -143,8 +143,8 @@ Result<void> JoblogParser::add_line(std::string_view line, std::vector<JoblogEnt
   auto entry = line.size() < kLineBytesMax ? parse_line(line) : std::nullopt;
   if (!entry) {
     return fail_at(place, "found " + shown(line) +
-                              ", expected nine columns with tabs between: number, host, two "
-                              "times, two counts, two numbers, command");
+                              ", expected nine columns separated by tabs: number, host, two times, "
+                              "two byte counts, exit value, signal, command");
   }
   entries.push_back(std::move(*entry));
   return {};

@@ -28,9 +28,9 @@ Result<Index> index_names(const std::vector<Draft>& drafts, std::string_view fil
     if (fresh) continue;
     return fail_at({file, drafts[i].line},
                    "\"id\": found " + in_quotes(drafts[i].spec.name) +
-                       " again, expected ids that differ; line " +
+                       " twice, expected a different id for each job; line " +
                        std::to_string(drafts[entry->second].line) +
-                       " has it already (a job without an id has its number as its id)");
+                       " has the same id (the id of a job without one is its number)");
   }
   return index;
 }
@@ -129,8 +129,8 @@ Result<void> resolve_needs(std::vector<Draft>& drafts, std::string_view file) {
   }
   if (const auto circle = CircleFinder(drafts).find()) {
     return fail_at({file, drafts[circle->front()].line},
-                   "\"needs\": found a circle, " + describe(*circle, drafts) +
-                       ", expected that no job needs itself, directly or through others");
+                   "\"needs\": found a cycle, " + describe(*circle, drafts) +
+                       ", expected no job that needs itself, directly or through others");
   }
   return {};
 }

@@ -48,7 +48,7 @@ Result<BatchWords> split_batch_words(std::span<const std::string> words,
     words = words.subspan(1);
     if (marker.joining == Joining::linked && result.sources.empty()) {
       return fail("found " + std::string(marker.text) +
-                  " as the first source, expected one before it that it can be linked with");
+                  " as the first source, expected a source before it to link it with");
     }
     std::vector<std::string> values = take_values(words);
     if (marker.kind == SourceSpec::Kind::words) {

@@ -9,7 +9,7 @@ Result<void> check_length(std::string_view kind, std::string_view word) {
   if (word.size() <= kWordBytesMax) return {};
   return fail("found a " + std::string(kind) + " of " + std::to_string(word.size()) +
               " bytes, expected at most " + std::to_string(kWordBytesMax) +
-              ", which is what the kernel takes as one word (MAX_ARG_STRLEN)");
+              ", the kernel's limit for one argument (MAX_ARG_STRLEN)");
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ Result<void> refuse_perl(std::span<const std::string> words) {
   const std::size_t close = text.find("=}", open + 2);
   if (close == std::string::npos) return {};
   return fail("found \"" + text.substr(open, close + 2 - open) +
-              "\", expected one of {} {.} {/} {//} {/.} {#} {%} {1} {-1}: Perl expressions are "
-              "not known here");
+              "\", expected one of {} {.} {/} {//} {/.} {#} {%} {1} {-1}: Perl expressions are not "
+              "supported");
 }
 
 // Follows shell text through its quotes.

@@ -42,9 +42,9 @@ std::optional<std::string> warning_of_text(std::string_view text, std::string_vi
     if (count++ == 0) first = number;
   }
   if (count == 0) return std::nullopt;
-  std::string warning = where({file, first}) +
-                        ": the line ends in a backslash, which does not join it with the next: "
-                        "each line is a command of its own";
+  std::string warning =
+      where({file, first}) +
+      ": the line ends in a backslash, but lines are not joined: each line is a command of its own";
   if (count > 1) warning += " (" + std::to_string(count) + " lines end so)";
   return warning;
 }

@@ -92,7 +92,7 @@ Result<std::vector<CurvePoint>> points_of(const json& object) {
                       .cores = static_cast<float>((**cpu)[i].get<double>() / kPercent)});
     if (i > 0 && points[i].seconds < points[i - 1].seconds) {
       return found(shown((**times)[i]) + " after " + shown((**times)[i - 1]) + " in \"t\"",
-                   "times that rise");
+                   "increasing times");
     }
   }
   return points;
@@ -223,8 +223,9 @@ Result<void> take(Lines& lines, std::string_view line, std::size_t number) {
   spec.id = id_of(lines.jobs.size());
   const auto [at, is_new] = lines.names.emplace(spec.name, spec.id);
   if (!is_new && parsed->id) {
-    return fail("found the id \"" + spec.name + "\" again, which line " +
-                std::to_string(lines.numbers[index_of(at->second)]) + " has, expected each once");
+    return fail("found the id \"" + spec.name +
+                "\" twice, expected a different id for each job; line " +
+                std::to_string(lines.numbers[index_of(at->second)]) + " has the same id");
   }
   lines.jobs.push_back(std::move(parsed->job));
   lines.needs.push_back(std::move(parsed->needs));
@@ -293,7 +294,7 @@ Result<std::vector<SimJob>> parse_curves(std::string_view text, std::string_view
   }
   if (lines.jobs.empty()) return fail(std::string(file) + ": found no job, expected at least one");
   if (!has_no_cycle(lines.jobs)) {
-    return fail(std::string(file) + ": found jobs that need each other in a circle");
+    return fail(std::string(file) + ": found a cycle of jobs that need each other");
   }
   return std::move(lines.jobs);
 }

@@ -47,7 +47,7 @@ std::string unfinished_text(const Outcome& outcome) {
   std::string text;
   for (const Unfinished& job : outcome.unfinished) {
     text += "  " + job.id + ": " +
-            (job.peak_mb > outcome.line_mb ? "can't run: it needs " : "it needs ") +
+            (job.peak_mb > outcome.line_mb ? "cannot run: it needs " : "it needs ") +
             format_bytes(from_mib(job.peak_mb)) +
             (job.peak_mb > outcome.line_mb ? ", more than the line" : "") + "\n";
   }

@@ -22,7 +22,7 @@ tl::unexpected<Error> broken(lzma_ret status) {
   if (status == LZMA_MEM_ERROR || status == LZMA_MEMLIMIT_ERROR) {
     return fail(std::errc::not_enough_memory, "unpack xz");
   }
-  if (status == LZMA_BUF_ERROR) return fail("found an xz file that is cut, expected its end");
+  if (status == LZMA_BUF_ERROR) return fail("found a truncated xz file");
   return fail("found a damaged xz file");
 }
 

@@ -431,10 +431,10 @@ Attempt::Cause Attempt::outcome_by_evidence() {
   if (is_killed_singly_) {
     for (const policy::OomGroup& group : supervisor_.oom().since(ooms_before_)) {
       if (group.ooms == 0) continue;
-      return {Outcome::machine_oom,
-              policy::describe(result_.end) + " after the group " + group.name +
-                  " had run out of memory, which cgroup v1 then refuses to everybody in it; try "
-                  "again"};
+      return {Outcome::machine_oom, policy::describe(result_.end) + " after the group " +
+                                        group.name +
+                                        " had run out of memory: cgroup v1 then refuses memory to "
+                                        "every process in it; try again"};
     }
   }
   if (exited) return {Outcome::exited, {}};

@@ -133,7 +133,7 @@ Result<void> BatchRun::start_collector() {
 
 // As a command in a pipe ends when its reader has.
 void BatchRun::on_output_lost(const output::Lost& lost) {
-  notice("the output can't be written: " + lost.error.message() + "; killing the running jobs");
+  notice("the output cannot be written: " + lost.error.message() + "; killing the running jobs");
   if (!host_scheduler_.scheduler().is_stopping()) interrupt();
   interrupt();
 }
@@ -342,10 +342,10 @@ void BatchRun::on_signal(const guardian::Signalled& signal) {
   switch (signal.number) {
     case SIGINT:
       notice(host_scheduler_.scheduler().is_stopping()
-                 ? "interrupted again: killing the running jobs; what does "
-                   "not die is left at the next"
-                 : "interrupted: no more jobs are started; press "
-                   "Ctrl-C again to kill the running jobs");
+                 ? "interrupted again: killing the running jobs; a further Ctrl-C leaves processes "
+                   "that do not die"
+                 : "interrupted: no more jobs will start; press Ctrl-C again to kill the running "
+                   "jobs");
       return interrupt();
     case SIGTERM:
     case SIGHUP:

@@ -30,12 +30,12 @@ gid_t file_gid() { return static_cast<gid_t>(::setfsgid(static_cast<gid_t>(-1)))
 Result<BorrowedRights> BorrowedRights::of(const guardian::Identity& identity) {
   BorrowedRights rights;
   const int count = ::getgroups(0, nullptr);
-  if (count < 0) return fail_errno("look at the groups");
+  if (count < 0) return fail_errno("read the groups");
   rights.groups_.resize(static_cast<std::size_t>(count));
-  if (::getgroups(count, rights.groups_.data()) != count) return fail_errno("look at the groups");
+  if (::getgroups(count, rights.groups_.data()) != count) return fail_errno("read the groups");
   rights.uid_ = file_uid();
   rights.gid_ = file_gid();
-  const std::string what = "take the rights of uid " + std::to_string(identity.uid);
+  const std::string what = "take on the rights of uid " + std::to_string(identity.uid);
   if (!set_groups_of_thread(identity.groups)) {
     auto failed = fail_errno(what);
     rights.borrowed_ = false;

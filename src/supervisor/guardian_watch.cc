@@ -39,7 +39,8 @@ void GuardianWatch::look() {
   const bool stands = is_stopped(guardian_);
   if (std::exchange(stood_, stands) && stands) {
     tell_("process " + std::to_string(guardian_) +
-          ", which starts the jobs, was stopped by a signal that somebody sent; it is continued");
+          ", which starts the jobs, was stopped by a signal from another process; Plimsoll "
+          "continues it");
     ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGCONT, nullptr, 0U);
     stood_ = false;
   }

@@ -126,8 +126,8 @@ void HostScheduler::begin() {
   pool_limits_ =
       std::make_unique<PoolLimits>(supervisor_, scheduler_.line(), [this](Duration stalled) {
         if (stalled < kStallTold) return;
-        notice("Plimsoll could not run for " + format_duration(stalled) +
-               "; its jobs were paused for that time");
+        notice("Plimsoll did not respond for " + format_duration(stalled) +
+               "; its jobs were paused meanwhile");
       });
   scheduler_.begin(*router_);
 }

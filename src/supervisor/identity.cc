@@ -105,8 +105,8 @@ Result<Account> find_account(const std::string& user) {
   } else if (found->gid) {
     identity.gid = *found->gid;
   } else {
-    return fail("user " + user_text + " is not known here, so name a group too: " + user_text +
-                ":GID");
+    return fail("user " + user_text +
+                " is not known on this machine, so a group is needed too: " + user_text + ":GID");
   }
   identity.groups =
       account.name.empty() ? std::vector{identity.gid} : groups_of(account.name, identity.gid);

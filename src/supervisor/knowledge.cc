@@ -10,7 +10,8 @@ Knowledge::Knowledge(std::function<void(const std::string&)> notice) : notice_(s
 
 void Knowledge::remember(const std::string& state_dir, const history::Whose& whose) {
   auto opened = history::Store::open(history::history_path(state_dir), wall_now());
-  if (!opened) return notice_("this run goes on without the history: " + opened.error().message());
+  if (!opened)
+    return notice_("this run continues without the history: " + opened.error().message());
   if (opened->notice) notice_(*opened->notice);
   const auto loaded = opened->store.load(loop::now() + kReadMax, &loop::now, whose);
   if (const auto told = opened->store.take_notice()) notice_(*told);

@@ -51,12 +51,12 @@ Result<Bytes> line_of(const MemoryAmount& amount, const Supervisor& supervisor) 
   const Bytes capacity = capacity_of(supervisor);
   const Bytes line = amount_of(amount, capacity);
   if (line < kLineMin) {
-    return fail("a line of " + format_bytes(line) + " holds no job; at most " +
-                format_bytes(capacity) + " are to be had here");
+    return fail("a line of " + format_bytes(line) + " is too small for any job; up to " +
+                format_bytes(capacity) + " is available here");
   }
   if (line > capacity) {
     return fail("a line of " + format_bytes(line) + " is more than the " + format_bytes(capacity) +
-                " that can be had here");
+                " that is available here");
   }
   return line;
 }

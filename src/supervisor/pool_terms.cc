@@ -12,25 +12,26 @@ namespace {
 
 std::string of_memory(const PoolFacts& facts) {
   if (facts.capacity < facts.total) {
-    return "the " + format_bytes(facts.capacity) + " that the limits of our groups leave";
+    return "the " + format_bytes(facts.capacity) +
+           " that the limits of Plimsoll's own cgroups leave";
   }
   return "the " + format_bytes(facts.total) + " of the machine";
 }
 
 std::string cores_origin(const PoolOptions& options, double cores, const PoolFacts& facts) {
   if (options.cores) return "as --cores says";
-  if (cores < facts.cpus) return "a CPU quota of our groups";
-  return "all that we may run on";
+  if (cores < facts.cpus) return "a CPU quota of Plimsoll's own cgroups";
+  return "all that Plimsoll may run on";
 }
 
 std::string jobs_origin(const PoolOptions& options, unsigned jobs_max, const PoolFacts& facts) {
   if (options.jobs_max == jobs_max) return "as -j says";
   if (facts.descriptors && jobs_by_descriptors(*facts.descriptors) == jobs_max) {
     return "a limit of " + std::to_string(*facts.descriptors) +
-           " descriptors, of which each takes " + std::to_string(kDescriptorsPerJob) +
+           " open files, of which each job needs " + std::to_string(kDescriptorsPerJob) +
            " (ulimit -Hn)";
   }
-  return "a bound for what each costs Plimsoll; -j sets another";
+  return "the default limit; -j sets another";
 }
 
 }  // namespace

@@ -87,13 +87,13 @@ report::MonitorReport report_of(const monitor::Status& status) {
 
 std::string text_of(const monitor::Status& status) {
   return "memory monitor \"" + status.name + "\" " + status.health +
-         (status.works ? "; it goes by: " + status.why : "; looks go on alone");
+         (status.works ? "; it now uses: " + status.why : "; sampling continues without it");
 }
 
 std::string left_text(Bytes left) {
   return "left " + format_bytes(left) +
          " of shared memory (files in /dev/shm or another tmpfs), which takes room below the line "
-         "until somebody deletes it";
+         "until the files are deleted";
 }
 
 std::string ipc_text(const std::vector<report::IpcLeft>& objects) {
@@ -127,14 +127,14 @@ std::string got_away_text(const std::vector<report::LeftBehind>& processes) {
 std::string stuck_text(const reap::Stuck& stuck) {
   const std::string why = stuck.trouble ? ": " + stuck.trouble->message() : std::string();
   if (!stuck.processes.empty()) {
-    return "killed processes have not ended after " + format_duration(stuck.since) + why;
+    return "killed processes are still alive after " + format_duration(stuck.since) + why;
   }
   return "it has ended, but the kernel has not released its cgroup for " +
          format_duration(stuck.since) + why + "; Ctrl-C stops waiting";
 }
 
 std::string left_group_text(const Error& why) {
-  return "an empty group is left behind: " + why.message() + "; try `plimsoll reap` on it later";
+  return "an empty cgroup is left behind: " + why.message() + "; try `plimsoll reap` on it later";
 }
 
 }  // namespace plimsoll::supervisor

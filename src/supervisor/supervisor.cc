@@ -376,11 +376,11 @@ Result<void> Supervisor::reap_after_guardian() {
   const procfs::Left left =
       procfs::kill_all(process_scanner, loop::now() + kSweepPatience, &loop::now);
   if (!left.processes.empty()) {
-    return fail("the process that spawns the jobs was killed, and " +
+    return fail("the process that starts the jobs was killed, and " +
                 std::to_string(left.processes.size()) +
-                " processes of theirs could not be ended; try `plimsoll reap --stale`");
+                " processes of the jobs could not be killed; try `plimsoll reap --stale`");
   }
-  return fail("the process that spawns the jobs was killed; every job was ended with it");
+  return fail("the process that starts the jobs was killed; all jobs were killed with it");
 }
 
 void Supervisor::forget_named() {
@@ -398,7 +398,7 @@ Result<void> Supervisor::reap_tree() {
   const auto remains = cgroup::destroy_run(parts_of(placement_), tree_name_, home,
                                            loop::now() + kSweepPatience, &loop::now);
   if (remains.gone) forget_named();
-  return fail("the process that spawns the jobs was killed; every job was ended with it");
+  return fail("the process that starts the jobs was killed; all jobs were killed with it");
 }
 
 namespace {

@@ -21,7 +21,7 @@ Result<TerminalGuard> TerminalGuard::over(guardian::SpawnRequest& request,
     const std::string same = "/proc/self/fd/" + std::to_string(source);
     auto opened = target == STDIN_FILENO ? open_at(AT_FDCWD, "/dev/null", O_RDONLY)
                                          : open_at(AT_FDCWD, same, O_WRONLY | O_NOCTTY);
-    if (!opened) return pass(std::move(opened), "keep the terminal from another user");
+    if (!opened) return pass(std::move(opened), "protect the terminal from the job's user");
     request.stdio[target] = opened->get();
     guard.opened_.push_back(std::move(*opened));
   }

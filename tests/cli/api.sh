@@ -214,11 +214,11 @@ case_a_daemon_that_drains_answers() {
   job=$(<out)
   becomes_true eval '"$clients/job_client" "$socket" list | grep -q running'
   kill -TERM "$daemon"
-  becomes_true grep -q 'ends when' daemon.log
+  becomes_true grep -q 'shutting down when' daemon.log
   gives 0 jobs list
   has out running
   gives 114 jobs submit true
-  has err 'takes no jobs'
+  has err 'accepts no jobs'
   gives 0 jobs explain "$job"
   gives 0 jobs signal "$job" 15
   wait "$daemon"

@@ -109,7 +109,7 @@ case_joblog_with_a_torn_tail() {
       if [[ $tail == NULs ]]; then head -c 5000 /dev/zero; else printf %s "$tail"; fi >>log
     fi
     batch 0 --progress none --joblog log --resume -- 'echo {}' ::: a b c
-    has err 'log: the last line was not written to its end: '
+    has err 'log: the last line is incomplete: '
     same 4 "$(wc -l <log)" "$tail"
     same "$(head -n 1 log | tr -d '\0')" "$(head -n 1 log)"
     batch 0 -q --joblog log --resume -- 'echo {}' ::: a b c
@@ -135,7 +135,7 @@ case_joblog_has_one_writer() {
   for again in '' --resume; do
     # shellcheck disable=SC2086 # an option or none
     batch 125 -q --joblog log $again -- 'touch started # {}' ::: a
-    has err '--joblog: another run writes log'
+    has err '--joblog: another run is writing log'
     same "$before" "$(<log)"
   done
   [[ ! -e started ]] || wrong 'the second run has started a job'
@@ -175,15 +175,15 @@ case_joblog_in_a_pipe_whose_reader_leaves() {
   wait $batch
   same 0 $?
   same 2 "$(wc -l <seen)"
-  has err 'write pipe: Broken pipe; the jobs go on, and their lines are written when somebody reads them again'
-  has err '2 jobs are missing in the job log'
+  has err 'write pipe: Broken pipe; the jobs continue, and their lines are written when a process reads the pipe again'
+  has err '2 jobs are missing from the job log'
 }
 
 # Its reader may come a little later, but is not waited for without end.
 case_joblog_in_a_pipe_that_nobody_reads() {
   mkfifo pipe
   batch 125 -q --joblog pipe -- 'touch started # {}' ::: a
-  has err '--joblog: nobody reads pipe'
+  has err '--joblog: no process reads pipe'
   [[ ! -e started ]] || wrong 'a job was started'
 }
 
@@ -208,7 +208,7 @@ END
   (($(stat -c %s log) > 16777216)) || wrong 'the log is too short for this case'
   batch 0 --progress none --joblog log --resume -- 'echo {}' ::: a b
   same b "$(<out)"
-  has err '150000 lines of it match no job'
+  has err '150000 lines of the log match no job'
   same 150003 "$(wc -l <log)"
 }
 
@@ -299,7 +299,7 @@ case_first_interrupt_lets_end_second_kills() {
 case_reader_that_leaves() {
   seq 2000 | timeout "$patience" "$plimsoll" batch -q -j2 -- 'echo {}; sleep 0.01' 2>err | head -n 1 >out
   same 1 "$(wc -l <out)"
-  has err "can't be written"
+  has err 'cannot be written'
 }
 
 case_left_behind_is_killed() {

@@ -134,7 +134,7 @@ if ((EUID == 0)); then
   expect 'it is process mode' has 'process mode, without groups' "$work/out"
   expect 'what that costs' has 'memory is sampled' "$work/out"
   expect 'a group that was named and is not ours' status 1 "${nobody[@]}" doctor --cgroup /not-ours
-  expect 'it says so first' has 'No job can be run here' "$work/out"
+  expect 'it says so first' has 'No job can run here' "$work/out"
   # shellcheck disable=SC2016 # for the inner shell
   read_only='
     mount --make-rprivate / 2>/dev/null || exit 77

@@ -228,17 +228,17 @@ END_OF_SCRIPT
   MAKE_ROOM=yes plimsoll=$plimsoll timeout "$patience" unshare -m sh full
   same 0 "$(<status)" "$(<err)"
   same 1 "$(grep -c 'No space left' err)"
-  has err 'their lines are written when there is room again'
-  lacks err 'missing in the job log'
+  has err 'their lines are written when there is space again'
+  lacks err 'missing from the job log'
   same "$(seq 60)" "$(tail -n +2 first | cut -f 1)"
   has err.again 'nothing is left to run'
 
   MAKE_ROOM='' plimsoll=$plimsoll timeout "$patience" unshare -m sh full
   same 0 "$(<status)" "$(<err)"
-  has err 'missing in the job log, and would be run again by --resume'
+  has err 'missing from the job log, and --resume would run them again'
   same '' "$(tail -n +2 first | awk -F '\t' 'NF != 9')" 'torn lines'
   local lost
-  lost=$(sed -n 's/.*; \([0-9]*\) jobs are missing in the job log.*/\1/p' err)
+  lost=$(sed -n 's/.*; \([0-9]*\) jobs are missing from the job log.*/\1/p' err)
   same $((60 - lost)) "$(tail -n +2 first | wc -l)"
   has err.again "running $lost jobs"
   same 60 "$(tail -n +2 second | cut -f 9 | sort -u | wc -l)"
@@ -287,8 +287,8 @@ case_a_disk_that_can_not_be_forced() {
   look_for_no_leaks
   gives 0 timeout -k 5 "$patience" strace -f -q -o trace -e trace=execve,fsync -e inject=fsync:error=EIO:when=3+ -b execve \
     "$plimsoll" batch --progress none --sync --joblog log -j 1 jobs.txt
-  same 1 "$(grep -c 'force log to the disk: Input/output error; the jobs go on' err)"
-  has err 'may be missing in the job log after a loss of power'
+  same 1 "$(grep -c 'force log to the disk: Input/output error; the jobs continue' err)"
+  has err 'may be missing from the job log after a power failure'
   same 6 "$(wc -l <log)"
   # Nor does a run begin whose log is not surely there.
   gives 125 timeout -k 5 "$patience" strace -f -q -o trace -e trace=execve,fsync -e inject=fsync:error=EIO:when=1 -b execve \

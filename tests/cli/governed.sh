@@ -180,7 +180,7 @@ case_another_line_is_told_as_such() {
   touch go
   wait $pid || wrong 'batch failed'
   gives 0 "$plimsoll" explain last
-  has out 'the user has set the line to 700 MiB'
+  has out 'the user set the line to 700 MiB'
   lacks out 'no other run'
   gives 0 "$plimsoll" runs
   has out '700 MiB'

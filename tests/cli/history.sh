@@ -55,7 +55,7 @@ make_run() {
 readonly story=(
   '"t_ns":0,"kind":"queued","job":"link","number":7'
   '"t_ns":0,"kind":"queued","job":"2","number":2'
-  '"t_ns":1000000000,"kind":"held","job":"link","number":7,"reason":"needs 2.00 GiB, 1.00 GiB is free","numbers":{"mean_bytes":2147483648,"waited_s":0.5}'
+  '"t_ns":1000000000,"kind":"held","job":"link","number":7,"reason":"needs 2.00 GiB, 1.00 GiB is free","numbers":{"mean_bytes":2147483648,"line_bytes":2147483648}'
   '"t_ns":2000000000,"kind":"held","job":"2","number":2,"reason":"needs 900 MiB, 100 MiB is free"'
   '"t_ns":5000000000,"kind":"admitted","job":"link","number":7,"reason":"it fits"'
   '"t_ns":5500000000,"kind":"admitted","job":"2","number":2,"reason":"it fits"'
@@ -68,7 +68,7 @@ readonly story=(
 case_nothing_is_known() {
   export PLIMSOLL_STATE_DIR=$PWD/none
   gives 0 "$plimsoll" history
-  has out 'nothing is known yet'
+  has out 'the history is empty'
   gives 0 "$plimsoll" history --json
   told out 'r["schema"] == "plimsoll.history/1"' 'r["classes"] == []'
   gives 0 "$plimsoll" runs
@@ -109,14 +109,14 @@ case_history_forgets() {
   gives 125 "$plimsoll" history forget --all ld
   gives 0 "$plimsoll" history forget --all
   gives 0 "$plimsoll" history
-  has out 'nothing is known yet'
+  has out 'the history is empty'
 }
 
 case_history_damaged() {
   state
   head -c 8192 /dev/urandom >state/history.db
   gives 0 "$plimsoll" history
-  has out 'nothing is known yet'
+  has out 'the history is empty'
   has err 'was damaged'
   same 1 "$(find state -name 'history.db.corrupt-*' -size 16 | wc -l)" 'set aside'
   gives 0 "$plimsoll" history
@@ -127,13 +127,13 @@ case_history_of_others() {
   state
   "$python" -c 'import sqlite3; d = sqlite3.connect("state/history.db"); d.execute("CREATE TABLE mail (x)")'
   gives 125 "$plimsoll" history
-  has err "state/history.db: is a database, but not one of Plimsoll's"
+  has err "state/history.db: is a database, but not a history of Plimsoll"
   make_history 2>/dev/null
   rm state/history.db && make_history
   gives 0 "$plimsoll" history
   "$python" -c 'import sqlite3; d = sqlite3.connect("state/history.db"); d.execute("PRAGMA user_version = 7")'
   gives 125 "$plimsoll" history
-  has err 'was written by a later Plimsoll: its version is 7'
+  has err 'was written by a later version of Plimsoll: found format 7'
 }
 
 case_state_directory() {
@@ -152,7 +152,7 @@ case_state_directory() {
   gives 125 "${nobody[@]}" PLIMSOLL_STATE_DIR="$PWD/state" ./program history
   has err history.db
   gives 125 "${nobody[@]}" -u HOME -u XDG_STATE_HOME ./program history
-  has err 'there is no place for the history'
+  has err 'there is no directory for the history'
   install -d -o 65534 -g 65534 -m 700 home
   gives 0 "${nobody[@]}" -u XDG_STATE_HOME HOME="$PWD/home" ./program runs
 }
@@ -209,7 +209,7 @@ case_runs_are_named() {
   gives 0 "$plimsoll" explain state/runs/20240101-000000-aabb
   has out 'Run 20240101-000000-aabb'
   gives 125 "$plimsoll" explain 20240101
-  has err 'could be any of 20240101-000000-aaaa, 20240101-000000-aabb'
+  has err 'matches several runs: 20240101-000000-aaaa, 20240101-000000-aabb'
   gives 125 "$plimsoll" explain 2025
   has err 'there is no run "2025"'
   gives 125 "$plimsoll" explain
@@ -233,12 +233,23 @@ case_explain_a_run() {
   told event 'r["kind"] == "held"' 'r["numbers"]["mean_bytes"] == 2147483648' 'r["number"] == 7'
 }
 
+case_explain_a_run_that_died() {
+  state
+  make_run 20240101-000000-aaaa running '"t_ns":0,"kind":"started","job":"link"' \
+    '"t_ns":1000000000,"kind":"started","job":"2"' '"t_ns":2000000000,"kind":"ended","job":"link"'
+  gives 0 "$plimsoll" explain last
+  has out 'which died'
+  has out '1 of 2 ended, 1 running when it died'
+  has out 'at least 2.00 s, until its last event'
+}
+
 case_explain_a_job() {
   state
   make_run 20240101-000000-aaaa finished "${story[@]}"
   gives 0 "$plimsoll" explain last link
   has out "Job link (number 7) of run 20240101-000000-aaaa: ld -o 'my app'"
-  has out 'mean 2.00 GiB, waited 500 ms'
+  has out 'mean 2.00 GiB, line 2.00 GiB'
+  has out 'memory that all jobs together may use'
   has out 'there is room again'
   has out 'Ended: exited with code 0 after 8.00 s, attempt 2, peak 1.00 GiB'
   lacks out 'no room is left'

@@ -220,7 +220,7 @@ hang_fuse hung >ready & disk=$!
 until [ -s ready ]; do sleep 0.01; done
 "$plimsoll" batch --progress none --report report.jsonl --timeout $((pace))s --kill-after 100ms -j 4 --cores 8 jobs.txt >out 2>err &
 batch=$!
-until grep -q 'have not ended' err; do sleep 0.1; done
+until grep -q 'are still alive' err; do sleep 0.1; done
 grep -c fine out >fine
 kill -KILL $disk
 wait $batch

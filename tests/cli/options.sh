@@ -15,11 +15,11 @@ refuses() {
 }
 
 case_a_command_without_dashes_is_told() {
-  refuses 'batch: `--` goes before the command: plimsoll batch -- echo ::: 1 2' batch echo ::: 1 2
-  refuses 'batch: `--` goes before the command: plimsoll batch -j2 -- echo -n :::: f' \
+  refuses 'batch: put `--` before the command: plimsoll batch -- echo ::: 1 2' batch echo ::: 1 2
+  refuses 'batch: put `--` before the command: plimsoll batch -j2 -- echo -n :::: f' \
     batch -j2 echo -n :::: f
-  refuses 'batch: `--` goes before the command: plimsoll batch -- ::: true false' batch ::: true false
-  refuses 'batch: found "b" after "a", expected one job file; for a command, `--` goes before the command: plimsoll batch -- a b' \
+  refuses 'batch: put `--` before the command: plimsoll batch -- ::: true false' batch ::: true false
+  refuses 'batch: found "b" after "a", expected one job file; to run a command, put `--` before the command: plimsoll batch -- a b' \
     batch a b
 }
 
@@ -40,9 +40,9 @@ case_each_mistake_names_option_found_and_expected() {
   refuses 'batch: --max-args: found "x", expected a number of at least 1' batch -n x -- true ::: 1
   refuses 'batch: --order: found "none", expected longest or input' batch --order none -- true ::: 1
   refuses 'batch: --joblog needs a file' batch --joblog
-  refuses "batch: --progress needs a style, such as plain: without a value that is GNU parallel's; here a terminal shows progress by itself; --progress plain is for a log" \
+  refuses "batch: --progress needs a style, such as plain: without a value it is an option of GNU parallel; here a terminal shows progress by itself; --progress plain is for a log" \
     batch --progress -- true ::: 1
-  refuses "batch: --progress needs a style, such as plain: without a value that is GNU parallel's; here a terminal shows progress by itself; --progress plain is for a log" \
+  refuses "batch: --progress needs a style, such as plain: without a value it is an option of GNU parallel; here a terminal shows progress by itself; --progress plain is for a log" \
     batch --progress -j2 -- true ::: 1
   refuses 'batch: --progress: found "jobs.txt", expected auto, plain, failures, json or none' batch --progress jobs.txt
   refuses 'run: --memory-max needs a size, such as 512M' run --memory-max
@@ -63,7 +63,7 @@ case_options_of_gnu_parallel_that_are_not_here_are_explained() {
   local option
   for option in -N2 -X --pipe --memfree --shuf --link --rpl -S --tagstring; do
     gives 125 "$plimsoll" batch $option -- true ::: 1
-    has err "that is GNU parallel's; here "
+    has err "it is an option of GNU parallel; here "
     same 1 "$(wc -l <err)" "$option"
   done
 }
@@ -81,6 +81,21 @@ case_options_of_gnu_parallel_are_taken() {
   same '2 1' "$(cat out)"
   batch 0 -q -- 'echo $PARALLEL_SEQ $PARALLEL_JOBSLOT' ::: 1
   same '1 1 1' "$(cat out)"
+}
+
+# GNU parallel would leave the first as text, and take what is there of the others.
+case_tables_are_held_to_their_header() {
+  printf 'name\trate\na\t1\nb\n' >rows.tsv
+  refuses 'batch: rows.tsv:3: found 1 column, expected 2, as in the header' \
+    batch -a rows.tsv --header : --colsep '\t' -- echo {rate}
+  printf 'name,name\na,1\n' >names.csv
+  refuses 'batch: names.csv:1: --header: found two columns named "name", expected a different name for each column' \
+    batch -a names.csv --header : --colsep , -- echo {name}
+  printf 'name,rate\na,1\n' >good.csv
+  refuses 'batch: the command: found "{nam}", expected a column of --header, {name} {rate} (text in braces needs a blank: "{ nam}")' \
+    batch -a good.csv --header : --colsep , -- echo {nam}
+  batch 0 -q -a good.csv --header : --colsep , -- 'echo {rate} | awk "{ print }"'
+  same 1 "$(cat out)"
 }
 
 case_nice_is_that_of_the_jobs() {
@@ -136,10 +151,30 @@ case_help_fits_a_terminal_and_names_types() {
     gives 0 "$plimsoll" "$command" --help
     cmp -s out by_help || wrong "help $command is not $command --help"
   done
+  gives 0 "$plimsoll" help batch
+  has out 'plimsoll batch [OPTIONS] -- COMMAND [ARG...] [::: VALUE...]'
   gives 0 "$plimsoll" --help
   ! grep -E '.{81}' out || wrong 'a line of more than 80 columns'
   gives 0 "$plimsoll" -V
   has out 'plimsoll 0.'
+}
+
+case_help_of_a_subcommand_is_its_own() {
+  gives 0 "$plimsoll" ctl pause --help
+  has out 'Usage: plimsoll ctl pause [OPTIONS] JOB'
+  has out 'Name or number of the job'
+  lacks out 'Set how many jobs may run at once'
+  lacks out '--run RUN'
+  ! grep -E '.{81}' out || wrong 'a line of more than 80 columns'
+  cp out own
+  gives 0 "$plimsoll" help ctl pause
+  same "$(cat own)" "$(cat out)"
+}
+
+case_what_follows_help_is_a_mistake() {
+  refuses 'batch: found "--x" after --help, expected nothing more' help batch --x
+  refuses 'batch: found "extra" after --help, expected nothing more' batch --help extra
+  refuses 'there is no command "btach"; did you mean batch?' help btach
 }
 
 run_cases "${1:-}"

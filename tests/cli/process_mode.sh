@@ -206,7 +206,7 @@ case_the_supervisor_is_killed() {
   kill -KILL "$supervisor"
   wait $guardian
   same 125 $?
-  has err 'supervisor was ended by signal 9'
+  has err 'supervisor process was ended by signal 9'
   check_all_gone
 }
 

@@ -226,12 +226,12 @@ case_an_actions_dirt_is_no_others_error() {
   sh_act 3 "rm -r $PWD/scratch && ln -s $PWD/build $PWD/scratch"
   told 3.json 'r["code"] == 0' 'r["exit_code"] == 0'
   [[ -d scratch && ! -L scratch && -d build/1 ]] || wrong 'a link was not set aside'
-  has log 'it was set aside as "'
+  has log 'it was renamed to "'
   if command -v chattr >/dev/null && touch flag && chattr +i flag 2>/dev/null; then
     chattr -i flag
     sh_act 4 "touch $PWD/scratch/kept && chattr +i $PWD/scratch/kept" env.PATH=/usr/bin:/bin:/usr/sbin:/sbin
     told 4.json 'r["code"] == 0' 'r["exit_code"] == 0'
-    has log 'operation not permitted; it was set aside as "'
+    has log 'operation not permitted; it was renamed to "'
     sh_act 5 "ls $PWD/scratch"
     told 5.json 'r["code"] == 0' 'r["exit_code"] == 0'
     empty build/5/stdout

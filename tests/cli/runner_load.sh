@@ -41,7 +41,7 @@ case_what_waits_for_long_is_sent_back() {
   sh_act 1 "echo begun; until [ -e $PWD/go ]; do sleep 0.1; done" env.PLIMSOLL_MEMORY_HINT=100M &
   becomes_true grep -qs begun build/1/stdout
   sh_act 2 'echo ran' env.PLIMSOLL_MEMORY_HINT=100M timeout=12
-  told 2.json 'r["code"] == 14' '": it has waited for long enough; " in r["message"]' '"MiB" in r["message"]'
+  told 2.json 'r["code"] == 14' '": it waited for too long; " in r["message"]' '"MiB" in r["message"]'
   empty build/2/stdout
   has build/2/server_logs/plimsoll.txt 'held: '
   touch go && wait $!
@@ -103,7 +103,7 @@ case_sigterm_lets_what_runs_end() {
   local worker=$!
   becomes_true grep -qs begun build/1/stdout
   kill -TERM "$daemon"
-  becomes_true grep -q 'ends when' log
+  becomes_true grep -q 'shutting down when' log
   sh_act 2 true
   told 2.json 'r["code"] == 14'
   wait "$worker"
@@ -119,7 +119,7 @@ case_a_second_sigterm_kills() {
   local worker=$!
   becomes_true grep -qs begun build/1/stdout
   kill -TERM "$daemon"
-  becomes_true grep -q 'ends when' log
+  becomes_true grep -q 'shutting down when' log
   kill -TERM "$daemon"
   wait "$worker"
   told 1.json 'r["code"] == 14'

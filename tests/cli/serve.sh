@@ -116,24 +116,24 @@ case_reload_changes_line_and_jobs() {
   becomes_true eval '[[ $(running) == 1 ]]'
 
   configured 6G 2
-  reloaded 'reloaded; the line is 6.00 GiB'
+  reloaded 'the configuration was reloaded; the line is now 6.00 GiB'
   becomes_true line_is 6442450944
   becomes_true eval '[[ $(running) == 2 ]]'
 
   # A mistake changes nothing, not even what stands before it.
   configured 7G 3 'lin = 1'
-  reloaded 'not reloaded: p.toml:5: found the unknown key "governor.lin"'
+  reloaded 'the configuration was not reloaded: p.toml:5: found the unknown key "governor.lin"'
   line_is 6442450944 || wrong "$(metrics_of "$port" | grep plimsoll_line)"
   same 2 "$(running)" 'jobs that run'
   printf 'line = \n' >p.toml
-  reloaded 'not reloaded: p.toml:1'
+  reloaded 'the configuration was not reloaded: p.toml:1'
   rm p.toml
-  reloaded 'not reloaded: '
+  reloaded 'the configuration was not reloaded: '
   line_is 6442450944 || wrong "$(metrics_of "$port" | grep plimsoll_line)"
 
   # What takes a restart is told; the rest is followed. Who runs already may go on.
   configured 4G 1 'cores = 1'
-  reloaded 'p.toml:5: governor.cores takes a restart'
+  reloaded 'p.toml:5: governor.cores takes effect after a restart'
   becomes_true line_is 4294967296
   same 2 "$(running)" 'jobs that run'
   kill -INT "$daemon"

@@ -184,7 +184,7 @@ wait_beside_a_batch() {
     serve --line 260M
     "$plimsoll" run --join --memory-hint 200M -- touch ran 2>joined.err &
     joined=$!
-    becomes_true grep -q 'waits until other runs leave it 200 MiB' joined.err && return
+    becomes_true grep -q 'the command waits until other runs leave it 200 MiB' joined.err && return
   fi
   # Nothing is left to the cases that follow.
   kill -TERM "$first" ${daemon:+"$daemon"} ${joined:+"$joined"} 2>/dev/null
@@ -251,7 +251,7 @@ case_a_run_of_another_user_leases_from_the_daemon() {
     PLIMSOLL_RUNTIME_DIR="$PWD/nobodys/run" PLIMSOLL_STATE_DIR="$PWD/nobodys/state" \
     "$plimsoll" batch --cgroup none --line 400M --memory-hint 30M --progress plain jobs 2>other.err &
   other=$!
-  becomes_true grep -q 'what the daemon leases is shared with 1 other run' other.err || cat other.err
+  becomes_true grep -q "the daemon's line is shared with 1 other run" other.err || cat other.err
   kill -TERM "$other"
   wait "$other"
   kill -INT "$daemon"

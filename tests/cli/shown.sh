@@ -31,7 +31,7 @@ case_files_of_other_programs_are_refused() {
   for file in jobs.yaml build.ninja page table jobs.tsv; do
     batch 125 "$file"
     has err "$file:"
-    has err 'expected one shell command or one JSON object a line ('
+    has err 'expected one shell command or one JSON object per line ('
     has err '--format text runs each line as a command)'
     [[ ! -e started ]] || wrong "started lines of $file"
   done
@@ -56,7 +56,7 @@ case_how_it_ended_is_said_once() {
   lacks err 'KILL:'
   run 137 --memory-max 32M -- tail /dev/zero
   has err 'plimsoll: needed more than its memory limit of 32.0 MiB'
-  lacks err 'went over'
+  lacks err 'exceeded its own'
 }
 
 case_lines_that_end_in_a_backslash_are_warned_of() {
@@ -67,7 +67,7 @@ case_lines_that_end_in_a_backslash_are_warned_of() {
 
 case_quotes_around_a_place_are_warned_of() {
   batch 0 -q -- "echo '{}'" ::: 'a b' c
-  same 1 "$(lines_with 'quotes around the place of "a b"')" "$(<err)"
+  same 1 "$(lines_with 'quotes around the replacement string of "a b"')" "$(<err)"
   batch 0 -q -- "echo '{}'" ::: a c
   empty err
 }
@@ -90,7 +90,7 @@ case_resume_goes_by_command_and_says_what_it_found() {
   batch 0 -q --joblog log -- 'touch {}' ::: b c d
   batch 0 --joblog log --resume --dry-run -- 'touch {}' ::: a b d
   same 'touch a' "$(<out)"
-  has err '2 of 3 jobs are in the job log log; running 1 job; 1 line of it matches no job'
+  has err '2 of 3 jobs are in the job log log; running 1 job; 1 line of the log matches no job'
   batch 0 --joblog log --resume -- 'touch {}' ::: b c d
   has err 'all 3 jobs are in the job log log; nothing is left to run'
   lacks err succeeded

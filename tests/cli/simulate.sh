@@ -45,7 +45,7 @@ case_packed_by_content() {
   same "$plain" "$(<out)"
   head -c 3000 packed.jsonl >cut.xz
   gives 125 "$plimsoll" simulate cut.xz --cores 8 --line 8G --policy fixed:3
-  has err "cut.xz: found an xz file that is cut"
+  has err "cut.xz: found a truncated xz file"
 }
 
 case_a_set_that_never_fits_is_told() {
@@ -56,7 +56,7 @@ case_a_set_that_never_fits_is_told() {
 case_a_job_that_does_not_fit_is_named() {
   gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 1G --policy fixed:4
   has out 'did not finish:'
-  has out "can't run: it needs"
+  has out "cannot run: it needs"
   has out 'more than the line'
   gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 1G --policy fixed:4 --json
   "$python" -c '
@@ -90,7 +90,21 @@ case_a_recorded_run_is_replayed() {
   same 2 "$(value jobs)"
   between 1.0 "$(value makespan_s)" 1.5 report.jsonl
   gives 125 "$plimsoll" simulate report.jsonl --cores 4
-  has err '--line is needed: report.jsonl does not tell'
+  has err '--line is needed, because report.jsonl does not say it'
+}
+
+case_a_run_that_died_early_has_nothing_to_simulate() {
+  export PLIMSOLL_STATE_DIR=$PWD/died
+  mkdir -p -m 700 died/runs/20240101-000000-aaaa
+  printf '{"schema":"plimsoll.meta/1","run":"20240101-000000-aaaa","state":"running","command_line":[],"started_unix_ns":1,"jobs":2}\n' \
+    >died/runs/20240101-000000-aaaa/meta.json
+  : >died/runs/20240101-000000-aaaa/events.jsonl
+  : >died/runs/20240101-000000-aaaa/jobs.jsonl
+  gives 125 "$plimsoll" simulate last
+  same 'plimsoll: simulate: run 20240101-000000-aaaa died before any of its jobs had ended: there is nothing to simulate' \
+    "$(cat err)"
+  gives 125 "$plimsoll" simulate nosuch
+  has err 'there is no file "nosuch", and there is no run "nosuch"'
 }
 
 case_other_load_takes_its_share() {

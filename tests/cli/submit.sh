@@ -115,7 +115,7 @@ case_line_and_places_of_the_daemon() {
   serve -j 1
   ctl 0 line 2G
   has err '2.00 GiB'
-  becomes_true grep -q 'the line is 2.00 GiB' daemon.log
+  becomes_true grep -q 'the line is now 2.00 GiB' daemon.log
   submit 0 -d --stdout o -- sleep 1000
   "$plimsoll" submit -- true >second 2>&1 &
   local second=$!
@@ -273,7 +273,7 @@ case_without_a_daemon() {
   lacks err 'No such process'
   PLIMSOLL_SOCKET=$PWD/none gives 125 "$plimsoll" list
   submit 125
-  has err 'no command given'
+  has err 'no command was given'
   submit 125 --stdout x -- true
   has err '--detach'
 }
@@ -281,11 +281,11 @@ case_without_a_daemon() {
 case_a_second_daemon_is_told_of_the_first() {
   serve
   gives 125 "$plimsoll" serve --metrics off
-  has err 'a daemon is running already, pid '
-  has err ", at $PWD/s"
+  has err 'a daemon is already running: pid '
+  has err ", socket $PWD/s"
   kill -0 "$(sed -n 's/.*pid \([0-9]*\),.*/\1/p' err)" || wrong 'the pid is not of a process'
   has daemon.log "the socket is $PWD/s"
-  has daemon.log 'there are no metrics'
+  has daemon.log 'metrics are not served'
   gives 0 "$(dirname "$plimsoll")/plimsolld" --version
   has out 'plimsolld '
 }

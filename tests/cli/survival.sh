@@ -57,7 +57,7 @@ kill_supervisors() {
     wait "$guardian" 2>/dev/null
     status=$?
     same 125 $status 'the guardian'
-    has "err.$i" 'supervisor was ended by signal 9'
+    has "err.$i" 'supervisor process was ended by signal 9'
     i=$((i + 1))
   done
 }
@@ -72,7 +72,7 @@ kill_guardians() {
   wait "${guardians[@]}" 2>/dev/null
   for i in "${!supervisors[@]}"; do
     becomes_true gone "${supervisors[i]}"
-    has "err.$i" 'was killed; every job was ended with it'
+    has "err.$i" 'was killed; all jobs were killed with it'
   done
 }
 
@@ -224,7 +224,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$plimsoll" run -q -- sh -c 'setsid sleep 1
 case_a_job_that_stops_the_guardian_holds_up_nobody() {
   gives 0 timeout "$patience" "$plimsoll" batch --progress plain -- 'kill -STOP $PPID; echo {}' ::: a b
   same $'a\nb' "$(sort out)"
-  has err 'which starts the jobs, was stopped by a signal that somebody sent; it is continued'
+  has err 'which starts the jobs, was stopped by a signal from another process; Plimsoll continues it'
   # Alone in a terminal it is as Ctrl-Z, and the shell that sees it continues it.
   "$plimsoll" run -q -- sh -c 'kill -STOP $PPID; exit 7' &
   local pid=$!
@@ -240,7 +240,7 @@ case_a_job_that_stops_the_supervisor_is_told() {
   "$plimsoll" batch --progress plain -- "$job" ::: a >out 2>err &
   local pid=$!
   becomes_true test -e stopped
-  becomes_true grep -q 'which watches the jobs, was stopped by a signal that somebody sent' err
+  becomes_true grep -q 'which watches the jobs, was stopped by a signal from another process' err
   supervisor=$(supervisor_of $pid)
   has err "process $supervisor,"
   kill -CONT "$supervisor"

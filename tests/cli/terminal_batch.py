@@ -39,7 +39,7 @@ def batch_draws_without_colours_if_they_are_not_wanted(t):
 
 def batch_says_that_it_reads_the_terminal(t):
     t.type_line('"$PLIMSOLL" batch')
-    t.expect("reading commands from the terminal, one a line; Ctrl-D ends them")
+    t.expect("reading commands from the terminal, one per line; Ctrl-D ends the input")
     t.send("echo sa''id\n\x04")
     t.expect("said\r\n")
     t.expect("1 of 1 jobs succeeded")

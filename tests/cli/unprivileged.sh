@@ -167,7 +167,7 @@ case_without_a_runtime_directory_runs_meet_in_the_state_directory() {
   by $user touch home/stop
   wait $pid
   same 0 $?
-  lacks err.batch 'no plimsoll ctl'
+  lacks err.batch 'cannot control this run'
   lacks err.batch 'not shared'
   gives 125 "${without[@]}" env -u PLIMSOLL_STATE_DIR -u HOME ./program ctl status
   has err 'no batch is running'
@@ -178,7 +178,7 @@ case_root_trusts_no_runtime_directory_of_somebody_else() {
   is_root || skip 'not root'
   install -d -o $user -m 700 theirs
   PLIMSOLL_RUNTIME_DIR=$PWD/theirs gives 0 "$plimsoll" batch --progress plain -- true ::: a
-  has err "theirs belongs to somebody else (uid $user)"
+  has err "theirs belongs to another user (uid $user)"
   same '' "$(ls -A theirs)"
 }
 

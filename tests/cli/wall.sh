@@ -93,7 +93,7 @@ case_a_stopped_supervisor_has_its_pool_frozen() {
   becomes_true ticks_go_on
   touch stop
   ends 0
-  has batch.err 'its jobs were paused for that time'
+  has batch.err 'its jobs were paused meanwhile'
   told run.json "r['wall']['stalls'] >= 1" "r['wall']['stalled_ns'] > 1e9"
   told job.json "r['times']['paused_ns'] > 1e9" "r['outcome'] == 'exited'"
 }

@@ -188,7 +188,7 @@ Result<Source> Loop::signal(int number, std::function<void(const signalfd_siginf
       std::make_shared<std::function<void(const signalfd_siginfo&)>>(std::move(callback));
   const int code = sd_event_add_signal(event_.get(), &registration->source, number,
                                        &Source::Registration::signal, registration.get());
-  if (code < 0) return fail_code(code, "take signal " + std::to_string(number));
+  if (code < 0) return fail_code(code, "receive signal " + std::to_string(number));
   return Source(std::move(registration));
 }
 

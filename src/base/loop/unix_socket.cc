@@ -29,7 +29,8 @@ Result<void> make_way(const std::string& path, const sockaddr_un& address) {
   struct stat about{};
   if (::lstat(path.c_str(), &about) != 0) return {};
   if (!S_ISSOCK(about.st_mode)) {
-    return fail(std::errc::address_in_use, "listen at " + path + ": found no socket there");
+    return fail(std::errc::address_in_use,
+                "listen at " + path + ": found a file that is not a socket");
   }
   const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
@@ -41,9 +42,9 @@ Result<void> make_way(const std::string& path, const sockaddr_un& address) {
   ucred who{};
   socklen_t size = sizeof who;
   if (!connected || ::getsockopt(probe.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) {
-    return fail("a daemon is running already, at " + path);
+    return fail("a daemon is already running at " + path);
   }
-  return fail("a daemon is running already, pid " + std::to_string(who.pid) + ", at " + path);
+  return fail("a daemon is already running: pid " + std::to_string(who.pid) + ", socket " + path);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ constexpr unsigned kWeightDefault = 100;  // of cpu.weight
 tl::unexpected<Error> too_much(const char* field, const std::string& found, unsigned most) {
   return fail(std::errc::permission_denied, std::string(field) + ": found " + found +
                                                 ", expected at most " + std::to_string(most) +
-                                                " of whoever is not root");
+                                                ", because only root may set more");
 }
 
 }  // namespace

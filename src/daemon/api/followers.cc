@@ -12,7 +12,7 @@ Result<void> Followers::add(WatcherId watcher, std::uint32_t uid) {
                 "found " + std::to_string(of_user) + " followers of this user and " +
                     std::to_string(users_.size()) + " in all, expected fewer than " +
                     std::to_string(kOfUserMax) + " and " + std::to_string(kFollowersMax) +
-                    " beside the first of each job");
+                    " besides the first follower of each job");
   }
   users_.emplace(watcher, uid);
   ++of_user_[uid];

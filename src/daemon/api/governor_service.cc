@@ -20,12 +20,12 @@ constexpr std::size_t kRequestBytesMax = 64 << 10;
 
 using StreamsHandle = std::weak_ptr<GovernorStreams>;
 
-const grpc::Status kDaemonEnds(grpc::StatusCode::UNAVAILABLE, "the daemon ends");
+const grpc::Status kDaemonEnds(grpc::StatusCode::UNAVAILABLE, "the daemon is shutting down");
 const grpc::Status kDaemonBusy(grpc::StatusCode::UNAVAILABLE,
-                               "the daemon is going down, or has too many calls waiting");
+                               "the daemon is shutting down, or too many calls are waiting");
 const grpc::Status kTooLong(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                            "found a message of more than 64 KiB, expected at most so many");
-const grpc::Status kGivenUp(grpc::StatusCode::CANCELLED, "the client has given up");
+                            "found a message of more than 64 KiB, expected at most 64 KiB");
+const grpc::Status kGivenUp(grpc::StatusCode::CANCELLED, "the client cancelled the call");
 
 // One stream, on gRPC's threads. It reads one message after the other: the next when the loop is
 // done with the last, so that a client can't fill our memory. It deletes itself when gRPC is done.

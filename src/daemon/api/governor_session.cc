@@ -120,8 +120,7 @@ void GovernorSession::receive(const v1::GovernRequest& request) {
     case v1::GovernRequest::MESSAGE_NOT_SET: break;
   }
   refuse("", {.code = std::errc::invalid_argument,
-              .what = "found no message that is known here, expected enter, observe, watch or "
-                      "leave"});
+              .what = "found an unknown message, expected enter, observe, watch or leave"});
 }
 
 }  // namespace plimsoll::daemon

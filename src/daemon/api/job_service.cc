@@ -36,12 +36,13 @@ tl::unexpected<Error> no_such_job(JobId job) {
 // Nothing where the daemon is that user itself. As another it can't run anything unless it is root.
 Result<std::optional<guardian::Identity>> identity_of(const supervisor::Peer& peer) {
   if (peer.where == supervisor::PeerPlace::remote) {
-    return fail(std::errc::permission_denied, "a client on another machine can't run jobs");
+    return fail(std::errc::permission_denied, "a client on another machine cannot run jobs");
   }
   if (::geteuid() != 0) {
     if (peer.uid == ::geteuid()) return std::nullopt;
-    return fail(std::errc::permission_denied,
-                "the daemon is not root and can't run jobs as uid " + std::to_string(peer.uid));
+    return fail(
+        std::errc::permission_denied,
+        "the daemon does not run as root and cannot run jobs as uid " + std::to_string(peer.uid));
   }
   guardian::Identity identity{.uid = peer.uid, .gid = peer.gid, .groups = {}};
   identity.groups.assign(peer.groups.begin(), peer.groups.end());
@@ -76,7 +77,8 @@ Result<JobId> JobService::submit(const supervisor::Peer& peer, JobRequest order)
   auto identity = identity_of(peer);
   if (!identity) return pass(std::move(identity));
   if (is_draining_) {
-    return fail(std::errc::resource_unavailable_try_again, "the daemon ends and takes no jobs");
+    return fail(std::errc::resource_unavailable_try_again,
+                "the daemon is shutting down and accepts no jobs");
   }
   const Favour favour{.priority = order.spec.priority, .weight = order.spec.limits.cpu_weight};
   if (auto may = check_favour(peer, favour); !may) return pass(std::move(may));
@@ -143,7 +145,7 @@ Result<WatcherId> JobService::watch(const supervisor::Peer& peer, JobId id, JobW
   if (!(*job)->watchers.empty()) {
     if (auto added = followers_.add(number, peer.uid); !added) return pass(std::move(added));
   }
-  watcher.state((*job)->state_told(id, "it is followed from now on"));
+  watcher.state((*job)->state_told(id, "the client follows it from now on"));
   (*job)->watchers.emplace(number, std::move(watcher));
   return number;
 }
@@ -168,7 +170,7 @@ void JobService::drain() {
   for (const auto& [id, job] : jobs_) {
     if (job->state == ApiJobState::waiting) waiting.push_back(id);
   }
-  for (const JobId id : waiting) cancel(id, "the daemon ends");
+  for (const JobId id : waiting) cancel(id, "the daemon is shutting down");
 }
 
 void JobService::kill_all(const std::string& reason) {
@@ -212,7 +214,7 @@ Result<void> JobService::signal(const supervisor::Peer& peer, JobId id, int numb
   if (number == SIGKILL) return kill(peer, id);
   if ((*job)->state == ApiJobState::waiting) {
     return fail(std::errc::operation_in_progress,
-                "the job " + plain_number(id) + " waits, expected one that runs");
+                "the job " + plain_number(id) + " is waiting, expected a running job");
   }
   deps_.host_scheduler.signal(id, number);
   return {};

@@ -54,7 +54,7 @@ void JobSocket::Client::give_up() {
   if (!watcher_) return;
   deps_.jobs.unwatch(job_, *watcher_);
   watcher_.reset();
-  deps_.jobs.cancel(job_, "its client is gone");
+  deps_.jobs.cancel(job_, "its client disconnected");
 }
 
 bool JobSocket::Client::step(std::uint32_t events) {
@@ -115,35 +115,37 @@ bool JobSocket::Client::answer_next() {
 }
 
 void JobSocket::Client::answer(const supervisor::JobRequest& request) {
-  std::visit(Cases{[this](const supervisor::ControlRequest& asked) {
-                     send(supervisor::to_line(carry_out(asked)));
-                   },
-                   [this](const supervisor::ListJobs&) {
-                     std::vector<supervisor::ListedJob> listed;
-                     for (const JobListed& job : deps_.jobs.list(peer_)) {
-                       listed.push_back({.job = job.job,
-                                         .name = job.name,
-                                         .command = job.command,
-                                         .uid = job.uid,
-                                         .state = state_name(job.state),
-                                         .age = loop::now() - job.came});
-                     }
-                     send(supervisor::to_message(listed));
-                   },
-                   [this](const supervisor::SubmitHead& head) {
-                     if (arriving_elsewhere_ + head.bytes <= JobSocket::kArrivingMax) {
-                       head_ = head;
-                     } else {
-                       is_closing_ = true;
-                       refuse(Error{.what = "too much of this user's is on its way; try again"});
-                     }
-                   }},
-             request);
+  std::visit(
+      Cases{[this](const supervisor::ControlRequest& asked) {
+              send(supervisor::to_line(carry_out(asked)));
+            },
+            [this](const supervisor::ListJobs&) {
+              std::vector<supervisor::ListedJob> listed;
+              for (const JobListed& job : deps_.jobs.list(peer_)) {
+                listed.push_back({.job = job.job,
+                                  .name = job.name,
+                                  .command = job.command,
+                                  .uid = job.uid,
+                                  .state = state_name(job.state),
+                                  .age = loop::now() - job.came});
+              }
+              send(supervisor::to_message(listed));
+            },
+            [this](const supervisor::SubmitHead& head) {
+              if (arriving_elsewhere_ + head.bytes <= JobSocket::kArrivingMax) {
+                head_ = head;
+              } else {
+                is_closing_ = true;
+                refuse(
+                    Error{.what = "too many requests of this user are being processed; try again"});
+              }
+            }},
+      request);
 }
 
 void JobSocket::Client::submit(supervisor::SubmitJob asked) {
   if (watcher_) {
-    return refuse(Error{.what = "a connection waits for one job at a time"});
+    return refuse(Error{.what = "a connection can wait for only one job at a time"});
   }
   if (!is_priority(asked.job.priority)) {
     return refuse(Error{.what = "priority: found " + std::to_string(asked.job.priority) +

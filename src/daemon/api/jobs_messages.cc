@@ -51,7 +51,7 @@ Result<void> take_command(const v1::JobSpec& message, JobRequest& order) {
   const auto words =
       static_cast<std::size_t>(message.argv_size()) + static_cast<std::size_t>(message.env_size());
   if (words > supervisor::kJobWordsMax) {
-    return bad("argv", "more than 250000 words or variables", "at most so many");
+    return bad("argv", "more than 250000 words or variables", "at most 250000");
   }
   std::vector<std::string> argv(message.argv().begin(), message.argv().end());
   if (argv.empty() || argv.front().empty()) return bad("argv", "no command", "one");
@@ -89,7 +89,7 @@ Result<JobRequest> order_of(const v1::JobSpec& message) {
   if (auto taken = take_command(message, order); !taken) return pass(std::move(taken));
   policy::JobSpec& spec = order.spec;
   if (message.name().size() > kJobTextMax || message.class_().size() > kJobTextMax) {
-    return bad("name", "a name or class of more than 256 bytes", "at most so many");
+    return bad("name", "a name or class of more than 256 bytes", "at most 256");
   }
   spec.name = message.name();
   spec.job_class = message.class_();

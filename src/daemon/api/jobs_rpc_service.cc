@@ -25,8 +25,8 @@ constexpr std::size_t kOutputWaitingMax = 16;
 constexpr std::size_t kOutputOfUserMax = 16 << 20;
 
 const grpc::Status kServiceGone(grpc::StatusCode::UNAVAILABLE,
-                                "the daemon is going down, or has too many calls waiting");
-const grpc::Status kFollowGivenUp(grpc::StatusCode::CANCELLED, "the client has given up");
+                                "the daemon is shutting down, or too many calls are waiting");
+const grpc::Status kFollowGivenUp(grpc::StatusCode::CANCELLED, "the client cancelled the call");
 
 grpc::Status status_of(const Error& error) {
   return {static_cast<grpc::StatusCode>(code_of(error)), error.what};
@@ -104,7 +104,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
       is_given_up = true;
       const auto alive = service.lock();
       if (!alive || !watcher) return outbox->break_off(kFollowGivenUp);
-      if (bond == Bond::own) return alive->cancel(*job, "its client has given up");
+      if (bond == Bond::own) return alive->cancel(*job, "its client cancelled the call");
       alive->unwatch(*job, *watcher);
       outbox->break_off(kFollowGivenUp);
     }

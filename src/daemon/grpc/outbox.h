@@ -44,7 +44,7 @@ class Outbox {
     if (reactor_ == nullptr || ending_) return Sent::kept;
     const std::size_t bytes = message.ByteSizeLong();
     if (!has_room(bytes)) {
-      end({grpc::StatusCode::RESOURCE_EXHAUSTED, "the client does not take its messages"});
+      end({grpc::StatusCode::RESOURCE_EXHAUSTED, "the client does not read its messages"});
       return Sent::one_too_many;
     }
     waiting_.push_back({.message = std::move(message), .bytes = bytes});

@@ -25,7 +25,7 @@ Result<supervisor::Peer> peer_of(int socket) {
   ucred who{};
   socklen_t size = sizeof who;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) {
-    return fail_errno("ask who connects");
+    return fail_errno("read the credentials of a client");
   }
   supervisor::Peer peer{.where = supervisor::PeerPlace::local,
                         .uid = who.uid,
@@ -34,12 +34,12 @@ Result<supervisor::Peer> peer_of(int socket) {
                         .groups = {}};
   socklen_t bytes = 0;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, nullptr, &bytes) != 0 && errno != ERANGE) {
-    return fail_errno("ask for the groups of who connects");
+    return fail_errno("read the groups of a client");
   }
   peer.groups.resize(std::min(bytes / sizeof(gid_t), kGroupsMax));
   if (!peer.groups.empty() &&
       ::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, peer.groups.data(), &bytes) != 0) {
-    return fail_errno("ask for the groups of who connects");
+    return fail_errno("read the groups of a client");
   }
   return peer;
 }

@@ -53,7 +53,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServerConfig& config,
   made->inside_->server = builder.BuildAndStart();
   for (std::size_t i = 0; i < ports.size(); ++i) {
     if (made->inside_->server != nullptr && ports[i] != 0) continue;
-    return fail("listen on " + config.addresses[i] + ": not possible; is somebody else there?");
+    return fail("listen on " + config.addresses[i] +
+                ": failed; another program may already listen there");
   }
   made->ports_.assign(ports.begin(), ports.end());
   if (made->inside_->server == nullptr) return fail("start a gRPC server");

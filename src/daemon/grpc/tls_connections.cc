@@ -80,7 +80,7 @@ bool TlsConnections::Connection::is_open() const {
 Result<void> TlsConnections::add(int socket, Instant now) {
   const auto end = other_end_of(socket);
   struct stat about{};
-  if (!end || ::fstat(socket, &about) != 0) return fail_errno("look at a connection over TCP");
+  if (!end || ::fstat(socket, &about) != 0) return fail_errno("examine a TCP connection");
   const std::lock_guard lock(mutex_);
   for (auto next = open_.begin(); next != open_.end();) {
     const auto place = next++;
@@ -88,11 +88,11 @@ Result<void> TlsConnections::add(int socket, Instant now) {
   }
   // From one port to two of our addresses: gRPC's calls would not tell them apart.
   if (const auto same = open_.find(end->key); same != open_.end()) {
-    if (same->second.is_open()) return fail("found two connections over TCP from " + end->key);
+    if (same->second.is_open()) return fail("found two TCP connections from " + end->key);
     forget(same);
   }
   UniqueFd own(::fcntl(socket, F_DUPFD_CLOEXEC, 0));
-  if (!own) return fail_errno("count a connection over TCP");
+  if (!own) return fail_errno("count a TCP connection");
   if (count_strangers(&end->address) >= kStrangersOfAddressMax) {
     end_oldest(&end->address);
   } else if (count_strangers(nullptr) >= kStrangersMax) {

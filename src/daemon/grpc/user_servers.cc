@@ -241,10 +241,11 @@ std::map<std::uint32_t, UserServers::OfUid> UserServers::by_uid() const {
 Result<void> UserServers::make_room(const supervisor::Peer& peer) {
   const auto known = by_uid();
   const auto own = known.find(peer.uid);
-  const std::string who = "turn away uid " + std::to_string(peer.uid) + ": found ";
+  const std::string who = "refuse uid " + std::to_string(peer.uid) + ": found ";
   if (own != known.end() && own->second.servers >= kOfUidMax) {
     if (retire_one([&](std::uint32_t uid) { return uid == peer.uid; })) return {};
-    return fail(who + "it with " + std::to_string(kOfUidMax) + " sets of groups already");
+    return fail(who + std::to_string(kOfUidMax) +
+                " servers of this user already, one for each set of groups");
   }
   const bool is_host = supervisor::tenant_of(peer) == policy::kHost;
   if (own == known.end()) {
@@ -253,7 +254,8 @@ Result<void> UserServers::make_room(const supervisor::Peer& peer) {
   }
   const auto has_further = [&](std::uint32_t uid) { return known.at(uid).servers > 1; };
   if (servers_.size() - known.size() < kFurtherMax || retire_one(has_further) || is_host) return {};
-  return fail(who + std::to_string(kFurtherMax) + " sets of groups beside users' first already");
+  return fail(who + std::to_string(kFurtherMax) +
+              " further servers already, for users with several sets of groups");
 }
 
 // Of one user that is known, or a new one.
@@ -279,14 +281,13 @@ Result<void> UserServers::count_connection(int socket, policy::Tenant user) {
   };
   if (is_full()) std::erase_if(open_, [](const Connection& known) { return !known.is_open(); });
   if (is_full()) {
-    return fail("turn away a connection of user " +
-                std::to_string(static_cast<std::uint32_t>(user)) + ": found " +
-                std::to_string(of_user()) + " of this user and " + std::to_string(open_.size()) +
-                " in all, expected fewer than " + std::to_string(kConnectionsOfUserMax) + " and " +
-                std::to_string(kConnectionsMax));
+    return fail("refuse a connection of user " + std::to_string(static_cast<std::uint32_t>(user)) +
+                ": found " + std::to_string(of_user()) + " of this user and " +
+                std::to_string(open_.size()) + " in all, expected fewer than " +
+                std::to_string(kConnectionsOfUserMax) + " and " + std::to_string(kConnectionsMax));
   }
   struct stat about{};
-  if (::fstat(socket, &about) != 0) return fail_errno("look at a connection");
+  if (::fstat(socket, &about) != 0) return fail_errno("examine a connection");
   open_.push_back({.number = socket, .socket = about.st_ino, .user = user});
   return {};
 }
@@ -335,7 +336,8 @@ Result<void> UserServers::serve_tls(const TlsTexts& tls,
   options.pem_root_certs = tls.client_ca;
   options.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
   const auto credentials = grpc::SslServerCredentials(options);
-  if (!can_be_used(credentials)) return fail("serve TLS: not possible; are the files PEM?");
+  if (!can_be_used(credentials))
+    return fail("serve TLS: failed; the certificate and key files must be in PEM format");
   auto made =
       std::make_unique<Server>(make_(supervisor::Peer{.where = supervisor::PeerPlace::remote}));
   grpc::ServerBuilder builder;
@@ -349,7 +351,7 @@ Result<void> UserServers::serve_tls(const TlsTexts& tls,
   made->acceptor =
       builder.experimental().AddExternalConnectionAcceptor(AcceptorType::FROM_FD, credentials);
   made->server = builder.BuildAndStart();
-  if (!made->server) return fail("serve TLS: not possible");
+  if (!made->server) return fail("serve TLS: failed");
   made->tell_health(!is_draining_);
   tls_ = std::move(made);
   return {};

@@ -51,50 +51,50 @@ void append_jobs(Sheet& sheet, const Snapshot& seen) {
   sheet.value({{"state", "paused"}}, count(now.frozen));
   sheet.value({{"state", "waiting"}}, count(now.waiting));
   sheet.gauge("plimsoll_jobs_max", "Jobs that may run at once.", now.jobs_max);
-  sheet.gauge("plimsoll_guests", "Jobs that their clients run, of those that have not ended.",
+  sheet.gauge("plimsoll_guests",
+              "External jobs: jobs that have not ended and that their clients run themselves.",
               count(seen.external_jobs));
   sheet.gauge("plimsoll_connections", "Open streams of clients.", count(seen.connections));
-  sheet.gauge("plimsoll_draining", "1 while nothing more is admitted.", seen.draining ? 1 : 0);
+  sheet.gauge("plimsoll_draining", "1 while no more jobs are admitted.", seen.draining ? 1 : 0);
 }
 
 void append_memory(Sheet& sheet, const Snapshot& seen) {
   const policy::SchedulerStatus& now = seen.scheduler;
-  sheet.gauge("plimsoll_line_bytes", "What all jobs together may use.", to_double(now.line));
-  sheet.gauge("plimsoll_used_bytes", "What all jobs together use and can't be dropped.",
+  sheet.gauge("plimsoll_line_bytes", "Memory that all jobs together may use.", to_double(now.line));
+  sheet.gauge("plimsoll_used_bytes", "Memory that all jobs together use and that can't be dropped.",
               to_double(now.used));
-  sheet.gauge("plimsoll_used_peak_bytes", "The most of it since the start.",
+  sheet.gauge("plimsoll_used_peak_bytes", "The highest value of plimsoll_used_bytes so far.",
               to_double(now.counts.used_peak));
   sheet.gauge("plimsoll_cores", "Cores that all jobs together may use.", now.cores);
   double cores_used = 0;
   for (const policy::JobStatus& job : now.jobs) cores_used += job.cores.value_or(0);
-  sheet.gauge("plimsoll_cores_used", "Cores that all jobs together have used of late.", cores_used);
-  sheet.counter("plimsoll_lost_cpu_seconds_total", "CPU time of attempts that were thrown away.",
+  sheet.gauge("plimsoll_cores_used", "Cores that all jobs together have used recently.",
+              cores_used);
+  sheet.counter("plimsoll_lost_cpu_seconds_total", "CPU time of attempts whose work was lost.",
                 to_seconds(now.counts.lost_cpu));
-  sheet.counter("plimsoll_looks_total", "Looks at the pool and the machine.", count(seen.looks));
+  sheet.counter("plimsoll_looks_total", "Samples of the pool and the machine.", count(seen.looks));
   sheet.counter("plimsoll_records_dropped_total",
-                "Facts that no record has because the disk did not keep up.",
+                "Events and reports that are in no record because the disk was too slow.",
                 count(seen.records_dropped));
   sheet.counter("plimsoll_samples_dropped_total",
-                "Samples of jobs that were not taken because the loop came too late.",
+                "Samples of jobs that were not taken because the loop was late.",
                 count(seen.samples_dropped));
 }
 
 void append_loop(Sheet& sheet, const Snapshot& seen) {
-  sheet.gauge("plimsoll_loop_turn_max_seconds",
-              "The longest that the daemon's loop was busy with one thing.",
+  sheet.gauge("plimsoll_loop_turn_max_seconds", "Longest turn of the daemon's loop.",
               to_seconds(seen.longest_turn));
 }
 
 void append_leases(Sheet& sheet, const supervisor::Others& others) {
-  sheet.gauge("plimsoll_lease_runs", "Other runs that have a lease of the line.",
-              count(others.runs));
-  sheet.gauge("plimsoll_lease_jobs", "Jobs of theirs that run.", count(others.jobs));
-  sheet.gauge("plimsoll_lease_used_bytes", "What those use and can't be dropped.",
+  sheet.gauge("plimsoll_lease_runs", "Other runs that share the line.", count(others.runs));
+  sheet.gauge("plimsoll_lease_jobs", "Jobs of these runs that are running or paused.",
+              count(others.jobs));
+  sheet.gauge("plimsoll_lease_used_bytes", "Memory that these jobs use and that can't be dropped.",
               to_double(others.used));
-  sheet.gauge("plimsoll_lease_claimed_bytes",
-              "What those are believed to reach: the line has so much less.",
+  sheet.gauge("plimsoll_lease_claimed_bytes", "Memory that these jobs are expected to reach.",
               to_double(others.claimed));
-  sheet.gauge("plimsoll_lease_cores_used", "Cores that those have used of late.",
+  sheet.gauge("plimsoll_lease_cores_used", "Cores that these jobs have used recently.",
               others.cores_used);
 }
 
@@ -112,7 +112,7 @@ void append_stalls(Sheet& sheet, const char* scope, const char* resource,
 
 void append_machine(Sheet& sheet, const Snapshot& seen) {
   sheet.family(MetricType::Counter, "plimsoll_stall_seconds_total",
-               "Time that some, or all, tasks stood still for want of a resource (PSI).");
+               "Time in which some tasks, or all, were stalled on a resource (PSI).");
   append_stalls(sheet, "pool", "memory", seen.pool_memory);
   if (seen.machine) {
     append_stalls(sheet, "machine", "cpu", seen.machine->cpu_pressure);
@@ -124,8 +124,7 @@ void append_machine(Sheet& sheet, const Snapshot& seen) {
                   to_double(available->second));
     }
   }
-  sheet.family(MetricType::Gauge, "plimsoll_monitor_up",
-               "1 while somebody watches memory in this way.");
+  sheet.family(MetricType::Gauge, "plimsoll_monitor_up", "1 while this memory monitor works.");
   for (const monitor::Status& monitor : seen.monitors) {
     sheet.value({{"monitor", monitor.name}}, monitor.works ? 1 : 0);
   }

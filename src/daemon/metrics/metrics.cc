@@ -36,19 +36,23 @@ class Metrics::State {
  public:
   explicit State(std::string_view version)
       : version_(version),
-        ended_(counters("plimsoll_jobs_ended_total", "Jobs that ended for good, by outcome.")),
+        ended_(counters("plimsoll_jobs_ended_total",
+                        "Jobs that have ended and will not run again, by outcome.")),
         decisions_(counters("plimsoll_decisions_total",
                             "Decisions of the governor that were carried out, by kind.")),
-        holds_(counters("plimsoll_holds_total",
-                        "Times that the first waiting job was held for a new reason.")),
+        holds_(counters(
+            "plimsoll_holds_total",
+            "Changes of the reason for which the first waiting job is held, by the new reason.")),
         ooms_(counters("plimsoll_oom_kills_total",
-                       "Jobs of which the kernel's OOM killer took processes, by whose limit.")),
+                       "Attempts in which the kernel's OOM killer killed processes, by the limit "
+                       "that was reached.")),
         alarms_(counters("plimsoll_alarms_total", "Alarms of the memory monitors.")),
         peaks_(histograms("plimsoll_job_memory_peak_bytes",
                           "Peak memory of jobs that ended, by class.")),
         walls_(histograms("plimsoll_job_wall_seconds",
                           "Time from start to end of jobs that ended, by class.")),
-        lag_(histograms("plimsoll_loop_lag_seconds", "How late the daemon's loop came to a timer.")
+        lag_(histograms("plimsoll_loop_lag_seconds",
+                        "Delay with which timers of the daemon's loop expired.")
                  .Add({}, kLagBounds)) {
     // A series that is there from the start can be told from one that is missing.
     for (const auto kind :

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kJsonReport = "plimsoll.json";
 constexpr const char* kTextReport = "plimsoll.txt";
 
-const Status kGoingDown = {Code::unavailable, "The runner is going down"};
+const Status kGoingDown = {Code::unavailable, "The runner is shutting down"};
 const Status kCancelled = {Code::internal, "The call was cancelled before the action began"};
 
 bool is_for_memory(policy::HoldCause cause) {
@@ -205,7 +205,7 @@ void Runner::end_waiting(Action& action) {
   if (now < action.hold_end && !(holding && is_for_memory(holding->cause))) {
     return action.hold_timer.set(std::min(now + kHoldSample, action.hold_end));
   }
-  give_up_waiting(action, "it has waited for long enough");
+  give_up_waiting(action, "it waited for too long");
 }
 
 void Runner::give_up_waiting(Action& action, const std::string& reason) {
@@ -272,7 +272,7 @@ void Runner::cancel(CallId call) {
     return finish(*action, {});
   }
   if (action->stage != Stage::conducted) return;
-  const std::string reason = "the worker does not want it any more";
+  const std::string reason = "the worker cancelled it";
   if (auto killed = deps_.host_scheduler.scheduler().kill(action->job, reason); killed) return;
   [[maybe_unused]] const auto withdrawn =
       deps_.host_scheduler.scheduler().withdraw(action->job, reason);
@@ -289,7 +289,7 @@ void Runner::drain() {
       action->refuse(kGoingDown);
       finish(*action, {});
     } else if (action->stage == Stage::conducted) {
-      give_up_waiting(*action, "the runner is going down");
+      give_up_waiting(*action, "the runner is shutting down");
     }
   }
 }
@@ -351,7 +351,7 @@ std::optional<std::string> Runner::why_full() const {
 
 // The worker asks for work only after this: to refuse is to hold an action that costs it nothing.
 void Runner::check(const std::string& path, std::function<void(Status)> answer) {
-  if (draining_) return answer({Code::unavailable, "The runner is going down"});
+  if (draining_) return answer({Code::unavailable, "The runner is shutting down"});
   if (const auto why = why_full()) {
     return answer({Code::unavailable, "The machine is full: " + *why});
   }

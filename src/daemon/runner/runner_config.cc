@@ -105,7 +105,7 @@ Result<void> read_server(const ServerConfiguration& server, const std::string& n
   listener.message_bytes_max =
       static_cast<std::size_t>(server.maximum_received_message_size_bytes());
   for (const std::string& address : listener.addresses) {
-    config.remarks.push_back(name + ": whoever reaches " + address +
+    config.remarks.push_back(name + ": any client that reaches " + address +
                              " over the network can run commands here");
   }
   if (!server.stop_gracefully()) {

@@ -23,7 +23,8 @@ grpc::Status to_grpc(const Status& status) {
   return {static_cast<grpc::StatusCode>(status.code), status.text};
 }
 
-const Status kBusy = {Code::unavailable, "The runner is going down, or has too many calls waiting"};
+const Status kBusy = {Code::unavailable,
+                      "The runner is shutting down, or too many calls are waiting"};
 
 // What is left until the caller's deadline; a client without one says "infinitely far".
 std::optional<Duration> time_left(const grpc::CallbackServerContext& context) {

@@ -55,13 +55,14 @@ std::string TemporaryDirectory::replace(FileTurn& turn) const {
   struct stat about{};
   if (::lstat(path_.c_str(), &about) == 0) {
     const auto aside = set_aside(turn);
-    if (!aside) return "; it could not be set aside, and the next action meets what is left";
+    if (!aside) return "; it could not be renamed, and the next action finds what is left in it";
     const int failed = make();
-    return "; it was set aside as " + go_quoted(*aside) +
-           (failed == 0 ? "" : ", and could not be made anew: " + errno_text(failed));
+    return "; it was renamed to " + go_quoted(*aside) +
+           (failed == 0 ? "" : ", and could not be created again: " + errno_text(failed));
   }
   const int failed = make();
-  return failed == 0 ? "; it was made anew" : "; it could not be made anew: " + errno_text(failed);
+  return failed == 0 ? "; it was created again"
+                     : "; it could not be created again: " + errno_text(failed);
 }
 
 std::optional<std::string> TemporaryDirectory::set_aside(FileTurn& turn) const {

@@ -61,7 +61,7 @@ Result<Directory> Directory::open_parent() const {
 
 Result<Directory> Directory::look_at_parent() const {
   UniqueFd fd(::openat(fd_.get(), "..", kOpenFlags | O_PATH));
-  if (!fd) return fail_errno("look at the parent of the group " + label_);
+  if (!fd) return fail_errno("examine the parent of the group " + label_);
   return Directory(std::move(fd), version_, label_.substr(0, label_.rfind('/')));
 }
 

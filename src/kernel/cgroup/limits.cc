@@ -40,12 +40,12 @@ class Setting {
     if (directory_ != nullptr) return {};
     const std::string name(name_of(controller_, Version::v2));
     return fail(option_ + ": there is no " + name +
-                " controller here; `plimsoll doctor` tells what would add it");
+                " controller here; `plimsoll doctor` says how to add it");
   }
 
   [[nodiscard]] Result<void> write(const std::string& file, std::string_view text) const {
     if (!directory_->has_file(file)) {
-      return fail(option_ + ": this kernel has no " + file + "; `plimsoll doctor` tells more");
+      return fail(option_ + ": this kernel has no " + file + "; `plimsoll doctor` explains it");
     }
     auto wrote = directory_->write(file, text);
     if (!wrote) return pass(std::move(wrote), option_);
@@ -102,7 +102,7 @@ Result<std::string> device_number(const std::string& device) {
   std::string_view rest = device;
   if (to_u64(take_until(rest, ':')) && to_u64(rest)) return device;
   struct stat status{};
-  if (::stat(device.c_str(), &status) != 0) return fail_errno("--io-max: look at " + device);
+  if (::stat(device.c_str(), &status) != 0) return fail_errno("--io-max: examine " + device);
   const dev_t number = S_ISBLK(status.st_mode) ? status.st_rdev : status.st_dev;
   return std::to_string(::major(number)) + ":" + std::to_string(::minor(number));
 }

@@ -114,7 +114,7 @@ Result<Directory> open_named(const Hierarchy& hierarchy, const std::vector<std::
 Result<Base> place_by_name(const Hierarchy& hierarchy, const std::string& path,
                            ControllerSet wanted) {
   const auto parts = components(path);
-  if (!parts) return fail("--cgroup " + path + ": \"..\" is not allowed in it");
+  if (!parts) return fail("--cgroup " + path + ": the path must not contain \"..\"");
   auto directory = open_named(hierarchy, *parts, wanted);
   if (!directory) return pass(std::move(directory), "--cgroup " + path);
   Base base = make_base(hierarchy, std::move(*directory));
@@ -122,7 +122,7 @@ Result<Base> place_by_name(const Hierarchy& hierarchy, const std::string& path,
   return base;
 }
 
-constexpr std::string_view kMore = "; `plimsoll doctor` tells more";
+constexpr std::string_view kMore = "; `plimsoll doctor` explains it";
 
 std::string help() {
   return std::string(
@@ -143,7 +143,7 @@ Error no_hierarchy(const PlacementRequest& request) {
 tl::unexpected<Error> fail_read_only(const Hierarchy& hierarchy) {
   return fail(
       "no group can be made: " + hierarchy.mount_point +
-      " is mounted read-only; mount it writable for Plimsoll; `plimsoll doctor` tells more");
+      " is mounted read-only; mount it writable for Plimsoll; `plimsoll doctor` explains it");
 }
 
 Result<Base> place_on_v1(const Hierarchy& hierarchy) {
@@ -151,7 +151,7 @@ Result<Base> place_on_v1(const Hierarchy& hierarchy) {
   auto own = open_own(hierarchy);
   if (!own) return pass(std::move(own));
   if (!is_writable(*own)) {
-    return fail("the group " + own->label() + " can't be written; " + help());
+    return fail("the group " + own->label() + " is not writable; " + help());
   }
   return make_base(hierarchy, std::move(*own));
 }

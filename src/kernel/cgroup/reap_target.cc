@@ -17,7 +17,7 @@ Result<void> add_parent(const Hierarchy& hierarchy, const std::string& directory
                         ReapTarget& target) {
   const std::string own = hierarchy.directory_of(hierarchy.own_path);
   if (is_at_or_below(own, directory)) {
-    return fail(directory + " holds this command itself; it is not reaped");
+    return fail(directory + " contains this command itself; it is not reaped");
   }
   const std::size_t slash = directory.rfind('/');
   auto parent = Directory::open(directory.substr(0, slash), hierarchy.version);
@@ -34,7 +34,7 @@ Result<void> add_parent(const Hierarchy& hierarchy, const std::string& directory
 Result<ReapTarget> find_reap_target(const Hierarchies& hierarchies, const std::string& path) {
   const std::string plain = without_last_slashes(path);
   if (plain.empty() || plain.find("/../") != std::string::npos || plain.ends_with("/..")) {
-    return fail("\"" + path + "\" is not the path of a group");
+    return fail("\"" + path + "\" is not the path of a cgroup");
   }
   ReapTarget target;
   for (const Hierarchy& hierarchy : hierarchies.all) {
@@ -49,7 +49,7 @@ Result<ReapTarget> find_reap_target(const Hierarchies& hierarchies, const std::s
     auto added = add_parent(hierarchy, hierarchy.mount_point + below, target);
     if (!added && !added.error().gone()) return pass(std::move(added));
   }
-  if (target.parents.empty()) return fail("there is no group " + path + " in any hierarchy");
+  if (target.parents.empty()) return fail("there is no cgroup " + path + " in any hierarchy");
   return target;
 }
 

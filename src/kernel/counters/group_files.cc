@@ -140,13 +140,14 @@ void GroupFiles::note(Unavailable& unavailable) const {
   }
   if (!has_v2_) {
     for (const char* key : {"cpu.pressure", "memory.pressure", "io.pressure"}) {
-      unavailable.insert_or_assign(key, "the host has no cgroup v2 tree, which alone tells it");
+      unavailable.insert_or_assign(key,
+                                   "the host has no cgroup v2 tree, and only cgroup v2 counts it");
     }
   }
   if (base_ && base_->pids.peak && !latest(Level::full).pids.peak) {
     unavailable.insert_or_assign(
         "pids.peak",
-        "the group served an attempt before whose peak was higher, and it can't reset");
+        "an earlier attempt in the same group had a higher peak, which cannot be reset");
   }
 }
 

@@ -69,9 +69,8 @@ IoFiles::IoFiles(const cgroup::Group& group) {
   const Directory* directory = group.of(Controller::io);
   if (directory == nullptr) {
     missing_ =
-        "the group has no io controller: none is at hand, or it is blkio of cgroup v1, which on "
-        "newer "
-        "kernels counts only where a limit of I/O was set";
+        "the group has no io controller: none is available, or it is blkio of cgroup v1, which on "
+        "newer kernels counts only if an I/O limit is set";
   } else if (directory->version() == Version::v2) {
     stat_ = KernelFile(*directory, "io.stat", "io");
   } else {
@@ -111,8 +110,8 @@ void IoFiles::note(Unavailable& unavailable) const {
   if (bytes_.is_open() && !counted_) {
     unavailable.insert_or_assign(
         "io",
-        "blkio names no device for this group: newer kernels count on cgroup v1 only where a limit "
-        "of I/O was set on the device; or there was no I/O");
+        "blkio lists no device for this group: there was no I/O, or no I/O limit is set on the "
+        "device, without which newer kernels do not count on cgroup v1");
   }
   for (const auto* file : {&stat_, &bytes_, &counts_}) file->note(unavailable);
 }

@@ -26,8 +26,8 @@ std::optional<Alarm> alarm_of(const MemoryEventsDelta& rise, const Reading& read
   const bool is_hard = rise.max > 0 || rise.oom > 0;
   if (!is_hard && !is_near(reading)) return std::nullopt;
   Alarm alarm{.monitor = "event",
-              .reason = is_hard ? "the jobs together have met their hard limit"
-                                : "the kernel slows the jobs down at the line",
+              .reason = is_hard ? "all jobs together have reached the hard limit"
+                                : "the kernel is slowing the jobs down at the line",
               .numbers = {{"high_events", static_cast<double>(rise.high)},
                           {"max_events", static_cast<double>(rise.max)},
                           {"oom_events", static_cast<double>(rise.oom)},
@@ -47,7 +47,7 @@ std::optional<Alarm> LevelAlarm::observe(const Reading& reading, double growth) 
     if (*reading.used >= line && !pool_told_) {
       pool_told_ = true;
       alarm = Alarm{.monitor = "threshold",
-                    .reason = "the jobs have " + format_bytes(*reading.used) + ", the line is " +
+                    .reason = "the jobs use " + format_bytes(*reading.used) + ", the line is " +
                               format_bytes(line),
                     .numbers = {{"used_bytes", to_double(*reading.used)},
                                 {"line_bytes", to_double(line)},
@@ -61,7 +61,7 @@ std::optional<Alarm> LevelAlarm::observe(const Reading& reading, double growth) 
       machine_told_ = true;
       alarm = Alarm{.monitor = "threshold",
                     .reason = "the machine has " + format_bytes(*reading.available) +
-                              " left, its reserve is " + format_bytes(reserve),
+                              " left, and the reserve is " + format_bytes(reserve),
                     .numbers = {{"available_bytes", to_double(*reading.available)},
                                 {"reserve_bytes", to_double(reserve)},
                                 {"growth_bytes_per_s", growth}}};
@@ -89,7 +89,7 @@ std::optional<Alarm> StallAlarm::observe(Instant at, Duration stalled) {
   told_ = true;
   const Duration sum = stalled - since_->stalled;
   return Alarm{.monitor = "pressure",
-               .reason = "somebody waited for memory for " + format_duration(sum) +
+               .reason = "some tasks were stalled on memory for " + format_duration(sum) +
                          " of the last " + format_duration(lasted),
                .numbers = {{"stalled_s", to_seconds(sum)}, {"within_s", to_seconds(lasted)}}};
 }

@@ -16,7 +16,7 @@ using cgroup::Version;
 
 Candidate totals(const Directory* v2) {
   const std::string file = v2 != nullptr ? "memory.pressure of the pool" : "/proc/pressure/memory";
-  return {.why = "totals of " + file + ", with each look",
+  return {.why = "totals of " + file + ", read with each sample",
           .make = [v2](MonitorOwner&) -> Result<std::unique_ptr<Monitor>> {
             auto text = v2 != nullptr ? v2->read("memory.pressure")
                                       : read_text_at(AT_FDCWD, "/proc/pressure/memory");
@@ -30,28 +30,28 @@ Candidate totals(const Directory* v2) {
 
 Choice choose_event(const Surroundings& around) {
   const Directory* memory = around.pool.of(Controller::memory);
-  if (memory == nullptr) return {{}, "the pool has no memory controller: looks alone"};
+  if (memory == nullptr) return {{}, "the pool has no memory controller: only samples"};
   if (memory->version() == Version::v2) {
-    return {{{.why = "memory.events of the pool tells of memory.high and memory.max at once",
+    return {{{.why = "memory.events of the pool reports memory.high and memory.max at once",
               .make =
                   [around, memory](MonitorOwner& owner) {
                     return PoolEvents::make(around.loop, *memory, owner);
                   }}},
-            "looks alone"};
+            "only samples"};
   }
-  return {{{.why = "cgroup v1 has no memory.high: thresholds of usage, close to the line and at it",
+  return {{{.why = "cgroup v1 has no memory.high: thresholds of usage, near the line and at it",
             .make =
                 [around, memory](MonitorOwner& owner) {
                   return UsageThresholds::make(around.loop, around.worker, *memory, owner);
                 }}},
-          "looks alone"};
+          "only samples"};
 }
 
 Choice choose_pressure(const Surroundings& around) {
   const Directory* v2 = around.pool.v2();
-  Choice choice{{}, "how long jobs wait for memory is not known"};
+  Choice choice{{}, "the stall time of jobs on memory is not known"};
   if (v2 != nullptr) {
-    choice.candidates.push_back({.why = "the kernel watches memory.pressure of the pool for us",
+    choice.candidates.push_back({.why = "the kernel watches memory.pressure of the pool",
                                  .make = [around, v2](MonitorOwner& owner) {
                                    return PressureTrigger::make(around.loop, *v2, owner);
                                  }});

@@ -60,8 +60,8 @@ std::optional<Alarm> PressureTrigger::observe(const Reading& reading) {
   const Duration stalled(
       static_cast<std::int64_t>(static_cast<double>(window_.count()) * kStallShare));
   return Alarm{.monitor = "pressure",
-               .reason = "somebody waited for memory for " + format_duration(stalled) + " of " +
-                         format_duration(window_),
+               .reason = "some tasks were stalled on memory for " + format_duration(stalled) +
+                         " of " + format_duration(window_),
                .numbers = {{"stalled_s", to_seconds(stalled)}, {"within_s", to_seconds(window_)}}};
 }
 

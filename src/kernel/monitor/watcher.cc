@@ -86,13 +86,14 @@ void Watcher::repair() {
 }
 
 std::vector<Status> Watcher::status() const {
-  Status threshold{.name = "threshold",
-                   .why = "looks at the pool and the machine, by what is left and how it grows",
-                   .health = "working",
-                   .works = true};
+  Status threshold{
+      .name = "threshold",
+      .why = "samples of the pool and the machine, at intervals that depend on headroom and growth",
+      .health = "working",
+      .works = true};
   if (was_blind_) {
     threshold.health =
-        "replaced: the memory of the pool could not be read; the sum of its jobs stands in";
+        "replaced: the memory of the pool could not be read; the sum of its jobs is used instead";
   }
   return {event_.status(), pressure_.status(), std::move(threshold)};
 }

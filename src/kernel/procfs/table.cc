@@ -27,7 +27,7 @@ Result<ProcDir> ProcDir::open() {
   UniqueFd directory(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return fail_errno("open /proc");
   if (::faccessat(directory.get(), "self", F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
-    return fail("/proc is not mounted here, and Plimsoll can do nothing without it");
+    return fail("/proc is not mounted here, and Plimsoll cannot work without it");
   }
   return ProcDir(std::move(directory));
 }
@@ -70,7 +70,7 @@ Result<std::uint64_t> ProcDir::pid_space(int pid) const {
   struct stat status{};
   const std::string name = std::to_string(pid) + "/ns/pid";
   if (::fstatat(directory_.get(), name.c_str(), &status, 0) != 0) {
-    return fail_errno("look at the pid namespace of process " + std::to_string(pid));
+    return fail_errno("read the pid namespace of process " + std::to_string(pid));
   }
   return std::uint64_t{status.st_ino};
 }

@@ -145,7 +145,7 @@ Decision admission_of(const Surroundings& around, JobId job, const Estimate& est
   Numbers numbers = numbers_of(around, estimate, horizon);
   std::string reason;
   if (around.running == 0) {
-    reason = "nothing else runs";
+    reason = "nothing else is running";
   } else {
     reason = "it fits: at most " + words::bytes(numbers[4].second) + " of " +
              words::bytes(around.line) + " are expected to be in use with it";
@@ -163,7 +163,7 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
     case HoldCause::memory:
       if (around.running == 0 && around.left_by_others) {
         holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
-                         ", and other runs leave " + words::bytes(*around.left_by_others);
+                         ", and other runs leave only " + words::bytes(*around.left_by_others);
         holding.numbers.emplace_back("left_by_others_bytes", *around.left_by_others);
         break;
       }
@@ -173,8 +173,7 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
                        " of " + words::bytes(around.line) + " " +
                        words::ahead(kHorizons[refused.horizon]);
       if (around.told > 0) {
-        holding.reason +=
-            "; of that, other users' runs say that they have " + words::bytes(around.told);
+        holding.reason += "; of that, runs of other users report " + words::bytes(around.told);
         holding.numbers.emplace_back("told_by_others_bytes", around.told);
       }
       if (refused.for_spare) {
@@ -184,7 +183,7 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       break;
     case HoldCause::cores:
       holding.reason = "waits for cores: the running jobs want " +
-                       words::decimal(around.cores_predicted) + " and there are " +
+                       words::decimal(around.cores_predicted) + ", and there are " +
                        words::decimal(around.cores);
       if (around.cores_of_others.value_or(0) >= kCoresTold) {
         holding.reason +=
@@ -193,7 +192,7 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       }
       break;
     case HoldCause::disk:
-      holding.reason = "waits for the disk: all tasks waited for it " +
+      holding.reason = "waits for the disk: all tasks were stalled on I/O " +
                        words::percent(*around.io_full) + " of the time";
       holding.numbers.emplace_back("io_full", *around.io_full);
       break;
@@ -203,7 +202,8 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       holding.numbers.emplace_back("unsettled", static_cast<double>(around.unsettled));
       break;
     case HoldCause::alone:
-      holding.reason = "waits until nothing else runs: it was lost too often beside others";
+      holding.reason =
+          "waits until nothing else runs: it was evicted too often when other jobs ran";
       break;
     case HoldCause::places:
     case HoldCause::share:

@@ -25,8 +25,8 @@ void Crowding::relieve(RunningSet& running_set, double cores, Instant now,
     member.for_cores = true;
     rulings.push_back({.action = Freeze{member.ready.job},
                        .reason = "the running jobs want " + words::decimal(wanted) +
-                                 " cores and there are " + words::decimal(cores) +
-                                 "; it was started last",
+                                 " cores, and there are " + words::decimal(cores) +
+                                 "; it started last",
                        .numbers = {{"cores_wanted", wanted},
                                    {"cores", cores},
                                    {"crowded_for_s", since},

@@ -116,7 +116,7 @@ void Governor::admit(Instant now, unsigned starts_max, AdmissionContext& seen,
     holding_ =
         Holding{.job = waiting_.front().first,
                 .cause = HoldCause::calm,
-                .reason = "waits until it is understood why memory ran short",
+                .reason = "waits until memory use has settled after a shortage",
                 .numbers = {{"used_bytes", running_set_.used()}, {"line_bytes", limits_.limit}}};
     return;
   }
@@ -196,7 +196,7 @@ void Governor::pause(JobId job, Instant now) {
   Member& member = running_set_.at(job);
   if (!running_set_.pause(member, now)) return;
   by_user_.push_back({.action = Freeze{job},
-                      .reason = "the user has asked for it",
+                      .reason = "the user requested it",
                       .numbers = {{"job_used_bytes", member.used()}}});
 }
 
@@ -204,7 +204,7 @@ void Governor::resume(JobId job, Instant now) {
   Member& member = running_set_.at(job);
   if (!running_set_.resume(member, now)) return;
   by_user_.push_back({.action = Thaw{job},
-                      .reason = "the user has asked for it",
+                      .reason = "the user requested it",
                       .numbers = {{"job_used_bytes", member.used()}}});
 }
 

@@ -85,9 +85,10 @@ void MemoryResponse::freeze(Turn& turn, Member& member, const char* why) {
   numbers.emplace_back("estimate_bytes", member.estimate.peak.mean);
   const double slope = member.slope;
   if (turn.running_set.hold(member, turn.now)) {
-    turn.rulings.push_back({.action = Freeze{member.ready.job},
-                            .reason = "grows by " + words::bytes(slope) + " a second; " + why,
-                            .numbers = std::move(numbers)});
+    turn.rulings.push_back(
+        {.action = Freeze{member.ready.job},
+         .reason = "it grows by " + words::bytes(slope) + " a second, and " + why,
+         .numbers = std::move(numbers)});
   }
   last_trouble_ = turn.now;
 }
@@ -129,7 +130,7 @@ void MemoryResponse::keep_safe_state(Turn& turn) {
   };
   if (safe(true) || !safe(false)) return;
   for (Member* member : turn.growers()) {
-    freeze(turn, *member, "so that another job has the memory to finish");
+    freeze(turn, *member, "another job needs the memory to finish");
     if (safe(true)) return;
   }
 }
@@ -143,7 +144,7 @@ bool MemoryResponse::reclaim(Turn& turn, double shortage) {
   if (!last_reclaim_ || turn.now >= *last_reclaim_ + kReclaimGap) {
     last_reclaim_ = turn.now;
     turn.rulings.push_back({.action = Reclaim{.job = {}, .amount = to_bytes(shortage)},
-                            .reason = "memory is short; clean pages can be read again",
+                            .reason = "memory is short, and clean page cache can be read again",
                             .numbers = turn.numbers()});
   }
   if (!turn.config.has_swap) return false;
@@ -159,7 +160,7 @@ bool MemoryResponse::reclaim(Turn& turn, double shortage) {
     asked = true;
     turn.rulings.push_back(
         {.action = Reclaim{.job = job, .amount = to_bytes(amount)},
-         .reason = "it is paused, and others are short of " + words::bytes(shortage),
+         .reason = "it is paused, and other jobs are short of " + words::bytes(shortage),
          .numbers = turn.numbers()});
   }
   if (asked && !swapping_since_) swapping_since_ = turn.now;
@@ -194,13 +195,13 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
     own.emplace_back("admitted_with_bytes", member.admitted_with);
     own.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
     const double over = member.used() - member.admitted_with;
-    turn.rulings.push_back(
-        {.action = Evict{job},
-         .reason = words::bytes(shortage) + " are missing; it has " + words::bytes(member.used()) +
-                   (over > 0 ? ", " + words::bytes(over) + " more than it was believed to need"
-                             : ", and " + words::decimal(member.lost_work()) +
-                                   " s of work are lost with it"),
-         .numbers = std::move(own)});
+    turn.rulings.push_back({.action = Evict{job},
+                            .reason = words::bytes(shortage) + " too much is in use; it uses " +
+                                      words::bytes(member.used()) +
+                                      (over > 0 ? ", " + words::bytes(over) + " more than estimated"
+                                                : ", and " + words::decimal(member.lost_work()) +
+                                                      " s of CPU time are lost with it"),
+                            .numbers = std::move(own)});
     turn.running_set.mark_dying(member, turn.now);
   }
   round_ = last_trouble_ = turn.now;
@@ -243,15 +244,15 @@ void MemoryResponse::fail_one(Turn& turn) {
   const double left = turn.running_set.unaccounted();
   numbers.emplace_back("unaccounted_bytes", left);
   std::string reason =
-      "it has " + words::bytes(member.used()) +
-      (alone ? " and does not fit: while everything else stands still"
-             : " and nothing may be paused or evicted:") +
-      " the line of " + words::bytes(turn.limits.limit) + " is passed by " + words::bytes(over) +
+      "it uses " + words::bytes(member.used()) +
+      (alone ? " and does not fit: with every other job paused, use is still "
+             : ", and no job may be paused or evicted: use is ") +
+      words::bytes(over) + " above the line of " + words::bytes(turn.limits.limit) +
       (left > turn.limits.line * kTolerance
-           ? "; " + words::bytes(left) + " there is no running job's, as files left in a tmpfs"
+           ? "; " + words::bytes(left) + " of it belongs to no running job (files in a tmpfs, say)"
            : "");
   if (waits_for_others(turn, member)) {
-    reason = "it has " + words::bytes(member.used()) + ", and other runs leave " +
+    reason = "it uses " + words::bytes(member.used()) + ", and other runs leave only " +
              words::bytes(*turn.limits.left_by_others) + "; it starts again when they leave more";
     numbers.emplace_back("left_by_others_bytes", *turn.limits.left_by_others);
     turn.rulings.push_back({Evict{job}, std::move(reason), std::move(numbers)});

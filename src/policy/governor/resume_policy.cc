@@ -45,7 +45,7 @@ void ResumePolicy::free_keel(RunningSet& running_set, Instant now, std::vector<D
   const double frozen = to_seconds(now - member.since);
   if (!running_set.release(member, now)) return;
   rulings.push_back({.action = Thaw{*keel},
-                     .reason = "it is the oldest now, which always runs",
+                     .reason = "it is now the oldest job, which always runs",
                      .numbers = {{"used_bytes", running_set.used()}, {"frozen_s", frozen}}});
 }
 
@@ -119,7 +119,7 @@ void ResumePolicy::thaw_overdue(Turn& turn) {
   for (Member* member : turn.held) {
     if (!member->held || turn.now - member->since < kFrozenMax) continue;
     member->calm_from = turn.now + kRightOfWay;
-    thaw(turn, *member, "it has been paused for too long; others will have to give way",
+    thaw(turn, *member, "it has been paused for too long; other jobs must give way",
          {{"used_bytes", turn.running_set.used()}});
     return;  // one at a time
   }
@@ -139,12 +139,12 @@ void ResumePolicy::unlock_keel(Turn& turn) {
     member.progressed = turn.now;  // the next one after as long again
     if (turn.config.may_evict && turn.running_set.used() > turn.limits.limit) {
       turn.rulings.push_back(eviction(turn.running_set, held->ready.job,
-                                      "the oldest job stands still, at the line", numbers,
-                                      turn.now));
+                                      "the oldest job makes no progress, and the line is reached",
+                                      numbers, turn.now));
       return;
     }
     held->calm_from = turn.now + kRightOfWay;
-    thaw(turn, *held, "the oldest job stands still and may wait for this one", numbers);
+    thaw(turn, *held, "the oldest job makes no progress and may be waiting for this one", numbers);
     return;
   }
 }
@@ -176,7 +176,7 @@ void ResumePolicy::end_waste(Turn& turn) {
   for (const JobId job : victims.jobs) {
     turn.rulings.push_back(
         eviction(turn.running_set, job,
-                 "running it again costs less than keeping others paused for its memory",
+                 "running it again costs less than keeping other jobs paused for its memory",
                  {{"shortage_bytes", shortage}, {"paused_byte_s", waste}, {"again_byte_s", redo}},
                  turn.now));
   }

@@ -12,15 +12,15 @@ namespace {
 constexpr Duration kAloneForOthers = kReservedJobDrain;
 
 std::string places_text(const GovernorConfig& config, const Tenancy& tenancy, Tenant tenant) {
-  if (config.jobs_max == 1) return "waits for the job that runs: one at a time is allowed";
+  if (config.jobs_max == 1) return "waits for the running job: only one job may run at a time";
   const std::string all = std::to_string(config.jobs_max);
   // All places are the host's: there is no user whom some are left to.
   if (tenant == kHost || tenancy.has_place(tenant)) {
     return "waits because " + all + " jobs are running, which is the limit";
   }
   return "waits for one of the " + std::to_string(tenancy.places_of(tenant)) +
-         " places that its user may have now: " + all +
-         " jobs run at once at most, and some are left to other users";
+         " places of its user: " + all +
+         " jobs may run at once, and some places are kept for other users";
 }
 
 }  // namespace
@@ -93,9 +93,7 @@ std::optional<Holding> Round::bar(Tenant tenant, JobId job) const {
     return Holding{
         .job = job,
         .cause = HoldCause::share,
-        .reason =
-            "waits for the turn of its user, who has more of the memory than "
-            "another one who waits for some",
+        .reason = "waits because its user has more memory than another user with waiting jobs",
         .numbers = {{"share", tenancy.share_of(tenant)}, {"fair_share", tenancy.fair_share()}}};
   }
   return std::nullopt;

@@ -18,7 +18,7 @@ std::string numbers(const OomVerdict& verdict) {
 
 // What the job had of it.
 std::string share(const OomVerdict& verdict) {
-  return verdict.own_peak ? "; it had used up to " + bytes(*verdict.own_peak) : "";
+  return verdict.own_peak ? "; the job had used up to " + bytes(*verdict.own_peak) : "";
 }
 
 }  // namespace
@@ -64,18 +64,19 @@ std::string describe(const OomVerdict& verdict) {
   switch (verdict.level) {
     case OomLevel::own: return "needed more than its memory limit" + numbers(verdict);
     case OomLevel::pool:
-      return "was taken by the kernel's OOM killer, as all jobs together had reached the limit" +
+      return "was killed by the kernel's OOM killer because all jobs together had reached the "
+             "limit" +
              numbers(verdict) + share(verdict);
     case OomLevel::ancestor:
       if (verdict.group.empty()) {
-        return "was taken by the kernel's OOM killer for the whole machine" +
+        return "was killed by the kernel's OOM killer for the whole machine" +
                (verdict.limit ? ", which has " + bytes(*verdict.limit) : "") +
-               ", or for a group that can't be seen from here" + share(verdict);
+               ", or for a group that is not visible here" + share(verdict);
       }
-      return "was taken by the kernel's OOM killer for the group " + verdict.group +
+      return "was killed by the kernel's OOM killer for the group " + verdict.group +
              ", which had reached its limit" + numbers(verdict) + share(verdict);
     case OomLevel::machine:
-      return "was taken by the kernel's OOM killer, as the whole machine was out of memory" +
+      return "was killed by the kernel's OOM killer because the whole machine was out of memory" +
              (verdict.limit ? " and has " + bytes(*verdict.limit) : "") + share(verdict);
   }
   return {};

@@ -444,8 +444,8 @@ void Scheduler::follow_timeouts() {
 
 Result<RunningAttempt*> Scheduler::running(JobId job) {
   const auto found = jobs_.find(job);
-  if (found == jobs_.end()) return fail("the job has ended, or never was");
-  if (found->second.attempt == nullptr) return fail("the job does not run");
+  if (found == jobs_.end()) return fail("the job has ended or does not exist");
+  if (found->second.attempt == nullptr) return fail("the job is not running");
   return found->second.attempt.get();
 }
 
@@ -457,7 +457,7 @@ Result<void> Scheduler::kill(JobId job, const std::string& reason) {
 }
 
 Result<void> Scheduler::withdraw(JobId job, const std::string& reason) {
-  if (!queue_.is_waiting(job)) return fail("the job does not wait");
+  if (!queue_.is_waiting(job)) return fail("the job is not waiting");
   queue_.withdraw(job, reason);
   turn();
   return {};

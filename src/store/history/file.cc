@@ -82,11 +82,11 @@ Result<int> version_of(Database& database) {
   auto tables = database.integer("SELECT count(*) FROM sqlite_schema");
   if (!tables) return pass(std::move(tables));
   if (*application != kApplicationId && (*tables != 0 || *version != 0)) {
-    return fail("is a database, but not one of Plimsoll's");
+    return fail("is a database, but not a history of Plimsoll");
   }
   if (*version < 0 || *version > kSchemaVersion) {
-    return fail("was written by a later Plimsoll: its version is " + std::to_string(*version) +
-                ", this one knows " + std::to_string(kSchemaVersion));
+    return fail("was written by a later version of Plimsoll: found format " +
+                std::to_string(*version) + ", expected at most " + std::to_string(kSchemaVersion));
   }
   return static_cast<int>(*version);
 }

@@ -48,7 +48,7 @@ Result<std::string> state_dir(const StateEnvironment& environment) {
   if (environment.caller == Caller::root) return std::string("/var/lib/plimsoll");
   if (absolute(environment.xdg)) return environment.xdg + "/plimsoll";
   if (absolute(environment.home)) return environment.home + "/.local/state/plimsoll";
-  return fail("there is no place for the history: neither PLIMSOLL_STATE_DIR nor HOME is set");
+  return fail("there is no directory for the history: neither PLIMSOLL_STATE_DIR nor HOME is set");
 }
 
 std::string history_path(const std::string& state_dir) { return state_dir + "/history.db"; }
@@ -64,12 +64,12 @@ Result<void> make_private_dir(const std::string& path, const Disk& disk) {
   auto dir = open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
   if (!dir) return pass(std::move(dir));
   struct stat status{};
-  if (::fstat(dir->get(), &status) != 0) return fail_errno("look at " + path);
+  if (::fstat(dir->get(), &status) != 0) return fail_errno("examine " + path);
   if (status.st_uid != ::geteuid() && status.st_uid != 0) {
-    return fail(path + " belongs to somebody else (uid " + std::to_string(status.st_uid) + ")");
+    return fail(path + " belongs to another user (uid " + std::to_string(status.st_uid) + ")");
   }
   if ((status.st_mode & kOthersWrite) != 0) {
-    return fail(path + " can be written by others; `chmod go-w " + path + "` would end that");
+    return fail(path + " can be written by others; `chmod go-w " + path + "` prevents that");
   }
   return {};
 }

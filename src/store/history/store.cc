@@ -243,7 +243,7 @@ Result<void> Store::replace(const Error& damage) {
   if (!aside) return pass(std::move(aside), path_ + ": " + damage.what);
   if (*aside) {
     notice_ = "the history was damaged (" + damage.what + "): it was renamed to " + **aside +
-              ", and a new one was begun";
+              ", and a new one was started";
   }
   return {};
 }

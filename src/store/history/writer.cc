@@ -38,7 +38,7 @@ void Writer::write(const std::vector<Entry>& batch) {
   lost_ += batch.size();
   if (std::exchange(in_trouble_, true)) return;
   notices_.push_back("the history can't be written: " + done.error().message() +
-                     "; jobs go on without");
+                     "; jobs continue without it");
 }
 
 std::optional<std::string> Writer::take_notice() {

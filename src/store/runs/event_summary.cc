@@ -34,9 +34,11 @@ class Teller {
   void end_hold(Duration at);
   void end_pause(const std::string& job, Duration at);
   void note_deed(const RecordedEvent& event);
+  void count(const RecordedEvent& event);
 
   EventSummary story_;
-  std::map<std::string, Reason> reasons_;                      // by without_numbers()
+  std::map<std::string, Reason> reasons_;  // by without_numbers()
+  std::set<std::string> running_;
   std::map<std::string, std::size_t> paused_;                  // job to its place in story_.pauses
   std::map<std::pair<EventKind, std::string>, DeedOf> deeds_;  // by kind and without_numbers()
   std::optional<std::string> holding_, held_job_;  // what holds now: the reason and the job
@@ -58,6 +60,7 @@ void Teller::end_pause(const std::string& job, Duration at) {
 
 void Teller::take(const RecordedEvent& event) {
   story_.end = std::max(story_.end, event.t);
+  count(event);
   const bool of_held = holding_ && (held_job_->empty() || *held_job_ == event.job);
   switch (event.kind) {
     case EventKind::held: {
@@ -96,6 +99,14 @@ void Teller::take(const RecordedEvent& event) {
   }
 }
 
+void Teller::count(const RecordedEvent& event) {
+  if (event.kind == EventKind::started) running_.insert(event.job);
+  if (event.kind == EventKind::ended || event.kind == EventKind::requeued) {
+    running_.erase(event.job);
+  }
+  if (event.kind == EventKind::ended) ++story_.ended;
+}
+
 void Teller::note_deed(const RecordedEvent& event) {
   const auto [found, is_new] =
       deeds_.try_emplace(std::pair(event.kind, without_numbers(event.reason)),
@@ -113,6 +124,7 @@ void Teller::note_deed(const RecordedEvent& event) {
 
 EventSummary Teller::finish() {
   end_hold(story_.end);
+  story_.running.assign(running_.begin(), running_.end());
   for (const auto& [key, deed] : deeds_) {
     if (story_.deeds[deed.place].times > 1) story_.deeds[deed.place].reason = deed.text.text();
   }

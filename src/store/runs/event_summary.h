@@ -45,11 +45,13 @@ struct Deed {
 };
 
 struct EventSummary {
-  std::vector<HeldFor> held;  // longest first
-  std::vector<Pause> pauses;  // in order
-  std::vector<Loss> losses;   // in order
-  std::vector<Deed> deeds;    // by their first time
-  Duration end{};             // of the last event
+  std::vector<HeldFor> held;         // longest first
+  std::vector<Pause> pauses;         // in order
+  std::vector<Loss> losses;          // in order
+  std::vector<Deed> deeds;           // by their first time
+  Duration end{};                    // of the last event
+  std::size_t ended = 0;             // jobs that have
+  std::vector<std::string> running;  // jobs whose attempt has not ended, by name
 };
 
 // `events` in order of time. What has not ended with the last of them ends there.

@@ -34,19 +34,39 @@ std::vector<std::string> record_items(const LeftOut& left_out) {
   const auto add = [&items](std::uint64_t count, const char* why) {
     if (count > 0) items.push_back(fmt::format("{} events and reports {}", count, why));
   };
-  add(left_out.unstarted, "of jobs that never started are left out, as it is large");
-  add(left_out.beyond, "are left out, as it is full");
-  add(left_out.late, "were lost, as they came faster than they could be written");
-  add(left_out.unwritten, "were lost, as the disk did not take them");
+  add(left_out.unstarted, "of jobs that never started are left out, because the record is large");
+  add(left_out.beyond, "are left out, because the record is full");
+  add(left_out.late, "were lost, because they came faster than they could be written");
+  add(left_out.unwritten, "were lost, because the disk did not accept them");
   if (!items.empty()) items.front() = "incomplete: " + items.front();
   return items;
 }
 
-std::string head(const RunEntry& run, const TextStyle& style) {
-  std::string out = run_heading(run, style);
-  if (!run.figures) {
-    return out + labelled_text("jobs", {std::to_string(run.meta.jobs)}, style.width);
+// How far a run without an end of its own has come.
+std::string progress_text(const RunEntry& run, const EventSummary& story, const TextStyle& style) {
+  constexpr std::size_t kNamed = 10;
+  const bool died = run.state == RunState::died;
+  std::vector<std::string> counts = {
+      fmt::format("{} of {} ended", story.ended, run.meta.jobs),
+      fmt::format("{} running{}", story.running.size(), died ? " when it died" : "")};
+  std::vector<std::string> names;
+  for (const std::string& job : story.running) {
+    if (names.size() == kNamed) break;
+    names.push_back(printable(job));
   }
+  if (story.running.size() > kNamed) {
+    names.push_back(fmt::format("and {} more", story.running.size() - kNamed));
+  }
+  return labelled_text("jobs", counts, style.width) + labelled_text("running", names, style.width) +
+         labelled_text(
+             died ? "lived" : "ran",
+             {fmt::format("at least {}, until its last event", format_duration(story.end))},
+             style.width);
+}
+
+std::string head(const RunEntry& run, const EventSummary& story, const TextStyle& style) {
+  std::string out = run_heading(run, style);
+  if (!run.figures) return out + progress_text(run, story, style);
   const RunFigures& figures = *run.figures;
   if (figures.makespan) {
     out += labelled_text("took", {format_duration(*figures.makespan)}, style.width);
@@ -67,7 +87,7 @@ std::string head(const RunEntry& run, const TextStyle& style) {
 }
 
 std::string held_table(const std::vector<HeldFor>& held, const TextStyle& style) {
-  if (held.empty()) return heading("Nothing held the run.");
+  if (held.empty()) return heading("No job had to wait.");
   Column in_all{.heading = "FOR", .cells = {}};
   Column times{.heading = "TIMES", .cells = {}};
   Column jobs{.heading = "JOBS", .cells = {}};
@@ -78,7 +98,7 @@ std::string held_table(const std::vector<HeldFor>& held, const TextStyle& style)
     jobs.cells.push_back(std::to_string(what.jobs));
     reason.cells.push_back(printable(what.reason));
   }
-  return heading("What held the run") + table({in_all, times, jobs, reason}, style);
+  return heading("Why jobs waited") + table({in_all, times, jobs, reason}, style);
 }
 
 std::string pauses_table(const std::vector<Pause>& pauses, const TextStyle& style) {
@@ -111,8 +131,8 @@ std::string losses_table(const std::vector<Loss>& losses, const TextStyle& style
     job.cells.push_back(printable(loss.job));
     reason.cells.push_back(printable(loss.reason));
   }
-  return heading("Attempts ended for their memory") + table({at, kind, job, reason}, style) +
-         more(losses.size(), kDecisionsListedMax);
+  return heading("Attempts that were ended to free memory") +
+         table({at, kind, job, reason}, style) + more(losses.size(), kDecisionsListedMax);
 }
 
 std::string deeds_table(const std::vector<Deed>& deeds, const TextStyle& style) {
@@ -130,7 +150,7 @@ std::string deeds_table(const std::vector<Deed>& deeds, const TextStyle& style) 
     kind.cells.emplace_back(policy::name_of(deed.kind));
     reason.cells.push_back(printable(deed.reason));
   }
-  return heading("What was done to all, or told") +
+  return heading("What concerned all jobs together") +
          table({first, last, times, kind, reason}, style) + more(deeds.size(), kDecisionsListedMax);
 }
 
@@ -163,13 +183,30 @@ std::string run_heading(const RunEntry& run, const TextStyle& style) {
 std::string explain_run(const RunEntry& run, const std::vector<RecordedEvent>& events,
                         const TextStyle& style) {
   const EventSummary story = event_summary_of(events);
-  std::string out = head(run, style);
-  if (events.empty()) return out + heading("No event of it was recorded.");
+  std::string out = head(run, story, style);
+  if (events.empty()) return out + heading("No event of this run was recorded.");
   out += held_table(story.held, style);
   out += pauses_table(story.pauses, style);
   out += losses_table(story.losses, style);
   out += deeds_table(story.deeds, style);
   return out;
+}
+
+std::string numbers_legend(const std::vector<RecordedEvent>& events, const TextStyle& style) {
+  std::vector<std::string_view> names;  // in the order in which they come
+  for (const RecordedEvent& event : events) {
+    for (const auto& [name, value] : event.numbers) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  Column number{.heading = "NUMBER", .align = Align::left, .cells = {}};
+  Column meaning{.heading = "MEANING", .align = Align::left, .cells = {}};
+  for (const std::string_view name : names) {
+    if (number_meaning(name).empty()) continue;
+    number.cells.push_back(number_label(name));
+    meaning.cells.emplace_back(number_meaning(name));
+  }
+  return number.cells.empty() ? std::string() : "\n" + table({number, meaning}, style);
 }
 
 std::vector<RecordedEvent> events_of(const std::vector<RecordedEvent>& events,

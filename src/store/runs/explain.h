@@ -28,6 +28,11 @@ inline constexpr std::size_t kDecisionsListedMax = 20;
 [[nodiscard]] std::vector<RecordedEvent> events_of(const std::vector<RecordedEvent>& events,
                                                    std::string_view job);
 
+// What the numbers of these events mean: a line for each number that they have. Nothing if they
+// have none.
+[[nodiscard]] std::string numbers_legend(const std::vector<RecordedEvent>& events,
+                                         const TextStyle& style);
+
 // One job's whole story, with the numbers that each decision rested on; `end` if its report is
 // there.
 [[nodiscard]] std::string explain_job(const RunEntry& run, const std::vector<RecordedEvent>& events,

@@ -46,20 +46,20 @@ UniqueFd open_file(const Disk& disk, const std::string& path) {
 
 Result<LineLog> LineLog::open(const std::string& path, const Disk& disk) {
   LineLog file(disk, is_pipe(path) ? open_pipe(disk, path) : open_file(disk, path), path);
-  if (!file.fd_ && errno == ENXIO) return fail("nobody reads " + path);
+  if (!file.fd_ && errno == ENXIO) return fail("no process reads " + path);
   if (!file.fd_) return fail_errno("open " + path);
   const auto size = file.size();
   if (!size) return tl::unexpected(size.error());
   // A file system that has no locks is no reason not to write.
   if (*size && ::flock(file.fd(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    return fail("another run writes " + path);
+    return fail("another run is writing " + path);
   }
   return file;
 }
 
 Result<std::optional<std::uint64_t>> LineLog::size() const {
   struct stat status{};
-  if (::fstat(fd_.get(), &status) != 0) return fail_errno("look at " + path_);
+  if (::fstat(fd_.get(), &status) != 0) return fail_errno("examine " + path_);
   if (!S_ISREG(status.st_mode)) return std::nullopt;
   return static_cast<std::uint64_t>(status.st_size);
 }

@@ -53,7 +53,7 @@ Result<MarkedMeta> read_meta(const std::string& path) {
   auto text = read_text_at(AT_FDCWD, path + '/' + kMetaFile);
   if (!text) return pass(std::move(text));
   auto marked = parse_meta(*text);
-  if (!marked) return fail(path + '/' + kMetaFile + " is no document plimsoll.meta/1");
+  if (!marked) return fail(path + '/' + kMetaFile + " is not a document plimsoll.meta/1");
   return std::move(*marked);
 }
 
@@ -158,7 +158,7 @@ Result<RunEntry> find_run(const std::string& runs_dir, const std::string& name) 
                 ", `plimsoll runs` lists all");
   }
   if (matches.size() > 1) {
-    return fail("\"" + printable(name) + "\" could be any of " + names(matches));
+    return fail("\"" + printable(name) + "\" matches several runs: " + names(matches));
   }
   return read_run(runs_dir + '/' + matches.front());
 }

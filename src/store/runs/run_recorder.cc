@@ -144,7 +144,7 @@ void RunRecorder::tell(std::string notice) {
 void RunRecorder::miss(std::uint64_t lines, const Error& error) {
   not_written_.unwritten += lines;
   if (std::exchange(told_of_fault_, true)) return;
-  tell("this run's record is incomplete: " + error.message() + "; jobs go on");
+  tell("this run's record is incomplete: " + error.message() + "; jobs continue");
 }
 
 void RunRecorder::begin() {
@@ -152,7 +152,7 @@ void RunRecorder::begin() {
   if (files) {
     files_.emplace(std::move(*files));
   } else {
-    tell("this run is not recorded: " + files.error().message() + "; jobs go on without");
+    tell("this run is not recorded: " + files.error().message() + "; jobs continue without");
   }
   prune_runs(runs_dir_);
 }
@@ -162,12 +162,12 @@ void RunRecorder::end(End end) {
   left_out.late += end.left_out.late;
   const auto done = files_->finish(to_json(*end.summary, JsonForm::pretty), left_out);
   if (!done) {
-    tell("this run's record has no end, so that it will be listed as one that died: " +
+    tell("the end of this run could not be recorded, so it will be listed as died: " +
          done.error().message());
   } else if (left_out.late > 0) {
     tell(std::to_string(left_out.late) +
-         " events and reports of this run are not in its record: they came faster than they could "
-         "be written");
+         " events and reports of this run are missing from its record, because they came faster "
+         "than they could be written");
   }
   // A small one will do when the next begins.
   if (files_->size() > kPruneFrom) prune_runs(runs_dir_);

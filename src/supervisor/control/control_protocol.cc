@@ -34,7 +34,7 @@ std::string text_of(const Json& json) {
 
 Result<std::string> job_in(const Json& json) {
   const auto job = json.find("job");
-  if (job == json.end()) return fail("there is no \"job\", which names a job or its number");
+  if (job == json.end()) return fail("found no \"job\", expected the name or number of a job");
   if (job->is_number_unsigned()) return std::to_string(job->get<std::uint64_t>());
   if (job->is_string() && !job->get_ref<const std::string&>().empty()) {
     return job->get<std::string>();
@@ -55,7 +55,7 @@ Result<ControlRequest> set_line(const Json& json) {
   if (size != json.end() && size->is_number_unsigned()) {
     return ControlRequest(SetLine{std::to_string(size->get<std::uint64_t>())});
   }
-  return fail("\"size\" is to be a size or a share, such as \"2G\" or \"80%\"");
+  return fail("\"size\": expected a size or a share, such as \"2G\" or \"80%\"");
 }
 
 Result<ControlRequest> set_jobs(const Json& json) {
@@ -66,7 +66,7 @@ Result<ControlRequest> set_jobs(const Json& json) {
       return ControlRequest(SetJobsMax{static_cast<unsigned>(count)});
     }
   }
-  return fail("\"jobs\" is to be a number from 1 to " + std::to_string(kJobsAtOnceMax));
+  return fail("\"jobs\": expected a number from 1 to " + std::to_string(kJobsAtOnceMax));
 }
 
 }  // namespace
@@ -75,7 +75,8 @@ Result<ControlRequest> parse_request(std::string_view line) {
   auto json = parse_object(line);
   if (!json) return pass(std::move(json));
   const auto command = json->find("command");
-  if (command == json->end() || !command->is_string()) return fail("there is no \"command\"");
+  if (command == json->end() || !command->is_string())
+    return fail("found no \"command\", expected status, pause, resume, kill, line or jobs");
   const auto& name = command->get_ref<const std::string&>();
   if (name == "status") return ControlRequest(AskStatus{});
   if (name == "pause") return of_job<PauseJob>(*json);

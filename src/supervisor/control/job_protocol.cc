@@ -149,11 +149,11 @@ Result<SubmitJob> complete(SubmitHead head, std::string_view bytes) {
   const std::size_t files = head.asked.files ? 2 : 0;
   const std::size_t wanted = head.words + head.values + 1 + files;
   if (bytes.empty() || bytes.back() != '\0') {
-    return fail(std::errc::invalid_argument, "found texts without a NUL at their end");
+    return fail(std::errc::invalid_argument, "found texts without a NUL byte at the end");
   }
   if (static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\0')) != wanted) {
     return fail(std::errc::invalid_argument,
-                "found another number of texts than \"words\" and \"values\" tell of");
+                "found a different number of texts than \"words\" and \"values\" say");
   }
   texts.reserve(wanted);
   while (!bytes.empty()) texts.emplace_back(take_until(bytes, '\0'));

@@ -32,7 +32,7 @@ std::vector<std::string> bases_of(const cgroup::Group& pool) {
 
 // Without the pointer to this very command that errors of placement end with.
 std::string own_words(std::string message) {
-  constexpr std::string_view kPointer = "; `plimsoll doctor` tells more";
+  constexpr std::string_view kPointer = "; `plimsoll doctor` explains it";
   const std::size_t found = message.find(kPointer);
   if (found != std::string::npos) message.erase(found, kPointer.size());
   return message;

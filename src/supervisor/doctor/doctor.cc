@@ -57,12 +57,12 @@ void append_check(std::string& out, const Check& check, std::size_t ids, const T
 }
 
 std::string verdict(const DoctorReport& report) {
-  if (!report.why_not.empty()) return "No job can be run here: " + printable(report.why_not);
+  if (!report.why_not.empty()) return "No job can run here: " + printable(report.why_not);
   std::array<std::size_t, 3> counts{};
   for (const CheckSection& section : report.sections) {
     for (const Check& check : section.checks) ++counts[static_cast<std::size_t>(check.state)];
   }
-  return fmt::format("Jobs can be run here: {} checks ok, {} degraded, {} missing.", counts[0],
+  return fmt::format("Jobs can run here: {} checks ok, {} degraded, {} missing.", counts[0],
                      counts[1], counts[2]);
 }
 

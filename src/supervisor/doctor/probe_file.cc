@@ -24,8 +24,7 @@ Check probe_file(const cgroup::Group& group, const FileFeature& feature) {
     if (directory->has_file(file)) return {.id = feature.id, .value = file};
   }
   std::string value = is_v2 ? "cgroup v2 has" : "cgroup v1 has";
-  value +=
-      files.size() == 0 ? " nothing of the kind" : std::string(" no ") + files.front() + " here";
+  value += files.size() == 0 ? " no such file" : std::string(" no ") + files.front() + " here";
   return {.id = feature.id,
           .state = CheckState::missing,
           .value = value,

@@ -13,7 +13,7 @@ using report::Check;
 using report::CheckState;
 
 constexpr const char* kSlowBirth =
-    "each job is forked and then moved: as fast as a rule, but now and then 15 ms late";
+    "each job is forked and then moved, which is usually as fast but sometimes 15 ms slower";
 constexpr const char* kFixedKernel =
     "a kernel without this bug (6.18.44 has it; Debian's 6.1.192 and 6.12.117 do not)";
 
@@ -21,7 +21,7 @@ Check no_freezer(std::string value) {
   return {.id = "freeze",
           .state = CheckState::missing,
           .value = std::move(value),
-          .cost = "jobs can't be paused: what does not fit is evicted",
+          .cost = "jobs cannot be paused: what does not fit is evicted",
           .remedy = "Linux 5.2 with cgroup v2, or the freezer controller of v1"};
 }
 
@@ -108,17 +108,18 @@ std::optional<Birth> birth_below_killed(Supervisor& supervisor) {
 
 Check judge_spawn(const Births& births) {
   if (births.first == Birth::in_group) {
-    return {.id = "spawn", .value = "clone3 makes jobs inside their group"};
+    return {.id = "spawn", .value = "clone3 starts jobs inside their group"};
   }
   Check check{.id = "spawn", .state = CheckState::degraded, .cost = kSlowBirth};
   if (births.v2) {
     check.value =
-        "clone3 can't make jobs inside their group: the call is forbidden here, or a cgroup.kill "
-        "once hit the group that Plimsoll runs in";
+        "clone3 cannot start jobs inside their group: the call is forbidden here, or cgroup.kill "
+        "was once written in the group that Plimsoll runs in";
     check.remedy =
-        "a sandbox that lets clone3 pass; a start of Plimsoll in a group that never was killed";
+        "a sandbox that allows clone3, or start Plimsoll in a group in which cgroup.kill was never "
+        "written";
   } else {
-    check.value = "jobs are forked and then moved: there is no v2 tree to make them in";
+    check.value = "jobs are forked and then moved: there is no v2 tree to start them in";
     check.remedy = "cgroup v2: see layout";
   }
   return check;
@@ -133,15 +134,16 @@ Check judge_spawn_after_kill(const Births& births) {
     check.remedy = kFixedKernel;
   } else if (births.below_killed == Birth::moved) {
     check.state = CheckState::degraded;
-    check.value = "a child made by clone3 dies at birth where cgroup.kill was ever written";
+    check.value =
+        "a child started by clone3 dies at once in a group in which cgroup.kill was ever written";
     check.cost =
-        "none while groups are used once, as Plimsoll does; started inside a group "
-        "that was killed, it forks jobs and moves them";
+        "none while each group is used only once, as Plimsoll does; if Plimsoll was started inside "
+        "a group that was killed, it forks jobs and moves them";
     check.remedy = kFixedKernel;
   } else if (births.below_killed) {
-    check.value = "clone3 goes on working where cgroup.kill was written";
+    check.value = "clone3 still works in a group in which cgroup.kill was written";
   } else {
-    check.value = "clone3 goes on working after another group was killed";
+    check.value = "clone3 still works after another group was killed";
   }
   return check;
 }

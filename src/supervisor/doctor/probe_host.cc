@@ -23,7 +23,7 @@ using report::Check;
 using report::CheckState;
 
 constexpr const char* kUnified =
-    "boot with systemd.unified_cgroup_hierarchy=1, without systemd with cgroup_no_v1=all";
+    "boot with systemd.unified_cgroup_hierarchy=1, or without systemd with cgroup_no_v1=all";
 
 Check probe_kernel() {
   utsname names{};
@@ -50,11 +50,12 @@ std::string id_of(Controller controller) {
 const char* cost_without(Controller controller) {
   switch (controller) {
     case Controller::memory: return "memory is neither measured nor limited";
-    case Controller::cpu: return "no limit, no weight of CPU time";
+    case Controller::cpu: return "CPU time can be neither limited nor weighted";
     case Controller::cpuacct: return "CPU time of a job is that of its main process alone";
     case Controller::cpuset: return "--cpuset can't be used";
     case Controller::io: return "I/O is neither measured nor limited";
-    case Controller::pids: return "no limit of processes, and fork bombs take longer to end";
+    case Controller::pids:
+      return "the number of processes cannot be limited, and fork bombs take longer to end";
     case Controller::freezer: return "jobs can't be paused";
   }
   return "";
@@ -62,10 +63,11 @@ const char* cost_without(Controller controller) {
 
 const char* remedy_for(const ControllerPlace& place) {
   if (place.read_only) {
-    return "mount -o remount,rw; or a container that may write its cgroups (--privileged)";
+    return "mount -o remount,rw, or a container that may write its cgroups (--privileged)";
   }
-  if (place.version == Version::v1) return "root, or --cgroup with a group that is yours";
-  return "root; for users Delegate=cpu cpuset io memory pids by systemctl edit user@.service";
+  if (place.version == Version::v1) return "root, or --cgroup with a group that belongs to you";
+  return "root; for other users, Delegate=cpu cpuset io memory pids with systemctl edit "
+         "user@.service";
 }
 
 // The base in a hierarchy: the first below its mount point, as that of v2, in whose tree v1 may be
@@ -132,7 +134,7 @@ Check judge_own_groups(const Hierarchies& hierarchies) {
       if (other.own_path == first.own_path) check.value += " " + short_name(other);
     }
   }
-  if (check.value.empty()) check.value = "none that can be seen";
+  if (check.value.empty()) check.value = "none that is visible";
   return check;
 }
 
@@ -140,9 +142,10 @@ Check judge_layout(const Hierarchies& hierarchies) {
   Check check{.id = "layout"};
   if (hierarchies.all.empty()) {
     check.state = CheckState::missing;
-    check.value = "no cgroup hierarchy is mounted, or none that we are in";
+    check.value = "no cgroup hierarchy is mounted, or none that Plimsoll is in";
     check.cost =
-        "jobs have no groups of their own; the check placement says whether they can run without";
+        "jobs have no groups of their own; the check placement says whether they can run without "
+        "them";
     check.remedy = "mount -t cgroup2 none /sys/fs/cgroup";
     return check;
   }
@@ -154,7 +157,7 @@ Check judge_layout(const Hierarchies& hierarchies) {
     case cgroup::Layout::v1: check.value = "v1: no v2 tree"; break;
   }
   check.state = CheckState::degraded;
-  check.cost = "a directory more a job for each v1 hierarchy, and what v1 can't do (below)";
+  check.cost = "one more directory per job for each v1 hierarchy, and what v1 cannot do (below)";
   check.remedy = kUnified;
   return check;
 }
@@ -164,7 +167,7 @@ Check judge_controller(Controller controller, const ControllerPlace& place) {
   check.value = (place.version == Version::v2 ? "v2 at " : "v1 at ") + place.mount_point;
   if (place.offered) return check;
   check.state = CheckState::missing;
-  check.value += place.read_only ? ": mounted read-only" : ": not given to us";
+  check.value += place.read_only ? ": mounted read-only" : ": not delegated to Plimsoll";
   check.cost = cost_without(controller);
   check.remedy = remedy_for(place);
   return check;
@@ -174,12 +177,13 @@ Check judge_controller(Controller controller, NoPlace why) {
   Check check{.id = id_of(controller), .state = CheckState::missing};
   check.cost = cost_without(controller);
   if (why == NoPlace::out_of_sight) {
-    check.value = "no mount shows the group that we are in";
+    check.value = "no mount shows the group that Plimsoll is in";
     check.remedy = "mount its hierarchy inside the container or cgroup namespace";
   } else {
     check.value = "nowhere";
     const std::string name(cgroup::name_of(controller, Version::v2));
-    check.remedy = "cgroup_enable=" + name + " on the kernel command line, or a kernel that has it";
+    check.remedy = "cgroup_enable=" + name +
+                   " on the kernel command line, or a kernel that has the controller";
   }
   return check;
 }
@@ -210,7 +214,7 @@ Check judge_placement(const PlaceFacts& facts) {
     case PlaceKind::scope: why = "a scope that systemd makes for each run"; break;
     case PlaceKind::own_group: why = "the group that Plimsoll was started in"; break;
     case PlaceKind::root:
-      why = "the root of the tree, as our own group is not ours to divide";
+      why = "the root of the tree, because Plimsoll's own group is not delegated to it";
       break;
   }
   return {.id = "placement", .value = "below " + facts.base + ": " + why};
@@ -223,8 +227,9 @@ Check judge_process_mode(const std::string& why) {
           .state = CheckState::missing,
           .value = "process mode, without groups: " + std::string(cause),
           .cost =
-              "memory is sampled, not counted; no limits, stalls or network; a job that hides its "
-              "processes may keep some until the run ends (docs/process-mode.md)",
+              "memory is sampled, not counted; jobs cannot be limited, and stalls and network "
+              "traffic are not known; processes that a job hides may live until the run ends "
+              "(docs/process-mode.md)",
           .remedy = remedy.empty() ? "leave out --cgroup none" : std::string(trim(remedy))};
 }
 
@@ -232,28 +237,28 @@ Check probe_delegation(const Hierarchies& hierarchies) {
   Check check{.id = "delegation"};
   const Hierarchy* v2 = hierarchies.v2();
   if (v2 == nullptr || v2->controllers.empty()) {
-    check.value = "not needed: v2 has no controllers to give away";
+    check.value = "not needed: v2 has no controllers to delegate";
     return check;
   }
   const auto own = cgroup::Directory::open(v2->directory_of(v2->own_path), Version::v2);
   if (own && cgroup::is_marked_delegated(*own)) {
-    check.value = "systemd has given us our group";
+    check.value = "systemd has delegated Plimsoll's own group";
     return check;
   }
   if (!loop::systemd_runs()) {
-    check.value = "no systemd here that owns the tree";
+    check.value = "not needed: no systemd owns the tree here";
     return check;
   }
   auto reached = loop::reach_systemd();
   if (reached) {
-    check.value = "systemd gives each run a scope";
+    check.value = "systemd makes a scope for each run";
     return check;
   }
   check.state = CheckState::missing;
   check.value = reached.error().message();
   check.cost = "only root can run jobs, at the root of the tree";
   check.remedy =
-      "a login session of one's own (loginctl enable-linger, XDG_RUNTIME_DIR=/run/user/UID); or "
+      "a login session of the user (loginctl enable-linger, XDG_RUNTIME_DIR=/run/user/UID), or "
       "systemd-run -p Delegate=yes";
   return check;
 }

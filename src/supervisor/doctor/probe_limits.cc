@@ -21,8 +21,8 @@ Check probe_io_usage(const cgroup::Group& group) {
   if (check.state == CheckState::ok && io->version() == cgroup::Version::v1) {
     check.state = CheckState::degraded;
     check.cost =
-        "of jobs without --io-max reports may have no bytes read and written: newer kernels count "
-        "on v1 only where a limit is set on the device";
+        "reports of jobs without --io-max may have no bytes read and written: newer kernels count "
+        "on v1 only if a limit is set on the device";
     check.remedy = "cgroup v2 for io: see layout";
   }
   return check;
@@ -41,8 +41,8 @@ Check judge_network(const std::string& why_not) {
 
 std::vector<Check> probe_limits(const cgroup::Group& group, const counters::Network& network) {
   constexpr const char* kBfq =
-      "a disk with the bfq scheduler: "
-      "echo bfq > /sys/block/DISK/queue/scheduler; or io.cost on v2";
+      "a disk with the bfq scheduler (echo bfq > /sys/block/DISK/queue/scheduler), or io.cost on "
+      "v2";
   return {probe_file(group, {.id = "cpu.limit",
                              .controller = Controller::cpu,
                              .v2_files = {"cpu.max"},

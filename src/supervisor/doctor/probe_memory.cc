@@ -26,8 +26,8 @@ Check probe_high(const cgroup::Group& group, const Directory& memory) {
                             .v2_files = {"memory.high"},
                             .v1_files = {},
                             .cost =
-                                "no throttle at the line: only a limit above it where the kernel "
-                                "kills, and no --memory-high",
+                                "jobs are not throttled at the line, only killed at a limit above "
+                                "it, and --memory-high can't be used",
                             .remedy = kUnifiedMemory};
   Check check = probe_file(group, feature);
   if (check.state != CheckState::ok) return check;
@@ -44,13 +44,13 @@ Check probe_peak_v2(const Directory& memory) {
   if (!memory.has_file("memory.peak")) {
     check.state = CheckState::missing;
     check.value = "this kernel has no memory.peak";
-    check.cost = "a job's peak is the highest sample: short bursts are missed";
+    check.cost = "the peak of a job is its highest sample: short bursts are missed";
     check.remedy = "Linux 5.19";
     return check;
   }
   const auto file = memory.open_file("memory.peak", O_RDWR);
   if (file && write_text(file->get(), "reset")) {
-    check.value = "memory.peak, each reader can reset its own";
+    check.value = "memory.peak, which each reader can reset for itself";
     return check;
   }
   check.state = CheckState::degraded;
@@ -65,7 +65,7 @@ Check probe_peak_v1(const Directory& memory) {
   constexpr const char* kFile = "memory.max_usage_in_bytes";
   Check check{.id = "memory.peak", .value = kFile};
   if (auto wrote = memory.write(kFile, "0")) {
-    check.value += ", a reset is for all readers";
+    check.value += ", which can only be reset for all readers";
   } else {
     check.state = CheckState::degraded;
     check.value = wrote.error().message();
@@ -93,7 +93,9 @@ Check probe_events_v1(const Directory& memory) {
   check.value = !oom     ? oom.error().message()
                 : !usage ? usage.error().message()
                          : threshold.error().message();
-  check.cost = "memory is polled: a job killed by the kernel may pass for one that was killed";
+  check.cost =
+      "memory is polled: a job that the kernel killed for its memory may be reported as killed by "
+      "a signal";
   check.remedy = kUnifiedMemory;
   return check;
 }
@@ -118,7 +120,7 @@ Check probe_reclaim(const Directory& memory) {
   check.state = CheckState::missing;
   check.value =
       wrote.error().gone() ? std::string("this kernel has no ") + file : wrote.error().message();
-  check.cost = "a paused job keeps its memory until somebody else needs it";
+  check.cost = "a paused job keeps its memory until other jobs need it";
   check.remedy = "Linux 5.19 with cgroup v2";
   return check;
 }
@@ -144,8 +146,8 @@ std::vector<Check> probe_memory(const cgroup::Group& group) {
                              .controller = Controller::memory,
                              .v2_files = {"memory.oom.group"},
                              .v1_files = {},
-                             .cost = "over its limit a job loses one process to the kernel first; "
-                                     "Plimsoll then ends the rest",
+                             .cost = "when a job exceeds its limit, the kernel kills only one "
+                                     "process; Plimsoll then kills the others",
                              .remedy = is_v2 ? "Linux 4.19" : kUnifiedMemory}),
           probe_reclaim(*memory),
           probe_file(group, {.id = "memory.swap_limit",

@@ -61,19 +61,19 @@ Check judge_triggers(std::optional<Duration> shortest) {
   Check check{.id = "psi.triggers"};
   if (!shortest) {
     check.state = CheckState::missing;
-    check.value = "the kernel takes none from us";
-    check.cost = "stall times are polled, which is as quick and wakes the CPU more often";
+    check.value = "the kernel accepts none from Plimsoll";
+    check.cost = "stall times are polled, which is as fast but wakes the CPU more often";
     check.remedy = "CAP_SYS_RESOURCE: setcap cap_sys_resource+ep on the program, or root";
     return check;
   }
   check.value = "windows from " + format_duration(*shortest);
   if (*shortest >= kUnprivilegedWindow) {
     check.state = CheckState::degraded;
-    check.value = "windows of 2 s and its multiples alone";
+    check.value = "only windows of 2 s and its multiples";
     check.cost = "they fire up to 2 s late: stall times are polled instead";
     check.remedy =
-        "CAP_SYS_RESOURCE: setcap cap_sys_resource+ep on the program, or a container "
-        "that leaves it to root";
+        "CAP_SYS_RESOURCE: setcap cap_sys_resource+ep on the program, or a container in which root "
+        "keeps it";
   }
   return check;
 }
@@ -82,13 +82,13 @@ std::vector<Check> probe_pressure(const cgroup::Group* group) {
   std::vector<Check> checks;
   const auto system = read_text_at(AT_FDCWD, kSystemFile);
   checks.push_back(judge_file("psi.system", system, "/proc/pressure",
-                              "whether the machine stalls is not known: memory use alone decides"));
+                              "stall times of the machine are not known: only memory use decides"));
   const cgroup::Directory* v2 = group != nullptr ? group->v2() : nullptr;
-  Result<std::string> own = fail("there is no v2 tree, which alone has it");
+  Result<std::string> own = fail("there is no v2 tree, and only v2 has it");
   if (v2 != nullptr) own = v2->read(kGroupFile);
   if (group != nullptr) {
     checks.push_back(judge_file("psi.group", own, "cpu, memory and io of each job",
-                                "which job stalls is not known, nor for how long"));
+                                "stall times of jobs are not known"));
   }
   if (own || system) checks.push_back(judge_triggers(shortest_window(own ? v2 : nullptr)));
   return checks;

@@ -43,23 +43,23 @@ Check judge_capability(const Capability& capability, Caller caller) {
           .state = CheckState::missing,
           .value = std::string("no ") + capability.names,
           .cost = capability.cost,
-          .remedy = caller == Caller::root
-                        ? "a container or unit that leaves it to root (--cap-add, "
-                          "CapabilityBoundingSet=)"
-                        : "root, or setcap on the program, or AmbientCapabilities= of its unit"};
+          .remedy =
+              caller == Caller::root
+                  ? "a container or unit in which root keeps it (--cap-add, CapabilityBoundingSet=)"
+                  : "root, or setcap on the program, or AmbientCapabilities= of its unit"};
 }
 
 Check probe_pidfd() {
   const UniqueFd own(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0U)));
   if (own && ::syscall(SYS_pidfd_send_signal, own.get(), 0, nullptr, 0U) == 0) {
-    return {.id = "pidfd", .value = "processes are named by descriptors"};
+    return {.id = "pidfd", .value = "processes are identified by descriptors"};
   }
   const Error error{.code = static_cast<std::errc>(errno), .what = "signal through a pidfd"};
   return {.id = "pidfd",
           .state = CheckState::missing,
           .value = error.message(),
-          .cost = "processes that outlive a job's main process can't be signalled one by one",
-          .remedy = "Linux 5.3, and a sandbox that lets pidfd_open pass"};
+          .cost = "processes that outlive the main process of a job cannot be signalled one by one",
+          .remedy = "Linux 5.3, and a sandbox that allows pidfd_open"};
 }
 
 Check probe_limit(LimitKind kind) {
@@ -85,7 +85,7 @@ Check probe_oom_score() {
     }
   }
   check.state = CheckState::degraded;
-  check.value = own ? std::to_string(*own) + ", can't be lowered" : "can't be read";
+  check.value = own ? std::to_string(*own) + ", cannot be lowered" : "cannot be read";
   check.cost = "when the whole machine runs out of memory, the kernel may choose Plimsoll itself";
   check.remedy = "CAP_SYS_RESOURCE, or OOMScoreAdjust= of its unit";
   return check;
@@ -95,10 +95,10 @@ Check judge_hidepid(Hiding hiding, bool root) {
   Check check{.id = "hidepid", .value = "/proc shows all processes"};
   if (hiding == Hiding::nobody) return check;
   check.value = hiding == Hiding::processes ? "/proc hides the processes of other users"
-                                            : "/proc hides what processes of other users do";
+                                            : "/proc hides the details of processes of other users";
   if (root) return check;  // sees them all the same
   check.state = CheckState::degraded;
-  check.cost = "processes that a job left behind as another user have no name in its report";
+  check.cost = "processes of another user that a job left behind have no name in its report";
   check.remedy = "mount -o remount,hidepid=0 /proc, or the group that its gid= names";
   return check;
 }
@@ -124,12 +124,12 @@ std::vector<Check> judge_capabilities(std::uint64_t effective, Caller caller) {
   const bool admin = has(effective, CAP_SYS_ADMIN);
   const Capability capabilities[] = {
       {"capability.sys_resource", has(effective, CAP_SYS_RESOURCE), "CAP_SYS_RESOURCE",
-       "no fast triggers of pressure, and Plimsoll can't protect itself from the kernel's OOM "
+       "pressure triggers are slow, and Plimsoll cannot protect itself from the kernel's OOM "
        "killer"},
       {"capability.bpf", admin || (has(effective, kCapBpf) && has(effective, CAP_NET_ADMIN)),
        admin ? "CAP_SYS_ADMIN" : "CAP_BPF and CAP_NET_ADMIN", "network traffic is not counted"},
       {"capability.kill", has(effective, CAP_KILL), "CAP_KILL",
-       "processes of other users are out of reach of signals"},
+       "processes of other users cannot be signalled"},
       {"capability.setuid", has(effective, CAP_SETUID) && has(effective, CAP_SETGID),
        "CAP_SETUID and CAP_SETGID", "--uid can't be used"},
   };
@@ -172,10 +172,11 @@ Check judge_limit(LimitKind kind, std::optional<std::uint64_t> hard) {
   check.state = CheckState::degraded;
   if (files) {
     const unsigned jobs = jobs_by_descriptors(*hard);
-    check.cost = jobs == 1 ? "one job at a time" : std::to_string(jobs) + " jobs at once at most";
+    check.cost =
+        jobs == 1 ? "only one job at a time" : std::to_string(jobs) + " jobs at once, at most";
     check.remedy = "ulimit -n, LimitNOFILE= of a unit, or limits.conf(5)";
   } else {
-    check.cost = "jobs fail to fork when there are many";
+    check.cost = "forks of jobs fail when many jobs run";
     check.remedy = "ulimit -u, LimitNPROC= of a unit, or limits.conf(5)";
   }
   return check;

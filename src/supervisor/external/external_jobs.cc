@@ -12,7 +12,7 @@ namespace plimsoll::supervisor {
 namespace {
 
 // What is said of an external job whose end its client did not tell.
-constexpr const char* kClientGone = "its client is gone";
+constexpr const char* kClientGone = "its client disconnected";
 
 policy::AttemptEnd attempt_end(policy::Outcome outcome, const ExternalEnd& end, Duration wall) {
   return {.outcome = outcome, .exit_code = end.exit_code, .signal = end.signal, .wall = wall};
@@ -49,7 +49,7 @@ void ExternalJobs::close(ClientId id) {
 
 Result<ExternalJobs::Client*> ExternalJobs::client(ClientId id) {
   const auto found = clients_.find(id);
-  if (found == clients_.end()) return fail(std::errc::no_such_process, "the client is gone");
+  if (found == clients_.end()) return fail(std::errc::no_such_process, "the client disconnected");
   return &found->second;
 }
 
@@ -79,7 +79,8 @@ Result<void> ExternalJobs::check(const Client& owner, const ExternalSpec& spec) 
                                                  " bytes, expected at most 256");
   }
   if (is_draining_) {
-    return fail(std::errc::resource_unavailable_try_again, "the daemon ends and takes no jobs");
+    return fail(std::errc::resource_unavailable_try_again,
+                "the daemon is shutting down and accepts no jobs");
   }
   if (owner.external_jobs.contains(spec.name)) {
     return fail(std::errc::file_exists, "the job \"" + spec.name + "\" has entered already");
@@ -92,7 +93,8 @@ Result<void> ExternalJobs::check(const Client& owner, const ExternalSpec& spec) 
   if (auto room = quota_.check(tenant_of(owner.peer)); !room) return room;
   if (spec.hand == ControlledBy::governor && !spec.place) {
     return fail(std::errc::invalid_argument,
-                "found no place, expected one where the governor is to stop the job's processes");
+                "found no place, expected a cgroup or a pid: the governor needs it to stop the "
+                "job's processes");
   }
   return {};
 }
@@ -159,8 +161,9 @@ Result<void> ExternalJobs::observe(ClientId id, const std::string& name,
   if (!job) return pass(std::move(job));
   ExternalJob& external_job = *known(*job);
   if (external_job.state == ExternalJob::State::waiting) {
-    return fail(std::errc::operation_in_progress,
-                "the job \"" + name + "\" is not admitted, expected no measurements of it");
+    return fail(
+        std::errc::operation_in_progress,
+        "the job \"" + name + "\" is not admitted, expected measurements of admitted jobs only");
   }
   // What is seen at its place goes before its client's word, which may be any number.
   ExternalSample told = sample;
@@ -223,7 +226,7 @@ std::vector<JobId> ExternalJobs::those(Waits waits) const {
 
 void ExternalJobs::drain() {
   is_draining_ = true;
-  for (const JobId job : those(Waits::yes)) hooks_.withdraw(job, "the daemon ends");
+  for (const JobId job : those(Waits::yes)) hooks_.withdraw(job, "the daemon is shutting down");
 }
 
 void ExternalJobs::cancel_all(const std::string& reason) {

@@ -181,9 +181,10 @@ Result<void> check_path(const std::string& path, const std::string& pool) {
 
 Result<void> check_owner(int fd, const Peer& peer, const std::string& what) {
   struct stat about{};
-  if (::fstat(fd, &about) != 0) return fail_errno("look at " + what);
+  if (::fstat(fd, &about) != 0) return fail_errno("examine " + what);
   if (peer.where == PeerPlace::remote) {
-    return fail(std::errc::permission_denied, "a client on another machine can't name a place");
+    return fail(std::errc::permission_denied,
+                "a client on another machine cannot name a cgroup or a pid");
   }
   if (peer.uid == 0 || about.st_uid == peer.uid) return {};
   return fail(std::errc::permission_denied,
@@ -210,7 +211,7 @@ Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place,
   }
   if (parts.empty()) {
     return fail(std::errc::invalid_argument,
-                "found no cgroup " + place.path + " in any hierarchy, expected one that is there");
+                "found no cgroup " + place.path + " in any hierarchy, expected one that exists");
   }
   return std::make_unique<ExternalCgroup>(cgroup::Group(place.path, std::move(parts)), peer);
 }

@@ -20,12 +20,12 @@ constexpr int kPiecesPerTurn = 16;
 constexpr int kRestReadsMax = 32;
 
 constexpr const char* kWaitsForRoom =
-    "what jobs write waits in their pipes, and they with it, until there is room; PLIMSOLL_TMPDIR "
-    "and --results choose other file systems";
-constexpr const char* kLost = "the rest of its output is lost, as the run is being ended";
-constexpr const char* kMayBeLost = "what is kept of its output may be lost with the power";
+    "jobs that write to their output are blocked until there is space; PLIMSOLL_TMPDIR and "
+    "--results choose other file systems";
+constexpr const char* kLost = "the rest of its output is lost, because the run is ending";
+constexpr const char* kMayBeLost = "its output may be lost in a power failure";
 constexpr const char* kWaits =
-    "what jobs write waits in their pipes, and they with it; it is tried again from time to time";
+    "jobs that write to their output are blocked; Plimsoll tries again from time to time";
 
 }  // namespace
 
@@ -296,7 +296,7 @@ bool OutputPump::flush() {
     printer_stalled_ = true;
     retry_timer_.set(loop::now() + setup_.retry_after);
     report(std::nullopt, std::move(flushed).error(),
-           "what jobs write waits until there is room for it");
+           "the output of jobs waits until there is space for it");
     return false;
   }
   switch (*flushed) {

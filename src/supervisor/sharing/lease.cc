@@ -10,7 +10,7 @@ namespace plimsoll::supervisor {
 namespace {
 
 std::string reason_of(std::size_t others, bool has_terms) {
-  const std::string what = has_terms ? "what the daemon leases" : "the line";
+  const std::string what = has_terms ? "the daemon's line" : "the line";
   if (others == 0) return "no other run shares " + what + " any more";
   return what + " is shared with " + std::to_string(others) +
          (others == 1 ? " other run" : " other runs");

@@ -136,7 +136,7 @@ Result<Ledger> Ledger::join(Result<UniqueFd> directory, const std::string& run) 
     }
     std::this_thread::sleep_for(kJoinGap);
   }
-  return fail("make " + run + " in the ledger: it is taken, or removed again and again");
+  return fail("make " + run + " in the ledger: the file is in use, or was removed again and again");
 }
 
 Ledger::~Ledger() {

@@ -34,10 +34,12 @@ Result<UniqueFd> open_shared_ledger(const std::string& socket) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) return fail_errno("open " + path);
   struct stat about{};
-  if (::fstat(fd.get(), &about) != 0) return fail_errno("look at " + path);
+  if (::fstat(fd.get(), &about) != 0) return fail_errno("examine " + path);
   const bool trusted = about.st_uid == 0 || about.st_uid == ::geteuid();
   if (!trusted || (about.st_mode & S_IWOTH) != 0) {
-    return fail(path + " is not what a daemon makes; it should be root's and closed to others");
+    return fail(path +
+                " is not a ledger of the daemon: expected a directory that belongs to root and "
+                "that other users cannot write");
   }
   if (::faccessat(fd.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) return fail_errno("write " + path);
   return fd;

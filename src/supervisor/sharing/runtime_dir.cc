@@ -33,18 +33,18 @@ std::string machine_name() {
 Result<UniqueFd> open_directory(const std::string& path) {
   if (path.empty()) {
     return fail(std::errc::no_such_file_or_directory,
-                "there is no place for sockets: none of PLIMSOLL_RUNTIME_DIR, XDG_RUNTIME_DIR and "
-                "HOME is set");
+                "there is no directory for sockets: none of PLIMSOLL_RUNTIME_DIR, XDG_RUNTIME_DIR "
+                "and HOME is set");
   }
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) return fail_errno("open " + path);
   struct stat about{};
-  if (::fstat(fd.get(), &about) != 0) return fail_errno("look at " + path);
+  if (::fstat(fd.get(), &about) != 0) return fail_errno("examine " + path);
   if (about.st_uid != ::geteuid() && about.st_uid != 0) {
-    return fail(path + " belongs to somebody else (uid " + std::to_string(about.st_uid) + ")");
+    return fail(path + " belongs to another user (uid " + std::to_string(about.st_uid) + ")");
   }
   if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return fail(path + " is open to others; it should have mode 700");
+    return fail(path + " is open to other users, expected mode 700");
   }
   return fd;
 }

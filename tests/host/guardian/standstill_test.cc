@@ -49,7 +49,7 @@ TEST_F(StandstillHost, IsToldAtOnceAndEndedAfterAWhile) {
     look(seen, now);
     return seen.next_look(now).has_value();
   }));
-  EXPECT_THAT(told, ElementsAre(HasSubstr("was stopped by a signal that somebody sent")));
+  EXPECT_THAT(told, ElementsAre(HasSubstr("was stopped by a signal from another process")));
   EXPECT_EQ(seen.next_look(now + 4s), 6s);
   look(seen, now + 9s);
   EXPECT_EQ(::waitpid(child, nullptr, WNOHANG | WCONTINUED), 0) << "continued too soon";

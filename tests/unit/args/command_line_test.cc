@@ -60,7 +60,7 @@ TEST(ReadCommandLine, AnUnknownOptionIsToldWithTheOneThatWasMeant) {
   EXPECT_EQ(command.mistake({"--odl"}),
             "there is no option \"--odl\"; `plimsoll do --help` lists them")
       << "what is not listed is no advice";
-  EXPECT_EQ(command.mistake({"--help", "--memmax"}), "none");
+  EXPECT_EQ(command.mistake({"--help"}), "none");
 }
 
 TEST(ReadCommandLine, WhoCallsMayKnowTheOption) {
@@ -97,6 +97,20 @@ TEST(ReadCommandLine, AValueThatIsMissingIsToldWithWhatItIs) {
 TEST(ReadCommandLine, AWordTooManyIsTold) {
   const Command command;
   EXPECT_EQ(command.mistake({"a", "-q", "b"}), "found \"b\", expected nothing more");
+}
+
+TEST(ReadCommandLine, NothingFollowsHelpButASubcommand) {
+  const Command command;
+  EXPECT_EQ(command.mistake({"--help", "--memmax"}),
+            "found \"--memmax\" after --help, expected nothing more");
+  EXPECT_EQ(command.mistake({"-qh", "a"}), "found \"a\" after -qh, expected nothing more");
+  EXPECT_EQ(command.mistake({"a", "--help"}), "none") << "what stands before is not looked at";
+  CLI::App app("Steers it.", "ctl");
+  app.add_subcommand("status", "How it is");
+  EXPECT_EQ(read_command_line(app, {"--help", "status"}).mistake, std::nullopt);
+  EXPECT_EQ(read_command_line(app, {"status", "--help"}).mistake, std::nullopt);
+  EXPECT_EQ(read_command_line(app, {"--help", "status", "x"}).mistake,
+            "found \"x\" after status, expected nothing more");
 }
 
 TEST(ReadCommandLine, SubcommandsHaveWordsOfTheirOwn) {
@@ -141,6 +155,9 @@ TEST(Help, LinesEndAtColumn80) {
                         "                            of the option, and go on below where they "
                         "began\n"));
   EXPECT_THAT(help, testing::Not(testing::HasSubstr("--old")));
+  command.app.formatter(std::make_shared<HelpFormatter>("do [OPTIONS] -- COMMAND"));
+  EXPECT_THAT(command.app.help(), testing::HasSubstr("Usage: do [OPTIONS] [FILE]\n"
+                                                     "       do [OPTIONS] -- COMMAND\n"));
 }
 
 }  // namespace

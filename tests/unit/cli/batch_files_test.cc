@@ -216,12 +216,12 @@ TEST(BatchFiles, TellsHowManyJobsTheReportLacks) {
   };
   EXPECT_EQ(end(0), std::nullopt);
   disk.fail_after(0, Fault::no_space);
-  EXPECT_THAT(end(1).value_or(""), HasSubstr("the next line is tried again"));
+  EXPECT_THAT(end(1).value_or(""), HasSubstr("tries again with the next line"));
   EXPECT_EQ(end(2), std::nullopt);
   disk.recover();
   EXPECT_EQ(end(3), std::nullopt);
   EXPECT_EQ(files->jobs_ended(), std::nullopt);
-  EXPECT_EQ(files->run_ended({}), "2 jobs are missing in the report");
+  EXPECT_EQ(files->run_ended({}), "2 jobs are missing from the report");
   EXPECT_TRUE(fs::exists(*place.options.report));
 }
 

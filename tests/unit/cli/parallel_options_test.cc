@@ -8,7 +8,7 @@ namespace {
 
 TEST(ParallelHint, SaysWhatThereIsInstead) {
   EXPECT_EQ(parallel_hint("--xapply"),
-            "that is GNU parallel's; here sources are linked by :::+ and ::::+");
+            "it is an option of GNU parallel; here sources are linked by :::+ and ::::+");
   EXPECT_THAT(parallel_hint("-N").value_or(""), testing::HasSubstr("-n N"));
   EXPECT_EQ(parallel_hint("--frobnicate"), std::nullopt);
   EXPECT_EQ(parallel_hint(""), std::nullopt);

@@ -148,7 +148,7 @@ TEST_F(ConfigTest, MistakesNameFileLineFoundAndExpected) {
       {"listen.tcp = \"h:1\"\nlisten.tls_key = \"/k\"\n",
        "p.toml:1: listen.tcp: found no listen.tls_certificate, expected all of"},
       {"\nlisten.tls_key = \"/k\"\n",
-       "p.toml:2: listen.tls_key: found no listen.tcp, expected it beside this"},
+       "p.toml:2: listen.tls_key: found no listen.tcp, expected both or neither"},
       {"a = \n", "p.toml:1: "},
       {"# \xC3\xA9\n'\xC3\xA9'\xC3\xA9 = 1\n", "p.toml:2: "},
       {"[governor]\njobs = 1\njobs = 2\n", "p.toml:3: "},

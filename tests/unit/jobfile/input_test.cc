@@ -84,12 +84,12 @@ TEST_F(ReadJobs, ReadsTheFormatThatIsSaid) {
 TEST_F(ReadJobs, RefusesJsonThatIsNotLines) {
   for (const char* array : {"[", "\n [{\"shell\": \"true\"}]", "[ {", "[\"a\",", "[\r\n{}]"}) {
     EXPECT_THAT(error_of({}, array),
-                HasSubstr("expected one JSON object a line, which `jq -c '.[]'`"))
+                HasSubstr("expected one JSON object per line, which `jq -c '.[]'`"))
         << array;
   }
   EXPECT_EQ(
       error_of({}, "{\n  \"shell\": \"true\"\n}\n"),
-      "standard input:1: found \"{\", expected one JSON object a line, which `jq -c .` makes");
+      "standard input:1: found \"{\", expected one JSON object per line, which `jq -c .` makes");
   EXPECT_THAT(error_of({.format = Format::jsonl}, "[\n"), HasSubstr("jq -c '.[]'"));
   EXPECT_THAT(commands({}, "[ -e x ] && rm x\n"), ElementsAre("[ -e x ] && rm x"));
   EXPECT_THAT(commands({}, "{ a; b; }\n"), ElementsAre("{ a; b; }"));
@@ -99,7 +99,7 @@ TEST_F(ReadJobs, RefusesJsonThatIsNotLines) {
 TEST_F(ReadJobs, RefusesFilesOfOtherPrograms) {
   for (const char* yaml : {"---\n", "# a\n\njobs:\n  - cmd: x\n", "- name: x\n", "on: push\n"}) {
     EXPECT_THAT(error_of({}, yaml), HasSubstr("found YAML, expected one shell command or one JSON "
-                                              "object a line (--format text runs each line"))
+                                              "object per line (--format text runs each line"))
         << yaml;
   }
   EXPECT_THAT(error_of({}, "# a\n\njobs:\n"), HasSubstr("standard input:3: "));
@@ -129,7 +129,7 @@ TEST_F(ReadJobs, RefusesTables) {
   for (const char* table : {"name\tsize\na.png\t12\n", "# of today\nid\tfirst name\tage\n1\tx\t3\n",
                             "name\tsize\r\na.png\t12\r\n"}) {
     EXPECT_THAT(error_of({}, table), HasSubstr("found a table, expected one shell command or one "
-                                               "JSON object a line (-a FILE --colsep REGEX"))
+                                               "JSON object per line (-a FILE --colsep REGEX"))
         << table;
   }
   for (const char* name : {"jobs.tsv", "jobs.csv"}) {
@@ -304,11 +304,52 @@ TEST_F(ReadJobs, AHeaderNamesTheColumns) {
             "--header: found an empty source, expected its first line to name its columns");
 }
 
+TEST_F(ReadJobs, ColumnsOfAHeaderHaveDifferentNames) {
+  EXPECT_EQ(
+      error_of({.words = Words{"echo", "{a}"}, .colsep = ",", .header = true}, "a,b,a\n1,2,3\n"),
+      "standard input:1: --header: found two columns named \"a\", expected a different name "
+      "for each column");
+  EXPECT_THAT(error_of({.words = Words{"echo", ":::", "a", "1", ":::", "a", "2"}, .header = true}),
+              HasSubstr("value 1 of :::: --header: found two columns named \"a\""));
+  EXPECT_THAT(
+      commands({.words = Words{"echo", "{a}"}, .colsep = ",", .header = true}, "a,,\n1,2,3\n"),
+      ElementsAre("echo 1"))
+      << "columns without a name";
+}
+
+TEST_F(ReadJobs, ARowHasTheColumnsOfItsHeader) {
+  const InputOptions options{.words = Words{"echo", "{b}"}, .colsep = ",", .header = true};
+  EXPECT_EQ(error_of(options, "a,b\n1,2\n3\n"),
+            "standard input:3: found 1 column, expected 2, as in the header");
+  EXPECT_EQ(error_of(options, "a,b\n1,2,3\n"),
+            "standard input:2: found 3 columns, expected 2, as in the header");
+  EXPECT_THAT(commands({.words = Words{"echo", "{2}"}, .colsep = ","}, "1,2\n3\n"),
+              ElementsAre("echo 2", "echo ''"))
+      << "without a header";
+}
+
+TEST_F(ReadJobs, ANameThatNoColumnHasIsRefused) {
+  const auto error = [this](const char* word) {
+    return error_of({.words = Words{"echo", word}, .colsep = ",", .header = true},
+                    "name,rate\na,1\n");
+  };
+  EXPECT_EQ(error("{nam}"),
+            "the command: found \"{nam}\", expected a column of --header, {name} {rate} (text in "
+            "braces needs a blank: \"{ nam}\")");
+  EXPECT_THAT(error("{name} {Rate.}"), HasSubstr("found \"{Rate.}\""));
+  EXPECT_THAT(error("{{x_1//}}"), HasSubstr("found \"{x_1//}\""));
+  const Words text = {"echo", "${HOME} { print} {a,b} {\"x\":1} {name {#} {%} {/.} {-1}"};
+  EXPECT_EQ(error_of({.words = text, .colsep = ",", .header = true}, "name,rate\na,1\n"),
+            "no error");
+  EXPECT_THAT(commands({.words = Words{"echo", "{nam}"}}, "1\n"), ElementsAre("echo '{nam}' 1"))
+      << "without a header";
+}
+
 TEST_F(ReadJobs, AnotherWordForTheValuesNeedsACommand) {
   EXPECT_THAT(commands({.words = Words{"echo", "X", "{}", ":::", "1"}, .replaced = "X"}),
               ElementsAre("echo 1 '{}'"));
   EXPECT_EQ(error_of({.words = Words{"echo", ":::", "1"}, .replaced = ""}),
-            "-I: found an empty text, expected one such as {}");
+            "-I: found an empty text, expected a replacement string such as {}");
   EXPECT_THAT(error_of({.replaced = "X"}), HasSubstr("expected one after --"));
   EXPECT_THAT(error_of({.header = true}), HasSubstr("expected one after --"));
 }

@@ -205,7 +205,8 @@ TEST(JsonlFile, RefusesWhatIsNoObject) {
 TEST(JsonlFile, RefusesIdsThatAreNotUnique) {
   EXPECT_THAT(
       error_of("{\"id\": \"a\", \"shell\": \"a\"}\n\n{\"id\": \"a\", \"shell\": \"b\"}\n"),
-      HasSubstr("jobs.jsonl:3: \"id\": found \"a\" again, expected ids that differ; line 1"));
+      HasSubstr(
+          "jobs.jsonl:3: \"id\": found \"a\" twice, expected a different id for each job; line 1"));
   EXPECT_THAT(error_of("{\"id\": \"2\", \"shell\": \"a\"}\n{\"shell\": \"b\"}\n"),
               HasSubstr("jobs.jsonl:2: \"id\": found \"2\" again"));
 }
@@ -222,9 +223,9 @@ TEST(JsonlFile, NamesACircle) {
     return "{\"id\": \"" + id + "\", \"shell\": \"x\", \"needs\": [" + needs + "]}\n";
   };
   EXPECT_EQ(error_of(job("a", "\"b\"") + job("b", "\"c\"") + job("c", "\"b\"")),
-            "jobs.jsonl:2: \"needs\": found a circle, \"b\" -> \"c\" -> \"b\", expected that no "
-            "job needs itself, directly or through others");
-  EXPECT_THAT(error_of(job("a", "\"a\"")), HasSubstr("found a circle, \"a\" -> \"a\""));
+            "jobs.jsonl:2: \"needs\": found a cycle, \"b\" -> \"c\" -> \"b\", expected no job "
+            "that needs itself, directly or through others");
+  EXPECT_THAT(error_of(job("a", "\"a\"")), HasSubstr("found a cycle, \"a\" -> \"a\""));
 }
 
 // Needs that point along some order have no circle, however the jobs lie in the file; one more need

@@ -70,8 +70,8 @@ TEST(TextFile, RefusesACommandBeyondOneWordOfTheKernel) {
   const std::string longest(kWordBytesMax, 'x');
   EXPECT_EQ(commands(longest).size(), 1U);
   EXPECT_EQ(error_of("a\n\n" + longest + "x"),
-            "jobs.txt:3: found a shell command of 131072 bytes, expected at most 131071, which is "
-            "what the kernel takes as one word (MAX_ARG_STRLEN)");
+            "jobs.txt:3: found a shell command of 131072 bytes, expected at most 131071, the "
+            "kernel's limit for one argument (MAX_ARG_STRLEN)");
 }
 
 TEST(DetectFormat, LooksAtTheFirstLineThatIsNotBlank) {

@@ -37,7 +37,14 @@ TEST(NumberText, SaysPlainlyWhatTheNameSaysInShort) {
   EXPECT_EQ(number_text("cores_predicted", 1.5), "cores expected to be used 1.50");
   EXPECT_EQ(number_text("cores_estimate", 0.25), "cores it is expected to use 0.25");
   EXPECT_EQ(number_text("runnable", 10.6), "tasks that want to run 10.60");
-  EXPECT_EQ(number_text("io_full", 0.42), "all waited for the disk 42 %");
+  EXPECT_EQ(number_text("io_full", 0.42), "all stalled on I/O 42 %");
+}
+
+TEST(NumberMeaning, IsThatOfTheName) {
+  EXPECT_EQ(number_label("horizon_s"), "looking ahead");
+  EXPECT_EQ(number_label("job_used_bytes"), "job used");
+  EXPECT_EQ(number_meaning("line_bytes"), "memory that all jobs together may use");
+  EXPECT_EQ(number_meaning("far_bytes"), "");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST(Curves, ErrorsNameFileLineFoundAndExpected) {
       {R"({"class":"a","name":"a","t":[0,-1]})", "found -1 in \"t\", expected numbers from 0"},
       {R"({"class":"a","name":"a","t":[0,"x"]})", "found \"x\" in \"t\""},
       {R"({"class":"a","name":"a","t":[0,2,1],"mem_mb":[1,1,1],"cpu_pct":[1,1,1]})",
-       "found 1 after 2 in \"t\", expected times that rise"},
+       "found 1 after 2 in \"t\", expected increasing times"},
       {R"({"class":"a","name":"a","t":[0,1],"mem_mb":[1],"cpu_pct":[1,1]})",
        "found 1 numbers in \"mem_mb\", expected 2 as in \"t\""},
       {R"({"class":"a","name":"a","t":[0,1],"mem_mb":[1,1e300],"cpu_pct":[1,1]})",
@@ -91,11 +91,12 @@ TEST(Curves, ErrorsNameFileLineFoundAndExpected) {
       {R"({"class":"a","name":"a","needs":["b"],"t":[0],"mem_mb":[1],"cpu_pct":[1]})",
        "trace:1: found \"b\" in \"needs\", expected the id of a job of this file"},
       {R"({"class":"a","name":"a","needs":["a"],"t":[0],"mem_mb":[1],"cpu_pct":[1]})",
-       "need each other in a circle"},
+       "found a cycle of jobs that need each other"},
       {R"({"class":"a","name":"a","id":"i","t":[0],"mem_mb":[1],"cpu_pct":[1]})"
        "\n"
        R"({"class":"a","name":"b","id":"i","t":[0],"mem_mb":[1],"cpu_pct":[1]})",
-       "trace:2: found the id \"i\" again, which line 1 has"},
+       "trace:2: found the id \"i\" twice, expected a different id for each job; line 1 has the "
+       "same id"},
   };
   for (const Case& one : cases) EXPECT_THAT(error_of(one.text), HasSubstr(one.error)) << one.text;
 }

@@ -19,12 +19,13 @@ policy::GovernorConfig governor_of(Bytes line, double cores, unsigned jobs_max) 
 }
 
 TEST(PoolTerms, SayWhereEachComesFrom) {
-  EXPECT_EQ(terms_text(pool_terms({}, governor_of(23_GiB, 4, 396), kMachine)),
-            "  line      23.0 GiB: the 24.0 GiB of the machine, less the reserve\n"
-            "  reserve   1.00 GiB: left free for everything else on the machine\n"
-            "  cores     4: all that we may run on\n"
-            "  jobs      at most 396 at once: a limit of 20000 descriptors, of which each takes 50 "
-            "(ulimit -Hn)\n");
+  EXPECT_EQ(
+      terms_text(pool_terms({}, governor_of(23_GiB, 4, 396), kMachine)),
+      "  line      23.0 GiB: the 24.0 GiB of the machine, less the reserve\n"
+      "  reserve   1.00 GiB: left free for everything else on the machine\n"
+      "  cores     4: all that Plimsoll may run on\n"
+      "  jobs      at most 396 at once: a limit of 20000 open files, of which each job needs 50 "
+      "(ulimit -Hn)\n");
 }
 
 TEST(PoolTerms, OfOptions) {
@@ -45,12 +46,11 @@ TEST(PoolTerms, OfLimitsAroundUs) {
   facts.capacity = 4_GiB;
   facts.descriptors.reset();
   EXPECT_EQ(terms_text(pool_terms({}, governor_of(3_GiB, 2, 1000), facts)),
-            "  line      3.00 GiB: the 4.00 GiB that the limits of our groups leave, less the "
-            "reserve\n"
+            "  line      3.00 GiB: the 4.00 GiB that the limits of Plimsoll's own cgroups leave, "
+            "less the reserve\n"
             "  reserve   1.00 GiB: left free for everything else on the machine\n"
-            "  cores     2: a CPU quota of our groups\n"
-            "  jobs      at most 1000 at once: a bound for what each costs Plimsoll; -j sets "
-            "another\n");
+            "  cores     2: a CPU quota of Plimsoll's own cgroups\n"
+            "  jobs      at most 1000 at once: the default limit; -j sets another\n");
 }
 
 }  // namespace

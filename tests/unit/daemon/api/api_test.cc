@@ -193,8 +193,8 @@ TEST_F(ApiTest, TheSocketIsTheOwnersAloneAndGoesWithTheApi) {
   auto second = PeerListener::start(loop, {.path = folder.socket()}, [](UniqueFd, const auto&) {});
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message(),
-              HasSubstr("a daemon is running already, pid " + std::to_string(::getpid()) + ", at " +
-                        folder.socket()));
+              HasSubstr("a daemon is already running: pid " + std::to_string(::getpid()) +
+                        ", socket " + folder.socket()));
   stop();
   EXPECT_NE(::stat(folder.socket().c_str(), &about), 0);
 }

@@ -128,7 +128,7 @@ TEST_F(GovernorSessionTest, DecisionsReachTheClient) {
 
 TEST_F(GovernorSessionTest, MistakesAreRefusedAndTheStreamGoesOn) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"", "code: 3 message: \"found no message that is known here"},
+      {"", "code: 3 message: \"found an unknown message"},
       {"enter { }", "code: 3 message: \"found an id of 0 bytes, expected 1 to 256\""},
       {"enter { id: \"a\" priority: 1001 }", "id: \"a\" code: 3 message: \"priority: found 1001"},
       {"enter { id: \"a\" priority: -2147483648 }", "priority: found -2147483648"},

@@ -122,7 +122,8 @@ TEST(UserServers, OneUserTakesNobodyElsesPlace) {
   const User other(servers, 2);
   const User one_more(servers, 1, 100);
   ASSERT_FALSE(one_more.accepted);
-  EXPECT_THAT(one_more.accepted.error().message(), testing::HasSubstr("8 sets of groups already"));
+  EXPECT_THAT(one_more.accepted.error().message(),
+              testing::HasSubstr("8 servers of this user already"));
   EXPECT_TRUE(other.is_served());
   for (const auto& user : many) user->watching.TryCancel();
 }
@@ -154,7 +155,7 @@ TEST(UserServers, SetsOfGroupsOfManyTakeNobodyElsesPlace) {
   EXPECT_TRUE(follows(++uid, 1));
   EXPECT_FALSE(follows(uid, 2));
   EXPECT_THAT(many.back()->accepted.error().message(),
-              testing::HasSubstr("64 sets of groups beside users' first already"));
+              testing::HasSubstr("64 further servers already"));
   EXPECT_TRUE(follows(0, 1)) << "the host";
   EXPECT_TRUE(follows(0, 2));
   for (const auto& user : many) user->watching.TryCancel();

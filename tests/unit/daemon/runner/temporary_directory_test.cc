@@ -91,7 +91,7 @@ TEST_F(TemporaryDirectoryTest, IsMadeAnewWhereItWasTakenAway) {
   ::chmod(dirty.c_str(), 01777);
   temporary.emplace(dirty);
   fs::remove(dirty);
-  EXPECT_THAT(clean().text, HasSubstr("dirty\": no such file or directory; it was made anew"));
+  EXPECT_THAT(clean().text, HasSubstr("dirty\": no such file or directory; it was created again"));
   EXPECT_EQ(fs::status(dirty).permissions(), fs::perms(01777));
   EXPECT_EQ(clean(), Status());
 }
@@ -101,13 +101,13 @@ TEST_F(TemporaryDirectoryTest, WhatIsInItsPlaceIsSetAside) {
   for (unsigned i = 1; i <= TemporaryDirectory::kAsideMax; ++i) {
     fs::remove(dirty);
     fs::create_directory_symlink(build / "kept", dirty);
-    EXPECT_THAT(clean().text, HasSubstr("it was set aside as \"" + dirty + ".unclean-" +
-                                        std::to_string(i) + "\""));
+    EXPECT_THAT(clean().text,
+                HasSubstr("it was renamed to \"" + dirty + ".unclean-" + std::to_string(i) + "\""));
     EXPECT_TRUE(fs::is_directory(fs::symlink_status(dirty)));
   }
   fs::remove(dirty);
   fs::create_directory_symlink(build / "kept", dirty);
-  EXPECT_THAT(clean().text, HasSubstr("it could not be set aside"));
+  EXPECT_THAT(clean().text, HasSubstr("it could not be renamed"));
   EXPECT_TRUE(fs::exists(build / "kept/file"));
 }
 
@@ -122,7 +122,7 @@ TEST_F(TemporaryDirectoryTest, WhatCantBeRemovedIsToldAndSetAside) {
     GTEST_SKIP() << "no immutable file can be made here";
   }
   EXPECT_EQ(clean().text, "Failed to clean directory \"" + dirty +
-                              "\": \"a/b/immutable\": operation not permitted; it was set aside "
+                              "\": \"a/b/immutable\": operation not permitted; it was renamed "
                               "as \"" +
                               dirty + ".unclean-1\"");
   EXPECT_TRUE(fs::is_empty(dirty));

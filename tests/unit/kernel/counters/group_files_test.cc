@@ -219,7 +219,7 @@ TEST(GroupFiles, AReusedGroupCountsFromWhereItBegan) {
   EXPECT_EQ(sample.cpu.usage, 4us);
   EXPECT_EQ(sample.pids.events_max, 1U);
   EXPECT_EQ(sample.pids.peak, std::nullopt);
-  EXPECT_THAT(unavailable_of(files)["pids.peak"], HasSubstr("attempt before"));
+  EXPECT_THAT(unavailable_of(files)["pids.peak"], HasSubstr("earlier attempt"));
 }
 
 TEST(GroupFiles, BlkioThatNamesNoDeviceIsAbsentNotZero) {

@@ -54,7 +54,7 @@ TEST(Crowding, JobsThatWantFarTooManyCoresForLongFreezeTheLastStarted) {
   EXPECT_THAT(crowd.want(10, 39, 1.4), IsEmpty());
   EXPECT_THAT(crowd.want(39, 55, 1.4), ElementsAre("freeze 6"));
   EXPECT_NEAR(crowd.when.front(), 40, 1.5);
-  EXPECT_THAT(crowd.why.front(), HasSubstr("want 8.4 cores and there are 2"));
+  EXPECT_THAT(crowd.why.front(), HasSubstr("want 8.4 cores, and there are 2"));
 }
 
 TEST(Crowding, ACrowdThatBreaksOffIsNone) {

@@ -55,7 +55,7 @@ TEST(GovernorBesideRuns, WhatOtherUsersRunsTellHoldsBackStartsAlone) {
   ASSERT_TRUE(story.governor.holding());
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
   EXPECT_THAT(story.governor.holding()->reason,
-              ::testing::HasSubstr("; of that, other users' runs say that they have 800 MiB"));
+              ::testing::HasSubstr("; of that, runs of other users report 800 MiB"));
   for (double t = 1; t < 20; t += 0.1) {
     story.uses(1, t, 200 + 30 * t);
     story.samples(t);
@@ -86,7 +86,7 @@ TEST(GovernorBesideRuns, AnOnlyJobThatOtherRunsLeaveTooLittleForStartsAgainLater
   ASSERT_TRUE(story.governor.holding());
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
   EXPECT_EQ(story.governor.holding()->reason,
-            "waits for memory: it needs 80.0 MiB, and other runs leave 60.0 MiB");
+            "waits for memory: it needs 80.0 MiB, and other runs leave only 60.0 MiB");
   story.governor.set_share({.line = mib(400), .cores = 8});
   EXPECT_THAT(story.rules(3), ElementsAre("admit 1"));
 }

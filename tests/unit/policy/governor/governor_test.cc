@@ -135,7 +135,7 @@ TEST(GovernorAdmission, WhatIsLargerThanEverythingRunsAlone) {
   Story story(small());
   story.waits(1, {.mib = 5000});
   EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
-  EXPECT_THAT(story.reasons, ElementsAre("nothing else runs"));
+  EXPECT_THAT(story.reasons, ElementsAre("nothing else is running"));
 }
 
 TEST(GovernorAdmission, StopsWhenTheCoresAreSpokenFor) {
@@ -168,7 +168,7 @@ TEST(GovernorAdmission, OtherProgramsHoldNobodyBack) {
   ASSERT_TRUE(story.governor.holding());
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::cores);
   EXPECT_THAT(story.governor.holding()->reason,
-              AllOf(HasSubstr("want 3 and there are 2"), HasSubstr("other programs use 2")));
+              AllOf(HasSubstr("want 3, and there are 2"), HasSubstr("other programs use 2")));
 }
 
 TEST(GovernorAdmission, WhoHardlyComputesTakesNobodysCore) {

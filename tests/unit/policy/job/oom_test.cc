@@ -41,7 +41,7 @@ TEST(Oom, ThenThePool) {
   EXPECT_EQ(verdict->level, OomLevel::pool);
   EXPECT_EQ(verdict->group, "/run/pool");
   EXPECT_EQ(verdict->limit, 2_GiB);
-  EXPECT_THAT(describe(*verdict), HasSubstr("the limit of 2.00 GiB; it had used up to 99"));
+  EXPECT_THAT(describe(*verdict), HasSubstr("the limit of 2.00 GiB; the job had used up to 99"));
 }
 
 TEST(Oom, ThenTheNearestGroupAbove) {
@@ -55,7 +55,7 @@ TEST(Oom, WhereNoLimitWasHitItWasTheMachine) {
   EXPECT_EQ(verdict->level, OomLevel::machine);
   EXPECT_EQ(verdict->limit, 16_GiB);
   EXPECT_THAT(describe(*verdict), HasSubstr("the whole machine was out of memory and has 16"));
-  EXPECT_THAT(describe(*verdict), HasSubstr("; it had used up to 99"));
+  EXPECT_THAT(describe(*verdict), HasSubstr("; the job had used up to 99"));
 }
 
 TEST(Oom, WhatCantBeSeenIsNotCalledTheMachine) {
@@ -63,7 +63,7 @@ TEST(Oom, WhatCantBeSeenIsNotCalledTheMachine) {
   evidence.sees_all = false;
   const auto verdict = blame(evidence);
   EXPECT_EQ(verdict->level, OomLevel::ancestor);
-  EXPECT_THAT(describe(*verdict), HasSubstr("can't be seen"));
+  EXPECT_THAT(describe(*verdict), HasSubstr("is not visible here"));
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ TEST(ExplainRun, TellsWhatHeldAndWhatWasLost) {
   const std::string text = explain_run(some_run(), some_events(), {.width = 100});
   EXPECT_THAT(text, AllOf(HasSubstr("Run 20240101-1, finished: plimsoll batch"),
                           HasSubstr("3 (2 exited, 1 skipped)"), HasSubstr("2.00 GiB,"),
-                          HasSubstr("What held the run"), HasSubstr("needs 2 GiB, 1 GiB is free"),
+                          HasSubstr("Why jobs waited"), HasSubstr("needs 2 GiB, 1 GiB is free"),
                           HasSubstr("Pauses"), HasSubstr("it grows?fast"),
-                          HasSubstr("Attempts ended for their memory"),
+                          HasSubstr("Attempts that were ended to free memory"),
                           HasSubstr("no room is left"), Not(HasSubstr("\x1b"))));
 }
 
@@ -72,9 +72,10 @@ TEST(ExplainRun, SaysWhatItsRecordLacks) {
   EXPECT_THAT(explain_run(run, some_events(), {}), Not(HasSubstr("incomplete")));
   run.meta.left_out = {.unstarted = 7, .beyond = 0, .late = 3, .unwritten = 0};
   EXPECT_THAT(explain_run(run, some_events(), {.width = 200}),
-              AllOf(HasSubstr("record       incomplete: 7 events and reports of jobs that never "
-                              "started are left out, as it is large, 3 events and reports were "
-                              "lost")));
+              AllOf(HasSubstr(
+                  "record       incomplete: 7 events and reports of jobs that never "
+                  "started are left out, because the record is large, 3 events and reports were "
+                  "lost")));
 }
 
 TEST(ExplainRun, ThatDied) {
@@ -82,9 +83,20 @@ TEST(ExplainRun, ThatDied) {
   run.figures.reset();
   run.state = RunState::died;
   EXPECT_THAT(explain_run(run, {}, {}),
-              AllOf(HasSubstr("which died"), HasSubstr("No event of it was recorded.")));
+              AllOf(HasSubstr("which died"), HasSubstr("No event of this run was recorded.")));
   EXPECT_THAT(explain_run(run, {event(0s, EventKind::queued, "a")}, {}),
-              HasSubstr("Nothing held the run."));
+              HasSubstr("No job had to wait."));
+  run.meta.jobs = 4;
+  std::vector<RecordedEvent> events = {
+      event(0s, EventKind::started, "a"), event(1s, EventKind::started, "b"),
+      event(2s, EventKind::ended, "b"), event(3s, EventKind::started, "c")};
+  EXPECT_THAT(explain_run(run, events, {}),
+              AllOf(ContainsRegex("jobs +1 of 4 ended, 2 running when it died\n"),
+                    ContainsRegex("running +a, c\n"), HasSubstr("at least 3.00 s")));
+  for (int job = 0; job < 12; ++job) {
+    events.push_back(event(4s, EventKind::started, std::to_string(job)));
+  }
+  EXPECT_THAT(explain_run(run, events, {.width = 200}), HasSubstr(", and 4 more\n"));
 }
 
 TEST(ExplainRun, ListsAreBounded) {
@@ -119,6 +131,19 @@ TEST(ExplainJob, TellsTheWholeStory) {
             HasSubstr("it fits"), HasSubstr("frozen"), HasSubstr("evicted"),
             HasSubstr("Ended: exited with code 0 after 8.00 s, attempt 2, peak "
                       "1.00 GiB")));
+}
+
+TEST(NumbersLegend, ExplainsEachNumberOnce) {
+  std::vector<RecordedEvent> events = some_events();
+  EXPECT_THAT(numbers_legend(events, {.width = 100}),
+              ContainsRegex("^\nNUMBER +MEANING\n  cores to use +cores that all jobs"));
+  events[1].numbers = {{"mean_bytes", 1}};
+  EXPECT_EQ(numbers_legend(events, {.width = 100}), "") << "of a number that is not known";
+  events[1].numbers = {{"line_bytes", 1}, {"used_bytes", 1}};
+  events[2].numbers = {{"line_bytes", 2}};
+  EXPECT_THAT(
+      numbers_legend(events, {.width = 100}),
+      ContainsRegex("\n  line +memory that all jobs together may use\n  used +memory[^\n]+\n$"));
 }
 
 TEST(ExplainJob, ThatHasOnlyAnEnd) {

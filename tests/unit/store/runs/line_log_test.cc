@@ -70,7 +70,7 @@ TEST_F(LineLogTest, HasOneWriter) {
     ASSERT_TRUE(file);
     const auto second = LineLog::open(path);
     ASSERT_FALSE(second);
-    EXPECT_THAT(second.error().message(), HasSubstr("another run writes " + path));
+    EXPECT_THAT(second.error().message(), HasSubstr("another run is writing " + path));
   }
   EXPECT_TRUE(LineLog::open(path));
   EXPECT_TRUE(LineLog::open("/dev/null") && LineLog::open("/dev/null"));

@@ -98,10 +98,10 @@ TEST_F(RunDirTest, FindsByWhatUsersSay) {
   EXPECT_EQ(error_of("20240202"), "found 20240202-1");
   EXPECT_EQ(error_of("20240101-1"), "found 20240101-1");  // whole ids come first
   EXPECT_EQ(error_of(place.runs() + "/20240101-10"), "found 20240101-10");
-  EXPECT_EQ(error_of("20240101"), "\"20240101\" could be any of 20240101-1, 20240101-10");
+  EXPECT_EQ(error_of("20240101"), "\"20240101\" matches several runs: 20240101-1, 20240101-10");
   EXPECT_THAT(error_of("2025"), HasSubstr("there is no run \"2025\"; the last one is 20240202-1"));
   EXPECT_THAT(error_of("./none"), HasSubstr("No such file"));
-  EXPECT_THAT(error_of(""), HasSubstr("could be any of"));
+  EXPECT_THAT(error_of(""), HasSubstr("matches several runs:"));
 }
 
 TEST_F(RunDirTest, ABeginningRunWithoutAFileIsNotTheLast) {

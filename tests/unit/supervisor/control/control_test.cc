@@ -285,7 +285,7 @@ TEST_F(ControlTest, ADirectoryThatIsOpenToOthersIsRefused) {
   ASSERT_EQ(::chmod(path_.c_str(), 0755), 0);
   const auto control = Control::start(loop_, {.run_id = "run", .directory = path_}, handlers());
   ASSERT_FALSE(control);
-  EXPECT_THAT(control.error().message(), HasSubstr("should have mode 700"));
+  EXPECT_THAT(control.error().message(), HasSubstr("expected mode 700"));
 }
 
 TEST(FindJob, NamesGoBeforeNumbers) {

@@ -18,7 +18,7 @@ DoctorReport report() {
                        {"Memory",
                         {{.id = "memory.high",
                           .state = CheckState::missing,
-                          .value = "cgroup v1 has nothing of the kind",
+                          .value = "cgroup v1 has no such file",
                           .cost = "no throttle at the line",
                           .remedy = "see layout"},
                          {.id = "memory.peak",
@@ -34,7 +34,7 @@ TEST(DoctorJson, HasTheKeysOfItsDocument) {
     "checks": [
       {"id": "kernel", "section": "Host", "state": "ok", "value": "Linux 6.12"},
       {"id": "memory.high", "section": "Memory", "state": "missing",
-       "value": "cgroup v1 has nothing of the kind", "cost": "no throttle at the line",
+       "value": "cgroup v1 has no such file", "cost": "no throttle at the line",
        "remedy": "see layout"},
       {"id": "memory.peak", "section": "Memory", "state": "degraded", "value": "can't be reset",
        "cost": "parts of a job have no peak"}]})"));
@@ -56,13 +56,13 @@ TEST(DoctorJson, IsValidWhateverTheKernelSays) {
 
 TEST(DoctorText, StandsInColumnsWithCostAndRemedyBelow) {
   EXPECT_EQ(doctor_text(report(), {.width = 60}),
-            R"(Jobs can be run here: 1 checks ok, 1 degraded, 1 missing.
+            R"(Jobs can run here: 1 checks ok, 1 degraded, 1 missing.
 
 Host
   ok        kernel       Linux 6.12
 
 Memory
-  missing   memory.high  cgroup v1 has nothing of the kind
+  missing   memory.high  cgroup v1 has no such file
             costs:  no throttle at the line
             to add: see layout
   degraded  memory.peak  can't be reset
@@ -81,7 +81,7 @@ TEST(DoctorText, WrapsAtTheWidthUnderItsColumn) {
 TEST(DoctorText, LeadsWithTheReasonWhereNothingCanBeRun) {
   DoctorReport unable = report();
   unable.why_not = "no group";
-  EXPECT_TRUE(doctor_text(unable, {}).starts_with("No job can be run here: no group\n"));
+  EXPECT_TRUE(doctor_text(unable, {}).starts_with("No job can run here: no group\n"));
 }
 
 TEST(DoctorText, IsColouredOnlyWhenAskedAndNeverByWhatItShows) {

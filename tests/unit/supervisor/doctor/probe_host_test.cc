@@ -37,7 +37,7 @@ TEST(JudgeOwnGroups, NamesEachGroupOnceWithItsHierarchies) {
         hierarchy(Version::v1, ControllerSet(Controller::memory), "/a b"),
         hierarchy(Version::v1, ControllerSet(Controller::cpu, Controller::cpuacct), "/")}});
   EXPECT_EQ(check.value, "/ of v2 cpu+cpuacct, /a b of memory");
-  EXPECT_EQ(judge_own_groups({}).value, "none that can be seen");
+  EXPECT_EQ(judge_own_groups({}).value, "none that is visible");
 }
 
 TEST(JudgeController, SaysWhereItIsAndWhatKeepsItFromUs) {

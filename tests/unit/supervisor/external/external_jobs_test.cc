@@ -181,7 +181,7 @@ TEST_F(GuestsTest, AClientThatIsGoneHasNothing) {
   told.clear();
   external_jobs.close(client);
   EXPECT_THAT(asked, ::testing::UnorderedElementsAre("over cancelled", "over cancelled",
-                                                     "withdraw: its client is gone"));
+                                                     "withdraw: its client disconnected"));
   EXPECT_THAT(told, IsEmpty());
   EXPECT_EQ(external_jobs.size(), 0u);
   EXPECT_EQ(external_jobs.running(), 0u);
@@ -286,7 +286,7 @@ TEST_F(GuestsTest, DrainingSendsAwayWhoWaitsAndTakesNobody) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, std::errc::resource_unavailable_try_again);
   external_jobs.cancel_all("the daemon is told to end at once");
-  EXPECT_THAT(asked, ElementsAre("withdraw: the daemon ends"));
+  EXPECT_THAT(asked, ElementsAre("withdraw: the daemon is shutting down"));
   EXPECT_THAT(told, ElementsAre("left waits: for good", "cancel runs: cancelled"));
 }
 

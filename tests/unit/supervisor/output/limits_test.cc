@@ -117,7 +117,7 @@ TEST(FullDisk, TheJobWaitsAndNothingIsLost) {
     EXPECT_EQ(stage.troubles[0].job, JobId{7});
     EXPECT_EQ(stage.troubles[0].error.code, std::errc::file_too_large);
     EXPECT_THAT(stage.troubles[0].error.message(), HasSubstr("spool in /var/tmp/"));
-    EXPECT_THAT(stage.troubles[0].consequence, HasSubstr("until there is room"));
+    EXPECT_THAT(stage.troubles[0].consequence, HasSubstr("until there is space"));
     EXPECT_LE(job.capture.so_far().out.count, (1u << 20) + kBlockBytes);
   }
   program.join();

@@ -55,7 +55,7 @@ TEST_F(LeaseTest, TheDaemonsTermsHoldAsFarAsTheyAreNotMore) {
   join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
   EXPECT_EQ(run.lease->share().line, 2_GiB);
   EXPECT_EQ(run.lease->share().cores, 4);
-  EXPECT_EQ(run.reason, "what the daemon leases is shared with 1 other run");
+  EXPECT_EQ(run.reason, "the daemon's line is shared with 1 other run");
   EXPECT_EQ(daemon.lease->share().line, 2_GiB);
 }
 
