@@ -1,40 +1,51 @@
 #include "jobfile/columns.h"
 
+#include <re2/re2.h>
+
+#include <cstddef>
+#include <utility>
+
 #include "base/text.h"
 
 namespace plimsoll::jobfile {
 
+ColumnSplitter::ColumnSplitter(std::shared_ptr<const re2::RE2> separator)
+    : separator_(std::move(separator)) {}
+
 Result<ColumnSplitter> ColumnSplitter::parse(std::string_view expression) {
-  ColumnSplitter splitter;
-  try {
-    splitter.separator_.assign(expression.begin(), expression.end(), std::regex::ECMAScript);
-  } catch (const std::regex_error& error) {
-    return fail("--colsep: found \"" + std::string(expression) +
-                "\", expected a regular expression (ECMAScript): " + error.what());
+  const re2::StringPiece pattern(expression.data(), expression.size());
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  auto separator = std::make_shared<const re2::RE2>(pattern, options);
+  if (separator->error_code() == re2::RE2::ErrorBadUTF8) {
+    options.set_encoding(re2::RE2::Options::EncodingLatin1);
+    separator = std::make_shared<const re2::RE2>(pattern, options);
   }
-  return splitter;
+  if (!separator->ok()) {
+    return fail("--colsep: found \"" + std::string(expression) +
+                "\", expected a regular expression (RE2): " + separator->error());
+  }
+  return ColumnSplitter(std::move(separator));
 }
 
-Result<Row> ColumnSplitter::split(std::string_view record) const {
-  if (record.size() > kColumnsBytesMax) {
-    return fail("found " + std::to_string(record.size()) + " bytes, expected at most " +
-                std::to_string(kColumnsBytesMax) + " where --colsep cuts columns");
-  }
+Row ColumnSplitter::split(std::string_view record) const {
+  const re2::StringPiece text(record.data(), record.size());
   Row row;
-  try {
-    const char* begin = record.data();
-    const char* const end = begin + record.size();
-    using Matches = std::cregex_iterator;
-    for (Matches match(begin, end, separator_, std::regex_constants::match_not_null);
-         match != Matches(); ++match) {
-      const auto& found = (*match)[0];
-      row.emplace_back(trim({begin, static_cast<std::size_t>(found.first - begin)}));
-      begin = found.second;
+  std::size_t column = 0;  // where it begins
+  std::size_t from = 0;    // where the next match is looked for
+  re2::StringPiece found;
+  while (from <= text.size() &&
+         separator_->Match(text, from, text.size(), re2::RE2::UNANCHORED, &found, 1)) {
+    const auto at = static_cast<std::size_t>(found.data() - text.data());
+    from = at + found.size();
+    if (found.empty()) {
+      ++from;  // in a character of several bytes nothing but nothing can match
+      continue;
     }
-    row.emplace_back(trim({begin, static_cast<std::size_t>(end - begin)}));
-  } catch (const std::regex_error& error) {
-    return fail("--colsep: the expression is too hard for this line: " + std::string(error.what()));
+    row.emplace_back(trim(record.substr(column, at - column)));
+    column = from;
   }
+  row.emplace_back(trim(record.substr(column)));
   return row;
 }
 

@@ -80,8 +80,7 @@ Result<Row> columns_of(std::string_view record, const std::optional<ColumnSplitt
                 std::to_string(kWordBytesMax) +
                 ", the kernel's limit for one argument (MAX_ARG_STRLEN)");
   }
-  if (splitter) return splitter->split(record);
-  return Row{std::string(record)};
+  return splitter ? splitter->split(record) : Row{std::string(record)};
 }
 
 // Adds a row to `source`.

@@ -23,7 +23,7 @@ struct InputOptions {
   // What follows `--`: a command template and its sources. Absent: there was no `--`.
   std::optional<std::vector<std::string>> words{};
   std::vector<std::string> argument_files{};  // -a
-  std::optional<std::string> colsep{};        // --colsep, a regular expression
+  std::optional<std::string> colsep{};        // --colsep, a regular expression of RE2
   std::uint64_t max_args = 1;                 // -n: so many rows of values for one job
   std::string replaced = "{}";                // -I: stands for the values in the command
   bool header = false;                        // --header: each source begins with names

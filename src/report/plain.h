@@ -12,8 +12,9 @@ namespace plimsoll::report {
 // cursor nor break a line.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// How many columns a printable() text takes on a terminal: ideographs and most emoji take two, all
-// else is taken as one wide, marks that combine too. Seldom too many, never too few.
+// How many columns a printable() text takes on a terminal: two for each ideograph, most emoji and
+// what Unicode does not know; one for all else, marks that combine too. Seldom too many, never too
+// few.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
 // A printable() text of `width` columns or fewer: what is too long ends in "..", within `width`.

@@ -268,8 +268,11 @@ TEST_F(ReadJobs, NamesTheLineThatIsTooLong) {
   EXPECT_THAT(error_of({.words = Words{"echo", "{}"}}, "a\n" + longest + "\n"), "no error");
   EXPECT_THAT(error_of({.words = Words{"echo {}"}}, "a\n" + longest + "\n"),
               HasSubstr("job 2: found a shell command of 131076 bytes"));
-  EXPECT_THAT(error_of({.words = Words{"echo", ":::", "a", longest}, .colsep = ","}),
-              HasSubstr("value 2 of :::: found 131071 bytes, expected at most 8192"));
+  EXPECT_THAT(error_of({.words = Words{"echo", ":::", "a", longest + "x"}, .colsep = ","}),
+              HasSubstr("value 2 of :::: found a line of 131072 bytes"));
+  EXPECT_THAT(
+      commands({.words = Words{"echo", "{1}", ":::", "b," + longest.substr(2)}, .colsep = ","}),
+      ElementsAre("echo b"));
 }
 
 TEST_F(ReadJobs, RefusesMoreJobsThanARunMayHave) {

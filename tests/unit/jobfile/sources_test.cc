@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "jobfile/columns.h"
 #include "jobfile/combinations.h"
+#include "jobfile/limits.h"
 
 namespace plimsoll::jobfile {
 namespace {
@@ -148,27 +150,49 @@ TEST(Columns, AreCutAndTrimmed) {
       {"x*", "axxb", {"a", "b"}},
       {"(,)", "a,b", {"a", "b"}},
       {"^,", ",a,b", {"", "a,b"}},
+      {",$", "a,b,", {"a,b", ""}},
+      {"[,;]", "a,b;c", {"a", "b", "c"}},
+      {" *\\| *", "a | b|c", {"a", "b", "c"}},
+      {"(?i)and", "a AND b and c", {"a", "b", "c"}},
+      {"\\band\\b", "sand and land", {"sand", "land"}},
+      {"[[:punct:]]", "a.b-c", {"a", "b", "c"}},
+      {"", "abc", {"abc"}},
+      {"\u2192", "x\u2192\u2192y", {"x", "", "y"}},
+      {"[\u2192;]", "x\u2192y;z\u2190", {"x", "y", "z\u2190"}},
+      {"\\x{2192}", "x\u2192y", {"x", "y"}},
+      {"x*", "\u2192xx\u2192", {"\u2192", "\u2192"}},
+      {",", "\xff,\xfe", {"\xff", "\xfe"}},
+      {"\xa7", "x\xa7y", {"x", "y"}},
   };
   for (const auto& row : table) {
-    EXPECT_EQ(*ColumnSplitter::parse(row.expression)->split(row.record), row.row) << row.record;
+    EXPECT_EQ(ColumnSplitter::parse(row.expression)->split(row.record), row.row) << row.record;
   }
 }
 
 TEST(Columns, RefusesWhatIsNoExpression) {
-  for (const char* bad : {"[", "(", "*", "a{2,1}", "\\"}) {
+  const struct {
+    const char *bad, *part;  // what RE2 found
+  } table[] = {
+      {"[", "missing ]: ["}, {"(", "missing ): ("}, {"*", "no argument for repetition operator: *"},
+      {"a{2,1}", "{2,1}"},   {"\\", "trailing \\"}, {"(,)\\1", "invalid escape sequence: \\1"},
+      {"a(?=,)", "(?="},     {"(?<!a),", "(?<"},
+  };
+  for (const auto& [bad, part] : table) {
     const auto splitter = ColumnSplitter::parse(bad);
     ASSERT_FALSE(splitter) << bad;
-    EXPECT_THAT(splitter.error().message(),
-                HasSubstr("--colsep: found \"" + std::string(bad) +
-                          "\", expected a regular expression (ECMAScript): "));
+    EXPECT_THAT(splitter.error().message(), HasSubstr("--colsep: found \"" + std::string(bad) +
+                                                      "\", expected a regular expression (RE2): "));
+    EXPECT_THAT(splitter.error().message(), HasSubstr(part));
   }
 }
 
-TEST(Columns, LastThroughTheLongestRecord) {
-  const std::string longest(kColumnsBytesMax, 'x');
-  EXPECT_EQ(ColumnSplitter::parse("(x|y)*")->split(longest)->size(), 2U);
-  EXPECT_EQ(ColumnSplitter::parse(",")->split(longest + "x").error().message(),
-            "found 8193 bytes, expected at most 8192 where --colsep cuts columns");
+// A matcher that backtracks tries every way to divide the record: more than could ever be tried.
+TEST(Columns, AreCutInLinearTime) {
+  const std::string longest(kWordBytesMax, 'x');
+  for (const char* expression : {"(x+x+)+y", "(x*)*y", "(x|x)*y", "(x|xx)+$,", "(.*)(.*)(.*),"}) {
+    EXPECT_THAT(ColumnSplitter::parse(expression)->split(longest), ElementsAre(longest));
+  }
+  EXPECT_THAT(ColumnSplitter::parse("(x|y)*")->split(longest), ElementsAre("", ""));
 }
 
 }  // namespace

@@ -58,6 +58,35 @@ TEST(Columns, IdeographsAndEmojiAreTwoWide) {
   EXPECT_EQ(fitted(tea + tea + tea, 6), tea + tea + tea);
 }
 
+TEST(Columns, EachKindOfCharacter) {
+  struct Row {
+    const char* text;
+    std::size_t columns;
+  };
+  for (const auto& [text, columns] : {
+           Row{"", 0}, Row{"plain", 5}, Row{"\u00fc\u03a9\u0416", 3},  // Latin, Greek, Cyrillic
+           Row{"\u6f22\u3042\ud55c", 6},                               // Han, Hiragana, Hangul
+           Row{"\U00020000\U0003fffd", 4},    // Han beyond the first plane, assigned or not
+           Row{"\uff21\uff71", 3},            // A of full, katakana of half width
+           Row{"\U0001f600\u231a\u2705", 6},  // emoji
+           Row{"\u260e\u2764", 2},            // pictures that are shown as text
+           Row{"\U0001f44d\U0001f3fd", 4},    // thumb and colour of skin: as if both were shown
+           Row{"\U0001f1e9\U0001f1ea", 2},    // two letters that are one flag
+           Row{"e\u0301\u6f22\u0301", 5},     // marks that combine, as if each were shown
+           Row{"\U0001faff", 2},              // emoji to come
+           Row{"\ue0b0", 1},                  // of private use
+       }) {
+    EXPECT_EQ(columns_of(text), columns) << text;
+  }
+}
+
+// It is not seen, and may be used to hide a difference.
+TEST(Columns, WhatJoinsEmojiIsShown) {
+  const std::string family = printable("\U0001f469\u200d\U0001f4bb");
+  EXPECT_EQ(family, "\U0001f469?\U0001f4bb");
+  EXPECT_EQ(columns_of(family), 5U);
+}
+
 TEST(TableText, AlignsAndCutsTheLastColumn) {
   EXPECT_EQ(table_text({{"n", Align::right, {"1", "22"}},
                         {"kind", Align::left, {"a", "bb"}},
