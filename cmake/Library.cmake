@@ -22,12 +22,15 @@ if(PLIMSOLL_SANITIZE)
   set(PLIMSOLL_OPTIMISED_ROOMS "^(base|policy/.*|sim|supervisor|supervisor/[^o].*)$")
 endif()
 
-# plimsoll_library(ROOM SOURCES file... [USES room...] [PRIVATE library...])
+# Each header is compiled by itself, as the target all_verify_interface_header_sets.
+set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
+
+# plimsoll_library(ROOM SOURCES file... [USES room...] [PUBLIC library...] [PRIVATE library...])
 # The static library of src/ROOM, the target plimsoll_WING_ROOM. Its headers are included as
 # "ROOM/header.h". It may use what cmake/Dependencies.cmake allows; tools/tidy.py holds its includes
-# against the same table.
+# against the same table. PUBLIC is what its headers include and lies outside of /usr/include.
 function(plimsoll_library room)
-  cmake_parse_arguments(LIB "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(LIB "" "" "SOURCES;USES;PUBLIC;PRIVATE" ${ARGN})
   foreach(used IN LISTS LIB_USES)
     if(NOT used IN_LIST ALLOWED_${room})
       message(FATAL_ERROR "src/${room} may not use src/${used}: see cmake/Dependencies.cmake")
@@ -37,9 +40,11 @@ function(plimsoll_library room)
   list(TRANSFORM LIB_USES REPLACE "/" "_")
   list(TRANSFORM LIB_USES PREPEND plimsoll_)
   add_library(plimsoll_${name} STATIC ${LIB_SOURCES})
-  target_include_directories(plimsoll_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+  target_sources(plimsoll_${name}
+    PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src FILES ${headers})
   target_link_libraries(plimsoll_${name}
-    PUBLIC ${LIB_USES} PRIVATE plimsoll_warnings plimsoll_fuzzed ${LIB_PRIVATE})
+    PUBLIC ${LIB_USES} ${LIB_PUBLIC} PRIVATE plimsoll_warnings plimsoll_fuzzed ${LIB_PRIVATE})
   plimsoll_unity(plimsoll_${name})
   if(room MATCHES "${PLIMSOLL_OPTIMISED_ROOMS}")
     target_compile_options(plimsoll_${name} PRIVATE -O1)

@@ -66,11 +66,12 @@ readonly script_seconds=2400
 # counted COMMAND...: runs a script whose last line is `N passed, N failed`, `, N skipped` allowed.
 counted() {
   local output=$logs/script.$BASHPID status=0 last
-  timeout -k 10 $script_seconds "$@" </dev/null >"$output" 2>&1 || status=$?
+  local TIMEFORMAT='(%R s, and %U + %S s of processors)'
+  { time timeout -k 10 $script_seconds "$@" </dev/null >"$output" 2>&1 || status=$?; } 2>"$output.time"
   # At once, as others may be running beside it.
-  { echo "--- $*" && cat "$output"; } >"$output.told" && cat "$output.told"
+  { echo "--- $* $(<"$output.time")" && cat "$output"; } >"$output.told" && cat "$output.told"
   last=$(tail -n 1 "$output")
-  rm "$output" "$output.told"
+  rm "$output" "$output.time" "$output.told"
   if [[ ! $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
     echo "FAILED: exit $status, and the last line is not '... passed, ... failed'"
     count 0 1
@@ -100,7 +101,7 @@ enter_group() {
     file=$root$outer_group/pids.max
     [[ ! -e $file ]] || echo $processes_max >"$file" || true
   done
-  trap leave_group EXIT
+  trap 'end_ahead; leave_group' EXIT
 }
 
 # make_group PATH / remove_group PATH: in each hierarchy.
@@ -186,12 +187,43 @@ leaks() {
   return 1
 }
 
+# --- builds ahead
+
+# start_ahead: ahead_LAYER for each of ahead_layers, one after the other, on processors that nobody
+# else wants. What fails fails once more in its layer, where it counts.
+start_ahead() {
+  local layer
+  for layer in "${ahead_layers[@]}"; do rm -f "$logs/$layer.ahead"; done
+  set -m # in a process group, as it may have to be ended
+  (
+    chrt --idle --pid 0 $BASHPID && renice -n 19 -p $BASHPID
+    for layer in "${ahead_layers[@]}"; do
+      (set -e && "ahead_$layer") || true
+      touch "$logs/$layer.ahead"
+    done
+  ) </dev/null >"$logs/ahead.log" 2>&1 &
+  set +m
+  ahead=$!
+}
+
+# await_ahead LAYER...: until the builds ahead of these have ended; at once for all others.
+await_ahead() {
+  local layer
+  for layer; do
+    [[ ${ahead:-} && " ${ahead_layers[*]} " == *" $layer "* ]] || continue
+    until [[ -e $logs/$layer.ahead ]] || ! kill -0 "$ahead" 2>/dev/null; do sleep 0.2; done
+  done
+}
+
+end_ahead() { [[ ! ${ahead:-} ]] || kill -TERM -- "-$ahead" 2>/dev/null || true; }
+
 # --- the run
 
 # run_layer LAYER: a line with its counts and minutes, and what its log says when something failed.
 run_layer() {
-  local layer=$1 log=$logs/$1.log start=$SECONDS status before good bad not tenths
+  local layer=$1 log=$logs/$1.log start=$SECONDS status before good bad not
   : >"$counts"
+  await_ahead "$layer"
   before=$(left_behind)
   set +e
   (enter_pids_group && set -e && "layer_$layer") </dev/null >"$log" 2>&1
@@ -204,28 +236,35 @@ run_layer() {
   )
   ((status == 0 || bad > 0)) || bad=1
   ((bad == 0)) || grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' "$log" | tail -n 200 || true
-  tenths=$(((SECONDS - start) / 6))
-  printf '%-10s %5d passed, %d failed, %d skipped, %d.%d min  %s\n' "$layer" \
-    "$good" "$bad" "$not" $((tenths / 10)) $((tenths % 10)) \
+  printf '%-10s %5d passed, %d failed, %d skipped, %s min  %s\n' "$layer" \
+    "$good" "$bad" "$not" "$(minutes $((SECONDS - start)))" \
     "$(grep -m 1 '^skipped: ' "$log" || true)"
   passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + not))
 }
 
+# minutes SECONDS: with one decimal.
+minutes() { printf '%d.%d' $(($1 / 60)) $(($1 % 60 / 6)); }
+
 # run_tests [all|LAYER|NAME]
 run_tests() {
-  local layer layers=("${usual_layers[@]}") passed=0 failed=0 skipped=0 only=''
+  local layer layers=("${usual_layers[@]}") passed=0 failed=0 skipped=0 only='' several='' begin=$SECONDS
   case ${1:-} in
     '') ;;
-    full) layers=("${full_layers[@]}") ;;
-    all) layers=("${all_layers[@]}") thorough=yes fuzz_seconds=120 ;;
+    full) layers=("${full_layers[@]}") several=yes ;;
+    all) layers=("${all_layers[@]}") several=yes thorough=yes fuzz_seconds=120 ;;
     *)
       layers=("$1")
       [[ " ${all_layers[*]} " == *" $1 "* ]] || layers=(named) only=$1
       ;;
   esac
   mkdir -p "$logs"
+  trap end_ahead EXIT
   enter_group
-  for layer in "${layers[@]}"; do run_layer "$layer"; done
+  for layer in "${layers[@]}"; do
+    [[ ! $several || $layer != "$ahead_from" ]] || start_ahead
+    run_layer "$layer"
+  done
+  [[ ! $several ]] || echo "all in $(minutes $((SECONDS - begin))) min"
   echo "$passed passed, $failed failed, $skipped skipped"
   ((failed == 0))
 }

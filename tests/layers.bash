@@ -3,25 +3,50 @@
 # shellcheck shell=bash disable=SC2317 # called by name
 
 # `./dev test`: on the release build that `./dev demo` makes too.
-readonly usual_layers=(tidy unit host cli)
+readonly usual_layers=(tidy unit alone host cli)
 # `./dev test full`, which continuous integration runs.
-readonly full_layers=("${usual_layers[@]}" sanitized tsan vm fuzz)
+readonly full_layers=("${usual_layers[@]}" sanitized tsan headers vm fuzz buildbarn)
 # `./dev test all`: for hours when nobody waits.
-readonly all_layers=("${full_layers[@]}" buildbarn clang clang-tidy)
+readonly all_layers=("${full_layers[@]}" clang clang-tidy)
 fuzz_seconds=30
 thorough='' # `all`
+
+# In `full` and `all` the builds of these layers go on behind the tests of others, from this layer on:
+# tests mostly wait. Those before it are not to be disturbed.
+readonly ahead_from=host
+readonly ahead_layers=(sanitized tsan headers vm buildbarn)
 
 layer_tidy() {
   need test
   check format --check
   check tests/tidy/tidy_test.py
   check tools/tidy.py
+  check small_build
   local page
   for page in docs/man/*.1; do
     [[ -e $page ]] || continue
     # man reports mistakes of the page on stderr and succeeds.
     check man_page "$page"
   done
+}
+
+# Neither gRPC nor GoogleTest is looked for where neither the daemon nor the tests are wanted.
+small_build() {
+  local package directory=$logs/small refused=()
+  for package in gRPC Protobuf prometheus-cpp GTest rapidcheck benchmark; do
+    refused+=(-D "CMAKE_DISABLE_FIND_PACKAGE_$package=ON") # finding it fails
+  done
+  rm -rf "$directory"
+  cmake -G Ninja -S . -B "$directory" -D PLIMSOLL_DAEMON=OFF -D PLIMSOLL_TESTS=OFF "${refused[@]}"
+  rm -rf "$directory"
+}
+
+# The database of an editor has every source, though several are compiled at once.
+all_in_database() {
+  local lost
+  lost=$(comm -23 <(find "$PWD/src" -name '*.cc' | sort) \
+    <(sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/compile_commands.json | sort))
+  [[ ! $lost ]] || { echo "not in build/compile_commands.json: $lost" && return 1; }
 }
 
 man_page() {
@@ -33,6 +58,8 @@ layer_unit() {
   build release unit_tests
   tested build unit "$(nproc)"
 }
+
+ahead_tsan() { build tsan unit_tests host_tests; }
 
 layer_tsan() {
   build tsan unit_tests host_tests
@@ -56,8 +83,21 @@ layer_cli() {
   build release all test_programs test_clients test_worker
   export ROUNDS=${thorough:+100}
   local script
-  for script in $(cli_scripts); do by_program build "$script"; done
+  for script in $(cli_scripts); do
+    is_alone "$script" || by_program build "$script"
+  done
   wait
+}
+
+# Scripts that have to be given a processor in time, one at a time; `# alone: REASON` says why.
+layer_alone() {
+  need test
+  build release all test_programs test_clients test_worker
+  check all_in_database
+  local script
+  for script in $(cli_scripts); do
+    ! is_alone "$script" || { by_program build "$script" && wait; }
+  done
 }
 
 cli_scripts() {
@@ -67,35 +107,56 @@ cli_scripts() {
   done
 }
 
+is_alone() { grep -q '^# alone: ' "$1"; }
+
 # Unit tests, host tests and the scripts of `cli` once more with AddressSanitizer and
 # UndefinedBehaviorSanitizer; without the scripts that say `# program: released`, as what they test
 # is in time or is an installation. `test all` runs those too, but for the installation.
 layer_sanitized() {
   need test
-  build debug unit_tests
+  build_sanitized
   tested build-debug unit "$(nproc)"
-  if can_make_groups; then
-    build debug host_tests
-    tested build-debug host 1
-  fi
-  build debug plimsoll plimsolld test_programs test_clients test_worker
+  ! can_make_groups || tested build-debug host 1
   export ROUNDS=${thorough:+100}
-  local script
+  local script scripts=()
   for script in $(cli_scripts); do
-    if ! grep -q '^# program: released' "$script"; then
-      by_program build-debug "$script"
-    elif [[ $thorough && $script != */client_package.sh ]]; then
-      by_program build-debug "$script"
+    if ! grep -q '^# program: released' "$script" || [[ $thorough && $script != */client_package.sh ]]; then
+      scripts+=("$script")
     fi
   done
+  for script in "${scripts[@]}"; do
+    is_alone "$script" || by_program build-debug "$script"
+  done
   wait
+  await_ahead "${ahead_layers[@]}"
+  for script in "${scripts[@]}"; do
+    ! is_alone "$script" || { by_program build-debug "$script" && wait; }
+  done
 }
+
+build_sanitized() { build debug unit_tests host_tests plimsoll plimsolld test_programs test_clients test_worker; }
+
+# All that is in its directory, as there is only one build in a directory at a time.
+ahead_sanitized() { build_sanitized && build_fuzz; }
 
 # by_program DIRECTORY SCRIPT: in the background. Scripts mostly wait, so that more of them than there
 # are processors fit.
 by_program() {
   await_fewer $(($(nproc) + 1))
   PLIMSOLL=$PWD/$1/plimsoll in_group "$1-$(basename "$2")" counted setarch -R "$2" &
+}
+
+ahead_headers() { build dev all_verify_interface_header_sets; }
+
+# Each header of src/ by itself.
+layer_headers() { check build dev all_verify_interface_header_sets; }
+
+# Kernels, and the image for systemd, where they are not there yet.
+ahead_vm() {
+  ((EUID == 0)) && [[ $(uname -m) == x86_64 ]] || return 0
+  need vm
+  tests/vm/vm --prepare --kernel 6.1
+  tests/vm/vm --prepare --systemd
 }
 
 layer_vm() {
@@ -142,12 +203,20 @@ fuzzed() {
     { grep -vE '^#[0-9]+[[:blank:]]+(REDUCE|NEW|RELOAD|pulse)|NEW_FUNC|# Uses: ' || true; }
 }
 
+fuzz_names() { basename -s _fuzz.cc tests/fuzz/*_fuzz.cc; }
+
+build_fuzz() {
+  local names
+  mapfile -t names < <(fuzz_names)
+  build debug "${names[@]/#/fuzz_}"
+}
+
 # A target has one thread: as many at once as there are processors.
 layer_fuzz() {
   need test
   local name names
-  mapfile -t names < <(basename -s _fuzz.cc tests/fuzz/*_fuzz.cc)
-  build debug "${names[@]/#/fuzz_}"
+  mapfile -t names < <(fuzz_names)
+  build_fuzz
   for name in "${names[@]}"; do
     await_fewer "$(nproc)"
     whole check fuzzed "$name" &
@@ -156,6 +225,8 @@ layer_fuzz() {
 }
 
 # Buildbarn's programs are some 180 MB of Go packages: they take minutes to compile.
+ahead_buildbarn() { ! type -P go >/dev/null || tests/buildbarn/build build/tests/buildbarn; }
+
 layer_buildbarn() {
   need test
   build release all test_programs

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-FUNCTION_LINES_MAX = 70
+FUNCTION_LINES_MAX = 70  # not clang-tidy's, which would have to parse all (docs/testing.md)
 LINE_COLUMNS_MAX = 100
 FILE_LINES_MAX = 400
 EXCUSED_LINES_MAX = 600

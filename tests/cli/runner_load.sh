@@ -3,6 +3,7 @@
 # actions.
 # Usage: tests/cli/runner_load.sh [CASE]
 # program: released
+# alone: an action waits for a core, and one that waits for too long is sent back
 source "$(dirname "$0")/cases.bash"
 source "$(dirname "$0")/runner.bash"
 

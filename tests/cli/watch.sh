@@ -1,6 +1,7 @@
 #!/bin/bash
 # Memory is watched: by which monitors, what they tell, and what becomes of memory that jobs leave.
 # program: released
+# alone: who watches is to have a processor while the memory is there that is watched
 # shellcheck disable=SC2016,SC2317 # dollars for the shells that are run; called by name
 set -u
 source "$(dirname "$0")/cases.bash"

@@ -3,6 +3,7 @@
 #
 # Mostly on one CPU, where the kernel divides time among groups beside each other as their weights say,
 # whatever else the machine does. Ratios of CPU time, never seconds.
+# alone: processors are divided among these groups and whoever else wants one
 # shellcheck disable=SC2016 # dollars in single quotes are for the shells that are run
 set -u
 source "$(dirname "$0")/cases.bash"
