@@ -202,7 +202,7 @@ for i in range(8):
     s.sendall(b'{"command":"submit","umask":18,"words":1,"values":0,"bytes":3000000}\n')
     s.settimeout(0.5)
     try:
-        refused += b"on its way" in s.recv(65536)
+        refused += b"being processed" in s.recv(65536)
     except TimeoutError:
         held.append(s)
 assert refused == 3 and len(held) == 5, (refused, len(held))

@@ -249,7 +249,8 @@ void MemoryResponse::fail_one(Turn& turn) {
              : ", and no job may be paused or evicted: use is ") +
       words::bytes(over) + " above the line of " + words::bytes(turn.limits.limit) +
       (left > turn.limits.line * kTolerance
-           ? "; " + words::bytes(left) + " of it belongs to no running job (files in a tmpfs, say)"
+           ? "; " + words::bytes(left) +
+                 " of the memory in use belongs to no running job (files in a tmpfs, say)"
            : "");
   if (waits_for_others(turn, member)) {
     reason = "it uses " + words::bytes(member.used()) + ", and other runs leave only " +

@@ -208,7 +208,7 @@ TEST(JsonlFile, RefusesIdsThatAreNotUnique) {
       HasSubstr(
           "jobs.jsonl:3: \"id\": found \"a\" twice, expected a different id for each job; line 1"));
   EXPECT_THAT(error_of("{\"id\": \"2\", \"shell\": \"a\"}\n{\"shell\": \"b\"}\n"),
-              HasSubstr("jobs.jsonl:2: \"id\": found \"2\" again"));
+              HasSubstr("jobs.jsonl:2: \"id\": found \"2\" twice"));
 }
 
 TEST(JsonlFile, RefusesUnknownNeeds) {
@@ -240,7 +240,7 @@ RC_GTEST_PROP(JsonlFileProperty, FindsCirclesAndNothingElse, ()) {
   }
   RC_ASSERT(error_of(text) == "no error");
   RC_ASSERT(
-      error_of(text + "{\"id\": \"x\", \"shell\": \"x\", \"needs\": [\"x\"]}").find("circle") !=
+      error_of(text + "{\"id\": \"x\", \"shell\": \"x\", \"needs\": [\"x\"]}").find("cycle") !=
       std::string::npos);
 }
 

@@ -265,7 +265,8 @@ TEST(GovernorLadder, WhoFailsForWhatOthersLeftIsToldSo) {
   pool.pool_used = mib(1200);
   story.governor.tick(pool, at(10.1));
   EXPECT_THAT(story.rules(10.1), Contains("fail 1"));
-  EXPECT_THAT(story.reasons, Contains(HasSubstr("900 MiB there is no running job's")));
+  EXPECT_THAT(story.reasons,
+              Contains(HasSubstr("900 MiB of the memory in use belongs to no running job")));
 }
 
 TEST(GovernorUser, PausesAndGoesOnAsAskedBeItTheKeel) {

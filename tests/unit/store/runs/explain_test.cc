@@ -71,7 +71,7 @@ TEST(ExplainRun, SaysWhatItsRecordLacks) {
   RunEntry run = some_run();
   EXPECT_THAT(explain_run(run, some_events(), {}), Not(HasSubstr("incomplete")));
   run.meta.left_out = {.unstarted = 7, .beyond = 0, .late = 3, .unwritten = 0};
-  EXPECT_THAT(explain_run(run, some_events(), {.width = 200}),
+  EXPECT_THAT(explain_run(run, some_events(), {.width = 300}),
               AllOf(HasSubstr(
                   "record       incomplete: 7 events and reports of jobs that never "
                   "started are left out, because the record is large, 3 events and reports were "
@@ -136,7 +136,7 @@ TEST(ExplainJob, TellsTheWholeStory) {
 TEST(NumbersLegend, ExplainsEachNumberOnce) {
   std::vector<RecordedEvent> events = some_events();
   EXPECT_THAT(numbers_legend(events, {.width = 100}),
-              ContainsRegex("^\nNUMBER +MEANING\n  cores to use +cores that all jobs"));
+              ContainsRegex("^\n  NUMBER +MEANING\n  cores to use +cores that all jobs"));
   events[1].numbers = {{"mean_bytes", 1}};
   EXPECT_EQ(numbers_legend(events, {.width = 100}), "") << "of a number that is not known";
   events[1].numbers = {{"line_bytes", 1}, {"used_bytes", 1}};
