@@ -35,23 +35,21 @@ supervisor::MachineSize size_of_machine() {
 }  // namespace
 
 ExternalJobService::ExternalJobService(supervisor::Supervisor& supervisor,
-                                       supervisor::HostScheduler& host_scheduler,
-                                       std::function<JobId()> next_id,
-                                       std::function<void(const report::JobReport&)> ended)
+                                       supervisor::HostScheduler& host_scheduler, JobRunner& jobs,
+                                       Reporter& reporter)
     : supervisor_(supervisor),
       host_scheduler_(host_scheduler),
-      external_jobs_(hooks(std::move(next_id), std::move(ended))) {
+      external_jobs_(hooks(jobs, reporter)) {
   host_scheduler_.attach(external_jobs_);
 }
 
-supervisor::ExternalHooks ExternalJobService::hooks(
-    std::function<JobId()> next_id, std::function<void(const report::JobReport&)> ended) {
+supervisor::ExternalHooks ExternalJobService::hooks(JobRunner& jobs, Reporter& reporter) {
   return {
       .now = [this] { return host_scheduler_.executor().now(); },
-      .next_id = std::move(next_id),
+      .next_id = [&jobs] { return jobs.next_id(); },
       .enter =
-          [this](const policy::JobSpec& job) {
-            host_scheduler_.enter_external(host_scheduler_.within_reach(job), *this);
+          [this, &jobs](const policy::JobSpec& job) {
+            host_scheduler_.enter_external(jobs.within_reach(job), *this);
           },
       .seen =
           [this](JobId job, const policy::JobSample& sample) {
@@ -60,17 +58,17 @@ supervisor::ExternalHooks ExternalJobService::hooks(
       .over = [this](JobId job,
                      const policy::AttemptEnd& end) { host_scheduler_.external_over(job, end); },
       .withdraw =
-          [this](JobId job, const std::string& reason) {
+          [&jobs](JobId job, const std::string& reason) {
             // It waits: that is when external jobs are withdrawn.
-            [[maybe_unused]] const auto done = host_scheduler_.scheduler().withdraw(job, reason);
+            [[maybe_unused]] const auto done = jobs.withdraw(job, reason);
           },
       .cancel =
-          [this](JobId job, const std::string& reason) {
-            [[maybe_unused]] const auto done = host_scheduler_.scheduler().kill(job, reason);
+          [&jobs](JobId job, const std::string& reason) {
+            [[maybe_unused]] const auto done = jobs.kill(job, reason);
           },
       .open_place = [this](const supervisor::ExternalLocation& place,
                            const supervisor::Peer& peer) { return open_place(place, peer); },
-      .ended = std::move(ended),
+      .ended = [&reporter](const report::JobReport& report) { reporter.ended(report); },
       .uid = ::geteuid(),
       .machine = size_of_machine()};
 }

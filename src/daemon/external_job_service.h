@@ -1,9 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
+#include "daemon/jobs/job_runner.h"
+#include "daemon/jobs/reporter.h"
 #include "supervisor/external/external_jobs.h"
 #include "supervisor/external/process_snapshot.h"
 #include "supervisor/host_scheduler.h"
@@ -15,11 +16,9 @@ namespace plimsoll::daemon {
 // host scheduler decides about them comes back.
 class ExternalJobService : public supervisor::JobOwner {
  public:
-  // All must outlive this; `next_id` gives numbers that are new to the host scheduler. Before the
-  // host scheduler's first external job.
+  // All must outlive this. Before the host scheduler's first external job.
   ExternalJobService(supervisor::Supervisor& supervisor, supervisor::HostScheduler& host_scheduler,
-                     std::function<JobId()> next_id,
-                     std::function<void(const report::JobReport&)> ended);
+                     JobRunner& jobs, Reporter& reporter);
 
   [[nodiscard]] supervisor::ExternalJobs& external_jobs() { return external_jobs_; }
   [[nodiscard]] const supervisor::ExternalJobs& external_jobs() const { return external_jobs_; }
@@ -31,8 +30,7 @@ class ExternalJobService : public supervisor::JobOwner {
   void on_stuck(supervisor::AttemptKey /*key*/, const reap::Stuck& /*stuck*/) override {}
 
  private:
-  [[nodiscard]] supervisor::ExternalHooks hooks(
-      std::function<JobId()> next_id, std::function<void(const report::JobReport&)> ended);
+  [[nodiscard]] supervisor::ExternalHooks hooks(JobRunner& jobs, Reporter& reporter);
   Result<std::unique_ptr<supervisor::ExternalProcessSet>> open_place(
       const supervisor::ExternalLocation& place, const supervisor::Peer& peer);
 

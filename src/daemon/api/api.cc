@@ -42,41 +42,35 @@ Result<TlsTexts> read_tls(const TlsConfig& config) {
 }  // namespace
 
 // The streams end first, then the servers: these wait for calls that nobody answers otherwise.
-class Api::Inside {
+class Api::Inside : private ConnectionTaker {
  public:
   Inside(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs,
-         std::shared_ptr<JobService> jobs, std::function<void(const std::string&)> notice)
+         std::shared_ptr<JobService> jobs, Reporter& reporter)
       : gate_(gate),
         external_jobs_(external_jobs),
         jobs_(std::move(jobs)),
-        notice_(std::move(notice)),
+        reporter_(reporter),
         servers_(loop, [this](const supervisor::Peer& peer) { return services_for(peer); }),
         streams_(std::make_shared<GovernorStreams>(external_jobs)),
         looks_(loop.timer([this] { look(); })) {
     look();
   }
 
-  ~Inside() {
+  ~Inside() override {
     if (jobs_) jobs_->abandon();
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
   Result<void> listen(loop::Loop& loop, const ApiConfig& config) {
-    auto listener = PeerListener::start(
-        loop, config.socket, [this](UniqueFd connection, const supervisor::Peer& peer) {
-          auto accepted = servers_.accept(std::move(connection), peer);
-          if (!accepted) tell(accepted.error());
-        });
+    auto listener = PeerListener::start(loop, config.socket, *this);
     if (!listener) return pass(std::move(listener));
     listener_ = std::move(*listener);
     if (!config.tls) return {};
     auto texts = read_tls(*config.tls);
     if (!texts) return pass(std::move(texts));
     if (auto served = servers_.serve_tls(*texts, afar_); !served) return served;
-    auto door =
-        TlsDoor::open(config.tls->host, config.tls->port, afar_,
-                      [this](UniqueFd connection) { servers_.accept_tls(std::move(connection)); });
+    auto door = TlsDoor::open(config.tls->host, config.tls->port, afar_, servers_);
     if (!door) return pass(std::move(door));
     door_ = std::move(*door);
     return {};
@@ -97,6 +91,11 @@ class Api::Inside {
     std::optional<JobsRpcService> jobs;
   };
 
+  void take(UniqueFd connection, const supervisor::Peer& peer) override {
+    auto accepted = servers_.accept(std::move(connection), peer);
+    if (!accepted) tell(accepted.error());
+  }
+
   UserServices services_for(const supervisor::Peer& peer) {
     const Callers callers(peer, afar_);
     auto both = std::make_shared<Both>(gate_, streams_, callers);
@@ -115,7 +114,7 @@ class Api::Inside {
     const Instant now = loop::now();
     if (told_ && now < *told_ + kTurnedAwayGap) return;
     told_ = now;
-    notice_(error.message());
+    reporter_.notice(error.message());
   }
 
   void look() {
@@ -130,7 +129,7 @@ class Api::Inside {
   Gate& gate_;
   supervisor::ExternalJobs& external_jobs_;
   std::shared_ptr<JobService> jobs_;
-  std::function<void(const std::string&)> notice_;
+  Reporter& reporter_;
   std::optional<Instant> told_;  // last, of one who was turned away
   const std::shared_ptr<TlsConnections> afar_ = std::make_shared<TlsConnections>();
   UserServers servers_;
@@ -144,10 +143,9 @@ class Api::Inside {
 Result<std::unique_ptr<Api>> Api::start(loop::Loop& loop, Gate& gate,
                                         supervisor::ExternalJobs& external_jobs,
                                         std::shared_ptr<JobService> jobs, const ApiConfig& config,
-                                        std::function<void(const std::string&)> notice) {
+                                        Reporter& reporter) {
   std::unique_ptr<Api> api(new Api());
-  api->inside_ =
-      std::make_unique<Inside>(loop, gate, external_jobs, std::move(jobs), std::move(notice));
+  api->inside_ = std::make_unique<Inside>(loop, gate, external_jobs, std::move(jobs), reporter);
   if (auto listens = api->inside_->listen(loop, config); !listens) return pass(std::move(listens));
   return api;
 }

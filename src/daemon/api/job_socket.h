@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <list>
 #include <memory>
 #include <string_view>
@@ -15,14 +14,22 @@
 
 namespace plimsoll::daemon {
 
+// What people can see and change of the daemon beside their jobs.
+class Controls {
+ public:
+  virtual ~Controls() = default;
+  // What this peer may see.
+  [[nodiscard]] virtual supervisor::RunStatus status(const supervisor::Peer& peer) const = 0;
+  // A size or a share, as --line takes it; the answer is the line that then holds.
+  virtual Result<Bytes> set_line(std::string_view size) = 0;
+  virtual Result<void> set_jobs_max(unsigned jobs) = 0;
+};
+
 // What the socket stands on; all of it must outlive it.
 struct JobSocketDeps {
   loop::Loop& loop;
   JobService& jobs;
-  // What this peer may see; a size or a share, as --line takes it, and the line that then holds.
-  std::function<supervisor::RunStatus(const supervisor::Peer&)> status;
-  std::function<Result<Bytes>(std::string_view size)> set_line;
-  std::function<Result<void>(unsigned)> set_jobs_max;
+  Controls& controls;
 };
 
 // The daemon for people at a shell: takes their jobs and commands in the words of
@@ -32,13 +39,16 @@ struct JobSocketDeps {
 // Of the loop's thread. Whatever a client sends, or does not, costs a bounded buffer: requests are
 // answered one at a time, nothing more is read of who has not taken his answer, and who does not
 // take a job's output holds up that job alone.
-class JobSocket {
+class JobSocket : public ConnectionTaker {
  public:
-  static Result<std::unique_ptr<JobSocket>> start(JobSocketDeps deps,
-                                                  const PeerListenerConfig& config);
+  explicit JobSocket(const JobSocketDeps& deps);
   JobSocket(const JobSocket&) = delete;
   JobSocket& operator=(const JobSocket&) = delete;
-  ~JobSocket();
+  ~JobSocket() override;
+
+  // Connections come from here on. Once.
+  Result<void> listen(const PeerListenerConfig& config);
+  void take(UniqueFd connection, const supervisor::Peer& peer) override;
 
   // More connections of one user, or of all but root, are refused: each is a descriptor.
   static constexpr std::size_t kOfUserMax = 256;
@@ -52,8 +62,6 @@ class JobSocket {
 
  private:
   class Client;
-  explicit JobSocket(JobSocketDeps deps);
-  void admit(UniqueFd fd, const supervisor::Peer& peer);
   void drop(Client& client);
   void drop_idle();
   [[nodiscard]] std::size_t arriving_of(std::uint32_t uid) const;

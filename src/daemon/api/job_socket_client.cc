@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "base/cases.h"
 #include "daemon/api/priority_range.h"
@@ -42,6 +43,39 @@ supervisor::ControlAnswer answer_of(const Result<void>& done) {
 }
 
 }  // namespace
+
+// What is told comes from within calls of the job service: it is only kept, and sent in a turn of
+// its own. The client stops following before it is gone.
+class JobSocket::Client::Follower : public JobWatcher {
+ public:
+  explicit Follower(Client& client) : client_(client) {}
+
+  void state(const StateTold& told) override {
+    client_.out_.add_news(supervisor::to_message(supervisor::JobNews(supervisor::JobStands{
+        .state = state_name(told.state), .attempt = told.attempt, .reason = told.reason})));
+    client_.rearm();
+  }
+  void output(OutputStream stream, std::string_view data) override {
+    const auto which =
+        stream == OutputStream::out ? supervisor::JobOutput::out : supervisor::JobOutput::err;
+    client_.send(supervisor::to_message(
+        supervisor::JobNews(supervisor::OutputHead{.stream = which, .bytes = data.size()})));
+    client_.send(data);
+  }
+  void ended(const report::JobReport& report, const supervisor::AttemptResult* last) override {
+    client_.watcher_.reset();
+    client_.is_closing_ = true;
+    client_.send(supervisor::to_message(supervisor::JobNews(ended_of(report, last))));
+  }
+  void lost() override {
+    client_.watcher_.reset();
+    client_.is_closing_ = true;
+  }
+  [[nodiscard]] bool is_full() const override { return client_.out_.is_full(); }
+
+ private:
+  Client& client_;
+};
 
 JobSocket::Client::Client(JobSocketDeps& deps, UniqueFd fd, supervisor::Peer peer)
     : deps_(deps), fd_(std::move(fd)), peer_(std::move(peer)), active_(loop::now()) {}
@@ -157,42 +191,10 @@ void JobSocket::Client::submit(supervisor::SubmitJob asked) {
   if (!job) return refuse(job.error());
   send(supervisor::to_message(supervisor::JobNews(supervisor::JobTaken{*job})));
   if (is_detached) return;
-  auto watching = deps_.jobs.watch(peer_, *job, watcher());
+  auto watching = deps_.jobs.watch(peer_, *job, std::make_shared<Follower>(*this));
   if (!watching) return refuse(watching.error());
   job_ = *job;
   watcher_ = *watching;
-}
-
-// What is told comes from within calls of the job service: it is only kept here, and sent in a turn
-// of its own.
-JobWatcher JobSocket::Client::watcher() {
-  return {
-      .state =
-          [this](const StateTold& told) {
-            out_.add_news(supervisor::to_message(supervisor::JobNews(supervisor::JobStands{
-                .state = state_name(told.state), .attempt = told.attempt, .reason = told.reason})));
-            rearm();
-          },
-      .output =
-          [this](OutputStream stream, std::string_view data) {
-            const auto which = stream == OutputStream::out ? supervisor::JobOutput::out
-                                                           : supervisor::JobOutput::err;
-            send(supervisor::to_message(supervisor::JobNews(
-                supervisor::OutputHead{.stream = which, .bytes = data.size()})));
-            send(data);
-          },
-      .ended =
-          [this](const report::JobReport& report, const supervisor::AttemptResult* last) {
-            watcher_.reset();
-            is_closing_ = true;
-            send(supervisor::to_message(supervisor::JobNews(ended_of(report, last))));
-          },
-      .lost =
-          [this] {
-            watcher_.reset();
-            is_closing_ = true;
-          },
-      .is_full = [this] { return out_.is_full(); }};
 }
 
 supervisor::ControlAnswer JobSocket::Client::carry_out(const supervisor::ControlRequest& request) {
@@ -203,7 +205,7 @@ supervisor::ControlAnswer JobSocket::Client::carry_out(const supervisor::Control
   return std::visit(
       Cases{
           [&](const supervisor::AskStatus&) {
-            return supervisor::ControlAnswer{.status = deps_.status(peer_)};
+            return supervisor::ControlAnswer{.status = deps_.controls.status(peer_)};
           },
           [&](const supervisor::PauseJob& asked) { return on_job(asked.job, &JobService::pause); },
           [&](const supervisor::ResumeJob& asked) {
@@ -212,12 +214,12 @@ supervisor::ControlAnswer JobSocket::Client::carry_out(const supervisor::Control
           [&](const supervisor::KillJob& asked) { return on_job(asked.job, &JobService::kill); },
           [&](const supervisor::SetLine& asked) {
             if (!is_operator()) return refused();
-            const auto line = deps_.set_line(asked.size);
+            const auto line = deps_.controls.set_line(asked.size);
             return line ? supervisor::ControlAnswer{.line = *line}
                         : supervisor::ControlAnswer{.error = line.error().what};
           },
           [&](const supervisor::SetJobsMax& asked) {
-            return is_operator() ? answer_of(deps_.set_jobs_max(asked.jobs)) : refused();
+            return is_operator() ? answer_of(deps_.controls.set_jobs_max(asked.jobs)) : refused();
           }},
       request);
 }

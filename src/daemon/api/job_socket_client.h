@@ -13,6 +13,8 @@ namespace plimsoll::daemon {
 // One connection of a JobSocket: what has come and is not answered, what it has not taken, and the
 // job that it waits for, which is its own.
 class JobSocket::Client {
+  class Follower;
+
  public:
   Client(JobSocketDeps& deps, UniqueFd fd, supervisor::Peer peer);
   Client(const Client&) = delete;
@@ -47,7 +49,6 @@ class JobSocket::Client {
   [[nodiscard]] supervisor::ControlAnswer on_job(
       const std::string& name, Result<void> (JobService::*act)(const supervisor::Peer&, JobId));
   [[nodiscard]] bool is_operator() const;
-  [[nodiscard]] JobWatcher watcher();
 
   JobSocketDeps& deps_;
   UniqueFd fd_;
