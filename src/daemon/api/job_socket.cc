@@ -15,7 +15,9 @@ constexpr Duration kIdleLook = std::chrono::seconds(5);
 }  // namespace
 
 JobSocket::JobSocket(const JobSocketDeps& deps)
-    : deps_(deps), idle_timer_(deps_.loop.timer([this] { drop_idle(); })) {
+    : deps_(deps),
+      turn_timer_(deps_.loop.timer([this] { serve_next(); })),
+      idle_timer_(deps_.loop.timer([this] { drop_idle(); })) {
   idle_timer_.set(loop::now() + kIdleLook);
 }
 
@@ -43,14 +45,29 @@ void JobSocket::take(UniqueFd connection, const supervisor::Peer& peer) {
     return;
   }
   auto client = std::make_unique<Client>(deps_, std::move(connection), peer);
-  auto watch =
-      deps_.loop.watch(client->fd(), EPOLLIN, [this, known = client.get()](std::uint32_t events) {
-        known->set_arriving_elsewhere(arriving_of(known->uid()) - known->arriving());
-        if (!known->step(events)) drop(*known);
-      });
+  auto watch = deps_.loop.watch(
+      client->fd(), EPOLLIN,
+      [this, known = client.get()](std::uint32_t events) { on_ready(*known, events); });
   if (!watch) return;
   client->watch(std::move(*watch));
   clients_.push_back(std::move(client));
+}
+
+// A readiness is only noted: what it takes to serve it comes in its user's turn.
+void JobSocket::on_ready(Client& client, std::uint32_t events) {
+  if ((events & (EPOLLHUP | EPOLLERR)) != 0) return drop(client);
+  if (!client.become_ready(events)) return;
+  if (turns_.is_empty()) turn_timer_.set(loop::now());
+  turns_.add(client.uid(), &client);
+}
+
+void JobSocket::serve_next() {
+  const auto next = turns_.next();
+  if (!next) return;  // it has gone meanwhile
+  Client& client = **next;
+  client.set_arriving_elsewhere(arriving_of(client.uid()) - client.arriving());
+  if (!client.step()) drop(client);
+  if (!turns_.is_empty()) turn_timer_.set(loop::now());
 }
 
 std::size_t JobSocket::arriving_of(std::uint32_t uid) const {
@@ -64,6 +81,7 @@ std::size_t JobSocket::arriving_of(std::uint32_t uid) const {
 void JobSocket::drop(Client& client) {
   const auto place = std::find_if(clients_.begin(), clients_.end(),
                                   [&](const auto& known) { return known.get() == &client; });
+  turns_.remove(client.uid(), &client);
   client.give_up();
   clients_.erase(place);
 }

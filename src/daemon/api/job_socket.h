@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "base/loop/loop.h"
 #include "base/result.h"
 #include "daemon/api/job_service.h"
+#include "daemon/api/user_turns.h"
 #include "daemon/grpc/peer_listener.h"
 #include "supervisor/control/run_status.h"
 #include "supervisor/external/external_job.h"
@@ -38,7 +40,8 @@ struct JobSocketDeps {
 //
 // Of the loop's thread. Whatever a client sends, or does not, costs a bounded buffer: requests are
 // answered one at a time, nothing more is read of who has not taken his answer, and who does not
-// take a job's output holds up that job alone.
+// take a job's output holds up that job alone. Users are served in turn, a step of one connection
+// at a time: who has many connections is no faster, and nobody else slower by more than that step.
 class JobSocket : public ConnectionTaker {
  public:
   explicit JobSocket(const JobSocketDeps& deps);
@@ -62,12 +65,18 @@ class JobSocket : public ConnectionTaker {
 
  private:
   class Client;
+  void on_ready(Client& client, std::uint32_t events);
+  void serve_next();
   void drop(Client& client);
   void drop_idle();
   [[nodiscard]] std::size_t arriving_of(std::uint32_t uid) const;
 
   JobSocketDeps deps_;
   std::list<std::unique_ptr<Client>> clients_;
+  UserTurns<Client*> turns_;  // those that something can be done for
+  // At once while anybody waits. A source of the loop's own: in the turns between, others of its
+  // sources come, among them those whose readiness is to be noted.
+  loop::Timer turn_timer_;
   loop::Timer idle_timer_;
   std::unique_ptr<PeerListener> listener_;
 };

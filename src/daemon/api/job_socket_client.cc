@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "base/cases.h"
 #include "daemon/api/priority_range.h"
@@ -91,8 +92,14 @@ void JobSocket::Client::give_up() {
   deps_.jobs.cancel(job_, "its client is gone");
 }
 
-bool JobSocket::Client::step(std::uint32_t events) {
-  if ((events & (EPOLLHUP | EPOLLERR)) != 0 || !flush()) return false;
+bool JobSocket::Client::become_ready(std::uint32_t events) {
+  watch_.wait_for(0);
+  return std::exchange(ready_, ready_ | events) == 0;
+}
+
+bool JobSocket::Client::step() {
+  const std::uint32_t events = std::exchange(ready_, 0);
+  if (!flush()) return false;
   if ((events & EPOLLIN) != 0 && !receive()) return false;
   if (out_.is_empty() && !answer_next()) return false;
   if (is_closing_ && out_.is_empty()) return false;
@@ -242,8 +249,10 @@ void JobSocket::Client::send(std::string_view bytes) {
   rearm();
 }
 
-// Of one whose answer waits nothing is read that would only wait as well.
+// Of one whose answer waits nothing is read that would only wait as well. Who waits for its turn is
+// looked after in that.
 void JobSocket::Client::rearm() {
+  if (ready_ != 0) return;
   const std::size_t wanted = head_ ? head_->bytes : supervisor::kRequestBytesMax;
   const bool has_room = in_.size() <= wanted;
   const bool has_request = head_ ? in_.size() >= head_->bytes : in_.find('\n') != std::string::npos;

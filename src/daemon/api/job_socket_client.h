@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,13 +27,16 @@ class JobSocket::Client {
   [[nodiscard]] std::uint32_t uid() const { return peer_.uid; }
   [[nodiscard]] std::size_t arriving() const { return head_ ? head_->bytes : 0; }
   [[nodiscard]] bool is_idle(Instant now) const {
-    return !watcher_ && now - active_ >= JobSocket::kIdleMax;
+    return !watcher_ && ready_ == 0 && now - active_ >= JobSocket::kIdleMax;
   }
   // What of other submissions of its user is on its way, before a turn.
   void set_arriving_elsewhere(std::size_t bytes) { arriving_elsewhere_ = bytes; }
 
-  // One step of what `events` allow. False: the connection is over.
-  bool step(std::uint32_t events);
+  // Something can be done for it, which step() will do; until then its socket is not looked at.
+  // False: that was so already.
+  bool become_ready(std::uint32_t events);
+  // One step of what its socket allows. False: the connection is over.
+  bool step();
   // The client is gone: so is its job.
   void give_up();
 
@@ -61,6 +65,7 @@ class JobSocket::Client {
   JobId job_{};                                 // with watcher_
   std::optional<WatcherId> watcher_;
   bool is_closing_ = false;  // when out_ is sent
+  std::uint32_t ready_ = 0;  // events of the socket, while it waits for its turn
   loop::Watch watch_;
 };
 
