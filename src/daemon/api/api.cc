@@ -41,23 +41,73 @@ Result<TlsTexts> read_tls(const TlsConfig& config) {
 
 }  // namespace
 
+// The services of each user, and who hears of those that have none.
+//
+// Invariant: what make() looks at does not change, or is safe on any thread.
+class ServicesOfUsers : public UserServicesMaker {
+ public:
+  ServicesOfUsers(Gate& gate, const std::shared_ptr<GovernorStreams>& streams,
+                  const std::shared_ptr<JobService>& jobs,
+                  std::shared_ptr<const TlsConnections> afar, Reporter& reporter)
+      : gate_(gate), streams_(streams), jobs_(jobs), afar_(std::move(afar)), reporter_(reporter) {}
+
+  UserServices make(const supervisor::Peer& peer) override {
+    const Callers callers(peer, afar_);
+    auto both = std::make_shared<Both>(gate_, streams_, callers);
+    UserServices made{
+        .services = {both->governor.service()}, .names = {"plimsoll.v1.Governor"}, .owner = both};
+    if (!jobs_.expired()) {
+      made.services.push_back(both->jobs.emplace(gate_, jobs_, callers).service());
+      made.names.emplace_back("plimsoll.v1.Jobs");
+    }
+    return made;
+  }
+
+  // Whoever is turned away may come again at once, for ever.
+  void turned_away(const Error& why) override {
+    const Instant now = loop::now();
+    if (told_ && now < *told_ + kTurnedAwayGap) return;
+    told_ = now;
+    reporter_.notice(why.message());
+  }
+
+ private:
+  // Of one user.
+  struct Both : UserServices::Owner {
+    Both(Gate& gate, const std::weak_ptr<GovernorStreams>& streams, const Callers& callers)
+        : governor(gate, streams, callers) {}
+    void close() override {
+      if (jobs) jobs->close();
+    }
+    GovernorService governor;
+    std::optional<JobsRpcService> jobs;
+  };
+
+  Gate& gate_;
+  const std::weak_ptr<GovernorStreams> streams_;
+  const std::weak_ptr<JobService> jobs_;
+  const std::shared_ptr<const TlsConnections> afar_;
+  Reporter& reporter_;
+  std::optional<Instant> told_;  // last, of one who was turned away
+};
+
 // The streams end first, then the servers: these wait for calls that nobody answers otherwise.
 class Api::Inside : private ConnectionTaker {
  public:
   Inside(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs,
          std::shared_ptr<JobService> jobs, Reporter& reporter)
-      : gate_(gate),
-        external_jobs_(external_jobs),
+      : external_jobs_(external_jobs),
         jobs_(std::move(jobs)),
-        reporter_(reporter),
-        servers_(loop, [this](const supervisor::Peer& peer) { return services_for(peer); }),
         streams_(std::make_shared<GovernorStreams>(external_jobs)),
+        services_(gate, streams_, jobs_, afar_, reporter),
+        servers_(loop, services_),
         looks_(loop.timer([this] { look(); })) {
     look();
   }
 
   ~Inside() override {
     if (jobs_) jobs_->abandon();
+    streams_.reset();
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
@@ -83,38 +133,9 @@ class Api::Inside : private ConnectionTaker {
   void drain() { servers_.drain(); }
 
  private:
-  // Of one user.
-  struct Both {
-    Both(Gate& gate, const std::shared_ptr<GovernorStreams>& streams, const Callers& callers)
-        : governor(gate, streams, callers) {}
-    GovernorService governor;
-    std::optional<JobsRpcService> jobs;
-  };
-
   void take(UniqueFd connection, const supervisor::Peer& peer) override {
     auto accepted = servers_.accept(std::move(connection), peer);
-    if (!accepted) tell(accepted.error());
-  }
-
-  UserServices services_for(const supervisor::Peer& peer) {
-    const Callers callers(peer, afar_);
-    auto both = std::make_shared<Both>(gate_, streams_, callers);
-    UserServices made{
-        .services = {both->governor.service()}, .names = {"plimsoll.v1.Governor"}, .owner = both};
-    if (jobs_) {
-      made.services.push_back(both->jobs.emplace(gate_, jobs_, callers).service());
-      made.names.emplace_back("plimsoll.v1.Jobs");
-      made.close = [&jobs = *both->jobs] { jobs.close(); };
-    }
-    return made;
-  }
-
-  // Whoever is turned away may come again at once, for ever.
-  void tell(const Error& error) {
-    const Instant now = loop::now();
-    if (told_ && now < *told_ + kTurnedAwayGap) return;
-    told_ = now;
-    reporter_.notice(error.message());
+    if (!accepted) services_.turned_away(accepted.error());
   }
 
   void look() {
@@ -126,14 +147,12 @@ class Api::Inside : private ConnectionTaker {
     looks_.set(loop::now() + supervisor::ExternalJobs::gap_after(cost));
   }
 
-  Gate& gate_;
   supervisor::ExternalJobs& external_jobs_;
   std::shared_ptr<JobService> jobs_;
-  Reporter& reporter_;
-  std::optional<Instant> told_;  // last, of one who was turned away
   const std::shared_ptr<TlsConnections> afar_ = std::make_shared<TlsConnections>();
-  UserServers servers_;
   std::shared_ptr<GovernorStreams> streams_;
+  ServicesOfUsers services_;
+  UserServers servers_;
   std::unique_ptr<PeerListener> listener_;
   std::unique_ptr<TlsDoor> door_;
   loop::Timer looks_;
