@@ -24,6 +24,9 @@ std::string pool_path(const supervisor::Supervisor& supervisor) {
   return {};
 }
 
+// So long a round waits for what is read for it.
+constexpr Duration kReadingPatience = supervisor::ExternalJobs::kSampleInterval;
+
 supervisor::MachineSize size_of_machine() {
   const auto number = [](int name) {
     return static_cast<std::uint64_t>(std::max(::sysconf(name), 1L));
@@ -39,8 +42,62 @@ ExternalJobService::ExternalJobService(supervisor::Supervisor& supervisor,
                                        Reporter& reporter)
     : supervisor_(supervisor),
       host_scheduler_(host_scheduler),
-      external_jobs_(hooks(jobs, reporter)) {
+      external_jobs_(hooks(jobs, reporter)),
+      timer_(supervisor.loop().timer([this] { go_on(); })),
+      reader_(supervisor.loop()) {
   host_scheduler_.attach(external_jobs_);
+  go_on();
+}
+
+// What stands still or dies is to be looked at soon: who was born since the last look is not known.
+void ExternalJobService::on_event(const policy::Event& event) {
+  external_jobs_.on_event(event);
+  const bool is_urgent =
+      event.kind == policy::EventKind::frozen || event.kind == policy::EventKind::evicted;
+  if (is_urgent && round_ == Round::due) timer_.set(loop::now());
+}
+
+// The timer has come: the next step of a round.
+void ExternalJobService::go_on() {
+  if (round_ != Round::due) return look();
+  if (is_reading_ || !processes_ || !processes_->has_families()) return look();
+  begin_reading();
+  round_ = Round::reading;
+  timer_.set(loop::now() + kReadingPatience);
+}
+
+void ExternalJobService::begin_reading() {
+  is_reading_ = true;
+  struct Read {
+    supervisor::ProcessReading reading;
+    Duration cost{};
+  };
+  auto read = std::make_shared<Read>(Read{.reading = processes_->begin()});
+  reader_.submit(
+      [read, processes = processes_] {
+        const Duration before = loop::cpu_time();
+        read->reading.read(loop::now());
+        read->cost = loop::cpu_time() - before;
+      },
+      [weak = std::weak_ptr(self_), read] {
+        const auto self = weak.lock();
+        if (!self) return;
+        (*self)->processes_->take(read->reading);
+        (*self)->cost_ += read->cost;
+        (*self)->is_reading_ = false;
+        if ((*self)->round_ == Round::reading) (*self)->look();
+      });
+}
+
+void ExternalJobService::look() {
+  round_ = Round::looking;
+  const Duration before = loop::cpu_time();
+  const bool is_left = external_jobs_.look();
+  cost_ += loop::cpu_time() - before;
+  if (is_left) return timer_.set(loop::now());
+  round_ = Round::due;
+  const Duration cost = std::exchange(cost_, Duration{});
+  timer_.set(loop::now() + supervisor::ExternalJobs::gap_after(cost));
 }
 
 supervisor::ExternalHooks ExternalJobService::hooks(JobRunner& jobs, Reporter& reporter) {

@@ -96,14 +96,10 @@ class Api::Inside : private ConnectionTaker {
  public:
   Inside(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs,
          std::shared_ptr<JobService> jobs, Reporter& reporter)
-      : external_jobs_(external_jobs),
-        jobs_(std::move(jobs)),
+      : jobs_(std::move(jobs)),
         streams_(std::make_shared<GovernorStreams>(external_jobs)),
         services_(gate, streams_, jobs_, afar_, reporter),
-        servers_(loop, services_),
-        looks_(loop.timer([this] { look(); })) {
-    look();
-  }
+        servers_(loop, services_) {}
 
   ~Inside() override {
     if (jobs_) jobs_->abandon();
@@ -138,16 +134,6 @@ class Api::Inside : private ConnectionTaker {
     if (!accepted) services_.turned_away(accepted.error());
   }
 
-  void look() {
-    const Duration before = loop::cpu_time();
-    const bool is_left = external_jobs_.look();
-    look_cost_ += loop::cpu_time() - before;
-    if (is_left) return looks_.set(loop::now());
-    const Duration cost = std::exchange(look_cost_, Duration{});
-    looks_.set(loop::now() + supervisor::ExternalJobs::gap_after(cost));
-  }
-
-  supervisor::ExternalJobs& external_jobs_;
   std::shared_ptr<JobService> jobs_;
   const std::shared_ptr<TlsConnections> afar_ = std::make_shared<TlsConnections>();
   std::shared_ptr<GovernorStreams> streams_;
@@ -155,8 +141,6 @@ class Api::Inside : private ConnectionTaker {
   UserServers servers_;
   std::unique_ptr<PeerListener> listener_;
   std::unique_ptr<TlsDoor> door_;
-  loop::Timer looks_;
-  Duration look_cost_{};  // of the round that is under way
 };
 
 Result<std::unique_ptr<Api>> Api::start(loop::Loop& loop, Gate& gate,

@@ -29,8 +29,8 @@ struct ApiConfig {
   std::optional<TlsConfig> tls{};
 };
 
-// All of plimsoll.v1, as it is served: sockets, a server for each user, streams, and the looks at
-// the external jobs' places. Of the loop's thread; gRPC's own threads end with it.
+// All of plimsoll.v1, as it is served: sockets, a server for each user, streams. Of the loop's
+// thread; gRPC's own threads end with it.
 class Api {
  public:
   // All must outlive this. Starts threads: after the guardian has split off.
