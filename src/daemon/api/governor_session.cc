@@ -16,11 +16,10 @@ constexpr std::size_t kIdShownMax = 256;  // of an id that is refused for its le
 }  // namespace
 
 GovernorSession::GovernorSession(supervisor::ExternalJobs& external_jobs,
-                                 const supervisor::Peer& peer,
-                                 std::function<void(const v1::GovernResponse&)> send)
+                                 const supervisor::Peer& peer, StreamClient& stream)
     : external_jobs_(external_jobs),
       peer_(peer),
-      send_(std::move(send)),
+      stream_(stream),
       client_(external_jobs_.open(peer, listener())) {}
 
 GovernorSession::~GovernorSession() { external_jobs_.close(client_); }
@@ -33,7 +32,7 @@ supervisor::ExternalListener GovernorSession::listener() {
                 admit.set_id(name);
                 admit.set_attempt(attempt);
                 admit.set_reason(reason);
-                send_(response);
+                stream_.send(response);
               },
           .hold =
               [this](const std::string& name, policy::HoldCause cause, const std::string& reason) {
@@ -42,21 +41,21 @@ supervisor::ExternalListener GovernorSession::listener() {
                 hold.set_id(name);
                 hold.set_cause(std::string(policy::name_of(cause)));
                 hold.set_reason(reason);
-                send_(response);
+                stream_.send(response);
               },
           .pause =
               [this](const std::string& name, const std::string& reason) {
                 v1::GovernResponse response;
                 response.mutable_pause()->set_id(name);
                 response.mutable_pause()->set_reason(reason);
-                send_(response);
+                stream_.send(response);
               },
           .resume =
               [this](const std::string& name, const std::string& reason) {
                 v1::GovernResponse response;
                 response.mutable_resume()->set_id(name);
                 response.mutable_resume()->set_reason(reason);
-                send_(response);
+                stream_.send(response);
               },
           .cancel =
               [this](const std::string& name, policy::Outcome cause, const std::string& reason,
@@ -67,7 +66,7 @@ supervisor::ExternalListener GovernorSession::listener() {
                 cancel.set_cause(cause_of(cause));
                 cancel.set_reason(reason);
                 cancel.set_comes_again(again == Again::later);
-                send_(response);
+                stream_.send(response);
               },
           .left =
               [this](const std::string& name, Again again, const std::string& reason) {
@@ -76,7 +75,7 @@ supervisor::ExternalListener GovernorSession::listener() {
                 left.set_id(name);
                 left.set_comes_again(again == Again::later);
                 left.set_reason(reason);
-                send_(response);
+                stream_.send(response);
               }};
 }
 
@@ -86,7 +85,7 @@ void GovernorSession::refuse(const std::string& id, const Error& error) {
   refused.set_id(std::string(cut_utf8(id, kIdShownMax)));
   refused.set_code(code_of(error));
   refused.set_message(error.what);
-  send_(response);
+  stream_.send(response);
 }
 
 Result<void> GovernorSession::enter(const supervisor::ExternalSpec& spec) {
