@@ -43,11 +43,7 @@ Daemon::Daemon(std::unique_ptr<supervisor::Supervisor> supervisor, LoadedConfig 
       run_id_(std::move(run_id)),
       whole_{.line = governor.line, .cores = governor.cores},
       knowledge_(log),
-      host_scheduler_(
-          *supervisor_, knowledge_.estimator(), scheduler_config(governor),
-          {.event = [this](const policy::Event& event) { on_event(event); },
-           .learnt = [this](const policy::AttemptSummary& what) { knowledge_.learnt(what); },
-           .notice = log}),
+      host_scheduler_(*supervisor_, knowledge_.estimator(), scheduler_config(governor), *this),
       gate_(supervisor_->loop()),
       services_(std::make_unique<Services>(ServicesDeps{
           .supervisor = *supervisor_,
@@ -95,12 +91,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(guardian::Link link, LoadedConfig 
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(*supervisor), std::move(config),
                                             std::move(reload), *governor, std::move(run_id),
                                             guardian));
-  daemon->supervisor_->on_signal(
-      [self = daemon.get()](const guardian::Signalled& signal) { self->on_signal(signal); });
-  daemon->supervisor_->on_resumed([self = daemon.get()] {
-    self->guardian_watch_->resume();
-    self->host_scheduler_.resume_all();
-  });
+  daemon->supervisor_->tell_signals(daemon.get());
   daemon->guardian_watch_.emplace(daemon->supervisor_->loop(), &log);
   daemon->host_scheduler_.begin();
   daemon->lease();
@@ -147,7 +138,9 @@ void Daemon::lease() {
                  supervisor::holder_of(host_scheduler_.scheduler()));
 }
 
-void Daemon::on_event(const policy::Event& event) {
+void Daemon::on_notice(const std::string& text) { log(text); }
+
+void Daemon::on_scheduler_event(const policy::Event& event) {
   services_->event(event);
   if (lease_ && event.kind == policy::EventKind::started) lease_->has_grown();
 }
@@ -198,6 +191,11 @@ void Daemon::on_signal(const guardian::Signalled& signal) {
       return supervisor_->stop_guardian();
     default: return;
   }
+}
+
+void Daemon::on_resumed() {
+  guardian_watch_->resume();
+  host_scheduler_.resume_all();
 }
 
 void Daemon::end(Phase phase) {

@@ -14,19 +14,18 @@
 #include "supervisor/host_scheduler.h"
 #include "supervisor/knowledge.h"
 #include "supervisor/sharing/lease.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {
 
 // The life of the daemon: it governs until it is told to end, then lets what runs end (SIGTERM), or
 // kills it (again, or SIGINT), and leaves nothing behind.
-class Daemon {
+class Daemon : private supervisor::HostSchedulerObserver, private supervisor::SignalObserver {
  public:
   // `link` is from become_guardian(). Listens; an error says what is in the way.
   static Result<std::unique_ptr<Daemon>> start(guardian::Link link, LoadedConfig config,
                                                std::function<Result<LoadedConfig>()> reload);
-  Daemon(const Daemon&) = delete;
-  Daemon& operator=(const Daemon&) = delete;
-  ~Daemon();
+  ~Daemon() override;
 
   // Returns when it was told to end and everything is over. An error: the guardian was lost and
   // everything reaped; then nothing but the end of the process is in order.
@@ -43,11 +42,14 @@ class Daemon {
   void adopt(const LoadedConfig& next, const policy::GovernorConfig& governor);
   [[nodiscard]] Result<UniqueFd> make_ledger() const;
   void lease();
-  void on_event(const policy::Event& event);
+  void on_scheduler_event(const policy::Event& event) override;
+  void on_learnt(const policy::AttemptSummary& what) override { knowledge_.learnt(what); }
+  void on_notice(const std::string& text) override;
   void set_line(Bytes line, const std::string& reason);
   Result<Bytes> ask_line(std::string_view size);
   void watch_dog(pid_t guardian);
-  void on_signal(const guardian::Signalled& signal);
+  void on_signal(const guardian::Signalled& signal) override;
+  void on_resumed() override;
   void end(Phase phase);
   void reload();
   [[nodiscard]] bool is_over() const;

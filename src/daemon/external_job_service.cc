@@ -40,39 +40,31 @@ ExternalJobService::ExternalJobService(supervisor::Supervisor& supervisor,
                                        std::function<void(const report::JobReport&)> ended)
     : supervisor_(supervisor),
       host_scheduler_(host_scheduler),
-      external_jobs_(hooks(std::move(next_id), std::move(ended))) {
+      next_id_(std::move(next_id)),
+      ended_(std::move(ended)),
+      external_jobs_(*this, {.uid = ::geteuid(), .machine = size_of_machine()}) {
   host_scheduler_.attach(external_jobs_);
 }
 
-supervisor::ExternalHooks ExternalJobService::hooks(
-    std::function<JobId()> next_id, std::function<void(const report::JobReport&)> ended) {
-  return {
-      .now = [this] { return host_scheduler_.executor().now(); },
-      .next_id = std::move(next_id),
-      .enter =
-          [this](const policy::JobSpec& job) {
-            host_scheduler_.enter_external(host_scheduler_.within_reach(job), *this);
-          },
-      .seen =
-          [this](JobId job, const policy::JobSample& sample) {
-            host_scheduler_.external_sampled(job, sample);
-          },
-      .over = [this](JobId job,
-                     const policy::AttemptEnd& end) { host_scheduler_.external_over(job, end); },
-      .withdraw =
-          [this](JobId job, const std::string& reason) {
-            // It waits: that is when external jobs are withdrawn.
-            [[maybe_unused]] const auto done = host_scheduler_.scheduler().withdraw(job, reason);
-          },
-      .cancel =
-          [this](JobId job, const std::string& reason) {
-            [[maybe_unused]] const auto done = host_scheduler_.scheduler().kill(job, reason);
-          },
-      .open_place = [this](const supervisor::ExternalLocation& place,
-                           const supervisor::Peer& peer) { return open_place(place, peer); },
-      .ended = std::move(ended),
-      .uid = ::geteuid(),
-      .machine = size_of_machine()};
+void ExternalJobService::enter(const policy::JobSpec& job) {
+  host_scheduler_.enter_external(host_scheduler_.within_reach(job), *this);
+}
+
+void ExternalJobService::on_sampled(JobId job, const policy::JobSample& sample) {
+  host_scheduler_.external_sampled(job, sample);
+}
+
+void ExternalJobService::on_over(JobId job, const policy::AttemptEnd& end) {
+  host_scheduler_.external_over(job, end);
+}
+
+void ExternalJobService::withdraw(JobId job, const std::string& reason) {
+  // It waits: that is when external jobs are withdrawn.
+  [[maybe_unused]] const auto done = host_scheduler_.scheduler().withdraw(job, reason);
+}
+
+void ExternalJobService::cancel(JobId job, const std::string& reason) {
+  [[maybe_unused]] const auto done = host_scheduler_.scheduler().kill(job, reason);
 }
 
 supervisor::Prepared ExternalJobService::prepare(const policy::Start& /*start*/) {

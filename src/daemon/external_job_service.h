@@ -13,7 +13,7 @@ namespace plimsoll::daemon {
 
 // ExternalJobs as part of a host scheduler: what they ask for goes to the host scheduler, what the
 // host scheduler decides about them comes back.
-class ExternalJobService : public supervisor::JobOwner {
+class ExternalJobService : public supervisor::JobOwner, private supervisor::ExternalJobsHost {
  public:
   // All must outlive this; `next_id` gives numbers that are new to the host scheduler. Before the
   // host scheduler's first external job.
@@ -31,13 +31,21 @@ class ExternalJobService : public supervisor::JobOwner {
   void on_stuck(supervisor::AttemptKey /*key*/, const reap::Stuck& /*stuck*/) override {}
 
  private:
-  [[nodiscard]] supervisor::ExternalHooks hooks(
-      std::function<JobId()> next_id, std::function<void(const report::JobReport&)> ended);
+  [[nodiscard]] Instant now() const override { return host_scheduler_.executor().now(); }
+  [[nodiscard]] JobId next_id() override { return next_id_(); }
+  void enter(const policy::JobSpec& job) override;
+  void on_sampled(JobId job, const policy::JobSample& sample) override;
+  void on_over(JobId job, const policy::AttemptEnd& end) override;
+  void withdraw(JobId job, const std::string& reason) override;
+  void cancel(JobId job, const std::string& reason) override;
   Result<std::unique_ptr<supervisor::ExternalProcessSet>> open_place(
-      const supervisor::ExternalLocation& place, const supervisor::Peer& peer);
+      const supervisor::ExternalLocation& place, const supervisor::Peer& peer) override;
+  void on_ended(const report::JobReport& report) override { ended_(report); }
 
   supervisor::Supervisor& supervisor_;
   supervisor::HostScheduler& host_scheduler_;
+  std::function<JobId()> next_id_;
+  std::function<void(const report::JobReport&)> ended_;
   std::shared_ptr<supervisor::ProcessSnapshot> processes_;  // of all places; from the first one on
   supervisor::ExternalJobs external_jobs_;
 };

@@ -14,6 +14,7 @@
 #include "daemon/observatory.h"
 #include "supervisor/knowledge.h"
 #include "supervisor/sharing/lease.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {
 

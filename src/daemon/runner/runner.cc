@@ -59,7 +59,42 @@ std::string log_line(const std::string& name, const report::JobReport& report,
   return line;
 }
 
+Status status_of_cleaner(const supervisor::AttemptResult& result) {
+  if (policy::succeeded(result.end)) return {};
+  std::string why = result.reason.empty() ? policy::describe(result.end) : result.reason;
+  if (result.end.outcome == policy::Outcome::exited && result.end.exit_code) {
+    why = "exit status " + std::to_string(*result.end.exit_code);
+  } else if (result.end.outcome == policy::Outcome::signalled && result.end.signal) {
+    why = "signal: " + signal_text(*result.end.signal);
+  }
+  return {Code::internal, "Failed to run cleaning command: " + why};
+}
+
 }  // namespace
+
+// One run of the command that cleans.
+class Runner::Cleaning : public supervisor::AttemptObserver {
+ public:
+  Cleaning(supervisor::Supervisor& supervisor, supervisor::AttemptRequest request,
+           IdleCleaner::Done done)
+      : supervisor_(supervisor),
+        done_(std::move(done)),
+        attempt_(supervisor, std::move(request), *this) {
+    attempt_.start();
+  }
+
+  // Destroyed when the next is made: not from within this call.
+  void on_gone(const supervisor::AttemptResult& result) override {
+    supervisor_.loop().poster()(
+        [done = done_, status = status_of_cleaner(result)] { done(status); });
+  }
+  void on_stuck(const reap::Stuck& /*stuck*/) override {}
+
+ private:
+  supervisor::Supervisor& supervisor_;
+  IdleCleaner::Done done_;
+  supervisor::Attempt attempt_;
+};
 
 Runner::Runner(RunnerDeps deps, RunnerSettings settings)
     : deps_(std::move(deps)),
@@ -322,18 +357,6 @@ bool is_for_long(policy::HoldCause cause) {
   }
   return false;
 }
-
-Status status_of_cleaner(const supervisor::AttemptResult& result) {
-  if (policy::succeeded(result.end)) return {};
-  std::string why = result.reason.empty() ? policy::describe(result.end) : result.reason;
-  if (result.end.outcome == policy::Outcome::exited && result.end.exit_code) {
-    why = "exit status " + std::to_string(*result.end.exit_code);
-  } else if (result.end.outcome == policy::Outcome::signalled && result.end.signal) {
-    why = "signal: " + signal_text(*result.end.signal);
-  }
-  return {Code::internal, "Failed to run cleaning command: " + why};
-}
-
 }  // namespace
 
 std::optional<std::string> Runner::why_full() const {
@@ -447,19 +470,7 @@ void Runner::run_cleaner(IdleCleaner::Done done) {
   request.spawn.descriptors = guardian::Descriptors::close;
   request.spawn.signals = guardian::Signals::set_default;
   request.spawn.stdio[0] = null_input_.get();
-  cleaning_ = std::make_unique<supervisor::Attempt>(
-      deps_.supervisor, std::move(request),
-      supervisor::Attempt::Callbacks{
-          .over = [](const policy::AttemptEnd&) {},
-          .gone =
-              [this, done = std::move(done)](const supervisor::AttemptResult& result) {
-                // Destroyed when the next is made: this is a callback of its own.
-                const Status status = status_of_cleaner(result);
-                deps_.supervisor.loop().poster()([done, status] { done(status); });
-              },
-          .sampled = {},
-          .stuck = [](const reap::Stuck&) {}});
-  cleaning_->start();
+  cleaning_ = std::make_unique<Cleaning>(deps_.supervisor, std::move(request), std::move(done));
 }
 
 }  // namespace plimsoll::daemon

@@ -15,6 +15,7 @@
 #include "daemon/runner/temporary_directory.h"
 #include "report/report.h"
 #include "supervisor/host_scheduler.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {
 
@@ -73,6 +74,7 @@ class Runner {
 
  private:
   class Action;
+  class Cleaning;
 
   [[nodiscard]] std::optional<std::string> why_full() const;
   [[nodiscard]] bool has_waited(Duration time) const;
@@ -110,7 +112,7 @@ class Runner {
   IdleCleaner cleaner_;
   std::map<CallId, std::unique_ptr<Action>> actions_;
   std::map<std::string, std::deque<CallId>> directories_;  // who has each, and who waits for it
-  std::unique_ptr<supervisor::Attempt> cleaning_;          // the last run of the command
+  std::unique_ptr<Cleaning> cleaning_;                     // the last run of the command
   std::size_t checks_ = 0;
   std::size_t running_ = 0;  // actions between acquire and release
   std::uint64_t cleanings_ = 0;
