@@ -108,9 +108,51 @@ void HostExecutor::on_system_sample(const counters::SystemSample& sample) {
 
 void HostExecutor::collect() { finished_.clear(); }
 
-void HostExecutor::enter(JobId job, JobOwner& owner) {
-  const auto [place, is_new] = jobs_.emplace(job, JobRecord{.owner = &owner});
+void HostExecutor::enter(JobId job, const JobRecord& record) {
+  const auto [place, is_new] = jobs_.emplace(job, record);
   PLIMSOLL_CHECK(is_new);
+}
+
+void HostExecutor::enter(JobId job, JobOwner& owner) { enter(job, JobRecord{.owner = &owner}); }
+
+void HostExecutor::enter_external(JobId job, JobOwner& owner, policy::Executor& elsewhere) {
+  enter(job, JobRecord{.owner = &owner, .elsewhere = &elsewhere});
+}
+
+HostExecutor::JobRecord* HostExecutor::external(JobId job) {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() || found->second.elsewhere == nullptr ? nullptr : &found->second;
+}
+
+policy::Executor* HostExecutor::elsewhere_of(JobId job) {
+  const JobRecord* record = external(job);
+  return record == nullptr ? nullptr : record->elsewhere;
+}
+
+void HostExecutor::external_sampled(JobId job, const policy::JobSample& sample) {
+  JobRecord* record = external(job);
+  if (record == nullptr) return;
+  external_uses(*record, sample.used);
+  scheduler_.on_job(job, sample);
+}
+
+void HostExecutor::external_over(JobId job, const policy::AttemptEnd& end) {
+  JobRecord* record = external(job);
+  if (record == nullptr) return;
+  --external_jobs_;
+  watch_external();
+  external_uses(*record, {});
+  scheduler_.on_over(job, end);
+}
+
+void HostExecutor::external_uses(JobRecord& job, Bytes used) {
+  external_used_ = external_used_ - std::exchange(job.used, used) + used;
+}
+
+// Memory is watched for them too.
+void HostExecutor::watch_external() {
+  if (!is_watching()) return watcher_.stop();
+  if (!stopped_at_) watcher_.start();
 }
 
 JobOwner* HostExecutor::owner_of(JobId job) const {
@@ -148,6 +190,11 @@ std::vector<HostExecutor::AttemptRecord*> HostExecutor::all_running() {
 
 void HostExecutor::start(const policy::Start& start) {
   JobRecord& job = jobs_.at(start.job);
+  if (job.elsewhere != nullptr) {
+    ++external_jobs_;
+    watch_external();
+    return job.elsewhere->start(start);
+  }
   Prepared prepared = job.owner->prepare(start);
   prepared.request.sampled_for = SampledFor::decisions;
   const AttemptKey key{start.job, start.attempt};
@@ -166,15 +213,19 @@ void HostExecutor::start(const policy::Start& start) {
 }
 
 void HostExecutor::freeze(JobId job) {
+  if (policy::Executor* elsewhere = elsewhere_of(job)) return elsewhere->freeze(job);
   if (Attempt* attempt = running(job)) attempt->freeze();
 }
 
 void HostExecutor::thaw(JobId job) {
+  if (policy::Executor* elsewhere = elsewhere_of(job)) return elsewhere->thaw(job);
   if (Attempt* attempt = running(job)) attempt->thaw();
 }
 
 // The write lasts as long as the reclaim: not on the loop's thread.
 void HostExecutor::reclaim(std::optional<JobId> job, Bytes amount) {
+  policy::Executor* elsewhere = job ? elsewhere_of(*job) : nullptr;
+  if (elsewhere != nullptr) return elsewhere->reclaim(job, amount);
   const cgroup::Directory* memory = nullptr;
   std::shared_ptr<const cgroup::Group> group;
   if (!job) {
@@ -196,6 +247,9 @@ void HostExecutor::reclaim(std::optional<JobId> job, Bytes amount) {
 }
 
 void HostExecutor::kill(JobId job, policy::Outcome cause, std::string reason) {
+  if (policy::Executor* elsewhere = elsewhere_of(job)) {
+    return elsewhere->kill(job, cause, std::move(reason));
+  }
   Attempt* attempt = running(job);
   if (attempt == nullptr) return;
   if (cause == policy::Outcome::timed_out) {
@@ -248,12 +302,6 @@ std::vector<monitor::Status> HostExecutor::monitors() const {
   auto monitors = watcher_.status();
   monitors.push_back(host_.oom().status());
   return monitors;
-}
-
-void HostExecutor::watch_for_external(std::size_t external_jobs) {
-  external_jobs_ = external_jobs;
-  if (!is_watching()) return watcher_.stop();
-  if (!stopped_at_) watcher_.start();
 }
 
 monitor::Reading HostExecutor::look() {

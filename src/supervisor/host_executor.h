@@ -35,6 +35,10 @@ class HostExecutorObserver {
 // The real machine as the scheduler has it: attempts in groups of their own, looked at and acted
 // upon. Asks the owner of a job what its attempts run, and tells it how they go.
 //
+// External jobs run here as well, and are started, measured and ended by somebody else: what is
+// decided about one goes to the executor that it entered with, and what is seen of it comes from
+// there.
+//
 // Invariant between events: an attempt is in attempts_ until its group is removed and all is known
 // of it; its job is in jobs_ until its last attempt is gone and job_over() has said that none
 // follows.
@@ -47,6 +51,12 @@ class HostExecutor : public policy::Executor, private OomObserver, private Syste
 
   // A new job, before its first start(). `owner` must outlive it.
   void enter(JobId job, JobOwner& owner);
+  // A new external job; `elsewhere` must outlive it, too. Its owner is never asked to prepare(),
+  // nor told of groups.
+  void enter_external(JobId job, JobOwner& owner, policy::Executor& elsewhere);
+  // What is seen of an external job, and its end; of others nothing happens.
+  void external_sampled(JobId job, const policy::JobSample& sample);
+  void external_over(JobId job, const policy::AttemptEnd& end);
   // Null if it is unknown here.
   [[nodiscard]] JobOwner* owner_of(JobId job) const;
   // A job that entered here has ended, or another attempt follows: told to its owner.
@@ -70,11 +80,6 @@ class HostExecutor : public policy::Executor, private OomObserver, private Syste
 
   // Attempt::give_up_removal() of all.
   void give_up_removals();
-
-  // So many jobs run elsewhere and are governed beside these: memory is watched for them too.
-  void watch_for_external(std::size_t external_jobs);
-  // What those jobs use now, which no counter of the pool has.
-  void external_use(Bytes used) { external_used_ = used; }
 
   // Attempts whose groups are not removed yet.
   [[nodiscard]] std::size_t attempts() const { return attempts_.size(); }
@@ -111,14 +116,21 @@ class HostExecutor : public policy::Executor, private OomObserver, private Syste
   struct AttemptRecord;
   struct JobRecord {
     JobOwner* owner = nullptr;
-    AttemptRecord* running = nullptr;  // its attempt that is not over yet
-    std::size_t attempts = 0;          // in attempts_
+    AttemptRecord* running = nullptr;       // its attempt that is not over yet
+    std::size_t attempts = 0;               // in attempts_
+    policy::Executor* elsewhere = nullptr;  // of an external job
+    Bytes used{};                           // by an external job, as told last
     bool ended = false;
   };
 
   void on_pool_oom() override;
   void on_system_sample(const counters::SystemSample& sample) override;
 
+  void enter(JobId job, const JobRecord& record);
+  [[nodiscard]] JobRecord* external(JobId job);  // null if it is not
+  [[nodiscard]] policy::Executor* elsewhere_of(JobId job);
+  void watch_external();
+  void external_uses(JobRecord& job, Bytes used);
   [[nodiscard]] Attempt* running(JobId job);
   [[nodiscard]] std::vector<AttemptRecord*> all_running();
   [[nodiscard]] monitor::Reading look();
@@ -144,8 +156,8 @@ class HostExecutor : public policy::Executor, private OomObserver, private Syste
   std::size_t running_ = 0;                               // attempts that are not over
   std::size_t removals_ = 0;                              // attempts that are, and have a group
   std::deque<AttemptRecord*> untold_;                     // over, which the scheduler is not told
-  std::size_t external_jobs_ = 0;
-  Bytes external_used_{};
+  std::size_t external_jobs_ = 0;                         // that run
+  Bytes external_used_{};              // by them: it is in no counter of the pool
   std::optional<Instant> stopped_at_;  // by the job clock, as these two
   Duration stood_still_{};
   std::optional<Instant> wake_;  // by this executor's clock

@@ -3,7 +3,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "policy/scheduler/scheduler.h"
 #include "supervisor/host_executor.h"
@@ -54,8 +53,12 @@ class HostScheduler : private HostExecutorObserver, private StallObserver {
   // A new job that somebody else starts, once the executor of external jobs asks its client to; it
   // must end with external_over() then. `owner` is never asked to prepare(), nor told of groups.
   void enter_external(const policy::JobSpec& job, JobOwner& owner);
-  void external_sampled(JobId job, const policy::JobSample& sample);
-  void external_over(JobId job, const policy::AttemptEnd& end);
+  void external_sampled(JobId job, const policy::JobSample& sample) {
+    executor_.external_sampled(job, sample);
+  }
+  void external_over(JobId job, const policy::AttemptEnd& end) {
+    executor_.external_over(job, end);
+  }
 
   // From here on jobs start. Raises the wall: the pool is empty.
   void begin();
@@ -87,21 +90,10 @@ class HostScheduler : private HostExecutorObserver, private StallObserver {
   }  // between begin() and end()
 
  private:
-  class ExecutorRouter;
-  // A job that somebody else runs.
-  struct ExternalRecord {
-    JobOwner* owner = nullptr;
-    Bytes used{};  // as told last
-  };
-
   [[nodiscard]] monitor::Bounds bounds() const override;
   void on_notice(const std::string& text) override { observer_.on_notice(text); }
   void on_stall(Duration stalled) override;
 
-  [[nodiscard]] bool is_external(JobId job) const { return external_.contains(job); }
-  [[nodiscard]] JobOwner* owner_of(JobId job) const;
-  void watch_external();
-  void external_uses(JobId job, Bytes used);
   void on_event(const policy::Event& event);
   void on_job_over(const policy::JobOver& over);
 
@@ -113,11 +105,7 @@ class HostScheduler : private HostExecutorObserver, private StallObserver {
   policy::Scheduler scheduler_;
   HostExecutor executor_;
   policy::Executor* external_executor_ = nullptr;
-  std::unique_ptr<ExecutorRouter> router_;
   std::unique_ptr<PoolLimits> pool_limits_;
-  std::unordered_map<JobId, ExternalRecord> external_;  // that have not ended
-  std::size_t external_running_ = 0;
-  Bytes external_used_{};
 };
 
 }  // namespace plimsoll::supervisor

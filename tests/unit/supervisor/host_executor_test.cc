@@ -67,6 +67,23 @@ struct Listener : policy::ExecutorObserver, JobOwner, HostExecutorObserver {
   std::vector<std::string> alarms;
 };
 
+// Who runs external jobs.
+struct Elsewhere : policy::Executor {
+  explicit Elsewhere(model::Host& of) : host(of) {}
+  [[nodiscard]] Instant now() const override { return host.now(); }
+  void start(const policy::Start& start) override { say("start", start.job); }
+  void freeze(JobId job) override { say("freeze", job); }
+  void thaw(JobId job) override { say("thaw", job); }
+  void reclaim(std::optional<JobId> job, Bytes) override { say("reclaim", *job); }
+  void kill(JobId job, Outcome, std::string) override { say("kill", job); }
+  void wake_at(std::optional<Instant>) override {}
+  void say(const std::string& verb, JobId job) {
+    host.journal.push_back("elsewhere: " + verb + " " + number(job));
+  }
+
+  model::Host& host;
+};
+
 class HostExecutorTest : public testing::Test {
  protected:
   void enter(std::uint64_t job) { executor_.enter(JobId{job}, listener_); }
@@ -235,6 +252,37 @@ TEST_F(HostExecutorTest, AlarmsReachTheScheduler) {
   }
   EXPECT_FALSE(listener_.alarms.empty());
   EXPECT_GT(listener_.looks + listener_.samples, 0);
+}
+
+TEST_F(HostExecutorTest, DecisionsAboutAnExternalJobGoElsewhere) {
+  Elsewhere elsewhere(host_);
+  executor_.enter_external(JobId{1}, listener_, elsewhere);
+  run(2);
+  start(1);
+  executor_.freeze(JobId{1});
+  executor_.thaw(JobId{1});
+  executor_.reclaim(JobId{1}, 1_MiB);
+  executor_.kill(JobId{1}, Outcome::evicted, "for memory");
+  EXPECT_THAT(host_.done(),
+              ElementsAre("elsewhere: start 1", "elsewhere: freeze 1", "elsewhere: thaw 1",
+                          "elsewhere: reclaim 1", "elsewhere: kill 1"));
+  executor_.freeze(JobId{2});
+  EXPECT_THAT(host_.done(), ElementsAre("freeze"));
+}
+
+TEST_F(HostExecutorTest, WhatIsSeenOfAnExternalJobReachesTheScheduler) {
+  Elsewhere elsewhere(host_);
+  executor_.enter_external(JobId{1}, listener_, elsewhere);
+  start(1);
+  host_.done();
+  executor_.external_sampled(JobId{1}, {.used = 1_GiB});
+  executor_.external_sampled(JobId{7}, {.used = 1_GiB});
+  EXPECT_EQ(listener_.samples, 1);
+  executor_.external_over(JobId{1}, {.outcome = Outcome::exited});
+  executor_.external_over(JobId{7}, {.outcome = Outcome::exited});
+  EXPECT_THAT(host_.done(), ElementsAre("scheduler: 1 over, exited"));
+  job_over(1);
+  EXPECT_EQ(executor_.owner_of(JobId{1}), nullptr);
 }
 
 // --- starts do not outrun removals
