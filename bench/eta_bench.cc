@@ -122,7 +122,7 @@ class Run final : public policy::ExecutorObserver {
 
   Run(const Scenario& scenario, std::span<const sim::SimJob> jobs, policy::Estimator& estimator,
       sim::SimulatedExecutor& executor)
-      : executor_(executor), scheduler_(config_of(scenario), estimator, {}) {
+      : executor_(executor), scheduler_(config_of(scenario), estimator, nullptr) {
     for (const sim::SimJob& job : jobs) scheduler_.enter(job.spec);
     scheduler_.begin(executor);
   }

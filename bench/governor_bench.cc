@@ -33,7 +33,7 @@ struct Machine {
       governor.enter({.job = JobId{job}, .kind = Kind{static_cast<std::uint32_t>(job % 20)}}, now);
     }
     for (const Decision& decision : governor.rule(now, 1000)) {
-      if (const auto* admit = std::get_if<Admit>(&decision.verdict)) running.push_back(admit->job);
+      if (const auto* admit = std::get_if<Admit>(&decision.action)) running.push_back(admit->job);
     }
   }
 
@@ -76,7 +76,7 @@ void turnover(benchmark::State& state) {
     machine.governor.enter({.job = JobId{++fresh}, .kind = Kind{3}}, machine.now);
     machine.running.erase(machine.running.begin());
     for (const Decision& decision : machine.governor.rule(machine.now, 1000)) {
-      if (const auto* admit = std::get_if<Admit>(&decision.verdict)) {
+      if (const auto* admit = std::get_if<Admit>(&decision.action)) {
         machine.running.push_back(admit->job);
       }
     }

@@ -56,21 +56,17 @@ std::int64_t now_ns() { return loop::now().time_since_epoch().count(); }
   for (;;) ::pause();
 }
 
-struct Scene {
+struct Scene : WatcherHost {
   explicit Scene(const cgroup::Leaf& leaf)
       : pool(leaf),
         loop(*loop::Loop::create()),
         worker(loop),
         files(leaf),
-        watcher({loop, worker, leaf},
-                {.look = [this] { return look(); },
-                 .alarm = [](const Alarm&) {},
-                 .decide = [this](Cause cause) { seen(cause); },
-                 .weakened = [](const Status& status) { std::puts(status.health.c_str()); }}) {
+        watcher({loop, worker, leaf}, *this) {
     watcher.start();
   }
 
-  Reading look() {
+  Reading look() override {
     counters::MemoryUsage usage;
     files.read(counters::Level::full, usage, buffer);
     const auto machine = system.sample(loop::now(), std::chrono::system_clock::now());
@@ -80,7 +76,9 @@ struct Scene {
     if (available != machine.meminfo.end()) reading.available = available->second;
     return reading;
   }
-  void seen(Cause cause) {
+  void on_memory_alarm(const Alarm& /*alarm*/) override {}
+  void on_weakened(const Status& status) override { std::puts(status.health.c_str()); }
+  void decide(Cause cause) override {
     const std::int64_t now = now_ns();
     if (near_seen == 0 && is_near(reading)) near_seen = now, near_cause = cause;
     if (line_seen == 0 && reading.used >= kLine) line_seen = now, line_cause = cause;

@@ -2,8 +2,8 @@
 # an edge that is not here, tools/tidy.py an include.
 set(ALLOWED_base)
 set(ALLOWED_base/loop base)
-set(ALLOWED_kernel/cgroup base)
 set(ALLOWED_kernel/procfs base)
+set(ALLOWED_kernel/cgroup kernel/procfs base)
 set(ALLOWED_kernel/counters kernel/cgroup base)
 set(ALLOWED_kernel/monitor kernel/counters kernel/cgroup base/loop base)
 set(ALLOWED_kernel/reap kernel/cgroup base/loop base)

@@ -19,6 +19,7 @@ EXCUSED_FILES: dict[str, str] = {
     "src/daemon/api/job_service.cc": "one class: jobs of others, their output",
     "src/daemon/runner/runner.cc": "one class: actions, readiness checks, cleaning",
     "src/policy/scheduler/scheduler.cc": "one class: events in, decisions out",
+    "src/sim/simulated_executor.cc": "one class: verbs, their events, time that passes",
     "src/supervisor/attempt.cc": "one class: the states of an execution, from spawn to outcome",
     "src/supervisor/batch_run.cc": "one class: the jobs of a run, their ends and its summary",
     "src/supervisor/supervisor.cc": "one class: loop, guardian and the groups that both need",

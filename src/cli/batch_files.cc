@@ -22,8 +22,9 @@ jobfile::Resume resume_rule(Again again) {
   return again == Again::failed_alone ? jobfile::Resume::failed : jobfile::Resume::unfinished;
 }
 
-// How many bytes of a log are whole lines.
-Result<std::uint64_t> read_joblog(int fd, const std::string& path, jobfile::JoblogParser parser) {
+// How many bytes of a log are whole lines. Its entries go to `remainder`.
+Result<std::uint64_t> read_joblog(int fd, const std::string& path, jobfile::Remainder& remainder) {
+  jobfile::JoblogParser parser(path);
   std::vector<char> piece(kPieceBytes);
   for (off_t offset = 0;;) {
     const ssize_t got = ::pread(fd, piece.data(), piece.size(), offset);
@@ -35,6 +36,7 @@ Result<std::uint64_t> read_joblog(int fd, const std::string& path, jobfile::Jobl
     }
     auto added = parser.add({piece.data(), static_cast<std::size_t>(got)});
     if (!added) return pass(std::move(added));
+    for (const jobfile::JoblogEntry& entry : *added) remainder.add(entry);
     offset += got;
   }
 }
@@ -74,8 +76,7 @@ Result<std::uint64_t> resume(const BatchOptions& options, int fd,
   const std::size_t all = jobs.size();
   jobfile::Remainder remainder(std::move(jobs));
   const std::string& path = *options.joblog;
-  auto whole = read_joblog(
-      fd, path, {path, [&remainder](const jobfile::JoblogEntry& entry) { remainder.add(entry); }});
+  auto whole = read_joblog(fd, path, remainder);
   if (!whole) return pass(std::move(whole));
   jobfile::JobsLeft left = std::move(remainder).left(resume_rule(options.again));
   if (!options.quiet) complain(resume_text(left, all, path));

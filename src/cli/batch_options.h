@@ -8,7 +8,7 @@
 #include "cli/display.h"
 #include "cli/governor_options.h"
 #include "jobfile/input.h"
-#include "policy/governor/governor.h"
+#include "policy/governor/governor_config.h"
 #include "policy/queue/queue.h"
 #include "supervisor/output/collector.h"
 

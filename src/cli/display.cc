@@ -96,11 +96,10 @@ Result<ProgressStyle> parse_progress(std::string_view text) {
   return fail("found \"" + std::string(text) + "\", expected auto, plain, failures, json or none");
 }
 
-class Display::Impl {
+class Display::Impl : private WriterOwner {
  public:
   Impl(loop::Loop& loop, DisplayConfig config, output::NonblockingFd nonblocking_fd)
-      : config_(std::move(config)),
-        writer_(loop, std::move(nonblocking_fd), [this] { on_drained(); }) {
+      : config_(std::move(config)), writer_(loop, std::move(nonblocking_fd), *this) {
     glyphs_ = terminal_glyphs();
     timer_ = loop.timer([this] { on_timer(); });
   }
@@ -111,7 +110,7 @@ class Display::Impl {
   }
 
   void event(const policy::Event& event) {
-    const policy::JobSpec* job = event.job ? &config_.spec_of(*event.job) : nullptr;
+    const policy::JobSpec* job = event.job ? &config_.run.spec_of(*event.job) : nullptr;
     if (config_.style == ProgressStyle::plain) {
       const auto line = event_line(event, job, tally_, line_style());
       if (line && is_news(event)) put_line(*line + "\n");
@@ -240,7 +239,7 @@ class Display::Impl {
     if (draws()) return draw();
     shown_at_ = loop::now();
     if (!std::exchange(dirty_, false)) return;
-    const supervisor::RunStatus status = config_.look();
+    const supervisor::RunStatus status = config_.run.status();
     put_line(config_.style == ProgressStyle::json ? supervisor::progress_status(status, age())
                                                   : status_line(status) + "\n");
   }
@@ -252,7 +251,7 @@ class Display::Impl {
     shown_at_ = loop::now();
     std::vector<std::string> lines;
     if (in_foreground(STDERR_FILENO)) {
-      lines = frame_lines(config_.look(), frame_style(STDERR_FILENO, glyphs_));
+      lines = frame_lines(config_.run.status(), frame_style(STDERR_FILENO, glyphs_));
     } else {
       canvas_.forget();
     }
@@ -269,7 +268,7 @@ class Display::Impl {
     writer_.put(canvas_.replace(std::exchange(above_, {}), lines_));
   }
 
-  void on_drained() {
+  void on_drained() override {
     answer_waiting();
     if (dirty_ || !above_.empty()) schedule();
     tell_lost();

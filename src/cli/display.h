@@ -30,14 +30,21 @@ Result<ProgressStyle> parse_progress(std::string_view text);
 // What the locale says that the terminal can show.
 [[nodiscard]] Glyphs terminal_glyphs();
 
+// The run that is shown.
+class ShownRun {
+ public:
+  virtual ~ShownRun() = default;
+  // As it stands: asked ten times a second at most.
+  [[nodiscard]] virtual supervisor::RunStatus status() const = 0;
+  [[nodiscard]] virtual const policy::JobSpec& spec_of(JobId job) const = 0;
+};
+
 struct DisplayConfig {
   ProgressStyle style = ProgressStyle::none;
   Instant begun{};
   std::size_t jobs = 0;  // of the whole run
-  // The run as it stands: asked ten times a second at most.
-  std::function<supervisor::RunStatus()> look;
-  std::function<const policy::JobSpec&(JobId)> spec_of;
-  const report::SharedText& commands;  // of all jobs
+  const ShownRun& run;
+  const report::SharedText& commands;  // of all its jobs
 };
 
 // Shows on standard error how a run goes, and is the one writer there while it lives: what else is

@@ -243,7 +243,7 @@ std::string job_line(const RunningJob& job, const FrameStyle& style) {
   line.add(kMargin);
   line.add(runs ? "running" : job.state == JobState::frozen ? "paused" : "waiting", tone);
   line.pad_to(kMargin.size() + kStateWidth);
-  add_right(line, clock_text(job.ran + job.paused), kTimeWidth, tone);
+  add_right(line, clock_text(job.ran + job.frozen), kTimeWidth, tone);
   if (columns.memory) add_right(line, job.used ? format_bytes(*job.used) : "", kBytesWidth, tone);
   if (columns.most) {
     const bool known = job.estimate > Bytes{};

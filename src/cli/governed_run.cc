@@ -77,8 +77,7 @@ GovernedRun::~GovernedRun() = default;
 
 Result<int> GovernedRun::run() {
   if (auto shown = start_display(); !shown) return pass(std::move(shown));
-  const auto note = [this](const std::string& text) { display_->note(text); };
-  memory_ = std::make_unique<RunMemory>(run_start(), note);
+  memory_ = std::make_unique<RunMemory>(run_start(), *display_);
   config_.output.screen = screen_of(*display_);
   supervisor::BatchRunObserver& observer = *this;
   batch_ = std::make_unique<supervisor::BatchRun>(supervisor_, memory_->estimator(),
@@ -101,26 +100,22 @@ Result<int> GovernedRun::run() {
 
 Result<void> GovernedRun::start_display() {
   const auto style = options_.quiet ? ProgressStyle::none : *parse_progress("auto");
-  auto display = Display::start(
-      supervisor_.loop(),
-      {.style = options_.progress.value_or(style),
-       .begun = begun_,
-       .jobs = jobs_.size(),
-       .look = [this] { return status(); },
-       .spec_of = [this](JobId job) -> const policy::JobSpec& { return batch_->spec_of(job); },
-       .commands = commands_});
+  auto display = Display::start(supervisor_.loop(), {.style = options_.progress.value_or(style),
+                                                     .begun = begun_,
+                                                     .jobs = jobs_.size(),
+                                                     .run = *this,
+                                                     .commands = commands_});
   if (!display) return pass(std::move(display));
   display_ = std::move(*display);
-  if (files_.forces_ends()) {
-    synced_ends_.emplace(
-        supervisor_.loop(), [this] { return files_.force(); },
-        [this](const Error& error) {
-          display_->note(error.message() +
-                         "; the jobs go on, but a loss of power may take what the job log has of "
-                         "them");
-        });
-  }
+  if (EndsFile& ends = *this; files_.forces_ends()) synced_ends_.emplace(supervisor_.loop(), ends);
   return {};
+}
+
+const policy::JobSpec& GovernedRun::spec_of(JobId job) const { return batch_->spec_of(job); }
+
+void GovernedRun::on_force_failed(const Error& error) {
+  display_->note(error.message() +
+                 "; the jobs go on, but a loss of power may take what the job log has of them");
 }
 
 report::RunStart GovernedRun::run_start() const {

@@ -21,7 +21,10 @@ namespace plimsoll::cli {
 // A run of `plimsoll batch` with all that is around it: the display, what is remembered of earlier
 // runs and recorded of this one, the files that the user asked for, the socket for `plimsoll ctl`,
 // and the share of the line beside other runs. What fails of these is told; the run goes on.
-class GovernedRun : private supervisor::BatchRunObserver, private supervisor::ControlTarget {
+class GovernedRun : private supervisor::BatchRunObserver,
+                    private supervisor::ControlTarget,
+                    private ShownRun,
+                    private EndsFile {
  public:
   // `machine` and `options` must outlive this.
   GovernedRun(supervisor::Supervisor& supervisor, const BatchOptions& options, BatchFiles files,
@@ -44,6 +47,9 @@ class GovernedRun : private supervisor::BatchRunObserver, private supervisor::Co
   void on_event(const policy::Event& event) override;
   void on_notice(const std::string& text) override;
   [[nodiscard]] supervisor::RunStatus status() const override;
+  [[nodiscard]] const policy::JobSpec& spec_of(JobId job) const override;
+  [[nodiscard]] Result<void> force() override { return files_.force(); }
+  void on_force_failed(const Error& error) override;
   [[nodiscard]] Result<JobId> find(std::string_view job) const override;
   Result<void> pause(JobId job) override;
   Result<void> resume(JobId job) override;

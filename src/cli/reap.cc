@@ -87,7 +87,8 @@ Result<int> reap(const ReapOptions& options) {
   const Instant deadline = loop::now() + options.timeout.value_or(kReapPatience);
   bool all_gone = true;
   if (options.stale) {
-    const auto swept = cgroup::sweep(cgroup::runs_anywhere(*hierarchies), deadline, &loop::now);
+    const auto swept = cgroup::sweep(cgroup::runs_anywhere(*hierarchies), cgroup::Orphaned::awaited,
+                                     deadline, &loop::now);
     for (const cgroup::Swept& run : swept) all_gone = tell(run.name, run.remains) && all_gone;
     const auto abandoned = procfs::kill_abandoned(deadline, &loop::now);
     for (const procfs::Abandoned& run : abandoned) all_gone = tell(run) && all_gone;

@@ -199,11 +199,6 @@ Result<std::unique_ptr<supervisor::JoinedJob>> join(supervisor::Supervisor& supe
   return std::make_unique<supervisor::JoinedJob>(supervisor, std::move(*ledger), *whole, need);
 }
 
-std::function<void(const std::string&)> notice_for(Verbosity verbosity) {
-  if (verbosity == Verbosity::quiet) return [](const std::string&) {};
-  return [](const std::string& text) { complain("run: " + text); };
-}
-
 // What is told and looked at while the command runs.
 class RunWatcher : public supervisor::SingleObserver, public supervisor::SystemObserver {
  public:
@@ -303,8 +298,7 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
   system.tell(&watcher);
   const WallTime queued = supervisor::wall_now();
   SingleMemory memory((*supervisor)->loop(), options.job,
-                      start_of(options, config.run_id, **supervisor, queued),
-                      notice_for(options.verbosity));
+                      start_of(options, config.run_id, **supervisor, queued), options.verbosity);
   if (joined != nullptr) request.sampled_for = supervisor::SampledFor::decisions;
   auto ended = supervisor::run_single(**supervisor, std::move(request), watcher);
   if (!ended) return pass(std::move(ended));

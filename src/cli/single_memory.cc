@@ -1,6 +1,7 @@
 #include "cli/single_memory.h"
 
 #include "base/loop/loop.h"
+#include "cli/diagnostics.h"
 #include "policy/job/attempt.h"
 #include "store/history/state_dir.h"
 #include "supervisor/input_sizes.h"
@@ -10,10 +11,10 @@
 namespace plimsoll::cli {
 
 SingleMemory::SingleMemory(loop::Loop& loop, const policy::JobSpec& job, SingleStart start,
-                           std::function<void(const std::string&)> notice)
+                           Verbosity verbosity)
     : job_(job),
       start_(std::move(start)),
-      notice_(std::move(notice)),
+      verbosity_(verbosity),
       timer_(loop.timer([this] { begin(); })) {
   timer_.set(start_.begun + kFrom);
 }
@@ -25,7 +26,7 @@ void SingleMemory::begin() {
   input_ = supervisor::InputSizes().of(job_);
   const auto directory = history::state_dir(history::state_environment());
   if (!directory) {
-    notice_("this run is not recorded: " + directory.error().message());
+    notice("this run is not recorded: " + directory.error().message());
     return;
   }
   if (start_.kind == SingleKind::run) {
@@ -50,8 +51,8 @@ void SingleMemory::begin() {
 void SingleMemory::open_history() {
   if (!directory_) return;
   auto opened = history::Store::open(history::history_path(*directory_), supervisor::wall_now());
-  if (!opened) return notice_("nothing is learnt of it: " + opened.error().message());
-  if (opened->notice) notice_(*opened->notice);
+  if (!opened) return notice("nothing is learnt of it: " + opened.error().message());
+  if (opened->notice) notice(*opened->notice);
   history_.emplace(std::move(opened->store));
 }
 
@@ -90,9 +91,13 @@ void SingleMemory::ended(const supervisor::AttemptResult& result, const report::
   pass_notices();
 }
 
+void SingleMemory::notice(const std::string& text) const {
+  if (verbosity_ != Verbosity::quiet) complain("run: " + text);
+}
+
 void SingleMemory::pass_notices() {
-  while (const auto told = recorder_ ? recorder_->take_notice() : std::nullopt) notice_(*told);
-  while (const auto told = history_ ? history_->take_notice() : std::nullopt) notice_(*told);
+  while (const auto told = recorder_ ? recorder_->take_notice() : std::nullopt) notice(*told);
+  while (const auto told = history_ ? history_->take_notice() : std::nullopt) notice(*told);
 }
 
 }  // namespace plimsoll::cli

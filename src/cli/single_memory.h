@@ -1,12 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/loop/loop.h"
+#include "cli/options.h"
 #include "policy/governor/share.h"
 #include "policy/job/job.h"
 #include "store/history/writer.h"
@@ -35,9 +35,9 @@ struct SingleStart {
 // command nothing else.
 class SingleMemory {
  public:
-  // `loop` and `job` must outlive this. `notice` is called from within the loop and ended().
+  // `loop` and `job` must outlive this. Complains from within the loop and ended(), if at all.
   SingleMemory(loop::Loop& loop, const policy::JobSpec& job, SingleStart start,
-               std::function<void(const std::string&)> notice);
+               Verbosity verbosity);
   ~SingleMemory();
 
   // Waits for the disk. Once.
@@ -55,10 +55,11 @@ class SingleMemory {
   void open_history();
   [[nodiscard]] policy::Event event(policy::EventKind kind, Instant at, std::string reason) const;
   void pass_notices();
+  void notice(const std::string& text) const;
 
   const policy::JobSpec& job_;
   const SingleStart start_;
-  std::function<void(const std::string&)> notice_;
+  Verbosity verbosity_;
   bool begun_ = false;
   std::optional<Bytes> input_;
   std::optional<std::string> directory_;  // for what is kept; none: it was not begun

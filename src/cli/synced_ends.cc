@@ -4,9 +4,7 @@
 
 namespace plimsoll::cli {
 
-SyncedEnds::SyncedEnds(const loop::Loop& loop, std::function<Result<void>()> force,
-                       std::function<void(const Error&)> on_failure)
-    : force_(std::move(force)), on_failure_(std::move(on_failure)), worker_(loop) {}
+SyncedEnds::SyncedEnds(const loop::Loop& loop, EndsFile& file) : file_(file), worker_(loop) {}
 
 void SyncedEnds::add(Tell tell) {
   waiting_.push_back(std::move(tell));
@@ -22,7 +20,7 @@ void SyncedEnds::begin() {
   if (waiting_.empty()) return;
   round_ = std::make_shared<Round>(Round{.tells = std::exchange(waiting_, {})});
   // A round that was waited for is gone when the loop comes to it.
-  worker_.submit([this, round = round_] { round->forced = force_(); },
+  worker_.submit([this, round = round_] { round->forced = file_.force(); },
                  [this, weak = std::weak_ptr<Round>(round_)] {
                    if (!weak.expired()) settle();
                  });
@@ -31,7 +29,7 @@ void SyncedEnds::begin() {
 void SyncedEnds::settle() {
   const std::shared_ptr<Round> round = std::exchange(round_, nullptr);
   if (!round->forced) {
-    if (unforced_ == 0) on_failure_(round->forced.error());
+    if (unforced_ == 0) file_.on_force_failed(round->forced.error());
     unforced_ += round->tells.size();
   }
   for (const Tell& tell : round->tells) tell();

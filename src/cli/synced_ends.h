@@ -14,6 +14,16 @@ namespace plimsoll::cli {
 // Ends that wait for a disk which answers no more; beyond, the loop waits for it as well.
 inline constexpr std::size_t kSyncedEndsMax = 10'000;
 
+// What the ends are written to.
+class EndsFile {
+ public:
+  virtual ~EndsFile() = default;
+  // Forces to the disk what was written before. On a thread of its own.
+  [[nodiscard]] virtual Result<void> force() = 0;
+  // On the loop's thread, as all else: that has failed for the first time.
+  virtual void on_force_failed(const Error& error) = 0;
+};
+
 // With --sync: tells the ends of jobs when they are on the disk, in their order. The disk is waited
 // for on a thread of its own, and all ends that come meanwhile are forced to it together.
 //
@@ -25,10 +35,8 @@ class SyncedEnds {
  public:
   using Tell = std::function<void()>;
 
-  // `force` is called on the thread: it forces to the disk what was written before. `on_failure` is
-  // called on the loop's thread, as all else is, when that has failed for the first time.
-  SyncedEnds(const loop::Loop& loop, std::function<Result<void>()> force,
-             std::function<void(const Error&)> on_failure);
+  // Both must outlive this.
+  SyncedEnds(const loop::Loop& loop, EndsFile& file);
 
   // An end that has been written; `tell` is called when it is on the disk.
   void add(Tell tell);
@@ -50,8 +58,7 @@ class SyncedEnds {
   void settle();
   void wait_for_round();
 
-  std::function<Result<void>()> force_;
-  std::function<void(const Error&)> on_failure_;
+  EndsFile& file_;
   std::vector<Tell> waiting_;     // for the next round
   std::shared_ptr<Round> round_;  // none: nothing is under way
   std::uint64_t unforced_ = 0;

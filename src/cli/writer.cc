@@ -7,9 +7,8 @@
 
 namespace plimsoll::cli {
 
-Writer::Writer(loop::Loop& loop, output::NonblockingFd nonblocking_fd,
-               std::function<void()> drained)
-    : loop_(loop), nonblocking_fd_(std::move(nonblocking_fd)), drained_(std::move(drained)) {}
+Writer::Writer(loop::Loop& loop, output::NonblockingFd nonblocking_fd, WriterOwner& owner)
+    : loop_(loop), nonblocking_fd_(std::move(nonblocking_fd)), owner_(owner) {}
 
 void Writer::put(std::string_view text) {
   if (!state_) return;
@@ -38,7 +37,7 @@ void Writer::wait() {
     write();
     if (pending() > 0) return;
     watch_ = {};
-    drained_();
+    owner_.on_drained();
   });
   if (watch) {
     watch_ = std::move(*watch);

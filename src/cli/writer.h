@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -9,13 +8,21 @@
 
 namespace plimsoll::cli {
 
+// Whom a writer tells.
+class WriterOwner {
+ public:
+  virtual ~WriterOwner() = default;
+  // From the loop: everything has been written that could not be at once, or can't be written at
+  // all any more.
+  virtual void on_drained() = 0;
+};
+
 // Text on its way to a descriptor that may be slow: kept in memory until there is room for it.
 // Whoever puts text bounds it, by asking how much is still on its way. One thread, the loop's.
 class Writer {
  public:
-  // Both must outlive this. `drained` is called from the loop when everything has been written that
-  // could not be at once, or can't be written at all any more.
-  Writer(loop::Loop& loop, output::NonblockingFd nonblocking_fd, std::function<void()> drained);
+  // Loop and owner must outlive this.
+  Writer(loop::Loop& loop, output::NonblockingFd nonblocking_fd, WriterOwner& owner);
 
   void put(std::string_view text);
   [[nodiscard]] std::size_t pending() const { return pending_.size() - written_; }
@@ -32,7 +39,7 @@ class Writer {
 
   loop::Loop& loop_;
   output::NonblockingFd nonblocking_fd_;
-  std::function<void()> drained_;
+  WriterOwner& owner_;
   std::string pending_;
   std::size_t written_ = 0;  // of pending_
   Result<void> state_;

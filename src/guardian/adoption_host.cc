@@ -1,4 +1,5 @@
-// What Adoptions is told of this machine.
+#include "guardian/adoption_host.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -8,9 +9,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "guardian/adoptions.h"
 #include "guardian/clock.h"
 #include "guardian/orphans.h"
+#include "kernel/procfs/table.h"
 
 namespace plimsoll::guardian {
 namespace {
@@ -46,12 +47,30 @@ std::vector<std::string> groups_of_process(pid_t pid) {
   return groups;
 }
 
-std::optional<AdoptedChild> read_adopted(pid_t pid) {
+void add_children(pid_t parent, std::vector<procfs::Id>& found) {
+  const std::string thread = file_of(parent, "task/") + std::to_string(parent);
+  const auto text = read_text_at(AT_FDCWD, thread + "/children");
+  if (!text) return;
+  for (std::string_view rest = trim(*text); !rest.empty() && found.size() < kHeirsMax;) {
+    const auto pid = to_u64(take_until(rest, ' '));
+    if (!pid) continue;
+    if (const auto stat = procfs::stat_of(static_cast<int>(*pid))) found.push_back(stat->id);
+  }
+}
+
+}  // namespace
+
+std::vector<pid_t> ProcfsAdoptionHost::list_children() {
+  std::vector<pid_t> found = children();
+  std::erase(found, supervisor_);
+  return found;
+}
+
+std::optional<AdoptedChild> ProcfsAdoptionHost::read(pid_t pid) {
   siginfo_t info{};
   const int asked = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
   if (asked != 0 || info.si_pid == pid) return std::nullopt;
-  const auto stat_text = read_text_at(AT_FDCWD, file_of(pid, "stat"));
-  const auto stat = stat_text ? procfs::parse_stat(*stat_text) : std::nullopt;
+  const auto stat = procfs::stat_of(pid);
   if (!stat) return std::nullopt;
   AdoptedChild child{.start = stat->id.start, .comm = stat->comm, .session = stat->session};
   const auto status = read_text_at(AT_FDCWD, file_of(pid, "status"));
@@ -62,42 +81,21 @@ std::optional<AdoptedChild> read_adopted(pid_t pid) {
   return child;
 }
 
-std::string read_name(pid_t pid) {
+std::string ProcfsAdoptionHost::name_of(pid_t pid) {
   const std::string environ = environ_of(pid);
   return std::string(procfs::find_variable(environ, kJobVariable).value_or(""));
 }
 
-void add_children(pid_t parent, std::vector<procfs::Id>& found) {
-  const std::string thread = file_of(parent, "task/") + std::to_string(parent);
-  const auto text = read_text_at(AT_FDCWD, thread + "/children");
-  if (!text) return;
-  for (std::string_view rest = trim(*text); !rest.empty() && found.size() < kHeirsMax;) {
-    const auto pid = to_u64(take_until(rest, ' '));
-    if (!pid) continue;
-    const auto stat_text = read_text_at(AT_FDCWD, file_of(static_cast<pid_t>(*pid), "stat"));
-    const auto stat = stat_text ? procfs::parse_stat(*stat_text) : std::nullopt;
-    if (stat) found.push_back(stat->id);
-  }
-}
-
-std::vector<procfs::Id> read_descendants(pid_t pid) {
+std::vector<procfs::Id> ProcfsAdoptionHost::descendants_of(pid_t pid) {
   std::vector<procfs::Id> found;
   add_children(pid, found);
   for (std::size_t i = 0; i < found.size(); ++i) add_children(found[i].pid, found);
   return found;
 }
 
-}  // namespace
-
-AdoptionHost host_of_this_process() {
-  return {.children = &children,
-          .read = &read_adopted,
-          .name_of = &read_name,
-          .descendants_of = &read_descendants,
-          .kill = [](pid_t pid) { return ::kill(pid, SIGKILL) == 0; },
-          .clock = &clock_now,
-          .user = ::geteuid()};
-}
+bool ProcfsAdoptionHost::kill(pid_t pid) { return ::kill(pid, SIGKILL) == 0; }
+Instant ProcfsAdoptionHost::time_now() { return clock_now(); }
+uid_t ProcfsAdoptionHost::user() { return ::geteuid(); }
 
 std::string group_within_run(int fd, bool is_file, const std::string& run) {
   std::array<char, 4097> buffer{};

@@ -35,7 +35,7 @@ void Adoptions::began(ChildId id, Job job) {
   forget(id);  // a second birth
   is_used_ = true;
   groups_[job.group] = id;
-  if (!job.name.empty() && job.user == host_.user) names_[job.name].insert(id);
+  if (!job.name.empty() && job.user == user_) names_[job.name].insert(id);
   sessions_[job.main] = id;
   users_[job.user].insert(id);
   jobs_.emplace(id, std::move(job));
@@ -80,15 +80,15 @@ void Adoptions::ended(pid_t child) {
   orphans_.erase(found);
 }
 
-void Adoptions::look(const std::function<bool(pid_t)>& is_ours) {
+void Adoptions::look(const std::unordered_map<pid_t, ChildId>& started) {
   if (!is_used_) has_changed_ = false;
-  const Instant begun = host_.clock();
+  const Instant begun = host_.time_now();
   if (begun < due_ || (!has_changed_ && unseen_.empty())) return;
   bool is_more = false;
   if (std::exchange(has_changed_, false)) {
     const ChildId newest = jobs_.empty() ? ChildId{} : jobs_.rbegin()->first;
-    for (const pid_t pid : host_.children()) {
-      if (is_ours(pid) || inherited_.contains(pid) || orphans_.contains(pid)) continue;
+    for (const pid_t pid : host_.list_children()) {
+      if (started.contains(pid) || inherited_.contains(pid) || orphans_.contains(pid)) continue;
       if (waiting_.insert(pid).second) unseen_.push_back({pid, newest});
     }
   }
@@ -101,7 +101,7 @@ void Adoptions::look(const std::function<bool(pid_t)>& is_ours) {
     ++reads;
     read(next);
   }
-  const Instant ended = host_.clock();
+  const Instant ended = host_.time_now();
   if (is_more || ended - begun > kFreeLook) due_ = ended + (kCostShare - 1) * (ended - begun);
 }
 
@@ -126,11 +126,11 @@ std::optional<ChildId> Adoptions::in_session(const AdoptedChild& child) const {
   const auto found = sessions_.find(child.session);
   if (found == sessions_.end()) return std::nullopt;
   const uid_t user = jobs_.at(found->second).user;
-  return user == child.user || user == host_.user ? std::optional(found->second) : std::nullopt;
+  return user == child.user || user == user_ ? std::optional(found->second) : std::nullopt;
 }
 
 std::optional<ChildId> Adoptions::by_name(pid_t pid, const AdoptedChild& child) const {
-  if (names_.empty() || child.user != host_.user) return std::nullopt;
+  if (names_.empty() || child.user != user_) return std::nullopt;
   const auto found = names_.find(host_.name_of(pid));
   if (found == names_.end() || found->second.size() > 1) return std::nullopt;
   return *found->second.begin();
@@ -148,7 +148,7 @@ Adoptions::Candidates Adoptions::candidates(const Orphan& orphan) const {
     }
   };
   add(orphan.about.user);
-  if (orphan.about.user != host_.user) add(host_.user);
+  if (orphan.about.user != user_) add(user_);
   return found;
 }
 
@@ -192,8 +192,8 @@ bool Adoptions::main_ended(ChildId id) {
   bool is_left = has_changed_ || !unseen_.empty() || owned_.contains(id);
   for (auto at = unowned_.begin(); !is_left && at != unowned_.end(); ++at) {
     const Orphan& orphan = orphans_.at(*at);
-    is_left = id <= orphan.newest &&
-              (job->second.user == orphan.about.user || job->second.user == host_.user);
+    is_left =
+        id <= orphan.newest && (job->second.user == orphan.about.user || job->second.user == user_);
   }
   if (!is_left) forget(id);
   return is_left;
@@ -202,7 +202,7 @@ bool Adoptions::main_ended(ChildId id) {
 void Adoptions::over(ChildId id) {
   const auto job = jobs_.find(id);
   Ending& ending = ending_[id];
-  ending.deadline = host_.clock() + kPatience;
+  ending.deadline = host_.time_now() + kPatience;
   if (job != jobs_.end()) ending.group = job->second.group;
   forget(id);
   has_changed_ = true;
@@ -274,7 +274,7 @@ std::vector<Escaped> Adoptions::settle() {
   std::vector<Escaped> answers;
   for (auto at = ending_.begin(); at != ending_.end();) {
     auto& [id, ending] = *at;
-    const bool is_late = host_.clock() >= ending.deadline;
+    const bool is_late = host_.time_now() >= ending.deadline;
     if (!is_late && is_busy_with(id)) {
       ++at;
       continue;
@@ -292,7 +292,7 @@ std::vector<Escaped> Adoptions::settle() {
 }
 
 std::optional<Duration> Adoptions::next_turn() const {
-  const Instant now = host_.clock();
+  const Instant now = host_.time_now();
   std::optional<Duration> wait;
   if (has_changed_ || !unseen_.empty()) wait = std::max(Duration{}, due_ - now);
   for (const auto& [id, ending] : ending_) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,34 +14,10 @@
 #include <vector>
 
 #include "base/units.h"
+#include "guardian/adoption_host.h"
 #include "guardian/protocol.h"
-#include "kernel/procfs/parse.h"
 
 namespace plimsoll::guardian {
-
-// A process that has come to this one because its parent has died.
-struct AdoptedChild {
-  std::uint64_t start = 0;  // in ticks, as of procfs::Id
-  std::string comm{};
-  int session = 0;
-  uid_t user = 0;                     // its real one
-  std::vector<std::string> groups{};  // its path in each hierarchy
-};
-
-// The name of a job among the variables of its processes (docs/formats/job-files.md).
-inline constexpr const char* kJobVariable = "PLIMSOLL_JOB";
-
-// What Adoptions needs of the machine.
-struct AdoptionHost {
-  std::function<std::vector<pid_t>()> children;            // of this process
-  std::function<std::optional<AdoptedChild>(pid_t)> read;  // nothing: it has ended
-  // The value of kJobVariable in its environment. May wait for the process's own memory.
-  std::function<std::string(pid_t)> name_of;
-  std::function<std::vector<procfs::Id>(pid_t)> descendants_of;  // as many as are worth a look
-  std::function<bool(pid_t)> kill;                               // false: it may not be
-  std::function<Instant()> clock;
-  uid_t user = 0;  // of this process; its jobs may become anybody
-};
 
 // Whose children the guardian has adopted, and the end of those that have left the group of their
 // job when that is over: whoever has left is in no other list.
@@ -72,7 +47,8 @@ class Adoptions {
   // A job's report does not wait longer for the ends of who has left it.
   static constexpr Duration kPatience = std::chrono::seconds(1);
 
-  explicit Adoptions(AdoptionHost host) : host_(std::move(host)) {}
+  // `host` must outlive this.
+  explicit Adoptions(AdoptionHost& host) : host_(host), user_(host.user()) {}
 
   // Children of before.
   void inherit(const std::vector<pid_t>& children);
@@ -82,9 +58,9 @@ class Adoptions {
   // A child has been waited for: a main process, or one that came here.
   void ended(pid_t child);
 
-  // Looks at the children, if anything has happened since the last look and that is due. `is_ours`:
-  // they are known otherwise.
-  void look(const std::function<bool(pid_t)>& is_ours);
+  // Looks at the children, if anything has happened since the last look and that is due. `started`:
+  // those that this process has started itself.
+  void look(const std::unordered_map<pid_t, ChildId>& started);
 
   // The main process of a job has been waited for, and a look was taken. False if nobody is left of
   // the job, which is over then; else over() is to follow when its group is empty.
@@ -142,7 +118,8 @@ class Adoptions {
   void tell(const Orphan& orphan, pid_t pid, bool lives);
   [[nodiscard]] bool is_busy_with(ChildId id) const;
 
-  AdoptionHost host_;
+  AdoptionHost& host_;
+  uid_t user_;
   std::unordered_set<pid_t> inherited_;
   std::map<ChildId, Job> jobs_;               // that are not over
   std::map<uid_t, std::set<ChildId>> users_;  // the same by user
@@ -161,12 +138,5 @@ class Adoptions {
   bool has_changed_ = false;  // since the last look
   Instant due_{};
 };
-
-// Of this machine: the children of this process, which has one thread. Those of before are none.
-AdoptionHost host_of_this_process();
-
-// A directory of a run's tree as Adoptions::Job::group; empty if it is not within `run`. `fd` is of
-// the directory or of a file in it.
-std::string group_within_run(int fd, bool is_file, const std::string& run);
 
 }  // namespace plimsoll::guardian

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -65,17 +64,18 @@ class Guardian {
  public:
   Guardian(Channel channel, pid_t supervisor, const sigset_t& child_mask, UniqueFd signals,
            const sigset_t& ignored, Heartbeat heartbeat, const std::vector<pid_t>& inherited,
-           std::function<void(const std::string&)> notify)
+           NotifyManager notify)
       : channel_(std::move(channel)),
         supervisor_(supervisor),
         spawner_(child_mask),
         signals_(std::move(signals)),
         ignored_(ignored),
         watchdog_(std::move(heartbeat)),
-        standstill_(supervisor, &say),
-        adoptions_(host_of_this_process()),
+        standstill_(supervisor),
+        host_(supervisor),
+        adoptions_(host_),
         has_inherited_(!inherited.empty()),
-        notify_(std::move(notify)) {
+        notify_(notify) {
     adoptions_.inherit(inherited);
   }
 
@@ -110,7 +110,7 @@ class Guardian {
     const int ready = ::poll(fds.data(), fds.size(), static_cast<int>(ms));
     if (wait) {
       watchdog_.check(clock_now());
-      standstill_.look(clock_now());
+      look_at_supervisor();
     }
     if (ready > 0) take_events(fds);
     mind_adopted();
@@ -125,12 +125,12 @@ class Guardian {
     if ((fds[0].revents & ~POLLOUT) != 0) take_messages();
   }
 
-  void look_at_adopted() {
-    adoptions_.look([this](pid_t pid) { return pid == supervisor_ || children_.contains(pid); });
+  void look_at_supervisor() {
+    if (const auto stop = standstill_.look(clock_now())) say(*stop);
   }
 
   void mind_adopted() {
-    look_at_adopted();
+    adoptions_.look(children_);
     for (Escaped& left : adoptions_.settle()) tell(std::move(left));
     for (const Escapee& stray : adoptions_.take_strays()) say_of(stray);
   }
@@ -271,7 +271,7 @@ class Guardian {
       const SignalOrigin origin = origin_of(info);
       if (!stays_ignored(number, origin)) tell(Signalled{number, origin});
     }
-    standstill_.look(clock_now());
+    look_at_supervisor();
     reap_children();
   }
 
@@ -286,7 +286,7 @@ class Guardian {
   void reap_children() {
     std::vector<Exited> exits;
     wait_for_children(exits);
-    look_at_adopted();
+    adoptions_.look(children_);
     for (Exited& exit : exits) {
       exit.leaves_others = adoptions_.main_ended(exit.id);
       tell(exit);
@@ -338,9 +338,10 @@ class Guardian {
   Cleaner cleaner_;
   Watchdog watchdog_;
   Standstill standstill_;
+  ProcfsAdoptionHost host_;
   Adoptions adoptions_;
   bool has_inherited_;  // children of before, whose orphans come here too: not ours
-  std::function<void(const std::string&)> notify_;
+  NotifyManager notify_;
   std::deque<Pending> pending_;
   std::deque<FromGuardian> outbox_;  // not sent yet
   std::unordered_map<pid_t, ChildId> children_;
@@ -351,7 +352,7 @@ class Guardian {
 
 }  // namespace
 
-Result<Link> become_guardian(std::function<void(const std::string&)> notify) {
+Result<Link> become_guardian(NotifyManager notify) {
   occupy_stdio();
   auto ends = Channel::make_pair();
   if (!ends) return pass(std::move(ends));
@@ -381,7 +382,7 @@ Result<Link> become_guardian(std::function<void(const std::string&)> notify) {
     const Channel closed = std::move(ends->first);
   }
   Guardian(std::move(ends->second), supervisor, before, std::move(signals), ignored,
-           std::move(*heartbeat), inherited, std::move(notify))
+           std::move(*heartbeat), inherited, notify)
       .run();
 }
 

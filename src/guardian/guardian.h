@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -22,20 +21,22 @@ struct Link {
   Heartbeat heartbeat;  // the supervisor's side
 };
 
+// As loop::notify() of base/loop, which this room does not know.
+using NotifyManager = void (*)(const std::string& state);
+
 // Splits the process that the user started in two. The caller goes on as the supervisor, in a child
 // with a process group of its own, and gets the link. The first process stays as the guardian and
 // never returns from here: it spawns and waits as the supervisor asks (protocol.h), hands on the
 // signals it is sent, but for those that were ignored when it was started (by nohup(1), or Ctrl-C
-// by
-// `&` in a script), and exits with the supervisor's exit status, or dies of a signal (DieOf). When
-// the supervisor ends, in whatever way, the guardian reaps what was handed over to it first; after
-// a death by a signal it says so on standard error and exits with 125.
+// by `&` in a script), and exits with the supervisor's exit status, or dies of a signal (DieOf).
+// When the supervisor ends, in whatever way, the guardian reaps what was handed over to it first;
+// after a death by a signal it says so on standard error and exits with 125.
 //
 // Call it first thing in main(), before any thread. The guardian becomes a subreaper (prctl(2)), so
 // that orphans of jobs come to it.
 //
 // `notify` is called in the guardian with what the supervisor wants the service's manager to hear
 // (Notify): that one listens to the main process alone.
-Result<Link> become_guardian(std::function<void(const std::string&)> notify = {});
+Result<Link> become_guardian(NotifyManager notify = nullptr);
 
 }  // namespace plimsoll::guardian

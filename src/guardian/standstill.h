@@ -3,7 +3,6 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -19,20 +18,17 @@ class Standstill {
   // Longer than anybody stops a process by mistake. A guess.
   static constexpr Duration kPatience = std::chrono::seconds(30);
 
-  // `tell` is given a sentence for people.
-  Standstill(pid_t child, std::function<void(const std::string&)> tell,
-             Duration patience = kPatience)
-      : child_(child), tell_(std::move(tell)), patience_(patience) {}
+  explicit Standstill(pid_t child, Duration patience = kPatience)
+      : child_(child), patience_(patience) {}
 
   // To be called after each SIGCHLD, and when next_look() is over. Does not wait, and leaves the
-  // child's end to be waited for.
-  void look(Instant now);
+  // child's end to be waited for. If the child was stopped, a sentence about it for people.
+  [[nodiscard]] std::optional<std::string> look(Instant now);
   // How long until look() is due; nothing while the child goes on.
   [[nodiscard]] std::optional<Duration> next_look(Instant now) const;
 
  private:
   pid_t child_;
-  std::function<void(const std::string&)> tell_;
   Duration patience_;
   std::optional<Instant> since_;
 };

@@ -106,20 +106,21 @@ std::string joblog_line(const JoblogEntry& entry) {
   return columns + command + '\n';
 }
 
-Result<void> JoblogParser::add(std::string_view piece) {
+Result<std::vector<JoblogEntry>> JoblogParser::add(std::string_view piece) {
+  std::vector<JoblogEntry> entries;
   while (!piece.empty()) {
     const std::size_t newline = piece.find('\n');
     const std::size_t end = newline == std::string_view::npos ? piece.size() : newline;
     const std::size_t room = kLineBytesMax - std::min(begun_.size(), kLineBytesMax);
     begun_.append(piece.substr(0, std::min(end, room)));
     begun_bytes_ += end;
-    if (newline == std::string_view::npos) return {};
-    if (auto line = add_line(begun_); !line) return line;
+    if (newline == std::string_view::npos) break;
+    if (auto line = add_line(begun_, entries); !line) return pass(std::move(line));
     begun_.clear();
     whole_ += std::exchange(begun_bytes_, 0) + 1;
     piece.remove_prefix(newline + 1);
   }
-  return {};
+  return entries;
 }
 
 Result<void> JoblogParser::end() {
@@ -136,7 +137,7 @@ Result<void> JoblogParser::no_header(std::string_view found) const {
                  "found " + shown(found) + ", expected the header of a job log, " + shown(kHeader));
 }
 
-Result<void> JoblogParser::add_line(std::string_view line) {
+Result<void> JoblogParser::add_line(std::string_view line, std::vector<JoblogEntry>& entries) {
   const Place place{file_, ++lines_};
   if (lines_ == 1) return line == kHeader ? Result<void>{} : no_header(line);
   auto entry = line.size() < kLineBytesMax ? parse_line(line) : std::nullopt;
@@ -145,7 +146,7 @@ Result<void> JoblogParser::add_line(std::string_view line) {
                               ", expected nine columns with tabs between: number, host, two "
                               "times, two counts, two numbers, command");
   }
-  take_(std::move(*entry));
+  entries.push_back(std::move(*entry));
   return {};
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -46,12 +46,10 @@ struct ExitColumns {
 // cut off when its writer died (after a loss of power it may be NULs), and is no line at all.
 class JoblogParser {
  public:
-  using Take = std::function<void(JoblogEntry entry)>;  // each entry, in the order of the log
+  explicit JoblogParser(std::string file) : file_(std::move(file)) {}
 
-  JoblogParser(std::string file, Take take) : file_(std::move(file)), take_(std::move(take)) {}
-
-  // The next piece. None after an error.
-  Result<void> add(std::string_view piece);
+  // The next piece: the entries of the lines that end in it. No piece follows an error.
+  [[nodiscard]] Result<std::vector<JoblogEntry>> add(std::string_view piece);
   // There is no more. What has no line at all is an error if it can't be a header that was cut off:
   // it is no log.
   Result<void> end();
@@ -60,11 +58,10 @@ class JoblogParser {
   [[nodiscard]] std::uint64_t whole() const { return whole_; }
 
  private:
-  Result<void> add_line(std::string_view line);
+  Result<void> add_line(std::string_view line, std::vector<JoblogEntry>& entries);
   [[nodiscard]] Result<void> no_header(std::string_view found) const;
 
   std::string file_;
-  Take take_;
   std::string begun_;  // what there is of a line that has not ended, up to a limit
   std::uint64_t begun_bytes_ = 0;
   std::uint64_t whole_ = 0;

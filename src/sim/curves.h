@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,9 +9,10 @@
 #include "base/result.h"
 #include "policy/job/job.h"
 
+namespace plimsoll::sim {
+
 // What `plimsoll simulate` reads: jobs as curves of memory and CPU over time
 // (docs/formats/curves.md).
-namespace plimsoll::sim {
 
 // Memory is linear between two points; the cores asked for hold until the next point.
 struct CurvePoint {

@@ -7,7 +7,6 @@
 #include "base/quantity.h"
 #include "base/text.h"
 #include "sim/baselines.h"
-#include "sim/clairvoyant.h"
 
 namespace plimsoll::sim {
 

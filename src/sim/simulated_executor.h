@@ -6,19 +6,35 @@
 #include <functional>
 #include <optional>
 #include <queue>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "policy/governor/sample_interval.h"
 #include "policy/scheduler/executor.h"
+#include "sim/chance.h"
 #include "sim/curves.h"
 #include "sim/machine_config.h"
+#include "sim/machine_sampler.h"
 #include "sim/motion.h"
-#include "sim/tally.h"
 
 namespace plimsoll::sim {
+
+// What a simulation has come to so far.
+struct Tally {
+  std::size_t done = 0;         // jobs that exited by themselves
+  std::uint64_t starts = 0;     // attempts
+  std::uint64_t oom_kills = 0;  // by the kernel
+  std::uint64_t evictions = 0;
+  std::uint64_t pauses = 0;       // jobs that came to stand in the freezer
+  double lost_cpu_seconds = 0;    // of attempts that did not exit by themselves
+  double lost_curve_seconds = 0;  // what these had covered of their curves
+  double cpu_seconds = 0;         // of all attempts
+  double mib_seconds = 0;         // the integral of the pool's use
+  double used_peak_mib = 0;
+  Duration last_end{};  // when the last attempt was over, since the start of the simulation
+};
 
 // Why run() came back.
 enum class Stopped : std::uint8_t {
@@ -47,6 +63,8 @@ class SimulatedExecutor final : public policy::Executor {
  public:
   // `jobs[i].spec.id` is i + 1; they must outlive this.
   SimulatedExecutor(const MachineConfig& config, std::span<const SimJob> jobs);
+  SimulatedExecutor(const SimulatedExecutor&) = delete;
+  SimulatedExecutor& operator=(const SimulatedExecutor&) = delete;
 
   // Lets time pass and tells `observer` what happens, until nothing more will. To begin with, the
   // observer (or whoever made it) has started something or asked for a wake. Once.
@@ -167,12 +185,6 @@ class SimulatedExecutor final : public policy::Executor {
   void look_at(std::size_t job);
   void sample_jobs();
   [[nodiscard]] policy::JobSample seen_of(std::size_t job);
-  [[nodiscard]] Duration machine_gap();
-  [[nodiscard]] static Duration finest_gap(const Curve& curve);
-  void tell_shares(policy::MachineSample& seen);
-  void count_stalls(double seconds);
-  [[nodiscard]] double random();  // 0..1
-  [[nodiscard]] double wobble(double most);
 
   MachineConfig config_;
   std::span<const SimJob> jobs_;
@@ -186,23 +198,14 @@ class SimulatedExecutor final : public policy::Executor {
   std::size_t alive_ = 0;
   std::optional<Duration> idle_since_;
   std::uint64_t turns_at_now_ = 0;
-  double line_mib_, kill_mib_, whole_mib_, swap_free_mib_;
+  double line_mib_, kill_mib_, swap_free_mib_;
   bool throttling_ = false;
   bool past_line_ = false;
   std::optional<Duration> last_alarm_;
   bool machine_sampled_ = false;  // its next sample is scheduled
-  std::mt19937_64 random_;
-  Duration finest_gap_ = kFinestMax;  // of looks, by the finest of the curves
-  std::size_t sampled_ = 0;           // jobs, with the last look at the machine
-  double growth_mib_ = 0;             // a second, as it was last seen; falls by half with each look
-  double sampled_mib_ = 0;            // of the machine: at its last sample
-  Duration sampled_at_{};             // then
-  double shares_cpu_ = 0;             // seconds, when shares were last told
-  Duration shares_at_{};              // then
-  double cpu_stalled_ = 0;            // seconds since then
-  double memory_stalled_ = 0;         // of them, nobody could go on
-  double others_cpu_ = 0;             // likewise: seconds that others have computed
-  policy::MachineSample shares_;
+  Chance chance_;
+  MachineSampler machine_sampler_;
+  std::size_t sampled_ = 0;  // jobs, with the last look at the machine
   double work_cpu_ = 0, work_seconds_ = 0;
   std::uint64_t attempts_most_ = 0;
   std::vector<std::size_t> ended_;

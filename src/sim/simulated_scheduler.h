@@ -18,7 +18,7 @@ struct SimulatedRun {
   MachineConfig machine;
   // What was learnt before, in this order; empty: nothing is known.
   std::span<const policy::AttemptSummary> learnt{};
-  policy::SchedulerListener listener{};
+  policy::SchedulerListener* listener = nullptr;  // nobody listens
 };
 
 // Runs `jobs` on `executor`, which the caller runs with it; both must outlive it. All jobs have

@@ -82,7 +82,7 @@ void Attempt::refuse(std::string reason) {
 }
 
 void Attempt::spawn() {
-  time_ = RunningTime(host_.job_clock());
+  time_ = PausableClock(host_.job_clock());
   spawned_ = host_.now();
   ipc_watch_ = host_.watch_ipc(user_of(request_.spawn));
   auto child = process_set_->spawn(request_.spawn);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pausable_clock.h"
 #include "base/units.h"
 #include "kernel/reap/reaper.h"
 #include "policy/governor/sample_interval.h"
@@ -18,7 +19,6 @@
 #include "supervisor/ipc_watch.h"
 #include "supervisor/oom_watch.h"
 #include "supervisor/process_set.h"
-#include "supervisor/running_time.h"
 
 namespace plimsoll::supervisor {
 
@@ -179,7 +179,7 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   AttemptHost& host_;
   AttemptRequest request_;
   AttemptObserver& observer_;
-  RunningTime time_;  // since the spawn, by the job clock
+  PausableClock time_;  // since the spawn, by the job clock
   Instant spawned_{};
   std::unique_ptr<ProcessSet> process_set_;
   std::unique_ptr<IpcWatch> ipc_watch_;  // since the spawn

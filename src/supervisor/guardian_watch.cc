@@ -1,22 +1,19 @@
 #include "supervisor/guardian_watch.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <utility>
 
-#include "base/file.h"
-#include "kernel/procfs/parse.h"
+#include "kernel/procfs/table.h"
 
 namespace plimsoll::supervisor {
 namespace {
 
 // Not by a debugger, which is 't'.
 bool is_stopped(pid_t pid) {
-  const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/stat");
-  const auto stat = text ? procfs::parse_stat(*text) : std::nullopt;
+  const auto stat = procfs::stat_of(pid);
   return stat && stat->state == 'T';
 }
 

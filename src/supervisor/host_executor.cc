@@ -77,16 +77,7 @@ HostExecutor::HostExecutor(RunHost& host, SystemRecord& system, policy::Executor
       pool_(host.pool(), host.families()),
       removals_max_(removals_by_descriptors()),
       wake_timer_(host.timer([this] { scheduler_.on_wake(); })),
-      watcher_(
-          {.loop = host.loop(), .worker = host.worker(), .pool = host.pool()},
-          {.look = [this] { return look(); },
-           .alarm =
-               [this](const monitor::Alarm& alarm) {
-                 scheduler_.on_alarm({.reason = alarm.reason, .numbers = alarm.numbers});
-               },
-           .decide = [this](monitor::Cause cause) { decide(cause); },
-           .weakened =
-               [this](const monitor::Status& status) { observer_.on_notice(text_of(status)); }}),
+      watcher_({.loop = host.loop(), .worker = host.worker(), .pool = host.pool()}, *this),
       oom_timer_(host.timer([this] { check_ooms(); })) {
   host_.oom().tell(this);
   system_.tell(this);
@@ -317,6 +308,14 @@ monitor::Reading HostExecutor::look() {
               .available = seen_.available,
               .stalled = pool_.stalled()};
   return reading_;
+}
+
+void HostExecutor::on_memory_alarm(const monitor::Alarm& alarm) {
+  scheduler_.on_alarm(alarm.reason, alarm.numbers);
+}
+
+void HostExecutor::on_weakened(const monitor::Status& status) {
+  observer_.on_notice(text_of(status));
 }
 
 void HostExecutor::decide(monitor::Cause cause) {

@@ -42,7 +42,10 @@ class HostExecutorObserver {
 // Invariant between events: an attempt is in attempts_ until its group is removed and all is known
 // of it; its job is in jobs_ until its last attempt is gone and job_over() has said that none
 // follows.
-class HostExecutor : public policy::Executor, private OomObserver, private SystemObserver {
+class HostExecutor : public policy::Executor,
+                     private monitor::WatcherHost,
+                     private OomObserver,
+                     private SystemObserver {
  public:
   // All of them must outlive this. `scheduler` is called from the loop only.
   HostExecutor(RunHost& host, SystemRecord& system, policy::ExecutorObserver& scheduler,
@@ -133,8 +136,10 @@ class HostExecutor : public policy::Executor, private OomObserver, private Syste
   void external_uses(JobRecord& job, Bytes used);
   [[nodiscard]] Attempt* running(JobId job);
   [[nodiscard]] std::vector<AttemptRecord*> all_running();
-  [[nodiscard]] monitor::Reading look();
-  void decide(monitor::Cause cause);
+  [[nodiscard]] monitor::Reading look() override;
+  void on_memory_alarm(const monitor::Alarm& alarm) override;
+  void decide(monitor::Cause cause) override;
+  void on_weakened(const monitor::Status& status) override;
   void sample_jobs();
   void check_ooms();
   [[nodiscard]] bool is_watching() const { return running_ > 0 || external_jobs_ > 0; }

@@ -16,11 +16,7 @@ HostScheduler::HostScheduler(RunHost& host, policy::Estimator& estimator,
       cores_(config.governor.cores),
       observer_(observer),
       system_(host.loop()),
-      scheduler_(
-          std::move(config), estimator,
-          {.event = [this](const policy::Event& event) { on_event(event); },
-           .over = [this](const policy::JobOver& over) { on_job_over(over); },
-           .learnt = [this](const policy::AttemptSummary& what) { observer_.on_learnt(what); }}),
+      scheduler_(std::move(config), estimator, this),
       executor_(host, system_, scheduler_, *this) {}
 
 HostScheduler::~HostScheduler() = default;
@@ -90,5 +86,9 @@ void HostScheduler::on_event(const policy::Event& event) {
 }
 
 void HostScheduler::on_job_over(const policy::JobOver& over) { executor_.job_over(over); }
+
+void HostScheduler::on_learnt(const policy::AttemptSummary& attempt) {
+  observer_.on_learnt(attempt);
+}
 
 }  // namespace plimsoll::supervisor

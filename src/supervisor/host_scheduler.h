@@ -33,7 +33,9 @@ class HostSchedulerObserver {
 //
 // Jobs of others, which are governed but not started here (external jobs), are conducted beside
 // them: what is decided about those goes to an executor of their own.
-class HostScheduler : private HostExecutorObserver, private StallObserver {
+class HostScheduler : private policy::SchedulerListener,
+                      private HostExecutorObserver,
+                      private StallObserver {
  public:
   // All but `config` must outlive this.
   HostScheduler(RunHost& host, policy::Estimator& estimator, policy::SchedulerConfig config,
@@ -94,8 +96,9 @@ class HostScheduler : private HostExecutorObserver, private StallObserver {
   void on_notice(const std::string& text) override { observer_.on_notice(text); }
   void on_stall(Duration stalled) override;
 
-  void on_event(const policy::Event& event);
-  void on_job_over(const policy::JobOver& over);
+  void on_event(const policy::Event& event) override;
+  void on_job_over(const policy::JobOver& over) override;
+  void on_learnt(const policy::AttemptSummary& attempt) override;
 
   RunHost& host_;
   Bytes reserve_, line_;  // as configured

@@ -15,6 +15,7 @@
 #include "base/loop/loop.h"
 #include "base/text.h"
 #include "base/unique_fd.h"
+#include "kernel/procfs/parse.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -142,20 +143,12 @@ std::vector<std::string> words_that_may_be_inputs(const policy::Command& command
 }
 
 std::vector<std::string> mounts_that_may_block(std::string_view mountinfo) {
-  constexpr std::size_t kMountPoint = 4;  // fields before it
   std::vector<std::string> found;
   while (!mountinfo.empty()) {
-    std::string_view line = take_line(mountinfo);
-    const std::size_t dash = line.find(" - ");
-    if (dash == std::string_view::npos) continue;
-    std::string_view after = line.substr(dash + 3);
-    const std::string_view type = take_until(after, ' ');
-    for (std::size_t i = 0; i < kMountPoint; ++i) take_until(line, ' ');
-    // Spaces are written as \040; what is cut there lies a little higher, which is as safe.
-    const std::string_view point = line.substr(0, line.find_first_of(" \\"));
-    if (is_kernels(point) || std::find(kLocal.begin(), kLocal.end(), type) != kLocal.end())
-      continue;
-    found.emplace_back(point);
+    const auto mount = procfs::parse_mount(take_line(mountinfo));
+    if (!mount || is_kernels(mount->mount_point)) continue;
+    if (std::find(kLocal.begin(), kLocal.end(), mount->type) != kLocal.end()) continue;
+    found.push_back(mount->mount_point);
   }
   return found;
 }

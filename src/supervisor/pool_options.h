@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
-#include "policy/governor/governor.h"
+#include "policy/governor/governor_config.h"
 #include "supervisor/supervisor.h"
 
 // How a pool may use the machine, as the user says it, and what comes of it on this one.

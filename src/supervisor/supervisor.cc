@@ -221,7 +221,7 @@ Result<void> Supervisor::make_tree(const SupervisorConfig& config) {
   if (cgroup::has_stale(*runs)) {
     auto sweep = [runs] {
       [[maybe_unused]] const auto swept =
-          cgroup::sweep(*runs, loop::now() + kSweepPatience, &loop::now);
+          cgroup::sweep(*runs, cgroup::Orphaned::left, loop::now() + kSweepPatience, &loop::now);
     };
     worker_->submit(std::move(sweep), [] {});
   }

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "kernel/counters/parse_cpu.h"
+#include "kernel/counters/cpu_files.h"
 
 // Any text of the CPU counters of v2 and v1.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "kernel/counters/parse_io.h"
+#include "kernel/counters/io_files.h"
 
 // Any text of io.stat and of the files of blkio.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

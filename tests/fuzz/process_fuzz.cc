@@ -14,6 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   procfs::parse_resident(text);
   procfs::parse_proportional(text);
   procfs::parse_io(text);
+  (void)procfs::parse_mount(text);
+  (void)procfs::flock_owner(text, {});
   if (const auto value = procfs::find_variable(text, procfs::kTagVariable)) {
     const auto mark = procfs::last_mark(*value);
     // What was understood is written as it was read.

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "report/buildkit.h"
-#include "store/history/curve.h"
+#include "store/history/columns.h"
 #include "store/runs/event_log.h"
 #include "store/runs/reasons.h"
 #include "store/runs/recorded_job.h"

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "kernel/counters/machine_span.h"
-#include "kernel/counters/parse_system.h"
+#include "kernel/counters/system_sampler.h"
 
 // Any text of /proc/stat and /proc/meminfo, and what is worked out of it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -73,7 +73,7 @@ KillStep Kill::step(const Group& group, Instant now) {
   thaw_v1_below(group);
   const auto alive = populated(group, Scope::v2_first);
   if (++writes_ > kWritesAlone || (alive && !*alive)) {
-    SignalRound round = signal_all(group, SIGKILL, may_signal_);
+    SignalRound round = signal_all(group, SIGKILL, user_);
     done.signals = round.signals;
     done.trouble = std::move(round.trouble);
   }
@@ -89,7 +89,7 @@ KillStep Kill::signal_round(const Group& group, Instant now) {
   const bool late = waiting && now - freeze_began_ >= freeze_patience_;
   if (waiting && !late) return {.did = KillStep::Did::freezing, .signals = 0, .trouble = {}};
 
-  SignalRound round = signal_all(group, SIGKILL, may_signal_);
+  SignalRound round = signal_all(group, SIGKILL, user_);
   if (late) freeze_patience_ = std::min(4 * freeze_patience_, kFreezePatienceMax);
   // On v2 a frozen process dies of the signal, and a child is born frozen: it stays so to the end.
   if (freeze_ && freezer_of(group)->version() == Version::v1) freeze_.reset();

@@ -64,9 +64,9 @@ struct KillStep {
 // A process in the state D dies when what it waits for ends; no step changes that.
 class Kill {
  public:
-  // Whom `may_signal` refuses is left alone by signals; empty, it refuses nobody.
-  explicit Kill(KillWay way = KillWay::best, MaySignal may_signal = {})
-      : way_(way), may_signal_(std::move(may_signal)) {}
+  // Those that `user` could not signal are left alone by signals, as by signal_all().
+  explicit Kill(KillWay way = KillWay::best, std::optional<std::uint32_t> user = {})
+      : way_(way), user_(user) {}
 
   // `group` is the same at every step. Costs about 10 us for each process that is signalled one by
   // one; a write of cgroup.kill takes 20 to 40 ms for 1,000 processes on two CPUs, because those
@@ -98,7 +98,7 @@ class Kill {
   void begin_freeze(const Group& group, Instant now);
 
   KillWay way_;
-  MaySignal may_signal_;
+  std::optional<std::uint32_t> user_;
   unsigned writes_ = 0;          // of cgroup.kill
   bool counted_ = false;         // the processes, before the first round of signals
   std::vector<int> last_found_;  // pids of the round before, sorted

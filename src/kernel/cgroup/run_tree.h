@@ -19,7 +19,8 @@ namespace plimsoll::cgroup {
 //     pool                                    the parent of all groups of jobs
 //
 // The lock is what tells a live run's tree from one that a dead owner left: a descriptor that both
-// processes share, released by the kernel when the last of them is gone.
+// processes share, released by the kernel when the last of them is gone. A child that is being
+// started has a copy until its exec (sweep.h, Orphaned).
 class RunTree {
  public:
   // Makes and locks the run's directory in every base. What was made is removed again on failure.
@@ -53,7 +54,7 @@ inline constexpr unsigned kSupervisorWeight = 1000;
 inline constexpr const char* kPoolName = "pool";
 inline constexpr const char* kSupervisorName = "supervisor";
 
-// "plimsoll-" and an id that is_run_name() knows again: date, time and four random hex digits.
+// "plimsoll-" and an id that is_run_name() knows again: date, time and eight random hex digits.
 std::string run_name(std::string_view run_id);
 bool is_run_name(std::string_view directory_name);
 

@@ -10,6 +10,7 @@
 #include "base/unique_fd.h"
 #include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/subtree.h"
+#include "kernel/procfs/table.h"
 
 namespace plimsoll::cgroup {
 namespace {
@@ -52,7 +53,7 @@ std::vector<Held> hold(std::span<const int>& pids, std::optional<Error>& trouble
   return held;
 }
 
-void signal_members(const Directory& directory, int signal, const MaySignal& may_signal,
+void signal_members(const Directory& directory, int signal, std::optional<std::uint32_t> user,
                     SignalRound& round, const std::vector<int>& known) {
   auto listed = member_processes(directory);
   if (!listed) return note(round.trouble, std::move(listed).error());
@@ -70,7 +71,7 @@ void signal_members(const Directory& directory, int signal, const MaySignal& may
     for (const Held& process : held) {
       if (!std::binary_search(still->begin(), still->end(), process.pid)) continue;
       round.found.push_back(process.pid);
-      if (may_signal && !may_signal(process.pid)) continue;
+      if (user && !procfs::user_may_signal(*user, process.pid)) continue;
       if (send_by_pidfd(process.pidfd.get(), signal)) {
         ++round.signals;
       } else {
@@ -82,12 +83,12 @@ void signal_members(const Directory& directory, int signal, const MaySignal& may
 
 }  // namespace
 
-SignalRound signal_all(const Group& group, int signal, const MaySignal& may_signal) {
+SignalRound signal_all(const Group& group, int signal, std::optional<std::uint32_t> user) {
   SignalRound round;
   std::vector<int> known;
   for (const Group::Part& part : group.parts()) {
     auto visited = visit_subtree(part.directory, [&](const Directory& directory) {
-      signal_members(directory, signal, may_signal, round, known);
+      signal_members(directory, signal, user, round, known);
     });
     if (!visited) note(round.trouble, std::move(visited).error());
     std::sort(round.found.begin(), round.found.end());

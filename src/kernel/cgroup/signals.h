@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -17,13 +17,11 @@ struct SignalRound {
   std::optional<Error> trouble;  // the first failure that is not "gone"
 };
 
-// Whether a process may be signalled; asked while a pidfd of it is held.
-using MaySignal = std::function<bool(int pid)>;
-
 // Sends a signal to every process in the parts of `group` and below them, each once. A process is
 // signalled through a pidfd, and only if it is still a member after the pidfd was opened: a pid
 // names the same process in both lists, or one that has died and can't be hit. The caller's own
-// process is left out, and whom `may_signal` refuses; empty, it refuses nobody.
-SignalRound signal_all(const Group& group, int signal, const MaySignal& may_signal = {});
+// process is left out, and so are those that `user` could not signal, as is asked while that
+// pidfd is held; absent: nobody is left out for that.
+SignalRound signal_all(const Group& group, int signal, std::optional<std::uint32_t> user = {});
 
 }  // namespace plimsoll::cgroup

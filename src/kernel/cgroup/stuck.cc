@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "kernel/cgroup/processes.h"
+#include "kernel/procfs/parse.h"
 
 namespace plimsoll::cgroup {
 namespace {
@@ -24,9 +25,9 @@ bool is_dead(char state) { return state == 'Z' || state == 'X'; }
 std::optional<StuckProcess> describe(const std::string& path) {
   auto text = read_text_at(AT_FDCWD, path + "/stat");
   if (!text) return std::nullopt;
-  const auto stat = parse_process_stat(*text);
+  const auto stat = procfs::parse_stat(*text);
   if (!stat) return std::nullopt;
-  StuckProcess found{.pid = 0, .comm = std::string(stat->comm), .state = stat->state, .wchan = {}};
+  StuckProcess found{.pid = 0, .comm = stat->comm, .state = stat->state, .wchan = {}};
   auto wchan = read_text_at(AT_FDCWD, path + "/wchan");
   if (wchan && *wchan != "0") found.wchan = std::string(trim(*wchan));
   return found;
@@ -88,18 +89,6 @@ std::vector<StuckProcess> stuck_processes(const Group& group) {
     if (auto process = describe_process(pid)) stuck.push_back(std::move(*process));
   }
   return stuck;
-}
-
-Result<ProcessStat> parse_process_stat(std::string_view text) {
-  const std::size_t open = text.find('(');
-  const std::size_t close = text.rfind(')');
-  constexpr std::size_t kToState = 2;  // ") " stands between the name and the letter
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open ||
-      close + kToState >= text.size()) {
-    return fail(std::errc::invalid_argument, "parse the stat of a process");
-  }
-  return ProcessStat{.comm = text.substr(open + 1, close - open - 1),
-                     .state = text[close + kToState]};
 }
 
 }  // namespace plimsoll::cgroup

@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/result.h"
 #include "kernel/cgroup/group.h"
 
 // Processes of a group as reports and messages name them. From the files of /proc that never wait
@@ -35,13 +33,5 @@ inline constexpr std::size_t kReportedMax = 64;
 // Those that end while they are looked at are left out.
 std::vector<LeftProcess> left_processes(const Group& group);
 std::vector<StuckProcess> stuck_processes(const Group& group);
-
-// The fields of /proc/PID/stat that are used here. The name stands in parentheses and may hold
-// parentheses, spaces and newlines itself.
-struct ProcessStat {
-  std::string_view comm;  // points into the text
-  char state = '?';
-};
-Result<ProcessStat> parse_process_stat(std::string_view text);
 
 }  // namespace plimsoll::cgroup

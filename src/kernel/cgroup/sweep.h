@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,9 +28,21 @@ struct Swept {
   Remains remains;
 };
 
+// What is done about a run that somebody still holds the lock of, although the process that took
+// it has died: its guardian, which is about to remove the run, or a child that has been forked and
+// has not come to its exec, which closes its copy of the lock.
+enum class Orphaned : std::uint8_t {
+  left,     // it is for the next sweep
+  awaited,  // for kOrphanedPatience at most, all of them together
+};
+// A child waits for a processor until its exec, and takes a millisecond of one. Longer than where
+// the machine is busy and the run was started with a low priority. A guess.
+inline constexpr Duration kOrphanedPatience = std::chrono::seconds(5);
+
 // Kills and removes what dead owners left, and only that: who holds the lock of a run keeps it.
 // Blocks until it is done or `deadline` has come.
-std::vector<Swept> sweep(const RunParents& runs, Instant deadline, Instant (*clock)());
+std::vector<Swept> sweep(const RunParents& runs, Orphaned orphaned, Instant deadline,
+                         Instant (*clock)());
 
 // Whether there is anything to sweep.
 bool has_stale(const RunParents& runs);

@@ -1,21 +1,21 @@
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 
 #include "base/result.h"
-#include "kernel/monitor/alarm.h"
+#include "kernel/monitor/alarms.h"
 #include "kernel/monitor/reading.h"
 
 namespace plimsoll::monitor {
 
-// What a monitor calls, from the loop. Neither may destroy it.
-struct MonitorCallbacks {
+// Whom a monitor tells, from the loop. Neither call may destroy it.
+class MonitorOwner {
+ public:
+  virtual ~MonitorOwner() = default;
   // The pool must be looked at now; observe() follows soon.
-  std::function<void()> wake;
+  virtual void wake() = 0;
   // It can't go on; it calls nothing any more.
-  std::function<void(const Error&)> failed;
+  virtual void failed(const Error& error) = 0;
 };
 
 // Something that notices when memory gets short. None of them decides, none is ever switched off

@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "kernel/monitor/pool_events.h"
-#include "kernel/monitor/pressure_totals.h"
 #include "kernel/monitor/pressure_trigger.h"
 #include "kernel/monitor/usage_thresholds.h"
 
@@ -18,7 +17,7 @@ using cgroup::Version;
 Candidate totals(const Directory* v2) {
   const std::string file = v2 != nullptr ? "memory.pressure of the pool" : "/proc/pressure/memory";
   return {.why = "totals of " + file + ", with each look",
-          .make = [v2](const MonitorCallbacks&) -> Result<std::unique_ptr<Monitor>> {
+          .make = [v2](MonitorOwner&) -> Result<std::unique_ptr<Monitor>> {
             auto text = v2 != nullptr ? v2->read("memory.pressure")
                                       : read_text_at(AT_FDCWD, "/proc/pressure/memory");
             if (!text) return pass(std::move(text));
@@ -35,16 +34,15 @@ Choice choose_event(const Surroundings& around) {
   if (memory->version() == Version::v2) {
     return {{{.why = "memory.events of the pool tells of memory.high and memory.max at once",
               .make =
-                  [around, memory](MonitorCallbacks callbacks) {
-                    return PoolEvents::make(around.loop, *memory, std::move(callbacks));
+                  [around, memory](MonitorOwner& owner) {
+                    return PoolEvents::make(around.loop, *memory, owner);
                   }}},
             "looks alone"};
   }
   return {{{.why = "cgroup v1 has no memory.high: thresholds of usage, close to the line and at it",
             .make =
-                [around, memory](MonitorCallbacks callbacks) {
-                  return UsageThresholds::make(around.loop, around.worker, *memory,
-                                               std::move(callbacks));
+                [around, memory](MonitorOwner& owner) {
+                  return UsageThresholds::make(around.loop, around.worker, *memory, owner);
                 }}},
           "looks alone"};
 }
@@ -54,8 +52,8 @@ Choice choose_pressure(const Surroundings& around) {
   Choice choice{{}, "how long jobs wait for memory is not known"};
   if (v2 != nullptr) {
     choice.candidates.push_back({.why = "the kernel watches memory.pressure of the pool for us",
-                                 .make = [around, v2](const MonitorCallbacks& callbacks) {
-                                   return PressureTrigger::make(around.loop, *v2, callbacks);
+                                 .make = [around, v2](MonitorOwner& owner) {
+                                   return PressureTrigger::make(around.loop, *v2, owner);
                                  }});
   }
   choice.candidates.push_back(totals(v2));

@@ -3,8 +3,8 @@
 namespace plimsoll::monitor {
 
 MonitorSlot::MonitorSlot(std::string name, std::vector<Candidate> candidates, std::string nobody,
-                         Callbacks callbacks)
-    : candidates_(std::move(candidates)), callbacks_(std::move(callbacks)) {
+                         SlotOwner& owner)
+    : candidates_(std::move(candidates)), owner_(owner) {
   status_.name = std::move(name);
   std::string refusals;
   if (take_up_from(0, refusals)) {
@@ -23,13 +23,14 @@ std::optional<Alarm> MonitorSlot::observe(const Reading& reading) {
   return is_held() ? monitor_->observe(reading) : std::nullopt;
 }
 
+void MonitorSlot::failed(const Error& error) {
+  if (broken_) return;
+  broken_ = error;
+  owner_.repair_soon();
+}
+
 Result<void> MonitorSlot::take_up(std::size_t candidate) {
-  auto made =
-      candidates_[candidate].make({.wake = callbacks_.wake, .failed = [this](const Error& error) {
-                                     if (broken_) return;
-                                     broken_ = error;
-                                     callbacks_.repair();
-                                   }});
+  auto made = candidates_[candidate].make(*this);
   if (!made) return pass(std::move(made));
   monitor_ = std::move(*made);
   current_ = candidate;

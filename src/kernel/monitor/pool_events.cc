@@ -15,11 +15,11 @@ constexpr const char* kAllEvents = "memory.events";
 }  // namespace
 
 Result<std::unique_ptr<Monitor>> PoolEvents::make(loop::Loop& loop, const cgroup::Directory& memory,
-                                                  MonitorCallbacks callbacks) {
+                                                  MonitorOwner& owner) {
   const char* const name = memory.has_file(kOwnEvents) ? kOwnEvents : kAllEvents;
   auto file = memory.open_file(name, O_RDONLY);
   if (!file) return pass(std::move(file));
-  std::unique_ptr<PoolEvents> made(new PoolEvents(std::move(*file), std::move(callbacks)));
+  std::unique_ptr<PoolEvents> made(new PoolEvents(std::move(*file), owner));
   auto counted = made->read();
   if (!counted) return pass(std::move(counted));
   made->counted_ = *counted;
@@ -44,14 +44,14 @@ void PoolEvents::on_event() {
   auto now = read();
   if (!now) {
     watch_ = {};
-    return callbacks_.failed(now.error());
+    return owner_.failed(now.error());
   }
   const auto rise = rise_between(std::exchange(counted_, *now), *now);
   if (!rise) return;
   risen_.high += rise->high;
   risen_.max += rise->max;
   risen_.oom += rise->oom;
-  callbacks_.wake();
+  owner_.wake();
 }
 
 std::optional<Alarm> PoolEvents::observe(const Reading& reading) {

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/loop/loop.h"
 #include "base/unique_fd.h"
 #include "kernel/cgroup/directory.h"
-#include "kernel/monitor/memory_events_delta.h"
+#include "kernel/monitor/alarms.h"
 #include "kernel/monitor/monitor.h"
 
 namespace plimsoll::monitor {
@@ -17,18 +18,17 @@ class PoolEvents final : public Monitor {
   // Of `memory` without its children if the kernel counts so (memory.events.local, since 5.2): a
   // job that meets a limit of its own is nobody else's trouble.
   static Result<std::unique_ptr<Monitor>> make(loop::Loop& loop, const cgroup::Directory& memory,
-                                               MonitorCallbacks callbacks);
+                                               MonitorOwner& owner);
 
   std::optional<Alarm> observe(const Reading& reading) override;
 
  private:
-  PoolEvents(UniqueFd file, MonitorCallbacks callbacks)
-      : file_(std::move(file)), callbacks_(std::move(callbacks)) {}
+  PoolEvents(UniqueFd file, MonitorOwner& owner) : file_(std::move(file)), owner_(owner) {}
   void on_event();
   Result<counters::MemoryEvents> read();
 
   UniqueFd file_;
-  MonitorCallbacks callbacks_;
+  MonitorOwner& owner_;
   std::string buffer_;
   counters::MemoryEvents counted_;
   MemoryEventsDelta risen_;  // since the last look

@@ -19,9 +19,8 @@ std::string trigger_text(Duration window) {
 }  // namespace
 
 Result<std::unique_ptr<Monitor>> PressureTrigger::watch(loop::Loop& loop, UniqueFd file,
-                                                        Duration window,
-                                                        const MonitorCallbacks& callbacks) {
-  std::unique_ptr<PressureTrigger> made(new PressureTrigger(std::move(file), window, callbacks));
+                                                        Duration window, MonitorOwner& owner) {
+  std::unique_ptr<PressureTrigger> made(new PressureTrigger(std::move(file), window, owner));
   auto watch = loop.watch(made->file_.get(), EPOLLPRI,
                           [self = made.get()](std::uint32_t events) { self->on_event(events); });
   if (!watch) return pass(std::move(watch));
@@ -32,14 +31,14 @@ Result<std::unique_ptr<Monitor>> PressureTrigger::watch(loop::Loop& loop, Unique
 
 Result<std::unique_ptr<Monitor>> PressureTrigger::make(loop::Loop& loop,
                                                        const cgroup::Directory& v2,
-                                                       const MonitorCallbacks& callbacks) {
+                                                       MonitorOwner& owner) {
   Result<void> set{};
   for (const Duration window : kTriggerWindows) {
     // One trigger for each open file, and none after one that was refused.
     auto file = v2.open_file("memory.pressure", O_RDWR | O_NONBLOCK);
     if (!file) return pass(std::move(file));
     set = write_text(file->get(), trigger_text(window));
-    if (set) return watch(loop, std::move(*file), window, callbacks);
+    if (set) return watch(loop, std::move(*file), window, owner);
   }
   return fail(set.error().code, "set a trigger of less than 2 s on memory.pressure of the pool");
 }
@@ -48,10 +47,10 @@ Result<std::unique_ptr<Monitor>> PressureTrigger::make(loop::Loop& loop,
 void PressureTrigger::on_event(std::uint32_t events) {
   if ((events & EPOLLERR) != 0) {
     watch_ = {};
-    return callbacks_.failed({.code = std::errc::no_such_device, .what = "watch memory.pressure"});
+    return owner_.failed({.code = std::errc::no_such_device, .what = "watch memory.pressure"});
   }
   fired_ = true;
-  callbacks_.wake();
+  owner_.wake();
 }
 
 std::optional<Alarm> PressureTrigger::observe(const Reading& reading) {

@@ -5,9 +5,23 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 
 namespace plimsoll::monitor {
+
+std::optional<Thresholds> thresholds_for(const Reading& reading) {
+  if (!reading.used || !reading.charged) return std::nullopt;
+  const Bytes droppable = *reading.charged - *reading.used;
+  const Bytes line = reading.bounds.line;
+  return Thresholds{line - near_margin(line) + droppable, line + droppable};
+}
+
+bool are_misplaced(const Thresholds& now, const Thresholds& wanted, Bytes line) {
+  const Bytes off = std::max(now[0] - wanted[0], wanted[0] - now[0]);
+  return off.count > line.count / kMisplacedParts;
+}
 
 // What the worker does: all of it its own, as the monitor may be gone by then.
 struct UsageThresholds::Arming {
@@ -32,12 +46,12 @@ struct UsageThresholds::Arming {
 
 Result<std::unique_ptr<Monitor>> UsageThresholds::make(loop::Loop& loop, loop::Worker& worker,
                                                        const cgroup::Directory& memory,
-                                                       MonitorCallbacks callbacks) {
+                                                       MonitorOwner& owner) {
   auto usage = memory.open_file("memory.usage_in_bytes", O_RDONLY);
   if (!usage) return pass(std::move(usage));
   auto control = memory.open_file("cgroup.event_control", O_WRONLY);
   if (!control) return pass(std::move(control));
-  std::unique_ptr<UsageThresholds> made(new UsageThresholds(loop, worker, std::move(callbacks)));
+  std::unique_ptr<UsageThresholds> made(new UsageThresholds(loop, worker, owner));
   made->usage_ = std::make_shared<UniqueFd>(std::move(*usage));
   made->control_ = std::make_shared<UniqueFd>(std::move(*control));
   made->self_ = std::shared_ptr<UsageThresholds*>(new UsageThresholds*(made.get()));
@@ -83,7 +97,7 @@ void UsageThresholds::take(Arming& arming) {
     watch->go_first();
     watches_[i] = std::move(*watch);
   }
-  callbacks_.wake();
+  owner_.wake();
 }
 
 // A pool that is removed fires them once more.
@@ -94,12 +108,12 @@ void UsageThresholds::on_event(int event) {
   if (::pread(usage_->get(), &digit, 1, 0) < 0) {
     return fail({.code = static_cast<std::errc>(errno), .what = "read the usage of the pool"});
   }
-  callbacks_.wake();
+  owner_.wake();
 }
 
 void UsageThresholds::fail(const Error& error) {
   watches_ = {};
-  callbacks_.failed(error);
+  owner_.failed(error);
 }
 
 }  // namespace plimsoll::monitor

@@ -2,15 +2,32 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
+#include <optional>
 
 #include "base/loop/loop.h"
 #include "base/loop/worker.h"
 #include "base/unique_fd.h"
+#include "base/units.h"
 #include "kernel/cgroup/directory.h"
 #include "kernel/monitor/monitor.h"
-#include "kernel/monitor/thresholds.h"
+#include "kernel/monitor/reading.h"
 
 namespace plimsoll::monitor {
+
+// What the pool may be charged with before it is looked at: close to the line, and at it.
+using Thresholds = std::array<Bytes, 2>;
+
+// Thresholds are set anew when they are off by this share of the line: setting one takes the kernel
+// 10 to 30 ms.
+inline constexpr std::uint64_t kMisplacedParts = 64;
+
+// The kernel compares the charge, clean page cache included, with a threshold: what can be dropped
+// is put on top of the line. Absent if the pool could not be read.
+[[nodiscard]] std::optional<Thresholds> thresholds_for(const Reading& reading);
+
+// Whether these are too far from where they should be.
+[[nodiscard]] bool are_misplaced(const Thresholds& now, const Thresholds& wanted, Bytes line);
 
 // Beyond a change of the line, thresholds follow the page cache no oftener than this.
 inline constexpr Duration kRearmGap = std::chrono::seconds(1);
@@ -25,7 +42,7 @@ class UsageThresholds final : public Monitor {
   // worker's to do.
   static Result<std::unique_ptr<Monitor>> make(loop::Loop& loop, loop::Worker& worker,
                                                const cgroup::Directory& memory,
-                                               MonitorCallbacks callbacks);
+                                               MonitorOwner& owner);
 
   std::optional<Alarm> observe(const Reading& reading) override;
 
@@ -33,8 +50,8 @@ class UsageThresholds final : public Monitor {
   using Events = std::array<UniqueFd, 2>;
   struct Arming;
 
-  UsageThresholds(loop::Loop& loop, loop::Worker& worker, MonitorCallbacks callbacks)
-      : loop_(loop), worker_(worker), callbacks_(std::move(callbacks)) {}
+  UsageThresholds(loop::Loop& loop, loop::Worker& worker, MonitorOwner& owner)
+      : loop_(loop), worker_(worker), owner_(owner) {}
   void arm(const Thresholds& wanted, Instant now);
   void take(Arming& arming);
   void on_event(int event);
@@ -42,7 +59,7 @@ class UsageThresholds final : public Monitor {
 
   loop::Loop& loop_;
   loop::Worker& worker_;
-  MonitorCallbacks callbacks_;
+  MonitorOwner& owner_;
   std::shared_ptr<const UniqueFd> usage_, control_;
   std::shared_ptr<UsageThresholds*> self_;  // null once this is gone: for what the worker has done
   bool is_arming_ = false;

@@ -5,23 +5,18 @@
 namespace plimsoll::monitor {
 namespace {
 
-MonitorSlot post_of(std::string name, Choice choice, MonitorSlot::Callbacks callbacks) {
-  return {std::move(name), std::move(choice.candidates), std::move(choice.nobody),
-          std::move(callbacks)};
+MonitorSlot post_of(std::string name, Choice choice, SlotOwner& owner) {
+  return {std::move(name), std::move(choice.candidates), std::move(choice.nobody), owner};
 }
 
 }  // namespace
 
-Watcher::Watcher(const Surroundings& around, Callbacks callbacks)
-    : callbacks_(std::move(callbacks)),
+Watcher::Watcher(const Surroundings& around, WatcherHost& host)
+    : host_(host),
       sample_timer_(around.loop.timer([this] { look(); })),
       repair_timer_(around.loop.timer([this] { repair(); })),
-      event_(post_of(
-          "event", choose_event(around),
-          {.wake = [this] { wake(); }, .repair = [this] { repair_timer_.set(loop::now()); }})),
-      pressure_(post_of(
-          "pressure", choose_pressure(around),
-          {.wake = [this] { wake(); }, .repair = [this] { repair_timer_.set(loop::now()); }})) {
+      event_(post_of("event", choose_event(around), *this)),
+      pressure_(post_of("pressure", choose_pressure(around), *this)) {
   sample_timer_.go_first();
 }
 
@@ -50,19 +45,19 @@ void Watcher::wake() {
 }
 
 void Watcher::tell(const std::optional<Alarm>& alarm) {
-  if (alarm) callbacks_.alarm(*alarm);
+  if (alarm) host_.on_memory_alarm(*alarm);
 }
 
 void Watcher::look() {
   ++looks_;
   const Duration before = loop::cpu_time();
   const Cause cause = std::exchange(was_woken_, false) ? Cause::event : Cause::poll;
-  seen_ = callbacks_.look();
+  seen_ = host_.look();
   if (!seen_.used) was_blind_ = true;
   tell(event_.observe(seen_));
   tell(pressure_.observe(seen_));
   tell(level_.observe(seen_, pace_.growth()));
-  callbacks_.decide(cause);
+  host_.decide(cause);
 
   const Instant done = loop::now();
   gap_ = gap_after(loop::cpu_time() - before);
@@ -84,7 +79,7 @@ Duration Watcher::gap_after(Duration cost) {
 void Watcher::repair() {
   const Instant now = loop::now();
   for (MonitorSlot* post : {&event_, &pressure_}) {
-    if (post->repair(now)) callbacks_.weakened(post->status());
+    if (post->repair(now)) host_.on_weakened(post->status());
   }
   // What the failed one may have missed.
   wake();

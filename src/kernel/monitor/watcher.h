@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
-#include "kernel/monitor/level_alarm.h"
+#include "kernel/monitor/alarms.h"
 #include "kernel/monitor/monitor_factory.h"
 #include "kernel/monitor/poll_interval.h"
 
@@ -18,29 +17,32 @@ enum class Cause : std::uint8_t { poll, event };
 inline constexpr Duration kQuietMin = std::chrono::milliseconds(1);
 inline constexpr Duration kQuietMax = std::chrono::milliseconds(64);
 
+// What a watcher reads by, and whom it tells.
+class WatcherHost {
+ public:
+  virtual ~WatcherHost() = default;
+  // Reads the pool and the machine, once. The only reader of what it reads.
+  [[nodiscard]] virtual Reading look() = 0;
+  // Something that must be known; before the decide() of the same look.
+  virtual void on_memory_alarm(const Alarm& alarm) = 0;
+  // Acts on the look.
+  virtual void decide(Cause cause) = 0;
+  // A monitor has failed: how its post is held now.
+  virtual void on_weakened(const Status& status) = 0;
+};
+
 // Watches the memory of a pool and of the machine while anything runs there: looks when an event
 // says so, and else as often as the nearer bound demands. Nothing here decides, and nothing is
 // switched off while something is done about an alarm.
 //
 // All from one loop's thread.
-class Watcher {
+class Watcher : private SlotOwner {
  public:
-  struct Callbacks {
-    // Reads the pool and the machine, once. The only reader of what it reads.
-    std::function<Reading()> look;
-    // Something that must be known; before the decide() of the same look.
-    std::function<void(const Alarm&)> alarm;
-    // Acts on the look.
-    std::function<void(Cause)> decide;
-    // A monitor has failed: how its post is held now.
-    std::function<void(const Status&)> weakened;
-  };
-
-  // `around` and what `callbacks` refer to outlive this.
-  Watcher(const Surroundings& around, Callbacks callbacks);
+  // `around` and `host` outlive this.
+  Watcher(const Surroundings& around, WatcherHost& host);
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
-  ~Watcher() = default;
+  ~Watcher() override = default;
 
   // Something runs from now on: looks, at once at first. Or nothing does any more.
   void start();
@@ -55,13 +57,14 @@ class Watcher {
   [[nodiscard]] std::uint64_t samples() const { return looks_; }
 
  private:
-  void wake();
+  void wake() override;
+  void repair_soon() override { repair_timer_.set(loop::now()); }
   void look();
   void repair();
   void tell(const std::optional<Alarm>& alarm);
   [[nodiscard]] Duration gap_after(Duration cost);
 
-  Callbacks callbacks_;
+  WatcherHost& host_;
   loop::Timer sample_timer_, repair_timer_;  // before the posts, whose monitors set them
   MonitorSlot event_, pressure_;
   LevelAlarm level_;

@@ -49,12 +49,12 @@ std::vector<FamilyId> Membership::families() const {
 }
 
 // A session or a mark of ours.
-std::optional<FamilyId> Membership::by_trace(const Stat& stat, const ReadMarks& read_tags) {
+std::optional<FamilyId> Membership::by_trace(const Stat& stat, TagReader& tags) {
   for (const auto& [id, family] : families_) {
     if (family.sessions.contains(stat.session)) return id;
   }
   if (unmarked_.contains(stat.id)) return std::nullopt;
-  const auto value = read_tags(stat.id.pid);
+  const auto value = tags.tag_of(stat.id.pid);
   const auto mark = value ? find_mark(*value, config_.run) : std::nullopt;
   if (!mark) {
     if (!guardian_lives_) unmarked_.insert(stat.id);
@@ -66,8 +66,8 @@ std::optional<FamilyId> Membership::by_trace(const Stat& stat, const ReadMarks& 
   return kStrays;
 }
 
-Membership::Owner Membership::owner_of_orphan(const Stat& stat, const ReadMarks& read_tags) {
-  if (const auto traced = by_trace(stat, read_tags)) return traced;
+Membership::Owner Membership::owner_of_orphan(const Stat& stat, TagReader& tags) {
+  if (const auto traced = by_trace(stat, tags)) return traced;
   if (!config_.foreign.empty()) return std::nullopt;
   // It may be the one that is being born, which bears no mark before its exec.
   const auto expects = [](const auto& entry) { return entry.second.expects_birth; };
@@ -77,8 +77,7 @@ Membership::Owner Membership::owner_of_orphan(const Stat& stat, const ReadMarks&
 }
 
 // What needs no look at the parent; nothing if the parent decides.
-std::optional<Membership::Owner> Membership::owner_by_itself(const Stat& stat,
-                                                             const ReadMarks& read_tags) {
+std::optional<Membership::Owner> Membership::owner_by_itself(const Stat& stat, TagReader& tags) {
   if (stat.id == config_.guardian || stat.id == config_.supervisor) return Owner();
   if (const auto known = known_.find(stat.id); known != known_.end()) return known->second;
   const auto is_this = [&stat](const Id& id) { return id == stat.id; };
@@ -87,11 +86,11 @@ std::optional<Membership::Owner> Membership::owner_by_itself(const Stat& stat,
   for (const auto& [id, family] : families_) {
     if (family.main == stat.id.pid) return id;
   }
-  return owner_of_orphan(stat, read_tags);
+  return owner_of_orphan(stat, tags);
 }
 
-Membership::Owner Membership::owner_of(const Stat& stat, const Table& table,
-                                       const ReadMarks& read_tags, std::map<int, Owner>& found) {
+Membership::Owner Membership::owner_of(const Stat& stat, const Table& table, TagReader& tags,
+                                       std::map<int, Owner>& found) {
   std::vector<const Stat*> way;  // from the process up to one whose owner is known
   Owner owner;
   for (const Stat* at = &stat;;) {
@@ -101,7 +100,7 @@ Membership::Owner Membership::owner_of(const Stat& stat, const Table& table,
     }
     // Till it is known: a table is read while processes come and go, and may go in circles.
     found[at->id.pid] = std::nullopt;
-    if (const auto decided = owner_by_itself(*at, read_tags)) {
+    if (const auto decided = owner_by_itself(*at, tags)) {
       owner = found[at->id.pid] = *decided;
       break;
     }
@@ -111,18 +110,18 @@ Membership::Owner Membership::owner_of(const Stat& stat, const Table& table,
     at = &parent->second;
   }
   for (auto at = way.rbegin(); at != way.rend(); ++at) {
-    if (!owner && !guardian_lives_) owner = by_trace(**at, read_tags);
+    if (!owner && !guardian_lives_) owner = by_trace(**at, tags);
     found[(*at)->id.pid] = owner;
   }
   return owner;
 }
 
-void Membership::take(const Table& table, const ReadMarks& read_tags) {
+void Membership::take(const Table& table, TagReader& tags) {
   std::map<int, Owner> found;
   for (auto& [id, family] : families_) family.members.clear();
   std::map<Id, FamilyId> known;
   for (const auto& [pid, stat] : table) {
-    const Owner owner = owner_of(stat, table, read_tags, found);
+    const Owner owner = owner_of(stat, table, tags, found);
     if (!owner) continue;
     Family& family = families_.at(*owner);
     family.members.emplace(pid, stat);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,6 +19,14 @@ enum class FamilyId : std::uint64_t {};
 // that has hidden them well.
 inline constexpr FamilyId kStrays{0};
 
+// What Membership asks about single processes, seldom: it costs more than a line of the table.
+class TagReader {
+ public:
+  virtual ~TagReader() = default;
+  // The value of kTagVariable of a process; nothing if it has none, or can't be read.
+  [[nodiscard]] virtual std::optional<std::string> tag_of(int pid) = 0;
+};
+
 // Says which process belongs to which family. Pure: tables and marks go in.
 //
 // A process is of the family of its parent. One whose parent has ended comes to the guardian, which
@@ -36,9 +43,6 @@ class Membership {
     // mark may be one of theirs, and is left alone.
     std::vector<Id> foreign{};
   };
-  // The value of kTagVariable of a process; nothing if it has none, or can't be read.
-  using ReadMarks = std::function<std::optional<std::string>(int pid)>;
-
   explicit Membership(Config config);
 
   // A family whose main process is about to be born; `job` as in its mark. Until it is, nobody
@@ -55,7 +59,7 @@ class Membership {
   // every process of the machine is looked at for a session or a mark.
   void guardian_ended() { guardian_lives_ = false; }
 
-  void take(const Table& table, const ReadMarks& read_tags);
+  void take(const Table& table, TagReader& tags);
 
   // As of the last take(), by pid.
   [[nodiscard]] const std::map<int, Stat>& members(FamilyId family) const;
@@ -75,11 +79,11 @@ class Membership {
   // Nothing: it belongs to nobody here.
   using Owner = std::optional<FamilyId>;
 
-  Owner owner_of(const Stat& stat, const Table& table, const ReadMarks& read_tags,
+  Owner owner_of(const Stat& stat, const Table& table, TagReader& tags,
                  std::map<int, Owner>& found);
-  std::optional<Owner> owner_by_itself(const Stat& stat, const ReadMarks& read_tags);
-  Owner owner_of_orphan(const Stat& stat, const ReadMarks& read_tags);
-  std::optional<FamilyId> by_trace(const Stat& stat, const ReadMarks& read_tags);
+  std::optional<Owner> owner_by_itself(const Stat& stat, TagReader& tags);
+  Owner owner_of_orphan(const Stat& stat, TagReader& tags);
+  std::optional<FamilyId> by_trace(const Stat& stat, TagReader& tags);
 
   Config config_;
   bool guardian_lives_ = true;

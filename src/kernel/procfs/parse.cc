@@ -1,12 +1,59 @@
 #include "kernel/procfs/parse.h"
 
+#include <sys/sysmacros.h>
+
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <limits>
 
 #include "base/text.h"
 
 namespace plimsoll::procfs {
 namespace {
+
+// Of a column with blanks after it, as many as it takes.
+std::string_view take_column(std::string_view& line) {
+  const std::string_view column = take_until(line, ' ');
+  line = trim(line);
+  return column;
+}
+
+std::optional<unsigned> to_hex(std::string_view digits) {
+  constexpr int kHex = 16;
+  unsigned value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [at, error] = std::from_chars(digits.data(), end, value, kHex);
+  return error == std::errc() && at == end ? std::optional(value) : std::nullopt;
+}
+
+// "00:1d:2663153": the device in hexadecimal digits, the inode in decimal ones.
+bool is_of(std::string_view text, const struct stat& file) {
+  const auto device_major = to_hex(take_until(text, ':'));
+  const auto device_minor = to_hex(take_until(text, ':'));
+  const auto inode = to_u64(text);
+  return device_major == major(file.st_dev) && device_minor == minor(file.st_dev) &&
+         inode == std::uint64_t{file.st_ino};
+}
+
+bool is_octal(char c) { return c >= '0' && c <= '7'; }
+
+// The kernel writes space, tab, newline and backslash of a path as \ooo.
+std::string unescape_octal(std::string_view text) {
+  std::string plain;
+  plain.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) && is_octal(text[i + 2]) &&
+        is_octal(text[i + 3])) {
+      plain += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
+                                 (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
 
 std::optional<int> to_pid(std::string_view digits) {
   const auto number = to_i64(digits);
@@ -139,6 +186,43 @@ std::optional<std::string_view> find_variable(std::string_view environ, std::str
     if (entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name)) {
       return entry.substr(name.size() + 1);
     }
+  }
+  return std::nullopt;
+}
+
+// 36 35 98:0 /root /mount/point rw,noatime master:1 - ext4 /dev/sda1 rw
+std::optional<Mount> parse_mount(std::string_view line) {
+  constexpr std::string_view kDash = " - ";
+  constexpr int kBeforeRoot = 3;  // fields
+  const std::size_t dash = line.find(kDash);
+  if (dash == std::string_view::npos) return std::nullopt;
+  std::string_view head = line.substr(0, dash);
+  std::string_view tail = line.substr(dash + kDash.size());
+  for (int skipped = 0; skipped < kBeforeRoot; ++skipped) take_until(head, ' ');
+
+  Mount mount;
+  mount.root = unescape_octal(take_until(head, ' '));
+  mount.mount_point = unescape_octal(take_until(head, ' '));
+  mount.options = take_until(head, ' ');
+  mount.type = take_until(tail, ' ');
+  take_until(tail, ' ');  // source
+  mount.super_options = tail;
+  if (mount.root.empty() || mount.mount_point.empty()) return std::nullopt;
+  return mount;
+}
+
+// 1: FLOCK  ADVISORY  WRITE 21382 00:1d:2663153 0 EOF
+// Who waits for it has a line with "->" before the kind.
+std::optional<int> flock_owner(std::string_view locks, const struct stat& file) {
+  while (!locks.empty()) {
+    std::string_view line = take_line(locks);
+    take_column(line);  // the number of the lock
+    if (take_column(line) != "FLOCK") continue;
+    take_column(line);  // whether it is mandatory
+    take_column(line);  // the mode
+    const auto pid = to_u64(take_column(line));
+    if (!pid || *pid == 0 || *pid > std::numeric_limits<int>::max()) continue;
+    if (is_of(take_column(line), file)) return static_cast<int>(*pid);
   }
   return std::nullopt;
 }

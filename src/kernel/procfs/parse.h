@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -8,9 +10,10 @@
 
 #include "base/units.h"
 
+namespace plimsoll::procfs {
+
 // The files of /proc/PID as values (proc(5)). Text in, values out: what is not there, or is no
 // number, is absent; keys that are not known are passed over.
-namespace plimsoll::procfs {
 
 // A process as long as it lives: a number is used again, but not with the same start.
 struct Id {
@@ -78,5 +81,23 @@ std::optional<Traffic> parse_io(std::string_view text);
 // The value of a variable in a text of /proc/PID/environ, whose entries end with a NUL; the first
 // of that name.
 std::optional<std::string_view> find_variable(std::string_view environ, std::string_view name);
+
+// A mount, as a line of /proc/PID/mountinfo tells it (proc(5)). The views point into the line.
+struct Mount {
+  std::string root;  // the directory of the filesystem that appears at the mount point
+  std::string mount_point;
+  std::string_view options;  // of this mount, with commas between
+  std::string_view type;     // of the filesystem
+  std::string_view super_options;
+};
+
+// Octal escapes (\040 for a space) of the two paths are undone. Nothing of a line of another form.
+[[nodiscard]] std::optional<Mount> parse_mount(std::string_view line);
+
+// The process that took a flock(2) on a file, in a text of /proc/locks (proc_locks(5)). Whoever
+// inherits its descriptor holds the lock as well, and is not named. Nothing: the file is not
+// locked, or its locker can't be told: it is of another pid namespace, or died in this one if that
+// is not the machine's own.
+[[nodiscard]] std::optional<int> flock_owner(std::string_view locks, const struct stat& file);
 
 }  // namespace plimsoll::procfs

@@ -3,6 +3,23 @@
 #include <csignal>
 
 namespace plimsoll::procfs {
+namespace {
+
+class EnvironReader final : public TagReader {
+ public:
+  explicit EnvironReader(const ProcDir& proc) : proc_(proc) {}
+  std::optional<std::string> tag_of(int pid) override {
+    const auto environ = proc_.read(pid, "environ");
+    if (!environ) return std::nullopt;
+    const auto value = find_variable(*environ, kTagVariable);
+    return value ? std::optional(std::string(*value)) : std::nullopt;
+  }
+
+ private:
+  const ProcDir& proc_;
+};
+
+}  // namespace
 
 Result<ProcessScanner> ProcessScanner::open(Membership::Config config) {
   auto proc = ProcDir::open();
@@ -14,12 +31,8 @@ Result<void> ProcessScanner::look() {
   auto table = proc_.read_table();
   if (!table) return pass(std::move(table));
   table_ = std::move(*table);
-  membership_.take(table_, [this](int pid) -> std::optional<std::string> {
-    const auto environ = proc_.read(pid, "environ");
-    if (!environ) return std::nullopt;
-    const auto value = find_variable(*environ, kTagVariable);
-    return value ? std::optional(std::string(*value)) : std::nullopt;
-  });
+  EnvironReader tags(proc_);
+  membership_.take(table_, tags);
   return {};
 }
 

@@ -35,13 +35,13 @@ void note(std::optional<Error>& first, Error error) {
 }  // namespace
 
 Round send_to(const ProcDir& proc, const std::vector<Stat>& targets, int signal,
-              const std::function<bool(int pid)>& may_signal) {
+              std::optional<std::uint32_t> user) {
   Round round;
   for (const Stat& target : targets) {
     auto held = hold(proc, target.id);
     if (!held) {
       note(round.trouble, held.error());
-    } else if (may_signal && !may_signal(target.id.pid)) {
+    } else if (user && !user_may_signal(*user, target.id.pid)) {
       continue;
     } else if (send_by_pidfd(held->get(), signal, 0)) {
       ++round.sent;

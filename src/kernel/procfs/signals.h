@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -18,10 +18,10 @@ struct Round {
 };
 
 // Sends a signal to each of `targets`, through a pidfd that was opened before the process was found
-// to be still the same by its start: a number that was used again is never hit. Whom `may_signal`
-// refuses, asked while that is held, is left out; empty, it refuses nobody.
+// to be still the same by its start: a number that was used again is never hit. Those that `user`
+// could not signal, as is asked while that is held, are left out; absent: nobody is for that.
 Round send_to(const ProcDir& proc, const std::vector<Stat>& targets, int signal,
-              const std::function<bool(int pid)>& may_signal = {});
+              std::optional<std::uint32_t> user = {});
 
 // The same to the process groups that `targets` alone make up, as `table` shows: in one step of the
 // kernel's, so that who forks and exits faster than it can be found does not slip through. Does

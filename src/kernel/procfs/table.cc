@@ -11,6 +11,18 @@
 
 namespace plimsoll::procfs {
 
+std::optional<Stat> stat_of(int pid) {
+  const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/stat");
+  return text ? parse_stat(*text) : std::nullopt;
+}
+
+bool user_may_signal(std::uint32_t user, int pid) {
+  if (user == 0) return true;
+  const auto status = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/status");
+  const auto uids = status ? parse_uids(*status) : std::nullopt;
+  return uids && may_signal(user, *uids);
+}
+
 Result<ProcDir> ProcDir::open() {
   UniqueFd directory(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return fail_errno("open /proc");

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,13 @@ namespace plimsoll::procfs {
 
 // The processes of one look at /proc, by their numbers; dead ones are left out.
 using Table = std::map<int, Stat>;
+
+// A process as it is now, a zombie too; nothing if it is gone.
+[[nodiscard]] std::optional<Stat> stat_of(int pid);
+
+// Whether a process of this user could signal the process, as may_signal(). One that is gone, it
+// could not; root may all.
+[[nodiscard]] bool user_may_signal(std::uint32_t user, int pid);
 
 // /proc, held open. A look costs about 10 us for each process of the machine: whoever looks often
 // bounds that itself.

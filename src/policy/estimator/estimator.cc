@@ -9,10 +9,8 @@
 #include "policy/estimator/class_past.h"
 #include "policy/estimator/demand_forecast.h"
 #include "policy/estimator/forecast.h"
-#include "policy/estimator/guess.h"
 #include "policy/estimator/hint_trust.h"
 #include "policy/estimator/past_attempt.h"
-#include "policy/estimator/pasts.h"
 #include "policy/estimator/prior.h"
 
 namespace plimsoll::policy {

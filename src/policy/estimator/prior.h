@@ -4,10 +4,11 @@
 #include <string_view>
 
 #include "policy/estimator/estimate.h"
+#include "policy/estimator/live_profile.h"
 
-// What is believed of a job before anything like it was ever seen.
 namespace plimsoll::policy {
 
+// What is believed of a job before anything like it was ever seen.
 struct Prior {
   Belief peak;     // bytes
   Belief cores;    //
@@ -20,5 +21,13 @@ struct Prior {
 
 // Of a command of which nothing is known.
 [[nodiscard]] Prior unknown_prior();
+
+// What is believed of an attempt where no earlier one tells, from a prior and from the growth that
+// it shows itself. Here before it has started. Sets all but `basis` and `attempts_known`.
+[[nodiscard]] Estimate guess(const Prior& prior);
+
+// Of a running one: the prior is believed less the longer nothing grows; growth is expected to go
+// on for about as long as it has, and for longer once the prior is exceeded.
+[[nodiscard]] Estimate guess(const Prior& prior, const LiveProfile& live_profile);
 
 }  // namespace plimsoll::policy

@@ -150,7 +150,7 @@ Decision admission_of(const Surroundings& around, JobId job, const Estimate& est
     reason = "it fits: at most " + words::bytes(numbers[4].second) + " of " +
              words::bytes(around.line) + " are expected to be in use with it";
   }
-  return {.verdict = Admit{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
+  return {.action = Admit{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
 }
 
 Holding holding_of(const Surroundings& around, JobId job, const Estimate& estimate,

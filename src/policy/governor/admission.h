@@ -5,10 +5,13 @@
 
 #include "base/units.h"
 #include "policy/estimator/demand_forecast.h"
+#include "policy/estimator/estimate.h"
 #include "policy/governor/decision.h"
-#include "policy/governor/governor.h"
+#include "policy/governor/governor_config.h"
+#include "policy/governor/ready.h"
 #include "policy/governor/running_set.h"
 #include "policy/governor/waiting.h"
+#include "policy/job/hold_cause.h"
 
 namespace plimsoll::policy {
 

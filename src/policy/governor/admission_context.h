@@ -3,13 +3,14 @@
 #include <optional>
 
 #include "policy/governor/admission.h"
-#include "policy/governor/governor.h"
+#include "policy/governor/governor_config.h"
 #include "policy/governor/hindsight.h"
 #include "policy/governor/memory_response.h"
 #include "policy/governor/processors.h"
 #include "policy/governor/running_set.h"
 #include "policy/governor/tenancy.h"
 #include "policy/governor/waiting.h"
+#include "policy/job/tenant.h"
 
 namespace plimsoll::policy {
 

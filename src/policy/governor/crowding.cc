@@ -23,7 +23,7 @@ void Crowding::relieve(RunningSet& running_set, double cores, Instant now,
     last_ = now;
     if (!running_set.hold(member, now)) return;
     member.for_cores = true;
-    rulings.push_back({.verdict = Freeze{member.ready.job},
+    rulings.push_back({.action = Freeze{member.ready.job},
                        .reason = "the running jobs want " + words::decimal(wanted) +
                                  " cores and there are " + words::decimal(cores) +
                                  "; it was started last",

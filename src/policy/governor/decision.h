@@ -45,7 +45,7 @@ struct Fail {
 using Action = std::variant<Admit, Reclaim, Freeze, Thaw, Evict, Fail>;
 
 struct Decision {
-  Action verdict;
+  Action action;
   std::string reason;  // a sentence
   Numbers numbers;     // what it rested on
 };

@@ -1,59 +1,32 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
+#include "policy/governor/admission_context.h"
+#include "policy/governor/crowding.h"
 #include "policy/governor/decision.h"
+#include "policy/governor/governor_config.h"
+#include "policy/governor/hindsight.h"
+#include "policy/governor/memory_response.h"
+#include "policy/governor/processors.h"
+#include "policy/governor/ready.h"
+#include "policy/governor/reservation.h"
+#include "policy/governor/resume_policy.h"
+#include "policy/governor/running_set.h"
+#include "policy/governor/safety_margin.h"
 #include "policy/governor/share.h"
+#include "policy/governor/slow_start.h"
+#include "policy/governor/waiting.h"
 #include "policy/job/attempt.h"
 #include "policy/job/observation.h"
 #include "policy/job/tenant.h"
 
 namespace plimsoll::policy {
-
-// Who starts first of those that could, beside their priorities.
-enum class StartOrder : std::uint8_t {
-  longest,  // whoever is expected to take longest; what fits goes ahead of what does not
-  input,    // as they were entered; nobody goes ahead of another
-};
-
-struct GovernorConfig {
-  Bytes line{};           // the bytes that the pool may use
-  double cores = 1;       // more than 0
-  unsigned jobs_max = 1;  // so many at once at most, frozen ones included; at least 1
-  bool may_evict = true;  // else only holds and pauses; what can't be held at the line fails
-  bool may_pause = true;  // false where nothing can be frozen
-  bool has_swap = false;  // memory of frozen jobs can be pushed out
-  Bytes reserve{};        // of the machine's MemAvailable, left to everybody else
-  StartOrder order = StartOrder::longest;
-  // Who has waited for so long starts once his memory fits, however busy the cores are.
-  Duration cores_wait_max = Duration::max();
-};
-
-// Waiting jobs of one tenant that are expected to behave alike share one estimate, and so one
-// number. Chosen by the caller.
-enum class Kind : std::uint32_t {};
-
-// A job that could run now.
-struct Ready {
-  JobId job{};
-  Kind kind{};
-  int priority = 0;  // higher starts earlier
-  bool restartable = true;
-  unsigned lost = 0;  // attempts that were evicted or lost to the machine
-  Tenant tenant = kHost;
-};
-
-// A job that was evicted or lost so often has the right of way from then on, one such job at a
-// time: it is neither frozen nor evicted, and starts only where its peak fits beside the keel's.
-// Should these two come into conflict all the same, it is evicted once more and then runs alone.
-// What is killed every time must come to an end.
-inline constexpr unsigned kEvictionsMax = 3;
 
 // Decides which jobs run on one machine: admits, pauses, takes memory back, evicts, so that the
 // machine is full and its memory never overcommitted.
@@ -66,21 +39,18 @@ inline constexpr unsigned kEvictionsMax = 3;
 class Governor {
  public:
   explicit Governor(GovernorConfig config);
-  ~Governor();
-  Governor(Governor&&) noexcept;
-  Governor& operator=(Governor&&) noexcept;
 
   // What a waiting job of this kind is believed to need. Before the first enter() of the kind, and
   // again when more is known. O(log n).
   void expect(Kind kind, const Estimate& estimate);
 
   // No job of this kind waits or runs: it need not be known any more.
-  void forget(Kind kind);
+  void forget(Kind kind) { waiting_.forget(kind); }
 
   // A job could run now and waits for its admission. O(log n).
   void enter(const Ready& job, Instant now);
-  // The waiting job will not run (now). O(log n).
-  void withdraw(JobId job);
+  // The waiting job, as it was entered, will not run (now). O(log n).
+  void withdraw(const Ready& job);
 
   // One look at a running job. O(log n); well under 1 us.
   void observe(JobId job, const JobSample& sample, Instant now);
@@ -104,31 +74,66 @@ class Governor {
   [[nodiscard]] std::vector<Decision> rule(Instant now, unsigned starts_max);
 
   // When rule() may have something to decide if nothing else happens before. Ask after rule().
-  [[nodiscard]] std::optional<Instant> next_wake() const;
+  [[nodiscard]] std::optional<Instant> next_wake() const { return next_wake_; }
 
   // Why the first of the waiting jobs waits; nothing if none does, or if the caller let no more
   // start. As of the last rule().
-  [[nodiscard]] const std::optional<Holding>& holding() const;
+  [[nodiscard]] const std::optional<Holding>& holding() const { return holding_; }
 
   // What this run may plan with from now on. How idle or crowded the machine is goes by all of its
   // cores, those of the configuration.
   void set_share(const Share& share);
-  [[nodiscard]] double cores() const;  // of that share
+  [[nodiscard]] double cores() const { return cores_; }  // of that share
   // Cores that were used of late by anybody but the pool; absent where the host can't tell.
-  [[nodiscard]] std::optional<double> cores_of_others() const;
+  [[nodiscard]] std::optional<double> cores_of_others() const { return processors_.others(); }
   void set_jobs_max(unsigned jobs_max);
-  [[nodiscard]] const GovernorConfig& config() const;
+  [[nodiscard]] const GovernorConfig& config() const { return config_; }
 
   [[nodiscard]] bool is_frozen(JobId job) const;  // by the governor or by the user
-  [[nodiscard]] std::optional<JobId> keel() const;
-  [[nodiscard]] Bytes used() const;  // of the pool, as of the last sample of anything
-  [[nodiscard]] std::size_t running() const;
-  [[nodiscard]] std::size_t frozen() const;
-  [[nodiscard]] std::size_t waiting() const;
+  [[nodiscard]] std::optional<JobId> keel() const { return running_set_.keel(); }
+  [[nodiscard]] Bytes used() const {
+    return to_bytes(running_set_.used());
+  }  // of the pool, as of the last sample of anything
+  [[nodiscard]] std::size_t running() const { return running_set_.size(); }
+  [[nodiscard]] std::size_t frozen() const { return running_set_.frozen(); }
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  void set_limits();
+  void settle(Member& member);
+  void count(Tenant tenant, int change);
+  void admit(Instant now, unsigned starts_max, AdmissionContext& seen,
+             std::vector<Decision>& rulings);
+  void believe_words(const Tenancy& tenancy, Instant now);
+  [[nodiscard]] bool is_calm(Instant now) const;
+  void set_wake(Instant now);
+
+  GovernorConfig config_;
+  double cores_;      // that this run may plan with; the machine has config_.cores
+  double taken_ = 0;  // bytes of the line that other runs are about to use
+  double told_ = 0;   // and that other users' runs say they have: for starts alone
+  std::optional<double> left_by_others_;  // bytes, as Share has it
+  Waiting waiting_;
+  RunningSet running_set_;
+  MemoryResponse memory_response_;
+  ResumePolicy resume_policy_;
+  SlowStart slow_start_;
+  SafetyMargin safety_margin_;
+  Crowding crowding_;
+  Reservations reservations_;
+  std::optional<Tenant> last_served_;
+  std::map<Tenant, int> tenants_;  // how many of whose jobs run or wait
+  Processors processors_;
+  Hindsight hindsight_;
+  // Bytes that the pool may have by what the machine has left.
+  std::optional<double> machine_limit_;
+  MemoryResponse::Limits limits_;
+  std::optional<Holding> holding_;
+  std::optional<Instant> next_wake_;
+  std::vector<Decision> by_user_;     // freezes and thaws that the user asked for
+  bool changed_ = true;               // since the last round, in a way that may let somebody start
+  std::optional<Instant> after_end_;  // when who waits is looked at once more for that
+  std::optional<Instant> last_round_;
 };
 
 }  // namespace plimsoll::policy

@@ -3,11 +3,21 @@
 #include <algorithm>
 
 #include "policy/estimator/demand_forecast.h"
-#include "policy/governor/safe_state.h"
 #include "policy/governor/victims.h"
 #include "policy/job/words.h"
 
 namespace plimsoll::policy {
+
+bool is_safe_state(std::vector<Claim> claims, double free) {
+  std::sort(claims.begin(), claims.end(),
+            [](const Claim& a, const Claim& b) { return a.need < b.need; });
+  for (const Claim& claim : claims) {
+    if (claim.need > free) return false;
+    free += claim.used;
+  }
+  return true;
+}
+
 // What one climb works on.
 struct MemoryResponse::Turn {
   RunningSet& running_set;
@@ -75,7 +85,7 @@ void MemoryResponse::freeze(Turn& turn, Member& member, const char* why) {
   numbers.emplace_back("estimate_bytes", member.estimate.peak.mean);
   const double slope = member.slope;
   if (turn.running_set.hold(member, turn.now)) {
-    turn.rulings.push_back({.verdict = Freeze{member.ready.job},
+    turn.rulings.push_back({.action = Freeze{member.ready.job},
                             .reason = "grows by " + words::bytes(slope) + " a second; " + why,
                             .numbers = std::move(numbers)});
   }
@@ -132,7 +142,7 @@ double MemoryResponse::wanted_for(const Turn& turn, double shortage) {
 bool MemoryResponse::reclaim(Turn& turn, double shortage) {
   if (!last_reclaim_ || turn.now >= *last_reclaim_ + kReclaimGap) {
     last_reclaim_ = turn.now;
-    turn.rulings.push_back({.verdict = Reclaim{.job = {}, .amount = to_bytes(shortage)},
+    turn.rulings.push_back({.action = Reclaim{.job = {}, .amount = to_bytes(shortage)},
                             .reason = "memory is short; clean pages can be read again",
                             .numbers = turn.numbers()});
   }
@@ -148,7 +158,7 @@ bool MemoryResponse::reclaim(Turn& turn, double shortage) {
     wanted -= amount;
     asked = true;
     turn.rulings.push_back(
-        {.verdict = Reclaim{.job = job, .amount = to_bytes(amount)},
+        {.action = Reclaim{.job = job, .amount = to_bytes(amount)},
          .reason = "it is paused, and others are short of " + words::bytes(shortage),
          .numbers = turn.numbers()});
   }
@@ -185,7 +195,7 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
     own.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
     const double over = member.used() - member.admitted_with;
     turn.rulings.push_back(
-        {.verdict = Evict{job},
+        {.action = Evict{job},
          .reason = words::bytes(shortage) + " are missing; it has " + words::bytes(member.used()) +
                    (over > 0 ? ", " + words::bytes(over) + " more than it was believed to need"
                              : ", and " + words::decimal(member.lost_work()) +

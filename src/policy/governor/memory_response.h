@@ -5,10 +5,21 @@
 
 #include "base/units.h"
 #include "policy/governor/decision.h"
-#include "policy/governor/governor.h"
+#include "policy/governor/governor_config.h"
 #include "policy/governor/running_set.h"
 
 namespace plimsoll::policy {
+
+// What a job has, and what it needs beyond that before it ends and gives all of it back; bytes.
+struct Claim {
+  double used = 0;
+  double need = 0;
+};
+
+// Whether the jobs can all end one after the other, the others standing still meanwhile: the first
+// with what is free, each next with what those before have given back (Dijkstra's banker). While
+// there is a way out, pausing suffices; without one, somebody must be evicted.
+[[nodiscard]] bool is_safe_state(std::vector<Claim> claims, double free);
 
 // Growers are frozen when they are about to come this close to the line, as a share of it: samples
 // are late, and a task that sleeps in the kernel's throttle at the line freezes only after 2 s.

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <map>
 #include <optional>
 
 #include "base/units.h"
 #include "policy/estimator/demand_forecast.h"
 #include "policy/job/job.h"
+#include "policy/job/tenant.h"
 
 namespace plimsoll::policy {
 
@@ -44,5 +46,8 @@ class Reservation {
   std::optional<JobId> job_;
   Instant since_{};
 };
+
+// The places kept for reserved jobs; of each tenant one at most.
+using Reservations = std::map<Tenant, Reservation>;
 
 }  // namespace plimsoll::policy

@@ -21,7 +21,7 @@ Decision eviction(RunningSet& running_set, JobId job, std::string reason, Number
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
   running_set.mark_dying(member, now);
-  return {.verdict = Evict{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
+  return {.action = Evict{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void ResumePolicy::free_keel(RunningSet& running_set, Instant now, std::vector<D
   if (!member.held) return;
   const double frozen = to_seconds(now - member.since);
   if (!running_set.release(member, now)) return;
-  rulings.push_back({.verdict = Thaw{*keel},
+  rulings.push_back({.action = Thaw{*keel},
                      .reason = "it is the oldest now, which always runs",
                      .numbers = {{"used_bytes", running_set.used()}, {"frozen_s", frozen}}});
 }
@@ -68,7 +68,7 @@ void ResumePolicy::descend(RunningSet& running_set, const GovernorConfig& config
 void ResumePolicy::thaw(Turn& turn, Member& member, std::string reason, Numbers numbers) {
   numbers.emplace_back("frozen_s", to_seconds(turn.now - member.since));
   if (!turn.running_set.release(member, turn.now)) return;  // the user still holds it
-  turn.rulings.push_back({.verdict = Thaw{member.ready.job},
+  turn.rulings.push_back({.action = Thaw{member.ready.job},
                           .reason = std::move(reason),
                           .numbers = std::move(numbers)});
 }

@@ -5,7 +5,8 @@
 
 #include "base/units.h"
 #include "policy/governor/admission_context.h"
-#include "policy/governor/governor.h"
+#include "policy/governor/decision.h"
+#include "policy/governor/governor_config.h"
 #include "policy/governor/memory_response.h"
 #include "policy/governor/running_set.h"
 

@@ -148,7 +148,7 @@ void Round::hear_the_impatient() {
 
 bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   const Waiting& waiting = ground_.waiting;
-  const Waiting::Entry& entry = waiting.first(rank);
+  const Waiting::Entry& entry = waiting.first(rank.kind);
   const Estimate estimate = waiting.expected(rank.kind);
   const Surroundings around = around_of(tenant);
   const bool has_waited = now_ - entry.entered >= ground_.config.cores_wait_max;
@@ -169,7 +169,8 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
 
 void Round::start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& around) {
   const Estimate estimate = ground_.waiting.expected(rank.kind);
-  const Ready ready = ground_.waiting.remove(rank.first)->ready;
+  const Ready ready = ground_.waiting.first(rank.kind).ready;
+  ground_.waiting.remove(ready);
   rulings_->push_back(admission_of(around, ready.job, estimate));
   AdmissionContext& seen = ground_.seen;
   count_in(seen.around, estimate);

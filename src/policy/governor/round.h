@@ -6,21 +6,22 @@
 #include <set>
 #include <vector>
 
+#include "policy/estimator/estimate.h"
 #include "policy/governor/admission.h"
 #include "policy/governor/admission_context.h"
-#include "policy/governor/governor.h"
+#include "policy/governor/decision.h"
+#include "policy/governor/governor_config.h"
+#include "policy/governor/ready.h"
 #include "policy/governor/reservation.h"
 #include "policy/governor/running_set.h"
 #include "policy/governor/waiting.h"
+#include "policy/job/tenant.h"
 
 namespace plimsoll::policy {
 
 // So many kinds of a tenant are tried behind those that do not fit; a bound on the time of one
 // decision.
 inline constexpr std::size_t kBackfillDepth = 64;
-
-// The places kept for reserved jobs; of each tenant one at most.
-using Reservations = std::map<Tenant, Reservation>;
 
 // One round of admissions: who of those that wait starts now.
 //

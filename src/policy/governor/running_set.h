@@ -10,7 +10,7 @@
 
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
-#include "policy/governor/governor.h"
+#include "policy/governor/ready.h"
 #include "policy/job/observation.h"
 
 namespace plimsoll::policy {

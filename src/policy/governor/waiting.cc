@@ -33,10 +33,10 @@ void Waiting::rank(Kind kind, KindState& state) {
     if (order->second.empty()) orders_.erase(order);
   }
   if (state.jobs.empty()) return;
-  const KindState::Place head = *state.jobs.begin();
-  const double entered = to_seconds(entries_.at(head.job).entered.time_since_epoch());
+  const auto& [head, entry] = *state.jobs.begin();
+  const double entered = to_seconds(entry.entered.time_since_epoch());
   // A job that was evicted or lost has waited from the beginning: it does not start behind.
-  const bool was_lost = entries_.at(head.job).ready.lost > 0;
+  const bool was_lost = entry.ready.lost > 0;
   state.rank = by_ == StartOrder::input
                    ? 0
                    : expected_seconds(state.estimate, state.shown) - (was_lost ? 0 : entered);
@@ -62,23 +62,22 @@ void Waiting::forget(Kind kind) {
 void Waiting::enter(const Ready& job, Instant now) {
   const auto kind = kinds_.find(job.kind);
   PLIMSOLL_CHECK(kind != kinds_.end());
-  const bool is_new = entries_.emplace(job.job, Entry{job, now}).second;
+  KindState& state = kind->second;
+  PLIMSOLL_CHECK(state.jobs.empty() || state.tenant == job.tenant);
+  state.tenant = job.tenant;
+  const bool is_new =
+      state.jobs.emplace(KindState::Place{job.priority, job.job}, Entry{job, now}).second;
   PLIMSOLL_CHECK(is_new);
-  PLIMSOLL_CHECK(kind->second.jobs.empty() || kind->second.tenant == job.tenant);
-  kind->second.tenant = job.tenant;
-  kind->second.jobs.insert({job.priority, job.job});
-  rank(job.kind, kind->second);
+  ++size_;
+  rank(job.kind, state);
 }
 
-std::optional<Waiting::Entry> Waiting::remove(JobId job) {
-  const auto found = entries_.find(job);
-  if (found == entries_.end()) return std::nullopt;
-  const Entry entry = found->second;
-  KindState& kind = kinds_.at(entry.ready.kind);
-  kind.jobs.erase({entry.ready.priority, job});
-  rank(entry.ready.kind, kind);
-  entries_.erase(job);
-  return entry;
+bool Waiting::remove(const Ready& job) {
+  const auto kind = kinds_.find(job.kind);
+  if (kind == kinds_.end() || kind->second.jobs.erase({job.priority, job.job}) == 0) return false;
+  --size_;
+  rank(job.kind, kind->second);
+  return true;
 }
 
 void Waiting::show(Kind kind, const Shown& shown) {

@@ -2,14 +2,15 @@
 
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
-#include "policy/governor/governor.h"
+#include "policy/governor/governor_config.h"
+#include "policy/governor/ready.h"
+#include "policy/job/tenant.h"
 
 namespace plimsoll::policy {
 
@@ -30,6 +31,10 @@ class Waiting {
  public:
   explicit Waiting(StartOrder by) : by_(by) {}
 
+  struct Entry {
+    Ready ready;
+    Instant entered{};
+  };
   struct KindState {
     Estimate estimate;
     Shown shown;
@@ -42,7 +47,7 @@ class Waiting {
       }
     };
     Tenant tenant = kHost;  // of all of them
-    std::set<Place> jobs;
+    std::map<Place, Entry> jobs;
     double rank = 0;  // seconds; as it stands in the order
     bool ranked = false;
     int ranked_priority = 0;
@@ -60,17 +65,13 @@ class Waiting {
       return first < other.first;
     }
   };
-  struct Entry {
-    Ready ready;
-    Instant entered{};
-  };
 
   void expect(Kind kind, const Estimate& estimate);
   // No job of the kind waits or runs, and what was known of it may go.
   void forget(Kind kind);
   void enter(const Ready& job, Instant now);
-  // Returns what waited; nothing if it does not.
-  std::optional<Entry> remove(JobId job);
+  // Returns whether it waited.
+  bool remove(const Ready& job);
 
   // What is shown of a kind has changed: its place in the order may be another.
   void show(Kind kind, const Shown& shown);
@@ -86,19 +87,19 @@ class Waiting {
   // The first of all, whosever it is; somebody waits.
   [[nodiscard]] const Rank& front() const;
   // The first of a kind in its order.
-  [[nodiscard]] const Entry& first(const Rank& rank) const { return entries_.at(rank.first); }
+  [[nodiscard]] const Entry& first(Kind kind) const { return kinds_.at(kind).jobs.begin()->second; }
   // What to expect of a waiting job of the kind: its estimate, and at least what those of its kind
   // have shown while nothing better is known.
   [[nodiscard]] Estimate expected(Kind kind) const;
-  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
   void rank(Kind kind, KindState& state);
 
   StartOrder by_;
   std::unordered_map<Kind, KindState> kinds_;
-  std::unordered_map<JobId, Entry> entries_;
   std::map<Tenant, Order> orders_;  // none is empty
+  std::size_t size_ = 0;            // of all kinds
 };
 
 }  // namespace plimsoll::policy

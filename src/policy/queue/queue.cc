@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "policy/queue/backoff.h"
 
 namespace plimsoll::policy {
 namespace {

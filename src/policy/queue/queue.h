@@ -1,9 +1,13 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <queue>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -11,14 +15,52 @@
 #include <variant>
 #include <vector>
 
+#include "base/check.h"
 #include "base/units.h"
 #include "policy/job/attempt.h"
 #include "policy/job/job.h"
 #include "policy/queue/halt.h"
-#include "policy/queue/slots.h"
 #include "policy/queue/timeout.h"
 
 namespace plimsoll::policy {
+
+// How long a job waits before it is tried again.
+
+// The first wait: long enough for a lock to be released or a server to come back, short beside most
+// jobs. A guess.
+inline constexpr Duration kBackoffFirst = std::chrono::seconds(1);
+// The longest wait: what does not work after minutes is not helped by waiting for hours.
+inline constexpr Duration kBackoffMax = std::chrono::minutes(1);
+
+// The wait after a job's `n`th attempt that is to be repeated, n from 1: it doubles each time, up
+// to kBackoffMax.
+constexpr Duration backoff_after(unsigned n) {
+  Duration wait = kBackoffFirst;
+  for (unsigned i = 1; i < n && wait < kBackoffMax; ++i) wait *= 2;
+  return std::min(wait, kBackoffMax);
+}
+
+// The numbers 1, 2, 3, ... for jobs that run at the same time (`{%}` of a command template); the
+// lowest free one is taken first, so n jobs at once never see a number above n.
+class Slots {
+ public:
+  unsigned take() {
+    if (free_.empty()) return ++highest_;
+    const unsigned slot = free_.top();
+    free_.pop();
+    return slot;
+  }
+  // `slot` was taken and not given back since.
+  void give_back(unsigned slot) {
+    PLIMSOLL_CHECK(slot >= 1 && slot <= highest_);
+    free_.push(slot);
+  }
+
+ private:
+  // Each of 1..highest_ is either in free_ or taken.
+  unsigned highest_ = 0;
+  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> free_;
+};
 
 // What the caller is to do. `attempt` counts from 1; `slot` is of 1..jobs_max and taken by no other
 // running job.

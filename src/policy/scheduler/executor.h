@@ -13,12 +13,6 @@
 // on both, so that what the simulator proves is true of what runs.
 namespace plimsoll::policy {
 
-// Memory has got where something must be done about it, as the machine itself tells.
-struct Alarm {
-  std::string reason;  // a sentence
-  Numbers numbers;
-};
-
 // What an executor tells. One thread; never called from within a call of Executor, so that whoever
 // decides is not entered twice.
 class ExecutorObserver {
@@ -30,8 +24,9 @@ class ExecutorObserver {
   virtual void on_machine(const MachineSample& sample) = 0;
   // The attempt is over and its memory is back. Exactly once for each start().
   virtual void on_over(JobId job, const AttemptEnd& end) = 0;
-  // Before the looks that it causes; who goes by those alone needs no more.
-  virtual void on_alarm(const Alarm& /*alarm*/) {}
+  // Memory has got where something must be done about it, as the machine itself tells: a sentence
+  // and its numbers. Before the looks that it causes; who goes by those alone needs no more.
+  virtual void on_alarm(const std::string& /*reason*/, const Numbers& /*numbers*/) {}
   // The instant of the last wake_at() has come.
   virtual void on_wake() = 0;
 };

@@ -1,18 +1,23 @@
 #include "policy/scheduler/scheduler.h"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
+#include <utility>
 
 #include "base/check.h"
 #include "base/quantity.h"
 #include "policy/estimator/numbers.h"
 #include "policy/job/priority.h"
 #include "policy/job/words.h"
-#include "policy/scheduler/scheduler_state.h"
 
-// What the scheduler's owner calls, and what it shows.
 namespace plimsoll::policy {
 namespace {
+
+// So many jobs are told of, begin to wait or end unstarted in one turn; the rest follow in the next
+// turns. At some 10 us each the thread is away for 10 ms, however many there are at once.
+constexpr std::size_t kJobsPerTurn = 1000;
+// After so long: others of the loop have their turn in between.
+constexpr Duration kBehindGap = std::chrono::milliseconds(1);
 
 GovernorConfig governor_config(const SchedulerConfig& config) {
   GovernorConfig governor = config.governor;
@@ -24,144 +29,237 @@ bool was_lost(Outcome outcome) {
   return outcome == Outcome::evicted || outcome == Outcome::machine_oom;
 }
 
+JobId job_of(const QueueAction& action) {
+  return std::visit([](const auto& what) { return what.job; }, action);
+}
+
 }  // namespace
 
-Scheduler::State::State(SchedulerConfig config, Estimator& estimator, SchedulerListener listener)
+Scheduler::Scheduler(SchedulerConfig config, Estimator& estimator, SchedulerListener* listener)
     : config_(std::move(config)),
       estimator_(estimator),
-      listener_(std::move(listener)),
+      listener_(listener),
       queue_(config_.queue),
       governor_(governor_config(config_)) {
   estimator_.expect_below(config_.governor.line);
 }
 
-void Scheduler::State::tell(EventKind kind, std::optional<JobId> job, std::string reason,
-                            Numbers numbers, std::optional<HoldCause> hold) {
-  if (!listener_.event) return;
-  listener_.event({.at = now(),
-                   .kind = kind,
-                   .job = job,
-                   .reason = std::move(reason),
-                   .numbers = std::move(numbers),
-                   .hold = hold});
+void Scheduler::tell(EventKind kind, std::optional<JobId> job, std::string reason, Numbers numbers,
+                     std::optional<HoldCause> hold) {
+  if (listener_ == nullptr) return;
+  listener_->on_event({.at = now(),
+                       .kind = kind,
+                       .job = job,
+                       .reason = std::move(reason),
+                       .numbers = std::move(numbers),
+                       .hold = hold});
 }
 
-void Scheduler::State::enter(const JobSpec& job, std::optional<Bytes> input) {
-  Book& book = books_[job.id];
-  book.name = job.name;
-  book.priority = job.priority;
-  book.restartable = job.restartable;
-  book.tenant = job.tenant;
-  book.key = key_of(job, config_.directory);
-  book.facts = {.memory_hint = job.memory_hint,
-                .cpu_hint = job.cpu_hint,
-                .input = input,
-                .numbers = numbers_of(job.command),
-                .reached = {},
-                .memory_max = job.limits.memory_max,
-                .cpus = job.limits.cpus};
-  book.kind = kinds_.take(book.key, book.facts, estimator_, book.tenant);
+void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
+  JobRecord& record = jobs_[job.id];
+  record.key = key_of(job, config_.directory);
+  record.facts = {.memory_hint = job.memory_hint,
+                  .cpu_hint = job.cpu_hint,
+                  .input = input,
+                  .numbers = numbers_of(job.command),
+                  .reached = {},
+                  .memory_max = job.limits.memory_max,
+                  .cpus = job.limits.cpus};
+  record.ready = {.job = job.id,
+                  .kind = kinds_.take(record.key, record.facts, estimator_, job.tenant),
+                  .priority = job.priority,
+                  .restartable = job.restartable,
+                  .lost = 0,
+                  .tenant = job.tenant};
   queue_.enter(job);
   if (executor_ == nullptr) return;
   tell(EventKind::queued, job.id, "it was added to a running batch");
   turn();
 }
 
-void Scheduler::State::begin(Executor& executor) {
+void Scheduler::begin(Executor& executor) {
   PLIMSOLL_CHECK(executor_ == nullptr);
   executor_ = &executor;
-  for (const auto& [job, book] : books_) untold_.push_back(job);
+  for (const auto& [job, record] : jobs_) untold_.push_back(job);
   std::sort(untold_.begin(), untold_.end());
   if (!share_reason_.empty()) tell_share();
   turn();
 }
 
-void Scheduler::State::turn() {
+void Scheduler::turn() {
   if (executor_ == nullptr) return;
   pass_deadlines();
   note(queue_.settle(now()));
   for (const JobId job : queue_.take_ready()) arriving_.push_back(job);
   catch_up();
   take_kinds_anew();
-  const bool stale = kinds_.refresh(estimator_, governor_) || !unsorted_.empty();
+  const bool is_stale = kinds_.refresh(estimator_, governor_) || !unsorted_.empty();
   // Which is to start first is known when all are there.
   const unsigned starts_max = arriving_.empty() ? queue_.room(now()) : 0;
   for (const Decision& decision : governor_.rule(now(), starts_max)) carry_out(decision);
   progress_.note(now(), governor_.running() - governor_.frozen(), governor_.waiting());
   if (arriving_.empty()) tell_holding();
-  set_wake(stale);
+  set_wake(is_stale ? KindsState::stale : KindsState::fresh);
 }
 
-void Scheduler::State::on_wake() {
+void Scheduler::on_wake() {
   if (resume_at_ && now() >= *resume_at_) resume_at_.reset();
   turn();
 }
 
-void Scheduler::State::set_wake(bool stale) {
+void Scheduler::set_wake(KindsState kinds) {
   std::optional<Instant> wake = governor_.next_wake();
   const auto sooner = [&wake](Instant at) { wake = wake ? std::min(*wake, at) : at; };
   // What is due already waits for the governor, which has its own next moment.
   if (const auto next = queue_.next_wake(); next && *next > now()) sooner(*next);
   if (!deadlines_.empty()) sooner(deadlines_.begin()->first);
-  if (stale) sooner(now() + kBehindGap);
+  if (kinds == KindsState::stale) sooner(now() + kBehindGap);
   if (resume_at_) sooner(*resume_at_);
   executor_->wake_at(wake);
 }
 
-void Scheduler::State::end_unstarted(JobId job, const std::string& reason, bool gave_up) {
-  forget(job);
-  tell(EventKind::ended, job, reason);
-  if (listener_.over) {
-    listener_.over({.job = job, .end = {}, .requeue = {}, .gave_up = gave_up, .reason = reason});
+// What runs is ended at once; of what ends unstarted the governor hears at once.
+void Scheduler::note(std::vector<QueueDecision> decisions) {
+  for (QueueDecision& decision : decisions) {
+    if (const auto* cancel = std::get_if<Cancel>(&decision.action)) {
+      kill(cancel->job, Outcome::cancelled, decision.reason);
+      continue;
+    }
+    const JobId job = job_of(decision.action);
+    stop_waiting(jobs_.at(job));
+    unended_.push_back(std::move(decision));
   }
 }
 
-void Scheduler::State::forget(JobId job) {
-  const auto book = books_.extract(job);
-  kinds_.give_back(book.mapped().kind, governor_);
+// Whatever any job does comes by here: with hundreds that run, all turns together would leave
+// nothing else its turn for as long as there is something to catch up with. So what is left over
+// waits for a wake of its own.
+void Scheduler::catch_up() {
+  if (resume_at_) return;
+  std::size_t left = kJobsPerTurn;
+  for (; left > 0 && !untold_.empty(); --left) {
+    tell(EventKind::queued, untold_.front(), {});
+    untold_.pop_front();
+  }
+  for (; left > 0 && !arriving_.empty(); --left) {
+    const JobId job = arriving_.front();
+    arriving_.pop_front();
+    if (queue_.is_waiting(job)) wait_for_governor(jobs_.at(job));
+  }
+  for (; left > 0 && !unended_.empty(); --left) {
+    const QueueDecision decision = std::move(unended_.front());
+    unended_.pop_front();
+    const bool gave_up = std::holds_alternative<GiveUp>(decision.action);
+    end_unstarted(job_of(decision.action), decision.reason, gave_up);
+  }
+  if (is_behind()) resume_at_ = now() + kBehindGap;
 }
 
-void Scheduler::State::carry_out(const Decision& decision) {
+void Scheduler::wait_for_governor(JobRecord& job) {
+  job.waits_since = now();
+  job.was_held = false;
+  enter_governor(job);
+}
+
+void Scheduler::enter_governor(JobRecord& job) {
+  kinds_.add_waiting(job.ready.kind);
+  kinds_.refresh_now(job.ready.kind, estimator_, governor_);
+  governor_.enter(job.ready, *job.waits_since);
+}
+
+void Scheduler::stop_waiting(JobRecord& job) {
+  if (!job.waits_since) return;
+  job.waits_since.reset();
+  kinds_.remove_waiting(job.ready.kind);
+  governor_.withdraw(job.ready);
+}
+
+void Scheduler::take_kinds_anew(const Key& key) {
+  for (const auto& [job, record] : jobs_) {
+    const bool is_of_class = record.key.exact == key.exact && record.key.owner == key.owner;
+    if (record.attempt == nullptr && is_of_class) unsorted_.push_back(job);
+  }
+  // From the back, so in the order of input.
+  std::sort(unsorted_.begin(), unsorted_.end(), std::greater<>());
+}
+
+void Scheduler::take_kinds_anew() {
+  for (std::size_t done = 0; done < kRefreshedMax && !unsorted_.empty(); ++done) {
+    const JobId job = unsorted_.back();
+    unsorted_.pop_back();
+    const auto found = jobs_.find(job);
+    if (found == jobs_.end() || found->second.attempt != nullptr) continue;
+    JobRecord& record = found->second;
+    const Kind before = record.ready.kind;
+    const Kind kind = kinds_.take(record.key, record.facts, estimator_, record.ready.tenant);
+    if (kind == before) {
+      kinds_.give_back(kind, governor_);
+      continue;
+    }
+    const auto waits_since = record.waits_since;
+    stop_waiting(record);
+    kinds_.give_back(before, governor_);
+    record.ready.kind = kind;
+    record.waits_since = waits_since;
+    if (waits_since) enter_governor(record);
+  }
+}
+
+void Scheduler::end_unstarted(JobId job, const std::string& reason, bool gave_up) {
+  forget(job);
+  tell(EventKind::ended, job, reason);
+  if (listener_ == nullptr) return;
+  listener_->on_job_over(
+      {.job = job, .end = {}, .requeue = {}, .gave_up = gave_up, .reason = reason});
+}
+
+void Scheduler::forget(JobId job) {
+  const auto record = jobs_.extract(job);
+  kinds_.give_back(record.mapped().ready.kind, governor_);
+}
+
+void Scheduler::carry_out(const Decision& decision) {
   const auto told = [&](EventKind kind, std::optional<JobId> job) {
     tell(kind, job, decision.reason, decision.numbers);
   };
-  if (const auto* admit = std::get_if<Admit>(&decision.verdict)) {
+  if (const auto* admit = std::get_if<Admit>(&decision.action)) {
     told(EventKind::admitted, admit->job);
     start(admit->job);
-  } else if (const auto* reclaim = std::get_if<Reclaim>(&decision.verdict)) {
+  } else if (const auto* reclaim = std::get_if<Reclaim>(&decision.action)) {
     ++counts_.reclaims;
     told(EventKind::reclaimed, reclaim->job);
     executor_->reclaim(reclaim->job, reclaim->amount);
-  } else if (const auto* stop = std::get_if<Freeze>(&decision.verdict)) {
+  } else if (const auto* stop = std::get_if<Freeze>(&decision.action)) {
     told(EventKind::frozen, stop->job);
     freeze(stop->job);
-  } else if (const auto* go = std::get_if<Thaw>(&decision.verdict)) {
+  } else if (const auto* go = std::get_if<Thaw>(&decision.action)) {
     told(EventKind::thawed, go->job);
     thaw(go->job);
-  } else if (const auto* evict = std::get_if<Evict>(&decision.verdict)) {
+  } else if (const auto* evict = std::get_if<Evict>(&decision.action)) {
     ++counts_.evictions;
     told(EventKind::evicted, evict->job);
     kill(evict->job, Outcome::evicted, decision.reason);
-  } else if (const auto* fail = std::get_if<Fail>(&decision.verdict)) {
+  } else if (const auto* fail = std::get_if<Fail>(&decision.action)) {
     told(EventKind::failed, fail->job);
     kill(fail->job, Outcome::over_line, decision.reason);
   }
 }
 
-void Scheduler::State::start(JobId job) {
-  Book& book = books_.at(job);
-  book.waits = false;
-  kinds_.remove_waiting(book.kind);
+void Scheduler::start(JobId job) {
+  JobRecord& record = jobs_.at(job);
+  record.waits_since.reset();
+  kinds_.remove_waiting(record.ready.kind);
   Start start = queue_.start(job, now());
-  book.live = std::make_unique<Live>(start.attempt, now());
-  book.live->estimate = estimator_.estimate(book.key, book.facts);
-  book.live->admitted_with = book.live->estimate.peak;
-  start.admitted_with = to_bytes(book.live->admitted_with.mean + book.live->admitted_with.spread);
-  set_deadline(job, *book.live);
+  record.attempt = std::make_unique<RunningAttempt>(start.attempt, now());
+  RunningAttempt& attempt = *record.attempt;
+  attempt.estimate = estimator_.estimate(record.key, record.facts);
+  attempt.admitted_with = attempt.estimate.peak;
+  start.admitted_with = to_bytes(attempt.admitted_with.mean + attempt.admitted_with.spread);
+  set_deadline(job, attempt);
   Numbers numbers;
-  if (book.priority != 0) {
-    numbers = {{"priority", static_cast<double>(book.priority)},
-               {"weight", static_cast<double>(weight_of(book.priority))}};
+  if (const int priority = record.ready.priority; priority != 0) {
+    numbers = {{"priority", static_cast<double>(priority)},
+               {"weight", static_cast<double>(weight_of(priority))}};
   }
   tell(EventKind::started, job,
        "attempt " + std::to_string(start.attempt) + " in slot " + std::to_string(start.slot),
@@ -169,91 +267,89 @@ void Scheduler::State::start(JobId job) {
   executor_->start(start);
 }
 
-void Scheduler::State::freeze(JobId job) {
-  Live& live = *books_.at(job).live;
+void Scheduler::freeze(JobId job) {
+  RunningAttempt& attempt = *jobs_.at(job).attempt;
   ++counts_.pauses;
-  live.watch.stop(now());
-  set_deadline(job, live);
+  attempt.clock.pause(now());
+  set_deadline(job, attempt);
   executor_->freeze(job);
 }
 
-void Scheduler::State::thaw(JobId job) {
-  Live& live = *books_.at(job).live;
-  live.watch.go_on(now());
-  set_deadline(job, live);
+void Scheduler::thaw(JobId job) {
+  RunningAttempt& attempt = *jobs_.at(job).attempt;
+  attempt.clock.resume(now());
+  set_deadline(job, attempt);
   executor_->thaw(job);
 }
 
-// The governor knows already of what it has decided itself; condemn() is without effect then.
-void Scheduler::State::kill(JobId job, Outcome cause, const std::string& reason) {
-  Live& live = *books_.at(job).live;
-  if (live.dying) return;
-  live.dying = true;
-  set_deadline(job, live);
+// The governor knows already of what it has decided itself; mark_dying() is without effect then.
+void Scheduler::kill(JobId job, Outcome cause, const std::string& reason) {
+  RunningAttempt& attempt = *jobs_.at(job).attempt;
+  if (attempt.is_dying) return;
+  attempt.is_dying = true;
+  set_deadline(job, attempt);
   governor_.mark_dying(job, now());
   executor_->kill(job, cause, reason);
 }
 
-void Scheduler::State::on_job(JobId job, const JobSample& sample) {
-  const auto found = books_.find(job);
-  if (found == books_.end() || found->second.live == nullptr) return;
-  Book& book = found->second;
-  Live& live = *book.live;
-  live.live_profile.observe(sample);
-  live.course.add(sample.ran, sample.used);
-  if (live.estimate.basis != Basis::exact) show(book, live, showing_of(live.live_profile));
+void Scheduler::on_job(JobId job, const JobSample& sample) {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end() || found->second.attempt == nullptr) return;
+  JobRecord& record = found->second;
+  RunningAttempt& attempt = *record.attempt;
+  attempt.live_profile.observe(sample);
+  attempt.curve.add(sample.ran, sample.used);
+  if (attempt.estimate.basis != Basis::exact) {
+    show(record, attempt, showing_of(attempt.live_profile));
+  }
   governor_.observe(job, sample, now());
-  const double change = std::abs(to_double(sample.used) - to_double(live.estimated_used));
-  const auto share = std::chrono::duration_cast<Duration>(live.estimated_ran * kEstimateAge);
-  const Duration gap = std::max(kEstimateGap, share);
-  if (sample.ran >= live.estimated_ran + gap || live.estimated_ran == Duration{} ||
-      change > live.estimate.peak.mean * kEstimateChange) {
-    live.estimate = estimator_.estimate(book.key, book.facts, live.live_profile);
-    live.estimated_ran = sample.ran;
-    live.estimated_used = sample.used;
-    governor_.expect(job, live.estimate, now());
+  if (attempt.has_news(sample)) {
+    attempt.estimate = estimator_.estimate(record.key, record.facts, attempt.live_profile);
+    attempt.estimated_ran = sample.ran;
+    attempt.estimated_used = sample.used;
+    governor_.expect(job, attempt.estimate, now());
   }
   counts_.used_peak = std::max(counts_.used_peak, governor_.used());
   turn();
 }
 
-void Scheduler::State::on_machine(const MachineSample& sample) {
+void Scheduler::on_machine(const MachineSample& sample) {
   governor_.tick(sample, now());
   counts_.used_peak = std::max(counts_.used_peak, governor_.used());
   turn();
 }
 
-void Scheduler::State::on_alarm(const Alarm& alarm) {
+void Scheduler::on_alarm(const std::string& reason, const Numbers& numbers) {
   if (alarmed_ && now() - *alarmed_ < kAlarmGap) return;
   alarmed_ = now();
-  tell(EventKind::alarm, {}, alarm.reason, alarm.numbers);
+  tell(EventKind::alarm, {}, reason, numbers);
 }
 
-void Scheduler::State::on_over(JobId job, const AttemptEnd& end) {
-  Book& book = books_.at(job);
-  PLIMSOLL_CHECK(book.live != nullptr);
-  const std::unique_ptr<Live> live = std::move(book.live);
-  if (live->deadline) deadlines_.erase({*live->deadline, job});
-  show(book, *live, {});
-  learn(book, *live, end);
+void Scheduler::on_over(JobId job, const AttemptEnd& end) {
+  JobRecord& record = jobs_.at(job);
+  PLIMSOLL_CHECK(record.attempt != nullptr);
+  const std::unique_ptr<RunningAttempt> attempt = std::move(record.attempt);
+  if (attempt->deadline) deadlines_.erase({*attempt->deadline, job});
+  show(record, *attempt, {});
+  learn(record, *attempt, end);
   governor_.leave(job, end, now());
   std::optional<Requeue> requeue = queue_.leave(job, end, now());
-  if (was_lost(end.outcome)) ++book.lost;
+  const LiveProfile& profile = attempt->live_profile;
+  if (was_lost(end.outcome)) ++record.ready.lost;
   if (was_lost(end.outcome) || requeue) {
-    counts_.lost_cpu += Duration(static_cast<std::int64_t>(
-        live->live_profile.cores() * static_cast<double>(live->live_profile.ran().count())));
+    counts_.lost_cpu += Duration(
+        static_cast<std::int64_t>(profile.cores() * static_cast<double>(profile.ran().count())));
   }
-  JobOver over{.job = job,
-               .end = end,
-               .requeue = requeue,
-               .gave_up = false,
-               .reason = requeue ? requeue->reason : describe(end)};
+  const JobOver over{.job = job,
+                     .end = end,
+                     .requeue = requeue,
+                     .gave_up = false,
+                     .reason = requeue ? requeue->reason : describe(end)};
   if (requeue) {
     if (was_lost(end.outcome)) {
-      book.facts.reached =
-          std::max(book.facts.reached.value_or(Bytes{}), live->live_profile.peak());
-      const Kind smaller = book.kind;
-      book.kind = kinds_.take(book.key, book.facts, estimator_, book.tenant);
+      record.facts.reached = std::max(record.facts.reached.value_or(Bytes{}), profile.peak());
+      const Kind smaller = record.ready.kind;
+      record.ready.kind = kinds_.take(record.key, record.facts, estimator_, record.ready.tenant);
       kinds_.give_back(smaller, governor_);
     }
     tell(EventKind::requeued, job, over.reason);
@@ -261,50 +357,51 @@ void Scheduler::State::on_over(JobId job, const AttemptEnd& end) {
     tell(EventKind::ended, job, over.reason);
     forget(job);
   }
-  if (listener_.over) listener_.over(over);
+  if (listener_ != nullptr) listener_->on_job_over(over);
   follow_timeouts();
   turn();
 }
 
 // What an attempt teaches whose end was not its own is only that it needs at least so much.
-void Scheduler::State::learn(const Book& book, const Live& live, const AttemptEnd& end) {
-  if (was_never_executed(end) || !live.live_profile.has_samples()) return;
-  if (succeeded(end))
-    calibration_.add(live.admitted_with, live.live_profile.peak(), live.live_profile.ran());
-  if (!was_lost(end.outcome)) progress_.ended(to_seconds(live.watch.ran(now())));
+void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const AttemptEnd& end) {
+  const LiveProfile& profile = attempt.live_profile;
+  if (was_never_executed(end) || !profile.has_samples()) return;
+  if (succeeded(end)) calibration_.add(attempt.admitted_with, profile.peak(), profile.ran());
+  const Duration ran = attempt.clock.ran(now());
+  if (!was_lost(end.outcome)) progress_.ended(to_seconds(ran));
   const auto seen = succeeded(end) ? Seen::whole : Seen::at_least;
-  AttemptSummary attempt_summary{.key = book.key,
-                                 .peak = live.live_profile.peak(),
-                                 .peak_seen = seen,
-                                 .ran = std::max(live.watch.ran(now()), live.live_profile.ran()),
-                                 .ran_seen = seen,
-                                 .cores = live.live_profile.cores_wanted(),
-                                 .input = book.facts.input,
-                                 .numbers = book.facts.numbers,
-                                 .memory_hint = book.facts.memory_hint,
-                                 .curve = live.course.course()};
-  estimator_.learn(attempt_summary);
-  if (listener_.learnt) listener_.learnt(attempt_summary);
-  if (kinds_.learnt(book.key, estimator_)) take_kinds_anew(book.key);
+  const AttemptSummary summary{.key = job.key,
+                               .peak = profile.peak(),
+                               .peak_seen = seen,
+                               .ran = std::max(ran, profile.ran()),
+                               .ran_seen = seen,
+                               .cores = profile.cores_wanted(),
+                               .input = job.facts.input,
+                               .numbers = job.facts.numbers,
+                               .memory_hint = job.facts.memory_hint,
+                               .curve = attempt.curve.course()};
+  estimator_.learn(summary);
+  if (listener_ != nullptr) listener_->on_learnt(summary);
+  if (kinds_.learnt(job.key, estimator_)) take_kinds_anew(job.key);
 }
 
 // Others of the class that wait are believed to be like it; small news of it are none.
-void Scheduler::State::show(const Book& book, Live& live, const Showing& now) {
-  if (!is_news(live.showing, now)) return;
-  estimator_.show(book.key, live.showing, now);
-  live.showing = now;
-  kinds_.shown(book.key);
+void Scheduler::show(const JobRecord& job, RunningAttempt& attempt, const Showing& now) {
+  if (!is_news(attempt.showing, now)) return;
+  estimator_.show(job.key, attempt.showing, now);
+  attempt.showing = now;
+  kinds_.shown(job.key);
 }
 
-void Scheduler::State::tell_holding() {
+void Scheduler::tell_holding() {
   const auto& holding = governor_.holding();
   if (!holding) {
     held_.reset();
     return;
   }
-  Book& book = books_.at(holding->job);
-  if (!book.held) {
-    book.held = true;
+  JobRecord& job = jobs_.at(holding->job);
+  if (!job.was_held) {
+    job.was_held = true;
     ++counts_.holds;
   }
   const std::pair now_held(holding->job, holding->cause);
@@ -314,59 +411,59 @@ void Scheduler::State::tell_holding() {
 }
 
 // Frozen time does not count, so a frozen attempt has no deadline.
-void Scheduler::State::set_deadline(JobId job, Live& live) {
-  if (live.deadline) deadlines_.erase({*live.deadline, job});
-  live.deadline.reset();
-  if (live.dying || live.watch.is_stopped()) return;
+void Scheduler::set_deadline(JobId job, RunningAttempt& attempt) {
+  if (attempt.deadline) deadlines_.erase({*attempt.deadline, job});
+  attempt.deadline.reset();
+  if (attempt.is_dying || attempt.clock.is_paused()) return;
   const auto timeout = queue_.timeout_of(job);
   if (!timeout) return;
-  live.deadline = now() + std::max(*timeout - live.watch.ran(now()), Duration{});
-  deadlines_.emplace(*live.deadline, job);
+  attempt.deadline = now() + std::max(*timeout - attempt.clock.ran(now()), Duration{});
+  deadlines_.emplace(*attempt.deadline, job);
 }
 
-void Scheduler::State::pass_deadlines() {
+void Scheduler::pass_deadlines() {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now()) {
     const JobId job = deadlines_.begin()->second;
-    const Duration ran = books_.at(job).live->watch.ran(now());
+    const Duration ran = jobs_.at(job).attempt->clock.ran(now());
     constexpr double kWhole = 100;
     std::string reason = "timed out after " + format_duration(ran);
     if (const auto share = queue_.median_share_of(job)) {
       reason += " (" + words::percent(share->percent / kWhole) + " of the median)";
     }
-    kill(job, Outcome::timed_out, std::move(reason));
+    kill(job, Outcome::timed_out, reason);
   }
 }
 
 // A median moves with every end, and the time-outs that follow it move along.
-void Scheduler::State::follow_timeouts() {
+void Scheduler::follow_timeouts() {
   if (!std::holds_alternative<MedianPercent>(config_.queue.timeout)) return;
-  for (auto& [job, book] : books_) {
-    if (book.live != nullptr) set_deadline(job, *book.live);
+  for (auto& [job, record] : jobs_) {
+    if (record.attempt != nullptr) set_deadline(job, *record.attempt);
   }
 }
 
-Result<Scheduler::State::Live*> Scheduler::State::running(JobId job) {
-  const auto found = books_.find(job);
-  if (found == books_.end()) return fail("the job has ended, or never was");
-  if (found->second.live == nullptr) return fail("the job does not run");
-  return found->second.live.get();
+Result<RunningAttempt*> Scheduler::running(JobId job) {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) return fail("the job has ended, or never was");
+  if (found->second.attempt == nullptr) return fail("the job does not run");
+  return found->second.attempt.get();
 }
 
-Result<void> Scheduler::State::kill(JobId job, const std::string& reason) {
+Result<void> Scheduler::kill(JobId job, const std::string& reason) {
   if (auto found = running(job); !found) return pass(std::move(found));
   kill(job, Outcome::cancelled, reason);
   turn();
   return {};
 }
 
-Result<void> Scheduler::State::withdraw(JobId job, const std::string& reason) {
+Result<void> Scheduler::withdraw(JobId job, const std::string& reason) {
   if (!queue_.is_waiting(job)) return fail("the job does not wait");
   queue_.withdraw(job, reason);
   turn();
   return {};
 }
 
-void Scheduler::State::set_share(const Share& share, std::string reason) {
+void Scheduler::set_share(const Share& share, std::string reason) {
   const bool same = share.line == governor_.config().line && share.cores == governor_.cores();
   governor_.set_share(share);
   estimator_.expect_below(share.line);
@@ -376,74 +473,58 @@ void Scheduler::State::set_share(const Share& share, std::string reason) {
   turn();
 }
 
-void Scheduler::State::tell_share() {
+void Scheduler::tell_share() {
   tell(EventKind::line, {}, share_reason_,
        {{"line_bytes", to_double(governor_.config().line)}, {"cores", governor_.cores()}});
 }
 
-Scheduler::Scheduler(SchedulerConfig config, Estimator& estimator, SchedulerListener listener)
-    : state_(std::make_unique<State>(std::move(config), estimator, std::move(listener))) {}
-Scheduler::~Scheduler() = default;
-
-void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) { state_->enter(job, input); }
-void Scheduler::begin(Executor& executor) { state_->begin(executor); }
-bool Scheduler::is_over() const { return state_->is_over(); }
-
-void Scheduler::on_job(JobId job, const JobSample& sample) { state_->on_job(job, sample); }
-void Scheduler::on_machine(const MachineSample& sample) { state_->on_machine(sample); }
-void Scheduler::on_over(JobId job, const AttemptEnd& end) { state_->on_over(job, end); }
-void Scheduler::on_alarm(const Alarm& alarm) { state_->on_alarm(alarm); }
-void Scheduler::on_wake() { state_->on_wake(); }
-
 void Scheduler::interrupt() {
-  state_->queue_.interrupt();
-  state_->turn();
+  queue_.interrupt();
+  turn();
 }
-bool Scheduler::is_stopping() const { return state_->queue_.is_stopping(); }
-const std::optional<Halted>& Scheduler::halted() const { return state_->queue_.halted(); }
 
 Result<void> Scheduler::pause(JobId job) {
-  if (auto found = state_->running(job); !found) return pass(std::move(found));
-  state_->governor_.pause(job, state_->executor_->now());
-  state_->turn();
+  if (auto found = running(job); !found) return pass(std::move(found));
+  governor_.pause(job, now());
+  turn();
   return {};
 }
 
 Result<void> Scheduler::resume(JobId job) {
-  if (auto found = state_->running(job); !found) return pass(std::move(found));
-  state_->governor_.resume(job, state_->executor_->now());
-  state_->turn();
+  if (auto found = running(job); !found) return pass(std::move(found));
+  governor_.resume(job, now());
+  turn();
   return {};
 }
 
-Result<void> Scheduler::kill(JobId job, const std::string& reason) {
-  return state_->kill(job, reason);
-}
-
-Result<void> Scheduler::withdraw(JobId job, const std::string& reason) {
-  return state_->withdraw(job, reason);
-}
-
-const std::optional<Holding>& Scheduler::holding() const { return state_->governor_.holding(); }
-
-void Scheduler::set_share(const Share& share, std::string reason) {
-  state_->set_share(share, std::move(reason));
-}
-
 void Scheduler::set_line(Bytes line, std::string reason) {
-  state_->set_share({.line = line, .cores = state_->governor_.cores()}, std::move(reason));
+  set_share({.line = line, .cores = governor_.cores()}, std::move(reason));
 }
 
 void Scheduler::set_jobs_max(unsigned jobs_max) {
-  state_->queue_.set_jobs_max(jobs_max);
-  state_->governor_.set_jobs_max(jobs_max);
-  state_->turn();
+  queue_.set_jobs_max(jobs_max);
+  governor_.set_jobs_max(jobs_max);
+  turn();
 }
 
-Bytes Scheduler::line() const { return state_->governor_.config().line; }
-
-SchedulerStatus Scheduler::status() const { return state_->status(); }
-const Counts& Scheduler::counts() const { return state_->counts_; }
-const Calibration& Scheduler::calibration() const { return state_->calibration_; }
+SchedulerStatus Scheduler::status() const {
+  SchedulerStatus status{.line = line(),
+                         .used = governor_.used(),
+                         .cores = governor_.cores(),
+                         .cores_of_others = governor_.cores_of_others(),
+                         .jobs_max = governor_.config().jobs_max,
+                         .running = governor_.running() - governor_.frozen(),
+                         .frozen = governor_.frozen(),
+                         .waiting = governor_.waiting(),
+                         .unfinished = queue_.unfinished(),
+                         .counts = counts_,
+                         .holding = holding(),
+                         .remaining = {},
+                         .jobs = {}};
+  if (executor_ == nullptr || jobs_.empty()) return status;
+  status.remaining = time_left(work_left(jobs_, kinds_, estimator_, governor_, now()), progress_);
+  status.jobs = job_statuses(jobs_, governor_, now());
+  return status;
+}
 
 }  // namespace plimsoll::policy

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
+#include <deque>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -16,7 +16,11 @@
 #include "policy/job/attempt.h"
 #include "policy/job/event.h"
 #include "policy/queue/queue.h"
+#include "policy/scheduler/eta.h"
 #include "policy/scheduler/executor.h"
+#include "policy/scheduler/job_record.h"
+#include "policy/scheduler/kinds.h"
+#include "policy/scheduler/status.h"
 
 namespace plimsoll::policy {
 
@@ -36,51 +40,14 @@ struct JobOver {
   std::string reason;
 };
 
-// What the scheduler tells; an empty function is not called. From within its own calls: what is
-// called must not call back.
-struct SchedulerListener {
-  std::function<void(const Event&)> event;
-  std::function<void(const JobOver&)> over;
+// What the scheduler tells. From within its own calls: what is called must not call back.
+class SchedulerListener {
+ public:
+  virtual ~SchedulerListener() = default;
+  virtual void on_event(const Event& event) = 0;
+  virtual void on_job_over(const JobOver& over) = 0;
   // What the estimator has just learnt from an attempt, for whoever stores it.
-  std::function<void(const AttemptSummary&)> learnt{};
-};
-
-enum class JobState : std::uint8_t { running, frozen, waiting };
-
-// A job that runs, or could.
-struct JobStatus {
-  JobId job{};
-  JobState state{};
-  unsigned attempt = 0;
-  Duration ran{};                       // of this attempt, frozen time left out
-  Duration frozen{};                    // of this attempt
-  std::optional<Bytes> used{};          // absent until it was looked at
-  std::optional<double> cores{};        // of late
-  Bytes estimate{};                     // the most that it is believed to reach
-  double cores_estimate = 0;            // that it is believed to use
-  std::optional<Duration> remaining{};  // running time, as believed
-};
-
-// The figures of a whole run so far.
-struct Counts {
-  std::uint64_t holds = 0;  // times that a job waited for the governor though it could have run
-  std::uint64_t pauses = 0;
-  std::uint64_t evictions = 0;
-  std::uint64_t reclaims = 0;
-  Duration lost_cpu{};  // CPU time of attempts that were thrown away
-  Bytes used_peak{};    // of the pool
-};
-
-struct SchedulerStatus {
-  Bytes line{}, used{};
-  double cores = 0;
-  std::optional<double> cores_of_others{};  // that other programs use of late
-  unsigned jobs_max = 0;
-  std::size_t running = 0, frozen = 0, waiting = 0, unfinished = 0;
-  Counts counts;
-  std::optional<Holding> holding;     // why the first waiting job waits
-  std::optional<Duration> remaining;  // of the whole run, as far as anything is known of it
-  std::vector<JobStatus> jobs;        // running and frozen ones, oldest first
+  virtual void on_learnt(const AttemptSummary& /*attempt*/) {}
 };
 
 // Conducts one run: joins the queue (needs, retries, halts, time-outs), the governor and the
@@ -90,9 +57,9 @@ struct SchedulerStatus {
 // One thread. Pure but for the executor that it calls.
 class Scheduler : public ExecutorObserver {
  public:
-  // `estimator` must outlive this; each end is learnt by it.
-  Scheduler(SchedulerConfig config, Estimator& estimator, SchedulerListener listener);
-  ~Scheduler() override;
+  // `estimator` must outlive this; each end is learnt by it. So must `listener`; none: nobody is
+  // told anything.
+  Scheduler(SchedulerConfig config, Estimator& estimator, SchedulerListener* listener);
 
   // A new job; before begin() or while the run goes on. As Queue::enter(). `input`: what it has to
   // read, if that is known.
@@ -100,13 +67,13 @@ class Scheduler : public ExecutorObserver {
   // The run begins: `executor` must outlive the run; jobs start from here on.
   void begin(Executor& executor);
   // Whether every job has ended for good. What the executor still runs then is nothing.
-  [[nodiscard]] bool is_over() const;
+  [[nodiscard]] bool is_over() const { return queue_.unfinished() == 0 && unended_.empty(); }
 
   void on_job(JobId job, const JobSample& sample) override;
   void on_machine(const MachineSample& sample) override;
   void on_over(JobId job, const AttemptEnd& end) override;
   // Recorded at most once each kAlarmGap. What is done about it follows from the looks.
-  void on_alarm(const Alarm& alarm) override;
+  void on_alarm(const std::string& reason, const Numbers& numbers) override;
   void on_wake() override;
 
   // Memory that stands at the line alarms again and again.
@@ -114,9 +81,9 @@ class Scheduler : public ExecutorObserver {
 
   // Ctrl-C, as Queue::interrupt().
   void interrupt();
-  [[nodiscard]] bool is_stopping() const;
+  [[nodiscard]] bool is_stopping() const { return queue_.is_stopping(); }
   // Whether and how the halt policy has stopped the run.
-  [[nodiscard]] const std::optional<Halted>& halted() const;
+  [[nodiscard]] const std::optional<Halted>& halted() const { return queue_.halted(); }
   // Of a job that runs; an error says that it does not.
   Result<void> pause(JobId job);
   Result<void> resume(JobId job);
@@ -125,23 +92,80 @@ class Scheduler : public ExecutorObserver {
   // Of a job that waits, after begin(): it ends without (another) attempt.
   Result<void> withdraw(JobId job, const std::string& reason);
   // Why the next job that could run waits; nothing: it would start, or none is there.
-  [[nodiscard]] const std::optional<Holding>& holding() const;
+  [[nodiscard]] const std::optional<Holding>& holding() const { return governor_.holding(); }
   // What the run may plan with from now on, and why it is something else.
   void set_share(const Share& share, std::string reason);
   // The same with another line alone.
   void set_line(Bytes line, std::string reason);
   void set_jobs_max(unsigned jobs_max);
-  [[nodiscard]] Bytes line() const;
+  [[nodiscard]] Bytes line() const { return governor_.config().line; }
 
   // O(jobs that have not ended).
   [[nodiscard]] SchedulerStatus status() const;
-  [[nodiscard]] const Counts& counts() const;
+  [[nodiscard]] const Counts& counts() const { return counts_; }
   // How good the estimates were that attempts were admitted with.
-  [[nodiscard]] const Calibration& calibration() const;
+  [[nodiscard]] const Calibration& calibration() const { return calibration_; }
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  [[nodiscard]] Instant now() const { return executor_->now(); }
+  void turn();
+  void tell(EventKind kind, std::optional<JobId> job, std::string reason, Numbers numbers = {},
+            std::optional<HoldCause> hold = {});
+  void tell_share();
+  void tell_holding();
+
+  // How jobs come to the governor, wait for it, each as one of a kind, and end without an attempt.
+  void note(std::vector<QueueDecision> decisions);
+  void catch_up();
+  [[nodiscard]] bool is_behind() const {
+    return !untold_.empty() || !arriving_.empty() || !unended_.empty();
+  }
+  void wait_for_governor(JobRecord& job);
+  void enter_governor(JobRecord& job);
+  void stop_waiting(JobRecord& job);
+  void take_kinds_anew(const Key& key);
+  void take_kinds_anew();
+  void end_unstarted(JobId job, const std::string& reason, bool gave_up);
+  void forget(JobId job);
+
+  void carry_out(const Decision& decision);
+  void start(JobId job);
+  void freeze(JobId job);
+  void thaw(JobId job);
+  void kill(JobId job, Outcome cause, const std::string& reason);
+  Result<RunningAttempt*> running(JobId job);
+
+  void show(const JobRecord& job, RunningAttempt& attempt, const Showing& now);
+  void learn(const JobRecord& job, const RunningAttempt& attempt, const AttemptEnd& end);
+
+  void set_deadline(JobId job, RunningAttempt& attempt);
+  void pass_deadlines();
+  void follow_timeouts();
+  enum class KindsState : bool { fresh, stale };
+  void set_wake(KindsState kinds);
+
+  SchedulerConfig config_;
+  Estimator& estimator_;
+  SchedulerListener* listener_;
+  Executor* executor_ = nullptr;  // from begin() on
+  Queue queue_;
+  Governor governor_;
+  std::string share_reason_;  // empty: as configured
+  Kinds kinds_;
+  Counts counts_;
+  Calibration calibration_;
+  RunProgress progress_;
+
+  JobRecords jobs_;
+  // What catch_up() has still to do, in this order.
+  std::deque<JobId> untold_;                         // of the run from its beginning
+  std::deque<JobId> arriving_;                       // ready, and the governor does not know yet
+  std::deque<QueueDecision> unended_;                // ended for the queue, unstarted
+  std::optional<Instant> resume_at_;                 // when it goes on, if it was too much
+  std::set<std::pair<Instant, JobId>> deadlines_;    // of RunningAttempt
+  std::optional<std::pair<JobId, HoldCause>> held_;  // told last
+  std::optional<Instant> alarmed_;                   // told last
+  std::vector<JobId> unsorted_;                      // may be of another kind by now
 };
 
 }  // namespace plimsoll::policy

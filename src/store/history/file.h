@@ -8,8 +8,17 @@
 #include "base/units.h"
 #include "store/history/sqlite.h"
 
-// The database as a file among others of its name. For Store.
 namespace plimsoll::history {
+
+// docs/formats/history.md has every version.
+inline constexpr int kSchemaVersion = 4;
+
+// Brings a database from whatever version it has to `version`, in one transaction; an empty one has
+// version 0. Several Plimsolls may do so at once. Refused, and left as they are, are databases of
+// another program and those of a later version.
+Result<void> migrate(Database& database, int version = kSchemaVersion);
+
+// The database as a file among others of its name. For Store.
 
 // Opens the database, which is made if nothing of this name is there, and brings it to the present
 // version. Made apart and then given its name, so that nobody ever meets half a database.

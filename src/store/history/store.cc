@@ -8,9 +8,8 @@
 #include <filesystem>
 
 #include "base/may_wait.h"
-#include "store/history/curve.h"
+#include "store/history/columns.h"
 #include "store/history/file.h"
-#include "store/history/numbers_text.h"
 #include "store/history/state_dir.h"
 
 namespace plimsoll::history {

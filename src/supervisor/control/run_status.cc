@@ -15,18 +15,7 @@ RunningJob running_job(const policy::JobStatus& job, const policy::JobSpec& spec
       report::fitted_in_the_middle(commands.distinct_part(command), kCommandShownMax);
   // Where bytes are cut, a character may be: whoever prints them cleans them.
   if (command.size() > kCommandShownMax) command.resize(kCommandShownMax);
-  return {.job = job.job,
-          .name = spec.name,
-          .command = std::move(command),
-          .distinct = std::move(distinct),
-          .state = job.state,
-          .attempt = job.attempt,
-          .ran = job.ran,
-          .paused = job.frozen,
-          .used = job.used,
-          .cores = job.cores,
-          .estimate = job.estimate,
-          .remaining = job.remaining};
+  return {job, spec.name, std::move(command), std::move(distinct)};
 }
 
 }  // namespace

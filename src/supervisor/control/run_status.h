@@ -22,20 +22,11 @@ struct JobCounts {
   std::size_t running = 0, paused = 0, waiting = 0;  // waiting: for their start
 };
 
-// A job that has begun and is not over.
-struct RunningJob {
-  JobId job{};
+// A job that has begun and is not over. Without cores_estimate, which does not cross a socket.
+struct RunningJob : policy::JobStatus {
   std::string name;      // the user's, else the number
   std::string command;   // as one line; any bytes, cut at kCommandShownMax
   std::string distinct;  // what of it the run's other commands do not have; likewise
-  policy::JobState state{};
-  unsigned attempt = 1;
-  Duration ran{};                       // of this attempt, paused time left out
-  Duration paused{};                    // of this attempt
-  std::optional<Bytes> used{};          // absent until it was looked at
-  std::optional<double> cores{};        // of late
-  Bytes estimate{};                     // the most that it is believed to reach; 0: not known
-  std::optional<Duration> remaining{};  // running time, as believed
 };
 
 // Why nothing starts although something could.

@@ -28,7 +28,7 @@ Json job_json(const RunningJob& job) {
                {"state", state_json(job.state)},
                {"attempt", job.attempt},
                {"ran_ns", job.ran.count()},
-               {"paused_ns", job.paused.count()}};
+               {"paused_ns", job.frozen.count()}};
   if (job.used) json["used_bytes"] = job.used->count;
   if (job.cores) json["cores"] = *job.cores;
   if (job.estimate > Bytes{}) json["estimate_bytes"] = job.estimate.count;
@@ -119,7 +119,7 @@ RunningJob job_of(const Json& json) {
   }
   reader.count("attempt", job.attempt);
   reader.get("ran_ns", job.ran);
-  reader.get("paused_ns", job.paused);
+  reader.get("paused_ns", job.frozen);
   reader.get("used_bytes", job.used);
   reader.get("cores", job.cores);
   reader.get("estimate_bytes", job.estimate);

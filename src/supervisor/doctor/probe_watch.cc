@@ -19,16 +19,20 @@ Check check_of(const monitor::Status& status) {
   return check;
 }
 
+// Its watcher never starts, so none of these is called.
+class NobodyWatches final : public monitor::WatcherHost {
+  monitor::Reading look() override { return {}; }
+  void on_memory_alarm(const monitor::Alarm& /*alarm*/) override {}
+  void decide(monitor::Cause /*cause*/) override {}
+  void on_weakened(const monitor::Status& /*status*/) override {}
+};
+
 }  // namespace
 
 std::vector<Check> probe_watch(Supervisor& supervisor, const cgroup::Group& group) {
-  // It never starts, so none of these is called.
+  NobodyWatches nobody;
   const monitor::Watcher watcher(
-      {.loop = supervisor.loop(), .worker = supervisor.worker(), .pool = group},
-      {.look = [] { return monitor::Reading{}; },
-       .alarm = [](const monitor::Alarm&) {},
-       .decide = [](monitor::Cause) {},
-       .weakened = [](const monitor::Status&) {}});
+      {.loop = supervisor.loop(), .worker = supervisor.worker(), .pool = group}, nobody);
   std::vector<Check> checks;
   for (const monitor::Status& status : watcher.status()) checks.push_back(check_of(status));
   checks.push_back(check_of(supervisor.oom().status()));

@@ -149,7 +149,7 @@ void ExternalJobs::settle_place(ExternalJob& external_job) {
   if (external_job.spec.weight) external_job.process_set->weigh(*external_job.spec.weight);
   if (external_job.state == ExternalJob::State::cancelled) {
     external_job.process_set->kill(now());
-  } else if (external_job.watch->is_stopped()) {
+  } else if (external_job.clock->is_paused()) {
     external_job.process_set->freeze();
   }
 }
@@ -167,7 +167,7 @@ Result<void> ExternalJobs::observe(ClientId id, const std::string& name,
   ExternalSample told = sample;
   if (told.used) told.used = std::min(*told.used, config_.machine.memory);
   if (told.cpu) {
-    const Duration since = external_job.watch->ran(now()) + external_job.watch->stood(now());
+    const Duration since = external_job.clock->elapsed(now());
     told.cpu = std::min(*told.cpu, since * config_.machine.cpus);
   }
   if (external_job.sampled.used) told.used.reset();
@@ -198,8 +198,8 @@ void ExternalJobs::tell(JobId job, ExternalJob& external_job, const ExternalSamp
   if (sample.io) external_job.seen.io = sample.io;
   const Bytes used = external_job.seen.used.value_or(Bytes{});
   external_job.peak = std::max(external_job.peak, used);
-  if (external_job.watch->is_stopped()) return;  // as of the host executor: not while it is frozen
-  policy::JobSample seen{.ran = external_job.watch->ran(now()),
+  if (external_job.clock->is_paused()) return;  // as of the host executor: not while it is frozen
+  policy::JobSample seen{.ran = external_job.clock->ran(now()),
                          .used = used,
                          .peak = external_job.peak,
                          .cpu = external_job.seen.cpu.value_or(Duration{}),
@@ -268,7 +268,7 @@ void ExternalJobs::look_at(JobId job, Instant when) {
 void ExternalJobs::end(JobId job, policy::Outcome outcome, const ExternalEnd& how) {
   ExternalJob& external_job = *known(job);
   PLIMSOLL_CHECK(external_job.state != ExternalJob::State::waiting);
-  const Duration wall = external_job.watch->ran(now()) + external_job.watch->stood(now());
+  const Duration wall = external_job.clock->elapsed(now());
   report::AttemptReport& attempt = external_job.attempts.emplace_back();
   attempt.outcome = outcome;
   attempt.wall = wall;
@@ -304,7 +304,7 @@ void ExternalJobs::start(const policy::Start& start) {
   ExternalJob& external_job = *known(start.job);
   PLIMSOLL_CHECK(external_job.state == ExternalJob::State::waiting);
   external_job.state = ExternalJob::State::running;
-  external_job.watch.emplace(now());
+  external_job.clock.emplace(now());
   external_job.admitted_with = start.admitted_with;
   ++running_;
   if (external_job.process_set) settle_place(external_job);
@@ -315,7 +315,7 @@ void ExternalJobs::start(const policy::Start& start) {
 void ExternalJobs::freeze(JobId job) {
   ExternalJob* external_job = known(job);
   if (external_job == nullptr || external_job->state != ExternalJob::State::running) return;
-  external_job->watch->stop(now());
+  external_job->clock->pause(now());
   if (external_job->process_set && external_job->spec.hand == ControlledBy::governor)
     external_job->process_set->freeze();
   ExternalListener* told = clients_.at(external_job->client).listener;
@@ -325,7 +325,7 @@ void ExternalJobs::freeze(JobId job) {
 void ExternalJobs::thaw(JobId job) {
   ExternalJob* external_job = known(job);
   if (external_job == nullptr || external_job->state != ExternalJob::State::running) return;
-  external_job->watch->go_on(now());
+  external_job->clock->resume(now());
   if (external_job->process_set && external_job->spec.hand == ControlledBy::governor)
     external_job->process_set->thaw();
   ExternalListener* told = clients_.at(external_job->client).listener;

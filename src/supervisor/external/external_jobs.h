@@ -13,7 +13,6 @@
 #include "policy/job/event.h"
 #include "policy/scheduler/executor.h"
 #include "policy/scheduler/scheduler.h"
-#include "policy/scheduler/stopwatch.h"
 #include "report/report.h"
 #include "supervisor/external/external_job.h"
 #include "supervisor/external/external_process_set.h"

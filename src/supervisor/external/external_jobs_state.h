@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pausable_clock.h"
 #include "supervisor/external/external_jobs.h"
 
 // The inside of ExternalJobs, shared by its source files alone.
@@ -17,7 +18,7 @@ struct ExternalJobs::ExternalJob {
   policy::Tenant user = policy::kHost;
   ExternalSpec spec;
   State state = State::waiting;
-  std::optional<policy::Stopwatch> watch{};  // of the present attempt
+  std::optional<PausableClock> clock{};  // of the present attempt
   std::unique_ptr<ExternalProcessSet> process_set{};
   ExternalSample seen{};     // as last told or measured
   ExternalSample sampled{};  // as last measured

@@ -39,7 +39,7 @@ class ExternalCgroup : public ExternalProcessSet {
       : group_(std::move(group)),
         files_(group_, counters::GroupAge::fresh),
         rights_(peer),
-        kill_(cgroup::KillWay::signals_alone, may_signal()) {}
+        kill_(cgroup::KillWay::signals_alone, peer.uid) {}
   // What was changed is put back, with the same rights.
   ~ExternalCgroup() override {
     thaw();
@@ -49,7 +49,7 @@ class ExternalCgroup : public ExternalProcessSet {
   ExternalCgroup& operator=(const ExternalCgroup&) = delete;
 
   ExternalSample look(Instant now) override {
-    if (stopped_) cgroup::signal_all(group_, SIGSTOP, may_signal());  // who was born since
+    if (stopped_) cgroup::signal_all(group_, SIGSTOP, rights_.user());  // who was born since
     files_.read(counters::Level::full, now);
     const counters::Sample sample = files_.latest(counters::Level::full);
     if (!began_) {
@@ -78,11 +78,11 @@ class ExternalCgroup : public ExternalProcessSet {
     });
     if (frozen_) return;
     stopped_ = true;
-    cgroup::signal_all(group_, SIGSTOP, may_signal());
+    cgroup::signal_all(group_, SIGSTOP, rights_.user());
   }
   void thaw() override {
     frozen_.reset();
-    if (std::exchange(stopped_, false)) cgroup::signal_all(group_, SIGCONT, may_signal());
+    if (std::exchange(stopped_, false)) cgroup::signal_all(group_, SIGCONT, rights_.user());
   }
   // By signals: the group is somebody else's, who may want to use it again.
   void kill(Instant now) override {
@@ -90,10 +90,6 @@ class ExternalCgroup : public ExternalProcessSet {
   }
 
  private:
-  [[nodiscard]] cgroup::MaySignal may_signal() const {
-    return [this](int pid) { return rights_.may_signal(pid); };
-  }
-
   cgroup::Group group_;
   counters::GroupFiles files_;
   PeerRights rights_;
@@ -109,7 +105,7 @@ class ExternalCgroup : public ExternalProcessSet {
 class ExternalFamily : public ExternalProcessSet {
  public:
   ExternalFamily(std::shared_ptr<ProcessSnapshot> look, procfs::Stat root, const Peer& peer)
-      : look_(std::move(look)), meter_(0), rights_(peer) {
+      : look_(std::move(look)), meter_(0), user_(peer.uid) {
     members_.emplace(root.id.pid, std::move(root));
   }
   ~ExternalFamily() override { thaw(); }
@@ -153,13 +149,12 @@ class ExternalFamily : public ExternalProcessSet {
   void signal(int number) {
     std::vector<procfs::Stat> targets;
     for (const auto& [pid, stat] : members_) targets.push_back(stat);
-    procfs::send_to(look_->proc(), targets, number,
-                    [this](int pid) { return rights_.may_signal(pid); });
+    procfs::send_to(look_->proc(), targets, number, user_);
   }
 
   std::shared_ptr<ProcessSnapshot> look_;
   procfs::Meter meter_;
-  PeerRights rights_;
+  std::uint32_t user_;  // the peer: whose processes are signalled
   std::map<int, procfs::Stat> members_;
   bool stopped_ = false;
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "supervisor/borrowed_rights.h"
 #include "supervisor/external/external_job.h"
 
@@ -19,8 +21,8 @@ class PeerRights {
     if (const auto rights = borrow()) act();
   }
 
-  // Whether it could signal the process. One that is gone, it could not.
-  [[nodiscard]] bool may_signal(int pid) const;
+  // Whose processes it may signal.
+  [[nodiscard]] std::uint32_t user() const { return peer_.uid; }
 
  private:
   [[nodiscard]] bool is_trusted() const;

@@ -31,8 +31,8 @@ struct StandstillHost : ::testing::Test {
     ::kill(child, SIGKILL);
     EXPECT_EQ(::waitpid(child, nullptr, 0), child);
   }
-  guardian::Standstill standstill(Duration patience) {
-    return {child, [this](const std::string& text) { told.push_back(text); }, patience};
+  void look(guardian::Standstill& standstill, Instant when) {
+    if (const auto text = standstill.look(when)) told.push_back(*text);
   }
 
   pid_t child = 0;
@@ -41,19 +41,19 @@ struct StandstillHost : ::testing::Test {
 };
 
 TEST_F(StandstillHost, IsToldAtOnceAndEndedAfterAWhile) {
-  auto seen = standstill(10s);
-  seen.look(now);
+  guardian::Standstill seen(child, 10s);
+  look(seen, now);
   EXPECT_FALSE(seen.next_look(now));
   ASSERT_EQ(::kill(child, SIGSTOP), 0);
   ASSERT_TRUE(eventually([&] {
-    seen.look(now);
+    look(seen, now);
     return seen.next_look(now).has_value();
   }));
   EXPECT_THAT(told, ElementsAre(HasSubstr("was stopped by a signal that somebody sent")));
   EXPECT_EQ(seen.next_look(now + 4s), 6s);
-  seen.look(now + 9s);
+  look(seen, now + 9s);
   EXPECT_EQ(::waitpid(child, nullptr, WNOHANG | WCONTINUED), 0) << "continued too soon";
-  seen.look(now + 10s);
+  look(seen, now + 10s);
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, WCONTINUED), child);
   EXPECT_TRUE(WIFCONTINUED(status));
@@ -62,28 +62,28 @@ TEST_F(StandstillHost, IsToldAtOnceAndEndedAfterAWhile) {
 }
 
 TEST_F(StandstillHost, WhoIsContinuedBeforeIsLeftAlone) {
-  auto seen = standstill(10s);
+  guardian::Standstill seen(child, 10s);
   ASSERT_EQ(::kill(child, SIGSTOP), 0);
   ASSERT_TRUE(eventually([&] {
-    seen.look(now);
+    look(seen, now);
     return seen.next_look(now).has_value();
   }));
   ASSERT_EQ(::kill(child, SIGCONT), 0);
   EXPECT_TRUE(eventually([&] {
-    seen.look(now);
+    look(seen, now);
     return !seen.next_look(now);
   }));
 }
 
 TEST_F(StandstillHost, OfTheTerminalIsTheTerminalsAffair) {
-  auto seen = standstill(0s);
+  guardian::Standstill seen(child, 0s);
   ASSERT_EQ(::kill(child, SIGTTIN), 0);
   ASSERT_TRUE(eventually([&] {
     siginfo_t info{};
     ::waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WNOHANG | WNOWAIT);
     return info.si_pid == child;
   }));
-  seen.look(now);
+  look(seen, now);
   EXPECT_FALSE(seen.next_look(now));
   EXPECT_THAT(told, IsEmpty());
 }

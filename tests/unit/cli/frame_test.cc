@@ -16,18 +16,18 @@ using ::testing::HasSubstr;
 
 supervisor::RunningJob job(unsigned number, const char* name, Duration ran, Bytes used,
                            double cores) {
-  return {.job = JobId{number},
-          .name = name,
-          .command = std::string("run ") + name,
-          .distinct = {},
-          .state = policy::JobState::running,
-          .attempt = 1,
-          .ran = ran,
-          .paused = {},
-          .used = used,
-          .cores = cores,
-          .estimate = used + used,
-          .remaining = {}};
+  return {{.job = JobId{number},
+           .state = policy::JobState::running,
+           .attempt = 1,
+           .ran = ran,
+           .frozen = {},
+           .used = used,
+           .cores = cores,
+           .estimate = used + used,
+           .remaining = {}},
+          name,
+          std::string("run ") + name,
+          {}};
 }
 
 supervisor::RunStatus some_run() {
@@ -49,7 +49,7 @@ supervisor::RunStatus some_run() {
   status.running = {job(31, "link chrome", 62s, 3_GiB, 1), job(32, "codegen", 40s, 800_MiB, 0),
                     job(38, "38", 4s, 512_MiB, 3)};
   status.running[1].state = policy::JobState::frozen;
-  status.running[1].paused = 21s;
+  status.running[1].frozen = 21s;
   return status;
 }
 

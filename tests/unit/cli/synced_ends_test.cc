@@ -14,18 +14,14 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // A disk that is done when the test says so.
-struct SyncedEndsTest : ::testing::Test {
-  SyncedEndsTest()
-      : loop(*loop::Loop::create()),
-        ends(
-            loop,
-            [this]() -> Result<void> {
-              asked.release();
-              answers.acquire();
-              if (is_broken) return fail(std::errc::io_error, "force");
-              return {};
-            },
-            [this](const Error& error) { failures.push_back(error.message()); }) {}
+struct SyncedEndsTest : ::testing::Test, EndsFile {
+  Result<void> force() override {
+    asked.release();
+    answers.acquire();
+    if (is_broken) return fail(std::errc::io_error, "force");
+    return {};
+  }
+  void on_force_failed(const Error& error) override { failures.push_back(error.message()); }
 
   void end(int job) {
     ends.add([this, job] { told.push_back(job); });
@@ -34,12 +30,12 @@ struct SyncedEndsTest : ::testing::Test {
     while (told.size() < count) ASSERT_TRUE(loop.run_once(Duration(-1)));
   }
 
-  loop::Loop loop;
+  loop::Loop loop{*loop::Loop::create()};
   std::counting_semaphore<> asked{0}, answers{0};
   bool is_broken = false;
   std::vector<int> told;
   std::vector<std::string> failures;
-  SyncedEnds ends;
+  SyncedEnds ends{loop, *this};
 };
 
 TEST_F(SyncedEndsTest, AreToldWhenTheyAreOnTheDisk) {

@@ -11,15 +11,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct WriterTest : ::testing::Test {
+struct WriterTest : ::testing::Test, WriterOwner {
   WriterTest() : loop(*loop::Loop::create()) {
     ::signal(SIGPIPE, SIG_IGN);  // as the supervisor does
     int ends[2];
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     reader = UniqueFd(ends[0]);
     sink = UniqueFd(ends[1]);
-    writer.emplace(loop, *output::NonblockingFd::onto(sink.get()), [this] { ++drained; });
+    writer.emplace(loop, *output::NonblockingFd::onto(sink.get()), *this);
   }
+  void on_drained() override { ++drained; }
 
   std::string read_some() {
     std::string text(1 << 20, '\0');

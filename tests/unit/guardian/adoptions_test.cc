@@ -17,36 +17,38 @@ constexpr const char* kAside = "/aside";
 
 // A machine with processes that came to the guardian. Those that are killed end at once, unless
 // they can't.
-struct AdoptionsTest : ::testing::Test {
-  AdoptionsTest() {
-    adoptions.began(kOne, {.main = 10, .user = 0, .group = group(1), .name = "a"});
-    adoptions.began(kTwo, {.main = 20, .user = 0, .group = group(2), .name = "b"});
-  }
-
-  static std::string group(int job) { return "/plimsoll-run/pool/job-" + std::to_string(job); }
-
+struct FakeHost : AdoptionHost {
   void comes(pid_t pid, AdoptedChild about) {
     about.comm = "p" + std::to_string(pid);
     about.start = 100;
     children[pid] = std::move(about);
   }
-  // A child of the guardian's ends, and others come to it.
-  void ends(pid_t pid) {
+  std::vector<pid_t> list_children() override {
+    std::vector<pid_t> pids;
+    for (const auto& [pid, about] : children) pids.push_back(pid);
+    return pids;
+  }
+  std::optional<AdoptedChild> read(pid_t pid) override {
+    ++reads;
+    const auto found = children.find(pid);
+    return found == children.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::string name_of(pid_t pid) override {
+    ++asked;
+    return names[pid];
+  }
+  std::vector<procfs::Id> descendants_of(pid_t pid) override { return below[pid]; }
+  bool kill(pid_t pid) override {
+    if (std::ranges::find(forbidden, pid) != forbidden.end()) return false;
+    killed.push_back(pid);
+    if (std::ranges::find(immortal, pid) != immortal.end()) return true;
     children.erase(pid);
-    adoptions.ended(pid);
-    adoptions.look([](pid_t) { return false; });
+    for (const procfs::Id& child : below[pid]) comes(child.pid, {.groups = {kAside}});
+    dead.push_back(pid);
+    return true;
   }
-  // As the guardian does until it has nothing more to do.
-  std::vector<Escaped> turns() {
-    std::vector<Escaped> all;
-    for (int i = 0; i < 20; ++i) {
-      for (const pid_t pid : std::exchange(dead, {})) adoptions.ended(pid);
-      adoptions.look([](pid_t) { return false; });
-      for (Escaped& one : adoptions.settle()) all.push_back(std::move(one));
-      now += 10ms;
-    }
-    return all;
-  }
+  Instant time_now() override { return now; }
+  uid_t user() override { return 0; }
 
   Instant now{};
   std::map<pid_t, AdoptedChild> children;
@@ -55,38 +57,35 @@ struct AdoptionsTest : ::testing::Test {
   std::map<pid_t, std::vector<procfs::Id>> below;
   std::vector<pid_t> killed, dead, immortal, forbidden;
   std::size_t reads = 0;
-  Adoptions adoptions{{.children =
-                           [this] {
-                             std::vector<pid_t> pids;
-                             for (const auto& [pid, about] : children) pids.push_back(pid);
-                             return pids;
-                           },
-                       .read = [this](pid_t pid) -> std::optional<AdoptedChild> {
-                         ++reads;
-                         const auto found = children.find(pid);
-                         return found == children.end() ? std::nullopt
-                                                        : std::optional(found->second);
-                       },
-                       .name_of =
-                           [this](pid_t pid) {
-                             ++asked;
-                             return names[pid];
-                           },
-                       .descendants_of = [this](pid_t pid) { return below[pid]; },
-                       .kill =
-                           [this](pid_t pid) {
-                             if (std::ranges::find(forbidden, pid) != forbidden.end()) return false;
-                             killed.push_back(pid);
-                             if (std::ranges::find(immortal, pid) != immortal.end()) return true;
-                             children.erase(pid);
-                             for (const procfs::Id& child : below[pid]) {
-                               comes(child.pid, {.groups = {kAside}});
-                             }
-                             dead.push_back(pid);
-                             return true;
-                           },
-                       .clock = [this] { return now; },
-                       .user = 0}};
+};
+
+struct AdoptionsTest : ::testing::Test, FakeHost {
+  AdoptionsTest() {
+    adoptions.began(kOne, {.main = 10, .user = 0, .group = group(1), .name = "a"});
+    adoptions.began(kTwo, {.main = 20, .user = 0, .group = group(2), .name = "b"});
+  }
+
+  static std::string group(int job) { return "/plimsoll-run/pool/job-" + std::to_string(job); }
+
+  // A child of the guardian's ends, and others come to it.
+  void ends(pid_t pid) {
+    children.erase(pid);
+    adoptions.ended(pid);
+    adoptions.look({});
+  }
+  // As the guardian does until it has nothing more to do.
+  std::vector<Escaped> turns() {
+    std::vector<Escaped> all;
+    for (int i = 0; i < 20; ++i) {
+      for (const pid_t pid : std::exchange(dead, {})) adoptions.ended(pid);
+      adoptions.look({});
+      for (Escaped& one : adoptions.settle()) all.push_back(std::move(one));
+      now += 10ms;
+    }
+    return all;
+  }
+
+  Adoptions adoptions{*this};
 };
 
 TEST_F(AdoptionsTest, AJobThatLeavesNobodyIsOverAtOnce) {
@@ -268,18 +267,15 @@ TEST_F(AdoptionsTest, BesideChildrenOfBeforeOnlyWhoCanBeToldIsKilled) {
 }
 
 TEST(AdoptionsOfNobody, WithoutJobsInGroupsNobodyIsLookedAt) {
-  Adoptions adoptions({.children =
-                           [] {
-                             ADD_FAILURE();
-                             return std::vector<pid_t>{};
-                           },
-                       .read = {},
-                       .name_of = {},
-                       .descendants_of = {},
-                       .kill = {},
-                       .clock = [] { return Instant{}; }});
+  struct Host final : FakeHost {
+    std::vector<pid_t> list_children() override {
+      ADD_FAILURE();
+      return {};
+    }
+  } host;
+  Adoptions adoptions(host);
   adoptions.ended(7);
-  adoptions.look([](pid_t) { return false; });
+  adoptions.look({});
   EXPECT_FALSE(adoptions.main_ended(kOne));
   EXPECT_EQ(adoptions.next_turn(), std::nullopt);
 }

@@ -30,9 +30,11 @@ std::string log(std::string_view lines) { return std::string(kHeader) + std::str
 // In pieces of a length that cuts lines.
 Result<std::vector<JoblogEntry>> parse_joblog(std::string_view text, std::size_t piece = 7) {
   std::vector<JoblogEntry> entries;
-  JoblogParser parser("log", [&](JoblogEntry entry) { entries.push_back(std::move(entry)); });
+  JoblogParser parser("log");
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
-    if (auto added = parser.add(text.substr(0, piece)); !added) return pass(std::move(added));
+    auto added = parser.add(text.substr(0, piece));
+    if (!added) return pass(std::move(added));
+    for (JoblogEntry& entry : *added) entries.push_back(std::move(entry));
   }
   if (auto ended = parser.end(); !ended) return pass(std::move(ended));
   return entries;
@@ -81,11 +83,11 @@ TEST(Joblog, KnowsWhereItsWholeLinesEnd) {
   const std::string whole = log(kLines);
   for (const std::string& tail : {std::string(), std::string("5\t:\t17"), std::string(5000, '\0'),
                                   std::string("5\t:\t17") + std::string(5000, '\0')}) {
-    JoblogParser parser("log", [](const JoblogEntry&) {});
+    JoblogParser parser("log");
     EXPECT_TRUE(parser.add(whole + tail));
     EXPECT_EQ(parser.whole(), whole.size());
   }
-  JoblogParser parser("log", [](const JoblogEntry&) {});
+  JoblogParser parser("log");
   EXPECT_TRUE(parser.add("Seq\tHo"));
   EXPECT_EQ(parser.whole(), 0U);
 }

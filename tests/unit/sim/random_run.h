@@ -95,17 +95,11 @@ class SettingMaker {
 };
 
 // What was found to be wrong; empty: nothing.
-class Watch final : public policy::ExecutorObserver {
+class Watch final : public policy::ExecutorObserver, public policy::SchedulerListener {
  public:
   Watch(const Setting& setting, SimulatedExecutor& executor)
       : setting_(setting), executor_(executor) {
-    const policy::SchedulerListener listener{.event = [this](const auto& event) { follow(event); },
-                                             .over =
-                                                 [this](const policy::JobOver& over) {
-                                                   if (!over.requeue)
-                                                     ends_[over.job].push_back(over);
-                                                 }};
-    driver_.emplace(SimulatedRun{.machine = setting.machine, .learnt = {}, .listener = listener},
+    driver_.emplace(SimulatedRun{.machine = setting.machine, .learnt = {}, .listener = this},
                     setting_.jobs, executor_);
   }
 
@@ -142,6 +136,28 @@ class Watch final : public policy::ExecutorObserver {
   void on_wake() override {
     driver_->on_wake();
     check();
+  }
+
+  // Whom the scheduler lets run: the oldest of them is the keel.
+  void on_event(const policy::Event& event) override {
+    using Kind = policy::EventKind;
+    if (!event.job) return;
+    const auto is_it = [&](const auto& attempt) { return attempt.second == *event.job; };
+    if (event.kind == Kind::started) {
+      attempts_.emplace(event.at, *event.job);
+      if (event.at - begun_ > kPatience + one_after_the_other() * 2) {
+        fail(job_of(*event.job).spec.name +
+             " has waited for longer than all jobs take by themselves");
+      }
+    }
+    if (event.kind == Kind::evicted && is_it(*attempts_.begin())) fail("the keel was evicted");
+    const bool goes = event.kind == Kind::evicted || event.kind == Kind::failed ||
+                      event.kind == Kind::requeued || event.kind == Kind::ended;
+    if (goes) std::erase_if(attempts_, is_it);
+  }
+
+  void on_job_over(const policy::JobOver& over) override {
+    if (!over.requeue) ends_[over.job].push_back(over);
   }
 
  private:
@@ -184,24 +200,6 @@ class Watch final : public policy::ExecutorObserver {
     if (can_end_well(job.spec.id) && (!end || end->outcome != policy::Outcome::exited)) {
       fail(job.spec.name + ", which fits, has not ended well: " + ends.front().reason);
     }
-  }
-
-  // Whom the scheduler lets run: the oldest of them is the keel.
-  void follow(const policy::Event& event) {
-    using Kind = policy::EventKind;
-    if (!event.job) return;
-    const auto is_it = [&](const auto& attempt) { return attempt.second == *event.job; };
-    if (event.kind == Kind::started) {
-      attempts_.emplace(event.at, *event.job);
-      if (event.at - begun_ > kPatience + one_after_the_other() * 2) {
-        fail(job_of(*event.job).spec.name +
-             " has waited for longer than all jobs take by themselves");
-      }
-    }
-    if (event.kind == Kind::evicted && is_it(*attempts_.begin())) fail("the keel was evicted");
-    const bool goes = event.kind == Kind::evicted || event.kind == Kind::failed ||
-                      event.kind == Kind::requeued || event.kind == Kind::ended;
-    if (goes) std::erase_if(attempts_, is_it);
   }
 
   void check() {

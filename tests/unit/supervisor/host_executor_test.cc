@@ -33,7 +33,9 @@ struct Listener : policy::ExecutorObserver, JobOwner, HostExecutorObserver {
     say("scheduler: " + number(job) + " over, " + std::string(name_of(end.outcome)));
     overs.push_back(job);
   }
-  void on_alarm(const policy::Alarm& alarm) override { alarms.push_back(alarm.reason); }
+  void on_alarm(const std::string& reason, const policy::Numbers& /*numbers*/) override {
+    alarms.push_back(reason);
+  }
   void on_wake() override { say("scheduler: wake"); }
 
   Prepared prepare(const policy::Start& start) override {

@@ -56,7 +56,7 @@ TEST(InputMounts, ThatMayBlock) {
                                     "30 22 0:50 / /home rw shared:9 - nfs4 host:/home rw\n"
                                     "31 22 0:51 / /mnt/a\\040b rw - fuse.sshfs me@host: rw\n"
                                     "a line of another form\n"),
-              ElementsAre("/home", "/mnt/a"));
+              ElementsAre("/home", "/mnt/a b"));
   EXPECT_THAT(mounts_that_may_block(""), IsEmpty());
 }
 

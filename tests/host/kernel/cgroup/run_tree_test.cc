@@ -1,6 +1,8 @@
 #include "kernel/cgroup/run_tree.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "kernel/cgroup/destroy.h"
 #include "kernel/cgroup/sweep.h"
@@ -33,9 +35,10 @@ class RunTreeHost : public HostTest {
   }
 
   std::vector<cgroup::Swept> sweep() {
-    return cgroup::sweep(cgroup::runs_at(ground_->inner().parts()), clock_now() + kPatience,
-                         &clock_now);
+    return cgroup::sweep(cgroup::runs_at(ground_->inner().parts()), orphaned_,
+                         clock_now() + kPatience, &clock_now);
   }
+  cgroup::Orphaned orphaned_ = cgroup::Orphaned::left;
   bool has_stale() { return cgroup::has_stale(cgroup::runs_at(ground_->inner().parts())); }
 };
 
@@ -78,6 +81,42 @@ TEST_F(RunTreeHost, OneLockOfSeveralIsEnoughToLive) {
     tree = fail("closed");
     EXPECT_FALSE(has_stale() && !sweep().empty());
     EXPECT_FALSE(ground_->left_of(kName).empty());
+  }
+  EXPECT_EQ(sweep().size(), 1U);
+}
+
+// As a child of a dead run that was forked and has not come to its exec.
+TEST_F(RunTreeHost, AnOrphanedLockIsWaitedForWhereThatIsAsked) {
+  PREPARE_OR_SKIP(kHybrid);
+  constexpr useconds_t kUntilExec = 300'000;
+  const pid_t owner = ::fork();
+  if (owner == 0) {
+    auto tree = cgroup::RunTree::create(placement(), kName);
+    if (tree && ::fork() == 0) ::usleep(kUntilExec);  // the child has the locks as well
+    ::_exit(tree ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(owner, &status, 0), owner);
+  ASSERT_EQ(status, 0);
+  EXPECT_FALSE(has_stale());
+  EXPECT_THAT(sweep(), IsEmpty());
+  orphaned_ = cgroup::Orphaned::awaited;
+  const auto swept = sweep();
+  ASSERT_EQ(swept.size(), 1U);
+  EXPECT_TRUE(swept[0].remains.gone);
+  EXPECT_THAT(ground_->left_of(kName), IsEmpty());
+  EXPECT_TRUE(eventually([] { return !has_children(); }));
+}
+
+TEST_F(RunTreeHost, WhoLivesIsNotWaitedFor) {
+  PREPARE_OR_SKIP(kHybrid);
+  {
+    auto living = cgroup::RunTree::create(placement(), kName);
+    ASSERT_TRUE(living);
+    orphaned_ = cgroup::Orphaned::awaited;
+    const Instant begun = clock_now();
+    EXPECT_THAT(sweep(), IsEmpty());
+    EXPECT_LT(clock_now() - begun, cgroup::kOrphanedPatience / 2);
   }
   EXPECT_EQ(sweep().size(), 1U);
 }

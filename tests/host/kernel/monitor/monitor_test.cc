@@ -28,7 +28,7 @@ using ::testing::StartsWith;
 const testing::Way kMemory{"Memory", true, ControllerSet(Controller::memory)};
 constexpr Bytes kLine = 64_MiB;
 
-class MonitorTest : public testing::HostTest {
+class MonitorTest : public testing::HostTest, public MonitorOwner {
  protected:
   // False, and the reason, where memory is not on this version here; absent: either will do.
   bool set_up(std::optional<cgroup::Version> wanted = {}) {
@@ -49,10 +49,8 @@ class MonitorTest : public testing::HostTest {
     return skipped_.empty();
   }
 
-  MonitorCallbacks callbacks() {
-    return {.wake = [this] { ++wakes_; },
-            .failed = [this](const Error& error) { failed_ = error; }};
-  }
+  void wake() override { ++wakes_; }
+  void failed(const Error& error) override { failed_ = error; }
 
   // Handles what comes until it holds; false after kPatience.
   bool comes_true(const std::function<bool()>& holds) {
@@ -111,7 +109,7 @@ Reading empty_pool() {
 // By steps that stop between them, as nobody knows when this process gets to see it.
 TEST_F(MonitorTest, ThresholdsWakeBelowTheLineAndAtIt) {
   SET_UP_OR_SKIP(cgroup::Version::v1);
-  auto monitor = UsageThresholds::make(*loop_, *worker_, *memory_, callbacks());
+  auto monitor = UsageThresholds::make(*loop_, *worker_, *memory_, *this);
   ASSERT_TRUE(monitor);
   Reading reading = empty_pool();
   reading.bounds.line = 256_MiB;
@@ -140,7 +138,7 @@ TEST_F(MonitorTest, WhatIsPastAThresholdAlreadyIsNoEvent) {
   SET_UP_OR_SKIP(cgroup::Version::v1);
   const auto hog = testing::start(*pool_, {"hog", "96"});
   ASSERT_TRUE(testing::wait_ready(hog));
-  auto monitor = UsageThresholds::make(*loop_, *worker_, *memory_, callbacks());
+  auto monitor = UsageThresholds::make(*loop_, *worker_, *memory_, *this);
   ASSERT_TRUE(monitor);
   std::ignore = (*monitor)->observe(empty_pool());
   ASSERT_TRUE(comes_true([&] { return wakes_ == 1; }));
@@ -152,7 +150,7 @@ TEST_F(MonitorTest, WhatIsPastAThresholdAlreadyIsNoEvent) {
 
 TEST_F(MonitorTest, AnotherLineMovesTheThresholds) {
   SET_UP_OR_SKIP(cgroup::Version::v1);
-  auto monitor = UsageThresholds::make(*loop_, *worker_, *memory_, callbacks());
+  auto monitor = UsageThresholds::make(*loop_, *worker_, *memory_, *this);
   ASSERT_TRUE(monitor);
   std::ignore = (*monitor)->observe(empty_pool());
   ASSERT_TRUE(comes_true([&] { return wakes_ == 1; }));
@@ -170,7 +168,7 @@ TEST_F(MonitorTest, AnotherLineMovesTheThresholds) {
 
 TEST_F(MonitorTest, ThresholdsOfAPoolThatIsRemovedFail) {
   SET_UP_OR_SKIP(cgroup::Version::v1);
-  auto monitor = UsageThresholds::make(*loop_, *worker_, *memory_, callbacks());
+  auto monitor = UsageThresholds::make(*loop_, *worker_, *memory_, *this);
   ASSERT_TRUE(monitor);
   std::ignore = (*monitor)->observe(empty_pool());
   ASSERT_TRUE(comes_true([&] { return wakes_ == 1; }));
@@ -183,7 +181,7 @@ TEST_F(MonitorTest, ThresholdsOfAPoolThatIsRemovedFail) {
 
 TEST_F(MonitorTest, AMonitorMayGoWhileItsThresholdsAreBeingSet) {
   SET_UP_OR_SKIP(cgroup::Version::v1);
-  auto monitor = UsageThresholds::make(*loop_, *worker_, *memory_, callbacks());
+  auto monitor = UsageThresholds::make(*loop_, *worker_, *memory_, *this);
   ASSERT_TRUE(monitor);
   std::ignore = (*monitor)->observe(empty_pool());
   monitor->reset();
@@ -199,7 +197,7 @@ TEST_F(MonitorTest, EventsOfThePoolWakeAndOldOnesDoNot) {
   ASSERT_TRUE(eventually(
       [&] { return counters::parse_memory_events(*memory_->read("memory.events")).high > 0u; }));
   end(old);
-  auto monitor = PoolEvents::make(*loop_, *memory_, callbacks());
+  auto monitor = PoolEvents::make(*loop_, *memory_, *this);
   ASSERT_TRUE(monitor);
   pass(100ms);
   EXPECT_EQ(wakes_, 0) << "what was counted before";
@@ -218,7 +216,7 @@ TEST_F(MonitorTest, EventsOfThePoolWakeAndOldOnesDoNot) {
 
 TEST_F(MonitorTest, EventsOfAPoolThatIsRemovedFail) {
   SET_UP_OR_SKIP(cgroup::Version::v2);
-  auto monitor = PoolEvents::make(*loop_, *memory_, callbacks());
+  auto monitor = PoolEvents::make(*loop_, *memory_, *this);
   ASSERT_TRUE(monitor);
   remove_pool();
   Reading nothing;
@@ -234,7 +232,7 @@ TEST_F(MonitorTest, EventsOfAPoolThatIsRemovedFail) {
 
 TEST_F(MonitorTest, ATriggerOfThePoolFires) {
   SET_UP_OR_SKIP(cgroup::Version::v2);
-  auto monitor = PressureTrigger::make(*loop_, *pool_->v2(), callbacks());
+  auto monitor = PressureTrigger::make(*loop_, *pool_->v2(), *this);
   if (!monitor) GTEST_SKIP() << monitor.error().message();
   ASSERT_TRUE(memory_->write("memory.high", std::to_string(kLine.count)));
   const auto hog = testing::start(*pool_, {"hog", "96"});
@@ -245,26 +243,21 @@ TEST_F(MonitorTest, ATriggerOfThePoolFires) {
 }
 
 // The whole, as an owner has it; on whichever version memory is.
-class WatcherTest : public MonitorTest {
+class WatcherTest : public MonitorTest, public WatcherHost {
  protected:
   void watch() {
     files_.emplace(*pool_);
-    watcher_.emplace(
-        Surroundings{*loop_, *worker_, *pool_},
-        Watcher::Callbacks{.look =
-                               [this] {
-                                 counters::MemoryUsage usage;
-                                 files_->read(counters::Level::full, usage, buffer_);
-                                 return Reading{.at = loop::now(),
-                                                .bounds = {kLine, {}},
-                                                .used = usage.used,
-                                                .charged = usage.current};
-                               },
-                           .alarm = [this](const Alarm& alarm) { alarms_.push_back(alarm); },
-                           .decide = [this](Cause cause) { causes_.push_back(cause); },
-                           .weakened = [this](const Status& status) { weak_.push_back(status); }});
+    watcher_.emplace(Surroundings{*loop_, *worker_, *pool_}, *this);
     watcher_->start();
   }
+  Reading look() override {
+    counters::MemoryUsage usage;
+    files_->read(counters::Level::full, usage, buffer_);
+    return {.at = loop::now(), .bounds = {kLine, {}}, .used = usage.used, .charged = usage.current};
+  }
+  void on_memory_alarm(const Alarm& alarm) override { alarms_.push_back(alarm); }
+  void decide(Cause cause) override { causes_.push_back(cause); }
+  void on_weakened(const Status& status) override { weak_.push_back(status); }
   void TearDown() override {
     watcher_.reset();
     files_.reset();
@@ -334,7 +327,7 @@ TEST_F(WatcherTest, AMonitorThatFailsIsReplacedByLooksAndSaysSo) {
 // Where the kernel takes no fast trigger, the totals stand in, and the reason is told.
 TEST_F(WatcherTest, WithoutATriggerThereAreTotals) {
   SET_UP_OR_SKIP({});
-  auto trigger = PressureTrigger::make(*loop_, *pool_->v2(), callbacks());
+  auto trigger = PressureTrigger::make(*loop_, *pool_->v2(), *this);
   watch();
   const Status pressure = watcher_->status()[1];
   if (trigger) {

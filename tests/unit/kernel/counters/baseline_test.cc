@@ -1,4 +1,4 @@
-#include "kernel/counters/baseline.h"
+#include "kernel/counters/group_files.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kernel/counters/parse_cpu.h"
+#include "kernel/counters/cpu_files.h"
 
 #include <gtest/gtest.h>
 

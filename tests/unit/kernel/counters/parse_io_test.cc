@@ -1,4 +1,4 @@
-#include "kernel/counters/parse_io.h"
+#include "kernel/counters/io_files.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kernel/counters/parse_system.h"
+#include "kernel/counters/system_sampler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-#include "kernel/counters/series.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

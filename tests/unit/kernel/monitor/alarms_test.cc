@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "kernel/counters/parse_memory.h"
-#include "kernel/monitor/level_alarm.h"
-#include "kernel/monitor/memory_events_delta.h"
-#include "kernel/monitor/stall_alarm.h"
-#include "kernel/monitor/thresholds.h"
+#include "kernel/monitor/alarms.h"
+#include "kernel/monitor/usage_thresholds.h"
 
 namespace plimsoll::monitor {
 namespace {

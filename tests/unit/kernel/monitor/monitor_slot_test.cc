@@ -14,19 +14,22 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 // Monitors that fail when they are told to.
-class Host {
+class Host : public SlotOwner {
  public:
   Candidate offers(const std::string& name) {
     return {.why = name,
-            .make = [this, name](MonitorCallbacks callbacks) -> Result<std::unique_ptr<Monitor>> {
+            .make = [this, name](MonitorOwner& owner) -> Result<std::unique_ptr<Monitor>> {
               made_.push_back(name);
               if (lacks_ == name) return fail(std::errc::not_supported, "make " + name);
-              callbacks_ = std::move(callbacks);
+              owner_ = &owner;
               return std::make_unique<Fake>(*this);
             },
             .gap_max = name == "weak" ? 100ms : kGapMax};
   }
-  void breaks() { callbacks_.failed({.code = std::errc::no_such_device, .what = "read it"}); }
+  void breaks() { owner_->failed({.code = std::errc::no_such_device, .what = "read it"}); }
+
+  void wake() override {}
+  void repair_soon() override { ++mends_; }
 
   std::string lacks_;
   std::vector<std::string> made_;
@@ -45,7 +48,7 @@ class Host {
    private:
     Host& host_;
   };
-  MonitorCallbacks callbacks_;
+  MonitorOwner* owner_ = nullptr;
 };
 
 constexpr Instant kStart{1000s};
@@ -53,10 +56,7 @@ constexpr Instant kStart{1000s};
 class PostTest : public testing::Test {
  protected:
   MonitorSlot post() {
-    return {"event",
-            {host_.offers("strong"), host_.offers("weak")},
-            "nobody can",
-            {.wake = [] {}, .repair = [this] { ++host_.mends_; }}};
+    return {"event", {host_.offers("strong"), host_.offers("weak")}, "nobody can", host_};
   }
   Host host_;
 };
@@ -79,7 +79,7 @@ TEST_F(PostTest, WhoeverRefusesIsPartOfWhy) {
 }
 
 TEST_F(PostTest, NobodyIsTold) {
-  MonitorSlot post("event", {}, "nobody can", {.wake = [] {}, .repair = [] {}});
+  MonitorSlot post("event", {}, "nobody can", host_);
   EXPECT_FALSE(post.is_held());
   EXPECT_EQ(post.status().why, "nobody can");
   EXPECT_EQ(post.status().health, "missing");

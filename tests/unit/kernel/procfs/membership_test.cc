@@ -13,7 +13,7 @@ constexpr int kGuardian = 10;
 constexpr int kSupervisor = 11;
 
 // A machine whose processes come and go by the word of the test.
-class RollTest : public ::testing::Test {
+class RollTest : public ::testing::Test, public TagReader {
  protected:
   RollTest() : membership_(config()) {
     add(1, 0);
@@ -67,12 +67,11 @@ class RollTest : public ::testing::Test {
     for (const auto& [pid, stat] : membership_.members(family)) pids.push_back(pid);
     return pids;
   }
-  void take() {
-    membership_.take(table_, [this](int pid) -> std::optional<std::string> {
-      const auto found = marks_.find(pid);
-      return found == marks_.end() ? std::nullopt : std::optional(found->second);
-    });
+  std::optional<std::string> tag_of(int pid) override {
+    const auto found = marks_.find(pid);
+    return found == marks_.end() ? std::nullopt : std::optional(found->second);
   }
+  void take() { membership_.take(table_, *this); }
 
   Membership membership_;
   Table table_;

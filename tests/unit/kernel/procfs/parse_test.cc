@@ -33,12 +33,15 @@ TEST(ProcessStat, HasWhatIsUsedOfIt) {
 }
 
 TEST(ProcessStat, TakesANameThatLooksLikeTheRest) {
-  std::string text(kStat);
-  text.replace(text.find("cc1plus"), 7, ") R 1 1 (\n");
-  const auto stat = parse_stat(text);
-  ASSERT_TRUE(stat);
-  EXPECT_EQ(stat->comm, ") R 1 1 (\n");
-  EXPECT_EQ(stat->parent, 4700);
+  for (const char* name : {") R 1 1 (\n", "a b", ":) Z 9 ", "", "new\nline"}) {
+    std::string text(kStat);
+    text.replace(text.find("cc1plus"), 7, name);
+    const auto stat = parse_stat(text);
+    ASSERT_TRUE(stat) << name;
+    EXPECT_EQ(stat->comm, name);
+    EXPECT_EQ(stat->state, 'S') << name;
+    EXPECT_EQ(stat->parent, 4700) << name;
+  }
 }
 
 TEST(ProcessStat, IsNothingOfBadText) {

@@ -43,14 +43,14 @@ inline Estimate flat(const Expected& expected) {
 }
 
 // Rulings as words: "admit 3", "freeze 2".
-inline std::string word(const Action& verdict) {
+inline std::string word(const Action& action) {
   const auto id = [](JobId job) { return std::to_string(static_cast<std::uint64_t>(job)); };
-  if (const auto* it = std::get_if<Admit>(&verdict)) return "admit " + id(it->job);
-  if (const auto* it = std::get_if<Freeze>(&verdict)) return "freeze " + id(it->job);
-  if (const auto* it = std::get_if<Thaw>(&verdict)) return "thaw " + id(it->job);
-  if (const auto* it = std::get_if<Evict>(&verdict)) return "evict " + id(it->job);
-  if (const auto* it = std::get_if<Fail>(&verdict)) return "fail " + id(it->job);
-  const auto& reclaim = std::get<Reclaim>(verdict);
+  if (const auto* it = std::get_if<Admit>(&action)) return "admit " + id(it->job);
+  if (const auto* it = std::get_if<Freeze>(&action)) return "freeze " + id(it->job);
+  if (const auto* it = std::get_if<Thaw>(&action)) return "thaw " + id(it->job);
+  if (const auto* it = std::get_if<Evict>(&action)) return "evict " + id(it->job);
+  if (const auto* it = std::get_if<Fail>(&action)) return "fail " + id(it->job);
+  const auto& reclaim = std::get<Reclaim>(action);
   return reclaim.job ? "reclaim " + id(*reclaim.job) : "reclaim";
 }
 
@@ -85,7 +85,7 @@ struct Story {
     std::vector<std::string> words;
     reasons.clear();
     for (const Decision& decision : governor.rule(at(t), starts_max)) {
-      words.push_back(word(decision.verdict));
+      words.push_back(word(decision.action));
       reasons.push_back(decision.reason);
     }
     return words;

@@ -232,7 +232,7 @@ TEST(GovernorTenants, AGiantHoldsUpOthersForAMinuteAtATime) {
     story.waits_for(kBob, next, {.mib = 50, .seconds = 10}, t);
     if (story.rules(t).empty()) {
       held += 1;
-      story.governor.withdraw(JobId{next});
+      story.governor.withdraw({.job = JobId{next}, .kind = Kind{next}, .tenant = Tenant{kBob}});
     } else {
       story.ends(next, t + 0.5);
     }

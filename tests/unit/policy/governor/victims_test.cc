@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "governor_story.h"
-#include "policy/governor/safe_state.h"
+#include "policy/governor/memory_response.h"
 
 namespace plimsoll::policy {
 namespace {

@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-#include "policy/queue/backoff.h"
-#include "policy/queue/slots.h"
+#include "policy/queue/queue.h"
 
 namespace plimsoll::policy {
 namespace {

@@ -39,12 +39,13 @@ class FakeWorld final : public Executor {
   }
 };
 
-struct Scene {
+struct Scene : SchedulerListener {
   explicit Scene(QueueConfig queue = {.jobs_max = 100})
       : scheduler({.queue = queue, .governor = {.line = Bytes{std::uint64_t{8} << 30}, .cores = 8}},
-                  estimator,
-                  {.event = [this](const Event& event) { kinds[event.kind]++; },
-                   .over = [this](const JobOver& over) { overs.push_back(over); }}) {}
+                  estimator, this) {}
+
+  void on_event(const Event& event) override { kinds[event.kind]++; }
+  void on_job_over(const JobOver& over) override { overs.push_back(over); }
 
   void enter(unsigned id, std::vector<JobId> needs = {}) {
     JobSpec job;

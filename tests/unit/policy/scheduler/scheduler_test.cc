@@ -325,14 +325,14 @@ TEST(Scheduler, RecordsAnAlarmOnceASecond) {
   Scene run;
   run.enter(1);
   run.scheduler.begin(run.executor);
-  const Alarm alarm{.reason = "the line is passed", .numbers = {{"used_bytes", 5}}};
-  run.scheduler.on_alarm(alarm);
-  run.scheduler.on_alarm(alarm);
+  const auto alarm = [&run] { run.scheduler.on_alarm("the line is passed", {{"used_bytes", 5}}); };
+  alarm();
+  alarm();
   run.at(999ms);
-  run.scheduler.on_alarm(alarm);
+  alarm();
   EXPECT_EQ(run.kinds[EventKind::alarm], 1);
   run.at(1s);
-  run.scheduler.on_alarm(alarm);
+  alarm();
   EXPECT_EQ(run.kinds[EventKind::alarm], 2);
 }
 

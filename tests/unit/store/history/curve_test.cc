@@ -1,4 +1,4 @@
-#include "store/history/curve.h"
+#include "store/history/columns.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

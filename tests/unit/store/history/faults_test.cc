@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "entries.h"
-#include "store/history/schema.h"
+#include "store/history/file.h"
 #include "store/history/sqlite.h"
 #include "store/history/state_dir.h"
 #include "support/faulty_database.h"

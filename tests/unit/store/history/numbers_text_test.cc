@@ -1,4 +1,4 @@
-#include "store/history/numbers_text.h"
+#include "store/history/columns.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "entries.h"
-#include "store/history/schema.h"
+#include "store/history/file.h"
 #include "store/history/store.h"
 
 // A history in a directory of its own, for tests.

@@ -112,18 +112,18 @@ TEST(Answer, IsReadAsItWasWritten) {
       .holds = 1, .pauses = 2, .evictions = 3, .reclaims = 4, .lost_cpu = 5s, .used_peak = 4_GiB};
   status.holding = HoldingStatus{JobId{8}, "eight", "waits for memory", {{"free_bytes", 12.5}}};
   status.remaining = 60s;
-  status.running = {{.job = JobId{7},
-                     .name = "seven",
-                     .command = "make \xff",
-                     .distinct = "..all",
-                     .state = policy::JobState::frozen,
-                     .attempt = 2,
-                     .ran = 3s,
-                     .paused = 1s,
-                     .used = 1_GiB,
-                     .cores = 0.5,
-                     .estimate = 2_GiB,
-                     .remaining = 9s}};
+  status.running = {{{.job = JobId{7},
+                      .state = policy::JobState::frozen,
+                      .attempt = 2,
+                      .ran = 3s,
+                      .frozen = 1s,
+                      .used = 1_GiB,
+                      .cores = 0.5,
+                      .estimate = 2_GiB,
+                      .remaining = 9s},
+                     "seven",
+                     "make \xff",
+                     "..all"}};
   std::string line = to_line(ControlAnswer{.status = status});
   EXPECT_THAT(line, HasSubstr(R"("schema":"plimsoll.control/1","ok":true,"status":{"run":)"));
   EXPECT_THAT(line, HasSubstr(R"("state":"paused")"));

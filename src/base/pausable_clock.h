@@ -5,13 +5,13 @@
 #include "base/check.h"
 #include "base/units.h"
 
-namespace plimsoll::supervisor {
+namespace plimsoll {
 
 // Time since a start without the stretches in which everything stood still. Pauses may overlap: the
 // terminal's and the governor's, say. Time stands still until the last of them is over.
-class RunningTime {
+class PausableClock {
  public:
-  explicit RunningTime(Instant start) : start_(start) {}
+  explicit PausableClock(Instant start) : start_(start) {}
 
   void pause(Instant now) {
     if (pauses_++ == 0) paused_at_ = now;
@@ -24,12 +24,12 @@ class RunningTime {
     paused_at_.reset();
   }
 
-  [[nodiscard]] Instant started() const { return start_; }
   [[nodiscard]] bool is_paused() const { return paused_at_.has_value(); }
+  [[nodiscard]] Duration elapsed(Instant now) const { return now - start_; }
   [[nodiscard]] Duration paused(Instant now) const {
     return paused_ + (paused_at_ ? now - *paused_at_ : Duration{});
   }
-  [[nodiscard]] Duration ran(Instant now) const { return now - start_ - paused(now); }
+  [[nodiscard]] Duration ran(Instant now) const { return elapsed(now) - paused(now); }
   // When `ran` will be what is asked for, if nothing pauses any more.
   [[nodiscard]] Instant reaches(Duration ran) const { return start_ + paused_ + ran; }
 
@@ -40,4 +40,4 @@ class RunningTime {
   Duration paused_{};
 };
 
-}  // namespace plimsoll::supervisor
+}  // namespace plimsoll

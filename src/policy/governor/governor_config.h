@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.h"
+
+namespace plimsoll::policy {
+
+// Who starts first of those that could, beside their priorities.
+enum class StartOrder : std::uint8_t {
+  longest,  // whoever is expected to take longest; what fits goes ahead of what does not
+  input,    // as they were entered; nobody goes ahead of another
+};
+
+struct GovernorConfig {
+  Bytes line{};           // the bytes that the pool may use
+  double cores = 1;       // more than 0
+  unsigned jobs_max = 1;  // so many at once at most, frozen ones included; at least 1
+  bool may_evict = true;  // else only holds and pauses; what can't be held at the line fails
+  bool may_pause = true;  // false where nothing can be frozen
+  bool has_swap = false;  // memory of frozen jobs can be pushed out
+  Bytes reserve{};        // of the machine's MemAvailable, left to everybody else
+  StartOrder order = StartOrder::longest;
+  // Who has waited for so long starts once his memory fits, however busy the cores are.
+  Duration cores_wait_max = Duration::max();
+};
+
+}  // namespace plimsoll::policy
