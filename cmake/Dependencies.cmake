@@ -31,14 +31,16 @@ set(ALLOWED_supervisor/external supervisor report policy/scheduler policy/govern
 set(ALLOWED_supervisor/doctor supervisor report guardian kernel/monitor kernel/counters
   kernel/cgroup base/loop base)
 set(ALLOWED_daemon/grpc supervisor/external supervisor policy/job base/loop base)
-set(ALLOWED_daemon/runner daemon/grpc supervisor report policy/job guardian base/loop base)
-set(ALLOWED_daemon/api daemon/grpc supervisor/external supervisor/control supervisor report
-  policy/job guardian base/loop base)
+set(ALLOWED_daemon/jobs supervisor report policy/scheduler policy/job base/loop base)
+set(ALLOWED_daemon/runner daemon/jobs daemon/grpc supervisor report policy/job guardian base/loop
+  base)
+set(ALLOWED_daemon/api daemon/jobs daemon/grpc supervisor/external supervisor/control supervisor
+  report policy/job guardian base/loop base)
 set(ALLOWED_daemon/metrics supervisor/sharing report policy/scheduler policy/job kernel/monitor
   kernel/counters base/loop base)
-set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/grpc supervisor/external
-  supervisor/control supervisor/sharing supervisor store/history report args jobfile policy/governor
-  policy/job guardian base/loop base)
+set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/grpc
+  supervisor/external supervisor/control supervisor/sharing supervisor store/history report args
+  jobfile policy/governor policy/job guardian base/loop base)
 set(ALLOWED_cli supervisor/doctor supervisor/control supervisor/sharing supervisor supervisor/output
   store/runs store/history report args jobfile sim policy/governor policy/estimator policy/queue
   policy/job guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)

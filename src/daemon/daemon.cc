@@ -8,9 +8,7 @@
 #include "policy/governor/processors.h"
 #include "policy/job/attempt.h"
 #include "store/history/state_dir.h"
-#include "supervisor/identity.h"
 #include "supervisor/run_id.h"
-#include "supervisor/sharing/ledger_place.h"
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::daemon {
@@ -35,31 +33,24 @@ policy::SchedulerConfig scheduler_config(const policy::GovernorConfig& governor)
 }  // namespace
 
 Daemon::Daemon(std::unique_ptr<supervisor::Supervisor> supervisor, LoadedConfig config,
-               std::function<Result<LoadedConfig>()> reload, policy::GovernorConfig governor,
-               std::string run_id, pid_t guardian)
+               ServeOptions options, policy::GovernorConfig governor, pid_t guardian)
     : supervisor_(std::move(supervisor)),
       config_(std::move(config)),
-      reload_(std::move(reload)),
-      run_id_(std::move(run_id)),
-      whole_{.line = governor.line, .cores = governor.cores},
+      options_(std::move(options)),
       knowledge_(log),
       host_scheduler_(*supervisor_, knowledge_.estimator(), scheduler_config(governor), *this),
+      line_(*supervisor_, host_scheduler_, {.line = governor.line, .cores = governor.cores}),
+      jobs_(*supervisor_, host_scheduler_),
       gate_(supervisor_->loop()),
-      services_(std::make_unique<Services>(ServicesDeps{
-          .supervisor = *supervisor_,
-          .host_scheduler = host_scheduler_,
-          .knowledge = knowledge_,
-          .gate = gate_,
-          .next_id = [this] { return JobId{++last_job_}; },
-          .job_processes = config_.config.job_processes,
-          .notice = log,
-          .version = PLIMSOLL_VERSION,
-          .others = [this] { return lease_ ? std::optional(lease_->others()) : std::nullopt; },
-          .set_line = [this](std::string_view size) { return ask_line(size); },
-          .set_jobs_max = [this](unsigned jobs) -> Result<void> {
-            host_scheduler_.scheduler().set_jobs_max(jobs);
-            return {};
-          }})) {
+      services_(
+          std::make_unique<Services>(ServicesDeps{.supervisor = *supervisor_,
+                                                  .host_scheduler = host_scheduler_,
+                                                  .knowledge = knowledge_,
+                                                  .line = line_,
+                                                  .jobs = jobs_,
+                                                  .gate = gate_,
+                                                  .job_processes = config_.config.job_processes,
+                                                  .version = PLIMSOLL_VERSION})) {
   if (const auto directory = history::state_dir(history::state_environment())) {
     knowledge_.remember(*directory, history::kOfAll);
   } else {
@@ -71,7 +62,7 @@ Daemon::Daemon(std::unique_ptr<supervisor::Supervisor> supervisor, LoadedConfig 
 Daemon::~Daemon() = default;
 
 Result<std::unique_ptr<Daemon>> Daemon::start(guardian::Link link, LoadedConfig config,
-                                              std::function<Result<LoadedConfig>()> reload) {
+                                              ServeOptions options) {
   const pid_t guardian = link.guardian;
   std::string run_id = supervisor::new_run_id(supervisor::wall_now());
   auto supervisor = supervisor::Supervisor::create(
@@ -89,12 +80,11 @@ Result<std::unique_ptr<Daemon>> Daemon::start(guardian::Link link, LoadedConfig 
   if (!governor) return pass(std::move(governor));
   governor->cores_wait_max = kCoresWaitMax;
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(*supervisor), std::move(config),
-                                            std::move(reload), *governor, std::move(run_id),
-                                            guardian));
+                                            std::move(options), *governor, guardian));
   daemon->supervisor_->tell_signals(daemon.get());
   daemon->guardian_watch_.emplace(daemon->supervisor_->loop(), &log);
   daemon->host_scheduler_.begin();
-  daemon->lease();
+  daemon->line_.lease(daemon->config_.config.listen, run_id);
   if (auto listening = daemon->listen(); !listening) return pass(std::move(listening));
   return daemon;
 }
@@ -110,39 +100,18 @@ Result<void> Daemon::start_runners() {
   if (!config) return pass(std::move(config));
   for (const std::string& remark : config->remarks) log(file + ": " + remark);
   auto runners = Runners::start(
-      {.supervisor = *supervisor_,
-       .host_scheduler = host_scheduler_,
-       .next_id = [this] { return JobId{++last_job_}; },
-       .log = log,
-       .ended = [this](const report::JobReport& report) { services_->ended(report); }},
-      gate_, std::move(*config));
+      {.supervisor = *supervisor_, .jobs = jobs_, .reporter = *services_, .gate = gate_},
+      std::move(*config));
   if (!runners) return pass(std::move(runners), file);
   runners_ = std::move(*runners);
   return {};
-}
-
-// Its ledger is open to those who may connect.
-Result<UniqueFd> Daemon::make_ledger() const {
-  const ListenConfig& listen = config_.config.listen;
-  if (!listen.group) return supervisor::open_own_ledger();
-  const auto group = supervisor::find_group(*listen.group);
-  if (!group) return tl::unexpected(group.error());
-  return supervisor::make_shared_ledger(listen.socket, *group);
-}
-
-// Alone on the machine until somebody else comes.
-void Daemon::lease() {
-  auto ledger = supervisor::Ledger::join(make_ledger(), run_id_);
-  if (!ledger) return log("nothing is leased to other runs: " + ledger.error().message());
-  lease_.emplace(supervisor_->loop(), std::move(*ledger), whole_, supervisor::LeaseRole::daemon,
-                 supervisor::holder_of(host_scheduler_.scheduler()));
 }
 
 void Daemon::on_notice(const std::string& text) { log(text); }
 
 void Daemon::on_scheduler_event(const policy::Event& event) {
   services_->event(event);
-  if (lease_ && event.kind == policy::EventKind::started) lease_->has_grown();
+  if (event.kind == policy::EventKind::started) line_.has_grown();
 }
 
 void Daemon::watch_dog(pid_t guardian) {
@@ -161,8 +130,8 @@ bool Daemon::is_over() const {
 }
 
 Result<void> Daemon::run() {
-  supervisor_->notify("READY=1\nSTATUS=governs " + format_bytes(whole_.line));
-  log("ready; the line is " + format_bytes(whole_.line) + "; " + services_->where());
+  supervisor_->notify("READY=1\nSTATUS=governs " + format_bytes(line_.bytes()));
+  log("ready; the line is " + format_bytes(line_.bytes()) + "; " + services_->where());
   while (!is_over()) {
     if (auto ran = host_scheduler_.run_once(Duration(-1)); !ran) return ran;
   }
@@ -218,7 +187,7 @@ void Daemon::end(Phase phase) {
 
 void Daemon::reload() {
   supervisor_->notify("RELOADING=1");
-  auto next = reload_();
+  auto next = load_config(options_);
   auto governor = next ? supervisor::pool_governor(next->config.governor, *supervisor_)
                        : Result<policy::GovernorConfig>(tl::unexpected(next.error()));
   if (governor) {
@@ -229,31 +198,15 @@ void Daemon::reload() {
   supervisor_->notify("READY=1");
 }
 
-void Daemon::set_line(Bytes line, const std::string& reason) {
-  whole_.line = line;
-  if (lease_) return lease_->set_line(line, reason);
-  host_scheduler_.scheduler().set_line(line, reason);
-}
-
-Result<Bytes> Daemon::ask_line(std::string_view size) {
-  auto amount = supervisor::parse_memory_amount(size);
-  if (!amount) return pass(std::move(amount));
-  auto line = supervisor::line_of(*amount, *supervisor_);
-  if (!line) return line;
-  set_line(*line, "the user has set another line");
-  log("the line is " + format_bytes(*line) + ", as was asked through the socket");
-  return line;
-}
-
 void Daemon::adopt(const LoadedConfig& next, const policy::GovernorConfig& governor) {
   for (const Change& change : changes(config_, next)) {
     if (change.after.effect == Effect::at_once) continue;
     log(change.after.origin + ": " + std::string(change.after.key) +
         " takes a restart; until then it is " + change.before.text.value_or("not set"));
   }
-  set_line(governor.line, "the configuration has another line");
+  line_.set(governor.line, "the configuration has another line");
   host_scheduler_.scheduler().set_jobs_max(governor.jobs_max);
-  log("reloaded; the line is " + format_bytes(whole_.line));
+  log("reloaded; the line is " + format_bytes(line_.bytes()));
 }
 
 }  // namespace plimsoll::daemon

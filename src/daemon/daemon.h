@@ -1,19 +1,20 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "daemon/config.h"
 #include "daemon/grpc/gate.h"
+#include "daemon/jobs/host_jobs.h"
+#include "daemon/machine_line.h"
+#include "daemon/options.h"
 #include "daemon/runners.h"
 #include "daemon/services.h"
 #include "supervisor/guardian_watch.h"
 #include "supervisor/host_scheduler.h"
 #include "supervisor/knowledge.h"
-#include "supervisor/sharing/lease.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {
@@ -22,9 +23,10 @@ namespace plimsoll::daemon {
 // kills it (again, or SIGINT), and leaves nothing behind.
 class Daemon : private supervisor::HostSchedulerObserver, private supervisor::SignalObserver {
  public:
-  // `link` is from become_guardian(). Listens; an error says what is in the way.
+  // `link` is from become_guardian(), `config` what these options say now; they are read again upon
+  // SIGHUP. Listens; an error says what is in the way.
   static Result<std::unique_ptr<Daemon>> start(guardian::Link link, LoadedConfig config,
-                                               std::function<Result<LoadedConfig>()> reload);
+                                               ServeOptions options);
   ~Daemon() override;
 
   // Returns when it was told to end and everything is over. An error: the guardian was lost and
@@ -35,18 +37,13 @@ class Daemon : private supervisor::HostSchedulerObserver, private supervisor::Si
   enum class Phase : std::uint8_t { serving, draining, killing };
 
   Daemon(std::unique_ptr<supervisor::Supervisor> supervisor, LoadedConfig config,
-         std::function<Result<LoadedConfig>()> reload, policy::GovernorConfig governor,
-         std::string run_id, pid_t guardian);
+         ServeOptions options, policy::GovernorConfig governor, pid_t guardian);
   Result<void> listen();
   Result<void> start_runners();
   void adopt(const LoadedConfig& next, const policy::GovernorConfig& governor);
-  [[nodiscard]] Result<UniqueFd> make_ledger() const;
-  void lease();
   void on_scheduler_event(const policy::Event& event) override;
   void on_learnt(const policy::AttemptSummary& what) override { knowledge_.learnt(what); }
   void on_notice(const std::string& text) override;
-  void set_line(Bytes line, const std::string& reason);
-  Result<Bytes> ask_line(std::string_view size);
   void watch_dog(pid_t guardian);
   void on_signal(const guardian::Signalled& signal) override;
   void on_resumed() override;
@@ -56,19 +53,17 @@ class Daemon : private supervisor::HostSchedulerObserver, private supervisor::Si
 
   std::unique_ptr<supervisor::Supervisor> supervisor_;
   LoadedConfig config_;  // that holds; of what is read later, all that can be had at once
-  std::function<Result<LoadedConfig>()> reload_;
-  std::string run_id_;
-  policy::Share whole_;  // of the machine
+  ServeOptions options_;
   supervisor::Knowledge knowledge_;
   supervisor::HostScheduler host_scheduler_;
-  std::optional<supervisor::Lease> lease_;
+  MachineLine line_;
+  HostJobs jobs_;
   Gate gate_;
   std::unique_ptr<Services> services_;
   std::unique_ptr<Runners> runners_;
   loop::Timer watchdog_timer_;
   std::optional<supervisor::GuardianWatch> guardian_watch_;
   Phase phase_ = Phase::serving;
-  std::uint64_t last_job_ = 0;
 };
 
 }  // namespace plimsoll::daemon

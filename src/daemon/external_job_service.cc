@@ -24,6 +24,9 @@ std::string pool_path(const supervisor::Supervisor& supervisor) {
   return {};
 }
 
+// So long a round waits for what is read for it.
+constexpr Duration kReadingPatience = supervisor::ExternalJobs::kSampleInterval;
+
 supervisor::MachineSize size_of_machine() {
   const auto number = [](int name) {
     return static_cast<std::uint64_t>(std::max(::sysconf(name), 1L));
@@ -35,19 +38,72 @@ supervisor::MachineSize size_of_machine() {
 }  // namespace
 
 ExternalJobService::ExternalJobService(supervisor::Supervisor& supervisor,
-                                       supervisor::HostScheduler& host_scheduler,
-                                       std::function<JobId()> next_id,
-                                       std::function<void(const report::JobReport&)> ended)
+                                       supervisor::HostScheduler& host_scheduler, JobRunner& jobs,
+                                       Reporter& reporter)
     : supervisor_(supervisor),
       host_scheduler_(host_scheduler),
-      next_id_(std::move(next_id)),
-      ended_(std::move(ended)),
-      external_jobs_(*this, {.uid = ::geteuid(), .machine = size_of_machine()}) {
+      jobs_(jobs),
+      reporter_(reporter),
+      external_jobs_(*this, {.uid = ::geteuid(), .machine = size_of_machine()}),
+      timer_(supervisor.loop().timer([this] { go_on(); })),
+      reader_(supervisor.loop()) {
   host_scheduler_.attach(external_jobs_);
+  go_on();
+}
+
+// What stands still or dies is to be looked at soon: who was born since the last look is not known.
+void ExternalJobService::on_event(const policy::Event& event) {
+  external_jobs_.on_event(event);
+  const bool is_urgent =
+      event.kind == policy::EventKind::frozen || event.kind == policy::EventKind::evicted;
+  if (is_urgent && round_ == Round::due) timer_.set(loop::now());
+}
+
+// The timer has come: the next step of a round.
+void ExternalJobService::go_on() {
+  if (round_ != Round::due) return look();
+  if (is_reading_ || !processes_ || !processes_->has_families()) return look();
+  begin_reading();
+  round_ = Round::reading;
+  timer_.set(loop::now() + kReadingPatience);
+}
+
+void ExternalJobService::begin_reading() {
+  is_reading_ = true;
+  struct Read {
+    supervisor::ProcessReading reading;
+    Duration cost{};
+  };
+  auto read = std::make_shared<Read>(Read{.reading = processes_->begin()});
+  reader_.submit(
+      [read, processes = processes_] {
+        const Duration before = loop::cpu_time();
+        read->reading.read(loop::now());
+        read->cost = loop::cpu_time() - before;
+      },
+      [weak = std::weak_ptr(self_), read] {
+        const auto self = weak.lock();
+        if (!self) return;
+        (*self)->processes_->take(read->reading);
+        (*self)->cost_ += read->cost;
+        (*self)->is_reading_ = false;
+        if ((*self)->round_ == Round::reading) (*self)->look();
+      });
+}
+
+void ExternalJobService::look() {
+  round_ = Round::looking;
+  const Duration before = loop::cpu_time();
+  const bool is_left = external_jobs_.look();
+  cost_ += loop::cpu_time() - before;
+  if (is_left) return timer_.set(loop::now());
+  round_ = Round::due;
+  const Duration cost = std::exchange(cost_, Duration{});
+  timer_.set(loop::now() + supervisor::ExternalJobs::gap_after(cost));
 }
 
 void ExternalJobService::enter(const policy::JobSpec& job) {
-  host_scheduler_.enter_external(host_scheduler_.within_reach(job), *this);
+  host_scheduler_.enter_external(jobs_.within_reach(job), *this);
 }
 
 void ExternalJobService::on_sampled(JobId job, const policy::JobSample& sample) {
@@ -60,11 +116,11 @@ void ExternalJobService::on_over(JobId job, const policy::AttemptEnd& end) {
 
 void ExternalJobService::withdraw(JobId job, const std::string& reason) {
   // It waits: that is when external jobs are withdrawn.
-  [[maybe_unused]] const auto done = host_scheduler_.scheduler().withdraw(job, reason);
+  [[maybe_unused]] const auto done = jobs_.withdraw(job, reason);
 }
 
 void ExternalJobService::cancel(JobId job, const std::string& reason) {
-  [[maybe_unused]] const auto done = host_scheduler_.scheduler().kill(job, reason);
+  [[maybe_unused]] const auto done = jobs_.kill(job, reason);
 }
 
 supervisor::Prepared ExternalJobService::prepare(const policy::Start& /*start*/) {

@@ -41,8 +41,7 @@ int serve(int argc, char** argv) {
   keep_protobuf_quiet();
   auto link = guardian::become_guardian(loop::notify);
   if (!link) return complain(link.error());
-  auto daemon = Daemon::start(std::move(*link), std::move(*config),
-                              [options] { return load_config(options); });
+  auto daemon = Daemon::start(std::move(*link), std::move(*config), options);
   if (!daemon) return complain(daemon.error());
   const auto ran = (*daemon)->run();
   if (ran) return 0;

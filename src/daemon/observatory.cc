@@ -7,9 +7,8 @@
 
 namespace plimsoll::daemon {
 
-Observatory::Observatory(loop::Loop& loop, std::string_view version,
-                         std::function<metrics::Snapshot()> look)
-    : loop_(loop), look_(std::move(look)), metrics_(version), lag_timer_(loop.timer([this] {
+Observatory::Observatory(loop::Loop& loop, std::string_view version)
+    : loop_(loop), metrics_(version), lag_timer_(loop.timer([this] {
         const Instant now = loop::now();
         const Duration late = std::max(now - due_, Duration{});
         metrics_.lag(late);
@@ -21,7 +20,7 @@ Observatory::Observatory(loop::Loop& loop, std::string_view version,
   lag_timer_.set(due_);
 }
 
-Result<void> Observatory::serve(const MetricsConfig& config) {
+Result<void> Observatory::serve(const MetricsConfig& config, metrics::MetricsSource& source) {
   const Address address = config.address.value_or(Address{});
   auto server = metrics::Server::start(loop_,
                                        {.host = address.host,
@@ -29,10 +28,14 @@ Result<void> Observatory::serve(const MetricsConfig& config) {
                                         .socket = config.socket.value_or(std::string()),
                                         .socket_mode = config.socket_mode,
                                         .names = config.names},
-                                       [this] { return metrics_.collect(look_()); });
+                                       source);
   if (!server) return pass(std::move(server));
   server_ = std::move(*server);
   return {};
+}
+
+std::vector<prometheus::MetricFamily> Observatory::collect(const metrics::Snapshot& now) const {
+  return metrics_.collect(now);
 }
 
 }  // namespace plimsoll::daemon

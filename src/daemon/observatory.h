@@ -1,8 +1,8 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/loop/lag.h"
 #include "base/loop/loop.h"
@@ -17,11 +17,14 @@ namespace plimsoll::daemon {
 // What is counted of the daemon, and where it is served. Of the loop's thread.
 class Observatory {
  public:
-  // `look` says what is so at the moment of a scrape. `loop` must outlive this.
-  Observatory(loop::Loop& loop, std::string_view version, std::function<metrics::Snapshot()> look);
+  // `loop` must outlive this.
+  Observatory(loop::Loop& loop, std::string_view version);
 
-  // Listens. Starts threads: after the guardian has split off.
-  Result<void> serve(const MetricsConfig& config);
+  // Listens; what is asked for is collected by `source`, which must outlive this. Starts threads:
+  // after the guardian has split off.
+  Result<void> serve(const MetricsConfig& config, metrics::MetricsSource& source);
+  // All that was counted, beside what is so now.
+  [[nodiscard]] std::vector<prometheus::MetricFamily> collect(const metrics::Snapshot& now) const;
 
   void event(const policy::Event& event) { metrics_.event(event); }
   void ended(const report::JobReport& report) { metrics_.ended(report); }
@@ -34,7 +37,6 @@ class Observatory {
 
  private:
   loop::Loop& loop_;
-  std::function<metrics::Snapshot()> look_;
   metrics::Metrics metrics_;
   loop::Lag lag_;
   Instant due_{};

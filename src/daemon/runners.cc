@@ -19,16 +19,26 @@ void remove_stale_socket(const std::string& path) {
 
 }  // namespace
 
+Runners::Runners(const RunnersDeps& deps, RunnerSettings settings)
+    : clock_(deps.supervisor.loop()),
+      files_(deps.supervisor.loop()),
+      cleaning_(deps.supervisor),
+      runner_({.jobs = deps.jobs,
+               .files = files_,
+               .cleaning_command = cleaning_,
+               .clock = clock_,
+               .reporter = deps.reporter},
+              std::move(settings)) {}
 Runners::~Runners() { servers_.clear(); }
 
-Result<std::unique_ptr<Runners>> Runners::start(RunnerDeps deps, Gate& gate, RunnerConfig config) {
+Result<std::unique_ptr<Runners>> Runners::start(const RunnersDeps& deps, RunnerConfig config) {
   for (const std::string& path : config.settings.cleaned_directories) {
     if (std::filesystem::is_directory(path)) continue;
     return fail("cleanTemporaryDirectories: \"" + path + "\" is no directory");
   }
-  std::unique_ptr<Runners> made(new Runners(std::move(deps), std::move(config.settings)));
+  std::unique_ptr<Runners> made(new Runners(deps, std::move(config.settings)));
   for (const RunnerConfig::Listener& listener : config.listeners) {
-    if (auto listening = made->listen(gate, listener); !listening) {
+    if (auto listening = made->listen(deps.gate, listener); !listening) {
       return pass(std::move(listening));
     }
   }
@@ -43,7 +53,7 @@ Result<void> Runners::listen(Gate& gate, const RunnerConfig::Listener& listener)
     config.addresses.push_back("unix:" + path);
   }
   config.message_bytes_max = std::max(listener.message_bytes_max, kMessageBytesMin);
-  services_.push_back(std::make_unique<RunnerService>(gate, runner_.handlers()));
+  services_.push_back(std::make_unique<RunnerService>(gate, runner_));
   auto server = Server::start(config, {services_.back()->service()});
   if (!server) return pass(std::move(server));
   servers_.push_back(std::move(*server));

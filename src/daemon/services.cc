@@ -5,24 +5,30 @@
 #include <map>
 #include <utility>
 
+#include <prometheus/metric_family.h>
+
+#include "daemon/log.h"
 #include "supervisor/control/job_protocol.h"
 
 namespace plimsoll::daemon {
 
-Services::Services(ServicesDeps deps)
-    : deps_(std::move(deps)),
-      observatory_(deps_.supervisor.loop(), deps_.version, [this] { return snapshot(); }),
-      external_jobs_(deps_.supervisor, deps_.host_scheduler, deps_.next_id,
-                     [this](const report::JobReport& report) { observatory_.ended(report); }),
-      jobs_(std::make_shared<JobService>(JobServiceDeps{
-          .supervisor = deps_.supervisor,
-          .host_scheduler = deps_.host_scheduler,
-          .next_id = deps_.next_id,
-          .processes_max = deps_.job_processes,
-          .notice = deps_.notice,
-          .ended = [this](const report::JobReport& report) { observatory_.ended(report); }})) {}
+Services::Services(const ServicesDeps& deps)
+    : deps_(deps),
+      observatory_(deps_.supervisor.loop(), deps_.version),
+      external_jobs_(deps_.supervisor, deps_.host_scheduler, deps_.jobs, *this),
+      jobs_(std::make_shared<JobService>(JobServiceDeps{.loop = deps_.supervisor.loop(),
+                                                        .jobs = deps_.jobs,
+                                                        .reporter = *this,
+                                                        .processes_max = processes_max()})) {}
 
 Services::~Services() = default;
+
+std::optional<std::uint64_t> Services::processes_max() const {
+  const bool counts = deps_.supervisor.pool().of(cgroup::Controller::pids) != nullptr;
+  return counts ? std::optional(deps_.job_processes) : std::nullopt;
+}
+
+void Services::notice(const std::string& text) { log(text); }
 
 Result<void> Services::listen(const LoadedConfig& loaded) {
   const Config& config = loaded.config;
@@ -36,24 +42,20 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
                .client_ca = config.listen.tls_client_ca};
   }
   auto started = Api::start(deps_.supervisor.loop(), deps_.gate, external_jobs_.external_jobs(),
-                            jobs_, api, deps_.notice);
+                            jobs_, api, *this);
   if (!started) return pass(std::move(started));
   api_ = std::move(*started);
-  auto for_people = JobSocket::start(
-      {.loop = deps_.supervisor.loop(),
-       .jobs = *jobs_,
-       .status = [this](const supervisor::Peer& peer) { return status(peer); },
-       .set_line = deps_.set_line,
-       .set_jobs_max = deps_.set_jobs_max},
+  people_ = std::make_unique<JobSocket>(
+      JobSocketDeps{.loop = deps_.supervisor.loop(), .jobs = *jobs_, .controls = *this});
+  auto for_people = people_->listen(
       {.path = supervisor::job_socket_of(config.listen.socket), .group = config.listen.group});
-  if (!for_people) return pass(std::move(for_people));
-  people_ = std::move(*for_people);
+  if (!for_people) return for_people;
   socket_ = config.listen.socket;
   if (config.metrics.is_off()) return {};
-  auto served = observatory_.serve(config.metrics);
+  auto served = observatory_.serve(config.metrics, *this);
   if (served) metrics_ = config.metrics;
   if (served || !is_default(loaded, "metrics.listen")) return served;
-  deps_.notice("no metrics: " + served.error().message());
+  notice("no metrics: " + served.error().message());
   return {};
 }
 
@@ -115,25 +117,33 @@ supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
   status.jobs.paused = seen.frozen;
   status.jobs.waiting = seen.unfinished - std::min(seen.unfinished, begun);
   status.jobs.total = seen.unfinished;
-  status.others = deps_.others();
+  status.others = deps_.line.others();
   status.loop = {.lag = observatory_.lag(), .longest_turn = deps_.supervisor.loop().longest_turn()};
   return status;
 }
 
-metrics::Snapshot Services::snapshot() {
+Result<Bytes> Services::set_line(std::string_view size) { return deps_.line.ask(size); }
+
+Result<void> Services::set_jobs_max(unsigned jobs) {
+  deps_.host_scheduler.scheduler().set_jobs_max(jobs);
+  return {};
+}
+
+std::vector<prometheus::MetricFamily> Services::collect() {
   const supervisor::HostScheduler& host_scheduler = deps_.host_scheduler;
-  return {.scheduler = host_scheduler.scheduler().status(),
-          .monitors = host_scheduler.executor().monitors(),
-          .machine = deps_.host_scheduler.system().now(),
-          .pool_memory = host_scheduler.executor().pool_pressure(),
-          .others = deps_.others(),
-          .external_jobs = external_jobs_.external_jobs().size(),
-          .connections = (api_ ? api_->streams() : 0) + (people_ ? people_->connections() : 0),
-          .records_dropped = deps_.knowledge.dropped(),
-          .samples_dropped = deps_.supervisor.dropped_samples(),
-          .looks = host_scheduler.executor().samples(),
-          .longest_turn = deps_.supervisor.loop().longest_turn(),
-          .draining = is_draining_};
+  return observatory_.collect(
+      {.scheduler = host_scheduler.scheduler().status(),
+       .monitors = host_scheduler.executor().monitors(),
+       .machine = deps_.host_scheduler.system().now(),
+       .pool_memory = host_scheduler.executor().pool_pressure(),
+       .others = deps_.line.others(),
+       .external_jobs = external_jobs_.external_jobs().size(),
+       .connections = (api_ ? api_->streams() : 0) + (people_ ? people_->connections() : 0),
+       .records_dropped = deps_.knowledge.dropped(),
+       .samples_dropped = deps_.supervisor.dropped_samples(),
+       .looks = host_scheduler.executor().samples(),
+       .longest_turn = deps_.supervisor.loop().longest_turn(),
+       .draining = is_draining_});
 }
 
 }  // namespace plimsoll::daemon

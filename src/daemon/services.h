@@ -1,9 +1,9 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/api/api.h"
 #include "daemon/api/job_service.h"
@@ -11,9 +11,11 @@
 #include "daemon/config.h"
 #include "daemon/external_job_service.h"
 #include "daemon/grpc/gate.h"
+#include "daemon/jobs/job_runner.h"
+#include "daemon/jobs/reporter.h"
+#include "daemon/machine_line.h"
 #include "daemon/observatory.h"
 #include "supervisor/knowledge.h"
-#include "supervisor/sharing/lease.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {
@@ -23,27 +25,23 @@ struct ServicesDeps {
   supervisor::Supervisor& supervisor;
   supervisor::HostScheduler& host_scheduler;
   const supervisor::Knowledge& knowledge;
+  MachineLine& line;
+  JobRunner& jobs;
   Gate& gate;
-  std::function<JobId()> next_id;  // new to the host scheduler
   std::uint64_t job_processes = 0;
-  std::function<void(const std::string&)> notice;
   std::string_view version;
-  std::function<std::optional<supervisor::Others>()> others;  // that have a lease
-  // By who governs the machine, until the configuration is read again.
-  std::function<Result<Bytes>(std::string_view size)> set_line;
-  std::function<Result<void>(unsigned)> set_jobs_max;
 };
 
 // All that the daemon offers to programs of this machine: plimsoll.v1, and metrics of it and of
 // whatever else the host scheduler runs. Of the loop's thread.
-class Services {
+class Services : public Reporter, private Controls, private metrics::MetricsSource {
  public:
   // Before the host scheduler's first external job.
-  explicit Services(ServicesDeps deps);
+  explicit Services(const ServicesDeps& deps);
   Services(const Services&) = delete;
   Services& operator=(const Services&) = delete;
   // The gate is closed and has let everything through by then, as Api says.
-  ~Services();
+  ~Services() override;
 
   // Metrics that nobody has asked for are gone without, where they can't be served.
   Result<void> listen(const LoadedConfig& loaded);
@@ -51,9 +49,11 @@ class Services {
   // Where it listens, for people.
   [[nodiscard]] std::string where() const;
 
-  // What is counted: events of the host scheduler, and ends of jobs of others than these services.
+  // What is counted: events of the host scheduler, and ends of jobs.
   void event(const policy::Event& event) { observatory_.event(event); }
-  void ended(const report::JobReport& report) { observatory_.ended(report); }
+  void ended(const report::JobReport& report) override { observatory_.ended(report); }
+  // A line of the log.
+  void notice(const std::string& text) override;
 
   // No more jobs are taken or admitted; those that run go on. Or they are killed.
   void drain();
@@ -61,8 +61,12 @@ class Services {
   [[nodiscard]] bool is_idle() const;
 
  private:
-  [[nodiscard]] metrics::Snapshot snapshot();
-  [[nodiscard]] supervisor::RunStatus status(const supervisor::Peer& peer) const;
+  [[nodiscard]] supervisor::RunStatus status(const supervisor::Peer& peer) const override;
+  Result<Bytes> set_line(std::string_view size) override;
+  Result<void> set_jobs_max(unsigned jobs) override;
+  std::vector<prometheus::MetricFamily> collect() override;
+
+  [[nodiscard]] std::optional<std::uint64_t> processes_max() const;
 
   ServicesDeps deps_;
   bool is_draining_ = false;

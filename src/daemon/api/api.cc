@@ -41,42 +41,82 @@ Result<TlsTexts> read_tls(const TlsConfig& config) {
 
 }  // namespace
 
-// The streams end first, then the servers: these wait for calls that nobody answers otherwise.
-class Api::Inside {
+// The services of each user, and who hears of those that have none.
+//
+// Invariant: what make() looks at does not change, or is safe on any thread.
+class ServicesOfUsers : public UserServicesMaker {
  public:
-  Inside(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs,
-         std::shared_ptr<JobService> jobs, std::function<void(const std::string&)> notice)
-      : gate_(gate),
-        external_jobs_(external_jobs),
-        jobs_(std::move(jobs)),
-        notice_(std::move(notice)),
-        servers_(loop, [this](const supervisor::Peer& peer) { return services_for(peer); }),
-        streams_(std::make_shared<GovernorStreams>(external_jobs)),
-        looks_(loop.timer([this] { look(); })) {
-    look();
+  ServicesOfUsers(Gate& gate, const std::shared_ptr<GovernorStreams>& streams,
+                  const std::shared_ptr<JobService>& jobs,
+                  std::shared_ptr<const TlsConnections> afar, Reporter& reporter)
+      : gate_(gate), streams_(streams), jobs_(jobs), afar_(std::move(afar)), reporter_(reporter) {}
+
+  UserServices make(const supervisor::Peer& peer) override {
+    const Callers callers(peer, afar_);
+    auto both = std::make_shared<Both>(gate_, streams_, callers);
+    UserServices made{
+        .services = {both->governor.service()}, .names = {"plimsoll.v1.Governor"}, .owner = both};
+    if (!jobs_.expired()) {
+      made.services.push_back(both->jobs.emplace(gate_, jobs_, callers).service());
+      made.names.emplace_back("plimsoll.v1.Jobs");
+    }
+    return made;
   }
 
-  ~Inside() {
+  // Whoever is turned away may come again at once, for ever.
+  void turned_away(const Error& why) override {
+    const Instant now = loop::now();
+    if (told_ && now < *told_ + kTurnedAwayGap) return;
+    told_ = now;
+    reporter_.notice(why.message());
+  }
+
+ private:
+  // Of one user.
+  struct Both : UserServices::Owner {
+    Both(Gate& gate, const std::weak_ptr<GovernorStreams>& streams, const Callers& callers)
+        : governor(gate, streams, callers) {}
+    void close() override {
+      if (jobs) jobs->close();
+    }
+    GovernorService governor;
+    std::optional<JobsRpcService> jobs;
+  };
+
+  Gate& gate_;
+  const std::weak_ptr<GovernorStreams> streams_;
+  const std::weak_ptr<JobService> jobs_;
+  const std::shared_ptr<const TlsConnections> afar_;
+  Reporter& reporter_;
+  std::optional<Instant> told_;  // last, of one who was turned away
+};
+
+// The streams end first, then the servers: these wait for calls that nobody answers otherwise.
+class Api::Inside : private ConnectionTaker {
+ public:
+  Inside(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs,
+         std::shared_ptr<JobService> jobs, Reporter& reporter)
+      : jobs_(std::move(jobs)),
+        streams_(std::make_shared<GovernorStreams>(external_jobs)),
+        services_(gate, streams_, jobs_, afar_, reporter),
+        servers_(loop, services_) {}
+
+  ~Inside() override {
     if (jobs_) jobs_->abandon();
+    streams_.reset();
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
   Result<void> listen(loop::Loop& loop, const ApiConfig& config) {
-    auto listener = PeerListener::start(
-        loop, config.socket, [this](UniqueFd connection, const supervisor::Peer& peer) {
-          auto accepted = servers_.accept(std::move(connection), peer);
-          if (!accepted) tell(accepted.error());
-        });
+    auto listener = PeerListener::start(loop, config.socket, *this);
     if (!listener) return pass(std::move(listener));
     listener_ = std::move(*listener);
     if (!config.tls) return {};
     auto texts = read_tls(*config.tls);
     if (!texts) return pass(std::move(texts));
     if (auto served = servers_.serve_tls(*texts, afar_); !served) return served;
-    auto door =
-        TlsDoor::open(config.tls->host, config.tls->port, afar_,
-                      [this](UniqueFd connection) { servers_.accept_tls(std::move(connection)); });
+    auto door = TlsDoor::open(config.tls->host, config.tls->port, afar_, servers_);
     if (!door) return pass(std::move(door));
     door_ = std::move(*door);
     return {};
@@ -89,65 +129,26 @@ class Api::Inside {
   void drain() { servers_.drain(); }
 
  private:
-  // Of one user.
-  struct Both {
-    Both(Gate& gate, const std::shared_ptr<GovernorStreams>& streams, const Callers& callers)
-        : governor(gate, streams, callers) {}
-    GovernorService governor;
-    std::optional<JobsRpcService> jobs;
-  };
-
-  UserServices services_for(const supervisor::Peer& peer) {
-    const Callers callers(peer, afar_);
-    auto both = std::make_shared<Both>(gate_, streams_, callers);
-    UserServices made{
-        .services = {both->governor.service()}, .names = {"plimsoll.v1.Governor"}, .owner = both};
-    if (jobs_) {
-      made.services.push_back(both->jobs.emplace(gate_, jobs_, callers).service());
-      made.names.emplace_back("plimsoll.v1.Jobs");
-      made.close = [&jobs = *both->jobs] { jobs.close(); };
-    }
-    return made;
+  void take(UniqueFd connection, const supervisor::Peer& peer) override {
+    auto accepted = servers_.accept(std::move(connection), peer);
+    if (!accepted) services_.turned_away(accepted.error());
   }
 
-  // Whoever is turned away may come again at once, for ever.
-  void tell(const Error& error) {
-    const Instant now = loop::now();
-    if (told_ && now < *told_ + kTurnedAwayGap) return;
-    told_ = now;
-    notice_(error.message());
-  }
-
-  void look() {
-    const Duration before = loop::cpu_time();
-    const bool is_left = external_jobs_.look();
-    look_cost_ += loop::cpu_time() - before;
-    if (is_left) return looks_.set(loop::now());
-    const Duration cost = std::exchange(look_cost_, Duration{});
-    looks_.set(loop::now() + supervisor::ExternalJobs::gap_after(cost));
-  }
-
-  Gate& gate_;
-  supervisor::ExternalJobs& external_jobs_;
   std::shared_ptr<JobService> jobs_;
-  std::function<void(const std::string&)> notice_;
-  std::optional<Instant> told_;  // last, of one who was turned away
   const std::shared_ptr<TlsConnections> afar_ = std::make_shared<TlsConnections>();
-  UserServers servers_;
   std::shared_ptr<GovernorStreams> streams_;
+  ServicesOfUsers services_;
+  UserServers servers_;
   std::unique_ptr<PeerListener> listener_;
   std::unique_ptr<TlsDoor> door_;
-  loop::Timer looks_;
-  Duration look_cost_{};  // of the round that is under way
 };
 
 Result<std::unique_ptr<Api>> Api::start(loop::Loop& loop, Gate& gate,
                                         supervisor::ExternalJobs& external_jobs,
                                         std::shared_ptr<JobService> jobs, const ApiConfig& config,
-                                        std::function<void(const std::string&)> notice) {
+                                        Reporter& reporter) {
   std::unique_ptr<Api> api(new Api());
-  api->inside_ =
-      std::make_unique<Inside>(loop, gate, external_jobs, std::move(jobs), std::move(notice));
+  api->inside_ = std::make_unique<Inside>(loop, gate, external_jobs, std::move(jobs), reporter);
   if (auto listens = api->inside_->listen(loop, config); !listens) return pass(std::move(listens));
   return api;
 }

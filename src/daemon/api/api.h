@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include "base/result.h"
 #include "daemon/grpc/gate.h"
 #include "daemon/grpc/peer_listener.h"
+#include "daemon/jobs/reporter.h"
 #include "supervisor/external/external_jobs.h"
 
 namespace plimsoll::daemon {
@@ -29,18 +29,16 @@ struct ApiConfig {
   std::optional<TlsConfig> tls{};
 };
 
-// All of plimsoll.v1, as it is served: sockets, a server for each user, streams, and the looks at
-// the external jobs' places. Of the loop's thread; gRPC's own threads end with it.
+// All of plimsoll.v1, as it is served: sockets, a server for each user, streams. Of the loop's
+// thread; gRPC's own threads end with it.
 class Api {
  public:
-  // All must outlive this. `notice` is told what people should know. Starts threads: after the
-  // guardian has split off.
+  // All must outlive this. Starts threads: after the guardian has split off.
   // `jobs` are those of plimsoll.v1.Jobs, which is not served without.
   static Result<std::unique_ptr<Api>> start(loop::Loop& loop, Gate& gate,
                                             supervisor::ExternalJobs& external_jobs,
                                             std::shared_ptr<JobService> jobs,
-                                            const ApiConfig& config,
-                                            std::function<void(const std::string&)> notice);
+                                            const ApiConfig& config, Reporter& reporter);
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
   // Ends all streams, and with them their clients' jobs. The gate is closed and has let everything

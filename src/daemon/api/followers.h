@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/result.h"
-#include "daemon/api/job_request.h"
+#include "daemon/api/job_watcher.h"
 
 namespace plimsoll::daemon {
 

@@ -39,22 +39,10 @@ class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::Gove
         outbox_(std::make_shared<GovernOutbox>(*this, gate.outgoing(user))) {}
 
   void begin(const supervisor::Peer& peer) {
-    StreamClient client{.send =
-                            [outbox = outbox_, close = closing(), user = user_,
-                             &gate = gate_](const v1::GovernResponse& message) {
-                              if (outbox->send(message) == GovernOutbox::Sent::one_too_many) {
-                                gate.post_always(user, close);
-                              }
-                            },
-                        .too_many =
-                            [outbox = outbox_](const Error& error) {
-                              outbox->break_off({grpc::StatusCode::RESOURCE_EXHAUSTED, error.what});
-                            },
-                        .ends = [outbox = outbox_] { outbox->break_off(kDaemonEnds); }};
     has_passed_ = gate_.post(
-        user_, step([peer, id = id_, client = std::move(client)](GovernorStreams& streams) mutable {
-          streams.open(id, peer, std::move(client));
-        }));
+        user_,
+        step([peer, id = id_, client = std::make_shared<Client>(gate_, user_, outbox_, closing())](
+                 GovernorStreams& streams) { streams.open(id, peer, client); }));
     if (!has_passed_) outbox_->break_off(kDaemonBusy);
   }
 
@@ -81,6 +69,29 @@ class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::Gove
   }
 
  private:
+  // The way back from the loop's thread.
+  class Client : public StreamClient {
+   public:
+    Client(Gate& gate, policy::Tenant user, std::shared_ptr<GovernOutbox> outbox,
+           std::function<void()> close)
+        : gate_(gate), user_(user), outbox_(std::move(outbox)), close_(std::move(close)) {}
+    void send(const v1::GovernResponse& response) override {
+      if (outbox_->send(response) == GovernOutbox::Sent::one_too_many) {
+        gate_.post_always(user_, close_);
+      }
+    }
+    void too_many(const Error& error) override {
+      outbox_->break_off({grpc::StatusCode::RESOURCE_EXHAUSTED, error.what});
+    }
+    void ends() override { outbox_->break_off(kDaemonEnds); }
+
+   private:
+    Gate& gate_;
+    policy::Tenant user_;
+    std::shared_ptr<GovernOutbox> outbox_;
+    std::function<void()> close_;  // for the loop's thread
+  };
+
   // Does this on the loop's thread, then reads the next message.
   template <class Act>
   std::function<void()> step(Act act) {

@@ -16,11 +16,10 @@ constexpr std::size_t kIdShownMax = 256;  // of an id that is refused for its le
 }  // namespace
 
 GovernorSession::GovernorSession(supervisor::ExternalJobs& external_jobs,
-                                 const supervisor::Peer& peer,
-                                 std::function<void(const v1::GovernResponse&)> send)
+                                 const supervisor::Peer& peer, StreamClient& stream)
     : external_jobs_(external_jobs),
       peer_(peer),
-      send_(std::move(send)),
+      stream_(stream),
       client_(external_jobs_.open(peer, *this)) {}
 
 GovernorSession::~GovernorSession() { external_jobs_.close(client_); }
@@ -32,7 +31,7 @@ void GovernorSession::on_admit(const std::string& name, unsigned attempt,
   admit.set_id(name);
   admit.set_attempt(attempt);
   admit.set_reason(reason);
-  send_(response);
+  stream_.send(response);
 }
 
 void GovernorSession::on_hold(const std::string& name, policy::HoldCause cause,
@@ -42,21 +41,21 @@ void GovernorSession::on_hold(const std::string& name, policy::HoldCause cause,
   hold.set_id(name);
   hold.set_cause(std::string(policy::name_of(cause)));
   hold.set_reason(reason);
-  send_(response);
+  stream_.send(response);
 }
 
 void GovernorSession::on_pause(const std::string& name, const std::string& reason) {
   v1::GovernResponse response;
   response.mutable_pause()->set_id(name);
   response.mutable_pause()->set_reason(reason);
-  send_(response);
+  stream_.send(response);
 }
 
 void GovernorSession::on_resume(const std::string& name, const std::string& reason) {
   v1::GovernResponse response;
   response.mutable_resume()->set_id(name);
   response.mutable_resume()->set_reason(reason);
-  send_(response);
+  stream_.send(response);
 }
 
 void GovernorSession::on_cancel(const std::string& name, policy::Outcome cause,
@@ -67,7 +66,7 @@ void GovernorSession::on_cancel(const std::string& name, policy::Outcome cause,
   cancel.set_cause(cause_of(cause));
   cancel.set_reason(reason);
   cancel.set_comes_again(again == Again::later);
-  send_(response);
+  stream_.send(response);
 }
 
 void GovernorSession::on_left(const std::string& name, Again again, const std::string& reason) {
@@ -76,7 +75,7 @@ void GovernorSession::on_left(const std::string& name, Again again, const std::s
   left.set_id(name);
   left.set_comes_again(again == Again::later);
   left.set_reason(reason);
-  send_(response);
+  stream_.send(response);
 }
 
 void GovernorSession::refuse(const std::string& id, const Error& error) {
@@ -85,7 +84,7 @@ void GovernorSession::refuse(const std::string& id, const Error& error) {
   refused.set_id(std::string(cut_utf8(id, kIdShownMax)));
   refused.set_code(code_of(error));
   refused.set_message(error.what);
-  send_(response);
+  stream_.send(response);
 }
 
 Result<void> GovernorSession::enter(const supervisor::ExternalSpec& spec) {

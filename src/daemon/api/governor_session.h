@@ -1,11 +1,19 @@
 #pragma once
 
-#include <functional>
-
 #include "plimsoll/v1/governor.pb.h"
 #include "supervisor/external/external_jobs.h"
 
 namespace plimsoll::daemon {
+
+// The way back to the client of a stream; from the loop's thread. Must not call back.
+class StreamClient {
+ public:
+  virtual ~StreamClient() = default;
+  virtual void send(const v1::GovernResponse& response) = 0;
+  // Ends the stream: the user has too many, or the daemon ends.
+  virtual void too_many(const Error& error) = 0;
+  virtual void ends() = 0;
+};
 
 // One stream of plimsoll.v1.Governor: messages in, messages out, and the client's jobs in between.
 // It knows nothing of gRPC.
@@ -14,9 +22,9 @@ namespace plimsoll::daemon {
 // then, and nothing is sent any more.
 class GovernorSession : private supervisor::ExternalListener {
  public:
-  // `external jobs` must outlive this. `send` must not call back.
+  // Both must outlive this.
   GovernorSession(supervisor::ExternalJobs& external_jobs, const supervisor::Peer& peer,
-                  std::function<void(const v1::GovernResponse&)> send);
+                  StreamClient& stream);
   ~GovernorSession() override;
 
   // What can't be followed is answered with Refused.
@@ -38,7 +46,7 @@ class GovernorSession : private supervisor::ExternalListener {
 
   supervisor::ExternalJobs& external_jobs_;
   supervisor::Peer peer_;
-  std::function<void(const v1::GovernResponse&)> send_;
+  StreamClient& stream_;
   supervisor::ClientId client_;
 };
 

@@ -6,17 +6,18 @@ namespace plimsoll::daemon {
 
 GovernorStreams::~GovernorStreams() {
   const auto ended = std::exchange(streams_, {});
-  for (const auto& [id, stream] : ended) stream.client.ends();
+  for (const auto& [id, stream] : ended) stream.client->ends();
 }
 
-void GovernorStreams::open(StreamId id, const supervisor::Peer& peer, StreamClient client) {
+void GovernorStreams::open(StreamId id, const supervisor::Peer& peer,
+                           std::shared_ptr<StreamClient> client) {
   const policy::Tenant user = supervisor::tenant_of(peer);
-  if (auto room = quota_.check(user); !room) return client.too_many(room.error());
+  if (auto room = quota_.check(user); !room) return client->too_many(room.error());
   quota_.take(user);
   Stream& stream = streams_[id];
   stream.user = user;
   stream.client = std::move(client);
-  stream.session = std::make_unique<GovernorSession>(external_jobs_, peer, stream.client.send);
+  stream.session = std::make_unique<GovernorSession>(external_jobs_, peer, *stream.client);
 }
 
 void GovernorStreams::receive(StreamId id, const v1::GovernRequest& request) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 
@@ -15,14 +14,6 @@ namespace plimsoll::daemon {
 
 // Names a stream among all that there ever were.
 enum class StreamId : std::uint64_t {};
-
-// The way back to the client of a stream; from the loop's thread.
-struct StreamClient {
-  std::function<void(const v1::GovernResponse&)> send;
-  // Ends the stream: the user has too many, or the daemon `ends`.
-  std::function<void(const Error&)> too_many;
-  std::function<void()> ends;
-};
 
 // The streams of plimsoll.v1.Governor that are open, whatever carries them. Of the loop's thread.
 class GovernorStreams {
@@ -39,7 +30,7 @@ class GovernorStreams {
   static constexpr std::size_t kOfUserMax = 200;
   static constexpr std::size_t kStreamsMax = 1000;
 
-  void open(StreamId id, const supervisor::Peer& peer, StreamClient client);
+  void open(StreamId id, const supervisor::Peer& peer, std::shared_ptr<StreamClient> client);
   // Of a stream that is not open any more: does nothing, as close().
   void receive(StreamId id, const v1::GovernRequest& request);
   void close(StreamId id);
@@ -48,7 +39,7 @@ class GovernorStreams {
 
  private:
   struct Stream {
-    StreamClient client;
+    std::shared_ptr<StreamClient> client;  // outlives the session
     std::unique_ptr<GovernorSession> session;
     policy::Tenant user = policy::kHost;
   };

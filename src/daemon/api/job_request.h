@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,16 +13,11 @@
 #include "base/units.h"
 #include "policy/job/event.h"
 #include "policy/job/job.h"
-#include "report/report.h"
-#include "supervisor/attempt.h"
 #include "supervisor/control/job_protocol.h"
 #include "supervisor/external/external_job.h"
 
 // Jobs of plimsoll.v1.Jobs as values. No gRPC, no protobuf.
 namespace plimsoll::daemon {
-
-// Who follows a job, among all that there ever were.
-enum class WatcherId : std::uint64_t {};
 
 // What a client wants to be run; `spec` without its id.
 struct JobRequest {
@@ -79,20 +73,6 @@ struct JobStory {
   };
   std::vector<Decision> decisions;
   bool cut = false;  // there were more between the first and the last of them
-};
-
-// Who follows a job. Called from within calls of the job service, which must not be called back.
-// Nothing is told after `ended`.
-struct JobWatcher {
-  std::function<void(const StateTold&)> state;
-  std::function<void(OutputStream, std::string_view data)> output;
-  // The last attempt, if there was one.
-  std::function<void(const report::JobReport&, const supervisor::AttemptResult*)> ended;
-  // Nothing more will be told, though the job goes on: the API ends.
-  std::function<void()> lost;
-  // Whether it can't take more output now; the job's pipe is then left full. Asked again from time
-  // to time.
-  std::function<bool()> is_full;
 };
 
 }  // namespace plimsoll::daemon

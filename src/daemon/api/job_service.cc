@@ -7,18 +7,17 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <iterator>
 #include <utility>
 
 #include "base/quantity.h"
 #include "base/text.h"
 #include "daemon/api/favour.h"
-#include "daemon/api/job_service_job.h"
-#include "supervisor/host.h"
+#include "guardian/spawn_request.h"
 #include "supervisor/reporting.h"
 #include "supervisor/wall_clock.h"
 
-// What jobs write, from their pipes to those who follow them.
 namespace plimsoll::daemon {
 namespace {
 
@@ -67,8 +66,58 @@ std::vector<std::string> writing_to(const supervisor::OutputFiles& files,
 
 }  // namespace
 
-JobService::JobService(JobServiceDeps deps)
-    : deps_(std::move(deps)), null_input_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
+// One job, from its coming to the removal of its last group.
+struct JobService::Job {
+  // One output of the present attempt, read as it comes.
+  struct Pipe {
+    UniqueFd fd;
+    loop::Watch watch;
+    loop::Timer full;  // until those who follow have room again, or till it is read for nobody
+  };
+
+  JobRequest order;
+  std::uint32_t uid = 0;
+  std::optional<guardian::Identity> identity;
+  Instant came{};
+  WallTime queued{};
+  ApiJobState state = ApiJobState::waiting;
+  unsigned attempt = 0;
+  std::array<Pipe, 2> pipes;  // by OutputStream
+  std::map<WatcherId, std::shared_ptr<JobWatcher>> watchers;
+  std::vector<JobStory::Decision> first;
+  std::deque<JobStory::Decision> latest;  // after the first half
+  bool is_cut = false;
+  std::size_t groups = 0;  // not removed yet
+  bool is_ended = false;   // for good
+  policy::Outcome outcome = policy::Outcome::skipped;
+  std::string reason;
+  std::vector<report::AttemptReport> attempts;
+  std::optional<supervisor::AttemptResult> last;
+  std::optional<counters::MachineUsage> machine;
+
+  [[nodiscard]] StateTold state_told(JobId id, const std::string& why) const {
+    return {.job = id, .state = state, .attempt = attempt, .reason = why};
+  }
+
+  void note(JobStory::Decision decision) {
+    if (first.size() < kDecisionsMax / 2) return first.push_back(std::move(decision));
+    latest.push_back(std::move(decision));
+    if (latest.size() <= kDecisionsMax / 2) return;
+    latest.pop_front();
+    is_cut = true;
+  }
+
+  [[nodiscard]] JobStory story() const {
+    JobStory whole{.decisions = first, .cut = is_cut};
+    whole.decisions.insert(whole.decisions.end(), latest.begin(), latest.end());
+    return whole;
+  }
+
+  Pipe& pipe(OutputStream stream) { return pipes.at(static_cast<std::size_t>(stream)); }
+};
+
+JobService::JobService(const JobServiceDeps& deps)
+    : deps_(deps), null_input_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
 JobService::~JobService() = default;
 
 Result<JobId> JobService::submit(const supervisor::Peer& peer, JobRequest order) {
@@ -85,7 +134,7 @@ Result<JobId> JobService::submit(const supervisor::Peer& peer, JobRequest order)
   Share& share = of_user_[peer.uid];
   ++share.jobs;
   share.bytes += order.bytes;
-  const JobId id = deps_.next_id();
+  const JobId id = deps_.jobs.next_id();
   auto job = std::make_unique<Job>();
   job->order = std::move(order);
   job->order.spec.id = id;
@@ -97,18 +146,17 @@ Result<JobId> JobService::submit(const supervisor::Peer& peer, JobRequest order)
   job->identity = std::move(*identity);
   job->came = loop::now();
   job->queued = supervisor::wall_now();
-  const policy::JobSpec spec = deps_.host_scheduler.within_reach(job->order.spec);
+  const policy::JobSpec spec = deps_.jobs.within_reach(job->order.spec);
   jobs_.emplace(id, std::move(job));
-  deps_.host_scheduler.enter(spec, *this);
+  deps_.jobs.enter(spec, *this);
   return id;
 }
 
 // Where nothing counts processes nothing bounds them.
 void JobService::bound_processes(policy::JobSpec& spec) const {
-  const bool counts = deps_.supervisor.pool().of(cgroup::Controller::pids) != nullptr;
-  if (spec.tenant == policy::kHost || !counts) return;
+  if (spec.tenant == policy::kHost || !deps_.processes_max) return;
   spec.limits.pids_max =
-      std::min(spec.limits.pids_max.value_or(deps_.processes_max), deps_.processes_max);
+      std::min(spec.limits.pids_max.value_or(*deps_.processes_max), *deps_.processes_max);
 }
 
 Result<void> JobService::check_room(const supervisor::Peer& peer, std::size_t bytes) const {
@@ -136,14 +184,15 @@ Result<JobService::Job*> JobService::find(const supervisor::Peer& peer, JobId id
   return found->second.get();
 }
 
-Result<WatcherId> JobService::watch(const supervisor::Peer& peer, JobId id, JobWatcher watcher) {
+Result<WatcherId> JobService::watch(const supervisor::Peer& peer, JobId id,
+                                    std::shared_ptr<JobWatcher> watcher) {
   auto job = find(peer, id);
   if (!job) return pass(std::move(job));
   const WatcherId number{++last_watcher_};
   if (!(*job)->watchers.empty()) {
     if (auto added = followers_.add(number, peer.uid); !added) return pass(std::move(added));
   }
-  watcher.state((*job)->state_told(id, "it is followed from now on"));
+  watcher->state((*job)->state_told(id, "it is followed from now on"));
   (*job)->watchers.emplace(number, std::move(watcher));
   return number;
 }
@@ -156,10 +205,9 @@ void JobService::unwatch(JobId id, WatcherId watcher) {
 
 void JobService::cancel(JobId id, const std::string& reason) {
   if (!jobs_.contains(id)) return;
-  policy::Scheduler& scheduler = deps_.host_scheduler.scheduler();
-  if (scheduler.kill(id, reason)) return;
+  if (deps_.jobs.kill(id, reason)) return;
   // It waits, or is over and only its group is left: then there is nothing to be done.
-  [[maybe_unused]] const auto withdrawn = scheduler.withdraw(id, reason);
+  [[maybe_unused]] const auto withdrawn = deps_.jobs.withdraw(id, reason);
 }
 
 void JobService::drain() {
@@ -182,7 +230,7 @@ void JobService::abandon() {
     const auto watchers = std::exchange(job->watchers, {});
     for (const auto& [number, watcher] : watchers) {
       followers_.remove(number);
-      watcher.lost();
+      watcher->lost();
     }
   }
 }
@@ -214,7 +262,7 @@ Result<void> JobService::signal(const supervisor::Peer& peer, JobId id, int numb
     return fail(std::errc::operation_in_progress,
                 "the job " + plain_number(id) + " waits, expected one that runs");
   }
-  deps_.host_scheduler.signal(id, number);
+  deps_.jobs.signal(id, number);
   return {};
 }
 
@@ -232,12 +280,12 @@ Result<JobId> JobService::find_named(const supervisor::Peer& peer, const std::st
 
 Result<void> JobService::pause(const supervisor::Peer& peer, JobId id) {
   if (auto job = find(peer, id); !job) return pass(std::move(job));
-  return deps_.host_scheduler.scheduler().pause(id);
+  return deps_.jobs.pause(id);
 }
 
 Result<void> JobService::resume(const supervisor::Peer& peer, JobId id) {
   if (auto job = find(peer, id); !job) return pass(std::move(job));
-  return deps_.host_scheduler.scheduler().resume(id);
+  return deps_.jobs.resume(id);
 }
 
 Result<void> JobService::kill(const supervisor::Peer& peer, JobId id) {
@@ -313,7 +361,7 @@ void JobService::on_event(const policy::Event& event) {
 
 void JobService::tell_state(Job& job, const std::string& reason) {
   const StateTold told = job.state_told(job.order.spec.id, reason);
-  for (const auto& [number, watcher] : job.watchers) watcher.state(told);
+  for (const auto& [number, watcher] : job.watchers) watcher->state(told);
 }
 
 void JobService::on_job_over(const policy::JobOver& over) {
@@ -341,7 +389,8 @@ void JobService::on_gone(const supervisor::AttemptGone& gone) {
 }
 
 void JobService::on_stuck(supervisor::AttemptKey key, const reap::Stuck& stuck) {
-  deps_.notice("job " + at(key.job).order.spec.name + ": " + supervisor::stuck_text(stuck));
+  deps_.reporter.notice("job " + at(key.job).order.spec.name + ": " +
+                        supervisor::stuck_text(stuck));
 }
 
 void JobService::end_if_done(JobId id) {
@@ -357,19 +406,20 @@ void JobService::end_if_done(JobId id) {
        .outcome = job.outcome,
        .reason = job.last && !job.last->reason.empty() ? job.last->reason : job.reason,
        .machine = job.machine},
-      supervisor::describe_host(deps_.supervisor));
+      deps_.jobs.host());
   ended_.add(id, job.uid, job.story());
   const auto user = of_user_.find(job.uid);
   user->second.bytes -= job.order.bytes;
   if (--user->second.jobs == 0) of_user_.erase(user);
   // Its own callback may be what has ended it.
   finished_.push_back(std::move(jobs_.extract(id).mapped()));
-  if (deps_.ended) deps_.ended(report);
-  const Job& done = *finished_.back();
+  deps_.reporter.ended(report);
+  Job& done = *finished_.back();
   const supervisor::AttemptResult* last = done.last ? &*done.last : nullptr;
-  for (const auto& [number, watcher] : done.watchers) {
+  const auto watchers = std::exchange(done.watchers, {});
+  for (const auto& [number, watcher] : watchers) {
     followers_.remove(number);
-    watcher.ended(report, last);
+    watcher->ended(report, last);
   }
 }
 
@@ -392,7 +442,7 @@ Result<UniqueFd> JobService::open_output(Job& job, OutputStream stream) {
   UniqueFd write_end(ends[1]);
   ::fcntl(pipe.fd.get(), F_SETFL, O_NONBLOCK);
   const JobId id = job.order.spec.id;
-  pipe.full = deps_.supervisor.loop().timer([this, id, stream] {
+  pipe.full = deps_.loop.timer([this, id, stream] {
     const auto found = jobs_.find(id);
     if (found == jobs_.end()) return;
     // What can't be waited for is read when the job is gone.
@@ -404,7 +454,7 @@ Result<UniqueFd> JobService::open_output(Job& job, OutputStream stream) {
 
 Result<void> JobService::watch_output(Job& job, OutputStream stream) {
   Job::Pipe& pipe = job.pipe(stream);
-  auto watch = deps_.supervisor.loop().watch(
+  auto watch = deps_.loop.watch(
       pipe.fd.get(), EPOLLIN,
       [this, id = job.order.spec.id, stream](std::uint32_t) { read_output(id, stream); });
   if (!watch) return pass(std::move(watch));
@@ -419,7 +469,7 @@ void JobService::read_output(JobId id, OutputStream stream) {
   Job::Pipe& pipe = job.pipe(stream);
   const Duration before = loop::cpu_time();
   const bool is_full = std::any_of(job.watchers.begin(), job.watchers.end(),
-                                   [](const auto& watcher) { return watcher.second.is_full(); });
+                                   [](const auto& watcher) { return watcher.second->is_full(); });
   if (is_full) {
     const Instant now = loop::now();
     return pause_output(job, stream,
@@ -433,7 +483,7 @@ void JobService::read_output(JobId id, OutputStream stream) {
     return;
   }
   const std::string_view data(buffer.data(), static_cast<std::size_t>(got));
-  for (const auto& [number, watcher] : job.watchers) watcher.output(stream, data);
+  for (const auto& [number, watcher] : job.watchers) watcher->output(stream, data);
   pace_output(job, stream, loop::cpu_time() - before + OutputPace::kTurn);
 }
 
@@ -466,7 +516,7 @@ void JobService::drain_output(Job& job) {
       const ssize_t got = ::read(pipe.fd.get(), buffer.data(), buffer.size());
       if (got <= 0) break;
       const std::string_view data(buffer.data(), static_cast<std::size_t>(got));
-      for (const auto& [number, watcher] : job.watchers) watcher.output(stream, data);
+      for (const auto& [number, watcher] : job.watchers) watcher->output(stream, data);
     }
     pipe = {};
   }

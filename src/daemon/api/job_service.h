@@ -1,41 +1,42 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/loop/loop.h"
 #include "base/result.h"
 #include "daemon/api/ended_stories.h"
 #include "daemon/api/followers.h"
 #include "daemon/api/job_request.h"
+#include "daemon/api/job_watcher.h"
 #include "daemon/api/output_pace.h"
-#include "supervisor/host_scheduler.h"
-#include "supervisor/supervisor.h"
+#include "daemon/jobs/job_runner.h"
+#include "daemon/jobs/reporter.h"
 
 namespace plimsoll::daemon {
 
 // What the job service stands on; all of it must outlive the job service.
 struct JobServiceDeps {
-  supervisor::Supervisor& supervisor;
-  supervisor::HostScheduler& host_scheduler;
-  std::function<JobId()> next_id;                         // new to the host scheduler
-  std::uint64_t processes_max = 0;                        // of one job of others than the host
-  std::function<void(const std::string&)> notice;         // what people should know
-  std::function<void(const report::JobReport&)> ended{};  // a job has ended for good
+  loop::Loop& loop;
+  JobRunner& jobs;
+  Reporter& reporter;
+  // Of one job of others than the host; absent where nothing counts processes.
+  std::optional<std::uint64_t> processes_max{};
 };
 
-// The jobs of plimsoll.v1.Jobs: takes them for a user, runs them by the host scheduler as that
-// user, tells those who follow. It knows nothing of gRPC.
+// The jobs of plimsoll.v1.Jobs: takes them for a user, has them run as that user, tells those
+// who follow. It knows nothing of gRPC.
 //
 // Of the loop's thread. Invariant between calls: each job is known until it has ended and all its
 // groups are removed; of each user's last ones after that, what was decided.
 class JobService : public supervisor::JobOwner {
  public:
-  explicit JobService(JobServiceDeps deps);
+  explicit JobService(const JobServiceDeps& deps);
   ~JobService() override;
   JobService(const JobService&) = delete;
   JobService& operator=(const JobService&) = delete;
@@ -58,7 +59,8 @@ class JobService : public supervisor::JobOwner {
   // Errors: permission_denied, no_such_process (no such job, or not this user's), not_enough_memory
   // (too many), operation_in_progress (not in this state), invalid_argument.
   Result<JobId> submit(const supervisor::Peer& peer, JobRequest order);
-  Result<WatcherId> watch(const supervisor::Peer& peer, JobId job, JobWatcher watcher);
+  Result<WatcherId> watch(const supervisor::Peer& peer, JobId job,
+                          std::shared_ptr<JobWatcher> watcher);
   void unwatch(JobId job, WatcherId watcher);
   // The job that people mean: the one of this name that came first, else of this number.
   Result<JobId> find_named(const supervisor::Peer& peer, const std::string& text) const;

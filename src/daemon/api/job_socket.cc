@@ -14,27 +14,24 @@ constexpr Duration kIdleLook = std::chrono::seconds(5);
 
 }  // namespace
 
-JobSocket::JobSocket(JobSocketDeps deps)
-    : deps_(std::move(deps)), idle_timer_(deps_.loop.timer([this] { drop_idle(); })) {
+JobSocket::JobSocket(const JobSocketDeps& deps)
+    : deps_(deps),
+      turn_timer_(deps_.loop.timer([this] { serve_next(); })),
+      idle_timer_(deps_.loop.timer([this] { drop_idle(); })) {
   idle_timer_.set(loop::now() + kIdleLook);
 }
 
 JobSocket::~JobSocket() = default;
 
-Result<std::unique_ptr<JobSocket>> JobSocket::start(JobSocketDeps deps,
-                                                    const PeerListenerConfig& config) {
-  std::unique_ptr<JobSocket> made(new JobSocket(std::move(deps)));
-  auto listener = PeerListener::start(
-      made->deps_.loop, config, [self = made.get()](UniqueFd fd, const supervisor::Peer& peer) {
-        self->admit(std::move(fd), peer);
-      });
+Result<void> JobSocket::listen(const PeerListenerConfig& config) {
+  auto listener = PeerListener::start(deps_.loop, config, *this);
   if (!listener) return pass(std::move(listener));
-  made->listener_ = std::move(*listener);
-  return made;
+  listener_ = std::move(*listener);
+  return {};
 }
 
 // Root is always heard.
-void JobSocket::admit(UniqueFd fd, const supervisor::Peer& peer) {
+void JobSocket::take(UniqueFd connection, const supervisor::Peer& peer) {
   const auto of_user = std::count_if(clients_.begin(), clients_.end(),
                                      [&](const auto& client) { return client->uid() == peer.uid; });
   const bool is_full =
@@ -44,18 +41,33 @@ void JobSocket::admit(UniqueFd fd, const supervisor::Peer& peer) {
         supervisor::JobNews(supervisor::JobRefused{"found too many connections, expected at most " +
                                                    std::to_string(kOfUserMax) + " of one user"}));
     [[maybe_unused]] const auto told =
-        ::send(fd.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        ::send(connection.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
   }
-  auto client = std::make_unique<Client>(deps_, std::move(fd), peer);
-  auto watch =
-      deps_.loop.watch(client->fd(), EPOLLIN, [this, known = client.get()](std::uint32_t events) {
-        known->set_arriving_elsewhere(arriving_of(known->uid()) - known->arriving());
-        if (!known->step(events)) drop(*known);
-      });
+  auto client = std::make_unique<Client>(deps_, std::move(connection), peer);
+  auto watch = deps_.loop.watch(
+      client->fd(), EPOLLIN,
+      [this, known = client.get()](std::uint32_t events) { on_ready(*known, events); });
   if (!watch) return;
   client->watch(std::move(*watch));
   clients_.push_back(std::move(client));
+}
+
+// A readiness is only noted: what it takes to serve it comes in its user's turn.
+void JobSocket::on_ready(Client& client, std::uint32_t events) {
+  if ((events & (EPOLLHUP | EPOLLERR)) != 0) return drop(client);
+  if (!client.become_ready(events)) return;
+  if (turns_.is_empty()) turn_timer_.set(loop::now());
+  turns_.add(client.uid(), &client);
+}
+
+void JobSocket::serve_next() {
+  const auto next = turns_.next();
+  if (!next) return;  // it has gone meanwhile
+  Client& client = **next;
+  client.set_arriving_elsewhere(arriving_of(client.uid()) - client.arriving());
+  if (!client.step()) drop(client);
+  if (!turns_.is_empty()) turn_timer_.set(loop::now());
 }
 
 std::size_t JobSocket::arriving_of(std::uint32_t uid) const {
@@ -69,6 +81,7 @@ std::size_t JobSocket::arriving_of(std::uint32_t uid) const {
 void JobSocket::drop(Client& client) {
   const auto place = std::find_if(clients_.begin(), clients_.end(),
                                   [&](const auto& known) { return known.get() == &client; });
+  turns_.remove(client.uid(), &client);
   client.give_up();
   clients_.erase(place);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <string_view>
@@ -9,20 +9,29 @@
 #include "base/loop/loop.h"
 #include "base/result.h"
 #include "daemon/api/job_service.h"
+#include "daemon/api/user_turns.h"
 #include "daemon/grpc/peer_listener.h"
 #include "supervisor/control/run_status.h"
 #include "supervisor/external/external_job.h"
 
 namespace plimsoll::daemon {
 
+// What people can see and change of the daemon beside their jobs.
+class Controls {
+ public:
+  virtual ~Controls() = default;
+  // What this peer may see.
+  [[nodiscard]] virtual supervisor::RunStatus status(const supervisor::Peer& peer) const = 0;
+  // A size or a share, as --line takes it; the answer is the line that then holds.
+  virtual Result<Bytes> set_line(std::string_view size) = 0;
+  virtual Result<void> set_jobs_max(unsigned jobs) = 0;
+};
+
 // What the socket stands on; all of it must outlive it.
 struct JobSocketDeps {
   loop::Loop& loop;
   JobService& jobs;
-  // What this peer may see; a size or a share, as --line takes it, and the line that then holds.
-  std::function<supervisor::RunStatus(const supervisor::Peer&)> status;
-  std::function<Result<Bytes>(std::string_view size)> set_line;
-  std::function<Result<void>(unsigned)> set_jobs_max;
+  Controls& controls;
 };
 
 // The daemon for people at a shell: takes their jobs and commands in the words of
@@ -31,14 +40,18 @@ struct JobSocketDeps {
 //
 // Of the loop's thread. Whatever a client sends, or does not, costs a bounded buffer: requests are
 // answered one at a time, nothing more is read of who has not taken his answer, and who does not
-// take a job's output holds up that job alone.
-class JobSocket {
+// take a job's output holds up that job alone. Users are served in turn, a step of one connection
+// at a time: who has many connections is no faster, and nobody else slower by more than that step.
+class JobSocket : public ConnectionTaker {
  public:
-  static Result<std::unique_ptr<JobSocket>> start(JobSocketDeps deps,
-                                                  const PeerListenerConfig& config);
+  explicit JobSocket(const JobSocketDeps& deps);
   JobSocket(const JobSocket&) = delete;
   JobSocket& operator=(const JobSocket&) = delete;
-  ~JobSocket();
+  ~JobSocket() override;
+
+  // Connections come from here on. Once.
+  Result<void> listen(const PeerListenerConfig& config);
+  void take(UniqueFd connection, const supervisor::Peer& peer) override;
 
   // More connections of one user, or of all but root, are refused: each is a descriptor.
   static constexpr std::size_t kOfUserMax = 256;
@@ -52,14 +65,18 @@ class JobSocket {
 
  private:
   class Client;
-  explicit JobSocket(JobSocketDeps deps);
-  void admit(UniqueFd fd, const supervisor::Peer& peer);
+  void on_ready(Client& client, std::uint32_t events);
+  void serve_next();
   void drop(Client& client);
   void drop_idle();
   [[nodiscard]] std::size_t arriving_of(std::uint32_t uid) const;
 
   JobSocketDeps deps_;
   std::list<std::unique_ptr<Client>> clients_;
+  UserTurns<Client*> turns_;  // those that something can be done for
+  // At once while anybody waits. A source of the loop's own: in the turns between, others of its
+  // sources come, among them those whose readiness is to be noted.
+  loop::Timer turn_timer_;
   loop::Timer idle_timer_;
   std::unique_ptr<PeerListener> listener_;
 };

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <utility>
 
 #include "base/cases.h"
 #include "daemon/api/priority_range.h"
@@ -43,6 +45,39 @@ supervisor::ControlAnswer answer_of(const Result<void>& done) {
 
 }  // namespace
 
+// What is told comes from within calls of the job service: it is only kept, and sent in a turn of
+// its own. The client stops following before it is gone.
+class JobSocket::Client::Follower : public JobWatcher {
+ public:
+  explicit Follower(Client& client) : client_(client) {}
+
+  void state(const StateTold& told) override {
+    client_.out_.add_news(supervisor::to_message(supervisor::JobNews(supervisor::JobStands{
+        .state = state_name(told.state), .attempt = told.attempt, .reason = told.reason})));
+    client_.rearm();
+  }
+  void output(OutputStream stream, std::string_view data) override {
+    const auto which =
+        stream == OutputStream::out ? supervisor::JobOutput::out : supervisor::JobOutput::err;
+    client_.send(supervisor::to_message(
+        supervisor::JobNews(supervisor::OutputHead{.stream = which, .bytes = data.size()})));
+    client_.send(data);
+  }
+  void ended(const report::JobReport& report, const supervisor::AttemptResult* last) override {
+    client_.watcher_.reset();
+    client_.is_closing_ = true;
+    client_.send(supervisor::to_message(supervisor::JobNews(ended_of(report, last))));
+  }
+  void lost() override {
+    client_.watcher_.reset();
+    client_.is_closing_ = true;
+  }
+  [[nodiscard]] bool is_full() const override { return client_.out_.is_full(); }
+
+ private:
+  Client& client_;
+};
+
 JobSocket::Client::Client(JobSocketDeps& deps, UniqueFd fd, supervisor::Peer peer)
     : deps_(deps), fd_(std::move(fd)), peer_(std::move(peer)), active_(loop::now()) {}
 
@@ -57,8 +92,14 @@ void JobSocket::Client::give_up() {
   deps_.jobs.cancel(job_, "its client is gone");
 }
 
-bool JobSocket::Client::step(std::uint32_t events) {
-  if ((events & (EPOLLHUP | EPOLLERR)) != 0 || !flush()) return false;
+bool JobSocket::Client::become_ready(std::uint32_t events) {
+  watch_.wait_for(0);
+  return std::exchange(ready_, ready_ | events) == 0;
+}
+
+bool JobSocket::Client::step() {
+  const std::uint32_t events = std::exchange(ready_, 0);
+  if (!flush()) return false;
   if ((events & EPOLLIN) != 0 && !receive()) return false;
   if (out_.is_empty() && !answer_next()) return false;
   if (is_closing_ && out_.is_empty()) return false;
@@ -157,42 +198,10 @@ void JobSocket::Client::submit(supervisor::SubmitJob asked) {
   if (!job) return refuse(job.error());
   send(supervisor::to_message(supervisor::JobNews(supervisor::JobTaken{*job})));
   if (is_detached) return;
-  auto watching = deps_.jobs.watch(peer_, *job, watcher());
+  auto watching = deps_.jobs.watch(peer_, *job, std::make_shared<Follower>(*this));
   if (!watching) return refuse(watching.error());
   job_ = *job;
   watcher_ = *watching;
-}
-
-// What is told comes from within calls of the job service: it is only kept here, and sent in a turn
-// of its own.
-JobWatcher JobSocket::Client::watcher() {
-  return {
-      .state =
-          [this](const StateTold& told) {
-            out_.add_news(supervisor::to_message(supervisor::JobNews(supervisor::JobStands{
-                .state = state_name(told.state), .attempt = told.attempt, .reason = told.reason})));
-            rearm();
-          },
-      .output =
-          [this](OutputStream stream, std::string_view data) {
-            const auto which = stream == OutputStream::out ? supervisor::JobOutput::out
-                                                           : supervisor::JobOutput::err;
-            send(supervisor::to_message(supervisor::JobNews(
-                supervisor::OutputHead{.stream = which, .bytes = data.size()})));
-            send(data);
-          },
-      .ended =
-          [this](const report::JobReport& report, const supervisor::AttemptResult* last) {
-            watcher_.reset();
-            is_closing_ = true;
-            send(supervisor::to_message(supervisor::JobNews(ended_of(report, last))));
-          },
-      .lost =
-          [this] {
-            watcher_.reset();
-            is_closing_ = true;
-          },
-      .is_full = [this] { return out_.is_full(); }};
 }
 
 supervisor::ControlAnswer JobSocket::Client::carry_out(const supervisor::ControlRequest& request) {
@@ -203,7 +212,7 @@ supervisor::ControlAnswer JobSocket::Client::carry_out(const supervisor::Control
   return std::visit(
       Cases{
           [&](const supervisor::AskStatus&) {
-            return supervisor::ControlAnswer{.status = deps_.status(peer_)};
+            return supervisor::ControlAnswer{.status = deps_.controls.status(peer_)};
           },
           [&](const supervisor::PauseJob& asked) { return on_job(asked.job, &JobService::pause); },
           [&](const supervisor::ResumeJob& asked) {
@@ -212,12 +221,12 @@ supervisor::ControlAnswer JobSocket::Client::carry_out(const supervisor::Control
           [&](const supervisor::KillJob& asked) { return on_job(asked.job, &JobService::kill); },
           [&](const supervisor::SetLine& asked) {
             if (!is_operator()) return refused();
-            const auto line = deps_.set_line(asked.size);
+            const auto line = deps_.controls.set_line(asked.size);
             return line ? supervisor::ControlAnswer{.line = *line}
                         : supervisor::ControlAnswer{.error = line.error().what};
           },
           [&](const supervisor::SetJobsMax& asked) {
-            return is_operator() ? answer_of(deps_.set_jobs_max(asked.jobs)) : refused();
+            return is_operator() ? answer_of(deps_.controls.set_jobs_max(asked.jobs)) : refused();
           }},
       request);
 }
@@ -240,8 +249,10 @@ void JobSocket::Client::send(std::string_view bytes) {
   rearm();
 }
 
-// Of one whose answer waits nothing is read that would only wait as well.
+// Of one whose answer waits nothing is read that would only wait as well. Who waits for its turn is
+// looked after in that.
 void JobSocket::Client::rearm() {
+  if (ready_ != 0) return;
   const std::size_t wanted = head_ ? head_->bytes : supervisor::kRequestBytesMax;
   const bool has_room = in_.size() <= wanted;
   const bool has_request = head_ ? in_.size() >= head_->bytes : in_.find('\n') != std::string::npos;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@ namespace plimsoll::daemon {
 // One connection of a JobSocket: what has come and is not answered, what it has not taken, and the
 // job that it waits for, which is its own.
 class JobSocket::Client {
+  class Follower;
+
  public:
   Client(JobSocketDeps& deps, UniqueFd fd, supervisor::Peer peer);
   Client(const Client&) = delete;
@@ -24,13 +27,16 @@ class JobSocket::Client {
   [[nodiscard]] std::uint32_t uid() const { return peer_.uid; }
   [[nodiscard]] std::size_t arriving() const { return head_ ? head_->bytes : 0; }
   [[nodiscard]] bool is_idle(Instant now) const {
-    return !watcher_ && now - active_ >= JobSocket::kIdleMax;
+    return !watcher_ && ready_ == 0 && now - active_ >= JobSocket::kIdleMax;
   }
   // What of other submissions of its user is on its way, before a turn.
   void set_arriving_elsewhere(std::size_t bytes) { arriving_elsewhere_ = bytes; }
 
-  // One step of what `events` allow. False: the connection is over.
-  bool step(std::uint32_t events);
+  // Something can be done for it, which step() will do; until then its socket is not looked at.
+  // False: that was so already.
+  bool become_ready(std::uint32_t events);
+  // One step of what its socket allows. False: the connection is over.
+  bool step();
   // The client is gone: so is its job.
   void give_up();
 
@@ -47,7 +53,6 @@ class JobSocket::Client {
   [[nodiscard]] supervisor::ControlAnswer on_job(
       const std::string& name, Result<void> (JobService::*act)(const supervisor::Peer&, JobId));
   [[nodiscard]] bool is_operator() const;
-  [[nodiscard]] JobWatcher watcher();
 
   JobSocketDeps& deps_;
   UniqueFd fd_;
@@ -60,6 +65,7 @@ class JobSocket::Client {
   JobId job_{};                                 // with watcher_
   std::optional<WatcherId> watcher_;
   bool is_closing_ = false;  // when out_ is sent
+  std::uint32_t ready_ = 0;  // events of the socket, while it waits for its turn
   loop::Watch watch_;
 };
 

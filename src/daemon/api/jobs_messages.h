@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "daemon/api/job_request.h"
 #include "plimsoll/v1/jobs.pb.h"
+#include "report/report.h"
 
 // Messages of plimsoll.v1.Jobs as values, and back. Pure.
 namespace plimsoll::daemon {

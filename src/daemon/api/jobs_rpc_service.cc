@@ -46,8 +46,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
         is_closed_(is_closed),
         user_(user),
         outbox_(std::make_shared<FollowOutbox>(*this, gate.outgoing(user))),
-        follow_(std::make_shared<Follow>(Follow{
-            .gate = gate, .user = user, .service = std::move(service), .outbox = outbox_})) {}
+        follow_(std::make_shared<Follow>(gate, user, std::move(service), outbox_)) {}
 
   // `start`, on the loop's thread, gives the job that is to be followed; what it holds takes so
   // many bytes.
@@ -55,7 +54,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
     has_passed_ = !is_closed_ && gate_.post(
                                      user_,
                                      [follow = follow_, peer, bond, start = std::move(start)] {
-                                       follow->begin(follow, peer, bond, start);
+                                       follow->begin(peer, bond, start);
                                      },
                                      bytes);
     if (!has_passed_) outbox_->break_off(kServiceGone);
@@ -75,69 +74,68 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
   }
 
  private:
-  struct Follow {
-    Gate& gate;
-    policy::Tenant user;
-    ServiceHandle service;
-    std::shared_ptr<FollowOutbox> outbox;
-    Bond bond = Bond::followed;
-    std::optional<JobId> job{};
-    std::optional<WatcherId> watcher{};
-    bool is_given_up = false;
+  class Follow : public JobWatcher, public std::enable_shared_from_this<Follow> {
+   public:
+    Follow(Gate& gate, policy::Tenant user, ServiceHandle service,
+           std::shared_ptr<FollowOutbox> outbox)
+        : gate_(gate), user_(user), service_(std::move(service)), outbox_(std::move(outbox)) {}
 
-    void begin(const std::shared_ptr<Follow>& self, const supervisor::Peer& peer, Bond whose,
-               const Start& start) {
-      const auto alive = service.lock();
-      if (!alive) return outbox->break_off(kServiceGone);
-      if (is_given_up) return outbox->break_off(kFollowGivenUp);
-      bond = whose;
+    void begin(const supervisor::Peer& peer, Bond bond, const Start& start) {
+      const auto alive = service_.lock();
+      if (!alive) return outbox_->break_off(kServiceGone);
+      if (is_given_up_) return outbox_->break_off(kFollowGivenUp);
+      bond_ = bond;
       auto started = start(*alive, peer);
-      if (!started) return outbox->break_off(status_of(started.error()));
-      job = *started;
-      auto watching = alive->watch(peer, *job, watcher_of(self));
-      if (!watching) return outbox->break_off(status_of(watching.error()));
-      watcher = *watching;
+      if (!started) return outbox_->break_off(status_of(started.error()));
+      job_ = *started;
+      auto watching = alive->watch(peer, *job_, shared_from_this());
+      if (!watching) return outbox_->break_off(status_of(watching.error()));
+      watcher_ = *watching;
     }
 
     // The stream of a job's owner ends when the job's group is gone, not before.
     void give_up() {
-      is_given_up = true;
-      const auto alive = service.lock();
-      if (!alive || !watcher) return outbox->break_off(kFollowGivenUp);
-      if (bond == Bond::own) return alive->cancel(*job, "its client has given up");
-      alive->unwatch(*job, *watcher);
-      outbox->break_off(kFollowGivenUp);
+      is_given_up_ = true;
+      const auto alive = service_.lock();
+      if (!alive || !watcher_) return outbox_->break_off(kFollowGivenUp);
+      if (bond_ == Bond::own) return alive->cancel(*job_, "its client has given up");
+      alive->unwatch(*job_, *watcher_);
+      outbox_->break_off(kFollowGivenUp);
     }
 
-    // Whoever lets too much wait is gone, but not from within the job service's own call.
-    static void send(const std::shared_ptr<Follow>& self, v1::JobEvent event) {
-      if (self->outbox->send(std::move(event)) == FollowOutbox::Sent::kept) return;
-      self->gate.post_always(self->user, [self] { self->give_up(); });
+    void state(const StateTold& told) override { send(message_of(told)); }
+    void output(OutputStream stream, std::string_view data) override {
+      send(message_of(stream, data));
     }
-
+    void ended(const report::JobReport& report, const supervisor::AttemptResult*) override {
+      watcher_.reset();
+      if (is_given_up_) return outbox_->break_off(kFollowGivenUp);
+      outbox_->send(message_of(report));
+      outbox_->finish(grpc::Status::OK);
+    }
+    void lost() override { outbox_->break_off(kServiceGone); }
     // A client that has given up reads nothing more, and its job must not wait for it.
-    [[nodiscard]] bool is_full() const {
-      const std::size_t waiting = outbox->waiting();
-      return !is_given_up && (waiting >= kOutputWaitingMax ||
-                              (waiting > 0 && outbox->bytes_of_user() >= kOutputOfUserMax));
+    [[nodiscard]] bool is_full() const override {
+      const std::size_t waiting = outbox_->waiting();
+      return !is_given_up_ && (waiting >= kOutputWaitingMax ||
+                               (waiting > 0 && outbox_->bytes_of_user() >= kOutputOfUserMax));
     }
 
-    static JobWatcher watcher_of(const std::shared_ptr<Follow>& self) {
-      const auto& outbox = self->outbox;
-      return {
-          .state = [self](const StateTold& told) { send(self, message_of(told)); },
-          .output = [self](OutputStream stream,
-                           std::string_view data) { send(self, message_of(stream, data)); },
-          .ended =
-              [self](const report::JobReport& report, const supervisor::AttemptResult* /*last*/) {
-                self->watcher.reset();
-                if (self->is_given_up) return self->outbox->break_off(kFollowGivenUp);
-                self->outbox->send(message_of(report));
-                self->outbox->finish(grpc::Status::OK);
-              },
-          .lost = [outbox] { outbox->break_off(kServiceGone); },
-          .is_full = [self] { return self->is_full(); }};
+   private:
+    // Whoever lets too much wait is gone, but not from within the job service's own call.
+    void send(v1::JobEvent event) {
+      if (outbox_->send(std::move(event)) == FollowOutbox::Sent::kept) return;
+      gate_.post_always(user_, [self = shared_from_this()] { self->give_up(); });
     }
+
+    Gate& gate_;
+    policy::Tenant user_;
+    ServiceHandle service_;
+    std::shared_ptr<FollowOutbox> outbox_;
+    Bond bond_ = Bond::followed;
+    std::optional<JobId> job_{};
+    std::optional<WatcherId> watcher_{};
+    bool is_given_up_ = false;
   };
 
   Gate& gate_;

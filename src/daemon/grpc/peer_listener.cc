@@ -44,11 +44,10 @@ Result<supervisor::Peer> peer_of(int socket) {
   return peer;
 }
 
-Result<std::unique_ptr<PeerListener>> PeerListener::start(
-    loop::Loop& loop, const PeerListenerConfig& config,
-    std::function<void(UniqueFd, const supervisor::Peer&)> accepted) {
-  std::unique_ptr<PeerListener> made(new PeerListener());
-  made->accepted_ = std::move(accepted);
+Result<std::unique_ptr<PeerListener>> PeerListener::start(loop::Loop& loop,
+                                                          const PeerListenerConfig& config,
+                                                          ConnectionTaker& taker) {
+  std::unique_ptr<PeerListener> made(new PeerListener(taker));
   if (auto listens = made->listen(config); !listens) return pass(std::move(listens));
   PeerListener& self = *made;
   auto watch = loop.watch(self.socket_.get(), EPOLLIN, [&self](std::uint32_t) { self.accept(); });
@@ -92,7 +91,7 @@ void PeerListener::accept() {
     ++refused_;
     return;
   }
-  accepted_(std::move(fd), *peer);
+  taker_.take(std::move(fd), *peer);
 }
 
 // The socket's mode says the same, unless somebody has changed it.

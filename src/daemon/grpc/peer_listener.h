@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,16 +20,23 @@ struct PeerListenerConfig {
 // SO_PEERGROUPS. Messages have no say in it.
 Result<supervisor::Peer> peer_of(int socket);
 
+// Who takes the connections of a listener over, from the loop.
+class ConnectionTaker {
+ public:
+  virtual ~ConnectionTaker() = default;
+  // `connection` does not block.
+  virtual void take(UniqueFd connection, const supervisor::Peer& peer) = 0;
+};
+
 // A Unix stream socket that only its owner, root and perhaps a group may connect to. We accept, ask
 // the kernel who it is, and hand the connection on.
 class PeerListener {
  public:
   // Takes away a socket that nobody listens at any more; one that somebody does is an error. Mode
-  // 0600, or 0660 with the group. `accepted` is called from the loop with a descriptor that does
-  // not block. `loop` must outlive this.
-  static Result<std::unique_ptr<PeerListener>> start(
-      loop::Loop& loop, const PeerListenerConfig& config,
-      std::function<void(UniqueFd, const supervisor::Peer&)> accepted);
+  // 0600, or 0660 with the group. `loop` and `taker` must outlive this.
+  static Result<std::unique_ptr<PeerListener>> start(loop::Loop& loop,
+                                                     const PeerListenerConfig& config,
+                                                     ConnectionTaker& taker);
   PeerListener(const PeerListener&) = delete;
   PeerListener& operator=(const PeerListener&) = delete;
   // Removes the socket.
@@ -40,15 +46,15 @@ class PeerListener {
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
 
  private:
-  PeerListener() = default;
+  explicit PeerListener(ConnectionTaker& taker) : taker_(taker) {}
   Result<void> listen(const PeerListenerConfig& config);
   void accept();
   [[nodiscard]] bool may_come(const supervisor::Peer& peer) const;
 
+  ConnectionTaker& taker_;
   std::string path_;
   std::optional<std::uint32_t> group_;
   UniqueFd socket_;
-  std::function<void(UniqueFd, const supervisor::Peer&)> accepted_;
   loop::Watch watch_;
   loop::Timer pause_;  // while no descriptor is to be had
   std::uint64_t refused_ = 0;

@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <functional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/loop/tcp_socket.h"
 #include "base/may_wait.h"
 #include "daemon/grpc/tls_connections.h"
+#include "daemon/grpc/user_servers.h"
 
 namespace plimsoll::daemon {
 namespace {
@@ -27,11 +29,11 @@ constexpr Duration kNoDescriptorGap = std::chrono::seconds(1);
 class TlsDoor::Doorkeeper {
  public:
   Doorkeeper(loop::Loop own, std::vector<UniqueFd> sockets,
-             std::shared_ptr<TlsConnections> connections, std::function<void(UniqueFd)> accepted)
+             std::shared_ptr<TlsConnections> connections, UserServers& servers)
       : loop_(std::move(own)),
         sockets_(std::move(sockets)),
         connections_(std::move(connections)),
-        accepted_(std::move(accepted)),
+        servers_(servers),
         tell_(loop_.poster()) {}
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
@@ -64,7 +66,7 @@ class TlsDoor::Doorkeeper {
         !fd && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
     pause(is_short ? kNoDescriptorGap : kAcceptGap);
     if (!fd || !connections_->add(fd.get(), loop::now())) return;
-    accepted_(std::move(fd));
+    servers_.accept_tls(std::move(fd));
     look();
   }
 
@@ -84,7 +86,7 @@ class TlsDoor::Doorkeeper {
   loop::Loop loop_;
   std::vector<UniqueFd> sockets_;
   std::shared_ptr<TlsConnections> connections_;
-  std::function<void(UniqueFd)> accepted_;
+  UserServers& servers_;
   std::function<void(std::function<void()>)> tell_;
   bool is_over_ = false;
   std::vector<loop::Watch> watches_;
@@ -95,14 +97,14 @@ class TlsDoor::Doorkeeper {
 
 Result<std::unique_ptr<TlsDoor>> TlsDoor::open(const std::string& host, std::uint16_t port,
                                                std::shared_ptr<TlsConnections> connections,
-                                               std::function<void(UniqueFd)> accepted) {
+                                               UserServers& servers) {
   auto sockets = loop::listen_over_tcp(host, port, "listen with TLS");
   if (!sockets) return pass(std::move(sockets));
   auto own = loop::Loop::create();
   if (!own) return pass(std::move(own));
   std::unique_ptr<TlsDoor> door(new TlsDoor);
   door->doorkeeper_ = std::make_unique<Doorkeeper>(std::move(*own), std::move(*sockets),
-                                                   std::move(connections), std::move(accepted));
+                                                   std::move(connections), servers);
   if (auto begun = door->doorkeeper_->begin(); !begun) return pass(std::move(begun));
   return door;
 }

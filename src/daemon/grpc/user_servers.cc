@@ -1,138 +1,16 @@
 #include "daemon/grpc/user_servers.h"
 
-#include <grpc/grpc_security_constants.h>
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
-#include <grpcpp/grpcpp.h>
-#include <grpcpp/health_check_service_interface.h>
-
+#include <grpcpp/resource_quota.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
+#include <deque>
 #include <utility>
 
-#include "base/may_wait.h"
 #include "daemon/grpc/awake.h"
-#include "daemon/grpc/tls_connections.h"
-#include "grpc/health/v1/health.pb.h"
 
 namespace plimsoll::daemon {
 namespace {
-
-// So long calls may still end by themselves before they are broken off.
-constexpr auto kCallsPatience = std::chrono::milliseconds(200);
-// Of one connection; more wait at the client.
-constexpr int kStreamsOfConnectionMax = 1000;
-// A client on another machine that is gone without a word is noticed after both.
-constexpr int kKeepAliveMs = 20'000, kKeepAliveAnswerMs = 10'000;
-// Over TCP a connection without a call is a stranger's, then one of few.
-constexpr int kHandshakeMs =
-    std::chrono::duration_cast<std::chrono::milliseconds>(TlsConnections::kStrangerTime).count();
-constexpr int kIdleMs = 300'000;
-
-using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
-using AcceptorType = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
-
-// Counts the calls of a server that are open.
-class CallCounter : public grpc::experimental::ServerInterceptorFactoryInterface {
- public:
-  using Count = std::shared_ptr<std::atomic<std::size_t>>;
-  explicit CallCounter(Count count) : count_(std::move(count)) {}
-  grpc::experimental::Interceptor* CreateServerInterceptor(
-      grpc::experimental::ServerRpcInfo* /*info*/) override {
-    return std::make_unique<Call>(count_).release();  // gRPC's, until the call is over
-  }
-
- private:
-  class Call : public grpc::experimental::Interceptor {
-   public:
-    explicit Call(Count count) : count_(std::move(count)) { ++*count_; }
-    ~Call() override { --*count_; }
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-    void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
-      methods->Proceed();
-    }
-
-   private:
-    Count count_;
-  };
-  Count count_;
-};
-
-// Tells whose each call is. Is in the way of none.
-class CertificateWatcher : public grpc::experimental::ServerInterceptorFactoryInterface {
- public:
-  explicit CertificateWatcher(std::shared_ptr<TlsConnections> connections)
-      : connections_(std::move(connections)) {}
-  grpc::experimental::Interceptor* CreateServerInterceptor(
-      grpc::experimental::ServerRpcInfo* info) override {
-    return std::make_unique<Call>(*info, connections_).release();  // gRPC's
-  }
-
- private:
-  class Call : public grpc::experimental::Interceptor {
-   public:
-    Call(grpc::experimental::ServerRpcInfo& info, std::shared_ptr<TlsConnections> connections)
-        : info_(info), connections_(std::move(connections)) {}
-    // Before the call's service. At its creation a call of reflection has no connection yet.
-    void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
-      using Point = grpc::experimental::InterceptionHookPoints;
-      if (methods->QueryInterceptionHookPoint(Point::POST_RECV_INITIAL_METADATA)) {
-        const grpc::ServerContextBase& call = *info_.server_context();
-        const auto who = call.auth_context();
-        connections_->called(call.peer(), who ? name_of(*who) : std::string());
-      }
-      methods->Proceed();
-    }
-
-   private:
-    grpc::experimental::ServerRpcInfo& info_;
-    std::shared_ptr<TlsConnections> connections_;
-  };
-
-  // The subject's common name, and its other names.
-  static std::string name_of(const grpc::AuthContext& who) {
-    std::string name;
-    auto names = who.FindPropertyValues(GRPC_X509_CN_PROPERTY_NAME);
-    const auto others = who.FindPropertyValues(GRPC_X509_SAN_PROPERTY_NAME);
-    names.insert(names.end(), others.begin(), others.end());
-    for (const grpc::string_ref& each : names) name.append(each.data(), each.size()) += '\n';
-    return name;
-  }
-
-  std::shared_ptr<TlsConnections> connections_;
-};
-
-// A server that accepts nothing by itself does not tell that its credentials are none. This one
-// listens for a moment, at a name in no directory.
-bool can_be_used(const std::shared_ptr<grpc::ServerCredentials>& credentials) {
-  grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort("unix-abstract:plimsoll-tls-" + std::to_string(::getpid()), credentials,
-                           &port);
-  const auto server = builder.BuildAndStart();
-  return server && port != 0;
-}
-
-void configure(grpc::ServerBuilder& builder, const UserServices& services) {
-  grpc::EnableDefaultHealthCheckService(true);
-  static const bool with_reflection = [] {
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-    // The health service is gRPC's own, and described nowhere else.
-    google::protobuf::LinkMessageReflection<grpc::health::v1::HealthCheckRequest>();
-    return true;
-  }();
-  static_cast<void>(with_reflection);
-  builder.SetMaxReceiveMessageSize(UserServers::kMessageBytesMax);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsOfConnectionMax);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepAliveMs);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepAliveAnswerMs);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  for (grpc::Service* service : services.services) builder.RegisterService(service);
-}
 
 std::shared_ptr<grpc::ResourceQuota> new_memory() {
   auto memory = std::make_shared<grpc::ResourceQuota>();
@@ -148,92 +26,105 @@ std::vector<std::uint32_t> key_of(const supervisor::Peer& peer) {
 
 }  // namespace
 
-struct UserServers::Server {
-  explicit Server(UserServices with) : services(std::move(with)) {}
-  ~Server() {
-    if (!server) return;
-    may_wait("the end of a user's server");
-    server->Shutdown(std::chrono::system_clock::now() + kCallsPatience);
-  }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
+// A server in its place: one that is being made, or is there.
+struct UserServers::Place {
+  explicit Place(std::shared_ptr<grpc::ResourceQuota> memory)
+      : server(std::make_shared<UserServer>(std::move(memory))) {}
 
   void close() const {
-    if (services.close) services.close();
+    if (is_made) server->close();
   }
+  [[nodiscard]] bool is_busy() const { return !is_made || !waiting.empty() || server->calls() > 0; }
 
-  void tell_health(bool serving) {
-    grpc::HealthCheckServiceInterface* health = server->GetHealthCheckService();
-    if (health == nullptr) return;
-    for (const std::string& name : services.names) health->SetServingStatus(name, serving);
-    health->SetServingStatus("", serving);
-  }
-
-  void bound_memory(grpc::ServerBuilder& builder, std::shared_ptr<grpc::ResourceQuota> most) {
-    memory = std::move(most);
-    builder.SetResourceQuota(*memory);
-  }
-
-  void count_calls(grpc::ServerBuilder& builder) const {
-    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counters;
-    counters.push_back(std::make_unique<CallCounter>(calls));
-    builder.experimental().SetInterceptorCreators(std::move(counters));
-  }
-
-  UserServices services;  // outlives the server
-  const CallCounter::Count calls = std::make_shared<std::atomic<std::size_t>>(0);
-  std::uint64_t connected = 0;                  // the number of the last connection
-  std::shared_ptr<grpc::ResourceQuota> memory;  // of all servers of this uid
-  std::unique_ptr<Acceptor> acceptor;
-  std::unique_ptr<grpc::Server> server;
+  std::shared_ptr<UserServer> server;  // until it is made, only its builder touches it
+  bool is_made = false;
+  std::deque<UniqueFd> waiting;  // connections that it has not taken yet
+  std::uint64_t connected = 0;   // the number of the last connection
 };
 
-UserServers::UserServers(const loop::Loop& loop,
-                         std::function<UserServices(const supervisor::Peer&)> make)
-    : awake_(std::make_unique<Awake>()), make_(std::move(make)), retirer_(loop) {}
+UserServers::UserServers(const loop::Loop& loop, UserServicesMaker& maker)
+    : awake_(std::make_unique<Awake>()),
+      loop_(loop),
+      maker_(maker),
+      retirer_(loop),
+      builder_(loop) {}
 
 UserServers::~UserServers() {
-  for (const auto& [user, server] : servers_) server->close();
+  for (const auto& [user, place] : places_) place->close();
   if (tls_) tls_->close();
   retirer_.drain();
+}
+
+UserServer::Health UserServers::health() const {
+  return is_draining_ ? UserServer::Health::not_serving : UserServer::Health::serving;
 }
 
 Result<void> UserServers::accept(UniqueFd connection, const supervisor::Peer& peer) {
   const policy::Tenant user = supervisor::tenant_of(peer);
   if (auto counted = count_connection(connection.get(), user); !counted) return counted;
-  auto server = server_for(peer);
-  if (!server) return pass(std::move(server));
-  (*server)->connected = ++connections_;
-  Acceptor::NewConnectionParameters parameters;
-  parameters.fd = connection.release();
-  (*server)->acceptor->HandleNewConnection(&parameters);
+  auto found = place_for(peer);
+  if (!found) return pass(std::move(found));
+  Place& place = **found;
+  place.connected = ++connections_;
+  if (place.is_made && place.waiting.empty()) {
+    place.server->take(std::move(connection));
+  } else {
+    place.waiting.push_back(std::move(connection));
+  }
   return {};
 }
 
-Result<UserServers::Server*> UserServers::server_for(const supervisor::Peer& peer) {
-  const std::vector<std::uint32_t> key = key_of(peer);
-  if (const auto found = servers_.find(key); found != servers_.end()) return found->second.get();
+Result<UserServers::Place*> UserServers::place_for(const supervisor::Peer& peer) {
+  const Key key = key_of(peer);
+  if (const auto found = places_.find(key); found != places_.end()) return found->second.get();
   if (auto room = make_room(peer); !room) return pass(std::move(room));
-  auto made = std::make_unique<Server>(make_(peer));
-  grpc::ServerBuilder builder;
-  configure(builder, made->services);
-  made->bound_memory(builder, memory_of(peer.uid));
-  made->count_calls(builder);
-  made->acceptor = builder.experimental().AddExternalConnectionAcceptor(
-      AcceptorType::FROM_FD, grpc::InsecureServerCredentials());
-  made->server = builder.BuildAndStart();
-  if (!made->server) return fail("start a server for uid " + std::to_string(peer.uid));
-  made->tell_health(!is_draining_);
-  return servers_.emplace(key, std::move(made)).first->second.get();
+  auto place = std::make_unique<Place>(memory_of(peer.uid));
+  auto built = std::make_shared<Result<void>>();
+  builder_.submit([server = place->server, built, peer,
+                   &maker = maker_] { *built = server->build(maker.make(peer)); },
+                  [self = std::weak_ptr(self_), built, key] {
+                    if (const auto alive = self.lock()) (*alive)->made(key, *built);
+                  });
+  return places_.emplace(key, std::move(place)).first->second.get();
+}
+
+// Nobody retires a server that is being made.
+void UserServers::made(const Key& key, const Result<void>& built) {
+  const auto found = places_.find(key);
+  if (!built) {
+    places_.erase(found);
+    return maker_.turned_away(
+        Error(built.error()).within("turn away uid " + std::to_string(key.front())));
+  }
+  found->second->is_made = true;
+  found->second->server->tell_health(health());
+  hand_over(key);
+}
+
+// One connection in a turn of the loop: there may be hundreds.
+void UserServers::hand_over(const Key& key) {
+  Place& place = *places_.at(key);
+  place.server->take(std::move(place.waiting.front()));
+  place.waiting.pop_front();
+  if (place.waiting.empty()) return;
+  loop_.poster()([self = std::weak_ptr(self_), key] {
+    if (const auto alive = self.lock()) (*alive)->hand_over(key);
+  });
+}
+
+std::size_t UserServers::waiting() const {
+  std::size_t connections = 0;
+  for (const auto& [key, place] : places_) connections += place->waiting.size();
+  return connections;
 }
 
 std::map<std::uint32_t, UserServers::OfUid> UserServers::by_uid() const {
   std::map<std::uint32_t, OfUid> known;
-  for (const auto& [key, server] : servers_) {
+  for (const auto& [key, place] : places_) {
     OfUid& of_uid = known[key.front()];
     ++of_uid.servers;
-    of_uid.calls += *server->calls;
-    of_uid.connected = std::max(of_uid.connected, server->connected);
+    of_uid.busy += place->is_busy() ? 1 : 0;
+    of_uid.connected = std::max(of_uid.connected, place->connected);
   }
   return known;
 }
@@ -243,7 +134,7 @@ Result<void> UserServers::make_room(const supervisor::Peer& peer) {
   const auto own = known.find(peer.uid);
   const std::string who = "turn away uid " + std::to_string(peer.uid) + ": found ";
   if (own != known.end() && own->second.servers >= kOfUidMax) {
-    if (retire_one([&](std::uint32_t uid) { return uid == peer.uid; })) return {};
+    if (retire_one({peer.uid})) return {};
     return fail(who + "it with " + std::to_string(kOfUidMax) + " sets of groups already");
   }
   const bool is_host = supervisor::tenant_of(peer) == policy::kHost;
@@ -251,16 +142,20 @@ Result<void> UserServers::make_room(const supervisor::Peer& peer) {
     if (known.size() < kUsersMax || retire_user() || is_host) return {};
     return fail(who + std::to_string(kUsersMax) + " users already");
   }
-  const auto has_further = [&](std::uint32_t uid) { return known.at(uid).servers > 1; };
-  if (servers_.size() - known.size() < kFurtherMax || retire_one(has_further) || is_host) return {};
+  if (places_.size() - known.size() < kFurtherMax) return {};
+  std::set<std::uint32_t> with_further;
+  for (const auto& [uid, his] : known) {
+    if (his.servers > 1) with_further.insert(uid);
+  }
+  if (retire_one(with_further) || is_host) return {};
   return fail(who + std::to_string(kFurtherMax) + " sets of groups beside users' first already");
 }
 
 // Of one user that is known, or a new one.
 std::shared_ptr<grpc::ResourceQuota> UserServers::memory_of(std::uint32_t uid) const {
-  const auto known = std::find_if(servers_.begin(), servers_.end(),
+  const auto known = std::find_if(places_.begin(), places_.end(),
                                   [uid](const auto& one) { return one.first.front() == uid; });
-  return known != servers_.end() ? known->second->memory : new_memory();
+  return known != places_.end() ? known->second->server->memory() : new_memory();
 }
 
 bool UserServers::Connection::is_open() const {
@@ -291,13 +186,13 @@ Result<void> UserServers::count_connection(int socket, policy::Tenant user) {
   return {};
 }
 
-bool UserServers::retire_one(const std::function<bool(std::uint32_t)>& may_go) {
-  auto oldest = servers_.end();
-  for (auto it = servers_.begin(); it != servers_.end(); ++it) {
-    if (*it->second->calls > 0 || !may_go(it->first.front())) continue;
-    if (oldest == servers_.end() || it->second->connected < oldest->second->connected) oldest = it;
+bool UserServers::retire_one(const std::set<std::uint32_t>& uids) {
+  auto oldest = places_.end();
+  for (auto it = places_.begin(); it != places_.end(); ++it) {
+    if (it->second->is_busy() || !uids.contains(it->first.front())) continue;
+    if (oldest == places_.end() || it->second->connected < oldest->second->connected) oldest = it;
   }
-  if (oldest == servers_.end() || *retiring_ >= kRetiringMax) return false;
+  if (oldest == places_.end() || *retiring_ >= kRetiringMax) return false;
   retire(oldest);
   return true;
 }
@@ -306,11 +201,11 @@ bool UserServers::retire_user() {
   const auto known = by_uid();
   auto oldest = known.end();
   for (auto it = known.begin(); it != known.end(); ++it) {
-    if (it->second.calls > 0) continue;
+    if (it->second.busy > 0) continue;
     if (oldest == known.end() || it->second.connected < oldest->second.connected) oldest = it;
   }
   if (oldest == known.end() || *retiring_ + oldest->second.servers > kRetiringMax) return false;
-  for (auto it = servers_.begin(); it != servers_.end();) {
+  for (auto it = places_.begin(); it != places_.end();) {
     const auto one = it++;
     if (one->first.front() == oldest->first) retire(one);
   }
@@ -318,9 +213,9 @@ bool UserServers::retire_user() {
 }
 
 // Its clients' connections are closed; a client of gRPC makes another with its next call.
-void UserServers::retire(Servers::iterator gone) {
-  std::shared_ptr<Server> going = std::move(gone->second);
-  servers_.erase(gone);
+void UserServers::retire(Places::iterator gone) {
+  std::shared_ptr<UserServer> going = std::move(gone->second->server);
+  places_.erase(gone);
   // A call may have come since the look.
   going->close();
   ++*retiring_;
@@ -330,41 +225,24 @@ void UserServers::retire(Servers::iterator gone) {
 
 Result<void> UserServers::serve_tls(const TlsTexts& tls,
                                     std::shared_ptr<TlsConnections> connections) {
-  grpc::SslServerCredentialsOptions options(
-      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  options.pem_root_certs = tls.client_ca;
-  options.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
-  const auto credentials = grpc::SslServerCredentials(options);
-  if (!can_be_used(credentials)) return fail("serve TLS: not possible; are the files PEM?");
-  auto made =
-      std::make_unique<Server>(make_(supervisor::Peer{.where = supervisor::PeerPlace::remote}));
-  grpc::ServerBuilder builder;
-  configure(builder, made->services);
-  made->bound_memory(builder, new_memory());
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
-  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> watchers;
-  watchers.push_back(std::make_unique<CertificateWatcher>(std::move(connections)));
-  builder.experimental().SetInterceptorCreators(std::move(watchers));
-  made->acceptor =
-      builder.experimental().AddExternalConnectionAcceptor(AcceptorType::FROM_FD, credentials);
-  made->server = builder.BuildAndStart();
-  if (!made->server) return fail("serve TLS: not possible");
-  made->tell_health(!is_draining_);
-  tls_ = std::move(made);
+  auto server = std::make_unique<UserServer>(new_memory());
+  auto built =
+      server->build_tls(maker_.make(supervisor::Peer{.where = supervisor::PeerPlace::remote}), tls,
+                        std::move(connections));
+  if (!built) return built;
+  server->tell_health(health());
+  tls_ = std::move(server);
   return {};
 }
 
-void UserServers::accept_tls(UniqueFd connection) {
-  Acceptor::NewConnectionParameters parameters;
-  parameters.fd = connection.release();
-  tls_->acceptor->HandleNewConnection(&parameters);
-}
+void UserServers::accept_tls(UniqueFd connection) { tls_->take(std::move(connection)); }
 
 void UserServers::drain() {
   is_draining_ = true;
-  for (const auto& [user, server] : servers_) server->tell_health(false);
-  if (tls_) tls_->tell_health(false);
+  for (const auto& [user, place] : places_) {
+    if (place->is_made) place->server->tell_health(health());
+  }
+  if (tls_) tls_->tell_health(health());
 }
 
 }  // namespace plimsoll::daemon

@@ -39,19 +39,19 @@ std::string answer_head(std::string_view status, std::string_view type, std::siz
 
 }  // namespace
 
-// Invariant: `collect_` is called and let go on the thread of the daemon's loop only; all else is
-// of the server's own, once it has begun.
+// Invariant: `source_` is asked and let go on the thread of the daemon's loop only; all else is of
+// the server's own, once it has begun.
 class Server::Http {
  public:
   Http(loop::Loop own, loop::Loop& daemon, const ServerConfig& config, Listening listening,
-       Collect collect)
+       MetricsSource& source)
       : loop_(std::move(own)),
         listening_(std::move(listening)),
         names_(config.names),
         request_max_(config.request_max),
         ask_daemon_(daemon.poster()),
         tell_(loop_.poster()),
-        collect_(std::make_shared<Collect>(std::move(collect))) {
+        source_(std::make_shared<MetricsSource*>(&source)) {
     names_.insert(names_.end(), {"localhost", config.host});
   }
   Http(const Http&) = delete;
@@ -59,7 +59,7 @@ class Server::Http {
 
   ~Http() {
     may_wait("Server::~Server");
-    collect_.reset();
+    source_.reset();
     tell_([this] { is_over_ = true; });
     if (thread_.joinable()) thread_.join();
   }
@@ -233,10 +233,12 @@ class Server::Http {
   void ask() {
     if (is_asking_) return;
     is_asking_ = true;
-    ask_daemon_([this, collect = weak_, tell = tell_] {
-      const auto alive = collect.lock();
+    ask_daemon_([this, source = weak_, tell = tell_] {
+      const auto alive = source.lock();
       if (!alive) return;
-      tell([this, families = std::make_shared<const Families>((*alive)())] { told(families); });
+      tell([this, families = std::make_shared<const Families>((*alive)->collect())] {
+        told(families);
+      });
     });
   }
 
@@ -283,8 +285,8 @@ class Server::Http {
   const Duration request_max_;
   std::function<void(std::function<void()>)> ask_daemon_;
   std::function<void(std::function<void()>)> tell_;  // this server's own loop
-  std::shared_ptr<Collect> collect_;
-  const std::weak_ptr<Collect> weak_ = collect_;
+  std::shared_ptr<MetricsSource*> source_;
+  const std::weak_ptr<MetricsSource*> weak_ = source_;
   bool is_over_ = false;
   bool is_asking_ = false;
   Kept kept_;
@@ -297,15 +299,15 @@ class Server::Http {
 };
 
 Result<std::unique_ptr<Server>> Server::start(loop::Loop& loop, const ServerConfig& config,
-                                              Collect collect) {
+                                              MetricsSource& source) {
   auto listening = Listening::open(config);
   if (!listening) return pass(std::move(listening));
   auto own = loop::Loop::create();
   if (!own) return pass(std::move(own));
   std::unique_ptr<Server> server(new Server);
   server->port_ = listening->port();
-  server->http_ = std::make_unique<Http>(std::move(*own), loop, config, std::move(*listening),
-                                         std::move(collect));
+  server->http_ =
+      std::make_unique<Http>(std::move(*own), loop, config, std::move(*listening), source);
   if (auto begun = server->http_->begin(); !begun) return pass(std::move(begun));
   return server;
 }

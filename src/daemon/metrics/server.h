@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -30,15 +29,21 @@ inline constexpr std::size_t kHeadBytesMax = 8192;
 // that time. Prometheus asks no more often than that.
 inline constexpr Duration kAnswerKept = std::chrono::seconds(1);
 
+// Whose figures are served.
+class MetricsSource {
+ public:
+  virtual ~MetricsSource() = default;
+  // All of them as they are now. On the loop's thread.
+  virtual std::vector<prometheus::MetricFamily> collect() = 0;
+};
+
 // Serves GET /metrics on a thread of its own, which waits for no client and not for the loop. It
 // knows no state: the figures are asked of the loop's thread, by a posted closure.
 class Server {
  public:
-  using Collect = std::function<std::vector<prometheus::MetricFamily>()>;
-
-  // `collect` is called on the loop's thread, as long as this lives. Listens when it returns.
+  // `source` is asked on the loop's thread and must outlive this. Listens when it returns.
   static Result<std::unique_ptr<Server>> start(loop::Loop& loop, const ServerConfig& config,
-                                               Collect collect);
+                                               MetricsSource& source);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   // On the loop's thread. Requests that wait for an answer get none. Waits for the thread's turn.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -16,6 +17,11 @@ namespace plimsoll::daemon {
 // keep alive what they use.
 class FileLanes::Threads : public std::enable_shared_from_this<Threads> {
  public:
+  explicit Threads(const loop::Loop& loop) : post_(loop.poster()) {}
+
+  // Runs it on the loop's thread; from any.
+  void post(std::function<void()> call) const { post_(std::move(call)); }
+
   void add(std::function<void()> work) {
     {
       const std::scoped_lock lock(mutex_);
@@ -75,6 +81,7 @@ class FileLanes::Threads : public std::enable_shared_from_this<Threads> {
     changed_.notify_all();
   }
 
+  const std::function<void(std::function<void()>)> post_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;  // guarded by mutex_, as all of these
@@ -86,8 +93,7 @@ class FileLanes::Threads : public std::enable_shared_from_this<Threads> {
 
 FileLanes::FileLanes(loop::Loop& loop, Duration patience)
     : patience_(patience),
-      post_(loop.poster()),
-      threads_(std::make_shared<Threads>()),
+      threads_(std::make_shared<Threads>(loop)),
       timer_(loop.timer([this] { look(); })) {}
 
 FileLanes::~FileLanes() {
@@ -97,7 +103,7 @@ FileLanes::~FileLanes() {
 }
 
 void FileLanes::refuse(Status why, Done done) {
-  post_([self = std::weak_ptr(self_), why = std::move(why), done = std::move(done)] {
+  threads_->post([self = std::weak_ptr(self_), why = std::move(why), done = std::move(done)] {
     if (!self.expired()) done(why);
   });
 }
@@ -152,12 +158,12 @@ void FileLanes::begin(Lane& lane) {
   lane.waiting.pop_front();
   lane.running = id;
   Call& call = calls_.at(id);
-  threads_->add([work = std::move(call.work), turn = call.turn, post = post_,
+  threads_->add([work = std::move(call.work), turn = call.turn, threads = threads_,
                  self = std::weak_ptr(self_), id]() mutable {
     turn->begin(loop::now());
     Status status = turn->is_given_up() ? Status() : work(*turn);
     work = nullptr;
-    post([self = std::move(self), id, status = std::move(status)]() mutable {
+    threads->post([self = std::move(self), id, status = std::move(status)]() mutable {
       if (const auto alive = self.lock()) (*alive)->finished(id, std::move(status));
     });
   });

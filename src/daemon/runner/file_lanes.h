@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,28 +11,22 @@
 #include <utility>
 
 #include "base/loop/loop.h"
-#include "daemon/grpc/status.h"
-#include "daemon/runner/file_turn.h"
+#include "daemon/runner/lanes.h"
 
 namespace plimsoll::daemon {
 
-// Work on files that may hang, each in the lane of the directory that it touches: a lane's work is
-// done in the order given, one at a time, and what hangs holds up its own lane alone.
+// Lanes with threads for their work, which comes back to a loop.
 //
 // Of the loop's thread, but for the work itself. Invariant: each call has its one answer; a lane is
 // known while something of it runs or waits.
-class FileLanes {
+class FileLanes : public Lanes {
  public:
-  // Must refer to nothing that may be gone when it was given up: it is not waited for then.
-  using Work = std::function<Status(FileTurn&)>;
-  using Done = std::function<void(Status)>;
-
   // `patience` is for tests.
   explicit FileLanes(loop::Loop& loop, Duration patience = kPatience);
   FileLanes(const FileLanes&) = delete;
   FileLanes& operator=(const FileLanes&) = delete;
   // Waits kEndPatience at most for the work in hand; the rest is dropped, and nobody is answered.
-  ~FileLanes();
+  ~FileLanes() override;
 
   // Of the lanes that do not hang, or are not known to.
   static constexpr std::size_t kThreadsMax = 64;
@@ -45,13 +38,9 @@ class FileLanes {
   static constexpr Duration kPatience = std::chrono::seconds(30);
   static constexpr Duration kEndPatience = std::chrono::seconds(5);
 
-  // Whether the work is a beginning that may be refused while kHungMax lanes hang.
-  enum class Step : std::uint8_t { first, further };
-
-  // Does `work` on a thread, then `done` on the loop's, from within a turn of it. `lane` is the
-  // path that is named to people when the work is given up: UNAVAILABLE. While a lane hangs, what
-  // comes new to it is answered so at once. What no thread was free for names one that hangs.
-  void submit(const std::string& lane, Work work, Done done, Step step = Step::further);
+  // While a lane hangs, what comes new to it is given up at once; a first step also while kHungMax
+  // others do. What no thread was free for names one that hangs.
+  void submit(const std::string& lane, Work work, Done done, Step step = Step::further) override;
 
  private:
   class Threads;
@@ -81,7 +70,6 @@ class FileLanes {
   void wait_until(Number id, Instant due);
 
   const Duration patience_;
-  std::function<void(std::function<void()>)> post_;
   std::shared_ptr<Threads> threads_;
   // What is posted finds nobody when this is gone.
   std::shared_ptr<FileLanes*> self_ = std::make_shared<FileLanes*>(this);

@@ -15,7 +15,7 @@ void IdleCleaner::release(Done done) {
   PLIMSOLL_CHECK(uses_ > 0 && !is_cleaning_);
   if (--uses_ > 0) return done({});
   is_cleaning_ = true;
-  clean_([this, done = std::move(done)](Status status) {
+  cleaner_.clean([this, done = std::move(done)](Status status) {
     is_cleaning_ = false;
     done(std::move(status));
     serve();
@@ -32,7 +32,7 @@ void IdleCleaner::serve() {
       continue;
     }
     is_cleaning_ = true;
-    clean_([this, next = std::move(next)](Status status) {
+    cleaner_.clean([this, next = std::move(next)](Status status) {
       is_cleaning_ = false;
       if (status.ok()) uses_ = 1;
       next(std::move(status));

@@ -2,9 +2,8 @@
 
 #include <cstddef>
 #include <deque>
-#include <functional>
 
-#include "daemon/grpc/status.h"
+#include "daemon/runner/lanes.h"
 
 namespace plimsoll::daemon {
 
@@ -13,12 +12,20 @@ namespace plimsoll::daemon {
 // one cleaning. Where the cleaning before fails, the action that asked does not run, and the next
 // that asks has it done again.
 //
-// Pure but for `clean`, which answers once, at once or later.
+// Pure but for the cleaner.
 class IdleCleaner {
  public:
-  using Done = std::function<void(Status)>;
+  using Done = Lanes::Done;
 
-  explicit IdleCleaner(std::function<void(Done)> clean) : clean_(std::move(clean)) {}
+  class Cleaner {
+   public:
+    virtual ~Cleaner() = default;
+    // Tells how it went, once, at once or later.
+    virtual void clean(Done done) = 0;
+  };
+
+  // `cleaner` must outlive this.
+  explicit IdleCleaner(Cleaner& cleaner) : cleaner_(cleaner) {}
 
   // Each acquire() that was answered with ok is followed by one release().
   void acquire(Done done);
@@ -28,7 +35,7 @@ class IdleCleaner {
  private:
   void serve();
 
-  std::function<void(Done)> clean_;
+  Cleaner& cleaner_;
   std::size_t uses_ = 0;
   bool is_cleaning_ = false;  // then nothing is in use
   std::deque<Done> waiting_;

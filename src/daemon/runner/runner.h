@@ -1,53 +1,60 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "daemon/runner/file_lanes.h"
+#include "daemon/jobs/clock.h"
+#include "daemon/jobs/job_runner.h"
+#include "daemon/jobs/reporter.h"
+#include "daemon/runner/action_request.h"
+#include "daemon/runner/cleaning_command.h"
 #include "daemon/runner/idle_cleaner.h"
-#include "daemon/runner/runner_service.h"
+#include "daemon/runner/lanes.h"
 #include "daemon/runner/temporary_directory.h"
-#include "report/report.h"
-#include "supervisor/host_scheduler.h"
-#include "supervisor/supervisor.h"
+#include "daemon/runner/worker_call.h"
 
 namespace plimsoll::daemon {
 
 // What a runner works with; all must outlive it.
 struct RunnerDeps {
-  supervisor::Supervisor& supervisor;
-  supervisor::HostScheduler& host_scheduler;
-  std::function<JobId()> next_id;                       // new to the host scheduler
-  std::function<void(const std::string&)> log;          // a line for the daemon's log
-  std::function<void(const report::JobReport&)> ended;  // an action; may be empty
+  JobRunner& jobs;
+  Lanes& files;
+  CleaningCommand& cleaning_command;
+  Clock& clock;
+  Reporter& reporter;
 };
 
-// Runs the actions of Buildbarn's workers, each as a job of the host scheduler's: its place in the
-// worker's directories, its log files, its report, and the answer to the worker. On the loop's
-// thread; what touches the workers' files goes to other threads, where a directory that hangs holds
-// up the actions of that directory alone.
+// Runs the actions of Buildbarn's workers, each as a job: its place in the worker's directories,
+// its log files, its report, and the answer to the worker. On the loop's thread; what touches the
+// workers' files is done in lanes, where a directory that hangs holds up the actions of that
+// directory alone.
 //
 // Invariant: an action has its one answer only when no process and no group of it is left, and two
 // actions never have the same input root at once.
-class Runner {
+class Runner : private IdleCleaner::Cleaner {
  public:
   // Looks at the directories that are to be cleaned: blocks.
-  Runner(RunnerDeps deps, RunnerSettings settings);
+  Runner(const RunnerDeps& deps, RunnerSettings settings);
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
-  ~Runner();
+  ~Runner() override;
 
-  // For RunnerService, which says what they do.
-  [[nodiscard]] RunnerHandlers handlers();
-  void check(const std::string& path, std::function<void(Status)> answer);
-  void run(CallId call, ActionRequest order, std::function<void(RunAnswer)> answer);
-  void cancel(CallId call);
+  // The name of a call that comes. From any thread.
+  [[nodiscard]] CallId new_call() { return CallId{++last_call_}; }
+  // Whether this path of the build directory is there and the machine has room: CheckReadiness.
+  void check(const std::string& path, WorkerCall& call);
+  // Runs an action. `id` is from new_call().
+  void run(CallId id, ActionRequest order, WorkerCall& call);
+  // Nobody waits for the action any more: it is ended where it stands, and answered all the same.
+  // May come after the answer, or for a call that is not known, and does nothing then.
+  void cancel(CallId id);
 
   // No action is taken on any more, and those that wait are sent away; what runs may end.
   void drain();
@@ -74,7 +81,6 @@ class Runner {
 
  private:
   class Action;
-  class Cleaning;
 
   [[nodiscard]] std::optional<std::string> why_full() const;
   [[nodiscard]] bool has_waited(Duration time) const;
@@ -91,31 +97,28 @@ class Runner {
   void check_after(Action& action, Status cleaned);
   void finish(Action& action, Status last);
   [[nodiscard]] std::string lane_of(const Action& action) const;
-  Action* find(CallId call);
-  void end_check(Status status, const std::function<void(Status)>& answer);
+  Action* find(CallId id);
+  void end_check(const Status& status, WorkerCall& call);
   // On a thread for files, then back; or at once, where there is nothing to do.
-  void link(const std::string& target, FileLanes::Done done);
-  void look_at(const std::string& path, FileLanes::Done done);
-  void look_for_needed(std::size_t next, FileLanes::Done done);
-  void clean(IdleCleaner::Done done);
-  void clean_directories(std::size_t next, std::function<void()> done);
+  void link(const std::string& target, Lanes::Done done);
+  void look_at(const std::string& path, Lanes::Done done);
+  void look_for_needed(std::size_t next, Lanes::Done done);
+  void clean(IdleCleaner::Done done) override;
+  void clean_directories(std::size_t next, IdleCleaner::Done done);
   void tell_unclean(const std::string& path, const Status& cleaned);
-  void run_cleaner(IdleCleaner::Done done);
 
   RunnerDeps deps_;
+  std::atomic<std::uint64_t> last_call_ = 0;
   std::shared_ptr<const RunnerSettings> settings_;
   std::vector<std::shared_ptr<const TemporaryDirectory>> temporary_;
   std::map<std::string, std::string> unclean_;  // what was told last of each, while it is so
   report::HostInfo host_;
   UniqueFd null_input_;
-  FileLanes files_;
-  IdleCleaner cleaner_;
+  IdleCleaner cleaner_{*this};
   std::map<CallId, std::unique_ptr<Action>> actions_;
   std::map<std::string, std::deque<CallId>> directories_;  // who has each, and who waits for it
-  std::unique_ptr<Cleaning> cleaning_;                     // the last run of the command
   std::size_t checks_ = 0;
   std::size_t running_ = 0;  // actions between acquire and release
-  std::uint64_t cleanings_ = 0;
   bool draining_ = false;
 };
 

@@ -38,19 +38,19 @@ bool is_told(policy::EventKind kind) {
 }  // namespace
 
 Runner::Action::Action(Runner& runner, CallId call_id, ActionRequest action_request,
-                       std::function<void(RunAnswer)> run_answer)
-    : call(call_id),
+                       WorkerCall& worker_call)
+    : id(call_id),
       order(std::make_shared<const ActionRequest>(std::move(action_request))),
-      answer(std::move(run_answer)),
+      call(worker_call),
       name(order->input_root.empty() ? "action" : order->input_root),
       directory((std::filesystem::path(order->input_root) / "").lexically_normal().string()),
-      arrived(loop::now()),
+      arrived(runner.deps_.clock.now()),
       runner_(runner),
       queued_(supervisor::wall_now()) {}
 
-policy::JobSpec Runner::Action::spec_of(JobId id) const {
+policy::JobSpec Runner::Action::spec_of(JobId job_id) const {
   policy::JobSpec spec;
-  spec.id = id;
+  spec.id = job_id;
   spec.name = name;
   spec.command = order->arguments;
   spec.cwd = plan.spawn.cwd;
@@ -69,8 +69,8 @@ policy::JobSpec Runner::Action::spec_of(JobId id) const {
 }
 
 supervisor::Prepared Runner::Action::prepare(const policy::Start& start) {
-  hold_timer.off();
-  started_ = loop::now();
+  hold_timer.reset();
+  started_ = runner_.deps_.clock.now();
   supervisor::Prepared prepared;
   prepared.request.group = "job-" + std::to_string(static_cast<std::uint64_t>(start.job));
   prepared.request.spawn = std::move(plan.spawn);
@@ -82,7 +82,7 @@ supervisor::Prepared Runner::Action::prepare(const policy::Start& start) {
 
 void Runner::Action::on_event(const policy::Event& event) {
   if (!is_told(event.kind) || story_.size() >= kStoryMax) return;
-  story_.push_back(format_duration(loop::now() - arrived) + ": " +
+  story_.push_back(format_duration(runner_.deps_.clock.now() - arrived) + ": " +
                    std::string(name_of(event.kind)) + ": " + event.reason);
 }
 
@@ -106,14 +106,14 @@ void Runner::Action::on_gone(const supervisor::AttemptGone& gone) {
 }
 
 void Runner::Action::on_stuck(supervisor::AttemptKey /*key*/, const reap::Stuck& stuck) {
-  runner_.deps_.log("action " + name + ": " + supervisor::stuck_text(stuck));
+  runner_.deps_.reporter.notice("action " + name + ": " + supervisor::stuck_text(stuck));
 }
 
 report::JobReport Runner::Action::report(const report::HostInfo& host) const {
   const policy::JobSpec spec = spec_of(job);
   supervisor::JobEnd end{.job = spec,
                          .queued = queued_,
-                         .held = started_.value_or(loop::now()) - arrived,
+                         .held = started_.value_or(runner_.deps_.clock.now()) - arrived,
                          .paused = attempt_ ? attempt_->paused : Duration{},
                          .attempts = {},
                          .last = nullptr,

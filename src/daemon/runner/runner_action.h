@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +24,7 @@ enum class Stage : std::uint8_t {
 // One action of a worker's, from its call to its answer, as the owner of its job.
 class Runner::Action : public supervisor::JobOwner {
  public:
-  Action(Runner& runner, CallId call, ActionRequest order, std::function<void(RunAnswer)> answer);
+  Action(Runner& runner, CallId id, ActionRequest order, WorkerCall& call);
 
   // The job that the host scheduler is to run.
   [[nodiscard]] policy::JobSpec spec_of(JobId job) const;
@@ -48,9 +47,9 @@ class Runner::Action : public supervisor::JobOwner {
   // More lines of a story would hold less news than bytes.
   static constexpr std::size_t kStoryMax = 200;
 
-  const CallId call;
+  const CallId id;
   const std::shared_ptr<const ActionRequest> order;
-  const std::function<void(RunAnswer)> answer;
+  WorkerCall& call;
   const std::string name;       // for people
   const std::string directory;  // its input root, as others would name it too
   const Instant arrived;
@@ -58,8 +57,8 @@ class Runner::Action : public supervisor::JobOwner {
   bool cancelled = false;
   RunPlan plan;
   JobId job{};
-  loop::Timer hold_timer;
-  Instant hold_end = Instant::max();  // it must be told by then that it was not started
+  std::unique_ptr<Clock::Timer> hold_timer;  // while it waits for its start
+  Instant hold_end = Instant::max();         // it must be told by then that it was not started
   RunAnswer result;
 
  private:

@@ -3,9 +3,11 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
-#include <atomic>
+#include <functional>
+#include <utility>
 
 #include <buildbarn/runner/runner.grpc.pb.h>
+#include "daemon/runner/runner.h"
 #include "daemon/runner/runner_messages.h"
 #include "supervisor/wall_clock.h"
 
@@ -13,7 +15,6 @@ namespace plimsoll::daemon {
 namespace {
 
 using buildbarn::runner::CheckReadinessRequest;
-using buildbarn::runner::Runner;
 using buildbarn::runner::RunRequest;
 using buildbarn::runner::RunResponse;
 using google::protobuf::Empty;
@@ -34,73 +35,73 @@ std::optional<Duration> time_left(const grpc::CallbackServerContext& context) {
 }
 
 // One call. It lives until gRPC is done with it, which is after its one answer.
-class Call : public grpc::ServerUnaryReactor {
+class Call : public grpc::ServerUnaryReactor, private WorkerCall {
  public:
-  Call(Gate& gate, const RunnerHandlers& handlers, CallId id)
-      : gate_(gate), handlers_(handlers), id_(id) {}
+  // `response` is of a run, and gRPC's until the answer.
+  Call(Gate& gate, Runner& runner, CallId id, RunResponse* response = nullptr)
+      : gate_(gate), runner_(runner), id_(id), response_(response) {}
+
+  void check(std::string path) {
+    post([this, path = std::move(path)] { runner_.check(path, *this); });
+  }
+  void run(ActionRequest order) {
+    post([this, order = std::move(order)]() mutable { runner_.run(id_, std::move(order), *this); });
+  }
 
   void OnCancel() override {
     if (!has_passed_) return;
-    gate_.post_always(policy::kHost, [cancel = handlers_.cancel, id = id_] { cancel(id); });
+    gate_.post_always(policy::kHost, [&runner = runner_, id = id_] { runner.cancel(id); });
   }
   void OnDone() override { const std::unique_ptr<Call> last(this); }
 
-  void answer(const Status& status) { Finish(to_grpc(status)); }
+ private:
+  void checked(const Status& status) override { Finish(to_grpc(status)); }
+  void ran(const RunAnswer& answer) override {
+    if (answer.status.ok()) fill(*response_, answer);
+    Finish(to_grpc(answer.status));
+  }
   void post(std::function<void()> call) {
     has_passed_ = gate_.post(policy::kHost, std::move(call));
-    if (!has_passed_) answer(kBusy);
+    if (!has_passed_) Finish(to_grpc(kBusy));
   }
 
- private:
   Gate& gate_;
-  const RunnerHandlers& handlers_;
+  Runner& runner_;
   CallId id_;
+  RunResponse* response_;
   bool has_passed_ = false;  // set before gRPC has this
 };
 
 }  // namespace
 
-class RunnerService::Inside : public Runner::CallbackService {
+class RunnerService::Inside : public buildbarn::runner::Runner::CallbackService {
  public:
-  Inside(Gate& gate, RunnerHandlers handlers) : gate_(gate), handlers_(std::move(handlers)) {}
+  Inside(Gate& gate, Runner& runner) : gate_(gate), runner_(runner) {}
 
   grpc::ServerUnaryReactor* CheckReadiness(grpc::CallbackServerContext* /*context*/,
                                            const CheckReadinessRequest* request,
                                            Empty* /*response*/) override {
-    const CallId id = next_id();
-    Call* call = make_call(id);
-    call->post([check = handlers_.check, id, path = request->path(), call] {
-      check(id, path, [call](const Status& status) { call->answer(status); });
-    });
-    return call;
+    auto call = std::make_unique<Call>(gate_, runner_, runner_.new_call());
+    call->check(request->path());
+    return call.release();
   }
 
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context, const RunRequest* request,
                                 RunResponse* response) override {
-    const CallId id = next_id();
     ActionRequest order = order_of(*request);
     order.time_left = time_left(*context);
-    Call* call = make_call(id);
-    call->post([run = handlers_.run, id, order = std::move(order), call, response]() mutable {
-      run(id, std::move(order), [call, response](const RunAnswer& answer) {
-        if (answer.status.ok()) fill(*response, answer);
-        call->answer(answer.status);
-      });
-    });
-    return call;
+    auto call = std::make_unique<Call>(gate_, runner_, runner_.new_call(), response);
+    call->run(std::move(order));
+    return call.release();
   }
 
  private:
-  CallId next_id() { return CallId{++last_id_}; }
-  Call* make_call(CallId id) { return std::make_unique<Call>(gate_, handlers_, id).release(); }
-
   Gate& gate_;
-  RunnerHandlers handlers_;
-  std::atomic<std::uint64_t> last_id_ = 0;
+  Runner& runner_;
 };
 
-RunnerService::RunnerService(Gate& gate, RunnerHandlers handlers)
-    : inside_(std::make_unique<Inside>(gate, std::move(handlers))) {}
+RunnerService::RunnerService(Gate& gate, Runner& runner)
+    : inside_(std::make_unique<Inside>(gate, runner)) {}
 RunnerService::~RunnerService() = default;
 
 grpc::Service* RunnerService::service() { return inside_.get(); }

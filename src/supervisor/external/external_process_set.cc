@@ -4,7 +4,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include <map>
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,6 @@
 #include "kernel/cgroup/weight_guard.h"
 #include "kernel/counters/group_files.h"
 #include "kernel/procfs/signals.h"
-#include "kernel/procfs/usage.h"
 #include "supervisor/external/peer_rights.h"
 
 namespace plimsoll::supervisor {
@@ -102,22 +102,21 @@ class ExternalCgroup : public ExternalProcessSet {
   cgroup::Kill kill_;
 };
 
+// Whoever is to be stopped or killed is so as the last reading has seen the family, and those born
+// since with the next one: it finds them, as a process that stands still neither ends nor has
+// children.
 class ExternalFamily : public ExternalProcessSet {
  public:
-  ExternalFamily(std::shared_ptr<ProcessSnapshot> look, procfs::Stat root, const Peer& peer)
-      : look_(std::move(look)), meter_(0), user_(peer.uid) {
-    members_.emplace(root.id.pid, std::move(root));
-  }
+  ExternalFamily(std::shared_ptr<ProcessSnapshot> look, const procfs::Stat& root, const Peer& peer)
+      : look_(std::move(look)), family_(look_->follow(root)), user_(peer.uid) {}
   ~ExternalFamily() override { thaw(); }
   ExternalFamily(const ExternalFamily&) = delete;
   ExternalFamily& operator=(const ExternalFamily&) = delete;
 
-  ExternalSample look(Instant now) override {
-    look_->at(now);
-    members_ = look_->followed(members_);
+  ExternalSample look(Instant /*now*/) override {
     if (stopped_) signal(SIGSTOP);  // who was born since
-    meter_.look(look_->proc(), members_, now);
-    const procfs::Usage& usage = meter_.usage();
+    if (family_->reading == 0) return {};
+    const procfs::Usage& usage = family_->usage;
     ExternalSample seen{.used = usage.used, .cpu = usage.user + usage.system, .io = {}};
     if (usage.io) seen.io = usage.io->read + usage.io->written;
     return seen;
@@ -126,37 +125,38 @@ class ExternalFamily : public ExternalProcessSet {
   void weigh(unsigned /*weight*/) override {}
   void freeze() override {
     stopped_ = true;
-    count();
     signal(SIGSTOP);
   }
   void thaw() override {
-    if (!std::exchange(stopped_, false)) return;
-    count();
-    signal(SIGCONT);
+    if (std::exchange(stopped_, false)) signal(SIGCONT);
   }
+  // Children of one that dies are nobody's to find: all stand still before the first is killed.
   void kill(Instant now) override {
-    look_->at(now);
-    members_ = look_->followed(members_);
-    signal(SIGKILL);
+    if (!kill_) kill_ = {.asked = now, .begun = look_->begun()};
+    const bool are_known = family_->reading > kill_->begun;
+    if (are_known || now - kill_->asked >= kReadingPatience) return signal(SIGKILL);
+    freeze();
   }
 
  private:
-  void count() {
-    look_->afresh();
-    members_ = look_->followed(members_);
-  }
+  // Longer than a reading takes on a busy machine. A guess.
+  static constexpr Duration kReadingPatience = std::chrono::seconds(2);
+  struct Kill {
+    Instant asked{};
+    std::uint64_t begun = 0;  // of the readings: a later one has seen them stand still
+  };
 
   void signal(int number) {
     std::vector<procfs::Stat> targets;
-    for (const auto& [pid, stat] : members_) targets.push_back(stat);
+    for (const auto& [pid, stat] : family_->members) targets.push_back(stat);
     procfs::send_to(look_->proc(), targets, number, user_);
   }
 
   std::shared_ptr<ProcessSnapshot> look_;
-  procfs::Meter meter_;
+  std::shared_ptr<ProcessFamily> family_;
   std::uint32_t user_;  // the peer: whose processes are signalled
-  std::map<int, procfs::Stat> members_;
   bool stopped_ = false;
+  std::optional<Kill> kill_;
 };
 
 bool is_within(std::string_view path, std::string_view parent) {
@@ -232,7 +232,7 @@ Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& p
       !own) {
     return pass(std::move(own));
   }
-  return std::make_unique<ExternalFamily>(std::move(look), std::move(*stat), peer);
+  return std::make_unique<ExternalFamily>(std::move(look), *stat, peer);
 }
 
 }  // namespace plimsoll::supervisor

@@ -19,8 +19,8 @@ namespace plimsoll::supervisor {
 class ExternalProcessSet {
  public:
   virtual ~ExternalProcessSet() = default;
-  // What it uses now; CPU time and I/O since it was opened. All that are looked at together are
-  // given the same `now`.
+  // What it uses now, or when it was read last, if that is done elsewhere: nothing before. CPU time
+  // and I/O since it was opened. All that are looked at together are given the same `now`.
   virtual ExternalSample look(Instant now) = 0;
   // Its share of CPU time and I/O beside others, where its kind has one and it is the peer's.
   virtual void weigh(unsigned weight) = 0;
@@ -38,8 +38,8 @@ Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place,
                                                        const cgroup::Hierarchies& hierarchies,
                                                        const std::string& pool);
 
-// A process and its descendants. Refused unless it is the peer's, or the peer is root. `look` is
-// that of all external jobs.
+// A process and its descendants, as the last of the readings that `look` is asked for has seen
+// them. Refused unless it is the peer's, or the peer is root. `look` is that of all external jobs.
 Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& place,
                                                            const Peer& peer,
                                                            std::shared_ptr<ProcessSnapshot> look);

@@ -4,45 +4,79 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
 #include "kernel/procfs/table.h"
+#include "kernel/procfs/usage.h"
 
 namespace plimsoll::supervisor {
 
-// Everybody who lives on this machine, read once for all external jobs that are looked at together:
-// a look costs about 10 us for each process of the machine, and there may be a thousand external
-// jobs.
-//
-// Of one thread.
+// A process and its descendants, among them those whose parent has ended: one is a member by its
+// parent, or by having been one before. As the last reading saw them.
+struct ProcessFamily {
+  std::map<int, procfs::Stat> members;  // before any reading, the first process alone
+  procfs::Usage usage;
+  std::uint64_t reading = 0;  // its number; 0: none has seen the family yet
+};
+
+// Everybody who lives on this machine, and what each family uses: read once for all external jobs,
+// as a look costs about 10 us for each process of the machine, and some milliseconds for a large
+// one. Only read() is for another thread.
+class ProcessReading {
+ public:
+  // Waits for the kernel, without bound.
+  void read(Instant now);
+
+ private:
+  friend class ProcessSnapshot;
+  // What one reading hands on to the next; of the thread that reads.
+  struct Followed {
+    std::map<int, procfs::Stat> members;
+    procfs::Meter meter{0};
+  };
+  struct Look {
+    std::weak_ptr<ProcessFamily> family;
+    std::shared_ptr<Followed> followed;
+  };
+
+  ProcessReading(const procfs::ProcDir& proc, std::uint64_t number, std::vector<Look> looks)
+      : proc_(proc), number_(number), looks_(std::move(looks)) {}
+
+  const procfs::ProcDir& proc_;
+  std::uint64_t number_;
+  std::vector<Look> looks_;
+  bool has_failed_ = false;
+};
+
+// The readings of the processes of external jobs, one after the other, each on a thread that may
+// wait for it. Of the loop's thread.
 class ProcessSnapshot {
  public:
   static Result<std::shared_ptr<ProcessSnapshot>> open();
 
-  // As it was when somebody asked for the first time at this `now`. Empty where it can't be read.
-  const procfs::Table& at(Instant now);
-  // As it is. For what is done once: stops and goes on.
-  const procfs::Table& afresh();
+  // Each reading that begins from now on sees this process and its descendants.
+  std::shared_ptr<ProcessFamily> follow(const procfs::Stat& first);
 
-  // Those of `members` that still live, and their descendants. Members stay such when their parent
-  // has ended: a process is one by its parent, or by having been one at the last look. As of the
-  // last look.
-  [[nodiscard]] std::map<int, procfs::Stat> followed(
-      const std::map<int, procfs::Stat>& members) const;
+  // Whether there is anybody to be looked at.
+  [[nodiscard]] bool has_families();
+  // Begins a reading, once the last one is taken. This must outlive it.
+  [[nodiscard]] ProcessReading begin();
+  // What it has seen holds from now on; where /proc could not be read, the last one's.
+  void take(const ProcessReading& reading);
 
+  // The number of the last that has begun.
+  [[nodiscard]] std::uint64_t begun() const { return begun_; }
   [[nodiscard]] const procfs::ProcDir& proc() const { return proc_; }
-  [[nodiscard]] std::uint64_t reads() const { return reads_; }
 
  private:
   explicit ProcessSnapshot(procfs::ProcDir proc) : proc_(std::move(proc)) {}
 
   procfs::ProcDir proc_;
-  procfs::Table table_;
-  std::unordered_map<int, std::vector<int>> children_;  // by the parent's number
-  Instant looked_{};
-  std::uint64_t reads_ = 0;
+  std::vector<ProcessReading::Look> looks_;
+  std::uint64_t begun_ = 0;
 };
 
 }  // namespace plimsoll::supervisor

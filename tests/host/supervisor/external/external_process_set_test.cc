@@ -34,6 +34,13 @@ struct GuestPlaceTest : plimsoll::testing::HostTest {
     return plimsoll::testing::path_of(leaf, hierarchies);
   }
 
+  // As the daemon does on another thread.
+  void read() const {
+    ProcessReading reading = look->begin();
+    reading.read(plimsoll::testing::clock_now());
+    look->take(reading);
+  }
+
   cgroup::Hierarchies hierarchies = *cgroup::discover_hierarchies();
   std::shared_ptr<ProcessSnapshot> look = *ProcessSnapshot::open();
 };
@@ -62,7 +69,9 @@ TEST_F(GuestPlaceTest, AFamilyIsMeasuredStoppedAndKilled) {
   const Started hog = plimsoll::testing::start(leaf, {"hog", "40"});
   auto process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
   ASSERT_TRUE(process_set) << process_set.error().message();
+  EXPECT_FALSE((*process_set)->look(plimsoll::testing::clock_now()).used) << "nobody has read it";
   EXPECT_TRUE(eventually([&] {
+    read();
     const ExternalSample seen = (*process_set)->look(plimsoll::testing::clock_now());
     return seen.used && *seen.used > 35_MiB;
   }));
@@ -74,41 +83,84 @@ TEST_F(GuestPlaceTest, AFamilyIsMeasuredStoppedAndKilled) {
   ASSERT_TRUE(process_set);
   EXPECT_TRUE(eventually([&] {
     (*process_set)->kill(plimsoll::testing::clock_now());
+    read();
     return is_dead(hog.pid);
   }));
 }
 
+// Whose child was born since the last reading: it is found while its parent stands still.
+TEST_F(GuestPlaceTest, AChildThatNobodyHasReadIsStoppedAndKilled) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const Started parent = plimsoll::testing::start(leaf, {"forkbomb", "2", "sleep"});
+  auto process_set = open_processes({parent.pid}, {.uid = ::geteuid()}, look);
+  ASSERT_TRUE(process_set) << process_set.error().message();
+  int child = 0;
+  EXPECT_TRUE(eventually([&] {
+    const auto table = look->proc().read_table();
+    for (const auto& [pid, stat] : *table) {
+      if (stat.parent == parent.pid) child = pid;
+    }
+    return child != 0;
+  }));
+  const Instant now = plimsoll::testing::clock_now();
+  (*process_set)->kill(now);
+  EXPECT_TRUE(eventually([&] { return state_of(parent.pid) == 'T'; })) << "not killed yet";
+  EXPECT_NE(state_of(child), 'T');
+  read();
+  (*process_set)->kill(now);
+  EXPECT_TRUE(eventually([&] { return is_dead(parent.pid) && is_dead(child); }));
+}
+
+// A process that can't be read for ever keeps nobody alive.
+TEST_F(GuestPlaceTest, WithoutAReadingItIsKilledAfterAWhile) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const Started hog = plimsoll::testing::start(leaf, {"hog", "1"});
+  auto process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
+  ASSERT_TRUE(process_set);
+  const Instant now = plimsoll::testing::clock_now();
+  (*process_set)->kill(now);
+  (*process_set)->kill(now + std::chrono::seconds(1));
+  EXPECT_FALSE(is_dead(hog.pid));
+  (*process_set)->kill(now + std::chrono::seconds(2));
+  EXPECT_TRUE(eventually([&] { return is_dead(hog.pid); }));
+}
+
 // A thousand external jobs on a machine of a thousand processes are a thousand files to read, not a
 // million.
-TEST_F(GuestPlaceTest, FamiliesThatAreLookedAtTogetherReadTheProcessesOnce) {
+TEST_F(GuestPlaceTest, OneReadingOfTheProcessesIsForAllFamilies) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
   const cgroup::Leaf leaf = ground_->leaf("job");
   const Started parent = plimsoll::testing::start(leaf, {"hog", "40"});
   const Started other = plimsoll::testing::start(leaf, {"hog", "30"});
   std::vector<std::unique_ptr<ExternalProcessSet>> process_sets;
+  EXPECT_FALSE(look->has_families());
   for (int i = 0; i < 20; ++i) {
     const int pid = i % 2 == 0 ? parent.pid : other.pid;
     process_sets.push_back(std::move(*open_processes({pid}, {.uid = ::geteuid()}, look)));
   }
+  EXPECT_TRUE(look->has_families());
   const auto all_see = [&] {
     const Instant now = plimsoll::testing::clock_now();
-    const std::uint64_t before = look->reads();
+    read();
     std::size_t seen = 0;
     for (std::size_t i = 0; i < process_sets.size(); ++i) {
       const Bytes used = process_sets[i]->look(now).used.value_or(Bytes{});
       if (used > (i % 2 == 0 ? 35_MiB : 25_MiB)) ++seen;
     }
-    EXPECT_EQ(look->reads(), before + 1);
     return seen == process_sets.size();
   };
   EXPECT_TRUE(eventually(all_see));
+  const std::uint64_t before = look->begun();
   EXPECT_TRUE(eventually([&] {
     const Instant now = plimsoll::testing::clock_now();
-    const std::uint64_t before = look->reads();
     for (const auto& process_set : process_sets) process_set->kill(now);
-    EXPECT_EQ(look->reads(), before + 1);
+    if (look->begun() == before) read();
     return state_of(other.pid) == '-' || state_of(other.pid) == 'Z';
   }));
+  process_sets.clear();
+  EXPECT_FALSE(look->has_families());
 }
 
 TEST_F(GuestPlaceTest, OnlyTheOwnersPlacesAreOpened) {

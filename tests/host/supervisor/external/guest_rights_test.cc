@@ -169,12 +169,20 @@ TEST_F(GuestRightsTest, OfAFamilyOnlyThoseAreSignalledWhomTheClientMaySignal) {
   ASSERT_EQ(::read(ends[0], &of_root, sizeof of_root), static_cast<ssize_t>(sizeof of_root));
   ::close(ends[0]);
   ::close(ends[1]);
-  auto process_set =
-      open_processes({of_client}, {.uid = kClient, .gid = kClient}, *ProcessSnapshot::open());
+  const auto look = *ProcessSnapshot::open();
+  const auto read = [&look] {
+    ProcessReading reading = look->begin();
+    reading.read(clock_now());
+    look->take(reading);
+  };
+  auto process_set = open_processes({of_client}, {.uid = kClient, .gid = kClient}, look);
   ASSERT_TRUE(process_set) << process_set.error().message();
+  read();
   (*process_set)->freeze();
   EXPECT_TRUE(eventually([&] { return state_of(of_client) == 'T'; }));
   EXPECT_EQ(state_of(of_root), 'S');
+  (*process_set)->kill(clock_now());
+  read();
   (*process_set)->kill(clock_now());
   EXPECT_TRUE(eventually([&] { return is_dead(of_client); }));
   EXPECT_FALSE(is_dead(of_root));

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "plimsoll/v1/governor.grpc.pb.h"
+#include "unit/daemon/jobs/fake_jobs.h"
 
 namespace plimsoll::daemon {
 namespace {
@@ -56,8 +57,8 @@ struct ApiTest : ::testing::Test, supervisor::ExternalJobsHost {
   }
 
   void SetUp() override {
-    auto started = Api::start(loop, gate, external_jobs, {}, {.socket = {.path = folder.socket()}},
-                              [](const std::string&) {});
+    auto started =
+        Api::start(loop, gate, external_jobs, {}, {.socket = {.path = folder.socket()}}, reporter);
     ASSERT_TRUE(started) << started.error().message();
     api = std::move(*started);
     turns = std::thread([this] {
@@ -101,6 +102,7 @@ struct ApiTest : ::testing::Test, supervisor::ExternalJobsHost {
   std::uint64_t last = 0;
   loop::Loop loop = std::move(*loop::Loop::create());
   Gate gate{loop};
+  FakeReporter reporter;
   supervisor::ExternalJobs external_jobs{*this};
   std::unique_ptr<Api> api;
   std::atomic<bool> stopping = false;
@@ -183,7 +185,10 @@ TEST_F(ApiTest, TheSocketIsTheOwnersAloneAndGoesWithTheApi) {
   struct stat about{};
   ASSERT_EQ(::stat(folder.socket().c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 0777, 0600u);
-  auto second = PeerListener::start(loop, {.path = folder.socket()}, [](UniqueFd, const auto&) {});
+  struct : ConnectionTaker {
+    void take(UniqueFd /*connection*/, const supervisor::Peer& /*peer*/) override {}
+  } nobody;
+  auto second = PeerListener::start(loop, {.path = folder.socket()}, nobody);
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message(),
               HasSubstr("a daemon is running already, pid " + std::to_string(::getpid()) + ", at " +

@@ -27,6 +27,19 @@ std::string text_of(const v1::GovernResponse& message) {
   return text;
 }
 
+// A client that keeps what it was sent.
+struct FakeStream : StreamClient {
+  explicit FakeStream(std::vector<std::string>& journal) : heard(journal) {}
+  void send(const v1::GovernResponse& response) override {
+    last = response;
+    heard.push_back(text_of(response));
+  }
+  void too_many(const Error& error) override { heard.push_back("too many: " + error.what); }
+  void ends() override { heard.emplace_back("ends"); }
+  std::vector<std::string>& heard;
+  v1::GovernResponse last;
+};
+
 // A stream whose scheduler admits when the story says so.
 struct GovernorSessionTest : ::testing::Test, supervisor::ExternalJobsHost {
   [[nodiscard]] Instant now() const override { return at; }
@@ -68,9 +81,9 @@ struct GovernorSessionTest : ::testing::Test, supervisor::ExternalJobsHost {
   std::vector<policy::AttemptEnd> ends;
   std::vector<std::string> heard;
   supervisor::ExternalJobs external_jobs{*this};
-  std::unique_ptr<GovernorSession> session = std::make_unique<GovernorSession>(
-      external_jobs, supervisor::Peer{},
-      [this](const v1::GovernResponse& message) { heard.push_back(text_of(message)); });
+  FakeStream stream{heard};
+  std::unique_ptr<GovernorSession> session =
+      std::make_unique<GovernorSession>(external_jobs, supervisor::Peer{}, stream);
 };
 
 TEST_F(GovernorSessionTest, AJobFromEnterToLeave) {
@@ -156,19 +169,13 @@ TEST_F(GovernorSessionTest, AnIdThatIsTooLongIsShownInWholeCharacters) {
   for (int i = 0; i < 200; ++i) id += "\u00fc";  // the 256th byte is the first half of one
   v1::GovernRequest request;
   request.mutable_enter()->set_id(id);
-  std::string shown;
-  GovernorSession another(external_jobs, {}, [&](const v1::GovernResponse& message) {
-    shown = message.refused().id();
-  });
-  another.receive(request);
-  EXPECT_EQ(shown, id.substr(0, 255));
+  session->receive(request);
+  EXPECT_EQ(stream.last.refused().id(), id.substr(0, 255));
 }
 
 TEST_F(GovernorSessionTest, NobodyComesBeforeOthersWithoutTheRight) {
   const auto of = [this](const supervisor::Peer& peer) {
-    return std::make_unique<GovernorSession>(
-        external_jobs, peer,
-        [this](const v1::GovernResponse& message) { heard.push_back(text_of(message)); });
+    return std::make_unique<GovernorSession>(external_jobs, peer, stream);
   };
   const auto enter = [](GovernorSession& who, const std::string& id, int priority,
                         std::uint32_t weight) {
@@ -199,24 +206,68 @@ TEST_F(GovernorSessionTest, NobodyComesBeforeOthersWithoutTheRight) {
 TEST_F(GovernorSessionTest, OneUsersStreamsAreCounted) {
   GovernorStreams streams(external_jobs);
   std::uint64_t number = 0;
-  std::vector<std::string> refused;
+  const auto client = std::make_shared<FakeStream>(heard);
   const auto open = [&](std::uint32_t uid) {
     const std::size_t before = streams.size();
-    streams.open(StreamId{++number}, {.uid = uid},
-                 {.send = [](const v1::GovernResponse&) {},
-                  .too_many = [&](const Error& error) { refused.push_back(error.what); },
-                  .ends = [] {}});
+    streams.open(StreamId{++number}, {.uid = uid}, client);
     return streams.size() > before;
   };
   for (std::size_t i = 0; i < GovernorStreams::kOfUserMax; ++i) ASSERT_TRUE(open(7));
   EXPECT_FALSE(open(7));
-  EXPECT_THAT(refused, ElementsAre(HasSubstr("found 200 streams of this user")));
+  EXPECT_THAT(heard, ElementsAre(HasSubstr("too many: found 200 streams of this user")));
   EXPECT_TRUE(open(8));
   streams.close(StreamId{1});
   EXPECT_TRUE(open(7));
   std::uint32_t uid = 8;
   while (open(uid) || open(++uid)) continue;
   EXPECT_TRUE(open(0));
+}
+
+TEST_F(GovernorSessionTest, AStreamThatIsClosedIsHeardNoMore) {
+  GovernorStreams streams(external_jobs);
+  const auto client = std::make_shared<FakeStream>(heard);
+  v1::GovernRequest request;
+  request.mutable_enter()->set_id("a");
+  streams.open(StreamId{1}, {}, client);
+  streams.receive(StreamId{1}, request);
+  admit("a");
+  heard.clear();
+  streams.close(StreamId{1});
+  EXPECT_EQ(external_jobs.size(), 0u);
+  EXPECT_EQ(ends.back().outcome, policy::Outcome::cancelled);
+  // What was on its way, and a second end.
+  streams.receive(StreamId{1}, request);
+  streams.close(StreamId{1});
+  EXPECT_EQ(external_jobs.size(), 0u);
+  EXPECT_THAT(heard, IsEmpty());
+}
+
+TEST_F(GovernorSessionTest, TheEndOfAllStreamsIsToldToEach) {
+  auto streams = std::make_unique<GovernorStreams>(external_jobs);
+  const auto client = std::make_shared<FakeStream>(heard);
+  streams->open(StreamId{1}, {}, client);
+  streams->open(StreamId{2}, {}, client);
+  v1::GovernRequest request;
+  request.mutable_enter()->set_id("a");
+  streams->receive(StreamId{2}, request);
+  admit("a");
+  heard.clear();
+  streams.reset();
+  EXPECT_THAT(heard, ElementsAre("ends", "ends"));
+  EXPECT_EQ(external_jobs.size(), 0u);
+}
+
+TEST_F(GovernorSessionTest, WhileTheDaemonEndsNoJobIsTaken) {
+  say(R"(enter { id: "a" })");
+  say(R"(enter { id: "b" })");
+  admit("a");
+  heard.clear();
+  external_jobs.drain();
+  EXPECT_THAT(heard, ElementsAre(HasSubstr("left { id: \"b\"")));
+  say(R"(enter { id: "c" })");
+  EXPECT_THAT(heard.back(), HasSubstr("refused { id: \"c\" code: 14 "));
+  say(R"(leave { id: "a" })");
+  EXPECT_EQ(external_jobs.size(), 0u);
 }
 
 TEST_F(GovernorSessionTest, AnEnumThatIsNotKnownIsRefused) {

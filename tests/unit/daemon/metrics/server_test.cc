@@ -69,17 +69,19 @@ std::string exchange(std::uint16_t port, const std::string& request) {
   return send_text(fd.get(), request) ? read_all(fd.get()) : "not sent";
 }
 
-struct ServerTest : ::testing::Test {
+struct ServerTest : ::testing::Test, MetricsSource {
   void SetUp() override { start({.host = "127.0.0.1"}); }
 
   void start(const ServerConfig& config) {
-    auto made = Server::start(loop, config, [this] {
-      collected_on = std::this_thread::get_id();
-      ++collected;
-      return one_family();
-    });
+    auto made = Server::start(loop, config, *this);
     ASSERT_TRUE(made) << made.error().message();
     server = std::move(*made);
+  }
+
+  std::vector<prometheus::MetricFamily> collect() override {
+    collected_on = std::this_thread::get_id();
+    ++collected;
+    return one_family();
   }
 
   // Asks on another thread while the loop turns here.
@@ -269,8 +271,7 @@ TEST_F(ServerTest, UsersOfThisMachineAreToldApart) {
 }
 
 TEST_F(ServerTest, APortIsListenedAtOnce) {
-  const auto second =
-      Server::start(loop, {.host = "127.0.0.1", .port = server->port()}, one_family);
+  const auto second = Server::start(loop, {.host = "127.0.0.1", .port = server->port()}, *this);
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message(), HasSubstr("listen for metrics at 127.0.0.1:"));
 }
@@ -291,7 +292,7 @@ TEST_F(ServerTest, EndsWhileARequestWaits) {
 
 TEST_F(ServerTest, EndsAtOnceAfterItsStart) {
   for (int round = 0; round < 20; ++round) {
-    auto made = Server::start(loop, {.host = "127.0.0.1", .port = 0}, one_family);
+    auto made = Server::start(loop, {.host = "127.0.0.1", .port = 0}, *this);
     ASSERT_TRUE(made);
   }
 }

@@ -13,8 +13,8 @@ using testing::ElementsAre;
 const Status kBroken = {Code::internal, "broken"};
 
 // A cleaner that cleans when the test says so.
-struct Cleanings {
-  IdleCleaner cleaner{[this](IdleCleaner::Done done) { cleanings.push_back(std::move(done)); }};
+struct Cleanings : IdleCleaner::Cleaner {
+  void clean(IdleCleaner::Done done) override { cleanings.push_back(std::move(done)); }
 
   void acquire(const std::string& who) {
     cleaner.acquire([this, who](const Status& status) {
@@ -33,6 +33,7 @@ struct Cleanings {
   }
   std::vector<std::string> take() { return std::exchange(told, {}); }
 
+  IdleCleaner cleaner{*this};
   std::vector<IdleCleaner::Done> cleanings;
   std::vector<std::string> told;
 };
@@ -83,7 +84,10 @@ TEST(IdleCleaner, AFailureAfterIsToldToTheLastOut) {
 }
 
 TEST(IdleCleaner, ACleaningMayBeOverAtOnce) {
-  IdleCleaner cleaner([](const IdleCleaner::Done& done) { done({}); });
+  struct AtOnce : IdleCleaner::Cleaner {
+    void clean(IdleCleaner::Done done) override { done({}); }
+  } at_once;
+  IdleCleaner cleaner(at_once);
   int in = 0;
   for (int i = 0; i < 3; ++i) cleaner.acquire([&in](const Status&) { ++in; });
   for (int i = 0; i < 3; ++i) cleaner.release([&in](const Status&) { --in; });
