@@ -46,14 +46,15 @@ std::optional<int> parse(DoctorOptions& options, int argc, char** argv) {
 }
 
 // The guardian removes the groups once this process has ended, however it does.
-void end_on_signals(supervisor::Supervisor& supervisor) {
-  supervisor.on_signal([](const guardian::Signalled& signal) {
+class EndOnSignals : public supervisor::SignalObserver {
+ public:
+  void on_signal(const guardian::Signalled& signal) override {
     const int number = signal.number;
     const bool ends =
         number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
     if (ends) std::_Exit(kSignalBase + number);
-  });
-}
+  }
+};
 
 Result<void> print(const DoctorOptions& options, const report::DoctorReport& report) {
   auto out = report::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
@@ -66,11 +67,12 @@ Result<int> doctor(const DoctorOptions& options, guardian::Link link) {
   config.run_id = supervisor::new_run_id(supervisor::wall_now());
   config.cgroup_path = options.cgroup_path;
   config.controllers = supervisor::controllers_at_hand(options.cgroup_path);
+  EndOnSignals ends;
   const auto supervisor = supervisor::Supervisor::create(std::move(link), config);
 
   supervisor::Patient patient{.run_id = config.run_id, .cgroup_path = options.cgroup_path};
   if (supervisor) {
-    end_on_signals(**supervisor);
+    (*supervisor)->tell_signals(&ends);
     patient.supervisor = supervisor->get();
   } else {
     patient.why_no_machine = supervisor.error();

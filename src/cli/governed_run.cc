@@ -79,8 +79,9 @@ Result<int> GovernedRun::run() {
   if (auto shown = start_display(); !shown) return pass(std::move(shown));
   memory_ = std::make_unique<RunMemory>(run_start(), *display_);
   config_.output.screen = screen_of(*display_);
+  supervisor::BatchRunObserver& observer = *this;
   batch_ = std::make_unique<supervisor::BatchRun>(supervisor_, memory_->estimator(),
-                                                  std::move(config_), observer());
+                                                  std::move(config_), observer);
   lease();
   start_control();
   auto summary = batch_->run();
@@ -135,23 +136,24 @@ report::RunStart GovernedRun::run_start() const {
   return start;
 }
 
-supervisor::BatchRunObserver GovernedRun::observer() {
-  return {.ready = [this] { return files_.begin(options_); },
-          .progress = [this](const supervisor::Progress&) { display_->changed(); },
-          .ended = [this](const policy::JobSpec& job, const report::JobReport& report,
-                          Bytes received) { on_ended(job, report, received); },
-          .learnt = [this](const policy::AttemptSummary& what) { memory_->learnt(what); },
-          .stopping = [this] { display_->suspend(); },
-          .resumed = [this] { display_->resume(); },
-          .event =
-              [this](const policy::Event& event) {
-                memory_->event(event);
-                display_->event(event);
-                trace(event);
-                if (lease_ && event.kind == policy::EventKind::started) lease_->has_grown();
-              },
-          .notice = [this](const std::string& text) { display_->note(text); }};
+Result<void> GovernedRun::on_ready() { return files_.begin(options_); }
+
+void GovernedRun::on_progress(const supervisor::Progress& /*progress*/) { display_->changed(); }
+
+void GovernedRun::on_learnt(const policy::AttemptSummary& what) { memory_->learnt(what); }
+
+void GovernedRun::on_stopping() { display_->suspend(); }
+
+void GovernedRun::on_resumed() { display_->resume(); }
+
+void GovernedRun::on_event(const policy::Event& event) {
+  memory_->event(event);
+  display_->event(event);
+  trace(event);
+  if (lease_ && event.kind == policy::EventKind::started) lease_->has_grown();
 }
+
+void GovernedRun::on_notice(const std::string& text) { display_->note(text); }
 
 void GovernedRun::trace(const policy::Event& event) {
   const bool traces = options_.trace || options_.verbose;
@@ -211,35 +213,40 @@ void GovernedRun::lease() {
 
 void GovernedRun::start_control() {
   auto control = supervisor::Control::start(
-      supervisor_.loop(), {.run_id = run_id_, .directory = supervisor::runtime_dir()}, handlers());
+      supervisor_.loop(), {.run_id = run_id_, .directory = supervisor::runtime_dir()}, *this);
   if (!control)
     return display_->note("`plimsoll ctl` cannot control this run: " + control.error().message());
   control_ = std::move(*control);
 }
 
-supervisor::ControlHandlers GovernedRun::handlers() {
-  policy::Scheduler& scheduler = batch_->scheduler();
-  return {.status = [this] { return status(); },
-          .find = [this](std::string_view text) { return supervisor::find_job(jobs_, text); },
-          .pause = [&scheduler](JobId job) { return scheduler.pause(job); },
-          .resume = [&scheduler](JobId job) { return scheduler.resume(job); },
-          .kill = [&scheduler](JobId job) { return scheduler.kill(job, "killed by the user"); },
-          .set_line = [this](std::string_view size) -> Result<Bytes> {
-            auto amount = supervisor::parse_memory_amount(size);
-            if (!amount) return pass(std::move(amount));
-            auto line = supervisor::line_of(*amount, supervisor_);
-            if (!line) return line;
-            whole_.line = *line;
-            memory_->line(*line);
-            const std::string reason = "the user set the line to " + format_bytes(*line);
-            if (lease_) lease_->set_line(*line, reason);
-            if (!lease_) batch_->scheduler().set_line(*line, reason);
-            return *line;
-          },
-          .set_jobs_max = [&scheduler](unsigned jobs) -> Result<void> {
-            scheduler.set_jobs_max(jobs);
-            return {};
-          }};
+Result<JobId> GovernedRun::find(std::string_view job) const {
+  return supervisor::find_job(jobs_, job);
+}
+
+Result<void> GovernedRun::pause(JobId job) { return batch_->scheduler().pause(job); }
+
+Result<void> GovernedRun::resume(JobId job) { return batch_->scheduler().resume(job); }
+
+Result<void> GovernedRun::kill(JobId job) {
+  return batch_->scheduler().kill(job, "killed by the user");
+}
+
+Result<Bytes> GovernedRun::set_line(std::string_view size) {
+  auto amount = supervisor::parse_memory_amount(size);
+  if (!amount) return pass(std::move(amount));
+  auto line = supervisor::line_of(*amount, supervisor_);
+  if (!line) return line;
+  whole_.line = *line;
+  memory_->line(*line);
+  const std::string reason = "the user set the line to " + format_bytes(*line);
+  if (lease_) lease_->set_line(*line, reason);
+  if (!lease_) batch_->scheduler().set_line(*line, reason);
+  return *line;
+}
+
+Result<void> GovernedRun::set_jobs_max(unsigned jobs) {
+  batch_->scheduler().set_jobs_max(jobs);
+  return {};
 }
 
 void GovernedRun::print_end(const report::RunSummary& summary) const {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/batch_files.h"
@@ -20,7 +21,10 @@ namespace plimsoll::cli {
 // A run of `plimsoll batch` with all that is around it: the display, what is remembered of earlier
 // runs and recorded of this one, the files that the user asked for, the socket for `plimsoll ctl`,
 // and the share of the line beside other runs. What fails of these is told; the run goes on.
-class GovernedRun : private ShownRun, private EndsFile {
+class GovernedRun : private supervisor::BatchRunObserver,
+                    private supervisor::ControlTarget,
+                    private ShownRun,
+                    private EndsFile {
  public:
   // `machine` and `options` must outlive this.
   GovernedRun(supervisor::Supervisor& supervisor, const BatchOptions& options, BatchFiles files,
@@ -33,16 +37,28 @@ class GovernedRun : private ShownRun, private EndsFile {
  private:
   Result<void> start_display();
   [[nodiscard]] report::RunStart run_start() const;
-  [[nodiscard]] supervisor::BatchRunObserver observer();
+  [[nodiscard]] Result<void> on_ready() override;
+  void on_progress(const supervisor::Progress& progress) override;
+  void on_ended(const policy::JobSpec& job, const report::JobReport& report,
+                Bytes received) override;
+  void on_learnt(const policy::AttemptSummary& what) override;
+  void on_stopping() override;
+  void on_resumed() override;
+  void on_event(const policy::Event& event) override;
+  void on_notice(const std::string& text) override;
   [[nodiscard]] supervisor::RunStatus status() const override;
   [[nodiscard]] const policy::JobSpec& spec_of(JobId job) const override;
   [[nodiscard]] Result<void> force() override { return files_.force(); }
   void on_force_failed(const Error& error) override;
-  [[nodiscard]] supervisor::ControlHandlers handlers();
+  [[nodiscard]] Result<JobId> find(std::string_view job) const override;
+  Result<void> pause(JobId job) override;
+  Result<void> resume(JobId job) override;
+  Result<void> kill(JobId job) override;
+  Result<Bytes> set_line(std::string_view size) override;
+  Result<void> set_jobs_max(unsigned jobs) override;
   void lease();
   void start_control();
   void trace(const policy::Event& event);
-  void on_ended(const policy::JobSpec& job, const report::JobReport& report, Bytes received);
   void tell_end(const policy::JobSpec& job, const report::JobReport& report);
   void end_files();
   void print_end(const report::RunSummary& summary) const;

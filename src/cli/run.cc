@@ -199,10 +199,24 @@ Result<std::unique_ptr<supervisor::JoinedJob>> join(supervisor::Supervisor& supe
   return std::make_unique<supervisor::JoinedJob>(supervisor, std::move(*ledger), *whole, need);
 }
 
-std::function<void(const counters::Sample&)> looks_of(supervisor::JoinedJob* joined) {
-  if (joined == nullptr) return {};
-  return [joined](const counters::Sample& sample) { joined->look(sample); };
-}
+// What is told and looked at while the command runs.
+class RunWatcher : public supervisor::SingleObserver, public supervisor::SystemObserver {
+ public:
+  // Null: it is alone.
+  RunWatcher(supervisor::JoinedJob* joined, const counters::SystemSample& machine)
+      : joined_(joined), span_(machine) {}
+  void on_stuck(const reap::Stuck& stuck) override { complain_of_stuck(stuck); }
+  void on_sampled(const counters::Sample& sample) override {
+    if (joined_ != nullptr) joined_->look(sample);
+  }
+  void on_system_sample(const counters::SystemSample& sample) override { span_.observe(sample); }
+
+  [[nodiscard]] counters::MachineUsage machine() const { return span_.usage(); }
+
+ private:
+  supervisor::JoinedJob* joined_;
+  counters::MachineSpan span_;
+};
 
 // A command that has caught the signal and ended in its own way has its say.
 int end_as(const supervisor::AttemptResult& ended, supervisor::Supervisor& supervisor) {
@@ -279,17 +293,16 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
     if (*signal) return (*supervisor)->die_of(**signal);
   }
 
-  supervisor::SystemRecord system(**supervisor);
-  counters::MachineSpan span(system.now());
-  system.on_sample([&span](const counters::SystemSample& sample) { span.observe(sample); });
+  supervisor::SystemRecord system((*supervisor)->loop());
+  RunWatcher watcher(joined.get(), system.now());
+  system.tell(&watcher);
   const WallTime queued = supervisor::wall_now();
   SingleMemory memory((*supervisor)->loop(), options.job,
                       start_of(options, config.run_id, **supervisor, queued), options.verbosity);
-  auto ended =
-      supervisor::run_single(**supervisor, std::move(request),
-                             {.stuck = complain_of_stuck, .sampled = looks_of(joined.get())});
+  if (joined != nullptr) request.sampled_for = supervisor::SampledFor::decisions;
+  auto ended = supervisor::run_single(**supervisor, std::move(request), watcher);
   if (!ended) return pass(std::move(ended));
-  span.observe(*system.finish().last());
+  watcher.on_system_sample(*system.finish().last());
   if (!ended->ipc_left.empty()) complain("run: " + supervisor::ipc_text(ended->ipc_left));
   if (const auto text = supervisor::got_away_text(ended->left_behind); !text.empty()) {
     complain("run: " + text);
@@ -303,7 +316,7 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
                              .last = &*ended,
                              .outcome = ended->end.outcome,
                              .reason = ended->reason,
-                             .machine = span.usage()},
+                             .machine = watcher.machine()},
                             supervisor::describe_host(**supervisor));
   print_summary(report, options.verbosity);
   if (ended->end.outcome != policy::Outcome::exited && options.verbosity == Verbosity::quiet) {

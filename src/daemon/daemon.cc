@@ -38,11 +38,7 @@ Daemon::Daemon(std::unique_ptr<supervisor::Supervisor> supervisor, LoadedConfig 
       config_(std::move(config)),
       options_(std::move(options)),
       knowledge_(log),
-      host_scheduler_(
-          *supervisor_, knowledge_.estimator(), scheduler_config(governor),
-          {.event = [this](const policy::Event& event) { on_event(event); },
-           .learnt = [this](const policy::AttemptSummary& what) { knowledge_.learnt(what); },
-           .notice = log}),
+      host_scheduler_(*supervisor_, knowledge_.estimator(), scheduler_config(governor), *this),
       line_(*supervisor_, host_scheduler_, {.line = governor.line, .cores = governor.cores}),
       jobs_(*supervisor_, host_scheduler_),
       gate_(supervisor_->loop()),
@@ -85,12 +81,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(guardian::Link link, LoadedConfig 
   governor->cores_wait_max = kCoresWaitMax;
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(*supervisor), std::move(config),
                                             std::move(options), *governor, guardian));
-  daemon->supervisor_->on_signal(
-      [self = daemon.get()](const guardian::Signalled& signal) { self->on_signal(signal); });
-  daemon->supervisor_->on_resumed([self = daemon.get()] {
-    self->guardian_watch_->resume();
-    self->host_scheduler_.resume_all();
-  });
+  daemon->supervisor_->tell_signals(daemon.get());
   daemon->guardian_watch_.emplace(daemon->supervisor_->loop(), &log);
   daemon->host_scheduler_.begin();
   daemon->line_.lease(daemon->config_.config.listen, run_id);
@@ -116,7 +107,9 @@ Result<void> Daemon::start_runners() {
   return {};
 }
 
-void Daemon::on_event(const policy::Event& event) {
+void Daemon::on_notice(const std::string& text) { log(text); }
+
+void Daemon::on_scheduler_event(const policy::Event& event) {
   services_->event(event);
   if (event.kind == policy::EventKind::started) line_.has_grown();
 }
@@ -167,6 +160,11 @@ void Daemon::on_signal(const guardian::Signalled& signal) {
       return supervisor_->stop_guardian();
     default: return;
   }
+}
+
+void Daemon::on_resumed() {
+  guardian_watch_->resume();
+  host_scheduler_.resume_all();
 }
 
 void Daemon::end(Phase phase) {

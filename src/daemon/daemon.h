@@ -15,20 +15,19 @@
 #include "supervisor/guardian_watch.h"
 #include "supervisor/host_scheduler.h"
 #include "supervisor/knowledge.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {
 
 // The life of the daemon: it governs until it is told to end, then lets what runs end (SIGTERM), or
 // kills it (again, or SIGINT), and leaves nothing behind.
-class Daemon {
+class Daemon : private supervisor::HostSchedulerObserver, private supervisor::SignalObserver {
  public:
   // `link` is from become_guardian(), `config` what these options say now; they are read again upon
   // SIGHUP. Listens; an error says what is in the way.
   static Result<std::unique_ptr<Daemon>> start(guardian::Link link, LoadedConfig config,
                                                ServeOptions options);
-  Daemon(const Daemon&) = delete;
-  Daemon& operator=(const Daemon&) = delete;
-  ~Daemon();
+  ~Daemon() override;
 
   // Returns when it was told to end and everything is over. An error: the guardian was lost and
   // everything reaped; then nothing but the end of the process is in order.
@@ -42,9 +41,12 @@ class Daemon {
   Result<void> listen();
   Result<void> start_runners();
   void adopt(const LoadedConfig& next, const policy::GovernorConfig& governor);
-  void on_event(const policy::Event& event);
+  void on_scheduler_event(const policy::Event& event) override;
+  void on_learnt(const policy::AttemptSummary& what) override { knowledge_.learnt(what); }
+  void on_notice(const std::string& text) override;
   void watch_dog(pid_t guardian);
-  void on_signal(const guardian::Signalled& signal);
+  void on_signal(const guardian::Signalled& signal) override;
+  void on_resumed() override;
   void end(Phase phase);
   void reload();
   [[nodiscard]] bool is_over() const;

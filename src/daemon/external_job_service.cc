@@ -42,7 +42,9 @@ ExternalJobService::ExternalJobService(supervisor::Supervisor& supervisor,
                                        Reporter& reporter)
     : supervisor_(supervisor),
       host_scheduler_(host_scheduler),
-      external_jobs_(hooks(jobs, reporter)),
+      jobs_(jobs),
+      reporter_(reporter),
+      external_jobs_(*this, {.uid = ::geteuid(), .machine = size_of_machine()}),
       timer_(supervisor.loop().timer([this] { go_on(); })),
       reader_(supervisor.loop()) {
   host_scheduler_.attach(external_jobs_);
@@ -100,34 +102,25 @@ void ExternalJobService::look() {
   timer_.set(loop::now() + supervisor::ExternalJobs::gap_after(cost));
 }
 
-supervisor::ExternalHooks ExternalJobService::hooks(JobRunner& jobs, Reporter& reporter) {
-  return {
-      .now = [this] { return host_scheduler_.executor().now(); },
-      .next_id = [&jobs] { return jobs.next_id(); },
-      .enter =
-          [this, &jobs](const policy::JobSpec& job) {
-            host_scheduler_.enter_external(jobs.within_reach(job), *this);
-          },
-      .seen =
-          [this](JobId job, const policy::JobSample& sample) {
-            host_scheduler_.external_sampled(job, sample);
-          },
-      .over = [this](JobId job,
-                     const policy::AttemptEnd& end) { host_scheduler_.external_over(job, end); },
-      .withdraw =
-          [&jobs](JobId job, const std::string& reason) {
-            // It waits: that is when external jobs are withdrawn.
-            [[maybe_unused]] const auto done = jobs.withdraw(job, reason);
-          },
-      .cancel =
-          [&jobs](JobId job, const std::string& reason) {
-            [[maybe_unused]] const auto done = jobs.kill(job, reason);
-          },
-      .open_place = [this](const supervisor::ExternalLocation& place,
-                           const supervisor::Peer& peer) { return open_place(place, peer); },
-      .ended = [&reporter](const report::JobReport& report) { reporter.ended(report); },
-      .uid = ::geteuid(),
-      .machine = size_of_machine()};
+void ExternalJobService::enter(const policy::JobSpec& job) {
+  host_scheduler_.enter_external(jobs_.within_reach(job), *this);
+}
+
+void ExternalJobService::on_sampled(JobId job, const policy::JobSample& sample) {
+  host_scheduler_.external_sampled(job, sample);
+}
+
+void ExternalJobService::on_over(JobId job, const policy::AttemptEnd& end) {
+  host_scheduler_.external_over(job, end);
+}
+
+void ExternalJobService::withdraw(JobId job, const std::string& reason) {
+  // It waits: that is when external jobs are withdrawn.
+  [[maybe_unused]] const auto done = jobs_.withdraw(job, reason);
+}
+
+void ExternalJobService::cancel(JobId job, const std::string& reason) {
+  [[maybe_unused]] const auto done = jobs_.kill(job, reason);
 }
 
 supervisor::Prepared ExternalJobService::prepare(const policy::Start& /*start*/) {

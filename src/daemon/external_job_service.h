@@ -18,7 +18,7 @@ namespace plimsoll::daemon {
 // host scheduler decides about them comes back. Their places are looked at in rounds; what has to
 // be read of all processes for that is read on a thread of its own, which may hang: then looks go
 // on, and show what was read last.
-class ExternalJobService : public supervisor::JobOwner {
+class ExternalJobService : public supervisor::JobOwner, private supervisor::ExternalJobsHost {
  public:
   // All must outlive this. Before the host scheduler's first external job.
   ExternalJobService(supervisor::Supervisor& supervisor, supervisor::HostScheduler& host_scheduler,
@@ -34,9 +34,16 @@ class ExternalJobService : public supervisor::JobOwner {
   void on_stuck(supervisor::AttemptKey /*key*/, const reap::Stuck& /*stuck*/) override {}
 
  private:
-  [[nodiscard]] supervisor::ExternalHooks hooks(JobRunner& jobs, Reporter& reporter);
+  [[nodiscard]] Instant now() const override { return host_scheduler_.executor().now(); }
+  [[nodiscard]] JobId next_id() override { return jobs_.next_id(); }
+  void enter(const policy::JobSpec& job) override;
+  void on_sampled(JobId job, const policy::JobSample& sample) override;
+  void on_over(JobId job, const policy::AttemptEnd& end) override;
+  void withdraw(JobId job, const std::string& reason) override;
+  void cancel(JobId job, const std::string& reason) override;
   Result<std::unique_ptr<supervisor::ExternalProcessSet>> open_place(
-      const supervisor::ExternalLocation& place, const supervisor::Peer& peer);
+      const supervisor::ExternalLocation& place, const supervisor::Peer& peer) override;
+  void on_ended(const report::JobReport& report) override { reporter_.ended(report); }
 
   enum class Round : std::uint8_t { due, reading, looking };
 
@@ -46,6 +53,8 @@ class ExternalJobService : public supervisor::JobOwner {
 
   supervisor::Supervisor& supervisor_;
   supervisor::HostScheduler& host_scheduler_;
+  JobRunner& jobs_;
+  Reporter& reporter_;
   std::shared_ptr<supervisor::ProcessSnapshot> processes_;  // of all places; from the first one on
   supervisor::ExternalJobs external_jobs_;
   Round round_ = Round::due;

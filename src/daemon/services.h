@@ -16,6 +16,7 @@
 #include "daemon/machine_line.h"
 #include "daemon/observatory.h"
 #include "supervisor/knowledge.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {
 

@@ -8,7 +8,6 @@
 
 #include "base/quantity.h"
 #include "kernel/counters/schedule.h"
-#include "supervisor/host.h"
 #include "supervisor/wall_clock.h"
 
 // How an attempt ends: its group is reaped, what has got out of it is looked for, and its outcome
@@ -48,50 +47,45 @@ std::uint32_t user_of(const guardian::SpawnRequest& request) {
 
 }  // namespace
 
-Attempt::Attempt(Supervisor& supervisor, AttemptRequest request, Callbacks callbacks)
-    : supervisor_(supervisor),
+Attempt::Attempt(AttemptHost& host, AttemptRequest request, AttemptObserver& observer)
+    : host_(host),
       request_(std::move(request)),
-      callbacks_(std::move(callbacks)),
-      time_(supervisor.job_clock()),
-      spawned_(loop::now()) {}
+      observer_(observer),
+      time_(host.job_clock()),
+      spawned_(host.now()) {}
 
 Attempt::~Attempt() {
-  if (child_) supervisor_.forget(*child_);
-  if (leaver_) supervisor_.forget(*leaver_);
+  if (child_) host_.forget(*child_);
+  if (leaver_) host_.forget(*leaver_);
 }
 
 void Attempt::start() {
   auto process_set =
-      supervisor_.make_process_set(request_.group, request_.limits, user_of(request_.spawn));
+      host_.make_process_set(request_.group, request_.limits, user_of(request_.spawn), *this);
   result_.started = wall_now();
   if (!process_set) return refuse(process_set.error().message());
   process_set_ = std::move(*process_set);
-  sample_timer_ = supervisor_.loop().timer([this] {
-    supervisor_.count_dropped_samples(
-        counters::samples_dropped(sample_asked_, sample_due_, loop::now()));
+  sample_timer_ = host_.timer([this] {
+    host_.count_dropped_samples(counters::samples_dropped(sample_asked_, sample_due_, host_.now()));
     on_sample_due();
   });
-  timeout_timer_ = supervisor_.loop().timer([this] { on_time_out(); });
-  is_killed_singly_ = process_set_->watch_oom([this] { on_oom(); }) == OomKills::singly;
-  ooms_before_ = supervisor_.oom().counts();
+  timeout_timer_ = host_.timer([this] { on_time_out(); });
+  is_killed_singly_ = process_set_->watch_oom() == OomKills::singly;
+  ooms_before_ = host_.oom().counts();
   spawn();
 }
 
 void Attempt::refuse(std::string reason) {
   result_.started = wall_now();
-  supervisor_.loop().poster()([this, reason = std::move(reason)] { fail_to_start(reason); });
+  later_ = host_.timer([this, reason = std::move(reason)] { fail_to_start(reason); });
+  later_->set(host_.now());
 }
 
 void Attempt::spawn() {
-  time_ = PausableClock(supervisor_.job_clock());
-  spawned_ = loop::now();
-  const auto& identity = request_.spawn.identity;
-  ipc_watch_ = std::make_shared<IpcWatch>(identity ? identity->uid : ::geteuid());
-  auto child = process_set_->spawn(
-      request_.spawn,
-      {.started = [this](guardian::Started started) { on_started(std::move(started)); },
-       .failed = [this](const guardian::StartFailed& failure) { on_start_failed(failure); },
-       .exited = [this](const guardian::Exited& exited) { on_exited(exited); }});
+  time_ = PausableClock(host_.job_clock());
+  spawned_ = host_.now();
+  ipc_watch_ = host_.watch_ipc(user_of(request_.spawn));
+  auto child = process_set_->spawn(request_.spawn);
   if (!child) return fail_to_start(child.error().message());
   child_ = *child;
   sample_at(process_set_->next_due());
@@ -123,8 +117,9 @@ void Attempt::fail_to_start(std::string reason) {
 void Attempt::on_exited(const guardian::Exited& exited) {
   if (exited.leaves_others) leaver_ = child_;
   child_.reset();
+  pidfd_ = {};
   status_ = exited.status;
-  result_.end.wall = loop::now() - spawned_;
+  result_.end.wall = host_.now() - spawned_;
   result_.ended = wall_now();
   result_.rusage = report_of(exited.usage);
   result_.kernel_usage = exited.usage;
@@ -137,22 +132,22 @@ void Attempt::on_exited(const guardian::Exited& exited) {
 
 void Attempt::arm_timeout() {
   const auto limit = kill_after_ran_ ? kill_after_ran_ : request_.timeout;
-  if (!limit || time_.is_paused()) return timeout_timer_.off();
-  timeout_timer_.set(supervisor_.on_loop_clock(time_.reaches(*limit)));
+  if (!limit || time_.is_paused()) return timeout_timer_->off();
+  timeout_timer_->set(host_.on_loop_clock(time_.reaches(*limit)));
 }
 
 void Attempt::suspend() {
-  time_.pause(supervisor_.job_clock());
-  if (!timeout_timer_ || is_reaped_) return;
+  time_.pause(host_.job_clock());
+  if (timeout_timer_ == nullptr || is_reaped_) return;
   arm_timeout();
-  sample_timer_.off();
+  sample_timer_->off();
 }
 
 void Attempt::resume() {
-  time_.resume(supervisor_.job_clock());
-  if (!timeout_timer_ || is_reaped_ || time_.is_paused()) return;
+  time_.resume(host_.job_clock());
+  if (timeout_timer_ == nullptr || is_reaped_ || time_.is_paused()) return;
   arm_timeout();
-  sample_at(loop::now());
+  sample_at(host_.now());
 }
 
 void Attempt::freeze() {
@@ -165,7 +160,7 @@ void Attempt::freeze() {
 void Attempt::thaw() {
   if (!freeze_wanted_) return;
   freeze_wanted_ = false;
-  process_set_->thaw();
+  if (process_set_ != nullptr) process_set_->thaw();
   resume();
 }
 
@@ -196,7 +191,7 @@ void Attempt::time_out(std::string reason) {
 // The kernel tells of it before it kills.
 void Attempt::on_oom() {
   check_oom();
-  if (!is_reaped_) sample_at(loop::now() + kOomCheckGap);
+  if (!is_reaped_) sample_at(host_.now() + kOomCheckGap);
 }
 
 void Attempt::check_oom() {
@@ -216,7 +211,7 @@ void Attempt::kill(Outcome cause, std::string reason) {
   if (process_set_ != nullptr) reap();
 }
 
-Duration Attempt::ran() const { return time_.ran(supervisor_.job_clock()); }
+Duration Attempt::ran() const { return time_.ran(host_.job_clock()); }
 
 void Attempt::signal_main(int number) {
   if (pidfd_) {
@@ -237,7 +232,7 @@ void Attempt::set_cause(Outcome outcome, std::string reason) {
 
 const counters::Sample& Attempt::sample(counters::Level level) {
   const auto state = is_paused() ? counters::SampleState::paused : counters::SampleState::running;
-  return process_set_->sample(loop::now(), wall_now(), level, state);
+  return process_set_->sample(host_.now(), wall_now(), level, state);
 }
 
 void Attempt::look() {
@@ -245,20 +240,20 @@ void Attempt::look() {
 }
 
 void Attempt::sample_at(Instant due) {
-  sample_asked_ = loop::now();
+  sample_asked_ = host_.now();
   sample_due_ = due;
-  sample_timer_.set(due);
+  sample_timer_->set(due);
 }
 
 void Attempt::on_sample_due() {
   const counters::Sample& seen = sample(counters::Level::full);
   if (is_killed_singly_ && seen.memory.events.oom_kill > 0u) return check_oom();
   Instant due = process_set_->next_due();
-  if (callbacks_.sampled) {
-    due = std::min(
-        due, loop::now() + sample_interval_.after(seen.memory.used.value_or(Bytes{}), loop::now()));
+  if (request_.sampled_for == SampledFor::decisions) {
+    const Bytes used = seen.memory.used.value_or(Bytes{});
+    due = std::min(due, host_.now() + sample_interval_.after(used, host_.now()));
     sampled_ = true;
-    callbacks_.sampled(seen);
+    observer_.on_sampled(seen);
   }
   if (!is_reaped_ && !is_paused()) sample_at(due);
 }
@@ -275,26 +270,25 @@ constexpr Duration kKillPatience = std::chrono::seconds(1);
 void Attempt::reap() {
   if (is_reaped_) return;
   is_reaped_ = true;
-  sample_timer_.off();
-  timeout_timer_.off();
+  sample_timer_->off();
+  timeout_timer_->off();
   // Where the guardian has held the pool the job clock has stood, and with it this attempt.
   // Read first: what passes between the two clocks is no pause.
-  const Duration since_birth = loop::now() - spawned_;
+  const Duration since_birth = host_.now() - spawned_;
   result_.paused = std::max(Duration{}, since_birth - ran());
-  process_set_->reap(status_ && !cause_ ? reap::LeftBehind::list : reap::LeftBehind::skip,
-                     {.empty = [this] { on_empty(); },
-                      .stuck = [this](const reap::Stuck& stuck) { callbacks_.stuck(stuck); },
-                      .gone = [this](const reap::Reaped& reaped) { on_gone(reaped); }});
+  process_set_->reap(status_ && !cause_ ? reap::LeftBehind::list : reap::LeftBehind::skip);
 }
 
 // The main process may not have been waited for yet: its status is what the outcome rests on.
 void Attempt::on_empty() {
   emptied_ = true;
-  emptied_at_ = loop::now();
+  emptied_at_ = host_.now();
   process_set_->thaw();  // till now, so that nothing runs on between the decision and the kill
-  result_.usage = process_set_->finish(loop::now(), wall_now());
+  result_.usage = process_set_->finish(host_.now(), wall_now());
   look_at_ipc();
-  if (callbacks_.sampled && status_) callbacks_.sampled(result_.usage.totals);
+  if (request_.sampled_for == SampledFor::decisions && status_) {
+    observer_.on_sampled(result_.usage.totals);
+  }
   if (!child_) return conclude();
   // It is dead and its status on the way, or it had left its group: nobody has killed it then.
   signal_main(SIGKILL);
@@ -305,21 +299,23 @@ void Attempt::on_gone(const reap::Reaped& reaped) {
     result_.left_behind.push_back({process.pid, process.comm});
   }
   result_.group_left = reaped.left;
+  const bool was_over = emptied_ && !child_;
   removed_ = true;
+  if (was_over) observer_.on_removed();
   if (emptied_) return tell_gone();
   for (const cgroup::StuckProcess& process : reaped.survivors) {
     result_.left_behind.push_back({process.pid, process.comm, report::LeftFate::lives});
   }
   emptied_ = true;
   process_set_->thaw();
-  result_.usage = process_set_->finish(loop::now(), wall_now());
+  result_.usage = process_set_->finish(host_.now(), wall_now());
   forget_main();
   conclude();
 }
 
 void Attempt::give_up_removal() {
   if (process_set_ != nullptr) process_set_->give_up_removal();
-  const bool has_left = emptied_ && child_ && loop::now() - emptied_at_ >= kKillPatience;
+  const bool has_left = emptied_ && child_ && host_.now() - emptied_at_ >= kKillPatience;
   if (!has_left) return;
   result_.left_behind.push_back({main_, request_.spawn.argv.front(), report::LeftFate::lives});
   forget_main();
@@ -329,33 +325,28 @@ void Attempt::give_up_removal() {
 // Its end is not waited for any more.
 void Attempt::forget_main() {
   if (!child_) return;
-  supervisor_.forget(*child_);
+  host_.forget(*child_);
   child_.reset();
-  result_.end.wall = loop::now() - spawned_;
+  result_.end.wall = host_.now() - spawned_;
   result_.ended = wall_now();
 }
 
-// What it has left is settled by a look at all processes, which the report waits for.
+// What it has left may be settled by a look at all processes, which the report waits for.
 void Attempt::look_at_ipc() {
-  if (!ipc_watch_) return;
-  if (auto left = ipc_watch_->look()) {
-    result_.ipc_left = std::move(*left);
-    return;
-  }
-  is_ipc_settled_ = false;
-  supervisor_.user_look().ask(ipc_watch_->user(),
-                              [this, weak = std::weak_ptr(ipc_watch_)](bool user_lives) {
-                                const auto watch = weak.lock();
-                                if (!watch) return;
-                                result_.ipc_left = watch->settle(user_lives);
-                                is_ipc_settled_ = true;
-                                tell_gone();
-                              });
+  if (ipc_watch_ == nullptr) return;
+  auto left = ipc_watch_->look(*this);
+  is_ipc_settled_ = left.has_value();
+  if (left) result_.ipc_left = std::move(*left);
+}
+
+void Attempt::on_ipc_settled(std::vector<report::IpcLeft> left) {
+  result_.ipc_left = std::move(left);
+  is_ipc_settled_ = true;
+  tell_gone();
 }
 
 void Attempt::ask_for_escaped() {
-  if (!leaver_) return;
-  supervisor_.over(*leaver_, [this](const guardian::Escaped& escaped) { on_escaped(escaped); });
+  if (leaver_) host_.over(*leaver_, *this);
 }
 
 void Attempt::on_escaped(const guardian::Escaped& escaped) {
@@ -368,7 +359,15 @@ void Attempt::on_escaped(const guardian::Escaped& escaped) {
 }
 
 void Attempt::tell_gone() {
-  if (removed_ && !child_ && !leaver_ && is_ipc_settled_) callbacks_.gone(result_);
+  if (!removed_ || child_) return;
+  if (!leaver_ && is_ipc_settled_) return observer_.on_gone(result_);
+  // What is waited for may take seconds, and the descriptors are others' by then.
+  if (process_set_ == nullptr || later_ != nullptr) return;
+  later_ = host_.timer([this] {
+    process_set_.reset();
+    pidfd_ = {};
+  });
+  later_->set(host_.now());
 }
 
 void Attempt::note_status() {
@@ -387,7 +386,7 @@ void Attempt::conclude() {
   result_.end.outcome = cause.outcome;
   result_.reason = cause.reason;
   ask_for_escaped();
-  callbacks_.over(result_.end);
+  observer_.on_over(result_.end);
   tell_gone();
 }
 
@@ -400,10 +399,10 @@ policy::OomEvidence Attempt::oom_evidence() {
   evidence.kills = std::max(events.oom_kill.value_or(0), events.oom_group_kill.value_or(0));
   evidence.own_limit = request_.limits.memory_max;
   evidence.own_peak = memory.peak;
-  evidence.machine = describe_host(supervisor_).memory;
+  evidence.machine = host_.memory();
   const OwnOoms own = process_set_->own_ooms();
-  evidence.above = supervisor_.oom().since(ooms_before_);
-  evidence.sees_all = supervisor_.oom().sees_all() && own.are_seen;
+  evidence.above = host_.oom().since(ooms_before_);
+  evidence.sees_all = host_.oom().sees_all() && own.are_seen;
   std::uint64_t further_up = 0;
   for (const policy::OomGroup& group : evidence.above) further_up += group.ooms;
   if (events.oom) {
@@ -429,7 +428,7 @@ Attempt::Cause Attempt::outcome_by_evidence() {
   result_.end.outcome = exited ? Outcome::exited : Outcome::signalled;
   if (policy::succeeded(result_.end)) return {Outcome::exited, {}};
   if (is_killed_singly_) {
-    for (const policy::OomGroup& group : supervisor_.oom().since(ooms_before_)) {
+    for (const policy::OomGroup& group : host_.oom().since(ooms_before_)) {
       if (group.ooms == 0) continue;
       return {Outcome::machine_oom, policy::describe(result_.end) + " after the group " +
                                         group.name +

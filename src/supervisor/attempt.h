@@ -2,7 +2,7 @@
 
 #include <sys/resource.h>
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,11 +15,16 @@
 #include "policy/job/attempt.h"
 #include "policy/job/oom.h"
 #include "report/report.h"
+#include "supervisor/attempt_host.h"
 #include "supervisor/ipc_watch.h"
+#include "supervisor/oom_watch.h"
 #include "supervisor/process_set.h"
-#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
+
+// What an attempt is looked at for: its report, or as well somebody who decides by its samples,
+// which is more often while its memory moves.
+enum class SampledFor : std::uint8_t { report, decisions };
 
 struct AttemptRequest {
   std::string group;  // name of the group in the pool; unique in the run
@@ -28,6 +33,7 @@ struct AttemptRequest {
   std::optional<Duration> timeout;  // counted from the start
   // From the TERM that a time-out sends to the KILL of the whole group.
   Duration kill_after = std::chrono::seconds(5);
+  SampledFor sampled_for = SampledFor::report;
 };
 
 // How one execution went: all that a report says of it.
@@ -50,30 +56,41 @@ struct AttemptResult {
   std::optional<policy::OomVerdict> oom;
 };
 
+// Whoever has started an attempt is told how it goes: nothing before start() has returned, unless
+// the group is empty at once.
+class AttemptObserver {
+ public:
+  AttemptObserver() = default;
+  AttemptObserver(const AttemptObserver&) = delete;
+  AttemptObserver& operator=(const AttemptObserver&) = delete;
+  virtual ~AttemptObserver() = default;
+
+  // It was looked at for decisions (SampledFor); not while it is paused. The last time it is when
+  // nobody lives in it any more, before on_over().
+  virtual void on_sampled(const counters::Sample& /*sample*/) {}
+  // Nobody lives in the group any more: its memory is back, its place is free.
+  virtual void on_over(const policy::AttemptEnd& /*end*/) {}
+  // The group that stood at on_over() (Attempt::has_group()) does so no more, or is left.
+  virtual void on_removed() {}
+  // All is known and nothing is left to do; after the others. The attempt must not be destroyed
+  // from within any call but this.
+  virtual void on_gone(const AttemptResult& result) = 0;
+  // A process does not die; again from time to time.
+  virtual void on_stuck(const reap::Stuck& stuck) = 0;
+};
+
 // One execution of a job, from the making of its group to the group's removal. What the group is,
 // a cgroup or not, only its ProcessSet knows.
 //
 // The states follow each other: starting, running, reaping, gone. The first cause of an end wins:
 // what happens after a time-out, a cancel or an OOM kill does not change the outcome.
-class Attempt {
+//
+// Once its group is removed it holds no descriptor, whatever it waits for besides.
+class Attempt : private ProcessSetObserver, private IpcObserver {
  public:
-  // None is called before start() has returned, unless the group is empty at once.
-  struct Callbacks {
-    // Nobody lives in the group any more: its memory is back, its place is free.
-    std::function<void(const policy::AttemptEnd&)> over;
-    // The group is removed as well, or left (AttemptResult); after `over`. May destroy the attempt.
-    std::function<void(const AttemptResult&)> gone;
-    // It was looked at, often enough for whoever decides; not while it is paused. The last time it
-    // is when nobody lives in it any more, before `over`. May be empty.
-    std::function<void(const counters::Sample&)> sampled;
-    // A process does not die; again from time to time.
-    std::function<void(const reap::Stuck&)> stuck;
-  };
-
-  Attempt(Supervisor& supervisor, AttemptRequest request, Callbacks callbacks);
-  Attempt(const Attempt&) = delete;
-  Attempt& operator=(const Attempt&) = delete;
-  ~Attempt();
+  // `host` and `observer` must outlive this.
+  Attempt(AttemptHost& host, AttemptRequest request, AttemptObserver& observer);
+  ~Attempt() override;
 
   // Makes the group and asks for the child. Once.
   void start();
@@ -116,6 +133,8 @@ class Attempt {
   [[nodiscard]] bool is_emptied() const { return emptied_; }
   [[nodiscard]] bool was_sampled() const { return sampled_; }  // while it ran
   [[nodiscard]] bool is_paused() const { return time_.is_paused(); }
+  // A group of it exists, or may.
+  [[nodiscard]] bool has_group() const { return process_set_ != nullptr && !removed_; }
   // Its cgroup; null before start(), where none could be made, and in process mode.
   [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const {
     return process_set_ == nullptr ? nullptr : process_set_->group();
@@ -127,12 +146,18 @@ class Attempt {
     std::string reason;
   };
 
+  void on_started(guardian::Started started) override;
+  void on_start_failed(const guardian::StartFailed& failure) override;
+  void on_exited(const guardian::Exited& exited) override;
+  void on_escaped(const guardian::Escaped& escaped) override;
+  void on_oom() override;
+  void on_empty() override;
+  void on_stuck(const reap::Stuck& stuck) override { observer_.on_stuck(stuck); }
+  void on_gone(const reap::Reaped& reaped) override;
+  void on_ipc_settled(std::vector<report::IpcLeft> left) override;
+
   void spawn();
-  void on_started(guardian::Started started);
-  void on_start_failed(const guardian::StartFailed& failure);
-  void on_exited(const guardian::Exited& exited);
   void on_time_out();
-  void on_oom();
   void set_cause(policy::Outcome outcome, std::string reason);
   void fail_to_start(std::string reason);
   void arm_timeout();
@@ -141,12 +166,9 @@ class Attempt {
   void sample_at(Instant due);
   void on_sample_due();
   void reap();
-  void on_empty();
-  void on_gone(const reap::Reaped& reaped);
   void forget_main();
   void look_at_ipc();
   void ask_for_escaped();
-  void on_escaped(const guardian::Escaped& escaped);
   void tell_gone();
   void note_status();
   void conclude();
@@ -154,14 +176,13 @@ class Attempt {
   [[nodiscard]] Cause oom_cause() const;
   [[nodiscard]] Cause outcome_by_evidence();
 
-  Supervisor& supervisor_;
+  AttemptHost& host_;
   AttemptRequest request_;
-  Callbacks callbacks_;
+  AttemptObserver& observer_;
   PausableClock time_;  // since the spawn, by the job clock
   Instant spawned_{};
   std::unique_ptr<ProcessSet> process_set_;
-  // Since the spawn; shared with a question of it, which may outlive this.
-  std::shared_ptr<IpcWatch> ipc_watch_;
+  std::unique_ptr<IpcWatch> ipc_watch_;  // since the spawn
   bool is_ipc_settled_ = true;
   std::optional<guardian::ChildId> child_;
   std::optional<guardian::ChildId> leaver_;  // the same, ended: what has left its group is unknown
@@ -179,11 +200,11 @@ class Attempt {
   std::optional<Duration> kill_after_ran_;  // set by a time-out's TERM
   policy::SampleInterval sample_interval_;
   bool sampled_ = false;
-  bool is_reaped_ = false;  // reaping has begun
-  loop::Timer sample_timer_;
-  Instant sample_asked_{}, sample_due_{};  // of the timer
-  loop::Timer timeout_timer_;
-  bool is_killed_singly_ = false;  // by the kernel, on v1
+  bool is_reaped_ = false;                                   // reaping has begun
+  std::unique_ptr<HostTimer> sample_timer_, timeout_timer_;  // from start() on
+  Instant sample_asked_{}, sample_due_{};                    // of the first
+  std::unique_ptr<HostTimer> later_;  // for a step that is not to be taken within a call
+  bool is_killed_singly_ = false;     // by the kernel, on v1
   OomWatch::Counts ooms_before_;
 };
 

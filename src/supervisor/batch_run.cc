@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <signal.h>
 
-#include <climits>
+#include <map>
+#include <utility>
 
 #include "base/quantity.h"
 #include "kernel/counters/parse_pressure.h"
 #include "supervisor/borrowed_rights.h"
-#include "supervisor/host.h"
 #include "supervisor/input_sizes.h"
 #include "supervisor/reporting.h"
 #include "supervisor/wall_clock.h"
@@ -31,8 +31,9 @@ std::uint64_t oom_kills_of(const counters::MemoryEvents& events) {
 
 }  // namespace
 
-// One attempt from its start until its group is removed and its output received.
-struct BatchRun::Live {
+// One attempt: live from its start until its group is removed and its output received.
+struct BatchRun::AttemptRecord {
+  unsigned number = 1;
   std::optional<output::Capture> capture;
   std::optional<policy::Requeue> requeue;         // set by its end, if the job is tried again
   std::optional<AttemptResult> result;            // once its group is removed
@@ -40,39 +41,37 @@ struct BatchRun::Live {
   std::optional<Bytes> received;                  // once its pipes have ended
 };
 
-// What has to be remembered of a job between its attempts.
-struct BatchRun::Book {
+// What has to be known of a job until its end.
+struct BatchRun::JobRecord {
+  [[nodiscard]] AttemptRecord* live_one(unsigned number) {
+    const auto found = live.find(number);
+    return found == live.end() ? nullptr : found->second.get();
+  }
+
   WallTime queued{};
   Instant waiting_since{};
   Duration held{}, paused{};
-  std::vector<report::AttemptReport> attempts;
-  std::unique_ptr<Live> last;  // only while it waits for another attempt
+  std::map<unsigned, std::unique_ptr<AttemptRecord>> live;  // by number, as the next
+  std::map<unsigned, report::AttemptReport> attempts;       // that are live no more
+  std::unique_ptr<AttemptRecord> last;                      // the latest of those
+  bool is_over = false;                                     // `last` was its end
 };
 
-BatchRun::BatchRun(Supervisor& supervisor, policy::Estimator& estimator, BatchRunConfig config,
-                   BatchRunObserver observer)
-    : supervisor_(supervisor),
+BatchRun::BatchRun(RunHost& host, policy::Estimator& estimator, BatchRunConfig config,
+                   BatchRunObserver& observer)
+    : host_(host),
       config_(std::move(config)),
-      observer_(std::move(observer)),
-      host_(describe_host(supervisor)),
-      begun_(loop::now()),
-      host_scheduler_(supervisor, estimator, config_.scheduler,
-                      {.event =
-                           [this](const policy::Event& event) {
-                             if (observer_.event) observer_.event(event);
-                           },
-                       .learnt =
-                           [this](const policy::AttemptSummary& attempt_summary) {
-                             if (observer_.learnt) observer_.learnt(attempt_summary);
-                           },
-                       .notice = [this](const std::string& text) { notice(text); }}),
-      guardian_watch_(supervisor.loop(), [this](const std::string& text) { notice(text); }) {
+      observer_(observer),
+      host_info_(host.describe()),
+      begun_(host.now()),
+      host_scheduler_(host, estimator, config_.scheduler, *this),
+      guardian_watch_(host.loop(), [this](const std::string& text) { on_notice(text); }) {
   InputSizes sizes;
   for (const policy::JobSpec& job : config_.jobs) {
     places_.emplace(job.id, places_.size());
-    Book& book = books_[job.id];
-    book.queued = wall_now();
-    book.waiting_since = begun_;
+    JobRecord& record = records_[job.id];
+    record.queued = wall_now();
+    record.waiting_since = begun_;
     // Kept for its start, which must not wait for it.
     [[maybe_unused]] const auto account = accounts_.of(job.uid);
     host_scheduler_.enter(job, *this, sizes.of(job));
@@ -92,21 +91,17 @@ Result<report::RunSummary> BatchRun::run() {
   null_input_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null_input_) return fail_errno("open /dev/null");
   if (auto started = start_collector(); !started) return pass(std::move(started));
-  if (observer_.ready) {
-    if (auto ready = observer_.ready(); !ready) return pass(std::move(ready));
-  }
-  supervisor_.on_signal([this](const guardian::Signalled& signal) { on_signal(signal); });
-  supervisor_.on_resumed([this] { resume_all(); });
+  if (auto ready = observer_.on_ready(); !ready) return pass(std::move(ready));
+  host_.tell_signals(this);
   host_scheduler_.begin();
   Result<void> ran{};
-  while (ran && (!host_scheduler_.is_idle() || !live_.empty())) {
+  while (ran && (!host_scheduler_.is_idle() || live_ > 0)) {
     ran = host_scheduler_.run_once(Duration(-1));
     finished_.clear();
   }
   collector_->drain();
   while (ran && !drained_) ran = host_scheduler_.run_once(Duration(-1));
-  supervisor_.on_signal({});
-  supervisor_.on_resumed({});
+  host_.tell_signals(nullptr);
   account_pool_limits();
   host_scheduler_.end();
   if (!ran) return pass(std::move(ran));
@@ -114,26 +109,21 @@ Result<report::RunSummary> BatchRun::run() {
 }
 
 Result<void> BatchRun::start_collector() {
-  auto collector = output::Collector::start(
-      supervisor_.loop(), config_.output,
-      {.received =
-           [this](const output::Ended& end) { on_received({end.job, end.attempt}, end.received); },
-       .trouble =
-           [this](const output::Trouble& trouble) {
-             const std::string whose =
-                 trouble.job ? "output of job " + spec_of(*trouble.job).name + ": " : "output: ";
-             notice(whose + trouble.error.message() + "; " + trouble.consequence);
-           },
-       .lost = [this](const output::Lost& lost) { on_output_lost(lost); },
-       .drained = [this] { drained_ = true; }});
+  auto collector = output::Collector::start(host_.loop(), config_.output, *this);
   if (!collector) return pass(std::move(collector));
   collector_ = std::move(*collector);
   return {};
 }
 
+void BatchRun::on_trouble(const output::Trouble& trouble) {
+  const std::string whose =
+      trouble.job ? "output of job " + spec_of(*trouble.job).name + ": " : "output: ";
+  on_notice(whose + trouble.error.message() + "; " + trouble.consequence);
+}
+
 // As a command in a pipe ends when its reader has.
-void BatchRun::on_output_lost(const output::Lost& lost) {
-  notice("the output cannot be written: " + lost.error.message() + "; killing the running jobs");
+void BatchRun::on_lost(const output::Lost& lost) {
+  on_notice("the output cannot be written: " + lost.error.message() + "; killing the running jobs");
   if (!host_scheduler_.scheduler().is_stopping()) interrupt();
   interrupt();
 }
@@ -157,44 +147,42 @@ Result<output::Opened> BatchRun::open_output(const policy::JobSpec& job, unsigne
   return collector_->open(spec);
 }
 
-// Its last attempt was its end after all: what that has written is its output.
+// Its last attempt was its end after all: what that has written is its output. Its group may still
+// be on its way out.
 void BatchRun::give_up_on(JobId job) {
-  if (const auto last = std::move(books_.at(job).last)) {
-    if (last->capture) last->capture->finish(output::Disposition::keep);
-    return end_job(job, last->result->end.outcome, last->result->reason, last.get());
-  }
-  // Its group is still being removed.
-  for (auto& [key, live] : live_) {
-    if (key.job != job || !live->requeue) continue;
-    live->requeue.reset();
-    if (live->capture) live->capture->finish(output::Disposition::keep);
-  }
+  JobRecord& record = records_.at(job);
+  const bool is_settled =
+      record.live.empty() ||
+      (record.last != nullptr && record.last->number > record.live.rbegin()->first);
+  AttemptRecord& latest = is_settled ? *record.last : *record.live.rbegin()->second;
+  latest.requeue.reset();
+  if (latest.capture) latest.capture->finish(output::Disposition::keep);
+  record.is_over = is_settled;
+  end_if_over(job);
 }
 
 // Its next attempt starts: what the earlier ones have written is nobody's output.
 void BatchRun::discard_output_of(JobId job) {
-  if (Book& book = books_.at(job); book.last != nullptr) book.last->capture.reset();
-  for (auto& [key, live] : live_) {
-    if (key.job == job) live->capture.reset();
-  }
+  JobRecord& record = records_.at(job);
+  if (record.last != nullptr) record.last->capture.reset();
+  for (auto& [number, attempt] : record.live) attempt->capture.reset();
 }
 
 void BatchRun::on_job_over(const policy::JobOver& over) {
   if (over.gave_up) return give_up_on(over.job);
   if (!over.end) return end_job(over.job, policy::Outcome::skipped, over.reason, nullptr);
-  books_.at(over.job).waiting_since = loop::now();
-  const auto latest = std::prev(live_.upper_bound({over.job, UINT_MAX}));
-  const AttemptKey key = latest->first;
-  Live& live = *latest->second;
-  live.requeue = over.requeue;
-  if (!live.capture) {
-    live.received = Bytes{};
-  } else if (live.requeue) {
+  JobRecord& record = records_.at(over.job);
+  record.waiting_since = host_.now();
+  AttemptRecord& latest = *record.live.rbegin()->second;
+  latest.requeue = over.requeue;
+  if (!latest.capture) {
+    latest.received = Bytes{};
+  } else if (latest.requeue) {
     // Kept until the next attempt starts: a halt can make this one the last.
-    const output::Received received = live.capture->so_far();
-    live.received = received.out + received.err;
-  } else if (const auto received = live.capture->finish(output::Disposition::keep)) {
-    on_received(key, *received);
+    const output::Received received = latest.capture->so_far();
+    latest.received = received.out + received.err;
+  } else if (const auto received = latest.capture->finish(output::Disposition::keep)) {
+    receive({over.job, latest.number}, *received);
   }
 }
 
@@ -209,8 +197,8 @@ Prepared BatchRun::prepare(const policy::Start& start) {
   job.env.emplace_back("PARALLEL_JOBSLOT", std::to_string(start.slot));
   job.env.emplace_back("PLIMSOLL_ATTEMPT", std::to_string(start.attempt));
 
-  Book& book = books_.at(start.job);
-  book.held += loop::now() - book.waiting_since;
+  JobRecord& record = records_.at(start.job);
+  record.held += host_.now() - record.waiting_since;
   Prepared prepared;
   const auto known = accounts_.of(job.uid);
   const auto user = known ? *known : std::nullopt;
@@ -221,7 +209,8 @@ Prepared BatchRun::prepare(const policy::Start& start) {
   request.spawn.descriptors = guardian::Descriptors::close;
   request.spawn.signals = guardian::Signals::set_default;
   request.spawn.stdio[0] = null_input_.get();
-  auto live = std::make_unique<Live>();
+  auto attempt = std::make_unique<AttemptRecord>();
+  attempt->number = start.attempt;
   if (!known) {
     prepared.refusal = known.error().message();
   } else if (auto output = open_output(job, start.attempt, request.spawn.identity)) {
@@ -229,11 +218,12 @@ Prepared BatchRun::prepare(const policy::Start& start) {
     request.spawn.stdio[2] = output->err.get();
     prepared.out = std::move(output->out);
     prepared.err = std::move(output->err);
-    live->capture = std::move(output->capture);
+    attempt->capture = std::move(output->capture);
   } else {
     prepared.refusal = output.error().message();
   }
-  live_.emplace(AttemptKey{start.job, start.attempt}, std::move(live));
+  record.live.emplace(start.attempt, std::move(attempt));
+  ++live_;
   ++progress_.running;
   tell_progress();
   return prepared;
@@ -241,47 +231,63 @@ Prepared BatchRun::prepare(const policy::Start& start) {
 
 void BatchRun::on_over(AttemptKey /*key*/) { --progress_.running; }
 
-void BatchRun::on_received(AttemptKey key, const output::Received& received) {
-  const auto found = live_.find(key);
-  if (found == live_.end()) return;
-  found->second->received = received.out + received.err;
+void BatchRun::on_received(const output::Ended& ended) {
+  receive({ended.job, ended.attempt}, ended.received);
+}
+
+void BatchRun::receive(AttemptKey key, const output::Received& received) {
+  const auto record = records_.find(key.job);
+  if (record == records_.end()) return;
+  AttemptRecord* attempt = record->second.live_one(key.attempt);
+  if (attempt == nullptr) return;
+  attempt->received = received.out + received.err;
   settle(key);
 }
 
 void BatchRun::on_gone(const AttemptGone& gone) {
-  Live& live = *live_.at(gone.key);
-  live.result = gone.result;
-  live.machine = gone.machine;
+  AttemptRecord& attempt = *records_.at(gone.key.job).live_one(gone.key.attempt);
+  attempt.result = gone.result;
+  attempt.machine = gone.machine;
   settle(gone.key);
 }
 
 void BatchRun::on_stuck(AttemptKey key, const reap::Stuck& stuck) {
-  notice("job " + spec_of(key.job).name + ": " + stuck_text(stuck));
+  on_notice("job " + spec_of(key.job).name + ": " + stuck_text(stuck));
 }
 
-// Everything of an attempt is known: its job ends with it, or waits for the next.
+// Everything of an attempt may be known now: then its job ends with it, or waits for the next.
 void BatchRun::settle(AttemptKey key) {
-  const auto found = live_.find(key);
+  JobRecord& record = records_.at(key.job);
+  const auto found = record.live.find(key.attempt);
   if (!found->second->result || !found->second->received) return;
-  std::unique_ptr<Live> live = std::move(found->second);
-  live_.erase(found);
-  account(*live->result);
-  if (const auto& left = live->result->usage.left) {
-    notice("job " + spec_of(key.job).name + ": " + left_text(*left));
+  std::unique_ptr<AttemptRecord> attempt = std::move(found->second);
+  record.live.erase(found);
+  --live_;
+  account(*attempt->result);
+  const std::string whose = "job " + spec_of(key.job).name + ": ";
+  if (const auto& left = attempt->result->usage.left) on_notice(whose + left_text(*left));
+  if (const auto& objects = attempt->result->ipc_left; !objects.empty()) {
+    on_notice(whose + ipc_text(objects));
   }
-  if (const auto& objects = live->result->ipc_left; !objects.empty()) {
-    notice("job " + spec_of(key.job).name + ": " + ipc_text(objects));
+  record.attempts.emplace(key.attempt, short_report_of(*attempt->result));
+  record.paused += attempt->result->paused;
+  if (!attempt->requeue) {
+    record.is_over = true;
+  } else if (!record.is_over) {
+    on_notice(whose + attempt->requeue->reason);
   }
-  Book& book = books_.at(key.job);
-  book.attempts.push_back(short_report_of(*live->result));
-  book.paused += live->result->paused;
-  if (!live->requeue) {
-    end_job(key.job, live->result->end.outcome, live->result->reason, live.get());
-    finished_.push_back(std::move(live));
-    return;
-  }
-  notice("job " + spec_of(key.job).name + ": " + live->requeue->reason);
-  finished_.push_back(std::exchange(book.last, std::move(live)));
+  // One whose group was slow to go comes after the next.
+  const bool is_latest = record.last == nullptr || record.last->number < attempt->number;
+  if (is_latest) std::swap(record.last, attempt);
+  if (attempt != nullptr) finished_.push_back(std::move(attempt));
+  end_if_over(key.job);
+}
+
+void BatchRun::end_if_over(JobId job) {
+  JobRecord& record = records_.at(job);
+  if (!record.is_over || !record.live.empty()) return;
+  const AttemptRecord& last = *finished_.emplace_back(std::move(record.last));
+  end_job(job, last.result->end.outcome, last.result->reason, &last);
 }
 
 void BatchRun::account(const AttemptResult& result) {
@@ -293,27 +299,27 @@ void BatchRun::account(const AttemptResult& result) {
 }
 
 void BatchRun::end_job(JobId id, policy::Outcome outcome, const std::string& reason,
-                       const Live* last) {
+                       const AttemptRecord* last) {
   const policy::JobSpec& job = spec_of(id);
-  Book& book = books_.at(id);
-  if (last == nullptr) book.held += loop::now() - book.waiting_since;
+  JobRecord& record = records_.at(id);
+  if (last == nullptr) record.held += host_.now() - record.waiting_since;
   JobEnd end{.job = job,
-             .queued = book.queued,
-             .held = book.held,
-             .paused = book.paused,
-             .attempts = std::move(book.attempts),
+             .queued = record.queued,
+             .held = record.held,
+             .paused = record.paused,
+             .attempts = {},
              .last = nullptr,
              .outcome = outcome,
              .reason = reason,
              .machine = {}};
+  for (auto& [number, attempt] : record.attempts) end.attempts.push_back(std::move(attempt));
   for (const JobId need : job.needs) end.needs.push_back(spec_of(need).name);
   if (last != nullptr) {
     end.last = &*last->result;
     end.machine = last->machine;
   }
-  const report::JobReport report = report_of(end, host_);
-  if (book.last != nullptr) finished_.push_back(std::move(book.last));
-  books_.erase(id);
+  const report::JobReport report = report_of(end, host_info_);
+  records_.erase(id);
 
   ++summary_.outcomes[outcome];
   if (outcome == policy::Outcome::skipped) {
@@ -324,9 +330,7 @@ void BatchRun::end_job(JobId id, policy::Outcome outcome, const std::string& rea
     ++progress_.failed;
   }
   collector_->close(id);
-  if (observer_.ended) {
-    observer_.ended(job, report, last == nullptr ? Bytes{} : *last->received);
-  }
+  observer_.on_ended(job, report, last == nullptr ? Bytes{} : *last->received);
   tell_progress();
 }
 
@@ -341,16 +345,16 @@ void BatchRun::interrupt() {
 void BatchRun::on_signal(const guardian::Signalled& signal) {
   switch (signal.number) {
     case SIGINT:
-      notice(host_scheduler_.scheduler().is_stopping()
-                 ? "interrupted again: killing the running jobs; a further Ctrl-C leaves processes "
-                   "that do not die"
-                 : "interrupted: no more jobs will start; press Ctrl-C again to kill the running "
-                   "jobs");
+      on_notice(host_scheduler_.scheduler().is_stopping()
+                    ? "interrupted again: killing the running jobs; a further Ctrl-C leaves "
+                      "processes that do not die"
+                    : "interrupted: no more jobs will start; press Ctrl-C again to kill the "
+                      "running jobs");
       return interrupt();
     case SIGTERM:
     case SIGHUP:
     case SIGQUIT:
-      notice("ended by SIG" + policy::signal_name(signal.number) + ": killing the running jobs");
+      on_notice("ended by SIG" + policy::signal_name(signal.number) + ": killing the running jobs");
       if (!host_scheduler_.scheduler().is_stopping()) interrupt();
       return interrupt();
     case SIGTSTP: return pause_all();
@@ -358,16 +362,10 @@ void BatchRun::on_signal(const guardian::Signalled& signal) {
   }
 }
 
-void BatchRun::tell_progress() {
-  if (observer_.progress) observer_.progress(progress_);
-}
-
-void BatchRun::notice(const std::string& text) {
-  if (observer_.notice) observer_.notice(text);
-}
+void BatchRun::tell_progress() { observer_.on_progress(progress_); }
 
 report::RunSummary BatchRun::summarise() {
-  summary_.makespan = loop::now() - begun_;
+  summary_.makespan = host_.now() - begun_;
   summary_.succeeded = progress_.succeeded;
   const policy::Counts& counts = host_scheduler_.scheduler().counts();
   summary_.holds = counts.holds;
@@ -404,7 +402,7 @@ void BatchRun::account_pool_limits() {
                                            .stalls = wall.stalls().count,
                                            .stalled = wall.stalls().time,
                                            .pressure = {}};
-  const cgroup::Directory* pool = supervisor_.pool().v2();
+  const cgroup::Directory* pool = host_.pool().v2();
   if (pool == nullptr) return;
   if (const auto text = pool->read("memory.pressure")) {
     const counters::Pressure pressure = counters::parse_pressure(*text);
@@ -417,15 +415,15 @@ void BatchRun::account_pool_limits() {
 void BatchRun::pause_all() {
   if (!std::exchange(is_stopped_, true)) host_scheduler_.suspend_all();
   guardian_watch_.pause();
-  if (observer_.stopping) observer_.stopping();
-  supervisor_.stop_guardian();
+  observer_.on_stopping();
+  host_.stop_guardian();
 }
 
-void BatchRun::resume_all() {
+void BatchRun::on_resumed() {
   if (!std::exchange(is_stopped_, false)) return;
   guardian_watch_.resume();
   host_scheduler_.resume_all();
-  if (observer_.resumed) observer_.resumed();
+  observer_.on_resumed();
 }
 
 }  // namespace plimsoll::supervisor

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -29,35 +27,47 @@ struct Progress {
   std::size_t jobs = 0, running = 0, succeeded = 0, failed = 0, skipped = 0;
 };
 
-// What a run tells while it goes on; from the loop's thread. An empty function is not called.
-struct BatchRunObserver {
+// What a run tells while it goes on; from the loop's thread.
+class BatchRunObserver {
+ public:
+  BatchRunObserver() = default;
+  BatchRunObserver(const BatchRunObserver&) = delete;
+  BatchRunObserver& operator=(const BatchRunObserver&) = delete;
+  virtual ~BatchRunObserver() = default;
+
   // All is ready and no job has started yet: what replaces something of the user's is done here. An
   // error ends the run.
-  std::function<Result<void>()> ready;
-  std::function<void(const Progress&)> progress;
+  [[nodiscard]] virtual Result<void> on_ready() { return {}; }
+  virtual void on_progress(const Progress& /*progress*/) {}
   // A job has ended for good; `received` is how many bytes it has written.
-  std::function<void(const policy::JobSpec&, const report::JobReport&, Bytes received)> ended;
+  virtual void on_ended(const policy::JobSpec& job, const report::JobReport& report,
+                        Bytes received) = 0;
   // What an attempt has taught the estimator.
-  std::function<void(const policy::AttemptSummary&)> learnt;
+  virtual void on_learnt(const policy::AttemptSummary& /*what*/) {}
   // The terminal has stopped the run (Ctrl-Z): the last word before it stands still, and the first
   // after it goes on.
-  std::function<void()> stopping, resumed;
+  virtual void on_stopping() {}
+  virtual void on_resumed() {}
   // What was decided and why, and what became of it.
-  std::function<void(const policy::Event&)> event;
+  virtual void on_event(const policy::Event& /*event*/) {}
   // Something that people should know: a retry, a stuck process, a full disk.
-  std::function<void(const std::string&)> notice;
+  virtual void on_notice(const std::string& text) = 0;
 };
 
 // Runs many jobs to their ends on the real machine: a host scheduler runs them, and this keeps
 // their output and their reports.
 //
-// Invariant between events: every attempt that was started stays in live_ until its group is
-// removed and all its output received, when its job may be running again already.
-class BatchRun : private JobOwner {
+// Invariant between events: every attempt that was started is live in the record of its job until
+// its group is removed and all its output received, when its job may be running again already. A
+// job has ended when its last attempt has and none is live.
+class BatchRun : private JobOwner,
+                 private HostSchedulerObserver,
+                 private SignalObserver,
+                 private output::OutputObserver {
  public:
-  // `machine` and `estimator` must outlive this.
-  BatchRun(Supervisor& supervisor, policy::Estimator& estimator, BatchRunConfig config,
-           BatchRunObserver observer);
+  // All but `config` must outlive this.
+  BatchRun(RunHost& host, policy::Estimator& estimator, BatchRunConfig config,
+           BatchRunObserver& observer);
   ~BatchRun() override;
 
   // Returns when every job has ended and every group is removed. An error means that the guardian
@@ -73,45 +83,52 @@ class BatchRun : private JobOwner {
   [[nodiscard]] const Progress& progress() const { return progress_; }
 
  private:
-  struct Live;
-  struct Book;
+  struct AttemptRecord;
+  struct JobRecord;
 
   Prepared prepare(const policy::Start& start) override;
   void on_over(AttemptKey key) override;
   void on_job_over(const policy::JobOver& over) override;
   void on_gone(const AttemptGone& gone) override;
   void on_stuck(AttemptKey key, const reap::Stuck& stuck) override;
+  void on_scheduler_event(const policy::Event& event) override { observer_.on_event(event); }
+  void on_learnt(const policy::AttemptSummary& what) override { observer_.on_learnt(what); }
+  void on_notice(const std::string& text) override { observer_.on_notice(text); }
+  void on_signal(const guardian::Signalled& signal) override;
+  void on_resumed() override;
+  void on_received(const output::Ended& ended) override;
+  void on_trouble(const output::Trouble& trouble) override;
+  void on_lost(const output::Lost& lost) override;
+  void on_drained() override { drained_ = true; }
 
   void account_pool_limits();
   void give_up_on(JobId job);
   void discard_output_of(JobId job);
-  void on_received(AttemptKey key, const output::Received& received);
+  void receive(AttemptKey key, const output::Received& received);
   void settle(AttemptKey key);
   void account(const AttemptResult& result);
-  void end_job(JobId job, policy::Outcome outcome, const std::string& reason, const Live* last);
-  void on_output_lost(const output::Lost& lost);
+  void end_if_over(JobId job);
+  void end_job(JobId job, policy::Outcome outcome, const std::string& reason,
+               const AttemptRecord* last);
   Result<void> start_collector();
   Result<output::Opened> open_output(const policy::JobSpec& job, unsigned attempt,
                                      const std::optional<guardian::Identity>& identity);
-  void on_signal(const guardian::Signalled& signal);
   void pause_all();
-  void resume_all();
   void tell_progress();
-  void notice(const std::string& text);
   report::RunSummary summarise();
 
-  Supervisor& supervisor_;
+  RunHost& host_;
   BatchRunConfig config_;
   std::unordered_map<JobId, std::size_t> places_;  // of jobs in config_.jobs
-  BatchRunObserver observer_;
-  report::HostInfo host_;
+  BatchRunObserver& observer_;
+  report::HostInfo host_info_;
   Instant begun_{};
   UniqueFd null_input_;
   HostScheduler host_scheduler_;
   std::unique_ptr<output::Collector> collector_;  // before the captures, which it must outlive
-  std::map<AttemptKey, std::unique_ptr<Live>> live_;
-  std::vector<std::unique_ptr<Live>> finished_;  // destroyed outside their own callbacks
-  std::unordered_map<JobId, Book> books_;
+  std::unordered_map<JobId, JobRecord> records_;  // of jobs that have not ended
+  std::vector<std::unique_ptr<AttemptRecord>> finished_;  // destroyed outside their own callbacks
+  std::size_t live_ = 0;                                  // attempts
   Accounts accounts_;
   bool is_stopped_ = false;  // by the terminal, with all jobs
   GuardianWatch guardian_watch_;

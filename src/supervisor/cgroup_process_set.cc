@@ -6,21 +6,22 @@
 
 namespace plimsoll::supervisor {
 
-CgroupProcessSet::CgroupProcessSet(Supervisor& supervisor, cgroup::Leaf group, const Limits& limits,
+CgroupProcessSet::CgroupProcessSet(Supervisor& supervisor, ProcessSetObserver& observer,
+                                   cgroup::Leaf group, const Limits& limits,
                                    std::shared_ptr<const cgroup::Inner> above)
     : supervisor_(supervisor),
+      observer_(observer),
       above_(std::move(above)),
       group_(std::make_shared<cgroup::Leaf>(std::move(group))),
       cpus_(limits.cpus),
       has_memory_limit_(limits.memory_max.has_value()),
       sampler_(std::in_place, *group_, loop::now(), supervisor.network()) {}
 
-Result<guardian::ChildId> CgroupProcessSet::spawn(guardian::SpawnRequest request,
-                                                  ChildCallbacks callbacks) {
-  return supervisor_.spawn_in(*group_, std::move(request), std::move(callbacks));
+Result<guardian::ChildId> CgroupProcessSet::spawn(guardian::SpawnRequest request) {
+  return supervisor_.spawn_in(*group_, std::move(request), observer_);
 }
 
-OomKills CgroupProcessSet::watch_oom(std::function<void()> told) {
+OomKills CgroupProcessSet::watch_oom() {
   const cgroup::Directory* memory = group_->of(cgroup::Controller::memory);
   if (memory == nullptr || memory->version() != cgroup::Version::v1) return OomKills::whole;
   if (!has_memory_limit_) return OomKills::singly;
@@ -29,10 +30,9 @@ OomKills CgroupProcessSet::watch_oom(std::function<void()> told) {
   if (!event) return OomKills::singly;
   oom_event_ = std::move(*event);
   own_ooms_.are_seen = true;
-  oom_told_ = std::move(told);
   auto watch = supervisor_.loop().watch(oom_event_.get(), EPOLLIN, [this](std::uint32_t) {
     [[maybe_unused]] const OwnOoms counted = own_ooms();
-    oom_told_();
+    observer_.on_oom();
   });
   if (watch) oom_watch_ = std::move(*watch);
   return OomKills::singly;
@@ -65,9 +65,9 @@ counters::JobUsage CgroupProcessSet::finish(Instant now, WallTime wall) {
   return usage;
 }
 
-void CgroupProcessSet::reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) {
+void CgroupProcessSet::reap(reap::LeftBehind left_behind) {
   reaper_.emplace(supervisor_.loop(), supervisor_.worker(), group_,
-                  reap::ReaperOptions{.left_behind = left_behind}, std::move(callbacks));
+                  reap::ReaperOptions{.left_behind = left_behind}, observer_);
   reaper_->start();
 }
 

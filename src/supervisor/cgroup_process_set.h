@@ -6,20 +6,20 @@
 #include "kernel/counters/job_sampler.h"
 #include "supervisor/pause_guard.h"
 #include "supervisor/process_set.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 
 // A cgroup as the place where an attempt lives: in every hierarchy that has one, with its limits.
 class CgroupProcessSet : public ProcessSet {
  public:
-  // `limits` are those that the group has already. `machine` must outlive this. `above`, where the
-  // group is not in the pool itself, is to stand as long.
-  CgroupProcessSet(Supervisor& supervisor, cgroup::Leaf group, const Limits& limits,
-                   std::shared_ptr<const cgroup::Inner> above);
+  // `limits` are those that the group has already. `supervisor` and `observer` must outlive this.
+  // `above`, where the group is not in the pool itself, is to stand as long.
+  CgroupProcessSet(Supervisor& supervisor, ProcessSetObserver& observer, cgroup::Leaf group,
+                   const Limits& limits, std::shared_ptr<const cgroup::Inner> above);
 
-  [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
-                                                ChildCallbacks callbacks) override;
-  OomKills watch_oom(std::function<void()> told) override;
+  [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
+  OomKills watch_oom() override;
   [[nodiscard]] OwnOoms own_ooms() override;
   void freeze() override;
   void thaw() override { paused_.reset(); }
@@ -28,7 +28,7 @@ class CgroupProcessSet : public ProcessSet {
                                  counters::SampleState state) override;
   [[nodiscard]] Instant next_due() const override { return sampler_->next_due(); }
   [[nodiscard]] counters::JobUsage finish(Instant now, WallTime wall) override;
-  void reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) override;
+  void reap(reap::LeftBehind left_behind) override;
   void give_up_removal() override {
     if (reaper_) reaper_->give_up();
   }
@@ -36,6 +36,7 @@ class CgroupProcessSet : public ProcessSet {
 
  private:
   Supervisor& supervisor_;
+  ProcessSetObserver& observer_;
   std::shared_ptr<const cgroup::Inner> above_;
   std::shared_ptr<const cgroup::Group> group_;
   std::optional<double> cpus_;
@@ -43,7 +44,6 @@ class CgroupProcessSet : public ProcessSet {
   std::optional<counters::JobSampler> sampler_;  // until finish(): its files are many
   std::optional<PauseGuard> paused_;
   std::optional<reap::Reaper> reaper_;
-  std::function<void()> oom_told_;
   OwnOoms own_ooms_;
   UniqueFd oom_event_;  // v1; before its watch, which must go first
   loop::Watch oom_watch_;

@@ -1,7 +1,12 @@
 #include "supervisor/host_executor.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
 #include "kernel/cgroup/reclaim.h"
-#include "supervisor/families.h"
+#include "supervisor/capacity.h"
+#include "supervisor/reporting.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -28,62 +33,169 @@ policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sam
   return seen;
 }
 
-std::function<Bytes()> counter_of(Families* families) {
-  if (families == nullptr) return {};
-  return [families] {
-    families->look(loop::now());
-    return families->used();
-  };
+// As many of those as there are jobs are reckoned with (kDescriptorsPerJob).
+std::size_t removals_by_descriptors() {
+  const auto limit = descriptor_limit();
+  if (!limit) return HostExecutor::kRemovalsMax;
+  return std::min<std::size_t>(HostExecutor::kRemovalsMax, jobs_by_descriptors(*limit));
 }
 
 }  // namespace
 
-HostExecutor::HostExecutor(Supervisor& supervisor, SystemRecord& system,
-                           policy::ExecutorObserver& observer, HostExecutorHooks hooks)
-    : supervisor_(supervisor),
+// One attempt, from its start until all is known of it.
+struct HostExecutor::AttemptRecord : AttemptObserver {
+  AttemptRecord(HostExecutor& of, AttemptKey with, AttemptRequest request)
+      : executor(of),
+        key(with),
+        span(of.system_.now()),
+        attempt(of.host_, std::move(request), *this) {}
+
+  void on_sampled(const counters::Sample& sample) override {
+    if (!is_over) executor.scheduler_.on_job(key.job, job_sample(attempt, sample));
+  }
+  void on_over(const policy::AttemptEnd& with) override { executor.on_over(*this, with); }
+  void on_removed() override { executor.on_removed(*this); }
+  void on_gone(const AttemptResult& result) override { executor.on_gone(*this, result); }
+  void on_stuck(const reap::Stuck& stuck) override {
+    executor.jobs_.at(key.job).owner->on_stuck(key, stuck);
+  }
+
+  HostExecutor& executor;
+  AttemptKey key;
+  counters::MachineSpan span;  // of what the whole machine did meanwhile
+  bool is_over = false;
+  policy::AttemptEnd end;  // if it is
+  Attempt attempt;
+};
+
+HostExecutor::HostExecutor(RunHost& host, SystemRecord& system, policy::ExecutorObserver& scheduler,
+                           HostExecutorObserver& observer)
+    : host_(host),
       system_(system),
+      scheduler_(scheduler),
       observer_(observer),
-      hooks_(std::move(hooks)),
-      pool_(supervisor.pool(), counter_of(supervisor.families())),
-      wake_timer_(supervisor.loop().timer([this] { observer_.on_wake(); })),
-      watcher_(
-          {.loop = supervisor.loop(), .worker = supervisor.worker(), .pool = supervisor.pool()},
-          *this),
-      oom_timer_(supervisor.loop().timer([this] { check_ooms(); })) {
-  supervisor_.oom().on_oom([this] {
-    oom_checks_left_ = kOomChecks;
-    oom_timer_.set(loop::now());
-  });
+      pool_(host.pool(), host.families()),
+      removals_max_(removals_by_descriptors()),
+      wake_timer_(host.timer([this] { scheduler_.on_wake(); })),
+      watcher_({.loop = host.loop(), .worker = host.worker(), .pool = host.pool()}, *this),
+      oom_timer_(host.timer([this] { check_ooms(); })) {
+  host_.oom().tell(this);
+  system_.tell(this);
 }
 
-HostExecutor::~HostExecutor() { supervisor_.oom().on_oom({}); }
-
-Instant HostExecutor::now() const {
-  return stopped_at_.value_or(supervisor_.job_clock()) - stood_still_;
+HostExecutor::~HostExecutor() {
+  host_.oom().tell(nullptr);
+  system_.tell(nullptr);
 }
+
+void HostExecutor::on_pool_oom() {
+  oom_checks_left_ = kOomChecks;
+  oom_timer_->set(host_.now());
+}
+
+void HostExecutor::on_system_sample(const counters::SystemSample& sample) {
+  for (auto& [key, record] : attempts_) record->span.observe(sample);
+}
+
+void HostExecutor::collect() { finished_.clear(); }
+
+void HostExecutor::enter(JobId job, const JobRecord& record) {
+  const auto [place, is_new] = jobs_.emplace(job, record);
+  PLIMSOLL_CHECK(is_new);
+}
+
+void HostExecutor::enter(JobId job, JobOwner& owner) { enter(job, JobRecord{.owner = &owner}); }
+
+void HostExecutor::enter_external(JobId job, JobOwner& owner, policy::Executor& elsewhere) {
+  enter(job, JobRecord{.owner = &owner, .elsewhere = &elsewhere});
+}
+
+HostExecutor::JobRecord* HostExecutor::external(JobId job) {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() || found->second.elsewhere == nullptr ? nullptr : &found->second;
+}
+
+policy::Executor* HostExecutor::elsewhere_of(JobId job) {
+  const JobRecord* record = external(job);
+  return record == nullptr ? nullptr : record->elsewhere;
+}
+
+void HostExecutor::external_sampled(JobId job, const policy::JobSample& sample) {
+  JobRecord* record = external(job);
+  if (record == nullptr) return;
+  external_uses(*record, sample.used);
+  scheduler_.on_job(job, sample);
+}
+
+void HostExecutor::external_over(JobId job, const policy::AttemptEnd& end) {
+  JobRecord* record = external(job);
+  if (record == nullptr) return;
+  --external_jobs_;
+  watch_external();
+  external_uses(*record, {});
+  scheduler_.on_over(job, end);
+}
+
+void HostExecutor::external_uses(JobRecord& job, Bytes used) {
+  external_used_ = external_used_ - std::exchange(job.used, used) + used;
+}
+
+// Memory is watched for them too.
+void HostExecutor::watch_external() {
+  if (!is_watching()) return watcher_.stop();
+  if (!stopped_at_) watcher_.start();
+}
+
+JobOwner* HostExecutor::owner_of(JobId job) const {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() ? nullptr : found->second.owner;
+}
+
+void HostExecutor::job_over(const policy::JobOver& over) {
+  JobRecord& job = jobs_.at(over.job);
+  job.ended = !over.requeue;
+  job.owner->on_job_over(over);
+  forget_if_done(over.job);
+}
+
+void HostExecutor::forget_if_done(JobId job) {
+  const auto found = jobs_.find(job);
+  if (found->second.ended && found->second.attempts == 0) jobs_.erase(found);
+}
+
+Instant HostExecutor::now() const { return stopped_at_.value_or(host_.job_clock()) - stood_still_; }
 
 Attempt* HostExecutor::running(JobId job) {
-  const auto found = running_.find(job);
-  return found == running_.end() ? nullptr : found->second;
+  const auto found = jobs_.find(job);
+  const bool runs = found != jobs_.end() && found->second.running != nullptr;
+  return runs ? &found->second.running->attempt : nullptr;
+}
+
+std::vector<HostExecutor::AttemptRecord*> HostExecutor::all_running() {
+  std::vector<AttemptRecord*> all;
+  for (auto& [key, record] : attempts_) {
+    if (!record->is_over) all.push_back(record.get());
+  }
+  return all;
 }
 
 void HostExecutor::start(const policy::Start& start) {
+  JobRecord& job = jobs_.at(start.job);
+  if (job.elsewhere != nullptr) {
+    ++external_jobs_;
+    watch_external();
+    return job.elsewhere->start(start);
+  }
+  Prepared prepared = job.owner->prepare(start);
+  prepared.request.sampled_for = SampledFor::decisions;
   const AttemptKey key{start.job, start.attempt};
-  Prepared prepared = hooks_.prepare(start);
-  Attempt::Callbacks callbacks{
-      .over = [this, key](const policy::AttemptEnd& end) { on_over(key, end); },
-      .gone = [this, key](const AttemptResult& result) { on_gone(key, result); },
-      .sampled =
-          [this, key](const counters::Sample& sample) {
-            if (const Attempt* attempt = running(key.job)) on_sampled(key.job, *attempt, sample);
-          },
-      .stuck = [this, key](const reap::Stuck& stuck) { hooks_.stuck(key, stuck); }};
-  auto made =
-      std::make_unique<Attempt>(supervisor_, std::move(prepared.request), std::move(callbacks));
-  Attempt& attempt = *made;
+  auto made = std::make_unique<AttemptRecord>(*this, key, std::move(prepared.request));
+  Attempt& attempt = made->attempt;
+  job.running = made.get();
+  ++job.attempts;
   attempts_.emplace(key, std::move(made));
+  ++running_;
   watcher_.start();
-  running_.emplace(key.job, &attempt);
   if (prepared.refusal) {
     attempt.refuse(std::move(*prepared.refusal));
   } else {
@@ -92,19 +204,23 @@ void HostExecutor::start(const policy::Start& start) {
 }
 
 void HostExecutor::freeze(JobId job) {
+  if (policy::Executor* elsewhere = elsewhere_of(job)) return elsewhere->freeze(job);
   if (Attempt* attempt = running(job)) attempt->freeze();
 }
 
 void HostExecutor::thaw(JobId job) {
+  if (policy::Executor* elsewhere = elsewhere_of(job)) return elsewhere->thaw(job);
   if (Attempt* attempt = running(job)) attempt->thaw();
 }
 
 // The write lasts as long as the reclaim: not on the loop's thread.
 void HostExecutor::reclaim(std::optional<JobId> job, Bytes amount) {
+  policy::Executor* elsewhere = job ? elsewhere_of(*job) : nullptr;
+  if (elsewhere != nullptr) return elsewhere->reclaim(job, amount);
   const cgroup::Directory* memory = nullptr;
   std::shared_ptr<const cgroup::Group> group;
   if (!job) {
-    memory = supervisor_.pool().of(cgroup::Controller::memory);
+    memory = host_.pool().of(cgroup::Controller::memory);
   } else if (const Attempt* attempt = running(*job)) {
     group = attempt->group();
     if (group != nullptr) memory = group->of(cgroup::Controller::memory);
@@ -113,7 +229,7 @@ void HostExecutor::reclaim(std::optional<JobId> job, Bytes amount) {
   auto handle = memory->clone();
   if (!handle) return;
   auto shared = std::make_shared<cgroup::Directory>(std::move(*handle));
-  supervisor_.slow_worker().submit(
+  host_.slow_worker().submit(
       [shared, amount] {
         // What can't be had back shows in the samples.
         [[maybe_unused]] const auto ignored = cgroup::reclaim(*shared, amount);
@@ -122,6 +238,9 @@ void HostExecutor::reclaim(std::optional<JobId> job, Bytes amount) {
 }
 
 void HostExecutor::kill(JobId job, policy::Outcome cause, std::string reason) {
+  if (policy::Executor* elsewhere = elsewhere_of(job)) {
+    return elsewhere->kill(job, cause, std::move(reason));
+  }
   Attempt* attempt = running(job);
   if (attempt == nullptr) return;
   if (cause == policy::Outcome::timed_out) {
@@ -134,24 +253,24 @@ void HostExecutor::kill(JobId job, policy::Outcome cause, std::string reason) {
 void HostExecutor::wake_at(std::optional<Instant> when) {
   wake_ = when;
   if (wake_ && !stopped_at_) {
-    wake_timer_.set(supervisor_.on_loop_clock(*wake_ + stood_still_));
+    wake_timer_->set(host_.on_loop_clock(*wake_ + stood_still_));
   } else {
-    wake_timer_.off();
+    wake_timer_->off();
   }
 }
 
 void HostExecutor::suspend_all() {
   if (stopped_at_) return;
-  stopped_at_ = supervisor_.job_clock();
-  for (auto& [job, attempt] : running_) attempt->suspend();
+  stopped_at_ = host_.job_clock();
+  for (AttemptRecord* record : all_running()) record->attempt.suspend();
   watcher_.stop();
-  wake_timer_.off();
+  wake_timer_->off();
 }
 
 void HostExecutor::resume_all() {
   if (!stopped_at_) return;
-  stood_still_ += supervisor_.job_clock() - *std::exchange(stopped_at_, std::nullopt);
-  for (auto& [job, attempt] : running_) attempt->resume();
+  stood_still_ += host_.job_clock() - *std::exchange(stopped_at_, std::nullopt);
+  for (AttemptRecord* record : all_running()) record->attempt.resume();
   wake_at(wake_);
   if (is_watching()) watcher_.start();
 }
@@ -165,21 +284,15 @@ void HostExecutor::give_up_removals() {
   for (const auto& [key, attempt] : attempts_) keys.push_back(key);
   for (const AttemptKey& key : keys) {
     if (const auto found = attempts_.find(key); found != attempts_.end()) {
-      found->second->give_up_removal();
+      found->second->attempt.give_up_removal();
     }
   }
 }
 
 std::vector<monitor::Status> HostExecutor::monitors() const {
   auto monitors = watcher_.status();
-  monitors.push_back(supervisor_.oom().status());
+  monitors.push_back(host_.oom().status());
   return monitors;
-}
-
-void HostExecutor::watch_for_external(std::size_t external_jobs) {
-  external_jobs_ = external_jobs;
-  if (!is_watching()) return watcher_.stop();
-  if (!stopped_at_) watcher_.start();
 }
 
 monitor::Reading HostExecutor::look() {
@@ -189,7 +302,7 @@ monitor::Reading HostExecutor::look() {
   if (seen_.pool_used) *seen_.pool_used += external_used_;
   if (charged) *charged += external_used_;
   reading_ = {.at = loop::now(),
-              .bounds = hooks_.bounds(),
+              .bounds = observer_.bounds(),
               .used = seen_.pool_used,
               .charged = charged,
               .available = seen_.available,
@@ -198,25 +311,27 @@ monitor::Reading HostExecutor::look() {
 }
 
 void HostExecutor::on_memory_alarm(const monitor::Alarm& alarm) {
-  observer_.on_alarm(alarm.reason, alarm.numbers);
+  scheduler_.on_alarm(alarm.reason, alarm.numbers);
 }
 
-void HostExecutor::on_weakened(const monitor::Status& status) { hooks_.weakened(status); }
+void HostExecutor::on_weakened(const monitor::Status& status) {
+  observer_.on_notice(text_of(status));
+}
 
 void HostExecutor::decide(monitor::Cause cause) {
   if (cause == monitor::Cause::event || monitor::is_near(reading_)) sample_jobs();
-  observer_.on_machine(seen_);
+  scheduler_.on_machine(seen_);
   if (!is_watching()) watcher_.stop();
 }
 
 // Whatever is decided upon a look may start and end others.
 void HostExecutor::sample_jobs() {
-  const Instant now = loop::now();
+  const Instant now = host_.now();
   std::vector<JobId> due;
-  for (const auto& [job, attempt] : running_) {
-    const policy::SampleInterval& samples = attempt->samples();
-    if (now - samples.last() >= (samples.is_moving() ? kMovingSample : kCalmSample))
-      due.push_back(job);
+  for (const AttemptRecord* record : all_running()) {
+    const policy::SampleInterval& samples = record->attempt.samples();
+    const Duration gap = samples.is_moving() ? kMovingSample : kCalmSample;
+    if (now - samples.last() >= gap) due.push_back(record->key.job);
   }
   for (const JobId job : due) {
     if (Attempt* attempt = running(job)) attempt->look();
@@ -224,18 +339,16 @@ void HostExecutor::sample_jobs() {
 }
 
 void HostExecutor::check_ooms() {
-  std::vector<Attempt*> running;
-  for (const auto& [job, attempt] : running_) running.push_back(attempt);
-  for (Attempt* attempt : running) attempt->check_oom();
-  if (--oom_checks_left_ > 0) oom_timer_.set(loop::now() + kOomCheckGap);
+  for (AttemptRecord* record : all_running()) record->attempt.check_oom();
+  if (--oom_checks_left_ > 0) oom_timer_->set(host_.now() + kOomCheckGap);
 }
 
-void HostExecutor::on_sampled(JobId job, const Attempt& attempt, const counters::Sample& sample) {
-  observer_.on_job(job, job_sample(attempt, sample));
-}
-
-void HostExecutor::on_over(AttemptKey key, const policy::AttemptEnd& end) {
-  running_.erase(key.job);
+void HostExecutor::on_over(AttemptRecord& record, const policy::AttemptEnd& end) {
+  JobRecord& job = jobs_.at(record.key.job);
+  job.running = nullptr;
+  record.is_over = true;
+  record.end = end;
+  --running_;
   const bool ended_by_itself =
       end.outcome == policy::Outcome::exited || end.outcome == policy::Outcome::failed_to_start;
   if (!ended_by_itself) {
@@ -243,14 +356,40 @@ void HostExecutor::on_over(AttemptKey key, const policy::AttemptEnd& end) {
   } else if (!is_watching()) {
     watcher_.stop();
   }
-  hooks_.over(key, end);
-  observer_.on_over(key.job, end);
+  record.span.observe(system_.now());
+  job.owner->on_over(record.key);
+  if (record.attempt.has_group() && ++removals_ > removals_max_) {
+    untold_.push_back(&record);
+  } else {
+    tell_over(record);
+  }
 }
 
-void HostExecutor::on_gone(AttemptKey key, const AttemptResult& result) {
-  auto attempt = attempts_.extract(key);
-  hooks_.gone(key, result);
-  finished_.push_back(std::move(attempt.mapped()));
+void HostExecutor::tell_over(AttemptRecord& record) {
+  scheduler_.on_over(record.key.job, record.end);
+}
+
+// One over is told for each removal that ends: its own, so that it comes before on_gone(), or the
+// one that waits for the longest.
+void HostExecutor::on_removed(AttemptRecord& record) {
+  --removals_;
+  if (untold_.empty()) return;
+  auto next = std::find(untold_.begin(), untold_.end(), &record);
+  if (next == untold_.end()) next = untold_.begin();
+  AttemptRecord& told = **next;
+  untold_.erase(next);
+  tell_over(told);
+}
+
+void HostExecutor::on_gone(AttemptRecord& record, const AttemptResult& result) {
+  auto kept = attempts_.extract(record.key);
+  if (const auto text = got_away_text(result.left_behind); !text.empty()) observer_.on_notice(text);
+  if (result.group_left) observer_.on_notice(left_group_text(*result.group_left));
+  JobRecord& job = jobs_.at(record.key.job);
+  --job.attempts;
+  job.owner->on_gone({.key = record.key, .result = result, .machine = record.span.usage()});
+  forget_if_done(record.key.job);
+  finished_.push_back(std::move(kept.mapped()));
 }
 
 }  // namespace plimsoll::supervisor

@@ -1,58 +1,69 @@
 #pragma once
 
-#include <functional>
+#include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "kernel/monitor/watcher.h"
 #include "policy/scheduler/executor.h"
-#include "supervisor/attempt.h"
+#include "supervisor/job_owner.h"
+#include "supervisor/oom_watch.h"
 #include "supervisor/pool_sampler.h"
-#include "supervisor/supervisor.h"
+#include "supervisor/run_host.h"
 #include "supervisor/system_record.h"
 
 namespace plimsoll::supervisor {
 
-// One attempt of a job of this run.
-struct AttemptKey {
-  JobId job{};
-  unsigned attempt = 1;
-  auto operator<=>(const AttemptKey&) const = default;
-};
-
-// What is to be started, or why it can't be.
-struct Prepared {
-  AttemptRequest request;
-  UniqueFd out, err;                   // open until the request is on its way
-  std::optional<std::string> refusal;  // then the attempt ends at once, `failed_to_start`
-};
-
-struct HostExecutorHooks {
-  std::function<Prepared(const policy::Start&)> prepare;
-  // Before the observer is told.
-  std::function<void(AttemptKey, const policy::AttemptEnd&)> over;
-  // The group is removed as well; after `over`.
-  std::function<void(AttemptKey, const AttemptResult&)> gone;
-  std::function<void(AttemptKey, const reap::Stuck&)> stuck;
+// Whoever runs a host executor is asked for the bounds that memory is watched against, and told
+// what people should know.
+class HostExecutorObserver {
+ public:
+  HostExecutorObserver() = default;
+  HostExecutorObserver(const HostExecutorObserver&) = delete;
+  HostExecutorObserver& operator=(const HostExecutorObserver&) = delete;
+  virtual ~HostExecutorObserver() = default;
   // What the pool and the machine may have in use, now.
-  std::function<monitor::Bounds()> bounds;
-  // Something that watched memory has failed; how it goes on without.
-  std::function<void(const monitor::Status&)> weakened;
+  [[nodiscard]] virtual monitor::Bounds bounds() const = 0;
+  virtual void on_notice(const std::string& text) = 0;
 };
 
 // The real machine as the scheduler has it: attempts in groups of their own, looked at and acted
-// upon.
-class HostExecutor : public policy::Executor, private monitor::WatcherHost {
+// upon. Asks the owner of a job what its attempts run, and tells it how they go.
+//
+// External jobs run here as well, and are started, measured and ended by somebody else: what is
+// decided about one goes to the executor that it entered with, and what is seen of it comes from
+// there.
+//
+// Invariant between events: an attempt is in attempts_ until its group is removed and all is known
+// of it; its job is in jobs_ until its last attempt is gone and job_over() has said that none
+// follows.
+class HostExecutor : public policy::Executor,
+                     private monitor::WatcherHost,
+                     private OomObserver,
+                     private SystemObserver {
  public:
-  // All of them must outlive this. `observer` is called from the loop only.
-  HostExecutor(Supervisor& supervisor, SystemRecord& system, policy::ExecutorObserver& observer,
-               HostExecutorHooks hooks);
+  // All of them must outlive this. `scheduler` is called from the loop only.
+  HostExecutor(RunHost& host, SystemRecord& system, policy::ExecutorObserver& scheduler,
+               HostExecutorObserver& observer);
   ~HostExecutor() override;
+
+  // A new job, before its first start(). `owner` must outlive it.
+  void enter(JobId job, JobOwner& owner);
+  // A new external job; `elsewhere` must outlive it, too. Its owner is never asked to prepare(),
+  // nor told of groups.
+  void enter_external(JobId job, JobOwner& owner, policy::Executor& elsewhere);
+  // What is seen of an external job, and its end; of others nothing happens.
+  void external_sampled(JobId job, const policy::JobSample& sample);
+  void external_over(JobId job, const policy::AttemptEnd& end);
+  // Null if it is unknown here.
+  [[nodiscard]] JobOwner* owner_of(JobId job) const;
+  // A job that entered here has ended, or another attempt follows: told to its owner.
+  void job_over(const policy::JobOver& over);
 
   [[nodiscard]] Instant now() const override;
   void start(const policy::Start& start) override;
@@ -73,11 +84,6 @@ class HostExecutor : public policy::Executor, private monitor::WatcherHost {
   // Attempt::give_up_removal() of all.
   void give_up_removals();
 
-  // So many jobs run elsewhere and are governed beside these: memory is watched for them too.
-  void watch_for_external(std::size_t external_jobs);
-  // What those jobs use now, which no counter of the pool has.
-  void external_use(Bytes used) { external_used_ = used; }
-
   // Attempts whose groups are not removed yet.
   [[nodiscard]] std::size_t attempts() const { return attempts_.size(); }
   [[nodiscard]] Bytes used_peak() const { return pool_.peak(); }
@@ -91,7 +97,13 @@ class HostExecutor : public policy::Executor, private monitor::WatcherHost {
   [[nodiscard]] std::vector<monitor::Status> monitors() const;
 
   // Frees what has ended. Not from within a callback of an attempt.
-  void collect() { finished_.clear(); }
+  void collect();
+
+  // Where so many groups in which nobody lives are still being removed, the scheduler is told of
+  // further attempts that are over only as removals end: starts must not outrun removals, whose
+  // descriptors stay open until then. Fewer where the limit of descriptors is low.
+  static constexpr std::size_t kRemovalsMax = 256;
+  [[nodiscard]] std::size_t removals_max() const { return removals_max_; }
 
   // On v1 the kernel tells of an OOM of the pool before it kills, and not whom: so often all jobs
   // are looked at, with this gap. A kill under way takes some milliseconds.
@@ -104,36 +116,61 @@ class HostExecutor : public policy::Executor, private monitor::WatcherHost {
   static constexpr Duration kCalmSample = std::chrono::milliseconds(100);
 
  private:
+  struct AttemptRecord;
+  struct JobRecord {
+    JobOwner* owner = nullptr;
+    AttemptRecord* running = nullptr;       // its attempt that is not over yet
+    std::size_t attempts = 0;               // in attempts_
+    policy::Executor* elsewhere = nullptr;  // of an external job
+    Bytes used{};                           // by an external job, as told last
+    bool ended = false;
+  };
+
+  void on_pool_oom() override;
+  void on_system_sample(const counters::SystemSample& sample) override;
+
+  void enter(JobId job, const JobRecord& record);
+  [[nodiscard]] JobRecord* external(JobId job);  // null if it is not
+  [[nodiscard]] policy::Executor* elsewhere_of(JobId job);
+  void watch_external();
+  void external_uses(JobRecord& job, Bytes used);
   [[nodiscard]] Attempt* running(JobId job);
+  [[nodiscard]] std::vector<AttemptRecord*> all_running();
   [[nodiscard]] monitor::Reading look() override;
   void on_memory_alarm(const monitor::Alarm& alarm) override;
   void decide(monitor::Cause cause) override;
   void on_weakened(const monitor::Status& status) override;
   void sample_jobs();
   void check_ooms();
-  void on_sampled(JobId job, const Attempt& attempt, const counters::Sample& sample);
-  [[nodiscard]] bool is_watching() const { return !running_.empty() || external_jobs_ > 0; }
-  void on_over(AttemptKey key, const policy::AttemptEnd& end);
-  void on_gone(AttemptKey key, const AttemptResult& result);
+  [[nodiscard]] bool is_watching() const { return running_ > 0 || external_jobs_ > 0; }
+  void on_over(AttemptRecord& record, const policy::AttemptEnd& end);
+  void on_removed(AttemptRecord& record);
+  void on_gone(AttemptRecord& record, const AttemptResult& result);
+  void tell_over(AttemptRecord& record);
+  void forget_if_done(JobId job);
 
-  Supervisor& supervisor_;
+  RunHost& host_;
   SystemRecord& system_;
-  policy::ExecutorObserver& observer_;
-  HostExecutorHooks hooks_;
+  policy::ExecutorObserver& scheduler_;
+  HostExecutorObserver& observer_;
   PoolSampler pool_;
-  std::map<AttemptKey, std::unique_ptr<Attempt>> attempts_;
-  std::unordered_map<JobId, Attempt*> running_;     // of attempts_: not over yet
-  std::vector<std::unique_ptr<Attempt>> finished_;  // destroyed outside their own callbacks
-  std::size_t external_jobs_ = 0;
-  Bytes external_used_{};
+  std::size_t removals_max_;
+  std::unordered_map<JobId, JobRecord> jobs_;
+  std::map<AttemptKey, std::unique_ptr<AttemptRecord>> attempts_;
+  std::vector<std::unique_ptr<AttemptRecord>> finished_;  // destroyed outside their own callbacks
+  std::size_t running_ = 0;                               // attempts that are not over
+  std::size_t removals_ = 0;                              // attempts that are, and have a group
+  std::deque<AttemptRecord*> untold_;                     // over, which the scheduler is not told
+  std::size_t external_jobs_ = 0;                         // that run
+  Bytes external_used_{};              // by them: it is in no counter of the pool
   std::optional<Instant> stopped_at_;  // by the job clock, as these two
   Duration stood_still_{};
   std::optional<Instant> wake_;  // by this executor's clock
-  loop::Timer wake_timer_;
+  std::unique_ptr<HostTimer> wake_timer_;
   monitor::Reading reading_;  // the last
   policy::MachineSample seen_;
   monitor::Watcher watcher_;
-  loop::Timer oom_timer_;  // after the kernel has told of an OOM (v1)
+  std::unique_ptr<HostTimer> oom_timer_;  // after the kernel has told of an OOM (v1)
   unsigned oom_checks_left_ = 0;
 };
 

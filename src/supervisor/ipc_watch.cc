@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "supervisor/user_look.h"
+
 namespace plimsoll::supervisor {
 namespace {
 
@@ -42,9 +44,10 @@ bool may_be_the_jobs(uid_t user) {
 
 }  // namespace
 
-IpcWatch::IpcWatch(uid_t user) : user_(user), before_(procfs::ipc_objects_of(user)) {}
+UserIpcWatch::UserIpcWatch(uid_t user, UserLook& user_look)
+    : user_(user), user_look_(user_look), before_(procfs::ipc_objects_of(user)) {}
 
-std::optional<std::vector<report::IpcLeft>> IpcWatch::look() {
+std::optional<std::vector<report::IpcLeft>> UserIpcWatch::look(IpcObserver& observer) {
   auto made = before_ ? procfs::ipc_objects_of(user_) : std::nullopt;
   if (!made) return std::vector<report::IpcLeft>();
   std::erase_if(*made, [this](const procfs::IpcObject& object) {
@@ -52,11 +55,15 @@ std::optional<std::vector<report::IpcLeft>> IpcWatch::look() {
         *before_, [&object](const procfs::IpcObject& known) { return is_same(known, object); });
   });
   made_ = std::move(*made);
-  if (!made_.empty() && may_be_the_jobs(user_)) return std::nullopt;
-  return settle(true);
+  if (made_.empty() || !may_be_the_jobs(user_)) return settle(true);
+  self_ = std::make_shared<UserIpcWatch*>(this);
+  user_look_.ask(user_, [&observer, weak = std::weak_ptr(self_)](bool user_lives) {
+    if (const auto self = weak.lock()) observer.on_ipc_settled((*self)->settle(user_lives));
+  });
+  return std::nullopt;
 }
 
-std::vector<report::IpcLeft> IpcWatch::settle(bool user_lives) const {
+std::vector<report::IpcLeft> UserIpcWatch::settle(bool user_lives) const {
   std::vector<report::IpcLeft> left;
   for (const procfs::IpcObject& object : made_) {
     if (user_lives && !is_orphan(object)) continue;

@@ -46,7 +46,7 @@ OomWatch::OomWatch(loop::Loop& loop, const Directory* pool) {
   if (levels_.empty() || !levels_.front().event) return;
   auto watch = loop.watch(levels_.front().event.get(), EPOLLIN, [this](std::uint32_t) {
     [[maybe_unused]] const std::uint64_t fired = count(levels_.front());
-    if (on_oom_) on_oom_();
+    if (observer_ != nullptr) observer_->on_pool_oom();
   });
   if (!watch) levels_.front().blind = watch.error().message();
   if (watch) pool_watch_ = std::move(*watch);

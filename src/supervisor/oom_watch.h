@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +12,17 @@
 #include "policy/job/oom.h"
 
 namespace plimsoll::supervisor {
+
+// v1 alone.
+class OomObserver {
+ public:
+  OomObserver() = default;
+  OomObserver(const OomObserver&) = delete;
+  OomObserver& operator=(const OomObserver&) = delete;
+  virtual ~OomObserver() = default;
+  // The kernel is about to kill somebody for the pool or a group above it.
+  virtual void on_pool_oom() = 0;
+};
 
 // How often the limits of the pool and of each group above it were hit with nothing to take back:
 // the counters by which a kernel kill is laid at somebody's door.
@@ -42,8 +52,8 @@ class OomWatch {
   // for the machine, so that one such group makes the whole "failed".
   [[nodiscard]] monitor::Status status() const;
 
-  // v1 alone: called when the kernel is about to kill somebody for the pool or a group above it.
-  void on_oom(std::function<void()> callback) { on_oom_ = std::move(callback); }
+  // Null: nobody. Must outlive its place here.
+  void tell(OomObserver* observer) { observer_ = observer; }
 
  private:
   struct Level {
@@ -60,7 +70,7 @@ class OomWatch {
 
   std::vector<Level> levels_;
   std::string buffer_;
-  std::function<void()> on_oom_;
+  OomObserver* observer_ = nullptr;
   loop::Watch pool_watch_;  // v1
 };
 

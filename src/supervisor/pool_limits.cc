@@ -5,7 +5,6 @@
 
 #include "kernel/cgroup/freeze.h"
 #include "supervisor/capacity.h"
-#include "supervisor/host.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -49,9 +48,9 @@ cgroup::PoolBounds wall_for(Version version, Bytes line, Bytes capacity) {
   return limits;
 }
 
-PoolLimits::PoolLimits(Supervisor& supervisor, Bytes line, std::function<void(Duration)> on_stall)
-    : supervisor_(supervisor), on_stall_(std::move(on_stall)) {
-  const Directory* memory = supervisor.pool().of(Controller::memory);
+PoolLimits::PoolLimits(RunHost& host, Bytes line, StallObserver& observer)
+    : host_(host), observer_(observer) {
+  const Directory* memory = host.pool().of(Controller::memory);
   if (memory == nullptr) {
     why_not_ = "the pool has no memory controller";
     return;
@@ -62,7 +61,7 @@ PoolLimits::PoolLimits(Supervisor& supervisor, Bytes line, std::function<void(Du
     return;
   }
   writing_ = std::make_shared<Writing>(std::move(*own));
-  capacity_ = memory_capacity(*memory, describe_host(supervisor).memory);
+  capacity_ = memory_capacity(*memory, host.memory());
   const cgroup::PoolBounds limits = wall_for(memory->version(), line, capacity_);
   // Nothing is in the pool yet, so that nothing has to be taken back.
   if (auto set = cgroup::set_pool_limits(writing_->memory, limits); !set) {
@@ -71,18 +70,18 @@ PoolLimits::PoolLimits(Supervisor& supervisor, Bytes line, std::function<void(Du
     return;
   }
   limits_ = limits;
-  stalls_.count = supervisor_.heartbeat().stalls();
-  beat_timer_ = supervisor.loop().timer([this] { on_beat(); });
-  supervisor_.be_watched();
+  stalls_.count = host_.heartbeat().stalls();
+  beat_timer_ = host.loop().timer([this] { on_beat(); });
+  host_.be_watched();
   beat_timer_.set(loop::now() + guardian::kBeatInterval);
 }
 
 PoolLimits::~PoolLimits() {
   if (writing_ == nullptr) return;
   ++writing_->wanted;
-  const auto left = supervisor_.heartbeat().release(loop::now());
+  const auto left = host_.heartbeat().release(loop::now());
   [[maybe_unused]] const auto removed = cgroup::remove_pool_limits(writing_->memory);
-  const Directory* freezer = cgroup::freezer_of(supervisor_.pool());
+  const Directory* freezer = cgroup::freezer_of(host_.pool());
   if (left == guardian::Heartbeat::Left::held && freezer != nullptr) {
     [[maybe_unused]] const auto thawed = cgroup::thaw(*freezer);
   }
@@ -96,7 +95,7 @@ void PoolLimits::set_line(Bytes line) {
 
 void PoolLimits::write_later() {
   const std::uint64_t mine = ++writing_->wanted;
-  supervisor_.slow_worker().submit(
+  host_.slow_worker().submit(
       [writing = writing_, limits = *limits_, mine] {
         if (writing->wanted != mine) return;
         // Whatever is not as it should be shows in the samples, and the governor holds the line.
@@ -113,7 +112,7 @@ void PoolLimits::lift() {
   if (!stands()) return;
   lifted_ = true;
   beat_timer_.off();
-  [[maybe_unused]] const auto left = supervisor_.heartbeat().release(loop::now());
+  [[maybe_unused]] const auto left = host_.heartbeat().release(loop::now());
   ++writing_->wanted;
   [[maybe_unused]] const auto lifted = cgroup::lift_throttle(writing_->memory);
 }
@@ -121,7 +120,7 @@ void PoolLimits::lift() {
 void PoolLimits::restore() {
   if (!limits_ || !lifted_) return;
   lifted_ = false;
-  supervisor_.heartbeat().watch();
+  host_.heartbeat().watch();
   beat_timer_.set(loop::now() + guardian::kBeatInterval);
   write_later();
 }
@@ -129,13 +128,13 @@ void PoolLimits::restore() {
 void PoolLimits::on_beat() {
   const Instant now = loop::now();
   beat_timer_.set(now + guardian::kBeatInterval);
-  const std::uint32_t count = supervisor_.heartbeat().stalls();
-  if (count == stalls_.count || supervisor_.heartbeat().is_held()) return;
+  const std::uint32_t count = host_.heartbeat().stalls();
+  if (count == stalls_.count || host_.heartbeat().is_held()) return;
   stalls_.count = count;
-  const Duration time = supervisor_.heartbeat().stalled(now);
+  const Duration time = host_.heartbeat().stalled(now);
   const Duration latest = time - std::exchange(stalls_.time, time);
   write_later();
-  if (on_stall_) on_stall_(latest);
+  observer_.on_stall(latest);
 }
 
 }  // namespace plimsoll::supervisor

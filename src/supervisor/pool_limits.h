@@ -1,20 +1,29 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "base/units.h"
 #include "kernel/cgroup/pool_bounds.h"
-#include "supervisor/supervisor.h"
+#include "supervisor/run_host.h"
 
 namespace plimsoll::supervisor {
 
 // Where the pool's limits stand for a line, in a group that can have `capacity` at most. The
 // reasons are with the constants in the source.
 cgroup::PoolBounds wall_for(cgroup::Version version, Bytes line, Bytes capacity);
+
+class StallObserver {
+ public:
+  StallObserver() = default;
+  StallObserver(const StallObserver&) = delete;
+  StallObserver& operator=(const StallObserver&) = delete;
+  virtual ~StallObserver() = default;
+  // The pool goes on after the guardian has held it for so long; from the loop.
+  virtual void on_stall(Duration stalled) = 0;
+};
 
 // The kernel's limits at the line of the run's pool, and the beats without which they must not
 // stand: while this process is silent the guardian freezes the pool and takes the throttle away.
@@ -29,9 +38,9 @@ class PoolLimits {
     Duration time{};
   };
 
-  // Raises the wall at `line`; the pool must have no process yet. `on_stall` is called from the
-  // loop when the pool goes on after the guardian has held it, with that stretch's length.
-  PoolLimits(Supervisor& supervisor, Bytes line, std::function<void(Duration)> on_stall);
+  // Raises the wall at `line`; the pool must have no process yet. `host` and `observer` must
+  // outlive this.
+  PoolLimits(RunHost& host, Bytes line, StallObserver& observer);
   PoolLimits(const PoolLimits&) = delete;
   PoolLimits& operator=(const PoolLimits&) = delete;
   ~PoolLimits();
@@ -56,8 +65,8 @@ class PoolLimits {
   void write_later();
   void on_beat();
 
-  Supervisor& supervisor_;
-  std::function<void(Duration)> on_stall_;
+  RunHost& host_;
+  StallObserver& observer_;
   std::shared_ptr<Writing> writing_;  // null: no memory controller
   Bytes capacity_{};
   std::optional<cgroup::PoolBounds> limits_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/loop/loop.h"
 #include "kernel/counters/machine_span.h"
+#include "supervisor/families.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -28,8 +30,8 @@ std::optional<Bytes> meminfo(const counters::SystemSample& machine, const char* 
 
 }  // namespace
 
-PoolSampler::PoolSampler(const cgroup::Group& pool, std::function<Bytes()> counted)
-    : memory_(pool), cpu_(pool), counted_(std::move(counted)) {
+PoolSampler::PoolSampler(const cgroup::Group& pool, Families* families)
+    : memory_(pool), cpu_(pool), families_(families) {
   if (const auto* v2 = pool.v2()) {
     pressure_ = counters::PressureFile(counters::KernelFile(*v2, "memory.pressure", "pressure"));
   }
@@ -43,9 +45,7 @@ policy::MachineSample PoolSampler::look(const counters::SystemSample& machine) {
   const auto stalled = of_pool ? of_pool : some(machine.memory_pressure);
   stalled_ = stalled ? std::optional(stalled->total) : std::nullopt;
   policy::MachineSample sample;
-  sample.pool_used = counted_      ? std::optional(counted_())
-                     : usage_.used ? usage_.used
-                                   : usage_.current;
+  sample.pool_used = pool_used();
   peak_ = std::max(peak_, sample.pool_used.value_or(Bytes{}));
   sample.available = meminfo(machine, "MemAvailable");
   if (meminfo(machine, "SwapTotal").value_or(Bytes{}) > Bytes{}) {
@@ -53,6 +53,12 @@ policy::MachineSample PoolSampler::look(const counters::SystemSample& machine) {
   }
   tell_shares(machine, sample);
   return sample;
+}
+
+std::optional<Bytes> PoolSampler::pool_used() {
+  if (families_ == nullptr) return usage_.used ? usage_.used : usage_.current;
+  families_->look(loop::now());
+  return families_->used();
 }
 
 std::optional<Duration> PoolSampler::pool_cpu() {

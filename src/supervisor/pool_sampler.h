@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -13,11 +12,13 @@
 
 namespace plimsoll::supervisor {
 
+class Families;
+
 // What the governor is told of pool and machine: looks, and the differences between them.
 class PoolSampler {
  public:
-  // `counted` says what the pool uses where it is no cgroup; empty: it is one.
-  explicit PoolSampler(const cgroup::Group& pool, std::function<Bytes()> counted = {});
+  // `families` are the pool where it is no cgroup; null: it is one.
+  explicit PoolSampler(const cgroup::Group& pool, Families* families = nullptr);
 
   // Shares of time are of at least so long: the kernel counts them in ticks of 10 ms. Looks that
   // are closer together tell what was told before.
@@ -37,13 +38,14 @@ class PoolSampler {
   [[nodiscard]] Bytes peak() const { return peak_; }
 
  private:
+  [[nodiscard]] std::optional<Bytes> pool_used();
   [[nodiscard]] std::optional<Duration> pool_cpu();  // used by all that ever ran in it
   void tell_shares(const counters::SystemSample& machine, policy::MachineSample& sample);
 
   counters::MemoryFiles memory_;
   counters::CpuFiles cpu_;
   counters::PressureFile pressure_;  // of the pool; this is its one reader
-  std::function<Bytes()> counted_;
+  Families* families_;
   counters::MemoryUsage usage_;
   std::string buffer_;
   std::optional<counters::Pressure> pressure_seen_;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "base/result.h"
@@ -9,7 +8,7 @@
 #include "kernel/cgroup/group.h"
 #include "kernel/counters/usage.h"
 #include "kernel/reap/reaper.h"
-#include "supervisor/supervisor.h"
+#include "supervisor/child_observer.h"
 
 namespace plimsoll::supervisor {
 
@@ -23,8 +22,17 @@ struct OwnOoms {
   bool are_seen = true;     // a hit of the own limit would be known
 };
 
+// What the owner of a process set is told, from the loop: of the main process, and of the reaping.
+class ProcessSetObserver : public ChildObserver, public reap::ReaperObserver {
+ public:
+  // The kernel is about to kill for the group's own limit of memory, or for one further up, and
+  // kills singly.
+  virtual void on_oom() = 0;
+};
+
 // Where the processes of one attempt live, all of them and nobody else: whatever an attempt does to
-// them, it does through this. Used from the loop's thread; destroying it ends nobody.
+// them, it does through this. Made for one ProcessSetObserver, which outlives it. Used from the
+// loop's thread; destroying it ends nobody. Not to be destroyed from within what it tells.
 class ProcessSet {
  public:
   ProcessSet() = default;
@@ -32,13 +40,11 @@ class ProcessSet {
   ProcessSet& operator=(const ProcessSet&) = delete;
   virtual ~ProcessSet() = default;
 
-  // Has the main process born inside. Once; the callbacks as of Supervisor::spawn().
-  [[nodiscard]] virtual Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
-                                                        ChildCallbacks callbacks) = 0;
+  // Has the main process born inside. Once.
+  [[nodiscard]] virtual Result<guardian::ChildId> spawn(guardian::SpawnRequest request) = 0;
 
-  // `told` is called when the kernel is about to kill for the group's own limit of memory, or for
-  // one further up, and kills singly. Once, before spawn().
-  virtual OomKills watch_oom(std::function<void()> told) = 0;
+  // From now on on_oom() is told. Once, before spawn().
+  virtual OomKills watch_oom() = 0;
   [[nodiscard]] virtual OwnOoms own_ooms() = 0;
 
   // Stops everybody where they stand. Undone by thaw() and by the destructor; what can't be stopped
@@ -56,8 +62,8 @@ class ProcessSet {
   // The last look: when nobody lives here any more, and before it is removed. Once.
   [[nodiscard]] virtual counters::JobUsage finish(Instant now, WallTime wall) = 0;
 
-  // Kills everybody, waits until it is empty, removes it. Once; the callbacks as of reap::Reaper.
-  virtual void reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) = 0;
+  // Kills everybody, waits until it is empty, removes it. Once.
+  virtual void reap(reap::LeftBehind left_behind) = 0;
   // As reap::Reaper::give_up().
   virtual void give_up_removal() = 0;
 

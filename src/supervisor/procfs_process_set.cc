@@ -36,8 +36,10 @@ void add_mark(std::vector<std::string>& environment, const std::string& mark) {
 
 }  // namespace
 
-ProcfsProcessSet::ProcfsProcessSet(Supervisor& supervisor, Families& families, std::string job)
+ProcfsProcessSet::ProcfsProcessSet(Supervisor& supervisor, ProcessSetObserver& observer,
+                                   Families& families, std::string job)
     : supervisor_(supervisor),
+      observer_(observer),
       families_(families),
       job_(std::move(job)),
       family_(families.begin(job_)),
@@ -50,31 +52,28 @@ ProcfsProcessSet::~ProcfsProcessSet() {
   families_.end(family_);
 }
 
-Result<guardian::ChildId> ProcfsProcessSet::spawn(guardian::SpawnRequest request,
-                                                  ChildCallbacks callbacks) {
+Result<guardian::ChildId> ProcfsProcessSet::spawn(guardian::SpawnRequest request) {
   add_mark(request.env, families_.mark_of(job_));
   request.guardian_death = guardian::GuardianDeath::end;
-  auto child = supervisor_.spawn(
-      std::move(request),
-      {.started =
-           [this, told = std::move(callbacks.started)](guardian::Started started) {
-             families_.born(family_, started.pid);
-             told(std::move(started));
-           },
-       .failed =
-           [this, told = std::move(callbacks.failed)](const guardian::StartFailed& failure) {
-             main_ended(nullptr);
-             told(failure);
-           },
-       .exited =
-           [this, told = std::move(callbacks.exited)](const guardian::Exited& exited) {
-             largest_ =
-                 Bytes{static_cast<std::uint64_t>(std::max(exited.usage.ru_maxrss, 0L)) << 10};
-             main_ended(&exited.usage);
-             told(exited);
-           }});
+  auto child = supervisor_.spawn(std::move(request), *this);
   if (!child) main_ended(nullptr);
   return child;
+}
+
+void ProcfsProcessSet::on_started(guardian::Started started) {
+  families_.born(family_, started.pid);
+  observer_.on_started(std::move(started));
+}
+
+void ProcfsProcessSet::on_start_failed(const guardian::StartFailed& failure) {
+  main_ended(nullptr);
+  observer_.on_start_failed(failure);
+}
+
+void ProcfsProcessSet::on_exited(const guardian::Exited& exited) {
+  largest_ = Bytes{static_cast<std::uint64_t>(std::max(exited.usage.ru_maxrss, 0L)) << 10};
+  main_ended(&exited.usage);
+  observer_.on_exited(exited);
 }
 
 void ProcfsProcessSet::main_ended(const rusage* usage) { families_.main_ended(family_, usage); }
@@ -135,9 +134,8 @@ counters::JobUsage ProcfsProcessSet::finish(Instant now, WallTime wall) {
           .unavailable = unavailable()};
 }
 
-void ProcfsProcessSet::reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) {
+void ProcfsProcessSet::reap(reap::LeftBehind left_behind) {
   left_behind_ = left_behind;
-  callbacks_ = std::move(callbacks);
   course_.emplace(loop::now());
   look();
 }
@@ -153,14 +151,15 @@ void ProcfsProcessSet::look() {
   if (next.act == reap::Course::Act::remove) {
     timer_.set(now);  // the owner is told of the end from the loop, as of a group's
     reaped_.until_empty = now - course_->begun();
-    if (callbacks_.empty) callbacks_.empty();
+    observer_.on_empty();
     return;
   }
   if (next.act == reap::Course::Act::finish) return leave();
   if (next.act == reap::Course::Act::kill) kill();
   timer_.set(next.look_again);
-  if (next.report_stuck && callbacks_.stuck) {
-    callbacks_.stuck({.since = now - course_->begun(), .processes = stuck(), .trouble = trouble_});
+  if (next.report_stuck) {
+    observer_.on_stuck(
+        {.since = now - course_->begun(), .processes = stuck(), .trouble = trouble_});
   }
 }
 
@@ -178,14 +177,14 @@ void ProcfsProcessSet::tell_gone() {
   const auto next = course_->removed(cgroup::Removal::done, loop::now());
   if (next.act != reap::Course::Act::finish) return;
   reaped_.until_gone = loop::now() - course_->begun();
-  if (callbacks_.gone) callbacks_.gone(reaped_);
+  observer_.on_gone(reaped_);
 }
 
 // With somebody in it, who does not die.
 void ProcfsProcessSet::leave() {
   reaped_.survivors = stuck();
   reaped_.until_gone = loop::now() - course_->begun();
-  if (callbacks_.gone) callbacks_.gone(reaped_);
+  observer_.on_gone(reaped_);
 }
 
 std::vector<cgroup::StuckProcess> ProcfsProcessSet::stuck() const {

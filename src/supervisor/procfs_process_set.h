@@ -7,20 +7,21 @@
 #include "kernel/reap/course.h"
 #include "supervisor/families.h"
 #include "supervisor/process_set.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 
 // A family of processes as the place where an attempt lives, where no cgroup can be made. It holds
 // nobody by force: docs/process-mode.md says who can get away, and what can't be measured.
-class ProcfsProcessSet : public ProcessSet {
+class ProcfsProcessSet : public ProcessSet, private ChildObserver {
  public:
-  // Both must outlive this. `job` names the attempt within the run.
-  ProcfsProcessSet(Supervisor& supervisor, Families& families, std::string job);
+  // All must outlive this. `job` names the attempt within the run.
+  ProcfsProcessSet(Supervisor& supervisor, ProcessSetObserver& observer, Families& families,
+                   std::string job);
   ~ProcfsProcessSet() override;
 
-  [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
-                                                ChildCallbacks callbacks) override;
-  OomKills watch_oom(std::function<void()> /*told*/) override { return OomKills::whole; }
+  [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
+  OomKills watch_oom() override { return OomKills::whole; }
   [[nodiscard]] OwnOoms own_ooms() override { return {}; }
   void freeze() override;
   void thaw() override;
@@ -29,13 +30,18 @@ class ProcfsProcessSet : public ProcessSet {
                                  counters::SampleState state) override;
   [[nodiscard]] Instant next_due() const override { return next_due_; }
   [[nodiscard]] counters::JobUsage finish(Instant now, WallTime wall) override;
-  void reap(reap::LeftBehind left_behind, reap::ReaperCallbacks callbacks) override;
+  void reap(reap::LeftBehind left_behind) override;
   void give_up_removal() override {
     if (course_) course_->give_up();
   }
   [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const override { return nullptr; }
 
  private:
+  // The family is told first, then the owner.
+  void on_started(guardian::Started started) override;
+  void on_start_failed(const guardian::StartFailed& failure) override;
+  void on_exited(const guardian::Exited& exited) override;
+
   void main_ended(const rusage* usage);
   void fill(Instant now, WallTime wall, counters::SampleState state);
   void look();
@@ -45,6 +51,7 @@ class ProcfsProcessSet : public ProcessSet {
   [[nodiscard]] std::vector<cgroup::StuckProcess> stuck() const;
 
   Supervisor& supervisor_;
+  ProcessSetObserver& observer_;
   Families& families_;
   std::string job_;
   procfs::FamilyId family_;
@@ -57,7 +64,6 @@ class ProcfsProcessSet : public ProcessSet {
   std::optional<Bytes> largest_;  // process, by the kernel's count at the main one's end
   std::optional<reap::Course> course_;
   reap::LeftBehind left_behind_{};
-  reap::ReaperCallbacks callbacks_;
   reap::Reaped reaped_;
   std::optional<Error> trouble_;
   loop::Timer timer_;

@@ -20,6 +20,8 @@
 #include "kernel/procfs/kill_all.h"
 #include "supervisor/cgroup_process_set.h"
 #include "supervisor/families.h"
+#include "supervisor/host.h"
+#include "supervisor/ipc_watch.h"
 #include "supervisor/procfs_process_set.h"
 
 // Where the jobs of a machine live: in groups of the run's tree, or in process mode as families.
@@ -86,6 +88,16 @@ Result<UniqueFd> duplicate(int fd) {
   if (!copy) return fail_errno("duplicate a descriptor");
   return copy;
 }
+
+class LoopTimer : public HostTimer {
+ public:
+  explicit LoopTimer(loop::Timer timer) : timer_(std::move(timer)) {}
+  void set(Instant when) override { timer_.set(when); }
+  void off() override { timer_.off(); }
+
+ private:
+  loop::Timer timer_;
+};
 
 }  // namespace
 
@@ -255,7 +267,7 @@ Result<void> Supervisor::hand_over(const cgroup::RunTree* tree) {
 }
 
 Result<guardian::ChildId> Supervisor::spawn(guardian::SpawnRequest request,
-                                            ChildCallbacks callbacks) {
+                                            ChildObserver& observer) {
   request.id = guardian::ChildId{++last_child_};
   const auto is_named = [](const guardian::ResourceLimit& limit) {
     return limit.resource == RLIMIT_NOFILE;
@@ -264,14 +276,19 @@ Result<guardian::ChildId> Supervisor::spawn(guardian::SpawnRequest request,
     request.rlimits.push_back({RLIMIT_NOFILE, link_.descriptors});
   }
   if (auto sent = guardian::send(link_.channel, request); !sent) return pass(std::move(sent));
-  children_.emplace(request.id, std::move(callbacks));
+  children_.emplace(request.id, &observer);
   return request.id;
 }
 
-void Supervisor::over(guardian::ChildId child, std::function<void(const guardian::Escaped&)> told) {
-  over_.emplace(child, std::move(told));
+void Supervisor::over(guardian::ChildId child, ChildObserver& observer) {
+  over_.emplace(child, &observer);
   // A guardian that is gone is noticed by the loop.
   [[maybe_unused]] const auto sent = guardian::send(link_.channel, guardian::Over{child});
+}
+
+void Supervisor::forget(guardian::ChildId child) {
+  children_.erase(child);
+  over_.erase(child);
 }
 
 loop::Worker& Supervisor::slow_worker() {
@@ -279,16 +296,12 @@ loop::Worker& Supervisor::slow_worker() {
   return *slow_worker_;
 }
 
-UserLook& Supervisor::user_look() {
+std::unique_ptr<IpcWatch> Supervisor::watch_ipc(uid_t user) {
   if (user_look_ == nullptr) user_look_ = std::make_unique<UserLook>(loop_);
-  return *user_look_;
+  return std::make_unique<UserIpcWatch>(user, *user_look_);
 }
 
-void Supervisor::on_signal(std::function<void(const guardian::Signalled&)> callback) {
-  on_signal_ = std::move(callback);
-}
-
-void Supervisor::on_resumed(std::function<void()> callback) { on_resumed_ = std::move(callback); }
+report::HostInfo Supervisor::describe() const { return describe_host(*this); }
 
 void Supervisor::be_watched() {
   // Without the guardian's message nothing is watched; its death is noticed by the loop.
@@ -309,6 +322,10 @@ Instant Supervisor::job_clock() const {
 
 Instant Supervisor::on_loop_clock(Instant when) const {
   return when + link_.heartbeat.stalled(loop::now());
+}
+
+std::unique_ptr<HostTimer> Supervisor::timer(std::function<void()> callback) {
+  return std::make_unique<LoopTimer>(loop_.timer(std::move(callback)));
 }
 
 int Supervisor::die_of(int signal) {
@@ -353,18 +370,18 @@ void Supervisor::take_messages() {
 void Supervisor::handle(guardian::FromGuardian message) {
   if (auto* signal = std::get_if<guardian::Signalled>(&message)) {
     if (guardian::asks_to_end(signal->number) && !asked_to_end_) asked_to_end_ = signal->number;
-    if (on_signal_) on_signal_(*signal);
+    if (signals_ != nullptr) signals_->on_signal(*signal);
   } else if (std::holds_alternative<guardian::Resumed>(message)) {
-    if (on_resumed_) on_resumed_();
+    if (signals_ != nullptr) signals_->on_resumed();
   } else if (auto* started = std::get_if<guardian::Started>(&message)) {
     const auto child = children_.find(started->id);
-    if (child != children_.end()) child->second.started(std::move(*started));
+    if (child != children_.end()) child->second->on_started(std::move(*started));
   } else if (auto* failed = std::get_if<guardian::StartFailed>(&message)) {
-    if (auto child = children_.extract(failed->id)) child.mapped().failed(*failed);
+    if (auto child = children_.extract(failed->id)) child.mapped()->on_start_failed(*failed);
   } else if (auto* exited = std::get_if<guardian::Exited>(&message)) {
-    if (auto child = children_.extract(exited->id)) child.mapped().exited(*exited);
+    if (auto child = children_.extract(exited->id)) child.mapped()->on_exited(*exited);
   } else if (auto* escaped = std::get_if<guardian::Escaped>(&message)) {
-    if (auto told = over_.extract(escaped->id)) told.mapped()(*escaped);
+    if (auto asked = over_.extract(escaped->id)) asked.mapped()->on_escaped(*escaped);
   }
 }
 
@@ -451,15 +468,15 @@ Result<void> Supervisor::enter_process_mode(std::string why) {
 }
 
 Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::string& name,
-                                                                 const Limits& limits,
-                                                                 std::uint32_t uid) {
+                                                                 const Limits& limits, uid_t uid,
+                                                                 ProcessSetObserver& observer) {
   if (families_ != nullptr) {
     Limits demanded = limits;
     demanded.weight.reset();  // kept as far as the host can
     if (demanded != Limits()) {
       return fail("its limits need a cgroup, and none can be made: " + *why_process_mode_);
     }
-    return std::make_unique<ProcfsProcessSet>(*this, *families_, name);
+    return std::make_unique<ProcfsProcessSet>(*this, observer, *families_, name);
   }
   std::shared_ptr<cgroup::Inner> of_user;
   if (users_) {
@@ -469,7 +486,8 @@ Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::stri
   }
   auto group = make_group_in(of_user ? *of_user : *pool_, name, limits);
   if (!group) return pass(std::move(group));
-  return std::make_unique<CgroupProcessSet>(*this, std::move(*group), limits, std::move(of_user));
+  return std::make_unique<CgroupProcessSet>(*this, observer, std::move(*group), limits,
+                                            std::move(of_user));
 }
 
 Result<cgroup::Leaf> Supervisor::make_group(const std::string& name, const Limits& limits) {
@@ -489,7 +507,7 @@ Result<cgroup::Leaf> Supervisor::make_group_in(cgroup::Inner& parent, const std:
 
 Result<guardian::ChildId> Supervisor::spawn_in(const cgroup::Group& group,
                                                guardian::SpawnRequest request,
-                                               ChildCallbacks callbacks) {
+                                               ChildObserver& observer) {
   std::vector<UniqueFd> entrances;  // open until the request is on its way
   const auto enter = [&](const cgroup::Directory& directory) -> Result<void> {
     auto file = cgroup::open_v1_entrance(directory);
@@ -510,7 +528,7 @@ Result<guardian::ChildId> Supervisor::spawn_in(const cgroup::Group& group,
     if (part.directory.version() == cgroup::Version::v2 || has_part(group, part)) continue;
     if (auto entered = enter(part.directory); !entered) return pass(std::move(entered));
   }
-  return spawn(std::move(request), std::move(callbacks));
+  return spawn(std::move(request), observer);
 }
 
 void Supervisor::freeze_all() {

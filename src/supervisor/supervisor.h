@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,13 +19,11 @@
 #include "kernel/cgroup/run_weight.h"
 #include "kernel/counters/network.h"
 #include "supervisor/oom_watch.h"
+#include "supervisor/run_host.h"
 #include "supervisor/user_groups.h"
 #include "supervisor/user_look.h"
 
 namespace plimsoll::supervisor {
-
-class ProcessSet;
-class Families;
 
 // The value of --cgroup that asks for process mode.
 inline constexpr std::string_view kNoCgroup = "none";
@@ -46,13 +43,6 @@ struct SupervisorConfig {
   std::optional<ByUser> by_user{};
 };
 
-// What a child's owner is told; each at most once, `failed` or the two others.
-struct ChildCallbacks {
-  std::function<void(guardian::Started)> started;
-  std::function<void(const guardian::StartFailed&)> failed;
-  std::function<void(const guardian::Exited&)> exited;
-};
-
 // The real machine, as a run has it: the event loop, the guardian, and the run's tree of groups, or
 // in process mode its families of processes.
 //
@@ -61,88 +51,67 @@ struct ChildCallbacks {
 //
 // Invariant: the guardian knows of the tree before the first directory of it exists, so that
 // nothing is left behind whenever this process dies.
-class Supervisor {
+class Supervisor : public RunHost {
  public:
   static Result<std::unique_ptr<Supervisor>> create(guardian::Link link,
                                                     const SupervisorConfig& config);
-  Supervisor(const Supervisor&) = delete;
-  Supervisor& operator=(const Supervisor&) = delete;
   // An empty tree is removed; what is left of one is the guardian's when this process has ended, or
   // is reaped here if the guardian is gone.
-  ~Supervisor();
+  ~Supervisor() override;
 
   // Why jobs run without groups; nothing if they have them.
   [[nodiscard]] const std::optional<std::string>& why_process_mode() const {
     return why_process_mode_;
   }
-  // In process mode, else null.
-  [[nodiscard]] Families* families() { return families_.get(); }
+  [[nodiscard]] Families* families() override { return families_.get(); }
 
-  // A new place for the processes of one attempt, with its limits set; `uid` is who they run as.
-  [[nodiscard]] Result<std::unique_ptr<ProcessSet>> make_process_set(const std::string& name,
-                                                                     const Limits& limits,
-                                                                     std::uint32_t uid);
+  [[nodiscard]] Result<std::unique_ptr<ProcessSet>> make_process_set(
+      const std::string& name, const Limits& limits, uid_t uid,
+      ProcessSetObserver& observer) override;
   // A new cgroup in the pool, with its limits set.
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
 
-  // Spawns through the guardian; `request.id` is filled in here. The callbacks come from the loop.
-  Result<guardian::ChildId> spawn(guardian::SpawnRequest request, ChildCallbacks callbacks);
+  // Spawns through the guardian; `request.id` is filled in here.
+  Result<guardian::ChildId> spawn(guardian::SpawnRequest request, ChildObserver& observer);
   // The same, with the child born in the group.
   Result<guardian::ChildId> spawn_in(const cgroup::Group& group, guardian::SpawnRequest request,
-                                     ChildCallbacks callbacks);
-  // Nobody lives any more in the group of this child, which has left others (Exited). What has got
-  // out of the group is killed, and told within guardian::Adoptions::kPatience.
-  void over(guardian::ChildId child, std::function<void(const guardian::Escaped&)> told);
-  // Nothing of this child will be told any more.
-  void forget(guardian::ChildId child) {
-    children_.erase(child);
-    over_.erase(child);
-  }
+                                     ChildObserver& observer);
+  void over(guardian::ChildId child, ChildObserver& observer) override;
+  void forget(guardian::ChildId child) override;
 
-  void on_signal(std::function<void(const guardian::Signalled&)> callback);
-  void on_resumed(std::function<void()> callback);
+  void tell_signals(SignalObserver* observer) override { signals_ = observer; }
   // The first signal that has asked Plimsoll to end, if one has.
   [[nodiscard]] const std::optional<int>& asked_to_end() const { return asked_to_end_; }
   // Plimsoll is ended by this signal: whoever has started it sees it die of it once this process
   // has exited. The answer is the exit status of a shell for that.
   int die_of(int signal);
-  // From now on this process's silence, should it be stopped or spin, is the guardian's business:
-  // it then freezes the pool and takes its throttle away. Before the first job starts. Both
-  // processes are protected from the kernel's OOM killer and from being swapped or throttled, as
-  // far as allowed.
-  void be_watched();
-  // How guardian and supervisor stand to each other; each turn of the loop beats.
-  [[nodiscard]] guardian::Heartbeat& heartbeat() { return link_.heartbeat; }
-  // The loop's clock less what the guardian has held the pool for: the time that jobs had.
-  [[nodiscard]] Instant job_clock() const;
-  // When the loop's clock will show what the job clock shows at `when`, if nothing is held.
-  [[nodiscard]] Instant on_loop_clock(Instant when) const;
+  void be_watched() override;
+  [[nodiscard]] guardian::Heartbeat& heartbeat() override { return link_.heartbeat; }
+
+  [[nodiscard]] Instant now() const override { return loop::now(); }
+  [[nodiscard]] Instant job_clock() const override;
+  [[nodiscard]] Instant on_loop_clock(Instant when) const override;
+  [[nodiscard]] std::unique_ptr<HostTimer> timer(std::function<void()> callback) override;
 
   // The guardian, the main process of the service, tells its manager so, as sd_notify(3).
   void notify(std::string state);
-  // The guardian stops itself, as the shell expects after Ctrl-Z.
-  void stop_guardian();
+  void stop_guardian() override;
 
-  // Waits for the next event and handles it; at most `timeout`, negative for ever. If the guardian
-  // is gone, everything is reaped and an error returned, after which nothing runs any more.
-  [[nodiscard]] Result<void> run_once(Duration timeout);
+  [[nodiscard]] Result<void> run_once(Duration timeout) override;
 
-  [[nodiscard]] loop::Loop& loop() { return loop_; }
-  [[nodiscard]] loop::Worker& worker() { return *worker_; }
-  // For writes that may last seconds (reclaim): they must not hold up the removal of groups.
-  [[nodiscard]] loop::Worker& slow_worker();
-  // Which users have processes.
-  [[nodiscard]] UserLook& user_look();
+  [[nodiscard]] loop::Loop& loop() override { return loop_; }
+  [[nodiscard]] loop::Worker& worker() override { return *worker_; }
+  [[nodiscard]] loop::Worker& slow_worker() override;
+  [[nodiscard]] std::unique_ptr<IpcWatch> watch_ipc(uid_t user) override;
   [[nodiscard]] const cgroup::Hierarchies& hierarchies() const { return hierarchies_; }
-  // The parent of all groups; without any part in process mode.
-  [[nodiscard]] const cgroup::Group& pool() const { return *pool_; }
-  [[nodiscard]] OomWatch& oom() { return *oom_; }
-  // Stops every job where it stands, as far as the host can, and undoes it.
-  void freeze_all();
-  void thaw_all();
+  [[nodiscard]] const cgroup::Group& pool() const override { return *pool_; }
+  [[nodiscard]] OomWatch& oom() override { return *oom_; }
+  [[nodiscard]] report::HostInfo describe() const override;
+  [[nodiscard]] Bytes memory() const override { return describe().memory; }
+  void freeze_all() override;
+  void thaw_all() override;
   [[nodiscard]] counters::Network& network() { return *network_; }
-  // Samples of attempts that were never taken, because the loop came too late.
-  void count_dropped_samples(std::uint64_t samples) { dropped_samples_ += samples; }
+  void count_dropped_samples(std::uint64_t samples) override { dropped_samples_ += samples; }
   [[nodiscard]] std::uint64_t dropped_samples() const { return dropped_samples_; }
 
  private:
@@ -190,12 +159,11 @@ class Supervisor {
   std::optional<cgroup::FreezeGuard> all_frozen_;
   std::optional<counters::Network> network_;
   std::optional<OomWatch> oom_;
-  std::unordered_map<guardian::ChildId, ChildCallbacks> children_;
-  std::unordered_map<guardian::ChildId, std::function<void(const guardian::Escaped&)>> over_;
+  std::unordered_map<guardian::ChildId, ChildObserver*> children_;  // that live, or may
+  std::unordered_map<guardian::ChildId, ChildObserver*> over_;      // asked about by over()
   std::uint64_t last_child_ = 0;
   std::uint64_t dropped_samples_ = 0;
-  std::function<void(const guardian::Signalled&)> on_signal_;
-  std::function<void()> on_resumed_;
+  SignalObserver* signals_ = nullptr;
   std::optional<int> asked_to_end_;
   bool guardian_gone_ = false;
   bool reaped_ = false;  // after the guardian's death

@@ -4,12 +4,12 @@
 
 namespace plimsoll::supervisor {
 
-SystemRecord::SystemRecord(Supervisor& supervisor)
-    : timer_(supervisor.loop().timer([this] {
+SystemRecord::SystemRecord(loop::Loop& loop)
+    : timer_(loop.timer([this] {
         const Instant now = loop::now();
         look(now);
         series_.add(latest_);
-        if (on_sample_) on_sample_(latest_);
+        if (observer_ != nullptr) observer_->on_system_sample(latest_);
         timer_.set(now + kInterval);
       })) {
   const Instant now = loop::now();

@@ -1,28 +1,37 @@
 #pragma once
 
-#include <functional>
 #include <set>
 
+#include "base/loop/loop.h"
 #include "kernel/counters/machine_span.h"
 #include "kernel/counters/sample_series.h"
 #include "kernel/counters/system_sampler.h"
-#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
+
+// For spans that want the lowest available memory.
+class SystemObserver {
+ public:
+  SystemObserver() = default;
+  SystemObserver(const SystemObserver&) = delete;
+  SystemObserver& operator=(const SystemObserver&) = delete;
+  virtual ~SystemObserver() = default;
+  // A sample of the clock, from the loop.
+  virtual void on_system_sample(const counters::SystemSample& sample) = 0;
+};
 
 // The whole machine over a run: sampled once a second, and whenever something begins or ends that
 // is to be compared with it.
 class SystemRecord {
  public:
-  explicit SystemRecord(Supervisor& supervisor);
+  // `loop` must outlive this.
+  explicit SystemRecord(loop::Loop& loop);
 
   // The machine now, at most kFreshness old.
   const counters::SystemSample& now();
 
-  // Called with each sample of the clock; for spans that want the lowest available memory.
-  void on_sample(std::function<void(const counters::SystemSample&)> callback) {
-    on_sample_ = std::move(callback);
-  }
+  // Null: nobody. Must outlive its place here.
+  void tell(SystemObserver* observer) { observer_ = observer; }
 
   [[nodiscard]] const counters::SystemSeries& series() const { return series_; }
 
@@ -39,7 +48,7 @@ class SystemRecord {
   counters::SystemSampler sampler_;
   counters::SystemSample latest_;
   counters::SystemSeries series_;
-  std::function<void(const counters::SystemSample&)> on_sample_;
+  SystemObserver* observer_ = nullptr;
   loop::Timer timer_;
 };
 

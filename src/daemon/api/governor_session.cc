@@ -20,63 +20,62 @@ GovernorSession::GovernorSession(supervisor::ExternalJobs& external_jobs,
     : external_jobs_(external_jobs),
       peer_(peer),
       stream_(stream),
-      client_(external_jobs_.open(peer, listener())) {}
+      client_(external_jobs_.open(peer, *this)) {}
 
 GovernorSession::~GovernorSession() { external_jobs_.close(client_); }
 
-supervisor::ExternalListener GovernorSession::listener() {
-  return {.admit =
-              [this](const std::string& name, unsigned attempt, const std::string& reason) {
-                v1::GovernResponse response;
-                v1::Admit& admit = *response.mutable_admit();
-                admit.set_id(name);
-                admit.set_attempt(attempt);
-                admit.set_reason(reason);
-                stream_.send(response);
-              },
-          .hold =
-              [this](const std::string& name, policy::HoldCause cause, const std::string& reason) {
-                v1::GovernResponse response;
-                v1::Hold& hold = *response.mutable_hold();
-                hold.set_id(name);
-                hold.set_cause(std::string(policy::name_of(cause)));
-                hold.set_reason(reason);
-                stream_.send(response);
-              },
-          .pause =
-              [this](const std::string& name, const std::string& reason) {
-                v1::GovernResponse response;
-                response.mutable_pause()->set_id(name);
-                response.mutable_pause()->set_reason(reason);
-                stream_.send(response);
-              },
-          .resume =
-              [this](const std::string& name, const std::string& reason) {
-                v1::GovernResponse response;
-                response.mutable_resume()->set_id(name);
-                response.mutable_resume()->set_reason(reason);
-                stream_.send(response);
-              },
-          .cancel =
-              [this](const std::string& name, policy::Outcome cause, const std::string& reason,
-                     Again again) {
-                v1::GovernResponse response;
-                v1::Cancel& cancel = *response.mutable_cancel();
-                cancel.set_id(name);
-                cancel.set_cause(cause_of(cause));
-                cancel.set_reason(reason);
-                cancel.set_comes_again(again == Again::later);
-                stream_.send(response);
-              },
-          .left =
-              [this](const std::string& name, Again again, const std::string& reason) {
-                v1::GovernResponse response;
-                v1::Left& left = *response.mutable_left();
-                left.set_id(name);
-                left.set_comes_again(again == Again::later);
-                left.set_reason(reason);
-                stream_.send(response);
-              }};
+void GovernorSession::on_admit(const std::string& name, unsigned attempt,
+                               const std::string& reason) {
+  v1::GovernResponse response;
+  v1::Admit& admit = *response.mutable_admit();
+  admit.set_id(name);
+  admit.set_attempt(attempt);
+  admit.set_reason(reason);
+  stream_.send(response);
+}
+
+void GovernorSession::on_hold(const std::string& name, policy::HoldCause cause,
+                              const std::string& reason) {
+  v1::GovernResponse response;
+  v1::Hold& hold = *response.mutable_hold();
+  hold.set_id(name);
+  hold.set_cause(std::string(policy::name_of(cause)));
+  hold.set_reason(reason);
+  stream_.send(response);
+}
+
+void GovernorSession::on_pause(const std::string& name, const std::string& reason) {
+  v1::GovernResponse response;
+  response.mutable_pause()->set_id(name);
+  response.mutable_pause()->set_reason(reason);
+  stream_.send(response);
+}
+
+void GovernorSession::on_resume(const std::string& name, const std::string& reason) {
+  v1::GovernResponse response;
+  response.mutable_resume()->set_id(name);
+  response.mutable_resume()->set_reason(reason);
+  stream_.send(response);
+}
+
+void GovernorSession::on_cancel(const std::string& name, policy::Outcome cause,
+                                const std::string& reason, Again again) {
+  v1::GovernResponse response;
+  v1::Cancel& cancel = *response.mutable_cancel();
+  cancel.set_id(name);
+  cancel.set_cause(cause_of(cause));
+  cancel.set_reason(reason);
+  cancel.set_comes_again(again == Again::later);
+  stream_.send(response);
+}
+
+void GovernorSession::on_left(const std::string& name, Again again, const std::string& reason) {
+  v1::GovernResponse response;
+  v1::Left& left = *response.mutable_left();
+  left.set_id(name);
+  left.set_comes_again(again == Again::later);
+  left.set_reason(reason);
+  stream_.send(response);
 }
 
 void GovernorSession::refuse(const std::string& id, const Error& error) {

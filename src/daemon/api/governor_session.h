@@ -20,20 +20,26 @@ class StreamClient {
 //
 // One thread, that of `external jobs`. Destroying it is the client's going away: its jobs have left
 // then, and nothing is sent any more.
-class GovernorSession {
+class GovernorSession : private supervisor::ExternalListener {
  public:
   // Both must outlive this.
   GovernorSession(supervisor::ExternalJobs& external_jobs, const supervisor::Peer& peer,
                   StreamClient& stream);
-  GovernorSession(const GovernorSession&) = delete;
-  GovernorSession& operator=(const GovernorSession&) = delete;
-  ~GovernorSession();
+  ~GovernorSession() override;
 
   // What can't be followed is answered with Refused.
   void receive(const v1::GovernRequest& request);
 
  private:
-  [[nodiscard]] supervisor::ExternalListener listener();
+  void on_admit(const std::string& name, unsigned attempt, const std::string& reason) override;
+  void on_hold(const std::string& name, policy::HoldCause cause,
+               const std::string& reason) override;
+  void on_pause(const std::string& name, const std::string& reason) override;
+  void on_resume(const std::string& name, const std::string& reason) override;
+  void on_cancel(const std::string& name, policy::Outcome cause, const std::string& reason,
+                 supervisor::Again again) override;
+  void on_left(const std::string& name, supervisor::Again again,
+               const std::string& reason) override;
   void refuse(const std::string& id, const Error& error);
 
   Result<void> enter(const supervisor::ExternalSpec& spec);

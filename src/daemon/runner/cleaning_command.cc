@@ -35,19 +35,15 @@ void CleaningAttempt::run(const std::vector<std::string>& argv, Lanes::Done done
   request.spawn.descriptors = guardian::Descriptors::close;
   request.spawn.signals = guardian::Signals::set_default;
   request.spawn.stdio[0] = null_input_.get();
-  last_ = std::make_unique<supervisor::Attempt>(
-      supervisor_, std::move(request),
-      supervisor::Attempt::Callbacks{
-          .over = [](const policy::AttemptEnd&) {},
-          .gone =
-              [this, done = std::move(done)](const supervisor::AttemptResult& result) {
-                // Destroyed when the next is made: this is a callback of its own.
-                const Status status = status_of_cleaner(result);
-                supervisor_.loop().poster()([done, status] { done(status); });
-              },
-          .sampled = {},
-          .stuck = [](const reap::Stuck&) {}});
+  done_ = std::move(done);
+  supervisor::AttemptObserver& observer = *this;
+  last_ = std::make_unique<supervisor::Attempt>(supervisor_, std::move(request), observer);
   last_->start();
+}
+
+void CleaningAttempt::on_gone(const supervisor::AttemptResult& result) {
+  const Status status = status_of_cleaner(result);
+  supervisor_.loop().poster()([done = std::exchange(done_, {}), status] { done(status); });
 }
 
 }  // namespace plimsoll::daemon

@@ -7,6 +7,7 @@
 
 #include "daemon/runner/lanes.h"
 #include "supervisor/attempt.h"
+#include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {
 
@@ -19,16 +20,21 @@ class CleaningCommand {
 };
 
 // As a process of this machine, in a group of its own beside those of jobs.
-class CleaningAttempt : public CleaningCommand {
+class CleaningAttempt : public CleaningCommand, private supervisor::AttemptObserver {
  public:
   // `supervisor` must outlive this.
   explicit CleaningAttempt(supervisor::Supervisor& supervisor);
   void run(const std::vector<std::string>& argv, Lanes::Done done) override;
 
  private:
+  // The attempt is destroyed when the next is made: not from within this call.
+  void on_gone(const supervisor::AttemptResult& result) override;
+  void on_stuck(const reap::Stuck& /*stuck*/) override {}
+
   supervisor::Supervisor& supervisor_;
   UniqueFd null_input_;
   std::unique_ptr<supervisor::Attempt> last_;
+  Lanes::Done done_;  // of that
   std::uint64_t runs_ = 0;
 };
 

@@ -17,12 +17,12 @@ namespace plimsoll::reap {
 // destroyed meanwhile.
 struct Reaper::Impl : std::enable_shared_from_this<Impl> {
   Impl(loop::Loop& with_loop, loop::Worker& with_worker,
-       std::shared_ptr<const cgroup::Group> of_group, ReaperOptions with, ReaperCallbacks to)
+       std::shared_ptr<const cgroup::Group> of_group, ReaperOptions with, ReaperObserver& to)
       : loop(with_loop),
         worker(with_worker),
         group(std::move(of_group)),
         options(with),
-        callbacks(std::move(to)),
+        observer(to),
         killer(with.way) {}
 
   void look(Instant now);
@@ -41,7 +41,7 @@ struct Reaper::Impl : std::enable_shared_from_this<Impl> {
   loop::Worker& worker;
   std::shared_ptr<const cgroup::Group> group;
   ReaperOptions options;
-  ReaperCallbacks callbacks;
+  ReaperObserver& observer;
   cgroup::Kill killer;
   cgroup::KillStep::Did last_did = cgroup::KillStep::Did::signalled;
   std::optional<Course> course;
@@ -127,7 +127,7 @@ void Reaper::Impl::begin_removal(Instant now) {
   if (timer) timer.off();
   if (!std::exchange(told_empty, true)) {
     reaped.until_empty = now - course->begun();
-    if (callbacks.empty) callbacks.empty();
+    observer.on_empty();
   }
   auto result = std::make_shared<Result<cgroup::Removal>>(cgroup::Removal::busy);
   worker.submit([result, held = group] { *result = cgroup::remove_group(*held); },
@@ -167,20 +167,18 @@ void Reaper::Impl::finish(Instant now) {
         Error{std::errc::device_or_resource_busy, "remove the group " + group->name()});
   }
   reaped.until_gone = now - course->begun();
-  if (callbacks.gone) callbacks.gone(reaped);
+  observer.on_gone(reaped);
 }
 
 void Reaper::Impl::report_stuck(Instant now) {
-  if (!callbacks.stuck) return;
-  callbacks.stuck({.since = now - course->begun(),
-                   .processes = cgroup::stuck_processes(*group),
-                   .trouble = trouble});
+  observer.on_stuck({.since = now - course->begun(),
+                     .processes = cgroup::stuck_processes(*group),
+                     .trouble = trouble});
 }
 
 Reaper::Reaper(loop::Loop& loop, loop::Worker& worker, std::shared_ptr<const cgroup::Group> group,
-               ReaperOptions options, ReaperCallbacks callbacks)
-    : impl_(std::make_shared<Impl>(loop, worker, std::move(group), options, std::move(callbacks))) {
-}
+               ReaperOptions options, ReaperObserver& observer)
+    : impl_(std::make_shared<Impl>(loop, worker, std::move(group), options, observer)) {}
 Reaper::Reaper(Reaper&&) noexcept = default;
 Reaper& Reaper::operator=(Reaper&&) noexcept = default;
 Reaper::~Reaper() = default;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -50,18 +49,24 @@ struct ReaperOptions {
   cgroup::KillWay way = cgroup::KillWay::best;
 };
 
-// All on the loop's thread. An empty function is not called.
-struct ReaperCallbacks {
+// What a reaper tells, all on the loop's thread.
+class ReaperObserver {
+ public:
+  ReaperObserver() = default;
+  ReaperObserver(const ReaperObserver&) = delete;
+  ReaperObserver& operator=(const ReaperObserver&) = delete;
+  virtual ~ReaperObserver() = default;
+
   // Nobody lives in the group and it still exists: the time to read its final counters. Once,
-  // before gone, and out of start() itself if the group is empty by then.
-  std::function<void()> empty;
+  // before on_gone(), and out of start() itself if the group is empty by then.
+  virtual void on_empty() = 0;
   // After 1 (if somebody lives in it), 5 and 30 s and then each minute, as long as the group is not
-  // gone. Its memory is still
-  // in use. What helps depends on the state of the processes: see cgroup::StuckProcess.
-  std::function<void(const Stuck&)> stuck;
+  // gone. Its memory is still in use. What helps depends on the state of the processes: see
+  // cgroup::StuckProcess.
+  virtual void on_stuck(const Stuck& stuck) = 0;
   // Everything is removed, or can't be (Reaped::left). May destroy the reaper; the other two may
   // not.
-  std::function<void(const Reaped&)> gone;
+  virtual void on_gone(const Reaped& reaped) = 0;
 };
 
 // Reaps the groups of one attempt: kills everything in them, waits until they are empty, removes
@@ -78,10 +83,10 @@ struct ReaperCallbacks {
 // be started in it any more. After cgroup.kill it can't be used again (cgroup::KillWay).
 class Reaper {
  public:
-  // `loop` and `worker` must outlive this. The group is shared because a removal that is under way
-  // goes on when the reaper is destroyed.
+  // `loop`, `worker` and `observer` must outlive this. The group is shared because a removal that
+  // is under way goes on when the reaper is destroyed.
   Reaper(loop::Loop& loop, loop::Worker& worker, std::shared_ptr<const cgroup::Group> group,
-         ReaperOptions options, ReaperCallbacks callbacks);
+         ReaperOptions options, ReaperObserver& observer);
   Reaper(Reaper&&) noexcept;
   Reaper& operator=(Reaper&&) noexcept;
   // Stops reaping wherever it stands; nothing is called any more.

@@ -27,24 +27,25 @@ ControlAnswer answer_of(const Result<void>& done) {
   return {.error = done ? std::nullopt : std::optional(done.error().message())};
 }
 
-ControlAnswer on_job(const ControlHandlers& handlers, const std::string& name,
-                     const std::function<Result<void>(JobId)>& act) {
-  const auto job = handlers.find(name);
-  return job ? answer_of(act(*job)) : ControlAnswer{.error = job.error().message()};
+ControlAnswer on_job(ControlTarget& target, const std::string& name,
+                     Result<void> (ControlTarget::*act)(JobId)) {
+  const auto job = target.find(name);
+  return job ? answer_of((target.*act)(*job)) : ControlAnswer{.error = job.error().message()};
 }
 
-ControlAnswer carry_out(const ControlHandlers& handlers, const ControlRequest& request) {
+ControlAnswer carry_out(ControlTarget& target, const ControlRequest& request) {
   return std::visit(
-      Cases{[&](const AskStatus&) { return ControlAnswer{.status = handlers.status()}; },
-            [&](const PauseJob& asked) { return on_job(handlers, asked.job, handlers.pause); },
-            [&](const ResumeJob& asked) { return on_job(handlers, asked.job, handlers.resume); },
-            [&](const KillJob& asked) { return on_job(handlers, asked.job, handlers.kill); },
-            [&](const SetLine& asked) {
-              const auto line = handlers.set_line(asked.size);
-              return line ? ControlAnswer{.line = *line}
-                          : ControlAnswer{.error = line.error().message()};
-            },
-            [&](const SetJobsMax& asked) { return answer_of(handlers.set_jobs_max(asked.jobs)); }},
+      Cases{
+          [&](const AskStatus&) { return ControlAnswer{.status = target.status()}; },
+          [&](const PauseJob& asked) { return on_job(target, asked.job, &ControlTarget::pause); },
+          [&](const ResumeJob& asked) { return on_job(target, asked.job, &ControlTarget::resume); },
+          [&](const KillJob& asked) { return on_job(target, asked.job, &ControlTarget::kill); },
+          [&](const SetLine& asked) {
+            const auto line = target.set_line(asked.size);
+            return line ? ControlAnswer{.line = *line}
+                        : ControlAnswer{.error = line.error().message()};
+          },
+          [&](const SetJobsMax& asked) { return answer_of(target.set_jobs_max(asked.jobs)); }},
       request);
 }
 
@@ -68,7 +69,7 @@ class Control::Client {
 
   // One step: sends, else answers one request, else reads once, so that nobody holds up the loop.
   // False: the connection is over. `active` moves with whole requests only.
-  bool step(const ControlHandlers& handlers, Instant now) {
+  bool step(ControlTarget& target, Instant now) {
     if (!out_.empty()) return send_rest();
     const std::size_t end = in_.find('\n');
     if (end == std::string::npos) return receive();
@@ -77,7 +78,7 @@ class Control::Client {
     in_.erase(0, end + 1);
     if (line.empty()) return true;
     const auto request = parse_request(line);
-    out_ = to_line(request ? carry_out(handlers, *request)
+    out_ = to_line(request ? carry_out(target, *request)
                            : ControlAnswer{.error = request.error().message()});
     return send_rest();
   }
@@ -123,8 +124,8 @@ class Control::Client {
   loop::Watch watch_;
 };
 
-Control::Control(loop::Loop& loop, ControlConfig config, ControlHandlers handlers)
-    : loop_(loop), config_(std::move(config)), handlers_(std::move(handlers)) {
+Control::Control(loop::Loop& loop, ControlConfig config, ControlTarget& target)
+    : loop_(loop), config_(std::move(config)), target_(target) {
   idle_timer_ = loop_.timer([this] { drop_idle(); });
 }
 
@@ -133,9 +134,9 @@ Control::~Control() {
 }
 
 Result<std::unique_ptr<Control>> Control::start(loop::Loop& loop, ControlConfig config,
-                                                ControlHandlers handlers) {
+                                                ControlTarget& target) {
   PLIMSOLL_CHECK(config.run_id.find('/') == std::string::npos);
-  std::unique_ptr<Control> control(new Control(loop, std::move(config), std::move(handlers)));
+  std::unique_ptr<Control> control(new Control(loop, std::move(config), target));
   if (auto listening = control->listen(); !listening) return pass(std::move(listening));
   return control;
 }
@@ -199,7 +200,7 @@ void Control::on_ready(Client& client) {
   const auto place = std::find_if(clients_.begin(), clients_.end(),
                                   [&](const auto& known) { return known.get() == &client; });
   const Instant active = client.active();
-  if (!client.step(handlers_, loop::now())) {
+  if (!client.step(target_, loop::now())) {
     clients_.erase(place);
     return;
   }

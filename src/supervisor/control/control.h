@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -14,16 +13,24 @@
 
 namespace plimsoll::supervisor {
 
-// What a run lets people do while it goes on. Each is called on the loop's thread and must not
-// block; an error is handed to whoever asked, in its own words. All are set.
-struct ControlHandlers {
-  std::function<RunStatus()> status;
+// What a run lets people do while it goes on. Called on the loop's thread, and must not block; an
+// error is handed to whoever asked, in its own words.
+class ControlTarget {
+ public:
+  ControlTarget() = default;
+  ControlTarget(const ControlTarget&) = delete;
+  ControlTarget& operator=(const ControlTarget&) = delete;
+  virtual ~ControlTarget() = default;
+
+  [[nodiscard]] virtual RunStatus status() const = 0;
   // Whom they mean: a name or a number, find_job().
-  std::function<Result<JobId>(std::string_view job)> find;
-  std::function<Result<void>(JobId)> pause, resume, kill;
+  [[nodiscard]] virtual Result<JobId> find(std::string_view job) const = 0;
+  virtual Result<void> pause(JobId job) = 0;
+  virtual Result<void> resume(JobId job) = 0;
+  virtual Result<void> kill(JobId job) = 0;
   // A size or a share, as --line takes it. Returns the line that now holds.
-  std::function<Result<Bytes>(std::string_view size)> set_line;
-  std::function<Result<void>(unsigned)> set_jobs_max;
+  virtual Result<Bytes> set_line(std::string_view size) = 0;
+  virtual Result<void> set_jobs_max(unsigned jobs) = 0;
 };
 
 struct ControlConfig {
@@ -46,9 +53,9 @@ inline constexpr std::size_t kControlClientsMax = 16;
 class Control {
  public:
   // Makes the directory if need be (0700), takes away sockets that dead runs have left, listens.
-  // `loop` must outlive this. A run goes on without if this fails.
+  // `loop` and `target` must outlive this. A run goes on without if this fails.
   static Result<std::unique_ptr<Control>> start(loop::Loop& loop, ControlConfig config,
-                                                ControlHandlers handlers);
+                                                ControlTarget& target);
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
   // Removes the socket; what is not answered yet is not answered any more.
@@ -56,7 +63,7 @@ class Control {
 
  private:
   class Client;
-  Control(loop::Loop& loop, ControlConfig config, ControlHandlers handlers);
+  Control(loop::Loop& loop, ControlConfig config, ControlTarget& target);
   Result<void> listen();
   void on_connection();
   void admit(UniqueFd fd);
@@ -65,7 +72,7 @@ class Control {
 
   loop::Loop& loop_;
   ControlConfig config_;
-  ControlHandlers handlers_;
+  ControlTarget& target_;
   UniqueFd directory_;
   UniqueFd socket_;
   loop::Watch watch_;

@@ -52,11 +52,7 @@ Result<ProbeChild> ProbeChild::start(Supervisor& supervisor, const cgroup::Leaf&
   guardian::SpawnRequest request = waiting_shell(input.get(), null->get());
   auto told = std::make_unique<Told>();
   Told* const note = told.get();
-  auto child = supervisor.spawn_in(
-      leaf, std::move(request),
-      {.started = [note](guardian::Started started) { note->started = std::move(started); },
-       .failed = [note](const guardian::StartFailed& failed) { note->failed = failed; },
-       .exited = [](const guardian::Exited&) {}});
+  auto child = supervisor.spawn_in(leaf, std::move(request), *note);
   if (!child) return pass(std::move(child));
 
   ProbeChild probe(supervisor, *child, std::move(told), std::move(keep));

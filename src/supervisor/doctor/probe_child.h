@@ -4,11 +4,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "guardian/spawner.h"
 #include "kernel/cgroup/group.h"
+#include "supervisor/child_observer.h"
 #include "supervisor/supervisor.h"
 
 // Self-tests of the kernel run on a process of their own, in a group of their own in the pool of a
@@ -37,8 +39,11 @@ class ProbeChild {
   [[nodiscard]] guardian::Birth birth() const { return told_->started->birth; }
 
  private:
-  // What the guardian has told so far; the callbacks point to it.
-  struct Told {
+  // What the guardian has told so far.
+  struct Told : ChildObserver {
+    void on_started(guardian::Started with) override { started = std::move(with); }
+    void on_start_failed(const guardian::StartFailed& failure) override { failed = failure; }
+    void on_exited(const guardian::Exited& /*exited*/) override {}
     std::optional<guardian::Started> started;
     std::optional<guardian::StartFailed> failed;
   };

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -59,17 +58,23 @@ enum class Again : std::uint8_t { never, later };
 
 // What is told to the client of external jobs. Called from within calls of ExternalJobs, which must
 // not be called back.
-struct ExternalListener {
-  std::function<void(const std::string& name, unsigned attempt, const std::string& reason)> admit;
-  std::function<void(const std::string& name, policy::HoldCause cause, const std::string& reason)>
-      hold;
-  std::function<void(const std::string& name, const std::string& reason)> pause, resume;
+class ExternalListener {
+ public:
+  ExternalListener() = default;
+  ExternalListener(const ExternalListener&) = delete;
+  ExternalListener& operator=(const ExternalListener&) = delete;
+  virtual ~ExternalListener() = default;
+
+  virtual void on_admit(const std::string& name, unsigned attempt, const std::string& reason) = 0;
+  virtual void on_hold(const std::string& name, policy::HoldCause cause,
+                       const std::string& reason) = 0;
+  virtual void on_pause(const std::string& name, const std::string& reason) = 0;
+  virtual void on_resume(const std::string& name, const std::string& reason) = 0;
   // Its processes have to end, and leave() has to follow.
-  std::function<void(const std::string& name, policy::Outcome cause, const std::string& reason,
-                     Again again)>
-      cancel;
+  virtual void on_cancel(const std::string& name, policy::Outcome cause, const std::string& reason,
+                         Again again) = 0;
   // It has left: for good, or it waits for another attempt.
-  std::function<void(const std::string& name, Again again, const std::string& reason)> left;
+  virtual void on_left(const std::string& name, Again again, const std::string& reason) = 0;
 };
 
 }  // namespace plimsoll::supervisor

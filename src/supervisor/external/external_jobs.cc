@@ -20,26 +20,27 @@ policy::AttemptEnd attempt_end(policy::Outcome outcome, const ExternalEnd& end, 
 
 }  // namespace
 
-ExternalJobs::ExternalJobs(ExternalHooks hooks) : hooks_(std::move(hooks)) {}
+ExternalJobs::ExternalJobs(ExternalJobsHost& host, const ExternalConfig& config)
+    : host_(host), config_(config) {}
 ExternalJobs::~ExternalJobs() = default;
 
-ClientId ExternalJobs::open(const Peer& peer, ExternalListener listener) {
+ClientId ExternalJobs::open(const Peer& peer, ExternalListener& listener) {
   const ClientId id{++last_client_};
-  clients_.emplace(id, Client{.peer = peer, .listener = std::move(listener), .external_jobs = {}});
+  clients_.emplace(id, Client{.peer = peer, .listener = &listener, .external_jobs = {}});
   return id;
 }
 
 void ExternalJobs::close(ClientId id) {
   const auto found = clients_.find(id);
   if (found == clients_.end()) return;
-  found->second.listener = {};
+  found->second.listener = nullptr;
   std::vector<JobId> jobs;
   for (const auto& [name, job] : found->second.external_jobs) jobs.push_back(job);
   for (const JobId job : jobs) {
     ExternalJob* external_job = known(job);
     if (external_job == nullptr) continue;
     if (external_job->state == ExternalJob::State::waiting) {
-      hooks_.withdraw(job, kClientGone);
+      host_.withdraw(job, kClientGone);
     } else {
       end(job, policy::Outcome::cancelled, {});
     }
@@ -108,25 +109,25 @@ Result<void> ExternalJobs::enter(ClientId id, const ExternalSpec& spec) {
   external_job->user = tenant_of((*owner)->peer);
   external_job->spec = spec;
   if (spec.place) {
-    auto process_set = hooks_.open_place(*spec.place, (*owner)->peer);
+    auto process_set = host_.open_place(*spec.place, (*owner)->peer);
     if (!process_set) return pass(std::move(process_set));
     external_job->process_set = std::move(*process_set);
   }
   policy::JobSpec job;
-  job.id = hooks_.next_id();
+  job.id = host_.next_id();
   job.name = spec.name;
   job.job_class = spec.job_class.empty() ? kExternalClass : spec.job_class;
   job.memory_hint = spec.memory_hint ? spec.memory_hint : spec.memory_max;
   job.cpu_hint = spec.cpu_hint;
   job.priority = spec.priority;
   job.restartable = spec.restartable;
-  job.owner = owner_of((*owner)->peer, hooks_.uid);
+  job.owner = owner_of((*owner)->peer, config_.uid);
   job.tenant = external_job->user;
   // Known before it is conducted: that may start it at once.
   (*owner)->external_jobs.emplace(spec.name, job.id);
   quota_.take(job.tenant);
   external_jobs_.emplace(job.id, std::move(external_job));
-  hooks_.enter(job);
+  host_.enter(job);
   return {};
 }
 
@@ -134,7 +135,7 @@ Result<void> ExternalJobs::watch(ClientId id, const std::string& name,
                                  const ExternalLocation& place) {
   auto job = find(id, name);
   if (!job) return pass(std::move(job));
-  auto process_set = hooks_.open_place(place, clients_.at(id).peer);
+  auto process_set = host_.open_place(place, clients_.at(id).peer);
   if (!process_set) return pass(std::move(process_set));
   ExternalJob& external_job = *known(*job);
   external_job.process_set = std::move(*process_set);
@@ -167,10 +168,10 @@ Result<void> ExternalJobs::observe(ClientId id, const std::string& name,
   }
   // What is seen at its place goes before its client's word, which may be any number.
   ExternalSample told = sample;
-  if (told.used) told.used = std::min(*told.used, hooks_.machine.memory);
+  if (told.used) told.used = std::min(*told.used, config_.machine.memory);
   if (told.cpu) {
     const Duration since = external_job.clock->elapsed(now());
-    told.cpu = std::min(*told.cpu, since * hooks_.machine.cpus);
+    told.cpu = std::min(*told.cpu, since * config_.machine.cpus);
   }
   if (external_job.sampled.used) told.used.reset();
   if (external_job.sampled.cpu) told.cpu.reset();
@@ -184,7 +185,7 @@ Result<void> ExternalJobs::leave(ClientId id, const std::string& name, const Ext
   if (!job) return pass(std::move(job));
   ExternalJob& external_job = *known(*job);
   if (external_job.state == ExternalJob::State::waiting) {
-    hooks_.withdraw(*job, "its client has withdrawn it");
+    host_.withdraw(*job, "its client has withdrawn it");
     return {};
   }
   // First cause wins: what was cancelled ended by that, unless it got to its end by itself.
@@ -212,7 +213,7 @@ void ExternalJobs::tell(JobId job, ExternalJob& external_job, const ExternalSamp
     seen.peak = std::min(external_job.peak, *external_job.admitted_with);
     seen.claimed = used - seen.used;
   }
-  hooks_.seen(job, seen);
+  host_.on_sampled(job, seen);
 }
 
 std::vector<JobId> ExternalJobs::those(Waits waits) const {
@@ -226,11 +227,11 @@ std::vector<JobId> ExternalJobs::those(Waits waits) const {
 
 void ExternalJobs::drain() {
   is_draining_ = true;
-  for (const JobId job : those(Waits::yes)) hooks_.withdraw(job, "the daemon is shutting down");
+  for (const JobId job : those(Waits::yes)) host_.withdraw(job, "the daemon is shutting down");
 }
 
 void ExternalJobs::cancel_all(const std::string& reason) {
-  for (const JobId job : those(Waits::no)) hooks_.cancel(job, reason);
+  for (const JobId job : those(Waits::no)) host_.cancel(job, reason);
 }
 
 bool ExternalJobs::look() {
@@ -282,7 +283,7 @@ void ExternalJobs::end(JobId job, policy::Outcome outcome, const ExternalEnd& ho
   external_job.seen = external_job.sampled = {};
   external_job.peak = {};
   --running_;
-  hooks_.over(job, attempt_end(outcome, how, wall));
+  host_.on_over(job, attempt_end(outcome, how, wall));
 }
 
 report::JobReport ExternalJobs::report_of(const ExternalJob& external_job,
@@ -310,8 +311,8 @@ void ExternalJobs::start(const policy::Start& start) {
   external_job.admitted_with = start.admitted_with;
   ++running_;
   if (external_job.process_set) settle_place(external_job);
-  const ExternalListener& told = clients_.at(external_job.client).listener;
-  if (told.admit) told.admit(external_job.spec.name, start.attempt, external_job.why);
+  ExternalListener* told = clients_.at(external_job.client).listener;
+  if (told != nullptr) told->on_admit(external_job.spec.name, start.attempt, external_job.why);
 }
 
 void ExternalJobs::freeze(JobId job) {
@@ -320,8 +321,8 @@ void ExternalJobs::freeze(JobId job) {
   external_job->clock->pause(now());
   if (external_job->process_set && external_job->spec.hand == ControlledBy::governor)
     external_job->process_set->freeze();
-  const ExternalListener& told = clients_.at(external_job->client).listener;
-  if (told.pause) told.pause(external_job->spec.name, external_job->why);
+  ExternalListener* told = clients_.at(external_job->client).listener;
+  if (told != nullptr) told->on_pause(external_job->spec.name, external_job->why);
 }
 
 void ExternalJobs::thaw(JobId job) {
@@ -330,8 +331,8 @@ void ExternalJobs::thaw(JobId job) {
   external_job->clock->resume(now());
   if (external_job->process_set && external_job->spec.hand == ControlledBy::governor)
     external_job->process_set->thaw();
-  const ExternalListener& told = clients_.at(external_job->client).listener;
-  if (told.resume) told.resume(external_job->spec.name, external_job->why);
+  ExternalListener* told = clients_.at(external_job->client).listener;
+  if (told != nullptr) told->on_resume(external_job->spec.name, external_job->why);
 }
 
 // Memory of others is not ours to push out.
@@ -348,8 +349,8 @@ void ExternalJobs::kill(JobId job, policy::Outcome cause, std::string reason) {
   const Again again = cause == policy::Outcome::evicted && external_job->spec.restartable
                           ? Again::later
                           : Again::never;
-  const ExternalListener& told = clients_.at(external_job->client).listener;
-  if (told.cancel) told.cancel(external_job->spec.name, cause, reason, again);
+  ExternalListener* told = clients_.at(external_job->client).listener;
+  if (told != nullptr) told->on_cancel(external_job->spec.name, cause, reason, again);
 }
 
 void ExternalJobs::on_event(const policy::Event& event) {
@@ -357,8 +358,8 @@ void ExternalJobs::on_event(const policy::Event& event) {
   if (external_job == nullptr) return;
   external_job->why = event.reason;
   if (event.kind != policy::EventKind::held || !event.hold) return;
-  const ExternalListener& told = clients_.at(external_job->client).listener;
-  if (told.hold) told.hold(external_job->spec.name, *event.hold, event.reason);
+  ExternalListener* told = clients_.at(external_job->client).listener;
+  if (told != nullptr) told->on_hold(external_job->spec.name, *event.hold, event.reason);
 }
 
 void ExternalJobs::on_job_over(const policy::JobOver& over) {
@@ -367,12 +368,12 @@ void ExternalJobs::on_job_over(const policy::JobOver& over) {
   const std::string name = external_job->spec.name;
   const ClientId owner = external_job->client;
   if (!over.requeue) {
-    if (hooks_.ended) hooks_.ended(report_of(*external_job, over));
+    host_.on_ended(report_of(*external_job, over));
     forget(over.job);
   }
   const auto found = clients_.find(owner);
-  if (found == clients_.end() || !found->second.listener.left) return;
-  found->second.listener.left(name, over.requeue ? Again::later : Again::never, over.reason);
+  if (found == clients_.end() || found->second.listener == nullptr) return;
+  found->second.listener->on_left(name, over.requeue ? Again::later : Again::never, over.reason);
 }
 
 void ExternalJobs::forget(JobId job) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,22 +29,31 @@ struct MachineSize {
   unsigned cpus = 1'000'000;
 };
 
-// What external jobs are conducted by.
-struct ExternalHooks {
-  std::function<Instant()> now;    // the scheduler's
-  std::function<JobId()> next_id;  // new to the scheduler
-  std::function<void(const policy::JobSpec&)> enter;
-  std::function<void(JobId, const policy::JobSample&)> seen;
-  std::function<void(JobId, const policy::AttemptEnd&)> over;
+// What external jobs are governed by: a scheduler, and somebody who finds their processes.
+class ExternalJobsHost {
+ public:
+  ExternalJobsHost() = default;
+  ExternalJobsHost(const ExternalJobsHost&) = delete;
+  ExternalJobsHost& operator=(const ExternalJobsHost&) = delete;
+  virtual ~ExternalJobsHost() = default;
+
+  [[nodiscard]] virtual Instant now() const = 0;  // the scheduler's
+  [[nodiscard]] virtual JobId next_id() = 0;      // new to the scheduler
+  virtual void enter(const policy::JobSpec& job) = 0;
+  virtual void on_sampled(JobId job, const policy::JobSample& sample) = 0;
+  virtual void on_over(JobId job, const policy::AttemptEnd& end) = 0;
   // Of an external job that waits; on_job_over() follows, now.
-  std::function<void(JobId, const std::string& reason)> withdraw;
+  virtual void withdraw(JobId job, const std::string& reason) = 0;
   // Of an external job that runs; kill() follows.
-  std::function<void(JobId, const std::string& reason)> cancel;
+  virtual void cancel(JobId job, const std::string& reason) = 0;
   // Opens a place, having found it the peer's own.
-  std::function<Result<std::unique_ptr<ExternalProcessSet>>(const ExternalLocation&, const Peer&)>
-      open_place;
-  // An external job has ended for good; without what nobody has told. Empty: nobody wants to know.
-  std::function<void(const report::JobReport&)> ended{};
+  [[nodiscard]] virtual Result<std::unique_ptr<ExternalProcessSet>> open_place(
+      const ExternalLocation& place, const Peer& peer) = 0;
+  // An external job has ended for good; without what nobody has told.
+  virtual void on_ended(const report::JobReport& /*report*/) {}
+};
+
+struct ExternalConfig {
   std::uint32_t uid = 0;  // of the daemon
   MachineSize machine{};
 };
@@ -54,11 +62,12 @@ struct ExternalHooks {
 // to. It keeps the budget honest: whoever is gone, has left or does not answer a cancel has
 // nothing.
 //
-// Pure but for its hooks and places. Invariant between calls: each external job belongs to one
+// Pure but for its host and places. Invariant between calls: each external job belongs to one
 // client, waits or runs or is being cancelled, and is forgotten when it has left for good.
 class ExternalJobs : public policy::Executor {
  public:
-  explicit ExternalJobs(ExternalHooks hooks);
+  // `host` must outlive this.
+  explicit ExternalJobs(ExternalJobsHost& host, const ExternalConfig& config = {});
   ~ExternalJobs() override;
 
   // More external jobs of one client, of one user, or of all users, are refused; root's are not
@@ -72,7 +81,8 @@ class ExternalJobs : public policy::Executor {
   // Places are looked at so often; growth within it is the reserve's to bear.
   static constexpr Duration kSampleInterval = std::chrono::milliseconds(100);
 
-  ClientId open(const Peer& peer, ExternalListener listener);
+  // `listener` must live until close().
+  ClientId open(const Peer& peer, ExternalListener& listener);
   // The client is gone: so are its external jobs, at once. It is told nothing any more.
   void close(ClientId client);
 
@@ -106,7 +116,7 @@ class ExternalJobs : public policy::Executor {
   [[nodiscard]] std::size_t clients() const { return clients_.size(); }
 
   // Decisions, from the scheduler.
-  [[nodiscard]] Instant now() const override { return hooks_.now(); }
+  [[nodiscard]] Instant now() const override { return host_.now(); }
   void start(const policy::Start& start) override;
   void freeze(JobId job) override;
   void thaw(JobId job) override;
@@ -121,7 +131,7 @@ class ExternalJobs : public policy::Executor {
  private:
   struct Client {
     Peer peer;
-    ExternalListener listener;
+    ExternalListener* listener = nullptr;  // null: it is gone
     std::map<std::string, JobId> external_jobs;
   };
   struct ExternalJob;
@@ -140,7 +150,8 @@ class ExternalJobs : public policy::Executor {
   [[nodiscard]] static report::JobReport report_of(const ExternalJob& external_job,
                                                    const policy::JobOver& over);
 
-  ExternalHooks hooks_;
+  ExternalJobsHost& host_;
+  ExternalConfig config_;
   std::uint64_t last_client_ = 0;
   std::map<ClientId, Client> clients_;
   std::unordered_map<JobId, std::unique_ptr<ExternalJob>> external_jobs_;

@@ -69,30 +69,32 @@ Result<Printer> make_printer(const Config& config) {
   return Printer(std::move(*out), std::move(*err));
 }
 
-// Calls on the supervisor's loop what `callbacks` has then, if it is still there.
-class Teller {
+// Hands on what the pump tells to the collector's owner, on the owner's loop, while there is one.
+class Teller : public OutputObserver {
  public:
-  Teller(const loop::Loop& loop, const std::shared_ptr<Callbacks>& callbacks)
-      : post_(loop.poster()), callbacks_(callbacks) {}
+  Teller(const loop::Loop& loop, std::weak_ptr<OutputObserver*> owner)
+      : post_(loop.poster()), owner_(std::move(owner)) {}
 
-  template <class... Event>
-  [[nodiscard]] auto tell(std::function<void(const Event&...)> Callbacks::* which) const {
-    return [post = post_, weak = callbacks_, which](const Event&... event) {
-      post([weak, which, event...] {
-        const auto callbacks = weak.lock();
-        if (callbacks && (*callbacks).*which) ((*callbacks).*which)(event...);
-      });
-    };
-  }
+  void on_received(const Ended& ended) override { tell(&OutputObserver::on_received, ended); }
+  void on_trouble(const Trouble& trouble) override { tell(&OutputObserver::on_trouble, trouble); }
+  void on_lost(const Lost& lost) override { tell(&OutputObserver::on_lost, lost); }
+  void on_drained() override { tell(&OutputObserver::on_drained); }
 
  private:
+  template <class... Event>
+  void tell(void (OutputObserver::*what)(const Event&...), const Event&... event) const {
+    post_([weak = owner_, what, event...] {
+      if (const auto owner = weak.lock()) ((*owner)->*what)(event...);
+    });
+  }
+
   std::function<void(std::function<void()>)> post_;
-  std::weak_ptr<Callbacks> callbacks_;
+  std::weak_ptr<OutputObserver*> owner_;
 };
 
 // Hands pieces to the screen on the supervisor's loop, and its answers to the pump on ours.
 std::function<void(std::string)> screen_call(const loop::Loop& supervisor, const Screen& screen,
-                                             std::weak_ptr<Callbacks> alive,
+                                             std::weak_ptr<OutputObserver*> alive,
                                              std::function<void(std::function<void()>)> back,
                                              std::function<void(Result<void>)> answer) {
   auto done = [back = std::move(back), answer = std::move(answer)](Result<void> taken) {
@@ -148,7 +150,7 @@ std::optional<Received> Capture::finish(Disposition disposition) {
 Collector::Collector() = default;
 
 Result<std::unique_ptr<Collector>> Collector::start(const loop::Loop& supervisor, Config config,
-                                                    Callbacks callbacks) {
+                                                    OutputObserver& observer) {
   if (::access(config.spool_dir.c_str(), W_OK | X_OK) != 0) {
     return fail_errno("use " + config.spool_dir + " for spooled output");
   }
@@ -165,27 +167,24 @@ Result<std::unique_ptr<Collector>> Collector::start(const loop::Loop& supervisor
 
   std::unique_ptr<Collector> collector(new Collector());
   collector->order_ = config.order;
-  collector->callbacks_ = std::make_shared<Callbacks>(std::move(callbacks));
+  collector->owner_ = std::make_shared<OutputObserver*>(&observer);
+  collector->teller_ = std::make_unique<Teller>(supervisor, collector->owner_);
   collector->loop_ = std::make_unique<loop::Loop>(std::move(*loop));
   collector->post_ = collector->loop_->poster();
-  const Teller teller(supervisor, collector->callbacks_);
-  collector->output_pump_ = std::make_unique<OutputPump>(
-      *collector->loop_,
-      OutputPump::Setup{.order = config.order,
-                        .spool = Spool(config.spool_dir),
-                        .printer = std::move(*printer),
-                        .results = std::move(results),
-                        .escape_grace = config.escape_grace,
-                        .retry_after = config.retry_after},
-      OutputPump::Reports{.received = teller.tell(&Callbacks::received),
-                          .trouble = teller.tell(&Callbacks::trouble),
-                          .lost = teller.tell(&Callbacks::lost),
-                          .drained = teller.tell(&Callbacks::drained)});
+  collector->output_pump_ =
+      std::make_unique<OutputPump>(*collector->loop_,
+                                   OutputPump::Setup{.order = config.order,
+                                                     .spool = Spool(config.spool_dir),
+                                                     .printer = std::move(*printer),
+                                                     .results = std::move(results),
+                                                     .escape_grace = config.escape_grace,
+                                                     .retry_after = config.retry_after},
+                                   *collector->teller_);
   if (config.screen) {
     OutputPump* const output_pump = collector->output_pump_.get();
     output_pump->use_screen(
         screen_call(
-            supervisor, *config.screen, collector->callbacks_, collector->post_,
+            supervisor, *config.screen, collector->owner_, collector->post_,
             [output_pump](Result<void> taken) { output_pump->on_screen(std::move(taken)); }),
         {config.screen->shows_out, config.screen->shows_err});
   }

@@ -42,19 +42,6 @@ struct Config {
   Duration retry_after = kRetryAfter;
 };
 
-// What the collector tells, on the loop of the thread that started it, until it is destroyed.
-struct Callbacks {
-  // How much an attempt has written, where finish() could not say so yet.
-  std::function<void(const Ended&)> received{};
-  // A disk is full, a file can't be made. Output waits or goes on without, as the text says.
-  std::function<void(const Trouble&)> trouble{};
-  // Nobody reads the program's own stdout or stderr any more (`plimsoll batch | head`). What goes
-  // there is thrown away from now on; told once for each of the two.
-  std::function<void(const Lost&)> lost{};
-  // After drain().
-  std::function<void()> drained{};
-};
-
 // Where one output of a job goes: to the collector, or to a file of the job's own, which is made or
 // emptied. A relative path is one of Plimsoll's own working directory.
 using Destination = std::optional<std::string>;
@@ -79,8 +66,8 @@ class Capture {
   // process that left the group and holds one open is waited for as long as kEscapeGrace; then what
   // is there is taken and the pipe closed.
   // Returns how much was received if both pipes have ended already, as they mostly have; otherwise
-  // the callback `received` tells it. Once. Until then up to two pipes and two files are open, so
-  // where a disk hangs, further attempts must not be started without bound.
+  // OutputObserver::on_received() tells it. Once. Until then up to two pipes and two files are
+  // open, so where a disk hangs, further attempts must not be started without bound.
   std::optional<Received> finish(Disposition disposition);
 
   // For people who watch: it may be behind by what is in the pipes.
@@ -111,9 +98,9 @@ struct Opened {
 class Collector {
  public:
   // Fails where the spool's directory can't be written, the results' not be made, or `out` and
-  // `err` are not open.
+  // `err` are not open. `observer` is told on the loop `supervisor`; it must outlive this.
   static Result<std::unique_ptr<Collector>> start(const loop::Loop& supervisor, Config config,
-                                                  Callbacks callbacks);
+                                                  OutputObserver& observer);
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
   // What is not printed yet is lost. Waits for the write in hand, which a disk can make slow.
@@ -130,7 +117,7 @@ class Collector {
   // of waited for.
   void stop_waiting_for_room();
 
-  // No attempt is opened any more. When all are finished and printed, the callback `drained` comes.
+  // No attempt is opened any more. When all are finished and printed, on_drained() comes.
   void drain();
 
  private:
@@ -138,7 +125,8 @@ class Collector {
   Collector();
   void finish(std::uint64_t serial, Disposition disposition, TrafficTold told);
 
-  std::shared_ptr<Callbacks> callbacks_;     // alone here: those on their way find it gone
+  std::shared_ptr<OutputObserver*> owner_;   // alone here: what is on its way finds it gone
+  std::unique_ptr<OutputObserver> teller_;   // of the thread
   std::unique_ptr<loop::Loop> loop_;         // of the thread
   std::unique_ptr<OutputPump> output_pump_;  // of the thread
   std::function<void(std::function<void()>)> post_;

@@ -40,4 +40,23 @@ struct Lost {
   Error error;  // std::errc::broken_pipe: the reader has gone
 };
 
+// What becomes of the output of jobs, told as it happens.
+class OutputObserver {
+ public:
+  OutputObserver() = default;
+  OutputObserver(const OutputObserver&) = delete;
+  OutputObserver& operator=(const OutputObserver&) = delete;
+  virtual ~OutputObserver() = default;
+
+  // How much an attempt has written, where Capture::finish() could not say so yet.
+  virtual void on_received(const Ended& ended) = 0;
+  // A disk is full, a file can't be made. Output waits or goes on without, as the text says.
+  virtual void on_trouble(const Trouble& trouble) = 0;
+  // Nobody reads the program's own stdout or stderr any more (`plimsoll batch | head`). What goes
+  // there is thrown away from now on; told once for each of the two.
+  virtual void on_lost(const Lost& lost) = 0;
+  // After Collector::drain().
+  virtual void on_drained() = 0;
+};
+
 }  // namespace plimsoll::output

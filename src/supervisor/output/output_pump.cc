@@ -29,11 +29,11 @@ constexpr const char* kWaits =
 
 }  // namespace
 
-OutputPump::OutputPump(loop::Loop& loop, Setup setup, Reports reports)
+OutputPump::OutputPump(loop::Loop& loop, Setup setup, OutputObserver& observer)
     : loop_(loop),
       post_(loop.poster()),
       setup_(std::move(setup)),
-      reports_(std::move(reports)),
+      observer_(observer),
       turns_(
           make_print_order(setup_.order, [this](Attempt& done) { attempts_.erase(done.serial); })),
       grace_timer_(loop.timer([this] { on_grace_over(); })),
@@ -57,9 +57,9 @@ void OutputPump::make_results(Attempt& attempt) {
   if (attempt.ended()) return;
   auto files = setup_.results->create(attempt.job, attempt.name);
   if (!files) {
-    reports_.trouble({.job = attempt.job,
-                      .error = std::move(files).error(),
-                      .consequence = "its output is printed but not kept there"});
+    observer_.on_trouble({.job = attempt.job,
+                          .error = std::move(files).error(),
+                          .consequence = "its output is printed but not kept there"});
     return;
   }
   if (!attempt.out.stream.ended()) {
@@ -138,7 +138,7 @@ void OutputPump::settle(Attempt& attempt) {
   if (attempt.state != Attempt::State::leaving) return;
   attempt.state = Attempt::State::over;
   if (attempt.told == TrafficTold::no) {
-    reports_.received(
+    observer_.on_received(
         {.job = attempt.job, .attempt = attempt.number, .received = attempt.traffic->so_far()});
   }
   if (attempt.disposition == Disposition::discard && setup_.order != Order::line) {
@@ -206,7 +206,8 @@ void OutputPump::stop_waiting_for_room() {
 
 void OutputPump::report(std::optional<JobId> job, Error error, std::string consequence) {
   if (!reported_.insert(error.code).second) return;
-  reports_.trouble({.job = job, .error = std::move(error), .consequence = std::move(consequence)});
+  observer_.on_trouble(
+      {.job = job, .error = std::move(error), .consequence = std::move(consequence)});
 }
 
 void OutputPump::retry() {
@@ -264,7 +265,7 @@ void OutputPump::finish_printing() {
     return hand_over_({});
   }
   draining_ = false;
-  reports_.drained();
+  observer_.on_drained();
 }
 
 void OutputPump::on_screen(Result<void> taken) {
@@ -272,7 +273,7 @@ void OutputPump::on_screen(Result<void> taken) {
   const bool news = !taken && !screen_lost_;
   if (news) {
     screen_lost_ = true;
-    reports_.lost({.side = setup_.printer.side(), .error = std::move(taken).error()});
+    observer_.on_lost({.side = setup_.printer.side(), .error = std::move(taken).error()});
   }
   print();
 }
@@ -302,7 +303,7 @@ bool OutputPump::flush() {
   switch (*flushed) {
     case Printer::Flushed::all: return true;
     case Printer::Flushed::lost:
-      reports_.lost({.side = setup_.printer.side(), .error = setup_.printer.why_lost()});
+      observer_.on_lost({.side = setup_.printer.side(), .error = setup_.printer.why_lost()});
       return true;
     case Printer::Flushed::waits: break;
   }
@@ -323,9 +324,9 @@ void OutputPump::compose(Channel& channel) {
   Stream& stream = channel.stream;
   std::string& piece = setup_.printer.piece(channel.side);
   if (auto composed = stream.compose(piece, setup_.spool, channel.attempt->form); !composed) {
-    reports_.trouble({.job = channel.attempt->job,
-                      .error = std::move(composed).error(),
-                      .consequence = "a part of its output is lost"});
+    observer_.on_trouble({.job = channel.attempt->job,
+                          .error = std::move(composed).error(),
+                          .consequence = "a part of its output is lost"});
   }
   if (stream.ended() || stream.held() || channel.watch || stream.backlog() >= kBacklogMax / 2) {
     return;

@@ -26,13 +26,6 @@ namespace plimsoll::output {
 // prints from there whose turn it is, waits for room where there is none.
 class OutputPump {
  public:
-  // Called on this thread.
-  struct Reports {
-    std::function<void(const Ended&)> received;
-    std::function<void(const Trouble&)> trouble;
-    std::function<void(const Lost&)> lost;
-    std::function<void()> drained;
-  };
   struct Setup {
     Order order{};
     Spool spool;
@@ -42,7 +35,8 @@ class OutputPump {
     Duration retry_after{};
   };
 
-  OutputPump(loop::Loop& loop, Setup setup, Reports reports);
+  // `observer` is called on this thread; both references must outlive this.
+  OutputPump(loop::Loop& loop, Setup setup, OutputObserver& observer);
   OutputPump(const OutputPump&) = delete;
   OutputPump& operator=(const OutputPump&) = delete;
   ~OutputPump() = default;
@@ -95,7 +89,7 @@ class OutputPump {
   loop::Loop& loop_;
   std::function<void(std::function<void()>)> post_;  // to this thread
   Setup setup_;
-  Reports reports_;
+  OutputObserver& observer_;
   std::unordered_map<std::uint64_t, std::shared_ptr<Attempt>> attempts_;
   std::unique_ptr<PrintOrder> turns_;
   std::array<char, kBlockBytes> buffer_{};

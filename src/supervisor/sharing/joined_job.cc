@@ -29,25 +29,26 @@ bool JoinedJob::has_room() const {
   return share.line - share.taken - share.told >= std::min(need_.memory, lease_.fair_line());
 }
 
+void JoinedJob::on_signal(const guardian::Signalled& signal) {
+  if (signal.number == SIGTSTP) return supervisor_.stop_guardian();
+  if (signal.number != SIGCONT && signal.number != SIGWINCH) ended_ = signal.number;
+}
+
 Result<std::optional<int>> JoinedJob::await_room(const std::function<void()>& waits) {
-  std::optional<int> ended;
   bool has_told = false;
-  supervisor_.on_signal([&](const guardian::Signalled& signal) {
-    if (signal.number == SIGTSTP) return supervisor_.stop_guardian();
-    if (signal.number != SIGCONT && signal.number != SIGWINCH) ended = signal.number;
-  });
+  supervisor_.tell_signals(this);
   Result<void> ran{};
-  while (ran && !ended && !has_room()) {
+  while (ran && !ended_ && !has_room()) {
     ran = supervisor_.run_once(Duration(-1));
     if (lease_.looks() < 2 || has_room() || std::exchange(has_told, true)) continue;
     waits();
   }
-  supervisor_.on_signal({});
+  supervisor_.tell_signals(nullptr);
   if (!ran) return pass(std::move(ran));
-  started_ = !ended;
+  started_ = !ended_;
   started_at_ = loop::now();
   lease_.settle();
-  return ended;
+  return ended_;
 }
 
 void JoinedJob::look(const counters::Sample& sample) { used_ = sample.memory.used.value_or(used_); }

@@ -18,7 +18,7 @@ struct JobNeed {
 
 // One job that is nobody's but takes its place beside the other runs of the machine, as `plimsoll
 // run --join`: they leave it what it is said to need, later what it uses if that is more.
-class JoinedJob {
+class JoinedJob : private SignalObserver {
  public:
   // `machine` must outlive this. The others know of it from here on.
   JoinedJob(Supervisor& supervisor, Ledger ledger, const policy::Share& whole, const JobNeed& need);
@@ -32,12 +32,14 @@ class JoinedJob {
   void look(const counters::Sample& sample);
 
  private:
+  void on_signal(const guardian::Signalled& signal) override;
   [[nodiscard]] policy::RunClaim claim() const;
   [[nodiscard]] bool has_room() const;
 
   Supervisor& supervisor_;
   JobNeed need_;
   bool started_ = false;
+  std::optional<int> ended_;  // by this signal, while it waited
   Instant started_at_{};
   Bytes used_{};
   Lease lease_;

@@ -30,11 +30,11 @@ struct Story {
   std::vector<reap::Stuck> stuck;
 };
 
-class Reaping {
+class Reaping : private reap::ReaperObserver {
  public:
   explicit Reaping(KillWay way, cgroup::Leaf leaf, reap::LeftBehind list = reap::LeftBehind::list)
       : group_(std::make_shared<cgroup::Group>(std::move(leaf))),
-        reaper_(loop_, worker_, group_, {.left_behind = list, .way = way}, callbacks()) {}
+        reaper_(loop_, worker_, group_, {.left_behind = list, .way = way}, *this) {}
 
   // Runs the loop until `done`, at most kPatience.
   template <class Done>
@@ -58,17 +58,14 @@ class Reaping {
   const Story& story() const { return story_; }
 
  private:
-  reap::ReaperCallbacks callbacks() {
-    return {.empty =
-                [this] {
-                  ++story_.told_empty;
-                  const auto left = cgroup::populated(*group_, cgroup::Scope::v2_first);
-                  story_.existed_when_empty =
-                      left && !*left && group_->parts().front().directory.read("cgroup.procs");
-                },
-            .stuck = [this](const reap::Stuck& stuck) { story_.stuck.push_back(stuck); },
-            .gone = [this](const Reaped& reaped) { story_.gone = reaped; }};
+  void on_empty() override {
+    ++story_.told_empty;
+    const auto left = cgroup::populated(*group_, cgroup::Scope::v2_first);
+    story_.existed_when_empty =
+        left && !*left && group_->parts().front().directory.read("cgroup.procs");
   }
+  void on_stuck(const reap::Stuck& stuck) override { story_.stuck.push_back(stuck); }
+  void on_gone(const Reaped& reaped) override { story_.gone = reaped; }
 
   loop::Loop loop_ = *loop::Loop::create();
   loop::Worker worker_{loop_};

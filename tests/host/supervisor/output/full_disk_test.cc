@@ -18,6 +18,15 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
+struct Told : OutputObserver {
+  void on_received(const Ended& /*ended*/) override {}
+  void on_trouble(const Trouble& trouble) override { troubles.push_back(trouble); }
+  void on_lost(const Lost& /*lost*/) override {}
+  void on_drained() override { drained = true; }
+  std::vector<Trouble> troubles;
+  bool drained = false;
+};
+
 struct SmallDisk : ::testing::Test {
   SmallDisk() {
     std::string name = "/var/tmp/plimsoll-disk-XXXXXX";
@@ -40,12 +49,10 @@ struct SmallDisk : ::testing::Test {
   // A job that writes `text` meets the full disk, waits, and goes on when there is room.
   void write_more_than_fits(Config config, std::string_view text) {
     loop::Loop loop = std::move(*loop::Loop::create());
-    std::vector<Trouble> troubles;
-    bool drained = false;
+    Told told;
+    const std::vector<Trouble>& troubles = told.troubles;
     config.retry_after = 1ms;
-    auto collector = Collector::start(loop, config,
-                                      {.trouble = [&](const Trouble& t) { troubles.push_back(t); },
-                                       .drained = [&] { drained = true; }});
+    auto collector = Collector::start(loop, config, told);
     ASSERT_TRUE(collector) << collector.error().message();
     auto job = (*collector)->open({.job = JobId{5}, .name = "five"});
     ASSERT_TRUE(job);
@@ -67,7 +74,7 @@ struct SmallDisk : ::testing::Test {
     program.join();
     job->capture.finish(Disposition::keep);
     (*collector)->drain();
-    while (!drained) ASSERT_TRUE(loop.run_once(Duration(-1)));
+    while (!told.drained) ASSERT_TRUE(loop.run_once(Duration(-1)));
     EXPECT_THAT(troubles, SizeIs(1));
   }
 

@@ -33,34 +33,27 @@ struct Folder {
 };
 
 // The daemon's side on a thread of its own; every job is admitted at once.
-struct ApiTest : ::testing::Test {
-  supervisor::ExternalHooks hooks() {
-    return {
-        .now = [] { return loop::now(); },
-        .next_id = [this] { return JobId{++last}; },
-        .enter =
-            [this](const policy::JobSpec& job) {
-              if (!job.name.starts_with("held")) {
-                external_jobs.start({.job = job.id, .attempt = 1, .slot = 1});
-              }
-            },
-        .seen = [](JobId, const policy::JobSample&) {},
-        .over =
-            [this](JobId job, const policy::AttemptEnd& end) {
-              external_jobs.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
-            },
-        .withdraw =
-            [this](JobId job, const std::string& reason) {
-              external_jobs.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
-            },
-        .cancel =
-            [this](JobId job, const std::string& reason) {
-              external_jobs.kill(job, policy::Outcome::cancelled, reason);
-            },
-        .open_place = [](const supervisor::ExternalLocation&, const supervisor::Peer&)
-            -> Result<std::unique_ptr<supervisor::ExternalProcessSet>> {
-          return fail("not in this test");
-        }};
+struct ApiTest : ::testing::Test, supervisor::ExternalJobsHost {
+  [[nodiscard]] Instant now() const override { return loop::now(); }
+  JobId next_id() override { return JobId{++last}; }
+  void enter(const policy::JobSpec& job) override {
+    if (!job.name.starts_with("held")) {
+      external_jobs.start({.job = job.id, .attempt = 1, .slot = 1});
+    }
+  }
+  void on_sampled(JobId, const policy::JobSample&) override {}
+  void on_over(JobId job, const policy::AttemptEnd& end) override {
+    external_jobs.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
+  }
+  void withdraw(JobId job, const std::string& reason) override {
+    external_jobs.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
+  }
+  void cancel(JobId job, const std::string& reason) override {
+    external_jobs.kill(job, policy::Outcome::cancelled, reason);
+  }
+  Result<std::unique_ptr<supervisor::ExternalProcessSet>> open_place(
+      const supervisor::ExternalLocation&, const supervisor::Peer&) override {
+    return fail("not in this test");
   }
 
   void SetUp() override {
@@ -110,7 +103,7 @@ struct ApiTest : ::testing::Test {
   loop::Loop loop = std::move(*loop::Loop::create());
   Gate gate{loop};
   FakeReporter reporter;
-  supervisor::ExternalJobs external_jobs{hooks()};
+  supervisor::ExternalJobs external_jobs{*this};
   std::unique_ptr<Api> api;
   std::atomic<bool> stopping = false;
   std::thread turns;

@@ -41,30 +41,24 @@ struct FakeStream : StreamClient {
 };
 
 // A stream whose scheduler admits when the story says so.
-struct GovernorSessionTest : ::testing::Test {
-  supervisor::ExternalHooks hooks() {
-    return {
-        .now = [this] { return now; },
-        .next_id = [this] { return JobId{++last}; },
-        .enter = [this](const policy::JobSpec& job) { entered[job.name] = job; },
-        .seen = [this](JobId, const policy::JobSample& sample) { seen.push_back(sample); },
-        .over =
-            [this](JobId job, const policy::AttemptEnd& end) {
-              ends.push_back(end);
-              external_jobs.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
-            },
-        .withdraw =
-            [this](JobId job, const std::string& reason) {
-              external_jobs.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
-            },
-        .cancel =
-            [this](JobId job, const std::string& reason) {
-              external_jobs.kill(job, policy::Outcome::cancelled, reason);
-            },
-        .open_place = [](const supervisor::ExternalLocation&, const supervisor::Peer&)
-            -> Result<std::unique_ptr<supervisor::ExternalProcessSet>> {
-          return fail(std::errc::permission_denied, "not the peer's");
-        }};
+struct GovernorSessionTest : ::testing::Test, supervisor::ExternalJobsHost {
+  [[nodiscard]] Instant now() const override { return at; }
+  JobId next_id() override { return JobId{++last}; }
+  void enter(const policy::JobSpec& job) override { entered[job.name] = job; }
+  void on_sampled(JobId, const policy::JobSample& sample) override { seen.push_back(sample); }
+  void on_over(JobId job, const policy::AttemptEnd& end) override {
+    ends.push_back(end);
+    external_jobs.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
+  }
+  void withdraw(JobId job, const std::string& reason) override {
+    external_jobs.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
+  }
+  void cancel(JobId job, const std::string& reason) override {
+    external_jobs.kill(job, policy::Outcome::cancelled, reason);
+  }
+  Result<std::unique_ptr<supervisor::ExternalProcessSet>> open_place(
+      const supervisor::ExternalLocation&, const supervisor::Peer&) override {
+    return fail(std::errc::permission_denied, "not the peer's");
   }
 
   void say(const std::string& text) {
@@ -76,17 +70,17 @@ struct GovernorSessionTest : ::testing::Test {
   void admit(const std::string& name) {
     const JobId job = entered.at(name).id;
     external_jobs.on_event(
-        {.at = now, .kind = policy::EventKind::admitted, .job = job, .reason = "it fits"});
+        {.at = at, .kind = policy::EventKind::admitted, .job = job, .reason = "it fits"});
     external_jobs.start({.job = job, .attempt = 1, .slot = 1});
   }
 
-  Instant now{100s};
+  Instant at{100s};
   std::uint64_t last = 0;
   std::map<std::string, policy::JobSpec> entered;
   std::vector<policy::JobSample> seen;
   std::vector<policy::AttemptEnd> ends;
   std::vector<std::string> heard;
-  supervisor::ExternalJobs external_jobs{hooks()};
+  supervisor::ExternalJobs external_jobs{*this};
   FakeStream stream{heard};
   std::unique_ptr<GovernorSession> session =
       std::make_unique<GovernorSession>(external_jobs, supervisor::Peer{}, stream);
@@ -101,7 +95,7 @@ TEST_F(GovernorSessionTest, AJobFromEnterToLeave) {
   EXPECT_FALSE(entered.at("a").restartable);
   EXPECT_THAT(heard, IsEmpty());
   admit("a");
-  now += 1s;
+  at += 1s;
   say(R"(observe { id: "a" used_bytes: 100 cpu { seconds: 1 nanos: 5 } })");
   EXPECT_EQ(seen.back().used, Bytes{100});
   EXPECT_EQ(seen.back().cpu, 1s + 5ns);
@@ -114,17 +108,17 @@ TEST_F(GovernorSessionTest, AJobFromEnterToLeave) {
 TEST_F(GovernorSessionTest, DecisionsReachTheClient) {
   say(R"(enter { id: "a" restartable: true })");
   const JobId job = entered.at("a").id;
-  external_jobs.on_event({.at = now,
+  external_jobs.on_event({.at = at,
                           .kind = policy::EventKind::held,
                           .job = job,
                           .reason = "no room",
                           .hold = policy::HoldCause::memory});
   admit("a");
   external_jobs.on_event(
-      {.at = now, .kind = policy::EventKind::frozen, .job = job, .reason = "short"});
+      {.at = at, .kind = policy::EventKind::frozen, .job = job, .reason = "short"});
   external_jobs.freeze(job);
   external_jobs.on_event(
-      {.at = now, .kind = policy::EventKind::thawed, .job = job, .reason = "room"});
+      {.at = at, .kind = policy::EventKind::thawed, .job = job, .reason = "room"});
   external_jobs.thaw(job);
   external_jobs.kill(job, policy::Outcome::evicted, "shorter");
   say(R"(leave { id: "a" end: END_CANCELLED })");

@@ -29,6 +29,8 @@ class FakeDirectory {
     std::ofstream(path_ / file) << text;
   }
 
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
   [[nodiscard]] cgroup::Group::Part part(cgroup::ControllerSet controllers) const {
     return {*cgroup::Directory::open(path_, version_), controllers};
   }

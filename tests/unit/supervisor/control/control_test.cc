@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // A server of a run that notes what it is told, and its clients, on one thread.
-class ControlTest : public ::testing::Test {
+class ControlTest : public ::testing::Test, protected ControlTarget {
  protected:
   ControlTest() : loop_(*loop::Loop::create()) {
     std::string name = "/tmp/plimsoll-control-XXXXXX";
@@ -32,35 +32,31 @@ class ControlTest : public ::testing::Test {
   ~ControlTest() override { std::filesystem::remove_all(path_); }
 
   std::unique_ptr<Control> start(const std::string& run, Duration idle_max = 30s) {
-    auto control = Control::start(loop_, {.run_id = run, .directory = path_, .idle_max = idle_max},
-                                  handlers());
+    auto control =
+        Control::start(loop_, {.run_id = run, .directory = path_, .idle_max = idle_max}, *this);
     EXPECT_TRUE(control) << control.error().message();
     return control ? std::move(*control) : nullptr;
   }
 
-  ControlHandlers handlers() {
-    const auto note = [this](const char* what) {
-      return [this, what](JobId job) -> Result<void> {
-        told_.push_back(what + std::to_string(static_cast<std::uint64_t>(job)));
-        return {};
-      };
-    };
-    return {.status = [this] { return status_; },
-            .find = [](std::string_view job) -> Result<JobId> {
-              if (job == "one") return JobId{1};
-              return fail("there is no job \"" + std::string(job) + "\" in this run");
-            },
-            .pause = note("pause "),
-            .resume = note("resume "),
-            .kill = note("kill "),
-            .set_line = [](std::string_view size) -> Result<Bytes> {
-              if (size == "2G") return 2_GiB;
-              return fail("a line is a size");
-            },
-            .set_jobs_max = [this](unsigned jobs) -> Result<void> {
-              told_.push_back("jobs " + std::to_string(jobs));
-              return {};
-            }};
+  RunStatus status() const override { return status_; }
+  Result<JobId> find(std::string_view job) const override {
+    if (job == "one") return JobId{1};
+    return fail("there is no job \"" + std::string(job) + "\" in this run");
+  }
+  Result<void> pause(JobId job) override { return note("pause ", job); }
+  Result<void> resume(JobId job) override { return note("resume ", job); }
+  Result<void> kill(JobId job) override { return note("kill ", job); }
+  Result<Bytes> set_line(std::string_view size) override {
+    if (size == "2G") return 2_GiB;
+    return fail("a line is a size");
+  }
+  Result<void> set_jobs_max(unsigned jobs) override {
+    told_.push_back("jobs " + std::to_string(jobs));
+    return {};
+  }
+  Result<void> note(const char* what, JobId job) {
+    told_.push_back(what + std::to_string(static_cast<std::uint64_t>(job)));
+    return {};
   }
 
   UniqueFd client(const std::string& run = "run") {
@@ -283,7 +279,7 @@ TEST_F(ControlTest, DeadSocketsAreTakenAwayAndLiveOnesAreNot) {
 
 TEST_F(ControlTest, ADirectoryThatIsOpenToOthersIsRefused) {
   ASSERT_EQ(::chmod(path_.c_str(), 0755), 0);
-  const auto control = Control::start(loop_, {.run_id = "run", .directory = path_}, handlers());
+  const auto control = Control::start(loop_, {.run_id = "run", .directory = path_}, *this);
   ASSERT_FALSE(control);
   EXPECT_THAT(control.error().message(), HasSubstr("expected mode 700"));
 }

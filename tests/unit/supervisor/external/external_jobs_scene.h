@@ -39,58 +39,50 @@ struct ModelProcessSet : ExternalProcessSet {
 
 // ExternalJobs with a scheduler that keeps a list: what was asked of it is in `asked`, what clients
 // were told in `told`.
-struct GuestsTest : ::testing::Test {
-  ExternalHooks hooks() {
-    return {
-        .now = [this] { return now; },
-        .next_id = [this] { return JobId{++last}; },
-        .enter = [this](const policy::JobSpec& job) { entered.push_back(job); },
-        .seen = [this](JobId, const policy::JobSample& sample) { samples.push_back(sample); },
-        .over =
-            [this](JobId job, const policy::AttemptEnd& end) {
-              asked.push_back("over " + std::string(name_of(end.outcome)));
-              ends.push_back(end);
-              policy::JobOver over{.job = job, .end = end, .requeue = {}, .reason = "over"};
-              if (again.contains(job)) over.requeue = policy::Requeue{};
-              external_jobs.on_job_over(over);
-            },
-        .withdraw =
-            [this](JobId job, const std::string& reason) {
-              asked.push_back("withdraw: " + reason);
-              external_jobs.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
-            },
-        .cancel =
-            [this](JobId job, const std::string& reason) {
-              external_jobs.kill(job, policy::Outcome::cancelled, reason);
-            },
-        .open_place = [this](const ExternalLocation&,
-                             const Peer& peer) -> Result<std::unique_ptr<ExternalProcessSet>> {
-          if (peer.uid != 0) return fail(std::errc::permission_denied, "not the peer's");
-          return std::make_unique<ModelProcessSet>(told, sampled, on_look);
-        },
-        .uid = 0,
-        .machine = {.memory = 64_GiB, .cpus = 8}};
+struct GuestsTest : ::testing::Test, ExternalJobsHost, ExternalListener {
+  [[nodiscard]] Instant now() const override { return at; }
+  JobId next_id() override { return JobId{++last}; }
+  void enter(const policy::JobSpec& job) override { entered.push_back(job); }
+  void on_sampled(JobId, const policy::JobSample& sample) override { samples.push_back(sample); }
+  void on_over(JobId job, const policy::AttemptEnd& end) override {
+    asked.push_back("over " + std::string(name_of(end.outcome)));
+    ends.push_back(end);
+    policy::JobOver over{.job = job, .end = end, .requeue = {}, .reason = "over"};
+    if (again.contains(job)) over.requeue = policy::Requeue{};
+    external_jobs.on_job_over(over);
+  }
+  void withdraw(JobId job, const std::string& reason) override {
+    asked.push_back("withdraw: " + reason);
+    external_jobs.on_job_over({.job = job, .end = {}, .requeue = {}, .reason = reason});
+  }
+  void cancel(JobId job, const std::string& reason) override {
+    external_jobs.kill(job, policy::Outcome::cancelled, reason);
+  }
+  Result<std::unique_ptr<ExternalProcessSet>> open_place(const ExternalLocation&,
+                                                         const Peer& peer) override {
+    if (peer.uid != 0) return fail(std::errc::permission_denied, "not the peer's");
+    return std::make_unique<ModelProcessSet>(told, sampled, on_look);
   }
 
-  ExternalListener listener() {
-    return {.admit = [this](const std::string& name, unsigned attempt,
-                            const std::string&) { tell("admit", name, std::to_string(attempt)); },
-            .hold = [this](const std::string& name, policy::HoldCause cause,
-                           const std::string&) { tell("hold", name, policy::name_of(cause)); },
-            .pause = [this](const std::string& name,
-                            const std::string& reason) { tell("pause", name, reason); },
-            .resume = [this](const std::string& name,
-                             const std::string& reason) { tell("resume", name, reason); },
-            .cancel =
-                [this](const std::string& name, policy::Outcome cause, const std::string&,
-                       Again later) {
-                  tell("cancel", name, name_of(cause));
-                  if (later == Again::later) told.back() += ", again";
-                },
-            .left =
-                [this](const std::string& name, Again later, const std::string&) {
-                  tell("left", name, later == Again::later ? "again" : "for good");
-                }};
+  void on_admit(const std::string& name, unsigned attempt, const std::string&) override {
+    tell("admit", name, std::to_string(attempt));
+  }
+  void on_hold(const std::string& name, policy::HoldCause cause, const std::string&) override {
+    tell("hold", name, policy::name_of(cause));
+  }
+  void on_pause(const std::string& name, const std::string& reason) override {
+    tell("pause", name, reason);
+  }
+  void on_resume(const std::string& name, const std::string& reason) override {
+    tell("resume", name, reason);
+  }
+  void on_cancel(const std::string& name, policy::Outcome cause, const std::string&,
+                 Again later) override {
+    tell("cancel", name, name_of(cause));
+    if (later == Again::later) told.back() += ", again";
+  }
+  void on_left(const std::string& name, Again later, const std::string&) override {
+    tell("left", name, later == Again::later ? "again" : "for good");
   }
 
   void tell(const std::string& what, const std::string& name, std::string_view more) {
@@ -112,10 +104,10 @@ struct GuestsTest : ::testing::Test {
   }
 
   void decide(policy::EventKind kind, JobId job, const std::string& reason) {
-    external_jobs.on_event({.at = now, .kind = kind, .job = job, .reason = reason});
+    external_jobs.on_event({.at = at, .kind = kind, .job = job, .reason = reason});
   }
 
-  Instant now{100s};
+  Instant at{100s};
   std::uint64_t last = 0;
   std::vector<policy::JobSpec> entered;
   std::vector<policy::JobSample> samples;
@@ -124,8 +116,8 @@ struct GuestsTest : ::testing::Test {
   std::vector<Instant> sampled;   // the moments that places were looked at for
   std::function<void()> on_look;  // within each look
   std::set<JobId> again;          // that get another attempt
-  ExternalJobs external_jobs{hooks()};
-  ClientId client = external_jobs.open({.uid = 0}, listener());
+  ExternalJobs external_jobs{*this, {.uid = 0, .machine = {.memory = 64_GiB, .cpus = 8}}};
+  ClientId client = external_jobs.open({.uid = 0}, *this);
 };
 
 }  // namespace plimsoll::supervisor::scene

@@ -18,15 +18,15 @@ using namespace std::chrono_literals;
 TEST_F(GuestsTest, AGuestIsItsUsers) {
   enter("of root");
   EXPECT_EQ(entered.back().tenant, policy::kHost);
-  client = external_jobs.open({.uid = 65'534}, listener());
+  client = external_jobs.open({.uid = 65'534}, *this);
   enter("of somebody");
   EXPECT_EQ(entered.back().tenant, policy::Tenant{65'534});
   // However many there are, on however many machines.
-  client = external_jobs.open({.where = PeerPlace::remote}, listener());
+  client = external_jobs.open({.where = PeerPlace::remote}, *this);
   enter("from elsewhere");
   const policy::Tenant remote = entered.back().tenant;
   EXPECT_NE(remote, policy::kHost);
-  client = external_jobs.open({.where = PeerPlace::remote, .uid = 0}, listener());
+  client = external_jobs.open({.where = PeerPlace::remote, .uid = 0}, *this);
   enter("from elsewhere too");
   EXPECT_EQ(entered.back().tenant, remote);
 }
@@ -38,7 +38,7 @@ TEST_F(GuestsTest, AGuestLivesFromEnterToLeave) {
   EXPECT_EQ(entered.back().cpu_hint, 2);
   decide(policy::EventKind::admitted, job, "fits");
   external_jobs.start({.job = job, .attempt = 1, .slot = 1});
-  now += 2s;
+  at += 2s;
   ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 10_MiB, .cpu = 1s, .io = {}}));
   EXPECT_EQ(samples.back().ran, 2s);
   EXPECT_EQ(samples.back().used, 10_MiB);
@@ -55,17 +55,17 @@ TEST_F(GuestsTest, AGuestLivesFromEnterToLeave) {
 TEST_F(GuestsTest, AGuestsPastIsItsUsers) {
   enter("root's");
   EXPECT_EQ(entered.back().owner, std::nullopt);  // who keeps the daemon's past
-  const ClientId alice = external_jobs.open({.uid = 1000}, listener());
+  const ClientId alice = external_jobs.open({.uid = 1000}, *this);
   ASSERT_TRUE(external_jobs.enter(alice, {.name = "alice's"}));
   EXPECT_EQ(entered.back().owner, 1000u);
-  const ClientId remote = external_jobs.open({.where = PeerPlace::remote}, listener());
+  const ClientId remote = external_jobs.open({.where = PeerPlace::remote}, *this);
   ASSERT_TRUE(external_jobs.enter(remote, {.name = "somebody's"}));
   EXPECT_EQ(entered.back().owner, UINT32_MAX);
 }
 
 TEST_F(GuestsTest, NoGuestUsesMoreThanTheMachineHas) {
   run("a");
-  now += 2s;
+  at += 2s;
   ASSERT_TRUE(external_jobs.observe(client, "a", {.used = Bytes{UINT64_MAX}, .cpu = 1h, .io = {}}));
   EXPECT_EQ(samples.back().used + samples.back().claimed.value_or(Bytes{}), 64_GiB);
   EXPECT_EQ(samples.back().cpu, 16s);
@@ -75,8 +75,8 @@ TEST_F(GuestsTest, NoGuestUsesMoreThanTheMachineHas) {
 
 TEST_F(GuestsTest, ARoundOfLooksIsOfOneMomentAndInSlices) {
   for (int i = 0; i < 5; ++i) run(std::to_string(i), {.place = ProcessPlace{7}});
-  const Instant begun = now;
-  on_look = [this] { now += ExternalJobs::kLookSlice / 2; };
+  const Instant begun = at;
+  on_look = [this] { at += ExternalJobs::kLookSlice / 2; };
   EXPECT_TRUE(external_jobs.look());
   EXPECT_EQ(sampled.size(), 2u);
   EXPECT_TRUE(external_jobs.look());
@@ -94,7 +94,7 @@ TEST_F(GuestsTest, WhatCostsMoreIsLookedAtLessOften) {
 
 TEST_F(GuestsTest, HoldsAreToldWithTheirCause) {
   const JobId job = enter("a");
-  external_jobs.on_event({.at = now,
+  external_jobs.on_event({.at = at,
                           .kind = policy::EventKind::held,
                           .job = job,
                           .reason = "no room",
@@ -127,15 +127,15 @@ TEST_F(GuestsTest, WhatIsSeenCountsInFull) {
 
 TEST_F(GuestsTest, PausedTimeDoesNotCountAndPausedGuestsAreNotSeen) {
   const JobId job = run("a");
-  now += 1s;
+  at += 1s;
   decide(policy::EventKind::frozen, job, "short");
   external_jobs.freeze(job);
-  now += 10s;
+  at += 10s;
   ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 1_MiB, .cpu = {}, .io = {}}));
   EXPECT_THAT(samples, IsEmpty());
   decide(policy::EventKind::thawed, job, "room");
   external_jobs.thaw(job);
-  now += 1s;
+  at += 1s;
   ASSERT_TRUE(external_jobs.observe(client, "a", {.used = 1_MiB, .cpu = {}, .io = {}}));
   EXPECT_EQ(samples.back().ran, 2s);
   EXPECT_THAT(told, ElementsAre("pause a: short", "resume a: room"));
@@ -164,10 +164,10 @@ TEST_F(GuestsTest, WhoGotToItsEndWhileBeingCancelledHasSucceeded) {
 TEST_F(GuestsTest, WhoDoesNotAnswerACancelHasLeft) {
   const JobId job = run("a");
   external_jobs.kill(job, policy::Outcome::over_line, "too big");
-  now += ExternalJobs::kCancelPatience - 1ms;
+  at += ExternalJobs::kCancelPatience - 1ms;
   external_jobs.look();
   EXPECT_THAT(asked, IsEmpty());
-  now += 1ms;
+  at += 1ms;
   external_jobs.look();
   EXPECT_THAT(asked, ElementsAre("over over_line"));
   EXPECT_FALSE(external_jobs.leave(client, "a", {.outcome = policy::Outcome::cancelled}));
@@ -271,7 +271,7 @@ TEST_F(GuestsTest, MistakesAreRefusedWithTheirKind) {
             std::errc::invalid_argument);
   EXPECT_EQ(code_of(external_jobs.observe(client, "z", {})), std::errc::no_such_process);
   EXPECT_EQ(code_of(external_jobs.observe(client, "a", {})), std::errc::operation_in_progress);
-  const ClientId stranger = external_jobs.open({.uid = 5}, {});
+  const ClientId stranger = external_jobs.open({.uid = 5}, *this);
   EXPECT_EQ(code_of(external_jobs.leave(stranger, "a", {})), std::errc::no_such_process);
   EXPECT_EQ(code_of(external_jobs.enter(stranger, {.name = "a", .place = CgroupPlace{"/x"}})),
             std::errc::permission_denied);
@@ -300,15 +300,14 @@ TEST_F(GuestsTest, ClientsAreBounded) {
 
 TEST_F(GuestsTest, UsersAreBoundedHoweverManyClientsTheyAre) {
   for (std::size_t i = 0; i < ExternalJobs::kOfUserMax; ++i) {
-    if (i % ExternalJobs::kOfClientMax == 0) client = external_jobs.open({.uid = 7}, listener());
+    if (i % ExternalJobs::kOfClientMax == 0) client = external_jobs.open({.uid = 7}, *this);
     ASSERT_TRUE(external_jobs.enter(client, {.name = std::to_string(i)})) << i;
   }
-  client = external_jobs.open({.uid = 7}, listener());
+  client = external_jobs.open({.uid = 7}, *this);
   const auto refused = external_jobs.enter(client, {.name = "one more"});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("found 4000 jobs of this user"));
-  EXPECT_TRUE(
-      external_jobs.enter(external_jobs.open({.uid = 8}, listener()), {.name = "another's"}));
+  EXPECT_TRUE(external_jobs.enter(external_jobs.open({.uid = 8}, *this), {.name = "another's"}));
   external_jobs.close(ClientId{static_cast<std::uint64_t>(client) - 1});
   EXPECT_TRUE(external_jobs.enter(client, {.name = "one more"}));
 }
@@ -316,7 +315,7 @@ TEST_F(GuestsTest, UsersAreBoundedHoweverManyClientsTheyAre) {
 // A closed client's external jobs end others' waits, whatever is decided meanwhile.
 TEST_F(GuestsTest, WhatOneClientsEndSetsFreeIsStartedWithin) {
   const JobId first = run("a");
-  const ClientId other = external_jobs.open({.uid = 0}, listener());
+  const ClientId other = external_jobs.open({.uid = 0}, *this);
   ASSERT_TRUE(external_jobs.enter(other, {.name = "b"}));
   const JobId second = entered.back().id;
   ASSERT_NE(first, second);

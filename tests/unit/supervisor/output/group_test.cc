@@ -198,7 +198,8 @@ TEST(Group, NothingIsLeftInTheSpoolsDirectory) {
 TEST(Group, AMissingSpoolDirectoryIsToldAtTheStart) {
   auto loop = loop::Loop::create();
   ASSERT_TRUE(loop);
-  const auto started = Collector::start(*loop, {.spool_dir = "/nowhere"}, {});
+  Heard heard;
+  const auto started = Collector::start(*loop, {.spool_dir = "/nowhere"}, heard);
   ASSERT_FALSE(started);
   EXPECT_THAT(started.error().message(), HasSubstr("use /nowhere for spooled output"));
 }

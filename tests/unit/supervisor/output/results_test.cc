@@ -108,8 +108,9 @@ TEST_F(ResultsTest, ALinkInTheWayIsNotFollowed) {
 TEST_F(ResultsTest, ADirectoryThatCannotBeMadeIsToldAtTheStart) {
   const auto loop = loop::Loop::create();
   ASSERT_TRUE(loop);
-  const auto started =
-      Collector::start(*loop, {.spool_dir = directory.path(), .results_dir = "/proc/results"}, {});
+  Heard heard;
+  const auto started = Collector::start(
+      *loop, {.spool_dir = directory.path(), .results_dir = "/proc/results"}, heard);
   ASSERT_FALSE(started);
   EXPECT_THAT(started.error().message(), HasSubstr("--results: make /proc/results"));
 }

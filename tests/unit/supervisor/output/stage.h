@@ -90,9 +90,22 @@ struct Job {
   Capture capture;
 };
 
+// What a collector has told.
+struct Heard : OutputObserver {
+  void on_received(const Ended& e) override { ended.push_back(e); }
+  void on_trouble(const Trouble& t) override { troubles.push_back(t); }
+  void on_lost(const Lost& l) override { losses.push_back(l); }
+  void on_drained() override { drained = true; }
+
+  std::vector<Ended> ended;
+  std::vector<Trouble> troubles;
+  std::vector<Lost> losses;
+  bool drained = false;
+};
+
 // A collector with the loop of its supervisor, and what it has told. Its stdout and stderr are
 // files, unless the test gives it others.
-struct Stage {
+struct Stage : Heard {
   explicit Stage(Config config = {})
       : loop(std::move(*loop::Loop::create())),
         out(::memfd_create("out", MFD_CLOEXEC)),
@@ -100,11 +113,7 @@ struct Stage {
     if (config.spool_dir.empty()) config.spool_dir = directory.path();
     if (config.out == STDOUT_FILENO) config.out = out.get();
     if (config.err == STDERR_FILENO) config.err = err.get();
-    auto started = Collector::start(loop, config,
-                                    {.received = [this](const Ended& e) { ended.push_back(e); },
-                                     .trouble = [this](const Trouble& t) { troubles.push_back(t); },
-                                     .lost = [this](const Lost& l) { losses.push_back(l); },
-                                     .drained = [this] { drained = true; }});
+    auto started = Collector::start(loop, config, *this);
     EXPECT_TRUE(started) << (started ? "" : started.error().message());
     collector = std::move(*started);
   }
@@ -135,10 +144,6 @@ struct Stage {
   TemporaryDirectory directory;
   loop::Loop loop;
   UniqueFd out, err;
-  std::vector<Ended> ended;
-  std::vector<Trouble> troubles;
-  std::vector<Lost> losses;
-  bool drained = false;
   std::unique_ptr<Collector> collector;
 };
 
