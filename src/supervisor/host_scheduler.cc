@@ -45,8 +45,8 @@ constexpr Duration kStallTold = std::chrono::seconds(1);
 
 void HostScheduler::on_stall(Duration stalled) {
   if (stalled < kStallTold) return;
-  on_notice("Plimsoll could not run for " + format_duration(stalled) +
-            "; its jobs were paused for that time");
+  on_notice("Plimsoll did not respond for " + format_duration(stalled) +
+            "; its jobs were paused meanwhile");
 }
 
 void HostScheduler::begin() {

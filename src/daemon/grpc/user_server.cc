@@ -166,7 +166,7 @@ Result<void> UserServer::build(UserServices services) {
   counters.push_back(std::make_unique<CallCounter>(inside_->calls));
   builder.experimental().SetInterceptorCreators(std::move(counters));
   inside_->start(builder, *memory_, grpc::InsecureServerCredentials());
-  if (!inside_->server) return fail("start a gRPC server: not possible");
+  if (!inside_->server) return fail("start a gRPC server: failed");
   return {};
 }
 
@@ -178,7 +178,8 @@ Result<void> UserServer::build_tls(UserServices services, const TlsTexts& tls,
   options.pem_root_certs = tls.client_ca;
   options.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
   const auto credentials = grpc::SslServerCredentials(options);
-  if (!can_be_used(credentials)) return fail("serve TLS: not possible; are the files PEM?");
+  if (!can_be_used(credentials))
+    return fail("serve TLS: failed; the certificate and key files must be in PEM format");
   inside_->services = std::move(services);
   grpc::ServerBuilder builder;
   configure(builder, inside_->services);
@@ -188,7 +189,7 @@ Result<void> UserServer::build_tls(UserServices services, const TlsTexts& tls,
   watchers.push_back(std::make_unique<CertificateWatcher>(std::move(connections)));
   builder.experimental().SetInterceptorCreators(std::move(watchers));
   inside_->start(builder, *memory_, credentials);
-  if (!inside_->server) return fail("serve TLS: not possible");
+  if (!inside_->server) return fail("serve TLS: failed");
   return {};
 }
 

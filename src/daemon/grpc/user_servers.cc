@@ -94,7 +94,7 @@ void UserServers::made(const Key& key, const Result<void>& built) {
   if (!built) {
     places_.erase(found);
     return maker_.turned_away(
-        Error(built.error()).within("turn away uid " + std::to_string(key.front())));
+        Error(built.error()).within("refuse uid " + std::to_string(key.front())));
   }
   found->second->is_made = true;
   found->second->server->tell_health(health());
