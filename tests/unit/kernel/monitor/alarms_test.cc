@@ -47,7 +47,7 @@ TEST(LevelAlarm, TellsOfTheMachineToo) {
   EXPECT_FALSE(level.observe(reading_of(10_MiB, 257_MiB), 0));
   const auto alarm = level.observe(reading_of(10_MiB, 256_MiB), 0);
   ASSERT_TRUE(alarm);
-  EXPECT_THAT(alarm->reason, HasSubstr("its reserve is 256 MiB"));
+  EXPECT_THAT(alarm->reason, HasSubstr("the reserve is 256 MiB"));
   EXPECT_FALSE(level.observe(reading_of(10_MiB, 200_MiB), 0));
 }
 
