@@ -6,8 +6,8 @@
 #include "base/loop/loop.h"
 #include "base/unique_fd.h"
 #include "kernel/cgroup/directory.h"
-#include "kernel/monitor/monitor.h"
 #include "kernel/monitor/alarms.h"
+#include "kernel/monitor/monitor.h"
 
 namespace plimsoll::monitor {
 
