@@ -48,8 +48,8 @@ function(plimsoll_library room)
   plimsoll_unity(plimsoll_${name})
   if(room MATCHES "${PLIMSOLL_OPTIMISED_ROOMS}")
     target_compile_options(plimsoll_${name} PRIVATE -O1)
-  elseif(TARGET plimsoll_standard_headers AND NOT room MATCHES "^daemon/(grpc|api|runner)$")
-    # Those three are compiled with gRPC's flags.
+  elseif(TARGET plimsoll_standard_headers AND NOT room MATCHES "^daemon(/(grpc|api|runner))?$")
+    # Those four are compiled with gRPC's flags.
     target_precompile_headers(plimsoll_${name} REUSE_FROM plimsoll_standard_headers)
   endif()
 endfunction()

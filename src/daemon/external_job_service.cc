@@ -110,7 +110,7 @@ void ExternalJobService::on_sampled(JobId job, const policy::JobSample& sample) 
   host_scheduler_.external_sampled(job, sample);
 }
 
-void ExternalJobService::on_over(JobId job, const policy::AttemptEnd& end) {
+void ExternalJobService::on_attempt_over(JobId job, const policy::AttemptEnd& end) {
   host_scheduler_.external_over(job, end);
 }
 

@@ -38,7 +38,7 @@ class ExternalJobService : public supervisor::JobOwner, private supervisor::Exte
   [[nodiscard]] JobId next_id() override { return jobs_.next_id(); }
   void enter(const policy::JobSpec& job) override;
   void on_sampled(JobId job, const policy::JobSample& sample) override;
-  void on_over(JobId job, const policy::AttemptEnd& end) override;
+  void on_attempt_over(JobId job, const policy::AttemptEnd& end) override;
   void withdraw(JobId job, const std::string& reason) override;
   void cancel(JobId job, const std::string& reason) override;
   Result<std::unique_ptr<supervisor::ExternalProcessSet>> open_place(

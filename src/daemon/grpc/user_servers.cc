@@ -123,7 +123,7 @@ std::map<std::uint32_t, UserServers::OfUid> UserServers::by_uid() const {
   for (const auto& [key, place] : places_) {
     OfUid& of_uid = known[key.front()];
     ++of_uid.servers;
-    of_uid.busy += place->is_busy() ? 1 : 0;
+    if (place->is_busy()) ++of_uid.busy;
     of_uid.connected = std::max(of_uid.connected, place->connected);
   }
   return known;

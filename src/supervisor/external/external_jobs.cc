@@ -283,7 +283,7 @@ void ExternalJobs::end(JobId job, policy::Outcome outcome, const ExternalEnd& ho
   external_job.seen = external_job.sampled = {};
   external_job.peak = {};
   --running_;
-  host_.on_over(job, attempt_end(outcome, how, wall));
+  host_.on_attempt_over(job, attempt_end(outcome, how, wall));
 }
 
 report::JobReport ExternalJobs::report_of(const ExternalJob& external_job,

@@ -41,7 +41,7 @@ class ExternalJobsHost {
   [[nodiscard]] virtual JobId next_id() = 0;      // new to the scheduler
   virtual void enter(const policy::JobSpec& job) = 0;
   virtual void on_sampled(JobId job, const policy::JobSample& sample) = 0;
-  virtual void on_over(JobId job, const policy::AttemptEnd& end) = 0;
+  virtual void on_attempt_over(JobId job, const policy::AttemptEnd& end) = 0;
   // Of an external job that waits; on_job_over() follows, now.
   virtual void withdraw(JobId job, const std::string& reason) = 0;
   // Of an external job that runs; kill() follows.

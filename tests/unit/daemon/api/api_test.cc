@@ -42,7 +42,7 @@ struct ApiTest : ::testing::Test, supervisor::ExternalJobsHost {
     }
   }
   void on_sampled(JobId, const policy::JobSample&) override {}
-  void on_over(JobId job, const policy::AttemptEnd& end) override {
+  void on_attempt_over(JobId job, const policy::AttemptEnd& end) override {
     external_jobs.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
   }
   void withdraw(JobId job, const std::string& reason) override {

@@ -46,7 +46,7 @@ struct GovernorSessionTest : ::testing::Test, supervisor::ExternalJobsHost {
   JobId next_id() override { return JobId{++last}; }
   void enter(const policy::JobSpec& job) override { entered[job.name] = job; }
   void on_sampled(JobId, const policy::JobSample& sample) override { seen.push_back(sample); }
-  void on_over(JobId job, const policy::AttemptEnd& end) override {
+  void on_attempt_over(JobId job, const policy::AttemptEnd& end) override {
     ends.push_back(end);
     external_jobs.on_job_over({.job = job, .end = end, .requeue = {}, .reason = "over"});
   }

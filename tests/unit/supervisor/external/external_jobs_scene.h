@@ -44,7 +44,7 @@ struct GuestsTest : ::testing::Test, ExternalJobsHost, ExternalListener {
   JobId next_id() override { return JobId{++last}; }
   void enter(const policy::JobSpec& job) override { entered.push_back(job); }
   void on_sampled(JobId, const policy::JobSample& sample) override { samples.push_back(sample); }
-  void on_over(JobId job, const policy::AttemptEnd& end) override {
+  void on_attempt_over(JobId job, const policy::AttemptEnd& end) override {
     asked.push_back("over " + std::string(name_of(end.outcome)));
     ends.push_back(end);
     policy::JobOver over{.job = job, .end = end, .requeue = {}, .reason = "over"};
