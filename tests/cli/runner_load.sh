@@ -39,7 +39,8 @@ case_a_full_machine_refuses_readiness() {
 
 case_what_waits_for_long_is_sent_back() {
   serve '' --line 128M
-  sh_act 1 "echo begun; until [ -e $PWD/go ]; do sleep 0.1; done" env.PLIMSOLL_MEMORY_HINT=100M &
+  sh_act 1 "$programs/hog 100 & echo begun; until [ -e $PWD/go ]; do sleep 0.1; done; kill \$!" \
+    env.PLIMSOLL_MEMORY_HINT=100M &
   becomes_true grep -qs begun build/1/stdout
   sh_act 2 'echo ran' env.PLIMSOLL_MEMORY_HINT=100M timeout=12
   told 2.json 'r["code"] == 14' '": it waited for too long; " in r["message"]' '"MiB" in r["message"]'

@@ -135,7 +135,7 @@ Result<void> UserServers::make_room(const supervisor::Peer& peer) {
   const std::string who = "refuse uid " + std::to_string(peer.uid) + ": found ";
   if (own != known.end() && own->second.servers >= kOfUidMax) {
     if (retire_one({peer.uid})) return {};
-    return fail(who + "it with " + std::to_string(kOfUidMax) +
+    return fail(who + std::to_string(kOfUidMax) +
                 " servers of this user already, one for each set of groups");
   }
   const bool is_host = supervisor::tenant_of(peer) == policy::kHost;

@@ -160,7 +160,7 @@ TEST_F(JobSocketTest, WhatMakesNoSenseIsRefusedAndEndsTheConnection) {
 TEST_F(JobSocketTest, AConnectionWaitsForOneJobAtATime) {
   const auto client = connect(me);
   client->say(submission("first") + submission("second"));
-  await(*client, "a connection waits for one job at a time");
+  await(*client, "a connection can wait for only one job at a time");
   EXPECT_EQ(jobs.size(), 1u);
 }
 
@@ -220,7 +220,7 @@ TEST_F(JobSocketTest, WhatIsOnItsWayOfOneUserIsBounded) {
     client->listen();
     heard += client->heard;
   }
-  EXPECT_THAT(heard, HasSubstr("too much of this user's is on its way"));
+  EXPECT_THAT(heard, HasSubstr("too many requests of this user are being processed"));
 }
 
 // Two users ask as often as they can, one over many connections.

@@ -376,7 +376,8 @@ TEST_F(UserServersTest, ServersThatAreBeingMadeAreCounted) {
   }
   const User one_more(slow, SlowMaker::kSlow + 1, 100);
   ASSERT_FALSE(one_more.accepted);
-  EXPECT_THAT(one_more.accepted.error().message(), testing::HasSubstr("8 sets of groups already"));
+  EXPECT_THAT(one_more.accepted.error().message(),
+              testing::HasSubstr("found 8 servers of this user already"));
   settle(slow);
   EXPECT_TRUE(many.back()->is_served());
 }

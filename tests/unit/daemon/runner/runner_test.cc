@@ -137,7 +137,7 @@ TEST_F(RunnerTest, CancelledWhileItRuns) {
   EXPECT_FALSE(call.answer) << "its processes live";
   reap();
   EXPECT_EQ(call.status().code, Code::cancelled);
-  EXPECT_EQ(call.status().text, "the worker does not want it any more");
+  EXPECT_EQ(call.status().text, "the worker cancelled it");
   runner().cancel(id);
 }
 
@@ -162,7 +162,7 @@ TEST_F(RunnerTest, WithoutMemoryItGivesUpAfterAWhile) {
   clock.advance(1ms);
   files.turn();
   EXPECT_EQ(call.status().code, Code::unavailable);
-  EXPECT_THAT(call.status().text, HasSubstr("it has waited for long enough; it would not fit"));
+  EXPECT_THAT(call.status().text, HasSubstr("it waited for too long; it would not fit"));
 }
 
 TEST_F(RunnerTest, WithoutCoresItGoesOnWaitingUntilItsCallerMustBeTold) {
@@ -225,7 +225,7 @@ TEST_F(RunnerTest, DrainingSendsAwayThoseThatWait) {
   files.turn();
   EXPECT_EQ(behind.status().code, Code::unavailable);
   EXPECT_EQ(waits.status().code, Code::unavailable);
-  EXPECT_THAT(waits.status().text, HasSubstr("the runner is going down; no memory"));
+  EXPECT_THAT(waits.status().text, HasSubstr("the runner is shutting down; no memory"));
   EXPECT_FALSE(runs.answer);
   EXPECT_FALSE(runner().is_idle());
   run(late, action("2"));
@@ -241,7 +241,7 @@ TEST_F(RunnerTest, DrainingEndsWhatIsPlanned) {
   run(call);
   runner().drain();
   files.answer_again(lane());
-  EXPECT_EQ(call.status().text, "The runner is going down");
+  EXPECT_EQ(call.status().text, "The runner is shutting down");
   EXPECT_EQ(jobs.last(), JobId{});
 }
 

@@ -123,7 +123,7 @@ TEST_F(TemporaryDirectoryTest, WhatCantBeRemovedIsToldAndSetAside) {
   }
   EXPECT_EQ(clean().text, "Failed to clean directory \"" + dirty +
                               "\": \"a/b/immutable\": operation not permitted; it was renamed "
-                              "as \"" +
+                              "to \"" +
                               dirty + ".unclean-1\"");
   EXPECT_TRUE(fs::is_empty(dirty));
   EXPECT_FALSE(fs::exists(dirty + ".unclean-1/a/other"));
