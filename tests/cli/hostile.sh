@@ -120,7 +120,7 @@ END_OF_JOB
   line_held
   has out fine
   told run.json 'r["outcomes"] == {"exited": 3, "over_line": 1}'
-  has report.jsonl "no running job's, as files left in a tmpfs"
+  has report.jsonl "belongs to no running job (files in a tmpfs, say)"
 }
 
 case_page_cache_is_not_memory_in_use() {

@@ -35,7 +35,7 @@ void take(const v1::GovernRequest& message) {
 }
 
 void take(const buildbarn::runner::RunRequest& message) {
-  const RunOrder order = order_of(message);
+  const ActionRequest order = order_of(message);
   PLIMSOLL_CHECK(order.arguments.size() == static_cast<std::size_t>(message.arguments_size()));
 }
 
@@ -56,6 +56,7 @@ extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
 // Any bytes as a request of a client's.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace plimsoll;
+  using namespace plimsoll::daemon;
   take_bytes<v1::GovernRequest>(data, size);
   take_bytes<v1::JobSpec>(data, size);
   take_bytes<buildbarn::runner::RunRequest>(data, size);
