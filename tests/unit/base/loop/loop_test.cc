@@ -79,7 +79,7 @@ TEST(MayWait, IsNotForATurnOfTheLoop) {
     const NoWaiting turn;
     may_wait("a call to somebody slow");
   };
-  EXPECT_DEATH(wait_in_a_turn(), "a call to somebody slow may wait");
+  EXPECT_DEATH(wait_in_a_turn(), "a call to somebody slow may block");
 #endif
 }
 

@@ -70,7 +70,7 @@ TEST_F(JobServiceTest, WhileItDrainsNoJobIsTakenAndThoseThatWaitEnd) {
   service.drain();
   ASSERT_TRUE(of_waits->end);
   EXPECT_EQ(of_waits->end->outcome, policy::Outcome::skipped);
-  EXPECT_THAT(of_waits->end->reason, HasSubstr("the daemon ends"));
+  EXPECT_THAT(of_waits->end->reason, HasSubstr("the daemon is shutting down"));
   EXPECT_FALSE(of_waits->had_attempt);
   const auto late = service.submit(me, order());
   ASSERT_FALSE(late);

@@ -108,7 +108,7 @@ TEST_F(JobSocketTest, AClientThatGoesAwayTakesItsJobAlong) {
   await(*client, "running");
   client.reset();
   turn_until([&] { return jobs.running(jobs.last())->killed.has_value(); });
-  EXPECT_EQ(jobs.running(jobs.last())->killed, "its client is gone");
+  EXPECT_EQ(jobs.running(jobs.last())->killed, "its client disconnected");
   jobs.reap();
   EXPECT_TRUE(service.is_idle());
   EXPECT_EQ(socket.connections(), 0u);
