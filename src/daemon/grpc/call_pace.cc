@@ -12,9 +12,9 @@ void CallPace::came(policy::Tenant user, Instant now) {
 }
 
 void CallPace::spent(policy::Tenant user, Duration cost, Instant now) {
-  if (user == policy::kHost) return;
+  if (user == policy::kHost || cost <= kShort) return;
   Instant& until = until_.try_emplace(user, now).first->second;
-  until = std::max(until, now) + cost * (kPart * kWholeWay);
+  until = std::max(until, now) + (cost - kShort) * (kPart * kWholeWay);
   // What was spent while nobody else was there is not paid for when somebody comes.
   if (is_alone(user, now)) until = std::min(until, now + kAhead);
 }

@@ -7,14 +7,17 @@
 
 namespace plimsoll::daemon {
 
-// How much of the loop's time goes into the calls of one user while others call too: a tenth, so
-// that a few who send the largest commands that there may be leave it to those who send small
-// ones. Whoever stays within that is not delayed, nor is one who is alone, nor the host.
+// How much of the loop's time goes into the long calls of one user while others call too: a tenth,
+// so that a few who send the largest commands that there may be leave it to those who send small
+// ones. Short calls are not counted: taking turns is enough for them. Whoever stays within that is
+// not delayed, nor is one who is alone, nor the host.
 //
 // Pure: values and `now` in, instants out. Not for several threads at once.
 class CallPace {
  public:
   static constexpr int kPart = 10;  // one part in so many
+  // So much of each call is not counted.
+  static constexpr Duration kShort = std::chrono::milliseconds(1);
   // So much may be spent ahead.
   static constexpr Duration kAhead = std::chrono::milliseconds(100);
   // What the loop does for a job later, which is copied to the guardian, described and reported,
@@ -25,7 +28,7 @@ class CallPace {
   static constexpr Duration kPresent = std::chrono::seconds(1);
 
   void came(policy::Tenant user, Instant now);
-  // A call of this user has taken so long.
+  // A call of this user has taken so much CPU time.
   void spent(policy::Tenant user, Duration cost, Instant now);
   // When the next call of this user may run; `now` at the earliest.
   [[nodiscard]] Instant next(policy::Tenant user, Instant now) const;

@@ -76,9 +76,9 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
 
   void run_next() {
     std::unique_lock lock(mutex_);
-    const Instant begun = loop::now();
-    const auto turn = next_turn(begun);
-    if (turn == turns_.end()) return wait(begun);
+    const Instant now = loop::now();
+    const auto turn = next_turn(now);
+    if (turn == turns_.end()) return wait(now);
     const policy::Tenant user = *turn;
     turns_.erase(turn);
     std::deque<Call>& calls = users_.at(user).calls;
@@ -86,12 +86,13 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
     calls.pop_front();
     if (!calls.empty()) turns_.push_back(user);
     lock.unlock();
+    const Duration before = loop::cpu_time();
     call.act();
     call.act = {};
+    const Duration cost = loop::cpu_time() - before;
     lock.lock();
     leave(user, call);
-    const Instant now = loop::now();
-    pace_.spent(user, now - begun, now);
+    pace_.spent(user, cost, loop::now());
     is_called_ = !turns_.empty();
     if (!is_called_) return;
     lock.unlock();
