@@ -6,6 +6,8 @@
 set -u
 source "$(dirname "$0")/cases.bash"
 
+programs=$(dirname "$plimsoll")/tests/programs
+
 # hold MIB SECONDS: a command that has that much memory for so long.
 hold() { echo "\"$python\" -c 'import time; b = bytearray($1 << 20); time.sleep($2)'"; }
 
@@ -26,9 +28,9 @@ case_doctor_says_who_would_watch() {
 }
 
 case_passing_the_line_is_an_alarm() {
-  # Nobody can be evicted, so that it gets there; by less than what ends a job at once, before anybody
-  # has heard of it.
-  hold 98 2 >jobs.txt
+  # Nobody can be evicted, so that it gets there; by less than the eighth that ends a job at once, before
+  # anybody has heard of it.
+  echo "$programs/hog 106" >jobs.txt
   gives 1 "$plimsoll" batch --line 100M --no-evict --memory-hint 10M --progress plain jobs.txt
   has err 'alarm: '
   has err 'line is 100 MiB'
