@@ -96,8 +96,9 @@ std::optional<Identity> get_identity(Reader& reader) {
   return identity;
 }
 
-// Which of the optional descriptors came along; bits 0..2 are stdio, bit 3 the v2 group.
+// Which of the optional descriptors came along; bits 0..2 are stdio.
 constexpr unsigned kV2GroupBit = 3;
+constexpr unsigned kExecListenerBit = 4;
 
 }  // namespace
 
@@ -111,6 +112,7 @@ std::string_view name_of(SpawnStep step) {
     case SpawnStep::root: return "change the root directory";
     case SpawnStep::identity: return "become the user";
     case SpawnStep::working_directory: return "enter the working directory";
+    case SpawnStep::exec_filter: return "install the seccomp filter that reports execs";
     case SpawnStep::exec: return "execute";
   }
   return {};
@@ -128,6 +130,10 @@ EncodedSpawn encode(const SpawnRequest& request) {
   if (request.v2_group) {
     present |= static_cast<std::uint8_t>(1U << kV2GroupBit);
     encoded.fds.push_back(*request.v2_group);
+  }
+  if (request.exec_listener) {
+    present |= static_cast<std::uint8_t>(1U << kExecListenerBit);
+    encoded.fds.push_back(*request.exec_listener);
   }
   encoded.fds.insert(encoded.fds.end(), request.v1_entrances.begin(), request.v1_entrances.end());
 
@@ -178,7 +184,7 @@ Result<ReceivedSpawn> decode(std::string& bytes, std::vector<UniqueFd> fds) {
   }
 
   const auto expected = static_cast<std::size_t>(std::popcount(present));
-  if (present >> (kV2GroupBit + 1) != 0 || fds.size() < expected) {
+  if (present >> (kExecListenerBit + 1) != 0 || fds.size() < expected) {
     return fail(std::errc::bad_message, "read the descriptors of a spawn request");
   }
   std::size_t next = 0;
@@ -187,6 +193,7 @@ Result<ReceivedSpawn> decode(std::string& bytes, std::vector<UniqueFd> fds) {
     if ((present >> i & 1U) != 0) spawn.stdio[i] = take();
   }
   if ((present >> kV2GroupBit & 1U) != 0) spawn.v2_group = take();
+  if ((present >> kExecListenerBit & 1U) != 0) spawn.exec_listener = take();
   while (next < fds.size()) spawn.v1_entrances.push_back(take());
   return spawn;
 }

@@ -53,7 +53,7 @@ struct ResourceLimit {
 
 // One command to be executed: everything that the child does between birth and exec, in this order:
 // enter the groups, session, limits, umask, stdio, root, identity, working directory, signals,
-// exec.
+// exec filter, exec.
 struct SpawnRequest {
   ChildId id{};
   std::vector<std::string> argv;  // argv[0] without a slash is looked up in the PATH of `env`
@@ -72,7 +72,9 @@ struct SpawnRequest {
 
   // Borrowed until spawn() returns. stdio without a value is the guardian's own.
   std::array<std::optional<int>, 3> stdio;
-  std::optional<int> v2_group;    // the directory of the group the child is born in
+  std::optional<int> v2_group;  // the directory of the group the child is born in
+  // A stream socket over which the child sends the listener of its exec filter (exec_filter.h).
+  std::optional<int> exec_listener;
   std::vector<int> v1_entrances;  // cgroup::open_v1_entrance() of further groups
 };
 
@@ -86,6 +88,7 @@ enum class SpawnStep : std::uint8_t {
   root,
   identity,
   working_directory,
+  exec_filter,
   exec,
 };
 std::string_view name_of(SpawnStep step);
@@ -116,6 +119,7 @@ struct ReceivedSpawn {
   std::optional<mode_t> umask;
   std::array<UniqueFd, 3> stdio;
   UniqueFd v2_group;
+  UniqueFd exec_listener;
   std::vector<UniqueFd> v1_entrances;
 };
 

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "guardian/child_steps.h"
+#include "guardian/exec_filter.h"
 
 namespace plimsoll::guardian {
 namespace {
@@ -81,6 +82,9 @@ class Child {
     follow_guardian();
     if (*request_.cwd != '\0' && ::chdir(request_.cwd) != 0) fail_at(SpawnStep::working_directory);
     set_signals(mask);
+    if (request_.exec_listener && !install_exec_filter(request_.exec_listener.get())) {
+      fail_at(SpawnStep::exec_filter);
+    }
     execute();
   }
 

@@ -95,6 +95,7 @@ bool is_of_the_command(guardian::SpawnStep step) {
     case guardian::SpawnStep::enter_group:
     case guardian::SpawnStep::session:
     case guardian::SpawnStep::rlimit:
+    case guardian::SpawnStep::exec_filter:
     case guardian::SpawnStep::stdio: return false;
   }
   return false;

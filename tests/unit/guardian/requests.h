@@ -31,8 +31,8 @@ inline rc::Gen<std::string> words() {
   return rc::gen::container<std::string>(rc::gen::nonZero<char>());
 }
 
-// Any request with a command; of the files, the first three are its stdio, the next its group, and
-// the last stands for all further groups.
+// Any request with a command; of the files, the first three are its stdio, the third is its
+// socket for a listener as well, the next its group, and the last stands for all further groups.
 inline rc::Gen<SpawnRequest> requests(const OpenFiles& files) {
   return rc::gen::exec([&files] {
     SpawnRequest request;
@@ -60,6 +60,7 @@ inline rc::Gen<SpawnRequest> requests(const OpenFiles& files) {
       if (*rc::gen::arbitrary<bool>()) request.stdio[i] = files[i];
     }
     if (*rc::gen::arbitrary<bool>()) request.v2_group = files[3];
+    if (*rc::gen::arbitrary<bool>()) request.exec_listener = files[2];
     const auto groups = *rc::gen::inRange(0, 5);
     for (int i = 0; i < groups; ++i) request.v1_entrances.push_back(files[4]);
     return request;

@@ -77,6 +77,10 @@ RC_GTEST_PROP(SpawnRequest, EachDescriptorArrivesInItsPlace, ()) {
   }
   RC_ASSERT(static_cast<bool>(spawn->v2_group) == request.v2_group.has_value());
   if (request.v2_group) RC_ASSERT(inode(spawn->v2_group.get()) == inode(*request.v2_group));
+  RC_ASSERT(static_cast<bool>(spawn->exec_listener) == request.exec_listener.has_value());
+  if (request.exec_listener) {
+    RC_ASSERT(inode(spawn->exec_listener.get()) == inode(*request.exec_listener));
+  }
   RC_ASSERT(spawn->v1_entrances.size() == request.v1_entrances.size());
   for (std::size_t i = 0; i < request.v1_entrances.size(); ++i) {
     RC_ASSERT(inode(spawn->v1_entrances[i].get()) == inode(request.v1_entrances[i]));
