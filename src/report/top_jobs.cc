@@ -25,6 +25,12 @@ std::optional<std::uint64_t> weight_of(const JobFigures& figures, Weight by) {
   return std::nullopt;
 }
 
+// Of a step of a build only its parent knows how it has exited: nothing bad is known of it.
+bool has_succeeded(const JobReport& report) {
+  if (policy::succeeded(report.outcome, report.exit_code)) return true;
+  return report.outcome == policy::Outcome::exited && !report.exit_code;
+}
+
 }  // namespace
 
 JobFigures figures_of(const JobReport& report) {
@@ -36,7 +42,7 @@ JobFigures figures_of(const JobReport& report) {
       .how = policy::describe(
           {.outcome = report.outcome, .exit_code = report.exit_code, .signal = report.signal}),
       .reason = report.reason,
-      .succeeded = policy::succeeded(report.outcome, report.exit_code),
+      .succeeded = has_succeeded(report),
       .wall = report.times.wall,
       .cpu = {},
       .peak = {},

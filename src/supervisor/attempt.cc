@@ -60,11 +60,9 @@ Attempt::~Attempt() {
 }
 
 void Attempt::start() {
-  auto process_set =
-      host_.make_process_set(request_.group, request_.limits, user_of(request_.spawn), *this);
+  auto made = make_process_set();
   result_.started = wall_now();
-  if (!process_set) return refuse(process_set.error().message());
-  process_set_ = std::move(*process_set);
+  if (!made) return refuse(made.error().message());
   sample_timer_ = host_.timer([this] {
     host_.count_dropped_samples(counters::samples_dropped(sample_asked_, sample_due_, host_.now()));
     on_sample_due();
@@ -72,7 +70,23 @@ void Attempt::start() {
   timeout_timer_ = host_.timer([this] { on_time_out(); });
   is_killed_singly_ = process_set_->watch_oom() == OomKills::singly;
   ooms_before_ = host_.oom().counts();
-  spawn();
+  if (request_.standing && request_.standing->process) {
+    adopt(std::move(*request_.standing->process));
+  } else {
+    spawn();
+  }
+}
+
+Result<void> Attempt::make_process_set() {
+  if (request_.standing) {
+    process_set_ = host_.process_set_in(std::move(request_.standing->group), *this);
+    return {};
+  }
+  auto made =
+      host_.make_process_set(request_.group, request_.limits, user_of(request_.spawn), *this);
+  if (!made) return pass(std::move(made));
+  process_set_ = std::move(*made);
+  return {};
 }
 
 void Attempt::refuse(std::string reason) {
@@ -81,9 +95,27 @@ void Attempt::refuse(std::string reason) {
   later_->set(host_.now());
 }
 
-void Attempt::spawn() {
+void Attempt::begin() {
   time_ = PausableClock(host_.job_clock());
   spawned_ = host_.now();
+}
+
+// What it leaves of IPC is its parent's affair, as its status is.
+void Attempt::adopt(AdoptedProcess process) {
+  begin();
+  is_adopted_ = true;
+  on_started({.id = {}, .pid = process.pid, .birth = {}, .pidfd = std::move(process.pidfd)});
+  process_set_->adopt(pidfd_.get());
+  process.held.reset();
+  sample_at(process_set_->next_due());
+  arm_timeout();
+}
+
+// How it went only its parent knows.
+void Attempt::on_vacated() { reap(); }
+
+void Attempt::spawn() {
+  begin();
   ipc_watch_ = host_.watch_ipc(user_of(request_.spawn));
   auto child = process_set_->spawn(request_.spawn);
   if (!child) return fail_to_start(child.error().message());
@@ -286,7 +318,11 @@ void Attempt::on_empty() {
   process_set_->thaw();  // till now, so that nothing runs on between the decision and the kill
   result_.usage = process_set_->finish(host_.now(), wall_now());
   look_at_ipc();
-  if (request_.sampled_for == SampledFor::decisions && status_) {
+  if (is_adopted_) {
+    result_.end.wall = emptied_at_ - spawned_;
+    result_.ended = wall_now();
+  }
+  if (request_.sampled_for == SampledFor::decisions && (status_ || is_adopted_)) {
     observer_.on_sampled(result_.usage.totals);
   }
   if (!child_) return conclude();
@@ -424,6 +460,7 @@ Attempt::Cause Attempt::outcome_by_evidence() {
   const bool of_its_making =
       result_.oom && result_.oom->level == policy::OomLevel::own && !request_.limits.memory_max;
   if (result_.oom && !of_its_making) return oom_cause();
+  if (!status_) return {Outcome::exited, {}};
   const bool exited = status_->kind == guardian::WaitStatus::Kind::exited;
   result_.end.outcome = exited ? Outcome::exited : Outcome::signalled;
   if (policy::succeeded(result_.end)) return {Outcome::exited, {}};

@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "base/pausable_clock.h"
+#include "base/unique_fd.h"
 #include "base/units.h"
+#include "kernel/cgroup/freeze.h"
+#include "kernel/cgroup/group.h"
 #include "kernel/reap/reaper.h"
 #include "policy/governor/sample_interval.h"
 #include "policy/job/attempt.h"
@@ -26,8 +29,24 @@ namespace plimsoll::supervisor {
 // which is more often while its memory moves.
 enum class SampledFor : std::uint8_t { report, decisions };
 
+// A process that somebody else has started and waits for.
+struct AdoptedProcess {
+  pid_t pid{};
+  UniqueFd pidfd;
+  std::optional<cgroup::FreezeGuard> held;  // let go once the attempt has begun
+};
+
+// A group that stands already, in place of one that is made in the pool for the attempt.
+struct StandingGroup {
+  cgroup::Leaf group;
+  // Lives there: nothing is spawned, the end is that of all processes in the group, and its status
+  // is not known. Absent: the group is empty, and the command is spawned in it.
+  std::optional<AdoptedProcess> process;
+};
+
 struct AttemptRequest {
   std::string group;  // name of the group in the pool; unique in the run
+  std::optional<StandingGroup> standing{};
   guardian::SpawnRequest spawn;
   Limits limits;
   std::optional<Duration> timeout;  // counted from the start
@@ -92,7 +111,7 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   Attempt(AttemptHost& host, AttemptRequest request, AttemptObserver& observer);
   ~Attempt() override;
 
-  // Makes the group and asks for the child. Once.
+  // Makes the group and asks for the child, or adopts the process. Once.
   void start();
 
   // In place of start(): ends at once as `failed_to_start`, told from the loop.
@@ -151,12 +170,16 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   void on_exited(const guardian::Exited& exited) override;
   void on_escaped(const guardian::Escaped& escaped) override;
   void on_oom() override;
+  void on_vacated() override;
   void on_empty() override;
   void on_stuck(const reap::Stuck& stuck) override { observer_.on_stuck(stuck); }
   void on_gone(const reap::Reaped& reaped) override;
   void on_ipc_settled(std::vector<report::IpcLeft> left) override;
 
+  Result<void> make_process_set();
+  void begin();
   void spawn();
+  void adopt(AdoptedProcess process);
   void on_time_out();
   void set_cause(policy::Outcome outcome, std::string reason);
   void fail_to_start(std::string reason);
@@ -193,6 +216,7 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   // Nobody lives in the group, or who does was given up; the final counters are read.
   bool emptied_ = false;
   Instant emptied_at_{};
+  bool is_adopted_ = false;
   pid_t main_ = 0;        // for display
   bool removed_ = false;  // the group does not exist (any more)
   AttemptResult result_;

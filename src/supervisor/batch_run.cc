@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/quantity.h"
-#include "kernel/counters/parse_pressure.h"
 #include "supervisor/borrowed_rights.h"
 #include "supervisor/input_sizes.h"
 #include "supervisor/reporting.h"
+#include "supervisor/run_summary.h"
 #include "supervisor/wall_clock.h"
 
 // A batch and its wall: what is told of it, and how the terminal stops the run.
@@ -20,13 +20,6 @@ namespace {
 std::string group_name(JobId job, unsigned attempt) {
   std::string name = "job-" + std::to_string(static_cast<std::uint64_t>(job));
   return attempt == 1 ? name : name + "." + std::to_string(attempt);
-}
-
-// Processes that the kernel killed in one attempt; of a group killed whole `oom_kill` counts one
-// twice (Linux 6.1 and 6.12), so that its own count goes first.
-std::uint64_t oom_kills_of(const counters::MemoryEvents& events) {
-  const std::uint64_t groups = events.oom_group_kill.value_or(0);
-  return groups > 0 ? groups : events.oom_kill.value_or(0);
 }
 
 }  // namespace
@@ -102,7 +95,7 @@ Result<report::RunSummary> BatchRun::run() {
   collector_->drain();
   while (ran && !drained_) ran = host_scheduler_.run_once(Duration(-1));
   host_.tell_signals(nullptr);
-  account_pool_limits();
+  add_pool_limits(summary_, host_scheduler_.wall(), host_.pool());
   host_scheduler_.end();
   if (!ran) return pass(std::move(ran));
   return summarise();
@@ -367,48 +360,9 @@ void BatchRun::tell_progress() { observer_.on_progress(progress_); }
 report::RunSummary BatchRun::summarise() {
   summary_.makespan = host_.now() - begun_;
   summary_.succeeded = progress_.succeeded;
-  const policy::Counts& counts = host_scheduler_.scheduler().counts();
-  summary_.holds = counts.holds;
-  summary_.pauses = counts.pauses;
-  summary_.evictions = counts.evictions;
-  if (counts.lost_cpu > Duration{}) summary_.lost_cpu = counts.lost_cpu;
   summary_.line = config_.scheduler.governor.line;
-  summary_.used_peak = host_scheduler_.executor().used_peak();
-  for (const monitor::Status& status : host_scheduler_.executor().monitors()) {
-    summary_.monitors.push_back(report_of(status));
-  }
-  summary_.calibration = host_scheduler_.scheduler().calibration();
-  summary_.system_samples = host_scheduler_.system().finish().points();
-  counters::MachineSpan span(summary_.system_samples.front());
-  for (const counters::SystemSample& sample : summary_.system_samples) span.observe(sample);
-  summary_.machine = span.usage();
-  const Duration sampled = summary_.system_samples.back().at - summary_.system_samples.front().at;
-  if (const auto others =
-          counters::use_of_others(span.usage(), summary_.cpu_usage.value_or(Duration{}), sampled)) {
-    summary_.cores_of_others = others->cores;
-    summary_.cores_of_machine = others->of;
-  }
+  add_figures(summary_, host_scheduler_);
   return summary_;
-}
-
-void BatchRun::account_pool_limits() {
-  const PoolLimits& wall = host_scheduler_.wall();
-  if (!wall.limits()) {
-    summary_.unavailable.emplace("wall", wall.why_not());
-    return;
-  }
-  summary_.wall = report::PoolLimitsReport{.high = wall.limits()->high,
-                                           .max = wall.limits()->max,
-                                           .stalls = wall.stalls().count,
-                                           .stalled = wall.stalls().time,
-                                           .pressure = {}};
-  const cgroup::Directory* pool = host_.pool().v2();
-  if (pool == nullptr) return;
-  if (const auto text = pool->read("memory.pressure")) {
-    const counters::Pressure pressure = counters::parse_pressure(*text);
-    if (pressure.some) summary_.wall->pressure.some = pressure.some->total;
-    if (pressure.full) summary_.wall->pressure.full = pressure.full->total;
-  }
 }
 
 // The jobs have sessions of their own, which the terminal's stop does not reach.

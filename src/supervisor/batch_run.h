@@ -101,7 +101,6 @@ class BatchRun : private JobOwner,
   void on_lost(const output::Lost& lost) override;
   void on_drained() override { drained_ = true; }
 
-  void account_pool_limits();
   void give_up_on(JobId job);
   void discard_output_of(JobId job);
   void receive(AttemptKey key, const output::Received& received);

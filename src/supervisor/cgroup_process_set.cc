@@ -1,7 +1,10 @@
 #include "supervisor/cgroup_process_set.h"
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 
+#include "base/file.h"
+#include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/signals.h"
 
 namespace plimsoll::supervisor {
@@ -19,6 +22,46 @@ CgroupProcessSet::CgroupProcessSet(Supervisor& supervisor, ProcessSetObserver& o
 
 Result<guardian::ChildId> CgroupProcessSet::spawn(guardian::SpawnRequest request) {
   return supervisor_.spawn_in(*group_, std::move(request), observer_);
+}
+
+void CgroupProcessSet::adopt(int main) {
+  vacancy_timer_ = supervisor_.loop().timer([this] { look_for_vacancy(); });
+  vacancy_timer_.set(loop::now());
+  auto ended = supervisor_.loop().watch(main, EPOLLIN, [this](std::uint32_t) {
+    main_watch_ = {};
+    look_for_vacancy();
+  });
+  if (ended) main_watch_ = std::move(*ended);
+  if (group_->v2() == nullptr) return;
+  auto events = group_->v2()->open_file("cgroup.events", O_RDONLY);
+  if (!events) return;
+  auto watch = supervisor_.loop().watch(events->get(), EPOLLPRI,
+                                        [this](std::uint32_t) { look_for_vacancy(); });
+  if (!watch) return;
+  events_ = std::move(*events);
+  events_watch_ = std::move(*watch);
+}
+
+// Only a read makes the kernel tell of the next change.
+void CgroupProcessSet::look_for_vacancy() {
+  std::string text;
+  if (events_) [[maybe_unused]]
+    const auto read = read_text_into(events_.get(), text);
+  const auto lives = cgroup::populated(*group_, cgroup::Scope::v2_first);
+  const bool is_over = lives ? !*lives : lives.error().gone();
+  if (is_over) {
+    stop_looking();
+    observer_.on_vacated();
+  } else if (!events_) {
+    vacancy_timer_.set(loop::now() + kVacancyLook);
+  }
+}
+
+void CgroupProcessSet::stop_looking() {
+  main_watch_ = {};
+  events_watch_ = {};
+  events_ = {};
+  vacancy_timer_ = {};
 }
 
 OomKills CgroupProcessSet::watch_oom() {
@@ -66,6 +109,7 @@ counters::JobUsage CgroupProcessSet::finish(Instant now, WallTime wall) {
 }
 
 void CgroupProcessSet::reap(reap::LeftBehind left_behind) {
+  stop_looking();
   reaper_.emplace(supervisor_.loop(), supervisor_.worker(), group_,
                   reap::ReaperOptions{.left_behind = left_behind}, observer_);
   reaper_->start();

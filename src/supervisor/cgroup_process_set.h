@@ -19,6 +19,7 @@ class CgroupProcessSet : public ProcessSet {
                    const Limits& limits, std::shared_ptr<const cgroup::Inner> above);
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
+  void adopt(int main) override;
   OomKills watch_oom() override;
   [[nodiscard]] OwnOoms own_ooms() override;
   void freeze() override;
@@ -34,7 +35,14 @@ class CgroupProcessSet : public ProcessSet {
   }
   [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const override { return group_; }
 
+  // The kernel tells when the last has ended, where there is a v2 tree, within 10 ms; else it is
+  // looked so often. The end of the main process mostly is that of all.
+  static constexpr Duration kVacancyLook = std::chrono::milliseconds(50);
+
  private:
+  void look_for_vacancy();
+  void stop_looking();
+
   Supervisor& supervisor_;
   ProcessSetObserver& observer_;
   std::shared_ptr<const cgroup::Inner> above_;
@@ -44,6 +52,9 @@ class CgroupProcessSet : public ProcessSet {
   std::optional<counters::JobSampler> sampler_;  // until finish(): its files are many
   std::optional<PauseGuard> paused_;
   std::optional<reap::Reaper> reaper_;
+  UniqueFd events_;  // cgroup.events, of adopted processes; before its watch, which must go first
+  loop::Watch events_watch_, main_watch_;
+  loop::Timer vacancy_timer_;
   OwnOoms own_ooms_;
   UniqueFd oom_event_;  // v1; before its watch, which must go first
   loop::Watch oom_watch_;

@@ -151,6 +151,12 @@ JobOwner* HostExecutor::owner_of(JobId job) const {
   return found == jobs_.end() ? nullptr : found->second.owner;
 }
 
+std::shared_ptr<const cgroup::Group> HostExecutor::group_of(JobId job) const {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end() || found->second.running == nullptr) return nullptr;
+  return found->second.running->attempt.group();
+}
+
 void HostExecutor::job_over(const policy::JobOver& over) {
   JobRecord& job = jobs_.at(over.job);
   job.ended = !over.requeue;
@@ -217,14 +223,9 @@ void HostExecutor::thaw(JobId job) {
 void HostExecutor::reclaim(std::optional<JobId> job, Bytes amount) {
   policy::Executor* elsewhere = job ? elsewhere_of(*job) : nullptr;
   if (elsewhere != nullptr) return elsewhere->reclaim(job, amount);
-  const cgroup::Directory* memory = nullptr;
-  std::shared_ptr<const cgroup::Group> group;
-  if (!job) {
-    memory = host_.pool().of(cgroup::Controller::memory);
-  } else if (const Attempt* attempt = running(*job)) {
-    group = attempt->group();
-    if (group != nullptr) memory = group->of(cgroup::Controller::memory);
-  }
+  const auto group = job ? group_of(*job) : nullptr;
+  if (job && group == nullptr) return;
+  const cgroup::Directory* memory = (job ? *group : host_.pool()).of(cgroup::Controller::memory);
   if (memory == nullptr) return;
   auto handle = memory->clone();
   if (!handle) return;

@@ -84,6 +84,9 @@ class HostExecutor : public policy::Executor,
   // Attempt::give_up_removal() of all.
   void give_up_removals();
 
+  // The cgroup of a job that runs; null if it does not, or has none.
+  [[nodiscard]] std::shared_ptr<const cgroup::Group> group_of(JobId job) const;
+
   // Attempts whose groups are not removed yet.
   [[nodiscard]] std::size_t attempts() const { return attempts_.size(); }
   [[nodiscard]] Bytes used_peak() const { return pool_.peak(); }

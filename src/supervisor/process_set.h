@@ -28,6 +28,8 @@ class ProcessSetObserver : public ChildObserver, public reap::ReaperObserver {
   // The kernel is about to kill for the group's own limit of memory, or for one further up, and
   // kills singly.
   virtual void on_oom() = 0;
+  // Nobody lives here any more, and nobody was killed; only after ProcessSet::adopt(). Once.
+  virtual void on_vacated() {}
 };
 
 // Where the processes of one attempt live, all of them and nobody else: whatever an attempt does to
@@ -42,6 +44,11 @@ class ProcessSet {
 
   // Has the main process born inside. Once.
   [[nodiscard]] virtual Result<guardian::ChildId> spawn(guardian::SpawnRequest request) = 0;
+
+  // In place of spawn(), where the group has been entered already by processes that somebody else
+  // has started and waits for: on_vacated() is told when they have ended. `main`: a pidfd of the
+  // first of them, which is to live as long as this. Once.
+  virtual void adopt(int main) = 0;
 
   // From now on on_oom() is told. Once, before spawn().
   virtual OomKills watch_oom() = 0;

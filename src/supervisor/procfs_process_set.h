@@ -21,6 +21,8 @@ class ProcfsProcessSet : public ProcessSet, private ChildObserver {
   ~ProcfsProcessSet() override;
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
+  // Never asked for: only a group can be made before who lives in it is known.
+  void adopt(int /*main*/) override {}
   OomKills watch_oom() override { return OomKills::whole; }
   [[nodiscard]] OwnOoms own_ooms() override { return {}; }
   void freeze() override;

@@ -55,6 +55,15 @@ ControllerSet always_wanted(const cgroup::Hierarchies& hierarchies) {
   return wanted;
 }
 
+// The same of a group that processes are moved into: each v1 hierarchy is a move more, which waits
+// for an RCU grace period. Where there is one tree alone, one move does for all controllers.
+ControllerSet wanted_when_moved(const cgroup::Hierarchies& hierarchies, ControllerSet wanted) {
+  if (hierarchies.layout() == cgroup::Layout::v2) return wanted;
+  ControllerSet few(Controller::memory);
+  if (hierarchies.v2() == nullptr) few.add(Controller::cpuacct), few.add(Controller::freezer);
+  return few;
+}
+
 std::vector<cgroup::Group::Part> parts_of(const cgroup::Placement& placement) {
   std::vector<cgroup::Group::Part> parts;
   for (const cgroup::Base& base : placement.bases) {
@@ -170,6 +179,7 @@ Result<cgroup::Placement> Supervisor::place(const SupervisorConfig& config,
 cgroup::PlacementRequest Supervisor::placement_request(const SupervisorConfig& config,
                                                        std::vector<int> own_pids) {
   wanted_ = always_wanted(hierarchies_) | config.controllers;
+  adopting_ = wanted_when_moved(hierarchies_, wanted_);
   caller_ = cgroup::caller_share(hierarchies_);
   cgroup::PlacementRequest request{
       .path = config.cgroup_path, .own_pids = std::move(own_pids), .wanted = wanted_, .wished = {}};
@@ -488,6 +498,21 @@ Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::stri
   if (!group) return pass(std::move(group));
   return std::make_unique<CgroupProcessSet>(*this, observer, std::move(*group), limits,
                                             std::move(of_user));
+}
+
+std::unique_ptr<ProcessSet> Supervisor::process_set_in(cgroup::Leaf group,
+                                                       ProcessSetObserver& observer) {
+  return std::make_unique<CgroupProcessSet>(*this, observer, std::move(group), Limits(), nullptr);
+}
+
+Result<cgroup::Leaf> Supervisor::make_step_group(const std::string& name) {
+  if (!tree_) return fail(std::errc::not_supported, "make the group " + name);
+  return pool_->make_leaf(name, adopting_);
+}
+
+Result<cgroup::Leaf> Supervisor::make_group_beside_pool(const std::string& name) {
+  if (!tree_) return fail(std::errc::not_supported, "make the group " + name);
+  return tree_->make_beside_pool(name, adopting_);
 }
 
 Result<cgroup::Leaf> Supervisor::make_group(const std::string& name, const Limits& limits) {

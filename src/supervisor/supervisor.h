@@ -68,6 +68,13 @@ class Supervisor : public RunHost {
   [[nodiscard]] Result<std::unique_ptr<ProcessSet>> make_process_set(
       const std::string& name, const Limits& limits, uid_t uid,
       ProcessSetObserver& observer) override;
+  [[nodiscard]] std::unique_ptr<ProcessSet> process_set_in(cgroup::Leaf group,
+                                                           ProcessSetObserver& observer) override;
+  // New groups for processes that others start (StandingGroup), with as few controllers as what is
+  // measured of them needs, as processes are moved there: in the pool, and beside it, where nobody
+  // is frozen or bounded by the line. Error: not_supported in process mode.
+  [[nodiscard]] Result<cgroup::Leaf> make_step_group(const std::string& name);
+  [[nodiscard]] Result<cgroup::Leaf> make_group_beside_pool(const std::string& name);
   // A new cgroup in the pool, with its limits set.
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
 
@@ -146,6 +153,7 @@ class Supervisor : public RunHost {
   cgroup::Hierarchies hierarchies_;
   cgroup::ControllerSet wanted_;    // of each job's group
   cgroup::ControllerSet run_wide_;  // of the pool beside those
+  cgroup::ControllerSet adopting_;  // of groups that processes are moved into
   cgroup::CallerShare caller_;
   cgroup::Placement placement_;
   std::string run_id_;

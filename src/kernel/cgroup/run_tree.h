@@ -17,6 +17,7 @@ namespace plimsoll::cgroup {
 //   BASE/plimsoll-20261121-035916-3f2a91c4    locked (flock(2)) while guardian or supervisor live
 //     supervisor                              guardian and supervisor, where they must move (v2)
 //     pool                                    the parent of all groups of jobs
+//     drivers-1                               who starts jobs unasked (`plimsoll govern`)
 //
 // The lock is what tells a live run's tree from one that a dead owner left: a descriptor that both
 // processes share, released by the kernel when the last of them is gone. A child that is being
@@ -31,6 +32,11 @@ class RunTree {
 
   // Enables `wanted` from the base down and makes the pool.
   [[nodiscard]] Result<void> make_pool(const Placement& placement, ControllerSet wanted);
+
+  // A group for processes of the run that are not the pool's; after make_pool().
+  [[nodiscard]] Result<Leaf> make_beside_pool(const std::string& name, ControllerSet wanted) {
+    return run_.make_leaf(name, wanted);
+  }
 
   // Protects the supervisor's leaf, if it was made and as far as its controllers go: memory that is
   // not taken back as long as the groups above the run grant as much, and more CPU than the pool.

@@ -29,6 +29,11 @@ bool was_lost(Outcome outcome) {
   return outcome == Outcome::evicted || outcome == Outcome::machine_oom;
 }
 
+// Of a step of a build only its parent knows how it has exited.
+bool ended_by_itself(const AttemptEnd& end) {
+  return succeeded(end) || (end.outcome == Outcome::exited && !end.exit_code);
+}
+
 JobId job_of(const QueueAction& action) {
   return std::visit([](const auto& what) { return what.job; }, action);
 }
@@ -366,10 +371,11 @@ void Scheduler::on_over(JobId job, const AttemptEnd& end) {
 void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const AttemptEnd& end) {
   const LiveProfile& profile = attempt.live_profile;
   if (was_never_executed(end) || !profile.has_samples()) return;
-  if (succeeded(end)) calibration_.add(attempt.admitted_with, profile.peak(), profile.ran());
+  const bool by_itself = ended_by_itself(end);
+  if (by_itself) calibration_.add(attempt.admitted_with, profile.peak(), profile.ran());
   const Duration ran = attempt.clock.ran(now());
   if (!was_lost(end.outcome)) progress_.ended(to_seconds(ran));
-  const auto seen = succeeded(end) ? Seen::whole : Seen::at_least;
+  const auto seen = by_itself ? Seen::whole : Seen::at_least;
   const AttemptSummary summary{.key = job.key,
                                .peak = profile.peak(),
                                .peak_seen = seen,

@@ -78,7 +78,8 @@ std::optional<RunFigures> parse_figures(std::string_view text) {
 
 bool has_failed(const JobBrief& job) {
   if (job.outcome == policy::name_of(policy::Outcome::skipped)) return false;
-  return job.outcome != policy::name_of(policy::Outcome::exited) || job.exit_code != 0;
+  if (job.outcome != policy::name_of(policy::Outcome::exited)) return true;
+  return job.exit_code && *job.exit_code != 0;  // of a step only its parent knows it
 }
 
 std::optional<JobBrief> parse_job_brief(std::string_view text) {

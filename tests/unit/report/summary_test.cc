@@ -97,6 +97,19 @@ TEST(JobSummary, KeepsToItsWidth) {
   }
 }
 
+// Of a step of a build only its parent knows how it has exited.
+TEST(TopJobs, NothingBadIsKnownOfAnExitWithoutACode) {
+  TopJobs top_jobs(2);
+  JobReport report = sized(1, 100_MiB, 3s, 0s);
+  report.outcome = policy::Outcome::exited;
+  report.exit_code.reset();
+  top_jobs.add(report);
+  EXPECT_EQ(top_jobs.succeeded(), 1u);
+  report.exit_code = 1;
+  top_jobs.add(report);
+  EXPECT_EQ(top_jobs.succeeded(), 1u);
+}
+
 TEST(TopJobs, KeepsTheHeaviestByEachWeight) {
   TopJobs top_jobs(2);
   top_jobs.add(sized(1, 100_MiB, 3s, 0s));

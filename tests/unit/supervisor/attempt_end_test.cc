@@ -175,7 +175,7 @@ TEST(AttemptBelowAPool, AKillForThePoolIsLaidAtThePoolsDoor) {
   model::Told told(host);
   AttemptRequest request;
   request.spawn.argv = {"/bin/true"};
-  Attempt attempt(host, request, told);
+  Attempt attempt(host, std::move(request), told);
   attempt.start();
   host.set().born();
   host.set().seen.memory.events.oom_kill = 1;

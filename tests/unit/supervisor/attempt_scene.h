@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "supervisor/attempt.h"
 #include "unit/supervisor/model_host.h"
@@ -41,7 +42,7 @@ class AttemptScene : public testing::Test {
   }
 
   Attempt& make() {
-    attempt_ = std::make_unique<Attempt>(host_, request_, told_);
+    attempt_ = std::make_unique<Attempt>(host_, std::move(request_), told_);
     return *attempt_;
   }
   // Started, and its main process born.
@@ -49,6 +50,15 @@ class AttemptScene : public testing::Test {
     make().start();
     host_.set().born();
     host_.done();
+    return *attempt_;
+  }
+  // As run(), of a process that somebody else has started.
+  Attempt& adopt() {
+    StandingGroup& standing = request_.standing.emplace(
+        StandingGroup{.group = cgroup::Leaf("step-1", {}), .process = {}});
+    standing.process.emplace(AdoptedProcess{
+        .pid = 4711, .pidfd = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)), .held = {}});
+    make().start();
     return *attempt_;
   }
   // Nobody lives in it any more, and its group is removed.

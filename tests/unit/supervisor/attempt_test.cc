@@ -36,6 +36,32 @@ TEST_F(AttemptTest, AnOrdinaryEndIsToldWhenTheGroupIsEmptyAndAgainWhenItIsGone) 
   EXPECT_FALSE(attempt_->has_group());
 }
 
+TEST_F(AttemptTest, AnAdoptedProcessEndsWhenItsGroupIsVacated) {
+  adopt();
+  EXPECT_THAT(host_.done(), ElementsAre("adopt step-1"));
+  host_.clock.advance(3s);
+  host_.set().is_vacant = true;
+  host_.set().vacated();
+  EXPECT_THAT(host_.done(), ElementsAre("reap by force", "thaw", "told over: exited"));
+  host_.set().gone();
+  EXPECT_THAT(host_.done(), ElementsAre("told removed", "told gone"));
+  EXPECT_EQ(result().end.exit_code, std::nullopt) << "only its parent knows";
+  EXPECT_EQ(result().end.signal, std::nullopt);
+  EXPECT_EQ(result().end.wall, 3s);
+}
+
+TEST_F(AttemptTest, AnAdoptedProcessIsFrozenAndKilledAsOthersAre) {
+  adopt();
+  host_.done();
+  attempt_->freeze();
+  EXPECT_THAT(host_.done(), ElementsAre("freeze"));
+  attempt_->kill(Outcome::over_line, "it does not fit");
+  EXPECT_THAT(host_.done(), ElementsAre("reap by force"));
+  vanish();
+  EXPECT_EQ(result().end.outcome, Outcome::over_line);
+  EXPECT_EQ(result().reason, "it does not fit");
+}
+
 TEST_F(AttemptTest, WithoutAGroupItFailsToStart) {
   host_.no_set = Error{std::errc::no_space_on_device, "make a group"};
   make().start();

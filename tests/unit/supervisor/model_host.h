@@ -103,6 +103,7 @@ class Set : public ProcessSet {
   ~Set() override;
 
   Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
+  void adopt(int) override { note("adopt " + name_); }
   OomKills watch_oom() override { return kills; }
   OwnOoms own_ooms() override { return ooms; }
   void freeze() override { note("freeze"); }
@@ -121,6 +122,8 @@ class Set : public ProcessSet {
   void not_born(guardian::SpawnStep step, std::errc code);
   void exits(int code, bool leaves_others = false);
   void is_killed(int signal = SIGKILL);
+  // Of adopted processes.
+  void vacated() { observer_.on_vacated(); }
   // What reaping tells.
   void empty();
   void stuck();
@@ -180,6 +183,12 @@ class Host : public RunHost {
                                                        ProcessSetObserver& observer) override {
     if (no_set) return tl::unexpected(*no_set);
     auto made = std::make_unique<Set>(*this, name, observer);
+    if (on_new_set) on_new_set(*made);
+    return made;
+  }
+  std::unique_ptr<ProcessSet> process_set_in(cgroup::Leaf group,
+                                             ProcessSetObserver& observer) override {
+    auto made = std::make_unique<Set>(*this, group.name(), observer);
     if (on_new_set) on_new_set(*made);
     return made;
   }

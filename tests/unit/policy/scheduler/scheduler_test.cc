@@ -300,6 +300,23 @@ TEST(Scheduler, WhatWasLearntBeforeAJobWaitsCounts) {
   EXPECT_THAT(run.executor.take(), ElementsAre("start 4"));
 }
 
+// As of a step of a build, whose status only its parent knows.
+TEST(Scheduler, AnEndWithoutAStatusTeachesAsAGoodOneDoes) {
+  const auto believed_after = [](const AttemptEnd& end) {
+    Scene run;
+    run.enter(1);
+    run.scheduler.begin(run.executor);
+    run.at(1s);
+    const Bytes used{std::uint64_t{1} << 30};
+    run.scheduler.on_job(JobId{1}, {.ran = 1s, .used = used, .peak = used, .cpu = 1s});
+    run.scheduler.on_over(JobId{1}, end);
+    return run.estimator.estimate({.exact = "class", .tool = "true"}, {}).remaining.mean;
+  };
+  const double good = believed_after(kOk);
+  EXPECT_EQ(believed_after({.outcome = Outcome::exited, .wall = kOk.wall}), good);
+  EXPECT_NE(believed_after({.outcome = Outcome::evicted, .wall = kOk.wall}), good);
+}
+
 TEST(Scheduler, AJobIsNotBelievedToNeedMoreThanItMayHave) {
   Scene run;
   for (int i = 0; i < 3; ++i) {

@@ -9,6 +9,14 @@
 namespace plimsoll::report {
 namespace {
 
+// Of a step of a build only its parent knows how it has exited.
+TEST(HasFailed, NothingBadIsKnownOfAnExitWithoutACode) {
+  EXPECT_FALSE(has_failed({.outcome = "exited"}));
+  EXPECT_FALSE(has_failed({.outcome = "exited", .exit_code = 0}));
+  EXPECT_TRUE(has_failed({.outcome = "exited", .exit_code = 1}));
+  EXPECT_TRUE(has_failed({.outcome = "over_line"}));
+}
+
 using namespace testing;
 using policy::EventKind;
 using ::testing::AllOf;
