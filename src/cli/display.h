@@ -8,6 +8,7 @@
 #include "base/loop/loop.h"
 #include "base/result.h"
 #include "cli/frame.h"
+#include "cli/notices.h"
 #include "policy/job/event.h"
 #include "report/report.h"
 #include "report/shared_text.h"
@@ -52,20 +53,18 @@ struct DisplayConfig {
 //
 // One thread, the loop's. Never waits for the terminal: what does not fit is kept, within a bound,
 // and written when there is room; a frame that was not written is replaced by the next.
-class Display {
+class Display : public Notices {
  public:
   // `loop` must outlive this. Nothing is shown before the first call.
   static Result<std::unique_ptr<Display>> start(loop::Loop& loop, DisplayConfig config);
-  Display(const Display&) = delete;
-  Display& operator=(const Display&) = delete;
-  ~Display();  // finish()
+  ~Display() override;  // finish()
 
   // Something is different: look again soon. Cheap; call it at every turn.
   void changed();
   void event(const policy::Event& event);
   void ended(const policy::JobSpec& job, const report::JobReport& report);
   // Something that people should know, whatever the style: "plimsoll: TEXT".
-  void note(const std::string& text);
+  void note(const std::string& text) override;
   // A line as it stands; not in JSON.
   void say(const std::string& line);
 

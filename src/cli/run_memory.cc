@@ -4,11 +4,11 @@
 
 namespace plimsoll::cli {
 
-RunMemory::RunMemory(report::RunStart start, Display& display)
-    : display_(display), knowledge_([&display](const std::string& text) { display.note(text); }) {
+RunMemory::RunMemory(report::RunStart start, Notices& notices)
+    : notices_(notices), knowledge_([&notices](const std::string& text) { notices.note(text); }) {
   const auto directory = history::state_dir(history::state_environment());
   if (!directory) {
-    display_.note("this run is not recorded: " + directory.error().message());
+    notices_.note("this run is not recorded: " + directory.error().message());
     return;
   }
   knowledge_.remember(*directory);
@@ -44,7 +44,7 @@ void RunMemory::finish(const report::RunSummary& summary) {
 
 void RunMemory::pass_notices() {
   if (!recorder_) return;
-  while (const auto told = recorder_->take_notice()) display_.note(*told);
+  while (const auto told = recorder_->take_notice()) notices_.note(*told);
 }
 
 }  // namespace plimsoll::cli

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/display.h"
+#include "cli/notices.h"
 #include "policy/estimator/attempt_summary.h"
 #include "policy/job/event.h"
 #include "report/report.h"
@@ -16,9 +16,9 @@ namespace plimsoll::cli {
 // goes wrong with them is told and costs the run nothing else.
 class RunMemory {
  public:
-  // Reads the history, as Knowledge::remember(). A run without jobs is not recorded. `display`
+  // Reads the history, as Knowledge::remember(). A run without jobs is not recorded. `notices`
   // must outlive this. Starts threads: after the guardian has split off.
-  RunMemory(report::RunStart start, Display& display);
+  RunMemory(report::RunStart start, Notices& notices);
   ~RunMemory();
 
   [[nodiscard]] policy::Estimator& estimator() { return knowledge_.estimator(); }
@@ -34,7 +34,7 @@ class RunMemory {
  private:
   void pass_notices();
 
-  Display& display_;  // where what goes wrong is told
+  Notices& notices_;  // where what goes wrong is told
   supervisor::Knowledge knowledge_;
   std::unique_ptr<report::RunRecorder> recorder_;
 };
