@@ -30,6 +30,8 @@ set(ALLOWED_supervisor/external supervisor report policy/scheduler policy/govern
   kernel/counters kernel/procfs kernel/cgroup base)
 set(ALLOWED_supervisor/doctor supervisor report guardian kernel/monitor kernel/counters
   kernel/cgroup base/loop base)
+set(ALLOWED_govern supervisor report policy/scheduler policy/estimator policy/job guardian
+  kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_daemon/grpc supervisor/external supervisor policy/job base/loop base)
 set(ALLOWED_daemon/jobs supervisor report policy/scheduler policy/job base/loop base)
 set(ALLOWED_daemon/runner daemon/jobs daemon/grpc supervisor report policy/job guardian base/loop
@@ -41,6 +43,7 @@ set(ALLOWED_daemon/metrics supervisor/sharing report policy/scheduler policy/job
 set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/grpc
   supervisor/external supervisor/control supervisor/sharing supervisor store/history report args
   jobfile policy/governor policy/job guardian base/loop base)
-set(ALLOWED_cli supervisor/doctor supervisor/control supervisor/sharing supervisor supervisor/output
-  store/runs store/history report args jobfile sim policy/governor policy/estimator policy/queue
-  policy/job guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_cli govern supervisor/doctor supervisor/control supervisor/sharing supervisor
+  supervisor/output store/runs store/history report args jobfile sim policy/governor
+  policy/estimator policy/queue policy/job guardian kernel/reap kernel/counters kernel/procfs
+  kernel/cgroup base/loop base)

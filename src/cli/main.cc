@@ -21,6 +21,8 @@ measured by the kernel, limited, and ended with all its processes.
   run       Run one command:             plimsoll run --memory-max 2G -- make
   batch     Run many commands:           plimsoll batch jobs.txt
                                          plimsoll batch -- gzip -k {} ::: *.log
+  govern    Govern what a command starts:
+                                         plimsoll govern -- ninja -j64
   serve     Run the daemon:              plimsoll serve
   submit    Give the daemon a command:   plimsoll submit -- make -j4
   list      List the jobs of the daemon: plimsoll list
@@ -42,7 +44,7 @@ constexpr Command kCommands[] = {
     {"runs", runs_command},     {"explain", explain_command},   {"history", history_command},
     {"report", report_command}, {"simulate", simulate_command}, {"doctor", doctor_command},
     {"ctl", ctl_command},       {"serve", serve_command},       {"submit", submit_command},
-    {"list", list_command},
+    {"list", list_command},     {"govern", govern_command},
 };
 
 // Null if there is none.

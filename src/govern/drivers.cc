@@ -1,0 +1,212 @@
+#include "govern/drivers.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace plimsoll::govern {
+namespace {
+
+using std::string_view;
+
+constexpr std::array kDriverNames = std::to_array<string_view>({
+    "ant",
+    "bazel",
+    "bazelisk",
+    "bb",
+    "buck2",
+    "bun",
+    "cargo",
+    "cmake",
+    "codex",
+    "claude",
+    "ctest",
+    "deno",
+    "dpkg-buildpackage",
+    "find",
+    "gmake",
+    "go",
+    "gradle",
+    "gradlew",
+    "jest",
+    "just",
+    "lerna",
+    "make",
+    "meson",
+    "moon",
+    "mvn",
+    "mvnw",
+    "n2",
+    "nextflow",
+    "ninja",
+    "ninja-build",
+    "nox",
+    "npm",
+    "npx",
+    "nx",
+    "parallel",
+    "pnpm",
+    "prove",
+    "py.test",
+    "pytest",
+    "rake",
+    "runtests",
+    "samu",
+    "scons",
+    "snakemake",
+    "task",
+    "tox",
+    "turbo",
+    "vitest",
+    "waf",
+    "xargs",
+    "yarn",
+});
+
+// Those of them that find what is done when they are started again, and do the rest.
+constexpr std::array kResumingNames = std::to_array<string_view>({
+    "bazel",
+    "buck2",
+    "cargo",
+    "cmake",
+    "gmake",
+    "go",
+    "gradle",
+    "make",
+    "meson",
+    "n2",
+    "ninja",
+    "ninja-build",
+    "samu",
+    "scons",
+    "snakemake",
+    "waf",
+});
+
+constexpr std::array kWholeNames = std::to_array<string_view>({
+    "ar",     "as",  "c++",  "cc",       "ccache", "clang", "clang++", "collect2", "cpp",
+    "distcc", "g++", "gcc",  "gfortran", "ghc",    "javac", "ld",      "ld.bfd",   "ld.gold",
+    "ld.lld", "lld", "mold", "nvcc",     "ranlib", "rustc", "rustdoc", "sccache",  "swiftc",
+});
+
+constexpr std::array kShells =
+    std::to_array<string_view>({"ash", "bash", "busybox", "dash", "fish", "ksh", "sh", "zsh"});
+constexpr std::array kInterpreters =
+    std::to_array<string_view>({"node", "nodejs", "perl", "pypy", "python", "ruby"});
+
+// What the command line of a Java virtual machine holds that is one of these.
+constexpr std::array kJavaDrivers =
+    std::to_array<string_view>({"nextflow", "org.gradle", "org.codehaus.plexus.classworlds",
+                                "A-server.jar", "org.apache.tools.ant"});
+
+template <class Names>
+bool is_among(const Names& names, string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+string_view base_name(string_view file) { return file.substr(file.rfind('/') + 1); }
+
+bool is_option(string_view word) { return word.size() > 1 && word.front() == '-'; }
+
+// The first word that is no option, of the words after the program's name; empty: there is none.
+string_view operand_of(const std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (!is_option(words[i])) return words[i];
+  }
+  return {};
+}
+
+// Whether an option holds this letter, alone or among others: `-c`, `-ec`.
+bool has_flag(const std::vector<std::string>& words, char letter) {
+  for (std::size_t i = 1; i < words.size() && is_option(words[i]); ++i) {
+    const bool is_long = words[i].starts_with("--");
+    if (!is_long && words[i].find(letter) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// "npm" for npm-cli.js.
+std::string script_name(string_view file) {
+  string_view name = base_name(file);
+  for (const string_view end : {".js", ".cjs", ".mjs", ".py", ".pl", ".rb", "-cli"}) {
+    if (name.ends_with(end)) name.remove_suffix(end.size());
+  }
+  return program_name(name);
+}
+
+// That of a cross compiler is the last part: x86_64-linux-gnu-gcc.
+bool is_whole(string_view name) {
+  if (is_among(kWholeNames, name)) return true;
+  const auto dash = name.rfind('-');
+  return dash != string_view::npos && is_among(kWholeNames, name.substr(dash + 1));
+}
+
+}  // namespace
+
+std::string program_name(string_view file) {
+  const string_view whole = base_name(file);
+  string_view name = whole;
+  while (!name.empty() && (name.back() == '.' || (name.back() >= '0' && name.back() <= '9'))) {
+    name.remove_suffix(1);
+  }
+  if (name.empty()) return std::string(whole);
+  if (name.size() > 1 && name.size() < whole.size() && name.back() == '-') name.remove_suffix(1);
+  return std::string(name);
+}
+
+Drivers::Drivers(std::vector<std::string> further) : further_(further.begin(), further.end()) {}
+
+bool Drivers::is_named(string_view name) const {
+  return is_among(kDriverNames, name) || further_.contains(name);
+}
+
+// `words`: the interpreter's own command line, its name first.
+Role Drivers::role_of_interpreter(string_view name, const std::vector<std::string>& words) const {
+  if (is_among(kShells, name)) return has_flag(words, 'c') ? Role::whole : Role::driver;
+  if (name == "java") {
+    for (const std::string& word : words) {
+      for (const string_view part : kJavaDrivers) {
+        if (word.find(part) != std::string::npos) return Role::driver;
+      }
+    }
+    return Role::unknown;
+  }
+  if (!is_among(kInterpreters, name)) return Role::unknown;
+  for (std::size_t i = 1; i + 1 < words.size() && is_option(words[i]); ++i) {
+    if (words[i] == "-m") return is_named(words[i + 1]) ? Role::driver : Role::unknown;
+    if (words[i] == "-c" || words[i] == "-e") return Role::unknown;
+  }
+  return is_named(script_name(operand_of(words))) ? Role::driver : Role::unknown;
+}
+
+Role Drivers::role_of(const Exec& exec) const {
+  const std::string name = program_name(exec.file);
+  if (name == "plimsoll" || name == "plimsolld") {
+    if (is_inner_govern(exec)) return Role::driver;
+    const bool starts_one = exec.argv.size() > 1 && exec.argv[1] == "exec";
+    return starts_one ? Role::whole : Role::governor;
+  }
+  if (is_named(base_name(exec.file)) || is_named(script_name(exec.file))) return Role::driver;
+  if (is_whole(name) || is_whole(base_name(exec.file))) return Role::whole;
+  if (exec.interpreter.empty()) return role_of_interpreter(name, exec.argv);
+  std::vector<std::string> words = exec.interpreter;
+  if (program_name(words.front()) == "env") {
+    words.erase(words.begin(), std::find_if(words.begin() + 1, words.end(),
+                                            [](const std::string& w) { return !is_option(w); }));
+  }
+  if (words.empty()) return Role::unknown;
+  words.push_back(exec.file);
+  return role_of_interpreter(program_name(words.front()), words);
+}
+
+bool is_inner_govern(const Exec& exec) {
+  return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 && exec.argv[1] == "govern";
+}
+
+bool resumes(const std::vector<std::string>& command) {
+  if (command.empty()) return false;
+  return is_among(kResumingNames, base_name(command.front())) ||
+         is_among(kResumingNames, program_name(command.front()));
+}
+
+}  // namespace plimsoll::govern

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "govern/exec.h"
+
+namespace plimsoll::govern {
+
+// What a program is to the run.
+enum class Role : std::uint8_t {
+  driver,    // starts steps: never held, paused or bounded by the line
+  whole,     // a step with all that it starts, however many it starts at once
+  governor,  // a Plimsoll that governs what it starts itself
+  unknown,   // a step, unless it turns out to start several programs at a time
+};
+
+// Says which program is what, by its name and arguments: build tools, test runners, workflow
+// engines and shells that run a script are drivers; compilers and `sh -c` are whole. Pure.
+class Drivers {
+ public:
+  // `further`: names that the user adds to the drivers.
+  explicit Drivers(std::vector<std::string> further = {});
+
+  [[nodiscard]] Role role_of(const Exec& exec) const;
+
+ private:
+  [[nodiscard]] bool is_named(std::string_view name) const;
+  [[nodiscard]] Role role_of_interpreter(std::string_view name,
+                                         const std::vector<std::string>& words) const;
+
+  std::set<std::string, std::less<>> further_;
+};
+
+// The name of a program as its family is called: without directories and a version, "python" for
+// /usr/bin/python3.11.
+[[nodiscard]] std::string program_name(std::string_view file);
+
+// Of `plimsoll govern`, which has what it starts governed by the run that it is in.
+[[nodiscard]] bool is_inner_govern(const Exec& exec);
+
+// Whether the driver goes on where it was when it is started again, as build tools do.
+[[nodiscard]] bool resumes(const std::vector<std::string>& command);
+
+}  // namespace plimsoll::govern

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/loop/loop.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "govern/exec.h"
+
+namespace plimsoll::govern {
+
+// An exec that stands in the kernel until it is answered.
+enum class PendingExec : std::uint64_t {};
+
+class ExecObserver {
+ public:
+  ExecObserver() = default;
+  ExecObserver(const ExecObserver&) = delete;
+  ExecObserver& operator=(const ExecObserver&) = delete;
+  virtual ~ExecObserver() = default;
+  // To be answered once, from within the call or later.
+  virtual void on_exec(PendingExec pending, const Exec& exec) = 0;
+  // What is executed can't be read, for a reason that stays: all such execs go on unseen. Once.
+  virtual void on_blind(const Error& why) = 0;
+};
+
+// Hears of every exec below a child that has the exec filter (guardian/exec_filter.h). Those that
+// will fail, as far as can be seen, are answered here and not told.
+//
+// From the loop's thread. When this is destroyed, further execs of whoever lives below the child
+// fail with ENOSYS.
+class ExecListener {
+ public:
+  // `loop` and `observer` must outlive this.
+  static Result<std::unique_ptr<ExecListener>> create(loop::Loop& loop, ExecObserver& observer);
+  ExecListener(const ExecListener&) = delete;
+  ExecListener& operator=(const ExecListener&) = delete;
+  ~ExecListener();
+
+  // For SpawnRequest::exec_listener; to be closed when the request is on its way.
+  [[nodiscard]] UniqueFd take_child_end() { return std::move(child_end_); }
+
+  // The exec goes on. Of one whose caller is gone, nothing happens.
+  void answer(PendingExec pending);
+
+  // So many are taken in one turn of the loop: others wait meanwhile.
+  static constexpr int kTurnMax = 16;
+
+ private:
+  ExecListener(loop::Loop& loop, ExecObserver& observer);
+  void receive_listener();
+  void take_notifications();
+  bool take_notification();
+
+  loop::Loop& loop_;
+  ExecObserver& observer_;
+  UniqueFd own_end_, child_end_;
+  UniqueFd listener_;
+  loop::Watch watch_;  // of own_end_ until the listener has come, then of that
+  bool is_blind_ = false;
+};
+
+}  // namespace plimsoll::govern

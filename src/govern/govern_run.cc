@@ -1,0 +1,206 @@
+#include "govern/govern_run.h"
+
+#include <signal.h>
+
+#include <utility>
+
+#include "base/quantity.h"
+#include "base/text.h"
+#include "kernel/cgroup/run_tree.h"
+#include "policy/job/attempt.h"
+#include "report/plain.h"
+#include "supervisor/reporting.h"
+#include "supervisor/run_summary.h"
+
+namespace plimsoll::govern {
+namespace {
+
+using policy::Outcome;
+
+// A second handle on a group, for whoever moves processes into it.
+Result<std::shared_ptr<const cgroup::Leaf>> clone(const cgroup::Leaf& group) {
+  std::vector<cgroup::Group::Part> parts;
+  for (const cgroup::Group::Part& part : group.parts()) {
+    auto directory = part.directory.clone();
+    if (!directory) return pass(std::move(directory));
+    parts.push_back({std::move(*directory), part.controllers});
+  }
+  return std::make_shared<const cgroup::Leaf>(group.name(), std::move(parts));
+}
+
+bool was_for_memory(Outcome outcome) {
+  return outcome == Outcome::evicted || outcome == Outcome::over_line ||
+         outcome == Outcome::machine_oom;
+}
+
+// What tells a `plimsoll govern` below that its command is governed already.
+constexpr const char* kRunVariable = "PLIMSOLL_GOVERN";
+
+}  // namespace
+
+GovernRun::GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& estimator,
+                     GovernConfig config, GovernObserver& observer)
+    : supervisor_(supervisor),
+      config_(std::move(config)),
+      observer_(observer),
+      drivers_(config_.drivers),
+      host_scheduler_(supervisor, estimator, config_.scheduler, *this),
+      steps_(supervisor, host_scheduler_, estimator, drivers_, cgroup::run_name(config_.run_id),
+             *this),
+      guardian_watch_(supervisor.loop(), [this](const std::string& text) { on_notice(text); }) {
+  // Nobody runs a step again: of one of which nothing is known it is believed that it may take all
+  // of the line, not that a few fit side by side.
+  estimator.expect_below(
+      to_bytes(to_double(config_.scheduler.governor.line) * policy::kUnknownBeside));
+  config_.command.env.emplace_back(kRunVariable, config_.run_id);
+  summary_.run = config_.run_id;
+  summary_.oom_kills = 0;
+}
+
+GovernRun::~GovernRun() = default;
+
+Result<GovernEnd> GovernRun::run() {
+  const Instant begun = supervisor_.now();
+  summary_.started = begun;
+  host_scheduler_.begin();
+  supervisor_.tell_signals(this);
+  Result<supervisor::AttemptResult> ended = execute(1);
+  while (ended && is_to_run_again(*ended)) {
+    ++reruns_;
+    on_notice("running the command again (" + std::to_string(reruns_) + " of " +
+              std::to_string(config_.reruns) + "): " + counted(killed_, "step was", "steps were") +
+              " killed for want of memory");
+    ended = execute(1 + reruns_);
+  }
+  supervisor_.tell_signals(nullptr);
+  add_pool_limits(summary_, host_scheduler_.wall(), supervisor_.pool());
+  host_scheduler_.end();
+  if (!ended) return pass(std::move(ended));
+  add_figures(summary_, host_scheduler_);
+  summary_.makespan = supervisor_.now() - begun;
+  summary_.line = config_.scheduler.governor.line;
+  return GovernEnd{.command = std::move(*ended),
+                   .summary = std::move(summary_),
+                   .counts = steps_.counts(),
+                   .reruns = reruns_};
+}
+
+bool GovernRun::is_to_run_again(const supervisor::AttemptResult& result) const {
+  const auto* argv = std::get_if<std::vector<std::string>>(&config_.command.command);
+  const bool failed = result.end.outcome == Outcome::exited && result.end.exit_code != 0;
+  return failed && killed_ > 0 && reruns_ < config_.reruns && argv != nullptr && resumes(*argv) &&
+         !supervisor_.asked_to_end();
+}
+
+Result<supervisor::AttemptRequest> GovernRun::request(unsigned number) {
+  const std::string name = "drivers-" + std::to_string(number);
+  auto request = supervisor::request_for(config_.command, name, std::nullopt);
+  if (supervisor_.families() != nullptr) return request;
+  auto group = supervisor_.make_group_beside_pool(name);
+  if (!group) return pass(std::move(group));
+  if (!config_.why_unheard) {
+    auto second = clone(*group);
+    if (!second) return pass(std::move(second));
+    auto listener = ExecListener::create(supervisor_.loop(), steps_);
+    if (!listener) return pass(std::move(listener));
+    listener_ = std::move(*listener);
+    steps_.begin(*listener_, std::move(*second));
+  }
+  request.standing.emplace(
+      supervisor::StandingGroup{.group = std::move(*group), .process = std::nullopt});
+  return request;
+}
+
+Result<supervisor::AttemptResult> GovernRun::execute(unsigned number) {
+  killed_ = 0;
+  result_.reset();
+  auto request = this->request(number);
+  if (!request) return pass(std::move(request));
+  UniqueFd child_end;  // open until the request is on its way
+  if (listener_ != nullptr) child_end = listener_->take_child_end();
+  if (child_end) request->spawn.exec_listener = child_end.get();
+  const guardian::Session session = request->spawn.session;
+  supervisor::AttemptObserver& told = *this;
+  attempt_ = std::make_unique<supervisor::Attempt>(supervisor_, std::move(*request), told);
+  relay_.emplace(supervisor_, *attempt_, session);
+  attempt_->start();
+  child_end = {};
+  auto ran = turn_until_gone();
+  relay_.reset();
+  attempt_.reset();
+  if (!ran) return pass(std::move(ran));
+  listener_.reset();
+  return std::move(*result_);
+}
+
+Result<void> GovernRun::turn_until_gone() {
+  while (!result_ || !steps_.is_idle() || !host_scheduler_.is_idle()) {
+    if (auto ran = host_scheduler_.run_once(Duration(-1)); !ran) return ran;
+  }
+  return {};
+}
+
+// Nothing of it is to run on.
+void GovernRun::on_over(const policy::AttemptEnd& /*end*/) {
+  const auto left = steps_.end_all("the command has ended");
+  if (left.empty() || supervisor_.asked_to_end()) return;
+  constexpr std::size_t kNamed = 3;
+  std::string text = counted(left.size(), "step", "steps") +
+                     " still ran when the command had ended, and " +
+                     (left.size() == 1 ? "was" : "were") + " killed: ";
+  for (std::size_t i = 0; i < left.size() && i < kNamed; ++i) {
+    text += (i == 0 ? "" : "; ") + report::printable(left[i]);
+  }
+  on_notice(text + (left.size() > kNamed ? "; ..." : ""));
+}
+
+void GovernRun::on_gone(const supervisor::AttemptResult& result) { result_ = result; }
+
+void GovernRun::on_stuck(const reap::Stuck& stuck) {
+  on_notice("the command: " + supervisor::stuck_text(stuck));
+}
+
+// Who is asked to end does so only while it is not frozen.
+void GovernRun::on_signal(const guardian::Signalled& signal) {
+  if (guardian::asks_to_end(signal.number)) steps_.release_held();
+  const bool stops = signal.number == SIGTSTP;
+  if (stops && !std::exchange(is_stopped_, true)) {
+    host_scheduler_.suspend_all();
+    guardian_watch_.pause();
+  }
+  if (relay_) relay_->on_signal(signal);
+}
+
+void GovernRun::on_resumed() {
+  if (std::exchange(is_stopped_, false)) {
+    guardian_watch_.resume();
+    host_scheduler_.resume_all();
+  }
+  if (relay_) relay_->on_resumed();
+}
+
+void GovernRun::on_step_ended(const policy::JobSpec& step, const report::JobReport& report) {
+  count(report);
+  if (was_for_memory(report.outcome)) {
+    ++killed_;
+    const Bytes peak = report.attempts.back().peak.value_or(Bytes{});
+    on_notice("killed for memory at " + format_bytes(peak) + " (the line is " +
+              format_bytes(host_scheduler_.scheduler().line()) +
+              "): " + report::printable(policy::command_line(step.command)) + "; " + report.reason);
+  }
+  observer_.on_step_ended(step, report);
+}
+
+void GovernRun::count(const report::JobReport& report) {
+  ++summary_.jobs;
+  ++summary_.outcomes[report.outcome];
+  if (report.outcome == Outcome::exited && report.exit_code.value_or(0) == 0) ++summary_.succeeded;
+  if (!report.usage) return;
+  const counters::Sample& totals = report.usage->totals;
+  if (totals.cpu.usage) {
+    summary_.cpu_usage = summary_.cpu_usage.value_or(Duration{}) + *totals.cpu.usage;
+  }
+  *summary_.oom_kills += supervisor::oom_kills_of(totals.memory.events);
+}
+
+}  // namespace plimsoll::govern

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "govern/drivers.h"
+#include "govern/steps.h"
+#include "policy/estimator/estimator.h"
+#include "policy/scheduler/scheduler.h"
+#include "report/report.h"
+#include "supervisor/attempt.h"
+#include "supervisor/guardian_watch.h"
+#include "supervisor/host_scheduler.h"
+#include "supervisor/signal_relay.h"
+#include "supervisor/supervisor.h"
+
+namespace plimsoll::govern {
+
+struct GovernConfig {
+  policy::JobSpec command;
+  policy::SchedulerConfig scheduler;
+  std::string run_id;
+  std::vector<std::string> drivers;  // names beside those that are known
+  // So often the command is started again when it has failed and a step of it was killed for want
+  // of memory.
+  unsigned reruns = 0;
+  // Why execs can't be heard of, if so: then the command is measured as a whole.
+  std::optional<std::string> why_unheard;
+};
+
+// How it went.
+struct GovernEnd {
+  supervisor::AttemptResult command;  // its last execution
+  report::RunSummary summary;         // of the steps
+  StepCounts counts;
+  unsigned reruns = 0;
+};
+
+class GovernObserver {
+ public:
+  GovernObserver() = default;
+  GovernObserver(const GovernObserver&) = delete;
+  GovernObserver& operator=(const GovernObserver&) = delete;
+  virtual ~GovernObserver() = default;
+  virtual void on_event(const policy::Event& /*event*/) {}
+  virtual void on_learnt(const policy::AttemptSummary& /*what*/) {}
+  virtual void on_step_ended(const policy::JobSpec& step, const report::JobReport& report) = 0;
+  virtual void on_notice(const std::string& text) = 0;
+};
+
+// Runs a command that starts other commands, in the caller's session and process group, and governs
+// those (Steps). The command and other drivers live in a group beside the pool. When the command
+// has ended, so has everything below it.
+class GovernRun : private supervisor::AttemptObserver,
+                  private supervisor::SignalObserver,
+                  private supervisor::HostSchedulerObserver,
+                  private StepsObserver {
+ public:
+  // All but `config` must outlive this.
+  GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& estimator, GovernConfig config,
+            GovernObserver& observer);
+  ~GovernRun() override;
+
+  // Returns when all have ended and every group is removed. An error means that the guardian was
+  // lost and everything was reaped. Once.
+  Result<GovernEnd> run();
+
+  // For commands of the user's and for those who watch.
+  [[nodiscard]] policy::Scheduler& scheduler() { return host_scheduler_.scheduler(); }
+  [[nodiscard]] const policy::Scheduler& scheduler() const { return host_scheduler_.scheduler(); }
+  [[nodiscard]] const policy::JobSpec* spec_of(JobId step) const { return steps_.spec_of(step); }
+  [[nodiscard]] const StepCounts& counts() const { return steps_.counts(); }
+
+ private:
+  void on_over(const policy::AttemptEnd& end) override;
+  void on_gone(const supervisor::AttemptResult& result) override;
+  void on_stuck(const reap::Stuck& stuck) override;
+  void on_signal(const guardian::Signalled& signal) override;
+  void on_resumed() override;
+  void on_scheduler_event(const policy::Event& event) override { observer_.on_event(event); }
+  void on_learnt(const policy::AttemptSummary& what) override { observer_.on_learnt(what); }
+  void on_notice(const std::string& text) override { observer_.on_notice(text); }
+  void on_step_ended(const policy::JobSpec& step, const report::JobReport& report) override;
+
+  Result<supervisor::AttemptResult> execute(unsigned number);
+  Result<void> turn_until_gone();
+  Result<supervisor::AttemptRequest> request(unsigned number);
+  [[nodiscard]] bool is_to_run_again(const supervisor::AttemptResult& result) const;
+  void count(const report::JobReport& report);
+
+  supervisor::Supervisor& supervisor_;
+  GovernConfig config_;
+  GovernObserver& observer_;
+  Drivers drivers_;
+  supervisor::HostScheduler host_scheduler_;
+  Steps steps_;
+  supervisor::GuardianWatch guardian_watch_;
+  std::unique_ptr<ExecListener> listener_;
+  std::unique_ptr<supervisor::Attempt> attempt_;
+  std::optional<supervisor::SignalRelay> relay_;
+  std::optional<supervisor::AttemptResult> result_;
+  std::uint64_t killed_ = 0;  // steps of this execution, for want of memory
+  unsigned reruns_ = 0;
+  bool is_stopped_ = false;
+  report::RunSummary summary_;
+};
+
+}  // namespace plimsoll::govern

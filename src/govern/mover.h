@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/loop/worker.h"
+#include "base/result.h"
+#include "kernel/cgroup/group.h"
+
+namespace plimsoll::govern {
+
+// Moves processes between groups on a thread of its own, in the order asked for: each move waits
+// for the kernel. `done` is called from the loop.
+class Mover {
+ public:
+  explicit Mover(const loop::Loop& loop) : worker_(loop) {}
+
+  // The first process has to get there; whoever else is gone by then needs no move.
+  void move(std::vector<int> pids, std::shared_ptr<const cgroup::Leaf> into,
+            std::function<void(const Result<void>&)> done);
+  // All that live in the one group go into the other, as far as kRounds looks find them.
+  void empty(std::shared_ptr<const cgroup::Group> group, std::shared_ptr<const cgroup::Leaf> into,
+             std::function<void()> done);
+  // One in which somebody lives stays, and goes with the run's own. Null: nothing happens.
+  void remove(std::shared_ptr<const cgroup::Leaf> group);
+
+  // Processes that fork while they are moved are met by the next round.
+  static constexpr int kRounds = 16;
+
+ private:
+  loop::Worker worker_;
+};
+
+}  // namespace plimsoll::govern

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/loop/loop.h"
+#include "base/unique_fd.h"
+#include "base/units.h"
+#include "govern/exec.h"
+#include "govern/exec_listener.h"
+#include "govern/exec_reader.h"
+#include "kernel/cgroup/freeze.h"
+#include "kernel/cgroup/group.h"
+#include "policy/job/job.h"
+
+namespace plimsoll::govern {
+
+// From its exec until its job is over and its group is removed.
+struct Step {
+  enum class State : std::uint8_t {
+    moving,   // into its group
+    waiting,  // for the scheduler
+    running,
+    withdrawn,  // from the scheduler: its process goes on without it, or is gone
+  };
+
+  JobId id{};
+  Exec exec;
+  policy::JobSpec spec;
+  UniqueFd pidfd;
+  std::shared_ptr<cgroup::Leaf> group;  // until it runs
+  std::optional<PendingExec> pending;
+  std::optional<cgroup::FreezeGuard> held;
+  std::optional<ExecMark> before;  // its exec, if that is to be looked at
+  Instant held_since{};
+  WallTime queued{};
+  Instant waiting_since{};
+  Duration waited{};
+  State state = State::moving;
+  bool is_over = false;  // its job
+  loop::Watch death;     // while it waits
+  loop::Timer birth;
+};
+
+}  // namespace plimsoll::govern

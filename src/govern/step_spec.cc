@@ -1,0 +1,35 @@
+#include "govern/step_spec.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "govern/drivers.h"
+#include "govern/exec_reader.h"
+
+namespace plimsoll::govern {
+
+bool is_shell_text(const Exec& exec) {
+  const bool is_plain = exec.argv.size() >= 3 && exec.argv[1] == "-c";
+  const std::string name = program_name(exec.file);
+  return is_plain && (name == "sh" || name == "bash" || name == "dash");
+}
+
+policy::JobSpec spec_for(JobId id, const Exec& exec) {
+  policy::JobSpec spec;
+  spec.id = id;
+  spec.name = std::to_string(static_cast<std::uint64_t>(id));
+  spec.cwd = directory_of(exec.process.pid);
+  spec.restartable = false;
+  if (is_shell_text(exec)) {
+    spec.command = exec.argv[2];
+    return spec;
+  }
+  std::vector<std::string> argv = exec.argv;
+  if (argv.empty()) argv.push_back(exec.file);
+  spec.command = std::move(argv);
+  return spec;
+}
+
+}  // namespace plimsoll::govern

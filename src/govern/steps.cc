@@ -1,0 +1,398 @@
+#include "govern/steps.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "govern/step.h"
+#include "govern/step_spec.h"
+#include "kernel/cgroup/processes.h"
+#include "kernel/procfs/table.h"
+#include "policy/estimator/numbers.h"
+#include "supervisor/reporting.h"
+#include "supervisor/wall_clock.h"
+
+namespace plimsoll::govern {
+namespace {
+
+constexpr std::string_view kGroupPrefix = "step-";
+
+std::uint64_t number_of(JobId id) { return static_cast<std::uint64_t>(id); }
+
+UniqueFd open_pidfd(int pid) {
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
+}
+
+}  // namespace
+
+Steps::Steps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& scheduler,
+             const policy::Estimator& estimator, const Drivers& drivers, std::string run,
+             StepsObserver& observer)
+    : supervisor_(supervisor),
+      scheduler_(scheduler),
+      estimator_(estimator),
+      tree_(drivers, *this),
+      run_(std::move(run)),
+      observer_(observer),
+      host_(supervisor.describe()),
+      small_(supervisor.loop(), *this),
+      mover_(supervisor.loop()) {
+  std::error_code unknown;  // then its steps are commands of no place
+  directory_ = std::filesystem::current_path(unknown).string();
+}
+
+Steps::~Steps() = default;
+
+void Steps::begin(ExecListener& listener, std::shared_ptr<const cgroup::Leaf> drivers) {
+  listener_ = &listener;
+  drivers_ = std::move(drivers);
+  has_root_ = is_ending_ = false;
+}
+
+const policy::JobSpec* Steps::spec_of(JobId step) const {
+  const auto found = steps_.find(step);
+  return found == steps_.end() ? nullptr : &found->second->spec;
+}
+
+std::optional<ProcessLookup::Process> Steps::find(int pid) {
+  const auto stat = procfs::stat_of(pid);
+  if (!stat) return std::nullopt;
+  return Process{stat->id, stat->parent};
+}
+
+std::optional<JobId> Steps::step_of(int pid) {
+  const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/cgroup");
+  if (!text) return std::nullopt;
+  const std::string name = group_in_pool(*text, run_);
+  if (!name.starts_with(kGroupPrefix)) return std::nullopt;
+  const auto number = to_u64(std::string_view(name).substr(kGroupPrefix.size()));
+  if (!number) return std::nullopt;
+  return JobId{*number};
+}
+
+void Steps::answer(PendingExec pending) { listener_->answer(pending); }
+
+void Steps::on_blind(const Error& why) {
+  observer_.on_notice("steps are neither held nor measured: " + why.message());
+}
+
+void Steps::on_exec(PendingExec pending, const Exec& exec) {
+  if (!std::exchange(has_root_, true)) tree_.set_root(exec);
+  if (is_ending_) return answer(pending);
+  const Meaning meaning = tree_.exec(exec);
+  if (meaning.released) {
+    --counts_.begun;
+    if (small_.take(*meaning.released)) --counts_.small;
+    // Its processes leave its group first, this one among them.
+    if (steps_.contains(*meaning.released)) {
+      return release(*meaning.released,
+                     [this, pending, exec, meaning] { follow(pending, exec, meaning); });
+    }
+  }
+  follow(pending, exec, meaning);
+}
+
+void Steps::follow(PendingExec pending, const Exec& exec, const Meaning& meaning) {
+  if (meaning.what == Meaning::What::begins) return begin_step(pending, exec);
+  if (meaning.what == Meaning::What::goes_on) {
+    // Whoever does the work of the step says what it is.
+    const auto step = steps_.find(*meaning.step);
+    const bool is_main = step != steps_.end() && step->second->exec.process == exec.process;
+    if (is_main && !is_shell_text(step->second->exec)) {
+      step->second->spec.command = spec_for(*meaning.step, exec).command;
+    }
+  }
+  answer(pending);
+}
+
+bool Steps::may_be_small(const policy::JobSpec& spec) const {
+  if (!small_.has_room()) return false;
+  policy::JobFacts facts;
+  facts.numbers = policy::numbers_of(spec.command);
+  return is_small(estimator_.estimate(policy::key_of(spec, directory_), facts));
+}
+
+void Steps::begin_step(PendingExec pending, const Exec& exec) {
+  const JobId id{++last_};
+  ++counts_.begun;
+  auto pidfd = open_pidfd(exec.process.pid);
+  if (!pidfd) return answer(pending);  // it is gone
+  tree_.begun(id, exec);
+  auto step = std::make_unique<Step>();
+  step->spec = spec_for(id, exec);
+  const auto spare = spares_.find(exec.process.pid);
+  const bool has_group = spare != spares_.end() && spare->second.process == exec.process;
+  if (!has_group && may_be_small(step->spec)) {
+    return begin_small(pending, exec, id, std::move(pidfd));
+  }
+  step->id = id;
+  step->exec = exec;
+  step->pidfd = std::move(pidfd);
+  step->pending = pending;
+  step->queued = supervisor::wall_now();
+  std::shared_ptr<cgroup::Leaf> group;
+  if (spare != spares_.end()) {
+    group = std::move(spare->second.group);
+    spares_.erase(spare);
+    if (!has_group) mover_.remove(std::exchange(group, nullptr));
+  }
+  place(std::move(step), std::move(group));
+}
+
+void Steps::begin_small(PendingExec pending, const Exec& exec, JobId id, UniqueFd pidfd) {
+  ++counts_.small;
+  small_.add({.id = id, .exec = exec, .pidfd = std::move(pidfd), .since = loop::now()});
+  answer(pending);
+}
+
+// `group`: that it is in already, by an earlier exec; null: a new one.
+void Steps::place(std::unique_ptr<Step> step, std::shared_ptr<cgroup::Leaf> group) {
+  const JobId id = step->id;
+  const bool is_there = group != nullptr;
+  if (!is_there) {
+    auto made = supervisor_.make_step_group(std::string(kGroupPrefix) + step->spec.name);
+    if (!made) {
+      tell_once(told_of_groups_, "some steps run without a group of their own, and are not held: " +
+                                     made.error().message());
+      tree_.ended(id);
+      if (step->pending) answer(*step->pending);
+      return;
+    }
+    group = std::make_shared<cgroup::Leaf>(std::move(*made));
+  }
+  step->group = std::move(group);
+  Step& placed = *steps_.emplace(id, std::move(step)).first->second;
+  ++on_the_way_;
+  if (is_there) return moved(id, {});
+  // A process that stands in an exec has no children yet that would have to come with it; one that
+  // was let go without a group may have.
+  std::vector<int> pids = {placed.exec.process.pid};
+  if (!placed.pending) pids = family_of(placed.exec.process.pid);
+  mover_.move(std::move(pids), placed.group,
+              [this, id](const Result<void>& result) { moved(id, result); });
+}
+
+void Steps::moved(JobId id, const Result<void>& result) {
+  --on_the_way_;
+  Step& step = *steps_.at(id);
+  if (!result) {
+    if (!result.error().gone()) {
+      tell_once(told_of_groups_, "some steps run without a group of their own, and are not held: " +
+                                     result.error().message());
+    }
+    if (step.pending) answer(*step.pending);
+    mover_.remove(step.group);
+    return drop(id);
+  }
+  if (is_ending_) {
+    ::syscall(SYS_pidfd_send_signal, step.pidfd.get(), SIGKILL, nullptr, 0U);
+    if (step.pending) answer(*step.pending);
+    mover_.remove(step.group);
+    return drop(id);
+  }
+  enter(step);
+}
+
+// If the scheduler starts it at once, it is never frozen.
+void Steps::enter(Step& step) {
+  const JobId id = step.id;
+  step.state = Step::State::waiting;
+  step.waiting_since = supervisor_.now();
+  scheduler_.enter(step.spec, *this);
+  const auto found = steps_.find(id);
+  if (found == steps_.end()) return;
+  Step& entered = *found->second;
+  if (entered.state == Step::State::waiting) hold(entered);
+  if (entered.pending) answer(*std::exchange(entered.pending, std::nullopt));
+}
+
+// Its exec goes on frozen, so that it stops before the new program's first instruction. An exec
+// that fails after all would leave the old program stopped: a child of vfork(2), and with it its
+// parent.
+void Steps::hold(Step& step) {
+  const JobId id = step.id;
+  auto frozen = cgroup::FreezeGuard::freeze(*step.group);
+  if (frozen) {
+    step.held = std::move(*frozen);
+    ++counts_.held;
+  }
+  step.held_since = loop::now();
+  auto watch = supervisor_.loop().watch(step.pidfd.get(), EPOLLIN, [this, id](std::uint32_t) {
+    const auto found = steps_.find(id);
+    if (found != steps_.end()) withdraw(*found->second, "it has ended");
+  });
+  if (watch) step.death = std::move(*watch);
+  if (!step.pending || !step.held) return;
+  step.before = mark_of(step.exec.process.pid);
+  step.birth = supervisor_.loop().timer([this, id] { look_at_birth(id); });
+  step.birth.set(loop::now() + kBirthLook);
+}
+
+void Steps::look_at_birth(JobId id) {
+  const auto found = steps_.find(id);
+  if (found == steps_.end()) return;
+  Step& step = *found->second;
+  if (step.state != Step::State::waiting || !step.held) return;
+  const auto state = step.held->state();
+  const bool stands = state && *state == cgroup::FreezeState::frozen;
+  if (!stands) {
+    const Instant now = loop::now();
+    if (now - step.held_since < kBirthPatience) step.birth.set(now + kBirthLook);
+    return;
+  }
+  const auto now = mark_of(step.exec.process.pid);
+  if (!now || !step.before || *now != *step.before) return;
+  if (spares_.size() < kSparesMax) {
+    spares_[step.exec.process.pid] = {step.exec.process, std::move(step.group)};
+  }
+  --counts_.held;
+  --counts_.begun;
+  withdraw(step, "its program could not be executed");
+}
+
+// What waits goes on without the scheduler.
+void Steps::withdraw(Step& step, const std::string& why) {
+  if (step.state != Step::State::waiting) return;
+  const JobId id = step.id;
+  step.state = Step::State::withdrawn;
+  let_go(step);
+  if (step.group != nullptr) mover_.remove(std::move(step.group));
+  // One that ends by now has been told.
+  [[maybe_unused]] const auto withdrawn = scheduler_.scheduler().withdraw(id, why);
+}
+
+void Steps::let_go(Step& step) {
+  step.held.reset();
+  step.birth = {};
+  step.death = {};
+}
+
+void Steps::tell_once(bool& told, const std::string& text) {
+  if (!std::exchange(told, true)) observer_.on_notice(text);
+}
+
+void Steps::drop(JobId id) {
+  tree_.ended(id);
+  steps_.erase(id);
+}
+
+supervisor::Prepared Steps::prepare(const policy::Start& start) {
+  Step& step = *steps_.at(start.job);
+  step.state = Step::State::running;
+  step.death = {};
+  step.birth = {};
+  step.waited += supervisor_.now() - step.waiting_since;
+  supervisor::Prepared prepared;
+  supervisor::AttemptRequest& request = prepared.request;
+  request.group = step.group->name();
+  supervisor::AdoptedProcess process{
+      .pid = step.exec.process.pid, .pidfd = std::move(step.pidfd), .held = std::move(step.held)};
+  step.held.reset();
+  request.standing.emplace(
+      supervisor::StandingGroup{.group = std::move(*step.group), .process = std::move(process)});
+  step.group.reset();
+  return prepared;
+}
+
+void Steps::on_job_over(const policy::JobOver& over) {
+  Step& step = *steps_.at(over.job);
+  if (!over.end) return drop(over.job);
+  step.is_over = true;
+}
+
+void Steps::on_gone(const supervisor::AttemptGone& gone) {
+  Step& step = *steps_.at(gone.key.job);
+  const supervisor::JobEnd end{.job = step.spec,
+                               .queued = step.queued,
+                               .held = step.waited,
+                               .paused = gone.result.paused,
+                               .attempts = {supervisor::short_report_of(gone.result)},
+                               .last = &gone.result,
+                               .outcome = gone.result.end.outcome,
+                               .reason = gone.result.reason,
+                               .machine = gone.machine};
+  observer_.on_step_ended(step.spec, supervisor::report_of(end, host_));
+  drop(gone.key.job);
+}
+
+void Steps::on_stuck(supervisor::AttemptKey key, const reap::Stuck& stuck) {
+  observer_.on_notice("step " + std::to_string(number_of(key.job)) + ": " +
+                      supervisor::stuck_text(stuck));
+}
+
+void Steps::on_small_ended(const SmallStep& small) { tree_.ended(small.id); }
+
+void Steps::on_grown(SmallStep small) {
+  --counts_.small;
+  auto step = std::make_unique<Step>();
+  step->id = small.id;
+  step->spec = spec_for(small.id, small.exec);
+  step->exec = std::move(small.exec);
+  step->pidfd = std::move(small.pidfd);
+  step->queued = supervisor::wall_now();
+  place(std::move(step), nullptr);
+}
+
+// Its job ends when its group is empty.
+void Steps::release(JobId id, const std::function<void()>& then) {
+  Step& step = *steps_.at(id);
+  // One that stands frozen executes nothing.
+  auto group = step.state == Step::State::running ? scheduler_.executor().group_of(id) : nullptr;
+  if (group == nullptr) return then();
+  ++on_the_way_;
+  mover_.empty(std::move(group), drivers_, [this, then] {
+    --on_the_way_;
+    then();
+  });
+}
+
+void Steps::release_held() {
+  std::vector<JobId> all;
+  for (const auto& [id, step] : steps_) all.push_back(id);
+  for (const JobId id : all) {
+    const auto found = steps_.find(id);
+    if (found == steps_.end()) continue;
+    if (found->second->state == Step::State::waiting) {
+      withdraw(*found->second, "it was asked to end");
+    } else if (found->second->state == Step::State::running) {
+      [[maybe_unused]] const auto resumed = scheduler_.scheduler().resume(id);
+    }
+  }
+}
+
+std::vector<std::string> Steps::end_all(const std::string& why) {
+  std::vector<std::string> left;
+  is_ending_ = true;
+  std::vector<JobId> all;
+  for (const auto& [id, step] : steps_) all.push_back(id);
+  for (const JobId id : all) {
+    const auto found = steps_.find(id);
+    if (found == steps_.end()) continue;
+    Step& step = *found->second;
+    if (step.state == Step::State::waiting) {
+      ::syscall(SYS_pidfd_send_signal, step.pidfd.get(), SIGKILL, nullptr, 0U);
+      withdraw(step, why);
+    } else if (step.state == Step::State::running && !step.is_over) {
+      const auto group = scheduler_.executor().group_of(id);
+      const Result<bool> lives =
+          group ? cgroup::populated(*group, cgroup::Scope::v2_first) : Result<bool>(false);
+      if (!lives.value_or(true)) continue;  // the end of its own is on its way
+      left.push_back(policy::command_line(step.spec.command));
+      [[maybe_unused]] const auto killed = scheduler_.scheduler().kill(id, why);
+    }
+  }
+  for (auto& [pid, spare] : spares_) mover_.remove(std::move(spare.group));
+  spares_.clear();
+  return left;
+}
+
+}  // namespace plimsoll::govern

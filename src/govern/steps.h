@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "govern/exec_listener.h"
+#include "govern/exec_reader.h"
+#include "govern/mover.h"
+#include "govern/small_steps.h"
+#include "govern/step_tree.h"
+#include "kernel/cgroup/freeze.h"
+#include "report/report.h"
+#include "supervisor/host_scheduler.h"
+#include "supervisor/supervisor.h"
+
+namespace plimsoll::govern {
+
+struct Step;
+
+class StepsObserver {
+ public:
+  StepsObserver() = default;
+  StepsObserver(const StepsObserver&) = delete;
+  StepsObserver& operator=(const StepsObserver&) = delete;
+  virtual ~StepsObserver() = default;
+  // A step with a group of its own has ended.
+  virtual void on_step_ended(const policy::JobSpec& step, const report::JobReport& report) = 0;
+  virtual void on_notice(const std::string& text) = 0;
+};
+
+// How many there were.
+struct StepCounts {
+  std::uint64_t begun = 0;
+  std::uint64_t small = 0;  // that had no group of their own
+  std::uint64_t held = 0;   // that were frozen at birth
+};
+
+// The steps of one command: what its drivers start becomes a job of the scheduler at its exec. The
+// process is moved into a group of the pool while it stands in the exec, and frozen there before it
+// goes on if the scheduler has not started the job by then: it stops before the first instruction
+// of the new program, and the start is the thaw. So nobody else waits: neither a parent that has
+// called vfork(2), nor the scheduler.
+//
+// Invariant between events: each exec that was told is answered, or its process is on its way into
+// or out of a group; each step is in steps_ until its job is over and its group is removed, or it
+// is a small one.
+class Steps : public ExecObserver,
+              private supervisor::JobOwner,
+              private ProcessLookup,
+              private SmallStepsObserver {
+ public:
+  // All must outlive this. `run`: the name of the run's directory in the cgroup tree.
+  Steps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& scheduler,
+        const policy::Estimator& estimator, const Drivers& drivers, std::string run,
+        StepsObserver& observer);
+  ~Steps() override;
+
+  // The command is about to be executed: its first exec is the root of what follows. `drivers`: the
+  // group that it is in. `listener` must live until all execs are answered.
+  void begin(ExecListener& listener, std::shared_ptr<const cgroup::Leaf> drivers);
+  // The command has ended: whoever is left is killed. Those that ran on, as commands.
+  std::vector<std::string> end_all(const std::string& why);
+  // Those that wait or are paused go on, whatever it takes: they have been asked to end.
+  void release_held();
+  [[nodiscard]] bool is_idle() const { return steps_.empty() && on_the_way_ == 0; }
+
+  [[nodiscard]] const StepCounts& counts() const { return counts_; }
+  // Of a step that has not ended.
+  [[nodiscard]] const policy::JobSpec* spec_of(JobId step) const;
+
+  void on_exec(PendingExec pending, const Exec& exec) override;
+  void on_blind(const Error& why) override;
+
+  // What was held and has not been seen to stand so long after its exec is looked at no more.
+  static constexpr Duration kBirthPatience = std::chrono::seconds(1);
+  static constexpr Duration kBirthLook = std::chrono::milliseconds(2);
+  // Of groups that are kept for the next exec of their process; others go at once.
+  static constexpr std::size_t kSparesMax = 64;
+
+ private:
+  // A group that a process was moved into for an exec that has failed after all: for its next.
+  struct Spare {
+    procfs::Id process;
+    std::shared_ptr<cgroup::Leaf> group;
+  };
+
+  [[nodiscard]] std::optional<Process> find(int pid) override;
+  [[nodiscard]] std::optional<JobId> step_of(int pid) override;
+  void on_small_ended(const SmallStep& small) override;
+  void on_grown(SmallStep small) override;
+  supervisor::Prepared prepare(const policy::Start& start) override;
+  void on_job_over(const policy::JobOver& over) override;
+  void on_gone(const supervisor::AttemptGone& gone) override;
+  void on_stuck(supervisor::AttemptKey key, const reap::Stuck& stuck) override;
+
+  void follow(PendingExec pending, const Exec& exec, const Meaning& meaning);
+  [[nodiscard]] bool may_be_small(const policy::JobSpec& spec) const;
+  void begin_step(PendingExec pending, const Exec& exec);
+  void begin_small(PendingExec pending, const Exec& exec, JobId id, UniqueFd pidfd);
+  void place(std::unique_ptr<Step> step, std::shared_ptr<cgroup::Leaf> group);
+  void moved(JobId id, const Result<void>& result);
+  void enter(Step& step);
+  void hold(Step& step);
+  void look_at_birth(JobId id);
+  void withdraw(Step& step, const std::string& why);
+  void let_go(Step& step);
+  void release(JobId id, const std::function<void()>& then);
+  void drop(JobId id);
+  void answer(PendingExec pending);
+  void tell_once(bool& told, const std::string& text);
+
+  supervisor::Supervisor& supervisor_;
+  supervisor::HostScheduler& scheduler_;
+  const policy::Estimator& estimator_;
+  StepTree tree_;
+  std::string run_;
+  StepsObserver& observer_;
+  report::HostInfo host_;
+  std::string directory_;
+  ExecListener* listener_ = nullptr;
+  std::shared_ptr<const cgroup::Leaf> drivers_;
+  bool has_root_ = false;
+  bool is_ending_ = false;
+  std::uint64_t last_ = 0;
+  std::map<JobId, std::unique_ptr<Step>> steps_;
+  std::unordered_map<int, Spare> spares_;
+  std::size_t on_the_way_ = 0;  // moves under way
+  SmallSteps small_;
+  StepCounts counts_;
+  bool told_of_groups_ = false;
+  Mover mover_;  // last: its work ends before what it uses
+};
+
+}  // namespace plimsoll::govern
