@@ -54,7 +54,8 @@ case_health_is_told() {
   gives 0 call -d '{"service": "plimsoll.v1.Governor"}' s grpc.health.v1.Health/Check
   has out '"status": "SERVING"'
   # While what runs comes to its end, nothing more is taken.
-  call -d '{"job": {"argv": ["/bin/sleep", "3"]}}' s plimsoll.v1.Jobs/Run >job 2>&1 &
+  call -d '{"job": {"argv": ["/bin/sh", "-c", "until [ -e '"$PWD"'/go ]; do sleep 0.05; done"]}}' \
+    s plimsoll.v1.Jobs/Run >job 2>&1 &
   local job=$!
   becomes_true grep -q JOB_STATE_RUNNING job
   call -d '{}' s grpc.health.v1.Health/Watch >health 2>&1 &
@@ -62,6 +63,7 @@ case_health_is_told() {
   becomes_true grep -q '"SERVING"' health
   kill -TERM "$daemon"
   becomes_true grep -q NOT_SERVING health
+  touch go
   wait "$job"
   same 0 $? 'what runs'
   wait "$daemon" "$watcher"
