@@ -190,7 +190,7 @@ TEST_F(RunTreeHost, ANamedPathIsMadeOnceAndTakenAgain) {
   PREPARE_OR_SKIP(kHybrid);
   const auto hierarchies = cgroup::discover_hierarchies();
   ASSERT_TRUE(hierarchies);
-  const std::string path = "/" + ground_->inner().name() + "/named/deeper";
+  const std::string path = base_path() + "/" + ground_->inner().name() + "/named/deeper";
   const cgroup::PlacementRequest request{path, {}, kHybrid.controllers};
   const auto first = cgroup::find_placement(*hierarchies, request);
   const auto second = cgroup::find_placement(*hierarchies, request);
