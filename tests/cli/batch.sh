@@ -1,5 +1,6 @@
 #!/bin/bash
 # plimsoll batch, as its users meet it. Last line: `N passed, N failed`.
+# long: a pipe that nobody reads is waited for
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
 

@@ -5,6 +5,7 @@
 # A point is a write to a file. A library stops the process there (tests/programs/stop_at.cc), so
 # that it stands still while somebody is killed. POINT_ROUNDS (5): so many more at random, later than at
 # the first such write.
+# long: a run for each point, moment and victim
 # shellcheck disable=SC2016,SC2317 # for the shells that are run; called by name
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Jobs that mean harm, each against the promise that it attacks; its last line counts. What they do
 # is in tests/programs, beside the plimsoll that is tested.
+# long: twenty attacks, each of them some seconds
 # program: released
 # shellcheck disable=SC2016,SC2317 # dollars for the shells that are run; called by name
 set -uo pipefail

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Who leaves the group of his job: he ends with it all the same, and is named.
+# long: a group that stays is waited for
 # shellcheck disable=SC2016 # dollars in single quotes are for the shells that are run
 set -u
 source "$(dirname "$0")/cases.bash"

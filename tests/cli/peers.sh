@@ -141,9 +141,10 @@ tls_client_ca = \"$PWD/ca.pem\""
   gives 71 remote -cert client.pem -key client.key -d '{"job": {"argv": ["/bin/true"]}}' \
     "localhost:$port" plimsoll.v1.Jobs/Run
   has err PermissionDenied
-  gives 1 remote "localhost:$port" list
-  gives 1 remote -cert stranger.pem -key stranger.key "localhost:$port" list
-  gives 1 timeout 60 "$grpcurl" -plaintext "localhost:$port" list
+  # It tries again until it gives up.
+  gives 1 remote -connect-timeout 2 "localhost:$port" list
+  gives 1 remote -connect-timeout 2 -cert stranger.pem -key stranger.key "localhost:$port" list
+  gives 1 timeout 60 "$grpcurl" -connect-timeout 2 -plaintext "localhost:$port" list
   over
 }
 

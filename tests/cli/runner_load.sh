@@ -1,9 +1,9 @@
 #!/bin/bash
 # The runner when the machine is full, when it is told to end, before hostile clients, and with many
 # actions.
+# long: one action after the other on one core
 # Usage: tests/cli/runner_load.sh [CASE]
 # program: released
-# alone: an action waits for a core, and one that waits for too long is sent back
 source "$(dirname "$0")/cases.bash"
 source "$(dirname "$0")/runner.bash"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Runs of one machine share its line: together they keep to it, and who is gone leaves his share.
+# long: runs that wait for each other
 # program: released
 # shellcheck disable=SC2016,SC2317 # for the shells that are run; called by name
 set -uo pipefail

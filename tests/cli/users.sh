@@ -1,6 +1,7 @@
 #!/bin/bash
 # Several users of one daemon: what one of them does is no other's trouble. As root, with real users,
 # on this machine's groups. Last line: `N passed, N failed`.
+# long: what happens to nobody takes seconds to be seen
 # program: released
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
