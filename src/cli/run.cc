@@ -113,7 +113,10 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
       "Also print why figures are missing");
 
   SplitArguments split = split_at_dashes(argc, argv);
-  if (const auto status = parse_or_exit_status(app, std::move(split.options))) return status;
+  const args::Wording wording{.called = {}, .further_usage = {}, .followed_by = split.next()};
+  if (const auto status = parse_or_exit_status(app, std::move(split.options), nullptr, wording)) {
+    return status;
+  }
   std::vector<std::string> command = app.remaining();
   if (split.command) {
     // After the command's first word, `--` is its own.

@@ -2,23 +2,24 @@
 
 #include <sys/epoll.h>
 
+#include "kernel/cgroup/limits.h"
 #include "kernel/cgroup/signals.h"
 
 namespace plimsoll::supervisor {
 
-CgroupProcessSet::CgroupProcessSet(Supervisor& supervisor, ProcessSetObserver& observer,
+CgroupProcessSet::CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer,
                                    cgroup::Leaf group, const Limits& limits,
                                    std::shared_ptr<const cgroup::Inner> above)
-    : supervisor_(supervisor),
+    : deps_(deps),
       observer_(observer),
       above_(std::move(above)),
       group_(std::make_shared<cgroup::Leaf>(std::move(group))),
       cpus_(limits.cpus),
       has_memory_limit_(limits.memory_max.has_value()),
-      sampler_(std::in_place, *group_, loop::now(), supervisor.network()) {}
+      sampler_(std::in_place, *group_, loop::now(), deps.network) {}
 
 Result<guardian::ChildId> CgroupProcessSet::spawn(guardian::SpawnRequest request) {
-  return supervisor_.spawn_in(*group_, std::move(request), observer_);
+  return deps_.spawner.spawn_in(*group_, std::move(request), observer_);
 }
 
 OomKills CgroupProcessSet::watch_oom() {
@@ -30,7 +31,7 @@ OomKills CgroupProcessSet::watch_oom() {
   if (!event) return OomKills::singly;
   oom_event_ = std::move(*event);
   own_ooms_.are_seen = true;
-  auto watch = supervisor_.loop().watch(oom_event_.get(), EPOLLIN, [this](std::uint32_t) {
+  auto watch = deps_.loop.watch(oom_event_.get(), EPOLLIN, [this](std::uint32_t) {
     [[maybe_unused]] const OwnOoms counted = own_ooms();
     observer_.on_oom();
   });
@@ -66,8 +67,8 @@ counters::JobUsage CgroupProcessSet::finish(Instant now, WallTime wall) {
 }
 
 void CgroupProcessSet::reap(reap::LeftBehind left_behind) {
-  reaper_.emplace(supervisor_.loop(), supervisor_.worker(), group_,
-                  reap::ReaperOptions{.left_behind = left_behind}, observer_);
+  reaper_.emplace(deps_.loop, deps_.worker, group_, reap::ReaperOptions{.left_behind = left_behind},
+                  observer_);
   reaper_->start();
 }
 

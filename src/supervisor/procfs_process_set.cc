@@ -36,16 +36,17 @@ void add_mark(std::vector<std::string>& environment, const std::string& mark) {
 
 }  // namespace
 
-ProcfsProcessSet::ProcfsProcessSet(Supervisor& supervisor, ProcessSetObserver& observer,
-                                   Families& families, std::string job)
-    : supervisor_(supervisor),
+ProcfsProcessSet::ProcfsProcessSet(ChildSpawner& spawner, loop::Loop& loop,
+                                   ProcessSetObserver& observer, Families& families,
+                                   std::string job)
+    : spawner_(spawner),
       observer_(observer),
       families_(families),
       job_(std::move(job)),
       family_(families.begin(job_)),
       start_(loop::now()),
       next_due_(start_ + counters::kSampleGapMin),
-      timer_(supervisor.loop().timer([this] { look(); })) {}
+      timer_(loop.timer([this] { look(); })) {}
 
 ProcfsProcessSet::~ProcfsProcessSet() {
   thaw();
@@ -55,7 +56,7 @@ ProcfsProcessSet::~ProcfsProcessSet() {
 Result<guardian::ChildId> ProcfsProcessSet::spawn(guardian::SpawnRequest request) {
   add_mark(request.env, families_.mark_of(job_));
   request.guardian_death = guardian::GuardianDeath::end;
-  auto child = supervisor_.spawn(std::move(request), *this);
+  auto child = spawner_.spawn(std::move(request), *this);
   if (!child) main_ended(nullptr);
   return child;
 }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/loop/scope.h"
+#include "base/text.h"
 #include "guardian/protection.h"
 #include "kernel/cgroup/entrance.h"
 #include "kernel/cgroup/freeze.h"
@@ -394,8 +395,8 @@ Result<void> Supervisor::reap_after_guardian() {
       procfs::kill_all(process_scanner, loop::now() + kSweepPatience, &loop::now);
   if (!left.processes.empty()) {
     return fail("the process that starts the jobs was killed, and " +
-                std::to_string(left.processes.size()) +
-                " processes of the jobs could not be killed; try `plimsoll reap --stale`");
+                counted(left.processes.size(), "process", "processes") +
+                " of the jobs could not be killed; try `plimsoll reap --stale`");
   }
   return fail("the process that starts the jobs was killed; all jobs were killed with it");
 }
@@ -476,7 +477,7 @@ Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::stri
     if (demanded != Limits()) {
       return fail("its limits need a cgroup, and none can be made: " + *why_process_mode_);
     }
-    return std::make_unique<ProcfsProcessSet>(*this, observer, *families_, name);
+    return std::make_unique<ProcfsProcessSet>(*this, loop_, observer, *families_, name);
   }
   std::shared_ptr<cgroup::Inner> of_user;
   if (users_) {
@@ -486,7 +487,8 @@ Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::stri
   }
   auto group = make_group_in(of_user ? *of_user : *pool_, name, limits);
   if (!group) return pass(std::move(group));
-  return std::make_unique<CgroupProcessSet>(*this, observer, std::move(*group), limits,
+  const CgroupProcessSet::Deps deps{*this, loop_, *worker_, *network_};
+  return std::make_unique<CgroupProcessSet>(deps, observer, std::move(*group), limits,
                                             std::move(of_user));
 }
 

@@ -18,6 +18,7 @@
 #include "kernel/cgroup/run_tree.h"
 #include "kernel/cgroup/run_weight.h"
 #include "kernel/counters/network.h"
+#include "supervisor/child_spawner.h"
 #include "supervisor/oom_watch.h"
 #include "supervisor/run_host.h"
 #include "supervisor/user_groups.h"
@@ -51,7 +52,7 @@ struct SupervisorConfig {
 //
 // Invariant: the guardian knows of the tree before the first directory of it exists, so that
 // nothing is left behind whenever this process dies.
-class Supervisor : public RunHost {
+class Supervisor : public RunHost, public ChildSpawner {
  public:
   static Result<std::unique_ptr<Supervisor>> create(guardian::Link link,
                                                     const SupervisorConfig& config);
@@ -71,11 +72,10 @@ class Supervisor : public RunHost {
   // A new cgroup in the pool, with its limits set.
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
 
-  // Spawns through the guardian; `request.id` is filled in here.
-  Result<guardian::ChildId> spawn(guardian::SpawnRequest request, ChildObserver& observer);
-  // The same, with the child born in the group.
+  // Through the guardian.
+  Result<guardian::ChildId> spawn(guardian::SpawnRequest request, ChildObserver& observer) override;
   Result<guardian::ChildId> spawn_in(const cgroup::Group& group, guardian::SpawnRequest request,
-                                     ChildObserver& observer);
+                                     ChildObserver& observer) override;
   void over(guardian::ChildId child, ChildObserver& observer) override;
   void forget(guardian::ChildId child) override;
 

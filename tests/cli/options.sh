@@ -174,6 +174,10 @@ case_help_of_a_subcommand_is_its_own() {
 case_what_follows_help_is_a_mistake() {
   refuses 'batch: found "--x" after --help, expected nothing more' help batch --x
   refuses 'batch: found "extra" after --help, expected nothing more' batch --help extra
+  refuses 'run: found "--" after --help, expected nothing more' run --help -- ls
+  refuses 'submit: found "--" after -qh, expected nothing more' submit -qh -- ls
+  refuses 'batch: found "--" after --help, expected nothing more' batch --help -- echo ::: 1
+  refuses 'run: found "--" after --help, expected nothing more' help run -- ls
   refuses 'there is no command "btach"; did you mean batch?' help btach
 }
 

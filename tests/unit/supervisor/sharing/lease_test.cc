@@ -189,12 +189,17 @@ TEST_F(LeaseTest, WhatHasGrownIsToldSoon) {
   join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
   run.claim = {
       .memory = {.used = 6_GiB, .claimed = 6_GiB, .wanting = false}, .cores = {}, .running = 2};
-  const std::uint64_t looks = run.lease->looks();
-  const Instant begun = loop::now();
-  for (int starts = 0; starts < 100; ++starts) run.lease->has_grown();
-  while (run.lease->looks() == looks) ASSERT_TRUE(loop_.run_once(Lease::kInterval));
-  EXPECT_LT(loop::now() - begun, Lease::kInterval / 2);
-  EXPECT_EQ(run.lease->looks(), looks + 1);
+  // On a busy machine it may take as long as until the next look, but not each time.
+  bool is_soon = false;
+  for (int tries = 0; tries < 100 && !is_soon; ++tries) {
+    const std::uint64_t looks = run.lease->looks();
+    const Instant begun = loop::now();
+    for (int starts = 0; starts < 100; ++starts) run.lease->has_grown();
+    while (run.lease->looks() == looks) ASSERT_TRUE(loop_.run_once(Lease::kInterval));
+    is_soon = loop::now() - begun < Lease::kInterval / 2;
+    EXPECT_EQ(run.lease->looks(), looks + 1);
+  }
+  EXPECT_TRUE(is_soon);
   join(other, "other", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
   EXPECT_EQ(other.lease->share().line, 2_GiB);
 }
