@@ -122,7 +122,7 @@ class Display::Impl : private WriterOwner {
   }
 
   void ended(const policy::JobSpec& job, const report::JobReport& report) {
-    ++tally_.ended;
+    if (report.outcome != policy::Outcome::skipped) ++tally_.ended;
     const bool in_lines = config_.style == ProgressStyle::plain ||
                           (config_.style == ProgressStyle::failures &&
                            !policy::succeeded(report.outcome, report.exit_code));
