@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/loop/scope.h"
+#include "base/text.h"
 #include "guardian/protection.h"
 #include "kernel/cgroup/entrance.h"
 #include "kernel/cgroup/freeze.h"
@@ -394,8 +395,8 @@ Result<void> Supervisor::reap_after_guardian() {
       procfs::kill_all(process_scanner, loop::now() + kSweepPatience, &loop::now);
   if (!left.processes.empty()) {
     return fail("the process that starts the jobs was killed, and " +
-                std::to_string(left.processes.size()) +
-                " processes of the jobs could not be killed; try `plimsoll reap --stale`");
+                counted(left.processes.size(), "process", "processes") +
+                " of the jobs could not be killed; try `plimsoll reap --stale`");
   }
   return fail("the process that starts the jobs was killed; all jobs were killed with it");
 }
