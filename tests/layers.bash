@@ -125,7 +125,7 @@ layer_sanitized() {
   export ROUNDS=${thorough:+100}
   local script scripts=()
   for script in $(cli_scripts); do
-    if ! grep -q '^# program: released' "$script" || [[ $thorough && $script != */client_package.sh ]]; then
+    if ! grep -q '^# program: released' "$script" || [[ $thorough && $script != */@(client_package|installed).sh ]]; then
       scripts+=("$script")
     fi
   done

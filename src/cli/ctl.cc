@@ -287,7 +287,7 @@ Result<int> run(const CtlOptions& options) {
     return kRefused;
   }
   if (answer->status) print_status(*answer->status);
-  if (answer->line) complain("the line is now " + format_bytes(*answer->line) + " now");
+  if (answer->line) complain("the line is now " + format_bytes(*answer->line));
   if (!options.done.empty()) complain(options.done);
   return kSuccess;
 }

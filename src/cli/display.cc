@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/canvas.h"
 #include "cli/diagnostics.h"
 #include "cli/lines.h"
@@ -122,7 +123,7 @@ class Display::Impl : private WriterOwner {
   }
 
   void ended(const policy::JobSpec& job, const report::JobReport& report) {
-    ++tally_.ended;
+    if (report.outcome != policy::Outcome::skipped) ++tally_.ended;
     const bool in_lines = config_.style == ProgressStyle::plain ||
                           (config_.style == ProgressStyle::failures &&
                            !policy::succeeded(report.outcome, report.exit_code));
@@ -289,8 +290,8 @@ class Display::Impl : private WriterOwner {
 
   void tell_lost() {
     if (lost_ == 0) return;
-    note(std::to_string(std::exchange(lost_, 0)) +
-         " lines of progress were dropped here, because standard error was not read fast enough");
+    note(counted(std::exchange(lost_, 0), "line of progress was", "lines of progress were") +
+         " dropped here, because standard error was not read fast enough");
   }
 
   DisplayConfig config_;

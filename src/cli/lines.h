@@ -12,7 +12,8 @@
 // What happens in a run as lines of a log, for `--progress plain`. Pure; no line has its newline.
 namespace plimsoll::cli {
 
-// How many jobs have ended, of how many: in front of each line.
+// How many jobs have ended, of how many: in front of each line. As in the table of a terminal, a
+// job that never started has not ended.
 struct Tally {
   std::size_t ended = 0, jobs = 0;
 };

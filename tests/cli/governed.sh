@@ -191,6 +191,8 @@ case_another_line_is_told_as_such() {
   "$plimsoll" batch -q -- 'until [ -e go ]; do sleep 0.1; done; : {}' ::: 1 2 &
   local pid=$!
   becomes_true "$plimsoll" ctl --run last line 700M
+  gives 0 "$plimsoll" ctl --run last line 700M
+  same 'plimsoll: the line is now 700 MiB' "$(<err)"
   becomes_true runs_tell '700 MiB'  # another thread writes it down
   touch go
   wait $pid || wrong 'batch failed'

@@ -138,6 +138,13 @@ case_exit_status_with_halt_is_that_of_gnu_parallel() {
   batch 137 -q -j1 --halt now,fail=1 -- 'kill -9 $$ #{}' ::: 1 2
 }
 
+case_more_cores_than_there_are_are_told() {
+  batch 0 --cores 10000 -- true ::: 1
+  has err '--cores is more than the '
+  batch 0 --cores 0.5 -- true ::: 1
+  lacks err '--cores is more'
+}
+
 case_help_fits_a_terminal_and_names_types() {
   local command
   for command in run batch submit list reap runs explain history report simulate doctor ctl; do

@@ -67,6 +67,8 @@ case_the_reason_is_the_true_one() {
   gives 125 env -u PLIMSOLL_CGROUP unshare -m sh -c 'mount -t tmpfs none /proc && exec "$1" run -- true' \
     sh "$plimsoll"
   has err '/proc is not mounted here'
+  gives 125 unshare -m sh -c 'mount -t tmpfs none /proc && exec "$1" run -- true' sh "$plimsoll"
+  has err '/proc is not mounted here' # with a named group, too
 }
 
 case_results_are_those_of_the_command() {

@@ -201,6 +201,7 @@ case_an_interrupt_leaves_one_line_and_a_hint() {
     has err 'jobs are left: '
     has err --resume
     has err 'skipped 1'
+    lacks err '[20/20]' # those that were skipped are not done
   done
   has err 'the same command with --resume runs them'
 }

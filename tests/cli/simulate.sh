@@ -26,6 +26,20 @@ case_json_of_every_baseline() {
   done
 }
 
+case_policies_are_compared_in_a_table() {
+  local seconds
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy plimsoll,fixed:1,fixed:8
+  same 4 "$(wc -l <out)" 'lines'
+  same 'POLICY plimsoll fixed:1 fixed:8' "$(awk '{ print $NF }' out | xargs)"
+  seconds=$(awk '$NF == "fixed:8" { print $1 }' out)
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:8
+  has out "$seconds"
+  gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:1,fixed:8 --json
+  same '"policy": "fixed:1" "policy": "fixed:8"' "$(grep -o '"policy": "[^"]*"' out | paste -sd' ')"
+  gives 125 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:1,,fixed:8
+  has err '--policy: '
+}
+
 case_a_seed_decides_the_shuffle() {
   local first
   gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy fixed:3 --order shuffle --seed 1 --json

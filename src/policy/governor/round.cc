@@ -18,9 +18,10 @@ std::string places_text(const GovernorConfig& config, const Tenancy& tenancy, Te
   if (tenant == kHost || tenancy.has_place(tenant)) {
     return "waits because " + all + " jobs are running, which is the limit";
   }
-  return "waits for one of the " + std::to_string(tenancy.places_of(tenant)) +
-         " places of its user: " + all +
-         " jobs may run at once, and some places are kept for other users";
+  const std::size_t places = tenancy.places_of(tenant);
+  return (places == 1 ? std::string("waits for the only place")
+                      : "waits for one of the " + std::to_string(places) + " places") +
+         " of its user: " + all + " jobs may run at once, and some places are kept for other users";
 }
 
 }  // namespace

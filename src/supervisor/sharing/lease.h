@@ -92,6 +92,8 @@ class Lease {
   [[nodiscard]] policy::Share share_now() const;
   [[nodiscard]] bool has_moved(const policy::Share& share) const;
   void move();
+  // With whom the line is shared, for people.
+  [[nodiscard]] std::string shared_with() const;
 
   Ledger ledger_;  // the worker's while is_looking_
   policy::Share whole_;
@@ -99,6 +101,7 @@ class Lease {
   LeaseHolder holder_;
   policy::Share shared_;  // by all
   std::size_t parties_ = 1;
+  bool beside_daemon_ = false;  // one of them is the daemon
   Others others_;
   policy::Beside beside_;
   std::uint64_t looks_ = 0;

@@ -74,6 +74,15 @@ TEST(GovernorTenants, WhoeverComesNextFindsAPlace) {
   EXPECT_EQ(story.rules(2), Words{"admit 2001"});
 }
 
+TEST(GovernorTenants, OneOfTwoPlacesIsKeptForOthers) {
+  Story story(config(2));
+  wait_many(story, kAlice, 1, 2, {.mib = 1, .seconds = 10'000});
+  EXPECT_EQ(admitted(story.rules(0)), 1u);
+  EXPECT_EQ(story.governor.holding()->reason,
+            "waits for the only place of its user: 2 jobs may run at once, and some places are "
+            "kept for other users");
+}
+
 TEST(GovernorTenants, WhoeverTheMachineIsMayHaveAllOfIt) {
   Story story(config(10));
   for (unsigned id = 1; id <= 20; ++id) story.waits(id, {.mib = 1, .seconds = 100});

@@ -55,8 +55,17 @@ TEST_F(LeaseTest, TheDaemonsTermsHoldAsFarAsTheyAreNotMore) {
   join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
   EXPECT_EQ(run.lease->share().line, 2_GiB);
   EXPECT_EQ(run.lease->share().cores, 4);
-  EXPECT_EQ(run.reason, "the daemon's line is shared with 1 other run");
+  EXPECT_EQ(run.reason, "the line is shared with the daemon");
   EXPECT_EQ(daemon.lease->share().line, 2_GiB);
+}
+
+TEST_F(LeaseTest, TheDaemonIsNotCountedAsARun) {
+  Party daemon, first, second;
+  join(daemon, "daemon", {.line = 2_GiB, .cores = 4}, LeaseRole::daemon);
+  first.claim.memory = {.used = 1_GiB, .claimed = 1_GiB, .wanting = true};
+  join(first, "first", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  join(second, "second", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  EXPECT_EQ(second.reason, "the line is shared with the daemon and 1 other run");
 }
 
 TEST_F(LeaseTest, WhatIsLeasedOutlivesTheDaemon) {
