@@ -89,7 +89,7 @@ Result<UniqueFd> duplicate(int fd) {
   return copy;
 }
 
-class LoopTimer : public HostTimer {
+class LoopTimer : public loop::Clock::Timer {
  public:
   explicit LoopTimer(loop::Timer timer) : timer_(std::move(timer)) {}
   void set(Instant when) override { timer_.set(when); }
@@ -324,7 +324,7 @@ Instant Supervisor::on_loop_clock(Instant when) const {
   return when + link_.heartbeat.stalled(loop::now());
 }
 
-std::unique_ptr<HostTimer> Supervisor::timer(std::function<void()> callback) {
+std::unique_ptr<loop::Clock::Timer> Supervisor::timer(std::function<void()> callback) {
   return std::make_unique<LoopTimer>(loop_.timer(std::move(callback)));
 }
 

@@ -91,7 +91,7 @@ class Supervisor : public RunHost {
   [[nodiscard]] Instant now() const override { return loop::now(); }
   [[nodiscard]] Instant job_clock() const override;
   [[nodiscard]] Instant on_loop_clock(Instant when) const override;
-  [[nodiscard]] std::unique_ptr<HostTimer> timer(std::function<void()> callback) override;
+  [[nodiscard]] std::unique_ptr<Timer> timer(std::function<void()> callback) override;
 
   // The guardian, the main process of the service, tells its manager so, as sd_notify(3).
   void notify(std::string state);

@@ -86,7 +86,7 @@ class BatchRunTest : public testing::Test {
     return job;
   }
   void signal_at(Duration when, int number) {
-    HostTimer& timer = *timers_.emplace_back(host_.timer([this, number] {
+    loop::Clock::Timer& timer = *timers_.emplace_back(host_.timer([this, number] {
       host_.signals->on_signal({.number = number, .origin = guardian::SignalOrigin::terminal});
     }));
     timer.set(host_.now() + when);
@@ -104,7 +104,7 @@ class BatchRunTest : public testing::Test {
   policy::Estimator estimator_;
   BatchRunConfig config_;
   Told told_;
-  std::vector<std::unique_ptr<HostTimer>> timers_;
+  std::vector<std::unique_ptr<loop::Clock::Timer>> timers_;
 };
 
 TEST_F(BatchRunTest, RunsEachJobOnceAndLeavesNothing) {
