@@ -65,12 +65,11 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
                   .reached = {},
                   .memory_max = job.limits.memory_max,
                   .cpus = job.limits.cpus};
-  record.ready = {.job = job.id,
-                  .kind = kinds_.take(record.key, record.facts, estimator_, job.tenant),
-                  .priority = job.priority,
-                  .restartable = job.restartable,
-                  .lost = 0,
-                  .tenant = job.tenant};
+  record.ready.job = job.id;
+  record.ready.kind = kinds_.take(record.key, record.facts, estimator_, job.tenant);
+  record.ready.priority = job.priority;
+  record.ready.restartable = job.restartable;
+  record.ready.tenant = job.tenant;
   queue_.enter(job);
   if (executor_ == nullptr) return;
   tell(EventKind::queued, job.id, "it was added to a running batch");
@@ -156,20 +155,18 @@ void Scheduler::catch_up() {
 }
 
 void Scheduler::wait_for_governor(JobRecord& job) {
-  job.waits_since = now();
   job.was_held = false;
-  enter_governor(job);
+  enter_governor(job, now());
 }
 
-void Scheduler::enter_governor(JobRecord& job) {
+void Scheduler::enter_governor(JobRecord& job, Instant since) {
   kinds_.add_waiting(job.ready.kind);
   kinds_.refresh_now(job.ready.kind, estimator_, governor_);
-  governor_.enter(job.ready, *job.waits_since);
+  governor_.enter(job.ready, since);
 }
 
 void Scheduler::stop_waiting(JobRecord& job) {
-  if (!job.waits_since) return;
-  job.waits_since.reset();
+  if (!job.ready.waits_since) return;
   kinds_.remove_waiting(job.ready.kind);
   governor_.withdraw(job.ready);
 }
@@ -196,12 +193,11 @@ void Scheduler::take_kinds_anew() {
       kinds_.give_back(kind, governor_);
       continue;
     }
-    const auto waits_since = record.waits_since;
+    const auto waits_since = record.ready.waits_since;
     stop_waiting(record);
     kinds_.give_back(before, governor_);
     record.ready.kind = kind;
-    record.waits_since = waits_since;
-    if (waits_since) enter_governor(record);
+    if (waits_since) enter_governor(record, *waits_since);
   }
 }
 
@@ -247,7 +243,6 @@ void Scheduler::carry_out(const Decision& decision) {
 
 void Scheduler::start(JobId job) {
   JobRecord& record = jobs_.at(job);
-  record.waits_since.reset();
   kinds_.remove_waiting(record.ready.kind);
   Start start = queue_.start(job, now());
   record.attempt = std::make_unique<RunningAttempt>(start.attempt, now());
@@ -284,11 +279,12 @@ void Scheduler::thaw(JobId job) {
 
 // The governor knows already of what it has decided itself; mark_dying() is without effect then.
 void Scheduler::kill(JobId job, Outcome cause, const std::string& reason) {
-  RunningAttempt& attempt = *jobs_.at(job).attempt;
+  const JobRecord& record = jobs_.at(job);
+  RunningAttempt& attempt = *record.attempt;
   if (attempt.is_dying) return;
   attempt.is_dying = true;
   set_deadline(job, attempt);
-  governor_.mark_dying(job, now());
+  governor_.mark_dying(record.ready, now());
   executor_->kill(job, cause, reason);
 }
 
@@ -302,12 +298,12 @@ void Scheduler::on_job(JobId job, const JobSample& sample) {
   if (attempt.estimate.basis != Basis::exact) {
     show(record, attempt, showing_of(attempt.live_profile));
   }
-  governor_.observe(job, sample, now());
+  governor_.observe(record.ready, sample, now());
   if (attempt.has_news(sample)) {
     attempt.estimate = estimator_.estimate(record.key, record.facts, attempt.live_profile);
     attempt.estimated_ran = sample.ran;
     attempt.estimated_used = sample.used;
-    governor_.expect(job, attempt.estimate, now());
+    governor_.expect(record.ready, attempt.estimate, now());
   }
   counts_.used_peak = std::max(counts_.used_peak, governor_.used());
   turn();
@@ -332,7 +328,7 @@ void Scheduler::on_over(JobId job, const AttemptEnd& end) {
   if (attempt->deadline) deadlines_.erase({*attempt->deadline, job});
   show(record, *attempt, {});
   learn(record, *attempt, end);
-  governor_.leave(job, end, now());
+  governor_.leave(record.ready, end, now());
   std::optional<Requeue> requeue = queue_.leave(job, end, now());
   const LiveProfile& profile = attempt->live_profile;
   if (was_lost(end.outcome)) ++record.ready.lost;
@@ -442,11 +438,11 @@ void Scheduler::follow_timeouts() {
   }
 }
 
-Result<RunningAttempt*> Scheduler::running(JobId job) {
+Result<JobRecord*> Scheduler::running(JobId job) {
   const auto found = jobs_.find(job);
   if (found == jobs_.end()) return fail("the job has ended or does not exist");
   if (found->second.attempt == nullptr) return fail("the job is not running");
-  return found->second.attempt.get();
+  return &found->second;
 }
 
 Result<void> Scheduler::kill(JobId job, const std::string& reason) {
@@ -484,15 +480,17 @@ void Scheduler::interrupt() {
 }
 
 Result<void> Scheduler::pause(JobId job) {
-  if (auto found = running(job); !found) return pass(std::move(found));
-  governor_.pause(job, now());
+  auto found = running(job);
+  if (!found) return pass(std::move(found));
+  governor_.pause((*found)->ready, now());
   turn();
   return {};
 }
 
 Result<void> Scheduler::resume(JobId job) {
-  if (auto found = running(job); !found) return pass(std::move(found));
-  governor_.resume(job, now());
+  auto found = running(job);
+  if (!found) return pass(std::move(found));
+  governor_.resume((*found)->ready, now());
   turn();
   return {};
 }
@@ -523,7 +521,7 @@ SchedulerStatus Scheduler::status() const {
                          .jobs = {}};
   if (executor_ == nullptr || jobs_.empty()) return status;
   status.remaining = time_left(work_left(jobs_, kinds_, estimator_, governor_, now()), progress_);
-  status.jobs = job_statuses(jobs_, governor_, now());
+  status.jobs = job_statuses(jobs_, now());
   return status;
 }
 

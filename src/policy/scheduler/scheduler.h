@@ -121,7 +121,7 @@ class Scheduler : public ExecutorObserver {
     return !untold_.empty() || !arriving_.empty() || !unended_.empty();
   }
   void wait_for_governor(JobRecord& job);
-  void enter_governor(JobRecord& job);
+  void enter_governor(JobRecord& job, Instant since);
   void stop_waiting(JobRecord& job);
   void take_kinds_anew(const Key& key);
   void take_kinds_anew();
@@ -133,7 +133,7 @@ class Scheduler : public ExecutorObserver {
   void freeze(JobId job);
   void thaw(JobId job);
   void kill(JobId job, Outcome cause, const std::string& reason);
-  Result<RunningAttempt*> running(JobId job);
+  Result<JobRecord*> running(JobId job);
 
   void show(const JobRecord& job, RunningAttempt& attempt, const Showing& now);
   void learn(const JobRecord& job, const RunningAttempt& attempt, const AttemptEnd& end);
