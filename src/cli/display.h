@@ -1,17 +1,25 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/loop/loop.h"
 #include "base/result.h"
+#include "cli/canvas.h"
 #include "cli/frame.h"
+#include "cli/lines.h"
+#include "cli/writer.h"
 #include "policy/job/event.h"
 #include "report/report.h"
 #include "report/shared_text.h"
 #include "supervisor/control/run_status.h"
+#include "supervisor/output/nonblocking_fd.h"
 
 namespace plimsoll::cli {
 
@@ -52,13 +60,13 @@ struct DisplayConfig {
 //
 // One thread, the loop's. Never waits for the terminal: what does not fit is kept, within a bound,
 // and written when there is room; a frame that was not written is replaced by the next.
-class Display {
+class Display : private WriterOwner {
  public:
   // `loop` must outlive this. Nothing is shown before the first call.
   static Result<std::unique_ptr<Display>> start(loop::Loop& loop, DisplayConfig config);
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
-  ~Display();  // finish()
+  ~Display() override;  // finish()
 
   // Something is different: look again soon. Cheap; call it at every turn.
   void changed();
@@ -86,9 +94,41 @@ class Display {
   void finish();
 
  private:
-  class Impl;
-  explicit Display(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  Display(loop::Loop& loop, DisplayConfig config, output::NonblockingFd nonblocking_fd);
+  [[nodiscard]] bool draws() const { return config_.style == ProgressStyle::live; }
+  [[nodiscard]] Duration age() const { return loop::now() - config_.begun; }
+  bool is_news(const policy::Event& event);
+  bool is_news(const report::JobReport& report);
+  [[nodiscard]] LineStyle line_style() const;
+  void schedule();
+  void arm(Instant when);
+  void on_timer();
+  void draw();
+  void write_above();
+  void on_drained() override;
+  void answer_waiting();
+  void put_line(const std::string& line);
+  void tell_lost();
+
+  DisplayConfig config_;
+  Glyphs glyphs_ = Glyphs::ascii;
+  Writer writer_;
+  Canvas canvas_;
+  loop::Timer timer_;
+  std::optional<Instant> armed_for_;
+  std::optional<Instant> shown_at_;                         // the last frame, or status of a log
+  std::vector<std::string> lines_;                          // of the frame that is drawn
+  std::string above_;                                       // whole lines for the next drawing
+  std::string partial_;                                     // the begin of a line
+  std::vector<std::function<void(Result<void>)>> waiting_;  // for the text to be written
+  Tally tally_{.ended = 0, .jobs = config_.jobs};
+  std::set<policy::HoldCause> told_holds_;
+  std::string told_skip_;  // why the last job was skipped
+  std::string told_line_;  // why the line was changed last
+  std::size_t lost_ = 0;
+  bool dirty_ = false;
+  bool suspended_ = false;
+  bool finished_ = false;
 };
 
 }  // namespace plimsoll::cli
