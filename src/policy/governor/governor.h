@@ -9,7 +9,6 @@
 #include "policy/estimator/estimate.h"
 #include "policy/governor/admission_context.h"
 #include "policy/governor/crowding.h"
-#include "policy/governor/decision.h"
 #include "policy/governor/governor_config.h"
 #include "policy/governor/hindsight.h"
 #include "policy/governor/member.h"
@@ -23,6 +22,7 @@
 #include "policy/governor/slow_start.h"
 #include "policy/governor/waiting.h"
 #include "policy/job/attempt.h"
+#include "policy/job/decision.h"
 #include "policy/job/observation.h"
 #include "policy/job/tenant.h"
 

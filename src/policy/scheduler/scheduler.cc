@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/cases.h"
 #include "base/check.h"
 #include "base/quantity.h"
 #include "policy/estimator/numbers.h"
@@ -23,14 +24,6 @@ GovernorConfig governor_config(const SchedulerConfig& config) {
   GovernorConfig governor = config.governor;
   governor.jobs_max = config.queue.jobs_max;
   return governor;
-}
-
-bool was_lost(Outcome outcome) {
-  return outcome == Outcome::evicted || outcome == Outcome::machine_oom;
-}
-
-JobId job_of(const QueueAction& action) {
-  return std::visit([](const auto& what) { return what.job; }, action);
 }
 
 }  // namespace
@@ -88,7 +81,7 @@ void Scheduler::begin(Executor& executor) {
 void Scheduler::turn() {
   if (executor_ == nullptr) return;
   pass_deadlines();
-  note(queue_.settle(now()));
+  for (const Decision& decision : queue_.settle(now())) carry_out(decision);
   for (const JobId job : queue_.take_ready()) arriving_.push_back(job);
   catch_up();
   take_kinds_anew();
@@ -117,19 +110,6 @@ void Scheduler::set_wake(KindsState kinds) {
   executor_->wake_at(wake);
 }
 
-// What runs is ended at once; of what ends unstarted the governor hears at once.
-void Scheduler::note(std::vector<QueueDecision> decisions) {
-  for (QueueDecision& decision : decisions) {
-    if (const auto* cancel = std::get_if<Cancel>(&decision.action)) {
-      kill(cancel->job, Outcome::cancelled, decision.reason);
-      continue;
-    }
-    const JobId job = job_of(decision.action);
-    stop_waiting(jobs_.at(job));
-    unended_.push_back(std::move(decision));
-  }
-}
-
 // Whatever any job does comes by here: with hundreds that run, all turns together would leave
 // nothing else its turn for as long as there is something to catch up with. So what is left over
 // waits for a wake of its own.
@@ -146,10 +126,11 @@ void Scheduler::catch_up() {
     if (queue_.is_waiting(job)) wait_for_governor(jobs_.at(job));
   }
   for (; left > 0 && !unended_.empty(); --left) {
-    const QueueDecision decision = std::move(unended_.front());
+    const JobOver over = std::move(unended_.front());
     unended_.pop_front();
-    const bool gave_up = std::holds_alternative<GiveUp>(decision.action);
-    end_unstarted(job_of(decision.action), decision.reason, gave_up);
+    forget(over.job);
+    tell(EventKind::ended, over.job, over.reason);
+    if (listener_ != nullptr) listener_->on_job_over(over);
   }
   if (is_behind()) resume_at_ = now() + kBehindGap;
 }
@@ -201,12 +182,10 @@ void Scheduler::take_kinds_anew() {
   }
 }
 
-void Scheduler::end_unstarted(JobId job, const std::string& reason, bool gave_up) {
-  forget(job);
-  tell(EventKind::ended, job, reason);
-  if (listener_ == nullptr) return;
-  listener_->on_job_over(
-      {.job = job, .end = {}, .requeue = {}, .gave_up = gave_up, .reason = reason});
+// The governor hears of it at once, others in their turn.
+void Scheduler::end_unstarted(JobOver over) {
+  stop_waiting(jobs_.at(over.job));
+  unended_.push_back(std::move(over));
 }
 
 void Scheduler::forget(JobId job) {
@@ -218,27 +197,39 @@ void Scheduler::carry_out(const Decision& decision) {
   const auto told = [&](EventKind kind, std::optional<JobId> job) {
     tell(kind, job, decision.reason, decision.numbers);
   };
-  if (const auto* admit = std::get_if<Admit>(&decision.action)) {
-    told(EventKind::admitted, admit->job);
-    start(admit->job);
-  } else if (const auto* reclaim = std::get_if<Reclaim>(&decision.action)) {
-    ++counts_.reclaims;
-    told(EventKind::reclaimed, reclaim->job);
-    executor_->reclaim(reclaim->job, reclaim->amount);
-  } else if (const auto* stop = std::get_if<Freeze>(&decision.action)) {
-    told(EventKind::frozen, stop->job);
-    freeze(stop->job);
-  } else if (const auto* go = std::get_if<Thaw>(&decision.action)) {
-    told(EventKind::thawed, go->job);
-    thaw(go->job);
-  } else if (const auto* evict = std::get_if<Evict>(&decision.action)) {
-    ++counts_.evictions;
-    told(EventKind::evicted, evict->job);
-    kill(evict->job, Outcome::evicted, decision.reason);
-  } else if (const auto* fail = std::get_if<Fail>(&decision.action)) {
-    told(EventKind::failed, fail->job);
-    kill(fail->job, Outcome::over_line, decision.reason);
-  }
+  std::visit(
+      Cases{[&](const Admit& admit) {
+              told(EventKind::admitted, admit.job);
+              start(admit.job);
+            },
+            [&](const Reclaim& reclaim) {
+              ++counts_.reclaims;
+              told(EventKind::reclaimed, reclaim.job);
+              executor_->reclaim(reclaim.job, reclaim.amount);
+            },
+            [&](const Freeze& stop) {
+              told(EventKind::frozen, stop.job);
+              freeze(stop.job);
+            },
+            [&](const Thaw& go) {
+              told(EventKind::thawed, go.job);
+              thaw(go.job);
+            },
+            [&](const Evict& evict) {
+              ++counts_.evictions;
+              told(EventKind::evicted, evict.job);
+              kill(evict.job, Outcome::evicted, decision.reason);
+            },
+            [&](const Fail& fail) {
+              told(EventKind::failed, fail.job);
+              kill(fail.job, Outcome::over_line, decision.reason);
+            },
+            [&](const Cancel& cancel) { kill(cancel.job, Outcome::cancelled, decision.reason); },
+            [&](const Skip& skip) { end_unstarted({.job = skip.job, .reason = decision.reason}); },
+            [&](const GiveUp& given_up) {
+              end_unstarted({.job = given_up.job, .gave_up = true, .reason = decision.reason});
+            }},
+      decision.action);
 }
 
 void Scheduler::start(JobId job) {

@@ -8,7 +8,7 @@
 #include "policy/job/hold_cause.h"
 #include "policy/job/job.h"
 
-// What the governor decides, as values: what is to be done, why, and the numbers it rested on.
+// What queue and governor decide, as values: what is to be done, why, and the numbers it rested on.
 namespace plimsoll::policy {
 
 // Start this waiting job.
@@ -42,12 +42,28 @@ struct Fail {
   JobId job{};
   bool operator==(const Fail&) const = default;
 };
-using Action = std::variant<Admit, Reclaim, Freeze, Thaw, Evict, Fail>;
+// Kill this running attempt: the run stops, and nobody waits for it to end.
+struct Cancel {
+  JobId job{};
+  bool operator==(const Cancel&) const = default;
+};
+// The job never started and never will: it has ended, `skipped`.
+struct Skip {
+  JobId job{};
+  bool operator==(const Skip&) const = default;
+};
+// The job waited for another attempt and gets none: it has ended, as its last attempt did.
+struct GiveUp {
+  JobId job{};
+  bool operator==(const GiveUp&) const = default;
+};
+// The first six are the governor's, the others the queue's.
+using Action = std::variant<Admit, Reclaim, Freeze, Thaw, Evict, Fail, Cancel, Skip, GiveUp>;
 
 struct Decision {
   Action action;
   std::string reason;  // a sentence
-  Numbers numbers;     // what it rested on
+  Numbers numbers{};   // what it rested on
 };
 
 // Why the first in the order of admission waits although it could run.
