@@ -208,7 +208,7 @@ void GovernedRun::lease() {
   auto ledger = supervisor::Ledger::join(supervisor::open_ledger(), run_id_);
   if (!ledger) return display_->note("the line is not shared: " + ledger.error().message());
   lease_.emplace(supervisor_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::run,
-                 supervisor::holder_of(batch_->scheduler()));
+                 holder_.emplace(batch_->scheduler()));
 }
 
 void GovernedRun::start_control() {

@@ -78,6 +78,7 @@ class GovernedRun : private supervisor::BatchRunObserver,
   std::optional<SyncedEnds> synced_ends_;
   std::unique_ptr<RunMemory> memory_;
   std::unique_ptr<supervisor::BatchRun> batch_;
+  std::optional<supervisor::SchedulerLeaseHolder> holder_;  // of the lease
   std::optional<supervisor::Lease> lease_;
   std::unique_ptr<supervisor::Control> control_;
 };
