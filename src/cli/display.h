@@ -39,12 +39,10 @@ Result<ProgressStyle> parse_progress(std::string_view text);
 [[nodiscard]] Glyphs terminal_glyphs();
 
 // The run that is shown.
-class ShownRun {
+class ShownRun : public supervisor::JobSpecs {
  public:
-  virtual ~ShownRun() = default;
   // As it stands: asked ten times a second at most.
   [[nodiscard]] virtual supervisor::RunStatus status() const = 0;
-  [[nodiscard]] virtual const policy::JobSpec& spec_of(JobId job) const = 0;
 };
 
 struct DisplayConfig {

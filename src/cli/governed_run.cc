@@ -190,16 +190,15 @@ void GovernedRun::end_files() {
 
 supervisor::RunStatus GovernedRun::status() const {
   const supervisor::Progress& progress = batch_->progress();
-  return supervisor::run_status(
-      batch_->scheduler().status(),
-      {.run = run_id_,
-       .elapsed = loop::now() - begun_,
-       .ended = {.total = progress.jobs,
-                 .succeeded = progress.succeeded,
-                 .failed = progress.failed,
-                 .skipped = progress.skipped},
-       .commands = commands_},
-      [this](JobId job) -> const policy::JobSpec& { return batch_->spec_of(job); });
+  return supervisor::run_status(batch_->scheduler().status(),
+                                {.run = run_id_,
+                                 .elapsed = loop::now() - begun_,
+                                 .ended = {.total = progress.jobs,
+                                           .succeeded = progress.succeeded,
+                                           .failed = progress.failed,
+                                           .skipped = progress.skipped},
+                                 .commands = commands_},
+                                *this);
 }
 
 // Alone on the machine until somebody else comes.
