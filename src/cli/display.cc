@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
-#include "cli/diagnostics.h"
+#include "cli/terminal.h"
 #include "policy/job/attempt.h"
 #include "report/plain.h"
 #include "supervisor/control/progress_json.h"
@@ -36,13 +37,9 @@ constexpr std::size_t kPartialBytesMax = 4 << 10;
 constexpr std::size_t kPendingBytesMax = 4 << 20;
 constexpr Duration kFlushPatience = std::chrono::seconds(1);
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : value;
-}
-
 bool can_draw(int fd) {
-  const std::string terminal = variable("TERM");
+  const char* value = std::getenv("TERM");
+  const std::string_view terminal = value == nullptr ? "" : value;
   return ::isatty(fd) != 0 && !terminal.empty() && terminal != "dumb";
 }
 
@@ -69,17 +66,6 @@ bool in_foreground(int fd) {
 }
 
 }  // namespace
-
-Glyphs terminal_glyphs() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string locale = variable(name);
-    if (locale.empty()) continue;
-    const bool utf8 =
-        locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
-    return utf8 ? Glyphs::unicode : Glyphs::ascii;
-  }
-  return Glyphs::ascii;
-}
 
 Result<ProgressStyle> parse_progress(std::string_view text) {
   if (text == "plain") return ProgressStyle::plain;

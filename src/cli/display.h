@@ -35,9 +35,6 @@ enum class ProgressStyle : std::uint8_t {
 // that can move its cursor, else plain.
 Result<ProgressStyle> parse_progress(std::string_view text);
 
-// What the locale says that the terminal can show.
-[[nodiscard]] Glyphs terminal_glyphs();
-
 // The run that is shown.
 class ShownRun : public supervisor::JobSpecs {
  public:

@@ -6,8 +6,8 @@
 
 #include "base/quantity.h"
 #include "base/text.h"
-#include "cli/diagnostics.h"
 #include "cli/exit_status.h"
+#include "cli/terminal.h"
 #include "policy/job/attempt.h"
 #include "report/json.h"
 #include "report/plain.h"

@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/process_mode.h"
 #include "cli/single_memory.h"
+#include "cli/terminal.h"
 #include "kernel/counters/machine_span.h"
 #include "report/buildkit.h"
 #include "report/json.h"

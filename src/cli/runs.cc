@@ -3,10 +3,10 @@
 
 #include "base/file.h"
 #include "cli/command.h"
-#include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "cli/recorded_runs.h"
+#include "cli/terminal.h"
 #include "report/plain.h"
 #include "store/runs/event_log.h"
 #include "store/runs/explain.h"
