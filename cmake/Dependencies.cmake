@@ -41,6 +41,9 @@ set(ALLOWED_daemon/metrics supervisor/sharing report policy/scheduler policy/job
 set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/grpc
   supervisor/external supervisor/control supervisor/sharing supervisor store/history report args
   jobfile policy/governor policy/job guardian base/loop base)
-set(ALLOWED_cli supervisor/doctor supervisor/control supervisor/sharing supervisor supervisor/output
-  store/runs store/history report args jobfile sim policy/governor policy/estimator policy/queue
-  policy/job guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/governor policy/job
+  base/loop base)
+set(ALLOWED_cli cli/progress supervisor/doctor supervisor/control supervisor/sharing supervisor
+  supervisor/output store/runs store/history report args jobfile sim policy/governor
+  policy/estimator policy/queue policy/job guardian kernel/reap kernel/counters kernel/procfs
+  kernel/cgroup base/loop base)

@@ -9,7 +9,7 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
+#include "cli/progress/terminal.h"
 #include "guardian/guardian.h"
 #include "report/writer.h"
 #include "supervisor/doctor/diagnosis.h"

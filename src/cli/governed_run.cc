@@ -7,7 +7,7 @@
 #include "base/quantity.h"
 #include "base/text.h"
 #include "cli/exit_status.h"
-#include "cli/terminal.h"
+#include "cli/progress/terminal.h"
 #include "policy/job/attempt.h"
 #include "report/json.h"
 #include "report/plain.h"

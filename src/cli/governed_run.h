@@ -8,7 +8,7 @@
 
 #include "cli/batch_files.h"
 #include "cli/batch_options.h"
-#include "cli/display.h"
+#include "cli/progress/display.h"
 #include "cli/run_memory.h"
 #include "cli/synced_ends.h"
 #include "report/top_jobs.h"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/display.h"
+#include "cli/progress/display.h"
 #include "policy/estimator/attempt_summary.h"
 #include "policy/job/event.h"
 #include "report/report.h"

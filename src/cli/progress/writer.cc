@@ -1,4 +1,4 @@
-#include "cli/writer.h"
+#include "cli/progress/writer.h"
 
 #include <poll.h>
 #include <sys/epoll.h>

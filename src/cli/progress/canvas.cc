@@ -1,4 +1,4 @@
-#include "cli/canvas.h"
+#include "cli/progress/canvas.h"
 
 namespace plimsoll::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/gauge.h"
+#include "cli/progress/gauge.h"
 #include "report/summary.h"
 #include "supervisor/control/run_status.h"
 

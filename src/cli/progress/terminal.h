@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/gauge.h"
+#include "cli/progress/gauge.h"
 #include "report/summary.h"
 
 // What the terminal of a descriptor can show, by its size and the environment.

@@ -1,4 +1,4 @@
-#include "cli/canvas.h"
+#include "cli/progress/canvas.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/writer.h"
+#include "cli/progress/writer.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

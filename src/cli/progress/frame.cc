@@ -1,4 +1,4 @@
-#include "cli/frame.h"
+#include "cli/progress/frame.h"
 
 #include <algorithm>
 #include <array>

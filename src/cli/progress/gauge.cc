@@ -1,4 +1,4 @@
-#include "cli/gauge.h"
+#include "cli/progress/gauge.h"
 
 #include <algorithm>
 #include <array>

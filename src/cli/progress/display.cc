@@ -1,4 +1,4 @@
-#include "cli/display.h"
+#include "cli/progress/display.h"
 
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/terminal.h"
+#include "cli/progress/terminal.h"
 #include "policy/job/attempt.h"
 #include "report/plain.h"
 #include "supervisor/control/progress_json.h"

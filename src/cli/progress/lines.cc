@@ -1,4 +1,4 @@
-#include "cli/lines.h"
+#include "cli/progress/lines.h"
 
 #include <algorithm>
 #include <cstdint>
