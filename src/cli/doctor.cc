@@ -14,7 +14,7 @@
 #include "report/writer.h"
 #include "supervisor/doctor/diagnosis.h"
 #include "supervisor/doctor/doctor.h"
-#include "supervisor/run_id.h"
+#include "supervisor/run/run_id.h"
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {

@@ -12,8 +12,8 @@
 #include "cli/run_memory.h"
 #include "cli/synced_ends.h"
 #include "report/top_jobs.h"
-#include "supervisor/batch_run.h"
 #include "supervisor/control/control.h"
+#include "supervisor/run/batch_run.h"
 #include "supervisor/sharing/lease.h"
 
 namespace plimsoll::cli {

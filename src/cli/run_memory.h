@@ -8,7 +8,7 @@
 #include "policy/job/event.h"
 #include "report/report.h"
 #include "store/runs/run_recorder.h"
-#include "supervisor/knowledge.h"
+#include "supervisor/run/knowledge.h"
 
 namespace plimsoll::cli {
 

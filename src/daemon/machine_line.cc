@@ -5,7 +5,7 @@
 #include "base/quantity.h"
 #include "daemon/log.h"
 #include "supervisor/identity.h"
-#include "supervisor/pool_options.h"
+#include "supervisor/run/pool_options.h"
 #include "supervisor/sharing/ledger_place.h"
 
 namespace plimsoll::daemon {

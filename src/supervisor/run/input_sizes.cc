@@ -1,4 +1,4 @@
-#include "supervisor/input_sizes.h"
+#include "supervisor/run/input_sizes.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>

@@ -1,4 +1,4 @@
-#include "supervisor/guardian_watch.h"
+#include "supervisor/run/guardian_watch.h"
 
 #include <signal.h>
 #include <sys/syscall.h>

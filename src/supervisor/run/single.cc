@@ -1,4 +1,4 @@
-#include "supervisor/single.h"
+#include "supervisor/run/single.h"
 
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-#include "supervisor/input_sizes.h"
+#include "supervisor/run/input_sizes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

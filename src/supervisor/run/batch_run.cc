@@ -1,4 +1,4 @@
-#include "supervisor/batch_run.h"
+#include "supervisor/run/batch_run.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,8 +9,8 @@
 #include "base/quantity.h"
 #include "kernel/counters/parse_pressure.h"
 #include "supervisor/borrowed_rights.h"
-#include "supervisor/input_sizes.h"
 #include "supervisor/reporting.h"
+#include "supervisor/run/input_sizes.h"
 #include "supervisor/wall_clock.h"
 
 // A batch and its wall: what is told of it, and how the terminal stops the run.

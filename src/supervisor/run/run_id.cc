@@ -1,4 +1,4 @@
-#include "supervisor/run_id.h"
+#include "supervisor/run/run_id.h"
 
 #include <sys/random.h>
 

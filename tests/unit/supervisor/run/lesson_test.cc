@@ -1,4 +1,4 @@
-#include "supervisor/lesson.h"
+#include "supervisor/run/lesson.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

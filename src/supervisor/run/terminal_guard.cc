@@ -1,4 +1,4 @@
-#include "supervisor/terminal_guard.h"
+#include "supervisor/run/terminal_guard.h"
 
 #include <fcntl.h>
 #include <unistd.h>

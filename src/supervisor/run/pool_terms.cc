@@ -1,4 +1,4 @@
-#include "supervisor/pool_terms.h"
+#include "supervisor/run/pool_terms.h"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-#include "supervisor/knowledge.h"
+#include "supervisor/run/knowledge.h"
 
 #include "base/loop/loop.h"
 #include "store/history/state_dir.h"

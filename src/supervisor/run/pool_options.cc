@@ -1,4 +1,4 @@
-#include "supervisor/pool_options.h"
+#include "supervisor/run/pool_options.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "supervisor/batch_run.h"
+#include "supervisor/run/batch_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

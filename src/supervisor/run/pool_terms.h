@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/pool_options.h"
+#include "supervisor/run/pool_options.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {

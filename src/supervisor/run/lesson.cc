@@ -1,4 +1,4 @@
-#include "supervisor/lesson.h"
+#include "supervisor/run/lesson.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "policy/scheduler/curve_recorder.h"
 #include "store/history/state_dir.h"
 #include "store/history/store.h"
-#include "supervisor/input_sizes.h"
+#include "supervisor/run/input_sizes.h"
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::supervisor {

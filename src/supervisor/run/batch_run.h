@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "report/report.h"
-#include "supervisor/guardian_watch.h"
 #include "supervisor/host_scheduler.h"
 #include "supervisor/identity.h"
 #include "supervisor/output/collector.h"
+#include "supervisor/run/guardian_watch.h"
 
 namespace plimsoll::supervisor {
 
