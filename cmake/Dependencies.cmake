@@ -20,16 +20,18 @@ set(ALLOWED_report policy/governor policy/estimator policy/job kernel/counters b
 set(ALLOWED_store/history policy/estimator base/loop base)
 set(ALLOWED_store/runs store/history report policy/job kernel/counters base/loop base)
 set(ALLOWED_supervisor/output base/loop base)
-set(ALLOWED_supervisor supervisor/output store/history report policy/scheduler policy/governor
-  policy/estimator policy/job guardian kernel/reap kernel/monitor kernel/counters kernel/procfs
-  kernel/cgroup base/loop base)
+set(ALLOWED_supervisor report policy/scheduler policy/governor policy/job guardian kernel/reap
+  kernel/monitor kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_supervisor/run supervisor supervisor/output store/history report policy/scheduler
+  policy/governor policy/estimator policy/job guardian kernel/counters kernel/procfs kernel/cgroup
+  base/loop base)
 set(ALLOWED_supervisor/sharing supervisor store/history policy/scheduler policy/governor guardian
   kernel/counters base/loop base)
 set(ALLOWED_supervisor/control supervisor/sharing report policy/scheduler policy/job base/loop base)
 set(ALLOWED_supervisor/external supervisor report policy/scheduler policy/governor policy/job
   kernel/counters kernel/procfs kernel/cgroup base)
-set(ALLOWED_supervisor/doctor supervisor report guardian kernel/monitor kernel/counters
-  kernel/cgroup base/loop base)
+set(ALLOWED_supervisor/doctor supervisor/run supervisor report guardian kernel/monitor
+  kernel/counters kernel/cgroup base/loop base)
 set(ALLOWED_daemon/grpc supervisor/external supervisor policy/job base/loop base)
 set(ALLOWED_daemon/jobs supervisor report policy/scheduler policy/job base/loop base)
 set(ALLOWED_daemon/runner daemon/jobs daemon/grpc supervisor report policy/job guardian base/loop
@@ -39,8 +41,11 @@ set(ALLOWED_daemon/api daemon/jobs daemon/grpc supervisor/external supervisor/co
 set(ALLOWED_daemon/metrics supervisor/sharing report policy/scheduler policy/job kernel/monitor
   kernel/counters base/loop base)
 set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/grpc
-  supervisor/external supervisor/control supervisor/sharing supervisor store/history report args
-  jobfile policy/governor policy/job guardian base/loop base)
-set(ALLOWED_cli supervisor/doctor supervisor/control supervisor/sharing supervisor supervisor/output
-  store/runs store/history report args jobfile sim policy/governor policy/estimator policy/queue
-  policy/job guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
+  supervisor/external supervisor/control supervisor/sharing supervisor/run supervisor store/history
+  report args jobfile policy/governor policy/job guardian base/loop base)
+set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/governor policy/job
+  base/loop base)
+set(ALLOWED_cli cli/progress supervisor/doctor supervisor/control supervisor/sharing supervisor/run
+  supervisor supervisor/output store/runs store/history report args jobfile sim policy/governor
+  policy/estimator policy/queue policy/job guardian kernel/reap kernel/counters kernel/procfs
+  kernel/cgroup base/loop base)

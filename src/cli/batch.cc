@@ -16,11 +16,11 @@
 #include "policy/job/attempt.h"
 #include "policy/job/priority.h"
 #include "report/plain.h"
-#include "supervisor/batch_run.h"
 #include "supervisor/host.h"
 #include "supervisor/output/disk.h"
-#include "supervisor/pool_terms.h"
-#include "supervisor/run_id.h"
+#include "supervisor/run/batch_run.h"
+#include "supervisor/run/pool_terms.h"
+#include "supervisor/run/run_id.h"
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {

@@ -200,11 +200,11 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   std::optional<Duration> kill_after_ran_;  // set by a time-out's TERM
   policy::SampleInterval sample_interval_;
   bool sampled_ = false;
-  bool is_reaped_ = false;                                   // reaping has begun
-  std::unique_ptr<HostTimer> sample_timer_, timeout_timer_;  // from start() on
-  Instant sample_asked_{}, sample_due_{};                    // of the first
-  std::unique_ptr<HostTimer> later_;  // for a step that is not to be taken within a call
-  bool is_killed_singly_ = false;     // by the kernel, on v1
+  bool is_reaped_ = false;                                            // reaping has begun
+  std::unique_ptr<loop::Clock::Timer> sample_timer_, timeout_timer_;  // from start() on
+  Instant sample_asked_{}, sample_due_{};                             // of the first
+  std::unique_ptr<loop::Clock::Timer> later_;  // for a step that is not to be taken within a call
+  bool is_killed_singly_ = false;              // by the kernel, on v1
   OomWatch::Counts ooms_before_;
 };
 

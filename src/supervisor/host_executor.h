@@ -166,11 +166,11 @@ class HostExecutor : public policy::Executor,
   std::optional<Instant> stopped_at_;  // by the job clock, as these two
   Duration stood_still_{};
   std::optional<Instant> wake_;  // by this executor's clock
-  std::unique_ptr<HostTimer> wake_timer_;
+  std::unique_ptr<loop::Clock::Timer> wake_timer_;
   monitor::Reading reading_;  // the last
   policy::MachineSample seen_;
   monitor::Watcher watcher_;
-  std::unique_ptr<HostTimer> oom_timer_;  // after the kernel has told of an OOM (v1)
+  std::unique_ptr<loop::Clock::Timer> oom_timer_;  // after the kernel has told of an OOM (v1)
   unsigned oom_checks_left_ = 0;
 };
 

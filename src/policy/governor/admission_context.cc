@@ -39,7 +39,7 @@ void look_at_cores(Surroundings& around, const Processors& processors, double fr
 Tenancy tenancy_of(const RunningSet& running_set, const GovernorConfig& config, double line,
                    std::size_t tenants) {
   Tenancy tenancy({.line = line, .cores = config.cores, .places = config.jobs_max}, tenants);
-  for (const auto& [job, member] : running_set.members()) tenancy.add(member);
+  for (const Member* member : running_set.members()) tenancy.add(*member);
   return tenancy;
 }
 
@@ -48,7 +48,8 @@ void look_for_others(AdmissionContext& admission_context, const RunningSet& runn
                      const Hindsight& hindsight, Instant now) {
   admission_context.yielding.widen(hindsight.factors());
   admission_context.yielding.add_constant(running_set.unaccounted());
-  for (const auto& [job, member] : running_set.members()) {
+  for (const Member* one : running_set.members()) {
+    const Member& member = *one;
     if (member.state == MemberState::dying) {
       admission_context.yielding.add_constant(member.used());
       continue;
@@ -83,7 +84,8 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
   std::map<Kind, Shown> kinds;
   DemandForecast going;
   double fresh = 0;  // cores that the machine's figures don't show yet
-  for (const auto& [job, member] : running_set.members()) {
+  for (const Member* one : running_set.members()) {
+    const Member& member = *one;
     count(kinds[member.ready.kind], member);
     if (member.ready.lost > kEvictionsMax) {
       admission_context.alone =
@@ -115,8 +117,8 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
   if (admission_context.tenancy.is_shared())
     look_for_others(admission_context, running_set, hindsight, now);
   for (std::size_t i = 0; i < kHorizonCount; ++i) admission_context.going[i] = going.sum(i);
-  if (const auto keel = running_set.keel()) {
-    const Belief& peak = running_set.find(*keel)->estimate.peak;
+  if (const Member* keel = running_set.keel()) {
+    const Belief& peak = keel->estimate.peak;
     around.keel_peak = peak.mean + kDoubtRightOfWay * peak.spread;
   }
   for (const auto& [kind, shown] : kinds) waiting.show(kind, shown);

@@ -147,11 +147,11 @@ void Round::hear_the_impatient() {
 
 bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   const Waiting& waiting = ground_.waiting;
-  const Waiting::Entry& entry = waiting.first(rank.kind);
+  const Ready& first = waiting.first(rank.kind);
   const Estimate estimate = waiting.expected(rank.kind);
   const Surroundings around = around_of(tenant);
-  const bool has_waited = now_ - entry.entered >= ground_.config.cores_wait_max;
-  const auto refused = refuse(around, entry.ready, estimate, waiting.shown(rank.kind),
+  const bool has_waited = now_ - *first.waits_since >= ground_.config.cores_wait_max;
+  const auto refused = refuse(around, first, estimate, waiting.shown(rank.kind),
                               SlowStart::window_of_kind(waiting.settled_ever(rank.kind)),
                               has_waited ? Patience::over : Patience::left);
   if (!refused) {
@@ -159,16 +159,16 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
     return true;
   }
   turn.refused.insert(rank.kind);
-  if (!holding_) holding_ = holding_of(around, entry.ready.job, estimate, *refused);
+  if (!holding_) holding_ = holding_of(around, first.job, estimate, *refused);
   if (refused->why == HoldCause::memory || refused->why == HoldCause::alone) {
-    refused_for_memory(tenant, turn, entry.ready.job, estimate);
+    refused_for_memory(tenant, turn, first.job, estimate);
   }
   return false;
 }
 
 void Round::start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& around) {
   const Estimate estimate = ground_.waiting.expected(rank.kind);
-  const Ready ready = ground_.waiting.first(rank.kind).ready;
+  Ready& ready = ground_.waiting.first(rank.kind);
   ground_.waiting.remove(ready);
   rulings_->push_back(admission_of(around, ready.job, estimate));
   AdmissionContext& seen = ground_.seen;

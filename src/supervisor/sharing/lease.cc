@@ -25,11 +25,11 @@ Others sum_of(const std::vector<LedgerEntry>& entries) {
 }  // namespace
 
 Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole role,
-             LeaseHolder holder)
+             LeaseHolder& holder)
     : ledger_(std::move(ledger)),
       whole_(whole),
       role_(role),
-      holder_(std::move(holder)),
+      holder_(holder),
       shared_(whole),
       share_(whole),
       timer_(loop.timer([this] {
@@ -68,7 +68,7 @@ void Lease::set_line(Bytes line, std::string reason) {
   agree();
   share_ = share_now();
   if (parties_ > 1) reason += "; " + shared_with();
-  holder_.moved(share_, std::move(reason));
+  holder_.on_share(share_, std::move(reason));
 }
 
 // The daemon's terms, if there is one.
@@ -134,7 +134,7 @@ void Lease::move() {
   const policy::Share share = share_now();
   if (!has_moved(share)) return;
   share_ = share;
-  holder_.moved(share_, shared_with());
+  holder_.on_share(share_, shared_with());
 }
 
 void Lease::settle() {
@@ -179,13 +179,6 @@ policy::RunClaim claim_of(const policy::SchedulerStatus& status) {
     claim.cores.wanting = for_cores;
   }
   return claim;
-}
-
-LeaseHolder holder_of(policy::Scheduler& scheduler) {
-  return {
-      .claim = [&scheduler] { return claim_of(scheduler.status()); },
-      .moved = [&scheduler](const policy::Share& share,
-                            std::string reason) { scheduler.set_share(share, std::move(reason)); }};
 }
 
 }  // namespace plimsoll::supervisor

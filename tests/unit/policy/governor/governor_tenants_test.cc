@@ -181,8 +181,8 @@ TEST(GovernorTenants, AWordIsNoMemoryOfAnother) {
     story.samples(t);
     EXPECT_EQ(story.rules(t), Words{}) << t;
   }
-  EXPECT_FALSE(story.governor.is_frozen(JobId{2}));
-  EXPECT_FALSE(story.governor.is_frozen(JobId{1}));
+  EXPECT_FALSE(story.is_frozen(2));
+  EXPECT_FALSE(story.is_frozen(1));
 }
 
 // From its first second on, whatever it is said to have and however fast that is said to rise.
@@ -255,7 +255,7 @@ TEST(GovernorTenants, AGiantHoldsUpOthersForAMinuteAtATime) {
     story.waits_for(kBob, next, {.mib = 50, .seconds = 10}, t);
     if (story.rules(t).empty()) {
       held += 1;
-      story.governor.withdraw({.job = JobId{next}, .kind = Kind{next}, .tenant = Tenant{kBob}});
+      story.governor.withdraw(story.job(next));
     } else {
       story.ends(next, t + 0.5);
     }
