@@ -24,5 +24,6 @@ int serve_command(int argc, char** argv);
 int submit_command(int argc, char** argv);
 int list_command(int argc, char** argv);
 int advise_command(int argc, char** argv);
+int compare_command(int argc, char** argv);
 
 }  // namespace plimsoll::cli
