@@ -21,6 +21,7 @@ set(ALLOWED_store/history policy/estimator base/loop base)
 set(ALLOWED_store/runs store/history report policy/job kernel/counters base/loop base)
 set(ALLOWED_analysis store/runs store/history report policy/estimator policy/job kernel/counters
   base)
+set(ALLOWED_analysis/trace analysis store/runs report policy/job kernel/counters base)
 set(ALLOWED_supervisor/output base/loop base)
 set(ALLOWED_supervisor supervisor/output store/history report policy/scheduler policy/governor
   policy/estimator policy/job guardian kernel/reap kernel/monitor kernel/counters kernel/procfs
@@ -44,6 +45,6 @@ set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/gr
   supervisor/external supervisor/control supervisor/sharing supervisor store/history report args
   jobfile policy/governor policy/job guardian base/loop base)
 set(ALLOWED_cli supervisor/doctor supervisor/control supervisor/sharing supervisor supervisor/output
-  analysis store/runs store/history report args jobfile sim policy/governor
+  analysis/trace analysis store/runs store/history report args jobfile sim policy/governor
   policy/estimator policy/queue policy/job guardian kernel/reap kernel/counters kernel/procfs
   kernel/cgroup base/loop base)

@@ -30,6 +30,7 @@ measured by the kernel, limited, and ended with all its processes.
   explain   Explain what a run decided:  plimsoll explain last 17
   report    Print the report of a run:   plimsoll report last
                                          plimsoll report last --provenance
+                                         plimsoll report last --trace FILE
   history   Show what jobs have needed:  plimsoll history
   compare   Compare two runs:            plimsoll compare last-1 last
   advise    Tell what to ask for:        plimsoll advise --format slurm
