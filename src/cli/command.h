@@ -25,5 +25,6 @@ int submit_command(int argc, char** argv);
 int list_command(int argc, char** argv);
 int advise_command(int argc, char** argv);
 int compare_command(int argc, char** argv);
+int whatif_command(int argc, char** argv);
 
 }  // namespace plimsoll::cli

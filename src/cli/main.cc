@@ -34,6 +34,7 @@ measured by the kernel, limited, and ended with all its processes.
   history   Show what jobs have needed:  plimsoll history
   compare   Compare two runs:            plimsoll compare last-1 last
   advise    Tell what to ask for:        plimsoll advise --format slurm
+  whatif    Try other cores and memory:  plimsoll whatif last --cores 8,16
   simulate  Try a run on other machines: plimsoll simulate last --cores 16
   doctor    Show what this host offers:  plimsoll doctor
 
@@ -46,6 +47,7 @@ constexpr Command kCommands[] = {
     {"report", report_command}, {"simulate", simulate_command}, {"doctor", doctor_command},
     {"ctl", ctl_command},       {"serve", serve_command},       {"submit", submit_command},
     {"list", list_command},     {"advise", advise_command},     {"compare", compare_command},
+    {"whatif", whatif_command},
 };
 
 // Null if there is none.

@@ -141,7 +141,7 @@ case_exit_status_with_halt_is_that_of_gnu_parallel() {
 case_help_fits_a_terminal_and_names_types() {
   local command
   for command in run batch submit list reap runs explain history report simulate doctor ctl \
-    compare advise; do
+    compare advise whatif; do
     gives 0 "$plimsoll" help "$command"
     has out "Usage: plimsoll"
     lacks out TEXT...
