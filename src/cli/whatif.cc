@@ -27,6 +27,7 @@ struct WhatifOptions {
   std::optional<std::vector<double>> cores;
   std::optional<std::vector<Bytes>> lines;
   std::optional<double> other_load;
+  std::optional<Knowledge> knowledge;
   bool json = false;
 };
 
@@ -81,6 +82,12 @@ Result<double> parse_load(std::string_view text) {
   return fail("found \"" + std::string(text) + "\", expected a number of cores such as 2 or 0.5");
 }
 
+Result<Knowledge> parse_knowledge(std::string_view text) {
+  if (text == "nothing") return Knowledge::nothing;
+  if (text == "all") return Knowledge::all;
+  return fail("found \"" + std::string(text) + "\", expected nothing or all");
+}
+
 std::optional<int> parse(WhatifOptions& options, int argc, char** argv) {
   CLI::App app("Tells how long a recorded run would take with other cores and another line.",
                "whatif");
@@ -96,6 +103,10 @@ std::optional<int> parse(WhatifOptions& options, int argc, char** argv) {
   add_parsed(app, "--other-load", options.other_load, parse_load,
              "Cores that other programs use all the time (default: as in the run)")
       ->type_name("N");
+  add_parsed(
+      app, "--knowledge", options.knowledge, parse_knowledge,
+      "What the governor knows of the jobs before (default: whichever replays the run better)")
+      ->type_name("nothing|all");
   app.add_flag("--json", options.json, "Print JSON (plimsoll.whatif/1) instead of text");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
@@ -115,7 +126,8 @@ Result<WhatifRun> read_whatif_run(const WhatifOptions& options) {
                    .jobs = std::move(jobs->jobs),
                    .machine = {.cores = *jobs->cores, .line = *jobs->line},
                    .makespan = run->entry.figures ? run->entry.figures->makespan : std::nullopt,
-                   .other_load = options.other_load.value_or(load)};
+                   .other_load = options.other_load.value_or(load),
+                   .knowledge = options.knowledge};
 }
 
 Result<int> whatif(const WhatifOptions& options) {

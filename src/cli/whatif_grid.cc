@@ -59,6 +59,13 @@ std::optional<double> error_of(const WhatifRun& run, const WhatifAnswer& replay)
   return replay.outcome.makespan_s / to_seconds(*run.makespan) - 1;
 }
 
+Whatif replayed(const WhatifRun& run, Knowledge knowledge) {
+  Whatif whatif{
+      .knowledge = knowledge, .replay = answer_for(run, run.machine, knowledge), .answers = {}};
+  whatif.error = error_of(run, whatif.replay);
+  return whatif;
+}
+
 std::string cores_words(double cores) { return fmt::format("{:g}", cores); }
 
 std::string makespan_words(const WhatifAnswer& answer) {
@@ -80,8 +87,8 @@ std::string head_text(const WhatifRun& run, const Whatif& whatif) {
       (run.makespan ? "; it took " + format_duration(*run.makespan) : "") + ".\n";
   text += "Its replay there: " + makespan_words(whatif.replay);
   if (whatif.error) text += ", which is off by " + analysis::change_text(*whatif.error);
-  text += whatif.knowledge == Knowledge::all ? "; the governor knew these jobs before.\n"
-                                             : "; the governor knew nothing of these jobs.\n";
+  text += whatif.knowledge == Knowledge::all ? "; the governor knows these jobs before.\n"
+                                             : "; the governor knows nothing of these jobs.\n";
   return text;
 }
 
@@ -111,14 +118,12 @@ std::string_view name_of(Knowledge knowledge) {
 }
 
 Whatif what_if(const WhatifRun& run, const std::vector<WhatifMachine>& machines) {
-  Whatif whatif{.replay = answer_for(run, run.machine, Knowledge::nothing), .answers = {}};
-  whatif.error = error_of(run, whatif.replay);
-  WhatifAnswer knowing = answer_for(run, run.machine, Knowledge::all);
-  const auto error = error_of(run, knowing);
-  if (error && (!whatif.error || std::fabs(*error) < std::fabs(*whatif.error))) {
-    whatif.knowledge = Knowledge::all;
-    whatif.replay = std::move(knowing);
-    whatif.error = error;
+  Whatif whatif = replayed(run, run.knowledge.value_or(Knowledge::nothing));
+  if (!run.knowledge) {
+    Whatif knowing = replayed(run, Knowledge::all);
+    const bool is_nearer =
+        knowing.error && (!whatif.error || std::fabs(*knowing.error) < std::fabs(*whatif.error));
+    if (is_nearer) whatif = std::move(knowing);
   }
   for (const WhatifMachine& machine : machines) {
     whatif.answers.push_back(answer_for(run, machine, whatif.knowledge));

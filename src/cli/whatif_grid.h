@@ -19,18 +19,19 @@ struct WhatifMachine {
   Bytes line;
 };
 
+// What the governor knows of the jobs before it begins.
+enum class Knowledge : std::uint8_t { nothing, all };
+[[nodiscard]] std::string_view name_of(Knowledge knowledge);
+
 // What a run was, as far as it is recorded.
 struct WhatifRun {
   std::string id;
   std::vector<sim::SimJob> jobs;  // as replay_of() makes them: without pauses and waits
   WhatifMachine machine;
-  std::optional<Duration> makespan{};  // of a run that has ended
-  double other_load = 0;               // cores that other programs used
+  std::optional<Duration> makespan{};    // of a run that has ended
+  double other_load = 0;                 // cores that other programs used
+  std::optional<Knowledge> knowledge{};  // absent: whichever replays the run better
 };
-
-// What the governor knows of the jobs before it begins.
-enum class Knowledge : std::uint8_t { nothing, all };
-[[nodiscard]] std::string_view name_of(Knowledge knowledge);
 
 // What varies from run to run is drawn so many times; the run with the middle makespan is told.
 inline constexpr std::uint64_t kWhatifSeeds = 3;
@@ -49,8 +50,8 @@ struct Whatif {
   std::vector<WhatifAnswer> answers;  // in the order of the machines
 };
 
-// It is not recorded what the governor knew when the run began: the one of the two Knowledges whose
-// replay misses the recorded makespan by less is taken for all answers.
+// It is not recorded what the governor knew when the run began: unless `run` says it, the one of
+// the two Knowledges whose replay misses the recorded makespan by less is taken for all answers.
 [[nodiscard]] Whatif what_if(const WhatifRun& run, const std::vector<WhatifMachine>& machines);
 
 // For people, and the document `plimsoll.whatif/1` of docs/whatif.md. Both end with a newline.

@@ -44,8 +44,18 @@ loaded, alone = (json.load(open(name))["answers"][0]["makespan_s"] for name in (
 assert loaded > alone, (loaded, alone)' >told 2>&1 || wrong "$(cat told)"
 }
 
+case_what_the_governor_knows_can_be_said() {
+  record a
+  for knowledge in nothing all; do
+    gives 0 "$plimsoll" whatif a --knowledge "$knowledge" --json
+    told out "r['knowledge'] == '$knowledge'" 'r["answers"][0]["makespan_s"] == r["replay"]["makespan_s"]'
+  done
+}
+
 case_mistakes_are_told() {
   record a
+  gives 125 "$plimsoll" whatif a --knowledge some
+  has err '--knowledge: found "some", expected nothing or all'
   gives 125 "$plimsoll" whatif a --cores 2,x
   has err '--cores: '
   gives 125 "$plimsoll" whatif a --line 1K

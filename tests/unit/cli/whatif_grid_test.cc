@@ -68,6 +68,15 @@ TEST(Whatif, WhatTheGovernorKnewIsWhatReplaysTheRunBetter) {
   }
 }
 
+TEST(Whatif, WhatTheGovernorKnowsCanBeSaid) {
+  WhatifRun run = run_of(4);
+  run.makespan = 40s;
+  for (const Knowledge knowledge : {Knowledge::nothing, Knowledge::all}) {
+    run.knowledge = knowledge;
+    EXPECT_EQ(what_if(run, {}).knowledge, knowledge);
+  }
+}
+
 TEST(Whatif, AJobThatDoesNotFitIsSaid) {
   const WhatifRun run = run_of(1);
   const Whatif whatif = what_if(run, {{.cores = 2, .line = 50_MiB}});
