@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/quantity.h"
+#include "base/text.h"
 #include "kernel/counters/schedule.h"
 #include "supervisor/wall_clock.h"
 
@@ -32,11 +33,18 @@ report::RusageReport report_of(const rusage& usage) {
           .out_blocks = count(usage.ru_oublock)};
 }
 
+// The beginning of what may be of any length.
+std::string quoted(std::string_view name) {
+  constexpr std::size_t kQuotedMax = 200;
+  const std::string_view start = cut_utf8(name, kQuotedMax);
+  return "\"" + std::string(start) + (start.size() < name.size() ? "..." : "") + "\"";
+}
+
 std::string start_failure_text(const guardian::StartFailed& failure,
                                const guardian::SpawnRequest& request) {
   std::string text = "could not " + std::string(guardian::name_of(failure.step));
-  if (failure.step == guardian::SpawnStep::exec) text += " \"" + request.argv.front() + "\"";
-  if (failure.step == guardian::SpawnStep::working_directory) text += " \"" + request.cwd + "\"";
+  if (failure.step == guardian::SpawnStep::exec) text += " " + quoted(request.argv.front());
+  if (failure.step == guardian::SpawnStep::working_directory) text += " " + quoted(request.cwd);
   return text + ": " + std::make_error_code(failure.code).message();
 }
 
@@ -317,7 +325,8 @@ void Attempt::give_up_removal() {
   if (process_set_ != nullptr) process_set_->give_up_removal();
   const bool has_left = emptied_ && child_ && host_.now() - emptied_at_ >= kKillPatience;
   if (!has_left) return;
-  result_.left_behind.push_back({main_, request_.spawn.argv.front(), report::LeftFate::lives});
+  result_.left_behind.push_back(
+      {main_, std::string(request_.spawn.argv.front()), report::LeftFate::lives});
   forget_main();
   conclude();
 }

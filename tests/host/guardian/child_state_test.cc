@@ -127,7 +127,7 @@ TEST_F(SpawnerHost, TheEnvironmentIsThatOfTheRequestAlone) {
   {
     const cgroup::Leaf leaf = ground_->leaf("job");
     SpawnRequest request = request_in(leaf, {"cat", "/proc/self/environ"});
-    request.env.emplace_back("A=b");
+    request.env = {"PATH=/usr/bin:/bin", "A=b"};
     guardian::Spawner spawner(no_signals());
     EXPECT_EQ(spawn_or_again(spawner, request), kBorn);
     EXPECT_EQ(output_, std::string("PATH=/usr/bin:/bin\0A=b\0", 23));

@@ -91,7 +91,7 @@ TEST_F(SpawnerHost, EachStepThatFailsIsNamedWithItsReason) {
     expect_failure(request_in(leaf, {"/etc/passwd"}), SpawnStep::exec, EACCES);
     expect_failure(request_in(leaf, {"/etc"}), SpawnStep::exec, EACCES);
     expect_failure(request_in(leaf, {"/etc/passwd/x"}), SpawnStep::exec, ENOTDIR);
-    expect_failure(with([](SpawnRequest& r) { r.argv.emplace_back(200'000, 'x'); }),
+    expect_failure(with([](SpawnRequest& r) { r.argv = {"true", std::string(200'000, 'x')}; }),
                    SpawnStep::exec, E2BIG);
     expect_failure(with([](SpawnRequest& r) { r.cwd = "/no/such"; }), SpawnStep::working_directory,
                    ENOENT);
