@@ -9,6 +9,7 @@
 #include "base/quantity.h"
 #include "base/text.h"
 #include "kernel/counters/schedule.h"
+#include "kernel/procfs/table.h"
 #include "supervisor/wall_clock.h"
 
 // How an attempt ends: its group is reaped, what has got out of it is looked for, and its outcome
@@ -227,6 +228,15 @@ void Attempt::signal_main(int number) {
   } else if (child_) {
     early_signals_.push_back(number);
   }
+}
+
+Result<void> Attempt::signal_main(int number, std::uint32_t asker) {
+  if (pidfd_ && !procfs::user_may_signal(asker, main_)) {
+    return fail(std::errc::permission_denied,
+                "the process " + std::to_string(main_) + " of the job runs as another user now");
+  }
+  signal_main(number);
+  return {};
 }
 
 void Attempt::signal_all(int number) {

@@ -265,8 +265,7 @@ Result<void> JobService::signal(const supervisor::Peer& peer, JobId id, int numb
     return fail(std::errc::operation_in_progress,
                 "the job " + plain_number(id) + " is waiting, expected a running job");
   }
-  deps_.jobs.signal(id, number);
-  return {};
+  return deps_.jobs.signal(id, number, peer.uid);
 }
 
 Result<JobId> JobService::find_named(const supervisor::Peer& peer, const std::string& text) const {
