@@ -447,6 +447,11 @@ Result<UniqueFd> JobService::open_output(Job& job, OutputStream stream) {
   pipe = {};
   pipe.fd = UniqueFd(ends[0]);
   UniqueFd write_end(ends[1]);
+  // So that the job can open /dev/stdout and /dev/stderr; in vain where we are not root, and it is
+  // our own user then.
+  if (job.identity) {
+    [[maybe_unused]] const int given = ::fchown(ends[1], job.identity->uid, job.identity->gid);
+  }
   ::fcntl(pipe.fd.get(), F_SETFL, O_NONBLOCK);
   const JobId id = job.order.spec.id;
   pipe.full = deps_.loop.timer([this, id, stream] {
