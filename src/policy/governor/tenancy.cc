@@ -77,7 +77,7 @@ bool Tenancy::is_due(Tenant tenant, const Estimate& candidate) const {
 }
 
 bool Tenancy::is_behind(Tenant tenant) const {
-  return of(tenant).used_lately < whole_.cores * fair_share();
+  return of(tenant).used_lately < whole_.cores * fair_share() * kBehind;
 }
 
 std::size_t Tenancy::places_of(Tenant tenant) const {

@@ -22,6 +22,10 @@ inline constexpr std::size_t kPlacesLeftLeast = 2;
 // long as a job that grows takes to show its needs.
 inline constexpr Duration kPromiseHeld = std::chrono::seconds(15);
 
+// Whoever has used so many times his part of the cores is not behind any more. Nobody gets much
+// more than that while others want them, so that one who always has short jobs stays below it.
+inline constexpr double kBehind = 1.1;
+
 // What is shared.
 struct Whole {
   double line = 0;  // bytes
