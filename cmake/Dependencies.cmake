@@ -32,7 +32,7 @@ set(ALLOWED_supervisor/sharing supervisor store/history policy/scheduler policy/
   kernel/counters base/loop base)
 set(ALLOWED_supervisor/control supervisor/sharing report policy/scheduler policy/job base/loop base)
 set(ALLOWED_supervisor/external supervisor report policy/scheduler policy/governor policy/job
-  kernel/counters kernel/procfs kernel/cgroup base)
+  kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_supervisor/doctor supervisor/run supervisor report guardian kernel/monitor
   kernel/counters kernel/cgroup base/loop base)
 set(ALLOWED_daemon/grpc supervisor/external supervisor policy/job base/loop base)

@@ -68,8 +68,8 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
                             jobs_, api, *this);
   if (!started) return pass(std::move(started));
   api_ = std::move(*started);
-  people_ = std::make_unique<JobSocket>(
-      JobSocketDeps{.loop = deps_.supervisor.loop(), .jobs = *jobs_, .controls = *this});
+  people_ = std::make_unique<JobSocket>(JobSocketDeps{
+      .loop = deps_.supervisor.loop(), .jobs = *jobs_, .controls = *this, .gate = deps_.gate});
   auto for_people = people_->listen(
       {.path = supervisor::job_socket_of(config.listen.socket), .group = config.listen.group});
   if (!for_people) return for_people;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/pausable_clock.h"
+#include "base/result.h"
 #include "base/units.h"
 #include "kernel/reap/reaper.h"
 #include "policy/governor/sample_interval.h"
@@ -117,6 +118,8 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   void time_out(std::string reason);
   // Sends a signal to the main process, if there is one by now.
   void signal_main(int number);
+  // The same for somebody. Error: permission_denied, if he could not signal it himself.
+  Result<void> signal_main(int number, std::uint32_t asker);
   // The same to every process of it.
   void signal_all(int number);
   // Once it is being reaped, that is not waited for without end: who does not die is left and named

@@ -78,8 +78,9 @@ class HostExecutor : public policy::Executor,
   void suspend_all();
   void resume_all();
 
-  // Sends a signal to the main process of a job that runs.
-  void signal(JobId job, int number);
+  // Sends a signal to the main process of a job that runs, for somebody. Error: permission_denied,
+  // if he could not signal it himself, as it has become another user's (su(1), sudo(8)).
+  Result<void> signal(JobId job, int number, std::uint32_t asker);
 
   // Attempt::give_up_removal() of all.
   void give_up_removals();

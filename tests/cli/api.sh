@@ -300,6 +300,45 @@ END
 }
 
 # What a job could take from the daemon, and so from root, by calls of its own.
+# As of sudo(8): what a job has become is signalled for its user no further than he could himself.
+case_who_has_become_root_is_not_its_users_to_signal() {
+  is_root || skip 'not root'
+  serve_group
+  chmod 711 .
+  cp "$python" root-python
+  chmod 4755 root-python
+  local job program='import os, signal, sys, time
+def tell(word):
+    with open(sys.argv[1], "a") as told: print(word, file=told)
+signal.signal(signal.SIGUSR1, lambda *_: tell("heard"))
+os.setresuid(0, 0, 0)
+tell("root")
+time.sleep(1000)'
+  job=$(as 65534 65534 none "$clients/job_client" "$socket" submit "$PWD/root-python" -c "$program" "$PWD/told")
+  becomes_true grep -q root told
+  as 65534 65534 none "$clients/job_client" "$socket" signal "$job" 10 >signalled 2>&1 &&
+    wrong "it was signalled: $(cat signalled)"
+  has signalled 'runs as another user'
+  gives 0 jobs signal "$job" 10
+  becomes_true grep -q heard told
+  # To end the job is its user's right all the same.
+  gives 0 as 65534 65534 none "$clients/job_client" "$socket" signal "$job" 9
+  becomes_true eval '[[ ! $(jobs list) ]]'
+  over 0
+}
+
+# A pipe is its user's: /dev/stdout and /dev/stderr are opened again by name.
+case_a_job_opens_its_output_by_name() {
+  is_root || skip 'not root'
+  serve_group
+  chmod 711 .
+  gives 0 as 65534 65534 none "$clients/job_client" "$socket" run "$patience" \
+    sh -c 'echo one >/dev/stdout; echo two >/dev/stderr; echo three >>/proc/self/fd/1'
+  has out one
+  has out three
+  over 0
+}
+
 case_a_job_cannot_reach_past_its_user() {
   is_root || skip 'not root'
   serving_with_more more

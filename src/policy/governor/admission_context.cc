@@ -37,9 +37,17 @@ void look_at_cores(Surroundings& around, const Processors& processors, double fr
 }
 
 Tenancy tenancy_of(const RunningSet& running_set, const GovernorConfig& config, double line,
-                   std::size_t tenants) {
+                   std::size_t tenants, const Waiting& waiting, Instant now) {
   Tenancy tenancy({.line = line, .cores = config.cores, .places = config.jobs_max}, tenants);
-  for (const Member* member : running_set.members()) tenancy.add(*member);
+  std::map<Tenant, double> unseen;  // cores that are expected to be used, and not looked at yet
+  for (const Member* member : running_set.members()) {
+    tenancy.add(*member);
+    const bool is_unseen = member->seen == member->started && now - member->started >= kSettled;
+    if (is_unseen) unseen[member->ready.tenant] += member->estimate.cores.mean;
+  }
+  for (const auto& [tenant, order] : waiting.orders()) {
+    tenancy.used_lately(tenant, running_set.recent_use().cores(tenant, now) + unseen[tenant]);
+  }
   return tenancy;
 }
 
@@ -67,8 +75,8 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
                                    const MemoryResponse::Limits& limits, double margin,
                                    const Processors& processors, const Hindsight& hindsight,
                                    Instant now, std::size_t tenants, Waiting& waiting) {
-  AdmissionContext admission_context{.tenancy =
-                                         tenancy_of(running_set, config, limits.limit, tenants)};
+  AdmissionContext admission_context{
+      .tenancy = tenancy_of(running_set, config, limits.limit, tenants, waiting, now)};
   Surroundings& around = admission_context.around;
   around.line = limits.limit;
   around.margin = limits.line * margin;

@@ -217,6 +217,10 @@ Surroundings Round::around_of(Tenant tenant) const {
   around.unsettled = std::min(around.unsettled, own.unsettled * tenants);
   around.cores_predicted =
       std::min(around.cores_predicted, own.cores * static_cast<double>(tenants));
+  if (seen.tenancy.is_behind(tenant)) {
+    around.cores_predicted = std::min(around.cores_predicted, own.cores);
+    around.cores_fill = kCoresFillSmall;
+  }
   if (seen.tenancy.has_more(tenant)) return around;
   around.demand_forecast = seen.yielding;
   around.demand_forecast.add_constant(own.claimed);

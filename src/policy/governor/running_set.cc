@@ -100,6 +100,7 @@ void RunningSet::observe(Member& member, const JobSample& sample, Instant now) {
   const double since = to_seconds(now - std::max(member.seen, looked_));
   if (!sample.claimed) believe(member, 1);
   set_used(member, sample.used, gap > 0 ? since / gap : 1);
+  recent_use_.used(member.ready.tenant, sample.cpu - member.sample.cpu, now);
   member.sample = sample;
   member.seen = now;
   if (span < kSlopeSpan || member.state != MemberState::running) return;

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
 #include "policy/governor/member.h"
+#include "policy/governor/recent_use.h"
 #include "policy/job/observation.h"
 
 namespace plimsoll::policy {
@@ -58,6 +59,9 @@ class RunningSet {
   // Every running member that was there then has been looked at since. O(running).
   [[nodiscard]] bool is_seen_since(Instant when) const;
 
+  // What its tenants have used of the cores, whether or not those run that have.
+  [[nodiscard]] const RecentUse& recent_use() const { return recent_use_; }
+
   // Bytes of the pool that can't be dropped, now.
   [[nodiscard]] double used() const;
   // The least that it can be: what a member took between its last two looks may have been there at
@@ -100,6 +104,7 @@ class RunningSet {
   double rise_ = 0;           // without what is in doubt
   double rise_variance_ = 0;  // of that
   double cores_wanted_ = 0;
+  RecentUse recent_use_;
 };
 
 }  // namespace plimsoll::policy

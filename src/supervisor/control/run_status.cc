@@ -8,9 +8,12 @@
 namespace plimsoll::supervisor {
 namespace {
 
+// Commands of one run that are alike for longer are shown from their beginning.
+constexpr std::size_t kCommandReadMax = 16 << 10;
+
 RunningJob running_job(const policy::JobStatus& job, const policy::JobSpec& spec,
                        const report::SharedText& commands) {
-  std::string command = policy::command_line(spec.command);
+  std::string command = policy::command_start(spec.command, kCommandReadMax);
   std::string distinct =
       report::fitted_in_the_middle(commands.distinct_part(command), kCommandShownMax);
   // Where bytes are cut, a character may be: whoever prints them cleans them.

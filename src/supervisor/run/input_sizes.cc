@@ -90,13 +90,13 @@ class Inputs {
   void program() { at_program_ = true; }
   void skip() { skips_ = true; }
 
-  void word(const std::string& word) {
+  void word(std::string_view word) {
     const bool is_program = std::exchange(at_program_, false);
     if (std::exchange(skips_, false) || is_program) return;
     if (word == "-o" || word == "--output") skips_ = true;
-    if (word.empty() || word.front() == '-' || word.find('\0') != std::string::npos) return;
+    if (word.empty() || word.front() == '-' || word.find('\0') != std::string_view::npos) return;
     if (found_.size() >= kInputsPerJobMax) return;
-    if (std::find(found_.begin(), found_.end(), word) == found_.end()) found_.push_back(word);
+    if (std::find(found_.begin(), found_.end(), word) == found_.end()) found_.emplace_back(word);
   }
 
   std::vector<std::string> take() { return std::move(found_); }
@@ -138,7 +138,7 @@ bool is_kernels(std::string_view path) {
 std::vector<std::string> words_that_may_be_inputs(const policy::Command& command) {
   if (const auto* text = std::get_if<std::string>(&command)) return words_of_shell(*text);
   Inputs inputs;
-  for (const std::string& word : std::get<std::vector<std::string>>(command)) inputs.word(word);
+  for (const std::string_view word : std::get<Words>(command)) inputs.word(word);
   return inputs.take();
 }
 

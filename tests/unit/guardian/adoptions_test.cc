@@ -28,6 +28,10 @@ struct FakeHost : AdoptionHost {
     for (const auto& [pid, about] : children) pids.push_back(pid);
     return pids;
   }
+  std::optional<uid_t> user_of(pid_t pid) override {
+    const auto found = children.find(pid);
+    return found == children.end() ? std::nullopt : std::optional(found->second.user);
+  }
   std::optional<AdoptedChild> read(pid_t pid) override {
     ++reads;
     const auto found = children.find(pid);
@@ -251,6 +255,49 @@ TEST_F(AdoptionsTest, ThousandsAreReadBitByBit) {
   // Known ones are not read again.
   ends(100);
   EXPECT_EQ(reads, static_cast<std::size_t>(kMany));
+}
+
+TEST_F(AdoptionsTest, ThousandsAreKilledBitByBit) {
+  constexpr pid_t kMany = 1000;
+  for (pid_t pid = 100; pid < 100 + kMany; ++pid) comes(pid, {.session = 10, .groups = {kAside}});
+  ends(10);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  while (adoptions.next_turn() && reads < static_cast<std::size_t>(kMany)) (void)turns();
+  adoptions.over(kOne);
+  EXPECT_THAT(killed, IsEmpty()) << "starts and ends of others wait meanwhile";
+  adoptions.look({});
+  EXPECT_EQ(killed.size(), Adoptions::kReadsMax);
+  for (int i = 0; i < 10; ++i) (void)turns();
+  EXPECT_EQ(killed.size(), static_cast<std::size_t>(kMany));
+}
+
+// However many children of one user come, another's job is told of its own in time.
+TEST_F(AdoptionsTest, ChildrenOfOneUserHoldUpNobodyElsesEnd) {
+  constexpr ChildId kHonest{3}, kHostile{4};
+  adoptions.began(kHonest, {.main = 30, .user = 7, .group = group(3), .name = "c"});
+  adoptions.began(kHostile, {.main = 40, .user = 8, .group = group(4), .name = "d"});
+  pid_t next = 1000;
+  const auto flood = [&] {
+    for (int i = 0; i < 500; ++i) comes(next++, {.user = 8, .groups = {kAside}});
+    adoptions.ended(next);  // whose children they were
+  };
+  flood();
+  comes(31, {.session = 30, .user = 7, .groups = {kAside}});
+  ends(30);
+  EXPECT_TRUE(adoptions.main_ended(kHonest));
+  adoptions.over(kHonest);
+  std::vector<Escaped> told;
+  while (told.empty() && now < Instant{} + Adoptions::kPatience / 2) {
+    flood();
+    for (const pid_t pid : std::exchange(dead, {})) adoptions.ended(pid);
+    adoptions.look({});
+    told = adoptions.settle();
+    now += 10ms;
+  }
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].id, kHonest);
+  ASSERT_EQ(told[0].processes.size(), 1u);
+  EXPECT_EQ(told[0].processes[0].pid, 31);
 }
 
 TEST_F(AdoptionsTest, BesideChildrenOfBeforeOnlyWhoCanBeToldIsKilled) {

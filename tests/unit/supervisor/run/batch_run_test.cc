@@ -68,7 +68,7 @@ class BatchRunTest : public testing::Test {
     config_.scheduler.governor = {.line = 64_GiB, .cores = 8, .jobs_max = 2};
     config_.scheduler.governor.order = policy::StartOrder::input;
     host_.program_of = [this](const guardian::SpawnRequest& request) {
-      std::deque<model::Program>& script = scripts_[request.argv.front()];
+      std::deque<model::Program>& script = scripts_[std::string(request.argv.front())];
       model::Program program = script.front();
       if (script.size() > 1) script.pop_front();
       return program;
