@@ -10,6 +10,7 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "cli/progress/terminal.h"
 #include "cli/recorded_runs.h"
 #include "report/plain.h"
 #include "store/history/state_dir.h"
@@ -50,7 +51,7 @@ Examples:
   plimsoll advise --history --format json | jq '.classes[].memory_bytes'
 )";
 
-Result<analysis::AdviceFormat> parse_format(std::string_view text) {
+Result<analysis::AdviceFormat> parse_advice_format(std::string_view text) {
   if (const auto format = analysis::advice_format(text)) return *format;
   return fail("found \"" + std::string(text) +
               "\", expected text, json, slurm, snakemake, nextflow or kubernetes");
@@ -75,7 +76,7 @@ std::optional<int> parse(AdviseOptions& options, int argc, char** argv) {
   app.add_option("--class", options.pattern,
                  "Only classes whose name matches this pattern, with * ? and [...] as in the shell")
       ->type_name("PATTERN");
-  add_parsed(app, "--format", options.format, parse_format, "Format (default: text)")
+  add_parsed(app, "--format", options.format, parse_advice_format, "Format (default: text)")
       ->type_name("FORMAT");
   add_parsed(app, "--quantile", options.quantile, parse_inner_share,
              "Share of further attempts that is to fit (default 0.95)")

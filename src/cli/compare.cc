@@ -7,6 +7,7 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "cli/progress/terminal.h"
 #include "cli/recorded_runs.h"
 #include "store/runs/event_log.h"
 
