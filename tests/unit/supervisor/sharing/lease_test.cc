@@ -62,7 +62,7 @@ TEST_F(LeaseTest, TheDaemonsTermsHoldAsFarAsTheyAreNotMore) {
 TEST_F(LeaseTest, TheDaemonIsNotCountedAsARun) {
   Party daemon, first, second;
   join(daemon, "daemon", {.line = 2_GiB, .cores = 4}, LeaseRole::daemon);
-  first.claim.memory = {.used = 1_GiB, .claimed = 1_GiB, .wanting = true};
+  first.claims.memory = {.used = 1_GiB, .claimed = 1_GiB, .wanting = true};
   join(first, "first", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
   join(second, "second", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
   EXPECT_EQ(second.reason, "the line is shared with the daemon and 1 other run");
