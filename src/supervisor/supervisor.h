@@ -74,7 +74,8 @@ class Supervisor : public RunHost, public ChildSpawner {
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
 
   // Spawns through the guardian, as GuardianClient::spawn().
-  Result<guardian::ChildId> spawn(guardian::SpawnRequest request, ChildObserver& observer) override {
+  Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
+                                  ChildObserver& observer) override {
     return guardian_.spawn(std::move(request), observer);
   }
   Result<guardian::ChildId> spawn_in(const cgroup::Group& group, guardian::SpawnRequest request,
