@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 namespace plimsoll::analysis {
 namespace {
@@ -190,8 +191,10 @@ std::vector<SeenClass> seen_classes(const std::vector<history::Entry>& entries,
 Advice advise(const std::vector<SeenClass>& classes, const Coverage& coverage) {
   Advice advice{.coverage = coverage, .classes = {}};
   for (const SeenClass& seen : classes) advice.classes.push_back(advice_for(seen, coverage));
-  std::stable_sort(advice.classes.begin(), advice.classes.end(),
-                   [](const ClassAdvice& a, const ClassAdvice& b) { return a.memory > b.memory; });
+  std::sort(advice.classes.begin(), advice.classes.end(),
+            [](const ClassAdvice& a, const ClassAdvice& b) {
+              return std::tie(b.memory, a.name) < std::tie(a.memory, b.name);
+            });
   advice.one_for_all = one_for_all(advice.classes);
   return advice;
 }

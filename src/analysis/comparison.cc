@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace plimsoll::analysis {
@@ -33,8 +34,10 @@ std::map<std::string, Jobs> by_command(const Jobs& jobs) {
   std::map<std::string, Jobs> commands;
   for (const JobRow* job : jobs) commands[job->command].push_back(job);
   for (auto& [command, same] : commands) {
-    std::stable_sort(same.begin(), same.end(),
-                     [](const JobRow* a, const JobRow* b) { return a->number < b->number; });
+    // Rows of one record: those without a number stay in its order.
+    std::sort(same.begin(), same.end(), [](const JobRow* a, const JobRow* b) {
+      return std::tie(a->number, a) < std::tie(b->number, b);
+    });
   }
   return commands;
 }

@@ -73,6 +73,10 @@ void Adoptions::ended(pid_t child) {
   if (orphan.state == State::killed) tell(orphan, child, false);
   unowned_.erase(child);
   if (orphan.owner) {
+    // Its job's end waits for a look at them.
+    if (const auto ending = ending_.find(*orphan.owner); ending != ending_.end()) {
+      ending->second.listing = listings_ + 1;
+    }
     const auto owned = owned_.find(*orphan.owner);
     if (owned != owned_.end() && owned->second.erase(child) != 0 && owned->second.empty()) {
       owned_.erase(owned);

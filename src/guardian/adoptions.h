@@ -106,7 +106,7 @@ class Adoptions {
   struct Ending {
     std::string group;
     uid_t user{};
-    std::uint64_t listing = 0;  // the first after its end
+    std::uint64_t listing = 0;  // the first after its end, and after that of each that was its own
     Instant deadline{};
     std::vector<Escapee> escaped;
   };

@@ -45,6 +45,7 @@ struct FakeHost : AdoptionHost {
   bool kill(pid_t pid) override {
     if (std::ranges::find(forbidden, pid) != forbidden.end()) return false;
     killed.push_back(pid);
+    now += kill_takes;
     if (std::ranges::find(immortal, pid) != immortal.end()) return true;
     children.erase(pid);
     for (const procfs::Id& child : below[pid]) comes(child.pid, {.groups = {kAside}});
@@ -61,6 +62,7 @@ struct FakeHost : AdoptionHost {
   std::map<pid_t, std::vector<procfs::Id>> below;
   std::vector<pid_t> killed, dead, immortal, forbidden;
   std::size_t reads = 0;
+  Duration kill_takes{};
 };
 
 struct AdoptionsTest : ::testing::Test, FakeHost {
@@ -213,6 +215,20 @@ TEST_F(AdoptionsTest, OfAnotherUserOnlyHisJobsAndOurOwnCanHaveMadeIt) {
 }
 
 TEST_F(AdoptionsTest, WhatAKilledOneHadBelowItIsKilledToo) {
+  comes(11, {.session = 10, .groups = {kAside}});
+  below[11] = {{.pid = 12, .start = 100}};
+  below[12] = {{.pid = 13, .start = 100}};
+  ends(10);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  adoptions.over(kOne);
+  const auto told = turns();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].processes.size(), 3u);
+  EXPECT_THAT(killed, ElementsAre(11, 12, 13));
+}
+
+TEST_F(AdoptionsTest, WhatAKilledOneHadBelowItIsWaitedForUntilTheNextLook) {
+  kill_takes = 5ms;  // the next look is due later than the next turn
   comes(11, {.session = 10, .groups = {kAside}});
   below[11] = {{.pid = 12, .start = 100}};
   below[12] = {{.pid = 13, .start = 100}};
