@@ -8,6 +8,7 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "cli/progress/terminal.h"
 #include "cli/recorded_runs.h"
 #include "cli/simulated_jobs.h"
 #include "cli/whatif_grid.h"
