@@ -12,6 +12,7 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "cli/progress/terminal.h"
 #include "cli/simulated_jobs.h"
 #include "report/plain.h"
 #include "report/table.h"
