@@ -91,6 +91,20 @@ struct AdoptionsTest : ::testing::Test, FakeHost {
     return all;
   }
 
+  // One that is killed at its job's end has a child, and that has one.
+  void expect_all_below_are_killed() {
+    comes(11, {.session = 10, .groups = {kAside}});
+    below[11] = {{.pid = 12, .start = 100}};
+    below[12] = {{.pid = 13, .start = 100}};
+    ends(10);
+    EXPECT_TRUE(adoptions.main_ended(kOne));
+    adoptions.over(kOne);
+    const auto told = turns();
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0].processes.size(), 3u);
+    EXPECT_THAT(killed, ElementsAre(11, 12, 13));
+  }
+
   Adoptions adoptions{*this};
 };
 
@@ -214,31 +228,11 @@ TEST_F(AdoptionsTest, OfAnotherUserOnlyHisJobsAndOurOwnCanHaveMadeIt) {
   EXPECT_EQ(told[0].processes[0].pid, 31);
 }
 
-TEST_F(AdoptionsTest, WhatAKilledOneHadBelowItIsKilledToo) {
-  comes(11, {.session = 10, .groups = {kAside}});
-  below[11] = {{.pid = 12, .start = 100}};
-  below[12] = {{.pid = 13, .start = 100}};
-  ends(10);
-  EXPECT_TRUE(adoptions.main_ended(kOne));
-  adoptions.over(kOne);
-  const auto told = turns();
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].processes.size(), 3u);
-  EXPECT_THAT(killed, ElementsAre(11, 12, 13));
-}
+TEST_F(AdoptionsTest, WhatAKilledOneHadBelowItIsKilledToo) { expect_all_below_are_killed(); }
 
 TEST_F(AdoptionsTest, WhatAKilledOneHadBelowItIsWaitedForUntilTheNextLook) {
   kill_takes = 5ms;  // the next look is due later than the next turn
-  comes(11, {.session = 10, .groups = {kAside}});
-  below[11] = {{.pid = 12, .start = 100}};
-  below[12] = {{.pid = 13, .start = 100}};
-  ends(10);
-  EXPECT_TRUE(adoptions.main_ended(kOne));
-  adoptions.over(kOne);
-  const auto told = turns();
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].processes.size(), 3u);
-  EXPECT_THAT(killed, ElementsAre(11, 12, 13));
+  expect_all_below_are_killed();
 }
 
 TEST_F(AdoptionsTest, WhoDoesNotDieIsToldInTime) {
