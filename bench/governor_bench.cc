@@ -1,6 +1,9 @@
 // What the governor's decisions cost: one observation, one whole round, by jobs known.
 #include <benchmark/benchmark.h>
 
+#include <unordered_map>
+#include <vector>
+
 #include "policy/governor/governor.h"
 
 namespace plimsoll::policy {
@@ -24,22 +27,33 @@ Estimate estimate_of(double bytes, double seconds) {
 
 // So many jobs of 20 kinds are known; as many run as fit, at most 500.
 struct Machine {
-  explicit Machine(std::size_t jobs)
+  explicit Machine(std::size_t known)
       : governor({.line = mib(256 * 1024), .cores = 400, .jobs_max = 500}) {
     for (std::uint32_t kind = 0; kind < 20; ++kind) {
       governor.expect(Kind{kind}, estimate_of(3e8 + 1e7 * kind, 100.0 + kind));
     }
-    for (std::uint64_t job = 1; job <= jobs; ++job) {
-      governor.enter({.job = JobId{job}, .kind = Kind{static_cast<std::uint32_t>(job % 20)}}, now);
+    for (std::uint64_t job = 1; job <= known; ++job) {
+      enter(JobId{job}, Kind{static_cast<std::uint32_t>(job % 20)});
     }
+    rule();
+  }
+
+  void enter(JobId job, Kind kind) {
+    Ready& ready = jobs[job];
+    ready.job = job;
+    ready.kind = kind;
+    governor.enter(ready, now);
+  }
+  void rule() {
     for (const Decision& decision : governor.rule(now, 1000)) {
-      if (const auto* admit = std::get_if<Admit>(&decision.action)) running.push_back(admit->job);
+      const auto* admit = std::get_if<Admit>(&decision.action);
+      if (admit != nullptr) running.push_back(&jobs.at(admit->job));
     }
   }
 
   void observe(std::size_t index) {
     now += std::chrono::microseconds(100);
-    governor.observe(running[index],
+    governor.observe(*running[index],
                      {.ran = now.time_since_epoch(),
                       .used = mib(290 + index % 7),
                       .peak = mib(297),
@@ -49,7 +63,8 @@ struct Machine {
 
   Governor governor;
   Instant now{};
-  std::vector<JobId> running;
+  std::unordered_map<JobId, Ready> jobs;
+  std::vector<Ready*> running;
 };
 
 // What a look at a job costs when nothing presses, with the question whether something does.
@@ -72,14 +87,12 @@ void turnover(benchmark::State& state) {
   const AttemptEnd end{.outcome = Outcome::exited, .exit_code = 0};
   for (auto _ : state) {
     machine.now += std::chrono::milliseconds(1);
-    machine.governor.leave(machine.running.front(), end, machine.now);
-    machine.governor.enter({.job = JobId{++fresh}, .kind = Kind{3}}, machine.now);
+    Ready& oldest = *machine.running.front();
+    machine.governor.leave(oldest, end, machine.now);
+    machine.jobs.erase(oldest.job);
+    machine.enter(JobId{++fresh}, Kind{3});
     machine.running.erase(machine.running.begin());
-    for (const Decision& decision : machine.governor.rule(machine.now, 1000)) {
-      if (const auto* admit = std::get_if<Admit>(&decision.action)) {
-        machine.running.push_back(admit->job);
-      }
-    }
+    machine.rule();
   }
   state.counters["running"] = static_cast<double>(machine.running.size());
 }

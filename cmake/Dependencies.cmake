@@ -19,19 +19,24 @@ set(ALLOWED_args jobfile base)
 set(ALLOWED_report policy/governor policy/estimator policy/job kernel/counters base)
 set(ALLOWED_store/history policy/estimator base/loop base)
 set(ALLOWED_store/runs store/history report policy/job kernel/counters base/loop base)
+set(ALLOWED_analysis store/runs store/history report policy/estimator policy/job kernel/counters
+  base)
+set(ALLOWED_analysis/trace analysis store/runs report policy/job kernel/counters base)
 set(ALLOWED_supervisor/output base/loop base)
-set(ALLOWED_supervisor supervisor/output store/history report policy/scheduler policy/governor
-  policy/estimator policy/job guardian kernel/reap kernel/monitor kernel/counters kernel/procfs
-  kernel/cgroup base/loop base)
+set(ALLOWED_supervisor report policy/scheduler policy/governor policy/job guardian kernel/reap
+  kernel/monitor kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_supervisor/run supervisor supervisor/output store/history report policy/scheduler
+  policy/governor policy/estimator policy/job guardian kernel/counters kernel/procfs kernel/cgroup
+  base/loop base)
 set(ALLOWED_supervisor/sharing supervisor store/history policy/scheduler policy/governor guardian
   kernel/counters base/loop base)
 set(ALLOWED_supervisor/control supervisor/sharing report policy/scheduler policy/job base/loop base)
 set(ALLOWED_supervisor/external supervisor report policy/scheduler policy/governor policy/job
-  kernel/counters kernel/procfs kernel/cgroup base)
-set(ALLOWED_supervisor/doctor supervisor report guardian kernel/monitor kernel/counters
-  kernel/cgroup base/loop base)
-set(ALLOWED_govern supervisor report policy/scheduler policy/estimator policy/job guardian
-  kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
+  kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_supervisor/doctor supervisor/run supervisor report guardian kernel/monitor
+  kernel/counters kernel/cgroup base/loop base)
+set(ALLOWED_govern supervisor/run supervisor report policy/scheduler policy/estimator policy/job
+  guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_daemon/grpc supervisor/external supervisor policy/job base/loop base)
 set(ALLOWED_daemon/jobs supervisor report policy/scheduler policy/job base/loop base)
 set(ALLOWED_daemon/runner daemon/jobs daemon/grpc supervisor report policy/job guardian base/loop
@@ -41,9 +46,12 @@ set(ALLOWED_daemon/api daemon/jobs daemon/grpc supervisor/external supervisor/co
 set(ALLOWED_daemon/metrics supervisor/sharing report policy/scheduler policy/job kernel/monitor
   kernel/counters base/loop base)
 set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/grpc
-  supervisor/external supervisor/control supervisor/sharing supervisor store/history report args
-  jobfile policy/governor policy/job guardian base/loop base)
-set(ALLOWED_cli govern supervisor/doctor supervisor/control supervisor/sharing supervisor
-  supervisor/output store/runs store/history report args jobfile sim policy/governor
+  supervisor/external supervisor/control supervisor/sharing supervisor/run supervisor store/history
+  report args jobfile policy/governor policy/job guardian base/loop base)
+set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/governor policy/job
+  base/loop base)
+set(ALLOWED_cli govern cli/progress supervisor/doctor supervisor/control supervisor/sharing
+  supervisor/run supervisor supervisor/output analysis/trace analysis store/runs store/history report args jobfile
+  sim policy/governor
   policy/estimator policy/queue policy/job guardian kernel/reap kernel/counters kernel/procfs
   kernel/cgroup base/loop base)

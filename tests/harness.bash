@@ -116,9 +116,15 @@ make_group() {
   done
 }
 
+# Waits a moment for what is about to end in it.
 remove_group() {
-  local root
-  for root in $(hierarchies); do rmdir "$root$1" 2>/dev/null || true; done
+  local root try
+  for root in $(hierarchies); do
+    for try in {1..20}; do
+      [[ -d $root$1 ]] && ! rmdir "$root$1" 2>/dev/null || break
+      sleep 0.1
+    done
+  done
 }
 
 # in_group NAME COMMAND...: in a group of that name below this run's, as others run beside it. What

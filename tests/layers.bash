@@ -18,16 +18,17 @@ readonly ahead_layers=(sanitized tsan headers vm buildbarn)
 
 layer_tidy() {
   need test
+  whole check small_build &
   check format --check
   check tests/tidy/tidy_test.py
   check tools/tidy.py
-  check small_build
   local page
   for page in docs/man/*.1; do
     [[ -e $page ]] || continue
     # man reports mistakes of the page on stderr and succeeds.
     check man_page "$page"
   done
+  wait
 }
 
 # Neither gRPC nor GoogleTest is looked for where neither the daemon nor the tests are wanted.
@@ -56,7 +57,7 @@ man_page() {
 layer_unit() {
   need test
   build release unit_tests
-  tested build unit "$(nproc)"
+  tested build unit $(($(nproc) + 1)) # some wait for the loop or a disk
 }
 
 ahead_tsan() { build tsan unit_tests host_tests; }
@@ -100,11 +101,15 @@ layer_alone() {
   done
 }
 
+# Those that say `# long: REASON` first, so that none of them is still running when all others have
+# ended.
 cli_scripts() {
-  local script
+  local script long=() others=()
   for script in tests/cli/*.sh tests/cli/*.py; do
-    [[ ! -x $script ]] || echo "$script"
+    [[ -x $script ]] || continue
+    if grep -q '^# long: ' "$script"; then long+=("$script"); else others+=("$script"); fi
   done
+  printf '%s\n' "${long[@]}" "${others[@]}"
 }
 
 is_alone() { grep -q '^# alone: ' "$1"; }
@@ -120,7 +125,7 @@ layer_sanitized() {
   export ROUNDS=${thorough:+100}
   local script scripts=()
   for script in $(cli_scripts); do
-    if ! grep -q '^# program: released' "$script" || [[ $thorough && $script != */client_package.sh ]]; then
+    if ! grep -q '^# program: released' "$script" || [[ $thorough && $script != */@(client_package|installed).sh ]]; then
       scripts+=("$script")
     fi
   done
@@ -139,10 +144,10 @@ build_sanitized() { build debug unit_tests host_tests plimsoll plimsolld test_pr
 # All that is in its directory, as there is only one build in a directory at a time.
 ahead_sanitized() { build_sanitized && build_fuzz; }
 
-# by_program DIRECTORY SCRIPT: in the background. Scripts mostly wait, so that more of them than there
-# are processors fit.
+# by_program DIRECTORY SCRIPT: in the background. Scripts wait for three quarters of their time, so that
+# more of them than there are processors fit.
 by_program() {
-  await_fewer $(($(nproc) + 1))
+  await_fewer $((2 * $(nproc) + 1))
   PLIMSOLL=$PWD/$1/plimsoll in_group "$1-$(basename "$2")" counted setarch -R "$2" &
 }
 

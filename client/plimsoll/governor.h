@@ -31,7 +31,7 @@ struct Job {
   std::optional<double> cores{};
   // Its own limit, which you have set.
   std::optional<std::uint64_t> memory_max_bytes{};
-  int priority = 0;          // -1000 to 1000; higher starts earlier
+  int priority = 0;  // -1000 to 1000; higher starts earlier
   // Its share of CPU time and I/O, 1 to 10000, the usual is 100; set there if the daemon acts.
   std::optional<std::uint32_t> weight{};
   bool restartable = false;  // it may be cancelled to free memory, and is admitted again

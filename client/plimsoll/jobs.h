@@ -49,7 +49,7 @@ struct Command {
   std::optional<std::uint64_t> memory_max_bytes{};
   std::optional<double> cpus_max{};
   std::optional<std::uint64_t> pids_max{};
-  int priority = 0;  // -1000 to 1000; above 0 is for root
+  int priority = 0;                       // -1000 to 1000; above 0 is for root
   std::optional<std::uint32_t> weight{};  // its share of CPU time, 1 to 10000; the usual is 100
   std::optional<std::chrono::nanoseconds> timeout{};
   // Whether it may be killed to free memory and run again; its output then comes again.

@@ -90,8 +90,7 @@ class Reader {
   void check_end() {
     if (at_ < words_.size() && is_subcommand(words_[at_])) ++at_;
     if (at_ == words_.size()) return;
-    line_.mistake =
-        "found " + in_quotes(words_[at_]) + " after " + words_[at_ - 1] + ", expected nothing more";
+    line_.mistake = unexpected_after(words_[at_ - 1], words_[at_]);
   }
 
   void take_value(const CLI::Option& option, const std::string& name) {
@@ -182,6 +181,10 @@ class Reader {
 CommandLine read_command_line(const CLI::App& app, const std::vector<std::string>& words,
                               OptionHint hint, const std::string& called) {
   return Reader(app, words, hint, called).read();
+}
+
+std::string unexpected_after(const std::string& last, const std::string& word) {
+  return "found " + in_quotes(word) + " after " + last + ", expected nothing more";
 }
 
 }  // namespace plimsoll::args

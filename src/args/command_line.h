@@ -32,4 +32,7 @@ struct CommandLine {
                                             OptionHint hint = nullptr,
                                             const std::string& called = {});
 
+// What is wrong with a word after one that nothing may follow.
+[[nodiscard]] std::string unexpected_after(const std::string& last, const std::string& word);
+
 }  // namespace plimsoll::args

@@ -30,11 +30,13 @@ std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> 
   const std::string typed = wording.called.empty() ? "plimsoll " + app.get_name() : wording.called;
   const CommandLine line = read_command_line(app, arguments, hint, typed);
   if (line.mistake) return failed(*line.mistake);
+  const std::string last = arguments.empty() ? std::string() : arguments.back();
   let_the_last_one_count(app);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
+    if (!wording.followed_by.empty()) return failed(unexpected_after(last, wording.followed_by));
     app.formatter(std::make_shared<HelpFormatter>(wording.further_usage));
     // Of a subcommand its own page is printed.
     for (CLI::App* command : app.get_subcommands(std::function<bool(CLI::App*)>())) {

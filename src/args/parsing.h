@@ -42,6 +42,7 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& name, std::optional<T>
 struct Wording {
   std::string called{};         // what users type, in place of "plimsoll NAME"
   std::string further_usage{};  // as of HelpFormatter
+  std::string followed_by{};    // the next word, which is not among those that are parsed
 };
 
 // Parses and tells what is wrong on standard error, or prints the help or the version. Of an option

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/text.h"
 #include "cli/batch_files.h"
 #include "cli/batch_options.h"
 #include "cli/command.h"
@@ -15,11 +16,11 @@
 #include "policy/job/attempt.h"
 #include "policy/job/priority.h"
 #include "report/plain.h"
-#include "supervisor/batch_run.h"
 #include "supervisor/host.h"
 #include "supervisor/output/disk.h"
-#include "supervisor/pool_terms.h"
-#include "supervisor/run_id.h"
+#include "supervisor/run/batch_run.h"
+#include "supervisor/run/pool_terms.h"
+#include "supervisor/run/run_id.h"
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {
@@ -107,8 +108,8 @@ void tell_few_descriptors(const BatchOptions& options, const policy::GovernorCon
 void tell_many_cores(const BatchOptions& options, const supervisor::Supervisor& supervisor) {
   const unsigned usable = supervisor::usable_cores(supervisor.hierarchies());
   if (options.quiet || options.governor.cores.value_or(0) <= usable) return;
-  complain("batch: --cores is more than the " + std::to_string(usable) +
-           " cores that Plimsoll may use here: jobs start as if there were that many cores, and "
+  complain("batch: --cores is more than the " + counted(usable, "core", "cores") +
+           " that Plimsoll may use here: jobs start as if there were that many cores, and "
            "share the real ones");
 }
 

@@ -261,9 +261,10 @@ std::optional<int> parse_batch_options(BatchOptions& options, int argc, char** a
       return kPlimsollFailed;
     }
   }
+  const args::Wording wording{
+      .called = {}, .further_usage = kTemplateUsage, .followed_by = split.next()};
   options.input.words = std::move(split.command);
-  auto status = parse_or_exit_status(app, std::move(split.options), parallel_hint,
-                                     {.called = {}, .further_usage = kTemplateUsage});
+  auto status = parse_or_exit_status(app, std::move(split.options), parallel_hint, wording);
   const bool has_files = options.joblog || options.results || options.report;
   if (!status && options.durability == Durability::synced && !has_files) {
     complain("batch: --sync needs --joblog, --results or --report");

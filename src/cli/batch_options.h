@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/disk.h"
-#include "cli/display.h"
 #include "cli/governor_options.h"
+#include "cli/progress/display.h"
 #include "jobfile/input.h"
 #include "policy/governor/governor_config.h"
 #include "policy/queue/queue.h"

@@ -24,5 +24,8 @@ int report_command(int argc, char** argv);
 int serve_command(int argc, char** argv);
 int submit_command(int argc, char** argv);
 int list_command(int argc, char** argv);
+int advise_command(int argc, char** argv);
+int compare_command(int argc, char** argv);
+int whatif_command(int argc, char** argv);
 
 }  // namespace plimsoll::cli

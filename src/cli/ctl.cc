@@ -13,10 +13,10 @@
 #include "cli/command.h"
 #include "cli/daemon_link.h"
 #include "cli/diagnostics.h"
-#include "cli/display.h"
 #include "cli/exit_status.h"
-#include "cli/frame.h"
 #include "cli/options.h"
+#include "cli/progress/frame.h"
+#include "cli/progress/terminal.h"
 #include "report/plain.h"
 #include "report/table.h"
 #include "store/runs/run_dir.h"
@@ -287,7 +287,7 @@ Result<int> run(const CtlOptions& options) {
     return kRefused;
   }
   if (answer->status) print_status(*answer->status);
-  if (answer->line) complain("the line is now " + format_bytes(*answer->line) + " now");
+  if (answer->line) complain("the line is now " + format_bytes(*answer->line));
   if (!options.done.empty()) complain(options.done);
   return kSuccess;
 }

@@ -9,11 +9,12 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "cli/progress/terminal.h"
 #include "guardian/guardian.h"
 #include "report/writer.h"
 #include "supervisor/doctor/diagnosis.h"
 #include "supervisor/doctor/doctor.h"
-#include "supervisor/run_id.h"
+#include "supervisor/run/run_id.h"
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {

@@ -15,6 +15,7 @@
 #include "cli/exit_status.h"
 #include "cli/govern_options.h"
 #include "cli/process_mode.h"
+#include "cli/progress/terminal.h"
 #include "cli/run_memory.h"
 #include "govern/govern_run.h"
 #include "guardian/exec_filter.h"
@@ -26,9 +27,9 @@
 #include "report/writer.h"
 #include "supervisor/control/control.h"
 #include "supervisor/control/run_status.h"
-#include "supervisor/pool_terms.h"
 #include "supervisor/reporting.h"
-#include "supervisor/run_id.h"
+#include "supervisor/run/pool_terms.h"
+#include "supervisor/run/run_id.h"
 #include "supervisor/sharing/lease.h"
 #include "supervisor/sharing/ledger_place.h"
 #include "supervisor/sharing/runtime_dir.h"
@@ -78,7 +79,9 @@ std::string memory_text(const report::RunSummary& summary) {
 // A governed command with all that is around it: what is remembered of earlier runs and recorded of
 // this one, the report that the user asked for, the share of the line beside other runs. What fails
 // of these is told; the command goes on.
-class Session : private govern::GovernObserver, private supervisor::ControlTarget {
+class Session : private govern::GovernObserver,
+                private supervisor::ControlTarget,
+                private supervisor::JobSpecs {
  public:
   Session(supervisor::Supervisor& supervisor, const GovernOptions& options, OptionalReport report,
           govern::GovernConfig config, const std::vector<std::string>& command_line)
@@ -124,7 +127,7 @@ class Session : private govern::GovernObserver, private supervisor::ControlTarge
     auto ledger = supervisor::Ledger::join(supervisor::open_ledger(), run_id_);
     if (!ledger) return notices_.note("the line is not shared: " + ledger.error().message());
     lease_.emplace(supervisor_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::run,
-                   supervisor::holder_of(run_.scheduler()));
+                   holder_);
   }
 
   void start_control() {
@@ -145,10 +148,11 @@ class Session : private govern::GovernObserver, private supervisor::ControlTarge
          .elapsed = loop::now() - begun_,
          .ended = {.total = begun, .succeeded = top_jobs_.succeeded(), .failed = failed_},
          .commands = top_jobs_.commands()},
-        [this](JobId job) -> const policy::JobSpec& {
-          const policy::JobSpec* spec = run_.spec_of(job);
-          return spec == nullptr ? unknown_ : *spec;
-        });
+        *this);
+  }
+  [[nodiscard]] const policy::JobSpec& spec_of(JobId step) const override {
+    const policy::JobSpec* spec = run_.spec_of(step);
+    return spec == nullptr ? unknown_ : *spec;
   }
   [[nodiscard]] Result<JobId> find(std::string_view job) const override {
     const auto number = to_u64(job);
@@ -229,6 +233,7 @@ class Session : private govern::GovernObserver, private supervisor::ControlTarge
   PlainNotices notices_;
   RunMemory memory_;
   govern::GovernRun run_;
+  supervisor::SchedulerLeaseHolder holder_{run_.scheduler()};  // of the lease
   std::optional<supervisor::Lease> lease_;
   std::unique_ptr<supervisor::Control> control_;
 };

@@ -7,7 +7,7 @@
 
 #include "base/disk.h"
 #include "cli/options.h"
-#include "supervisor/pool_options.h"
+#include "supervisor/run/pool_options.h"
 
 namespace plimsoll::cli {
 

@@ -6,8 +6,8 @@
 
 #include "base/quantity.h"
 #include "base/text.h"
-#include "cli/diagnostics.h"
 #include "cli/exit_status.h"
+#include "cli/progress/terminal.h"
 #include "policy/job/attempt.h"
 #include "report/json.h"
 #include "report/plain.h"
@@ -190,16 +190,15 @@ void GovernedRun::end_files() {
 
 supervisor::RunStatus GovernedRun::status() const {
   const supervisor::Progress& progress = batch_->progress();
-  return supervisor::run_status(
-      batch_->scheduler().status(),
-      {.run = run_id_,
-       .elapsed = loop::now() - begun_,
-       .ended = {.total = progress.jobs,
-                 .succeeded = progress.succeeded,
-                 .failed = progress.failed,
-                 .skipped = progress.skipped},
-       .commands = commands_},
-      [this](JobId job) -> const policy::JobSpec& { return batch_->spec_of(job); });
+  return supervisor::run_status(batch_->scheduler().status(),
+                                {.run = run_id_,
+                                 .elapsed = loop::now() - begun_,
+                                 .ended = {.total = progress.jobs,
+                                           .succeeded = progress.succeeded,
+                                           .failed = progress.failed,
+                                           .skipped = progress.skipped},
+                                 .commands = commands_},
+                                *this);
 }
 
 // Alone on the machine until somebody else comes.
@@ -208,7 +207,7 @@ void GovernedRun::lease() {
   auto ledger = supervisor::Ledger::join(supervisor::open_ledger(), run_id_);
   if (!ledger) return display_->note("the line is not shared: " + ledger.error().message());
   lease_.emplace(supervisor_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::run,
-                 supervisor::holder_of(batch_->scheduler()));
+                 holder_.emplace(batch_->scheduler()));
 }
 
 void GovernedRun::start_control() {

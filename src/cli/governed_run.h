@@ -8,12 +8,12 @@
 
 #include "cli/batch_files.h"
 #include "cli/batch_options.h"
-#include "cli/display.h"
+#include "cli/progress/display.h"
 #include "cli/run_memory.h"
 #include "cli/synced_ends.h"
 #include "report/top_jobs.h"
-#include "supervisor/batch_run.h"
 #include "supervisor/control/control.h"
+#include "supervisor/run/batch_run.h"
 #include "supervisor/sharing/lease.h"
 
 namespace plimsoll::cli {
@@ -78,6 +78,7 @@ class GovernedRun : private supervisor::BatchRunObserver,
   std::optional<SyncedEnds> synced_ends_;
   std::unique_ptr<RunMemory> memory_;
   std::unique_ptr<supervisor::BatchRun> batch_;
+  std::optional<supervisor::SchedulerLeaseHolder> holder_;  // of the lease
   std::optional<supervisor::Lease> lease_;
   std::unique_ptr<supervisor::Control> control_;
 };

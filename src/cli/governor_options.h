@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "supervisor/pool_options.h"
+#include "supervisor/run/pool_options.h"
 
 namespace plimsoll::cli {
 

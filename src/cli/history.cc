@@ -10,6 +10,7 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "cli/progress/terminal.h"
 #include "report/plain.h"
 #include "report/writer.h"
 #include "store/history/classes.h"

@@ -11,6 +11,7 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "cli/progress/terminal.h"
 #include "report/plain.h"
 #include "report/table.h"
 #include "supervisor/control/job_protocol.h"

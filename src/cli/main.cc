@@ -32,7 +32,11 @@ measured by the kernel, limited, and ended with all its processes.
   explain   Explain what a run decided:  plimsoll explain last 17
   report    Print the report of a run:   plimsoll report last
                                          plimsoll report last --provenance
+                                         plimsoll report last --trace FILE
   history   Show what jobs have needed:  plimsoll history
+  compare   Compare two runs:            plimsoll compare last-1 last
+  advise    Tell what to ask for:        plimsoll advise --format slurm
+  whatif    Try other cores and memory:  plimsoll whatif last --cores 8,16
   simulate  Try a run on other machines: plimsoll simulate last --cores 16
   doctor    Show what this host offers:  plimsoll doctor
 
@@ -44,7 +48,8 @@ constexpr Command kCommands[] = {
     {"runs", runs_command},     {"explain", explain_command},   {"history", history_command},
     {"report", report_command}, {"simulate", simulate_command}, {"doctor", doctor_command},
     {"ctl", ctl_command},       {"serve", serve_command},       {"submit", submit_command},
-    {"list", list_command},     {"govern", govern_command},
+    {"list", list_command},     {"advise", advise_command},     {"compare", compare_command},
+    {"whatif", whatif_command}, {"govern", govern_command},
 };
 
 // Null if there is none.

@@ -41,6 +41,8 @@ Result<unsigned> parse_weight(std::string_view text);
 struct SplitArguments {
   std::vector<std::string> options;
   std::optional<std::vector<std::string>> command;
+  // What is to be said of the options: args::Wording::followed_by.
+  [[nodiscard]] std::string next() const { return command ? "--" : ""; }
 };
 SplitArguments split_at_dashes(int argc, char** argv);
 

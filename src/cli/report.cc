@@ -4,9 +4,10 @@
 
 #include "base/file.h"
 #include "cli/command.h"
-#include "cli/diagnostics.h"
 #include "cli/exit_status.h"
+#include "cli/exports.h"
 #include "cli/options.h"
+#include "cli/progress/terminal.h"
 #include "cli/recorded_runs.h"
 #include "report/plain.h"
 #include "report/summary.h"
@@ -26,6 +27,7 @@ struct ReportOptions {
   std::string job;  // empty: all
   bool provenance = false;
   bool json = false;
+  ExportOptions exports;
 };
 
 constexpr const char* kReportFooter =
@@ -40,6 +42,8 @@ Examples:
   plimsoll report last
   plimsoll report last-1 link-app
   plimsoll report last --json | jq -r 'select(.outcome != "exited") | .id'
+  plimsoll report last --trace run.pftrace
+  plimsoll report last --csv jobs > jobs.csv
   plimsoll report last --provenance > run.intoto.json
   plimsoll report last --provenance link-app | jq '.predicate.buildDefinition
     .internalParameters.buildConfig.llbDefinition[].resourceUsage'
@@ -53,13 +57,15 @@ std::optional<int> parse(ReportOptions& options, int argc, char** argv) {
   app.footer(kReportFooter);
   app.add_option("RUN", options.run, "Run to report: an id, the beginning of one, last, or a path")
       ->required();
-  app.add_option("JOB", options.job, "Job of that run: an id or a number");
+  auto* job = app.add_option("JOB", options.job, "Job of that run: an id or a number");
   auto* provenance = app.add_flag(
       "--provenance", options.provenance,
       "Print SLSA provenance in an in-toto statement, with what each job used, in BuildKit's form");
-  app.add_flag("--json", options.json,
-               "Print the reports as they were recorded, as JSON lines (plimsoll.job/1)")
-      ->excludes(provenance);
+  auto* json =
+      app.add_flag("--json", options.json,
+                   "Print the reports as they were recorded, as JSON lines (plimsoll.job/1)")
+          ->excludes(provenance);
+  add_export_options(app, options.exports, {job, provenance, json});
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
 
@@ -125,6 +131,7 @@ std::string summary_of(const report::RunEntry& run, const std::vector<std::strin
 Result<int> print_run(const ReportOptions& options) {
   auto run = read_run(options.run);
   if (!run) return pass(std::move(run));
+  if (options.exports.are_given()) return export_run(options.exports, *run);
   auto lines = find_reports(options, run->entry, run->events);
   if (!lines) return pass(std::move(lines));
   if (options.provenance) return print_text(provenance_of(run->entry, *lines, run->events));

@@ -11,6 +11,7 @@
 #include "cli/exit_status.h"
 #include "cli/options.h"
 #include "cli/process_mode.h"
+#include "cli/progress/terminal.h"
 #include "cli/single_memory.h"
 #include "kernel/counters/machine_span.h"
 #include "report/buildkit.h"
@@ -20,15 +21,15 @@
 #include "store/history/state_dir.h"
 #include "supervisor/host.h"
 #include "supervisor/identity.h"
-#include "supervisor/lesson.h"
-#include "supervisor/pool_options.h"
 #include "supervisor/reporting.h"
-#include "supervisor/run_id.h"
+#include "supervisor/run/lesson.h"
+#include "supervisor/run/pool_options.h"
+#include "supervisor/run/run_id.h"
+#include "supervisor/run/single.h"
+#include "supervisor/run/terminal_guard.h"
 #include "supervisor/sharing/joined_job.h"
 #include "supervisor/sharing/ledger_place.h"
-#include "supervisor/single.h"
 #include "supervisor/system_record.h"
-#include "supervisor/terminal_guard.h"
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {
@@ -113,7 +114,10 @@ std::optional<int> parse(RunOptions& options, int argc, char** argv) {
       "Also print why figures are missing");
 
   SplitArguments split = split_at_dashes(argc, argv);
-  if (const auto status = parse_or_exit_status(app, std::move(split.options))) return status;
+  const args::Wording wording{.called = {}, .further_usage = {}, .followed_by = split.next()};
+  if (const auto status = parse_or_exit_status(app, std::move(split.options), nullptr, wording)) {
+    return status;
+  }
   std::vector<std::string> command = app.remaining();
   if (split.command) {
     // After the command's first word, `--` is its own.

@@ -3,12 +3,12 @@
 #include <memory>
 #include <string>
 
-#include "cli/notices.h"
+#include "cli/progress/notices.h"
 #include "policy/estimator/attempt_summary.h"
 #include "policy/job/event.h"
 #include "report/report.h"
 #include "store/runs/run_recorder.h"
-#include "supervisor/knowledge.h"
+#include "supervisor/run/knowledge.h"
 
 namespace plimsoll::cli {
 

@@ -3,9 +3,9 @@
 
 #include "base/file.h"
 #include "cli/command.h"
-#include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "cli/progress/terminal.h"
 #include "cli/recorded_runs.h"
 #include "report/plain.h"
 #include "store/runs/event_log.h"

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "base/loop/loop.h"
 #include "base/quantity.h"
@@ -13,11 +12,15 @@
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
 #include "cli/options.h"
+#include "cli/progress/terminal.h"
 #include "cli/simulated_jobs.h"
+#include "report/plain.h"
+#include "report/table.h"
 #include "report/writer.h"
 #include "sim/order.h"
 #include "sim/outcome.h"
 #include "sim/policies.h"
+#include "sim/quantities.h"
 #include "sim/simulated_scheduler.h"
 #include "store/history/store.h"
 #include "supervisor/wall_clock.h"
@@ -61,6 +64,7 @@ constexpr const char* kSimulateFooter = R"(Policies:
 Examples:
   plimsoll simulate last
   plimsoll simulate last --policy fixed:4
+  plimsoll simulate last --policy plimsoll,fixed:2,fixed:4,memfree:25%
   plimsoll simulate 20261121 --cores 16 --line 64G --json
   plimsoll simulate jobs.jsonl.xz --cores 16 --line 64G
   plimsoll simulate jobs.jsonl --cores 16 --line 64G --policy fixed:8
@@ -114,8 +118,9 @@ std::optional<int> parse(SimulateOptions& options, int argc, char** argv) {
       ->type_name("SIZE");
   app.add_option(
          "--policy", options.policy,
-         "Policy: plimsoll (default), fixed:N, memfree:SIZE, clairvoyant or clairvoyant:class")
-      ->type_name("POLICY");
+         "Policy: plimsoll (default), fixed:N, memfree:SIZE, clairvoyant or clairvoyant:class; "
+         "several, separated by commas, are compared in a table")
+      ->type_name("POLICY[,...]");
   add_parsed(app, "--order", options.order, parse_job_order, "Order of the jobs in the input")
       ->type_name("file|shuffle|longest");
   add_parsed(app, "--seed", options.seed, parse_whole,
@@ -155,24 +160,92 @@ Result<std::vector<policy::AttemptSummary>> past_of(const SimulateOptions& optio
   return past;
 }
 
-// Whoever decides in this simulation. Jobs and executor must outlive it.
-Result<std::unique_ptr<policy::ExecutorObserver>> make_driver(const SimulateOptions& options,
-                                                              const sim::Policy& policy,
-                                                              const sim::MachineConfig& machine,
-                                                              std::span<const sim::SimJob> jobs,
-                                                              sim::SimulatedExecutor& executor) {
-  if (!std::holds_alternative<sim::GovernorPolicy>(policy)) {
-    return sim::make_baseline(policy, executor, jobs, machine);
+// What is simulated, whoever decides.
+struct Scene {
+  const SimulateOptions& options;
+  std::vector<sim::SimJob> jobs;
+  double cores;
+  Bytes line;
+};
+
+// One of --policy, by the name that was given.
+struct NamedPolicy {
+  std::string name;
+  sim::Policy policy;
+};
+
+Result<std::vector<NamedPolicy>> policies_of(std::string_view names, Bytes line) {
+  std::vector<NamedPolicy> policies;
+  while (!names.empty() || policies.empty()) {
+    const std::string name(take_until(names, ','));
+    auto policy = sim::parse_policy(name, line);
+    if (!policy) return pass(std::move(policy), "--policy");
+    policies.push_back({name, *policy});
   }
-  auto learnt = past_of(options);
-  if (!learnt) return pass(std::move(learnt));
-  return std::make_unique<sim::SimulatedScheduler>(
-      sim::SimulatedRun{.machine = machine, .learnt = *learnt}, jobs, executor);
+  return policies;
 }
 
-Result<void> print(const SimulateOptions& options, const sim::Outcome& outcome) {
+// Whoever decides in this simulation. Jobs and executor must outlive it.
+Result<std::unique_ptr<policy::ExecutorObserver>> make_driver(const Scene& scene,
+                                                              const sim::Policy& policy,
+                                                              const sim::MachineConfig& machine,
+                                                              sim::SimulatedExecutor& executor) {
+  if (!std::holds_alternative<sim::GovernorPolicy>(policy)) {
+    return sim::make_baseline(policy, executor, scene.jobs, machine);
+  }
+  auto learnt = past_of(scene.options);
+  if (!learnt) return pass(std::move(learnt));
+  return std::make_unique<sim::SimulatedScheduler>(
+      sim::SimulatedRun{.machine = machine, .learnt = *learnt}, scene.jobs, executor);
+}
+
+Result<sim::Outcome> outcome_under(const NamedPolicy& named, const Scene& scene) {
+  const SimulateOptions& options = scene.options;
+  const sim::MachineConfig machine =
+      sim::machine_for(named.policy, {.cores = scene.cores,
+                                      .line = scene.line,
+                                      .swap = options.swap.value_or(Bytes{}),
+                                      .other_load = options.other_load.value_or(0),
+                                      .noise = sim::Noise::seeded,
+                                      .seed = options.seed.value_or(1)});
+  sim::SimulatedExecutor executor(machine, scene.jobs);
+  auto driver = make_driver(scene, named.policy, machine, executor);
+  if (!driver) return pass(std::move(driver));
+  executor.run(**driver);
+  return sim::outcome_of(named.name, executor, scene.jobs, machine);
+}
+
+// Beside each other, a line for each.
+std::string table_of(const std::vector<sim::Outcome>& outcomes) {
+  std::vector<std::string> policies, makespans, kills, evictions, pauses, lost, unfinished;
+  for (const sim::Outcome& outcome : outcomes) {
+    policies.push_back(report::printable(outcome.policy));
+    makespans.push_back(format_duration(sim::to_duration(outcome.makespan_s)));
+    kills.push_back(std::to_string(outcome.oom_kills));
+    evictions.push_back(std::to_string(outcome.evictions));
+    pauses.push_back(std::to_string(outcome.pauses));
+    lost.push_back(outcome.lost_s > 0 ? format_duration(sim::to_duration(outcome.lost_s)) : "0");
+    unfinished.push_back(std::to_string(outcome.unfinished_count));
+  }
+  using report::Align;
+  return report::table_text({{"MAKESPAN", Align::right, std::move(makespans)},
+                             {"KERNEL KILLS", Align::right, std::move(kills)},
+                             {"EVICTIONS", Align::right, std::move(evictions)},
+                             {"PAUSES", Align::right, std::move(pauses)},
+                             {"CPU TIME LOST", Align::right, std::move(lost)},
+                             {"UNFINISHED", Align::right, std::move(unfinished)},
+                             {"POLICY", Align::left, std::move(policies)}},
+                            list_style().width);
+}
+
+Result<void> print(const SimulateOptions& options, const std::vector<sim::Outcome>& outcomes) {
+  std::string text;
+  if (!options.json) text = outcomes.size() == 1 ? sim::to_text(outcomes[0]) : table_of(outcomes);
+  for (const sim::Outcome& outcome : outcomes) {
+    if (options.json) text += sim::to_json(outcome);
+  }
   auto out = report::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
-  return out.append(options.json ? sim::to_json(outcome) : sim::to_text(outcome));
+  return out.append(text);
 }
 
 Result<int> simulate(const SimulateOptions& options) {
@@ -184,23 +257,21 @@ Result<int> simulate(const SimulateOptions& options) {
     return fail(std::string(cores ? "--line" : "--cores") + " is needed, because " + options.trace +
                 " does not say it");
   }
-  auto policy = sim::parse_policy(options.policy, *line);
-  if (!policy) return pass(std::move(policy), "--policy");
-  const std::vector<sim::SimJob> jobs = sim::in_order(
-      std::move(read->jobs), options.order.value_or(sim::Order::file), options.seed.value_or(1));
-  const sim::MachineConfig machine =
-      sim::machine_for(*policy, {.cores = *cores,
-                                 .line = *line,
-                                 .swap = options.swap.value_or(Bytes{}),
-                                 .other_load = options.other_load.value_or(0),
-                                 .noise = sim::Noise::seeded,
-                                 .seed = options.seed.value_or(1)});
-  sim::SimulatedExecutor executor(machine, jobs);
-  auto driver = make_driver(options, *policy, machine, jobs, executor);
-  if (!driver) return pass(std::move(driver));
-  executor.run(**driver);
-  const sim::Outcome outcome = sim::outcome_of(options.policy, executor, jobs, machine);
-  if (auto printed = print(options, outcome); !printed) return pass(std::move(printed));
+  auto policies = policies_of(options.policy, *line);
+  if (!policies) return pass(std::move(policies));
+  const Scene scene{
+      .options = options,
+      .jobs = sim::in_order(std::move(read->jobs), options.order.value_or(sim::Order::file),
+                            options.seed.value_or(1)),
+      .cores = *cores,
+      .line = *line};
+  std::vector<sim::Outcome> outcomes;
+  for (const NamedPolicy& policy : *policies) {
+    auto outcome = outcome_under(policy, scene);
+    if (!outcome) return pass(std::move(outcome));
+    outcomes.push_back(std::move(*outcome));
+  }
+  if (auto printed = print(options, outcomes); !printed) return pass(std::move(printed));
   return kSuccess;
 }
 

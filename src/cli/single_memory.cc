@@ -4,8 +4,8 @@
 #include "cli/diagnostics.h"
 #include "policy/job/attempt.h"
 #include "store/history/state_dir.h"
-#include "supervisor/input_sizes.h"
-#include "supervisor/lesson.h"
+#include "supervisor/run/input_sizes.h"
+#include "supervisor/run/lesson.h"
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::cli {

@@ -122,7 +122,10 @@ std::optional<int> parse(SubmitOptions& options, int argc, char** argv) {
   options.job.restartable = false;
   add_options(app, options, priority, directory);
   SplitArguments split = split_at_dashes(argc, argv);
-  if (const auto status = parse_or_exit_status(app, std::move(split.options))) return status;
+  const args::Wording wording{.called = {}, .further_usage = {}, .followed_by = split.next()};
+  if (const auto status = parse_or_exit_status(app, std::move(split.options), nullptr, wording)) {
+    return status;
+  }
   std::vector<std::string> command = app.remaining();
   if (!command.empty() && command.front().starts_with('-')) {
     complain("submit: there is no option \"" + command.front() +

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "supervisor/pool_options.h"
+#include "supervisor/run/pool_options.h"
 
 // What the daemon was told: by its file, by its environment and by its command line.
 namespace plimsoll::daemon {

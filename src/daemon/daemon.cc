@@ -8,7 +8,7 @@
 #include "policy/governor/processors.h"
 #include "policy/job/attempt.h"
 #include "store/history/state_dir.h"
-#include "supervisor/run_id.h"
+#include "supervisor/run/run_id.h"
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::daemon {

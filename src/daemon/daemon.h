@@ -12,9 +12,9 @@
 #include "daemon/options.h"
 #include "daemon/runners.h"
 #include "daemon/services.h"
-#include "supervisor/guardian_watch.h"
 #include "supervisor/host_scheduler.h"
-#include "supervisor/knowledge.h"
+#include "supervisor/run/guardian_watch.h"
+#include "supervisor/run/knowledge.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {

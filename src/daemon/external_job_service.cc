@@ -137,8 +137,10 @@ Result<std::unique_ptr<supervisor::ExternalProcessSet>> ExternalJobService::open
     auto look = supervisor::ProcessSnapshot::open();
     if (!look) return pass(std::move(look));
     processes_ = std::move(*look);
+    signals_.emplace(supervisor_.loop(), processes_->proc());
   }
-  return supervisor::open_processes(std::get<supervisor::ProcessPlace>(place), peer, processes_);
+  return supervisor::open_processes(std::get<supervisor::ProcessPlace>(place), peer, processes_,
+                                    *signals_);
 }
 
 }  // namespace plimsoll::daemon

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/loop/loop.h"
@@ -8,6 +9,7 @@
 #include "daemon/jobs/job_runner.h"
 #include "daemon/jobs/reporter.h"
 #include "supervisor/external/external_jobs.h"
+#include "supervisor/external/process_signals.h"
 #include "supervisor/external/process_snapshot.h"
 #include "supervisor/host_scheduler.h"
 #include "supervisor/supervisor.h"
@@ -56,6 +58,7 @@ class ExternalJobService : public supervisor::JobOwner, private supervisor::Exte
   JobRunner& jobs_;
   Reporter& reporter_;
   std::shared_ptr<supervisor::ProcessSnapshot> processes_;  // of all places; from the first one on
+  std::optional<supervisor::ProcessSignals> signals_;       // with them
   supervisor::ExternalJobs external_jobs_;
   Round round_ = Round::due;
   bool is_reading_ = false;

@@ -5,7 +5,7 @@
 #include "base/quantity.h"
 #include "daemon/log.h"
 #include "supervisor/identity.h"
-#include "supervisor/pool_options.h"
+#include "supervisor/run/pool_options.h"
 #include "supervisor/sharing/ledger_place.h"
 
 namespace plimsoll::daemon {
@@ -22,14 +22,17 @@ Result<UniqueFd> make_ledger(const ListenConfig& listen) {
 
 MachineLine::MachineLine(supervisor::Supervisor& supervisor,
                          supervisor::HostScheduler& host_scheduler, policy::Share whole)
-    : supervisor_(supervisor), host_scheduler_(host_scheduler), whole_(whole) {}
+    : supervisor_(supervisor),
+      host_scheduler_(host_scheduler),
+      whole_(whole),
+      holder_(host_scheduler.scheduler()) {}
 
 void MachineLine::lease(const ListenConfig& listen, const std::string& run_id) {
   auto ledger = supervisor::Ledger::join(make_ledger(listen), run_id);
   if (!ledger)
     return log("the line is now not shared with other runs: " + ledger.error().message());
   lease_.emplace(supervisor_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::daemon,
-                 supervisor::holder_of(host_scheduler_.scheduler()));
+                 holder_);
 }
 
 std::optional<supervisor::Others> MachineLine::others() const {

@@ -34,6 +34,7 @@ class MachineLine {
   supervisor::Supervisor& supervisor_;
   supervisor::HostScheduler& host_scheduler_;
   policy::Share whole_;
+  supervisor::SchedulerLeaseHolder holder_;
   std::optional<supervisor::Lease> lease_;
 };
 

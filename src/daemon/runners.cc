@@ -20,13 +20,12 @@ void remove_stale_socket(const std::string& path) {
 }  // namespace
 
 Runners::Runners(const RunnersDeps& deps, RunnerSettings settings)
-    : clock_(deps.supervisor.loop()),
-      files_(deps.supervisor.loop()),
+    : files_(deps.supervisor.loop()),
       cleaning_(deps.supervisor),
       runner_({.jobs = deps.jobs,
                .files = files_,
                .cleaning_command = cleaning_,
-               .clock = clock_,
+               .clock = deps.supervisor,
                .reporter = deps.reporter},
               std::move(settings)) {}
 Runners::~Runners() { servers_.clear(); }

@@ -6,7 +6,6 @@
 
 #include "daemon/grpc/gate.h"
 #include "daemon/grpc/server.h"
-#include "daemon/jobs/clock.h"
 #include "daemon/runner/cleaning_command.h"
 #include "daemon/runner/file_lanes.h"
 #include "daemon/runner/runner.h"
@@ -39,7 +38,6 @@ class Runners {
   Runners(const RunnersDeps& deps, RunnerSettings settings);
   Result<void> listen(Gate& gate, const RunnerConfig::Listener& listener);
 
-  LoopClock clock_;
   FileLanes files_;
   CleaningAttempt cleaning_;
   Runner runner_;

@@ -11,6 +11,29 @@
 #include "supervisor/control/job_protocol.h"
 
 namespace plimsoll::daemon {
+namespace {
+
+// As they are known to this client of the daemon: of those of other programs, only the number.
+class SpecsForPeer : public supervisor::JobSpecs {
+ public:
+  // Both must outlive this.
+  SpecsForPeer(const JobService& jobs, const supervisor::Peer& peer) : jobs_(jobs), peer_(peer) {}
+
+  [[nodiscard]] const policy::JobSpec& spec_of(JobId job) const override {
+    if (const policy::JobSpec* known = jobs_.spec_of(peer_, job)) return *known;
+    policy::JobSpec& other = others_[job];
+    other.name = std::to_string(static_cast<std::uint64_t>(job));
+    other.command = "(of another program)";
+    return other;
+  }
+
+ private:
+  const JobService& jobs_;
+  const supervisor::Peer& peer_;
+  mutable std::map<JobId, policy::JobSpec> others_;
+};
+
+}  // namespace
 
 Services::Services(const ServicesDeps& deps)
     : deps_(deps),
@@ -45,8 +68,8 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
                             jobs_, api, *this);
   if (!started) return pass(std::move(started));
   api_ = std::move(*started);
-  people_ = std::make_unique<JobSocket>(
-      JobSocketDeps{.loop = deps_.supervisor.loop(), .jobs = *jobs_, .controls = *this});
+  people_ = std::make_unique<JobSocket>(JobSocketDeps{
+      .loop = deps_.supervisor.loop(), .jobs = *jobs_, .controls = *this, .gate = deps_.gate});
   auto for_people = people_->listen(
       {.path = supervisor::job_socket_of(config.listen.socket), .group = config.listen.group});
   if (!for_people) return for_people;
@@ -93,16 +116,7 @@ supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
   const bool sees_all = peer.uid == 0 || peer.uid == ::geteuid();
   const std::size_t begun = seen.jobs.size();
   const Bytes used = seen.used;
-  std::map<JobId, policy::JobSpec> specs;
-  const auto spec_of = [&](JobId job) -> const policy::JobSpec& {
-    const auto [place, is_new] = specs.try_emplace(job);
-    if (!is_new) return place->second;
-    const policy::JobSpec* known = jobs_->spec_of(peer, job);
-    if (known != nullptr) return place->second = *known;
-    place->second.name = std::to_string(static_cast<std::uint64_t>(job));
-    place->second.command = "(of another program)";
-    return place->second;
-  };
+  const SpecsForPeer specs(*jobs_, peer);
   if (!sees_all) {
     std::erase_if(seen.jobs, [&](const policy::JobStatus& job) {
       return jobs_->spec_of(peer, job.job) == nullptr;
@@ -111,7 +125,7 @@ supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
   const report::SharedText nothing;  // jobs of many have no command in common
   supervisor::RunStatus status = supervisor::run_status(
       seen, {.run = "daemon", .elapsed = loop::now() - begun_, .ended = {}, .commands = nothing},
-      spec_of);
+      specs);
   status.used = used;
   status.jobs.running = seen.running - seen.frozen;
   status.jobs.paused = seen.frozen;

@@ -15,7 +15,7 @@
 #include "daemon/jobs/reporter.h"
 #include "daemon/machine_line.h"
 #include "daemon/observatory.h"
-#include "supervisor/knowledge.h"
+#include "supervisor/run/knowledge.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::daemon {

@@ -1,8 +1,8 @@
 #include "daemon/terms.h"
 
 #include "base/text.h"
-#include "supervisor/pool_terms.h"
-#include "supervisor/run_id.h"
+#include "supervisor/run/pool_terms.h"
+#include "supervisor/run/run_id.h"
 #include "supervisor/supervisor.h"
 #include "supervisor/wall_clock.h"
 

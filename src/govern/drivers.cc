@@ -203,7 +203,7 @@ bool is_inner_govern(const Exec& exec) {
   return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 && exec.argv[1] == "govern";
 }
 
-bool resumes(const std::vector<std::string>& command) {
+bool resumes(const Words& command) {
   if (command.empty()) return false;
   return is_among(kResumingNames, base_name(command.front())) ||
          is_among(kResumingNames, program_name(command.front()));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/words.h"
 #include "govern/exec.h"
 
 namespace plimsoll::govern {
@@ -42,6 +43,6 @@ class Drivers {
 [[nodiscard]] bool is_inner_govern(const Exec& exec);
 
 // Whether the driver goes on where it was when it is started again, as build tools do.
-[[nodiscard]] bool resumes(const std::vector<std::string>& command);
+[[nodiscard]] bool resumes(const Words& command);
 
 }  // namespace plimsoll::govern

@@ -10,7 +10,7 @@
 #include "policy/job/attempt.h"
 #include "report/plain.h"
 #include "supervisor/reporting.h"
-#include "supervisor/run_summary.h"
+#include "supervisor/run/run_summary.h"
 
 namespace plimsoll::govern {
 namespace {
@@ -86,7 +86,7 @@ Result<GovernEnd> GovernRun::run() {
 }
 
 bool GovernRun::is_to_run_again(const supervisor::AttemptResult& result) const {
-  const auto* argv = std::get_if<std::vector<std::string>>(&config_.command.command);
+  const auto* argv = std::get_if<Words>(&config_.command.command);
   const bool failed = result.end.outcome == Outcome::exited && result.end.exit_code != 0;
   return failed && killed_ > 0 && reruns_ < config_.reruns && argv != nullptr && resumes(*argv) &&
          !supervisor_.asked_to_end();

@@ -12,9 +12,9 @@
 #include "policy/scheduler/scheduler.h"
 #include "report/report.h"
 #include "supervisor/attempt.h"
-#include "supervisor/guardian_watch.h"
 #include "supervisor/host_scheduler.h"
-#include "supervisor/signal_relay.h"
+#include "supervisor/run/guardian_watch.h"
+#include "supervisor/run/signal_relay.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::govern {

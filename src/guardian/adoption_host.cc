@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +67,17 @@ std::vector<pid_t> ProcfsAdoptionHost::list_children() {
   return found;
 }
 
+// Whoever may be dumped owns his directory; those of others, such as set-uid programs, are root's.
+std::optional<uid_t> ProcfsAdoptionHost::user_of(pid_t pid) {
+  struct stat about{};
+  const std::string directory = "/proc/" + std::to_string(pid);
+  if (::stat(directory.c_str(), &about) != 0) return std::nullopt;
+  if (about.st_uid != 0) return about.st_uid;
+  const auto status = read_text_at(AT_FDCWD, directory + "/status");
+  const auto uids = status ? procfs::parse_uids(*status) : std::nullopt;
+  return uids ? std::optional<uid_t>(uids->real) : std::nullopt;
+}
+
 std::optional<AdoptedChild> ProcfsAdoptionHost::read(pid_t pid) {
   siginfo_t info{};
   const int asked = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
@@ -96,6 +108,19 @@ std::vector<procfs::Id> ProcfsAdoptionHost::descendants_of(pid_t pid) {
 bool ProcfsAdoptionHost::kill(pid_t pid) { return ::kill(pid, SIGKILL) == 0; }
 Instant ProcfsAdoptionHost::time_now() { return clock_now(); }
 uid_t ProcfsAdoptionHost::user() { return ::geteuid(); }
+
+std::string name_of_job(const std::vector<char*>& env) {
+  const std::string_view variable(kJobVariable);
+  for (const char* entry : env) {
+    if (entry == nullptr) break;
+    const std::string_view text(entry);
+    if (text.size() > variable.size() && text.starts_with(variable) &&
+        text[variable.size()] == '=') {
+      return std::string(text.substr(variable.size() + 1));
+    }
+  }
+  return {};
+}
 
 std::string group_within_run(int fd, bool is_file, const std::string& run) {
   std::array<char, 4097> buffer{};

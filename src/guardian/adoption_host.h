@@ -30,6 +30,8 @@ class AdoptionHost {
   virtual ~AdoptionHost() = default;
   // Those of this process, whoever has started them.
   [[nodiscard]] virtual std::vector<pid_t> list_children() = 0;
+  // Whose it is, by its real user; costs less than read(). Nothing: it has ended.
+  [[nodiscard]] virtual std::optional<uid_t> user_of(pid_t pid) = 0;
   // Nothing: it has ended.
   [[nodiscard]] virtual std::optional<AdoptedChild> read(pid_t pid) = 0;
   // The value of kJobVariable in its environment. May wait for the process's own memory.
@@ -49,6 +51,7 @@ class ProcfsAdoptionHost final : public AdoptionHost {
   explicit ProcfsAdoptionHost(pid_t supervisor) : supervisor_(supervisor) {}
 
   [[nodiscard]] std::vector<pid_t> list_children() override;
+  [[nodiscard]] std::optional<uid_t> user_of(pid_t pid) override;
   [[nodiscard]] std::optional<AdoptedChild> read(pid_t pid) override;
   [[nodiscard]] std::string name_of(pid_t pid) override;
   [[nodiscard]] std::vector<procfs::Id> descendants_of(pid_t pid) override;
@@ -59,6 +62,9 @@ class ProcfsAdoptionHost final : public AdoptionHost {
  private:
   pid_t supervisor_;
 };
+
+// The job's name as its own environment says, which ends with a null pointer; empty if it does not.
+std::string name_of_job(const std::vector<char*>& env);
 
 // A directory of a run's tree as Adoptions::Job::group; empty if it is not within `run`. `fd` is of
 // the directory or of a file in it.

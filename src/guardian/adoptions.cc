@@ -35,7 +35,8 @@ void Adoptions::began(ChildId id, Job job) {
   forget(id);  // a second birth
   is_used_ = true;
   groups_[job.group] = id;
-  if (!job.name.empty() && job.user == user_) names_[job.name].insert(id);
+  if (job.user != user_) job.name.clear();  // may be of any length, and tells nothing
+  if (!job.name.empty()) names_[job.name].insert(id);
   sessions_[job.main] = id;
   users_[job.user].insert(id);
   jobs_.emplace(id, std::move(job));
@@ -72,6 +73,10 @@ void Adoptions::ended(pid_t child) {
   if (orphan.state == State::killed) tell(orphan, child, false);
   unowned_.erase(child);
   if (orphan.owner) {
+    // Its job's end waits for a look at them.
+    if (const auto ending = ending_.find(*orphan.owner); ending != ending_.end()) {
+      ending->second.listing = listings_ + 1;
+    }
     const auto owned = owned_.find(*orphan.owner);
     if (owned != owned_.end() && owned->second.erase(child) != 0 && owned->second.empty()) {
       owned_.erase(owned);
@@ -83,26 +88,75 @@ void Adoptions::ended(pid_t child) {
 void Adoptions::look(const std::unordered_map<pid_t, ChildId>& started) {
   if (!is_used_) has_changed_ = false;
   const Instant begun = host_.time_now();
-  if (begun < due_ || (!has_changed_ && unseen_.empty())) return;
-  bool is_more = false;
-  if (std::exchange(has_changed_, false)) {
-    const ChildId newest = jobs_.empty() ? ChildId{} : jobs_.rbegin()->first;
-    for (const pid_t pid : host_.list_children()) {
-      if (started.contains(pid) || inherited_.contains(pid) || orphans_.contains(pid)) continue;
-      if (waiting_.insert(pid).second) unseen_.push_back({pid, newest});
+  if (begun < due_ || !has_work()) return;
+  // Those of a list are told apart before the next: else whoever makes more would keep others'
+  // behind them.
+  if (unsorted_.empty() && std::exchange(has_changed_, false)) list(started);
+  const Instant listed = host_.time_now();
+  const bool has_sorted = sort();
+  const Instant sorted = host_.time_now();
+  const bool has_worked = work();
+  const Instant ended = host_.time_now();
+  if (!has_sorted && !has_worked && ended - begun <= kFreeLook) return;
+  // Everybody's ends wait for the sorting: half of a CPU.
+  due_ = ended + (sorted - listed) + (kCostShare - 1) * (listed - begun + ended - sorted);
+}
+
+bool Adoptions::has_work() const { return has_changed_ || !unsorted_.empty() || !work_.empty(); }
+
+void Adoptions::list(const std::unordered_map<pid_t, ChildId>& started) {
+  ++listings_;
+  const ChildId newest = jobs_.empty() ? ChildId{} : jobs_.rbegin()->first;
+  for (const pid_t pid : host_.list_children()) {
+    if (started.contains(pid) || inherited_.contains(pid) || orphans_.contains(pid)) continue;
+    if (waiting_.insert(pid).second) unsorted_.push_back({pid, newest, listings_});
+  }
+}
+
+// Who has ended meanwhile has no number any more; that of another is not waited for here.
+bool Adoptions::sort() {
+  std::size_t asked = 0;
+  while (asked < kSortedMax && !unsorted_.empty()) {
+    const Unseen next = unsorted_.front();
+    unsorted_.pop_front();
+    if (!waiting_.contains(next.pid)) continue;
+    ++asked;
+    if (const auto user = host_.user_of(next.pid)) {
+      work_[*user].unseen.push_back(next);
+    } else {
+      waiting_.erase(next.pid);  // it is about to be waited for
     }
   }
-  for (std::size_t reads = 0; reads < kReadsMax && !unseen_.empty();) {
-    const Unseen next = unseen_.front();
-    unseen_.pop_front();
-    // Who has ended meanwhile has no number any more; that of another is not waited for here.
-    if (waiting_.erase(next.pid) == 0) continue;
-    is_more = true;
-    ++reads;
-    read(next);
+  return asked > 0;
+}
+
+// Users in turn, one process of each.
+bool Adoptions::work() {
+  std::size_t done = 0;
+  while (done < kReadsMax && !work_.empty()) {
+    auto turn = work_.upper_bound(last_);
+    if (turn == work_.end()) turn = work_.begin();
+    last_ = turn->first;
+    Work& those = turn->second;
+    if (!those.doomed.empty()) {
+      const pid_t pid = those.doomed.front();
+      those.doomed.pop_front();
+      if (const auto found = orphans_.find(pid);
+          found != orphans_.end() && found->second.state == State::doomed) {
+        ++done;
+        end(pid);
+      }
+    } else if (!those.unseen.empty()) {
+      const Unseen next = those.unseen.front();
+      those.unseen.pop_front();
+      if (waiting_.erase(next.pid) != 0) {
+        ++done;
+        read(next);
+      }
+    }
+    if (those.doomed.empty() && those.unseen.empty()) work_.erase(last_);
   }
-  const Instant ended = host_.time_now();
-  if (is_more || ended - begun > kFreeLook) due_ = ended + (kCostShare - 1) * (ended - begun);
+  return done > 0;
 }
 
 std::optional<ChildId> Adoptions::in_group(const std::vector<std::string>& groups) const {
@@ -189,7 +243,7 @@ bool Adoptions::main_ended(ChildId id) {
   const auto job = jobs_.find(id);
   if (job == jobs_.end()) return false;
   // What was not looked at may be its own.
-  bool is_left = has_changed_ || !unseen_.empty() || owned_.contains(id);
+  bool is_left = has_changed_ || may_be_unseen(job->second.user, listings_) || owned_.contains(id);
   for (auto at = unowned_.begin(); !is_left && at != unowned_.end(); ++at) {
     const Orphan& orphan = orphans_.at(*at);
     is_left =
@@ -203,7 +257,12 @@ void Adoptions::over(ChildId id) {
   const auto job = jobs_.find(id);
   Ending& ending = ending_[id];
   ending.deadline = host_.time_now() + kPatience;
-  if (job != jobs_.end()) ending.group = job->second.group;
+  ending.listing = listings_ + 1;
+  ending.user = user_;
+  if (job != jobs_.end()) {
+    ending.group = job->second.group;
+    ending.user = job->second.user;
+  }
   forget(id);
   has_changed_ = true;
   // What was killed with the group has not been waited for yet, and is found to be so.
@@ -226,6 +285,12 @@ void Adoptions::end_unowned() {
 void Adoptions::mark_dying(pid_t pid) {
   Orphan& orphan = orphans_.at(pid);
   if (orphan.state != State::kept) return;
+  orphan.state = State::doomed;
+  work_[orphan.about.user].doomed.push_back(pid);
+}
+
+void Adoptions::end(pid_t pid) {
+  Orphan& orphan = orphans_.at(pid);
   auto about = host_.read(pid);
   if (!about) {
     orphan.state = State::killed;
@@ -234,6 +299,7 @@ void Adoptions::mark_dying(pid_t pid) {
   orphan.about = std::move(*about);
   if (!orphan.owner) {
     if (const auto job = in_group(orphan.about.groups)) {
+      orphan.state = State::kept;
       orphan.owner = job;
       unowned_.erase(pid);
       owned_[*job].insert(pid);
@@ -262,11 +328,24 @@ void Adoptions::tell(const Orphan& orphan, pid_t pid, bool lives) {
   if (list.size() < cgroup::kReportedMax) list.push_back({pid, orphan.about.comm, lives});
 }
 
-bool Adoptions::is_busy_with(ChildId id) const {
-  if (has_changed_ || !unseen_.empty()) return true;
+// Of those of this listing or one before, which a job of `user` could have brought forth.
+bool Adoptions::may_be_unseen(uid_t user, std::uint64_t listing) const {
+  const auto is_left = [listing](const std::deque<Unseen>& those) {
+    return !those.empty() && those.front().listing <= listing;
+  };
+  if (is_left(unsorted_)) return true;
+  return std::ranges::any_of(work_, [&](const auto& one) {
+    const bool concerns = user == user_ || one.first == user || one.first == user_;
+    return concerns && is_left(one.second.unseen);
+  });
+}
+
+bool Adoptions::is_busy_with(ChildId id, const Ending& ending) const {
+  if (listings_ < ending.listing || may_be_unseen(ending.user, ending.listing)) return true;
   const auto owned = owned_.find(id);
   return owned != owned_.end() && std::ranges::any_of(owned->second, [this](pid_t pid) {
-           return orphans_.at(pid).state == State::killed;
+           const State state = orphans_.at(pid).state;
+           return state == State::doomed || state == State::killed;
          });
 }
 
@@ -275,7 +354,7 @@ std::vector<Escaped> Adoptions::settle() {
   for (auto at = ending_.begin(); at != ending_.end();) {
     auto& [id, ending] = *at;
     const bool is_late = host_.time_now() >= ending.deadline;
-    if (!is_late && is_busy_with(id)) {
+    if (!is_late && is_busy_with(id, ending)) {
       ++at;
       continue;
     }
@@ -294,7 +373,7 @@ std::vector<Escaped> Adoptions::settle() {
 std::optional<Duration> Adoptions::next_turn() const {
   const Instant now = host_.time_now();
   std::optional<Duration> wait;
-  if (has_changed_ || !unseen_.empty()) wait = std::max(Duration{}, due_ - now);
+  if (has_work()) wait = std::max(Duration{}, due_ - now);
   for (const auto& [id, ending] : ending_) {
     const Duration left = std::max(Duration{}, ending.deadline - now);
     wait = wait ? std::min(*wait, left) : left;

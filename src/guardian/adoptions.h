@@ -29,6 +29,11 @@ namespace plimsoll::guardian {
 // the guardian has children of before it was one, those that can't be told may be theirs, and are
 // left alone.
 //
+// Children of one user keep no other user's job from its end, however many come: they are told
+// apart by their users first, for which a look at each is enough, and then read and killed by users
+// in turn. A job waits for those of its own user and of ours alone that came before its end, one of
+// ours for all, as it may have become anybody.
+//
 // Knows nothing of jobs without a group. All of /proc is never read: a look is one list of own
 // children, and three files of each that is new.
 class Adoptions {
@@ -39,8 +44,11 @@ class Adoptions {
     std::string group;  // its directory, from that of the run on: "/plimsoll-RUN/pool/job-1"
     std::string name;   // as in kJobVariable, or empty; of several of a name none is told by it
   };
-  // So many are read in one turn: a millisecond. Others wait, as do starts and ends meanwhile.
+  // So many are read or killed in one turn: a millisecond. Others wait, as do starts and ends
+  // meanwhile.
   static constexpr std::size_t kReadsMax = 32;
+  // The same of those whose user is found.
+  static constexpr std::size_t kSortedMax = 256;
   // Of a CPU at most, where looks find more and more children or there are thousands.
   static constexpr int kCostShare = 5;
   static constexpr Duration kFreeLook = std::chrono::milliseconds(1);
@@ -77,7 +85,7 @@ class Adoptions {
   [[nodiscard]] std::optional<Duration> next_turn() const;
 
  private:
-  enum class State : std::uint8_t { kept, killed, refused };
+  enum class State : std::uint8_t { kept, doomed, killed, refused };
   struct Orphan {
     AdoptedChild about;
     ChildId newest{};  // of the jobs that ran when it was seen
@@ -89,9 +97,16 @@ class Adoptions {
   struct Unseen {
     pid_t pid{};
     ChildId newest{};
+    std::uint64_t listing = 0;  // in which it was seen first
+  };
+  struct Work {  // what is to be done with one user's
+    std::deque<Unseen> unseen;
+    std::deque<pid_t> doomed;
   };
   struct Ending {
     std::string group;
+    uid_t user{};
+    std::uint64_t listing = 0;  // the first after its end, and after that of each that was its own
     Instant deadline{};
     std::vector<Escapee> escaped;
   };
@@ -101,6 +116,10 @@ class Adoptions {
   };
 
   void forget(ChildId id);
+  void list(const std::unordered_map<pid_t, ChildId>& started);
+  bool sort();
+  bool work();
+  [[nodiscard]] bool has_work() const;
   void read(const Unseen& unseen);
   [[nodiscard]] std::optional<ChildId> owner_of(pid_t pid, const Orphan& orphan);
   [[nodiscard]] std::optional<ChildId> in_group(const std::vector<std::string>& groups) const;
@@ -115,8 +134,10 @@ class Adoptions {
   void keep(pid_t pid, Orphan orphan);
   void end_unowned();
   void mark_dying(pid_t pid);
+  void end(pid_t pid);
   void tell(const Orphan& orphan, pid_t pid, bool lives);
-  [[nodiscard]] bool is_busy_with(ChildId id) const;
+  [[nodiscard]] bool may_be_unseen(uid_t user, std::uint64_t listing) const;
+  [[nodiscard]] bool is_busy_with(ChildId id, const Ending& ending) const;
 
   AdoptionHost& host_;
   uid_t user_;
@@ -129,8 +150,11 @@ class Adoptions {
   std::unordered_map<pid_t, Orphan> orphans_;
   std::map<ChildId, std::set<pid_t>> owned_;
   std::set<pid_t> unowned_;
-  std::deque<Unseen> unseen_;
-  std::unordered_set<pid_t> waiting_;  // in unseen_
+  std::deque<Unseen> unsorted_;        // whose user is to be found
+  std::map<uid_t, Work> work_;         // none is empty
+  uid_t last_ = 0;                     // whose turn was the last
+  std::unordered_set<pid_t> waiting_;  // unsorted or unseen
+  std::uint64_t listings_ = 0;
   std::unordered_map<pid_t, Heir> heirs_;
   std::map<ChildId, Ending> ending_;
   std::vector<Escapee> strays_;

@@ -37,20 +37,8 @@ namespace {
 
 constexpr int kPlimsollFailed = 125;
 constexpr Duration kOrphanPatience = std::chrono::seconds(10);
-
-// As the job's own environment says; empty if it does not.
-std::string name_of_job(const std::vector<char*>& env) {
-  const std::string_view variable(kJobVariable);
-  for (const char* entry : env) {
-    if (entry == nullptr) break;
-    const std::string_view text(entry);
-    if (text.size() > variable.size() && text.starts_with(variable) &&
-        text[variable.size()] == '=') {
-      return std::string(text.substr(variable.size() + 1));
-    }
-  }
-  return {};
-}
+// So many children are waited for in one turn: some hundred microseconds.
+constexpr std::size_t kWaitsMax = 64;
 
 // A child whose exec has not been seen. The packet is kept because the request points into it.
 struct Pending {
@@ -106,6 +94,7 @@ class Guardian {
     const auto look = standstill_.next_look(clock_now());
     if (look) wait = wait ? std::min(*wait, *look) : *look;
     if (const auto next = adoptions_.next_turn()) wait = wait ? std::min(*wait, *next) : *next;
+    if (has_more_ends_) wait = Duration{};
     const auto ms = wait ? std::chrono::ceil<std::chrono::milliseconds>(*wait).count() : -1;
     const int ready = ::poll(fds.data(), fds.size(), static_cast<int>(ms));
     if (wait) {
@@ -113,6 +102,7 @@ class Guardian {
       look_at_supervisor();
     }
     if (ready > 0) take_events(fds);
+    if (has_more_ends_) reap_children();
     mind_adopted();
   }
 
@@ -196,6 +186,8 @@ class Guardian {
   void stand_watch() {
     watchdog_.watch(cleaner_.tree());
     spawner_.children_have_oom_score(lower_oom_score());
+    spawner_.children_are_as_nice_as_this();
+    go_before_others();  // whatever orphans its jobs make: starts and ends of all come through here
     [[maybe_unused]] const bool locked = lock_memory();
     HeapReserve().fill(clock_now());
   }
@@ -285,7 +277,8 @@ class Guardian {
 
   void reap_children() {
     std::vector<Exited> exits;
-    wait_for_children(exits);
+    has_more_ends_ = wait_for_children(exits);
+    if (has_more_ends_) wait_for_mains(exits);
     adoptions_.look(children_);
     for (Exited& exit : exits) {
       exit.leaves_others = adoptions_.main_ended(exit.id);
@@ -293,30 +286,46 @@ class Guardian {
     }
   }
 
-  void wait_for_children(std::vector<Exited>& exits) {
-    for (;;) {
-      siginfo_t info{};
-      rusage usage{};
-      if (::syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG, &usage) != 0) {
-        // An end that is passed over here would be seen at the next one only, which may not come.
-        if (errno == EINTR) continue;
-        return;
-      }
-      if (info.si_pid == 0) return;
-      const bool exited = info.si_code == CLD_EXITED;
-      const WaitStatus status{exited ? WaitStatus::Kind::exited : WaitStatus::Kind::signalled,
-                              info.si_status};
-      if (info.si_pid == supervisor_) {
-        supervisor_status_ = status;
-        continue;
-      }
-      settle_report(info.si_pid);
-      adoptions_.ended(info.si_pid);
-      const auto child = children_.find(info.si_pid);
-      if (child == children_.end()) continue;  // an orphan of a job
-      exits.push_back({child->second, status, usage});
-      children_.erase(child);
+  // False: there are no more that have ended. A job may make orphans faster than they can be waited
+  // for: starts and ends of others come between.
+  bool wait_for_children(std::vector<Exited>& exits) {
+    for (std::size_t waits = 0; waits < kWaitsMax; ++waits) {
+      if (!wait_for(P_ALL, 0, exits)) return false;
     }
+    return true;
+  }
+
+  // Those that others wait for, however many orphans have ended before them.
+  void wait_for_mains(std::vector<Exited>& exits) {
+    std::vector<pid_t> mains = {supervisor_};
+    for (const auto& [pid, id] : children_) mains.push_back(pid);
+    for (const pid_t pid : mains) wait_for(P_PID, static_cast<id_t>(pid), exits);
+  }
+
+  // Whether one of those has ended.
+  bool wait_for(idtype_t which, id_t id, std::vector<Exited>& exits) {
+    siginfo_t info{};
+    rusage usage{};
+    long answer = 0;
+    do {
+      // An end that is passed over here would be seen at the next one only, which may not come.
+      answer = ::syscall(SYS_waitid, which, id, &info, WEXITED | WNOHANG, &usage);
+    } while (answer != 0 && errno == EINTR);
+    if (answer != 0 || info.si_pid == 0) return false;
+    const bool exited = info.si_code == CLD_EXITED;
+    const WaitStatus status{exited ? WaitStatus::Kind::exited : WaitStatus::Kind::signalled,
+                            info.si_status};
+    if (info.si_pid == supervisor_) {
+      supervisor_status_ = status;
+      return true;
+    }
+    settle_report(info.si_pid);
+    adoptions_.ended(info.si_pid);
+    const auto child = children_.find(info.si_pid);
+    if (child == children_.end()) return true;  // an orphan of a job
+    exits.push_back({child->second, status, usage});
+    children_.erase(child);
+    return true;
   }
 
   // A child that has ended has nothing more to report: say of it what is to be said before its end.
@@ -346,8 +355,9 @@ class Guardian {
   std::deque<FromGuardian> outbox_;  // not sent yet
   std::unordered_map<pid_t, ChildId> children_;
   std::optional<WaitStatus> supervisor_status_;
-  std::optional<int> end_;    // the signal to die of
-  bool channel_open_ = true;  // the supervisor can still be told things
+  std::optional<int> end_;      // the signal to die of
+  bool has_more_ends_ = false;  // children have ended that were not waited for
+  bool channel_open_ = true;    // the supervisor can still be told things
 };
 
 }  // namespace

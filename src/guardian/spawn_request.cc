@@ -1,5 +1,6 @@
 #include "guardian/spawn_request.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -9,6 +10,8 @@ namespace {
 
 class Writer {
  public:
+  explicit Writer(std::size_t bytes) { bytes_.reserve(bytes); }
+
   template <class T>
   void put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -19,9 +22,10 @@ class Writer {
     bytes_.append(text);
     bytes_ += '\0';
   }
-  void put_strings(const std::vector<std::string>& texts) {
-    put(static_cast<std::uint32_t>(texts.size()));
-    for (const std::string& text : texts) put_string(text);
+  // In a block each has its size before it and a NUL byte after it, too.
+  void put_words(const Words& words) {
+    put(static_cast<std::uint32_t>(words.size()));
+    bytes_.append(words.block());
   }
   std::string take() { return std::move(bytes_); }
 
@@ -53,6 +57,7 @@ class Reader {
   std::vector<char*> get_strings() {
     std::vector<char*> texts;
     const auto count = get<std::uint32_t>();
+    texts.reserve(std::min<std::size_t>(count, left_ / Words::kAround) + 1);
     for (std::uint32_t i = 0; ok_ && i < count; ++i) texts.push_back(get_string());
     texts.push_back(nullptr);
     return texts;
@@ -119,7 +124,9 @@ std::string_view name_of(SpawnStep step) {
 }
 
 EncodedSpawn encode(const SpawnRequest& request) {
-  Writer writer;
+  // The rest is a few paths and numbers; a caller may put a byte before it.
+  constexpr std::size_t kRestBytes = 1024;
+  Writer writer(request.argv.block().size() + request.env.block().size() + kRestBytes);
   EncodedSpawn encoded;
   std::uint8_t present = 0;
   for (unsigned i = 0; i < 3; ++i) {
@@ -151,8 +158,8 @@ EncodedSpawn encode(const SpawnRequest& request) {
   writer.put_string(request.executable);
   writer.put_string(request.root);
   writer.put_string(request.cwd);
-  writer.put_strings(request.argv);
-  writer.put_strings(request.env);
+  writer.put_words(request.argv);
+  writer.put_words(request.env);
   encoded.bytes = writer.take();
   return encoded;
 }

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "base/words.h"
 
 namespace plimsoll::guardian {
 
@@ -56,8 +57,8 @@ struct ResourceLimit {
 // exec filter, exec.
 struct SpawnRequest {
   ChildId id{};
-  std::vector<std::string> argv;  // argv[0] without a slash is looked up in the PATH of `env`
-  std::vector<std::string> env;   // "NAME=value", the whole environment
+  Words argv;  // argv[0] without a slash is looked up in the PATH of `env`
+  Words env;   // "NAME=value", the whole environment
   // Executed in place of what argv[0] names: as it is, never by a shell. Empty: as argv[0] says.
   std::string executable;
   std::string root;  // chroot(2) into this directory first; empty: not

@@ -10,10 +10,14 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
+#include <climits>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -29,46 +33,76 @@ constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
 constexpr const char* kShell = "/bin/sh";
 constexpr const char* kChildOomScoreFile = "/proc/self/oom_score_adj";
 
-// The files that argv[0] may name, in the order in which they are tried.
-std::vector<std::string> candidates(const ReceivedSpawn& request) {
-  if (*request.executable != '\0') return {request.executable};
-  const std::string_view command = request.argv.front();
-  if (command.empty()) return {};
-  if (command.find('/') != std::string_view::npos) return {std::string(command)};
-  std::string_view path = kDefaultPath;
-  constexpr std::string_view kPrefix = "PATH=";
-  for (const char* variable : request.env) {
-    if (variable == nullptr) break;
-    if (std::string_view(variable).starts_with(kPrefix)) {
-      path = std::string_view(variable).substr(kPrefix.size());
-      break;
+// The files that argv[0] may name, in the order in which they are tried. Name and PATH are whatever
+// the user of the job has chosen: it is the child that goes through them, in one buffer.
+class Candidates {
+ public:
+  explicit Candidates(const ReceivedSpawn& request) : command_(request.argv.front()) {
+    if (*request.executable != '\0') {
+      named_ = request.executable;
+    } else if (command_.find('/') != std::string_view::npos) {
+      named_ = request.argv.front();
+    } else if (!command_.empty()) {
+      path_ = path_of(request);
     }
   }
-  std::vector<std::string> found;
-  do {
-    std::string file(take_until(path, ':'));
-    if (!file.empty()) file += '/';  // an empty entry is the working directory
-    found.push_back(file.append(command));
-  } while (!path.empty());
-  return found;
-}
+
+  // Null: there are no more. One that is too long is none, and `errno` says so.
+  const char* next() {
+    if (named_ != nullptr) return std::exchange(named_, nullptr);
+    while (path_) {
+      std::string_view directory = take_until(*path_, ':');
+      if (path_->empty()) path_.reset();
+      // An empty entry is the working directory.
+      const std::string_view slash = directory.empty() ? "" : "/";
+      if (directory.size() + slash.size() + command_.size() >= file_.size()) {
+        errno = ENAMETOOLONG;
+        continue;
+      }
+      char* end = file_.data();
+      for (const std::string_view part : {directory, slash, command_}) {
+        end = std::copy(part.begin(), part.end(), end);
+      }
+      *end = '\0';
+      return file_.data();
+    }
+    return nullptr;
+  }
+
+ private:
+  static std::string_view path_of(const ReceivedSpawn& request) {
+    constexpr std::string_view kPrefix = "PATH=";
+    for (const char* variable : request.env) {
+      if (variable == nullptr) break;
+      const std::string_view text(variable);
+      if (text.starts_with(kPrefix)) return text.substr(kPrefix.size());
+    }
+    return kDefaultPath;
+  }
+
+  std::string_view command_;
+  const char* named_ = nullptr;           // the only one
+  std::optional<std::string_view> path_;  // what is left of it
+  std::array<char, PATH_MAX> file_{};
+};
 
 // Runs in the child. Each step either succeeds or ends the child with a report.
 class Child {
  public:
-  Child(const ReceivedSpawn& request, const std::vector<std::string>& files, int report,
-        bool enter_v2, const std::string* oom_score, pid_t guardian)
+  Child(const ReceivedSpawn& request, int report, bool enter_v2, const std::string* oom_score,
+        std::optional<int> nice, pid_t guardian)
       : request_(request),
-        files_(files),
         report_(report),
         enter_v2_(enter_v2),
         oom_score_(oom_score),
+        nice_(nice),
         guardian_(guardian) {}
 
   [[noreturn]] void run(const sigset_t& mask) {
     [[maybe_unused]] const ssize_t born = write_again(report_, &kBirthByte, 1);
     enter_groups();
     reset_oom_score();
+    if (nice_) ::setpriority(PRIO_PROCESS, 0, *nice_);
     if (request_.session == Session::own) begin_session();
     for (const ResourceLimit& limit : request_.rlimits) {
       if (::setrlimit(static_cast<__rlimit_resource>(limit.resource), &limit.value) != 0) {
@@ -181,8 +215,9 @@ class Child {
   [[noreturn]] void execute() {
     bool denied = false;
     errno = ENOENT;
-    for (const std::string& file : files_) {
-      ::execve(file.c_str(), request_.argv.data(), request_.env.data());
+    Candidates candidates(request_);
+    while (const char* file = candidates.next()) {
+      ::execve(file, request_.argv.data(), request_.env.data());
       if (errno == ENOEXEC && *request_.executable == '\0') execute_as_script(file);
       if (errno == EACCES) denied = true;
       if (errno != EACCES && errno != ENOENT && errno != ENOTDIR) break;
@@ -191,17 +226,17 @@ class Child {
     fail_at(SpawnStep::exec);
   }
 
-  void execute_as_script(const std::string& file) {
-    std::vector<char*> argv = {const_cast<char*>(kShell), const_cast<char*>(file.c_str())};
+  void execute_as_script(const char* file) {
+    std::vector<char*> argv = {const_cast<char*>(kShell), const_cast<char*>(file)};
     argv.insert(argv.end(), request_.argv.begin() + 1, request_.argv.end());
     ::execve(kShell, argv.data(), request_.env.data());
   }
 
   const ReceivedSpawn& request_;
-  const std::vector<std::string>& files_;
   int report_;
   bool enter_v2_;
   const std::string* oom_score_;  // null: as it is
+  std::optional<int> nice_;       // likewise
   pid_t guardian_;
 };
 
@@ -220,8 +255,13 @@ long clone_child(int group, int& pidfd) {
 
 }  // namespace
 
+void Spawner::children_are_as_nice_as_this() {
+  errno = 0;
+  const int nice = ::getpriority(PRIO_PROCESS, 0);
+  if (errno == 0) nice_ = nice;
+}
+
 Result<SpawnedChild> Spawner::spawn(const ReceivedSpawn& request) {
-  const std::vector<std::string> files = candidates(request);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("make a pipe");
   UniqueFd report(ends[0]);
@@ -240,7 +280,7 @@ Result<SpawnedChild> Spawner::spawn(const ReceivedSpawn& request) {
   if (pid == 0) {
     const std::string* score = oom_score_ ? &*oom_score_ : nullptr;
     const bool enter_v2 = request.v2_group && !into_group;
-    Child(request, files, child_end.get(), enter_v2, score, guardian).run(mask_);
+    Child(request, child_end.get(), enter_v2, score, nice_, guardian).run(mask_);
   }
   if (pid < 0) return fail_errno("make a process");
   const Birth birth = into_group ? Birth::in_group : Birth::moved;

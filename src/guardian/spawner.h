@@ -50,6 +50,9 @@ class Spawner {
     if (score) oom_score_ = std::move(score);
   }
 
+  // Children are as nice as this process is now, whatever it does with its own priority later.
+  void children_are_as_nice_as_this();
+
   // Does not wait for the exec. The request must live until this returns.
   [[nodiscard]] Result<SpawnedChild> spawn(const ReceivedSpawn& request);
 
@@ -60,6 +63,7 @@ class Spawner {
  private:
   sigset_t mask_;
   std::optional<std::string> oom_score_;
+  std::optional<int> nice_;
   bool clone_into_group_ = true;
 };
 

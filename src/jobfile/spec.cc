@@ -25,7 +25,7 @@ Result<void> check_lengths(const policy::Command& command) {
   if (const auto* shell = std::get_if<std::string>(&command)) {
     return check_length("shell command", *shell);
   }
-  for (const std::string& word : std::get<std::vector<std::string>>(command)) {
+  for (const std::string_view word : std::get<Words>(command)) {
     if (auto fits = check_length("word", word); !fits) return fits;
   }
   return {};

@@ -13,7 +13,7 @@ void put_command(Json& object, const policy::Command& command) {
   if (const auto* shell = std::get_if<std::string>(&command)) {
     object["shell"] = *shell;
   } else {
-    object["argv"] = std::get<std::vector<std::string>>(command);
+    object["argv"] = std::get<Words>(command).all();
   }
 }
 
@@ -107,6 +107,7 @@ Json job_json(const JobReport& report) {
   json["id"] = report.id;
   put_text(json, "class", report.job_class);
   put_command(json, report.command);
+  if (report.argv_words) json["argv_words"] = *report.argv_words;
   put_text(json, "cwd", report.cwd);
   if (!report.needs.empty()) json["needs"] = report.needs;
   if (report.priority != 0) json["priority"] = report.priority;

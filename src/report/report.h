@@ -89,6 +89,8 @@ struct JobReport {
   std::uint64_t number = 0;  // in the order of input, from 1; 0: not known
   std::string job_class;     // as given, else as derived from the command
   policy::Command command;
+  // How many words the command had, where only its first are here.
+  std::optional<std::uint64_t> argv_words{};
   std::string cwd;                 // empty: not known
   std::vector<std::string> needs;  // ids of jobs of the same run that had to succeed before
   int priority = 0;

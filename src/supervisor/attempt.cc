@@ -7,7 +7,9 @@
 #include <algorithm>
 
 #include "base/quantity.h"
+#include "base/text.h"
 #include "kernel/counters/schedule.h"
+#include "kernel/procfs/table.h"
 #include "supervisor/wall_clock.h"
 
 // How an attempt ends: its group is reaped, what has got out of it is looked for, and its outcome
@@ -32,11 +34,18 @@ report::RusageReport report_of(const rusage& usage) {
           .out_blocks = count(usage.ru_oublock)};
 }
 
+// The beginning of what may be of any length.
+std::string quoted(std::string_view name) {
+  constexpr std::size_t kQuotedMax = 200;
+  const std::string_view start = cut_utf8(name, kQuotedMax);
+  return "\"" + std::string(start) + (start.size() < name.size() ? "..." : "") + "\"";
+}
+
 std::string start_failure_text(const guardian::StartFailed& failure,
                                const guardian::SpawnRequest& request) {
   std::string text = "could not " + std::string(guardian::name_of(failure.step));
-  if (failure.step == guardian::SpawnStep::exec) text += " \"" + request.argv.front() + "\"";
-  if (failure.step == guardian::SpawnStep::working_directory) text += " \"" + request.cwd + "\"";
+  if (failure.step == guardian::SpawnStep::exec) text += " " + quoted(request.argv.front());
+  if (failure.step == guardian::SpawnStep::working_directory) text += " " + quoted(request.cwd);
   return text + ": " + std::make_error_code(failure.code).message();
 }
 
@@ -253,6 +262,15 @@ void Attempt::signal_main(int number) {
   }
 }
 
+Result<void> Attempt::signal_main(int number, std::uint32_t asker) {
+  if (pidfd_ && !procfs::user_may_signal(asker, main_)) {
+    return fail(std::errc::permission_denied,
+                "the process " + std::to_string(main_) + " of the job runs as another user now");
+  }
+  signal_main(number);
+  return {};
+}
+
 void Attempt::signal_all(int number) {
   if (!pidfd_ || is_reaped_) return signal_main(number);
   process_set_->signal_all(number);
@@ -353,7 +371,8 @@ void Attempt::give_up_removal() {
   if (process_set_ != nullptr) process_set_->give_up_removal();
   const bool has_left = emptied_ && child_ && host_.now() - emptied_at_ >= kKillPatience;
   if (!has_left) return;
-  result_.left_behind.push_back({main_, request_.spawn.argv.front(), report::LeftFate::lives});
+  result_.left_behind.push_back(
+      {main_, std::string(request_.spawn.argv.front()), report::LeftFate::lives});
   forget_main();
   conclude();
 }

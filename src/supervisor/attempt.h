@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/pausable_clock.h"
+#include "base/result.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "kernel/cgroup/freeze.h"
@@ -136,6 +137,8 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   void time_out(std::string reason);
   // Sends a signal to the main process, if there is one by now.
   void signal_main(int number);
+  // The same for somebody. Error: permission_denied, if he could not signal it himself.
+  Result<void> signal_main(int number, std::uint32_t asker);
   // The same to every process of it.
   void signal_all(int number);
   // Once it is being reaped, that is not waited for without end: who does not die is left and named
@@ -224,11 +227,11 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   std::optional<Duration> kill_after_ran_;  // set by a time-out's TERM
   policy::SampleInterval sample_interval_;
   bool sampled_ = false;
-  bool is_reaped_ = false;                                   // reaping has begun
-  std::unique_ptr<HostTimer> sample_timer_, timeout_timer_;  // from start() on
-  Instant sample_asked_{}, sample_due_{};                    // of the first
-  std::unique_ptr<HostTimer> later_;  // for a step that is not to be taken within a call
-  bool is_killed_singly_ = false;     // by the kernel, on v1
+  bool is_reaped_ = false;                                            // reaping has begun
+  std::unique_ptr<loop::Clock::Timer> sample_timer_, timeout_timer_;  // from start() on
+  Instant sample_asked_{}, sample_due_{};                             // of the first
+  std::unique_ptr<loop::Clock::Timer> later_;  // for a step that is not to be taken within a call
+  bool is_killed_singly_ = false;              // by the kernel, on v1
   OomWatch::Counts ooms_before_;
 };
 

@@ -3,11 +3,11 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/limits.h"
+#include "base/loop/clock.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "guardian/protocol.h"
@@ -21,36 +21,15 @@ class OomWatch;
 class ProcessSet;
 class ProcessSetObserver;
 
-// Calls back once at an instant of the loop's clock; set() arms it again. May be destroyed inside
-// its own callback. Must not outlive its host.
-class HostTimer {
- public:
-  HostTimer() = default;
-  HostTimer(const HostTimer&) = delete;
-  HostTimer& operator=(const HostTimer&) = delete;
-  virtual ~HostTimer() = default;
-  virtual void set(Instant when) = 0;
-  virtual void off() = 0;
-};
-
 // What one execution of a job needs of the machine that it runs on: clocks and timers, a place for
 // its processes, the guardian's word about its child, evidence of who ran out of memory. The
 // Supervisor is one; a test has a model of one, with simulated time.
-class AttemptHost {
+class AttemptHost : public loop::Clock {
  public:
-  AttemptHost() = default;
-  AttemptHost(const AttemptHost&) = delete;
-  AttemptHost& operator=(const AttemptHost&) = delete;
-  virtual ~AttemptHost() = default;
-
-  // The loop's clock.
-  [[nodiscard]] virtual Instant now() const = 0;
-  // The same less what the guardian has held the pool for: the time that jobs had.
+  // now() less what the guardian has held the pool for: the time that jobs had.
   [[nodiscard]] virtual Instant job_clock() const = 0;
   // When the loop's clock will show what the job clock shows at `when`, if nothing is held.
   [[nodiscard]] virtual Instant on_loop_clock(Instant when) const = 0;
-  // A timer that is off until it is set.
-  [[nodiscard]] virtual std::unique_ptr<HostTimer> timer(std::function<void()> callback) = 0;
   // Samples of attempts that were never taken, because the loop came too late.
   virtual void count_dropped_samples(std::uint64_t samples) = 0;
 

@@ -4,30 +4,31 @@
 #include <sys/epoll.h>
 
 #include "base/file.h"
+#include "kernel/cgroup/limits.h"
 #include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/signals.h"
 
 namespace plimsoll::supervisor {
 
-CgroupProcessSet::CgroupProcessSet(Supervisor& supervisor, ProcessSetObserver& observer,
+CgroupProcessSet::CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer,
                                    cgroup::Leaf group, const Limits& limits,
                                    std::shared_ptr<const cgroup::Inner> above)
-    : supervisor_(supervisor),
+    : deps_(deps),
       observer_(observer),
       above_(std::move(above)),
       group_(std::make_shared<cgroup::Leaf>(std::move(group))),
       cpus_(limits.cpus),
       has_memory_limit_(limits.memory_max.has_value()),
-      sampler_(std::in_place, *group_, loop::now(), supervisor.network()) {}
+      sampler_(std::in_place, *group_, loop::now(), deps.network) {}
 
 Result<guardian::ChildId> CgroupProcessSet::spawn(guardian::SpawnRequest request) {
-  return supervisor_.spawn_in(*group_, std::move(request), observer_);
+  return deps_.spawner.spawn_in(*group_, std::move(request), observer_);
 }
 
 void CgroupProcessSet::adopt(int main) {
-  vacancy_timer_ = supervisor_.loop().timer([this] { look_for_vacancy(); });
+  vacancy_timer_ = deps_.loop.timer([this] { look_for_vacancy(); });
   vacancy_timer_.set(loop::now());
-  auto ended = supervisor_.loop().watch(main, EPOLLIN, [this](std::uint32_t) {
+  auto ended = deps_.loop.watch(main, EPOLLIN, [this](std::uint32_t) {
     main_watch_ = {};
     look_for_vacancy();
   });
@@ -35,8 +36,8 @@ void CgroupProcessSet::adopt(int main) {
   if (group_->v2() == nullptr) return;
   auto events = group_->v2()->open_file("cgroup.events", O_RDONLY);
   if (!events) return;
-  auto watch = supervisor_.loop().watch(events->get(), EPOLLPRI,
-                                        [this](std::uint32_t) { look_for_vacancy(); });
+  auto watch =
+      deps_.loop.watch(events->get(), EPOLLPRI, [this](std::uint32_t) { look_for_vacancy(); });
   if (!watch) return;
   events_ = std::move(*events);
   events_watch_ = std::move(*watch);
@@ -73,7 +74,7 @@ OomKills CgroupProcessSet::watch_oom() {
   if (!event) return OomKills::singly;
   oom_event_ = std::move(*event);
   own_ooms_.are_seen = true;
-  auto watch = supervisor_.loop().watch(oom_event_.get(), EPOLLIN, [this](std::uint32_t) {
+  auto watch = deps_.loop.watch(oom_event_.get(), EPOLLIN, [this](std::uint32_t) {
     [[maybe_unused]] const OwnOoms counted = own_ooms();
     observer_.on_oom();
   });
@@ -110,8 +111,8 @@ counters::JobUsage CgroupProcessSet::finish(Instant now, WallTime wall) {
 
 void CgroupProcessSet::reap(reap::LeftBehind left_behind) {
   stop_looking();
-  reaper_.emplace(supervisor_.loop(), supervisor_.worker(), group_,
-                  reap::ReaperOptions{.left_behind = left_behind}, observer_);
+  reaper_.emplace(deps_.loop, deps_.worker, group_, reap::ReaperOptions{.left_behind = left_behind},
+                  observer_);
   reaper_->start();
 }
 

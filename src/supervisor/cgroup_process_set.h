@@ -3,19 +3,29 @@
 #include <memory>
 #include <optional>
 
+#include "base/limits.h"
+#include "base/loop/loop.h"
+#include "base/loop/worker.h"
 #include "kernel/counters/job_sampler.h"
+#include "kernel/counters/network.h"
+#include "supervisor/child_spawner.h"
 #include "supervisor/pause_guard.h"
 #include "supervisor/process_set.h"
-#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 
 // A cgroup as the place where an attempt lives: in every hierarchy that has one, with its limits.
 class CgroupProcessSet : public ProcessSet {
  public:
-  // `limits` are those that the group has already. `supervisor` and `observer` must outlive this.
-  // `above`, where the group is not in the pool itself, is to stand as long.
-  CgroupProcessSet(Supervisor& supervisor, ProcessSetObserver& observer, cgroup::Leaf group,
+  struct Deps {
+    ChildSpawner& spawner;
+    loop::Loop& loop;
+    loop::Worker& worker;  // removes the group
+    counters::Network& network;
+  };
+  // `limits` are those that the group has already. What `deps` names and `observer` must outlive
+  // this. `above`, where the group is not in the pool itself, is to stand as long.
+  CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer, cgroup::Leaf group,
                    const Limits& limits, std::shared_ptr<const cgroup::Inner> above);
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
@@ -43,7 +53,7 @@ class CgroupProcessSet : public ProcessSet {
   void look_for_vacancy();
   void stop_looking();
 
-  Supervisor& supervisor_;
+  Deps deps_;
   ProcessSetObserver& observer_;
   std::shared_ptr<const cgroup::Inner> above_;
   std::shared_ptr<const cgroup::Group> group_;

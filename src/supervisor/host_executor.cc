@@ -276,8 +276,9 @@ void HostExecutor::resume_all() {
   if (is_watching()) watcher_.start();
 }
 
-void HostExecutor::signal(JobId job, int number) {
-  if (Attempt* attempt = running(job)) attempt->signal_main(number);
+Result<void> HostExecutor::signal(JobId job, int number, std::uint32_t asker) {
+  Attempt* attempt = running(job);
+  return attempt == nullptr ? Result<void>() : attempt->signal_main(number, asker);
 }
 
 void HostExecutor::give_up_removals() {

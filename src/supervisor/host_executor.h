@@ -78,8 +78,9 @@ class HostExecutor : public policy::Executor,
   void suspend_all();
   void resume_all();
 
-  // Sends a signal to the main process of a job that runs.
-  void signal(JobId job, int number);
+  // Sends a signal to the main process of a job that runs, for somebody. Error: permission_denied,
+  // if he could not signal it himself, as it has become another user's (su(1), sudo(8)).
+  Result<void> signal(JobId job, int number, std::uint32_t asker);
 
   // Attempt::give_up_removal() of all.
   void give_up_removals();
@@ -169,11 +170,11 @@ class HostExecutor : public policy::Executor,
   std::optional<Instant> stopped_at_;  // by the job clock, as these two
   Duration stood_still_{};
   std::optional<Instant> wake_;  // by this executor's clock
-  std::unique_ptr<HostTimer> wake_timer_;
+  std::unique_ptr<loop::Clock::Timer> wake_timer_;
   monitor::Reading reading_;  // the last
   policy::MachineSample seen_;
   monitor::Watcher watcher_;
-  std::unique_ptr<HostTimer> oom_timer_;  // after the kernel has told of an OOM (v1)
+  std::unique_ptr<loop::Clock::Timer> oom_timer_;  // after the kernel has told of an OOM (v1)
   unsigned oom_checks_left_ = 0;
 };
 

@@ -76,8 +76,10 @@ class HostScheduler : private policy::SchedulerListener,
   void suspend_all();
   void resume_all();
 
-  // Sends a signal to the main process of a job that runs here.
-  void signal(JobId job, int number) { executor_.signal(job, number); }
+  // As HostExecutor::signal().
+  Result<void> signal(JobId job, int number, std::uint32_t asker) {
+    return executor_.signal(job, number, asker);
+  }
 
   // Groups in which nobody lives are not waited for without end: Attempt::give_up_removal().
   void give_up_removals() { executor_.give_up_removals(); }

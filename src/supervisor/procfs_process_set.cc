@@ -23,29 +23,36 @@ const counters::Unavailable& unavailable() {
   return reasons;
 }
 
-void add_mark(std::vector<std::string>& environment, const std::string& mark) {
+// The environment with the mark; one that it has is kept before it.
+Words with_mark(const Words& environment, const std::string& mark) {
   const std::string prefix = std::string(procfs::kTagVariable) + "=";
-  for (std::string& variable : environment) {
-    if (!variable.starts_with(prefix)) continue;
-    const auto own = procfs::parse_tag(mark);
-    variable = prefix + procfs::with_tag(std::string_view(variable).substr(prefix.size()), *own);
-    return;
+  WordsBuilder marked;
+  marked.reserve(1, environment.block().size() + prefix.size() + mark.size());
+  std::string own = mark;
+  for (const std::string_view variable : environment) {
+    if (variable.starts_with(prefix)) {
+      own = procfs::with_tag(variable.substr(prefix.size()), *procfs::parse_tag(mark));
+    } else {
+      marked.add(variable);
+    }
   }
-  environment.push_back(prefix + mark);
+  marked.add(prefix, own);
+  return marked.take();
 }
 
 }  // namespace
 
-ProcfsProcessSet::ProcfsProcessSet(Supervisor& supervisor, ProcessSetObserver& observer,
-                                   Families& families, std::string job)
-    : supervisor_(supervisor),
+ProcfsProcessSet::ProcfsProcessSet(ChildSpawner& spawner, loop::Loop& loop,
+                                   ProcessSetObserver& observer, Families& families,
+                                   std::string job)
+    : spawner_(spawner),
       observer_(observer),
       families_(families),
       job_(std::move(job)),
       family_(families.begin(job_)),
       start_(loop::now()),
       next_due_(start_ + counters::kSampleGapMin),
-      timer_(supervisor.loop().timer([this] { look(); })) {}
+      timer_(loop.timer([this] { look(); })) {}
 
 ProcfsProcessSet::~ProcfsProcessSet() {
   thaw();
@@ -53,9 +60,9 @@ ProcfsProcessSet::~ProcfsProcessSet() {
 }
 
 Result<guardian::ChildId> ProcfsProcessSet::spawn(guardian::SpawnRequest request) {
-  add_mark(request.env, families_.mark_of(job_));
+  request.env = with_mark(request.env, families_.mark_of(job_));
   request.guardian_death = guardian::GuardianDeath::end;
-  auto child = supervisor_.spawn(std::move(request), *this);
+  auto child = spawner_.spawn(std::move(request), *this);
   if (!child) main_ended(nullptr);
   return child;
 }

@@ -3,11 +3,12 @@
 #include <optional>
 #include <string>
 
+#include "base/loop/loop.h"
 #include "kernel/counters/sample_series.h"
 #include "kernel/reap/course.h"
+#include "supervisor/child_spawner.h"
 #include "supervisor/families.h"
 #include "supervisor/process_set.h"
-#include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
 
@@ -16,8 +17,8 @@ namespace plimsoll::supervisor {
 class ProcfsProcessSet : public ProcessSet, private ChildObserver {
  public:
   // All must outlive this. `job` names the attempt within the run.
-  ProcfsProcessSet(Supervisor& supervisor, ProcessSetObserver& observer, Families& families,
-                   std::string job);
+  ProcfsProcessSet(ChildSpawner& spawner, loop::Loop& loop, ProcessSetObserver& observer,
+                   Families& families, std::string job);
   ~ProcfsProcessSet() override;
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
@@ -52,7 +53,7 @@ class ProcfsProcessSet : public ProcessSet, private ChildObserver {
   void leave();
   [[nodiscard]] std::vector<cgroup::StuckProcess> stuck() const;
 
-  Supervisor& supervisor_;
+  ChildSpawner& spawner_;
   ProcessSetObserver& observer_;
   Families& families_;
   std::string job_;

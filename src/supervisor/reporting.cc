@@ -34,7 +34,7 @@ AttemptRequest request_for(const policy::JobSpec& job, const std::string& group,
   if (const auto* shell = std::get_if<std::string>(&job.command)) {
     request.spawn.argv = {"/bin/sh", "-c", *shell};
   } else {
-    request.spawn.argv = std::get<std::vector<std::string>>(job.command);
+    request.spawn.argv = std::get<Words>(job.command);
   }
   return request;
 }

@@ -1,7 +1,6 @@
 #include "supervisor/supervisor.h"
 
 #include <fcntl.h>
-#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/loop/scope.h"
+#include "base/text.h"
 #include "guardian/protection.h"
 #include "kernel/cgroup/entrance.h"
 #include "kernel/cgroup/freeze.h"
@@ -98,7 +98,7 @@ Result<UniqueFd> duplicate(int fd) {
   return copy;
 }
 
-class LoopTimer : public HostTimer {
+class LoopTimer : public loop::Clock::Timer {
  public:
   explicit LoopTimer(loop::Timer timer) : timer_(std::move(timer)) {}
   void set(Instant when) override { timer_.set(when); }
@@ -112,13 +112,13 @@ class LoopTimer : public HostTimer {
 
 Supervisor::Supervisor(loop::Loop loop, guardian::Link link)
     : loop_(std::move(loop)),
-      link_(std::move(link)),
+      guardian_(std::move(link)),
       worker_(std::make_unique<loop::Worker>(loop_)) {}
 
 Supervisor::~Supervisor() {
   const bool handed_over = families_ != nullptr || !placement_.bases.empty();
   if (!handed_over || reaped_) return;
-  if (link_.channel.other_is_gone()) {
+  if (guardian_.channel().other_is_gone()) {
     [[maybe_unused]] const auto told = reap_after_guardian();
   } else if (tree_) {
     const auto removed = cgroup::remove_group(tree_->run());
@@ -132,19 +132,18 @@ Result<std::unique_ptr<Supervisor>> Supervisor::create(guardian::Link link,
   if (!loop) return pass(std::move(loop));
   std::unique_ptr<Supervisor> supervisor(new Supervisor(std::move(*loop), std::move(link)));
   supervisor->run_id_ = config.run_id;
-  auto watch =
-      supervisor->loop_.watch(supervisor->link_.channel.fd(), EPOLLIN,
-                              [self = supervisor.get()](std::uint32_t) { self->take_messages(); });
-  if (!watch) return pass(std::move(watch));
-  supervisor->guardian_watch_ = std::move(*watch);
+  GuardianClient& guardian = supervisor->guardian_;
+  if (auto attached = guardian.attach(supervisor->loop_); !attached) {
+    return pass(std::move(attached));
+  }
   Result<void> made{};
   if (config.cgroup_path == kNoCgroup) {
     made = supervisor->enter_process_mode("as --cgroup or PLIMSOLL_CGROUP says");
   } else {
     made = supervisor->make_tree(config);
-    if (!made) supervisor->take_messages();
+    if (!made) guardian.take_messages();
     // Half a tree is the guardian's to remove, unless its death is what went wrong.
-    if (!made && supervisor->guardian_gone_) return pass(supervisor->reap_after_guardian());
+    if (!made && guardian.is_gone()) return pass(supervisor->reap_after_guardian());
     if (!made && !config.cgroup_path) made = supervisor->enter_process_mode(made.error().message());
   }
   // A weight that can't be had is a mistake, and no reason for process mode.
@@ -158,7 +157,7 @@ Result<std::unique_ptr<Supervisor>> Supervisor::create(guardian::Link link,
 
 Result<cgroup::Placement> Supervisor::place(const SupervisorConfig& config,
                                             const std::string& name) {
-  const std::vector<int> own_pids = {link_.guardian, ::getpid()};
+  const std::vector<int> own_pids = {guardian_.pid(), ::getpid()};
   auto found = cgroup::discover_hierarchies();
   if (!found) return pass(std::move(found));
   if (!config.cgroup_path && loop::systemd_runs() &&
@@ -216,7 +215,7 @@ Result<void> Supervisor::make_tree(const SupervisorConfig& config) {
   if (!tree) return pass(std::move(tree));
   if (auto told = hand_over(&*tree); !told) return told;
   if (placement_.supervisor == cgroup::Supervisor::moves) {
-    if (auto entered = tree->enter({link_.guardian, ::getpid()}); !entered) return entered;
+    if (auto entered = tree->enter({guardian_.pid(), ::getpid()}); !entered) return entered;
   }
   if (auto made = tree->make_pool(placement_, run_wide_); !made) return made;
   tree_ = std::move(*tree);
@@ -273,32 +272,7 @@ Result<void> Supervisor::hand_over(const cgroup::RunTree* tree) {
     if (!home) return pass(std::move(home));
     message.home_procs = std::move(*home);
   }
-  return guardian::send(link_.channel, message);
-}
-
-Result<guardian::ChildId> Supervisor::spawn(guardian::SpawnRequest request,
-                                            ChildObserver& observer) {
-  request.id = guardian::ChildId{++last_child_};
-  const auto is_named = [](const guardian::ResourceLimit& limit) {
-    return limit.resource == RLIMIT_NOFILE;
-  };
-  if (std::none_of(request.rlimits.begin(), request.rlimits.end(), is_named)) {
-    request.rlimits.push_back({RLIMIT_NOFILE, link_.descriptors});
-  }
-  if (auto sent = guardian::send(link_.channel, request); !sent) return pass(std::move(sent));
-  children_.emplace(request.id, &observer);
-  return request.id;
-}
-
-void Supervisor::over(guardian::ChildId child, ChildObserver& observer) {
-  over_.emplace(child, &observer);
-  // A guardian that is gone is noticed by the loop.
-  [[maybe_unused]] const auto sent = guardian::send(link_.channel, guardian::Over{child});
-}
-
-void Supervisor::forget(guardian::ChildId child) {
-  children_.erase(child);
-  over_.erase(child);
+  return guardian::send(guardian_.channel(), message);
 }
 
 loop::Worker& Supervisor::slow_worker() {
@@ -314,85 +288,43 @@ std::unique_ptr<IpcWatch> Supervisor::watch_ipc(uid_t user) {
 report::HostInfo Supervisor::describe() const { return describe_host(*this); }
 
 void Supervisor::be_watched() {
-  // Without the guardian's message nothing is watched; its death is noticed by the loop.
-  [[maybe_unused]] const auto told = guardian::send(link_.channel, guardian::StandWatch{});
+  guardian_.tell(guardian::StandWatch{});
   [[maybe_unused]] const auto before = guardian::lower_oom_score();
   [[maybe_unused]] const bool locked = guardian::lock_memory();
   stock_.emplace();
   guardian::go_before_others();
   worker_->submit([] { guardian::go_before_others(); }, [] {});
   tree_->protect_supervisor();
-  link_.heartbeat.watch();
+  guardian_.heartbeat().watch();
 }
 
 Instant Supervisor::job_clock() const {
   const Instant now = loop::now();
-  return now - link_.heartbeat.stalled(now);
+  return now - guardian_.heartbeat().stalled(now);
 }
 
 Instant Supervisor::on_loop_clock(Instant when) const {
-  return when + link_.heartbeat.stalled(loop::now());
+  return when + guardian_.heartbeat().stalled(loop::now());
 }
 
-std::unique_ptr<HostTimer> Supervisor::timer(std::function<void()> callback) {
+std::unique_ptr<loop::Clock::Timer> Supervisor::timer(std::function<void()> callback) {
   return std::make_unique<LoopTimer>(loop_.timer(std::move(callback)));
 }
 
 int Supervisor::die_of(int signal) {
   // Without the message the status says it.
-  [[maybe_unused]] const auto told = guardian::send(link_.channel, guardian::DieOf{signal});
+  guardian_.tell(guardian::DieOf{signal});
   constexpr int kShellBase = 128;
   return kShellBase + signal;
 }
 
-void Supervisor::notify(std::string state) {
-  // A guardian that is gone is noticed by the loop.
-  [[maybe_unused]] const auto told =
-      guardian::send(link_.channel, guardian::Notify{std::move(state)});
-}
-
-void Supervisor::stop_guardian() {
-  // A guardian that is gone is noticed by the loop.
-  [[maybe_unused]] const auto ignored = guardian::send(link_.channel, guardian::StopYourself{});
-}
-
 Result<void> Supervisor::run_once(Duration timeout) {
   auto ran = loop_.run_once(timeout);
-  link_.heartbeat.beat();
+  guardian_.heartbeat().beat();
   if (stock_) stock_->fill(loop::now());
   if (!ran) return ran;
-  if (guardian_gone_) return reap_after_guardian();
+  if (guardian_.is_gone()) return reap_after_guardian();
   return {};
-}
-
-void Supervisor::take_messages() {
-  for (;;) {
-    auto packet = link_.channel.receive();
-    if (!packet) {
-      if (packet.error().code != std::errc::resource_unavailable_try_again) guardian_gone_ = true;
-      return;
-    }
-    auto message = guardian::decode_from_guardian(std::move(*packet));
-    if (message) handle(std::move(*message));
-  }
-}
-
-void Supervisor::handle(guardian::FromGuardian message) {
-  if (auto* signal = std::get_if<guardian::Signalled>(&message)) {
-    if (guardian::asks_to_end(signal->number) && !asked_to_end_) asked_to_end_ = signal->number;
-    if (signals_ != nullptr) signals_->on_signal(*signal);
-  } else if (std::holds_alternative<guardian::Resumed>(message)) {
-    if (signals_ != nullptr) signals_->on_resumed();
-  } else if (auto* started = std::get_if<guardian::Started>(&message)) {
-    const auto child = children_.find(started->id);
-    if (child != children_.end()) child->second->on_started(std::move(*started));
-  } else if (auto* failed = std::get_if<guardian::StartFailed>(&message)) {
-    if (auto child = children_.extract(failed->id)) child.mapped()->on_start_failed(*failed);
-  } else if (auto* exited = std::get_if<guardian::Exited>(&message)) {
-    if (auto child = children_.extract(exited->id)) child.mapped()->on_exited(*exited);
-  } else if (auto* escaped = std::get_if<guardian::Escaped>(&message)) {
-    if (auto asked = over_.extract(escaped->id)) asked.mapped()->on_escaped(*escaped);
-  }
 }
 
 Result<void> Supervisor::reap_after_guardian() {
@@ -404,8 +336,8 @@ Result<void> Supervisor::reap_after_guardian() {
       procfs::kill_all(process_scanner, loop::now() + kSweepPatience, &loop::now);
   if (!left.processes.empty()) {
     return fail("the process that starts the jobs was killed, and " +
-                std::to_string(left.processes.size()) +
-                " processes of the jobs could not be killed; try `plimsoll reap --stale`");
+                counted(left.processes.size(), "process", "processes") +
+                " of the jobs could not be killed; try `plimsoll reap --stale`");
   }
   return fail("the process that starts the jobs was killed; all jobs were killed with it");
 }
@@ -449,9 +381,9 @@ Result<void> Supervisor::enter_process_mode(std::string why) {
   network_.emplace("process mode: network traffic is counted for groups only");
   auto proc = procfs::ProcDir::open();
   if (!proc) return pass(std::move(proc));
-  auto guardian = procfs::id_of(*proc, link_.guardian);
+  auto guardian = procfs::id_of(*proc, guardian_.pid());
   auto supervisor = procfs::id_of(*proc, ::getpid());
-  auto children = procfs::children_of(*proc, link_.guardian);
+  auto children = procfs::children_of(*proc, guardian_.pid());
   if (!guardian) return pass(std::move(guardian));
   if (!supervisor) return pass(std::move(supervisor));
   if (!children) return pass(std::move(children));
@@ -462,7 +394,7 @@ Result<void> Supervisor::enter_process_mode(std::string why) {
                                  .run = run_id_,
                                  .space = space.value_or(0),
                                  .foreign = std::move(*children)};
-  if (auto told = guardian::send(link_.channel, guardian::HandOverFamilies{run}); !told) {
+  if (auto told = guardian::send(guardian_.channel(), guardian::HandOverFamilies{run}); !told) {
     return told;
   }
   auto process_scanner = procfs::ProcessScanner::open(std::move(run));
@@ -486,7 +418,7 @@ Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::stri
     if (demanded != Limits()) {
       return fail("its limits need a cgroup, and none can be made: " + *why_process_mode_);
     }
-    return std::make_unique<ProcfsProcessSet>(*this, observer, *families_, name);
+    return std::make_unique<ProcfsProcessSet>(*this, loop_, observer, *families_, name);
   }
   std::shared_ptr<cgroup::Inner> of_user;
   if (users_) {
@@ -496,13 +428,16 @@ Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::stri
   }
   auto group = make_group_in(of_user ? *of_user : *pool_, name, limits);
   if (!group) return pass(std::move(group));
-  return std::make_unique<CgroupProcessSet>(*this, observer, std::move(*group), limits,
-                                            std::move(of_user));
+  return std::make_unique<CgroupProcessSet>(
+      CgroupProcessSet::Deps{*this, loop_, *worker_, *network_}, observer, std::move(*group),
+      limits, std::move(of_user));
 }
 
 std::unique_ptr<ProcessSet> Supervisor::process_set_in(cgroup::Leaf group,
                                                        ProcessSetObserver& observer) {
-  return std::make_unique<CgroupProcessSet>(*this, observer, std::move(group), Limits(), nullptr);
+  return std::make_unique<CgroupProcessSet>(
+      CgroupProcessSet::Deps{*this, loop_, *worker_, *network_}, observer, std::move(group),
+      Limits(), nullptr);
 }
 
 Result<cgroup::Leaf> Supervisor::make_step_group(const std::string& name) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include "base/loop/loop.h"
 #include "base/loop/worker.h"
@@ -18,6 +18,8 @@
 #include "kernel/cgroup/run_tree.h"
 #include "kernel/cgroup/run_weight.h"
 #include "kernel/counters/network.h"
+#include "supervisor/child_spawner.h"
+#include "supervisor/guardian_client.h"
 #include "supervisor/oom_watch.h"
 #include "supervisor/run_host.h"
 #include "supervisor/user_groups.h"
@@ -43,15 +45,15 @@ struct SupervisorConfig {
   std::optional<ByUser> by_user{};
 };
 
-// The real machine, as a run has it: the event loop, the guardian, and the run's tree of groups, or
-// in process mode its families of processes.
+// The real machine, as a run has it: the event loop, the guardian (GuardianClient), and the run's
+// tree of groups, or in process mode its families of processes.
 //
 // Process mode is for hosts where no group can be made and none was named, and where it was asked
 // for; docs/process-mode.md says what it is.
 //
 // Invariant: the guardian knows of the tree before the first directory of it exists, so that
 // nothing is left behind whenever this process dies.
-class Supervisor : public RunHost {
+class Supervisor : public RunHost, public ChildSpawner {
  public:
   static Result<std::unique_ptr<Supervisor>> create(guardian::Link link,
                                                     const SupervisorConfig& config);
@@ -78,31 +80,35 @@ class Supervisor : public RunHost {
   // A new cgroup in the pool, with its limits set.
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
 
-  // Spawns through the guardian; `request.id` is filled in here.
-  Result<guardian::ChildId> spawn(guardian::SpawnRequest request, ChildObserver& observer);
-  // The same, with the child born in the group.
+  // Spawns through the guardian, as GuardianClient::spawn().
+  Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
+                                  ChildObserver& observer) override {
+    return guardian_.spawn(std::move(request), observer);
+  }
   Result<guardian::ChildId> spawn_in(const cgroup::Group& group, guardian::SpawnRequest request,
-                                     ChildObserver& observer);
-  void over(guardian::ChildId child, ChildObserver& observer) override;
-  void forget(guardian::ChildId child) override;
+                                     ChildObserver& observer) override;
+  void over(guardian::ChildId child, ChildObserver& observer) override {
+    guardian_.over(child, observer);
+  }
+  void forget(guardian::ChildId child) override { guardian_.forget(child); }
 
-  void tell_signals(SignalObserver* observer) override { signals_ = observer; }
+  void tell_signals(SignalObserver* observer) override { guardian_.tell_signals(observer); }
   // The first signal that has asked Plimsoll to end, if one has.
-  [[nodiscard]] const std::optional<int>& asked_to_end() const { return asked_to_end_; }
+  [[nodiscard]] const std::optional<int>& asked_to_end() const { return guardian_.asked_to_end(); }
   // Plimsoll is ended by this signal: whoever has started it sees it die of it once this process
   // has exited. The answer is the exit status of a shell for that.
   int die_of(int signal);
   void be_watched() override;
-  [[nodiscard]] guardian::Heartbeat& heartbeat() override { return link_.heartbeat; }
+  [[nodiscard]] guardian::Heartbeat& heartbeat() override { return guardian_.heartbeat(); }
 
   [[nodiscard]] Instant now() const override { return loop::now(); }
   [[nodiscard]] Instant job_clock() const override;
   [[nodiscard]] Instant on_loop_clock(Instant when) const override;
-  [[nodiscard]] std::unique_ptr<HostTimer> timer(std::function<void()> callback) override;
+  [[nodiscard]] std::unique_ptr<Timer> timer(std::function<void()> callback) override;
 
   // The guardian, the main process of the service, tells its manager so, as sd_notify(3).
-  void notify(std::string state);
-  void stop_guardian() override;
+  void notify(std::string state) { guardian_.tell(guardian::Notify{std::move(state)}); }
+  void stop_guardian() override { guardian_.tell(guardian::StopYourself{}); }
 
   [[nodiscard]] Result<void> run_once(Duration timeout) override;
 
@@ -133,8 +139,6 @@ class Supervisor : public RunHost {
   Result<cgroup::Placement> place(const SupervisorConfig& config, const std::string& name);
   [[nodiscard]] cgroup::PlacementRequest placement_request(const SupervisorConfig& config,
                                                            std::vector<int> own_pids);
-  void take_messages();
-  void handle(guardian::FromGuardian message);
   Result<void> reap_after_guardian();
   Result<void> reap_tree();
   // Removes the named path as far as runs have made it and this was the last.
@@ -144,12 +148,11 @@ class Supervisor : public RunHost {
                                                    const Limits& limits);
 
   loop::Loop loop_;
-  guardian::Link link_;
+  GuardianClient guardian_;
   std::optional<guardian::HeapReserve> stock_;  // while it is watched
   std::unique_ptr<loop::Worker> worker_;
   std::unique_ptr<loop::Worker> slow_worker_;  // once it was asked for
   std::unique_ptr<UserLook> user_look_;        // the same
-  loop::Watch guardian_watch_;
   cgroup::Hierarchies hierarchies_;
   cgroup::ControllerSet wanted_;    // of each job's group
   cgroup::ControllerSet run_wide_;  // of the pool beside those
@@ -167,13 +170,7 @@ class Supervisor : public RunHost {
   std::optional<cgroup::FreezeGuard> all_frozen_;
   std::optional<counters::Network> network_;
   std::optional<OomWatch> oom_;
-  std::unordered_map<guardian::ChildId, ChildObserver*> children_;  // that live, or may
-  std::unordered_map<guardian::ChildId, ChildObserver*> over_;      // asked about by over()
-  std::uint64_t last_child_ = 0;
   std::uint64_t dropped_samples_ = 0;
-  SignalObserver* signals_ = nullptr;
-  std::optional<int> asked_to_end_;
-  bool guardian_gone_ = false;
   bool reaped_ = false;  // after the guardian's death
 };
 

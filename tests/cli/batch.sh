@@ -1,5 +1,6 @@
 #!/bin/bash
 # plimsoll batch, as its users meet it. Last line: `N passed, N failed`.
+# long: a pipe that nobody reads is waited for
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
 
@@ -74,8 +75,9 @@ case_bad_input_starts_nothing() {
 case_output_orders() {
   batch 0 -q -j2 --output ordered -- 'echo {}; sleep 0.{}; echo {}' ::: 2 1
   same $'2\n2\n1\n1' "$(cat out)"
-  batch 0 -q -j2 --output group -- 'echo {}; sleep {}; echo {}' ::: 2 0
-  same $'0\n0\n2\n2' "$(cat out)"
+  # The one that began first ends when the other's output is there.
+  batch 0 -q -j2 --cores 8 --output group -- 'echo {}; [ {} = b ] || until grep -q b out; do sleep 0.05; done; echo {}' ::: a b
+  same $'b\nb\na\na' "$(cat out)"
   batch 0 -q -j1 --output line --tag -- 'echo {}; echo {}' ::: a
   same $'a\ta\na\ta' "$(cat out)"
 }
@@ -233,9 +235,10 @@ case_halt_soon_and_now() {
 
 case_output_of_the_last_attempt_is_kept_whatever_made_it_the_last() {
   local order
-  printf '%s\n' '{"id":"a","shell":"echo words of a; exit 3","retries":5}' \
-    '{"id":"b","shell":"sleep 0.2; exit 1"}' >jobs
+  printf '%s\n' '{"id":"a","shell":"echo words of a; touch said; exit 3","retries":5}' \
+    '{"id":"b","shell":"until [ -e said ]; do sleep 0.05; done; sleep 0.2; exit 1"}' >jobs
   for order in group line ordered; do
+    rm -f said
     batch 1 -q -j2 --halt now,fail=1 --output $order jobs
     same 'words of a' "$(<out)"
   done
@@ -276,10 +279,12 @@ case_report() {
 }
 
 case_first_interrupt_lets_end_second_kills() {
-  "$plimsoll" batch -q -j1 --joblog log -- 'echo $$ >>pids; sleep {}' ::: 1 100 2>err &
+  "$plimsoll" batch -q -j1 --joblog log -- 'echo $$ >>pids; until [ -e go ]; do sleep 0.05; done; : {}' ::: 1 2 2>err &
   local pid=$!
   becomes_true test -s pids
   kill -INT "$pid"
+  becomes_true grep -q interrupted err
+  touch go
   wait "$pid"
   same 130 $? 'after one interrupt'
   same 2 "$(wc -l <log)"

@@ -16,6 +16,9 @@ is_sanitized() { grep -qsF __asan_init "$plimsoll"; }
 patience=${PATIENCE:-$(if is_sanitized; then echo 180; else echo 60; fi)}
 readonly patience
 
+# A case that takes so long is told with its time: it is where a script's time goes.
+readonly seconds_told=3
+
 # What sanitizers find goes to files of this name, which fails the case wherever its process was; and
 # what is freed is used again soon, so that memory can be seen to grow.
 sanitizers_tell() {
@@ -218,7 +221,7 @@ leave_own_group() {
 # run_cases [PATTERN]: every case of the script whose name has the pattern in it, in the order of
 # their definition; then the line that the harness counts by.
 run_cases() {
-  local name status passed=0 failed=0 skipped=0
+  local name status begun passed=0 failed=0 skipped=0
   [[ -x $plimsoll ]] || { echo "there is no program $plimsoll" && exit 1; }
   scratch=$(mktemp -d)
   trap 'cd / && rm -rf "$scratch"; leave_own_group' EXIT
@@ -231,13 +234,14 @@ run_cases() {
   for name in $(grep -o '^case_[a-z0-9_]*' "$0"); do
     [[ $name == *${1:-}* ]] || continue
     mkdir "$scratch/$name"
-    status=0
+    status=0 begun=$SECONDS
     (cd "$scratch/$name" && { "$name"; ((wrong == 0)); }) </dev/null >"$scratch/log" 2>&1 || status=$?
     if compgen -G "$scratch/found.*" >/dev/null; then
       status=1
       { echo "  sanitizers:" && head -n 40 "$scratch"/found.*; } >>"$scratch/log"
       rm "$scratch"/found.*
     fi
+    ((SECONDS - begun < seconds_told)) || echo "${name#case_}: $((SECONDS - begun)) s"
     if ((status == 0)); then
       passed=$((passed + 1))
     elif ((status == skipped_status)); then

@@ -18,7 +18,7 @@ case_the_example_builds_against_an_installation() {
     -D CMAKE_BUILD_TYPE=Debug >configure.log 2>&1 || wrong "not found: $(tail -n 20 configure.log)"
   cmake --build example >build.log 2>&1 || wrong "does not build: $(tail -n 20 build.log)"
   export PLIMSOLL_SOCKET=$PWD/nobody
-  echo true | gives 101 example/executor
+  gives 101 example/executor <<<true
   has err 'no governor'
 }
 

@@ -82,6 +82,14 @@ ids = {c["id"] for c in d["checks"]}
 wanted = {"kernel", "layout", "own_group", "controller.memory", "placement", "delegation", "swap",
   "psi.system", "pidfd", "limit.nofile", "oom_score_adj", "hidepid"}
 assert wanted <= ids, wanted - ids'
+expect_json 'what is ok tells no error' '
+for c in d["checks"]:
+  assert c["state"] != "ok" or "Invalid argument" not in c["value"], c'
+expect_json 'no check contradicts another' '
+checks = {c["id"]: c for c in d["checks"]}
+assert not d["can_run"] or all("no job can be run" not in c.get("cost", "") for c in d["checks"])
+if "io.usage" in checks and checks["controller.io"]["state"] == "ok":
+  assert "no io controller" not in checks["io.usage"]["value"], checks["io.usage"]'
 if ((answer == 0)) && ! grep -q 'process mode' "$work/json"; then
   expect_json 'checks in a group are there where groups can be made' '
 ids = {c["id"] for c in d["checks"]}
@@ -159,9 +167,10 @@ if ((EUID == 0)); then
     mount --make-rprivate / 2>/dev/null || exit 77
     awk '\''$9 ~ /^cgroup/ || $10 ~ /^cgroup/ || $8 ~ /^cgroup/ {print $5}'\'' /proc/self/mountinfo | tac |
       while read -r mount; do umount "$mount" || exit 77; done || exit 77
-    PLIMSOLL_CGROUP=/named exec "$1" doctor'
+    exec "$@" doctor'
   unshared=0
-  unshare -m --propagation unchanged sh -c "$no_mounts" sh "$PLIMSOLL" >"$work/out" 2>"$work/err" || unshared=$?
+  unshare -m --propagation unchanged sh -c "$no_mounts" sh env PLIMSOLL_CGROUP=/named "$PLIMSOLL" \
+    >"$work/out" 2>"$work/err" || unshared=$?
   if ((unshared == 77)); then
     skip 'mounts can not be removed here'
   else
@@ -170,6 +179,12 @@ if ((EUID == 0)); then
     expect 'how to do without' has 'name no group with --cgroup or' "$work/out"
     expect 'root is not told to be root' lacks 'as root' "$work/out"
     expect 'nothing of process mode' lacks 'run in process mode' "$work/out"
+    unshared=0
+    unshare -m --propagation unchanged sh -c "$no_mounts" sh env -u PLIMSOLL_CGROUP "$PLIMSOLL" \
+      >"$work/out" 2>"$work/err" || unshared=$?
+    expect 'no hierarchy and no named group: the answer is yes' test "$unshared" = 0
+    expect 'by process mode' has 'process mode, without groups' "$work/out"
+    expect 'and nothing says the contrary' lacks 'no job can be run' "$work/out"
   fi
   if unshare -C true 2>/dev/null; then
     # Where our group is no longer below a mount, there is nothing that could be used.

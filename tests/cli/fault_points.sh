@@ -5,25 +5,31 @@
 # A point is a write to a file. A library stops the process there (tests/programs/stop_at.cc), so
 # that it stands still while somebody is killed. POINT_ROUNDS (5): so many more at random, later than at
 # the first such write.
+# long: a run for each point, moment and victim
 # shellcheck disable=SC2016,SC2317 # for the shells that are run; called by name
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
 programs=$(dirname "$plimsoll")/tests/programs
 readonly rounds=${POINT_ROUNDS:-5}
-readonly pace=${PACE:-1} # times as slow as a usual machine
 
 # meet NAME: for jobs: waits for another job that waits by this name, and for as long as one may take
 # to be started.
 meet() { echo "touch $1.\$\$; for i in \$(seq 200); do [ \$(ls $1.* | wc -l) -lt 2 ] || break; sleep 0.02; done"; }
 
-# jobs_for POINT LATE: one that leaves a daemon, one that is timed out, LATE where something is to
-# happen from outside; where memory is to be short, two that pass the line together, so that one is evicted,
-# and two that are paused before they do.
+# v2_pool: a pattern of where the pool is, or will be.
+v2_pool() { echo "$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)$PLIMSOLL_CGROUP/plimsoll-*/pool"; }
+pool_is_frozen() { grep -qs '^frozen 1' $(v2_pool)/cgroup.events; }
+
+# jobs_for POINT LATE: one that leaves a daemon, one that is timed out, LATE where something is to happen
+# from outside; where memory is to be short, two that pass the line together, so that one is evicted, and
+# two that are paused before they do. They have it until somebody has acted on it, for LATE at most.
 jobs_for() {
-  local burst="$(meet burst); $programs/hog 80 0 >ready & sleep $((pace - 1)).5; kill -KILL \$!; true"
-  local timeout=100ms growth="$(meet growth); $programs/hog 45 60 exit && sleep 0.2"
+  local acted='[ -e here/reached ]' timeout=100ms growth="$(meet growth); $programs/hog 45 60 exit && sleep 0.2" kept burst alone
+  [[ $1 != resume ]] || acted="grep -qs ^frozen.1 $(v2_pool)/job-*/cgroup.events"
+  kept="timeout $2 sh -c 'until $acted; do sleep 0.05; done'; sleep 0.2; kill -KILL \$!; true"
+  burst="$(meet burst); $programs/hog 80 0 >ready & $kept"
   # Past the line by itself, however the others are given CPUs.
-  local alone="$programs/hog 130 0 >alone & sleep $((pace - 1)).5; kill -KILL \$!; true"
+  alone="$programs/hog 130 0 >alone & $kept"
   [[ $1 != reclaim ]] || printf '{"shell": "%s"}\n' "$alone"
   case $1 in pause | resume | reclaim) printf '{"shell": "%s"}\n' "$burst" "$burst" "$growth" "$growth" ;; esac
   echo '{"shell": "touch started; setsid sleep 1000 & echo fine"}'
@@ -72,7 +78,8 @@ stir() {
     hold | let-go)
       becomes_true test -e started
       kill -STOP "$supervisor"
-      sleep 0.5
+      # The guardian stands before that, or has done it; or the run is lost.
+      becomes_true eval '[[ -e here/reached ]] || pool_is_frozen || ! lives "$supervisor"'
       kill -CONT "$supervisor"
       ;;
   esac 2>/dev/null

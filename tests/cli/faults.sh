@@ -4,6 +4,7 @@
 #
 # The steps are system calls: strace kills, fails or interrupts the Nth of a kind, in the guardian,
 # the supervisor or a child before its exec, and lets go of the jobs themselves.
+# long: a run for each step
 # shellcheck disable=SC2016,SC2317 # dollars for the shells that are run; called by name
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"

@@ -112,6 +112,19 @@ case_history_forgets() {
   has out 'the history is empty'
 }
 
+case_history_lists_the_largest_classes() {
+  state
+  printf '{"argv":["true"],"class":"c%s"}\n' {1..50} >jobs
+  gives 0 "$plimsoll" batch -q jobs
+  gives 0 "$plimsoll" history
+  has out "and 10 more classes; \`plimsoll history '*'\` lists all"
+  same 42 "$(wc -l <out)" 'lines'
+  gives 0 "$plimsoll" history '*'
+  same 51 "$(wc -l <out)" 'lines of all'
+  gives 0 "$plimsoll" history forget c1
+  same 'forgot 1 attempt of 1 class' "$(<out)"
+}
+
 case_history_damaged() {
   state
   head -c 8192 /dev/urandom >state/history.db

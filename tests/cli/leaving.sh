@@ -1,5 +1,6 @@
 #!/bin/bash
 # Who leaves the group of his job: he ends with it all the same, and is named.
+# long: a group that stays is waited for
 # shellcheck disable=SC2016 # dollars in single quotes are for the shells that are run
 set -u
 source "$(dirname "$0")/cases.bash"
@@ -29,8 +30,9 @@ case_who_leaves_his_group_does_not_outlive_the_run() {
   has err "process $(<pid) (sleep) had left the group of its job and was killed"
   becomes_true remove_aside
   # Whose children the process had before it became ours is somebody else.
-  gives 0 sh -c "sleep 2 & echo \$! >other; exec '$plimsoll' run -q -- true"
+  gives 0 sh -c "sleep 1000 & echo \$! >other; exec '$plimsoll' run -q -- true"
   lives "$(<other)" || wrong 'a child of before was killed'
+  kill -KILL "$(<other)"
 }
 
 # escaping: scripts of a process that leaves, escape.sh, and of a job that runs until it is gone, or

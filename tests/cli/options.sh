@@ -138,9 +138,17 @@ case_exit_status_with_halt_is_that_of_gnu_parallel() {
   batch 137 -q -j1 --halt now,fail=1 -- 'kill -9 $$ #{}' ::: 1 2
 }
 
+case_more_cores_than_there_are_are_told() {
+  batch 0 --cores 10000 -- true ::: 1
+  has err '--cores is more than the '
+  batch 0 --cores 0.5 -- true ::: 1
+  lacks err '--cores is more'
+}
+
 case_help_fits_a_terminal_and_names_types() {
   local command
-  for command in run batch govern submit list reap runs explain history report simulate doctor ctl; do
+  for command in run batch govern submit list reap runs explain history report simulate doctor ctl \
+    compare advise whatif; do
     gives 0 "$plimsoll" help "$command"
     has out "Usage: plimsoll"
     lacks out TEXT...
@@ -174,6 +182,10 @@ case_help_of_a_subcommand_is_its_own() {
 case_what_follows_help_is_a_mistake() {
   refuses 'batch: found "--x" after --help, expected nothing more' help batch --x
   refuses 'batch: found "extra" after --help, expected nothing more' batch --help extra
+  refuses 'run: found "--" after --help, expected nothing more' run --help -- ls
+  refuses 'submit: found "--" after -qh, expected nothing more' submit -qh -- ls
+  refuses 'batch: found "--" after --help, expected nothing more' batch --help -- echo ::: 1
+  refuses 'run: found "--" after --help, expected nothing more' help run -- ls
   refuses 'there is no command "btach"; did you mean batch?' help btach
 }
 

@@ -54,7 +54,8 @@ case_health_is_told() {
   gives 0 call -d '{"service": "plimsoll.v1.Governor"}' s grpc.health.v1.Health/Check
   has out '"status": "SERVING"'
   # While what runs comes to its end, nothing more is taken.
-  call -d '{"job": {"argv": ["/bin/sleep", "3"]}}' s plimsoll.v1.Jobs/Run >job 2>&1 &
+  call -d '{"job": {"argv": ["/bin/sh", "-c", "until [ -e '"$PWD"'/go ]; do sleep 0.05; done"]}}' \
+    s plimsoll.v1.Jobs/Run >job 2>&1 &
   local job=$!
   becomes_true grep -q JOB_STATE_RUNNING job
   call -d '{}' s grpc.health.v1.Health/Watch >health 2>&1 &
@@ -62,6 +63,7 @@ case_health_is_told() {
   becomes_true grep -q '"SERVING"' health
   kill -TERM "$daemon"
   becomes_true grep -q NOT_SERVING health
+  touch go
   wait "$job"
   same 0 $? 'what runs'
   wait "$daemon" "$watcher"
@@ -139,9 +141,10 @@ tls_client_ca = \"$PWD/ca.pem\""
   gives 71 remote -cert client.pem -key client.key -d '{"job": {"argv": ["/bin/true"]}}' \
     "localhost:$port" plimsoll.v1.Jobs/Run
   has err PermissionDenied
-  gives 1 remote "localhost:$port" list
-  gives 1 remote -cert stranger.pem -key stranger.key "localhost:$port" list
-  gives 1 timeout 60 "$grpcurl" -plaintext "localhost:$port" list
+  # It tries again until it gives up.
+  gives 1 remote -connect-timeout 2 "localhost:$port" list
+  gives 1 remote -connect-timeout 2 -cert stranger.pem -key stranger.key "localhost:$port" list
+  gives 1 timeout 60 "$grpcurl" -connect-timeout 2 -plaintext "localhost:$port" list
   over
 }
 

@@ -67,6 +67,8 @@ case_the_reason_is_the_true_one() {
   gives 125 env -u PLIMSOLL_CGROUP unshare -m sh -c 'mount -t tmpfs none /proc && exec "$1" run -- true' \
     sh "$plimsoll"
   has err '/proc is not mounted here'
+  gives 125 unshare -m sh -c 'mount -t tmpfs none /proc && exec "$1" run -- true' sh "$plimsoll"
+  has err '/proc is not mounted here' # with a named group, too
 }
 
 case_results_are_those_of_the_command() {
@@ -119,7 +121,7 @@ case_limits_are_refused_with_the_reason() {
 }
 
 case_what_a_command_leaves_behind_is_ended() {
-  none 0 run --report r.json -- sh -c "$sleeper & sleep 0.2"
+  none 0 run --report r.json -- sh -c "$sleeper & until grep -q sleep /proc/\$!/comm; do sleep 0.01; done"
   check_all_gone
   told r.json 'any(p["comm"] == "sleep" for p in r["left_behind"])'
   none 0 run -q -- sh -c "$daemon; sleep 0.2"

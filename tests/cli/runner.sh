@@ -1,5 +1,6 @@
 #!/bin/bash
 # The runner of plimsolld as a worker of Buildbarn's sees it: tests/worker is that worker.
+# long: files that do not answer are waited for for half a minute
 # Usage: tests/cli/runner.sh [CASE]
 source "$(dirname "$0")/cases.bash"
 source "$(dirname "$0")/runner.bash"

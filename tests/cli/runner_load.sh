@@ -1,9 +1,9 @@
 #!/bin/bash
 # The runner when the machine is full, when it is told to end, before hostile clients, and with many
 # actions.
+# long: one action after the other on one core
 # Usage: tests/cli/runner_load.sh [CASE]
 # program: released
-# alone: an action waits for a core, and one that waits for too long is sent back
 source "$(dirname "$0")/cases.bash"
 source "$(dirname "$0")/runner.bash"
 
@@ -31,8 +31,11 @@ case_a_full_machine_refuses_readiness() {
   serve '' --line 128M
   sh_act warm true
   local i
-  for i in 1 2 3 4 5 6; do act "$i" env.PLIMSOLL_MEMORY_HINT=100M -- /bin/sleep 3 & done
+  for i in 1 2 3; do
+    sh_act "$i" "until [ -e $PWD/go ]; do sleep 0.1; done" env.PLIMSOLL_MEMORY_HINT=100M &
+  done
   becomes_true eval 'call check "" >full.json; grep -q "The machine is full" full.json'
+  touch go
   wait $(jobs -p | grep -v "^$daemon\$")
   becomes_true eval 'call check "" >free.json; grep -q "\"code\":0" free.json'
 }
@@ -64,13 +67,13 @@ case_want_of_cores_sends_nobody_back() {
   for i in 1 2 3 4 5 6; do told "$i.json" 'r["exit_code"] == 0'; done
 }
 
-# Nor is anybody who computes for long: eight share two cores.
+# Nor is anybody who computes for long: four share one core, for longer than one may wait for memory (20 s).
 case_long_computations_all_end() {
-  serve '' --cores 2
-  gives 0 call load "$PWD/build" 8 8 -- "$python" -c 'import time
-while time.process_time() < 8:
+  serve '' --cores 1
+  gives 0 call load "$PWD/build" 4 4 -- /usr/bin/taskset -c 0 "$python" -c 'import time
+while time.process_time() < 6:
     for i in range(100000): pass'
-  has out '8 of 8 actions'
+  has out '4 of 4 actions'
   has out ' 0 tried again'
 }
 
@@ -102,13 +105,14 @@ case_others_who_compute_send_nobody_back() {
 
 case_sigterm_lets_what_runs_end() {
   serve
-  sh_act 1 'echo begun; sleep 2; echo ended' &
+  sh_act 1 "echo begun; until [ -e $PWD/go ]; do sleep 0.05; done; echo ended" &
   local worker=$!
   becomes_true grep -qs begun build/1/stdout
   kill -TERM "$daemon"
   becomes_true grep -q 'shutting down when' log
   sh_act 2 true
   told 2.json 'r["code"] == 14'
+  touch go
   wait "$worker"
   told 1.json 'r["exit_code"] == 0'
   same 'begun ended' "$(echo $(cat build/1/stdout))"

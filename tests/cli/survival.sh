@@ -1,6 +1,7 @@
 #!/bin/bash
 # Nothing survives: plimsoll's own processes are killed at random moments, with trees of processes
 # under them, and no process and no group of theirs may be left.
+# long: a run for each round
 # program: released
 #
 # ROUNDS (15) rounds with JOBS (20) jobs, taken in turns: the supervisor, the guardian, both at once,

@@ -148,8 +148,8 @@ print("got", len(got))
 
 
 def a_command_that_survives_ctrl_c_goes_on(t):
-    t.type_line(f"{RUN} sh -c 'trap \"echo trapped\" INT; echo $$ >pid;"
-                " sleep 0.2; sleep 0.2; exit 4'")
+    t.type_line(f"{RUN} sh -c 'trap \"touch trapped\" INT; echo $$ >pid;"
+                " until [ -e trapped ]; do sleep 0.05; done; exit 4'")
     t.wait_for_file("pid")
     t.send("\x03")
     t.expect(PROMPT)

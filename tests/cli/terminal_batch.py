@@ -13,11 +13,14 @@ FRAME = r"\d/2 done.*?\x1b\[K"  # its first line
 
 
 def batch_draws_in_place_and_goes_away(t):
-    t.type_line(f"{BATCH} 'sleep {{}}; echo said {{}}; echo oh >&2' ::: 1 2")
+    job = "until [ -e go{} ]; do sleep 0.05; done; echo said {}; echo oh >&2"
+    t.type_line(f"{BATCH} '{job}' ::: 1 2")
     t.expect(FRAME)
+    t.write("go1", "")
     before, _ = t.expect("said 1\r\noh\r\n")
     assert before.endswith("\r\x1b[J"), f"the frame was not taken away: {before[-200:]!r}"
     t.expect(FRAME)
+    t.write("go2", "")
     t.expect("\r\x1b\\[Jsaid 2\r\n")
     before, _ = t.expect("2 of 2 jobs succeeded")
     assert "\x1b[J" in before, "the frame stands still"
@@ -31,8 +34,11 @@ def batch_draws_nothing_for_a_dumb_terminal(t):
 
 
 def batch_draws_without_colours_if_they_are_not_wanted(t):
-    seen = t.command(f"NO_COLOR=1 {BATCH} 'sleep 0.8; echo said {{}}' ::: 1 2")
-    assert re.search(FRAME, seen), seen
+    job = "until [ -e go ]; do sleep 0.05; done; echo said {}"
+    t.type_line(f"NO_COLOR=1 {BATCH} '{job}' ::: 1 2")
+    before, frame = t.expect(FRAME)
+    t.write("go", "")
+    seen = before + frame.group() + t.expect(PROMPT)[0]
     # A frame begins by turning off what a job's text may have left on.
     assert set(re.findall(r"\x1b\[([0-9;]*)m", seen)) <= {"0"}, seen
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Several users of one daemon: what one of them does is no other's trouble. As root, with real users,
 # on this machine's groups. Last line: `N passed, N failed`.
+# long: what happens to nobody takes seconds to be seen
 # program: released
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
@@ -45,20 +46,22 @@ case_one_users_hints_hold_up_no_other() {
 # roots_jobs: two jobs of root's that grow to 60 MiB in some seconds; one must not be run again. Their
 # numbers are in `of_root`.
 roots_jobs() {
-  local program='import time
+  local program='import os, sys, time
 held = bytearray(20 << 20)
-for second in range(8): time.sleep(0.5); held += bytearray(5 << 20)
-print("grown", flush=True)
+for step in range(8): time.sleep(0.5); held += bytearray(5 << 20)
+open(f"{sys.argv[1]}/grown-{os.getpid()}", "w")
 time.sleep(1000)'
-  of_root=("$(jobs submit "$python" -c "$program")")
-  of_root+=("$(PLIMSOLL_SOCKET=$socket "$plimsoll" submit --detach -- "$python" -c "$program")")
+  rm -f grown-*
+  of_root=("$(jobs submit "$python" -c "$program" "$PWD")")
+  of_root+=("$(PLIMSOLL_SOCKET=$socket "$plimsoll" submit --detach -- "$python" -c "$program" "$PWD")")
   becomes_true eval '(($(jobs list | grep -c " running 0 ") == 2))'
 }
 
-# roots_jobs_go_on: when they have had the time to grow, nothing has happened to them.
+# roots_jobs_go_on: when they have grown, and in the seconds after, nothing has happened to them.
 roots_jobs_go_on() {
   local job
-  sleep 7
+  becomes_true eval '(($(compgen -G "grown-*" | wc -l) == 2))'
+  sleep 3
   same 2 "$(jobs list | grep -c ' running 0 ')" "root's jobs that run"
   for job in "${of_root[@]}"; do
     jobs explain "$job" >explained || wrong "explain $job"
@@ -98,13 +101,21 @@ directory, owners, count, line = sys.argv[1:]
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 held = []
+def lease(path):
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o640)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
+        try:
+            if os.path.samestat(os.stat(path), os.fstat(file)): return file
+        except FileNotFoundError:
+            pass
+        os.close(file)  # taken for a dead run's and removed, as it was not locked yet
 for owner in map(int, owners.split(",")):
     for i in range(int(count)):
-        held.append(os.open(f"{directory}/zz-{owner}-{i}", os.O_RDWR | os.O_CREAT, 0o640))
-        fcntl.flock(held[-1], fcntl.LOCK_EX)
-        fcntl.fcntl(held[-1], fcntl.F_OFD_SETLK, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
-        os.write(held[-1], line.encode())
+        held.append(lease(f"{directory}/zz-{owner}-{i}"))
         if owner != os.geteuid(): os.chown(held[-1], owner, 65534)
+        os.write(held[-1], line.encode())  # as root's it would be believed
 print(os.getpid(), flush=True)
 time.sleep(1000)
 END
@@ -182,7 +193,7 @@ case_fifty_followers_that_do_not_read() {
   first=$!
   becomes_true grep -q watching first
   sleep 3
-  gives 0 timeout 10 "$clients/job_client" "$socket" list
+  gives 0 timeout "$patience" "$clients/job_client" "$socket" list
   runs_at_once 65533
   after=$(rss_of "$supervisor")
   # A MiB for each, and what gRPC has taken of it.
@@ -312,7 +323,7 @@ case_followed_output_leaves_the_loop_its_time() {
   sleep 4
   ticks=$(($(loop_ticks "$supervisor") - ticks))
   ((ticks < 100)) || wrong "$ticks hundredths of a second of 4 s"
-  gives 0 timeout 10 "$clients/job_client" "$socket" run "$patience" head -c 8M /dev/zero
+  gives 0 timeout "$patience" "$clients/job_client" "$socket" run "$patience" head -c 8M /dev/zero
   same $((8 << 20)) "$(stat -c %s out)"
   for i in "${clients_of[@]}"; do pkill -KILL -P "$i"; done
   over 0 INT

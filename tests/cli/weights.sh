@@ -12,12 +12,12 @@ is_root || skip_all 'not root'
 [[ -e $(mount_of cpu)/cgroup.procs ]] || skip_all 'no hierarchy has the cpu controller'
 
 burn='echo $$ >pid; while :; do :; done'
-ticks_enough=100 # a hundredth of a second each
+enough_us=200000 # of each neighbour: many turns of all
 
-# ticks PID...: CPU time that they have had together.
-ticks() {
+# had_us PID...: CPU time that they have had together, in microseconds. They have one thread each.
+had_us() {
   local pid
-  for pid; do cat "/proc/$pid/stat" 2>/dev/null; done | awk '{ sub(/.*\) /, ""); sum += $12 + $13 } END { print sum + 0 }'
+  for pid; do cat "/proc/$pid/schedstat" 2>/dev/null; done | awk '{ sum += $1 } END { printf "%.0f\n", sum / 1000 }'
 }
 
 # beside: a busy loop in a group beside those of runs, with the weight that a group has by itself.
@@ -62,15 +62,16 @@ is_weighed() { grep -qE ':([a-z_,]*,)?cpu(,[a-z_,]*)?:.*/plimsoll-|^0::.*/plimso
 ratio_is() {
   local low=$1 high=$2 mine other before other_before
   shift 2
-  before=$(ticks "$@") other_before=$(ticks "${neighbours[@]}")
+  before=$(had_us "$@") other_before=$(had_us "${neighbours[@]}")
   enough() {
-    mine=$(($(ticks "$@") - before)) other=$(($(ticks "${neighbours[@]}") - other_before))
-    ((mine + other >= ticks_enough * ${#neighbours[@]}))
+    mine=$(($(had_us "$@") - before)) other=$(($(had_us "${neighbours[@]}") - other_before))
+    ((mine + other >= enough_us * (${#neighbours[@]} + 1)))
   }
   becomes_true enough "$@" || return
-  awk -v r="$mine" -v o="$other" -v l="$low" -v h="$high" \
-    'BEGIN { exit !(r >= l * (o + 1) - 3 && r <= h * (o + 1) + 3) }' ||
-    wrong "$mine ticks against $other, expected a ratio of $low to $high"
+  # Who has nearly no weight may not have had a turn yet, which is some milliseconds.
+  awk -v r="$mine" -v o="$other" -v l="$low" -v h="$high" -v turn=4000 \
+    'BEGIN { exit !(r >= l * o - 10000 && r <= h * (o > turn ? o : turn) + 10000) }' ||
+    wrong "$mine us against $other us, expected a ratio of $low to $high"
 }
 
 # Beside one other of the default weight; two jobs of one run count together.

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/input_sizes.h"
+#include "supervisor/run/input_sizes.h"
 
 // Any shell text of a job, and any text of /proc/PID/mountinfo.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -23,7 +23,7 @@ void take(const v1::JobSpec& message) {
     return;
   }
   // What a job is started with.
-  PLIMSOLL_CHECK(!std::get<std::vector<std::string>>(order->spec.command).empty());
+  PLIMSOLL_CHECK(!std::get<plimsoll::Words>(order->spec.command).empty());
   PLIMSOLL_CHECK(order->spec.cwd.starts_with("/"));
   PLIMSOLL_CHECK(!order->spec.limits.cpus || std::isfinite(*order->spec.limits.cpus));
 }

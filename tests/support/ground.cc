@@ -6,14 +6,15 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
 #include "base/check.h"
 #include "base/text.h"
 #include "kernel/cgroup/destroy.h"
-#include "kernel/cgroup/hierarchies.h"
 
 namespace plimsoll::testing {
 namespace {
@@ -26,11 +27,22 @@ void execute(const std::vector<std::string>& command) {
   ::execv(path.c_str(), arguments.data());
 }
 
+// The names of the groups of a path.
+std::vector<std::string> base_names(std::string_view path) {
+  std::vector<std::string> names;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    if (end > 0) names.emplace_back(path.substr(0, end));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return names;
+}
+
 // Removes what a test program that was killed has left: grounds whose process is gone.
-void remove_stale(const cgroup::Directory& root, cgroup::ControllerSet controllers,
+void remove_stale(const cgroup::Directory& base, cgroup::ControllerSet controllers,
                   const std::string& prefix) {
-  const auto names = root.children();
-  auto same = root.clone();
+  const auto names = base.children();
+  auto same = base.clone();
   if (!names || !same) return;
   std::vector<cgroup::Group::Part> parents;
   parents.push_back({std::move(*same), controllers});
@@ -44,6 +56,36 @@ void remove_stale(const cgroup::Directory& root, cgroup::ControllerSet controlle
 
 }  // namespace
 
+std::string base_path() {
+  const char* named = std::getenv("PLIMSOLL_CGROUP");
+  std::string path;
+  for (const std::string& name : base_names(named == nullptr ? "" : named)) path += "/" + name;
+  return path;
+}
+
+unsigned base_depth() {
+  const std::string path = base_path();
+  return static_cast<unsigned>(std::count(path.begin(), path.end(), '/'));
+}
+
+Result<cgroup::Directory> open_base(const cgroup::Hierarchy& hierarchy,
+                                    cgroup::ControllerSet wanted) {
+  auto base = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
+  const auto enable = [&] {
+    if (!base || hierarchy.version != cgroup::Version::v2) return;
+    // What is refused is missed by whoever needs it.
+    [[maybe_unused]] const auto ignored =
+        cgroup::enable_for_children(*base, hierarchy.controllers & wanted);
+  };
+  enable();
+  for (const std::string& name : base_names(base_path())) {
+    if (!base) break;
+    base = base->open_child(name);
+    enable();
+  }
+  return base;
+}
+
 Result<Ground> Ground::make(const Way& way, const std::string& prefix) {
   const std::string name = prefix + "-" + std::to_string(::getpid());
   auto host = cgroup::discover_hierarchies();
@@ -53,11 +95,11 @@ Result<Ground> Ground::make(const Way& way, const std::string& prefix) {
   for (const cgroup::Hierarchy& hierarchy : host->all) {
     const bool is_v2 = hierarchy.version == cgroup::Version::v2;
     if (is_v2 ? !way.with_v2 : !hierarchy.controllers.has_any(way.controllers)) continue;
-    auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
-    if (!root) return pass(std::move(root));
-    remove_stale(*root, hierarchy.controllers, prefix);
-    auto made = root->make_child(name);
-    if (!made && made.error().code == std::errc::file_exists) made = root->open_child(name);
+    auto base = open_base(hierarchy, way.controllers);
+    if (!base) return pass(std::move(base));
+    remove_stale(*base, hierarchy.controllers, prefix);
+    auto made = base->make_child(name);
+    if (!made && made.error().code == std::errc::file_exists) made = base->open_child(name);
     if (!made) return pass(std::move(made));
     found = found | hierarchy.controllers;
     parts.push_back({std::move(*made), hierarchy.controllers});
@@ -77,9 +119,9 @@ Ground::~Ground() {
   if (inner_.parts().empty()) return;  // moved from
   clear();
   for (const cgroup::Group::Part& part : inner_.parts()) {
-    auto root = part.directory.open_child("..");
-    if (root) [[maybe_unused]]
-      const auto ignored = root->remove_child(inner_.name());
+    auto base = part.directory.open_child("..");
+    if (base) [[maybe_unused]]
+      const auto ignored = base->remove_child(inner_.name());
   }
 }
 

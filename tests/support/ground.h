@@ -8,6 +8,7 @@
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "kernel/cgroup/group.h"
+#include "kernel/cgroup/hierarchies.h"
 #include "kernel/cgroup/kill.h"
 
 namespace plimsoll::testing {
@@ -29,7 +30,16 @@ struct Started {
   UniqueFd output;  // its stdout; closing it harms nobody who has said all
 };
 
-// A group of our own at the root of each hierarchy that a way needs, in which a test makes its own.
+// Where tests make their groups: below the group that PLIMSOLL_CGROUP names, or at the root of a
+// hierarchy where it names none. The path from that root, "" or "/GROUP/GROUP", and how many groups
+// it has.
+std::string base_path();
+unsigned base_depth();
+// The same in a hierarchy, with the controllers enabled there as far as the host lets us.
+Result<cgroup::Directory> open_base(const cgroup::Hierarchy& hierarchy,
+                                    cgroup::ControllerSet wanted);
+
+// A group of our own there in each hierarchy that a way needs, in which a test makes its own.
 // The test's process is the subreaper of all that it starts, and ignores SIGCHLD from then on.
 class Ground {
  public:

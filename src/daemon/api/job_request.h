@@ -2,7 +2,6 @@
 
 #include <sys/types.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,26 +21,21 @@ namespace plimsoll::daemon {
 // What a client wants to be run; `spec` without its id.
 struct JobRequest {
   policy::JobSpec spec;
-  std::vector<std::string> environment;  // "NAME=value", the whole
-  std::size_t bytes = 0;                 // kept_bytes(), as the job service has counted
-  std::optional<mode_t> umask{};         // absent: the daemon's
+  Words environment;              // "NAME=value", the whole
+  std::size_t bytes = 0;          // kept_bytes(), as the job service has counted
+  std::optional<mode_t> umask{};  // absent: the daemon's
   // Where its output goes; absent: to those who follow it.
   std::optional<supervisor::OutputFiles> files{};
 };
 
 // What it takes where it is kept, about: each word of its command and each variable of its
-// environment has a string beside its bytes.
+// environment has some bytes beside its own.
 [[nodiscard]] inline std::size_t kept_bytes(const JobRequest& order) {
-  std::size_t bytes = sizeof order + order.spec.name.size() + order.spec.job_class.size();
-  const auto add = [&bytes](const std::string& word) { bytes += sizeof word + word.size(); };
-  std::for_each(order.environment.begin(), order.environment.end(), add);
-  if (const auto* text = std::get_if<std::string>(&order.spec.command)) {
-    add(*text);
-  } else {
-    const auto& words = std::get<std::vector<std::string>>(order.spec.command);
-    std::for_each(words.begin(), words.end(), add);
-  }
-  return bytes;
+  const auto* text = std::get_if<std::string>(&order.spec.command);
+  const std::size_t command =
+      text != nullptr ? text->size() : std::get<Words>(order.spec.command).block().size();
+  return sizeof order + order.spec.name.size() + order.spec.job_class.size() + command +
+         order.environment.block().size();
 }
 
 enum class ApiJobState : std::uint8_t { waiting, running, paused };

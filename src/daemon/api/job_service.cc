@@ -50,19 +50,20 @@ Result<std::optional<guardian::Identity>> identity_of(const supervisor::Peer& pe
 
 // The files are opened as the job's user, in its directory, with its umask: by a shell that the
 // command then takes the place of.
-std::vector<std::string> writing_to(const supervisor::OutputFiles& files,
-                                    std::vector<std::string> command) {
+Words writing_to(const supervisor::OutputFiles& files, const Words& command) {
   const bool is_one = files.out == files.err;
-  std::vector<std::string> argv = {"/bin/sh",
-                                   "-c",
-                                   is_one ? R"(exec >"$1" 2>&1; shift 2; exec "$@")"
-                                          : R"(exec >"$1" 2>"$2"; shift 2; exec "$@")",
-                                   "sh",
-                                   files.out,
-                                   files.err};
-  argv.insert(argv.end(), std::make_move_iterator(command.begin()),
-              std::make_move_iterator(command.end()));
-  return argv;
+  const Words shell = {"/bin/sh",
+                       "-c",
+                       is_one ? R"(exec >"$1" 2>&1; shift 2; exec "$@")"
+                              : R"(exec >"$1" 2>"$2"; shift 2; exec "$@")",
+                       "sh",
+                       files.out,
+                       files.err};
+  WordsBuilder argv;
+  argv.reserve(0, shell.block().size() + command.block().size());
+  argv.add(shell);
+  argv.add(command);
+  return argv.take();
 }
 
 }  // namespace
@@ -264,8 +265,7 @@ Result<void> JobService::signal(const supervisor::Peer& peer, JobId id, int numb
     return fail(std::errc::operation_in_progress,
                 "the job " + plain_number(id) + " is waiting, expected a running job");
   }
-  deps_.jobs.signal(id, number);
-  return {};
+  return deps_.jobs.signal(id, number, peer.uid);
 }
 
 Result<JobId> JobService::find_named(const supervisor::Peer& peer, const std::string& text) const {
@@ -325,7 +325,7 @@ supervisor::Prepared JobService::prepare(const policy::Start& start) {
   spawn.env = job.order.environment;
   spawn.identity = job.identity;
   spawn.umask = job.order.umask;
-  if (job.order.files) spawn.argv = writing_to(*job.order.files, std::move(spawn.argv));
+  if (job.order.files) spawn.argv = writing_to(*job.order.files, spawn.argv);
   spawn.session = guardian::Session::own;
   spawn.descriptors = guardian::Descriptors::close;
   spawn.signals = guardian::Signals::set_default;
@@ -399,7 +399,7 @@ void JobService::end_if_done(JobId id) {
   Job& job = at(id);
   if (!job.is_ended || job.groups > 0) return;
   if (job.last) job.outcome = job.last->end.outcome;
-  const report::JobReport report = supervisor::report_of(
+  report::JobReport report = supervisor::report_of(
       {.job = job.order.spec,
        .queued = job.queued,
        .held = {},
@@ -409,6 +409,11 @@ void JobService::end_if_done(JobId id) {
        .reason = job.last && !job.last->reason.empty() ? job.last->reason : job.reason,
        .machine = job.machine},
       deps_.jobs.host());
+  if (const auto* words = std::get_if<Words>(&job.order.spec.command);
+      words != nullptr && words->block().size() > kCommandReportedMax) {
+    report.command = words->within(kCommandReportedMax);
+    report.argv_words = words->size();
+  }
   ended_.add(id, job.uid, job.story());
   const auto user = of_user_.find(job.uid);
   user->second.bytes -= job.order.bytes;
@@ -442,6 +447,11 @@ Result<UniqueFd> JobService::open_output(Job& job, OutputStream stream) {
   pipe = {};
   pipe.fd = UniqueFd(ends[0]);
   UniqueFd write_end(ends[1]);
+  // So that the job can open /dev/stdout and /dev/stderr; in vain where we are not root, and it is
+  // our own user then.
+  if (job.identity) {
+    [[maybe_unused]] const int given = ::fchown(ends[1], job.identity->uid, job.identity->gid);
+  }
   ::fcntl(pipe.fd.get(), F_SETFL, O_NONBLOCK);
   const JobId id = job.order.spec.id;
   pipe.full = deps_.loop.timer([this, id, stream] {

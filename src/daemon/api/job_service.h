@@ -47,6 +47,8 @@ class JobService : public supervisor::JobOwner {
   // The same of the bytes of what one user has asked for, as they are kept: twice each, until the
   // job has ended.
   static constexpr std::size_t kBytesOfUserMax = 64 << 20;
+  // So much of a command is in the report of its end: whoever has asked for it knows it.
+  static constexpr std::size_t kCommandReportedMax = 64 << 10;
   static constexpr std::size_t kDecisionsMax = 1000;  // kept of one job: half of them the last
   // Whose watcher was full is asked again after so long.
   static constexpr Duration kFullGap = std::chrono::milliseconds(20);

@@ -12,6 +12,13 @@ namespace {
 
 constexpr Duration kIdleLook = std::chrono::seconds(5);
 
+void refuse(int connection, const std::string& why) {
+  const std::string refusal =
+      supervisor::to_message(supervisor::JobNews(supervisor::JobRefused{why}));
+  [[maybe_unused]] const auto told =
+      ::send(connection, refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 }  // namespace
 
 JobSocket::JobSocket(const JobSocketDeps& deps)
@@ -30,6 +37,10 @@ Result<void> JobSocket::listen(const PeerListenerConfig& config) {
   return {};
 }
 
+void JobSocket::turn_away(int connection) {
+  refuse(connection, "too many connections of this user come one after the other; try again");
+}
+
 // Root is always heard.
 void JobSocket::take(UniqueFd connection, const supervisor::Peer& peer) {
   const auto of_user = std::count_if(clients_.begin(), clients_.end(),
@@ -37,12 +48,8 @@ void JobSocket::take(UniqueFd connection, const supervisor::Peer& peer) {
   const bool is_full =
       clients_.size() >= kClientsMax || static_cast<std::size_t>(of_user) >= kOfUserMax;
   if (is_full && peer.uid != 0) {
-    const std::string refusal = supervisor::to_message(
-        supervisor::JobNews(supervisor::JobRefused{"found too many connections, expected at most " +
-                                                   std::to_string(kOfUserMax) + " of one user"}));
-    [[maybe_unused]] const auto told =
-        ::send(connection.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    return;
+    return refuse(connection.get(), "found too many connections, expected at most " +
+                                        std::to_string(kOfUserMax) + " of one user");
   }
   auto client = std::make_unique<Client>(deps_, std::move(connection), peer);
   auto watch = deps_.loop.watch(
@@ -57,16 +64,25 @@ void JobSocket::take(UniqueFd connection, const supervisor::Peer& peer) {
 void JobSocket::on_ready(Client& client, std::uint32_t events) {
   if ((events & (EPOLLHUP | EPOLLERR)) != 0) return drop(client);
   if (!client.become_ready(events)) return;
-  if (turns_.is_empty()) turn_timer_.set(loop::now());
+  turn_timer_.set(loop::now());  // also if others wait for their part
   turns_.add(client.uid(), &client);
 }
 
 void JobSocket::serve_next() {
-  const auto next = turns_.next();
-  if (!next) return;  // it has gone meanwhile
+  Instant soonest = Instant::max();
+  const auto next = turns_.next([&](std::uint32_t uid) {
+    const Instant due = deps_.gate.next_beside(supervisor::tenant_of({.uid = uid}));
+    soonest = std::min(soonest, due);
+    return due <= loop::now();
+  });
+  // Those who wait have gone meanwhile, or have had their part of the loop's time.
+  if (!next) return turns_.is_empty() ? turn_timer_.off() : turn_timer_.set(soonest);
   Client& client = **next;
+  const policy::Tenant user = supervisor::tenant_of({.uid = client.uid()});
   client.set_arriving_elsewhere(arriving_of(client.uid()) - client.arriving());
+  const Duration before = loop::cpu_time();
   if (!client.step()) drop(client);
+  deps_.gate.spent_beside(user, loop::cpu_time() - before);
   if (!turns_.is_empty()) turn_timer_.set(loop::now());
 }
 

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "daemon/api/job_service.h"
 #include "daemon/api/user_turns.h"
+#include "daemon/grpc/gate.h"
 #include "daemon/grpc/peer_listener.h"
 #include "supervisor/control/run_status.h"
 #include "supervisor/external/external_job.h"
@@ -32,6 +33,7 @@ struct JobSocketDeps {
   loop::Loop& loop;
   JobService& jobs;
   Controls& controls;
+  Gate& gate;  // which keeps count of the loop's time
 };
 
 // The daemon for people at a shell: takes their jobs and commands in the words of
@@ -42,6 +44,8 @@ struct JobSocketDeps {
 // answered one at a time, nothing more is read of who has not taken his answer, and who does not
 // take a job's output holds up that job alone. Users are served in turn, a step of one connection
 // at a time: who has many connections is no faster, and nobody else slower by more than that step.
+// Long steps count with the user's calls at the gate, of which he has a tenth of the loop's time
+// while others call.
 class JobSocket : public ConnectionTaker {
  public:
   explicit JobSocket(const JobSocketDeps& deps);
@@ -52,6 +56,7 @@ class JobSocket : public ConnectionTaker {
   // Connections come from here on. Once.
   Result<void> listen(const PeerListenerConfig& config);
   void take(UniqueFd connection, const supervisor::Peer& peer) override;
+  void turn_away(int connection) override;
 
   // More connections of one user, or of all but root, are refused: each is a descriptor.
   static constexpr std::size_t kOfUserMax = 256;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/text.h"
 #include "daemon/api/priority_range.h"
 #include "daemon/api/weight_range.h"
 #include "report/json.h"
@@ -13,6 +14,8 @@ namespace {
 
 constexpr double kJobCoresMax = 100'000;
 constexpr std::size_t kJobTextMax = 256;
+const std::string kWordBytes = "at most " + std::to_string(supervisor::kJobWordBytesMax) +
+                               ", the kernel's limit for one word or variable";
 constexpr std::int64_t kTimeoutSecondsMax = 10LL * 365 * 86'400;
 
 tl::unexpected<Error> bad(const std::string& what, const std::string& found,
@@ -53,22 +56,41 @@ Result<void> take_command(const v1::JobSpec& message, JobRequest& order) {
   if (words > supervisor::kJobWordsMax) {
     return bad("argv", "more than 250000 words or variables", "at most 250000");
   }
-  std::vector<std::string> argv(message.argv().begin(), message.argv().end());
-  if (argv.empty() || argv.front().empty()) return bad("argv", "no command", "one");
-  for (const std::string& word : argv) {
+  if (message.argv().empty() || message.argv(0).empty()) return bad("argv", "no command", "one");
+  std::size_t bytes = 0;
+  for (const std::string& word : message.argv()) bytes += word.size();
+  WordsBuilder argv;
+  argv.reserve(static_cast<std::size_t>(message.argv_size()), bytes);
+  for (const std::string& word : message.argv()) {
     if (has_nul(word)) return bad("argv", "a NUL byte", "none");
+    if (word.size() > supervisor::kJobWordBytesMax) {
+      return bad("argv", "a word of " + std::to_string(word.size()) + " bytes", kWordBytes);
+    }
+    argv.add(word);
   }
-  order.spec.command = std::move(argv);
+  order.spec.command = argv.take();
   order.spec.cwd = message.cwd().empty() ? "/" : message.cwd();
+  if (order.spec.cwd.size() > supervisor::kJobPathMax) {
+    return bad("cwd", "a path of " + std::to_string(order.spec.cwd.size()) + " bytes",
+               "at most " + std::to_string(supervisor::kJobPathMax));
+  }
   if (!order.spec.cwd.starts_with('/') || has_nul(order.spec.cwd)) {
     return bad("cwd", "\"" + message.cwd() + "\"", "an absolute path");
   }
+  WordsBuilder environment;
   for (const auto& [name, value] : message.env()) {
     if (name.empty() || name.find('=') != std::string::npos || has_nul(name) || has_nul(value)) {
-      return bad("env", "\"" + name + "\"", "a name without = and values without NUL bytes");
+      return bad("env", "\"" + std::string(cut_utf8(name, kJobTextMax)) + "\"",
+                 "a name without = and values without NUL bytes");
     }
-    order.environment.push_back(name + "=" + value);
+    if (name.size() + 1 + value.size() > supervisor::kJobWordBytesMax) {
+      return bad("env",
+                 "a variable of " + std::to_string(name.size() + 1 + value.size()) + " bytes",
+                 kWordBytes);
+    }
+    environment.add(name + "=", value);
   }
+  order.environment = environment.take();
   return {};
 }
 

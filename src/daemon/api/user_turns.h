@@ -32,11 +32,13 @@ class UserTurns {
     std::erase(turns_, user);
   }
 
-  // Who comes next, and waits no more; nothing: nobody waits.
-  std::optional<Who> next() {
-    if (turns_.empty()) return std::nullopt;
-    const std::uint32_t user = turns_.front();
-    turns_.pop_front();
+  // Who comes next, and waits no more; nothing: nobody waits, or of no user who `may`.
+  template <class May>
+  std::optional<Who> next(May may) {
+    const auto turn = std::find_if(turns_.begin(), turns_.end(), may);
+    if (turn == turns_.end()) return std::nullopt;
+    const std::uint32_t user = *turn;
+    turns_.erase(turn);
     const auto his = waiting_.find(user);
     const Who who = his->second.front();
     his->second.pop_front();
@@ -46,6 +48,10 @@ class UserTurns {
       turns_.push_back(user);
     }
     return who;
+  }
+
+  std::optional<Who> next() {
+    return next([](std::uint32_t) { return true; });
   }
 
   [[nodiscard]] bool is_empty() const { return turns_.empty(); }

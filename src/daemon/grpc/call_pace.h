@@ -24,6 +24,9 @@ class CallPace {
   // takes so many times as long as the call that brought it, with that. Measured with commands of
   // 249,000 words: 12 ms of 35.
   static constexpr int kWholeWay = 3;
+  // What a thread of gRPC has taken to read a message before, for each byte that it has in memory:
+  // measured with the same.
+  static constexpr Duration kReadingMiB = std::chrono::milliseconds(1);
   // A user counts as one who calls too for so long after a call.
   static constexpr Duration kPresent = std::chrono::seconds(1);
 

@@ -41,6 +41,17 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
     return true;
   }
 
+  [[nodiscard]] Instant next_beside(policy::Tenant user) {
+    const std::lock_guard lock(mutex_);
+    const Instant now = loop::now();
+    pace_.came(user, now);
+    return pace_.next(user, now);
+  }
+  void spent_beside(policy::Tenant user, Duration cost) {
+    const std::lock_guard lock(mutex_);
+    pace_.spent(user, cost, loop::now());
+  }
+
   // Whoever sees nobody waiting after this has had them all.
   void close() {
     std::unique_lock lock(mutex_);
@@ -92,7 +103,8 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
     const Duration cost = loop::cpu_time() - before;
     lock.lock();
     leave(user, call);
-    pace_.spent(user, cost, loop::now());
+    pace_.spent(user, cost + CallPace::kReadingMiB * static_cast<long>(call.bytes >> 20U),
+                loop::now());
     is_called_ = !turns_.empty();
     if (!is_called_) return;
     lock.unlock();
@@ -141,6 +153,9 @@ Gate::~Gate() = default;
 bool Gate::post(policy::Tenant user, std::function<void()> call, std::size_t bytes) {
   return queues_->enter(user, {.act = std::move(call), .bytes = bytes});
 }
+
+Instant Gate::next_beside(policy::Tenant user) { return queues_->next_beside(user); }
+void Gate::spent_beside(policy::Tenant user, Duration cost) { queues_->spent_beside(user, cost); }
 
 void Gate::close() { queues_->close(); }
 

@@ -42,6 +42,11 @@ class Gate {
   // Bounded by what it belongs to. It counts as one of the user's, not as one of all.
   void post_always(policy::Tenant user, std::function<void()> call);
 
+  // For those who are heard otherwise, on the loop's thread: what that takes counts with the calls
+  // of their user. When he may go on; `now` at the earliest.
+  [[nodiscard]] Instant next_beside(policy::Tenant user);
+  void spent_beside(policy::Tenant user, Duration cost);
+
   void close();
   // What came through and has not run yet.
   [[nodiscard]] std::size_t waiting() const;

@@ -91,6 +91,10 @@ void PeerListener::accept() {
     ++refused_;
     return;
   }
+  if (!pace_.may_come(peer->uid, loop::now())) {
+    ++refused_;
+    return taker_.turn_away(fd.get());
+  }
   taker_.take(std::move(fd), *peer);
 }
 

@@ -7,6 +7,7 @@
 #include "base/loop/loop.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "daemon/grpc/connection_pace.h"
 #include "supervisor/external/external_job.h"
 
 namespace plimsoll::daemon {
@@ -26,6 +27,8 @@ class ConnectionTaker {
   virtual ~ConnectionTaker() = default;
   // `connection` does not block.
   virtual void take(UniqueFd connection, const supervisor::Peer& peer) = 0;
+  // It is closed after this: too many of its user's have come (ConnectionPace).
+  virtual void turn_away(int /*connection*/) {}
 };
 
 // A Unix stream socket that only its owner, root and perhaps a group may connect to. We accept, ask
@@ -42,7 +45,7 @@ class PeerListener {
   // Removes the socket.
   ~PeerListener();
 
-  // Connections that were turned away, because of who came.
+  // Connections that were turned away, because of who came or how many of his had.
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
 
  private:
@@ -54,6 +57,7 @@ class PeerListener {
   ConnectionTaker& taker_;
   std::string path_;
   std::optional<std::uint32_t> group_;
+  ConnectionPace pace_;
   UniqueFd socket_;
   loop::Watch watch_;
   loop::Timer pause_;  // while no descriptor is to be had

@@ -23,7 +23,9 @@ Result<void> HostJobs::withdraw(JobId job, const std::string& reason) {
 Result<void> HostJobs::pause(JobId job) { return host_scheduler_.scheduler().pause(job); }
 Result<void> HostJobs::resume(JobId job) { return host_scheduler_.scheduler().resume(job); }
 
-void HostJobs::signal(JobId job, int number) { host_scheduler_.signal(job, number); }
+Result<void> HostJobs::signal(JobId job, int number, std::uint32_t asker) {
+  return host_scheduler_.signal(job, number, asker);
+}
 
 const std::optional<policy::Holding>& HostJobs::holding() const {
   return host_scheduler_.scheduler().holding();

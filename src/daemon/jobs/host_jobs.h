@@ -21,7 +21,7 @@ class HostJobs : public JobRunner {
   Result<void> withdraw(JobId job, const std::string& reason) override;
   Result<void> pause(JobId job) override;
   Result<void> resume(JobId job) override;
-  void signal(JobId job, int number) override;
+  Result<void> signal(JobId job, int number, std::uint32_t asker) override;
   [[nodiscard]] const std::optional<policy::Holding>& holding() const override;
   [[nodiscard]] policy::SchedulerStatus status() const override;
   [[nodiscard]] report::HostInfo host() const override;

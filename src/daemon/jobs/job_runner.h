@@ -31,8 +31,8 @@ class JobRunner {
   // Of a job that runs.
   virtual Result<void> pause(JobId job) = 0;
   virtual Result<void> resume(JobId job) = 0;
-  // To the main process of a job; nothing happens if there is none.
-  virtual void signal(JobId job, int number) = 0;
+  // To the main process of a job, as HostExecutor::signal(); nothing happens if there is none.
+  virtual Result<void> signal(JobId job, int number, std::uint32_t asker) = 0;
 
   // Why the next job that could run waits; nothing: it would start, or none is there.
   [[nodiscard]] virtual const std::optional<policy::Holding>& holding() const = 0;

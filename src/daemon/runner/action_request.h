@@ -17,7 +17,7 @@ namespace plimsoll::daemon {
 // One action. Paths are below the build directory, but for `working_directory`, which is below the
 // input root.
 struct ActionRequest {
-  std::vector<std::string> arguments;
+  Words arguments;
   std::vector<std::pair<std::string, std::string>> environment;  // the whole of it
   std::string working_directory;
   std::string stdout_path, stderr_path;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/jobs/clock.h"
+#include "base/loop/clock.h"
 #include "daemon/jobs/job_runner.h"
 #include "daemon/jobs/reporter.h"
 #include "daemon/runner/action_request.h"
@@ -27,7 +27,7 @@ struct RunnerDeps {
   JobRunner& jobs;
   Lanes& files;
   CleaningCommand& cleaning_command;
-  Clock& clock;
+  loop::Clock& clock;
   Reporter& reporter;
 };
 

@@ -57,8 +57,8 @@ class Runner::Action : public supervisor::JobOwner {
   bool cancelled = false;
   RunPlan plan;
   JobId job{};
-  std::unique_ptr<Clock::Timer> hold_timer;  // while it waits for its start
-  Instant hold_end = Instant::max();         // it must be told by then that it was not started
+  std::unique_ptr<loop::Clock::Timer> hold_timer;  // while it waits for its start
+  Instant hold_end = Instant::max();  // it must be told by then that it was not started
   RunAnswer result;
 
  private:

@@ -60,7 +60,9 @@ buildbarn::resourceusage::CgroupResourceUsage message_of(const CgroupUsage& grou
 
 ActionRequest order_of(const buildbarn::runner::RunRequest& request) {
   ActionRequest order;
-  order.arguments.assign(request.arguments().begin(), request.arguments().end());
+  WordsBuilder words;
+  for (const std::string& word : request.arguments()) words.add(word);
+  order.arguments = words.take();
   for (const auto& [name, value] : request.environment_variables()) {
     order.environment.emplace_back(name, value);
   }

@@ -15,7 +15,7 @@ constexpr std::string_view kStartPrefix = "Failed to start process: ";
 // Inside the input root: finds the program by the PATH of the action there.
 constexpr const char* kEnv = "/usr/bin/env";
 
-bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
+bool has_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
 Status check_paths(const ActionRequest& order) {
   const std::pair<const char*, const std::string&> paths[] = {
@@ -38,7 +38,7 @@ std::string variable_of(const ActionRequest& order, std::string_view name) {
 }
 
 Status find_executable(const ActionRequest& order, guardian::SpawnRequest& spawn) {
-  const std::string& program = order.arguments.front();
+  const std::string program(order.arguments.front());
   if (program.find('/') != std::string::npos) {
     spawn.executable = program;
     return {};
@@ -136,7 +136,10 @@ Planned plan_run(const ActionRequest& order, const RunnerSettings& settings) {
   spawn.argv = order.arguments;
   if (settings.chroot_into_input_root) {
     spawn.executable = kEnv;
-    spawn.argv.insert(spawn.argv.begin(), {kEnv, "--"});
+    WordsBuilder words;
+    words.add(Words{kEnv, "--"});
+    words.add(order.arguments);
+    spawn.argv = words.take();
   } else if (auto found = find_executable(order, spawn); !found.ok()) {
     return refused(std::move(found));
   }

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "kernel/procfs/table.h"
 
 namespace plimsoll::cgroup {
 namespace {
@@ -90,6 +91,7 @@ Hierarchies bind_hierarchies(const std::vector<Mount>& mounts,
 }
 
 Result<Hierarchies> discover_hierarchies() {
+  if (auto proc = procfs::ProcDir::open(); !proc) return pass(std::move(proc));
   auto mountinfo = read_text_at(AT_FDCWD, "/proc/self/mountinfo");
   if (!mountinfo) return pass(std::move(mountinfo));
   auto memberships = read_text_at(AT_FDCWD, "/proc/self/cgroup");

@@ -2,15 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <map>
-#include <string>
 
-#include "policy/estimator/class_past.h"
 #include "policy/estimator/demand_forecast.h"
 #include "policy/estimator/forecast.h"
-#include "policy/estimator/hint_trust.h"
-#include "policy/estimator/past_attempt.h"
 #include "policy/estimator/prior.h"
 
 namespace plimsoll::policy {
@@ -25,20 +19,6 @@ constexpr double kGuessRunsOfTool = 4;
 constexpr double kGuessLikelihood = 0.01;
 // What an evicted attempt had reached, the next one reaches too, and more. A guess.
 constexpr double kBeyondReached = 1.25;
-// How far a user's word on cores is off, as a share.
-constexpr double kCoresHintSpread = 0.5;
-// From so many attempts on, of whatever, their mean says more than a constant.
-constexpr std::uint32_t kGlobalMin = 5;
-// What of a job's share of the line is believed, and doubted, where nothing is known: together not
-// all of it, as some of the line is left free.
-constexpr double kUnknownMean = 0.5;
-constexpr double kUnknownSpread = 0.4;
-// How far the next command is from the mean of all, as a share of it.
-constexpr double kGlobalDoubt = 1;
-// How far a single attempt of a class, or of the very command, may mislead, as a share. Guesses:
-// the same command on other data is the bad case of the second.
-constexpr PastDepth kDepthOfClass{.runs = kRunsMax, .doubt = 0.3};
-constexpr PastDepth kDepthOfCommand{.runs = kRunsOfCommandMax, .doubt = 0.15};
 // Where the past of the command tells so much of a running attempt, its class is not asked too.
 constexpr double kTellsEnough = 0.9;
 
@@ -116,185 +96,54 @@ std::uint32_t number_bit(const std::optional<Trend>& trend) {
 
 }  // namespace
 
-// What is known of one owner's jobs.
-class Estimator::State {
- public:
-  State(std::size_t classes_max, std::size_t commands_max)
-      : classes_{classes_max, kDepthOfClass},
-        tools_{classes_max, kDepthOfClass},
-        commands_{commands_max, kDepthOfCommand} {}
+// Made when it is first asked for; then the one that was longest without a question may go.
+OwnerPast& Estimator::of(const std::optional<std::uint32_t>& owner) const {
+  if (!owner) return own_;
+  const auto [place, is_new] = others_.try_emplace(*owner);
+  Other& other = place->second;
+  other.asked = ++asked_;
+  if (!is_new) return other.past;
+  if (line_) other.past.expect_below(*line_);
+  if (others_.size() > kOwnersMax) drop_one();
+  return other.past;
+}
 
-  void learn(const AttemptSummary& attempt_summary) {
-    const Key& key = attempt_summary.key;
-    const bool is_whole =
-        attempt_summary.peak_seen == Seen::whole && attempt_summary.ran_seen == Seen::whole;
-    if (classes_.find(key.exact) == nullptr && attempt_summary.memory_hint &&
-        attempt_summary.memory_hint->count > 0 && attempt_summary.peak_seen == Seen::whole) {
-      hints_.learn(*attempt_summary.memory_hint, attempt_summary.peak);
-    }
-    classes_.learn(key.exact, attempt_summary);
-    if (!key.tool.empty()) tools_.learn(key.tool, attempt_summary);
-    // One that was cut off says less of it than its class does.
-    if (key.command != 0 && is_whole) commands_.learn(key.command, attempt_summary);
-    all_.learn(attempt_summary);
+// What running jobs have shown is taken back when they end.
+void Estimator::drop_one() const {
+  auto oldest = others_.end();
+  for (auto it = others_.begin(); it != others_.end(); ++it) {
+    if (it->second.asked == asked_ || it->second.past.is_shown_something()) continue;
+    if (oldest == others_.end() || it->second.asked < oldest->second.asked) oldest = it;
   }
-
-  void show(const Key& key, const Showing& before, const Showing& now) {
-    Shows& shows = shows_[key.exact];
-    shows.replace(before, now);
-    if (shows.is_empty()) shows_.erase(key.exact);
-  }
-
-  void expect_below(Bytes line) { line_ = to_double(line); }
-
-  // The narrowest past that tells something of the key, and what it is called; null: there is none.
-  struct Found {
-    ClassPast* past = nullptr;
-    Basis basis{};
-  };
-  Found find(const Key& key) {
-    if (ClassPast* found = classes_.find(key.exact)) return {found, Basis::exact};
-    if (ClassPast* found = tools_.find(key.tool)) return {found, Basis::tool};
-    return {};
-  }
-
-  // That of the very command beside its class's; null: there is none, or its class, which has more
-  // attempts, is the surer of the two.
-  struct FoundCommand {
-    ClassPast* past = nullptr;
-    ClassPast* of_class = nullptr;
-  };
-  FoundCommand find_command(const Key& key) {
-    if (key.command == 0) return {};
-    ClassPast* past = commands_.find(key.command);
-    ClassPast* of_class = past != nullptr ? classes_.find(key.exact) : nullptr;
-    if (of_class == nullptr) return {};
-    const double doubt = past->unstarted({}).peak.spread;
-    if (doubt > of_class->unstarted({}).peak.spread) return {};
-    return {past, of_class};
-  }
-
-  // What to believe without a past of the class, and on what that rests.
-  struct Unseen {
-    Prior prior;
-    Basis basis{};
-    std::uint32_t attempts = 0;
-    double shown = 0;  // so many attempts are what running ones of the class have shown worth
-  };
-  [[nodiscard]] Unseen unseen(const Key& key, const JobFacts& facts) const {
-    const auto known = prior_of(key.tool);
-    Unseen unseen{.prior = known.value_or(unknown_prior()), .basis = Basis::prior};
-    if (facts.memory_hint && facts.memory_hint->count > 0) {
-      unseen.prior.peak = hints_.expect(*facts.memory_hint);
-      unseen.basis = Basis::hint;
-    } else if (!known && all_.attempts() >= kGlobalMin) {
-      unseen.prior.peak = believe(peaks_of(all_), kGlobalDoubt);
-      unseen.prior.peak.spread = std::max(unseen.prior.peak.spread, unseen.prior.peak.mean);
-      unseen.basis = Basis::global;
-      unseen.attempts = all_.attempts();
-    }
-    if (unseen.basis != Basis::hint && line_) unseen.prior.peak = bounded(unseen.prior.peak);
-    if (facts.cpu_hint) unseen.prior.cores = {*facts.cpu_hint, *facts.cpu_hint * kCoresHintSpread};
-    if (const auto shown = shows_.find(key.exact); shown != shows_.end()) {
-      unseen.prior = shown->second.correct(unseen.prior);
-      unseen.shown = shown->second.weight();
-    }
-    return unseen;
-  }
-
-  [[nodiscard]] std::size_t classes() const { return classes_.size(); }
-  [[nodiscard]] bool is_shown_something() const { return !shows_.empty(); }
-
- private:
-  // Half of its share of the line, and nearly as much for doubt.
-  [[nodiscard]] Belief bounded(const Belief& peak) const {
-    const double share = *line_ / kUnknownBeside;
-    return {std::min(peak.mean, share * kUnknownMean),
-            std::min(peak.spread, share * kUnknownSpread)};
-  }
-
-  Pasts<std::string> classes_, tools_;
-  Pasts<std::uint64_t> commands_;
-  PastAttempt all_{kRunsMax};
-  HintTrust hints_;
-  std::unordered_map<std::string, Shows> shows_;  // by class, of those of which some run
-  std::optional<double> line_;                    // bytes
-};
-
-// Invariant: at most kOwnersMax besides the keeper of the past, and besides those of whom jobs run.
-class Estimator::Owners {
- public:
-  // Made when it is first asked for; then the one that was longest without a question may go.
-  State& of(const std::optional<std::uint32_t>& owner) {
-    if (!owner) return own_;
-    const auto [place, is_new] = others_.try_emplace(*owner);
-    place->second.asked = ++asked_;
-    if (!is_new) return place->second.state;
-    if (line_) place->second.state.expect_below(*line_);
-    if (others_.size() > kOwnersMax) drop_one();
-    return place->second.state;
-  }
-
-  void expect_below(Bytes line) {
-    line_ = line;
-    own_.expect_below(line);
-    for (auto& [owner, other] : others_) other.state.expect_below(line);
-  }
-
-  [[nodiscard]] std::size_t classes() const {
-    std::size_t sum = own_.classes();
-    for (const auto& [owner, other] : others_) sum += other.state.classes();
-    return sum;
-  }
-
- private:
-  // What running jobs have shown is taken back when they end.
-  void drop_one() {
-    auto oldest = others_.end();
-    for (auto it = others_.begin(); it != others_.end(); ++it) {
-      if (it->second.asked == asked_ || it->second.state.is_shown_something()) continue;
-      if (oldest == others_.end() || it->second.asked < oldest->second.asked) oldest = it;
-    }
-    if (oldest != others_.end()) others_.erase(oldest);
-  }
-
-  struct Other {
-    State state{kClassesOfOwnerMax, kCommandsOfOwnerMax};
-    std::uint64_t asked = 0;
-  };
-  State own_{kClassesMax, kCommandsMax};
-  std::map<std::uint32_t, Other> others_;
-  std::uint64_t asked_ = 0;
-  std::optional<Bytes> line_;
-};
-
-Estimator::Estimator() : owners_(std::make_unique<Owners>()) {}
-Estimator::~Estimator() = default;
-Estimator::Estimator(Estimator&&) noexcept = default;
-Estimator& Estimator::operator=(Estimator&&) noexcept = default;
+  if (oldest != others_.end()) others_.erase(oldest);
+}
 
 void Estimator::learn(const AttemptSummary& attempt_summary) {
-  owners_->of(attempt_summary.key.owner).learn(attempt_summary);
+  of(attempt_summary.key.owner).learn(attempt_summary);
 }
 
 void Estimator::show(const Key& key, const Showing& before, const Showing& now) {
-  owners_->of(key.owner).show(key, before, now);
+  of(key.owner).show(key, before, now);
 }
 
-void Estimator::expect_below(Bytes line) { owners_->expect_below(line); }
+void Estimator::expect_below(Bytes line) {
+  line_ = line;
+  own_.expect_below(line);
+  for (auto& [owner, other] : others_) other.past.expect_below(line);
+}
 
 Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
-  State& state = owners_->of(key.owner);
+  OwnerPast& owner = of(key.owner);
   const Sizes sizes = sizes_of(facts);
-  const auto [past, basis] = state.find(key);
-  const auto command = state.find_command(key);
+  const auto [past, basis] = owner.find(key);
+  const auto command = owner.find_command(key);
   Estimate result;
   if (command.past != nullptr) {
     result = command.past->unstarted(sizes, command.of_class->trends());
   } else if (past != nullptr && basis == Basis::exact) {
     result = past->unstarted(sizes);
   } else {
-    const auto unseen = state.unseen(key, facts);
+    const auto unseen = owner.unseen(key, facts);
     result = guess(unseen.prior);
     result.basis = unseen.basis;
     result.attempts_known = unseen.attempts;
@@ -318,7 +167,7 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
 Estimate Estimator::estimate(const Key& key, const JobFacts& facts,
                              const LiveProfile& live_profile) const {
   if (!live_profile.has_samples()) return estimate(key, facts);
-  State& state = owners_->of(key.owner);
+  OwnerPast& owner = of(key.owner);
   // What was believed before it started is the prior of a guess, whatever that rested on.
   JobFacts at_first = facts;
   at_first.reached.reset();
@@ -331,14 +180,14 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts,
     const double known = past.runs() * seen.likelihood;
     return known > 0 ? known / (known + worth * kGuessLikelihood) : 0;
   };
-  const auto command = state.find_command(key);
+  const auto command = owner.find_command(key);
   Forecast own;
   double own_share = 0;
   if (command.past != nullptr) {
     own = command.past->running(sizes, command.of_class->trends(), live_profile);
     own_share = share_of(own, *command.past, kGuessRuns);
   }
-  const auto [past, basis] = state.find(key);
+  const auto [past, basis] = owner.find(key);
   if (past != nullptr && before.basis == basis && own_share < kTellsEnough) {
     const Forecast seen = past->running(sizes, live_profile);
     const double share =
@@ -355,16 +204,20 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts,
 }
 
 bool Estimator::knows_command(const Key& key) const {
-  return owners_->of(key.owner).find_command(key).past != nullptr;
+  return of(key.owner).find_command(key).past != nullptr;
 }
 
 std::uint32_t Estimator::telling_numbers(const Key& key) const {
-  const auto [past, basis] = owners_->of(key.owner).find(key);
+  const auto [past, basis] = of(key.owner).find(key);
   if (past == nullptr || basis != Basis::exact) return 0;
   const Trends& trends = past->trends();
   return number_bit(trends.peak) | number_bit(trends.seconds);
 }
 
-std::size_t Estimator::classes_known() const { return owners_->classes(); }
+std::size_t Estimator::classes_known() const {
+  std::size_t sum = own_.classes();
+  for (const auto& [owner, other] : others_) sum += other.past.classes();
+  return sum;
+}
 
 }  // namespace plimsoll::policy

@@ -2,30 +2,27 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <optional>
-#include <vector>
 
 #include "policy/estimator/attempt_summary.h"
 #include "policy/estimator/estimate.h"
 #include "policy/estimator/live_profile.h"
+#include "policy/estimator/owner_past.h"
 #include "policy/estimator/showing.h"
 #include "policy/estimator/signature.h"
 
 namespace plimsoll::policy {
 
-// What is known of one job beside its key.
-struct JobFacts {
-  std::optional<Bytes> memory_hint{};  // what the user expects; ignored once the class has a past
-  std::optional<double> cpu_hint{};    // cores, likewise
-  std::optional<Bytes> input{};        // what it has to read
-  std::vector<double> numbers{};       // of its arguments, as numbers_of() has them
-  // The most that an earlier, evicted attempt of this very job was seen to use: it needs more.
-  std::optional<Bytes> reached{};
-  // Its own limits, which bound whatever is believed of it.
-  std::optional<Bytes> memory_max{};
-  std::optional<double> cpus{};
-};
+// So many classes and so many tools are remembered; beyond, the one that was longest without news
+// goes.
+inline constexpr std::size_t kClassesMax = 10'000;
+// Likewise commands, at 2 kB each.
+inline constexpr std::size_t kCommandsMax = 10'000;
+// The same of an owner beside whoever keeps the past; and so many of those.
+inline constexpr std::size_t kClassesOfOwnerMax = 1000;
+inline constexpr std::size_t kCommandsOfOwnerMax = 1000;
+inline constexpr std::size_t kOwnersMax = 100;
 
 // Learns from attempts that are over and tells what others will need.
 //
@@ -38,10 +35,10 @@ struct JobFacts {
 // has it again. Not for several threads, not even to ask: summaries are made when first needed.
 class Estimator {
  public:
-  Estimator();
-  ~Estimator();
-  Estimator(Estimator&&) noexcept;
-  Estimator& operator=(Estimator&&) noexcept;
+  Estimator() = default;
+  Estimator(Estimator&&) = default;
+  Estimator& operator=(Estimator&&) = default;
+  ~Estimator() = default;
 
   // O(log n); the summary of its class is made anew when somebody asks for it.
   void learn(const AttemptSummary& attempt_summary);
@@ -71,28 +68,21 @@ class Estimator {
   [[nodiscard]] std::size_t classes_known() const;
 
  private:
-  class State;
-  class Owners;
-  std::unique_ptr<Owners> owners_;
-};
+  struct Other {
+    OwnerPast past{kClassesOfOwnerMax, kCommandsOfOwnerMax};
+    std::uint64_t asked = 0;
+  };
+  [[nodiscard]] OwnerPast& of(const std::optional<std::uint32_t>& owner) const;
+  void drop_one() const;
 
-// So many attempts of each class are remembered: three half-lives of kHalfLifeRuns.
-inline constexpr std::size_t kRunsMax = 64;
-// So many jobs of which nothing is known are believed to fit below the line side by side: people
-// run on a machine what it can carry, a few at a time.
-inline constexpr double kUnknownBeside = 4;
-// And so many of each command, which say nearly the same.
-inline constexpr std::size_t kRunsOfCommandMax = 4;
-// After so many newer attempts an old one counts half.
-inline constexpr double kHalfLifeRuns = 20;
-// So many classes and so many tools are remembered; beyond, the one that was longest without news
-// goes.
-inline constexpr std::size_t kClassesMax = 10'000;
-// Likewise commands, at 2 kB each.
-inline constexpr std::size_t kCommandsMax = 10'000;
-// The same of an owner beside whoever keeps the past; and so many of those.
-inline constexpr std::size_t kClassesOfOwnerMax = 1000;
-inline constexpr std::size_t kCommandsOfOwnerMax = 1000;
-inline constexpr std::size_t kOwnersMax = 100;
+  // Whoever is only asked of is there as well, and summaries are made for the asking.
+  //
+  // Invariant: at most kOwnersMax besides the keeper of the past, and besides those of whom jobs
+  // run.
+  mutable OwnerPast own_{kClassesMax, kCommandsMax};
+  mutable std::map<std::uint32_t, Other> others_;
+  mutable std::uint64_t asked_ = 0;
+  std::optional<Bytes> line_;
+};
 
 }  // namespace plimsoll::policy

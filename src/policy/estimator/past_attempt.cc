@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "base/check.h"
-#include "policy/estimator/estimator.h"
 
 namespace plimsoll::policy {
 namespace {

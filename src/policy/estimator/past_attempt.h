@@ -95,6 +95,13 @@ struct Run {
 };
 [[nodiscard]] Run run_of(const AttemptSummary& attempt_summary);
 
+// So many attempts of each class are remembered: three half-lives of kHalfLifeRuns.
+inline constexpr std::size_t kRunsMax = 64;
+// And so many of each command, which say nearly the same.
+inline constexpr std::size_t kRunsOfCommandMax = 4;
+// After so many newer attempts an old one counts half.
+inline constexpr double kHalfLifeRuns = 20;
+
 // The last attempts of a class, a tool or a command, `runs_max` (at most kRunsMax), oldest first.
 //
 // Invariant: not empty once learn() was called; `weights()` has one weight for each run, of which

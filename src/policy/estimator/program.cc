@@ -14,7 +14,7 @@
 namespace plimsoll::policy {
 namespace {
 
-using Words = std::span<const std::string>;
+using WordSpan = std::span<const std::string>;
 
 // A program that starts another: which of its short options take a word of their own, and how many
 // words stand between its options and the command.
@@ -41,6 +41,8 @@ constexpr auto kInterpreterValues =
 // What prepares a command and is none itself.
 constexpr auto kPreparing = std::to_array<std::string_view>(
     {"cd", "set", "export", "source", ".", "ulimit", "umask", "module", "mkdir", ":", "true"});
+// So many words of a command are looked at; no later one tells what the program is or does.
+constexpr std::size_t kWordsRead = 4096;
 // How deep `sh -c` within `sh -c` is looked into; beyond, the shell is the program.
 constexpr int kNestingMax = 8;
 
@@ -70,7 +72,7 @@ std::string_view plain_name(std::string_view path) {
 }
 
 // What follows the options of a wrapper.
-Words past_options(Words words, const Wrapper& wrapper) {
+WordSpan past_options(WordSpan words, const Wrapper& wrapper) {
   std::size_t operands = wrapper.operands;
   while (!words.empty()) {
     const std::string_view word = words.front();
@@ -92,22 +94,22 @@ Words past_options(Words words, const Wrapper& wrapper) {
 }
 
 // What follows `--`, or nothing: of Plimsoll itself only this is the command.
-Words past_dashes(Words words) {
+WordSpan past_dashes(WordSpan words) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
   return dashes == words.end()
-             ? Words{}
+             ? WordSpan{}
              : words.subspan(static_cast<std::size_t>(dashes - words.begin()) + 1);
 }
 
 // The text that a shell is given by `-c`, in whatever bundle of options (`-ec`).
-std::optional<std::string> shell_text(Words arguments) {
+std::optional<std::string> shell_text(WordSpan arguments) {
   for (std::size_t i = 0; i + 1 < arguments.size() && is_option(arguments[i]); ++i) {
     if (arguments[i][1] != '-' && arguments[i].back() == 'c') return arguments[i + 1];
   }
   return std::nullopt;
 }
 
-Program interpreted(std::string_view name, Words arguments) {
+Program interpreted(std::string_view name, WordSpan arguments) {
   Program program{.name = std::string(name), .script = {}, .arguments = {}};
   std::size_t i = 0;
   for (; i < arguments.size(); ++i) {
@@ -129,16 +131,16 @@ Program interpreted(std::string_view name, Words arguments) {
   }
   if (i >= arguments.size()) return program;
   program.script = base_name(arguments[i]);
-  const Words rest = arguments.subspan(i + 1);
+  const WordSpan rest = arguments.subspan(i + 1);
   program.arguments.insert(program.arguments.end(), rest.begin(), rest.end());
   return program;
 }
 
-Program find_program(Words words, int depth) {
+Program find_program(WordSpan words, int depth) {
   while (!words.empty() && is_assignment(words.front())) words = words.subspan(1);
   if (words.empty()) return {};
   const std::string_view name = plain_name(words.front());
-  const Words arguments = words.subspan(1);
+  const WordSpan arguments = words.subspan(1);
   const auto* wrapper = std::find_if(kWrappers.begin(), kWrappers.end(),
                                      [name](const Wrapper& known) { return known.name == name; });
   if (wrapper != kWrappers.end()) {
@@ -223,8 +225,8 @@ std::vector<std::string> first_command(std::string_view text) {
 }
 
 Program program_of(const Command& command) {
-  if (const auto* words = std::get_if<std::vector<std::string>>(&command)) {
-    return find_program(*words, 0);
+  if (const auto* words = std::get_if<Words>(&command)) {
+    return find_program(words->first(kWordsRead), 0);
   }
   return find_program(first_command(std::get<std::string>(command)), 0);
 }

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -135,12 +136,32 @@ class Digest {
       byte(size & 255U);
     for (const char c : text) byte(static_cast<unsigned char>(c));
   }
+  // As add(), eight bytes at once.
+  void add_run(std::string_view text) {
+    byte(text.size());
+    for (; text.size() >= sizeof(std::uint64_t); text.remove_prefix(sizeof(std::uint64_t))) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, text.data(), sizeof eight);
+      byte(eight);
+      value_ ^= value_ >> 32U;  // a multiplication alone carries nothing down
+    }
+    for (const char c : text) byte(static_cast<unsigned char>(c));
+  }
   [[nodiscard]] std::uint64_t value() const { return value_; }
 
  private:
   void byte(std::uint64_t one) { value_ = (value_ ^ one) * 0x100000001b3U; }
   std::uint64_t value_ = 0xcbf29ce484222325U;
 };
+
+// The first words one by one, and what follows them as it lies in memory: of the longest commands
+// that takes a tenth of the time.
+void add_words(Digest& digest, const Words& words) {
+  constexpr std::size_t kOneByOne = 4096;
+  auto at = words.begin();
+  for (std::size_t i = 0; i < kOneByOne && at != words.end(); ++i, ++at) digest.add(*at);
+  if (at != words.end()) digest.add_run(words.from(at));
+}
 
 std::uint64_t digest_of(const JobSpec& job, std::string_view directory) {
   Digest digest;
@@ -149,9 +170,9 @@ std::uint64_t digest_of(const JobSpec& job, std::string_view directory) {
     digest.add("sh");
     digest.add(*shell);
   } else {
-    const auto& words = std::get<std::vector<std::string>>(job.command);
+    const auto& words = std::get<Words>(job.command);
     if (words.empty()) return 0;
-    for (const std::string& word : words) digest.add(word);
+    add_words(digest, words);
   }
   const bool is_absolute = !job.cwd.empty() && job.cwd.front() == '/';
   digest.add(is_absolute ? std::string_view() : directory);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/job/job.h"
 
@@ -35,5 +36,18 @@ struct Key {
 
 // The same of a command alone, without a digest.
 [[nodiscard]] Key key_of(const Command& command);
+
+// What is known of one job beside its key.
+struct JobFacts {
+  std::optional<Bytes> memory_hint{};  // what the user expects; ignored once the class has a past
+  std::optional<double> cpu_hint{};    // cores, likewise
+  std::optional<Bytes> input{};        // what it has to read
+  std::vector<double> numbers{};       // of its arguments, as numbers_of() has them
+  // The most that an earlier, evicted attempt of this very job was seen to use: it needs more.
+  std::optional<Bytes> reached{};
+  // Its own limits, which bound whatever is believed of it.
+  std::optional<Bytes> memory_max{};
+  std::optional<double> cpus{};
+};
 
 }  // namespace plimsoll::policy

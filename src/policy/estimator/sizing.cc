@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "policy/estimator/estimator.h"
 #include "policy/estimator/line_fit.h"
+#include "policy/estimator/past_attempt.h"
 
 namespace plimsoll::policy {
 namespace {

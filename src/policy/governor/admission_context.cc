@@ -37,9 +37,17 @@ void look_at_cores(Surroundings& around, const Processors& processors, double fr
 }
 
 Tenancy tenancy_of(const RunningSet& running_set, const GovernorConfig& config, double line,
-                   std::size_t tenants) {
+                   std::size_t tenants, const Waiting& waiting, Instant now) {
   Tenancy tenancy({.line = line, .cores = config.cores, .places = config.jobs_max}, tenants);
-  for (const auto& [job, member] : running_set.members()) tenancy.add(member);
+  std::map<Tenant, double> unseen;  // cores that are expected to be used, and not looked at yet
+  for (const Member* member : running_set.members()) {
+    tenancy.add(*member);
+    const bool is_unseen = member->seen == member->started && now - member->started >= kSettled;
+    if (is_unseen) unseen[member->ready.tenant] += member->estimate.cores.mean;
+  }
+  for (const auto& [tenant, order] : waiting.orders()) {
+    tenancy.used_lately(tenant, running_set.recent_use().cores(tenant, now) + unseen[tenant]);
+  }
   return tenancy;
 }
 
@@ -48,7 +56,8 @@ void look_for_others(AdmissionContext& admission_context, const RunningSet& runn
                      const Hindsight& hindsight, Instant now) {
   admission_context.yielding.widen(hindsight.factors());
   admission_context.yielding.add_constant(running_set.unaccounted());
-  for (const auto& [job, member] : running_set.members()) {
+  for (const Member* one : running_set.members()) {
+    const Member& member = *one;
     if (member.state == MemberState::dying) {
       admission_context.yielding.add_constant(member.used());
       continue;
@@ -66,8 +75,8 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
                                    const MemoryResponse::Limits& limits, double margin,
                                    const Processors& processors, const Hindsight& hindsight,
                                    Instant now, std::size_t tenants, Waiting& waiting) {
-  AdmissionContext admission_context{.tenancy =
-                                         tenancy_of(running_set, config, limits.limit, tenants)};
+  AdmissionContext admission_context{
+      .tenancy = tenancy_of(running_set, config, limits.limit, tenants, waiting, now)};
   Surroundings& around = admission_context.around;
   around.line = limits.limit;
   around.margin = limits.line * margin;
@@ -83,7 +92,8 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
   std::map<Kind, Shown> kinds;
   DemandForecast going;
   double fresh = 0;  // cores that the machine's figures don't show yet
-  for (const auto& [job, member] : running_set.members()) {
+  for (const Member* one : running_set.members()) {
+    const Member& member = *one;
     count(kinds[member.ready.kind], member);
     if (member.ready.lost > kEvictionsMax) {
       admission_context.alone =
@@ -115,8 +125,8 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
   if (admission_context.tenancy.is_shared())
     look_for_others(admission_context, running_set, hindsight, now);
   for (std::size_t i = 0; i < kHorizonCount; ++i) admission_context.going[i] = going.sum(i);
-  if (const auto keel = running_set.keel()) {
-    const Belief& peak = running_set.find(*keel)->estimate.peak;
+  if (const Member* keel = running_set.keel()) {
+    const Belief& peak = keel->estimate.peak;
     around.keel_peak = peak.mean + kDoubtRightOfWay * peak.spread;
   }
   for (const auto& [kind, shown] : kinds) waiting.show(kind, shown);

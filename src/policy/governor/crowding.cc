@@ -12,11 +12,11 @@ void Crowding::relieve(RunningSet& running_set, double cores, Instant now,
   if (now < *crowded_since_ + kCrowdPersists || (last_ && now < *last_ + kCrowdGap)) return;
   const std::size_t going = running_set.size() - running_set.frozen() - running_set.dying();
   if (static_cast<double>(going) <= cores) return;
-  const auto keel = running_set.keel();
-  for (auto youngest = running_set.by_age().rbegin(); youngest != running_set.by_age().rend();
-       ++youngest) {
-    Member& member = running_set.at(youngest->second);
-    const bool may = member.state == MemberState::running && member.ready.job != keel &&
+  const Member* keel = running_set.keel();
+  const auto& members = running_set.members();
+  for (auto youngest = members.rbegin(); youngest != members.rend(); ++youngest) {
+    Member& member = **youngest;
+    const bool may = member.state == MemberState::running && &member != keel &&
                      !member.has_right_of_way() && now >= member.calm_from;
     if (!may || member.estimate.cores.mean < kComputes) continue;
     const double since = to_seconds(now - *crowded_since_);

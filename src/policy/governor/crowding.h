@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "policy/governor/decision.h"
 #include "policy/governor/running_set.h"
+#include "policy/job/decision.h"
 
 namespace plimsoll::policy {
 

@@ -131,8 +131,8 @@ void Governor::admit(Instant now, unsigned starts_max, AdmissionContext& seen,
 // that goes by the estimates, and by Tenancy::keeps().
 void Governor::believe_words() {
   const double share = tenants_.size() > 1 ? 0 : 1;
-  for (auto& [job, member] : running_set_.members()) {
-    if (member.sample.claimed) running_set_.believe(member, share);
+  for (Member* member : running_set_.members()) {
+    if (member->sample.claimed) running_set_.believe(*member, share);
   }
 }
 
@@ -149,23 +149,22 @@ void Governor::expect(Kind kind, const Estimate& estimate) {
   changed_ = true;
 }
 
-void Governor::enter(const Ready& job, Instant now) {
+void Governor::enter(Ready& job, Instant now) {
   waiting_.enter(job, now);
   count(job.tenant, 1);
   changed_ = true;
 }
 
-void Governor::withdraw(const Ready& job) {
-  const bool has_waited = waiting_.remove(job);
-  PLIMSOLL_CHECK(has_waited);
+void Governor::withdraw(Ready& job) {
+  waiting_.remove(job);
   const auto kept = reservations_.find(job.tenant);
   if (kept != reservations_.end()) kept->second.give_up(job.job);
   count(job.tenant, -1);
   changed_ = true;
 }
 
-void Governor::observe(JobId job, const JobSample& sample, Instant now) {
-  Member& member = running_set_.at(job);
+void Governor::observe(const Ready& job, const JobSample& sample, Instant now) {
+  Member& member = *job.member;
   running_set_.observe(member, sample, now);
   const bool grows = member.rise.most >= to_double(config_.line) * kGrowthLeast;
   if (member.settled || sample.ran < (grows ? kSettledGrowing : kSettled)) return;
@@ -173,43 +172,41 @@ void Governor::observe(JobId job, const JobSample& sample, Instant now) {
   if (!is_known(member.estimate)) changed_ = true;
 }
 
-void Governor::expect(JobId job, const Estimate& estimate, Instant now) {
-  running_set_.expect(running_set_.at(job), estimate, now);
+void Governor::expect(const Ready& job, const Estimate& estimate, Instant now) {
+  running_set_.expect(*job.member, estimate, now);
 }
 
-void Governor::leave(JobId job, const AttemptEnd& end, Instant now) {
-  Member& member = running_set_.at(job);
-  const Kind kind = member.ready.kind;
-  const Tenant tenant = member.ready.tenant;
+void Governor::leave(Ready& job, const AttemptEnd& end, Instant now) {
+  Member& member = *job.member;
   if (!member.settled && succeeded(end)) settle(member);
   running_set_.leave(job);
-  count(tenant, -1);
-  Shown shown = waiting_.shown(kind);
+  count(job.tenant, -1);
+  Shown shown = waiting_.shown(job.kind);
   if (shown.running > 0) --shown.running;
   shown.ran_seconds = 0;  // the next round counts those that still run
-  waiting_.show(kind, shown);
+  waiting_.show(job.kind, shown);
   changed_ = true;
   after_end_ = now + kEndGap;
 }
 
-void Governor::pause(JobId job, Instant now) {
-  Member& member = running_set_.at(job);
+void Governor::pause(const Ready& job, Instant now) {
+  Member& member = *job.member;
   if (!running_set_.pause(member, now)) return;
-  by_user_.push_back({.action = Freeze{job},
+  by_user_.push_back({.action = Freeze{job.job},
                       .reason = "the user requested it",
                       .numbers = {{"job_used_bytes", member.used()}}});
 }
 
-void Governor::resume(JobId job, Instant now) {
-  Member& member = running_set_.at(job);
+void Governor::resume(const Ready& job, Instant now) {
+  Member& member = *job.member;
   if (!running_set_.resume(member, now)) return;
-  by_user_.push_back({.action = Thaw{job},
+  by_user_.push_back({.action = Thaw{job.job},
                       .reason = "the user requested it",
                       .numbers = {{"job_used_bytes", member.used()}}});
 }
 
-void Governor::mark_dying(JobId job, Instant now) {
-  running_set_.mark_dying(running_set_.at(job), now);
+void Governor::mark_dying(const Ready& job, Instant now) {
+  running_set_.mark_dying(*job.member, now);
 }
 
 void Governor::set_share(const Share& share) {
@@ -230,9 +227,9 @@ void Governor::set_jobs_max(unsigned jobs_max) {
   changed_ = true;
 }
 
-bool Governor::is_frozen(JobId job) const {
-  const Member* member = running_set_.find(job);
-  return member != nullptr && member->state == MemberState::frozen;
+std::optional<JobId> Governor::keel() const {
+  const Member* keel = running_set_.keel();
+  return keel == nullptr ? std::nullopt : std::optional(keel->ready.job);
 }
 
 }  // namespace plimsoll::policy

@@ -9,12 +9,11 @@
 #include "policy/estimator/estimate.h"
 #include "policy/governor/admission_context.h"
 #include "policy/governor/crowding.h"
-#include "policy/governor/decision.h"
 #include "policy/governor/governor_config.h"
 #include "policy/governor/hindsight.h"
+#include "policy/governor/member.h"
 #include "policy/governor/memory_response.h"
 #include "policy/governor/processors.h"
-#include "policy/governor/ready.h"
 #include "policy/governor/reservation.h"
 #include "policy/governor/resume_policy.h"
 #include "policy/governor/running_set.h"
@@ -23,6 +22,7 @@
 #include "policy/governor/slow_start.h"
 #include "policy/governor/waiting.h"
 #include "policy/job/attempt.h"
+#include "policy/job/decision.h"
 #include "policy/job/observation.h"
 #include "policy/job/tenant.h"
 
@@ -48,25 +48,25 @@ class Governor {
   void forget(Kind kind) { waiting_.forget(kind); }
 
   // A job could run now and waits for its admission. O(log n).
-  void enter(const Ready& job, Instant now);
-  // The waiting job, as it was entered, will not run (now). O(log n).
-  void withdraw(const Ready& job);
+  void enter(Ready& job, Instant now);
+  // The waiting job will not run (now). O(log n).
+  void withdraw(Ready& job);
 
-  // One look at a running job. O(log n); well under 1 us.
-  void observe(JobId job, const JobSample& sample, Instant now);
+  // One look at a running job. O(1); well under 1 us.
+  void observe(const Ready& job, const JobSample& sample, Instant now);
   // What is believed of a running job by what it has shown up to now. O(1).
-  void expect(JobId job, const Estimate& estimate, Instant now);
+  void expect(const Ready& job, const Estimate& estimate, Instant now);
   // One look at the machine.
   void tick(const MachineSample& sample, Instant now);
-  // The attempt is over and its memory is back. O(log n).
-  void leave(JobId job, const AttemptEnd& end, Instant now);
+  // The attempt is over and its memory is back. O(running), of pointers.
+  void leave(Ready& job, const AttemptEnd& end, Instant now);
 
   // The user wants this running job frozen until resume(): rule() freezes it, be it the keel; no
   // bound holds for it.
-  void pause(JobId job, Instant now);
-  void resume(JobId job, Instant now);
+  void pause(const Ready& job, Instant now);
+  void resume(const Ready& job, Instant now);
   // Somebody else is killing this running job; its memory will be back soon.
-  void mark_dying(JobId job, Instant now);
+  void mark_dying(const Ready& job, Instant now);
 
   // All that is to be done now, at most `starts_max` admissions among it. Call it after every call
   // above (once after several will do) and at next_wake(). O(1) while nothing presses and nobody
@@ -89,8 +89,7 @@ class Governor {
   void set_jobs_max(unsigned jobs_max);
   [[nodiscard]] const GovernorConfig& config() const { return config_; }
 
-  [[nodiscard]] bool is_frozen(JobId job) const;  // by the governor or by the user
-  [[nodiscard]] std::optional<JobId> keel() const { return running_set_.keel(); }
+  [[nodiscard]] std::optional<JobId> keel() const;
   [[nodiscard]] Bytes used() const {
     return to_bytes(running_set_.used());
   }  // of the pool, as of the last sample of anything

@@ -21,9 +21,10 @@ void Hindsight::forecast(const RunningSet& running_set, const Forecasts& ahead, 
     auto& pending = pending_[horizon];
     if (pending || ahead[horizon].mean < line * kWorthwhile) continue;
     pending = Pending{.made = now, .jobs = {}, .sum = ahead[horizon]};
-    for (const auto& [job, member] : running_set.members()) {
-      if (member.state == MemberState::running) pending->jobs.push_back(job);
+    for (const Member* member : running_set.members()) {
+      if (member->state == MemberState::running) pending->jobs.push_back(member->ready.job);
     }
+    std::sort(pending->jobs.begin(), pending->jobs.end());
   }
 }
 
@@ -44,9 +45,11 @@ void Hindsight::judge(std::size_t horizon, const RunningSet& running_set, double
   const Pending pending = *std::exchange(pending_[horizon], std::nullopt);
   double used = 0;
   bool was_stopped = false;
-  for (const JobId job : pending.jobs) {
-    const Member* member = running_set.find(job);
-    if (member == nullptr) continue;  // its memory is back
+  // The memory of those that are gone is back.
+  for (const Member* member : running_set.members()) {
+    const bool is_one =
+        std::binary_search(pending.jobs.begin(), pending.jobs.end(), member->ready.job);
+    if (!is_one) continue;
     used += member->used();
     was_stopped |= member->state != MemberState::running || member->since > pending.made;
   }

@@ -38,8 +38,8 @@ class Hindsight {
  private:
   struct Pending {
     Instant made{};
-    std::vector<JobId> jobs;
-    Belief sum;  // bytes
+    std::vector<JobId> jobs;  // sorted
+    Belief sum;               // bytes
   };
   void judge(std::size_t horizon, const RunningSet& running_set, double z, bool is_due);
 

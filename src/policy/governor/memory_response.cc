@@ -25,7 +25,7 @@ struct MemoryResponse::Turn {
   Limits limits;
   Instant now;
   std::vector<Decision>& rulings;
-  std::optional<JobId> keel;
+  const Member* keel = nullptr;
   double dying = 0;  // bytes that come back by themselves
 
   [[nodiscard]] double expected() const { return running_set.used() - dying + running_set.rise(); }
@@ -40,11 +40,11 @@ struct MemoryResponse::Turn {
   // Running members that grow and may be frozen, the fastest first.
   [[nodiscard]] std::vector<Member*> growers() const {
     std::vector<Member*> growers;
-    for (auto& [job, member] : running_set.members()) {
-      if (member.state != MemberState::running || job == keel) continue;
-      if (member.has_right_of_way()) continue;
-      if (member.rise.most < limits.line * kGrowthLeast || now < member.calm_from) continue;
-      growers.push_back(&member);
+    for (Member* member : running_set.members()) {
+      if (member->state != MemberState::running || member == keel) continue;
+      if (member->has_right_of_way()) continue;
+      if (member->rise.most < limits.line * kGrowthLeast || now < member->calm_from) continue;
+      growers.push_back(member);
     }
     std::sort(growers.begin(), growers.end(), [](const Member* a, const Member* b) {
       return a->rise.most != b->rise.most ? a->rise.most > b->rise.most
@@ -61,14 +61,14 @@ void MemoryResponse::respond(RunningSet& running_set, const GovernorConfig& conf
   const double used = running_set.used();
   const double tolerance = limits.line * kTolerance;
   if (used <= limits.limit + tolerance) over_since_.reset();
-  if (!turn.keel) return;
+  if (turn.keel == nullptr) return;
   if (used + running_set.rise() <= turn.soft()) {
     swapping_since_.reset();
     if (config.may_pause) keep_safe_state(turn);
     return;
   }
-  for (const auto& [job, member] : running_set.members()) {
-    if (member.is_leaving(now)) turn.dying += member.used();
+  for (const Member* member : running_set.members()) {
+    if (member->is_leaving(now)) turn.dying += member->used();
   }
   if (used > limits.limit + tolerance && !over_since_) over_since_ = now;
   if (config.may_pause) freeze_growers(turn);
@@ -108,20 +108,21 @@ void MemoryResponse::keep_safe_state(Turn& turn) {
   last_safe_state_ = turn.now;
   // Most of the time there is room for everybody.
   double needs = 0;
-  for (const auto& [job, member] : turn.running_set.members()) {
-    if (is_known(member.estimate)) needs += member.need();
+  for (const Member* member : turn.running_set.members()) {
+    if (is_known(member->estimate)) needs += member->need();
   }
   const double free_now = turn.limits.limit - (turn.running_set.used() - turn.running_set.begun());
   if (needs <= free_now) return;
   const auto safe = [&](bool growth) {
     std::vector<Claim> claims;
     double free = free_now;
-    for (const auto& [job, member] : turn.running_set.members()) {
+    for (const Member* one : turn.running_set.members()) {
+      const Member& member = *one;
       if (member.state == MemberState::dying) {
         if (member.is_leaving(turn.now)) free += member.used();
         continue;
       }
-      const double rise = growth || job == turn.keel ? member.rise.believed() : 0;
+      const double rise = growth || one == turn.keel ? member.rise.believed() : 0;
       free -= rise;
       const double need = is_known(member.estimate) ? std::max(0.0, member.need() - rise) : 0;
       claims.push_back({.used = member.used() + rise, .need = need});
@@ -150,8 +151,8 @@ bool MemoryResponse::reclaim(Turn& turn, double shortage) {
   if (!turn.config.has_swap) return false;
   double wanted = wanted_for(turn, shortage);
   bool asked = false;
-  for (const auto& [started, job] : turn.running_set.by_age()) {
-    Member& member = turn.running_set.at(job);
+  for (Member* one : turn.running_set.members()) {
+    Member& member = *one;
     if (member.state != MemberState::frozen || wanted <= 0) continue;
     const double amount = std::min(wanted, member.used() - to_double(member.reclaimed));
     if (amount <= 0) continue;
@@ -159,7 +160,7 @@ bool MemoryResponse::reclaim(Turn& turn, double shortage) {
     wanted -= amount;
     asked = true;
     turn.rulings.push_back(
-        {.action = Reclaim{.job = job, .amount = to_bytes(amount)},
+        {.action = Reclaim{.job = member.ready.job, .amount = to_bytes(amount)},
          .reason = "it is paused, and other jobs are short of " + words::bytes(shortage),
          .numbers = turn.numbers()});
   }
@@ -182,20 +183,20 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
     victims =
         choose_victims(turn.running_set, *turn.keel, shortage + turn.limits.line * kEvictionBuffer);
   }
-  if (victims.jobs.empty() && turn.config.may_evict) {
+  if (victims.members.empty() && turn.config.may_evict) {
     victims = choose_victims(turn.running_set, *turn.keel, shortage, Spare::nobody);
   }
-  if (victims.jobs.empty()) return fail_one(turn);
+  if (victims.members.empty()) return fail_one(turn);
   const Numbers numbers = turn.numbers();
-  for (const JobId job : victims.jobs) {
-    Member& member = turn.running_set.at(job);
+  for (Member* victim : victims.members) {
+    Member& member = *victim;
     Numbers own = numbers;
     own.emplace_back("shortage_bytes", shortage);
     own.emplace_back("job_used_bytes", member.used());
     own.emplace_back("admitted_with_bytes", member.admitted_with);
     own.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
     const double over = member.used() - member.admitted_with;
-    turn.rulings.push_back({.action = Evict{job},
+    turn.rulings.push_back({.action = Evict{member.ready.job},
                             .reason = words::bytes(shortage) + " too much is in use; it uses " +
                                       words::bytes(member.used()) +
                                       (over > 0 ? ", " + words::bytes(over) + " more than estimated"
@@ -228,14 +229,13 @@ void MemoryResponse::fail_one(Turn& turn) {
     next_sample_ = turn.now + kOverLineGrace;
     return;
   }
-  JobId job = *turn.keel;
+  Member* worst = turn.running_set.keel();
   const auto over_own = [](const Member& member) { return member.used() - member.admitted_with; };
-  for (const auto& [started, other] : turn.running_set.by_age()) {
-    const Member& candidate = turn.running_set.at(other);
-    if (candidate.state == MemberState::dying) continue;
-    if (over_own(candidate) > over_own(turn.running_set.at(job))) job = other;
+  for (Member* other : turn.running_set.members()) {
+    if (other->state == MemberState::dying) continue;
+    if (over_own(*other) > over_own(*worst)) worst = other;
   }
-  Member& member = turn.running_set.at(job);
+  Member& member = *worst;
   const bool alone =
       turn.running_set.size() == turn.running_set.frozen() + turn.running_set.dying() + 1;
   Numbers numbers = turn.numbers();
@@ -256,9 +256,9 @@ void MemoryResponse::fail_one(Turn& turn) {
     reason = "it uses " + words::bytes(member.used()) + ", and other runs leave only " +
              words::bytes(*turn.limits.left_by_others) + "; it starts again when they leave more";
     numbers.emplace_back("left_by_others_bytes", *turn.limits.left_by_others);
-    turn.rulings.push_back({Evict{job}, std::move(reason), std::move(numbers)});
+    turn.rulings.push_back({Evict{member.ready.job}, std::move(reason), std::move(numbers)});
   } else {
-    turn.rulings.push_back({Fail{job}, std::move(reason), std::move(numbers)});
+    turn.rulings.push_back({Fail{member.ready.job}, std::move(reason), std::move(numbers)});
   }
   turn.running_set.mark_dying(member, turn.now);
   round_ = last_trouble_ = turn.now;

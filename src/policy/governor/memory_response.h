@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/units.h"
-#include "policy/governor/decision.h"
 #include "policy/governor/governor_config.h"
 #include "policy/governor/running_set.h"
+#include "policy/job/decision.h"
 
 namespace plimsoll::policy {
 

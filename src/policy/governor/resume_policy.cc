@@ -15,13 +15,14 @@ Duration dwell_of(const Member& member) {
   return std::min(dwell, kDwellMax);
 }
 
-Decision eviction(RunningSet& running_set, JobId job, std::string reason, Numbers numbers,
+Decision eviction(RunningSet& running_set, Member& member, std::string reason, Numbers numbers,
                   Instant now) {
-  Member& member = running_set.at(job);
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
   running_set.mark_dying(member, now);
-  return {.action = Evict{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
+  return {.action = Evict{member.ready.job},
+          .reason = std::move(reason),
+          .numbers = std::move(numbers)};
 }
 
 }  // namespace
@@ -38,13 +39,11 @@ struct ResumePolicy::Turn {
 };
 
 void ResumePolicy::free_keel(RunningSet& running_set, Instant now, std::vector<Decision>& rulings) {
-  const auto keel = running_set.keel();
-  if (!keel) return;
-  Member& member = running_set.at(*keel);
-  if (!member.held) return;
-  const double frozen = to_seconds(now - member.since);
-  if (!running_set.release(member, now)) return;
-  rulings.push_back({.action = Thaw{*keel},
+  Member* keel = running_set.keel();
+  if (keel == nullptr || !keel->held) return;
+  const double frozen = to_seconds(now - keel->since);
+  if (!running_set.release(*keel, now)) return;
+  rulings.push_back({.action = Thaw{keel->ready.job},
                      .reason = "it is now the oldest job, which always runs",
                      .numbers = {{"used_bytes", running_set.used()}, {"frozen_s", frozen}}});
 }
@@ -55,9 +54,8 @@ void ResumePolicy::descend(RunningSet& running_set, const GovernorConfig& config
                            std::vector<Decision>& rulings) {
   if (running_set.held() == 0) return;
   Turn turn{running_set, config, limits, admission_context, now, rulings, {}};
-  for (const auto& [started, job] : running_set.by_age()) {
-    Member& member = running_set.at(job);
-    if (member.held) turn.held.push_back(&member);
+  for (Member* member : running_set.members()) {
+    if (member->held) turn.held.push_back(member);
   }
   thaw_what_fits(turn);
   thaw_overdue(turn);
@@ -126,9 +124,8 @@ void ResumePolicy::thaw_overdue(Turn& turn) {
 }
 
 void ResumePolicy::unlock_keel(Turn& turn) {
-  const auto keel = turn.running_set.keel();
-  if (!keel) return;
-  Member& member = turn.running_set.at(*keel);
+  if (turn.running_set.keel() == nullptr) return;
+  Member& member = *turn.running_set.keel();
   const Duration patience = std::clamp(member.stood * 3 / 2, kStandStill, kStandStillMost);
   if (member.state != MemberState::running || turn.now - member.progressed < patience) return;
   const double stood = to_seconds(turn.now - member.progressed);
@@ -138,7 +135,7 @@ void ResumePolicy::unlock_keel(Turn& turn) {
     if (!held->held || turn.now - held->since < kStandStill) continue;
     member.progressed = turn.now;  // the next one after as long again
     if (turn.config.may_evict && turn.running_set.used() > turn.limits.limit) {
-      turn.rulings.push_back(eviction(turn.running_set, held->ready.job,
+      turn.rulings.push_back(eviction(turn.running_set, *held,
                                       "the oldest job makes no progress, and the line is reached",
                                       numbers, turn.now));
       return;
@@ -160,22 +157,21 @@ void ResumePolicy::end_waste(Turn& turn) {
     longest = std::max<Duration>(longest, turn.now - member->since);
     waste += member->used() * to_seconds(turn.now - member->since);
   }
-  const auto keel = turn.running_set.keel();
-  if (first == nullptr || !keel || longest < kWasteFrom) return;
+  const Member* keel = turn.running_set.keel();
+  if (first == nullptr || keel == nullptr || longest < kWasteFrom) return;
   Numbers numbers;
   if (fits(turn, *first, numbers)) return;
   const double shortage = numbers[2].second - numbers[3].second;
   const Victims victims = choose_victims(turn.running_set, *keel, shortage, Spare::twice_lost);
-  if (victims.jobs.empty() || victims.bytes < shortage) return;
+  if (victims.members.empty() || victims.bytes < shortage) return;
   double redo = 0;
-  for (const JobId job : victims.jobs) {
-    const Member& member = turn.running_set.at(job);
-    redo += member.used() * to_seconds(member.sample.ran);
+  for (const Member* victim : victims.members) {
+    redo += victim->used() * to_seconds(victim->sample.ran);
   }
   if (waste < kWasteFactor * redo) return;
-  for (const JobId job : victims.jobs) {
+  for (Member* victim : victims.members) {
     turn.rulings.push_back(
-        eviction(turn.running_set, job,
+        eviction(turn.running_set, *victim,
                  "running it again costs less than keeping other jobs paused for its memory",
                  {{"shortage_bytes", shortage}, {"paused_byte_s", waste}, {"again_byte_s", redo}},
                  turn.now));

@@ -5,10 +5,10 @@
 
 #include "base/units.h"
 #include "policy/governor/admission_context.h"
-#include "policy/governor/decision.h"
 #include "policy/governor/governor_config.h"
 #include "policy/governor/memory_response.h"
 #include "policy/governor/running_set.h"
+#include "policy/job/decision.h"
 
 namespace plimsoll::policy {
 

@@ -18,9 +18,10 @@ std::string places_text(const GovernorConfig& config, const Tenancy& tenancy, Te
   if (tenant == kHost || tenancy.has_place(tenant)) {
     return "waits because " + all + " jobs are running, which is the limit";
   }
-  return "waits for one of the " + std::to_string(tenancy.places_of(tenant)) +
-         " places of its user: " + all +
-         " jobs may run at once, and some places are kept for other users";
+  const std::size_t places = tenancy.places_of(tenant);
+  return (places == 1 ? std::string("waits for the only place")
+                      : "waits for one of the " + std::to_string(places) + " places") +
+         " of its user: " + all + " jobs may run at once, and some places are kept for other users";
 }
 
 }  // namespace
@@ -146,11 +147,11 @@ void Round::hear_the_impatient() {
 
 bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   const Waiting& waiting = ground_.waiting;
-  const Waiting::Entry& entry = waiting.first(rank.kind);
+  const Ready& first = waiting.first(rank.kind);
   const Estimate estimate = waiting.expected(rank.kind);
   const Surroundings around = around_of(tenant);
-  const bool has_waited = now_ - entry.entered >= ground_.config.cores_wait_max;
-  const auto refused = refuse(around, entry.ready, estimate, waiting.shown(rank.kind),
+  const bool has_waited = now_ - *first.waits_since >= ground_.config.cores_wait_max;
+  const auto refused = refuse(around, first, estimate, waiting.shown(rank.kind),
                               SlowStart::window_of_kind(waiting.settled_ever(rank.kind)),
                               has_waited ? Patience::over : Patience::left);
   if (!refused) {
@@ -158,16 +159,16 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
     return true;
   }
   turn.refused.insert(rank.kind);
-  if (!holding_) holding_ = holding_of(around, entry.ready.job, estimate, *refused);
+  if (!holding_) holding_ = holding_of(around, first.job, estimate, *refused);
   if (refused->why == HoldCause::memory || refused->why == HoldCause::alone) {
-    refused_for_memory(tenant, turn, entry.ready.job, estimate);
+    refused_for_memory(tenant, turn, first.job, estimate);
   }
   return false;
 }
 
 void Round::start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& around) {
   const Estimate estimate = ground_.waiting.expected(rank.kind);
-  const Ready ready = ground_.waiting.first(rank.kind).ready;
+  Ready& ready = ground_.waiting.first(rank.kind);
   ground_.waiting.remove(ready);
   rulings_->push_back(admission_of(around, ready.job, estimate));
   AdmissionContext& seen = ground_.seen;
@@ -216,6 +217,10 @@ Surroundings Round::around_of(Tenant tenant) const {
   around.unsettled = std::min(around.unsettled, own.unsettled * tenants);
   around.cores_predicted =
       std::min(around.cores_predicted, own.cores * static_cast<double>(tenants));
+  if (seen.tenancy.is_behind(tenant)) {
+    around.cores_predicted = std::min(around.cores_predicted, own.cores);
+    around.cores_fill = kCoresFillSmall;
+  }
   if (seen.tenancy.has_more(tenant)) return around;
   around.demand_forecast = seen.yielding;
   around.demand_forecast.add_constant(own.claimed);

@@ -9,12 +9,12 @@
 #include "policy/estimator/estimate.h"
 #include "policy/governor/admission.h"
 #include "policy/governor/admission_context.h"
-#include "policy/governor/decision.h"
 #include "policy/governor/governor_config.h"
-#include "policy/governor/ready.h"
+#include "policy/governor/member.h"
 #include "policy/governor/reservation.h"
 #include "policy/governor/running_set.h"
 #include "policy/governor/waiting.h"
+#include "policy/job/decision.h"
 #include "policy/job/tenant.h"
 
 namespace plimsoll::policy {

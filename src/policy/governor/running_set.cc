@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/check.h"
 #include "policy/estimator/demand_forecast.h"
@@ -18,56 +19,29 @@ constexpr Duration kSteadySpan = std::chrono::milliseconds(500);
 // A job that was not frozen for so long is as if it never had been.
 constexpr Duration kFreezesForgotten = std::chrono::seconds(60);
 
-// What is believed, and so many standard deviations, bound what a job grows by; a job that has got
-// there has proved the belief wrong.
-constexpr double kBoundDoubt = 1;
-
 double square(double x) { return x * x; }
 
-// Of its peak. Whether it has that before it still or behind it may be in doubt, how high it is
-// not.
-double spread_below_ceiling(const Estimate& estimate) {
-  const Belief& peak = estimate.peak;
-  if (!estimate.ceiling) return peak.spread;
-  const double above = estimate.ceiling->mean + estimate.ceiling->spread - peak.mean;
-  return std::clamp(above, 0.0, peak.spread);
+bool is_older(const Member* one, const Member* other) {
+  return std::pair(one->started, one->ready.job) < std::pair(other->started, other->ready.job);
 }
 
 }  // namespace
 
-double Member::need() const { return std::max(0.0, estimate.peak.mean - used()); }
-
-Rise Member::rise_within(Duration ahead) const {
-  const double most = slope * to_seconds(ahead);
-  // What is only said ends at what it was admitted with.
-  if (sample.claimed)
-    return {.most = std::min(most, std::max(0.0, admitted_with - used())), .doubt = 0};
-  const double doubt = kBoundDoubt * spread_below_ceiling(estimate);
-  const double bound = estimate.peak.mean + doubt - used();
-  if (!is_known(estimate) || bound <= 0) return {.most = most, .doubt = 0};
-  const double within = std::min(most, bound);
-  return {.most = within, .doubt = std::max(0.0, within - std::max(0.0, bound - doubt))};
-}
-
-double Member::lost_work() const {
-  // A job that waits for the network loses time, if no CPU; a tenth of a core stands for that.
-  constexpr double kCoresOfWaiting = 0.1;
-  constexpr double kLeast = 0.001;
-  return std::max({to_seconds(sample.cpu), to_seconds(sample.ran) * kCoresOfWaiting, kLeast});
-}
-
-void RunningSet::start(const Ready& ready, const Estimate& estimate, Instant now) {
-  const auto [place, is_new] = members_.try_emplace(ready.job);
-  PLIMSOLL_CHECK(is_new);
-  Member& member = place->second;
-  member.ready = ready;
-  member.started = member.since = member.seen = member.progressed = now;
-  member.estimate = estimate;
-  member.estimated_at = now;
-  member.was_known = is_known(estimate);
-  member.admitted_with = estimate.peak.mean + estimate.peak.spread;
-  by_age_.emplace(now, ready.job);
-  count_cores(member, 1);
+void RunningSet::start(Ready& ready, const Estimate& estimate, Instant now) {
+  PLIMSOLL_CHECK(ready.member == nullptr);
+  ready.member =
+      std::make_unique<Member>(Member{.ready = ready,
+                                      .started = now,
+                                      .since = now,
+                                      .estimate = estimate,
+                                      .estimated_at = now,
+                                      .admitted_with = estimate.peak.mean + estimate.peak.spread,
+                                      .was_known = is_known(estimate),
+                                      .seen = now,
+                                      .progressed = now});
+  Member* member = ready.member.get();
+  members_.insert(std::upper_bound(members_.begin(), members_.end(), member, is_older), member);
+  count_cores(*member, 1);
 }
 
 // Before and after whatever changes its state or its estimate.
@@ -126,6 +100,7 @@ void RunningSet::observe(Member& member, const JobSample& sample, Instant now) {
   const double since = to_seconds(now - std::max(member.seen, looked_));
   if (!sample.claimed) believe(member, 1);
   set_used(member, sample.used, gap > 0 ? since / gap : 1);
+  recent_use_.used(member.ready.tenant, sample.cpu - member.sample.cpu, now);
   member.sample = sample;
   member.seen = now;
   if (span < kSlopeSpan || member.state != MemberState::running) return;
@@ -153,8 +128,8 @@ void RunningSet::observe(const MachineSample& sample, Instant now) {
   steady_ = std::min(steady_, unaccounted());
 }
 
-void RunningSet::leave(JobId job) {
-  Member& member = at(job);
+void RunningSet::leave(Ready& ready) {
+  Member& member = *ready.member;
   set_rise(member, {});
   set_used(member, Bytes{}, 1);
   count_cores(member, -1);
@@ -164,8 +139,8 @@ void RunningSet::leave(JobId job) {
     freed_until_ = member.since + kDeathMax;
   }
   if (member.held) --held_;
-  by_age_.erase({member.started, job});
-  members_.erase(job);
+  members_.erase(std::lower_bound(members_.begin(), members_.end(), &member, is_older));
+  ready.member.reset();
   if (members_.empty()) {
     rise_ = rise_variance_ = members_used_ = not_believed_ = cores_wanted_ = 0;
   }
@@ -236,41 +211,23 @@ void RunningSet::mark_dying(Member& member, Instant now) {
   ++dying_;
 }
 
-Member* RunningSet::find(JobId job) {
-  const auto found = members_.find(job);
-  return found == members_.end() ? nullptr : &found->second;
-}
-
-const Member* RunningSet::find(JobId job) const {
-  const auto found = members_.find(job);
-  return found == members_.end() ? nullptr : &found->second;
-}
-
-Member& RunningSet::at(JobId job) {
-  Member* member = find(job);
-  PLIMSOLL_CHECK(member != nullptr);
-  return *member;
-}
-
-std::optional<JobId> RunningSet::keel() const {
-  for (const auto& [started, job] : by_age_) {
-    const Member& member = *find(job);
-    if (member.state != MemberState::dying && !member.paused) return job;
-  }
-  return std::nullopt;
+Member* RunningSet::keel() const {
+  const auto keel = std::find_if(members_.begin(), members_.end(), [](const Member* member) {
+    return member->state != MemberState::dying && !member->paused;
+  });
+  return keel == members_.end() ? nullptr : *keel;
 }
 
 bool RunningSet::is_giving_back(Instant now) const {
   if (freed_until_ && now < *freed_until_) return true;
   if (dying_ == 0) return false;
   return std::any_of(members_.begin(), members_.end(),
-                     [now](const auto& entry) { return entry.second.is_leaving(now); });
+                     [now](const Member* member) { return member->is_leaving(now); });
 }
 
 bool RunningSet::is_seen_since(Instant when) const {
-  return std::all_of(members_.begin(), members_.end(), [when](const auto& entry) {
-    const Member& member = entry.second;
-    return member.state != MemberState::running || member.seen > when;
+  return std::all_of(members_.begin(), members_.end(), [when](const Member* member) {
+    return member->state != MemberState::running || member->seen > when;
   });
 }
 

@@ -4,75 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
-#include <unordered_map>
-#include <utility>
+#include <vector>
 
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
-#include "policy/governor/ready.h"
+#include "policy/governor/member.h"
+#include "policy/governor/recent_use.h"
 #include "policy/job/observation.h"
 
 namespace plimsoll::policy {
-
-enum class MemberState : std::uint8_t {
-  running,
-  frozen,  // by the governor, by the user, or both
-  dying,   // killed, its memory not back yet
-};
-
-// Killed memory is back within 30 ms and the time to free its pages (10 GiB: half a second). What
-// is not gone by then hangs in the kernel, or was only asked to end: its memory counts as in use
-// until its group is empty, and nobody waits for it.
-inline constexpr Duration kDeathMax = std::chrono::seconds(1);
-
-// By what a job may grow, in bytes.
-struct Rise {
-  double most = 0;
-  double doubt = 0;  // the part of it that takes the job beyond what it is believed to need
-  [[nodiscard]] double believed() const { return most - doubt; }
-};
-
-// One attempt that has started and is not over.
-struct Member {
-  Ready ready;
-  Instant started{};
-  MemberState state = MemberState::running;
-  Instant since{};         // in this state
-  bool held = false;       // frozen by the governor
-  bool for_cores = false;  // and that for want of cores, not of memory
-  bool paused = false;     // frozen by the user
-  unsigned freezes = 0;    // by the governor, one soon after the other
-  Instant calm_from{};     // thawed by right of way: not frozen again before
-  Bytes reclaimed{};       // asked to be pushed out since it was frozen
-
-  Estimate estimate;  // of what is to come, as of estimated_at
-  Instant estimated_at{};
-  double admitted_with = 0;  // bytes: its estimate when it was admitted
-  double word = 1;           // the share of what is only told of it that counts as in use
-  JobSample sample{};
-  bool was_known = false;  // when it was admitted: is_known()
-  bool settled = false;    // has shown its needs: ran long enough to be judged
-  Instant seen{};          // when it was last looked at
-  double slope = 0;        // bytes a second between the last looks; not negative
-  Rise rise;               // until a freeze would take hold
-  Instant progressed{};    // when CPU or I/O was last seen to move
-  Duration stood{};        // the longest that they did not, and then did again by themselves
-
-  // Killed, and its memory is about to come back.
-  [[nodiscard]] bool is_leaving(Instant now) const {
-    return state == MemberState::dying && now < since + kDeathMax;
-  }
-  [[nodiscard]] bool has_right_of_way() const { return ready.lost >= kEvictionsMax; }
-  [[nodiscard]] double used() const { return to_double(sample.used); }
-  // By what it may grow in so short a time: as fast as of late, and no further than it is believed
-  // to, where that is known and holds.
-  [[nodiscard]] Rise rise_within(Duration ahead) const;
-  // Bytes that it is believed to need beyond what it has.
-  [[nodiscard]] double need() const;
-  // CPU seconds that its death would throw away; never 0.
-  [[nodiscard]] double lost_work() const;
-};
 
 // A freeze takes hold so long after its decision, beside the time between two looks: the freezer's
 // own 2-5 ms and a turn of a busy supervisor.
@@ -85,16 +25,14 @@ inline constexpr Duration kSampleMax = std::chrono::milliseconds(250);
 // at the last look at the machine, and what its jobs have shown to have changed since.
 class RunningSet {
  public:
-  using Members = std::unordered_map<JobId, Member>;
-
-  // A new attempt starts now, with the estimate that it was admitted with.
-  void start(const Ready& ready, const Estimate& estimate, Instant now);
+  // A new attempt of this job starts now, with the estimate that it was admitted with.
+  void start(Ready& ready, const Estimate& estimate, Instant now);
   void observe(Member& member, const JobSample& sample, Instant now);
   void expect(Member& member, const Estimate& estimate, Instant now);
   void observe(const MachineSample& sample, Instant now);
   // So much of what is only told of it counts as in use, 0..1, until it is measured.
   void believe(Member& member, double share);
-  void leave(JobId job);
+  void leave(Ready& ready);
 
   // The governor wants it frozen, or no longer; the user does, or no longer. True: so it stops, or
   // goes on, now. What is dying stays as it is.
@@ -104,16 +42,11 @@ class RunningSet {
   bool resume(Member& member, Instant now);
   void mark_dying(Member& member, Instant now);
 
-  [[nodiscard]] Member* find(JobId job);
-  [[nodiscard]] const Member* find(JobId job) const;
-  Member& at(JobId job);
-  [[nodiscard]] const Members& members() const { return members_; }
-  Members& members() { return members_; }
   // By start, ties by id.
-  [[nodiscard]] const std::set<std::pair<Instant, JobId>>& by_age() const { return by_age_; }
+  [[nodiscard]] const std::vector<Member*>& members() const { return members_; }
 
-  // The oldest attempt that is not dying and not frozen by the user.
-  [[nodiscard]] std::optional<JobId> keel() const;
+  // The oldest attempt that is not dying and not frozen by the user; null if there is none.
+  [[nodiscard]] Member* keel() const;
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] std::size_t frozen() const { return frozen_; }
@@ -125,6 +58,9 @@ class RunningSet {
 
   // Every running member that was there then has been looked at since. O(running).
   [[nodiscard]] bool is_seen_since(Instant when) const;
+
+  // What its tenants have used of the cores, whether or not those run that have.
+  [[nodiscard]] const RecentUse& recent_use() const { return recent_use_; }
 
   // Bytes of the pool that can't be dropped, now.
   [[nodiscard]] double used() const;
@@ -153,8 +89,7 @@ class RunningSet {
   // `fresh`: the share of the change that the last look at the machine can't have seen.
   void set_used(Member& member, Bytes used, double fresh);
 
-  Members members_;
-  std::set<std::pair<Instant, JobId>> by_age_;
+  std::vector<Member*> members_;  // each its job's
   std::size_t frozen_ = 0, held_ = 0, dying_ = 0;
   Instant looked_{};      // at the machine, last
   double pool_used_ = 0;  // then
@@ -169,6 +104,7 @@ class RunningSet {
   double rise_ = 0;           // without what is in doubt
   double rise_variance_ = 0;  // of that
   double cores_wanted_ = 0;
+  RecentUse recent_use_;
 };
 
 }  // namespace plimsoll::policy

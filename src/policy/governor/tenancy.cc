@@ -76,6 +76,10 @@ bool Tenancy::is_due(Tenant tenant, const Estimate& candidate) const {
   return of(tenant).expected + candidate.peak.mean <= whole_.line * fair_share();
 }
 
+bool Tenancy::is_behind(Tenant tenant) const {
+  return of(tenant).used_lately < whole_.cores * fair_share() * kBehind;
+}
+
 std::size_t Tenancy::places_of(Tenant tenant) const {
   if (tenant == kHost) return whole_.places;
   const std::size_t others = all_.places - of(tenant).places;

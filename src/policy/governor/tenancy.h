@@ -22,6 +22,10 @@ inline constexpr std::size_t kPlacesLeftLeast = 2;
 // long as a job that grows takes to show its needs.
 inline constexpr Duration kPromiseHeld = std::chrono::seconds(15);
 
+// Whoever has used so many times his part of the cores is not behind any more. Nobody gets much
+// more than that while others want them, so that one who always has short jobs stays below it.
+inline constexpr double kBehind = 1.1;
+
 // What is shared.
 struct Whole {
   double line = 0;  // bytes
@@ -32,11 +36,12 @@ struct Whole {
 // What the running jobs of one tenant have.
 struct Holdings {
   std::size_t places = 0;
-  double measured = 0;  // bytes in use, not merely said to be
-  double expected = 0;  // bytes that they are expected to use at their most; at least `measured`
-  double doubt = 0;     // one standard deviation of that, as if all erred alike
-  double cores = 0;     // that they are expected to use
-  double claimed = 0;   // bytes that clients say they have (JobSample::claimed)
+  double measured = 0;     // bytes in use, not merely said to be
+  double expected = 0;     // bytes that they are expected to use at their most; at least `measured`
+  double doubt = 0;        // one standard deviation of that, as if all erred alike
+  double cores = 0;        // that they are expected to use
+  double claimed = 0;      // bytes that clients say they have (JobSample::claimed)
+  double used_lately = 0;  // cores, as RecentUse has it
   std::size_t unsettled = 0;  // started without knowledge, their needs not yet shown
 };
 
@@ -49,6 +54,8 @@ class Tenancy {
   // A running member, not looked at since; a start that was just decided.
   void add(const Member& member);
   void count_in(Tenant tenant, const Estimate& admitted);
+  // What a tenant has used of the cores lately.
+  void used_lately(Tenant tenant, double cores) { holdings_[tenant].used_lately = cores; }
 
   // Whether there is more than one: else nobody has to be fair.
   [[nodiscard]] bool is_shared() const { return tenants_ > 1; }
@@ -62,6 +69,9 @@ class Tenancy {
   [[nodiscard]] bool has_more(Tenant tenant) const;
   // Whether it would not be, with one more job.
   [[nodiscard]] bool is_due(Tenant tenant, const Estimate& candidate) const;
+  // Whether he has used less of the cores lately than his fair share: then his jobs do not wait
+  // for those of others. The kernel divides the cores between tenants in any case.
+  [[nodiscard]] bool is_behind(Tenant tenant) const;
   // So many jobs of his may run at once beside those of others; the host's, as many as there are
   // places.
   [[nodiscard]] std::size_t places_of(Tenant tenant) const;

@@ -6,7 +6,7 @@ namespace plimsoll::policy {
 namespace {
 
 struct Candidate {
-  const Member* member;
+  Member* member;
   double over = 0;   // bytes over its estimate
   double yield = 0;  // bytes that are wanted, for a second of work lost
 };
@@ -27,16 +27,18 @@ bool goes_before(const Candidate& a, const Candidate& b) {
 
 }  // namespace
 
-Victims choose_victims(const RunningSet& running_set, JobId keel, double shortage, Spare spare) {
+Victims choose_victims(const RunningSet& running_set, const Member& keel, double shortage,
+                       Spare spare) {
   std::vector<Candidate> candidates;
-  for (const auto& [job, member] : running_set.members()) {
-    if (job == keel || member.state == MemberState::dying || member.used() <= 0) continue;
+  for (Member* one : running_set.members()) {
+    const Member& member = *one;
+    if (one == &keel || member.state == MemberState::dying || member.used() <= 0) continue;
     if (spare != Spare::nobody && member.has_right_of_way()) continue;
     if (spare == Spare::twice_lost &&
         (is_last_eviction(member.ready) || !member.ready.restartable)) {
       continue;
     }
-    candidates.push_back({.member = &member,
+    candidates.push_back({.member = one,
                           .over = std::max(0.0, member.used() - member.admitted_with),
                           .yield = std::min(member.used(), shortage) / member.lost_work()});
   }
@@ -52,8 +54,8 @@ Victims choose_victims(const RunningSet& running_set, JobId keel, double shortag
     bytes = without;
     candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  Victims victims{.jobs = {}, .bytes = bytes};
-  for (const Candidate& candidate : candidates) victims.jobs.push_back(candidate.member->ready.job);
+  Victims victims{.members = {}, .bytes = bytes};
+  for (const Candidate& candidate : candidates) victims.members.push_back(candidate.member);
   return victims;
 }
 

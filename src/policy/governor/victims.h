@@ -8,7 +8,7 @@ namespace plimsoll::policy {
 
 // Whose death costs least.
 struct Victims {
-  std::vector<JobId> jobs;
+  std::vector<Member*> members;
   double bytes = 0;  // that come back
 };
 
@@ -22,7 +22,7 @@ enum class Spare : std::uint8_t {
 // not enough. Jobs that can't be started again come last of all, and before them those whose last
 // eviction it would be. Within each of these: the jobs furthest over what they were admitted with
 // first, then those that free most bytes for each second of work lost. Never the keel.
-[[nodiscard]] Victims choose_victims(const RunningSet& running_set, JobId keel, double shortage,
-                                     Spare spare = Spare::right_of_way);
+[[nodiscard]] Victims choose_victims(const RunningSet& running_set, const Member& keel,
+                                     double shortage, Spare spare = Spare::right_of_way);
 
 }  // namespace plimsoll::policy

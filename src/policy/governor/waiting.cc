@@ -33,10 +33,10 @@ void Waiting::rank(Kind kind, KindState& state) {
     if (order->second.empty()) orders_.erase(order);
   }
   if (state.jobs.empty()) return;
-  const auto& [head, entry] = *state.jobs.begin();
-  const double entered = to_seconds(entry.entered.time_since_epoch());
+  const Ready& head = **state.jobs.begin();
+  const double entered = to_seconds(head.waits_since->time_since_epoch());
   // A job that was evicted or lost has waited from the beginning: it does not start behind.
-  const bool was_lost = entry.ready.lost > 0;
+  const bool was_lost = head.lost > 0;
   state.rank = by_ == StartOrder::input
                    ? 0
                    : expected_seconds(state.estimate, state.shown) - (was_lost ? 0 : entered);
@@ -59,25 +59,27 @@ void Waiting::forget(Kind kind) {
   kinds_.erase(found);
 }
 
-void Waiting::enter(const Ready& job, Instant now) {
+void Waiting::enter(Ready& job, Instant now) {
+  PLIMSOLL_CHECK(!job.waits_since && job.member == nullptr);
   const auto kind = kinds_.find(job.kind);
   PLIMSOLL_CHECK(kind != kinds_.end());
   KindState& state = kind->second;
   PLIMSOLL_CHECK(state.jobs.empty() || state.tenant == job.tenant);
   state.tenant = job.tenant;
-  const bool is_new =
-      state.jobs.emplace(KindState::Place{job.priority, job.job}, Entry{job, now}).second;
+  job.waits_since = now;
+  const bool is_new = state.jobs.insert(&job).second;
   PLIMSOLL_CHECK(is_new);
   ++size_;
   rank(job.kind, state);
 }
 
-bool Waiting::remove(const Ready& job) {
-  const auto kind = kinds_.find(job.kind);
-  if (kind == kinds_.end() || kind->second.jobs.erase({job.priority, job.job}) == 0) return false;
+void Waiting::remove(Ready& job) {
+  KindState& state = kinds_.at(job.kind);
+  const bool has_waited = state.jobs.erase(&job) > 0;
+  PLIMSOLL_CHECK(has_waited);
+  job.waits_since.reset();
   --size_;
-  rank(job.kind, kind->second);
-  return true;
+  rank(job.kind, state);
 }
 
 void Waiting::show(Kind kind, const Shown& shown) {

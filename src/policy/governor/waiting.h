@@ -4,12 +4,11 @@
 #include <map>
 #include <set>
 #include <unordered_map>
-#include <utility>
 
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
 #include "policy/governor/governor_config.h"
-#include "policy/governor/ready.h"
+#include "policy/governor/member.h"
 #include "policy/job/tenant.h"
 
 namespace plimsoll::policy {
@@ -31,23 +30,19 @@ class Waiting {
  public:
   explicit Waiting(StartOrder by) : by_(by) {}
 
-  struct Entry {
-    Ready ready;
-    Instant entered{};
+  // Jobs of a kind, as they are to start.
+  struct InOrder {
+    bool operator()(const Ready* one, const Ready* other) const {
+      return one->priority != other->priority ? one->priority > other->priority
+                                              : one->job < other->job;
+    }
   };
   struct KindState {
     Estimate estimate;
     Shown shown;
     std::size_t settled = 0;  // ever: have shown their needs
-    struct Place {
-      int priority = 0;
-      JobId job{};
-      bool operator<(const Place& other) const {
-        return priority != other.priority ? priority > other.priority : job < other.job;
-      }
-    };
-    Tenant tenant = kHost;  // of all of them
-    std::map<Place, Entry> jobs;
+    Tenant tenant = kHost;    // of all of them
+    std::set<Ready*, InOrder> jobs;
     double rank = 0;  // seconds; as it stands in the order
     bool ranked = false;
     int ranked_priority = 0;
@@ -69,9 +64,8 @@ class Waiting {
   void expect(Kind kind, const Estimate& estimate);
   // No job of the kind waits or runs, and what was known of it may go.
   void forget(Kind kind);
-  void enter(const Ready& job, Instant now);
-  // Returns whether it waited.
-  bool remove(const Ready& job);
+  void enter(Ready& job, Instant now);
+  void remove(Ready& job);
 
   // What is shown of a kind has changed: its place in the order may be another.
   void show(Kind kind, const Shown& shown);
@@ -87,7 +81,7 @@ class Waiting {
   // The first of all, whosever it is; somebody waits.
   [[nodiscard]] const Rank& front() const;
   // The first of a kind in its order.
-  [[nodiscard]] const Entry& first(Kind kind) const { return kinds_.at(kind).jobs.begin()->second; }
+  [[nodiscard]] Ready& first(Kind kind) const { return **kinds_.at(kind).jobs.begin(); }
   // What to expect of a waiting job of the kind: its estimate, and at least what those of its kind
   // have shown while nothing better is known.
   [[nodiscard]] Estimate expected(Kind kind) const;

@@ -24,6 +24,11 @@ struct AttemptEnd {
   return succeeded(end.outcome, end.exit_code);
 }
 
+// Lost to the machine or to other jobs, not by a fault of its own.
+[[nodiscard]] inline bool was_lost(Outcome outcome) {
+  return outcome == Outcome::evicted || outcome == Outcome::machine_oom;
+}
+
 // Whether nothing of the command was executed, as far as can be told: it could not be started, or a
 // shell says so with its status 126 or 127. What was measured then is not what the command needs.
 [[nodiscard]] bool was_never_executed(const AttemptEnd& end);

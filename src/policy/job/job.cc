@@ -55,10 +55,11 @@ Command fill_slot(Command command, unsigned slot) {
     replace_slot_marks(*shell, number);
     return command;
   }
-  for (std::string& word : std::get<std::vector<std::string>>(command)) {
-    replace_slot_marks(word, number);
-  }
-  return command;
+  const auto& words = std::get<Words>(command);
+  if (words.block().find(kSlotMark) == std::string_view::npos) return command;
+  std::vector<std::string> filled = words.all();
+  for (std::string& word : filled) replace_slot_marks(word, number);
+  return Words(filled);
 }
 
 std::string command_line(const Command& command) {
@@ -66,7 +67,7 @@ std::string command_line(const Command& command) {
   if (const auto* shell = std::get_if<std::string>(&command)) {
     line = *shell;
   } else {
-    for (const std::string& word : std::get<std::vector<std::string>>(command)) {
+    for (const std::string_view word : std::get<Words>(command)) {
       if (!line.empty()) line += ' ';
       append_quoted(line, word);
     }
@@ -80,7 +81,7 @@ std::string command_start(const Command& command, std::size_t bytes_max) {
   if (const auto* shell = std::get_if<std::string>(&command)) {
     line = shell->substr(0, bytes_max);
   } else {
-    for (const std::string& word : std::get<std::vector<std::string>>(command)) {
+    for (const std::string_view word : std::get<Words>(command)) {
       if (line.size() >= bytes_max) break;
       if (!line.empty()) line += ' ';
       append_quoted(line, word.substr(0, bytes_max));

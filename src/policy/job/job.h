@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "base/units.h"
+#include "base/words.h"
 #include "policy/job/tenant.h"
 
 // What a job is and how an attempt of it ended: values that every part of the program speaks of.
@@ -34,7 +35,7 @@ using plimsoll::DeviceRate;
 using plimsoll::Limits;
 
 // A command as an argument vector, or as text for `/bin/sh -c`.
-using Command = std::variant<std::vector<std::string>, std::string>;
+using Command = std::variant<Words, std::string>;
 
 // Stands in a command for the number of the slot that the job will run in (`{%}` of a template),
 // which only its start decides. No word of a command can hold this byte otherwise.

@@ -12,11 +12,6 @@ std::string seconds_text(Duration wait) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(wait).count()) + " s";
 }
 
-// Lost to the machine or to other jobs, not by a fault of its own.
-bool was_lost(Outcome outcome) {
-  return outcome == Outcome::evicted || outcome == Outcome::machine_oom;
-}
-
 // An end that another attempt may better. Not a job's own memory limit, nor a command that is not
 // there: they would end in the same way again.
 bool may_retry(const AttemptEnd& end) {
@@ -40,7 +35,6 @@ void Queue::enter(const JobSpec& spec) {
   PLIMSOLL_CHECK(is_new);
   Job& job = place->second;
   job.name = spec.name;
-  job.priority = spec.priority;
   job.retries = spec.retries;
   job.restarts = spec.restartable ? spec.restarts.value_or(kLostAttemptsMax) : 0;
   job.timeout = spec.timeout;
@@ -60,7 +54,7 @@ void Queue::enter(const JobSpec& spec) {
 
 void Queue::make_ready(JobId id, Job& job) {
   job.state = State::ready;
-  ready_.insert({job.priority, id});
+  ++ready_;
   fresh_.push_back(id);
 }
 
@@ -147,8 +141,8 @@ void Queue::set_jobs_max(unsigned jobs_max) {
   config_.jobs_max = jobs_max;
 }
 
-std::vector<QueueDecision> Queue::settle(Instant now) {
-  std::vector<QueueDecision> decisions;
+std::vector<Decision> Queue::settle(Instant now) {
+  std::vector<Decision> decisions;
   skip_doomed(decisions);
   end_withdrawn(decisions);
   if (stop_) {
@@ -156,17 +150,6 @@ std::vector<QueueDecision> Queue::settle(Instant now) {
     end_unstarted(decisions);
   } else {
     wake_waiting(now);
-  }
-  return decisions;
-}
-
-std::vector<QueueDecision> Queue::tick(Instant now) {
-  std::vector<QueueDecision> decisions = settle(now);
-  fresh_.clear();
-  while (!ready_.empty() && room(now) > 0) {
-    const Start begin = start(ready_.begin()->job, now);
-    decisions.push_back({begin, "slot " + std::to_string(begin.slot) + " of " +
-                                    std::to_string(config_.jobs_max) + " is free"});
   }
   return decisions;
 }
@@ -181,7 +164,7 @@ std::vector<JobId> Queue::take_ready() {
 }
 
 // Grows while it is walked: each skipped job dooms those that need it.
-void Queue::skip_doomed(std::vector<QueueDecision>& decisions) {
+void Queue::skip_doomed(std::vector<Decision>& decisions) {
   for (std::size_t i = 0; i < doomed_.size(); ++i) {
     const auto [id, failed_need] = doomed_[i];
     const Past& need = ended_.at(failed_need);
@@ -193,7 +176,7 @@ void Queue::skip_doomed(std::vector<QueueDecision>& decisions) {
   doomed_.clear();
 }
 
-void Queue::cancel_running(std::vector<QueueDecision>& decisions) {
+void Queue::cancel_running(std::vector<Decision>& decisions) {
   if (stop_->urgency != Urgency::now) return;
   for (const JobId id : running_) {
     Job& job = find(id);
@@ -203,9 +186,9 @@ void Queue::cancel_running(std::vector<QueueDecision>& decisions) {
   }
 }
 
-void Queue::end_unstarted(std::vector<QueueDecision>& decisions) {
+void Queue::end_unstarted(std::vector<Decision>& decisions) {
   if (jobs_.size() == running_.size()) return;
-  ready_.clear();
+  ready_ = 0;
   backoff_.clear();
   std::vector<JobId> waiting;
   for (const auto& [id, job] : jobs_) {
@@ -216,8 +199,7 @@ void Queue::end_unstarted(std::vector<QueueDecision>& decisions) {
   doomed_.clear();
 }
 
-void Queue::end_waiting(JobId id, const std::string& reason,
-                        std::vector<QueueDecision>& decisions) {
+void Queue::end_waiting(JobId id, const std::string& reason, std::vector<Decision>& decisions) {
   if (find(id).attempts == 0) {
     decisions.push_back({Skip{id}, "not started: " + reason});
   } else {
@@ -236,11 +218,11 @@ bool Queue::is_waiting(JobId id) const {
   return found != jobs_.end() && found->second.state != State::running;
 }
 
-void Queue::end_withdrawn(std::vector<QueueDecision>& decisions) {
+void Queue::end_withdrawn(std::vector<Decision>& decisions) {
   for (const auto& [id, reason] : std::exchange(withdrawn_, {})) {
     // Withdrawn twice, or skipped for a need.
     if (!is_waiting(id)) continue;
-    ready_.erase({find(id).priority, id});
+    if (find(id).state == State::ready) --ready_;
     std::erase_if(backoff_, [job = id](const auto& waiting) { return waiting.second == job; });
     end_waiting(id, reason, decisions);
   }
@@ -264,7 +246,7 @@ void Queue::wake_waiting(Instant now) {
 Start Queue::start(JobId id, Instant now) {
   Job& job = find(id);
   PLIMSOLL_CHECK(job.state == State::ready && room(now) > 0);
-  ready_.erase({job.priority, id});
+  --ready_;
   job.state = State::running;
   job.slot = slots_.take();
   ++job.attempts;
@@ -276,7 +258,7 @@ Start Queue::start(JobId id, Instant now) {
 std::optional<Instant> Queue::next_wake() const {
   if (stop_ || running_.size() >= config_.jobs_max) return std::nullopt;
   const Instant next_start = last_start_ ? *last_start_ + config_.delay : Instant{};
-  if (!ready_.empty()) return next_start;
+  if (ready_ > 0) return next_start;
   if (backoff_.empty()) return std::nullopt;
   return std::max(backoff_.begin()->first, next_start);
 }

@@ -12,12 +12,12 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/check.h"
 #include "base/units.h"
 #include "policy/job/attempt.h"
+#include "policy/job/decision.h"
 #include "policy/job/job.h"
 #include "policy/queue/halt.h"
 #include "policy/queue/timeout.h"
@@ -62,7 +62,7 @@ class Slots {
   std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> free_;
 };
 
-// What the caller is to do. `attempt` counts from 1; `slot` is of 1..jobs_max and taken by no other
+// An attempt that starts. `attempt` counts from 1; `slot` is of 1..jobs_max and taken by no other
 // running job.
 struct Start {
   JobId job{};
@@ -71,28 +71,6 @@ struct Start {
   // What it was admitted with; absent where nobody has reckoned.
   std::optional<Bytes> admitted_with{};
   bool operator==(const Start&) const = default;
-};
-// The job never started and never will: it has ended, `skipped`.
-struct Skip {
-  JobId job{};
-  bool operator==(const Skip&) const = default;
-};
-// The job waited for another attempt and gets none: it has ended, as its last attempt did.
-struct GiveUp {
-  JobId job{};
-  bool operator==(const GiveUp&) const = default;
-};
-// Kill the attempt that runs; leave() reports its end as of any other.
-struct Cancel {
-  JobId job{};
-  bool operator==(const Cancel&) const = default;
-};
-using QueueAction = std::variant<Start, Skip, GiveUp, Cancel>;
-
-// An action and why: the sentence that reports and `plimsoll explain` print.
-struct QueueDecision {
-  QueueAction action;
-  std::string reason;
 };
 
 // The attempt is over but its job is not: it starts again no sooner than `not_before`.
@@ -119,13 +97,12 @@ struct QueueConfig {
   Ended ended = Ended::remembered;
 };
 
-// The jobs of one run, from their entry to their end, and the decision which of them starts when.
+// The jobs of one run, from their entry to their end.
 //
 // Jobs are ready as soon as everything they need has succeeded, and so many run at once as
 // QueueConfig::jobs_max allows. Which of the ready ones start is for somebody else to say
-// (take_ready(), start()), or, without anybody, decided by tick(): in order of priority (higher
-// first), then of input. A job ends exactly once: by a
-// leave() that returns nothing, or by a Skip or GiveUp of tick().
+// (take_ready(), start()). A job ends exactly once: by a leave() that returns nothing, or by a Skip
+// or GiveUp of settle().
 //
 // Pure: it knows the time only as a parameter, which never goes back. Each call is O(log n) in the
 // number of jobs known, plus what it returns, plus the `needs` that it resolves.
@@ -143,28 +120,23 @@ class Queue {
   // to JobSpec::restarts times besides.
   [[nodiscard]] std::optional<Requeue> leave(JobId job, const AttemptEnd& end, Instant now);
 
-  // All that is to be done now: what is cancelled, then what ends unstarted, then what starts. Call
-  // it after every enter(), leave(), interrupt() and set_jobs_max() (once after several will do),
-  // and at next_wake().
-  [[nodiscard]] std::vector<QueueDecision> tick(Instant now);
-
-  // The parts of tick(), for a caller who chooses by himself which of the ready jobs start:
-
-  // What is cancelled and what ends unstarted; jobs whose wait is over become ready.
-  [[nodiscard]] std::vector<QueueDecision> settle(Instant now);
-  // The jobs that became ready since the last call and still are. Whatever tick() or settle() ends
-  // of them is ready no longer.
+  // What is to be cancelled and what ends unstarted; jobs whose wait is over become ready. Call it
+  // after every enter(), leave(), interrupt() and set_jobs_max() (once after several will do), and
+  // at next_wake().
+  [[nodiscard]] std::vector<Decision> settle(Instant now);
+  // The jobs that became ready since the last call and still are. Whatever settle() ends of them is
+  // ready no longer.
   [[nodiscard]] std::vector<JobId> take_ready();
   // So many may start now: within jobs_max, the delay between starts and a stop.
   [[nodiscard]] unsigned room(Instant now) const;
   // A ready job starts; room() is not 0.
   [[nodiscard]] Start start(JobId job, Instant now);
 
-  // When tick() next has something to decide if nothing else happens before; may have passed
-  // already. Nothing: only one of the calls named there brings more. Ask after tick().
+  // When the next job may start or be ready if nothing else happens before; may have passed
+  // already. Nothing: only one of the calls named at settle() brings more. Ask after settle().
   [[nodiscard]] std::optional<Instant> next_wake() const;
 
-  // This job, which waits, is not wanted any more: the next settle() or tick() ends it.
+  // This job, which waits, is not wanted any more: the next settle() ends it.
   void withdraw(JobId job, std::string reason);
   // Whether the job waits, for whatever: it is known and does not run.
   [[nodiscard]] bool is_waiting(JobId job) const;
@@ -195,14 +167,13 @@ class Queue {
   enum class State : std::uint8_t {
     needing,  // something it needs has not succeeded yet
     doomed,   // something it needs never will: in doomed_
-    ready,    // in ready_
+    ready,    // counted in ready_
     backoff,  // in backoff_
     running,  // in running_
   };
 
   struct Job {
     std::string name;
-    int priority = 0;
     unsigned retries = 0;
     unsigned restarts = kLostAttemptsMax;
     std::optional<Duration> timeout;
@@ -223,15 +194,6 @@ class Queue {
     std::string why;  // failed: the rest of a sentence about the job; skipped: a sentence
   };
 
-  // Sorts as jobs are to start.
-  struct Place {
-    int priority = 0;
-    JobId job{};
-    bool operator<(const Place& other) const {
-      return priority != other.priority ? priority > other.priority : job < other.job;
-    }
-  };
-
   struct Stop {
     Urgency urgency{};
     std::string reason;
@@ -243,11 +205,11 @@ class Queue {
   void end_job(JobId id, End end, std::string why);
   [[nodiscard]] std::optional<Requeue> requeue(Job& job, const AttemptEnd& end, Instant now) const;
   void count_ended(const AttemptEnd& attempt);
-  void skip_doomed(std::vector<QueueDecision>& decisions);
-  void end_withdrawn(std::vector<QueueDecision>& decisions);
-  void end_waiting(JobId id, const std::string& reason, std::vector<QueueDecision>& decisions);
-  void cancel_running(std::vector<QueueDecision>& decisions);
-  void end_unstarted(std::vector<QueueDecision>& decisions);
+  void skip_doomed(std::vector<Decision>& decisions);
+  void end_withdrawn(std::vector<Decision>& decisions);
+  void end_waiting(JobId id, const std::string& reason, std::vector<Decision>& decisions);
+  void cancel_running(std::vector<Decision>& decisions);
+  void end_unstarted(std::vector<Decision>& decisions);
   void wake_waiting(Instant now);
 
   QueueConfig config_;
@@ -255,9 +217,9 @@ class Queue {
   std::unordered_map<JobId, Past> ended_;
   std::unordered_map<JobId, std::vector<JobId>> dependents_;  // of jobs that have not ended
   std::vector<std::pair<JobId, JobId>> doomed_;               // a job, and the need that failed it
-  std::set<Place> ready_;
+  std::size_t ready_ = 0;
   std::vector<std::pair<JobId, std::string>> withdrawn_;  // with the reason
-  std::vector<JobId> fresh_;  // became ready since the last take_ready() or tick()
+  std::vector<JobId> fresh_;  // became ready since the last take_ready()
   std::set<std::pair<Instant, JobId>> backoff_;
   std::set<JobId> running_;
   Slots slots_;

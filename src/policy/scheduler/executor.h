@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/units.h"
-#include "policy/governor/decision.h"
 #include "policy/job/attempt.h"
+#include "policy/job/decision.h"
 #include "policy/job/observation.h"
 #include "policy/queue/queue.h"
 

@@ -53,8 +53,7 @@ struct RunningAttempt {
 struct JobRecord {
   Key key;
   JobFacts facts;
-  Ready ready;                              // as the governor is told of it
-  std::optional<Instant> waits_since{};     // while it waits for the governor
+  Ready ready;                              // as the governor knows it
   bool was_held = false;                    // counted as held in this wait
   std::unique_ptr<RunningAttempt> attempt;  // while one runs
 };

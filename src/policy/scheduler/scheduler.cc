@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/cases.h"
 #include "base/check.h"
 #include "base/quantity.h"
 #include "policy/estimator/numbers.h"
@@ -25,17 +26,9 @@ GovernorConfig governor_config(const SchedulerConfig& config) {
   return governor;
 }
 
-bool was_lost(Outcome outcome) {
-  return outcome == Outcome::evicted || outcome == Outcome::machine_oom;
-}
-
 // Of a step of a build only its parent knows how it has exited.
 bool ended_by_itself(const AttemptEnd& end) {
   return succeeded(end) || (end.outcome == Outcome::exited && !end.exit_code);
-}
-
-JobId job_of(const QueueAction& action) {
-  return std::visit([](const auto& what) { return what.job; }, action);
 }
 
 }  // namespace
@@ -70,12 +63,11 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
                   .reached = {},
                   .memory_max = job.limits.memory_max,
                   .cpus = job.limits.cpus};
-  record.ready = {.job = job.id,
-                  .kind = kinds_.take(record.key, record.facts, estimator_, job.tenant),
-                  .priority = job.priority,
-                  .restartable = job.restartable,
-                  .lost = 0,
-                  .tenant = job.tenant};
+  record.ready.job = job.id;
+  record.ready.kind = kinds_.take(record.key, record.facts, estimator_, job.tenant);
+  record.ready.priority = job.priority;
+  record.ready.restartable = job.restartable;
+  record.ready.tenant = job.tenant;
   queue_.enter(job);
   if (executor_ == nullptr) return;
   tell(EventKind::queued, job.id, "it was added to a running batch");
@@ -94,7 +86,7 @@ void Scheduler::begin(Executor& executor) {
 void Scheduler::turn() {
   if (executor_ == nullptr) return;
   pass_deadlines();
-  note(queue_.settle(now()));
+  for (const Decision& decision : queue_.settle(now())) carry_out(decision);
   for (const JobId job : queue_.take_ready()) arriving_.push_back(job);
   catch_up();
   take_kinds_anew();
@@ -123,19 +115,6 @@ void Scheduler::set_wake(KindsState kinds) {
   executor_->wake_at(wake);
 }
 
-// What runs is ended at once; of what ends unstarted the governor hears at once.
-void Scheduler::note(std::vector<QueueDecision> decisions) {
-  for (QueueDecision& decision : decisions) {
-    if (const auto* cancel = std::get_if<Cancel>(&decision.action)) {
-      kill(cancel->job, Outcome::cancelled, decision.reason);
-      continue;
-    }
-    const JobId job = job_of(decision.action);
-    stop_waiting(jobs_.at(job));
-    unended_.push_back(std::move(decision));
-  }
-}
-
 // Whatever any job does comes by here: with hundreds that run, all turns together would leave
 // nothing else its turn for as long as there is something to catch up with. So what is left over
 // waits for a wake of its own.
@@ -152,29 +131,28 @@ void Scheduler::catch_up() {
     if (queue_.is_waiting(job)) wait_for_governor(jobs_.at(job));
   }
   for (; left > 0 && !unended_.empty(); --left) {
-    const QueueDecision decision = std::move(unended_.front());
+    const JobOver over = std::move(unended_.front());
     unended_.pop_front();
-    const bool gave_up = std::holds_alternative<GiveUp>(decision.action);
-    end_unstarted(job_of(decision.action), decision.reason, gave_up);
+    forget(over.job);
+    tell(EventKind::ended, over.job, over.reason);
+    if (listener_ != nullptr) listener_->on_job_over(over);
   }
   if (is_behind()) resume_at_ = now() + kBehindGap;
 }
 
 void Scheduler::wait_for_governor(JobRecord& job) {
-  job.waits_since = now();
   job.was_held = false;
-  enter_governor(job);
+  enter_governor(job, now());
 }
 
-void Scheduler::enter_governor(JobRecord& job) {
+void Scheduler::enter_governor(JobRecord& job, Instant since) {
   kinds_.add_waiting(job.ready.kind);
   kinds_.refresh_now(job.ready.kind, estimator_, governor_);
-  governor_.enter(job.ready, *job.waits_since);
+  governor_.enter(job.ready, since);
 }
 
 void Scheduler::stop_waiting(JobRecord& job) {
-  if (!job.waits_since) return;
-  job.waits_since.reset();
+  if (!job.ready.waits_since) return;
   kinds_.remove_waiting(job.ready.kind);
   governor_.withdraw(job.ready);
 }
@@ -201,21 +179,18 @@ void Scheduler::take_kinds_anew() {
       kinds_.give_back(kind, governor_);
       continue;
     }
-    const auto waits_since = record.waits_since;
+    const auto waits_since = record.ready.waits_since;
     stop_waiting(record);
     kinds_.give_back(before, governor_);
     record.ready.kind = kind;
-    record.waits_since = waits_since;
-    if (waits_since) enter_governor(record);
+    if (waits_since) enter_governor(record, *waits_since);
   }
 }
 
-void Scheduler::end_unstarted(JobId job, const std::string& reason, bool gave_up) {
-  forget(job);
-  tell(EventKind::ended, job, reason);
-  if (listener_ == nullptr) return;
-  listener_->on_job_over(
-      {.job = job, .end = {}, .requeue = {}, .gave_up = gave_up, .reason = reason});
+// The governor hears of it at once, others in their turn.
+void Scheduler::end_unstarted(JobOver over) {
+  stop_waiting(jobs_.at(over.job));
+  unended_.push_back(std::move(over));
 }
 
 void Scheduler::forget(JobId job) {
@@ -227,32 +202,43 @@ void Scheduler::carry_out(const Decision& decision) {
   const auto told = [&](EventKind kind, std::optional<JobId> job) {
     tell(kind, job, decision.reason, decision.numbers);
   };
-  if (const auto* admit = std::get_if<Admit>(&decision.action)) {
-    told(EventKind::admitted, admit->job);
-    start(admit->job);
-  } else if (const auto* reclaim = std::get_if<Reclaim>(&decision.action)) {
-    ++counts_.reclaims;
-    told(EventKind::reclaimed, reclaim->job);
-    executor_->reclaim(reclaim->job, reclaim->amount);
-  } else if (const auto* stop = std::get_if<Freeze>(&decision.action)) {
-    told(EventKind::frozen, stop->job);
-    freeze(stop->job);
-  } else if (const auto* go = std::get_if<Thaw>(&decision.action)) {
-    told(EventKind::thawed, go->job);
-    thaw(go->job);
-  } else if (const auto* evict = std::get_if<Evict>(&decision.action)) {
-    ++counts_.evictions;
-    told(EventKind::evicted, evict->job);
-    kill(evict->job, Outcome::evicted, decision.reason);
-  } else if (const auto* fail = std::get_if<Fail>(&decision.action)) {
-    told(EventKind::failed, fail->job);
-    kill(fail->job, Outcome::over_line, decision.reason);
-  }
+  std::visit(
+      Cases{[&](const Admit& admit) {
+              told(EventKind::admitted, admit.job);
+              start(admit.job);
+            },
+            [&](const Reclaim& reclaim) {
+              ++counts_.reclaims;
+              told(EventKind::reclaimed, reclaim.job);
+              executor_->reclaim(reclaim.job, reclaim.amount);
+            },
+            [&](const Freeze& stop) {
+              told(EventKind::frozen, stop.job);
+              freeze(stop.job);
+            },
+            [&](const Thaw& go) {
+              told(EventKind::thawed, go.job);
+              thaw(go.job);
+            },
+            [&](const Evict& evict) {
+              ++counts_.evictions;
+              told(EventKind::evicted, evict.job);
+              kill(evict.job, Outcome::evicted, decision.reason);
+            },
+            [&](const Fail& fail) {
+              told(EventKind::failed, fail.job);
+              kill(fail.job, Outcome::over_line, decision.reason);
+            },
+            [&](const Cancel& cancel) { kill(cancel.job, Outcome::cancelled, decision.reason); },
+            [&](const Skip& skip) { end_unstarted({.job = skip.job, .reason = decision.reason}); },
+            [&](const GiveUp& given_up) {
+              end_unstarted({.job = given_up.job, .gave_up = true, .reason = decision.reason});
+            }},
+      decision.action);
 }
 
 void Scheduler::start(JobId job) {
   JobRecord& record = jobs_.at(job);
-  record.waits_since.reset();
   kinds_.remove_waiting(record.ready.kind);
   Start start = queue_.start(job, now());
   record.attempt = std::make_unique<RunningAttempt>(start.attempt, now());
@@ -289,11 +275,12 @@ void Scheduler::thaw(JobId job) {
 
 // The governor knows already of what it has decided itself; mark_dying() is without effect then.
 void Scheduler::kill(JobId job, Outcome cause, const std::string& reason) {
-  RunningAttempt& attempt = *jobs_.at(job).attempt;
+  const JobRecord& record = jobs_.at(job);
+  RunningAttempt& attempt = *record.attempt;
   if (attempt.is_dying) return;
   attempt.is_dying = true;
   set_deadline(job, attempt);
-  governor_.mark_dying(job, now());
+  governor_.mark_dying(record.ready, now());
   executor_->kill(job, cause, reason);
 }
 
@@ -307,12 +294,12 @@ void Scheduler::on_job(JobId job, const JobSample& sample) {
   if (attempt.estimate.basis != Basis::exact) {
     show(record, attempt, showing_of(attempt.live_profile));
   }
-  governor_.observe(job, sample, now());
+  governor_.observe(record.ready, sample, now());
   if (attempt.has_news(sample)) {
     attempt.estimate = estimator_.estimate(record.key, record.facts, attempt.live_profile);
     attempt.estimated_ran = sample.ran;
     attempt.estimated_used = sample.used;
-    governor_.expect(job, attempt.estimate, now());
+    governor_.expect(record.ready, attempt.estimate, now());
   }
   counts_.used_peak = std::max(counts_.used_peak, governor_.used());
   turn();
@@ -337,7 +324,7 @@ void Scheduler::on_over(JobId job, const AttemptEnd& end) {
   if (attempt->deadline) deadlines_.erase({*attempt->deadline, job});
   show(record, *attempt, {});
   learn(record, *attempt, end);
-  governor_.leave(job, end, now());
+  governor_.leave(record.ready, end, now());
   std::optional<Requeue> requeue = queue_.leave(job, end, now());
   const LiveProfile& profile = attempt->live_profile;
   if (was_lost(end.outcome)) ++record.ready.lost;
@@ -448,11 +435,11 @@ void Scheduler::follow_timeouts() {
   }
 }
 
-Result<RunningAttempt*> Scheduler::running(JobId job) {
+Result<JobRecord*> Scheduler::running(JobId job) {
   const auto found = jobs_.find(job);
   if (found == jobs_.end()) return fail("the job has ended or does not exist");
   if (found->second.attempt == nullptr) return fail("the job is not running");
-  return found->second.attempt.get();
+  return &found->second;
 }
 
 Result<void> Scheduler::kill(JobId job, const std::string& reason) {
@@ -490,15 +477,17 @@ void Scheduler::interrupt() {
 }
 
 Result<void> Scheduler::pause(JobId job) {
-  if (auto found = running(job); !found) return pass(std::move(found));
-  governor_.pause(job, now());
+  auto found = running(job);
+  if (!found) return pass(std::move(found));
+  governor_.pause((*found)->ready, now());
   turn();
   return {};
 }
 
 Result<void> Scheduler::resume(JobId job) {
-  if (auto found = running(job); !found) return pass(std::move(found));
-  governor_.resume(job, now());
+  auto found = running(job);
+  if (!found) return pass(std::move(found));
+  governor_.resume((*found)->ready, now());
   turn();
   return {};
 }
@@ -529,7 +518,7 @@ SchedulerStatus Scheduler::status() const {
                          .jobs = {}};
   if (executor_ == nullptr || jobs_.empty()) return status;
   status.remaining = time_left(work_left(jobs_, kinds_, estimator_, governor_, now()), progress_);
-  status.jobs = job_statuses(jobs_, governor_, now());
+  status.jobs = job_statuses(jobs_, now());
   return status;
 }
 

@@ -34,9 +34,9 @@ struct SchedulerConfig {
 // How a job went on after its attempt was over, or without one.
 struct JobOver {
   JobId job{};
-  std::optional<AttemptEnd> end;   // of the attempt; absent: none ran (Skip, GiveUp)
-  std::optional<Requeue> requeue;  // present: another attempt follows
-  bool gave_up = false;            // it waited for another attempt and gets none
+  std::optional<AttemptEnd> end{};   // of the attempt; absent: none ran (Skip, GiveUp)
+  std::optional<Requeue> requeue{};  // present: another attempt follows
+  bool gave_up = false;              // it waited for another attempt and gets none
   std::string reason;
 };
 
@@ -115,17 +115,16 @@ class Scheduler : public ExecutorObserver {
   void tell_holding();
 
   // How jobs come to the governor, wait for it, each as one of a kind, and end without an attempt.
-  void note(std::vector<QueueDecision> decisions);
   void catch_up();
   [[nodiscard]] bool is_behind() const {
     return !untold_.empty() || !arriving_.empty() || !unended_.empty();
   }
   void wait_for_governor(JobRecord& job);
-  void enter_governor(JobRecord& job);
+  void enter_governor(JobRecord& job, Instant since);
   void stop_waiting(JobRecord& job);
   void take_kinds_anew(const Key& key);
   void take_kinds_anew();
-  void end_unstarted(JobId job, const std::string& reason, bool gave_up);
+  void end_unstarted(JobOver over);
   void forget(JobId job);
 
   void carry_out(const Decision& decision);
@@ -133,7 +132,7 @@ class Scheduler : public ExecutorObserver {
   void freeze(JobId job);
   void thaw(JobId job);
   void kill(JobId job, Outcome cause, const std::string& reason);
-  Result<RunningAttempt*> running(JobId job);
+  Result<JobRecord*> running(JobId job);
 
   void show(const JobRecord& job, RunningAttempt& attempt, const Showing& now);
   void learn(const JobRecord& job, const RunningAttempt& attempt, const AttemptEnd& end);
@@ -160,7 +159,7 @@ class Scheduler : public ExecutorObserver {
   // What catch_up() has still to do, in this order.
   std::deque<JobId> untold_;                         // of the run from its beginning
   std::deque<JobId> arriving_;                       // ready, and the governor does not know yet
-  std::deque<QueueDecision> unended_;                // ended for the queue, unstarted
+  std::deque<JobOver> unended_;                      // ended for the queue, unstarted
   std::optional<Instant> resume_at_;                 // when it goes on, if it was too much
   std::set<std::pair<Instant, JobId>> deadlines_;    // of RunningAttempt
   std::optional<std::pair<JobId, HoldCause>> held_;  // told last

@@ -47,12 +47,13 @@ JobStatus status_of(JobId job, const RunningAttempt& attempt, JobState state, In
 
 }  // namespace
 
-std::vector<JobStatus> job_statuses(const JobRecords& jobs, const Governor& governor, Instant now) {
+std::vector<JobStatus> job_statuses(const JobRecords& jobs, Instant now) {
   std::vector<JobStatus> statuses;
   for (const auto& [job, record] : jobs) {
     if (record.attempt == nullptr) continue;
-    const JobState state = governor.is_frozen(job) ? JobState::frozen : JobState::running;
-    statuses.push_back(status_of(job, *record.attempt, state, now));
+    const bool is_frozen = record.ready.member->state == MemberState::frozen;
+    statuses.push_back(
+        status_of(job, *record.attempt, is_frozen ? JobState::frozen : JobState::running, now));
   }
   std::sort(statuses.begin(), statuses.end(), [](const JobStatus& a, const JobStatus& b) {
     const Duration a_age = a.ran + a.frozen, b_age = b.ran + b.frozen;

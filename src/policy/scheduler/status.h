@@ -54,8 +54,7 @@ struct SchedulerStatus {
 };
 
 // The jobs that run and their attempts, oldest first.
-[[nodiscard]] std::vector<JobStatus> job_statuses(const JobRecords& jobs, const Governor& governor,
-                                                  Instant now);
+[[nodiscard]] std::vector<JobStatus> job_statuses(const JobRecords& jobs, Instant now);
 
 // What of a run is still to be done.
 [[nodiscard]] WorkLeft work_left(const JobRecords& jobs, const Kinds& kinds,

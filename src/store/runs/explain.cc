@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/quantity.h"
+#include "base/text.h"
 #include "policy/job/job.h"
 #include "report/numbers.h"
 #include "report/plain.h"
@@ -31,13 +32,18 @@ std::string more(std::size_t count, std::size_t listed) {
 // What is to be known of a record that is not whole; nothing of one that is.
 std::vector<std::string> record_items(const LeftOut& left_out) {
   std::vector<std::string> items;
-  const auto add = [&items](std::uint64_t count, const char* why) {
-    if (count > 0) items.push_back(fmt::format("{} events and reports {}", count, why));
+  const auto add = [&items](std::uint64_t count, std::string_view one, std::string_view more,
+                            const char* why) {
+    if (count > 0) items.push_back(counted(count, one, more) + ", because " + why);
   };
-  add(left_out.unstarted, "of jobs that never started are left out, because the record is large");
-  add(left_out.beyond, "are left out, because the record is full");
-  add(left_out.late, "were lost, because they came faster than they could be written");
-  add(left_out.unwritten, "were lost, because the disk did not accept them");
+  constexpr std::string_view kOneLost = "event or report was lost";
+  constexpr std::string_view kLost = "events and reports were lost";
+  add(left_out.unstarted, "event or report of a job that never started is left out",
+      "events and reports of jobs that never started are left out", "the record is large");
+  add(left_out.beyond, "event or report is left out", "events and reports are left out",
+      "the record is full");
+  add(left_out.late, kOneLost, kLost, "they came faster than they could be written");
+  add(left_out.unwritten, kOneLost, kLost, "the disk did not accept them");
   if (!items.empty()) items.front() = "incomplete: " + items.front();
   return items;
 }
@@ -77,9 +83,9 @@ std::string head(const RunEntry& run, const EventSummary& story, const TextStyle
   if (figures.line) memory.push_back(format_bytes(*figures.line));
   if (figures.used_peak) memory.push_back("used at most " + format_bytes(*figures.used_peak));
   out += labelled_text(figures.line ? "line" : "memory", memory, style.width);
-  std::vector<std::string> decisions = {fmt::format("{} holds", figures.holds),
-                                        fmt::format("{} pauses", figures.pauses),
-                                        fmt::format("{} evictions", figures.evictions)};
+  std::vector<std::string> decisions = {counted(figures.holds, "hold", "holds"),
+                                        counted(figures.pauses, "pause", "pauses"),
+                                        counted(figures.evictions, "eviction", "evictions")};
   if (figures.lost_cpu && *figures.lost_cpu > Duration{}) {
     decisions.push_back("lost " + format_duration(*figures.lost_cpu) + " of CPU time");
   }

@@ -17,7 +17,7 @@ constexpr const char* kBuilder = "urn:plimsoll";
 // The words that were executed.
 std::vector<std::string> words_of(const policy::Command& command) {
   if (const auto* shell = std::get_if<std::string>(&command)) return {"/bin/sh", "-c", *shell};
-  return std::get<std::vector<std::string>>(command);
+  return std::get<Words>(command).all();
 }
 
 // The command as BuildKit tells the operation of a step.

@@ -15,11 +15,7 @@ constexpr Bytes kPruneFrom{1 << 20};
 
 std::size_t bytes_of(const policy::Command& command) {
   if (const auto* shell = std::get_if<std::string>(&command)) return shell->size();
-  std::size_t bytes = 0;
-  for (const std::string& word : std::get<std::vector<std::string>>(command)) {
-    bytes += sizeof word + word.size();
-  }
-  return bytes;
+  return std::get<Words>(command).block().size();
 }
 
 }  // namespace

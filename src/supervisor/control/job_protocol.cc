@@ -1,6 +1,7 @@
 #include "supervisor/control/job_protocol.h"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -46,7 +47,34 @@ Result<void> take_cores(const Json& json, const char* key, double least,
   return odd(key, "a number of cores from 0.001 to 100000");
 }
 
+// Nothing of what is no whole number, or would be another one as an int.
+std::optional<int> whole_of(const Json& number) {
+  if (!number.is_number_integer()) return std::nullopt;
+  const bool fits = number.is_number_unsigned()
+                        ? number.get<std::uint64_t>() <= std::uint64_t{INT_MAX}
+                        : number.get<std::int64_t>() >= INT_MIN;
+  return fits ? std::optional(number.get<int>()) : std::nullopt;
+}
+
+bool is_said(const Json& json, const char* key) { return !report::member(json, key).is_null(); }
+
+// What is there is meant: a bound that can't be read is not left out.
+Result<void> check_counts(const Json& json) {
+  for (const char* key :
+       {"memory_hint_bytes", "memory_max_bytes", "pids_max", "cpu_weight", "timeout_ns"}) {
+    if (is_said(json, key) && !report::count_at(json, key)) return odd(key, "a whole number");
+  }
+  if (is_said(json, "timeout_ns") && !report::duration_at(json, "timeout_ns")) {
+    return odd("timeout_ns", "a time of at most ten years");
+  }
+  for (const char* key : {"cpu_hint_cores", "cpus_max"}) {
+    if (is_said(json, key) && !report::number_at(json, key)) return odd(key, "a number of cores");
+  }
+  return {};
+}
+
 Result<void> take_bounds(const Json& json, policy::JobSpec& job) {
+  if (auto taken = check_counts(json); !taken) return taken;
   job.memory_hint = report::bytes_at(json, "memory_hint_bytes");
   job.limits.memory_max = report::bytes_at(json, "memory_max_bytes");
   job.limits.pids_max = report::count_at(json, "pids_max");
@@ -74,8 +102,11 @@ Result<SubmitHead> submit_head(const Json& json) {
   }
   if (auto taken = take_bounds(json, job); !taken) return pass(std::move(taken));
   const Json& priority = report::member(json, "priority");
-  if (!priority.is_null() && !priority.is_number_integer()) return odd("priority", "a number");
-  if (!priority.is_null()) job.priority = priority.get<int>();
+  if (!priority.is_null()) {
+    const auto number = whole_of(priority);
+    if (!number) return odd("priority", "a whole number of 32 bits");
+    job.priority = *number;
+  }
   job.restartable = report::member(json, "restartable") == Json(true);
   const auto umask = size_in(json, "umask", kUmaskMax);
   const auto words = size_in(json, "words", kJobWordsMax);
@@ -113,8 +144,7 @@ Json json_of(const policy::JobSpec& job) {
 }
 
 std::optional<int> whole_in(const Json& json, const char* key) {
-  const Json& number = report::member(json, key);
-  return number.is_number_integer() ? std::optional(number.get<int>()) : std::nullopt;
+  return whole_of(report::member(json, key));
 }
 
 Json json_of(const JobEnded& ended) {
@@ -124,6 +154,29 @@ Json json_of(const JobEnded& ended) {
   if (ended.start_error) json["start_errno"] = *ended.start_error;
   report::put_text(json, "report", ended.report);
   return json;
+}
+
+Result<Words> take_words(std::string_view& bytes, std::size_t count) {
+  WordsBuilder words;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view word = take_until(bytes, '\0');
+    if (word.size() > kJobWordBytesMax) {
+      return fail(std::errc::invalid_argument,
+                  "found a word or a variable of " + std::to_string(word.size()) +
+                      " bytes, expected at most " + std::to_string(kJobWordBytesMax) +
+                      ", the kernel's limit for one");
+    }
+    words.add(word);
+  }
+  return words.take();
+}
+
+Result<void> take_path(std::string_view& bytes, std::string& path) {
+  path = take_until(bytes, '\0');
+  if (path.size() <= kJobPathMax) return {};
+  return fail(std::errc::invalid_argument,
+              "found a directory or a file with a name of " + std::to_string(path.size()) +
+                  " bytes, expected at most " + std::to_string(kJobPathMax));
 }
 
 }  // namespace
@@ -145,7 +198,6 @@ Result<JobRequest> parse_job_request(std::string_view line) {
 }
 
 Result<SubmitJob> complete(SubmitHead head, std::string_view bytes) {
-  std::vector<std::string> texts;
   const std::size_t files = head.asked.files ? 2 : 0;
   const std::size_t wanted = head.words + head.values + 1 + files;
   if (bytes.empty() || bytes.back() != '\0') {
@@ -155,35 +207,32 @@ Result<SubmitJob> complete(SubmitHead head, std::string_view bytes) {
     return fail(std::errc::invalid_argument,
                 "found a different number of texts than \"words\" and \"values\" say");
   }
-  texts.reserve(wanted);
-  while (!bytes.empty()) texts.emplace_back(take_until(bytes, '\0'));
-  SubmitJob asked = std::move(head.asked);
-  if (files > 0) {
-    asked.files->err = std::move(texts.back());
-    texts.pop_back();
-    asked.files->out = std::move(texts.back());
-    texts.pop_back();
+  if (bytes.front() == '\0') {
+    return fail(std::errc::invalid_argument, "found an empty command, expected one");
   }
-  asked.job.cwd = std::move(texts.back());
-  texts.pop_back();
+  SubmitJob asked = std::move(head.asked);
+  auto command = take_words(bytes, head.words);
+  if (!command) return pass(std::move(command));
+  asked.job.command = std::move(*command);
+  auto environment = take_words(bytes, head.values);
+  if (!environment) return pass(std::move(environment));
+  asked.environment = std::move(*environment);
+  if (auto taken = take_path(bytes, asked.job.cwd); !taken) return pass(std::move(taken));
+  if (files > 0) {
+    if (auto taken = take_path(bytes, asked.files->out); !taken) return pass(std::move(taken));
+    if (auto taken = take_path(bytes, asked.files->err); !taken) return pass(std::move(taken));
+  }
   if (!asked.job.cwd.starts_with('/')) {
     return fail(std::errc::invalid_argument,
                 "found the directory \"" + asked.job.cwd + "\", expected an absolute path");
   }
-  const auto split = texts.begin() + static_cast<std::ptrdiff_t>(head.words);
-  asked.environment.assign(std::make_move_iterator(split), std::make_move_iterator(texts.end()));
-  texts.erase(split, texts.end());
-  if (texts.front().empty()) {
-    return fail(std::errc::invalid_argument, "found an empty command, expected one");
-  }
-  asked.job.command = std::move(texts);
   return asked;
 }
 
 std::string to_message(const SubmitJob& asked) {
-  const auto& words = std::get<std::vector<std::string>>(asked.job.command);
+  const auto& words = std::get<Words>(asked.job.command);
   std::string bytes;
-  const auto add = [&bytes](const std::string& text) { bytes.append(text).push_back('\0'); };
+  const auto add = [&bytes](std::string_view text) { bytes.append(text).push_back('\0'); };
   std::for_each(words.begin(), words.end(), add);
   std::for_each(asked.environment.begin(), asked.environment.end(), add);
   add(asked.job.cwd);

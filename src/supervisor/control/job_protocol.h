@@ -31,8 +31,8 @@ struct OutputFiles {
 // A command that the daemon is to run, as who asks. Without files its output and its end are told
 // through the connection, and it is killed when that closes.
 struct SubmitJob {
-  policy::JobSpec job;                   // its command is an argument vector; without an id
-  std::vector<std::string> environment;  // "NAME=value", the whole
+  policy::JobSpec job;  // its command is an argument vector; without an id
+  Words environment;    // "NAME=value", the whole
   mode_t umask = 0;
   std::optional<OutputFiles> files{};
 };
@@ -56,6 +56,10 @@ inline constexpr std::size_t kSubmitBytesMax = 3 << 20;
 // and of pointers to them. Each costs the daemon far more than the byte that it may have in a
 // message, and time in which no other job is looked after.
 inline constexpr std::size_t kJobWordsMax = 250'000;
+// One of them, without its NUL: execve(2) takes no longer one (MAX_ARG_STRLEN).
+inline constexpr std::size_t kJobWordBytesMax = 131'071;
+// Of a directory or a file, without its NUL (PATH_MAX).
+inline constexpr std::size_t kJobPathMax = 4095;
 // Of output told at once.
 inline constexpr std::size_t kOutputBytesMax = 64 << 10;
 

@@ -8,9 +8,12 @@
 namespace plimsoll::supervisor {
 namespace {
 
+// Commands of one run that are alike for longer are shown from their beginning.
+constexpr std::size_t kCommandReadMax = 16 << 10;
+
 RunningJob running_job(const policy::JobStatus& job, const policy::JobSpec& spec,
                        const report::SharedText& commands) {
-  std::string command = policy::command_line(spec.command);
+  std::string command = policy::command_start(spec.command, kCommandReadMax);
   std::string distinct =
       report::fitted_in_the_middle(commands.distinct_part(command), kCommandShownMax);
   // Where bytes are cut, a character may be: whoever prints them cleans them.
@@ -21,7 +24,7 @@ RunningJob running_job(const policy::JobStatus& job, const policy::JobSpec& spec
 }  // namespace
 
 RunStatus run_status(const policy::SchedulerStatus& scheduler, const RunFacts& facts,
-                     const std::function<const policy::JobSpec&(JobId)>& spec_of) {
+                     const JobSpecs& specs) {
   RunStatus status{.run = facts.run,
                    .elapsed = facts.elapsed,
                    .jobs = facts.ended,
@@ -37,7 +40,7 @@ RunStatus run_status(const policy::SchedulerStatus& scheduler, const RunFacts& f
                    .others = {},
                    .running = {}};
   for (const policy::JobStatus& job : scheduler.jobs) {
-    status.running.push_back(running_job(job, spec_of(job.job), facts.commands));
+    status.running.push_back(running_job(job, specs.spec_of(job.job), facts.commands));
     const bool frozen = job.state == policy::JobState::frozen;
     if (frozen) ++status.jobs.paused;
     if (job.state == policy::JobState::running) {
@@ -49,7 +52,7 @@ RunStatus run_status(const policy::SchedulerStatus& scheduler, const RunFacts& f
   status.jobs.waiting = scheduler.unfinished - std::min(begun, scheduler.unfinished);
   if (scheduler.holding) {
     HoldingStatus holding{scheduler.holding->job,
-                          spec_of(scheduler.holding->job).name,
+                          specs.spec_of(scheduler.holding->job).name,
                           scheduler.holding->reason,
                           {}};
     for (const auto& [key, value] : scheduler.holding->numbers) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -74,9 +73,19 @@ struct RunFacts {
   const report::SharedText& commands;  // of all jobs
 };
 
+// What the jobs of a scheduler are.
+class JobSpecs {
+ public:
+  JobSpecs() = default;
+  JobSpecs(const JobSpecs&) = delete;
+  JobSpecs& operator=(const JobSpecs&) = delete;
+  virtual ~JobSpecs() = default;
+  [[nodiscard]] virtual const policy::JobSpec& spec_of(JobId job) const = 0;
+};
+
 // The status of a run as its scheduler has it, with the names that people gave.
 [[nodiscard]] RunStatus run_status(const policy::SchedulerStatus& scheduler, const RunFacts& facts,
-                                   const std::function<const policy::JobSpec&(JobId)>& spec_of);
+                                   const JobSpecs& specs);
 
 // The job that people mean by `text`: the one of this name, else of this number. An error says that
 // there is none.

@@ -10,7 +10,7 @@
 #include "supervisor/doctor/probe_pressure.h"
 #include "supervisor/doctor/probe_process.h"
 #include "supervisor/doctor/probe_watch.h"
-#include "supervisor/pool_terms.h"
+#include "supervisor/run/pool_terms.h"
 
 namespace plimsoll::supervisor {
 namespace {

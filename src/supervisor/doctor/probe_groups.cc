@@ -15,7 +15,8 @@ using report::CheckState;
 constexpr const char* kSlowBirth =
     "each job is forked and then moved, which is usually as fast but sometimes 15 ms slower";
 constexpr const char* kFixedKernel =
-    "a kernel without this bug (6.18.44 has it; Debian's 6.1.192 and 6.12.117 do not)";
+    "a kernel without this bug: Debian's 6.1.192 and 6.12.117 (6.1.176, 6.12.95 and 6.18.44 have "
+    "it)";
 
 Check no_freezer(std::string value) {
   return {.id = "freeze",

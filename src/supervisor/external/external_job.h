@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "policy/governor/decision.h"
+#include "policy/job/decision.h"
 #include "policy/job/job.h"
 #include "supervisor/external/peer.h"
 

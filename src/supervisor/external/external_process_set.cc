@@ -15,7 +15,6 @@
 #include "kernel/cgroup/signals.h"
 #include "kernel/cgroup/weight_guard.h"
 #include "kernel/counters/group_files.h"
-#include "kernel/procfs/signals.h"
 #include "supervisor/external/peer_rights.h"
 
 namespace plimsoll::supervisor {
@@ -107,8 +106,12 @@ class ExternalCgroup : public ExternalProcessSet {
 // children.
 class ExternalFamily : public ExternalProcessSet {
  public:
-  ExternalFamily(std::shared_ptr<ProcessSnapshot> look, const procfs::Stat& root, const Peer& peer)
-      : look_(std::move(look)), family_(look_->follow(root)), user_(peer.uid) {}
+  ExternalFamily(std::shared_ptr<ProcessSnapshot> look, ProcessSignals& signals,
+                 const procfs::Stat& root, const Peer& peer)
+      : look_(std::move(look)),
+        family_(look_->follow(root)),
+        signals_(signals),
+        round_(signals.round(peer.uid)) {}
   ~ExternalFamily() override { thaw(); }
   ExternalFamily(const ExternalFamily&) = delete;
   ExternalFamily& operator=(const ExternalFamily&) = delete;
@@ -132,8 +135,9 @@ class ExternalFamily : public ExternalProcessSet {
   }
   // Children of one that dies are nobody's to find: all stand still before the first is killed.
   void kill(Instant now) override {
-    if (!kill_) kill_ = {.asked = now, .begun = look_->begun()};
-    const bool are_known = family_->reading > kill_->begun;
+    if (!kill_) kill_ = {.asked = now, .begun = {}};
+    if (!kill_->begun && stopped_ && signals_.is_done(*round_)) kill_->begun = look_->begun();
+    const bool are_known = kill_->begun && family_->reading > *kill_->begun;
     if (are_known || now - kill_->asked >= kReadingPatience) return signal(SIGKILL);
     freeze();
   }
@@ -143,18 +147,15 @@ class ExternalFamily : public ExternalProcessSet {
   static constexpr Duration kReadingPatience = std::chrono::seconds(2);
   struct Kill {
     Instant asked{};
-    std::uint64_t begun = 0;  // of the readings: a later one has seen them stand still
+    std::optional<std::uint64_t> begun;  // of the readings: a later one has seen them stand still
   };
 
-  void signal(int number) {
-    std::vector<procfs::Stat> targets;
-    for (const auto& [pid, stat] : family_->members) targets.push_back(stat);
-    procfs::send_to(look_->proc(), targets, number, user_);
-  }
+  void signal(int number) { signals_.send(round_, number, family_->members); }
 
   std::shared_ptr<ProcessSnapshot> look_;
   std::shared_ptr<ProcessFamily> family_;
-  std::uint32_t user_;  // the peer: whose processes are signalled
+  ProcessSignals& signals_;
+  std::shared_ptr<ProcessSignals::Round> round_;  // of the peer: whose processes are signalled
   bool stopped_ = false;
   std::optional<Kill> kill_;
 };
@@ -218,7 +219,8 @@ Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place,
 
 Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& place,
                                                            const Peer& peer,
-                                                           std::shared_ptr<ProcessSnapshot> look) {
+                                                           std::shared_ptr<ProcessSnapshot> look,
+                                                           ProcessSignals& signals) {
   if (place.pid <= 1) {
     return fail(std::errc::invalid_argument, "found the pid " + std::to_string(place.pid) +
                                                  ", expected that of a job's process");
@@ -233,7 +235,7 @@ Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& p
       !own) {
     return pass(std::move(own));
   }
-  return std::make_unique<ExternalFamily>(std::move(look), *stat, peer);
+  return std::make_unique<ExternalFamily>(std::move(look), signals, *stat, peer);
 }
 
 }  // namespace plimsoll::supervisor

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "kernel/cgroup/hierarchies.h"
 #include "supervisor/external/external_job.h"
+#include "supervisor/external/process_signals.h"
 #include "supervisor/external/process_snapshot.h"
 
 namespace plimsoll::supervisor {
@@ -39,9 +40,11 @@ Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place,
                                                        const std::string& pool);
 
 // A process and its descendants, as the last of the readings that `look` is asked for has seen
-// them. Refused unless it is the peer's, or the peer is root. `look` is that of all external jobs.
+// them. Refused unless it is the peer's, or the peer is root. `look` is that of all external jobs,
+// as are `signals`, which must outlive it: what is asked for is done there, a moment later.
 Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& place,
                                                            const Peer& peer,
-                                                           std::shared_ptr<ProcessSnapshot> look);
+                                                           std::shared_ptr<ProcessSnapshot> look,
+                                                           ProcessSignals& signals);
 
 }  // namespace plimsoll::supervisor

@@ -34,8 +34,7 @@ OutputPump::OutputPump(loop::Loop& loop, Setup setup, OutputObserver& observer)
       post_(loop.poster()),
       setup_(std::move(setup)),
       observer_(observer),
-      turns_(
-          make_print_order(setup_.order, [this](Attempt& done) { attempts_.erase(done.serial); })),
+      turns_(make_print_order(setup_.order, *this)),
       grace_timer_(loop.timer([this] { on_grace_over(); })),
       retry_timer_(loop.timer([this] { retry(); })) {}
 

@@ -24,7 +24,7 @@ namespace plimsoll::output {
 
 // The collector's work, all of it on the thread that runs `loop`: reads the pipes into the spool,
 // prints from there whose turn it is, waits for room where there is none.
-class OutputPump {
+class OutputPump : private PrintOrderOwner {
  public:
   struct Setup {
     Order order{};
@@ -39,7 +39,7 @@ class OutputPump {
   OutputPump(loop::Loop& loop, Setup setup, OutputObserver& observer);
   OutputPump(const OutputPump&) = delete;
   OutputPump& operator=(const OutputPump&) = delete;
-  ~OutputPump() = default;
+  ~OutputPump() override = default;
 
   // Pieces for these sides, by Side, are handed over instead of written; on_screen() answers each.
   // Before anything else.
@@ -73,6 +73,7 @@ class OutputPump {
   void end(Channel& channel);
   void settle(Attempt& attempt);
 
+  void retire(Attempt& attempt) override { attempts_.erase(attempt.serial); }
   void on_grace_over();
   void take_rest(Attempt& attempt);
 

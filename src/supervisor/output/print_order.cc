@@ -12,7 +12,7 @@ using State = Attempt::State;
 
 class GroupOrder final : public PrintOrder {
  public:
-  explicit GroupOrder(Retire retire) : retire_(std::move(retire)) {}
+  explicit GroupOrder(PrintOrderOwner& owner) : owner_(owner) {}
 
   void opened(Attempt&) override {}
   void arrived(Channel&) override {}
@@ -21,7 +21,7 @@ class GroupOrder final : public PrintOrder {
     if (attempt.printable()) {
       queue_.push_back(&attempt);
     } else {
-      retire_(attempt);
+      owner_.retire(attempt);
     }
   }
   void passed(JobId) override {}
@@ -30,7 +30,7 @@ class GroupOrder final : public PrintOrder {
   Channel* next() override {
     while (!queue_.empty()) {
       if (Channel* const channel = queue_.front()->printable()) return channel;
-      retire_(*std::exchange(queue_.front(), nullptr));
+      owner_.retire(*std::exchange(queue_.front(), nullptr));
       queue_.pop_front();
     }
     return nullptr;
@@ -39,7 +39,7 @@ class GroupOrder final : public PrintOrder {
   [[nodiscard]] bool live(const Attempt&) const override { return false; }
 
  private:
-  Retire retire_;
+  PrintOrderOwner& owner_;
   std::deque<Attempt*> queue_;  // over, in this order
 };
 
@@ -48,7 +48,7 @@ class GroupOrder final : public PrintOrder {
 // ring_ is printable.
 class LineOrder final : public PrintOrder {
  public:
-  explicit LineOrder(Retire retire) : retire_(std::move(retire)) {}
+  explicit LineOrder(PrintOrderOwner& owner) : owner_(owner) {}
 
   void opened(Attempt&) override {}
   void arrived(Channel& channel) override {
@@ -83,11 +83,11 @@ class LineOrder final : public PrintOrder {
  private:
   void retire_if_done(Attempt& attempt) {
     if (attempt.state == State::over && !attempt.out.queued && !attempt.err.queued) {
-      retire_(attempt);
+      owner_.retire(attempt);
     }
   }
 
-  Retire retire_;
+  PrintOrderOwner& owner_;
   std::deque<Channel*> ring_;
   Channel* current_ = nullptr;  // was given last
 };
@@ -97,7 +97,7 @@ JobId after(JobId job) { return JobId{static_cast<std::uint64_t>(job) + 1}; }
 // Invariant: every job before turn_ is printed or had nothing to print.
 class InputOrder final : public PrintOrder {
  public:
-  explicit InputOrder(Retire retire) : retire_(std::move(retire)) {}
+  explicit InputOrder(PrintOrderOwner& owner) : owner_(owner) {}
 
   void opened(Attempt& attempt) override { attempts_.emplace(key_of(attempt), &attempt); }
   void arrived(Channel&) override {}
@@ -138,10 +138,10 @@ class InputOrder final : public PrintOrder {
   void leave(Attempt& attempt) {
     if (attempt.disposition == Disposition::keep) passed(attempt.job);
     attempts_.erase(key_of(attempt));
-    retire_(attempt);
+    owner_.retire(attempt);
   }
 
-  Retire retire_;
+  PrintOrderOwner& owner_;
   std::map<Key, Attempt*> attempts_;
   std::set<JobId> passed_;  // from turn_ on
   JobId turn_{1};
@@ -150,13 +150,13 @@ class InputOrder final : public PrintOrder {
 
 }  // namespace
 
-std::unique_ptr<PrintOrder> make_print_order(Order order, PrintOrder::Retire retire) {
+std::unique_ptr<PrintOrder> make_print_order(Order order, PrintOrderOwner& owner) {
   switch (order) {
-    case Order::group: return std::make_unique<GroupOrder>(std::move(retire));
-    case Order::line: return std::make_unique<LineOrder>(std::move(retire));
+    case Order::group: return std::make_unique<GroupOrder>(owner);
+    case Order::line: return std::make_unique<LineOrder>(owner);
     case Order::ordered: break;
   }
-  return std::make_unique<InputOrder>(std::move(retire));
+  return std::make_unique<InputOrder>(owner);
 }
 
 }  // namespace plimsoll::output

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 
 #include "supervisor/output/attempt.h"
@@ -14,11 +14,21 @@ enum class Order : std::uint8_t {
   ordered,  // a job after the one before it in the input; the one whose turn it is while it runs
 };
 
-// Decides whose output is printed next. Attempts are borrowed; each is handed back by `retire` when
-// nothing of it is left to print, and is not touched afterwards.
+// Whose attempts are borrowed.
+class PrintOrderOwner {
+ public:
+  PrintOrderOwner() = default;
+  PrintOrderOwner(const PrintOrderOwner&) = delete;
+  PrintOrderOwner& operator=(const PrintOrderOwner&) = delete;
+  virtual ~PrintOrderOwner() = default;
+  // Nothing of it is left to print.
+  virtual void retire(Attempt& attempt) = 0;
+};
+
+// Decides whose output is printed next. Attempts are borrowed; each is retired when nothing of it
+// is left to print, and is not touched afterwards.
 class PrintOrder {
  public:
-  using Retire = std::function<void(Attempt&)>;
   PrintOrder() = default;
   PrintOrder(const PrintOrder&) = delete;
   PrintOrder& operator=(const PrintOrder&) = delete;
@@ -42,6 +52,7 @@ class PrintOrder {
   [[nodiscard]] virtual bool live(const Attempt& attempt) const = 0;
 };
 
-std::unique_ptr<PrintOrder> make_print_order(Order order, PrintOrder::Retire retire);
+// `owner` must outlive it.
+std::unique_ptr<PrintOrder> make_print_order(Order order, PrintOrderOwner& owner);
 
 }  // namespace plimsoll::output

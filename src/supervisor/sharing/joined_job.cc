@@ -12,8 +12,7 @@ JoinedJob::JoinedJob(Supervisor& supervisor, Ledger ledger, const policy::Share&
     : supervisor_(supervisor),
       need_{.memory = std::min(need.memory, whole.line),
             .cores = std::min(need.cores, whole.cores)},
-      lease_(supervisor.loop(), std::move(ledger), whole, LeaseRole::run,
-             {.claim = [this] { return claim(); }, .moved = [](const policy::Share&, auto&&) {}}) {}
+      lease_(supervisor.loop(), std::move(ledger), whole, LeaseRole::run, *this) {}
 
 policy::RunClaim JoinedJob::claim() const {
   const bool is_young = started_ && loop::now() - started_at_ < kYoung;

@@ -18,7 +18,7 @@ struct JobNeed {
 
 // One job that is nobody's but takes its place beside the other runs of the machine, as `plimsoll
 // run --join`: they leave it what it is said to need, later what it uses if that is more.
-class JoinedJob : private SignalObserver {
+class JoinedJob : private SignalObserver, private LeaseHolder {
  public:
   // `machine` must outlive this. The others know of it from here on.
   JoinedJob(Supervisor& supervisor, Ledger ledger, const policy::Share& whole, const JobNeed& need);
@@ -33,7 +33,8 @@ class JoinedJob : private SignalObserver {
 
  private:
   void on_signal(const guardian::Signalled& signal) override;
-  [[nodiscard]] policy::RunClaim claim() const;
+  [[nodiscard]] policy::RunClaim claim() const override;
+  void on_share(const policy::Share& /*share*/, std::string /*reason*/) override {}
   [[nodiscard]] bool has_room() const;
 
   Supervisor& supervisor_;

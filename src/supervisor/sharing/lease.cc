@@ -9,13 +9,6 @@
 namespace plimsoll::supervisor {
 namespace {
 
-std::string reason_of(std::size_t others, bool has_terms) {
-  const std::string what = has_terms ? "the daemon's line" : "the line";
-  if (others == 0) return "no other run shares " + what + " any more";
-  return what + " is shared with " + std::to_string(others) +
-         (others == 1 ? " other run" : " other runs");
-}
-
 // As they tell it.
 Others sum_of(const std::vector<LedgerEntry>& entries) {
   Others sum{.runs = entries.size()};
@@ -32,11 +25,11 @@ Others sum_of(const std::vector<LedgerEntry>& entries) {
 }  // namespace
 
 Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole role,
-             LeaseHolder holder)
+             LeaseHolder& holder)
     : ledger_(std::move(ledger)),
       whole_(whole),
       role_(role),
-      holder_(std::move(holder)),
+      holder_(holder),
       shared_(whole),
       share_(whole),
       timer_(loop.timer([this] {
@@ -58,14 +51,24 @@ void Lease::has_grown() {
   if (due_ - loop::now() > kSoon) settle_again(kSoon);
 }
 
+std::string Lease::shared_with() const {
+  const std::size_t runs = parties_ - 1 - (beside_daemon_ ? 1 : 0);
+  if (runs == 0) {
+    return beside_daemon_ ? "the line is shared with the daemon"
+                          : "no other run shares the line any more";
+  }
+  return std::string("the line is shared with ") + (beside_daemon_ ? "the daemon and " : "") +
+         std::to_string(runs) + (runs == 1 ? " other run" : " other runs");
+}
+
 void Lease::set_line(Bytes line, std::string reason) {
   has_grown();
   if (line == whole_.line) return;
   whole_.line = line;
   agree();
   share_ = share_now();
-  if (parties_ > 1) reason += "; " + reason_of(parties_ - 1, terms_.has_value());
-  holder_.moved(share_, std::move(reason));
+  if (parties_ > 1) reason += "; " + shared_with();
+  holder_.on_share(share_, std::move(reason));
 }
 
 // The daemon's terms, if there is one.
@@ -74,7 +77,8 @@ void Lease::heed_terms(const std::vector<LedgerEntry>& others) {
   const auto daemon = std::find_if(others.begin(), others.end(), [](const LedgerEntry& entry) {
     return entry.terms.has_value();
   });
-  if (role_ == LeaseRole::run && daemon != others.end()) {
+  beside_daemon_ = role_ == LeaseRole::run && daemon != others.end();
+  if (beside_daemon_) {
     terms_ = daemon->terms;
     terms_seen_ = now;
   } else if (terms_ && now - terms_seen_ > kTermsLast) {
@@ -130,7 +134,7 @@ void Lease::move() {
   const policy::Share share = share_now();
   if (!has_moved(share)) return;
   share_ = share;
-  holder_.moved(share_, reason_of(parties_ - 1, terms_.has_value()));
+  holder_.on_share(share_, shared_with());
 }
 
 void Lease::settle() {
@@ -175,13 +179,6 @@ policy::RunClaim claim_of(const policy::SchedulerStatus& status) {
     claim.cores.wanting = for_cores;
   }
   return claim;
-}
-
-LeaseHolder holder_of(policy::Scheduler& scheduler) {
-  return {
-      .claim = [&scheduler] { return claim_of(scheduler.status()); },
-      .moved = [&scheduler](const policy::Share& share,
-                            std::string reason) { scheduler.set_share(share, std::move(reason)); }};
 }
 
 }  // namespace plimsoll::supervisor

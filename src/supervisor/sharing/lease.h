@@ -1,9 +1,9 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/loop/loop.h"
 #include "base/loop/worker.h"
@@ -17,10 +17,15 @@ namespace plimsoll::supervisor {
 enum class LeaseRole : std::uint8_t { run, daemon };
 
 // Whose part it is.
-struct LeaseHolder {
-  std::function<policy::RunClaim()> claim;
+class LeaseHolder {
+ public:
+  LeaseHolder() = default;
+  LeaseHolder(const LeaseHolder&) = delete;
+  LeaseHolder& operator=(const LeaseHolder&) = delete;
+  virtual ~LeaseHolder() = default;
+  [[nodiscard]] virtual policy::RunClaim claim() const = 0;
   // Another share holds from now on, and why.
-  std::function<void(const policy::Share&, std::string reason)> moved;
+  virtual void on_share(const policy::Share& share, std::string reason) = 0;
 };
 
 // What the others claim, together.
@@ -42,9 +47,9 @@ struct Others {
 // object's own waits for it.
 class Lease {
  public:
-  // `loop` must outlive this. Looks at once, and waits for that. `whole`: of the machine, as this
-  // process sees it.
-  Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole role, LeaseHolder holder);
+  // `loop` and `holder` must outlive this. Looks at once, and waits for that. `whole`: of the
+  // machine, as this process sees it.
+  Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole role, LeaseHolder& holder);
 
   // The line of the whole machine, by the user's word: `reason` tells whose. Another one
   // is told even if it moves the share by little; other runs hear of it soon.
@@ -92,13 +97,16 @@ class Lease {
   [[nodiscard]] policy::Share share_now() const;
   [[nodiscard]] bool has_moved(const policy::Share& share) const;
   void move();
+  // With whom the line is shared, for people.
+  [[nodiscard]] std::string shared_with() const;
 
   Ledger ledger_;  // the worker's while is_looking_
   policy::Share whole_;
   LeaseRole role_;
-  LeaseHolder holder_;
+  LeaseHolder& holder_;
   policy::Share shared_;  // by all
   std::size_t parties_ = 1;
+  bool beside_daemon_ = false;  // one of them is the daemon
   Others others_;
   policy::Beside beside_;
   std::uint64_t looks_ = 0;
@@ -116,7 +124,18 @@ class Lease {
 // believed to reach.
 inline constexpr Duration kYoung = std::chrono::seconds(1);
 [[nodiscard]] policy::RunClaim claim_of(const policy::SchedulerStatus& status);
-// The part of a scheduler, which must outlive the lease.
-[[nodiscard]] LeaseHolder holder_of(policy::Scheduler& scheduler);
+
+// The jobs of a scheduler, which must outlive this.
+class SchedulerLeaseHolder : public LeaseHolder {
+ public:
+  explicit SchedulerLeaseHolder(policy::Scheduler& scheduler) : scheduler_(scheduler) {}
+  [[nodiscard]] policy::RunClaim claim() const override { return claim_of(scheduler_.status()); }
+  void on_share(const policy::Share& share, std::string reason) override {
+    scheduler_.set_share(share, std::move(reason));
+  }
+
+ private:
+  policy::Scheduler& scheduler_;
+};
 
 }  // namespace plimsoll::supervisor

@@ -3,6 +3,7 @@
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -121,13 +122,30 @@ TEST_F(SpawnerHost, ADirectoryThatTheUserMayNotEnterIsNotItsWorkingDirectory) {
   std::filesystem::remove(closed);
 }
 
+// A parent that goes before others has children as they would be without that.
+TEST_F(SpawnerHost, ChildrenAreAsNiceAsTheirParentWas) {
+  PREPARE_OR_SKIP(kV1Bare);
+  {
+    const cgroup::Leaf leaf = ground_->leaf("job");
+    const int before = ::getpriority(PRIO_PROCESS, 0);
+    ASSERT_EQ(::setpriority(PRIO_PROCESS, 0, 3), 0);
+    guardian::Spawner spawner(no_signals());
+    spawner.children_are_as_nice_as_this();
+    ASSERT_EQ(::setpriority(PRIO_PROCESS, 0, -5), 0);
+    EXPECT_EQ(spawn_or_again(spawner, request_in(leaf, {"nice"})), kBorn);
+    EXPECT_EQ(output_, "3\n");
+    ASSERT_EQ(::setpriority(PRIO_PROCESS, 0, before), 0);
+    release();
+  }
+}
+
 TEST_F(SpawnerHost, TheEnvironmentIsThatOfTheRequestAlone) {
   PREPARE_OR_SKIP(kV1Bare);
   ::setenv("PLIMSOLL_TEST_SECRET", "of the parent", 1);
   {
     const cgroup::Leaf leaf = ground_->leaf("job");
     SpawnRequest request = request_in(leaf, {"cat", "/proc/self/environ"});
-    request.env.emplace_back("A=b");
+    request.env = {"PATH=/usr/bin:/bin", "A=b"};
     guardian::Spawner spawner(no_signals());
     EXPECT_EQ(spawn_or_again(spawner, request), kBorn);
     EXPECT_EQ(output_, std::string("PATH=/usr/bin:/bin\0A=b\0", 23));

@@ -64,9 +64,9 @@ class SpawnerHost : public HostTest {
   }
 
   // A request to be born in the group, whose stdout comes to `output_`.
-  SpawnRequest request_in(const cgroup::Leaf& leaf, std::vector<std::string> argv) {
+  SpawnRequest request_in(const cgroup::Leaf& leaf, const std::vector<std::string>& argv) {
     SpawnRequest request;
-    request.argv = std::move(argv);
+    request.argv = argv;
     request.env = {"PATH=/usr/bin:/bin"};
     for (const auto& part : leaf.parts()) {
       if (part.directory.version() == cgroup::Version::v2) {

@@ -1,6 +1,7 @@
 #include "guardian/spawner.h"
 
 #include <linux/keyctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <filesystem>
@@ -77,6 +78,32 @@ TEST_F(SpawnerHost, AChildLivesInAGroupBelowOneThatWasKilled) {
   }
 }
 
+// Of a name and a PATH of so many bytes all files that they may name are some hundred MiB: nothing
+// that the process may keep that all jobs hang on.
+TEST_F(SpawnerHost, ALongSearchPathTakesNoMemoryOfTheParent) {
+  PREPARE_OR_SKIP(kV1Bare);
+  {
+    constexpr std::size_t kLong = 20'000;
+    constexpr long kSomeKib = 50 << 10;
+    const cgroup::Leaf leaf = ground_->leaf("job");
+    SpawnRequest request = request_in(leaf, {std::string(kLong, 'x')});
+    request.env = {"PATH=" + std::string(kLong, ':')};
+    const auto peak_kib = [] {
+      rusage usage{};
+      ::getrusage(RUSAGE_SELF, &usage);
+      return usage.ru_maxrss;
+    };
+    const long before = peak_kib();
+    expect_failure(request, SpawnStep::exec, ENAMETOOLONG);
+    EXPECT_LT(peak_kib() - before, kSomeKib);
+    request.argv = {"true"};
+    request.env = {"PATH=" + std::string(kLong, 'd') + ":/usr/bin:/bin"};
+    guardian::Spawner spawner(no_signals());
+    EXPECT_EQ(spawn_or_again(spawner, request), kBorn) << "one that is too long is passed over";
+    release();
+  }
+}
+
 TEST_F(SpawnerHost, EachStepThatFailsIsNamedWithItsReason) {
   PREPARE_OR_SKIP(kV1Bare);
   {
@@ -91,7 +118,7 @@ TEST_F(SpawnerHost, EachStepThatFailsIsNamedWithItsReason) {
     expect_failure(request_in(leaf, {"/etc/passwd"}), SpawnStep::exec, EACCES);
     expect_failure(request_in(leaf, {"/etc"}), SpawnStep::exec, EACCES);
     expect_failure(request_in(leaf, {"/etc/passwd/x"}), SpawnStep::exec, ENOTDIR);
-    expect_failure(with([](SpawnRequest& r) { r.argv.emplace_back(200'000, 'x'); }),
+    expect_failure(with([](SpawnRequest& r) { r.argv = {"true", std::string(200'000, 'x')}; }),
                    SpawnStep::exec, E2BIG);
     expect_failure(with([](SpawnRequest& r) { r.cwd = "/no/such"; }), SpawnStep::working_directory,
                    ENOENT);

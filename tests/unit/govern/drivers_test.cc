@@ -96,11 +96,11 @@ TEST(ProgramName, LeavesVersionsOut) {
 }
 
 TEST(Resumes, BuildToolsDo) {
-  EXPECT_TRUE(resumes({"/usr/bin/ninja", "-j64"}));
-  EXPECT_TRUE(resumes({"make"}));
-  EXPECT_FALSE(resumes({"xargs", "true"}));
-  EXPECT_FALSE(resumes({"./script.sh"}));
-  EXPECT_FALSE(resumes({}));
+  EXPECT_TRUE(resumes(Words{"/usr/bin/ninja", "-j64"}));
+  EXPECT_TRUE(resumes(Words{"make"}));
+  EXPECT_FALSE(resumes(Words{"xargs", "true"}));
+  EXPECT_FALSE(resumes(Words{"./script.sh"}));
+  EXPECT_FALSE(resumes(Words()));
 }
 
 }  // namespace

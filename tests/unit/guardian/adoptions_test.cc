@@ -28,6 +28,10 @@ struct FakeHost : AdoptionHost {
     for (const auto& [pid, about] : children) pids.push_back(pid);
     return pids;
   }
+  std::optional<uid_t> user_of(pid_t pid) override {
+    const auto found = children.find(pid);
+    return found == children.end() ? std::nullopt : std::optional(found->second.user);
+  }
   std::optional<AdoptedChild> read(pid_t pid) override {
     ++reads;
     const auto found = children.find(pid);
@@ -41,6 +45,7 @@ struct FakeHost : AdoptionHost {
   bool kill(pid_t pid) override {
     if (std::ranges::find(forbidden, pid) != forbidden.end()) return false;
     killed.push_back(pid);
+    now += kill_takes;
     if (std::ranges::find(immortal, pid) != immortal.end()) return true;
     children.erase(pid);
     for (const procfs::Id& child : below[pid]) comes(child.pid, {.groups = {kAside}});
@@ -57,6 +62,7 @@ struct FakeHost : AdoptionHost {
   std::map<pid_t, std::vector<procfs::Id>> below;
   std::vector<pid_t> killed, dead, immortal, forbidden;
   std::size_t reads = 0;
+  Duration kill_takes{};
 };
 
 struct AdoptionsTest : ::testing::Test, FakeHost {
@@ -83,6 +89,20 @@ struct AdoptionsTest : ::testing::Test, FakeHost {
       now += 10ms;
     }
     return all;
+  }
+
+  // One that is killed at its job's end has a child, and that has one.
+  void expect_all_below_are_killed() {
+    comes(11, {.session = 10, .groups = {kAside}});
+    below[11] = {{.pid = 12, .start = 100}};
+    below[12] = {{.pid = 13, .start = 100}};
+    ends(10);
+    EXPECT_TRUE(adoptions.main_ended(kOne));
+    adoptions.over(kOne);
+    const auto told = turns();
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0].processes.size(), 3u);
+    EXPECT_THAT(killed, ElementsAre(11, 12, 13));
   }
 
   Adoptions adoptions{*this};
@@ -208,17 +228,11 @@ TEST_F(AdoptionsTest, OfAnotherUserOnlyHisJobsAndOurOwnCanHaveMadeIt) {
   EXPECT_EQ(told[0].processes[0].pid, 31);
 }
 
-TEST_F(AdoptionsTest, WhatAKilledOneHadBelowItIsKilledToo) {
-  comes(11, {.session = 10, .groups = {kAside}});
-  below[11] = {{.pid = 12, .start = 100}};
-  below[12] = {{.pid = 13, .start = 100}};
-  ends(10);
-  EXPECT_TRUE(adoptions.main_ended(kOne));
-  adoptions.over(kOne);
-  const auto told = turns();
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].processes.size(), 3u);
-  EXPECT_THAT(killed, ElementsAre(11, 12, 13));
+TEST_F(AdoptionsTest, WhatAKilledOneHadBelowItIsKilledToo) { expect_all_below_are_killed(); }
+
+TEST_F(AdoptionsTest, WhatAKilledOneHadBelowItIsWaitedForUntilTheNextLook) {
+  kill_takes = 5ms;  // the next look is due later than the next turn
+  expect_all_below_are_killed();
 }
 
 TEST_F(AdoptionsTest, WhoDoesNotDieIsToldInTime) {
@@ -251,6 +265,49 @@ TEST_F(AdoptionsTest, ThousandsAreReadBitByBit) {
   // Known ones are not read again.
   ends(100);
   EXPECT_EQ(reads, static_cast<std::size_t>(kMany));
+}
+
+TEST_F(AdoptionsTest, ThousandsAreKilledBitByBit) {
+  constexpr pid_t kMany = 1000;
+  for (pid_t pid = 100; pid < 100 + kMany; ++pid) comes(pid, {.session = 10, .groups = {kAside}});
+  ends(10);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  while (adoptions.next_turn() && reads < static_cast<std::size_t>(kMany)) (void)turns();
+  adoptions.over(kOne);
+  EXPECT_THAT(killed, IsEmpty()) << "starts and ends of others wait meanwhile";
+  adoptions.look({});
+  EXPECT_EQ(killed.size(), Adoptions::kReadsMax);
+  for (int i = 0; i < 10; ++i) (void)turns();
+  EXPECT_EQ(killed.size(), static_cast<std::size_t>(kMany));
+}
+
+// However many children of one user come, another's job is told of its own in time.
+TEST_F(AdoptionsTest, ChildrenOfOneUserHoldUpNobodyElsesEnd) {
+  constexpr ChildId kHonest{3}, kHostile{4};
+  adoptions.began(kHonest, {.main = 30, .user = 7, .group = group(3), .name = "c"});
+  adoptions.began(kHostile, {.main = 40, .user = 8, .group = group(4), .name = "d"});
+  pid_t next = 1000;
+  const auto flood = [&] {
+    for (int i = 0; i < 500; ++i) comes(next++, {.user = 8, .groups = {kAside}});
+    adoptions.ended(next);  // whose children they were
+  };
+  flood();
+  comes(31, {.session = 30, .user = 7, .groups = {kAside}});
+  ends(30);
+  EXPECT_TRUE(adoptions.main_ended(kHonest));
+  adoptions.over(kHonest);
+  std::vector<Escaped> told;
+  while (told.empty() && now < Instant{} + Adoptions::kPatience / 2) {
+    flood();
+    for (const pid_t pid : std::exchange(dead, {})) adoptions.ended(pid);
+    adoptions.look({});
+    told = adoptions.settle();
+    now += 10ms;
+  }
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].id, kHonest);
+  ASSERT_EQ(told[0].processes.size(), 1u);
+  EXPECT_EQ(told[0].processes[0].pid, 31);
 }
 
 TEST_F(AdoptionsTest, BesideChildrenOfBeforeOnlyWhoCanBeToldIsKilled) {

@@ -159,11 +159,12 @@ TEST_F(ProtocolTest, NobodyDiesOfASignalThatAsksNobodyToEnd) {
 TEST_F(ProtocolTest, ASpawnRequestOfMegabytes) {
   SpawnRequest request;
   request.argv = {"true"};
-  request.env.assign(100, "NAME=" + std::string(60'000, 'x'));
+  const std::vector<std::string> env(100, "NAME=" + std::string(60'000, 'x'));
+  request.env = env;
   ASSERT_TRUE(send(ends_.first, request));
   const auto spawn = at_guardian();
   EXPECT_THAT(std::get<ReceivedSpawn>(spawn).env, SizeIs(101));
-  EXPECT_EQ(std::get<ReceivedSpawn>(spawn).env[99], request.env[99]);
+  EXPECT_EQ(std::get<ReceivedSpawn>(spawn).env[99], env[99]);
 }
 
 TEST_F(ProtocolTest, ATreeIsHandedOverWithItsPlacesInOrder) {

@@ -251,7 +251,7 @@ TEST_F(ReadJobs, GivesJobsTheirValuesAndDefaults) {
   EXPECT_EQ(jobs->front().name, "1");
   EXPECT_EQ(jobs->front().retries, 2U);
   EXPECT_THAT(jobs->front().arguments, ElementsAre("a b", "c"));
-  EXPECT_EQ(std::get<Words>(jobs->front().command), (Words{"cp", "a b", "c"}));
+  EXPECT_EQ(std::get<plimsoll::Words>(jobs->front().command).all(), (Words{"cp", "a b", "c"}));
 }
 
 TEST_F(ReadJobs, NamesAFileThatItCannotRead) {

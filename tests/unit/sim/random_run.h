@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/simulated_scheduler.h"
@@ -141,6 +142,7 @@ class Watch final : public policy::ExecutorObserver, public policy::SchedulerLis
   // Whom the scheduler lets run: the oldest of them is the keel.
   void on_event(const policy::Event& event) override {
     using Kind = policy::EventKind;
+    has_event_ = true;
     if (!event.job) return;
     const auto is_it = [&](const auto& attempt) { return attempt.second == *event.job; };
     if (event.kind == Kind::started) {
@@ -202,21 +204,26 @@ class Watch final : public policy::ExecutorObserver, public policy::SchedulerLis
     }
   }
 
-  void check() {
+  // Who is frozen and who is the oldest changes by events; what changed without one is seen later.
+  void check_states() {
     const policy::SchedulerStatus status = driver_->scheduler().status();
     if (!status.jobs.empty() && status.jobs.front().state == policy::JobState::frozen) {
       fail("the keel is frozen");
     }
+    std::map<JobId, Instant> frozen;
     for (const policy::JobStatus& job : status.jobs) {
-      if (job.state != policy::JobState::frozen) frozen_since_.erase(job.job);
-      if (job.state == policy::JobState::frozen &&
-          frozen_since_.emplace(job.job, executor_.now()).second) {
-        continue;
-      }
-      if (job.state == policy::JobState::frozen &&
-          executor_.now() - frozen_since_.at(job.job) > std::chrono::minutes(31)) {
-        fail("frozen for too long");
-      }
+      if (job.state != policy::JobState::frozen) continue;
+      const auto since = frozen_since_.find(job.job);
+      frozen.emplace(job.job, since == frozen_since_.end() ? executor_.now() : since->second);
+    }
+    frozen_since_ = std::move(frozen);
+  }
+
+  void check() {
+    constexpr unsigned kChecksUnseen = 64;
+    if (std::exchange(has_event_, false) || ++checks_ % kChecksUnseen == 0) check_states();
+    for (const auto& [job, since] : frozen_since_) {
+      if (executor_.now() - since > std::chrono::minutes(31)) fail("frozen for too long");
     }
     constexpr std::uint64_t kAbove = 32 << 20;
     const Bytes line = setting_.machine.line;
@@ -243,6 +250,8 @@ class Watch final : public policy::ExecutorObserver, public policy::SchedulerLis
       ends_;                                      // without those that another attempt followed
   std::set<std::pair<Instant, JobId>> attempts_;  // not condemned, by age
   std::map<JobId, Instant> frozen_since_;
+  bool has_event_ = false;  // since the last look at the states
+  unsigned checks_ = 0;
   std::optional<Instant> over_since_;
   std::vector<std::string> wrong_;
 };

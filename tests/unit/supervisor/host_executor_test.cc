@@ -180,7 +180,7 @@ TEST_F(HostExecutorTest, WhatIsAskedOfAJobThatIsOverOrUnknownDoesNothing) {
     executor_.freeze(job);
     executor_.thaw(job);
     executor_.reclaim(job, 1_MiB);
-    executor_.signal(job, SIGUSR1);
+    EXPECT_TRUE(executor_.signal(job, SIGUSR1, 0));
   }
   EXPECT_THAT(host_.done(), IsEmpty());
 }

@@ -17,6 +17,7 @@
 #include "supervisor/oom_watch.h"
 #include "supervisor/process_set.h"
 #include "supervisor/run_host.h"
+#include "unit/base/loop/fake_clock.h"
 
 // A small machine for tests of what runs on it: simulated time, a guardian, and places for
 // processes that do as their program says or as the test does.
@@ -24,61 +25,6 @@ namespace plimsoll::supervisor::model {
 
 using namespace std::chrono_literals;
 using namespace plimsoll::literals;
-
-// Time stands still until it is moved; what is due on the way is called in order.
-class Clock {
- public:
-  [[nodiscard]] Instant now() const { return now_; }
-  [[nodiscard]] std::unique_ptr<HostTimer> timer(std::function<void()> callback) {
-    return std::make_unique<Timer>(*this, std::move(callback));
-  }
-
-  // Whether anything was due by then. Moves the time to that only.
-  bool fire_next(Instant until) {
-    const auto next = std::min_element(timers_.begin(), timers_.end(), &Timer::is_sooner);
-    if (next == timers_.end() || !(*next)->due || *(*next)->due > until) return false;
-    now_ = std::max(now_, *(*next)->due);
-    (*next)->due.reset();
-    const auto call = (*next)->call;  // it may be destroyed in the call
-    (*call)();
-    return true;
-  }
-  void advance(Duration time) {
-    const Instant until = now_ + time;
-    while (fire_next(until)) {
-    }
-    now_ = until;
-  }
-
- private:
-  struct Timer : HostTimer {
-    Timer(Clock& of, std::function<void()> callback)
-        : clock(of), call(std::make_shared<std::function<void()>>(std::move(callback))) {
-      clock.timers_.push_back(this);
-    }
-    Timer(const Timer&) = delete;
-    Timer& operator=(const Timer&) = delete;
-    ~Timer() override { std::erase(clock.timers_, this); }
-    void set(Instant when) override {
-      due = when;
-      set_as = ++clock.sets_;
-    }
-    void off() override { due.reset(); }
-    static bool is_sooner(const Timer* one, const Timer* other) {
-      if (!one->due || !other->due) return one->due.has_value();
-      return std::pair(*one->due, one->set_as) < std::pair(*other->due, other->set_as);
-    }
-
-    Clock& clock;
-    std::shared_ptr<std::function<void()>> call;
-    std::optional<Instant> due;
-    std::uint64_t set_as = 0;
-  };
-
-  Instant now_{1000s};
-  std::vector<Timer*> timers_;
-  std::uint64_t sets_ = 0;
-};
 
 // What the main process of a set does by itself. Without one, the test tells its story.
 struct Program {
@@ -150,7 +96,7 @@ class Set : public ProcessSet {
   bool lives_ = false;  // the main process, or it is being born
   bool is_emptied_ = false;
   UniqueFd out_;  // of the program
-  std::unique_ptr<HostTimer> timer_, reap_timer_;
+  std::unique_ptr<loop::Clock::Timer> timer_, reap_timer_;
 };
 
 // What an attempt leaves of IPC, as the host has it.
@@ -173,7 +119,7 @@ class Host : public RunHost {
   Instant now() const override { return clock.now(); }
   Instant job_clock() const override { return clock.now() - stalled; }
   Instant on_loop_clock(Instant when) const override { return when + stalled; }
-  std::unique_ptr<HostTimer> timer(std::function<void()> callback) override {
+  std::unique_ptr<Timer> timer(std::function<void()> callback) override {
     return clock.timer(std::move(callback));
   }
   void count_dropped_samples(std::uint64_t samples) override { dropped_samples += samples; }
@@ -231,7 +177,7 @@ class Host : public RunHost {
   // Takes what was done so far.
   std::vector<std::string> done() { return std::exchange(journal, {}); }
 
-  Clock clock;
+  loop::FakeClock clock;
   Duration stalled{};  // the guardian has held the pool for
   std::uint64_t dropped_samples = 0;
   std::vector<std::string> journal;

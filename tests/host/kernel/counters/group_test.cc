@@ -19,14 +19,14 @@ namespace {
 using namespace std::chrono_literals;
 using namespace plimsoll::literals;
 using cgroup::Controller;
-using testing::AllOf;
-using testing::Contains;
-using testing::Ge;
-using testing::Key;
-using testing::Le;
-using testing::Lt;
-using testing::Not;
-using testing::Optional;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Ge;
+using ::testing::Key;
+using ::testing::Le;
+using ::testing::Lt;
+using ::testing::Not;
+using ::testing::Optional;
 
 void touch(std::size_t bytes) {
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

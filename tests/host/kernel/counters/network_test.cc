@@ -14,9 +14,9 @@ namespace plimsoll::counters {
 namespace {
 
 using cgroup::ControllerSet;
-using testing::Contains;
-using testing::Key;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::Key;
+using ::testing::Not;
 
 // Sends `count` datagrams of 1000 bytes to itself over loopback, and takes them.
 void send_to_itself(int count) {
@@ -38,7 +38,7 @@ using NetworkTest = MeasureTest;
 
 TEST_F(NetworkTest, TrafficIsTheJobsOwn) {
   if (leaf_->v2() == nullptr) GTEST_SKIP() << "no cgroup v2 tree";
-  Network network = Network::attach(*ground_->v2(), 2);
+  Network network = Network::attach(*ground_->v2(), plimsoll::testing::base_depth() + 2);
   if (!network.why_not().empty()) GTEST_SKIP() << network.why_not();
   JobSampler sampler(*leaf_, now(), network);
   auto other = ground_->make_leaf("other", ControllerSet());
@@ -62,7 +62,7 @@ TEST_F(NetworkTest, TrafficIsTheJobsOwn) {
 
 TEST_F(NetworkTest, CountsTheDirectionsApartAndSubGroupsToo) {
   if (leaf_->v2() == nullptr) GTEST_SKIP() << "no cgroup v2 tree";
-  Network network = Network::attach(*ground_->v2(), 2);
+  Network network = Network::attach(*ground_->v2(), plimsoll::testing::base_depth() + 2);
   if (!network.why_not().empty()) GTEST_SKIP() << network.why_not();
   auto count = network.count(*id_of(*leaf_->v2()));
   ASSERT_TRUE(count);

@@ -12,6 +12,7 @@
 #include "kernel/cgroup/group.h"
 #include "kernel/cgroup/hierarchies.h"
 #include "kernel/counters/network.h"
+#include "support/ground.h"
 
 // A group on each hierarchy of this host and a process that works in it, for tests that compare
 // what is measured with what was done.
@@ -26,18 +27,15 @@ inline constexpr cgroup::ControllerSet kMeasured(cgroup::Controller::cpu,
                                                  cgroup::Controller::pids);
 inline constexpr const char* kGround = "plimsoll-test-measure";
 
-// A group of ours at the root of each hierarchy of the host.
+// A group of ours in each hierarchy of the host.
 inline std::unique_ptr<cgroup::Inner> make_ground(const cgroup::Hierarchies& host) {
   std::vector<cgroup::Group::Part> parts;
   for (const cgroup::Hierarchy& hierarchy : host.all) {
     const bool is_v2 = hierarchy.version == cgroup::Version::v2;
     if (!is_v2 && !hierarchy.controllers.has_any(kMeasured)) continue;
-    auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
-    if (!root) return nullptr;
-    if (is_v2) {
-      if (!cgroup::enable_for_children(*root, hierarchy.controllers & kMeasured)) return nullptr;
-    }
-    auto ground = root->make_child(kGround);
+    auto base = plimsoll::testing::open_base(hierarchy, kMeasured);
+    if (!base) return nullptr;
+    auto ground = base->make_child(kGround);
     if (!ground) return nullptr;
     parts.push_back({std::move(*ground), hierarchy.controllers & kMeasured});
   }
@@ -46,15 +44,15 @@ inline std::unique_ptr<cgroup::Inner> make_ground(const cgroup::Hierarchies& hos
 
 inline void remove_ground(const cgroup::Hierarchies& host) {
   for (const cgroup::Hierarchy& hierarchy : host.all) {
-    auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
-    if (!root) continue;
+    auto base = plimsoll::testing::open_base(hierarchy, {});
+    if (!base) continue;
     // What a test that crashed has left.
-    if (const auto ground = root->open_child(kGround)) {
+    if (const auto ground = base->open_child(kGround)) {
       if (const auto left = ground->children()) {
         for (const std::string& name : *left) (void)ground->remove_child(name);
       }
     }
-    (void)root->remove_child(kGround);
+    (void)base->remove_child(kGround);
   }
 }
 
@@ -99,7 +97,7 @@ class Worker {
   UniqueFd go_;
 };
 
-class MeasureTest : public testing::Test {
+class MeasureTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto found = cgroup::discover_hierarchies();
@@ -107,7 +105,7 @@ class MeasureTest : public testing::Test {
     host_ = std::move(*found);
     remove_ground(host_);
     ground_ = make_ground(host_);
-    if (ground_ == nullptr) GTEST_SKIP() << "no right to make cgroups at the roots of this host";
+    if (ground_ == nullptr) GTEST_SKIP() << "no right to make cgroups on this host";
     auto leaf = ground_->make_leaf("job", kMeasured);
     ASSERT_TRUE(leaf) << leaf.error().message();
     leaf_ = std::make_unique<cgroup::Leaf>(std::move(*leaf));

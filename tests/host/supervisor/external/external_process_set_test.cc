@@ -7,8 +7,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "host/supervisor/places.h"
 #include "kernel/cgroup/destroy.h"
+#include "kernel/procfs/signals.h"
 #include "support/host_test.h"
 
 namespace plimsoll::supervisor {
@@ -43,6 +46,8 @@ struct GuestPlaceTest : plimsoll::testing::HostTest {
 
   cgroup::Hierarchies hierarchies = *cgroup::discover_hierarchies();
   std::shared_ptr<ProcessSnapshot> look = *ProcessSnapshot::open();
+  loop::Loop loop = *loop::Loop::create();
+  ProcessSignals signals{loop, look->proc()};
 };
 
 TEST_F(GuestPlaceTest, AGroupIsMeasuredStoppedAndKilled) {
@@ -67,7 +72,7 @@ TEST_F(GuestPlaceTest, AFamilyIsMeasuredStoppedAndKilled) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
   const cgroup::Leaf leaf = ground_->leaf("job");
   const Started hog = plimsoll::testing::start(leaf, {"hog", "40"});
-  auto process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
+  auto process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look, signals);
   ASSERT_TRUE(process_set) << process_set.error().message();
   EXPECT_FALSE((*process_set)->look(plimsoll::testing::clock_now()).used) << "nobody has read it";
   EXPECT_TRUE(eventually([&] {
@@ -79,7 +84,7 @@ TEST_F(GuestPlaceTest, AFamilyIsMeasuredStoppedAndKilled) {
   EXPECT_TRUE(eventually([&] { return state_of(hog.pid) == 'T'; }));
   process_set->reset();  // what was stopped goes on
   EXPECT_TRUE(eventually([&] { return state_of(hog.pid) != 'T'; }));
-  process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
+  process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look, signals);
   ASSERT_TRUE(process_set);
   EXPECT_TRUE(eventually([&] {
     (*process_set)->kill(plimsoll::testing::clock_now());
@@ -93,7 +98,7 @@ TEST_F(GuestPlaceTest, AChildThatNobodyHasReadIsStoppedAndKilled) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
   const cgroup::Leaf leaf = ground_->leaf("job");
   const Started parent = plimsoll::testing::start(leaf, {"forkbomb", "2", "sleep"});
-  auto process_set = open_processes({parent.pid}, {.uid = ::geteuid()}, look);
+  auto process_set = open_processes({parent.pid}, {.uid = ::geteuid()}, look, signals);
   ASSERT_TRUE(process_set) << process_set.error().message();
   int child = 0;
   EXPECT_TRUE(eventually([&] {
@@ -107,9 +112,41 @@ TEST_F(GuestPlaceTest, AChildThatNobodyHasReadIsStoppedAndKilled) {
   (*process_set)->kill(now);
   EXPECT_TRUE(eventually([&] { return state_of(parent.pid) == 'T'; })) << "not killed yet";
   EXPECT_NE(state_of(child), 'T');
+  (*process_set)->kill(now);
+  EXPECT_FALSE(is_dead(parent.pid)) << "nobody has read them since they stand still";
   read();
   (*process_set)->kill(now);
   EXPECT_TRUE(eventually([&] { return is_dead(parent.pid) && is_dead(child); }));
+}
+
+// The loop has others to serve: who calls spends less than a signal to each would take.
+TEST_F(GuestPlaceTest, ThousandsAreSignalledElsewhere) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  constexpr std::size_t kMany = 300;
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const Started parent =
+      plimsoll::testing::start(leaf, {"forkbomb", std::to_string(kMany), "sleep"});
+  auto process_set = open_processes({parent.pid}, {.uid = ::geteuid()}, look, signals);
+  ASSERT_TRUE(process_set) << process_set.error().message();
+  std::vector<procfs::Stat> all;
+  EXPECT_TRUE(eventually([&] {
+    all.clear();
+    const auto table = look->proc().read_table();
+    for (const auto& [pid, stat] : *table) {
+      if (stat.parent == parent.pid) all.push_back(stat);
+    }
+    return all.size() >= kMany - 1;
+  }));
+  read();
+  const Duration before = loop::cpu_time();
+  procfs::send_to(look->proc(), all, SIGCONT, ::geteuid());
+  const Duration each = loop::cpu_time() - before;
+  const Duration begun = loop::cpu_time();
+  (*process_set)->freeze();
+  EXPECT_LT(loop::cpu_time() - begun, each / 3);
+  EXPECT_TRUE(eventually([&] {
+    return std::ranges::all_of(all, [](const auto& stat) { return state_of(stat.id.pid) == 'T'; });
+  }));
 }
 
 // A process that can't be read for ever keeps nobody alive.
@@ -117,7 +154,7 @@ TEST_F(GuestPlaceTest, WithoutAReadingItIsKilledAfterAWhile) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
   const cgroup::Leaf leaf = ground_->leaf("job");
   const Started hog = plimsoll::testing::start(leaf, {"hog", "1"});
-  auto process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look);
+  auto process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look, signals);
   ASSERT_TRUE(process_set);
   const Instant now = plimsoll::testing::clock_now();
   (*process_set)->kill(now);
@@ -138,7 +175,7 @@ TEST_F(GuestPlaceTest, OneReadingOfTheProcessesIsForAllFamilies) {
   EXPECT_FALSE(look->has_families());
   for (int i = 0; i < 20; ++i) {
     const int pid = i % 2 == 0 ? parent.pid : other.pid;
-    process_sets.push_back(std::move(*open_processes({pid}, {.uid = ::geteuid()}, look)));
+    process_sets.push_back(std::move(*open_processes({pid}, {.uid = ::geteuid()}, look, signals)));
   }
   EXPECT_TRUE(look->has_families());
   const auto all_see = [&] {
@@ -173,10 +210,10 @@ TEST_F(GuestPlaceTest, OnlyTheOwnersPlacesAreOpened) {
   ASSERT_FALSE(group);
   EXPECT_EQ(group.error().code, std::errc::permission_denied);
   EXPECT_FALSE(open_group({path}, remote, hierarchies, ""));
-  const auto processes = open_processes({::getpid()}, stranger, look);
+  const auto processes = open_processes({::getpid()}, stranger, look, signals);
   ASSERT_FALSE(processes);
   EXPECT_THAT(processes.error().message(), HasSubstr("not to the client's uid 12345"));
-  EXPECT_FALSE(open_processes({::getpid()}, remote, look));
+  EXPECT_FALSE(open_processes({::getpid()}, remote, look, signals));
   const auto own = open_group({path}, {}, hierarchies, path.substr(0, path.rfind('/')));
   ASSERT_FALSE(own);
   EXPECT_THAT(own.error().message(), HasSubstr("is Plimsoll's own"));
@@ -189,7 +226,8 @@ TEST_F(GuestPlaceTest, PathsAreNothingElse) {
     ASSERT_FALSE(opened) << bad;
     EXPECT_EQ(opened.error().code, std::errc::invalid_argument) << bad;
   }
-  for (const int bad : {-1, 0, 1, 1 << 30}) EXPECT_FALSE(open_processes({bad}, {}, look)) << bad;
+  for (const int bad : {-1, 0, 1, 1 << 30})
+    EXPECT_FALSE(open_processes({bad}, {}, look, signals)) << bad;
 }
 
 }  // namespace

@@ -170,21 +170,24 @@ TEST_F(GuestRightsTest, OfAFamilyOnlyThoseAreSignalledWhomTheClientMaySignal) {
   ::close(ends[0]);
   ::close(ends[1]);
   const auto look = *ProcessSnapshot::open();
+  const loop::Loop loop = *loop::Loop::create();
+  ProcessSignals signals(loop, look->proc());
   const auto read = [&look] {
     ProcessReading reading = look->begin();
     reading.read(clock_now());
     look->take(reading);
   };
-  auto process_set = open_processes({of_client}, {.uid = kClient, .gid = kClient}, look);
+  auto process_set = open_processes({of_client}, {.uid = kClient, .gid = kClient}, look, signals);
   ASSERT_TRUE(process_set) << process_set.error().message();
   read();
   (*process_set)->freeze();
   EXPECT_TRUE(eventually([&] { return state_of(of_client) == 'T'; }));
   EXPECT_NE(state_of(of_root), 'T');
-  (*process_set)->kill(clock_now());
-  read();
-  (*process_set)->kill(clock_now());
-  EXPECT_TRUE(eventually([&] { return is_dead(of_client); }));
+  EXPECT_TRUE(eventually([&] {
+    (*process_set)->kill(clock_now());
+    read();
+    return is_dead(of_client);
+  }));
   EXPECT_FALSE(is_dead(of_root));
   ::kill(of_root, SIGKILL);
 }

@@ -196,13 +196,45 @@ TEST_F(JobServiceTest, OneUsersJobsAreCounted) {
 
 TEST_F(JobServiceTest, TheBytesOfOneUsersJobsAreCounted) {
   JobRequest large = order();
-  large.environment.assign(1, std::string((16 << 20) - 4096, 'x'));
+  large.environment = {std::string((16 << 20) - 4096, 'x')};
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(service.submit(me, large));
   const auto one_more = service.submit(me, large);
   ASSERT_FALSE(one_more);
   EXPECT_THAT(one_more.error().what, HasSubstr("of commands and environments"));
   exits(jobs.last(), 0);
   EXPECT_TRUE(service.submit(me, large));
+}
+
+// However many words it has: the loop has others to serve.
+TEST_F(JobServiceTest, ACommandIsNotCopiedOnItsWayToTheGuardian) {
+  JobRequest request = order();
+  const Words command(std::vector<std::string>(100'000, "w"));
+  const Words environment(std::vector<std::string>(100'000, "A=1"));
+  request.spec.command = command;
+  request.environment = environment;
+  const auto job = service.submit(me, std::move(request));
+  ASSERT_TRUE(job);
+  const guardian::SpawnRequest& spawn = jobs.running(*job)->prepared.request.spawn;
+  EXPECT_EQ(spawn.argv.block().data(), command.block().data());
+  EXPECT_EQ(spawn.env.block().data(), environment.block().data());
+}
+
+TEST_F(JobServiceTest, OfALongCommandTheReportHasTheBeginning) {
+  JobRequest request = order();
+  request.spec.command = std::vector<std::string>(100'000, "word");
+  const auto job = service.submit(me, std::move(request));
+  ASSERT_TRUE(job);
+  const auto follower = follow(*job);
+  exits(*job, 0);
+  ASSERT_TRUE(follower->end);
+  EXPECT_EQ(follower->end->argv_words, 100'000u);
+  const Words& told = std::get<Words>(follower->end->command);
+  EXPECT_LE(told.block().size(), JobService::kCommandReportedMax);
+  EXPECT_GT(told.size(), 1000u);
+  const JobId small = submit();
+  const auto other = follow(small);
+  exits(small, 0);
+  EXPECT_FALSE(other->end->argv_words);
 }
 
 TEST_F(JobServiceTest, FollowersBesideTheFirstOfAJobAreCounted) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 
 #include "unit/daemon/api/job_service_scene.h"
@@ -19,6 +20,9 @@ using ::testing::Not;
 struct FakeControls : Controls {
   [[nodiscard]] supervisor::RunStatus status(const supervisor::Peer& peer) const override {
     asked.push_back(peer.uid);
+    const Duration begun = loop::cpu_time();
+    while (loop::cpu_time() - begun < takes) continue;
+    if (meanwhile) meanwhile();
     return {};
   }
   Result<Bytes> set_line(std::string_view size) override {
@@ -30,6 +34,8 @@ struct FakeControls : Controls {
     return {};
   }
   mutable std::vector<std::uint32_t> asked;
+  Duration takes{};  // CPU time, to tell the status
+  std::function<void()> meanwhile{};
   std::string line;
   unsigned jobs_max = 0;
 };
@@ -86,7 +92,8 @@ struct JobSocketTest : JobServiceScene {
   }
 
   FakeControls controls;
-  JobSocket socket{{.loop = loop, .jobs = service, .controls = controls}};
+  Gate gate{loop};
+  JobSocket socket{{.loop = loop, .jobs = service, .controls = controls, .gate = gate}};
 };
 
 TEST_F(JobSocketTest, AJobFromItsSubmissionToItsEnd) {
@@ -245,6 +252,26 @@ TEST_F(JobSocketTest, AUserWithManyConnectionsDelaysAnotherByOneStep) {
   const auto others = static_cast<std::size_t>(std::count(first, last, kMany));
   EXPECT_LE(others, 4 * kRequests);
   EXPECT_GE(others, kRequests / 4) << "and it is not the other way about";
+}
+
+// As many connections as a user may have would else take all of the loop's time with long answers.
+TEST_F(JobSocketTest, WhatTakesLongCountsWithItsUsersCalls) {
+  constexpr std::uint32_t kMuch = 7, kLittle = 8;
+  const auto status = supervisor::to_line(supervisor::ControlRequest(supervisor::AskStatus{}));
+  const auto much = connect({.uid = kMuch}), little = connect({.uid = kLittle});
+  const auto answered = [&](std::uint32_t uid) {
+    return std::count(controls.asked.begin(), controls.asked.end(), uid);
+  };
+  controls.takes = std::chrono::milliseconds(300);
+  controls.meanwhile = [&] { (void)gate.next_beside(policy::Tenant{kLittle}); };
+  much->say(status);
+  turn_until([&] { return answered(kMuch) == 1; });
+  EXPECT_GT(gate.next_beside(policy::Tenant{kMuch}), loop::now());
+  controls.takes = {};
+  much->say(status);
+  little->say(status);
+  turn_until([&] { return answered(kLittle) == 1; });
+  EXPECT_EQ(answered(kMuch), 1);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST(OrderOf, TakesEveryField) {
   ASSERT_TRUE(order) << order.error().message();
   const policy::JobSpec& spec = order->spec;
   EXPECT_EQ(spec.name, "n");
-  EXPECT_THAT(std::get<std::vector<std::string>>(spec.command), ElementsAre("a", "b c"));
+  EXPECT_THAT(std::get<Words>(spec.command), ElementsAre("a", "b c"));
   EXPECT_EQ(spec.cwd, "/tmp");
   EXPECT_THAT(order->environment, ElementsAre("X=1=2"));
   EXPECT_EQ(spec.job_class, "k");
@@ -48,7 +48,7 @@ TEST(OrderOf, CountsWhatIsKept) {
   const std::size_t least = kept_bytes(*order_of(job));
   for (int i = 0; i < 1000; ++i) job.add_argv("");
   (*job.mutable_env())["X"] = "";
-  EXPECT_EQ(kept_bytes(*order_of(job)) - least, 1001 * sizeof(std::string) + 2);
+  EXPECT_EQ(kept_bytes(*order_of(job)) - least, 1001 * Words::kAround + 2);
 }
 
 TEST(OrderOf, RefusesMoreWordsThanCanBeExecuted) {
@@ -57,6 +57,25 @@ TEST(OrderOf, RefusesMoreWordsThanCanBeExecuted) {
   const auto order = order_of(job);
   ASSERT_FALSE(order);
   EXPECT_THAT(order.error().what, HasSubstr("job.argv: found more than 250000 words"));
+}
+
+TEST(OrderOf, RefusesWhatNoKernelTakes) {
+  const std::string longest(supervisor::kJobWordBytesMax, 'x');
+  v1::JobSpec job;
+  job.add_argv(longest);
+  job.set_cwd("/" + std::string(supervisor::kJobPathMax - 1, 'd'));
+  EXPECT_TRUE(order_of(job));
+  job.add_argv(longest + "x");
+  EXPECT_THAT(order_of(job).error().what,
+              HasSubstr("job.argv: found a word of 131072 bytes, expected at most 131071"));
+  job.mutable_argv()->RemoveLast();
+  (*job.mutable_env())["A"] = longest;
+  EXPECT_THAT(order_of(job).error().what, HasSubstr("job.env: found a variable of 131073 bytes"));
+  job.clear_env();
+  job.set_cwd("/" + std::string(supervisor::kJobPathMax, 'd'));
+  EXPECT_THAT(order_of(job).error().what, HasSubstr("job.cwd: found a path of 4096 bytes"));
+  job.set_cwd(std::string(4000, 'd'));
+  EXPECT_FALSE(order_of(job));
 }
 
 TEST(OrderOf, WhatIsNotSaidIsAbsent) {

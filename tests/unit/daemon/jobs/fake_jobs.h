@@ -75,7 +75,10 @@ class FakeJobs : public JobRunner {
     tell(id, policy::EventKind::thawed, "a user wants it");
     return {};
   }
-  void signal(JobId id, int number) override { jobs_.at(id).signals.push_back(number); }
+  Result<void> signal(JobId id, int number, std::uint32_t /*asker*/) override {
+    jobs_.at(id).signals.push_back(number);
+    return {};
+  }
 
   [[nodiscard]] const std::optional<policy::Holding>& holding() const override { return holding_; }
   [[nodiscard]] policy::SchedulerStatus status() const override { return seen; }

@@ -14,6 +14,7 @@ using testing::UnorderedElementsAre;
 
 constexpr Duration kGenerous = std::chrono::seconds(30);
 constexpr Duration kShort = std::chrono::milliseconds(50);
+constexpr Duration kLong = std::chrono::seconds(1);  // for work that takes no time
 
 // Directories that hang until the test lets them go on.
 struct FileLanesTest : testing::Test {
@@ -89,7 +90,7 @@ TEST_F(FileLanesTest, WhatHangsIsAnsweredWithItsPath) {
 }
 
 TEST_F(FileLanesTest, ManyThatHangLeaveThreadsToOthers) {
-  FileLanes lanes(loop, kShort);
+  FileLanes lanes(loop, kLong);  // the others are answered within it
   hang(lanes, FileLanes::kThreadsMax);
   submit(lanes, "/other", "other", [](FileTurn&) { return Status(); }, FileLanes::Step::further);
   await(FileLanes::kThreadsMax + 1);
@@ -121,15 +122,14 @@ TEST_F(FileLanesTest, WhoHasFoundNoThreadDoesNotHang) {
 }
 
 TEST_F(FileLanesTest, WorkThatGetsOnIsNotGivenUp) {
-  constexpr Duration kPatience = std::chrono::seconds(1);
-  FileLanes lanes(loop, kPatience);
+  FileLanes lanes(loop, kLong);
   submit(lanes, "/large", "large", [this](FileTurn& turn) {
     auto until = hung.get_future();
     while (until.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) turn.step();
     return Status();
   });
-  // Far more than its patience.
-  const Instant end = loop::now() + 5 * kPatience / 2;
+  // Far more than the patience with it.
+  const Instant end = loop::now() + 5 * kLong / 2;
   while (loop::now() < end) ASSERT_TRUE(loop.run_once(kShort));
   EXPECT_THAT(told, ElementsAre());
   hung.set_value();

@@ -60,7 +60,7 @@ TEST_F(RunnerPlan, APlainAction) {
 }
 
 TEST_F(RunnerPlan, ArgumentsAndPathsComeFirstAndLeaveNoLogs) {
-  order.arguments.clear();
+  order.arguments = Words();
   EXPECT_EQ(plan().status,
             (Status{Code::invalid_argument, "Insufficient number of command arguments"}));
   order.arguments = {"nothing-of-that-name"};

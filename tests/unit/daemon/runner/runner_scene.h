@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "daemon/runner/runner.h"
+#include "unit/base/loop/fake_clock.h"
 #include "unit/daemon/api/tree.h"
-#include "unit/daemon/jobs/fake_clock.h"
 #include "unit/daemon/jobs/fake_jobs.h"
 
 namespace plimsoll::daemon {
@@ -185,7 +185,7 @@ class RunnerScene : public BuildTree {
   FakeJobs jobs;
   FakeLanes files;
   FakeCleaning cleaning;
-  FakeClock clock;
+  loop::FakeClock clock;
   FakeReporter reporter;
 
  private:

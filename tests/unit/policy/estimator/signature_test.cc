@@ -91,5 +91,19 @@ TEST(Signature, ShellsInShellsEnd) {
   EXPECT_FALSE(key_of(text).tool.empty());
 }
 
+// The longest are told apart by their last words, too, and their kind by the first.
+TEST(Signature, LongCommandsAreToldApart) {
+  std::vector<std::string> words(20'000, "a.o");
+  words.front() = "ld";
+  JobSpec one, same, other;
+  one.command = same.command = words;
+  words.back() = "b.o";
+  other.command = words;
+  EXPECT_EQ(key_of(one, "/").command, key_of(same, "/").command);
+  EXPECT_NE(key_of(one, "/").command, key_of(other, "/").command);
+  EXPECT_EQ(key_of(one, "/").exact, key_of(other, "/").exact);
+  EXPECT_EQ(key_of(one, "/").exact, "ld *.o");
+}
+
 }  // namespace
 }  // namespace plimsoll::policy

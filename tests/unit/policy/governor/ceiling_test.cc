@@ -111,7 +111,7 @@ TEST(Ceiling, WhoHasWhatItsKindNeedsIsNotExpectedToGrowOn) {
       ASSERT_THAT(story.rules(0), ElementsAre("admit " + std::to_string(id)));
       Estimate estimate = flat({.mib = 185, .seconds = 1, .cores = 0.1, .spread = 54});
       if (bounded) estimate.ceiling = Belief{to_double(mib(200)), to_double(mib(5))};
-      story.governor.expect(JobId{id}, estimate, at(0));
+      story.governor.expect(story.job(id), estimate, at(0));
     }
     for (unsigned id = 1; id <= 4; ++id) story.uses(id, 1.0, 150);
     story.samples(1.0);

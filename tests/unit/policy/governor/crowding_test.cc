@@ -16,8 +16,8 @@ using ::testing::Not;
 struct Crowd : Story {
   explicit Crowd(unsigned count, bool may_pause = true)
       : Story({.line = mib(10'000), .cores = 2, .jobs_max = 100, .may_pause = may_pause}),
-        jobs(count) {
-    for (unsigned id = 1; id <= jobs; ++id) {
+        size(count) {
+    for (unsigned id = 1; id <= size; ++id) {
       waits(id, {.mib = 10, .seconds = 10'000, .cores = 0.01});
       EXPECT_THAT(rules(0.1 * id), ElementsAre("admit " + std::to_string(id)));
     }
@@ -28,11 +28,10 @@ struct Crowd : Story {
   std::vector<std::string> want(double from, double to, double cores_each) {
     std::vector<std::string> decided;
     for (double t = from; t < to; t += 0.1) {
-      for (unsigned id = 1; id <= jobs; ++id) {
-        if (governor.is_frozen(JobId{id})) continue;
+      for (unsigned id = 1; id <= size; ++id) {
+        if (is_frozen(id)) continue;
         uses(id, t, 10, 0.1 * id);
-        governor.expect(JobId{id}, flat({.mib = 10, .seconds = 10'000, .cores = cores_each}),
-                        at(t));
+        governor.expect(job(id), flat({.mib = 10, .seconds = 10'000, .cores = cores_each}), at(t));
       }
       samples(t);
       for (const std::string& word : rules(t)) {
@@ -44,7 +43,7 @@ struct Crowd : Story {
     return decided;
   }
 
-  unsigned jobs;
+  unsigned size;
   std::vector<double> when;
   std::vector<std::string> why;
 };
@@ -70,8 +69,8 @@ TEST(Crowding, OneAtATimeAndAsManyAsCoresGoOn) {
   for (std::size_t i = 1; i < crowd.when.size(); ++i) {
     EXPECT_GE(crowd.when[i] - crowd.when[i - 1], 9.9);
   }
-  EXPECT_FALSE(crowd.governor.is_frozen(JobId{1}));
-  EXPECT_FALSE(crowd.governor.is_frozen(JobId{2}));
+  EXPECT_FALSE(crowd.is_frozen(1));
+  EXPECT_FALSE(crowd.is_frozen(2));
 }
 
 TEST(Crowding, GoesOnWhenThereIsRoomForItsCores) {

@@ -49,7 +49,7 @@ TEST(GovernorGrowth, AFrozenJobGoesOnWhileThereIsRoomForTheNextMoments) {
   for (std::size_t i = 0; i < kHorizonCount && kHorizons[i] <= std::chrono::seconds(2); ++i) {
     estimate.ahead[i] = {to_double(mib(50)), 0};
   }
-  story.governor.expect(JobId{1}, estimate, at(1.2));
+  story.governor.expect(story.job(1), estimate, at(1.2));
   story.uses(1, 1.2, 20);
   story.uses(1, 1.6, 20);
   story.samples(1.6);

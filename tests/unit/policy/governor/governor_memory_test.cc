@@ -134,7 +134,7 @@ TEST(GovernorLadder, TheNextRoundWaitsUntilThePoolWasLookedAt) {
   // The groups are empty; how much came back nobody knows yet, and the keel grows on.
   for (const unsigned id : evicted) {
     story.used.erase(id);
-    story.governor.leave(JobId{id}, {.outcome = Outcome::evicted}, at(10.55));
+    story.governor.leave(story.job(id), {.outcome = Outcome::evicted}, at(10.55));
   }
   story.uses(1, 10.6, 600, 1);
   EXPECT_FALSE(evicts(story.rules(10.6)));
@@ -147,7 +147,7 @@ TEST(GovernorLadder, NorDoesItWaitForALookThatNeverComes) {
   const auto evicted = first_round(story);
   for (const unsigned id : evicted) {
     story.used.erase(id);
-    story.governor.leave(JobId{id}, {.outcome = Outcome::evicted}, at(10.55));
+    story.governor.leave(story.job(id), {.outcome = Outcome::evicted}, at(10.55));
   }
   story.uses(1, 10.6, 600, 1);
   story.uses(1, 11.6, 900, 1);
@@ -271,11 +271,11 @@ TEST(GovernorLadder, WhoFailsForWhatOthersLeftIsToldSo) {
 
 TEST(GovernorUser, PausesAndGoesOnAsAskedBeItTheKeel) {
   Story story = crowd(small(), 3);
-  story.governor.pause(JobId{1}, at(11));
+  story.governor.pause(story.job(1), at(11));
   EXPECT_THAT(story.rules(11), ElementsAre("freeze 1"));
   EXPECT_EQ(story.governor.keel(), JobId{2});
   EXPECT_THAT(story.rules(5000), IsEmpty());
-  story.governor.resume(JobId{1}, at(5001));
+  story.governor.resume(story.job(1), at(5001));
   EXPECT_THAT(story.rules(5001), ElementsAre("thaw 1"));
   EXPECT_EQ(story.governor.keel(), JobId{1});
 }

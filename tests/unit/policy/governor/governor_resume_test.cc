@@ -42,7 +42,7 @@ TEST(GovernorDescent, AKeelThatStandsStillMayWaitForAFrozenJob) {
   std::vector<std::string> thawed;
   for (double t = 11; t < 17; t += 0.5) {
     // The keel is looked at and has done nothing; the others' memory leaves no room for a thaw.
-    story.governor.observe(JobId{1},
+    story.governor.observe(story.job(1),
                            {.ran = at(t) - at(1),
                             .used = mib(100),
                             .peak = mib(100),
@@ -58,7 +58,7 @@ TEST(GovernorDescent, AKeelThatStandsStillMayWaitForAFrozenJob) {
 TEST(GovernorDescent, AKeelThatSleepsNowAndThenWaitsForNobody) {
   Story story = crowd(small(), 8);
   const auto keel_is_seen = [&](double t, double cpu_ms) {
-    story.governor.observe(JobId{1},
+    story.governor.observe(story.job(1),
                            {.ran = at(t) - at(1),
                             .used = mib(100),
                             .peak = mib(100),

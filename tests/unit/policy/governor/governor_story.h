@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -65,13 +66,13 @@ struct Story {
   void waits(unsigned id, const Expected& expected, double t = 0, int priority = 0,
              unsigned lost = 0, bool restartable = true, Tenant tenant = kHost) {
     governor.expect(Kind{id}, flat(expected));
-    governor.enter({.job = JobId{id},
-                    .kind = Kind{id},
-                    .priority = priority,
-                    .restartable = restartable,
-                    .lost = lost,
-                    .tenant = tenant},
-                   at(t));
+    enters({.job = JobId{id},
+            .kind = Kind{id},
+            .priority = priority,
+            .restartable = restartable,
+            .lost = lost,
+            .tenant = tenant},
+           t);
     estimates[id] = flat(expected);
   }
 
@@ -79,6 +80,14 @@ struct Story {
   void waits_for(unsigned tenant, unsigned id, const Expected& expected, double t = 0) {
     waits(id, expected, t, 0, 0, true, Tenant{tenant});
   }
+
+  void enters(Ready job, double t = 0) {
+    Ready& kept = jobs[job.job];
+    kept = std::move(job);
+    governor.enter(kept, at(t));
+  }
+  Ready& job(unsigned id) { return jobs.at(JobId{id}); }
+  bool is_frozen(unsigned id) { return job(id).member->state == MemberState::frozen; }
 
   // What is decided at this moment.
   std::vector<std::string> rules(double t, unsigned starts_max = 1000) {
@@ -96,7 +105,7 @@ struct Story {
     used[id] = mib_used;
     cpu[id] += 0.1;
     governor.observe(
-        JobId{id},
+        job(id),
         {.ran = at(t) - at(started),
          .used = mib(mib_used),
          .peak = mib(mib_used),
@@ -107,7 +116,7 @@ struct Story {
   void is_told_to_use(unsigned id, double t, double mib_told, double started = 0) {
     const double admitted_with = estimates.at(id).peak.mean / 1048576;
     used[id] = std::min(mib_told, admitted_with);
-    governor.observe(JobId{id},
+    governor.observe(job(id),
                      {.ran = at(t) - at(started),
                       .used = mib(used[id]),
                       .peak = mib(used[id]),
@@ -130,11 +139,12 @@ struct Story {
     used.erase(id);
     AttemptEnd end{.outcome = outcome};
     if (outcome == Outcome::exited) end.exit_code = 0;
-    governor.leave(JobId{id}, end, at(t));
+    governor.leave(job(id), end, at(t));
     samples(t);
   }
 
   Governor governor;
+  std::map<JobId, Ready> jobs;
   std::map<unsigned, Estimate> estimates;
   std::map<unsigned, double> used, cpu;
   std::vector<std::string> reasons;  // of the last rules()

@@ -26,6 +26,12 @@ void wait_many(Story& story, unsigned tenant, unsigned from, unsigned count,
   for (unsigned id = from; id < from + count; ++id) story.waits_for(tenant, id, expected, t);
 }
 
+// A running job is seen to have used so many seconds of CPU time in all.
+void has_used(Story& story, unsigned id, double t, double seconds) {
+  story.cpu[id] = seconds - 0.1;
+  story.uses(id, t, 1);
+}
+
 TEST(GovernorTenants, WhoHasLeastIsNext) {
   Story story(config(4));
   wait_many(story, kAlice, 1, 6, {.mib = 10, .seconds = 100});
@@ -74,6 +80,15 @@ TEST(GovernorTenants, WhoeverComesNextFindsAPlace) {
   EXPECT_EQ(story.rules(2), Words{"admit 2001"});
 }
 
+TEST(GovernorTenants, OneOfTwoPlacesIsKeptForOthers) {
+  Story story(config(2));
+  wait_many(story, kAlice, 1, 2, {.mib = 1, .seconds = 10'000});
+  EXPECT_EQ(admitted(story.rules(0)), 1u);
+  EXPECT_EQ(story.governor.holding()->reason,
+            "waits for the only place of its user: 2 jobs may run at once, and some places are "
+            "kept for other users");
+}
+
 TEST(GovernorTenants, WhoeverTheMachineIsMayHaveAllOfIt) {
   Story story(config(10));
   for (unsigned id = 1; id <= 20; ++id) story.waits(id, {.mib = 1, .seconds = 100});
@@ -113,6 +128,44 @@ TEST(GovernorTenants, CoresThatOneWantsAreNotTakenFromAnother) {
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::cores);
   story.waits_for(kBob, 100, {.mib = 1, .seconds = 60, .cores = 1}, 1);
   EXPECT_EQ(story.rules(1), Words{"admit 100"});
+}
+
+// One computes without an end, the other now and then: his jobs start at once, several beside each
+// other, for as long as he has less than his half.
+TEST(GovernorTenants, WhoHasUsedLittleLatelyDoesNotWaitForCores) {
+  GovernorConfig two = config(1000);
+  two.cores = 2;
+  Story story(two);
+  wait_many(story, kAlice, 1, 50, {.mib = 1, .seconds = 600, .cores = 1});
+  const Words first = story.rules(0);
+  for (double t = 1; t <= 20; ++t) {
+    for (const std::string& word : first) {
+      has_used(story, number_in(word), t, t * 2 / static_cast<double>(first.size()));
+    }
+  }
+  wait_many(story, kBob, 100, 4, {.mib = 1, .seconds = 1, .cores = 1}, 20);
+  EXPECT_EQ(admitted(story.rules(20)), 4u);
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::cores) << "of Alice's";
+}
+
+// The burst of one who computes as much as he can is over when he has had his part.
+TEST(GovernorTenants, WhoHasUsedHisPartWaitsForCores) {
+  GovernorConfig two = config(1000);
+  two.cores = 2;
+  Story story(two);
+  story.waits_for(kAlice, 1, {.mib = 1, .seconds = 600, .cores = 1});
+  wait_many(story, kBob, 100, 50, {.mib = 1, .seconds = 600, .cores = 1});
+  const Words first = story.rules(0);
+  EXPECT_LT(admitted(first), 12u) << "four times the cores, and one of Alice's";
+  for (double t = 1; t <= 20; ++t) {
+    for (const std::string& word : first) {
+      const unsigned id = number_in(word);
+      has_used(story, id, t, id == 1 ? t / 2 : t * 1.5 / static_cast<double>(first.size() - 1));
+    }
+  }
+  EXPECT_EQ(story.rules(21), Words{});
+  story.ends(number_in(first.back()), 21);
+  EXPECT_EQ(story.rules(21), Words{}) << "he has more of the cores than his half";
 }
 
 // What is said of an external job that takes nothing: its hint is all of the line.
@@ -172,8 +225,8 @@ TEST(GovernorTenants, AWordIsNoMemoryOfAnother) {
     story.samples(t);
     EXPECT_EQ(story.rules(t), Words{}) << t;
   }
-  EXPECT_FALSE(story.governor.is_frozen(JobId{2}));
-  EXPECT_FALSE(story.governor.is_frozen(JobId{1}));
+  EXPECT_FALSE(story.is_frozen(2));
+  EXPECT_FALSE(story.is_frozen(1));
 }
 
 // From its first second on, whatever it is said to have and however fast that is said to rise.
@@ -246,7 +299,7 @@ TEST(GovernorTenants, AGiantHoldsUpOthersForAMinuteAtATime) {
     story.waits_for(kBob, next, {.mib = 50, .seconds = 10}, t);
     if (story.rules(t).empty()) {
       held += 1;
-      story.governor.withdraw({.job = JobId{next}, .kind = Kind{next}, .tenant = Tenant{kBob}});
+      story.governor.withdraw(story.job(next));
     } else {
       story.ends(next, t + 0.5);
     }

@@ -219,10 +219,10 @@ TEST(GovernorAdmission, HoldsForIoOnlyWhoIsKnownForIt) {
   Story story(small());
   story.governor.expect(Kind{1}, flat({.mib = 10}));
   for (unsigned id : {1u, 2u}) {
-    story.governor.enter({.job = JobId{id}, .kind = Kind{1}}, at(0));
+    story.enters({.job = JobId{id}, .kind = Kind{1}});
   }
   EXPECT_THAT(story.rules(0, 1), ElementsAre("admit 1"));
-  story.governor.observe(JobId{1},
+  story.governor.observe(story.job(1),
                          {.ran = std::chrono::seconds(4),
                           .used = mib(10),
                           .peak = mib(10),
@@ -312,7 +312,7 @@ TEST(GovernorAdmission, SwingsOfAFewAddUpAndThoseOfManyArePooled) {
     swinging.swing.fill(mib_each * 1048576);
     story.governor.expect(Kind{1}, swinging);
     for (unsigned id = 1; id <= jobs; ++id) {
-      story.governor.enter({.job = JobId{id}, .kind = Kind{1}}, at(0));
+      story.enters({.job = JobId{id}, .kind = Kind{1}});
     }
     return story.rules(0).size();
   };
@@ -333,14 +333,14 @@ TEST(GovernorAdmission, GoesOnAfterTroubleOnceAllWereLookedAt) {
   story.uses(3, 9, 385);
   story.samples(9);
   ASSERT_THAT(story.rules(9), Contains("freeze 3"));
-  story.governor.expect(JobId{3}, flat({.mib = 385}), at(9));
+  story.governor.expect(story.job(3), flat({.mib = 385}), at(9));
   story.waits(4, {.mib = 1, .cores = 0.01}, 9);
   EXPECT_THAT(story.rules(9.1), IsEmpty());
   ASSERT_TRUE(story.governor.holding());
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::calm);
   for (unsigned id = 1; id <= 2; ++id) {
     story.uses(id, 9.2, 250);
-    story.governor.expect(JobId{id}, flat({.mib = 250}), at(9.2));
+    story.governor.expect(story.job(id), flat({.mib = 250}), at(9.2));
   }
   story.samples(9.2);
   EXPECT_THAT(story.rules(9.2), Contains("admit 4"));

@@ -13,26 +13,27 @@ constexpr std::size_t kOneSecond = 1;  // of kHorizons
 // Two running jobs with 100 bytes each, of which 300 +- 10 are forecast for each horizon.
 struct Forecasting : testing::Test {
   Forecasting() {
-    for (const JobId job : {JobId{1}, JobId{2}}) {
-      running_set.start({.job = job}, Estimate{}, at(0));
-      uses(job, 100, 0.1);
+    for (Ready* job : {&first, &second}) {
+      running_set.start(*job, Estimate{}, at(0));
+      uses(*job, 100, 0.1);
     }
     ahead.fill({300, 10});
   }
-  void uses(JobId job, std::uint64_t bytes, double t) {
-    running_set.observe(running_set.at(job),
-                        {.ran = at(t) - at(0), .used = {bytes}, .peak = {bytes}}, at(t));
+  void uses(Ready& job, std::uint64_t bytes, double t) {
+    running_set.observe(*job.member, {.ran = at(t) - at(0), .used = {bytes}, .peak = {bytes}},
+                        at(t));
   }
   // So many times, a second each: forecast, then so much by each of the two.
   void happens(int times, std::uint64_t bytes_each) {
     for (int i = 0; i < times; ++i, now += 1) {
       hindsight.forecast(running_set, ahead, kLine, at(now));
-      for (const JobId job : {JobId{1}, JobId{2}}) uses(job, bytes_each, now + 0.9);
+      for (Ready* job : {&first, &second}) uses(*job, bytes_each, now + 0.9);
       hindsight.compare(running_set, 1, at(now + 1));
     }
   }
   [[nodiscard]] double factor() const { return hindsight.factors()[kOneSecond]; }
 
+  Ready first{.job = JobId{1}}, second{.job = JobId{2}};
   RunningSet running_set;
   Hindsight hindsight;
   Hindsight::Forecasts ahead{};
@@ -59,22 +60,22 @@ TEST_F(Forecasting, WhoWasStoppedIsNoMeasure) {
   happens(5, 160);
   const double before = factor();
   hindsight.forecast(running_set, ahead, kLine, at(now));
-  ASSERT_TRUE(running_set.hold(running_set.at(JobId{1}), at(now + 0.5)));
+  ASSERT_TRUE(running_set.hold(*first.member, at(now + 0.5)));
   hindsight.compare(running_set, 1, at(now + 1));
   EXPECT_DOUBLE_EQ(factor(), before);
 }
 
 TEST_F(Forecasting, TroubleBeforeItsTimeIsAMissToo) {
   hindsight.forecast(running_set, ahead, kLine, at(now));
-  uses(JobId{1}, 400, now + 0.3);
+  uses(first, 400, now + 0.3);
   hindsight.cut_short(running_set, 1);
   EXPECT_GT(factor(), 1);
 }
 
 TEST_F(Forecasting, WhoEndedUsesNothing) {
   hindsight.forecast(running_set, ahead, kLine, at(now));
-  running_set.leave(JobId{1});
-  uses(JobId{2}, 305, now + 0.5);
+  running_set.leave(first);
+  uses(second, 305, now + 0.5);
   hindsight.compare(running_set, 1, at(now + 1));
   EXPECT_DOUBLE_EQ(factor(), 1);
 }

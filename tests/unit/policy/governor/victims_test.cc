@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <vector>
+
 #include "governor_story.h"
 #include "policy/governor/memory_response.h"
 
@@ -22,12 +25,16 @@ struct Candidate {
   unsigned lost = 0;
 };
 
-RunningSet fleet_of(const std::vector<Candidate>& candidates) {
-  RunningSet running_set;
-  for (const Candidate& one : candidates) {
-    const Ready ready{.job = JobId{one.id}, .restartable = one.restartable, .lost = one.lost};
+// Running jobs, the first one the keel.
+struct Fleet {
+  explicit Fleet(const std::vector<Candidate>& candidates) {
+    for (const Candidate& one : candidates) add(one);
+  }
+  void add(const Candidate& one) {
+    Ready& ready = jobs.emplace_back(
+        Ready{.job = JobId{one.id}, .restartable = one.restartable, .lost = one.lost});
     running_set.start(ready, flat({.mib = one.expected}), at(one.id));
-    running_set.observe(running_set.at(JobId{one.id}),
+    running_set.observe(*ready.member,
                         {.ran = std::chrono::seconds(10),
                          .used = mib(one.used),
                          .peak = mib(one.used),
@@ -35,42 +42,50 @@ RunningSet fleet_of(const std::vector<Candidate>& candidates) {
                              std::chrono::duration<double>(one.cpu_seconds))},
                         at(100));
   }
-  return running_set;
-}
+  // Who is chosen.
+  [[nodiscard]] std::vector<JobId> victims(double shortage,
+                                           Spare spare = Spare::right_of_way) const {
+    std::vector<JobId> chosen;
+    for (const Member* one :
+         choose_victims(running_set, *jobs.front().member, shortage, spare).members) {
+      chosen.push_back(one->ready.job);
+    }
+    return chosen;
+  }
+
+  std::deque<Ready> jobs;
+  RunningSet running_set;
+};
 
 double bytes(double count) { return count * 1048576; }
 
 TEST(Victims, WhoIsOverItsEstimateGoesFirst) {
-  const RunningSet running_set = fleet_of({{1, 500}, {2, 300, 1000, 1}, {3, 300, 100, 900}});
-  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(200)).jobs, ElementsAre(JobId{3}));
+  const Fleet fleet({{1, 500}, {2, 300, 1000, 1}, {3, 300, 100, 900}});
+  EXPECT_THAT(fleet.victims(bytes(200)), ElementsAre(JobId{3}));
 }
 
 TEST(Victims, ThenMostBytesForTheWorkLost) {
-  const RunningSet running_set = fleet_of({{1, 500}, {2, 300, 1000, 100}, {3, 200, 1000, 1}});
-  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(150)).jobs, ElementsAre(JobId{3}));
+  const Fleet fleet({{1, 500}, {2, 300, 1000, 100}, {3, 200, 1000, 1}});
+  EXPECT_THAT(fleet.victims(bytes(150)), ElementsAre(JobId{3}));
 }
 
 TEST(Victims, NobodyMoreThanIsNeeded) {
-  const RunningSet running_set =
-      fleet_of({{1, 500}, {2, 10, 1000, 0.001}, {3, 20, 1000, 0.01}, {4, 400, 1000, 100}});
-  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(300)).jobs, ElementsAre(JobId{4}));
+  const Fleet fleet({{1, 500}, {2, 10, 1000, 0.001}, {3, 20, 1000, 0.01}, {4, 400, 1000, 100}});
+  EXPECT_THAT(fleet.victims(bytes(300)), ElementsAre(JobId{4}));
 }
 
 TEST(Victims, WhatCanNotBeStartedAgainComesLastAndTheKeelNever) {
-  const RunningSet running_set = fleet_of(
+  const Fleet fleet(
       {{1, 900}, {2, 100, 50, 0.1, false}, {3, 100, 1000, 50, true, 2}, {4, 100, 1000, 900}});
-  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(100)).jobs, ElementsAre(JobId{4}));
-  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(200)).jobs,
-              UnorderedElementsAre(JobId{3}, JobId{4}));
-  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(1000)).jobs,
-              UnorderedElementsAre(JobId{2}, JobId{3}, JobId{4}));
-  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(1000), Spare::twice_lost).jobs,
-              ElementsAre(JobId{4}));
+  EXPECT_THAT(fleet.victims(bytes(100)), ElementsAre(JobId{4}));
+  EXPECT_THAT(fleet.victims(bytes(200)), UnorderedElementsAre(JobId{3}, JobId{4}));
+  EXPECT_THAT(fleet.victims(bytes(1000)), UnorderedElementsAre(JobId{2}, JobId{3}, JobId{4}));
+  EXPECT_THAT(fleet.victims(bytes(1000), Spare::twice_lost), ElementsAre(JobId{4}));
 }
 
 TEST(Victims, TheRightOfWayIsRespected) {
-  const RunningSet running_set = fleet_of({{1, 500}, {2, 300, 1000, 1, true, kEvictionsMax}});
-  EXPECT_THAT(choose_victims(running_set, JobId{1}, bytes(100)).jobs, IsEmpty());
+  const Fleet fleet({{1, 500}, {2, 300, 1000, 1, true, kEvictionsMax}});
+  EXPECT_THAT(fleet.victims(bytes(100)), IsEmpty());
 }
 
 TEST(WayOut, OneAfterTheOther) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "eager_starts.h"
 #include "policy/queue/queue.h"
 
 // Any jobs, ends and interruptions: what holds of every run, on simulated time.
@@ -78,7 +79,7 @@ AttemptEnd any_end() {
 // Plays a plan against a queue and checks each turn what must hold.
 class Play {
  public:
-  explicit Play(Plan plan) : plan_(std::move(plan)), queue_(plan_.config) {
+  explicit Play(Plan plan) : plan_(std::move(plan)), queue_(plan_.config), starts_(queue_) {
     for (const JobSpec& spec : plan_.jobs) specs_[spec.id] = &spec;
   }
 
@@ -89,7 +90,9 @@ class Play {
     for (std::size_t turn = 0; entered_ < plan_.jobs.size() || queue_.unfinished() > 0; ++turn) {
       RC_ASSERT(turn < turns_max);
       step();
-      apply(queue_.tick(now_));
+      apply(queue_.settle(now_));
+      for (const Start& start : starts_.at(now_)) started(start);
+      check_running();
       check_progress();
     }
     for (const JobSpec& spec : plan_.jobs) RC_ASSERT(ended_.contains(spec.id));
@@ -99,7 +102,7 @@ class Play {
  private:
   void step() {
     if (entered_ < plan_.jobs.size() && *rc::gen::arbitrary<bool>()) {
-      queue_.enter(plan_.jobs[entered_++]);
+      starts_.enter(plan_.jobs[entered_++]);
     } else if (plan_.may_stop && *between(0, 40) == 0) {
       queue_.interrupt();
       interrupted_ = true;
@@ -110,7 +113,7 @@ class Play {
     } else if (const auto wake = queue_.next_wake()) {
       now_ = std::max(now_, *wake);
     } else if (entered_ < plan_.jobs.size()) {
-      queue_.enter(plan_.jobs[entered_++]);
+      starts_.enter(plan_.jobs[entered_++]);
     } else {
       RC_FAIL("nothing runs, nothing will wake, jobs remain");
     }
@@ -133,12 +136,10 @@ class Play {
 
   void ends(JobId id, bool success) { RC_ASSERT(ended_.emplace(id, success).second); }
 
-  void apply(const std::vector<QueueDecision>& decisions) {
-    for (const QueueDecision& decision : decisions) {
+  void apply(const std::vector<Decision>& decisions) {
+    for (const Decision& decision : decisions) {
       RC_ASSERT(!decision.reason.empty());
-      if (const auto* start = std::get_if<Start>(&decision.action)) {
-        started(*start);
-      } else if (const auto* skip = std::get_if<Skip>(&decision.action)) {
+      if (const auto* skip = std::get_if<Skip>(&decision.action)) {
         RC_ASSERT(!attempts_.contains(skip->job));
         if (!plan_.may_stop) RC_ASSERT(needs_a_failed_one(skip->job));
         ends(skip->job, false);
@@ -153,6 +154,9 @@ class Play {
         RC_ASSERT(cancelled_.insert(job).second);
       }
     }
+  }
+
+  void check_running() const {
     RC_ASSERT(running_.size() <= plan_.config.jobs_max);
     RC_ASSERT(queue_.running() == running_.size());
   }
@@ -192,6 +196,7 @@ class Play {
 
   Plan plan_;
   Queue queue_;
+  EagerStarts starts_;
   std::map<JobId, const JobSpec*> specs_;
   std::size_t entered_ = 0;
   Instant now_{};
@@ -210,19 +215,20 @@ RC_GTEST_PROP(QueueProperty, EveryJobEndsOnceAndTheRulesHold, ()) { Play(any_pla
 TEST(QueueSize, AHundredThousandJobs) {
   constexpr unsigned kJobs = 100'000;
   Queue queue({.jobs_max = 64});
+  EagerStarts starts(queue);
   for (unsigned id = 1; id <= kJobs; ++id) {
     JobSpec spec = job(id);
     if (id % 2 == 0) spec.needs = {JobId{id - 1}};
     spec.priority = static_cast<int>(id % 3);
-    queue.enter(spec);
+    starts.enter(spec);
   }
   std::size_t ended = 0;
   std::vector<JobId> running;
   while (queue.unfinished() > 0) {
-    for (const QueueDecision& decision : queue.tick(Instant{})) {
-      if (const auto* start = std::get_if<Start>(&decision.action)) running.push_back(start->job);
+    for (const Decision& decision : queue.settle(Instant{})) {
       if (std::holds_alternative<Skip>(decision.action)) ++ended;
     }
+    for (const Start& start : starts.at(Instant{})) running.push_back(start.job);
     for (const JobId job : std::exchange(running, {})) {
       const int code = static_cast<unsigned long>(job) % 5 == 0 ? 1 : 0;
       EXPECT_FALSE(queue.leave(job, {.outcome = Outcome::exited, .exit_code = code}, Instant{}));

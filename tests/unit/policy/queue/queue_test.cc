@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <variant>
+
+#include "eager_starts.h"
+
 namespace plimsoll::policy {
 namespace {
 
@@ -34,39 +38,44 @@ JobSpec job_retried(unsigned id, unsigned retries) {
   return spec;
 }
 
-QueueAction start(unsigned id, unsigned slot, unsigned attempt = 1) {
+// What is done at one moment.
+using Step = std::variant<Start, Action>;
+
+Step start(unsigned id, unsigned slot, unsigned attempt = 1) {
   return Start{.job = JobId{id}, .attempt = attempt, .slot = slot};
 }
-QueueAction skip(unsigned id) { return Skip{JobId{id}}; }
-QueueAction give_up(unsigned id) { return GiveUp{JobId{id}}; }
-QueueAction cancel(unsigned id) { return Cancel{JobId{id}}; }
+Step skip(unsigned id) { return Action(Skip{JobId{id}}); }
+Step give_up(unsigned id) { return Action(GiveUp{JobId{id}}); }
+Step cancel(unsigned id) { return Action(Cancel{JobId{id}}); }
 
 // A queue on simulated time: each call says when it happens, in time since the start of the run.
 struct Story {
-  explicit Story(QueueConfig config) : queue(std::move(config)) {}
+  explicit Story(QueueConfig config) : queue(std::move(config)), starts(queue) {}
 
-  std::vector<QueueAction> at(Duration t) {
-    std::vector<QueueAction> actions;
+  void enter(const JobSpec& spec) { starts.enter(spec); }
+  std::vector<Step> at(Duration t) {
+    std::vector<Step> steps;
     reasons.clear();
-    for (QueueDecision& decision : queue.tick(Instant(t))) {
-      actions.push_back(decision.action);
+    for (Decision& decision : queue.settle(Instant(t))) {
+      steps.emplace_back(decision.action);
       reasons.push_back(std::move(decision.reason));
     }
-    return actions;
+    for (const Start& start : starts.at(Instant(t))) steps.emplace_back(start);
+    return steps;
   }
   std::optional<Requeue> ends(Duration t, unsigned id, const AttemptEnd& end) {
     return queue.leave(JobId{id}, end, Instant(t));
   }
 
   Queue queue;
+  EagerStarts starts;
   std::vector<std::string> reasons;  // of the last at()
 };
 
 TEST(Queue, StartsAsManyAsItMayInOrderOfInput) {
   Story story({.jobs_max = 2});
-  for (unsigned id = 1; id <= 4; ++id) story.queue.enter(job(id));
+  for (unsigned id = 1; id <= 4; ++id) story.enter(job(id));
   EXPECT_THAT(story.at(0s), ElementsAre(start(1, 1), start(2, 2)));
-  EXPECT_THAT(story.reasons, ElementsAre("slot 1 of 2 is free", "slot 2 of 2 is free"));
   EXPECT_THAT(story.at(1s), IsEmpty());
   EXPECT_EQ(story.queue.next_wake(), std::nullopt);
   EXPECT_EQ(story.ends(2s, 1, kOk), std::nullopt);
@@ -84,9 +93,9 @@ TEST(Queue, HigherPriorityFirstThenInput) {
   for (const auto& [id, priority] : {std::pair{1u, 0}, {2u, 5}, {3u, -1}, {4u, 5}}) {
     JobSpec spec = job(id);
     spec.priority = priority;
-    story.queue.enter(spec);
+    story.enter(spec);
   }
-  std::vector<QueueAction> order;
+  std::vector<Step> order;
   for (int i = 0; i < 4; ++i) {
     const auto actions = story.at(0s);
     ASSERT_EQ(actions.size(), 1u);
@@ -98,7 +107,7 @@ TEST(Queue, HigherPriorityFirstThenInput) {
 
 TEST(Queue, KeepsTheDelayBetweenStarts) {
   Story story({.jobs_max = 3, .delay = 2s});
-  for (unsigned id = 1; id <= 3; ++id) story.queue.enter(job(id));
+  for (unsigned id = 1; id <= 3; ++id) story.enter(job(id));
   EXPECT_THAT(story.at(10s), ElementsAre(start(1, 1)));
   EXPECT_EQ(story.queue.next_wake(), Instant(12s));
   EXPECT_THAT(story.at(11999ms), IsEmpty());
@@ -109,7 +118,7 @@ TEST(Queue, KeepsTheDelayBetweenStarts) {
 
 TEST(Queue, AnotherBoundHoldsFromNowOn) {
   Story story({.jobs_max = 1});
-  for (unsigned id = 1; id <= 5; ++id) story.queue.enter(job(id));
+  for (unsigned id = 1; id <= 5; ++id) story.enter(job(id));
   EXPECT_THAT(story.at(0s), ElementsAre(start(1, 1)));
   story.queue.set_jobs_max(3);
   EXPECT_THAT(story.at(1s), ElementsAre(start(2, 2), start(3, 3)));
@@ -123,10 +132,10 @@ TEST(Queue, AnotherBoundHoldsFromNowOn) {
 
 TEST(QueueNeeds, WaitForSuccessAlsoOfWhatIsEnteredLater) {
   Story story({.jobs_max = 8});
-  story.queue.enter(job_needing(1, {JobId{3}, JobId{2}}));
+  story.enter(job_needing(1, {JobId{3}, JobId{2}}));
   EXPECT_THAT(story.at(0s), IsEmpty());
-  story.queue.enter(job(2));
-  story.queue.enter(job_needing(3, {JobId{2}, JobId{2}}));
+  story.enter(job(2));
+  story.enter(job_needing(3, {JobId{2}, JobId{2}}));
   EXPECT_THAT(story.at(0s), ElementsAre(start(2, 1)));
   EXPECT_EQ(story.ends(1s, 2, kOk), std::nullopt);
   EXPECT_THAT(story.at(1s), ElementsAre(start(3, 1)));
@@ -138,13 +147,13 @@ TEST(QueueNeeds, OfAFailedJobAreSkippedWithTheCauseNamed) {
   Story story({.jobs_max = 8});
   JobSpec compile = job(1);
   compile.name = "compile";
-  story.queue.enter(compile);
+  story.enter(compile);
   JobSpec link = job_needing(2, {JobId{1}});
   link.name = "link";
-  story.queue.enter(link);
-  story.queue.enter(job_needing(3, {JobId{2}}));
-  story.queue.enter(job_needing(4, {JobId{2}, JobId{3}}));
-  story.queue.enter(job(5));
+  story.enter(link);
+  story.enter(job_needing(3, {JobId{2}}));
+  story.enter(job_needing(4, {JobId{2}, JobId{3}}));
+  story.enter(job(5));
   EXPECT_THAT(story.at(0s), ElementsAre(start(1, 1), start(5, 2)));
   EXPECT_EQ(story.ends(1s, 1, {.outcome = Outcome::signalled, .signal = SIGSEGV}), std::nullopt);
   EXPECT_THAT(story.at(1s), ElementsAre(skip(2), skip(3), skip(4)));
@@ -154,15 +163,15 @@ TEST(QueueNeeds, OfAFailedJobAreSkippedWithTheCauseNamed) {
                   "not started: it needs link, which was skipped: compile was ended by signal SEGV",
                   "not started: it needs link, which was skipped: compile was ended by signal "
                   "SEGV"));
-  story.queue.enter(job_needing(6, {JobId{5}, JobId{3}}));
+  story.enter(job_needing(6, {JobId{5}, JobId{3}}));
   EXPECT_THAT(story.at(2s), ElementsAre(skip(6)));
   EXPECT_EQ(story.queue.unfinished(), 1u);
 }
 
 TEST(QueueNeeds, WaitForTheLastRetry) {
   Story story({.jobs_max = 8});
-  story.queue.enter(job_retried(1, 1));
-  story.queue.enter(job_needing(2, {JobId{1}}));
+  story.enter(job_retried(1, 1));
+  story.enter(job_needing(2, {JobId{1}}));
   EXPECT_THAT(story.at(0s), ElementsAre(start(1, 1)));
   EXPECT_TRUE(story.ends(1s, 1, kFailed));
   EXPECT_THAT(story.at(1s), IsEmpty());
@@ -173,8 +182,8 @@ TEST(QueueNeeds, WaitForTheLastRetry) {
 
 TEST(QueueRetries, BackOffWhileOthersRun) {
   Story story({.jobs_max = 1});
-  story.queue.enter(job_retried(1, 2));
-  story.queue.enter(job(2));
+  story.enter(job_retried(1, 2));
+  story.enter(job(2));
   EXPECT_THAT(story.at(0s), ElementsAre(start(1, 1)));
   auto again = story.ends(10s, 1, kFailed);
   ASSERT_TRUE(again);
@@ -197,14 +206,14 @@ TEST(QueueRetries, BackOffWhileOthersRun) {
 TEST(QueueRetries, AreForFailuresThatMayPass) {
   for (const Outcome outcome : {Outcome::exited, Outcome::signalled, Outcome::timed_out}) {
     Story story({});
-    story.queue.enter(job_retried(1, 1));
+    story.enter(job_retried(1, 1));
     (void)story.at(0s);
     EXPECT_TRUE(story.ends(0s, 1, {.outcome = outcome, .exit_code = 3})) << name_of(outcome);
   }
   for (const Outcome outcome :
        {Outcome::over_limit, Outcome::over_line, Outcome::cancelled, Outcome::failed_to_start}) {
     Story story({});
-    story.queue.enter(job_retried(1, 1));
+    story.enter(job_retried(1, 1));
     (void)story.at(0s);
     EXPECT_FALSE(story.ends(0s, 1, {.outcome = outcome})) << name_of(outcome);
   }
@@ -212,7 +221,7 @@ TEST(QueueRetries, AreForFailuresThatMayPass) {
 
 TEST(QueueRetries, LostAttemptsDoNotCountButAreBounded) {
   Story story({});
-  story.queue.enter(job_retried(1, 1));
+  story.enter(job_retried(1, 1));
   Duration now{};
   unsigned attempt = 0;
   for (unsigned i = 1; i <= kLostAttemptsMax; ++i) {
@@ -233,15 +242,15 @@ TEST(QueueRetries, WhatIsNotRestartableIsLostOnce) {
   Story story({});
   JobSpec spec = job(1);
   spec.restartable = false;
-  story.queue.enter(spec);
+  story.enter(spec);
   (void)story.at(0s);
   EXPECT_FALSE(story.ends(0s, 1, {.outcome = Outcome::machine_oom}));
 }
 
 TEST(QueueHalt, SoonSkipsTheRestAndLetsTheRunningEnd) {
   Story story({.jobs_max = 2, .halt = *parse_halt("soon,fail=1")});
-  for (unsigned id = 1; id <= 3; ++id) story.queue.enter(job_retried(id, 1));
-  story.queue.enter(job_needing(4, {JobId{3}}));
+  for (unsigned id = 1; id <= 3; ++id) story.enter(job_retried(id, 1));
+  story.enter(job_needing(4, {JobId{3}}));
   (void)story.at(0s);
   EXPECT_TRUE(story.ends(1s, 1, kFailed));
   EXPECT_THAT(story.at(2s), ElementsAre(start(1, 1, 2)));  // before 3, which was entered later
@@ -251,13 +260,13 @@ TEST(QueueHalt, SoonSkipsTheRestAndLetsTheRunningEnd) {
   EXPECT_EQ(story.queue.next_wake(), std::nullopt);
   EXPECT_FALSE(story.ends(4s, 2, kFailed));  // no retry once stopped
   EXPECT_EQ(story.queue.unfinished(), 0u);
-  story.queue.enter(job(5));
+  story.enter(job(5));
   EXPECT_THAT(story.at(5s), ElementsAre(skip(5)));
 }
 
 TEST(QueueHalt, NowCancelsTheRunningOnce) {
   Story story({.jobs_max = 3, .halt = *parse_halt("now,success=1")});
-  for (unsigned id = 1; id <= 4; ++id) story.queue.enter(job(id));
+  for (unsigned id = 1; id <= 4; ++id) story.enter(job(id));
   (void)story.at(0s);
   EXPECT_FALSE(story.ends(1s, 2, kOk));
   EXPECT_THAT(story.at(1s), ElementsAre(cancel(1), cancel(3), skip(4)));
@@ -269,7 +278,7 @@ TEST(QueueHalt, NowCancelsTheRunningOnce) {
 
 TEST(QueueHalt, WhatStoppedItIsKeptAsItWasThen) {
   Story story({.jobs_max = 3, .halt = *parse_halt("soon,fail=1")});
-  for (unsigned id = 1; id <= 4; ++id) story.queue.enter(job(id));
+  for (unsigned id = 1; id <= 4; ++id) story.enter(job(id));
   (void)story.at(0s);
   EXPECT_FALSE(story.ends(1s, 2, kOk));
   EXPECT_FALSE(story.queue.halted());
@@ -285,8 +294,8 @@ TEST(QueueHalt, WhatStoppedItIsKeptAsItWasThen) {
 
 TEST(QueueHalt, AWaitForARetryIsGivenUp) {
   Story story({.jobs_max = 2});
-  story.queue.enter(job_retried(1, 5));
-  story.queue.enter(job_needing(2, {JobId{1}}));
+  story.enter(job_retried(1, 5));
+  story.enter(job_needing(2, {JobId{1}}));
   (void)story.at(0s);
   EXPECT_TRUE(story.ends(1s, 1, kFailed));
   story.queue.interrupt();
@@ -298,7 +307,7 @@ TEST(QueueHalt, AWaitForARetryIsGivenUp) {
 
 TEST(QueueInterrupt, TheFirstStopsStartingTheSecondCancels) {
   Story story({.jobs_max = 2});
-  for (unsigned id = 1; id <= 4; ++id) story.queue.enter(job(id));
+  for (unsigned id = 1; id <= 4; ++id) story.enter(job(id));
   (void)story.at(0s);
   story.queue.interrupt();
   EXPECT_THAT(story.at(1s), ElementsAre(skip(3), skip(4)));
@@ -312,7 +321,7 @@ TEST(QueueInterrupt, TheFirstStopsStartingTheSecondCancels) {
 
 TEST(QueueInterrupt, OfAHaltThatWaitsCancels) {
   Story story({.jobs_max = 2, .halt = *parse_halt("soon,done=1")});
-  for (unsigned id = 1; id <= 3; ++id) story.queue.enter(job(id));
+  for (unsigned id = 1; id <= 3; ++id) story.enter(job(id));
   (void)story.at(0s);
   EXPECT_FALSE(story.ends(1s, 1, kOk));
   story.queue.interrupt();
@@ -321,8 +330,8 @@ TEST(QueueInterrupt, OfAHaltThatWaitsCancels) {
 
 TEST(QueueWithdraw, AJobThatWaitsEndsWithoutAnAttempt) {
   Story story({.jobs_max = 1});
-  for (unsigned id = 1; id <= 3; ++id) story.queue.enter(job(id));
-  story.queue.enter(job_needing(4, {JobId{2}}));
+  for (unsigned id = 1; id <= 3; ++id) story.enter(job(id));
+  story.enter(job_needing(4, {JobId{2}}));
   EXPECT_THAT(story.at(0s), ElementsAre(start(1, 1)));
   EXPECT_FALSE(story.queue.is_waiting(JobId{1}));
   EXPECT_TRUE(story.queue.is_waiting(JobId{2}));
@@ -336,7 +345,7 @@ TEST(QueueWithdraw, AJobThatWaitsEndsWithoutAnAttempt) {
 
 TEST(QueueWithdraw, AWaitForARetryIsGivenUp) {
   Story story({.jobs_max = 1});
-  story.queue.enter(job_retried(1, 1));
+  story.enter(job_retried(1, 1));
   (void)story.at(0s);
   ASSERT_TRUE(story.ends(1s, 1, kFailed));
   story.queue.withdraw(JobId{1}, "nobody wants it");
@@ -349,7 +358,7 @@ TEST(QueueRequeue, NoMoreRestartsThanTheJobAllows) {
   Story story({.jobs_max = 1});
   JobSpec spec = job(1);
   spec.restarts = 0;
-  story.queue.enter(spec);
+  story.enter(spec);
   (void)story.at(0s);
   EXPECT_FALSE(story.ends(1s, 1, {.outcome = Outcome::evicted}));
   EXPECT_EQ(story.queue.unfinished(), 0u);
@@ -359,7 +368,7 @@ TEST(QueueRequeue, NoMoreRestartsThanTheJobAllows) {
 TEST(QueueMemory, WhatHasEndedIsForgottenWhereNobodyNeedsIt) {
   Story story({.jobs_max = 1, .ended = Ended::forgotten});
   for (int round = 0; round < 3; ++round) {
-    story.queue.enter(job(1));
+    story.enter(job(1));
     EXPECT_THAT(story.at(0s), ElementsAre(start(1, 1)));
     EXPECT_FALSE(story.ends(0s, 1, kOk));
   }
@@ -369,8 +378,8 @@ TEST(QueueTimeout, OwnBeforeTheRuns) {
   Story story({.jobs_max = 9, .timeout = MedianPercent{200}});
   JobSpec own = job(1);
   own.timeout = 5s;
-  story.queue.enter(own);
-  for (unsigned id = 2; id <= 5; ++id) story.queue.enter(job(id));
+  story.enter(own);
+  for (unsigned id = 2; id <= 5; ++id) story.enter(job(id));
   (void)story.at(0s);
   AttemptEnd end = kOk;
   for (const unsigned id : {2u, 3u, 4u}) {

@@ -84,6 +84,9 @@ TEST(ExplainRun, SaysWhatItsRecordLacks) {
                   "record       incomplete: 7 events and reports of jobs that never "
                   "started are left out, because the record is large, 3 events and reports were "
                   "lost")));
+  run.meta.left_out = {.unstarted = 0, .beyond = 1, .late = 0, .unwritten = 0};
+  EXPECT_THAT(explain_run(run, some_events(), {.width = 300}),
+              HasSubstr("incomplete: 1 event or report is left out, because the record is full"));
 }
 
 TEST(ExplainRun, ThatDied) {

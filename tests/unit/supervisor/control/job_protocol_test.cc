@@ -91,6 +91,13 @@ TEST(JobProtocol, WhatMakesNoSenseIsRefusedByName) {
       {R"({"command":"submit",)" + sizes + R"(,"cpu_weight":10001})", "\"cpu_weight\""},
       {R"({"command":"submit",)" + sizes + R"(,"timeout_ns":0})", "\"timeout_ns\""},
       {R"({"command":"submit",)" + sizes + R"(,"priority":"high"})", "\"priority\""},
+      {R"({"command":"submit",)" + sizes + R"(,"priority":4294967297})", "\"priority\""},
+      {R"({"command":"submit",)" + sizes + R"(,"priority":-2147483649})", "\"priority\""},
+      {R"({"command":"submit",)" + sizes + R"(,"timeout_ns":9223372036854775808})",
+       "\"timeout_ns\""},
+      {R"({"command":"submit",)" + sizes + R"(,"memory_max_bytes":"1G"})", "\"memory_max_bytes\""},
+      {R"({"command":"submit",)" + sizes + R"(,"pids_max":-1})", "\"pids_max\""},
+      {R"({"command":"submit",)" + sizes + R"(,"cpus_max":"two"})", "\"cpus_max\""},
       {R"({"command":"submit",)" + sizes + R"(,"name":")" + std::string(300, 'x') + "\"}",
        "\"name\""},
       {R"({"command":"dance"})", "dance"},
@@ -102,6 +109,30 @@ TEST(JobProtocol, WhatMakesNoSenseIsRefusedByName) {
     ASSERT_FALSE(request) << line;
     EXPECT_THAT(request.error().what, HasSubstr(part)) << line;
   }
+}
+
+// None is echoed, and none reaches the guardian, who keeps all jobs alive.
+TEST(JobProtocol, WhatNoKernelTakesIsRefused) {
+  const std::string longest(kJobWordBytesMax, 'x');
+  const auto refused = [](const std::string& word, const std::string& value, const std::string& cwd,
+                          const std::string& file) {
+    SubmitHead head;
+    head.words = head.values = 1;
+    head.asked.files.emplace();
+    const std::string nul(1, '\0');
+    std::string bytes;
+    for (const std::string& text : {word, value, cwd, file, std::string("/err")}) {
+      bytes += text + nul;
+    }
+    const auto asked = complete(head, bytes);
+    return asked ? std::string() : asked.error().what;
+  };
+  const std::string path = "/" + std::string(kJobPathMax - 1, 'd');
+  EXPECT_EQ(refused(longest, longest, path, path), "");
+  EXPECT_THAT(refused(longest + "x", "A=", "/", "/f"), HasSubstr("131072 bytes"));
+  EXPECT_THAT(refused("true", longest + "x", "/", "/f"), HasSubstr("131072 bytes"));
+  EXPECT_THAT(refused("true", "A=", path + "d", "/f"), HasSubstr("4096 bytes"));
+  EXPECT_THAT(refused("true", "A=", "/", path + "d"), HasSubstr("4096 bytes"));
 }
 
 TEST(JobProtocol, TextsMustBeAsManyAsWereTold) {

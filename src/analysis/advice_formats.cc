@@ -1,0 +1,199 @@
+#include "analysis/advice_formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/advice_table.h"
+#include "analysis/words.h"
+#include "base/quantity.h"
+#include "base/text.h"
+#include "report/json_text.h"
+#include "report/plain.h"
+
+namespace plimsoll::analysis {
+namespace {
+
+using report::Json;
+using report::printable;
+
+std::uint64_t mib_up(Bytes bytes) {
+  constexpr std::uint64_t kMib = 1 << 20;
+  return bytes.count / kMib + (bytes.count % kMib == 0 ? 0 : 1);
+}
+
+// Snakemake's mem_mb: of a thousand thousand bytes.
+std::uint64_t megabytes_up(Bytes bytes) {
+  constexpr std::uint64_t kMegabyte = 1'000'000;
+  return bytes.count / kMegabyte + (bytes.count % kMegabyte == 0 ? 0 : 1);
+}
+
+std::int64_t minutes(Duration time) {
+  return std::chrono::duration_cast<std::chrono::minutes>(time).count();
+}
+
+// What a request rests on, for a comment above it.
+std::string ground_of(const ClassAdvice& advice, const Coverage& coverage) {
+  std::string text = counted(advice.count, "attempt", "attempts") + ", largest " +
+                     format_bytes(advice.most) + "; ";
+  if (advice.basis == Basis::cut_short) {
+    return text + "one was ended before its peak, so it may need more";
+  }
+  return text + fmt::format("{:.0f} % sure for {:g} % of attempts", advice.confidence * kPercent,
+                            coverage.quantile * kPercent);
+}
+
+std::string heading(std::string_view comment, const AdviceSource& source, std::string_view where) {
+  return fmt::format("{} Requests by class, from {}; {}\n", comment, printable(source.words),
+                     where);
+}
+
+std::string slurm_text(const Advice& advice, const AdviceSource& source) {
+  std::string text =
+      heading("#", source, "put a block at the head of the script that sbatch runs.");
+  for (const ClassAdvice& one : advice.classes) {
+    const std::int64_t limit = minutes(one.time_limit);
+    text += fmt::format(
+        "\n# {}: {}\n#SBATCH --mem={}M\n#SBATCH --cpus-per-task={}\n#SBATCH --time={}\n",
+        printable(one.name), ground_of(one, advice.coverage), mib_up(one.memory), one.cores, limit);
+  }
+  return text;
+}
+
+// Of a rule: a name of Python.
+bool is_identifier(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !name.empty() && !is_digit(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || is_digit(c); });
+}
+
+std::string snakemake_text(const Advice& advice, const AdviceSource& source) {
+  std::string text = heading("#", source, "for config.yaml of a profile.");
+  std::string resources, threads;
+  for (const ClassAdvice& one : advice.classes) {
+    const std::string numbers =
+        fmt::format("mem_mb: {}, runtime: {}", megabytes_up(one.memory), minutes(one.time_limit));
+    if (!is_identifier(one.name)) {
+      text += fmt::format("# No rule has the name \"{}\": {}, threads: {}\n", printable(one.name),
+                          numbers, one.cores);
+      continue;
+    }
+    resources += fmt::format("  # {}\n  \"{}\": {{{}}}\n", ground_of(one, advice.coverage),
+                             one.name, numbers);
+    threads += fmt::format("  \"{}\": {}\n", one.name, one.cores);
+  }
+  if (resources.empty()) return text;
+  return text + "set-resources:\n" + resources + "set-threads:\n" + threads;
+}
+
+// A pattern of Nextflow that only this name matches, as a string of Groovy in single quotes.
+std::string nextflow_pattern(const std::string& name) {
+  std::string quoted;
+  for (const char c : printable(name)) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
+                          c == '_' || c == ':' || c == ' ' || static_cast<signed char>(c) < 0;
+    if (!is_plain) quoted += "\\\\";
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted;
+}
+
+std::string nextflow_text(const Advice& advice, const AdviceSource& source) {
+  std::string text = heading("//", source, "for nextflow.config.") + "process {\n";
+  for (const ClassAdvice& one : advice.classes) {
+    text += fmt::format(
+        "  // {}\n  withName: '{}' {{\n    memory = '{} MB'\n    cpus = {}\n    time = '{} min'\n"
+        "  }}\n",
+        ground_of(one, advice.coverage), nextflow_pattern(one.name), mib_up(one.memory), one.cores,
+        minutes(one.time_limit));
+  }
+  return text + "}\n";
+}
+
+// Thousandths of a core, up to tenths.
+unsigned millicores(const ClassAdvice& advice) {
+  constexpr double kTenths = 10;
+  constexpr unsigned kMillisInTenth = 100;
+  const double tenths = std::ceil(advice.cores_used.value_or(1) * kTenths);
+  return static_cast<unsigned>(std::max(tenths, 1.0)) * kMillisInTenth;
+}
+
+std::string kubernetes_text(const Advice& advice, const AdviceSource& source) {
+  std::string text = heading("#", source, "a document for each, to stand in a container.");
+  for (const ClassAdvice& one : advice.classes) {
+    text += fmt::format(
+        "---\n# {}: {}\nresources:\n  requests:\n    memory: {}Mi\n    cpu: {}m\n  limits:\n"
+        "    memory: {}Mi\n",
+        printable(one.name), ground_of(one, advice.coverage), mib_up(one.memory), millicores(one),
+        mib_up(one.memory));
+  }
+  return text;
+}
+
+Json class_json(const ClassAdvice& advice) {
+  Json json = Json::object();
+  json["class"] = advice.name;
+  json["memory_bytes"] = advice.memory.count;
+  json["cores"] = advice.cores;
+  json["time_limit_ns"] = advice.time_limit.count();
+  json["basis"] = name_of(advice.basis);
+  json["confidence"] = advice.confidence;
+  json["count"] = advice.count;
+  json["at_least"] = advice.at_least;
+  json["over"] = advice.over;
+  json["median_bytes"] = advice.median.count;
+  json["max_bytes"] = advice.most.count;
+  if (advice.cores_used) json["cores_used"] = *advice.cores_used;
+  if (!advice.saving) return json;
+  Json& asked = json["asked"] = Json::object();
+  asked["attempts"] = advice.saving->attempts;
+  asked["max_bytes"] = advice.saving->asked_most.count;
+  asked["reserved_byte_s"] = advice.saving->asked_byte_seconds;
+  asked["saved_byte_s"] = advice.saving->saved_byte_seconds;
+  return json;
+}
+
+std::string json_text(const Advice& advice) {
+  Json json = Json::object();
+  json["schema"] = "plimsoll.advice/1";
+  json["quantile"] = advice.coverage.quantile;
+  json["confidence"] = advice.coverage.confidence;
+  json["one_for_all"] = advice.one_for_all;
+  json["classes"] = Json::array();
+  for (const ClassAdvice& one : advice.classes) json["classes"].push_back(class_json(one));
+  return report::text_of(json, report::JsonForm::pretty);
+}
+
+}  // namespace
+
+std::optional<AdviceFormat> advice_format(std::string_view name) {
+  constexpr std::pair<std::string_view, AdviceFormat> kNames[] = {
+      {"text", AdviceFormat::text},         {"json", AdviceFormat::json},
+      {"slurm", AdviceFormat::slurm},       {"snakemake", AdviceFormat::snakemake},
+      {"nextflow", AdviceFormat::nextflow}, {"kubernetes", AdviceFormat::kubernetes},
+  };
+  for (const auto& [known, format] : kNames) {
+    if (known == name) return format;
+  }
+  return std::nullopt;
+}
+
+std::string advice_text(const Advice& advice, AdviceFormat format, const AdviceSource& source) {
+  switch (format) {
+    case AdviceFormat::text: return advice_table(advice, source);
+    case AdviceFormat::json: return json_text(advice);
+    case AdviceFormat::slurm: return slurm_text(advice, source);
+    case AdviceFormat::snakemake: return snakemake_text(advice, source);
+    case AdviceFormat::nextflow: return nextflow_text(advice, source);
+    case AdviceFormat::kubernetes: return kubernetes_text(advice, source);
+  }
+  return {};
+}
+
+}  // namespace plimsoll::analysis

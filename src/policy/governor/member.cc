@@ -1,0 +1,46 @@
+#include "policy/governor/member.h"
+
+#include <algorithm>
+
+#include "policy/estimator/demand_forecast.h"
+
+namespace plimsoll::policy {
+namespace {
+
+// What is believed, and so many standard deviations, bound what a job grows by; a job that has got
+// there has proved the belief wrong.
+constexpr double kBoundDoubt = 1;
+
+// Of its peak. Whether it has that before it still or behind it may be in doubt, how high it is
+// not.
+double spread_below_ceiling(const Estimate& estimate) {
+  const Belief& peak = estimate.peak;
+  if (!estimate.ceiling) return peak.spread;
+  const double above = estimate.ceiling->mean + estimate.ceiling->spread - peak.mean;
+  return std::clamp(above, 0.0, peak.spread);
+}
+
+}  // namespace
+
+double Member::need() const { return std::max(0.0, estimate.peak.mean - used()); }
+
+Rise Member::rise_within(Duration ahead) const {
+  const double most = slope * to_seconds(ahead);
+  // What is only said ends at what it was admitted with.
+  if (sample.claimed)
+    return {.most = std::min(most, std::max(0.0, admitted_with - used())), .doubt = 0};
+  const double doubt = kBoundDoubt * spread_below_ceiling(estimate);
+  const double bound = estimate.peak.mean + doubt - used();
+  if (!is_known(estimate) || bound <= 0) return {.most = most, .doubt = 0};
+  const double within = std::min(most, bound);
+  return {.most = within, .doubt = std::max(0.0, within - std::max(0.0, bound - doubt))};
+}
+
+double Member::lost_work() const {
+  // A job that waits for the network loses time, if no CPU; a tenth of a core stands for that.
+  constexpr double kCoresOfWaiting = 0.1;
+  constexpr double kLeast = 0.001;
+  return std::max({to_seconds(sample.cpu), to_seconds(sample.ran) * kCoresOfWaiting, kLeast});
+}
+
+}  // namespace plimsoll::policy
