@@ -51,7 +51,6 @@ set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/gr
 set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/governor policy/job
   base/loop base)
 set(ALLOWED_cli govern cli/progress supervisor/doctor supervisor/control supervisor/sharing
-  supervisor/run supervisor supervisor/output analysis/trace analysis store/runs store/history report args jobfile
-  sim policy/governor
-  policy/estimator policy/queue policy/job guardian kernel/reap kernel/counters kernel/procfs
-  kernel/cgroup base/loop base)
+  supervisor/run supervisor supervisor/output analysis/trace analysis store/runs store/history
+  report args jobfile sim policy/governor policy/estimator policy/queue policy/job guardian
+  kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
