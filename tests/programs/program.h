@@ -44,12 +44,15 @@ inline std::string v2_root() {
 }
 
 // The directory of this process in the hierarchy whose line of /proc/self/cgroup has `key`: "::"
-// for v2, ":freezer:" for a v1 controller.
+// for v2, ":freezer:" for a v1 controller. Empty where the job has no group of its own there: what
+// is the caller's is left alone.
 inline std::string own_group(const std::string& key, const std::string& mount_point) {
   std::ifstream lines("/proc/self/cgroup");
   for (std::string line; std::getline(lines, line);) {
     const auto at = line.find(key);
-    if (at != std::string::npos) return mount_point + line.substr(at + key.size());
+    if (at == std::string::npos) continue;
+    const std::string path = line.substr(at + key.size());
+    return path.find("/plimsoll") == std::string::npos ? std::string() : mount_point + path;
   }
   return {};
 }
