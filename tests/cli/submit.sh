@@ -248,7 +248,7 @@ case_each_user_has_a_past_of_his_own() {
   ((EUID == 0)) || skip 'not root'
   state
   serve_all
-  local one='bytearray(60 << 20); import time; time.sleep(0.5)'
+  local one='import time; held = bytearray(60 << 20); time.sleep(2)'  # held until it has been seen
   nobody "$plimsoll" submit -q --class same -- "$python" -c "$one" || wrong 'it was not run'
   submit 0 -q --class same -- sleep 0.3
   over
