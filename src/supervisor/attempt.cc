@@ -35,7 +35,7 @@ report::RusageReport report_of(const rusage& usage) {
 }
 
 // The beginning of what may be of any length.
-std::string quoted(std::string_view name) {
+std::string beginning_of(std::string_view name) {
   constexpr std::size_t kQuotedMax = 200;
   const std::string_view start = cut_utf8(name, kQuotedMax);
   return "\"" + std::string(start) + (start.size() < name.size() ? "..." : "") + "\"";
@@ -44,8 +44,8 @@ std::string quoted(std::string_view name) {
 std::string start_failure_text(const guardian::StartFailed& failure,
                                const guardian::SpawnRequest& request) {
   std::string text = "could not " + std::string(guardian::name_of(failure.step));
-  if (failure.step == guardian::SpawnStep::exec) text += " " + quoted(request.argv.front());
-  if (failure.step == guardian::SpawnStep::working_directory) text += " " + quoted(request.cwd);
+  if (failure.step == guardian::SpawnStep::exec) text += " " + beginning_of(request.argv.front());
+  if (failure.step == guardian::SpawnStep::working_directory) text += " " + beginning_of(request.cwd);
   return text + ": " + std::make_error_code(failure.code).message();
 }
 
