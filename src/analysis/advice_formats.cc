@@ -42,8 +42,8 @@ std::string ground_of(const ClassAdvice& advice, const Coverage& coverage) {
   if (advice.basis == Basis::cut_short) {
     return text + "one was ended before its peak, so it may need more";
   }
-  return text + fmt::format("{:.0f} % sure for {:g} % of attempts", advice.confidence * kPercent,
-                            coverage.quantile * kPercent);
+  return text + fmt::format("enough for {:g} % of attempts with a certainty of {:.0f} %",
+                            coverage.quantile * kPercent, advice.confidence * kPercent);
 }
 
 std::string heading(std::string_view comment, const AdviceSource& source, std::string_view where) {

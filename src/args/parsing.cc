@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <string_view>
 
 #include "args/complaint.h"
 #include "args/help.h"
@@ -17,6 +18,12 @@ void let_the_last_one_count(CLI::App& app) {
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     }
   }
+}
+
+// CLI11 says "RUN is required".
+std::string missing_text(std::string_view what, const std::string& typed) {
+  return std::string(what.substr(0, what.find(" is required"))) + " is missing; see `" + typed +
+         " --help`";
 }
 
 }  // namespace
@@ -48,6 +55,8 @@ std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> 
   } catch (const CLI::CallForVersion& asked) {
     std::printf("%s\n", asked.what());
     return kToldWhatWasAsked;
+  } catch (const CLI::RequiredError& error) {
+    return failed(missing_text(error.what(), typed));
   } catch (const CLI::ParseError& error) {
     return failed(error.what());
   }

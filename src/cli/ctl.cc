@@ -40,11 +40,11 @@ struct CtlOptions {
 };
 
 constexpr const char* kCtlFooter =
-    R"(JOB is a job's name or its number. RUN is the id of a running batch, the
-beginning of one, `last` (the running batch that started last), `last-1` (the one
-before it), or the path of a socket. Without --run the only running batch is
-meant, or the daemon (plimsoll serve) if no batch is running; `--run daemon` is
-always the daemon.
+    R"(JOB is a job's name or its number. RUN is the id of a running batch or govern,
+the beginning of one, `last` (the one that started last), `last-1` (the one before
+it), or the path of a socket. Without --run the only running batch or govern is
+meant, or the daemon (plimsoll serve) if there is none; `--run daemon` is always
+the daemon.
 
 Examples:
   plimsoll ctl status

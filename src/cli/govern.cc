@@ -2,10 +2,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "base/quantity.h"
@@ -58,8 +60,11 @@ std::string steps_text(const govern::GovernEnd& end) {
     text +=
         ", of which " + std::to_string(counts.small) + " small ones without a group of their own";
   }
-  text += "\n  governor     held " + std::to_string(counts.held) + ", paused " +
-          std::to_string(end.summary.pauses) + ", evicted " + std::to_string(end.summary.evictions);
+  text += "\n  governor     held " + counted(counts.held, "step", "steps") + ", paused " +
+          counted(end.summary.pauses, "time", "times");
+  if (end.killed > 0) {
+    text += ", killed " + counted(end.killed, "step", "steps") + " for want of memory";
+  }
   if (end.reruns > 0) text += ", run again " + counted(end.reruns, "time", "times");
   return text + "\n";
 }
@@ -141,14 +146,15 @@ class Session : private govern::GovernObserver,
   }
 
   [[nodiscard]] supervisor::RunStatus status() const override {
-    const std::uint64_t begun = run_.counts().begun;
-    return supervisor::run_status(
-        run_.scheduler().status(),
-        {.run = run_id_,
-         .elapsed = loop::now() - begun_,
-         .ended = {.total = begun, .succeeded = top_jobs_.succeeded(), .failed = failed_},
-         .commands = top_jobs_.commands()},
-        *this);
+    const govern::StepCounts& counts = run_.counts();
+    return supervisor::run_status(run_.scheduler().status(),
+                                  {.run = run_id_,
+                                   .elapsed = loop::now() - begun_,
+                                   .ended = {.total = counts.begun - counts.small,
+                                             .succeeded = top_jobs_.succeeded(),
+                                             .failed = top_jobs_.jobs() - top_jobs_.succeeded()},
+                                   .commands = top_jobs_.commands()},
+                                  *this);
   }
   [[nodiscard]] const policy::JobSpec& spec_of(JobId step) const override {
     const policy::JobSpec* spec = run_.spec_of(step);
@@ -188,7 +194,6 @@ class Session : private govern::GovernObserver,
 
   void on_step_ended(const policy::JobSpec& /*step*/, const report::JobReport& report) override {
     top_jobs_.add(report);
-    if (report.outcome != policy::Outcome::exited) ++failed_;
     memory_.job(report);
     if (report_) write(report::to_json(report, report::JsonForm::line));
   }
@@ -196,7 +201,9 @@ class Session : private govern::GovernObserver,
   void write(const std::string& line) {
     const auto wrote = report_->append(line);
     if (wrote) return;
-    notices_.note(wrote.error().message() + "; the report is not complete");
+    const std::string& kept = report_->temporary_path();
+    notices_.note(wrote.error().message() + "; the report is not complete" +
+                  (kept.empty() ? "" : "; what was written is in " + kept));
     report_.reset();
   }
 
@@ -207,18 +214,42 @@ class Session : private govern::GovernObserver,
   }
 
   void print_end(const govern::GovernEnd& end) const {
+    const std::string how = "the command " + outcome_text(end.command);
+    const policy::Outcome outcome = end.command.end.outcome;
+    if (outcome == policy::Outcome::failed_to_start) return complain(how);
     if (options_.verbosity == Verbosity::quiet) {
-      if (end.command.end.outcome != policy::Outcome::exited) complain(outcome_text(end.command));
+      if (outcome != policy::Outcome::exited) complain(how);
       return;
     }
+    const std::string text = run_.hears_execs() ? held_text(end, how) : measured_text(end.command);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+
+  [[nodiscard]] std::string held_text(const govern::GovernEnd& end, const std::string& how) const {
+    // Command lines of compilers have thousands of characters.
+    constexpr std::size_t kWidthMax = 160;
     report::TextStyle style = stderr_style();
+    style.width = std::min(style.width, kWidthMax);
     const Bytes least{end.summary.line.value_or(Bytes{}).count / report::kHeavyShare};
     std::string text =
         report::heaviest_table(top_jobs_, {.by = report::Weight::memory, .from = least}, style);
-    text += "plimsoll: the command " + outcome_text(end.command);
+    text += "plimsoll: " + how;
     if (end.summary.makespan) text += " in " + format_duration(*end.summary.makespan);
-    text += "\n" + steps_text(end) + memory_text(end.summary);
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    return text + "\n" + steps_text(end) + memory_text(end.summary);
+  }
+
+  // As `plimsoll run` tells it.
+  [[nodiscard]] std::string measured_text(const supervisor::AttemptResult& ended) const {
+    policy::JobSpec job;
+    job.command = options_.command;
+    const report::JobReport report = supervisor::report_of({.job = job,
+                                                            .attempts = {},
+                                                            .last = &ended,
+                                                            .outcome = ended.end.outcome,
+                                                            .reason = ended.reason,
+                                                            .machine = {}},
+                                                           supervisor_.describe());
+    return report::job_summary(report, stderr_style());
   }
 
   supervisor::Supervisor& supervisor_;
@@ -228,7 +259,6 @@ class Session : private govern::GovernObserver,
   std::string run_id_;
   Instant begun_;
   report::TopJobs top_jobs_;
-  std::size_t failed_ = 0;         // steps
   const policy::JobSpec unknown_;  // of a step that is gone by now
   PlainNotices notices_;
   RunMemory memory_;
@@ -273,7 +303,12 @@ govern::GovernConfig govern_config(const GovernOptions& options, const std::stri
 std::optional<std::string> why_unheard(const GovernOptions& options, int code,
                                        const supervisor::Supervisor& supervisor) {
   if (options.no_hold) return "as --no-hold says";
-  if (supervisor.why_process_mode()) return "no cgroup can be made";
+  if (supervisor.why_process_mode()) {
+    // What would help comes after a semicolon; doctor has that.
+    std::string_view why = *supervisor.why_process_mode();
+    return "no cgroup can be made (" + std::string(take_until(why, ';')) +
+           "); `plimsoll doctor` explains it";
+  }
   if (code == 0) return std::nullopt;
   if (code == EBUSY) return "another seccomp filter listens to this process already";
   return "the seccomp filter that reports execs cannot be installed: " +
@@ -301,14 +336,14 @@ Result<int> govern(const GovernOptions& options, int filter_code, guardian::Link
         supervisor::pool_terms(options.governor, *governor, supervisor::pool_facts(**supervisor)));
     std::fputs(("plimsoll: limits of all steps together:\n" + terms).c_str(), stderr);
   }
-  if (options.verbosity == Verbosity::verbose && !options.no_hold && ::geteuid() != 0) {
-    complain("set-user-ID programs such as sudo run without their privilege below this command");
-  }
   govern::GovernConfig config = govern_config(options, machine.run_id, *governor);
   config.why_unheard = why_unheard(options, filter_code, **supervisor);
   if (config.why_unheard && options.verbosity != Verbosity::quiet) {
     complain("the command is measured as a whole, and nothing that it starts is held or paused: " +
              *config.why_unheard);
+  }
+  if (options.verbosity == Verbosity::verbose && !config.why_unheard && ::geteuid() != 0) {
+    complain("set-user-ID programs such as sudo run without their privilege below this command");
   }
   Session session(**supervisor, options, std::move(*report), std::move(config), command_line);
   return session.run();

@@ -10,8 +10,9 @@ namespace {
 constexpr const char* kGovernFooter =
     R"(A step is what the command or another driver (make, ninja, cargo, xargs, a test
 runner, a shell that runs a script) starts. Each step runs in a cgroup of its
-own, and waits at its birth until it is expected to fit in memory. High values
-of -j are the right ones: the governor decides how many really run.
+own, and waits before its first instruction until it is expected to fit in
+memory. Give a high -j: it says how many steps may run at once; the governor
+decides how many do. When the command ends, all that it started is killed.
 
 Examples:
   plimsoll govern -- ninja -j64

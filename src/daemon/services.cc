@@ -127,7 +127,7 @@ supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
       seen, {.run = "daemon", .elapsed = loop::now() - begun_, .ended = {}, .commands = nothing},
       specs);
   status.used = used;
-  status.jobs.running = seen.running - seen.frozen;
+  status.jobs.running = seen.running;
   status.jobs.paused = seen.frozen;
   status.jobs.waiting = seen.unfinished - std::min(seen.unfinished, begun);
   status.jobs.total = seen.unfinished;

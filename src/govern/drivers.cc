@@ -176,7 +176,9 @@ Role Drivers::role_of_interpreter(string_view name, const std::vector<std::strin
     if (words[i] == "-m") return is_named(words[i + 1]) ? Role::driver : Role::unknown;
     if (words[i] == "-c" || words[i] == "-e") return Role::unknown;
   }
-  return is_named(script_name(operand_of(words))) ? Role::driver : Role::unknown;
+  const string_view script = operand_of(words);
+  const bool is_driver = is_named(script_name(script)) || is_named(base_name(script));
+  return is_driver ? Role::driver : Role::unknown;
 }
 
 Role Drivers::role_of(const Exec& exec) const {

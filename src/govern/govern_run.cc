@@ -82,6 +82,7 @@ Result<GovernEnd> GovernRun::run() {
   return GovernEnd{.command = std::move(*ended),
                    .summary = std::move(summary_),
                    .counts = steps_.counts(),
+                   .killed = killed_in_all_,
                    .reruns = reruns_};
 }
 
@@ -183,6 +184,7 @@ void GovernRun::on_step_ended(const policy::JobSpec& step, const report::JobRepo
   count(report);
   if (was_for_memory(report.outcome)) {
     ++killed_;
+    ++killed_in_all_;
     const Bytes peak = report.attempts.back().peak.value_or(Bytes{});
     on_notice("killed for memory at " + format_bytes(peak) + " (the line is " +
               format_bytes(host_scheduler_.scheduler().line()) +

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ struct GovernEnd {
   supervisor::AttemptResult command;  // its last execution
   report::RunSummary summary;         // of the steps
   StepCounts counts;
+  std::uint64_t killed = 0;  // steps, for want of memory, of all executions
   unsigned reruns = 0;
 };
 
@@ -73,6 +75,8 @@ class GovernRun : private supervisor::AttemptObserver,
   [[nodiscard]] const policy::Scheduler& scheduler() const { return host_scheduler_.scheduler(); }
   [[nodiscard]] const policy::JobSpec* spec_of(JobId step) const { return steps_.spec_of(step); }
   [[nodiscard]] const StepCounts& counts() const { return steps_.counts(); }
+  // Otherwise the command is measured as a whole.
+  [[nodiscard]] bool hears_execs() const { return !config_.why_unheard; }
 
  private:
   void on_over(const policy::AttemptEnd& end) override;
@@ -103,6 +107,7 @@ class GovernRun : private supervisor::AttemptObserver,
   std::optional<supervisor::SignalRelay> relay_;
   std::optional<supervisor::AttemptResult> result_;
   std::uint64_t killed_ = 0;  // steps of this execution, for want of memory
+  std::uint64_t killed_in_all_ = 0;
   unsigned reruns_ = 0;
   bool is_stopped_ = false;
   report::RunSummary summary_;

@@ -120,8 +120,10 @@ void Attempt::adopt(AdoptedProcess process) {
   arm_timeout();
 }
 
-// How it went only its parent knows.
-void Attempt::on_vacated() { reap(); }
+void Attempt::on_vacated(std::optional<guardian::WaitStatus> main) {
+  status_ = main;
+  reap();
+}
 
 void Attempt::spawn() {
   begin();
@@ -326,7 +328,8 @@ void Attempt::reap() {
   // Read first: what passes between the two clocks is no pause.
   const Duration since_birth = host_.now() - spawned_;
   result_.paused = std::max(Duration{}, since_birth - ran());
-  process_set_->reap(status_ && !cause_ ? reap::LeftBehind::list : reap::LeftBehind::skip);
+  const bool may_leave = status_ && !cause_ && !is_adopted_;
+  process_set_->reap(may_leave ? reap::LeftBehind::list : reap::LeftBehind::skip);
 }
 
 // The main process may not have been waited for yet: its status is what the outcome rests on.

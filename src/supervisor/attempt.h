@@ -173,7 +173,7 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   void on_exited(const guardian::Exited& exited) override;
   void on_escaped(const guardian::Escaped& escaped) override;
   void on_oom() override;
-  void on_vacated() override;
+  void on_vacated(std::optional<guardian::WaitStatus> main) override;
   void on_empty() override;
   void on_stuck(const reap::Stuck& stuck) override { observer_.on_stuck(stuck); }
   void on_gone(const reap::Reaped& reaped) override;

@@ -2,13 +2,28 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 
 #include "base/file.h"
 #include "kernel/cgroup/limits.h"
 #include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/signals.h"
+#include "kernel/procfs/end_status.h"
 
 namespace plimsoll::supervisor {
+namespace {
+
+// Nothing: only its parent knows.
+std::optional<guardian::WaitStatus> end_of(int pidfd) {
+  const auto status = procfs::end_status(pidfd);
+  if (!status) return std::nullopt;
+  using Kind = guardian::WaitStatus::Kind;
+  const bool exited = WIFEXITED(*status);
+  return guardian::WaitStatus{.kind = exited ? Kind::exited : Kind::signalled,
+                              .value = exited ? WEXITSTATUS(*status) : WTERMSIG(*status)};
+}
+
+}  // namespace
 
 CgroupProcessSet::CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer,
                                    cgroup::Leaf group, const Limits& limits,
@@ -26,6 +41,7 @@ Result<guardian::ChildId> CgroupProcessSet::spawn(guardian::SpawnRequest request
 }
 
 void CgroupProcessSet::adopt(int main) {
+  main_ = main;
   vacancy_timer_ = deps_.loop.timer([this] { look_for_vacancy(); });
   vacancy_timer_.set(loop::now());
   auto ended = deps_.loop.watch(main, EPOLLIN, [this](std::uint32_t) {
@@ -52,7 +68,7 @@ void CgroupProcessSet::look_for_vacancy() {
   const bool is_over = lives ? !*lives : lives.error().gone();
   if (is_over) {
     stop_looking();
-    observer_.on_vacated();
+    observer_.on_vacated(end_of(main_));
   } else if (!events_) {
     vacancy_timer_.set(loop::now() + kVacancyLook);
   }

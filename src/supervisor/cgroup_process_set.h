@@ -62,6 +62,7 @@ class CgroupProcessSet : public ProcessSet {
   std::optional<counters::JobSampler> sampler_;  // until finish(): its files are many
   std::optional<PauseGuard> paused_;
   std::optional<reap::Reaper> reaper_;
+  int main_ = -1;    // the pidfd of an adopted process
   UniqueFd events_;  // cgroup.events, of adopted processes; before its watch, which must go first
   loop::Watch events_watch_, main_watch_;
   loop::Timer vacancy_timer_;

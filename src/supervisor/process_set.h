@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/result.h"
 #include "base/units.h"
+#include "guardian/protocol.h"
 #include "kernel/cgroup/group.h"
 #include "kernel/counters/usage.h"
 #include "kernel/reap/reaper.h"
@@ -29,7 +31,8 @@ class ProcessSetObserver : public ChildObserver, public reap::ReaperObserver {
   // kills singly.
   virtual void on_oom() = 0;
   // Nobody lives here any more, and nobody was killed; only after ProcessSet::adopt(). Once.
-  virtual void on_vacated() {}
+  // `main`: how the first process ended, where the kernel tells.
+  virtual void on_vacated(std::optional<guardian::WaitStatus> /*main*/) {}
 };
 
 // Where the processes of one attempt live, all of them and nobody else: whatever an attempt does to

@@ -140,6 +140,74 @@ END
   nothing_left
 }
 
+# While its parent has not waited for it, older kernels tell as well.
+case_how_a_step_ended_is_known_where_the_kernel_tells() {
+  state
+  "$python" -c 'import os, sys
+sys.exit(tuple(int(n) for n in os.uname().release.split(".")[:2]) < (6, 15))' ||
+    skip 'before Linux 6.15 only its parent knows how a process has ended'
+  printf 'all: good bad crash\ngood: ; @echo good\nbad: ; @sleep 0; exit 3\ncrash: ; @sleep 0; kill -SEGV $$$$\n' >Makefile
+  govern 2 --report steps.jsonl -- make -s -k
+  "$python" - <<'END' || wrong 'how the steps ended'
+import json
+lines = [json.loads(line) for line in open("steps.jsonl")]
+steps = {s.get("shell") or " ".join(s["argv"]): s for s in lines[:-1]}
+bad, crash = steps["sleep 0; exit 3"], steps["sleep 0; kill -SEGV $$"]
+assert (bad["outcome"], bad["exit_code"]) == ("exited", 3), bad
+assert (crash["outcome"], crash["signal"]) == ("signalled", "SEGV"), crash
+assert lines[-1]["succeeded"] == len(steps) - 2, lines[-1]
+END
+  gives 0 "$plimsoll" explain last --failed
+  has out 'exited with code 3'
+  nothing_left
+}
+
+case_what_could_not_be_started_is_told_in_a_line() {
+  state
+  govern 127 -- /no/such/program
+  same 1 "$(wc -l <err)" 'lines'
+  govern 137 -q -- sh -c 'kill -KILL $$'
+  has err 'the command was ended by signal KILL'
+}
+
+case_a_command_that_is_not_held_is_measured() {
+  state
+  govern 0 --no-hold -- "$python" -c 'held = bytearray(60 << 20)'
+  has err 'as --no-hold says'
+  grep -qE 'peak [6-9][0-9]\.[0-9] MiB' err || wrong "no memory of the command: $(<err)"
+  govern 0 --cgroup none -- true
+  has err '`plimsoll doctor` explains it'
+  lacks err 'steps  '
+}
+
+# As many characters as those of a compiler have.
+case_a_full_disk_ends_the_report_and_not_the_command() {
+  can_mount || skip 'mounts can not be changed here'
+  state
+  mkdir disk
+  cat >full <<'END'
+mount -t tmpfs -o size=16k none disk || exit
+seq 16 | "$plimsoll" govern --report disk/steps.jsonl -- xargs -P 8 -n 1 sh -c 'sleep 0.3; echo done' >out 2>err
+echo $? >status
+ls disk >kept
+END
+  plimsoll=$plimsoll timeout "$patience" unshare -m sh full
+  same 0 "$(<status)" status
+  same 16 "$(grep -c done out)"
+  has err "the report is not complete; what was written is in disk/$(<kept)"
+  grep -qx 'steps.jsonl.[0-9]*.tmp' kept || wrong "kept: $(<kept)"
+}
+
+case_long_commands_are_cut_in_the_table() {
+  state
+  printf 'all: ; @%s -c "import time; held = bytearray(40 << 20); time.sleep(0.1)" %s\n' \
+    "$python" "$("$python" -c 'print("x" * 3000)')" >Makefile
+  govern 0 --line 300M -- make -s
+  has err 'heaviest by memory'
+  ((  $(awk '/MiB/ && length > longest { longest = length } END { print longest }' err) <= 160 )) ||
+    wrong "a long line: $(head -c 1000 err)"
+}
+
 case_nothing_outlives_the_command() {
   state
   govern 0 -- sh -c 'setsid sleep 81001 & (setsid sh -c "sleep 81002 & sleep 81002" &) ; sleep 0.3'

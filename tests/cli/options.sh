@@ -35,6 +35,11 @@ case_what_was_meant_is_told() {
   refuses 'run: there is no option "-x"; `plimsoll run --help` lists them' run -x true
 }
 
+case_what_is_missing_is_named() {
+  refuses 'explain: RUN is missing; see `plimsoll explain --help`' explain
+  refuses 'ctl: SIZE is missing; see `plimsoll ctl --help`' ctl line
+}
+
 case_each_mistake_names_option_found_and_expected() {
   refuses 'batch: --retries: found "-1", expected a whole number, 0 or more' batch --retries -1 -- true ::: 1
   refuses 'batch: --max-args: found "x", expected a number of at least 1' batch -n x -- true ::: 1

@@ -78,6 +78,8 @@ case_detached_goes_on() {
   has out nightly
   ctl 0 pause nightly
   becomes_true eval '"$plimsoll" list | grep -q paused'
+  ctl 0 --json status
+  has out '"running":0,"paused":1'
   ctl 0 resume "$number"
   becomes_true eval '"$plimsoll" list | grep -q running'
   touch go

@@ -11,6 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto stat = procfs::parse_stat(text);
   if (stat && stat->id.pid < 0) __builtin_trap();
+  const auto status = procfs::parse_end_status(text);
+  if (status && (!stat || *status < 0)) __builtin_trap();
+  if (const auto pid = procfs::parse_fdinfo_pid(text); pid && *pid < 0) __builtin_trap();
   procfs::parse_resident(text);
   procfs::parse_proportional(text);
   procfs::parse_io(text);

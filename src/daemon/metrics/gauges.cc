@@ -47,7 +47,7 @@ double count(std::uint64_t number) { return static_cast<double>(number); }
 void append_jobs(Sheet& sheet, const Snapshot& seen) {
   const policy::SchedulerStatus& now = seen.scheduler;
   sheet.family(MetricType::Gauge, "plimsoll_jobs", "Jobs that have not ended, by state.");
-  sheet.value({{"state", "running"}}, count(now.running - now.frozen));
+  sheet.value({{"state", "running"}}, count(now.running));
   sheet.value({{"state", "paused"}}, count(now.frozen));
   sheet.value({{"state", "waiting"}}, count(now.waiting));
   sheet.gauge("plimsoll_jobs_max", "Jobs that may run at once.", now.jobs_max);

@@ -119,6 +119,27 @@ std::optional<Stat> parse_stat(std::string_view text) {
   return stat;
 }
 
+std::optional<int> parse_end_status(std::string_view stat) {
+  const auto basics = parse_stat(stat);
+  if (!basics || !basics->is_dead()) return std::nullopt;
+  constexpr int kName = 2;
+  constexpr int kStatus = 52;
+  std::string_view rest = trim(stat.substr(stat.rfind(')') + 1));
+  std::string_view field;
+  for (int i = kName; i < kStatus; ++i) field = take_until(rest, ' ');
+  const auto status = to_u64(trim(field));
+  constexpr std::uint64_t kMax = 0xffff;
+  return status && *status <= kMax ? std::optional(static_cast<int>(*status)) : std::nullopt;
+}
+
+std::optional<int> parse_fdinfo_pid(std::string_view text) {
+  while (!text.empty()) {
+    std::string_view value = take_line(text);
+    if (take_until(value, ':') == "Pid") return to_pid(trim(value));
+  }
+  return std::nullopt;
+}
+
 std::optional<Uids> parse_uids(std::string_view status) {
   while (!status.empty()) {
     std::string_view values = take_line(status);

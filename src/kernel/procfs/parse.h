@@ -44,6 +44,13 @@ struct Stat {
 };
 std::optional<Stat> parse_stat(std::string_view text);
 
+// Of /proc/PID/stat of a process that has ended and that nobody has waited for: its status as of
+// wait(2). The kernel gives 0 to whoever may not trace the process. Nothing of one that lives.
+std::optional<int> parse_end_status(std::string_view stat);
+
+// The process of a pidfd, in a text of /proc/PID/fdinfo/FD; nothing if it has been waited for.
+std::optional<int> parse_fdinfo_pid(std::string_view text);
+
 // Of /proc/PID/status: whose process it is.
 struct Uids {
   std::uint32_t real = 0, effective = 0, saved = 0;

@@ -66,6 +66,8 @@ TEST(Drivers, InterpretersAreByTheirScript) {
 TEST(Drivers, OfTheUsersAreAdded) {
   EXPECT_EQ(Drivers().role_of(exec({"mybuild"})), Role::unknown);
   EXPECT_EQ(Drivers({"mybuild"}).role_of(exec({"/opt/mybuild", "all"})), Role::driver);
+  EXPECT_EQ(Drivers({"build.py"}).role_of(exec({"python3", "tools/build.py"})), Role::driver);
+  EXPECT_EQ(Drivers({"build"}).role_of(exec({"python3", "tools/build.py"})), Role::driver);
   EXPECT_EQ(Drivers({"build.py"}).role_of(exec({"./build.py"}, {"/usr/bin/python3"})),
             Role::driver);
 }

@@ -50,6 +50,24 @@ TEST_F(AttemptTest, AnAdoptedProcessEndsWhenItsGroupIsVacated) {
   EXPECT_EQ(result().end.wall, 3s);
 }
 
+TEST_F(AttemptTest, AnAdoptedProcessHasItsOutcomeWhereTheKernelTells) {
+  using Kind = guardian::WaitStatus::Kind;
+  const auto end_of = [this](guardian::WaitStatus status) {
+    adopt();
+    host_.set().is_vacant = true;
+    host_.set().vacated(status);
+    host_.set().gone();
+    return result().end;
+  };
+  const auto failed = end_of({.kind = Kind::exited, .value = 3});
+  EXPECT_EQ(failed.outcome, Outcome::exited);
+  EXPECT_EQ(failed.exit_code, 3);
+  const auto crashed = end_of({.kind = Kind::signalled, .value = SIGSEGV});
+  EXPECT_EQ(crashed.outcome, Outcome::signalled);
+  EXPECT_EQ(crashed.signal, SIGSEGV);
+  EXPECT_EQ(result().reason, "was ended by signal SEGV");
+}
+
 TEST_F(AttemptTest, AnAdoptedProcessIsFrozenAndKilledAsOthersAre) {
   adopt();
   host_.done();

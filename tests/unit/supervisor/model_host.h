@@ -69,7 +69,7 @@ class Set : public ProcessSet {
   void exits(int code, bool leaves_others = false);
   void is_killed(int signal = SIGKILL);
   // Of adopted processes.
-  void vacated() { observer_.on_vacated(); }
+  void vacated(std::optional<guardian::WaitStatus> main = {}) { observer_.on_vacated(main); }
   // What reaping tells.
   void empty();
   void stuck();

@@ -113,7 +113,7 @@ TEST_F(MetricsTest, ShowsTheSnapshot) {
   snapshot.machine->io_pressure = counters::Pressure{
       .some = counters::PressureLine{.total = std::chrono::milliseconds(2500)}, .full = {}};
   const std::string seen = text();
-  EXPECT_THAT(seen, HasSubstr("plimsoll_jobs{state=\"running\"} 3\n"));
+  EXPECT_THAT(seen, HasSubstr("plimsoll_jobs{state=\"running\"} 5\n"));
   EXPECT_THAT(seen, HasSubstr("plimsoll_jobs{state=\"paused\"} 2\n"));
   EXPECT_THAT(seen, HasSubstr("plimsoll_jobs{state=\"waiting\"} 7\n"));
   EXPECT_THAT(seen, HasSubstr("plimsoll_line_bytes 1073741824\n"));

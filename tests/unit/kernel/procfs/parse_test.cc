@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/text.h"
 #include "kernel/procfs/ipc.h"
 
 namespace plimsoll::procfs {
@@ -54,6 +55,35 @@ TEST(ProcessStat, IsNothingOfBadText) {
         "4711 (sh) S 1 1 1 0 0 0 0 0 0 0 1 1 1 1 0 0 1 0",
         "99999999999 (sh) S 1 1 1 0 0 0 0 0 0 0 1 1 1 1 0 0 1 0 7"}) {
     EXPECT_FALSE(parse_stat(text)) << text;
+  }
+}
+
+// Kernels since 3.5 add eight fields; the last is the status as of wait(2).
+std::string stat_that_ended(char state, std::string_view status) {
+  std::string text(trim(kStat));
+  text.replace(text.find(" S "), 3, {' ', state, ' '});
+  text.replace(text.find(" 20 0 3 "), 8, " 20 0 1 ");
+  return text + " 1 2 3 4 5 6 7 " + std::string(status) + "\n";
+}
+
+TEST(ProcessStat, HasTheStatusOfOneThatHasEnded) {
+  EXPECT_THAT(parse_end_status(stat_that_ended('Z', "0")), Optional(0));
+  EXPECT_THAT(parse_end_status(stat_that_ended('Z', "768")), Optional(3 << 8));
+  EXPECT_THAT(parse_end_status(stat_that_ended('X', "139")), Optional(11 | 0x80));
+  EXPECT_FALSE(parse_end_status(stat_that_ended('S', "768"))) << "it lives";
+  for (const std::string_view bad : {"", "x", "-1", "65536", "99999999999999999999"}) {
+    EXPECT_FALSE(parse_end_status(stat_that_ended('Z', bad))) << bad;
+  }
+  std::string shorter = stat_that_ended('Z', "768");
+  shorter.erase(shorter.rfind(" 7 "));
+  EXPECT_FALSE(parse_end_status(shorter)) << "an older kernel";
+}
+
+TEST(Pidfd, TellsItsProcessUntilThatIsWaitedFor) {
+  EXPECT_THAT(parse_fdinfo_pid("pos:\t0\nflags:\t02000002\nPid:\t4711\nNSpid:\t4711\n"),
+              Optional(4711));
+  for (const std::string_view none : {"", "pos:\t0\n", "Pid:\t-1\n", "Pid:\n", "Pid:\tx\n"}) {
+    EXPECT_FALSE(parse_fdinfo_pid(none)) << none;
   }
 }
 
