@@ -93,21 +93,16 @@ std::string head_text(const WhatifRun& run, const Whatif& whatif) {
 }
 
 report::Json answer_json(const WhatifAnswer& answer) {
-  const sim::Outcome& outcome = answer.outcome;
   report::Json json = report::Json::object();
   json["cores"] = answer.machine.cores;
   json["line_bytes"] = answer.machine.line.count;
-  json["finished"] = outcome.finished;
-  json["makespan_s"] = outcome.makespan_s;
+  sim::put_members(answer.outcome, {"finished", "makespan_s"}, json);
   json["makespan_low_s"] = answer.low_s;
   json["makespan_high_s"] = answer.high_s;
-  json["lower_bound_s"] = outcome.lower_bound_s;
-  json["pauses"] = outcome.pauses;
-  json["evictions"] = outcome.evictions;
-  json["oom_kills"] = outcome.oom_kills;
-  json["used_peak_mb"] = outcome.used_peak_mb;
-  json["cpu_utilisation"] = outcome.cpu_utilisation;
-  json["memory_utilisation"] = outcome.memory_utilisation;
+  sim::put_members(answer.outcome,
+                   {"lower_bound_s", "pauses", "evictions", "oom_kills", "used_peak_mb",
+                    "cpu_utilisation", "memory_utilisation"},
+                   json);
   return json;
 }
 

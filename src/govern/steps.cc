@@ -14,7 +14,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "govern/step.h"
-#include "govern/step_spec.h"
 #include "kernel/cgroup/processes.h"
 #include "kernel/procfs/table.h"
 #include "policy/estimator/numbers.h"

@@ -1,7 +1,10 @@
 #include "guardian/spawner.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
 #include <linux/keyctl.h>
 #include <linux/sched.h>
 #include <sys/prctl.h>
@@ -9,11 +12,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,11 +26,49 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "guardian/child_steps.h"
 #include "guardian/exec_filter.h"
 
 namespace plimsoll::guardian {
 namespace {
+
+// Steps of a child between its birth and its exec that the kernel has no single call for.
+
+struct CloseListing {
+  void operator()(DIR* listing) const { ::closedir(listing); }
+};
+
+bool mark_one_by_one() {
+  const std::unique_ptr<DIR, CloseListing> listing(::opendir("/proc/self/fd"));
+  if (!listing) return false;
+  while (const dirent* entry = ::readdir(listing.get())) {
+    const auto fd = to_u64(entry->d_name);
+    if (fd && *fd > 2 && ::fcntl(static_cast<int>(*fd), F_SETFD, FD_CLOEXEC) != 0) return false;
+  }
+  return true;
+}
+
+// Marks every descriptor above 2 close-on-exec: by close_range(2), and where the kernel has not got
+// that for marking (before Linux 5.11) or a filter refuses it, one by one as /proc/self/fd lists
+// them. False, with errno set: some may be open.
+bool mark_descriptors() {
+  return ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) == 0 || mark_one_by_one();
+}
+
+// Around the change to another user. The kernel takes root's capabilities away with the uid 0, but
+// not those of a caller who has another uid (ambient ones, say of a service), nor the inheritable
+// ones; and with the securebits of capabilities(7) it takes away none.
+//
+// Before: as far as they are not locked.
+void forget_securebits() {
+  if (::prctl(PR_GET_SECUREBITS) > 0) ::prctl(PR_SET_SECUREBITS, 0);
+}
+
+// After. False, with errno set: some may be left. Ambient ones go with those that are inheritable.
+bool drop_capabilities() {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
+  return ::syscall(SYS_capset, &header, none.data()) == 0;
+}
 
 constexpr char kBirthByte = 'B';
 // What execvp(3) uses when the environment has no PATH.

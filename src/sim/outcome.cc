@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/check.h"
 #include "base/quantity.h"
 #include "sim/quantities.h"
 
@@ -60,6 +61,22 @@ std::string unfinished_text(const Outcome& outcome) {
 
 double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+nlohmann::ordered_json json_of(const Outcome& outcome) {
+  return {{"policy", outcome.policy},
+          {"finished", outcome.finished},
+          {"jobs", outcome.jobs},
+          {"makespan_s", outcome.makespan_s},
+          {"oom_kills", outcome.oom_kills},
+          {"evictions", outcome.evictions},
+          {"pauses", outcome.pauses},
+          {"lost_s", outcome.lost_s},
+          {"used_peak_mb", outcome.used_peak_mb},
+          {"line_mb", outcome.line_mb},
+          {"cpu_utilisation", outcome.cpu_utilisation},
+          {"memory_utilisation", outcome.memory_utilisation},
+          {"lower_bound_s", outcome.lower_bound_s}};
+}
+
 }  // namespace
 
 double lower_bound_seconds(std::span<const SimJob> jobs, const MachineConfig& machine) {
@@ -99,19 +116,7 @@ Outcome outcome_of(std::string policy, const SimulatedExecutor& executor,
 }
 
 std::string to_json(const Outcome& outcome) {
-  nlohmann::ordered_json object = {{"policy", outcome.policy},
-                                   {"finished", outcome.finished},
-                                   {"jobs", outcome.jobs},
-                                   {"makespan_s", outcome.makespan_s},
-                                   {"oom_kills", outcome.oom_kills},
-                                   {"evictions", outcome.evictions},
-                                   {"pauses", outcome.pauses},
-                                   {"lost_s", outcome.lost_s},
-                                   {"used_peak_mb", outcome.used_peak_mb},
-                                   {"line_mb", outcome.line_mb},
-                                   {"cpu_utilisation", outcome.cpu_utilisation},
-                                   {"memory_utilisation", outcome.memory_utilisation},
-                                   {"lower_bound_s", outcome.lower_bound_s}};
+  nlohmann::ordered_json object = json_of(outcome);
   if (!outcome.finished) {
     object["unfinished"] = nlohmann::ordered_json::array();
     for (const Unfinished& job : outcome.unfinished) {
@@ -119,6 +124,16 @@ std::string to_json(const Outcome& outcome) {
     }
   }
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void put_members(const Outcome& outcome, std::initializer_list<const char*> names,
+                 nlohmann::ordered_json& object) {
+  const nlohmann::ordered_json all = json_of(outcome);
+  for (const char* name : names) {
+    const auto found = all.find(name);
+    PLIMSOLL_CHECK(found != all.end());
+    object[name] = *found;
+  }
 }
 
 std::string to_text(const Outcome& outcome) {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,6 +51,10 @@ struct Outcome {
 
 // One JSON object and a newline.
 [[nodiscard]] std::string to_json(const Outcome& outcome);
+
+// Puts those members of that object into another, in this order. Each name must be one of them.
+void put_members(const Outcome& outcome, std::initializer_list<const char*> names,
+                 nlohmann::ordered_json& object);
 
 // For people: labelled lines, and which jobs did not finish and why.
 [[nodiscard]] std::string to_text(const Outcome& outcome);

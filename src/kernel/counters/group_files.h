@@ -10,10 +10,25 @@
 #include "kernel/counters/io_files.h"
 #include "kernel/counters/kernel_file.h"
 #include "kernel/counters/memory_files.h"
-#include "kernel/counters/pids_files.h"
 #include "kernel/counters/usage.h"
 
 namespace plimsoll::counters {
+
+// The process counters of a group; v1 and v2 have the same files. Threads count.
+class PidsFiles {
+ public:
+  explicit PidsFiles(const cgroup::Group& group);
+
+  // Brings the fields that this level reads up to date; what can't be read stays as it is.
+  void read(Level level, PidsUsage& pids, std::string& buffer);
+  void note(Unavailable& unavailable) const;
+
+ private:
+  KernelFile current_;
+  KernelFile peak_;
+  KernelFile events_;
+  std::string missing_;
+};
 
 // Takes off the counters of `sample` what they were at `base`. Gauges and `memory.peak` stay, as
 // does pressure, which comes from v2 directories alone. A counter without a base stays as it is;

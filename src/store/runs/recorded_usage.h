@@ -5,7 +5,7 @@
 #include "kernel/counters/usage.h"
 #include "report/json_text.h"
 
-// The parts of a report that were measured, read back: what json_usage.h writes. For
+// The parts of a report that were measured, read back: what report/json.h writes. For
 // recorded_job.cc and recorded_report.cc.
 namespace plimsoll::report {
 

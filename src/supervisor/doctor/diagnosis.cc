@@ -1,15 +1,19 @@
 #include "supervisor/doctor/diagnosis.h"
 
+#include <vector>
+
 #include "base/text.h"
+#include "kernel/cgroup/group.h"
 #include "kernel/cgroup/placement.h"
 #include "kernel/cgroup/run_tree.h"
+#include "kernel/counters/network.h"
+#include "kernel/monitor/watcher.h"
+#include "supervisor/doctor/probe_file.h"
 #include "supervisor/doctor/probe_groups.h"
 #include "supervisor/doctor/probe_host.h"
-#include "supervisor/doctor/probe_limits.h"
 #include "supervisor/doctor/probe_memory.h"
 #include "supervisor/doctor/probe_pressure.h"
 #include "supervisor/doctor/probe_process.h"
-#include "supervisor/doctor/probe_watch.h"
 #include "supervisor/run/pool_terms.h"
 
 namespace plimsoll::supervisor {
@@ -18,6 +22,112 @@ namespace {
 using cgroup::Controller;
 using cgroup::ControllerSet;
 using report::Check;
+using report::CheckState;
+
+Check probe_io_usage(const cgroup::Group& group) {
+  Check check = probe_file(group, {.id = "io.usage",
+                                   .controller = Controller::io,
+                                   .v2_files = {"io.stat"},
+                                   .v1_files = {"blkio.throttle.io_service_bytes_recursive",
+                                                "blkio.throttle.io_service_bytes"},
+                                   .cost = "reports have no bytes read and written",
+                                   .remedy = "a kernel with CONFIG_BLK_CGROUP"});
+  const cgroup::Directory* io = group.of(Controller::io);
+  if (check.state == CheckState::ok && io->version() == cgroup::Version::v1) {
+    check.state = CheckState::degraded;
+    check.cost =
+        "reports of jobs without --io-max may have no bytes read and written: newer kernels count "
+        "on v1 only if a limit is set on the device";
+    check.remedy = "cgroup v2 for io: see layout";
+  }
+  return check;
+}
+
+Check judge_network(const std::string& why_not) {
+  if (why_not.empty()) return {.id = "network", .value = "counted for each job by BPF"};
+  return {.id = "network",
+          .state = CheckState::missing,
+          .value = why_not,
+          .cost = "reports have no bytes sent and received",
+          .remedy = "root with CAP_BPF and CAP_NET_ADMIN, a v2 tree, and no cgroup namespace"};
+}
+
+// Looks in a group of ours for what counts and limits CPU, I/O and processes: `cpu.limit`,
+// `cpu.weight`, `io.usage`, `io.limit`, `io.weight`, `pids.limit`, `pids.peak`, and `network`.
+std::vector<Check> probe_limits(const cgroup::Group& group, const counters::Network& network) {
+  constexpr const char* kBfq =
+      "a disk with the bfq scheduler (echo bfq > /sys/block/DISK/queue/scheduler), or io.cost on "
+      "v2";
+  return {probe_file(group, {.id = "cpu.limit",
+                             .controller = Controller::cpu,
+                             .v2_files = {"cpu.max"},
+                             .v1_files = {"cpu.cfs_quota_us"},
+                             .cost = "--cpus can't be used",
+                             .remedy = "a kernel with CONFIG_CFS_BANDWIDTH"}),
+          probe_file(group, {.id = "cpu.weight",
+                             .controller = Controller::cpu,
+                             .v2_files = {"cpu.weight"},
+                             .v1_files = {"cpu.shares"},
+                             .cost = "--cpu-weight can't be used",
+                             .remedy = "a kernel with CONFIG_FAIR_GROUP_SCHED"}),
+          probe_io_usage(group),
+          probe_file(group, {.id = "io.limit",
+                             .controller = Controller::io,
+                             .v2_files = {"io.max"},
+                             .v1_files = {"blkio.throttle.read_bps_device"},
+                             .cost = "--io-max can't be used",
+                             .remedy = "a kernel with CONFIG_BLK_DEV_THROTTLING"}),
+          probe_file(group, {.id = "io.weight",
+                             .controller = Controller::io,
+                             .v2_files = {"io.weight", "io.bfq.weight"},
+                             .v1_files = {"blkio.bfq.weight", "blkio.weight"},
+                             .cost = "--io-weight can't be used",
+                             .remedy = kBfq}),
+          probe_file(group, {.id = "pids.limit",
+                             .controller = Controller::pids,
+                             .v2_files = {"pids.max"},
+                             .v1_files = {"pids.max"},
+                             .cost = "--pids-max can't be used, and fork bombs take longer to end",
+                             .remedy = "a kernel with CONFIG_CGROUP_PIDS"}),
+          probe_file(group, {.id = "pids.peak",
+                             .controller = Controller::pids,
+                             .v2_files = {"pids.peak"},
+                             .v1_files = {"pids.peak"},
+                             .cost = "the peak of processes is the highest sample",
+                             .remedy = "Linux 6.1"}),
+          judge_network(network.why_not())};
+}
+
+Check check_of(const monitor::Status& status) {
+  Check check{.id = "watch." + status.name, .value = status.why};
+  if (status.works) return check;
+  check.state = CheckState::missing;
+  check.value = status.health;
+  check.cost = status.why;
+  check.remedy = status.name == "pressure" ? "psi=1 on the kernel command line (CONFIG_PSI)"
+                                           : "a memory controller: see controller.memory";
+  return check;
+}
+
+// Its watcher never starts, so none of these is called.
+class NobodyWatches final : public monitor::WatcherHost {
+  monitor::Reading look() override { return {}; }
+  void on_memory_alarm(const monitor::Alarm& /*alarm*/) override {}
+  void decide(monitor::Cause /*cause*/) override {}
+  void on_weakened(const monitor::Status& /*status*/) override {}
+};
+
+// The monitors that a run would watch its memory with, as they are made for an empty group:
+// `watch.event`, `watch.pressure`, `watch.threshold`, `watch.oom`.
+std::vector<Check> probe_watch(Supervisor& supervisor, const cgroup::Group& group) {
+  NobodyWatches nobody;
+  const monitor::Watcher watcher(
+      {.loop = supervisor.loop(), .worker = supervisor.worker(), .pool = group}, nobody);
+  std::vector<Check> checks;
+  for (const monitor::Status& status : watcher.status()) checks.push_back(check_of(status));
+  checks.push_back(check_of(supervisor.oom().status()));
+  return checks;
+}
 
 // The directories below which the run's own are: of each part of the pool two levels up.
 std::vector<std::string> bases_of(const cgroup::Group& pool) {

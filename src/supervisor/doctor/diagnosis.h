@@ -24,7 +24,7 @@ struct Patient {
 };
 
 // Looks at everything, and tries what can be tried, in groups of the machine's pool. Takes some
-// milliseconds; on a machine that stands still up to a few times kProbePatience.
+// milliseconds; on a machine that stands still up to a few times ten seconds.
 report::DoctorReport diagnose(const Patient& patient);
 
 }  // namespace plimsoll::supervisor

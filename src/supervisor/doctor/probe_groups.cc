@@ -1,9 +1,23 @@
 #include "supervisor/doctor/probe_groups.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/file.h"
 #include "base/quantity.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 #include "kernel/cgroup/freeze.h"
+#include "kernel/cgroup/group.h"
 #include "kernel/cgroup/processes.h"
-#include "supervisor/doctor/probe_child.h"
+#include "supervisor/child_observer.h"
+#include "supervisor/environment.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -11,6 +25,105 @@ namespace {
 using guardian::Birth;
 using report::Check;
 using report::CheckState;
+
+// Self-tests of the kernel run on a process of their own, in a group of their own in the pool of a
+// run: what they leave goes with the run.
+
+// How long a probe waits for what takes well under a millisecond on an idle machine: an emulated
+// one that reads the shell from a slow disk takes seconds.
+constexpr Duration kProbePatience = std::chrono::seconds(10);
+
+// A process that does nothing in a leaf until it is killed or this is destroyed.
+class ProbeChild {
+ public:
+  // Through the guardian, as every job; returns when its program has started. The leaf must live as
+  // long as this.
+  static Result<ProbeChild> start(Supervisor& supervisor, const cgroup::Leaf& leaf);
+
+  ProbeChild(ProbeChild&&) noexcept = default;
+  ProbeChild& operator=(ProbeChild&&) = delete;
+  ~ProbeChild();
+
+  [[nodiscard]] guardian::Birth birth() const { return told_->started->birth; }
+
+ private:
+  // What the guardian has told so far.
+  struct Told : ChildObserver {
+    void on_started(guardian::Started with) override { started = std::move(with); }
+    void on_start_failed(const guardian::StartFailed& failure) override { failed = failure; }
+    void on_exited(const guardian::Exited& /*exited*/) override {}
+    std::optional<guardian::Started> started;
+    std::optional<guardian::StartFailed> failed;
+  };
+
+  ProbeChild(Supervisor& supervisor, guardian::ChildId child, std::unique_ptr<Told> told,
+             UniqueFd input)
+      : machine_(&supervisor), child_(child), told_(std::move(told)), input_(std::move(input)) {}
+
+  Supervisor* machine_;
+  guardian::ChildId child_;
+  std::unique_ptr<Told> told_;  // null after being moved from
+  UniqueFd input_;              // closing it ends the process
+};
+
+constexpr Duration kSpin = std::chrono::milliseconds(1);
+constexpr Duration kTurn = std::chrono::milliseconds(1);
+
+// Waits for its standard input to end, with nothing but what every job needs: the shell.
+guardian::SpawnRequest waiting_shell(int input, int output) {
+  guardian::SpawnRequest request;
+  request.argv = {"/bin/sh", "-c", "read -r line"};
+  request.env = environment_with({});
+  request.cwd = "/";
+  request.session = guardian::Session::own;
+  request.descriptors = guardian::Descriptors::close;
+  request.signals = guardian::Signals::set_default;
+  request.stdio = {input, output, output};
+  return request;
+}
+
+// Turns the machine's loop until `holds()`; false after kProbePatience. Looks without a pause in
+// the first millisecond, so that short times come out right.
+Result<bool> turn_until(Supervisor& supervisor, const std::function<bool()>& holds) {
+  const Instant began = loop::now();
+  while (!holds()) {
+    const Duration waited = loop::now() - began;
+    if (waited > kProbePatience) return false;
+    if (auto ran = supervisor.run_once(waited < kSpin ? Duration{} : kTurn); !ran) {
+      return pass(std::move(ran));
+    }
+  }
+  return true;
+}
+
+Result<ProbeChild> ProbeChild::start(Supervisor& supervisor, const cgroup::Leaf& leaf) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("make a pipe");
+  const UniqueFd input(ends[0]);
+  UniqueFd keep(ends[1]);
+  auto null = open_at(AT_FDCWD, "/dev/null", O_WRONLY);
+  if (!null) return pass(std::move(null));
+
+  guardian::SpawnRequest request = waiting_shell(input.get(), null->get());
+  auto told = std::make_unique<Told>();
+  Told* const note = told.get();
+  auto child = supervisor.spawn_in(leaf, std::move(request), *note);
+  if (!child) return pass(std::move(child));
+
+  ProbeChild probe(supervisor, *child, std::move(told), std::move(keep));
+  auto settled = turn_until(supervisor, [note] { return note->started || note->failed; });
+  if (!settled) return pass(std::move(settled));
+  if (!*settled) return fail(std::errc::timed_out, "start /bin/sh in a group");
+  if (note->failed) {
+    return fail(note->failed->code, "start /bin/sh in a group, step " +
+                                        std::string(guardian::name_of(note->failed->step)));
+  }
+  return probe;
+}
+
+ProbeChild::~ProbeChild() {
+  if (told_ != nullptr) machine_->forget(child_);
+}
 
 constexpr const char* kSlowBirth =
     "each job is forked and then moved, which is usually as fast but sometimes 15 ms slower";

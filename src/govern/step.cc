@@ -1,4 +1,4 @@
-#include "govern/step_spec.h"
+#include "govern/step.h"
 
 #include <cstdint>
 #include <string>
