@@ -45,7 +45,8 @@ std::string start_failure_text(const guardian::StartFailed& failure,
                                const guardian::SpawnRequest& request) {
   std::string text = "could not " + std::string(guardian::name_of(failure.step));
   if (failure.step == guardian::SpawnStep::exec) text += " " + beginning_of(request.argv.front());
-  if (failure.step == guardian::SpawnStep::working_directory) text += " " + beginning_of(request.cwd);
+  if (failure.step == guardian::SpawnStep::working_directory)
+    text += " " + beginning_of(request.cwd);
   return text + ": " + std::make_error_code(failure.code).message();
 }
 
