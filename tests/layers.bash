@@ -22,6 +22,7 @@ layer_tidy() {
   check format --check
   check tests/tidy/tidy_test.py
   check tools/tidy.py
+  check tools/page_sources.py
   local page
   for page in docs/man/*.1; do
     [[ -e $page ]] || continue

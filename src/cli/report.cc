@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/progress/terminal.h"
 #include "cli/recorded_runs.h"
+#include "cli/report_html.h"
 #include "report/plain.h"
 #include "report/summary.h"
 #include "store/runs/event_log.h"
@@ -28,6 +29,7 @@ struct ReportOptions {
   bool provenance = false;
   bool json = false;
   ExportOptions exports;
+  PageOptions page;
 };
 
 constexpr const char* kReportFooter =
@@ -42,6 +44,7 @@ Examples:
   plimsoll report last
   plimsoll report last-1 link-app
   plimsoll report last --json | jq -r 'select(.outcome != "exited") | .id'
+  plimsoll report last --html run.html --open
   plimsoll report last --trace run.pftrace
   plimsoll report last --csv jobs > jobs.csv
   plimsoll report last --provenance > run.intoto.json
@@ -66,6 +69,8 @@ std::optional<int> parse(ReportOptions& options, int argc, char** argv) {
                    "Print the reports as they were recorded, as JSON lines (plimsoll.job/1)")
           ->excludes(provenance);
   add_export_options(app, options.exports, {job, provenance, json});
+  add_page_options(app, options.page,
+                   {job, provenance, json, app.get_option("--trace"), app.get_option("--csv")});
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
 
@@ -132,6 +137,7 @@ Result<int> print_run(const ReportOptions& options) {
   auto run = read_run(options.run);
   if (!run) return pass(std::move(run));
   if (options.exports.are_given()) return export_run(options.exports, *run);
+  if (options.page.html) return write_page(options.page, std::move(*run));
   auto lines = find_reports(options, run->entry, run->events);
   if (!lines) return pass(std::move(lines));
   if (options.provenance) return print_text(provenance_of(run->entry, *lines, run->events));

@@ -1,0 +1,255 @@
+// The run, as src/page/document.cc of the program has written it: `plimsoll.page/1`. Times become
+// seconds since the run's start, memory bytes. What was not recorded is null.
+
+export interface NumberName {
+  name: string;
+  label: string;
+  meaning?: string;
+}
+
+export interface RunEvent {
+  t: number;
+  kind: string;
+  job: Job | null;
+  reason: string;
+  frame: number; // reasons with the same frame differ in their numbers alone
+  numbers: [NumberName, number][];
+}
+
+export interface Pause {
+  start: number;
+  end: number;
+  reason: string;
+}
+
+export interface Attempt {
+  job: Job;
+  index: number; // from 0
+  outcome: string; // empty: it has not ended
+  start: number;
+  end: number; // of one that has not ended: the last that is known of the run
+  cpu: number | null;
+  peak: number | null;
+  pauses: Pause[];
+  lane: number;
+}
+
+export interface Curve {
+  t: number[]; // since the run's start
+  used: (number | null)[];
+  cpu: (number | null)[]; // seconds in all
+}
+
+export interface Job {
+  index: number;
+  id: string;
+  number: number | null;
+  cls: string;
+  command: string;
+  outcome: string;
+  status: number | string | null; // exit code, or name of the signal
+  reason: string;
+  held: number | null;
+  paused: number | null;
+  limit: number | null;
+  attempts: Attempt[];
+  curve: Curve; // of the last attempt
+  events: RunEvent[];
+}
+
+export interface System {
+  t: number[];
+  busy: (number | null)[];
+  idle: (number | null)[];
+  cpu_stall: (number | null)[];
+  memory_stall: (number | null)[];
+  io_stall: (number | null)[];
+}
+
+export interface RunHead {
+  id: string;
+  state: string;
+  command: string;
+  started: string;
+  jobs: number;
+  end_ns: number;
+  line_bytes?: number;
+  cores?: number;
+  cores_of_others?: number;
+  cores_of_machine?: number;
+  oom_kills?: number;
+  cpu_usage_ns?: number;
+  makespan_ns?: number;
+  outcomes_text?: string;
+  holds?: number;
+  pauses?: number;
+  evictions?: number;
+  succeeded?: number;
+  lost_cpu_ns?: number;
+  used_peak_bytes?: number;
+  left_out?: number;
+  host?: { name?: string; kernel?: string; hierarchy?: string; cpus?: number; memory_bytes?: number };
+}
+
+export interface Run {
+  head: RunHead;
+  end: number;
+  jobs: Job[];
+  attempts: Attempt[]; // by their start
+  lanes: number;
+  events: RunEvent[];
+  system: System;
+}
+
+type Column = (number | null)[];
+interface Document {
+  schema: string;
+  tick_ns: number;
+  run: RunHead;
+  jobs: { id: (string | null)[]; number: Column; class: number[]; command: string[]; outcome: number[];
+    status: (number | string | null)[]; reason: string[]; held: Column; paused: Column; limit: Column };
+  attempts: { job: Column; outcome: number[]; start: Column; wall: Column; cpu: Column; peak: Column };
+  curves: { points: number[]; t: Column; used: Column; cpu: Column };
+  events: { t: Column; kind: number[]; job: Column; frame: number[]; words: string; list: number[]; values: string };
+  system: Record<keyof System, Column>;
+  classes: string[];
+  outcomes: string[];
+  frames: string[];
+  lists: string[];
+  numbers: NumberName[];
+  kinds: string[];
+}
+
+// What `text` has packed: base64 of gzip.
+export async function unpack(text: string): Promise<Document> {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text()) as Document;
+}
+
+// Differences become values, in units of `scale`.
+function undelta(column: Column, scale = 1): (number | null)[] {
+  let last = 0;
+  return column.map((step) => (step === null ? null : (last += step) * scale));
+}
+
+const whole = (column: (number | null)[]): number[] => column.map((value) => value ?? 0);
+
+function readJobs(doc: Document, tick: number): Job[] {
+  const { jobs } = doc;
+  const numbers = undelta(jobs.number);
+  const held = undelta(jobs.held, tick), paused = undelta(jobs.paused, tick), limit = undelta(jobs.limit, 1024);
+  return jobs.command.map((command, index) => ({
+    index,
+    id: jobs.id[index] ?? String(numbers[index]),
+    number: numbers[index],
+    cls: doc.classes[jobs.class[index]],
+    command,
+    outcome: doc.outcomes[jobs.outcome[index]],
+    status: jobs.status[index],
+    reason: jobs.reason[index],
+    held: held[index],
+    paused: paused[index],
+    limit: limit[index],
+    attempts: [],
+    curve: { t: [], used: [], cpu: [] },
+    events: [],
+  }));
+}
+
+function readAttempts(doc: Document, tick: number, jobs: Job[], end: number): Attempt[] {
+  const { attempts } = doc;
+  const owner = whole(undelta(attempts.job)), start = whole(undelta(attempts.start, tick));
+  const wall = undelta(attempts.wall, tick), cpu = undelta(attempts.cpu, tick), peak = undelta(attempts.peak, 1024);
+  const all = owner.map((place, i) => {
+    const job = jobs[place];
+    const attempt: Attempt = { job, index: job.attempts.length, outcome: doc.outcomes[attempts.outcome[i]],
+      start: start[i], end: wall[i] === null ? end : start[i] + (wall[i] as number),
+      cpu: cpu[i], peak: peak[i], pauses: [], lane: 0 };
+    job.attempts.push(attempt);
+    return attempt;
+  });
+  return all.sort((a, b) => a.start - b.start);
+}
+
+function readCurves(doc: Document, tick: number, jobs: Job[]): void {
+  const { curves } = doc;
+  const t = whole(undelta(curves.t, tick)), used = undelta(curves.used, 1024), cpu = undelta(curves.cpu, tick);
+  let from = 0;
+  jobs.forEach((job, i) => {
+    const to = from + curves.points[i];
+    const begun = job.attempts.at(-1)?.start ?? 0;
+    job.curve = { t: t.slice(from, to).map((at) => at + begun), used: used.slice(from, to), cpu: cpu.slice(from, to) };
+    from = to;
+  });
+}
+
+function readEvents(doc: Document, tick: number, jobs: Job[]): RunEvent[] {
+  const { events } = doc;
+  const times = whole(undelta(events.t, tick)), owners = undelta(events.job);
+  const words = events.words.split(" "), values = events.values.split(" ");
+  const lists = doc.lists.map((list) => (list === "" ? [] : list.split(" ").map((place) => doc.numbers[Number(place)])));
+  let word = 0, value = 0;
+  return times.map((t, i) => {
+    const owner = owners[i];
+    const reason = doc.frames[events.frame[i]].replace(/\n/g, () => words[word++]);
+    const numbers = lists[events.list[i]].map((name): [NumberName, number] => [name, Number(values[value++])]);
+    const event: RunEvent = { t, kind: doc.kinds[events.kind[i]], job: owner === null ? null : jobs[owner], reason,
+      frame: events.frame[i], numbers };
+    event.job?.events.push(event);
+    return event;
+  });
+}
+
+// A pause ends with whatever is next said of the job's state.
+function findPauses(jobs: Job[], end: number): void {
+  const ends = new Set(["thawed", "evicted", "failed", "requeued", "ended", "started", "frozen"]);
+  for (const job of jobs) {
+    let open: Pause | null = null;
+    const close = (t: number) => {
+      if (open) open.end = t;
+      open = null;
+    };
+    for (const event of job.events) {
+      if (ends.has(event.kind)) close(event.t);
+      if (event.kind !== "frozen") continue;
+      open = { start: event.t, end, reason: event.reason };
+      job.attempts.findLast((attempt) => attempt.start <= event.t)?.pauses.push(open);
+    }
+  }
+}
+
+// Each attempt goes into the first lane that is free. Returns how many lanes there are.
+function layLanes(attempts: Attempt[]): number {
+  const free: number[] = [];
+  for (const attempt of attempts) {
+    let lane = free.findIndex((at) => at <= attempt.start);
+    if (lane < 0) lane = free.push(0) - 1;
+    free[lane] = attempt.end;
+    attempt.lane = lane;
+  }
+  return free.length;
+}
+
+export function readRun(doc: Document): Run {
+  const tick = doc.tick_ns / 1e9, end = doc.run.end_ns / 1e9;
+  const jobs = readJobs(doc, tick);
+  const attempts = readAttempts(doc, tick, jobs, end);
+  readCurves(doc, tick, jobs);
+  const events = readEvents(doc, tick, jobs);
+  findPauses(jobs, end);
+  const system = Object.fromEntries(Object.entries(doc.system).map(([name, column]) => [name, undelta(column, tick)]));
+  return { head: doc.run, end, jobs, attempts, lanes: layLanes(attempts), events, system: system as unknown as System };
+}
+
+export const estimateOf = (attempt: Attempt, name = "estimate_bytes"): number | null => {
+  const admitted = attempt.job.events.findLast((event) => event.kind === "admitted" && event.t <= attempt.start + 1e-3);
+  return admitted ? numberOf(admitted, name) : null;
+};
+
+export function numberOf(event: RunEvent, name: string): number | null {
+  for (const [which, value] of event.numbers) if (which.name === name) return value;
+  return null;
+}
+
+export const succeeded = (job: Job): boolean => job.outcome === "exited" && job.status === 0;
