@@ -22,7 +22,7 @@ set(ALLOWED_store/runs store/history report policy/job kernel/counters base/loop
 set(ALLOWED_analysis store/runs store/history report policy/estimator policy/job kernel/counters
   base)
 set(ALLOWED_analysis/trace analysis store/runs report policy/job kernel/counters base)
-set(ALLOWED_page store/runs report policy/job kernel/counters base)
+set(ALLOWED_page analysis store/runs report policy/job kernel/counters base)
 set(ALLOWED_supervisor/output base/loop base)
 set(ALLOWED_supervisor report policy/scheduler policy/governor policy/job guardian kernel/reap
   kernel/monitor kernel/counters kernel/procfs kernel/cgroup base/loop base)

@@ -1,4 +1,4 @@
-// The run, as src/page/document.cc of the program has written it: `plimsoll.page/1`. Times become
+// The runs, as src/page/document.cc of the program has written it: `plimsoll.page/1`. Times become
 // seconds since the run's start, memory bytes. What was not recorded is null.
 
 export interface NumberName {
@@ -101,9 +101,45 @@ export interface Run {
   system: System;
 }
 
-type Column = (number | null)[];
-interface Document {
+// One figure of a class in two runs: see `plimsoll.comparison/1` in docs/compare.md.
+export interface Change {
+  before_median_bytes?: number;
+  before_median_s?: number;
+  after_median_bytes?: number;
+  after_median_s?: number;
+  change_share: number;
+  change_share_low?: number;
+  change_share_high?: number;
+  count: number;
+  adjusted_p: number;
+  beyond_noise: boolean;
+}
+
+export interface ClassComparison {
+  class?: string;
+  before_jobs: number;
+  after_jobs: number;
+  peak?: Change;
+  time?: Change;
+  cpu?: Change;
+}
+
+export interface Comparison {
+  run: Record<string, { before?: number; after?: number }>;
+  all: ClassComparison;
+  classes: ClassComparison[];
+  only_before: string[];
+  only_after: string[];
+}
+
+export interface Document {
   schema: string;
+  runs: RunDocument[];
+  comparison?: Comparison;
+}
+
+type Column = (number | null)[];
+interface RunDocument {
   tick_ns: number;
   run: RunHead;
   jobs: { id: (string | null)[]; number: Column; class: number[]; command: string[]; outcome: number[];
@@ -135,7 +171,7 @@ function undelta(column: Column, scale = 1): (number | null)[] {
 
 const whole = (column: (number | null)[]): number[] => column.map((value) => value ?? 0);
 
-function readJobs(doc: Document, tick: number): Job[] {
+function readJobs(doc: RunDocument, tick: number): Job[] {
   const { jobs } = doc;
   const numbers = undelta(jobs.number);
   const held = undelta(jobs.held, tick), paused = undelta(jobs.paused, tick), limit = undelta(jobs.limit, 1024);
@@ -157,7 +193,7 @@ function readJobs(doc: Document, tick: number): Job[] {
   }));
 }
 
-function readAttempts(doc: Document, tick: number, jobs: Job[], end: number): Attempt[] {
+function readAttempts(doc: RunDocument, tick: number, jobs: Job[], end: number): Attempt[] {
   const { attempts } = doc;
   const owner = whole(undelta(attempts.job)), start = whole(undelta(attempts.start, tick));
   const wall = undelta(attempts.wall, tick), cpu = undelta(attempts.cpu, tick), peak = undelta(attempts.peak, 1024);
@@ -172,7 +208,7 @@ function readAttempts(doc: Document, tick: number, jobs: Job[], end: number): At
   return all.sort((a, b) => a.start - b.start);
 }
 
-function readCurves(doc: Document, tick: number, jobs: Job[]): void {
+function readCurves(doc: RunDocument, tick: number, jobs: Job[]): void {
   const { curves } = doc;
   const t = whole(undelta(curves.t, tick)), used = undelta(curves.used, 1024), cpu = undelta(curves.cpu, tick);
   let from = 0;
@@ -184,7 +220,7 @@ function readCurves(doc: Document, tick: number, jobs: Job[]): void {
   });
 }
 
-function readEvents(doc: Document, tick: number, jobs: Job[]): RunEvent[] {
+function readEvents(doc: RunDocument, tick: number, jobs: Job[]): RunEvent[] {
   const { events } = doc;
   const times = whole(undelta(events.t, tick)), owners = undelta(events.job);
   const words = events.words.split(" "), values = events.values.split(" ");
@@ -231,7 +267,7 @@ function layLanes(attempts: Attempt[]): number {
   return free.length;
 }
 
-export function readRun(doc: Document): Run {
+export function readRun(doc: RunDocument): Run {
   const tick = doc.tick_ns / 1e9, end = doc.run.end_ns / 1e9;
   const jobs = readJobs(doc, tick);
   const attempts = readAttempts(doc, tick, jobs, end);

@@ -38,6 +38,10 @@ export function clock(t: number, step = 1): string {
   return minutes < 60 ? `${minutes}:${last}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${last}`;
 }
 
+// A change: "+12.5 %".
+export const share = (part: number): string =>
+  `${part < 0 ? "−" : "+"}${Number(Math.abs(part * 100).toPrecision(Math.abs(part) < 1 ? 3 : 4)).toFixed(Math.abs(part) < 1 ? 1 : 0)} %`;
+
 export const count = (value: number, one: string, more = `${one}s`): string =>
   `${value.toLocaleString("en")} ${value === 1 ? one : more}`;
 

@@ -2,7 +2,8 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Charts } from "./charts";
-import { readRun, unpack, type Run } from "./data";
+import { comparisonOf, pairHead, switchOf } from "./compare";
+import { readRun, unpack, type Comparison, type Run } from "./data";
 import { button, el, section } from "./dom";
 import { clock, count } from "./format";
 import { idleRoom } from "./idle";
@@ -73,7 +74,7 @@ function listenToKeys(view: View, table: JobTable): void {
     else if (does[event.key]) does[event.key]();
     else return;
     event.preventDefault();
-  });
+  }, { signal: view.signal });
 }
 
 function listenToWheel(element: HTMLElement, view: View, lanes: Lanes): void {
@@ -86,12 +87,9 @@ function listenToWheel(element: HTMLElement, view: View, lanes: Lanes): void {
   }, { passive: false });
 }
 
-function show(run: Run, page: HTMLElement): void {
+// Shows one run in `host`, and what is chosen of it beside the page.
+function showRun(run: Run, host: HTMLElement): View {
   const view = new View(run.end), theme = new Theme(run, view), known = knownOf(run);
-  addEventListener("theme", () => {
-    theme.read();
-    view.note("theme");
-  });
   const lanes = new Lanes(run, view, theme), charts = new Charts(run, known, view, theme);
   const table = new JobTable(run, view, theme), panel = new JobPanel(view, theme);
   const hasTime = run.end > 0 && run.attempts.length > 0;
@@ -104,11 +102,10 @@ function show(run: Run, page: HTMLElement): void {
     table.element.scrollIntoView({ block: "start" });
   };
   const idle = section("idle", "Idle room");
-  page.replaceChildren(headOf(run), timeline, section("classes", "Classes", classesOf(run, theme, choose)), idle,
-    section("jobs", count(run.jobs.length, "job"), table.element),
-    el("footer", {}, ...keys.map(([key, text]) => el("span", {}, el("kbd", {}, key), text))));
+  host.replaceChildren(headOf(run), timeline, section("classes", "Classes", classesOf(run, theme, choose)), idle,
+    section("jobs", count(run.jobs.length, "job"), table.element));
   document.body.append(panel.element);
-  document.title = `${run.head.command || run.head.id} – Plimsoll`;
+  view.signal.addEventListener("abort", () => panel.close());
   if (hasTime) {
     charts.build();
     if (charts.curveless > 0) {
@@ -121,11 +118,36 @@ function show(run: Run, page: HTMLElement): void {
   listenToKeys(view, table);
   // What nobody sees at first may come a little later.
   setTimeout(() => idle.append(idleOf(hasTime ? idleRoom(run, known) : [], view)));
+  return view;
 }
+
+// Two runs: how they compare, and below either of them.
+function showPair(runs: Run[], comparison: Comparison, page: HTMLElement): void {
+  const host = el("div", { class: "one" });
+  let view: View | null = null;
+  const choose = (place: number) => {
+    view?.close();
+    view = showRun(runs[place], host);
+  };
+  page.replaceChildren(pairHead(runs), ...comparisonOf(comparison), switchOf(choose, 1), host, footer());
+  choose(1);
+}
+
+const footer = (): HTMLElement =>
+  el("footer", {}, ...keys.map(([key, text]) => el("span", {}, el("kbd", {}, key), text)));
 
 const page = document.getElementById("page")!;
 try {
-  show(readRun(await unpack(document.getElementById("run")!.textContent ?? "")), page);
+  const { runs, comparison } = await unpack(document.getElementById("run")!.textContent ?? "");
+  const read = runs.map(readRun), [run] = read;
+  document.title = `${read.map(({ head }) => head.command || head.id).join(" | ")} – Plimsoll`;
+  if (comparison) {
+    showPair(read, comparison, page);
+  } else {
+    const host = el("div", { class: "one" });
+    page.replaceChildren(host, footer());
+    showRun(run, host);
+  }
 } catch (error) {
   page.replaceChildren(el("p", { class: "outcome" }, `The run in this page can't be read: ${String(error)}`));
 }

@@ -17,6 +17,12 @@ export class JobPanel {
     view.on("theme", () => this.plot?.redraw());
   }
 
+  close(): void {
+    this.plot?.destroy();
+    this.element.remove();
+    document.body.classList.remove("with-job");
+  }
+
   private draw(): void {
     const { job } = this.view;
     this.plot?.destroy();

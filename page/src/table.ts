@@ -117,7 +117,7 @@ export class JobTable {
       addEventListener(event, () => {
         this.printing = printing;
         this.draw();
-      });
+      }, { signal: view.signal });
     }
   }
 

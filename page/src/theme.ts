@@ -28,8 +28,9 @@ export class Theme {
       this.read();
       view.note("theme");
     };
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", follow);
-    matchMedia("print").addEventListener("change", follow);
+    const { signal } = view;
+    for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", follow, { signal });
+    addEventListener("theme", follow, { signal });
     this.read();
   }
 

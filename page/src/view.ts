@@ -12,9 +12,20 @@ export class View {
   private readonly listeners: [Change, () => void][] = [];
   private readonly changed = new Set<Change>();
   private frame = 0;
+  private readonly closing = new AbortController();
 
   constructor(readonly end: number) {
     this.to = end;
+  }
+
+  // Ends what listens beyond the view's own elements.
+  get signal(): AbortSignal {
+    return this.closing.signal;
+  }
+
+  close(): void {
+    this.closing.abort();
+    this.listeners.length = 0;
   }
 
   on(change: Change, listener: () => void): void {

@@ -9,6 +9,7 @@
 #include "policy/job/event.h"
 #include "policy/job/job.h"
 #include "report/json_put.h"
+#include "report/json_read.h"
 #include "report/numbers.h"
 #include "report/thinned.h"
 #include "store/runs/explain.h"
@@ -242,7 +243,7 @@ Json Writer::system() const {
 }
 
 Json Writer::document() {
-  Json document = {{"schema", "plimsoll.page/1"}};
+  Json document = Json::object();
   document["tick_ns"] = ticks_.length().count();
   document["run"] = run();
   document["jobs"] = jobs();
@@ -265,8 +266,15 @@ Json Writer::document() {
 
 }  // namespace
 
-std::string document_of(const Record& record) {
-  return report::text_of(Writer(record).document(), report::JsonForm::line);
+std::string document_of(const Contents& contents) {
+  Json document = {{"schema", "plimsoll.page/1"}};
+  Json& runs = document["runs"] = Json::array();
+  for (const Record& record : contents.runs) runs.push_back(Writer(record).document());
+  if (const auto comparison =
+          report::parse_document(contents.comparison, "plimsoll.comparison/1")) {
+    document["comparison"] = *comparison;
+  }
+  return report::text_of(document, report::JsonForm::line);
 }
 
 }  // namespace plimsoll::page

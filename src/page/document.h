@@ -2,11 +2,19 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "page/record.h"
 
-// A run as the JSON document `plimsoll.page/1` that page/src/data.ts reads.
+// Runs as the JSON document `plimsoll.page/1` that page/src/data.ts reads.
 namespace plimsoll::page {
+
+// What a page shows.
+struct Contents {
+  std::vector<Record> runs;  // one, or two that are compared, the earlier first
+  // Of two: the document `plimsoll.comparison/1` (docs/compare.md); else empty.
+  std::string comparison{};
+};
 
 // The points of all curves together: at 2 bytes each, what leaves a page of 10,000 jobs below 2 MB
 // and one of 1,000 below 300 KB.
@@ -19,6 +27,6 @@ inline constexpr std::size_t kCurvePointsOfJobMin = 4;
 inline constexpr std::size_t kSystemPointsMax = 1'000;
 
 // One line of UTF-8; bytes that are none become U+FFFD.
-[[nodiscard]] std::string document_of(const Record& record);
+[[nodiscard]] std::string document_of(const Contents& contents);
 
 }  // namespace plimsoll::page

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "analysis/job_row.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "policy/job/job.h"
@@ -78,8 +79,9 @@ Job read_job(const Json& report, const Traces& traces, WallTime begun) {
   Job job;
   job.id = report::text_at(report, "id");
   job.number = traces.number;
-  job.job_class = report::text_at(report, "class");
-  job.command = policy::command_line(report::command_at(report));
+  const policy::Command command = report::command_at(report);
+  job.job_class = analysis::class_of(report::text_at(report, "class"), command);
+  job.command = policy::command_line(command);
   job.outcome = report::text_at(report, "outcome");
   if (const Json& code = member(report, "exit_code"); code.is_number_integer()) {
     job.exit_code = code.get<std::int64_t>();

@@ -52,6 +52,11 @@ page_of one 150000
 page_of mixed 200000
 page_of thousand $((300 * 1024))
 page_of many $((2 * 1024 * 1024))
+if "$PLIMSOLL" report "$place/runs/before" "$place/runs/after" --html "$place/pages/pair.html"; then
+  good 'two runs are one page'
+else
+  bad 'two runs: no page'
+fi
 if "$PLIMSOLL" report "$place/runs/one" --html - | cmp -s - "$place/pages/one.html"; then
   good "--html - writes the same to standard output"
 else
@@ -61,6 +66,7 @@ refused 'No such file or directory' --html "$place/missing/run.html"
 refused '--open' --html - --open
 DISPLAY='' WAYLAND_DISPLAY='' refused 'there is no desktop' --html "$place/run.html" --open
 refused 'excludes' --html "$place/run.html" --json
+refused "$place/runs/none" "$place/runs/none" --html "$place/run.html"
 in_browser
 echo "$passed passed, $failed failed$( ((skipped)) && echo ", $skipped skipped")"
 ((failed == 0))

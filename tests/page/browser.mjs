@@ -131,6 +131,28 @@ const cases = {
     await page.emulateMedia({ media: "print" });
     is(await ground(), "rgb(255, 255, 255)", "print");
   },
+  async "two runs show what changed beyond noise"(page) {
+    const rows = await page.locator(".changes tbody tr").allInnerTexts();
+    const told = (cls, figure) => rows.find((row) => row.startsWith(cls) && row.includes(figure)) ?? "";
+    is(/▲ \+2[0-9.]+ %/.test(told("compile", "Peak memory")), true, "compile is bigger");
+    is(/▼ −4[0-9.]+ %/.test(told("link", "Time")), true, "link is quicker");
+    is(told("docs", "Peak memory"), "", "docs did not change");
+    is(await page.locator(".beside tbody tr").count(), 10, "classes");
+  },
+  async "two runs are shown one after the other"(page) {
+    is(await text(page, ".switch [aria-pressed=true]"), "Run B", "first");
+    const after = await text(page, ".one .outcome");
+    await page.keyboard.press("j");
+    await page.waitForSelector("aside:not([hidden])");
+    await page.click(".switch button");
+    is(await text(page, ".switch [aria-pressed=true]"), "Run A", "second");
+    is((await text(page, ".one .outcome")) === after, false, "another run");
+    is(await page.locator("aside").count(), 1, "panels");
+    await page.keyboard.press("j");
+    is(await text(page, "aside h2"), "1", "its job");
+    await page.keyboard.press("j");
+    await page.waitForFunction(() => document.querySelector("aside h2").textContent === "2");
+  },
   async "10,000 jobs have only the rows in sight"(page) {
     is(await page.locator(".jobs tbody tr").count() < 100, true, "rows");
     await page.fill("input[type=search]", "part-9999.in");
@@ -158,7 +180,7 @@ async function figures(page) {
   console.log(`figure: 10,000 jobs: first paint after ${Math.round(paint)} ms, a zoom frame in ${Math.round(frame)} ms`);
 }
 
-const pages = { "an empty run": "empty", "one job": "one", "10,000 jobs": "many" };
+const pages = { "an empty run": "empty", "one job": "one", "10,000 jobs": "many", "two runs": "pair" };
 for (const [name, check] of Object.entries(cases)) {
   const which = Object.entries(pages).find(([start]) => name.startsWith(start))?.[1] ?? "mixed";
   const page = await open(which);

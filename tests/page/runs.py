@@ -2,7 +2,8 @@
 """runs.py DIR: writes recorded runs for the tests of the page, without running anything.
 
 DIR/empty, one, mixed, thousand and many are runs as docs/formats/runs.md has them: of no job, of
-one, of 60 with pauses, evictions and failures, of 1,000 and of 10,000. Always the same.
+one, of 60 with pauses, evictions and failures, of 1,000 and of 10,000. DIR/after has the 240 jobs
+of DIR/before again: compile has become bigger, link quicker. Always the same.
 """
 
 import json
@@ -22,7 +23,9 @@ CLASSES = {  # seconds, MiB
 class Run:
     """A run of simple jobs on some slots, with what a record has of it."""
 
-    def __init__(self, jobs, slots, samples):
+    def __init__(self, jobs, slots, samples, again=None, changed=None):
+        self.changed = changed or {}  # by class: factors of time and memory
+        self.again = again  # by which the same jobs differ from run to run
         self.random = random.Random(7)
         self.slots, self.samples = [0] * slots, samples
         self.events, self.reports = [], []
@@ -43,8 +46,11 @@ class Run:
     def job(self, number):
         name = self.random.choice(list(CLASSES))
         seconds, mib = CLASSES[name]
-        wall = int(seconds * SECOND * self.random.uniform(0.5, 1.5))
-        peak = int(mib * MIB * self.random.uniform(0.6, 1.3))
+        slower, bigger = self.changed.get(name, (1, 1))
+        wall = int(seconds * slower * SECOND * self.random.uniform(0.5, 1.5))
+        peak = int(mib * bigger * MIB * self.random.uniform(0.6, 1.3))
+        if self.again:
+            wall, peak = (int(value * self.again.gauss(1, 0.04)) for value in (wall, peak))
         slot = self.slots.index(min(self.slots))
         start = self.slots[slot] + self.random.randrange(SECOND // 5)
         used = self.random.randrange(self.line)
@@ -132,6 +138,9 @@ def main():
     for name, jobs, slots, samples in (("empty", 0, 1, 0), ("one", 1, 1, 40), ("mixed", 60, 6, 40),
                                        ("thousand", 1000, 16, 30), ("many", 10_000, 48, 8)):
         Run(jobs, slots, samples).write(place / name)
+    Run(240, 6, 20, random.Random(1)).write(place / "before")
+    changed = {"compile": (1, 1.25), "link": (0.6, 1)}
+    Run(240, 6, 20, random.Random(2), changed).write(place / "after")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 
+#include "analysis/job_row.h"
 #include "page/document.h"
 #include "page/packed.h"
 #include "report/json_text.h"
@@ -63,7 +64,18 @@ Record some_record(std::string_view summary = {}) {
                       summary);
 }
 
-Json document(const Record& record) { return Json::parse(document_of(record)); }
+Json document(const Record& record) {
+  return Json::parse(document_of({.runs = {record}}))["runs"][0];
+}
+
+TEST(Record, DerivesTheClassOfAJobWithoutOne) {
+  const Record record = parse_record(
+      report::RunEntry{.id = "1"}, {},
+      R"({"schema":"plimsoll.job/1","id":"1","shell":"cc -c a.c","outcome":"exited"})", {});
+  ASSERT_THAT(record.jobs, SizeIs(1));
+  EXPECT_THAT(record.jobs[0].job_class, Not(IsEmpty()));
+  EXPECT_EQ(record.jobs[0].job_class, analysis::class_of("", policy::Command("cc -c a.c")));
+}
 
 TEST(Record, JoinsReportsWithEvents) {
   const Record record = some_record();
@@ -111,7 +123,6 @@ TEST(Record, HasTheMachineOfTheSummary) {
 
 TEST(Document, HasTheRunInColumns) {
   const Json json = document(some_record());
-  EXPECT_EQ(json["schema"], "plimsoll.page/1");
   EXPECT_EQ(json["tick_ns"], 10'000);
   EXPECT_EQ(json["run"]["state"], "died");
   EXPECT_EQ(json["run"]["end_ns"], 10'000'000'000);
@@ -137,6 +148,16 @@ TEST(Document, OfARunWithoutAJobIsWhole) {
   const Json json = document(parse_record({.id = "1"}, {}, {}, {}));
   EXPECT_THAT(json["jobs"]["id"], IsEmpty());
   EXPECT_EQ(json["run"]["end_ns"], 0);
+}
+
+TEST(Document, HasTwoRunsAndHowTheyCompare) {
+  const Json json = Json::parse(
+      document_of({.runs = {some_record(), some_record()},
+                   .comparison = R"({"schema":"plimsoll.comparison/1","before":"a"})"}));
+  EXPECT_EQ(json["schema"], "plimsoll.page/1");
+  EXPECT_THAT(json["runs"], SizeIs(2));
+  EXPECT_EQ(json["comparison"]["before"], "a");
+  EXPECT_FALSE(Json::parse(document_of({.runs = {some_record()}})).contains("comparison"));
 }
 
 TEST(Document, BoundsItsCurvesAndKeepsTheirPeak) {
@@ -191,13 +212,13 @@ TEST(Packed, IsGzipInBase64) {
 }
 
 TEST(Page, HasTheRunAndNothingOfItAsMarkup) {
-  const Record record = some_record();
-  const std::string page = page_of(record);
+  const Contents contents{.runs = {some_record()}};
+  const std::string page = page_of(contents);
   const std::string start = R"(<script id="run" type="text/plain">)";
   const std::size_t from = page.find(start) + start.size();
   const std::string data = page.substr(from, page.find("</script>", from) - from);
-  EXPECT_EQ(unpacked(data), document_of(record));
-  EXPECT_THAT(document_of(record), HasSubstr("</script><img>"));
+  EXPECT_EQ(unpacked(data), document_of(contents));
+  EXPECT_THAT(document_of(contents), HasSubstr("</script><img>"));
   EXPECT_THAT(page, Not(HasSubstr("</script><img>")));
   EXPECT_THAT(page, Not(HasSubstr("@PLIMSOLL_RUN@")));
 }
