@@ -99,6 +99,8 @@ export interface Run {
   lanes: number;
   events: RunEvent[];
   system: System;
+  advice: Advice | null;
+  whatif: Whatif | null;
 }
 
 // One figure of a class in two runs: see `plimsoll.comparison/1` in docs/compare.md.
@@ -132,6 +134,46 @@ export interface Comparison {
   only_after: string[];
 }
 
+// A class in `plimsoll.advice/1`, of docs/advise.md.
+export interface ClassAdvice {
+  class: string;
+  memory_bytes: number;
+  cores: number;
+  time_limit_ns: number;
+  basis: "bound" | "most_seen" | "cut_short";
+  confidence: number;
+  count: number;
+  median_bytes: number;
+  max_bytes: number;
+  asked?: { max_bytes: number; reserved_byte_s: number; saved_byte_s: number };
+}
+
+export interface Advice {
+  quantile: number;
+  confidence: number;
+  one_for_all: number;
+  classes: ClassAdvice[];
+}
+
+// An answer in `plimsoll.whatif/1`, of docs/whatif.md.
+export interface Answer {
+  cores: number;
+  line_bytes: number;
+  finished: boolean;
+  makespan_s: number;
+  makespan_low_s: number;
+  makespan_high_s: number;
+  lower_bound_s: number;
+  pauses: number;
+  evictions: number;
+}
+
+export interface Whatif {
+  makespan_s?: number;
+  replay: Answer & { error_share?: number };
+  answers: Answer[];
+}
+
 export interface Document {
   schema: string;
   runs: RunDocument[];
@@ -154,6 +196,8 @@ interface RunDocument {
   lists: string[];
   numbers: NumberName[];
   kinds: string[];
+  advice?: Advice;
+  whatif?: Whatif;
 }
 
 // What `text` has packed: base64 of gzip.
@@ -275,7 +319,8 @@ export function readRun(doc: RunDocument): Run {
   const events = readEvents(doc, tick, jobs);
   findPauses(jobs, end);
   const system = Object.fromEntries(Object.entries(doc.system).map(([name, column]) => [name, undelta(column, tick)]));
-  return { head: doc.run, end, jobs, attempts, lanes: layLanes(attempts), events, system: system as unknown as System };
+  return { head: doc.run, end, jobs, attempts, lanes: layLanes(attempts), events, system: system as unknown as System,
+    advice: doc.advice ?? null, whatif: doc.whatif ?? null };
 }
 
 export const estimateOf = (attempt: Attempt, name = "estimate_bytes"): number | null => {

@@ -9,6 +9,7 @@ import { clock, count } from "./format";
 import { idleRoom } from "./idle";
 import { Lanes } from "./lanes";
 import { JobPanel } from "./panel";
+import { planOf } from "./plan";
 import { classesOf, headOf, idleOf, legendOf } from "./sections";
 import { knownOf } from "./series";
 import { JobTable } from "./table";
@@ -103,6 +104,7 @@ function showRun(run: Run, host: HTMLElement): View {
   };
   const idle = section("idle", "Idle room");
   host.replaceChildren(headOf(run), timeline, section("classes", "Classes", classesOf(run, theme, choose)), idle,
+    ...planOf(run).map(({ id, title, content }) => section(id, title, content(theme))),
     section("jobs", count(run.jobs.length, "job"), table.element));
   document.body.append(panel.element);
   view.signal.addEventListener("abort", () => panel.close());

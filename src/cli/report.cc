@@ -45,6 +45,7 @@ Examples:
   plimsoll report last-1 link-app
   plimsoll report last --json | jq -r 'select(.outcome != "exited") | .id'
   plimsoll report last --html run.html --open
+  plimsoll report last --html run.html --whatif
   plimsoll report last-1 last --html changes.html
   plimsoll report last --trace run.pftrace
   plimsoll report last --csv jobs > jobs.csv

@@ -2,18 +2,25 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 
+#include "analysis/advice.h"
+#include "analysis/advice_formats.h"
 #include "analysis/comparison.h"
 #include "analysis/comparison_text.h"
 #include "cli/exit_status.h"
+#include "cli/whatif_grid.h"
+#include "cli/whatif_run.h"
 #include "page/page.h"
 #include "page/record.h"
 #include "report/writer.h"
 
 namespace plimsoll::cli {
 namespace {
+
+enum class WhatifWanted : std::uint8_t { if_cheap, always };
 
 bool has_value(const char* variable) {
   const char* const value = std::getenv(variable);
@@ -42,7 +49,37 @@ Result<std::string> comparison_of(const RecordedRun& before, const RecordedRun& 
   return analysis::comparison_json(analysis::compare(*first, *second), {});
 }
 
-Result<page::Contents> contents_of(std::vector<RecordedRun> runs) {
+Result<std::string> advice_of(const RecordedRun& run) {
+  const auto jobs = job_rows_of(run);
+  if (!jobs && jobs.error().gone()) return std::string();
+  if (!jobs) return tl::unexpected(jobs.error());
+  const auto advice = analysis::advise(analysis::seen_classes(*jobs, "*"), {});
+  return analysis::advice_text(advice, analysis::AdviceFormat::json,
+                               {.words = "run " + run.entry.id});
+}
+
+// Empty: it was not asked for, and it would take long or can't be had.
+Result<std::string> whatif_of(const RecordedRun& run, WhatifWanted wanted) {
+  auto replayed = whatif_run_of(run);
+  if (wanted == WhatifWanted::if_cheap) {
+    if (!replayed || !replayed->makespan || replay_cost(*replayed) > kCheapReplay) return "";
+  }
+  if (!replayed) return pass(std::move(replayed));
+  return whatif_json(*replayed, what_if(*replayed, machines_around(replayed->machine)));
+}
+
+Result<page::ShownRun> shown_run(RecordedRun run, WhatifWanted wanted) {
+  auto advice = advice_of(run);
+  if (!advice) return pass(std::move(advice));
+  auto whatif = whatif_of(run, wanted);
+  if (!whatif) return pass(std::move(whatif));
+  auto record = page::read_record(std::move(run.entry), std::move(run.events));
+  if (!record) return pass(std::move(record));
+  return page::ShownRun{
+      .record = std::move(*record), .advice = std::move(*advice), .whatif = std::move(*whatif)};
+}
+
+Result<page::Contents> contents_of(std::vector<RecordedRun> runs, WhatifWanted wanted) {
   page::Contents contents;
   if (runs.size() == 2) {
     auto comparison = comparison_of(runs[0], runs[1]);
@@ -50,9 +87,9 @@ Result<page::Contents> contents_of(std::vector<RecordedRun> runs) {
     contents.comparison = std::move(*comparison);
   }
   for (RecordedRun& run : runs) {
-    auto record = page::read_record(std::move(run.entry), std::move(run.events));
-    if (!record) return pass(std::move(record));
-    contents.runs.push_back(std::move(*record));
+    auto shown = shown_run(std::move(run), wanted);
+    if (!shown) return pass(std::move(shown));
+    contents.runs.push_back(std::move(*shown));
   }
   return contents;
 }
@@ -67,13 +104,17 @@ void add_page_options(CLI::App& app, PageOptions& options,
                    ->type_name("FILE");
   for (CLI::Option* other : others) html->excludes(other);
   app.add_flag("--open", options.open, "Open that page in the desktop's browser")->needs(html);
+  app.add_flag("--whatif", options.whatif,
+               "Show there how long other machines would take, also if that takes long to reckon")
+      ->needs(html);
 }
 
 Result<int> write_page(const PageOptions& options, std::vector<RecordedRun> runs) {
   if (options.open && *options.html == "-") {
     return fail("--open needs a file, but --html - writes to standard output");
   }
-  auto contents = contents_of(std::move(runs));
+  auto contents =
+      contents_of(std::move(runs), options.whatif ? WhatifWanted::always : WhatifWanted::if_cheap);
   if (!contents) return pass(std::move(contents));
   const std::string page = page::page_of(*contents);
   if (*options.html == "-") return print_text(page);

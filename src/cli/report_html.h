@@ -15,6 +15,7 @@ namespace plimsoll::cli {
 struct PageOptions {
   std::optional<std::string> html;  // FILE; "-": standard output
   bool open = false;
+  bool whatif = false;  // reckon what other machines would take, however long that takes
 };
 
 // `others` ask for something else.

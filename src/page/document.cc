@@ -264,16 +264,26 @@ Json Writer::document() {
   return document;
 }
 
+// As the member `name`, a document `plimsoll.NAME/1`, if there is one.
+void put_document(Json& object, const std::string& name, const std::string& text) {
+  const std::string schema = "plimsoll." + name + "/1";
+  if (auto document = report::parse_document(text, schema.c_str())) {
+    object[name] = std::move(*document);
+  }
+}
+
 }  // namespace
 
 std::string document_of(const Contents& contents) {
   Json document = {{"schema", "plimsoll.page/1"}};
   Json& runs = document["runs"] = Json::array();
-  for (const Record& record : contents.runs) runs.push_back(Writer(record).document());
-  if (const auto comparison =
-          report::parse_document(contents.comparison, "plimsoll.comparison/1")) {
-    document["comparison"] = *comparison;
+  for (const ShownRun& shown : contents.runs) {
+    Json run = Writer(shown.record).document();
+    put_document(run, "advice", shown.advice);
+    put_document(run, "whatif", shown.whatif);
+    runs.push_back(std::move(run));
   }
+  put_document(document, "comparison", contents.comparison);
   return report::text_of(document, report::JsonForm::line);
 }
 

@@ -9,11 +9,17 @@
 // Runs as the JSON document `plimsoll.page/1` that page/src/data.ts reads.
 namespace plimsoll::page {
 
+// A run and what was reckoned of it: documents as docs/ describes them, or empty.
+struct ShownRun {
+  Record record{};
+  std::string advice{};  // plimsoll.advice/1
+  std::string whatif{};  // plimsoll.whatif/1
+};
+
 // What a page shows.
 struct Contents {
-  std::vector<Record> runs;  // one, or two that are compared, the earlier first
-  // Of two: the document `plimsoll.comparison/1` (docs/compare.md); else empty.
-  std::string comparison{};
+  std::vector<ShownRun> runs;  // one, or two that are compared, the earlier first
+  std::string comparison{};    // of two: plimsoll.comparison/1
 };
 
 // The points of all curves together: at 2 bytes each, what leaves a page of 10,000 jobs below 2 MB

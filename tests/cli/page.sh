@@ -57,6 +57,11 @@ if "$PLIMSOLL" report "$place/runs/before" "$place/runs/after" --html "$place/pa
 else
   bad 'two runs: no page'
 fi
+if "$PLIMSOLL" report "$place/runs/before" --whatif --html "$place/pages/asked.html"; then
+  good '--whatif replays a run that is not cheap'
+else
+  bad '--whatif: no page'
+fi
 if "$PLIMSOLL" report "$place/runs/one" --html - | cmp -s - "$place/pages/one.html"; then
   good "--html - writes the same to standard output"
 else
@@ -66,6 +71,8 @@ refused 'No such file or directory' --html "$place/missing/run.html"
 refused '--open' --html - --open
 DISPLAY='' WAYLAND_DISPLAY='' refused 'there is no desktop' --html "$place/run.html" --open
 refused 'excludes' --html "$place/run.html" --json
+refused 'there is nothing to simulate' "$place/runs/empty" --html "$place/run.html" --whatif
+refused '--html' --whatif
 refused "$place/runs/none" "$place/runs/none" --html "$place/run.html"
 in_browser
 echo "$passed passed, $failed failed$( ((skipped)) && echo ", $skipped skipped")"

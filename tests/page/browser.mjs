@@ -108,6 +108,19 @@ const cases = {
     is(await text(page, ".attempts tbody td"), "evicted", "outcome");
     is(await page.locator("aside .curve canvas").count(), 1, "curve");
   },
+  async "classes have a request, and other machines a time"(page) {
+    is(await page.locator(".advice tbody tr").count(), 10, "requests");
+    is(await text(page, ".advice tbody td"), "640 MiB", "the largest");
+    is(await page.locator(".grid tbody td").count(), 9, "answers");
+    is((await text(page, ".grid .same")).includes("as it was"), true, "the run's own");
+  },
+  async "1,000 jobs are not replayed unless asked"(page) {
+    is((await text(page, "#whatif p")).includes("--whatif"), true, "told");
+    is(await page.locator(".grid").count(), 0, "grids");
+  },
+  async "asked for, more jobs are replayed"(page) {
+    is(await page.locator(".grid tbody td").count(), 9, "answers");
+  },
   async "a column sorts, both ways"(page) {
     await page.click("th.of-wall button");
     is(await page.getAttribute("th.of-wall", "aria-sort"), "descending", "first");
@@ -180,7 +193,8 @@ async function figures(page) {
   console.log(`figure: 10,000 jobs: first paint after ${Math.round(paint)} ms, a zoom frame in ${Math.round(frame)} ms`);
 }
 
-const pages = { "an empty run": "empty", "one job": "one", "10,000 jobs": "many", "two runs": "pair" };
+const pages = { "an empty run": "empty", "one job": "one", "10,000 jobs": "many", "two runs": "pair", "1,000 jobs": "thousand",
+  "asked for": "asked" };
 for (const [name, check] of Object.entries(cases)) {
   const which = Object.entries(pages).find(([start]) => name.startsWith(start))?.[1] ?? "mixed";
   const page = await open(which);

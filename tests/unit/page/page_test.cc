@@ -65,7 +65,7 @@ Record some_record(std::string_view summary = {}) {
 }
 
 Json document(const Record& record) {
-  return Json::parse(document_of({.runs = {record}}))["runs"][0];
+  return Json::parse(document_of({.runs = {{.record = record}}}))["runs"][0];
 }
 
 TEST(Record, DerivesTheClassOfAJobWithoutOne) {
@@ -152,12 +152,23 @@ TEST(Document, OfARunWithoutAJobIsWhole) {
 
 TEST(Document, HasTwoRunsAndHowTheyCompare) {
   const Json json = Json::parse(
-      document_of({.runs = {some_record(), some_record()},
+      document_of({.runs = {{.record = some_record()}, {.record = some_record()}},
                    .comparison = R"({"schema":"plimsoll.comparison/1","before":"a"})"}));
   EXPECT_EQ(json["schema"], "plimsoll.page/1");
   EXPECT_THAT(json["runs"], SizeIs(2));
   EXPECT_EQ(json["comparison"]["before"], "a");
-  EXPECT_FALSE(Json::parse(document_of({.runs = {some_record()}})).contains("comparison"));
+  EXPECT_FALSE(
+      Json::parse(document_of({.runs = {{.record = some_record()}}})).contains("comparison"));
+}
+
+TEST(Document, HasWhatWasReckonedOfARunBesideIt) {
+  const Contents contents{.runs = {{.record = some_record(),
+                                    .advice = R"({"schema":"plimsoll.advice/1","classes":[]})",
+                                    .whatif = R"({"schema":"plimsoll.whatif/1","jobs":2})"}}};
+  const Json run = Json::parse(document_of(contents))["runs"][0];
+  EXPECT_TRUE(run["advice"]["classes"].is_array());
+  EXPECT_EQ(run["whatif"]["jobs"], 2);
+  EXPECT_FALSE(document(some_record()).contains("whatif"));
 }
 
 TEST(Document, BoundsItsCurvesAndKeepsTheirPeak) {
@@ -212,7 +223,7 @@ TEST(Packed, IsGzipInBase64) {
 }
 
 TEST(Page, HasTheRunAndNothingOfItAsMarkup) {
-  const Contents contents{.runs = {some_record()}};
+  const Contents contents{.runs = {{.record = some_record()}}};
   const std::string page = page_of(contents);
   const std::string start = R"(<script id="run" type="text/plain">)";
   const std::size_t from = page.find(start) + start.size();
