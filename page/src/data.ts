@@ -7,13 +7,39 @@ export interface NumberName {
   meaning?: string;
 }
 
-export interface RunEvent {
-  t: number;
-  kind: string;
-  job: Job | null;
-  reason: string;
-  frame: number; // reasons with the same frame differ in their numbers alone
-  numbers: [NumberName, number][];
+// What the texts of all events are made of.
+interface EventTexts {
+  frames: string[];
+  words: string[];
+  values: string[];
+}
+
+// The names of an event's numbers, and where each of them stands.
+interface NumberList {
+  names: NumberName[];
+  places: Map<string, number>;
+}
+
+// There are many more events than are ever read: their texts are made when they are.
+export class RunEvent {
+  constructor(readonly t: number, readonly kind: string, readonly job: Job | null,
+    readonly frame: number, // reasons with the same frame differ in their numbers alone
+    private readonly texts: EventTexts, private readonly word: number,
+    private readonly list: NumberList, private readonly value: number) {}
+
+  get reason(): string {
+    let word = this.word;
+    return this.texts.frames[this.frame].replace(/\n/g, () => this.texts.words[word++]);
+  }
+
+  get numbers(): [NumberName, number][] {
+    return this.list.names.map((name, i) => [name, Number(this.texts.values[this.value + i])]);
+  }
+
+  number(name: string): number | null {
+    const place = this.list.places.get(name);
+    return place === undefined ? null : Number(this.texts.values[this.value + place]);
+  }
 }
 
 export interface Pause {
@@ -32,6 +58,7 @@ export interface Attempt {
   peak: number | null;
   pauses: Pause[];
   lane: number;
+  isBad: boolean; // it failed, was ended, or was evicted
 }
 
 export interface Curve {
@@ -202,7 +229,8 @@ interface RunDocument {
 
 // What `text` has packed: base64 of gzip.
 export async function unpack(text: string): Promise<Document> {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text()) as Document;
 }
@@ -245,10 +273,14 @@ function readAttempts(doc: RunDocument, tick: number, jobs: Job[], end: number):
     const job = jobs[place];
     const attempt: Attempt = { job, index: job.attempts.length, outcome: doc.outcomes[attempts.outcome[i]],
       start: start[i], end: wall[i] === null ? end : start[i] + (wall[i] as number),
-      cpu: cpu[i], peak: peak[i], pauses: [], lane: 0 };
+      cpu: cpu[i], peak: peak[i], pauses: [], lane: 0, isBad: false };
     job.attempts.push(attempt);
     return attempt;
   });
+  for (const attempt of all) {
+    const isLast = attempt === attempt.job.attempts.at(-1);
+    attempt.isBad = attempt.outcome !== "" && (attempt.outcome !== "exited" || (isLast && !succeeded(attempt.job)));
+  }
   return all.sort((a, b) => a.start - b.start);
 }
 
@@ -267,15 +299,18 @@ function readCurves(doc: RunDocument, tick: number, jobs: Job[]): void {
 function readEvents(doc: RunDocument, tick: number, jobs: Job[]): RunEvent[] {
   const { events } = doc;
   const times = whole(undelta(events.t, tick)), owners = undelta(events.job);
-  const words = events.words.split(" "), values = events.values.split(" ");
-  const lists = doc.lists.map((list) => (list === "" ? [] : list.split(" ").map((place) => doc.numbers[Number(place)])));
+  const texts = { frames: doc.frames, words: events.words.split(" "), values: events.values.split(" ") };
+  const wordsOf = doc.frames.map((frame) => frame.split("\n").length - 1);
+  const lists = doc.lists.map((list): NumberList => {
+    const names = list === "" ? [] : list.split(" ").map((place) => doc.numbers[Number(place)]);
+    return { names, places: new Map(names.map(({ name }, place) => [name, place])) };
+  });
   let word = 0, value = 0;
   return times.map((t, i) => {
-    const owner = owners[i];
-    const reason = doc.frames[events.frame[i]].replace(/\n/g, () => words[word++]);
-    const numbers = lists[events.list[i]].map((name): [NumberName, number] => [name, Number(values[value++])]);
-    const event: RunEvent = { t, kind: doc.kinds[events.kind[i]], job: owner === null ? null : jobs[owner], reason,
-      frame: events.frame[i], numbers };
+    const owner = owners[i], frame = events.frame[i], list = lists[events.list[i]];
+    const event = new RunEvent(t, doc.kinds[events.kind[i]], owner === null ? null : jobs[owner], frame, texts, word, list, value);
+    word += wordsOf[frame];
+    value += list.names.length;
     event.job?.events.push(event);
     return event;
   });
@@ -325,12 +360,7 @@ export function readRun(doc: RunDocument): Run {
 
 export const estimateOf = (attempt: Attempt, name = "estimate_bytes"): number | null => {
   const admitted = attempt.job.events.findLast((event) => event.kind === "admitted" && event.t <= attempt.start + 1e-3);
-  return admitted ? numberOf(admitted, name) : null;
+  return admitted ? admitted.number(name) : null;
 };
-
-export function numberOf(event: RunEvent, name: string): number | null {
-  for (const [which, value] of event.numbers) if (which.name === name) return value;
-  return null;
-}
 
 export const succeeded = (job: Job): boolean => job.outcome === "exited" && job.status === 0;

@@ -50,10 +50,10 @@ function causesAt(run: Run, times: number[]): { reason: string }[] {
   let next = 0, now = unknown;
   return times.map((t) => {
     for (; next < run.events.length && run.events[next].t <= t; next++) {
-      const { kind, reason, frame } = run.events[next];
+      const event = run.events[next], { kind, frame } = event;
       if (kind === "admitted") now = unknown;
       if (kind !== "held") continue;
-      if (!wordings.has(frame)) wordings.set(frame, { reason });
+      if (!wordings.has(frame)) wordings.set(frame, { reason: event.reason });
       now = wordings.get(frame)!;
     }
     return now;

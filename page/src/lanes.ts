@@ -1,7 +1,7 @@
 // Attempts as bars, a lane for each that ran beside others. A pause is a gap with an outline; an
 // eviction has a red end with a notch, a failure a dark one.
 import { el } from "./dom";
-import { succeeded, type Attempt, type Run } from "./data";
+import type { Attempt, Run } from "./data";
 import { gutter } from "./charts";
 import type { Theme } from "./theme";
 import { className } from "./theme";
@@ -95,7 +95,7 @@ export class Lanes {
     let painted = -1;
     for (let i = low; i < lane.length && lane[i].start <= view.to; i++) {
       const attempt = lane[i], left = this.x(attempt.start), right = this.x(attempt.end);
-      if (right - left < 1 && Math.floor(left) === painted && !isBad(attempt)) continue;
+      if (right - left < 1 && Math.floor(left) === painted && !attempt.isBad) continue;
       painted = Math.floor(right);
       this.drawBar(context, attempt, Math.max(left, gutter - 4), Math.max(right, left + 1));
     }
@@ -107,7 +107,7 @@ export class Lanes {
     context.fillStyle = this.theme.colour(attempt.job.cls);
     context.fillRect(left, top, width > 3 ? width - 1 : width, height);
     for (const pause of attempt.pauses) this.drawPause(context, attempt, pause.start, pause.end, top, height);
-    if (isBad(attempt)) {
+    if (attempt.isBad) {
       const evicted = attempt.outcome === "evicted", mark = Math.min(4, Math.max(2, width));
       context.fillStyle = evicted ? colours.bad : colours.ink;
       context.fillRect(right - mark, top, mark, height);
@@ -191,9 +191,6 @@ export class Lanes {
     canvas.addEventListener("dblclick", () => view.all());
   }
 }
-
-export const isBad = (attempt: Attempt): boolean =>
-  attempt.outcome !== "" && (attempt.outcome !== "exited" || (attempt === attempt.job.attempts.at(-1) && !succeeded(attempt.job)));
 
 function told(attempt: Attempt, t: number): string {
   const { job } = attempt, pause = attempt.pauses.find(({ start, end }) => start <= t && t <= end);

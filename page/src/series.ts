@@ -1,5 +1,5 @@
 // The run as values over time, on a grid of equal steps of any part of it.
-import { numberOf, type Attempt, type Run } from "./data";
+import type { Attempt, Run } from "./data";
 
 export interface Steps {
   t: number[];
@@ -48,7 +48,7 @@ export function knownOf(run: Run): Known {
 function collect(run: Run, name: string): Steps {
   const steps: Steps = { t: [], value: [] };
   for (const event of run.events) {
-    const value = numberOf(event, name);
+    const value = event.number(name);
     if (value === null || value === steps.value.at(-1)) continue;
     steps.t.push(event.t);
     steps.value.push(value);
