@@ -208,6 +208,7 @@ export class Charts {
   }
 
   private rebuild(): void {
+    this.resize(); // paper has another width
     for (const { plot } of this.panels) plot?.redraw(false, true);
   }
 }

@@ -126,6 +126,8 @@ export interface Run {
   lanes: number;
   events: RunEvent[];
   system: System;
+  coloured: { cls: string; colour: string }[]; // the heaviest classes, heaviest first
+  otherColour: string;
   advice: Advice | null;
   whatif: Whatif | null;
 }
@@ -213,7 +215,10 @@ interface RunDocument {
   run: RunHead;
   jobs: { id: (string | null)[]; number: Column; class: number[]; command: string[]; outcome: number[];
     status: (number | string | null)[]; reason: string[]; held: Column; paused: Column; limit: Column };
-  attempts: { job: Column; outcome: number[]; start: Column; wall: Column; cpu: Column; peak: Column };
+  attempts: { job: Column; index: Column; outcome: number[]; start: Column; wall: Column; cpu: Column; peak: Column; lane: Column; bad: number[] };
+  lanes: number;
+  pauses: { attempt: Column; start: Column; end: Column; event: Column };
+  colours: { classes: number[]; colours: string[]; others: string };
   curves: { points: number[]; t: Column; used: Column; cpu: Column };
   events: { t: Column; kind: number[]; job: Column; frame: number[]; words: string; list: number[]; values: string };
   system: Record<keyof System, Column>;
@@ -267,21 +272,15 @@ function readJobs(doc: RunDocument, tick: number): Job[] {
 
 function readAttempts(doc: RunDocument, tick: number, jobs: Job[], end: number): Attempt[] {
   const { attempts } = doc;
-  const owner = whole(undelta(attempts.job)), start = whole(undelta(attempts.start, tick));
+  const owner = whole(undelta(attempts.job)), index = whole(undelta(attempts.index)), start = whole(undelta(attempts.start, tick));
   const wall = undelta(attempts.wall, tick), cpu = undelta(attempts.cpu, tick), peak = undelta(attempts.peak, 1024);
-  const all = owner.map((place, i) => {
+  const lane = whole(undelta(attempts.lane));
+  return owner.map((place, i) => {
     const job = jobs[place];
-    const attempt: Attempt = { job, index: job.attempts.length, outcome: doc.outcomes[attempts.outcome[i]],
+    return job.attempts[index[i]] = { job, index: index[i], outcome: doc.outcomes[attempts.outcome[i]],
       start: start[i], end: wall[i] === null ? end : start[i] + (wall[i] as number),
-      cpu: cpu[i], peak: peak[i], pauses: [], lane: 0, isBad: false };
-    job.attempts.push(attempt);
-    return attempt;
+      cpu: cpu[i], peak: peak[i], pauses: [], lane: lane[i], isBad: attempts.bad[i] === 1 };
   });
-  for (const attempt of all) {
-    const isLast = attempt === attempt.job.attempts.at(-1);
-    attempt.isBad = attempt.outcome !== "" && (attempt.outcome !== "exited" || (isLast && !succeeded(attempt.job)));
-  }
-  return all.sort((a, b) => a.start - b.start);
 }
 
 function readCurves(doc: RunDocument, tick: number, jobs: Job[]): void {
@@ -316,34 +315,11 @@ function readEvents(doc: RunDocument, tick: number, jobs: Job[]): RunEvent[] {
   });
 }
 
-// A pause ends with whatever is next said of the job's state.
-function findPauses(jobs: Job[], end: number): void {
-  const ends = new Set(["thawed", "evicted", "failed", "requeued", "ended", "started", "frozen"]);
-  for (const job of jobs) {
-    let open: Pause | null = null;
-    const close = (t: number) => {
-      if (open) open.end = t;
-      open = null;
-    };
-    for (const event of job.events) {
-      if (ends.has(event.kind)) close(event.t);
-      if (event.kind !== "frozen") continue;
-      open = { start: event.t, end, reason: event.reason };
-      job.attempts.findLast((attempt) => attempt.start <= event.t)?.pauses.push(open);
-    }
-  }
-}
-
-// Each attempt goes into the first lane that is free. Returns how many lanes there are.
-function layLanes(attempts: Attempt[]): number {
-  const free: number[] = [];
-  for (const attempt of attempts) {
-    let lane = free.findIndex((at) => at <= attempt.start);
-    if (lane < 0) lane = free.push(0) - 1;
-    free[lane] = attempt.end;
-    attempt.lane = lane;
-  }
-  return free.length;
+function readPauses(doc: RunDocument, tick: number, attempts: Attempt[], events: RunEvent[]): void {
+  const { pauses } = doc;
+  const owner = whole(undelta(pauses.attempt)), start = whole(undelta(pauses.start, tick)), end = whole(undelta(pauses.end, tick));
+  whole(undelta(pauses.event)).forEach((event, i) =>
+    attempts[owner[i]].pauses.push({ start: start[i], end: end[i], reason: events[event].reason }));
 }
 
 export function readRun(doc: RunDocument): Run {
@@ -352,10 +328,11 @@ export function readRun(doc: RunDocument): Run {
   const attempts = readAttempts(doc, tick, jobs, end);
   readCurves(doc, tick, jobs);
   const events = readEvents(doc, tick, jobs);
-  findPauses(jobs, end);
+  readPauses(doc, tick, attempts, events);
   const system = Object.fromEntries(Object.entries(doc.system).map(([name, column]) => [name, undelta(column, tick)]));
-  return { head: doc.run, end, jobs, attempts, lanes: layLanes(attempts), events, system: system as unknown as System,
-    advice: doc.advice ?? null, whatif: doc.whatif ?? null };
+  return { head: doc.run, end, jobs, attempts, lanes: doc.lanes, events, system: system as unknown as System,
+    coloured: doc.colours.classes.map((cls, i) => ({ cls: doc.classes[cls], colour: doc.colours.colours[i] })),
+    otherColour: doc.colours.others, advice: doc.advice ?? null, whatif: doc.whatif ?? null };
 }
 
 export const estimateOf = (attempt: Attempt, name = "estimate_bytes"): number | null => {

@@ -141,7 +141,7 @@ export class Lanes {
     const room = end - start - 6;
     const name = attempt.job.id.slice(0, Math.floor(room / 6.2));
     if (name.length < Math.min(attempt.job.id.length, 4)) return;
-    context.fillStyle = "#fff";
+    context.fillStyle = this.theme.textOn(attempt.job.cls);
     context.fillText(name, start, middle);
   }
 

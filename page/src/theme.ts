@@ -1,11 +1,8 @@
-// Colours. Those of classes differ in lightness and have no red, which is kept for what went wrong;
-// patterns tell them apart without colour.
+// Colours. Those of classes come with the run, heaviest class first; patterns tell them apart without
+// colour.
 import type { Run } from "./data";
 import type { View } from "./view";
 
-// On white and on near-black each has a contrast of 3:1 or more.
-const palette = ["#2f6db3", "#c07f00", "#1b9482", "#b8629a", "#6f8a2c", "#7b5fb5", "#3f8fc4", "#94683c"];
-const restColour = "#83898f";
 export const otherClasses = "other classes";
 
 export interface Colours {
@@ -22,14 +19,21 @@ export class Theme {
   private readonly slots = new Map<string, number>();
   private patterns = new Map<string, CanvasPattern>();
 
-  constructor(run: Run, view: View) {
-    for (const [place, cls] of heaviest(run).entries()) this.slots.set(cls, place);
+  private readonly hasOthers: boolean;
+
+  constructor(private readonly run: Run, view: View) {
+    run.coloured.forEach(({ cls }, place) => this.slots.set(cls, place));
+    this.hasOthers = run.jobs.some(({ cls }) => !this.slots.has(cls));
     const follow = () => {
       this.read();
       view.note("theme");
     };
     const { signal } = view;
-    for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", follow, { signal });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", follow, { signal });
+    matchMedia("print").addEventListener("change", () => {
+      follow();
+      view.tell();
+    }, { signal });
     addEventListener("theme", follow, { signal });
     this.read();
   }
@@ -44,22 +48,32 @@ export class Theme {
 
   // Classes with a colour of their own, heaviest first; if there are others, they come last as one.
   get groups(): string[] {
-    const named = [...this.slots].filter(([, slot]) => slot < palette.length).map(([cls]) => cls);
-    return this.slots.size > palette.length ? [...named, otherClasses] : named;
+    const named = [...this.slots.keys()];
+    return this.hasOthers ? [...named, otherClasses] : named;
   }
 
   groupOf(cls: string): string {
-    return (this.slots.get(cls) ?? palette.length) < palette.length ? cls : otherClasses;
+    return this.slots.has(cls) ? cls : otherClasses;
   }
 
   colour(cls: string): string {
-    return palette[this.slots.get(cls) ?? palette.length] ?? restColour;
+    return this.run.coloured[this.slots.get(cls) ?? -1]?.colour ?? this.run.otherColour;
+  }
+
+  // Black or white, whichever can be read on the class's colour.
+  textOn(cls: string): string {
+    const channels = this.colour(cls).match(/\w\w/g)!.map((digits) => {
+      const part = parseInt(digits, 16) / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    const luminance = 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2];
+    return 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 ? "#fff" : "#000";
   }
 
   // The class's colour with thin strokes in a direction of its own.
   pattern(cls: string): string | CanvasPattern {
-    const slot = this.slots.get(cls) ?? palette.length, colour = this.colour(cls);
-    if (slot === 0 || slot >= palette.length) return colour;
+    const slot = this.slots.get(cls), colour = this.colour(cls);
+    if (!slot) return colour; // the first, and the others
     const known = this.patterns.get(cls);
     if (known) return known;
     const size = Math.round(8 * devicePixelRatio);
@@ -96,15 +110,5 @@ const strokes: Stroke[] = [
   (context, size) => { rising(context, size); falling(context, size); },
   (context, size) => { upright(context, size); level(context, size); },
 ];
-
-// Classes by memory x time, most first; of equals by name.
-function heaviest(run: Run): string[] {
-  const weights = new Map<string, number>();
-  for (const job of run.jobs) weights.set(job.cls, weights.get(job.cls) ?? 0);
-  for (const { job, peak, start, end } of run.attempts) {
-    weights.set(job.cls, weights.get(job.cls)! + ((peak ?? 0) + 1) * (end - start));
-  }
-  return [...weights].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([cls]) => cls);
-}
 
 export const className = (cls: string): string => cls || "class not known";

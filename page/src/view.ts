@@ -75,7 +75,9 @@ export class View {
     this.frame ||= requestAnimationFrame(() => this.tell());
   }
 
-  private tell(): void {
+  // At once: a printer does not wait for a frame.
+  tell(): void {
+    cancelAnimationFrame(this.frame);
     this.frame = 0;
     const now = new Set(this.changed);
     this.changed.clear();

@@ -47,6 +47,7 @@ Examples:
   plimsoll report last --html run.html --open
   plimsoll report last --html run.html --whatif
   plimsoll report last-1 last --html changes.html
+  plimsoll report last --svg memory > memory.svg
   plimsoll report last --trace run.pftrace
   plimsoll report last --csv jobs > jobs.csv
   plimsoll report last --provenance > run.intoto.json
@@ -74,7 +75,7 @@ std::optional<int> parse(ReportOptions& options, int argc, char** argv) {
           ->excludes(provenance);
   add_export_options(app, options.exports, {job, provenance, json});
   add_page_options(app, options.page,
-                   {provenance, json, app.get_option("--trace"), app.get_option("--csv")});
+                   {provenance, json, app.get_option("--trace"), app.get_option("--csv")}, job);
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
 
@@ -153,6 +154,7 @@ Result<int> print_run(const ReportOptions& options) {
   auto run = read_run(options.run);
   if (!run) return pass(std::move(run));
   if (options.exports.are_given()) return export_run(options.exports, *run);
+  if (options.page.svg) return print_picture(*options.page.svg, std::move(*run));
   if (options.page.html) return write_page_of(options, std::move(*run));
   auto lines = find_reports(options, run->entry, run->events);
   if (!lines) return pass(std::move(lines));

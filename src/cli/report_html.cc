@@ -11,6 +11,7 @@
 #include "analysis/comparison.h"
 #include "analysis/comparison_text.h"
 #include "cli/exit_status.h"
+#include "cli/options.h"
 #include "cli/whatif_grid.h"
 #include "cli/whatif_run.h"
 #include "page/page.h"
@@ -94,19 +95,39 @@ Result<page::Contents> contents_of(std::vector<RecordedRun> runs, WhatifWanted w
   return contents;
 }
 
+Result<page::Picture> parse_picture(std::string_view text) {
+  if (text == "timeline") return page::Picture::timeline;
+  if (text == "memory") return page::Picture::memory;
+  return fail("found \"" + std::string(text) + "\", expected timeline or memory");
+}
+
 }  // namespace
 
 void add_page_options(CLI::App& app, PageOptions& options,
-                      std::initializer_list<CLI::Option*> others) {
+                      std::initializer_list<CLI::Option*> others, CLI::Option* job) {
   auto* html = app.add_option("--html", options.html,
                               "Write a page that shows the run in a browser, or two runs beside "
                               "each other, to FILE, or - for standard output")
                    ->type_name("FILE");
-  for (CLI::Option* other : others) html->excludes(other);
+  auto* svg = add_parsed(app, "--svg", options.svg, parse_picture,
+                         "Print a picture of the run as SVG: attempts in lanes, or memory by class")
+                  ->type_name("timeline|memory")
+                  ->excludes(html)
+                  ->excludes(job);
+  for (CLI::Option* other : others) {
+    html->excludes(other);
+    svg->excludes(other);
+  }
   app.add_flag("--open", options.open, "Open that page in the desktop's browser")->needs(html);
   app.add_flag("--whatif", options.whatif,
                "Show there how long other machines would take, also if that takes long to reckon")
       ->needs(html);
+}
+
+Result<int> print_picture(page::Picture picture, RecordedRun run) {
+  const auto record = page::read_record(std::move(run.entry), std::move(run.events));
+  if (!record) return tl::unexpected(record.error());
+  return print_text(page::svg_of(*record, picture));
 }
 
 Result<int> write_page(const PageOptions& options, std::vector<RecordedRun> runs) {

@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "page/columns.h"
+#include "page/drawing.h"
+#include "page/palette.h"
 #include "policy/job/event.h"
 #include "policy/job/job.h"
 #include "report/json_put.h"
@@ -39,23 +41,11 @@ std::vector<const Point*> thinned(const std::vector<Point>& points, std::size_t 
   return report::thinned<Traits>(all, most);
 }
 
-Duration end_of(const Record& record) {
-  Duration end = record.events.empty() ? Duration{} : record.events.back().t;
-  if (record.entry.figures) {
-    end = std::max(end, record.entry.figures->makespan.value_or(Duration{}));
-  }
-  for (const Job& job : record.jobs) {
-    for (const Attempt& attempt : job.attempts) {
-      end = std::max(end, attempt.start + attempt.wall.value_or(Duration{}));
-    }
-  }
-  return end;
-}
-
 // Writes a record in one unit of time.
 class Writer {
  public:
-  explicit Writer(const Record& record) : record_(record), end_(end_of(record)), ticks_(end_) {}
+  explicit Writer(const Record& record)
+      : record_(record), drawing_(drawing_of(record)), ticks_(drawing_.end) {}
 
   [[nodiscard]] Json document();
 
@@ -67,6 +57,8 @@ class Writer {
   [[nodiscard]] Json events();
   [[nodiscard]] Json system() const;
   [[nodiscard]] Json numbers();
+  [[nodiscard]] Json pauses() const;
+  [[nodiscard]] Json colours();
 
   [[nodiscard]] std::optional<std::int64_t> time(std::optional<Duration> duration) const {
     if (!duration) return std::nullopt;
@@ -78,7 +70,7 @@ class Writer {
   }
 
   const Record& record_;
-  const Duration end_;
+  const Drawing drawing_;
   const Ticks ticks_;
   TextTable classes_, outcomes_, frames_, names_, name_lists_;
 };
@@ -92,7 +84,7 @@ Json Writer::run() const {
   run["started"] = report::wall_text(entry.meta.started);
   put(run, "started_unix_ns", entry.meta.started);
   run["jobs"] = entry.meta.jobs;
-  put(run, "end_ns", end_);
+  put(run, "end_ns", drawing_.end);
   const auto line = entry.figures && entry.figures->line ? entry.figures->line : entry.meta.line;
   put(run, "line_bytes", line);
   if (entry.meta.cores) run["cores"] = *entry.meta.cores;
@@ -150,22 +142,53 @@ Json Writer::jobs() {
           {"paused", paused.take()},        {"limit", limits.take()}};
 }
 
+// By their start, as they are drawn.
 Json Writer::attempts() {
-  DeltaColumn jobs, starts, walls, cpu, peaks;
-  Json outcomes = Json::array();
-  for (std::size_t i = 0; i < record_.jobs.size(); ++i) {
-    for (const Attempt& attempt : record_.jobs[i].attempts) {
-      jobs.add(static_cast<std::int64_t>(i));
-      outcomes.push_back(outcomes_.place_of(attempt.outcome));
-      starts.add(ticks_.of(attempt.start));
-      walls.add(time(attempt.wall));
-      cpu.add(time(attempt.cpu));
-      peaks.add(memory(attempt.peak));
+  DeltaColumn jobs, indices, starts, walls, cpu, peaks, lanes;
+  Json outcomes = Json::array(), bad = Json::array();
+  for (const DrawnAttempt& drawn : drawing_.attempts) {
+    const Attempt& attempt = record_.jobs[drawn.job].attempts[drawn.index];
+    jobs.add(static_cast<std::int64_t>(drawn.job));
+    indices.add(static_cast<std::int64_t>(drawn.index));
+    outcomes.push_back(outcomes_.place_of(attempt.outcome));
+    starts.add(ticks_.of(attempt.start));
+    walls.add(time(attempt.wall));
+    cpu.add(time(attempt.cpu));
+    peaks.add(memory(attempt.peak));
+    lanes.add(static_cast<std::int64_t>(drawn.lane));
+    bad.push_back(drawn.is_bad ? 1 : 0);
+  }
+  return {{"job", jobs.take()},     {"index", indices.take()}, {"outcome", std::move(outcomes)},
+          {"start", starts.take()}, {"wall", walls.take()},    {"cpu", cpu.take()},
+          {"peak", peaks.take()},   {"lane", lanes.take()},    {"bad", std::move(bad)}};
+}
+
+Json Writer::pauses() const {
+  DeltaColumn attempts, starts, ends, events;
+  for (std::size_t i = 0; i < drawing_.attempts.size(); ++i) {
+    for (const DrawnPause& pause : drawing_.attempts[i].pauses) {
+      attempts.add(static_cast<std::int64_t>(i));
+      starts.add(ticks_.of(pause.start));
+      ends.add(ticks_.of(pause.end));
+      events.add(static_cast<std::int64_t>(pause.event));
     }
   }
-  return {{"job", jobs.take()},     {"outcome", std::move(outcomes)},
-          {"start", starts.take()}, {"wall", walls.take()},
-          {"cpu", cpu.take()},      {"peak", peaks.take()}};
+  return {{"attempt", attempts.take()},
+          {"start", starts.take()},
+          {"end", ends.take()},
+          {"event", events.take()}};
+}
+
+// Classes with a colour of their own, heaviest first, and the colour of the others.
+Json Writer::colours() {
+  Json classes = Json::array(), colours = Json::array();
+  for (const std::string& name : drawing_.classes) {
+    if (classes.size() == kClassColours.size()) break;
+    colours.push_back(colour_of(classes.size()));
+    classes.push_back(classes_.place_of(name));
+  }
+  return {
+      {"classes", std::move(classes)}, {"colours", std::move(colours)}, {"others", kOtherColour}};
 }
 
 Json Writer::curves() const {
@@ -248,6 +271,9 @@ Json Writer::document() {
   document["run"] = run();
   document["jobs"] = jobs();
   document["attempts"] = attempts();
+  document["lanes"] = drawing_.lanes;
+  document["pauses"] = pauses();
+  document["colours"] = colours();
   document["curves"] = curves();
   document["events"] = events();
   document["system"] = system();

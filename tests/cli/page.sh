@@ -28,6 +28,15 @@ refused() {
   fi
 }
 
+# Whether standard input is a document of SVG with a shape for each of the nine groups of classes.
+is_svg() {
+  python3 -c '
+import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.stdin).getroot()
+drawn = [one for one in root if "fill" in one.attrib]
+sys.exit(root.tag != "{http://www.w3.org/2000/svg}svg" or len(drawn) < 9)'
+}
+
 in_browser() {
   local chromium playwright=page/node_modules/playwright-core/index.mjs line
   chromium=$(type -P chromium chromium-browser google-chrome | head -n 1)
@@ -62,6 +71,13 @@ if "$PLIMSOLL" report "$place/runs/before" --whatif --html "$place/pages/asked.h
 else
   bad '--whatif: no page'
 fi
+for picture in timeline memory; do
+  if "$PLIMSOLL" report "$place/runs/mixed" --svg "$picture" | is_svg; then
+    good "--svg $picture is a picture"
+  else
+    bad "--svg $picture is none"
+  fi
+done
 if "$PLIMSOLL" report "$place/runs/one" --html - | cmp -s - "$place/pages/one.html"; then
   good "--html - writes the same to standard output"
 else
@@ -73,6 +89,8 @@ DISPLAY='' WAYLAND_DISPLAY='' refused 'there is no desktop' --html "$place/run.h
 refused 'excludes' --html "$place/run.html" --json
 refused 'there is nothing to simulate' "$place/runs/empty" --html "$place/run.html" --whatif
 refused '--html' --whatif
+refused 'expected timeline or memory' --svg both
+refused 'excludes' --svg memory --html "$place/run.html"
 refused "$place/runs/none" "$place/runs/none" --html "$place/run.html"
 in_browser
 echo "$passed passed, $failed failed$( ((skipped)) && echo ", $skipped skipped")"

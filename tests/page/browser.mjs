@@ -104,6 +104,7 @@ const cases = {
   async "an evicted job shows its attempts beside each other"(page) {
     await page.fill("input[type=search]", "src/part-5.in");
     await page.click(".jobs tbody tr:not(.space)");
+    await page.waitForSelector(".attempts"); // in the next frame
     is(await page.locator(".attempts thead th").count(), 2, "attempts");
     is(await text(page, ".attempts tbody td"), "evicted", "outcome");
     is(await page.locator("aside .curve canvas").count(), 1, "curve");
@@ -161,6 +162,7 @@ const cases = {
     is(await text(page, ".switch [aria-pressed=true]"), "Run A", "second");
     is((await text(page, ".one .outcome")) === after, false, "another run");
     is(await page.locator("aside").count(), 1, "panels");
+    await page.waitForSelector("#jobs .jobs"); // from then on keys are heard
     await page.keyboard.press("j");
     is(await text(page, "aside h2"), "1", "its job");
     await page.keyboard.press("j");

@@ -128,9 +128,13 @@ TEST(Document, HasTheRunInColumns) {
   EXPECT_EQ(json["run"]["end_ns"], 10'000'000'000);
   EXPECT_THAT(json["jobs"]["id"], ElementsAre("first", "link"));
   EXPECT_THAT(json["classes"], ElementsAre("", "ld"));
-  EXPECT_THAT(json["attempts"]["job"], ElementsAre(0, 1, 0));
-  EXPECT_THAT(json["attempts"]["start"], ElementsAre(500'000, -300'000, 400'000));
-  EXPECT_EQ(json["attempts"]["wall"].dump(), "[null,200000,200000]");
+  EXPECT_THAT(json["attempts"]["job"], ElementsAre(1, -1, 1));
+  EXPECT_THAT(json["attempts"]["index"], ElementsAre(0, 0, 1));
+  EXPECT_THAT(json["attempts"]["start"], ElementsAre(200'000, 300'000, 100'000));
+  EXPECT_EQ(json["attempts"]["wall"].dump(), "[200000,null,200000]");
+  EXPECT_THAT(json["attempts"]["lane"], ElementsAre(0, 0, 1));
+  EXPECT_THAT(json["attempts"]["bad"], ElementsAre(1, 0, 0));
+  EXPECT_EQ(json["lanes"], 2);
   EXPECT_THAT(json["curves"]["points"], ElementsAre(0, 2));
   EXPECT_THAT(json["curves"]["used"], ElementsAre(0, 3072));
 }
