@@ -64,13 +64,13 @@ function changesList(found: Found[]): HTMLElement {
   const reach = Math.max(Math.log(1.1), ...ends.map((end) => Math.abs(logOf(end ?? 0))));
   const row = ({ cls, figure, change }: Found) => el("tr", {},
     el("th", { scope: "row" }, named(cls)), el("td", { class: "of-figure" }, titles[figure]),
-    el("td", {}, unit(figure)(median(change, "before"))), el("td", {}, unit(figure)(median(change, "after"))),
-    el("td", {}, changeText(change.change_share)), el("td", { class: "of-track" }, rangeOf(change, reach)),
+    el("td", {}, changeText(change.change_share)), el("td", {}, unit(figure)(median(change, "before"))),
+    el("td", {}, unit(figure)(median(change, "after"))), el("td", { class: "of-track" }, rangeOf(change, reach)),
     el("td", {}, String(change.count)), el("td", {}, change.adjusted_p < 0.0001 ? "< 0.0001" : String(Number(change.adjusted_p.toPrecision(2)))));
-  const scale = el("span", { class: "scale" }, ...[Math.expm1(-reach), 0, Math.expm1(reach)].map((end) => el("span", {}, share(end))));
+  const scale = el("span", { class: "scale" }, ...[share(Math.expm1(-reach)), "0", share(Math.expm1(reach))].map((end) => el("span", {}, end)));
   const head = (text: Child, kind = "") => el("th", { scope: "col", class: kind }, text);
   return el("div", {}, el("div", { class: "wide" }, el("table", { class: "changes" },
-    el("thead", {}, el("tr", {}, head("Class"), head("Figure", "of-figure"), head("A"), head("B"), head("Change"), head(scale, "of-track"), head("Jobs"), head("P"))),
+    el("thead", {}, el("tr", {}, head("Class"), head("Figure", "of-figure"), head("Change"), head("A"), head("B"), head(scale, "of-track"), head("Jobs"), head("P"))),
     el("tbody", {}, ...real.map(row)))), note);
 }
 

@@ -128,7 +128,7 @@ export class Lanes {
     context.fillStyle = this.theme.colours.paper;
     context.fillRect(left, top, width, height);
     context.strokeStyle = this.theme.colour(attempt.job.cls);
-    context.setLineDash([3, 2]);
+    if (width > 8 && height > 8) context.setLineDash([3, 2]); // smaller, dashes are dirt
     context.strokeRect(left + 0.5, top + 0.5, Math.max(width - 1, 0), height - 1);
     context.setLineDash([]);
   }

@@ -71,6 +71,7 @@ function known(values: (number | null | undefined)[]): number[] {
 }
 
 export function classesOf(run: Run, theme: Theme, choose: (cls: string) => void): HTMLElement {
+  if (run.jobs.length === 0) return el("p", { class: "quiet" }, "No job of this run is recorded.");
   const rows = new Map<string, ClassRow>();
   for (const job of run.jobs) {
     const row = rows.get(job.cls) ?? { name: job.cls, jobs: [], last: [], wrong: 0 };
