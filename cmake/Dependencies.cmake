@@ -22,6 +22,7 @@ set(ALLOWED_store/runs store/history report policy/job kernel/counters base/loop
 set(ALLOWED_analysis store/runs store/history report policy/estimator policy/job kernel/counters
   base)
 set(ALLOWED_analysis/trace analysis store/runs report policy/job kernel/counters base)
+set(ALLOWED_page analysis store/runs report policy/job kernel/counters base)
 set(ALLOWED_supervisor/output base/loop base)
 set(ALLOWED_supervisor report policy/scheduler policy/governor policy/job guardian kernel/reap
   kernel/monitor kernel/counters kernel/procfs kernel/cgroup base/loop base)
@@ -51,6 +52,6 @@ set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/gr
 set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/governor policy/job
   base/loop base)
 set(ALLOWED_cli govern cli/progress supervisor/doctor supervisor/control supervisor/sharing
-  supervisor/run supervisor supervisor/output analysis/trace analysis store/runs store/history
+  supervisor/run supervisor supervisor/output page analysis/trace analysis store/runs store/history
   report args jobfile sim policy/governor policy/estimator policy/queue policy/job guardian
   kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)

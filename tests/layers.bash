@@ -21,7 +21,10 @@ layer_tidy() {
   whole check small_build &
   check format --check
   check tests/tidy/tidy_test.py
+  check tests/tidy/page_contrast_test.py
   check tools/tidy.py
+  check tools/page_sources.py
+  check tools/page_contrast.py
   local page
   for page in docs/man/*.1; do
     [[ -e $page ]] || continue

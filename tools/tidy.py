@@ -69,7 +69,8 @@ BANS = [
 ]
 
 TEXT_SUFFIXES = {".cc", ".h", ".py", ".sh", ".bash", ".cmake", ".txt", ".md", ".json", ""}
-SKIPPED_FOLDERS = re.compile(r"^(\.git|\.cache|build[^/]*|tests/fuzz/corpus)(/|$)")
+SKIPPED_FOLDERS = re.compile(
+    r"^(\.git|\.cache|build[^/]*|page/node_modules|tests/fuzz/corpus)(/|$)")
 
 
 class Breach(NamedTuple):

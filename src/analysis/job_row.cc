@@ -43,8 +43,8 @@ void add_times(JobRow& row, const report::Json& times) {
 
 }  // namespace
 
-std::string class_of(const report::RecordedJob& job) {
-  return job.job_class.empty() ? policy::key_of(job.command).exact : job.job_class;
+std::string class_of(const std::string& given, const policy::Command& command) {
+  return given.empty() ? policy::key_of(command).exact : given;
 }
 
 std::optional<JobRow> parse_job_row(std::string_view json) {
@@ -52,7 +52,7 @@ std::optional<JobRow> parse_job_row(std::string_view json) {
   if (!job) return std::nullopt;
   const counters::Sample& totals = job->usage.totals;
   JobRow row{.id = job->id,
-             .job_class = class_of(*job),
+             .job_class = class_of(job->job_class, job->command),
              .command = policy::command_line(job->command),
              .outcome = job->outcome,
              .exit_code = job->exit_code,

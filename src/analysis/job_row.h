@@ -37,7 +37,7 @@ struct JobRow {
 };
 
 // As the history has it: the class that was given, else the one derived from the command.
-[[nodiscard]] std::string class_of(const report::RecordedJob& job);
+[[nodiscard]] std::string class_of(const std::string& given, const policy::Command& command);
 
 // A document `plimsoll.job/1`; nothing for any other text.
 [[nodiscard]] std::optional<JobRow> parse_job_row(std::string_view json);

@@ -115,10 +115,9 @@ Result<Seen> seen_by(const AdviseOptions& options) {
   }
   const auto run = read_run(options.run);
   if (!run) return tl::unexpected(run.error());
-  auto lines = report::read_reports(run->entry.path + "/jobs.jsonl");
-  if (!lines) return pass(std::move(lines));
-  return Seen{.classes = analysis::seen_classes(analysis::parse_job_rows(*lines, run->events),
-                                                options.pattern),
+  const auto jobs = job_rows_of(*run);
+  if (!jobs) return tl::unexpected(jobs.error());
+  return Seen{.classes = analysis::seen_classes(*jobs, options.pattern),
               .source = "run " + run->entry.id};
 }
 

@@ -66,11 +66,7 @@ std::optional<int> parse(CompareOptions& options, int argc, char** argv) {
 Result<analysis::ComparedRun> read_compared(const std::string& name) {
   const auto run = read_run(name);
   if (!run) return tl::unexpected(run.error());
-  auto lines = report::read_reports(run->entry.path + "/jobs.jsonl");
-  if (!lines) return pass(std::move(lines));
-  return analysis::ComparedRun{.id = run->entry.id,
-                               .jobs = analysis::parse_job_rows(*lines, run->events),
-                               .figures = run->entry.figures};
+  return compared_run(*run);
 }
 
 Result<int> compare(const CompareOptions& options) {

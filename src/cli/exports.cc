@@ -69,10 +69,13 @@ Result<int> print_samples(const std::vector<std::string>& lines) {
 
 Result<int> print_csv(CsvTable table, const RecordedRun& run) {
   if (table == CsvTable::events) return print_text(analysis::events_csv(run.events));
-  auto lines = report::read_reports(run.entry.path + "/jobs.jsonl");
-  if (!lines) return pass(std::move(lines));
-  if (table == CsvTable::samples) return print_samples(*lines);
-  return print_text(analysis::jobs_csv(analysis::parse_job_rows(*lines, run.events)));
+  if (table == CsvTable::samples) {
+    auto lines = report::read_reports(run.entry.path + "/jobs.jsonl");
+    return lines ? print_samples(*lines) : pass(std::move(lines));
+  }
+  const auto jobs = job_rows_of(run);
+  if (!jobs) return tl::unexpected(jobs.error());
+  return print_text(analysis::jobs_csv(*jobs));
 }
 
 }  // namespace

@@ -31,6 +31,19 @@ std::string text_of(const std::vector<report::RecordedEvent>& events) {
   return text;
 }
 
+Result<std::vector<analysis::JobRow>> job_rows_of(const RecordedRun& run) {
+  auto lines = report::read_reports(run.entry.path + "/jobs.jsonl");
+  if (!lines) return pass(std::move(lines));
+  return analysis::parse_job_rows(*lines, run.events);
+}
+
+Result<analysis::ComparedRun> compared_run(const RecordedRun& run) {
+  auto jobs = job_rows_of(run);
+  if (!jobs) return pass(std::move(jobs));
+  return analysis::ComparedRun{
+      .id = run.entry.id, .jobs = std::move(*jobs), .figures = run.entry.figures};
+}
+
 Result<int> print_text(const std::string& text) {
   auto out = report::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output");
   if (auto printed = out.append(text); !printed) return pass(std::move(printed));

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/comparison.h"
+#include "analysis/job_row.h"
 #include "base/result.h"
 #include "store/runs/event_log.h"
 #include "store/runs/run_dir.h"
@@ -20,6 +22,12 @@ struct RecordedRun {
 
 // RUN as the user names it: an id, a unique prefix, a path or `last`.
 Result<RecordedRun> read_run(const std::string& name);
+
+// Its jobs in short. An error where the file of reports can't be read.
+Result<std::vector<analysis::JobRow>> job_rows_of(const RecordedRun& run);
+
+// The run, as analysis::compare() takes it.
+Result<analysis::ComparedRun> compared_run(const RecordedRun& run);
 
 // As they were recorded, a line each.
 std::string text_of(const std::vector<report::RecordedEvent>& events);

@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/progress/terminal.h"
 #include "cli/recorded_runs.h"
+#include "cli/report_html.h"
 #include "report/plain.h"
 #include "report/summary.h"
 #include "store/runs/event_log.h"
@@ -28,12 +29,13 @@ struct ReportOptions {
   bool provenance = false;
   bool json = false;
   ExportOptions exports;
+  PageOptions page;
 };
 
 constexpr const char* kReportFooter =
     R"(RUN is an id, the beginning of one, a path with a '/', `last`, or `last-1` for the one
 before; `plimsoll runs` lists them. JOB is the id that it was given, or its number in the order of
-input.
+input. With --html it names another run, which is looked at as what became of RUN.
 
 For a run that has not finished, or whose Plimsoll was killed, only the jobs that have ended are
 reported.
@@ -42,6 +44,10 @@ Examples:
   plimsoll report last
   plimsoll report last-1 link-app
   plimsoll report last --json | jq -r 'select(.outcome != "exited") | .id'
+  plimsoll report last --html run.html --open
+  plimsoll report last --html run.html --whatif
+  plimsoll report last-1 last --html changes.html
+  plimsoll report last --svg memory > memory.svg
   plimsoll report last --trace run.pftrace
   plimsoll report last --csv jobs > jobs.csv
   plimsoll report last --provenance > run.intoto.json
@@ -57,7 +63,9 @@ std::optional<int> parse(ReportOptions& options, int argc, char** argv) {
   app.footer(kReportFooter);
   app.add_option("RUN", options.run, "Run to report: an id, the beginning of one, last, or a path")
       ->required();
-  auto* job = app.add_option("JOB", options.job, "Job of that run: an id or a number");
+  auto* job =
+      app.add_option("JOB", options.job,
+                     "Job of that run: an id or a number; with --html, a run to compare with it");
   auto* provenance = app.add_flag(
       "--provenance", options.provenance,
       "Print SLSA provenance in an in-toto statement, with what each job used, in BuildKit's form");
@@ -66,6 +74,8 @@ std::optional<int> parse(ReportOptions& options, int argc, char** argv) {
                    "Print the reports as they were recorded, as JSON lines (plimsoll.job/1)")
           ->excludes(provenance);
   add_export_options(app, options.exports, {job, provenance, json});
+  add_page_options(app, options.page,
+                   {provenance, json, app.get_option("--trace"), app.get_option("--csv")}, job);
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
 
@@ -128,10 +138,24 @@ std::string summary_of(const report::RunEntry& run, const std::vector<std::strin
          report::run_text(ended, top_jobs, style);
 }
 
+// Where a page is asked for, the second name is that of another run.
+Result<int> write_page_of(const ReportOptions& options, RecordedRun run) {
+  std::vector<RecordedRun> runs;
+  runs.push_back(std::move(run));
+  if (!options.job.empty()) {
+    auto other = read_run(options.job);
+    if (!other) return pass(std::move(other));
+    runs.push_back(std::move(*other));
+  }
+  return write_page(options.page, std::move(runs));
+}
+
 Result<int> print_run(const ReportOptions& options) {
   auto run = read_run(options.run);
   if (!run) return pass(std::move(run));
   if (options.exports.are_given()) return export_run(options.exports, *run);
+  if (options.page.svg) return print_picture(*options.page.svg, std::move(*run));
+  if (options.page.html) return write_page_of(options, std::move(*run));
   auto lines = find_reports(options, run->entry, run->events);
   if (!lines) return pass(std::move(lines));
   if (options.provenance) return print_text(provenance_of(run->entry, *lines, run->events));

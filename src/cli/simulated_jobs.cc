@@ -51,21 +51,10 @@ std::string nothing_to_simulate(const report::RunEntry& run) {
   return "no job of run " + id + " was started: there is nothing to simulate";
 }
 
-Result<SimulatedJobs> jobs_of_run(const RecordedRun& run) {
-  auto recorded = read_jobs(run.entry.path + '/' + kReportsFile);
-  if (!recorded && !recorded.error().gone()) return pass(std::move(recorded));
-  SimulatedJobs found =
-      jobs_of(recorded ? std::move(*recorded) : std::vector<report::RecordedJob>(), run.events);
-  if (found.jobs.empty()) return fail(nothing_to_simulate(run.entry));
-  found.cores = run.entry.meta.cores;
-  found.line = run.entry.meta.line;
-  return found;
-}
-
 Result<SimulatedJobs> read_recorded(const std::string& name) {
   const auto run = read_run(name);
   if (!run) return tl::unexpected(run.error());
-  return jobs_of_run(*run);
+  return simulated_jobs_of(*run);
 }
 
 Result<SimulatedJobs> read_file(const std::string& path) {
@@ -85,6 +74,17 @@ Result<SimulatedJobs> read_file(const std::string& path) {
 
 }  // namespace
 
+Result<SimulatedJobs> simulated_jobs_of(const RecordedRun& run) {
+  auto recorded = read_jobs(run.entry.path + '/' + kReportsFile);
+  if (!recorded && !recorded.error().gone()) return pass(std::move(recorded));
+  SimulatedJobs found =
+      jobs_of(recorded ? std::move(*recorded) : std::vector<report::RecordedJob>(), run.events);
+  if (found.jobs.empty()) return fail(nothing_to_simulate(run.entry));
+  found.cores = run.entry.meta.cores;
+  found.line = run.entry.meta.line;
+  return found;
+}
+
 Result<SimulatedJobs> read_simulated_jobs(const std::string& name) {
   std::error_code ignored;
   const fs::path path(name);
@@ -95,7 +95,7 @@ Result<SimulatedJobs> read_simulated_jobs(const std::string& name) {
   }
   if (name.find('/') != std::string::npos || fs::exists(path, ignored)) return read_file(name);
   const auto run = read_run(name);
-  if (run) return jobs_of_run(*run);
+  if (run) return simulated_jobs_of(*run);
   return fail("there is no file \"" + name + "\", and " + run.error().message());
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/recorded_runs.h"
 #include "sim/curves.h"
 
 // What `plimsoll simulate` is given, however it is named.
@@ -20,5 +21,8 @@ struct SimulatedJobs {
 // A file of curves, or of job reports; else a recorded run, as its directory, its jobs.jsonl, its
 // id, the beginning of one, or `last`.
 Result<SimulatedJobs> read_simulated_jobs(const std::string& name);
+
+// The jobs of a recorded run; an error if none of them has ended.
+Result<SimulatedJobs> simulated_jobs_of(const RecordedRun& run);
 
 }  // namespace plimsoll::cli

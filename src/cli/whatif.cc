@@ -1,7 +1,4 @@
 // plimsoll whatif: a recorded run with other cores and another line.
-#include <fcntl.h>
-
-#include "base/file.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -10,9 +7,8 @@
 #include "cli/options.h"
 #include "cli/progress/terminal.h"
 #include "cli/recorded_runs.h"
-#include "cli/simulated_jobs.h"
 #include "cli/whatif_grid.h"
-#include "store/runs/recorded_report.h"
+#include "cli/whatif_run.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -113,22 +109,13 @@ std::optional<int> parse(WhatifOptions& options, int argc, char** argv) {
 }
 
 Result<WhatifRun> read_whatif_run(const WhatifOptions& options) {
-  const auto run = read_run(options.run);
-  if (!run) return tl::unexpected(run.error());
-  auto jobs = read_simulated_jobs(run->entry.path + "/");
-  if (!jobs) return pass(std::move(jobs));
-  if (!jobs->cores || !jobs->line) {
-    return fail("the record of run " + run->entry.id + " does not say its cores and its line");
-  }
-  const auto text = read_text_at(AT_FDCWD, run->entry.path + "/summary.json");
-  const auto summary = report::parse_run_summary(text.value_or(""));
-  const double load = summary ? summary->cores_of_others.value_or(0) : 0;
-  return WhatifRun{.id = run->entry.id,
-                   .jobs = std::move(jobs->jobs),
-                   .machine = {.cores = *jobs->cores, .line = *jobs->line},
-                   .makespan = run->entry.figures ? run->entry.figures->makespan : std::nullopt,
-                   .other_load = options.other_load.value_or(load),
-                   .knowledge = options.knowledge};
+  const auto recorded = read_run(options.run);
+  if (!recorded) return tl::unexpected(recorded.error());
+  auto run = whatif_run_of(*recorded);
+  if (!run) return run;
+  run->other_load = options.other_load.value_or(run->other_load);
+  run->knowledge = options.knowledge;
+  return run;
 }
 
 Result<int> whatif(const WhatifOptions& options) {

@@ -152,7 +152,7 @@ TraceLane run_lane(const std::vector<report::RecordedEvent>& events) {
 
 TracedJob traced_job(const report::RecordedJob& job) {
   TracedJob traced{.id = job.id,
-                   .job_class = class_of(job),
+                   .job_class = class_of(job.job_class, job.command),
                    .command = policy::command_line(job.command),
                    .outcome = job.outcome,
                    .looks = {}};

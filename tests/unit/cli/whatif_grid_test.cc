@@ -5,6 +5,8 @@
 
 #include <chrono>
 
+#include "cli/whatif_run.h"
+
 namespace plimsoll::cli {
 namespace {
 
@@ -83,6 +85,24 @@ TEST(Whatif, AJobThatDoesNotFitIsSaid) {
   EXPECT_FALSE(whatif.answers.at(0).outcome.finished);
   EXPECT_THAT(whatif_text(run, whatif, 120), HasSubstr("does not finish"));
   EXPECT_THAT(whatif_json(run, whatif), HasSubstr("\"finished\": false"));
+}
+
+TEST(WhatifRun, HasHalfAndTwiceOfItsMachineAroundIt) {
+  const auto machines = machines_around({.cores = 4, .line = 2_GiB});
+  ASSERT_THAT(machines, SizeIs(9));
+  EXPECT_EQ(machines.front().cores, 2);
+  EXPECT_EQ(machines.front().line, 1_GiB);
+  EXPECT_EQ(machines[4].cores, 4);
+  EXPECT_EQ(machines[4].line, 2_GiB);
+  EXPECT_EQ(machines.back().cores, 8);
+  EXPECT_EQ(machines.back().line, 4_GiB);
+}
+
+TEST(WhatifRun, CostsByItsJobsAndItsTime) {
+  WhatifRun run = run_of(4);
+  EXPECT_EQ(replay_cost(run), 0);
+  run.makespan = 30s;
+  EXPECT_EQ(replay_cost(run), 120);
 }
 
 }  // namespace
