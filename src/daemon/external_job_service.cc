@@ -44,6 +44,7 @@ ExternalJobService::ExternalJobService(supervisor::Supervisor& supervisor,
       host_scheduler_(host_scheduler),
       jobs_(jobs),
       reporter_(reporter),
+      signals_(supervisor.loop()),
       external_jobs_(*this, {.uid = ::geteuid(), .machine = size_of_machine()}),
       timer_(supervisor.loop().timer([this] { go_on(); })),
       reader_(supervisor.loop()) {
@@ -131,16 +132,16 @@ supervisor::Prepared ExternalJobService::prepare(const policy::Start& /*start*/)
 Result<std::unique_ptr<supervisor::ExternalProcessSet>> ExternalJobService::open_place(
     const supervisor::ExternalLocation& place, const supervisor::Peer& peer) {
   if (const auto* group = std::get_if<supervisor::CgroupPlace>(&place)) {
-    return supervisor::open_group(*group, peer, supervisor_.hierarchies(), pool_path(supervisor_));
+    return supervisor::open_group(*group, peer, supervisor_.hierarchies(), pool_path(supervisor_),
+                                  signals_);
   }
   if (!processes_) {
     auto look = supervisor::ProcessSnapshot::open();
     if (!look) return pass(std::move(look));
     processes_ = std::move(*look);
-    signals_.emplace(supervisor_.loop(), processes_->proc());
   }
   return supervisor::open_processes(std::get<supervisor::ProcessPlace>(place), peer, processes_,
-                                    *signals_);
+                                    signals_);
 }
 
 }  // namespace plimsoll::daemon

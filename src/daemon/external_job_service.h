@@ -58,7 +58,7 @@ class ExternalJobService : public supervisor::JobOwner, private supervisor::Exte
   JobRunner& jobs_;
   Reporter& reporter_;
   std::shared_ptr<supervisor::ProcessSnapshot> processes_;  // of all places; from the first one on
-  std::optional<supervisor::ProcessSignals> signals_;       // with them
+  supervisor::ProcessSignals signals_;
   supervisor::ExternalJobs external_jobs_;
   Round round_ = Round::due;
   bool is_reading_ = false;

@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "guardian/clock.h"
-#include "guardian/orphans.h"
 #include "kernel/procfs/table.h"
 
 namespace plimsoll::guardian {
@@ -61,8 +60,8 @@ void add_children(pid_t parent, std::vector<procfs::Id>& found) {
 
 }  // namespace
 
-std::vector<pid_t> ProcfsAdoptionHost::list_children() {
-  std::vector<pid_t> found = children();
+std::vector<pid_t> ProcfsAdoptionHost::new_children() {
+  std::vector<pid_t> found = children_.take_new();
   std::erase(found, supervisor_);
   return found;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "guardian/child_list.h"
 #include "kernel/procfs/parse.h"
 
 namespace plimsoll::guardian {
@@ -28,8 +29,10 @@ inline constexpr const char* kJobVariable = "PLIMSOLL_JOB";
 class AdoptionHost {
  public:
   virtual ~AdoptionHost() = default;
-  // Those of this process, whoever has started them.
-  [[nodiscard]] virtual std::vector<pid_t> list_children() = 0;
+  // Children of this process that have come since the last call, whoever has started them.
+  [[nodiscard]] virtual std::vector<pid_t> new_children() = 0;
+  // A child has been waited for.
+  virtual void ended(pid_t child) = 0;
   // Whose it is, by its real user; costs less than read(). Nothing: it has ended.
   [[nodiscard]] virtual std::optional<uid_t> user_of(pid_t pid) = 0;
   // Nothing: it has ended.
@@ -50,7 +53,8 @@ class ProcfsAdoptionHost final : public AdoptionHost {
  public:
   explicit ProcfsAdoptionHost(pid_t supervisor) : supervisor_(supervisor) {}
 
-  [[nodiscard]] std::vector<pid_t> list_children() override;
+  [[nodiscard]] std::vector<pid_t> new_children() override;
+  void ended(pid_t child) override { children_.ended(child); }
   [[nodiscard]] std::optional<uid_t> user_of(pid_t pid) override;
   [[nodiscard]] std::optional<AdoptedChild> read(pid_t pid) override;
   [[nodiscard]] std::string name_of(pid_t pid) override;
@@ -61,6 +65,7 @@ class ProcfsAdoptionHost final : public AdoptionHost {
 
  private:
   pid_t supervisor_;
+  ChildList children_;
 };
 
 // The job's name as its own environment says, which ends with a null pointer; empty if it does not.

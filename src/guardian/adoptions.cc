@@ -27,10 +27,6 @@ bool is_in(const AdoptedChild& child, const std::string& group) {
 
 }  // namespace
 
-void Adoptions::inherit(const std::vector<pid_t>& children) {
-  inherited_.insert(children.begin(), children.end());
-}
-
 void Adoptions::began(ChildId id, Job job) {
   forget(id);  // a second birth
   is_used_ = true;
@@ -65,7 +61,9 @@ void Adoptions::forget(ChildId id) {
 
 void Adoptions::ended(pid_t child) {
   has_changed_ = true;  // its own children have come
+  host_.ended(child);
   waiting_.erase(child);
+  unanswered_.erase(child);
   heirs_.erase(child);
   const auto found = orphans_.find(child);
   if (found == orphans_.end()) return;
@@ -87,30 +85,39 @@ void Adoptions::ended(pid_t child) {
 
 void Adoptions::look(const std::unordered_map<pid_t, ChildId>& started) {
   if (!is_used_) has_changed_ = false;
+  if (has_to_list() && host_.time_now() >= list_due_) find(started);
+  if (!work_.empty() && host_.time_now() >= work_due_) {
+    const Instant begun = host_.time_now();
+    work();
+    const Instant ended = host_.time_now();
+    work_due_ = ended + (kCostShare - 1) * (ended - begun);
+  }
+}
+
+void Adoptions::find(const std::unordered_map<pid_t, ChildId>& started) {
   const Instant begun = host_.time_now();
-  if (begun < due_ || !has_work()) return;
   // Those of a list are told apart before the next: else whoever makes more would keep others'
   // behind them.
   if (unsorted_.empty() && std::exchange(has_changed_, false)) list(started);
   const Instant listed = host_.time_now();
   const bool has_sorted = sort();
   const Instant sorted = host_.time_now();
-  const bool has_worked = work();
-  const Instant ended = host_.time_now();
-  if (!has_sorted && !has_worked && ended - begun <= kFreeLook) return;
-  // Everybody's ends wait for the sorting: half of a CPU.
-  due_ = ended + (sorted - listed) + (kCostShare - 1) * (listed - begun + ended - sorted);
+  if (!has_sorted && sorted - begun <= kFreeLook) return;
+  // Everybody's ends wait for lists and for the sorting: half of a CPU where those take long.
+  const Duration listing = listed - begun;
+  const Duration gap = std::max(listing, std::min((kCostShare - 1) * listing, kListGapMax));
+  list_due_ = sorted + gap + (sorted - listed);
 }
-
-bool Adoptions::has_work() const { return has_changed_ || !unsorted_.empty() || !work_.empty(); }
 
 void Adoptions::list(const std::unordered_map<pid_t, ChildId>& started) {
   ++listings_;
   const ChildId newest = jobs_.empty() ? ChildId{} : jobs_.rbegin()->first;
-  for (const pid_t pid : host_.list_children()) {
-    if (started.contains(pid) || inherited_.contains(pid) || orphans_.contains(pid)) continue;
+  const auto add = [&](pid_t pid) {
+    if (started.contains(pid) || inherited_.contains(pid) || orphans_.contains(pid)) return;
     if (waiting_.insert(pid).second) unsorted_.push_back({pid, newest, listings_});
-  }
+  };
+  for (const pid_t pid : std::exchange(unanswered_, {})) add(pid);
+  for (const pid_t pid : host_.new_children()) add(pid);
 }
 
 // Who has ended meanwhile has no number any more; that of another is not waited for here.
@@ -124,14 +131,15 @@ bool Adoptions::sort() {
     if (const auto user = host_.user_of(next.pid)) {
       work_[*user].unseen.push_back(next);
     } else {
-      waiting_.erase(next.pid);  // it is about to be waited for
+      waiting_.erase(next.pid);
+      unanswered_.insert(next.pid);  // it is about to be waited for
     }
   }
   return asked > 0;
 }
 
 // Users in turn, one process of each.
-bool Adoptions::work() {
+void Adoptions::work() {
   std::size_t done = 0;
   while (done < kReadsMax && !work_.empty()) {
     auto turn = work_.upper_bound(last_);
@@ -156,7 +164,6 @@ bool Adoptions::work() {
     }
     if (those.doomed.empty() && those.unseen.empty()) work_.erase(last_);
   }
-  return done > 0;
 }
 
 std::optional<ChildId> Adoptions::in_group(const std::vector<std::string>& groups) const {
@@ -220,7 +227,8 @@ std::optional<ChildId> Adoptions::owner_of(pid_t pid, const Orphan& orphan) {
 
 void Adoptions::read(const Unseen& unseen) {
   auto about = host_.read(unseen.pid);
-  if (!about) return;  // it is about to be waited for
+  // It is about to be waited for.
+  if (!about) return static_cast<void>(unanswered_.insert(unseen.pid));
   Orphan orphan{.about = std::move(*about), .newest = unseen.newest, .owner = std::nullopt};
   orphan.owner = owner_of(unseen.pid, orphan);
   keep(unseen.pid, std::move(orphan));
@@ -243,7 +251,8 @@ bool Adoptions::main_ended(ChildId id) {
   const auto job = jobs_.find(id);
   if (job == jobs_.end()) return false;
   // What was not looked at may be its own.
-  bool is_left = has_changed_ || may_be_unseen(job->second.user, listings_) || owned_.contains(id);
+  bool is_left = has_changed_ || may_be_unseen(job->second.user, listings_, Of::anybody) ||
+                 owned_.contains(id);
   for (auto at = unowned_.begin(); !is_left && at != unowned_.end(); ++at) {
     const Orphan& orphan = orphans_.at(*at);
     is_left =
@@ -257,6 +266,7 @@ void Adoptions::over(ChildId id) {
   const auto job = jobs_.find(id);
   Ending& ending = ending_[id];
   ending.deadline = host_.time_now() + kPatience;
+  ending.others_until = host_.time_now() + kPatienceWithOthers;
   ending.listing = listings_ + 1;
   ending.user = user_;
   if (job != jobs_.end()) {
@@ -329,19 +339,21 @@ void Adoptions::tell(const Orphan& orphan, pid_t pid, bool lives) {
 }
 
 // Of those of this listing or one before, which a job of `user` could have brought forth.
-bool Adoptions::may_be_unseen(uid_t user, std::uint64_t listing) const {
+bool Adoptions::may_be_unseen(uid_t user, std::uint64_t listing, Of whose) const {
   const auto is_left = [listing](const std::deque<Unseen>& those) {
     return !those.empty() && those.front().listing <= listing;
   };
   if (is_left(unsorted_)) return true;
   return std::ranges::any_of(work_, [&](const auto& one) {
-    const bool concerns = user == user_ || one.first == user || one.first == user_;
+    const bool is_of_any = user == user_ && whose == Of::anybody;
+    const bool concerns = is_of_any || one.first == user || one.first == user_;
     return concerns && is_left(one.second.unseen);
   });
 }
 
 bool Adoptions::is_busy_with(ChildId id, const Ending& ending) const {
-  if (listings_ < ending.listing || may_be_unseen(ending.user, ending.listing)) return true;
+  const Of whose = host_.time_now() < ending.others_until ? Of::anybody : Of::itself;
+  if (listings_ < ending.listing || may_be_unseen(ending.user, ending.listing, whose)) return true;
   const auto owned = owned_.find(id);
   return owned != owned_.end() && std::ranges::any_of(owned->second, [this](pid_t pid) {
            const State state = orphans_.at(pid).state;
@@ -373,10 +385,14 @@ std::vector<Escaped> Adoptions::settle() {
 std::optional<Duration> Adoptions::next_turn() const {
   const Instant now = host_.time_now();
   std::optional<Duration> wait;
-  if (has_work()) wait = std::max(Duration{}, due_ - now);
-  for (const auto& [id, ending] : ending_) {
-    const Duration left = std::max(Duration{}, ending.deadline - now);
+  const auto wake_at = [&](Instant when) {
+    const Duration left = std::max(Duration{}, when - now);
     wait = wait ? std::min(*wait, left) : left;
+  };
+  if (has_to_list()) wake_at(list_due_);
+  if (!work_.empty()) wake_at(work_due_);
+  for (const auto& [id, ending] : ending_) {
+    wake_at(now < ending.others_until ? ending.others_until : ending.deadline);
   }
   return wait;
 }

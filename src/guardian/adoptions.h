@@ -32,10 +32,10 @@ namespace plimsoll::guardian {
 // Children of one user keep no other user's job from its end, however many come: they are told
 // apart by their users first, for which a look at each is enough, and then read and killed by users
 // in turn. A job waits for those of its own user and of ours alone that came before its end, one of
-// ours for all, as it may have become anybody.
+// ours for a moment for all, as it may have become anybody.
 //
 // Knows nothing of jobs without a group. All of /proc is never read: a look is one list of own
-// children, and three files of each that is new.
+// children that are new, and three files of each.
 class Adoptions {
  public:
   struct Job {
@@ -51,15 +51,22 @@ class Adoptions {
   static constexpr std::size_t kSortedMax = 256;
   // Of a CPU at most, where looks find more and more children or there are thousands.
   static constexpr int kCostShare = 5;
+  // Everybody's end waits for the next list of children, which is not put off longer than this or
+  // than the last one took.
+  static constexpr Duration kListGapMax = std::chrono::milliseconds(40);
   static constexpr Duration kFreeLook = std::chrono::milliseconds(1);
   // A job's report does not wait longer for the ends of who has left it.
   static constexpr Duration kPatience = std::chrono::seconds(1);
+  // Nor that of a job of ours for other users' children to be read.
+  static constexpr Duration kPatienceWithOthers = std::chrono::milliseconds(100);
 
   // `host` must outlive this.
   explicit Adoptions(AdoptionHost& host) : host_(host), user_(host.user()) {}
 
   // Children of before.
-  void inherit(const std::vector<pid_t>& children);
+  void inherit(const std::vector<pid_t>& children) {
+    inherited_.insert(children.begin(), children.end());
+  }
 
   void began(ChildId id, Job job);
   void never_began(ChildId id) { forget(id); }
@@ -108,6 +115,7 @@ class Adoptions {
     uid_t user{};
     std::uint64_t listing = 0;  // the first after its end, and after that of each that was its own
     Instant deadline{};
+    Instant others_until{};  // so long it waits for other users'
     std::vector<Escapee> escaped;
   };
   struct Heir {
@@ -116,10 +124,11 @@ class Adoptions {
   };
 
   void forget(ChildId id);
+  void find(const std::unordered_map<pid_t, ChildId>& started);
   void list(const std::unordered_map<pid_t, ChildId>& started);
   bool sort();
-  bool work();
-  [[nodiscard]] bool has_work() const;
+  void work();
+  [[nodiscard]] bool has_to_list() const { return has_changed_ || !unsorted_.empty(); }
   void read(const Unseen& unseen);
   [[nodiscard]] std::optional<ChildId> owner_of(pid_t pid, const Orphan& orphan);
   [[nodiscard]] std::optional<ChildId> in_group(const std::vector<std::string>& groups) const;
@@ -136,7 +145,8 @@ class Adoptions {
   void mark_dying(pid_t pid);
   void end(pid_t pid);
   void tell(const Orphan& orphan, pid_t pid, bool lives);
-  [[nodiscard]] bool may_be_unseen(uid_t user, std::uint64_t listing) const;
+  enum class Of : std::uint8_t { anybody, itself };  // whose children a job of ours waits for
+  [[nodiscard]] bool may_be_unseen(uid_t user, std::uint64_t listing, Of whose) const;
   [[nodiscard]] bool is_busy_with(ChildId id, const Ending& ending) const;
 
   AdoptionHost& host_;
@@ -154,13 +164,14 @@ class Adoptions {
   std::map<uid_t, Work> work_;         // none is empty
   uid_t last_ = 0;                     // whose turn was the last
   std::unordered_set<pid_t> waiting_;  // unsorted or unseen
+  std::set<pid_t> unanswered_;         // could not be looked at: to be asked again
   std::uint64_t listings_ = 0;
   std::unordered_map<pid_t, Heir> heirs_;
   std::map<ChildId, Ending> ending_;
   std::vector<Escapee> strays_;
   bool is_used_ = false;      // a job has begun: else children are not ours to look at
   bool has_changed_ = false;  // since the last look
-  Instant due_{};
+  Instant list_due_{}, work_due_{};
 };
 
 }  // namespace plimsoll::guardian

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "guardian/adoptions.h"
+#include "guardian/child_list.h"
 #include "guardian/cleaner.h"
 #include "guardian/clock.h"
 #include "guardian/heap_reserve.h"

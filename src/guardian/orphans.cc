@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "guardian/child_list.h"
 
 namespace plimsoll::guardian {
 namespace {
@@ -30,17 +31,6 @@ bool has_ended(pid_t child) {
 }
 
 }  // namespace
-
-std::vector<pid_t> children() {
-  const std::string self = std::to_string(::getpid());
-  std::vector<pid_t> pids;
-  const auto text = read_text_at(AT_FDCWD, "/proc/" + self + "/task/" + self + "/children");
-  if (!text) return pids;
-  for (std::string_view rest = trim(*text); !rest.empty();) {
-    if (const auto pid = to_u64(take_until(rest, ' '))) pids.push_back(static_cast<pid_t>(*pid));
-  }
-  return pids;
-}
 
 std::vector<Orphan> end_orphans(Instant deadline, Instant (*clock)()) {
   std::vector<Orphan> orphans;

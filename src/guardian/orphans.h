@@ -16,10 +16,6 @@ struct Orphan {
   bool lives = false;
 };
 
-// The children of the calling process, which has one thread; none where the kernel has no list of
-// them (CONFIG_PROC_CHILDREN).
-[[nodiscard]] std::vector<pid_t> children();
-
 // Kills and waits for all children, and for what comes to this process, their subreaper, as they
 // die: what adoptions.h has not ended. Blocks until none is left or
 // `deadline` has come. Children that end meanwhile by themselves are not told.

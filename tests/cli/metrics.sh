@@ -110,6 +110,48 @@ END
   over
 }
 
+# Who never comes to the end of a request, or sends none, has what one user may have, for 10 s.
+case_requests_without_an_end() {
+  is_root || skip 'not root'
+  local port=$((20000 + $$ % 12000)) clients supervisor count
+  serve '' --metrics "127.0.0.1:$port"
+  setpriv --reuid 65534 --regid 65534 --clear-groups "$python" - "$port" >slow <<'END' &
+import os, socket, sys, time
+held = []
+def more():
+    s = socket.socket()
+    s.setblocking(False)
+    s.connect_ex(("127.0.0.1", int(sys.argv[1])))
+    held.append(s)
+for _ in range(200):
+    more()
+print("held", flush=True)
+while True:
+    for i, s in enumerate(list(held)):
+        try:
+            s.send(b"G" if i % 2 else os.urandom(4096))
+        except BlockingIOError:
+            continue
+        except OSError:
+            s.close()
+            held.remove(s)
+            more()
+    time.sleep(1)
+END
+  clients=$!
+  becomes_true test -s slow
+  supervisor=$(pgrep -P "$daemon" | head -n 1)
+  for ((count = 0; count < 10; count++)); do
+    metrics_of "$port" >metrics
+    same '# EOF' "$(tail -n 1 metrics)"
+    gives 0 jobs run 60 true
+    (($(ls "/proc/$supervisor/fd" | wc -l) < 250)) || wrong "$(ls "/proc/$supervisor/fd" | wc -l) descriptors"
+  done
+  kill -0 "$clients" || wrong 'the clients have gone'
+  kill "$clients"
+  over
+}
+
 case_metrics_at_a_unix_socket() {
   serve "$(printf 'metrics.listen = "unix:%s/m"\nmetrics.mode = "0640"' "$PWD")"
   has daemon.log "metrics are at $PWD/m"

@@ -403,6 +403,78 @@ print(len(told), told.endswith(b"}\n") and states[0] > 100 and states[1] > 0)'
   over 0
 }
 
+# senseless: three hundred connections of the caller's to each socket of the daemon's that stay: a
+# third say nothing, a third a byte a second, a third nonsense after the beginning of HTTP/2 and JSON. Who is
+# turned away comes again. Says "held" when they have come.
+senseless() {
+  exec "$python" - "$socket" <<'END'
+import os, selectors, socket, sys, time
+preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+beginnings = {sys.argv[1]: preface, sys.argv[1] + ".jobs": b'{"command": "submit", "words": [[[['}
+held = {}
+
+def come(path, way):
+    s = socket.socket(socket.AF_UNIX)
+    s.setblocking(False)
+    try:
+        s.connect(path)
+        if way == 2:
+            s.send(beginnings[path] + os.urandom(1 << 16))
+    except OSError:
+        pass
+    held[(path, way, len(held))] = s
+
+for number in range(300):
+    for path in beginnings:
+        come(path, number % 3)
+print("held", flush=True)
+while True:
+    for key, s in list(held.items()):
+        path, way, _ = key
+        try:
+            if way == 1:
+                s.send(preface[:1])
+            while s.recv(1 << 16):
+                pass
+            raise ConnectionResetError
+        except BlockingIOError:
+            continue
+        except OSError:
+            s.close()
+            del held[key]
+            come(path, way)
+    time.sleep(1)
+END
+}
+
+descriptors_of() { ls "/proc/$1/fd" | wc -l; }
+
+# Whoever connects and makes no sense has what one user may have, and gives it back.
+case_who_makes_no_sense_is_in_nobodys_way() {
+  is_root || skip 'not root'
+  serve_group
+  chmod 711 .
+  local supervisor before strangers
+  supervisor=$(pgrep -P "$daemon" | head -n 1)
+  runs_at_once 65533
+  before=$(descriptors_of "$supervisor")
+  declare -fx senseless
+  export socket python
+  as 65534 65534 none bash -c senseless >held &
+  strangers=$!
+  becomes_true test -s held
+  local round
+  for ((round = 0; round < 5; round++)); do
+    runs_at_once 65533
+    # Of one user, 256 connections to each of both.
+    (($(descriptors_of "$supervisor") < before + 600)) || wrong "$(descriptors_of "$supervisor") descriptors"
+  done
+  kill -0 "$strangers" || wrong 'the strangers have gone'
+  pkill -KILL -P "$strangers" # the clients, of the function that has started them
+  becomes_true eval '(($(descriptors_of "$supervisor") < before + 50))'
+  over 0
+}
+
 # Short jobs of one user leave others what was decided about theirs.
 case_ended_jobs_of_others_can_be_explained() {
   is_root || skip 'not root'

@@ -47,7 +47,9 @@ class HostTest : public ::testing::Test {
       EXPECT_THAT(*part.directory.children(), ::testing::IsEmpty()) << part.directory.label();
     }
     ground_.reset();
-    EXPECT_EQ(open_descriptors(), descriptors_);
+    // Some are closed on another thread.
+    EXPECT_TRUE(eventually([this] { return open_descriptors() == descriptors_; }))
+        << open_descriptors() << " descriptors, expected " << descriptors_;
   }
 
   std::optional<Ground> ground_;

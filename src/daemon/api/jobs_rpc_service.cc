@@ -1,8 +1,10 @@
 #include "daemon/api/jobs_rpc_service.h"
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <chrono>
 #include <utility>
 
 #include "daemon/api/governor_messages.h"
@@ -32,6 +34,25 @@ grpc::Status status_of(const Error& error) {
   return {static_cast<grpc::StatusCode>(code_of(error)), error.what};
 }
 
+// Answers a call that was refused after a while, on a thread of gRPC's; it holds none meanwhile.
+template <class Answer>
+void answer_in(Duration wait, Answer answer) {
+  if (wait <= Duration{}) return answer();
+  auto alarm = std::make_shared<grpc::Alarm>();
+  grpc::Alarm& set = *alarm;
+  set.Set(std::chrono::system_clock::now() + wait,
+          [alarm = std::move(alarm), answer = std::move(answer)](bool /*came*/) mutable {
+            const auto last = std::move(alarm);  // which holds this
+            answer();
+          });
+}
+
+// What a message that is of no use any more has in memory, which is many times its bytes, is not
+// kept until its call is answered.
+void drop(const v1::RunRequest& message) {
+  v1::RunRequest().Swap(&const_cast<v1::RunRequest&>(message));  // gRPC's, which reads it no more
+}
+
 // Whose job it is: ended with the call that has started it, or only followed.
 enum class Bond : std::uint8_t { own, followed };
 
@@ -49,15 +70,20 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
         follow_(std::make_shared<Follow>(gate, user, std::move(service), outbox_)) {}
 
   // `start`, on the loop's thread, gives the job that is to be followed; what it holds takes so
-  // many bytes.
-  void begin(const supervisor::Peer& peer, Bond bond, Start start, std::size_t bytes) {
+  // many bytes. Returns whether the loop will hear of it; if not, refuse() is to follow.
+  [[nodiscard]] bool begin(const supervisor::Peer& peer, Bond bond, Start start,
+                           std::size_t bytes) {
     has_passed_ = !is_closed_ && gate_.post(
                                      user_,
                                      [follow = follow_, peer, bond, start = std::move(start)] {
                                        follow->begin(peer, bond, start);
                                      },
                                      bytes);
-    if (!has_passed_) outbox_->break_off(kServiceGone);
+    return has_passed_;
+  }
+  void refuse() {
+    const Duration wait = is_closed_ ? Duration{} : gate_.refused(user_);
+    answer_in(wait, [outbox = outbox_] { outbox->break_off(kServiceGone); });
   }
 
   void read_on() {}  // a client says nothing here
@@ -164,17 +190,15 @@ class JobsRpcService::Inside : public v1::Jobs::CallbackService {
           if (!order) return tl::unexpected(order.error());
           return service.submit(peer, *order);
         },
-        bytes_with(*request));
+        request);
   }
 
   grpc::ServerWriteReactor<v1::JobEvent>* Watch(grpc::CallbackServerContext* context,
                                                 const v1::WatchRequest* request) override {
-    return follow(
-        *context, Bond::followed,
-        [job = JobId{request->job()}](JobService&, const supervisor::Peer&) {
-          return Result<JobId>(job);
-        },
-        0);
+    return follow(*context, Bond::followed,
+                  [job = JobId{request->job()}](JobService&, const supervisor::Peer&) {
+                    return Result<JobId>(job);
+                  });
   }
 
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
@@ -190,7 +214,7 @@ class JobsRpcService::Inside : public v1::Jobs::CallbackService {
           response->set_job(static_cast<std::uint64_t>(*job));
           return {};
         },
-        bytes_with(*request));
+        request);
   }
 
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
@@ -233,37 +257,47 @@ class JobsRpcService::Inside : public v1::Jobs::CallbackService {
 
  private:
   // What a request for a job and the order made of it take while they wait.
-  static std::size_t bytes_with(const v1::RunRequest& request) {
-    return 2 * request.SpaceUsedLong();
+  static std::size_t bytes_with(const v1::RunRequest* request) {
+    return request == nullptr ? 0 : 2 * request->SpaceUsedLong();
   }
 
+  // `request`, if there is one, is of no use once `start` has been made of it.
   grpc::ServerWriteReactor<v1::JobEvent>* follow(const grpc::CallbackServerContext& context,
-                                                 Bond bond, Start start, std::size_t bytes) {
+                                                 Bond bond, Start start,
+                                                 const v1::RunRequest* request = nullptr) {
     const supervisor::Peer peer = callers_.of(context);
     auto reactor =
         std::make_unique<FollowReactor>(gate_, is_closed_, service_, supervisor::tenant_of(peer));
-    reactor->begin(peer, bond, std::move(start), bytes);
+    if (!reactor->begin(peer, bond, std::move(start), bytes_with(request))) {
+      if (request != nullptr) drop(*request);
+      reactor->refuse();
+    }
     return reactor.release();
   }
 
   // What is asked and answered in one turn of the loop; `response` lives until the answer.
+  // `request` as above.
   grpc::ServerUnaryReactor* answer(
       grpc::CallbackServerContext* context,
       std::function<Result<void>(JobService&, const supervisor::Peer&)> act,
-      std::size_t bytes = 0) {
+      const v1::RunRequest* request = nullptr) {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
     const supervisor::Peer peer = callers_.of(*context);
+    const policy::Tenant user = supervisor::tenant_of(peer);
     const bool posted =
         !is_closed_ && gate_.post(
-                           supervisor::tenant_of(peer),
+                           user,
                            [service = service_, peer, act = std::move(act), reactor] {
                              const auto alive = service.lock();
                              if (!alive) return reactor->Finish(kServiceGone);
                              const auto done = act(*alive, peer);
                              reactor->Finish(done ? grpc::Status::OK : status_of(done.error()));
                            },
-                           bytes);
-    if (!posted) reactor->Finish(kServiceGone);
+                           bytes_with(request));
+    if (posted) return reactor;
+    if (request != nullptr) drop(*request);
+    answer_in(is_closed_ ? Duration{} : gate_.refused(user),
+              [reactor] { reactor->Finish(kServiceGone); });
     return reactor;
   }
 

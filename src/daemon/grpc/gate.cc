@@ -157,6 +157,11 @@ bool Gate::post(policy::Tenant user, std::function<void()> call, std::size_t byt
 Instant Gate::next_beside(policy::Tenant user) { return queues_->next_beside(user); }
 void Gate::spent_beside(policy::Tenant user, Duration cost) { queues_->spent_beside(user, cost); }
 
+Duration Gate::refused(policy::Tenant user) {
+  const std::lock_guard lock(refusals_mutex_);
+  return refusals_.refused(user, loop::now());
+}
+
 void Gate::close() { queues_->close(); }
 
 void Gate::post_always(policy::Tenant user, std::function<void()> call) {

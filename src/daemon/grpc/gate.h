@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/loop/loop.h"
+#include "daemon/grpc/refusal_pace.h"
 #include "policy/job/tenant.h"
 
 namespace plimsoll::daemon {
@@ -47,6 +48,9 @@ class Gate {
   [[nodiscard]] Instant next_beside(policy::Tenant user);
   void spent_beside(policy::Tenant user, Duration cost);
 
+  // A call of this user was refused: so long it waits to be told. From any thread.
+  [[nodiscard]] Duration refused(policy::Tenant user);
+
   void close();
   // What came through and has not run yet.
   [[nodiscard]] std::size_t waiting() const;
@@ -57,6 +61,8 @@ class Gate {
  private:
   class Queues;
   std::shared_ptr<Queues> queues_;
+  std::mutex refusals_mutex_;
+  RefusalPace refusals_;
   std::mutex outgoing_mutex_;
   std::map<policy::Tenant, std::weak_ptr<ByteCount>> outgoing_;
 };

@@ -80,21 +80,33 @@ KillStep Kill::step(const Group& group, Instant now) {
   return done;
 }
 
-KillStep Kill::signal_round(const Group& group, Instant now) {
+Kill::Round Kill::begin_round(const Group& group, Instant now) {
   if (!std::exchange(counted_, true)) {
     const auto pids = processes_below(group);
     if (pids && pids->size() > kOutrightMax) begin_freeze(group, now);
   }
   const bool waiting = freeze_ && must_wait(group, now);
-  const bool late = waiting && now - freeze_began_ >= freeze_patience_;
-  if (waiting && !late) return {.did = KillStep::Did::freezing, .signals = 0, .trouble = {}};
+  is_late_ = waiting && now - freeze_began_ >= freeze_patience_;
+  if (waiting && !is_late_) return Round::waits;
+  walk_ = std::make_unique<SignalWalk>(group, SIGKILL, user_);
+  return Round::begun;
+}
 
-  SignalRound round = signal_all(group, SIGKILL, user_);
-  if (late) freeze_patience_ = std::min(4 * freeze_patience_, kFreezePatienceMax);
+KillStep Kill::signal_round(const Group& group, Instant now) {
+  if (!walk_ && begin_round(group, now) == Round::waits) {
+    return {.did = KillStep::Did::freezing, .signals = 0, .trouble = {}};
+  }
+  while (walk_->step()) {
+    if (way_ == KillWay::signals_alone) {
+      return {.did = KillStep::Did::signalling, .signals = 0, .trouble = {}};
+    }
+  }
+  SignalRound round = std::exchange(walk_, nullptr)->take();
+  if (is_late_) freeze_patience_ = std::min(4 * freeze_patience_, kFreezePatienceMax);
   // On v2 a frozen process dies of the signal, and a child is born frozen: it stays so to the end.
   if (freeze_ && freezer_of(group)->version() == Version::v1) freeze_.reset();
   thaw_v1_below(group);
-  if (late && way_ != KillWay::signals_alone) raise_v1_memory_limit(group);
+  if (is_late_ && way_ != KillWay::signals_alone) raise_v1_memory_limit(group);
   const bool all_known =
       std::includes(last_found_.begin(), last_found_.end(), round.found.begin(), round.found.end());
   racing_rounds_ = all_known ? 0 : racing_rounds_ + 1;

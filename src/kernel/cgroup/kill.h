@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,7 +23,8 @@ enum class KillWay : std::uint8_t {
   best,
   // Signals alone, slower: for a group that is to be used again afterwards.
   signals,
-  // The same, and no limit is touched: for a group of somebody else's.
+  // The same, and no limit is touched: for a group of somebody else's. A step signals as many as
+  // one of SignalWalk does.
   signals_alone,
 };
 
@@ -31,6 +33,7 @@ struct KillStep {
   enum class Did : std::uint8_t {
     wrote_kill,  // cgroup.kill: all that live in the v2 group die, those that are being forked too
     signalled,   // SIGKILL to each process that was found
+    signalling,  // to some, and the next step goes on with the others: with signals_alone
     freezing,    // nothing yet: waits for the freezer, so that nobody forks while being killed
   };
   Did did = Did::signalled;
@@ -94,15 +97,19 @@ class Kill {
 
  private:
   KillStep signal_round(const Group& group, Instant now);
+  enum class Round : std::uint8_t { waits, begun };
+  Round begin_round(const Group& group, Instant now);
   [[nodiscard]] bool must_wait(const Group& group, Instant now) const;
   void begin_freeze(const Group& group, Instant now);
 
   KillWay way_;
   std::optional<std::uint32_t> user_;
-  unsigned writes_ = 0;          // of cgroup.kill
-  bool counted_ = false;         // the processes, before the first round of signals
-  std::vector<int> last_found_;  // pids of the round before, sorted
-  unsigned racing_rounds_ = 0;   // in a row that found new processes
+  unsigned writes_ = 0;               // of cgroup.kill
+  std::unique_ptr<SignalWalk> walk_;  // the round of signals that is under way
+  bool is_late_ = false;              // it has not waited for the freezer any longer
+  bool counted_ = false;              // the processes, before the first round of signals
+  std::vector<int> last_found_;       // pids of the round before, sorted
+  unsigned racing_rounds_ = 0;        // in a row that found new processes
   std::optional<FreezeGuard> freeze_;
   Instant freeze_began_{};
   Duration freeze_patience_ = kFreezePatience;

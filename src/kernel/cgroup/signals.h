@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "kernel/cgroup/group.h"
+#include "kernel/cgroup/subtree.h"
 
 namespace plimsoll::cgroup {
 
@@ -23,5 +24,37 @@ struct SignalRound {
 // process is left out, and so are those that `user` could not signal, as is asked while that
 // pidfd is held; absent: nobody is left out for that.
 SignalRound signal_all(const Group& group, int signal, std::optional<std::uint32_t> user = {});
+
+// The same bit by bit, for a thread that has others to serve in between.
+class SignalWalk {
+ public:
+  // `group` must outlive this.
+  SignalWalk(const Group& group, int signal, std::optional<std::uint32_t> user = {});
+  SignalWalk(const SignalWalk&) = delete;
+  SignalWalk& operator=(const SignalWalk&) = delete;
+  ~SignalWalk() = default;
+
+  // Goes on for some milliseconds: signals some processes of one directory, or finds the next that
+  // has any. Returns whether anything is left.
+  bool step();
+  // What was done so far.
+  [[nodiscard]] SignalRound take() { return std::move(round_); }
+
+ private:
+  [[nodiscard]] bool enter_next();
+  void list();
+  void signal_some();
+  void end_part();
+
+  const Group& group_;
+  int signal_;
+  std::optional<std::uint32_t> user_;
+  SignalRound round_;
+  std::size_t part_ = 0;
+  const Directory* here_ = nullptr;  // null: the part has not begun
+  std::optional<SubtreeWalk> below_;
+  std::vector<int> rest_;   // of those in `here_`, the next is the last
+  std::vector<int> known_;  // found in earlier parts
+};
 
 }  // namespace plimsoll::cgroup

@@ -11,10 +11,9 @@
 
 #include "base/file.h"
 #include "kernel/cgroup/freeze.h"
-#include "kernel/cgroup/kill.h"
-#include "kernel/cgroup/signals.h"
 #include "kernel/cgroup/weight_guard.h"
 #include "kernel/counters/group_files.h"
+#include "supervisor/external/group_signals.h"
 #include "supervisor/external/peer_rights.h"
 
 namespace plimsoll::supervisor {
@@ -34,11 +33,12 @@ std::optional<Bytes> moved(const counters::IoUsage& io) {
 
 class ExternalCgroup : public ExternalProcessSet {
  public:
-  ExternalCgroup(cgroup::Group group, const Peer& peer)
-      : group_(std::move(group)),
-        files_(group_, counters::GroupAge::fresh),
+  ExternalCgroup(cgroup::Group group, const Peer& peer, ProcessSignals& signals)
+      : group_(std::make_shared<const cgroup::Group>(std::move(group))),
+        files_(*group_, counters::GroupAge::fresh),
         rights_(peer),
-        kill_(cgroup::KillWay::signals_alone, peer.uid) {}
+        signals_(signals),
+        task_(std::make_shared<GroupSignals>(group_, peer)) {}
   // What was changed is put back, with the same rights.
   ~ExternalCgroup() override {
     thaw();
@@ -48,7 +48,7 @@ class ExternalCgroup : public ExternalProcessSet {
   ExternalCgroup& operator=(const ExternalCgroup&) = delete;
 
   ExternalSample look(Instant now) override {
-    if (stopped_) cgroup::signal_all(group_, SIGSTOP, rights_.user());  // who was born since
+    if (stopped_) signal(SIGSTOP);  // who was born since
     files_.read(counters::Level::full, now);
     const counters::Sample sample = files_.latest(counters::Level::full);
     if (!began_) {
@@ -66,30 +66,36 @@ class ExternalCgroup : public ExternalProcessSet {
   void weigh(unsigned weight) override {
     rights_.act([this, weight] {
       weight_.reset();
-      weight_.emplace(group_, weight);
+      weight_.emplace(*group_, weight);
     });
   }
   // By signals where the freezer is not the peer's.
   void freeze() override {
     if (frozen_ || stopped_) return;
     rights_.act([this] {
-      if (auto guard = cgroup::FreezeGuard::freeze(group_)) frozen_.emplace(std::move(*guard));
+      if (auto guard = cgroup::FreezeGuard::freeze(*group_)) frozen_.emplace(std::move(*guard));
     });
     if (frozen_) return;
     stopped_ = true;
-    cgroup::signal_all(group_, SIGSTOP, rights_.user());
+    signal(SIGSTOP);
   }
   void thaw() override {
     frozen_.reset();
-    if (std::exchange(stopped_, false)) cgroup::signal_all(group_, SIGCONT, rights_.user());
+    if (std::exchange(stopped_, false)) signal(SIGCONT);
   }
   // By signals: the group is somebody else's, who may want to use it again.
   void kill(Instant now) override {
-    rights_.act([this, now] { kill_.step(group_, now); });
+    task_->set_kill(now);
+    signals_.ask(task_);
   }
 
  private:
-  cgroup::Group group_;
+  void signal(int number) {
+    task_->set(number);
+    signals_.ask(task_);
+  }
+
+  std::shared_ptr<const cgroup::Group> group_;
   counters::GroupFiles files_;
   PeerRights rights_;
   bool began_ = false;
@@ -98,7 +104,8 @@ class ExternalCgroup : public ExternalProcessSet {
   std::optional<Bytes> io_before_;
   std::optional<cgroup::FreezeGuard> frozen_;
   std::optional<cgroup::WeightGuard> weight_;
-  cgroup::Kill kill_;
+  ProcessSignals& signals_;
+  std::shared_ptr<GroupSignals> task_;
 };
 
 // Whoever is to be stopped or killed is so as the last reading has seen the family, and those born
@@ -111,7 +118,8 @@ class ExternalFamily : public ExternalProcessSet {
       : look_(std::move(look)),
         family_(look_->follow(root)),
         signals_(signals),
-        round_(signals.round(peer.uid)) {}
+        task_(std::make_shared<FamilySignals>(
+            std::shared_ptr<const procfs::ProcDir>(look_, &look_->proc()), peer.uid)) {}
   ~ExternalFamily() override { thaw(); }
   ExternalFamily(const ExternalFamily&) = delete;
   ExternalFamily& operator=(const ExternalFamily&) = delete;
@@ -136,7 +144,7 @@ class ExternalFamily : public ExternalProcessSet {
   // Children of one that dies are nobody's to find: all stand still before the first is killed.
   void kill(Instant now) override {
     if (!kill_) kill_ = {.asked = now, .begun = {}};
-    if (!kill_->begun && stopped_ && signals_.is_done(*round_)) kill_->begun = look_->begun();
+    if (!kill_->begun && stopped_ && task_->is_done()) kill_->begun = look_->begun();
     const bool are_known = kill_->begun && family_->reading > *kill_->begun;
     if (are_known || now - kill_->asked >= kReadingPatience) return signal(SIGKILL);
     freeze();
@@ -150,12 +158,15 @@ class ExternalFamily : public ExternalProcessSet {
     std::optional<std::uint64_t> begun;  // of the readings: a later one has seen them stand still
   };
 
-  void signal(int number) { signals_.send(round_, number, family_->members); }
+  void signal(int number) {
+    task_->set(number, family_->members);
+    signals_.ask(task_);
+  }
 
   std::shared_ptr<ProcessSnapshot> look_;
   std::shared_ptr<ProcessFamily> family_;
   ProcessSignals& signals_;
-  std::shared_ptr<ProcessSignals::Round> round_;  // of the peer: whose processes are signalled
+  std::shared_ptr<FamilySignals> task_;
   bool stopped_ = false;
   std::optional<Kill> kill_;
 };
@@ -197,7 +208,8 @@ Result<void> check_owner(int fd, const Peer& peer, const std::string& what) {
 
 Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place, const Peer& peer,
                                                        const cgroup::Hierarchies& hierarchies,
-                                                       const std::string& pool) {
+                                                       const std::string& pool,
+                                                       ProcessSignals& signals) {
   if (auto fits = check_path(place.path, pool); !fits) return pass(std::move(fits));
   std::vector<cgroup::Group::Part> parts;
   for (const cgroup::Hierarchy& hierarchy : hierarchies.all) {
@@ -214,7 +226,8 @@ Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place,
     return fail(std::errc::invalid_argument,
                 "found no cgroup " + place.path + " in any hierarchy, expected one that exists");
   }
-  return std::make_unique<ExternalCgroup>(cgroup::Group(place.path, std::move(parts)), peer);
+  return std::make_unique<ExternalCgroup>(cgroup::Group(place.path, std::move(parts)), peer,
+                                          signals);
 }
 
 Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& place,

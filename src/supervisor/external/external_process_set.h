@@ -34,14 +34,16 @@ class ExternalProcessSet {
 
 // A group, by its path from the root of each hierarchy. Refused unless its directories belong to
 // the peer, or the peer is root; and below `pool`, whose jobs are ours already (empty: there is
-// none).
+// none). `signals` is that of all external jobs, and must outlive it: where processes are signalled
+// one by one, what is asked for is done there, a moment later.
 Result<std::unique_ptr<ExternalProcessSet>> open_group(const CgroupPlace& place, const Peer& peer,
                                                        const cgroup::Hierarchies& hierarchies,
-                                                       const std::string& pool);
+                                                       const std::string& pool,
+                                                       ProcessSignals& signals);
 
 // A process and its descendants, as the last of the readings that `look` is asked for has seen
 // them. Refused unless it is the peer's, or the peer is root. `look` is that of all external jobs,
-// as are `signals`, which must outlive it: what is asked for is done there, a moment later.
+// as are `signals`.
 Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& place,
                                                            const Peer& peer,
                                                            std::shared_ptr<ProcessSnapshot> look,

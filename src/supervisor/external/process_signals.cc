@@ -9,77 +9,75 @@
 
 namespace plimsoll::supervisor {
 
-class ProcessSignals::Round {
- public:
-  explicit Round(std::uint32_t of_user) : user(of_user) {}
-
-  const std::uint32_t user;
-  int signal = 0;
-  std::vector<procfs::Stat> left;  // the next is the last
-  bool is_waiting = false;         // for its turn
-  bool is_under_way = false;       // some of it are being signalled
-};
-
-ProcessSignals::ProcessSignals(const loop::Loop& loop, const procfs::ProcDir& proc)
-    : proc_(proc), worker_(loop) {}
-
-ProcessSignals::~ProcessSignals() { worker_.drain(); }
-
-std::shared_ptr<ProcessSignals::Round> ProcessSignals::round(std::uint32_t user) {
-  return std::make_shared<Round>(user);
-}
-
-void ProcessSignals::send(const std::shared_ptr<Round>& round, int signal,
-                          const std::map<int, procfs::Stat>& members) {
+void ProcessSignals::ask(const std::shared_ptr<Task>& task) {
   const std::lock_guard lock(mutex_);
-  if (round->signal == signal && !round->left.empty()) return;
-  round->signal = signal;
-  round->left.clear();
-  for (const auto& [pid, stat] : members) round->left.push_back(stat);
-  if (round->left.empty() || std::exchange(round->is_waiting, true)) return;
-  waiting_[round->user].push_back(round);
+  if (task->is_under_way_) {
+    task->is_asked_ = true;
+    return;
+  }
+  wait(task);
   if (!std::exchange(is_serving_, true)) worker_.submit([this] { serve(); }, [] {});
 }
 
-bool ProcessSignals::is_done(const Round& round) const {
-  const std::lock_guard lock(mutex_);
-  return round.left.empty() && !round.is_under_way;
+void ProcessSignals::wait(const std::shared_ptr<Task>& task) {
+  if (!std::exchange(task->is_waiting_, true)) waiting_[task->user_].push_back(task);
 }
 
 void ProcessSignals::serve() {
   may_wait("ProcessSignals::serve");
-  while (auto some = next()) {
-    [[maybe_unused]] const auto sent =
-        procfs::send_to(proc_, some->targets, some->signal, some->user);
+  while (const auto task = next()) {
+    const bool is_left = task->step();
     const std::lock_guard lock(mutex_);
-    some->round->is_under_way = false;
+    task->is_under_way_ = false;
+    if (std::exchange(task->is_asked_, false) || is_left) wait(task);
   }
 }
 
-std::optional<ProcessSignals::Some> ProcessSignals::next() {
+std::shared_ptr<ProcessSignals::Task> ProcessSignals::next() {
   const std::lock_guard lock(mutex_);
   if (waiting_.empty()) {
     is_serving_ = false;
-    return std::nullopt;
+    return nullptr;
   }
   auto turn = waiting_.upper_bound(last_);
   if (turn == waiting_.end()) turn = waiting_.begin();
   last_ = turn->first;
-  auto& rounds = turn->second;
-  std::shared_ptr<Round> round = std::move(rounds.front());
-  rounds.pop_front();
-  const std::size_t count = std::min(kAtOnce, round->left.size());
-  const auto from = round->left.end() - static_cast<std::ptrdiff_t>(count);
-  Some some{.targets = {from, round->left.end()},
-            .signal = round->signal,
-            .user = round->user,
-            .round = round};
-  round->left.erase(from, round->left.end());
-  round->is_under_way = true;
-  round->is_waiting = !round->left.empty();
-  if (round->is_waiting) rounds.push_back(std::move(round));
-  if (rounds.empty()) waiting_.erase(turn);
-  return some;
+  std::shared_ptr<Task> task = std::move(turn->second.front());
+  turn->second.pop_front();
+  if (turn->second.empty()) waiting_.erase(turn);
+  task->is_waiting_ = false;
+  task->is_under_way_ = true;
+  return task;
+}
+
+void FamilySignals::set(int signal, const std::map<int, procfs::Stat>& members) {
+  const std::lock_guard lock(mutex_);
+  if (signal_ == signal && !left_.empty()) return;
+  signal_ = signal;
+  left_.clear();
+  for (const auto& [pid, stat] : members) left_.push_back(stat);
+}
+
+bool FamilySignals::is_done() const {
+  const std::lock_guard lock(mutex_);
+  return left_.empty() && !is_sending_;
+}
+
+bool FamilySignals::step() {
+  std::vector<procfs::Stat> targets;
+  int signal = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    signal = signal_;
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kAtOnce, left_.size()));
+    targets.assign(left_.end() - count, left_.end());
+    left_.erase(left_.end() - count, left_.end());
+    is_sending_ = true;
+  }
+  [[maybe_unused]] const auto sent = procfs::send_to(*proc_, targets, signal, user());
+  const std::lock_guard lock(mutex_);
+  is_sending_ = false;
+  return !left_.empty();
 }
 
 }  // namespace plimsoll::supervisor

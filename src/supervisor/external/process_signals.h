@@ -22,44 +22,74 @@ namespace plimsoll::supervisor {
 // Of the loop's thread. What was asked for is done before this is destroyed.
 class ProcessSignals {
  public:
-  // Those of one job. Its processes get one signal at a time: the one that was asked for last.
-  class Round;
+  // What is done to the processes of one job. One at a time is asked for.
+  class Task {
+   public:
+    explicit Task(std::uint32_t user) : user_(user) {}
+    Task(const Task&) = delete;
+    Task& operator=(const Task&) = delete;
+    virtual ~Task() = default;
 
-  // So many of one job are signalled, and then some of another user's.
-  static constexpr std::size_t kAtOnce = 64;
+   protected:
+    // Whose processes it may signal; others are left out.
+    [[nodiscard]] std::uint32_t user() const { return user_; }
 
-  // `proc` must outlive this.
-  ProcessSignals(const loop::Loop& loop, const procfs::ProcDir& proc);
-  ProcessSignals(const ProcessSignals&) = delete;
-  ProcessSignals& operator=(const ProcessSignals&) = delete;
-  ~ProcessSignals();
+   private:
+    friend class ProcessSignals;
+    // Some of what was asked for, which takes some milliseconds at most. Returns whether anything
+    // is left. On the thread of signals.
+    virtual bool step() = 0;
 
-  // Of processes that this user may signal; others are left out, as in procfs::send_to().
-  [[nodiscard]] std::shared_ptr<Round> round(std::uint32_t user);
-  // Those that have not had an earlier signal of this round do not get it any more. If the same
-  // signal is still on its way, it goes on to those that it was meant for.
-  void send(const std::shared_ptr<Round>& round, int signal,
-            const std::map<int, procfs::Stat>& members);
-  // All had what was sent last.
-  [[nodiscard]] bool is_done(const Round& round) const;
-
- private:
-  struct Some {  // of a round, its turn
-    std::vector<procfs::Stat> targets;
-    int signal = 0;
-    std::uint32_t user = 0;
-    std::shared_ptr<Round> round;
+    std::uint32_t user_;
+    bool is_waiting_ = false;    // for its turn
+    bool is_under_way_ = false;  // a step of it
+    bool is_asked_ = false;      // once more, since that step began
   };
 
-  void serve();
-  [[nodiscard]] std::optional<Some> next();
+  explicit ProcessSignals(const loop::Loop& loop) : worker_(loop) {}
+  ProcessSignals(const ProcessSignals&) = delete;
+  ProcessSignals& operator=(const ProcessSignals&) = delete;
+  ~ProcessSignals() { worker_.drain(); }
 
-  const procfs::ProcDir& proc_;
-  mutable std::mutex mutex_;  // of all below, and of rounds
-  std::map<std::uint32_t, std::deque<std::shared_ptr<Round>>> waiting_;  // by user; none is empty
-  std::uint32_t last_ = 0;                                               // whose turn was the last
+  // Steps of it are taken until one says that nothing is left; again if it was asked for meanwhile.
+  void ask(const std::shared_ptr<Task>& task);
+
+ private:
+  void serve();
+  std::shared_ptr<Task> next();
+  void wait(const std::shared_ptr<Task>& task);
+
+  std::mutex mutex_;  // of all below, and of what is private to tasks
+  std::map<std::uint32_t, std::deque<std::shared_ptr<Task>>> waiting_;  // by user; none is empty
+  std::uint32_t last_ = 0;                                              // whose turn was the last
   bool is_serving_ = false;
   loop::Worker worker_;
+};
+
+// Signals to those that a reading of the processes has found. They get one signal at a time: the
+// one that was set last.
+class FamilySignals final : public ProcessSignals::Task {
+ public:
+  // So many are signalled in one step.
+  static constexpr std::size_t kAtOnce = 64;
+
+  FamilySignals(std::shared_ptr<const procfs::ProcDir> proc, std::uint32_t user)
+      : Task(user), proc_(std::move(proc)) {}
+
+  // Those that have not had an earlier signal do not get it any more. If the same signal is still
+  // on its way, it goes on to those that it was meant for.
+  void set(int signal, const std::map<int, procfs::Stat>& members);
+  // All had what was set last.
+  [[nodiscard]] bool is_done() const;
+
+ private:
+  bool step() override;
+
+  std::shared_ptr<const procfs::ProcDir> proc_;
+  mutable std::mutex mutex_;  // of all below
+  int signal_ = 0;
+  std::vector<procfs::Stat> left_;  // the next is the last
+  bool is_sending_ = false;
 };
 
 }  // namespace plimsoll::supervisor

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 namespace plimsoll::guardian {
 namespace {
@@ -23,17 +24,22 @@ struct FakeHost : AdoptionHost {
     about.start = 100;
     children[pid] = std::move(about);
   }
-  std::vector<pid_t> list_children() override {
+  std::vector<pid_t> new_children() override {
     std::vector<pid_t> pids;
-    for (const auto& [pid, about] : children) pids.push_back(pid);
+    for (const auto& [pid, about] : children) {
+      if (listed.insert(pid).second) pids.push_back(pid);
+    }
+    now += list_takes;
     return pids;
   }
+  void ended(pid_t child) override { listed.erase(child); }
   std::optional<uid_t> user_of(pid_t pid) override {
     const auto found = children.find(pid);
     return found == children.end() ? std::nullopt : std::optional(found->second.user);
   }
   std::optional<AdoptedChild> read(pid_t pid) override {
     ++reads;
+    now += read_takes;
     const auto found = children.find(pid);
     return found == children.end() ? std::nullopt : std::optional(found->second);
   }
@@ -57,12 +63,13 @@ struct FakeHost : AdoptionHost {
 
   Instant now{};
   std::map<pid_t, AdoptedChild> children;
+  std::set<pid_t> listed;
   std::map<pid_t, std::string> names;
   std::size_t asked = 0;  // for their names
   std::map<pid_t, std::vector<procfs::Id>> below;
   std::vector<pid_t> killed, dead, immortal, forbidden;
   std::size_t reads = 0;
-  Duration kill_takes{};
+  Duration kill_takes{}, list_takes{}, read_takes{};
 };
 
 struct AdoptionsTest : ::testing::Test, FakeHost {
@@ -310,6 +317,47 @@ TEST_F(AdoptionsTest, ChildrenOfOneUserHoldUpNobodyElsesEnd) {
   EXPECT_EQ(told[0].processes[0].pid, 31);
 }
 
+// Children that live on are listed again at each end, whosever it is.
+TEST_F(AdoptionsTest, HoweverManyChildrenLiveAnotherUsersEndIsToldSoon) {
+  constexpr ChildId kHonest{3};
+  list_takes = 60ms;  // those of 32,000
+  for (pid_t main = 30; main < 40; ++main) {
+    adoptions.began(kHonest, {.main = main, .user = 7, .group = group(3), .name = "c"});
+    const Instant ended = now;
+    ends(main);
+    if (!adoptions.main_ended(kHonest)) continue;
+    adoptions.over(kHonest);
+    while (adoptions.settle().empty()) {
+      ASSERT_TRUE(adoptions.next_turn());
+      now += *adoptions.next_turn();
+      adoptions.look({});
+    }
+    EXPECT_LE(now - ended, 150ms);
+  }
+}
+
+// It may have become anybody, and yet does not wait until all of them are read.
+TEST_F(AdoptionsTest, AJobOfOursWaitsForOtherUsersChildrenForAMomentOnly) {
+  read_takes = 100us;
+  comes(50, {.session = 10, .user = 0, .groups = {kAside}});
+  for (pid_t pid = 100; pid < 5100; ++pid) comes(pid, {.user = 8, .groups = {kAside}});
+  const Instant ended = now;
+  ends(10);
+  EXPECT_TRUE(adoptions.main_ended(kOne));
+  adoptions.over(kOne);
+  std::vector<Escaped> told;
+  while (told.empty()) {
+    ASSERT_TRUE(adoptions.next_turn());
+    now += *adoptions.next_turn();
+    for (const pid_t pid : std::exchange(dead, {})) adoptions.ended(pid);
+    adoptions.look({});
+    told = adoptions.settle();
+  }
+  EXPECT_LE(now - ended, 200ms);
+  ASSERT_EQ(told[0].processes.size(), 1u);
+  EXPECT_EQ(told[0].processes[0].pid, 50);
+}
+
 TEST_F(AdoptionsTest, BesideChildrenOfBeforeOnlyWhoCanBeToldIsKilled) {
   adoptions.inherit({5});
   comes(5, {});
@@ -325,7 +373,7 @@ TEST_F(AdoptionsTest, BesideChildrenOfBeforeOnlyWhoCanBeToldIsKilled) {
 
 TEST(AdoptionsOfNobody, WithoutJobsInGroupsNobodyIsLookedAt) {
   struct Host final : FakeHost {
-    std::vector<pid_t> list_children() override {
+    std::vector<pid_t> new_children() override {
       ADD_FAILURE();
       return {};
     }

@@ -47,14 +47,14 @@ struct GuestPlaceTest : plimsoll::testing::HostTest {
   cgroup::Hierarchies hierarchies = *cgroup::discover_hierarchies();
   std::shared_ptr<ProcessSnapshot> look = *ProcessSnapshot::open();
   loop::Loop loop = *loop::Loop::create();
-  ProcessSignals signals{loop, look->proc()};
+  ProcessSignals signals{loop};
 };
 
 TEST_F(GuestPlaceTest, AGroupIsMeasuredStoppedAndKilled) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
   const cgroup::Leaf leaf = ground_->leaf("job");
   const Started hog = plimsoll::testing::start(leaf, {"hog", "40"});
-  auto process_set = open_group({path_of(leaf)}, {.uid = ::geteuid()}, hierarchies, "");
+  auto process_set = open_group({path_of(leaf)}, {.uid = ::geteuid()}, hierarchies, "", signals);
   ASSERT_TRUE(process_set) << process_set.error().message();
   EXPECT_TRUE(eventually([&] {
     const ExternalSample seen = (*process_set)->look(plimsoll::testing::clock_now());
@@ -206,15 +206,15 @@ TEST_F(GuestPlaceTest, OnlyTheOwnersPlacesAreOpened) {
   const std::string path = path_of(leaf);
   const Peer stranger{.uid = 12'345};
   const Peer remote{.where = PeerPlace::remote};
-  const auto group = open_group({path}, stranger, hierarchies, "");
+  const auto group = open_group({path}, stranger, hierarchies, "", signals);
   ASSERT_FALSE(group);
   EXPECT_EQ(group.error().code, std::errc::permission_denied);
-  EXPECT_FALSE(open_group({path}, remote, hierarchies, ""));
+  EXPECT_FALSE(open_group({path}, remote, hierarchies, "", signals));
   const auto processes = open_processes({::getpid()}, stranger, look, signals);
   ASSERT_FALSE(processes);
   EXPECT_THAT(processes.error().message(), HasSubstr("not to the client's uid 12345"));
   EXPECT_FALSE(open_processes({::getpid()}, remote, look, signals));
-  const auto own = open_group({path}, {}, hierarchies, path.substr(0, path.rfind('/')));
+  const auto own = open_group({path}, {}, hierarchies, path.substr(0, path.rfind('/')), signals);
   ASSERT_FALSE(own);
   EXPECT_THAT(own.error().message(), HasSubstr("is Plimsoll's own"));
 }
@@ -222,7 +222,7 @@ TEST_F(GuestPlaceTest, OnlyTheOwnersPlacesAreOpened) {
 TEST_F(GuestPlaceTest, PathsAreNothingElse) {
   for (const char* bad :
        {"", "/", "job", "/a/../b", "/..", "/a//b", "/./a", "/nonexistent-group"}) {
-    const auto opened = open_group({bad}, {}, hierarchies, "");
+    const auto opened = open_group({bad}, {}, hierarchies, "", signals);
     ASSERT_FALSE(opened) << bad;
     EXPECT_EQ(opened.error().code, std::errc::invalid_argument) << bad;
   }

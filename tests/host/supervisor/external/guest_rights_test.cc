@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
 #include "host/supervisor/places.h"
 #include "kernel/cgroup/destroy.h"
+#include "kernel/cgroup/signals.h"
 #include "supervisor/external/external_process_set.h"
 #include "support/host_test.h"
 
@@ -76,7 +78,8 @@ struct GuestRightsTest : plimsoll::testing::HostTest {
 
   std::unique_ptr<ExternalProcessSet> open() {
     const std::string path = plimsoll::testing::path_of(*leaf_, hierarchies_);
-    auto process_set = open_group({path}, {.uid = kClient, .gid = kClient}, hierarchies_, "");
+    auto process_set =
+        open_group({path}, {.uid = kClient, .gid = kClient}, hierarchies_, "", signals_);
     EXPECT_TRUE(process_set) << process_set.error().message();
     return process_set ? std::move(*process_set) : nullptr;
   }
@@ -92,6 +95,8 @@ struct GuestRightsTest : plimsoll::testing::HostTest {
 
   cgroup::Hierarchies hierarchies_ = *cgroup::discover_hierarchies();
   std::optional<cgroup::Leaf> leaf_;
+  loop::Loop loop_ = *loop::Loop::create();
+  ProcessSignals signals_{loop_};
 };
 
 #define DELEGATE_OR_SKIP(way) \
@@ -151,6 +156,48 @@ TEST_F(GuestRightsTest, WhereTheFreezerIsNotTheClientsHisProcessesAreStoppedOneB
       eventually([&] { return state_of(of_client) == 'S' && state_of(born_since) == 'S'; }));
 }
 
+// The loop has others to serve: who calls spends less than a signal to each would take.
+TEST_F(GuestRightsTest, ThousandsOfAGroupAreSignalledElsewhere) {
+  DELEGATE_OR_SKIP(plimsoll::testing::kHybrid);
+  constexpr std::size_t kMany = 300;
+  for (const auto& part : leaf_->parts()) {
+    if (part.directory.has_file("pids.max")) (void)part.directory.write("pids.max", "max");
+  }
+  std::vector<int> all;
+  std::generate_n(std::back_inserter(all), kMany, [this] { return sleeper(kClient); });
+  const auto all_are = [&all](char state) {
+    return std::ranges::all_of(all, [state](int pid) { return state_of(pid) == state; });
+  };
+  auto process_set = open();
+  ASSERT_TRUE(process_set);
+  const Duration before = loop::cpu_time();
+  cgroup::signal_all(*leaf_, SIGCONT, kClient);
+  const Duration each = loop::cpu_time() - before;
+  const auto spent_on = [](const auto& act) {
+    const Duration begun = loop::cpu_time();
+    act();
+    return loop::cpu_time() - begun;
+  };
+  EXPECT_LT(spent_on([&] { process_set->freeze(); }), each / 3);
+  EXPECT_TRUE(eventually([&] { return all_are('T'); }));
+  EXPECT_LT(spent_on([&] { process_set->thaw(); }), each / 3);
+  EXPECT_TRUE(eventually([&] { return all_are('S'); }));
+  EXPECT_LT(spent_on([&] { process_set->kill(clock_now()); }), each / 3);
+  EXPECT_TRUE(eventually([&] { return std::ranges::all_of(all, is_dead); }));
+}
+
+// Its end is asked for and goes on when nobody holds the place any more.
+TEST_F(GuestRightsTest, WhoIsKilledWhileStoppedIsNotLetGo) {
+  DELEGATE_OR_SKIP(plimsoll::testing::kHybrid);
+  const int of_client = sleeper(kClient);
+  auto process_set = open();
+  ASSERT_TRUE(process_set);
+  process_set->freeze();
+  process_set->kill(clock_now());
+  process_set.reset();
+  EXPECT_TRUE(eventually([&] { return is_dead(of_client); }));
+}
+
 TEST_F(GuestRightsTest, OfAFamilyOnlyThoseAreSignalledWhomTheClientMaySignal) {
   DELEGATE_OR_SKIP(plimsoll::testing::kHybrid);
   int ends[2];
@@ -170,14 +217,12 @@ TEST_F(GuestRightsTest, OfAFamilyOnlyThoseAreSignalledWhomTheClientMaySignal) {
   ::close(ends[0]);
   ::close(ends[1]);
   const auto look = *ProcessSnapshot::open();
-  const loop::Loop loop = *loop::Loop::create();
-  ProcessSignals signals(loop, look->proc());
   const auto read = [&look] {
     ProcessReading reading = look->begin();
     reading.read(clock_now());
     look->take(reading);
   };
-  auto process_set = open_processes({of_client}, {.uid = kClient, .gid = kClient}, look, signals);
+  auto process_set = open_processes({of_client}, {.uid = kClient, .gid = kClient}, look, signals_);
   ASSERT_TRUE(process_set) << process_set.error().message();
   read();
   (*process_set)->freeze();
