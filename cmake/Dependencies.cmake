@@ -51,7 +51,10 @@ set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/gr
   report args jobfile policy/governor policy/job guardian base/loop base)
 set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/governor policy/job
   base/loop base)
-set(ALLOWED_cli govern cli/progress supervisor/doctor supervisor/control supervisor/sharing
-  supervisor/run supervisor supervisor/output page analysis/trace analysis store/runs store/history
-  report args jobfile sim policy/governor policy/estimator policy/queue policy/job guardian
-  kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_cli govern cli/top cli/link cli/progress supervisor/doctor supervisor/control
+  supervisor/sharing supervisor/run supervisor supervisor/output page analysis/trace analysis
+  store/runs store/history report args jobfile sim policy/governor policy/estimator policy/queue
+  policy/job guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_cli/link supervisor/control supervisor/sharing store/runs base)
+set(ALLOWED_cli/top cli/link cli/progress supervisor/control store/runs report policy/scheduler
+  policy/job base/loop base)

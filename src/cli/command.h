@@ -27,5 +27,6 @@ int list_command(int argc, char** argv);
 int advise_command(int argc, char** argv);
 int compare_command(int argc, char** argv);
 int whatif_command(int argc, char** argv);
+int top_command(int argc, char** argv);
 
 }  // namespace plimsoll::cli

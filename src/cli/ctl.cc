@@ -4,31 +4,26 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 
 #include "base/quantity.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/daemon_link.h"
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
+#include "cli/link/run_link.h"
 #include "cli/options.h"
 #include "cli/progress/frame.h"
 #include "cli/progress/terminal.h"
 #include "report/plain.h"
 #include "report/table.h"
-#include "store/runs/run_dir.h"
 #include "supervisor/control/control_protocol.h"
-#include "supervisor/sharing/runtime_dir.h"
 
 namespace plimsoll::cli {
 namespace {
 
 constexpr int kRefused = 1;
-// What the daemon is called in place of a run's id.
-constexpr const char* kDaemon = "daemon";
 // A run answers at once; one that is being stopped by a debugger, say, does not.
 constexpr timeval kPatience{.tv_sec = 10, .tv_usec = 0};
 
@@ -137,72 +132,14 @@ std::optional<int> parse(CtlOptions& options, int argc, char** argv) {
   return std::nullopt;
 }
 
-std::string listed(const std::vector<std::string>& runs) {
-  std::string text;
-  for (const std::string& run : runs) text += (text.empty() ? "" : ", ") + run;
-  return text;
-}
-
-// The run that is meant, of those that live.
-Result<std::string> choose_run(const std::string& wanted, const std::vector<std::string>& runs) {
-  if (runs.empty()) return fail("no batch is running");
-  if (const auto back = report::back_from_last(wanted)) {
-    // Ids begin with the time of their start; the daemon has a name.
-    std::vector<std::string> ids;
-    std::ranges::copy_if(runs, std::back_inserter(ids),
-                         [](const std::string& run) { return is_digit(run.front()); });
-    std::ranges::sort(ids, std::greater());
-    if (*back < ids.size()) return ids[*back];
-  }
-  std::vector<std::string> matches;
-  for (const std::string& run : runs) {
-    if (run == wanted) return run;
-    if (run.starts_with(wanted)) matches.push_back(run);
-  }
-  if (matches.size() == 1) return matches.front();
-  if (matches.empty())
-    return fail("no running batch matches \"" + wanted + "\"; running: " + listed(runs));
-  return fail((wanted.empty() ? "several batches are running; name one with --run: "
-                              : "--run \"" + wanted + "\" matches several batches: ") +
-              listed(matches));
-}
-
-Result<UniqueFd> connect_to_daemon() {
-  auto link = DaemonLink::connect();
-  if (!link) return pass(std::move(link));
-  return std::move(*link).release();
-}
-
-Result<UniqueFd> connect_to_run(const std::string& wanted) {
-  std::string directory = supervisor::runtime_dir();
-  std::string run = wanted;
-  if (const std::size_t slash = wanted.rfind('/'); slash != std::string::npos) {
-    constexpr std::string_view kSuffix = ".sock";
-    directory = wanted.substr(0, slash + 1);
-    run = wanted.substr(slash + 1);
-    if (run.ends_with(kSuffix)) run.resize(run.size() - kSuffix.size());
-  }
-  auto opened = supervisor::open_runtime_dir(directory);
-  if (!opened && !opened.error().gone()) return opened;
-  auto runs = opened ? supervisor::live_runs(opened->get()) : std::vector<std::string>();
-  if (!runs) return pass(std::move(runs));
-  if (runs->empty() && wanted.empty()) {
-    auto daemon = DaemonLink::find();
-    if (!daemon) return pass(std::move(daemon));
-    if (*daemon) return std::move(**daemon).release();
-  }
-  auto chosen = choose_run(run, *runs);
-  if (!chosen) return pass(std::move(chosen));
-  return supervisor::connect_to_run(opened->get(), *chosen);
-}
-
+// ctl waits for its answer.
 Result<UniqueFd> connect(const std::string& wanted) {
-  auto connected = wanted == kDaemon ? connect_to_daemon() : connect_to_run(wanted);
-  if (!connected) return connected;
-  ::fcntl(connected->get(), F_SETFL, 0);
-  ::setsockopt(connected->get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
-  ::setsockopt(connected->get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
-  return connected;
+  auto link = connect_to(wanted);
+  if (!link) return pass(std::move(link));
+  ::fcntl(link->fd.get(), F_SETFL, 0);
+  ::setsockopt(link->fd.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  ::setsockopt(link->fd.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+  return std::move(link->fd);
 }
 
 // The line of the answer, without its newline.

@@ -7,9 +7,9 @@
 
 #include "base/quantity.h"
 #include "cli/command.h"
-#include "cli/daemon_link.h"
 #include "cli/diagnostics.h"
 #include "cli/exit_status.h"
+#include "cli/link/daemon_link.h"
 #include "cli/options.h"
 #include "cli/progress/terminal.h"
 #include "report/plain.h"

@@ -26,6 +26,7 @@ measured by the kernel, limited, and ended with all its processes.
   serve     Run the daemon:              plimsoll serve
   submit    Give the daemon a command:   plimsoll submit -- make -j4
   list      List the jobs of the daemon: plimsoll list
+  top       Watch runs on a screen:      plimsoll top
   ctl       Watch and steer a batch:     plimsoll ctl status
   reap      Kill and remove cgroups:     plimsoll reap --stale
   runs      List recorded runs:          plimsoll runs
@@ -49,7 +50,7 @@ constexpr Command kCommands[] = {
     {"report", report_command}, {"simulate", simulate_command}, {"doctor", doctor_command},
     {"ctl", ctl_command},       {"serve", serve_command},       {"submit", submit_command},
     {"list", list_command},     {"advise", advise_command},     {"compare", compare_command},
-    {"whatif", whatif_command}, {"govern", govern_command},
+    {"whatif", whatif_command}, {"govern", govern_command},     {"top", top_command},
 };
 
 // Null if there is none.

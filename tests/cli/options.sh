@@ -153,7 +153,7 @@ case_more_cores_than_there_are_are_told() {
 case_help_fits_a_terminal_and_names_types() {
   local command
   for command in run batch govern submit list reap runs explain history report simulate doctor ctl \
-    compare advise whatif; do
+    compare advise whatif top; do
     gives 0 "$plimsoll" help "$command"
     has out "Usage: plimsoll"
     lacks out TEXT...

@@ -1,13 +1,10 @@
 #include "cli/progress/frame.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
 
 #include "base/quantity.h"
+#include "cli/progress/parts.h"
 #include "policy/governor/processors.h"
-#include "report/numbers.h"
 #include "report/plain.h"
 
 namespace plimsoll::cli {
@@ -19,55 +16,13 @@ using supervisor::RunStatus;
 
 // The cursor rests at the start of the first line, over blanks.
 constexpr std::string_view kMargin = "  ";
-// From this share of the line on the bar warns.
-constexpr double kNearTheLine = 0.9;
 constexpr std::size_t kBytesWidest = 8;  // "1023 MiB"
-
-std::string decimal(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", std::max(value, 0.0));
-  return text.data();
-}
-
-// "13.2", and whole numbers without their ".0".
-std::string cores_text(double cores) {
-  std::string text = decimal(cores);
-  if (text.ends_with(".0")) text.resize(text.size() - 2);
-  return text;
-}
-
-std::string part_text(std::size_t count, const char* what) {
-  return std::to_string(count) + " " + what;
-}
-
-struct Part {
-  std::string text;
-  Tone tone;
-};
-
-std::vector<Part> count_parts(const RunStatus& status) {
-  const supervisor::JobCounts& jobs = status.jobs;
-  const std::size_t done = jobs.succeeded + jobs.failed;  // what was skipped was never begun
-  const bool all_done = jobs.total > 0 && jobs.succeeded == jobs.total;
-  std::vector<Part> parts = {{std::to_string(done) + "/" + part_text(jobs.total, "done"),
-                              all_done ? Tone::good : Tone::strong}};
-  if (jobs.failed > 0) parts.push_back({part_text(jobs.failed, "failed"), Tone::bad});
-  if (jobs.skipped > 0) parts.push_back({part_text(jobs.skipped, "skipped"), Tone::warning});
-  if (jobs.running > 0) parts.push_back({part_text(jobs.running, "running"), Tone::plain});
-  if (jobs.paused > 0) parts.push_back({part_text(jobs.paused, "paused"), Tone::warning});
-  if (jobs.waiting > 0) parts.push_back({part_text(jobs.waiting, "waiting"), Tone::plain});
-  return parts;
-}
-
-std::string left_text(const RunStatus& status) {
-  return status.remaining ? "about " + rough_text(*status.remaining) + " left" : std::string();
-}
 
 std::string counts_line(const RunStatus& status, const FrameStyle& style) {
   TintedLine line(style.width, style.colour);
   line.add(kMargin);
   bool first = true;
-  for (const Part& part : count_parts(status)) {
+  for (const Span& part : count_parts(status)) {
     if (!std::exchange(first, false)) line.add(", ");
     line.add(part.text, part.tone);
   }
@@ -79,18 +34,12 @@ std::string counts_line(const RunStatus& status, const FrameStyle& style) {
     line.add(end, Tone::faint);
     break;
   }
-  return std::move(line).text();
+  return line.text();
 }
 
 std::string of_text(Bytes part, Bytes whole) {
   return format_bytes(part) + " of " + format_bytes(whole);
 }
-
-Tone tone_of(double share) {
-  return share > 1 ? Tone::bad : share >= kNearTheLine ? Tone::warning : Tone::good;
-}
-
-double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 // As wide as its numbers may get, so that the bars stand still while they change.
 struct Figures {
@@ -147,7 +96,7 @@ std::string bars_line(const RunStatus& status, const FrameStyle& style) {
   }
   const std::size_t memory_end = line.columns() + memory.width;
   line.add(memory.text, bounded && share > 1 ? Tone::bad : Tone::plain);
-  if (line.room() < kCores.size() + cores.width) return std::move(line).text();
+  if (line.room() < kCores.size() + cores.width) return line.text();
   if (memory_bar >= kGaugeMin) line.pad_to(memory_end);
   line.add(kCores);
   if (cores_bar >= kGaugeMin) {
@@ -156,17 +105,7 @@ std::string bars_line(const RunStatus& status, const FrameStyle& style) {
   }
   line.add(cores.text);
   line.add(others.text, Tone::warning);
-  return std::move(line).text();
-}
-
-// A reason mostly tells its numbers; one that does not gets them behind it.
-std::string reason_of(const supervisor::HoldingStatus& holding) {
-  if (holding.reason.find_first_of("0123456789") != std::string::npos) return holding.reason;
-  std::string numbers;
-  for (const auto& [key, value] : holding.numbers) {
-    numbers += (numbers.empty() ? "" : ", ") + report::number_text(key, value);
-  }
-  return numbers.empty() ? holding.reason : holding.reason + " (" + numbers + ")";
+  return line.text();
 }
 
 // What is to be said is the reason; the name gets what that leaves.
@@ -181,7 +120,7 @@ std::string holding_line(const supervisor::HoldingStatus& holding, const FrameSt
   line.add(report::fitted_in_the_middle(report::printable(holding.name), std::max(room, kNameMin)),
            Tone::warning);
   line.add(" " + reason, Tone::warning);
-  return std::move(line).text();
+  return line.text();
 }
 
 // Where the figures of a job's line stand; the narrower the terminal, the fewer there are.
@@ -213,26 +152,7 @@ std::string heading_line(const FrameStyle& style) {
   if (columns.most) add_right(line, "estimate", kBytesWidth, Tone::faint);
   if (columns.cores) add_right(line, "cores", kCoresWidth, Tone::faint);
   line.add("  job", Tone::faint);
-  return std::move(line).text();
-}
-
-// In so many columns: the name, or the number and as much of the command as there is room for.
-std::string title_of(const RunningJob& job, std::size_t width) {
-  const bool named = job.name != std::to_string(static_cast<std::uint64_t>(job.job));
-  std::string title = report::printable(job.name);
-  const std::string end =
-      job.attempt > 1 ? " (attempt " + std::to_string(job.attempt) + ")" : std::string();
-  if (!named && !job.command.empty()) {
-    title += ": ";
-    const std::size_t used = report::columns_of(title) + end.size();
-    const std::size_t room = width > used ? width - used : 0;
-    const std::string command = report::printable(job.command);
-    const bool is_cut = job.command.size() >= supervisor::kCommandShownMax;
-    const bool fits = !is_cut && report::columns_of(command) <= room;
-    title += report::fitted_in_the_middle(
-        fits || job.distinct.empty() ? command : report::printable(job.distinct), room);
-  }
-  return title + end;
+  return line.text();
 }
 
 std::string job_line(const RunningJob& job, const FrameStyle& style) {
@@ -254,7 +174,7 @@ std::string job_line(const RunningJob& job, const FrameStyle& style) {
   }
   line.add("  ");
   line.add(title_of(job, line.room()), tone);
-  return std::move(line).text();
+  return line.text();
 }
 
 std::string rest_line(const std::vector<const RunningJob*>& rest, const FrameStyle& style) {
@@ -269,7 +189,7 @@ std::string rest_line(const std::vector<const RunningJob*>& rest, const FrameSty
   line.add("and " + std::to_string(rest.size()) + " more: " + format_bytes(used) + ", " +
                decimal(cores) + " cores",
            Tone::faint);
-  return std::move(line).text();
+  return line.text();
 }
 
 void add_jobs(std::vector<std::string>& lines, const RunStatus& status, const FrameStyle& style) {
@@ -314,7 +234,7 @@ std::vector<std::string> frame_lines(const RunStatus& status, const FrameStyle& 
 
 std::string status_line(const RunStatus& status) {
   std::string text;
-  for (const Part& part : count_parts(status)) text += (text.empty() ? "" : ", ") + part.text;
+  for (const Span& part : count_parts(status)) text += (text.empty() ? "" : ", ") + part.text;
   text += "; memory " +
           (status.line > Bytes{} ? of_text(status.used, status.line) : format_bytes(status.used));
   text += ", cores " + decimal(status.cores_used) + " of " + cores_text(status.cores);

@@ -40,25 +40,29 @@ constexpr long long kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
 }  // namespace
 
 void TintedLine::add(std::string_view text, Tone tone) {
-  const std::string fitting = report::fitted(text, room());
+  std::string fitting = report::fitted(text, room());
   if (fitting.empty()) return;
-  const bool tinted = colour_ == report::Colour::ansi && tone != Tone::plain;
-  if (tinted) text_ += code_of(tone);
-  text_ += fitting;
-  if (tinted) text_ += "\x1b[0m";
   columns_ += report::columns_of(fitting);
+  spans_.push_back({std::move(fitting), tone});
 }
 
 void TintedLine::pad_to(std::size_t column) {
   const std::size_t end = std::min(column, width_);
   if (end <= columns_) return;
-  text_.append(end - columns_, ' ');
+  spans_.push_back({std::string(end - columns_, ' '), Tone::plain});
   columns_ = end;
 }
 
-std::string TintedLine::text() && {
-  text_.erase(text_.find_last_not_of(' ') + 1);
-  return std::move(text_);
+std::string TintedLine::text() const {
+  std::string text;
+  for (const Span& span : spans_) {
+    const bool tinted = colour_ == report::Colour::ansi && span.tone != Tone::plain;
+    if (tinted) text += code_of(span.tone);
+    text += span.text;
+    if (tinted) text += "\x1b[0m";
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
 }
 
 void add_gauge(TintedLine& line, double share, std::size_t width, Tone tone, Glyphs glyphs) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/units.h"
 #include "report/summary.h"
@@ -15,6 +16,13 @@ namespace plimsoll::cli {
 enum class Glyphs : std::uint8_t { ascii, unicode };
 
 enum class Tone : std::uint8_t { plain, strong, faint, good, warning, bad };
+
+// Text of one tone, printable().
+struct Span {
+  std::string text;
+  Tone tone = Tone::plain;
+  bool operator==(const Span&) const = default;
+};
 
 // A line of text that knows how many columns it takes whatever its colours. It never gets wider
 // than what it was made with: more is cut.
@@ -30,12 +38,14 @@ class TintedLine {
   [[nodiscard]] std::size_t columns() const { return columns_; }
   [[nodiscard]] std::size_t room() const { return width_ - columns_; }
   // Without spaces at its end.
-  [[nodiscard]] std::string text() &&;
+  [[nodiscard]] std::string text() const;
+  // The same without codes for colours, for whoever draws by other means.
+  [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
 
  private:
   std::size_t width_;
   report::Colour colour_;
-  std::string text_;
+  std::vector<Span> spans_;
   std::size_t columns_ = 0;
 };
 

@@ -119,6 +119,8 @@ class Governor {
   // cores, those of the configuration.
   void set_share(const Share& share);
   [[nodiscard]] double cores() const { return cores_; }  // of that share
+  // That the running jobs are believed to want together.
+  [[nodiscard]] double cores_wanted() const { return running_set_.cores_wanted(); }
   // Cores that were used of late by anybody but the pool; absent where the host can't tell.
   [[nodiscard]] std::optional<double> cores_of_others() const { return processors_.others(); }
   void set_jobs_max(unsigned jobs_max);

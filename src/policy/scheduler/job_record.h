@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 
 #include "base/pausable_clock.h"
@@ -46,6 +47,7 @@ struct RunningAttempt {
   Bytes estimated_used{};
   Showing showing;                  // that the estimator knows of
   std::optional<Instant> deadline;  // of its time-out; absent while it is frozen or dies
+  std::string paused_reason;        // while it is frozen
   bool is_dying = false;            // the executor was asked to kill it
 };
 

@@ -215,6 +215,7 @@ void Scheduler::carry_out(const Decision& decision) {
             [&](const Freeze& stop) {
               told(EventKind::frozen, stop.job);
               freeze(stop.job);
+              jobs_.at(stop.job).attempt->paused_reason = decision.reason;
             },
             [&](const Thaw& go) {
               told(EventKind::thawed, go.job);
@@ -306,6 +307,7 @@ void Scheduler::on_job(JobId job, const JobSample& sample) {
 }
 
 void Scheduler::on_machine(const MachineSample& sample) {
+  stall_ = sample.stall;
   governor_.tick(sample, now());
   counts_.used_peak = std::max(counts_.used_peak, governor_.used());
   turn();
@@ -505,7 +507,10 @@ void Scheduler::set_jobs_max(unsigned jobs_max) {
 SchedulerStatus Scheduler::status() const {
   SchedulerStatus status{.line = line(),
                          .used = governor_.used(),
+                         .estimate = {},
                          .cores = governor_.cores(),
+                         .cores_wanted = governor_.cores_wanted(),
+                         .stall = stall_,
                          .cores_of_others = governor_.cores_of_others(),
                          .jobs_max = governor_.config().jobs_max,
                          .running = governor_.running() - governor_.frozen(),
@@ -519,6 +524,9 @@ SchedulerStatus Scheduler::status() const {
   if (executor_ == nullptr || jobs_.empty()) return status;
   status.remaining = time_left(work_left(jobs_, kinds_, estimator_, governor_, now()), progress_);
   status.jobs = job_statuses(jobs_, now());
+  for (const JobStatus& job : status.jobs) {
+    status.estimate += std::max(job.estimate, job.used.value_or(Bytes{}));
+  }
   return status;
 }
 

@@ -149,6 +149,7 @@ class Scheduler : public ExecutorObserver {
   Executor* executor_ = nullptr;  // from begin() on
   Queue queue_;
   Governor governor_;
+  StallShares stall_;         // as of the last look
   std::string share_reason_;  // empty: as configured
   Kinds kinds_;
   Counts counts_;

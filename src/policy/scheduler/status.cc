@@ -27,9 +27,17 @@ std::optional<Belief> known_seconds(const Estimate& estimate) {
   return known ? std::optional(estimate.remaining) : std::nullopt;
 }
 
-JobStatus status_of(JobId job, const RunningAttempt& attempt, JobState state, Instant now) {
+PauseCause pause_cause(const Member& member) {
+  if (member.paused) return PauseCause::user;
+  return member.for_cores ? PauseCause::cores : PauseCause::memory;
+}
+
+JobStatus status_of(JobId job, const JobRecord& record, Instant now) {
+  const RunningAttempt& attempt = *record.attempt;
+  const Member& member = *record.ready.member;
+  const bool is_frozen = member.state == MemberState::frozen;
   JobStatus status{.job = job,
-                   .state = state,
+                   .state = is_frozen ? JobState::frozen : JobState::running,
                    .attempt = attempt.number,
                    .ran = attempt.clock.ran(now),
                    .frozen = attempt.clock.paused(now),
@@ -37,10 +45,19 @@ JobStatus status_of(JobId job, const RunningAttempt& attempt, JobState state, In
                    .cores = {},
                    .estimate = to_bytes(attempt.estimate.peak.mean),
                    .cores_estimate = attempt.estimate.cores.mean,
-                   .remaining = to_duration(attempt.estimate.remaining.mean)};
+                   .remaining = to_duration(attempt.estimate.remaining.mean),
+                   .growth = {},
+                   .io = member.sample.io,
+                   .paused_for = {},
+                   .reason = {}};
   if (attempt.live_profile.has_samples()) {
     status.used = attempt.live_profile.used();
     status.cores = attempt.live_profile.cores_lately();
+    status.growth = member.slope;
+  }
+  if (is_frozen) {
+    status.paused_for = pause_cause(member);
+    status.reason = attempt.paused_reason;
   }
   return status;
 }
@@ -50,10 +67,7 @@ JobStatus status_of(JobId job, const RunningAttempt& attempt, JobState state, In
 std::vector<JobStatus> job_statuses(const JobRecords& jobs, Instant now) {
   std::vector<JobStatus> statuses;
   for (const auto& [job, record] : jobs) {
-    if (record.attempt == nullptr) continue;
-    const bool is_frozen = record.ready.member->state == MemberState::frozen;
-    statuses.push_back(
-        status_of(job, *record.attempt, is_frozen ? JobState::frozen : JobState::running, now));
+    if (record.attempt != nullptr) statuses.push_back(status_of(job, record, now));
   }
   std::sort(statuses.begin(), statuses.end(), [](const JobStatus& a, const JobStatus& b) {
     const Duration a_age = a.ran + a.frozen, b_age = b.ran + b.frozen;

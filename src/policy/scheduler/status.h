@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/units.h"
 #include "policy/estimator/estimator.h"
 #include "policy/governor/governor.h"
+#include "policy/job/observation.h"
 #include "policy/scheduler/eta.h"
 #include "policy/scheduler/job_record.h"
 #include "policy/scheduler/kinds.h"
@@ -17,18 +19,25 @@ namespace plimsoll::policy {
 
 enum class JobState : std::uint8_t { running, frozen, waiting };
 
+// Why a job is frozen. By the user goes before what the governor wants as well.
+enum class PauseCause : std::uint8_t { memory, cores, user };
+
 // A job that runs, or could.
 struct JobStatus {
   JobId job{};
   JobState state{};
   unsigned attempt = 1;
-  Duration ran{};                       // of this attempt, frozen time left out
-  Duration frozen{};                    // of this attempt
-  std::optional<Bytes> used{};          // absent until it was looked at
-  std::optional<double> cores{};        // of late
-  Bytes estimate{};                     // the most that it is believed to reach; 0: not known
-  double cores_estimate = 0;            // that it is believed to use
-  std::optional<Duration> remaining{};  // running time, as believed
+  Duration ran{};                          // of this attempt, frozen time left out
+  Duration frozen{};                       // of this attempt
+  std::optional<Bytes> used{};             // absent until it was looked at
+  std::optional<double> cores{};           // of late
+  Bytes estimate{};                        // the most that it is believed to reach; 0: not known
+  double cores_estimate = 0;               // that it is believed to use
+  std::optional<Duration> remaining{};     // running time, as believed
+  std::optional<double> growth{};          // bytes a second, of late; not negative; as `used`
+  std::optional<Bytes> io{};               // read and written so far; absent where nobody can tell
+  std::optional<PauseCause> paused_for{};  // while it is frozen
+  std::string reason{};                    // of that, a sentence
 };
 
 // The figures of a whole run so far.
@@ -43,7 +52,10 @@ struct Counts {
 
 struct SchedulerStatus {
   Bytes line{}, used{};
+  Bytes estimate{};  // the most that the jobs that run are believed to reach, each for itself
   double cores = 0;
+  double cores_wanted = 0;                  // by the jobs that run, as believed
+  StallShares stall{};                      // as of the last look at the machine
   std::optional<double> cores_of_others{};  // that other programs use of late
   unsigned jobs_max = 0;
   std::size_t running = 0, frozen = 0, waiting = 0, unfinished = 0;

@@ -48,9 +48,12 @@ struct RunStatus {
   std::string run;  // id
   Duration elapsed{};
   JobCounts jobs{};
-  Bytes line{}, used{};  // of the pool; a line of 0 means that there is none
-  double cores = 0;      // that the run may use
+  Bytes line{}, used{};             // of the pool; a line of 0 means that there is none
+  std::optional<Bytes> estimate{};  // that the jobs that run may reach, as believed
+  double cores = 0;                 // that the run may use
   double cores_used = 0;
+  std::optional<double> cores_wanted{};     // as believed, by the jobs that run
+  policy::StallShares stall{};              // of the last moments
   std::optional<double> cores_of_others{};  // that other programs use; absent: not known
   unsigned jobs_max = 0;
   policy::Counts counts{};

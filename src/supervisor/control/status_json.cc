@@ -1,6 +1,7 @@
 #include "supervisor/control/status_json.h"
 
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace plimsoll::supervisor {
@@ -13,9 +14,21 @@ constexpr std::array<std::pair<policy::JobState, const char*>, 3> kStates = {
      {policy::JobState::frozen, "paused"},
      {policy::JobState::waiting, "waiting"}}};
 
+constexpr std::array<std::pair<policy::PauseCause, const char*>, 3> kPauseCauses = {
+    {{policy::PauseCause::memory, "memory"},
+     {policy::PauseCause::cores, "cores"},
+     {policy::PauseCause::user, "user"}}};
+
 Json state_json(policy::JobState state) {
   for (const auto& [known, name] : kStates) {
     if (known == state) return name;
+  }
+  return nullptr;
+}
+
+Json cause_json(policy::PauseCause cause) {
+  for (const auto& [known, name] : kPauseCauses) {
+    if (known == cause) return name;
   }
   return nullptr;
 }
@@ -33,6 +46,10 @@ Json job_json(const RunningJob& job) {
   if (job.cores) json["cores"] = *job.cores;
   if (job.estimate > Bytes{}) json["estimate_bytes"] = job.estimate.count;
   if (job.remaining) json["remaining_ns"] = job.remaining->count();
+  if (job.growth) json["growth_bytes_per_second"] = std::llround(*job.growth);
+  if (job.io) json["io_bytes"] = job.io->count;
+  if (job.paused_for) json["paused_for"] = cause_json(*job.paused_for);
+  if (!job.reason.empty()) json["reason"] = job.reason;
   return json;
 }
 
@@ -58,6 +75,14 @@ Json loop_json(const LoopStatus& loop) {
           {"lag_p99_ns", loop.lag.p99.count()},
           {"lag_max_ns", loop.lag.max.count()},
           {"turn_max_ns", loop.longest_turn.count()}};
+}
+
+Json stall_json(const policy::StallShares& stall) {
+  Json json = Json::object();
+  if (stall.cpu_some) json["cpu_some"] = *stall.cpu_some;
+  if (stall.memory_full) json["memory_full"] = *stall.memory_full;
+  if (stall.io_full) json["io_full"] = *stall.io_full;
+  return json;
 }
 
 // Reads members of an object, if it is one.
@@ -124,6 +149,14 @@ RunningJob job_of(const Json& json) {
   reader.get("cores", job.cores);
   reader.get("estimate_bytes", job.estimate);
   reader.get("remaining_ns", job.remaining);
+  reader.get("growth_bytes_per_second", job.growth);
+  reader.get("io_bytes", job.io);
+  if (const Json* cause = reader.find("paused_for")) {
+    for (const auto& [known, name] : kPauseCauses) {
+      if (*cause == name) job.paused_for = known;
+    }
+  }
+  reader.get("reason", job.reason);
   return job;
 }
 
@@ -162,6 +195,15 @@ LoopStatus loop_of(const Json& json) {
   return loop;
 }
 
+policy::StallShares stall_of(const Json& json) {
+  const Reader reader(json);
+  policy::StallShares stall;
+  reader.get("cpu_some", stall.cpu_some);
+  reader.get("memory_full", stall.memory_full);
+  reader.get("io_full", stall.io_full);
+  return stall;
+}
+
 JobCounts counts_of(const Json& json) {
   const Reader reader(json);
   JobCounts jobs;
@@ -191,10 +233,13 @@ Json to_json(const RunStatus& status) {
                  {"waiting", jobs.waiting}}}};
   if (status.line > Bytes{}) json["line_bytes"] = status.line.count;
   json["used_bytes"] = status.used.count;
+  if (status.estimate) json["estimate_bytes"] = status.estimate->count;
   json["used_peak_bytes"] = status.counts.used_peak.count;
   json["cores"] = status.cores;
   json["cores_used"] = status.cores_used;
+  if (status.cores_wanted) json["cores_wanted"] = *status.cores_wanted;
   if (status.cores_of_others) json["cores_of_others"] = *status.cores_of_others;
+  if (Json stall = stall_json(status.stall); !stall.empty()) json["stall"] = std::move(stall);
   json["jobs_max"] = status.jobs_max;
   json["holds"] = status.counts.holds;
   json["pauses"] = status.counts.pauses;
@@ -220,9 +265,12 @@ RunStatus status_of(const Json& json) {
   reader.get("line_bytes", status.line);
   reader.get("used_bytes", status.used);
   reader.get("used_peak_bytes", status.counts.used_peak);
+  reader.get("estimate_bytes", status.estimate);
   reader.get("cores", status.cores);
   reader.get("cores_used", status.cores_used);
   reader.get("cores_of_others", status.cores_of_others);
+  reader.get("cores_wanted", status.cores_wanted);
+  if (const Json* stall = reader.find("stall")) status.stall = stall_of(*stall);
   reader.count("jobs_max", status.jobs_max);
   reader.count("holds", status.counts.holds);
   reader.count("pauses", status.counts.pauses);

@@ -106,6 +106,9 @@ TEST(Answer, IsReadAsItWasWritten) {
   status.used = 3_GiB;
   status.cores = 2.5;
   status.cores_used = 1.25;
+  status.estimate = 5_GiB;
+  status.cores_wanted = 3.5;
+  status.stall = {.cpu_some = 0.5, .memory_full = 0.25, .io_full = {}};
   status.cores_of_others = 1.75;
   status.jobs_max = 4;
   status.counts = {
@@ -120,14 +123,21 @@ TEST(Answer, IsReadAsItWasWritten) {
                       .used = 1_GiB,
                       .cores = 0.5,
                       .estimate = 2_GiB,
-                      .remaining = 9s},
+                      .remaining = 9s,
+                      .growth = 1048576,
+                      .io = 3_MiB,
+                      .paused_for = policy::PauseCause::cores,
+                      .reason = "the cores are busy"},
                      "seven",
                      "make \xff",
                      "..all"}};
   std::string line = to_line(ControlAnswer{.status = status});
   EXPECT_THAT(line, HasSubstr(R"("schema":"plimsoll.control/1","ok":true,"status":{"run":)"));
   EXPECT_THAT(line, HasSubstr(R"("state":"paused")"));
-  EXPECT_THAT(line, HasSubstr(R"("cores_used":1.25,"cores_of_others":1.75,)"));
+  EXPECT_THAT(line, HasSubstr(R"("cores_used":1.25,"cores_wanted":3.5,"cores_of_others":1.75,)"));
+  EXPECT_THAT(line, HasSubstr(R"("stall":{"cpu_some":0.5,"memory_full":0.25},)"));
+  EXPECT_THAT(line, HasSubstr(R"("growth_bytes_per_second":1048576,"io_bytes":3145728,)"
+                              R"("paused_for":"cores","reason":"the cores are busy")"));
   line.pop_back();
   const auto answer = parse_answer(line);
   ASSERT_TRUE(answer && answer->status);

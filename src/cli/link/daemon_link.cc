@@ -1,4 +1,4 @@
-#include "cli/daemon_link.h"
+#include "cli/link/daemon_link.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
