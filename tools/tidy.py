@@ -22,7 +22,6 @@ EXCUSED_FILES: dict[str, str] = {
     "src/report/json.cc": "two documents, key by key, of the same parts",
     "src/sim/simulated_executor.cc": "one class: verbs, their events, time that passes",
     "src/supervisor/attempt.cc": "one class: the states of an execution, from spawn to outcome",
-    "src/supervisor/run/batch_run.cc": "one class: the jobs of a run, their ends and its summary",
     "src/supervisor/supervisor.cc": "one class: where the jobs of a run live",
     "tests/cli/api.sh": "one daemon's API, a case for each promise",
     "tests/cli/users.sh": "what one user can do to another, a case for each way",
