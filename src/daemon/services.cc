@@ -38,7 +38,7 @@ class SpecsForPeer : public supervisor::JobSpecs {
 Services::Services(const ServicesDeps& deps)
     : deps_(deps),
       observatory_(deps_.supervisor.loop(), deps_.version),
-      external_jobs_(deps_.supervisor, deps_.host_scheduler, deps_.jobs, *this),
+      external_jobs_(deps_.supervisor, deps_.host_scheduler, *this),
       jobs_(std::make_shared<JobService>(JobServiceDeps{.loop = deps_.supervisor.loop(),
                                                         .jobs = deps_.jobs,
                                                         .reporter = *this,
