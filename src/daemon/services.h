@@ -15,6 +15,7 @@
 #include "daemon/machine_line.h"
 #include "daemon/observatory.h"
 #include "supervisor/external/external_job_service.h"
+#include "supervisor/light/light_server.h"
 #include "supervisor/run/knowledge.h"
 #include "supervisor/supervisor.h"
 
@@ -82,6 +83,7 @@ class Services : public Reporter,
   std::shared_ptr<JobService> jobs_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<JobSocket> people_;
+  std::unique_ptr<supervisor::LightServer> launchers_;
   Instant begun_ = loop::now();
 };
 
