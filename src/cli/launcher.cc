@@ -24,8 +24,10 @@
 namespace plimsoll::cli {
 namespace {
 
-// So long who was told that there is no room waits before it asks again.
-constexpr Duration kBusyPause = std::chrono::milliseconds(200);
+// So long who was told that there is no room waits before it asks again: twice as long each time,
+// as a thousand may wait.
+constexpr Duration kBusyPause = std::chrono::milliseconds(100);
+constexpr Duration kBusyPauseMax = std::chrono::seconds(3);
 
 std::string present_directory() {
   std::error_code unknown;
@@ -47,6 +49,7 @@ std::string program_of(const std::vector<std::string>& command) {
 Launcher::Launcher(LauncherConfig config, LightLink link)
     : config_(std::move(config)),
       is_rerunnable_(can_run_again(config_.command)),
+      busy_pause_(kBusyPause),
       link_(std::move(link)) {}
 
 Result<int> Launcher::run() {
@@ -147,7 +150,8 @@ void Launcher::on_refused(const supervisor::LightRefused& refused) {
   if (process_->is_released() || !refused.busy) return go_on_alone();
   link_.reset();
   why_held_ = refused.reason;
-  ask_again_ = loop::now() + kBusyPause;
+  ask_again_ = loop::now() + busy_pause_;
+  busy_pause_ = std::min(2 * busy_pause_, kBusyPauseMax);
 }
 
 std::optional<Instant> Launcher::due() const {

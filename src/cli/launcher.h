@@ -52,6 +52,7 @@ class Launcher {
 
   LauncherConfig config_;
   bool is_rerunnable_;
+  Duration busy_pause_;
   std::optional<LightLink> link_;
   UniqueFd signals_;
   std::optional<AttemptOutput> output_;    // of one that can be run again

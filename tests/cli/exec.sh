@@ -51,9 +51,9 @@ passes_through() {
   (
     umask 027
     export ODD=$'two\nlines\xff'
-    exec 7<"$0"
+    exec 7</etc/passwd
     launch 0 -- sh -c 'pwd; umask; printf %s "$ODD" | sha256sum; readlink /proc/$$/fd/7'
-    same "$PWD 0027 $(printf %s "$ODD" | sha256sum) $(realpath "$0")" "$(tr '\n' ' ' <out | sed 's/ $//')"
+    same "$PWD 0027 $(printf %s "$ODD" | sha256sum) /etc/passwd" "$(tr '\n' ' ' <out | sed 's/ $//')"
     ((wrong == 0))
   ) || wrong 'the command is not as it would be'
   # Signals that are ignored or blocked are so in the command.
@@ -241,6 +241,29 @@ case_build_tools_can_use_it() {
     RUSTC_WRAPPER=$(dirname "$plimsoll")/plimsoll-exec gives 0 cargo build --offline --quiet --manifest-path crate/Cargo.toml
     same built "$(crate/target/debug/made)"
   fi
+}
+
+# A server of this case's own has no room at first, and then for one command.
+case_who_finds_no_room_asks_again() {
+  cat >server.py <<'END'
+import os, socket, struct, sys
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+listener.bind(sys.argv[1])
+listener.listen()
+open("listening", "w").close()
+for answer in b"\x01\x43\x01\x04\x00full", b"\x01\x43\x01\x04\x00full", b"\x01\x41\x01\x00\x00\x00":
+    link = listener.accept()[0]
+    frame, fds, _, _ = socket.recv_fds(link, 8192, 1)
+    print(frame[:2], len(fds), os.path.exists("started"))
+    link.send(answer)
+print(struct.unpack("<BBBB", link.recv(8192)[:4]))
+END
+  "$python" server.py "$PWD/f.light" >served 2>&1 &
+  local server=$!
+  becomes_true test -e listening
+  PLIMSOLL_SOCKET=$PWD/f launch 3 -- sh -c 'touch started; exit 3'
+  wait "$server"
+  same "b'\x01\x01' 1 False b'\x01\x01' 1 False b'\x01\x01' 1 False (1, 3, 0, 3)" "$(tr '\n' ' ' <served | sed 's/ $//')"
 }
 
 # A user's own processes alone, whoever serves.
