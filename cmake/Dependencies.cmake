@@ -34,6 +34,7 @@ set(ALLOWED_supervisor/sharing supervisor store/history policy/scheduler policy/
 set(ALLOWED_supervisor/control supervisor/sharing report policy/scheduler policy/job base/loop base)
 set(ALLOWED_supervisor/external supervisor report policy/scheduler policy/governor policy/job
   kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_supervisor/light supervisor/external supervisor policy/job base/loop base)
 set(ALLOWED_supervisor/doctor supervisor/run supervisor report guardian kernel/monitor
   kernel/counters kernel/cgroup base/loop base)
 set(ALLOWED_govern supervisor/run supervisor report policy/scheduler policy/estimator policy/job
@@ -47,14 +48,15 @@ set(ALLOWED_daemon/api daemon/jobs daemon/grpc supervisor/external supervisor/co
 set(ALLOWED_daemon/metrics supervisor/sharing report policy/scheduler policy/job kernel/monitor
   kernel/counters base/loop base)
 set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/grpc
-  supervisor/external supervisor/control supervisor/sharing supervisor/run supervisor store/history
-  report args jobfile policy/governor policy/job guardian base/loop base)
+  supervisor/light supervisor/external supervisor/control supervisor/sharing supervisor/run
+  supervisor store/history report args jobfile policy/governor policy/job guardian base/loop base)
 set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/governor policy/job
   base/loop base)
-set(ALLOWED_cli govern cli/top cli/link cli/progress supervisor/doctor supervisor/control
-  supervisor/sharing supervisor/run supervisor supervisor/output page analysis/trace analysis
-  store/runs store/history report args jobfile sim policy/governor policy/estimator policy/queue
-  policy/job guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_cli govern cli/top cli/link cli/progress supervisor/light supervisor/doctor
+  supervisor/control supervisor/sharing supervisor/run supervisor supervisor/output page
+  analysis/trace analysis store/runs store/history report args jobfile sim policy/governor
+  policy/estimator policy/queue policy/job guardian kernel/reap kernel/counters kernel/procfs
+  kernel/cgroup base/loop base)
 set(ALLOWED_cli/link supervisor/control supervisor/sharing store/runs base)
 set(ALLOWED_cli/top cli/link cli/progress supervisor/control store/runs report policy/scheduler
   policy/job base/loop base)

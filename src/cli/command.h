@@ -12,6 +12,7 @@ struct Command {
 
 int run_command(int argc, char** argv);
 int govern_command(int argc, char** argv);
+int exec_command(int argc, char** argv);
 int batch_command(int argc, char** argv);
 int reap_command(int argc, char** argv);
 int doctor_command(int argc, char** argv);

@@ -23,6 +23,7 @@ measured by the kernel, limited, and ended with all its processes.
                                          plimsoll batch -- gzip -k {} ::: *.log
   govern    Govern what a command starts:
                                          plimsoll govern -- ninja -j64
+  exec      Start one when it fits:      make CC='plimsoll exec -- gcc'
   serve     Run the daemon:              plimsoll serve
   submit    Give the daemon a command:   plimsoll submit -- make -j4
   list      List the jobs of the daemon: plimsoll list
@@ -51,6 +52,7 @@ constexpr Command kCommands[] = {
     {"ctl", ctl_command},       {"serve", serve_command},       {"submit", submit_command},
     {"list", list_command},     {"advise", advise_command},     {"compare", compare_command},
     {"whatif", whatif_command}, {"govern", govern_command},     {"top", top_command},
+    {"exec", exec_command},
 };
 
 // Null if there is none.
@@ -80,7 +82,20 @@ int help(int argc, char** argv) {
   return command->main(argc + 1, words.data());
 }
 
+// `plimsoll exec --` for tools that take a launcher without arguments (RUSTC_WRAPPER).
+constexpr std::string_view kLauncher = "plimsoll-exec";
+
+int launch(int argc, char** argv) {
+  std::string name = "exec", dashes = "--";
+  std::vector<char*> words = {name.data(), dashes.data()};
+  words.insert(words.end(), argv + 1, argv + argc);
+  words.push_back(nullptr);
+  return exec_command(argc + 1, words.data());
+}
+
 int dispatch(int argc, char** argv) {
+  const std::string_view called = argc > 0 ? argv[0] : "";
+  if (called.substr(called.rfind('/') + 1) == kLauncher) return launch(argc, argv);
   const std::string_view name = argc > 1 ? argv[1] : "";
   if (name == "--version" || name == "-V" || name == "version") {
     std::puts("plimsoll " PLIMSOLL_VERSION);

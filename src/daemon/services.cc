@@ -9,6 +9,7 @@
 
 #include "daemon/log.h"
 #include "supervisor/control/job_protocol.h"
+#include "supervisor/light/light_protocol.h"
 
 namespace plimsoll::daemon {
 namespace {
@@ -38,7 +39,7 @@ class SpecsForPeer : public supervisor::JobSpecs {
 Services::Services(const ServicesDeps& deps)
     : deps_(deps),
       observatory_(deps_.supervisor.loop(), deps_.version),
-      external_jobs_(deps_.supervisor, deps_.host_scheduler, deps_.jobs, *this),
+      external_jobs_(deps_.supervisor, deps_.host_scheduler, *this),
       jobs_(std::make_shared<JobService>(JobServiceDeps{.loop = deps_.supervisor.loop(),
                                                         .jobs = deps_.jobs,
                                                         .reporter = *this,
@@ -73,6 +74,11 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
   auto for_people = people_->listen(
       {.path = supervisor::job_socket_of(config.listen.socket), .group = config.listen.group});
   if (!for_people) return for_people;
+  launchers_ = std::make_unique<supervisor::LightServer>(deps_.supervisor.loop(),
+                                                         external_jobs_.external_jobs());
+  auto for_launchers = launchers_->listen(
+      {.path = supervisor::light_socket_of(config.listen.socket), .group = config.listen.group});
+  if (!for_launchers) return for_launchers;
   socket_ = config.listen.socket;
   if (config.metrics.is_off()) return {};
   auto served = observatory_.serve(config.metrics, *this);
@@ -97,10 +103,12 @@ void Services::drain() {
   external_jobs_.external_jobs().drain();
   jobs_->drain();
   if (api_) api_->drain();
+  if (launchers_) launchers_->drain();
 }
 
 void Services::kill_all(const std::string& reason) {
   drain();
+  if (launchers_) launchers_->let_go();
   external_jobs_.external_jobs().cancel_all(reason);
   jobs_->kill_all(reason);
 }
@@ -145,19 +153,20 @@ Result<void> Services::set_jobs_max(unsigned jobs) {
 
 std::vector<prometheus::MetricFamily> Services::collect() {
   const supervisor::HostScheduler& host_scheduler = deps_.host_scheduler;
-  return observatory_.collect(
-      {.scheduler = host_scheduler.scheduler().status(),
-       .monitors = host_scheduler.executor().monitors(),
-       .machine = deps_.host_scheduler.system().now(),
-       .pool_memory = host_scheduler.executor().pool_pressure(),
-       .others = deps_.line.others(),
-       .external_jobs = external_jobs_.external_jobs().size(),
-       .connections = (api_ ? api_->streams() : 0) + (people_ ? people_->connections() : 0),
-       .records_dropped = deps_.knowledge.dropped(),
-       .samples_dropped = deps_.supervisor.dropped_samples(),
-       .looks = host_scheduler.executor().samples(),
-       .longest_turn = deps_.supervisor.loop().longest_turn(),
-       .draining = is_draining_});
+  return observatory_.collect({.scheduler = host_scheduler.scheduler().status(),
+                               .monitors = host_scheduler.executor().monitors(),
+                               .machine = deps_.host_scheduler.system().now(),
+                               .pool_memory = host_scheduler.executor().pool_pressure(),
+                               .others = deps_.line.others(),
+                               .external_jobs = external_jobs_.external_jobs().size(),
+                               .connections = (api_ ? api_->streams() : 0) +
+                                              (people_ ? people_->connections() : 0) +
+                                              (launchers_ ? launchers_->connections() : 0),
+                               .records_dropped = deps_.knowledge.dropped(),
+                               .samples_dropped = deps_.supervisor.dropped_samples(),
+                               .looks = host_scheduler.executor().samples(),
+                               .longest_turn = deps_.supervisor.loop().longest_turn(),
+                               .draining = is_draining_});
 }
 
 }  // namespace plimsoll::daemon

@@ -9,12 +9,13 @@
 #include "daemon/api/job_service.h"
 #include "daemon/api/job_socket.h"
 #include "daemon/config.h"
-#include "daemon/external_job_service.h"
 #include "daemon/grpc/gate.h"
 #include "daemon/jobs/job_runner.h"
 #include "daemon/jobs/reporter.h"
 #include "daemon/machine_line.h"
 #include "daemon/observatory.h"
+#include "supervisor/external/external_job_service.h"
+#include "supervisor/light/light_server.h"
 #include "supervisor/run/knowledge.h"
 #include "supervisor/supervisor.h"
 
@@ -34,7 +35,10 @@ struct ServicesDeps {
 
 // All that the daemon offers to programs of this machine: plimsoll.v1, and metrics of it and of
 // whatever else the host scheduler runs. Of the loop's thread.
-class Services : public Reporter, private Controls, private metrics::MetricsSource {
+class Services : public Reporter,
+                 private Controls,
+                 private metrics::MetricsSource,
+                 private supervisor::ExternalJobsOwner {
  public:
   // Before the host scheduler's first external job.
   explicit Services(const ServicesDeps& deps);
@@ -65,6 +69,8 @@ class Services : public Reporter, private Controls, private metrics::MetricsSour
   Result<Bytes> set_line(std::string_view size) override;
   Result<void> set_jobs_max(unsigned jobs) override;
   std::vector<prometheus::MetricFamily> collect() override;
+  JobId next_job_id() override { return deps_.jobs.next_id(); }
+  void external_ended(const report::JobReport& report) override { ended(report); }
 
   [[nodiscard]] std::optional<std::uint64_t> processes_max() const;
 
@@ -73,10 +79,11 @@ class Services : public Reporter, private Controls, private metrics::MetricsSour
   std::string socket_;
   std::optional<MetricsConfig> metrics_;  // where they are served
   Observatory observatory_;
-  ExternalJobService external_jobs_;
+  supervisor::ExternalJobService external_jobs_;
   std::shared_ptr<JobService> jobs_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<JobSocket> people_;
+  std::unique_ptr<supervisor::LightServer> launchers_;
   Instant begun_ = loop::now();
 };
 

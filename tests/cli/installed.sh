@@ -16,7 +16,7 @@ has_option() { grep -qE -- "^\.(.* )?Fl ($2)( |\$)" "$1"; }
 
 case_the_manual_has_every_option() {
   local command option
-  for command in run batch submit list ctl reap runs explain history report simulate doctor; do
+  for command in run batch exec submit list ctl reap runs explain history report simulate doctor; do
     for option in $(options_of "$plimsoll" "$command"); do
       has_option "$root/docs/man/plimsoll.1" "$option" || wrong "plimsoll.1 has no option -$option of $command"
     done

@@ -25,14 +25,14 @@ Result<sockaddr_un> address_of(const std::string& path) {
 }
 
 // A socket that nobody listens at is taken away; anything else there is in the way.
-Result<void> make_way(const std::string& path, const sockaddr_un& address) {
+Result<void> make_way(const std::string& path, const sockaddr_un& address, int type) {
   struct stat about{};
   if (::lstat(path.c_str(), &about) != 0) return {};
   if (!S_ISSOCK(about.st_mode)) {
     return fail(std::errc::address_in_use,
                 "listen at " + path + ": found a file that is not a socket");
   }
-  const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const UniqueFd probe(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   const bool connected = ::connect(probe.get(), generic, sizeof address) == 0;
   if (!connected && errno == ECONNREFUSED) {
@@ -49,11 +49,12 @@ Result<void> make_way(const std::string& path, const sockaddr_un& address) {
 
 }  // namespace
 
-Result<UniqueFd> listen_at_path(const std::string& path) {
+Result<UniqueFd> listen_at_path(const std::string& path, SocketKind kind) {
+  const int type = kind == SocketKind::stream ? SOCK_STREAM : SOCK_SEQPACKET;
   const auto address = address_of(path);
   if (!address) return fail(address.error().what);
-  if (auto free = make_way(path, *address); !free) return pass(std::move(free));
-  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (auto free = make_way(path, *address, type); !free) return pass(std::move(free));
+  UniqueFd socket(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return fail_errno("make a socket");
   const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
   // Closed to others from its first moment: the mode is that of the socket before it is bound.

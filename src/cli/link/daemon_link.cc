@@ -18,6 +18,8 @@ namespace {
 // What a daemon says in one line at most, a report of a job included.
 constexpr std::size_t kLineBytesMax = supervisor::kAnswerBytesMax;
 
+}  // namespace
+
 std::vector<std::string> daemon_sockets() {
   const char* told = std::getenv("PLIMSOLL_SOCKET");
   if (told != nullptr && *told != '\0') return {told};
@@ -28,12 +30,12 @@ std::vector<std::string> daemon_sockets() {
   return sockets;
 }
 
-Result<UniqueFd> connect_to(const std::string& path) {
+Result<UniqueFd> connect_to(const std::string& path, int type) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) return fail("the path " + path + " is too long");
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  UniqueFd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC, 0));
   if (!fd) return fail_errno("make a socket");
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return fail_errno("connect to " + path);
@@ -47,11 +49,9 @@ Result<UniqueFd> connect_to(const std::string& path) {
   return fail(path + " belongs to uid " + std::to_string(who.uid) + ", expected root or this user");
 }
 
-}  // namespace
-
 Result<std::optional<DaemonLink>> DaemonLink::find() {
   for (const std::string& socket : daemon_sockets()) {
-    auto fd = connect_to(supervisor::job_socket_of(socket));
+    auto fd = connect_to(supervisor::job_socket_of(socket), SOCK_STREAM);
     if (fd) return std::optional(DaemonLink(std::move(*fd)));
     const std::errc code = fd.error().code;
     if (code != std::errc::no_such_file_or_directory && code != std::errc::connection_refused) {

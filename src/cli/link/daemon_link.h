@@ -3,11 +3,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace plimsoll::cli {
+
+// Where a daemon may listen that this user would use: that of $PLIMSOLL_SOCKET if it is set, else
+// this user's own, then root's.
+[[nodiscard]] std::vector<std::string> daemon_sockets();
+
+// Connects a socket of this type (SOCK_STREAM, ...); an error if whoever listens there is neither
+// root nor this user.
+Result<UniqueFd> connect_to(const std::string& path, int type);
 
 // A connection to the daemon of this machine, through its socket for people at a shell. What it
 // says comes as lines, and after some of them as bytes.

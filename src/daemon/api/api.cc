@@ -92,7 +92,7 @@ class ServicesOfUsers : public UserServicesMaker {
 };
 
 // The streams end first, then the servers: these wait for calls that nobody answers otherwise.
-class Api::Inside : private ConnectionTaker {
+class Api::Inside : private supervisor::ConnectionTaker {
  public:
   Inside(loop::Loop& loop, Gate& gate, supervisor::ExternalJobs& external_jobs,
          std::shared_ptr<JobService> jobs, Reporter& reporter)
@@ -109,7 +109,7 @@ class Api::Inside : private ConnectionTaker {
   Inside& operator=(const Inside&) = delete;
 
   Result<void> listen(loop::Loop& loop, const ApiConfig& config) {
-    auto listener = PeerListener::start(loop, config.socket, *this);
+    auto listener = supervisor::PeerListener::start(loop, config.socket, *this);
     if (!listener) return pass(std::move(listener));
     listener_ = std::move(*listener);
     if (!config.tls) return {};
@@ -139,7 +139,7 @@ class Api::Inside : private ConnectionTaker {
   std::shared_ptr<GovernorStreams> streams_;
   ServicesOfUsers services_;
   UserServers servers_;
-  std::unique_ptr<PeerListener> listener_;
+  std::unique_ptr<supervisor::PeerListener> listener_;
   std::unique_ptr<TlsDoor> door_;
 };
 

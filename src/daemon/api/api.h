@@ -9,9 +9,9 @@
 #include "base/loop/loop.h"
 #include "base/result.h"
 #include "daemon/grpc/gate.h"
-#include "daemon/grpc/peer_listener.h"
 #include "daemon/jobs/reporter.h"
 #include "supervisor/external/external_jobs.h"
+#include "supervisor/external/peer_listener.h"
 
 namespace plimsoll::daemon {
 
@@ -25,7 +25,7 @@ struct TlsConfig {
 };
 
 struct ApiConfig {
-  PeerListenerConfig socket;
+  supervisor::PeerListenerConfig socket;
   std::optional<TlsConfig> tls{};
 };
 

@@ -30,8 +30,8 @@ JobSocket::JobSocket(const JobSocketDeps& deps)
 
 JobSocket::~JobSocket() = default;
 
-Result<void> JobSocket::listen(const PeerListenerConfig& config) {
-  auto listener = PeerListener::start(deps_.loop, config, *this);
+Result<void> JobSocket::listen(const supervisor::PeerListenerConfig& config) {
+  auto listener = supervisor::PeerListener::start(deps_.loop, config, *this);
   if (!listener) return pass(std::move(listener));
   listener_ = std::move(*listener);
   return {};

@@ -11,9 +11,8 @@
 #include "daemon/api/job_service.h"
 #include "daemon/api/user_turns.h"
 #include "daemon/grpc/gate.h"
-#include "daemon/grpc/peer_listener.h"
 #include "supervisor/control/run_status.h"
-#include "supervisor/external/external_job.h"
+#include "supervisor/external/peer_listener.h"
 
 namespace plimsoll::daemon {
 
@@ -46,7 +45,7 @@ struct JobSocketDeps {
 // at a time: who has many connections is no faster, and nobody else slower by more than that step.
 // Long steps count with the user's calls at the gate, of which he has a tenth of the loop's time
 // while others call.
-class JobSocket : public ConnectionTaker {
+class JobSocket : public supervisor::ConnectionTaker {
  public:
   explicit JobSocket(const JobSocketDeps& deps);
   JobSocket(const JobSocket&) = delete;
@@ -54,7 +53,7 @@ class JobSocket : public ConnectionTaker {
   ~JobSocket() override;
 
   // Connections come from here on. Once.
-  Result<void> listen(const PeerListenerConfig& config);
+  Result<void> listen(const supervisor::PeerListenerConfig& config);
   void take(UniqueFd connection, const supervisor::Peer& peer) override;
   void turn_away(int connection) override;
 
@@ -83,7 +82,7 @@ class JobSocket : public ConnectionTaker {
   // sources come, among them those whose readiness is to be noted.
   loop::Timer turn_timer_;
   loop::Timer idle_timer_;
-  std::unique_ptr<PeerListener> listener_;
+  std::unique_ptr<supervisor::PeerListener> listener_;
 };
 
 }  // namespace plimsoll::daemon

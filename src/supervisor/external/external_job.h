@@ -28,7 +28,7 @@ enum class ControlledBy : std::uint8_t { client, governor };
 
 struct ExternalSpec {
   std::string name{};       // the client's
-  std::string job_class{};  // empty: kExternalClass
+  std::string job_class{};  // empty: derived from the command, kExternalClass without one
   std::optional<Bytes> memory_hint{}, memory_max{};
   std::optional<double> cpu_hint{};
   int priority = 0;
@@ -36,9 +36,12 @@ struct ExternalSpec {
   bool restartable = false;
   std::optional<ExternalLocation> place{};
   ControlledBy hand = ControlledBy::client;
+  // What it executes and where, if that is known: its class, unless that is named, and its past.
+  std::vector<std::string> command{};
+  std::string cwd{};
 };
 
-// Of external jobs whose class nobody named.
+// Of external jobs whose class nobody named, and of which no command is known.
 inline constexpr const char* kExternalClass = "guest";
 
 // What a client, or a look at an external job's place, tells of it. Absent is what is not known.
@@ -52,6 +55,9 @@ struct ExternalSample {
 struct ExternalEnd {
   policy::Outcome outcome{};
   std::optional<int> exit_code{}, signal{};
+  // What it used, as its client's kernel has counted: looks at its place miss what is short.
+  std::optional<Bytes> peak{};
+  std::optional<Duration> cpu{};
 };
 
 enum class Again : std::uint8_t { never, later };

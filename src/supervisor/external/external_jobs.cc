@@ -18,6 +18,10 @@ policy::AttemptEnd attempt_end(policy::Outcome outcome, const ExternalEnd& end, 
   return {.outcome = outcome, .exit_code = end.exit_code, .signal = end.signal, .wall = wall};
 }
 
+std::string class_of(const ExternalSpec& spec) {
+  return spec.job_class.empty() && spec.command.empty() ? kExternalClass : spec.job_class;
+}
+
 }  // namespace
 
 ExternalJobs::ExternalJobs(ExternalJobsHost& host, const ExternalConfig& config)
@@ -115,8 +119,11 @@ Result<void> ExternalJobs::enter(ClientId id, const ExternalSpec& spec) {
   }
   policy::JobSpec job;
   job.id = host_.next_id();
-  job.name = spec.name;
-  job.job_class = spec.job_class.empty() ? kExternalClass : spec.job_class;
+  // The number of a command: the same command is found again by its words.
+  job.name = spec.command.empty() ? spec.name : std::to_string(static_cast<std::uint64_t>(job.id));
+  job.job_class = class_of(spec);
+  job.command = spec.command;
+  job.cwd = spec.cwd;
   job.memory_hint = spec.memory_hint ? spec.memory_hint : spec.memory_max;
   job.cpu_hint = spec.cpu_hint;
   job.priority = spec.priority;
@@ -156,30 +163,6 @@ void ExternalJobs::settle_place(ExternalJob& external_job) {
   }
 }
 
-Result<void> ExternalJobs::observe(ClientId id, const std::string& name,
-                                   const ExternalSample& sample) {
-  auto job = find(id, name);
-  if (!job) return pass(std::move(job));
-  ExternalJob& external_job = *known(*job);
-  if (external_job.state == ExternalJob::State::waiting) {
-    return fail(
-        std::errc::operation_in_progress,
-        "the job \"" + name + "\" is not admitted, expected measurements of admitted jobs only");
-  }
-  // What is seen at its place goes before its client's word, which may be any number.
-  ExternalSample told = sample;
-  if (told.used) told.used = std::min(*told.used, config_.machine.memory);
-  if (told.cpu) {
-    const Duration since = external_job.clock->elapsed(now());
-    told.cpu = std::min(*told.cpu, since * config_.machine.cpus);
-  }
-  if (external_job.sampled.used) told.used.reset();
-  if (external_job.sampled.cpu) told.cpu.reset();
-  if (external_job.sampled.io) told.io.reset();
-  tell(*job, external_job, told);
-  return {};
-}
-
 Result<void> ExternalJobs::leave(ClientId id, const std::string& name, const ExternalEnd& how) {
   auto job = find(id, name);
   if (!job) return pass(std::move(job));
@@ -189,31 +172,11 @@ Result<void> ExternalJobs::leave(ClientId id, const std::string& name, const Ext
     return {};
   }
   // First cause wins: what was cancelled ended by that, unless it got to its end by itself.
+  take_last_word(*job, external_job, how);
   const bool by_itself = policy::succeeded(how.outcome, how.exit_code);
   const auto outcome = external_job.dying && !by_itself ? *external_job.dying : how.outcome;
   end(*job, outcome, how);
   return {};
-}
-
-void ExternalJobs::tell(JobId job, ExternalJob& external_job, const ExternalSample& sample) {
-  if (sample.used) external_job.seen.used = sample.used;
-  if (sample.cpu) external_job.seen.cpu = sample.cpu;
-  if (sample.io) external_job.seen.io = sample.io;
-  const Bytes used = external_job.seen.used.value_or(Bytes{});
-  external_job.peak = std::max(external_job.peak, used);
-  if (external_job.clock->is_paused()) return;  // as of the host executor: not while it is frozen
-  policy::JobSample seen{.ran = external_job.clock->ran(now()),
-                         .used = used,
-                         .peak = external_job.peak,
-                         .cpu = external_job.seen.cpu.value_or(Duration{}),
-                         .io = external_job.seen.io};
-  // A word is no measurement: nobody else is to lose anything by it.
-  if (!external_job.sampled.used && external_job.admitted_with) {
-    seen.used = std::min(used, *external_job.admitted_with);
-    seen.peak = std::min(external_job.peak, *external_job.admitted_with);
-    seen.claimed = used - seen.used;
-  }
-  host_.on_sampled(job, seen);
 }
 
 std::vector<JobId> ExternalJobs::those(Waits waits) const {
@@ -232,40 +195,6 @@ void ExternalJobs::drain() {
 
 void ExternalJobs::cancel_all(const std::string& reason) {
   for (const JobId job : those(Waits::no)) host_.cancel(job, reason);
-}
-
-bool ExternalJobs::look() {
-  const Instant begun = now();
-  if (round_.empty()) {
-    round_ = those(Waits::no);
-    round_at_ = begun;
-  }
-  while (!round_.empty()) {
-    const JobId job = round_.back();
-    round_.pop_back();
-    look_at(job, round_at_);
-    if (now() - begun >= kLookSlice) break;
-  }
-  return !round_.empty();
-}
-
-Duration ExternalJobs::gap_after(Duration cost) {
-  return std::clamp(kLookCostShare * cost, kSampleInterval, kSampleIntervalMax);
-}
-
-// What is decided upon one look may end others.
-void ExternalJobs::look_at(JobId job, Instant when) {
-  ExternalJob* external_job = known(job);
-  if (external_job == nullptr || external_job->state == ExternalJob::State::waiting) return;
-  if (external_job->state == ExternalJob::State::cancelled) {
-    if (external_job->process_set && external_job->spec.hand == ControlledBy::governor)
-      external_job->process_set->kill(when);
-    if (now() - external_job->cancelled_at >= kCancelPatience) end(job, *external_job->dying, {});
-    return;
-  }
-  if (!external_job->process_set) return;
-  external_job->sampled = external_job->process_set->look(when);
-  tell(job, *external_job, external_job->sampled);
 }
 
 void ExternalJobs::end(JobId job, policy::Outcome outcome, const ExternalEnd& how) {
@@ -290,8 +219,7 @@ report::JobReport ExternalJobs::report_of(const ExternalJob& external_job,
                                           const policy::JobOver& over) {
   report::JobReport report;
   report.id = external_job.spec.name;
-  report.job_class =
-      external_job.spec.job_class.empty() ? kExternalClass : external_job.spec.job_class;
+  report.job_class = class_of(external_job.spec);
   report.outcome = external_job.attempts.empty() ? policy::Outcome::skipped
                                                  : external_job.attempts.back().outcome;
   if (over.end) {

@@ -144,6 +144,7 @@ class ExternalJobs : public policy::Executor {
   [[nodiscard]] std::vector<JobId> those(Waits waits) const;
   void settle_place(ExternalJob& external_job);
   void tell(JobId job, ExternalJob& external_job, const ExternalSample& sample);
+  void take_last_word(JobId job, ExternalJob& external_job, const ExternalEnd& how);
   void look_at(JobId job, Instant now);
   void end(JobId job, policy::Outcome outcome, const ExternalEnd& end);
   void forget(JobId job);

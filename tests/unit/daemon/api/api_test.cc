@@ -185,10 +185,10 @@ TEST_F(ApiTest, TheSocketIsTheOwnersAloneAndGoesWithTheApi) {
   struct stat about{};
   ASSERT_EQ(::stat(folder.socket().c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 0777, 0600u);
-  struct : ConnectionTaker {
+  struct : supervisor::ConnectionTaker {
     void take(UniqueFd /*connection*/, const supervisor::Peer& /*peer*/) override {}
   } nobody;
-  auto second = PeerListener::start(loop, {.path = folder.socket()}, nobody);
+  auto second = supervisor::PeerListener::start(loop, {.path = folder.socket()}, nobody);
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message(),
               HasSubstr("a daemon is already running: pid " + std::to_string(::getpid()) +

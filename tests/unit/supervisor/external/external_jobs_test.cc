@@ -73,6 +73,35 @@ TEST_F(GuestsTest, NoGuestUsesMoreThanTheMachineHas) {
   EXPECT_EQ(samples.back().cpu, 15s);
 }
 
+TEST_F(GuestsTest, ACommandsClassIsThatOfItsWords) {
+  enter("a", {.command = {"cc", "-c", "a.c"}, .cwd = "/src"});
+  EXPECT_EQ(entered.back().job_class, "");  // the estimator derives it
+  EXPECT_EQ(entered.back().cwd, "/src");
+  EXPECT_EQ(policy::command_line(entered.back().command), "cc -c a.c");
+  EXPECT_EQ(entered.back().name, "1") << "who runs it says nothing of what it needs";
+  enter("b", {.job_class = "link", .command = {"ld"}});
+  EXPECT_EQ(entered.back().job_class, "link");
+  enter("c");
+  EXPECT_EQ(entered.back().job_class, kExternalClass);
+}
+
+// Looks at its place miss what is short.
+TEST_F(GuestsTest, TheLastWordTeachesAndCostsNobodyAnything) {
+  run("a", {.place = ProcessPlace{7}});
+  at += 2s;
+  ASSERT_TRUE(external_jobs.leave(
+      client, "a", {.outcome = policy::Outcome::exited, .exit_code = 0, .peak = 3_GiB, .cpu = 1s}));
+  EXPECT_EQ(samples.back().peak, 3_GiB);
+  EXPECT_EQ(samples.back().used, Bytes{});
+  EXPECT_EQ(samples.back().cpu, 1s);
+  run("b", {.place = ProcessPlace{7}});
+  at += 2s;
+  ASSERT_TRUE(external_jobs.leave(
+      client, "b", {.outcome = policy::Outcome::exited, .peak = Bytes{UINT64_MAX}, .cpu = 1h}));
+  EXPECT_EQ(samples.back().peak, 64_GiB) << "as much as the machine has";
+  EXPECT_EQ(samples.back().cpu, 16s);
+}
+
 TEST_F(GuestsTest, ARoundOfLooksIsOfOneMomentAndInSlices) {
   for (int i = 0; i < 5; ++i) run(std::to_string(i), {.place = ProcessPlace{7}});
   const Instant begun = at;

@@ -5,33 +5,35 @@
 #include <string>
 
 #include "base/loop/loop.h"
+#include "base/loop/unix_socket.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "daemon/grpc/connection_pace.h"
-#include "supervisor/external/external_job.h"
+#include "supervisor/external/connection_pace.h"
+#include "supervisor/external/peer.h"
 
-namespace plimsoll::daemon {
+namespace plimsoll::supervisor {
 
 struct PeerListenerConfig {
   std::string path;                    // absolute
   std::optional<std::string> group{};  // whose members may connect besides
+  loop::SocketKind kind = loop::SocketKind::stream;
 };
 
 // Who connects through this descriptor, as the kernel noted at the connection: SO_PEERCRED and
 // SO_PEERGROUPS. Messages have no say in it.
-Result<supervisor::Peer> peer_of(int socket);
+Result<Peer> peer_of(int socket);
 
 // Who takes the connections of a listener over, from the loop.
 class ConnectionTaker {
  public:
   virtual ~ConnectionTaker() = default;
   // `connection` does not block.
-  virtual void take(UniqueFd connection, const supervisor::Peer& peer) = 0;
+  virtual void take(UniqueFd connection, const Peer& peer) = 0;
   // It is closed after this: too many of its user's have come (ConnectionPace).
   virtual void turn_away(int /*connection*/) {}
 };
 
-// A Unix stream socket that only its owner, root and perhaps a group may connect to. We accept, ask
+// A Unix socket that only its owner, root and perhaps a group may connect to. We accept, ask
 // the kernel who it is, and hand the connection on.
 class PeerListener {
  public:
@@ -52,7 +54,7 @@ class PeerListener {
   explicit PeerListener(ConnectionTaker& taker) : taker_(taker) {}
   Result<void> listen(const PeerListenerConfig& config);
   void accept();
-  [[nodiscard]] bool may_come(const supervisor::Peer& peer) const;
+  [[nodiscard]] bool may_come(const Peer& peer) const;
 
   ConnectionTaker& taker_;
   std::string path_;
@@ -64,4 +66,4 @@ class PeerListener {
   std::uint64_t refused_ = 0;
 };
 
-}  // namespace plimsoll::daemon
+}  // namespace plimsoll::supervisor

@@ -1,8 +1,8 @@
-#include "daemon/grpc/connection_pace.h"
+#include "supervisor/external/connection_pace.h"
 
 #include <gtest/gtest.h>
 
-namespace plimsoll::daemon {
+namespace plimsoll::supervisor {
 namespace {
 
 using namespace std::chrono_literals;
@@ -40,4 +40,4 @@ TEST(ConnectionPace, WhoHasRestedIsForgotten) {
 }
 
 }  // namespace
-}  // namespace plimsoll::daemon
+}  // namespace plimsoll::supervisor

@@ -1,4 +1,4 @@
-#include "daemon/grpc/peer_listener.h"
+#include "supervisor/external/peer_listener.h"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -8,10 +8,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/loop/unix_socket.h"
 #include "supervisor/identity.h"
 
-namespace plimsoll::daemon {
+namespace plimsoll::supervisor {
 namespace {
 
 constexpr mode_t kForGroup = 0660;
@@ -21,17 +20,14 @@ constexpr std::size_t kGroupsMax = 65'536;  // NGROUPS_MAX of Linux
 
 }  // namespace
 
-Result<supervisor::Peer> peer_of(int socket) {
+Result<Peer> peer_of(int socket) {
   ucred who{};
   socklen_t size = sizeof who;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) {
     return fail_errno("read the credentials of a client");
   }
-  supervisor::Peer peer{.where = supervisor::PeerPlace::local,
-                        .uid = who.uid,
-                        .gid = who.gid,
-                        .pid = who.pid,
-                        .groups = {}};
+  Peer peer{
+      .where = PeerPlace::local, .uid = who.uid, .gid = who.gid, .pid = who.pid, .groups = {}};
   socklen_t bytes = 0;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, nullptr, &bytes) != 0 && errno != ERANGE) {
     return fail_errno("read the groups of a client");
@@ -63,11 +59,11 @@ PeerListener::~PeerListener() {
 
 Result<void> PeerListener::listen(const PeerListenerConfig& config) {
   if (config.group) {
-    auto group = supervisor::find_group(*config.group);
+    auto group = find_group(*config.group);
     if (!group) return pass(std::move(group));
     group_ = *group;
   }
-  auto socket = loop::listen_at_path(config.path);
+  auto socket = loop::listen_at_path(config.path, config.kind);
   if (!socket) return pass(std::move(socket));
   socket_ = std::move(*socket);
   path_ = config.path;
@@ -99,11 +95,11 @@ void PeerListener::accept() {
 }
 
 // The socket's mode says the same, unless somebody has changed it.
-bool PeerListener::may_come(const supervisor::Peer& peer) const {
+bool PeerListener::may_come(const Peer& peer) const {
   if (peer.uid == 0 || peer.uid == ::geteuid()) return true;
   if (!group_) return false;
   return peer.gid == *group_ ||
          std::find(peer.groups.begin(), peer.groups.end(), *group_) != peer.groups.end();
 }
 
-}  // namespace plimsoll::daemon
+}  // namespace plimsoll::supervisor

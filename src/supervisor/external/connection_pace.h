@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 
-namespace plimsoll::daemon {
+namespace plimsoll::supervisor {
 
 // How many connections of one user are taken over: each costs the loop far more than the client
 // that makes it and lets it go again. Root's are not counted.
@@ -50,4 +50,4 @@ class ConnectionPace {
   std::map<std::uint32_t, User> users_;
 };
 
-}  // namespace plimsoll::daemon
+}  // namespace plimsoll::supervisor

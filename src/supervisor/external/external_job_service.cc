@@ -1,4 +1,4 @@
-#include "daemon/external_job_service.h"
+#include "supervisor/external/external_job_service.h"
 
 #include <unistd.h>
 
@@ -8,11 +8,11 @@
 #include "base/check.h"
 #include "supervisor/external/external_process_set.h"
 
-namespace plimsoll::daemon {
+namespace plimsoll::supervisor {
 namespace {
 
 // The path of the pool from the root of its hierarchy; empty where there is none.
-std::string pool_path(const supervisor::Supervisor& supervisor) {
+std::string pool_path(const Supervisor& supervisor) {
   for (const cgroup::Group::Part& part : supervisor.pool().parts()) {
     const std::string& label = part.directory.label();
     for (const cgroup::Hierarchy& hierarchy : supervisor.hierarchies().all) {
@@ -25,9 +25,9 @@ std::string pool_path(const supervisor::Supervisor& supervisor) {
 }
 
 // So long a round waits for what is read for it.
-constexpr Duration kReadingPatience = supervisor::ExternalJobs::kSampleInterval;
+constexpr Duration kReadingPatience = ExternalJobs::kSampleInterval;
 
-supervisor::MachineSize size_of_machine() {
+MachineSize size_of_machine() {
   const auto number = [](int name) {
     return static_cast<std::uint64_t>(std::max(::sysconf(name), 1L));
   };
@@ -37,13 +37,11 @@ supervisor::MachineSize size_of_machine() {
 
 }  // namespace
 
-ExternalJobService::ExternalJobService(supervisor::Supervisor& supervisor,
-                                       supervisor::HostScheduler& host_scheduler, JobRunner& jobs,
-                                       Reporter& reporter)
+ExternalJobService::ExternalJobService(Supervisor& supervisor, HostScheduler& host_scheduler,
+                                       ExternalJobsOwner& owner)
     : supervisor_(supervisor),
       host_scheduler_(host_scheduler),
-      jobs_(jobs),
-      reporter_(reporter),
+      owner_(owner),
       signals_(supervisor.loop()),
       external_jobs_(*this, {.uid = ::geteuid(), .machine = size_of_machine()}),
       timer_(supervisor.loop().timer([this] { go_on(); })),
@@ -72,7 +70,7 @@ void ExternalJobService::go_on() {
 void ExternalJobService::begin_reading() {
   is_reading_ = true;
   struct Read {
-    supervisor::ProcessReading reading;
+    ProcessReading reading;
     Duration cost{};
   };
   auto read = std::make_shared<Read>(Read{.reading = processes_->begin()});
@@ -100,11 +98,11 @@ void ExternalJobService::look() {
   if (is_left) return timer_.set(loop::now());
   round_ = Round::due;
   const Duration cost = std::exchange(cost_, Duration{});
-  timer_.set(loop::now() + supervisor::ExternalJobs::gap_after(cost));
+  timer_.set(loop::now() + ExternalJobs::gap_after(cost));
 }
 
 void ExternalJobService::enter(const policy::JobSpec& job) {
-  host_scheduler_.enter_external(jobs_.within_reach(job), *this);
+  host_scheduler_.enter_external(host_scheduler_.within_reach(job), *this);
 }
 
 void ExternalJobService::on_sampled(JobId job, const policy::JobSample& sample) {
@@ -117,31 +115,29 @@ void ExternalJobService::on_attempt_over(JobId job, const policy::AttemptEnd& en
 
 void ExternalJobService::withdraw(JobId job, const std::string& reason) {
   // It waits: that is when external jobs are withdrawn.
-  [[maybe_unused]] const auto done = jobs_.withdraw(job, reason);
+  [[maybe_unused]] const auto done = host_scheduler_.scheduler().withdraw(job, reason);
 }
 
 void ExternalJobService::cancel(JobId job, const std::string& reason) {
-  [[maybe_unused]] const auto done = jobs_.kill(job, reason);
+  [[maybe_unused]] const auto done = host_scheduler_.scheduler().kill(job, reason);
 }
 
-supervisor::Prepared ExternalJobService::prepare(const policy::Start& /*start*/) {
+Prepared ExternalJobService::prepare(const policy::Start& /*start*/) {
   PLIMSOLL_CHECK(false && "an external job is started by its client");
   return {};
 }
 
-Result<std::unique_ptr<supervisor::ExternalProcessSet>> ExternalJobService::open_place(
-    const supervisor::ExternalLocation& place, const supervisor::Peer& peer) {
-  if (const auto* group = std::get_if<supervisor::CgroupPlace>(&place)) {
-    return supervisor::open_group(*group, peer, supervisor_.hierarchies(), pool_path(supervisor_),
-                                  signals_);
+Result<std::unique_ptr<ExternalProcessSet>> ExternalJobService::open_place(
+    const ExternalLocation& place, const Peer& peer) {
+  if (const auto* group = std::get_if<CgroupPlace>(&place)) {
+    return open_group(*group, peer, supervisor_.hierarchies(), pool_path(supervisor_), signals_);
   }
   if (!processes_) {
-    auto look = supervisor::ProcessSnapshot::open();
+    auto look = ProcessSnapshot::open();
     if (!look) return pass(std::move(look));
     processes_ = std::move(*look);
   }
-  return supervisor::open_processes(std::get<supervisor::ProcessPlace>(place), peer, processes_,
-                                    signals_);
+  return open_processes(std::get<ProcessPlace>(place), peer, processes_, signals_);
 }
 
-}  // namespace plimsoll::daemon
+}  // namespace plimsoll::supervisor
