@@ -84,11 +84,13 @@ all_well() {
 }
 
 case_interrupted_everywhere() {
-  local interrupted call
+  local interrupted call loaded
   jobs_file
-  # Of each process from the Nth call on every so many; the first reads are the dynamic linker's,
-  # which takes no interruption.
-  for interrupted in read:30+5 write:2+3 pread64:12+5 sendmsg:1+2 recvmsg:1+2 poll:1+2 epoll_wait:1+2 waitid:1+2; do
+  # The first reads are the dynamic linker's, which takes no interruption.
+  strace -f -qq -o loading -e trace=read "$plimsoll" --version >version
+  loaded=$(wc -l <loading)
+  # Of each process from the Nth call on every so many.
+  for interrupted in read:$((loaded + 2))+5 write:2+3 pread64:12+5 sendmsg:1+2 recvmsg:1+2 poll:1+2 epoll_wait:1+2 waitid:1+2; do
     call=${interrupted%:*}
     faulty -e "trace=execve,$call" -e "inject=$call:error=EINTR:when=${interrupted#*:}"
     all_well "EINTR from $call"
@@ -284,16 +286,16 @@ END
 
 # What can't be forced is told; the jobs go on.
 case_a_disk_that_can_not_be_forced() {
-  yes true | head -n 5 >jobs.txt
+  yes 'sleep 0.3' | head -n 5 >jobs.txt # ends that come together are forced together
   look_for_no_leaks
-  gives 0 timeout -k 5 "$patience" strace -f -q -o trace -e trace=execve,fsync -e inject=fsync:error=EIO:when=3+ -b execve \
-    "$plimsoll" batch --progress none --sync --joblog log -j 1 jobs.txt
+  gives 0 timeout -k 5 "$patience" strace -f -q -o trace -P "$PWD/log" -e trace=fsync -e inject=fsync:error=EIO:when=2+ \
+    "$plimsoll" batch --standalone --progress none --sync --joblog log -j 1 jobs.txt
   same 1 "$(grep -c 'force log to the disk: Input/output error; the jobs continue' err)"
   has err 'may be missing from the job log after a power failure'
   same 6 "$(wc -l <log)"
   # Nor does a run begin whose log is not surely there.
-  gives 125 timeout -k 5 "$patience" strace -f -q -o trace -e trace=execve,fsync -e inject=fsync:error=EIO:when=1 -b execve \
-    "$plimsoll" batch --progress none --sync --joblog log -j 1 jobs.txt
+  gives 125 timeout -k 5 "$patience" strace -f -q -o trace -P "$PWD/log" -e trace=fsync -e inject=fsync:error=EIO:when=1 \
+    "$plimsoll" batch --standalone --progress none --sync --joblog log -j 1 jobs.txt
   has err '--joblog: force log to the disk: Input/output error'
 }
 
