@@ -1,8 +1,9 @@
 #include "page/drawing.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include "page/palette.h"
 #include "policy/job/event.h"
@@ -45,7 +46,9 @@ std::vector<DrawnAttempt> attempts_of(const Record& record, Duration end) {
                      .is_evicted = attempts[i].outcome == "evicted"});
     }
   }
-  std::ranges::stable_sort(all, {}, &DrawnAttempt::start);
+  std::ranges::sort(all, {}, [](const DrawnAttempt& attempt) {
+    return std::tuple(attempt.start, attempt.job, attempt.index);
+  });
   return all;
 }
 
@@ -130,8 +133,8 @@ std::vector<std::string> heaviest_first(const Record& record,
   }
   std::vector<std::string> names;
   for (const auto& [name, weight] : weights) names.push_back(name);
-  std::ranges::stable_sort(names, std::greater{},
-                           [&](const std::string& name) { return weights[name]; });
+  std::ranges::sort(names, {},
+                    [&](const std::string& name) { return std::pair(-weights[name], name); });
   return names;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "analysis/job_row.h"
 #include "base/file.h"
@@ -142,10 +143,16 @@ void read_summary(std::string_view text, Record& record) {
   record.cpu_usage = report::duration_at(*summary, "cpu_usage_ns");
 }
 
-void into_order_of_input(std::vector<Job>& jobs) {
-  std::ranges::stable_sort(jobs, {}, [](const Job& job) {
-    return job.number.value_or(std::numeric_limits<std::uint64_t>::max());
-  });
+// Jobs without a number come last, as they were.
+std::vector<Job> in_order_of_input(std::vector<Job> jobs) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    order.emplace_back(jobs[i].number.value_or(std::numeric_limits<std::uint64_t>::max()), i);
+  }
+  std::ranges::sort(order);
+  std::vector<Job> ordered;
+  for (const auto& [number, index] : order) ordered.push_back(std::move(jobs[index]));
+  return ordered;
 }
 
 }  // namespace
@@ -165,7 +172,7 @@ Record parse_record(report::RunEntry entry, std::vector<report::RecordedEvent> e
   for (const auto& [id, traces_of_job] : traces) {
     record.jobs.push_back(unfinished(id, traces_of_job));
   }
-  into_order_of_input(record.jobs);
+  record.jobs = in_order_of_input(std::move(record.jobs));
   read_summary(summary, record);
   return record;
 }
