@@ -87,6 +87,7 @@ case_interrupted_everywhere() {
   local interrupted call loaded
   jobs_file
   # The first reads are the dynamic linker's, which takes no interruption.
+  look_for_no_leaks
   strace -f -qq -o loading -e trace=read "$plimsoll" --version >version
   loaded=$(wc -l <loading)
   # Of each process from the Nth call on every so many.
