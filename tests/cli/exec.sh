@@ -4,25 +4,10 @@
 # program: released
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
+source "$(dirname "$(realpath "$0")")/daemon.bash"
 
 # What a command is told of the governor is not to reach the tools of this script.
 unset PLIMSOLL_JOB PLIMSOLL_GOVERN
-
-# serve OPTION...: a daemon that is ready; it ends with the case.
-serve() {
-  state
-  export PLIMSOLL_SOCKET=$PWD/s
-  "$plimsoll" serve --metrics off "$@" >daemon.log 2>&1 &
-  daemon=$!
-  trap over EXIT
-  becomes_true grep -q ready daemon.log || cat daemon.log
-}
-
-over() {
-  kill -INT "$daemon" 2>/dev/null
-  wait "$daemon" 2>/dev/null
-  nothing_left || { wrong "left behind: $(groups_left)"; exit 1; }
-}
 
 launch() { gives "$1" "$plimsoll" exec "${@:2}"; }
 
@@ -69,12 +54,14 @@ case_it_passes_through_where_nobody_governs() {
 }
 
 case_it_passes_through_below_a_daemon() {
+  state
   serve
   passes_through
   lacks daemon.log exec
 }
 
 case_it_waits_until_it_fits() {
+  state
   serve --line 200M
   hold_place --class holder --memory-hint 150M
   "$plimsoll" exec -v --class second --memory-hint 150M -- touch second 2>why &
@@ -94,6 +81,7 @@ case_it_waits_until_it_fits() {
 }
 
 case_signals_end_what_waits_and_reach_what_runs() {
+  state
   serve -j 1
   hold_place
   local signal number launcher seen
@@ -122,6 +110,7 @@ case_signals_end_what_waits_and_reach_what_runs() {
 }
 
 case_a_command_dies_with_its_launcher() {
+  state
   serve
   "$plimsoll" exec -- sh -c 'echo $$ >pid; exec sleep 1000' &
   local launcher=$!
@@ -133,6 +122,7 @@ case_a_command_dies_with_its_launcher() {
 }
 
 case_a_daemon_that_goes_lets_all_go_on() {
+  state
   serve -j 1
   hold_place
   "$plimsoll" exec -- touch second &
@@ -146,6 +136,7 @@ case_a_daemon_that_goes_lets_all_go_on() {
 }
 
 case_it_learns_what_is_short() {
+  state
   serve
   launch 0 --class lump -- "$python" -c 'b = bytearray(150 << 20)'
   kill -TERM "$daemon"
@@ -155,6 +146,7 @@ case_it_learns_what_is_short() {
 }
 
 case_it_is_killed_past_the_line() {
+  state
   serve --line 200M
   launch 137 -- "$python" -c 'import time
 lumps = []
@@ -190,6 +182,7 @@ END
 }
 
 case_a_compiler_is_run_again_unseen() {
+  state
   serve --line 2G
   hoard_memory
   LUMP=100 "$plimsoll" exec -- "$python" bin/gcc -o first &
@@ -214,6 +207,7 @@ case_a_compiler_is_run_again_unseen() {
 }
 
 case_build_tools_can_use_it() {
+  state
   serve
   local launcher=("$plimsoll" exec --)
   printf '#include <stdio.h>\nint main(void) { puts("built"); }\n' >a.c
@@ -271,6 +265,7 @@ case_a_place_is_its_users() {
   is_root && type -P setpriv >/dev/null || skip 'not root'
   chmod 755 .
   printf 'listen.group = "nogroup"\n' >g.toml
+  state
   serve --config g.toml
   cat >enter.py <<'END'
 import os, socket, struct, sys

@@ -5,21 +5,7 @@
 # program: released
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
-
-# serve OPTION...: a daemon that is ready; it ends with the case.
-serve() {
-  export PLIMSOLL_SOCKET=$PWD/s
-  "$plimsoll" serve --metrics off "$@" >daemon.log 2>&1 &
-  daemon=$!
-  trap over EXIT
-  becomes_true grep -q ready daemon.log || cat daemon.log
-}
-
-over() {
-  kill -INT "$daemon" 2>/dev/null
-  wait "$daemon" 2>/dev/null
-  nothing_left || { wrong "left behind: $(groups_left)"; exit 1; }
-}
+source "$(dirname "$(realpath "$0")")/daemon.bash"
 
 # serve_all: for everybody of the group nogroup (65534), in a directory that they may enter.
 serve_all() {
