@@ -114,9 +114,9 @@ TEST_F(GuestPlaceTest, AChildThatNobodyHasReadIsStoppedAndKilled) {
   EXPECT_NE(state_of(child), 'T');
   (*process_set)->kill(now);
   EXPECT_FALSE(is_dead(parent.pid)) << "nobody has read them since they stand still";
-  read();
-  // Once they have had the last SIGSTOP, which may be on its way.
+  // A reading that begins once they have had the last SIGSTOP, which may be on its way.
   EXPECT_TRUE(eventually([&] {
+    read();
     (*process_set)->kill(now);
     return is_dead(parent.pid) && is_dead(child);
   }));
