@@ -19,6 +19,8 @@ namespace {
 
 using google::protobuf::io::CodedInputStream;
 
+// More than a process has; each costs many times as much as a word, as one may be named twice.
+constexpr std::size_t kVariablesMax = 10'000;
 constexpr double kJobCoresMax = 100'000;
 constexpr std::size_t kJobTextMax = 256;
 const std::string kWordBytes = "at most " + std::to_string(supervisor::kJobWordBytesMax) +
@@ -135,6 +137,9 @@ Result<void> take_variable(std::string_view entry, Parts& parts) {
                kWordBytes);
   }
   parts.env[name] = value;
+  if (parts.env.size() > kVariablesMax) {
+    return bad("env", "more than 10000 variables", "at most 10000");
+  }
   return {};
 }
 
@@ -176,7 +181,7 @@ Words environment_of(const Parts& parts) {
   for (const auto& [name, value] : parts.env) bytes += name.size() + 1 + value.size();
   WordsBuilder environment;
   environment.reserve(parts.env.size(), bytes);
-  for (const auto& [name, value] : parts.env) environment.add(std::string(name) + "=", value);
+  for (const auto& [name, value] : parts.env) environment.add(name, "=", value);
   return environment.take();
 }
 

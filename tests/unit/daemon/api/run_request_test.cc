@@ -65,6 +65,17 @@ TEST(ReadRunRequest, RefusesMoreWordsThanCanBeExecuted) {
   EXPECT_THAT(order.error().what, HasSubstr("job.argv: found more than 250000 words"));
 }
 
+TEST(ReadRunRequest, RefusesMoreVariablesThanAnyProcessHas) {
+  v1::JobSpec job;
+  job.add_argv("a");
+  for (int i = 0; i < 10'000; ++i) (*job.mutable_env())[std::to_string(i)] = "";
+  EXPECT_TRUE(read(job));
+  (*job.mutable_env())["X"] = "";
+  const auto order = read(job);
+  ASSERT_FALSE(order);
+  EXPECT_THAT(order.error().what, HasSubstr("job.env: found more than 10000 variables"));
+}
+
 TEST(ReadRunRequest, RefusesWhatNoKernelTakes) {
   const std::string longest(supervisor::kJobWordBytesMax, 'x');
   v1::JobSpec job;
@@ -183,7 +194,8 @@ TEST(ReadRunRequest, WhatIsNoMessageIsRefused) {
     EXPECT_THAT(order.error().what, HasSubstr("expected a plimsoll.v1.RunRequest")) << size;
   }
   const std::vector<std::string> none = {
-      "\x0a\x04\x12\x05ab",                // a word that is longer than its job
+      "\x0a\x04\x12\x05"
+      "ab",                                // a word that is longer than its job
       "\x0a\x02\x13\x14",                  // a group
       std::string("\x0a\x02\x02\x00", 4),  // a field without a number
       "\x0a\x06\x12\x01"
