@@ -106,10 +106,10 @@ class WordsBuilder {
     add_size(word.size());
     block_.append(word).push_back('\0');
   }
-  // One word of both.
-  void add(std::string_view word, std::string_view rest) {
-    add_size(word.size() + rest.size());
-    block_.append(word).append(rest).push_back('\0');
+  // One word of these.
+  void add(std::string_view first, std::string_view second, std::string_view third = {}) {
+    add_size(first.size() + second.size() + third.size());
+    block_.append(first).append(second).append(third).push_back('\0');
   }
   void add(const Words& words) {
     block_.append(words.block());

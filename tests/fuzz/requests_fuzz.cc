@@ -1,10 +1,12 @@
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/check.h"
 #include "daemon/api/governor_messages.h"
-#include "daemon/api/jobs_messages.h"
+#include "daemon/api/run_request.h"
 #include "daemon/grpc/quiet.h"
 #include "daemon/runner/runner_messages.h"
 
@@ -16,8 +18,8 @@ void take(const v1::Enter& message) {
   PLIMSOLL_CHECK(spec || spec.error().message().find("expected") != std::string::npos);
 }
 
-void take(const v1::JobSpec& message) {
-  const auto order = order_of(message);
+void take_job(std::string_view bytes) {
+  const auto order = read_run_request(bytes);
   if (!order) {
     PLIMSOLL_CHECK(order.error().message().find("expected") != std::string::npos);
     return;
@@ -26,6 +28,12 @@ void take(const v1::JobSpec& message) {
   PLIMSOLL_CHECK(!std::get<plimsoll::Words>(order->spec.command).empty());
   PLIMSOLL_CHECK(order->spec.cwd.starts_with("/"));
   PLIMSOLL_CHECK(!order->spec.limits.cpus || std::isfinite(*order->spec.limits.cpus));
+  // The words are those that protobuf finds; it knows no others than UTF-8.
+  v1::RunRequest message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return;
+  const auto& words = message.job().argv();
+  PLIMSOLL_CHECK(std::ranges::equal(std::get<plimsoll::Words>(order->spec.command), words));
+  PLIMSOLL_CHECK(order->environment.size() == message.job().env().size());
 }
 
 void take(const v1::GovernRequest& message) {
@@ -58,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace plimsoll;
   using namespace plimsoll::daemon;
   take_bytes<v1::GovernRequest>(data, size);
-  take_bytes<v1::JobSpec>(data, size);
+  take_job({reinterpret_cast<const char*>(data), size});
   take_bytes<buildbarn::runner::RunRequest>(data, size);
   return 0;
 }

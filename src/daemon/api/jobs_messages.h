@@ -8,9 +8,6 @@
 // Messages of plimsoll.v1.Jobs as values, and back. Pure.
 namespace plimsoll::daemon {
 
-// An error (invalid_argument) says what was found and what was expected.
-Result<JobRequest> order_of(const v1::JobSpec& message);
-
 [[nodiscard]] v1::JobEvent message_of(const StateTold& told);
 [[nodiscard]] v1::JobEvent message_of(OutputStream stream, std::string_view data);
 [[nodiscard]] v1::JobEvent message_of(const report::JobReport& report);

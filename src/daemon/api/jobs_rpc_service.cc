@@ -10,6 +10,7 @@
 #include "daemon/api/governor_messages.h"
 #include "daemon/api/job_service.h"
 #include "daemon/api/jobs_messages.h"
+#include "daemon/api/run_request.h"
 #include "daemon/grpc/outbox.h"
 #include "plimsoll/v1/jobs.grpc.pb.h"
 
@@ -17,9 +18,10 @@ namespace plimsoll::daemon {
 namespace {
 
 class FollowReactor;
-using FollowOutbox = Outbox<FollowReactor, v1::JobEvent>;
+using FollowOutbox = Outbox<FollowReactor, grpc::ByteBuffer>;
 using ServiceHandle = std::weak_ptr<JobService>;
 using Start = std::function<Result<JobId>(JobService&, const supervisor::Peer&)>;
+using Act = std::function<Result<void>(JobService&, const supervisor::Peer&)>;
 
 // So many messages of output, of 64 KiB at most, wait for a client; then its job's pipe fills. The
 // same of bytes for all clients of its user, but that one message may wait for each.
@@ -47,18 +49,43 @@ void answer_in(Duration wait, Answer answer) {
           });
 }
 
-// What a message that is of no use any more has in memory, which is many times its bytes, is not
-// kept until its call is answered.
-void drop(const v1::RunRequest& message) {
-  v1::RunRequest().Swap(&const_cast<v1::RunRequest&>(message));  // gRPC's, which reads it no more
+template <class Message>
+grpc::ByteBuffer packed(const Message& message) {
+  grpc::ByteBuffer bytes;
+  bool is_owned = false;
+  // It fails for messages of 2 GiB alone.
+  [[maybe_unused]] const auto status =
+      grpc::SerializationTraits<Message>::Serialize(message, &bytes, &is_owned);
+  return bytes;
 }
+
+// A request as it came, which is not kept until its call is answered.
+class Request {
+ public:
+  explicit Request(const grpc::ByteBuffer& bytes)
+      : bytes_(const_cast<grpc::ByteBuffer&>(bytes)) {}  // gRPC's, which reads it no more
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+  ~Request() { bytes_.Clear(); }
+
+  // With what is made of it.
+  [[nodiscard]] std::size_t bytes() const { return kRunRequestGrows * bytes_.Length(); }
+  [[nodiscard]] Result<JobRequest> read() const {
+    grpc::Slice slice;
+    if (!bytes_.DumpToSingleSlice(&slice).ok()) return fail("read a request");
+    return read_run_request({reinterpret_cast<const char*>(slice.begin()), slice.size()});
+  }
+
+ private:
+  grpc::ByteBuffer& bytes_;
+};
 
 // Whose job it is: ended with the call that has started it, or only followed.
 enum class Bond : std::uint8_t { own, followed };
 
 // One stream of a job's events. What is known on the loop's thread alone is in `Follow`, which the
 // posted closures share.
-class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
+class FollowReactor : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
   // Once it `is_closed`, nobody waits for the loop any more; both outlive this.
   FollowReactor(Gate& gate, const std::atomic<bool>& is_closed, ServiceHandle service,
@@ -136,7 +163,7 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
     void ended(const report::JobReport& report, const supervisor::AttemptResult*) override {
       watcher_.reset();
       if (is_given_up_) return outbox_->break_off(kFollowGivenUp);
-      outbox_->send(message_of(report));
+      outbox_->send(packed(message_of(report)));
       outbox_->finish(grpc::Status::OK);
     }
     void lost() override { outbox_->break_off(kServiceGone); }
@@ -149,8 +176,8 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
 
    private:
     // Whoever lets too much wait is gone, but not from within the job service's own call.
-    void send(v1::JobEvent event) {
-      if (outbox_->send(std::move(event)) == FollowOutbox::Sent::kept) return;
+    void send(const v1::JobEvent& event) {
+      if (outbox_->send(packed(event)) == FollowOutbox::Sent::kept) return;
       gate_.post_always(user_, [self = shared_from_this()] { self->give_up(); });
     }
 
@@ -174,47 +201,65 @@ class FollowReactor : public grpc::ServerWriteReactor<v1::JobEvent> {
 
 }  // namespace
 
-class JobsRpcService::Inside : public v1::Jobs::CallbackService {
+// Run, Submit and Watch get their requests as bytes: only those that are let in are read. For that
+// Run and Watch, whose streams are one, send bytes, too.
+template <class Base>
+using WithBytes = v1::Jobs::WithRawCallbackMethod_Run<
+    v1::Jobs::WithRawCallbackMethod_Submit<v1::Jobs::WithRawCallbackMethod_Watch<Base>>>;
+template <class Base>
+using WithMessages = v1::Jobs::WithCallbackMethod_List<
+    v1::Jobs::WithCallbackMethod_Signal<v1::Jobs::WithCallbackMethod_Explain<Base>>>;
+
+class JobsRpcService::Inside : public WithBytes<WithMessages<v1::Jobs::Service>> {
  public:
   Inside(Gate& gate, ServiceHandle service, Callers callers)
       : gate_(gate), service_(std::move(service)), callers_(std::move(callers)) {}
 
   void close() { is_closed_ = true; }
 
-  grpc::ServerWriteReactor<v1::JobEvent>* Run(grpc::CallbackServerContext* context,
-                                              const v1::RunRequest* request) override {
-    return follow(
-        *context, Bond::own,
-        [order = order_of(request->job())](JobService& service,
-                                           const supervisor::Peer& peer) -> Result<JobId> {
-          if (!order) return tl::unexpected(order.error());
-          return service.submit(peer, *order);
-        },
-        request);
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Run(grpc::CallbackServerContext* context,
+                                                  const grpc::ByteBuffer* bytes) override {
+    const Request request(*bytes);
+    return follow(*context, Bond::own, request.bytes(), [&]() -> Start {
+      return [order = request.read()](JobService& service,
+                                      const supervisor::Peer& peer) -> Result<JobId> {
+        if (!order) return tl::unexpected(order.error());
+        return service.submit(peer, *order);
+      };
+    });
   }
 
-  grpc::ServerWriteReactor<v1::JobEvent>* Watch(grpc::CallbackServerContext* context,
-                                                const v1::WatchRequest* request) override {
-    return follow(*context, Bond::followed,
-                  [job = JobId{request->job()}](JobService&, const supervisor::Peer&) {
-                    return Result<JobId>(job);
-                  });
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch(grpc::CallbackServerContext* context,
+                                                    const grpc::ByteBuffer* bytes) override {
+    return follow(*context, Bond::followed, 0, [&]() -> Start {
+      v1::WatchRequest request;
+      grpc::ByteBuffer copy(*bytes);
+      const auto read = grpc::SerializationTraits<v1::WatchRequest>::Deserialize(&copy, &request);
+      return [job = JobId{request.job()}, is_read = read.ok()](
+                 JobService&, const supervisor::Peer&) -> Result<JobId> {
+        if (is_read) return job;
+        return fail(std::errc::invalid_argument,
+                    "found bytes that are no message, expected a plimsoll.v1.WatchRequest");
+      };
+    });
   }
 
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
-                                   const v1::RunRequest* request,
-                                   v1::SubmitResponse* response) override {
-    return answer(
-        context,
-        [order = order_of(request->job()), response](JobService& service,
-                                                     const supervisor::Peer& peer) -> Result<void> {
-          if (!order) return tl::unexpected(order.error());
-          auto job = service.submit(peer, *order);
-          if (!job) return pass(std::move(job));
-          response->set_job(static_cast<std::uint64_t>(*job));
-          return {};
-        },
-        request);
+                                   const grpc::ByteBuffer* bytes,
+                                   grpc::ByteBuffer* response) override {
+    const Request request(*bytes);
+    return answer(context, request.bytes(), [&]() -> Act {
+      return [order = request.read(), response](JobService& service,
+                                                const supervisor::Peer& peer) -> Result<void> {
+        if (!order) return tl::unexpected(order.error());
+        auto job = service.submit(peer, *order);
+        if (!job) return pass(std::move(job));
+        v1::SubmitResponse message;
+        message.set_job(static_cast<std::uint64_t>(*job));
+        *response = packed(message);
+        return {};
+      };
+    });
   }
 
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
@@ -256,49 +301,46 @@ class JobsRpcService::Inside : public v1::Jobs::CallbackService {
   }
 
  private:
-  // What a request for a job and the order made of it take while they wait.
-  static std::size_t bytes_with(const v1::RunRequest* request) {
-    return request == nullptr ? 0 : 2 * request->SpaceUsedLong();
-  }
-
-  // `request`, if there is one, is of no use once `start` has been made of it.
-  grpc::ServerWriteReactor<v1::JobEvent>* follow(const grpc::CallbackServerContext& context,
-                                                 Bond bond, Start start,
-                                                 const v1::RunRequest* request = nullptr) {
+  // `make` makes what is to be done of the request, which with that takes so many bytes; only where
+  // there is room for them.
+  template <class Make>
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* follow(const grpc::CallbackServerContext& context,
+                                                     Bond bond, std::size_t bytes, Make make) {
     const supervisor::Peer peer = callers_.of(context);
-    auto reactor =
-        std::make_unique<FollowReactor>(gate_, is_closed_, service_, supervisor::tenant_of(peer));
-    if (!reactor->begin(peer, bond, std::move(start), bytes_with(request))) {
-      if (request != nullptr) drop(*request);
+    const policy::Tenant user = supervisor::tenant_of(peer);
+    auto reactor = std::make_unique<FollowReactor>(gate_, is_closed_, service_, user);
+    if (!gate_.has_room(user, bytes) || !reactor->begin(peer, bond, make(), bytes)) {
       reactor->refuse();
     }
     return reactor.release();
   }
 
-  // What is asked and answered in one turn of the loop; `response` lives until the answer.
-  // `request` as above.
-  grpc::ServerUnaryReactor* answer(
-      grpc::CallbackServerContext* context,
-      std::function<Result<void>(JobService&, const supervisor::Peer&)> act,
-      const v1::RunRequest* request = nullptr) {
+  // What is asked and answered in one turn of the loop. `make` as above.
+  template <class Make>
+  grpc::ServerUnaryReactor* answer(grpc::CallbackServerContext* context, std::size_t bytes,
+                                   Make make) {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
     const supervisor::Peer peer = callers_.of(*context);
     const policy::Tenant user = supervisor::tenant_of(peer);
-    const bool posted =
-        !is_closed_ && gate_.post(
-                           user,
-                           [service = service_, peer, act = std::move(act), reactor] {
-                             const auto alive = service.lock();
-                             if (!alive) return reactor->Finish(kServiceGone);
-                             const auto done = act(*alive, peer);
-                             reactor->Finish(done ? grpc::Status::OK : status_of(done.error()));
-                           },
-                           bytes_with(request));
-    if (posted) return reactor;
-    if (request != nullptr) drop(*request);
+    const bool is_open = !is_closed_ && gate_.has_room(user, bytes);
+    if (is_open && gate_.post(user, told(*reactor, peer, make()), bytes)) return reactor;
     answer_in(is_closed_ ? Duration{} : gate_.refused(user),
               [reactor] { reactor->Finish(kServiceGone); });
     return reactor;
+  }
+  grpc::ServerUnaryReactor* answer(grpc::CallbackServerContext* context, const Act& act) {
+    return answer(context, 0, [&] { return act; });
+  }
+
+  // `act`, and what has become of it.
+  std::function<void()> told(grpc::ServerUnaryReactor& reactor, const supervisor::Peer& peer,
+                             Act act) {
+    return [service = service_, peer, act = std::move(act), &reactor] {
+      const auto alive = service.lock();
+      if (!alive) return reactor.Finish(kServiceGone);
+      const auto done = act(*alive, peer);
+      reactor.Finish(done ? grpc::Status::OK : status_of(done.error()));
+    };
   }
 
   Gate& gate_;

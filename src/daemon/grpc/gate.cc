@@ -25,8 +25,7 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
 
   [[nodiscard]] bool enter(policy::Tenant user, Call call) {
     std::unique_lock lock(mutex_);
-    if (call.is_bounded == Bounded::yes && (is_closed_ || !has_room(user, call.bytes)))
-      return false;
+    if (call.is_bounded == Bounded::yes && !fits(user, call.bytes)) return false;
     User& his = users_[user];
     if (his.calls.empty()) turns_.push_back(user);
     if (call.is_bounded == Bounded::yes) ++bounded_;
@@ -39,6 +38,11 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
     lock.unlock();
     call_loop();
     return true;
+  }
+
+  [[nodiscard]] bool has_room(policy::Tenant user, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    return fits(user, bytes);
   }
 
   [[nodiscard]] Instant next_beside(policy::Tenant user) {
@@ -69,13 +73,14 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
     std::size_t bytes = 0;
   };
 
-  [[nodiscard]] bool has_room(policy::Tenant user, std::size_t bytes) const {
+  [[nodiscard]] bool fits(policy::Tenant user, std::size_t bytes) const {
+    if (is_closed_) return false;
     if (user != policy::kHost && bounded_ >= kWaitingMax) return false;
     const auto his = users_.find(user);
     if (his == users_.end()) return true;
     const std::size_t before = his->second.bytes;
-    const bool fits = bytes == 0 || before == 0 || before + bytes <= kBytesOfUserMax;
-    return fits && his->second.count < kOfUserMax;
+    const bool has_bytes = bytes == 0 || before == 0 || before + bytes <= kBytesOfUserMax;
+    return has_bytes && his->second.count < kOfUserMax;
   }
 
   // What is posted keeps neither this nor the loop alive.
@@ -152,6 +157,10 @@ Gate::~Gate() = default;
 
 bool Gate::post(policy::Tenant user, std::function<void()> call, std::size_t bytes) {
   return queues_->enter(user, {.act = std::move(call), .bytes = bytes});
+}
+
+bool Gate::has_room(policy::Tenant user, std::size_t bytes) {
+  return queues_->has_room(user, bytes);
 }
 
 Instant Gate::next_beside(policy::Tenant user) { return queues_->next_beside(user); }

@@ -39,6 +39,9 @@ class Gate {
   // Runs `call` of this user on the loop's thread, with which so many bytes wait; false, and it
   // never runs: too many wait, or it is closed. From any thread.
   [[nodiscard]] bool post(policy::Tenant user, std::function<void()> call, std::size_t bytes = 0);
+  // Whether post() would take a call with so many bytes now: asked before it is read, as that costs
+  // more than to refuse it. From any thread.
+  [[nodiscard]] bool has_room(policy::Tenant user, std::size_t bytes);
   // The same for what belongs to something that came through before and must not be lost: its end.
   // Bounded by what it belongs to. It counts as one of the user's, not as one of all.
   void post_always(policy::Tenant user, std::function<void()> call);

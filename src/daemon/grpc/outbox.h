@@ -13,6 +13,13 @@
 
 namespace plimsoll::daemon {
 
+// What a message takes on the wire.
+template <class Message>
+std::size_t wire_bytes(const Message& message) {
+  return message.ByteSizeLong();
+}
+inline std::size_t wire_bytes(const grpc::ByteBuffer& message) { return message.Length(); }
+
 // What is on its way to one client of a stream: messages from the loop's thread, which gRPC takes
 // one at a time. Bounded: a client that does not read is told so at its stream's end, and holds up
 // nobody.
@@ -42,7 +49,7 @@ class Outbox {
   Sent send(Message message) {
     const std::lock_guard lock(mutex_);
     if (reactor_ == nullptr || ending_) return Sent::kept;
-    const std::size_t bytes = message.ByteSizeLong();
+    const std::size_t bytes = wire_bytes(message);
     if (!has_room(bytes)) {
       end({grpc::StatusCode::RESOURCE_EXHAUSTED, "the client does not read its messages"});
       return Sent::one_too_many;

@@ -130,6 +130,22 @@ TEST(Gate, TheBytesOfOneUserAreCounted) {
   let_through(loop, gate);
 }
 
+TEST(Gate, WhoAsksBeforeIsToldWhatPostWouldSay) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  EXPECT_TRUE(gate.has_room(kAlice, 2 * Gate::kBytesOfUserMax)) << "the first passes";
+  ASSERT_TRUE(gate.post(kAlice, [] {}, Gate::kBytesOfUserMax));
+  EXPECT_FALSE(gate.has_room(kAlice, 1));
+  EXPECT_TRUE(gate.has_room(kAlice, 0));
+  EXPECT_TRUE(gate.has_room(kBob, 1));
+  fill(gate, kAlice);
+  EXPECT_FALSE(gate.has_room(kAlice, 0));
+  let_through(loop, gate);
+  EXPECT_TRUE(gate.has_room(kAlice, 1));
+  gate.close();
+  EXPECT_FALSE(gate.has_room(kBob, 0));
+}
+
 TEST(Gate, WhoeverPostsFromWithinWaitsForHisTurn) {
   loop::Loop loop = std::move(*loop::Loop::create());
   Gate gate(loop);
