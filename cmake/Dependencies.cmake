@@ -52,11 +52,12 @@ set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/gr
   supervisor store/history report args jobfile policy/governor policy/job guardian base/loop base)
 set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/governor policy/job
   base/loop base)
-set(ALLOWED_cli govern cli/top cli/link cli/progress supervisor/light supervisor/doctor
+set(ALLOWED_cli/command cli/progress supervisor/run supervisor store/runs store/history report
+  args policy/estimator policy/queue policy/job kernel/reap base)
+set(ALLOWED_cli govern cli/command cli/top cli/link cli/progress supervisor/doctor
   supervisor/control supervisor/sharing supervisor/run supervisor supervisor/output page
-  analysis/trace analysis store/runs store/history report args jobfile sim policy/governor
-  policy/estimator policy/queue policy/job guardian kernel/reap kernel/counters kernel/procfs
-  kernel/cgroup base/loop base)
-set(ALLOWED_cli/link supervisor/control supervisor/sharing store/runs base)
+  analysis/trace analysis store/runs store/history report jobfile sim policy/governor policy/queue
+  policy/job guardian kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_cli/link supervisor/light supervisor/control supervisor/sharing store/runs base)
 set(ALLOWED_cli/top cli/link cli/progress supervisor/control store/runs report policy/scheduler
   policy/job base/loop base)

@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <utility>
 
-#include "cli/command.h"
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
+#include "cli/command/command.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
+#include "cli/command/options.h"
 #include "cli/launcher.h"
-#include "cli/light_link.h"
-#include "cli/options.h"
+#include "cli/link/light_link.h"
 #include "cli/probe.h"
 #include "report/plain.h"
 

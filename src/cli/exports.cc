@@ -8,8 +8,8 @@
 #include "analysis/trace/formats.h"
 #include "analysis/trace/trace.h"
 #include "base/file.h"
-#include "cli/exit_status.h"
-#include "cli/options.h"
+#include "cli/command/exit_status.h"
+#include "cli/command/options.h"
 #include "report/writer.h"
 #include "store/runs/recorded_job.h"
 

@@ -1,8 +1,8 @@
 #include "cli/govern_options.h"
 
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
-#include "cli/governor_options.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
+#include "cli/command/governor_options.h"
 
 namespace plimsoll::cli {
 namespace {

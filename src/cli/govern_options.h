@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/disk.h"
-#include "cli/options.h"
+#include "cli/command/options.h"
 #include "supervisor/run/pool_options.h"
 
 namespace plimsoll::cli {

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
 #include "report/plain.h"
 
 namespace plimsoll::cli {

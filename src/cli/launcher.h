@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "cli/attempt_output.h"
 #include "cli/held_process.h"
-#include "cli/light_link.h"
+#include "cli/link/light_link.h"
 #include "cli/rerun.h"
 
 namespace plimsoll::cli {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command.h"
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
+#include "cli/command/command.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
 
 namespace plimsoll::cli {
 namespace {

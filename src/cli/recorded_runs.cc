@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
 #include "report/writer.h"
 #include "store/history/state_dir.h"
 

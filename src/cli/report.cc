@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cli/command.h"
-#include "cli/exit_status.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_status.h"
+#include "cli/command/options.h"
 #include "cli/exports.h"
-#include "cli/options.h"
 #include "cli/progress/terminal.h"
 #include "cli/recorded_runs.h"
 #include "cli/report_html.h"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/command/options.h"
 #include "policy/job/job.h"
 #include "supervisor/supervisor.h"
 

@@ -1,7 +1,7 @@
-#include "cli/process_mode.h"
+#include "cli/command/process_mode.h"
 
 #include "base/text.h"
-#include "cli/diagnostics.h"
+#include "cli/command/diagnostics.h"
 
 namespace plimsoll::cli {
 namespace {

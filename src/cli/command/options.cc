@@ -1,4 +1,4 @@
-#include "cli/options.h"
+#include "cli/command/options.h"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-#include "cli/diagnostics.h"
+#include "cli/command/diagnostics.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
-#include "cli/governor_options.h"
+#include "cli/command/governor_options.h"
 
-#include "cli/options.h"
+#include "cli/command/options.h"
 
 namespace plimsoll::cli {
 

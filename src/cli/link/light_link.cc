@@ -1,4 +1,4 @@
-#include "cli/light_link.h"
+#include "cli/link/light_link.h"
 
 #include <sys/socket.h>
 

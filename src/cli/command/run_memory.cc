@@ -1,4 +1,4 @@
-#include "cli/run_memory.h"
+#include "cli/command/run_memory.h"
 
 #include "store/history/state_dir.h"
 
