@@ -9,10 +9,10 @@
 
 #include "base/quantity.h"
 #include "base/text.h"
-#include "cli/command/command.h"
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
 #include "cli/command/options.h"
+#include "cli/commands.h"
 #include "cli/link/run_link.h"
 #include "cli/progress/frame.h"
 #include "cli/progress/terminal.h"

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "base/quantity.h"
-#include "cli/command/command.h"
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
 #include "cli/command/options.h"
+#include "cli/commands.h"
 #include "cli/link/daemon_link.h"
 #include "cli/progress/terminal.h"
 #include "report/plain.h"

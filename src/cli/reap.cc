@@ -3,10 +3,10 @@
 
 #include "base/loop/loop.h"
 #include "base/quantity.h"
-#include "cli/command/command.h"
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
 #include "cli/command/options.h"
+#include "cli/commands.h"
 #include "kernel/cgroup/hierarchies.h"
 #include "kernel/cgroup/placement.h"
 #include "kernel/cgroup/reap_target.h"
