@@ -24,8 +24,10 @@ set(ALLOWED_analysis store/runs store/history report policy/estimator policy/job
 set(ALLOWED_analysis/trace analysis store/runs report policy/job kernel/counters base)
 set(ALLOWED_page analysis store/runs report policy/job kernel/counters base)
 set(ALLOWED_supervisor/output base/loop base)
-set(ALLOWED_supervisor report policy/scheduler policy/governor policy/job guardian kernel/reap
-  kernel/monitor kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_supervisor/processes guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup
+  base/loop base)
+set(ALLOWED_supervisor supervisor/processes report policy/scheduler policy/governor policy/job
+  guardian kernel/reap kernel/monitor kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_supervisor/run supervisor supervisor/output store/history report policy/scheduler
   policy/governor policy/estimator policy/job guardian kernel/counters kernel/procfs kernel/cgroup
   base/loop base)
@@ -35,8 +37,8 @@ set(ALLOWED_supervisor/control supervisor/sharing report policy/scheduler policy
 set(ALLOWED_supervisor/external supervisor report policy/scheduler policy/governor policy/job
   kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_supervisor/light supervisor/external supervisor policy/job base/loop base)
-set(ALLOWED_supervisor/doctor supervisor/run supervisor report guardian kernel/monitor
-  kernel/counters kernel/cgroup base/loop base)
+set(ALLOWED_supervisor/doctor supervisor/run supervisor supervisor/processes report guardian
+  kernel/monitor kernel/counters kernel/cgroup base/loop base)
 set(ALLOWED_govern supervisor/run supervisor report policy/scheduler policy/estimator policy/job
   guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_daemon/grpc supervisor/external supervisor policy/job base/loop base)

@@ -6,9 +6,9 @@
 #include "base/loop/loop.h"
 #include "kernel/counters/sample_series.h"
 #include "kernel/reap/course.h"
-#include "supervisor/child_spawner.h"
-#include "supervisor/families.h"
-#include "supervisor/process_set.h"
+#include "supervisor/processes/child_spawner.h"
+#include "supervisor/processes/families.h"
+#include "supervisor/processes/process_set.h"
 
 namespace plimsoll::supervisor {
 

@@ -1,4 +1,4 @@
-#include "supervisor/families.h"
+#include "supervisor/processes/families.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "supervisor/procfs_process_set.h"
+#include "supervisor/processes/procfs_process_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

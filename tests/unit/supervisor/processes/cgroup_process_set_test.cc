@@ -1,4 +1,4 @@
-#include "supervisor/cgroup_process_set.h"
+#include "supervisor/processes/cgroup_process_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

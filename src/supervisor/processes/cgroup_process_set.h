@@ -8,9 +8,9 @@
 #include "base/loop/worker.h"
 #include "kernel/counters/job_sampler.h"
 #include "kernel/counters/network.h"
-#include "supervisor/child_spawner.h"
-#include "supervisor/pause_guard.h"
-#include "supervisor/process_set.h"
+#include "supervisor/processes/child_spawner.h"
+#include "supervisor/processes/pause_guard.h"
+#include "supervisor/processes/process_set.h"
 
 namespace plimsoll::supervisor {
 

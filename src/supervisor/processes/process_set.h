@@ -10,7 +10,7 @@
 #include "kernel/cgroup/group.h"
 #include "kernel/counters/usage.h"
 #include "kernel/reap/reaper.h"
-#include "supervisor/child_observer.h"
+#include "supervisor/processes/child_observer.h"
 
 namespace plimsoll::supervisor {
 

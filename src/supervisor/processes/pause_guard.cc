@@ -1,4 +1,4 @@
-#include "supervisor/pause_guard.h"
+#include "supervisor/processes/pause_guard.h"
 
 #include "kernel/cgroup/limits.h"
 

@@ -1,4 +1,4 @@
-#include "supervisor/cgroup_process_set.h"
+#include "supervisor/processes/cgroup_process_set.h"
 
 #include <fcntl.h>
 #include <sys/epoll.h>
