@@ -24,8 +24,10 @@ set(ALLOWED_analysis store/runs store/history report policy/estimator policy/job
 set(ALLOWED_analysis/trace analysis store/runs report policy/job kernel/counters base)
 set(ALLOWED_page analysis store/runs report policy/job kernel/counters base)
 set(ALLOWED_supervisor/output base/loop base)
-set(ALLOWED_supervisor report policy/scheduler policy/governor policy/job guardian kernel/reap
-  kernel/monitor kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_supervisor/processes guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup
+  base/loop base)
+set(ALLOWED_supervisor supervisor/processes report policy/scheduler policy/governor policy/job
+  guardian kernel/reap kernel/monitor kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_supervisor/run supervisor supervisor/output store/history report policy/scheduler
   policy/governor policy/estimator policy/job guardian kernel/counters kernel/procfs kernel/cgroup
   base/loop base)
@@ -35,8 +37,8 @@ set(ALLOWED_supervisor/control supervisor/sharing report policy/scheduler policy
 set(ALLOWED_supervisor/external supervisor report policy/scheduler policy/governor policy/job
   kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_supervisor/light supervisor/external supervisor policy/job base/loop base)
-set(ALLOWED_supervisor/doctor supervisor/run supervisor report guardian kernel/monitor
-  kernel/counters kernel/cgroup base/loop base)
+set(ALLOWED_supervisor/doctor supervisor/run supervisor supervisor/processes report guardian
+  kernel/monitor kernel/counters kernel/cgroup base/loop base)
 set(ALLOWED_govern supervisor/run supervisor report policy/scheduler policy/estimator policy/job
   guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_daemon/grpc supervisor/external supervisor policy/job base/loop base)
@@ -52,11 +54,17 @@ set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/gr
   supervisor store/history report args jobfile policy/governor policy/job guardian base/loop base)
 set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/governor policy/job
   base/loop base)
-set(ALLOWED_cli govern cli/top cli/link cli/progress supervisor/light supervisor/doctor
-  supervisor/control supervisor/sharing supervisor/run supervisor supervisor/output page
-  analysis/trace analysis store/runs store/history report args jobfile sim policy/governor
-  policy/estimator policy/queue policy/job guardian kernel/reap kernel/counters kernel/procfs
-  kernel/cgroup base/loop base)
-set(ALLOWED_cli/link supervisor/control supervisor/sharing store/runs base)
+set(ALLOWED_cli/command cli/progress supervisor/run supervisor store/runs store/history report
+  args policy/estimator policy/queue policy/job kernel/reap base)
+set(ALLOWED_cli cli/runs cli/govern cli/exec cli/command cli/top cli/link cli/progress
+  supervisor/doctor supervisor/control supervisor/sharing supervisor/run supervisor
+  supervisor/output store/runs store/history report jobfile policy/governor policy/queue
+  policy/job guardian kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_cli/link supervisor/light supervisor/control supervisor/sharing store/runs base)
+set(ALLOWED_cli/exec cli/command cli/link report policy/job kernel/procfs base/loop base)
+set(ALLOWED_cli/govern govern cli/command cli/progress supervisor/control supervisor/sharing
+  supervisor/run supervisor report policy/job guardian base)
+set(ALLOWED_cli/runs cli/command cli/progress supervisor page analysis/trace analysis store/runs
+  store/history report sim base/loop base)
 set(ALLOWED_cli/top cli/link cli/progress supervisor/control store/runs report policy/scheduler
   policy/job base/loop base)

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/diagnostics.h"
+#include "cli/command/diagnostics.h"
 #include "jobfile/joblog.h"
 #include "jobfile/resume.h"
 #include "report/json.h"

@@ -4,9 +4,9 @@
 #include <climits>
 
 #include "base/text.h"
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
-#include "cli/options.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
+#include "cli/command/options.h"
 #include "cli/parallel_options.h"
 #include "jobfile/sources.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/disk.h"
-#include "cli/governor_options.h"
+#include "cli/command/governor_options.h"
 #include "cli/progress/display.h"
 #include "jobfile/input.h"
 #include "policy/governor/governor_config.h"

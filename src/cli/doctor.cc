@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/command.h"
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
-#include "cli/options.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
+#include "cli/command/options.h"
+#include "cli/commands.h"
 #include "cli/progress/terminal.h"
 #include "guardian/guardian.h"
 #include "report/writer.h"

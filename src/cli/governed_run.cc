@@ -6,7 +6,7 @@
 
 #include "base/quantity.h"
 #include "base/text.h"
-#include "cli/exit_status.h"
+#include "cli/command/exit_status.h"
 #include "cli/progress/terminal.h"
 #include "policy/job/attempt.h"
 #include "report/json.h"

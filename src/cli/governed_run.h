@@ -8,8 +8,8 @@
 
 #include "cli/batch_files.h"
 #include "cli/batch_options.h"
+#include "cli/command/run_memory.h"
 #include "cli/progress/display.h"
-#include "cli/run_memory.h"
 #include "cli/synced_ends.h"
 #include "report/top_jobs.h"
 #include "supervisor/control/control.h"

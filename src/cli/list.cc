@@ -6,11 +6,11 @@
 #include <map>
 
 #include "base/quantity.h"
-#include "cli/command.h"
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
+#include "cli/command/options.h"
+#include "cli/commands.h"
 #include "cli/link/daemon_link.h"
-#include "cli/options.h"
 #include "cli/progress/terminal.h"
 #include "report/plain.h"
 #include "report/table.h"

@@ -5,9 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command.h"
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
+#include "cli/commands.h"
+#include "cli/exec/exec.h"
+#include "cli/govern/govern.h"
+#include "cli/runs/commands.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -44,6 +47,11 @@ measured by the kernel, limited, and ended with all its processes.
 
 `plimsoll help COMMAND` lists its options; plimsoll(1) is the manual.
 )";
+
+struct Command {
+  std::string_view name;
+  int (*main)(int argc, char** argv);
+};
 
 constexpr Command kCommands[] = {
     {"run", run_command},       {"batch", batch_command},       {"reap", reap_command},

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/options.h"
+#include "cli/command/options.h"
 #include "kernel/cgroup/hierarchies.h"
 #include "supervisor/host.h"
 

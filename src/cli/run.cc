@@ -6,11 +6,11 @@
 #include <cstdlib>
 
 #include "base/quantity.h"
-#include "cli/command.h"
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
-#include "cli/options.h"
-#include "cli/process_mode.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
+#include "cli/command/options.h"
+#include "cli/command/process_mode.h"
+#include "cli/commands.h"
 #include "cli/progress/terminal.h"
 #include "cli/single_memory.h"
 #include "kernel/counters/machine_span.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.h"
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
+#include "cli/commands.h"
 
 namespace plimsoll::cli {
 namespace {

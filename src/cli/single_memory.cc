@@ -1,7 +1,7 @@
 #include "cli/single_memory.h"
 
 #include "base/loop/loop.h"
-#include "cli/diagnostics.h"
+#include "cli/command/diagnostics.h"
 #include "policy/job/attempt.h"
 #include "store/history/state_dir.h"
 #include "supervisor/run/input_sizes.h"

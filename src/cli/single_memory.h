@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/loop/loop.h"
-#include "cli/options.h"
+#include "cli/command/options.h"
 #include "policy/governor/share.h"
 #include "policy/job/job.h"
 #include "store/history/writer.h"

@@ -3,12 +3,12 @@
 
 #include <exception>
 
-#include "cli/command.h"
-#include "cli/diagnostics.h"
-#include "cli/exit_status.h"
+#include "cli/command/diagnostics.h"
+#include "cli/command/exit_status.h"
+#include "cli/command/options.h"
+#include "cli/commands.h"
 #include "cli/link/run_link.h"
-#include "cli/options.h"
-#include "cli/recorded_runs.h"
+#include "cli/runs/recorded_runs.h"
 #include "cli/top/screen.h"
 #include "cli/top/session.h"
 #include "cli/top/snapshot.h"

@@ -22,7 +22,7 @@
 #include "supervisor/attempt_host.h"
 #include "supervisor/ipc_watch.h"
 #include "supervisor/oom_watch.h"
-#include "supervisor/process_set.h"
+#include "supervisor/processes/process_set.h"
 
 namespace plimsoll::supervisor {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "supervisor/child_observer.h"
+#include "supervisor/processes/child_observer.h"
 #include "supervisor/run_host.h"
 
 namespace plimsoll::supervisor {

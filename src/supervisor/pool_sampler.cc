@@ -4,7 +4,7 @@
 
 #include "base/loop/loop.h"
 #include "kernel/counters/machine_span.h"
-#include "supervisor/families.h"
+#include "supervisor/processes/families.h"
 
 namespace plimsoll::supervisor {
 namespace {

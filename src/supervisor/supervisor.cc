@@ -18,11 +18,11 @@
 #include "kernel/cgroup/run_removal.h"
 #include "kernel/cgroup/sweep.h"
 #include "kernel/procfs/kill_all.h"
-#include "supervisor/cgroup_process_set.h"
-#include "supervisor/families.h"
 #include "supervisor/host.h"
 #include "supervisor/ipc_watch.h"
-#include "supervisor/procfs_process_set.h"
+#include "supervisor/processes/cgroup_process_set.h"
+#include "supervisor/processes/families.h"
+#include "supervisor/processes/procfs_process_set.h"
 
 // Where the jobs of a machine live: in groups of the run's tree, or in process mode as families.
 namespace plimsoll::supervisor {

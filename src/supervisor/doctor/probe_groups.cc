@@ -16,8 +16,8 @@
 #include "kernel/cgroup/freeze.h"
 #include "kernel/cgroup/group.h"
 #include "kernel/cgroup/processes.h"
-#include "supervisor/child_observer.h"
 #include "supervisor/environment.h"
+#include "supervisor/processes/child_observer.h"
 
 namespace plimsoll::supervisor {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/child_spawner.h"
-#include "supervisor/process_set.h"
+#include "supervisor/processes/child_spawner.h"
+#include "supervisor/processes/process_set.h"
 
 // A guardian that does as the test says: what it was asked for is there to be read, and what it
 // tells of its child it tells when the test says so.

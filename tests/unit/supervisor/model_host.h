@@ -15,7 +15,7 @@
 #include "policy/job/attempt.h"
 #include "supervisor/ipc_watch.h"
 #include "supervisor/oom_watch.h"
-#include "supervisor/process_set.h"
+#include "supervisor/processes/process_set.h"
 #include "supervisor/run_host.h"
 #include "unit/base/loop/fake_clock.h"
 

@@ -1,0 +1,135 @@
+#include "supervisor/processes/cgroup_process_set.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "kernel/cgroup/limits.h"
+#include "kernel/cgroup/processes.h"
+#include "kernel/cgroup/signals.h"
+#include "kernel/procfs/end_status.h"
+
+namespace plimsoll::supervisor {
+namespace {
+
+// Nothing: only its parent knows.
+std::optional<guardian::WaitStatus> end_of(int pidfd) {
+  const auto status = procfs::end_status(pidfd);
+  if (!status) return std::nullopt;
+  using Kind = guardian::WaitStatus::Kind;
+  const bool exited = WIFEXITED(*status);
+  return guardian::WaitStatus{.kind = exited ? Kind::exited : Kind::signalled,
+                              .value = exited ? WEXITSTATUS(*status) : WTERMSIG(*status)};
+}
+
+}  // namespace
+
+CgroupProcessSet::CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer,
+                                   cgroup::Leaf group, const Limits& limits,
+                                   std::shared_ptr<const cgroup::Inner> above)
+    : deps_(deps),
+      observer_(observer),
+      above_(std::move(above)),
+      group_(std::make_shared<cgroup::Leaf>(std::move(group))),
+      cpus_(limits.cpus),
+      has_memory_limit_(limits.memory_max.has_value()),
+      sampler_(std::in_place, *group_, loop::now(), deps.network) {}
+
+Result<guardian::ChildId> CgroupProcessSet::spawn(guardian::SpawnRequest request) {
+  return deps_.spawner.spawn_in(*group_, std::move(request), observer_);
+}
+
+void CgroupProcessSet::adopt(int main) {
+  main_ = main;
+  vacancy_timer_ = deps_.loop.timer([this] { look_for_vacancy(); });
+  vacancy_timer_.set(loop::now());
+  auto ended = deps_.loop.watch(main, EPOLLIN, [this](std::uint32_t) {
+    main_watch_ = {};
+    look_for_vacancy();
+  });
+  if (ended) main_watch_ = std::move(*ended);
+  if (group_->v2() == nullptr) return;
+  auto events = group_->v2()->open_file("cgroup.events", O_RDONLY);
+  if (!events) return;
+  auto watch =
+      deps_.loop.watch(events->get(), EPOLLPRI, [this](std::uint32_t) { look_for_vacancy(); });
+  if (!watch) return;
+  events_ = std::move(*events);
+  events_watch_ = std::move(*watch);
+}
+
+// Only a read makes the kernel tell of the next change.
+void CgroupProcessSet::look_for_vacancy() {
+  std::string text;
+  if (events_) [[maybe_unused]]
+    const auto read = read_text_into(events_.get(), text);
+  const auto lives = cgroup::populated(*group_, cgroup::Scope::v2_first);
+  const bool is_over = lives ? !*lives : lives.error().gone();
+  if (is_over) {
+    stop_looking();
+    observer_.on_vacated(end_of(main_));
+  } else if (!events_) {
+    vacancy_timer_.set(loop::now() + kVacancyLook);
+  }
+}
+
+void CgroupProcessSet::stop_looking() {
+  main_watch_ = {};
+  events_watch_ = {};
+  events_ = {};
+  vacancy_timer_ = {};
+}
+
+OomKills CgroupProcessSet::watch_oom() {
+  const cgroup::Directory* memory = group_->of(cgroup::Controller::memory);
+  if (memory == nullptr || memory->version() != cgroup::Version::v1) return OomKills::whole;
+  if (!has_memory_limit_) return OomKills::singly;
+  own_ooms_.are_seen = false;
+  auto event = cgroup::open_v1_oom_event(*memory);
+  if (!event) return OomKills::singly;
+  oom_event_ = std::move(*event);
+  own_ooms_.are_seen = true;
+  auto watch = deps_.loop.watch(oom_event_.get(), EPOLLIN, [this](std::uint32_t) {
+    [[maybe_unused]] const OwnOoms counted = own_ooms();
+    observer_.on_oom();
+  });
+  if (watch) oom_watch_ = std::move(*watch);
+  return OomKills::singly;
+}
+
+OwnOoms CgroupProcessSet::own_ooms() {
+  std::uint64_t fired = 0;
+  if (oom_event_ && ::read(oom_event_.get(), &fired, sizeof fired) == sizeof fired) {
+    own_ooms_.count += fired;
+  }
+  return own_ooms_;
+}
+
+void CgroupProcessSet::freeze() {
+  auto paused = PauseGuard::pause(group_, cpus_);
+  if (paused) paused_.emplace(std::move(*paused));
+}
+
+void CgroupProcessSet::signal_all(int number) { cgroup::signal_all(*group_, number); }
+
+const counters::Sample& CgroupProcessSet::sample(Instant now, WallTime wall, counters::Level level,
+                                                 counters::SampleState state) {
+  return sampler_->sample(now, wall, level, state);
+}
+
+counters::JobUsage CgroupProcessSet::finish(Instant now, WallTime wall) {
+  oom_watch_ = {};
+  counters::JobUsage usage = sampler_->finish(now, wall);
+  sampler_.reset();
+  return usage;
+}
+
+void CgroupProcessSet::reap(reap::LeftBehind left_behind) {
+  stop_looking();
+  reaper_.emplace(deps_.loop, deps_.worker, group_, reap::ReaperOptions{.left_behind = left_behind},
+                  observer_);
+  reaper_->start();
+}
+
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/limits.h"
+#include "base/loop/loop.h"
+#include "base/loop/worker.h"
+#include "kernel/counters/job_sampler.h"
+#include "kernel/counters/network.h"
+#include "supervisor/processes/child_spawner.h"
+#include "supervisor/processes/pause_guard.h"
+#include "supervisor/processes/process_set.h"
+
+namespace plimsoll::supervisor {
+
+// A cgroup as the place where an attempt lives: in every hierarchy that has one, with its limits.
+class CgroupProcessSet : public ProcessSet {
+ public:
+  struct Deps {
+    ChildSpawner& spawner;
+    loop::Loop& loop;
+    loop::Worker& worker;  // removes the group
+    counters::Network& network;
+  };
+  // `limits` are those that the group has already. What `deps` names and `observer` must outlive
+  // this. `above`, where the group is not in the pool itself, is to stand as long.
+  CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer, cgroup::Leaf group,
+                   const Limits& limits, std::shared_ptr<const cgroup::Inner> above);
+
+  [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
+  void adopt(int main) override;
+  OomKills watch_oom() override;
+  [[nodiscard]] OwnOoms own_ooms() override;
+  void freeze() override;
+  void thaw() override { paused_.reset(); }
+  void signal_all(int number) override;
+  const counters::Sample& sample(Instant now, WallTime wall, counters::Level level,
+                                 counters::SampleState state) override;
+  [[nodiscard]] Instant next_due() const override { return sampler_->next_due(); }
+  [[nodiscard]] counters::JobUsage finish(Instant now, WallTime wall) override;
+  void reap(reap::LeftBehind left_behind) override;
+  void give_up_removal() override {
+    if (reaper_) reaper_->give_up();
+  }
+  [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const override { return group_; }
+
+  // The kernel tells when the last has ended, where there is a v2 tree, within 10 ms; else it is
+  // looked so often. The end of the main process mostly is that of all.
+  static constexpr Duration kVacancyLook = std::chrono::milliseconds(50);
+
+ private:
+  void look_for_vacancy();
+  void stop_looking();
+
+  Deps deps_;
+  ProcessSetObserver& observer_;
+  std::shared_ptr<const cgroup::Inner> above_;
+  std::shared_ptr<const cgroup::Group> group_;
+  std::optional<double> cpus_;
+  bool has_memory_limit_;
+  std::optional<counters::JobSampler> sampler_;  // until finish(): its files are many
+  std::optional<PauseGuard> paused_;
+  std::optional<reap::Reaper> reaper_;
+  int main_ = -1;    // the pidfd of an adopted process
+  UniqueFd events_;  // cgroup.events, of adopted processes; before its watch, which must go first
+  loop::Watch events_watch_, main_watch_;
+  loop::Timer vacancy_timer_;
+  OwnOoms own_ooms_;
+  UniqueFd oom_event_;  // v1; before its watch, which must go first
+  loop::Watch oom_watch_;
+};
+
+}  // namespace plimsoll::supervisor

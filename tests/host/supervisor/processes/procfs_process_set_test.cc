@@ -1,0 +1,187 @@
+#include "supervisor/processes/procfs_process_set.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+
+#include "host/supervisor/places.h"
+#include "support/ground.h"
+#include "unit/supervisor/model_guardian.h"
+
+// Real processes without groups. This process is their guardian and waits for them; what is told of
+// them is told when the test says so.
+namespace plimsoll::supervisor {
+namespace {
+
+using namespace std::chrono_literals;
+using plimsoll::testing::eventually;
+using plimsoll::testing::state_of;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+procfs::Membership::Config config() {
+  const auto proc = procfs::ProcDir::open();
+  const procfs::Id self = *procfs::id_of(*proc, ::getpid());
+  return {.guardian = self, .supervisor = self, .run = "20260101-000000-test", .space = 0};
+}
+
+class ProcfsProcessSetTest : public ::testing::Test {
+ protected:
+  ProcfsProcessSetTest() {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    set_.emplace(guardian_, loop_, listener_, families_, "job-1");
+  }
+  ~ProcfsProcessSetTest() override {
+    set_.reset();
+    if (pid_ > 0) ::kill(pid_, SIGKILL);
+    EXPECT_TRUE(eventually([] { return ::waitpid(-1, nullptr, WNOHANG) < 0; }));
+  }
+
+  // A child of this process that does nothing, and if asked has a child of its own that does
+  // nothing.
+  void fork_main(bool with_child = false) {
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    if (with_child) ::fork();
+    for (;;) ::pause();
+  }
+  void run(bool with_child = false) {
+    ASSERT_TRUE(set_->spawn({}));
+    fork_main(with_child);
+    guardian_.born(pid_);
+    listener_.take();
+  }
+  void end_main() {
+    ::kill(pid_, SIGKILL);
+    ASSERT_TRUE(eventually([this] { return state_of(pid_) == 'Z'; }));
+  }
+  // The main process is waited for, and its owner told.
+  void wait_for_main() {
+    ASSERT_EQ(::waitpid(std::exchange(pid_, 0), nullptr, 0) > 0, true);
+    guardian_.exited(9);
+  }
+  bool is_in_state(char state) const {
+    return eventually([this, state] { return state_of(pid_) == state; });
+  }
+
+  void await(const std::string& what) {
+    ASSERT_TRUE(eventually([&] {
+      EXPECT_TRUE(loop_.run_once(1ms));
+      return ::testing::Value(listener_.told, Contains(what));
+    })) << "not told: "
+        << what;
+  }
+
+  loop::Loop loop_ = std::move(*loop::Loop::create());
+  Families families_{std::move(*procfs::ProcessScanner::open(config()))};
+  model::Guardian guardian_;
+  model::Listener listener_;
+  std::optional<ProcfsProcessSet> set_;
+  int pid_ = 0;
+};
+
+TEST_F(ProcfsProcessSetTest, ItsMainProcessBearsTheMarkAndDiesWithTheGuardian) {
+  guardian::SpawnRequest request;
+  request.env = {"PATH=/bin"};
+  ASSERT_TRUE(set_->spawn(std::move(request)));
+  const guardian::SpawnRequest& asked = guardian_.asked.front();
+  EXPECT_THAT(asked.env, ElementsAre("PATH=/bin", std::string(procfs::kTagVariable) + "=" +
+                                                      families_.mark_of("job-1")));
+  EXPECT_EQ(asked.guardian_death, guardian::GuardianDeath::end);
+}
+
+TEST_F(ProcfsProcessSetTest, AFreezeBeforeTheBirthStopsWhoIsBorn) {
+  ASSERT_TRUE(set_->spawn({}));
+  set_->freeze();
+  fork_main();
+  guardian_.born(pid_);
+  EXPECT_TRUE(is_in_state('T'));
+  set_->thaw();
+  EXPECT_TRUE(is_in_state('S'));
+}
+
+TEST_F(ProcfsProcessSetTest, WhoIsContinuedBySomebodyElseIsStoppedAgain) {
+  run();
+  set_->freeze();
+  ASSERT_TRUE(is_in_state('T'));
+  ::kill(pid_, SIGCONT);
+  ASSERT_TRUE(is_in_state('S'));
+  families_.measure(loop::now());
+  EXPECT_TRUE(is_in_state('T'));
+}
+
+TEST_F(ProcfsProcessSetTest, WhoDestroysItLeavesNobodyStopped) {
+  run();
+  set_->freeze();
+  ASSERT_TRUE(is_in_state('T'));
+  set_.reset();
+  EXPECT_TRUE(is_in_state('S'));
+}
+
+TEST_F(ProcfsProcessSetTest, WhoWasNeverBornIsGone) {
+  ASSERT_TRUE(set_->spawn({}));
+  guardian_.not_born();
+  set_->reap(reap::LeftBehind::list);
+  await("gone");
+  EXPECT_THAT(listener_.take(), ElementsAre("not started", "empty", "gone"));
+  EXPECT_FALSE(listener_.end->killed);
+}
+
+TEST_F(ProcfsProcessSetTest, ThoseThatVanishAreGoneWithoutAKill) {
+  run();
+  end_main();
+  wait_for_main();
+  set_->reap(reap::LeftBehind::list);
+  await("gone");
+  EXPECT_THAT(listener_.take(), ElementsAre("exited 9", "empty", "gone"));
+  EXPECT_FALSE(listener_.end->killed);
+}
+
+TEST_F(ProcfsProcessSetTest, WhoIsLeftIsNamedAndKilled) {
+  run(true);
+  ASSERT_TRUE(eventually([this] {
+    families_.count();
+    return families_.process_scanner().membership().members(procfs::FamilyId{1}).size() == 2;
+  }));
+  set_->reap(reap::LeftBehind::list);
+  ASSERT_TRUE(eventually([this] { return state_of(pid_) == 'Z'; }));
+  wait_for_main();
+  await("gone");
+  EXPECT_THAT(listener_.told, Contains("empty"));
+  EXPECT_TRUE(listener_.end->killed);
+  EXPECT_THAT(listener_.end->left_behind, SizeIs(2));
+}
+
+// A number is not free before it is waited for: until then the set is not empty.
+TEST_F(ProcfsProcessSetTest, ALateStatusIsWaitedFor) {
+  run();
+  end_main();
+  set_->reap(reap::LeftBehind::skip);
+  await("stuck 0");
+  EXPECT_THAT(listener_.take(), Not(Contains("empty")));
+  wait_for_main();
+  await("gone");
+  EXPECT_THAT(listener_.take(), ElementsAre("exited 9", "empty", "gone"));
+}
+
+TEST_F(ProcfsProcessSetTest, AKillThatDoesNotTakeEndsWhenItIsGivenUp) {
+  run();
+  end_main();               // and is never waited for
+  set_->give_up_removal();  // nothing is being removed yet
+  set_->reap(reap::LeftBehind::skip);
+  await("stuck 0");
+  set_->give_up_removal();
+  await("gone");
+  EXPECT_THAT(listener_.told, Not(Contains("empty")));
+  EXPECT_GE(listener_.end->until_gone, 1s);
+}
+
+}  // namespace
+}  // namespace plimsoll::supervisor

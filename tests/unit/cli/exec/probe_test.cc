@@ -1,0 +1,26 @@
+#include "cli/exec/probe.h"
+
+#include <gtest/gtest.h>
+
+namespace plimsoll::cli {
+namespace {
+
+TEST(ProbeTest, QuestionsToAToolAreToldFromWork) {
+  using Command = std::vector<std::string>;
+  for (const Command& command :
+       {Command{"gcc", "--version"}, Command{"rustc", "-vV"}, Command{"cc", "-dumpmachine"},
+        Command{"gcc", "-print-search-dirs"}, Command{"gcc", "-v", "-V"}, Command{"cc", "-E", "-"},
+        Command{"cc", "-dM", "-E", "-x", "c", "/dev/null"},
+        Command{"rustc", "-", "--crate-name", "___", "--print=file-names"}}) {
+    EXPECT_TRUE(is_probe(command)) << command[1];
+  }
+  for (const Command& command :
+       {Command{"gcc"}, Command{"gcc", "-c", "a.c"}, Command{"gcc", "-v", "a.c"},
+        Command{"cc", "-E", "a.c"}, Command{"gcc", "-c", "-", "-o", "a.o"},
+        Command{"sh", "-c", "make --version"}}) {
+    EXPECT_FALSE(is_probe(command)) << command.back();
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::cli
