@@ -163,6 +163,22 @@ bool write_report(report::OutputFile& file, const std::string& text) {
   return wrote.has_value();
 }
 
+// Where no summary tells it: how the command ended, or why it never began.
+void complain_of_end(const supervisor::AttemptResult& ended) {
+  switch (ended.end.outcome) {
+    case policy::Outcome::exited: return;
+    case policy::Outcome::signalled:
+    case policy::Outcome::over_limit:
+    case policy::Outcome::machine_oom:
+    case policy::Outcome::timed_out: return complain("the command " + ended.reason);
+    case policy::Outcome::over_line:
+    case policy::Outcome::evicted:
+    case policy::Outcome::cancelled:
+    case policy::Outcome::failed_to_start:
+    case policy::Outcome::skipped: return complain(ended.reason);
+  }
+}
+
 void print_summary(const report::JobReport& report, Verbosity verbosity) {
   if (verbosity == Verbosity::quiet) return;
   report::TextStyle style = style_of(STDERR_FILENO);
@@ -323,9 +339,7 @@ Result<int> run(const RunOptions& options, guardian::Link link) {
                              .machine = watcher.machine()},
                             supervisor::describe_host(**supervisor));
   print_summary(report, options.verbosity);
-  if (ended->end.outcome != policy::Outcome::exited && options.verbosity == Verbosity::quiet) {
-    complain(ended->reason);
-  }
+  if (options.verbosity == Verbosity::quiet) complain_of_end(*ended);
   memory.ended(*ended, report, system.series().points());
   if (*report_file) {
     const auto format = options.report_format.value_or(ReportFormat::plimsoll);

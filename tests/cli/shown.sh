@@ -54,6 +54,10 @@ case_how_it_ended_is_said_once() {
   run 137 -- sh -c 'kill -9 $$'
   has err 'plimsoll: was ended by signal KILL'
   lacks err 'KILL:'
+  run 137 -q -- sh -c 'kill -9 $$'
+  has err 'plimsoll: the command was ended by signal KILL'
+  run 124 -q --timeout 0.1 -- sleep 50
+  has err 'plimsoll: the command took longer than 100 ms'
   run 137 --memory-max 32M -- tail /dev/zero
   has err 'plimsoll: needed more than its memory limit of 32.0 MiB'
   lacks err 'exceeded its own'
