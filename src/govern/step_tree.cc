@@ -5,6 +5,7 @@
 namespace plimsoll::govern {
 
 void StepTree::set_root(const Exec& exec) {
+  root_ = exec.process;
   const bool governs = drivers_.role_of(exec) == Role::governor;
   set(exec.process, governs ? Kind::governor : Kind::lasting_driver);
 }
@@ -125,16 +126,30 @@ void StepTree::ended(JobId step) {
   steps_.erase(found);
 }
 
-// Of drivers nobody tells that they have ended.
+std::optional<std::size_t> StepTree::drivers_below() {
+  forget_the_dead();
+  std::size_t drivers = 0;
+  for (const auto& [pid, each] : nodes_) {
+    if (each.kind == Kind::governor) return std::nullopt;
+    if (each.kind != Kind::step && each.id != root_) ++drivers;
+  }
+  return drivers;
+}
+
 void StepTree::sweep() {
   if (nodes_.size() < sweep_at_) return;
+  forget_the_dead();
+  sweep_at_ = std::max(kSweepFrom, 2 * nodes_.size());
+}
+
+// Of drivers nobody tells that they have ended.
+void StepTree::forget_the_dead() {
   std::erase_if(nodes_, [this](const auto& entry) {
     const Node& each = entry.second;
     if (each.kind == Kind::step) return false;
     const auto now = lookup_.find(each.id.pid);
     return !now || now->id != each.id;
   });
-  sweep_at_ = std::max(kSweepFrom, 2 * nodes_.size());
 }
 
 }  // namespace plimsoll::govern
