@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/disk.h"
+#include "cli/jobserver_offer.h"
 #include "cli/options.h"
 #include "supervisor/run/pool_options.h"
 
@@ -21,6 +22,7 @@ struct GovernOptions {
   std::vector<std::string> drivers;
   unsigned reruns = kRerunsDefault;
   bool no_hold = false;
+  JobserverWish jobserver = JobserverWish::automatic;
   std::optional<std::string> report;
   Durability durability = Durability::written;  // of the report
   std::optional<std::string> cgroup_path;
