@@ -210,7 +210,7 @@ Role Drivers::role_of(const Exec& exec) const {
 }
 
 bool may_hold_tokens(const Exec& exec) {
-  if (starts_one(exec)) return false;
+  if (starts_one(exec) || is_inner_govern(exec)) return false;
   return is_among(kTokenHolderNames, program_name(exec.file)) ||
          is_among(kTokenHolderNames, base_name(exec.file));
 }

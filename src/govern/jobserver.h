@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/loop/loop.h"
 #include "govern/token_pipe.h"

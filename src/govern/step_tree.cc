@@ -6,6 +6,7 @@ namespace plimsoll::govern {
 
 void StepTree::set_root(const Exec& exec) {
   root_ = exec.process;
+  root_may_hold_tokens_ = may_hold_tokens(exec);
   const bool governs = drivers_.role_of(exec) == Role::governor;
   set(exec.process, governs ? Kind::governor : Kind::lasting_driver);
 }
@@ -36,6 +37,7 @@ StepTree::Node* StepTree::node_above(const Exec& exec) {
 Meaning StepTree::exec(const Exec& exec) {
   const Node* own = node(exec.process);
   if (own != nullptr && own->kind == Kind::lasting_driver) {
+    if (exec.process == root_) root_may_hold_tokens_ = may_hold_tokens(exec);
     if (drivers_.role_of(exec) == Role::governor) set(exec.process, Kind::governor);
     return {};
   }
@@ -128,6 +130,7 @@ void StepTree::ended(JobId step) {
 
 std::optional<std::size_t> StepTree::drivers_below() {
   forget_the_dead();
+  if (root_may_hold_tokens_) return std::nullopt;
   std::size_t drivers = 0;
   for (const auto& [pid, each] : nodes_) {
     if (each.kind == Kind::governor) return std::nullopt;

@@ -62,7 +62,7 @@ class StepTree {
   void ended(JobId step);
 
   // Drivers that live below the command itself; nothing if somebody lives below whom nothing is
-  // told. Looks all of them up.
+  // told, or if the command may hold tokens of a jobserver itself. Looks all of them up.
   [[nodiscard]] std::optional<std::size_t> drivers_below();
 
   [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
@@ -111,6 +111,7 @@ class StepTree {
   std::unordered_map<int, Node> nodes_;
   std::map<JobId, Step> steps_;
   std::optional<procfs::Id> root_;
+  bool root_may_hold_tokens_ = false;
   std::size_t sweep_at_ = kSweepFrom;
 };
 

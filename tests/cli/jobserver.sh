@@ -176,6 +176,21 @@ END
   nothing_left
 }
 
+# One core, so that the second begins in the slot that the first has lent.
+case_a_paused_step_lends_its_slot() {
+  state
+  meet 2
+  "$plimsoll" govern -q --standalone --cores 1 --jobserver=pipe -- make -s >out 2>err &
+  local guardian=$!
+  becomes_true eval '[[ -e began.1 || -e began.2 ]]'
+  becomes_true eval '"$plimsoll" ctl pause 1'
+  becomes_true eval '[[ -e began.1 && -e began.2 ]]'
+  gives 0 "$plimsoll" ctl resume 1
+  wait $guardian
+  same 0 $? 'status of make'
+  nothing_left
+}
+
 case_ctrl_c_ends_make_and_leaves_nothing() {
   state
   printf 'all: a b\na b: ; @touch began.$@; sleep 1000\n' >Makefile

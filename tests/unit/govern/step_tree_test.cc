@@ -113,6 +113,15 @@ TEST_F(StepTreeTest, DriversBelowTheCommandAreCountedWhileTheyLive) {
   EXPECT_EQ(tree.drivers_below(), 0u);
 }
 
+TEST_F(StepTreeTest, TheCommandItselfMayHoldTokens) {
+  const int own = root({"plimsoll", "govern", "--", "sh"});
+  EXPECT_EQ(tree.drivers_below(), 0u);
+  exec(own, {"rustc", "a.rs"});
+  EXPECT_EQ(tree.drivers_below(), std::nullopt);
+  exec(own, {"make"});
+  EXPECT_EQ(tree.drivers_below(), 0u);
+}
+
 TEST_F(StepTreeTest, BelowAGovernorNobodyIsCounted) {
   root({"plimsoll", "batch", "jobs.txt"});
   EXPECT_EQ(tree.drivers_below(), std::nullopt);
