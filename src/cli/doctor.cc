@@ -9,6 +9,7 @@
 #include "cli/command/exit_status.h"
 #include "cli/command/options.h"
 #include "cli/commands.h"
+#include "cli/doctor_build.h"
 #include "cli/progress/terminal.h"
 #include "guardian/guardian.h"
 #include "report/writer.h"
@@ -25,15 +26,18 @@ constexpr int kCanNotRun = 1;
 struct DoctorOptions {
   std::optional<std::string> cgroup_path;
   bool json = false;
+  bool build = false;
 };
 
 constexpr const char* kDoctorFooter = R"(Examples:
   plimsoll doctor
   plimsoll doctor --cgroup /batch
   plimsoll doctor --json | jq -r '.checks[] | select(.state != "ok") | .id'
+  plimsoll doctor --build
 
 Plimsoll tries out what the host offers, in cgroups of its own that it removes at the end.
-docs/doctor.md explains each check.
+docs/doctor.md explains each check. With --build it tries out nothing: it asks the
+build tools on PATH for their versions (docs/jobserver.md).
 
 Exit status: 0 if jobs can run here, 1 if they cannot, 125 if Plimsoll itself failed.
 )";
@@ -42,7 +46,10 @@ std::optional<int> parse(DoctorOptions& options, int argc, char** argv) {
   CLI::App app("Shows what this host offers, what is missing, and how to add it.", "doctor");
   app.footer(kDoctorFooter);
   add_cgroup_option(app, options.cgroup_path);
-  app.add_flag("--json", options.json, "Print JSON (plimsoll.doctor/1) instead of text");
+  app.add_flag("--json", options.json,
+               "Print JSON (plimsoll.doctor/1, plimsoll.doctor.build/1) instead of text");
+  app.add_flag("--build", options.build,
+               "Show instead which build tools on PATH obey a jobserver, and how each is governed");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
 }
 
@@ -88,6 +95,7 @@ Result<int> doctor(const DoctorOptions& options, guardian::Link link) {
 int doctor_command(int argc, char** argv) {
   DoctorOptions options;
   if (const auto status = parse(options, argc, argv)) return *status;
+  if (options.build) return doctor_build(options.json ? DoctorForm::json : DoctorForm::text);
   auto link = guardian::become_guardian();
   auto status = link ? doctor(options, std::move(*link)) : Result<int>(pass(std::move(link)));
   if (status) return *status;

@@ -89,6 +89,10 @@ constexpr std::array kWholeNames = std::to_array<string_view>({
     "ld.lld", "lld", "mold", "nvcc",     "ranlib", "rustc", "rustdoc", "sccache",  "swiftc",
 });
 
+// Those that take tokens of a jobserver for threads, or for all that they start at once.
+constexpr std::array kTokenHolderNames = std::to_array<string_view>(
+    {"clippy-driver", "jobserver-exec", "plimsoll", "plimsolld", "rustc", "rustdoc", "wild"});
+
 constexpr std::array kShells =
     std::to_array<string_view>({"ash", "bash", "busybox", "dash", "fish", "ksh", "sh", "zsh"});
 constexpr std::array kInterpreters =
@@ -141,6 +145,11 @@ bool is_whole(string_view name) {
   return dash != string_view::npos && is_among(kWholeNames, name.substr(dash + 1));
 }
 
+// `plimsoll exec` starts one command.
+bool starts_one(const Exec& exec) {
+  return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 && exec.argv[1] == "exec";
+}
+
 }  // namespace
 
 std::string program_name(string_view file) {
@@ -185,8 +194,7 @@ Role Drivers::role_of(const Exec& exec) const {
   const std::string name = program_name(exec.file);
   if (name == "plimsoll" || name == "plimsolld") {
     if (is_inner_govern(exec)) return Role::driver;
-    const bool starts_one = exec.argv.size() > 1 && exec.argv[1] == "exec";
-    return starts_one ? Role::whole : Role::governor;
+    return starts_one(exec) ? Role::whole : Role::governor;
   }
   if (is_named(base_name(exec.file)) || is_named(script_name(exec.file))) return Role::driver;
   if (is_whole(name) || is_whole(base_name(exec.file))) return Role::whole;
@@ -199,6 +207,12 @@ Role Drivers::role_of(const Exec& exec) const {
   if (words.empty()) return Role::unknown;
   words.push_back(exec.file);
   return role_of_interpreter(program_name(words.front()), words);
+}
+
+bool may_hold_tokens(const Exec& exec) {
+  if (starts_one(exec) || is_inner_govern(exec)) return false;
+  return is_among(kTokenHolderNames, program_name(exec.file)) ||
+         is_among(kTokenHolderNames, base_name(exec.file));
 }
 
 bool is_inner_govern(const Exec& exec) {

@@ -39,6 +39,10 @@ class Drivers {
 // /usr/bin/python3.11.
 [[nodiscard]] std::string program_name(std::string_view file);
 
+// Whether the program may hold several tokens of a jobserver for threads of its own or for programs
+// that it starts unseen.
+[[nodiscard]] bool may_hold_tokens(const Exec& exec);
+
 // Of `plimsoll govern`, which has what it starts governed by the run that it is in.
 [[nodiscard]] bool is_inner_govern(const Exec& exec);
 

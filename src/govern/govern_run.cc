@@ -53,6 +53,11 @@ GovernRun::GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& esti
   estimator.expect_below(
       to_bytes(to_double(config_.scheduler.governor.line) * policy::kUnknownBeside));
   config_.command.env.emplace_back(kRunVariable, config_.run_id);
+  if (config_.jobserver) {
+    TokenBasis& basis = *this;
+    jobserver_.emplace(supervisor.loop(), std::move(*config_.jobserver), basis);
+    config_.jobserver.reset();
+  }
   summary_.run = config_.run_id;
   summary_.oom_kills = 0;
 }
@@ -83,7 +88,8 @@ Result<GovernEnd> GovernRun::run() {
                    .summary = std::move(summary_),
                    .counts = steps_.counts(),
                    .killed = killed_in_all_,
-                   .reruns = reruns_};
+                   .reruns = reruns_,
+                   .tokens_recovered = jobserver_ ? jobserver_->recovered() : 0};
 }
 
 bool GovernRun::is_to_run_again(const supervisor::AttemptResult& result) const {
@@ -124,9 +130,11 @@ Result<supervisor::AttemptResult> GovernRun::execute(unsigned number) {
   supervisor::AttemptObserver& told = *this;
   attempt_ = std::make_unique<supervisor::Attempt>(supervisor_, std::move(*request), told);
   relay_.emplace(supervisor_, *attempt_, session);
+  if (jobserver_) jobserver_->begin();
   attempt_->start();
   child_end = {};
   auto ran = turn_until_gone();
+  if (jobserver_) jobserver_->end();
   relay_.reset();
   attempt_.reset();
   if (!ran) return pass(std::move(ran));
@@ -191,6 +199,16 @@ void GovernRun::on_step_ended(const policy::JobSpec& step, const report::JobRepo
               "): " + report::printable(policy::command_line(step.command)) + "; " + report.reason);
   }
   observer_.on_step_ended(step, report);
+}
+
+Slots GovernRun::slots() const {
+  return slots_of(host_scheduler_.scheduler().status(), steps_.small());
+}
+
+// Without execs to be heard of nobody is seen.
+std::optional<std::size_t> GovernRun::token_holders() {
+  if (config_.why_unheard) return std::nullopt;
+  return steps_.token_holders();
 }
 
 void GovernRun::count(const report::JobReport& report) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "govern/drivers.h"
+#include "govern/jobserver.h"
 #include "govern/steps.h"
 #include "policy/estimator/estimator.h"
 #include "policy/scheduler/scheduler.h"
@@ -30,6 +31,8 @@ struct GovernConfig {
   unsigned reruns = 0;
   // Why execs can't be heard of, if so: then the command is measured as a whole.
   std::optional<std::string> why_unheard;
+  // Its pipe is filled by the run; the command is told of it by its environment.
+  std::optional<TokenPipe> jobserver;
 };
 
 // How it went.
@@ -39,6 +42,7 @@ struct GovernEnd {
   StepCounts counts;
   std::uint64_t killed = 0;  // steps, for want of memory, of all executions
   unsigned reruns = 0;
+  std::uint64_t tokens_recovered = 0;  // of the jobserver, from clients that were killed
 };
 
 class GovernObserver {
@@ -59,7 +63,8 @@ class GovernObserver {
 class GovernRun : private supervisor::AttemptObserver,
                   private supervisor::SignalObserver,
                   private supervisor::HostSchedulerObserver,
-                  private StepsObserver {
+                  private StepsObserver,
+                  private TokenBasis {
  public:
   // All but `config` must outlive this.
   GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& estimator, GovernConfig config,
@@ -88,6 +93,8 @@ class GovernRun : private supervisor::AttemptObserver,
   void on_learnt(const policy::AttemptSummary& what) override { observer_.on_learnt(what); }
   void on_notice(const std::string& text) override { observer_.on_notice(text); }
   void on_step_ended(const policy::JobSpec& step, const report::JobReport& report) override;
+  [[nodiscard]] Slots slots() const override;
+  [[nodiscard]] std::optional<std::size_t> token_holders() override;
 
   Result<supervisor::AttemptResult> execute(unsigned number);
   Result<void> turn_until_gone();
@@ -102,6 +109,7 @@ class GovernRun : private supervisor::AttemptObserver,
   supervisor::HostScheduler host_scheduler_;
   Steps steps_;
   supervisor::GuardianWatch guardian_watch_;
+  std::optional<Jobserver> jobserver_;
   std::unique_ptr<ExecListener> listener_;
   std::unique_ptr<supervisor::Attempt> attempt_;
   std::optional<supervisor::SignalRelay> relay_;

@@ -16,6 +16,16 @@ bool is_shell_text(const Exec& exec) {
   return is_plain && (name == "sh" || name == "bash" || name == "dash");
 }
 
+std::unique_ptr<Step> step_of_exec(JobId id, const Exec& exec, UniqueFd pidfd) {
+  auto step = std::make_unique<Step>();
+  step->id = id;
+  step->spec = spec_for(id, exec);
+  step->exec = exec;
+  step->pidfd = std::move(pidfd);
+  step->may_hold_tokens = may_hold_tokens(exec);
+  return step;
+}
+
 policy::JobSpec spec_for(JobId id, const Exec& exec) {
   policy::JobSpec spec;
   spec.id = id;

@@ -38,14 +38,17 @@ struct Step {
   Instant waiting_since{};
   Duration waited{};
   State state = State::moving;
-  bool is_over = false;  // its job
-  loop::Watch death;     // while it waits
+  bool is_over = false;          // its job
+  bool may_hold_tokens = false;  // several, of a jobserver
+  loop::Watch death;             // while it waits
   loop::Timer birth;
 };
 
 // The job that a step is: what its process executes, as `sh -c` is given it where it is that, in
 // the directory of the process. Nobody runs it again but its parent.
 [[nodiscard]] policy::JobSpec spec_for(JobId id, const Exec& exec);
+
+[[nodiscard]] std::unique_ptr<Step> step_of_exec(JobId id, const Exec& exec, UniqueFd pidfd);
 
 // Whether the command says more than what the process executes next: it is a shell's text.
 [[nodiscard]] bool is_shell_text(const Exec& exec);

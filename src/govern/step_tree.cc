@@ -5,6 +5,8 @@
 namespace plimsoll::govern {
 
 void StepTree::set_root(const Exec& exec) {
+  root_ = exec.process;
+  root_may_hold_tokens_ = may_hold_tokens(exec);
   const bool governs = drivers_.role_of(exec) == Role::governor;
   set(exec.process, governs ? Kind::governor : Kind::lasting_driver);
 }
@@ -35,6 +37,7 @@ StepTree::Node* StepTree::node_above(const Exec& exec) {
 Meaning StepTree::exec(const Exec& exec) {
   const Node* own = node(exec.process);
   if (own != nullptr && own->kind == Kind::lasting_driver) {
+    if (exec.process == root_) root_may_hold_tokens_ = may_hold_tokens(exec);
     if (drivers_.role_of(exec) == Role::governor) set(exec.process, Kind::governor);
     return {};
   }
@@ -125,16 +128,31 @@ void StepTree::ended(JobId step) {
   steps_.erase(found);
 }
 
-// Of drivers nobody tells that they have ended.
+std::optional<std::size_t> StepTree::drivers_below() {
+  forget_the_dead();
+  if (root_may_hold_tokens_) return std::nullopt;
+  std::size_t drivers = 0;
+  for (const auto& [pid, each] : nodes_) {
+    if (each.kind == Kind::governor) return std::nullopt;
+    if (each.kind != Kind::step && each.id != root_) ++drivers;
+  }
+  return drivers;
+}
+
 void StepTree::sweep() {
   if (nodes_.size() < sweep_at_) return;
+  forget_the_dead();
+  sweep_at_ = std::max(kSweepFrom, 2 * nodes_.size());
+}
+
+// Of drivers nobody tells that they have ended.
+void StepTree::forget_the_dead() {
   std::erase_if(nodes_, [this](const auto& entry) {
     const Node& each = entry.second;
     if (each.kind == Kind::step) return false;
     const auto now = lookup_.find(each.id.pid);
     return !now || now->id != each.id;
   });
-  sweep_at_ = std::max(kSweepFrom, 2 * nodes_.size());
 }
 
 }  // namespace plimsoll::govern

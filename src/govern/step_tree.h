@@ -61,6 +61,10 @@ class StepTree {
   void begun(JobId step, const Exec& exec);
   void ended(JobId step);
 
+  // Drivers that live below the command itself; nothing if somebody lives below whom nothing is
+  // told, or if the command may hold tokens of a jobserver itself. Looks all of them up.
+  [[nodiscard]] std::optional<std::size_t> drivers_below();
+
   [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
 
   // Ancestors that are looked through, and processes that are remembered of one step.
@@ -100,11 +104,14 @@ class StepTree {
   void release(JobId step, const Exec& exec);
   void set(const procfs::Id& id, Kind kind);
   void sweep();
+  void forget_the_dead();
 
   const Drivers& drivers_;
   ProcessLookup& lookup_;
   std::unordered_map<int, Node> nodes_;
   std::map<JobId, Step> steps_;
+  std::optional<procfs::Id> root_;
+  bool root_may_hold_tokens_ = false;
   std::size_t sweep_at_ = kSweepFrom;
 };
 

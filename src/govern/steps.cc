@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -81,6 +80,7 @@ std::optional<JobId> Steps::step_of(int pid) {
 void Steps::answer(PendingExec pending) { listener_->answer(pending); }
 
 void Steps::on_blind(const Error& why) {
+  is_blind_ = true;
   observer_.on_notice("steps are neither held nor measured: " + why.message());
 }
 
@@ -103,8 +103,9 @@ void Steps::on_exec(PendingExec pending, const Exec& exec) {
 void Steps::follow(PendingExec pending, const Exec& exec, const Meaning& meaning) {
   if (meaning.what == Meaning::What::begins) return begin_step(pending, exec);
   if (meaning.what == Meaning::What::goes_on) {
-    // Whoever does the work of the step says what it is.
     const auto step = steps_.find(*meaning.step);
+    if (step != steps_.end() && may_hold_tokens(exec)) step->second->may_hold_tokens = true;
+    // Whoever does the work of the step says what it is.
     const bool is_main = step != steps_.end() && step->second->exec.process == exec.process;
     if (is_main && !is_shell_text(step->second->exec)) {
       step->second->spec.command = spec_for(*meaning.step, exec).command;
@@ -126,16 +127,12 @@ void Steps::begin_step(PendingExec pending, const Exec& exec) {
   auto pidfd = open_pidfd(exec.process.pid);
   if (!pidfd) return answer(pending);  // it is gone
   tree_.begun(id, exec);
-  auto step = std::make_unique<Step>();
-  step->spec = spec_for(id, exec);
+  auto step = step_of_exec(id, exec, std::move(pidfd));
   const auto spare = spares_.find(exec.process.pid);
   const bool has_group = spare != spares_.end() && spare->second.process == exec.process;
   if (!has_group && may_be_small(step->spec)) {
-    return begin_small(pending, exec, id, std::move(pidfd));
+    return begin_small(pending, exec, id, std::move(step->pidfd));
   }
-  step->id = id;
-  step->exec = exec;
-  step->pidfd = std::move(pidfd);
   step->pending = pending;
   step->queued = supervisor::wall_now();
   std::shared_ptr<cgroup::Leaf> group;
@@ -258,6 +255,16 @@ void Steps::look_at_birth(JobId id) {
   withdraw(step, "its program could not be executed");
 }
 
+std::optional<std::size_t> Steps::token_holders() {
+  auto holders = is_blind_ || told_of_groups_ ? std::nullopt : tree_.drivers_below();
+  if (holders) *holders += small_.size();
+  for (const auto& [id, step] : steps_) {
+    if (step->may_hold_tokens) return std::nullopt;
+    if (holders && !step->is_over) ++*holders;
+  }
+  return holders;
+}
+
 // What waits goes on without the scheduler.
 void Steps::withdraw(Step& step, const std::string& why) {
   if (step.state != Step::State::waiting) return;
@@ -332,11 +339,7 @@ void Steps::on_small_ended(const SmallStep& small) { tree_.ended(small.id); }
 
 void Steps::on_grown(SmallStep small) {
   --counts_.small;
-  auto step = std::make_unique<Step>();
-  step->id = small.id;
-  step->spec = spec_for(small.id, small.exec);
-  step->exec = std::move(small.exec);
-  step->pidfd = std::move(small.pidfd);
+  auto step = step_of_exec(small.id, small.exec, std::move(small.pidfd));
   step->queued = supervisor::wall_now();
   place(std::move(step), nullptr);
 }

@@ -72,6 +72,11 @@ class Steps : public ExecObserver,
   [[nodiscard]] bool is_idle() const { return steps_.empty() && on_the_way_ == 0; }
 
   [[nodiscard]] const StepCounts& counts() const { return counts_; }
+  // Those that run without a group.
+  [[nodiscard]] std::size_t small() const { return small_.size(); }
+  // How many live that may hold a token of a jobserver: a step is started with one, and so is a
+  // driver. Nothing: one may hold several, or not all are seen.
+  [[nodiscard]] std::optional<std::size_t> token_holders();
   // Of a step that has not ended.
   [[nodiscard]] const policy::JobSpec* spec_of(JobId step) const;
 
@@ -135,6 +140,7 @@ class Steps : public ExecObserver,
   SmallSteps small_;
   StepCounts counts_;
   bool told_of_groups_ = false;
+  bool is_blind_ = false;
   Mover mover_;  // last: its work ends before what it uses
 };
 

@@ -19,6 +19,8 @@
 #include "cli/command/process_mode.h"
 #include "cli/command/run_memory.h"
 #include "cli/govern/govern_options.h"
+#include "cli/govern/govern_summary.h"
+#include "cli/govern/jobserver_offer.h"
 #include "cli/progress/terminal.h"
 #include "govern/govern_run.h"
 #include "guardian/exec_filter.h"
@@ -48,39 +50,6 @@ class PlainNotices : public Notices {
  public:
   void note(const std::string& text) override { complain(text); }
 };
-
-std::string outcome_text(const supervisor::AttemptResult& ended) {
-  const bool says_more = ended.end.outcome != policy::Outcome::signalled && !ended.reason.empty();
-  return policy::describe(ended.end) + (says_more ? ": " + ended.reason : "");
-}
-
-std::string steps_text(const govern::GovernEnd& end) {
-  const govern::StepCounts& counts = end.counts;
-  std::string text = "  steps        " + std::to_string(counts.begun);
-  if (counts.small > 0) {
-    text +=
-        ", of which " + std::to_string(counts.small) + " small ones without a group of their own";
-  }
-  text += "\n  governor     held " + counted(counts.held, "step", "steps") + ", paused " +
-          counted(end.summary.pauses, "time", "times");
-  if (end.killed > 0) {
-    text += ", killed " + counted(end.killed, "step", "steps") + " for want of memory";
-  }
-  if (end.reruns > 0) text += ", run again " + counted(end.reruns, "time", "times");
-  return text + "\n";
-}
-
-std::string memory_text(const report::RunSummary& summary) {
-  if (!summary.used_peak || !summary.line) return {};
-  constexpr std::uint64_t kWhole = 100;
-  std::string text = "  memory       used peak " + format_bytes(*summary.used_peak) + " of " +
-                     format_bytes(*summary.line);
-  if (summary.line->count > 0) {
-    text += " (" + std::to_string(summary.used_peak->count * kWhole / summary.line->count) + " %)";
-  }
-  if (summary.oom_kills > 0u) text += ", kernel kills " + std::to_string(*summary.oom_kills);
-  return text + "\n";
-}
 
 // A governed command with all that is around it: what is remembered of earlier runs and recorded of
 // this one, the report that the user asked for, the share of the line beside other runs. What fails
@@ -222,21 +191,9 @@ class Session : private govern::GovernObserver,
       if (outcome != policy::Outcome::exited) complain(how);
       return;
     }
-    const std::string text = run_.hears_execs() ? held_text(end, how) : measured_text(end.command);
+    const std::string text = run_.hears_execs() ? govern_summary(end, top_jobs_, stderr_style())
+                                                : measured_text(end.command);
     std::fwrite(text.data(), 1, text.size(), stderr);
-  }
-
-  [[nodiscard]] std::string held_text(const govern::GovernEnd& end, const std::string& how) const {
-    // Command lines of compilers have thousands of characters.
-    constexpr std::size_t kWidthMax = 160;
-    report::TextStyle style = stderr_style();
-    style.width = std::min(style.width, kWidthMax);
-    const Bytes least{end.summary.line.value_or(Bytes{}).count / report::kHeavyShare};
-    std::string text =
-        report::heaviest_table(top_jobs_, {.by = report::Weight::memory, .from = least}, style);
-    text += "plimsoll: " + how;
-    if (end.summary.makespan) text += " in " + format_duration(*end.summary.makespan);
-    return text + "\n" + steps_text(end) + memory_text(end.summary);
   }
 
   // As `plimsoll run` tells it.
@@ -316,7 +273,26 @@ std::optional<std::string> why_unheard(const GovernOptions& options, int code,
          std::make_error_code(static_cast<std::errc>(code)).message();
 }
 
-Result<int> govern(const GovernOptions& options, int filter_code, guardian::Link link,
+// Says whether the command gets the jobserver, and why.
+std::string hand_over(JobserverOffer offer, JobserverWish wish, govern::GovernConfig& config) {
+  const std::string none = "no jobserver is offered: ";
+  if (!offer.pipe) return none + offer.why;
+  if (config.why_unheard && wish == JobserverWish::automatic) {
+    return none + "tokens of killed programs could not be replaced";
+  }
+  const double cores = config.scheduler.governor.cores;
+  config.command.env.emplace_back("MAKEFLAGS", makeflags_for(*offer.pipe, cores));
+  config.jobserver.emplace(std::move(*offer.pipe));
+  return "a jobserver is offered by " + config.jobserver->auth() + ": " + offer.why;
+}
+
+// What each side of the fork needs that was made before it.
+struct BeforeFork {
+  int filter_code = 0;
+  JobserverOffer jobserver;
+};
+
+Result<int> govern(const GovernOptions& options, BeforeFork before, guardian::Link link,
                    const std::vector<std::string>& command_line) {
   auto report = open_report(options);
   if (!report) return pass(std::move(report));
@@ -338,7 +314,8 @@ Result<int> govern(const GovernOptions& options, int filter_code, guardian::Link
     std::fputs(("plimsoll: limits of all steps together:\n" + terms).c_str(), stderr);
   }
   govern::GovernConfig config = govern_config(options, machine.run_id, *governor);
-  config.why_unheard = why_unheard(options, filter_code, **supervisor);
+  config.why_unheard = why_unheard(options, before.filter_code, **supervisor);
+  const std::string offered = hand_over(std::move(before.jobserver), options.jobserver, config);
   if (config.why_unheard && options.verbosity != Verbosity::quiet) {
     complain("the command is measured as a whole, and nothing that it starts is held or paused: " +
              *config.why_unheard);
@@ -346,6 +323,7 @@ Result<int> govern(const GovernOptions& options, int filter_code, guardian::Link
   if (options.verbosity == Verbosity::verbose && !config.why_unheard && ::geteuid() != 0) {
     complain("set-user-ID programs such as sudo run without their privilege below this command");
   }
+  if (options.verbosity == Verbosity::verbose) complain(offered);
   Session session(**supervisor, options, std::move(*report), std::move(config), command_line);
   return session.run();
 }
@@ -382,9 +360,12 @@ int govern_command(int argc, char** argv) {
   const int filter_code = options.no_hold ? 0 : guardian::try_exec_filter();
   const char* outer = std::getenv("PLIMSOLL_GOVERN");
   if (filter_code == EBUSY && outer != nullptr) return run_governed_already(options, outer);
+  auto jobserver = offer_jobserver(options.jobserver, options.command);
+  if (!jobserver) return failed(jobserver.error());
   auto link = guardian::become_guardian();
   if (!link) return failed(link.error());
-  auto status = govern(options, filter_code, std::move(*link), command_line);
+  auto status = govern(options, {.filter_code = filter_code, .jobserver = std::move(*jobserver)},
+                       std::move(*link), command_line);
   return status ? *status : failed(status.error());
 }
 

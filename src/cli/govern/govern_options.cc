@@ -12,12 +12,15 @@ constexpr const char* kGovernFooter =
 runner, a shell that runs a script) starts. Each step runs in a cgroup of its
 own, and waits before its first instruction until it is expected to fit in
 memory. Give a high -j: it says how many steps may run at once; the governor
-decides how many do. When the command ends, all that it started is killed.
+decides how many do. Without -j, make, cargo and others take their number of
+jobs from a jobserver of the governor's (docs/jobserver.md). When the command
+ends, all that it started is killed.
 
 Examples:
   plimsoll govern -- ninja -j64
   plimsoll govern --line 8G -- cmake --build build -j 32
   plimsoll govern -- cargo build --release
+  plimsoll govern --jobserver=off -- make check
   find . -name '*.png' | plimsoll govern -- xargs -P 100 -n 1 optipng
   plimsoll govern --driver mybuild --report steps.jsonl -- ./mybuild all
 
@@ -64,6 +67,11 @@ void add_options(CLI::App& app, GovernOptions& options) {
       "How often a build tool is started again when it has failed and a step was killed for want "
       "of memory (default 2)")
       ->type_name("N");
+  add_value(
+      app, "--jobserver", parse_jobserver, [&](JobserverWish wish) { options.jobserver = wish; },
+      "How make, cargo, ninja and gcc are offered a share of the cores: by a pipe, by a fifo, off, "
+      "or auto (default): as the tools on PATH understand it, and only if the command has no -j")
+      ->type_name("STYLE");
   app.add_flag(
       "--no-hold", options.no_hold,
       "Only measure the command, as a whole: no seccomp filter, and no step is held, paused "

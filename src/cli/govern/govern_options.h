@@ -7,6 +7,7 @@
 
 #include "base/disk.h"
 #include "cli/command/options.h"
+#include "cli/govern/jobserver_offer.h"
 #include "supervisor/run/pool_options.h"
 
 namespace plimsoll::cli {
@@ -21,6 +22,7 @@ struct GovernOptions {
   std::vector<std::string> drivers;
   unsigned reruns = kRerunsDefault;
   bool no_hold = false;
+  JobserverWish jobserver = JobserverWish::automatic;
   std::optional<std::string> report;
   Durability durability = Durability::written;  // of the report
   std::optional<std::string> cgroup_path;

@@ -29,6 +29,17 @@ TEST(Drivers, CompilersAreWhole) {
   }
 }
 
+TEST(Drivers, WhoMayHoldSeveralTokensIsKnownByName) {
+  for (const char* name :
+       {"rustc", "/usr/bin/rustdoc", "wild", "scripts/jobserver-exec", "plimsoll"}) {
+    EXPECT_TRUE(may_hold_tokens(exec({name}))) << name;
+  }
+  EXPECT_FALSE(may_hold_tokens(exec({"plimsoll", "exec", "--", "gcc"})));
+  for (const char* name : {"gcc", "make", "cargo", "sh"}) {
+    EXPECT_FALSE(may_hold_tokens(exec({name}))) << name;
+  }
+}
+
 TEST(Drivers, ShellsAreByTheirArguments) {
   const Drivers drivers;
   EXPECT_EQ(drivers.role_of(exec({"/bin/sh", "-c", "gcc a.c"})), Role::whole);

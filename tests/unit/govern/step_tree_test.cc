@@ -98,6 +98,35 @@ TEST_F(StepTreeTest, ChildrenOfMakeAreSteps) {
   EXPECT_EQ(exec(machine.fork(make), {"gcc", "-c", "b.c"}).what, What::begins);
 }
 
+TEST_F(StepTreeTest, DriversBelowTheCommandAreCountedWhileTheyLive) {
+  const int root_make = root({"make"});
+  EXPECT_EQ(tree.drivers_below(), 0u);
+  const int submake = machine.fork(root_make);
+  exec(submake, {"make"});
+  const int deep = machine.fork(submake);
+  exec(deep, {"ninja"});
+  exec(machine.fork(deep), {"gcc", "a.c"});
+  EXPECT_EQ(tree.drivers_below(), 2u);
+  exec(deep, {"gcc", "b.c"});  // it is a step from now on
+  EXPECT_EQ(tree.drivers_below(), 1u);
+  machine.end(submake);
+  EXPECT_EQ(tree.drivers_below(), 0u);
+}
+
+TEST_F(StepTreeTest, TheCommandItselfMayHoldTokens) {
+  const int own = root({"plimsoll", "govern", "--", "sh"});
+  EXPECT_EQ(tree.drivers_below(), 0u);
+  exec(own, {"rustc", "a.rs"});
+  EXPECT_EQ(tree.drivers_below(), std::nullopt);
+  exec(own, {"make"});
+  EXPECT_EQ(tree.drivers_below(), 0u);
+}
+
+TEST_F(StepTreeTest, BelowAGovernorNobodyIsCounted) {
+  root({"plimsoll", "batch", "jobs.txt"});
+  EXPECT_EQ(tree.drivers_below(), std::nullopt);
+}
+
 TEST_F(StepTreeTest, AShellThatExecutesIsOneStep) {
   const int ninja = root({"ninja"});
   const int sh = machine.fork(ninja);

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/loop/loop.h"
+#include "govern/token_pipe.h"
+#include "govern/tokens.h"
+
+namespace plimsoll::govern {
+
+// Whoever knows what runs.
+class TokenBasis {
+ public:
+  TokenBasis() = default;
+  TokenBasis(const TokenBasis&) = delete;
+  TokenBasis& operator=(const TokenBasis&) = delete;
+  virtual ~TokenBasis() = default;
+  [[nodiscard]] virtual Slots slots() const = 0;
+  // As of Tokens::look(). Asked only while tokens are out: it may cost a look at processes.
+  [[nodiscard]] virtual std::optional<std::size_t> token_holders() = 0;
+};
+
+// A jobserver for what a command starts: keeps as many tokens in its pipe as may be taken now.
+class Jobserver {
+ public:
+  // `loop` and `basis` must outlive this.
+  Jobserver(loop::Loop& loop, TokenPipe pipe, TokenBasis& basis);
+
+  // The command is about to start, and nobody has a token.
+  void begin();
+  // It has ended, and all that it started.
+  void end();
+
+  [[nodiscard]] std::string auth() const { return pipe_.auth(); }
+  [[nodiscard]] std::uint64_t recovered() const { return tokens_.recovered(); }
+
+  // So often it is looked whether others are due.
+  static constexpr Duration kLook = std::chrono::milliseconds(200);
+
+ private:
+  void look();
+  void follow(const TokenChange& change);
+
+  loop::Loop& loop_;
+  TokenPipe pipe_;
+  TokenBasis& basis_;
+  Tokens tokens_;
+  loop::Timer timer_;
+  loop::Watch coming_;  // tokens that are to be taken
+};
+
+}  // namespace plimsoll::govern
