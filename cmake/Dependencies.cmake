@@ -56,14 +56,14 @@ set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/gove
   base/loop base)
 set(ALLOWED_cli/command cli/progress supervisor/run supervisor store/runs store/history report
   args policy/estimator policy/queue policy/job kernel/reap base)
-set(ALLOWED_cli cli/runs cli/govern cli/exec cli/command cli/top cli/link cli/progress
+set(ALLOWED_cli cli/runs cli/govern cli/exec cli/command cli/top cli/link cli/progress govern
   supervisor/doctor supervisor/control supervisor/sharing supervisor/run supervisor
-  supervisor/output store/runs store/history report jobfile policy/governor policy/queue
-  policy/job guardian kernel/counters kernel/procfs kernel/cgroup base/loop base)
+  supervisor/output store/runs store/history report jobfile policy/governor policy/queue policy/job
+  guardian kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_cli/link supervisor/light supervisor/control supervisor/sharing store/runs base)
 set(ALLOWED_cli/exec cli/command cli/link report policy/job kernel/procfs base/loop base)
 set(ALLOWED_cli/govern govern cli/command cli/progress supervisor/control supervisor/sharing
-  supervisor/run supervisor report policy/job guardian base)
+  supervisor/run supervisor report policy/job guardian base/loop base)
 set(ALLOWED_cli/runs cli/command cli/progress supervisor page analysis/trace analysis store/runs
   store/history report sim base/loop base)
 set(ALLOWED_cli/top cli/link cli/progress supervisor/control store/runs report policy/scheduler

@@ -41,7 +41,8 @@ std::string notes(const Advice& advice) {
       advice.coverage.quantile * kPercent);
   if (const std::size_t few = of_basis(Basis::most_seen); few > 0) {
     text += fmt::format(
-        "{} too few attempts to be {:g} % sure: {} request is the most that was seen and {} of it.\n",
+        "{} too few attempts to be {:g} % sure: {} request is the most that was seen and {} of "
+        "it.\n",
         few == 1 ? "1 class has" : std::to_string(few) + " classes have",
         advice.coverage.confidence * kPercent, few == 1 ? "its" : "their",
         percent_text(kRoomAboveMost));
