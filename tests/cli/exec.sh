@@ -297,9 +297,14 @@ link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 link.connect(sys.argv[1])
 socket.send_fds(link, [frame], [os.pidfd_open(int(sys.argv[2]) or os.getpid())])
 print(link.recv(8192))
+again = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+again.connect(sys.argv[1])
+socket.send_fds(again, [frame], [os.pidfd_open(os.getpid())])
+print("again", again.recv(8192))
 END
   gives 0 setpriv --reuid 65534 --regid 65534 --clear-groups "$python" enter.py "$PWD/s.light" 0
   has out '\x01A'
+  has out 'is the first of another job already' # and counts once
   gives 0 setpriv --reuid 65534 --regid 65534 --clear-groups "$python" enter.py "$PWD/s.light" $$
   has out '\x01C'
   has out 'belongs to uid 0'
