@@ -14,7 +14,7 @@
 namespace plimsoll::govern {
 
 ExecListener::ExecListener(loop::Loop& loop, ExecObserver& observer)
-    : loop_(loop), observer_(observer) {}
+    : loop_(loop), observer_(observer), readers_(loop, *this, read_exec) {}
 
 ExecListener::~ExecListener() = default;
 
@@ -75,12 +75,15 @@ bool ExecListener::take_notification() {
   }
   seccomp_notif notification{};
   if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &notification) != 0) return true;
-  const PendingExec pending{notification.id};
-  auto exec = read_exec(notification);
+  readers_.read(notification);
+  return true;
+}
+
+void ExecListener::on_read(const seccomp_notif& call, Result<std::optional<Exec>> exec) {
   // What was read may be another's, whose pid that is by now.
-  const bool is_valid =
-      ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &notification.id) == 0;
-  if (!is_valid) return true;
+  std::uint64_t id = call.id;
+  if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &id) != 0) return;
+  const PendingExec pending{id};
   if (!exec && exec.error().code == std::errc::operation_not_permitted && !is_blind_) {
     is_blind_ = true;
     observer_.on_blind(exec.error());
@@ -90,7 +93,6 @@ bool ExecListener::take_notification() {
   } else {
     observer_.on_exec(pending, **exec);
   }
-  return true;
 }
 
 void ExecListener::answer(PendingExec pending) {

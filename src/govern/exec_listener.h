@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "govern/exec.h"
+#include "govern/exec_readers.h"
 
 namespace plimsoll::govern {
 
@@ -29,15 +30,16 @@ class ExecObserver {
 // Hears of every exec below a child that has the exec filter (guardian/exec_filter.h). Those that
 // will fail, as far as can be seen, are answered here and not told.
 //
-// From the loop's thread. When this is destroyed, further execs of whoever lives below the child
+// From the loop's thread, which never waits for what a process has made of its files and memory
+// (ExecReaders). When this is destroyed, further execs of whoever lives below the child
 // fail with ENOSYS.
-class ExecListener {
+class ExecListener : private ExecReadersObserver {
  public:
   // `loop` and `observer` must outlive this.
   static Result<std::unique_ptr<ExecListener>> create(loop::Loop& loop, ExecObserver& observer);
   ExecListener(const ExecListener&) = delete;
   ExecListener& operator=(const ExecListener&) = delete;
-  ~ExecListener();
+  ~ExecListener() override;
 
   // For SpawnRequest::exec_listener; to be closed when the request is on its way.
   [[nodiscard]] UniqueFd take_child_end() { return std::move(child_end_); }
@@ -53,12 +55,14 @@ class ExecListener {
   void receive_listener();
   void take_notifications();
   bool take_notification();
+  void on_read(const seccomp_notif& call, Result<std::optional<Exec>> exec) override;
 
   loop::Loop& loop_;
   ExecObserver& observer_;
   UniqueFd own_end_, child_end_;
   UniqueFd listener_;
   loop::Watch watch_;  // of own_end_ until the listener has come, then of that
+  ExecReaders readers_;
   bool is_blind_ = false;
 };
 

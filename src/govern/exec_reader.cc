@@ -109,15 +109,21 @@ std::string path_here(int pid, const CallArguments& arguments, const std::string
   return file.empty() ? opened : opened + "/" + file;
 }
 
-bool can_be_executed(const std::string& path) {
+// The file itself, not opened yet: what is no plain file may do something when it is opened, as a
+// device does.
+UniqueFd find_program(const std::string& path) {
+  UniqueFd file(::open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-         (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0;
+  const bool can_be_executed = file && ::fstat(file.get(), &status) == 0 &&
+                               S_ISREG(status.st_mode) &&
+                               (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0;
+  return can_be_executed ? std::move(file) : UniqueFd();
 }
 
-std::string beginning_of(const std::string& path) {
+std::string beginning_of(const UniqueFd& program) {
   constexpr std::size_t kFirstBytes = 256;  // as many as the kernel looks at
   std::string text(kFirstBytes, '\0');
+  const std::string path = "/proc/self/fd/" + std::to_string(program.get());
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   const ssize_t got = file ? ::read(file.get(), text.data(), text.size()) : 0;
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -154,7 +160,8 @@ Result<std::optional<Exec>> read_exec(const seccomp_notif& notification) {
   auto file = read_string(thread, arguments.path, kWordBytesMax);
   if (!file) return pass(std::move(file));
   const std::string path = path_here(thread, arguments, *file);
-  if (!can_be_executed(path)) return Read();
+  const UniqueFd program = find_program(path);
+  if (!program) return Read();
   const int pid = process_of(thread);
   const auto stat = procfs::stat_of(pid);
   if (!stat) return fail(std::errc::no_such_process, "read process " + std::to_string(pid));
@@ -163,7 +170,7 @@ Result<std::optional<Exec>> read_exec(const seccomp_notif& notification) {
   exec.parent = stat->parent;
   exec.file = file->empty() ? link_text(path) : std::move(*file);
   exec.argv = read_words(thread, arguments.argv, arguments.pointer);
-  exec.interpreter = parse_interpreter(beginning_of(path));
+  exec.interpreter = parse_interpreter(beginning_of(program));
   return Read(std::move(exec));
 }
 

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "base/check.h"
@@ -23,6 +25,19 @@ constexpr mode_t kPermissionBits = 0777;
 std::string without_links(const std::string& path) {
   char resolved[PATH_MAX];
   return ::realpath(path.c_str(), resolved) ? std::string(resolved) : path;
+}
+
+// A link that another user has laid into a directory that all may write to, as /tmp is. The kernel
+// follows none for us if it is told so (proc(5), fs.protected_symlinks), but would not see it where
+// links are resolved here.
+bool is_anothers_link(const std::string& path) {
+  struct stat link{}, folder{};
+  if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return false;
+  if (link.st_uid == ::geteuid()) return false;
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  if (::stat(parent.empty() ? "." : parent.c_str(), &folder) != 0) return true;
+  constexpr mode_t kForAll = S_ISVTX | S_IWOTH;
+  return (folder.st_mode & kForAll) == kForAll && folder.st_uid != link.st_uid;
 }
 
 struct Temporary {
@@ -45,6 +60,12 @@ Result<Temporary> create_temporary(const Disk& disk, const std::string& path) {
 
 Result<OutputFile> OutputFile::create(const std::string& path, Unfinished unfinished,
                                       Durability durability, const Disk& disk) {
+  if (is_anothers_link(path)) {
+    return fail(std::errc::permission_denied,
+                "write " + path +
+                    ": found a symbolic link of another user in a directory that all "
+                    "users can write to");
+  }
   struct stat there{};
   const bool exists = ::stat(path.c_str(), &there) == 0;
   if (exists && !S_ISREG(there.st_mode)) {

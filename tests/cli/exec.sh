@@ -260,6 +260,29 @@ END
   same "b'\x01\x01' 1 False b'\x01\x01' 1 False b'\x01\x01' 1 False (1, 3, 0, 3)" "$(tr '\n' ' ' <served | sed 's/ $//')"
 }
 
+# What another user listens at is no governor, whoever has named it.
+case_a_daemon_of_another_user_is_not_asked() {
+  is_root && type -P setpriv >/dev/null || skip 'not root'
+  mkdir -m 777 open
+  chmod 755 .
+  cat >server.py <<'END'
+import socket, sys
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+listener.bind(sys.argv[1])
+listener.listen()
+open(sys.argv[1] + ".listens", "w").close()
+link = listener.accept()[0]
+print(link.recv(8192))
+END
+  setpriv --reuid 65534 --regid 65534 --clear-groups "$python" server.py "$PWD/open/s.light" >served 2>&1 &
+  local server=$!
+  becomes_true test -e open/s.light.listens
+  PLIMSOLL_SOCKET=$PWD/open/s launch 3 -- sh -c 'touch started; exit 3'
+  [[ -e started ]] || wrong 'it was not started'
+  wait "$server"
+  same "b''" "$(<served)"
+}
+
 # A user's own processes alone, whoever serves.
 case_a_place_is_its_users() {
   is_root && type -P setpriv >/dev/null || skip 'not root'
@@ -274,9 +297,14 @@ link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 link.connect(sys.argv[1])
 socket.send_fds(link, [frame], [os.pidfd_open(int(sys.argv[2]) or os.getpid())])
 print(link.recv(8192))
+again = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+again.connect(sys.argv[1])
+socket.send_fds(again, [frame], [os.pidfd_open(os.getpid())])
+print("again", again.recv(8192))
 END
   gives 0 setpriv --reuid 65534 --regid 65534 --clear-groups "$python" enter.py "$PWD/s.light" 0
   has out '\x01A'
+  has out 'is the first of another job already' # and counts once
   gives 0 setpriv --reuid 65534 --regid 65534 --clear-groups "$python" enter.py "$PWD/s.light" $$
   has out '\x01C'
   has out 'belongs to uid 0'

@@ -265,6 +265,23 @@ case_a_step_that_forks_for_ever_ends_with_the_command() {
   nothing_left
 }
 
+# What is executed may be on a file system that hangs, or that a step serves.
+case_an_exec_that_hangs_holds_up_no_other() {
+  [[ -c /dev/fuse ]] && can_mount || skip 'no FUSE, or mounts can not be changed here'
+  state
+  mkdir hung
+  programs=$(dirname "$plimsoll")/tests/programs gives 0 timeout "$patience" \
+    unshare -m "$plimsoll" govern -q -- bash -c '
+      "$programs/hang_fuse" hung >ready &
+      until [[ -s ready ]]; do sleep 0.05; done
+      (exec hung/program) &
+      stands=$!
+      until grep -qs seccomp "/proc/$stands/wchan"; do sleep 0.05; done
+      /bin/echo after'
+  same after "$(<out)"
+  nothing_left
+}
+
 case_govern_in_govern() {
   state
   govern 4 -- "$plimsoll" govern -- sh -c 'sleep 0.1; echo inner; exit 4'

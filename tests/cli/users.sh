@@ -475,6 +475,61 @@ case_who_makes_no_sense_is_in_nobodys_way() {
   over 0
 }
 
+# For Python, with SOCKET KIND: sends descriptors whose last close waits for whoever does not read at
+# their other end, connections over TCP that linger. In a frame, in one that is too long, in several.
+sends_away='
+import os, socket, struct, sys, time
+path, kind = sys.argv[1], getattr(socket, "SOCK_" + sys.argv[2])
+door = socket.create_server(("127.0.0.1", 0))
+door.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+kept = []
+def lingering():
+    near = socket.create_connection(door.getsockname())
+    kept.append(door.accept()[0])
+    near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3600))
+    near.setblocking(False)
+    try:
+        while True:
+            near.send(bytes(65536))
+    except BlockingIOError:
+        return near
+for frames in ([b"x"], [bytes(9000)], [b"x"] * 9):
+    link = socket.socket(socket.AF_UNIX, kind)
+    link.connect(path)
+    for frame in frames:
+        near = lingering()
+        try:
+            socket.send_fds(link, [frame], [near.fileno(), near.fileno()])
+        except OSError as error:
+            print(error)
+            near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        near.close()
+    link.close()
+print("sent", flush=True)
+time.sleep(3600)
+'
+
+# What a user sends can be slow to close, but for nobody else.
+case_descriptors_of_a_user_hold_up_no_other() {
+  is_root || skip 'not root'
+  serve_group
+  chmod 711 .
+  local at stranger
+  for at in "$socket.light SEQPACKET" "$socket.jobs STREAM" "$socket STREAM"; do
+    rm -f sent
+    # shellcheck disable=SC2086 # two words
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$python" -c "$sends_away" $at >sent &
+    stranger=$!
+    becomes_true grep -q sent sent
+    runs_at_once 65533
+    PLIMSOLL_SOCKET=$socket gives 0 "$plimsoll" list
+    kill -KILL "$stranger"
+    wait "$stranger" 2>/dev/null
+  done
+  over 0
+}
+
 # Short jobs of one user leave others what was decided about theirs.
 case_ended_jobs_of_others_can_be_explained() {
   is_root || skip 'not root'

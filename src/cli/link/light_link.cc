@@ -24,7 +24,7 @@ bool LightLink::say(const supervisor::LightRequest& request, int fd) {
 
 std::optional<supervisor::LightNews> LightLink::hear() {
   const auto packet = supervisor::receive_packet(fd_.get(), supervisor::kLightFrameMax);
-  if (!packet || !*packet) return std::nullopt;
+  if (!packet || !*packet || (*packet)->is_cut) return std::nullopt;
   auto news = supervisor::parse_light_news((*packet)->bytes);
   return news ? std::optional(std::move(*news)) : std::nullopt;
 }

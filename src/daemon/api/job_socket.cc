@@ -48,10 +48,11 @@ void JobSocket::take(UniqueFd connection, const supervisor::Peer& peer) {
   const bool is_full =
       clients_.size() >= kClientsMax || static_cast<std::size_t>(of_user) >= kOfUserMax;
   if (is_full && peer.uid != 0) {
-    return refuse(connection.get(), "found too many connections, expected at most " +
-                                        std::to_string(kOfUserMax) + " of one user");
+    refuse(connection.get(), "found too many connections, expected at most " +
+                                 std::to_string(kOfUserMax) + " of one user");
+    return closer_.close(supervisor::tenant_of(peer), std::move(connection));
   }
-  auto client = std::make_unique<Client>(deps_, std::move(connection), peer);
+  auto client = std::make_unique<Client>(deps_, closer_, std::move(connection), peer);
   auto watch = deps_.loop.watch(
       client->fd(), EPOLLIN,
       [this, known = client.get()](std::uint32_t events) { on_ready(*known, events); });

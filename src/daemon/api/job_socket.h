@@ -12,6 +12,7 @@
 #include "daemon/api/user_turns.h"
 #include "daemon/grpc/gate.h"
 #include "supervisor/control/run_status.h"
+#include "supervisor/external/closer.h"
 #include "supervisor/external/peer_listener.h"
 
 namespace plimsoll::daemon {
@@ -76,6 +77,7 @@ class JobSocket : public supervisor::ConnectionTaker {
   [[nodiscard]] std::size_t arriving_of(std::uint32_t uid) const;
 
   JobSocketDeps deps_;
+  supervisor::Closer closer_;
   std::list<std::unique_ptr<Client>> clients_;
   UserTurns<Client*> turns_;  // those that something can be done for
   // At once while anybody waits. A source of the loop's own: in the turns between, others of its

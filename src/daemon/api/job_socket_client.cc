@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/cases.h"
+#include "base/loop/unix_socket.h"
 #include "daemon/api/priority_range.h"
 #include "report/json.h"
 
@@ -78,11 +79,18 @@ class JobSocket::Client::Follower : public JobWatcher {
   Client& client_;
 };
 
-JobSocket::Client::Client(JobSocketDeps& deps, UniqueFd fd, supervisor::Peer peer)
-    : deps_(deps), fd_(std::move(fd)), peer_(std::move(peer)), active_(loop::now()) {}
+JobSocket::Client::Client(JobSocketDeps& deps, supervisor::Closer& closer, UniqueFd fd,
+                          supervisor::Peer peer)
+    : deps_(deps),
+      closer_(closer),
+      fd_(std::move(fd)),
+      peer_(std::move(peer)),
+      active_(loop::now()) {}
 
 JobSocket::Client::~Client() {
   if (watcher_) deps_.jobs.unwatch(job_, *watcher_);
+  watch_ = {};
+  closer_.close(supervisor::tenant_of(peer_), std::move(fd_));
 }
 
 void JobSocket::Client::give_up() {
@@ -117,10 +125,15 @@ bool JobSocket::Client::flush() {
 
 bool JobSocket::Client::receive() {
   std::array<char, 65536> buffer;
-  const ssize_t got = ::recv(fd_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (got < 0) return errno == EAGAIN || errno == EINTR;
-  in_.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  return got > 0;
+  auto got = loop::receive(fd_.get(), buffer, MSG_DONTWAIT);
+  if (!got) {
+    return got.error().code == std::errc::resource_unavailable_try_again ||
+           got.error().code == std::errc::interrupted;
+  }
+  // Nobody has a reason to send these.
+  closer_.close(supervisor::tenant_of(peer_), std::move(got->fds));
+  in_.append(buffer.data(), got->bytes);
+  return got->bytes > 0;
 }
 
 // Of what has arrived whole. False: what follows can't be understood any more.

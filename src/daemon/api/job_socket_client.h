@@ -17,7 +17,7 @@ class JobSocket::Client {
   class Follower;
 
  public:
-  Client(JobSocketDeps& deps, UniqueFd fd, supervisor::Peer peer);
+  Client(JobSocketDeps& deps, supervisor::Closer& closer, UniqueFd fd, supervisor::Peer peer);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   ~Client();
@@ -55,6 +55,7 @@ class JobSocket::Client {
   [[nodiscard]] bool is_operator() const;
 
   JobSocketDeps& deps_;
+  supervisor::Closer& closer_;
   UniqueFd fd_;
   supervisor::Peer peer_;
   Instant active_;

@@ -59,7 +59,11 @@ Result<void> LineFile::append(std::string_view lines) {
 
 Result<RunFiles> RunFiles::create(const std::string& runs_dir, const RunMeta& meta,
                                   const Disk& disk) {
-  if (auto made = history::make_private_dir(runs_dir, disk); !made) return pass(std::move(made));
+  // Whoever may write to the directory above could put another one in its place.
+  const std::string state_dir = runs_dir.substr(0, runs_dir.rfind('/'));
+  for (const std::string& dir : {state_dir, runs_dir}) {
+    if (auto made = history::make_private_dir(dir, disk); !made) return pass(std::move(made));
+  }
   const std::string path = runs_dir + '/' + meta.run;
   if (disk.make_directory(AT_FDCWD, path, kPrivateDir) != 0) return fail_errno("make " + path);
   auto dir = open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);

@@ -147,10 +147,10 @@ void RunRecorder::begin() {
   auto files = RunFiles::create(runs_dir_, start_.meta);
   if (files) {
     files_.emplace(std::move(*files));
+    prune_runs(runs_dir_);
   } else {
     tell("this run is not recorded: " + files.error().message() + "; jobs continue without");
   }
-  prune_runs(runs_dir_);
 }
 
 void RunRecorder::end(End end) {

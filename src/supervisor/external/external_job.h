@@ -17,9 +17,11 @@ namespace plimsoll::supervisor {
 
 struct CgroupPlace {
   std::string path;  // from the root of each hierarchy
+  bool operator==(const CgroupPlace&) const = default;
 };
 struct ProcessPlace {
   int pid = 0;  // whose descendants belong to the external job as well
+  bool operator==(const ProcessPlace&) const = default;
 };
 using ExternalLocation = std::variant<CgroupPlace, ProcessPlace>;
 

@@ -22,6 +22,14 @@ std::string class_of(const ExternalSpec& spec) {
   return spec.job_class.empty() && spec.command.empty() ? kExternalClass : spec.job_class;
 }
 
+// Whether one of two cgroups is the other or lies in it.
+bool overlap(std::string one, std::string other) {
+  for (std::string* path : {&one, &other}) {
+    if (!path->ends_with('/')) *path += '/';
+  }
+  return one.starts_with(other) || other.starts_with(one);
+}
+
 }  // namespace
 
 ExternalJobs::ExternalJobs(ExternalJobsHost& host, const ExternalConfig& config)
@@ -115,6 +123,7 @@ Result<void> ExternalJobs::enter(ClientId id, const ExternalSpec& spec) {
   if (spec.place) {
     auto process_set = host_.open_place(*spec.place, (*owner)->peer);
     if (!process_set) return pass(std::move(process_set));
+    if (auto apart = check_apart(*spec.place, *external_job); !apart) return apart;
     external_job->process_set = std::move(*process_set);
   }
   policy::JobSpec job;
@@ -142,11 +151,30 @@ Result<void> ExternalJobs::watch(ClientId id, const std::string& name,
                                  const ExternalLocation& place) {
   auto job = find(id, name);
   if (!job) return pass(std::move(job));
+  ExternalJob& external_job = *known(*job);
+  // A place is one job's: this one's is to be had again.
+  if (external_job.spec.place == place) external_job.process_set.reset();
   auto process_set = host_.open_place(place, clients_.at(id).peer);
   if (!process_set) return pass(std::move(process_set));
-  ExternalJob& external_job = *known(*job);
+  if (auto apart = check_apart(place, external_job); !apart) return apart;
+  external_job.spec.place = place;
   external_job.process_set = std::move(*process_set);
   settle_place(external_job);
+  return {};
+}
+
+// What is used in a group is one job's: counted twice, it would keep out others who have the room.
+Result<void> ExternalJobs::check_apart(const ExternalLocation& place,
+                                       const ExternalJob& its) const {
+  const auto* group = std::get_if<CgroupPlace>(&place);
+  if (group == nullptr) return {};  // processes are told apart as they are read
+  for (const auto& [id, other] : external_jobs_) {
+    if (other.get() == &its || !other->process_set || !other->spec.place) continue;
+    const auto* taken = std::get_if<CgroupPlace>(&*other->spec.place);
+    if (taken == nullptr || !overlap(group->path, taken->path)) continue;
+    return fail(std::errc::permission_denied,
+                "the cgroup " + group->path + " overlaps with that of another job, " + taken->path);
+  }
   return {};
 }
 

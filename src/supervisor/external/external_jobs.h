@@ -142,6 +142,8 @@ class ExternalJobs : public policy::Executor {
   ExternalJob* known(JobId job);
   enum class Waits : std::uint8_t { yes, no };
   [[nodiscard]] std::vector<JobId> those(Waits waits) const;
+  [[nodiscard]] Result<void> check_apart(const ExternalLocation& place,
+                                         const ExternalJob& its) const;
   void settle_place(ExternalJob& external_job);
   void tell(JobId job, ExternalJob& external_job, const ExternalSample& sample);
   void take_last_word(JobId job, ExternalJob& external_job, const ExternalEnd& how);

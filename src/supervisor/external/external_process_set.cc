@@ -113,10 +113,10 @@ class ExternalCgroup : public ExternalProcessSet {
 // children.
 class ExternalFamily : public ExternalProcessSet {
  public:
-  ExternalFamily(std::shared_ptr<ProcessSnapshot> look, ProcessSignals& signals,
-                 const procfs::Stat& root, const Peer& peer)
+  ExternalFamily(std::shared_ptr<ProcessSnapshot> look, std::shared_ptr<ProcessFamily> family,
+                 ProcessSignals& signals, const Peer& peer)
       : look_(std::move(look)),
-        family_(look_->follow(root)),
+        family_(std::move(family)),
         signals_(signals),
         task_(std::make_shared<FamilySignals>(
             std::shared_ptr<const procfs::ProcDir>(look_, &look_->proc()), peer.uid)) {}
@@ -248,7 +248,9 @@ Result<std::unique_ptr<ExternalProcessSet>> open_processes(const ProcessPlace& p
       !own) {
     return pass(std::move(own));
   }
-  return std::make_unique<ExternalFamily>(std::move(look), signals, *stat, peer);
+  auto family = look->follow(*stat);
+  if (!family) return pass(std::move(family));
+  return std::make_unique<ExternalFamily>(std::move(look), std::move(*family), signals, peer);
 }
 
 }  // namespace plimsoll::supervisor

@@ -89,7 +89,8 @@ void PeerListener::accept() {
   }
   if (!pace_.may_come(peer->uid, loop::now())) {
     ++refused_;
-    return taker_.turn_away(fd.get());
+    taker_.turn_away(fd.get());
+    return closer_.close(tenant_of(*peer), std::move(fd));
   }
   taker_.take(std::move(fd), *peer);
 }

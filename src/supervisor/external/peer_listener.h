@@ -8,6 +8,7 @@
 #include "base/loop/unix_socket.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "supervisor/external/closer.h"
 #include "supervisor/external/connection_pace.h"
 #include "supervisor/external/peer.h"
 
@@ -60,6 +61,7 @@ class PeerListener {
   std::string path_;
   std::optional<std::uint32_t> group_;
   ConnectionPace pace_;
+  Closer closer_;
   UniqueFd socket_;
   loop::Watch watch_;
   loop::Timer pause_;  // while no descriptor is to be had

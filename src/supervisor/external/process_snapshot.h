@@ -15,7 +15,8 @@
 namespace plimsoll::supervisor {
 
 // A process and its descendants, among them those whose parent has ended: one is a member by its
-// parent, or by having been one before. As the last reading saw them.
+// parent, or by having been one before. As the last reading saw them. Nobody is in two families,
+// and counted twice: who is the first of one is not of another, nor are those below.
 struct ProcessFamily {
   std::map<int, procfs::Stat> members;  // before any reading, the first process alone
   procfs::Usage usage;
@@ -34,6 +35,7 @@ class ProcessReading {
   friend class ProcessSnapshot;
   // What one reading hands on to the next; of the thread that reads.
   struct Followed {
+    procfs::Id first;
     std::map<int, procfs::Stat> members;
     procfs::Meter meter{0};
   };
@@ -44,6 +46,9 @@ class ProcessReading {
 
   ProcessReading(const procfs::ProcDir& proc, std::uint64_t number, std::vector<Look> looks)
       : proc_(proc), number_(number), looks_(std::move(looks)) {}
+
+  void assign(const procfs::Table& table,
+              const std::unordered_map<int, std::vector<int>>& children);
 
   const procfs::ProcDir& proc_;
   std::uint64_t number_;
@@ -57,8 +62,9 @@ class ProcessSnapshot {
  public:
   static Result<std::shared_ptr<ProcessSnapshot>> open();
 
-  // Each reading that begins from now on sees this process and its descendants.
-  std::shared_ptr<ProcessFamily> follow(const procfs::Stat& first);
+  // Each reading that begins from now on sees this process and its descendants. Refused if it is
+  // the first of another family.
+  Result<std::shared_ptr<ProcessFamily>> follow(const procfs::Stat& first);
 
   // Whether there is anybody to be looked at.
   [[nodiscard]] bool has_families();

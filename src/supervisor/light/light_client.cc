@@ -2,7 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -16,11 +20,17 @@ namespace {
 // Frames of one client that are read before others have their turn.
 constexpr int kFramesInTurn = 4;
 
+// Before anything else is asked of a descriptor: what the kernel tells of others may take as long
+// as their owner has made it, as of an epoll(7) of thousands.
+bool is_pidfd(const UniqueFd& fd) {
+  return ::syscall(SYS_pidfd_send_signal, fd.get(), 0, nullptr, 0) == 0 || errno != EBADF;
+}
+
 // Of a process that has not ended; by the table of this process's descriptors (proc(5), fdinfo).
-Result<int> pid_of(const UniqueFd& process) {
+Result<int> pid_of(const std::vector<UniqueFd>& sent) {
   constexpr std::string_view kPid = "Pid:";
-  if (!process) return fail("found no pidfd with the frame, expected that of the command");
-  auto text = read_text_at(AT_FDCWD, "/proc/self/fdinfo/" + std::to_string(process.get()));
+  if (sent.empty()) return fail("found no pidfd with the frame, expected that of the command");
+  auto text = read_text_at(AT_FDCWD, "/proc/self/fdinfo/" + std::to_string(sent.front().get()));
   if (!text) return pass(std::move(text));
   for (std::string_view rest = *text; !rest.empty();) {
     const std::string_view line = take_line(rest);
@@ -36,8 +46,10 @@ Result<int> pid_of(const UniqueFd& process) {
 
 }  // namespace
 
-LightServer::Client::Client(ExternalJobs& jobs, UniqueFd fd, const Peer& peer, Instant now)
+LightServer::Client::Client(ExternalJobs& jobs, Closer& closer, UniqueFd fd, const Peer& peer,
+                            Instant now)
     : jobs_(jobs),
+      closer_(closer),
       fd_(std::move(fd)),
       user_(tenant_of(peer)),
       since_(now),
@@ -46,7 +58,11 @@ LightServer::Client::Client(ExternalJobs& jobs, UniqueFd fd, const Peer& peer, I
   id_ = jobs_.open(peer, told);
 }
 
-LightServer::Client::~Client() { jobs_.close(id_); }
+LightServer::Client::~Client() {
+  watch_ = {};
+  jobs_.close(id_);
+  closer_.close(user_, std::move(fd_));
+}
 
 void LightServer::Client::serve(std::uint32_t events) {
   if ((events & EPOLLOUT) != 0) flush();
@@ -65,24 +81,32 @@ void LightServer::Client::receive() {
       is_over_ = true;
       return;
     }
-    obey(std::move(**packet));
+    obey(**packet);
   }
 }
 
-void LightServer::Client::obey(Packet packet) {
+void LightServer::Client::obey(Packet& packet) {
+  if (!std::all_of(packet.fds.begin(), packet.fds.end(), is_pidfd)) {
+    closer_.close(user_, std::move(packet.fds));
+    return refuse({.what = "found a descriptor that is not a pidfd"});
+  }
+  if (packet.is_cut) {
+    return refuse(
+        {.what = "found a frame of more than " + std::to_string(kLightFrameMax) + " bytes"});
+  }
   const auto request = parse_light_request(packet.bytes);
   if (!request) return refuse(request.error());
-  std::visit(Cases{[&](const LightEnter& asked) { enter(asked, packet.fd); },
-                   [&](const LightAgain&) { start_again(packet.fd); },
+  std::visit(Cases{[&](const LightEnter& asked) { enter(asked, packet.fds); },
+                   [&](const LightAgain&) { start_again(packet.fds); },
                    [&](const LightOver& over) { leave(over); }},
              *request);
 }
 
-void LightServer::Client::enter(const LightEnter& asked, const UniqueFd& process) {
+void LightServer::Client::enter(const LightEnter& asked, const std::vector<UniqueFd>& sent) {
   if (std::exchange(has_entered_, true)) {
     return refuse({.what = "a connection is for one command"});
   }
-  const auto pid = pid_of(process);
+  const auto pid = pid_of(sent);
   if (!pid) return refuse(pid.error());
   ExternalSpec spec{.name = name_,
                     .job_class = asked.job_class,
@@ -95,9 +119,9 @@ void LightServer::Client::enter(const LightEnter& asked, const UniqueFd& process
   if (const auto entered = jobs_.enter(id_, spec); !entered) refuse(entered.error());
 }
 
-void LightServer::Client::start_again(const UniqueFd& process) {
+void LightServer::Client::start_again(const std::vector<UniqueFd>& sent) {
   if (!has_entered_) return refuse({.what = "found no command before its second attempt"});
-  const auto pid = pid_of(process);
+  const auto pid = pid_of(sent);
   if (!pid) return refuse(pid.error());
   const auto seen = jobs_.watch(id_, name_, ProcessPlace{*pid});
   if (!seen) refuse(seen.error());

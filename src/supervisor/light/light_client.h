@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "supervisor/light/light_protocol.h"
 #include "supervisor/light/light_server.h"
@@ -13,8 +14,8 @@ namespace plimsoll::supervisor {
 // One connection of a LightServer, and its job.
 class LightServer::Client : private ExternalListener {
  public:
-  // `jobs` must outlive this.
-  Client(ExternalJobs& jobs, UniqueFd fd, const Peer& peer, Instant now);
+  // Both must outlive this.
+  Client(ExternalJobs& jobs, Closer& closer, UniqueFd fd, const Peer& peer, Instant now);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   // Its job, if there is one yet, goes on by itself.
@@ -33,9 +34,9 @@ class LightServer::Client : private ExternalListener {
 
  private:
   void receive();
-  void obey(Packet packet);
-  void enter(const LightEnter& asked, const UniqueFd& process);
-  void start_again(const UniqueFd& process);
+  void obey(Packet& packet);
+  void enter(const LightEnter& asked, const std::vector<UniqueFd>& sent);
+  void start_again(const std::vector<UniqueFd>& sent);
   void leave(const LightOver& over);
   void refuse(const Error& error);
   void tell(const LightNews& news);
@@ -51,6 +52,7 @@ class LightServer::Client : private ExternalListener {
   void on_left(const std::string& name, Again again, const std::string& reason) override;
 
   ExternalJobs& jobs_;
+  Closer& closer_;
   UniqueFd fd_;
   policy::Tenant user_;
   Instant since_;

@@ -49,9 +49,10 @@ void LightServer::turn_away(int connection) {
 void LightServer::take(UniqueFd connection, const Peer& peer) {
   const policy::Tenant user = tenant_of(peer);
   if (const auto room = quota_.check(user); !room) {
-    return tell_busy(connection.get(), room.error().what);
+    tell_busy(connection.get(), room.error().what);
+    return closer_.close(user, std::move(connection));
   }
-  auto client = std::make_unique<Client>(jobs_, std::move(connection), peer, loop::now());
+  auto client = std::make_unique<Client>(jobs_, closer_, std::move(connection), peer, loop::now());
   auto watch =
       loop_.watch(client->fd(), EPOLLIN,
                   [this, known = client.get()](std::uint32_t events) { serve(*known, events); });

@@ -6,6 +6,7 @@
 
 #include "base/loop/loop.h"
 #include "base/result.h"
+#include "supervisor/external/closer.h"
 #include "supervisor/external/external_jobs.h"
 #include "supervisor/external/peer_listener.h"
 #include "supervisor/quota.h"
@@ -54,6 +55,7 @@ class LightServer : private ConnectionTaker {
 
   loop::Loop& loop_;
   ExternalJobs& jobs_;
+  Closer closer_;
   Quota quota_{"connections", {.of_user = kOfUserMax, .in_all = kClientsMax}};
   std::list<std::unique_ptr<Client>> clients_;
   loop::Timer sweep_timer_;

@@ -4,21 +4,22 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
 
-// One packet of a SOCK_SEQPACKET socket, and the descriptor that comes with it.
+// One packet of a SOCK_SEQPACKET socket, and the descriptors that come with it.
 namespace plimsoll::supervisor {
 
 struct Packet {
   std::string bytes;
-  UniqueFd fd{};  // the first of those that came; others are closed
+  std::vector<UniqueFd> fds{};  // whatever the peer has sent: to close one may wait
+  bool is_cut = false;          // it was longer than asked for
 };
 
 // The next packet; nothing: the peer has closed the connection. Waits only if the socket blocks.
-// Errors: resource_unavailable_try_again, interrupted; message_size for one of more than
-// `bytes_max` bytes.
+// Errors: resource_unavailable_try_again, interrupted.
 Result<std::optional<Packet>> receive_packet(int socket, std::size_t bytes_max);
 
 // Sends `bytes` as one packet, with a copy of `fd` unless it is negative. Never raises SIGPIPE.

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -113,6 +114,25 @@ TEST_F(OutputFileTest, KeepsPermissionsAndLinks) {
   EXPECT_EQ(text("real"), "new");
   EXPECT_TRUE(fs::is_symlink(dir / "link"));
   EXPECT_EQ(fs::status(dir / "real").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+// Whatever fs.protected_symlinks is: who resolves links by himself has to look for himself.
+TEST_F(OutputFileTest, FollowsNobodyElsesLinkOutOfADirectoryForAll) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make links of somebody else";
+  constexpr uid_t kNobody = 65534;
+  make("precious", "old");
+  fs::create_directory(dir / "tmp");
+  fs::create_symlink(dir / "precious", dir / "tmp" / "link");
+  ASSERT_EQ(::lchown(path("tmp/link").c_str(), kNobody, kNobody), 0);
+  ASSERT_EQ(::chmod(path("tmp").c_str(), 01777), 0);
+  const auto wrote = write_file(path("tmp/link"), "new");
+  ASSERT_FALSE(wrote);
+  EXPECT_EQ(wrote.error().code, std::errc::permission_denied);
+  EXPECT_EQ(text("precious"), "old");
+  // In a directory of one's own it is there because one wants it.
+  ASSERT_EQ(::chmod(path("tmp").c_str(), 0755), 0);
+  EXPECT_TRUE(write_file(path("tmp/link"), "new"));
+  EXPECT_EQ(text("precious"), "new");
 }
 
 TEST_F(OutputFileTest, WritesDirectlyToWhatIsNoRegularFile) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "support/lingering.h"
 #include "unit/daemon/api/job_service_scene.h"
 
 namespace plimsoll::daemon {
@@ -162,6 +163,18 @@ TEST_F(JobSocketTest, WhatMakesNoSenseIsRefusedAndEndsTheConnection) {
   client->say("what?\n");
   await_close(*client);
   EXPECT_THAT(client->heard, HasSubstr("error"));
+}
+
+// As kernels before Linux 6.16 let it be sent: read with a request, and left unread.
+TEST_F(JobSocketTest, ADescriptorThatAClientSendsHoldsUpNobody) {
+  auto [near, far] = testing::connect_over_tcp();
+  auto [later, last] = testing::connect_over_tcp();
+  auto client = connect(somebody);
+  testing::send_away(client->fd, testing::make_linger(std::move(near)));
+  turn_until([&far = far] { return testing::is_reset(far, 0); });
+  testing::send_away(client->fd, testing::make_linger(std::move(later)));
+  client.reset();
+  turn_until([&last = last] { return testing::is_reset(last, 0); });
 }
 
 TEST_F(JobSocketTest, AConnectionWaitsForOneJobAtATime) {

@@ -212,6 +212,14 @@ TEST_F(RunRecorderTest, WhatCanNotBeginIsToldOnce) {
   EXPECT_EQ(place.text("20240101-1/meta.json"), "somebody else's");
 }
 
+TEST_F(RunRecorderTest, ADirectoryOthersCanMoveIsRefused) {
+  fs::permissions(place.dir, fs::perms::owner_all | fs::perms::others_all);
+  RunRecorder recorder(place.runs(), start());
+  recorder.close();
+  EXPECT_THAT(recorder.take_notice(), Optional(HasSubstr("can be written by others")));
+  EXPECT_FALSE(fs::exists(place.runs()));
+}
+
 TEST_F(RunRecorderTest, AFullDiskIsToldOnceAndStopsNothing) {
   struct rlimit before{};
   ::getrlimit(RLIMIT_FSIZE, &before);

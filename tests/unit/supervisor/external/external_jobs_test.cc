@@ -306,6 +306,22 @@ TEST_F(GuestsTest, MistakesAreRefusedWithTheirKind) {
             std::errc::permission_denied);
 }
 
+TEST_F(GuestsTest, AGroupIsOneJobs) {
+  const auto is_taken = [](const Result<void>& done) {
+    return !done && done.error().code == std::errc::permission_denied;
+  };
+  run("a", {.place = CgroupPlace{"/x/y"}});
+  for (const char* path : {"/x/y", "/x/y/", "/x", "/x/y/z"}) {
+    const auto second = external_jobs.enter(client, {.name = "b", .place = CgroupPlace{path}});
+    EXPECT_TRUE(is_taken(second)) << path;
+  }
+  run("b", {.place = CgroupPlace{"/x/yz"}});
+  EXPECT_TRUE(is_taken(external_jobs.watch(client, "b", CgroupPlace{"/x/y"})));
+  EXPECT_TRUE(external_jobs.watch(client, "a", CgroupPlace{"/x/y"})) << "it is its own";
+  ASSERT_TRUE(external_jobs.watch(client, "a", CgroupPlace{"/elsewhere"}));
+  EXPECT_TRUE(external_jobs.watch(client, "b", CgroupPlace{"/x/y"}));
+}
+
 TEST_F(GuestsTest, DrainingSendsAwayWhoWaitsAndTakesNobody) {
   run("runs");
   enter("waits");

@@ -1,0 +1,86 @@
+#include "govern/exec_readers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.h"
+
+namespace plimsoll::govern {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+
+// Hangs until something can be read from the descriptor that the call names as its file; 0: not at
+// all.
+Result<std::optional<Exec>> read_once_let(const seccomp_notif& call) {
+  pollfd gate{.fd = static_cast<int>(call.data.args[0]), .events = POLLIN, .revents = 0};
+  if (gate.fd != 0) ::poll(&gate, 1, -1);
+  return std::optional(Exec{.process = {}, .file = std::to_string(call.id), .argv = {}});
+}
+
+struct ExecReadersTest : ::testing::Test, ExecReadersObserver {
+  ExecReadersTest() : loop(*loop::Loop::create()) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe(ends.data()), 0);
+    gate = {UniqueFd(ends[0]), UniqueFd(ends[1])};
+    ExecReadersObserver& told = *this;
+    readers.emplace(loop, told, read_once_let);
+  }
+  ~ExecReadersTest() override { let_go(); }
+  ExecReadersTest(const ExecReadersTest&) = delete;
+  ExecReadersTest& operator=(const ExecReadersTest&) = delete;
+
+  void on_read(const seccomp_notif& call, Result<std::optional<Exec>> exec) override {
+    read.push_back(exec ? (*exec)->file : "unread " + std::to_string(call.id));
+  }
+  void ask(std::uint64_t id, int until = 0) {
+    seccomp_notif call{};
+    call.id = id;
+    call.data.args[0] = static_cast<__u64>(until);
+    readers->read(call);
+  }
+  void turn_until_read(std::size_t count) {
+    while (read.size() < count) ASSERT_TRUE(loop.run_once(Duration(-1)));
+  }
+  void let_go() { EXPECT_EQ(::write(gate[1].get(), "", 1), 1); }
+
+  loop::Loop loop;
+  std::array<UniqueFd, 2> gate;
+  std::vector<std::string> read;
+  std::optional<ExecReaders> readers;
+};
+
+TEST_F(ExecReadersTest, OneThatHangsHoldsUpNoOther) {
+  ask(1, gate[0].get());
+  ask(2);
+  ask(3);
+  turn_until_read(2);
+  EXPECT_THAT(read, ElementsAre("2", "3"));
+  let_go();
+  turn_until_read(3);
+  EXPECT_THAT(read, Contains("1"));
+}
+
+TEST_F(ExecReadersTest, BesideAsManyAsMayBeWhatWaitsIsToldUnread) {
+  for (std::uint64_t id = 0; id < ExecReaders::kThreadsMax; ++id) ask(id, gate[0].get());
+  ask(100);
+  turn_until_read(1);
+  EXPECT_THAT(read, ElementsAre("unread 100"));
+}
+
+TEST_F(ExecReadersTest, ItsEndWaitsForNobody) {
+  ask(1, gate[0].get());
+  readers.reset();
+  EXPECT_TRUE(read.empty());
+}
+
+}  // namespace
+}  // namespace plimsoll::govern
