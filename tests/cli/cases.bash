@@ -140,6 +140,20 @@ supervisor_of() {
   done
 }
 
+# free_port: one at which nobody listens and that is given to nobody who connects.
+free_port() {
+  "$python" -c '
+import random, socket
+while True:
+    port = random.randrange(20000, 32000)
+    try:
+        with socket.socket() as s: s.bind(("", port))
+        break
+    except OSError:
+        pass
+print(port)'
+}
+
 # metrics_of PORT: what the daemon tells Prometheus there.
 metrics_of() {
   "$python" - "$1" <<'END'

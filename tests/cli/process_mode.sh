@@ -9,6 +9,7 @@ source "$(dirname "$0")/cases.bash"
 # Stands among the arguments of whatever cases start, so that what is left of it is found. A number,
 # so that it can be how long to sleep.
 readonly needle=1$$.125
+readonly bomber=$((50000 + $$ % 10000)) # who has no other processes
 
 none() { gives "$1" "$plimsoll" "$2" --cgroup none "${@:3}"; }
 
@@ -252,7 +253,7 @@ case_a_fork_bomb() {
   look_for_no_leaks
   cp "$plimsoll" program
   chmod 755 . program
-  gives 124 timeout -k 5 40 setpriv --reuid 65531 --regid 65531 --clear-groups \
+  gives 124 timeout -k 5 40 setpriv --reuid $bomber --regid $bomber --clear-groups \
     env PLIMSOLL_STATE_DIR=/nonexistent PLIMSOLL_RUNTIME_DIR=/nonexistent prlimit --nproc=100 \
     ./program run -q --cgroup none --timeout 2s --kill-after 200ms -- "$python" -c "$bomb" $needle
   check_all_gone
@@ -263,7 +264,7 @@ case_the_supervisor_of_a_fork_bomb_is_killed() {
   look_for_no_leaks
   cp "$plimsoll" program
   chmod 755 . program
-  setpriv --reuid 65531 --regid 65531 --clear-groups prlimit --nproc=60 \
+  setpriv --reuid $bomber --regid $bomber --clear-groups prlimit --nproc=60 \
     ./program run -q --cgroup none -- "$python" -c "$bomb" $needle 2>err &
   guardian=$!
   becomes_true eval '(($(started_here | wc -l) > 20))'
