@@ -297,9 +297,13 @@ case_without_groups_or_a_filter_it_measures() {
 }
 
 case_small_steps_go_without_a_group() {
-  state
-  govern 0 -- xargs -n 1 true < <(seq 200)
-  grep -qE 'steps        200, of which 1[0-9]{2} small ones' err || wrong "$(<err)"
+  # On a busy machine they take too long to be small, but not each time.
+  small_ones() {
+    rm -rf state && state
+    govern 0 -- xargs -n 1 true < <(seq 200)
+    grep -qE 'steps        200, of which 1[0-9]{2} small ones' err
+  }
+  becomes_true small_ones || wrong "$(<err)"
   nothing_left
 }
 

@@ -157,13 +157,12 @@ case_signals_that_are_ignored() {
 }
 
 case_pause_and_resume_by_hand() {
-  local i=0 job
   "$plimsoll" batch --cgroup none -q -- \
-    'while :; do echo x >>ticks; [ ! -e stop ] || exit 0; sleep 0.02; done; : {}' ::: a 2>err &
+    'echo $$ >pid; while :; do echo x >>ticks; [ ! -e stop ] || exit 0; sleep 0.02; done; : {}' ::: a 2>err &
   local pid=$! before
   becomes_true test -s ticks
   gives 0 "$plimsoll" ctl pause 1
-  sleep 0.3
+  becomes_true grep -q '^State:.T' "/proc/$(<pid)/status"
   before=$(wc -l <ticks)
   sleep 0.5
   same "$before" "$(wc -l <ticks)" 'while it is paused'
@@ -285,7 +284,7 @@ case_a_run_within_a_job() {
 case_children_from_before_are_left_alone() {
   echo "$daemon; sleep 0.3" >job
   sh -c "$sleeper & echo \$! >before; exec \"\$0\" run -q --cgroup none -- sh job" "$plimsoll"
-  gone "$(<before)" && wrong 'a process that was there before was ended'
+  lives "$(<before)" || wrong 'a process that was there before was ended'
   kill -KILL "$(<before)"
   check_all_gone
 }
