@@ -1,6 +1,7 @@
 #!/bin/bash
 # plimsoll report --html: the pages of made-up runs, in a real browser where this host has Chromium and
 # npm, with a registry to install playwright-core from; its last line counts.
+# long: a browser opens a page for each test
 set -uo pipefail
 cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 place=$(mktemp -d) || exit 1
