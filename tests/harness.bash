@@ -166,8 +166,12 @@ left_behind() {
   for root in $(hierarchies); do
     find "$root$own" -mindepth 1 -type d -printf 'group %p\n' 2>/dev/null || true
     while read -r group; do
-      # The directory of a run is locked while the run lives.
-      [[ $group == */plimsoll-test-* ]] || flock -n "$group" true 2>/dev/null || continue
+      # The directory of a run is locked while the run lives; that of a test program has its pid.
+      if [[ $group == */plimsoll-test-* ]]; then
+        [[ ! -d /proc/${group##*-} ]] || continue
+      else
+        flock -n "$group" true 2>/dev/null || continue
+      fi
       echo "group $group"
     done < <(find "$root" -mindepth 1 -type d -name 'plimsoll-*' ! -path "$root/plimsoll-test-*/*" \
       ! -path "$root/plimsoll-test-[0-9]*" ! -path "$root/plimsoll-bench*" 2>/dev/null)

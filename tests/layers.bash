@@ -84,6 +84,8 @@ can_make_groups() {
 
 layer_cli() {
   need test
+  # Chromium is large, and of no use without npm. page.sh says what is missing.
+  if [[ $several ]] && ((EUID == 0)) && type -P npm >/dev/null; then need browser || true; fi
   build release all test_programs test_clients test_worker
   export ROUNDS=${thorough:+100}
   local script
@@ -150,7 +152,7 @@ ahead_sanitized() { build_sanitized && build_fuzz; }
 # by_program DIRECTORY SCRIPT: in the background. Scripts wait for three quarters of their time, so that
 # more of them than there are processors fit.
 by_program() {
-  await_fewer $((2 * $(nproc) + 1))
+  await_fewer $((3 * $(nproc)))
   PLIMSOLL=$PWD/$1/plimsoll in_group "$1-$(basename "$2")" counted setarch -R "$2" &
 }
 

@@ -435,7 +435,7 @@ certificate() {
 serve_tls() {
   type -P openssl >/dev/null || skip 'no openssl'
   local name
-  port=$((20000 + $$ % 12000))
+  port=$(free_port)
   certificate ca
   for name in server "$@"; do certificate "$name" ca; done
   cat >tls.toml <<END

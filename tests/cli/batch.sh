@@ -235,8 +235,8 @@ case_halt_soon_and_now() {
 
 case_output_of_the_last_attempt_is_kept_whatever_made_it_the_last() {
   local order
-  printf '%s\n' '{"id":"a","shell":"echo words of a; touch said; exit 3","retries":5}' \
-    '{"id":"b","shell":"until [ -e said ]; do sleep 0.05; done; sleep 0.2; exit 1"}' >jobs
+  printf '%s\n' '{"id":"a","shell":"echo words of a; echo $$ >said; exit 3","retries":5}' \
+    '{"id":"b","shell":"until [ -s said ] && ! kill -0 $(cat said) 2>kill; do sleep 0.02; done; exit 1"}' >jobs
   for order in group line ordered; do
     rm -f said
     batch 1 -q -j2 --halt now,fail=1 --output $order jobs
@@ -249,7 +249,7 @@ case_output_of_the_last_attempt_is_kept_whatever_made_it_the_last() {
 case_time_outs() {
   batch 1 -q --timeout 200ms --report rep -- sleep ::: 100
   has rep '"outcome":"timed_out"'
-  batch 1 -q -j1 --timeout 400% --report rep -- sleep ::: 0.5 0.5 0.5 100
+  batch 1 -q -j1 --timeout 1000% --report rep -- sleep ::: 0.2 0.2 0.2 100
   has rep '"outcome":"timed_out"'
 }
 

@@ -75,15 +75,23 @@ becomes_true() {
 # moment, and hold things open.
 lives() { grep -hs '^State:' "/proc/$1/task"/*/status | grep -qv '[ZX] ('; }
 
-# gone PID: it does not live. One that has left its group, and so is no longer waited for, may still be
-# on its last instructions.
+# is_dying PID: a thread of it has SIGKILL pending (bit 8 of a mask of 16 digits) or is in its exit
+# (PF_EXITING).
+is_dying() {
+  awk '/^S(ig|hd)Pnd:/ && substr($2, 14, 1) ~ /[13579bdf]/ { dying = 1 }
+    /^[0-9]+ \(/ { sub(/.*\) /, ""); if (int($7 / 4) % 2) dying = 1 }
+    END { exit !dying }' < <(cat "/proc/$1/task"/*/stat{us,} 2>/dev/null)
+}
+
+# gone PID: it does not live. One that has been killed, and so is no longer waited for, may still be on its
+# last instructions, for as long as it is given no processor.
 gone() {
-  local try
-  for try in 1 2 3 4 5; do
-    lives "$1" || return 0
-    ((try == 5)) || sleep 0.1
+  local end=$((SECONDS + patience)) seen=0
+  while lives "$1"; do
+    is_dying "$1" || ((++seen < 5)) || return 1
+    ((SECONDS < end)) || return 1
+    sleep 0.1
   done
-  return 1
 }
 
 # told FILE EXPRESSION...: each holds in Python, where `r` is the JSON of the file.
@@ -138,6 +146,20 @@ supervisor_of() {
   for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
     [[ $(cat "/proc/$child/comm" 2>/dev/null) != pl-supervisor ]] || echo "$child"
   done
+}
+
+# free_port: one at which nobody listens and that is given to nobody who connects.
+free_port() {
+  "$python" -c '
+import random, socket
+while True:
+    port = random.randrange(20000, 32000)
+    try:
+        with socket.socket() as s: s.bind(("", port))
+        break
+    except OSError:
+        pass
+print(port)'
 }
 
 # metrics_of PORT: what the daemon tells Prometheus there.

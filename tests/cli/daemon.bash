@@ -13,5 +13,5 @@ serve() {
 over() {
   kill -INT "$daemon" 2>/dev/null
   wait "$daemon" 2>/dev/null
-  nothing_left || { wrong "left behind: $(groups_left)"; exit 1; }
+  becomes_true nothing_left || { wrong "left behind: $(groups_left)"; exit 1; }
 }

@@ -22,12 +22,12 @@ pool_is_frozen() { grep -qs '^frozen 1' $(v2_pool)/cgroup.events; }
 
 # jobs_for POINT LATE: one that leaves a daemon, one that is timed out, LATE where something is to happen
 # from outside; where memory is to be short, two that pass the line together, so that one is evicted, and
-# two that are paused before they do. They have it until somebody has acted on it, for LATE at most.
+# two that grow beside what is left of them and are paused before they pass it. They have it until somebody has acted on it, for LATE at most.
 jobs_for() {
-  local acted='[ -e here/reached ]' timeout=100ms growth="$(meet growth); $programs/hog 45 60 exit && sleep 0.2" kept burst alone
+  local acted='[ -e here/reached ]' timeout=100ms growth="timeout $2 sh -c 'until grep -qs ready ready.*; do sleep 0.05; done'; $(meet growth); $programs/hog 45 60 exit && sleep 0.2" kept burst alone
   [[ $1 != resume ]] || acted="grep -qs ^frozen.1 $(v2_pool)/job-*/cgroup.events"
   kept="timeout $2 sh -c 'until $acted; do sleep 0.05; done'; sleep 0.2; kill -KILL \$!; true"
-  burst="$(meet burst); $programs/hog 80 0 >ready & $kept"
+  burst="$(meet burst); $programs/hog 80 0 >ready.\$\$ & $kept"
   # Past the line by itself, however the others are given CPUs.
   alone="$programs/hog 130 0 >alone & $kept"
   [[ $1 != reclaim ]] || printf '{"shell": "%s"}\n' "$alone"
@@ -89,7 +89,7 @@ stir() {
 # perhaps) and loses that one.
 killed_at() {
   local name=$1 moment=$4 victim=$5 nth=${6:-} guardian supervisor stirring status=0 victims
-  rm -rf here started report burst.* growth.*
+  rm -rf here started report burst.* growth.* ready.*
   mkdir here
   jobs_for "$name" "$([[ $nth ]] && echo 3 || echo "$patience")s" >jobs.txt
   STOP_PROGRAM=$plimsoll STOP_FILE=$2 STOP_TEXT=$3 STOP_MOMENT=$moment STOP_NTH=${nth:-1} STOP_HERE=$PWD/here \

@@ -10,8 +10,8 @@ export PLIMSOLL_STATE_DIR=$PWD/state
 # govern STATUS OPTION... -- COMMAND...
 govern() { gives "$1" "$plimsoll" govern "${@:2}"; }
 
-# alive MARK: how many processes have this word in their command lines, zombies not.
-alive() { pgrep -fc -- "^sleep $1\$"; }
+# alive NUMBER: how many processes sleep for NUMBER.$$ seconds, zombies not: those of this script alone.
+alive() { pgrep -fc -- "^sleep $1\.$$\$"; }
 
 # steps_in REPORT: the commands of the steps, one a line.
 steps_in() {
@@ -86,7 +86,7 @@ case_what_is_held_has_run_nothing() {
   state
   "$plimsoll" govern -q -j 1 -- xargs -P 4 -n 1 sh -c 'touch began.$0; sleep 1000' < <(seq 4) 2>err &
   local guardian=$!
-  becomes_true eval '[[ $(grep -lsE "/pool/step-" /proc/[0-9]*/cgroup | wc -l) -ge 4 ]]'
+  becomes_true eval '[[ $(grep -lsE "$PLIMSOLL_CGROUP/.*/pool/step-" /proc/[0-9]*/cgroup | wc -l) -ge 4 ]]'
   becomes_true eval '[[ -e began.1 || -e began.2 || -e began.3 || -e began.4 ]]'
   same 1 "$(find . -name 'began.*' | wc -l)" 'steps that began'
   kill -TERM $guardian
@@ -210,7 +210,7 @@ case_long_commands_are_cut_in_the_table() {
 
 case_nothing_outlives_the_command() {
   state
-  govern 0 -- sh -c 'setsid sleep 81001 & (setsid sh -c "sleep 81002 & sleep 81002" &) ; sleep 0.3'
+  govern 0 -- sh -c 'setsid sleep 81001.$0 & (setsid sh -c "sleep 81002.$0 & sleep 81002.$0" &) ; sleep 0.3' $$
   becomes_true eval '[[ $(alive 81001) == 0 && $(alive 81002) == 0 ]]'
   has err 'still ran when the command had ended'
   nothing_left
@@ -219,7 +219,7 @@ case_nothing_outlives_the_command() {
 # kill_at WHO: while steps run and others are held.
 kill_at() {
   local guardian victim status=$2
-  "$plimsoll" govern -q -j 2 -- xargs -P 6 -n 1 sleep < <(yes 82001 | head -n 6) >out 2>err &
+  "$plimsoll" govern -q -j 2 -- xargs -P 6 -n 1 sleep < <(yes 82001.$$ | head -n 6) >out 2>err &
   guardian=$!
   becomes_true eval '[[ $(alive 82001) -ge 2 ]]'
   case $1 in
@@ -260,7 +260,7 @@ case_many_arguments() {
 
 case_a_step_that_forks_for_ever_ends_with_the_command() {
   state
-  govern 0 -- sh -c 'sh -c "while :; do sleep 83001 & sleep 0.01; done" & sleep 1'
+  govern 0 -- sh -c 'sh -c "while :; do sleep 83001.$0 & sleep 0.01; done" & sleep 1' $$
   becomes_true eval '[[ $(alive 83001) == 0 ]]'
   nothing_left
 }
@@ -314,9 +314,13 @@ case_without_groups_or_a_filter_it_measures() {
 }
 
 case_small_steps_go_without_a_group() {
-  state
-  govern 0 -- xargs -n 1 true < <(seq 200)
-  grep -qE 'steps        200, of which 1[0-9]{2} small ones' err || wrong "$(<err)"
+  # On a busy machine they take too long to be small, but not each time.
+  small_ones() {
+    rm -rf state && state
+    govern 0 -- xargs -n 1 true < <(seq 200)
+    grep -qE 'steps        200, of which 1[0-9]{2} small ones' err
+  }
+  becomes_true small_ones || wrong "$(<err)"
   nothing_left
 }
 
@@ -335,7 +339,7 @@ case_the_run_is_recorded_and_explained() {
 
 case_ctl_sees_and_steers_it() {
   state
-  "$plimsoll" govern -q -- xargs -P 2 -n 1 sleep <<<'84001 84002' 2>err &
+  "$plimsoll" govern -q -- xargs -P 2 -n 1 sleep <<<"84001.$$ 84002.$$" 2>err &
   local guardian=$!
   becomes_true eval '[[ $(alive 84001) == 1 && $(alive 84002) == 1 ]]'
   becomes_true eval '"$plimsoll" ctl status | grep -q "sleep 84001"'

@@ -26,7 +26,8 @@ over() {
 jobs() { "$(dirname "$plimsoll")/tests/clients/job_client" "$PWD/s" "$@"; }
 
 case_metrics_are_served() {
-  local port=$((20000 + $$ % 12000))
+  local port
+  port=$(free_port)
   serve '' --metrics "127.0.0.1:$port"
   gives 0 jobs run 60 true
   metrics_of "$port" >metrics
@@ -39,7 +40,8 @@ case_metrics_are_served() {
 
 # Who holds connections and says nothing has a bounded number of them, and is in nobody's way.
 case_strangers_at_the_metrics_port() {
-  local port=$((20000 + $$ % 12000))
+  local port
+  port=$(free_port)
   serve '' --metrics "127.0.0.1:$port"
   "$python" - "$port" >idle <<'END' &
 import resource, socket, sys, time
@@ -55,7 +57,7 @@ END
   local strangers=$!
   becomes_true test -s idle
   local supervisor count
-  supervisor=$(pgrep -P "$daemon" | head -n 1)
+  supervisor=$(supervisor_of "$daemon")
   count=$(ls "/proc/$supervisor/fd" | wc -l)
   ((count < 250)) || wrong "the daemon has $count descriptors open"
   gives 0 jobs run 60 true
@@ -74,7 +76,8 @@ print(c.getresponse().status)' "$port")"
 # Who asks, again and again, and reads nothing has what one user may have, and nobody else's.
 case_fifty_that_do_not_read_the_figures() {
   is_root || skip 'not root'
-  local port=$((20000 + $$ % 12000)) clients supervisor count
+  local port clients supervisor count
+  port=$(free_port)
   serve '' --metrics "127.0.0.1:$port"
   setpriv --reuid 65534 --regid 65534 --clear-groups "$python" - "$port" >silent <<'END' &
 import socket, sys
@@ -98,7 +101,7 @@ while True:
 END
   clients=$!
   becomes_true test -s silent
-  supervisor=$(pgrep -P "$daemon" | head -n 1)
+  supervisor=$(supervisor_of "$daemon")
   for ((count = 0; count < 30; count++)); do
     metrics_of "$port" >metrics
     same '# EOF' "$(tail -n 1 metrics)"
@@ -113,7 +116,8 @@ END
 # Who never comes to the end of a request, or sends none, has what one user may have, for 10 s.
 case_requests_without_an_end() {
   is_root || skip 'not root'
-  local port=$((20000 + $$ % 12000)) clients supervisor count
+  local port clients supervisor count
+  port=$(free_port)
   serve '' --metrics "127.0.0.1:$port"
   setpriv --reuid 65534 --regid 65534 --clear-groups "$python" - "$port" >slow <<'END' &
 import os, socket, sys, time
@@ -140,7 +144,7 @@ while True:
 END
   clients=$!
   becomes_true test -s slow
-  supervisor=$(pgrep -P "$daemon" | head -n 1)
+  supervisor=$(supervisor_of "$daemon")
   for ((count = 0; count < 10; count++)); do
     metrics_of "$port" >metrics
     same '# EOF' "$(tail -n 1 metrics)"

@@ -71,7 +71,7 @@ ids_of() { awk -v uid="$1" 'FNR > 1 && $(FILENAME ~ /shm/ ? 10 : FILENAME ~ /sem
 
 case_what_outlives_another_users_job_is_removed() {
   is_root || skip 'not root'
-  local user=54331 before pid
+  local user=$((30000 + $$ % 10000)) before pid
   run 0 --uid $user:$user --report report.json -- /usr/bin/python3 -c "$making" shm sem msg
   same '' "$(ids_of $user)" 'left'
   has err "left shared_memory $(cut -d ' ' -f 1 out) (8.00 KiB), semaphores $(cut -d ' ' -f 2 out), message_queue $(cut -d ' ' -f 3 out), which was removed"
@@ -101,10 +101,10 @@ case_a_posix_queue_of_another_users_job_is_removed() {
     mount --rbind dev /dev && mount -t mqueue none /dev/mqueue || exit
     "$0" run --uid 54331:54331 -- /usr/bin/python3 -c "
 import ctypes
-assert ctypes.CDLL(None).mq_open(b\"/plimsoll-test\", 0o102, 0o600, None) >= 0" || exit
-    ls /dev/mqueue' "$plimsoll"
+assert ctypes.CDLL(None).mq_open(b\"/plimsoll-test-$1\", 0o102, 0o600, None) >= 0" || exit
+    ls /dev/mqueue' "$plimsoll" $$
   empty out
-  has err 'left posix_message_queue /plimsoll-test, which was removed'
+  has err "left posix_message_queue /plimsoll-test-$$, which was removed"
 }
 
 case_shared_memory_of_ones_own_that_nobody_has_is_told() {

@@ -119,7 +119,8 @@ certificate() {
 }
 
 case_another_machine_needs_a_certificate() {
-  local port=$((20000 + $$ % 12000))
+  local port
+  port=$(free_port)
   certificate ca
   certificate server ca
   certificate client ca

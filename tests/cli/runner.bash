@@ -24,7 +24,7 @@ END
 stop() {
   kill -INT "$daemon" 2>/dev/null
   wait "$daemon" 2>/dev/null
-  nothing_left || { wrong "left behind: $(groups_left)"; exit 1; }
+  becomes_true nothing_left || { wrong "left behind: $(groups_left)"; exit 1; }
 }
 
 lay_out() { mkdir -p "build/$1/root" "build/$1/tmp" "build/$1/server_logs"; }

@@ -302,7 +302,7 @@ case_what_the_cleaners_take_is_missing() {
 # As Go takes it, whose configuration this is.
 case_an_address_without_a_host() {
   local port
-  port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
+  port=$(free_port)
   listen="\"listenAddresses\": [\":$port\"]" serve
   lay_out 1
   "$worker_program" "127.0.0.1:$port" run id=1 env.PATH=/usr/bin:/bin -- true >1.json

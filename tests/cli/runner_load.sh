@@ -40,12 +40,18 @@ case_a_full_machine_refuses_readiness() {
   becomes_true eval 'call check "" >free.json; grep -q "\"code\":0" free.json'
 }
 
+# uses BYTES: the daemon has seen that its actions use so much.
+uses() {
+  (($("$plimsoll" ctl --run daemon --json status |
+    "$python" -c 'import json, sys; print(json.load(sys.stdin)["status"]["used_bytes"])') >= $1))
+}
+
 case_what_waits_for_long_is_sent_back() {
   serve '' --line 128M
   sh_act 1 "$programs/hog 100 & until [ -e $PWD/go ]; do sleep 0.1; done; kill \$!" \
     env.PLIMSOLL_MEMORY_HINT=100M &
   becomes_true grep -qs ready build/1/stdout # it has its memory,
-  sleep 2                                    # and a sample has shown it
+  becomes_true uses $((90 << 20))            # and a sample has shown it
   sh_act 2 'echo ran' env.PLIMSOLL_MEMORY_HINT=100M timeout=12
   told 2.json 'r["code"] == 14' '": it waited for too long; " in r["message"]' '"MiB" in r["message"]'
   empty build/2/stdout

@@ -103,7 +103,8 @@ line_is() { sleep 1.1 && metrics_of "$port" | grep -qx "plimsoll_line_bytes $1";
 running() { "$client" "$PWD/s" list | grep -c running; }
 
 case_reload_changes_line_and_jobs() {
-  local client port=$((20000 + $$ % 12000)) job
+  local client port job
+  port=$(free_port)
   # Of programs that nobody knows two have to fit.
   (($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) > 8 << 20)) || skip 'less than 8 GiB to be had'
   client=$(dirname "$plimsoll")/tests/clients/job_client

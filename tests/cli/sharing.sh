@@ -141,9 +141,10 @@ case_standalone_shares_nothing() {
 # serve OPTION...: a daemon at ./s, its guardian in `daemon`.
 serve() {
   printf 'metrics.listen = "off"\n' >p.toml
-  "$plimsoll" serve --config p.toml --socket "$PWD/s" "$@" >>daemon.log 2>&1 &
+  rm -f daemon.log # of an earlier one
+  "$plimsoll" serve --config p.toml --socket "$PWD/s" "$@" >daemon.log 2>&1 &
   daemon=$!
-  becomes_true test -S s
+  becomes_true grep -q ready daemon.log || cat daemon.log
 }
 
 case_a_run_shares_the_line_with_the_daemon() {
@@ -191,8 +192,9 @@ wait_beside_a_batch() {
   start first 1 220 100 || return
   first=$pid
   if becomes_true test -e held && becomes_true tells_that_it_uses "$run_first" $((215 * mib)); then
-    # Nearly all that the daemon leases is in use.
+    # Nearly all that the daemon leases is in use, and others have heard of it.
     serve --line 260M
+    becomes_true line_is_less "$run_first" $line
     "$plimsoll" run --join --memory-hint 200M -- touch ran 2>joined.err &
     joined=$!
     becomes_true grep -q 'the command waits until other runs leave it 200 MiB' joined.err && return
@@ -257,7 +259,7 @@ case_a_run_of_another_user_leases_from_the_daemon() {
   printf 'metrics.listen = "off"\nlisten.group = "nogroup"\n' >p.toml
   "$plimsoll" serve --config p.toml --socket "$PWD/s" --line 200M >daemon.log 2>&1 &
   daemon=$!
-  becomes_true test -S s
+  becomes_true grep -q ready daemon.log || cat daemon.log
   mkdir -m 700 nobodys && jobs 8 20 100 >nobodys/jobs && chown -R nobody:nogroup nobodys
   setpriv --reuid nobody --regid nogroup --clear-groups env -C "$PWD/nobodys" PLIMSOLL_SOCKET="$PWD/s" \
     PLIMSOLL_RUNTIME_DIR="$PWD/nobodys/run" PLIMSOLL_STATE_DIR="$PWD/nobodys/state" \

@@ -181,8 +181,8 @@ case_failed_jobs_in_the_order_of_input() {
 case_time_outs_say_how_long() {
   batch 1 --timeout 300ms -- sleep ::: 100
   grep -qE '1: timed out after [0-9.]+ m?s' err || wrong "$(<err)"
-  batch 1 -j1 --timeout 400% -- sleep ::: 0.3 0.3 0.3 100
-  has err '(400 % of the median)'
+  batch 1 -j1 --timeout 1000% -- sleep ::: 0.2 0.2 0.2 100
+  has err '(1000 % of the median)'
 }
 
 case_quiet_tells_of_jobs_that_could_not_start() {

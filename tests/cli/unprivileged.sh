@@ -5,7 +5,8 @@
 set -u
 source "$(dirname "$0")/cases.bash"
 
-readonly user=65530 other=65531
+# Of this run alone, as all processes of theirs are looked at.
+readonly user=$((30000 + $$ % 10000)) other=$((40000 + $$ % 10000))
 readonly secret=unprivileged-secret-$$
 
 # become UID: the words that turn a command into one of that user's, with nothing of root's.

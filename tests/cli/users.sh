@@ -455,7 +455,7 @@ case_who_makes_no_sense_is_in_nobodys_way() {
   serve_group
   chmod 711 .
   local supervisor before strangers
-  supervisor=$(pgrep -P "$daemon" | head -n 1)
+  supervisor=$(supervisor_of "$daemon")
   runs_at_once 65533
   before=$(descriptors_of "$supervisor")
   declare -fx senseless

@@ -189,7 +189,7 @@ case_ctrl_z_lifts_it() {
   becomes_true test -e ticks
   kill -TSTP $guardian
   becomes_true eval 'grep -q "^State:.T" /proc/'$guardian'/status'
-  is_frozen || wrong 'the pool is not frozen'
+  becomes_true is_frozen || wrong 'the pool is not frozen'
   on_v1 memory || throttle_is max || wrong "memory.high is $(throttle)"
   kill -CONT $guardian
   becomes_true is_thawed

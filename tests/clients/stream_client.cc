@@ -38,6 +38,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "plimsoll/v1/governor.grpc.pb.h"
@@ -56,8 +57,10 @@ std::uint64_t bytes_of(const std::string& size) {
   return std::stoull(size) << (unit == std::string::npos ? 0 : kStep * (unit + 1));
 }
 
-// A flood that has not moved for so long waits for itself.
-constexpr auto kStill = std::chrono::seconds(2);
+// A flood that has not moved for so long waits for itself: longer than a busy machine may keep the
+// daemon from a processor.
+constexpr auto kStill = std::chrono::seconds(20);
+constexpr auto kLookGap = std::chrono::milliseconds(50);
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
@@ -125,9 +128,11 @@ class Client {
       while (sent_ < count && enter("flood-" + std::to_string(sent_))) ++sent_;
       is_written_ = true;
     });
-    for (unsigned long before = count; !is_written_ && sent_ != before;) {
-      before = sent_;
-      std::this_thread::sleep_for(kStill);
+    unsigned long before = 0;
+    auto moved = std::chrono::steady_clock::now();
+    while (!is_written_ && std::chrono::steady_clock::now() - moved < kStill) {
+      if (std::exchange(before, sent_.load()) != before) moved = std::chrono::steady_clock::now();
+      std::this_thread::sleep_for(kLookGap);
     }
     std::printf("sent %lu\n", sent_.load());
   }

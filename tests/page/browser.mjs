@@ -5,7 +5,8 @@ import { pathToFileURL } from "node:url";
 const [playwright, executablePath, dir] = process.argv.slice(2);
 const { chromium } = await import(pathToFileURL(playwright));
 // The root user of a test machine has no sandbox.
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox","--disable-dev-shm-usage"] });
+const patience = 120_000; // ms, as long as anything may take on a loaded machine
+const browser = await chromium.launch({ executablePath, timeout: patience, args: ["--no-sandbox","--disable-dev-shm-usage"] });
 
 function is(found, expected, what) {
   if (found !== expected) throw new Error(`${what}: found ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`);
@@ -14,6 +15,7 @@ function is(found, expected, what) {
 // Opens a page, and fails at each error of it and each request that leaves the file.
 async function open(name, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  context.setDefaultTimeout(patience);
   const page = await context.newPage();
   page.faults = [];
   page.on("pageerror", (error) => page.faults.push(`error: ${error.message}`));
@@ -133,7 +135,7 @@ const cases = {
   async "a narrow page does not scroll sideways"(page) {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.waitForFunction(() => document.querySelector(".charts canvas").clientWidth < 390);
-    is(await page.evaluate(() => document.documentElement.scrollWidth), 390, "width");
+    await page.waitForFunction(() => document.documentElement.scrollWidth === 390); // all have their new size
   },
   async "dark and light have colours of their own"(page) {
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -38,7 +38,8 @@ std::vector<std::string> base_names(std::string_view path) {
   return names;
 }
 
-// Removes what a test program that was killed has left: grounds whose process is gone.
+}  // namespace
+
 void remove_stale(const cgroup::Directory& base, cgroup::ControllerSet controllers,
                   const std::string& prefix) {
   const auto names = base.children();
@@ -53,8 +54,6 @@ void remove_stale(const cgroup::Directory& base, cgroup::ControllerSet controlle
     cgroup::destroy(parents, name, clock_now() + kPatience, &clock_now);
   }
 }
-
-}  // namespace
 
 std::string base_path() {
   const char* named = std::getenv("PLIMSOLL_CGROUP");

@@ -39,6 +39,11 @@ unsigned base_depth();
 Result<cgroup::Directory> open_base(const cgroup::Hierarchy& hierarchy,
                                     cgroup::ControllerSet wanted);
 
+// Removes what a test program that was killed has left there: groups that are named `prefix`-PID of
+// a process that is gone.
+void remove_stale(const cgroup::Directory& base, cgroup::ControllerSet controllers,
+                  const std::string& prefix);
+
 // A group of our own there in each hierarchy that a way needs, in which a test makes its own.
 // The test's process is the subreaper of all that it starts, and ignores SIGCHLD from then on.
 class Ground {

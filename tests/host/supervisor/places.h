@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/loop/loop.h"
 #include "kernel/cgroup/group.h"
 #include "kernel/cgroup/hierarchies.h"
 #include "kernel/procfs/table.h"
@@ -20,6 +21,15 @@ inline char state_of(int pid) {
 inline bool is_dead(int pid) {
   const char state = state_of(pid);
   return state == '-' || state == 'Z';
+}
+
+// CPU time of the caller's thread for it. Where a virtual machine's processor is taken away that
+// counts as well, so what has to be short is tried until it is.
+template <class Act>
+Duration spent_on(const Act& act) {
+  const Duration begun = loop::cpu_time();
+  act();
+  return loop::cpu_time() - begun;
 }
 
 // The path of the leaf from the root of its hierarchies.

@@ -27,6 +27,9 @@ inline constexpr cgroup::ControllerSet kMeasured(cgroup::Controller::cpu,
                                                  cgroup::Controller::pids);
 inline constexpr const char* kGround = "plimsoll-test-measure";
 
+// With the pid, so that programs that run at once do not meet.
+inline std::string ground_name() { return std::string(kGround) + "-" + std::to_string(::getpid()); }
+
 // A group of ours in each hierarchy of the host.
 inline std::unique_ptr<cgroup::Inner> make_ground(const cgroup::Hierarchies& host) {
   std::vector<cgroup::Group::Part> parts;
@@ -35,24 +38,19 @@ inline std::unique_ptr<cgroup::Inner> make_ground(const cgroup::Hierarchies& hos
     if (!is_v2 && !hierarchy.controllers.has_any(kMeasured)) continue;
     auto base = plimsoll::testing::open_base(hierarchy, kMeasured);
     if (!base) return nullptr;
-    auto ground = base->make_child(kGround);
+    plimsoll::testing::remove_stale(*base, hierarchy.controllers, kGround);
+    auto ground = base->make_child(ground_name());
     if (!ground) return nullptr;
     parts.push_back({std::move(*ground), hierarchy.controllers & kMeasured});
   }
-  return std::make_unique<cgroup::Inner>(kGround, std::move(parts));
+  return std::make_unique<cgroup::Inner>(ground_name(), std::move(parts));
 }
 
 inline void remove_ground(const cgroup::Hierarchies& host) {
   for (const cgroup::Hierarchy& hierarchy : host.all) {
     auto base = plimsoll::testing::open_base(hierarchy, {});
     if (!base) continue;
-    // What a test that crashed has left.
-    if (const auto ground = base->open_child(kGround)) {
-      if (const auto left = ground->children()) {
-        for (const std::string& name : *left) (void)ground->remove_child(name);
-      }
-    }
-    (void)base->remove_child(kGround);
+    (void)base->remove_child(ground_name());
   }
 }
 
@@ -103,7 +101,6 @@ class MeasureTest : public ::testing::Test {
     auto found = cgroup::discover_hierarchies();
     ASSERT_TRUE(found);
     host_ = std::move(*found);
-    remove_ground(host_);
     ground_ = make_ground(host_);
     if (ground_ == nullptr) GTEST_SKIP() << "no right to make cgroups on this host";
     auto leaf = ground_->make_leaf("job", kMeasured);
@@ -117,11 +114,9 @@ class MeasureTest : public ::testing::Test {
 
   // A process that was collected can be listed for a moment still.
   void remove_leaf() const {
-    const Instant end = now() + std::chrono::seconds(5);
-    while (now() < end) {
-      if (ground_->remove_child("job")) return;
-    }
-    ADD_FAILURE() << "the group could not be removed";
+    EXPECT_TRUE(plimsoll::testing::eventually([this] {
+      return ground_->remove_child("job").has_value();
+    })) << "the group could not be removed";
   }
 
   // Controllers that the host has; the others must be said to be missing.
