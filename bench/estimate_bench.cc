@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "estimator/sizing.h"
 #include "policy/estimator/estimator.h"
-#include "policy/estimator/sizing.h"
 
 namespace plimsoll::policy {
 namespace {

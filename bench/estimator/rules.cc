@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "estimator/sizing.h"
 #include "policy/estimator/estimator.h"
 #include "policy/estimator/line_fit.h"
-#include "policy/estimator/sizing.h"
 
 namespace plimsoll::bench {
 namespace {

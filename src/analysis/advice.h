@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/job_row.h"
-#include "analysis/tolerance.h"
+#include "analysis/rank_statistics.h"
 #include "base/units.h"
 #include "policy/estimator/attempt_summary.h"
 #include "store/history/store.h"

@@ -6,10 +6,75 @@
 #include <string_view>
 
 #include "args/complaint.h"
-#include "args/help.h"
+#include "base/text.h"
 
 namespace plimsoll::args {
 namespace {
+
+// Where what an option does begins; a longer name has a line of its own.
+constexpr std::size_t kTextColumn = 28;
+
+// Appends words, in lines that begin at column `indent`; the line that `text` ends with has
+// `column` columns already, no more than that. Newlines are blanks.
+void append_words(std::string& text, std::size_t column, std::size_t indent,
+                  std::string_view words) {
+  text.append(indent - column, ' ');
+  column = indent;
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find_first_of(" \n"));
+    words.remove_prefix(std::min(word.size() + 1, words.size()));
+    if (column > indent && column + 1 + word.size() > kHelpColumns) {
+      text += '\n';
+      text.append(indent, ' ');
+      column = indent;
+    }
+    if (column > indent) {
+      text += ' ';
+      ++column;
+    }
+    text += word;
+    column += word.size();
+  }
+  text += '\n';
+}
+
+// Two columns: a name, and words that go on below themselves.
+std::string row(const std::string& name, std::string_view words) {
+  std::string text = "  " + name;
+  std::size_t column = text.size();
+  if (column + 2 > kTextColumn) {
+    text += '\n';
+    column = 0;
+  }
+  append_words(text, column, kTextColumn, words);
+  return text;
+}
+
+// Prose is filled; lines that begin with a blank stay as they are.
+std::string filled(std::string_view text) {
+  std::string result, prose;
+  const auto flush = [&] {
+    if (!prose.empty()) append_words(result, 0, 0, prose);
+    prose.clear();
+  };
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    if (!line.empty() && line.front() != ' ') {
+      prose += prose.empty() ? "" : " ";
+      prose += line;
+      continue;
+    }
+    flush();
+    result += line;
+    result += '\n';
+  }
+  flush();
+  return result;
+}
+
+std::string value_of(const CLI::Option& option) {
+  return option.get_items_expected_max() == 0 ? "" : " " + option.get_type_name();
+}
 
 // CLI11 would refuse the second of two.
 void let_the_last_one_count(CLI::App& app) {
@@ -27,6 +92,40 @@ std::string missing_text(std::string_view what, const std::string& typed) {
 }
 
 }  // namespace
+
+std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
+  std::string words = option->get_description();
+  if (!option->get_envname().empty()) words += " (or $" + option->get_envname() + ")";
+  if (is_positional) return row(option->get_name(true), words);
+  if (option->get_required()) words += "; required";
+  return row(option->get_name(false, true) + value_of(*option), words);
+}
+
+std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
+  std::string name = command->get_name();
+  for (const CLI::Option* option : command->get_options()) {
+    if (option->get_positional()) name += " " + option->get_name(true);
+  }
+  return row(name, command->get_description());
+}
+
+// Of what comes after the options CLI11 knows nothing.
+std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
+  std::string usage = Formatter::make_usage(app, name);
+  const std::size_t end = usage.find_last_not_of('\n');
+  if (app->get_prefix_command()) usage.insert(end + 1, " [--] COMMAND [ARG...]");
+  if (further_usage_.empty()) return usage;
+  const std::size_t indent = usage.find(name);
+  return usage + std::string(indent, ' ') + further_usage_ + '\n';
+}
+
+std::string HelpFormatter::make_description(const CLI::App* app) const {
+  return filled(app->get_description()) + "\n";
+}
+
+std::string HelpFormatter::make_footer(const CLI::App* app) const {
+  return filled(app->get_footer());
+}
 
 std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> arguments,
                                         OptionHint hint, const Wording& wording) {

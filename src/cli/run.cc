@@ -26,7 +26,6 @@
 #include "supervisor/run/pool_options.h"
 #include "supervisor/run/run_id.h"
 #include "supervisor/run/single.h"
-#include "supervisor/run/terminal_guard.h"
 #include "supervisor/sharing/joined_job.h"
 #include "supervisor/sharing/ledger_place.h"
 #include "supervisor/system_record.h"

@@ -1,7 +1,18 @@
 #include "guardian/cleaner.h"
 
-#include <cstdio>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "guardian/child_list.h"
 #include "guardian/clock.h"
 #include "kernel/cgroup/placement.h"
 #include "kernel/cgroup/run_removal.h"
@@ -13,6 +24,20 @@ namespace {
 // Long enough for anything but a process that waits for a broken device; what is left then is
 // named, and swept by the next start or `plimsoll reap --stale`.
 constexpr Duration kPatience = std::chrono::seconds(10);
+
+constexpr auto kOrphanGap = std::chrono::milliseconds(5);
+
+std::string comm_of(pid_t pid) {
+  const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/comm");
+  return text ? std::string(trim(*text)) : "?";
+}
+
+// Its pid can't be another's: it is ours to wait for.
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG) != 0 ||
+         info.si_pid == child;
+}
 
 }  // namespace
 
@@ -64,6 +89,26 @@ void Cleaner::clean_tree() {
                  process.comm.c_str(), process.state, process.wchan.c_str());
   }
   std::fprintf(stderr, "\n  try `plimsoll reap --stale` later\n");
+}
+
+std::vector<Orphan> end_orphans(Instant deadline, Instant (*clock)()) {
+  std::vector<Orphan> orphans;
+  // Who dies has left his group a moment before he can be waited for.
+  if (!children().empty()) std::this_thread::sleep_for(kOrphanGap);
+  for (bool is_hopeful = true; is_hopeful && clock() < deadline;) {
+    is_hopeful = false;
+    for (const pid_t pid : children()) {
+      if (has_ended(pid)) continue;
+      const auto known = std::find_if(orphans.begin(), orphans.end(),
+                                      [pid](const Orphan& orphan) { return orphan.pid == pid; });
+      if (known == orphans.end()) orphans.push_back({pid, comm_of(pid), true});
+      // Of a set-uid program it may be refused.
+      if (::kill(pid, SIGKILL) == 0) is_hopeful = true;
+    }
+    if (is_hopeful) std::this_thread::sleep_for(kOrphanGap);
+  }
+  for (Orphan& orphan : orphans) orphan.lives = !has_ended(orphan.pid);
+  return orphans;
 }
 
 }  // namespace plimsoll::guardian

@@ -23,7 +23,6 @@
 #include "guardian/cleaner.h"
 #include "guardian/clock.h"
 #include "guardian/heap_reserve.h"
-#include "guardian/orphans.h"
 #include "guardian/protection.h"
 #include "guardian/protocol.h"
 #include "guardian/say.h"

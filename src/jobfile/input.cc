@@ -10,13 +10,12 @@
 #include "jobfile/combinations.h"
 #include "jobfile/format.h"
 #include "jobfile/header.h"
-#include "jobfile/jsonl_file.h"
+#include "jobfile/job_file.h"
 #include "jobfile/limits.h"
 #include "jobfile/place.h"
 #include "jobfile/sources.h"
 #include "jobfile/spec.h"
 #include "jobfile/template.h"
-#include "jobfile/text_file.h"
 
 namespace plimsoll::jobfile {
 namespace {

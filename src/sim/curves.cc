@@ -1,3 +1,4 @@
+// A whole trace: its lines, and who needs whom.
 #include "sim/curves.h"
 
 #include <fcntl.h>
@@ -8,6 +9,8 @@
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
 #include <unordered_map>
 #include <utility>
 
@@ -17,7 +20,6 @@
 #include "sim/quantities.h"
 #include "sim/unpack.h"
 
-// A whole trace: its lines, and who needs whom.
 namespace plimsoll::sim {
 namespace {
 
@@ -161,6 +163,14 @@ Result<ParsedCurve> parse_curve(std::string_view line) {
     parsed.id = std::move(*id);
   }
   return parsed;
+}
+
+// std::shuffle is another one in each standard library.
+void shuffle(std::vector<std::size_t>& places, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (std::size_t left = places.size(); left > 1; --left) {
+    std::swap(places[left - 1], places[random() % left]);
+  }
 }
 
 }  // namespace
@@ -307,6 +317,28 @@ Result<std::vector<SimJob>> read_curves(const std::string& path) {
     if (!text) return pass(std::move(text), path);
   }
   return parse_curves(*text, path);
+}
+
+std::vector<SimJob> in_order(std::vector<SimJob> jobs, Order order, std::uint64_t seed) {
+  std::vector<std::size_t> places(jobs.size());  // where each new one was
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  if (order == Order::shuffle) shuffle(places, seed);
+  if (order == Order::longest) {
+    std::sort(places.begin(), places.end(), [&jobs](std::size_t a, std::size_t b) {
+      const double longer = jobs[a].curve.seconds() - jobs[b].curve.seconds();
+      return longer != 0 ? longer > 0 : a < b;
+    });
+  }
+  std::vector<JobId> renamed(jobs.size());
+  for (std::size_t i = 0; i < places.size(); ++i) renamed[places[i]] = id_of(i);
+  std::vector<SimJob> ordered;
+  ordered.reserve(jobs.size());
+  for (const std::size_t from : places) {
+    SimJob& job = ordered.emplace_back(std::move(jobs[from]));
+    job.spec.id = id_of(ordered.size() - 1);
+    for (JobId& need : job.spec.needs) need = renamed[index_of(need)];
+  }
+  return ordered;
 }
 
 }  // namespace plimsoll::sim

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,5 +72,16 @@ inline constexpr std::size_t kCurvePointsMax = 100'000'000;
 
 // The same of a file, unpacked if its first bytes are those of xz. Blocks until it is read.
 [[nodiscard]] Result<std::vector<SimJob>> read_curves(const std::string& path);
+
+enum class Order : std::uint8_t {
+  file,
+  shuffle,  // by a seed
+  longest,  // longest curve first
+};
+
+// The jobs in another order of input: `spec.id` and `needs` follow. The same seed gives the same
+// order everywhere.
+[[nodiscard]] std::vector<SimJob> in_order(std::vector<SimJob> jobs, Order order,
+                                           std::uint64_t seed);
 
 }  // namespace plimsoll::sim

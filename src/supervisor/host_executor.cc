@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "kernel/cgroup/reclaim.h"
+#include "kernel/cgroup/limits.h"
 #include "supervisor/capacity.h"
 #include "supervisor/reporting.h"
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "jobfile/jsonl_file.h"
+#include "jobfile/job_file.h"
 
 // Any text as a JSON lines file.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

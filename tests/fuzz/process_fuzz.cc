@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "kernel/procfs/env_tag.h"
+#include "kernel/procfs/membership.h"
 #include "kernel/procfs/parse.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

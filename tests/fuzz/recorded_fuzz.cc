@@ -6,7 +6,7 @@
 #include "report/buildkit.h"
 #include "store/history/columns.h"
 #include "store/runs/event_log.h"
-#include "store/runs/reasons.h"
+#include "store/runs/event_summary.h"
 #include "store/runs/recorded_job.h"
 #include "store/runs/run_meta.h"
 

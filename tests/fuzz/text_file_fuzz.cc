@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 #include "jobfile/format.h"
+#include "jobfile/job_file.h"
 #include "jobfile/joblog.h"
-#include "jobfile/text_file.h"
 
 // Any text as a job file and as a job log.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "daemon/config_file.h"
+#include "daemon/config.h"
 
 // Any text as the daemon's configuration: an error that begins with a line, or values in the order
 // of their lines.

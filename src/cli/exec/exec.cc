@@ -9,8 +9,8 @@
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
 #include "cli/command/options.h"
+#include "cli/exec/command_kinds.h"
 #include "cli/exec/launcher.h"
-#include "cli/exec/probe.h"
 #include "cli/link/light_link.h"
 #include "report/plain.h"
 

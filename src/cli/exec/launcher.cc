@@ -3,26 +3,52 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/cases.h"
 #include "base/loop/loop.h"
 #include "base/quantity.h"
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
-#include "cli/exec/stopped_family.h"
+#include "kernel/procfs/signals.h"
+#include "kernel/procfs/table.h"
 #include "policy/job/job.h"
 #include "report/plain.h"
 
 namespace plimsoll::cli {
 namespace {
+
+// Lets a child of this process and its descendants go on that somebody else has stopped and can't
+// let go on any more. Looks through all processes of the machine.
+void continue_family(pid_t first) {
+  const auto proc = procfs::ProcDir::open();
+  if (!proc) return;
+  const auto table = proc->read_table();
+  if (!table) return;
+  std::set<int> family = {first};
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const auto& [pid, stat] : *table) {
+      if (family.contains(stat.parent)) grows |= family.insert(pid).second;
+    }
+  }
+  std::vector<procfs::Stat> members;
+  for (const int pid : family) {
+    if (const auto found = table->find(pid); found != table->end())
+      members.push_back(found->second);
+  }
+  [[maybe_unused]] const auto sent = procfs::send_to(*proc, members, SIGCONT);
+}
 
 // So long who was told that there is no room waits before it asks again: twice as long each time,
 // as a thousand may wait.

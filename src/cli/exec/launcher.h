@@ -7,8 +7,8 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "cli/exec/attempt_output.h"
+#include "cli/exec/command_kinds.h"
 #include "cli/exec/held_process.h"
-#include "cli/exec/rerun.h"
 #include "cli/link/light_link.h"
 
 namespace plimsoll::cli {

@@ -1,7 +1,6 @@
 // plimsoll compare: two recorded runs beside each other.
 #include "analysis/comparison.h"
 #include "analysis/comparison_text.h"
-#include "analysis/fail_if.h"
 #include "analysis/job_row.h"
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"

@@ -3,6 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+
+#include "analysis/advice.h"
+#include "analysis/advice_formats.h"
+#include "analysis/comparison.h"
+#include "analysis/comparison_text.h"
 #include "analysis/csv.h"
 #include "analysis/job_row.h"
 #include "analysis/trace/formats.h"
@@ -10,6 +18,10 @@
 #include "base/file.h"
 #include "cli/command/exit_status.h"
 #include "cli/command/options.h"
+#include "cli/runs/whatif_grid.h"
+#include "cli/runs/whatif_run.h"
+#include "page/page.h"
+#include "page/record.h"
 #include "report/writer.h"
 #include "store/runs/recorded_job.h"
 
@@ -78,6 +90,86 @@ Result<int> print_csv(CsvTable table, const RecordedRun& run) {
   return print_text(analysis::jobs_csv(*jobs));
 }
 
+enum class WhatifWanted : std::uint8_t { if_cheap, always };
+
+bool has_value(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+Result<int> open_page(const std::string& path) {
+  if (!has_value("DISPLAY") && !has_value("WAYLAND_DISPLAY")) {
+    return fail(
+        "--open: there is no desktop here, as neither DISPLAY nor WAYLAND_DISPLAY is set; "
+        "the page was written to " +
+        path);
+  }
+  std::error_code failed;  // then the path as it was given will do
+  const std::filesystem::path absolute = std::filesystem::absolute(path, failed);
+  const std::string file = failed ? path : absolute.string();
+  ::execlp("xdg-open", "xdg-open", file.c_str(), static_cast<char*>(nullptr));
+  return fail_errno("--open: start xdg-open; the page was written to " + path);
+}
+
+Result<std::string> comparison_of(const RecordedRun& before, const RecordedRun& after) {
+  const auto first = compared_run(before);
+  if (!first) return tl::unexpected(first.error());
+  const auto second = compared_run(after);
+  if (!second) return tl::unexpected(second.error());
+  return analysis::comparison_json(analysis::compare(*first, *second), {});
+}
+
+Result<std::string> advice_of(const RecordedRun& run) {
+  const auto jobs = job_rows_of(run);
+  if (!jobs && jobs.error().gone()) return std::string();
+  if (!jobs) return tl::unexpected(jobs.error());
+  const auto advice = analysis::advise(analysis::seen_classes(*jobs, "*"), {});
+  return analysis::advice_text(advice, analysis::AdviceFormat::json,
+                               {.words = "run " + run.entry.id});
+}
+
+// Empty: it was not asked for, and it would take long or can't be had.
+Result<std::string> whatif_of(const RecordedRun& run, WhatifWanted wanted) {
+  auto replayed = whatif_run_of(run);
+  if (wanted == WhatifWanted::if_cheap) {
+    if (!replayed || !replayed->makespan || replay_cost(*replayed) > kCheapReplay) return "";
+  }
+  if (!replayed) return pass(std::move(replayed));
+  return whatif_json(*replayed, what_if(*replayed, machines_around(replayed->machine)));
+}
+
+Result<page::ShownRun> shown_run(RecordedRun run, WhatifWanted wanted) {
+  auto advice = advice_of(run);
+  if (!advice) return pass(std::move(advice));
+  auto whatif = whatif_of(run, wanted);
+  if (!whatif) return pass(std::move(whatif));
+  auto record = page::read_record(std::move(run.entry), std::move(run.events));
+  if (!record) return pass(std::move(record));
+  return page::ShownRun{
+      .record = std::move(*record), .advice = std::move(*advice), .whatif = std::move(*whatif)};
+}
+
+Result<page::Contents> contents_of(std::vector<RecordedRun> runs, WhatifWanted wanted) {
+  page::Contents contents;
+  if (runs.size() == 2) {
+    auto comparison = comparison_of(runs[0], runs[1]);
+    if (!comparison) return pass(std::move(comparison));
+    contents.comparison = std::move(*comparison);
+  }
+  for (RecordedRun& run : runs) {
+    auto shown = shown_run(std::move(run), wanted);
+    if (!shown) return pass(std::move(shown));
+    contents.runs.push_back(std::move(*shown));
+  }
+  return contents;
+}
+
+Result<page::Picture> parse_picture(std::string_view text) {
+  if (text == "timeline") return page::Picture::timeline;
+  if (text == "memory") return page::Picture::memory;
+  return fail("found \"" + std::string(text) + "\", expected timeline or memory");
+}
+
 }  // namespace
 
 void add_export_options(CLI::App& app, ExportOptions& options,
@@ -101,6 +193,47 @@ void add_export_options(CLI::App& app, ExportOptions& options,
 
 Result<int> export_run(const ExportOptions& options, const RecordedRun& run) {
   return options.trace ? write_trace(options, run) : print_csv(*options.csv, run);
+}
+
+void add_page_options(CLI::App& app, PageOptions& options,
+                      std::initializer_list<CLI::Option*> others, CLI::Option* job) {
+  auto* html = app.add_option("--html", options.html,
+                              "Write a page that shows the run in a browser, or two runs beside "
+                              "each other, to FILE, or - for standard output")
+                   ->type_name("FILE");
+  auto* svg = add_parsed(app, "--svg", options.svg, parse_picture,
+                         "Print a picture of the run as SVG: attempts in lanes, or memory by class")
+                  ->type_name("timeline|memory")
+                  ->excludes(html)
+                  ->excludes(job);
+  for (CLI::Option* other : others) {
+    html->excludes(other);
+    svg->excludes(other);
+  }
+  app.add_flag("--open", options.open, "Open that page in the desktop's browser")->needs(html);
+  app.add_flag("--whatif", options.whatif,
+               "Show there how long other machines would take, also if that takes long to reckon")
+      ->needs(html);
+}
+
+Result<int> print_picture(page::Picture picture, RecordedRun run) {
+  const auto record = page::read_record(std::move(run.entry), std::move(run.events));
+  if (!record) return tl::unexpected(record.error());
+  return print_text(page::svg_of(*record, picture));
+}
+
+Result<int> write_page(const PageOptions& options, std::vector<RecordedRun> runs) {
+  if (options.open && *options.html == "-") {
+    return fail("--open needs a file, but --html - writes to standard output");
+  }
+  auto contents =
+      contents_of(std::move(runs), options.whatif ? WhatifWanted::always : WhatifWanted::if_cheap);
+  if (!contents) return pass(std::move(contents));
+  const std::string page = page::page_of(*contents);
+  if (*options.html == "-") return print_text(page);
+  auto written = report::write_file(*options.html, page);
+  if (!written) return pass(std::move(written));
+  return options.open ? open_page(*options.html) : kSuccess;
 }
 
 }  // namespace plimsoll::cli

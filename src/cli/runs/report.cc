@@ -9,7 +9,6 @@
 #include "cli/runs/commands.h"
 #include "cli/runs/exports.h"
 #include "cli/runs/recorded_runs.h"
-#include "cli/runs/report_html.h"
 #include "report/plain.h"
 #include "report/summary.h"
 #include "store/runs/event_log.h"

@@ -17,7 +17,7 @@
 #include "report/plain.h"
 #include "report/table.h"
 #include "report/writer.h"
-#include "sim/order.h"
+#include "sim/curves.h"
 #include "sim/outcome.h"
 #include "sim/policies.h"
 #include "sim/quantities.h"

@@ -5,21 +5,46 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <deque>
 #include <map>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/cases.h"
 #include "base/loop/loop.h"
+#include "cli/link/run_link.h"
 #include "cli/top/layout.h"
 #include "cli/top/model.h"
 #include "cli/top/run_feeds.h"
 #include "cli/top/screen.h"
-#include "cli/top/story.h"
+#include "store/runs/event_log.h"
+#include "store/runs/explain.h"
+#include "store/runs/run_dir.h"
 
 namespace plimsoll::cli::top {
 namespace {
+
+struct StoryPlace {
+  std::string runs_dir;  // where runs are recorded
+  std::string run;       // id
+  std::size_t width = 80;
+};
+
+// What the record of a run tells of a job up to now, as `plimsoll explain` does: the decisions and
+// their numbers, as lines. A sentence where there is no record. Reads files.
+std::string story_of(const StoryPlace& place, std::string_view job) {
+  if (place.run == kDaemon) return "What the daemon decides about its jobs is not recorded.\n";
+  auto entry = report::find_run(place.runs_dir, place.run);
+  if (!entry) return "What was decided is not recorded: " + entry.error().message() + "\n";
+  auto all = report::read_events(entry->path + "/events.jsonl");
+  if (!all) return "What was decided cannot be read: " + all.error().message() + "\n";
+  const auto events = report::events_of(*all, job);
+  if (events.empty()) return "Nothing is recorded of the job yet.\n";
+  return report::explain_job(*entry, events, std::nullopt, {.width = place.width});
+}
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH};
 

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "base/loop/loop.h"
-#include "daemon/grpc/refusal_pace.h"
+#include "daemon/grpc/call_pace.h"
 #include "policy/job/tenant.h"
 
 namespace plimsoll::daemon {

@@ -8,7 +8,6 @@
 #include "base/quantity.h"
 #include "daemon/runner/build_directory.h"
 #include "daemon/runner/runner_action.h"
-#include "daemon/runner/runner_files.h"
 #include "report/json.h"
 #include "report/summary.h"
 

@@ -11,16 +11,31 @@
 #include <vector>
 
 #include "base/loop/clock.h"
+#include "daemon/grpc/status.h"
 #include "daemon/jobs/job_runner.h"
 #include "daemon/jobs/reporter.h"
 #include "daemon/runner/action_request.h"
 #include "daemon/runner/cleaning_command.h"
 #include "daemon/runner/idle_cleaner.h"
 #include "daemon/runner/lanes.h"
+#include "daemon/runner/runner_answer.h"
 #include "daemon/runner/temporary_directory.h"
-#include "daemon/runner/worker_call.h"
 
 namespace plimsoll::daemon {
+
+// Names one call of a worker's, from its arrival to its answer.
+enum class CallId : std::uint64_t {};
+
+// A call that waits for its one answer, which comes from the loop's thread. It may be gone when the
+// answer returns.
+class WorkerCall {
+ public:
+  virtual ~WorkerCall() = default;
+  // To CheckReadiness.
+  virtual void checked(const Status& status) = 0;
+  // To Run.
+  virtual void ran(const RunAnswer& answer) = 0;
+};
 
 // What a runner works with; all must outlive it.
 struct RunnerDeps {

@@ -27,6 +27,12 @@ void open_for_owner(const std::string& path) {
       AT_FDCWD, path.c_str(), (about.st_mode & kModeBits) | S_IRWXU, AT_SYMLINK_NOFOLLOW);
 }
 
+bool is_removed(const std::string& path) {
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return true;
+  if (errno != EISDIR && errno != EPERM) return false;
+  return ::rmdir(path.c_str()) == 0;
+}
+
 }  // namespace
 
 TemporaryDirectory::TemporaryDirectory(std::string path) : path_(std::move(path)) {
@@ -83,6 +89,29 @@ int TemporaryDirectory::make() const {
   if (!made) return errno;
   if (::fchown(made.get(), form_->uid, form_->gid) != 0) return errno;
   return ::fchmod(made.get(), form_->mode) == 0 ? 0 : errno;
+}
+
+Status check_path_exists(const std::string& path) {
+  may_wait("check_path_exists");
+  struct stat about{};
+  if (::stat(path.c_str(), &about) == 0) return {};
+  return {Code::unavailable, "Path " + go_quoted(path) + ": " + errno_text(errno)};
+}
+
+Status link_temporary_directories(const std::vector<std::string>& links,
+                                  const std::string& target) {
+  may_wait("link_temporary_directories");
+  for (auto link = links.rbegin(); link != links.rend(); ++link) {
+    if (!is_removed(*link)) {
+      return {Code::internal,
+              "Failed to remove symbolic link " + go_quoted(*link) + ": " + errno_text(errno)};
+    }
+    if (::symlink(target.c_str(), link->c_str()) != 0) {
+      return {Code::internal,
+              "Failed to create symbolic link " + go_quoted(*link) + ": " + errno_text(errno)};
+    }
+  }
+  return {};
 }
 
 }  // namespace plimsoll::daemon

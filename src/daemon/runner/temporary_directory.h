@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/grpc/status.h"
 #include "daemon/runner/file_turn.h"
@@ -44,5 +45,13 @@ class TemporaryDirectory {
   std::string path_;
   std::optional<Form> form_;  // nothing: it was no directory, and is let be
 };
+
+// What a runner does to other files around an action. Both may block; the errors are complete.
+// Where the path is not there (symbolic links are followed): UNAVAILABLE.
+Status check_path_exists(const std::string& path);
+
+// Makes each of `links` a symbolic link to `target`, in place of a file, a link or an empty
+// directory.
+Status link_temporary_directories(const std::vector<std::string>& links, const std::string& target);
 
 }  // namespace plimsoll::daemon

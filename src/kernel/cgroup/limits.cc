@@ -260,4 +260,9 @@ Result<UniqueFd> open_v1_oom_event(const Directory& memory) {
   return event;
 }
 
+Result<void> reclaim(const Directory& memory, Bytes amount) {
+  if (memory.version() == Version::v1) return memory.write("memory.force_empty", "0");
+  return memory.write("memory.reclaim", std::to_string(amount.count));
+}
+
 }  // namespace plimsoll::cgroup

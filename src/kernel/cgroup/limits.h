@@ -4,6 +4,8 @@
 
 #include "base/limits.h"
 #include "base/result.h"
+#include "base/units.h"
+#include "kernel/cgroup/directory.h"
 #include "kernel/cgroup/group.h"
 
 namespace plimsoll::cgroup {
@@ -47,5 +49,12 @@ std::uint64_t cpu_shares_of(double weight);
 // An eventfd that fires when the v1 group runs into its limit and the kernel's OOM killer acts
 // there (cgroup-v1 memory, "OOM Control").
 Result<UniqueFd> open_v1_oom_event(const Directory& memory);
+
+// Has the kernel take back about `amount` from a group and all below it: clean page cache, and what
+// it can swap. v2 by memory.reclaim (5.19), v1 by memory.force_empty, which takes all that it can.
+//
+// Blocks as long as the reclaim takes, seconds at times. resource_unavailable_try_again (Error):
+// less than `amount` could be had.
+Result<void> reclaim(const Directory& memory, Bytes amount);
 
 }  // namespace plimsoll::cgroup

@@ -2,16 +2,33 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <unordered_map>
 
+#include "base/units.h"
 #include "policy/estimator/estimate.h"
 #include "policy/estimator/forecast.h"
 #include "policy/estimator/past_attempt.h"
 #include "policy/estimator/trend.h"
 
 namespace plimsoll::policy {
+
+// How far users' words on memory can be trusted: the share of a hint that the first attempt of a
+// class really used, over the classes that had one. Who asks for ten times too much for one class
+// does so for the next.
+class HintTrust {
+ public:
+  // Of the first attempt of a class that ended. Both above 0.
+  void learn(Bytes hint, Bytes peak);
+
+  // What an attempt with this hint is believed to use, while its class is not known.
+  [[nodiscard]] Belief expect(Bytes hint) const;
+
+ private:
+  std::deque<double> shares_;  // peak / hint, oldest first
+};
 
 // Which sizes explain what jobs of a class take.
 struct Trends {

@@ -10,7 +10,6 @@
 #include "policy/estimator/attempt_summary.h"
 #include "policy/estimator/class_past.h"
 #include "policy/estimator/estimate.h"
-#include "policy/estimator/hint_trust.h"
 #include "policy/estimator/live_profile.h"
 #include "policy/estimator/past_attempt.h"
 #include "policy/estimator/prior.h"

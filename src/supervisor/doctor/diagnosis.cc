@@ -8,12 +8,7 @@
 #include "kernel/cgroup/run_tree.h"
 #include "kernel/counters/network.h"
 #include "kernel/monitor/watcher.h"
-#include "supervisor/doctor/probe_file.h"
-#include "supervisor/doctor/probe_groups.h"
-#include "supervisor/doctor/probe_host.h"
-#include "supervisor/doctor/probe_memory.h"
-#include "supervisor/doctor/probe_pressure.h"
-#include "supervisor/doctor/probe_process.h"
+#include "supervisor/doctor/probes.h"
 #include "supervisor/run/pool_terms.h"
 
 namespace plimsoll::supervisor {

@@ -1,4 +1,4 @@
-#include "supervisor/doctor/probe_file.h"
+#include "supervisor/doctor/probes.h"
 
 namespace plimsoll::supervisor {
 

@@ -1,4 +1,4 @@
-#include "supervisor/doctor/probe_groups.h"
+#include "supervisor/doctor/probes.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "supervisor/doctor/probe_host.h"
+#include "supervisor/doctor/probes.h"
 
 #include <fcntl.h>
 #include <sys/utsname.h>

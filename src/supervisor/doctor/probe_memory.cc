@@ -1,4 +1,4 @@
-#include "supervisor/doctor/probe_memory.h"
+#include "supervisor/doctor/probes.h"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -7,7 +7,6 @@
 #include "base/quantity.h"
 #include "base/text.h"
 #include "kernel/cgroup/limits.h"
-#include "supervisor/doctor/probe_file.h"
 
 namespace plimsoll::supervisor {
 namespace {

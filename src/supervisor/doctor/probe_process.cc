@@ -1,4 +1,4 @@
-#include "supervisor/doctor/probe_process.h"
+#include "supervisor/doctor/probes.h"
 
 #include <fcntl.h>
 #include <linux/capability.h>

@@ -6,15 +6,16 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "kernel/cgroup/freeze.h"
-#include "kernel/cgroup/weight_guard.h"
+#include "kernel/cgroup/limits.h"
 #include "kernel/counters/group_files.h"
-#include "supervisor/external/group_signals.h"
 #include "supervisor/external/peer_rights.h"
+#include "supervisor/external/process_signals.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -29,6 +30,62 @@ std::optional<Duration> less(std::optional<Duration> now, std::optional<Duration
 std::optional<Bytes> moved(const counters::IoUsage& io) {
   if (!io.read && !io.written) return std::nullopt;
   return io.read.value_or(Bytes{}) + io.written.value_or(Bytes{});
+}
+
+// Gives a group of somebody else's a weight of CPU time and I/O, and puts back in its destructor
+// what it had before, unless somebody has changed it since. A wish: what may not be written or has
+// no weight stays as it is. Has handles of its own on the group, so the Group need not live on.
+class WeightGuard {
+ public:
+  WeightGuard(const cgroup::Group& group, unsigned weight);
+
+  WeightGuard(const WeightGuard&) = delete;
+  WeightGuard& operator=(const WeightGuard&) = delete;
+  ~WeightGuard();
+
+ private:
+  struct Place {
+    cgroup::Directory directory;
+    std::string file;
+    std::string before;
+    std::string set{};
+  };
+  void note(const cgroup::Group& group, cgroup::Controller controller, const char* file);
+
+  std::vector<Place> places_;  // those whose weight is another than before
+};
+
+WeightGuard::WeightGuard(const cgroup::Group& group, unsigned weight) {
+  for (const char* file : {"cpu.weight", "cpu.shares"}) note(group, cgroup::Controller::cpu, file);
+  for (const char* file : {"io.weight", "io.bfq.weight", "blkio.bfq.weight", "blkio.weight"}) {
+    note(group, cgroup::Controller::io, file);
+  }
+  Limits limits;
+  limits.weight = weight;
+  cgroup::weigh(group, limits);
+  std::erase_if(places_, [](Place& place) {
+    auto now = place.directory.read(place.file);
+    if (now) place.set = std::move(*now);
+    return !now || place.set == place.before;
+  });
+}
+
+void WeightGuard::note(const cgroup::Group& group, cgroup::Controller controller,
+                       const char* file) {
+  const cgroup::Directory* directory = group.of(controller);
+  if (directory == nullptr || !directory->has_file(file)) return;
+  auto own = directory->clone();
+  auto before = directory->read(file);
+  if (own && before) places_.push_back({std::move(*own), file, std::move(*before)});
+}
+
+// A group that is gone, or may not be written any more, has nobody to tell.
+WeightGuard::~WeightGuard() {
+  for (const Place& place : places_) {
+    const auto now = place.directory.read(place.file);
+    if (!now || *now != place.set) continue;
+    [[maybe_unused]] const auto put_back = place.directory.write(place.file, place.before);
+  }
 }
 
 class ExternalCgroup : public ExternalProcessSet {
@@ -103,7 +160,7 @@ class ExternalCgroup : public ExternalProcessSet {
   std::optional<Duration> cpu_before_;
   std::optional<Bytes> io_before_;
   std::optional<cgroup::FreezeGuard> frozen_;
-  std::optional<cgroup::WeightGuard> weight_;
+  std::optional<WeightGuard> weight_;
   ProcessSignals& signals_;
   std::shared_ptr<GroupSignals> task_;
 };

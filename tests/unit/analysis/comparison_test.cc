@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "analysis/comparison_text.h"
-#include "analysis/fail_if.h"
 
 namespace plimsoll::analysis {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "analysis/rank_test.h"
+#include "analysis/rank_statistics.h"
 
 namespace plimsoll::analysis {
 namespace {

@@ -1,4 +1,4 @@
-#include "analysis/tolerance.h"
+#include "analysis/rank_statistics.h"
 
 #include <gtest/gtest.h>
 

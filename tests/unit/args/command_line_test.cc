@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "args/help.h"
+#include "args/parsing.h"
 
 namespace plimsoll::args {
 namespace {

@@ -1,4 +1,4 @@
-#include "guardian/stall_detector.h"
+#include "guardian/watchdog.h"
 
 #include <gtest/gtest.h>
 

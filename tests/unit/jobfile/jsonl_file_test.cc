@@ -1,4 +1,4 @@
-#include "jobfile/jsonl_file.h"
+#include "jobfile/job_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

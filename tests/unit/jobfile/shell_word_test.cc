@@ -1,4 +1,4 @@
-#include "jobfile/shell_word.h"
+#include "jobfile/template.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

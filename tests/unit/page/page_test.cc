@@ -6,10 +6,10 @@
 
 #include <array>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "analysis/job_row.h"
 #include "page/document.h"
-#include "page/packed.h"
 #include "report/json_text.h"
 
 namespace plimsoll::page {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "sim/order.h"
 #include "sim/unpack.h"
 
 namespace plimsoll::sim {

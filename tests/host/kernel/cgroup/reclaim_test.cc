@@ -1,4 +1,4 @@
-#include "kernel/cgroup/reclaim.h"
+#include "kernel/cgroup/limits.h"
 
 #include <unistd.h>
 

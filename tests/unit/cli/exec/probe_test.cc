@@ -1,4 +1,4 @@
-#include "cli/exec/probe.h"
+#include "cli/exec/command_kinds.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/exec/rerun.h"
+#include "cli/exec/command_kinds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/runs/replay.h"
+#include "cli/runs/simulated_jobs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "daemon/api/untaken.h"
+#include "daemon/api/job_socket_client.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "daemon/grpc/refusal_pace.h"
+#include "daemon/grpc/call_pace.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/runner/runner_files.h"
+#include "daemon/runner/temporary_directory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "kernel/procfs/env_tag.h"
+#include "kernel/procfs/membership.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "policy/governor/recent_use.h"
+#include "policy/governor/running_set.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "store/runs/reasons.h"
+#include "store/runs/event_summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "supervisor/doctor/probe_groups.h"
+#include "supervisor/doctor/probes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

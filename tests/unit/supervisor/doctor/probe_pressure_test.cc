@@ -1,4 +1,4 @@
-#include "supervisor/doctor/probe_pressure.h"
+#include "supervisor/doctor/probes.h"
 
 #include <gtest/gtest.h>
 

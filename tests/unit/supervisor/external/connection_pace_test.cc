@@ -1,4 +1,4 @@
-#include "supervisor/external/connection_pace.h"
+#include "supervisor/external/peer_listener.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "supervisor/output/tag.h"
+#include "supervisor/output/stream.h"
 
 #include <gtest/gtest.h>
 
