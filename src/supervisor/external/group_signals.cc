@@ -37,7 +37,7 @@ bool GroupSignals::step() {
 bool GroupSignals::kill(Instant when) {
   auto did = cgroup::KillStep::Did::signalled;
   rights_.act([&] { did = kill_.step(*group_, when).did; });
-  if (did == cgroup::KillStep::Did::signalling) return true;
+  if (did == cgroup::KillStep::Did::under_way) return true;
   const std::lock_guard lock(mutex_);
   if (kill_at_ == when) kill_at_.reset();
   return kill_at_ || signal_;
