@@ -160,19 +160,24 @@ Result<cgroup::Placement> Supervisor::place(const SupervisorConfig& config,
   const std::vector<int> own_pids = {guardian_.pid(), ::getpid()};
   auto found = cgroup::discover_hierarchies();
   if (!found) return pass(std::move(found));
+  std::optional<std::string> why_no_scope;
   if (!config.cgroup_path && loop::systemd_runs() &&
       !cgroup::own_v2_group_serves(*found, own_pids)) {
     // Without an answer of systemd's the other places are tried, and their error is the one told.
     const cgroup::CallerShare caller = cgroup::caller_share(*found);
     const loop::ScopeWeights weights{.cpu = config.weight.of_cpu(caller),
                                      .io = config.weight.of_io()};
-    if (loop::start_scope(name + ".scope", own_pids, weights)) {
+    if (auto made = loop::start_scope(name + ".scope", own_pids, weights)) {
       auto moved = cgroup::discover_hierarchies();
       if (moved) found = std::move(moved);
+    } else {
+      why_no_scope = made.error().message();
     }
   }
   hierarchies_ = std::move(*found);
-  return cgroup::find_placement(hierarchies_, placement_request(config, own_pids));
+  cgroup::PlacementRequest request = placement_request(config, own_pids);
+  request.why_no_scope = std::move(why_no_scope);
+  return cgroup::find_placement(hierarchies_, request);
 }
 
 cgroup::PlacementRequest Supervisor::placement_request(const SupervisorConfig& config,

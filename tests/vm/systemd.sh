@@ -192,6 +192,48 @@ case_the_daemon_is_a_unit() {
   systemctl daemon-reload
 }
 
+# A user of a build machine: a manager was started for it, which is given no cpu controller, and it has
+# no session.
+with_manager() { setpriv --reuid tester --regid tester --init-groups env "HOME=$PWD" "XDG_RUNTIME_DIR=/run/user/1000" "$@"; }
+case_a_user_with_a_manager_and_no_session() {
+  is_root || exit 0
+  local own=/run/systemd/system/user@1000.service.d group
+  mkdir $own
+  printf '%s\n' '[Service]' Delegate= 'Delegate=memory pids' >$own/delegate.conf
+  systemctl daemon-reload
+  gives 0 systemctl start user@1000
+  becomes_true test -S /run/user/1000/bus
+  chown tester . "$PLIMSOLL_STATE_DIR" "$PLIMSOLL_RUNTIME_DIR"
+  gives 0 with_manager "$plimsoll" run -- cat /proc/self/cgroup
+  grep -qE '^0::/user.slice/user-1000.slice/user@1000.service/.*plimsoll-[-0-9a-f]+\.scope/plimsoll-[-0-9a-f]+/pool/job-1$' out || wrong "$(<out) $(<err)"
+
+  group='g=/sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)/..'
+  gives 0 with_manager "$plimsoll" batch --progress none --line 100M -- sh -c "$group; cat \$g/cgroup.controllers \$g/memory.high" ::: 1
+  same $'memory pids\n104857600' "$(<out)"
+
+  printf '%s\n' 'all: a b c d' 'a b c d:' $'\tcat /proc/self/cgroup >$@' >Makefile
+  gives 0 with_manager "$plimsoll" govern -- /host/usr/bin/make -s -j4
+  has err 'steps        4'
+  same 4 "$(cat a b c d | grep -cE '^0::/user.slice/.*\.scope/plimsoll-[-0-9a-f]+/pool/step-[1-4]$')" 'steps in groups of their own'
+
+  gives 0 with_manager "$plimsoll" doctor
+  has out 'systemd makes a scope for each run'
+  grep -qE 'missing +controller.cpu ' out || wrong "$(<out)"
+  gives 0 with_manager "$plimsoll" reap --stale
+  has out 'nothing was left behind'
+  becomes_true no_groups || wrong "left: $(run_groups)"
+  becomes_true eval '! with_manager systemctl --user list-units --all --plain --no-legend "plimsoll-*" | grep -q plimsoll'
+
+  # Where the manager is not found, it is said how it would be.
+  gives 0 with_manager env -u XDG_RUNTIME_DIR "$plimsoll" run -- true
+  has err 'loginctl enable-linger 1000), and set XDG_RUNTIME_DIR=/run/user/1000'
+  gives 0 with_manager env -u XDG_RUNTIME_DIR "$plimsoll" govern -- true
+  has err 'set XDG_RUNTIME_DIR=/run/user/1000'
+  gives 0 systemctl stop user@1000
+  rm -r $own
+  systemctl daemon-reload
+}
+
 # Swap in a file, which only a machine with a disk has.
 case_swap_in_a_file() {
   is_root || exit 0

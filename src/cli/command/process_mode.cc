@@ -43,7 +43,7 @@ Result<void> announce(const supervisor::Supervisor& supervisor,
   complain(
       "process mode, without cgroups: memory is sampled, jobs cannot be limited, and processes "
       "that a job hides may live until the run ends (" +
-      why + ")");
+      why + ")" + (rest.empty() ? "" : ";") + std::string(rest));
   return {};
 }
 

@@ -262,10 +262,10 @@ std::optional<std::string> why_unheard(const GovernOptions& options, int code,
                                        const supervisor::Supervisor& supervisor) {
   if (options.no_hold) return "as --no-hold says";
   if (supervisor.why_process_mode()) {
-    // What would help comes after a semicolon; doctor has that.
-    std::string_view why = *supervisor.why_process_mode();
-    return "no cgroup can be made (" + std::string(take_until(why, ';')) +
-           "); `plimsoll doctor` explains it";
+    // What would help comes after a semicolon, if anything would.
+    std::string_view rest = *supervisor.why_process_mode();
+    const std::string why(take_until(rest, ';'));
+    return "no cgroup can be made (" + why + ")" + (rest.empty() ? "" : ";") + std::string(rest);
   }
   if (code == 0) return std::nullopt;
   if (code == EBUSY) return "another seccomp filter listens to this process already";

@@ -33,6 +33,7 @@ Round advance(const Group& group, Kill& kill, Instant now, std::optional<Error>&
   const auto alive = populated(group, Scope::every_part);
   if (!alive || *alive) {
     KillStep step = kill.step(group, now);
+    while (step.did == KillStep::Did::under_way) step = kill.step(group, now);
     trouble = std::move(step.trouble);
     return step.did == KillStep::Did::freezing ? Round::held_back : Round::killed;
   }

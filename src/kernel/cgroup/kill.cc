@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernel/cgroup/processes.h"
-#include "kernel/cgroup/subtree.h"
-
 namespace plimsoll::cgroup {
 namespace {
 
@@ -17,104 +14,148 @@ void try_write(const Directory& directory, const std::string& file, std::string_
   [[maybe_unused]] const auto ignored = directory.write(file, text);
 }
 
-template <class Visit>
-void try_visit(const Directory& top, const Visit& visit) {
-  [[maybe_unused]] const auto ignored = visit_subtree(top, visit);
-}
+// Each of these does its work in one directory, and says whether it is to be done below it too.
 
 // Under a tiny quota a killed process takes seconds to get the time it needs to die.
-void lift_brakes(const Group& group) {
-  for (const Group::Part& part : group.parts()) {
-    const Directory& top = part.directory;
-    const bool v1 = top.version() == Version::v1;
-    if (part.controllers.has(Controller::pids)) try_write(top, "pids.max", "0");
-    if (v1 && part.controllers.has(Controller::cpu)) {
-      try_visit(top, [](const Directory& d) { try_write(d, "cpu.cfs_quota_us", "-1"); });
-    }
-    if (!v1 && !part.controllers.empty()) {
-      try_visit(top, [](const Directory& d) {
-        try_write(d, "cpu.max", "max");
-        try_write(d, "memory.high", "max");
-      });
-    }
+bool lift_brakes(const Group::Part& part, const Directory& here) {
+  const bool is_top = &here == &part.directory;
+  if (is_top && part.controllers.has(Controller::pids)) try_write(here, "pids.max", "0");
+  if (here.version() == Version::v1) {
+    if (!part.controllers.has(Controller::cpu)) return false;
+    try_write(here, "cpu.cfs_quota_us", "-1");
+    return true;
   }
+  if (part.controllers.empty()) return false;
+  try_write(here, "cpu.max", "max");
+  try_write(here, "memory.high", "max");
+  return true;
 }
 
 // On v1 SIGKILL does nothing to a frozen process, whoever has frozen it.
-void thaw_v1_below(const Group& group) {
-  for (const Group::Part& part : group.parts()) {
-    if (part.directory.version() != Version::v1) continue;
-    if (!part.controllers.has(Controller::freezer)) continue;
-    try_visit(part.directory,
-              [](const Directory& d) { [[maybe_unused]] const auto ignored = thaw(d); });
-  }
+bool thaw_v1(const Group::Part& part, const Directory& here) {
+  const bool is_v1 = here.version() == Version::v1;
+  if (!is_v1 || !part.controllers.has(Controller::freezer)) return false;
+  [[maybe_unused]] const auto ignored = thaw(here);
+  return true;
 }
 
 // Lets processes go on that sleep at a v1 memory limit whose killer is switched off.
-void raise_v1_memory_limit(const Group& group) {
-  const Directory* memory = group.of(Controller::memory);
-  if (memory == nullptr || memory->version() != Version::v1) return;
-  try_visit(*memory, [](const Directory& d) {
-    try_write(d, "memory.memsw.limit_in_bytes", "-1");  // first: it may not be below the other
-    try_write(d, "memory.limit_in_bytes", "-1");
-  });
+bool raise_v1_memory_limit(const Group::Part& part, const Directory& here) {
+  const bool is_v1 = here.version() == Version::v1;
+  if (!is_v1 || !part.controllers.has(Controller::memory)) return false;
+  try_write(here, "memory.memsw.limit_in_bytes", "-1");  // first: it may not be below the other
+  try_write(here, "memory.limit_in_bytes", "-1");
+  return true;
 }
 
 }  // namespace
 
 KillStep Kill::step(const Group& group, Instant now) {
-  if (way_ != KillWay::signals_alone) lift_brakes(group);
-  const Directory* v2 = group.v2();
-  if (way_ != KillWay::best || v2 == nullptr) return signal_round(group, now);
-
-  // Missing before Linux 5.14, refused to a delegatee and in a threaded group.
-  if (!v2->write("cgroup.kill", "1")) return signal_round(group, now);
-  KillStep done{.did = KillStep::Did::wrote_kill, .signals = 0, .trouble = {}};
-  thaw_v1_below(group);
-  const auto alive = populated(group, Scope::v2_first);
-  if (++writes_ > kWritesAlone || (alive && !*alive)) {
-    SignalRound round = signal_all(group, SIGKILL, user_);
-    done.signals = round.signals;
-    done.trouble = std::move(round.trouble);
+  std::size_t left = GroupWalk::kSteps;
+  while (left > 0) {
+    left -= std::min(left, advance(group, now));
+    if (stage_ != Stage::over) continue;
+    stage_ = Stage::begin;
+    return std::exchange(done_, {});
   }
-  return done;
+  return {.did = KillStep::Did::under_way, .signals = 0, .trouble = {}};
 }
 
-Kill::Round Kill::begin_round(const Group& group, Instant now) {
-  if (!std::exchange(counted_, true)) {
-    const auto pids = processes_below(group);
-    if (pids && pids->size() > kOutrightMax) begin_freeze(group, now);
+// Goes on with this stage, or to the next. Returns the cost, as steps of a walk.
+std::size_t Kill::advance(const Group& group, Instant now) {
+  switch (stage_) {
+    case Stage::begin:
+      stage_ = way_ == KillWay::signals_alone ? Stage::count : Stage::brakes;
+      break;
+    case Stage::brakes:
+      if (visit_next(group, lift_brakes)) stage_ = Stage::strike;
+      break;
+    case Stage::strike: stage_ = strike(group); break;
+    case Stage::count:
+      if (!is_counted_ && !members_) members_.emplace(group, kOutrightMax + 1);
+      if (members_ && members_->step()) return GroupWalk::kSteps;
+      stage_ = counted(group, now);
+      break;
+    case Stage::freezer: stage_ = look_at_freezer(group, now); break;
+    case Stage::signals:
+      if (!signals_) signals_.emplace(group, SIGKILL, user_);
+      if (signals_->step()) return GroupWalk::kSteps;
+      stage_ = signalled(group);
+      break;
+    case Stage::thaw:
+      if (visit_next(group, thaw_v1)) stage_ = thawed(group, now);
+      break;
+    case Stage::limits:
+      if (visit_next(group, raise_v1_memory_limit)) stage_ = Stage::over;
+      break;
+    case Stage::over: break;
   }
+  return 1;
+}
+
+// Takes one step of the stage's walk. Returns whether it is over.
+template <class Visit>
+bool Kill::visit_next(const Group& group, const Visit& visit) {
+  if (!walk_) walk_.emplace(group);
+  const GroupWalk::Step step = walk_->next();
+  if (step == GroupWalk::Step::entered && !visit(walk_->part(), walk_->here())) {
+    walk_->pass_over_part();
+  }
+  if (step != GroupWalk::Step::ended) return false;
+  walk_.reset();
+  return true;
+}
+
+Kill::Stage Kill::strike(const Group& group) {
+  const Directory* v2 = group.v2();
+  if (way_ != KillWay::best || v2 == nullptr) return Stage::count;
+  // Missing before Linux 5.14, refused to a delegatee and in a threaded group.
+  if (!v2->write("cgroup.kill", "1")) return Stage::count;
+  done_.did = KillStep::Did::wrote_kill;
+  return Stage::thaw;
+}
+
+Kill::Stage Kill::counted(const Group& group, Instant now) {
+  if (!std::exchange(is_counted_, true) && members_->pids().size() > kOutrightMax) {
+    begin_freeze(group, now);
+  }
+  members_.reset();
+  return Stage::freezer;
+}
+
+Kill::Stage Kill::look_at_freezer(const Group& group, Instant now) {
   const bool waiting = freeze_ && must_wait(group, now);
   is_late_ = waiting && now - freeze_began_ >= freeze_patience_;
-  if (waiting && !is_late_) return Round::waits;
-  walk_ = std::make_unique<SignalWalk>(group, SIGKILL, user_);
-  return Round::begun;
+  if (!waiting || is_late_) return Stage::signals;
+  done_.did = KillStep::Did::freezing;
+  return Stage::over;
 }
 
-KillStep Kill::signal_round(const Group& group, Instant now) {
-  if (!walk_ && begin_round(group, now) == Round::waits) {
-    return {.did = KillStep::Did::freezing, .signals = 0, .trouble = {}};
-  }
-  while (walk_->step()) {
-    if (way_ == KillWay::signals_alone) {
-      return {.did = KillStep::Did::signalling, .signals = 0, .trouble = {}};
-    }
-  }
-  SignalRound round = std::exchange(walk_, nullptr)->take();
+Kill::Stage Kill::signalled(const Group& group) {
+  SignalRound round = signals_->take();
+  signals_.reset();
+  done_.signals = round.signals;
+  done_.trouble = std::move(round.trouble);
+  if (done_.did == KillStep::Did::wrote_kill) return Stage::over;
+  found_ = std::move(round.found);
   if (is_late_) freeze_patience_ = std::min(4 * freeze_patience_, kFreezePatienceMax);
   // On v2 a frozen process dies of the signal, and a child is born frozen: it stays so to the end.
   if (freeze_ && freezer_of(group)->version() == Version::v1) freeze_.reset();
-  thaw_v1_below(group);
-  if (is_late_ && way_ != KillWay::signals_alone) raise_v1_memory_limit(group);
+  return Stage::thaw;
+}
+
+Kill::Stage Kill::thawed(const Group& group, Instant now) {
+  if (done_.did == KillStep::Did::wrote_kill) {
+    const auto alive = populated(group, Scope::v2_first);
+    const bool is_enough = ++writes_ <= kWritesAlone && (!alive || *alive);
+    return is_enough ? Stage::over : Stage::signals;
+  }
   const bool all_known =
-      std::includes(last_found_.begin(), last_found_.end(), round.found.begin(), round.found.end());
+      std::includes(last_found_.begin(), last_found_.end(), found_.begin(), found_.end());
   racing_rounds_ = all_known ? 0 : racing_rounds_ + 1;
-  last_found_ = std::move(round.found);
+  last_found_ = std::exchange(found_, {});
   if (!freeze_ && racing_rounds_ >= kRacingRounds) begin_freeze(group, now);
-  return {.did = KillStep::Did::signalled,
-          .signals = round.signals,
-          .trouble = std::move(round.trouble)};
+  return is_late_ && way_ != KillWay::signals_alone ? Stage::limits : Stage::over;
 }
 
 bool Kill::must_wait(const Group& group, Instant now) const {

@@ -11,6 +11,8 @@
 #include "base/units.h"
 #include "kernel/cgroup/freeze.h"
 #include "kernel/cgroup/group.h"
+#include "kernel/cgroup/group_walk.h"
+#include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/signals.h"
 
 namespace plimsoll::cgroup {
@@ -23,8 +25,7 @@ enum class KillWay : std::uint8_t {
   best,
   // Signals alone, slower: for a group that is to be used again afterwards.
   signals,
-  // The same, and no limit is touched: for a group of somebody else's. A step signals as many as
-  // one of SignalWalk does.
+  // The same, and no limit is touched: for a group of somebody else's.
   signals_alone,
 };
 
@@ -33,7 +34,7 @@ struct KillStep {
   enum class Did : std::uint8_t {
     wrote_kill,  // cgroup.kill: all that live in the v2 group die, those that are being forked too
     signalled,   // SIGKILL to each process that was found
-    signalling,  // to some, and the next step goes on with the others: with signals_alone
+    under_way,   // a part of one of these, and the next step goes on: to be taken soon
     freezing,    // nothing yet: waits for the freezer, so that nobody forks while being killed
   };
   Did did = Did::signalled;
@@ -44,17 +45,17 @@ struct KillStep {
   std::optional<Error> trouble;
 };
 
-// Kills everything in a group and below it, in steps that never wait. The caller looks whether the
-// group is empty (processes.h), and if it is not takes another step after a while (backoff.h),
-// until it is.
+// Kills everything in a group and below it, in steps that never wait, and take some milliseconds
+// however many groups and processes a job has made. The caller looks whether the group is empty
+// (processes.h), and if it is not takes another step after a while (backoff.h), until it is.
 //
-// A step first lifts what would delay the deaths: cpu.max, memory.high, the v1 quota; and forbids
+// A kill first lifts what would delay the deaths: cpu.max, memory.high, the v1 quota; and forbids
 // new processes (pids.max 0). What a job did to its sub-groups is undone as well. With
 // KillWay::signals_alone nothing is lifted for good: a group is at most frozen for a moment, and
 // thawed where it is frozen on v1.
 //
 // Signals go through a pidfd of a process that was in the group before the pidfd was opened and is
-// after, so a pid that was used again for a stranger is never hit. They are repeated at each step.
+// after, so a pid that was used again for a stranger is never hit. They are repeated at each kill.
 // Small groups are signalled outright; big ones, and those that fork faster than their processes
 // are found, are frozen, killed and thawed: else a bomb has the CPU while its killer waits for it.
 // A freezer that does not get there in time (on v1 a process asleep at a memory limit never
@@ -96,20 +97,43 @@ class Kill {
   static constexpr Duration kFreezePatienceMax = std::chrono::seconds(30);
 
  private:
-  KillStep signal_round(const Group& group, Instant now);
-  enum class Round : std::uint8_t { waits, begun };
-  Round begin_round(const Group& group, Instant now);
+  // What one kill goes through, some of it step by step over the whole tree.
+  enum class Stage : std::uint8_t {
+    begin,
+    brakes,   // are lifted
+    strike,   // cgroup.kill is written
+    count,    // of the processes, as far as it matters
+    freezer,  // is waited for, where there are many
+    signals,  // to each
+    thaw,     // of what is frozen on v1
+    limits,   // of v1 memory are raised
+    over,
+  };
+
+  std::size_t advance(const Group& group, Instant now);
+  template <class Visit>
+  bool visit_next(const Group& group, const Visit& visit);
+  [[nodiscard]] Stage strike(const Group& group);
+  [[nodiscard]] Stage counted(const Group& group, Instant now);
+  [[nodiscard]] Stage look_at_freezer(const Group& group, Instant now);
+  [[nodiscard]] Stage signalled(const Group& group);
+  [[nodiscard]] Stage thawed(const Group& group, Instant now);
   [[nodiscard]] bool must_wait(const Group& group, Instant now) const;
   void begin_freeze(const Group& group, Instant now);
 
   KillWay way_;
   std::optional<std::uint32_t> user_;
-  unsigned writes_ = 0;               // of cgroup.kill
-  std::unique_ptr<SignalWalk> walk_;  // the round of signals that is under way
-  bool is_late_ = false;              // it has not waited for the freezer any longer
-  bool counted_ = false;              // the processes, before the first round of signals
-  std::vector<int> last_found_;       // pids of the round before, sorted
-  unsigned racing_rounds_ = 0;        // in a row that found new processes
+  Stage stage_ = Stage::begin;
+  KillStep done_;                      // by this kill so far
+  std::optional<GroupWalk> walk_;      // of the stage, if it is one of the whole tree
+  std::optional<MemberWalk> members_;  // before the first signals
+  std::optional<SignalWalk> signals_;
+  unsigned writes_ = 0;          // of cgroup.kill
+  bool is_late_ = false;         // it has not waited for the freezer any longer
+  bool is_counted_ = false;      // once, before the first round of signals
+  std::vector<int> found_;       // pids of this round, sorted
+  std::vector<int> last_found_;  // of the round before
+  unsigned racing_rounds_ = 0;   // in a row that found new processes
   std::optional<FreezeGuard> freeze_;
   Instant freeze_began_{};
   Duration freeze_patience_ = kFreezePatience;

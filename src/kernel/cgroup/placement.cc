@@ -132,6 +132,13 @@ std::string help() {
          std::string(kMore);
 }
 
+// For a user whom systemd's manager does not answer: mostly there is none, or it is not found.
+std::string help_with_manager() {
+  const std::string uid = std::to_string(::geteuid());
+  return "log in, or have root start a manager of systemd's for you (loginctl enable-linger " +
+         uid + "), and set XDG_RUNTIME_DIR=/run/user/" + uid + std::string(kMore);
+}
+
 Error no_hierarchy(const PlacementRequest& request) {
   std::string what =
       "no cgroup hierarchy is mounted here; mount one (mount -t cgroup2 none "
@@ -171,8 +178,11 @@ Result<Base> place_on_v2(const Hierarchy& hierarchy, const PlacementRequest& req
   if (root && is_true_root(*root) && is_writable(*root)) {
     return make_base(hierarchy, std::move(*root));
   }
-  return fail("no group can be made: " + own->label() + " is not delegated to Plimsoll alone; " +
-              help());
+  const std::string what =
+      "no group can be made: " + own->label() + " is not delegated to Plimsoll alone";
+  if (!request.why_no_scope) return fail(what + "; " + help());
+  return fail(what + ", and systemd makes no scope (" + *request.why_no_scope + "); " +
+              (::geteuid() == 0 ? help() : help_with_manager()));
 }
 
 }  // namespace

@@ -33,6 +33,9 @@ struct PlacementRequest {
   std::vector<int> own_pids;
   ControllerSet wanted;
   ControllerSet wished{};  // left out where they can't be had
+  // Why systemd has made no scope for us, if it was asked: for the error that tells what would
+  // help.
+  std::optional<std::string> why_no_scope{};
 };
 
 // Chooses the bases: the named path; else on v1 and on a v2 tree without controllers our own group;

@@ -144,4 +144,20 @@ Result<std::vector<int>> processes_below(const Group& group) {
   return all;
 }
 
+bool MemberWalk::step() {
+  for (std::size_t steps = 0; steps < GroupWalk::kSteps; ++steps) {
+    const GroupWalk::Step step = walk_.next();
+    if (step == GroupWalk::Step::ended) return false;
+    if (step != GroupWalk::Step::entered) continue;
+    const auto here = member_processes(walk_.here());
+    if (!here) continue;
+    pids_.insert(pids_.end(), here->begin(), here->end());
+    sort_and_unify(pids_);
+    if (pids_.size() < enough_) continue;
+    pids_.resize(enough_);
+    return false;
+  }
+  return true;
+}
+
 }  // namespace plimsoll::cgroup

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/result.h"
 #include "kernel/cgroup/directory.h"
 #include "kernel/cgroup/group.h"
+#include "kernel/cgroup/group_walk.h"
 
 // Who is in a group and in the sub-groups that its processes made.
 namespace plimsoll::cgroup {
@@ -30,5 +32,22 @@ Result<std::vector<int>> member_processes(const Directory& directory);
 // The same for the whole group: all parts and everything below them. What can't be listed is left
 // out; an error is returned only if nothing could be.
 Result<std::vector<int>> processes_below(const Group& group);
+
+// The same bit by bit, and no further than is asked for, where others are to be served in between.
+class MemberWalk {
+ public:
+  // `enough` processes end it. `group` must outlive this.
+  MemberWalk(const Group& group, std::size_t enough) : walk_(group), enough_(enough) {}
+
+  // Looks into some directories. Returns whether anything is left.
+  bool step();
+  // Who was found so far: each once, in ascending order, at most `enough`.
+  [[nodiscard]] const std::vector<int>& pids() const { return pids_; }
+
+ private:
+  GroupWalk walk_;
+  std::size_t enough_;
+  std::vector<int> pids_;
+};
 
 }  // namespace plimsoll::cgroup

@@ -16,8 +16,6 @@ namespace {
 // Processes held by pidfd between the two looks at the list: a quarter of the usual limit of 1024
 // descriptors. A longer list is taken in several batches.
 constexpr std::size_t kBatch = 256;
-// Directories that one step enters, some ten microseconds each.
-constexpr std::size_t kDirectoriesMax = 64;
 
 // System calls of Linux 5.3 and 5.1, by number: <sys/pidfd.h> of glibc 2.36 can't be used from C++.
 int open_pidfd(int pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
@@ -56,66 +54,49 @@ std::vector<Held> hold(std::vector<int>& pids, std::optional<Error>& trouble) {
 }  // namespace
 
 SignalWalk::SignalWalk(const Group& group, int signal, std::optional<std::uint32_t> user)
-    : group_(group), signal_(signal), user_(user) {}
+    : walk_(group), signal_(signal), user_(user) {}
 
 bool SignalWalk::step() {
-  for (std::size_t entered = 0; entered < kDirectoriesMax; ++entered) {
+  std::size_t met = 0;
+  for (std::size_t steps = 0; steps < GroupWalk::kSteps && met < kBatch; ++steps) {
     if (!rest_.empty()) {
-      signal_some();
-      return true;
+      met += signal_some();
+      continue;
     }
-    if (!enter_next()) return false;
+    switch (walk_.next()) {
+      case GroupWalk::Step::entered: list(); break;
+      case GroupWalk::Step::passed: break;
+      case GroupWalk::Step::part_ended:
+        std::sort(round_.found.begin(), round_.found.end());
+        known_ = round_.found;
+        break;
+      case GroupWalk::Step::ended:
+        if (!walk_.trouble()) note(round_.trouble, walk_.trouble().error());
+        return false;
+    }
   }
   return true;
-}
-
-// False: all parts have been gone through.
-bool SignalWalk::enter_next() {
-  if (here_ == nullptr) {
-    if (part_ == group_.parts().size()) return false;
-    here_ = &group_.parts()[part_].directory;
-    if (may_have_children(*here_)) below_.emplace(*here_);
-    list();
-    return true;
-  }
-  if (!below_) {
-    end_part();
-    return true;
-  }
-  const SubtreeWalk::Step step = below_->next();
-  if (step == SubtreeWalk::Step::entered) {
-    here_ = &below_->here();
-    list();
-  } else if (step == SubtreeWalk::Step::ended) {
-    if (!below_->trouble()) note(round_.trouble, below_->trouble().error());
-    end_part();
-  }
-  return true;
-}
-
-void SignalWalk::end_part() {
-  ++part_;
-  here_ = nullptr;
-  below_.reset();
-  std::sort(round_.found.begin(), round_.found.end());
-  known_ = round_.found;
 }
 
 void SignalWalk::list() {
-  auto listed = member_processes(*here_);
+  auto listed = member_processes(walk_.here());
   if (!listed) return note(round_.trouble, std::move(listed).error());
   std::set_difference(listed->begin(), listed->end(), known_.begin(), known_.end(),
                       std::back_inserter(rest_));
   std::erase(rest_, ::getpid());
 }
 
-void SignalWalk::signal_some() {
+// How many were looked at.
+std::size_t SignalWalk::signal_some() {
+  const std::size_t listed = rest_.size();
   const std::vector<Held> held = hold(rest_, round_.trouble);
-  if (held.empty()) return;
-  const auto still = member_processes(*here_);
+  const std::size_t met = listed - rest_.size();
+  if (held.empty()) return met;
+  const auto still = member_processes(walk_.here());
   if (!still) {
     rest_.clear();
-    return note(round_.trouble, still.error());
+    note(round_.trouble, still.error());
+    return met;
   }
   for (const Held& process : held) {
     if (!std::binary_search(still->begin(), still->end(), process.pid)) continue;
@@ -127,6 +108,7 @@ void SignalWalk::signal_some() {
       note(round_.trouble, fail_errno("signal process " + std::to_string(process.pid)).value());
     }
   }
+  return met;
 }
 
 SignalRound signal_all(const Group& group, int signal, std::optional<std::uint32_t> user) {

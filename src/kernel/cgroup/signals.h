@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "kernel/cgroup/group.h"
-#include "kernel/cgroup/subtree.h"
+#include "kernel/cgroup/group_walk.h"
 
 namespace plimsoll::cgroup {
 
@@ -34,26 +34,21 @@ class SignalWalk {
   SignalWalk& operator=(const SignalWalk&) = delete;
   ~SignalWalk() = default;
 
-  // Goes on for some milliseconds: signals some processes of one directory, or finds the next that
-  // has any. Returns whether anything is left.
+  // Goes on for some milliseconds, over some directories and some processes: small groups are
+  // through with one. Returns whether anything is left.
   bool step();
   // What was done so far.
   [[nodiscard]] SignalRound take() { return std::move(round_); }
 
  private:
-  [[nodiscard]] bool enter_next();
   void list();
-  void signal_some();
-  void end_part();
+  std::size_t signal_some();
 
-  const Group& group_;
+  GroupWalk walk_;
   int signal_;
   std::optional<std::uint32_t> user_;
   SignalRound round_;
-  std::size_t part_ = 0;
-  const Directory* here_ = nullptr;  // null: the part has not begun
-  std::optional<SubtreeWalk> below_;
-  std::vector<int> rest_;   // of those in `here_`, the next is the last
+  std::vector<int> rest_;   // of those in this directory, the next is the last
   std::vector<int> known_;  // found in earlier parts
 };
 

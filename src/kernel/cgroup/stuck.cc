@@ -66,17 +66,17 @@ std::optional<StuckProcess> describe_process(int pid) {
 }
 
 std::vector<int> pids_to_report(const Group& group) {
-  auto pids = processes_below(group);
-  if (!pids) return {};
-  if (pids->size() > kReportedMax) pids->resize(kReportedMax);
-  return std::move(*pids);
+  MemberWalk walk(group, kReportedMax);
+  while (walk.step()) {
+  }
+  return walk.pids();
 }
 
 }  // namespace
 
-std::vector<LeftProcess> left_processes(const Group& group) {
+std::vector<LeftProcess> left_processes(const std::vector<int>& pids) {
   std::vector<LeftProcess> left;
-  for (const int pid : pids_to_report(group)) {
+  for (const int pid : pids) {
     auto comm = read_text_at(AT_FDCWD, proc_path(pid) + "/comm");
     if (comm) left.push_back({.pid = pid, .comm = std::string(trim(*comm))});
   }

@@ -29,9 +29,9 @@ struct StuckProcess {
 // Processes that one report names. More do not help a reader, and reading them takes time.
 inline constexpr std::size_t kReportedMax = 64;
 
-// The processes of a group and everything below it, the lowest pids first, at most kReportedMax.
-// Those that end while they are looked at are left out.
-std::vector<LeftProcess> left_processes(const Group& group);
+// These processes; those that end while they are looked at are left out.
+std::vector<LeftProcess> left_processes(const std::vector<int>& pids);
+// Of a group and everything below it, the first kReportedMax that are found.
 std::vector<StuckProcess> stuck_processes(const Group& group);
 
 }  // namespace plimsoll::cgroup

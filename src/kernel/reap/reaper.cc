@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/loop/loop.h"
 #include "base/loop/worker.h"
+#include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/remove.h"
 
 namespace plimsoll::reap {
@@ -27,10 +28,12 @@ struct Reaper::Impl : std::enable_shared_from_this<Impl> {
 
   void look(Instant now);
   void take(const Course::Next& next, Instant now);
-  cgroup::KillStep::Did kill_once(Instant now);
+  void wake(Instant now);
+  void kill(Instant now);
+  bool list_left();
   void watch_events();
   void read_events();
-  void wait_until(Instant when);
+  void set_timer(Instant now);
   void begin_removal(Instant now);
   void removal_ended(Result<cgroup::Removal> removal);
   void leave(Instant now);
@@ -43,9 +46,12 @@ struct Reaper::Impl : std::enable_shared_from_this<Impl> {
   ReaperOptions options;
   ReaperObserver& observer;
   cgroup::Kill killer;
-  cgroup::KillStep::Did last_did = cgroup::KillStep::Did::signalled;
+  bool is_killing = false;    // a kill has begun, and goes on in the next turn of the loop
+  bool is_held_back = false;  // the kills so far have waited for the freezer
+  Instant look_again{};
   std::optional<Course> course;
   Reaped reaped;
+  std::optional<cgroup::MemberWalk> left_behind;  // before the first kill
   bool told_empty = false;
   std::optional<Error> trouble;
   UniqueFd events;  // cgroup.events; declared before its watch, which must go first
@@ -62,35 +68,49 @@ void Reaper::Impl::look(Instant now) {
 }
 
 void Reaper::Impl::take(const Course::Next& next, Instant now) {
-  using Did = cgroup::KillStep::Did;
-  Instant look_again = next.look_again;
+  look_again = next.look_again;
   switch (next.act) {
-    case Course::Act::kill: {
-      const Did before = std::exchange(last_did, kill_once(now));
-      if (before == Did::freezing && last_did != Did::freezing) {
-        look_again = course->struck_late(now).look_again;
-      }
-      break;
-    }
+    case Course::Act::kill: kill(now); break;
     case Course::Act::remove: return begin_removal(now);
     case Course::Act::finish: return leave(now);
     case Course::Act::wait: break;
   }
-  wait_until(look_again);
+  set_timer(now);
   if (next.report_stuck) report_stuck(now);
 }
 
-cgroup::KillStep::Did Reaper::Impl::kill_once(Instant now) {
-  if (!reaped.killed) {
-    reaped.killed = true;
-    if (options.left_behind == LeftBehind::list) {
-      reaped.left_behind = cgroup::left_processes(*group);
-    }
+void Reaper::Impl::wake(Instant now) {
+  if (!is_killing) return look(now);
+  kill(now);
+  set_timer(now);
+}
+
+// As much as one turn of the loop may take.
+void Reaper::Impl::kill(Instant now) {
+  using Did = cgroup::KillStep::Did;
+  if (!std::exchange(reaped.killed, true)) {
+    if (options.left_behind == LeftBehind::list) left_behind.emplace(*group, cgroup::kReportedMax);
     watch_events();
   }
+  is_killing = true;
+  if (left_behind && list_left()) return;
   cgroup::KillStep step = killer.step(*group, now);
+  if (step.did == Did::under_way) return;
+  is_killing = false;
   trouble = std::move(step.trouble);
-  return step.did;
+  if (step.did == Did::freezing) {
+    is_held_back = true;
+  } else if (std::exchange(is_held_back, false)) {
+    look_again = course->struck_late(now).look_again;
+  }
+}
+
+// Returns whether any are left to be listed.
+bool Reaper::Impl::list_left() {
+  if (left_behind->step()) return true;
+  reaped.left_behind = cgroup::left_processes(left_behind->pids());
+  left_behind.reset();
+  return false;
 }
 
 void Reaper::Impl::watch_events() {
@@ -114,11 +134,11 @@ void Reaper::Impl::read_events() {
   watch = {};  // gone: from now on it would always be ready
 }
 
-void Reaper::Impl::wait_until(Instant when) {
+void Reaper::Impl::set_timer(Instant now) {
   if (!timer) {
-    timer = loop.timer([this] { look(loop::now()); });
+    timer = loop.timer([this] { wake(loop::now()); });
   }
-  timer.set(when);
+  timer.set(is_killing ? now : look_again);
 }
 
 void Reaper::Impl::begin_removal(Instant now) {

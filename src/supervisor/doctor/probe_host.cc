@@ -256,10 +256,10 @@ Check probe_delegation(const Hierarchies& hierarchies) {
   }
   check.state = CheckState::missing;
   check.value = reached.error().message();
-  check.cost = "only root can run jobs, at the root of the tree";
+  check.cost = "only root has groups, at the root of the tree; jobs of others run without";
   check.remedy =
-      "a login session of the user (loginctl enable-linger, XDG_RUNTIME_DIR=/run/user/UID), or "
-      "systemd-run -p Delegate=yes";
+      "a manager of systemd's for the user: a login session, or loginctl enable-linger; with "
+      "XDG_RUNTIME_DIR=/run/user/UID; or a unit with Delegate=yes";
   return check;
 }
 

@@ -177,7 +177,11 @@ class ExternalFamily : public ExternalProcessSet {
         signals_(signals),
         task_(std::make_shared<FamilySignals>(
             std::shared_ptr<const procfs::ProcDir>(look_, &look_->proc()), peer.uid)) {}
-  ~ExternalFamily() override { thaw(); }
+  // Who was to be killed is, as far as anybody knows who that is.
+  ~ExternalFamily() override {
+    if (kill_) signal(SIGKILL);
+    thaw();
+  }
   ExternalFamily(const ExternalFamily&) = delete;
   ExternalFamily& operator=(const ExternalFamily&) = delete;
 
@@ -196,6 +200,7 @@ class ExternalFamily : public ExternalProcessSet {
     signal(SIGSTOP);
   }
   void thaw() override {
+    if (kill_) return;
     if (std::exchange(stopped_, false)) signal(SIGCONT);
   }
   // Children of one that dies are nobody's to find: all stand still before the first is killed.

@@ -1,5 +1,7 @@
 #include "supervisor/external/process_signals.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -52,7 +54,8 @@ std::shared_ptr<ProcessSignals::Task> ProcessSignals::next() {
 
 void FamilySignals::set(int signal, const std::map<int, procfs::Stat>& members) {
   const std::lock_guard lock(mutex_);
-  if (signal_ == signal && !left_.empty()) return;
+  // What is on its way goes on, and death is not taken back.
+  if (!left_.empty() && (signal_ == signal || signal_ == SIGKILL)) return;
   signal_ = signal;
   left_.clear();
   for (const auto& [pid, stat] : members) left_.push_back(stat);
@@ -112,7 +115,7 @@ bool GroupSignals::step() {
 bool GroupSignals::kill(Instant when) {
   auto did = cgroup::KillStep::Did::signalled;
   rights_.act([&] { did = kill_.step(*group_, when).did; });
-  if (did == cgroup::KillStep::Did::signalling) return true;
+  if (did == cgroup::KillStep::Did::under_way) return true;
   const std::lock_guard lock(mutex_);
   if (kill_at_ == when) kill_at_.reset();
   return kill_at_ || signal_;

@@ -82,7 +82,7 @@ class FamilySignals final : public ProcessSignals::Task {
       : Task(user), proc_(std::move(proc)) {}
 
   // Those that have not had an earlier signal do not get it any more. If the same signal is still
-  // on its way, it goes on to those that it was meant for.
+  // on its way, or SIGKILL is, that one goes on to those that it was meant for.
   void set(int signal, const std::map<int, procfs::Stat>& members);
   // All had what was set last.
   [[nodiscard]] bool is_done() const;

@@ -40,12 +40,12 @@ class Reaping : private reap::ReaperObserver {
   template <class Done>
   bool run_until(const Done& done) {
     const Instant end = loop::now() + kPatience;
-    while (!done() && loop::now() < end) EXPECT_TRUE(loop_.run_once(10ms));
+    while (!done() && loop::now() < end) turn();
     return done();
   }
 
   const Story& run() {
-    reaper_.start();
+    measured([this] { reaper_.start(); });
     EXPECT_TRUE(run_until([this] { return story_.gone.has_value(); }))
         << reap::name_of(reaper_.state());
     const auto us = [](Duration d) { return static_cast<int>(d / 1us); };
@@ -55,9 +55,20 @@ class Reaping : private reap::ReaperObserver {
     return story_;
   }
   reap::Reaper& reaper() { return reaper_; }
+  [[nodiscard]] Duration dearest_turn() const { return dearest_turn_; }
   const Story& story() const { return story_; }
 
  private:
+  void turn() {
+    measured([this] { EXPECT_TRUE(loop_.run_once(10ms)); });
+  }
+  template <class Work>
+  void measured(const Work& work) {
+    const Duration before = loop::cpu_time();
+    work();
+    dearest_turn_ = std::max(dearest_turn_, loop::cpu_time() - before);
+  }
+
   void on_empty() override {
     ++story_.told_empty;
     const auto left = cgroup::populated(*group_, cgroup::Scope::v2_first);
@@ -71,6 +82,7 @@ class Reaping : private reap::ReaperObserver {
   loop::Worker worker_{loop_};
   std::shared_ptr<const cgroup::Group> group_;
   Story story_;
+  Duration dearest_turn_{};  // CPU time of this thread
   reap::Reaper reaper_;
 };
 
@@ -282,6 +294,41 @@ TEST_F(ReaperHost, ReportsAProcessThatDoesNotDieAndWaitsForIt) {
   ASSERT_TRUE(cgroup::thaw(*other.of(Controller::freezer)));
   EXPECT_TRUE(reaping.run_until([&] { return reaping.story().gone.has_value(); }));
 }
+
+// Makes groups below each part of a leaf, as a job may.
+void widen(const cgroup::Leaf& leaf, int groups) {
+  for (const auto& part : leaf.parts()) {
+    for (int i = 0; i < groups; ++i) {
+      ASSERT_TRUE(part.directory.make_child("g" + std::to_string(i)));
+    }
+  }
+}
+
+// A job makes its tree as wide as it likes, and others have the loop too: no turn costs what going
+// through the whole tree once would.
+class WideTreeHost : public HostTest, public ::testing::WithParamInterface<KillWay> {};
+
+TEST_P(WideTreeHost, TakesManyTurns) {
+  constexpr int kGroups = 1500;
+  const Way way{"Wide", true, cgroup::ControllerSet(Controller::cpu, Controller::freezer),
+                GetParam()};
+  PREPARE_OR_SKIP(way);
+  cgroup::Leaf leaf = ground_->leaf("job");
+  const Started started = start(leaf, {"ignore_signals"});
+  ASSERT_TRUE(wait_ready(started));
+  ASSERT_NO_FATAL_FAILURE(widen(leaf, kGroups));
+  const Duration before = loop::cpu_time();
+  ASSERT_THAT(*cgroup::processes_below(leaf), SizeIs(1));
+  const Duration whole = loop::cpu_time() - before;
+  Reaping reaping(way.kill, std::move(leaf));
+  EXPECT_TRUE(reaping.run().gone->killed);
+  EXPECT_LT(reaping.dearest_turn(), whole / 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, WideTreeHost, ::testing::Values(KillWay::best, KillWay::signals),
+                         [](const auto& way) {
+                           return way.param == KillWay::best ? "Best" : "Signals";
+                         });
 
 TEST_F(ReaperHost, MayBeDestroyedInTheMiddle) {
   PREPARE_OR_SKIP(kV1Freezer);

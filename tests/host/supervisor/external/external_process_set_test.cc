@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <future>
+#include <memory>
 
 #include "host/supervisor/places.h"
 #include "kernel/cgroup/destroy.h"
@@ -187,6 +189,54 @@ TEST_F(GuestPlaceTest, AProcessIsOneJobs) {
   read();
   (*outer)->freeze();
   EXPECT_TRUE(eventually([&] { return state_of(child) == 'T'; }));
+}
+
+// Keeps the thread of signals busy until it is told.
+class Obstacle final : public ProcessSignals::Task {
+ public:
+  Obstacle() : Task(::geteuid()) {}
+  void clear() { is_cleared_.set_value(); }
+
+ private:
+  bool step() override {
+    is_cleared_.get_future().wait();
+    return false;
+  }
+
+  std::promise<void> is_cleared_;
+};
+
+// Whatever is asked for while SIGKILL is on its way to a family: it reaches all.
+TEST_F(GuestPlaceTest, AKillIsNotReplacedBeforeAllHadIt) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const Started hog = plimsoll::testing::start(leaf, {"hog", "1"});
+  auto process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look, signals);
+  ASSERT_TRUE(process_set) << process_set.error().message();
+  (*process_set)->freeze();
+  EXPECT_TRUE(eventually([&] { return state_of(hog.pid) == 'T'; }));
+  const auto obstacle = std::make_shared<Obstacle>();
+  signals.ask(obstacle);
+  const Instant now = plimsoll::testing::clock_now();
+  (*process_set)->kill(now);
+  (*process_set)->kill(now + std::chrono::seconds(2));
+  (*process_set)->thaw();
+  (*process_set)->freeze();
+  process_set->reset();  // thaws too
+  obstacle->clear();
+  EXPECT_TRUE(eventually([&] { return is_dead(hog.pid); }));
+}
+
+// Whose place is let go between the kill and the reading that it waits for.
+TEST_F(GuestPlaceTest, AKillOutlivesThePlace) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const Started hog = plimsoll::testing::start(leaf, {"hog", "1"});
+  auto process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look, signals);
+  ASSERT_TRUE(process_set) << process_set.error().message();
+  (*process_set)->kill(plimsoll::testing::clock_now());
+  process_set->reset();
+  EXPECT_TRUE(eventually([&] { return is_dead(hog.pid); }));
 }
 
 // A process that can't be read for ever keeps nobody alive.
