@@ -133,7 +133,7 @@ case_a_full_disk_for_records_and_history() {
   can_mount || skip 'mounts can not be changed here'
   jobs_file
   cat >full <<'END_OF_SCRIPT'
-mount -t tmpfs -o size=64k none full_disk || exit
+mount -t tmpfs -o size=64k,mode=755 none full_disk || exit
 head -c 100k /dev/zero >full_disk/filler 2>/dev/null
 PLIMSOLL_STATE_DIR=$PWD/full_disk "$plimsoll" batch --progress none -j 4 jobs.txt >out 2>err
 echo $? >status
@@ -149,7 +149,7 @@ case_a_read_only_state_directory() {
   jobs_file
   mkdir state
   cat >read_only <<'END_OF_SCRIPT'
-mount -t tmpfs -o ro none state || exit
+mount -t tmpfs -o ro,mode=755 none state || exit
 PLIMSOLL_STATE_DIR=$PWD/state "$plimsoll" batch --progress none -j 4 jobs.txt >out 2>err
 echo $? >status
 END_OF_SCRIPT

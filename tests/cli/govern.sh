@@ -176,7 +176,7 @@ case_a_command_that_is_not_held_is_measured() {
   has err 'as --no-hold says'
   grep -qE 'peak [6-9][0-9]\.[0-9] MiB' err || wrong "no memory of the command: $(<err)"
   govern 0 --cgroup none -- true
-  has err '`plimsoll doctor` explains it'
+  has err 'no cgroup can be made (as --cgroup or PLIMSOLL_CGROUP says)'
   lacks err 'steps  '
 }
 

@@ -51,7 +51,8 @@ case_what_waits_for_long_is_sent_back() {
   sh_act 1 "$programs/hog 100 & until [ -e $PWD/go ]; do sleep 0.1; done; kill \$!" \
     env.PLIMSOLL_MEMORY_HINT=100M &
   becomes_true grep -qs ready build/1/stdout # it has its memory,
-  becomes_true uses $((90 << 20))            # and a sample has shown it
+  becomes_true uses $((98 << 20))            # a sample has shown it,
+  sleep 2                                    # and that it does not grow any more
   sh_act 2 'echo ran' env.PLIMSOLL_MEMORY_HINT=100M timeout=12
   told 2.json 'r["code"] == 14' '": it waited for too long; " in r["message"]' '"MiB" in r["message"]'
   empty build/2/stdout

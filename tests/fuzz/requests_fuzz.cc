@@ -9,6 +9,7 @@
 #include "daemon/api/run_request.h"
 #include "daemon/grpc/quiet.h"
 #include "daemon/runner/runner_messages.h"
+#include "plimsoll/v1/jobs.pb.h"
 
 namespace plimsoll::daemon {
 namespace {

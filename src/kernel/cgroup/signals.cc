@@ -84,6 +84,7 @@ void SignalWalk::list() {
   std::set_difference(listed->begin(), listed->end(), known_.begin(), known_.end(),
                       std::back_inserter(rest_));
   std::erase(rest_, ::getpid());
+  std::reverse(rest_.begin(), rest_.end());
 }
 
 // How many were looked at.

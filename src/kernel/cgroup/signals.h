@@ -48,7 +48,9 @@ class SignalWalk {
   int signal_;
   std::optional<std::uint32_t> user_;
   SignalRound round_;
-  std::vector<int> rest_;   // of those in this directory, the next is the last
+  // Of those in this directory, the next is the last: the oldest, as a rule. A parent is to act on
+  // a signal before it sees that its children have ended by it.
+  std::vector<int> rest_;
   std::vector<int> known_;  // found in earlier parts
 };
 

@@ -171,10 +171,10 @@ TEST_F(JobSocketTest, ADescriptorThatAClientSendsHoldsUpNobody) {
   auto [later, last] = testing::connect_over_tcp();
   auto client = connect(somebody);
   testing::send_away(client->fd, testing::make_linger(std::move(near)));
-  turn_until([&far = far] { return testing::is_reset(far, 0); });
+  turn_until([&there = far] { return testing::is_reset(there, 0); });
   testing::send_away(client->fd, testing::make_linger(std::move(later)));
   client.reset();
-  turn_until([&last = last] { return testing::is_reset(last, 0); });
+  turn_until([&there = last] { return testing::is_reset(there, 0); });
 }
 
 TEST_F(JobSocketTest, AConnectionWaitsForOneJobAtATime) {
