@@ -121,8 +121,8 @@ case_progress_failures() {
 case_waits_are_told_once_a_cause() {
   local i
   # Where the first has shown how little it needs before the next is decided on, nobody waits.
-  for i in 1 2 3 4 5; do
-    batch 0 --progress plain --line 100M --memory-hint 60M --cores 8 -- 'sleep 0.2; true {}' ::: 1 2 3 4 5 6
+  for i in 1 2 3 4 5 6 7 8; do
+    PLIMSOLL_STATE_DIR=$PWD/state$i batch 0 --progress plain --line 100M --memory-hint 60M --cores 8 -- 'sleep 0.2; true {}' ::: 1 2 3 4 5 6
     ! grep -q ' waiting: .*waits for memory' err || break
   done
   same 1 "$(grep -c ' waiting: .*waits for memory' err)" "$(<err)"

@@ -6,8 +6,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/unique_fd.h"
@@ -26,6 +31,11 @@ Result<std::optional<Exec>> read_once_let(const seccomp_notif& call) {
   return std::optional(Exec{.process = {}, .file = std::to_string(call.id), .argv = {}});
 }
 
+std::ptrdiff_t threads_of_this() {
+  const std::filesystem::directory_iterator threads("/proc/self/task");
+  return std::distance(begin(threads), end(threads));
+}
+
 struct ExecReadersTest : ::testing::Test, ExecReadersObserver {
   ExecReadersTest() : loop(*loop::Loop::create()) {
     std::array<int, 2> ends{};
@@ -34,7 +44,16 @@ struct ExecReadersTest : ::testing::Test, ExecReadersObserver {
     ExecReadersObserver& told = *this;
     readers.emplace(loop, told, read_once_let);
   }
-  ~ExecReadersTest() override { let_go(); }
+  // Its threads end by themselves, and what they have posted holds what they have in common.
+  ~ExecReadersTest() override {
+    let_go();
+    readers.reset();
+    for (int i = 0; i < 30'000 && threads_of_this() > threads; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_LE(threads_of_this(), threads);
+    EXPECT_TRUE(loop.run_once(Duration::zero()));
+  }
   ExecReadersTest(const ExecReadersTest&) = delete;
   ExecReadersTest& operator=(const ExecReadersTest&) = delete;
 
@@ -52,6 +71,7 @@ struct ExecReadersTest : ::testing::Test, ExecReadersObserver {
   }
   void let_go() { EXPECT_EQ(::write(gate[1].get(), "", 1), 1); }
 
+  const std::ptrdiff_t threads = threads_of_this();
   loop::Loop loop;
   std::array<UniqueFd, 2> gate;
   std::vector<std::string> read;
