@@ -48,9 +48,8 @@ struct ExecReadersTest : ::testing::Test, ExecReadersObserver {
   ~ExecReadersTest() override {
     let_go();
     readers.reset();
-    for (int i = 0; i < 30'000 && threads_of_this() > threads; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    const Instant end = loop::now() + std::chrono::seconds(30);
+    while (threads_of_this() > threads && loop::now() < end) std::this_thread::yield();
     EXPECT_LE(threads_of_this(), threads);
     EXPECT_TRUE(loop.run_once(Duration::zero()));
   }
