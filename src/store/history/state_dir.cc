@@ -68,6 +68,10 @@ Result<void> make_private_dir(const std::string& path, const Disk& disk) {
   if (status.st_uid != ::geteuid() && status.st_uid != 0) {
     return fail(path + " belongs to another user (uid " + std::to_string(status.st_uid) + ")");
   }
+  // Such a directory is for everybody, as /tmp is, and must stay so.
+  if ((status.st_mode & kOthersWrite) != 0 && (status.st_mode & S_ISVTX) != 0) {
+    return fail(path + " can be written by others; make a directory in it, and name that one");
+  }
   if ((status.st_mode & kOthersWrite) != 0) {
     return fail(path + " can be written by others; `chmod go-w " + path + "` prevents that");
   }

@@ -142,7 +142,15 @@ TEST_F(StoreTest, ADirectoryOthersCanWriteIsRefused) {
   fs::permissions(place.dir, fs::perms::all);
   const auto opened = Store::open(place.database(), kNow);
   ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message(), HasSubstr("can be written by others"));
+  EXPECT_THAT(opened.error().message(), HasSubstr("can be written by others; `chmod go-w "));
+}
+
+// As /tmp is: it must stay as it is.
+TEST_F(StoreTest, OfADirectoryForEverybodyTheRightsAreNotToBeChanged) {
+  fs::permissions(place.dir, fs::perms::all | fs::perms::sticky_bit);
+  const auto opened = Store::open(place.database(), kNow);
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message(), HasSubstr("written by others; make a directory in it"));
 }
 
 TEST_F(StoreTest, ADirectoryWhereTheFileShouldBe) {
