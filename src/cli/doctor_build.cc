@@ -68,6 +68,7 @@ std::string offer_text(const govern::StyleChoice& choice) {
 }
 
 std::string tools_text(const std::vector<FoundTool>& tools) {
+  if (tools.empty()) return "No build tool that Plimsoll knows is on PATH.\n";
   std::vector<report::Column> columns = {
       {.heading = "tool", .align = report::Align::left, .cells = {}},
       {.heading = "version", .align = report::Align::right, .cells = {}},

@@ -258,10 +258,19 @@ case_doctor_tells_of_build_tools() {
     'all(t["how"].endswith(".") and t["path"].startswith("/") for t in r["tools"])'
 }
 
+case_doctor_tells_that_there_are_no_build_tools() {
+  mkdir none
+  PATH=$PWD/none gives 0 "$plimsoll" doctor --build
+  has out 'No build tool that Plimsoll knows is on PATH.'
+  lacks out 'how it is governed'
+}
+
 case_a_wrong_style_is_told() {
   govern 125 --jobserver=socket -- touch started
   has err 'expected auto, pipe, fifo or off'
   [[ ! -e started ]] || wrong 'it was started'
+  gives 125 "$plimsoll" govern --jobserver -- touch started
+  has err '--jobserver needs auto|pipe|fifo|off'
 }
 
 run_cases "${1:-}"

@@ -71,7 +71,7 @@ void add_options(CLI::App& app, GovernOptions& options) {
       app, "--jobserver", parse_jobserver, [&](JobserverWish wish) { options.jobserver = wish; },
       "How make, cargo, ninja and gcc are offered a share of the cores: by a pipe, by a fifo, off, "
       "or auto (default): as the tools on PATH understand it, and only if the command has no -j")
-      ->type_name("STYLE");
+      ->type_name("auto|pipe|fifo|off");
   app.add_flag(
       "--no-hold", options.no_hold,
       "Only measure the command, as a whole: no seccomp filter, and no step is held, paused "
