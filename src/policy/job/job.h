@@ -71,6 +71,10 @@ struct JobSpec {
   std::optional<std::uint32_t> owner{};
 };
 
+// The job with hints that the machine can follow. Of a larger one half is doubt that no calm of
+// the job ever takes back, and everybody else would wait for what it can't have.
+[[nodiscard]] JobSpec within_reach(JobSpec job, Bytes line, double cores);
+
 // The command as one line that a shell would take, for people, logs and the job log. A slot that is
 // not known yet is shown as `{%}`.
 std::string command_line(const Command& command);
