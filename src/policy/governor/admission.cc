@@ -210,7 +210,8 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       break;
     case HoldCause::places:
     case HoldCause::share:
-    case HoldCause::calm: break;  // for no candidate of its own
+    case HoldCause::calm:
+    case HoldCause::cap: break;  // for no candidate of its own
   }
   return holding;
 }

@@ -97,8 +97,7 @@ TEST(Crowding, NothingIsFrozenWhereNothingMayBe) {
 struct TwoUsers : Story {
   static constexpr unsigned kHog = 1, kOther = 2, kHogs = 50;
 
-  TwoUsers()
-      : Story({.line = mib(10'000), .cores = 2, .jobs_max = 100}) {
+  TwoUsers() : Story({.line = mib(10'000), .cores = 2, .jobs_max = 100}) {
     for (unsigned id = 1; id <= kHogs; ++id) {
       waits_for(kHog, id, {.mib = 10, .seconds = 10'000, .cores = 0.01});
       EXPECT_THAT(rules(0.01 * id), ElementsAre("admit " + std::to_string(id)));
