@@ -120,7 +120,7 @@ TEST_F(ConfigTest, ClassesHaveCaps) {
   const auto wrong = read("governor.caps = \"ld=2,db\"\n");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().message(),
-            "p.toml:1: \"governor.caps\": found \"db\", expected CLASS=N with N from 1 to 1000000");
+            "p.toml:1: governor.caps: found \"db\", expected CLASS=N with N from 1 to 1000000");
 }
 
 TEST_F(ConfigTest, AnEmptyVariableIsNotSet) {
