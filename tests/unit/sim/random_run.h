@@ -172,12 +172,13 @@ class Watch final : public policy::ExecutorObserver, public policy::SchedulerLis
     return setting_.jobs[static_cast<std::size_t>(job) - 1];
   }
 
-  // What all jobs take when each has the machine to itself.
+  // What all jobs take when each has the machine to itself, but for the load of others.
   [[nodiscard]] Duration one_after_the_other() const {
     double seconds = 0;
     for (const SimJob& job : setting_.jobs) {
       const double cores = job.curve.points().front().cores;
-      seconds += job.curve.seconds() * std::max(1.0, cores / setting_.machine.cores);
+      const double wanted = cores + setting_.machine.other_load;
+      seconds += job.curve.seconds() * std::max(1.0, wanted / setting_.machine.cores);
     }
     return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
   }
