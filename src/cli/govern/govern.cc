@@ -171,16 +171,16 @@ class Session : private govern::GovernObserver,
   void write(const std::string& line) {
     const auto wrote = report_->append(line);
     if (wrote) return;
-    const std::string& kept = report_->temporary_path();
-    notices_.note(wrote.error().message() + "; the report is not complete" +
-                  (kept.empty() ? "" : "; what was written is in " + kept));
+    notices_.note(wrote.error().message() + "; the report is not complete" + report_->kept_text());
     report_.reset();
   }
 
   void finish_report(const report::RunSummary& summary) {
     if (report_) write(report::to_json(summary, report::JsonForm::line));
     if (!report_) return;
-    if (const auto done = report_->finish(); !done) notices_.note(done.error().message());
+    if (const auto done = report_->finish(); !done) {
+      notices_.note(done.error().message() + report_->kept_text());
+    }
   }
 
   void print_end(const govern::GovernEnd& end) const {
