@@ -46,6 +46,16 @@ TEST(ReadCommandLine, KnowsWordsFromOptionsAndTheirValues) {
   EXPECT_THAT(command.plain({"-1"}), ElementsAre(0)) << "a number, as there is no such option";
 }
 
+TEST(HelpFormatter, SetsOneBlankLineBetweenParts) {
+  Command command;
+  command.app.footer("Examples:\n  plimsoll do\n");
+  command.app.formatter(std::make_shared<HelpFormatter>());
+  const std::string help = command.app.help();
+  EXPECT_THAT(help, ::testing::HasSubstr("\n\nEach job:\n"));
+  EXPECT_THAT(help, ::testing::HasSubstr("\n\nExamples:\n"));
+  EXPECT_THAT(help, ::testing::Not(::testing::HasSubstr("\n\n\n")));
+}
+
 TEST(ReadCommandLine, AnUnknownOptionIsToldWithTheOneThatWasMeant) {
   const Command command;
   EXPECT_EQ(command.mistake({"--memmax", "1G"}),
