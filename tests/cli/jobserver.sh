@@ -231,6 +231,25 @@ case_the_style_is_what_the_tools_on_path_read() {
   has err 'no jobserver is offered: gcc 12.2 reads no fifo, and ninja 1.13 reads nothing else'
 }
 
+case_fewer_jobs_than_cores_are_fewer_slots() {
+  state
+  govern 0 -v --jobserver=pipe --jobs 1 -- sh -c 'echo "$MAKEFLAGS"'
+  has out ' -j1 --jobserver-auth='
+  has err 'a jobserver with 1 slot is offered by'
+  has err 'at most 1 at once: as --jobs says'
+  govern 0 -q --jobserver=pipe --jobs 3 -- sh -c 'echo "$MAKEFLAGS"'
+  has out ' -j3 --jobserver-auth='
+}
+
+case_a_directory_that_others_can_enter_has_no_fifo() {
+  state
+  mkdir -m 755 open
+  PLIMSOLL_RUNTIME_DIR=$PWD/open govern 125 --jobserver=fifo -- touch started
+  has err "--jobserver=fifo: $PWD/open: found mode 755, expected mode 700; "
+  has err "chmod 700 $PWD/open"
+  [[ ! -e started ]] || wrong 'it was started'
+}
+
 case_without_execs_to_hear_of_none_is_offered() {
   state
   govern 0 --no-hold -- sh -c 'echo "<$MAKEFLAGS>"'

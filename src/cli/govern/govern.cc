@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
+#include "cli/command/meeting.h"
 #include "cli/command/process_mode.h"
 #include "cli/command/run_memory.h"
 #include "cli/govern/govern_options.h"
@@ -80,8 +81,9 @@ class Session : private govern::GovernObserver,
 
   // The exit status.
   Result<int> run() {
-    lease();
-    start_control();
+    Meeting meeting{.ledger = lease()};
+    meeting.control = start_control();
+    tell_missed(meeting, notices_);
     auto end = run_.run();
     control_.reset();
     if (!end) return pass(std::move(end));
@@ -97,22 +99,21 @@ class Session : private govern::GovernObserver,
 
  private:
   // Alone on the machine until somebody else comes.
-  void lease() {
-    if (options_.standalone) return;
+  Result<void> lease() {
+    if (options_.standalone) return {};
     auto ledger = supervisor::Ledger::join(supervisor::open_ledger(), run_id_);
-    if (!ledger) return notices_.note("the line is not shared: " + ledger.error().message());
+    if (!ledger) return pass(std::move(ledger));
     lease_.emplace(supervisor_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::run,
                    holder_);
+    return {};
   }
 
-  void start_control() {
+  Result<void> start_control() {
     auto control = supervisor::Control::start(
         supervisor_.loop(), {.run_id = run_id_, .directory = supervisor::runtime_dir()}, *this);
-    if (control) {
-      control_ = std::move(*control);
-    } else {
-      notices_.note("`plimsoll ctl` cannot control this run: " + control.error().message());
-    }
+    if (!control) return pass(std::move(control));
+    control_ = std::move(*control);
+    return {};
   }
 
   [[nodiscard]] supervisor::RunStatus status() const override {

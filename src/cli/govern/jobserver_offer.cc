@@ -76,7 +76,11 @@ Result<JobserverOffer> offer_jobserver(JobserverWish wish,
     return JobserverOffer{.pipe = std::nullopt, .why = "MAKEFLAGS names one already"};
   }
   if (wish == JobserverWish::pipe) return offer(TokenStyle::pipe, "as --jobserver=pipe says");
-  if (wish == JobserverWish::fifo) return offer(TokenStyle::fifo, "as --jobserver=fifo says");
+  if (wish == JobserverWish::fifo) {
+    auto offered = offer(TokenStyle::fifo, "as --jobserver=fifo says");
+    if (!offered) return pass(std::move(offered), "--jobserver=fifo");
+    return offered;
+  }
   if (auto why = why_not_for(command)) {
     return JobserverOffer{.pipe = std::nullopt, .why = std::move(*why)};
   }
