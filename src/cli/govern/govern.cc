@@ -24,6 +24,7 @@
 #include "cli/govern/jobserver_offer.h"
 #include "cli/progress/terminal.h"
 #include "govern/govern_run.h"
+#include "govern/tokens.h"
 #include "guardian/exec_filter.h"
 #include "policy/job/attempt.h"
 #include "report/json.h"
@@ -281,10 +282,12 @@ std::string hand_over(JobserverOffer offer, JobserverWish wish, govern::GovernCo
   if (config.why_unheard && wish == JobserverWish::automatic) {
     return none + "tokens of killed programs could not be replaced";
   }
-  const double cores = config.scheduler.governor.cores;
-  config.command.env.emplace_back("MAKEFLAGS", makeflags_for(*offer.pipe, cores));
+  const policy::GovernorConfig& governor = config.scheduler.governor;
+  const std::size_t slots = govern::slots_of_share(governor.cores, governor.jobs_max);
+  config.command.env.emplace_back("MAKEFLAGS", makeflags_for(*offer.pipe, slots));
   config.jobserver.emplace(std::move(*offer.pipe));
-  return "a jobserver is offered by " + config.jobserver->auth() + ": " + offer.why;
+  return "a jobserver with " + counted(slots, "slot", "slots") + " is offered by " +
+         config.jobserver->in_words() + ": " + offer.why;
 }
 
 // What each side of the fork needs that was made before it.
