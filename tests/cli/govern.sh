@@ -111,10 +111,15 @@ END
   lacks err 'killed for memory'
   "$python" - <<'END' || wrong 'the line'
 import json
-run = [json.loads(line) for line in open("steps.jsonl")][-1]
+*steps, run = [json.loads(line) for line in open("steps.jsonl")]
 assert run["schema"] == "plimsoll.run/1", run
 assert run["oom_kills"] == 0, run["oom_kills"]
-assert run["used_peak_bytes"] <= 1.10 * 300 * 2**20, run["used_peak_bytes"]
+# Where the kernel would have killed, however late Plimsoll is given a processor; side by side all
+# steps would have passed it.
+end = run["wall"]["max_bytes"]
+assert run["used_peak_bytes"] <= end, (run["used_peak_bytes"], end)
+needed = sum(step["memory"]["peak_bytes"] for step in steps)
+assert needed > 2 * end, (needed, end)
 END
   nothing_left
 }
