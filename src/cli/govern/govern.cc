@@ -20,7 +20,6 @@
 #include "cli/command/process_mode.h"
 #include "cli/command/run_memory.h"
 #include "cli/govern/govern_options.h"
-#include "cli/govern/govern_summary.h"
 #include "cli/govern/jobserver_offer.h"
 #include "cli/progress/terminal.h"
 #include "govern/govern_run.h"
@@ -53,6 +52,11 @@ class PlainNotices : public Notices {
   void note(const std::string& text) override { complain(text); }
 };
 
+std::string outcome_text(const supervisor::AttemptResult& ended) {
+  const bool says_more = ended.end.outcome != policy::Outcome::signalled && !ended.reason.empty();
+  return policy::describe(ended.end) + (says_more ? ": " + ended.reason : "");
+}
+
 // A governed command with all that is around it: what is remembered of earlier runs and recorded of
 // this one, the report that the user asked for, the share of the line beside other runs. What fails
 // of these is told; the command goes on.
@@ -70,9 +74,9 @@ class Session : private govern::GovernObserver,
         begun_(loop::now()),
         top_jobs_(report::kHeaviestListed),
         memory_({.meta = {.run = run_id_,
+                          .kind = report::RunKind::governed,
                           .command_line = command_line,
                           .started = supervisor::wall_now(),
-                          .jobs = 1,
                           .line = whole_.line,
                           .cores = whole_.cores},
                  .begun = begun_,
@@ -186,16 +190,25 @@ class Session : private govern::GovernObserver,
   }
 
   void print_end(const govern::GovernEnd& end) const {
-    const std::string how = "the command " + outcome_text(end.command);
     const policy::Outcome outcome = end.command.end.outcome;
-    if (outcome == policy::Outcome::failed_to_start) return complain(how);
-    if (options_.verbosity == Verbosity::quiet) {
-      if (outcome != policy::Outcome::exited) complain(how);
+    const bool is_quiet = options_.verbosity == Verbosity::quiet;
+    if (outcome == policy::Outcome::failed_to_start || is_quiet) {
+      if (outcome != policy::Outcome::exited) complain("the command " + outcome_text(end.command));
       return;
     }
-    const std::string text = run_.hears_execs() ? govern_summary(end, top_jobs_, stderr_style())
-                                                : measured_text(end.command);
+    const std::string text =
+        run_.hears_execs() ? summary_text(end.summary) : measured_text(end.command);
     std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+
+  [[nodiscard]] std::string summary_text(const report::RunSummary& summary) const {
+    // Command lines of compilers have thousands of characters.
+    constexpr std::size_t kWidthMax = 160;
+    report::TextStyle style = stderr_style();
+    style.width = std::min(style.width, kWidthMax);
+    const Bytes least{summary.line.value_or(Bytes{}).count / report::kHeavyShare};
+    return report::heaviest_table(top_jobs_, {.by = report::Weight::memory, .from = least}, style) +
+           report::run_text(summary, top_jobs_, style);
   }
 
   // As `plimsoll run` tells it.
