@@ -18,6 +18,7 @@ struct Command {
     app.add_option("FILE", file, "What to read");
     app.add_option("-j,--jobs", jobs, "How many")->type_name("N");
     app.add_option("--memory-max", memory, "How much")->type_name("SIZE");
+    app.add_option("--cgroup", cgroup, "Where")->type_name("PATH");
     app.add_option("--old", old, "Not listed")->group("");
     app.add_flag("-q,--quiet", quiet, "Nothing is said");
     app.add_flag("-0", null, "NUL");
@@ -33,7 +34,7 @@ struct Command {
   }
 
   CLI::App app{"Does it.", "do"};
-  std::string file, jobs, memory, old, job_class;
+  std::string file, jobs, memory, cgroup, old, job_class;
   bool quiet = false, null = false;
 };
 
@@ -101,6 +102,7 @@ TEST(ReadCommandLine, AnOptionThatTakesNoValueElsewhereIsExplained) {
 TEST(ReadCommandLine, AValueThatIsMissingIsToldWithWhatItIs) {
   const Command command;
   EXPECT_EQ(command.mistake({"--memory-max"}), "--memory-max needs a size, such as 512M");
+  EXPECT_EQ(command.mistake({"--cgroup"}), "--cgroup needs a path");
   EXPECT_EQ(command.mistake({"-qj"}), "-j needs a number");
 }
 
