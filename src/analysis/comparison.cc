@@ -152,7 +152,8 @@ std::vector<RunFigure> figures_of(const ComparedRun& before, const ComparedRun& 
   add("lost", [](const Figures& run) { return seconds_of(run.lost_cpu); });
   add("failed", [](const Figures& run) -> Value {
     if (!run.succeeded) return std::nullopt;
-    return static_cast<double>(run.jobs - std::min(*run.succeeded, run.jobs));
+    // Nothing bad is known of small steps.
+    return static_cast<double>(run.jobs - std::min(*run.succeeded + run.small_steps, run.jobs));
   });
   add("pauses", [](const Figures& run) -> Value { return static_cast<double>(run.pauses); });
   add("evictions", [](const Figures& run) -> Value { return static_cast<double>(run.evictions); });

@@ -11,22 +11,18 @@
 namespace plimsoll::analysis {
 namespace {
 
+// A cell that begins with one of these is a formula to a spreadsheet: a job could have a name that
+// computes something on the machine of whoever looks at the table.
+constexpr std::string_view kFormulaBegins = "=+-@\t\r";
+
 // One line, cell by cell.
 class CsvLine {
  public:
   CsvLine& text(const std::string& cell) {
     begin_cell();
-    if (cell.find_first_of(",\"\r\n") == std::string::npos) {
-      line_ += utf8(cell);
-      return *this;
-    }
-    line_ += '"';
-    for (const char c : utf8(cell)) {
-      if (c == '"') line_ += '"';
-      line_ += c;
-    }
-    line_ += '"';
-    return *this;
+    const bool is_like_formula =
+        !cell.empty() && kFormulaBegins.find(cell.front()) != std::string_view::npos;
+    return is_like_formula ? quoted_if_need_be('\'' + cell) : quoted_if_need_be(cell);
   }
   CsvLine& number(std::optional<Bytes> value) {
     return whole(value ? std::optional(value->count) : std::nullopt);
@@ -54,6 +50,19 @@ class CsvLine {
   void begin_cell() {
     if (has_cells_) line_ += ',';
     has_cells_ = true;
+  }
+  CsvLine& quoted_if_need_be(const std::string& cell) {
+    if (cell.find_first_of(",\"\r\n") == std::string::npos) {
+      line_ += utf8(cell);
+      return *this;
+    }
+    line_ += '"';
+    for (const char c : utf8(cell)) {
+      if (c == '"') line_ += '"';
+      line_ += c;
+    }
+    line_ += '"';
+    return *this;
   }
 
   std::string line_;

@@ -9,7 +9,8 @@
 
 // Records as tables for notebooks and spreadsheets: CSV as of RFC 4180 but with lines that end in a
 // bare newline, a heading first. An empty cell is a figure that is not known. Names and units are
-// those of the JSON documents (docs/formats/).
+// those of the JSON documents (docs/formats/). A text that a spreadsheet would take for a formula
+// (it begins with = + - @, a tab or a carriage return) has an apostrophe before it; numbers never.
 namespace plimsoll::analysis {
 
 [[nodiscard]] std::string jobs_csv(const std::vector<JobRow>& jobs);

@@ -18,6 +18,7 @@ std::string in_words(const std::string& type) {
   if (type == "N") return "a number";
   if (type == "FILE") return "a file";
   if (type == "DIR") return "a directory";
+  if (type == "PATH") return "a path";
   if (type == "STYLE") return "a style, such as plain";
   return type == "NAME" ? "a name" : type;
 }

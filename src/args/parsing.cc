@@ -93,6 +93,14 @@ std::string missing_text(std::string_view what, const std::string& typed) {
 
 }  // namespace
 
+// CLI11 sets a blank line both before a group of options and after it.
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
+                                     CLI::AppFormatMode mode) const {
+  std::string text = Formatter::make_help(app, std::move(name), mode);
+  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
+  return text;
+}
+
 std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
   std::string words = option->get_description();
   if (!option->get_envname().empty()) words += " (or $" + option->get_envname() + ")";

@@ -20,6 +20,8 @@ class HelpFormatter final : public CLI::Formatter {
   explicit HelpFormatter(std::string further_usage = {})
       : further_usage_(std::move(further_usage)) {}
 
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override;
   std::string make_option(const CLI::Option* option, bool is_positional) const override;
   std::string make_subcommand(const CLI::App* command) const override;
   std::string make_description(const CLI::App* app) const override;

@@ -206,12 +206,12 @@ std::optional<std::string> BatchFiles::run_ended(const report::RunSummary& summa
   const auto wrote = report_->append(report::to_json(summary, report::JsonForm::line));
   if (!wrote) {
     return wrote.error().message() + "; the report has no summary" +
-           (lacks.empty() ? "" : ", and " + lacks);
+           (lacks.empty() ? "" : ", and " + lacks) + report_->kept_text();
   }
   const auto finished = report_->finish();
   if (finished && lacks.empty()) return std::nullopt;
   if (finished) return lacks;
-  return finished.error().message() + (lacks.empty() ? "" : "; " + lacks);
+  return finished.error().message() + (lacks.empty() ? "" : "; " + lacks) + report_->kept_text();
 }
 
 }  // namespace plimsoll::cli

@@ -50,7 +50,13 @@ std::optional<int> parse(DoctorOptions& options, int argc, char** argv) {
                "Print JSON (plimsoll.doctor/1, plimsoll.doctor.build/1) instead of text");
   app.add_flag("--build", options.build,
                "Show instead which build tools on PATH obey a jobserver, and how each is governed");
-  return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
+  const auto status = parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
+  if (status || !options.build || !options.cgroup_path) return status;
+  // From the environment it is meant for whatever needs one.
+  const char* of_environment = std::getenv("PLIMSOLL_CGROUP");
+  if (of_environment != nullptr && *options.cgroup_path == of_environment) return status;
+  complain("doctor: --cgroup has no meaning with --build, which looks at no cgroup");
+  return kPlimsollFailed;
 }
 
 // The guardian removes the groups once this process has ended, however it does.

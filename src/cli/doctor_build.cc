@@ -1,5 +1,7 @@
 #include "cli/doctor_build.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -60,14 +62,16 @@ std::string styles_text(const FoundTool& tool) {
   return text.empty() ? "no" : text;
 }
 
-std::string offer_text(const govern::StyleChoice& choice) {
-  std::string text = "plimsoll govern offers ";
-  text += choice.style ? "a jobserver by a " + std::string(name_of(*choice.style))
-                       : std::string("no jobserver to ninja");
-  return text + ": " + choice.why + ".\n\n";
+std::string offer_text(const govern::StyleChoice& choice, std::size_t width) {
+  std::string offer = "plimsoll govern offers ";
+  offer += choice.style ? "a jobserver by a " + std::string(name_of(*choice.style))
+                        : std::string("no jobserver to ninja");
+  std::string text;
+  report::append_wrapped(text, offer + ": " + choice.why + ".", 0, width);
+  return text + "\n";
 }
 
-std::string tools_text(const std::vector<FoundTool>& tools) {
+std::string tools_text(const std::vector<FoundTool>& tools, std::size_t width) {
   if (tools.empty()) return "No build tool that Plimsoll knows is on PATH.\n";
   std::vector<report::Column> columns = {
       {.heading = "tool", .align = report::Align::left, .cells = {}},
@@ -80,8 +84,7 @@ std::string tools_text(const std::vector<FoundTool>& tools) {
     columns[2].cells.push_back(styles_text(tool));
     columns[3].cells.push_back(tool.verdict.how);
   }
-  constexpr std::size_t kUncut = 4096;  // sentences are read whole; a terminal wraps them
-  return report::table_text(columns, kUncut);
+  return report::table_text(columns, width, report::LastColumn::wrapped);
 }
 
 std::string json_of(const govern::StyleChoice& choice, const std::vector<FoundTool>& tools) {
@@ -110,8 +113,10 @@ std::string json_of(const govern::StyleChoice& choice, const std::vector<FoundTo
 int doctor_build(DoctorForm form) {
   const std::vector<FoundTool> tools = look_for_tools();
   const govern::StyleChoice choice = style_on_path(MayRunNinja::yes);
-  const auto printed = print_text(
-      form == DoctorForm::json ? json_of(choice, tools) : offer_text(choice) + tools_text(tools));
+  const std::size_t width = style_of(STDOUT_FILENO).width;
+  const auto printed =
+      print_text(form == DoctorForm::json ? json_of(choice, tools)
+                                          : offer_text(choice, width) + tools_text(tools, width));
   if (printed) return *printed;
   complain("doctor: " + printed.error().message());
   return kPlimsollFailed;

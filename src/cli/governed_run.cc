@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "base/text.h"
 #include "cli/command/exit_status.h"
+#include "cli/command/meeting.h"
 #include "cli/progress/terminal.h"
 #include "policy/job/attempt.h"
 #include "report/json.h"
@@ -82,8 +83,9 @@ Result<int> GovernedRun::run() {
   supervisor::BatchRunObserver& observer = *this;
   batch_ = std::make_unique<supervisor::BatchRun>(supervisor_, memory_->estimator(),
                                                   std::move(config_), observer);
-  lease();
-  start_control();
+  Meeting meeting{.ledger = lease()};
+  meeting.control = start_control();
+  tell_missed(meeting, *display_);
   auto summary = batch_->run();
   control_.reset();
   end_files();
@@ -202,20 +204,21 @@ supervisor::RunStatus GovernedRun::status() const {
 }
 
 // Alone on the machine until somebody else comes.
-void GovernedRun::lease() {
-  if (options_.standalone) return;
+Result<void> GovernedRun::lease() {
+  if (options_.standalone) return {};
   auto ledger = supervisor::Ledger::join(supervisor::open_ledger(), run_id_);
-  if (!ledger) return display_->note("the line is not shared: " + ledger.error().message());
+  if (!ledger) return pass(std::move(ledger));
   lease_.emplace(supervisor_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::run,
                  holder_.emplace(batch_->scheduler()));
+  return {};
 }
 
-void GovernedRun::start_control() {
+Result<void> GovernedRun::start_control() {
   auto control = supervisor::Control::start(
       supervisor_.loop(), {.run_id = run_id_, .directory = supervisor::runtime_dir()}, *this);
-  if (!control)
-    return display_->note("`plimsoll ctl` cannot control this run: " + control.error().message());
+  if (!control) return pass(std::move(control));
   control_ = std::move(*control);
+  return {};
 }
 
 Result<JobId> GovernedRun::find(std::string_view job) const {

@@ -56,8 +56,8 @@ class GovernedRun : private supervisor::BatchRunObserver,
   Result<void> kill(JobId job) override;
   Result<Bytes> set_line(std::string_view size) override;
   Result<void> set_jobs_max(unsigned jobs) override;
-  void lease();
-  void start_control();
+  Result<void> lease();
+  Result<void> start_control();
   void trace(const policy::Event& event);
   void tell_end(const policy::JobSpec& job, const report::JobReport& report);
   void end_files();

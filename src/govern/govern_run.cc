@@ -84,12 +84,23 @@ Result<GovernEnd> GovernRun::run() {
   add_figures(summary_, host_scheduler_);
   summary_.makespan = supervisor_.now() - begun;
   summary_.line = config_.scheduler.governor.line;
-  return GovernEnd{.command = std::move(*ended),
-                   .summary = std::move(summary_),
-                   .counts = steps_.counts(),
-                   .killed = killed_in_all_,
-                   .reruns = reruns_,
-                   .tokens_recovered = jobserver_ ? jobserver_->recovered() : 0};
+  summary_.jobs = steps_.counts().begun;
+  summary_.command = report_of(*ended);
+  if (config_.why_unheard) summary_.cpu_usage = ended->usage.totals.cpu.usage;
+  return GovernEnd{.command = std::move(*ended), .summary = std::move(summary_)};
+}
+
+report::CommandReport GovernRun::report_of(const supervisor::AttemptResult& ended) const {
+  return {.outcome = ended.end.outcome,
+          .exit_code = ended.end.exit_code,
+          .signal = ended.end.signal,
+          .reason = ended.reason,
+          .small_steps = steps_.counts().small,
+          .held_steps = steps_.counts().held,
+          .killed_steps = killed_in_all_,
+          .reruns = reruns_,
+          .tokens_recovered = jobserver_ ? jobserver_->recovered() : 0,
+          .why_whole = config_.why_unheard.value_or("")};
 }
 
 bool GovernRun::is_to_run_again(const supervisor::AttemptResult& result) const {
@@ -212,7 +223,6 @@ std::optional<std::size_t> GovernRun::token_holders() {
 }
 
 void GovernRun::count(const report::JobReport& report) {
-  ++summary_.jobs;
   ++summary_.outcomes[report.outcome];
   if (report.outcome == Outcome::exited && report.exit_code.value_or(0) == 0) ++summary_.succeeded;
   if (!report.usage) return;

@@ -38,11 +38,7 @@ struct GovernConfig {
 // How it went.
 struct GovernEnd {
   supervisor::AttemptResult command;  // its last execution
-  report::RunSummary summary;         // of the steps
-  StepCounts counts;
-  std::uint64_t killed = 0;  // steps, for want of memory, of all executions
-  unsigned reruns = 0;
-  std::uint64_t tokens_recovered = 0;  // of the jobserver, from clients that were killed
+  report::RunSummary summary;         // of that and of the steps
 };
 
 class GovernObserver {
@@ -101,6 +97,7 @@ class GovernRun : private supervisor::AttemptObserver,
   Result<supervisor::AttemptRequest> request(unsigned number);
   [[nodiscard]] bool is_to_run_again(const supervisor::AttemptResult& result) const;
   void count(const report::JobReport& report);
+  [[nodiscard]] report::CommandReport report_of(const supervisor::AttemptResult& ended) const;
 
   supervisor::Supervisor& supervisor_;
   GovernConfig config_;

@@ -35,7 +35,6 @@ class Jobserver {
   // It has ended, and all that it started.
   void end();
 
-  [[nodiscard]] std::string auth() const { return pipe_.auth(); }
   [[nodiscard]] std::uint64_t recovered() const { return tokens_.recovered(); }
 
   // So often it is looked whether others are due.

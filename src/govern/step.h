@@ -39,6 +39,7 @@ struct Step {
   Duration waited{};
   State state = State::moving;
   bool is_over = false;          // its job
+  bool is_driver = false;        // it has turned out to be none
   bool may_hold_tokens = false;  // several, of a jobserver
   loop::Watch death;             // while it waits
   loop::Timer birth;

@@ -24,8 +24,6 @@ namespace {
 
 constexpr std::string_view kGroupPrefix = "step-";
 
-std::uint64_t number_of(JobId id) { return static_cast<std::uint64_t>(id); }
-
 UniqueFd open_pidfd(int pid) {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
 }
@@ -317,6 +315,7 @@ void Steps::on_job_over(const policy::JobOver& over) {
 
 void Steps::on_gone(const supervisor::AttemptGone& gone) {
   Step& step = *steps_.at(gone.key.job);
+  if (step.is_driver) return drop(gone.key.job);
   const supervisor::JobEnd end{.job = step.spec,
                                .queued = step.queued,
                                .held = step.waited,
@@ -331,7 +330,7 @@ void Steps::on_gone(const supervisor::AttemptGone& gone) {
 }
 
 void Steps::on_stuck(supervisor::AttemptKey key, const reap::Stuck& stuck) {
-  observer_.on_notice("step " + std::to_string(number_of(key.job)) + ": " +
+  observer_.on_notice("step " + steps_.at(key.job)->spec.name + ": " +
                       supervisor::stuck_text(stuck));
 }
 
@@ -347,6 +346,7 @@ void Steps::on_grown(SmallStep small) {
 // Its job ends when its group is empty.
 void Steps::release(JobId id, const std::function<void()>& then) {
   Step& step = *steps_.at(id);
+  step.is_driver = true;
   // One that stands frozen executes nothing.
   auto group = step.state == Step::State::running ? scheduler_.executor().group_of(id) : nullptr;
   if (group == nullptr) return then();

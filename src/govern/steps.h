@@ -30,12 +30,12 @@ class StepsObserver {
   StepsObserver(const StepsObserver&) = delete;
   StepsObserver& operator=(const StepsObserver&) = delete;
   virtual ~StepsObserver() = default;
-  // A step with a group of its own has ended.
+  // A step with a group of its own has ended. Not of one that has turned out to be a driver.
   virtual void on_step_ended(const policy::JobSpec& step, const report::JobReport& report) = 0;
   virtual void on_notice(const std::string& text) = 0;
 };
 
-// How many there were.
+// How many there were, without those that have turned out to be drivers.
 struct StepCounts {
   std::uint64_t begun = 0;
   std::uint64_t small = 0;  // that had no group of their own

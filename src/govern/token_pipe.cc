@@ -90,6 +90,12 @@ std::string TokenPipe::auth() const {
   return std::to_string(read_end_.get()) + "," + std::to_string(write_end_.get());
 }
 
+std::string TokenPipe::in_words() const {
+  if (!path_.empty()) return "the fifo " + path_;
+  return "the descriptors " + std::to_string(read_end_.get()) + " and " +
+         std::to_string(write_end_.get());
+}
+
 std::size_t TokenPipe::free() const {
   int bytes = 0;
   if (::ioctl(own_.get(), FIONREAD, &bytes) != 0) return 0;

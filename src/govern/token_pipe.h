@@ -31,6 +31,8 @@ class TokenPipe {
 
   // What --jobserver-auth= says: "fifo:PATH", or "R,W".
   [[nodiscard]] std::string auth() const;
+  // For people: "the fifo PATH", or "the descriptors 100 and 101".
+  [[nodiscard]] std::string in_words() const;
 
   [[nodiscard]] std::size_t free() const;  // tokens that nobody has taken
   // So many were put or taken: clients take them as well.

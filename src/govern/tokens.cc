@@ -5,14 +5,17 @@
 
 namespace plimsoll::govern {
 
+std::size_t slots_of_share(double cores, unsigned jobs_max) {
+  constexpr double kAlmost = 0.1;
+  const double whole =
+      std::clamp(std::floor(cores + kAlmost), 1.0, static_cast<double>(Tokens::kMost));
+  const auto slots = static_cast<std::size_t>(whole);
+  return jobs_max > 0 ? std::min<std::size_t>(slots, jobs_max) : slots;
+}
+
 Slots slots_of(const policy::SchedulerStatus& status, std::size_t small) {
   Slots slots;
-  // A share that is a little less than a core is one.
-  constexpr double kAlmost = 0.1;
-  const double cores =
-      std::clamp(std::floor(status.cores + kAlmost), 1.0, static_cast<double>(Tokens::kMost));
-  slots.own = static_cast<std::size_t>(cores);
-  if (status.jobs_max > 0) slots.own = std::min<std::size_t>(slots.own, status.jobs_max);
+  slots.own = slots_of_share(status.cores, status.jobs_max);
   slots.running = status.running + small;
   std::size_t idle = 0;
   for (const policy::JobStatus& job : status.jobs) {

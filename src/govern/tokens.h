@@ -15,9 +15,13 @@
 // slot, so that N slots are N - 1 tokens.
 namespace plimsoll::govern {
 
+// One slot a core of a share, at least one, and `jobs_max` at most if that is not 0. A share that
+// is a little less than a core is one.
+[[nodiscard]] std::size_t slots_of_share(double cores, unsigned jobs_max);
+
 // How many commands may run at once, as the governor has it.
 struct Slots {
-  std::size_t own = 1;           // one a core, and at least one
+  std::size_t own = 1;           // as of slots_of_share()
   std::size_t lent = 0;          // more, as so many steps have a token and do not run
   std::size_t running = 0;       // steps that run
   bool short_of_memory = false;  // nothing more is to begin
@@ -25,11 +29,10 @@ struct Slots {
   bool operator==(const Slots&) const = default;
 };
 
-// One slot a core of the run's share, `jobs_max` at most if that is not 0. Steps that are held for
-// memory, or paused for another reason than memory, lend theirs: what else there is may be smaller.
-// No more is lent than there is, or every step that is begun instead would be held as well. While a
-// step is paused for memory, and until memory is calm again, nothing more is to begin. `small`:
-// steps that run beside those of `status`.
+// Of a run's share. Steps that are held for memory, or paused for another reason than memory, lend
+// theirs: what else there is may be smaller. No more is lent than there is, or every step that is
+// begun instead would be held as well. While a step is paused for memory, and until memory is calm
+// again, nothing more is to begin. `small`: steps that run beside those of `status`.
 [[nodiscard]] Slots slots_of(const policy::SchedulerStatus& status, std::size_t small);
 
 // What is done to the pipe.

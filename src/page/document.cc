@@ -83,7 +83,9 @@ Json Writer::run() const {
   run["command"] = policy::command_line(entry.meta.command_line);
   run["started"] = report::wall_text(entry.meta.started);
   put(run, "started_unix_ns", entry.meta.started);
-  run["jobs"] = entry.meta.jobs;
+  const bool is_governed = entry.meta.kind == report::RunKind::governed;
+  const std::uint64_t known = is_governed ? record_.jobs.size() : entry.meta.jobs;
+  run["jobs"] = entry.figures ? entry.figures->jobs : known;
   put(run, "end_ns", drawing_.end);
   const auto line = entry.figures && entry.figures->line ? entry.figures->line : entry.meta.line;
   put(run, "line_bytes", line);

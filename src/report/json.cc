@@ -370,6 +370,21 @@ Json calibration_json(const policy::Calibration& calibration) {
               {"reserve_wasted", calibration.wasted()}};
 }
 
+Json command_json(const CommandReport& command) {
+  Json json = Json::object();
+  json["outcome"] = policy::name_of(command.outcome);
+  if (command.exit_code) json["exit_code"] = *command.exit_code;
+  if (command.signal) json["signal"] = policy::signal_name(*command.signal);
+  if (!command.reason.empty()) put_text(json, "reason", command.reason);
+  if (!command.why_whole.empty()) put_text(json, "why_whole", command.why_whole);
+  json["small_steps"] = command.small_steps;
+  json["held_steps"] = command.held_steps;
+  json["killed_steps"] = command.killed_steps;
+  json["reruns"] = command.reruns;
+  json["tokens_recovered"] = command.tokens_recovered;
+  return json;
+}
+
 Json run_json(const RunSummary& summary) {
   Json json = Json::object();
   json["schema"] = "plimsoll.run/1";
@@ -381,6 +396,7 @@ Json run_json(const RunSummary& summary) {
     json["outcomes"][std::string(policy::name_of(outcome))] = count;
   }
   json["succeeded"] = summary.succeeded;
+  if (summary.command) json["command"] = command_json(*summary.command);
   json["holds"] = summary.holds;
   json["pauses"] = summary.pauses;
   json["evictions"] = summary.evictions;

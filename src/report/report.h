@@ -85,9 +85,8 @@ struct HostInfo {
 
 // The end of one job. Figures without an attempt of their own are the last attempt's.
 struct JobReport {
-  std::string id;            // as given, else the number of the job
-  std::uint64_t number = 0;  // in the order of input, from 1; 0: not known
-  std::string job_class;     // as given, else as derived from the command
+  std::string id;         // as given, else the number of the job
+  std::string job_class;  // as given, else as derived from the command
   policy::Command command;
   // How many words the command had, where only its first are here.
   std::optional<std::uint64_t> argv_words{};
@@ -132,13 +131,28 @@ struct PoolLimitsReport {
   counters::MachineUsage::Stall pressure{};
 };
 
+// How a command ended whose steps the jobs of a run were (`plimsoll govern`).
+struct CommandReport {
+  policy::Outcome outcome{};
+  std::optional<int> exit_code{};  // at most one of these two is present
+  std::optional<int> signal{};
+  std::string reason;                  // as of a job
+  std::uint64_t small_steps = 0;       // without a group and a report of their own
+  std::uint64_t held_steps = 0;        // did not start at once
+  std::uint64_t killed_steps = 0;      // for want of memory
+  std::uint64_t reruns = 0;            // of the command
+  std::uint64_t tokens_recovered = 0;  // of the jobserver, from clients that were killed
+  std::string why_whole;               // why it was measured as a whole, if it was
+};
+
 // The end of a whole run.
 struct RunSummary {
   std::string run;  // id
   std::optional<Duration> makespan{};
-  std::uint64_t jobs = 0;
+  std::uint64_t jobs = 0;                             // steps, if there is a command
   std::map<policy::Outcome, std::uint64_t> outcomes;  // only those that occurred
   std::uint64_t succeeded = 0;                        // of those that exited
+  std::optional<CommandReport> command{};
   std::uint64_t holds = 0;
   std::uint64_t pauses = 0;
   std::uint64_t evictions = 0;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/quantity.h"
+#include "base/text.h"
 #include "policy/governor/processors.h"
 #include "policy/job/attempt.h"
 #include "report/plain.h"
@@ -240,6 +241,63 @@ Items outcome_items(const RunSummary& summary, const TopJobs& top_jobs) {
   return items;
 }
 
+// The first line of a run's end, without "plimsoll: ".
+std::string end_text(const RunSummary& summary, const TopJobs& top_jobs, Colour colour) {
+  std::string head = fmt::format("{} of {} jobs succeeded", top_jobs.succeeded(), top_jobs.jobs());
+  bool good = top_jobs.succeeded() == top_jobs.jobs();
+  if (const auto& command = summary.command) {
+    good = policy::succeeded(command->outcome, command->exit_code);
+    head = "the command " + policy::describe({.outcome = command->outcome,
+                                              .exit_code = command->exit_code,
+                                              .signal = command->signal});
+    const bool says_more = command->outcome != policy::Outcome::signalled;
+    if (says_more && !command->reason.empty()) head += ": " + printable(command->reason);
+  }
+  std::string text = toned(std::move(head), good ? Tone::good : Tone::bad, colour);
+  if (summary.makespan) text += " in " + format_duration(*summary.makespan);
+  return text + '\n';
+}
+
+Items step_items(const RunSummary& summary) {
+  const CommandReport& command = *summary.command;
+  if (!command.why_whole.empty()) {
+    return {"none, as the command was measured as a whole: " + printable(command.why_whole)};
+  }
+  Items items = {std::to_string(summary.jobs)};
+  if (command.small_steps > 0) {
+    items.push_back(
+        fmt::format("of which {} small ones without a group of their own", command.small_steps));
+  }
+  return items;
+}
+
+Items governor_items(const RunSummary& summary) {
+  Items items;
+  if (const auto& command = summary.command) {
+    items = {"held " + counted(command->held_steps, "step", "steps"),
+             "paused " + counted(summary.pauses, "time", "times")};
+    if (command->killed_steps > 0) {
+      items.push_back("killed " + counted(command->killed_steps, "step", "steps") +
+                      " for want of memory");
+    }
+    if (command->reruns > 0) {
+      items.push_back("run again " + counted(command->reruns, "time", "times"));
+    }
+    return items;
+  }
+  if (summary.holds > 0) items.push_back(fmt::format("holds {}", summary.holds));
+  if (summary.pauses > 0) items.push_back(fmt::format("pauses {}", summary.pauses));
+  if (summary.evictions > 0) items.push_back(fmt::format("evictions {}", summary.evictions));
+  return items;
+}
+
+Items jobserver_items(const RunSummary& summary) {
+  if (!summary.command || summary.command->tokens_recovered == 0) return {};
+  return {counted(summary.command->tokens_recovered, "token of a killed client was",
+                  "tokens of killed clients were") +
+          " replaced"};
+}
+
 // Of these outcomes the reason is a sentence that says how the job ended.
 bool is_told_by_reason(const JobReport& report) {
   const policy::Outcome outcome = report.outcome;
@@ -308,14 +366,8 @@ std::string heaviest_tables(const TopJobs& top_jobs, const TextStyle& style) {
 }
 
 std::string run_text(const RunSummary& summary, const TopJobs& top_jobs, const TextStyle& style) {
-  const bool good = top_jobs.succeeded() == top_jobs.jobs();
-  std::string head = fmt::format("{} of {} jobs succeeded", top_jobs.succeeded(), top_jobs.jobs());
-  std::string out =
-      "plimsoll: " + toned(std::move(head), good ? Tone::good : Tone::bad, style.colour);
-  if (summary.makespan) out += " in " + format_duration(*summary.makespan);
-  out += '\n';
-
-  Items cpu, memory, governor;
+  std::string out = "plimsoll: " + end_text(summary, top_jobs, style.colour);
+  Items cpu, memory;
   add(cpu, "used", summary.cpu_usage);
   if (summary.lost_cpu > Duration{}) {
     add(cpu, "lost", summary.lost_cpu);
@@ -328,13 +380,14 @@ std::string run_text(const RunSummary& summary, const TopJobs& top_jobs, const T
   add_others(cpu, summary);
   add_of(memory, "used peak", summary.used_peak, summary.line);
   if (summary.oom_kills > 0u) memory.push_back(fmt::format("kernel kills {}", *summary.oom_kills));
-  if (summary.holds > 0) governor.push_back(fmt::format("holds {}", summary.holds));
-  if (summary.pauses > 0) governor.push_back(fmt::format("pauses {}", summary.pauses));
-  if (summary.evictions > 0) governor.push_back(fmt::format("evictions {}", summary.evictions));
-  if (!good) out += labelled_text("outcomes", outcome_items(summary, top_jobs), style.width);
+  // Steps exit with other codes than 0 in builds that are well.
+  const bool tells_failed = !summary.command && top_jobs.succeeded() != top_jobs.jobs();
+  if (summary.command) out += labelled_text("steps", step_items(summary), style.width);
+  if (tells_failed) out += labelled_text("outcomes", outcome_items(summary, top_jobs), style.width);
   out += labelled_text("cpu", cpu, style.width) + labelled_text("memory", memory, style.width) +
-         labelled_text("governor", governor, style.width);
-  if (const std::string failed = failed_list(top_jobs, style); !failed.empty()) {
+         labelled_text("governor", governor_items(summary), style.width) +
+         labelled_text("jobserver", jobserver_items(summary), style.width);
+  if (const std::string failed = failed_list(top_jobs, style); tells_failed && !failed.empty()) {
     out += toned("failed:", Tone::strong, style.colour) + '\n' + failed;
   }
   if (style.detail == Detail::verbose) {

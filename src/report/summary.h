@@ -40,7 +40,8 @@ struct Heaviest {
 [[nodiscard]] std::string heaviest_tables(const TopJobs& top_jobs, const TextStyle& style);
 
 // What `plimsoll batch` says at its end: how many jobs ended how, the figures of the run, and the
-// jobs that failed with their reasons, kFailedListedMax at most.
+// jobs that failed with their reasons, kFailedListedMax at most. For `plimsoll govern` it says how
+// the command ended and how many steps that had, and lists none.
 [[nodiscard]] std::string run_text(const RunSummary& summary, const TopJobs& top_jobs,
                                    const TextStyle& style);
 

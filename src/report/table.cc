@@ -45,7 +45,7 @@ std::size_t last_column_width(const std::vector<Column>& columns, std::size_t wi
   return columns.empty() ? width : widths_of(columns, width).back();
 }
 
-std::string table_text(const std::vector<Column>& columns, std::size_t width) {
+std::string table_text(const std::vector<Column>& columns, std::size_t width, LastColumn last) {
   if (columns.empty()) return {};
   const std::vector<std::size_t> widths = widths_of(columns, width);
   std::string out;
@@ -54,7 +54,13 @@ std::string table_text(const std::vector<Column>& columns, std::size_t width) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::string& cell = row == 0 ? columns[c].heading : columns[c].cells[row - 1];
       line += kColumnGap;
-      append_padded(line, fitted(cell, widths[c]), widths[c], columns[c].align);
+      if (last == LastColumn::wrapped && c + 1 == columns.size()) {
+        const std::size_t indent = columns_of(line);
+        append_wrapped(line, cell, indent, indent + widths[c]);
+        line.pop_back();
+      } else {
+        append_padded(line, fitted(cell, widths[c]), widths[c], columns[c].align);
+      }
     }
     append_line(out, std::move(line));
   }

@@ -17,9 +17,13 @@ struct Column {
   std::vector<std::string> cells;
 };
 
+// What becomes of a cell of the last column that does not fit.
+enum class LastColumn : std::uint8_t { cut, wrapped };
+
 // The columns side by side, each as wide as its widest cell, two spaces between. The last one gets
-// what is left of `width` and is cut where it does not fit. All columns have equally many cells.
-[[nodiscard]] std::string table_text(const std::vector<Column>& columns, std::size_t width);
+// what is left of `width`. All columns have equally many cells.
+[[nodiscard]] std::string table_text(const std::vector<Column>& columns, std::size_t width,
+                                     LastColumn last = LastColumn::cut);
 
 // The width that the last one has then, if its cells are yet to be filled in.
 [[nodiscard]] std::size_t last_column_width(const std::vector<Column>& columns, std::size_t width);

@@ -80,7 +80,8 @@ Result<OutputFile> OutputFile::create(const std::string& path, Unfinished unfini
   file.temporary_ = std::move(temporary->path);
   file.unfinished_ = unfinished;
   file.durability_ = durability;
-  if (exists && ::fchmod(file.fd_.get(), there.st_mode & kPermissionBits) != 0) {
+  const bool is_own = exists && there.st_uid == ::geteuid();
+  if (is_own && ::fchmod(file.fd_.get(), there.st_mode & kPermissionBits) != 0) {
     return fail_errno("set permissions of " + file.temporary_);
   }
   return file;
@@ -100,10 +101,15 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       size_(other.size_) {}
 
 OutputFile::~OutputFile() {
-  const bool is_wanted = unfinished_ == Unfinished::keep && size_ > 0;
-  if (!temporary_.empty() && !is_wanted) {
-    disk_->unlink(AT_FDCWD, temporary_);
-  }
+  if (!temporary_.empty() && !is_kept()) disk_->unlink(AT_FDCWD, temporary_);
+}
+
+bool OutputFile::is_kept() const {
+  return !temporary_.empty() && unfinished_ == Unfinished::keep && size_ > 0;
+}
+
+std::string OutputFile::kept_text() const {
+  return is_kept() ? "; what was written is in " + temporary_ : "";
 }
 
 Result<void> OutputFile::append(std::string_view text) {
@@ -128,11 +134,7 @@ Result<void> OutputFile::finish() {
   // Some file systems report a full disk only here.
   if (::close(fd_.release()) != 0 && errno != EINTR) return fail_errno("close " + path_);
   if (temporary_.empty()) return {};
-  if (disk_->rename(AT_FDCWD, temporary_, path_) != 0) {
-    // Where it stays its name is worth knowing.
-    const bool stays = unfinished_ == Unfinished::keep;
-    return fail_errno(stays ? "rename " + temporary_ + " to " + path_ : "write " + path_);
-  }
+  if (disk_->rename(AT_FDCWD, temporary_, path_) != 0) return fail_errno("write " + path_);
   temporary_.clear();
   return syncs ? sync_name(*disk_, path_) : Result<void>{};
 }

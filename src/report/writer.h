@@ -23,8 +23,9 @@ enum class Unfinished : std::uint8_t {
 // death of the program; with Durability::synced finish() forces first the file and then its name to
 // the disk, so that it holds against a loss of power as well.
 //
-// A new file is its owner's alone (0600), as reports have arguments of commands in them. A file
-// that exists keeps its permissions; where the name is a symbolic link, what it points to is
+// A new file is its owner's alone (0600), as reports have arguments of commands in them. A file of
+// the caller's own that exists keeps its permissions; one of another user is replaced by a new
+// file, as he may have opened it to all. Where the name is a symbolic link, what it points to is
 // replaced. A name that is no regular file (/dev/stdout, a pipe, /dev/null) is written to directly,
 // and never replaced.
 //
@@ -52,10 +53,13 @@ class OutputFile {
   // destructor does what it does with an unfinished file.
   Result<void> finish();
 
-  // The name of the temporary file; empty where there is none.
-  [[nodiscard]] const std::string& temporary_path() const { return temporary_; }
+  // After an error, the rest of a sentence on it: "; what was written is in NAME" if the destructor
+  // will keep the temporary file, else nothing.
+  [[nodiscard]] std::string kept_text() const;
 
  private:
+  [[nodiscard]] bool is_kept() const;
+
   OutputFile(const Disk& disk, UniqueFd fd, std::string path)
       : disk_(&disk), fd_(std::move(fd)), path_(std::move(path)) {}
 

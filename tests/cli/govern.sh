@@ -111,10 +111,15 @@ END
   lacks err 'killed for memory'
   "$python" - <<'END' || wrong 'the line'
 import json
-run = [json.loads(line) for line in open("steps.jsonl")][-1]
+*steps, run = [json.loads(line) for line in open("steps.jsonl")]
 assert run["schema"] == "plimsoll.run/1", run
 assert run["oom_kills"] == 0, run["oom_kills"]
-assert run["used_peak_bytes"] <= 1.10 * 300 * 2**20, run["used_peak_bytes"]
+# Where the kernel would have killed, however late Plimsoll is given a processor; side by side all
+# steps would have passed it.
+end = run["wall"]["max_bytes"]
+assert run["used_peak_bytes"] <= end, (run["used_peak_bytes"], end)
+needed = sum(step["memory"]["peak_bytes"] for step in steps)
+assert needed > 2 * end, (needed, end)
 END
   nothing_left
 }
@@ -313,36 +318,12 @@ case_without_groups_or_a_filter_it_measures() {
   nothing_left
 }
 
-case_small_steps_go_without_a_group() {
-  # On a busy machine they take too long to be small, but not each time.
-  small_ones() {
-    rm -rf state && state
-    govern 0 -- xargs -n 1 true < <(seq 200)
-    grep -qE 'steps        200, of which 1[0-9]{2} small ones' err
-  }
-  becomes_true small_ones || wrong "$(<err)"
-  nothing_left
-}
-
 case_steps_of_a_class_have_a_cap() {
   state
   seq 0.3 0.1 0.6 >lengths
   gives 0 "$plimsoll" govern -q --cap sleep=1 -- xargs -P4 -n1 -a lengths sleep
   gives 0 "$plimsoll" explain last
   has out 'waits for others of its class: of "sleep" at most 1 runs at once'
-}
-
-case_the_run_is_recorded_and_explained() {
-  state
-  govern 0 -- xargs -n 1 sh -c 'sleep 0.1; true $0' < <(seq 3)
-  gives 0 "$plimsoll" runs
-  has out 'govern'
-  gives 0 "$plimsoll" explain last 1
-  has out 'sleep 0.1'
-  gives 0 "$plimsoll" report last
-  has out '3 of 3 jobs succeeded'
-  gives 0 "$plimsoll" history
-  has out sleep
 }
 
 case_ctl_sees_and_steers_it() {

@@ -40,7 +40,7 @@ case_make_takes_its_jobs_from_the_governor() {
   rm began.*
   govern 0 -v -- make -s
   same $'1\n2\n3' "$(sort out)"
-  has err 'a jobserver is offered by'
+  has err 'a jobserver with 4 slots is offered by'
   nothing_left
 }
 
@@ -223,12 +223,32 @@ case_the_style_is_what_the_tools_on_path_read() {
   tool gcc 'gcc (Debian 14.2.0-19) 14.2.0'
   tool ninja 1.13.1
   PATH=$PWD/bin:$PATH govern 0 -v -- sh -c :
-  has err 'a jobserver is offered by fifo:'
+  has err 'is offered by the fifo /'
   tool gcc 'gcc (Debian 12.2.0-14) 12.2.0'
   PATH=$PWD/bin:$PATH govern 0 -v -- sh -c :
-  grep -q 'a jobserver is offered by [0-9]*,[0-9]*: gcc 12.2 reads no fifo' err || wrong "$(<err)"
+  grep -q 'with 4 slots is offered by the descriptors [0-9]* and [0-9]*: gcc 12.2 reads no fifo' err ||
+    wrong "$(<err)"
   PATH=$PWD/bin:$PATH govern 0 -v -- ninja
   has err 'no jobserver is offered: gcc 12.2 reads no fifo, and ninja 1.13 reads nothing else'
+}
+
+case_fewer_jobs_than_cores_are_fewer_slots() {
+  state
+  govern 0 -v --jobserver=pipe --jobs 1 -- sh -c 'echo "$MAKEFLAGS"'
+  has out ' -j1 --jobserver-auth='
+  has err 'a jobserver with 1 slot is offered by'
+  has err 'at most 1 at once: as --jobs says'
+  govern 0 -q --jobserver=pipe --jobs 3 -- sh -c 'echo "$MAKEFLAGS"'
+  has out ' -j3 --jobserver-auth='
+}
+
+case_a_directory_that_others_can_enter_has_no_fifo() {
+  state
+  mkdir -m 755 open
+  PLIMSOLL_RUNTIME_DIR=$PWD/open govern 125 --jobserver=fifo -- touch started
+  has err "--jobserver=fifo: $PWD/open: found mode 755, expected mode 700; "
+  has err "chmod 700 $PWD/open"
+  [[ ! -e started ]] || wrong 'it was started'
 }
 
 case_without_execs_to_hear_of_none_is_offered() {
@@ -247,15 +267,23 @@ case_doctor_tells_of_build_tools() {
   printf '#!/bin/sh\nexit 1\n' >bin/cargo
   chmod +x bin/cargo
   PATH=$PWD/bin:/usr/bin:/bin gives 0 "$plimsoll" doctor --build
-  has out 'no jobserver to ninja: make 4.3 reads no fifo, and ninja 1.13 reads nothing else'
+  tr '\n' ' ' <out >filled
+  has filled 'no jobserver to ninja: make 4.3 reads no fifo, and ninja 1.13 reads nothing else'
   grep -qE '^ *make +4\.3 +pipe +Leave -j out' out || wrong "make: $(<out)"
   grep -qE '^ *go +1\.26 +no +go build -p N' out || wrong "go: $(<out)"
+  same 0 "$(grep -cE '.{81}' out)" 'lines of more than 80 columns'
   PATH=$PWD/bin:/usr/bin:/bin gives 0 "$plimsoll" doctor --build --json
   told out 'r["schema"] == "plimsoll.doctor.build/1"' 'r["jobserver"]["style"] == "none"' \
     '{t["name"]: t["jobserver"] for t in r["tools"]}["ninja"] == ["fifo"]' \
     '{t["name"]: t["jobserver"] for t in r["tools"]}["gcc"] == ["pipe"]' \
     '{t["name"]: t.get("version") for t in r["tools"]}["cargo"] is None' \
     'all(t["how"].endswith(".") and t["path"].startswith("/") for t in r["tools"])'
+}
+
+case_doctor_looks_at_no_cgroup_for_build_tools() {
+  gives 125 "$plimsoll" doctor --build --cgroup /none
+  has err '--cgroup has no meaning with --build'
+  PLIMSOLL_CGROUP=/none gives 0 "$plimsoll" doctor --build
 }
 
 case_doctor_tells_that_there_are_no_build_tools() {

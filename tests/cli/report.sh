@@ -248,6 +248,14 @@ case_a_run_that_died() {
   lacks out 'jobs succeeded'
 }
 
+case_a_page_is_told_with_its_place() {
+  state
+  make_run
+  gives 0 "$plimsoll" report last --html run.html
+  empty out
+  same "plimsoll: the page is in $PWD/run.html" "$(<err)"
+}
+
 case_wrong_calls() {
   state
   gives 125 "$plimsoll" report last --json

@@ -122,6 +122,27 @@ case_who_is_left_too_little_waits() {
   becomes_true nothing_left
 }
 
+case_a_directory_that_others_can_enter_is_told_once() {
+  local command
+  mkdir -m 755 open
+  for command in 'batch --progress none -- {} ::: true' 'govern -q -- true'; do
+    # shellcheck disable=SC2086 # options are words
+    PLIMSOLL_RUNTIME_DIR=$PWD/open gives 0 "$plimsoll" $command
+    same 1 "$(grep -c 'found mode 755' err)" "warnings of ${command%% *}"
+    has err "chmod 700 $PWD/open"
+    has err 'plimsoll ctl'
+    has err 'the line is not shared'
+  done
+  PLIMSOLL_RUNTIME_DIR=$PWD/open gives 125 "$plimsoll" ctl status
+  has err "chmod 700 $PWD/open"
+  # One like /tmp stays as it is.
+  chmod 1777 open
+  PLIMSOLL_RUNTIME_DIR=$PWD/open gives 0 "$plimsoll" batch --progress none -- {} ::: true
+  has err 'found mode 1777'
+  has err 'PLIMSOLL_RUNTIME_DIR can name a directory of your own'
+  lacks err chmod
+}
+
 case_standalone_shares_nothing() {
   local run_first run_alone first alone
   start first 8 60 100 || return

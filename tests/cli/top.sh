@@ -239,7 +239,8 @@ case_without_a_terminal() {
   gives 125 "$plimsoll" top
   has err 'no run goes on'
   gives 125 "$plimsoll" top nothing
-  has err 'no batch is running'
+  has err 'run "nothing" is not running, and no other is'
+  has err 'lists recorded runs'
   gives 125 "$plimsoll" top --sort size
   has err 'found "size", expected one of age, used'
   gives 125 "$plimsoll" top --interval 1h

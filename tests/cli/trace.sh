@@ -100,7 +100,7 @@ case_totals_of_a_trace_are_those_of_the_run() {
   record a
   gives 0 "$plimsoll" report a --trace a.pftrace
   empty out
-  empty err
+  same "plimsoll: the trace is in $PWD/a.pftrace" "$(<err)"
   totals a.pftrace a
   same 600 "$(stat -c %a a.pftrace)"
 }

@@ -171,7 +171,7 @@ case_without_a_runtime_directory_runs_meet_in_the_state_directory() {
   lacks err.batch 'cannot control this run'
   lacks err.batch 'not shared'
   gives 125 "${without[@]}" env -u PLIMSOLL_STATE_DIR -u HOME ./program ctl status
-  has err 'no batch is running'
+  has err 'no run goes on'
   rmdir "$squatted"
 }
 

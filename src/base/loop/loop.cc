@@ -87,11 +87,11 @@ void Timer::off() {
   PLIMSOLL_CHECK(sd_event_source_set_enabled(registration_->source, SD_EVENT_OFF) >= 0);
 }
 
-// What other threads have posted. It outlives the loop as long as somebody may still post.
 // So long calls of other threads may take in one turn: a client may have made thousands, and
 // whoever watches the loop expects a beat of it every 50 ms.
 constexpr Duration kCallsTurn = std::chrono::milliseconds(20);
 
+// What other threads have posted. It outlives the loop as long as somebody may still post.
 class Loop::Inbox {
  public:
   Inbox() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -100,9 +100,19 @@ class Loop::Inbox {
   void post(std::function<void()> call) {
     {
       const std::scoped_lock lock(mutex_);
+      if (is_closed_) return;
       calls_.push_back(std::move(call));
     }
     wake();
+  }
+
+  // The loop has ended. Calls are destroyed here, as one may hold on to the inbox, and without the
+  // lock, as one may post when it is destroyed.
+  void close() {
+    std::deque<std::function<void()>> unrun;
+    const std::scoped_lock lock(mutex_);
+    is_closed_ = true;
+    unrun.swap(calls_);
   }
 
   // Those that are left come with the next turn, beside whatever else there is to do.
@@ -135,12 +145,14 @@ class Loop::Inbox {
   UniqueFd wake_;
   std::mutex mutex_;
   std::deque<std::function<void()>> calls_;
+  bool is_closed_ = false;
 };
 
 Loop::Loop() = default;
 Loop::Loop(Loop&&) noexcept = default;
-Loop& Loop::operator=(Loop&&) noexcept = default;
-Loop::~Loop() = default;
+Loop::~Loop() {
+  if (inbox_) inbox_->close();
+}
 
 void Loop::EventUnref::operator()(sd_event* event) const { sd_event_unref(event); }
 

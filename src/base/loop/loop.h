@@ -55,7 +55,7 @@ class Loop {
  public:
   static Result<Loop> create();
   Loop(Loop&&) noexcept;
-  Loop& operator=(Loop&&) noexcept;
+  Loop& operator=(Loop&&) = delete;
   ~Loop();
 
   // `events` are those of epoll(7), EPOLLPRI included; the callback is given those that are ready.
@@ -69,7 +69,8 @@ class Loop {
   Result<Source> signal(int number, std::function<void(const signalfd_siginfo&)> callback);
 
   // Runs `call` on the loop's thread in its next turn, after everything posted before. From any
-  // thread; never blocks for long. What is posted after the loop's end is destroyed unrun.
+  // thread; never blocks for long. What has not run at the loop's end is destroyed by it, and what
+  // is posted later by the poster; both may hold posters, and post when they are destroyed.
   [[nodiscard]] std::function<void(std::function<void()>)> poster() const;
 
   // Waits until something is ready, then dispatches one source. Returns after `timeout` at the

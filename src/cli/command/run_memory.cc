@@ -13,7 +13,7 @@ RunMemory::RunMemory(report::RunStart start, Notices& notices)
   }
   knowledge_.remember(*directory);
   // There would be nothing to tell, and `last` would be no longer the run that people mean.
-  if (start.meta.jobs == 0) return;
+  if (start.meta.jobs == 0 && start.meta.kind != report::RunKind::governed) return;
   recorder_ =
       std::make_unique<report::RunRecorder>(history::runs_dir(*directory), std::move(start));
 }

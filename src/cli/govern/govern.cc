@@ -16,13 +16,14 @@
 #include "base/text.h"
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
+#include "cli/command/meeting.h"
 #include "cli/command/process_mode.h"
 #include "cli/command/run_memory.h"
 #include "cli/govern/govern_options.h"
-#include "cli/govern/govern_summary.h"
 #include "cli/govern/jobserver_offer.h"
 #include "cli/progress/terminal.h"
 #include "govern/govern_run.h"
+#include "govern/tokens.h"
 #include "guardian/exec_filter.h"
 #include "policy/job/attempt.h"
 #include "report/json.h"
@@ -51,6 +52,11 @@ class PlainNotices : public Notices {
   void note(const std::string& text) override { complain(text); }
 };
 
+std::string outcome_text(const supervisor::AttemptResult& ended) {
+  const bool says_more = ended.end.outcome != policy::Outcome::signalled && !ended.reason.empty();
+  return policy::describe(ended.end) + (says_more ? ": " + ended.reason : "");
+}
+
 // A governed command with all that is around it: what is remembered of earlier runs and recorded of
 // this one, the report that the user asked for, the share of the line beside other runs. What fails
 // of these is told; the command goes on.
@@ -68,9 +74,9 @@ class Session : private govern::GovernObserver,
         begun_(loop::now()),
         top_jobs_(report::kHeaviestListed),
         memory_({.meta = {.run = run_id_,
+                          .kind = report::RunKind::governed,
                           .command_line = command_line,
                           .started = supervisor::wall_now(),
-                          .jobs = 1,
                           .line = whole_.line,
                           .cores = whole_.cores},
                  .begun = begun_,
@@ -80,8 +86,9 @@ class Session : private govern::GovernObserver,
 
   // The exit status.
   Result<int> run() {
-    lease();
-    start_control();
+    Meeting meeting{.ledger = lease()};
+    meeting.control = start_control();
+    tell_missed(meeting, notices_);
     auto end = run_.run();
     control_.reset();
     if (!end) return pass(std::move(end));
@@ -97,22 +104,21 @@ class Session : private govern::GovernObserver,
 
  private:
   // Alone on the machine until somebody else comes.
-  void lease() {
-    if (options_.standalone) return;
+  Result<void> lease() {
+    if (options_.standalone) return {};
     auto ledger = supervisor::Ledger::join(supervisor::open_ledger(), run_id_);
-    if (!ledger) return notices_.note("the line is not shared: " + ledger.error().message());
+    if (!ledger) return pass(std::move(ledger));
     lease_.emplace(supervisor_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::run,
                    holder_);
+    return {};
   }
 
-  void start_control() {
+  Result<void> start_control() {
     auto control = supervisor::Control::start(
         supervisor_.loop(), {.run_id = run_id_, .directory = supervisor::runtime_dir()}, *this);
-    if (control) {
-      control_ = std::move(*control);
-    } else {
-      notices_.note("`plimsoll ctl` cannot control this run: " + control.error().message());
-    }
+    if (!control) return pass(std::move(control));
+    control_ = std::move(*control);
+    return {};
   }
 
   [[nodiscard]] supervisor::RunStatus status() const override {
@@ -171,29 +177,38 @@ class Session : private govern::GovernObserver,
   void write(const std::string& line) {
     const auto wrote = report_->append(line);
     if (wrote) return;
-    const std::string& kept = report_->temporary_path();
-    notices_.note(wrote.error().message() + "; the report is not complete" +
-                  (kept.empty() ? "" : "; what was written is in " + kept));
+    notices_.note(wrote.error().message() + "; the report is not complete" + report_->kept_text());
     report_.reset();
   }
 
   void finish_report(const report::RunSummary& summary) {
     if (report_) write(report::to_json(summary, report::JsonForm::line));
     if (!report_) return;
-    if (const auto done = report_->finish(); !done) notices_.note(done.error().message());
+    if (const auto done = report_->finish(); !done) {
+      notices_.note(done.error().message() + report_->kept_text());
+    }
   }
 
   void print_end(const govern::GovernEnd& end) const {
-    const std::string how = "the command " + outcome_text(end.command);
     const policy::Outcome outcome = end.command.end.outcome;
-    if (outcome == policy::Outcome::failed_to_start) return complain(how);
-    if (options_.verbosity == Verbosity::quiet) {
-      if (outcome != policy::Outcome::exited) complain(how);
+    const bool is_quiet = options_.verbosity == Verbosity::quiet;
+    if (outcome == policy::Outcome::failed_to_start || is_quiet) {
+      if (outcome != policy::Outcome::exited) complain("the command " + outcome_text(end.command));
       return;
     }
-    const std::string text = run_.hears_execs() ? govern_summary(end, top_jobs_, stderr_style())
-                                                : measured_text(end.command);
+    const std::string text =
+        run_.hears_execs() ? summary_text(end.summary) : measured_text(end.command);
     std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+
+  [[nodiscard]] std::string summary_text(const report::RunSummary& summary) const {
+    // Command lines of compilers have thousands of characters.
+    constexpr std::size_t kWidthMax = 160;
+    report::TextStyle style = stderr_style();
+    style.width = std::min(style.width, kWidthMax);
+    const Bytes least{summary.line.value_or(Bytes{}).count / report::kHeavyShare};
+    return report::heaviest_table(top_jobs_, {.by = report::Weight::memory, .from = least}, style) +
+           report::run_text(summary, top_jobs_, style);
   }
 
   // As `plimsoll run` tells it.
@@ -280,10 +295,12 @@ std::string hand_over(JobserverOffer offer, JobserverWish wish, govern::GovernCo
   if (config.why_unheard && wish == JobserverWish::automatic) {
     return none + "tokens of killed programs could not be replaced";
   }
-  const double cores = config.scheduler.governor.cores;
-  config.command.env.emplace_back("MAKEFLAGS", makeflags_for(*offer.pipe, cores));
+  const policy::GovernorConfig& governor = config.scheduler.governor;
+  const std::size_t slots = govern::slots_of_share(governor.cores, governor.jobs_max);
+  config.command.env.emplace_back("MAKEFLAGS", makeflags_for(*offer.pipe, slots));
   config.jobserver.emplace(std::move(*offer.pipe));
-  return "a jobserver is offered by " + config.jobserver->auth() + ": " + offer.why;
+  return "a jobserver with " + counted(slots, "slot", "slots") + " is offered by " +
+         config.jobserver->in_words() + ": " + offer.why;
 }
 
 // What each side of the fork needs that was made before it.

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <string_view>
 
 #include "cli/govern/tool_version.h"
 #include "govern/drivers.h"
 #include "govern/makeflags.h"
-#include "govern/tokens.h"
 #include "supervisor/sharing/runtime_dir.h"
 
 namespace plimsoll::cli {
@@ -76,7 +74,11 @@ Result<JobserverOffer> offer_jobserver(JobserverWish wish,
     return JobserverOffer{.pipe = std::nullopt, .why = "MAKEFLAGS names one already"};
   }
   if (wish == JobserverWish::pipe) return offer(TokenStyle::pipe, "as --jobserver=pipe says");
-  if (wish == JobserverWish::fifo) return offer(TokenStyle::fifo, "as --jobserver=fifo says");
+  if (wish == JobserverWish::fifo) {
+    auto offered = offer(TokenStyle::fifo, "as --jobserver=fifo says");
+    if (!offered) return pass(std::move(offered), "--jobserver=fifo");
+    return offered;
+  }
   if (auto why = why_not_for(command)) {
     return JobserverOffer{.pipe = std::nullopt, .why = std::move(*why)};
   }
@@ -88,10 +90,8 @@ Result<JobserverOffer> offer_jobserver(JobserverWish wish,
   return JobserverOffer{.pipe = std::nullopt, .why = offered.error().message()};
 }
 
-std::string makeflags_for(const govern::TokenPipe& pipe, double cores) {
-  const double slots =
-      std::clamp(std::floor(cores), 1.0, static_cast<double>(govern::Tokens::kMost));
-  return govern::with_jobserver(makeflags(), pipe.auth(), static_cast<std::size_t>(slots));
+std::string makeflags_for(const govern::TokenPipe& pipe, std::size_t slots) {
+  return govern::with_jobserver(makeflags(), pipe.auth(), slots);
 }
 
 govern::StyleChoice style_on_path(MayRunNinja ninja) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,7 +30,7 @@ struct JobserverOffer {
 Result<JobserverOffer> offer_jobserver(JobserverWish wish, const std::vector<std::string>& command);
 
 // MAKEFLAGS for the command, with so many slots.
-[[nodiscard]] std::string makeflags_for(const govern::TokenPipe& pipe, double cores);
+[[nodiscard]] std::string makeflags_for(const govern::TokenPipe& pipe, std::size_t slots);
 
 // The way that all tools on PATH understand. Waits for what they say of their versions.
 enum class MayRunNinja : std::uint8_t { no, yes };

@@ -21,8 +21,14 @@ std::string listed(const std::vector<std::string>& runs) {
 
 // The run that is meant, of those that live.
 Result<std::string> choose_run(const std::string& wanted, const std::vector<std::string>& runs) {
-  if (runs.empty()) return fail("no batch is running");
-  if (const auto back = report::back_from_last(wanted)) {
+  const auto back = report::back_from_last(wanted);
+  const std::string quoted = "run \"" + wanted + "\"";
+  if (runs.empty()) {
+    const std::string why =
+        wanted.empty() || back ? "no run goes on" : quoted + " is not running, and no other is";
+    return fail(why + "; `plimsoll runs` lists recorded runs");
+  }
+  if (back) {
     // Ids begin with the time of their start; the daemon has a name.
     std::vector<std::string> ids;
     std::ranges::copy_if(runs, std::back_inserter(ids),
@@ -36,10 +42,9 @@ Result<std::string> choose_run(const std::string& wanted, const std::vector<std:
     if (run.starts_with(wanted)) matches.push_back(run);
   }
   if (matches.size() == 1) return matches.front();
-  if (matches.empty())
-    return fail("no running batch matches \"" + wanted + "\"; running: " + listed(runs));
-  return fail((wanted.empty() ? "several batches are running; name one with --run: "
-                              : "--run \"" + wanted + "\" matches several batches: ") +
+  if (matches.empty()) return fail(quoted + " is not running; these are: " + listed(runs));
+  return fail((wanted.empty() ? std::string("several runs go on; name one with --run: ")
+                              : quoted + " is one of several: ") +
               listed(matches));
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/text.h"
 #include "report/numbers.h"
 #include "report/plain.h"
 
@@ -36,6 +37,8 @@ std::vector<Span> count_parts(const supervisor::RunStatus& status) {
   const bool all_done = jobs.total > 0 && jobs.succeeded == jobs.total;
   std::vector<Span> parts = {{std::to_string(done) + "/" + part_text(jobs.total, "done"),
                               all_done ? Tone::good : Tone::strong}};
+  // A daemon has no end that its jobs could be on the way to.
+  if (status.loop) parts = {{counted(jobs.total, "job", "jobs"), Tone::strong}};
   if (jobs.failed > 0) parts.push_back({part_text(jobs.failed, "failed"), Tone::bad});
   if (jobs.skipped > 0) parts.push_back({part_text(jobs.skipped, "skipped"), Tone::warning});
   if (jobs.running > 0) parts.push_back({part_text(jobs.running, "running"), Tone::plain});

@@ -16,17 +16,30 @@
 #include "analysis/trace/formats.h"
 #include "analysis/trace/trace.h"
 #include "base/file.h"
+#include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
 #include "cli/command/options.h"
 #include "cli/runs/whatif_grid.h"
 #include "cli/runs/whatif_run.h"
 #include "page/page.h"
 #include "page/record.h"
+#include "report/plain.h"
 #include "report/writer.h"
 #include "store/runs/recorded_job.h"
 
 namespace plimsoll::cli {
 namespace {
+
+// Absolute, as for a browser; as it was given where that can't be had.
+std::string absolute(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path found = std::filesystem::absolute(path, failed);
+  return failed ? path : found.string();
+}
+
+void tell_where(const char* what, const std::string& path) {
+  complain(std::string(what) + " is in " + report::printable(absolute(path)));
+}
 
 Result<TraceFormat> parse_trace_format(std::string_view text) {
   if (text == "perfetto") return TraceFormat::perfetto;
@@ -63,6 +76,7 @@ Result<int> write_trace(const ExportOptions& options, const RecordedRun& run) {
   if (*options.trace == "-") return print_text(text);
   auto written = report::write_file(*options.trace, text);
   if (!written) return pass(std::move(written));
+  tell_where("the trace", *options.trace);
   return kSuccess;
 }
 
@@ -99,16 +113,10 @@ bool has_value(const char* variable) {
 
 Result<int> open_page(const std::string& path) {
   if (!has_value("DISPLAY") && !has_value("WAYLAND_DISPLAY")) {
-    return fail(
-        "--open: there is no desktop here, as neither DISPLAY nor WAYLAND_DISPLAY is set; "
-        "the page was written to " +
-        path);
+    return fail("--open: there is no desktop here, as neither DISPLAY nor WAYLAND_DISPLAY is set");
   }
-  std::error_code failed;  // then the path as it was given will do
-  const std::filesystem::path absolute = std::filesystem::absolute(path, failed);
-  const std::string file = failed ? path : absolute.string();
-  ::execlp("xdg-open", "xdg-open", file.c_str(), static_cast<char*>(nullptr));
-  return fail_errno("--open: start xdg-open; the page was written to " + path);
+  ::execlp("xdg-open", "xdg-open", absolute(path).c_str(), static_cast<char*>(nullptr));
+  return fail_errno("--open: start xdg-open");
 }
 
 Result<std::string> comparison_of(const RecordedRun& before, const RecordedRun& after) {
@@ -233,6 +241,7 @@ Result<int> write_page(const PageOptions& options, std::vector<RecordedRun> runs
   if (*options.html == "-") return print_text(page);
   auto written = report::write_file(*options.html, page);
   if (!written) return pass(std::move(written));
+  tell_where("the page", *options.html);
   return options.open ? open_page(*options.html) : kSuccess;
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/command/exit_status.h"
 #include "cli/command/options.h"
 #include "cli/progress/terminal.h"
@@ -107,6 +108,13 @@ std::string provenance_of(const report::RunEntry& run, const std::vector<std::st
 
 // Of a run without an end of its own.
 std::string how_far(const report::RunEntry& run, std::size_t ended) {
+  if (run.meta.kind == report::RunKind::governed) {
+    const std::string steps = counted(ended, "step", "steps");
+    if (run.state == report::RunState::died) {
+      return steps + " had ended when it died; the others were killed.\n";
+    }
+    return steps + (ended == 1 ? " has" : " have") + " ended so far.\n";
+  }
   const std::string jobs = std::to_string(ended) + " of its " + std::to_string(run.meta.jobs) +
                            (run.meta.jobs == 1 ? " job" : " jobs");
   if (run.state == report::RunState::died) {
@@ -130,11 +138,12 @@ std::string summary_of(const report::RunEntry& run, const std::vector<std::strin
   if (summary) ended = *summary;
   const Bytes least{ended.line.value_or(Bytes{}).count / report::kHeavyShare};
   const report::TextStyle style = style_of(STDOUT_FILENO);
-  const std::string heading = report::run_heading(run, style);
-  if (!summary && top_jobs.jobs() == 0) return heading + how_far(run, 0);
-  return heading + (summary ? "" : how_far(run, top_jobs.jobs())) +
-         report::heaviest_table(top_jobs, {.by = report::Weight::memory, .from = least}, style) +
-         report::run_text(ended, top_jobs, style);
+  std::string out = report::run_heading(run, style);
+  if (!summary) out += how_far(run, top_jobs.jobs());
+  out += report::heaviest_table(top_jobs, {.by = report::Weight::memory, .from = least}, style);
+  // Of steps it is not known how many there were, nor of a command how it ended.
+  const bool is_known = top_jobs.jobs() > 0 && run.meta.kind != report::RunKind::governed;
+  return summary || is_known ? out + report::run_text(ended, top_jobs, style) : out;
 }
 
 // Where a page is asked for, the second name is that of another run.

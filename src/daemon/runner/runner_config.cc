@@ -9,6 +9,8 @@
 
 #include <buildbarn/configuration/bb_runner.pb.h>
 
+#include "daemon/runner/json_mistake.h"
+
 namespace plimsoll::daemon {
 namespace {
 
@@ -158,7 +160,10 @@ Result<void> read_settings(const ApplicationConfiguration& file, RunnerConfig& c
 Result<RunnerConfig> read_runner_config(const std::string& json) {
   ApplicationConfiguration file;
   const auto parsed = google::protobuf::util::JsonStringToMessage(json, &file);
-  if (!parsed.ok()) return fail(std::string(parsed.message()));
+  if (!parsed.ok()) {
+    const auto told = parsed.message();
+    return fail(mistake_in_words({told.data(), told.size()}));
+  }
   RunnerConfig config;
   if (auto read = read_settings(file, config); !read) return pass(std::move(read));
   if (auto read = read_global(file.global(), config); !read) return pass(std::move(read));

@@ -48,12 +48,18 @@ std::vector<std::string> record_items(const LeftOut& left_out) {
   return items;
 }
 
+const char* jobs_label(const RunEntry& run) {
+  return run.meta.kind == RunKind::governed ? "steps" : "jobs";
+}
+
 // How far a run without an end of its own has come.
 std::string progress_text(const RunEntry& run, const EventSummary& story, const TextStyle& style) {
   constexpr std::size_t kNamed = 10;
   const bool died = run.state == RunState::died;
+  const bool is_governed = run.meta.kind == RunKind::governed;
   std::vector<std::string> counts = {
-      fmt::format("{} of {} ended", story.ended, run.meta.jobs),
+      is_governed ? fmt::format("{} ended", story.ended)
+                  : fmt::format("{} of {} ended", story.ended, run.meta.jobs),
       fmt::format("{} running{}", story.running.size(), died ? " when it died" : "")};
   std::vector<std::string> names;
   for (const std::string& job : story.running) {
@@ -63,7 +69,8 @@ std::string progress_text(const RunEntry& run, const EventSummary& story, const 
   if (story.running.size() > kNamed) {
     names.push_back(fmt::format("and {} more", story.running.size() - kNamed));
   }
-  return labelled_text("jobs", counts, style.width) + labelled_text("running", names, style.width) +
+  return labelled_text(jobs_label(run), counts, style.width) +
+         labelled_text("running", names, style.width) +
          labelled_text(
              died ? "lived" : "ran",
              {fmt::format("at least {}, until its last event", format_duration(story.end))},
@@ -77,8 +84,8 @@ std::string head(const RunEntry& run, const EventSummary& story, const TextStyle
   if (figures.makespan) {
     out += labelled_text("took", {format_duration(*figures.makespan)}, style.width);
   }
-  out += labelled_text("jobs", {fmt::format("{} ({})", figures.jobs, outcomes_text(figures))},
-                       style.width);
+  out += labelled_text(jobs_label(run),
+                       {fmt::format("{} ({})", figures.jobs, outcomes_text(figures))}, style.width);
   std::vector<std::string> memory;
   if (figures.line) memory.push_back(format_bytes(*figures.line));
   if (figures.used_peak) memory.push_back("used at most " + format_bytes(*figures.used_peak));

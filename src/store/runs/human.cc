@@ -47,6 +47,7 @@ std::string outcomes_text(const RunFigures& figures) {
   for (const auto& [outcome, count] : figures.outcomes) {
     if (outcome != kExited) add(count, outcome);
   }
+  add(figures.small_steps, "small");
   return text.empty() ? "-" : text;
 }
 

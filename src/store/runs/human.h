@@ -14,7 +14,7 @@ namespace plimsoll::report {
 [[nodiscard]] std::string date_text(WallTime time);
 
 // "58 ok, 1 failed, 2 skipped"; "-" if there are none. Of a run that does not say how many of those
-// that exited were good: "59 exited, 2 skipped".
+// that exited were good: "59 exited, 2 skipped". Small steps come last: "9 ok, 3 small".
 [[nodiscard]] std::string outcomes_text(const RunFigures& figures);
 
 }  // namespace plimsoll::report

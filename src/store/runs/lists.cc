@@ -66,6 +66,13 @@ std::string command_text(const RunMeta& meta) {
   return printable(policy::command_line(std::vector<std::string>(words.begin() + 1, words.end())));
 }
 
+// Nothing: there are some, and more may come.
+std::optional<std::uint64_t> jobs_of(const RunEntry& run) {
+  if (run.figures) return run.figures->jobs;
+  if (run.meta.kind == RunKind::governed) return std::nullopt;
+  return run.meta.jobs;
+}
+
 // A single command is held below no line: that of its record is what a batch would have had.
 std::optional<Bytes> line_held(const RunEntry& run) {
   if (run.meta.kind == RunKind::single) return std::nullopt;
@@ -89,7 +96,8 @@ std::string runs_text(const std::vector<RunEntry>& runs, const TextStyle& style)
     id.cells.push_back(printable(run.id));
     started.cells.push_back(wall_text(run.meta.started));
     took.cells.push_back(took_text(run));
-    jobs.cells.push_back(std::to_string(run.figures ? run.figures->jobs : run.meta.jobs));
+    jobs.cells.push_back(
+        or_unknown(jobs_of(run), [](auto count) { return std::to_string(count); }));
     outcomes.cells.push_back(run.figures ? fitted(outcomes_text(*run.figures), outcomes_max)
                                          : kUnknown);
     line.cells.push_back(or_unknown(line_held(run), format_bytes));
@@ -162,7 +170,7 @@ Json run_json(const RunEntry& run) {
   json["state"] = name_of(run.state);
   json["started_unix_ns"] = unix_ns(run.meta.started);
   json["command_line"] = run.meta.command_line;
-  json["jobs"] = run.figures ? run.figures->jobs : run.meta.jobs;
+  if (const auto jobs = jobs_of(run)) json["jobs"] = *jobs;
   if (run.meta.line) json["line_bytes"] = run.meta.line->count;
   if (run.meta.cores) json["cores"] = *run.meta.cores;
   if (!run.figures) return json;

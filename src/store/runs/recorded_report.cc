@@ -66,6 +66,24 @@ std::vector<AttemptReport> read_attempts(const Json& json) {
   return attempts;
 }
 
+std::optional<CommandReport> read_command(const Json& json) {
+  const auto outcome = outcome_named(text_at(json, "outcome"));
+  if (!outcome) return std::nullopt;
+  CommandReport command{.outcome = *outcome,
+                        .signal = signal_named(text_at(json, "signal")),
+                        .reason = text_at(json, "reason"),
+                        .small_steps = count_at(json, "small_steps").value_or(0),
+                        .held_steps = count_at(json, "held_steps").value_or(0),
+                        .killed_steps = count_at(json, "killed_steps").value_or(0),
+                        .reruns = count_at(json, "reruns").value_or(0),
+                        .tokens_recovered = count_at(json, "tokens_recovered").value_or(0),
+                        .why_whole = text_at(json, "why_whole")};
+  if (const Json& code = member(json, "exit_code"); code.is_number_integer()) {
+    command.exit_code = code.get<int>();
+  }
+  return command;
+}
+
 }  // namespace
 
 std::optional<JobReport> parse_job_report(std::string_view text) {
@@ -113,6 +131,7 @@ std::optional<RunSummary> parse_run_summary(std::string_view text) {
       }
     }
   }
+  summary.command = read_command(member(*json, "command"));
   summary.holds = count_at(*json, "holds").value_or(0);
   summary.pauses = count_at(*json, "pauses").value_or(0);
   summary.evictions = count_at(*json, "evictions").value_or(0);

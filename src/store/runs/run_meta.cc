@@ -9,6 +9,7 @@ namespace {
 
 constexpr const char* kMetaSchema = "plimsoll.meta/1";
 constexpr const char* kSingle = "single";
+constexpr const char* kGoverned = "governed";
 
 Json left_out_json(const LeftOut& left_out) {
   return Json{{"unstarted", left_out.unstarted},
@@ -24,6 +25,7 @@ std::string to_json(const RunMeta& meta, RunMark mark) {
   json["schema"] = kMetaSchema;
   json["run"] = meta.run;
   if (meta.kind == RunKind::single) json["kind"] = kSingle;
+  if (meta.kind == RunKind::governed) json["kind"] = kGoverned;
   json["state"] = mark == RunMark::finished ? "finished" : "running";
   json["command_line"] = meta.command_line;
   json["started_unix_ns"] = meta.started.time_since_epoch().count();
@@ -46,6 +48,7 @@ std::optional<MarkedMeta> parse_meta(std::string_view text) {
   marked.meta.line = bytes_at(*json, "line_bytes");
   marked.meta.cores = number_at(*json, "cores");
   if (text_at(*json, "kind") == kSingle) marked.meta.kind = RunKind::single;
+  if (text_at(*json, "kind") == kGoverned) marked.meta.kind = RunKind::governed;
   const Json& left_out = member(*json, "left_out");
   marked.meta.left_out = {.unstarted = count_at(left_out, "unstarted").value_or(0),
                           .beyond = count_at(left_out, "beyond").value_or(0),
@@ -67,6 +70,7 @@ std::optional<RunFigures> parse_figures(std::string_view text) {
     }
   }
   figures.succeeded = count_at(*json, "succeeded");
+  figures.small_steps = count_at(member(*json, "command"), "small_steps").value_or(0);
   figures.holds = count_at(*json, "holds").value_or(0);
   figures.pauses = count_at(*json, "pauses").value_or(0);
   figures.evictions = count_at(*json, "evictions").value_or(0);

@@ -21,8 +21,9 @@ struct LeftOut {
   bool operator==(const LeftOut&) const = default;
 };
 
-// A run of one command (`plimsoll run`) is not worth as much as one of many.
-enum class RunKind : std::uint8_t { batch, single };
+// A run of one command (`plimsoll run`) is not worth as much as one of many. The jobs of a governed
+// one (`plimsoll govern`) are the steps of its command; how many come is not known at the start.
+enum class RunKind : std::uint8_t { batch, single, governed };
 
 // meta.json: what is known when a run begins, and what its record lacks at the end.
 struct RunMeta {
@@ -30,7 +31,7 @@ struct RunMeta {
   RunKind kind = RunKind::batch;
   std::vector<std::string> command_line{};  // of Plimsoll
   WallTime started{};
-  std::uint64_t jobs = 0;
+  std::uint64_t jobs = 0;  // that are known when it begins
   std::optional<Bytes> line{};
   std::optional<double> cores{};
   LeftOut left_out{};  // known at the end
@@ -54,6 +55,7 @@ struct RunFigures {
   std::uint64_t jobs = 0;
   std::map<std::string, std::uint64_t> outcomes{};
   std::optional<std::uint64_t> succeeded{};  // runs of older versions do not say it
+  std::uint64_t small_steps = 0;             // jobs that have no outcome, as of CommandReport
   std::uint64_t holds = 0;
   std::uint64_t pauses = 0;
   std::uint64_t evictions = 0;

@@ -15,7 +15,7 @@
 
 namespace plimsoll::supervisor {
 
-// Jobs of a run by what has become of them.
+// Jobs of a run by what has become of them. A daemon counts those alone that have not ended.
 struct JobCounts {
   std::size_t total = 0, succeeded = 0, failed = 0, skipped = 0;
   std::size_t running = 0, paused = 0, waiting = 0;  // waiting: for their start

@@ -25,13 +25,13 @@ std::string cores_origin(const PoolOptions& options, double cores, const PoolFac
 }
 
 std::string jobs_origin(const PoolOptions& options, unsigned jobs_max, const PoolFacts& facts) {
-  if (options.jobs_max == jobs_max) return "as -j says";
+  if (options.jobs_max == jobs_max) return "as --jobs says";
   if (facts.descriptors && jobs_by_descriptors(*facts.descriptors) == jobs_max) {
     return "a limit of " + std::to_string(*facts.descriptors) +
            " open files, of which each job needs " + std::to_string(kDescriptorsPerJob) +
            " (ulimit -Hn)";
   }
-  return "the default limit; -j sets another";
+  return "the default limit; --jobs sets another";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -30,6 +31,20 @@ std::string machine_name() {
   return ::uname(&about) == 0 ? about.nodename : "";
 }
 
+// Of a directory that others can enter: the mode, and what helps.
+Error open_to_others(const std::string& path, const struct stat& about) {
+  constexpr mode_t kAllBits = 07777;
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "%o", static_cast<unsigned>(about.st_mode & kAllBits));
+  const bool is_for_all = (about.st_mode & S_ISVTX) != 0 && (about.st_mode & S_IWOTH) != 0;
+  const bool is_own = about.st_uid == ::geteuid();
+  // One like /tmp must stay as it is.
+  const std::string remedy = is_own && !is_for_all
+                                 ? "`chmod 700 " + path + "` closes it to other users"
+                                 : "PLIMSOLL_RUNTIME_DIR can name a directory of your own";
+  return {.code = {}, .what = path + ": found mode " + mode + ", expected mode 700; " + remedy};
+}
+
 Result<UniqueFd> open_directory(const std::string& path) {
   if (path.empty()) {
     return fail(std::errc::no_such_file_or_directory,
@@ -44,7 +59,7 @@ Result<UniqueFd> open_directory(const std::string& path) {
     return fail(path + " belongs to another user (uid " + std::to_string(about.st_uid) + ")");
   }
   if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return fail(path + " is open to other users, expected mode 700");
+    return tl::unexpected(open_to_others(path, about));
   }
   return fd;
 }
@@ -84,9 +99,9 @@ std::string socket_name(const std::string& run) { return run + std::string(kSuff
 Result<UniqueFd> open_runtime_dir(const std::string& path) { return open_directory(path); }
 
 Result<UniqueFd> make_runtime_dir(const std::string& path) {
-  if (!path.empty()) {
-    if (auto made = history::make_private_dir(path); !made) return pass(std::move(made));
-  }
+  auto found = open_directory(path);
+  if (found || path.empty() || !found.error().gone()) return found;
+  if (auto made = history::make_private_dir(path); !made) return pass(std::move(made));
   return open_directory(path);
 }
 

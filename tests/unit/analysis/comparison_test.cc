@@ -98,8 +98,9 @@ TEST(Comparison, FiguresOfTheRunAreAbsentWithoutASummary) {
   ComparedRun before = run_of("a", 1, 1), after = run_of("b", 1, 1);
   before.figures.emplace();
   before.figures->makespan = 10s;
-  before.figures->jobs = 3;
+  before.figures->jobs = 5;
   before.figures->succeeded = 1;
+  before.figures->small_steps = 2;
   const Comparison comparison = compare(before, after);
   const RunFigure* makespan = find_figure(comparison, "makespan");
   ASSERT_NE(makespan, nullptr);

@@ -24,6 +24,20 @@ TEST(Csv, ACellWithACommaAQuoteOrANewlineIsQuoted) {
   EXPECT_THAT(text, HasSubstr("\n\"a,b\",,,\"say \"\"x\"\"\ny\xEF\xBF\xBD\","));
 }
 
+// Of a job's words, as whoever names jobs may be somebody else than whoever opens the table.
+TEST(Csv, ATextIsNoFormula) {
+  for (const std::string begin : {"=", "+", "-", "@", "\t"}) {
+    const std::string text = jobs_csv({{.id = begin + "1", .command = "a" + begin}});
+    EXPECT_THAT(text, HasSubstr("\n'" + begin + "1,,,a" + begin + ","));
+  }
+  EXPECT_THAT(jobs_csv({{.id = "\r1", .command = "=A1,\"B\""}}),
+              HasSubstr("\n\"'\r1\",,,\"'=A1,\"\"B\"\"\","));
+  EXPECT_THAT(
+      events_csv(
+          {{.kind = policy::EventKind::held, .reason = "@why", .numbers = {{"less", -1.5}}}}),
+      HasSubstr(",'@why,-1.5\n"));
+}
+
 TEST(Csv, EveryLineHasAsManyCellsAsTheHeading) {
   const std::string text = jobs_csv({{.id = "a", .number = 3, .wall = 2s, .peak = 1_MiB}});
   const auto commas = [](const std::string& line) {

@@ -18,6 +18,7 @@ struct Command {
     app.add_option("FILE", file, "What to read");
     app.add_option("-j,--jobs", jobs, "How many")->type_name("N");
     app.add_option("--memory-max", memory, "How much")->type_name("SIZE");
+    app.add_option("--cgroup", cgroup, "Where")->type_name("PATH");
     app.add_option("--old", old, "Not listed")->group("");
     app.add_flag("-q,--quiet", quiet, "Nothing is said");
     app.add_flag("-0", null, "NUL");
@@ -33,7 +34,7 @@ struct Command {
   }
 
   CLI::App app{"Does it.", "do"};
-  std::string file, jobs, memory, old, job_class;
+  std::string file, jobs, memory, cgroup, old, job_class;
   bool quiet = false, null = false;
 };
 
@@ -44,6 +45,16 @@ TEST(ReadCommandLine, KnowsWordsFromOptionsAndTheirValues) {
   EXPECT_THAT(command.plain({"-qj", "4", "--jobs=5", "--jobs", "-6", "--class", "a"}), IsEmpty());
   EXPECT_THAT(command.plain({"-q0", "-"}), ElementsAre(1));
   EXPECT_THAT(command.plain({"-1"}), ElementsAre(0)) << "a number, as there is no such option";
+}
+
+TEST(HelpFormatter, SetsOneBlankLineBetweenParts) {
+  Command command;
+  command.app.footer("Examples:\n  plimsoll do\n");
+  command.app.formatter(std::make_shared<HelpFormatter>());
+  const std::string help = command.app.help();
+  EXPECT_THAT(help, ::testing::HasSubstr("\n\nEach job:\n"));
+  EXPECT_THAT(help, ::testing::HasSubstr("\n\nExamples:\n"));
+  EXPECT_THAT(help, ::testing::Not(::testing::HasSubstr("\n\n\n")));
 }
 
 TEST(ReadCommandLine, AnUnknownOptionIsToldWithTheOneThatWasMeant) {
@@ -91,6 +102,7 @@ TEST(ReadCommandLine, AnOptionThatTakesNoValueElsewhereIsExplained) {
 TEST(ReadCommandLine, AValueThatIsMissingIsToldWithWhatItIs) {
   const Command command;
   EXPECT_EQ(command.mistake({"--memory-max"}), "--memory-max needs a size, such as 512M");
+  EXPECT_EQ(command.mistake({"--cgroup"}), "--cgroup needs a path");
   EXPECT_EQ(command.mistake({"-qj"}), "-j needs a number");
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -223,6 +224,37 @@ TEST(BatchFiles, TellsHowManyJobsTheReportLacks) {
   EXPECT_EQ(files->jobs_ended(), std::nullopt);
   EXPECT_EQ(files->run_ended({}), "2 jobs are missing from the report");
   EXPECT_TRUE(fs::exists(*place.options.report));
+}
+
+// `jobs` have ended when the disk is full.
+std::string told_by_a_full_disk(const Place& place, std::size_t jobs) {
+  FaultyDisk disk(place.dir);
+  auto all = all_jobs();
+  auto files = BatchFiles::open(place.options, all, disk);
+  if (!files || !files->begin(place.options)) return "no files";
+  for (std::size_t job = 0; job < jobs; ++job) {
+    (void)files->job_ended(all[job], report::JobReport(), Bytes{});
+  }
+  disk.fail_after(0, Fault::no_space);
+  return files->run_ended({}).value_or("");
+}
+
+TEST(BatchFiles, AReportWithoutAnEndIsToldWithTheFileThatHasTheRest) {
+  const Place place;
+  const std::string told = told_by_a_full_disk(place, 2);
+  const std::size_t at = told.find("; what was written is in ");
+  ASSERT_NE(at, std::string::npos) << told;
+  EXPECT_THAT(told, HasSubstr("the report has no summary"));
+  const auto kept = read_text_at(AT_FDCWD, told.substr(told.find('/', at)));
+  ASSERT_TRUE(kept) << told;
+  EXPECT_EQ(std::count(kept->begin(), kept->end(), '\n'), 2);
+  EXPECT_FALSE(fs::exists(*place.options.report));
+}
+
+TEST(BatchFiles, AReportWithNothingInItLeavesNoFile) {
+  const Place place;
+  EXPECT_THAT(told_by_a_full_disk(place, 0), ::testing::Not(HasSubstr("what was written")));
+  EXPECT_EQ(place.temporaries(), 0U);
 }
 
 }  // namespace

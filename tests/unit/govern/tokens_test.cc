@@ -43,6 +43,12 @@ TEST(Slots, AreTheCoresOfTheShare) {
   EXPECT_EQ(slots_of(few, 0).own, 3u);
 }
 
+TEST(Slots, OfAShareAreOneACoreWithinTheMostJobs) {
+  EXPECT_EQ(slots_of_share(8, 0), 8u);
+  EXPECT_EQ(slots_of_share(8, 1), 1u);
+  EXPECT_EQ(slots_of_share(2, 3), 2u);
+}
+
 TEST(Slots, SmallStepsRunAsOthersDo) {
   auto status = machine(8);
   status.running = 3;

@@ -74,7 +74,9 @@ TEST_F(OutputFileTest, KeepsWhatItHasIfToldSo) {
   {
     auto file = OutputFile::create(path("out"), Unfinished::keep);
     ASSERT_TRUE(file && file->append("line\n"));
-    temporary = fs::path(file->temporary_path()).filename();
+    const std::string kept = file->kept_text();
+    ASSERT_THAT(kept, StartsWith("; what was written is in " + dir.string()));
+    temporary = fs::path(kept).filename();
   }
   EXPECT_THAT(files(), ElementsAre(temporary));
   EXPECT_THAT(temporary, StartsWith("out."));
@@ -107,13 +109,35 @@ TEST_F(OutputFileTest, FindsAnotherNameBesideOneLeftBehind) {
 }
 
 TEST_F(OutputFileTest, KeepsPermissionsAndLinks) {
+  constexpr auto kShared = fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read;
   make("real", "old");
-  fs::permissions(dir / "real", fs::perms::owner_read | fs::perms::owner_write);
+  fs::permissions(dir / "real", kShared);
   fs::create_symlink("real", dir / "link");
   EXPECT_TRUE(write_file(path("link"), "new"));
   EXPECT_EQ(text("real"), "new");
   EXPECT_TRUE(fs::is_symlink(dir / "link"));
-  EXPECT_EQ(fs::status(dir / "real").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(fs::status(dir / "real").permissions(), kShared);
+}
+
+// He may have made it where the report was to be, so that he can read that.
+TEST_F(OutputFileTest, TakesNoPermissionsFromAFileOfSomebodyElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make files of somebody else";
+  constexpr uid_t kNobody = 65534;
+  make("out", "old");
+  ASSERT_EQ(::chown(path("out").c_str(), kNobody, kNobody), 0);
+  ASSERT_EQ(::chmod(path("out").c_str(), 0666), 0);
+  EXPECT_TRUE(write_file(path("out"), "new"));
+  EXPECT_EQ(text("out"), "new");
+  EXPECT_EQ(fs::status(dir / "out").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(OutputFileTest, KeepsNoFileThatHasNothing) {
+  {
+    auto file = OutputFile::create(path("out"), Unfinished::keep);
+    ASSERT_TRUE(file);
+    EXPECT_EQ(file->kept_text(), "");
+  }
+  EXPECT_THAT(files(), IsEmpty());
 }
 
 // Whatever fs.protected_symlinks is: who resolves links by himself has to look for himself.

@@ -6,6 +6,9 @@
 #include <sys/eventfd.h>
 
 #include <array>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/may_wait.h"
@@ -49,6 +52,37 @@ TEST_F(LoopTest, EverySourceHasItsTurn) {
   for (std::size_t turn = 0; turn < kSources; ++turn) ASSERT_TRUE(loop_.run_once(Duration{}));
   EXPECT_EQ(said_.size(), kSources);
   EXPECT_EQ(said_.front(), 3u);
+}
+
+TEST(Poster, ACallThatHoldsItIsDestroyedWithTheLoop) {
+  std::optional<Loop> loop(std::move(*Loop::create()));
+  const auto held = std::make_shared<int>();
+  loop->poster()([held, poster = loop->poster()] { poster([held] {}); });
+  EXPECT_EQ(held.use_count(), 2);
+  loop.reset();
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST(Poster, WhatIsPostedAfterTheLoopIsDestroyedUnrun) {
+  std::optional<Loop> loop(std::move(*Loop::create()));
+  const auto poster = loop->poster();
+  loop.reset();
+  bool has_run = false;
+  const auto held = std::make_shared<int>();
+  poster([held, poster, &has_run] { has_run = true; });
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_FALSE(has_run);
+}
+
+// One that posts when it is destroyed, as a client does that says good-bye.
+TEST(Poster, ACallMayPostWhenItIsDestroyed) {
+  std::optional<Loop> loop(std::move(*Loop::create()));
+  const auto held = std::make_shared<int>();
+  std::shared_ptr<void> last(nullptr,
+                             [held, poster = loop->poster()](void*) { poster([held] {}); });
+  loop->poster()([last = std::move(last)] {});
+  loop.reset();
+  EXPECT_EQ(held.use_count(), 1);
 }
 
 TEST(CpuTime, RisesWithWorkAlone) {

@@ -99,6 +99,32 @@ TEST(RunnerConfig, MistakesAreTold) {
   }
 }
 
+TEST(RunnerConfig, MistakesSayWhereAndWhatWasExpected) {
+  const std::pair<std::string, const char*> cases[] = {
+      {R"({"buildDirectoryPath": 5})", "buildDirectoryPath: found 5, expected a string"},
+      {R"({"buildDirectoryPath": {"a": 1}})",
+       "buildDirectoryPath: found an object, expected a single value"},
+      {R"({"buildDirectoryPath": ["x"]})",
+       "buildDirectoryPath: found a list, expected a single value"},
+      {R"({"chrootIntoInputRoot": "maybe"})",
+       R"(chrootIntoInputRoot: found "maybe", expected true or false)"},
+      {R"({"grpcServers": [{"listenPaths": ["/x", 1]}]})",
+       "grpcServers[0].listenPaths[1]: found 1, expected a string"},
+      {R"({"grpcServers": 5})", "grpcServers: found 5, expected an object"},
+      {R"({"global": {"setUmask": {"umask": -1}}})",
+       "global.setUmask.umask: found -1, expected a whole number, not negative"},
+      {R"({"global": {"setUmask": {"umask": [1]}}})",
+       "global.setUmask.umask: found a list, expected a single value"},
+      {R"({"grpcServers": [{"listenPath": "/x"}]})", "grpcServers[0].listenPath: no such setting"},
+      {R"({"buildDirectory": "/x"})", "buildDirectory: no such setting"},
+      {"[1]", "found no object, expected one"}};
+  for (const auto& [json, told] : cases) {
+    const auto config = read_runner_config(json);
+    ASSERT_FALSE(config) << json;
+    EXPECT_EQ(config.error().message(), told);
+  }
+}
+
 using Jsonnet = BuildTree;
 
 TEST_F(Jsonnet, SeesTheEnvironment) {
@@ -120,6 +146,11 @@ TEST_F(Jsonnet, AMistakeNamesItsPlace) {
   ASSERT_FALSE(config);
   EXPECT_THAT(config.error().message(), HasSubstr("bad.jsonnet:1"));
   EXPECT_FALSE(load_runner_config(build / "missing.jsonnet"));
+  file("type.jsonnet", 0644, "{\n  buildDirectoryPath: 5,\n}");
+  const auto of_type = load_runner_config(build / "type.jsonnet");
+  ASSERT_FALSE(of_type);
+  EXPECT_THAT(of_type.error().message(),
+              HasSubstr("type.jsonnet: buildDirectoryPath: found 5, expected a string"));
 }
 
 }  // namespace

@@ -110,6 +110,25 @@ TEST(ExplainRun, ThatDied) {
   EXPECT_THAT(explain_run(run, events, {.width = 200}), HasSubstr(", and 4 more\n"));
 }
 
+TEST(ExplainRun, OfACommandSpeaksOfSteps) {
+  RunEntry run = some_run();
+  run.meta.kind = RunKind::governed;
+  run.figures->succeeded = 2;
+  run.figures->jobs = 5;
+  run.figures->small_steps = 2;
+  EXPECT_THAT(explain_run(run, {}, {}), ContainsRegex("steps +5 \\(2 ok, 1 skipped, 2 small\\)\n"));
+  EXPECT_THAT(runs_text({run}, {.width = 200}), HasSubstr("  5  2 ok, 1 skipped, 2 small  "));
+  run.figures.reset();
+  run.state = RunState::died;
+  const std::vector<RecordedEvent> events = {event(0s, EventKind::started, "1"),
+                                             event(1s, EventKind::started, "2"),
+                                             event(2s, EventKind::ended, "1")};
+  EXPECT_THAT(explain_run(run, events, {}),
+              ContainsRegex("steps +1 ended, 1 running when it died\n"));
+  EXPECT_THAT(runs_text({run}, {.width = 200}), ContainsRegex("died +-  -  "));
+  EXPECT_THAT(to_json(std::vector{run}, JsonForm::line), Not(HasSubstr("\"jobs\"")));
+}
+
 TEST(ExplainRun, ListsAreBounded) {
   std::vector<RecordedEvent> events;
   for (std::size_t i = 0; i < kDecisionsListedMax + 3; ++i) {

@@ -49,6 +49,48 @@ TEST(RecordedReport, PeopleAreToldTheSameOfARun) {
   EXPECT_EQ(run_text(*read, top_jobs, kWide), run_text(summary, top_jobs, kWide));
 }
 
+TEST(RecordedReport, PeopleAreToldTheSameOfACommandAndItsSteps) {
+  RunSummary summary;
+  summary.run = "20240101-1";
+  summary.makespan = 3s;
+  summary.jobs = 12;
+  summary.pauses = 2;
+  summary.command = CommandReport{.outcome = policy::Outcome::exited,
+                                  .exit_code = 2,
+                                  .reason = "",
+                                  .small_steps = 3,
+                                  .held_steps = 1,
+                                  .killed_steps = 1,
+                                  .reruns = 1,
+                                  .tokens_recovered = 1,
+                                  .why_whole = ""};
+  JobReport step = bare_report();  // of a configure script, whose tests may fail
+  step.outcome = policy::Outcome::exited;
+  step.exit_code = 1;
+  TopJobs steps(1);
+  steps.add(step);
+  const auto told = [&steps](const RunSummary& run) { return run_text(run, steps, kWide); };
+  EXPECT_EQ(
+      told(summary),
+      "plimsoll: the command exited with code 2 in 3.00 s\n"
+      "  steps        12, of which 3 small ones without a group of their own\n"
+      "  governor     held 1 step, paused 2 times, killed 1 step for want of memory, run again "
+      "1 time\n"
+      "  jobserver    1 token of a killed client was replaced\n");
+  const auto read = parse_run_summary(to_json(summary, JsonForm::pretty));
+  ASSERT_TRUE(read && read->command);
+  EXPECT_EQ(told(*read), told(summary));
+  summary.command = CommandReport{.outcome = policy::Outcome::signalled,
+                                  .signal = 9,
+                                  .reason = "was ended by signal KILL",
+                                  .why_whole = "as --no-hold says"};
+  EXPECT_EQ(told(summary),
+            "plimsoll: the command was ended by signal KILL in 3.00 s\n"
+            "  steps        none, as the command was measured as a whole: as --no-hold says\n"
+            "  governor     held 0 steps, paused 2 times\n");
+  EXPECT_EQ(told(*parse_run_summary(to_json(summary, JsonForm::line))), told(summary));
+}
+
 TEST(RecordedReport, HeaviestJobsAreTheSame) {
   TopJobs told(10), read(10);
   told.add(full_report());
