@@ -17,6 +17,7 @@
 #include "policy/scheduler/executor.h"
 #include "sim/backlog.h"
 #include "sim/curves.h"
+#include "sim/fit_jobs.h"
 #include "sim/quantities.h"
 #include "sim/simulated_executor.h"
 
@@ -283,6 +284,9 @@ Result<Policy> parse_policy(std::string_view text, Bytes line) {
   if (name == "plimsoll" && !has_value) return GovernorPolicy{};
   if (name == "clairvoyant" && !has_value) return ClairvoyantPolicy{};
   if (text == "clairvoyant:class") return ClairvoyantPolicy{Backlog::By::class_length};
+  if (text == "fit:best") return FitPolicy{FitJobs::Rule::best};
+  if (text == "fit:first") return FitPolicy{FitJobs::Rule::first};
+  if (text == "fit:dot") return FitPolicy{FitJobs::Rule::dot};
   if (name == "fixed") {
     const auto jobs = to_u64(rest);
     if (!jobs || *jobs == 0) {
@@ -299,7 +303,8 @@ Result<Policy> parse_policy(std::string_view text, Bytes line) {
     return MemfreePolicy{*size};
   }
   return fail("found \"" + std::string(text) +
-              "\", expected plimsoll, fixed:N, memfree:SIZE, clairvoyant or clairvoyant:class");
+              "\", expected plimsoll, fixed:N, memfree:SIZE, fit:best, fit:first, fit:dot, "
+              "clairvoyant or clairvoyant:class");
 }
 
 MachineConfig machine_for(const Policy& policy, MachineConfig machine) {
@@ -321,6 +326,9 @@ std::unique_ptr<policy::ExecutorObserver> make_baseline(const Policy& policy,
   if (const auto* memfree = std::get_if<MemfreePolicy>(&policy)) {
     const auto per_core = static_cast<std::size_t>(std::max(std::floor(machine.cores), 1.0));
     return std::make_unique<FreeMemory>(executor, jobs, machine.line, memfree->free_min, per_core);
+  }
+  if (const auto* fit = std::get_if<FitPolicy>(&policy)) {
+    return std::make_unique<FitJobs>(executor, jobs, machine.line, machine.cores, fit->rule);
   }
   const auto* clairvoyant = std::get_if<ClairvoyantPolicy>(&policy);
   PLIMSOLL_CHECK(clairvoyant != nullptr);

@@ -11,6 +11,7 @@
 #include "policy/scheduler/executor.h"
 #include "sim/backlog.h"
 #include "sim/curves.h"
+#include "sim/fit_jobs.h"
 #include "sim/simulated_executor.h"
 
 // The policies that a simulation can be run with, by the names that people give.
@@ -23,10 +24,14 @@ struct FixedPolicy {       // `fixed:N`
 struct MemfreePolicy {  // `memfree:SIZE`
   Bytes free_min;
 };
+struct FitPolicy {  // `fit:best`, `fit:first`, `fit:dot`
+  FitJobs::Rule rule = FitJobs::Rule::first;
+};
 struct ClairvoyantPolicy {  // `clairvoyant`, `clairvoyant:class`
   Backlog::By by = Backlog::By::length;
 };
-using Policy = std::variant<GovernorPolicy, FixedPolicy, MemfreePolicy, ClairvoyantPolicy>;
+using Policy =
+    std::variant<GovernorPolicy, FixedPolicy, MemfreePolicy, FitPolicy, ClairvoyantPolicy>;
 
 // A policy by its name; a size may be a share of `line`.
 [[nodiscard]] Result<Policy> parse_policy(std::string_view text, Bytes line);

@@ -17,7 +17,8 @@ case_text_for_people() {
 }
 
 case_json_of_every_baseline() {
-  for policy in fixed:1 memfree:25% memfree:2G clairvoyant clairvoyant:class; do
+  for policy in fixed:1 memfree:25% memfree:2G fit:best fit:first fit:dot clairvoyant \
+    clairvoyant:class; do
     gives 0 "$plimsoll" simulate "$curves" --cores 8 --line 8G --policy "$policy" --json
     same "$policy" "$(value policy)"
     same True "$(value finished)" "$policy"

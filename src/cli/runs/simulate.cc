@@ -57,6 +57,9 @@ constexpr const char* kSimulateFooter = R"(Policies:
   memfree:SIZE  GNU parallel's --memfree: starts while SIZE is free, kills the
                 youngest when less than half of it is; SIZE may be a share of
                 the line
+  fit:RULE      knows the peak and the mean cores of each job, and of those that
+                fit starts the one that leaves least (best), the first (first),
+                or the one whose needs are most like what is free (dot)
   clairvoyant   knows the curves, and admits where their sum never passes the
                 line, the longest first; clairvoyant:class goes by how long a
                 class takes on average instead
@@ -116,10 +119,9 @@ std::optional<int> parse(SimulateOptions& options, int argc, char** argv) {
   add_parsed(app, "--line", options.line, parse_line,
              "Memory that all jobs together may use (default: the line of the run)")
       ->type_name("SIZE");
-  app.add_option(
-         "--policy", options.policy,
-         "Policy: plimsoll (default), fixed:N, memfree:SIZE, clairvoyant or clairvoyant:class; "
-         "several, separated by commas, are compared in a table")
+  app.add_option("--policy", options.policy,
+                 "Policy: plimsoll (default), fixed:N, memfree:SIZE, fit:RULE, clairvoyant or "
+                 "clairvoyant:class; several, separated by commas, are compared in a table")
       ->type_name("POLICY[,...]");
   add_parsed(app, "--order", options.order, parse_job_order, "Order of the jobs in the input")
       ->type_name("file|shuffle|longest");

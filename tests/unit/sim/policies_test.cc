@@ -37,11 +37,15 @@ vector<SimJob> mixed() {
 TEST(Policies, NamesAndTheirMistakes) {
   EXPECT_TRUE(std::holds_alternative<GovernorPolicy>(*parse_policy("plimsoll", 1_GiB)));
   EXPECT_TRUE(std::holds_alternative<ClairvoyantPolicy>(*parse_policy("clairvoyant", 1_GiB)));
+  EXPECT_EQ(std::get<FitPolicy>(*parse_policy("fit:best", 1_GiB)).rule, FitJobs::Rule::best);
+  EXPECT_EQ(std::get<FitPolicy>(*parse_policy("fit:first", 1_GiB)).rule, FitJobs::Rule::first);
+  EXPECT_EQ(std::get<FitPolicy>(*parse_policy("fit:dot", 1_GiB)).rule, FitJobs::Rule::dot);
   EXPECT_EQ(std::get<FixedPolicy>(*parse_policy("fixed:12", 1_GiB)).jobs_max, 12U);
   EXPECT_EQ(std::get<MemfreePolicy>(*parse_policy("memfree:25%", 1_GiB)).free_min, 256_MiB);
   EXPECT_EQ(std::get<MemfreePolicy>(*parse_policy("memfree:2G", 1_GiB)).free_min, 2_GiB);
-  for (const char* wrong : {"", "fixed", "fixed:", "fixed:0", "fixed:x", "memfree", "memfree:",
-                            "memfree:x", "clairvoyant:1", "clairvoyant:", "plimsoll:", "best"}) {
+  for (const char* wrong :
+       {"", "fixed", "fixed:", "fixed:0", "fixed:x", "memfree", "memfree:", "memfree:x",
+        "clairvoyant:1", "clairvoyant:", "plimsoll:", "fit", "fit:", "fit:most", "best"}) {
     const auto policy = parse_policy(wrong, 1_GiB);
     ASSERT_FALSE(policy) << wrong;
     EXPECT_THAT(policy.error().message(), testing::HasSubstr("expected"));
@@ -70,7 +74,8 @@ TEST(Policies, WhatTheKernelKillsUnderFixedRunsAgain) {
 
 TEST(Policies, WhatNeverFitsIsGivenUpWithoutAnEnd) {
   const vector<SimJob> jobs{job(1, {{0, 0, 1}, {10, 3000, 1}}), job(2, {{0, 0, 1}, {1, 1, 1}})};
-  for (const char* policy : {"fixed:1", "fixed:2", "memfree:100M", "clairvoyant"}) {
+  for (const char* policy :
+       {"fixed:1", "fixed:2", "memfree:100M", "fit:best", "fit:first", "fit:dot", "clairvoyant"}) {
     const Outcome outcome = simulate(policy, jobs, {.cores = 4, .line = 1_GiB});
     EXPECT_FALSE(outcome.finished) << policy;
     ASSERT_FALSE(outcome.unfinished.empty()) << policy;
@@ -129,7 +134,7 @@ TEST(Policies, ClairvoyantByClassDoesNotKnowWhichJobIsTheLongOne) {
 TEST(Policies, NeedsEndFirst) {
   vector<SimJob> jobs{job(1, {{0, 1, 1}, {10, 1, 1}}), job(2, {{0, 1, 1}, {10, 1, 1}})};
   jobs[0].spec.needs = {JobId{2}};
-  for (const char* policy : {"fixed:9", "memfree:1M", "clairvoyant"}) {
+  for (const char* policy : {"fixed:9", "memfree:1M", "fit:dot", "clairvoyant"}) {
     EXPECT_NEAR(simulate(policy, jobs, {.cores = 4, .line = 1_GiB}).makespan_s, 20, 0.2) << policy;
   }
 }
@@ -140,14 +145,17 @@ TEST(Policies, AllFinishTheMixedSetOnManyMachines) {
   for (const double cores : {2.0, 8.0, 64.0}) {
     for (const Bytes line : {4_GiB, 8_GiB, 32_GiB}) {
       const MachineConfig machine{.cores = cores, .line = line};
-      for (const char* policy : {"fixed:1", "memfree:25%", "clairvoyant", "clairvoyant:class"}) {
+      for (const char* policy : {"fixed:1", "memfree:25%", "fit:best", "fit:first", "fit:dot",
+                                 "clairvoyant", "clairvoyant:class"}) {
         const Outcome outcome = simulate(policy, jobs, machine);
         EXPECT_TRUE(outcome.finished) << policy << cores;
         EXPECT_GE(outcome.makespan_s, outcome.lower_bound_s) << policy;
         EXPECT_LE(outcome.cpu_utilisation, 1.0001) << policy;
         EXPECT_LE(outcome.used_peak_mb, outcome.line_mb + 0.001) << policy;
       }
-      EXPECT_EQ(simulate("clairvoyant", jobs, machine).oom_kills, 0U) << cores;
+      for (const char* policy : {"fit:best", "fit:first", "fit:dot", "clairvoyant"}) {
+        EXPECT_EQ(simulate(policy, jobs, machine).oom_kills, 0U) << policy << cores;
+      }
     }
   }
 }
