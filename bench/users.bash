@@ -56,6 +56,15 @@ users_lag() {
     grep -oE '"lag_(p99|max)_ns": *[0-9]+' | sort -r | awk -F'[: ]+' '{ printf "%.1f ", $2 / 1e6 }'
 }
 
+# users_honest SECONDS: how late his starts are while he begins 60 jobs a second, about half of what his part
+# of two cores bears, and then how many he gets done when he wants as many as he can get.
+users_honest() {
+  local late rate
+  late=$( (users_as 65533 65534 honest "$(($1 / 2))" 4 15) 2>>"$work/users-refused")
+  rate=$( (users_as 65533 65534 honest "$(($1 / 2))" 4) 2>>"$work/users-refused")
+  echo "${late% *} ${rate##* }"
+}
+
 # users_beside SECONDS WORD...: the honest one's figures and the loop's while the other is as the words say.
 users_beside() {
   local others=() groups=(65534) group
@@ -67,7 +76,7 @@ users_beside() {
     others+=($!)
   done
   sleep "$users_before"
-  echo "$( (users_as 65533 65534 honest "$1" 4) 2>>"$work/users-refused") $(users_lag)"
+  echo "$(users_honest "$1") $(users_lag)"
   kill -KILL "${others[@]}"
   wait "${others[@]}" 2>/dev/null
   kill -INT "$daemon"
@@ -99,7 +108,7 @@ bench_users() {
   [[ ! ${WAYS:-} ]] || read -ra ways <<<"$WAYS"
   echo "from Run to the start and jobs a second, 4 at once, for what it is beside one who does the same:"
   for way in "${ways[@]}"; do
-    alone=$(users_beside "$seconds" honest $((seconds + 2 * users_before)) 4) || return
+    alone=$(users_beside "$seconds" honest $((2 * (seconds + users_before))) 4) || return
     line=$(users_line "$way" "$alone" "$(users_beside "$seconds" "$way" "$users_port")")
     echo "$line"
     users_refusals

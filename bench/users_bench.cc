@@ -1,8 +1,12 @@
 // Two users of one daemon, one of whom may mean no good.
 //
-//   users_bench SOCKET honest SECONDS AT_ONCE   runs short commands, so many at once, for so long;
+//   users_bench SOCKET honest SECONDS AT_ONCE [PACE]
+//                                               runs short commands, so many at once, for so long;
 //                                               prints "P50_MS P99_MS JOBS_PER_SECOND": from Run to
-//                                               the start, and how many have ended
+//                                               the start, and how many have ended. With PACE, of
+//                                               each that runs at once so many begin in a second at
+//                                               most: starts wait for the user's own jobs, too, and
+//                                               compare only where he has as many
 //   users_bench SOCKET WAY [PORT]               is in the way of others until it is killed; metrics
 //                                               are at this port:
 //     places       a thousand jobs that take their time
@@ -70,7 +74,8 @@ double at_share(std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(static_cast<double>(sorted.size() - 1) * share)];
 }
 
-int be_honest(const std::string& socket, double seconds, int at_once) {
+// `gap`: from one beginning to the next.
+int be_honest(const std::string& socket, double seconds, int at_once, Millis gap) {
   const auto jobs = Jobs::connect(socket);
   const auto begun = Clock::now();
   const auto end =
@@ -78,8 +83,12 @@ int be_honest(const std::string& socket, double seconds, int at_once) {
   std::mutex mutex;
   std::vector<double> waits;
   std::atomic<int> ended = 0;
+  const auto next = [gap](Clock::time_point last) {
+    return last + std::chrono::duration_cast<Clock::duration>(gap);
+  };
   const auto work = [&] {
-    while (Clock::now() < end) {
+    for (auto due = Clock::now(); due < end; due = std::max(Clock::now(), next(due))) {
+      std::this_thread::sleep_until(due);
       const auto asked = Clock::now();
       bool has_started = false;
       Listener listener;
@@ -306,8 +315,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() < 2) return 2;
   const std::string& socket = words[0];
-  if (words[1] == "honest" && words.size() == 4) {
-    return be_honest(socket, std::stod(words[2]), std::stoi(words[3]));
+  if (words[1] == "honest" && words.size() >= 4) {
+    const double pace = words.size() > 4 ? std::stod(words[4]) : 0;
+    const Millis gap(pace > 0 ? 1000 / pace : 0);
+    return be_honest(socket, std::stod(words[2]), std::stoi(words[3]), gap);
   }
   const int port = words.size() > 2 ? std::stoi(words[2]) : 0;
   const auto sleep = [] { std::this_thread::sleep_for(std::chrono::hours(1)); };

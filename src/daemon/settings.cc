@@ -76,6 +76,17 @@ Result<void> take_processes(std::uint64_t& processes, std::string_view text) {
   return {};
 }
 
+Result<void> take_caps(Config& config, std::string_view text) {
+  config.governor.caps.clear();
+  while (!text.empty()) {
+    const std::string_view word = trim(take_until(text, ','));
+    auto cap = supervisor::parse_cap(word);
+    if (!cap) return pass(std::move(cap));
+    config.governor.caps.insert(std::move(*cap));
+  }
+  return {};
+}
+
 Result<void> take_weight(Config& config, std::string_view text) {
   constexpr std::uint64_t kWeightMax = 10'000;
   const auto weight = to_u64(text);
@@ -140,6 +151,10 @@ constexpr auto kSettings = std::to_array<Setting>({
      take_cores},
     {"governor.jobs", Form::count, Effect::at_once, "--jobs", "N", "",
      "Maximum number of jobs at once; the governor may run fewer", take_jobs},
+    {"governor.caps", Form::text, Effect::at_restart, "", "", "",
+     "Maximum number of jobs of a class at once, of all users together: CLASS=N, separated by "
+     "commas",
+     take_caps},
     {"governor.weight", Form::count, Effect::at_restart, "--weight", "N", "",
      "Share of the CPUs and disks that all jobs together get in competition with the rest of the "
      "machine (1 to 10000; default 100)",

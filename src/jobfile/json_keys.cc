@@ -30,6 +30,8 @@ Result<void> put_whole(const json& value, WholeRange range, Target& target) {
   return {};
 }
 
+// As of --cap.
+constexpr WholeRange kCaps = {1, 1'000'000};
 // As of cpu.weight and io.weight (cgroup-v2).
 constexpr WholeRange kWeights = {1, 10'000};
 
@@ -98,6 +100,9 @@ Result<void> set_pids_max(const json& value, Draft& draft) {
 Result<void> set_priority(const json& value, Draft& draft) {
   return put_whole<int>(value, {INT_MIN, INT_MAX}, draft.spec.priority);
 }
+Result<void> set_cap(const json& value, Draft& draft) {
+  return put_whole<unsigned>(value, kCaps, draft.spec.cap);
+}
 Result<void> set_retries(const json& value, Draft& draft) {
   return put_whole<unsigned>(value, {0, UINT_MAX}, draft.spec.retries);
 }
@@ -110,6 +115,7 @@ struct Key {
 // The whole language: docs/formats/job-files.md has a row for each.
 constexpr auto kKeys = std::to_array<Key>({
     {"argv", set_argv},
+    {"cap", set_cap},
     {"class", [](const json& v, Draft& d) { return put(to_text(v), d.spec.job_class); }},
     {"cpu_hint", [](const json& v, Draft& d) { return put(to_cores(v), d.spec.cpu_hint); }},
     {"cpu_weight", set_cpu_weight},

@@ -69,7 +69,7 @@ struct Known {
 };
 
 // The numbers of the governor's decisions. "The job" is the one that an event is about.
-constexpr std::array<Known, 47> kKnown = {{
+constexpr std::array<Known, 48> kKnown = {{
     {"line_bytes", "", nullptr, "memory that all jobs together may use"},
     {"limit_bytes", "", nullptr, "the line, or less if the machine itself is short of memory"},
     {"allowed_bytes", "", nullptr, "the limit, less a cushion"},
@@ -104,6 +104,7 @@ constexpr std::array<Known, 47> kKnown = {{
     {"running", "running jobs", plain, "jobs that are running and not paused"},
     {"unsettled", "running jobs of unknown need", plain,
      "running jobs without history that have not shown yet what they need"},
+    {"cap", "", nullptr, "maximum number of jobs of its class at once"},
     {"jobs_max", "", nullptr, "maximum number of jobs at once"},
     {"places", "", nullptr, "how many jobs the user of the job may run at once now"},
     {"share", "share", share, "the user's share of memory, cores or places, whichever is largest"},

@@ -4,7 +4,6 @@
 
 #include "base/check.h"
 #include "base/quantity.h"
-#include "policy/governor/within_reach.h"
 
 namespace plimsoll::supervisor {
 

@@ -10,7 +10,7 @@
 #include "base/loop/scope.h"
 #include "base/text.h"
 #include "guardian/protection.h"
-#include "kernel/cgroup/entrance.h"
+#include "kernel/cgroup/directory.h"
 #include "kernel/cgroup/freeze.h"
 #include "kernel/cgroup/limits.h"
 #include "kernel/cgroup/placement.h"

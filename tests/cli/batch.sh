@@ -344,4 +344,26 @@ case_orders_to_a_run_that_goes_on() {
   becomes_true nothing_left || wrong 'something is left'
 }
 
+# Four of a class by twos, as one that saw a third beside it would fail; those of another class start.
+case_a_class_has_a_cap() {
+  local job='mkdir here/{}; until [ -e other ]; do sleep 0.02; done; test $(ls here | wc -l) -le 2 && rmdir here/{}'
+  mkdir here
+  for i in 1 2 3 4; do printf '{"id": "db%s", "class": "db", "shell": "%s"}\n' $i "${job//\{\}/$i}"; done >jobs.jsonl
+  echo '{"id": "other", "class": "other", "argv": ["touch", "other"]}' >>jobs.jsonl
+  gives 0 timeout "$patience" "$plimsoll" batch --progress none --cores 8 --order input --cap db=2 jobs.jsonl
+  gives 0 "$plimsoll" explain last db4
+  has out 'waits for others of its class: of "db" at most 2 run at once'
+  # Of two that are told the lower holds.
+  rm other
+  sed 's/"class": "db"/&, "cap": 1/; s/-le 2/-le 1/' jobs.jsonl >lower.jsonl
+  gives 0 timeout "$patience" "$plimsoll" batch --progress none --cores 8 --order input --cap db=2 lower.jsonl
+  gives 125 "$plimsoll" batch --cap db jobs.jsonl
+  has err '--cap: found "db", expected CLASS=N with N from 1 to 1000000'
+  gives 125 "$plimsoll" batch --cap db=0 jobs.jsonl
+  sed 's/"class": "db"/&, "cap": 0/' jobs.jsonl >none.jsonl
+  gives 125 "$plimsoll" batch none.jsonl
+  has err 'none.jsonl'
+  has err '"cap"'
+}
+
 run_cases "${1:-}"

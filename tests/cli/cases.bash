@@ -148,6 +148,15 @@ supervisor_of() {
   done
 }
 
+# `reap --stale` reaps what dead runs have left anywhere on the machine, those of a script that runs
+# beside this one, too. So it is run by one script at a time, and a case that looks at what a dead run
+# has left keeps the others from it until it ends.
+readonly stale_lock=${TMPDIR:-/tmp}/plimsoll-tests-stale-$UID
+keep_the_stale() { exec {stale_kept}>>"$stale_lock" && flock "$stale_kept"; }
+reap_stale() {
+  if [[ ${stale_kept:-} ]]; then "$plimsoll" reap --stale; else flock -o "$stale_lock" "$plimsoll" reap --stale; fi
+}
+
 # free_port: one at which nobody listens and that is given to nobody who connects.
 free_port() {
   "$python" -c '

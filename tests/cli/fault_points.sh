@@ -115,7 +115,7 @@ killed_at() {
   # Where it is the guardian that stands there, a supervisor may have come to its end before it was killed.
   [[ $victim != supervisor || $(cat here/reached 2>/dev/null) != "$supervisor" ]] || same 125 $status "the guardian's status"
   # Children that were just being started hold a dead run's lock for a moment longer.
-  becomes_true eval '[[ $victim != both ]] || "$plimsoll" reap --stale >reaped 2>&1; nothing_left' ||
+  becomes_true eval '[[ $victim != both ]] || reap_stale >reaped 2>&1; nothing_left' ||
     wrong "left: $(groups_left | head -n 3) $(processes_left | head -n 3)"
   ((wrong == 0)) || wrong "$victim killed $moment $name${nth:+, time $nth}: status $status, $(tail -n 3 err)"
 }

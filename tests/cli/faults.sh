@@ -54,7 +54,7 @@ case_killed_at_every_step() {
       [[ $(who_ended) != nobody ]] || break
       if [[ $(who_ended) == both ]]; then
         # A killed process is not dead at once.
-        becomes_true eval '"$plimsoll" reap --stale >reaped 2>&1; nothing_left'
+        becomes_true eval 'reap_stale >reaped 2>&1; nothing_left'
       else
         becomes_true nothing_left
       fi || wrong "killed at $call $n: $(groups_left | head -n 3) $(processes_left | head -n 3) $(tail -n 3 err)"
@@ -70,7 +70,7 @@ case_killed_at_random() {
   for ((round = 0; round < rounds * 4; round++)); do
     local call=${calls[RANDOM % ${#calls[@]}]} n=$((RANDOM % 200 + 1))
     faulty -e "trace=execve,$call" -e inject=$call:signal=KILL:when=$n
-    becomes_true eval '[[ $(who_ended) != both ]] || "$plimsoll" reap --stale >reaped 2>&1; nothing_left' ||
+    becomes_true eval '[[ $(who_ended) != both ]] || reap_stale >reaped 2>&1; nothing_left' ||
       wrong "killed at $call $n: $(groups_left | head -n 3) $(processes_left | head -n 3) $(tail -n 3 err)"
     ((wrong == 0)) || return
   done

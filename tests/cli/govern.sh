@@ -324,6 +324,14 @@ case_small_steps_go_without_a_group() {
   nothing_left
 }
 
+case_steps_of_a_class_have_a_cap() {
+  state
+  seq 0.3 0.1 0.6 >lengths
+  gives 0 "$plimsoll" govern -q --cap sleep=1 -- xargs -P4 -n1 -a lengths sleep
+  gives 0 "$plimsoll" explain last
+  has out 'waits for others of its class: of "sleep" at most 1 runs at once'
+}
+
 case_the_run_is_recorded_and_explained() {
   state
   govern 0 -- xargs -n 1 sh -c 'sleep 0.1; true $0' < <(seq 3)

@@ -144,7 +144,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$plimsoll" batch --progress none jobs.txt 
   echo THAWED >"$freezer/freezer.state"
   has err "process $(<pid) (sh) could not be killed, and is left"
   becomes_true rmdir "$freezer"
-  becomes_true eval '"$plimsoll" reap --stale >/dev/null; nothing_left'
+  becomes_true eval 'reap_stale >/dev/null; nothing_left'
 }
 
 case_nothing_is_left() {

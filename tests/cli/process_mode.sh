@@ -226,7 +226,7 @@ case_both_are_killed() {
   kill -KILL $guardian "$supervisor"
   wait $guardian 2>/dev/null
   becomes_true gone "$supervisor"
-  gives 0 "$plimsoll" reap --stale
+  gives 0 reap_stale
   check_all_gone
 }
 

@@ -97,7 +97,7 @@ case_a_killed_run_leaves_its_share() {
   kill -KILL "$second" $(supervisor_of "$second")
   wait "$second" 2>/dev/null
   becomes_true line_is "$run_first" $line
-  "$plimsoll" reap --stale >reaped 2>&1 || wrong "reap --stale: $(<reaped)"
+  reap_stale >reaped 2>&1 || wrong "reap --stale: $(<reaped)"
   kill -TERM "$first"
   wait "$first"
   becomes_true nothing_left
@@ -182,7 +182,7 @@ case_the_daemons_line_and_cores_hold_for_a_run() {
   wait "$daemon"
   kill -TERM "$first"
   wait "$first"
-  "$plimsoll" reap --stale >reaped 2>&1
+  reap_stale >reaped 2>&1
   becomes_true nothing_left
 }
 

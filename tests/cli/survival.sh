@@ -87,7 +87,7 @@ kill_both() {
   wait "${guardians[@]}" 2>/dev/null
   # A killed process is not dead at once.
   for guardian in "${both[@]}"; do becomes_true gone "$guardian"; done
-  "$plimsoll" reap --stale >reaped 2>&1 || wrong "reap --stale: $(<reaped)"
+  reap_stale >reaped 2>&1 || wrong "reap --stale: $(<reaped)"
 }
 
 # Says what is left and ends it, so that the next round starts from nothing.
@@ -135,7 +135,7 @@ case_a_sweep_leaves_the_living_alone() {
   local pid=$! i
   becomes_true test -e ready
   for i in 1 2 3; do run 0 -- true; done
-  gives 0 "$plimsoll" reap --stale
+  gives 0 reap_stale
   touch stop
   wait $pid
   same 9 $?
@@ -166,6 +166,7 @@ case_nobody_else_locks_the_groups_of_a_run() {
 case_reap_removes_the_path_that_a_dead_run_had_made() {
   is_root || skip 'not root'
   local pid supervisor
+  keep_the_stale
   "$plimsoll" run -q --cgroup "$PLIMSOLL_CGROUP/made/deeper" -- sh -c 'touch ready; sleep 1000' 2>err &
   pid=$!
   becomes_true test -e ready
@@ -175,13 +176,13 @@ case_reap_removes_the_path_that_a_dead_run_had_made() {
   wait $pid 2>/dev/null
   becomes_true gone "$supervisor"
   [[ $(groups_left) == */made/deeper/plimsoll-* ]] || wrong "expected the dead run's groups: $(groups_left)"
-  gives 0 "$plimsoll" reap --stale
+  gives 0 reap_stale
   has out 'reaped plimsoll-'
   has out "/made/deeper"
   nothing_left || wrong "left: $(groups_left)"
   # A path that was there already is the user's.
   mkdir -p "$(mount_of memory)$PLIMSOLL_CGROUP/mine"
-  gives 0 "$plimsoll" reap --stale
+  gives 0 reap_stale
   rmdir "$(mount_of memory)$PLIMSOLL_CGROUP/mine" || wrong 'a group of the user was removed'
 }
 

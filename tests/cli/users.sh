@@ -282,7 +282,7 @@ case_users_have_groups_of_their_own() {
   kill -STOP "$daemon" "$supervisor"
   kill -KILL "$daemon" "$supervisor"
   wait "$daemon"
-  gives 0 "$plimsoll" reap --stale
+  gives 0 reap_stale
   becomes_true nothing_left
 }
 

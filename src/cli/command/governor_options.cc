@@ -20,6 +20,14 @@ void add_governor_options(CLI::App& app, supervisor::PoolOptions& options) {
              "Share of the CPUs and disks that all jobs together get in competition with the rest "
              "of the machine (1 to 10000; default 100)")
       ->type_name("N");
+  add_value(
+      app, "--cap", supervisor::parse_cap,
+      [&](const std::pair<std::string, unsigned>& cap) {
+        options.caps.insert_or_assign(cap.first, cap.second);
+      },
+      "At most N jobs of CLASS at once, a class or tool as `plimsoll history` lists it; may be "
+      "given several times")
+      ->type_name("CLASS=N");
   app.add_flag("--no-evict", options.no_evict,
                "Do not kill jobs to free memory; only hold and pause them");
   app.add_flag("--no-pause", options.no_pause, "Do not pause jobs");

@@ -30,7 +30,8 @@ bool is_for_memory(policy::HoldCause cause) {
     case policy::HoldCause::cores:
     case policy::HoldCause::disk:
     case policy::HoldCause::pace:
-    case policy::HoldCause::places: return false;
+    case policy::HoldCause::places:
+    case policy::HoldCause::cap: return false;
   }
   return false;
 }
@@ -298,7 +299,8 @@ bool is_for_long(policy::HoldCause cause) {
     case policy::HoldCause::memory:
     case policy::HoldCause::alone:
     case policy::HoldCause::share:
-    case policy::HoldCause::places: return true;
+    case policy::HoldCause::places:
+    case policy::HoldCause::cap: return true;
     case policy::HoldCause::cores:
     case policy::HoldCause::disk:
     case policy::HoldCause::pace:

@@ -115,4 +115,8 @@ bool Directory::has_file(const std::string& file) const {
   return ::faccessat(fd_.get(), file.c_str(), F_OK, 0) == 0;
 }
 
+Result<UniqueFd> open_v1_entrance(const Directory& directory) {
+  return directory.open_file("tasks", O_WRONLY);
+}
+
 }  // namespace plimsoll::cgroup

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/governor/crowding.h"
 #include "policy/governor/processors.h"
 #include "policy/job/words.h"
 
@@ -87,6 +88,7 @@ std::optional<HoldCause> refuse_for_cores(const Surroundings& around, const Esti
   if (around.io_full.value_or(0) > kIoStallMax && shown.io_per_second > kIoHeavy) {
     return HoldCause::disk;
   }
+  if (around.frozen_for_cores > 0 && candidate.cores.mean >= kComputes) return HoldCause::cores;
   const double fill = candidate.cores.mean < kCoresSmall ? kCoresFillSmall : around.cores_fill;
   if (around.cores_predicted >= around.cores * fill) return HoldCause::cores;
   return std::nullopt;
@@ -185,6 +187,7 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       holding.reason = "waits for cores: the running jobs want " +
                        words::decimal(around.cores_predicted) + ", and there are " +
                        words::decimal(around.cores);
+      if (around.frozen_for_cores > 0) holding.reason += "; paused jobs go on first";
       if (around.cores_of_others.value_or(0) >= kCoresTold) {
         holding.reason +=
             "; other programs use " + words::decimal(*around.cores_of_others) + " of them";
@@ -207,7 +210,8 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       break;
     case HoldCause::places:
     case HoldCause::share:
-    case HoldCause::calm: break;  // for no candidate of its own
+    case HoldCause::calm:
+    case HoldCause::cap: break;  // for no candidate of its own
   }
   return holding;
 }

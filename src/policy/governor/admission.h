@@ -80,6 +80,7 @@ struct Surroundings {
   double keel_peak = 0;             // bytes, at its most
   std::size_t unsettled = 0;        // started without knowledge, their needs not yet shown
   std::size_t unsettled_max = 0;
+  std::size_t frozen_for_cores = 0;  // of the candidate's tenant: they go first
 };
 
 // Why a candidate can't start now.

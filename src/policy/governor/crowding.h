@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "policy/governor/running_set.h"
 #include "policy/job/decision.h"
+#include "policy/job/tenant.h"
 
 namespace plimsoll::policy {
 
@@ -20,17 +23,30 @@ inline constexpr double kRoomy = 2;
 // Who uses less of a core is not what the crowd is made of.
 inline constexpr double kComputes = 0.5;
 
-// Freezes jobs while they want far more cores than there are, the last started first. What a job
-// wants is the CPU time that it uses and the time that it waits for a core. As many as there are
-// cores always go on: others may keep the machine busy for ever.
+// What the jobs of each tenant want of the cores, of which each has an equal part. Made in
+// O(running), right until a member starts, stops or goes on.
+class CoreClaims {
+ public:
+  CoreClaims(const RunningSet& running_set, double cores);
+
+  // Cores that his running jobs want.
+  [[nodiscard]] double wanted(Tenant tenant) const;
+  // Whether there are cores enough for a member that was frozen for them: of its tenant's part,
+  // beside his running jobs. What others want does not count, as they may want it for ever.
+  [[nodiscard]] bool has_room(const Member& member) const;
+
+ private:
+  std::map<Tenant, double> wanted_;  // of whoever has a job that is not dying
+  double part_ = 0;
+};
+
+// Freezes jobs while they want far more cores than there are: those of the tenant who wants most,
+// the last started first. What a job wants is the CPU time that it uses and the time that it waits
+// for a core. As many as there are cores always go on: others may keep the machine busy for ever.
 class Crowding {
  public:
   // Appends what is to be done and marks it in the running set. O(1) unless the cores are crowded.
   void relieve(RunningSet& running_set, double cores, Instant now, std::vector<Decision>& rulings);
-
-  // Whether there are cores enough for a member that was frozen for them, beside what the running
-  // ones want.
-  [[nodiscard]] static bool has_room(const Member& member, double cores, double wanted);
 
  private:
   std::optional<Instant> crowded_since_;

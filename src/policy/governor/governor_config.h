@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "base/units.h"
 
@@ -23,6 +25,8 @@ struct GovernorConfig {
   StartOrder order = StartOrder::longest;
   // Who has waited for so long starts once his memory fits, however busy the cores are.
   Duration cores_wait_max = Duration::max();
+  // At most so many jobs of a class or tool at once, each at least 1. For the scheduler.
+  std::map<std::string, unsigned> caps{};
 };
 
 }  // namespace plimsoll::policy

@@ -99,13 +99,16 @@ bool ResumePolicy::fits(const Turn& turn, const Member& member, Numbers& numbers
 }
 
 void ResumePolicy::thaw_what_fits(Turn& turn) {
+  std::optional<CoreClaims> claims;
   for (Member* member : turn.held) {
     if (turn.now - member->since < dwell_of(*member)) continue;
-    const bool has_cores =
-        !member->for_cores ||
-        Crowding::has_room(*member, turn.config.cores, turn.running_set.cores_wanted());
+    if (member->for_cores) {
+      if (!claims) claims.emplace(turn.running_set, turn.config.cores);
+      if (!claims->has_room(*member)) continue;
+    }
     Numbers numbers;
-    if (!has_cores || !fits(turn, *member, numbers)) continue;
+    if (!fits(turn, *member, numbers)) continue;
+    claims.reset();
     turn.thawed += std::max(0.0, numbers[2].second - turn.running_set.used() - turn.thawed);
     std::string reason = "there is room again: " + words::bytes(numbers[2].second) +
                          " are expected to be in use with it";

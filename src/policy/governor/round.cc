@@ -211,6 +211,7 @@ void Round::refused_for_memory(Tenant tenant, Turn& turn, JobId job, const Estim
 Surroundings Round::around_of(Tenant tenant) const {
   const AdmissionContext& seen = ground_.seen;
   Surroundings around = seen.around;
+  around.frozen_for_cores = seen.tenancy.of(tenant).frozen_for_cores;
   if (!seen.tenancy.is_shared()) return around;
   const Holdings& own = seen.tenancy.of(tenant);
   const std::size_t tenants = seen.tenancy.tenants();

@@ -23,6 +23,7 @@ void add_up(Holdings& sum, const Holdings& one) {
   sum.cores += one.cores;
   sum.claimed += one.claimed;
   sum.unsettled += one.unsettled;
+  sum.frozen_for_cores += one.frozen_for_cores;
 }
 
 // Of `all` that is wanted where that is more than there is.
@@ -39,7 +40,8 @@ void Tenancy::add(const Member& member) {
                      .doubt = member.estimate.peak.spread,
                      .cores = runs ? member.estimate.cores.mean : 0,
                      .claimed = member.sample.claimed ? to_double(*member.sample.claimed) : 0,
-                     .unsettled = unsettled ? std::size_t{1} : 0};
+                     .unsettled = unsettled ? std::size_t{1} : 0,
+                     .frozen_for_cores = member.for_cores ? std::size_t{1} : 0};
   add_up(holdings_[member.ready.tenant], one);
   add_up(all_, one);
 }

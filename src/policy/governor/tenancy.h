@@ -43,6 +43,7 @@ struct Holdings {
   double claimed = 0;      // bytes that clients say they have (JobSample::claimed)
   double used_lately = 0;  // cores, as RecentUse has it
   std::size_t unsettled = 0;  // started without knowledge, their needs not yet shown
+  std::size_t frozen_for_cores = 0;
 };
 
 // The tenants whose jobs run or wait, each with an equal claim to every part of the machine. Nobody

@@ -12,6 +12,7 @@ std::string_view name_of(HoldCause cause) {
     case HoldCause::places: return "places";
     case HoldCause::share: return "share";
     case HoldCause::calm: return "calm";
+    case HoldCause::cap: return "cap";
   }
   return "";
 }

@@ -22,6 +22,7 @@ enum class HoldCause : std::uint8_t {
   places,  // so many run as may run at once
   share,   // its user has more of the machine than another who waits
   calm,    // memory was short a moment ago
+  cap,     // so many of its class run as may run at once
 };
 
 [[nodiscard]] std::string_view name_of(HoldCause cause);

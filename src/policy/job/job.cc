@@ -62,6 +62,12 @@ Command fill_slot(Command command, unsigned slot) {
   return Words(filled);
 }
 
+JobSpec within_reach(JobSpec job, Bytes line, double cores) {
+  if (job.memory_hint) job.memory_hint = std::min(*job.memory_hint, line);
+  if (job.cpu_hint) job.cpu_hint = std::min(*job.cpu_hint, cores);
+  return job;
+}
+
 std::string command_line(const Command& command) {
   std::string line;
   if (const auto* shell = std::get_if<std::string>(&command)) {

@@ -61,8 +61,9 @@ struct JobSpec {
   bool restartable = true;
   // So often it is started again if it is evicted or lost; absent: kLostAttemptsMax.
   std::optional<unsigned> restarts{};
-  Tenant tenant = kHost;                 // whose turn and share it takes
-  std::string uid;                       // "user", "user:group" or numbers; empty: Plimsoll's own
+  std::optional<unsigned> cap{};  // at most so many jobs of its class run at once; at least 1
+  Tenant tenant = kHost;          // whose turn and share it takes
+  std::string uid;                // "user", "user:group" or numbers; empty: Plimsoll's own
   std::string stdout_path, stderr_path;  // empty: collected by Plimsoll
   std::vector<JobId> needs;              // all lie before or after it in the same run; no cycle
   std::vector<std::string> arguments;    // the values that a template was filled with, for --tag
@@ -70,6 +71,10 @@ struct JobSpec {
   // keeps the past.
   std::optional<std::uint32_t> owner{};
 };
+
+// The job with hints that the machine can follow. Of a larger one half is doubt that no calm of
+// the job ever takes back, and everybody else would wait for what it can't have.
+[[nodiscard]] JobSpec within_reach(JobSpec job, Bytes line, double cores);
 
 // The command as one line that a shell would take, for people, logs and the job log. A slot that is
 // not known yet is shown as `{%}`.

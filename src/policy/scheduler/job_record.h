@@ -55,8 +55,9 @@ struct RunningAttempt {
 struct JobRecord {
   Key key;
   JobFacts facts;
-  Ready ready;                              // as the governor knows it
-  bool was_held = false;                    // counted as held in this wait
+  Ready ready;            // as the governor knows it
+  bool was_held = false;  // counted as held in this wait
+  std::string capped_as;  // the class whose place it has or waits for; empty: none
   std::unique_ptr<RunningAttempt> attempt;  // while one runs
 };
 

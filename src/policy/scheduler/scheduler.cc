@@ -38,7 +38,8 @@ Scheduler::Scheduler(SchedulerConfig config, Estimator& estimator, SchedulerList
       estimator_(estimator),
       listener_(listener),
       queue_(config_.queue),
-      governor_(governor_config(config_)) {
+      governor_(governor_config(config_)),
+      caps_(config_.governor.caps) {
   estimator_.expect_below(config_.governor.line);
 }
 
@@ -68,6 +69,7 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
   record.ready.priority = job.priority;
   record.ready.restartable = job.restartable;
   record.ready.tenant = job.tenant;
+  if (job.cap) caps_.cap(record.key.exact, *job.cap);
   queue_.enter(job);
   if (executor_ == nullptr) return;
   tell(EventKind::queued, job.id, "it was added to a running batch");
@@ -140,7 +142,34 @@ void Scheduler::catch_up() {
   if (is_behind()) resume_at_ = now() + kBehindGap;
 }
 
+// The class, or the tool if only that has a cap: "ld" caps every way of linking.
+const std::string& Scheduler::capped_as(const JobRecord& job) const {
+  return caps_.of(job.key.exact) ? job.key.exact : job.key.tool;
+}
+
+void Scheduler::leave_place(JobRecord& job) {
+  const std::string name = std::exchange(job.capped_as, {});
+  if (name.empty()) return;
+  if (const auto next = caps_.leave(name, job.ready.job)) arriving_.push_back(*next);
+}
+
+void Scheduler::stand_aside(JobRecord& job) {
+  if (!job.was_held) ++counts_.holds;
+  job.was_held = true;
+  const unsigned most = *caps_.of(job.capped_as);
+  tell(EventKind::held, job.ready.job,
+       "waits for others of its class: of \"" + job.capped_as + "\" at most " +
+           std::to_string(most) + (most == 1 ? " runs" : " run") + " at once",
+       {{"cap", static_cast<double>(most)}}, HoldCause::cap);
+}
+
 void Scheduler::wait_for_governor(JobRecord& job) {
+  if (const std::string& name = capped_as(job); caps_.of(name)) job.capped_as = name;
+  if (!job.capped_as.empty() && !caps_.take(job.capped_as, {.job = job.ready.job,
+                                                            .tenant = job.ready.tenant,
+                                                            .priority = job.ready.priority})) {
+    return stand_aside(job);
+  }
   job.was_held = false;
   enter_governor(job, now());
 }
@@ -189,7 +218,9 @@ void Scheduler::take_kinds_anew() {
 
 // The governor hears of it at once, others in their turn.
 void Scheduler::end_unstarted(JobOver over) {
-  stop_waiting(jobs_.at(over.job));
+  JobRecord& job = jobs_.at(over.job);
+  stop_waiting(job);
+  leave_place(job);
   unended_.push_back(std::move(over));
 }
 
@@ -327,6 +358,7 @@ void Scheduler::on_over(JobId job, const AttemptEnd& end) {
   show(record, *attempt, {});
   learn(record, *attempt, end);
   governor_.leave(record.ready, end, now());
+  leave_place(record);
   std::optional<Requeue> requeue = queue_.leave(job, end, now());
   const LiveProfile& profile = attempt->live_profile;
   if (was_lost(end.outcome)) ++record.ready.lost;
@@ -515,7 +547,7 @@ SchedulerStatus Scheduler::status() const {
                          .jobs_max = governor_.config().jobs_max,
                          .running = governor_.running() - governor_.frozen(),
                          .frozen = governor_.frozen(),
-                         .waiting = governor_.waiting(),
+                         .waiting = governor_.waiting() + caps_.aside(),
                          .unfinished = queue_.unfinished(),
                          .counts = counts_,
                          .holding = holding(),

@@ -16,6 +16,7 @@
 #include "policy/job/attempt.h"
 #include "policy/job/event.h"
 #include "policy/queue/queue.h"
+#include "policy/scheduler/class_caps.h"
 #include "policy/scheduler/eta.h"
 #include "policy/scheduler/executor.h"
 #include "policy/scheduler/job_record.h"
@@ -119,6 +120,9 @@ class Scheduler : public ExecutorObserver {
   [[nodiscard]] bool is_behind() const {
     return !untold_.empty() || !arriving_.empty() || !unended_.empty();
   }
+  [[nodiscard]] const std::string& capped_as(const JobRecord& job) const;
+  void leave_place(JobRecord& job);
+  void stand_aside(JobRecord& job);
   void wait_for_governor(JobRecord& job);
   void enter_governor(JobRecord& job, Instant since);
   void stop_waiting(JobRecord& job);
@@ -152,6 +156,7 @@ class Scheduler : public ExecutorObserver {
   StallShares stall_;         // as of the last look
   std::string share_reason_;  // empty: as configured
   Kinds kinds_;
+  ClassCaps caps_;
   Counts counts_;
   Calibration calibration_;
   RunProgress progress_;

@@ -33,6 +33,20 @@ Bytes capacity_of(const Supervisor& supervisor) {
   return own ? memory_capacity(*own, total) : total;
 }
 
+Result<std::pair<std::string, unsigned>> parse_cap(std::string_view text) {
+  constexpr std::uint64_t kCapMax = 1'000'000;
+  // The name of a class may hold a "=" itself.
+  const std::size_t equals = text.rfind('=');
+  if (equals != std::string_view::npos && equals > 0) {
+    const auto most = to_u64(text.substr(equals + 1));
+    if (most && *most >= 1 && *most <= kCapMax) {
+      return std::pair(std::string(text.substr(0, equals)), static_cast<unsigned>(*most));
+    }
+  }
+  return fail("found \"" + std::string(text) + "\", expected CLASS=N with N from 1 to " +
+              std::to_string(kCapMax));
+}
+
 Result<MemoryAmount> parse_memory_amount(std::string_view text) {
   if (!text.ends_with('%')) {
     auto bytes = parse_bytes(text);
@@ -75,6 +89,7 @@ Result<policy::GovernorConfig> pool_governor(const PoolOptions& options,
   if (const auto descriptors = descriptor_limit()) {
     config.jobs_max = std::min(config.jobs_max, jobs_by_descriptors(*descriptors));
   }
+  config.caps = options.caps;
   config.may_evict = !options.no_evict;
   const bool is_process_mode = supervisor.why_process_mode().has_value();
   const bool can_pause = is_process_mode || cgroup::freezer_of(supervisor.pool()) != nullptr;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "base/result.h"
@@ -25,12 +27,16 @@ struct PoolOptions {
   std::optional<MemoryAmount> reserve;
   std::optional<double> cores;
   std::optional<std::uint64_t> jobs_max;
-  std::optional<unsigned> weight;  // cgroup::RunWeight::run
+  std::optional<unsigned> weight;        // cgroup::RunWeight::run
+  std::map<std::string, unsigned> caps;  // GovernorConfig::caps
   bool no_evict = false;
   bool no_pause = false;
   // What errors call the first two: where the user has said them.
   std::string line_name = "--line", reserve_name = "--reserve";
 };
+
+// "CLASS=N": at most N jobs of a class at once.
+Result<std::pair<std::string, unsigned>> parse_cap(std::string_view text);
 
 // "8G", or "80%".
 Result<MemoryAmount> parse_memory_amount(std::string_view text);

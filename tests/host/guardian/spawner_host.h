@@ -9,7 +9,7 @@
 
 #include "guardian/spawner.h"
 #include "kernel/cgroup/destroy.h"
-#include "kernel/cgroup/entrance.h"
+#include "kernel/cgroup/directory.h"
 #include "support/host_test.h"
 
 // For tests of children born into real groups: what they are asked for and what they print.

@@ -112,6 +112,17 @@ TEST_F(ConfigTest, MetricsAreAtAPortOrAtASocket) {
   EXPECT_EQ(socket->config.metrics.names, (std::vector<std::string>{"build1", "b.example"}));
 }
 
+TEST_F(ConfigTest, ClassesHaveCaps) {
+  const auto loaded = read("governor.caps = \"ld=2, samtools sort=4,a=b=1\"\n");
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const std::map<std::string, unsigned> caps = {{"ld", 2}, {"samtools sort", 4}, {"a=b", 1}};
+  EXPECT_EQ(loaded->config.governor.caps, caps);
+  const auto wrong = read("governor.caps = \"ld=2,db\"\n");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message(),
+            "p.toml:1: governor.caps: found \"db\", expected CLASS=N with N from 1 to 1000000");
+}
+
 TEST_F(ConfigTest, AnEmptyVariableIsNotSet) {
   variables["PLIMSOLL_CGROUP"] = "";
   const auto loaded = read("governor.cgroup = \"/file\"\n");

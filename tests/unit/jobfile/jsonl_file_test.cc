@@ -29,7 +29,7 @@ std::string error_of(std::string_view text) {
 
 constexpr std::string_view kEveryKey =
     R"({"id": "link", "argv": ["ld", ""], "cwd": "/src", "env": {"A": "1", "B": ""}, )"
-    R"("class": "link", "memory_hint": "1.5G", "memory_max": 4096, "memory_high": "1M", )"
+    R"("class": "link", "cap": 3, "memory_hint": "1.5G", "memory_max": 4096, "memory_high": "1M", )"
     R"("swap_max": 0, "cpus": 1.5, "cpuset": "0-3,7", "weight": 200, "io_weight": 50, )"
     R"("pids_max": 10, "cpu_hint": 2, "priority": -3, "timeout": "5m", "retries": 2, )"
     R"("restartable": false, "stdout": "o", "stderr": "e", "uid": "nobody", "needs": []})";
@@ -55,6 +55,7 @@ TEST(JsonlFile, TakesEveryKey) {
                                 .weight = {},
                                 .io_max = {},
                                 .pids_max = 10}));
+  EXPECT_EQ(job.cap, 3U);
   EXPECT_EQ(job.cpu_hint, 2.0);
   EXPECT_EQ(job.priority, -3);
   EXPECT_EQ(job.timeout, 5min);
@@ -125,6 +126,7 @@ TEST(JsonlFile, ChecksTypes) {
       {R"("weight": 18446744073709551615)",
        R"("weight": found 18446744073709551615, expected a whole number from 1 to 10000)"},
       {R"("io_weight": 1.5)", R"("io_weight": found 1.5, expected a whole number from 1 to 10000)"},
+      {R"("cap": 0)", R"("cap": found 0, expected a whole number from 1 to 1000000)"},
       {R"("retries": -1)", R"("retries": found -1, expected a whole number from 0 to 4294967295)"},
       {R"("priority": null)",
        R"("priority": found null, expected a whole number from -2147483648 to 2147483647)"},
@@ -184,7 +186,7 @@ TEST(JsonlFile, NamesTheLineAndTheKeyThatIsMeant) {
   EXPECT_EQ(error_of(R"({"shell": "a", "depends": []})"),
             R"(jobs.jsonl:1: found the unknown key "depends", expected perhaps "needs")");
   EXPECT_THAT(error_of(R"({"shell": "a", "zzzzzzzzzzz": 1})"),
-              HasSubstr("found the unknown key \"zzzzzzzzzzz\", expected one of argv class "));
+              HasSubstr("found the unknown key \"zzzzzzzzzzz\", expected one of argv cap class "));
   EXPECT_EQ(error_of(R"({"shell": "a", "shell": "b"})"),
             R"(jobs.jsonl:1: found the key "shell" twice, expected it once)");
 }

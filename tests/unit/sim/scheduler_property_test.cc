@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "random_run.h"
+#include "seeds.h"
 
 // Thousands of machines and sets of jobs that nobody chose: the promises hold at every turn.
 namespace plimsoll::sim {
@@ -18,7 +19,8 @@ constexpr std::uint64_t kStep = 1;
 class SchedulerProperty : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(SchedulerProperty, PromisesHold) {
-  for (std::uint64_t seed = GetParam(); seed < GetParam() + kSeedsEach; seed += kStep) {
+  const std::uint64_t first = seeds_from() + GetParam();
+  for (std::uint64_t seed = first; seed < first + kSeedsEach; seed += kStep) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Setting setting = SettingMaker(seed).make();
     sim::SimulatedExecutor executor(setting.machine, setting.jobs);

@@ -7,6 +7,7 @@
 namespace plimsoll::policy {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -89,6 +90,83 @@ TEST(Crowding, WhoDoesNotComputeIsLeftAlone) {
 TEST(Crowding, NothingIsFrozenWhereNothingMayBe) {
   Crowd crowd(6, false);
   EXPECT_THAT(crowd.want(10, 100, 10), IsEmpty());
+}
+
+// Fifty jobs of one user that compute without an end, and short ones of another, one after the
+// other: whoever started last is always his.
+struct TwoUsers : Story {
+  static constexpr unsigned kHog = 1, kOther = 2, kHogs = 50;
+
+  TwoUsers() : Story({.line = mib(10'000), .cores = 2, .jobs_max = 100}) {
+    for (unsigned id = 1; id <= kHogs; ++id) {
+      waits_for(kHog, id, {.mib = 10, .seconds = 10'000, .cores = 0.01});
+      EXPECT_THAT(rules(0.01 * id), ElementsAre("admit " + std::to_string(id)));
+    }
+  }
+
+  // Until `to`, the other runs `at_once` jobs, each for `seconds` of not being frozen.
+  void go_on(double from, double to, unsigned at_once, double seconds) {
+    for (double t = from; t < to; t += 0.1) {
+      for (unsigned id = 1; id <= kHogs; ++id) computes(id, t, 0);
+      for (auto& [id, left] : short_ones) {
+        if (is_frozen(id)) continue;
+        computes(id, t, started[id]);
+        left -= 0.1;
+      }
+      for (auto one = short_ones.begin(); one != short_ones.end();) {
+        if (one->second > 0) {
+          ++one;
+          continue;
+        }
+        longest = std::max(longest, t - started[one->first]);
+        ends(one->first, t);
+        one = short_ones.erase(one);
+      }
+      while (waiting + short_ones.size() < at_once) {
+        waits_for(kOther, next++, {.mib = 10, .seconds = seconds, .cores = 1}, t);
+        ++waiting;
+      }
+      samples(t);
+      for (const std::string& word : rules(t)) {
+        if (!word.starts_with("admit")) {
+          decided.push_back(word);
+          continue;
+        }
+        --waiting;
+        short_ones[number_in(word)] = seconds;
+        started[number_in(word)] = t;
+      }
+    }
+  }
+
+  void computes(unsigned id, double t, double since) {
+    if (is_frozen(id)) return;
+    uses(id, t, 10, since);
+    governor.expect(job(id), flat({.mib = 10, .seconds = 10'000, .cores = 1}), at(t));
+  }
+
+  std::map<unsigned, double> short_ones, started;
+  std::vector<std::string> decided;
+  double longest = 0;
+  unsigned next = 1001;
+  std::size_t waiting = 0;
+};
+
+TEST(Crowding, WhoseJobsMakeTheCrowdHasThemFrozen) {
+  TwoUsers users;
+  users.go_on(1, 120, 4, 0.5);
+  EXPECT_THAT(users.decided, Contains("freeze 50"));
+  for (const std::string& word : users.decided) EXPECT_LE(number_in(word), TwoUsers::kHogs);
+  EXPECT_LT(users.longest, 1);
+}
+
+// Also his whose jobs are a crowd by themselves: what is frozen goes before what has not begun.
+TEST(Crowding, WhoComesLaterDoesNotKeepTheFrozenWaiting) {
+  TwoUsers users;
+  users.go_on(1, 900, 8, 0.5);
+  for (const auto& [id, left] : users.short_ones) {
+    EXPECT_GT(users.started[id], 880) << id;
+  }
 }
 
 TEST(Crowding, WhatIsFrozenForCoresIsNoWaste) {

@@ -1,8 +1,7 @@
-#include "policy/governor/within_reach.h"
-
 #include <gtest/gtest.h>
 
 #include "policy/estimator/estimator.h"
+#include "policy/job/job.h"
 
 namespace plimsoll::policy {
 namespace {

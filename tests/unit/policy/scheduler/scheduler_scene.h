@@ -41,8 +41,9 @@ class FakeWorld final : public Executor {
 
 struct Scene : SchedulerListener {
   explicit Scene(QueueConfig queue = {.jobs_max = 100})
-      : scheduler({.queue = queue, .governor = {.line = Bytes{std::uint64_t{8} << 30}, .cores = 8}},
-                  estimator, this) {}
+      : Scene(SchedulerConfig{.queue = queue,
+                              .governor = {.line = Bytes{std::uint64_t{8} << 30}, .cores = 8}}) {}
+  explicit Scene(SchedulerConfig config) : scheduler(std::move(config), estimator, this) {}
 
   void on_event(const Event& event) override { kinds[event.kind]++; }
   void on_job_over(const JobOver& over) override { overs.push_back(over); }
