@@ -21,7 +21,7 @@ namespace {
 constexpr auto kCallsPatience = std::chrono::milliseconds(200);
 // Of one connection; more wait at the client. Over TCP a certificate has 64 connections, and its
 // calls are not counted.
-constexpr int kStreamsOfConnectionMax = 1000, kStreamsOverTcpMax = 100;
+constexpr int kStreamsOfConnectionMax = 1000, kStreamsOverTcpMax = 300;
 // A client on another machine that is gone without a word is noticed after both.
 constexpr int kKeepAliveMs = 20'000, kKeepAliveAnswerMs = 10'000;
 // Over TCP a connection without a call is a stranger's, then one of few.
