@@ -130,6 +130,7 @@ void Governor::admit(Instant now, unsigned starts_max, AdmissionContext& seen,
 // Nobody is stopped for what another's client only says. Whether he may start is another matter:
 // that goes by the estimates, and by Tenancy::keeps().
 void Governor::believe_words() {
+  if (running_set_.claims() == 0) return;
   const double share = tenants_.size() > 1 ? 0 : 1;
   for (Member* member : running_set_.members()) {
     if (member->sample.claimed) running_set_.believe(*member, share);

@@ -124,6 +124,8 @@ void RunningSet::observe(Member& member, const JobSample& sample, Instant now) {
   if (!sample.claimed) believe(member, 1);
   set_used(member, sample.used, gap > 0 ? since / gap : 1);
   recent_use_.used(member.ready.tenant, sample.cpu - member.sample.cpu, now);
+  claims_ += sample.claimed.has_value();
+  claims_ -= member.sample.claimed.has_value();
   member.sample = sample;
   member.seen = now;
   if (span < kSlopeSpan || member.state != MemberState::running) return;
@@ -162,6 +164,7 @@ void RunningSet::leave(Ready& ready) {
     freed_until_ = member.since + kDeathMax;
   }
   if (member.held) --held_;
+  claims_ -= member.sample.claimed.has_value();
   members_.erase(std::lower_bound(members_.begin(), members_.end(), &member, is_older));
   ready.member.reset();
   if (members_.empty()) {

@@ -76,6 +76,7 @@ class RunningSet {
   [[nodiscard]] std::size_t frozen() const { return frozen_; }
   [[nodiscard]] std::size_t held() const { return held_; }  // frozen by the governor
   [[nodiscard]] std::size_t dying() const { return dying_; }
+  [[nodiscard]] std::size_t claims() const { return claims_; }  // JobSample::claimed
   // Memory is on its way back: somebody is leaving, or has left and the pool was not looked at
   // since, so that nobody knows how much came.
   [[nodiscard]] bool is_giving_back(Instant now) const;
@@ -114,7 +115,7 @@ class RunningSet {
   void set_used(Member& member, Bytes used, double fresh);
 
   std::vector<Member*> members_;  // each its job's
-  std::size_t frozen_ = 0, held_ = 0, dying_ = 0;
+  std::size_t frozen_ = 0, held_ = 0, dying_ = 0, claims_ = 0;
   Instant looked_{};      // at the machine, last
   double pool_used_ = 0;  // then
   double changed_ = 0;    // by the members since
