@@ -75,7 +75,7 @@ int serve(int argc, char** argv) {
   // For all that asks where things are kept; nobody else runs yet who could look.
   const auto& state_dir = config->config.state_dir;
   if (state_dir) ::setenv("PLIMSOLL_STATE_DIR", state_dir->c_str(), 1);
-  keep_protobuf_quiet();
+  keep_libraries_quiet();
   auto link = guardian::become_guardian(loop::notify);
   if (!link) return complain(link.error());
   auto daemon = Daemon::start(std::move(*link), std::move(*config), options);

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "govern/exec_reader.h"
 
@@ -84,8 +85,9 @@ void ExecListener::on_read(const seccomp_notif& call, Result<std::optional<Exec>
   std::uint64_t id = call.id;
   if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &id) != 0) return;
   const PendingExec pending{id};
-  if (!exec && exec.error().code == std::errc::operation_not_permitted && !is_blind_) {
-    is_blind_ = true;
+  // One may let nobody read it (prctl(2), PR_SET_DUMPABLE); if the first can't be read, none can.
+  const bool is_first = !std::exchange(has_heard_, true);
+  if (is_first && !exec && exec.error().code == std::errc::operation_not_permitted) {
     observer_.on_blind(exec.error());
   }
   if (!exec || !*exec) {

@@ -23,7 +23,7 @@ class ExecObserver {
   virtual ~ExecObserver() = default;
   // To be answered once, from within the call or later.
   virtual void on_exec(PendingExec pending, const Exec& exec) = 0;
-  // What is executed can't be read, for a reason that stays: all such execs go on unseen. Once.
+  // What is executed can't be read, for a reason that stays: all execs go on unseen. Of the first.
   virtual void on_blind(const Error& why) = 0;
 };
 
@@ -63,7 +63,7 @@ class ExecListener : private ExecReadersObserver {
   UniqueFd listener_;
   loop::Watch watch_;  // of own_end_ until the listener has come, then of that
   ExecReaders readers_;
-  bool is_blind_ = false;
+  bool has_heard_ = false;
 };
 
 }  // namespace plimsoll::govern

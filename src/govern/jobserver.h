@@ -39,9 +39,13 @@ class Jobserver {
 
   // So often it is looked whether others are due.
   static constexpr Duration kLook = std::chrono::milliseconds(200);
+  // Tokens that are to be taken are so as they come, up to so many times until the next look: a
+  // client may put and take them without a pause.
+  static constexpr int kComingMax = 64;
 
  private:
   void look();
+  void look_at_coming();
   void follow(const TokenChange& change);
 
   loop::Loop& loop_;
@@ -50,6 +54,7 @@ class Jobserver {
   Tokens tokens_;
   loop::Timer timer_;
   loop::Watch coming_;  // tokens that are to be taken
+  int came_ = 0;        // since the last look by the timer
 };
 
 }  // namespace plimsoll::govern

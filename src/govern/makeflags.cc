@@ -1,6 +1,7 @@
 #include "govern/makeflags.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 
@@ -44,11 +45,16 @@ bool any_names_jobs(string_view text) {
 
 MakeJobs jobs_in_makeflags(string_view makeflags) {
   MakeJobs found = MakeJobs::nothing;
+  bool is_first = true;
   while (!makeflags.empty()) {
     const string_view word = take_until(makeflags, ' ');
+    if (word.empty()) continue;
     if (word == kVariables) break;
     if (is_jobserver(word)) return MakeJobs::jobserver;
     if (is_number_of_jobs(word)) found = MakeJobs::number;
+    // The first may be letters without a dash: "kj8".
+    const bool is_letters = std::exchange(is_first, false) && word.find('=') == string_view::npos;
+    if (is_letters && is_number_of_jobs("-" + std::string(word))) found = MakeJobs::number;
   }
   return found;
 }

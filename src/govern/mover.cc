@@ -1,39 +1,57 @@
 #include "govern/mover.h"
 
-#include <utility>
+#include <poll.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "govern/exec_reader.h"
 #include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/remove.h"
 
 namespace plimsoll::govern {
 namespace {
 
-Result<void> move_all(const std::vector<int>& pids, const cgroup::Leaf& into) {
-  Result<void> first{};
-  for (const int pid : pids) {
-    auto moved = cgroup::move_process(into, pid);
-    const bool is_main = pid == pids.front();
-    if (!moved && first && (is_main || !moved.error().gone())) first = std::move(moved);
+// Whoever is gone by now needs no move.
+void move_all(const std::vector<int>& pids, const cgroup::Leaf& into) {
+  for (const int pid : pids) [[maybe_unused]]
+    const auto moved = cgroup::move_process(into, pid);
+}
+
+bool has_ended(const UniqueFd& pidfd) {
+  pollfd ready{.fd = pidfd.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&ready, 1, 0) == 1;
+}
+
+Result<void> move_in(const Mover::Process& process, const cgroup::Leaf& into) {
+  std::vector<int> family;
+  if (process.below == Mover::Below::come) family = family_of(process.pid);
+  if (has_ended(process.pidfd)) {
+    return fail(std::errc::no_such_process, "move process " + std::to_string(process.pid));
   }
-  return first;
+  auto moved = cgroup::move_process(into, process.pid);
+  if (moved) move_all(family, into);
+  return moved;
 }
 
 void empty_into(const cgroup::Group& group, const cgroup::Leaf& into) {
   for (int round = 0; round < Mover::kRounds; ++round) {
     const auto pids = cgroup::processes_below(group);
     if (!pids || pids->empty()) return;
-    [[maybe_unused]] const auto moved = move_all(*pids, into);
+    move_all(*pids, into);
   }
 }
 
 }  // namespace
 
-void Mover::move(std::vector<int> pids, std::shared_ptr<const cgroup::Leaf> into,
+void Mover::move(Process process, std::shared_ptr<const cgroup::Leaf> into,
                  std::function<void(const Result<void>&)> done) {
   auto result = std::make_shared<Result<void>>();
-  worker_.submit(
-      [result, pids = std::move(pids), into = std::move(into)] { *result = move_all(pids, *into); },
-      [result, done = std::move(done)] { done(*result); });
+  auto moved = std::make_shared<const Process>(std::move(process));
+  worker_.submit([result, moved = std::move(moved),
+                  into = std::move(into)] { *result = move_in(*moved, *into); },
+                 [result, done = std::move(done)] { done(*result); });
 }
 
 void Mover::empty(std::shared_ptr<const cgroup::Group> group,

@@ -169,9 +169,9 @@ void Steps::place(std::unique_ptr<Step> step, std::shared_ptr<cgroup::Leaf> grou
   if (is_there) return moved(id, {});
   // A process that stands in an exec has no children yet that would have to come with it; one that
   // was let go without a group may have.
-  std::vector<int> pids = {placed.exec.process.pid};
-  if (!placed.pending) pids = family_of(placed.exec.process.pid);
-  mover_.move(std::move(pids), placed.group,
+  const auto below = placed.pending ? Mover::Below::stay : Mover::Below::come;
+  UniqueFd pidfd(::fcntl(placed.pidfd.get(), F_DUPFD_CLOEXEC, 0));
+  mover_.move({placed.exec.process.pid, std::move(pidfd), below}, placed.group,
               [this, id](const Result<void>& result) { moved(id, result); });
 }
 

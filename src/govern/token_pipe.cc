@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,16 +65,21 @@ Result<void> TokenPipe::make_pipe() {
   return {};
 }
 
-// It gets its name when both of its ends are open: one that is younger must not look stale.
+// It gets its name when both of its ends are open: one that is younger must not look stale. Another
+// run may have the number of this process, in a namespace of pids of its own.
 Result<void> TokenPipe::make_fifo(const std::string& directory) {
-  if (directory.find_first_of(" \t\n") != std::string::npos) {
-    return fail("the path of a jobserver cannot have blanks: " + directory);
+  // make takes these for something else in MAKEFLAGS.
+  if (directory.find_first_of(" \t\n\\$'\"#") != std::string::npos) {
+    return fail("the path of a jobserver cannot have blanks, quotes, \\, $ or #: " + directory);
   }
   remove_stale(directory);
-  const std::string number = std::to_string(::getpid());
-  const std::string unnamed = directory + "/." + std::string(kPrefix) + number;
-  const std::string path = directory + "/" + std::string(kPrefix) + number;
-  ::unlink(unnamed.c_str());
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number) {
+    return fail_errno("name a jobserver");
+  }
+  const std::string name = std::string(kPrefix) + std::to_string(number);
+  const std::string unnamed = directory + "/." + name;
+  const std::string path = directory + "/" + name;
   if (::mkfifo(unnamed.c_str(), kOwnerReadsAndWrites) != 0) return fail_errno("make " + path);
   own_ = UniqueFd(::open(unnamed.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   if (!own_ || ::rename(unnamed.c_str(), path.c_str()) != 0) {

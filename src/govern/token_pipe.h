@@ -21,7 +21,7 @@ class TokenPipe {
   // The descriptors of TokenStyle::pipe are for whoever is forked from now on, and stand above
   // those that shells give to their scripts. A fifo is made in `directory`, which is the user's
   // own, and removed by the destructor; those of runs that were killed are removed here. Its path
-  // must have no blanks, as MAKEFLAGS is split at these.
+  // must have nothing that make would split MAKEFLAGS at or replace.
   static Result<TokenPipe> create(TokenStyle style, const std::string& directory);
   TokenPipe(TokenPipe&&) noexcept = default;
   TokenPipe& operator=(TokenPipe&&) = delete;

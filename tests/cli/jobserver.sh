@@ -110,6 +110,15 @@ case_other_makeflags_stay() {
   grep -qx 'k -j4 --jobserver-auth=[0-9]*,[0-9]* -- A=1' out || wrong "$(<out)"
 }
 
+case_makeflags_without_room_stay() {
+  state
+  local long
+  long=$(printf '%0131000d' 0)
+  MAKEFLAGS=$long govern 0 -v -- sh -c 'echo ${#MAKEFLAGS}'
+  same 131000 "$(<out)"
+  has err 'no jobserver is offered: MAKEFLAGS has no room for it'
+}
+
 case_lto_parts_are_jobs_of_the_same_jobserver() {
   type -P gcc >/dev/null || skip 'gcc is not installed'
   state

@@ -83,6 +83,24 @@ case_a_subtree_that_was_given() {
   withdraw
 }
 
+# One step may let nobody read what it executes: the others are held and measured all the same.
+case_a_step_that_can_not_be_read() {
+  is_root || skip 'not root'
+  make_home
+  delegate
+  cat >hidden.py <<'END'
+import ctypes, os
+PR_SET_DUMPABLE = 4
+ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+os.execv("/bin/echo", ["echo", "hidden"])
+END
+  gives 0 in_group ./program govern --report home/r.json -- sh -c '"$0" hidden.py; /bin/echo seen' "$python"
+  has out hidden
+  lacks err 'neither held nor measured'
+  has home/r.json '"seen"'
+  withdraw
+}
+
 # In the group of a job root has made one that the user can't remove: no waiting helps.
 case_a_group_that_may_not_be_removed_is_named_and_left() {
   is_root || skip 'not root'

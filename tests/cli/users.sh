@@ -568,4 +568,33 @@ case_sets_of_groups_take_no_other_users_place() {
   over 0 INT
 }
 
+most_of() { awk '/^VmHWM:/ { print int($2 / 1024) }' "/proc/$1/status"; } # in MiB
+
+# What a message is once it is unpacked and read, which can be a thousand times what has come, no client
+# makes the daemon keep or try. Each of these took 100 MiB and more.
+case_messages_are_no_larger_inside() {
+  is_root || skip 'not root'
+  serve_group
+  chmod 711 .
+  local supervisor before method
+  supervisor=$(supervisor_of "$daemon")
+  before=$(most_of "$supervisor")
+  sends() { gives 0 as 65534 65534 none "$clients/message_client" "$socket" "$@"; }
+  for method in plimsoll.v1.Jobs/{List,Signal,Explain,Watch} plimsoll.v1.Governor/Govern \
+    grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo; do
+    sends "$method" unknown 4
+    has out 'end 8 found a message of '
+  done
+  for method in Submit Run; do
+    sends "plimsoll.v1.Jobs/$method" job 4
+    has out 'end 3 job.argv: found more than 64 KiB beside words and variables'
+  done
+  sends plimsoll.v1.Jobs/List packed 300
+  has out 'end 12 '
+  lacks daemon.log gzip
+  (($(most_of "$supervisor") < before + 60)) || wrong "$before MiB became $(most_of "$supervisor")"
+  runs_at_once 65533
+  over 0
+}
+
 run_cases "$@"

@@ -16,6 +16,9 @@ namespace {
 using govern::MakeJobs;
 using govern::TokenStyle;
 
+// The kernel takes 128 KiB for one variable; a jobserver adds a path and some words.
+constexpr std::size_t kMakeflagsMax = 120 << 10;
+
 std::string makeflags() {
   const char* value = std::getenv("MAKEFLAGS");
   return value == nullptr ? std::string() : value;
@@ -41,6 +44,7 @@ std::optional<std::string> why_not_for(const std::vector<std::string>& command) 
   if (govern::jobs_in_makeflags(makeflags()) == MakeJobs::number) {
     return "MAKEFLAGS names a number of jobs";
   }
+  if (makeflags().size() > kMakeflagsMax) return "MAKEFLAGS has no room for it";
   return std::nullopt;
 }
 

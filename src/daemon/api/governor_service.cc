@@ -6,7 +6,9 @@
 #include <functional>
 #include <utility>
 
+#include "daemon/api/governor_messages.h"
 #include "daemon/api/governor_streams.h"
+#include "daemon/grpc/messages.h"
 #include "daemon/grpc/outbox.h"
 #include "plimsoll/v1/governor.grpc.pb.h"
 
@@ -14,22 +16,18 @@ namespace plimsoll::daemon {
 namespace {
 
 class GovernReactor;
-using GovernOutbox = Outbox<GovernReactor, v1::GovernResponse>;
-// No field of a message that can be followed is as long; one of each stream waits for the loop.
-constexpr std::size_t kRequestBytesMax = 64 << 10;
+using GovernOutbox = Outbox<GovernReactor, grpc::ByteBuffer>;
 
 using StreamsHandle = std::weak_ptr<GovernorStreams>;
 
 const grpc::Status kDaemonEnds(grpc::StatusCode::UNAVAILABLE, "the daemon is shutting down");
 const grpc::Status kDaemonBusy(grpc::StatusCode::UNAVAILABLE,
                                "the daemon is shutting down, or too many calls are waiting");
-const grpc::Status kTooLong(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                            "found a message of more than 64 KiB, expected at most 64 KiB");
 const grpc::Status kGivenUp(grpc::StatusCode::CANCELLED, "the client cancelled the call");
 
 // One stream, on gRPC's threads. It reads one message after the other: the next when the loop is
 // done with the last, so that a client can't fill our memory. It deletes itself when gRPC is done.
-class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::GovernResponse> {
+class GovernReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   GovernReactor(Gate& gate, StreamsHandle streams, StreamId id, policy::Tenant user)
       : gate_(gate),
@@ -46,16 +44,18 @@ class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::Gove
     if (!has_passed_) outbox_->break_off(kDaemonBusy);
   }
 
-  void read_on() { StartRead(&request_); }
+  void read_on() { StartRead(&bytes_); }
 
   void OnReadDone(bool ok) override {
     if (!ok) return leave();  // the client has said all, or is gone
-    if (request_.ByteSizeLong() > kRequestBytesMax) {
-      leave();
-      return outbox_->break_off(kTooLong);
+    auto request = read_short<v1::GovernRequest>(bytes_);
+    if (!request) {
+      outbox_->break_off(
+          {static_cast<grpc::StatusCode>(code_of(request.error())), request.error().what});
+      return leave();  // whose end of the stream comes too late
     }
     // One for each stream at a time; also while the daemon ends and takes no more streams.
-    gate_.post_always(user_, step([id = id_, request = std::move(request_)](
+    gate_.post_always(user_, step([id = id_, request = std::move(*request)](
                                       GovernorStreams& streams) { streams.receive(id, request); }));
   }
   void OnWriteDone(bool /*ok*/) override { outbox_->written(); }
@@ -76,7 +76,7 @@ class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::Gove
            std::function<void()> close)
         : gate_(gate), user_(user), outbox_(std::move(outbox)), close_(std::move(close)) {}
     void send(const v1::GovernResponse& response) override {
-      if (outbox_->send(response) == GovernOutbox::Sent::one_too_many) {
+      if (outbox_->send(packed(response)) == GovernOutbox::Sent::one_too_many) {
         gate_.post_always(user_, close_);
       }
     }
@@ -126,7 +126,7 @@ class GovernReactor : public grpc::ServerBidiReactor<v1::GovernRequest, v1::Gove
   StreamId id_;
   policy::Tenant user_;
   std::shared_ptr<GovernOutbox> outbox_;
-  v1::GovernRequest request_;
+  grpc::ByteBuffer bytes_;
   bool has_passed_ = false;  // set before gRPC has this
 };
 
@@ -138,12 +138,13 @@ StreamId next_stream() {
 
 }  // namespace
 
-class GovernorService::Inside : public v1::Governor::CallbackService {
+class GovernorService::Inside
+    : public v1::Governor::WithRawCallbackMethod_Govern<v1::Governor::Service> {
  public:
   Inside(Gate& gate, StreamsHandle streams, Callers callers)
       : gate_(gate), streams_(std::move(streams)), callers_(std::move(callers)) {}
 
-  grpc::ServerBidiReactor<v1::GovernRequest, v1::GovernResponse>* Govern(
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Govern(
       grpc::CallbackServerContext* context) override {
     const supervisor::Peer peer = callers_.of(*context);
     auto reactor = std::make_unique<GovernReactor>(gate_, streams_, next_stream(),

@@ -11,6 +11,7 @@
 #include "daemon/api/job_service.h"
 #include "daemon/api/jobs_messages.h"
 #include "daemon/api/run_request.h"
+#include "daemon/grpc/messages.h"
 #include "daemon/grpc/outbox.h"
 #include "plimsoll/v1/jobs.grpc.pb.h"
 
@@ -49,16 +50,6 @@ void answer_in(Duration wait, Answer answer) {
           });
 }
 
-template <class Message>
-grpc::ByteBuffer packed(const Message& message) {
-  grpc::ByteBuffer bytes;
-  bool is_owned = false;
-  // It fails for messages of 2 GiB alone.
-  [[maybe_unused]] const auto status =
-      grpc::SerializationTraits<Message>::Serialize(message, &bytes, &is_owned);
-  return bytes;
-}
-
 // A request as it came, which is not kept until its call is answered.
 class Request {
  public:
@@ -74,6 +65,10 @@ class Request {
     grpc::Slice slice;
     if (!bytes_.DumpToSingleSlice(&slice).ok()) return fail("read a request");
     return read_run_request({reinterpret_cast<const char*>(slice.begin()), slice.size()});
+  }
+  template <class Message>
+  [[nodiscard]] Result<Message> read_as() const {
+    return read_short<Message>(bytes_);
   }
 
  private:
@@ -201,16 +196,15 @@ class FollowReactor : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
 
 }  // namespace
 
-// Run, Submit and Watch get their requests as bytes: only those that are let in are read. For that
-// Run and Watch, whose streams are one, send bytes, too.
+// All get their requests as bytes: only those that are let in are read, and none that are longer
+// than they can be. For that they answer with bytes, too.
 template <class Base>
-using WithBytes = v1::Jobs::WithRawCallbackMethod_Run<
-    v1::Jobs::WithRawCallbackMethod_Submit<v1::Jobs::WithRawCallbackMethod_Watch<Base>>>;
+using Streams = v1::Jobs::WithRawCallbackMethod_Run<v1::Jobs::WithRawCallbackMethod_Watch<Base>>;
 template <class Base>
-using WithMessages = v1::Jobs::WithCallbackMethod_List<
-    v1::Jobs::WithCallbackMethod_Signal<v1::Jobs::WithCallbackMethod_Explain<Base>>>;
+using Calls = v1::Jobs::WithRawCallbackMethod_Submit<v1::Jobs::WithRawCallbackMethod_List<
+    v1::Jobs::WithRawCallbackMethod_Signal<v1::Jobs::WithRawCallbackMethod_Explain<Base>>>>;
 
-class JobsRpcService::Inside : public WithBytes<WithMessages<v1::Jobs::Service>> {
+class JobsRpcService::Inside : public Streams<Calls<v1::Jobs::Service>> {
  public:
   Inside(Gate& gate, ServiceHandle service, Callers callers)
       : gate_(gate), service_(std::move(service)), callers_(std::move(callers)) {}
@@ -231,15 +225,12 @@ class JobsRpcService::Inside : public WithBytes<WithMessages<v1::Jobs::Service>>
 
   grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch(grpc::CallbackServerContext* context,
                                                     const grpc::ByteBuffer* bytes) override {
+    const Request request(*bytes);
     return follow(*context, Bond::followed, 0, [&]() -> Start {
-      v1::WatchRequest request;
-      grpc::ByteBuffer copy(*bytes);
-      const auto read = grpc::SerializationTraits<v1::WatchRequest>::Deserialize(&copy, &request);
-      return [job = JobId{request.job()}, is_read = read.ok()](
+      return [message = request.read_as<v1::WatchRequest>()](
                  JobService&, const supervisor::Peer&) -> Result<JobId> {
-        if (is_read) return job;
-        return fail(std::errc::invalid_argument,
-                    "found bytes that are no message, expected a plimsoll.v1.WatchRequest");
+        if (!message) return tl::unexpected(message.error());
+        return JobId{message->job()};
       };
     });
   }
@@ -263,41 +254,46 @@ class JobsRpcService::Inside : public WithBytes<WithMessages<v1::Jobs::Service>>
   }
 
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
-                                 const v1::ListRequest* /*request*/,
-                                 v1::ListResponse* response) override {
-    return answer(context,
-                  [response](JobService& service, const supervisor::Peer& peer) -> Result<void> {
-                    *response = message_of(service.list(peer));
-                    return {};
-                  });
+                                 const grpc::ByteBuffer* bytes,
+                                 grpc::ByteBuffer* response) override {
+    return answer_short<v1::ListRequest>(context, *bytes,
+                                         [response](const v1::ListRequest&, JobService& service,
+                                                    const supervisor::Peer& peer) -> Result<void> {
+                                           *response = packed(message_of(service.list(peer)));
+                                           return {};
+                                         });
   }
 
   grpc::ServerUnaryReactor* Signal(grpc::CallbackServerContext* context,
-                                   const v1::SignalRequest* request,
-                                   v1::SignalResponse* /*response*/) override {
-    return answer(context,
-                  [job = JobId{request->job()}, number = request->signal()](
-                      JobService& service, const supervisor::Peer& peer) -> Result<void> {
-                    constexpr int kSignalsMax = 64;
-                    if (number < 1 || number > kSignalsMax) {
-                      return fail(std::errc::invalid_argument,
-                                  "signal: found " + std::to_string(number) + ", expected 1 to 64");
-                    }
-                    return service.signal(peer, job, number);
-                  });
+                                   const grpc::ByteBuffer* bytes,
+                                   grpc::ByteBuffer* response) override {
+    return answer_short<v1::SignalRequest>(
+        context, *bytes,
+        [response](const v1::SignalRequest& request, JobService& service,
+                   const supervisor::Peer& peer) -> Result<void> {
+          constexpr int kSignalsMax = 64;
+          const int number = request.signal();
+          if (number < 1 || number > kSignalsMax) {
+            return fail(std::errc::invalid_argument,
+                        "signal: found " + std::to_string(number) + ", expected 1 to 64");
+          }
+          *response = packed(v1::SignalResponse());
+          return service.signal(peer, JobId{request.job()}, number);
+        });
   }
 
   grpc::ServerUnaryReactor* Explain(grpc::CallbackServerContext* context,
-                                    const v1::ExplainRequest* request,
-                                    v1::ExplainResponse* response) override {
-    return answer(context,
-                  [job = JobId{request->job()}, response](
-                      JobService& service, const supervisor::Peer& peer) -> Result<void> {
-                    auto story = service.explain(peer, job);
-                    if (!story) return pass(std::move(story));
-                    *response = message_of(*story);
-                    return {};
-                  });
+                                    const grpc::ByteBuffer* bytes,
+                                    grpc::ByteBuffer* response) override {
+    return answer_short<v1::ExplainRequest>(
+        context, *bytes,
+        [response](const v1::ExplainRequest& request, JobService& service,
+                   const supervisor::Peer& peer) -> Result<void> {
+          auto story = service.explain(peer, JobId{request.job()});
+          if (!story) return pass(std::move(story));
+          *response = packed(message_of(*story));
+          return {};
+        });
   }
 
  private:
@@ -328,8 +324,18 @@ class JobsRpcService::Inside : public WithBytes<WithMessages<v1::Jobs::Service>>
               [reactor] { reactor->Finish(kServiceGone); });
     return reactor;
   }
-  grpc::ServerUnaryReactor* answer(grpc::CallbackServerContext* context, const Act& act) {
-    return answer(context, 0, [&] { return act; });
+  // `act` is given the message, once that is read.
+  template <class Message, class ActOn>
+  grpc::ServerUnaryReactor* answer_short(grpc::CallbackServerContext* context,
+                                         const grpc::ByteBuffer& bytes, ActOn act) {
+    const Request request(bytes);
+    return answer(context, 0, [&]() -> Act {
+      return [message = request.read_as<Message>(), act](
+                 JobService& service, const supervisor::Peer& peer) -> Result<void> {
+        if (!message) return tl::unexpected(message.error());
+        return act(*message, service, peer);
+      };
+    });
   }
 
   // `act`, and what has become of it.

@@ -4,9 +4,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "base/text.h"
 #include "daemon/api/priority_range.h"
@@ -23,6 +23,11 @@ using google::protobuf::io::CodedInputStream;
 constexpr std::size_t kVariablesMax = 10'000;
 constexpr double kJobCoresMax = 100'000;
 constexpr std::size_t kJobTextMax = 256;
+// Of all fields but words and variables, the longest of which is a path. What protobuf does not
+// know it keeps, and makes some sixty bytes of two.
+constexpr std::size_t kRestMax = 64 << 10;
+// A number of 32 bits on the wire, as tags and sizes are.
+constexpr std::size_t kVarint32Max = 5;
 const std::string kWordBytes = "at most " + std::to_string(supervisor::kJobWordBytesMax) +
                                ", the kernel's limit for one word or variable";
 constexpr std::int64_t kTimeoutSecondsMax = 10LL * 365 * 86'400;
@@ -53,7 +58,7 @@ struct Field {
   std::string_view content;  // of one of bytes
 };
 
-// The fields of a message, one after the other.
+// The fields of a message, one after the other, as protobuf reads them.
 class Fields {
  public:
   explicit Fields(std::string_view message)
@@ -66,7 +71,7 @@ class Fields {
     const std::size_t begin = position();
     if (begin == message_.size()) return std::nullopt;
     Field field{.tag = in_.ReadTag(), .whole = {}, .content = {}};
-    is_broken_ = !pass(field);
+    is_broken_ = !pass(field, begin);
     if (is_broken_) return std::nullopt;
     field.whole = message_.substr(begin, position() - begin);
     return field;
@@ -78,8 +83,13 @@ class Fields {
     return static_cast<std::size_t>(in_.CurrentPosition());
   }
 
-  bool pass(Field& field) {
-    if (field.tag >> 3U == 0) return false;
+  // Of a longer number the stream would take a part.
+  [[nodiscard]] bool is_short(std::size_t begin) const {
+    return position() - begin <= kVarint32Max;
+  }
+
+  bool pass(Field& field, std::size_t begin) {
+    if (field.tag >> 3U == 0 || !is_short(begin)) return false;
     switch (WireType(field.tag & 7U)) {
       case WireType::varint: {
         std::uint64_t value = 0;
@@ -88,8 +98,10 @@ class Fields {
       case WireType::fixed64: return in_.Skip(8);
       case WireType::fixed32: return in_.Skip(4);
       case WireType::bytes: {
+        const std::size_t at = position();
         std::uint32_t size = 0;
-        if (!in_.ReadVarint32(&size) || size > message_.size() - position()) return false;
+        if (!in_.ReadVarint32(&size) || !is_short(at)) return false;
+        if (size > message_.size() - position()) return false;
         field.content = message_.substr(position(), size);
         return in_.Skip(static_cast<int>(size));
       }
@@ -105,7 +117,8 @@ class Fields {
 // What a request says about its job.
 struct Parts {
   WordsBuilder argv;
-  std::unordered_map<std::string_view, std::string_view> env;
+  // Not by hashes: a client can choose names that have the same.
+  std::map<std::string_view, std::string_view> env;
   std::string rest;  // all other fields of the JobSpec
 };
 
@@ -153,6 +166,9 @@ Result<void> take_job(std::string_view job, Parts& parts) {
       taken = take_variable(field->content, parts);
     } else {
       parts.rest += field->whole;
+    }
+    if (parts.rest.size() > kRestMax) {
+      return bad("argv", "more than 64 KiB beside words and variables", "at most 64 KiB");
     }
     if (!taken) return taken;
     if (parts.argv.size() + parts.env.size() > supervisor::kJobWordsMax) {

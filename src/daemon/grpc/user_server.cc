@@ -1,7 +1,6 @@
 #include "daemon/grpc/user_server.h"
 
 #include <grpc/grpc_security_constants.h>
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
@@ -12,16 +11,17 @@
 #include <utility>
 
 #include "base/may_wait.h"
+#include "daemon/grpc/reflection.h"
 #include "daemon/grpc/tls_connections.h"
-#include "grpc/health/v1/health.pb.h"
 
 namespace plimsoll::daemon {
 namespace {
 
 // So long calls may still end by themselves before they are broken off.
 constexpr auto kCallsPatience = std::chrono::milliseconds(200);
-// Of one connection; more wait at the client.
-constexpr int kStreamsOfConnectionMax = 1000;
+// Of one connection; more wait at the client. Over TCP a certificate has 64 connections, and its
+// calls are not counted.
+constexpr int kStreamsOfConnectionMax = 1000, kStreamsOverTcpMax = 300;
 // A client on another machine that is gone without a word is noticed after both.
 constexpr int kKeepAliveMs = 20'000, kKeepAliveAnswerMs = 10'000;
 // Over TCP a connection without a call is a stranger's, then one of few.
@@ -32,31 +32,46 @@ constexpr int kIdleMs = 300'000;
 using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 using AcceptorType = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
 
-// Counts the calls of a server that are open.
+// Counts the calls of a server and of its user that are open, and cancels those beyond their bound.
 class CallCounter : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
   using Count = std::shared_ptr<std::atomic<std::size_t>>;
-  explicit CallCounter(Count count) : count_(std::move(count)) {}
+  CallCounter(Count count, std::shared_ptr<UserShare> share)
+      : count_(std::move(count)), share_(std::move(share)) {}
   grpc::experimental::Interceptor* CreateServerInterceptor(
-      grpc::experimental::ServerRpcInfo* /*info*/) override {
-    return std::make_unique<Call>(count_).release();  // gRPC's, until the call is over
+      grpc::experimental::ServerRpcInfo* info) override {
+    return std::make_unique<Call>(*info, count_, share_).release();  // gRPC's, until it is over
   }
 
  private:
   class Call : public grpc::experimental::Interceptor {
    public:
-    explicit Call(Count count) : count_(std::move(count)) { ++*count_; }
-    ~Call() override { --*count_; }
+    Call(grpc::experimental::ServerRpcInfo& info, Count count, std::shared_ptr<UserShare> share)
+        : info_(info), count_(std::move(count)), share_(std::move(share)) {
+      ++*count_;
+      is_one_too_many_ = ++share_->calls > share_->calls_max;
+    }
+    ~Call() override {
+      --*count_;
+      --share_->calls;
+    }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
     void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+      using Point = grpc::experimental::InterceptionHookPoints;
+      const bool begins = methods->QueryInterceptionHookPoint(Point::POST_RECV_INITIAL_METADATA);
+      if (begins && is_one_too_many_) info_.server_context()->TryCancel();
       methods->Proceed();
     }
 
    private:
+    grpc::experimental::ServerRpcInfo& info_;
     Count count_;
+    std::shared_ptr<UserShare> share_;
+    bool is_one_too_many_ = false;
   };
   Count count_;
+  std::shared_ptr<UserShare> share_;
 };
 
 // Tells whose each call is. Is in the way of none.
@@ -106,7 +121,9 @@ class CertificateWatcher : public grpc::experimental::ServerInterceptorFactoryIn
 // A server that accepts nothing by itself does not tell that its credentials are none. This one
 // listens for a moment, at a name in no directory.
 bool can_be_used(const std::shared_ptr<grpc::ServerCredentials>& credentials) {
+  Reflection any({});  // one without services does not start
   grpc::ServerBuilder builder;
+  builder.RegisterService(any.service());
   int port = 0;
   builder.AddListeningPort("unix-abstract:plimsoll-tls-" + std::to_string(::getpid()), credentials,
                            &port);
@@ -114,21 +131,20 @@ bool can_be_used(const std::shared_ptr<grpc::ServerCredentials>& credentials) {
   return server && port != 0;
 }
 
-void configure(grpc::ServerBuilder& builder, const UserServices& services) {
+void configure(grpc::ServerBuilder& builder, const UserServices& services,
+               std::unique_ptr<Reflection>& reflection) {
   grpc::EnableDefaultHealthCheckService(true);
-  static const bool with_reflection = [] {
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-    // The health service is gRPC's own, and described nowhere else.
-    google::protobuf::LinkMessageReflection<grpc::health::v1::HealthCheckRequest>();
-    return true;
-  }();
-  static_cast<void>(with_reflection);
   builder.SetMaxReceiveMessageSize(UserServer::kMessageBytesMax);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsOfConnectionMax);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepAliveMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepAliveAnswerMs);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // gRPC unpacks a message, to a thousand times as much, before it asks how long that is.
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   for (grpc::Service* service : services.services) builder.RegisterService(service);
+  reflection = std::make_unique<Reflection>(services.names);
+  builder.RegisterService(reflection->service());
 }
 
 }  // namespace
@@ -142,14 +158,15 @@ struct UserServer::Inside {
     server = builder.BuildAndStart();
   }
 
-  UserServices services;  // outlives the server
+  UserServices services;  // outlives the server, as the next does
+  std::unique_ptr<Reflection> reflection;
   const CallCounter::Count calls = std::make_shared<std::atomic<std::size_t>>(0);
   std::unique_ptr<Acceptor> acceptor;
   std::unique_ptr<grpc::Server> server;
 };
 
-UserServer::UserServer(std::shared_ptr<grpc::ResourceQuota> memory)
-    : memory_(std::move(memory)), inside_(std::make_unique<Inside>()) {}
+UserServer::UserServer(std::shared_ptr<UserShare> share)
+    : share_(std::move(share)), inside_(std::make_unique<Inside>()) {}
 
 UserServer::~UserServer() {
   if (!inside_->server) return;
@@ -161,11 +178,12 @@ Result<void> UserServer::build(UserServices services) {
   may_wait("the making of a user's server");
   inside_->services = std::move(services);
   grpc::ServerBuilder builder;
-  configure(builder, inside_->services);
+  configure(builder, inside_->services, inside_->reflection);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsOfConnectionMax);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counters;
-  counters.push_back(std::make_unique<CallCounter>(inside_->calls));
+  counters.push_back(std::make_unique<CallCounter>(inside_->calls, share_));
   builder.experimental().SetInterceptorCreators(std::move(counters));
-  inside_->start(builder, *memory_, grpc::InsecureServerCredentials());
+  inside_->start(builder, *share_->memory, grpc::InsecureServerCredentials());
   if (!inside_->server) return fail("start a gRPC server: failed");
   return {};
 }
@@ -182,13 +200,14 @@ Result<void> UserServer::build_tls(UserServices services, const TlsTexts& tls,
     return fail("serve TLS: failed; the certificate and key files must be in PEM format");
   inside_->services = std::move(services);
   grpc::ServerBuilder builder;
-  configure(builder, inside_->services);
+  configure(builder, inside_->services, inside_->reflection);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsOverTcpMax);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> watchers;
   watchers.push_back(std::make_unique<CertificateWatcher>(std::move(connections)));
   builder.experimental().SetInterceptorCreators(std::move(watchers));
-  inside_->start(builder, *memory_, credentials);
+  inside_->start(builder, *share_->memory, credentials);
   if (!inside_->server) return fail("serve TLS: failed");
   return {};
 }

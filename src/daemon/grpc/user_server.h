@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,13 +39,22 @@ struct TlsTexts {
   std::string certificate, key, client_ca;
 };
 
+// What all servers of one uid may have together.
+struct UserShare {
+  // What gRPC holds for them.
+  std::shared_ptr<grpc::ResourceQuota> memory;
+  // More open calls than that are cancelled as they come: each takes some 20 KiB, most of which is
+  // not counted above.
+  std::size_t calls_max = 0;
+  std::atomic<std::size_t> calls = 0;
+};
+
 // One gRPC server, which listens nowhere and is handed its connections.
 //
 // Of one thread at a time until it is built; then as its functions say.
 class UserServer {
  public:
-  // What gRPC holds for it counts there, beside what it holds for others.
-  explicit UserServer(std::shared_ptr<grpc::ResourceQuota> memory);
+  explicit UserServer(std::shared_ptr<UserShare> share);
   UserServer(const UserServer&) = delete;
   UserServer& operator=(const UserServer&) = delete;
   // Breaks off the calls that are left and waits for them.
@@ -64,17 +74,17 @@ class UserServer {
   void take(UniqueFd connection) const;
   // As UserServices::Owner::close().
   void close() const;
-  // Calls that are open; not counted of TLS.
+  // Calls of its own that are open; not counted of TLS.
   [[nodiscard]] std::size_t calls() const;
   // What the health service tells of it.
   enum class Health : std::uint8_t { serving, not_serving };
   void tell_health(Health health) const;
 
-  [[nodiscard]] const std::shared_ptr<grpc::ResourceQuota>& memory() const { return memory_; }
+  [[nodiscard]] const std::shared_ptr<UserShare>& share() const { return share_; }
 
  private:
   struct Inside;
-  std::shared_ptr<grpc::ResourceQuota> memory_;
+  std::shared_ptr<UserShare> share_;
   std::unique_ptr<Inside> inside_;
 };
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <utility>
 
@@ -12,10 +13,12 @@
 namespace plimsoll::daemon {
 namespace {
 
-std::shared_ptr<grpc::ResourceQuota> new_memory() {
-  auto memory = std::make_shared<grpc::ResourceQuota>();
-  memory->Resize(UserServers::kMemoryOfUserMax);
-  return memory;
+std::shared_ptr<UserShare> new_share(policy::Tenant user) {
+  auto share = std::make_shared<UserShare>();
+  share->memory = std::make_shared<grpc::ResourceQuota>();
+  share->memory->Resize(UserServers::kMemoryOfUserMax);
+  share->calls_max = user == policy::kHost ? SIZE_MAX : UserServers::kCallsOfUserMax;
+  return share;
 }
 
 std::vector<std::uint32_t> key_of(const supervisor::Peer& peer) {
@@ -28,8 +31,8 @@ std::vector<std::uint32_t> key_of(const supervisor::Peer& peer) {
 
 // A server in its place: one that is being made, or is there.
 struct UserServers::Place {
-  explicit Place(std::shared_ptr<grpc::ResourceQuota> memory)
-      : server(std::make_shared<UserServer>(std::move(memory))) {}
+  explicit Place(std::shared_ptr<UserShare> share)
+      : server(std::make_shared<UserServer>(std::move(share))) {}
 
   void close() const {
     if (is_made) server->close();
@@ -78,7 +81,7 @@ Result<UserServers::Place*> UserServers::place_for(const supervisor::Peer& peer)
   const Key key = key_of(peer);
   if (const auto found = places_.find(key); found != places_.end()) return found->second.get();
   if (auto room = make_room(peer); !room) return pass(std::move(room));
-  auto place = std::make_unique<Place>(memory_of(peer.uid));
+  auto place = std::make_unique<Place>(share_of(peer));
   auto built = std::make_shared<Result<void>>();
   builder_.submit([server = place->server, built, peer,
                    &maker = maker_] { *built = server->build(maker.make(peer)); },
@@ -154,10 +157,12 @@ Result<void> UserServers::make_room(const supervisor::Peer& peer) {
 }
 
 // Of one user that is known, or a new one.
-std::shared_ptr<grpc::ResourceQuota> UserServers::memory_of(std::uint32_t uid) const {
-  const auto known = std::find_if(places_.begin(), places_.end(),
-                                  [uid](const auto& one) { return one.first.front() == uid; });
-  return known != places_.end() ? known->second->server->memory() : new_memory();
+std::shared_ptr<UserShare> UserServers::share_of(const supervisor::Peer& peer) const {
+  const auto known = std::find_if(places_.begin(), places_.end(), [&peer](const auto& one) {
+    return one.first.front() == peer.uid;
+  });
+  if (known != places_.end()) return known->second->server->share();
+  return new_share(supervisor::tenant_of(peer));
 }
 
 bool UserServers::Connection::is_open() const {
@@ -226,7 +231,7 @@ void UserServers::retire(Places::iterator gone) {
 
 Result<void> UserServers::serve_tls(const TlsTexts& tls,
                                     std::shared_ptr<TlsConnections> connections) {
-  auto server = std::make_unique<UserServer>(new_memory());
+  auto server = std::make_unique<UserServer>(new_share(policy::kHost));
   auto built =
       server->build_tls(maker_.make(supervisor::Peer{.where = supervisor::PeerPlace::remote}), tls,
                         std::move(connections));

@@ -17,10 +17,6 @@
 #include "daemon/grpc/user_server.h"
 #include "supervisor/external/external_job.h"
 
-namespace grpc {
-class ResourceQuota;
-}
-
 namespace plimsoll::daemon {
 
 class Awake;
@@ -68,6 +64,9 @@ class UserServers {
   // breaks calls of this user off. A guess: some thousand calls, or a dozen of the longest
   // messages.
   static constexpr std::size_t kMemoryOfUserMax = 64 << 20;
+  // Open calls of one uid, but for the host: those of all its jobs, as many that wait at the gate,
+  // and some.
+  static constexpr std::size_t kCallsOfUserMax = 4096;
 
   // Takes a connection over. An error says why not; it is closed then. One whose server can't be
   // made is closed later, and the maker told.
@@ -102,7 +101,7 @@ class UserServers {
   bool retire_user();
   void retire(Places::iterator gone);
   Result<void> make_room(const supervisor::Peer& peer);
-  [[nodiscard]] std::shared_ptr<grpc::ResourceQuota> memory_of(std::uint32_t uid) const;
+  [[nodiscard]] std::shared_ptr<UserShare> share_of(const supervisor::Peer& peer) const;
   Result<void> count_connection(int socket, policy::Tenant user);
 
   // A connection that was handed to gRPC, which tells of no end: its descriptor's number is another

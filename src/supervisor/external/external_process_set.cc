@@ -96,8 +96,13 @@ class ExternalCgroup : public ExternalProcessSet {
         rights_(peer),
         signals_(signals),
         task_(std::make_shared<GroupSignals>(group_, peer)) {}
-  // What was changed is put back, with the same rights.
+  // What was changed is put back, with the same rights. Who was to be killed is, though nobody asks
+  // again once the freezer is there.
   ~ExternalCgroup() override {
+    if (is_killed_) {
+      task_->kill_at_once(std::exchange(frozen_, std::nullopt));
+      signals_.ask(task_);
+    }
     thaw();
     rights_.act([this] { weight_.reset(); });
   }
@@ -142,6 +147,7 @@ class ExternalCgroup : public ExternalProcessSet {
   }
   // By signals: the group is somebody else's, who may want to use it again.
   void kill(Instant now) override {
+    is_killed_ = true;
     task_->set_kill(now);
     signals_.ask(task_);
   }
@@ -157,6 +163,7 @@ class ExternalCgroup : public ExternalProcessSet {
   PeerRights rights_;
   bool began_ = false;
   bool stopped_ = false;  // by signals
+  bool is_killed_ = false;
   std::optional<Duration> cpu_before_;
   std::optional<Bytes> io_before_;
   std::optional<cgroup::FreezeGuard> frozen_;

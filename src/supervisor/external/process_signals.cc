@@ -100,6 +100,13 @@ void GroupSignals::set_kill(Instant now) {
   kill_at_ = now;
 }
 
+void GroupSignals::kill_at_once(std::optional<cgroup::FreezeGuard> frozen) {
+  const std::lock_guard lock(mutex_);
+  frozen_ = std::move(frozen);
+  is_last_ = true;
+  kill_at_ = loop::now();
+}
+
 bool GroupSignals::step() {
   std::optional<Instant> kill_at;
   std::optional<int> number;
@@ -117,6 +124,10 @@ bool GroupSignals::kill(Instant when) {
   rights_.act([&] { did = kill_.step(*group_, when).did; });
   if (did == cgroup::KillStep::Did::under_way) return true;
   const std::lock_guard lock(mutex_);
+  if (is_last_ && did == cgroup::KillStep::Did::freezing) {
+    kill_at_ = when + cgroup::Kill::kFreezePatienceMax;  // as if that were over
+    return true;
+  }
   if (kill_at_ == when) kill_at_.reset();
   return kill_at_ || signal_;
 }

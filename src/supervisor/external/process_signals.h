@@ -12,6 +12,7 @@
 #include "base/loop/loop.h"
 #include "base/loop/worker.h"
 #include "base/units.h"
+#include "kernel/cgroup/freeze.h"
 #include "kernel/cgroup/group.h"
 #include "kernel/cgroup/kill.h"
 #include "kernel/cgroup/signals.h"
@@ -109,6 +110,8 @@ class GroupSignals final : public ProcessSignals::Task {
   void set(int signal);
   // Another step of its end, which goes before signals that were set.
   void set_kill(Instant now);
+  // Its end for the last time, which does not wait for the freezer. `frozen` is kept until then.
+  void kill_at_once(std::optional<cgroup::FreezeGuard> frozen);
 
   static constexpr int kCostShare = 20;
   static constexpr Duration kRepeatMax = std::chrono::seconds(1);
@@ -126,7 +129,9 @@ class GroupSignals final : public ProcessSignals::Task {
   int walks_with_ = 0;
   Duration cost_{};
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;                           // of all below
+  std::optional<cgroup::FreezeGuard> frozen_;  // goes with this
+  bool is_last_ = false;                       // nobody asks for its end again
   std::optional<Instant> kill_at_;
   std::optional<int> signal_;
   int last_signal_ = 0;

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -60,11 +61,21 @@ int tokens_in(int fd) {
 }
 
 struct Machine : TokenBasis {
-  [[nodiscard]] Slots slots() const override { return now; }
+  [[nodiscard]] Slots slots() const override {
+    ++looks;
+    if (steals_from >= 0) empty(steals_from);
+    return now;
+  }
+  static void empty(int fd) {
+    std::array<char, 256> tokens{};
+    while (tokens_in(fd) > 0 && ::read(fd, tokens.data(), tokens.size()) > 0) continue;
+  }
   std::optional<std::size_t> token_holders() override { return clients.size() + others; }
   Slots now{.own = 8};
   std::size_t others = 0;
   std::vector<pid_t> clients;
+  int steals_from = -1;  // a client that takes them while they are counted
+  mutable int looks = 0;
 };
 
 struct JobserverTest : ::testing::TestWithParam<TokenStyle> {
@@ -152,6 +163,30 @@ TEST_P(JobserverTest, AtTheEndThePipeIsEmptyAndBeginsAnew) {
   EXPECT_EQ(tokens_in(client.reading), 7);
 }
 
+TEST_P(JobserverTest, WhoPutsAndTakesWithoutAPauseCostsSoManyLooks) {
+  Jobserver jobserver(loop, pipe(), machine);
+  jobserver.begin();
+  const Client client = client_of(jobserver.auth());
+  // So many seem to be with clients, for long.
+  constexpr int kMade = 3000;
+  machine.others = kMade;
+  const std::string many(kMade, '+');
+  ASSERT_EQ(::write(client.writing, many.data(), many.size()), kMade);
+  machine.steals_from = client.reading;
+  while (machine.looks < 2) ASSERT_TRUE(loop.run_once(100ms));
+  machine.steals_from = -1;
+  while (machine.looks < 3) ASSERT_TRUE(loop.run_once(100ms));
+  const Instant begun = loop::now();
+  machine.looks = 0;
+  for (int i = 0; i < kMade / 2; ++i) {
+    ASSERT_EQ(::write(client.writing, "+", 1), 1);
+    ASSERT_TRUE(loop.run_once(0ms));
+  }
+  const auto by_the_timer = (loop::now() - begun) / Jobserver::kLook + 1;
+  EXPECT_LE(machine.looks, (by_the_timer + 1) * (Jobserver::kComingMax + 1));
+  EXPECT_TRUE(comes_to_hold(client.reading, 0));
+}
+
 INSTANTIATE_TEST_SUITE_P(Styles, JobserverTest,
                          ::testing::Values(TokenStyle::pipe, TokenStyle::fifo),
                          [](const auto& tested) {
@@ -189,10 +224,27 @@ TEST(TokenPipe, AFifoIsRemovedAtItsEndAndThatOfADeadRunByTheNext) {
   std::filesystem::remove_all(directory);
 }
 
-TEST(TokenPipe, APathWithBlanksIsRefused) {
-  const auto pipe = TokenPipe::create(TokenStyle::fifo, "/tmp/a b");
-  ASSERT_FALSE(pipe);
-  EXPECT_THAT(pipe.error().message(), ::testing::HasSubstr("cannot have blanks: /tmp/a b"));
+// Two runs whose processes have the same number, in two namespaces of pids.
+TEST(TokenPipe, EachHasAFifoOfItsOwn) {
+  std::string name = "/tmp/plimsoll-jobserver-XXXXXX";
+  const std::string directory = ::mkdtemp(name.data());
+  {
+    const auto one = TokenPipe::create(TokenStyle::fifo, directory);
+    std::optional other = TokenPipe::create(TokenStyle::fifo, directory);
+    ASSERT_TRUE(one && *other);
+    EXPECT_NE(one->auth(), (*other)->auth());
+    other.reset();
+    EXPECT_TRUE(std::filesystem::is_fifo(one->auth().substr(5)));
+  }
+  std::filesystem::remove_all(directory);
+}
+
+TEST(TokenPipe, APathThatMakeReadsOtherwiseIsRefused) {
+  for (const char* path : {"/tmp/a b", "/tmp/a\\b", "/tmp/$(X)", "/tmp/a'b", "/tmp/a#b"}) {
+    const auto pipe = TokenPipe::create(TokenStyle::fifo, path);
+    ASSERT_FALSE(pipe) << path;
+    EXPECT_THAT(pipe.error().message(), ::testing::HasSubstr("cannot have blanks"));
+  }
 }
 
 }  // namespace

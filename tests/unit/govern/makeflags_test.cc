@@ -20,6 +20,11 @@ TEST(MakeFlags, SaysWhoseJobsThereAre) {
       {" -j8", MakeJobs::number},
       {"k -j8 -l4", MakeJobs::number},
       {"-kj8", MakeJobs::number},
+      {"j8", MakeJobs::number},  // the first word needs no dash
+      {"kj8 -l4", MakeJobs::number},
+      {" j", MakeJobs::number},
+      {"k j8", MakeJobs::nothing},  // a target
+      {"j=8", MakeJobs::nothing},
       {" --jobs=8", MakeJobs::number},
       {" -I/usr/obj", MakeJobs::nothing},
       {" -j8 --jobserver-auth=3,4", MakeJobs::jobserver},

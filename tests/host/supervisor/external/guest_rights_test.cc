@@ -12,6 +12,7 @@
 
 #include "host/supervisor/places.h"
 #include "kernel/cgroup/destroy.h"
+#include "kernel/cgroup/kill.h"
 #include "kernel/cgroup/signals.h"
 #include "supervisor/external/external_process_set.h"
 #include "support/host_test.h"
@@ -197,6 +198,24 @@ TEST_F(GuestRightsTest, WhoIsKilledWhileStoppedIsNotLetGo) {
   process_set->kill(clock_now());
   process_set.reset();
   EXPECT_TRUE(eventually([&] { return is_dead(of_client); }));
+}
+
+// Nor is who waits for the freezer, by which many are killed.
+TEST_F(GuestRightsTest, WhoIsToBeKilledOnceFrozenIsNotLetGo) {
+  DELEGATE_OR_SKIP(plimsoll::testing::kHybrid);
+  give("cgroup.freeze");
+  give("freezer.state");
+  for (const bool is_paused : {false, true}) {
+    std::vector<int> all;
+    std::generate_n(std::back_inserter(all), cgroup::Kill::kOutrightMax + 10,
+                    [this] { return sleeper(kClient); });
+    auto process_set = open();
+    ASSERT_TRUE(process_set);
+    if (is_paused) process_set->freeze();
+    process_set->kill(clock_now());
+    process_set.reset();
+    EXPECT_TRUE(eventually([&] { return std::ranges::all_of(all, is_dead); }));
+  }
 }
 
 TEST_F(GuestRightsTest, OfAFamilyOnlyThoseAreSignalledWhomTheClientMaySignal) {

@@ -37,13 +37,13 @@ TEST(MessageOf, AStoryKeepsItsNumbers) {
   EXPECT_TRUE(response.cut());
 }
 
-TEST(KeepProtobufQuiet, AMessageThatIsWrongIsRefusedAndNothingIsPrinted) {
+TEST(KeepLibrariesQuiet, AMessageThatIsWrongIsRefusedAndNothingIsPrinted) {
   const std::string wrong = "\x0a\x01\xff";  // a name that is not UTF-8
   v1::JobSpec job;
   testing::internal::CaptureStderr();
   EXPECT_FALSE(job.ParseFromString(wrong));
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("UTF-8"));
-  keep_protobuf_quiet();
+  keep_libraries_quiet();
   testing::internal::CaptureStderr();
   EXPECT_FALSE(job.ParseFromString(wrong));
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");

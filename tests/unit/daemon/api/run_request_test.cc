@@ -4,6 +4,14 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/loop/loop.h"
 #include "plimsoll/v1/jobs.pb.h"
 
 namespace plimsoll::daemon {
@@ -23,6 +31,34 @@ Result<JobRequest> read(const v1::JobSpec& job) {
   v1::RunRequest request;
   *request.mutable_job() = job;
   return read_run_request(request.SerializeAsString());
+}
+
+// Two texts of 16 bytes after either of which std::hash is the same, whatever came before: it is
+// h = (h ^ mixed(word)) * m for each word of 8 bytes, so that the highest bit of one word's mixed()
+// is taken back by that of the next. Without NUL and "=".
+std::array<std::string, 2> colliding_pairs() {
+  constexpr std::uint64_t m = 0xc6a4a7935bd1e995, kHighest = std::uint64_t{1} << 63U;
+  std::uint64_t inverse = 1;
+  for (int i = 0; i < 6; ++i) inverse *= 2 - m * inverse;  // modulo 2^64, bits doubling
+  const auto word_of = [&](std::uint64_t mixed) {
+    std::uint64_t word = mixed * inverse;
+    word ^= word >> 47U;
+    word *= inverse;
+    std::string bytes(sizeof word, '\0');
+    std::memcpy(bytes.data(), &word, sizeof word);
+    return bytes;
+  };
+  const auto is_name = [](const std::string& text) {
+    return text.find('\0') == std::string::npos && text.find('=') == std::string::npos &&
+           std::ranges::all_of(text, [](char byte) { return byte > 0; });  // UTF-8
+  };
+  std::vector<std::array<std::string, 2>> words;
+  for (std::uint64_t mixed = 1; words.size() < 2; ++mixed) {
+    const std::uint64_t spread = mixed * 0x9e3779b97f4a7c15;
+    const std::string one = word_of(spread), other = word_of(spread ^ kHighest);
+    if (is_name(one) && is_name(other)) words.push_back({one, other});
+  }
+  return {words[0][0] + words[1][0], words[0][1] + words[1][1]};
 }
 
 TEST(ReadRunRequest, TakesEveryField) {
@@ -74,6 +110,64 @@ TEST(ReadRunRequest, RefusesMoreVariablesThanAnyProcessHas) {
   const auto order = read(job);
   ASSERT_FALSE(order);
   EXPECT_THAT(order.error().what, HasSubstr("job.env: found more than 10000 variables"));
+}
+
+// Beside words and variables: of what it does not know protobuf would make thirty times as much.
+TEST(ReadRunRequest, RefusesMoreThanItsFieldsCanHave) {
+  v1::JobSpec job = message(R"(argv: "a" cwd: "/tmp")");
+  constexpr int kNobodyKnows = 15;
+  auto& unknown = *job.GetReflection()->MutableUnknownFields(&job);
+  unknown.AddLengthDelimited(kNobodyKnows, std::string(60'000, 'x'));
+  EXPECT_TRUE(read(job));
+  unknown.AddLengthDelimited(kNobodyKnows, std::string(10'000, 'x'));
+  const auto order = read(job);
+  ASSERT_FALSE(order);
+  EXPECT_THAT(order.error().what, HasSubstr("found more than 64 KiB beside words and variables"));
+}
+
+// Tags and sizes have 32 bits: of longer numbers a stream of protobuf's takes the lowest part.
+TEST(ReadRunRequest, ReadsNumbersAsProtobufDoes) {
+  const auto request = [](const std::string& job) {
+    return "\x0a" + std::string(1, static_cast<char>(job.size())) + job;
+  };
+  const std::string word =
+      "\x12\x01"
+      "a";
+  EXPECT_TRUE(read_run_request(request(word)));
+  const std::string long_tag =
+      "\x92\x80\x80\x80\x80\x01\x01"
+      "a";
+  EXPECT_FALSE(read_run_request(request(word + long_tag)));
+  const std::string long_size =
+      "\x12\x81\x80\x80\x80\x80\x01"
+      "a";
+  EXPECT_FALSE(read_run_request(request(word + long_size)));
+}
+
+// A client can choose names that the standard library's hashes take for one another.
+TEST(ReadRunRequest, NamesThatAreChosenTakeNoLonger) {
+  constexpr int kBits = 13, kNames = 10'000;
+  // Two pairs of words of 64 bits that change a hash in the same way; no byte is NUL or "=".
+  const auto pairs = colliding_pairs();
+  const auto time_of = [&](auto name) {
+    v1::JobSpec job;
+    job.add_argv("a");
+    for (int i = 0; i < kNames; ++i) (*job.mutable_env())[name(i)] = "";
+    const Duration before = loop::cpu_time();
+    EXPECT_TRUE(read(job));
+    return loop::cpu_time() - before;
+  };
+  const auto chosen = [&](int number) {
+    std::string name;
+    for (int bit = 0; bit < kBits + 1; ++bit) name += pairs[number >> bit & 1];
+    return name;
+  };
+  const auto plain = [&](int number) {
+    std::string name = std::to_string(number);
+    return name + std::string(chosen(0).size() - name.size(), 'x');
+  };
+  EXPECT_EQ(std::hash<std::string_view>()(chosen(1)), std::hash<std::string_view>()(chosen(2)));
+  EXPECT_LT(time_of(chosen), 10 * time_of(plain));
 }
 
 TEST(ReadRunRequest, RefusesWhatNoKernelTakes) {

@@ -1,0 +1,105 @@
+// Moves of processes whose numbers may be others' by then.
+#include "govern/mover.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "base/loop/loop.h"
+#include "kernel/cgroup/destroy.h"
+#include "kernel/cgroup/processes.h"
+#include "support/host_test.h"
+
+namespace plimsoll::govern {
+namespace {
+
+using plimsoll::testing::clock_now;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+pid_t sleeper() {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  for (;;) ::pause();
+}
+
+void end(pid_t pid) {
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+}
+
+UniqueFd pidfd_of(pid_t pid) {
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
+}
+
+// A process with this number, which is nobody's now; nothing where that can't be had.
+std::optional<pid_t> sleeper_with(pid_t number) {
+  constexpr int kTries = 10'000;  // others make processes, too
+  for (int tries = 0; tries < kTries; ++tries) {
+    std::ofstream last("/proc/sys/kernel/ns_last_pid");
+    last << number - 1 << std::flush;
+    if (!last) return std::nullopt;
+    const pid_t made = sleeper();
+    if (made == number) return made;
+    end(made);
+  }
+  return std::nullopt;
+}
+
+struct MoverTest : plimsoll::testing::HostTest {
+  bool prepare_leaf() {
+    if (!prepare(plimsoll::testing::kHybrid)) return false;
+    leaf_ = std::make_shared<cgroup::Leaf>(ground_->leaf("job"));
+    return true;
+  }
+  Result<void> move(Mover::Process process) {
+    loop::Loop loop = std::move(*loop::Loop::create());
+    Mover mover(loop);
+    std::optional<Result<void>> result;
+    mover.move(std::move(process), leaf_, [&result](const auto& how) { result = how; });
+    while (!result) EXPECT_TRUE(loop.run_once(std::chrono::seconds(1)));
+    return *result;
+  }
+  void TearDown() override {
+    leaf_.reset();
+    if (ground_) {
+      (void)cgroup::destroy(ground_->inner().parts(), "job", clock_now() + testing::kPatience,
+                            &clock_now);
+    }
+    HostTest::TearDown();
+  }
+
+  std::shared_ptr<cgroup::Leaf> leaf_;
+};
+
+TEST_F(MoverTest, WhoLivesIsMoved) {
+  if (!prepare_leaf()) GTEST_SKIP() << skipped_;
+  const pid_t one = sleeper();
+  EXPECT_TRUE(move({.pid = one, .pidfd = pidfd_of(one)}));
+  EXPECT_THAT(*cgroup::processes_below(*leaf_), ElementsAre(one));
+  end(one);
+}
+
+TEST_F(MoverTest, WhoHasTheNumberOfADeadProcessStaysWhereHeIs) {
+  if (!prepare_leaf()) GTEST_SKIP() << skipped_;
+  const pid_t number = sleeper();
+  UniqueFd pidfd = pidfd_of(number);
+  end(number);
+  const auto another = sleeper_with(number);
+  if (!another) GTEST_SKIP() << "numbers of processes cannot be chosen here";
+  const auto moved = move({.pid = number, .pidfd = std::move(pidfd)});
+  EXPECT_TRUE(!moved && moved.error().gone());
+  EXPECT_THAT(*cgroup::processes_below(*leaf_), IsEmpty());
+  end(*another);
+}
+
+}  // namespace
+}  // namespace plimsoll::govern
