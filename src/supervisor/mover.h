@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "kernel/cgroup/group.h"
 
-namespace plimsoll::govern {
+namespace plimsoll::supervisor {
 
 // Moves processes between groups on a thread of its own, in the order asked for: each move waits
 // for the kernel. `done` is called from the loop.
@@ -32,4 +32,4 @@ class Mover {
   loop::Worker worker_;
 };
 
-}  // namespace plimsoll::govern
+}  // namespace plimsoll::supervisor

@@ -1,11 +1,11 @@
-#include "govern/mover.h"
+#include "supervisor/mover.h"
 
 #include <utility>
 
 #include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/remove.h"
 
-namespace plimsoll::govern {
+namespace plimsoll::supervisor {
 namespace {
 
 Result<void> move_all(const std::vector<int>& pids, const cgroup::Leaf& into) {
@@ -51,4 +51,4 @@ void Mover::remove(std::shared_ptr<const cgroup::Leaf> group) {
       [] {});
 }
 
-}  // namespace plimsoll::govern
+}  // namespace plimsoll::supervisor
