@@ -381,6 +381,7 @@ Json run_json(const RunSummary& summary) {
     json["outcomes"][std::string(policy::name_of(outcome))] = count;
   }
   json["succeeded"] = summary.succeeded;
+  if (summary.commands > 0) json["commands"] = summary.commands;
   json["holds"] = summary.holds;
   json["pauses"] = summary.pauses;
   json["evictions"] = summary.evictions;

@@ -137,6 +137,7 @@ struct RunSummary {
   std::string run;  // id
   std::optional<Duration> makespan{};
   std::uint64_t jobs = 0;
+  std::uint64_t commands = 0;                         // of jobs, that were governed apart from them
   std::map<policy::Outcome, std::uint64_t> outcomes;  // only those that occurred
   std::uint64_t succeeded = 0;                        // of those that exited
   std::uint64_t holds = 0;

@@ -328,6 +328,7 @@ std::string run_text(const RunSummary& summary, const TopJobs& top_jobs, const T
   add_others(cpu, summary);
   add_of(memory, "used peak", summary.used_peak, summary.line);
   if (summary.oom_kills > 0u) memory.push_back(fmt::format("kernel kills {}", *summary.oom_kills));
+  if (summary.commands > 0) governor.push_back(fmt::format("commands {}", summary.commands));
   if (summary.holds > 0) governor.push_back(fmt::format("holds {}", summary.holds));
   if (summary.pauses > 0) governor.push_back(fmt::format("pauses {}", summary.pauses));
   if (summary.evictions > 0) governor.push_back(fmt::format("evictions {}", summary.evictions));

@@ -113,6 +113,7 @@ std::optional<RunSummary> parse_run_summary(std::string_view text) {
       }
     }
   }
+  summary.commands = count_at(*json, "commands").value_or(0);
   summary.holds = count_at(*json, "holds").value_or(0);
   summary.pauses = count_at(*json, "pauses").value_or(0);
   summary.evictions = count_at(*json, "evictions").value_or(0);
