@@ -36,7 +36,8 @@ set(ALLOWED_supervisor/sharing supervisor store/history policy/scheduler policy/
 set(ALLOWED_supervisor/control supervisor/sharing report policy/scheduler policy/job base/loop base)
 set(ALLOWED_supervisor/external supervisor report policy/scheduler policy/governor policy/job
   kernel/counters kernel/procfs kernel/cgroup base/loop base)
-set(ALLOWED_supervisor/light supervisor/external supervisor policy/job base/loop base)
+set(ALLOWED_supervisor/light supervisor/external supervisor policy/scheduler policy/job kernel/reap
+  kernel/cgroup base/loop base)
 set(ALLOWED_supervisor/doctor supervisor/run supervisor supervisor/processes report guardian
   kernel/monitor kernel/counters kernel/cgroup base/loop base)
 set(ALLOWED_govern supervisor/run supervisor report policy/scheduler policy/estimator policy/job
@@ -57,7 +58,7 @@ set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/gove
 set(ALLOWED_cli/command cli/progress supervisor/run supervisor store/runs store/history report
   args policy/estimator policy/queue policy/job kernel/reap base)
 set(ALLOWED_cli cli/runs cli/govern cli/exec cli/command cli/top cli/link cli/progress govern
-  supervisor/doctor supervisor/control supervisor/sharing supervisor/run supervisor
+  supervisor/doctor supervisor/light supervisor/control supervisor/sharing supervisor/run supervisor
   supervisor/output store/runs store/history report jobfile policy/governor policy/queue policy/job
   guardian kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_cli/link supervisor/light supervisor/control supervisor/sharing store/runs base)

@@ -27,6 +27,9 @@ that of the input. Options of GNU parallel such as -P, -C (--colsep), -r, -u,
 --lb, --group, --bar, --eta and --wd are accepted as well
 (docs/formats/arguments.md).
 
+In a job, "plimsoll exec -- COMMAND" has the run start the command when it fits:
+the job waits, and the command takes no place of -j (docs/exec.md).
+
 Examples:
   plimsoll batch jobs.txt
   find . -name '*.log' -print0 | plimsoll batch -0 -- gzip -k {}

@@ -9,10 +9,13 @@
 #include "cli/command/exit_status.h"
 #include "cli/command/meeting.h"
 #include "cli/progress/terminal.h"
+#include "kernel/cgroup/run_tree.h"
 #include "policy/job/attempt.h"
 #include "report/json.h"
 #include "report/plain.h"
 #include "report/summary.h"
+#include "supervisor/light/light_protocol.h"
+#include "supervisor/reporting.h"
 #include "supervisor/sharing/ledger_place.h"
 #include "supervisor/sharing/runtime_dir.h"
 #include "supervisor/wall_clock.h"
@@ -80,14 +83,18 @@ Result<int> GovernedRun::run() {
   if (auto shown = start_display(); !shown) return pass(std::move(shown));
   memory_ = std::make_unique<RunMemory>(run_start(), *display_);
   config_.output.screen = screen_of(*display_);
+  // Set in any case, as it may be that of a run that this one is part of.
+  config_.environment.emplace_back(supervisor::kLightVariable, light_socket());
   supervisor::BatchRunObserver& observer = *this;
   batch_ = std::make_unique<supervisor::BatchRun>(supervisor_, memory_->estimator(),
                                                   std::move(config_), observer);
   Meeting meeting{.ledger = lease()};
   meeting.control = start_control();
   tell_missed(meeting, *display_);
+  serve_commands();
   auto summary = batch_->run();
   control_.reset();
+  service_.reset();
   end_files();
   if (!summary) return pass(std::move(summary));
   summary->line = lease_ ? lease_->shared().line : whole_.line;
@@ -113,7 +120,10 @@ Result<void> GovernedRun::start_display() {
   return {};
 }
 
-const policy::JobSpec& GovernedRun::spec_of(JobId job) const { return batch_->spec_of(job); }
+const policy::JobSpec& GovernedRun::spec_of(JobId job) const {
+  const policy::JobSpec* command = service_ ? service_->spec_of(job) : nullptr;
+  return command != nullptr ? *command : batch_->spec_of(job);
+}
 
 void GovernedRun::on_force_failed(const Error& error) {
   display_->note(
@@ -148,10 +158,23 @@ void GovernedRun::on_stopping() { display_->suspend(); }
 
 void GovernedRun::on_resumed() { display_->resume(); }
 
+void GovernedRun::on_attempt_over(JobId job) {
+  if (service_) service_->end_those_of(job);
+}
+
+const policy::JobSpec* GovernedRun::command(const policy::Event& event) const {
+  return service_ && event.job ? service_->spec_of(*event.job) : nullptr;
+}
+
+// What becomes of commands of jobs is told to their launchers.
 void GovernedRun::on_event(const policy::Event& event) {
-  memory_->event(event);
-  display_->event(event);
-  trace(event);
+  if (command(event) != nullptr) {
+    display_->changed();
+  } else {
+    memory_->event(event);
+    display_->event(event);
+    trace(event);
+  }
   if (lease_ && event.kind == policy::EventKind::started) lease_->has_grown();
 }
 
@@ -211,6 +234,32 @@ Result<void> GovernedRun::lease() {
   lease_.emplace(supervisor_.loop(), std::move(*ledger), whole_, supervisor::LeaseRole::run,
                  holder_.emplace(batch_->scheduler()));
   return {};
+}
+
+// Empty: this run governs no commands. In process mode a process can't leave its job.
+std::string GovernedRun::light_socket() const {
+  if (supervisor_.why_process_mode()) return {};
+  return supervisor::runtime_dir() + "/" + supervisor::light_socket_name(run_id_);
+}
+
+void GovernedRun::serve_commands() {
+  const std::string socket = light_socket();
+  if (socket.empty()) return;
+  supervisor::CommandsOwner& owner = *this;
+  auto service = std::make_unique<supervisor::CommandService>(supervisor_, batch_->host_scheduler(),
+                                                              owner, cgroup::run_name(run_id_));
+  if (auto listens = service->listen(socket); !listens) {
+    // Who does not use it need not know.
+    if (!options_.verbose) return;
+    return display_->note("`plimsoll exec` does not wait in jobs of this run: " +
+                          listens.error().message());
+  }
+  service_ = std::move(service);
+}
+
+void GovernedRun::command_stuck(const policy::JobSpec& command, const reap::Stuck& stuck) {
+  display_->note("command " + report::printable(command.name) + ": " +
+                 supervisor::stuck_text(stuck));
 }
 
 Result<void> GovernedRun::start_control() {

@@ -13,16 +13,19 @@
 #include "cli/synced_ends.h"
 #include "report/top_jobs.h"
 #include "supervisor/control/control.h"
+#include "supervisor/light/command_service.h"
 #include "supervisor/run/batch_run.h"
 #include "supervisor/sharing/lease.h"
 
 namespace plimsoll::cli {
 
 // A run of `plimsoll batch` with all that is around it: the display, what is remembered of earlier
-// runs and recorded of this one, the files that the user asked for, the socket for `plimsoll ctl`,
-// and the share of the line beside other runs. What fails of these is told; the run goes on.
+// runs and recorded of this one, the files that the user asked for, the sockets for `plimsoll ctl`
+// and for `plimsoll exec` in its jobs, and the share of the line beside other runs. What fails of
+// these is told; the run goes on.
 class GovernedRun : private supervisor::BatchRunObserver,
                     private supervisor::ControlTarget,
+                    private supervisor::CommandsOwner,
                     private ShownRun,
                     private EndsFile {
  public:
@@ -41,6 +44,7 @@ class GovernedRun : private supervisor::BatchRunObserver,
   void on_progress(const supervisor::Progress& progress) override;
   void on_ended(const policy::JobSpec& job, const report::JobReport& report,
                 Bytes received) override;
+  void on_attempt_over(JobId job) override;
   void on_learnt(const policy::AttemptSummary& what) override;
   void on_stopping() override;
   void on_resumed() override;
@@ -58,6 +62,17 @@ class GovernedRun : private supervisor::BatchRunObserver,
   Result<void> set_jobs_max(unsigned jobs) override;
   Result<void> lease();
   Result<void> start_control();
+  JobId next_job_id() override { return batch_->next_job_id(); }
+  [[nodiscard]] const policy::JobSpec* find_job(JobId job) const override {
+    return batch_->find_job(job);
+  }
+  void command_ended(const supervisor::AttemptResult& result) override {
+    batch_->command_ended(result);
+  }
+  void command_stuck(const policy::JobSpec& command, const reap::Stuck& stuck) override;
+  void serve_commands();
+  [[nodiscard]] std::string light_socket() const;
+  [[nodiscard]] const policy::JobSpec* command(const policy::Event& event) const;
   void trace(const policy::Event& event);
   void tell_end(const policy::JobSpec& job, const report::JobReport& report);
   void end_files();
@@ -78,6 +93,7 @@ class GovernedRun : private supervisor::BatchRunObserver,
   std::optional<SyncedEnds> synced_ends_;
   std::unique_ptr<RunMemory> memory_;
   std::unique_ptr<supervisor::BatchRun> batch_;
+  std::unique_ptr<supervisor::CommandService> service_;     // null: jobs keep their commands
   std::optional<supervisor::SchedulerLeaseHolder> holder_;  // of the lease
   std::optional<supervisor::Lease> lease_;
   std::unique_ptr<supervisor::Control> control_;

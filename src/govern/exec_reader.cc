@@ -14,7 +14,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "kernel/cgroup/run_tree.h"
 #include "kernel/procfs/table.h"
 
 namespace plimsoll::govern {
@@ -229,18 +228,6 @@ std::vector<int> family_of(int pid) {
     }
   }
   return family;
-}
-
-std::string group_in_pool(std::string_view cgroups, std::string_view run) {
-  const std::string pool = "/" + std::string(run) + "/" + cgroup::kPoolName + "/";
-  while (!cgroups.empty()) {
-    const std::string_view line = take_line(cgroups);
-    const auto found = line.find(pool);
-    if (found == std::string_view::npos) continue;
-    std::string_view name = line.substr(found + pool.size());
-    return std::string(take_until(name, '/'));
-  }
-  return {};
 }
 
 std::string directory_of(int pid) { return link_text("/proc/" + std::to_string(pid) + "/cwd"); }

@@ -41,10 +41,6 @@ struct ExecMark {
 // The process and all that live below it now; parents before their children.
 [[nodiscard]] std::vector<int> family_of(int pid);
 
-// The name of the innermost group of the pool in a text of /proc/PID/cgroup: "step-12" of a line
-// that holds "/POOL/step-12". `run`: the name of the run's directory. Empty: none.
-[[nodiscard]] std::string group_in_pool(std::string_view cgroups, std::string_view run);
-
 // The directory that the process is in; empty if it can't be told.
 [[nodiscard]] std::string directory_of(int pid);
 

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "govern/step.h"
 #include "kernel/cgroup/processes.h"
+#include "kernel/cgroup/run_tree.h"
 #include "kernel/procfs/table.h"
 #include "policy/estimator/numbers.h"
 #include "supervisor/reporting.h"
@@ -68,11 +69,10 @@ std::optional<ProcessLookup::Process> Steps::find(int pid) {
 std::optional<JobId> Steps::step_of(int pid) {
   const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/cgroup");
   if (!text) return std::nullopt;
-  const std::string name = group_in_pool(*text, run_);
+  const std::string name = cgroup::group_in_pool(*text, run_);
   if (!name.starts_with(kGroupPrefix)) return std::nullopt;
   const auto number = to_u64(std::string_view(name).substr(kGroupPrefix.size()));
-  if (!number) return std::nullopt;
-  return JobId{*number};
+  return number ? std::optional(JobId{*number}) : std::nullopt;
 }
 
 void Steps::answer(PendingExec pending) { listener_->answer(pending); }

@@ -12,12 +12,12 @@
 
 #include "govern/exec_listener.h"
 #include "govern/exec_reader.h"
-#include "govern/mover.h"
 #include "govern/small_steps.h"
 #include "govern/step_tree.h"
 #include "kernel/cgroup/freeze.h"
 #include "report/report.h"
 #include "supervisor/host_scheduler.h"
+#include "supervisor/mover.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::govern {
@@ -141,7 +141,7 @@ class Steps : public ExecObserver,
   StepCounts counts_;
   bool told_of_groups_ = false;
   bool is_blind_ = false;
-  Mover mover_;  // last: its work ends before what it uses
+  supervisor::Mover mover_;  // last: its work ends before what it uses
 };
 
 }  // namespace plimsoll::govern

@@ -397,6 +397,7 @@ Json run_json(const RunSummary& summary) {
   }
   json["succeeded"] = summary.succeeded;
   if (summary.command) json["command"] = command_json(*summary.command);
+  if (summary.job_commands > 0) json["job_commands"] = summary.job_commands;
   json["holds"] = summary.holds;
   json["pauses"] = summary.pauses;
   json["evictions"] = summary.evictions;

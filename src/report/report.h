@@ -150,6 +150,7 @@ struct RunSummary {
   std::string run;  // id
   std::optional<Duration> makespan{};
   std::uint64_t jobs = 0;                             // steps, if there is a command
+  std::uint64_t job_commands = 0;                     // that were governed apart from them
   std::map<policy::Outcome, std::uint64_t> outcomes;  // only those that occurred
   std::uint64_t succeeded = 0;                        // of those that exited
   std::optional<CommandReport> command{};

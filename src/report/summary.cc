@@ -285,6 +285,7 @@ Items governor_items(const RunSummary& summary) {
     }
     return items;
   }
+  if (summary.job_commands > 0) items.push_back(fmt::format("commands {}", summary.job_commands));
   if (summary.holds > 0) items.push_back(fmt::format("holds {}", summary.holds));
   if (summary.pauses > 0) items.push_back(fmt::format("pauses {}", summary.pauses));
   if (summary.evictions > 0) items.push_back(fmt::format("evictions {}", summary.evictions));
@@ -380,7 +381,7 @@ std::string run_text(const RunSummary& summary, const TopJobs& top_jobs, const T
   add_others(cpu, summary);
   add_of(memory, "used peak", summary.used_peak, summary.line);
   if (summary.oom_kills > 0u) memory.push_back(fmt::format("kernel kills {}", *summary.oom_kills));
-  // Steps exit with other codes than 0 in builds that are well.
+  // Steps of builds that are well exit with other codes than 0.
   const bool tells_failed = !summary.command && top_jobs.succeeded() != top_jobs.jobs();
   if (summary.command) out += labelled_text("steps", step_items(summary), style.width);
   if (tells_failed) out += labelled_text("outcomes", outcome_items(summary, top_jobs), style.width);

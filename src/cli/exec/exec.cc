@@ -20,11 +20,11 @@ namespace {
 constexpr std::size_t kClassMax = 256;
 
 constexpr const char* kExecFooter =
-    R"(The command starts when the daemon (plimsoll serve) expects that it fits in
-memory beside all that it governs. It has this program's terminal, descriptors,
-environment and directory; signals reach it, and its exit status is that of this
-program. Where no daemon is, or inside a job of Plimsoll, it is executed at once.
-A compiler or a linker that is killed to free memory is run again, unseen.
+    R"(The command starts when the daemon (plimsoll serve), or in a job of a batch that
+run, expects that it fits in memory beside all that it governs. It has this
+program's terminal, descriptors, environment and directory; signals reach it,
+and its exit status is that of this program. Where neither is, it is executed at
+once. A compiler or a linker that is killed to free memory is run again, unseen.
 
 Examples:
   cmake -B build -D CMAKE_CXX_COMPILER_LAUNCHER='plimsoll;exec;--' .
@@ -89,10 +89,14 @@ std::optional<int> parse(LauncherConfig& config, int argc, char** argv) {
   return kPlimsollFailed;
 }
 
-// Whether this process is part of what is governed already: to wait would keep what it is part of
-// from its end, and what it uses counts there.
-bool is_governed() {
-  return std::getenv("PLIMSOLL_JOB") != nullptr || std::getenv("PLIMSOLL_GOVERN") != nullptr;
+// Whoever governs the command; nothing: nobody, or this process is part of what is governed
+// already. To wait would keep what it is part of from its end, and what it uses counts there; but a
+// run knows what its jobs wait for.
+std::optional<LightLink> find_governor() {
+  if (std::getenv("PLIMSOLL_GOVERN") != nullptr) return std::nullopt;
+  if (auto run = LightLink::of_run()) return run;
+  if (std::getenv("PLIMSOLL_JOB") != nullptr) return std::nullopt;
+  return LightLink::of_daemon();
 }
 
 }  // namespace
@@ -100,9 +104,11 @@ bool is_governed() {
 int exec_command(int argc, char** argv) {
   LauncherConfig config;
   if (const auto status = parse(config, argc, argv)) return *status;
-  if (is_governed() || is_probe(config.command)) return execute(config.command);
-  auto link = LightLink::find();
+  if (is_probe(config.command)) return execute(config.command);
+  auto link = find_governor();
   if (!link) return execute(config.command);
+  // What the command starts is part of it.
+  ::unsetenv(supervisor::kLightVariable);
   const std::string name = "exec-" + std::to_string(::getpid());
   ::setenv("PLIMSOLL_JOB", name.c_str(), 0);
   const auto status = Launcher(std::move(config), std::move(*link)).run();

@@ -174,7 +174,7 @@ void Launcher::on_news() {
 
 void Launcher::on_refused(const supervisor::LightRefused& refused) {
   if (process_->is_released() || !refused.busy) return go_on_alone();
-  link_.reset();
+  had_no_room_ = std::exchange(link_, std::nullopt);
   why_held_ = refused.reason;
   ask_again_ = loop::now() + busy_pause_;
   busy_pause_ = std::min(2 * busy_pause_, kBusyPauseMax);
@@ -199,7 +199,7 @@ void Launcher::on_time(Instant now) {
     return give_up({.code = kLostToMachine});
   }
   ask_again_.reset();
-  link_ = LightLink::find();
+  link_ = std::exchange(had_no_room_, std::nullopt)->another();
   if (!link_) return go_on_alone();
   enter();
 }

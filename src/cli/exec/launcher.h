@@ -59,8 +59,9 @@ class Launcher {
   std::optional<NewOutputs> new_outputs_;  // likewise
   std::optional<HeldProcess> process_;
   Instant began_{};
-  std::optional<Instant> ask_again_;  // there was no room for it
-  std::string why_held_;              // as told last
+  std::optional<Instant> ask_again_;      // there was no room for it
+  std::optional<LightLink> had_no_room_;  // then
+  std::string why_held_;                  // as told last
   std::optional<supervisor::LightCancelled> cancelled_;
   // It does not wait any more: how this process ends instead.
   std::optional<ProcessEnd> given_up_;

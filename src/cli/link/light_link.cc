@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "cli/link/daemon_link.h"
@@ -9,11 +10,19 @@
 
 namespace plimsoll::cli {
 
-std::optional<LightLink> LightLink::find() {
+std::optional<LightLink> LightLink::to(const std::string& socket) {
+  auto fd = connect_to(socket, SOCK_SEQPACKET);
+  return fd ? std::optional(LightLink(socket, std::move(*fd))) : std::nullopt;
+}
+
+std::optional<LightLink> LightLink::of_run() {
+  const char* socket = std::getenv(supervisor::kLightVariable);
+  return socket != nullptr && *socket != '\0' ? to(socket) : std::nullopt;
+}
+
+std::optional<LightLink> LightLink::of_daemon() {
   for (const std::string& socket : daemon_sockets()) {
-    if (auto fd = connect_to(supervisor::light_socket_of(socket), SOCK_SEQPACKET)) {
-      return LightLink(std::move(*fd));
-    }
+    if (auto link = to(supervisor::light_socket_of(socket))) return link;
   }
   return std::nullopt;
 }

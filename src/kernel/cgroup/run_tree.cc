@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/may_wait.h"
+#include "base/text.h"
 
 namespace plimsoll::cgroup {
 namespace {
@@ -124,6 +125,18 @@ void RunTree::protect_supervisor() const {
   [[maybe_unused]] const auto outer = v2->write("memory.min", memory);
   [[maybe_unused]] const auto inner = leaf->write("memory.min", memory);
   [[maybe_unused]] const auto weight = leaf->write("cpu.weight", std::to_string(kSupervisorWeight));
+}
+
+std::string group_in_pool(std::string_view cgroups, std::string_view run) {
+  const std::string pool = "/" + std::string(run) + "/" + kPoolName + "/";
+  while (!cgroups.empty()) {
+    const std::string_view line = take_line(cgroups);
+    const auto found = line.find(pool);
+    if (found == std::string_view::npos) continue;
+    std::string_view name = line.substr(found + pool.size());
+    return std::string(take_until(name, '/'));
+  }
+  return {};
 }
 
 std::string run_name(std::string_view run_id) { return std::string(kPrefix).append(run_id); }

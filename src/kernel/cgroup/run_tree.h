@@ -64,6 +64,10 @@ inline constexpr const char* kSupervisorName = "supervisor";
 std::string run_name(std::string_view run_id);
 bool is_run_name(std::string_view directory_name);
 
+// The name of the group of a run's pool that is told in a text of /proc/PID/cgroup: "job-12" of a
+// line that holds "/RUN/pool/job-12". `run`: the name of the run's directory. Empty: none.
+[[nodiscard]] std::string group_in_pool(std::string_view cgroups, std::string_view run);
+
 // Whether the owner of a run's directory is gone. The lock that proves it is held while this lives.
 class StaleRun {
  public:

@@ -95,11 +95,13 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
   for (const Member* one : running_set.members()) {
     const Member& member = *one;
     count(kinds[member.ready.kind], member);
+    const bool waits = member.waits_for_commands && member.state != MemberState::dying;
+    if (waits) ++around.waiting_for_commands;
     if (member.ready.lost > kEvictionsMax) {
-      admission_context.alone =
-          AdmissionContext::Alone{.tenant = member.ready.tenant, .since = member.started};
+      admission_context.alone = AdmissionContext::Alone{
+          .tenant = member.ready.tenant, .since = member.started, .waits_for_commands = waits};
     }
-    if (member.has_right_of_way()) around.right_of_way_taken = true;
+    if (member.has_right_of_way() && !waits) around.right_of_way_taken = true;
     if (member.state == MemberState::dying) {
       around.demand_forecast.add_constant(member.used());
       admission_context.moving.add_constant(member.used());

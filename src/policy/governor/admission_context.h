@@ -29,6 +29,7 @@ struct AdmissionContext {
   struct Alone {
     Tenant tenant = kHost;
     Instant since{};
+    bool waits_for_commands = false;  // which are its own: nobody else's run
   };
   std::optional<Alone> alone{};
   Tenancy tenancy;

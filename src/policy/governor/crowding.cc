@@ -7,7 +7,8 @@ namespace {
 
 bool may_be_frozen(const Member& member, const Member* keel, Instant now) {
   return member.state == MemberState::running && &member != keel && !member.has_right_of_way() &&
-         now >= member.calm_from && member.estimate.cores.mean >= kComputes;
+         !member.waits_for_commands && now >= member.calm_from &&
+         member.estimate.cores.mean >= kComputes;
 }
 
 // Null if nobody may be frozen.

@@ -56,8 +56,8 @@ bool Governor::is_calm(Instant now) const {
 }
 
 std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
-  std::vector<Decision> rulings = std::move(by_user_);
-  by_user_.clear();
+  std::vector<Decision> rulings = std::move(asked_for_);
+  asked_for_.clear();
   believe_words();
   ResumePolicy::free_keel(running_set_, now, rulings);
   const auto trouble = memory_response_.last_trouble();
@@ -111,7 +111,7 @@ void Governor::set_wake(Instant now) {
 void Governor::admit(Instant now, unsigned starts_max, AdmissionContext& seen,
                      std::vector<Decision>& rulings) {
   holding_.reset();
-  if (waiting_.size() == 0 || starts_max == 0) return;
+  if (waiting_.size() == 0 || (starts_max == 0 && !waiting_.front().is_command)) return;
   if (!is_calm(now)) {
     holding_ =
         Holding{.job = waiting_.front().first,
@@ -193,17 +193,33 @@ void Governor::leave(Ready& job, const AttemptEnd& end, Instant now) {
 void Governor::pause(const Ready& job, Instant now) {
   Member& member = *job.member;
   if (!running_set_.pause(member, now)) return;
-  by_user_.push_back({.action = Freeze{job.job},
-                      .reason = "the user requested it",
-                      .numbers = {{"job_used_bytes", member.used()}}});
+  asked_for_.push_back({.action = Freeze{job.job},
+                        .reason = "the user requested it",
+                        .numbers = {{"job_used_bytes", member.used()}}});
 }
 
 void Governor::resume(const Ready& job, Instant now) {
   Member& member = *job.member;
   if (!running_set_.resume(member, now)) return;
-  by_user_.push_back({.action = Thaw{job.job},
-                      .reason = "the user requested it",
-                      .numbers = {{"job_used_bytes", member.used()}}});
+  asked_for_.push_back({.action = Thaw{job.job},
+                        .reason = "the user requested it",
+                        .numbers = {{"job_used_bytes", member.used()}}});
+}
+
+// Who was stopped just before he could tell of them goes on.
+void Governor::wait_for_commands(const Ready& job, Instant now) {
+  Member& member = *job.member;
+  member.waits_for_commands = true;
+  changed_ = true;
+  if (!running_set_.release(member, now)) return;
+  asked_for_.push_back({.action = Thaw{job.job},
+                        .reason = "a command that it has started is to run",
+                        .numbers = {{"job_used_bytes", member.used()}}});
+}
+
+void Governor::go_on(const Ready& job) {
+  job.member->waits_for_commands = false;
+  changed_ = true;
 }
 
 void Governor::mark_dying(const Ready& job, Instant now) {

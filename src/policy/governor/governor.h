@@ -100,10 +100,16 @@ class Governor {
   // bound holds for it.
   void pause(const Ready& job, Instant now);
   void resume(const Ready& job, Instant now);
+  // The running job has begun commands and waits for them, until go_on(): it is neither frozen nor
+  // evicted meanwhile, is what it is by the last expect(), and does not count as what runs where a
+  // command is to start.
+  void wait_for_commands(const Ready& job, Instant now);
+  void go_on(const Ready& job);
   // Somebody else is killing this running job; its memory will be back soon.
   void mark_dying(const Ready& job, Instant now);
 
-  // All that is to be done now, at most `starts_max` admissions among it. Call it after every call
+  // All that is to be done now, at most `starts_max` admissions of jobs
+  // among it, and commands besides. Call it after every call
   // above (once after several will do) and at next_wake(). O(1) while nothing presses and nobody
   // can start; else O(running).
   [[nodiscard]] std::vector<Decision> rule(Instant now, unsigned starts_max);
@@ -166,7 +172,7 @@ class Governor {
   MemoryResponse::Limits limits_;
   std::optional<Holding> holding_;
   std::optional<Instant> next_wake_;
-  std::vector<Decision> by_user_;     // freezes and thaws that the user asked for
+  std::vector<Decision> asked_for_;   // freezes and thaws, by the user and for commands
   bool changed_ = true;               // since the last round, in a way that may let somebody start
   std::optional<Instant> after_end_;  // when who waits is looked at once more for that
   std::optional<Instant> last_round_;

@@ -27,6 +27,8 @@ struct Ready {
   bool restartable = true;
   unsigned lost = 0;  // attempts that were evicted or lost to the machine
   Tenant tenant = kHost;
+  // Of a job that waits for it (JobSpec::part_of): it takes no place, and goes before jobs.
+  bool is_command = false;
 
   // The governor's:
   std::optional<Instant> waits_since{};  // while it waits for its admission
@@ -66,9 +68,11 @@ struct Member {
   bool held = false;       // frozen by the governor
   bool for_cores = false;  // and that for want of cores, not of memory
   bool paused = false;     // frozen by the user
-  unsigned freezes = 0;    // by the governor, one soon after the other
-  Instant calm_from{};     // thawed by right of way: not frozen again before
-  Bytes reclaimed{};       // asked to be pushed out since it was frozen
+  // It has begun commands, and goes on when they have ended: neither frozen nor evicted.
+  bool waits_for_commands = false;
+  unsigned freezes = 0;  // by the governor, one soon after the other
+  Instant calm_from{};   // thawed by right of way: not frozen again before
+  Bytes reclaimed{};     // asked to be pushed out since it was frozen
 
   Estimate estimate{};  // of what is to come, as of estimated_at
   Instant estimated_at{};

@@ -42,7 +42,7 @@ struct MemoryResponse::Turn {
     std::vector<Member*> growers;
     for (Member* member : running_set.members()) {
       if (member->state != MemberState::running || member == keel) continue;
-      if (member->has_right_of_way()) continue;
+      if (member->has_right_of_way() || member->waits_for_commands) continue;
       if (member->rise.most < limits.line * kGrowthLeast || now < member->calm_from) continue;
       growers.push_back(member);
     }
@@ -256,6 +256,9 @@ void MemoryResponse::fail_one(Turn& turn) {
     reason = "it uses " + words::bytes(member.used()) + ", and other runs leave only " +
              words::bytes(*turn.limits.left_by_others) + "; it starts again when they leave more";
     numbers.emplace_back("left_by_others_bytes", *turn.limits.left_by_others);
+    turn.rulings.push_back({Evict{member.ready.job}, std::move(reason), std::move(numbers)});
+  } else if (member.waits_for_commands && !alone && turn.config.may_evict &&
+             member.ready.restartable) {  // it was only spared
     turn.rulings.push_back({Evict{member.ready.job}, std::move(reason), std::move(numbers)});
   } else {
     turn.rulings.push_back({Fail{member.ready.job}, std::move(reason), std::move(numbers)});

@@ -34,7 +34,8 @@ void Round::admit(std::vector<Decision>& rulings) {
     if (!tenant) break;
     if (!take_turn(*tenant)) turns_[*tenant].is_over = true;
   }
-  if (ground_.waiting.size() == 0 || ground_.running_set.size() < ground_.config.jobs_max) return;
+  if (ground_.waiting.size() == 0 || ground_.running_set.jobs() < ground_.config.jobs_max) return;
+  if (ground_.waiting.front().is_command) return;
   holding_ = Holding{.job = ground_.waiting.front().first,
                      .cause = HoldCause::places,
                      .reason = places_text(ground_.config, ground_.seen.tenancy, kHost),
@@ -42,7 +43,12 @@ void Round::admit(std::vector<Decision>& rulings) {
 }
 
 bool Round::may_start() const {
-  return !is_closed_ && starts_left_ > 0 && ground_.running_set.size() < ground_.config.jobs_max;
+  if (is_closed_) return false;
+  return has_place() || (ground_.waiting.size() > 0 && ground_.waiting.front().is_command);
+}
+
+bool Round::has_place() const {
+  return starts_left_ > 0 && ground_.running_set.jobs() < ground_.config.jobs_max;
 }
 
 std::optional<Tenant> Round::next() {
@@ -53,7 +59,7 @@ std::optional<Tenant> Round::next() {
     Turn& turn = turns_[tenant];
     if (turn.is_over) continue;
     const Waiting::Rank& rank = *order.begin();
-    if (auto barred = bar(tenant, rank.first)) {
+    if (auto barred = bar(tenant, rank)) {
       turn.is_over = true;
       if (!holding_) holding_ = std::move(barred);
       continue;
@@ -61,7 +67,8 @@ std::optional<Tenant> Round::next() {
     const double share = ground_.seen.tenancy.share_of(tenant);
     const bool is_last = tenant == ground_.last_served;
     const bool is_before =
-        !best || (rank.priority != best_rank.priority      ? rank.priority > best_rank.priority
+        !best || (rank.is_command != best_rank.is_command  ? rank.is_command
+                  : rank.priority != best_rank.priority    ? rank.priority > best_rank.priority
                   : share != least                         ? share < least
                   : is_last || best == ground_.last_served ? !is_last
                                                            : rank.first < best_rank.first);
@@ -74,16 +81,19 @@ std::optional<Tenant> Round::next() {
 }
 
 // What keeps all of a tenant's jobs from starting.
-std::optional<Holding> Round::bar(Tenant tenant, JobId job) const {
+std::optional<Holding> Round::bar(Tenant tenant, const Waiting::Rank& rank) const {
+  const JobId job = rank.first;
   const AdmissionContext& seen = ground_.seen;
   const Tenancy& tenancy = seen.tenancy;
-  if (seen.alone && (tenant == seen.alone->tenant || now_ < seen.alone->since + kAloneForOthers)) {
+  const bool is_of_alone = seen.alone && seen.alone->waits_for_commands && rank.is_command;
+  if (seen.alone && !is_of_alone &&
+      (tenant == seen.alone->tenant || now_ < seen.alone->since + kAloneForOthers)) {
     return Holding{.job = job,
                    .cause = HoldCause::alone,
                    .reason = "waits for a job that must run alone",
                    .numbers = {{"used_bytes", seen.around.used}, {"line_bytes", seen.around.line}}};
   }
-  if (!tenancy.has_place(tenant)) {
+  if (!rank.is_command && !tenancy.has_place(tenant)) {
     return Holding{.job = job,
                    .cause = HoldCause::places,
                    .reason = places_text(ground_.config, tenancy, tenant),
@@ -106,11 +116,13 @@ bool Round::take_turn(Tenant tenant) {
   if (!turn.has_begun) {
     turn.has_begun = true;
     const auto reserved_job = reserved_job_of(tenant);
-    if (reserved_job && consider(tenant, turn, *reserved_job)) return true;
+    const bool may = reserved_job && (reserved_job->is_command || has_place());
+    if (may && consider(tenant, turn, *reserved_job)) return true;
   }
   const std::size_t depth = ground_.config.order == StartOrder::input ? 1 : kBackfillDepth;
   for (const Waiting::Rank& rank : ground_.waiting.orders().at(tenant)) {
     if (turn.is_over || turn.refused.size() >= depth) return false;
+    if (!rank.is_command && (turn.command_waits || !has_place())) return false;
     if (turn.refused.contains(rank.kind)) continue;
     // A copy: an admission changes the order.
     if (consider(tenant, turn, Waiting::Rank(rank))) return true;
@@ -126,7 +138,8 @@ std::optional<Waiting::Rank> Round::reserved_job_of(Tenant tenant) const {
   if (order == ground_.waiting.orders().end()) return std::nullopt;
   for (const Waiting::Rank& rank : order->second) {
     if (rank.first != *kept->second.job()) continue;
-    if (rank.priority != order->second.begin()->priority) return std::nullopt;
+    const Waiting::Rank& begin = *order->second.begin();
+    if (rank.is_command != begin.is_command || rank.priority != begin.priority) return std::nullopt;
     return rank;
   }
   return std::nullopt;
@@ -137,7 +150,7 @@ void Round::hear_the_impatient() {
   if (!ground_.seen.tenancy.is_shared()) return;
   for (const auto& [tenant, kept] : ground_.reservations) {
     const auto reserved_job = reserved_job_of(tenant);
-    if (!may_start() || !reserved_job || bar(tenant, reserved_job->first)) continue;
+    if (!may_start() || !has_place() || !reserved_job || bar(tenant, *reserved_job)) continue;
     if (!kept.out_of_patience(ground_.waiting.expected(reserved_job->kind), now_)) continue;
     Turn& turn = turns_[tenant];
     turn.has_begun = true;
@@ -149,7 +162,9 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   const Waiting& waiting = ground_.waiting;
   const Ready& first = waiting.first(rank.kind);
   const Estimate estimate = waiting.expected(rank.kind);
-  const Surroundings around = around_of(tenant);
+  Surroundings around = around_of(tenant);
+  // What runs only to wait for commands is nothing that they could wait for.
+  if (rank.is_command) around.running -= around.waiting_for_commands;
   const bool has_waited = now_ - *first.waits_since >= ground_.config.cores_wait_max;
   const auto refused = refuse(around, first, estimate, waiting.shown(rank.kind),
                               SlowStart::window_of_kind(waiting.settled_ever(rank.kind)),
@@ -159,6 +174,7 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
     return true;
   }
   turn.refused.insert(rank.kind);
+  turn.command_waits |= rank.is_command;
   if (!holding_) holding_ = holding_of(around, first.job, estimate, *refused);
   if (refused->why == HoldCause::memory || refused->why == HoldCause::alone) {
     refused_for_memory(tenant, turn, first.job, estimate);
@@ -173,13 +189,13 @@ void Round::start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& 
   rulings_->push_back(admission_of(around, ready.job, estimate));
   AdmissionContext& seen = ground_.seen;
   count_in(seen.around, estimate);
-  seen.tenancy.count_in(tenant, estimate);
+  seen.tenancy.count_in(ready, estimate);
   if (seen.tenancy.is_shared()) seen.yielding.add(demand_of(estimate), is_known(estimate));
   ground_.waiting.started(rank.kind);
   const auto kept = ground_.reservations.find(tenant);
   if (kept != ground_.reservations.end()) kept->second.give_up(ready.job);
   ground_.running_set.start(ready, estimate, now_);
-  --starts_left_;
+  if (!ready.is_command) --starts_left_;
   ground_.last_served = tenant;
   if (ready.lost >= kEvictionsMax) seen.around.right_of_way_taken = true;
   if (ready.lost > kEvictionsMax) is_closed_ = true;

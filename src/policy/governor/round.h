@@ -25,6 +25,8 @@ inline constexpr std::size_t kBackfillDepth = 64;
 
 // One round of admissions: who of those that wait starts now.
 //
+// Commands that jobs wait for come first, whatever places are left; while one waits, no job starts.
+//
 // Tenants take turns: of those whose first job has the highest priority, whoever has least of the
 // machine is next. While somebody waits for memory that would be within his fair share, nobody who
 // has more than his own starts anything. Where there is one tenant all that comes to nothing.
@@ -53,12 +55,14 @@ class Round {
     std::set<Kind> refused{};
     bool has_begun = false;
     bool has_reserved_job = false;  // the first that did not fit was seen
+    bool command_waits = false;     // no job starts before it
     bool is_over = false;           // nothing more of his starts in this round
   };
 
   [[nodiscard]] bool may_start() const;
+  [[nodiscard]] bool has_place() const;  // for a job
   [[nodiscard]] std::optional<Tenant> next();
-  [[nodiscard]] std::optional<Holding> bar(Tenant tenant, JobId job) const;
+  [[nodiscard]] std::optional<Holding> bar(Tenant tenant, const Waiting::Rank& rank) const;
   [[nodiscard]] bool take_turn(Tenant tenant);
   // Where a place is kept for one.
   [[nodiscard]] std::optional<Waiting::Rank> reserved_job_of(Tenant tenant) const;

@@ -65,6 +65,7 @@ void RunningSet::start(Ready& ready, const Estimate& estimate, Instant now) {
   Member* member = ready.member.get();
   members_.insert(std::upper_bound(members_.begin(), members_.end(), member, is_older), member);
   count_cores(*member, 1);
+  if (ready.is_command) ++commands_;
 }
 
 // Before and after whatever changes its state or its estimate.
@@ -165,6 +166,7 @@ void RunningSet::leave(Ready& ready) {
   }
   if (member.held) --held_;
   claims_ -= member.sample.claimed.has_value();
+  if (ready.is_command) --commands_;
   members_.erase(std::lower_bound(members_.begin(), members_.end(), &member, is_older));
   ready.member.reset();
   if (members_.empty()) {
@@ -238,10 +240,13 @@ void RunningSet::mark_dying(Member& member, Instant now) {
 }
 
 Member* RunningSet::keel() const {
-  const auto keel = std::find_if(members_.begin(), members_.end(), [](const Member* member) {
-    return member->state != MemberState::dying && !member->paused;
-  });
-  return keel == members_.end() ? nullptr : *keel;
+  Member* oldest = nullptr;
+  for (Member* member : members_) {
+    if (member->state == MemberState::dying || member->paused) continue;
+    if (!member->waits_for_commands) return member;
+    if (oldest == nullptr) oldest = member;
+  }
+  return oldest;
 }
 
 bool RunningSet::is_giving_back(Instant now) const {

@@ -69,10 +69,12 @@ class RunningSet {
   // By start, ties by id.
   [[nodiscard]] const std::vector<Member*>& members() const { return members_; }
 
-  // The oldest attempt that is not dying and not frozen by the user; null if there is none.
+  // The oldest attempt that is not dying and not frozen by the user; one that waits for commands
+  // only where there is no other. Null if there is none.
   [[nodiscard]] Member* keel() const;
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] std::size_t jobs() const { return members_.size() - commands_; }
   [[nodiscard]] std::size_t frozen() const { return frozen_; }
   [[nodiscard]] std::size_t held() const { return held_; }  // frozen by the governor
   [[nodiscard]] std::size_t dying() const { return dying_; }
@@ -115,7 +117,7 @@ class RunningSet {
   void set_used(Member& member, Bytes used, double fresh);
 
   std::vector<Member*> members_;  // each its job's
-  std::size_t frozen_ = 0, held_ = 0, dying_ = 0, claims_ = 0;
+  std::size_t frozen_ = 0, held_ = 0, dying_ = 0, claims_ = 0, commands_ = 0;
   Instant looked_{};      // at the machine, last
   double pool_used_ = 0;  // then
   double changed_ = 0;    // by the members since

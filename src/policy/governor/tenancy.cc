@@ -15,6 +15,8 @@ bool is_a_word(const Member& member) {
   return is_only_told(member) || (basis != Basis::exact && basis != Basis::tool);
 }
 
+std::size_t places_taken_by(const Ready& ready) { return ready.is_command ? 0 : 1; }
+
 void add_up(Holdings& sum, const Holdings& one) {
   sum.places += one.places;
   sum.measured += one.measured;
@@ -34,7 +36,7 @@ double part(double own, double all, double whole) { return own / std::max({all, 
 void Tenancy::add(const Member& member) {
   const bool runs = member.state == MemberState::running;
   const bool unsettled = runs && !member.settled && !is_known(member.estimate);
-  const Holdings one{.places = 1,
+  const Holdings one{.places = places_taken_by(member.ready),
                      .measured = measured(member),
                      .expected = std::max(member.used(), member.estimate.peak.mean),
                      .doubt = member.estimate.peak.spread,
@@ -46,13 +48,13 @@ void Tenancy::add(const Member& member) {
   add_up(all_, one);
 }
 
-void Tenancy::count_in(Tenant tenant, const Estimate& admitted) {
-  const Holdings one{.places = 1,
+void Tenancy::count_in(const Ready& ready, const Estimate& admitted) {
+  const Holdings one{.places = places_taken_by(ready),
                      .expected = admitted.peak.mean,
                      .doubt = admitted.peak.spread,
                      .cores = admitted.cores.mean,
                      .unsettled = is_known(admitted) ? std::size_t{0} : 1};
-  add_up(holdings_[tenant], one);
+  add_up(holdings_[ready.tenant], one);
   add_up(all_, one);
 }
 

@@ -54,7 +54,7 @@ class Tenancy {
 
   // A running member, not looked at since; a start that was just decided.
   void add(const Member& member);
-  void count_in(Tenant tenant, const Estimate& admitted);
+  void count_in(const Ready& ready, const Estimate& admitted);
   // What a tenant has used of the cores lately.
   void used_lately(Tenant tenant, double cores) { holdings_[tenant].used_lately = cores; }
 

@@ -33,6 +33,7 @@ Victims choose_victims(const RunningSet& running_set, const Member& keel, double
   for (Member* one : running_set.members()) {
     const Member& member = *one;
     if (one == &keel || member.state == MemberState::dying || member.used() <= 0) continue;
+    if (member.waits_for_commands) continue;  // they would go with it
     if (spare != Spare::nobody && member.has_right_of_way()) continue;
     if (spare == Spare::twice_lost &&
         (is_last_eviction(member.ready) || !member.ready.restartable)) {

@@ -28,7 +28,8 @@ double expected_seconds(const Estimate& estimate, const Shown& shown) {
 void Waiting::rank(Kind kind, KindState& state) {
   if (state.ranked) {
     const auto order = orders_.find(state.tenant);
-    order->second.erase({state.ranked_priority, state.rank, state.ranked_job, kind});
+    order->second.erase(
+        {state.ranked_command, state.ranked_priority, state.rank, state.ranked_job, kind});
     state.ranked = false;
     if (order->second.empty()) orders_.erase(order);
   }
@@ -40,10 +41,11 @@ void Waiting::rank(Kind kind, KindState& state) {
   state.rank = by_ == StartOrder::input
                    ? 0
                    : expected_seconds(state.estimate, state.shown) - (was_lost ? 0 : entered);
+  state.ranked_command = head.is_command;
   state.ranked_priority = head.priority;
   state.ranked_job = head.job;
   state.ranked = true;
-  orders_[state.tenant].insert({head.priority, state.rank, head.job, kind});
+  orders_[state.tenant].insert({head.is_command, head.priority, state.rank, head.job, kind});
 }
 
 void Waiting::expect(Kind kind, const Estimate& estimate) {

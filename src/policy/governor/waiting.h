@@ -25,7 +25,8 @@ struct Shown {
 // The jobs that could run and wait, those of each tenant in the order in which they should start:
 // by priority, then the longest expected first, since what is started late must be short; waiting
 // counts as length, so that nobody waits for ever. Jobs of a kind stand behind each other, in order
-// of input. With StartOrder::input all jobs do.
+// of input. With StartOrder::input all jobs do. Commands come before jobs, which wait
+// for them.
 class Waiting {
  public:
   explicit Waiting(StartOrder by) : by_(by) {}
@@ -33,6 +34,7 @@ class Waiting {
   // Jobs of a kind, as they are to start.
   struct InOrder {
     bool operator()(const Ready* one, const Ready* other) const {
+      if (one->is_command != other->is_command) return one->is_command;
       return one->priority != other->priority ? one->priority > other->priority
                                               : one->job < other->job;
     }
@@ -45,16 +47,19 @@ class Waiting {
     std::set<Ready*, InOrder> jobs;
     double rank = 0;  // seconds; as it stands in the order
     bool ranked = false;
+    bool ranked_command = false;
     int ranked_priority = 0;
     JobId ranked_job{};
   };
   struct Rank {
+    bool is_command = false;
     int priority = 0;
     double seconds = 0;
     JobId first{};
     Kind kind{};
     // Among those of one tenant.
     bool operator<(const Rank& other) const {
+      if (is_command != other.is_command) return is_command;
       if (priority != other.priority) return priority > other.priority;
       if (seconds != other.seconds) return seconds > other.seconds;
       return first < other.first;

@@ -65,8 +65,13 @@ struct JobSpec {
   Tenant tenant = kHost;          // whose turn and share it takes
   std::string uid;                // "user", "user:group" or numbers; empty: Plimsoll's own
   std::string stdout_path, stderr_path;  // empty: collected by Plimsoll
-  std::vector<JobId> needs;              // all lie before or after it in the same run; no cycle
-  std::vector<std::string> arguments;    // the values that a template was filled with, for --tag
+  // A command that this job of the same run has started and waits for, as `plimsoll exec` does: it
+  // takes no place of jobs, and ends once, however. So often the same command was evicted or lost
+  // before, as another job.
+  std::optional<JobId> part_of{};
+  unsigned lost = 0;
+  std::vector<JobId> needs;            // all lie before or after it in the same run; no cycle
+  std::vector<std::string> arguments;  // the values that a template was filled with, for --tag
   // Whose past tells what it needs, where several users' are kept apart; absent: that of whoever
   // keeps the past.
   std::optional<std::uint32_t> owner{};

@@ -38,7 +38,8 @@ void Queue::enter(const JobSpec& spec) {
   job.retries = spec.retries;
   job.restarts = spec.restartable ? spec.restarts.value_or(kLostAttemptsMax) : 0;
   job.timeout = spec.timeout;
-  ++tally_.entered;
+  job.is_command = spec.part_of.has_value();
+  ++(job.is_command ? commands_ : tally_.entered);
   PLIMSOLL_CHECK(spec.needs.empty() || config_.ended == Ended::remembered);
   for (const JobId need : spec.needs) {
     const auto ended = ended_.find(need);
@@ -54,7 +55,7 @@ void Queue::enter(const JobSpec& spec) {
 
 void Queue::make_ready(JobId id, Job& job) {
   job.state = State::ready;
-  ++ready_;
+  if (!job.is_command) ++ready_;
   fresh_.push_back(id);
 }
 
@@ -70,6 +71,11 @@ std::optional<Requeue> Queue::leave(JobId id, const AttemptEnd& attempt, Instant
   Job& job = find(id);
   PLIMSOLL_CHECK(job.state == State::running);
   running_.erase(id);
+  if (job.is_command) {
+    end_job(id, End::succeeded, {});
+    return std::nullopt;
+  }
+  --running_jobs_;
   slots_.give_back(job.slot);
   const bool success = succeeded(attempt);
   if (!success && !stop_) {
@@ -107,7 +113,8 @@ std::optional<Requeue> Queue::requeue(Job& job, const AttemptEnd& attempt, Insta
 
 void Queue::end_job(JobId id, End end, std::string why) {
   const auto job = jobs_.extract(id);
-  if (config_.ended == Ended::forgotten) return;
+  if (job.mapped().is_command) --commands_;
+  if (job.mapped().is_command || config_.ended == Ended::forgotten) return;
   ended_.emplace(id, Past{.name = job.mapped().name, .end = end, .why = std::move(why)});
   const auto waiting = dependents_.extract(id);
   if (waiting.empty()) return;
@@ -192,7 +199,9 @@ void Queue::end_unstarted(std::vector<Decision>& decisions) {
   backoff_.clear();
   std::vector<JobId> waiting;
   for (const auto& [id, job] : jobs_) {
-    if (job.state != State::running) waiting.push_back(id);
+    // Jobs that may end need theirs.
+    const bool may_start = job.is_command && stop_->urgency != Urgency::now;
+    if (job.state != State::running && !may_start) waiting.push_back(id);
   }
   for (const JobId id : waiting) end_waiting(id, stop_->reason, decisions);
   // What end_job() has doomed on the way has had its own decision by now.
@@ -222,17 +231,18 @@ void Queue::end_withdrawn(std::vector<Decision>& decisions) {
   for (const auto& [id, reason] : std::exchange(withdrawn_, {})) {
     // Withdrawn twice, or skipped for a need.
     if (!is_waiting(id)) continue;
-    if (find(id).state == State::ready) --ready_;
-    std::erase_if(backoff_, [job = id](const auto& waiting) { return waiting.second == job; });
+    const Job& waiting = find(id);
+    if (waiting.state == State::ready && !waiting.is_command) --ready_;
+    std::erase_if(backoff_, [job = id](const auto& one) { return one.second == job; });
     end_waiting(id, reason, decisions);
   }
   skip_doomed(decisions);
 }
 
 unsigned Queue::room(Instant now) const {
-  if (stop_ || running_.size() >= config_.jobs_max) return 0;
+  if (stop_ || running_jobs_ >= config_.jobs_max) return 0;
   if (last_start_ && now < *last_start_ + config_.delay) return 0;
-  return config_.delay > Duration{} ? 1 : config_.jobs_max - static_cast<unsigned>(running_.size());
+  return config_.delay > Duration{} ? 1 : config_.jobs_max - static_cast<unsigned>(running_jobs_);
 }
 
 void Queue::wake_waiting(Instant now) {
@@ -245,18 +255,20 @@ void Queue::wake_waiting(Instant now) {
 
 Start Queue::start(JobId id, Instant now) {
   Job& job = find(id);
-  PLIMSOLL_CHECK(job.state == State::ready && room(now) > 0);
-  --ready_;
+  PLIMSOLL_CHECK(job.state == State::ready && (job.is_command || room(now) > 0));
   job.state = State::running;
-  job.slot = slots_.take();
   ++job.attempts;
   running_.insert(id);
+  if (job.is_command) return {.job = id, .attempt = job.attempts, .slot = 0};
+  --ready_;
+  job.slot = slots_.take();
+  ++running_jobs_;
   last_start_ = now;
   return {.job = id, .attempt = job.attempts, .slot = job.slot};
 }
 
 std::optional<Instant> Queue::next_wake() const {
-  if (stop_ || running_.size() >= config_.jobs_max) return std::nullopt;
+  if (stop_ || running_jobs_ >= config_.jobs_max) return std::nullopt;
   const Instant next_start = last_start_ ? *last_start_ + config_.delay : Instant{};
   if (ready_ > 0) return next_start;
   if (backoff_.empty()) return std::nullopt;
@@ -267,6 +279,7 @@ std::optional<Duration> Queue::timeout_of(JobId id) const {
   const auto found = jobs_.find(id);
   PLIMSOLL_CHECK(found != jobs_.end());
   if (found->second.timeout) return found->second.timeout;
+  if (found->second.is_command) return std::nullopt;
   return timeout_by(config_.timeout, succeeded_wall_);
 }
 

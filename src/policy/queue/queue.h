@@ -63,7 +63,7 @@ class Slots {
 };
 
 // An attempt that starts. `attempt` counts from 1; `slot` is of 1..jobs_max and taken by no other
-// running job.
+// running job; 0 of a command.
 struct Start {
   JobId job{};
   unsigned attempt = 1;
@@ -104,6 +104,9 @@ struct QueueConfig {
 // (take_ready(), start()). A job ends exactly once: by a leave() that returns nothing, or by a Skip
 // or GiveUp of settle().
 //
+// Commands of jobs (JobSpec::part_of) take neither places nor slots, and have no time-out but that
+// of their job; a halt does not count them, and they may start for as long as their jobs may end.
+//
 // Pure: it knows the time only as a parameter, which never goes back. Each call is O(log n) in the
 // number of jobs known, plus what it returns, plus the `needs` that it resolves.
 class Queue {
@@ -127,9 +130,10 @@ class Queue {
   // The jobs that became ready since the last call and still are. Whatever settle() ends of them is
   // ready no longer.
   [[nodiscard]] std::vector<JobId> take_ready();
-  // So many may start now: within jobs_max, the delay between starts and a stop.
+  // So many jobs may start now, and commands besides: within jobs_max, the delay between starts and
+  // a stop.
   [[nodiscard]] unsigned room(Instant now) const;
-  // A ready job starts; room() is not 0.
+  // A ready job starts; room() is not 0, unless it is a command.
   [[nodiscard]] Start start(JobId job, Instant now);
 
   // When the next job may start or be ready if nothing else happens before; may have passed
@@ -162,12 +166,13 @@ class Queue {
 
   [[nodiscard]] std::size_t running() const { return running_.size(); }
   [[nodiscard]] std::size_t unfinished() const { return jobs_.size(); }
+  [[nodiscard]] std::size_t commands() const { return commands_; }  // of the unfinished
 
  private:
   enum class State : std::uint8_t {
     needing,  // something it needs has not succeeded yet
     doomed,   // something it needs never will: in doomed_
-    ready,    // counted in ready_
+    ready,    // counted in ready_, if it is no command
     backoff,  // in backoff_
     running,  // in running_
   };
@@ -184,6 +189,7 @@ class Queue {
     unsigned lost = 0;      // attempts that count against `restarts`
     unsigned slot = 0;      // while running
     bool cancelled = false;
+    bool is_command = false;
   };
 
   // What is still to be known of a job that has ended, for those that need it.
@@ -217,7 +223,9 @@ class Queue {
   std::unordered_map<JobId, Past> ended_;
   std::unordered_map<JobId, std::vector<JobId>> dependents_;  // of jobs that have not ended
   std::vector<std::pair<JobId, JobId>> doomed_;               // a job, and the need that failed it
-  std::size_t ready_ = 0;
+  std::size_t commands_ = 0;
+  std::size_t running_jobs_ = 0;                          // without commands
+  std::size_t ready_ = 0;                                 // likewise
   std::vector<std::pair<JobId, std::string>> withdrawn_;  // with the reason
   std::vector<JobId> fresh_;  // became ready since the last take_ready()
   std::set<std::pair<Instant, JobId>> backoff_;

@@ -49,15 +49,25 @@ struct RunningAttempt {
   std::optional<Instant> deadline;  // of its time-out; absent while it is frozen or dies
   std::string paused_reason;        // while it is frozen
   bool is_dying = false;            // the executor was asked to kill it
+  std::size_t commands = 0;         // of it, that wait or run
+  // It has begun commands, and is taken to begin others until then if there are none.
+  std::optional<Instant> waits_until;
+};
+
+// The attempt that a command is of.
+struct CommandOf {
+  JobId job{};
+  unsigned attempt = 0;
 };
 
 // What is remembered of a job until it has ended.
 struct JobRecord {
   Key key;
   JobFacts facts;
-  Ready ready;            // as the governor knows it
-  bool was_held = false;  // counted as held in this wait
-  std::string capped_as;  // the class whose place it has or waits for; empty: none
+  Ready ready;                       // as the governor knows it
+  bool was_held = false;             // counted as held in this wait
+  std::string capped_as;             // the class whose place it has or waits for; empty: none
+  std::optional<CommandOf> part_of;  // of a command whose job runs
   std::unique_ptr<RunningAttempt> attempt;  // while one runs
 };
 

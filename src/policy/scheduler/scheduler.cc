@@ -70,6 +70,8 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
   record.ready.restartable = job.restartable;
   record.ready.tenant = job.tenant;
   if (job.cap) caps_.cap(record.key.exact, *job.cap);
+  record.ready.lost = job.lost;
+  if (job.part_of) command_begins(record, *job.part_of);
   queue_.enter(job);
   if (executor_ == nullptr) return;
   tell(EventKind::queued, job.id, "it was added to a running batch");
@@ -88,6 +90,7 @@ void Scheduler::begin(Executor& executor) {
 void Scheduler::turn() {
   if (executor_ == nullptr) return;
   pass_deadlines();
+  end_waits();
   for (const Decision& decision : queue_.settle(now())) carry_out(decision);
   for (const JobId job : queue_.take_ready()) arriving_.push_back(job);
   catch_up();
@@ -164,7 +167,9 @@ void Scheduler::stand_aside(JobRecord& job) {
 }
 
 void Scheduler::wait_for_governor(JobRecord& job) {
-  if (const std::string& name = capped_as(job); caps_.of(name)) job.capped_as = name;
+  if (const std::string& name = capped_as(job); caps_.of(name) && !shares_place(job, name)) {
+    job.capped_as = name;
+  }
   if (!job.capped_as.empty() && !caps_.take(job.capped_as, {.job = job.ready.job,
                                                             .tenant = job.ready.tenant,
                                                             .priority = job.ready.priority})) {
@@ -227,6 +232,7 @@ void Scheduler::end_unstarted(JobOver over) {
 void Scheduler::forget(JobId job) {
   const auto record = jobs_.extract(job);
   kinds_.give_back(record.mapped().ready.kind, governor_);
+  if (const auto& of = record.mapped().part_of) command_ended(*of);
 }
 
 void Scheduler::carry_out(const Decision& decision) {
@@ -331,7 +337,9 @@ void Scheduler::on_job(JobId job, const JobSample& sample) {
     attempt.estimate = estimator_.estimate(record.key, record.facts, attempt.live_profile);
     attempt.estimated_ran = sample.ran;
     attempt.estimated_used = sample.used;
-    governor_.expect(record.ready, attempt.estimate, now());
+    tell_estimate(record);
+  } else if (attempt.waits_until) {
+    tell_estimate(record);
   }
   counts_.used_peak = std::max(counts_.used_peak, governor_.used());
   turn();
@@ -395,7 +403,7 @@ void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const
   const bool by_itself = ended_by_itself(end);
   if (by_itself) calibration_.add(attempt.admitted_with, profile.peak(), profile.ran());
   const Duration ran = attempt.clock.ran(now());
-  if (!was_lost(end.outcome)) progress_.ended(to_seconds(ran));
+  if (!was_lost(end.outcome) && !job.ready.is_command) progress_.ended(to_seconds(ran));
   const auto seen = by_itself ? Seen::whole : Seen::at_least;
   const AttemptSummary summary{.key = job.key,
                                .peak = profile.peak(),
@@ -548,7 +556,7 @@ SchedulerStatus Scheduler::status() const {
                          .running = governor_.running() - governor_.frozen(),
                          .frozen = governor_.frozen(),
                          .waiting = governor_.waiting() + caps_.aside(),
-                         .unfinished = queue_.unfinished(),
+                         .unfinished = queue_.unfinished() - queue_.commands(),
                          .counts = counts_,
                          .holding = holding(),
                          .remaining = {},

@@ -77,6 +77,11 @@ class Scheduler : public ExecutorObserver {
   void on_alarm(const std::string& reason, const Numbers& numbers) override;
   void on_wake() override;
 
+  // A job that waits for commands that it has started (JobSpec::part_of) is neither frozen nor
+  // evicted, as they would be lost with it; nor for so long after the last of them: most that have
+  // started one start others. A guess.
+  static constexpr Duration kBetweenCommands = std::chrono::seconds(2);
+
   // Memory that stands at the line alarms again and again.
   static constexpr Duration kAlarmGap = std::chrono::seconds(1);
 
@@ -138,6 +143,15 @@ class Scheduler : public ExecutorObserver {
   void kill(JobId job, Outcome cause, const std::string& reason);
   Result<JobRecord*> running(JobId job);
 
+  // Jobs that wait for commands of theirs.
+  void command_begins(JobRecord& command, JobId of);
+  void command_ended(const CommandOf& of);
+  void end_waits();
+  // Whether the job of this command has a place of the same cap, and keeps it until the command has
+  // ended.
+  [[nodiscard]] bool shares_place(const JobRecord& command, const std::string& cap) const;
+  void tell_estimate(const JobRecord& job);
+
   void show(const JobRecord& job, RunningAttempt& attempt, const Showing& now);
   void learn(const JobRecord& job, const RunningAttempt& attempt, const AttemptEnd& end);
 
@@ -171,6 +185,7 @@ class Scheduler : public ExecutorObserver {
   std::optional<std::pair<JobId, HoldCause>> held_;  // told last
   std::optional<Instant> alarmed_;                   // told last
   std::vector<JobId> unsorted_;                      // may be of another kind by now
+  std::vector<JobId> waits_;                         // those with RunningAttempt::waits_until
 };
 
 }  // namespace plimsoll::policy

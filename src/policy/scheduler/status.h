@@ -58,7 +58,9 @@ struct SchedulerStatus {
   StallShares stall{};                      // as of the last look at the machine
   std::optional<double> cores_of_others{};  // that other programs use of late
   unsigned jobs_max = 0;
-  std::size_t running = 0, frozen = 0, waiting = 0, unfinished = 0;
+  std::size_t running = 0, frozen = 0, waiting = 0;
+  // Without commands of jobs (JobSpec::part_of), which are in the three above.
+  std::size_t unfinished = 0;
   Counts counts;
   std::optional<Holding> holding;     // why the first waiting job waits
   std::optional<Duration> remaining;  // of the whole run, as far as anything is known of it

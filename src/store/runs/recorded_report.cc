@@ -132,6 +132,7 @@ std::optional<RunSummary> parse_run_summary(std::string_view text) {
     }
   }
   summary.command = read_command(member(*json, "command"));
+  summary.job_commands = count_at(*json, "job_commands").value_or(0);
   summary.holds = count_at(*json, "holds").value_or(0);
   summary.pauses = count_at(*json, "pauses").value_or(0);
   summary.evictions = count_at(*json, "evictions").value_or(0);

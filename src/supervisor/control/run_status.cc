@@ -43,13 +43,12 @@ RunStatus run_status(const policy::SchedulerStatus& scheduler, const RunFacts& f
                    .others = {},
                    .running = {}};
   for (const policy::JobStatus& job : scheduler.jobs) {
-    status.running.push_back(running_job(job, specs.spec_of(job.job), facts.commands));
-    const bool frozen = job.state == policy::JobState::frozen;
-    if (frozen) ++status.jobs.paused;
-    if (job.state == policy::JobState::running) {
-      ++status.jobs.running;
-      status.cores_used += job.cores.value_or(0);
-    }
+    const policy::JobSpec& spec = specs.spec_of(job.job);
+    status.running.push_back(running_job(job, spec, facts.commands));
+    const bool is_running = job.state == policy::JobState::running;
+    if (is_running) status.cores_used += job.cores.value_or(0);
+    if (spec.part_of) continue;  // a command is no job
+    ++(is_running ? status.jobs.running : status.jobs.paused);
   }
   const std::size_t begun = status.jobs.running + status.jobs.paused;
   status.jobs.waiting = scheduler.unfinished - std::min(begun, scheduler.unfinished);

@@ -14,14 +14,12 @@
 #include "policy/scheduler/executor.h"
 #include "policy/scheduler/scheduler.h"
 #include "report/report.h"
+#include "supervisor/external/client_jobs.h"
 #include "supervisor/external/external_job.h"
 #include "supervisor/external/external_process_set.h"
 #include "supervisor/quota.h"
 
 namespace plimsoll::supervisor {
-
-// A client of external jobs; never used again.
-enum class ClientId : std::uint64_t {};
 
 // No job uses more than this, whatever its client says.
 struct MachineSize {
@@ -64,7 +62,7 @@ struct ExternalConfig {
 //
 // Pure but for its host and places. Invariant between calls: each external job belongs to one
 // client, waits or runs or is being cancelled, and is forgotten when it has left for good.
-class ExternalJobs : public policy::Executor {
+class ExternalJobs : public policy::Executor, public ClientJobs {
  public:
   // `host` must outlive this.
   explicit ExternalJobs(ExternalJobsHost& host, const ExternalConfig& config = {});
@@ -81,18 +79,18 @@ class ExternalJobs : public policy::Executor {
   // Places are looked at so often; growth within it is the reserve's to bear.
   static constexpr Duration kSampleInterval = std::chrono::milliseconds(100);
 
-  // `listener` must live until close().
-  ClientId open(const Peer& peer, ExternalListener& listener);
-  // The client is gone: so are its external jobs, at once. It is told nothing any more.
-  void close(ClientId client);
+  ClientId open(const Peer& peer, ExternalListener& listener) override;
+  // Its external jobs are gone with it, at once.
+  void close(ClientId client) override;
 
   // Errors: invalid_argument, file_exists, no_such_process (no such external job),
   // permission_denied, not_enough_memory (too many), operation_in_progress (not in this state),
   // resource_unavailable_try_again (draining).
-  Result<void> enter(ClientId client, const ExternalSpec& spec);
-  Result<void> watch(ClientId client, const std::string& name, const ExternalLocation& place);
+  Result<void> enter(ClientId client, const ExternalSpec& spec) override;
+  Result<void> watch(ClientId client, const std::string& name,
+                     const ExternalLocation& place) override;
   Result<void> observe(ClientId client, const std::string& name, const ExternalSample& sample);
-  Result<void> leave(ClientId client, const std::string& name, const ExternalEnd& end);
+  Result<void> leave(ClientId client, const std::string& name, const ExternalEnd& end) override;
 
   // No more external jobs are taken, and those that wait are sent away.
   void drain();

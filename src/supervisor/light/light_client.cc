@@ -46,7 +46,7 @@ Result<int> pid_of(const std::vector<UniqueFd>& sent) {
 
 }  // namespace
 
-LightServer::Client::Client(ExternalJobs& jobs, Closer& closer, UniqueFd fd, const Peer& peer,
+LightServer::Client::Client(ClientJobs& jobs, Closer& closer, UniqueFd fd, const Peer& peer,
                             Instant now)
     : jobs_(jobs),
       closer_(closer),

@@ -15,7 +15,7 @@ namespace plimsoll::supervisor {
 class LightServer::Client : private ExternalListener {
  public:
   // Both must outlive this.
-  Client(ExternalJobs& jobs, Closer& closer, UniqueFd fd, const Peer& peer, Instant now);
+  Client(ClientJobs& jobs, Closer& closer, UniqueFd fd, const Peer& peer, Instant now);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   // Its job, if there is one yet, goes on by itself.
@@ -51,7 +51,7 @@ class LightServer::Client : private ExternalListener {
                  Again again) override;
   void on_left(const std::string& name, Again again, const std::string& reason) override;
 
-  ExternalJobs& jobs_;
+  ClientJobs& jobs_;
   Closer& closer_;
   UniqueFd fd_;
   policy::Tenant user_;

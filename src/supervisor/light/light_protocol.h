@@ -77,6 +77,9 @@ using LightNews = std::variant<LightHeld, LightAdmitted, LightCancelled, LightRe
 [[nodiscard]] Result<LightRequest> parse_light_request(std::string_view frame);
 [[nodiscard]] Result<LightNews> parse_light_news(std::string_view frame);
 
+// Where a job of a run finds the socket of that run: a path.
+inline constexpr const char* kLightVariable = "PLIMSOLL_LIGHT";
+
 // Beside the daemon's own socket.
 [[nodiscard]] std::string light_socket_of(const std::string& daemon_socket);
 

@@ -20,7 +20,7 @@ void tell_busy(int connection, const std::string& reason) {
 
 }  // namespace
 
-LightServer::LightServer(loop::Loop& loop, ExternalJobs& jobs)
+LightServer::LightServer(loop::Loop& loop, ClientJobs& jobs)
     : loop_(loop), jobs_(jobs), sweep_timer_(loop_.timer([this] { sweep(); })) {
   sweep_timer_.set(loop::now() + kSweepGap);
 }

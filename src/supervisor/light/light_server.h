@@ -6,8 +6,8 @@
 
 #include "base/loop/loop.h"
 #include "base/result.h"
+#include "supervisor/external/client_jobs.h"
 #include "supervisor/external/closer.h"
-#include "supervisor/external/external_jobs.h"
 #include "supervisor/external/peer_listener.h"
 #include "supervisor/quota.h"
 
@@ -23,7 +23,7 @@ namespace plimsoll::supervisor {
 class LightServer : private ConnectionTaker {
  public:
   // Both must outlive this.
-  LightServer(loop::Loop& loop, ExternalJobs& jobs);
+  LightServer(loop::Loop& loop, ClientJobs& jobs);
   LightServer(const LightServer&) = delete;
   LightServer& operator=(const LightServer&) = delete;
   // Lets all go.
@@ -31,10 +31,10 @@ class LightServer : private ConnectionTaker {
 
   // Connections come from here on. Once.
   Result<void> listen(const PeerListenerConfig& config);
-  // Nobody else may come; ExternalJobs::drain() sends those away that wait.
+  // Nobody else may come; who waits is sent away by whoever governs them.
   void drain() { listener_.reset(); }
   // What runs goes on without a governor, and what waits may start. Not within a call of
-  // ExternalJobs.
+  // ClientJobs.
   void let_go();
 
   // More are told to come again later.
@@ -54,7 +54,7 @@ class LightServer : private ConnectionTaker {
   void sweep();
 
   loop::Loop& loop_;
-  ExternalJobs& jobs_;
+  ClientJobs& jobs_;
   Closer closer_;
   Quota quota_{"connections", {.of_user = kOfUserMax, .in_all = kClientsMax}};
   std::list<std::unique_ptr<Client>> clients_;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -62,6 +63,7 @@ BatchRun::BatchRun(RunHost& host, policy::Estimator& estimator, BatchRunConfig c
   InputSizes sizes;
   for (const policy::JobSpec& job : config_.jobs) {
     places_.emplace(job.id, places_.size());
+    last_id_ = std::max(last_id_, static_cast<std::uint64_t>(job.id));
     JobRecord& record = records_[job.id];
     record.queued = wall_now();
     record.waiting_since = begun_;
@@ -79,6 +81,11 @@ BatchRun::BatchRun(RunHost& host, policy::Estimator& estimator, BatchRunConfig c
 BatchRun::~BatchRun() = default;
 
 const policy::JobSpec& BatchRun::spec_of(JobId job) const { return config_.jobs[places_.at(job)]; }
+
+const policy::JobSpec* BatchRun::find_job(JobId job) const {
+  const auto found = places_.find(job);
+  return found == places_.end() ? nullptr : &config_.jobs[found->second];
+}
 
 Result<report::RunSummary> BatchRun::run() {
   null_input_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -189,6 +196,7 @@ Prepared BatchRun::prepare(const policy::Start& start) {
   job.env.emplace_back("PARALLEL_SEQ", std::to_string(static_cast<std::uint64_t>(start.job)));
   job.env.emplace_back("PARALLEL_JOBSLOT", std::to_string(start.slot));
   job.env.emplace_back("PLIMSOLL_ATTEMPT", std::to_string(start.attempt));
+  job.env.insert(job.env.end(), config_.environment.begin(), config_.environment.end());
 
   JobRecord& record = records_.at(start.job);
   record.held += host_.now() - record.waiting_since;
@@ -221,8 +229,6 @@ Prepared BatchRun::prepare(const policy::Start& start) {
   tell_progress();
   return prepared;
 }
-
-void BatchRun::on_over(AttemptKey /*key*/) { --progress_.running; }
 
 void BatchRun::on_received(const output::Ended& ended) {
   receive({ended.job, ended.attempt}, ended.received);
@@ -289,6 +295,11 @@ void BatchRun::account(const AttemptResult& result) {
     summary_.cpu_usage = summary_.cpu_usage.value_or(Duration{}) + *totals.cpu.usage;
   }
   *summary_.oom_kills += oom_kills_of(totals.memory.events);
+}
+
+void BatchRun::command_ended(const AttemptResult& result) {
+  ++summary_.job_commands;
+  account(result);
 }
 
 void BatchRun::end_job(JobId id, policy::Outcome outcome, const std::string& reason,

@@ -20,6 +20,8 @@ struct BatchRunConfig {
   policy::SchedulerConfig scheduler;
   Duration kill_after = std::chrono::seconds(5);  // as AttemptRequest's
   std::string run_id;
+  // Set for each job, whatever else is.
+  std::vector<std::pair<std::string, std::string>> environment{};
 };
 
 // How far a run is.
@@ -42,6 +44,8 @@ class BatchRunObserver {
   // A job has ended for good; `received` is how many bytes it has written.
   virtual void on_ended(const policy::JobSpec& job, const report::JobReport& report,
                         Bytes received) = 0;
+  // An attempt of this job is over. Within a call of the scheduler's.
+  virtual void on_attempt_over(JobId /*job*/) {}
   // What an attempt has taught the estimator.
   virtual void on_learnt(const policy::AttemptSummary& /*what*/) {}
   // The terminal has stopped the run (Ctrl-Z): the last word before it stands still, and the first
@@ -80,14 +84,25 @@ class BatchRun : private JobOwner,
   // For commands of the user's and for those who watch.
   [[nodiscard]] policy::Scheduler& scheduler() { return host_scheduler_.scheduler(); }
   [[nodiscard]] const policy::JobSpec& spec_of(JobId job) const;
+  // Null: the run has none of this number.
+  [[nodiscard]] const policy::JobSpec* find_job(JobId job) const;
   [[nodiscard]] const Progress& progress() const { return progress_; }
+
+  // For who has commands of these jobs governed by the same scheduler (JobSpec::part_of): a number
+  // that no job has had, and what was used.
+  [[nodiscard]] HostScheduler& host_scheduler() { return host_scheduler_; }
+  [[nodiscard]] JobId next_job_id() { return JobId{++last_id_}; }
+  void command_ended(const AttemptResult& result);
 
  private:
   struct AttemptRecord;
   struct JobRecord;
 
   Prepared prepare(const policy::Start& start) override;
-  void on_over(AttemptKey key) override;
+  void on_over(AttemptKey key) override {
+    --progress_.running;
+    observer_.on_attempt_over(key.job);
+  }
   void on_job_over(const policy::JobOver& over) override;
   void on_gone(const AttemptGone& gone) override;
   void on_stuck(AttemptKey key, const reap::Stuck& stuck) override;
@@ -119,6 +134,7 @@ class BatchRun : private JobOwner,
   RunHost& host_;
   BatchRunConfig config_;
   std::unordered_map<JobId, std::size_t> places_;  // of jobs in config_.jobs
+  std::uint64_t last_id_ = 0;
   BatchRunObserver& observer_;
   report::HostInfo host_info_;
   Instant begun_{};

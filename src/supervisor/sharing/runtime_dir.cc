@@ -95,6 +95,7 @@ std::string runtime_dir() {
 }
 
 std::string socket_name(const std::string& run) { return run + std::string(kSuffix); }
+std::string light_socket_name(const std::string& run) { return run + ".light"; }
 
 Result<UniqueFd> open_runtime_dir(const std::string& path) { return open_directory(path); }
 
@@ -140,6 +141,7 @@ void remove_stale_sockets(int directory) {
   for (const std::string& run : *runs) {
     const auto connected = connect_to_run(directory, run);
     if (!connected && connected.error().code == std::errc::no_such_process) {
+      ::unlinkat(directory, light_socket_name(run).c_str(), 0);
       ::unlinkat(directory, socket_name(run).c_str(), 0);
     }
   }

@@ -62,5 +62,15 @@ TEST(ControllersFor, AreThoseWhoseFilesTheLimitsNeed) {
   }
 }
 
+TEST(GroupInPool, IsFoundInAnyHierarchy) {
+  constexpr const char* kRun = "plimsoll-20261121-035916-3f2a91c4";
+  const std::string run = kRun;
+  EXPECT_EQ(group_in_pool("4:memory:/a/" + run + "/pool/step-7\n0::/x\n", run), "step-7");
+  EXPECT_EQ(group_in_pool("0::/" + run + "/pool/step-12/inner\n", run), "step-12");
+  EXPECT_EQ(group_in_pool("0::/" + run + "/drivers-1\n", run), "");
+  EXPECT_EQ(group_in_pool("0::/plimsoll-x/pool/step-7\n", run), "");
+  EXPECT_EQ(group_in_pool("", run), "");
+}
+
 }  // namespace
 }  // namespace plimsoll::cgroup

@@ -9,7 +9,7 @@
 #include "base/unique_fd.h"
 #include "kernel/cgroup/group.h"
 
-namespace plimsoll::govern {
+namespace plimsoll::supervisor {
 
 // Moves processes between groups on a thread of its own, in the order asked for: each move waits
 // for the kernel. `done` is called from the loop.
@@ -40,4 +40,4 @@ class Mover {
   loop::Worker worker_;
 };
 
-}  // namespace plimsoll::govern
+}  // namespace plimsoll::supervisor

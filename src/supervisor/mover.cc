@@ -1,4 +1,4 @@
-#include "govern/mover.h"
+#include "supervisor/mover.h"
 
 #include <poll.h>
 
@@ -10,7 +10,7 @@
 #include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/remove.h"
 
-namespace plimsoll::govern {
+namespace plimsoll::supervisor {
 namespace {
 
 // Whoever is gone by now needs no move.
@@ -69,4 +69,4 @@ void Mover::remove(std::shared_ptr<const cgroup::Leaf> group) {
       [] {});
 }
 
-}  // namespace plimsoll::govern
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/loop/loop.h"
+#include "base/unique_fd.h"
+#include "supervisor/host_scheduler.h"
+#include "supervisor/light/job_commands.h"
+#include "supervisor/light/light_server.h"
+#include "supervisor/mover.h"
+#include "supervisor/supervisor.h"
+
+namespace plimsoll::supervisor {
+
+// What CommandService needs of the run whose jobs have commands.
+class CommandsOwner {
+ public:
+  virtual ~CommandsOwner() = default;
+  // The number of a new job, which no other has had.
+  virtual JobId next_job_id() = 0;
+  // Null: the run has no such job.
+  [[nodiscard]] virtual const policy::JobSpec* find_job(JobId job) const = 0;
+  // A command has ended and its group is removed.
+  virtual void command_ended(const AttemptResult& result) = 0;
+  virtual void command_stuck(const policy::JobSpec& command, const reap::Stuck& stuck) = 0;
+};
+
+// JobCommands of a run, with the socket that launchers find: the process of a command is moved into
+// a group of the pool when it enters, and executes nothing until its attempt begins there.
+//
+// A job with limits of its own keeps its commands, as they are to stay within them.
+class CommandService : public JobOwner, private JobCommandsHost {
+ public:
+  // All must outlive this. `run`: the name of the run's directory in the cgroup tree.
+  CommandService(Supervisor& supervisor, HostScheduler& host_scheduler, CommandsOwner& owner,
+                 std::string run);
+
+  // So many commands at once, waiting or running; fewer where the limit of descriptors is low.
+  static constexpr std::size_t kCommandsMax = 1000;
+
+  // Connections come from here on. Once.
+  Result<void> listen(const std::string& path) { return server_.listen({.path = path}); }
+
+  // An attempt of this job is over: its commands end soon.
+  void end_those_of(JobId job);
+  // Of a command that has not ended; else null.
+  [[nodiscard]] const policy::JobSpec* spec_of(JobId command) const {
+    return commands_.spec_of(command);
+  }
+
+  Prepared prepare(const policy::Start& start) override;
+  void on_event(const policy::Event& event) override { commands_.on_event(event); }
+  void on_job_over(const policy::JobOver& over) override { commands_.on_job_over(over); }
+  void on_gone(const AttemptGone& gone) override;
+  void on_stuck(AttemptKey key, const reap::Stuck& stuck) override;
+
+ private:
+  // Of a command that has not started.
+  struct Placed {
+    int pid = 0;
+    UniqueFd pidfd;
+    std::shared_ptr<cgroup::Leaf> group;
+  };
+
+  [[nodiscard]] JobId next_id() override { return owner_.next_job_id(); }
+  [[nodiscard]] Result<const policy::JobSpec*> job_of(int pid) override;
+  void place(JobId command, int pid) override;
+  void enter(const policy::JobSpec& command) override { host_scheduler_.enter(command, *this); }
+  void withdraw(JobId command, const std::string& reason) override;
+  void kill(JobId command, const std::string& reason) override;
+  void discard(JobId command) override;
+  void placed(JobId command, const Result<void>& how);
+  void end_all_due();
+
+  Supervisor& supervisor_;
+  HostScheduler& host_scheduler_;
+  CommandsOwner& owner_;
+  std::string run_;
+  std::map<JobId, Placed> placed_;
+  std::vector<JobId> ended_jobs_;  // whose commands are still to be ended
+  loop::Timer end_timer_;
+  JobCommands commands_;
+  Mover mover_;  // its work ends before what it uses
+  LightServer server_;
+};
+
+}  // namespace plimsoll::supervisor
