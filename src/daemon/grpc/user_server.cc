@@ -19,9 +19,8 @@ namespace {
 
 // So long calls may still end by themselves before they are broken off.
 constexpr auto kCallsPatience = std::chrono::milliseconds(200);
-// Of one connection; more wait at the client. Over TCP a certificate has 64 connections, and its
-// calls are not counted.
-constexpr int kStreamsOfConnectionMax = 1000, kStreamsOverTcpMax = 300;
+// Of one connection; more wait at the client.
+constexpr int kStreamsOfConnectionMax = 1000;
 // A client on another machine that is gone without a word is noticed after both.
 constexpr int kKeepAliveMs = 20'000, kKeepAliveAnswerMs = 10'000;
 // Over TCP a connection without a call is a stranger's, then one of few.
@@ -201,7 +200,7 @@ Result<void> UserServer::build_tls(UserServices services, const TlsTexts& tls,
   inside_->services = std::move(services);
   grpc::ServerBuilder builder;
   configure(builder, inside_->services, inside_->reflection);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsOverTcpMax);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsOfConnectionMax);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> watchers;
