@@ -213,23 +213,6 @@ std::vector<std::string> parse_interpreter(std::string_view beginning) {
   return words;
 }
 
-std::vector<int> family_of(int pid) {
-  constexpr std::size_t kFamilyMax = 10'000;  // who forks on is met by another look
-  std::vector<int> family = {pid};
-  for (std::size_t i = 0; i < family.size() && family.size() < kFamilyMax; ++i) {
-    const std::string number = std::to_string(family[i]);
-    const auto text = read_text_at(AT_FDCWD, "/proc/" + number + "/task/" + number + "/children");
-    if (!text) continue;
-    std::string_view rest = *text;
-    while (!rest.empty()) {
-      if (const auto child = to_u64(take_until(rest, ' '))) {
-        family.push_back(static_cast<int>(*child));
-      }
-    }
-  }
-  return family;
-}
-
 std::string directory_of(int pid) { return link_text("/proc/" + std::to_string(pid) + "/cwd"); }
 
 }  // namespace plimsoll::govern

@@ -169,10 +169,10 @@ void Steps::place(std::unique_ptr<Step> step, std::shared_ptr<cgroup::Leaf> grou
   if (is_there) return moved(id, {});
   // A process that stands in an exec has no children yet that would have to come with it; one that
   // was let go without a group may have.
-  const auto below = placed.pending ? Mover::Below::stay : Mover::Below::come;
-  UniqueFd pidfd(::fcntl(placed.pidfd.get(), F_DUPFD_CLOEXEC, 0));
-  mover_.move({placed.exec.process.pid, std::move(pidfd), below}, placed.group,
-              [this, id](const Result<void>& result) { moved(id, result); });
+  using Below = supervisor::Mover::Below;
+  UniqueFd fd(::fcntl(placed.pidfd.get(), F_DUPFD_CLOEXEC, 0));
+  mover_.move({placed.exec.process.pid, std::move(fd), placed.pending ? Below::stay : Below::come},
+              placed.group, [this, id](const Result<void>& result) { moved(id, result); });
 }
 
 void Steps::moved(JobId id, const Result<void>& result) {

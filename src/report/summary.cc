@@ -347,9 +347,8 @@ std::string heaviest_table(const TopJobs& top_jobs, const Heaviest& which, const
   for (const JobFigures& job : jobs) append_row(columns, job);
   if (style.width < kOutcomeFromWidth) columns.erase(columns.begin() + kOutcomeColumn);
   const std::size_t width = last_column_width(columns, style.width);
-  for (const JobFigures& job : jobs) {
+  for (const JobFigures& job : jobs)
     columns.back().cells.push_back(job_cell(job, top_jobs.commands(), width));
-  }
   return toned(fmt::format("heaviest by {}:", name_of(which.by)), Tone::strong, style.colour) +
          '\n' + table_text(columns, style.width);
 }

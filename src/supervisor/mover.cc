@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "govern/exec_reader.h"
 #include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/remove.h"
+#include "kernel/procfs/table.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -26,7 +26,7 @@ bool has_ended(const UniqueFd& pidfd) {
 
 Result<void> move_in(const Mover::Process& process, const cgroup::Leaf& into) {
   std::vector<int> family;
-  if (process.below == Mover::Below::come) family = family_of(process.pid);
+  if (process.below == Mover::Below::come) family = procfs::family_of(process.pid);
   if (has_ended(process.pidfd)) {
     return fail(std::errc::no_such_process, "move process " + std::to_string(process.pid));
   }

@@ -22,6 +22,9 @@ using Table = std::map<int, Stat>;
 // could not; root may all.
 [[nodiscard]] bool user_may_signal(std::uint32_t user, int pid);
 
+// The process and all that live below it now; parents before their children.
+[[nodiscard]] std::vector<int> family_of(int pid);
+
 // /proc, held open. A look costs about 10 us for each process of the machine: whoever looks often
 // bounds that itself.
 class ProcDir {

@@ -90,7 +90,8 @@ void CommandService::place(JobId command, int pid) {
   auto group = supervisor_.make_step_group("command-" + number);
   if (!group) return placed(command, pass(std::move(group)));
   placed_one.group = std::make_shared<cgroup::Leaf>(std::move(*group));
-  mover_.move({pid}, placed_one.group,
+  UniqueFd pidfd(::fcntl(placed_one.pidfd.get(), F_DUPFD_CLOEXEC, 0));
+  mover_.move({pid, std::move(pidfd), Mover::Below::stay}, placed_one.group,
               [this, command](const Result<void>& how) { placed(command, how); });
 }
 

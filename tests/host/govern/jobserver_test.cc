@@ -117,9 +117,10 @@ struct JobserverTest : ::testing::TestWithParam<TokenStyle> {
 };
 
 TEST_P(JobserverTest, TwoHundredKilledClientsLoseNoToken) {
-  Jobserver jobserver(loop, pipe(), machine);
+  TokenPipe tokens = pipe();
+  const Client client = client_of(tokens.auth());
+  Jobserver jobserver(loop, std::move(tokens), machine);
   jobserver.begin();
-  const Client client = client_of(jobserver.auth());
   ASSERT_TRUE(comes_to_hold(client.reading, 7));
   std::minstd_rand random(GetParam() == TokenStyle::pipe ? 1 : 2);
   constexpr int kKilled = 200;
@@ -134,9 +135,10 @@ TEST_P(JobserverTest, TwoHundredKilledClientsLoseNoToken) {
 }
 
 TEST_P(JobserverTest, ItNarrowsWhileClientsAreGreedyAndWidensAgain) {
-  Jobserver jobserver(loop, pipe(), machine);
+  TokenPipe tokens = pipe();
+  const Client client = client_of(tokens.auth());
+  Jobserver jobserver(loop, std::move(tokens), machine);
   jobserver.begin();
-  const Client client = client_of(jobserver.auth());
   std::array<char, 16> held{};
   ASSERT_EQ(::read(client.reading, held.data(), 5), 5);
   machine.others = 5;
@@ -152,9 +154,10 @@ TEST_P(JobserverTest, ItNarrowsWhileClientsAreGreedyAndWidensAgain) {
 }
 
 TEST_P(JobserverTest, AtTheEndThePipeIsEmptyAndBeginsAnew) {
-  Jobserver jobserver(loop, pipe(), machine);
+  TokenPipe tokens = pipe();
+  const Client client = client_of(tokens.auth());
+  Jobserver jobserver(loop, std::move(tokens), machine);
   jobserver.begin();
-  const Client client = client_of(jobserver.auth());
   char token = 0;
   ASSERT_EQ(::read(client.reading, &token, 1), 1);
   jobserver.end();
@@ -164,9 +167,10 @@ TEST_P(JobserverTest, AtTheEndThePipeIsEmptyAndBeginsAnew) {
 }
 
 TEST_P(JobserverTest, WhoPutsAndTakesWithoutAPauseCostsSoManyLooks) {
-  Jobserver jobserver(loop, pipe(), machine);
+  TokenPipe tokens = pipe();
+  const Client client = client_of(tokens.auth());
+  Jobserver jobserver(loop, std::move(tokens), machine);
   jobserver.begin();
-  const Client client = client_of(jobserver.auth());
   // So many seem to be with clients, for long.
   constexpr int kMade = 3000;
   machine.others = kMade;

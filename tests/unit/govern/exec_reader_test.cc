@@ -47,9 +47,5 @@ TEST(MarkOf, ThisProcessHasExecuted) {
   EXPECT_FALSE(mark_of(-1));
 }
 
-TEST(FamilyOf, BeginsWithTheProcess) {
-  EXPECT_EQ(family_of(::getpid()), std::vector<int>({::getpid()}));
-}
-
 }  // namespace
 }  // namespace plimsoll::govern

@@ -1,5 +1,5 @@
 // Moves of processes whose numbers may be others' by then.
-#include "govern/mover.h"
+#include "supervisor/mover.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@
 #include "kernel/cgroup/processes.h"
 #include "support/host_test.h"
 
-namespace plimsoll::govern {
+namespace plimsoll::supervisor {
 namespace {
 
 using plimsoll::testing::clock_now;
@@ -102,4 +102,4 @@ TEST_F(MoverTest, WhoHasTheNumberOfADeadProcessStaysWhereHeIs) {
 }
 
 }  // namespace
-}  // namespace plimsoll::govern
+}  // namespace plimsoll::supervisor
