@@ -9,7 +9,6 @@
 #include "cli/command/exit_status.h"
 #include "cli/command/options.h"
 #include "cli/commands.h"
-#include "cli/doctor_build.h"
 #include "cli/progress/terminal.h"
 #include "guardian/guardian.h"
 #include "report/writer.h"

@@ -1,4 +1,4 @@
-#include "cli/doctor_build.h"
+#include "cli/commands.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "page/svg.h"
+#include "page/page.h"
 
 #include <algorithm>
 #include <cmath>

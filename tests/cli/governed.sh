@@ -258,7 +258,7 @@ case_verbose_says_what_holds() {
   gives 0 "$plimsoll" batch -v --line 300M --cores 2 -j3 -- true
   has err 'line      300 MiB: as --line says'
   has err 'cores     2: as --cores says'
-  has err 'at most 3 at once: as -j says'
+  has err 'at most 3 at once: as --jobs says'
   gives 0 "$plimsoll" batch -- true
   lacks err 'as --line says'
 }

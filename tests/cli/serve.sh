@@ -22,7 +22,7 @@ case_show_config_tells_what_follows() {
   has out '#   line      2.00 GiB: as --line says'
   grep -qE '^#   reserve   .*: left free for everything else on the machine$' out || wrong "$(<out)"
   grep -qE '^#   cores     [0-9.]+: ' out || wrong "$(<out)"
-  has out '#   jobs      at most 3 at once: as -j says'
+  has out '#   jobs      at most 3 at once: as --jobs says'
   serve 125 --line 900T --show-config
   has out 'line = "900T"'
   has err '--line: a line of 900 TiB is more than the '

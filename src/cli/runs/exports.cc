@@ -21,7 +21,6 @@
 #include "cli/command/options.h"
 #include "cli/runs/whatif_grid.h"
 #include "cli/runs/whatif_run.h"
-#include "page/page.h"
 #include "page/record.h"
 #include "report/plain.h"
 #include "report/writer.h"

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "cli/runs/recorded_runs.h"
-#include "page/svg.h"
+#include "page/page.h"
 
 // What `plimsoll report` writes of a run beside its report: traces and tables for other programs to
 // draw, pages and pictures.

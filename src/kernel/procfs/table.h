@@ -25,6 +25,11 @@ using Table = std::map<int, Stat>;
 // The process and all that live below it now; parents before their children.
 [[nodiscard]] std::vector<int> family_of(int pid);
 
+// How the process of a pidfd has ended, for whoever is not its parent: a status as of wait(2).
+// Until its parent has waited for it /proc tells (proc(5)), and from Linux 6.15 on the pidfd does
+// after that. Nothing: it lives, or nobody can tell any more. Does not wait.
+[[nodiscard]] std::optional<int> end_status(int pidfd);
+
 // /proc, held open. A look costs about 10 us for each process of the machine: whoever looks often
 // bounds that itself.
 class ProcDir {

@@ -8,7 +8,7 @@
 #include "kernel/cgroup/limits.h"
 #include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/signals.h"
-#include "kernel/procfs/end_status.h"
+#include "kernel/procfs/table.h"
 
 namespace plimsoll::supervisor {
 namespace {

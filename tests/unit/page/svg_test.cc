@@ -1,4 +1,4 @@
-#include "page/svg.h"
+#include "page/page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

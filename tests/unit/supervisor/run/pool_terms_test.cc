@@ -38,7 +38,7 @@ TEST(PoolTerms, OfOptions) {
             "  line      2.00 GiB: as --line says\n"
             "  reserve   1.00 GiB: as --reserve says\n"
             "  cores     1.5: as --cores says\n"
-            "  jobs      at most 7 at once: as -j says\n");
+            "  jobs      at most 7 at once: as --jobs says\n");
 }
 
 TEST(PoolTerms, OfLimitsAroundUs) {
@@ -50,7 +50,7 @@ TEST(PoolTerms, OfLimitsAroundUs) {
             "less the reserve\n"
             "  reserve   1.00 GiB: left free for everything else on the machine\n"
             "  cores     2: a CPU quota of Plimsoll's own cgroups\n"
-            "  jobs      at most 1000 at once: the default limit; -j sets another\n");
+            "  jobs      at most 1000 at once: the default limit; --jobs sets another\n");
 }
 
 }  // namespace
