@@ -85,8 +85,9 @@ struct HostInfo {
 
 // The end of one job. Figures without an attempt of their own are the last attempt's.
 struct JobReport {
-  std::string id;         // as given, else the number of the job
-  std::string job_class;  // as given, else as derived from the command
+  std::string id;            // as given, else the number of the job
+  std::uint64_t number = 0;  // in the order of input, from 1; 0: not known
+  std::string job_class;     // as given, else as derived from the command
   policy::Command command;
   // How many words the command had, where only its first are here.
   std::optional<std::uint64_t> argv_words{};

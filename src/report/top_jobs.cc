@@ -36,6 +36,7 @@ bool has_succeeded(const JobReport& report) {
 JobFigures figures_of(const JobReport& report) {
   JobFigures figures{
       .id = report.id,
+      .number = report.number,
       .command = policy::command_line(report.command),
       .outcome = report.outcome,
       .how = policy::describe(
@@ -71,8 +72,12 @@ void TopJobs::add(const JobReport& report) {
     ++skipped_;
   } else if (figures.outcome == policy::Outcome::cancelled) {
     ++cancelled_;
-  } else if (failed_.size() < kFailedListedMax) {
-    failed_.push_back(figures);
+  } else {
+    const auto place = std::upper_bound(
+        failed_.begin(), failed_.end(), figures.number,
+        [](std::uint64_t number, const JobFigures& job) { return number < job.number; });
+    failed_.insert(place, figures);
+    if (failed_.size() > kFailedListedMax) failed_.pop_back();
   }
 }
 

@@ -22,7 +22,8 @@ struct Stall {
 // The figures of one job by which it is compared with others.
 struct JobFigures {
   std::string id;
-  std::string command;  // as one line; any bytes
+  std::uint64_t number = 0;  // in the order of input; 0: not known
+  std::string command;       // as one line; any bytes
   policy::Outcome outcome{};
   std::string how;     // the rest of a sentence about it: "exited with code 2"
   std::string reason;  // as in the report
@@ -44,8 +45,8 @@ inline constexpr std::uint64_t kHeavyShare = 100;
 // So many failed jobs are listed at the end of a run; the rest is counted. One screen.
 inline constexpr std::size_t kFailedListedMax = 20;
 
-// Takes the reports of a run one by one, as its jobs end, and keeps the heaviest jobs by each
-// Weight and the first that failed.
+// Takes the reports of a run one by one and keeps the heaviest jobs by each Weight and the first
+// failed ones by their numbers.
 class TopJobs {
  public:
   // `heaviest` jobs are kept of each weight.
@@ -57,9 +58,8 @@ class TopJobs {
   // are not among them.
   [[nodiscard]] const std::vector<JobFigures>& heaviest(Weight by) const;
 
-  // The first kFailedListedMax of those that were run and did not succeed, in the order in which
-  // they failed, which is that of a record as well. Skipped and cancelled ones only count: nothing
-  // is wrong with them.
+  // The first kFailedListedMax of those that were run and did not succeed, in the order of input.
+  // Skipped and cancelled ones only count: nothing is wrong with them.
   [[nodiscard]] const std::vector<JobFigures>& failed() const { return failed_; }
 
   [[nodiscard]] std::uint64_t jobs() const { return jobs_; }

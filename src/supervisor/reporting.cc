@@ -53,6 +53,7 @@ report::AttemptReport short_report_of(const AttemptResult& result) {
 report::JobReport report_of(const JobEnd& end, const report::HostInfo& host) {
   report::JobReport report;
   report.id = end.job.name;
+  report.number = static_cast<std::uint64_t>(end.job.id);
   report.job_class = end.job.job_class;
   report.command = end.job.command;
   report.cwd = end.job.cwd.empty() ? current_directory() : end.job.cwd;

@@ -28,6 +28,7 @@ std::size_t widest_line(std::string_view text) {
 JobReport sized(unsigned number, Bytes peak, Duration cpu, Duration io_stall) {
   JobReport report;
   report.id = std::to_string(number);
+  report.number = number;
   report.command = "cc -c a-file-with-a-long-name-" + std::to_string(number) + ".c -o object.o";
   report.outcome = policy::Outcome::exited;
   report.exit_code = 0;
@@ -241,7 +242,7 @@ TEST(RunText, IsBounded) {
   }
 }
 
-TEST(RunText, ListsTheFailedOnesAsTheyFailed) {
+TEST(RunText, ListsTheFailedOnesInTheOrderOfInput) {
   TopJobs top_jobs(3);
   for (const unsigned number : {30u, 7u, 12u}) {
     JobReport failed = sized(number, 1_MiB, 1s, 0s);
@@ -249,8 +250,8 @@ TEST(RunText, ListsTheFailedOnesAsTheyFailed) {
     top_jobs.add(failed);
   }
   const std::string text = run_text({}, top_jobs, {});
-  EXPECT_LT(text.find("\n  30: "), text.find("\n  7: "));
   EXPECT_LT(text.find("\n  7: "), text.find("\n  12: "));
+  EXPECT_LT(text.find("\n  12: "), text.find("\n  30: "));
 }
 
 TEST(RunText, KeepsReasonAndCommand) {
