@@ -136,7 +136,7 @@ case_a_command_dies_with_its_launcher() {
 # In more time where a process is not given a processor soon.
 case_a_time_out_of_the_job_reaches_it() {
   here
-  echo "$plimsoll exec -- sh -c 'trap \"touch heard; exit 0\" TERM; echo \$\$ >pid; while :; do sleep 0.05; done'" >jobs
+  echo "$plimsoll exec -- sh -c 'trap \": >heard; exit 0\" TERM; echo \$\$ >pid; while :; do sleep 0.05; done'" >jobs
   local seconds
   for seconds in 2 10 50; do
     start --timeout ${seconds}s --kill-after 60s
