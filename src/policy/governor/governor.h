@@ -108,10 +108,9 @@ class Governor {
   // Somebody else is killing this running job; its memory will be back soon.
   void mark_dying(const Ready& job, Instant now);
 
-  // All that is to be done now, at most `starts_max` admissions of jobs
-  // among it, and commands besides. Call it after every call
-  // above (once after several will do) and at next_wake(). O(1) while nothing presses and nobody
-  // can start; else O(running).
+  // All that is to be done now, at most `starts_max` admissions of jobs among it, and commands
+  // besides. Call it after every call above (once after several will do) and at next_wake(). O(1)
+  // while nothing presses and nobody can start; else O(running).
   [[nodiscard]] std::vector<Decision> rule(Instant now, unsigned starts_max);
 
   // When rule() may have something to decide if nothing else happens before. Ask after rule().

@@ -21,8 +21,8 @@ enum class Spare : std::uint8_t {
 // The smallest set of jobs whose memory covers the shortage, or all that may be evicted if that is
 // not enough. Jobs that can't be started again come last of all, and before them those whose last
 // eviction it would be. Within each of these: the jobs furthest over what they were admitted with
-// first, then those that free most bytes for each second of work lost. Never the keel, nor
-// who waits for commands.
+// first, then those that free most bytes for each second of work lost. Never the keel, nor who
+// waits for commands.
 [[nodiscard]] Victims choose_victims(const RunningSet& running_set, const Member& keel,
                                      double shortage, Spare spare = Spare::right_of_way);
 

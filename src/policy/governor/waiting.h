@@ -25,8 +25,7 @@ struct Shown {
 // The jobs that could run and wait, those of each tenant in the order in which they should start:
 // by priority, then the longest expected first, since what is started late must be short; waiting
 // counts as length, so that nobody waits for ever. Jobs of a kind stand behind each other, in order
-// of input. With StartOrder::input all jobs do. Commands come before jobs, which wait
-// for them.
+// of input. With StartOrder::input all jobs do. Commands come before jobs, which wait for them.
 class Waiting {
  public:
   explicit Waiting(StartOrder by) : by_(by) {}
