@@ -133,10 +133,11 @@ case_a_command_dies_with_its_launcher() {
   all_gone
 }
 
-# In more time where a process is not given a processor soon.
+# In more time where a process is not given a processor soon. The job is its launcher: were it a
+# shell that starts one, the shell would end at once, and with it all that it has started.
 case_a_time_out_of_the_job_reaches_it() {
   here
-  echo "$plimsoll exec -- sh -c 'trap \": >heard; exit 0\" TERM; echo \$\$ >pid; while :; do sleep 0.05; done'" >jobs
+  echo "exec $plimsoll exec -- sh -c 'trap \": >heard; exit 0\" TERM; echo \$\$ >pid; while :; do sleep 0.05; done'" >jobs
   local seconds
   for seconds in 2 10 50; do
     start --timeout ${seconds}s --kill-after 60s
