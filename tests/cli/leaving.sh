@@ -22,7 +22,10 @@ case_who_leaves_his_group_is_timed_out_all_the_same() {
 case_who_leaves_his_group_does_not_outlive_the_run() {
   is_root || skip 'not root'
   make_aside
-  run 0 -- sh -c "setsid sh -c 'echo \$\$ >pid; $(leaving); touch away; exec sleep 1000' & until [ -e away ]; do sleep 0.01; done"
+  rm -f pid
+  echo "echo \$\$ >pid; $(leaving); exec sleep 1000" >escape.sh
+  # It has the shell's name until its exec.
+  run 0 -- sh -c 'setsid sh escape.sh & until [ "$(cat /proc/$(cat pid)/comm)" = sleep ]; do sleep 0.01; done 2>/dev/null'
   gone "$(<pid)" || wrong "$(<pid) lives"
   has err "process $(<pid) (sleep) had left the group of its job and was killed"
   becomes_true remove_aside
