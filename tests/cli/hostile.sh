@@ -14,9 +14,11 @@ export PATH=$programs:$PATH
 # attack STATUS OPTION...: a batch of the lines on stdin below the line, with a report and events,
 # and the pool watched beside it.
 attack() {
+  rm -f over watching
   watch_line &
   local watcher=$!
   cat >jobs.txt
+  becomes_true test -e watching
   gives "$1" "$plimsoll" batch --line "${line_mib}M" --progress none --report report.jsonl "${@:2}" jobs.txt
   tail -n 1 report.jsonl >run.json
   touch over
@@ -38,6 +40,7 @@ KEYS = {"total_rss": 1, "total_shmem": 1, "total_dirty": 1, "total_writeback": 1
 SEEN_MAX = 0.2
 peak = longest = above = 0
 before = time.monotonic()
+open("watching", "w").close()
 while not os.path.exists("over"):
     used = 0
     for pool in glob.glob(base + "/plimsoll-*/pool"):
@@ -59,7 +62,11 @@ END_OF_PYTHON
 # The line holds: back below it within a second, here with a second for a busy machine; and the
 # kernel's killer has not acted.
 line_held() {
-  told line.json 'r["peak"] > 0' 'r["longest"] <= '$((2 * pace))
+  told line.json 'r["peak"] > 0'
+  line_held_as_far_as_seen
+}
+line_held_as_far_as_seen() {
+  told line.json 'r["longest"] <= '$((2 * pace))
   told run.json 'r.get("oom_kills", 0) == 0'
 }
 
@@ -72,8 +79,8 @@ case_allocators_at_every_speed_and_number() {
   for speed in 50 400 0; do
     for jobs in 1 4 16; do
       times $jobs "hog $((line_mib * 3 / 8)) $speed exit" | attack 0
-      line_held
-      rm -f over
+      # One alone may be over before the watcher has had its turn.
+      if ((jobs == 1)); then line_held_as_far_as_seen; else line_held; fi
     done
   done
 }
