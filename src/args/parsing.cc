@@ -93,7 +93,8 @@ std::string missing_text(std::string_view what, const std::string& typed) {
 
 }  // namespace
 
-// CLI11 sets a blank line both before a group of options and after it.
+// CLI11 sets a blank line both before a group of options and after it; before a footer some versions
+// do and others do not.
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
                                      CLI::AppFormatMode mode) const {
   std::string text = Formatter::make_help(app, std::move(name), mode);
@@ -132,7 +133,9 @@ std::string HelpFormatter::make_description(const CLI::App* app) const {
 }
 
 std::string HelpFormatter::make_footer(const CLI::App* app) const {
-  return filled(app->get_footer());
+  std::string footer = filled(app->get_footer());
+  if (!footer.empty()) footer.insert(0, 1, '\n');
+  return footer;
 }
 
 std::optional<int> parse_or_exit_status(CLI::App& app, std::vector<std::string> arguments,
