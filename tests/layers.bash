@@ -90,10 +90,13 @@ layer_cli() {
   export ROUNDS=${thorough:+100}
   local script
   for script in $(cli_scripts); do
-    is_alone "$script" || by_program build "$script"
+    is_alone "$script" || is_put_off "$script" || by_program build "$script"
   done
   wait
 }
+
+# Scripts that say `# full: REASON` are not what every commit runs.
+is_put_off() { [[ ! $several ]] && grep -q '^# full: ' "$1"; }
 
 # Scripts that have to be given a processor in time, one at a time; `# alone: REASON` says why.
 layer_alone() {

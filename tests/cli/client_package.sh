@@ -1,6 +1,7 @@
 #!/bin/bash
 # The C++ client library as an executor's author has it: installed, found, linked. Last line: `N
 # passed, N failed`.
+# full: what is installed is compiled against, which changes seldom
 # program: released
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
