@@ -48,11 +48,13 @@ set(ALLOWED_daemon/runner daemon/jobs daemon/grpc supervisor report policy/job g
   base)
 set(ALLOWED_daemon/api daemon/jobs daemon/grpc supervisor/external supervisor/control supervisor
   report policy/job guardian base/loop base)
-set(ALLOWED_daemon/metrics supervisor/sharing report policy/scheduler policy/job kernel/monitor
-  kernel/counters base/loop base)
-set(ALLOWED_daemon daemon/metrics daemon/api daemon/runner daemon/jobs daemon/grpc
-  supervisor/light supervisor/external supervisor/control supervisor/sharing supervisor/run
-  supervisor store/history report args jobfile policy/governor policy/job guardian base/loop base)
+set(ALLOWED_daemon/http base/loop base)
+set(ALLOWED_daemon/metrics daemon/http supervisor/sharing report policy/scheduler policy/job
+  kernel/monitor kernel/counters base/loop base)
+set(ALLOWED_daemon daemon/metrics daemon/http daemon/api daemon/runner daemon/jobs
+  daemon/grpc supervisor/light supervisor/external supervisor/control supervisor/sharing
+  supervisor/run supervisor store/history report args jobfile policy/governor policy/job guardian
+  base/loop base)
 set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/governor policy/job
   base/loop base)
 set(ALLOWED_cli/command cli/progress supervisor/run supervisor store/runs store/history report

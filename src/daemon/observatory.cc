@@ -22,13 +22,13 @@ Observatory::Observatory(loop::Loop& loop, std::string_view version)
 
 Result<void> Observatory::serve(const MetricsConfig& config, metrics::MetricsSource& source) {
   const Address address = config.address.value_or(Address{});
-  auto server = metrics::Server::start(loop_,
-                                       {.host = address.host,
-                                        .port = address.port,
-                                        .socket = config.socket.value_or(std::string()),
-                                        .socket_mode = config.socket_mode,
-                                        .names = config.names},
-                                       source);
+  auto server = http::Server::start({.purpose = "metrics",
+                                     .host = address.host,
+                                     .port = address.port,
+                                     .socket = config.socket.value_or(std::string()),
+                                     .socket_mode = config.socket_mode,
+                                     .names = config.names},
+                                    metrics::metrics_site(loop_, source));
   if (!server) return pass(std::move(server));
   server_ = std::move(*server);
   return {};

@@ -7,8 +7,9 @@
 #include "base/loop/lag.h"
 #include "base/loop/loop.h"
 #include "daemon/config.h"
+#include "daemon/http/server.h"
 #include "daemon/metrics/metrics.h"
-#include "daemon/metrics/server.h"
+#include "daemon/metrics/site.h"
 #include "policy/job/event.h"
 #include "report/report.h"
 
@@ -41,7 +42,7 @@ class Observatory {
   loop::Lag lag_;
   Instant due_{};
   loop::Timer lag_timer_;
-  std::unique_ptr<metrics::Server> server_;  // first to end
+  std::unique_ptr<http::Server> server_;  // first to end
 };
 
 }  // namespace plimsoll::daemon

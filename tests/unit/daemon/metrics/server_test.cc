@@ -1,4 +1,4 @@
-#include "daemon/metrics/server.h"
+#include "daemon/metrics/site.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -23,11 +23,24 @@
 #include <thread>
 #include <vector>
 
+#include "base/loop/loop.h"
 #include "base/unique_fd.h"
+#include "daemon/http/server.h"
+#include "support/http_client.h"
 
 namespace plimsoll::metrics {
 namespace {
 
+using http::client_of;
+using http::kConnectionsMax;
+using http::kHeadBytesMax;
+using http::kOfClientMax;
+using http::Server;
+using http::ServerConfig;
+using test::connect_to;
+using test::exchange;
+using test::read_all;
+using test::send_text;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -38,32 +51,6 @@ std::vector<prometheus::MetricFamily> one_family() {
       .name = "a_total", .help = "h", .type = prometheus::MetricType::Counter, .metric = {}};
   family.metric.emplace_back().counter.value = 7;
   return {family};
-}
-
-UniqueFd connect_to(std::uint16_t port) {
-  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const timeval patience{.tv_sec = 30, .tv_usec = 0};
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  return ::connect(fd.get(), generic, sizeof address) == 0 ? std::move(fd) : UniqueFd();
-}
-
-// All that comes until the other side closes; blocks.
-std::string read_all(int fd) {
-  std::string answer;
-  std::array<char, 4096> buffer{};
-  for (ssize_t got = 0; (got = ::recv(fd, buffer.data(), buffer.size(), 0)) > 0;) {
-    answer.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  return answer;
-}
-
-bool send_text(int fd, const std::string& text) {
-  return ::send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
 // Whether the other side has taken all that was sent to it, as the kernel lists the socket there.
@@ -84,18 +71,11 @@ bool is_taken(const UniqueFd& fd) {
   return false;
 }
 
-// The whole answer to what is sent; blocks.
-std::string exchange(std::uint16_t port, const std::string& request) {
-  const UniqueFd fd = connect_to(port);
-  if (!fd) return "no connection";
-  return send_text(fd.get(), request) ? read_all(fd.get()) : "not sent";
-}
-
 struct ServerTest : ::testing::Test, MetricsSource {
   void SetUp() override { start({.host = "127.0.0.1"}); }
 
   void start(const ServerConfig& config) {
-    auto made = Server::start(loop, config, *this);
+    auto made = Server::start(config, metrics_site(loop, *this));
     ASSERT_TRUE(made) << made.error().message();
     server = std::move(*made);
   }
@@ -296,7 +276,9 @@ TEST_F(ServerTest, UsersOfThisMachineAreToldApart) {
 }
 
 TEST_F(ServerTest, APortIsListenedAtOnce) {
-  const auto second = Server::start(loop, {.host = "127.0.0.1", .port = server->port()}, *this);
+  const auto second =
+      Server::start({.purpose = "metrics", .host = "127.0.0.1", .port = server->port()},
+                    metrics_site(loop, *this));
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message(), HasSubstr("listen for metrics at 127.0.0.1:"));
 }
@@ -317,7 +299,7 @@ TEST_F(ServerTest, EndsWhileARequestWaits) {
 
 TEST_F(ServerTest, EndsAtOnceAfterItsStart) {
   for (int round = 0; round < 20; ++round) {
-    auto made = Server::start(loop, {.host = "127.0.0.1", .port = 0}, *this);
+    auto made = Server::start({.host = "127.0.0.1"}, metrics_site(loop, *this));
     ASSERT_TRUE(made);
   }
 }

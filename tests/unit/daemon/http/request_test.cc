@@ -1,8 +1,8 @@
-#include "daemon/metrics/request.h"
+#include "daemon/http/request.h"
 
 #include <gtest/gtest.h>
 
-namespace plimsoll::metrics {
+namespace plimsoll::http {
 namespace {
 
 TEST(Request, TheHeadEndsWithAnEmptyLine) {
@@ -55,4 +55,4 @@ TEST(Request, IsForOneOfTheNames) {
 }
 
 }  // namespace
-}  // namespace plimsoll::metrics
+}  // namespace plimsoll::http

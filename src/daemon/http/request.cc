@@ -1,10 +1,10 @@
-#include "daemon/metrics/request.h"
+#include "daemon/http/request.h"
 
 #include <algorithm>
 
 #include "base/text.h"
 
-namespace plimsoll::metrics {
+namespace plimsoll::http {
 namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -94,4 +94,4 @@ bool names_host(std::string_view host, const std::vector<std::string>& names) {
   });
 }
 
-}  // namespace plimsoll::metrics
+}  // namespace plimsoll::http

@@ -1,4 +1,4 @@
-#include "daemon/metrics/listening.h"
+#include "daemon/http/listening.h"
 
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>
@@ -20,7 +20,7 @@
 #include "base/loop/unix_socket.h"
 #include "base/unique_fd.h"
 
-namespace plimsoll::metrics {
+namespace plimsoll::http {
 namespace {
 
 struct DiagQuestion {
@@ -117,7 +117,8 @@ std::string network_of(const sockaddr_storage& address, std::string number) {
 Result<Listening> Listening::open(const ServerConfig& config) {
   Listening made;
   if (config.socket.empty()) {
-    auto listening = loop::listen_over_tcp(config.host, config.port, "listen for metrics");
+    auto listening =
+        loop::listen_over_tcp(config.host, config.port, "listen for " + config.purpose);
     if (!listening) return pass(std::move(listening));
     made.fd_ = std::move(listening->front());
     made.port_ = loop::port_of(made.fd());
@@ -163,4 +164,4 @@ std::string own_address_of(int connection) {
   return number_of(address);
 }
 
-}  // namespace plimsoll::metrics
+}  // namespace plimsoll::http

@@ -11,12 +11,17 @@
 #include "base/units.h"
 
 // The places at which the daemon answers over HTTP, and who comes there.
-namespace plimsoll::metrics {
+namespace plimsoll::http {
 
 // From a connection's first moment to its last byte. Prometheus gives up after as long.
 inline constexpr Duration kRequestMax = std::chrono::seconds(10);
+// So long a request waits for its site to answer: then 503.
+inline constexpr Duration kPatience = std::chrono::seconds(2);
+// A stream ends whose client has not taken a piece by then.
+inline constexpr Duration kPieceMax = std::chrono::seconds(10);
 
 struct ServerConfig {
+  std::string purpose{};  // "metrics", as errors have it
   // Over TCP: a name or a number, and a port; 0 is any that is free.
   std::string host{};
   std::uint16_t port = 0;
@@ -26,6 +31,8 @@ struct ServerConfig {
   // Names by which it may be asked for over TCP, besides localhost, `host` and its addresses.
   std::vector<std::string> names{};
   Duration request_max = kRequestMax;
+  Duration patience = kPatience;
+  Duration piece_max = kPieceMax;
 };
 
 // A socket that listens and does not block. The path of a Unix socket is removed with it.
@@ -56,4 +63,4 @@ class Listening {
 // The address that a client has connected to, as a number; empty: none.
 [[nodiscard]] std::string own_address_of(int connection);
 
-}  // namespace plimsoll::metrics
+}  // namespace plimsoll::http

@@ -7,7 +7,7 @@
 #include <vector>
 
 // What is understood of HTTP/1 (RFC 9112): the head of a request, and whom it is meant for. Pure.
-namespace plimsoll::metrics {
+namespace plimsoll::http {
 
 // As far as it matters here; other fields are passed over.
 struct Request {
@@ -27,4 +27,4 @@ struct Request {
 // its own name lead here is told apart by it. ASCII letters are equal in both cases.
 [[nodiscard]] bool names_host(std::string_view host, const std::vector<std::string>& names);
 
-}  // namespace plimsoll::metrics
+}  // namespace plimsoll::http
