@@ -51,7 +51,9 @@ set(ALLOWED_daemon/api daemon/jobs daemon/grpc supervisor/external supervisor/co
 set(ALLOWED_daemon/http base/loop base)
 set(ALLOWED_daemon/metrics daemon/http supervisor/sharing report policy/scheduler policy/job
   kernel/monitor kernel/counters base/loop base)
-set(ALLOWED_daemon daemon/metrics daemon/http daemon/api daemon/runner daemon/jobs
+set(ALLOWED_daemon/dashboard daemon/http supervisor/control page store/runs store/history report
+  base/loop base)
+set(ALLOWED_daemon daemon/dashboard daemon/metrics daemon/http daemon/api daemon/runner daemon/jobs
   daemon/grpc supervisor/light supervisor/external supervisor/control supervisor/sharing
   supervisor/run supervisor store/history report args jobfile policy/governor policy/job guardian
   base/loop base)

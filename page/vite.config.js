@@ -1,5 +1,6 @@
-// Builds stored/page.html: one file, whose content security policy allows its own script and style
-// by their hashes and nothing else. It names a hash of the sources it was made of, by which
+// Builds stored/page.html, or with --mode dashboard stored/dashboard.html: one file, whose content
+// security policy allows its own script and style by their hashes and nothing else; the dashboard asks
+// the daemon that it is from, too. It names a hash of the sources it was made of, by which
 // tools/page_sources.py tells whether it is current.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -9,7 +10,7 @@ const root = import.meta.dirname;
 
 // As tools/page_sources.py does it.
 function sourcesHash() {
-  const files = ["index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.js"]
+  const files = ["dashboard.html", "index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.js"]
     .concat(readdirSync(`${root}/src`).map((name) => `src/${name}`));
   const hash = createHash("sha256");
   for (const file of files.sort()) hash.update(file).update("\0").update(readFileSync(`${root}/${file}`)).update("\0");
@@ -22,7 +23,7 @@ const notice = `uPlot, which draws the charts, is by Leon Sorokin and under the 
 ${readFileSync(`${root}/node_modules/uplot/LICENSE`, "utf8").trim()}`;
 
 // The script and the style as parts of the page; the script at its end, when the run is there.
-const singleFile = {
+const singleFile = ({ file, connect }) => ({
   name: "single-file",
   enforce: "post",
   generateBundle(_options, bundle) {
@@ -35,7 +36,7 @@ const singleFile = {
     }
     if (/<\/script|<!--/i.test(script) || /<\/style/i.test(style)) throw new Error("it would end its own element");
     const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(style)}; ` +
-      "img-src data:; base-uri 'none'; form-action 'none'";
+      `${connect}img-src data:; base-uri 'none'; form-action 'none'`;
     const put = (text, pattern, piece) => text.replace(pattern, () => piece);
     let html = page.source.replace(/\s*<(script type="module"|link rel="stylesheet")[^>]*>(<\/script>)?/g, "");
     html = put(html, '<meta charset="utf-8">', `<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="${policy}">\n` +
@@ -43,12 +44,17 @@ const singleFile = {
     html = put(html, "</head>", `<style>${style}</style>\n</head>`);
     html = put(html, "</body>", `<script type="module">${script}</script>\n</body>`);
     page.source = `${html.trim()}\n<!--\n${notice}\n-->\n`;
-    page.fileName = "page.html";
+    page.fileName = file;
   },
-};
+});
 
-export default defineConfig({
-  root,
-  plugins: [singleFile],
-  build: { outDir: "stored", assetsInlineLimit: 0, modulePreload: false, target: "es2022", cssCodeSplit: false },
+export default defineConfig(({ mode }) => {
+  const page = mode === "dashboard" ? { input: "dashboard.html", file: "dashboard.html", connect: "connect-src 'self'; " }
+    : { input: "index.html", file: "page.html", connect: "" };
+  return {
+    root,
+    plugins: [singleFile(page)],
+    build: { outDir: "stored", emptyOutDir: false, assetsInlineLimit: 0, modulePreload: false, target: "es2022", cssCodeSplit: false,
+      rollupOptions: { input: page.input } },
+  };
 });

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tells whether page/stored/page.html was built of the sources that are in page/ now; needs no npm.
+"""Tells whether the pages in page/stored/ were built of the sources in page/ now; needs no npm.
 
-Status 1 if it was not; `./dev page` builds it.
+Status 1 if one was not; `./dev page` builds them.
 """
 
 import hashlib
@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "page"
-FILES = ["index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.js"]
+FILES = ["dashboard.html", "index.html", "package.json", "package-lock.json", "tsconfig.json",
+         "vite.config.js"]
+PAGES = ["page.html", "dashboard.html"]
 
 
 def sources_hash(page):
@@ -22,13 +24,18 @@ def sources_hash(page):
     return digest.hexdigest()
 
 
-def main():
-    stored = (PAGE / "stored/page.html").read_text(encoding="utf-8")
+def is_current(name, expected):
+    stored = (PAGE / "stored" / name).read_text(encoding="utf-8")
     found = re.search(r'<meta name="plimsoll-sources" content="(\w+)">', stored)
-    if found and found.group(1) == sources_hash(PAGE):
-        return 0
-    print("page/stored/page.html: was built of other sources than those in page/; run ./dev page")
-    return 1
+    return found is not None and found.group(1) == expected
+
+
+def main():
+    expected = sources_hash(PAGE)
+    old = [name for name in PAGES if not is_current(name, expected)]
+    for name in old:
+        print(f"page/stored/{name}: was built of other sources than those in page/; run ./dev page")
+    return 1 if old else 0
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import { classesOf, headOf, idleOf, legendOf } from "./sections";
 import { knownOf, type Known } from "./series";
 import { JobTable } from "./table";
 import { className, Theme } from "./theme";
+import { themeButton } from "./theme_button";
 import { View } from "./view";
 
 const keys: [string, string][] = [["+ −", "zoom"], ["← →", "move the cursor"], ["shift ← →", "move in time"], ["0", "the whole run"],
@@ -27,17 +28,10 @@ function toolbar(view: View): HTMLElement {
   };
   view.on("range", tell);
   tell();
-  const themes = ["auto", "light", "dark"];
-  const theme = button("Theme: auto", { class: "theme" }, () => {
-    const next = themes[(themes.indexOf(document.documentElement.dataset.theme ?? "auto") + 1) % themes.length];
-    document.documentElement.dataset.theme = next;
-    theme.textContent = `Theme: ${next}`;
-    dispatchEvent(new Event("theme"));
-  });
   return el("div", { class: "tools", role: "toolbar", "aria-label": "Time shown" },
     button("−", { "aria-label": "Zoom out" }, () => view.zoom(2)), button("+", { "aria-label": "Zoom in" }, () => view.zoom(0.5)),
     button("◂", { "aria-label": "Earlier" }, () => view.pan(-0.5)), button("▸", { "aria-label": "Later" }, () => view.pan(0.5)),
-    button("Whole run", {}, () => view.all()), range, el("span", { class: "hint" }, "Drag to zoom, double-click for the whole run, ctrl + wheel too"), theme);
+    button("Whole run", {}, () => view.all()), range, el("span", { class: "hint" }, "Drag to zoom, double-click for the whole run, ctrl + wheel too"), themeButton());
 }
 
 // All values at the cursor.

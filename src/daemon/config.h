@@ -61,6 +61,12 @@ struct MetricsConfig {
 inline constexpr std::uint64_t kUserProcesses = 16'384;
 inline constexpr std::uint64_t kJobProcesses = 8'192;
 
+// Where the dashboard is served, if it is.
+struct DashboardAddress {
+  std::optional<Address> address{};
+  std::vector<std::string> names{};  // by which it may be asked for, besides the address
+};
+
 struct Config {
   supervisor::PoolOptions governor;
   std::optional<std::string> cgroup{};  // as SupervisorConfig's
@@ -69,6 +75,7 @@ struct Config {
   std::uint64_t job_processes = kJobProcesses;
   ListenConfig listen;
   MetricsConfig metrics{};
+  DashboardAddress dashboard{};
   std::optional<std::string> runner_config{};  // the file of bb_runner; absent: no runner
   std::optional<std::string> state_dir{};      // absent: as of any Plimsoll
 };

@@ -8,6 +8,7 @@
 #include <prometheus/metric_family.h>
 
 #include "daemon/log.h"
+#include "store/history/state_dir.h"
 #include "supervisor/control/job_protocol.h"
 #include "supervisor/light/light_protocol.h"
 
@@ -33,6 +34,19 @@ class SpecsForPeer : public supervisor::JobSpecs {
   const supervisor::Peer& peer_;
   mutable std::map<JobId, policy::JobSpec> others_;
 };
+
+Result<std::unique_ptr<dashboard::Dashboard>> serve_dashboard_at(
+    loop::Loop& loop, const DashboardAddress& config, dashboard::DashboardSource& source) {
+  auto state_dir = history::state_dir(history::state_environment());
+  if (!state_dir) return pass(std::move(state_dir));
+  return dashboard::Dashboard::serve(loop,
+                                     {.host = config.address->host,
+                                      .port = config.address->port,
+                                      .names = config.names,
+                                      .state_dir = *state_dir,
+                                      .runs_dir = history::runs_dir(*state_dir)},
+                                     source);
+}
 
 }  // namespace
 
@@ -80,22 +94,50 @@ Result<void> Services::listen(const LoadedConfig& loaded) {
       {.path = supervisor::light_socket_of(config.listen.socket), .group = config.listen.group});
   if (!for_launchers) return for_launchers;
   socket_ = config.listen.socket;
-  if (config.metrics.is_off()) return {};
-  auto served = observatory_.serve(config.metrics, *this);
-  if (served) metrics_ = config.metrics;
+  if (auto served = serve_metrics(loaded); !served) return served;
+  return serve_dashboard(loaded);
+}
+
+Result<void> Services::serve_metrics(const LoadedConfig& loaded) {
+  const MetricsConfig& config = loaded.config.metrics;
+  if (config.is_off()) return {};
+  auto served = observatory_.serve(config, *this);
+  if (served) metrics_ = config;
   if (served || !is_default(loaded, "metrics.listen")) return served;
   notice("metrics are not served: " + served.error().message());
   return {};
 }
 
+Result<void> Services::serve_dashboard(const LoadedConfig& loaded) {
+  const DashboardAddress& config = loaded.config.dashboard;
+  if (!config.address) return {};
+  auto served = serve_dashboard_at(deps_.supervisor.loop(), config, *this);
+  if (served) {
+    dashboard_ = std::move(*served);
+    return {};
+  }
+  if (!is_default(loaded, "dashboard.listen")) return pass(std::move(served));
+  notice("the dashboard is not served: " + served.error().message());
+  return {};
+}
+
 std::string Services::where() const {
-  std::string text = "the socket is " + socket_;
-  if (!metrics_) return text + "; metrics are not served";
-  if (metrics_->socket) return text + "; metrics are at " + *metrics_->socket;
-  const Address& address = *metrics_->address;
-  const bool is_v6 = address.host.find(':') != std::string::npos;
-  return text + "; metrics are at http://" + (is_v6 ? "[" + address.host + "]" : address.host) +
-         ":" + std::to_string(address.port) + "/metrics";
+  std::string text = "the socket is " + socket_ + "; metrics are ";
+  if (!metrics_) {
+    text += "not served";
+  } else if (metrics_->socket) {
+    text += "at " + *metrics_->socket;
+  } else {
+    const Address& address = *metrics_->address;
+    const bool is_v6 = address.host.find(':') != std::string::npos;
+    text += "at http://" + (is_v6 ? "[" + address.host + "]" : address.host) + ":" +
+            std::to_string(address.port) + "/metrics";
+  }
+  if (!dashboard_) return text;
+  // Logs are read by more people than may look at everybody's jobs.
+  return text + "; the dashboard is at " +
+         (::isatty(STDERR_FILENO) == 1 ? dashboard_->address()
+                                       : "the address in " + dashboard_->file());
 }
 
 void Services::drain() {
@@ -143,6 +185,9 @@ supervisor::RunStatus Services::status(const supervisor::Peer& peer) const {
   status.loop = {.lag = observatory_.lag(), .longest_turn = deps_.supervisor.loop().longest_turn()};
   return status;
 }
+
+// Whoever knows the dashboard's address sees what the daemon's own user does.
+supervisor::RunStatus Services::status() { return status(supervisor::Peer{.uid = ::geteuid()}); }
 
 Result<Bytes> Services::set_line(std::string_view size) { return deps_.line.ask(size); }
 

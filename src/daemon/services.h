@@ -9,6 +9,7 @@
 #include "daemon/api/job_service.h"
 #include "daemon/api/job_socket.h"
 #include "daemon/config.h"
+#include "daemon/dashboard/dashboard.h"
 #include "daemon/grpc/gate.h"
 #include "daemon/jobs/job_runner.h"
 #include "daemon/jobs/reporter.h"
@@ -33,11 +34,12 @@ struct ServicesDeps {
   std::string_view version;
 };
 
-// All that the daemon offers to programs of this machine: plimsoll.v1, and metrics of it and of
-// whatever else the host scheduler runs. Of the loop's thread.
+// All that the daemon offers to programs of this machine: plimsoll.v1, and metrics and a dashboard
+// of it and of whatever else the host scheduler runs. Of the loop's thread.
 class Services : public Reporter,
                  private Controls,
                  private metrics::MetricsSource,
+                 private dashboard::DashboardSource,
                  private supervisor::ExternalJobsOwner {
  public:
   // Before the host scheduler's first external job.
@@ -47,7 +49,7 @@ class Services : public Reporter,
   // The gate is closed and has let everything through by then, as Api says.
   ~Services() override;
 
-  // Metrics that nobody has asked for are gone without, where they can't be served.
+  // Metrics and a dashboard that nobody has asked for are gone without, where they can't be served.
   Result<void> listen(const LoadedConfig& loaded);
 
   // Where it listens, for people.
@@ -69,6 +71,9 @@ class Services : public Reporter,
   Result<Bytes> set_line(std::string_view size) override;
   Result<void> set_jobs_max(unsigned jobs) override;
   std::vector<prometheus::MetricFamily> collect() override;
+  supervisor::RunStatus status() override;
+  Result<void> serve_metrics(const LoadedConfig& loaded);
+  Result<void> serve_dashboard(const LoadedConfig& loaded);
   JobId next_job_id() override { return deps_.jobs.next_id(); }
   void external_ended(const report::JobReport& report) override { ended(report); }
 
@@ -84,6 +89,7 @@ class Services : public Reporter,
   std::unique_ptr<Api> api_;
   std::unique_ptr<JobSocket> people_;
   std::unique_ptr<supervisor::LightServer> launchers_;
+  std::unique_ptr<dashboard::Dashboard> dashboard_;
   Instant begun_ = loop::now();
 };
 

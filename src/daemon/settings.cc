@@ -120,12 +120,21 @@ Result<void> take_metrics_mode(Config& config, std::string_view text) {
   return {};
 }
 
-Result<void> take_metrics_names(Config& config, std::string_view text) {
-  config.metrics.names.clear();
+Result<void> take_names(std::vector<std::string>& names, std::string_view text) {
+  names.clear();
   while (!text.empty()) {
     const std::string_view name = take_until(text, ' ');
-    if (!name.empty()) config.metrics.names.emplace_back(name);
+    if (!name.empty()) names.emplace_back(name);
   }
+  return {};
+}
+
+Result<void> take_dashboard(Config& config, std::string_view text) {
+  config.dashboard.address.reset();
+  if (text == "off") return {};
+  auto address = parse_address(text);
+  if (!address) return mismatch(text, "HOST:PORT, or off");
+  config.dashboard.address = std::move(*address);
   return {};
 }
 
@@ -205,7 +214,14 @@ constexpr auto kSettings = std::to_array<Setting>({
      "Mode of the Unix socket of metrics: who may connect", take_metrics_mode,
      []() -> std::optional<std::string> { return "0600"; }},
     {"metrics.names", Form::text, Effect::at_restart, "", "", "",
-     "Host names under which metrics may be requested, separated by spaces", take_metrics_names},
+     "Host names under which metrics may be requested, separated by spaces",
+     [](Config& c, std::string_view text) { return take_names(c.metrics.names, text); }},
+    {"dashboard.listen", Form::text, Effect::at_restart, "--dashboard", "ADDRESS", "",
+     "Where the dashboard for browsers is served: HOST:PORT, or off", take_dashboard,
+     []() -> std::optional<std::string> { return "127.0.0.1:9756"; }},
+    {"dashboard.names", Form::text, Effect::at_restart, "", "", "",
+     "Host names under which the dashboard may be opened, separated by spaces",
+     [](Config& c, std::string_view text) { return take_names(c.dashboard.names, text); }},
     {"runner.config", Form::path, Effect::at_restart, "--runner-config", "FILE", "",
      "Configuration file of bb_runner; the daemon replaces it and runs the jobs of a Buildbarn "
      "worker",

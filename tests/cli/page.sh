@@ -6,6 +6,7 @@ set -uo pipefail
 cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 place=$(mktemp -d) || exit 1
 trap 'rm -rf "$place"' EXIT
+source tests/cli/browser.bash
 passed=0 failed=0 skipped=0
 
 good() { echo "ok $1" && ((++passed)); }
@@ -38,33 +39,9 @@ drawn = [one for one in root if "fill" in one.attrib]
 sys.exit(root.tag != "{http://www.w3.org/2000/svg}svg" or len(drawn) < 9)'
 }
 
-# find_playwright: what drives the browser, in `playwright`; else the reason why not, in `lacks`. Installed
-# once for this build, in the version of page/package.json.
-find_playwright() {
-  local version place
-  version=$(sed -n 's/.*"playwright-core": "\(.*\)".*/\1/p' page/package.json)
-  place=$(dirname "$PLIMSOLL")/tests/playwright-core-$version
-  playwright=$place/node_modules/playwright-core/index.mjs
-  [[ ! -e $playwright ]] || return 0
-  type -P npm >/dev/null || { lacks='there is no npm' && return 1; }
-  mkdir -p "$place"
-  timeout 120 npm install --prefix "$place" --no-save --ignore-scripts --no-audit --no-fund --fetch-retries=0 \
-    "playwright-core@$version" >"$place.log" 2>&1 && [[ -e $playwright ]] && return
-  lacks="npm could not install playwright-core $version: $(grep -m 1 -E '^npm (err|ERR)' "$place.log" || tail -n 1 "$place.log")"
-  return 1
-}
-
 in_browser() {
   local chromium playwright lacks='' line
-  chromium=$(type -P chromium chromium-browser google-chrome | head -n 1)
-  if [[ ! $chromium ]]; then
-    lacks='there is no Chromium'
-  elif ! type -P node >/dev/null; then
-    lacks='there is no Node.js'
-  else
-    find_playwright
-  fi
-  if [[ $lacks ]]; then
+  if ! find_browser; then
     echo "SKIP the pages in a browser: $lacks"
     ((++skipped))
     return

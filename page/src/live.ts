@@ -1,0 +1,84 @@
+// The daemon as it goes on: what it tells (docs/formats/control.md, "Progress"), and how old that is.
+
+export interface Job {
+  number: number;
+  job: string;
+  command: string;
+  state: "running" | "paused" | "waiting" | null;
+  attempt: number;
+  ran_ns: number;
+  paused_ns: number;
+  used_bytes?: number;
+  cores?: number;
+  estimate_bytes?: number;
+  growth_bytes_per_second?: number;
+  io_bytes?: number;
+  paused_for?: "memory" | "cores" | "user" | null;
+  reason?: string;
+}
+
+export interface Status {
+  elapsed_ns: number;
+  jobs: { running: number; paused: number; waiting: number };
+  line_bytes?: number;
+  used_bytes: number;
+  estimate_bytes?: number;
+  used_peak_bytes: number;
+  cores: number;
+  cores_used: number;
+  cores_wanted?: number;
+  cores_of_others?: number;
+  stall?: { cpu_some?: number; memory_full?: number; io_full?: number };
+  jobs_max: number;
+  pauses: number;
+  evictions: number;
+  holding?: { job: string; reason: string };
+  others?: { runs: number; jobs: number; used_bytes: number; cores_used: number };
+  running: Job[];
+}
+
+export interface Listener {
+  heard(status: Status): void;
+  // Each second: ms since the daemon was heard last; null: not yet.
+  age(silence: number | null): void;
+}
+
+// A second passes between two events: what is older than this is told to be old.
+export const oldAfter = 4000; // ms
+// As long as a browser may take for a connection of its own accord; then another is made. It is at once
+// that a laptop finds itself so late that has slept.
+const patience = 8000; // ms
+
+export class Feed {
+  private source!: EventSource;
+  private opened = 0;
+  private last: number | null = null;
+
+  constructor(private readonly listener: Listener) {
+    this.open();
+    setInterval(() => this.look(), 1000);
+    for (const event of ["online", "pageshow"]) addEventListener(event, () => this.look());
+    document.addEventListener("visibilitychange", () => this.look());
+  }
+
+  private open(): void {
+    this.opened = Date.now();
+    this.source = new EventSource("events");
+    this.source.addEventListener("message", ({ data }) => {
+      const { kind, status } = JSON.parse(data) as { kind: string; status?: Status };
+      if (kind !== "status" || !status) return;
+      this.last = Date.now();
+      this.listener.heard(status);
+      this.listener.age(0);
+    });
+  }
+
+  // The clock that goes on while a laptop sleeps.
+  private look(): void {
+    const now = Date.now(), silence = this.last === null ? null : now - this.last;
+    this.listener.age(silence);
+    if (now - Math.max(this.last ?? 0, this.opened) < patience) return;
+    this.source.close();
+    this.open();
+  }
+}

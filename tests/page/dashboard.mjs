@@ -1,0 +1,83 @@
+// dashboard.mjs PLAYWRIGHT CHROMIUM ADDRESS: looks at a dashboard as a user does. It has a job named
+// `before`; where this prints "end it", the daemon is to end, where it prints "begin again", to begin again
+// with a job named `after`. Prints "ok NAME" or "FAIL NAME: why" on a line for each case.
+import { pathToFileURL } from "node:url";
+
+const [playwright, executablePath, address] = process.argv.slice(2);
+const { chromium } = await import(pathToFileURL(playwright));
+const patience = 120_000; // ms, as long as anything may take on a loaded machine
+// The root user of a test machine has no sandbox.
+const browser = await chromium.launch({ executablePath, timeout: patience, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+
+function is(found, expected, what) {
+  if (found !== expected) throw new Error(`${what}: found ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`);
+}
+
+const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+context.setDefaultTimeout(patience);
+const faults = [];
+let isDown = false;
+context.on("page", (page) => {
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("console", (message) => message.type() === "error" && !isDown && faults.push(`console: ${message.text()}`));
+});
+context.on("request", (request) => request.url().startsWith(address) || /^(data|blob):/.test(request.url()) || faults.push(`request: ${request.url()}`));
+const page = await context.newPage();
+await page.goto(address);
+
+const text = (selector) => page.locator(selector).first().innerText();
+const job = (name) => page.waitForFunction((name) => [...document.querySelectorAll("td.of-job")].some((cell) => cell.textContent === name), name);
+
+const cases = {
+  async "the first paint has the jobs"() {
+    await job("before");
+    is(await text(".state"), "live", "state");
+    is(await page.locator(".live-chart canvas").count(), 2, "charts");
+  },
+  async "a command is text, never markup"() {
+    is((await text("td.of-command")).includes('</script><img src=x onerror=document.title="harmed">'), true, "command");
+    is(await page.locator("img").count(), 0, "images");
+    is((await page.title()).includes("harmed"), false, "title");
+  },
+  async "it goes on"() {
+    const before = await text("td.of-age");
+    await page.waitForFunction((before) => document.querySelector("td.of-age").textContent !== before, before);
+  },
+  async "the filter finds"() {
+    await page.keyboard.press("/");
+    await page.keyboard.type("nothing");
+    is(await text(".jobs .none"), "No job matches.", "jobs");
+    await page.keyboard.press("Escape");
+    await job("before");
+  },
+  async "a recorded run has its page"() {
+    const [run] = await Promise.all([context.waitForEvent("page"), page.click(".runs tbody a")]);
+    await run.waitForSelector("#jobs .jobs");
+    is((await run.locator(".outcome").innerText()).startsWith("2 jobs in"), true, "outcome");
+    await run.close();
+  },
+  async "it says when it is old"() {
+    isDown = true; // a browser complains of each connection that it can't make
+    console.log("end it");
+    await page.waitForSelector("body.old");
+    is((await text(".state")).startsWith("Old: the daemon was last heard"), true, "state");
+    await job("before"); // what was last known
+  },
+  async "it is live again when the daemon is"() {
+    console.log("begin again");
+    await job("after");
+    await page.waitForSelector("body:not(.old)");
+    is(await page.locator("td.of-job").count(), 1, "jobs");
+  },
+};
+
+for (const [name, check] of Object.entries(cases)) {
+  try {
+    await check();
+    is(faults.splice(0).join("; "), "", "faults");
+    console.log(`ok ${name}`);
+  } catch (error) {
+    console.log(`FAIL ${name}: ${error.message.split("\n").slice(0, 3).join(" ")}`);
+  }
+}
+await browser.close();
