@@ -93,8 +93,8 @@ std::string missing_text(std::string_view what, const std::string& typed) {
 
 }  // namespace
 
-// CLI11 sets a blank line both before a group of options and after it; before a footer some versions
-// do and others do not.
+// CLI11 sets a blank line both before a group of options and after it; before a footer some
+// versions do.
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
                                      CLI::AppFormatMode mode) const {
   std::string text = Formatter::make_help(app, std::move(name), mode);
