@@ -71,6 +71,12 @@ becomes_true() {
   done
 }
 
+# draws_are_told: what this case draws by $RANDOM can be drawn again.
+draws_are_told() {
+  RANDOM=${SEED:=$RANDOM}
+  echo "  the seed is $SEED; SEED=$SEED draws the same again"
+}
+
 # lives PID: a thread of this process does; a zombie is dead, but its other threads may live on for a
 # moment, and hold things open.
 lives() { grep -hs '^State:' "/proc/$1/task"/*/status | grep -qv '[ZX] ('; }

@@ -4,13 +4,13 @@
 #
 # A point is a write to a file. A library stops the process there (tests/programs/stop_at.cc), so
 # that it stands still while somebody is killed. POINT_ROUNDS (5): so many more at random, later than at
-# the first such write. POINT_SEED: what these are drawn by; a run prints its own.
+# the first such write. SEED: what these are drawn by; a run prints its own.
 # long: a run for each point, moment and victim
 # shellcheck disable=SC2016,SC2317 # for the shells that are run; called by name
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
 programs=$(dirname "$plimsoll")/tests/programs
-readonly rounds=${POINT_ROUNDS:-5} seed=${POINT_SEED:-$RANDOM}
+readonly rounds=${POINT_ROUNDS:-5}
 
 # meet NAME: for jobs: waits for another job that waits by this name, and for as long as one may take
 # to be started.
@@ -139,8 +139,7 @@ case_killed_at_every_point() {
 case_killed_at_random() {
   local round listed point moments=(before after) victims=(supervisor guardian both)
   state
-  RANDOM=$seed
-  echo "  the seed is $seed; POINT_SEED=$seed draws the same again"
+  draws_are_told
   mapfile -t listed < <(points)
   for ((round = 0; round < rounds; round++)); do
     read -r -a point <<<"${listed[RANDOM % ${#listed[@]}]}"

@@ -67,6 +67,7 @@ case_killed_at_every_step() {
 case_killed_at_random() {
   local round calls=(mkdirat unlinkat openat write read sendmsg recvmsg epoll_wait)
   jobs_file
+  draws_are_told
   for ((round = 0; round < rounds * 4; round++)); do
     local call=${calls[RANDOM % ${#calls[@]}]} n=$((RANDOM % 200 + 1))
     faulty -e "trace=execve,$call" -e inject=$call:signal=KILL:when=$n

@@ -100,6 +100,7 @@ check_nothing_left() {
 
 case_killed_at_any_moment() {
   local victims=(supervisors guardians both both)
+  draws_are_told
   for ((round = 0; round < rounds; round++)); do
     victim=${victims[(round / 2) % 4]}
     start_jobs
