@@ -35,7 +35,10 @@ void Scheduler::command_begins(JobRecord& command, JobId of) {
   RunningAttempt& attempt = *found->second.attempt;
   command.part_of = CommandOf{.job = of, .attempt = attempt.number};
   ++attempt.commands;
-  if (!attempt.waits_until) waits_.push_back(of);
+  if (!attempt.waits_until) {
+    waits_.push_back(of);
+    if (const auto next = caps_.lend(found->second.capped_as, of)) arriving_.push_back(*next);
+  }
   attempt.waits_until = now() + kBetweenCommands;
   if (attempt.is_dying) return;
   governor_.wait_for_commands(found->second.ready, now());
@@ -51,12 +54,6 @@ void Scheduler::command_ended(const CommandOf& of) {
   attempt.waits_until = now() + kBetweenCommands;
 }
 
-bool Scheduler::shares_place(const JobRecord& command, const std::string& cap) const {
-  if (!command.part_of) return false;
-  const auto job = jobs_.find(command.part_of->job);
-  return job != jobs_.end() && job->second.capped_as == cap;
-}
-
 void Scheduler::end_waits() {
   std::erase_if(waits_, [this](JobId job) {
     const auto found = jobs_.find(job);
@@ -65,6 +62,7 @@ void Scheduler::end_waits() {
     if (!attempt.waits_until) return true;  // it is another attempt
     if (attempt.commands > 0 || now() < *attempt.waits_until) return false;
     attempt.waits_until.reset();
+    caps_.take_back(found->second.capped_as, job);
     governor_.go_on(found->second.ready);
     tell_estimate(found->second);
     return true;

@@ -74,7 +74,7 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
   if (job.part_of) command_begins(record, *job.part_of);
   queue_.enter(job);
   if (executor_ == nullptr) return;
-  tell(EventKind::queued, job.id, "it was added to a running batch");
+  tell(EventKind::queued, job.id, "it was added during the run");
   turn();
 }
 
@@ -156,6 +156,22 @@ void Scheduler::leave_place(JobRecord& job) {
   if (const auto next = caps_.leave(name, job.ready.job)) arriving_.push_back(*next);
 }
 
+bool Scheduler::take_place(JobRecord& job) {
+  if (job.capped_as.empty()) return true;
+  const ClassCaps::Claim claim{.job = job.ready.job,
+                               .tenant = job.ready.tenant,
+                               .priority = job.ready.priority,
+                               .is_command = job.ready.is_command};
+  if (caps_.take(job.capped_as, claim)) return true;
+  if (!job.ready.is_command) return false;
+  const auto put_off = caps_.take_from_waiting(job.capped_as, claim);
+  if (!put_off) return false;
+  JobRecord& other = jobs_.at(*put_off);
+  stop_waiting(other);
+  stand_aside(other);
+  return true;
+}
+
 void Scheduler::stand_aside(JobRecord& job) {
   if (!job.was_held) ++counts_.holds;
   job.was_held = true;
@@ -167,14 +183,9 @@ void Scheduler::stand_aside(JobRecord& job) {
 }
 
 void Scheduler::wait_for_governor(JobRecord& job) {
-  if (const std::string& name = capped_as(job); caps_.of(name) && !shares_place(job, name)) {
-    job.capped_as = name;
-  }
-  if (!job.capped_as.empty() && !caps_.take(job.capped_as, {.job = job.ready.job,
-                                                            .tenant = job.ready.tenant,
-                                                            .priority = job.ready.priority})) {
-    return stand_aside(job);
-  }
+  if (job.ready.waits_since) return;
+  if (const std::string& name = capped_as(job); caps_.of(name)) job.capped_as = name;
+  if (!take_place(job)) return stand_aside(job);
   job.was_held = false;
   enter_governor(job, now());
 }
@@ -278,6 +289,7 @@ void Scheduler::carry_out(const Decision& decision) {
 void Scheduler::start(JobId job) {
   JobRecord& record = jobs_.at(job);
   kinds_.remove_waiting(record.ready.kind);
+  caps_.begins(record.capped_as, job);
   Start start = queue_.start(job, now());
   record.attempt = std::make_unique<RunningAttempt>(start.attempt, now());
   RunningAttempt& attempt = *record.attempt;

@@ -127,6 +127,7 @@ class Scheduler : public ExecutorObserver {
   }
   [[nodiscard]] const std::string& capped_as(const JobRecord& job) const;
   void leave_place(JobRecord& job);
+  [[nodiscard]] bool take_place(JobRecord& job);
   void stand_aside(JobRecord& job);
   void wait_for_governor(JobRecord& job);
   void enter_governor(JobRecord& job, Instant since);
@@ -147,9 +148,6 @@ class Scheduler : public ExecutorObserver {
   void command_begins(JobRecord& command, JobId of);
   void command_ended(const CommandOf& of);
   void end_waits();
-  // Whether the job of this command has a place of the same cap, and keeps it until the command has
-  // ended.
-  [[nodiscard]] bool shares_place(const JobRecord& command, const std::string& cap) const;
   void tell_estimate(const JobRecord& job);
 
   void show(const JobRecord& job, RunningAttempt& attempt, const Showing& now);

@@ -78,5 +78,54 @@ TEST(ClassCaps, ACapIsOnlyLowered) {
   EXPECT_EQ(caps.leave("ld", JobId{3}), JobId{4});
 }
 
+ClassCaps::Claim command(unsigned job) { return {.job = JobId{job}, .is_command = true}; }
+
+// What has the place may wait for the command.
+TEST(ClassCaps, APlaceOfWhoWaitsForCommandsIsLentToCommands) {
+  ClassCaps caps({{"ld", 1}});
+  EXPECT_TRUE(caps.take("ld", {.job = JobId{1}}));
+  caps.begins("ld", JobId{1});
+  EXPECT_FALSE(caps.take("ld", {.job = JobId{2}}));
+  EXPECT_FALSE(caps.take("ld", command(3)));
+  EXPECT_EQ(caps.take_from_waiting("ld", command(3)), std::nullopt);
+  EXPECT_EQ(caps.lend("ld", JobId{1}), JobId{3});
+  EXPECT_EQ(caps.lend("ld", JobId{1}), std::nullopt);
+  EXPECT_FALSE(caps.take("ld", command(4)));
+  EXPECT_EQ(caps.leave("ld", JobId{3}), JobId{4});
+  caps.take_back("ld", JobId{1});
+  EXPECT_EQ(caps.leave("ld", JobId{4}), std::nullopt);
+  EXPECT_EQ(caps.leave("ld", JobId{1}), JobId{2});
+  EXPECT_EQ(caps.aside(), 0U);
+}
+
+TEST(ClassCaps, WhoEndsWhileItsPlaceIsLentTakesItAlong) {
+  ClassCaps caps({{"ld", 1}});
+  EXPECT_TRUE(caps.take("ld", {.job = JobId{1}}));
+  EXPECT_EQ(caps.lend("ld", JobId{1}), std::nullopt);
+  EXPECT_TRUE(caps.take("ld", command(2)));
+  EXPECT_EQ(caps.leave("ld", JobId{1}), std::nullopt);
+  EXPECT_FALSE(caps.take("ld", command(3)));
+  EXPECT_FALSE(caps.take("ld", {.job = JobId{4}}));
+  EXPECT_EQ(caps.leave("ld", JobId{2}), JobId{3});
+  EXPECT_EQ(caps.leave("ld", JobId{3}), JobId{4});
+}
+
+// It may wait for what the command is part of.
+TEST(ClassCaps, ACommandTakesThePlaceOfAJobThatHasNotBegun) {
+  ClassCaps caps({{"ld", 2}});
+  EXPECT_TRUE(caps.take("ld", {.job = JobId{1}}));
+  EXPECT_TRUE(caps.take("ld", {.job = JobId{2}}));
+  EXPECT_FALSE(caps.take("ld", command(3)));
+  EXPECT_EQ(caps.take_from_waiting("ld", command(3)), JobId{2});
+  EXPECT_TRUE(caps.take("ld", command(3)));
+  caps.begins("ld", JobId{1});
+  EXPECT_FALSE(caps.take("ld", command(4)));
+  EXPECT_EQ(caps.take_from_waiting("ld", command(4)), std::nullopt);
+  EXPECT_EQ(caps.aside(), 2U);
+  EXPECT_EQ(caps.leave("ld", JobId{1}), JobId{4});
+  EXPECT_EQ(caps.leave("ld", JobId{4}), JobId{2});
+  EXPECT_EQ(caps.aside(), 0U);
+}
+
 }  // namespace
 }  // namespace plimsoll::policy

@@ -9,6 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 // Jobs of "class" by twos, whatever else runs.
 struct Capped : Scene {
@@ -67,6 +68,57 @@ TEST(Scheduler, AJobThatIsTriedAgainTakesAPlaceAnew) {
   run.scheduler.on_over(JobId{3}, kOk);
   run.wakes(200s);
   EXPECT_THAT(run.executor.take(), ElementsAre("start 1"));
+}
+
+// One at a time of each class; so many jobs.
+struct Crosswise : Scene {
+  explicit Crosswise(unsigned jobs_max)
+      : Scene(SchedulerConfig{.queue = {.jobs_max = jobs_max},
+                              .governor = {.line = Bytes{std::uint64_t{8} << 30},
+                                           .cores = 8,
+                                           .caps = {{"left", 1}, {"right", 1}}}}) {}
+  void enters(unsigned id, const char* job_class, std::optional<JobId> part_of = {}) {
+    JobSpec job;
+    job.id = JobId{id};
+    job.name = std::to_string(id);
+    job.job_class = job_class;
+    job.command = std::string("true");
+    job.part_of = part_of;
+    scheduler.enter(job);
+  }
+};
+
+TEST(Scheduler, JobsThatHoldCapsDoNotWaitCrosswiseForTheirCommands) {
+  Crosswise run(2);
+  run.enters(1, "left");
+  run.enters(2, "right");
+  run.scheduler.begin(run.executor);
+  EXPECT_THAT(run.executor.take(), ElementsAre("start 1", "start 2"));
+  run.at(1s);
+  run.enters(3, "right", JobId{1});
+  run.enters(4, "left", JobId{2});
+  run.wakes(2s);
+  EXPECT_THAT(run.executor.take(), UnorderedElementsAre("start 3", "start 4"));
+  for (unsigned id = 1; id <= 4; ++id) run.scheduler.on_over(JobId{id}, kOk);
+  EXPECT_TRUE(run.scheduler.is_over());
+}
+
+TEST(Scheduler, ACommandDoesNotWaitForAJobThatWaitsForItsOwn) {
+  Crosswise run(1);
+  run.enters(1, "other");
+  run.enters(2, "right");
+  run.scheduler.begin(run.executor);
+  EXPECT_THAT(run.executor.take(), ElementsAre("start 1"));
+  run.at(1s);
+  run.enters(3, "right", JobId{1});
+  run.wakes(2s);
+  EXPECT_THAT(run.executor.take(), ElementsAre("start 3"));
+  run.scheduler.on_over(JobId{1}, kOk);
+  run.wakes(3s);
+  EXPECT_THAT(run.executor.take(), IsEmpty());
+  run.scheduler.on_over(JobId{3}, kOk);
+  run.wakes(4s);
+  EXPECT_THAT(run.executor.take(), ElementsAre("start 2"));
 }
 
 }  // namespace
