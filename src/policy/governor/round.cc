@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "policy/governor/resume_policy.h"
 #include "policy/governor/slow_start.h"
 
 namespace plimsoll::policy {
@@ -10,6 +11,17 @@ namespace {
 
 // Who runs alone keeps other tenants from starting for so long.
 constexpr Duration kAloneForOthers = kReservedJobDrain;
+
+// If nothing that runs has moved for so long, what it waits for may be a command that waits itself,
+// as in a pipeline of two. A guess.
+constexpr Duration kStillForACommand = std::chrono::seconds(10);
+
+bool may_wait_for_commands(const Member& member, Instant now) {
+  if (member.waits_for_commands) return true;
+  // One that has slept before, and woken by itself, is given half as long again as that took.
+  const Duration still = std::clamp(member.stood * 3 / 2, kStillForACommand, kStandStillMost);
+  return member.state == MemberState::running && now - member.progressed >= still;
+}
 
 std::string places_text(const GovernorConfig& config, const Tenancy& tenancy, Tenant tenant) {
   if (config.jobs_max == 1) return "waits for the running job: only one job may run at a time";
@@ -169,7 +181,9 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   const auto refused = refuse(around, first, estimate, waiting.shown(rank.kind),
                               SlowStart::window_of_kind(waiting.settled_ever(rank.kind)),
                               has_waited ? Patience::over : Patience::left);
-  if (!refused) {
+  const auto& members = ground_.running_set.members();
+  const auto waits = [this](const Member* one) { return may_wait_for_commands(*one, now_); };
+  if (!refused || (rank.is_command && std::all_of(members.begin(), members.end(), waits))) {
     start(tenant, rank, around);
     return true;
   }

@@ -51,6 +51,10 @@ struct SchedulerCommands : ::testing::Test {
   void shows(unsigned id, std::uint64_t used, Duration ran = 2s) {
     run.scheduler.on_job(JobId{id}, {.ran = ran, .used = mebibytes(used), .peak = mebibytes(used)});
   }
+  void moves(unsigned id) {
+    const Bytes used = mebibytes(1);
+    run.scheduler.on_job(JobId{id}, {.ran = 9s, .used = used, .peak = used, .cpu = 1s});
+  }
   void ends(unsigned id) {
     run.scheduler.on_over(JobId{id}, kOk);
     pass();
@@ -98,6 +102,20 @@ TEST_F(SchedulerCommands, ComeBeforeJobs) {
   pass(5s);
   EXPECT_THAT(run.executor.take(), Not(Contains("start 2")));
   ends(11);
+  EXPECT_THAT(run.executor.take(), Contains("start 12"));
+}
+
+// As the two of a pipeline do, whatever they need.
+TEST_F(SchedulerCommands, StartBesideThoseThatMayWaitForThem) {
+  begin(1);
+  command(11, 1, 6000);
+  command(12, 1, 6000);
+  pass(9s);
+  EXPECT_THAT(run.executor.take(), ElementsAre("start 11"));
+  moves(11);
+  pass(9s);
+  EXPECT_THAT(run.executor.take(), Not(Contains("start 12")));
+  pass(2s);
   EXPECT_THAT(run.executor.take(), Contains("start 12"));
 }
 
