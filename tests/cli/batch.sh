@@ -350,7 +350,7 @@ case_a_class_has_a_cap() {
   mkdir here
   for i in 1 2 3 4; do printf '{"id": "db%s", "class": "db", "shell": "%s"}\n' $i "${job//\{\}/$i}"; done >jobs.jsonl
   echo '{"id": "other", "class": "other", "argv": ["touch", "other"]}' >>jobs.jsonl
-  gives 0 timeout "$patience" "$plimsoll" batch --progress none --cores 8 --order input --cap db=2 jobs.jsonl
+  gives 0 timeout "$patience" "$plimsoll" batch --progress none --cores 8 --order input --cap db=2 --cap other=1 jobs.jsonl
   gives 0 "$plimsoll" explain last db4
   has out 'waits for others of its class: of "db" at most 2 run at once'
   # Of two that are told the lower holds.

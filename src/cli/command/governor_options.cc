@@ -1,5 +1,6 @@
 #include "cli/command/governor_options.h"
 
+#include "cli/command/collecting.h"
 #include "cli/command/options.h"
 
 namespace plimsoll::cli {
@@ -20,7 +21,7 @@ void add_governor_options(CLI::App& app, supervisor::PoolOptions& options) {
              "Share of the CPUs and disks that all jobs together get in competition with the rest "
              "of the machine (1 to 10000; default 100)")
       ->type_name("N");
-  add_value(
+  add_each(
       app, "--cap", supervisor::parse_cap,
       [&](const std::pair<std::string, unsigned>& cap) {
         options.caps.insert_or_assign(cap.first, cap.second);

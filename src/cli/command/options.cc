@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "base/text.h"
+#include "cli/command/collecting.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -24,24 +26,6 @@ Result<std::int64_t> parse_nice(std::string_view text) {
     return expected(text, "a number from -20 to 19");
   }
   return *number;
-}
-
-// The same for an option that collects: once for each value.
-template <class T>
-CLI::Option* add_each(CLI::App& app, const std::string& name, std::vector<T>& values,
-                      Result<T> (*parse)(std::string_view), const std::string& help) {
-  const auto store = [&values, parse](const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) {
-      if (auto value = parse(text)) values.push_back(std::move(*value));
-    }
-  };
-  const auto check = [parse](const std::string& text) {
-    const auto value = parse(text);
-    return value ? std::string() : value.error().message();
-  };
-  return app.add_option_function<std::vector<std::string>>(name, store, help)
-      ->allow_extra_args(false)
-      ->check(check);
 }
 
 }  // namespace
@@ -143,8 +127,10 @@ void add_job_options(CLI::App& app, policy::JobSpec& job) {
   add_parsed(app, "--io-weight", limits.io_weight, parse_weight,
              "Share of I/O that the job gets in competition with others (1 to 10000; default 100)")
       ->type_name("N");
-  add_each(app, "--io-max", limits.io_max, parse_io_max,
-           "Maximum rate of the job's I/O on a device (/dev/sda:rbps=10M,wiops=100)")
+  add_each(
+      app, "--io-max", parse_io_max,
+      [&](DeviceRate rate) { limits.io_max.push_back(std::move(rate)); },
+      "Maximum rate of the job's I/O on a device (/dev/sda:rbps=10M,wiops=100)")
       ->type_name("DEVICE:RATE,...");
   add_parsed(app, "--pids-max", limits.pids_max, parse_count,
              "Maximum number of processes and threads of the job")
@@ -166,8 +152,10 @@ void add_job_options(CLI::App& app, policy::JobSpec& job) {
          "environment")
       ->type_name("USER");
   app.add_option("--cwd", job.cwd, "Directory to run the job in")->type_name("DIR");
-  add_each(app, "--env", job.env, parse_env,
-           "Environment variable to set: NAME=VALUE; may be given several times")
+  add_each(
+      app, "--env", parse_env,
+      [&](std::pair<std::string, std::string> variable) { job.env.push_back(std::move(variable)); },
+      "Environment variable to set: NAME=VALUE; may be given several times")
       ->type_name("NAME=VALUE");
 }
 

@@ -1,5 +1,6 @@
 #include "cli/govern/govern_options.h"
 
+#include "cli/command/collecting.h"
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
 #include "cli/command/governor_options.h"
@@ -56,7 +57,7 @@ void add_options(CLI::App& app, GovernOptions& options) {
       [&](std::uint64_t count) { options.governor.jobs_max = count; },
       "Maximum number of steps at once; the governor may run fewer")
       ->type_name("N");
-  add_value(
+  add_each(
       app, "--driver", parse_driver,
       [&](std::string name) { options.drivers.push_back(std::move(name)); },
       "Name of a program that is a driver: never held or paused, and what it starts are steps; may "
