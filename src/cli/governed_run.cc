@@ -257,9 +257,8 @@ void GovernedRun::serve_commands() {
   service_ = std::move(service);
 }
 
-void GovernedRun::command_stuck(const policy::JobSpec& command, const reap::Stuck& stuck) {
-  display_->note("command " + report::printable(command.name) + ": " +
-                 supervisor::stuck_text(stuck));
+void GovernedRun::command_stuck(const std::string& name, const reap::Stuck& stuck) {
+  display_->note("command " + report::printable(name) + ": " + supervisor::stuck_text(stuck));
 }
 
 Result<void> GovernedRun::start_control() {

@@ -69,7 +69,7 @@ class GovernedRun : private supervisor::BatchRunObserver,
   void command_ended(const supervisor::AttemptResult& result) override {
     batch_->command_ended(result);
   }
-  void command_stuck(const policy::JobSpec& command, const reap::Stuck& stuck) override;
+  void command_stuck(const std::string& name, const reap::Stuck& stuck) override;
   void serve_commands();
   [[nodiscard]] std::string light_socket() const;
   [[nodiscard]] const policy::JobSpec* command(const policy::Event& event) const;

@@ -152,6 +152,8 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   void look();
   // How it was looked at last: when, and whether its memory moved.
   [[nodiscard]] const policy::SampleInterval& samples() const { return sample_interval_; }
+  // Whatever of it still lives is being killed, or nothing does.
+  [[nodiscard]] bool is_ending() const { return is_reaped_; }
   [[nodiscard]] bool is_emptied() const { return emptied_; }
   [[nodiscard]] bool was_sampled() const { return sampled_; }  // while it ran
   [[nodiscard]] bool is_paused() const { return time_.is_paused(); }

@@ -104,12 +104,6 @@ void HostExecutor::enter(JobId job, const JobRecord& record) {
   PLIMSOLL_CHECK(is_new);
 }
 
-void HostExecutor::enter(JobId job, JobOwner& owner) { enter(job, JobRecord{.owner = &owner}); }
-
-void HostExecutor::enter_external(JobId job, JobOwner& owner, policy::Executor& elsewhere) {
-  enter(job, JobRecord{.owner = &owner, .elsewhere = &elsewhere});
-}
-
 HostExecutor::JobRecord* HostExecutor::external(JobId job) {
   const auto found = jobs_.find(job);
   return found == jobs_.end() || found->second.elsewhere == nullptr ? nullptr : &found->second;
@@ -144,6 +138,12 @@ void HostExecutor::external_uses(JobRecord& job, Bytes used) {
 void HostExecutor::watch_external() {
   if (!is_watching()) return watcher_.stop();
   if (!stopped_at_) watcher_.start();
+}
+
+void HostExecutor::enter(JobId job, JobOwner& owner) { enter(job, JobRecord{.owner = &owner}); }
+
+void HostExecutor::enter_external(JobId job, JobOwner& owner, policy::Executor& elsewhere) {
+  enter(job, JobRecord{.owner = &owner, .elsewhere = &elsewhere});
 }
 
 JobOwner* HostExecutor::owner_of(JobId job) const {
@@ -202,11 +202,8 @@ void HostExecutor::start(const policy::Start& start) {
   attempts_.emplace(key, std::move(made));
   ++running_;
   watcher_.start();
-  if (prepared.refusal) {
-    attempt.refuse(std::move(*prepared.refusal));
-  } else {
-    attempt.start();
-  }
+  if (prepared.refusal) return attempt.refuse(std::move(*prepared.refusal));
+  attempt.start();
 }
 
 void HostExecutor::freeze(JobId job) {
@@ -279,6 +276,11 @@ void HostExecutor::resume_all() {
 Result<void> HostExecutor::signal(JobId job, int number, std::uint32_t asker) {
   Attempt* attempt = running(job);
   return attempt == nullptr ? Result<void>() : attempt->signal_main(number, asker);
+}
+
+bool HostExecutor::is_ending(JobId job) {
+  if (Attempt* attempt = running(job)) attempt->check_oom();
+  return running(job) == nullptr || running(job)->is_ending();
 }
 
 void HostExecutor::give_up_removals() {

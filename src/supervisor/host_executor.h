@@ -82,6 +82,10 @@ class HostExecutor : public policy::Executor,
   // if he could not signal it himself, as it has become another user's (su(1), sudo(8)).
   Result<void> signal(JobId job, int number, std::uint32_t asker);
 
+  // Whether an attempt of the job that runs is ending, after a look at whether the kernel has
+  // killed any of it. True if none runs.
+  [[nodiscard]] bool is_ending(JobId job);
+
   // Attempt::give_up_removal() of all.
   void give_up_removals();
 

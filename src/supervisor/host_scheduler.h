@@ -81,6 +81,9 @@ class HostScheduler : private policy::SchedulerListener,
     return executor_.signal(job, number, asker);
   }
 
+  // As HostExecutor::is_ending().
+  [[nodiscard]] bool is_ending(JobId job) { return executor_.is_ending(job); }
+
   // Groups in which nobody lives are not waited for without end: Attempt::give_up_removal().
   void give_up_removals() { executor_.give_up_removals(); }
 

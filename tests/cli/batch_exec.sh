@@ -84,6 +84,24 @@ END
   [[ -e second ]] || wrong 'it was never started'
 }
 
+# Its process, which stands still, ends with that.
+case_it_gives_up_waiting() {
+  here
+  cat >jobs <<'END'
+$exec --class a --memory-hint 100M -- sh -c 'touch taken; until [ -e go ]; do sleep 0.05; done'
+until [ -e taken ]; do sleep 0.05; done; $exec --hold-max 200ms --class b --memory-hint 100M -- touch late; echo $? >held
+until [ -e taken ]; do sleep 0.05; done; $exec --class b --memory-hint 100M -- touch late & launcher=$!; echo $launcher >launcher; wait $launcher; echo $? >ended; touch go
+END
+  start --line 200M
+  becomes_true test -s launcher
+  becomes_true test -s held
+  kill -TERM "$(cat launcher)"
+  ends 0
+  same 75 "$(cat held)"
+  same 143 "$(cat ended)"
+  [[ ! -e late ]] || wrong 'it was started'
+}
+
 # With each job in one of the places there are, their commands have to find others.
 case_jobs_wait_for_their_commands() {
   here

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <set>
@@ -54,6 +55,9 @@ void continue_family(pid_t first) {
 // as a thousand may wait.
 constexpr Duration kBusyPause = std::chrono::milliseconds(100);
 constexpr Duration kBusyPauseMax = std::chrono::seconds(3);
+
+// Whoever governs answers at once: what is waited for is that the killed have ended.
+constexpr Duration kWhyPatience = std::chrono::seconds(1);
 
 std::string present_directory() {
   std::error_code unknown;
@@ -126,7 +130,7 @@ bool Launcher::wait_once() {
                                {.fd = err, .events = POLLIN, .revents = 0}}};
   if (::poll(ready.data(), ready.size(), milliseconds_until(due())) < 0) return false;
   if (ready[1].revents != 0) on_signals();
-  if (ready[2].revents != 0) on_news();
+  if (ready[2].revents != 0 && link_) on_news();
   if (ready[3].revents != 0 || ready[4].revents != 0) output_->receive();
   on_time(loop::now());
   return ready[0].revents != 0;
@@ -145,9 +149,11 @@ void Launcher::on_signals() {
   }
 }
 
+// The process may stand still, and then ends only because nobody asks for it any more.
 void Launcher::give_up(const ProcessEnd& end) {
   if (!given_up_) given_up_ = end;
   process_->give_up();
+  link_.reset();
 }
 
 void Launcher::on_news() {
@@ -223,19 +229,40 @@ void Launcher::hear_all() {
   }
 }
 
+// Nobody tells before the kernel kills; who governs finds out when the end is told.
+void Launcher::hear_why(const ProcessEnd& end) {
+  const bool was_maybe_lost =
+      end.by_signal ? end.code == SIGKILL || is_rerunnable_ : is_rerunnable_ && end.code != 0;
+  if (cancelled_ || !was_maybe_lost || !process_->is_released()) return;
+  const Instant until = loop::now() + kWhyPatience;
+  pollfd ready{.fd = link_->fd(), .events = POLLIN, .revents = 0};
+  while (link_ && !cancelled_) {
+    const int seen = ::poll(&ready, 1, milliseconds_until(until));
+    if (seen < 0 && errno == EINTR) continue;
+    if (seen <= 0) return;
+    const auto news = link_->hear();
+    if (!news) return link_.reset();
+    const auto* cancelled = std::get_if<supervisor::LightCancelled>(&*news);
+    if (cancelled == nullptr) return;
+    cancelled_ = *cancelled;
+  }
+}
+
 Result<std::optional<int>> Launcher::end_attempt() {
   auto ended = process_->wait();
   if (!ended) return pass(std::move(ended));
   if (given_up_) return std::optional(end_like(*given_up_));
   if (process_->is_released()) hear_all();
-  const bool was_killed = cancelled_ && ended->by_signal;
   if (output_) output_->receive_rest();
-  if (was_killed && new_outputs_) new_outputs_->remove();
   const bool ends =
       !link_ || !link_->say(supervisor::LightOver{.by_signal = ended->by_signal,
                                                   .code = static_cast<std::uint8_t>(ended->code),
                                                   .peak = ended->peak,
                                                   .cpu = ended->cpu});
+  if (!ends) hear_why(*ended);
+  // One that can be run again may have failed because only a child of it was killed.
+  const bool was_killed = cancelled_ && (ended->by_signal || (is_rerunnable_ && ended->code != 0));
+  if (was_killed && new_outputs_) new_outputs_->remove();
   const bool counts = !output_ || output_->has_passed_on();
   if (was_killed && cancelled_->again && !counts && !ends) {
     cancelled_.reset();

@@ -46,6 +46,7 @@ class Launcher {
   void go_on_alone();
   void give_up(const ProcessEnd& end);
   void hear_all();
+  void hear_why(const ProcessEnd& end);
   // An attempt has ended: the exit status, unless another one follows.
   Result<std::optional<int>> end_attempt();
   [[nodiscard]] int end_cancelled() const;

@@ -49,6 +49,33 @@ std::size_t commands_by_descriptors() {
 
 }  // namespace
 
+// One that never began, and its group, until that is removed. Frozen till nobody lives in it, so
+// that nothing runs on between the decision and the kill.
+class CommandService::Discarded : private reap::ReaperObserver {
+ public:
+  Discarded(CommandService& service, JobId command, Placed placed)
+      : service_(service),
+        command_(command),
+        name_(service.commands_.spec_of(command)->name),
+        frozen_(std::move(placed.frozen)),
+        reaper_(service.supervisor_.loop(), service.supervisor_.worker(), std::move(placed.group),
+                {.left_behind = reap::LeftBehind::skip}, observer()) {}
+
+  void start() { reaper_.start(); }
+
+ private:
+  reap::ReaperObserver& observer() { return *this; }
+  void on_empty() override { frozen_.reset(); }
+  void on_stuck(const reap::Stuck& stuck) override { service_.owner_.command_stuck(name_, stuck); }
+  void on_gone(const reap::Reaped& /*reaped*/) override { service_.removed(command_); }
+
+  CommandService& service_;
+  JobId command_;
+  std::string name_;
+  std::optional<cgroup::FreezeGuard> frozen_;
+  reap::Reaper reaper_;
+};
+
 CommandService::CommandService(Supervisor& supervisor, HostScheduler& host_scheduler,
                                CommandsOwner& owner, std::string run)
     : supervisor_(supervisor),
@@ -59,6 +86,8 @@ CommandService::CommandService(Supervisor& supervisor, HostScheduler& host_sched
       commands_(*this, commands_by_descriptors()),
       mover_(supervisor.loop()),
       server_(supervisor.loop(), commands_) {}
+
+CommandService::~CommandService() = default;
 
 // One that is elsewhere in any hierarchy belongs to somebody else as well: to a run within the job.
 Result<const policy::JobSpec*> CommandService::job_of(int pid) {
@@ -103,12 +132,22 @@ void CommandService::placed(JobId command, const Result<void>& how) {
   commands_.placed(command, how);
 }
 
-void CommandService::discard(JobId command) {
-  const auto found = placed_.find(command);
-  ::syscall(SYS_pidfd_send_signal, found->second.pidfd.get(), SIGKILL, nullptr, 0U);
-  mover_.remove(std::move(found->second.group));
-  placed_.erase(found);
+// Without a freezer it only has its launcher's word.
+void CommandService::freeze(JobId command) {
+  Placed& placed_one = placed_.at(command);
+  auto frozen = cgroup::FreezeGuard::freeze(*placed_one.group);
+  if (frozen) placed_one.frozen.emplace(std::move(*frozen));
 }
+
+// Its process by its pidfd as well, as it may have left the group.
+void CommandService::discard(JobId command) {
+  auto found = placed_.extract(command);
+  ::syscall(SYS_pidfd_send_signal, found.mapped().pidfd.get(), SIGKILL, nullptr, 0U);
+  auto discarded = std::make_unique<Discarded>(*this, command, std::move(found.mapped()));
+  discarded_.emplace(command, std::move(discarded)).first->second->start();
+}
+
+void CommandService::removed(JobId command) { discarded_.erase(command); }
 
 Prepared CommandService::prepare(const policy::Start& start) {
   auto placed = placed_.extract(start.job);
@@ -139,7 +178,7 @@ void CommandService::on_gone(const AttemptGone& gone) {
 
 void CommandService::on_stuck(AttemptKey key, const reap::Stuck& stuck) {
   if (const policy::JobSpec* command = commands_.spec_of(key.job)) {
-    owner_.command_stuck(*command, stuck);
+    owner_.command_stuck(command->name, stuck);
   }
 }
 

@@ -2,11 +2,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/loop/loop.h"
 #include "base/unique_fd.h"
+#include "kernel/cgroup/freeze.h"
+#include "kernel/reap/reaper.h"
 #include "supervisor/host_scheduler.h"
 #include "supervisor/light/job_commands.h"
 #include "supervisor/light/light_server.h"
@@ -25,11 +28,13 @@ class CommandsOwner {
   [[nodiscard]] virtual const policy::JobSpec* find_job(JobId job) const = 0;
   // A command has ended and its group is removed.
   virtual void command_ended(const AttemptResult& result) = 0;
-  virtual void command_stuck(const policy::JobSpec& command, const reap::Stuck& stuck) = 0;
+  virtual void command_stuck(const std::string& name, const reap::Stuck& stuck) = 0;
 };
 
 // JobCommands of a run, with the socket that launchers find: the process of a command is moved into
-// a group of the pool when it enters, and executes nothing until its attempt begins there.
+// a group of the pool when it enters. While it waits, that group is frozen: what a command does
+// before its attempt begins there would be seen by nobody. One that never begins ends with all that
+// lives in its group.
 //
 // A job with limits of its own keeps its commands, as they are to stay within them.
 class CommandService : public JobOwner, private JobCommandsHost {
@@ -37,6 +42,7 @@ class CommandService : public JobOwner, private JobCommandsHost {
   // All must outlive this. `run`: the name of the run's directory in the cgroup tree.
   CommandService(Supervisor& supervisor, HostScheduler& host_scheduler, CommandsOwner& owner,
                  std::string run);
+  ~CommandService() override;
 
   // So many commands at once, waiting or running; fewer where the limit of descriptors is low.
   static constexpr std::size_t kCommandsMax = 1000;
@@ -63,7 +69,9 @@ class CommandService : public JobOwner, private JobCommandsHost {
     int pid = 0;
     UniqueFd pidfd;
     std::shared_ptr<cgroup::Leaf> group;
+    std::optional<cgroup::FreezeGuard> frozen;  // while it waits
   };
+  class Discarded;
 
   [[nodiscard]] JobId next_id() override { return owner_.next_job_id(); }
   [[nodiscard]] Result<const policy::JobSpec*> job_of(int pid) override;
@@ -71,7 +79,12 @@ class CommandService : public JobOwner, private JobCommandsHost {
   void enter(const policy::JobSpec& command) override { host_scheduler_.enter(command, *this); }
   void withdraw(JobId command, const std::string& reason) override;
   void kill(JobId command, const std::string& reason) override;
+  [[nodiscard]] bool is_ending(JobId command) override {
+    return host_scheduler_.is_ending(command);
+  }
+  void freeze(JobId command) override;
   void discard(JobId command) override;
+  void removed(JobId command);
   void placed(JobId command, const Result<void>& how);
   void end_all_due();
 
@@ -80,7 +93,8 @@ class CommandService : public JobOwner, private JobCommandsHost {
   CommandsOwner& owner_;
   std::string run_;
   std::map<JobId, Placed> placed_;
-  std::vector<JobId> ended_jobs_;  // whose commands are still to be ended
+  std::map<JobId, std::unique_ptr<Discarded>> discarded_;  // until their groups are removed
+  std::vector<JobId> ended_jobs_;                          // whose commands are still to be ended
   loop::Timer end_timer_;
   JobCommands commands_;
   Mover mover_;  // its work ends before what it uses

@@ -15,6 +15,7 @@ struct JobCommands::Client {
   unsigned lost = 0;                    // that were killed to free memory
   bool may_come_again = false;          // it was told so
   bool has_left = false;                // its process has ended
+  bool awaits_end = false;              // and it is to be told whether the kernel has killed it
 };
 
 struct JobCommands::Command {
@@ -121,7 +122,10 @@ void JobCommands::placed(JobId id, const Result<void>& how) {
   Command& command = *found->second;
   if (how && !command.is_unwanted) {
     command.state = Command::State::waiting;
-    return host_.enter(command.spec);
+    host_.enter(command.spec);
+    const auto waiting = commands_.find(id);
+    if (waiting == commands_.end() || waiting->second->state != Command::State::waiting) return;
+    return host_.freeze(id);
   }
   if (how) host_.discard(id);
   Client* client = client_of(command);
@@ -165,9 +169,7 @@ void JobCommands::on_job_over(const policy::JobOver& over) {
   command.state = Command::State::over;
   Client* client = client_of(command);
   if (over.end) {
-    if (client != nullptr && client->may_come_again) {
-      client->listener->on_left(command.spec.name, Again::later, over.reason);
-    }
+    if (client != nullptr && client->command == over.job) tell_end(*client, command.spec, over);
     return;
   }
   host_.discard(over.job);
@@ -175,10 +177,28 @@ void JobCommands::on_job_over(const policy::JobOver& over) {
   if (client != nullptr) client->listener->on_left({}, Again::never, over.reason);
 }
 
+// Nobody has told it before of what the kernel does.
+void JobCommands::tell_end(Client& client, const policy::JobSpec& command,
+                           const policy::JobOver& over) {
+  const bool awaits_end = std::exchange(client.awaits_end, false);
+  if (over.end->outcome == policy::Outcome::machine_oom && !client.may_come_again) {
+    ++client.lost;
+    client.may_come_again = command.restartable;
+    client.listener->on_cancel(command.name, over.end->outcome, over.reason,
+                               command.restartable ? Again::later : Again::never);
+    if (!client.may_come_again) return;
+  }
+  if (client.may_come_again) {
+    client.listener->on_left(command.name, Again::later, over.reason);
+  } else if (awaits_end) {
+    client.listener->on_left(command.name, Again::never, {});
+  }
+}
+
 void JobCommands::gone(JobId id) { commands_.erase(id); }
 
 // What a process leaves behind lives on, and is looked at as before.
-Result<void> JobCommands::leave(ClientId id, const std::string& name, const ExternalEnd& /*end*/) {
+Result<void> JobCommands::leave(ClientId id, const std::string& name, const ExternalEnd& how) {
   Client& client = *clients_.at(id);
   if (!client.command) return fail(std::errc::invalid_argument, "found no command that could end");
   client.has_left = true;
@@ -189,6 +209,11 @@ Result<void> JobCommands::leave(ClientId id, const std::string& name, const Exte
   if (!has_begun) {
     end(*client.command, "its launcher has withdrawn it");
   } else if (!client.may_come_again) {
+    const bool has_failed = !policy::succeeded(how.outcome, how.exit_code);
+    client.awaits_end =
+        has_failed && found != commands_.end() && found->second->state == Command::State::running;
+    if (client.awaits_end && host_.is_ending(found->first)) return {};
+    client.awaits_end = false;
     client.listener->on_left(name, Again::never, {});
   }
   return {};

@@ -33,16 +33,23 @@ class JobCommandsHost {
   virtual void withdraw(JobId command, const std::string& reason) = 0;
   // One that runs; the end of all its processes follows.
   virtual void kill(JobId command, const std::string& reason) = 0;
-  // One that was placed and never started: its process is killed, its group removed.
+  // One that runs, and whose process has failed: whether all of it ends now, because nobody is left
+  // or because the kernel has killed some of it for want of memory. on_job_over() follows then, or
+  // has come within this call.
+  [[nodiscard]] virtual bool is_ending(JobId command) = 0;
+  // One that waits: nothing of it runs before its start, or its end.
+  virtual void freeze(JobId command) = 0;
+  // One that was placed and never started: all that lives in its group is killed, the group
+  // removed.
   virtual void discard(JobId command) = 0;
 };
 
 // Commands that jobs of a run have started through a launcher and wait for: each becomes a job of
 // the run's scheduler (JobSpec::part_of), in a group beside that of its job.
 //
-// A command is admitted once. One that is killed to free memory may come again, as another; what it
-// leaves behind when its process has ended lives on, as part of its job. With its job, or with its
-// launcher, it ends.
+// A command is admitted once. One that is killed to free memory, be it by the kernel, may come
+// again, as another; what it leaves behind when its process has ended lives on, as part of its job.
+// With its job, or with its launcher, it ends.
 //
 // Pure but for its host. Invariant between calls: a command is known from its entry until its group
 // is removed, or until it is discarded.
@@ -85,6 +92,7 @@ class JobCommands : public ClientJobs {
                                                       const ExternalLocation& place);
   Result<void> begin(ClientId id, Client& client, const ExternalLocation& place);
   [[nodiscard]] Client* client_of(const Command& command);
+  static void tell_end(Client& client, const policy::JobSpec& command, const policy::JobOver& over);
   void end(JobId id, const std::string& reason);
 
   JobCommandsHost& host_;

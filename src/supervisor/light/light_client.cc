@@ -166,6 +166,7 @@ void LightServer::Client::flush() {
 
 void LightServer::Client::on_admit(const std::string& /*name*/, unsigned attempt,
                                    const std::string& /*reason*/) {
+  promised_.reset();
   tell(LightAdmitted{attempt});
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 namespace plimsoll::supervisor {
 namespace {
 
@@ -11,6 +13,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr int kLauncher = 100, kProcess = 101, kForeign = 102, kOther = 201;
+
+const ExternalEnd kDone{.outcome = policy::Outcome::exited, .exit_code = 0};
+const ExternalEnd kKilled{.outcome = policy::Outcome::signalled, .signal = SIGKILL};
 
 std::string number(JobId id) { return std::to_string(static_cast<std::uint64_t>(id)); }
 
@@ -34,6 +39,7 @@ struct JobCommandsTest : ::testing::Test, JobCommandsHost, ExternalListener {
   void enter(const policy::JobSpec& command) override {
     asked.push_back("enter " + number(command.id));
     entered = command;
+    if (starts_at_once) commands.started(command.id);
   }
   void withdraw(JobId command, const std::string&) override {
     asked.push_back("withdraw " + number(command));
@@ -42,6 +48,12 @@ struct JobCommandsTest : ::testing::Test, JobCommandsHost, ExternalListener {
   void kill(JobId command, const std::string& reason) override {
     asked.push_back("kill " + number(command) + ": " + reason);
   }
+  bool is_ending(JobId command) override {
+    asked.push_back("is ending " + number(command));
+    if (ends_within) over(command, *ends_within);
+    return ends;
+  }
+  void freeze(JobId command) override { asked.push_back("freeze " + number(command)); }
   void discard(JobId command) override { asked.push_back("discard " + number(command)); }
 
   void on_admit(const std::string&, unsigned attempt, const std::string&) override {
@@ -93,6 +105,9 @@ struct JobCommandsTest : ::testing::Test, JobCommandsHost, ExternalListener {
   policy::JobSpec seventh, eighth;
   policy::JobSpec entered;
   std::uint64_t last = 20;
+  bool starts_at_once = false;
+  bool ends = false;
+  std::optional<policy::Outcome> ends_within;  // of a question whether it ends
   std::vector<std::string> asked, told;
   JobCommands commands{*this, 100};
   ClientId client = commands.open({.pid = kLauncher}, *this);
@@ -102,7 +117,7 @@ TEST_F(JobCommandsTest, AreJobsBesideTheirs) {
   EXPECT_TRUE(enters());
   EXPECT_THAT(take(asked), ElementsAre("place 21 101"));
   commands.placed(JobId{21}, {});
-  EXPECT_THAT(take(asked), ElementsAre("enter 21"));
+  EXPECT_THAT(take(asked), ElementsAre("enter 21", "freeze 21"));
   EXPECT_EQ(entered.part_of, JobId{7});
   EXPECT_EQ(entered.name, "seven/gcc");
   EXPECT_EQ(entered.priority, 3);
@@ -115,7 +130,7 @@ TEST_F(JobCommandsTest, AreJobsBesideTheirs) {
                      .hold = policy::HoldCause::memory});
   commands.started(JobId{21});
   EXPECT_THAT(take(told), ElementsAre("hold: no room", "admit 1"));
-  EXPECT_TRUE(commands.leave(client, "x", {}));
+  EXPECT_TRUE(commands.leave(client, "x", kDone));
   EXPECT_THAT(take(told), ElementsAre("left "));
   over(JobId{21}, policy::Outcome::exited);
   commands.close(client);
@@ -174,7 +189,7 @@ TEST_F(JobCommandsTest, EndWithTheirJob) {
 // What a process leaves behind is part of the job: it ends with that, not with the launcher.
 TEST_F(JobCommandsTest, WhatTheyLeaveBehindLivesOn) {
   runs();
-  EXPECT_TRUE(commands.leave(client, "x", {}));
+  EXPECT_TRUE(commands.leave(client, "x", kDone));
   commands.close(client);
   EXPECT_THAT(take(asked), IsEmpty());
   commands.end_those_of(JobId{7});
@@ -187,7 +202,7 @@ TEST_F(JobCommandsTest, ThatAreEvictedComeAgain) {
     const JobId lost{last};
     decided(policy::EventKind::evicted, lost);
     EXPECT_THAT(take(told), ElementsAre("cancel evicted, again"));
-    EXPECT_TRUE(commands.leave(client, "x", {}));
+    EXPECT_TRUE(commands.leave(client, "x", kDone));
     over(lost, policy::Outcome::evicted);
     EXPECT_THAT(take(told), ElementsAre("again"));
     EXPECT_TRUE(commands.watch(client, "x", ProcessPlace{kProcess}));
@@ -206,7 +221,7 @@ TEST_F(JobCommandsTest, AnotherAttemptMayComeBeforeTheLastIsGone) {
   runs();
   decided(policy::EventKind::evicted, JobId{21});
   take(told);
-  EXPECT_TRUE(commands.leave(client, "x", {}));
+  EXPECT_TRUE(commands.leave(client, "x", kDone));
   EXPECT_TRUE(commands.watch(client, "x", ProcessPlace{kProcess}));
   over(JobId{21}, policy::Outcome::evicted);
   EXPECT_THAT(take(told), IsEmpty());
@@ -217,11 +232,65 @@ TEST_F(JobCommandsTest, AnotherAttemptMayComeBeforeTheLastIsGone) {
   EXPECT_THAT(asked.back(), "kill 22: its launcher has ended");
 }
 
+// It need not stand still in between.
+TEST_F(JobCommandsTest, WhatStartsAtOnceIsNotFrozen) {
+  starts_at_once = true;
+  waits();
+  EXPECT_THAT(take(asked), ElementsAre("place 21 101", "enter 21"));
+  EXPECT_THAT(take(told), ElementsAre("admit 1"));
+}
+
+// Its launcher knows only that it has ended.
+TEST_F(JobCommandsTest, ThatTheKernelKillsComeAgain) {
+  runs();
+  ends = true;
+  EXPECT_TRUE(commands.leave(client, "x", kKilled));
+  EXPECT_THAT(take(told), IsEmpty());
+  over(JobId{21}, policy::Outcome::machine_oom);
+  EXPECT_THAT(take(told), ElementsAre("cancel machine_oom, again", "again"));
+  EXPECT_TRUE(commands.watch(client, "x", ProcessPlace{kProcess}));
+  commands.placed(JobId{22}, {});
+  EXPECT_EQ(entered.lost, 1U);
+  commands.started(JobId{22});
+  take(told);
+  ends_within = policy::Outcome::machine_oom;
+  EXPECT_TRUE(commands.leave(client, "x", kKilled));
+  EXPECT_THAT(take(told), ElementsAre("cancel machine_oom, again", "again"));
+}
+
+TEST_F(JobCommandsTest, ThatTheKernelKillsMayBeOverBeforeTheirLauncherSaysSo) {
+  runs();
+  over(JobId{21}, policy::Outcome::machine_oom);
+  EXPECT_THAT(take(told), ElementsAre("cancel machine_oom, again", "again"));
+  EXPECT_TRUE(commands.leave(client, "x", kKilled));
+  EXPECT_THAT(take(told), IsEmpty());
+  EXPECT_TRUE(commands.watch(client, "x", ProcessPlace{kProcess}));
+}
+
+TEST_F(JobCommandsTest, ThatFailByThemselvesAreOver) {
+  runs();
+  EXPECT_TRUE(commands.leave(client, "x", kKilled));
+  EXPECT_THAT(take(asked), ElementsAre("is ending 21"));
+  EXPECT_THAT(take(told), ElementsAre("left "));
+  client = commands.open({.pid = kLauncher}, *this);
+  runs();
+  ends = true;
+  EXPECT_TRUE(commands.leave(client, "x", kKilled));
+  EXPECT_THAT(take(told), IsEmpty());
+  over(JobId{22}, policy::Outcome::signalled);
+  EXPECT_THAT(take(told), ElementsAre("left "));
+  client = commands.open({.pid = kLauncher}, *this);
+  runs();
+  over(JobId{23}, policy::Outcome::signalled);
+  EXPECT_TRUE(commands.leave(client, "x", kKilled));
+  EXPECT_THAT(take(told), ElementsAre("left "));
+}
+
 TEST_F(JobCommandsTest, PastTheLineIsTheEnd) {
   runs();
   decided(policy::EventKind::failed, JobId{21});
   EXPECT_THAT(take(told), ElementsAre("cancel over_line"));
-  EXPECT_TRUE(commands.leave(client, "x", {}));
+  EXPECT_TRUE(commands.leave(client, "x", kDone));
   EXPECT_FALSE(commands.watch(client, "x", ProcessPlace{kProcess}));
 }
 
