@@ -89,8 +89,8 @@ case_it_gives_up_waiting() {
   here
   cat >jobs <<'END'
 $exec --class a --memory-hint 100M -- sh -c 'touch taken; until [ -e go ]; do sleep 0.05; done'
-until [ -e taken ]; do sleep 0.05; done; $exec --hold-max 200ms --class b --memory-hint 100M -- touch late; echo $? >held
-until [ -e taken ]; do sleep 0.05; done; $exec --class b --memory-hint 100M -- touch late & launcher=$!; echo $launcher >launcher; wait $launcher; echo $? >ended; touch go
+until [ -e taken ]; do sleep 0.05; done; $exec --hold-max 200ms --memory-hint 900G -- touch late; echo $? >held
+until [ -e taken ]; do sleep 0.05; done; $exec --memory-hint 900G -- touch late & launcher=$!; echo $launcher >launcher; wait $launcher; echo $? >ended; touch go
 END
   start --line 200M
   becomes_true test -s launcher

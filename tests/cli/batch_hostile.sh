@@ -51,14 +51,14 @@ case_what_waits_stands_still() {
   grep -q '^0::' /proc/self/cgroup || skip 'no v2 tree'
   here
   peer <<'PEER'
-first = child(stay)
+first = child(move)
 holder = Launcher()
 holder.enter(first, job_class="holder", hint=100 << 20)
 assert holder.hear() == "admitted"
 go, goes = os.pipe()
 second = child(lambda: (os.read(go, 1), tell("ran", "")))
 waiting = Launcher()
-waiting.enter(second, job_class="other", hint=150 << 20)
+waiting.enter(second, job_class="other", hint=1 << 50)
 assert waiting.hear() == "held"
 tell("pid", second)
 wait_for("look")
@@ -87,16 +87,16 @@ case_what_never_began_ends_whole() {
   here
   peer <<'PEER'
 def fork_on():
-    for _ in range(200):
+    for _ in range(50):
         child(stay)
     stay()
-first = child(stay)
+first = child(move)
 holder = Launcher()
 holder.enter(first, job_class="holder", hint=100 << 20)
 assert holder.hear() == "admitted"
 waiting = Launcher()
 second = child(fork_on)
-waiting.enter(second, job_class="other", hint=150 << 20)
+waiting.enter(second, job_class="other", hint=1 << 50)
 assert waiting.hear() == "held"
 tell("group", open(f"/proc/{second}/cgroup").read())
 waiting.close()

@@ -44,6 +44,8 @@ class Launcher:
         return NEWS[frame[1]] if frame else None
 
     def close(self):
+        """For others too that have it: who is frozen closes nothing."""
+        self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
 
 
@@ -52,7 +54,7 @@ def child(work):
     pid = os.fork()
     if pid == 0:
         for launcher in Launcher.all:
-            launcher.close()
+            launcher.socket.close()
         try:
             work()
         finally:
@@ -63,6 +65,12 @@ def child(work):
 def stay():
     while True:
         os.read(os.pipe()[0], 1)
+
+
+def move():
+    """Does next to nothing, but never stands still."""
+    while True:
+        time.sleep(0.02)
 
 
 def wait_for(name):

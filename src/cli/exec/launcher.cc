@@ -149,10 +149,12 @@ void Launcher::on_signals() {
   }
 }
 
-// The process may stand still, and then ends only because nobody asks for it any more.
+// The process may stand still, with a copy of the connection: it ends because nobody asks for it
+// any more, and that has to be said.
 void Launcher::give_up(const ProcessEnd& end) {
   if (!given_up_) given_up_ = end;
   process_->give_up();
+  if (link_) link_->say(supervisor::LightOver{.by_signal = true, .code = SIGKILL});
   link_.reset();
 }
 
