@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "kernel/cgroup/limits.h"
 #include "kernel/cgroup/processes.h"
-#include "kernel/cgroup/signals.h"
 #include "kernel/procfs/table.h"
 
 namespace plimsoll::supervisor {
@@ -133,7 +132,23 @@ void CgroupProcessSet::freeze() {
   if (paused) paused_.emplace(std::move(*paused));
 }
 
-void CgroupProcessSet::signal_all(int number) { cgroup::signal_all(*group_, number); }
+void CgroupProcessSet::signal_all(int number) {
+  signals_.push_back(number);
+  if (signals_.size() == 1) signal_some();
+}
+
+// One signal after the other.
+void CgroupProcessSet::signal_some() {
+  while (!signals_.empty()) {
+    if (!signal_walk_) signal_walk_.emplace(*group_, signals_.front());
+    if (signal_walk_->step()) {
+      if (!signal_timer_) signal_timer_.emplace(deps_.loop.timer([this] { signal_some(); }));
+      return signal_timer_->set(loop::now());
+    }
+    signal_walk_.reset();
+    signals_.pop_front();
+  }
+}
 
 const counters::Sample& CgroupProcessSet::sample(Instant now, WallTime wall, counters::Level level,
                                                  counters::SampleState state) {
@@ -149,6 +164,7 @@ counters::JobUsage CgroupProcessSet::finish(Instant now, WallTime wall) {
 
 void CgroupProcessSet::reap(reap::LeftBehind left_behind) {
   stop_looking();
+  signal_timer_.reset();  // all are killed
   reaper_.emplace(deps_.loop, deps_.worker, group_, reap::ReaperOptions{.left_behind = left_behind},
                   observer_);
   reaper_->start();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "base/result.h"
 #include "kernel/cgroup/freeze.h"
 #include "kernel/cgroup/group.h"
+#include "kernel/cgroup/signals.h"
 #include "kernel/counters/job_sampler.h"
 #include "kernel/counters/network.h"
 #include "supervisor/processes/child_spawner.h"
@@ -73,6 +75,7 @@ class CgroupProcessSet : public ProcessSet {
   static constexpr Duration kVacancyLook = std::chrono::milliseconds(50);
 
  private:
+  void signal_some();
   void look_for_vacancy();
   void stop_looking();
 
@@ -85,6 +88,11 @@ class CgroupProcessSet : public ProcessSet {
   std::optional<counters::JobSampler> sampler_;  // until finish(): its files are many
   std::optional<PauseGuard> paused_;
   std::optional<reap::Reaper> reaper_;
+  // Signals that are being sent: a group may be so large that the loop has others to serve
+  // meanwhile.
+  std::deque<int> signals_;
+  std::optional<cgroup::SignalWalk> signal_walk_;  // of the first of them
+  std::optional<loop::Timer> signal_timer_;
   int main_ = -1;    // the pidfd of an adopted process
   UniqueFd events_;  // cgroup.events, of adopted processes; before its watch, which must go first
   loop::Watch events_watch_, main_watch_;

@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -194,6 +197,57 @@ TEST_F(CgroupProcessSetTest, AKillThatDoesNotTakeIsToldOfAndEndsWhenItIsGivenUp)
   await("gone");
   EXPECT_THAT(listener_.told, Not(Contains("empty")));
   EXPECT_GE(listener_.end->until_gone, 1s);
+}
+
+// Processes of this test that take no USR1.
+struct Deaf {
+  explicit Deaf(std::size_t count) {
+    sigset_t usr1, before;
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &usr1, &before);  // theirs from their birth on
+    for (std::size_t i = 0; i < count; ++i) {
+      const pid_t pid = ::fork();
+      while (pid == 0) ::pause();
+      pids.push_back(pid);
+    }
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+  }
+  Deaf(const Deaf&) = delete;
+  Deaf& operator=(const Deaf&) = delete;
+  ~Deaf() {
+    for (const pid_t pid : pids) ::kill(pid, SIGKILL);
+    for (const pid_t pid : pids) ::waitpid(pid, nullptr, 0);
+  }
+  [[nodiscard]] std::string list() const {
+    std::string text;
+    for (const pid_t pid : pids) text += std::to_string(pid) + "\n";
+    return text;
+  }
+  // How many have been sent it.
+  [[nodiscard]] std::size_t sent() const {
+    return static_cast<std::size_t>(std::count_if(pids.begin(), pids.end(), [](pid_t pid) {
+      std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+      for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("ShdPnd:")) return line.ends_with("0200");  // the bit of SIGUSR1
+      }
+      return false;
+    }));
+  }
+  std::vector<pid_t> pids;
+};
+
+TEST_F(CgroupProcessSetTest, ManyAreSignalledBitByBit) {
+  constexpr std::size_t kMany = 600;
+  const Deaf all(kMany);
+  make();
+  write("cgroup.procs", all.list());
+  set_->signal_all(SIGUSR1);
+  EXPECT_GT(all.sent(), 0U);
+  EXPECT_LT(all.sent(), kMany);
+  const Instant end = loop::now() + 60s;
+  while (loop::now() < end && all.sent() < kMany) ASSERT_TRUE(loop_.run_once(10ms));
+  EXPECT_EQ(all.sent(), kMany);
 }
 
 TEST_F(CgroupProcessSetTest, OnV1TheKernelTellsOfALimitThatWasHit) {
