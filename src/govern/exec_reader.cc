@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <cstring>
 
@@ -108,10 +110,48 @@ std::string path_here(int pid, const CallArguments& arguments, const std::string
   return file.empty() ? opened : opened + "/" + file;
 }
 
+std::string link_text(const std::string& path) {
+  std::array<char, PATH_MAX> text{};
+  const ssize_t size = ::readlink(path.c_str(), text.data(), text.size());
+  return size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : std::string();
+}
+
+// The path of the file below the root of that process; empty if it can't be told.
+std::string path_below_root(int pid, const CallArguments& arguments, const std::string& file) {
+  if (file.starts_with('/')) return file;
+  if (file.empty() || arguments.directory != AT_FDCWD) return {};
+  const std::string process = "/proc/" + std::to_string(pid);
+  std::string root = link_text(process + "/root");
+  const std::string directory = link_text(process + "/cwd") + "/";
+  if (!root.ends_with('/')) root += '/';
+  return directory.starts_with(root) ? directory.substr(root.size() - 1) + file : std::string();
+}
+
+// An absolute link on the way leads on from the root of that process, not from ours.
+UniqueFd open_below_root(int pid, const std::string& path) {
+  const std::string root_path = "/proc/" + std::to_string(pid) + "/root";
+  const UniqueFd root(::open(root_path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return {};
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT;
+  return UniqueFd(
+      static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
+}
+
 // The file itself, not opened yet: what is no plain file may do something when it is opened, as a
 // device does.
-UniqueFd find_program(const std::string& path) {
-  UniqueFd file(::open(path.c_str(), O_PATH | O_CLOEXEC));
+UniqueFd find_file(int pid, const CallArguments& arguments, const std::string& file) {
+  if (const auto below = path_below_root(pid, arguments, file); !below.empty()) {
+    UniqueFd found = open_below_root(pid, below);
+    if (found || errno == ENOENT || errno == ENOTDIR) return found;
+  }
+  // Without openat2(2), and through links of /proc.
+  return UniqueFd(::open(path_here(pid, arguments, file).c_str(), O_PATH | O_CLOEXEC));
+}
+
+UniqueFd find_program(int pid, const CallArguments& arguments, const std::string& path) {
+  UniqueFd file = find_file(pid, arguments, path);
   struct stat status{};
   const bool can_be_executed = file && ::fstat(file.get(), &status) == 0 &&
                                S_ISREG(status.st_mode) &&
@@ -144,12 +184,6 @@ int process_of(int thread) {
   return thread;
 }
 
-std::string link_text(const std::string& path) {
-  std::array<char, PATH_MAX> text{};
-  const ssize_t size = ::readlink(path.c_str(), text.data(), text.size());
-  return size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : std::string();
-}
-
 }  // namespace
 
 Result<std::optional<Exec>> read_exec(const seccomp_notif& notification) {
@@ -158,8 +192,7 @@ Result<std::optional<Exec>> read_exec(const seccomp_notif& notification) {
   const CallArguments arguments = arguments_of(notification.data);
   auto file = read_string(thread, arguments.path, kWordBytesMax);
   if (!file) return pass(std::move(file));
-  const std::string path = path_here(thread, arguments, *file);
-  const UniqueFd program = find_program(path);
+  const UniqueFd program = find_program(thread, arguments, *file);
   if (!program) return Read();
   const int pid = process_of(thread);
   const auto stat = procfs::stat_of(pid);
@@ -167,7 +200,7 @@ Result<std::optional<Exec>> read_exec(const seccomp_notif& notification) {
   Exec exec;
   exec.process = stat->id;
   exec.parent = stat->parent;
-  exec.file = file->empty() ? link_text(path) : std::move(*file);
+  exec.file = file->empty() ? link_text(path_here(thread, arguments, *file)) : std::move(*file);
   exec.argv = read_words(thread, arguments.argv, arguments.pointer);
   exec.interpreter = parse_interpreter(beginning_of(program));
   return Read(std::move(exec));
