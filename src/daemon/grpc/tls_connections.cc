@@ -122,11 +122,13 @@ Instant TlsConnections::look(Instant now) {
   return first;
 }
 
-void TlsConnections::called(std::string_view peer, const std::string& certificate) {
+std::shared_ptr<TlsConnections::OpenCalls> TlsConnections::called(std::string_view peer,
+                                                                  const std::string& certificate) {
   const std::lock_guard lock(mutex_);
   const std::string key = key_of_peer(peer);
   auto place = open_.find(key);
-  if (place == open_.end() || place->second.is_known()) return;
+  if (place == open_.end()) return nullptr;
+  if (place->second.is_known()) return place->second.certificate->second.calls;
   const auto is_full = [&] {
     const auto known = certificates_.find(certificate);
     return (known != certificates_.end() && known->second.connections >= kOfCertificateMax) ||
@@ -135,17 +137,18 @@ void TlsConnections::called(std::string_view peer, const std::string& certificat
   if (is_full()) {
     forget_closed();
     place = open_.find(key);  // it may be one of these
-    if (place == open_.end()) return;
+    if (place == open_.end()) return nullptr;
   }
   if (is_full()) {
     forget(place);
-    return;
+    return nullptr;
   }
   const auto [name, is_new] = certificates_.try_emplace(certificate);
   if (is_new) name->second.number = ++last_number_;
   ++name->second.connections;
   place->second.certificate = name;
   place->second.own = UniqueFd();
+  return name->second.calls;
 }
 
 std::uint32_t TlsConnections::certificate_of(std::string_view peer) const {

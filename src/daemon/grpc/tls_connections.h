@@ -2,9 +2,11 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -37,8 +39,14 @@ class TlsConnections {
   // Ends the strangers whose time is over. When to look again; Instant::max(): when another comes.
   Instant look(Instant now);
 
-  // A call has come from there, in gRPC's words, with a certificate of this name.
-  void called(std::string_view peer, const std::string& certificate);
+  // So many calls are open of one certificate, for who counts them; more are to be cancelled, as
+  // each takes some 20 KiB of memory that nothing else bounds.
+  using OpenCalls = std::atomic<std::size_t>;
+  static constexpr std::size_t kCallsOfCertificateMax = 4096;
+
+  // A call has come from there, in gRPC's words, with a certificate of this name. The open calls of
+  // that certificate; null: its connection is ended, or is none that is known.
+  std::shared_ptr<OpenCalls> called(std::string_view peer, const std::string& certificate);
   // The number of the certificate with which calls come from there; 0: not known. A name whose last
   // connection has closed may have another number later.
   [[nodiscard]] std::uint32_t certificate_of(std::string_view peer) const;
@@ -51,6 +59,7 @@ class TlsConnections {
   struct Certificate {
     std::uint32_t number = 0;
     std::size_t connections = 0;
+    std::shared_ptr<OpenCalls> calls = std::make_shared<OpenCalls>(0);
   };
   using Certificates = std::map<std::string, Certificate>;
   // gRPC tells of no end: its descriptor's number is another socket's by then, or nobody's.

@@ -73,7 +73,7 @@ class CallCounter : public grpc::experimental::ServerInterceptorFactoryInterface
   std::shared_ptr<UserShare> share_;
 };
 
-// Tells whose each call is. Is in the way of none.
+// Tells whose each call is, and cancels those beyond what a certificate may have open.
 class CertificateWatcher : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
   explicit CertificateWatcher(std::shared_ptr<TlsConnections> connections)
@@ -88,13 +88,20 @@ class CertificateWatcher : public grpc::experimental::ServerInterceptorFactoryIn
    public:
     Call(grpc::experimental::ServerRpcInfo& info, std::shared_ptr<TlsConnections> connections)
         : info_(info), connections_(std::move(connections)) {}
+    ~Call() override {
+      if (open_) --*open_;
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
     // Before the call's service. At its creation a call of reflection has no connection yet.
     void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
       using Point = grpc::experimental::InterceptionHookPoints;
-      if (methods->QueryInterceptionHookPoint(Point::POST_RECV_INITIAL_METADATA)) {
+      if (!open_ && methods->QueryInterceptionHookPoint(Point::POST_RECV_INITIAL_METADATA)) {
         const grpc::ServerContextBase& call = *info_.server_context();
         const auto who = call.auth_context();
-        connections_->called(call.peer(), who ? name_of(*who) : std::string());
+        open_ = connections_->called(call.peer(), who ? name_of(*who) : std::string());
+        const bool is_one_too_many = open_ && ++*open_ > TlsConnections::kCallsOfCertificateMax;
+        if (is_one_too_many) info_.server_context()->TryCancel();
       }
       methods->Proceed();
     }
@@ -102,6 +109,7 @@ class CertificateWatcher : public grpc::experimental::ServerInterceptorFactoryIn
    private:
     grpc::experimental::ServerRpcInfo& info_;
     std::shared_ptr<TlsConnections> connections_;
+    std::shared_ptr<TlsConnections::OpenCalls> open_;  // once it is counted there
   };
 
   // The subject's common name, and its other names.

@@ -115,6 +115,16 @@ TEST_F(TlsConnectionsTest, CallsAreTheirCertificates) {
   EXPECT_EQ(connections.certificate_of("what?"), 0u);
 }
 
+TEST_F(TlsConnectionsTest, CallsAreCountedForTheirCertificate) {
+  const Port::Ends one = add(here), other = add(here), again = add(here);
+  const auto open = connections.called(one.peer, "a");
+  ASSERT_NE(open, nullptr);
+  EXPECT_EQ(connections.called(again.peer, "a"), open);
+  EXPECT_EQ(connections.called(one.peer, "a"), open);
+  EXPECT_NE(connections.called(other.peer, "b"), open);
+  EXPECT_EQ(connections.called("what?", "a"), nullptr);
+}
+
 TEST_F(TlsConnectionsTest, ACertificateHasSoManyConnections) {
   std::vector<Port::Ends> many;
   for (std::size_t i = 0; i < TlsConnections::kOfCertificateMax; ++i) {
