@@ -40,8 +40,9 @@ set(ALLOWED_supervisor/light supervisor/external supervisor policy/scheduler pol
   kernel/cgroup base/loop base)
 set(ALLOWED_supervisor/doctor supervisor/run supervisor supervisor/processes report guardian
   kernel/monitor kernel/counters kernel/cgroup base/loop base)
-set(ALLOWED_govern supervisor/run supervisor report policy/scheduler policy/estimator policy/job
-  guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup base/loop base)
+set(ALLOWED_govern supervisor/run supervisor/light supervisor report policy/scheduler
+  policy/estimator policy/job guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup
+  base/loop base)
 set(ALLOWED_daemon/grpc supervisor/external supervisor policy/job base/loop base)
 set(ALLOWED_daemon/jobs supervisor report policy/scheduler policy/job base/loop base)
 set(ALLOWED_daemon/runner daemon/jobs daemon/grpc supervisor report policy/job guardian base/loop
@@ -67,8 +68,8 @@ set(ALLOWED_cli cli/runs cli/govern cli/exec cli/command cli/top cli/link cli/pr
   guardian kernel/counters kernel/procfs kernel/cgroup base/loop base)
 set(ALLOWED_cli/link supervisor/light supervisor/control supervisor/sharing store/runs base)
 set(ALLOWED_cli/exec cli/command cli/link report policy/job kernel/procfs base/loop base)
-set(ALLOWED_cli/govern govern cli/command cli/progress supervisor/control supervisor/sharing
-  supervisor/run supervisor report policy/job guardian base/loop base)
+set(ALLOWED_cli/govern govern cli/command cli/progress supervisor/light supervisor/control
+  supervisor/sharing supervisor/run supervisor report policy/job guardian base/loop base)
 set(ALLOWED_cli/runs cli/command cli/progress supervisor page analysis/trace analysis store/runs
   store/history report sim base/loop base)
 set(ALLOWED_cli/top cli/link cli/progress supervisor/control store/runs report policy/scheduler

@@ -14,6 +14,7 @@
 #include "report/json.h"
 #include "report/plain.h"
 #include "report/summary.h"
+#include "supervisor/light/group_members.h"
 #include "supervisor/light/light_protocol.h"
 #include "supervisor/reporting.h"
 #include "supervisor/sharing/ledger_place.h"
@@ -40,6 +41,11 @@ bool is_plimsolls(policy::Outcome outcome) {
   using policy::Outcome;
   return outcome == Outcome::failed_to_start || outcome == Outcome::over_limit ||
          outcome == Outcome::over_line || outcome == Outcome::timed_out;
+}
+
+bool has_limits(const Limits& limits) {
+  return limits.memory_max || limits.memory_high || limits.swap_max || limits.cpus ||
+         limits.cpuset || limits.pids_max || !limits.io_max.empty();
 }
 
 // How to run what a halt or Ctrl-C has left.
@@ -246,8 +252,8 @@ void GovernedRun::serve_commands() {
   const std::string socket = light_socket();
   if (socket.empty()) return;
   supervisor::CommandsOwner& owner = *this;
-  auto service = std::make_unique<supervisor::CommandService>(supervisor_, batch_->host_scheduler(),
-                                                              owner, cgroup::run_name(run_id_));
+  auto service =
+      std::make_unique<supervisor::CommandService>(supervisor_, batch_->host_scheduler(), owner);
   if (auto listens = service->listen(socket); !listens) {
     // Who does not use it need not know.
     if (!options_.verbose) return;
@@ -255,6 +261,21 @@ void GovernedRun::serve_commands() {
                           listens.error().message());
   }
   service_ = std::move(service);
+}
+
+// A job with limits of its own keeps its commands, as they are to stay within them.
+Result<const policy::JobSpec*> GovernedRun::job_of(int pid) {
+  const auto& executor = batch_->host_scheduler().executor();
+  const auto id = supervisor::running_job_of(pid, cgroup::run_name(run_id_), executor);
+  const policy::JobSpec* job = id ? batch_->find_job(*id) : nullptr;
+  if (job == nullptr) {
+    return fail(std::errc::permission_denied, "the process is not part of a running job");
+  }
+  if (has_limits(job->limits)) {
+    return fail(std::errc::permission_denied,
+                "the job has limits of its own, which hold for its commands too");
+  }
+  return job;
 }
 
 void GovernedRun::command_stuck(const std::string& name, const reap::Stuck& stuck) {

@@ -63,11 +63,10 @@ class GovernedRun : private supervisor::BatchRunObserver,
   Result<void> lease();
   Result<void> start_control();
   JobId next_job_id() override { return batch_->next_job_id(); }
-  [[nodiscard]] const policy::JobSpec* find_job(JobId job) const override {
-    return batch_->find_job(job);
-  }
-  void command_ended(const supervisor::AttemptResult& result) override {
-    batch_->command_ended(result);
+  [[nodiscard]] Result<const policy::JobSpec*> job_of(int pid) override;
+  void command_ended(const policy::JobSpec& /*command*/,
+                     const supervisor::AttemptGone& gone) override {
+    batch_->command_ended(gone.result);
   }
   void command_stuck(const std::string& name, const reap::Stuck& stuck) override;
   void serve_commands();

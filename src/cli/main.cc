@@ -26,6 +26,8 @@ measured by the kernel, limited, and ended with all its processes.
                                          plimsoll batch -- gzip -k {} ::: *.log
   govern    Govern what a command starts:
                                          plimsoll govern -- ninja -j64
+  session   The same for a shell or agent:
+                                         plimsoll session -- bash
   exec      Start one when it fits:      make CC='plimsoll exec -- gcc'
   serve     Run the daemon:              plimsoll serve
   submit    Give the daemon a command:   plimsoll submit -- make -j4
@@ -60,7 +62,7 @@ constexpr Command kCommands[] = {
     {"ctl", ctl_command},       {"serve", serve_command},       {"submit", submit_command},
     {"list", list_command},     {"advise", advise_command},     {"compare", compare_command},
     {"whatif", whatif_command}, {"govern", govern_command},     {"top", top_command},
-    {"exec", exec_command},
+    {"exec", exec_command},     {"session", session_command},
 };
 
 // Null if there is none.

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace plimsoll::govern {
 namespace {
 
@@ -145,9 +147,29 @@ bool is_whole(string_view name) {
   return dash != string_view::npos && is_among(kWholeNames, name.substr(dash + 1));
 }
 
-// `plimsoll exec` starts one command.
-bool starts_one(const Exec& exec) {
+constexpr string_view kLauncher = "plimsoll-exec";
+
+// `plimsoll exec` starts one command, which is the step.
+bool is_launcher(const Exec& exec) {
+  if (base_name(exec.file) == kLauncher) return true;
   return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 && exec.argv[1] == "exec";
+}
+
+// Whether a shell's text names the launcher, as those of cmake and ninja do: the shell would be a
+// step only until it has started that.
+bool names_launcher(string_view text) {
+  string_view before;
+  while (!text.empty()) {
+    const string_view word = take_until(text, ' ');
+    if (base_name(word) == kLauncher) return true;
+    if (word == "exec" && base_name(before) == "plimsoll") return true;
+    before = word;
+  }
+  return false;
+}
+
+bool starts_launcher(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), names_launcher);
 }
 
 }  // namespace
@@ -171,7 +193,9 @@ bool Drivers::is_named(string_view name) const {
 
 // `words`: the interpreter's own command line, its name first.
 Role Drivers::role_of_interpreter(string_view name, const std::vector<std::string>& words) const {
-  if (is_among(kShells, name)) return has_flag(words, 'c') ? Role::whole : Role::driver;
+  if (is_among(kShells, name)) {
+    return has_flag(words, 'c') && !starts_launcher(words) ? Role::whole : Role::driver;
+  }
   if (name == "java") {
     for (const std::string& word : words) {
       for (const string_view part : kJavaDrivers) {
@@ -192,10 +216,8 @@ Role Drivers::role_of_interpreter(string_view name, const std::vector<std::strin
 
 Role Drivers::role_of(const Exec& exec) const {
   const std::string name = program_name(exec.file);
-  if (name == "plimsoll" || name == "plimsolld") {
-    if (is_inner_govern(exec)) return Role::driver;
-    return starts_one(exec) ? Role::whole : Role::governor;
-  }
+  if (is_launcher(exec) || is_inner_govern(exec)) return Role::driver;
+  if (name == "plimsoll" || name == "plimsolld") return Role::governor;
   if (is_named(base_name(exec.file)) || is_named(script_name(exec.file))) return Role::driver;
   if (is_whole(name) || is_whole(base_name(exec.file))) return Role::whole;
   if (exec.interpreter.empty()) return role_of_interpreter(name, exec.argv);
@@ -210,13 +232,14 @@ Role Drivers::role_of(const Exec& exec) const {
 }
 
 bool may_hold_tokens(const Exec& exec) {
-  if (starts_one(exec) || is_inner_govern(exec)) return false;
+  if (is_launcher(exec) || is_inner_govern(exec)) return false;
   return is_among(kTokenHolderNames, program_name(exec.file)) ||
          is_among(kTokenHolderNames, base_name(exec.file));
 }
 
 bool is_inner_govern(const Exec& exec) {
-  return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 && exec.argv[1] == "govern";
+  return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 &&
+         (exec.argv[1] == "govern" || exec.argv[1] == "session");
 }
 
 bool resumes(const Words& command) {

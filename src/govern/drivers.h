@@ -12,7 +12,7 @@ namespace plimsoll::govern {
 
 // What a program is to the run.
 enum class Role : std::uint8_t {
-  driver,    // starts steps: never held, paused or bounded by the line
+  driver,    // starts steps: never held, paused or bounded by the line; launchers of one are, too
   whole,     // a step with all that it starts, however many it starts at once
   governor,  // a Plimsoll that governs what it starts itself
   unknown,   // a step, unless it turns out to start several programs at a time
@@ -43,7 +43,8 @@ class Drivers {
 // that it starts unseen.
 [[nodiscard]] bool may_hold_tokens(const Exec& exec);
 
-// Of `plimsoll govern`, which has what it starts governed by the run that it is in.
+// Of `plimsoll govern` or `plimsoll session`, which has what it starts governed by the run that it
+// is in.
 [[nodiscard]] bool is_inner_govern(const Exec& exec);
 
 // Whether the driver goes on where it was when it is started again, as build tools do.

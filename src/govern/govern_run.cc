@@ -9,6 +9,7 @@
 #include "kernel/cgroup/run_tree.h"
 #include "policy/job/attempt.h"
 #include "report/plain.h"
+#include "supervisor/light/light_protocol.h"
 #include "supervisor/reporting.h"
 #include "supervisor/run/run_summary.h"
 
@@ -48,11 +49,14 @@ GovernRun::GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& esti
       steps_(supervisor, host_scheduler_, estimator, drivers_, cgroup::run_name(config_.run_id),
              *this),
       guardian_watch_(supervisor.loop(), [this](const std::string& text) { on_notice(text); }) {
+  if (config_.drivers_first) steps_.put_drivers_first();
   // Nobody runs a step again: of one of which nothing is known it is believed that it may take all
   // of the line, not that a few fit side by side.
   estimator.expect_below(
       to_bytes(to_double(config_.scheduler.governor.line) * policy::kUnknownBeside));
   config_.command.env.emplace_back(kRunVariable, config_.run_id);
+  // Set in any case, as it may be that of a run that this one is part of.
+  config_.command.env.emplace_back(supervisor::kLightVariable, config_.light_socket);
   if (config_.jobserver) {
     TokenBasis& basis = *this;
     jobserver_.emplace(supervisor.loop(), std::move(*config_.jobserver), basis);
@@ -63,6 +67,10 @@ GovernRun::GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& esti
 }
 
 GovernRun::~GovernRun() = default;
+
+Result<void> GovernRun::hear_launchers() {
+  return config_.light_socket.empty() ? Result<void>() : steps_.listen(config_.light_socket);
+}
 
 Result<GovernEnd> GovernRun::run() {
   const Instant begun = supervisor_.now();
@@ -98,6 +106,7 @@ report::CommandReport GovernRun::report_of(const supervisor::AttemptResult& ende
           .small_steps = steps_.counts().small,
           .held_steps = steps_.counts().held,
           .killed_steps = killed_in_all_,
+          .steps_again = steps_.counts().again,
           .reruns = reruns_,
           .tokens_recovered = jobserver_ ? jobserver_->recovered() : 0,
           .why_whole = config_.why_unheard.value_or("")};
@@ -116,6 +125,7 @@ Result<supervisor::AttemptRequest> GovernRun::request(unsigned number) {
   if (supervisor_.families() != nullptr) return request;
   auto group = supervisor_.make_group_beside_pool(name);
   if (!group) return pass(std::move(group));
+  if (config_.drivers_first) supervisor_.prefer(*group);
   if (!config_.why_unheard) {
     auto second = clone(*group);
     if (!second) return pass(std::move(second));

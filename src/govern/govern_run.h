@@ -33,6 +33,11 @@ struct GovernConfig {
   std::optional<std::string> why_unheard;
   // Its pipe is filled by the run; the command is told of it by its environment.
   std::optional<TokenPipe> jobserver;
+  // The command and other drivers have memory and processor time before the steps, and are the
+  // kernel's victims after them (`plimsoll session`).
+  bool drivers_first = false;
+  // Where launchers below the command (`plimsoll exec`) find the run. Empty: they don't.
+  std::string light_socket;
 };
 
 // How it went.
@@ -70,6 +75,10 @@ class GovernRun : private supervisor::AttemptObserver,
   // Returns when all have ended and every group is removed. An error means that the guardian was
   // lost and everything was reaped. Once.
   Result<GovernEnd> run();
+
+  // Launchers are heard from here on; before run(). Without this, and if it fails, they start what
+  // they launch at once, as a step like any other.
+  Result<void> hear_launchers();
 
   // For commands of the user's and for those who watch.
   [[nodiscard]] policy::Scheduler& scheduler() { return host_scheduler_.scheduler(); }

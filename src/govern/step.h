@@ -51,6 +51,11 @@ struct Step {
 
 [[nodiscard]] std::unique_ptr<Step> step_of_exec(JobId id, const Exec& exec, UniqueFd pidfd);
 
+// Moves the process up among the kernel's victims when memory runs out, and with it what it starts
+// from then on. Who is further up stays there.
+inline constexpr int kStepOomScoreAdj = 300;  // a guess
+void become_victim(int pid);
+
 // Whether the command says more than what the process executes next: it is a shell's text.
 [[nodiscard]] bool is_shell_text(const Exec& exec);
 

@@ -68,6 +68,8 @@ Meaning StepTree::exec_below_driver(const Exec& exec) {
 
 Meaning StepTree::exec_in_step(JobId step, const Exec& exec) {
   Step& within = steps_.at(step);
+  // What that governs stays in the groups that it has given it.
+  if (has_governor(within)) return {.what = Meaning::What::goes_on, .step = step};
   const Role role = drivers_.role_of(exec);
   if (role == Role::driver) {
     release(step, exec);
@@ -82,6 +84,15 @@ Meaning StepTree::exec_in_step(JobId step, const Exec& exec) {
     within.inside[exec.process.pid] = {.id = exec.process, .parent = exec.parent, .role = role};
   }
   return {.what = Meaning::What::goes_on, .step = step};
+}
+
+bool StepTree::has_governor(const Step& step) {
+  return std::any_of(step.inside.begin(), step.inside.end(), [this](const auto& entry) {
+    const Inside& each = entry.second;
+    if (each.role != Role::governor) return false;
+    const auto now = lookup_.find(each.id.pid);
+    return now && now->id == each.id;
+  });
 }
 
 // Whether the parent has another child that lives and has executed something, and is not known to

@@ -100,6 +100,7 @@ class StepTree {
   Node* node_above(const Exec& exec);
   Meaning exec_below_driver(const Exec& exec);
   Meaning exec_in_step(JobId step, const Exec& exec);
+  [[nodiscard]] bool has_governor(const Step& step);
   [[nodiscard]] bool starts_several(const Step& step, const Exec& exec);
   void release(JobId step, const Exec& exec);
   void set(const procfs::Id& id, Kind kind);

@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "govern/step.h"
-#include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/run_tree.h"
 #include "kernel/procfs/table.h"
 #include "policy/estimator/numbers.h"
@@ -23,7 +22,9 @@
 namespace plimsoll::govern {
 namespace {
 
-constexpr std::string_view kGroupPrefix = "step-";
+// The first words of the names of groups.
+constexpr std::string_view kGroup = "step";
+constexpr std::string_view kLaunchedGroup = "command";  // CommandService's
 
 UniqueFd open_pidfd(int pid) {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
@@ -42,6 +43,13 @@ Steps::Steps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& sche
       observer_(observer),
       host_(supervisor.describe()),
       small_(supervisor.loop(), *this),
+      launched_(supervisor, scheduler,
+                {.tree = tree_,
+                 .counts = counts_,
+                 .numbers = numbers_,
+                 .observer = observer,
+                 .may_be_small = [this](const auto& step) { return may_be_small(step); }},
+                run_),
       mover_(supervisor.loop()) {
   std::error_code unknown;  // then its steps are commands of no place
   directory_ = std::filesystem::current_path(unknown).string();
@@ -52,12 +60,13 @@ Steps::~Steps() = default;
 void Steps::begin(ExecListener& listener, std::shared_ptr<const cgroup::Leaf> drivers) {
   listener_ = &listener;
   drivers_ = std::move(drivers);
+  launched_.admit_from(drivers_);
   has_root_ = is_ending_ = false;
 }
 
 const policy::JobSpec* Steps::spec_of(JobId step) const {
   const auto found = steps_.find(step);
-  return found == steps_.end() ? nullptr : &found->second->spec;
+  return found == steps_.end() ? launched_.spec_of(step) : &found->second->spec;
 }
 
 std::optional<ProcessLookup::Process> Steps::find(int pid) {
@@ -70,8 +79,10 @@ std::optional<JobId> Steps::step_of(int pid) {
   const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/cgroup");
   if (!text) return std::nullopt;
   const std::string name = cgroup::group_in_pool(*text, run_);
-  if (!name.starts_with(kGroupPrefix)) return std::nullopt;
-  const auto number = to_u64(std::string_view(name).substr(kGroupPrefix.size()));
+  std::string_view rest = name;
+  const std::string_view kind = take_until(rest, '-');
+  if (kind != kGroup && kind != kLaunchedGroup) return std::nullopt;
+  const auto number = to_u64(rest);
   return number ? std::optional(JobId{*number}) : std::nullopt;
 }
 
@@ -90,7 +101,7 @@ void Steps::on_exec(PendingExec pending, const Exec& exec) {
     --counts_.begun;
     if (small_.take(*meaning.released)) --counts_.small;
     // Its processes leave its group first, this one among them.
-    if (steps_.contains(*meaning.released)) {
+    if (steps_.contains(*meaning.released) || launched_.has(*meaning.released)) {
       return release(*meaning.released,
                      [this, pending, exec, meaning] { follow(pending, exec, meaning); });
     }
@@ -99,9 +110,13 @@ void Steps::on_exec(PendingExec pending, const Exec& exec) {
 }
 
 void Steps::follow(PendingExec pending, const Exec& exec, const Meaning& meaning) {
+  const bool is_first = meaning.what == Meaning::What::begins ||
+                        (meaning.what == Meaning::What::goes_on && launched_.has(*meaning.step));
+  if (drivers_first_ && is_first) become_victim(exec.process.pid);
   if (meaning.what == Meaning::What::begins) return begin_step(pending, exec);
   if (meaning.what == Meaning::What::goes_on) {
     const auto step = steps_.find(*meaning.step);
+    launched_.goes_on(*meaning.step, exec);
     if (step != steps_.end() && may_hold_tokens(exec)) step->second->may_hold_tokens = true;
     // Whoever does the work of the step says what it is.
     const bool is_main = step != steps_.end() && step->second->exec.process == exec.process;
@@ -120,7 +135,7 @@ bool Steps::may_be_small(const policy::JobSpec& spec) const {
 }
 
 void Steps::begin_step(PendingExec pending, const Exec& exec) {
-  const JobId id{++last_};
+  const JobId id = numbers_.next();
   ++counts_.begun;
   auto pidfd = open_pidfd(exec.process.pid);
   if (!pidfd) return answer(pending);  // it is gone
@@ -153,7 +168,7 @@ void Steps::place(std::unique_ptr<Step> step, std::shared_ptr<cgroup::Leaf> grou
   const JobId id = step->id;
   const bool is_there = group != nullptr;
   if (!is_there) {
-    auto made = supervisor_.make_step_group(std::string(kGroupPrefix) + step->spec.name);
+    auto made = supervisor_.make_step_group(std::string(kGroup) + "-" + step->spec.name);
     if (!made) {
       tell_once(told_of_groups_, "some steps run without a group of their own, and are not held: " +
                                      made.error().message());
@@ -254,24 +269,14 @@ void Steps::look_at_birth(JobId id) {
 }
 
 std::optional<std::size_t> Steps::token_holders() {
-  auto holders = is_blind_ || told_of_groups_ ? std::nullopt : tree_.drivers_below();
+  const bool sees_all = !is_blind_ && !told_of_groups_ && !launched_.may_hold_tokens();
+  auto holders = sees_all ? tree_.drivers_below() : std::nullopt;
   if (holders) *holders += small_.size();
   for (const auto& [id, step] : steps_) {
     if (step->may_hold_tokens) return std::nullopt;
     if (holders && !step->is_over) ++*holders;
   }
   return holders;
-}
-
-// What waits goes on without the scheduler.
-void Steps::withdraw(Step& step, const std::string& why) {
-  if (step.state != Step::State::waiting) return;
-  const JobId id = step.id;
-  step.state = Step::State::withdrawn;
-  let_go(step);
-  if (step.group != nullptr) mover_.remove(std::move(step.group));
-  // One that ends by now has been told.
-  [[maybe_unused]] const auto withdrawn = scheduler_.scheduler().withdraw(id, why);
 }
 
 void Steps::let_go(Step& step) {
@@ -345,56 +350,19 @@ void Steps::on_grown(SmallStep small) {
 
 // Its job ends when its group is empty.
 void Steps::release(JobId id, const std::function<void()>& then) {
-  Step& step = *steps_.at(id);
-  step.is_driver = true;
-  // One that stands frozen executes nothing.
-  auto group = step.state == Step::State::running ? scheduler_.executor().group_of(id) : nullptr;
+  if (launched_.has(id)) {
+    launched_.release(id);
+  } else {
+    steps_.at(id)->is_driver = true;
+  }
+  // One that stands frozen, or has not started, executes nothing.
+  auto group = scheduler_.executor().group_of(id);
   if (group == nullptr) return then();
   ++on_the_way_;
   mover_.empty(std::move(group), drivers_, [this, then] {
     --on_the_way_;
     then();
   });
-}
-
-void Steps::release_held() {
-  std::vector<JobId> all;
-  for (const auto& [id, step] : steps_) all.push_back(id);
-  for (const JobId id : all) {
-    const auto found = steps_.find(id);
-    if (found == steps_.end()) continue;
-    if (found->second->state == Step::State::waiting) {
-      withdraw(*found->second, "it was asked to end");
-    } else if (found->second->state == Step::State::running) {
-      [[maybe_unused]] const auto resumed = scheduler_.scheduler().resume(id);
-    }
-  }
-}
-
-std::vector<std::string> Steps::end_all(const std::string& why) {
-  std::vector<std::string> left;
-  is_ending_ = true;
-  std::vector<JobId> all;
-  for (const auto& [id, step] : steps_) all.push_back(id);
-  for (const JobId id : all) {
-    const auto found = steps_.find(id);
-    if (found == steps_.end()) continue;
-    Step& step = *found->second;
-    if (step.state == Step::State::waiting) {
-      ::syscall(SYS_pidfd_send_signal, step.pidfd.get(), SIGKILL, nullptr, 0U);
-      withdraw(step, why);
-    } else if (step.state == Step::State::running && !step.is_over) {
-      const auto group = scheduler_.executor().group_of(id);
-      const Result<bool> lives =
-          group ? cgroup::populated(*group, cgroup::Scope::v2_first) : Result<bool>(false);
-      if (!lives.value_or(true)) continue;  // the end of its own is on its way
-      left.push_back(policy::command_line(step.spec.command));
-      [[maybe_unused]] const auto killed = scheduler_.scheduler().kill(id, why);
-    }
-  }
-  for (auto& [pid, spare] : spares_) mover_.remove(std::move(spare.group));
-  spares_.clear();
-  return left;
 }
 
 }  // namespace plimsoll::govern

@@ -12,8 +12,10 @@
 
 #include "govern/exec_listener.h"
 #include "govern/exec_reader.h"
+#include "govern/launched_steps.h"
 #include "govern/small_steps.h"
 #include "govern/step_tree.h"
+#include "govern/steps_observer.h"
 #include "kernel/cgroup/freeze.h"
 #include "report/report.h"
 #include "supervisor/host_scheduler.h"
@@ -23,24 +25,6 @@
 namespace plimsoll::govern {
 
 struct Step;
-
-class StepsObserver {
- public:
-  StepsObserver() = default;
-  StepsObserver(const StepsObserver&) = delete;
-  StepsObserver& operator=(const StepsObserver&) = delete;
-  virtual ~StepsObserver() = default;
-  // A step with a group of its own has ended. Not of one that has turned out to be a driver.
-  virtual void on_step_ended(const policy::JobSpec& step, const report::JobReport& report) = 0;
-  virtual void on_notice(const std::string& text) = 0;
-};
-
-// How many there were, without those that have turned out to be drivers.
-struct StepCounts {
-  std::uint64_t begun = 0;
-  std::uint64_t small = 0;  // that had no group of their own
-  std::uint64_t held = 0;   // that were frozen at birth
-};
 
 // The steps of one command: what its drivers start becomes a job of the scheduler at its exec. The
 // process is moved into a group of the pool while it stands in the exec, and frozen there before it
@@ -62,6 +46,10 @@ class Steps : public ExecObserver,
         StepsObserver& observer);
   ~Steps() override;
 
+  // Steps are the kernel's victims before drivers; before begin().
+  void put_drivers_first() { drivers_first_ = true; }
+  // Steps may come from launchers as well, which find this socket; before begin().
+  Result<void> listen(const std::string& path) { return launched_.listen(path); }
   // The command is about to be executed: its first exec is the root of what follows. `drivers`: the
   // group that it is in. `listener` must live until all execs are answered.
   void begin(ExecListener& listener, std::shared_ptr<const cgroup::Leaf> drivers);
@@ -69,7 +57,9 @@ class Steps : public ExecObserver,
   std::vector<std::string> end_all(const std::string& why);
   // Those that wait or are paused go on, whatever it takes: they have been asked to end.
   void release_held();
-  [[nodiscard]] bool is_idle() const { return steps_.empty() && on_the_way_ == 0; }
+  [[nodiscard]] bool is_idle() const {
+    return steps_.empty() && on_the_way_ == 0 && launched_.is_idle();
+  }
 
   [[nodiscard]] const StepCounts& counts() const { return counts_; }
   // Those that run without a group.
@@ -133,14 +123,16 @@ class Steps : public ExecObserver,
   std::shared_ptr<const cgroup::Leaf> drivers_;
   bool has_root_ = false;
   bool is_ending_ = false;
-  std::uint64_t last_ = 0;
   std::map<JobId, std::unique_ptr<Step>> steps_;
   std::unordered_map<int, Spare> spares_;
   std::size_t on_the_way_ = 0;  // moves under way
   SmallSteps small_;
   StepCounts counts_;
+  StepNumbers numbers_;
+  LaunchedSteps launched_;
   bool told_of_groups_ = false;
   bool is_blind_ = false;
+  bool drivers_first_ = false;
   supervisor::Mover mover_;  // last: its work ends before what it uses
 };
 

@@ -380,6 +380,7 @@ Json command_json(const CommandReport& command) {
   json["small_steps"] = command.small_steps;
   json["held_steps"] = command.held_steps;
   json["killed_steps"] = command.killed_steps;
+  json["steps_again"] = command.steps_again;
   json["reruns"] = command.reruns;
   json["tokens_recovered"] = command.tokens_recovered;
   return json;

@@ -141,6 +141,7 @@ struct CommandReport {
   std::uint64_t small_steps = 0;       // without a group and a report of their own
   std::uint64_t held_steps = 0;        // did not start at once
   std::uint64_t killed_steps = 0;      // for want of memory
+  std::uint64_t steps_again = 0;       // times that a launcher was to run a killed one again
   std::uint64_t reruns = 0;            // of the command
   std::uint64_t tokens_recovered = 0;  // of the jobserver, from clients that were killed
   std::string why_whole;               // why it was measured as a whole, if it was

@@ -273,16 +273,15 @@ Items step_items(const RunSummary& summary) {
 
 Items governor_items(const RunSummary& summary) {
   Items items;
-  if (const auto& command = summary.command) {
-    items = {"held " + counted(command->held_steps, "step", "steps"),
-             "paused " + counted(summary.pauses, "time", "times")};
-    if (command->killed_steps > 0) {
-      items.push_back("killed " + counted(command->killed_steps, "step", "steps") +
-                      " for want of memory");
+  if (summary.command) {
+    const CommandReport& of = *summary.command;
+    const auto steps = [](std::uint64_t count) { return counted(count, "step", "steps"); };
+    items = {"held " + steps(of.held_steps), "paused " + counted(summary.pauses, "time", "times")};
+    if (of.killed_steps > 0) {
+      items.push_back("killed " + steps(of.killed_steps) + " for want of memory");
     }
-    if (command->reruns > 0) {
-      items.push_back("run again " + counted(command->reruns, "time", "times"));
-    }
+    if (of.steps_again > 0) items.push_back("ran " + steps(of.steps_again) + " again unseen");
+    if (of.reruns > 0) items.push_back("run again " + counted(of.reruns, "time", "times"));
     return items;
   }
   if (summary.job_commands > 0) items.push_back(fmt::format("commands {}", summary.job_commands));

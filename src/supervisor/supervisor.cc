@@ -455,6 +455,10 @@ Result<cgroup::Leaf> Supervisor::make_group_beside_pool(const std::string& name)
   return tree_->make_beside_pool(name, adopting_);
 }
 
+void Supervisor::prefer(const cgroup::Leaf& beside_pool) const {
+  if (tree_) tree_->prefer(beside_pool);
+}
+
 Result<cgroup::Leaf> Supervisor::make_group(const std::string& name, const Limits& limits) {
   return make_group_in(*pool_, name, limits);
 }

@@ -77,6 +77,8 @@ class Supervisor : public RunHost, public ChildSpawner {
   // is frozen or bounded by the line. Error: not_supported in process mode.
   [[nodiscard]] Result<cgroup::Leaf> make_step_group(const std::string& name);
   [[nodiscard]] Result<cgroup::Leaf> make_group_beside_pool(const std::string& name);
+  // As cgroup::RunTree::prefer().
+  void prefer(const cgroup::Leaf& beside_pool) const;
   // A new cgroup in the pool, with its limits set.
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
 

@@ -270,7 +270,7 @@ case_without_a_run_it_is_executed_at_once() {
   cat >jobs <<'END'
 env -u PLIMSOLL_LIGHT $exec -- cat /proc/self/cgroup >unnamed
 PLIMSOLL_LIGHT=$PWD/nobody $exec -- cat /proc/self/cgroup >nobody_there
-PLIMSOLL_GOVERN=1 $exec -- cat /proc/self/cgroup >governed
+env -u PLIMSOLL_LIGHT PLIMSOLL_GOVERN=1 $exec -- cat /proc/self/cgroup >governed
 END
   batch 0
   for file in unnamed nobody_there governed; do

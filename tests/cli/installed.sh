@@ -16,7 +16,7 @@ has_option() { grep -qE -- "^\.(.* )?Fl ($2)( |\$)" "$1"; }
 
 case_the_manual_has_every_option() {
   local command option
-  for command in run batch exec submit list ctl reap runs explain history report simulate doctor; do
+  for command in run batch govern session exec submit list ctl reap runs explain history report simulate doctor; do
     for option in $(options_of "$plimsoll" "$command"); do
       has_option "$root/docs/man/plimsoll.1" "$option" || wrong "plimsoll.1 has no option -$option of $command"
     done
@@ -68,7 +68,8 @@ case_what_is_installed_can_be_removed() {
   rm "$list"
   [[ ! -e kept ]] || cp -p kept "$list"
   for file in bin/plimsoll share/man/man1/plimsoll.1 share/bash-completion/completions/plimsoll \
-    share/doc/plimsoll/README.md share/doc/plimsoll/docs/governor.md; do
+    share/doc/plimsoll/README.md share/doc/plimsoll/docs/governor.md \
+    share/plimsoll/hooks/pre-tool-use share/plimsoll/hooks/shell-prefix; do
     [[ -e to/usr/$file ]] || wrong "not installed: $file"
   done
   [[ ! -x $build/plimsolld ]] || [[ -e to/usr/share/man/man8/plimsolld.8 && -e to/usr/share/man/man5/plimsoll.toml.5 ]] ||

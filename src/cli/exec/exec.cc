@@ -20,11 +20,12 @@ namespace {
 constexpr std::size_t kClassMax = 256;
 
 constexpr const char* kExecFooter =
-    R"(The command starts when the daemon (plimsoll serve), or in a job of a batch that
-run, expects that it fits in memory beside all that it governs. It has this
-program's terminal, descriptors, environment and directory; signals reach it,
-and its exit status is that of this program. Where neither is, it is executed at
-once. A compiler or a linker that is killed to free memory is run again, unseen.
+    R"(The command starts when the daemon (plimsoll serve), or in a job of a batch and
+below `plimsoll govern` that run, expects that it fits in memory beside all that
+it governs. It has this program's terminal, descriptors, environment and
+directory; signals reach it, and its exit status is that of this program. Where
+nobody governs, it is executed at once. A compiler or a linker that is killed to
+free memory is run again, unseen.
 
 Examples:
   cmake -B build -D CMAKE_CXX_COMPILER_LAUNCHER='plimsoll;exec;--' .
@@ -89,13 +90,16 @@ std::optional<int> parse(LauncherConfig& config, int argc, char** argv) {
   return kPlimsollFailed;
 }
 
+// Below it, what this program launches is a step whoever asks: what a step starts through a further
+// launcher is one, too.
+bool is_below_govern() { return std::getenv("PLIMSOLL_GOVERN") != nullptr; }
+
 // Whoever governs the command; nothing: nobody, or this process is part of what is governed
 // already. To wait would keep what it is part of from its end, and what it uses counts there; but a
 // run knows what its jobs wait for.
 std::optional<LightLink> find_governor() {
-  if (std::getenv("PLIMSOLL_GOVERN") != nullptr) return std::nullopt;
   if (auto run = LightLink::of_run()) return run;
-  if (std::getenv("PLIMSOLL_JOB") != nullptr) return std::nullopt;
+  if (is_below_govern() || std::getenv("PLIMSOLL_JOB") != nullptr) return std::nullopt;
   return LightLink::of_daemon();
 }
 
@@ -108,7 +112,7 @@ int exec_command(int argc, char** argv) {
   auto link = find_governor();
   if (!link) return execute(config.command);
   // What the command starts is part of it.
-  ::unsetenv(supervisor::kLightVariable);
+  if (!is_below_govern()) ::unsetenv(supervisor::kLightVariable);
   const std::string name = "exec-" + std::to_string(::getpid());
   ::setenv("PLIMSOLL_JOB", name.c_str(), 0);
   const auto status = Launcher(std::move(config), std::move(*link)).run();

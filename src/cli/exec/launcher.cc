@@ -203,7 +203,8 @@ void Launcher::on_time(Instant now) {
   if (config_.hold_max && now >= began_ + *config_.hold_max) {
     complain("exec: " + program_of(config_.command) + " has waited for " +
              format_duration(*config_.hold_max) + " and was not started: " +
-             (why_held_.empty() ? "others run or wait before it" : report::printable(why_held_)));
+             (why_held_.empty() ? "others run or wait before it" : report::printable(why_held_)) +
+             "; try again later, or with less at once");
     return give_up({.code = kLostToMachine});
   }
   ask_again_.reset();

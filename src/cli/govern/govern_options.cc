@@ -29,6 +29,26 @@ Exit status: that of the command; 128+n if signal n ended it, 125 if Plimsoll
 itself failed, 126 and 127 as in a shell.
 )";
 
+constexpr const char* kSessionFooter =
+    R"(The command is a shell, a coding agent or a CI runner. It is never held or
+paused, and has memory and processor time before what it starts; that is governed
+as under `plimsoll govern`, together with all other sessions and runs of this
+machine. Small commands start at once. When the session ends, all that it started
+is killed, and what still ran is named.
+
+Commands that a hook hands to `plimsoll exec` (docs/session.md) wait for --hold-max
+at most; then they end with the exit status 75 and a line that says why.
+
+Examples:
+  plimsoll session -- bash
+  plimsoll session -- claude
+  plimsoll session --line 16G --hold-max 5m -- codex
+  plimsoll session --report steps.jsonl -- ./ci.sh
+
+Exit status: that of the command; 128+n if signal n ended it, 125 if Plimsoll
+itself failed, 126 and 127 as in a shell.
+)";
+
 // A build that is started again more often does not end.
 constexpr std::uint64_t kRerunsMax = 100;
 
@@ -49,6 +69,23 @@ Result<std::string> parse_driver(std::string_view text) {
   return std::string(text);
 }
 
+void add_rerun(CLI::App& app, GovernOptions& options) {
+  add_value(
+      app, "--rerun", parse_reruns, [&](unsigned reruns) { options.reruns = reruns; },
+      "How often a build tool is started again when it has failed and a step was killed for want "
+      "of memory (default 2)")
+      ->type_name("N");
+}
+
+void add_hold_max(CLI::App& app, SessionTerms& session) {
+  add_value(
+      app, "--hold-max", parse_duration_above_zero,
+      [&](Duration hold_max) { session.hold_max = hold_max; },
+      "Longest time that a command waits which a hook hands to `plimsoll exec` (10s, 5m; default "
+      "100s); then its exit status is 75")
+      ->type_name("DURATION");
+}
+
 void add_options(CLI::App& app, GovernOptions& options) {
   add_governor_options(app, options.governor);
   app.remove_option(app.get_option("--no-evict"));  // no step is, as nobody could run it again
@@ -63,11 +100,6 @@ void add_options(CLI::App& app, GovernOptions& options) {
       "Name of a program that is a driver: never held or paused, and what it starts are steps; may "
       "be given several times")
       ->type_name("NAME");
-  add_value(
-      app, "--rerun", parse_reruns, [&](unsigned reruns) { options.reruns = reruns; },
-      "How often a build tool is started again when it has failed and a step was killed for want "
-      "of memory (default 2)")
-      ->type_name("N");
   add_value(
       app, "--jobserver", parse_jobserver, [&](JobserverWish wish) { options.jobserver = wish; },
       "How make, cargo, ninja and gcc are offered a share of the cores: by a pipe, by a fifo, off, "
@@ -101,11 +133,19 @@ void add_options(CLI::App& app, GovernOptions& options) {
 }  // namespace
 
 std::optional<int> parse_govern_options(GovernOptions& options, int argc, char** argv) {
-  CLI::App app("Runs a command and governs the commands that it starts, without changing any.",
-               "govern");
-  app.footer(kGovernFooter);
+  CLI::App app(
+      options.session
+          ? "Runs a shell, an agent or a CI runner, and governs the commands that it starts."
+          : "Runs a command and governs the commands that it starts, without changing any.",
+      options.name());
+  app.footer(options.session ? kSessionFooter : kGovernFooter);
   app.prefix_command();
   add_options(app, options);
+  if (options.session) {
+    add_hold_max(app, *options.session);
+  } else {
+    add_rerun(app, options);
+  }
   SplitArguments split = split_at_dashes(argc, argv);
   if (const auto status = parse_or_exit_status(app, std::move(split.options))) return status;
   options.command = app.remaining();
@@ -115,7 +155,8 @@ std::optional<int> parse_govern_options(GovernOptions& options, int argc, char**
     options.command.insert(options.command.end(), split.command->begin(), split.command->end());
   }
   if (!options.command.empty()) return std::nullopt;
-  complain("govern: no command was given; see `plimsoll govern --help`");
+  const std::string name = options.name();
+  complain(name + ": no command was given; see `plimsoll " + name + " --help`");
   return kPlimsollFailed;
 }
 

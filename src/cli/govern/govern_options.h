@@ -1,11 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/disk.h"
+#include "base/units.h"
 #include "cli/command/options.h"
 #include "cli/govern/jobserver_offer.h"
 #include "supervisor/run/pool_options.h"
@@ -16,8 +18,18 @@ namespace plimsoll::cli {
 // otherwise.
 inline constexpr unsigned kRerunsDefault = 2;
 
+// So long a command of a session waits that was started through a hook: less than the two minutes
+// after which coding agents give up on one.
+inline constexpr Duration kSessionHoldMax = std::chrono::seconds(100);
+
+// What `plimsoll session` is told beyond `plimsoll govern`.
+struct SessionTerms {
+  Duration hold_max = kSessionHoldMax;
+};
+
 struct GovernOptions {
   std::vector<std::string> command;
+  std::optional<SessionTerms> session;
   supervisor::PoolOptions governor;
   std::vector<std::string> drivers;
   unsigned reruns = kRerunsDefault;
@@ -29,9 +41,13 @@ struct GovernOptions {
   std::optional<std::int64_t> nice;
   bool standalone = false;
   Verbosity verbosity = Verbosity::normal;
+
+  // Of the subcommand.
+  [[nodiscard]] const char* name() const { return session ? "session" : "govern"; }
 };
 
-// A value is the exit status to leave with: a mistake was told, or help was printed.
+// Of whichever subcommand `options` says. A value is the exit status to leave with: a mistake was
+// told, or help was printed.
 std::optional<int> parse_govern_options(GovernOptions& options, int argc, char** argv);
 
 }  // namespace plimsoll::cli

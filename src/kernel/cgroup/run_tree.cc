@@ -10,6 +10,7 @@
 
 #include "base/may_wait.h"
 #include "base/text.h"
+#include "kernel/cgroup/limits.h"
 
 namespace plimsoll::cgroup {
 namespace {
@@ -125,6 +126,17 @@ void RunTree::protect_supervisor() const {
   [[maybe_unused]] const auto outer = v2->write("memory.min", memory);
   [[maybe_unused]] const auto inner = leaf->write("memory.min", memory);
   [[maybe_unused]] const auto weight = leaf->write("cpu.weight", std::to_string(kSupervisorWeight));
+}
+
+void RunTree::prefer(const Leaf& beside_pool) const {
+  [[maybe_unused]] const auto weighed =
+      set_cpu_weight(beside_pool, kPreferredWeight, "the weight of the command");
+  const Directory* v2 = run_.v2();
+  const Directory* leaf = beside_pool.v2();
+  if (v2 == nullptr || leaf == nullptr) return;
+  const std::string memory = std::to_string(kPreferredMemory.count);
+  [[maybe_unused]] const auto outer = v2->write("memory.low", memory);
+  [[maybe_unused]] const auto inner = leaf->write("memory.low", memory);
 }
 
 std::string group_in_pool(std::string_view cgroups, std::string_view run) {

@@ -38,6 +38,11 @@ class RunTree {
     return run_.make_leaf(name, wanted);
   }
 
+  // For a group beside the pool whose processes must answer while the pool's are many: memory that
+  // is not taken back as long as others have some to give, and more CPU than the pool. As far as
+  // its controllers go.
+  void prefer(const Leaf& beside_pool) const;
+
   // Protects the supervisor's leaf, if it was made and as far as its controllers go: memory that is
   // not taken back as long as the groups above the run grant as much, and more CPU than the pool.
   void protect_supervisor() const;
@@ -55,6 +60,9 @@ class RunTree {
 inline constexpr Bytes kSupervisorMemory{std::uint64_t{64} << 20};
 // Ten times the pool's 100.
 inline constexpr unsigned kSupervisorWeight = 1000;
+// What an interactive program has in use, with room to spare; a guess.
+inline constexpr Bytes kPreferredMemory{std::uint64_t{1} << 30};
+inline constexpr double kPreferredWeight = 1000;
 
 // The names of the groups in a run's directory.
 inline constexpr const char* kPoolName = "pool";

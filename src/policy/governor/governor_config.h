@@ -19,6 +19,7 @@ struct GovernorConfig {
   double cores = 1;       // more than 0
   unsigned jobs_max = 1;  // so many at once at most, frozen ones included; at least 1
   bool may_evict = true;  // else only holds and pauses; what can't be held at the line fails
+  bool may_lose = true;   // else only jobs that are started again are evicted
   bool may_pause = true;  // false where nothing can be frozen
   bool has_swap = false;  // memory of frozen jobs can be pushed out
   Bytes reserve{};        // of the machine's MemAvailable, left to everybody else

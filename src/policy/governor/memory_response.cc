@@ -179,12 +179,13 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
     return;
   }
   Victims victims;
+  const Lose lose = may_lose(turn.config);
   if (turn.config.may_evict) {
-    victims =
-        choose_victims(turn.running_set, *turn.keel, shortage + turn.limits.line * kEvictionBuffer);
+    victims = choose_victims(turn.running_set, *turn.keel,
+                             shortage + turn.limits.line * kEvictionBuffer, lose);
   }
   if (victims.members.empty() && turn.config.may_evict) {
-    victims = choose_victims(turn.running_set, *turn.keel, shortage, Spare::nobody);
+    victims = choose_victims(turn.running_set, *turn.keel, shortage, lose, Spare::nobody);
   }
   if (victims.members.empty()) return fail_one(turn);
   const Numbers numbers = turn.numbers();

@@ -137,7 +137,9 @@ void ResumePolicy::unlock_keel(Turn& turn) {
     // What it did before that one was frozen says nothing.
     if (!held->held || turn.now - held->since < kStandStill) continue;
     member.progressed = turn.now;  // the next one after as long again
-    if (turn.config.may_evict && turn.running_set.used() > turn.limits.limit) {
+    const bool may_evict =
+        turn.config.may_evict && (turn.config.may_lose || held->ready.restartable);
+    if (may_evict && turn.running_set.used() > turn.limits.limit) {
       turn.rulings.push_back(eviction(turn.running_set, *held,
                                       "the oldest job makes no progress, and the line is reached",
                                       numbers, turn.now));
@@ -165,7 +167,8 @@ void ResumePolicy::end_waste(Turn& turn) {
   Numbers numbers;
   if (fits(turn, *first, numbers)) return;
   const double shortage = numbers[2].second - numbers[3].second;
-  const Victims victims = choose_victims(turn.running_set, *keel, shortage, Spare::twice_lost);
+  const Victims victims =
+      choose_victims(turn.running_set, *keel, shortage, may_lose(turn.config), Spare::twice_lost);
   if (victims.members.empty() || victims.bytes < shortage) return;
   double redo = 0;
   for (const Member* victim : victims.members) {

@@ -28,12 +28,13 @@ bool goes_before(const Candidate& a, const Candidate& b) {
 }  // namespace
 
 Victims choose_victims(const RunningSet& running_set, const Member& keel, double shortage,
-                       Spare spare) {
+                       Lose lose, Spare spare) {
   std::vector<Candidate> candidates;
   for (Member* one : running_set.members()) {
     const Member& member = *one;
     if (one == &keel || member.state == MemberState::dying || member.used() <= 0) continue;
     if (member.waits_for_commands) continue;  // they would go with it
+    if (lose == Lose::nobody && !member.ready.restartable) continue;
     if (spare != Spare::nobody && member.has_right_of_way()) continue;
     if (spare == Spare::twice_lost &&
         (is_last_eviction(member.ready) || !member.ready.restartable)) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
+#include "policy/governor/governor_config.h"
 #include "policy/governor/running_set.h"
 
 namespace plimsoll::policy {
@@ -18,12 +20,18 @@ enum class Spare : std::uint8_t {
   twice_lost,    // also whose last eviction this would be, and who can't be started again
 };
 
+// Whether jobs that can't be started again are among the candidates (GovernorConfig::may_lose).
+enum class Lose : std::uint8_t { nobody, anybody };
+
 // The smallest set of jobs whose memory covers the shortage, or all that may be evicted if that is
 // not enough. Jobs that can't be started again come last of all, and before them those whose last
 // eviction it would be. Within each of these: the jobs furthest over what they were admitted with
 // first, then those that free most bytes for each second of work lost. Never the keel, nor who
 // waits for commands.
 [[nodiscard]] Victims choose_victims(const RunningSet& running_set, const Member& keel,
-                                     double shortage, Spare spare = Spare::right_of_way);
+                                     double shortage, Lose lose, Spare spare = Spare::right_of_way);
+[[nodiscard]] constexpr Lose may_lose(const GovernorConfig& config) {
+  return config.may_lose ? Lose::anybody : Lose::nobody;
+}
 
 }  // namespace plimsoll::policy

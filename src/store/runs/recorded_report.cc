@@ -75,6 +75,7 @@ std::optional<CommandReport> read_command(const Json& json) {
                         .small_steps = count_at(json, "small_steps").value_or(0),
                         .held_steps = count_at(json, "held_steps").value_or(0),
                         .killed_steps = count_at(json, "killed_steps").value_or(0),
+                        .steps_again = count_at(json, "steps_again").value_or(0),
                         .reruns = count_at(json, "reruns").value_or(0),
                         .tokens_recovered = count_at(json, "tokens_recovered").value_or(0),
                         .why_whole = text_at(json, "why_whole")};

@@ -8,37 +8,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/file.h"
-#include "base/text.h"
-#include "kernel/cgroup/run_tree.h"
 #include "supervisor/capacity.h"
 
 namespace plimsoll::supervisor {
 namespace {
-
-constexpr std::string_view kJobPrefix = "job-";
-
-bool has_limits(const Limits& limits) {
-  return limits.memory_max || limits.memory_high || limits.swap_max || limits.cpus ||
-         limits.cpuset || limits.pids_max || !limits.io_max.empty();
-}
-
-// The job whose group has this name: "job-7", or "job-7.2" for its second attempt.
-std::optional<JobId> job_named(std::string_view group) {
-  if (!group.starts_with(kJobPrefix)) return std::nullopt;
-  group.remove_prefix(kJobPrefix.size());
-  const auto number = to_u64(take_until(group, '.'));
-  return number ? std::optional(JobId{*number}) : std::nullopt;
-}
-
-// In how many hierarchies a process is in this group of the pool itself, and in none below it.
-std::size_t places_in(std::string_view cgroups, const std::string& group) {
-  std::size_t places = 0;
-  while (!cgroups.empty()) {
-    if (take_line(cgroups).ends_with(group)) ++places;
-  }
-  return places;
-}
 
 // Beside those of jobs, which are reckoned with two groups each and mostly have one.
 std::size_t commands_by_descriptors() {
@@ -77,11 +50,10 @@ class CommandService::Discarded : private reap::ReaperObserver {
 };
 
 CommandService::CommandService(Supervisor& supervisor, HostScheduler& host_scheduler,
-                               CommandsOwner& owner, std::string run)
+                               CommandsOwner& owner)
     : supervisor_(supervisor),
       host_scheduler_(host_scheduler),
       owner_(owner),
-      run_(std::move(run)),
       end_timer_(supervisor.loop().timer([this] { end_all_due(); })),
       commands_(*this, commands_by_descriptors()),
       mover_(supervisor.loop()),
@@ -89,28 +61,8 @@ CommandService::CommandService(Supervisor& supervisor, HostScheduler& host_sched
 
 CommandService::~CommandService() = default;
 
-// One that is elsewhere in any hierarchy belongs to somebody else as well: to a run within the job.
-Result<const policy::JobSpec*> CommandService::job_of(int pid) {
-  const auto foreign = [] {
-    return fail(std::errc::permission_denied, "the process is not part of a running job");
-  };
-  const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/cgroup");
-  if (!text) return foreign();
-  const std::string name = cgroup::group_in_pool(*text, run_);
-  const auto number = job_named(name);
-  const policy::JobSpec* job = number ? owner_.find_job(*number) : nullptr;
-  const auto group = job != nullptr ? host_scheduler_.executor().group_of(*number) : nullptr;
-  if (group == nullptr) return foreign();
-  const std::string path = "/" + run_ + "/" + cgroup::kPoolName + "/" + name;
-  if (places_in(*text, path) != group->parts().size()) return foreign();
-  if (has_limits(job->limits)) {
-    return fail(std::errc::permission_denied,
-                "the job has limits of its own, which hold for its commands too");
-  }
-  return job;
-}
-
 void CommandService::place(JobId command, int pid) {
+  owner_.command_begins(*commands_.spec_of(command), pid);
   Placed& placed_one = placed_[command];
   placed_one.pid = pid;
   placed_one.pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
@@ -128,8 +80,15 @@ void CommandService::placed(JobId command, const Result<void>& how) {
   if (!how) {
     mover_.remove(std::move(placed_.at(command).group));
     placed_.erase(command);
+    owner_.command_withdrawn(command);
   }
   commands_.placed(command, how);
+}
+
+void CommandService::enter(const policy::JobSpec& command) {
+  const JobId id = command.id;
+  host_scheduler_.enter(command, *this);
+  if (placed_.contains(id)) owner_.command_waits(id);
 }
 
 // Without a freezer it only has its launcher's word.
@@ -145,6 +104,7 @@ void CommandService::discard(JobId command) {
   ::syscall(SYS_pidfd_send_signal, found.mapped().pidfd.get(), SIGKILL, nullptr, 0U);
   auto discarded = std::make_unique<Discarded>(*this, command, std::move(found.mapped()));
   discarded_.emplace(command, std::move(discarded)).first->second->start();
+  owner_.command_withdrawn(command);
 }
 
 void CommandService::removed(JobId command) { discarded_.erase(command); }
@@ -157,6 +117,7 @@ Prepared CommandService::prepare(const policy::Start& start) {
   prepared.request.standing.emplace(StandingGroup{
       .group = std::move(*its.group),
       .process = AdoptedProcess{.pid = its.pid, .pidfd = std::move(its.pidfd), .held = {}}});
+  owner_.command_starts(start.job);
   commands_.started(start.job);
   return prepared;
 }
@@ -172,7 +133,7 @@ void CommandService::kill(JobId command, const std::string& reason) {
 }
 
 void CommandService::on_gone(const AttemptGone& gone) {
-  owner_.command_ended(gone.result);
+  owner_.command_ended(*commands_.spec_of(gone.key.job), gone);
   commands_.gone(gone.key.job);
 }
 

@@ -18,30 +18,37 @@
 
 namespace plimsoll::supervisor {
 
-// What CommandService needs of the run whose jobs have commands.
+// What CommandService needs of the run in which commands are started. What it is told comes from
+// within calls of the host scheduler or of the service, neither of which must be called back.
 class CommandsOwner {
  public:
   virtual ~CommandsOwner() = default;
   // The number of a new job, which no other has had.
   virtual JobId next_job_id() = 0;
-  // Null: the run has no such job.
-  [[nodiscard]] virtual const policy::JobSpec* find_job(JobId job) const = 0;
-  // A command has ended and its group is removed.
-  virtual void command_ended(const AttemptResult& result) = 0;
+  // As JobCommandsHost::job_of().
+  [[nodiscard]] virtual Result<const policy::JobSpec*> job_of(int pid) = 0;
+  // As JobCommandsHost::passes().
+  [[nodiscard]] virtual bool command_passes(const policy::JobSpec& /*command*/) { return false; }
+  // The process is to become this command, and executes nothing until that is started.
+  virtual void command_begins(const policy::JobSpec& /*command*/, int /*pid*/) {}
+  // It did not start at once.
+  virtual void command_waits(JobId /*command*/) {}
+  virtual void command_starts(JobId /*command*/) {}
+  // It never starts.
+  virtual void command_withdrawn(JobId /*command*/) {}
+  // One that was started has ended and its group is removed.
+  virtual void command_ended(const policy::JobSpec& command, const AttemptGone& gone) = 0;
   virtual void command_stuck(const std::string& name, const reap::Stuck& stuck) = 0;
 };
 
 // JobCommands of a run, with the socket that launchers find: the process of a command is moved into
-// a group of the pool when it enters. While it waits, that group is frozen: what a command does
-// before its attempt begins there would be seen by nobody. One that never begins ends with all that
-// lives in its group.
-//
-// A job with limits of its own keeps its commands, as they are to stay within them.
+// a group of the pool, "command-" and its number, when it enters. While it waits, that group is
+// frozen: what a command does before its attempt begins there would be seen by nobody. One that
+// never begins ends with all that lives in its group.
 class CommandService : public JobOwner, private JobCommandsHost {
  public:
-  // All must outlive this. `run`: the name of the run's directory in the cgroup tree.
-  CommandService(Supervisor& supervisor, HostScheduler& host_scheduler, CommandsOwner& owner,
-                 std::string run);
+  // All must outlive this.
+  CommandService(Supervisor& supervisor, HostScheduler& host_scheduler, CommandsOwner& owner);
   ~CommandService() override;
 
   // So many commands at once, waiting or running; fewer where the limit of descriptors is low.
@@ -52,6 +59,8 @@ class CommandService : public JobOwner, private JobCommandsHost {
 
   // An attempt of this job is over: its commands end soon.
   void end_those_of(JobId job);
+  // All commands end. Not within a call of the host scheduler's.
+  void end_all(const std::string& reason) { commands_.end_all(reason); }
   // Of a command that has not ended; else null.
   [[nodiscard]] const policy::JobSpec* spec_of(JobId command) const {
     return commands_.spec_of(command);
@@ -74,9 +83,14 @@ class CommandService : public JobOwner, private JobCommandsHost {
   class Discarded;
 
   [[nodiscard]] JobId next_id() override { return owner_.next_job_id(); }
-  [[nodiscard]] Result<const policy::JobSpec*> job_of(int pid) override;
+  [[nodiscard]] Result<const policy::JobSpec*> job_of(int pid) override {
+    return owner_.job_of(pid);
+  }
+  [[nodiscard]] bool passes(const policy::JobSpec& command) override {
+    return owner_.command_passes(command);
+  }
   void place(JobId command, int pid) override;
-  void enter(const policy::JobSpec& command) override { host_scheduler_.enter(command, *this); }
+  void enter(const policy::JobSpec& command) override;
   void withdraw(JobId command, const std::string& reason) override;
   void kill(JobId command, const std::string& reason) override;
   [[nodiscard]] bool is_ending(JobId command) override {
@@ -91,7 +105,6 @@ class CommandService : public JobOwner, private JobCommandsHost {
   Supervisor& supervisor_;
   HostScheduler& host_scheduler_;
   CommandsOwner& owner_;
-  std::string run_;
   std::map<JobId, Placed> placed_;
   std::map<JobId, std::unique_ptr<Discarded>> discarded_;  // until their groups are removed
   std::vector<JobId> ended_jobs_;                          // whose commands are still to be ended

@@ -49,7 +49,7 @@ JobCommands::Client* JobCommands::client_of(const Command& command) {
   return found == clients_.end() ? nullptr : found->second.get();
 }
 
-// The launcher and the process that it names are part of one job: nobody has others moved.
+// The launcher and the process that it names are part of the same: nobody has others moved.
 Result<const policy::JobSpec*> JobCommands::job_of(const Client& client,
                                                    const ExternalLocation& place) {
   const auto* process = std::get_if<ProcessPlace>(&place);
@@ -58,9 +58,9 @@ Result<const policy::JobSpec*> JobCommands::job_of(const Client& client,
   }
   auto of_launcher = host_.job_of(client.peer.pid);
   if (!of_launcher) return of_launcher;
-  const JobId job = (*of_launcher)->id;
+  const policy::JobSpec* job = *of_launcher;
   auto of_process = host_.job_of(process->pid);
-  if (of_process && (*of_process)->id != job) {
+  if (of_process && *of_process != job) {
     return fail(std::errc::permission_denied, "the process is part of another job");
   }
   return of_process;
@@ -95,26 +95,38 @@ Result<void> JobCommands::watch(ClientId id, const std::string& /*name*/,
 Result<void> JobCommands::begin(ClientId id, Client& client, const ExternalLocation& place) {
   auto job = job_of(client, place);
   if (!job) return pass(std::move(job));
-  const ExternalSpec& asked = *client.asked;
   auto command = std::make_unique<Command>();
   command->client = id;
-  policy::JobSpec& spec = command->spec;
-  spec.id = host_.next_id();
-  spec.part_of = (*job)->id;
-  spec.name = (*job)->name + "/" + std::filesystem::path(asked.command.front()).filename().string();
-  spec.job_class = asked.job_class;
-  spec.command = asked.command;
-  spec.cwd = asked.cwd;
-  spec.memory_hint = asked.memory_hint;
-  spec.priority = (*job)->priority;
-  spec.restartable = asked.restartable && client.lost < policy::kLostAttemptsMax;
-  spec.restarts = 0;  // it comes again by itself
-  spec.lost = client.lost;
-  const JobId known = spec.id;
+  command->spec = spec_for(client, *job);
+  if (client.lost == 0 && host_.passes(command->spec)) {
+    return fail(std::errc::operation_canceled, "it is small, and need not wait");
+  }
+  const JobId known = command->spec.id;
   client.command = known;
   commands_.emplace(known, std::move(command));
   host_.place(known, std::get<ProcessPlace>(place).pid);
   return {};
+}
+
+// `job`: that it is part of; null: none.
+policy::JobSpec JobCommands::spec_for(const Client& client, const policy::JobSpec* job) {
+  const ExternalSpec& asked = *client.asked;
+  policy::JobSpec spec;
+  spec.id = host_.next_id();
+  spec.name = std::to_string(static_cast<std::uint64_t>(spec.id));
+  if (job != nullptr) {
+    spec.part_of = job->id;
+    spec.name = job->name + "/" + std::filesystem::path(asked.command.front()).filename().string();
+    spec.priority = job->priority;
+  }
+  spec.job_class = asked.job_class;
+  spec.command = asked.command;
+  spec.cwd = asked.cwd;
+  spec.memory_hint = asked.memory_hint;
+  spec.restartable = asked.restartable && client.lost < policy::kLostAttemptsMax;
+  spec.restarts = 0;  // it comes again by itself
+  spec.lost = client.lost;
+  return spec;
 }
 
 void JobCommands::placed(JobId id, const Result<void>& how) {
@@ -131,7 +143,8 @@ void JobCommands::placed(JobId id, const Result<void>& how) {
   Client* client = client_of(command);
   commands_.erase(found);
   if (client != nullptr) {
-    client->listener->on_left({}, Again::never, how ? "its job has ended" : how.error().message());
+    client->listener->on_left({}, Again::never,
+                              how ? "it is not wanted any more" : how.error().message());
   }
 }
 
@@ -236,6 +249,12 @@ void JobCommands::end_those_of(JobId job) {
     if (command->spec.part_of == job) all.push_back(id);
   }
   for (const JobId id : all) end(id, "its job has ended");
+}
+
+void JobCommands::end_all(const std::string& reason) {
+  std::vector<JobId> all;
+  for (const auto& [id, command] : commands_) all.push_back(id);
+  for (const JobId id : all) end(id, reason);
 }
 
 const policy::JobSpec* JobCommands::spec_of(JobId command) const {

@@ -23,8 +23,11 @@ class JobCommandsHost {
 
   [[nodiscard]] virtual JobId next_id() = 0;  // new to the scheduler
   // The running job of this run that the process is part of, if what it starts may be governed
-  // apart from it. The answer holds for this call.
+  // apart from it; null: it is of the run and of no job, and what it starts is a job by itself. The
+  // answer holds for this call.
   [[nodiscard]] virtual Result<const policy::JobSpec*> job_of(int pid) = 0;
+  // Whether the command needs no governor: it is refused then, and its launcher starts it at once.
+  [[nodiscard]] virtual bool passes(const policy::JobSpec& command) = 0;
   // Moves the process into a new group of the pool; JobCommands::placed() follows, perhaps at once.
   virtual void place(JobId command, int pid) = 0;
   // One that was placed: JobCommands::started() may follow at once.
@@ -44,8 +47,9 @@ class JobCommandsHost {
   virtual void discard(JobId command) = 0;
 };
 
-// Commands that jobs of a run have started through a launcher and wait for: each becomes a job of
-// the run's scheduler (JobSpec::part_of), in a group beside that of its job.
+// Commands that a run's jobs, or others of the run, have started through a launcher and wait for:
+// each becomes a job of the run's scheduler, in a group of its own. That of a job is part of it
+// (JobSpec::part_of).
 //
 // A command is admitted once. One that is killed to free memory, be it by the kernel, may come
 // again, as another; what it leaves behind when its process has ended lives on, as part of its job.
@@ -62,7 +66,7 @@ class JobCommands : public ClientJobs {
   ClientId open(const Peer& peer, ExternalListener& listener) override;
   void close(ClientId client) override;
   // Errors: invalid_argument, permission_denied (not part of a running job of this run),
-  // not_enough_memory (too many).
+  // not_enough_memory (too many), operation_canceled (it passes).
   Result<void> enter(ClientId client, const ExternalSpec& spec) override;
   Result<void> watch(ClientId client, const std::string& name,
                      const ExternalLocation& place) override;
@@ -79,6 +83,8 @@ class JobCommands : public ClientJobs {
 
   // An attempt of this job is over: so are its commands. Not within a call of the scheduler's.
   void end_those_of(JobId job);
+  // Not within a call of the scheduler's.
+  void end_all(const std::string& reason);
 
   [[nodiscard]] std::size_t size() const { return commands_.size(); }
   // Of one that is known; else null.
@@ -93,6 +99,7 @@ class JobCommands : public ClientJobs {
   Result<void> begin(ClientId id, Client& client, const ExternalLocation& place);
   [[nodiscard]] Client* client_of(const Command& command);
   static void tell_end(Client& client, const policy::JobSpec& command, const policy::JobOver& over);
+  [[nodiscard]] policy::JobSpec spec_for(const Client& client, const policy::JobSpec* job);
   void end(JobId id, const std::string& reason);
 
   JobCommandsHost& host_;

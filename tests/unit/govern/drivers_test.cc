@@ -35,6 +35,7 @@ TEST(Drivers, WhoMayHoldSeveralTokensIsKnownByName) {
     EXPECT_TRUE(may_hold_tokens(exec({name}))) << name;
   }
   EXPECT_FALSE(may_hold_tokens(exec({"plimsoll", "exec", "--", "gcc"})));
+  EXPECT_FALSE(may_hold_tokens(exec({"plimsoll-exec", "rustc"})));
   for (const char* name : {"gcc", "make", "cargo", "sh"}) {
     EXPECT_FALSE(may_hold_tokens(exec({name}))) << name;
   }
@@ -88,7 +89,21 @@ TEST(Drivers, OtherPlimsollsGovernThemselves) {
   EXPECT_EQ(drivers.role_of(exec({"plimsoll", "batch", "jobs"})), Role::governor);
   EXPECT_EQ(drivers.role_of(exec({"plimsolld"})), Role::governor);
   EXPECT_EQ(drivers.role_of(exec({"plimsoll", "govern", "--", "make"})), Role::driver);
-  EXPECT_EQ(drivers.role_of(exec({"plimsoll", "exec", "--", "gcc"})), Role::whole);
+  EXPECT_EQ(drivers.role_of(exec({"plimsoll", "session", "--", "bash"})), Role::driver);
+  EXPECT_EQ(drivers.role_of(exec({"plimsoll", "exec", "--", "gcc"})), Role::driver);
+  EXPECT_EQ(drivers.role_of(exec({"/usr/bin/plimsoll-exec", "gcc"})), Role::driver);
+}
+
+TEST(Drivers, AShellThatRunsTheLauncherIsOne) {
+  const Drivers drivers;
+  for (const char* text :
+       {"plimsoll exec -- gcc -c a.c", "/opt/bin/plimsoll exec -- gcc -c a.c",
+        "cd sub && plimsoll-exec gcc -c a.c", "L=1 /usr/bin/plimsoll-exec gcc"}) {
+    EXPECT_EQ(drivers.role_of(exec({"/bin/sh", "-c", text})), Role::driver) << text;
+  }
+  for (const char* text : {"plimsoll run -- gcc", "exec gcc a.c", "gcc plimsoll exec.c", ""}) {
+    EXPECT_EQ(drivers.role_of(exec({"/bin/sh", "-c", text})), Role::whole) << text;
+  }
 }
 
 TEST(Drivers, NothingOfNoUseBreaksThem) {

@@ -113,6 +113,19 @@ TEST_F(StepTreeTest, DriversBelowTheCommandAreCountedWhileTheyLive) {
   EXPECT_EQ(tree.drivers_below(), 0u);
 }
 
+TEST_F(StepTreeTest, WhatABatchStartsStaysPartOfIt) {
+  const int make = root({"make"});
+  const int batch = machine.fork(make);
+  EXPECT_EQ(exec(batch, {"plimsoll", "batch", "jobs"}).what, What::begins);
+  const int job = machine.fork(batch);
+  for (const std::vector<std::string>& argv :
+       {std::vector<std::string>{"make"}, {"plimsoll", "exec", "--", "gcc"}}) {
+    const Meaning meaning = exec(job, argv);
+    EXPECT_EQ(meaning.what, What::goes_on);
+    EXPECT_EQ(meaning.released, std::nullopt);
+  }
+}
+
 TEST_F(StepTreeTest, TheCommandItselfMayHoldTokens) {
   const int own = root({"plimsoll", "govern", "--", "sh"});
   EXPECT_EQ(tree.drivers_below(), 0u);

@@ -47,7 +47,7 @@ struct Fleet {
                                            Spare spare = Spare::right_of_way) const {
     std::vector<JobId> chosen;
     for (const Member* one :
-         choose_victims(running_set, *jobs.front().member, shortage, spare).members) {
+         choose_victims(running_set, *jobs.front().member, shortage, lose, spare).members) {
       chosen.push_back(one->ready.job);
     }
     return chosen;
@@ -55,6 +55,7 @@ struct Fleet {
 
   std::deque<Ready> jobs;
   RunningSet running_set;
+  Lose lose = Lose::anybody;
 };
 
 double bytes(double count) { return count * 1048576; }
@@ -81,6 +82,12 @@ TEST(Victims, WhatCanNotBeStartedAgainComesLastAndTheKeelNever) {
   EXPECT_THAT(fleet.victims(bytes(200)), UnorderedElementsAre(JobId{3}, JobId{4}));
   EXPECT_THAT(fleet.victims(bytes(1000)), UnorderedElementsAre(JobId{2}, JobId{3}, JobId{4}));
   EXPECT_THAT(fleet.victims(bytes(1000), Spare::twice_lost), ElementsAre(JobId{4}));
+}
+
+TEST(Victims, WhatCanNotBeStartedAgainIsSparedWhereNobodyMayBeLost) {
+  Fleet fleet({{1, 900}, {2, 100, 50, 0.1, false}, {3, 100, 1000, 50, true, 2}});
+  fleet.lose = Lose::nobody;
+  EXPECT_THAT(fleet.victims(bytes(1000)), ElementsAre(JobId{3}));
 }
 
 TEST(Victims, TheRightOfWayIsRespected) {

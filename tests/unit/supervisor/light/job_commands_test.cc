@@ -12,7 +12,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int kLauncher = 100, kProcess = 101, kForeign = 102, kOther = 201;
+constexpr int kLauncher = 100, kProcess = 101, kForeign = 102, kOther = 201, kRunsLauncher = 300,
+              kRunsProcess = 301;
 
 const ExternalEnd kDone{.outcome = policy::Outcome::exited, .exit_code = 0};
 const ExternalEnd kKilled{.outcome = policy::Outcome::signalled, .signal = SIGKILL};
@@ -31,8 +32,10 @@ struct JobCommandsTest : ::testing::Test, JobCommandsHost, ExternalListener {
   JobId next_id() override { return JobId{++last}; }
   Result<const policy::JobSpec*> job_of(int pid) override {
     if (pid == kForeign) return fail(std::errc::permission_denied, "not part of a job");
+    if (pid >= 300) return nullptr;
     return pid < 200 ? &seventh : &eighth;
   }
+  bool passes(const policy::JobSpec& command) override { return command.job_class == "small"; }
   void place(JobId command, int pid) override {
     asked.push_back("place " + number(command) + " " + std::to_string(pid));
   }
@@ -146,6 +149,36 @@ TEST_F(JobCommandsTest, OfNobodyOrOfAnotherJobAreRefused) {
   client = commands.open({.pid = kForeign}, *this);
   EXPECT_FALSE(enters());
   EXPECT_THAT(asked, IsEmpty());
+}
+
+TEST_F(JobCommandsTest, ThatNoJobHasStartedAreJobsOfTheirOwn) {
+  client = commands.open({.pid = kRunsLauncher}, *this);
+  EXPECT_FALSE(enters());
+  client = commands.open({.pid = kRunsLauncher}, *this);
+  EXPECT_TRUE(enters(kRunsProcess));
+  commands.placed(JobId{21}, {});
+  EXPECT_EQ(entered.part_of, std::nullopt);
+  EXPECT_EQ(entered.name, "21");
+  EXPECT_THAT(take(asked), ElementsAre("place 21 301", "enter 21"));
+  commands.end_all("the run is over");
+  EXPECT_THAT(take(asked), ElementsAre("withdraw 21", "discard 21"));
+  EXPECT_THAT(take(told), ElementsAre("left withdrawn"));
+  client = commands.open({.pid = kRunsLauncher}, *this);
+  EXPECT_TRUE(enters(kRunsProcess));
+  commands.placed(JobId{22}, {});
+  commands.started(JobId{22});
+  take(asked);
+  commands.end_all("the run is over");
+  EXPECT_THAT(asked, ElementsAre("kill 22: the run is over"));
+}
+
+TEST_F(JobCommandsTest, WhatNeedsNoGovernorIsRefused) {
+  const auto refused = commands.enter(
+      client,
+      {.name = "x", .job_class = "small", .place = ProcessPlace{kProcess}, .command = {"ls"}});
+  EXPECT_EQ(refused.error().code, std::errc::operation_canceled);
+  EXPECT_THAT(asked, IsEmpty());
+  commands.close(client);
 }
 
 TEST_F(JobCommandsTest, OneConnectionIsOneCommand) {

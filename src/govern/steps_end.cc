@@ -1,0 +1,64 @@
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "govern/step.h"
+#include "govern/steps.h"
+#include "kernel/cgroup/processes.h"
+
+// Steps that are to end, and those that go on without the scheduler.
+namespace plimsoll::govern {
+
+// What waits goes on without the scheduler.
+void Steps::withdraw(Step& step, const std::string& why) {
+  if (step.state != Step::State::waiting) return;
+  const JobId id = step.id;
+  step.state = Step::State::withdrawn;
+  let_go(step);
+  if (step.group != nullptr) mover_.remove(std::move(step.group));
+  // One that ends by now has been told.
+  [[maybe_unused]] const auto withdrawn = scheduler_.scheduler().withdraw(id, why);
+}
+
+void Steps::release_held() {
+  launched_.resume_all();
+  std::vector<JobId> all;
+  for (const auto& [id, step] : steps_) all.push_back(id);
+  for (const JobId id : all) {
+    const auto found = steps_.find(id);
+    if (found == steps_.end()) continue;
+    if (found->second->state == Step::State::waiting) {
+      withdraw(*found->second, "it was asked to end");
+    } else if (found->second->state == Step::State::running) {
+      [[maybe_unused]] const auto resumed = scheduler_.scheduler().resume(id);
+    }
+  }
+}
+
+std::vector<std::string> Steps::end_all(const std::string& why) {
+  is_ending_ = true;
+  std::vector<std::string> left = launched_.end_all(why);
+  std::vector<JobId> all;
+  for (const auto& [id, step] : steps_) all.push_back(id);
+  for (const JobId id : all) {
+    const auto found = steps_.find(id);
+    if (found == steps_.end()) continue;
+    Step& step = *found->second;
+    if (step.state == Step::State::waiting) {
+      ::syscall(SYS_pidfd_send_signal, step.pidfd.get(), SIGKILL, nullptr, 0U);
+      withdraw(step, why);
+    } else if (step.state == Step::State::running && !step.is_over) {
+      const auto group = scheduler_.executor().group_of(id);
+      const Result<bool> lives =
+          group ? cgroup::populated(*group, cgroup::Scope::v2_first) : Result<bool>(false);
+      if (!lives.value_or(true)) continue;  // the end of its own is on its way
+      left.push_back(policy::command_line(step.spec.command));
+      [[maybe_unused]] const auto killed = scheduler_.scheduler().kill(id, why);
+    }
+  }
+  for (auto& [pid, spare] : spares_) mover_.remove(std::move(spare.group));
+  spares_.clear();
+  return left;
+}
+
+}  // namespace plimsoll::govern

@@ -1,0 +1,311 @@
+#!/bin/bash
+# plimsoll exec below plimsoll govern: what it launches are steps. Last line: `N passed, N failed`.
+# Usage: tests/cli/govern_exec.sh [CASE]
+# program: released
+# shellcheck disable=SC2016 # dollars are for the shells that are run
+set -uo pipefail
+source "$(dirname "$(realpath "$0")")/cases.bash"
+
+unset PLIMSOLL_JOB PLIMSOLL_GOVERN PLIMSOLL_LIGHT
+is_root || skip_all 'groups for steps are made by root here'
+
+# Where no daemon is, and where this run's own socket is.
+here() {
+  state
+  export PLIMSOLL_RUNTIME_DIR=$PWD/run PLIMSOLL_SOCKET=$PWD/nobody exec="$plimsoll exec"
+  mkfifo never
+}
+
+# What a script begins with that waits in a step of its own, or in none: `until` without a program
+# that would be a step.
+readonly words='turn() { read -rt 0.05 <>never || true; }; await() { until [[ -e $1 ]]; do turn; done; };'
+
+# govern STATUS OPTION...: runs the shell script of the file `build`.
+govern() { gives "$1" "$plimsoll" govern "${@:2}" -- bash build; }
+
+# start OPTION...: the same in the background; its guardian is $run.
+start() {
+  "$plimsoll" govern "$@" -- bash build >out 2>err &
+  run=$!
+}
+
+# ends STATUS: the run that was started does.
+ends() {
+  local seen=0
+  wait "$run" || seen=$?
+  same "$1" "$seen" 'exit status of the run'
+}
+
+# A command that writes its number to `pid` and stays.
+stays="sh -c 'echo \$\$ >pid; exec sleep 1000'"
+
+all_gone() {
+  becomes_true gone "$(cat pid)"
+  becomes_true nothing_left
+}
+
+# waiting N: so many steps wait.
+waiting() { [[ $("$plimsoll" ctl status --json | "$python" -c 'import json, sys; print(json.load(sys.stdin)["status"]["jobs"]["waiting"])') == "$1" ]]; }
+
+# commands_in REPORT: of the steps, one a line.
+commands_in() {
+  "$python" -c '
+import json, sys
+for line in open(sys.argv[1]):
+    step = json.loads(line)
+    if step["schema"] == "plimsoll.job/1":
+        print(step.get("shell") or " ".join(step["argv"]))' "$1" | sort
+}
+
+case_what_is_launched_is_a_step() {
+  here
+  cat >build <<'END'
+$exec -- cat /proc/self/cgroup >launched
+sh -c "$exec -- cat /proc/self/cgroup >within_a_shell"
+"${exec% exec}-exec" cat /proc/self/cgroup >by_one_word
+$exec -- sh -c 'echo out; echo err >&2; exit 7'
+END
+  govern 7 --report report
+  for file in launched within_a_shell by_one_word; do has $file /pool/command-; done
+  same out "$(cat out)"
+  same $'cat /proc/self/cgroup\ncat /proc/self/cgroup\ncat /proc/self/cgroup\nsh -c echo out; echo err >&2; exit 7' \
+    "$(commands_in report)"
+  tail -n 1 report >summary
+  told summary 'r["jobs"] == 4' 'r["command"]["steps_again"] == 0'
+  has err 'steps        4'
+  [[ ! -e $(echo run/*.light) ]] || wrong 'its socket is left'
+  becomes_true nothing_left
+}
+
+case_it_waits_until_it_fits() {
+  here
+  echo "$words" >build
+  cat >>build <<'END'
+$exec -- sh -c 'touch taken; until [ -e go ]; do sleep 0.05; done' &
+await taken
+$exec -v --hold-max 200ms -- touch too_late 2>why
+echo $? >status
+$exec -- touch second &
+>ready
+wait
+END
+  start -q -j 1
+  becomes_true test -e ready
+  same 75 "$(cat status)" 'exit status after --hold-max'
+  has why 'exec: touch has waited for 200 ms and was not started: '
+  becomes_true waiting 1
+  [[ ! -e second && ! -e too_late ]] || wrong 'it did not wait'
+  touch go
+  ends 0
+  [[ -e second && ! -e too_late ]] || wrong 'it was not as it should be'
+  becomes_true nothing_left
+}
+
+# The step of the holder is never run again, and is the oldest; what is killed of the compiler is not
+# noticed.
+case_a_compiler_is_run_again_unseen() {
+  here
+  mkdir bin
+  cat >bin/gcc <<END
+#!$python
+import os, time
+attempt = len([f for f in os.listdir(".") if f.startswith("attempt")]) + 1
+print(f"warning of attempt {attempt}", flush=True)
+lump = bytearray(150 << 20)
+lump[::4096] = b"x" * len(lump[::4096])
+open(f"attempt{attempt}", "w").close()
+while not os.path.exists("done"):
+    time.sleep(0.05)
+END
+  chmod +x bin/gcc
+  export PATH=$PWD/bin:$PATH
+  echo "$words" >build
+  cat >>build <<'END'
+$exec --class held -- sh -c 'touch taken; until [ -e done ]; do sleep 0.05; done' &
+await taken
+$exec -- gcc -o a.o >warnings && wait
+END
+  start --line 2G --standalone --report report
+  becomes_true test -e attempt1
+  empty warnings # kept until it counts
+  gives 0 "$plimsoll" ctl line 100M
+  becomes_true eval "! grep -qs bin/gcc /proc/[0-9]*/cmdline"
+  gives 0 "$plimsoll" ctl line 2G
+  becomes_true test -e attempt2
+  touch done
+  ends 0
+  same 'warning of attempt 2' "$(cat warnings)"
+  has err 'ran 1 step again unseen'
+  lacks err 'killed for memory'
+  same 2 "$(commands_in report | wc -l)" 'steps'
+  tail -n 1 report >summary
+  told summary 'r["jobs"] == 2' 'r["command"]["steps_again"] == 1' 'r["command"]["killed_steps"] == 0'
+  becomes_true nothing_left
+}
+
+case_past_the_line_it_is_killed_and_told() {
+  here
+  cat >grow.py <<'END'
+import time
+lumps = []
+while len(lumps) < 300:
+    lumps.append(b"x" * (2 << 20))
+    time.sleep(0.02)
+time.sleep(1000)
+END
+  echo '$exec -- '"$python"' grow.py 2>why; echo $? >status' >build
+  govern 0 --line 200M --standalone
+  same 137 "$(cat status)" 'exit status of the launcher'
+  has why 'exec: python3 was killed: '
+  has err 'killed for memory at'
+  has err 'killed 1 step for want of memory'
+  becomes_true nothing_left
+}
+
+case_what_a_launched_driver_starts_are_steps() {
+  type -P make >/dev/null || skip 'no make'
+  here
+  printf 'all:\n\t@sleep 0.1; cat /proc/self/cgroup >of_recipe\n' >Makefile
+  echo '$exec -- make -s' >build
+  govern 0 --report report
+  has of_recipe /pool/step-
+  same 'sleep 0.1; cat /proc/self/cgroup >of_recipe' "$(commands_in report)"
+  becomes_true nothing_left
+}
+
+# As ccache is launched, and launches the compiler itself.
+case_a_launcher_within_what_is_launched_is_heard() {
+  here
+  echo '$exec -- sh -c '\''cat /proc/self/cgroup >outer; $exec -- cat /proc/self/cgroup >inner'\' >build
+  govern 0
+  has inner /pool/command-
+  ! cmp -s outer inner || wrong 'it is part of the outer step'
+  becomes_true nothing_left
+}
+
+case_it_dies_with_its_launcher() {
+  here
+  echo "$words" >build
+  cat >>build <<END
+$plimsoll exec -- $stays &
+await pid
+kill -KILL \$!
+wait \$! 2>/dev/null
+>over
+await go
+END
+  start -q
+  becomes_true test -e over
+  becomes_true gone "$(cat pid)"
+  touch go
+  ends 0
+  becomes_true nothing_left
+}
+
+case_nothing_outlives_the_command() {
+  here
+  echo "$words" >build
+  cat >>build <<END
+$plimsoll exec -- $stays &
+await pid
+END
+  govern 0
+  has err '1 step still ran when the command had ended, and was killed: '
+  all_gone
+}
+
+case_what_waits_ends_with_the_command() {
+  here
+  echo "$words" >build
+  cat >>build <<'END'
+$exec -- sh -c 'touch taken; exec sleep 1000' &
+await taken
+$exec -- touch second &
+await go
+END
+  start -j 1
+  becomes_true waiting 1
+  touch go
+  ends 0
+  [[ ! -e second ]] || wrong 'it was started'
+  becomes_true nothing_left
+}
+
+case_it_dies_when_the_guardian_or_the_supervisor_does() {
+  here
+  local whose
+  echo "$plimsoll exec -- $stays" >build
+  for whose in guardian supervisor; do
+    rm -f pid
+    start -q
+    becomes_true test -s pid
+    if [[ $whose == guardian ]]; then
+      kill -KILL "$run"
+    else
+      kill -KILL "$(supervisor_of "$run")"
+    fi
+    wait "$run" 2>/dev/null
+    all_gone
+  done
+}
+
+case_who_is_no_driver_is_not_admitted() {
+  here
+  echo "$words" >build
+  cat >>build <<'END'
+echo "$PLIMSOLL_LIGHT" >light
+>ready
+await go
+END
+  start
+  becomes_true test -e ready
+  has light "$PWD/run/"
+  PLIMSOLL_LIGHT=$(cat light) gives 0 "$plimsoll" exec -- cat /proc/self/cgroup
+  lacks out /pool/
+  touch go
+  ends 0
+  has err 'steps        0'
+}
+
+case_where_nothing_is_held_it_is_executed_at_once() {
+  here
+  local options
+  echo '$exec -- touch made; echo "$PLIMSOLL_LIGHT" >light' >build
+  for options in '--cgroup none' '--no-hold'; do
+    rm -f made
+    # shellcheck disable=SC2086 # options are words
+    govern 0 $options
+    [[ -e made ]] || wrong "it was not executed with $options"
+    same '' "$(cat light)"
+  done
+}
+
+case_a_batch_below_it_admits_its_own() {
+  here
+  echo '$exec -- cat /proc/self/cgroup >of_command' >jobs
+  echo '"${exec% exec}" batch jobs 2>inner' >build
+  govern 0
+  has inner 'commands 1'
+  has of_command /pool/command-
+}
+
+case_make_and_cmake_can_use_it() {
+  here
+  printf '#include <stdio.h>\nint main(void) { puts("built"); }\n' >a.c
+  if type -P make >/dev/null && type -P gcc >/dev/null; then
+    printf 'all: a b\na b: a.c ; $(CC) -o $@ a.c\n' >Makefile
+    gives 0 "$plimsoll" govern --report report -- make -s -j2 CC="$exec -- gcc"
+    same 'gcc -o a a.c,gcc -o b a.c' "$(commands_in report | paste -sd,)"
+  fi
+  if type -P cmake >/dev/null; then
+    printf 'cmake_minimum_required(VERSION 3.20)\nproject(a C)\nadd_executable(made a.c)\n' >CMakeLists.txt
+    gives 0 cmake -S . -B tree -D "CMAKE_C_COMPILER_LAUNCHER=$plimsoll;exec;--" -D "CMAKE_C_LINKER_LAUNCHER=$plimsoll;exec;--"
+    gives 0 "$plimsoll" govern --report report -- cmake --build tree
+    same built "$(tree/made)"
+    commands_in report >steps
+    lacks steps "$plimsoll"
+  fi
+  becomes_true nothing_left
+}
+
+run_cases "$@"
