@@ -98,6 +98,13 @@ bool ResumePolicy::fits(const Turn& turn, const Member& member, Numbers& numbers
   return with_it <= allowed;
 }
 
+bool ResumePolicy::may_be_tried(const Turn& turn, const Member& member) {
+  if (member.for_cores || is_known(member.estimate)) return false;
+  if (turn.now - member.since < kTryAfterDwells * dwell_of(member)) return false;
+  const double with_as_much_again = turn.running_set.used() + turn.thawed + member.used();
+  return with_as_much_again <= turn.limits.limit - turn.limits.line * kThawCushion;
+}
+
 void ResumePolicy::thaw_what_fits(Turn& turn) {
   std::optional<CoreClaims> claims;
   for (Member* member : turn.held) {
@@ -107,7 +114,14 @@ void ResumePolicy::thaw_what_fits(Turn& turn) {
       if (!claims->has_room(*member)) continue;
     }
     Numbers numbers;
-    if (!fits(turn, *member, numbers)) continue;
+    if (!fits(turn, *member, numbers)) {
+      if (!may_be_tried(turn, *member)) continue;
+      member->slope = 0;  // it is looked at anew
+      std::string reason =
+          "it may have stopped growing: only " + words::bytes(numbers[1].second) + " are in use";
+      thaw(turn, *member, std::move(reason), std::move(numbers));
+      return;  // one at a time
+    }
     claims.reset();
     turn.thawed += std::max(0.0, numbers[2].second - turn.running_set.used() - turn.thawed);
     std::string reason = "there is room again: " + words::bytes(numbers[2].second) +

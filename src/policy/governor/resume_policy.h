@@ -22,6 +22,10 @@ inline constexpr Duration kThawSample = std::chrono::seconds(2);
 // to the most.
 inline constexpr Duration kDwell = std::chrono::milliseconds(500);
 inline constexpr Duration kDwellMax = std::chrono::seconds(64);
+// An unknown job that grew is taken to grow on as it did, which a short burst makes too much for any
+// line. After so many times the least time it is let go on all the same, where it finds room for
+// as much as it has: only that shows whether it still grows. A guess.
+inline constexpr int kTryAfterDwells = 20;
 // The keel does nothing for so long while others are frozen: one of them may hold what it waits
 // for. One that has slept before, and woken by itself, is given half as long again as that took.
 inline constexpr Duration kStandStill = std::chrono::seconds(5);
@@ -52,6 +56,7 @@ class ResumePolicy {
   struct Turn;
   void thaw(Turn& turn, Member& member, std::string reason, Numbers numbers);
   [[nodiscard]] bool fits(const Turn& turn, const Member& member, Numbers& numbers) const;
+  [[nodiscard]] static bool may_be_tried(const Turn& turn, const Member& member);
   void thaw_what_fits(Turn& turn);
   void thaw_overdue(Turn& turn);
   void unlock_keel(Turn& turn);

@@ -86,6 +86,40 @@ TEST(GovernorDescent, AKeelThatSleepsNowAndThenWaitsForNobody) {
   EXPECT_THAT(words, Contains("thaw 2")) << "it does not sleep for ever";
 }
 
+// A keel of 100 MiB, and an unknown job that takes `mib` at once and is frozen for it at 1.5. When
+// it goes on; 0: not within half a minute.
+double goes_on_after_a_burst_of(double mib) {
+  Story story(small());
+  story.waits(1, {.mib = 100, .seconds = 1000, .cores = 0.1});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  story.uses(1, 0.5, 100);
+  story.waits(2, {.mib = 20, .seconds = 1000, .cores = 0.1, .known = 0}, 0.5);
+  story.samples(1);
+  EXPECT_THAT(story.rules(1), ElementsAre("admit 2"));
+  story.uses(2, 1.25, 10, 1);
+  story.uses(2, 1.5, mib, 1);
+  story.samples(1.5);
+  EXPECT_THAT(story.rules(1.5), ElementsAre("freeze 2"));
+  double thawed = 0;
+  for (double t = 2; t < 30; t += 0.25) {  // then it is evicted for what it holds
+    story.uses(1, t, 100);
+    if (!story.is_frozen(2)) story.uses(2, t, mib, 1);
+    story.samples(t);
+    for (const std::string& word : story.rules(t)) {
+      EXPECT_EQ(word, "thaw 2");
+      EXPECT_EQ(thawed, 0) << "it has stopped growing";
+      thawed = t;
+    }
+  }
+  return thawed;
+}
+
+TEST(GovernorDescent, WhoGrewInOneBurstIsTriedWhereThereIsRoomForAsMuchAgain) {
+  const double seconds = std::chrono::duration<double>(kTryAfterDwells * kDwell).count();
+  EXPECT_NEAR(goes_on_after_a_burst_of(420), 1.5 + seconds, 1);
+  EXPECT_EQ(goes_on_after_a_burst_of(460), 0);
+}
+
 TEST(GovernorDescent, NothingStaysFrozenBeyondTheBound) {
   GovernorConfig config = small();
   config.may_evict = false;
