@@ -159,7 +159,7 @@ TEST_F(JobCommandsTest, ThatNoJobHasStartedAreJobsOfTheirOwn) {
   commands.placed(JobId{21}, {});
   EXPECT_EQ(entered.part_of, std::nullopt);
   EXPECT_EQ(entered.name, "21");
-  EXPECT_THAT(take(asked), ElementsAre("place 21 301", "enter 21"));
+  EXPECT_THAT(take(asked), ElementsAre("place 21 301", "enter 21", "freeze 21"));
   commands.end_all("the run is over");
   EXPECT_THAT(take(asked), ElementsAre("withdraw 21", "discard 21"));
   EXPECT_THAT(take(told), ElementsAre("left withdrawn"));
