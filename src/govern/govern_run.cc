@@ -172,7 +172,8 @@ Result<void> GovernRun::turn_until_gone() {
 
 // Nothing of it is to run on.
 void GovernRun::on_over(const policy::AttemptEnd& /*end*/) {
-  const auto left = steps_.end_all("the command has ended");
+  steps_.end_all("the command has ended");
+  const auto left = std::exchange(still_running_, {});
   if (left.empty() || supervisor_.asked_to_end()) return;
   constexpr std::size_t kNamed = 3;
   std::string text = counted(left.size(), "step", "steps") +

@@ -89,6 +89,7 @@ class GovernRun : private supervisor::AttemptObserver,
   [[nodiscard]] bool hears_execs() const { return !config_.why_unheard; }
 
  private:
+  void on_main_ended() override { still_running_ = steps_.running(); }
   void on_over(const policy::AttemptEnd& end) override;
   void on_gone(const supervisor::AttemptResult& result) override;
   void on_stuck(const reap::Stuck& stuck) override;
@@ -123,6 +124,7 @@ class GovernRun : private supervisor::AttemptObserver,
   std::uint64_t killed_ = 0;  // steps of this execution, for want of memory
   std::uint64_t killed_in_all_ = 0;
   unsigned reruns_ = 0;
+  std::vector<std::string> still_running_;  // when the command ended, as commands
   bool is_stopped_ = false;
   report::RunSummary summary_;
 };

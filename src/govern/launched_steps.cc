@@ -115,18 +115,21 @@ void LaunchedSteps::resume_all() {
   }
 }
 
-std::vector<std::string> LaunchedSteps::end_all(const std::string& why) {
-  drivers_.reset();
-  std::vector<std::string> left;
+std::vector<std::string> LaunchedSteps::running() const {
+  std::vector<std::string> running;
   for (const auto& [id, step] : steps_) {
     const auto group = step.runs ? scheduler_.executor().group_of(id) : nullptr;
     if (group == nullptr || !cgroup::populated(*group, cgroup::Scope::v2_first).value_or(true)) {
       continue;
     }
-    left.push_back(policy::command_line(service_.spec_of(id)->command));
+    running.push_back(policy::command_line(service_.spec_of(id)->command));
   }
+  return running;
+}
+
+void LaunchedSteps::end_all(const std::string& why) {
+  drivers_.reset();
   service_.end_all(why);
-  return left;
 }
 
 }  // namespace plimsoll::govern

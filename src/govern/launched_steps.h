@@ -47,8 +47,10 @@ class LaunchedSteps : private supervisor::CommandsOwner {
   // Those in this group, that of the drivers, are; null: none.
   void admit_from(std::shared_ptr<const cgroup::Leaf> drivers) { drivers_ = std::move(drivers); }
 
-  // Whoever is left ends. Those that ran on, as commands. Nobody else is admitted.
-  std::vector<std::string> end_all(const std::string& why);
+  // The commands of those in which somebody lives and that do not wait.
+  [[nodiscard]] std::vector<std::string> running() const;
+  // Whoever is left ends. Nobody else is admitted.
+  void end_all(const std::string& why);
   // Those that are paused go on, whatever it takes.
   void resume_all();
   [[nodiscard]] bool is_idle() const { return steps_.empty(); }

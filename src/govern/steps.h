@@ -53,8 +53,10 @@ class Steps : public ExecObserver,
   // The command is about to be executed: its first exec is the root of what follows. `drivers`: the
   // group that it is in. `listener` must live until all execs are answered.
   void begin(ExecListener& listener, std::shared_ptr<const cgroup::Leaf> drivers);
-  // The command has ended: whoever is left is killed. Those that ran on, as commands.
-  std::vector<std::string> end_all(const std::string& why);
+  // The commands of those in which somebody lives and that do not wait.
+  [[nodiscard]] std::vector<std::string> running() const;
+  // The command has ended: whoever is left is killed.
+  void end_all(const std::string& why);
   // Those that wait or are paused go on, whatever it takes: they have been asked to end.
   void release_held();
   [[nodiscard]] bool is_idle() const {
@@ -105,6 +107,7 @@ class Steps : public ExecObserver,
   void hold(Step& step);
   void look_at_birth(JobId id);
   void withdraw(Step& step, const std::string& why);
+  [[nodiscard]] bool is_running(const Step& step) const;
   void let_go(Step& step);
   void release(JobId id, const std::function<void()>& then);
   void drop(JobId id);

@@ -35,9 +35,23 @@ void Steps::release_held() {
   }
 }
 
-std::vector<std::string> Steps::end_all(const std::string& why) {
+bool Steps::is_running(const Step& step) const {
+  if (step.state != Step::State::running || step.is_over) return false;
+  const auto group = scheduler_.executor().group_of(step.id);
+  return group && cgroup::populated(*group, cgroup::Scope::v2_first).value_or(true);
+}
+
+std::vector<std::string> Steps::running() const {
+  std::vector<std::string> running = launched_.running();
+  for (const auto& [id, step] : steps_) {
+    if (is_running(*step)) running.push_back(policy::command_line(step->spec.command));
+  }
+  return running;
+}
+
+void Steps::end_all(const std::string& why) {
   is_ending_ = true;
-  std::vector<std::string> left = launched_.end_all(why);
+  launched_.end_all(why);
   std::vector<JobId> all;
   for (const auto& [id, step] : steps_) all.push_back(id);
   for (const JobId id : all) {
@@ -47,18 +61,12 @@ std::vector<std::string> Steps::end_all(const std::string& why) {
     if (step.state == Step::State::waiting) {
       ::syscall(SYS_pidfd_send_signal, step.pidfd.get(), SIGKILL, nullptr, 0U);
       withdraw(step, why);
-    } else if (step.state == Step::State::running && !step.is_over) {
-      const auto group = scheduler_.executor().group_of(id);
-      const Result<bool> lives =
-          group ? cgroup::populated(*group, cgroup::Scope::v2_first) : Result<bool>(false);
-      if (!lives.value_or(true)) continue;  // the end of its own is on its way
-      left.push_back(policy::command_line(step.spec.command));
+    } else if (is_running(step)) {  // else its own end is on its way
       [[maybe_unused]] const auto killed = scheduler_.scheduler().kill(id, why);
     }
   }
   for (auto& [pid, spare] : spares_) mover_.remove(std::move(spare.group));
   spares_.clear();
-  return left;
 }
 
 }  // namespace plimsoll::govern

@@ -167,6 +167,7 @@ void Attempt::on_exited(const guardian::Exited& exited) {
   result_.ended = wall_now();
   result_.rusage = report_of(exited.usage);
   result_.kernel_usage = exited.usage;
+  observer_.on_main_ended();
   if (emptied_) {
     conclude();
   } else {

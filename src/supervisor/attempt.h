@@ -88,6 +88,8 @@ class AttemptObserver {
   // It was looked at for decisions (SampledFor); not while it is paused. The last time it is when
   // nobody lives in it any more, before on_over().
   virtual void on_sampled(const counters::Sample& /*sample*/) {}
+  // The main process has ended. What else lives in the group is killed next.
+  virtual void on_main_ended() {}
   // Nobody lives in the group any more: its memory is back, its place is free.
   virtual void on_over(const policy::AttemptEnd& /*end*/) {}
   // The group that stood at on_over() (Attempt::has_group()) does so no more, or is left.
