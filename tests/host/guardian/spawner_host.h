@@ -84,8 +84,8 @@ class SpawnerHost : public HostTest {
     int ends[2];
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     const UniqueFd from(ends[0]);
-    std::optional<UniqueFd> to(ends[1]);
-    request.stdio[1] = to->get();
+    UniqueFd to(ends[1]);
+    request.stdio[1] = to.get();
     auto encoded = encode(request);
     std::vector<UniqueFd> fds;
     for (const int fd : encoded.fds) fds.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
@@ -93,7 +93,7 @@ class SpawnerHost : public HostTest {
     {
       const auto received = guardian::decode(encoded.bytes, std::move(fds));
       if (!received) return "not decoded";
-      to.reset();
+      to = UniqueFd();
       auto child = spawner.spawn(*received);
       if (!child) return child.error().message();
       report = read_all(child->report.get());
