@@ -110,12 +110,16 @@ Result<void> Inner::remove_child(const std::string& name) const {
 
 Result<void> move_process(const Leaf& leaf, int pid) {
   const std::string text = std::to_string(pid);
+  const auto move_into = [&text](const Directory& directory) {
+    auto moved = directory.write("cgroup.procs", text);
+    return moved ? std::move(moved) : pass(std::move(moved), "move process " + text);
+  };
+  const Directory* v2 = leaf.v2();
   for (const Group::Part& part : leaf.parts()) {
-    if (auto moved = part.directory.write("cgroup.procs", text); !moved) {
-      return pass(std::move(moved), "move process " + text);
-    }
+    if (&part.directory == v2) continue;
+    if (auto moved = move_into(part.directory); !moved) return moved;
   }
-  return {};
+  return v2 == nullptr ? Result<void>() : move_into(*v2);
 }
 
 Result<std::vector<int>> read_pids(const Directory& directory) {

@@ -73,8 +73,9 @@ Result<void> enable_for_children(const Directory& directory, ControllerSet wante
 // and takes no process and no limit before it has. Of other groups nothing is changed.
 Result<void> fill_cpuset(const Directory& parent, const Directory& child);
 
-// Moves a process into every hierarchy of the leaf. Pid 0 is the caller. Waits for the kernel's
-// thread-group lock, sometimes for milliseconds.
+// Moves a process into every hierarchy of the leaf, into v2 last: the group that it leaves is empty
+// by its cgroup.events when nobody is left in any part of it. Pid 0 is the caller. Waits for the
+// kernel's thread-group lock, sometimes for milliseconds.
 Result<void> move_process(const Leaf& leaf, int pid);
 
 // The pids that are members of a directory itself, of its children not; 0 stands for a process
