@@ -100,9 +100,12 @@ bool ResumePolicy::fits(const Turn& turn, const Member& member, Numbers& numbers
 
 bool ResumePolicy::may_be_tried(const Turn& turn, const Member& member) {
   if (member.for_cores || is_known(member.estimate)) return false;
-  if (turn.now - member.since < kTryAfterDwells * dwell_of(member)) return false;
-  const double with_as_much_again = turn.running_set.used() + turn.thawed + member.used();
-  return with_as_much_again <= turn.limits.limit - turn.limits.line * kThawCushion;
+  const double patience = to_seconds(kTryAfterDwells * dwell_of(member));
+  const double frozen = to_seconds(turn.now - member.since);
+  if (frozen < patience) return false;
+  const double growth = member.used() * patience / frozen;
+  const double allowed = turn.limits.limit - turn.limits.line * kThawCushion;
+  return turn.running_set.used() + turn.thawed + growth <= allowed;
 }
 
 void ResumePolicy::thaw_what_fits(Turn& turn) {

@@ -24,7 +24,8 @@ inline constexpr Duration kDwell = std::chrono::milliseconds(500);
 inline constexpr Duration kDwellMax = std::chrono::seconds(64);
 // An unknown job that grew is taken to grow on as it did, which a short burst makes too much for
 // any line. After so many times the least time it is let go on all the same, where it finds room
-// for as much as it has: only that shows whether it still grows. A guess.
+// for as much as it has, after twice as long for half of that, and so on: only that shows whether
+// it still grows. A guess.
 inline constexpr int kTryAfterDwells = 20;
 // The keel does nothing for so long while others are frozen: one of them may hold what it waits
 // for. One that has slept before, and woken by itself, is given half as long again as that took.
