@@ -4,6 +4,7 @@
 # program: released
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
+source "$(dirname "$(realpath "$0")")/launched.bash"
 
 unset PLIMSOLL_JOB PLIMSOLL_GOVERN PLIMSOLL_LIGHT
 is_root || skip_all 'not root'
@@ -21,22 +22,6 @@ batch() { gives "$1" "$plimsoll" batch "${@:2}" jobs; }
 start() {
   "$plimsoll" batch "$@" jobs >out 2>err &
   run=$!
-}
-
-# A command that writes its number to `pid` and stays.
-stays="sh -c 'echo \$\$ >pid; exec sleep 1000'"
-
-# ends STATUS: the run that was started does.
-ends() {
-  local seen=0
-  wait "$run" || seen=$?
-  same "$1" "$seen" 'exit status of the run'
-}
-
-# all_gone: the command that stays has ended, and nothing else is left.
-all_gone() {
-  becomes_true gone "$(cat pid)"
-  becomes_true nothing_left
 }
 
 case_a_command_is_admitted_by_the_run() {
@@ -214,14 +199,7 @@ case_it_dies_when_the_guardian_or_the_supervisor_does() {
 
 case_past_the_line_it_is_killed_and_its_job_goes_on() {
   here
-  cat >grow.py <<'END'
-import time
-lumps = []
-while len(lumps) < 300:
-    lumps.append(b"x" * (2 << 20))
-    time.sleep(0.02)
-time.sleep(1000)
-END
+  grower
   # shellcheck disable=SC2016
   echo '$exec -- '"$python"' grow.py 2>why; echo $? >status' >jobs
   batch 0 --line 200M
@@ -234,20 +212,7 @@ END
 # of memory is not noticed.
 case_a_compiler_is_run_again_unseen() {
   here
-  mkdir bin
-  cat >bin/gcc <<END
-#!$python
-import os, time
-attempt = len([f for f in os.listdir(".") if f.startswith("attempt")]) + 1
-print(f"warning of attempt {attempt}", flush=True)
-lump = bytearray(150 << 20)
-lump[::4096] = b"x" * len(lump[::4096])
-open(f"attempt{attempt}", "w").close()
-while not os.path.exists("done"):
-    time.sleep(0.05)
-END
-  chmod +x bin/gcc
-  export PATH=$PWD/bin:$PATH
+  fake_compiler
   cat >jobs <<'END'
 $exec --class held -- sh -c 'touch taken; until [ -e done ]; do sleep 0.05; done'
 until [ -e taken ]; do sleep 0.05; done; echo begun >>begun; $exec -- gcc -o a.o >warnings

@@ -5,6 +5,7 @@
 # shellcheck disable=SC2016 # dollars are for the shells that are run
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
+source "$(dirname "$(realpath "$0")")/launched.bash"
 
 unset PLIMSOLL_JOB PLIMSOLL_GOVERN PLIMSOLL_LIGHT
 is_root || skip_all 'groups for steps are made by root here'
@@ -27,21 +28,6 @@ govern() { gives "$1" "$plimsoll" govern "${@:2}" -- bash build; }
 start() {
   "$plimsoll" govern "$@" -- bash build >out 2>err &
   run=$!
-}
-
-# ends STATUS: the run that was started does.
-ends() {
-  local seen=0
-  wait "$run" || seen=$?
-  same "$1" "$seen" 'exit status of the run'
-}
-
-# A command that writes its number to `pid` and stays.
-stays="sh -c 'echo \$\$ >pid; exec sleep 1000'"
-
-all_gone() {
-  becomes_true gone "$(cat pid)"
-  becomes_true nothing_left
 }
 
 # waiting N: so many steps wait.
@@ -105,20 +91,7 @@ END
 # noticed.
 case_a_compiler_is_run_again_unseen() {
   here
-  mkdir bin
-  cat >bin/gcc <<END
-#!$python
-import os, time
-attempt = len([f for f in os.listdir(".") if f.startswith("attempt")]) + 1
-print(f"warning of attempt {attempt}", flush=True)
-lump = bytearray(150 << 20)
-lump[::4096] = b"x" * len(lump[::4096])
-open(f"attempt{attempt}", "w").close()
-while not os.path.exists("done"):
-    time.sleep(0.05)
-END
-  chmod +x bin/gcc
-  export PATH=$PWD/bin:$PATH
+  fake_compiler
   echo "$words" >build
   cat >>build <<'END'
 $exec --class held -- sh -c 'touch taken; until [ -e done ]; do sleep 0.05; done' &
@@ -146,14 +119,7 @@ END
 
 case_past_the_line_it_is_killed_and_told() {
   here
-  cat >grow.py <<'END'
-import time
-lumps = []
-while len(lumps) < 300:
-    lumps.append(b"x" * (2 << 20))
-    time.sleep(0.02)
-time.sleep(1000)
-END
+  grower
   echo '$exec -- '"$python"' grow.py 2>why; echo $? >status' >build
   govern 0 --line 200M --standalone
   same 137 "$(cat status)" 'exit status of the launcher'
