@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <thread>
 
 #include "base/loop/loop.h"
 #include "daemon/http/server.h"
+#include "support/ask_beside.h"
 #include "support/http_client.h"
 
 namespace plimsoll::dashboard {
@@ -47,17 +47,8 @@ struct DashboardSiteTest : ::testing::Test, DashboardSource {
     return status;
   }
 
-  // Asks on another thread while the loop turns here.
   std::string ask(const std::function<std::string()>& client_does) {
-    std::string answer;
-    std::atomic<bool> done = false;
-    std::thread client([&] {
-      answer = client_does();
-      done = true;
-    });
-    while (!done) EXPECT_TRUE(loop.run_once(std::chrono::milliseconds(10)));
-    client.join();
-    return answer;
+    return test::ask_beside(loop, client_does);
   }
 
   std::string get(const std::string& path, const std::string& host = "localhost") {

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -26,6 +25,7 @@
 #include "base/loop/loop.h"
 #include "base/unique_fd.h"
 #include "daemon/http/server.h"
+#include "support/ask_beside.h"
 #include "support/http_client.h"
 
 namespace plimsoll::metrics {
@@ -86,17 +86,8 @@ struct ServerTest : ::testing::Test, MetricsSource {
     return one_family();
   }
 
-  // Asks on another thread while the loop turns here.
   std::string ask(const std::function<std::string()>& client_does) {
-    std::string answer;
-    std::atomic<bool> done = false;
-    std::thread client([&] {
-      answer = client_does();
-      done = true;
-    });
-    while (!done) EXPECT_TRUE(loop.run_once(std::chrono::milliseconds(10)));
-    client.join();
-    return answer;
+    return test::ask_beside(loop, client_does);
   }
 
   std::string send(const std::string& request) {
