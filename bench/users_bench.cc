@@ -83,8 +83,8 @@ int be_honest(const std::string& socket, double seconds, int at_once, Millis gap
   std::mutex mutex;
   std::vector<double> waits;
   std::atomic<int> ended = 0;
-  // Each of those at once has beats of its own, evenly between those of the others: begun together, they
-  // would wait for each other.
+  // Each of those at once has beats of its own, evenly between those of the others: begun together,
+  // they would wait for each other.
   const auto next = [gap](Clock::time_point last) {
     const auto step = std::chrono::duration_cast<Clock::duration>(gap);
     const auto late = Clock::now() - last;
