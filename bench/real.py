@@ -38,6 +38,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import real_sets
+from ground import Ground
 
 ROOT = Path(__file__).resolve().parent.parent
 PLIMSOLL = Path(os.environ.get("PLIMSOLL", ROOT / "build/plimsoll")).resolve()
@@ -55,56 +56,16 @@ BUSY_LOOPS = 2
 HISTORY = "history.db"  # in a state directory
 
 
-class Ground:
-    """Groups for those that are measured: `peer`, which is bounded; `own`, in which Plimsoll makes
-    its groups; `busy`, for other people's load. All three are siblings, so that each gets an equal
-    share of the cores. Removed at the end."""
+# Plimsoll makes its groups in `own`; `busy` is for other people's load.
+GROUPS = ("peer", "own", "busy")
 
-    NAMES = ("peer", "own", "busy")
 
-    def __init__(self):
-        top = Path("/sys/fs/cgroup")
-        self.pure_v2 = (top / "cgroup.controllers").exists()
-        kinds = ["memory", "cpu", "cpuacct", "freezer", "pids", "blkio", "unified"]
-        roots = [top] if self.pure_v2 else [top / kind for kind in kinds if (top / kind).is_dir()]
-        self.path = f"/plimsoll-bench-{os.getpid()}"
-        self.bases = [root / self.path[1:] for root in roots]
-        if self.pure_v2:
-            (top / "cgroup.subtree_control").write_text("+memory +cpu +pids +io")
-        for base in self.bases:
-            base.mkdir()
-            if self.pure_v2:
-                (base / "cgroup.subtree_control").write_text("+memory +cpu +pids +io")
-            for name in self.NAMES:
-                (base / name).mkdir()
-        self.memory = self.bases[0] / "peer"
-        if BOUND != "machine":
-            limit = "memory.max" if self.pure_v2 else "memory.limit_in_bytes"
-            (self.memory / limit).write_text(str(int(BOUND) << 20))
-
-    def enter(self, name):
-        for base in self.bases:
-            (base / name / "cgroup.procs").write_text("0")
-
-    def kernel_kills(self):
-        if BOUND == "machine":
-            file = Path("/proc/vmstat")
-        else:
-            file = self.memory / ("memory.events" if self.pure_v2 else "memory.oom_control")
-        counts = dict(line.split()[:2] for line in file.read_text().splitlines())
-        return int(counts.get("oom_kill", 0))
-
-    def remove(self):
-        for base in self.bases:
-            for path in [*(base / name for name in self.NAMES), base]:
-                for _ in range(100):
-                    try:
-                        path.rmdir()
-                        break
-                    except FileNotFoundError:
-                        break
-                    except OSError:
-                        time.sleep(0.05)
+def kernel_kills(ground):
+    """Of peers that are bounded, or of the whole machine."""
+    if BOUND != "machine":
+        return ground.kernel_kills("peer")
+    counts = dict(line.split()[:2] for line in Path("/proc/vmstat").read_text().splitlines())
+    return int(counts.get("oom_kill", 0))
 
 
 class Peer(NamedTuple):
@@ -153,7 +114,7 @@ class Bench:
         log = self.work / "log"
         log.write_text("")
         witnessed = [f"{LOAD} {log} job{i} -- {command}" for i, command in enumerate(commands)]
-        kills = self.ground.kernel_kills()
+        kills = kernel_kills(self.ground)
         begin = time.monotonic()
         process = subprocess.Popen(["parallel", "--will-cite", f"-j{number}"], text=True,
                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
@@ -165,7 +126,7 @@ class Bench:
             kill_group(process)
         seconds = time.monotonic() - begin
         done = sum(line.split()[1] == "done" for line in log.read_text().splitlines())
-        return Peer(seconds, len(commands) - done, self.ground.kernel_kills() - kills)
+        return Peer(seconds, len(commands) - done, kernel_kills(self.ground) - kills)
 
     def replay(self, run, makespan, history, busy):
         """What the simulator makes of a recorded run; None where it can't."""
@@ -328,10 +289,12 @@ def main():
     if shutil.which("parallel") is None and "best" in RULES:
         sys.exit("real: GNU parallel is not installed")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    ground = Ground()
+    ground = Ground(GROUPS)
     work = Path(tempfile.mkdtemp(prefix="plimsoll-real."))
     loops = []
     try:
+        if BOUND != "machine":
+            ground.bound("peer", BOUND)
         bench = Bench(ground, work)
         print(HEADER, flush=True)
         for name in names:
