@@ -86,6 +86,11 @@ layer_cli() {
   need test
   # Chromium is large, and of no use without npm. page.sh says what is missing.
   if [[ $several ]] && ((EUID == 0)) && type -P npm >/dev/null; then need browser || true; fi
+  # Another release may lack them; programs_large.sh says what is missing.
+  if [[ $several ]] && ((EUID == 0)); then
+    need programs || true
+    need bazel || true
+  fi
   build release all test_programs test_clients test_worker
   export ROUNDS=${thorough:+100}
   local script

@@ -54,6 +54,7 @@ constexpr std::array kDriverNames = std::to_array<string_view>({
     "rake",
     "runtests",
     "samu",
+    "sccache",  // its server compiles for all of its clients
     "scons",
     "snakemake",
     "task",
@@ -88,15 +89,21 @@ constexpr std::array kResumingNames = std::to_array<string_view>({
 constexpr std::array kWholeNames = std::to_array<string_view>({
     "ar",     "as",  "c++",  "cc",       "ccache", "clang", "clang++", "collect2", "cpp",
     "distcc", "g++", "gcc",  "gfortran", "ghc",    "javac", "ld",      "ld.bfd",   "ld.gold",
-    "ld.lld", "lld", "mold", "nvcc",     "ranlib", "rustc", "rustdoc", "sccache",  "swiftc",
+    "ld.lld", "lld", "mold", "nvcc",     "ranlib", "rustc", "rustdoc", "swiftc",
 });
 
+// Has a make run the parts of one link.
+constexpr string_view kLtoWrapper = "lto-wrapper";
+
 // Those that take tokens of a jobserver for threads, or for all that they start at once.
-constexpr std::array kTokenHolderNames = std::to_array<string_view>(
-    {"clippy-driver", "jobserver-exec", "plimsoll", "plimsolld", "rustc", "rustdoc", "wild"});
+constexpr std::array kTokenHolderNames =
+    std::to_array<string_view>({"clippy-driver", "jobserver-exec", kLtoWrapper, "plimsoll",
+                                "plimsolld", "rustc", "rustdoc", "wild"});
 
 constexpr std::array kShells =
     std::to_array<string_view>({"ash", "bash", "busybox", "dash", "fish", "ksh", "sh", "zsh"});
+// Scripts that are the task of an engine, and what surrounds it: nextflow's.
+constexpr std::array kTaskScripts = std::to_array<string_view>({".command.run", ".command.sh"});
 constexpr std::array kInterpreters =
     std::to_array<string_view>({"node", "nodejs", "perl", "pypy", "python", "ruby"});
 
@@ -147,6 +154,20 @@ bool is_whole(string_view name) {
   return dash != string_view::npos && is_among(kWholeNames, name.substr(dash + 1));
 }
 
+// Whether it works for a driver of its own kind: a worker of pytest-xdist, which is told by its
+// standard input what to do, or a snakemake that runs one rule for another.
+bool is_worker(const Exec& exec) {
+  constexpr string_view kToldByInput = "exec(eval(sys.stdin.readline()))";
+  bool is_snakemake = false;
+  for (std::size_t i = 0; i + 1 < exec.argv.size(); ++i) {
+    const string_view word = exec.argv[i], next = exec.argv[i + 1];
+    if (word == "-c" && next.ends_with(kToldByInput)) return true;
+    is_snakemake = is_snakemake || base_name(word) == "snakemake";
+    if (is_snakemake && word == "--mode" && next == "subprocess") return true;
+  }
+  return false;
+}
+
 constexpr string_view kLauncher = "plimsoll-exec";
 
 // `plimsoll exec` starts one command, which is the step.
@@ -194,6 +215,7 @@ bool Drivers::is_named(string_view name) const {
 // `words`: the interpreter's own command line, its name first.
 Role Drivers::role_of_interpreter(string_view name, const std::vector<std::string>& words) const {
   if (is_among(kShells, name)) {
+    if (is_among(kTaskScripts, base_name(operand_of(words)))) return Role::whole;
     return has_flag(words, 'c') && !starts_launcher(words) ? Role::whole : Role::driver;
   }
   if (name == "java") {
@@ -218,6 +240,8 @@ Role Drivers::role_of(const Exec& exec) const {
   const std::string name = program_name(exec.file);
   if (is_launcher(exec) || is_inner_govern(exec)) return Role::driver;
   if (name == "plimsoll" || name == "plimsolld") return Role::governor;
+  if (is_worker(exec)) return Role::whole;
+  if (base_name(exec.file) == kLtoWrapper) return Role::sealed;
   if (is_named(base_name(exec.file)) || is_named(script_name(exec.file))) return Role::driver;
   if (is_whole(name) || is_whole(base_name(exec.file))) return Role::whole;
   if (exec.interpreter.empty()) return role_of_interpreter(name, exec.argv);

@@ -13,7 +13,8 @@ namespace plimsoll::govern {
 // What a program is to the run.
 enum class Role : std::uint8_t {
   driver,    // starts steps: never held, paused or bounded by the line; launchers of one are, too
-  whole,     // a step with all that it starts, however many it starts at once
+  whole,     // a step with all that it starts, however many it starts at once, but drivers
+  sealed,    // a step with all that it starts, whatever that is
   governor,  // a Plimsoll that governs what it starts itself
   unknown,   // a step, unless it turns out to start several programs at a time
 };

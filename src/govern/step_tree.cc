@@ -70,7 +70,9 @@ Meaning StepTree::exec_in_step(JobId step, const Exec& exec) {
   Step& within = steps_.at(step);
   // What that governs stays in the groups that it has given it.
   if (has_governor(within)) return {.what = Meaning::What::goes_on, .step = step};
-  const Role role = drivers_.role_of(exec);
+  const auto parent = within.inside.find(exec.parent);
+  const bool is_sealed = parent != within.inside.end() && parent->second.role == Role::sealed;
+  const Role role = is_sealed ? Role::sealed : drivers_.role_of(exec);
   if (role == Role::driver) {
     release(step, exec);
     set(exec.process, is_inner_govern(exec) ? Kind::lasting_driver : Kind::driver);

@@ -30,8 +30,8 @@ TEST(Drivers, CompilersAreWhole) {
 }
 
 TEST(Drivers, WhoMayHoldSeveralTokensIsKnownByName) {
-  for (const char* name :
-       {"rustc", "/usr/bin/rustdoc", "wild", "scripts/jobserver-exec", "plimsoll"}) {
+  for (const char* name : {"rustc", "/usr/bin/rustdoc", "wild", "scripts/jobserver-exec",
+                           "plimsoll", "/usr/lib/gcc/x86_64-linux-gnu/12/lto-wrapper"}) {
     EXPECT_TRUE(may_hold_tokens(exec({name}))) << name;
   }
   EXPECT_FALSE(may_hold_tokens(exec({"plimsoll", "exec", "--", "gcc"})));
@@ -49,6 +49,12 @@ TEST(Drivers, ShellsAreByTheirArguments) {
   EXPECT_EQ(drivers.role_of(exec({"/bin/bash"})), Role::driver);
   EXPECT_EQ(drivers.role_of(exec({"zsh", "-i"})), Role::driver);
   EXPECT_EQ(drivers.role_of(exec({"bash", "--norc", "build.sh"})), Role::driver);
+}
+
+TEST(Drivers, ATaskOfNextflowIsOneStep) {
+  const Drivers drivers;
+  EXPECT_EQ(drivers.role_of(exec({"bash", "/tmp/ab/cd/.command.run", "nxf_trace"})), Role::whole);
+  EXPECT_EQ(drivers.role_of(exec({"/bin/bash", "-ue", "/tmp/ab/cd/.command.sh"})), Role::whole);
 }
 
 TEST(Drivers, ScriptsAreByTheirInterpreter) {
@@ -73,6 +79,24 @@ TEST(Drivers, InterpretersAreByTheirScript) {
   EXPECT_EQ(drivers.role_of(exec({"java", "-cp", "x", "org.gradle.launcher.GradleMain"})),
             Role::driver);
   EXPECT_EQ(drivers.role_of(exec({"java", "-jar", "picard.jar"})), Role::unknown);
+}
+
+TEST(Drivers, TheirWorkersAreWhole) {
+  const Drivers drivers;
+  const std::string told = "import sys;exec(eval(sys.stdin.readline()))";
+  EXPECT_EQ(drivers.role_of(exec({"/usr/bin/python3", "-u", "-c", told})), Role::whole);
+  EXPECT_EQ(
+      drivers.role_of(exec({"python3", "-m", "snakemake", "-c", "8", "--mode", "subprocess"})),
+      Role::whole);
+  EXPECT_EQ(drivers.role_of(exec({"python3", "-m", "snakemake", "-c", "8"})), Role::driver);
+  EXPECT_EQ(drivers.role_of(exec({"other", "--mode", "subprocess"})), Role::unknown);
+}
+
+// Its server, which compiles for all of its clients, is one of them.
+TEST(Drivers, ACompilerCacheWithAServerIsOne) {
+  const Drivers drivers;
+  EXPECT_EQ(drivers.role_of(exec({"/usr/bin/sccache", "g++", "-c", "a.cc"})), Role::driver);
+  EXPECT_EQ(drivers.role_of(exec({"ccache", "g++", "-c", "a.cc"})), Role::whole);
 }
 
 TEST(Drivers, OfTheUsersAreAdded) {

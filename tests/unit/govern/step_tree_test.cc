@@ -218,6 +218,23 @@ TEST_F(StepTreeTest, CompilersAndPipesStayWhole) {
   EXPECT_EQ(exec(machine.fork(sh), {"b"}).what, What::goes_on);
 }
 
+// Its link-time optimisation has a make of its own run several compilers.
+TEST_F(StepTreeTest, ALinkStaysWholeWithTheMakeThatItStarts) {
+  const int make = root({"make"});
+  const int gcc = machine.fork(make);
+  exec(gcc, {"gcc", "-flto=auto", "a.o", "b.o"});
+  const int wrapper = machine.fork(gcc);
+  EXPECT_EQ(exec(wrapper, {"/usr/lib/gcc/x86_64-linux-gnu/12/lto-wrapper"}).step, JobId{1});
+  const int inner = machine.fork(wrapper);
+  const Meaning meaning = exec(inner, {"make", "-f", "/tmp/a.mk", "all"});
+  EXPECT_EQ(meaning.what, What::goes_on);
+  EXPECT_FALSE(meaning.released);
+  for (const char* part : {"0", "1"}) {
+    EXPECT_EQ(exec(machine.fork(inner), {"gcc", "-fltrans", part}).what, What::goes_on);
+  }
+  EXPECT_EQ(steps, 1u);
+}
+
 TEST_F(StepTreeTest, OrphansBelongToTheirGroup) {
   const int make = root({"make"});
   const int step = machine.fork(make);
