@@ -47,6 +47,18 @@ TEST(Whatif, MoreCoresTakeLessTimeAndFewerStretchJobs) {
   }
 }
 
+TEST(Whatif, OthersUseFirstTheCoresThatJobsMayNotUse) {
+  WhatifRun run = run_of(8);
+  run.other_load = 1;
+  const std::vector<WhatifMachine> one_core = {{.cores = 1, .line = 4_GiB}};
+  const double shared = what_if(run, one_core).answers[0].outcome.makespan_s;
+  run.cores_of_machine = 2;
+  const Whatif beside = what_if(run, one_core);
+  EXPECT_GE(shared, 150);  // half of the core is theirs
+  EXPECT_LT(beside.answers[0].outcome.makespan_s, 90);
+  EXPECT_NEAR(beside.replay.outcome.makespan_s, beside.answers[0].outcome.makespan_s, 5);
+}
+
 TEST(Whatif, TheReplayIsOnTheMachineOfTheRunAndItsErrorAgainstTheRecord) {
   WhatifRun run = run_of(4);
   EXPECT_FALSE(what_if(run, {}).error);  // it has not ended
