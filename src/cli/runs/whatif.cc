@@ -100,9 +100,8 @@ std::optional<int> parse(WhatifOptions& options, int argc, char** argv) {
   add_parsed(app, "--other-load", options.other_load, parse_load,
              "Cores that other programs take from the jobs all the time (default: as in the run)")
       ->type_name("N");
-  add_parsed(
-      app, "--knowledge", options.knowledge, parse_knowledge,
-      "What the governor knows of the jobs before (default: what it knew then)")
+  add_parsed(app, "--knowledge", options.knowledge, parse_knowledge,
+             "What the governor knows of the jobs before (default: what it knew then)")
       ->type_name("nothing|all");
   app.add_flag("--json", options.json, "Print JSON (plimsoll.whatif/1) instead of text");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));

@@ -108,7 +108,8 @@ std::string knowledge_words(const WhatifRun& run, Knowledge knowledge) {
 std::string head_text(const WhatifRun& run, const Whatif& whatif) {
   std::string text =
       "Run " + report::printable(run.id) + ": " + counted(run.jobs.size(), "job", "jobs") + ", " +
-      cores_words(run.machine.cores) + (run.machine.cores == 1 ? " core" : " cores") + ", a line of " + format_bytes(run.machine.line) +
+      cores_words(run.machine.cores) + (run.machine.cores == 1 ? " core" : " cores") +
+      ", a line of " + format_bytes(run.machine.line) +
       (run.makespan ? "; it took " + format_duration(*run.makespan) : "") + ".\n";
   text += "Its replay there: " + makespan_words(whatif.replay);
   if (whatif.error) text += ", which is off by " + analysis::change_text(*whatif.error);

@@ -28,8 +28,8 @@ struct WhatifRun {
   std::string id;
   std::vector<sim::SimJob> jobs;  // as replay_of() makes them: without pauses and waits
   WhatifMachine machine;
-  std::optional<Duration> makespan{};    // of a run that has ended
-  double other_load = 0;                 // cores that other programs used
+  std::optional<Duration> makespan{};  // of a run that has ended
+  double other_load = 0;               // cores that other programs used
   // Of the whole machine: others use first what jobs may not use of them. Absent: whatever others
   // use they take from the cores that the jobs may use.
   std::optional<double> cores_of_machine{};

@@ -82,6 +82,19 @@ TEST(Whatif, WhatTheGovernorKnewIsWhatReplaysTheRunBetter) {
   }
 }
 
+TEST(Whatif, WhatTheRecordTellsIsWhatTheGovernorKnew) {
+  WhatifRun run = run_of(4);
+  run.makespan = 40s;
+  run.known = {false, false, false, false};
+  EXPECT_EQ(what_if(run, {}).knowledge, Knowledge::nothing);
+  run.known = {true, true, true, true};
+  EXPECT_EQ(what_if(run, {}).knowledge, Knowledge::all);
+  run.known = {true, false, false, true};
+  const Whatif whatif = what_if(run, {});
+  EXPECT_EQ(whatif.knowledge, Knowledge::some);
+  EXPECT_THAT(whatif_text(run, whatif, 80), HasSubstr("knows the kinds of 2 jobs before."));
+}
+
 TEST(Whatif, WhatTheGovernorKnowsCanBeSaid) {
   WhatifRun run = run_of(4);
   run.makespan = 40s;
