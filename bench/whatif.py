@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `plimsoll whatif` says of other machines, beside the same jobs really run there.
 
-bench/whatif.py [SET...]: without a name, all sets; five minutes. Each set is run on this machine's
+bench/whatif.py [SET...]: without a name, all sets; minutes. Each set is run on this machine's
 first two cores below a line; then with one core, and with another line. The first run is asked for
 both. Its answers, as shares of what was measured, should be 0.9 to 1.1. Every run begins knowing
 nothing.
@@ -54,7 +54,7 @@ SETS = {
                                   real_sets.phases(6, "grow=240@80", "keep=3")),
                   line_mib=600, other_line_mib=400),
     "mixed": Set(real_sets.mixed(
-        [f"{real_sets.COMPILE}/source{i % 2}.cc" for i in range(12)],
+        [f"{real_sets.COMPILE}/source{i % 2}.cc" for i in range(4)],
         real_sets.phases(12, "grow=150@100", "cpu=0.5", "keep=1")),
                  line_mib=700, other_line_mib=350),
 }
