@@ -28,8 +28,16 @@ export interface Reading {
   group?: string; // class, for a swatch
 }
 
+export type Title = "Memory" | "Cores" | "Stalled (PSI)" | "Jobs";
+export const allCharts: Title[] = ["Memory", "Cores", "Stalled (PSI)", "Jobs"];
+
+export interface MemoryScale {
+  height: number; // of the chart
+  top: number; // it reaches so far at least
+}
+
 interface Panel {
-  title: string;
+  title: Title;
   text: (value: number) => string;
   lines: Line[];
   height: number;
@@ -43,8 +51,9 @@ export class Charts {
   private readonly panels: Panel[];
   private grid!: Grid;
 
-  constructor(private readonly run: Run, known: Known, private readonly view: View, private readonly theme: Theme) {
-    this.panels = this.describe(known).filter((panel) => panel.lines.length > 0);
+  constructor(private readonly run: Run, known: Known, private readonly view: View, private readonly theme: Theme,
+    titles: Title[], memory: MemoryScale) {
+    this.panels = this.describe(known, memory).filter(({ title, lines }) => titles.includes(title) && lines.length > 0);
     view.on("range", () => this.fill());
     view.on("cursor", () => this.follow());
     view.on("theme", () => this.rebuild());
@@ -78,9 +87,9 @@ export class Charts {
     }) }));
   }
 
-  private describe(known: Known): Panel[] {
+  private describe(known: Known, memory: MemoryScale): Panel[] {
     const { run, theme } = this, ink = () => theme.colours.ink, dim = () => theme.colours.dim;
-    const steps = (data: Steps) => (grid: Grid) => sampled(data, grid.t);
+    const steps = (data: Steps) => (grid: Grid) => sampled(data, grid.t).map((value, i) => (grid.t[i] > run.end ? null : value));
     const line = (label: string, data: Steps, colour: () => string, more: Partial<Line> = {}): Line[] =>
       data.t.length > 0 ? [{ label, colour, values: steps(data), ...more }] : [];
     const blue = () => "#3f8fc4", amber = () => "#c07f00", plum = () => "#b8629a";
@@ -90,7 +99,7 @@ export class Charts {
       return { t: rate.t, value: rate.value.map((value) => Math.min(100, value * 100)) };
     };
     return [
-      { title: "Memory", text: bytes, height: 190, least: Math.max(0, ...known.line.value) * 1.05, lines: [
+      { title: "Memory", text: bytes, height: memory.height, least: Math.max(memory.top, ...known.line.value) * 1.05, lines: [
         ...this.stack(),
         ...line("in use", known.used, ink, { width: 1 }),
         ...line("line", known.line, () => theme.colours.line, { width: 3 }),

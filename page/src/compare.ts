@@ -123,11 +123,13 @@ export function comparisonOf(comparison: Comparison): HTMLElement[] {
 }
 
 // Chooses which of the two runs is shown below.
-export function switchOf(show: (place: number) => void, chosen: number): HTMLElement {
-  const names = ["Run A", "Run B"];
-  const buttons = names.map((name, place) => button(name, { "aria-pressed": String(place === chosen) }, () => {
+export function switchOf(show: (place: number) => void, first: number): { element: HTMLElement; choose: (place: number) => void; chosen: () => number } {
+  let chosen = first;
+  const choose = (place: number) => {
+    chosen = place;
     buttons.forEach((other, i) => other.setAttribute("aria-pressed", String(i === place)));
     show(place);
-  }));
-  return el("div", { class: "switch", role: "group", "aria-label": "The run shown below" }, ...buttons);
+  };
+  const buttons = ["Run A", "Run B"].map((name, place) => button(name, { "aria-pressed": String(place === first) }, () => choose(place)));
+  return { element: el("div", { class: "switch", role: "group", "aria-label": "The run shown below" }, ...buttons), choose, chosen: () => chosen };
 }

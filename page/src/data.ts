@@ -126,7 +126,8 @@ export interface Run {
   lanes: number;
   events: RunEvent[];
   system: System;
-  coloured: { cls: string; colour: string }[]; // the heaviest classes, heaviest first
+  coloured: string[]; // the heaviest classes, heaviest first
+  palette: string[]; // a colour for so many classes
   otherColour: string;
   advice: Advice | null;
   whatif: Whatif | null;
@@ -331,7 +332,7 @@ export function readRun(doc: RunDocument): Run {
   readPauses(doc, tick, attempts, events);
   const system = Object.fromEntries(Object.entries(doc.system).map(([name, column]) => [name, undelta(column, tick)]));
   return { head: doc.run, end, jobs, attempts, lanes: doc.lanes, events, system: system as unknown as System,
-    coloured: doc.colours.classes.map((cls, i) => ({ cls: doc.classes[cls], colour: doc.colours.colours[i] })),
+    coloured: doc.colours.classes.map((cls) => doc.classes[cls]), palette: doc.colours.colours,
     otherColour: doc.colours.others, advice: doc.advice ?? null, whatif: doc.whatif ?? null };
 }
 

@@ -7,7 +7,7 @@ import type { Theme } from "./theme";
 import { className } from "./theme";
 import type { View } from "./view";
 
-const heightMax = 460, laneMax = 18, laneMin = 3, barGap = 0.14;
+const laneMax = 18, laneMin = 3, barGap = 0.14;
 
 export class Lanes {
   readonly element: HTMLElement;
@@ -16,7 +16,7 @@ export class Lanes {
   private readonly lane: number;
   private width = 1; // of the part behind the gutter, when last drawn
 
-  constructor(private readonly run: Run, private readonly view: View, private readonly theme: Theme) {
+  constructor(private readonly run: Run, private readonly view: View, private readonly theme: Theme, heightMax = 460) {
     this.byLane = Array.from({ length: run.lanes }, () => []);
     for (const attempt of run.attempts) this.byLane[attempt.lane].push(attempt);
     this.lane = Math.max(laneMin, Math.min(laneMax, Math.floor(heightMax / Math.max(run.lanes, 1))));
@@ -62,7 +62,7 @@ export class Lanes {
     context.rect(gutter, 0, width - gutter, height);
     context.clip();
     for (const lane of this.byLane) this.drawLane(context, lane);
-    if (view.job) this.drawSelected(context, view.job.attempts);
+    if (view.job && this.run.jobs[view.job.index] === view.job) this.drawSelected(context, view.job.attempts);
     if (view.cursor !== null) {
       context.fillStyle = this.theme.colours.dim;
       context.fillRect(this.x(view.cursor), 0, 1, height);

@@ -1,59 +1,22 @@
 // The page: reads the run that the program has put into it, and shows it.
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { Charts } from "./charts";
 import { comparisonOf, pairHead, switchOf } from "./compare";
 import { readRun, unpack, type Comparison, type Run } from "./data";
-import { button, el, section } from "./dom";
-import { clock, count } from "./format";
+import { el, section } from "./dom";
+import { count } from "./format";
 import { idleRoom } from "./idle";
-import { Lanes } from "./lanes";
 import { JobPanel } from "./panel";
 import { planOf } from "./plan";
-import { classesOf, headOf, idleOf, legendOf } from "./sections";
+import { classesOf, headOf, idleOf } from "./sections";
 import { knownOf, type Known } from "./series";
 import { JobTable } from "./table";
-import { className, Theme } from "./theme";
-import { themeButton } from "./theme_button";
+import { Theme } from "./theme";
+import { besideEachOther, restOf, Timeline, wholeOf } from "./timeline";
 import { View } from "./view";
 
 const keys: [string, string][] = [["+ −", "zoom"], ["← →", "move the cursor"], ["shift ← →", "move in time"], ["0", "the whole run"],
   ["j k", "next and previous job"], ["/", "search"], ["esc", "close the job"]];
-
-function toolbar(view: View): HTMLElement {
-  const range = el("output", { class: "range" });
-  const tell = () => {
-    const step = view.span / 200;
-    range.textContent = `${clock(view.from, step)} – ${clock(view.to, step)}`;
-  };
-  view.on("range", tell);
-  tell();
-  return el("div", { class: "tools", role: "toolbar", "aria-label": "Time shown" },
-    button("−", { "aria-label": "Zoom out" }, () => view.zoom(2)), button("+", { "aria-label": "Zoom in" }, () => view.zoom(0.5)),
-    button("◂", { "aria-label": "Earlier" }, () => view.pan(-0.5)), button("▸", { "aria-label": "Later" }, () => view.pan(0.5)),
-    button("Whole run", {}, () => view.all()), range, el("span", { class: "hint" }, "Drag to zoom, double-click for the whole run, ctrl + wheel too"), themeButton());
-}
-
-// All values at the cursor.
-function readout(view: View, charts: Charts, theme: Theme): HTMLElement {
-  const element = el("div", { class: "readout", "aria-live": "polite" });
-  const tell = () => {
-    if (view.cursor === null) {
-      element.replaceChildren(el("span", { class: "quiet" }, "Point at a time to read all values there."));
-      return;
-    }
-    element.replaceChildren(el("b", {}, clock(view.cursor, view.span / 500)), ...charts.readings().map(({ title, readings }) =>
-      el("span", { class: "of" }, el("em", {}, title), ...readings.map(({ label, text, group }) => {
-        const swatch = group && el("i", { class: "swatch" });
-        if (swatch) swatch.style.background = theme.colour(group === className("") ? "" : group);
-        return el("span", {}, swatch || null, `${label} `, el("b", {}, text));
-      }))));
-  };
-  view.on("cursor", tell);
-  view.on("range", tell);
-  tell();
-  return element;
-}
 
 function listenToKeys(view: View, table: JobTable): void {
   const does: Record<string, () => void> = {
@@ -72,51 +35,28 @@ function listenToKeys(view: View, table: JobTable): void {
   }, { signal: view.signal });
 }
 
-function listenToWheel(element: HTMLElement, view: View, lanes: Lanes): void {
-  element.addEventListener("wheel", (event) => {
-    const left = event.clientX - lanes.canvas.getBoundingClientRect().left;
-    if (event.ctrlKey || event.metaKey) view.zoom(1.0015 ** event.deltaY, lanes.timeAt(left));
-    else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) view.pan(event.deltaX / element.clientWidth);
-    else return;
-    event.preventDefault();
-  }, { passive: false });
+// A run whose timeline is drawn, and the parts of the page that follow it.
+interface Shown {
+  run: Run;
+  known: Known;
+  view: View;
+  theme: Theme;
 }
 
 // Shows one run in `host`, and what is chosen of it beside the page.
-function showRun(run: Run, host: HTMLElement): View {
-  const view = new View(run.end), theme = new Theme(run, view), known = knownOf(run);
-  const lanes = new Lanes(run, view, theme), charts = new Charts(run, known, view, theme);
+function showRun({ run, known, view, theme }: Shown, timeline: Timeline, host: HTMLElement): void {
   const panel = new JobPanel(view, theme);
-  const hasTime = run.end > 0 && run.attempts.length > 0;
-  const timeline = section("time", "Over time", ...(hasTime
-    ? [toolbar(view), legendOf(theme), lanes.element, charts.element, readout(view, charts, theme)]
-    : [el("p", { class: "quiet" }, "No job of this run has started.")]));
-  host.replaceChildren(headOf(run), timeline);
+  host.replaceChildren(headOf(run), timeline.element);
   document.body.append(panel.element);
   view.signal.addEventListener("abort", () => panel.close());
-  if (hasTime) {
-    charts.build();
-    if (charts.curveless > 0) {
-      timeline.append(el("p", { class: "quiet" }, `The record has no samples of ${count(charts.curveless, "attempt")}: the stack lacks their memory, the line “in use” has it.`));
-    }
-    lanes.draw();
-    new ResizeObserver(() => lanes.draw()).observe(lanes.element);
-    listenToWheel(timeline, view, lanes);
-  }
+  timeline.build();
   performance.mark("drawn"); // which the tests measure
   // What nobody sees at first may come a little later.
-  setTimeout(() => view.signal.aborted || showTables(run, host, { view, theme, known }));
-  return view;
-}
-
-interface Parts {
-  view: View;
-  theme: Theme;
-  known: Known;
+  setTimeout(() => view.signal.aborted || showTables({ run, known, view, theme }, host));
 }
 
 // What stands below the timeline.
-function showTables(run: Run, host: HTMLElement, { view, theme, known }: Parts): void {
+function showTables({ run, known, view, theme }: Shown, host: HTMLElement): void {
   const table = new JobTable(run, view, theme);
   const choose = (cls: string) => {
     table.search.value = cls;
@@ -130,16 +70,42 @@ function showTables(run: Run, host: HTMLElement, { view, theme, known }: Parts):
   listenToKeys(view, table);
 }
 
-// Two runs: how they compare, and below either of them.
+function showOne(run: Run, page: HTMLElement): void {
+  const host = el("div", { class: "one" }), view = new View(run.end), theme = new Theme([run], view), known = knownOf(run);
+  page.replaceChildren(host, footer());
+  showRun({ run, known, view, theme }, new Timeline("time", "Over time", [wholeOf(run, known)], view, theme), host);
+}
+
+// Two runs: how they compare, both on one time axis, and below either of them. All that is shown of
+// either follows the same zoom and cursor; a bar that is clicked shows the run that it is of.
 function showPair(runs: Run[], comparison: Comparison, page: HTMLElement): void {
-  const host = el("div", { class: "one" });
-  let view: View | null = null;
-  const choose = (place: number) => {
-    view?.close();
-    view = showRun(runs[place], host);
+  const host = el("div", { class: "one" }), known = runs.map(knownOf);
+  const both = new View(Math.max(...runs.map(({ end }) => end))), theme = new Theme(runs, both);
+  const beside = new Timeline("both", "Both runs over time", besideEachOther(runs, known), both, theme);
+  let one: View | null = null;
+  const has = (run: Run) => !both.job || run.jobs[both.job.index] === both.job;
+  const show = (place: number) => {
+    const run = runs[place], view = new View(both.end);
+    one?.close();
+    one = view;
+    if (!has(run)) both.select(null);
+    const title = `Run ${"AB"[place]} over time: cores, stalls and jobs`;
+    showRun({ run, known: known[place], view, theme }, new Timeline("time", title, [restOf(run, known[place])], view, theme), host);
+    for (const change of ["range", "cursor", "job"] as const) view.on(change, () => both.like(view));
+    view.like(both);
   };
-  page.replaceChildren(pairHead(runs), ...comparisonOf(comparison), switchOf(choose, 1), host, footer());
-  choose(1);
+  const choice = switchOf(show, 1);
+  page.replaceChildren(pairHead(runs), ...comparisonOf(comparison), beside.element, choice.element, host, footer());
+  beside.build();
+  choice.choose(1);
+  for (const change of ["range", "cursor"] as const) both.on(change, () => one?.like(both));
+  both.on("theme", () => one?.note("theme"));
+  both.on("job", () => {
+    const { job } = both, place = runs.findIndex(has);
+    if (job && place !== choice.chosen()) choice.choose(place);
+    both.select(job);
+    one?.like(both);
+  });
 }
 
 const footer = (): HTMLElement =>
@@ -153,9 +119,7 @@ try {
   if (comparison) {
     showPair(read, comparison, page);
   } else {
-    const host = el("div", { class: "one" });
-    page.replaceChildren(host, footer());
-    showRun(run, host);
+    showOne(run, page);
   }
 } catch (error) {
   page.replaceChildren(el("p", { class: "outcome" }, `The run in this page can't be read: ${String(error)}`));

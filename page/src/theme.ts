@@ -1,5 +1,5 @@
-// Colours. Those of classes come with the run, heaviest class first; patterns tell them apart without
-// colour.
+// Colours. Those of classes come with the run, heaviest class first; a class that is in two runs has
+// the same in both. Patterns tell them apart without colour.
 import type { Run } from "./data";
 import type { View } from "./view";
 
@@ -19,11 +19,16 @@ export class Theme {
   private readonly slots = new Map<string, number>();
   private patterns = new Map<string, CanvasPattern>();
 
+  private readonly palette: string[];
+  private readonly otherColour: string;
   private readonly hasOthers: boolean;
 
-  constructor(private readonly run: Run, view: View) {
-    run.coloured.forEach(({ cls }, place) => this.slots.set(cls, place));
-    this.hasOthers = run.jobs.some(({ cls }) => !this.slots.has(cls));
+  constructor(runs: Run[], view: View) {
+    this.palette = runs[0].palette;
+    this.otherColour = runs[0].otherColour;
+    const heaviest = new Set(runs.flatMap(({ coloured }) => coloured));
+    [...heaviest].slice(0, this.palette.length).forEach((cls, place) => this.slots.set(cls, place));
+    this.hasOthers = runs.some(({ jobs }) => jobs.some(({ cls }) => !this.slots.has(cls)));
     const follow = () => {
       this.read();
       view.note("theme");
@@ -57,7 +62,7 @@ export class Theme {
   }
 
   colour(cls: string): string {
-    return this.run.coloured[this.slots.get(cls) ?? -1]?.colour ?? this.run.otherColour;
+    return this.palette[this.slots.get(cls) ?? -1] ?? this.otherColour;
   }
 
   // Black or white, whichever can be read on the class's colour.

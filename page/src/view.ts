@@ -70,6 +70,13 @@ export class View {
     this.note("job");
   }
 
+  // Shows what another view shows, whose time is as long.
+  like(other: View): void {
+    if (other.from !== this.from || other.to !== this.to) this.show(other.from, other.to);
+    this.point(other.cursor);
+    this.select(other.job);
+  }
+
   note(change: Change): void {
     this.changed.add(change);
     this.frame ||= requestAnimationFrame(() => this.tell());

@@ -181,13 +181,15 @@ Json Writer::pauses() const {
           {"event", events.take()}};
 }
 
-// Classes with a colour of their own, heaviest first, and the colour of the others.
+// Classes with a colour of their own, heaviest first. The colours are there beyond them: with a
+// second run come other classes.
 Json Writer::colours() {
   Json classes = Json::array(), colours = Json::array();
-  for (const std::string& name : drawing_.classes) {
-    if (classes.size() == kClassColours.size()) break;
-    colours.push_back(colour_of(classes.size()));
-    classes.push_back(classes_.place_of(name));
+  for (std::size_t place = 0; place < kClassColours.size(); ++place) {
+    colours.push_back(colour_of(place));
+    if (place < drawing_.classes.size()) {
+      classes.push_back(classes_.place_of(drawing_.classes[place]));
+    }
   }
   return {
       {"classes", std::move(classes)}, {"colours", std::move(colours)}, {"others", kOtherColour}};

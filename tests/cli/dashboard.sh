@@ -193,7 +193,7 @@ case_in_a_browser() {
   wait "$browser" || wrong "the browser ended with $?"
   touch over
   ! grep FAIL browser || wrong "$(cat browser)"
-  same 7 "$(grep -c '^ok' browser)" "$(cat browser)"
+  same 8 "$(grep -c '^ok' browser)" "$(cat browser)"
 }
 
 run_cases "$@"

@@ -4,7 +4,7 @@
 # record NAME [OPTION=VALUE...]: a run below runs/ of the state directory with twelve jobs of the class
 # `link`, each paused for a second, of which the first was evicted and waited for the second; jobs that run
 # for 4 s and have peaks of 40, 80 ... MiB. OPTIONs: `peak` and `time` are factors, `failed` is how many
-# jobs failed, `jobs` how many there are, `class` their class.
+# jobs failed, `jobs` how many there are, `class` their class, `known` how many attempts of it were known.
 record() {
   state
   "$python" - "$PLIMSOLL_STATE_DIR/runs/$1" "${@:2}" <<'END'
@@ -14,6 +14,7 @@ directory, options = sys.argv[1], dict(word.split("=") for word in sys.argv[2:])
 peak, time = float(options.get("peak", 1)), float(options.get("time", 1))
 count, failed = int(options.get("jobs", 12)), int(options.get("failed", 0))
 job_class = options.get("class", "link")
+known = {"attempts_known": int(options["known"])} if "known" in options else {}
 SECOND, MIB, BEGUN = 10**9, 1 << 20, 1_700_000_000 * 10**9
 os.makedirs(directory, mode=0o700)
 events, reports, now = [], [], 0
@@ -34,7 +35,7 @@ event(SECOND, "requeued", 1, "was evicted")
 for job in range(1, count + 1):
     held, start = now, now + SECOND
     event(held, "held", job, "needs more memory than is free", mean_bytes=40 * MIB)
-    event(start, "admitted", job)
+    event(start, "admitted", job, **known)
     event(start, "started", job)
     event(start + SECOND, "frozen", job, "it grows")
     event(start + 2 * SECOND, "thawed", job)

@@ -52,6 +52,17 @@ case_what_the_governor_knows_can_be_said() {
   done
 }
 
+case_what_the_governor_knew_is_in_the_record() {
+  record new known=0
+  gives 0 "$plimsoll" whatif new --json
+  told out 'r["knowledge"] == "nothing"'
+  record seen known=3
+  gives 0 "$plimsoll" whatif seen --json
+  told out 'r["knowledge"] == "all"'
+  gives 0 "$plimsoll" whatif seen
+  has out 'the governor knows these jobs before'
+}
+
 case_mistakes_are_told() {
   record a
   gives 125 "$plimsoll" whatif a --knowledge some

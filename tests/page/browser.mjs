@@ -170,6 +170,37 @@ const cases = {
     await page.keyboard.press("j");
     await page.waitForFunction(() => document.querySelector("aside h2").textContent === "2");
   },
+  async "two runs have one time axis"(page) {
+    const range = (part) => text(page, `${part} .range`);
+    is(await page.locator("#both .lanes canvas").count(), 2, "lanes");
+    is(await page.locator("#both .chart").count(), 2, "charts of memory");
+    is(await page.locator("#time .chart").count(), 3, "the others, of one run");
+    is((await range("#both")).startsWith("0:00"), true, "from the start of both");
+    const whole = await range("#both");
+    await page.click("#both .tools button >> nth=1");
+    await page.waitForFunction((whole) => document.querySelector("#time .range").textContent !== whole, whole);
+    is(await range("#time"), await range("#both"), "one zoom");
+    await page.hover("#both .lanes canvas >> nth=1");
+    await page.waitForSelector("#both .readout b");
+    is(/A Memory.*B Memory/s.test(await text(page, "#both .readout")), true, "values of both");
+    await page.waitForFunction(() => document.querySelector("#time .readout b")); // one cursor
+    await page.waitForSelector("#jobs .jobs"); // from then on keys are heard
+    await page.keyboard.press("0");
+    await page.waitForFunction((whole) => document.querySelector("#both .range").textContent === whole, whole);
+  },
+  async "two runs: a bar shows the run that it is of"(page) {
+    is(await text(page, ".switch [aria-pressed=true]"), "Run B", "first");
+    const lanes = page.locator("#both .lanes canvas").first();
+    await lanes.scrollIntoViewIfNeeded();
+    const { x, y, width } = await lanes.boundingBox();
+    await page.mouse.click(x + width / 3, y + 9);
+    await page.waitForSelector("aside:not([hidden])");
+    is(await text(page, ".switch [aria-pressed=true]"), "Run A", "its run");
+    is(await page.locator("aside").count(), 1, "panels");
+    await page.click(".switch button >> nth=1");
+    is(await text(page, ".switch [aria-pressed=true]"), "Run B", "the other");
+    is(await page.locator("aside:not([hidden])").count(), 0, "a job of A beside run B");
+  },
   async "10,000 jobs have only the rows in sight"(page) {
     is(await page.locator(".jobs tbody tr").count() < 100, true, "rows");
     await page.fill("input[type=search]", "part-9999.in");

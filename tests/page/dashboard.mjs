@@ -1,6 +1,7 @@
 // dashboard.mjs PLAYWRIGHT CHROMIUM ADDRESS: looks at a dashboard as a user does. It has a job named
 // `before`; where this prints "end it", the daemon is to end, where it prints "begin again", to begin again
 // with a job named `after`. Prints "ok NAME" or "FAIL NAME: why" on a line for each case.
+import { connect, createServer } from "node:net";
 import { pathToFileURL } from "node:url";
 
 const [playwright, executablePath, address] = process.argv.slice(2);
@@ -24,6 +25,27 @@ context.on("page", (page) => {
 context.on("request", (request) => request.url().startsWith(address) || /^(data|blob):/.test(request.url()) || faults.push(`request: ${request.url()}`));
 const page = await context.newPage();
 await page.goto(address);
+
+// Between browser and daemon: connections that break() has met stay open, but nothing comes through them
+// any more, as when a laptop has slept or a router has forgotten them.
+async function line() {
+  const { hostname, port } = new URL(address), ends = new Set();
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const [from, to] of [[near, far], [far, near]]) {
+      ends.add(from);
+      from.pipe(to);
+      from.on("error", () => to.destroy());
+    }
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  return { address: address.replace(`:${port}/`, `:${server.address().port}/`),
+    break() {
+      for (const end of ends) end.unpipe().resume();
+      ends.clear();
+    },
+    close: () => server.close() };
+}
 
 const text = (selector) => page.locator(selector).first().innerText();
 const job = (name) => page.waitForFunction((name) => [...document.querySelectorAll("td.of-job")].some((cell) => cell.textContent === name), name);
@@ -55,6 +77,19 @@ const cases = {
     await run.waitForSelector("#jobs .jobs");
     is((await run.locator(".outcome").innerText()).startsWith("2 jobs in"), true, "outcome");
     await run.close();
+  },
+  async "a connection that has died in silence is made anew"() {
+    const wire = await line(), other = await browser.newPage();
+    other.setDefaultTimeout(patience);
+    await other.goto(wire.address);
+    await other.waitForFunction(() => document.querySelector(".state")?.textContent === "live");
+    const opened = other.waitForRequest(/\/events$/);
+    wire.break();
+    await other.waitForSelector("body.old");
+    await opened;
+    await other.waitForSelector("body:not(.old)");
+    await other.close();
+    wire.close();
   },
   async "it says when it is old"() {
     isDown = true; // a browser complains of each connection that it can't make

@@ -92,17 +92,16 @@ std::optional<int> parse(WhatifOptions& options, int argc, char** argv) {
   app.add_option("RUN", options.run, "Run to replay: an id, the beginning of one, last, or a path")
       ->required();
   add_parsed(app, "--cores", options.cores, parse_cores_list,
-             "Cores of the machine (default: those of the run)")
+             "Cores that the jobs may use (default: those of the run)")
       ->type_name("N,...");
   add_parsed(app, "--line", options.lines, parse_lines_list,
              "Memory that all jobs together may use (default: the line of the run)")
       ->type_name("SIZE,...");
   add_parsed(app, "--other-load", options.other_load, parse_load,
-             "Cores that other programs use all the time (default: as in the run)")
+             "Cores that other programs take from the jobs all the time (default: as in the run)")
       ->type_name("N");
-  add_parsed(
-      app, "--knowledge", options.knowledge, parse_knowledge,
-      "What the governor knows of the jobs before (default: whichever replays the run better)")
+  add_parsed(app, "--knowledge", options.knowledge, parse_knowledge,
+             "What the governor knows of the jobs before (default: what it knew then)")
       ->type_name("nothing|all");
   app.add_flag("--json", options.json, "Print JSON (plimsoll.whatif/1) instead of text");
   return parse_or_exit_status(app, std::vector<std::string>(argv + 1, argv + argc));
@@ -113,7 +112,10 @@ Result<WhatifRun> read_whatif_run(const WhatifOptions& options) {
   if (!recorded) return tl::unexpected(recorded.error());
   auto run = whatif_run_of(*recorded);
   if (!run) return run;
-  run->other_load = options.other_load.value_or(run->other_load);
+  if (options.other_load) {
+    run->other_load = *options.other_load;
+    run->cores_of_machine.reset();  // it is said what they take from the jobs
+  }
   run->knowledge = options.knowledge;
   return run;
 }

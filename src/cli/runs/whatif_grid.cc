@@ -21,17 +21,25 @@ namespace {
 
 constexpr const char* kGovernor = "plimsoll";
 
+// What others take of the cores that jobs may use.
+double load_on(const WhatifRun& run, const WhatifMachine& on) {
+  const double beside = std::max(run.cores_of_machine.value_or(0) - on.cores, 0.0);
+  return std::max(run.other_load - beside, 0.0);
+}
+
 sim::Outcome simulated(const WhatifRun& run, const WhatifMachine& on, Knowledge knowledge,
                        std::uint64_t seed) {
   const sim::MachineConfig machine =
       sim::machine_for(sim::GovernorPolicy{}, {.cores = on.cores,
                                                .line = on.line,
-                                               .other_load = run.other_load,
+                                               .other_load = load_on(run, on),
                                                .noise = sim::Noise::seeded,
                                                .seed = seed});
   std::vector<policy::AttemptSummary> learnt;
-  if (knowledge == Knowledge::all) {
-    for (const sim::SimJob& job : run.jobs) learnt.push_back(sim::attempt_summary_of(job));
+  for (std::size_t i = 0; i < run.jobs.size(); ++i) {
+    const bool is_known =
+        knowledge == Knowledge::all || (knowledge == Knowledge::some && run.known[i]);
+    if (is_known) learnt.push_back(sim::attempt_summary_of(run.jobs[i]));
   }
   sim::SimulatedExecutor executor(machine, run.jobs);
   sim::SimulatedScheduler scheduler({.machine = machine, .learnt = learnt}, run.jobs, executor);
@@ -66,6 +74,13 @@ Whatif replayed(const WhatifRun& run, Knowledge knowledge) {
   return whatif;
 }
 
+std::optional<Knowledge> recorded_knowledge(const WhatifRun& run) {
+  if (run.known.empty()) return std::nullopt;
+  const auto known = std::count(run.known.begin(), run.known.end(), true);
+  if (known == 0) return Knowledge::nothing;
+  return known == std::ssize(run.known) ? Knowledge::all : Knowledge::some;
+}
+
 std::string cores_words(double cores) { return fmt::format("{:g}", cores); }
 
 std::string makespan_words(const WhatifAnswer& answer) {
@@ -80,16 +95,25 @@ std::string against_replay(const WhatifAnswer& answer, const WhatifAnswer& repla
   return analysis::change_text(answer.outcome.makespan_s / replay.outcome.makespan_s - 1);
 }
 
+std::string knowledge_words(const WhatifRun& run, Knowledge knowledge) {
+  switch (knowledge) {
+    case Knowledge::nothing: return "; the governor knows nothing of these jobs.\n";
+    case Knowledge::all: return "; the governor knows these jobs before.\n";
+    case Knowledge::some: break;
+  }
+  const auto known = std::count(run.known.begin(), run.known.end(), true);
+  return "; the governor knows the kinds of " + std::to_string(known) + " jobs before.\n";
+}
+
 std::string head_text(const WhatifRun& run, const Whatif& whatif) {
   std::string text =
       "Run " + report::printable(run.id) + ": " + counted(run.jobs.size(), "job", "jobs") + ", " +
-      cores_words(run.machine.cores) + " cores, a line of " + format_bytes(run.machine.line) +
+      cores_words(run.machine.cores) + (run.machine.cores == 1 ? " core" : " cores") +
+      ", a line of " + format_bytes(run.machine.line) +
       (run.makespan ? "; it took " + format_duration(*run.makespan) : "") + ".\n";
   text += "Its replay there: " + makespan_words(whatif.replay);
   if (whatif.error) text += ", which is off by " + analysis::change_text(*whatif.error);
-  text += whatif.knowledge == Knowledge::all ? "; the governor knows these jobs before.\n"
-                                             : "; the governor knows nothing of these jobs.\n";
-  return text;
+  return text + knowledge_words(run, whatif.knowledge);
 }
 
 report::Json answer_json(const WhatifAnswer& answer) {
@@ -109,12 +133,18 @@ report::Json answer_json(const WhatifAnswer& answer) {
 }  // namespace
 
 std::string_view name_of(Knowledge knowledge) {
-  return knowledge == Knowledge::all ? "all" : "nothing";
+  switch (knowledge) {
+    case Knowledge::nothing: return "nothing";
+    case Knowledge::some: return "some";
+    case Knowledge::all: break;
+  }
+  return "all";
 }
 
 Whatif what_if(const WhatifRun& run, const std::vector<WhatifMachine>& machines) {
-  Whatif whatif = replayed(run, run.knowledge.value_or(Knowledge::nothing));
-  if (!run.knowledge) {
+  const auto known = run.knowledge ? run.knowledge : recorded_knowledge(run);
+  Whatif whatif = replayed(run, known.value_or(Knowledge::nothing));
+  if (!known) {
     Whatif knowing = replayed(run, Knowledge::all);
     const bool is_nearer =
         knowing.error && (!whatif.error || std::fabs(*knowing.error) < std::fabs(*whatif.error));

@@ -20,7 +20,7 @@ struct WhatifMachine {
 };
 
 // What the governor knows of the jobs before it begins.
-enum class Knowledge : std::uint8_t { nothing, all };
+enum class Knowledge : std::uint8_t { nothing, some, all };
 [[nodiscard]] std::string_view name_of(Knowledge knowledge);
 
 // What a run was, as far as it is recorded.
@@ -28,9 +28,15 @@ struct WhatifRun {
   std::string id;
   std::vector<sim::SimJob> jobs;  // as replay_of() makes them: without pauses and waits
   WhatifMachine machine;
-  std::optional<Duration> makespan{};    // of a run that has ended
-  double other_load = 0;                 // cores that other programs used
-  std::optional<Knowledge> knowledge{};  // absent: whichever replays the run better
+  std::optional<Duration> makespan{};  // of a run that has ended
+  double other_load = 0;               // cores that other programs used
+  // Of the whole machine: others use first what jobs may not use of them. Absent: whatever others
+  // use they take from the cores that the jobs may use.
+  std::optional<double> cores_of_machine{};
+  // Of each job whether the governor knew its class when the run began; empty: it is not recorded.
+  std::vector<bool> known{};
+  // What it is to know instead: `nothing` or `all`.
+  std::optional<Knowledge> knowledge{};
 };
 
 // What varies from run to run is drawn so many times; the run with the middle makespan is told.
@@ -50,8 +56,8 @@ struct Whatif {
   std::vector<WhatifAnswer> answers;  // in the order of the machines
 };
 
-// It is not recorded what the governor knew when the run began: unless `run` says it, the one of
-// the two Knowledges whose replay misses the recorded makespan by less is taken for all answers.
+// Where `run` does not tell what the governor knew, it is nothing or all, whichever replay misses
+// the recorded makespan by less; for all answers.
 [[nodiscard]] Whatif what_if(const WhatifRun& run, const std::vector<WhatifMachine>& machines);
 
 // For people, and the document `plimsoll.whatif/1` of docs/whatif.md. Both end with a newline.

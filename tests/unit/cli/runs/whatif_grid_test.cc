@@ -47,6 +47,18 @@ TEST(Whatif, MoreCoresTakeLessTimeAndFewerStretchJobs) {
   }
 }
 
+TEST(Whatif, OthersUseFirstTheCoresThatJobsMayNotUse) {
+  WhatifRun run = run_of(8);
+  run.other_load = 1;
+  const std::vector<WhatifMachine> one_core = {{.cores = 1, .line = 4_GiB}};
+  const double shared = what_if(run, one_core).answers[0].outcome.makespan_s;
+  run.cores_of_machine = 2;
+  const Whatif beside = what_if(run, one_core);
+  EXPECT_GE(shared, 150);  // half of the core is theirs
+  EXPECT_LT(beside.answers[0].outcome.makespan_s, 90);
+  EXPECT_NEAR(beside.replay.outcome.makespan_s, beside.answers[0].outcome.makespan_s, 5);
+}
+
 TEST(Whatif, TheReplayIsOnTheMachineOfTheRunAndItsErrorAgainstTheRecord) {
   WhatifRun run = run_of(4);
   EXPECT_FALSE(what_if(run, {}).error);  // it has not ended
@@ -68,6 +80,19 @@ TEST(Whatif, WhatTheGovernorKnewIsWhatReplaysTheRunBetter) {
   if (fast.replay.outcome.makespan_s < slow.replay.outcome.makespan_s) {
     EXPECT_NE(fast.knowledge, slow.knowledge);
   }
+}
+
+TEST(Whatif, WhatTheRecordTellsIsWhatTheGovernorKnew) {
+  WhatifRun run = run_of(4);
+  run.makespan = 40s;
+  run.known = {false, false, false, false};
+  EXPECT_EQ(what_if(run, {}).knowledge, Knowledge::nothing);
+  run.known = {true, true, true, true};
+  EXPECT_EQ(what_if(run, {}).knowledge, Knowledge::all);
+  run.known = {true, false, false, true};
+  const Whatif whatif = what_if(run, {});
+  EXPECT_EQ(whatif.knowledge, Knowledge::some);
+  EXPECT_THAT(whatif_text(run, whatif, 80), HasSubstr("knows the kinds of 2 jobs before."));
 }
 
 TEST(Whatif, WhatTheGovernorKnowsCanBeSaid) {
