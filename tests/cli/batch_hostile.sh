@@ -208,6 +208,83 @@ JOBS
   becomes_true gone "$(<pid)"
 }
 
+# Who may not even reach it: the directory is the run's user's alone, and so is the socket.
+case_another_user_at_the_socket() {
+  here
+  echo 'echo "$PLIMSOLL_LIGHT" >light.new; mv light.new light; until [ -e end ]; do sleep 0.05; done' >jobs
+  start
+  becomes_true test -e light
+  local directory
+  directory=$(dirname "$(<light)")
+  same 700 "$(stat -c %a "$directory")" 'mode of the directory'
+  same refused "$(connects_as_another)"
+  chmod 711 "$directory"
+  same refused "$(connects_as_another)"
+  touch end
+  ends 0
+}
+connects_as_another() {
+  setpriv --reuid 65534 --regid 65534 --clear-groups "$python" - "$(<light)" <<'END'
+import socket, sys
+try:
+    socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect(sys.argv[1])
+    print("connected")
+except PermissionError:
+    print("refused")
+END
+}
+
+# A command goes with its job; by itself it has no name that ctl takes.
+case_commands_can_not_be_controlled_by_name() {
+  here
+  echo '$exec -- sh -c '"'"'echo $$ >pid.new; mv pid.new pid; exec sleep 1000'"'"'' >jobs
+  export exec="$plimsoll exec"
+  start
+  becomes_true test -e pid
+  local name
+  for name in 1/sh 2 sh; do
+    gives 1 "$plimsoll" ctl kill "$name"
+    gives 1 "$plimsoll" ctl pause "$name"
+  done
+  lives "$(<pid)" || wrong 'the command was ended'
+  gives 0 "$plimsoll" ctl pause 1
+  gives 0 "$plimsoll" ctl resume 1
+  gives 0 "$plimsoll" ctl kill 1
+  ends 1
+  becomes_true gone "$(<pid)"
+}
+
+# Traced and stopped before each of its calls, also at its end.
+case_a_launcher_that_is_traced() {
+  here
+  cat >tracer.py <<'END'
+import ctypes, os, signal, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+TRACEME, SYSCALL, KILL = 0, 24, 8
+pid = os.fork()
+if pid == 0:
+    libc.ptrace(TRACEME, 0, 0, 0)
+    os.execvp(sys.argv[1], sys.argv[1:])
+calls = 0
+while True:
+    _, status = os.waitpid(pid, 0)
+    if os.WIFEXITED(status) or os.WIFSIGNALED(status):
+        break
+    calls += 1
+    if os.path.exists("pid"):  # its command runs: it stands still from here on
+        open("traced", "w").close()
+        signal.pause()
+    libc.ptrace(SYSCALL, pid, 0, 0)
+END
+  cat >jobs <<JOBS
+$python tracer.py $plimsoll exec -- sh -c 'echo \$\$ >pid.new; mv pid.new pid; while :; do sleep 0.1; done' & until [ -e made ]; do sleep 0.05; done
+until [ -e pid ]; do sleep 0.05; done; $plimsoll exec -- touch made
+JOBS
+  start
+  ends 0
+  becomes_true gone "$(<pid)"
+}
+
 # Each of two jobs holds what a command of the other needs.
 case_caps_that_are_needed_crosswise() {
   here

@@ -26,6 +26,20 @@ over() {
   becomes_true nothing_left || { wrong "left behind: $(groups_left)"; exit 1; }
 }
 
+# privileged_port: a free one that only root may listen at, and that browsers open.
+privileged_port() {
+  "$python" -c '
+import random, socket
+while True:
+    port = random.randrange(700, 980)
+    try:
+        with socket.socket() as s: s.bind(("127.0.0.1", port))
+        break
+    except OSError:
+        pass
+print(port)'
+}
+
 # ask PATH [HOST]: the status of the answer; its head and body are in `answer`.
 ask() {
   "$python" - "$port" "$1" "${2:-localhost}" <<'END'
@@ -91,7 +105,11 @@ END
   touch over
 }
 
+# Nobody else can have been there meanwhile.
 case_the_address_stays_the_same() {
+  is_root || skip 'not root'
+  local port
+  port=$(privileged_port)
   serve
   local before=$address
   over
@@ -104,6 +122,29 @@ case_the_address_stays_the_same() {
   serve
   [[ $address != "$before" ]] || wrong 'the address is the old one'
   same 600 "$(stat -c %a state/dashboard)"
+}
+
+# Browsers look for the daemon again, and tell whoever is at its port what they know.
+case_who_takes_the_port_meanwhile_has_learnt_nothing() {
+  is_root || skip 'not root'
+  serve
+  local before
+  before=$(path)
+  over
+  setpriv --reuid 65534 --regid 65534 --clear-groups "$python" - "$port" >heard <<'END' &
+import socket, sys
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("127.0.0.1", int(sys.argv[1])))
+s.listen()
+print(s.accept()[0].recv(4096).decode(), flush=True)
+END
+  becomes_true eval 'ask "$before" >/dev/null 2>&1; grep -q "$before" heard'
+  wait $!
+  serve
+  same 403 "$(ask "$before")"
+  same 403 "$(ask "${before}events")"
+  same 200 "$(ask "$(path)")"
 }
 
 # Who opens streams and reads nothing has a bounded number of them, and is in nobody's way.
@@ -176,6 +217,9 @@ case_in_a_browser() {
   (cd "$root" && find_browser && printf '%s\n%s\n' "$chromium" "$playwright" || { echo "$lacks" >&2 && false; }) >found 2>lacks ||
     skip "$(tail -n 1 lacks)"
   { read -r chromium && read -r playwright; } <found
+  is_root || skip 'not root, and so the address does not stay the same'
+  local port
+  port=$(privileged_port)
   state
   gives 0 "$plimsoll" batch --standalone -- echo ::: a b
   serve

@@ -166,6 +166,44 @@ case_a_hook_rewrites_commands() {
   empty answer
 }
 
+# Whatever is in a command, it is one word of what is run, and only that; what the hook can't read passes.
+case_a_hook_keeps_hostile_commands_whole() {
+  type -P python3 >/dev/null || skip 'no python3'
+  here
+  rm bin/plimsoll
+  printf '#!%s\nimport json, sys\njson.dump(sys.argv[1:], open("words", "w"))\n' "$python" >bin/plimsoll
+  chmod +x bin/plimsoll
+  draws_are_told
+  PLIMSOLL_GOVERN=run PLIMSOLL_HOLD_MAX='5s; touch harmed' SEED=$SEED "$python" - "$hooks/pre-tool-use" <<'END' || wrong 'a command was changed'
+import json, os, random, subprocess, sys
+
+def ask(data, **env):
+    ran = subprocess.run([sys.argv[1]], input=data, capture_output=True, env={**os.environ, **env})
+    assert ran.returncode == 0 and not ran.stderr, ran
+    return json.loads(ran.stdout)["hookSpecificOutput"]["updatedInput"]["command"] if ran.stdout else None
+
+def event(command):
+    return json.dumps({"tool_name": "Bash", "tool_input": {"command": command}}, ensure_ascii=False).encode()
+
+draw = random.Random(int(os.environ["SEED"]))
+letters = "'\"$`\\\n\t ;&|<>()*?[]{}!#~=%-a\u00e9\r\x01\x7f"
+commands = ["".join(draw.choice(letters) for _ in range(20)) for _ in range(8)]
+for command in ["'; touch harmed; '", "$(touch harmed)", "-c x", "\u00e9"] + commands:
+    if not command.strip():
+        continue
+    for shell in "bash", "sh":
+        subprocess.run([shell, "-c", ask(event(command), LC_ALL="POSIX", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")])
+        words = json.load(open("words"))
+        assert words == ["exec", "--hold-max", os.environ["PLIMSOLL_HOLD_MAX"], "--", "/bin/bash", "-c", command], words
+assert ask(event("x"), SHELL="", PLIMSOLL_HOLD_MAX="").startswith("plimsoll exec --hold-max 100s -- /bin/sh ")
+deep = b'{"tool_name": "Bash", "tool_input": {"command": "x", "y": ' + b"[" * 100000 + b"]" * 100000 + b"}}"
+for data in deep, b"[" * 100000, b"\xff", b"", event("'" * 60000):
+    assert ask(data) is None, data[:100]
+assert len(ask(event("x" * 100000))) > 100000
+END
+  [[ ! -e harmed ]] || wrong 'a part of a command was run'
+}
+
 # As an agent does it: asks the hook, and runs what that has answered.
 case_a_hook_hands_on_what_waits() {
   type -P python3 >/dev/null || skip 'no python3'

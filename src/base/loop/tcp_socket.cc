@@ -1,10 +1,14 @@
 #include "base/loop/tcp_socket.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <memory>
+
+#include "base/file.h"
+#include "base/text.h"
 
 namespace plimsoll::loop {
 namespace {
@@ -59,6 +63,12 @@ Result<std::vector<UniqueFd>> listen_over_tcp(const std::string& host, std::uint
   }
   if (sockets.empty()) return pass(std::move(last));
   return sockets;
+}
+
+bool is_privileged_port(std::uint16_t port) {
+  constexpr std::uint64_t kUsual = 1024;
+  const auto text = read_text_at(AT_FDCWD, "/proc/sys/net/ipv4/ip_unprivileged_port_start");
+  return port != 0 && port < (text ? to_u64(trim(*text)).value_or(0) : kUsual);
 }
 
 std::uint16_t port_of(int socket) {

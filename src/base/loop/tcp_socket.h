@@ -15,6 +15,10 @@ namespace plimsoll::loop {
 Result<std::vector<UniqueFd>> listen_over_tcp(const std::string& host, std::uint16_t port,
                                               const std::string& what);
 
+// Whether only root and who has CAP_NET_BIND_SERVICE may listen at this port, so that nobody else
+// can stand in for a server that is not there (ip(7), ip_unprivileged_port_start).
+[[nodiscard]] bool is_privileged_port(std::uint16_t port);
+
 // Where such a socket listens.
 [[nodiscard]] std::uint16_t port_of(int socket);
 

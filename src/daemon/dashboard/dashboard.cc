@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/loop/tcp_socket.h"
 #include "daemon/dashboard/token.h"
 #include "report/writer.h"
 #include "store/history/state_dir.h"
@@ -12,7 +13,8 @@ Result<std::unique_ptr<Dashboard>> Dashboard::serve(loop::Loop& loop, const Dash
                                                     DashboardSource& source) {
   if (auto made = history::make_private_dir(config.state_dir); !made) return pass(std::move(made));
   std::string file = config.state_dir + "/dashboard";
-  auto token = token_of(file);
+  const bool is_privileged = loop::is_privileged_port(config.port);
+  auto token = token_of(file, is_privileged ? Port::privileged : Port::anybodys);
   if (!token) return pass(std::move(token));
   auto server = http::Server::start(
       {.purpose = "the dashboard",

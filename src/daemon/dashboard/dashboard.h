@@ -20,8 +20,9 @@ struct DashboardConfig {
   std::string runs_dir{};            // where runs are recorded
 };
 
-// The daemon in a browser. Its address has a secret in it, which stays the same: it is kept in the
-// file `dashboard` of the state directory, for the daemon's own user alone.
+// The daemon in a browser. Its address has a secret in it, and is kept in the file `dashboard` of
+// the state directory, for the daemon's own user alone. At a port that only root may listen at, it
+// stays the same; else it is another one at each start.
 class Dashboard {
  public:
   // Listens when it returns, and has written the address. `source` and `loop` must outlive it.

@@ -54,8 +54,8 @@ Result<std::string> new_token() {
   return token;
 }
 
-Result<std::string> token_of(const std::string& path) {
-  const auto address = secret_in(path);
+Result<std::string> token_of(const std::string& path, Port port) {
+  const auto address = port == Port::privileged ? secret_in(path) : std::nullopt;
   const std::string_view known = address ? token_in(*address) : std::string_view();
   if (!known.empty()) return std::string(known);
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail_errno("remove " + path);

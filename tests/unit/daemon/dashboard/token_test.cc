@@ -37,21 +37,31 @@ TEST_F(TokenTest, IsRandom) {
 
 TEST_F(TokenTest, StaysTheSame) {
   write(address_of({.host = "::1", .port = 80}, known) + "\n", 0600);
-  EXPECT_EQ(token_of(file()), known);
+  EXPECT_EQ(token_of(file(), Port::privileged), known);
+}
+
+// Who was there meanwhile has been told it.
+TEST_F(TokenTest, IsNewWhereThePortIsAnybodys) {
+  write(address_of({.host = "::1", .port = 9756}, known) + "\n", 0600);
+  const auto token = token_of(file(), Port::anybodys);
+  ASSERT_TRUE(token);
+  EXPECT_THAT(*token, MatchesRegex("[0-9a-f]{32}"));
+  EXPECT_NE(*token, known);
+  EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
 TEST_F(TokenTest, IsNewWhereThereIsNone) {
-  const auto token = token_of(file());
+  const auto token = token_of(file(), Port::privileged);
   ASSERT_TRUE(token);
   EXPECT_THAT(*token, MatchesRegex("[0-9a-f]{32}"));
   write("http://localhost/short/\n", 0600);
-  EXPECT_NE(token_of(file()), "short");
+  EXPECT_NE(token_of(file(), Port::privileged), "short");
 }
 
 // Somebody may have read it.
 TEST_F(TokenTest, IsNewWhereOthersMayReadIt) {
   write(address_of({.host = "localhost", .port = 80}, known), 0640);
-  EXPECT_NE(token_of(file()), known);
+  EXPECT_NE(token_of(file(), Port::privileged), known);
   EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
@@ -59,7 +69,7 @@ TEST_F(TokenTest, IsNotTakenFromAnotherFile) {
   write(address_of({.host = "localhost", .port = 80}, known), 0600);
   std::filesystem::rename(file(), directory + "/other");
   std::filesystem::create_symlink(directory + "/other", file());
-  EXPECT_NE(token_of(file()), known);
+  EXPECT_NE(token_of(file(), Port::privileged), known);
   EXPECT_TRUE(std::filesystem::exists(directory + "/other"));
 }
 
