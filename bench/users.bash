@@ -2,9 +2,11 @@
 # shellcheck shell=bash disable=SC2154 # variables of bench/run
 
 users_client=$PWD/build/users_bench
-# So long somebody may be in the way before it is measured what it does: after what is believed of a
-# job that uses nothing (kPromiseHeld). BEFORE says otherwise.
-users_before=${BEFORE:-20}
+# users_before WAY: so many seconds somebody is in the way before it is measured what it does. What is only said
+# of a job is believed for a while (kPromiseHeld); the others are as they will be at once. BEFORE says otherwise.
+users_before() {
+  case $1 in hint | told) echo "${BEFORE:-20}" ;; *) echo "${BEFORE:-5}" ;; esac
+}
 # What the daemon promises: so many times as long from Run to the start (p99), and for each job, as beside
 # an honest user.
 users_promise=1.5
@@ -57,26 +59,33 @@ users_lag() {
 }
 
 # users_honest SECONDS: how late his starts are while he begins 60 jobs a second, about half of what his part
-# of two cores bears, and then how many he gets done when he wants as many as he can get.
+# of two cores bears, and then how many he gets done when he wants as many as he can get. The middle one of
+# three each: one moment in which the machine does something else decides about 1 of 100 starts.
 users_honest() {
-  local late rate
-  late=$( (users_as 65533 65534 honest "$(($1 / 2))" 4 15) 2>>"$work/users-refused")
-  rate=$( (users_as 65533 65534 honest "$(($1 / 2))" 4) 2>>"$work/users-refused")
-  echo "${late% *} ${rate##* }"
+  local i
+  for i in 1 2 3; do
+    (users_as 65533 65534 honest "$(($1 / 6))" 4 15) 2>>"$work/users-refused" >"$work/late.$i"
+    (users_as 65533 65534 honest "$(($1 / 6))" 4) 2>>"$work/users-refused" >"$work/rate.$i"
+  done
+  echo "$(users_middle 1 late) $(users_middle 2 late) $(users_middle 3 rate)"
 }
 
-# users_beside SECONDS WORD...: the honest one's figures and the loop's while the other is as the words say.
+users_middle() { awk -v n="$1" '{ print $n }' "$work/$2".? | median; }
+
+# users_beside SECONDS BEFORE WORD...: the honest one's figures and the loop's while the other is as the words
+# say, for so many seconds before that already.
 users_beside() {
-  local others=() groups=(65534) group
+  local seconds=$1 before=$2 others=() groups=(65534) group
+  shift 2
   users_begin || return
   # Whoever changes his groups is another one to gRPC.
-  [[ $2 != identities ]] || for group in {1..40}; do groups+=("65534,$group"); done
+  [[ $1 != identities ]] || for group in {1..40}; do groups+=("65534,$group"); done
   for group in "${groups[@]}"; do
-    (users_as 65534 "$group" "${@:2}") >/dev/null 2>&1 &
+    (users_as 65534 "$group" "$@") >/dev/null 2>&1 &
     others+=($!)
   done
-  sleep "$users_before"
-  echo "$(users_honest "$1") $(users_lag)"
+  sleep "$before"
+  echo "$(users_honest "$seconds") $(users_lag)"
   kill -KILL "${others[@]}"
   wait "${others[@]}" 2>/dev/null
   kill -INT "$daemon"
@@ -104,12 +113,13 @@ bench_users() {
   cmake --build build --target users_bench >&2 || return
   chmod 711 "$work"
   users_slices
-  local seconds=${SECONDS_EACH:-30} way alone line ways=("${users_ways[@]}") missed=()
+  local seconds=${SECONDS_EACH:-30} way before alone line ways=("${users_ways[@]}") missed=()
   [[ ! ${WAYS:-} ]] || read -ra ways <<<"$WAYS"
   echo "from Run to the start and jobs a second, 4 at once, for what it is beside one who does the same:"
   for way in "${ways[@]}"; do
-    alone=$(users_beside "$seconds" honest $((2 * (seconds + users_before))) 4) || return
-    line=$(users_line "$way" "$alone" "$(users_beside "$seconds" "$way" "$users_port")")
+    before=$(users_before "$way")
+    alone=$(users_beside "$seconds" "$before" honest $((2 * (seconds + before))) 4) || return
+    line=$(users_line "$way" "$alone" "$(users_beside "$seconds" "$before" "$way" "$users_port")")
     echo "$line"
     users_refusals
     [[ $line == *PASS ]] || missed+=("$way")

@@ -83,11 +83,16 @@ int be_honest(const std::string& socket, double seconds, int at_once, Millis gap
   std::mutex mutex;
   std::vector<double> waits;
   std::atomic<int> ended = 0;
+  // Each of those at once has beats of its own, evenly between those of the others: begun together,
+  // they would wait for each other.
   const auto next = [gap](Clock::time_point last) {
-    return last + std::chrono::duration_cast<Clock::duration>(gap);
+    const auto step = std::chrono::duration_cast<Clock::duration>(gap);
+    const auto late = Clock::now() - last;
+    return step == step.zero() ? Clock::now() : last + step * std::max<long>(1, late / step + 1);
   };
-  const auto work = [&] {
-    for (auto due = Clock::now(); due < end; due = std::max(Clock::now(), next(due))) {
+  const auto work = [&](int which) {
+    const auto first = begun + std::chrono::duration_cast<Clock::duration>(gap * which / at_once);
+    for (auto due = first; due < end; due = next(due)) {
       std::this_thread::sleep_until(due);
       const auto asked = Clock::now();
       bool has_started = false;
@@ -109,7 +114,7 @@ int be_honest(const std::string& socket, double seconds, int at_once, Millis gap
     }
   };
   std::vector<std::thread> threads;
-  for (int i = 0; i < at_once; ++i) threads.emplace_back(work);
+  for (int i = 0; i < at_once; ++i) threads.emplace_back(work, i);
   for (std::thread& thread : threads) thread.join();
   const double took = std::chrono::duration<double>(Clock::now() - begun).count();
   std::printf("%.1f %.1f %.1f\n", at_share(waits, 0.5), at_share(waits, 0.99), ended / took);
