@@ -255,8 +255,9 @@ void GovernedRun::serve_commands() {
   auto service =
       std::make_unique<supervisor::CommandService>(supervisor_, batch_->host_scheduler(), owner);
   if (auto listens = service->listen(socket); !listens) {
-    // Who does not use it need not know.
-    if (!options_.verbose) return;
+    // Told here, once: launchers find nobody then, and say nothing. What is wrong with the
+    // directory has been told by then.
+    if (control_ == nullptr || options_.quiet) return;
     return display_->note("`plimsoll exec` does not wait in jobs of this run: " +
                           listens.error().message());
   }

@@ -109,6 +109,9 @@ void add_options(CLI::App& app, GovernOptions& options) {
       "--no-hold", options.no_hold,
       "Only measure the command, as a whole: no seccomp filter, and no step is held, paused "
       "or killed");
+  app.add_flag("--progress", options.progress,
+               "Show on the terminal how the steps do, in one line, if the command writes "
+               "elsewhere (>log 2>&1)");
   app.add_flag(
       "--standalone", options.standalone,
       "Use all of the line and the cores, without sharing them with the daemon and other runs");

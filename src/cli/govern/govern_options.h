@@ -40,6 +40,7 @@ struct GovernOptions {
   std::optional<std::string> cgroup_path;
   std::optional<std::int64_t> nice;
   bool standalone = false;
+  bool progress = false;
   Verbosity verbosity = Verbosity::normal;
 
   // Of the subcommand.

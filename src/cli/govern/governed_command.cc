@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include "base/quantity.h"
@@ -12,6 +13,7 @@
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
 #include "cli/command/meeting.h"
+#include "cli/progress/frame.h"
 #include "cli/progress/terminal.h"
 #include "policy/job/attempt.h"
 #include "report/json.h"
@@ -24,6 +26,9 @@
 
 namespace plimsoll::cli {
 namespace {
+
+// Of `plimsoll exec`, as the kernel has it.
+constexpr std::string_view kOwnName = "plimsoll";
 
 std::string outcome_text(const supervisor::AttemptResult& ended) {
   const bool says_more = ended.end.outcome != policy::Outcome::signalled && !ended.reason.empty();
@@ -74,7 +79,9 @@ Result<int> GovernedCommand::run() {
   meeting.control = start_control();
   tell_missed(meeting, notices_);
   hear_launchers();
+  start_progress();
   auto end = run_.run();
+  progress_.reset();
   control_.reset();
   if (!end) return pass(std::move(end));
   if (lease_) end->summary.line = lease_->shared().line;
@@ -106,11 +113,23 @@ Result<void> GovernedCommand::start_control() {
   return {};
 }
 
-// Who does not use it need not know.
+// Told here, once: launchers find nobody then, and say nothing. What is wrong with the directory
+// has been told by then.
 void GovernedCommand::hear_launchers() {
   const auto hears = run_.hear_launchers();
-  if (hears || options_.verbosity != Verbosity::verbose) return;
+  if (hears || control_ == nullptr || options_.verbosity == Verbosity::quiet) return;
   notices_.note("`plimsoll exec` starts at once what it launches: " + hears.error().message());
+}
+
+void GovernedCommand::start_progress() {
+  if (!options_.progress) return;
+  auto line = ProgressLine::start(supervisor_.loop(), [this] { return status_line(status()); });
+  if (line) {
+    progress_ = std::move(*line);
+  } else {
+    notices_.note("--progress shows nothing here: " + line.error().message() +
+                  "; `plimsoll top` in another terminal shows the steps");
+  }
 }
 
 supervisor::RunStatus GovernedCommand::status() const {
@@ -181,20 +200,22 @@ void GovernedCommand::finish_report(const report::RunSummary& summary) {
   }
 }
 
-// Drivers that ran on when the command had ended; of steps the run tells.
+// Drivers that ran on when the command had ended; of steps the run tells, and so it does of what
+// launchers had started.
 void GovernedCommand::tell_left(const supervisor::AttemptResult& ended) {
+  std::vector<report::LeftBehind> drivers = ended.left_behind;
+  std::erase_if(drivers, [](const auto& left) { return left.comm == kOwnName; });
   const bool is_quiet = options_.verbosity == Verbosity::quiet;
-  if (ended.left_behind.empty() || is_quiet || supervisor_.asked_to_end()) return;
+  if (drivers.empty() || is_quiet || supervisor_.asked_to_end()) return;
   constexpr std::size_t kNamed = 5;
-  std::string text = "the command left " +
-                     counted(ended.left_behind.size(), "process", "processes") +
+  std::string text = "the command left " + counted(drivers.size(), "process", "processes") +
                      " running, killed now: ";
-  for (std::size_t i = 0; i < ended.left_behind.size() && i < kNamed; ++i) {
-    const report::LeftBehind& left = ended.left_behind[i];
+  for (std::size_t i = 0; i < drivers.size() && i < kNamed; ++i) {
+    const report::LeftBehind& left = drivers[i];
     text +=
         (i == 0 ? "" : ", ") + report::printable(left.comm) + " (" + std::to_string(left.pid) + ")";
   }
-  notices_.note(text + (ended.left_behind.size() > kNamed ? ", ..." : ""));
+  notices_.note(text + (drivers.size() > kNamed ? ", ..." : ""));
 }
 
 void GovernedCommand::print_end(const govern::GovernEnd& end) const {

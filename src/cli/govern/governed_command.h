@@ -7,6 +7,7 @@
 
 #include "cli/command/run_memory.h"
 #include "cli/govern/govern_options.h"
+#include "cli/govern/progress_line.h"
 #include "govern/govern_run.h"
 #include "report/top_jobs.h"
 #include "report/writer.h"
@@ -46,6 +47,7 @@ class GovernedCommand : private govern::GovernObserver,
   Result<void> lease();
   Result<void> start_control();
   void hear_launchers();
+  void start_progress();
   [[nodiscard]] supervisor::RunStatus status() const override;
   [[nodiscard]] const policy::JobSpec& spec_of(JobId step) const override;
   [[nodiscard]] Result<JobId> find(std::string_view job) const override;
@@ -79,6 +81,7 @@ class GovernedCommand : private govern::GovernObserver,
   supervisor::SchedulerLeaseHolder holder_{run_.scheduler()};  // of the lease
   std::optional<supervisor::Lease> lease_;
   std::unique_ptr<supervisor::Control> control_;
+  std::unique_ptr<ProgressLine> progress_;
 };
 
 }  // namespace plimsoll::cli
