@@ -142,6 +142,7 @@ for descriptor in select.epoll().fileno(), os.open("/", os.O_RDONLY), os.pipe()[
     assert answer(enter(), descriptor) == "refused", descriptor
     assert answer(enter(), pidfd, descriptor) == "refused", descriptor
 os.kill(mine, 9)
+os.waitid(os.P_PID, mine, os.WEXITED | os.WNOWAIT)
 assert answer(enter(), pidfd) == "refused", "zombie"
 os.waitpid(mine, 0)
 assert answer(enter(), pidfd) == "refused", "dead"

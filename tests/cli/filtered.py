@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """filtered.py HOW COMMAND...: executes the command under a seccomp filter, as a container has one.
 
   refuse NAME     the system call fails with EPERM
