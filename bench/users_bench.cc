@@ -290,8 +290,8 @@ void scrape(int port) {
 
 void lie_in_ledger(const std::string& directory) {
   constexpr int kNames = 5000, kFiles = 500;
-  constexpr std::size_t kLine = 224;  // of a lease, with its newline
-  const std::string lie = "1099511627776 1099511627776 1 1 0 0 0 0";
+  constexpr std::size_t kLine = 256;  // of a lease, with its newline
+  const std::string lie = "1099511627776 1099511627776 1 1 0 0 0 0 0";
   for (int i = 0; i < kFiles; ++i) {
     const std::string path = directory + "/lie-" + std::to_string(i);
     const int fd = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);

@@ -28,6 +28,7 @@ Governor::Governor(GovernorConfig config)
 void Governor::set_limits() {
   limits_.line = limits_.limit = to_double(config_.line);
   limits_.left_by_others = left_by_others_;
+  limits_.has_elder = has_elder_;
   if (machine_limit_) limits_.limit = std::clamp(*machine_limit_, 0.0, limits_.line);
 }
 
@@ -59,7 +60,7 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
   std::vector<Decision> rulings = std::move(asked_for_);
   asked_for_.clear();
   believe_words();
-  ResumePolicy::free_keel(running_set_, now, rulings);
+  if (!has_elder_) ResumePolicy::free_keel(running_set_, now, rulings);
   const auto trouble = memory_response_.last_trouble();
   hindsight_.compare(running_set_, doubt_covered(config_), now);
   memory_response_.respond(running_set_, config_, limits_, now, rulings);
@@ -234,6 +235,7 @@ void Governor::set_share(const Share& share) {
   told_ = to_double(share.told);
   left_by_others_.reset();
   if (share.left_by_others) left_by_others_ = to_double(*share.left_by_others);
+  has_elder_ = share.has_elder;
   set_limits();
   changed_ = true;
 }
@@ -247,6 +249,11 @@ void Governor::set_jobs_max(unsigned jobs_max) {
 std::optional<JobId> Governor::keel() const {
   const Member* keel = running_set_.keel();
   return keel == nullptr ? std::nullopt : std::optional(keel->ready.job);
+}
+
+std::optional<Instant> Governor::oldest() const {
+  const Member* keel = running_set_.keel();
+  return keel == nullptr ? std::nullopt : std::optional(keel->started);
 }
 
 }  // namespace plimsoll::policy

@@ -66,7 +66,8 @@ class SafetyMargin {
 // Decides which jobs run on one machine: admits, pauses, takes memory back, evicts, so that the
 // machine is full and its memory never overcommitted.
 //
-// The keel, the oldest attempt that runs, is never frozen or evicted. Each job that is admitted
+// The keel, the oldest attempt that runs, is never frozen or evicted, but while another run goes
+// before (Share::has_elder). Each job that is admitted
 // leaves once; a job that is frozen is thawed, evicted or becomes the keel within a bound.
 //
 // Pure and deterministic: it knows the time only as a parameter, which never goes back. The caller
@@ -132,6 +133,8 @@ class Governor {
   [[nodiscard]] const GovernorConfig& config() const { return config_; }
 
   [[nodiscard]] std::optional<JobId> keel() const;
+  // When it started.
+  [[nodiscard]] std::optional<Instant> oldest() const;
   [[nodiscard]] Bytes used() const {
     return to_bytes(running_set_.used());
   }  // of the pool, as of the last sample of anything
@@ -154,6 +157,7 @@ class Governor {
   double taken_ = 0;  // bytes of the line that other runs are about to use
   double told_ = 0;   // and that other users' runs say they have: for starts alone
   std::optional<double> left_by_others_;  // bytes, as Share has it
+  bool has_elder_ = false;                // as Share has it
   Waiting waiting_;
   RunningSet running_set_;
   MemoryResponse memory_response_;

@@ -41,7 +41,8 @@ struct MemoryResponse::Turn {
   [[nodiscard]] std::vector<Member*> growers() const {
     std::vector<Member*> growers;
     for (Member* member : running_set.members()) {
-      if (member->state != MemberState::running || member == keel) continue;
+      if (member->state != MemberState::running) continue;
+      if (member == keel && !limits.has_elder) continue;
       if (member->has_right_of_way() || member->waits_for_commands) continue;
       if (member->rise.most < limits.line * kGrowthLeast || now < member->calm_from) continue;
       growers.push_back(member);
@@ -220,7 +221,8 @@ bool MemoryResponse::waits_for_others(const Turn& turn, const Member& member) {
 void MemoryResponse::fail_one(Turn& turn) {
   if (!over_since_) return;
   const double over = turn.running_set.surely_used() - turn.limits.limit;
-  const Instant patient_until = *over_since_ + kOverLineGrace;
+  const bool others_yield = turn.limits.left_by_others && !turn.limits.has_elder;
+  const Instant patient_until = *over_since_ + (others_yield ? kYieldGrace : kOverLineGrace);
   if (turn.now < patient_until && over <= turn.limits.line * kOverLineMost) {
     next_sample_ = patient_until;
     return;
@@ -238,7 +240,7 @@ void MemoryResponse::fail_one(Turn& turn) {
   }
   Member& member = *worst;
   const bool alone =
-      turn.running_set.size() == turn.running_set.frozen() + turn.running_set.dying() + 1;
+      turn.running_set.size() <= turn.running_set.frozen() + turn.running_set.dying() + 1;
   Numbers numbers = turn.numbers();
   numbers.emplace_back("job_used_bytes", member.used());
   numbers.emplace_back("over_bytes", over);

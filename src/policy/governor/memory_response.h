@@ -35,6 +35,8 @@ inline constexpr Duration kRoundDeadline = kDeathMax;
 // How long a job that all others stand still for may be past the line before it fails: its memory
 // may fall again, but the line must hold within a second.
 inline constexpr Duration kOverLineGrace = std::chrono::milliseconds(500);
+// The same of the oldest job of all runs: younger ones are over their part before, and end.
+inline constexpr Duration kYieldGrace = std::chrono::seconds(1);
 // Further past the line than this share of it there is no such patience: cgroup v1 slows nobody
 // down, and the limit at which its kernel kills stands twice as far above the line.
 inline constexpr double kOverLineMost = 0.125;
@@ -54,6 +56,7 @@ class MemoryResponse {
     double line = 0;   // as configured
     double limit = 0;  // the line, or less where the machine has less: both constraints
     std::optional<double> left_by_others{};  // bytes, as Share has it
+    bool has_elder = false;                  // as Share has it: the keel may be frozen, too
   };
 
   // Appends what is to be done and marks it in the running set. O(1) while nothing presses.

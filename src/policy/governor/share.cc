@@ -15,24 +15,34 @@ struct Party {
   std::size_t parts = 1;
 };
 
+bool is_elder(const RunClaim& other, const RunClaim& own) {
+  return other.oldest && (!own.oldest || *other.oldest <= *own.oldest);
+}
+
 template <class Amount>
 double part_of(Amount whole_amount, const RunClaim& own, const Party& party,
                Need<Amount> RunClaim::* resource) {
   const double whole = amount(whole_amount);
-  double used = 0, claimed = 0;
+  double used = 0, claimed = 0, needed_by_elders = 0, before = 0;
   bool wanting = false;
   for (const RunClaim& other : party.others) {
     const Need<Amount>& need = other.*resource;
     used += amount(need.used);
     claimed += std::max(amount(need.claimed), amount(need.used));
+    if (is_elder(other, own)) {
+      needed_by_elders += std::min(std::max(amount(need.claimed), amount(need.used)),
+                                   amount(need.used) + whole * kElderMargin);
+    }
+    before += is_elder(other, own) ? std::max(amount(need.claimed), amount(need.used))
+                                   : amount(need.used);
     wanting = wanting || need.wanting;
   }
   const double unused = whole - used;
   const double fair = whole / static_cast<double>(party.parts);
   double part = std::max(whole - claimed, std::min(fair, unused));
   if (wanting) part = std::min(part, std::max(fair, amount((own.*resource).used)));
-  if (own.running == 1) part = std::max(part, unused);
-  part = std::max(part, std::min(amount((own.*resource).used), unused));
+  if (own.running == 1) part = std::max({part, whole - before, std::min(fair, unused)});
+  part = std::max(part, std::min(amount((own.*resource).used), whole - needed_by_elders));
   return std::max(part, whole * kShareMin);
 }
 
@@ -46,11 +56,23 @@ Bytes taken_of(double line, Bytes whole, std::span<const RunClaim> others) {
   return taken < to_double(whole) * kTakenMin ? Bytes{} : to_bytes(taken);
 }
 
-std::optional<Bytes> left_of(Bytes whole, std::span<const RunClaim> others) {
-  double used = 0;
-  for (const RunClaim& other : others) used += to_double(other.memory.used);
-  if (used < to_double(whole) * kTakenMin) return std::nullopt;
-  return to_bytes(std::max(to_double(whole) - used, 0.0));
+std::optional<Bytes> left_of(Bytes whole_bytes, const RunClaim& own, const Party& party) {
+  const double whole = to_double(whole_bytes), fair = whole / static_cast<double>(party.parts);
+  double used = 0, before = 0;
+  for (const RunClaim& other : party.others) {
+    used += to_double(other.memory.used);
+    before += to_double(is_elder(other, own) ? std::max(other.memory.claimed, other.memory.used)
+                                             : other.memory.used);
+  }
+  if (before < whole * kTakenMin) return std::nullopt;
+  return to_bytes(std::max({whole - before, std::min(fair, whole - used), 0.0}));
+}
+
+bool has_elder(Bytes whole, const RunClaim& own, std::span<const RunClaim> others) {
+  return std::any_of(others.begin(), others.end(), [&](const RunClaim& other) {
+    const Bytes claimed = std::max(other.memory.claimed, other.memory.used);
+    return is_elder(other, own) && to_double(claimed) >= to_double(whole) * kTakenMin;
+  });
 }
 
 // A user's word, as far as it goes.
@@ -80,7 +102,8 @@ Share share_of(const Share& whole, const RunClaim& own, const Beside& beside) {
   Share share{.line = to_bytes(line),
               .cores = 0,
               .taken = taken_of(line, whole.line, beside.believed),
-              .left_by_others = left_of(whole.line, beside.believed)};
+              .left_by_others = left_of(whole.line, own, believed),
+              .has_elder = has_elder(whole.line, own, beside.believed)};
   const std::vector<RunClaim> others = all_of(whole, beside);
   const Party all{others, beside.parts()};
   share.cores = part_of(whole.cores, own, all, &RunClaim::cores);

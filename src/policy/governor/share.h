@@ -22,6 +22,8 @@ struct RunClaim {
   Bytes starting{};       // what jobs that were just started are about to use beside `memory.used`
   Need<double> cores;     //
   std::size_t running{};  // jobs
+  // When the oldest of those started that may go on, be they paused; absent: there is none.
+  std::optional<Instant> oldest{};
 };
 
 // Who else is there. Runs of the same user, and of root, are believed. What other users' runs tell
@@ -44,6 +46,9 @@ struct Share {
   // Of the line of all, where other runs use some: what they leave. A job for which that is too
   // little waits for them, it does not fail.
   std::optional<Bytes> left_by_others{};
+  // A run whose oldest job is older uses or expects memory: where that is short, all jobs of this
+  // one may be paused, as that one's goes on.
+  bool has_elder = false;
   // Of the line: other users' runs say that they have it or are about to. Nothing that is not alone
   // may be started there; what runs may grow into it.
   Bytes told{};
@@ -56,11 +61,21 @@ inline constexpr double kShareMin = 1.0 / 16;
 // Less than this share of the whole is not worth waiting for.
 inline constexpr double kTakenMin = 0.01;
 
+// An elder run that still expects to grow is given so much of the whole ahead: while it grows by
+// that, younger ones hear of it and end.
+inline constexpr double kElderMargin = 1.0 / 16;
+
 // Of the `whole` of the machine: what the others have not claimed; at least the fair share as far
 // as that is not in use; while others want more, not above the fair share, but what is in use
 // already need not be given back before others use it. A run whose only job is bigger than all that
-// gets whatever is not in use. Memory and cores each for itself. What others' jobs that were just
+// gets whatever is left. Memory and cores each for itself. What others' jobs that were just
 // started are about to use is no reason to give back what one has, only to start nothing there.
+//
+// Runs that can't all have what they need are ordered by the age of their oldest jobs. What is left
+// to one is what elder runs have not claimed and younger ones do not use, and at least the fair
+// share as far as that is not in use; and what it uses is not taken away by younger ones. So the
+// eldest gets to its end, those who wait for it are paused, and the youngest is the first whose
+// memory is taken.
 //
 // Users have equal parts, and so have the runs of each in his. What another user tells counts at
 // most with his part, and against starts alone: the line is as if he was not there.

@@ -568,6 +568,7 @@ SchedulerStatus Scheduler::status() const {
                          .running = governor_.running() - governor_.frozen(),
                          .frozen = governor_.frozen(),
                          .waiting = governor_.waiting() + caps_.aside(),
+                         .oldest = governor_.oldest(),
                          .unfinished = queue_.unfinished() - queue_.commands(),
                          .counts = counts_,
                          .holding = holding(),

@@ -59,6 +59,7 @@ struct SchedulerStatus {
   std::optional<double> cores_of_others{};  // that other programs use of late
   unsigned jobs_max = 0;
   std::size_t running = 0, frozen = 0, waiting = 0;
+  std::optional<Instant> oldest{};  // when the oldest job started that the user has not paused
   // Without commands of jobs (JobSpec::part_of), which are in the three above.
   std::size_t unfinished = 0;
   Counts counts;

@@ -19,7 +19,8 @@ policy::RunClaim JoinedJob::claim() const {
   return {.memory = {.used = used_, .claimed = std::max(need_.memory, used_), .wanting = !started_},
           .starting = is_young ? need_.memory - used_ : Bytes{},
           .cores = {.used = started_ ? need_.cores : 0, .claimed = need_.cores, .wanting = false},
-          .running = started_ ? 1U : 0U};
+          .running = started_ ? 1U : 0U,
+          .oldest = started_ ? std::optional(started_at_) : std::nullopt};
 }
 
 bool JoinedJob::has_room() const {

@@ -125,7 +125,7 @@ bool Lease::has_moved(const policy::Share& share) const {
   const auto left = [this](const policy::Share& of) {
     return of.left_by_others.value_or(shared_.line);
   };
-  return by_memory(share.line, share_.line) || by_memory(share.taken, share_.taken) ||
+  return share.has_elder != share_.has_elder || by_memory(share.line, share_.line) || by_memory(share.taken, share_.taken) ||
          by_memory(share.told, share_.told) || by_memory(left(share), left(share_)) ||
          std::abs(share.cores - share_.cores) >= shared_.cores * kMove;
 }
@@ -164,7 +164,10 @@ void Lease::look_away() {
 }
 
 policy::RunClaim claim_of(const policy::SchedulerStatus& status) {
-  policy::RunClaim claim{.memory = {.used = status.used}, .cores = {}, .running = status.running};
+  policy::RunClaim claim{.memory = {.used = status.used},
+                         .cores = {},
+                         .running = status.running,
+                         .oldest = status.oldest};
   for (const policy::JobStatus& job : status.jobs) {
     const Bytes used = job.used.value_or(Bytes{}), reach = std::max(job.estimate, used);
     claim.memory.claimed += reach;

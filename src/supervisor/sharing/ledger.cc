@@ -16,7 +16,7 @@ namespace plimsoll::supervisor {
 namespace {
 
 // Ten numbers of 64 bits and their spaces fit, padded: each write replaces all of the one before.
-constexpr std::size_t kLineSize = 224;
+constexpr std::size_t kLineSize = 256;
 constexpr double kMillicores = 1000;
 constexpr mode_t kOwnerReads = 0600;
 constexpr mode_t kGroupReads = 0640;
@@ -31,6 +31,16 @@ std::uint64_t to_millicores(double cores) {
   return static_cast<std::uint64_t>(std::llround(std::clamp(cores, 0.0, 1e9) * kMillicores));
 }
 double to_cores(std::uint64_t millicores) { return static_cast<double>(millicores) / kMillicores; }
+
+// Of the clock that all processes of the machine share; 0 for none.
+std::uint64_t to_number(std::optional<Instant> when) {
+  return when ? static_cast<std::uint64_t>(when->time_since_epoch().count()) : 0;
+}
+std::optional<Instant> to_instant(std::uint64_t number) {
+  constexpr auto kMost = static_cast<std::uint64_t>(Instant::max().time_since_epoch().count());
+  if (number == 0) return std::nullopt;
+  return Instant(Duration(static_cast<Duration::rep>(std::min(number, kMost))));
+}
 
 bool is_linked(int fd) {
   struct stat status{};
@@ -91,6 +101,7 @@ std::string encode(const LedgerEntry& entry) {
   put(to_millicores(claim.cores.claimed));
   put(claim.cores.wanting ? 1 : 0);
   put(claim.starting.count);
+  put(to_number(claim.oldest));
   if (entry.terms) {
     put(entry.terms->line.count);
     put(to_millicores(entry.terms->cores));
@@ -100,7 +111,7 @@ std::string encode(const LedgerEntry& entry) {
 }
 
 std::optional<LedgerEntry> decode_entry(std::string_view text) {
-  constexpr std::size_t kOfClaim = 8, kOfTerms = 2;
+  constexpr std::size_t kOfClaim = 9, kOfTerms = 2;
   std::vector<std::uint64_t> numbers;
   for (std::string_view rest = trim(text); !rest.empty();) {
     const auto number = to_u64(take_until(rest, ' '));
@@ -113,7 +124,8 @@ std::optional<LedgerEntry> decode_entry(std::string_view text) {
       .claim = {.memory = {{numbers[0]}, {numbers[1]}, numbers[2] == 1},
                 .starting = {numbers[7]},
                 .cores = {to_cores(numbers[4]), to_cores(numbers[5]), numbers[6] == 1},
-                .running = static_cast<std::size_t>(numbers[3])}};
+                .running = static_cast<std::size_t>(numbers[3]),
+                .oldest = to_instant(numbers[8])}};
   if (numbers.size() > kOfClaim) {
     entry.terms = {.line = {numbers[kOfClaim]}, .cores = to_cores(numbers[kOfClaim + 1])};
     if (entry.terms->line.count == 0 || entry.terms->cores <= 0) return std::nullopt;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,24 @@ TEST(GovernorBesideRuns, AnOnlyJobThatOtherRunsLeaveTooLittleForStartsAgainLater
             "waits for memory: it needs 80.0 MiB, and other runs leave only 60.0 MiB");
   story.governor.set_share({.line = mib(400), .cores = 8});
   EXPECT_THAT(story.rules(3), ElementsAre("admit 1"));
+}
+
+TEST(GovernorBesideRuns, AnOnlyJobIsPausedWhileAnElderRunGoesOn) {
+  Story story({.line = mib(400), .cores = 8, .jobs_max = 1000});
+  story.waits(1, {.mib = 30, .spread = 100, .known = 0});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  story.governor.set_share({.line = mib(200), .cores = 8, .left_by_others = mib(200),
+                            .has_elder = true});
+  std::vector<std::string> words;
+  for (double t = 0.1; t < 3; t += 0.1) {
+    story.uses(1, t, std::min(100 * t, 190.0));
+    story.samples(t);
+    for (const std::string& word : story.rules(t)) words.push_back(word);
+  }
+  EXPECT_THAT(words, ElementsAre("freeze 1"));
+  // The elder has gone.
+  story.governor.set_share({.line = mib(400), .cores = 8});
+  EXPECT_THAT(story.rules(3), ElementsAre("thaw 1"));
 }
 
 }  // namespace

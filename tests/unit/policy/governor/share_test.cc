@@ -14,8 +14,11 @@ struct OfMemory {
   Bytes used{}, claimed{};
   bool wanting = false;
   std::size_t running{};
+  std::optional<int> oldest{};  // when it started, in seconds
   operator RunClaim() const {
-    return {.memory = {used, claimed, wanting}, .cores = {}, .running = running};
+    RunClaim claim{.memory = {used, claimed, wanting}, .cores = {}, .running = running};
+    if (oldest) claim.oldest = Instant(std::chrono::seconds(*oldest));
+    return claim;
   }
 };
 // Runs of one user.
@@ -103,8 +106,42 @@ TEST(Share, WhatIsInUseIsNotTakenAwayByAClaim) {
       OfMemory{.claimed = 7_GiB, .wanting = true, .running = 1}};
   EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 6_GiB, .claimed = 6_GiB, .running = 5}, reserved_job),
             6_GiB);
-  const std::vector<RunClaim> grown = {OfMemory{.used = 5_GiB, .claimed = 7_GiB, .running = 1}};
-  EXPECT_EQ(line_of(8_GiB, OfMemory{.used = 6_GiB, .claimed = 6_GiB, .running = 5}, grown), 3_GiB);
+}
+
+TEST(Share, WhatIsLeftToOneIsWhatElderRunsHaveNotClaimed) {
+  const std::vector<RunClaim> elder = {
+      OfMemory{.used = 1_GiB, .claimed = 6_GiB, .running = 1, .oldest = 10}};
+  const Share whole{.line = 8_GiB, .cores = 4};
+  const OfMemory waiting{.wanting = true};
+  EXPECT_EQ(share_of(whole, waiting, beside(elder)).left_by_others, 4_GiB);  // its fair share
+  const std::vector<RunClaim> three(3, elder[0]);
+  EXPECT_EQ(share_of(whole, waiting, beside(three)).left_by_others, 2_GiB);
+  // A job that runs alone may not take what an elder one is to have, be it not in use.
+  const OfMemory younger{.used = 5_GiB, .claimed = 5_GiB, .running = 1, .oldest = 11};
+  EXPECT_EQ(line_of(8_GiB, younger, elder), 5_GiB);
+  const OfMemory eldest{.used = 5_GiB, .claimed = 5_GiB, .running = 1, .oldest = 9};
+  EXPECT_EQ(line_of(8_GiB, eldest, elder), 7_GiB);
+}
+
+TEST(Share, TheYoungestIsTheFirstToGiveBack) {
+  const OfMemory first{.used = 3_GiB, .claimed = 4_GiB, .running = 1, .oldest = 1};
+  const OfMemory second{.used = 3_GiB, .claimed = 3_GiB, .running = 1, .oldest = 2};
+  const OfMemory third{.used = 2_GiB, .claimed = 3_GiB, .running = 1, .oldest = 3};
+  // With five that have nothing, a fair share is 1 GiB.
+  const auto line = [](const RunClaim& own, RunClaim one, RunClaim other) {
+    return line_of(8_GiB, own, {one, other, {}, {}, {}, {}, {}});
+  };
+  EXPECT_EQ(line(first, second, third), 3_GiB);
+  EXPECT_EQ(line(second, first, third), 3_GiB);
+  // What the first is about to grow by, as far as it may at once.
+  EXPECT_EQ(line(third, first, second), 2_GiB - 512_MiB);
+  const auto may_pause_all = [](const RunClaim& own, const std::vector<RunClaim>& others) {
+    return share_of({.line = 8_GiB, .cores = 4}, own, beside(others)).has_elder;
+  };
+  EXPECT_FALSE(may_pause_all(first, {second, third}));
+  EXPECT_TRUE(may_pause_all(second, {first, third}));
+  EXPECT_TRUE(may_pause_all(third, {first, second}));
+  EXPECT_FALSE(may_pause_all(third, {OfMemory{.used = 3_GiB, .running = 0}}));
 }
 
 TEST(Share, CoresAreSharedAsMemoryIs) {

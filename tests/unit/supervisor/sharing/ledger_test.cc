@@ -207,13 +207,15 @@ TEST_F(LedgerTest, ALiveRunThatTellsNonsenseCountsWithNothing) {
 }
 
 TEST(LedgerLine, BadTextIsNoEntry) {
-  for (const char* text : {"", "1", "1 2 0 4 5 6 0", "1 2 2 4 5 6 0 7", "1 2 0 4 5 6 2 7",
-                           "-1 2 0 4 5 6 0 7", "1 2 0 4 5 6 0 7 8", "1 2 0 4 5 6 0 7 0 9",
-                           "1 2 0 4 5 6 0 7 8 0", "1 2 0 4 5 6 0 7 8 9 1"}) {
+  for (const char* text : {"", "1", "1 2 0 4 5 6 0 7", "1 2 2 4 5 6 0 7 3", "1 2 0 4 5 6 2 7 3",
+                           "-1 2 0 4 5 6 0 7 3", "1 2 0 4 5 6 0 7 3 8", "1 2 0 4 5 6 0 7 3 0 9",
+                           "1 2 0 4 5 6 0 7 3 8 0", "1 2 0 4 5 6 0 7 3 8 9 1"}) {
     EXPECT_FALSE(decode_entry(text)) << text;
   }
-  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0 7"));
-  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0 7 8 9"));
+  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0 7 3"));
+  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0 7 3 8 9"));
+  EXPECT_EQ(decode_entry("1 2 0 4 5 6 0 7 3")->claim.oldest, Instant(Duration(3)));
+  EXPECT_EQ(decode_entry("1 2 0 4 5 6 0 7 0")->claim.oldest, std::nullopt);
 }
 
 TEST(LedgerLine, HasOneSize) {
@@ -221,7 +223,8 @@ TEST(LedgerLine, HasOneSize) {
   const policy::RunClaim most{.memory = {{~0ULL}, {~0ULL}, true},
                               .starting = {~0ULL},
                               .cores = {1e300, 1e300, true},
-                              .running = ~std::size_t{}};
+                              .running = ~std::size_t{},
+                              .oldest = Instant::max()};
   EXPECT_EQ(encode({.claim = most, .terms = policy::Share{{~0ULL}, 1e300}}).size(), size);
 }
 
