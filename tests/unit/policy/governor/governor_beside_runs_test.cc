@@ -96,8 +96,8 @@ TEST(GovernorBesideRuns, AnOnlyJobIsPausedWhileAnElderRunGoesOn) {
   Story story({.line = mib(400), .cores = 8, .jobs_max = 1000});
   story.waits(1, {.mib = 30, .spread = 100, .known = 0});
   EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
-  story.governor.set_share({.line = mib(200), .cores = 8, .left_by_others = mib(200),
-                            .has_elder = true});
+  story.governor.set_share(
+      {.line = mib(200), .cores = 8, .left_by_others = mib(200), .has_elder = true});
   std::vector<std::string> words;
   for (double t = 0.1; t < 3; t += 0.1) {
     story.uses(1, t, std::min(100 * t, 190.0));
