@@ -1,8 +1,9 @@
 #!/bin/bash
 # Like programs.sh, of what is large or slow or has to be fetched first: ninja 1.13, snakemake (PyPI),
-# nextflow (Maven Central), go, bazel, pytest. What was fetched is kept in the build directory. Last line: `N passed, N
-# failed`. Usage: tests/cli/programs_large.sh [CASE]
+# nextflow (Maven Central), go, bazel, pytest. What was fetched is kept in the build directory.
+# Last line: `N passed, N failed`. Usage: tests/cli/programs_large.sh [CASE]
 # full: what it tries is large, and some of it is fetched
+# long: workers that wait for each other
 # program: released
 # shellcheck disable=SC2016,SC2154 # dollars are for the shells that are run; need and needs are there
 set -uo pipefail
@@ -111,7 +112,7 @@ END
   all_made o
 }
 
-# Its workers begin together, and wait for each other: it takes a minute.
+# Its workers begin together, and wait for each other: it takes two minutes.
 case_pytest_with_workers() {
   "$python" -c 'import xdist' 2>/dev/null || skip 'pytest-xdist is not installed'
   here
