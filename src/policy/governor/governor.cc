@@ -28,7 +28,6 @@ Governor::Governor(GovernorConfig config)
 void Governor::set_limits() {
   limits_.line = limits_.limit = to_double(config_.line);
   limits_.left_by_others = left_by_others_;
-  limits_.has_elder = has_elder_;
   if (machine_limit_) limits_.limit = std::clamp(*machine_limit_, 0.0, limits_.line);
 }
 
@@ -60,7 +59,8 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
   std::vector<Decision> rulings = std::move(asked_for_);
   asked_for_.clear();
   believe_words();
-  if (!has_elder_) ResumePolicy::free_keel(running_set_, now, rulings);
+  limits_.may_pause_keel = has_elder_ && running_set_.size() == 1;
+  if (!limits_.may_pause_keel) ResumePolicy::free_keel(running_set_, now, rulings);
   const auto trouble = memory_response_.last_trouble();
   hindsight_.compare(running_set_, doubt_covered(config_), now);
   memory_response_.respond(running_set_, config_, limits_, now, rulings);

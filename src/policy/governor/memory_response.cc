@@ -42,7 +42,7 @@ struct MemoryResponse::Turn {
     std::vector<Member*> growers;
     for (Member* member : running_set.members()) {
       if (member->state != MemberState::running) continue;
-      if (member == keel && !limits.has_elder) continue;
+      if (member == keel && !limits.may_pause_keel) continue;
       if (member->has_right_of_way() || member->waits_for_commands) continue;
       if (member->rise.most < limits.line * kGrowthLeast || now < member->calm_from) continue;
       growers.push_back(member);
@@ -221,7 +221,7 @@ bool MemoryResponse::waits_for_others(const Turn& turn, const Member& member) {
 void MemoryResponse::fail_one(Turn& turn) {
   if (!over_since_) return;
   const double over = turn.running_set.surely_used() - turn.limits.limit;
-  const bool others_yield = turn.limits.left_by_others && !turn.limits.has_elder;
+  const bool others_yield = turn.limits.left_by_others && !turn.limits.may_pause_keel;
   const Instant patient_until = *over_since_ + (others_yield ? kYieldGrace : kOverLineGrace);
   if (turn.now < patient_until && over <= turn.limits.line * kOverLineMost) {
     next_sample_ = patient_until;

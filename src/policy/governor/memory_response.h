@@ -56,7 +56,7 @@ class MemoryResponse {
     double line = 0;   // as configured
     double limit = 0;  // the line, or less where the machine has less: both constraints
     std::optional<double> left_by_others{};  // bytes, as Share has it
-    bool has_elder = false;                  // as Share has it: the keel may be frozen, too
+    bool may_pause_keel = false;             // it is alone, and Share::has_elder
   };
 
   // Appends what is to be done and marks it in the running set. O(1) while nothing presses.

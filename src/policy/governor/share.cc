@@ -19,29 +19,35 @@ bool is_elder(const RunClaim& other, const RunClaim& own) {
   return other.oldest && (!own.oldest || *other.oldest <= *own.oldest);
 }
 
+// What `own` is to leave to the other: to an elder one what that is believed to reach.
+template <class Amount>
+double kept_for(const RunClaim& other, const RunClaim& own, Need<Amount> RunClaim::* resource) {
+  const double used = amount((other.*resource).used);
+  return is_elder(other, own) ? std::max(amount((other.*resource).claimed), used) : used;
+}
+
 template <class Amount>
 double part_of(Amount whole_amount, const RunClaim& own, const Party& party,
                Need<Amount> RunClaim::* resource) {
   const double whole = amount(whole_amount);
-  double used = 0, claimed = 0, needed_by_elders = 0, before = 0;
+  double used = 0, claimed = 0, needed_by_elders = 0, kept = 0;
   bool wanting = false;
   for (const RunClaim& other : party.others) {
     const Need<Amount>& need = other.*resource;
     used += amount(need.used);
     claimed += std::max(amount(need.claimed), amount(need.used));
+    const double kept_for_it = kept_for(other, own, resource);
+    kept += kept_for_it;
     if (is_elder(other, own)) {
-      needed_by_elders += std::min(std::max(amount(need.claimed), amount(need.used)),
-                                   amount(need.used) + whole * kElderMargin);
+      needed_by_elders += std::min(kept_for_it, amount(need.used) + whole * kElderMargin);
     }
-    before += is_elder(other, own) ? std::max(amount(need.claimed), amount(need.used))
-                                   : amount(need.used);
     wanting = wanting || need.wanting;
   }
   const double unused = whole - used;
   const double fair = whole / static_cast<double>(party.parts);
   double part = std::max(whole - claimed, std::min(fair, unused));
   if (wanting) part = std::min(part, std::max(fair, amount((own.*resource).used)));
-  if (own.running == 1) part = std::max({part, whole - before, std::min(fair, unused)});
+  if (own.running == 1) part = std::max({part, whole - kept, std::min(fair, unused)});
   part = std::max(part, std::min(amount((own.*resource).used), whole - needed_by_elders));
   return std::max(part, whole * kShareMin);
 }
@@ -58,21 +64,21 @@ Bytes taken_of(double line, Bytes whole, std::span<const RunClaim> others) {
 
 std::optional<Bytes> left_of(Bytes whole_bytes, const RunClaim& own, const Party& party) {
   const double whole = to_double(whole_bytes), fair = whole / static_cast<double>(party.parts);
-  double used = 0, before = 0;
+  double used = 0, kept = 0;
   for (const RunClaim& other : party.others) {
     used += to_double(other.memory.used);
-    before += to_double(is_elder(other, own) ? std::max(other.memory.claimed, other.memory.used)
-                                             : other.memory.used);
+    kept += kept_for(other, own, &RunClaim::memory);
   }
-  if (before < whole * kTakenMin) return std::nullopt;
-  return to_bytes(std::max({whole - before, std::min(fair, whole - used), 0.0}));
+  if (kept < whole * kTakenMin) return std::nullopt;
+  return to_bytes(std::max({whole - kept, std::min(fair, whole - used), 0.0}));
 }
 
 bool has_elder(Bytes whole, const RunClaim& own, std::span<const RunClaim> others) {
-  return std::any_of(others.begin(), others.end(), [&](const RunClaim& other) {
-    const Bytes claimed = std::max(other.memory.claimed, other.memory.used);
-    return is_elder(other, own) && to_double(claimed) >= to_double(whole) * kTakenMin;
-  });
+  double theirs = 0;
+  for (const RunClaim& other : others) {
+    if (is_elder(other, own)) theirs += kept_for(other, own, &RunClaim::memory);
+  }
+  return theirs >= to_double(whole) * kEldersLeast;
 }
 
 // A user's word, as far as it goes.

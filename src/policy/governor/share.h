@@ -46,8 +46,8 @@ struct Share {
   // Of the line of all, where other runs use some: what they leave. A job for which that is too
   // little waits for them, it does not fail.
   std::optional<Bytes> left_by_others{};
-  // A run whose oldest job is older uses or expects memory: where that is short, all jobs of this
-  // one may be paused, as that one's goes on.
+  // Runs whose oldest jobs are older use or expect much of the memory: where that is short, the
+  // only job of this one may be paused, as the eldest's goes on.
   bool has_elder = false;
   // Of the line: other users' runs say that they have it or are about to. Nothing that is not alone
   // may be started there; what runs may grow into it.
@@ -64,6 +64,10 @@ inline constexpr double kTakenMin = 0.01;
 // An elder run that still expects to grow is given so much of the whole ahead: while it grows by
 // that, younger ones hear of it and end.
 inline constexpr double kElderMargin = 1.0 / 16;
+
+// Less than this share of the whole in the hands of elder runs is not worth pausing an only job
+// for: of something small that runs for days nothing comes back.
+inline constexpr double kEldersLeast = 1.0 / 8;
 
 // Of the `whole` of the machine: what the others have not claimed; at least the fair share as far
 // as that is not in use; while others want more, not above the fair share, but what is in use

@@ -110,5 +110,23 @@ TEST(GovernorBesideRuns, AnOnlyJobIsPausedWhileAnElderRunGoesOn) {
   EXPECT_THAT(story.rules(3), ElementsAre("thaw 1"));
 }
 
+TEST(GovernorBesideRuns, OfSeveralJobsTheOldestGoesOnBesideAnElderRun) {
+  Story story({.line = mib(400), .cores = 8, .jobs_max = 1000});
+  story.waits(1, {.mib = 30, .spread = 100, .known = 0});
+  story.waits(2, {.mib = 30, .spread = 100, .known = 0});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1", "admit 2"));
+  story.governor.set_share(
+      {.line = mib(200), .cores = 8, .left_by_others = mib(200), .has_elder = true});
+  std::vector<std::string> words;
+  for (double t = 0.1; t < 1.5; t += 0.1) {
+    story.uses(1, t, std::min(80 * t, 110.0));
+    story.uses(2, t, std::min(80 * t, 85.0));
+    story.samples(t);
+    for (const std::string& word : story.rules(t)) words.push_back(word);
+  }
+  EXPECT_THAT(words, ::testing::Contains("freeze 2"));
+  EXPECT_THAT(words, ::testing::Not(::testing::Contains("freeze 1")));
+}
+
 }  // namespace
 }  // namespace plimsoll::policy
