@@ -31,12 +31,13 @@ beside() {
   echo "${neighbours[0]}" >"$group/cgroup.procs"
 }
 
-# sessions N: as many busy loops, each a session of its own, on two CPUs.
+# sessions N: as many busy loops, each a session of its own, in turn on one CPU and the other. Left to
+# choose they may all be on one for some 100 ms, and then the other goes to whoever weighs nothing.
 sessions() {
   local i
   neighbours=()
   for ((i = 0; i < $1; i++)); do
-    setsid taskset -c 0,1 bash -c 'while :; do :; done' &
+    setsid taskset -c $((i % 2)) bash -c 'while :; do :; done' &
     neighbours+=($!)
   done
 }
