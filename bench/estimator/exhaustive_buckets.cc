@@ -35,8 +35,8 @@ std::vector<ExhaustiveBuckets::Bucket> ExhaustiveBuckets::parted(std::size_t cou
       while (seen.peak > end && end < seen_.back().peak) end += step;
     }
     Bucket& bucket = buckets.back();
-    bucket.mean = (bucket.mean * bucket.weight + seen.peak * seen.weight) /
-                  (bucket.weight + seen.weight);
+    bucket.mean =
+        (bucket.mean * bucket.weight + seen.peak * seen.weight) / (bucket.weight + seen.weight);
     bucket.weight += seen.weight;
     bucket.top = seen.peak;
   }
@@ -51,8 +51,8 @@ double ExhaustiveBuckets::waste(const std::vector<Bucket>& buckets) {
   double expected = 0;
   for (std::size_t of = 0; of < buckets.size(); ++of) {
     std::vector<double> wasted(buckets.size());
-    double above = 0;           // weight of the buckets above the one drawn
-    double wasted_above = 0;    // by them, by weight
+    double above = 0;         // weight of the buckets above the one drawn
+    double wasted_above = 0;  // by them, by weight
     for (std::size_t drawn = buckets.size(); drawn-- > 0;) {
       const Bucket& bucket = buckets[drawn];
       wasted[drawn] =

@@ -91,8 +91,8 @@ constexpr unsigned kTriedMin = 3;
 // A failure costs more than what it reserved: whoever waits for the job waits longer. As a share of
 // peak times running time.
 constexpr double kFailureCost = 0.5;
-// Those beyond what reserving the most ever seen would have had cost so many more such tasks, peak
-// times running time.
+// Each failure beyond those that reserving the most ever seen would have had costs as much as so
+// many more attempts of the class use, peak times running time.
 constexpr double kFailurePrice = 3;
 // Beyond all that was seen the next try is larger by this.
 constexpr double kEnlarge = 1.5;
@@ -181,25 +181,15 @@ double Sizing::most() const {
   return most;
 }
 
-double Sizing::mean_seconds() const {
+// Newer ones count more.
+template <class Of>
+double Sizing::mean(Of of) const {
   double weight = 0;
   double sum = 0;
   for (std::size_t i = 0; i < past_.size(); ++i) {
     const double counts = recency(i, past_.size(), kHalfLifeRuns);
     weight += counts;
-    sum += counts * past_[i].seconds;
-  }
-  return sum / weight;
-}
-
-// Bytes times seconds of an attempt.
-double Sizing::mean_size() const {
-  double weight = 0;
-  double sum = 0;
-  for (std::size_t i = 0; i < past_.size(); ++i) {
-    const double counts = recency(i, past_.size(), kHalfLifeRuns);
-    weight += counts;
-    sum += counts * past_[i].peak * past_[i].seconds;
+    sum += counts * of(past_[i]);
   }
   return sum / weight;
 }
@@ -249,7 +239,8 @@ double Sizing::choose(const Offers& offers) const {
     double cost = 0;
     double offer = 0;
   };
-  const double failure = kFailurePrice * mean_size();
+  const double failure =
+      kFailurePrice * mean([](const SizedRun& run) { return run.peak * run.seconds; });
   std::vector<Candidate> candidates;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t rule = 0; rule < kRules; ++rule) {
@@ -284,7 +275,8 @@ void Sizing::tally(const Offers& offers, const SizedRun& run) {
     reserved = most_seen * kMostAgain > reserved ? most_seen * kMostAgain : reserved * kMostEnlarge;
   }
   const double fade = std::exp2(-1 / kErrorsHalfLife);
-  const double seconds = std::min(run.seconds, kLongest * mean_seconds());
+  const double seconds =
+      std::min(run.seconds, kLongest * mean([](const SizedRun& one) { return one.seconds; }));
   for (std::size_t rule = 0; rule < kRules; ++rule) {
     Tally& tally = tallies_[rule];
     tally.cost *= fade;

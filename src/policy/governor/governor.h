@@ -66,9 +66,9 @@ class SafetyMargin {
 // Decides which jobs run on one machine: admits, pauses, takes memory back, evicts, so that the
 // machine is full and its memory never overcommitted.
 //
-// The keel, the oldest attempt that runs, is never frozen or evicted, but frozen if it is alone and
-// other runs go before (Share::has_elder). Each job that is admitted
-// leaves once; a job that is frozen is thawed, evicted or becomes the keel within a bound.
+// The keel, the oldest attempt that runs, is never evicted for another job, and never frozen unless
+// it is alone and other runs go before (Share::has_elder). Each job that is admitted leaves once; a
+// job that is frozen is thawed, evicted or becomes the keel within a bound.
 //
 // Pure and deterministic: it knows the time only as a parameter, which never goes back. The caller
 // carries out every decision at once and in order, and tells what comes of it.
