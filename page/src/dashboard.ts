@@ -4,6 +4,7 @@ import "./style.css";
 import "./dashboard.css";
 import { el, section } from "./dom";
 import { bytes, count, digits, seconds } from "./format";
+import type { Found } from "./identity";
 import { Feed, oldAfter, type Status } from "./live";
 import { LiveChart } from "./live_chart";
 import { LiveJobs } from "./live_jobs";
@@ -56,11 +57,12 @@ function show(status: Status): void {
   jobsTitle.textContent = count(status.running.length, "job");
 }
 
-function tellAge(silence: number | null): void {
+function tellAge(silence: number | null, found: Found): void {
   const isOld = silence === null || silence > oldAfter;
   document.body.classList.toggle("old", isOld);
-  const text = silence === null ? "The daemon has not answered yet; trying again."
-    : isOld ? `Old: the daemon was last heard ${seconds(Math.round(silence / 1000))} ago; trying again.` : "live";
+  const text = !isOld ? "live"
+    : (silence === null ? "The daemon has not answered yet" : `Old: the daemon was last heard ${seconds(Math.round(silence / 1000))} ago`) +
+      (found === "stranger" ? "; what answers here now is not known to this page. If it is the daemon, open its new address." : "; trying again.");
   if (state.textContent !== text) state.textContent = text;
 }
 
