@@ -32,7 +32,8 @@ const jobs = new LiveJobs(), runs = new LiveRuns();
 const fact = (name: string, text: string) => el("div", {}, el("dt", {}, name), el("dd", {}, text));
 const percent = (share: number) => `${Math.round(Math.min(Math.max(share, 0), 1) * 100)} %`;
 
-function stallText(stall: Status["stall"]): string {
+function stallText(stall: Status["stall"], someRun: boolean): string {
+  if (!stall && !someRun) return "–"; // by no jobs
   const parts = ([["cpu", stall?.cpu_some], ["memory", stall?.memory_full], ["io", stall?.io_full]] as const)
     .flatMap(([name, share]) => (share === undefined ? [] : [`${name} ${percent(share)}`]));
   return parts.join(", ") || "not known on this host";
@@ -52,9 +53,9 @@ function show(status: Status): void {
     fact("at once", `${status.jobs_max.toLocaleString("en")} at most`),
     fact("pauses", status.pauses.toLocaleString("en")),
     fact("evictions", status.evictions.toLocaleString("en")),
-    fact("stalled, of the time", stallText(status.stall)),
+    fact("stalled, of the time", stallText(status.stall, running > 0)),
     ...(others && others.runs > 0 ? [fact("other runs", `${count(others.runs, "run")}, ${count(others.jobs, "job")}, ${bytes(others.used_bytes)}`)] : []));
-  jobsTitle.textContent = count(status.running.length, "job");
+  jobsTitle.textContent = `${count(running, "job")} running${paused > 0 ? `, ${paused.toLocaleString("en")} paused` : ""}`;
 }
 
 function tellAge(silence: number | null, found: Found): void {

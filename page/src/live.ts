@@ -50,8 +50,22 @@ export const oldAfter = 4000; // ms
 // that a laptop finds itself so late that has slept.
 const patience = 8000; // ms
 
+// Milliseconds by the clock that goes on while a laptop sleeps, but never back.
+export class Clock {
+  private passed = 0;
+  private seen = Date.now();
+
+  now(): number {
+    const seen = Date.now();
+    this.passed += Math.max(seen - this.seen, 0);
+    this.seen = seen;
+    return this.passed;
+  }
+}
+
 export class Feed {
   private readonly identity = new Identity();
+  private readonly clock = new Clock();
   private source: EventSource | null = null;
   private opened = 0;
   private last: number | null = null;
@@ -66,13 +80,13 @@ export class Feed {
   }
 
   private open(): void {
-    this.opened = Date.now();
+    this.opened = this.clock.now();
     const source = new EventSource("events");
     this.source = source;
     source.addEventListener("message", ({ data }) => {
       const { kind, status } = JSON.parse(data) as { kind: string; status?: Status };
       if (kind !== "status" || !status) return;
-      this.last = Date.now();
+      this.last = this.clock.now();
       this.listener.heard(status);
       this.listener.age(0, "daemon");
       void this.identity.learn().catch(() => undefined); // with the next event, then
@@ -86,9 +100,8 @@ export class Feed {
     this.source = null;
   }
 
-  // By the clock that goes on while a laptop sleeps.
   private look(): void {
-    const now = Date.now(), silence = this.last === null ? null : now - this.last;
+    const now = this.clock.now(), silence = this.last === null ? null : now - this.last;
     this.listener.age(silence, this.found);
     if (this.source && now - Math.max(this.last ?? 0, this.opened) < patience) return;
     this.close();

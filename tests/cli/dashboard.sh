@@ -248,7 +248,7 @@ case_in_a_browser() {
   wait "$browser" || wrong "the browser ended with $?"
   touch over
   ! grep FAIL browser || wrong "$(cat browser)"
-  same 10 "$(grep -c '^ok' browser)" "$(cat browser)"
+  same 11 "$(grep -c '^ok' browser)" "$(cat browser)"
 }
 
 run_cases "$@"

@@ -100,6 +100,23 @@ const cases = {
     await other.close();
     wire.close();
   },
+  async "a clock that is set back hides no silence"() {
+    const wire = await line(), other = await browser.newPage();
+    other.setDefaultTimeout(patience);
+    await other.goto(wire.address);
+    await other.waitForFunction(() => document.querySelector(".state")?.textContent === "live");
+    await other.evaluate(() => {
+      const { now } = Date;
+      Date.now = () => now.call(Date) - 3600_000;
+    });
+    const before = await other.locator("td.of-age").first().innerText();
+    await other.waitForFunction((before) => document.querySelector("td.of-age").textContent !== before, before);
+    wire.break();
+    await other.waitForSelector("body.old");
+    await other.waitForSelector("body:not(.old)");
+    await other.close();
+    wire.close();
+  },
   async "it says when it is old"() {
     isDown = true; // a browser complains of each connection that it can't make
     await keyed(page);
