@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "policy/governor/share.h"
+#include "supervisor/sharing/ledger_bell.h"
 
 namespace plimsoll::supervisor {
 
@@ -41,6 +42,10 @@ class Ledger {
 
   // Tells the others. A small write to a file in memory.
   Result<void> tell(const LedgerEntry& own);
+
+  // Wakes the others, who look at once at what was told (LedgerBell).
+  Result<void> ring();
+  [[nodiscard]] Result<LedgerBell> bell() const { return LedgerBell::hang(directory_.get(), run_); }
 
   // What the others have told last. A live run whose file can't be read counts with nothing. Terms
   // are those of the directory's owner, whatever others have written. What is no file of a live run
