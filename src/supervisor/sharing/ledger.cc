@@ -42,6 +42,14 @@ std::optional<Instant> to_instant(std::uint64_t number) {
   return Instant(Duration(static_cast<Duration::rep>(std::min(number, kMost))));
 }
 
+// Since it was written. Both by the clock that files are dated with, which may be set meanwhile.
+Duration age_of(const struct stat& file) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return std::chrono::seconds(now.tv_sec - file.st_mtim.tv_sec) +
+         std::chrono::nanoseconds(now.tv_nsec - file.st_mtim.tv_nsec);
+}
+
 bool is_linked(int fd) {
   struct stat status{};
   return ::fstat(fd, &status) == 0 && status.st_nlink > 0;
@@ -206,6 +214,10 @@ std::optional<LedgerEntry> Ledger::read(const std::string& name, Counts& counts)
   }
   ++(is_of_other ? counts.told : counts.believed);
   LedgerEntry entry = read_entry(file.get()).value_or(LedgerEntry{});
+  if (age_of(opened) > kFresh) {
+    entry.claim.starting = {};
+    entry.claim.unsettled = 0;
+  }
   entry.user = opened.st_uid;
   if (entry.user != owner_of(directory_.get())) entry.terms.reset();
   return entry;

@@ -77,6 +77,23 @@ TEST_F(LedgerTest, RunsReadWhatTheOthersTell) {
   EXPECT_EQ(seen[0].terms->cores, 2.5);
 }
 
+// As one that was stopped just when its jobs began.
+TEST_F(LedgerTest, WhatWasToldLongAgoIsAboutToBeginNoMore) {
+  auto a = join("a");
+  auto b = join("b");
+  ASSERT_TRUE(a && b);
+  const auto told = [&] { return b->others().at(0).claim; };
+  ASSERT_TRUE(
+      a->tell({.claim = {.memory = {.used = 1_GiB}, .starting = 2_GiB, .cores = {}, .unsettled = 4}}));
+  EXPECT_EQ(told().starting, 2_GiB);
+  EXPECT_EQ(told().unsettled, 4U);
+  std::filesystem::last_write_time(
+      directory_ / "a", std::filesystem::file_time_type::clock::now() - 2 * Ledger::kFresh);
+  EXPECT_EQ(told().memory.used, 1_GiB);
+  EXPECT_EQ(told().starting, Bytes{});
+  EXPECT_EQ(told().unsettled, 0U);
+}
+
 TEST_F(LedgerTest, WhoRingsIsHeardByTheOthers) {
   auto a = join("a");
   auto b = join("b");
