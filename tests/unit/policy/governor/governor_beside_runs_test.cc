@@ -165,6 +165,23 @@ TEST(GovernorBesideRuns, ASmallJobIsNoReasonToSpareTheOtherNorToGoFirst) {
   EXPECT_THAT(words, ElementsAre("freeze 2"));
 }
 
+// It would wait for the server for ever.
+TEST(GovernorAdmission, BesideSmallJobsOneIsAsGoodAsAlone) {
+  const auto starts = [](unsigned servers) {
+    Story story(alone());
+    for (unsigned id = 1; id <= servers; ++id) story.waits(id, {.mib = 14, .seconds = 1e6});
+    story.rules(0);
+    for (unsigned id = 1; id <= servers; ++id) story.uses(id, 1, 14);
+    story.samples(1);
+    story.rules(1);
+    story.waits(100, {.mib = 1200}, 1);
+    return story.rules(2);
+  };
+  EXPECT_THAT(starts(1), ElementsAre("admit 100"));
+  EXPECT_THAT(starts(4), ElementsAre("admit 100"));
+  EXPECT_THAT(starts(5), IsEmpty());
+}
+
 TEST(GovernorBesideRuns, OfSeveralJobsTheOldestGoesOnBesideAnElderRun) {
   Story story({.line = mib(400), .cores = 8, .jobs_max = 1000});
   story.waits(1, {.mib = 30, .spread = 100, .known = 0});
