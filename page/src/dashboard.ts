@@ -32,6 +32,8 @@ const jobs = new LiveJobs(), runs = new LiveRuns();
 const fact = (name: string, text: string) => el("div", {}, el("dt", {}, name), el("dd", {}, text));
 const percent = (share: number) => `${Math.round(Math.min(Math.max(share, 0), 1) * 100)} %`;
 
+const whole = (time: number) => (time < 59.5 ? `${Math.round(time)} s` : seconds(time));
+
 function stallText(stall: Status["stall"], someRun: boolean): string {
   if (!stall && !someRun) return "–"; // by no jobs
   const parts = ([["cpu", stall?.cpu_some], ["memory", stall?.memory_full], ["io", stall?.io_full]] as const)
@@ -62,7 +64,7 @@ function tellAge(silence: number | null, found: Found): void {
   const isOld = silence === null || silence > oldAfter;
   document.body.classList.toggle("old", isOld);
   const text = !isOld ? "live"
-    : (silence === null ? "The daemon has not answered yet" : `Old: the daemon was last heard ${seconds(Math.round(silence / 1000))} ago`) +
+    : (silence === null ? "The daemon has not answered yet" : `Old: the daemon was last heard ${whole(silence / 1000)} ago`) +
       (found === "stranger" ? "; what answers here now is not known to this page. If it is the daemon, open its new address." : "; trying again.");
   if (state.textContent !== text) state.textContent = text;
 }
