@@ -204,7 +204,8 @@ namespace {
 // What nothing is known of goes on as it has begun until others can have heard of it.
 Bytes reach_of(const policy::JobStatus& job) {
   Bytes used = job.used.value_or(Bytes{});
-  if (job.unsettled) used += to_bytes(job.growth.value_or(0) * to_seconds(kUnsettledAhead));
+  const bool grows = job.unsettled && job.state == policy::JobState::running;
+  if (grows) used += to_bytes(job.growth.value_or(0) * to_seconds(kUnsettledAhead));
   return std::max(job.estimate, used);
 }
 
