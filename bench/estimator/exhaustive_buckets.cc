@@ -55,7 +55,8 @@ double ExhaustiveBuckets::waste(const std::vector<Bucket>& buckets) {
     double wasted_above = 0;    // by them, by weight
     for (std::size_t drawn = buckets.size(); drawn-- > 0;) {
       const Bucket& bucket = buckets[drawn];
-      wasted[drawn] = drawn >= of ? bucket.top - buckets[of].mean : bucket.top + wasted_above / above;
+      wasted[drawn] =
+          drawn >= of ? bucket.top - buckets[of].mean : bucket.top + wasted_above / above;
       above += bucket.weight;
       wasted_above += bucket.weight * wasted[drawn];
     }

@@ -72,9 +72,9 @@ class Regression final : public LargestSeen {
   std::map<std::string, std::vector<policy::FitPoint>> points_;
 };
 
-// Tovar et al., "A Job Sizing Strategy for High-Throughput Scientific Workflows", 2018: of all peaks
-// seen, reserve the one that would have cost least if whoever needs more is run again with the most
-// that was seen.
+// Tovar et al., "A Job Sizing Strategy for High-Throughput Scientific Workflows", 2018: of all
+// peaks seen, reserve the one that would have cost least if whoever needs more is run again with
+// the most that was seen.
 class FirstAllocation final : public LargestSeen {
  public:
   Bytes first(const Task& task) const override {
