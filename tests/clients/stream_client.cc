@@ -182,6 +182,8 @@ class Client {
       if (i % kOfConnection == 0) health = Health::NewStub(channel_to(socket_));
       Call& call = calls_.emplace_back();
       call.stream = health->Watch(&call.context, {});
+    }
+    for (Call& call : calls_) {
       HealthCheckResponse response;
       if (call.stream->Read(&response)) ++open;
     }
