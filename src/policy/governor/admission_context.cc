@@ -84,6 +84,7 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
   around.used = running_set.used();
   around.cores = config.cores;
   around.running = running_set.size();
+  around.small = running_set.small();
   around.demand_forecast.widen(hindsight.factors());
   admission_context.moving.widen(hindsight.factors());
   const double of_no_member = running_set.unaccounted() - running_set.begun();
@@ -121,7 +122,7 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
     going.add(demand, known);
     around.cores_predicted += member.estimate.cores.mean;
     if (now - member.started < kCoresShown) fresh += member.estimate.cores.mean;
-    if (!known && !member.settled) ++around.unsettled;
+    if (member.is_unsettled()) ++around.unsettled;
   }
   look_at_cores(around, processors, fresh);
   if (admission_context.tenancy.is_shared())

@@ -24,6 +24,10 @@ constexpr Duration kFreezesForgotten = std::chrono::seconds(60);
 
 double square(double x) { return x * x; }
 
+double needed_by(const Member& member) {
+  return std::max(member.used(), member.estimate.peak.mean);
+}
+
 bool is_older(const Member* one, const Member* other) {
   return std::pair(one->started, one->ready.job) < std::pair(other->started, other->ready.job);
 }
@@ -239,14 +243,31 @@ void RunningSet::mark_dying(Member& member, Instant now) {
   ++dying_;
 }
 
+bool RunningSet::is_small(const Member& member) const {
+  return !member.is_unsettled() && needed_by(member) < small_;
+}
+
+std::size_t RunningSet::small() const {
+  std::size_t count = 0;
+  double together = 0;
+  for (const Member* member : members_) {
+    if (member->state == MemberState::dying || member->waits_for_commands) continue;
+    if (!is_small(*member)) continue;
+    ++count;
+    together += needed_by(*member);
+  }
+  return together < small_ * kSmallTogether ? count : 0;
+}
+
 Member* RunningSet::keel() const {
-  Member* oldest = nullptr;
+  Member *small = nullptr, *waiting = nullptr;
   for (Member* member : members_) {
     if (member->state == MemberState::dying || member->paused) continue;
-    if (!member->waits_for_commands) return member;
+    Member*& oldest = member->waits_for_commands ? waiting : small;
     if (oldest == nullptr) oldest = member;
+    if (!member->waits_for_commands && !is_small(*member)) return member;
   }
-  return oldest;
+  return small != nullptr ? small : waiting;
 }
 
 bool RunningSet::is_giving_back(Instant now) const {
