@@ -83,7 +83,7 @@ struct Surroundings {
   std::size_t unsettled = 0;             // started without knowledge, their needs not yet shown
   std::size_t unsettled_elsewhere = 0;   // of other runs, as Share has it
   std::size_t unsettled_max = 0;         // of both
-  std::size_t frozen_for_cores = 0;  // of the candidate's tenant: they go first
+  std::size_t frozen_for_cores = 0;      // of the candidate's tenant: they go first
 };
 
 // Whether a candidate would be as good as alone.

@@ -69,9 +69,9 @@ class RunningSet {
   // By start, ties by id.
   [[nodiscard]] const std::vector<Member*>& members() const { return members_; }
 
-  // The oldest attempt that is not dying and not frozen by the user; a small one only where there is
-  // no other, and one that waits for commands only where there is none of these. Null if there is
-  // none.
+  // The oldest attempt that is not dying and not frozen by the user; a small one only where there
+  // is no other, and one that waits for commands only where there is none of these. Null if there
+  // is none.
   [[nodiscard]] Member* keel() const;
   // What needs less than so many bytes is small: a server that was started early and runs for days,
   // say. Until it is told, nothing is.
