@@ -72,9 +72,9 @@ struct Member {
   // it takes itself meanwhile.
   bool waits_for_commands = false;
   double used_before_commands = 0;  // bytes: when it began to wait
-  unsigned freezes = 0;  // by the governor, one soon after the other
-  Instant calm_from{};   // thawed by right of way: not frozen again before
-  Bytes reclaimed{};     // asked to be pushed out since it was frozen
+  unsigned freezes = 0;             // by the governor, one soon after the other
+  Instant calm_from{};              // thawed by right of way: not frozen again before
+  Bytes reclaimed{};                // asked to be pushed out since it was frozen
 
   Estimate estimate{};  // of what is to come, as of estimated_at
   Instant estimated_at{};

@@ -88,7 +88,8 @@ Duration ExternalJobs::gap_after(Duration cost) {
 
 void ExternalJobs::add_groups(MeasuredGroups& measured) const {
   for (const auto& [id, job] : external_jobs_) {
-    if (job->state == ExternalJob::State::waiting || !job->process_set || !job->spec.place) continue;
+    if (job->state == ExternalJob::State::waiting || !job->process_set || !job->spec.place)
+      continue;
     if (const auto* group = std::get_if<CgroupPlace>(&*job->spec.place)) measured.add(group->path);
   }
 }

@@ -191,8 +191,8 @@ TEST_F(GuestPlaceTest, AProcessIsOneJobs) {
   EXPECT_TRUE(eventually([&] { return state_of(child) == 'T'; }));
 }
 
-// Who is in a group that is measured already is stopped and killed with his family, but what he uses
-// counts there alone.
+// Who is in a group that is measured already is stopped and killed with his family, but what he
+// uses counts there alone.
 TEST_F(GuestPlaceTest, WhoIsInAMeasuredGroupIsNotMeasuredOnceMore) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
   const cgroup::Leaf leaf = ground_->leaf("job");
