@@ -64,9 +64,9 @@ ControllerSet wanted_when_moved(const cgroup::Hierarchies& hierarchies, Controll
   return few;
 }
 
-std::vector<cgroup::Group::Part> parts_of(const std::vector<cgroup::Base>& bases) {
+std::vector<cgroup::Group::Part> parts_of(const cgroup::Placement& placement) {
   std::vector<cgroup::Group::Part> parts;
-  for (const cgroup::Base& base : bases) {
+  for (const cgroup::Base& base : placement.bases) {
     if (auto directory = base.directory.clone()) {
       parts.push_back({std::move(*directory), base.hierarchy.controllers});
     }
@@ -149,9 +149,7 @@ Result<std::unique_ptr<Supervisor>> Supervisor::create(guardian::Link link,
   // A weight that can't be had is a mistake, and no reason for process mode.
   if (made && supervisor->tree_) {
     made = cgroup::weigh_run(supervisor->tree_->run(), config.weight, supervisor->caller_);
-    for (const cgroup::Base& base : supervisor->placement_.bases) {
-      cgroup::weigh_made(base.directory, base.named);
-    }
+    cgroup::weigh_made(supervisor->placement_);
   }
   if (!made) return pass(std::move(made));
   return supervisor;
@@ -233,25 +231,15 @@ Result<void> Supervisor::make_tree(const SupervisorConfig& config) {
   attach_network();
   oom_.emplace(loop_, pool_->of(Controller::memory));
 
-  sweep_stale();
+  const auto runs = std::make_shared<cgroup::RunParents>(cgroup::runs_at(parts_of(placement_)));
+  if (cgroup::has_stale(*runs)) {
+    auto sweep = [runs] {
+      [[maybe_unused]] const auto swept =
+          cgroup::sweep(*runs, cgroup::Orphaned::left, loop::now() + kSweepPatience, &loop::now);
+    };
+    worker_->submit(std::move(sweep), [] {});
+  }
   return {};
-}
-
-// What dead runs have left here, in the background.
-void Supervisor::sweep_stale() {
-  using Bases = std::vector<cgroup::Base>;
-  const auto bases = std::make_shared<Bases>(cgroup::bases_beside(placement_, hierarchies_));
-  const auto runs = std::make_shared<cgroup::RunParents>(cgroup::runs_at(parts_of(*bases)));
-  if (!cgroup::has_stale(*runs)) return;
-  auto sweep = [runs, bases] {
-    [[maybe_unused]] const auto swept =
-        cgroup::sweep(*runs, cgroup::Orphaned::left, loop::now() + kSweepPatience, &loop::now);
-    for (const cgroup::Base& base : *bases) {
-      cgroup::remove_made(base.directory, base.named);
-      cgroup::weigh_made(base.directory, base.named);
-    }
-  };
-  worker_->submit(std::move(sweep), [] {});
 }
 
 // The programs count by the depth of a job's group in the whole hierarchy: base, run, pool, perhaps
@@ -360,10 +348,8 @@ Result<void> Supervisor::reap_after_guardian() {
 }
 
 void Supervisor::forget_named() {
-  for (const cgroup::Base& base : placement_.bases) {
-    cgroup::remove_made(base.directory, base.named);
-    cgroup::weigh_made(base.directory, base.named);  // what other runs are in has stayed
-  }
+  for (const cgroup::Base& base : placement_.bases) cgroup::remove_made(base.directory, base.named);
+  cgroup::weigh_made(placement_);  // what other runs are in has stayed
 }
 
 Result<void> Supervisor::reap_tree() {
@@ -373,7 +359,7 @@ Result<void> Supervisor::reap_tree() {
     auto opened = placement_.bases.front().directory.open_file("cgroup.procs", O_WRONLY);
     if (opened) home = (home_procs = std::move(*opened)).get();
   }
-  const auto remains = cgroup::destroy_run(parts_of(placement_.bases), tree_name_, home,
+  const auto remains = cgroup::destroy_run(parts_of(placement_), tree_name_, home,
                                            loop::now() + kSweepPatience, &loop::now);
   if (remains.gone) forget_named();
   return fail("the process that starts the jobs was killed; all jobs were killed with it");

@@ -143,7 +143,6 @@ class Supervisor : public RunHost, public ChildSpawner {
                                                            std::vector<int> own_pids);
   Result<void> reap_after_guardian();
   Result<void> reap_tree();
-  void sweep_stale();
   // Removes the named path as far as runs have made it and this was the last.
   void forget_named();
   void attach_network();

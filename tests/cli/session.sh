@@ -87,44 +87,6 @@ END
     wrong "found: $(<found)"
 }
 
-# A group that was made for sessions is as heavy as the heaviest in it, which may end in any way; and
-# nothing of it is left when all have.
-case_weights_end_with_their_session() {
-  local how light heavy supervisor named=$PLIMSOLL_CGROUP/weighed/deep
-  [[ -e $(mount_of cpu)/cgroup.procs ]] || skip 'no hierarchy has the cpu controller'
-  here
-  echo "$words >\$1; await end-\$1" >agent
-  for how in end guardian supervisor both; do
-    rm -f light heavy end-*
-    "$plimsoll" session -q --cgroup "$named" --weight 10 -- bash agent light &
-    light=$!
-    becomes_true test -e light && becomes_true weighs 10
-    "$plimsoll" session -q --cgroup "$named" --weight 1000 -- bash agent heavy 2>err &
-    heavy=$!
-    becomes_true test -e heavy && becomes_true weighs 1000
-    supervisor=$(supervisor_of $heavy)
-    case $how in
-      end) touch end-heavy ;;
-      guardian) kill -KILL $heavy ;;
-      supervisor) kill -KILL "$supervisor" ;;
-      both) kill -KILL $heavy "$supervisor" ;;
-    esac
-    wait $heavy 2>/dev/null
-    # Of two that were killed at once nobody is left to tell, until another comes.
-    [[ $how != both ]] || gives 0 "$plimsoll" session -q --cgroup "$named" -- true
-    becomes_true weighs 10 || wrong "after $how: $(cat "$(mount_of cpu)$named"/cpu.{weight,shares} 2>&1)"
-    touch end-light
-    wait $light
-    becomes_true nothing_left || wrong "after $how: left are $(groups_left)"
-  done
-}
-# weighs N: the group does, as cpu.weight has it; cpu.shares has 1024 for 100.
-weighs() {
-  local group
-  group=$(mount_of cpu)$named
-  [[ $(<"$group/cpu.weight") == "$1" || $(<"$group/cpu.shares") == $(($1 * 1024 / 100)) ]]
-}
-
 case_programs_are_told_of_the_share() {
   here
   printf 'echo "$PYTEST_XDIST_AUTO_NUM_WORKERS $PLIMSOLL_HOLD_MAX" >told\necho "$MAKEFLAGS" >flags' >agent

@@ -84,13 +84,15 @@ Result<void> weigh_run(const Group& run, const RunWeight& weight, const CallerSh
   return {};
 }
 
-void weigh_made(const Directory& base, std::string_view named) {
-  const char* file = base.version() == Version::v1 ? "cpu.shares" : "cpu.weight";
-  for (const MadeGroup& made : made_groups(base, named)) {
-    if (!made.group.has_file(file)) break;
-    const auto heaviest = heaviest_in(made.group, file);
-    if (heaviest) [[maybe_unused]]
-      const auto set = made.group.write(file, std::to_string(*heaviest));
+void weigh_made(const Placement& placement) {
+  for (const Base& base : placement.bases) {
+    const char* file = base.hierarchy.version == Version::v1 ? "cpu.shares" : "cpu.weight";
+    for (const MadeGroup& made : made_groups(base.directory, base.named)) {
+      if (!made.group.has_file(file)) break;
+      const auto heaviest = heaviest_in(made.group, file);
+      if (heaviest) [[maybe_unused]]
+        const auto set = made.group.write(file, std::to_string(*heaviest));
+    }
   }
 }
 

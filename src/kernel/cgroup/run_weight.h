@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "base/result.h"
 #include "kernel/cgroup/group.h"
@@ -41,9 +40,9 @@ struct RunWeight {
 // follows from the caller's nice value is done as far as the host can.
 Result<void> weigh_run(const Group& run, const RunWeight& weight, const CallerShare& caller);
 
-// Gives each group of a base's path (Base::named) that runs have made the CPU weight of the
-// heaviest group in it, as what is in it can have no more than that: once a run has its weight, and
-// when one has gone. Where that can't be read or written it stays as it is.
-void weigh_made(const Directory& base, std::string_view named);
+// Gives each group of a named path that runs have made the CPU weight of the heaviest group in it,
+// as what is in it can have no more than that: once a run has its weight, and when one has gone.
+// Where that can't be read or written it stays as it is.
+void weigh_made(const Placement& placement);
 
 }  // namespace plimsoll::cgroup

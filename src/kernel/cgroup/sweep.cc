@@ -76,26 +76,6 @@ RunParents runs_at(const std::vector<Group::Part>& bases) {
   return runs;
 }
 
-std::vector<Base> bases_beside(const Placement& placement, const Hierarchies& hierarchies) {
-  std::vector<Base> all;
-  for (const Base& base : placement.bases) {
-    if (auto own = base.directory.clone()) {
-      all.push_back({base.hierarchy, std::move(*own), base.named});
-    }
-  }
-  const std::string named = placement.bases.empty() ? "" : placement.bases.front().named;
-  for (const Hierarchy& hierarchy : hierarchies.all) {
-    const auto is_used = [&](const Base& base) {
-      return base.hierarchy.mount_point == hierarchy.mount_point;
-    };
-    if (std::any_of(placement.bases.begin(), placement.bases.end(), is_used)) continue;
-    const std::string path = named.empty() ? hierarchy.own_path : "/" + named;
-    auto there = Directory::open(hierarchy.directory_of(path), hierarchy.version);
-    if (there) all.push_back({hierarchy, std::move(*there), named});
-  }
-  return all;
-}
-
 RunParents runs_anywhere(const Hierarchies& hierarchies) {
   RunParents runs;
   for (const Hierarchy& hierarchy : hierarchies.all) {

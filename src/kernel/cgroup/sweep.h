@@ -10,7 +10,6 @@
 #include "kernel/cgroup/destroy.h"
 #include "kernel/cgroup/group.h"
 #include "kernel/cgroup/hierarchies.h"
-#include "kernel/cgroup/placement.h"
 
 namespace plimsoll::cgroup {
 
@@ -19,10 +18,6 @@ using RunParents = std::map<std::string, std::vector<Group::Part>>;
 
 // Those directly below `bases`: one listing each.
 RunParents runs_at(const std::vector<Group::Part>& bases);
-
-// The bases of a placement, and the same place in the hierarchies that it does not use: there a run
-// with other limits may have left something.
-std::vector<Base> bases_beside(const Placement& placement, const Hierarchies& hierarchies);
 
 // Those anywhere below the mount points, down to kSearchDepthMax.
 RunParents runs_anywhere(const Hierarchies& hierarchies);
