@@ -170,6 +170,18 @@ assert run["used_peak_bytes"] < 2 * (180 << 20), run["used_peak_bytes"]
 END
 }
 
+# Most of these end before anybody looks.
+case_of_what_nobody_saw_no_memory_is_told() {
+  state
+  govern 0 -q --report steps.jsonl -- xargs -n 1 true < <(seq 20)
+  "$python" - <<'END' || wrong 'what is told of memory'
+import json
+*steps, run = [json.loads(line) for line in open("steps.jsonl")]
+peaks = [step.get("memory", {}).get("sampled_peak_bytes") for step in steps]
+assert steps and 0 not in peaks, peaks
+END
+}
+
 case_nothing_outlives_the_command() {
   state
   govern 0 -- sh -c 'setsid sleep $0 & (setsid sh -c "sleep $0 & sleep $0" &); sleep 0.3' "$needle"
