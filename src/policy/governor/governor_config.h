@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 
 #include "base/units.h"
@@ -29,9 +28,6 @@ struct GovernorConfig {
   Duration cores_wait_max = Duration::max();
   // At most so many jobs of a class or tool at once, each at least 1. For the scheduler.
   std::map<std::string, unsigned> caps{};
-  // Where jobs may wait for each other, as those of one program do: if nothing that runs has moved
-  // for so long, the next one starts although it does not fit. Absent: they do not.
-  std::optional<Duration> still_max{};
 };
 
 }  // namespace plimsoll::policy
