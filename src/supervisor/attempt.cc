@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/quantity.h"
 #include "base/text.h"
@@ -80,8 +81,9 @@ void Attempt::start() {
   timeout_timer_ = host_.timer([this] { on_time_out(); });
   is_killed_singly_ = process_set_->watch_oom() == OomKills::singly;
   ooms_before_ = host_.oom().counts();
-  if (request_.standing && request_.standing->process) {
-    adopt(std::move(*request_.standing->process));
+  auto standing = std::exchange(request_.standing, std::nullopt);
+  if (standing && standing->process) {
+    adopt(std::move(*standing));
   } else {
     spawn();
   }
@@ -89,7 +91,7 @@ void Attempt::start() {
 
 Result<void> Attempt::make_process_set() {
   if (request_.standing) {
-    process_set_ = host_.process_set_in(std::move(request_.standing->group), *this);
+    process_set_ = request_.standing->place->process_set(*this);
     return {};
   }
   auto made =
@@ -111,12 +113,13 @@ void Attempt::begin() {
 }
 
 // What it leaves of IPC is its parent's affair, as its status is.
-void Attempt::adopt(AdoptedProcess process) {
+void Attempt::adopt(StandingPlace standing) {
+  AdoptedProcess& process = *standing.process;
   begin();
   is_adopted_ = true;
   on_started({.id = {}, .pid = process.pid, .birth = {}, .pidfd = std::move(process.pidfd)});
   process_set_->adopt(pidfd_.get());
-  process.held.reset();
+  standing.place->let_go();
   sample_at(process_set_->next_due());
   arm_timeout();
 }

@@ -2,27 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
 
 #include "base/file.h"
 #include "kernel/cgroup/limits.h"
-#include "kernel/procfs/table.h"
 
 namespace plimsoll::supervisor {
-namespace {
-
-// Nothing: only its parent knows.
-std::optional<guardian::WaitStatus> end_of(int pidfd) {
-  const auto status = procfs::end_status(pidfd);
-  if (!status) return std::nullopt;
-  using Kind = guardian::WaitStatus::Kind;
-  const bool exited = WIFEXITED(*status);
-  return guardian::WaitStatus{.kind = exited ? Kind::exited : Kind::signalled,
-                              .value = exited ? WEXITSTATUS(*status) : WTERMSIG(*status)};
-}
-
-}  // namespace
-
 Result<PauseGuard> PauseGuard::pause(std::shared_ptr<const cgroup::Group> group,
                                      std::optional<double> cpus) {
   if (cpus) {
@@ -46,12 +30,12 @@ PauseGuard::~PauseGuard() {
 }
 
 CgroupProcessSet::CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer,
-                                   cgroup::Leaf group, const Limits& limits,
+                                   std::shared_ptr<const cgroup::Leaf> group, const Limits& limits,
                                    std::shared_ptr<const cgroup::Inner> above)
     : deps_(deps),
       observer_(observer),
       above_(std::move(above)),
-      group_(std::make_shared<cgroup::Leaf>(std::move(group))),
+      group_(std::move(group)),
       cpus_(limits.cpus),
       has_memory_limit_(limits.memory_max.has_value()),
       sampler_(std::in_place, *group_, loop::now(), deps.network) {}
@@ -91,7 +75,7 @@ void CgroupProcessSet::look_for_vacancy() {
   const bool is_over = *lives ? !**lives : lives->error().gone();
   if (is_over) {
     stop_looking();
-    observer_.on_vacated(end_of(main_));
+    observer_.on_vacated(end_of_process(main_));
   } else if (!events_) {
     vacancy_timer_.set(loop::now() + kVacancyLook);
   }

@@ -51,8 +51,9 @@ class CgroupProcessSet : public ProcessSet {
   };
   // `limits` are those that the group has already. What `deps` names and `observer` must outlive
   // this. `above`, where the group is not in the pool itself, is to stand as long.
-  CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer, cgroup::Leaf group,
-                   const Limits& limits, std::shared_ptr<const cgroup::Inner> above);
+  CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer,
+                   std::shared_ptr<const cgroup::Leaf> group, const Limits& limits,
+                   std::shared_ptr<const cgroup::Inner> above);
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
   void adopt(int main) override;
