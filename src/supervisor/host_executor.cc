@@ -7,6 +7,7 @@
 #include "kernel/cgroup/limits.h"
 #include "supervisor/capacity.h"
 #include "supervisor/reporting.h"
+#include "supervisor/write_meter.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -51,7 +52,10 @@ struct HostExecutor::AttemptRecord : AttemptObserver {
         attempt(of.host_, std::move(request), *this) {}
 
   void on_sampled(const counters::Sample& sample) override {
-    if (!is_over) executor.scheduler_.on_job(key.job, job_sample(attempt, sample));
+    if (is_over) return;
+    policy::JobSample seen = job_sample(attempt, sample);
+    seen.written = executor.written_by(*this, sample);
+    executor.scheduler_.on_job(key.job, seen);
   }
   void on_over(const policy::AttemptEnd& with) override { executor.on_over(*this, with); }
   void on_removed() override { executor.on_removed(*this); }
@@ -65,6 +69,7 @@ struct HostExecutor::AttemptRecord : AttemptObserver {
   counters::MachineSpan span;  // of what the whole machine did meanwhile
   bool is_over = false;
   policy::AttemptEnd end;  // if it is
+  WriteMeter write_meter;
   Attempt attempt;
 };
 
@@ -86,6 +91,40 @@ HostExecutor::HostExecutor(RunHost& host, SystemRecord& system, policy::Executor
 HostExecutor::~HostExecutor() {
   host_.oom().tell(nullptr);
   system_.tell(nullptr);
+}
+
+policy::DiskSample HostExecutor::watch(const std::vector<policy::DiskFloor>& disks) {
+  PLIMSOLL_CHECK(disk_watch_ == nullptr);
+  std::vector<std::string> paths;
+  for (const policy::DiskFloor& disk : disks) paths.push_back(disk.path);
+  const bool holds = std::any_of(disks.begin(), disks.end(), [](const policy::DiskFloor& disk) {
+    return disk.rule == policy::DiskRule::hold;
+  });
+  write_look_ = holds ? kWriteLook : kWriteLookToTell;
+  if (auto proc = procfs::ProcDir::open()) proc_.emplace(std::move(*proc));
+  disk_watch_ = std::make_unique<DiskWatch>(
+      host_, host_.loop(), paths, holds ? kSpaceLook : kSpaceLookToTell,
+      [this](const policy::DiskSample& sample) { scheduler_.on_disks(sample); });
+  return disk_watch_->look();
+}
+
+std::optional<Bytes> HostExecutor::written_by(AttemptRecord& record,
+                                              const counters::Sample& sample) {
+  if (disk_watch_ == nullptr) return std::nullopt;
+  const auto group = record.attempt.group();
+  if (group == nullptr) return sample.io.written;  // process mode: by /proc, too
+  if (!proc_) return std::nullopt;
+  return record.write_meter.look(*proc_, *group, host_.now(), write_look_);
+}
+
+void HostExecutor::start_watching() {
+  watcher_.start();
+  if (disk_watch_ != nullptr) disk_watch_->start();
+}
+
+void HostExecutor::stop_watching() {
+  watcher_.stop();
+  if (disk_watch_ != nullptr) disk_watch_->stop();
 }
 
 void HostExecutor::on_pool_oom() {
@@ -136,8 +175,8 @@ void HostExecutor::external_uses(JobRecord& job, Bytes used) {
 
 // Memory is watched for them too.
 void HostExecutor::watch_external() {
-  if (!is_watching()) return watcher_.stop();
-  if (!stopped_at_) watcher_.start();
+  if (!is_watching()) return stop_watching();
+  if (!stopped_at_) start_watching();
 }
 
 void HostExecutor::enter(JobId job, JobOwner& owner) { enter(job, JobRecord{.owner = &owner}); }
@@ -201,7 +240,7 @@ void HostExecutor::start(const policy::Start& start) {
   ++job.attempts;
   attempts_.emplace(key, std::move(made));
   ++running_;
-  watcher_.start();
+  start_watching();
   if (prepared.refusal) return attempt.refuse(std::move(*prepared.refusal));
   attempt.start();
 }
@@ -261,7 +300,7 @@ void HostExecutor::suspend_all() {
   if (stopped_at_) return;
   stopped_at_ = host_.job_clock();
   for (AttemptRecord* record : all_running()) record->attempt.suspend();
-  watcher_.stop();
+  stop_watching();
   wake_timer_->off();
 }
 
@@ -270,7 +309,7 @@ void HostExecutor::resume_all() {
   stood_still_ += host_.job_clock() - *std::exchange(stopped_at_, std::nullopt);
   for (AttemptRecord* record : all_running()) record->attempt.resume();
   wake_at(wake_);
-  if (is_watching()) watcher_.start();
+  if (is_watching()) start_watching();
 }
 
 Result<void> HostExecutor::signal(JobId job, int number, std::uint32_t asker) {
@@ -325,7 +364,7 @@ void HostExecutor::on_weakened(const monitor::Status& status) {
 void HostExecutor::decide(monitor::Cause cause) {
   if (cause == monitor::Cause::event || monitor::is_near(reading_)) sample_jobs();
   scheduler_.on_machine(seen_);
-  if (!is_watching()) watcher_.stop();
+  if (!is_watching()) stop_watching();
 }
 
 // Whatever is decided upon a look may start and end others.
@@ -358,7 +397,7 @@ void HostExecutor::on_over(AttemptRecord& record, const policy::AttemptEnd& end)
   if (!ended_by_itself) {
     watcher_.sample_soon();  // whoever waits does so until what it had is seen to be back
   } else if (!is_watching()) {
-    watcher_.stop();
+    stop_watching();
   }
   record.span.observe(system_.now());
   job.owner->on_over(record.key);

@@ -128,6 +128,8 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
     return Refused{
         .why = HoldCause::memory, .horizon = *horizon, .for_spare = gains_little(around, patience)};
   }
+  const auto disk = refuse_for_space(around.disks, candidate);
+  if (disk && around.running > 0) return Refused{.why = HoldCause::space, .disk = *disk};
   if (patience == Patience::left && !is_known(candidate) &&
       (around.unsettled >= around.unsettled_max || shown.unsettled >= of_kind_max)) {
     return Refused{.why = HoldCause::pace};
@@ -140,6 +142,7 @@ void count_in(Surroundings& around, const Estimate& admitted) {
   around.cores_predicted += admitted.cores.mean;
   ++around.running;
   if (!is_known(admitted)) ++around.unsettled;
+  count_in(around.disks, admitted);
 }
 
 Decision admission_of(const Surroundings& around, JobId job, const Estimate& estimate) {
@@ -148,6 +151,9 @@ Decision admission_of(const Surroundings& around, JobId job, const Estimate& est
   std::string reason;
   if (around.running == 0) {
     reason = "nothing else is running";
+    if (const auto disk = refuse_for_space(around.disks, estimate)) {
+      reason += ", though the space is short: " + space_state(around.disks[*disk], estimate);
+    }
   } else {
     reason = "it fits: at most " + words::bytes(numbers[4].second) + " of " +
              words::bytes(around.line) + " are expected to be in use with it";
@@ -208,6 +214,12 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       holding.reason =
           "waits until nothing else runs: it was evicted too often when other jobs ran";
       break;
+    case HoldCause::space: {
+      const DiskRoom& room = around.disks[refused.disk];
+      holding.reason = space_reason(room, estimate);
+      holding.numbers = space_numbers(room, estimate);
+      break;
+    }
     case HoldCause::places:
     case HoldCause::share:
     case HoldCause::calm:
