@@ -6,33 +6,11 @@
 #include "base/check.h"
 #include "kernel/cgroup/limits.h"
 #include "supervisor/capacity.h"
+#include "supervisor/host_attempt.h"
 #include "supervisor/reporting.h"
-#include "supervisor/write_meter.h"
 
 namespace plimsoll::supervisor {
 namespace {
-
-// The kernel's peak counts clean page cache, which `used` leaves out: it stands in only for a job
-// that ended before it was looked at.
-policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sample) {
-  const counters::MemoryUsage& memory = sample.memory;
-  policy::JobSample seen{.ran = attempt.ran()};
-  const bool is_only_sample = attempt.is_emptied() && !attempt.was_sampled();
-  const auto stand_in = !is_only_sample ? memory.current
-                        : memory.peak   ? memory.peak
-                                        : memory.sampled_peak;
-  seen.used = is_only_sample ? stand_in.value_or(Bytes{})
-                             : memory.used.value_or(stand_in.value_or(Bytes{}));
-  seen.peak = seen.used;
-  seen.cpu = sample.cpu.usage.value_or(Duration{});
-  if (sample.cpu.pressure && sample.cpu.pressure->some) {
-    seen.cpu_wait = sample.cpu.pressure->some->total;
-  }
-  if (sample.io.read || sample.io.written) {
-    seen.io = sample.io.read.value_or(Bytes{}) + sample.io.written.value_or(Bytes{});
-  }
-  return seen;
-}
 
 // As many of those as there are jobs are reckoned with (kDescriptorsPerJob).
 std::size_t removals_by_descriptors() {
@@ -42,36 +20,6 @@ std::size_t removals_by_descriptors() {
 }
 
 }  // namespace
-
-// One attempt, from its start until all is known of it.
-struct HostExecutor::AttemptRecord : AttemptObserver {
-  AttemptRecord(HostExecutor& of, AttemptKey with, AttemptRequest request)
-      : executor(of),
-        key(with),
-        span(of.system_.now()),
-        attempt(of.host_, std::move(request), *this) {}
-
-  void on_sampled(const counters::Sample& sample) override {
-    if (is_over) return;
-    policy::JobSample seen = job_sample(attempt, sample);
-    seen.written = executor.written_by(*this, sample);
-    executor.scheduler_.on_job(key.job, seen);
-  }
-  void on_over(const policy::AttemptEnd& with) override { executor.on_over(*this, with); }
-  void on_removed() override { executor.on_removed(*this); }
-  void on_gone(const AttemptResult& result) override { executor.on_gone(*this, result); }
-  void on_stuck(const reap::Stuck& stuck) override {
-    executor.jobs_.at(key.job).owner->on_stuck(key, stuck);
-  }
-
-  HostExecutor& executor;
-  AttemptKey key;
-  counters::MachineSpan span;  // of what the whole machine did meanwhile
-  bool is_over = false;
-  policy::AttemptEnd end;  // if it is
-  WriteMeter write_meter;
-  Attempt attempt;
-};
 
 HostExecutor::HostExecutor(RunHost& host, SystemRecord& system, policy::ExecutorObserver& scheduler,
                            HostExecutorObserver& observer)
@@ -91,40 +39,6 @@ HostExecutor::HostExecutor(RunHost& host, SystemRecord& system, policy::Executor
 HostExecutor::~HostExecutor() {
   host_.oom().tell(nullptr);
   system_.tell(nullptr);
-}
-
-policy::DiskSample HostExecutor::watch(const std::vector<policy::DiskFloor>& disks) {
-  PLIMSOLL_CHECK(disk_watch_ == nullptr);
-  std::vector<std::string> paths;
-  for (const policy::DiskFloor& disk : disks) paths.push_back(disk.path);
-  const bool holds = std::any_of(disks.begin(), disks.end(), [](const policy::DiskFloor& disk) {
-    return disk.rule == policy::DiskRule::hold;
-  });
-  write_look_ = holds ? kWriteLook : kWriteLookToTell;
-  if (auto proc = procfs::ProcDir::open()) proc_.emplace(std::move(*proc));
-  disk_watch_ = std::make_unique<DiskWatch>(
-      host_, host_.loop(), paths, holds ? kSpaceLook : kSpaceLookToTell,
-      [this](const policy::DiskSample& sample) { scheduler_.on_disks(sample); });
-  return disk_watch_->look();
-}
-
-std::optional<Bytes> HostExecutor::written_by(AttemptRecord& record,
-                                              const counters::Sample& sample) {
-  if (disk_watch_ == nullptr) return std::nullopt;
-  const auto group = record.attempt.group();
-  if (group == nullptr) return sample.io.written;  // process mode: by /proc, too
-  if (!proc_) return std::nullopt;
-  return record.write_meter.look(*proc_, *group, host_.now(), write_look_);
-}
-
-void HostExecutor::start_watching() {
-  watcher_.start();
-  if (disk_watch_ != nullptr) disk_watch_->start();
-}
-
-void HostExecutor::stop_watching() {
-  watcher_.stop();
-  if (disk_watch_ != nullptr) disk_watch_->stop();
 }
 
 void HostExecutor::on_pool_oom() {

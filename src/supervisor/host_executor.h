@@ -165,6 +165,7 @@ class HostExecutor : public policy::Executor,
   void check_ooms();
   [[nodiscard]] std::optional<Bytes> written_by(AttemptRecord& record,
                                                 const counters::Sample& sample);
+  void look_at_writers();
   void start_watching();
   void stop_watching();
   [[nodiscard]] bool is_watching() const { return running_ > 0 || external_jobs_ > 0; }
