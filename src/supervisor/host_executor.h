@@ -55,8 +55,8 @@ class HostExecutor : public policy::Executor,
                HostExecutorObserver& observer);
   ~HostExecutor() override;
 
-  // From now on the space of these is watched while anything runs, and how much each attempt writes.
-  // Returns the first look, which may wait. Before the first start(), at most once.
+  // From now on the space of these is watched while anything runs, and how much each attempt
+  // writes. Returns the first look, which may wait. Before the first start(), at most once.
   [[nodiscard]] policy::DiskSample watch(const std::vector<policy::DiskFloor>& disks);
 
   // A new job, before its first start(). `owner` must outlive it.

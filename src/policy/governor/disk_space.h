@@ -18,8 +18,8 @@ namespace plimsoll::policy {
 
 // Who writes less is never held, paused or named.
 inline constexpr double kWritesLeast = 1 << 20;
-// An attempt of which nothing is known has shown after so long whether it writes; from then on it is
-// taken to write as much again as it has. Guesses: most that write begin soon.
+// An attempt of which nothing is known has shown after so long whether it writes; from then on it
+// is taken to write as much again as it has. Guesses: most that write begin soon.
 inline constexpr Duration kWriteShown = std::chrono::seconds(2);
 // At most so many run at once that have not shown it.
 inline constexpr std::size_t kUnshownMost = 4;

@@ -19,7 +19,7 @@ struct OnADisk : Story {
                .cores = 100,
                .jobs_max = 100,
                .may_pause = may_pause,
-               .disks = {{.path = "/work", .floor = mib(100), .rule = rule}}}) {}
+               .disks = {{.path = "/scratch", .floor = mib(100), .rule = rule}}}) {}
 
   // A job that is known to write so much.
   void writer(unsigned id, double mib_written) {
@@ -51,7 +51,10 @@ struct OnADisk : Story {
   }
   void has_written(unsigned id, double mib_written, double t) {
     governor.observe(job(id),
-                     {.ran = at(t) - at(0), .used = mib(1), .peak = mib(1), .written = mib(mib_written)},
+                     {.ran = at(t) - at(0),
+                      .used = mib(1),
+                      .peak = mib(1),
+                      .written = mib(mib_written)},
                      at(t));
     governor.expect(job(id), estimates.at(id), at(t));
   }
@@ -66,7 +69,7 @@ TEST(DiskSpace, WhoWouldTakeMoreThanIsFreeAboveTheFloorWaits) {
   EXPECT_THAT(disk.rules(0), ElementsAre("admit 1", "admit 2", "admit 3"));
   EXPECT_EQ(disk.cause(), HoldCause::space);
   EXPECT_THAT(disk.why(), HasSubstr("it may write 300 MiB, the running jobs 900 MiB more"));
-  EXPECT_THAT(disk.why(), HasSubstr("on the file system of /work, of which 100 MiB are to stay"));
+  EXPECT_THAT(disk.why(), HasSubstr("on the file system of /scratch, of which 100 MiB are to stay"));
 }
 
 TEST(DiskSpace, WhatIsWrittenAlreadyIsNotPromisedAgain) {
@@ -155,7 +158,8 @@ TEST(DiskSpace, WriterThatStartedLastIsPausedSoThatOthersEnd) {
   for (unsigned id = 1; id <= 3; ++id) disk.has_written(id, 10, 1);
   static_cast<void>(disk.is_free(90, 1));
   EXPECT_THAT(disk.rules(1), ElementsAre("freeze 2", "freeze 3"));
-  EXPECT_THAT(disk.reasons.front(), HasSubstr("only 90.0 MiB are free on the file system of /work"));
+  EXPECT_THAT(disk.reasons.front(),
+              HasSubstr("only 90.0 MiB are free on the file system of /scratch"));
   EXPECT_EQ(disk.job(3).member->held_for, Shortage::space);
   // Memory has room all the time; that is not what they wait for.
   disk.has_written(1, 300, 5);
@@ -218,7 +222,7 @@ TEST(DiskSpace, AFloorThatIsPassedIsToldOnceWithTheLargestWriter) {
   ASSERT_EQ(news.size(), 1u);
   EXPECT_EQ(news.front().writer, JobId{2});
   EXPECT_EQ(news.front().reason,
-            "only 80.0 MiB are free on the file system of /work, less than 100 MiB; of the "
+            "only 80.0 MiB are free on the file system of /scratch, less than 100 MiB; of the "
             "running jobs, job 2 has written most: 200 MiB");
   EXPECT_THAT(disk.is_free(70, 2), IsEmpty());
   // Above it by little is no end of it.
