@@ -94,15 +94,24 @@ std::optional<HoldCause> refuse_for_cores(const Surroundings& around, const Esti
   return std::nullopt;
 }
 
-// Of one that was never seen to need so much it is not known before it has tried.
+// Of one that was never seen to need so much it is not known before it has tried; but where less is
+// left than every run is granted, it would only be stopped.
 bool is_left_too_little(const Surroundings& around, const Ready& job, const Estimate& candidate) {
-  return around.left_by_others && (is_known(candidate) || job.lost > 0) &&
-         candidate.peak.mean > *around.left_by_others;
+  if (!around.left_by_others) return false;
+  double needed = candidate.peak.mean;
+  if (!is_known(candidate) && job.lost == 0) needed = std::min(needed, around.line);
+  return needed > *around.left_by_others;
 }
 
-std::string just_started(std::size_t jobs) {
-  return jobs == 1 ? "the job just started needs"
-                   : "the " + std::to_string(jobs) + " jobs just started need";
+bool is_unsettled_full(const Surroundings& around) {
+  return around.unsettled + around.unsettled_elsewhere >= around.unsettled_max;
+}
+
+std::string just_started(const Surroundings& around) {
+  const std::size_t jobs = around.unsettled + around.unsettled_elsewhere;
+  const std::string where = around.unsettled_elsewhere > 0 ? ", here and in other runs," : "";
+  return jobs == 1 ? "the job just started" + where + " needs"
+                   : "the " + std::to_string(jobs) + " jobs just started" + where + " need";
 }
 
 }  // namespace
@@ -112,6 +121,9 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
                               std::size_t of_kind_max, Patience patience) {
   if (around.running == 0 && around.taken <= 0) {
     if (is_left_too_little(around, job, candidate)) return Refused{.why = HoldCause::memory};
+    if (around.unsettled_elsewhere > 0 && !is_known(candidate) && is_unsettled_full(around)) {
+      return Refused{.why = HoldCause::pace};
+    }
     return std::nullopt;
   }
   if (job.lost >= kEvictionsMax && around.running > 0) {
@@ -131,7 +143,7 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
   const auto disk = refuse_for_space(around.disks, candidate);
   if (disk && around.running > 0) return Refused{.why = HoldCause::space, .disk = *disk};
   if (patience == Patience::left && !is_known(candidate) &&
-      (around.unsettled >= around.unsettled_max || shown.unsettled >= of_kind_max)) {
+      (is_unsettled_full(around) || shown.unsettled >= of_kind_max)) {
     return Refused{.why = HoldCause::pace};
   }
   return std::nullopt;
@@ -206,9 +218,10 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       holding.numbers.emplace_back("io_full", *around.io_full);
       break;
     case HoldCause::pace:
-      holding.reason = "waits to see how much memory " + just_started(around.unsettled) +
+      holding.reason = "waits to see how much memory " + just_started(around) +
                        "; jobs of this kind have not run before";
-      holding.numbers.emplace_back("unsettled", static_cast<double>(around.unsettled));
+      holding.numbers.emplace_back(
+          "unsettled", static_cast<double>(around.unsettled + around.unsettled_elsewhere));
       break;
     case HoldCause::alone:
       holding.reason =

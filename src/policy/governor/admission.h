@@ -82,7 +82,8 @@ struct Surroundings {
   bool right_of_way_taken = false;       // by one that runs
   double keel_peak = 0;                  // bytes, at its most
   std::size_t unsettled = 0;             // started without knowledge, their needs not yet shown
-  std::size_t unsettled_max = 0;
+  std::size_t unsettled_elsewhere = 0;   // of other runs, as Share has it
+  std::size_t unsettled_max = 0;         // of both
   std::size_t frozen_for_cores = 0;  // of the candidate's tenant: they go first
   std::vector<DiskRoom> disks{};     // whose space is known
 };

@@ -125,7 +125,7 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
     going.add(demand, known);
     around.cores_predicted += member.estimate.cores.mean;
     if (now - member.started < kCoresShown) fresh += member.estimate.cores.mean;
-    if (!known && !member.settled) ++around.unsettled;
+    if (member.is_unsettled()) ++around.unsettled;
   }
   look_at_cores(around, processors, fresh);
   if (admission_context.tenancy.is_shared())

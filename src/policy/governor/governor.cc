@@ -13,6 +13,8 @@ namespace {
 constexpr Duration kRoundGap = std::chrono::seconds(1);
 // After an end what the others have is quite known when they were looked at, soon: then once more.
 constexpr Duration kEndGap = kSampleMax;
+// What needs less than this share of the line makes no room by its end.
+constexpr double kSmall = 1.0 / 64;
 // After a freeze or an eviction for memory nobody is admitted until all that run have been looked
 // at anew, so that what went wrong is in what is believed of them; and no longer than this.
 constexpr Duration kCalmMax = std::chrono::seconds(3);
@@ -25,6 +27,7 @@ Governor::Governor(GovernorConfig config)
       waiting_(config_.order),
       disk_space_(config_.disks) {
   PLIMSOLL_CHECK(config_.cores > 0 && config_.jobs_max >= 1);
+  running_set_.set_small(to_double(config_.line) * kSmall);
   set_limits();
 }
 
@@ -67,7 +70,7 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
   std::vector<Decision> rulings = std::move(asked_for_);
   asked_for_.clear();
   believe_words();
-  limits_.may_pause_keel = has_elder_ && running_set_.size() == 1;
+  limits_.may_pause_keel = has_elder_ && running_set_.sizeable() <= 1;
   if (!limits_.may_pause_keel) ResumePolicy::free_keel(running_set_, now, rulings);
   const auto trouble = memory_response_.last_trouble();
   hindsight_.compare(running_set_, doubt_covered(config_), now);
@@ -89,6 +92,7 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
     seen.around.cores = cores_;
     seen.around.taken = taken_;
     seen.around.left_by_others = left_by_others_;
+    seen.around.unsettled_elsewhere = unsettled_elsewhere_;
     seen.around.demand_forecast.add_constant(taken_);
     seen.yielding.add_constant(taken_);
     hindsight_.forecast(running_set_, seen.going, limits_.line, now);
@@ -246,6 +250,7 @@ void Governor::set_share(const Share& share) {
   left_by_others_.reset();
   if (share.left_by_others) left_by_others_ = to_double(*share.left_by_others);
   has_elder_ = share.has_elder;
+  unsettled_elsewhere_ = share.unsettled;
   set_limits();
   changed_ = true;
 }
@@ -265,5 +270,7 @@ std::optional<Instant> Governor::oldest() const {
   const Member* keel = running_set_.keel();
   return keel == nullptr ? std::nullopt : std::optional(keel->started);
 }
+
+std::size_t Governor::sizeable() const { return running_set_.sizeable(); }
 
 }  // namespace plimsoll::policy

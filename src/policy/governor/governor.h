@@ -67,9 +67,9 @@ class SafetyMargin {
 // Decides which jobs run on one machine: admits, pauses, takes memory back, evicts, so that the
 // machine is full and its memory never overcommitted.
 //
-// The keel, the oldest attempt that runs, is never frozen or evicted, but frozen if it is alone and
-// other runs go before (Share::has_elder). Each job that is admitted
-// leaves once; a job that is frozen is thawed, evicted or becomes the keel within a bound.
+// The keel, the oldest attempt that runs, is never frozen or evicted, but frozen if it is alone
+// but for small ones and other runs go before (Share::has_elder). Each job that is admitted leaves
+// once; a job that is frozen is thawed, evicted or becomes the keel within a bound.
 //
 // Pure and deterministic: it knows the time only as a parameter, which never goes back. The caller
 // carries out every decision at once and in order, and tells what comes of it.
@@ -138,6 +138,8 @@ class Governor {
   [[nodiscard]] const GovernorConfig& config() const { return config_; }
 
   [[nodiscard]] std::optional<JobId> keel() const;
+  // Of those that run or are frozen, without small ones (RunningSet::set_small).
+  [[nodiscard]] std::size_t sizeable() const;
   // When it started.
   [[nodiscard]] std::optional<Instant> oldest() const;
   [[nodiscard]] Bytes used() const {
@@ -162,6 +164,7 @@ class Governor {
   double taken_ = 0;  // bytes of the line that other runs are about to use
   double told_ = 0;   // and that other users' runs say they have: for starts alone
   std::optional<double> left_by_others_;  // bytes, as Share has it
+  std::size_t unsettled_elsewhere_ = 0;   // jobs, as Share has it
   bool has_elder_ = false;                // as Share has it
   Waiting waiting_;
   RunningSet running_set_;

@@ -91,6 +91,8 @@ struct Member {
   Instant progressed{};    // when CPU or I/O was last seen to move
   Duration stood{};        // the longest that they did not, and then did again by themselves
 
+  // Started without knowledge, and has not shown its needs.
+  [[nodiscard]] bool is_unsettled() const;
   // Killed, and its memory is about to come back.
   [[nodiscard]] bool is_leaving(Instant now) const {
     return state == MemberState::dying && now < since + kDeathMax;

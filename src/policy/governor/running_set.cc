@@ -243,14 +243,26 @@ void RunningSet::mark_dying(Member& member, Instant now) {
   ++dying_;
 }
 
+bool RunningSet::is_small(const Member& member) const {
+  return !member.is_unsettled() && std::max(member.used(), member.estimate.peak.mean) < small_;
+}
+
+std::size_t RunningSet::sizeable() const {
+  return static_cast<std::size_t>(
+      std::count_if(members_.begin(), members_.end(), [this](const Member* member) {
+        return member->state != MemberState::dying && !is_small(*member);
+      }));
+}
+
 Member* RunningSet::keel() const {
-  Member* oldest = nullptr;
+  Member *small = nullptr, *waiting = nullptr;
   for (Member* member : members_) {
     if (member->state == MemberState::dying || member->paused) continue;
-    if (!member->waits_for_commands) return member;
+    Member*& oldest = member->waits_for_commands ? waiting : small;
     if (oldest == nullptr) oldest = member;
+    if (!member->waits_for_commands && !is_small(*member)) return member;
   }
-  return oldest;
+  return small != nullptr ? small : waiting;
 }
 
 bool RunningSet::is_giving_back(Instant now) const {

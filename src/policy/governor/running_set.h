@@ -69,9 +69,15 @@ class RunningSet {
   // By start, ties by id.
   [[nodiscard]] const std::vector<Member*>& members() const { return members_; }
 
-  // The oldest attempt that is not dying and not frozen by the user; one that waits for commands
-  // only where there is no other. Null if there is none.
+  // The oldest attempt that is not dying and not frozen by the user; a small one only where there is
+  // no other, and one that waits for commands only where there is none of these. Null if there is
+  // none.
   [[nodiscard]] Member* keel() const;
+  // That does not need so much is small: a server that was started early and runs for days, say.
+  // Until it is told, none is.
+  void set_small(double bytes) { small_ = bytes; }
+  // Neither small nor dying. O(running).
+  [[nodiscard]] std::size_t sizeable() const;
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] std::size_t jobs() const { return members_.size() - commands_; }
@@ -108,6 +114,7 @@ class RunningSet {
   [[nodiscard]] double begun() const;
 
  private:
+  [[nodiscard]] bool is_small(const Member& member) const;
   void stop(Member& member, Instant now);
   bool go_on(Member& member, Instant now);
   void set_rise(Member& member, Rise rise);
@@ -118,6 +125,7 @@ class RunningSet {
 
   std::vector<Member*> members_;  // each its job's
   std::size_t frozen_ = 0, held_ = 0, dying_ = 0, claims_ = 0, commands_ = 0;
+  double small_ = 0;
   Instant looked_{};      // at the machine, last
   double pool_used_ = 0;  // then
   double changed_ = 0;    // by the members since

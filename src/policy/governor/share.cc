@@ -47,7 +47,7 @@ double part_of(Amount whole_amount, const RunClaim& own, const Party& party,
   const double fair = whole / static_cast<double>(party.parts);
   double part = std::max(whole - claimed, std::min(fair, unused));
   if (wanting) part = std::min(part, std::max(fair, amount((own.*resource).used)));
-  if (own.running == 1) part = std::max({part, whole - kept, std::min(fair, unused)});
+  if (own.sizeable == 1) part = std::max({part, whole - kept, std::min(fair, unused)});
   part = std::max(part, std::min(amount((own.*resource).used), whole - needed_by_elders));
   return std::max(part, whole * kShareMin);
 }
@@ -110,6 +110,9 @@ Share share_of(const Share& whole, const RunClaim& own, const Beside& beside) {
               .taken = taken_of(line, whole.line, beside.believed),
               .left_by_others = left_of(whole.line, own, believed),
               .has_elder = has_elder(whole.line, own, beside.believed)};
+  for (const RunClaim& other : beside.believed) {
+    share.unsettled += std::min(other.unsettled, kUnsettledMost - share.unsettled);
+  }
   const std::vector<RunClaim> others = all_of(whole, beside);
   const Party all{others, beside.parts()};
   share.cores = part_of(whole.cores, own, all, &RunClaim::cores);

@@ -35,7 +35,7 @@ double part(double own, double all, double whole) { return own / std::max({all, 
 
 void Tenancy::add(const Member& member) {
   const bool runs = member.state == MemberState::running;
-  const bool unsettled = runs && !member.settled && !is_known(member.estimate);
+  const bool unsettled = runs && member.is_unsettled();
   const Holdings one{.places = places_taken_by(member.ready),
                      .measured = measured(member),
                      .expected = std::max(member.used(), member.estimate.peak.mean),

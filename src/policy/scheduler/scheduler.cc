@@ -580,6 +580,7 @@ SchedulerStatus Scheduler::status() const {
                          .running = governor_.running() - governor_.frozen(),
                          .frozen = governor_.frozen(),
                          .waiting = governor_.waiting() + caps_.aside(),
+                         .sizeable = governor_.sizeable(),
                          .oldest = governor_.oldest(),
                          .unfinished = queue_.unfinished() - queue_.commands(),
                          .counts = counts_,

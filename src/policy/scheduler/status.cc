@@ -52,6 +52,7 @@ JobStatus status_of(JobId job, const JobRecord& record, Instant now) {
                    .cores_estimate = attempt.estimate.cores.mean,
                    .remaining = to_duration(attempt.estimate.remaining.mean),
                    .growth = {},
+                   .unsettled = !member.paused && member.is_unsettled(),
                    .io = member.sample.io,
                    .paused_for = {},
                    .reason = {}};

@@ -19,7 +19,7 @@ struct OnADisk : Story {
                .cores = 100,
                .jobs_max = 100,
                .may_pause = may_pause,
-               .disks = {{.path = "/scratch", .floor = mib(100), .rule = rule}}}) {}
+               .disks = {{.path = "/data", .floor = mib(100), .rule = rule}}}) {}
 
   // A job that is known to write so much.
   void writer(unsigned id, double mib_written) {
@@ -69,7 +69,7 @@ TEST(DiskSpace, WhoWouldTakeMoreThanIsFreeAboveTheFloorWaits) {
   EXPECT_THAT(disk.rules(0), ElementsAre("admit 1", "admit 2", "admit 3"));
   EXPECT_EQ(disk.cause(), HoldCause::space);
   EXPECT_THAT(disk.why(), HasSubstr("it may write 300 MiB, the running jobs 900 MiB more"));
-  EXPECT_THAT(disk.why(), HasSubstr("on the file system of /scratch, of which 100 MiB are to stay"));
+  EXPECT_THAT(disk.why(), HasSubstr("on the file system of /data, of which 100 MiB are to stay"));
 }
 
 TEST(DiskSpace, WhatIsWrittenAlreadyIsNotPromisedAgain) {
@@ -159,7 +159,7 @@ TEST(DiskSpace, WriterThatStartedLastIsPausedSoThatOthersEnd) {
   static_cast<void>(disk.is_free(90, 1));
   EXPECT_THAT(disk.rules(1), ElementsAre("freeze 2", "freeze 3"));
   EXPECT_THAT(disk.reasons.front(),
-              HasSubstr("only 90.0 MiB are free on the file system of /scratch"));
+              HasSubstr("only 90.0 MiB are free on the file system of /data"));
   EXPECT_EQ(disk.job(3).member->held_for, Shortage::space);
   // Memory has room all the time; that is not what they wait for.
   disk.has_written(1, 300, 5);
@@ -222,7 +222,7 @@ TEST(DiskSpace, AFloorThatIsPassedIsToldOnceWithTheLargestWriter) {
   ASSERT_EQ(news.size(), 1u);
   EXPECT_EQ(news.front().writer, JobId{2});
   EXPECT_EQ(news.front().reason,
-            "only 80.0 MiB are free on the file system of /scratch, less than 100 MiB; of the "
+            "only 80.0 MiB are free on the file system of /data, less than 100 MiB; of the "
             "running jobs, job 2 has written most: 200 MiB");
   EXPECT_THAT(disk.is_free(70, 2), IsEmpty());
   // Above it by little is no end of it.

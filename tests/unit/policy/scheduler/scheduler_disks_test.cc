@@ -16,7 +16,7 @@ SchedulerConfig on_a_disk() {
   config.queue.jobs_max = 100;
   config.governor.line = Bytes{std::uint64_t{8} << 30};
   config.governor.cores = 8;
-  config.governor.disks = {{.path = "/scratch", .floor = Bytes{100U << 20U}}};
+  config.governor.disks = {{.path = "/data", .floor = Bytes{100U << 20U}}};
   return config;
 }
 
@@ -47,7 +47,7 @@ TEST(SchedulerDisks, AShortageOfSpaceIsAnEventAndIsToldAtOnce) {
   run.at(1s);
   run.scheduler.on_disks({.free = {Bytes{50U << 20U}}});
   EXPECT_EQ(run.kinds[EventKind::alarm], 1);
-  EXPECT_THAT(run.notices, ElementsAre(HasSubstr("50.0 MiB are free on the file system of /scratch")));
+  EXPECT_THAT(run.notices, ElementsAre(HasSubstr("50.0 MiB are free on the file system of /data")));
 }
 
 }  // namespace
