@@ -134,7 +134,7 @@ class HostExecutor : public policy::Executor,
   static constexpr Duration kSpaceLook = std::chrono::milliseconds(100);
   static constexpr Duration kWriteLook = std::chrono::milliseconds(250);
   static constexpr Duration kSpaceLookToTell = std::chrono::seconds(2);
-  static constexpr Duration kWriteLookToTell = std::chrono::seconds(5);
+  static constexpr Duration kWriteLookToTell = std::chrono::seconds(30);
 
  private:
   struct AttemptRecord;

@@ -49,7 +49,8 @@ void Governor::tick(const MachineSample& sample, Instant now) {
 }
 
 std::vector<DiskNews> Governor::observe(const DiskSample& sample, Instant now) {
-  if (holding_ && holding_->cause == HoldCause::space) changed_ = true;
+  const bool is_awaited = holding_ && holding_->cause == HoldCause::space;
+  if (is_awaited || running_set_.held() > 0) changed_ = true;
   return disk_space_.observe(sample, running_set_, now);
 }
 
