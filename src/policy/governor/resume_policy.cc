@@ -133,6 +133,7 @@ void ResumePolicy::thaw_what_fits(Turn& turn) {
     turn.thawed += std::max(0.0, numbers[2].second - turn.running_set.used() - turn.thawed);
     std::string reason = "there is room again: " + words::bytes(numbers[2].second) +
                          " are expected to be in use with it";
+    if (member->held_for == Shortage::space) reason = "there is disk space for it again";
     thaw(turn, *member, std::move(reason), std::move(numbers));
   }
 }
