@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <random>
 
+#include "estimator/exhaustive_buckets.h"
 #include "estimator/sizing.h"
 #include "policy/estimator/estimator.h"
 #include "policy/estimator/line_fit.h"
@@ -69,6 +72,66 @@ class Regression final : public LargestSeen {
   std::map<std::string, std::vector<policy::FitPoint>> points_;
 };
 
+// Tovar et al., "A Job Sizing Strategy for High-Throughput Scientific Workflows", 2018: of all
+// peaks seen, reserve the one that would have cost least if whoever needs more is run again with
+// the most that was seen.
+class FirstAllocation final : public LargestSeen {
+ public:
+  Bytes first(const Task& task) const override {
+    const auto found = past_.find(task.process);
+    if (found == past_.end()) return request(task);
+    const auto& past = found->second;
+    const double most = past.rbegin()->first;
+    double seconds_above = 0;
+    for (const auto& [peak, seconds] : past) seconds_above += seconds;
+    double seconds_below = 0;
+    double best = most, least = std::numeric_limits<double>::infinity();
+    for (const auto& [peak, seconds] : past) {
+      seconds_below += seconds;
+      seconds_above -= seconds;
+      // What is used is used in any case, so it makes no difference.
+      const double cost = peak * seconds_below + (peak + most) * seconds_above;
+      if (cost < least) {
+        least = cost;
+        best = peak;
+      }
+    }
+    return bytes(best);
+  }
+  void learn(const Task& task) override {
+    LargestSeen::learn(task);
+    const double seconds = std::chrono::duration<double>(task.ran).count();
+    past_[task.process].emplace(to_double(task.peak), seconds);
+  }
+
+ private:
+  std::map<std::string, std::multimap<double, double>> past_;  // by peak, the seconds
+};
+
+// The buckets of exhaustive_buckets.h; drawn by the same numbers each time.
+class Bucketing final : public LargestSeen {
+ public:
+  Bytes first(const Task& task) const override {
+    const auto found = classes_.find(task.process);
+    if (found == classes_.end()) return request(task);
+    return bytes(found->second.choose(chance_));
+  }
+  Bytes after(const Task& task, Bytes failed) const override {
+    const auto found = classes_.find(task.process);
+    if (found == classes_.end()) return failed + failed;
+    const auto above = found->second.choose_above(to_double(failed), chance_);
+    return above ? bytes(*above) : failed + failed;
+  }
+  void learn(const Task& task) override {
+    LargestSeen::learn(task);
+    classes_[task.process].learn(to_double(task.peak));
+  }
+
+ private:
+  std::map<std::string, ExhaustiveBuckets> classes_;
+  mutable std::mt19937_64 chance_{1};
+};
+
 class Ours final : public Rule {
  public:
   Bytes first(const Task& task) const override {
@@ -121,6 +184,8 @@ std::vector<NamedRule> all_rules() {
   rules.push_back({"request", std::make_unique<Requested>()});
   rules.push_back({"largest", std::make_unique<LargestSeen>()});
   rules.push_back({"regression", std::make_unique<Regression>()});
+  rules.push_back({"first", std::make_unique<FirstAllocation>()});
+  rules.push_back({"buckets", std::make_unique<Bucketing>()});
   return rules;
 }
 

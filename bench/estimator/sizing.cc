@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <utility>
+#include <limits>
 #include <vector>
 
 #include "base/check.h"
@@ -91,6 +91,9 @@ constexpr unsigned kTriedMin = 3;
 // A failure costs more than what it reserved: whoever waits for the job waits longer. As a share of
 // peak times running time.
 constexpr double kFailureCost = 0.5;
+// Those beyond what reserving the most ever seen would have had cost so many more such tasks, peak
+// times running time.
+constexpr double kFailurePrice = 3;
 // Beyond all that was seen the next try is larger by this.
 constexpr double kEnlarge = 1.5;
 // How the rule that reserves the most ever seen would go on after a failure.
@@ -189,6 +192,18 @@ double Sizing::mean_seconds() const {
   return sum / weight;
 }
 
+// Bytes times seconds of an attempt.
+double Sizing::mean_size() const {
+  double weight = 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < past_.size(); ++i) {
+    const double counts = recency(i, past_.size(), kHalfLifeRuns);
+    weight += counts;
+    sum += counts * past_[i].peak * past_[i].seconds;
+  }
+  return sum / weight;
+}
+
 // Twice over, as errors are shares of the prediction in some classes and plain bytes in others.
 void Sizing::add_offers(Offers& offers, std::size_t model, double predicted) const {
   std::vector<Error> factors;
@@ -231,29 +246,26 @@ Sizing::Offers Sizing::offers(const Predictions& predictions) const {
 
 double Sizing::choose(const Offers& offers) const {
   struct Candidate {
-    double too_often = 0;  // failures beyond those of reserving the most ever seen
     double cost = 0;
     double offer = 0;
   };
+  const double failure = kFailurePrice * mean_size();
   std::vector<Candidate> candidates;
+  double least = std::numeric_limits<double>::infinity();
   for (std::size_t rule = 0; rule < kRules; ++rule) {
     const Tally& tally = tallies_[rule];
     const bool of_mean = rule < 2 * kCovers;
     if (!offers[rule] || (tally.count < kTriedMin && !of_mean)) continue;
-    candidates.push_back({.too_often = std::max(0.0, tally.failures - tally.failures_of_most),
-                          .cost = tally.weight > 0 ? tally.cost / tally.weight : 0,
-                          .offer = *offers[rule]});
+    const double too_often = std::max(0.0, tally.failures - tally.failures_of_most);
+    const double cost = tally.weight > 0 ? (tally.cost + too_often * failure) / tally.weight : 0;
+    candidates.push_back({.cost = cost, .offer = *offers[rule]});
+    least = std::min(least, cost);
   }
   PLIMSOLL_CHECK(!candidates.empty());
-  const auto less = [](const Candidate& a, const Candidate& b) {
-    return std::pair(a.too_often, a.cost) < std::pair(b.too_often, b.cost);
-  };
-  const Candidate best = *std::min_element(candidates.begin(), candidates.end(), less);
   double says = 0;
   double sum = 0;
   for (const Candidate& candidate : candidates) {
-    if (candidate.too_often > best.too_often) continue;
-    const double say = candidate.cost > 0 ? std::pow(best.cost / candidate.cost, kPreference) : 1;
+    const double say = candidate.cost > 0 ? std::pow(least / candidate.cost, kPreference) : 1;
     says += say;
     sum += say * candidate.offer;
   }

@@ -55,8 +55,8 @@ struct SizedJob {
 // Many rules stand side by side: each a model of size_models.h with what to put on top of it, by
 // the errors that this very model has made. For each it is kept what it would have cost on the past
 // of the class (bytes times seconds reserved and not used, and all that failed attempts reserved)
-// and how often it would have failed. Those that would not have failed more often than reserving
-// the most that was ever seen have a say, the cheaper the more.
+// and how often it would have failed: what goes beyond the failures of reserving the most that was
+// ever seen is paid for by the failure. All have a say, the cheaper the more.
 //
 // Bounded: it remembers 128 attempts.
 class Sizing {
@@ -90,6 +90,7 @@ class Sizing {
   [[nodiscard]] double next_after(double failed) const;
   [[nodiscard]] double most() const;
   [[nodiscard]] double mean_seconds() const;
+  [[nodiscard]] double mean_size() const;
   void tally(const Offers& offers, const SizedRun& run);
 
   std::deque<SizedRun> past_;  // oldest first

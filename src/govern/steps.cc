@@ -355,6 +355,8 @@ void Steps::release(JobId id, const std::function<void()>& then) {
   } else {
     steps_.at(id)->is_driver = true;
   }
+  // A shell that has only begun a build tool would teach that its text needs next to nothing.
+  scheduler_.scheduler().disregard(id);
   // One that stands frozen, or has not started, executes nothing.
   auto group = scheduler_.executor().group_of(id);
   if (group == nullptr) return then();

@@ -87,14 +87,16 @@ END
   becomes_true nothing_left
 }
 
-# The step of the holder is never run again, and is the oldest; what is killed of the compiler is not
-# noticed.
+# The step of the holder is never run again, is the oldest, and not small; what is killed of the
+# compiler is not noticed.
 case_a_compiler_is_run_again_unseen() {
+  local holds='import os, time; m = bytearray(48 << 20); open("taken", "w").close()'
+  holds+='; [time.sleep(0.05) for _ in iter(lambda: os.path.exists("done"), True)]'
   here
   fake_compiler
-  echo "$words" >build
+  printf '%s\n' "$words" "python=$python" "holds='$holds'" >build
   cat >>build <<'END'
-$exec --class held -- sh -c 'touch taken; until [ -e done ]; do sleep 0.05; done' &
+$exec --class held -- "$python" -c "$holds" &
 await taken
 $exec -- gcc -o a.o >warnings && wait
 END

@@ -72,8 +72,11 @@ case_a_run_that_was_killed_speaks_of_steps() {
   gives 0 "$plimsoll" runs
   grep -qE '^.* running +-  - ' out || wrong "a number of steps: $(<out)"
   becomes_true eval '"$plimsoll" report last >out; grep -qE "^[12] steps? ha(s|ve) ended so far" out'
-  kill -KILL "$(supervisor_of $guardian)" $guardian
+  local supervisor
+  supervisor=$(supervisor_of $guardian)
+  kill -KILL "$supervisor" $guardian
   wait $guardian
+  becomes_true gone "$supervisor" # a killed process is not dead at once
   gives 0 "$plimsoll" reap --stale
   becomes_true eval '"$plimsoll" report last >out; grep -q "step.* had ended when it died" out'
   lacks out 'jobs succeeded'

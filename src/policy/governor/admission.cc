@@ -107,6 +107,16 @@ bool is_unsettled_full(const Surroundings& around) {
   return around.unsettled + around.unsettled_elsewhere >= around.unsettled_max;
 }
 
+// Beside nothing that counts: only other runs are in its way.
+std::optional<Refused> refuse_first(const Surroundings& around, const Ready& job,
+                                    const Estimate& candidate) {
+  if (is_left_too_little(around, job, candidate)) return Refused{.why = HoldCause::memory};
+  if (around.unsettled_elsewhere > 0 && !is_known(candidate) && is_unsettled_full(around)) {
+    return Refused{.why = HoldCause::pace};
+  }
+  return std::nullopt;
+}
+
 std::string just_started(const Surroundings& around) {
   const std::size_t jobs = around.unsettled + around.unsettled_elsewhere;
   const std::string where = around.unsettled_elsewhere > 0 ? ", here and in other runs," : "";
@@ -119,14 +129,8 @@ std::string just_started(const Surroundings& around) {
 std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
                               const Estimate& candidate, const Shown& shown,
                               std::size_t of_kind_max, Patience patience) {
-  if (around.running == 0 && around.taken <= 0) {
-    if (is_left_too_little(around, job, candidate)) return Refused{.why = HoldCause::memory};
-    if (around.unsettled_elsewhere > 0 && !is_known(candidate) && is_unsettled_full(around)) {
-      return Refused{.why = HoldCause::pace};
-    }
-    return std::nullopt;
-  }
-  if (job.lost >= kEvictionsMax && around.running > 0) {
+  if (around.running == 0 && around.taken <= 0) return refuse_first(around, job, candidate);
+  if (job.lost >= kEvictionsMax && !is_empty(around)) {
     const double peak = candidate.peak.mean + kDoubtRightOfWay * candidate.peak.spread;
     if (job.lost > kEvictionsMax || around.right_of_way_taken ||
         peak + around.keel_peak > around.line - around.margin) {
@@ -136,12 +140,14 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
   if (patience == Patience::left) {
     if (const auto busy = refuse_for_cores(around, candidate, shown)) return Refused{.why = *busy};
   }
+  // Who is small in memory may write as much as others.
+  const auto disk = refuse_for_space(around.disks, candidate);
+  if (disk && around.running > 0) return Refused{.why = HoldCause::space, .disk = *disk};
+  if (is_empty(around) && around.taken <= 0) return refuse_first(around, job, candidate);
   if (const auto horizon = misfit(around, candidate, patience)) {
     return Refused{
         .why = HoldCause::memory, .horizon = *horizon, .for_spare = gains_little(around, patience)};
   }
-  const auto disk = refuse_for_space(around.disks, candidate);
-  if (disk && around.running > 0) return Refused{.why = HoldCause::space, .disk = *disk};
   if (patience == Patience::left && !is_known(candidate) &&
       (is_unsettled_full(around) || shown.unsettled >= of_kind_max)) {
     return Refused{.why = HoldCause::pace};
@@ -166,6 +172,8 @@ Decision admission_of(const Surroundings& around, JobId job, const Estimate& est
     if (const auto disk = refuse_for_space(around.disks, estimate)) {
       reason += ", though the space is short: " + space_state(around.disks[*disk], estimate);
     }
+  } else if (is_empty(around)) {
+    reason = "only small jobs are running";
   } else {
     reason = "it fits: at most " + words::bytes(numbers[4].second) + " of " +
              words::bytes(around.line) + " are expected to be in use with it";
@@ -181,7 +189,7 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
                   .numbers = numbers_of(around, estimate, refused.horizon)};
   switch (refused.why) {
     case HoldCause::memory:
-      if (around.running == 0 && around.left_by_others) {
+      if (is_empty(around) && around.left_by_others) {
         holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
                          ", and other runs leave only " + words::bytes(*around.left_by_others);
         holding.numbers.emplace_back("left_by_others_bytes", *around.left_by_others);

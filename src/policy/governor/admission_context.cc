@@ -88,6 +88,7 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
   around.used = running_set.used();
   around.cores = config.cores;
   around.running = running_set.size();
+  around.small = running_set.small();
   around.demand_forecast.widen(hindsight.factors());
   admission_context.moving.widen(hindsight.factors());
   const double of_no_member = running_set.unaccounted() - running_set.begun();

@@ -184,6 +184,8 @@ void Governor::observe(const Ready& job, const JobSample& sample, Instant now) {
   Member& member = *job.member;
   running_set_.observe(member, sample, now);
   const bool grows = member.rise.most >= to_double(config_.line) * kGrowthLeast;
+  // Who was stopped while he grew has not shown how far.
+  if (member.state != MemberState::running || now - member.since < kSettled) return;
   if (member.settled || sample.ran < (grows ? kSettledGrowing : kSettled)) return;
   settle(member);
   if (!is_known(member.estimate)) changed_ = true;

@@ -25,6 +25,10 @@ constexpr Duration kFreezesForgotten = std::chrono::seconds(60);
 
 double square(double x) { return x * x; }
 
+double needed_by(const Member& member) {
+  return std::max(member.used(), member.estimate.peak.mean);
+}
+
 bool is_older(const Member* one, const Member* other) {
   return std::pair(one->started, one->ready.job) < std::pair(other->started, other->ready.job);
 }
@@ -244,14 +248,19 @@ void RunningSet::mark_dying(Member& member, Instant now) {
 }
 
 bool RunningSet::is_small(const Member& member) const {
-  return !member.is_unsettled() && std::max(member.used(), member.estimate.peak.mean) < small_;
+  return !member.is_unsettled() && needed_by(member) < small_;
 }
 
-std::size_t RunningSet::sizeable() const {
-  return static_cast<std::size_t>(
-      std::count_if(members_.begin(), members_.end(), [this](const Member* member) {
-        return member->state != MemberState::dying && !is_small(*member);
-      }));
+std::size_t RunningSet::small() const {
+  std::size_t count = 0;
+  double together = 0;
+  for (const Member* member : members_) {
+    if (member->state == MemberState::dying || member->waits_for_commands) continue;
+    if (!is_small(*member)) continue;
+    ++count;
+    together += needed_by(*member);
+  }
+  return together < small_ * kSmallTogether ? count : 0;
 }
 
 Member* RunningSet::keel() const {

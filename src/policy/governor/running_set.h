@@ -69,15 +69,19 @@ class RunningSet {
   // By start, ties by id.
   [[nodiscard]] const std::vector<Member*>& members() const { return members_; }
 
-  // The oldest attempt that is not dying and not frozen by the user; a small one only where there is
-  // no other, and one that waits for commands only where there is none of these. Null if there is
-  // none.
+  // The oldest attempt that is not dying and not frozen by the user; a small one only where there
+  // is no other, and one that waits for commands only where there is none of these. Null if there
+  // is none.
   [[nodiscard]] Member* keel() const;
-  // That does not need so much is small: a server that was started early and runs for days, say.
-  // Until it is told, none is.
+  // What needs less than so many bytes is small: a server that was started early and runs for days,
+  // say. Until it is told, nothing is.
   void set_small(double bytes) { small_ = bytes; }
-  // Neither small nor dying. O(running).
-  [[nodiscard]] std::size_t sizeable() const;
+  // Those that are small, without any that wait for commands or are dying; none, if together they
+  // are as large as kSmallTogether. O(running), as sizeable().
+  [[nodiscard]] std::size_t small() const;
+  static constexpr double kSmallTogether = 4;
+  // All others that are not dying.
+  [[nodiscard]] std::size_t sizeable() const { return members_.size() - dying_ - small(); }
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] std::size_t jobs() const { return members_.size() - commands_; }

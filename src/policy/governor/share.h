@@ -69,8 +69,8 @@ inline constexpr double kShareMin = 1.0 / 16;
 // Less than this share of the whole is not worth waiting for.
 inline constexpr double kTakenMin = 0.01;
 
-// An elder run that still expects to grow is given so much of the whole ahead: while it grows by
-// that, younger ones hear of it and end.
+// The elder runs that still expect to grow are given so much of the whole ahead, together, as they
+// go on one after the other: while they grow by that, younger ones hear of it and end.
 inline constexpr double kElderMargin = 1.0 / 16;
 
 // Less than this share of the whole in the hands of elder runs is not worth pausing an only job

@@ -422,7 +422,7 @@ void Scheduler::on_over(JobId job, const AttemptEnd& end) {
 // What an attempt teaches whose end was not its own is only that it needs at least so much.
 void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const AttemptEnd& end) {
   const LiveProfile& profile = attempt.live_profile;
-  if (was_never_executed(end) || !profile.has_samples()) return;
+  if (attempt.is_disregarded || was_never_executed(end) || !profile.has_samples()) return;
   const bool by_itself = ended_by_itself(end);
   if (by_itself) calibration_.add(attempt.admitted_with, profile.peak(), profile.ran());
   const Duration ran = attempt.clock.ran(now());
@@ -446,7 +446,7 @@ void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const
 
 // Others of the class that wait are believed to be like it; small news of it are none.
 void Scheduler::show(const JobRecord& job, RunningAttempt& attempt, const Showing& now) {
-  if (!is_news(attempt.showing, now)) return;
+  if (attempt.is_disregarded || !is_news(attempt.showing, now)) return;
   estimator_.show(job.key, attempt.showing, now);
   attempt.showing = now;
   kinds_.shown(job.key);
@@ -520,6 +520,13 @@ Result<void> Scheduler::withdraw(JobId job, const std::string& reason) {
   queue_.withdraw(job, reason);
   turn();
   return {};
+}
+
+void Scheduler::disregard(JobId job) {
+  const auto found = running(job);
+  if (!found) return;
+  show(**found, *(*found)->attempt, {});
+  (*found)->attempt->is_disregarded = true;
 }
 
 void Scheduler::set_share(const Share& share, std::string reason) {

@@ -101,6 +101,9 @@ class Scheduler : public ExecutorObserver {
   Result<void> kill(JobId job, const std::string& reason);
   // Of a job that waits, after begin(): it ends without (another) attempt.
   Result<void> withdraw(JobId job, const std::string& reason);
+  // A job that runs has turned out to be something else than it was taken for: nothing that it has
+  // used or will use is believed of its kind. Without a meaning for a job that does not run.
+  void disregard(JobId job);
   // Why the next job that could run waits; nothing: it would start, or none is there.
   [[nodiscard]] const std::optional<Holding>& holding() const { return governor_.holding(); }
   // What the run may plan with from now on, and why it is something else.

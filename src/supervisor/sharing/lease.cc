@@ -156,9 +156,9 @@ bool Lease::has_moved(const policy::Share& share) const {
   const auto left = [this](const policy::Share& of) {
     return of.left_by_others.value_or(shared_.line);
   };
-  return share.has_elder != share_.has_elder || share.unsettled != share_.unsettled || by_memory(share.line, share_.line) ||
-         by_memory(share.taken, share_.taken) || by_memory(share.told, share_.told) ||
-         by_memory(left(share), left(share_)) ||
+  return share.has_elder != share_.has_elder || share.unsettled != share_.unsettled ||
+         by_memory(share.line, share_.line) || by_memory(share.taken, share_.taken) ||
+         by_memory(share.told, share_.told) || by_memory(left(share), left(share_)) ||
          std::abs(share.cores - share_.cores) >= shared_.cores * kMove;
 }
 
@@ -204,7 +204,8 @@ namespace {
 // What nothing is known of goes on as it has begun until others can have heard of it.
 Bytes reach_of(const policy::JobStatus& job) {
   Bytes used = job.used.value_or(Bytes{});
-  if (job.unsettled) used += to_bytes(job.growth.value_or(0) * to_seconds(kUnsettledAhead));
+  const bool grows = job.unsettled && job.state == policy::JobState::running;
+  if (grows) used += to_bytes(job.growth.value_or(0) * to_seconds(kUnsettledAhead));
   return std::max(job.estimate, used);
 }
 

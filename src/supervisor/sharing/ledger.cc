@@ -11,6 +11,7 @@
 #include "base/may_wait.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -42,12 +43,10 @@ std::optional<Instant> to_instant(std::uint64_t number) {
   return Instant(Duration(static_cast<Duration::rep>(std::min(number, kMost))));
 }
 
-// Since it was written. Both by the clock that files are dated with, which may be set meanwhile.
+// Since it was written. By the clock that files are dated with, which may be set meanwhile.
 Duration age_of(const struct stat& file) {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return std::chrono::seconds(now.tv_sec - file.st_mtim.tv_sec) +
-         std::chrono::nanoseconds(now.tv_nsec - file.st_mtim.tv_nsec);
+  return wall_now().time_since_epoch() - std::chrono::seconds(file.st_mtim.tv_sec) -
+         std::chrono::nanoseconds(file.st_mtim.tv_nsec);
 }
 
 bool is_linked(int fd) {

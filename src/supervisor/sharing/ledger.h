@@ -47,8 +47,8 @@ class Ledger {
   Result<void> ring();
   [[nodiscard]] Result<LedgerBell> bell() const { return LedgerBell::hang(directory_.get(), run_); }
 
-  // What the others have told last. A live run whose file can't be read counts with nothing. What one
-  // has not told anew for kFresh, because it is stopped say, is about to begin no more. Terms
+  // What the others have told last. A live run whose file can't be read counts with nothing. What
+  // one has not told anew for kFresh, because it is stopped say, is about to begin no more. Terms
   // are those of the directory's owner, whatever others have written. What is no file of a live run
   // is removed, where it may be.
   [[nodiscard]] std::vector<LedgerEntry> others();

@@ -99,7 +99,7 @@ TEST(GovernorBesideRuns, AnOnlyJobIsPausedWhileAnElderRunGoesOn) {
   story.governor.set_share(
       {.line = mib(200), .cores = 8, .left_by_others = mib(200), .has_elder = true});
   std::vector<std::string> words;
-  for (double t = 0.1; t < 3; t += 0.1) {
+  for (double t = 0.1; t < 2.8; t += 0.1) {
     story.uses(1, t, std::min(100 * t, 190.0));
     story.samples(t);
     for (const std::string& word : story.rules(t)) words.push_back(word);
@@ -127,6 +127,29 @@ TEST(GovernorBesideRuns, TheSlowStartIsOneForAllRuns) {
   EXPECT_THAT(story.rules(2), ElementsAre("admit 1"));
   story.waits(3, {.mib = 30, .spread = 30, .known = 0}, 2);
   EXPECT_THAT(story.rules(3), IsEmpty());
+}
+
+TEST(GovernorBesideRuns, WhoIsPausedHasNotShownItsNeeds) {
+  Story story({.line = mib(400), .cores = 8, .jobs_max = 1000});
+  story.waits(1, {.mib = 30, .spread = 100, .known = 0});
+  story.rules(0);
+  story.governor.set_share(
+      {.line = mib(200), .cores = 8, .left_by_others = mib(200), .has_elder = true});
+  for (double t = 0.1; t < 2.8; t += 0.1) {
+    story.uses(1, t, std::min(100 * t, 190.0));
+    story.samples(t);
+    story.rules(t);
+  }
+  ASSERT_TRUE(story.is_frozen(1));
+  EXPECT_TRUE(story.job(1).member->is_unsettled());
+  story.governor.set_share({.line = mib(400), .cores = 8});
+  EXPECT_THAT(story.rules(3), ElementsAre("thaw 1"));
+  for (const auto& [t, settled] : {std::pair(3.1, false), std::pair(3.3, true)}) {
+    story.uses(1, t, 190);
+    story.samples(t);
+    story.rules(t);
+    EXPECT_EQ(story.job(1).member->is_unsettled(), !settled) << t;
+  }
 }
 
 TEST(GovernorBesideRuns, WhatNobodyKnowsWaitsWhereNothingIsLeft) {
@@ -157,12 +180,29 @@ TEST(GovernorBesideRuns, ASmallJobIsNoReasonToSpareTheOtherNorToGoFirst) {
   story.governor.set_share(
       {.line = mib(200), .cores = 8, .left_by_others = mib(200), .has_elder = true});
   std::vector<std::string> words;
-  for (double t = 1.1; t < 4; t += 0.1) {
+  for (double t = 1.1; t < 3.8; t += 0.1) {
     story.uses(2, t, std::min(100 * (t - 1), 190.0), 1);
     story.samples(t);
     for (const std::string& word : story.rules(t)) words.push_back(word);
   }
   EXPECT_THAT(words, ElementsAre("freeze 2"));
+}
+
+// It would wait for the server for ever.
+TEST(GovernorAdmission, BesideSmallJobsOneIsAsGoodAsAlone) {
+  const auto starts = [](unsigned servers) {
+    Story story(alone());
+    for (unsigned id = 1; id <= servers; ++id) story.waits(id, {.mib = 14, .seconds = 1e6});
+    story.rules(0);
+    for (unsigned id = 1; id <= servers; ++id) story.uses(id, 1, 14);
+    story.samples(1);
+    story.rules(1);
+    story.waits(100, {.mib = 1200}, 1);
+    return story.rules(2);
+  };
+  EXPECT_THAT(starts(1), ElementsAre("admit 100"));
+  EXPECT_THAT(starts(4), ElementsAre("admit 100"));
+  EXPECT_THAT(starts(5), IsEmpty());
 }
 
 TEST(GovernorBesideRuns, OfSeveralJobsTheOldestGoesOnBesideAnElderRun) {

@@ -16,10 +16,8 @@ struct OfMemory {
   std::size_t running{};
   std::optional<int> oldest{};  // when it started, in seconds
   operator RunClaim() const {
-    RunClaim claim{.memory = {used, claimed, wanting},
-                   .cores = {},
-                   .running = running,
-                   .sizeable = running};
+    RunClaim claim{
+        .memory = {used, claimed, wanting}, .cores = {}, .running = running, .sizeable = running};
     if (oldest) claim.oldest = Instant(std::chrono::seconds(*oldest));
     return claim;
   }

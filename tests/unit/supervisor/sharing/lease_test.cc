@@ -242,10 +242,16 @@ TEST(ClaimOf, WhatNothingIsKnownOfGoesOnGrowingForAWhile) {
                   .estimate = 1_GiB,
                   .growth = to_double(300_MiB),
                   .unsettled = true},
-                 {.job = JobId{2}, .ran = kYoung, .used = 2_GiB, .growth = to_double(300_MiB)}};
+                 {.job = JobId{2}, .ran = kYoung, .used = 2_GiB, .growth = to_double(300_MiB)},
+                 {.job = JobId{3},
+                  .state = policy::JobState::frozen,
+                  .ran = kYoung,
+                  .used = 1_GiB,
+                  .growth = to_double(300_MiB),
+                  .unsettled = true}};
   const policy::RunClaim claim = claim_of(status);
-  EXPECT_EQ(claim.memory.claimed, 4_GiB + 300_MiB);
-  EXPECT_EQ(claim.unsettled, 1U);
+  EXPECT_EQ(claim.memory.claimed, 5_GiB + 300_MiB);
+  EXPECT_EQ(claim.unsettled, 2U);
 }
 
 TEST(ClaimOf, WhatASchedulersJobsAreBelievedToReach) {

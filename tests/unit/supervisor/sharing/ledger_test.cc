@@ -83,8 +83,8 @@ TEST_F(LedgerTest, WhatWasToldLongAgoIsAboutToBeginNoMore) {
   auto b = join("b");
   ASSERT_TRUE(a && b);
   const auto told = [&] { return b->others().at(0).claim; };
-  ASSERT_TRUE(
-      a->tell({.claim = {.memory = {.used = 1_GiB}, .starting = 2_GiB, .cores = {}, .unsettled = 4}}));
+  ASSERT_TRUE(a->tell(
+      {.claim = {.memory = {.used = 1_GiB}, .starting = 2_GiB, .cores = {}, .unsettled = 4}}));
   EXPECT_EQ(told().starting, 2_GiB);
   EXPECT_EQ(told().unsettled, 4U);
   std::filesystem::last_write_time(
