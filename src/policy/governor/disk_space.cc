@@ -121,8 +121,9 @@ Numbers space_numbers(const DiskRoom& room, const Estimate& candidate) {
   return numbers;
 }
 
-DiskSpace::DiskSpace(const std::vector<DiskFloor>& disks) : disks_(disks), looks_(disks.size()) {
-  PLIMSOLL_CHECK(disks.size() <= kDisksMax);
+DiskSpace::DiskSpace(std::vector<DiskFloor> disks)
+    : disks_(std::move(disks)), looks_(disks_.size()) {
+  PLIMSOLL_CHECK(disks_.size() <= kDisksMax);
 }
 
 std::vector<DiskNews> DiskSpace::observe(const DiskSample& sample, const RunningSet& running_set,

@@ -77,14 +77,14 @@ struct DiskNews {
 // by itself frees nothing. The first of those that write goes on, as does the keel.
 class DiskSpace {
  public:
-  // `disks` must outlive this; kDisksMax at most.
-  explicit DiskSpace(const std::vector<DiskFloor>& disks);
+  // kDisksMax at most.
+  explicit DiskSpace(std::vector<DiskFloor> disks);
 
   // One look. O(running) where space is short.
   [[nodiscard]] std::vector<DiskNews> observe(const DiskSample& sample,
                                               const RunningSet& running_set, Instant now);
 
-  // For starts; without those of which nothing is known. O(running).
+  // For starts; without those of which nothing is known. They refer to this. O(running).
   [[nodiscard]] std::vector<DiskRoom> rooms(const RunningSet& running_set) const;
 
   // Appends what is to be done and marks it in the running set. O(1) unless there is news.
@@ -103,7 +103,7 @@ class DiskSpace {
   void stop_writers(std::size_t disk, RunningSet& running_set, Instant now,
                     std::vector<Decision>& rulings);
 
-  const std::vector<DiskFloor>& disks_;
+  std::vector<DiskFloor> disks_;
   std::vector<Look> looks_;
   std::optional<Instant> looked_;
   bool is_new_ = false;  // a look since relieve()

@@ -76,8 +76,6 @@ class SafetyMargin {
 class Governor {
  public:
   explicit Governor(GovernorConfig config);
-  Governor(const Governor&) = delete;
-  Governor& operator=(const Governor&) = delete;
 
   // What a waiting job of this kind is believed to need. Before the first enter() of the kind, and
   // again when more is known. O(log n).
