@@ -367,14 +367,6 @@ void Scheduler::on_machine(const MachineSample& sample) {
   turn();
 }
 
-void Scheduler::on_disks(const DiskSample& sample) {
-  for (const DiskNews& news : governor_.observe(sample, now())) {
-    tell(EventKind::alarm, news.writer, news.reason, news.numbers);
-    if (listener_ != nullptr) listener_->on_notice(news.reason);
-  }
-  turn();
-}
-
 void Scheduler::on_alarm(const std::string& reason, const Numbers& numbers) {
   if (alarmed_ && now() - *alarmed_ < kAlarmGap) return;
   alarmed_ = now();
