@@ -34,10 +34,6 @@
 namespace plimsoll::cli {
 namespace {
 
-// Steps that have stood still for so long may wait for one that is held, as the workers of a test
-// runner do that begin together. A guess.
-constexpr Duration kStillForAStep = std::chrono::seconds(2);
-
 govern::GovernConfig govern_config(const GovernOptions& options, const std::string& run_id,
                                    const policy::GovernorConfig& governor) {
   govern::GovernConfig config;
@@ -52,7 +48,6 @@ govern::GovernConfig govern_config(const GovernOptions& options, const std::stri
   config.scheduler.governor.order = policy::StartOrder::input;
   // A step that is killed fails its driver: nobody runs it again, but for launchers.
   config.scheduler.governor.may_lose = false;
-  config.scheduler.governor.still_max = kStillForAStep;
   std::error_code unknown;  // then its steps are commands of no place
   config.scheduler.directory = std::filesystem::current_path(unknown).string();
   return config;

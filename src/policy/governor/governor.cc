@@ -1,6 +1,7 @@
 #include "policy/governor/governor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "policy/governor/admission.h"
@@ -227,7 +228,7 @@ void Governor::resume(const Ready& job, Instant now) {
 // Who was stopped just before he could tell of them goes on.
 void Governor::wait_for_commands(const Ready& job, Instant now) {
   Member& member = *job.member;
-  member.waits_for_commands = true;
+  if (!std::exchange(member.waits_for_commands, true)) member.used_before_commands = member.used();
   changed_ = true;
   if (!running_set_.release(member, now)) return;
   asked_for_.push_back({.action = Thaw{job.job},

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,9 +32,6 @@ struct GovernorConfig {
   std::vector<DiskFloor> disks{};
   // At most so many jobs of a class or tool at once, each at least 1. For the scheduler.
   std::map<std::string, unsigned> caps{};
-  // Where jobs may wait for each other, as those of one program do: if nothing that runs has moved
-  // for so long, the next one starts although it does not fit. Absent: they do not.
-  std::optional<Duration> still_max{};
 };
 
 }  // namespace plimsoll::policy

@@ -16,11 +16,14 @@ constexpr Duration kAloneForOthers = kReservedJobDrain;
 // as in a pipeline of two. A guess.
 constexpr Duration kStillForACommand = std::chrono::seconds(10);
 
-// `still_min`: whoever has moved within so long waits for nobody.
-bool may_wait_for_others(const Member& member, Duration still_min, Instant now) {
+// Jobs of other runs that have yet to show their needs hold nobody back for longer: where one run
+// goes on starting unknown ones, the next would never begin. A guess.
+constexpr Duration kPaceElsewhereMost = std::chrono::seconds(60);
+
+bool may_wait_for_commands(const Member& member, Instant now) {
   if (member.waits_for_commands) return true;
   // One that has slept before, and woken by itself, is given half as long again as that took.
-  const Duration still = std::clamp(member.stood * 3 / 2, still_min, kStandStillMost);
+  const Duration still = std::clamp(member.stood * 3 / 2, kStillForACommand, kStandStillMost);
   return member.state == MemberState::running && now - member.progressed >= still;
 }
 
@@ -178,11 +181,15 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   Surroundings around = around_of(tenant);
   // What runs only to wait for commands is nothing that they could wait for.
   if (rank.is_command) around.running -= around.waiting_for_commands;
-  const bool has_waited = now_ - *first.waits_since >= ground_.config.cores_wait_max;
+  const Duration waited = now_ - *first.waits_since;
+  if (waited >= kPaceElsewhereMost) around.unsettled_elsewhere = 0;
+  const bool has_waited = waited >= ground_.config.cores_wait_max;
   const auto refused = refuse(around, first, estimate, waiting.shown(rank.kind),
                               SlowStart::window_of_kind(waiting.settled_ever(rank.kind)),
                               has_waited ? Patience::over : Patience::left);
-  if (!refused || is_waited_for(rank)) {
+  const auto& members = ground_.running_set.members();
+  const auto waits = [this](const Member* one) { return may_wait_for_commands(*one, now_); };
+  if (!refused || (rank.is_command && std::all_of(members.begin(), members.end(), waits))) {
     start(tenant, rank, around);
     return true;
   }
@@ -194,15 +201,6 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
     refused_for_memory(tenant, turn, first.job, estimate);
   }
   return false;
-}
-
-// By all that runs, as far as can be seen.
-bool Round::is_waited_for(const Waiting::Rank& rank) const {
-  const auto still = rank.is_command ? std::optional(kStillForACommand) : ground_.config.still_max;
-  const auto& members = ground_.running_set.members();
-  if (!still || members.empty()) return false;
-  return std::all_of(members.begin(), members.end(),
-                     [&](const Member* each) { return may_wait_for_others(*each, *still, now_); });
 }
 
 void Round::start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& around) {

@@ -68,7 +68,6 @@ class Round {
   [[nodiscard]] std::optional<Waiting::Rank> reserved_job_of(Tenant tenant) const;
   void hear_the_impatient();
   [[nodiscard]] bool consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank);
-  [[nodiscard]] bool is_waited_for(const Waiting::Rank& rank) const;
   void start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& around);
   void refused_for_memory(Tenant tenant, Turn& turn, JobId job, const Estimate& estimate);
   [[nodiscard]] Surroundings around_of(Tenant tenant) const;

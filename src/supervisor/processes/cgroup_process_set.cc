@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "kernel/cgroup/limits.h"
-#include "kernel/cgroup/processes.h"
 #include "kernel/procfs/table.h"
 
 namespace plimsoll::supervisor {
@@ -85,8 +84,11 @@ void CgroupProcessSet::look_for_vacancy() {
   std::string text;
   if (events_) [[maybe_unused]]
     const auto read = read_text_into(events_.get(), text);
-  const auto lives = cgroup::populated(*group_, cgroup::Scope::v2_first);
-  const bool is_over = lives ? !*lives : lives.error().gone();
+  if (!occupancy_) occupancy_.emplace(*group_, cgroup::Scope::v2_first);
+  const auto lives = occupancy_->step();
+  if (!lives) return vacancy_timer_.set(loop::now());
+  occupancy_.reset();
+  const bool is_over = *lives ? !**lives : lives->error().gone();
   if (is_over) {
     stop_looking();
     observer_.on_vacated(end_of(main_));
@@ -100,6 +102,7 @@ void CgroupProcessSet::stop_looking() {
   events_watch_ = {};
   events_ = {};
   vacancy_timer_ = {};
+  occupancy_.reset();
 }
 
 OomKills CgroupProcessSet::watch_oom() {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "kernel/cgroup/freeze.h"
 #include "kernel/cgroup/group.h"
+#include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/signals.h"
 #include "kernel/counters/job_sampler.h"
 #include "kernel/counters/network.h"
@@ -97,6 +98,7 @@ class CgroupProcessSet : public ProcessSet {
   UniqueFd events_;  // cgroup.events, of adopted processes; before its watch, which must go first
   loop::Watch events_watch_, main_watch_;
   loop::Timer vacancy_timer_;
+  std::optional<cgroup::OccupancyWalk> occupancy_;  // of a look that goes on
   OwnOoms own_ooms_;
   UniqueFd oom_event_;  // v1; before its watch, which must go first
   loop::Watch oom_watch_;

@@ -129,6 +129,14 @@ TEST(GovernorBesideRuns, TheSlowStartIsOneForAllRuns) {
   EXPECT_THAT(story.rules(3), IsEmpty());
 }
 
+TEST(GovernorBesideRuns, UnknownJobsOfOtherRunsHoldNobodyBackForEver) {
+  Story story(alone());
+  story.governor.set_share({.line = mib(1000), .cores = 8, .unsettled = 40});
+  story.waits(1, {.mib = 30, .spread = 30, .known = 0});
+  for (double t = 0; t < 60; t += 0.5) EXPECT_THAT(story.rules(t), IsEmpty());
+  EXPECT_THAT(story.rules(60.5), ElementsAre("admit 1"));
+}
+
 TEST(GovernorBesideRuns, WhoIsPausedHasNotShownItsNeeds) {
   Story story({.line = mib(400), .cores = 8, .jobs_max = 1000});
   story.waits(1, {.mib = 30, .spread = 100, .known = 0});

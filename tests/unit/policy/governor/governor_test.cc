@@ -203,22 +203,6 @@ TEST(GovernorAdmission, WhoHasWaitedForLongEnoughWaitsForMemoryAlone) {
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
 }
 
-// As workers of one program do, none of which goes on before all are there.
-TEST(GovernorAdmission, WhereJobsMayWaitForEachOtherTheNextStartsWhenAllStandStill) {
-  const auto starts_at = [](std::optional<Duration> still_max, double t) {
-    Story story({.line = mib(1000), .cores = 8, .jobs_max = 10, .still_max = still_max});
-    story.waits(1, {.mib = 600});
-    story.waits(2, {.mib = 600});
-    EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
-    story.uses(1, 1, 100);
-    story.samples(1);
-    return story.rules(t);
-  };
-  EXPECT_THAT(starts_at(std::chrono::seconds(2), 2.9), IsEmpty());
-  EXPECT_THAT(starts_at(std::chrono::seconds(2), 3.1), ElementsAre("admit 2"));
-  EXPECT_THAT(starts_at({}, 30), IsEmpty());
-}
-
 TEST(GovernorAdmission, UnknownJobsStartInGrowingWaves) {
   Story story({.line = mib(100000), .cores = 64, .jobs_max = 1000});
   for (unsigned id = 1; id <= 100; ++id) story.waits(id, {.mib = 10, .known = 0});
