@@ -25,6 +25,7 @@
 #include "guardian/exec_filter.h"
 #include "report/plain.h"
 #include "supervisor/light/light_protocol.h"
+#include "supervisor/run/disk_options.h"
 #include "supervisor/run/pool_terms.h"
 #include "supervisor/run/run_id.h"
 #include "supervisor/sharing/runtime_dir.h"
@@ -115,6 +116,9 @@ Result<int> govern(const GovernOptions& options, BeforeFork before, guardian::Li
   }
   auto governor = supervisor::pool_governor(options.governor, **supervisor);
   if (!governor) return pass(std::move(governor));
+  auto disks = supervisor::disk_floors(options.governor.disks);
+  if (!disks) return pass(std::move(disks));
+  governor->disks = std::move(*disks);
   if (options.verbosity == Verbosity::verbose) {
     const std::string terms = supervisor::terms_text(
         supervisor::pool_terms(options.governor, *governor, supervisor::pool_facts(**supervisor)));

@@ -140,6 +140,9 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
   if (patience == Patience::left) {
     if (const auto busy = refuse_for_cores(around, candidate, shown)) return Refused{.why = *busy};
   }
+  // Who is small in memory may write as much as others.
+  const auto disk = refuse_for_space(around.disks, candidate);
+  if (disk && around.running > 0) return Refused{.why = HoldCause::space, .disk = *disk};
   if (is_empty(around) && around.taken <= 0) return refuse_first(around, job, candidate);
   if (const auto horizon = misfit(around, candidate, patience)) {
     return Refused{
@@ -157,6 +160,7 @@ void count_in(Surroundings& around, const Estimate& admitted) {
   around.cores_predicted += admitted.cores.mean;
   ++around.running;
   if (!is_known(admitted)) ++around.unsettled;
+  count_in(around.disks, admitted);
 }
 
 Decision admission_of(const Surroundings& around, JobId job, const Estimate& estimate) {
@@ -165,6 +169,9 @@ Decision admission_of(const Surroundings& around, JobId job, const Estimate& est
   std::string reason;
   if (around.running == 0) {
     reason = "nothing else is running";
+    if (const auto disk = refuse_for_space(around.disks, estimate)) {
+      reason += ", though the space is short: " + space_state(around.disks[*disk], estimate);
+    }
   } else if (is_empty(around)) {
     reason = "only small jobs are running";
   } else {
@@ -228,6 +235,12 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       holding.reason =
           "waits until nothing else runs: it was evicted too often when other jobs ran";
       break;
+    case HoldCause::space: {
+      const DiskRoom& room = around.disks[refused.disk];
+      holding.reason = space_reason(room, estimate);
+      holding.numbers = space_numbers(room, estimate);
+      break;
+    }
     case HoldCause::places:
     case HoldCause::share:
     case HoldCause::calm:

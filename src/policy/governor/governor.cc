@@ -23,7 +23,10 @@ constexpr Duration kCalmMax = std::chrono::seconds(3);
 }  // namespace
 
 Governor::Governor(GovernorConfig config)
-    : config_(config), cores_(config.cores), waiting_(config.order) {
+    : config_(std::move(config)),
+      cores_(config_.cores),
+      waiting_(config_.order),
+      disk_space_(config_.disks) {
   PLIMSOLL_CHECK(config_.cores > 0 && config_.jobs_max >= 1);
   running_set_.set_small(to_double(config_.line) * kSmall);
   set_limits();
@@ -44,6 +47,12 @@ void Governor::tick(const MachineSample& sample, Instant now) {
                      to_double(config_.reserve);
   }
   set_limits();
+}
+
+std::vector<DiskNews> Governor::observe(const DiskSample& sample, Instant now) {
+  const bool is_awaited = holding_ && holding_->cause == HoldCause::space;
+  if (is_awaited || running_set_.held() > 0) changed_ = true;
+  return disk_space_.observe(sample, running_set_, now);
 }
 
 // It has shown its needs.
@@ -89,7 +98,8 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
     seen.around.demand_forecast.add_constant(taken_);
     seen.yielding.add_constant(taken_);
     hindsight_.forecast(running_set_, seen.going, limits_.line, now);
-    resume_policy_.descend(running_set_, config_, limits_, seen, now, rulings);
+    resume_policy_.descend(running_set_, config_, limits_, seen, disk_space_, now, rulings);
+    seen.around.disks = disk_space_.rooms(running_set_);
     // After what decides about those that run: only who has not begun waits for a claim.
     seen.around.told = told_;
     seen.around.demand_forecast.add_constant(seen.around.claimed + told_);
@@ -101,6 +111,7 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
     if (std::holds_alternative<Freeze>(decision.action)) safety_margin_.paused(now);
   }
   if (config_.may_pause) crowding_.relieve(running_set_, config_.cores, now, rulings);
+  if (config_.may_pause) disk_space_.relieve(running_set_, now, rulings);
   if (waiting_.size() == 0) holding_.reset();
   set_wake(now);
   return rulings;

@@ -11,6 +11,7 @@
 #include "policy/estimator/estimate.h"
 #include "policy/governor/admission_context.h"
 #include "policy/governor/crowding.h"
+#include "policy/governor/disk_space.h"
 #include "policy/governor/governor_config.h"
 #include "policy/governor/hindsight.h"
 #include "policy/governor/member.h"
@@ -94,6 +95,8 @@ class Governor {
   void expect(const Ready& job, const Estimate& estimate, Instant now);
   // One look at the machine.
   void tick(const MachineSample& sample, Instant now);
+  // One look at the file systems of the configuration; what of it people should know.
+  [[nodiscard]] std::vector<DiskNews> observe(const DiskSample& sample, Instant now);
   // The attempt is over and its memory is back. O(running), of pointers.
   void leave(Ready& job, const AttemptEnd& end, Instant now);
 
@@ -168,6 +171,7 @@ class Governor {
   SlowStart slow_start_;
   SafetyMargin safety_margin_;
   Crowding crowding_;
+  DiskSpace disk_space_;
   Reservations reservations_;
   std::optional<Tenant> last_served_;
   std::map<Tenant, int> tenants_;  // how many of whose jobs run or wait

@@ -52,6 +52,9 @@ enum class MemberState : std::uint8_t {
 // until its group is empty, and nobody waits for it.
 inline constexpr Duration kDeathMax = std::chrono::seconds(1);
 
+// For want of what the governor freezes a job.
+enum class Shortage : std::uint8_t { memory, cores, space };
+
 // By what a job may grow, in bytes.
 struct Rise {
   double most = 0;
@@ -66,7 +69,7 @@ struct Member {
   MemberState state = MemberState::running;
   Instant since{};         // in this state
   bool held = false;       // frozen by the governor
-  bool for_cores = false;  // and that for want of cores, not of memory
+  Shortage held_for = Shortage::memory;  // while `held`
   bool paused = false;     // frozen by the user
   // It has begun commands, and goes on when they have ended: not frozen, and evicted only for what
   // it takes itself meanwhile.
@@ -79,6 +82,7 @@ struct Member {
   Estimate estimate{};  // of what is to come, as of estimated_at
   Instant estimated_at{};
   double admitted_with = 0;  // bytes: its estimate when it was admitted
+  double writes_at_first = 0;  // bytes that it was then believed to write; 0: nobody knew
   double word = 1;           // the share of what is only told of it that counts as in use
   JobSample sample{};
   bool was_known = false;  // when it was admitted: is_known()

@@ -196,6 +196,7 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   turn.refused.insert(rank.kind);
   turn.command_waits |= rank.is_command;
   if (!holding_) holding_ = holding_of(around, first.job, estimate, *refused);
+  if (refused->why == HoldCause::space) ground_.seen.around.disks[refused->disk].is_awaited = true;
   if (refused->why == HoldCause::memory || refused->why == HoldCause::alone) {
     refused_for_memory(tenant, turn, first.job, estimate);
   }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "policy/estimator/demand_forecast.h"
+#include "policy/governor/disk_space.h"
 
 namespace plimsoll::policy {
 namespace {
@@ -63,6 +64,7 @@ void RunningSet::start(Ready& ready, const Estimate& estimate, Instant now) {
                                       .estimate = estimate,
                                       .estimated_at = now,
                                       .admitted_with = estimate.peak.mean + estimate.peak.spread,
+                                      .writes_at_first = to_write(estimate).value_or(0),
                                       .was_known = is_known(estimate),
                                       .seen = now,
                                       .progressed = now});
@@ -214,7 +216,8 @@ bool RunningSet::hold(Member& member, Instant now) {
 
 bool RunningSet::release(Member& member, Instant now) {
   if (!member.held) return false;
-  member.held = member.for_cores = false;
+  member.held = false;
+  member.held_for = Shortage::memory;
   --held_;
   return go_on(member, now);
 }
@@ -236,7 +239,8 @@ void RunningSet::mark_dying(Member& member, Instant now) {
   count_cores(member, -1);
   if (member.state == MemberState::frozen) --frozen_;
   if (member.held) --held_;
-  member.held = member.for_cores = false;
+  member.held = false;
+  member.held_for = Shortage::memory;
   member.state = MemberState::dying;
   member.since = now;
   set_rise(member, {});

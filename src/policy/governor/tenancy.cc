@@ -43,7 +43,8 @@ void Tenancy::add(const Member& member) {
                      .cores = runs ? member.estimate.cores.mean : 0,
                      .claimed = member.sample.claimed ? to_double(*member.sample.claimed) : 0,
                      .unsettled = unsettled ? std::size_t{1} : 0,
-                     .frozen_for_cores = member.for_cores ? std::size_t{1} : 0};
+                     .frozen_for_cores =
+                         member.held && member.held_for == Shortage::cores ? std::size_t{1} : 0};
   add_up(holdings_[member.ready.tenant], one);
   add_up(all_, one);
 }

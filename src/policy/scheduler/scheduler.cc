@@ -59,6 +59,7 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
   record.key = key_of(job, config_.directory);
   record.facts = {.memory_hint = job.memory_hint,
                   .cpu_hint = job.cpu_hint,
+                  .disk_hint = job.disk_hint,
                   .input = input,
                   .numbers = numbers_of(job.command),
                   .reached = {},
@@ -78,12 +79,13 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
   turn();
 }
 
-void Scheduler::begin(Executor& executor) {
+void Scheduler::begin(Executor& executor, const std::optional<DiskSample>& disks) {
   PLIMSOLL_CHECK(executor_ == nullptr);
   executor_ = &executor;
   for (const auto& [job, record] : jobs_) untold_.push_back(job);
   std::sort(untold_.begin(), untold_.end());
   if (!share_reason_.empty()) tell_share();
+  if (disks) return on_disks(*disks);
   turn();
 }
 
@@ -341,6 +343,7 @@ void Scheduler::on_job(JobId job, const JobSample& sample) {
   RunningAttempt& attempt = *record.attempt;
   attempt.live_profile.observe(sample);
   attempt.curve.add(sample.ran, sample.used);
+  attempt.written = std::max(attempt.written, sample.written);
   if (attempt.estimate.basis != Basis::exact) {
     show(record, attempt, showing_of(attempt.live_profile));
   }
@@ -426,6 +429,7 @@ void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const
                                .input = job.facts.input,
                                .numbers = job.facts.numbers,
                                .memory_hint = job.facts.memory_hint,
+                               .written = std::max(attempt.written, end.written),
                                .curve = attempt.curve.course()};
   estimator_.learn(summary);
   if (listener_ != nullptr) listener_->on_learnt(summary);

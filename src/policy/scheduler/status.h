@@ -20,7 +20,7 @@ namespace plimsoll::policy {
 enum class JobState : std::uint8_t { running, frozen, waiting };
 
 // Why a job is frozen. By the user goes before what the governor wants as well.
-enum class PauseCause : std::uint8_t { memory, cores, user };
+enum class PauseCause : std::uint8_t { memory, cores, space, user };
 
 // A job that runs, or could.
 struct JobStatus {

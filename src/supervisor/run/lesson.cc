@@ -55,6 +55,7 @@ std::optional<policy::AttemptSummary> lesson_of(const policy::JobSpec& job,
                                          .cores = {},
                                          .input = input,
                                          .memory_hint = job.memory_hint,
+                                         .written = result.end.written,
                                          .curve = course.course()};
   if (totals.cpu.usage && ran > Duration{}) {
     attempt_summary.cores = to_seconds(*totals.cpu.usage) / to_seconds(ran);
