@@ -55,12 +55,12 @@ policy::DiskSample HostExecutor::watch(const std::vector<policy::DiskFloor>& dis
   });
   write_look_ = holds ? kWriteLook : kWriteLookToTell;
   if (auto proc = procfs::ProcDir::open()) proc_.emplace(std::move(*proc));
-  disk_watch_ = std::make_unique<DiskWatch>(
-      host_, host_.loop(), paths, holds ? kSpaceLook : kSpaceLookToTell,
-      [this, disks](const policy::DiskSample& sample) {
-        if (is_short(disks, sample)) look_at_writers();
-        scheduler_.on_disks(sample);
-      });
+  disk_watch_ =
+      std::make_unique<DiskWatch>(host_, host_.loop(), paths, holds ? kSpaceLook : kSpaceLookToTell,
+                                  [this, disks](const policy::DiskSample& sample) {
+                                    if (is_short(disks, sample)) look_at_writers();
+                                    scheduler_.on_disks(sample);
+                                  });
   return disk_watch_->look();
 }
 

@@ -65,7 +65,7 @@ struct Estimate {
   std::optional<Belief> written{};
   bool is_written_told = false;  // by the user (JobSpec::disk_hint)
   Belief cores;                  // mean use over what is left of it
-  Belief remaining;                               // seconds of running time
+  Belief remaining;              // seconds of running time
   Basis basis = Basis::prior;
   std::uint32_t attempts_known = 0;  // that the basis has; of a command: those of its class
 };

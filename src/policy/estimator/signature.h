@@ -44,8 +44,8 @@ struct JobFacts {
   // The user's word goes before the past: of what is written again and again in the same place the
   // past knows only the sum.
   std::optional<Bytes> disk_hint{};
-  std::optional<Bytes> input{};        // what it has to read
-  std::vector<double> numbers{};       // of its arguments, as numbers_of() has them
+  std::optional<Bytes> input{};   // what it has to read
+  std::vector<double> numbers{};  // of its arguments, as numbers_of() has them
   // The most that an earlier, evicted attempt of this very job was seen to use: it needs more.
   std::optional<Bytes> reached{};
   // Its own limits, which bound whatever is believed of it.

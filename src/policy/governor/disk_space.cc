@@ -9,9 +9,7 @@
 namespace plimsoll::policy {
 namespace {
 
-double written(const Member& member) {
-  return to_double(member.sample.written.value_or(Bytes{}));
-}
+double written(const Member& member) { return to_double(member.sample.written.value_or(Bytes{})); }
 
 bool is_writer(const Member& member) {
   if (member.state == MemberState::dying) return false;
@@ -201,13 +199,12 @@ void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant 
     }
     if (!running_set.hold(*member, now)) continue;
     member->held_for = Shortage::space;
-    rulings.push_back(
-        {.action = Freeze{member->ready.job},
-         .reason = "only " + words::bytes(free) + " are free on the file system of " + floor.path +
-                   "; jobs that began to write before it go first",
-         .numbers = {{"free_bytes", free},
-                     {"floor_bytes", to_double(floor.floor)},
-                     {"job_written_bytes", written(*member)}}});
+    rulings.push_back({.action = Freeze{member->ready.job},
+                       .reason = "only " + words::bytes(free) + " are free on the file system of " +
+                                 floor.path + "; jobs that began to write before it go first",
+                       .numbers = {{"free_bytes", free},
+                                   {"floor_bytes", to_double(floor.floor)},
+                                   {"job_written_bytes", written(*member)}}});
   }
 }
 

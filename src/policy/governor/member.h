@@ -67,10 +67,10 @@ struct Member {
   const Ready& ready;
   Instant started{};
   MemberState state = MemberState::running;
-  Instant since{};         // in this state
-  bool held = false;       // frozen by the governor
+  Instant since{};                       // in this state
+  bool held = false;                     // frozen by the governor
   Shortage held_for = Shortage::memory;  // while `held`
-  bool paused = false;     // frozen by the user
+  bool paused = false;                   // frozen by the user
   // It has begun commands, and goes on when they have ended: not frozen, and evicted only for what
   // it takes itself meanwhile.
   bool waits_for_commands = false;
@@ -81,9 +81,9 @@ struct Member {
 
   Estimate estimate{};  // of what is to come, as of estimated_at
   Instant estimated_at{};
-  double admitted_with = 0;  // bytes: its estimate when it was admitted
+  double admitted_with = 0;    // bytes: its estimate when it was admitted
   double writes_at_first = 0;  // bytes that it was then believed to write; 0: nobody knew
-  double word = 1;           // the share of what is only told of it that counts as in use
+  double word = 1;             // the share of what is only told of it that counts as in use
   JobSample sample{};
   bool was_known = false;  // when it was admitted: is_known()
   bool settled = false;    // has shown its needs: ran long enough to be judged

@@ -57,7 +57,7 @@ struct JobSpec {
   std::optional<double> cpu_hint;  // cores
   // The space of file systems that it takes at most at any time.
   std::optional<Bytes> disk_hint{};
-  int priority = 0;                // higher starts earlier
+  int priority = 0;  // higher starts earlier
   std::optional<Duration> timeout;
   unsigned retries = 0;  // further attempts after one that failed
   bool restartable = true;

@@ -38,7 +38,10 @@ struct DiskWatchTest : testing::Test {
   loop::Loop loop = std::move(*loop::Loop::create());
   LoopClock clock{loop};
   std::vector<policy::DiskSample> told;
-  DiskWatch watch{clock, loop, {"/", "/does/not/exist"}, std::chrono::milliseconds(5),
+  DiskWatch watch{clock,
+                  loop,
+                  {"/", "/does/not/exist"},
+                  std::chrono::milliseconds(5),
                   [this](const policy::DiskSample& sample) { told.push_back(sample); }};
 };
 

@@ -50,12 +50,9 @@ struct OnADisk : Story {
     return governor.observe(DiskSample{.free = {mib(mib_free)}}, at(t));
   }
   void has_written(unsigned id, double mib_written, double t) {
-    governor.observe(job(id),
-                     {.ran = at(t) - at(0),
-                      .used = mib(1),
-                      .peak = mib(1),
-                      .written = mib(mib_written)},
-                     at(t));
+    governor.observe(
+        job(id),
+        {.ran = at(t) - at(0), .used = mib(1), .peak = mib(1), .written = mib(mib_written)}, at(t));
     governor.expect(job(id), estimates.at(id), at(t));
   }
   [[nodiscard]] HoldCause cause() const { return governor.holding()->cause; }
