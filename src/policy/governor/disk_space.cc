@@ -16,7 +16,7 @@ bool is_writer(const Member& member) {
   return std::max(written(member), left_to_write(member)) >= kWritesLeast;
 }
 
-bool may_be_frozen(const Member& member, const Member* keel, Instant now) {
+bool may_give_way(const Member& member, const Member* keel, Instant now) {
   return member.state == MemberState::running && &member != keel && !member.has_right_of_way() &&
          !member.waits_for_commands && now >= member.calm_from;
 }
@@ -193,7 +193,7 @@ void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant 
     if (member->state != MemberState::running || !is_writer(*member)) continue;
     const double more = left_to_write(*member);
     const bool goes_on = std::exchange(is_first, false) || more <= std::max(left, 0.0);
-    if (goes_on || !may_be_frozen(*member, keel, now)) {
+    if (goes_on || !may_give_way(*member, keel, now)) {
       left -= more;
       continue;
     }
