@@ -21,10 +21,10 @@
 #include "kernel/procfs/table.h"
 #include "supervisor/host.h"
 #include "supervisor/ipc_watch.h"
-#include "supervisor/processes/cgroup_place.h"
 #include "supervisor/processes/cgroup_process_set.h"
 #include "supervisor/processes/families.h"
-#include "supervisor/processes/procfs_place.h"
+#include "supervisor/processes/family_place.h"
+#include "supervisor/processes/group_place.h"
 #include "supervisor/processes/procfs_process_set.h"
 
 // Where the jobs of a machine live: in groups of the run's tree, or in process mode as families.
@@ -446,9 +446,9 @@ Result<std::unique_ptr<Place>> Supervisor::make_place_in_pool(const std::string&
   if (families_ != nullptr) return make_family(name, Families::Counts::in_pool);
   auto group = pool_->make_leaf(name, adopting_);
   if (!group) return pass(std::move(group));
-  return std::make_unique<CgroupPlace>(CgroupProcessSet::Deps{*this, loop_, *worker_, *network_},
-                                       mover, std::move(*group),
-                                       "/" + tree_name_ + "/" + cgroup::kPoolName + "/" + name);
+  return std::make_unique<GroupPlace>(CgroupProcessSet::Deps{*this, loop_, *worker_, *network_},
+                                      mover, std::move(*group),
+                                      "/" + tree_name_ + "/" + cgroup::kPoolName + "/" + name);
 }
 
 Result<std::unique_ptr<Place>> Supervisor::make_place_beside_pool(const std::string& name,
@@ -456,16 +456,16 @@ Result<std::unique_ptr<Place>> Supervisor::make_place_beside_pool(const std::str
   if (families_ != nullptr) return make_family(name, Families::Counts::beside_pool);
   auto group = tree_->make_beside_pool(name, adopting_);
   if (!group) return pass(std::move(group));
-  return std::make_unique<CgroupPlace>(CgroupProcessSet::Deps{*this, loop_, *worker_, *network_},
-                                       mover, std::move(*group), "/" + tree_name_ + "/" + name);
+  return std::make_unique<GroupPlace>(CgroupProcessSet::Deps{*this, loop_, *worker_, *network_},
+                                      mover, std::move(*group), "/" + tree_name_ + "/" + name);
 }
 
 std::unique_ptr<Place> Supervisor::make_family(const std::string& name, Families::Counts counts) {
-  return std::make_unique<ProcfsPlace>(*this, loop_, *families_, name, counts);
+  return std::make_unique<FamilyPlace>(*this, loop_, *families_, name, counts);
 }
 
 void Supervisor::prefer(const Place& beside_pool) const {
-  if (tree_) tree_->prefer(static_cast<const CgroupPlace&>(beside_pool).group());
+  if (tree_) tree_->prefer(static_cast<const GroupPlace&>(beside_pool).group());
 }
 
 std::string Supervisor::place_in_pool(int pid) const {

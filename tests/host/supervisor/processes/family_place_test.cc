@@ -1,4 +1,4 @@
-#include "supervisor/processes/procfs_place.h"
+#include "supervisor/processes/family_place.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,16 +32,16 @@ UniqueFd pidfd_of(int pid) {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
 }
 
-class ProcfsPlaceTest : public ::testing::Test {
+class FamilyPlaceTest : public ::testing::Test {
  protected:
-  ProcfsPlaceTest() {
+  FamilyPlaceTest() {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_ = ::fork();
     while (pid_ == 0) ::pause();
     place_.take_in({.pid = pid_, .pidfd = pidfd_of(pid_), .below = Below::stay},
                    [](const Result<void>& taken) { EXPECT_TRUE(taken); });
   }
-  ~ProcfsPlaceTest() override {
+  ~FamilyPlaceTest() override {
     ::kill(pid_, SIGKILL);
     EXPECT_TRUE(eventually([] { return ::waitpid(-1, nullptr, WNOHANG) < 0; }));
   }
@@ -60,11 +60,11 @@ class ProcfsPlaceTest : public ::testing::Test {
   Families families_{std::move(*procfs::ProcessScanner::open(config())), loop_};
   model::Guardian guardian_;
   model::Listener listener_;
-  ProcfsPlace place_{guardian_, loop_, families_, "step-1", Families::Counts::in_pool};
+  FamilyPlace place_{guardian_, loop_, families_, "step-1", Families::Counts::in_pool};
   int pid_ = 0;
 };
 
-TEST_F(ProcfsPlaceTest, WhoIsHeldStandsUntilLetGo) {
+TEST_F(FamilyPlaceTest, WhoIsHeldStandsUntilLetGo) {
   EXPECT_TRUE(place_.has(pid_));
   EXPECT_TRUE(place_.hold());
   EXPECT_TRUE(eventually([this] { return place_.keep_held(); }));
@@ -73,7 +73,7 @@ TEST_F(ProcfsPlaceTest, WhoIsHeldStandsUntilLetGo) {
   EXPECT_TRUE(is_in_state('S'));
 }
 
-TEST_F(ProcfsPlaceTest, WhoIsContinuedBySomebodyElseIsStoppedWithoutBeingAsked) {
+TEST_F(FamilyPlaceTest, WhoIsContinuedBySomebodyElseIsStoppedWithoutBeingAsked) {
   place_.hold();
   ASSERT_TRUE(is_in_state('T'));
   ::kill(pid_, SIGCONT);
@@ -84,7 +84,7 @@ TEST_F(ProcfsPlaceTest, WhoIsContinuedBySomebodyElseIsStoppedWithoutBeingAsked) 
   }));
 }
 
-TEST_F(ProcfsPlaceTest, AnAdoptedProcessIsKilled) {
+TEST_F(FamilyPlaceTest, AnAdoptedProcessIsKilled) {
   const auto set = place_.process_set(listener_);
   const UniqueFd main = pidfd_of(pid_);
   set->adopt(main.get());
@@ -94,8 +94,8 @@ TEST_F(ProcfsPlaceTest, AnAdoptedProcessIsKilled) {
   await("gone");
 }
 
-TEST_F(ProcfsPlaceTest, ItIsVacatedWhenItsProcessesAreGivenAway) {
-  const auto drivers = std::make_shared<ProcfsPlace>(guardian_, loop_, families_, "drivers-1",
+TEST_F(FamilyPlaceTest, ItIsVacatedWhenItsProcessesAreGivenAway) {
+  const auto drivers = std::make_shared<FamilyPlace>(guardian_, loop_, families_, "drivers-1",
                                                      Families::Counts::beside_pool);
   const auto set = place_.process_set(listener_);
   const UniqueFd main = pidfd_of(pid_);
@@ -106,7 +106,7 @@ TEST_F(ProcfsPlaceTest, ItIsVacatedWhenItsProcessesAreGivenAway) {
   await("vacated");
 }
 
-TEST_F(ProcfsPlaceTest, WhoMustNotBeStoppedIsNot) {
+TEST_F(FamilyPlaceTest, WhoMustNotBeStoppedIsNot) {
   place_.exempt();
   const auto set = place_.process_set(listener_);
   set->freeze();

@@ -13,13 +13,13 @@
 namespace plimsoll::supervisor {
 
 // A cgroup that processes are moved into.
-class CgroupPlace : public Place {
+class GroupPlace : public Place {
  public:
   // What `deps` names and `mover` must outlive this. `path`: of the group, as /proc/PID/cgroup
   // ends.
-  CgroupPlace(const CgroupProcessSet::Deps& deps, Mover& mover, cgroup::Leaf group,
-              std::string path);
-  ~CgroupPlace() override;
+  GroupPlace(const CgroupProcessSet::Deps& deps, Mover& mover, cgroup::Leaf group,
+             std::string path);
+  ~GroupPlace() override;
 
   [[nodiscard]] const std::string& name() const override { return group_->name(); }
   void take_in(Newcomer process, std::function<void(const Result<void>&)> done) override;

@@ -11,12 +11,12 @@
 namespace plimsoll::supervisor {
 
 // A family of processes, stopped by SIGSTOP, where no cgroup can be made. Nothing here waits.
-class ProcfsPlace : public Place {
+class FamilyPlace : public Place {
  public:
   // All must outlive this.
-  ProcfsPlace(ChildSpawner& spawner, loop::Loop& loop, Families& families, std::string name,
+  FamilyPlace(ChildSpawner& spawner, loop::Loop& loop, Families& families, std::string name,
               Families::Counts counts);
-  ~ProcfsPlace() override;
+  ~FamilyPlace() override;
 
   [[nodiscard]] const std::string& name() const override { return family_->job(); }
   void take_in(Newcomer process, std::function<void(const Result<void>&)> done) override;

@@ -1,4 +1,4 @@
-#include "supervisor/processes/cgroup_place.h"
+#include "supervisor/processes/group_place.h"
 
 #include <fcntl.h>
 
@@ -11,25 +11,25 @@
 
 namespace plimsoll::supervisor {
 
-CgroupPlace::CgroupPlace(const CgroupProcessSet::Deps& deps, Mover& mover, cgroup::Leaf group,
-                         std::string path)
+GroupPlace::GroupPlace(const CgroupProcessSet::Deps& deps, Mover& mover, cgroup::Leaf group,
+                       std::string path)
     : deps_(deps),
       mover_(mover),
       group_(std::make_shared<const cgroup::Leaf>(std::move(group))),
       path_(std::move(path)) {}
 
-CgroupPlace::~CgroupPlace() = default;
+GroupPlace::~GroupPlace() = default;
 
-void CgroupPlace::take_in(Newcomer process, std::function<void(const Result<void>&)> done) {
+void GroupPlace::take_in(Newcomer process, std::function<void(const Result<void>&)> done) {
   mover_.move(std::move(process), group_, std::move(done));
 }
 
-void CgroupPlace::move_all(const std::shared_ptr<const Place>& other, std::function<void()> done) {
-  const auto& into = static_cast<const CgroupPlace&>(*other);  // of the same run
+void GroupPlace::move_all(const std::shared_ptr<const Place>& other, std::function<void()> done) {
+  const auto& into = static_cast<const GroupPlace&>(*other);  // of the same run
   mover_.empty(group_, into.group_, std::move(done));
 }
 
-bool CgroupPlace::has(int pid) const {
+bool GroupPlace::has(int pid) const {
   const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/cgroup");
   if (!text) return false;
   std::size_t parts = 0;
@@ -39,23 +39,23 @@ bool CgroupPlace::has(int pid) const {
   return parts == group_->parts().size();
 }
 
-bool CgroupPlace::is_populated() const {
+bool GroupPlace::is_populated() const {
   return cgroup::populated(*group_, cgroup::Scope::v2_first).value_or(true);
 }
 
-bool CgroupPlace::hold() {
+bool GroupPlace::hold() {
   auto frozen = cgroup::FreezeGuard::freeze(*group_);
   if (!frozen) return false;
   frozen_.emplace(std::move(*frozen));
   return true;
 }
 
-bool CgroupPlace::keep_held() {
+bool GroupPlace::keep_held() {
   const auto state = frozen_ ? frozen_->state() : Result<cgroup::FreezeState>({});
   return state && *state == cgroup::FreezeState::frozen;
 }
 
-std::unique_ptr<ProcessSet> CgroupPlace::process_set(ProcessSetObserver& observer) {
+std::unique_ptr<ProcessSet> GroupPlace::process_set(ProcessSetObserver& observer) {
   return std::make_unique<CgroupProcessSet>(deps_, observer, group_, Limits(), nullptr);
 }
 

@@ -1,4 +1,4 @@
-#include "supervisor/processes/procfs_place.h"
+#include "supervisor/processes/family_place.h"
 
 #include <utility>
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace plimsoll::supervisor {
 
-ProcfsPlace::ProcfsPlace(ChildSpawner& spawner, loop::Loop& loop, Families& families,
+FamilyPlace::FamilyPlace(ChildSpawner& spawner, loop::Loop& loop, Families& families,
                          std::string name, Families::Counts counts)
     : spawner_(spawner),
       loop_(loop),
       family_(std::make_shared<Family>(families, std::move(name), counts)) {}
 
-ProcfsPlace::~ProcfsPlace() { let_go(); }
+FamilyPlace::~FamilyPlace() { let_go(); }
 
-void ProcfsPlace::take_in(Newcomer process, std::function<void(const Result<void>&)> done) {
+void FamilyPlace::take_in(Newcomer process, std::function<void(const Result<void>&)> done) {
   std::vector<int> pids = {process.pid};
   if (process.below == Below::come) pids = procfs::family_of(process.pid);
   std::vector<procfs::Stat> family;
@@ -31,39 +31,39 @@ void ProcfsPlace::take_in(Newcomer process, std::function<void(const Result<void
   done({});
 }
 
-void ProcfsPlace::has_seen(const procfs::Id& process) {
+void FamilyPlace::has_seen(const procfs::Id& process) {
   auto stat = procfs::stat_of(process.pid);
   if (stat && stat->id == process) family_->all().adopt(family_->id(), {std::move(*stat)});
 }
 
-void ProcfsPlace::move_all(const std::shared_ptr<const Place>& other, std::function<void()> done) {
-  const auto& into = static_cast<const ProcfsPlace&>(*other);  // of the same run
+void FamilyPlace::move_all(const std::shared_ptr<const Place>& other, std::function<void()> done) {
+  const auto& into = static_cast<const FamilyPlace&>(*other);  // of the same run
   family_->all().give(family_->id(), into.family_->id());
   done();
 }
 
-bool ProcfsPlace::has(int pid) const {
+bool FamilyPlace::has(int pid) const {
   const auto stat = procfs::stat_of(pid);
   if (!stat) return false;
   const procfs::Membership& membership = family_->all().process_scanner().membership();
   return membership.family_of(stat->id) == family_->id();
 }
 
-bool ProcfsPlace::is_populated() const {
+bool FamilyPlace::is_populated() const {
   family_->all().count();
   return family_->is_populated();
 }
 
-bool ProcfsPlace::hold() {
+bool FamilyPlace::hold() {
   if (!std::exchange(is_held_, true)) family_->all().hold(family_->id());
   return true;
 }
 
-void ProcfsPlace::let_go() {
+void FamilyPlace::let_go() {
   if (std::exchange(is_held_, false)) family_->all().thaw(family_->id());
 }
 
-std::unique_ptr<ProcessSet> ProcfsPlace::process_set(ProcessSetObserver& observer) {
+std::unique_ptr<ProcessSet> FamilyPlace::process_set(ProcessSetObserver& observer) {
   return std::make_unique<ProcfsProcessSet>(spawner_, loop_, observer, family_);
 }
 
