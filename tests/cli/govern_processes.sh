@@ -189,10 +189,16 @@ case_nothing_outlives_the_command() {
   becomes_true all_gone
 }
 
+# all_six: sets `victims` to the sleeping steps, held ones too, once all can be seen.
+all_six() {
+  victims=$(pids_of sleep)
+  (($(wc -w <<<"$victims") == 6))
+}
+
 # kill_at WHO STATUS: while steps run and others are held.
 kill_at() {
   state
-  local guardian victims
+  local guardian victims pid
   "$plimsoll" govern --cgroup none -q -j 2 -- xargs -P 6 -n 1 sleep < <(yes "$needle" | head -n 6) >out 2>err &
   guardian=$!
   becomes_true eval '[[ $(stopped_of sleep) == 4 ]]'
@@ -201,12 +207,14 @@ kill_at() {
     supervisor) victims=$(supervisor_of $guardian) ;;
     both) victims="$guardian $(supervisor_of $guardian)" ;;
     driver) victims=$(pgrep -P $guardian -x xargs) ;;
-    held) victims=$(pids_of sleep) ;;
+    held) becomes_true all_six ;;
   esac
   # shellcheck disable=SC2086 # one or several
   kill -KILL $victims
   wait $guardian 2>/dev/null
   same "$2" $? "status after the death of the $1"
+  # A killed process is not dead at once, and who has to end what is left looks once.
+  for pid in $victims; do becomes_true gone "$pid"; done
   # Whoever starts next ends what is left where both have died.
   [[ $1 != both ]] || gives 0 "$plimsoll" run --cgroup none -q -- true
   becomes_true all_gone
