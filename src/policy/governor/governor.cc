@@ -186,7 +186,8 @@ void Governor::observe(const Ready& job, const JobSample& sample, Instant now) {
   running_set_.observe(member, sample, now);
   const bool grows = member.rise.most >= to_double(config_.line) * kGrowthLeast;
   // Who was stopped while he grew has not shown how far.
-  if (member.state != MemberState::running || now - member.since < kSettled) return;
+  const bool was_stopped = member.since != member.started && now - member.since < kSettled;
+  if (member.state != MemberState::running || was_stopped) return;
   if (member.settled || sample.ran < (grows ? kSettledGrowing : kSettled)) return;
   settle(member);
   if (!is_known(member.estimate)) changed_ = true;
@@ -271,8 +272,8 @@ std::optional<JobId> Governor::keel() const {
 }
 
 std::optional<Instant> Governor::oldest() const {
-  const Member* keel = running_set_.keel();
-  return keel == nullptr ? std::nullopt : std::optional(keel->started);
+  const Member* oldest = running_set_.oldest_sizeable();
+  return oldest == nullptr ? std::nullopt : std::optional(oldest->started);
 }
 
 std::size_t Governor::sizeable() const { return running_set_.sizeable(); }

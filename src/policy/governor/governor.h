@@ -138,7 +138,7 @@ class Governor {
   [[nodiscard]] std::optional<JobId> keel() const;
   // Of those that run or are frozen, without small ones (RunningSet::set_small).
   [[nodiscard]] std::size_t sizeable() const;
-  // When it started.
+  // When the oldest of these started, or the keel if there is none.
   [[nodiscard]] std::optional<Instant> oldest() const;
   [[nodiscard]] Bytes used() const {
     return to_bytes(running_set_.used());

@@ -264,14 +264,21 @@ std::size_t RunningSet::small() const {
 }
 
 Member* RunningSet::keel() const {
-  Member *small = nullptr, *waiting = nullptr;
+  Member* oldest = nullptr;
   for (Member* member : members_) {
     if (member->state == MemberState::dying || member->paused) continue;
-    Member*& oldest = member->waits_for_commands ? waiting : small;
+    if (!member->waits_for_commands) return member;
     if (oldest == nullptr) oldest = member;
-    if (!member->waits_for_commands && !is_small(*member)) return member;
   }
-  return small != nullptr ? small : waiting;
+  return oldest;
+}
+
+const Member* RunningSet::oldest_sizeable() const {
+  for (const Member* member : members_) {
+    if (member->state == MemberState::dying || member->paused) continue;
+    if (!is_small(*member)) return member;
+  }
+  return keel();
 }
 
 bool RunningSet::is_giving_back(Instant now) const {

@@ -69,10 +69,11 @@ class RunningSet {
   // By start, ties by id.
   [[nodiscard]] const std::vector<Member*>& members() const { return members_; }
 
-  // The oldest attempt that is not dying and not frozen by the user; a small one only where there
-  // is no other, and one that waits for commands only where there is none of these. Null if there
-  // is none.
+  // The oldest attempt that is not dying and not frozen by the user; one that waits for commands
+  // only where there is no other. Null if there is none.
   [[nodiscard]] Member* keel() const;
+  // The same of those that are not small; the keel, if all are.
+  [[nodiscard]] const Member* oldest_sizeable() const;
   // What needs less than so many bytes is small: a server that was started early and runs for days,
   // say. Until it is told, nothing is.
   void set_small(double bytes) { small_ = bytes; }

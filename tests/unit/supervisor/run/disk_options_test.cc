@@ -58,7 +58,8 @@ TEST(DiskOptions, WhatMakesNoSenseIsTold) {
   EXPECT_THAT(file.error().message(), HasSubstr("Not a directory"));
   const auto whole = disk_floors({{"/", Bytes{std::uint64_t{1} << 60}}});
   ASSERT_FALSE(whole);
-  EXPECT_THAT(whole.error().message(), HasSubstr("--disk: /: a floor of 1.00 EiB leaves nothing"));
+  EXPECT_THAT(whole.error().message(),
+              HasSubstr("--disk: /: a floor of 1048576 TiB leaves nothing"));
 }
 
 }  // namespace
