@@ -36,13 +36,13 @@ set(ALLOWED_supervisor/sharing supervisor store/history policy/scheduler policy/
 set(ALLOWED_supervisor/control supervisor/sharing report policy/scheduler policy/job base/loop base)
 set(ALLOWED_supervisor/external supervisor report policy/scheduler policy/governor policy/job
   kernel/counters kernel/procfs kernel/cgroup base/loop base)
-set(ALLOWED_supervisor/light supervisor/external supervisor policy/scheduler policy/job kernel/reap
-  kernel/cgroup base/loop base)
+set(ALLOWED_supervisor/light supervisor/external supervisor supervisor/processes policy/scheduler
+  policy/job kernel/reap kernel/cgroup base/loop base)
 set(ALLOWED_supervisor/doctor supervisor/run supervisor supervisor/processes report guardian
   kernel/monitor kernel/counters kernel/cgroup base/loop base)
-set(ALLOWED_govern supervisor/run supervisor/light supervisor report policy/scheduler
-  policy/estimator policy/job guardian kernel/reap kernel/counters kernel/procfs kernel/cgroup
-  base/loop base)
+set(ALLOWED_govern supervisor/run supervisor/light supervisor supervisor/processes report
+  policy/scheduler policy/estimator policy/job guardian kernel/reap kernel/counters kernel/procfs
+  kernel/cgroup base/loop base)
 set(ALLOWED_daemon/grpc supervisor/external supervisor policy/job base/loop base)
 set(ALLOWED_daemon/jobs supervisor report policy/scheduler policy/job base/loop base)
 set(ALLOWED_daemon/runner daemon/jobs daemon/grpc supervisor report policy/job guardian base/loop

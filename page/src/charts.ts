@@ -151,7 +151,7 @@ export class Charts {
       scales: { x: { time: false, range: () => [this.view.from, this.view.to] },
         y: { range: (_plot, _low, high) => [0, Math.max(high ?? 0, panel.least ?? 0, 1e-9) * 1.02] } },
       axes: [
-        isLast ? { ...axis, size: 26, values: (_plot, at, _axis, _space, step) => at.map((t) => clock(t, step)) } : { ...axis, size: 0, values: () => [] },
+        isLast ? { ...axis, ...clockAxis, size: 26 } : { ...axis, incrs: clockSteps, size: 0, values: () => [] },
         { ...axis, size: gutter, space: 28, values: (_plot, at) => at.map(panel.text),
           ...(panel.text === bytes && { splits: (_plot: uPlot, _axis: number, low: number, high: number) => byteTicks(low, high) }) },
       ],
@@ -221,6 +221,18 @@ export class Charts {
     for (const { plot } of this.panels) plot?.redraw(false, true);
   }
 }
+
+// Steps that a clock has, so that no label is rounded: 10 ms, 20 ms, 50 ms ... 30 s, a minute ...
+const powers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => 10 ** (from + i));
+const clockSteps = [...powers(-7, 1).flatMap((power) => [1, 2, 5].map((factor) => Number((factor * power).toPrecision(1)))),
+  ...[10, 15, 30, 60, 120, 300, 600, 900, 1800], ...powers(0, 5).flatMap((power) => [1, 2, 5].map((factor) => factor * power * 3600))];
+const labelHalf = 16; // px; a label that would be cut at the end is left out
+
+export const clockAxis: Pick<uPlot.Axis, "incrs" | "values"> = {
+  incrs: clockSteps,
+  values: (plot, at, _axis, _space, step) =>
+    at.map((t) => (plot.valToPos(t, "x") > plot.bbox.width / devicePixelRatio - labelHalf ? null : clock(t, step))),
+};
 
 // Even numbers of the unit that bytes() shows.
 export function byteTicks(low: number, high: number): number[] {

@@ -4,6 +4,7 @@ import "./style.css";
 import "./dashboard.css";
 import { el, section } from "./dom";
 import { bytes, count, digits, seconds } from "./format";
+import type { Found } from "./identity";
 import { Feed, oldAfter, type Status } from "./live";
 import { LiveChart } from "./live_chart";
 import { LiveJobs } from "./live_jobs";
@@ -31,7 +32,10 @@ const jobs = new LiveJobs(), runs = new LiveRuns();
 const fact = (name: string, text: string) => el("div", {}, el("dt", {}, name), el("dd", {}, text));
 const percent = (share: number) => `${Math.round(Math.min(Math.max(share, 0), 1) * 100)} %`;
 
-function stallText(stall: Status["stall"]): string {
+const whole = (time: number) => (time < 59.5 ? `${Math.round(time)} s` : seconds(time));
+
+function stallText(stall: Status["stall"], someRun: boolean): string {
+  if (!stall && !someRun) return "–"; // by no jobs
   const parts = ([["cpu", stall?.cpu_some], ["memory", stall?.memory_full], ["io", stall?.io_full]] as const)
     .flatMap(([name, share]) => (share === undefined ? [] : [`${name} ${percent(share)}`]));
   return parts.join(", ") || "not known on this host";
@@ -51,16 +55,17 @@ function show(status: Status): void {
     fact("at once", `${status.jobs_max.toLocaleString("en")} at most`),
     fact("pauses", status.pauses.toLocaleString("en")),
     fact("evictions", status.evictions.toLocaleString("en")),
-    fact("stalled, of the time", stallText(status.stall)),
+    fact("stalled, of the time", stallText(status.stall, running > 0)),
     ...(others && others.runs > 0 ? [fact("other runs", `${count(others.runs, "run")}, ${count(others.jobs, "job")}, ${bytes(others.used_bytes)}`)] : []));
-  jobsTitle.textContent = count(status.running.length, "job");
+  jobsTitle.textContent = `${count(running, "job")} running${paused > 0 ? `, ${paused.toLocaleString("en")} paused` : ""}`;
 }
 
-function tellAge(silence: number | null): void {
+function tellAge(silence: number | null, found: Found): void {
   const isOld = silence === null || silence > oldAfter;
   document.body.classList.toggle("old", isOld);
-  const text = silence === null ? "The daemon has not answered yet; trying again."
-    : isOld ? `Old: the daemon was last heard ${seconds(Math.round(silence / 1000))} ago; trying again.` : "live";
+  const text = !isOld ? "live"
+    : (silence === null ? "The daemon has not answered yet" : `Old: the daemon was last heard ${whole(silence / 1000)} ago`) +
+      (found === "stranger" ? "; what answers here now is not known to this page. If it is the daemon, open its new address." : "; trying again.");
   if (state.textContent !== text) state.textContent = text;
 }
 

@@ -102,7 +102,11 @@ export class Lanes {
   }
 
   private drawBar(context: CanvasRenderingContext2D, attempt: Attempt, left: number, right: number): void {
-    const top = attempt.lane * this.lane + this.lane * barGap, height = this.lane * (1 - 2 * barGap);
+    // Whole pixels are sharp, and drawn sooner.
+    const scale = devicePixelRatio, snap = (at: number) => Math.round(at * scale) / scale;
+    const top = snap(attempt.lane * this.lane + this.lane * barGap), height = snap(this.lane * (1 - 2 * barGap));
+    left = snap(left);
+    right = Math.max(snap(right), left + 1 / scale);
     const { colours } = this.theme, width = right - left;
     context.fillStyle = this.theme.colour(attempt.job.cls);
     context.fillRect(left, top, width > 3 ? width - 1 : width, height);

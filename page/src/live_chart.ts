@@ -42,7 +42,11 @@ export class LiveChart {
   }
 
   add(at: number, status: Status): void {
-    const [times] = this.values, before = times.at(-1);
+    const [times] = this.values;
+    // A clock that was set back is right now, and was not before.
+    const early = times.findIndex((t) => t! >= at);
+    if (early >= 0) for (const column of this.values) column.splice(early);
+    const before = times.at(-1);
     if (before !== undefined && before !== null && at - before > gapAfter) this.push(before + 0.5, () => null);
     this.push(at, (line) => line.value(status) ?? null);
     const first = times.findIndex((t) => t! >= at - shownMost);

@@ -1,6 +1,7 @@
 // Runs that the daemon's user has recorded, each with its page.
 import { el } from "./dom";
 import { bytes, seconds } from "./format";
+import { Clock } from "./live";
 
 interface RecordedRun {
   run: string;
@@ -33,12 +34,14 @@ function line(run: RecordedRun): HTMLTableRowElement {
 
 export class LiveRuns {
   readonly element = el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Recorded runs" });
+  private readonly clock = new Clock();
   private listed = -Infinity;
 
   // Asks again if it is time; the daemon has just been heard.
   refresh(): void {
-    if (Date.now() < this.listed + listedAgainAfter) return;
-    this.listed = Date.now();
+    const now = this.clock.now();
+    if (now < this.listed + listedAgainAfter) return;
+    this.listed = now;
     void this.list();
   }
 

@@ -1,8 +1,8 @@
 // One job: what was decided of it and why, its attempts beside each other, its memory.
 import uPlot from "uplot";
 import { button, el } from "./dom";
-import { bytes, clock, numberText, seconds } from "./format";
-import { byteTicks } from "./charts";
+import { bytes, numberText, seconds } from "./format";
+import { byteTicks, clockAxis } from "./charts";
 import { estimateOf, type Job, type RunEvent } from "./data";
 import { outcomeText } from "./table";
 import { className, type Theme } from "./theme";
@@ -74,7 +74,7 @@ export class JobPanel {
       width: host.clientWidth || 380, height: 170, legend: { show: false }, padding: [8, 8, 0, 0],
       cursor: { y: false, drag: { x: false, y: false } },
       scales: { x: { time: false, range: [last.start, Math.max(last.end, last.start + 1e-6)] }, y: { range: [0, high * 1.12] } },
-      axes: [{ ...axis, size: 24, values: (_plot, at, _axis, _space, step) => at.map((t) => clock(t, step)) },
+      axes: [{ ...axis, ...clockAxis, size: 24 },
         { ...axis, size: 62, values: (_plot, at) => at.map(bytes), splits: (_plot, _axis, low, top) => byteTicks(low, top) }],
       series: [{}, { stroke: () => theme.colour(job.cls), fill: () => `${theme.colour(job.cls)}33`, width: 2, points: { show: false }, spanGaps: true }],
       hooks: {

@@ -17,7 +17,7 @@ export function sentence({ head, jobs, end }: Run): string {
   if (head.pauses) parts.push(count(head.pauses, "pause"));
   if (head.evictions) parts.push(count(head.evictions, "eviction"));
   if (head.oom_kills !== undefined) parts.push(`${head.oom_kills || "none"} killed by the kernel`);
-  if (head.jobs === 0) return `No job was run, in ${seconds(end)}.`;
+  if (head.jobs === 0) return "No job was run.";
   return `${count(head.jobs, "job")} in ${seconds((head.makespan_ns ?? head.end_ns) / 1e9)}: ${parts.join(", ")}.`;
 }
 

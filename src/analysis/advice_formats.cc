@@ -60,10 +60,14 @@ std::string notes(const Advice& advice) {
   return text;
 }
 
+std::string nothing_known(const AdviceSource& source) {
+  return "Nothing is known from " + printable(source.words) + ".\n";
+}
+
 // Advice for people: a row for each class, and what the columns rest on.
 std::string advice_table(const Advice& advice, const AdviceSource& source) {
   using report::Align;
-  if (advice.classes.empty()) return "Nothing is known from " + source.words + ".\n";
+  if (advice.classes.empty()) return nothing_known(source);
   std::vector<report::Column> columns = {
       {.heading = "MEMORY", .cells = {}},     {.heading = "CORES", .cells = {}},
       {.heading = "TIME LIMIT", .cells = {}}, {.heading = "COUNT", .cells = {}},
@@ -120,14 +124,16 @@ std::string ground_of(const ClassAdvice& advice, const Coverage& coverage) {
                             coverage.quantile * kPercent, advice.confidence * kPercent);
 }
 
-std::string heading(std::string_view comment, const AdviceSource& source, std::string_view where) {
+std::string heading(std::string_view comment, const Advice& advice, const AdviceSource& source,
+                    std::string_view where) {
+  if (advice.classes.empty()) return fmt::format("{} {}", comment, nothing_known(source));
   return fmt::format("{} Requests by class, from {}; {}\n", comment, printable(source.words),
                      where);
 }
 
 std::string slurm_text(const Advice& advice, const AdviceSource& source) {
   std::string text =
-      heading("#", source, "put a block at the head of the script that sbatch runs.");
+      heading("#", advice, source, "put a block at the head of the script that sbatch runs.");
   for (const ClassAdvice& one : advice.classes) {
     const std::int64_t limit = minutes(one.time_limit);
     text += fmt::format(
@@ -147,7 +153,7 @@ bool is_identifier(std::string_view name) {
 }
 
 std::string snakemake_text(const Advice& advice, const AdviceSource& source) {
-  std::string text = heading("#", source, "for config.yaml of a profile.");
+  std::string text = heading("#", advice, source, "for config.yaml of a profile.");
   std::string resources, threads;
   for (const ClassAdvice& one : advice.classes) {
     const std::string numbers =
@@ -179,7 +185,7 @@ std::string nextflow_pattern(const std::string& name) {
 }
 
 std::string nextflow_text(const Advice& advice, const AdviceSource& source) {
-  std::string text = heading("//", source, "for nextflow.config.") + "process {\n";
+  std::string text = heading("//", advice, source, "for nextflow.config.") + "process {\n";
   for (const ClassAdvice& one : advice.classes) {
     text += fmt::format(
         "  // {}\n  withName: '{}' {{\n    memory = '{} MB'\n    cpus = {}\n    time = '{} min'\n"
@@ -199,7 +205,7 @@ unsigned millicores(const ClassAdvice& advice) {
 }
 
 std::string kubernetes_text(const Advice& advice, const AdviceSource& source) {
-  std::string text = heading("#", source, "a document for each, to stand in a container.");
+  std::string text = heading("#", advice, source, "a document for each, to stand in a container.");
   for (const ClassAdvice& one : advice.classes) {
     text += fmt::format(
         "---\n# {}: {}\nresources:\n  requests:\n    memory: {}Mi\n    cpu: {}m\n  limits:\n"

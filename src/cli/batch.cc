@@ -19,6 +19,7 @@
 #include "supervisor/host.h"
 #include "supervisor/output/disk.h"
 #include "supervisor/run/batch_run.h"
+#include "supervisor/run/disk_options.h"
 #include "supervisor/run/pool_terms.h"
 #include "supervisor/run/run_id.h"
 #include "supervisor/wall_clock.h"
@@ -124,6 +125,9 @@ Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, 
   }
   auto governor = supervisor::pool_governor(options.governor, **supervisor);
   if (!governor) return pass(std::move(governor));
+  auto disks = supervisor::disk_floors(options.governor.disks);
+  if (!disks) return pass(std::move(disks));
+  governor->disks = std::move(*disks);
   tell_few_descriptors(options, *governor);
   tell_many_cores(options, **supervisor);
   if (options.verbose && !options.quiet) {

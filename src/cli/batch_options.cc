@@ -34,7 +34,7 @@ Examples:
   plimsoll batch jobs.txt
   find . -name '*.log' -print0 | plimsoll batch -0 -- gzip -k {}
   plimsoll batch -- convert {1} -resize {2} {1.}-{2}.png ::: *.jpg ::: 320 640
-  plimsoll batch --joblog log --resume jobs.txt
+  plimsoll batch --disk /scratch=2G --joblog log --resume jobs.txt
   plimsoll batch --halt now,fail=1 --report run.jsonl --results out jobs.jsonl
 
 Exit status: the number of jobs that did not succeed, 101 if more than 100; with

@@ -38,7 +38,7 @@ measured by the kernel, limited, and ended with all its processes.
   runs      List recorded runs:          plimsoll runs
   explain   Explain what a run decided:  plimsoll explain last 17
   report    Print the report of a run:   plimsoll report last
-                                         plimsoll report last --provenance
+                                         plimsoll report last --html FILE
                                          plimsoll report last --trace FILE
   history   Show what jobs have needed:  plimsoll history
   compare   Compare two runs:            plimsoll compare last-1 last

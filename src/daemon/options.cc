@@ -50,7 +50,9 @@ void add_setting(CLI::App& app, ServeOptions& options, const Setting& setting) {
   const auto store = [&options, &setting](const std::string& text) {
     options.values.push_back({.key = setting.key, .text = text});
   };
-  app.add_option_function<std::string>(named(setting), store, std::string(setting.help))
+  std::string help(setting.help);
+  if (setting.by_default) help += " (default " + setting.by_default().value_or("none") + ")";
+  app.add_option_function<std::string>(named(setting), store, help)
       ->check(check)
       ->type_name(std::string(setting.value));
 }

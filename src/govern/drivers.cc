@@ -214,7 +214,7 @@ bool Drivers::is_named(string_view name) const {
 
 // `words`: the interpreter's own command line, its name first.
 Role Drivers::role_of_interpreter(string_view name, const std::vector<std::string>& words) const {
-  if (is_among(kShells, name)) {
+  if (is_shell(name)) {
     if (is_among(kTaskScripts, base_name(operand_of(words)))) return Role::whole;
     return has_flag(words, 'c') && !starts_launcher(words) ? Role::whole : Role::driver;
   }
@@ -254,6 +254,8 @@ Role Drivers::role_of(const Exec& exec) const {
   words.push_back(exec.file);
   return role_of_interpreter(program_name(words.front()), words);
 }
+
+bool is_shell(std::string_view name) { return is_among(kShells, name); }
 
 bool may_hold_tokens(const Exec& exec) {
   if (is_launcher(exec) || is_inner_govern(exec)) return false;

@@ -40,6 +40,9 @@ class Drivers {
 // /usr/bin/python3.11.
 [[nodiscard]] std::string program_name(std::string_view file);
 
+// Whether this is the family name of a shell.
+[[nodiscard]] bool is_shell(std::string_view name);
+
 // Whether the program may hold several tokens of a jobserver for threads of its own or for programs
 // that it starts unseen.
 [[nodiscard]] bool may_hold_tokens(const Exec& exec);

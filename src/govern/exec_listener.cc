@@ -11,11 +11,15 @@
 #include <utility>
 
 #include "govern/exec_reader.h"
+#include "guardian/exec_filter.h"
 
 namespace plimsoll::govern {
 
 ExecListener::ExecListener(loop::Loop& loop, ExecObserver& observer)
-    : loop_(loop), observer_(observer), readers_(loop, *this, read_exec) {}
+    : loop_(loop),
+      observer_(observer),
+      readers_(loop, *this, read_exec),
+      signals_interrupt_(guardian::signals_interrupt_execs()) {}
 
 ExecListener::~ExecListener() = default;
 

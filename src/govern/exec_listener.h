@@ -47,6 +47,9 @@ class ExecListener : private ExecReadersObserver {
   // The exec goes on. Of one whose caller is gone, nothing happens.
   void answer(PendingExec pending);
 
+  // Whether a signal to one that stands in an exec has it begin that anew.
+  [[nodiscard]] bool signals_interrupt() const { return signals_interrupt_; }
+
   // So many are taken in one turn of the loop: others wait meanwhile.
   static constexpr int kTurnMax = 16;
 
@@ -64,6 +67,7 @@ class ExecListener : private ExecReadersObserver {
   loop::Watch watch_;  // of own_end_ until the listener has come, then of that
   ExecReaders readers_;
   bool has_heard_ = false;
+  bool signals_interrupt_;
 };
 
 }  // namespace plimsoll::govern

@@ -246,6 +246,8 @@ std::vector<std::string> parse_interpreter(std::string_view beginning) {
   return words;
 }
 
+std::string program_of(int pid) { return link_text("/proc/" + std::to_string(pid) + "/exe"); }
+
 std::string directory_of(int pid) { return link_text("/proc/" + std::to_string(pid) + "/cwd"); }
 
 }  // namespace plimsoll::govern

@@ -38,6 +38,9 @@ struct ExecMark {
 // The words after "#!" in a script's first bytes; empty if it is no script.
 [[nodiscard]] std::vector<std::string> parse_interpreter(std::string_view beginning);
 
+// The file that the process executes; empty if it can't be told.
+[[nodiscard]] std::string program_of(int pid);
+
 // The directory that the process is in; empty if it can't be told.
 [[nodiscard]] std::string directory_of(int pid);
 

@@ -6,7 +6,6 @@
 
 #include "base/quantity.h"
 #include "base/text.h"
-#include "kernel/cgroup/run_tree.h"
 #include "policy/job/attempt.h"
 #include "report/plain.h"
 #include "supervisor/light/light_protocol.h"
@@ -17,17 +16,6 @@ namespace plimsoll::govern {
 namespace {
 
 using policy::Outcome;
-
-// A second handle on a group, for whoever moves processes into it.
-Result<std::shared_ptr<const cgroup::Leaf>> clone(const cgroup::Leaf& group) {
-  std::vector<cgroup::Group::Part> parts;
-  for (const cgroup::Group::Part& part : group.parts()) {
-    auto directory = part.directory.clone();
-    if (!directory) return pass(std::move(directory));
-    parts.push_back({std::move(*directory), part.controllers});
-  }
-  return std::make_shared<const cgroup::Leaf>(group.name(), std::move(parts));
-}
 
 bool was_for_memory(Outcome outcome) {
   return outcome == Outcome::evicted || outcome == Outcome::over_line ||
@@ -46,8 +34,7 @@ GovernRun::GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& esti
       observer_(observer),
       drivers_(config_.drivers),
       host_scheduler_(supervisor, estimator, config_.scheduler, *this),
-      steps_(supervisor, host_scheduler_, estimator, drivers_, cgroup::run_name(config_.run_id),
-             *this),
+      steps_(supervisor, host_scheduler_, estimator, drivers_, *this),
       guardian_watch_(supervisor.loop(), [this](const std::string& text) { on_notice(text); }) {
   if (config_.drivers_first) steps_.put_drivers_first();
   // Nobody runs a step again: of one of which nothing is known it is believed that it may take all
@@ -122,20 +109,17 @@ bool GovernRun::is_to_run_again(const supervisor::AttemptResult& result) const {
 Result<supervisor::AttemptRequest> GovernRun::request(unsigned number) {
   const std::string name = "drivers-" + std::to_string(number);
   auto request = supervisor::request_for(config_.command, name, std::nullopt);
-  if (supervisor_.families() != nullptr) return request;
-  auto group = supervisor_.make_group_beside_pool(name);
-  if (!group) return pass(std::move(group));
-  if (config_.drivers_first) supervisor_.prefer(*group);
+  auto place = steps_.make_drivers(name);
+  if (!place) return pass(std::move(place));
+  if (config_.drivers_first) supervisor_.prefer(**place);
   if (!config_.why_unheard) {
-    auto second = clone(*group);
-    if (!second) return pass(std::move(second));
     auto listener = ExecListener::create(supervisor_.loop(), steps_);
     if (!listener) return pass(std::move(listener));
     listener_ = std::move(*listener);
-    steps_.begin(*listener_, std::move(*second));
+    steps_.begin(*listener_, *place);
   }
   request.standing.emplace(
-      supervisor::StandingGroup{.group = std::move(*group), .process = std::nullopt});
+      supervisor::StandingPlace{.place = std::move(*place), .process = std::nullopt});
   return request;
 }
 
@@ -206,6 +190,8 @@ void GovernRun::on_resumed() {
   if (std::exchange(is_stopped_, false)) {
     guardian_watch_.resume();
     host_scheduler_.resume_all();
+    // `fg` has continued all that are of the terminal's process group.
+    if (supervisor::Families* families = supervisor_.families()) families->measure(loop::now());
   }
   if (relay_) relay_->on_resumed();
 }

@@ -5,21 +5,17 @@
 #include <utility>
 
 #include "govern/drivers.h"
-#include "kernel/cgroup/processes.h"
 #include "kernel/procfs/table.h"
-#include "supervisor/light/group_members.h"
 #include "supervisor/reporting.h"
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::govern {
 
 LaunchedSteps::LaunchedSteps(supervisor::Supervisor& supervisor,
-                             supervisor::HostScheduler& scheduler, StepsShared shared,
-                             std::string run)
+                             supervisor::HostScheduler& scheduler, StepsShared shared)
     : supervisor_(supervisor),
       scheduler_(scheduler),
       shared_(std::move(shared)),
-      run_(std::move(run)),
       host_(supervisor.describe()),
       service_(supervisor, scheduler, static_cast<supervisor::CommandsOwner&>(*this)) {}
 
@@ -27,8 +23,7 @@ LaunchedSteps::~LaunchedSteps() = default;
 
 // A launcher is a driver, and what it is about to start is where it is.
 Result<const policy::JobSpec*> LaunchedSteps::job_of(int pid) {
-  const bool is_driver = drivers_ != nullptr &&
-                         supervisor::is_member(pid, "/" + run_ + "/" + drivers_->name(), *drivers_);
+  const bool is_driver = drivers_ != nullptr && drivers_->has(pid);
   if (!is_driver) return fail(std::errc::permission_denied, "the process is no driver of this run");
   return nullptr;
 }
@@ -49,9 +44,9 @@ void LaunchedSteps::command_begins(const policy::JobSpec& command, int pid) {
 
 void LaunchedSteps::command_waits(JobId /*command*/) { ++shared_.counts.held; }
 
-void LaunchedSteps::command_starts(JobId command) {
+void LaunchedSteps::command_starts(JobId command, std::shared_ptr<supervisor::Place> place) {
   Launched& step = steps_.at(command);
-  step.runs = true;
+  step.place = std::move(place);
   step.waited = supervisor_.now() - step.waiting_since;
 }
 
@@ -63,7 +58,7 @@ void LaunchedSteps::command_withdrawn(JobId command) {
 
 void LaunchedSteps::command_ended(const policy::JobSpec& command,
                                   const supervisor::AttemptGone& gone) {
-  const Launched step = steps_.at(command.id);
+  const Launched step = std::move(steps_.at(command.id));
   drop(command.id);
   if (step.is_driver) return;
   const policy::Outcome outcome = gone.result.end.outcome;
@@ -97,7 +92,15 @@ void LaunchedSteps::drop(JobId step) {
 
 void LaunchedSteps::goes_on(JobId step, const Exec& exec) {
   const auto found = steps_.find(step);
-  if (found != steps_.end() && govern::may_hold_tokens(exec)) found->second.may_hold_tokens = true;
+  if (found == steps_.end()) return;
+  if (govern::may_hold_tokens(exec)) found->second.may_hold_tokens = true;
+  if (found->second.place != nullptr) found->second.place->has_seen(exec.process);
+}
+
+std::shared_ptr<supervisor::Place> LaunchedSteps::release(JobId step) {
+  Launched& launched = steps_.at(step);
+  launched.is_driver = true;
+  return launched.place;
 }
 
 bool LaunchedSteps::may_hold_tokens() const {
@@ -108,7 +111,7 @@ bool LaunchedSteps::may_hold_tokens() const {
 void LaunchedSteps::resume_all() {
   std::vector<JobId> running;
   for (const auto& [id, step] : steps_) {
-    if (step.runs) running.push_back(id);
+    if (step.place != nullptr) running.push_back(id);
   }
   for (const JobId id : running) {
     [[maybe_unused]] const auto resumed = scheduler_.scheduler().resume(id);
@@ -118,10 +121,7 @@ void LaunchedSteps::resume_all() {
 std::vector<std::string> LaunchedSteps::running() const {
   std::vector<std::string> running;
   for (const auto& [id, step] : steps_) {
-    const auto group = step.runs ? scheduler_.executor().group_of(id) : nullptr;
-    if (group == nullptr || !cgroup::populated(*group, cgroup::Scope::v2_first).value_or(true)) {
-      continue;
-    }
+    if (step.place == nullptr || !step.place->is_populated()) continue;
     running.push_back(policy::command_line(service_.spec_of(id)->command));
   }
   return running;

@@ -37,15 +37,15 @@ struct StepsShared {
 // withdrawn.
 class LaunchedSteps : private supervisor::CommandsOwner {
  public:
-  // All must outlive this. `run`: the name of the run's directory in the cgroup tree.
+  // All must outlive this.
   LaunchedSteps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& scheduler,
-                StepsShared shared, std::string run);
+                StepsShared shared);
   ~LaunchedSteps() override;
 
   // Launchers are heard from here on. Once.
   Result<void> listen(const std::string& path) { return service_.listen(path); }
-  // Those in this group, that of the drivers, are; null: none.
-  void admit_from(std::shared_ptr<const cgroup::Leaf> drivers) { drivers_ = std::move(drivers); }
+  // Those in this place, that of the drivers, are; null: none.
+  void admit_from(std::shared_ptr<supervisor::Place> drivers) { drivers_ = std::move(drivers); }
 
   // The commands of those in which somebody lives and that do not wait.
   [[nodiscard]] std::vector<std::string> running() const;
@@ -60,8 +60,8 @@ class LaunchedSteps : private supervisor::CommandsOwner {
 
   // A process of the step executes something.
   void goes_on(JobId step, const Exec& exec);
-  // The step has turned out to be a driver.
-  void release(JobId step) { steps_.at(step).is_driver = true; }
+  // The step has turned out to be a driver. Its place, if it runs; else null.
+  std::shared_ptr<supervisor::Place> release(JobId step);
   // Whether one of them may hold several tokens of a jobserver. One other is its launcher's.
   [[nodiscard]] bool may_hold_tokens() const;
 
@@ -70,7 +70,7 @@ class LaunchedSteps : private supervisor::CommandsOwner {
     WallTime queued{};
     Instant waiting_since{};
     Duration waited{};
-    bool runs = false;
+    std::shared_ptr<supervisor::Place> place;  // once it runs
     bool is_driver = false;
     bool may_hold_tokens = false;
   };
@@ -82,7 +82,7 @@ class LaunchedSteps : private supervisor::CommandsOwner {
   }
   void command_begins(const policy::JobSpec& command, int pid) override;
   void command_waits(JobId command) override;
-  void command_starts(JobId command) override;
+  void command_starts(JobId command, std::shared_ptr<supervisor::Place> place) override;
   void command_withdrawn(JobId command) override;
   void command_ended(const policy::JobSpec& command, const supervisor::AttemptGone& gone) override;
   void command_stuck(const std::string& name, const reap::Stuck& stuck) override;
@@ -91,9 +91,8 @@ class LaunchedSteps : private supervisor::CommandsOwner {
   supervisor::Supervisor& supervisor_;
   supervisor::HostScheduler& scheduler_;
   StepsShared shared_;
-  std::string run_;
   report::HostInfo host_;
-  std::shared_ptr<const cgroup::Leaf> drivers_;
+  std::shared_ptr<supervisor::Place> drivers_;
   std::map<JobId, Launched> steps_;
   supervisor::CommandService service_;  // last: it ends before what it tells
 };

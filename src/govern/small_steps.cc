@@ -1,21 +1,16 @@
 #include "govern/small_steps.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "kernel/procfs/table.h"
 
 namespace plimsoll::govern {
 namespace {
-
-bool has_ended(const SmallStep& step) {
-  pollfd ready{.fd = step.pidfd.get(), .events = POLLIN, .revents = 0};
-  return ::poll(&ready, 1, 0) == 1;
-}
 
 // What it has in memory, pages of files included; nothing if it is gone.
 std::optional<Bytes> resident(int pid) {
@@ -61,7 +56,7 @@ void SmallSteps::look() {
   std::vector<SmallStep> ended, grown;
   std::vector<SmallStep> stay;
   for (SmallStep& step : steps_) {
-    if (has_ended(step)) {
+    if (procfs::has_ended(step.pidfd.get())) {
       ended.push_back(std::move(step));
     } else if (now - step.since >= kStays ||
                resident(step.exec.process.pid).value_or(Bytes{}) >= kGrown) {

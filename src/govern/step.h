@@ -10,16 +10,15 @@
 #include "govern/exec.h"
 #include "govern/exec_listener.h"
 #include "govern/exec_reader.h"
-#include "kernel/cgroup/freeze.h"
-#include "kernel/cgroup/group.h"
 #include "policy/job/job.h"
+#include "supervisor/processes/place.h"
 
 namespace plimsoll::govern {
 
-// From its exec until its job is over and its group is removed.
+// From its exec until its job is over and its place is removed.
 struct Step {
   enum class State : std::uint8_t {
-    moving,   // into its group
+    moving,   // into its place
     waiting,  // for the scheduler
     running,
     withdrawn,  // from the scheduler: its process goes on without it, or is gone
@@ -29,10 +28,11 @@ struct Step {
   Exec exec;
   policy::JobSpec spec;
   UniqueFd pidfd;
-  std::shared_ptr<cgroup::Leaf> group;  // until it runs
-  std::optional<PendingExec> pending;
-  std::optional<cgroup::FreezeGuard> held;
-  std::optional<ExecMark> before;  // its exec, if that is to be looked at
+  std::shared_ptr<supervisor::Place> place;
+  std::optional<PendingExec> pending;  // while it is moved, or held in its exec
+  bool is_held = false;                // stopped, after its exec
+  bool waits_in_exec = false;          // never stopped, as its parent would mind
+  std::optional<ExecMark> before;      // its exec, if that is to be looked at
   Instant held_since{};
   WallTime queued{};
   Instant waiting_since{};

@@ -12,8 +12,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "govern/job_control.h"
 #include "govern/step.h"
-#include "kernel/cgroup/run_tree.h"
 #include "kernel/procfs/table.h"
 #include "policy/estimator/numbers.h"
 #include "supervisor/reporting.h"
@@ -22,9 +22,9 @@
 namespace plimsoll::govern {
 namespace {
 
-// The first words of the names of groups.
-constexpr std::string_view kGroup = "step";
-constexpr std::string_view kLaunchedGroup = "command";  // CommandService's
+// The first words of the names of places.
+constexpr std::string_view kPlace = "step";
+constexpr std::string_view kLaunchedPlace = "command";  // CommandService's
 
 UniqueFd open_pidfd(int pid) {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
@@ -33,13 +33,11 @@ UniqueFd open_pidfd(int pid) {
 }  // namespace
 
 Steps::Steps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& scheduler,
-             const policy::Estimator& estimator, const Drivers& drivers, std::string run,
-             StepsObserver& observer)
+             const policy::Estimator& estimator, const Drivers& drivers, StepsObserver& observer)
     : supervisor_(supervisor),
       scheduler_(scheduler),
       estimator_(estimator),
       tree_(drivers, *this),
-      run_(std::move(run)),
       observer_(observer),
       host_(supervisor.describe()),
       small_(supervisor.loop(), *this),
@@ -48,8 +46,7 @@ Steps::Steps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& sche
                  .counts = counts_,
                  .numbers = numbers_,
                  .observer = observer,
-                 .may_be_small = [this](const auto& step) { return may_be_small(step); }},
-                run_),
+                 .may_be_small = [this](const auto& step) { return may_be_small(step); }}),
       mover_(supervisor.loop()) {
   std::error_code unknown;  // then its steps are commands of no place
   directory_ = std::filesystem::current_path(unknown).string();
@@ -57,7 +54,13 @@ Steps::Steps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& sche
 
 Steps::~Steps() = default;
 
-void Steps::begin(ExecListener& listener, std::shared_ptr<const cgroup::Leaf> drivers) {
+Result<std::shared_ptr<supervisor::Place>> Steps::make_drivers(const std::string& name) {
+  auto place = supervisor_.make_place_beside_pool(name, mover_);
+  if (!place) return pass(std::move(place));
+  return std::shared_ptr<supervisor::Place>(std::move(*place));
+}
+
+void Steps::begin(ExecListener& listener, std::shared_ptr<supervisor::Place> drivers) {
   listener_ = &listener;
   drivers_ = std::move(drivers);
   launched_.admit_from(drivers_);
@@ -76,17 +79,19 @@ std::optional<ProcessLookup::Process> Steps::find(int pid) {
 }
 
 std::optional<JobId> Steps::step_of(int pid) {
-  const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/cgroup");
-  if (!text) return std::nullopt;
-  const std::string name = cgroup::group_in_pool(*text, run_);
+  const std::string name = supervisor_.place_in_pool(pid);
   std::string_view rest = name;
   const std::string_view kind = take_until(rest, '-');
-  if (kind != kGroup && kind != kLaunchedGroup) return std::nullopt;
+  if (kind != kPlace && kind != kLaunchedPlace) return std::nullopt;
   const auto number = to_u64(rest);
   return number ? std::optional(JobId{*number}) : std::nullopt;
 }
 
 void Steps::answer(PendingExec pending) { listener_->answer(pending); }
+
+void Steps::answer(Step& step) {
+  if (const auto pending = std::exchange(step.pending, std::nullopt)) answer(*pending);
+}
 
 void Steps::on_blind(const Error& why) {
   is_blind_ = true;
@@ -100,7 +105,7 @@ void Steps::on_exec(PendingExec pending, const Exec& exec) {
   if (meaning.released) {
     --counts_.begun;
     if (small_.take(*meaning.released)) --counts_.small;
-    // Its processes leave its group first, this one among them.
+    // Its processes leave its place first, this one among them.
     if (steps_.contains(*meaning.released) || launched_.has(*meaning.released)) {
       return release(*meaning.released,
                      [this, pending, exec, meaning] { follow(pending, exec, meaning); });
@@ -117,6 +122,7 @@ void Steps::follow(PendingExec pending, const Exec& exec, const Meaning& meaning
   if (meaning.what == Meaning::What::goes_on) {
     const auto step = steps_.find(*meaning.step);
     launched_.goes_on(*meaning.step, exec);
+    if (step != steps_.end()) step->second->place->has_seen(exec.process);
     if (step != steps_.end() && may_hold_tokens(exec)) step->second->may_hold_tokens = true;
     // Whoever does the work of the step says what it is.
     const bool is_main = step != steps_.end() && step->second->exec.process == exec.process;
@@ -124,6 +130,7 @@ void Steps::follow(PendingExec pending, const Exec& exec, const Meaning& meaning
       step->second->spec.command = spec_for(*meaning.step, exec).command;
     }
   }
+  if (meaning.what == Meaning::What::nothing) drivers_->has_seen(exec.process);
   answer(pending);
 }
 
@@ -142,19 +149,19 @@ void Steps::begin_step(PendingExec pending, const Exec& exec) {
   tree_.begun(id, exec);
   auto step = step_of_exec(id, exec, std::move(pidfd));
   const auto spare = spares_.find(exec.process.pid);
-  const bool has_group = spare != spares_.end() && spare->second.process == exec.process;
-  if (!has_group && may_be_small(step->spec)) {
+  const bool has_place = spare != spares_.end() && spare->second.process == exec.process;
+  if (!has_place && may_be_small(step->spec)) {
     return begin_small(pending, exec, id, std::move(step->pidfd));
   }
   step->pending = pending;
   step->queued = supervisor::wall_now();
-  std::shared_ptr<cgroup::Leaf> group;
+  std::shared_ptr<supervisor::Place> its;
   if (spare != spares_.end()) {
-    group = std::move(spare->second.group);
+    its = std::move(spare->second.place);
     spares_.erase(spare);
-    if (!has_group) mover_.remove(std::exchange(group, nullptr));
+    if (!has_place) std::exchange(its, nullptr)->remove();
   }
-  place(std::move(step), std::move(group));
+  place(std::move(step), std::move(its));
 }
 
 void Steps::begin_small(PendingExec pending, const Exec& exec, JobId id, UniqueFd pidfd) {
@@ -163,85 +170,88 @@ void Steps::begin_small(PendingExec pending, const Exec& exec, JobId id, UniqueF
   answer(pending);
 }
 
-// `group`: that it is in already, by an earlier exec; null: a new one.
-void Steps::place(std::unique_ptr<Step> step, std::shared_ptr<cgroup::Leaf> group) {
+// `its`: that it is in already, by an earlier exec; null: a new one.
+void Steps::place(std::unique_ptr<Step> step, std::shared_ptr<supervisor::Place> its) {
   const JobId id = step->id;
-  const bool is_there = group != nullptr;
+  const bool is_there = its != nullptr;
   if (!is_there) {
-    auto made = supervisor_.make_step_group(std::string(kGroup) + "-" + step->spec.name);
+    auto made = supervisor_.make_place_in_pool(std::string(kPlace) + "-" + step->spec.name, mover_);
     if (!made) {
-      tell_once(told_of_groups_, "some steps run without a group of their own, and are not held: " +
-                                     made.error().message());
+      tell_of_places(made.error());
       tree_.ended(id);
-      if (step->pending) answer(*step->pending);
-      return;
+      return answer(*step);
     }
-    group = std::make_shared<cgroup::Leaf>(std::move(*made));
+    its = std::move(*made);
   }
-  step->group = std::move(group);
+  step->place = std::move(its);
   Step& placed = *steps_.emplace(id, std::move(step)).first->second;
   ++on_the_way_;
   if (is_there) return moved(id, {});
   // A process that stands in an exec has no children yet that would have to come with it; one that
-  // was let go without a group may have.
-  using Below = supervisor::Mover::Below;
+  // was let go without a place may have.
+  using supervisor::Below;
   UniqueFd fd(::fcntl(placed.pidfd.get(), F_DUPFD_CLOEXEC, 0));
-  mover_.move({placed.exec.process.pid, std::move(fd), placed.pending ? Below::stay : Below::come},
-              placed.group, [this, id](const Result<void>& result) { moved(id, result); });
+  placed.place->take_in(
+      {placed.exec.process.pid, std::move(fd), placed.pending ? Below::stay : Below::come},
+      [this, id](const Result<void>& result) { moved(id, result); });
 }
 
 void Steps::moved(JobId id, const Result<void>& result) {
   --on_the_way_;
   Step& step = *steps_.at(id);
-  if (!result) {
-    if (!result.error().gone()) {
-      tell_once(told_of_groups_, "some steps run without a group of their own, and are not held: " +
-                                     result.error().message());
-    }
-    if (step.pending) answer(*step.pending);
-    mover_.remove(step.group);
-    return drop(id);
-  }
-  if (is_ending_) {
-    ::syscall(SYS_pidfd_send_signal, step.pidfd.get(), SIGKILL, nullptr, 0U);
-    if (step.pending) answer(*step.pending);
-    mover_.remove(step.group);
-    return drop(id);
-  }
-  enter(step);
+  if (result && !is_ending_) return enter(step);
+  if (!result && !result.error().gone()) tell_of_places(result.error());
+  if (result) ::syscall(SYS_pidfd_send_signal, step.pidfd.get(), SIGKILL, nullptr, 0U);
+  answer(step);
+  step.place->remove();
+  drop(id);
 }
 
-// If the scheduler starts it at once, it is never frozen.
+void Steps::tell_of_places(const Error& why) {
+  tell_once(told_of_places_,
+            "some steps run without a group of their own, and are not held: " + why.message());
+}
+
+// If the scheduler starts it at once, it is never stopped.
 void Steps::enter(Step& step) {
   const JobId id = step.id;
   step.state = Step::State::waiting;
   step.waiting_since = supervisor_.now();
+  step.waits_in_exec = step.place->stops_are_seen() && is_job_of_shell(step.exec.process.pid);
+  if (step.waits_in_exec) step.place->exempt();
   scheduler_.enter(step.spec, *this);
   const auto found = steps_.find(id);
   if (found == steps_.end()) return;
-  Step& entered = *found->second;
-  if (entered.state == Step::State::waiting) hold(entered);
-  if (entered.pending) answer(*std::exchange(entered.pending, std::nullopt));
+  if (found->second->state == Step::State::waiting) return hold(*found->second);
+  answer(*found->second);
 }
 
-// Its exec goes on frozen, so that it stops before the new program's first instruction. An exec
-// that fails after all would leave the old program stopped: a child of vfork(2), and with it its
-// parent.
 void Steps::hold(Step& step) {
   const JobId id = step.id;
-  auto frozen = cgroup::FreezeGuard::freeze(*step.group);
-  if (frozen) {
-    step.held = std::move(*frozen);
-    ++counts_.held;
-  }
-  step.held_since = loop::now();
   auto watch = supervisor_.loop().watch(step.pidfd.get(), EPOLLIN, [this, id](std::uint32_t) {
     const auto found = steps_.find(id);
     if (found != steps_.end()) withdraw(*found->second, "it has ended");
   });
   if (watch) step.death = std::move(*watch);
-  if (!step.pending || !step.held) return;
-  step.before = mark_of(step.exec.process.pid);
+  if (!step.waits_in_exec) return stop(step);
+  if (step.pending) ++counts_.held;
+}
+
+// Its exec goes on stopped, so that it stops before the new program's first instruction. An exec
+// that fails after all would leave the old program stopped: a child of vfork(2), and with it its
+// parent.
+void Steps::stop(Step& step) {
+  const JobId id = step.id;
+  const bool stands_in_exec = step.pending.has_value();
+  if (stands_in_exec) step.before = mark_of(step.exec.process.pid);
+  // A signal ends the wait for the answer where the kernel lets it.
+  if (listener_->signals_interrupt()) answer(step);
+  step.is_held = step.place->hold();
+  step.held_since = loop::now();
+  answer(step);
+  if (!step.is_held) return;
+  ++counts_.held;
+  if (!stands_in_exec) return;
   step.birth = supervisor_.loop().timer([this, id] { look_at_birth(id); });
   step.birth.set(loop::now() + kBirthLook);
 }
@@ -250,10 +260,8 @@ void Steps::look_at_birth(JobId id) {
   const auto found = steps_.find(id);
   if (found == steps_.end()) return;
   Step& step = *found->second;
-  if (step.state != Step::State::waiting || !step.held) return;
-  const auto state = step.held->state();
-  const bool stands = state && *state == cgroup::FreezeState::frozen;
-  if (!stands) {
+  if (step.state != Step::State::waiting || !step.is_held) return;
+  if (!step.place->keep_held()) {
     const Instant now = loop::now();
     if (now - step.held_since < kBirthPatience) step.birth.set(now + kBirthLook);
     return;
@@ -261,7 +269,7 @@ void Steps::look_at_birth(JobId id) {
   const auto now = mark_of(step.exec.process.pid);
   if (!now || !step.before || *now != *step.before) return;
   if (spares_.size() < kSparesMax) {
-    spares_[step.exec.process.pid] = {step.exec.process, std::move(step.group)};
+    spares_[step.exec.process.pid] = {step.exec.process, step.place};
   }
   --counts_.held;
   --counts_.begun;
@@ -269,7 +277,7 @@ void Steps::look_at_birth(JobId id) {
 }
 
 std::optional<std::size_t> Steps::token_holders() {
-  const bool sees_all = !is_blind_ && !told_of_groups_ && !launched_.may_hold_tokens();
+  const bool sees_all = !is_blind_ && !told_of_places_ && !launched_.may_hold_tokens();
   auto holders = sees_all ? tree_.drivers_below() : std::nullopt;
   if (holders) *holders += small_.size();
   for (const auto& [id, step] : steps_) {
@@ -280,7 +288,8 @@ std::optional<std::size_t> Steps::token_holders() {
 }
 
 void Steps::let_go(Step& step) {
-  step.held.reset();
+  if (std::exchange(step.is_held, false)) step.place->let_go();
+  answer(step);
   step.birth = {};
   step.death = {};
 }
@@ -300,15 +309,14 @@ supervisor::Prepared Steps::prepare(const policy::Start& start) {
   step.death = {};
   step.birth = {};
   step.waited += supervisor_.now() - step.waiting_since;
+  step.is_held = false;  // when its attempt has begun
+  if (step.waits_in_exec) answer(step);
   supervisor::Prepared prepared;
   supervisor::AttemptRequest& request = prepared.request;
-  request.group = step.group->name();
-  supervisor::AdoptedProcess process{
-      .pid = step.exec.process.pid, .pidfd = std::move(step.pidfd), .held = std::move(step.held)};
-  step.held.reset();
+  request.group = step.place->name();
+  supervisor::AdoptedProcess process{.pid = step.exec.process.pid, .pidfd = std::move(step.pidfd)};
   request.standing.emplace(
-      supervisor::StandingGroup{.group = std::move(*step.group), .process = std::move(process)});
-  step.group.reset();
+      supervisor::StandingPlace{.place = step.place, .process = std::move(process)});
   return prepared;
 }
 
@@ -348,18 +356,22 @@ void Steps::on_grown(SmallStep small) {
   place(std::move(step), nullptr);
 }
 
-// Its job ends when its group is empty.
+// Its job ends when its place is empty.
 void Steps::release(JobId id, const std::function<void()>& then) {
+  // One that stands stopped, or has not started, executes nothing.
+  std::shared_ptr<supervisor::Place> place;
   if (launched_.has(id)) {
-    launched_.release(id);
+    place = launched_.release(id);
   } else {
-    steps_.at(id)->is_driver = true;
+    Step& step = *steps_.at(id);
+    step.is_driver = true;
+    if (step.state == Step::State::running) place = step.place;
   }
-  // One that stands frozen, or has not started, executes nothing.
-  auto group = scheduler_.executor().group_of(id);
-  if (group == nullptr) return then();
+  // A shell that has only begun a build tool would teach that its text needs next to nothing.
+  scheduler_.scheduler().disregard(id);
+  if (place == nullptr) return then();
   ++on_the_way_;
-  mover_.empty(std::move(group), drivers_, [this, then] {
+  place->move_all(drivers_, [this, then] {
     --on_the_way_;
     then();
   });

@@ -16,10 +16,10 @@
 #include "govern/small_steps.h"
 #include "govern/step_tree.h"
 #include "govern/steps_observer.h"
-#include "kernel/cgroup/freeze.h"
 #include "report/report.h"
 #include "supervisor/host_scheduler.h"
-#include "supervisor/mover.h"
+#include "supervisor/processes/mover.h"
+#include "supervisor/processes/place.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::govern {
@@ -27,32 +27,36 @@ namespace plimsoll::govern {
 struct Step;
 
 // The steps of one command: what its drivers start becomes a job of the scheduler at its exec. The
-// process is moved into a group of the pool while it stands in the exec, and frozen there before it
-// goes on if the scheduler has not started the job by then: it stops before the first instruction
-// of the new program, and the start is the thaw. So nobody else waits: neither a parent that has
-// called vfork(2), nor the scheduler.
+// process is moved into a place of the pool while it stands in the exec, and stopped there before
+// it goes on if the scheduler has not started the job by then: it stops before the first
+// instruction of the new program, and the start is the thaw. So nobody else waits: neither a parent
+// that has called vfork(2), nor the scheduler.
+//
+// Without cgroups a shell with job control would take it for stopped by its user. What that starts
+// waits in its exec instead, and is not paused later.
 //
 // Invariant between events: each exec that was told is answered, or its process is on its way into
-// or out of a group; each step is in steps_ until its job is over and its group is removed, or it
-// is a small one.
+// or out of a place, or held there; each step is in steps_ until its job is over and its place is
+// removed, or it is a small one.
 class Steps : public ExecObserver,
               private supervisor::JobOwner,
               private ProcessLookup,
               private SmallStepsObserver {
  public:
-  // All must outlive this. `run`: the name of the run's directory in the cgroup tree.
+  // All must outlive this.
   Steps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& scheduler,
-        const policy::Estimator& estimator, const Drivers& drivers, std::string run,
-        StepsObserver& observer);
+        const policy::Estimator& estimator, const Drivers& drivers, StepsObserver& observer);
   ~Steps() override;
 
   // Steps are the kernel's victims before drivers; before begin().
   void put_drivers_first() { drivers_first_ = true; }
   // Steps may come from launchers as well, which find this socket; before begin().
   Result<void> listen(const std::string& path) { return launched_.listen(path); }
-  // The command is about to be executed: its first exec is the root of what follows. `drivers`: the
-  // group that it is in. `listener` must live until all execs are answered.
-  void begin(ExecListener& listener, std::shared_ptr<const cgroup::Leaf> drivers);
+  // Where the command of a further execution may be started, as all drivers.
+  [[nodiscard]] Result<std::shared_ptr<supervisor::Place>> make_drivers(const std::string& name);
+  // The command is about to be executed: its first exec is the root of what follows. `drivers`:
+  // where it is. `listener` must live until all execs are answered.
+  void begin(ExecListener& listener, std::shared_ptr<supervisor::Place> drivers);
   // The commands of those in which somebody lives and that do not wait.
   [[nodiscard]] std::vector<std::string> running() const;
   // The command has ended: whoever is left is killed.
@@ -78,14 +82,14 @@ class Steps : public ExecObserver,
   // What was held and has not been seen to stand so long after its exec is looked at no more.
   static constexpr Duration kBirthPatience = std::chrono::seconds(1);
   static constexpr Duration kBirthLook = std::chrono::milliseconds(2);
-  // Of groups that are kept for the next exec of their process; others go at once.
+  // Of places that are kept for the next exec of their process; others go at once.
   static constexpr std::size_t kSparesMax = 64;
 
  private:
-  // A group that a process was moved into for an exec that has failed after all: for its next.
+  // A place that a process was moved into for an exec that has failed after all: for its next.
   struct Spare {
     procfs::Id process;
-    std::shared_ptr<cgroup::Leaf> group;
+    std::shared_ptr<supervisor::Place> place;
   };
 
   [[nodiscard]] std::optional<Process> find(int pid) override;
@@ -101,10 +105,11 @@ class Steps : public ExecObserver,
   [[nodiscard]] bool may_be_small(const policy::JobSpec& spec) const;
   void begin_step(PendingExec pending, const Exec& exec);
   void begin_small(PendingExec pending, const Exec& exec, JobId id, UniqueFd pidfd);
-  void place(std::unique_ptr<Step> step, std::shared_ptr<cgroup::Leaf> group);
+  void place(std::unique_ptr<Step> step, std::shared_ptr<supervisor::Place> place);
   void moved(JobId id, const Result<void>& result);
   void enter(Step& step);
   void hold(Step& step);
+  void stop(Step& step);
   void look_at_birth(JobId id);
   void withdraw(Step& step, const std::string& why);
   [[nodiscard]] bool is_running(const Step& step) const;
@@ -112,18 +117,19 @@ class Steps : public ExecObserver,
   void release(JobId id, const std::function<void()>& then);
   void drop(JobId id);
   void answer(PendingExec pending);
+  void answer(Step& step);
+  void tell_of_places(const Error& why);
   void tell_once(bool& told, const std::string& text);
 
   supervisor::Supervisor& supervisor_;
   supervisor::HostScheduler& scheduler_;
   const policy::Estimator& estimator_;
   StepTree tree_;
-  std::string run_;
   StepsObserver& observer_;
   report::HostInfo host_;
   std::string directory_;
   ExecListener* listener_ = nullptr;
-  std::shared_ptr<const cgroup::Leaf> drivers_;
+  std::shared_ptr<supervisor::Place> drivers_;
   bool has_root_ = false;
   bool is_ending_ = false;
   std::map<JobId, std::unique_ptr<Step>> steps_;
@@ -133,10 +139,10 @@ class Steps : public ExecObserver,
   StepCounts counts_;
   StepNumbers numbers_;
   LaunchedSteps launched_;
-  bool told_of_groups_ = false;
+  bool told_of_places_ = false;
   bool is_blind_ = false;
   bool drivers_first_ = false;
-  supervisor::Mover mover_;  // last: its work ends before what it uses
+  supervisor::Mover mover_;  // its work ends before what it uses
 };
 
 }  // namespace plimsoll::govern

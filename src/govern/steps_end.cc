@@ -4,7 +4,6 @@
 
 #include "govern/step.h"
 #include "govern/steps.h"
-#include "kernel/cgroup/processes.h"
 
 // Steps that are to end, and those that go on without the scheduler.
 namespace plimsoll::govern {
@@ -15,7 +14,9 @@ void Steps::withdraw(Step& step, const std::string& why) {
   const JobId id = step.id;
   step.state = Step::State::withdrawn;
   let_go(step);
-  if (step.group != nullptr) mover_.remove(std::move(step.group));
+  const auto spare = spares_.find(step.exec.process.pid);
+  const bool is_kept = spare != spares_.end() && spare->second.place == step.place;
+  if (!is_kept) step.place->remove();
   // One that ends by now has been told.
   [[maybe_unused]] const auto withdrawn = scheduler_.scheduler().withdraw(id, why);
 }
@@ -36,9 +37,7 @@ void Steps::release_held() {
 }
 
 bool Steps::is_running(const Step& step) const {
-  if (step.state != Step::State::running || step.is_over) return false;
-  const auto group = scheduler_.executor().group_of(step.id);
-  return group && cgroup::populated(*group, cgroup::Scope::v2_first).value_or(true);
+  return step.state == Step::State::running && !step.is_over && step.place->is_populated();
 }
 
 std::vector<std::string> Steps::running() const {
@@ -65,7 +64,7 @@ void Steps::end_all(const std::string& why) {
       [[maybe_unused]] const auto killed = scheduler_.scheduler().kill(id, why);
     }
   }
-  for (auto& [pid, spare] : spares_) mover_.remove(std::move(spare.group));
+  for (auto& [pid, spare] : spares_) spare.place->remove();
   spares_.clear();
 }
 

@@ -16,6 +16,10 @@ namespace plimsoll::guardian {
 // exec.
 [[nodiscard]] bool install_exec_filter(int socket);
 
+// Whether a signal ends the wait of a call that the holder has heard of, be it not fatal: before
+// Linux 5.19 it does, and the call begins anew afterwards.
+[[nodiscard]] bool signals_interrupt_execs();
+
 // The errno of an installation here and now, 0 if it would succeed: tried in a child process.
 [[nodiscard]] int try_exec_filter();
 

@@ -122,6 +122,7 @@ constexpr auto kKeys = std::to_array<Key>({
     {"cpus", [](const json& v, Draft& d) { return put(to_quota(v), d.spec.limits.cpus); }},
     {"cpuset", set_cpuset},
     {"cwd", [](const json& v, Draft& d) { return put(to_text(v), d.spec.cwd); }},
+    {"disk_hint", [](const json& v, Draft& d) { return put(to_bytes(v), d.spec.disk_hint); }},
     {"env", set_env},
     {"id", [](const json& v, Draft& d) { return put(to_name(v), d.spec.name); }},
     {"io_weight", set_io_weight},

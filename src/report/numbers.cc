@@ -69,7 +69,7 @@ struct Known {
 };
 
 // The numbers of the governor's decisions. "The job" is the one that an event is about.
-constexpr std::array<Known, 48> kKnown = {{
+constexpr std::array<Known, 53> kKnown = {{
     {"line_bytes", "", nullptr, "memory that all jobs together may use"},
     {"limit_bytes", "", nullptr, "the line, or less if the machine itself is short of memory"},
     {"allowed_bytes", "", nullptr, "the limit, less a cushion"},
@@ -100,6 +100,11 @@ constexpr std::array<Known, 48> kKnown = {{
     {"cores_wanted", "", nullptr, "cores that the running jobs would use if there were enough"},
     {"crowded_for_s", "", nullptr, "for how long they have wanted so many"},
     {"runnable", "tasks that want to run", cores, "in runs of older versions"},
+    {"free_bytes", "free space", nullptr, "of the file system, for users"},
+    {"floor_bytes", "to stay free", nullptr, "of the file system"},
+    {"promised_bytes", "to be written", nullptr, "what the running jobs are expected to write"},
+    {"to_write_bytes", "", nullptr, "what the job is expected to write at most"},
+    {"job_written_bytes", "", nullptr, "what the job has written"},
     {"io_full", "all stalled on I/O", share, "share of the time in which all tasks were stalled"},
     {"running", "running jobs", plain, "jobs that are running and not paused"},
     {"unsettled", "running jobs of unknown need", plain,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/quantity.h"
 #include "base/text.h"
@@ -23,6 +24,12 @@ using policy::Outcome;
 constexpr Duration kOomCheckGap = std::chrono::milliseconds(5);
 
 std::uint64_t count(long number) { return static_cast<std::uint64_t>(std::max(number, 0L)); }
+
+// Linux counts a page that becomes dirty as eight blocks of 512 bytes, whatever the device has.
+Bytes written_of(const rusage& usage) {
+  constexpr std::uint64_t kBlock = 512;
+  return {count(usage.ru_oublock) * kBlock};
+}
 
 report::RusageReport report_of(const rusage& usage) {
   return {.maxrss = {count(usage.ru_maxrss) * 1024},
@@ -80,8 +87,9 @@ void Attempt::start() {
   timeout_timer_ = host_.timer([this] { on_time_out(); });
   is_killed_singly_ = process_set_->watch_oom() == OomKills::singly;
   ooms_before_ = host_.oom().counts();
-  if (request_.standing && request_.standing->process) {
-    adopt(std::move(*request_.standing->process));
+  auto standing = std::exchange(request_.standing, std::nullopt);
+  if (standing && standing->process) {
+    adopt(std::move(*standing));
   } else {
     spawn();
   }
@@ -89,7 +97,7 @@ void Attempt::start() {
 
 Result<void> Attempt::make_process_set() {
   if (request_.standing) {
-    process_set_ = host_.process_set_in(std::move(request_.standing->group), *this);
+    process_set_ = request_.standing->place->process_set(*this);
     return {};
   }
   auto made =
@@ -111,12 +119,13 @@ void Attempt::begin() {
 }
 
 // What it leaves of IPC is its parent's affair, as its status is.
-void Attempt::adopt(AdoptedProcess process) {
+void Attempt::adopt(StandingPlace standing) {
+  AdoptedProcess& process = *standing.process;
   begin();
   is_adopted_ = true;
   on_started({.id = {}, .pid = process.pid, .birth = {}, .pidfd = std::move(process.pidfd)});
   process_set_->adopt(pidfd_.get());
-  process.held.reset();
+  standing.place->let_go();
   sample_at(process_set_->next_due());
   arm_timeout();
 }
@@ -167,6 +176,7 @@ void Attempt::on_exited(const guardian::Exited& exited) {
   result_.ended = wall_now();
   result_.rusage = report_of(exited.usage);
   result_.kernel_usage = exited.usage;
+  result_.end.written = written_of(exited.usage);
   observer_.on_main_ended();
   if (emptied_) {
     conclude();

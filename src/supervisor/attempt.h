@@ -12,7 +12,6 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
-#include "kernel/cgroup/freeze.h"
 #include "kernel/cgroup/group.h"
 #include "kernel/reap/reaper.h"
 #include "policy/governor/sample_interval.h"
@@ -22,6 +21,7 @@
 #include "supervisor/attempt_host.h"
 #include "supervisor/ipc_watch.h"
 #include "supervisor/oom_watch.h"
+#include "supervisor/processes/place.h"
 #include "supervisor/processes/process_set.h"
 
 namespace plimsoll::supervisor {
@@ -34,20 +34,20 @@ enum class SampledFor : std::uint8_t { report, decisions };
 struct AdoptedProcess {
   pid_t pid{};
   UniqueFd pidfd;
-  std::optional<cgroup::FreezeGuard> held;  // let go once the attempt has begun
 };
 
-// A group that stands already, in place of one that is made in the pool for the attempt.
-struct StandingGroup {
-  cgroup::Leaf group;
-  // Lives there: nothing is spawned, the end is that of all processes in the group, and its status
-  // is not known. Absent: the group is empty, and the command is spawned in it.
+// A place that stands already, in place of one that is made in the pool for the attempt. Who is
+// held there is let go once the attempt has begun.
+struct StandingPlace {
+  std::shared_ptr<Place> place;
+  // Lives there: nothing is spawned, the end is that of all processes in the place, and its status
+  // is not known. Absent: the place is empty, and the command is spawned in it.
   std::optional<AdoptedProcess> process;
 };
 
 struct AttemptRequest {
-  std::string group;  // name of the group in the pool; unique in the run
-  std::optional<StandingGroup> standing{};
+  std::string group;                        // name of the group in the pool; unique in the run
+  std::optional<StandingPlace> standing{};  // until it has begun
   guardian::SpawnRequest spawn;
   Limits limits;
   std::optional<Duration> timeout;  // counted from the start
@@ -186,7 +186,7 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   Result<void> make_process_set();
   void begin();
   void spawn();
-  void adopt(AdoptedProcess process);
+  void adopt(StandingPlace standing);
   void on_time_out();
   void set_cause(policy::Outcome outcome, std::string reason);
   void fail_to_start(std::string reason);

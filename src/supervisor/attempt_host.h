@@ -11,7 +11,6 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "guardian/protocol.h"
-#include "kernel/cgroup/group.h"
 
 namespace plimsoll::supervisor {
 
@@ -37,9 +36,6 @@ class AttemptHost : public loop::Clock {
   // The observer must outlive it.
   [[nodiscard]] virtual Result<std::unique_ptr<ProcessSet>> make_process_set(
       const std::string& name, const Limits& limits, uid_t uid, ProcessSetObserver& observer) = 0;
-  // The same of a group that stands already, without limits of its own.
-  [[nodiscard]] virtual std::unique_ptr<ProcessSet> process_set_in(
-      cgroup::Leaf group, ProcessSetObserver& observer) = 0;
 
   // Nobody lives any more in the group of this child, which has left others (Exited). What has got
   // out of the group is killed, and told within guardian::Adoptions::kPatience (on_escaped()).

@@ -6,32 +6,11 @@
 #include "base/check.h"
 #include "kernel/cgroup/limits.h"
 #include "supervisor/capacity.h"
+#include "supervisor/host_attempt.h"
 #include "supervisor/reporting.h"
 
 namespace plimsoll::supervisor {
 namespace {
-
-// The kernel's peak counts clean page cache, which `used` leaves out: it stands in only for a job
-// that ended before it was looked at.
-policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sample) {
-  const counters::MemoryUsage& memory = sample.memory;
-  policy::JobSample seen{.ran = attempt.ran()};
-  const bool is_only_sample = attempt.is_emptied() && !attempt.was_sampled();
-  const auto stand_in = !is_only_sample ? memory.current
-                        : memory.peak   ? memory.peak
-                                        : memory.sampled_peak;
-  seen.used = is_only_sample ? stand_in.value_or(Bytes{})
-                             : memory.used.value_or(stand_in.value_or(Bytes{}));
-  seen.peak = seen.used;
-  seen.cpu = sample.cpu.usage.value_or(Duration{});
-  if (sample.cpu.pressure && sample.cpu.pressure->some) {
-    seen.cpu_wait = sample.cpu.pressure->some->total;
-  }
-  if (sample.io.read || sample.io.written) {
-    seen.io = sample.io.read.value_or(Bytes{}) + sample.io.written.value_or(Bytes{});
-  }
-  return seen;
-}
 
 // As many of those as there are jobs are reckoned with (kDescriptorsPerJob).
 std::size_t removals_by_descriptors() {
@@ -41,32 +20,6 @@ std::size_t removals_by_descriptors() {
 }
 
 }  // namespace
-
-// One attempt, from its start until all is known of it.
-struct HostExecutor::AttemptRecord : AttemptObserver {
-  AttemptRecord(HostExecutor& of, AttemptKey with, AttemptRequest request)
-      : executor(of),
-        key(with),
-        span(of.system_.now()),
-        attempt(of.host_, std::move(request), *this) {}
-
-  void on_sampled(const counters::Sample& sample) override {
-    if (!is_over) executor.scheduler_.on_job(key.job, job_sample(attempt, sample));
-  }
-  void on_over(const policy::AttemptEnd& with) override { executor.on_over(*this, with); }
-  void on_removed() override { executor.on_removed(*this); }
-  void on_gone(const AttemptResult& result) override { executor.on_gone(*this, result); }
-  void on_stuck(const reap::Stuck& stuck) override {
-    executor.jobs_.at(key.job).owner->on_stuck(key, stuck);
-  }
-
-  HostExecutor& executor;
-  AttemptKey key;
-  counters::MachineSpan span;  // of what the whole machine did meanwhile
-  bool is_over = false;
-  policy::AttemptEnd end;  // if it is
-  Attempt attempt;
-};
 
 HostExecutor::HostExecutor(RunHost& host, SystemRecord& system, policy::ExecutorObserver& scheduler,
                            HostExecutorObserver& observer)
@@ -136,8 +89,8 @@ void HostExecutor::external_uses(JobRecord& job, Bytes used) {
 
 // Memory is watched for them too.
 void HostExecutor::watch_external() {
-  if (!is_watching()) return watcher_.stop();
-  if (!stopped_at_) watcher_.start();
+  if (!is_watching()) return stop_watching();
+  if (!stopped_at_) start_watching();
 }
 
 void HostExecutor::enter(JobId job, JobOwner& owner) { enter(job, JobRecord{.owner = &owner}); }
@@ -201,7 +154,7 @@ void HostExecutor::start(const policy::Start& start) {
   ++job.attempts;
   attempts_.emplace(key, std::move(made));
   ++running_;
-  watcher_.start();
+  start_watching();
   if (prepared.refusal) return attempt.refuse(std::move(*prepared.refusal));
   attempt.start();
 }
@@ -261,7 +214,7 @@ void HostExecutor::suspend_all() {
   if (stopped_at_) return;
   stopped_at_ = host_.job_clock();
   for (AttemptRecord* record : all_running()) record->attempt.suspend();
-  watcher_.stop();
+  stop_watching();
   wake_timer_->off();
 }
 
@@ -270,7 +223,7 @@ void HostExecutor::resume_all() {
   stood_still_ += host_.job_clock() - *std::exchange(stopped_at_, std::nullopt);
   for (AttemptRecord* record : all_running()) record->attempt.resume();
   wake_at(wake_);
-  if (is_watching()) watcher_.start();
+  if (is_watching()) start_watching();
 }
 
 Result<void> HostExecutor::signal(JobId job, int number, std::uint32_t asker) {
@@ -325,7 +278,7 @@ void HostExecutor::on_weakened(const monitor::Status& status) {
 void HostExecutor::decide(monitor::Cause cause) {
   if (cause == monitor::Cause::event || monitor::is_near(reading_)) sample_jobs();
   scheduler_.on_machine(seen_);
-  if (!is_watching()) watcher_.stop();
+  if (!is_watching()) stop_watching();
 }
 
 // Whatever is decided upon a look may start and end others.
@@ -358,7 +311,7 @@ void HostExecutor::on_over(AttemptRecord& record, const policy::AttemptEnd& end)
   if (!ended_by_itself) {
     watcher_.sample_soon();  // whoever waits does so until what it had is seen to be back
   } else if (!is_watching()) {
-    watcher_.stop();
+    stop_watching();
   }
   record.span.observe(system_.now());
   job.owner->on_over(record.key);

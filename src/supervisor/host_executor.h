@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "kernel/monitor/watcher.h"
+#include "kernel/procfs/table.h"
+#include "policy/governor/disk_floor.h"
 #include "policy/scheduler/executor.h"
+#include "supervisor/disk_watch.h"
 #include "supervisor/job_owner.h"
 #include "supervisor/oom_watch.h"
 #include "supervisor/pool_sampler.h"
@@ -51,6 +54,10 @@ class HostExecutor : public policy::Executor,
   HostExecutor(RunHost& host, SystemRecord& system, policy::ExecutorObserver& scheduler,
                HostExecutorObserver& observer);
   ~HostExecutor() override;
+
+  // From now on the space of these is watched while anything runs, and how much each attempt
+  // writes. Returns the first look, which may wait. Before the first start(), at most once.
+  [[nodiscard]] policy::DiskSample watch(const std::vector<policy::DiskFloor>& disks);
 
   // A new job, before its first start(). `owner` must outlive it.
   void enter(JobId job, JobOwner& owner);
@@ -122,6 +129,12 @@ class HostExecutor : public policy::Executor,
   // looks would take the batches in which the kernel counts for growth.
   static constexpr Duration kMovingSample = std::chrono::milliseconds(10);
   static constexpr Duration kCalmSample = std::chrono::milliseconds(100);
+  // The space of file systems is looked at so often, and what an attempt has written where it is
+  // looked at for decisions: where writers are held for it, and where it is only told of.
+  static constexpr Duration kSpaceLook = std::chrono::milliseconds(100);
+  static constexpr Duration kWriteLook = std::chrono::milliseconds(250);
+  static constexpr Duration kSpaceLookToTell = std::chrono::seconds(2);
+  static constexpr Duration kWriteLookToTell = std::chrono::seconds(30);
 
  private:
   struct AttemptRecord;
@@ -150,6 +163,11 @@ class HostExecutor : public policy::Executor,
   void on_weakened(const monitor::Status& status) override;
   void sample_jobs();
   void check_ooms();
+  [[nodiscard]] std::optional<Bytes> written_by(AttemptRecord& record,
+                                                const counters::Sample& sample);
+  void look_at_writers();
+  void start_watching();
+  void stop_watching();
   [[nodiscard]] bool is_watching() const { return running_ > 0 || external_jobs_ > 0; }
   void on_over(AttemptRecord& record, const policy::AttemptEnd& end);
   void on_removed(AttemptRecord& record);
@@ -178,6 +196,9 @@ class HostExecutor : public policy::Executor,
   monitor::Reading reading_;  // the last
   policy::MachineSample seen_;
   monitor::Watcher watcher_;
+  std::unique_ptr<DiskWatch> disk_watch_;  // null: no disk is watched
+  std::optional<procfs::ProcDir> proc_;    // where one is
+  Duration write_look_{};
   std::unique_ptr<loop::Clock::Timer> oom_timer_;  // after the kernel has told of an OOM (v1)
   unsigned oom_checks_left_ = 0;
 };

@@ -13,6 +13,7 @@ HostScheduler::HostScheduler(RunHost& host, policy::Estimator& estimator,
       reserve_(config.governor.reserve),
       line_(config.governor.line),
       cores_(config.governor.cores),
+      disks_(config.governor.disks),
       observer_(observer),
       system_(host.loop()),
       scheduler_(std::move(config), estimator, this),
@@ -51,7 +52,8 @@ void HostScheduler::on_stall(Duration stalled) {
 void HostScheduler::begin() {
   StallObserver& stalls = *this;
   pool_limits_ = std::make_unique<PoolLimits>(host_, scheduler_.line(), stalls);
-  scheduler_.begin(executor_);
+  if (disks_.empty()) return scheduler_.begin(executor_);
+  scheduler_.begin(executor_, executor_.watch(disks_));
 }
 
 Result<void> HostScheduler::run_once(Duration timeout) {

@@ -108,6 +108,7 @@ class HostScheduler : private policy::SchedulerListener,
   RunHost& host_;
   Bytes reserve_, line_;  // as configured
   double cores_;
+  std::vector<policy::DiskFloor> disks_;
   HostSchedulerObserver& observer_;
   SystemRecord system_;
   policy::Scheduler scheduler_;

@@ -18,10 +18,13 @@
 #include "kernel/cgroup/run_removal.h"
 #include "kernel/cgroup/sweep.h"
 #include "kernel/procfs/kill_all.h"
+#include "kernel/procfs/table.h"
 #include "supervisor/host.h"
 #include "supervisor/ipc_watch.h"
 #include "supervisor/processes/cgroup_process_set.h"
 #include "supervisor/processes/families.h"
+#include "supervisor/processes/family_place.h"
+#include "supervisor/processes/group_place.h"
 #include "supervisor/processes/procfs_process_set.h"
 
 // Where the jobs of a machine live: in groups of the run's tree, or in process mode as families.
@@ -404,7 +407,7 @@ Result<void> Supervisor::enter_process_mode(std::string why) {
   }
   auto process_scanner = procfs::ProcessScanner::open(std::move(run));
   if (!process_scanner) return pass(std::move(process_scanner));
-  families_ = std::make_unique<Families>(std::move(*process_scanner));
+  families_ = std::make_unique<Families>(std::move(*process_scanner), loop_);
   why_process_mode_ = std::move(why);
   auto sweep = [] {
     [[maybe_unused]] const auto swept =
@@ -434,29 +437,44 @@ Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::stri
   auto group = make_group_in(of_user ? *of_user : *pool_, name, limits);
   if (!group) return pass(std::move(group));
   return std::make_unique<CgroupProcessSet>(
-      CgroupProcessSet::Deps{*this, loop_, *worker_, *network_}, observer, std::move(*group),
-      limits, std::move(of_user));
+      CgroupProcessSet::Deps{*this, loop_, *worker_, *network_}, observer,
+      std::make_shared<const cgroup::Leaf>(std::move(*group)), limits, std::move(of_user));
 }
 
-std::unique_ptr<ProcessSet> Supervisor::process_set_in(cgroup::Leaf group,
-                                                       ProcessSetObserver& observer) {
-  return std::make_unique<CgroupProcessSet>(
-      CgroupProcessSet::Deps{*this, loop_, *worker_, *network_}, observer, std::move(group),
-      Limits(), nullptr);
+Result<std::unique_ptr<Place>> Supervisor::make_place_in_pool(const std::string& name,
+                                                              Mover& mover) {
+  if (families_ != nullptr) return make_family(name, Families::Counts::in_pool);
+  auto group = pool_->make_leaf(name, adopting_);
+  if (!group) return pass(std::move(group));
+  return std::make_unique<GroupPlace>(CgroupProcessSet::Deps{*this, loop_, *worker_, *network_},
+                                      mover, std::move(*group),
+                                      "/" + tree_name_ + "/" + cgroup::kPoolName + "/" + name);
 }
 
-Result<cgroup::Leaf> Supervisor::make_step_group(const std::string& name) {
-  if (!tree_) return fail(std::errc::not_supported, "make the group " + name);
-  return pool_->make_leaf(name, adopting_);
+Result<std::unique_ptr<Place>> Supervisor::make_place_beside_pool(const std::string& name,
+                                                                  Mover& mover) {
+  if (families_ != nullptr) return make_family(name, Families::Counts::beside_pool);
+  auto group = tree_->make_beside_pool(name, adopting_);
+  if (!group) return pass(std::move(group));
+  return std::make_unique<GroupPlace>(CgroupProcessSet::Deps{*this, loop_, *worker_, *network_},
+                                      mover, std::move(*group), "/" + tree_name_ + "/" + name);
 }
 
-Result<cgroup::Leaf> Supervisor::make_group_beside_pool(const std::string& name) {
-  if (!tree_) return fail(std::errc::not_supported, "make the group " + name);
-  return tree_->make_beside_pool(name, adopting_);
+std::unique_ptr<Place> Supervisor::make_family(const std::string& name, Families::Counts counts) {
+  return std::make_unique<FamilyPlace>(*this, loop_, *families_, name, counts);
 }
 
-void Supervisor::prefer(const cgroup::Leaf& beside_pool) const {
-  if (tree_) tree_->prefer(beside_pool);
+void Supervisor::prefer(const Place& beside_pool) const {
+  if (tree_) tree_->prefer(static_cast<const GroupPlace&>(beside_pool).group());
+}
+
+std::string Supervisor::place_in_pool(int pid) const {
+  if (families_ != nullptr) {
+    const auto stat = procfs::stat_of(pid);
+    return stat ? families_->place_in_pool(stat->id) : std::string();
+  }
+  const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/cgroup");
+  return text ? cgroup::group_in_pool(*text, tree_name_) : std::string();
 }
 
 Result<cgroup::Leaf> Supervisor::make_group(const std::string& name, const Limits& limits) {

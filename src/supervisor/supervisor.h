@@ -21,6 +21,9 @@
 #include "supervisor/guardian_client.h"
 #include "supervisor/oom_watch.h"
 #include "supervisor/processes/child_spawner.h"
+#include "supervisor/processes/families.h"
+#include "supervisor/processes/mover.h"
+#include "supervisor/processes/place.h"
 #include "supervisor/run_host.h"
 #include "supervisor/user_groups.h"
 #include "supervisor/user_look.h"
@@ -70,15 +73,17 @@ class Supervisor : public RunHost, public ChildSpawner {
   [[nodiscard]] Result<std::unique_ptr<ProcessSet>> make_process_set(
       const std::string& name, const Limits& limits, uid_t uid,
       ProcessSetObserver& observer) override;
-  [[nodiscard]] std::unique_ptr<ProcessSet> process_set_in(cgroup::Leaf group,
-                                                           ProcessSetObserver& observer) override;
-  // New groups for processes that others start (StandingGroup), with as few controllers as what is
-  // measured of them needs, as processes are moved there: in the pool, and beside it, where nobody
-  // is frozen or bounded by the line. Error: not_supported in process mode.
-  [[nodiscard]] Result<cgroup::Leaf> make_step_group(const std::string& name);
-  [[nodiscard]] Result<cgroup::Leaf> make_group_beside_pool(const std::string& name);
-  // As cgroup::RunTree::prefer().
-  void prefer(const cgroup::Leaf& beside_pool) const;
+  // New places for processes that others start (StandingPlace): in the pool, and beside it, where
+  // nobody is frozen or bounded by the line. Groups have as few controllers as what is measured of
+  // them needs, as processes are moved there, by `mover`, which must outlive them.
+  [[nodiscard]] Result<std::unique_ptr<Place>> make_place_in_pool(const std::string& name,
+                                                                  Mover& mover);
+  [[nodiscard]] Result<std::unique_ptr<Place>> make_place_beside_pool(const std::string& name,
+                                                                      Mover& mover);
+  // As cgroup::RunTree::prefer(); in process mode nobody can be.
+  void prefer(const Place& beside_pool) const;
+  // The name of the place in the pool in which the process is; empty if it is in none.
+  [[nodiscard]] std::string place_in_pool(int pid) const;
   // A new cgroup in the pool, with its limits set.
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
 
@@ -146,6 +151,8 @@ class Supervisor : public RunHost, public ChildSpawner {
   // Removes the named path as far as runs have made it and this was the last.
   void forget_named();
   void attach_network();
+  [[nodiscard]] std::unique_ptr<Place> make_family(const std::string& name,
+                                                   Families::Counts counts);
   [[nodiscard]] Result<cgroup::Leaf> make_group_in(cgroup::Inner& parent, const std::string& name,
                                                    const Limits& limits);
 

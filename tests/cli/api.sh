@@ -495,4 +495,19 @@ case_a_certificate_has_its_share() {
   over 0
 }
 
+# Of one certificate 4096 are open at once, over however many connections: its stream and these.
+case_a_certificate_has_so_many_calls() {
+  local port first
+  serve_tls one other
+  "$clients/stream_client" "tls:127.0.0.1:$port:one" enter a await calls 4100 stay >first &
+  first=$!
+  becomes_true grep -q calls first
+  same 'calls 4095 5' "$(grep calls first)"
+  gives 0 timeout "$patience" "$clients/stream_client" "tls:127.0.0.1:$port:other" enter a await calls 3
+  has out 'admit a'
+  has out 'calls 3 0'
+  kill -KILL "$first"
+  over 0
+}
+
 run_cases "$@"

@@ -124,7 +124,7 @@ case_the_address_stays_the_same() {
   same 600 "$(stat -c %a state/dashboard)"
 }
 
-# Browsers look for the daemon again, and tell whoever is at its port what they know.
+# A program that looks for the daemon again may tell whoever is at its port what it knows.
 case_who_takes_the_port_meanwhile_has_learnt_nothing() {
   is_root || skip 'not root'
   serve
@@ -145,6 +145,10 @@ END
   same 403 "$(ask "$before")"
   same 403 "$(ask "${before}events")"
   same 200 "$(ask "$(path)")"
+  # The key is the same, and told to nobody who does not know the new address.
+  same 403 "$(ask "${before}key")"
+  same 200 "$(ask "$(path key)")"
+  has answer "$(printf 'place 127.0.0.1:%s' "$port" | openssl dgst -sha256 -hmac "$(<state/dashboard.key)" | cut -d' ' -f2)"
 }
 
 # Who opens streams and reads nothing has a bounded number of them, and is in nobody's way.
@@ -217,9 +221,6 @@ case_in_a_browser() {
   (cd "$root" && find_browser && printf '%s\n%s\n' "$chromium" "$playwright" || { echo "$lacks" >&2 && false; }) >found 2>lacks ||
     skip "$(tail -n 1 lacks)"
   { read -r chromium && read -r playwright; } <found
-  is_root || skip 'not root, and so the address does not stay the same'
-  local port
-  port=$(privileged_port)
   state
   gives 0 "$plimsoll" batch --standalone -- echo ::: a b
   serve
@@ -230,14 +231,24 @@ case_in_a_browser() {
   becomes_true grep -q 'end it' browser
   touch over
   over
+  local before key impostor
+  before=$(path)
+  key=$(<state/dashboard.key)
+  "$python" "$root/tests/page/impostor.py" "$port" >heard &
+  impostor=$!
   becomes_true grep -q 'begin again' browser
+  kill "$impostor"
+  wait "$impostor"
+  has heard '/hello/'
+  lacks heard "${before//\//}"
+  lacks heard "$key"
   rm over
   serve
   gives 0 "$plimsoll" submit --detach --name after -- sh -c 'until [ -e over ]; do sleep 0.1; done'
   wait "$browser" || wrong "the browser ended with $?"
   touch over
   ! grep FAIL browser || wrong "$(cat browser)"
-  same 8 "$(grep -c '^ok' browser)" "$(cat browser)"
+  same 11 "$(grep -c '^ok' browser)" "$(cat browser)"
 }
 
 run_cases "$@"

@@ -310,6 +310,48 @@ END
   has out 'belongs to uid 0'
 }
 
+# A process of a job of the daemon's, named as a command's as well: what it uses is used once.
+case_a_process_of_a_job_counts_once() {
+  is_root || skip 'not root'
+  local seen
+  state
+  serve
+  cat >takes.py <<'END'
+import os, sys, time
+lump = bytearray(int(sys.argv[1]) << 20)
+lump[::4096] = b"x" * len(lump[::4096])
+with open(sys.argv[2] + ".new", "w") as file: file.write(str(os.getpid()))
+os.rename(sys.argv[2] + ".new", sys.argv[2])
+while not os.path.exists("end"): time.sleep(0.05)
+END
+  "$plimsoll" submit -- "$python" takes.py 200 of_job >submitted 2>&1 &
+  "$python" takes.py 100 of_none &
+  becomes_true test -e of_job && becomes_true test -e of_none
+  # That of nobody's job is seen with, or after, the other: both are then.
+  "$python" - "$PWD/s.light" "$(<of_job)" "$(<of_none)" <<'END' &
+import os, socket, struct, sys, time
+frame = bytes([1, 1, 0, 0]) + bytes(8) + struct.pack("<HHHH", 0, 0, 1, 2) + b"cc"
+links = []
+for pid in sys.argv[2:]:
+    link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    link.connect(sys.argv[1])
+    socket.send_fds(link, [frame], [os.pidfd_open(int(pid))])
+    while link.recv(8192)[1] != 65: pass  # not admitted yet
+    links.append(link)
+while not os.path.exists("end"): time.sleep(0.05)
+END
+  if becomes_true uses_mib 290; then
+    seen=$(used_mib)
+    ((seen < 380)) || wrong "$seen MiB are in use, expected 300"
+  fi
+  touch end
+  wait %2 %3 %4
+}
+used_mib() {
+  "$plimsoll" ctl status --json | "$python" -c 'import json, sys; print(json.load(sys.stdin)["status"]["used_bytes"] >> 20)'
+}
+uses_mib() { (($(used_mib) >= $1)); }
+
 case_bad_usage() {
   launch 125
   has err 'no command was given'

@@ -1,6 +1,7 @@
 """filtered.py HOW COMMAND...: executes the command under a seccomp filter, as a container has one.
 
   refuse NAME     the system call fails with EPERM
+  old-flags       seccomp(2) knows no SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, as before Linux 5.19
   listen          somebody else listens already to calls that nobody makes
 """
 
@@ -11,9 +12,11 @@ import platform
 import struct
 import sys
 
-CALLS = {"x86_64": {"seccomp": 317, "acct": 163},
-         "aarch64": {"seccomp": 277, "acct": 89}}[platform.machine()]
-LOAD, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
+CALLS = {"x86_64": {"seccomp": 317, "process_vm_readv": 310, "acct": 163},
+         "aarch64": {"seccomp": 277, "process_vm_readv": 270, "acct": 89}}[platform.machine()]
+ARGUMENTS = 16  # of struct seccomp_data
+WAIT_KILLABLE = 1 << 5
+LOAD, IF_EQUAL, IF_BITS, RETURN = 0x20, 0x15, 0x45, 0x06
 ALLOW, FAIL, NOTIFY = 0x7FFF0000, 0x00050000, 0x7FC00000
 
 
@@ -36,6 +39,10 @@ command = sys.argv[2:]
 if how == "refuse":
     name, *command = command
     install([(LOAD, 0, 0, 0), (IF_EQUAL, 0, 1, CALLS[name]), (RETURN, 0, 0, FAIL | errno.EPERM),
+             (RETURN, 0, 0, ALLOW)], 0)
+elif how == "old-flags":
+    install([(LOAD, 0, 0, 0), (IF_EQUAL, 0, 3, CALLS["seccomp"]), (LOAD, 0, 0, ARGUMENTS + 8),
+             (IF_BITS, 0, 1, WAIT_KILLABLE), (RETURN, 0, 0, FAIL | errno.EINVAL),
              (RETURN, 0, 0, ALLOW)], 0)
 else:
     listener = install([(LOAD, 0, 0, 0), (IF_EQUAL, 0, 1, CALLS["acct"]), (RETURN, 0, 0, NOTIFY),

@@ -9,6 +9,7 @@ source "$(dirname "$(realpath "$0")")/launched.bash"
 
 unset PLIMSOLL_JOB PLIMSOLL_GOVERN PLIMSOLL_LIGHT
 is_root || skip_all 'groups for steps are made by root here'
+tests=$(dirname "$(realpath "$0")")
 
 # Where no daemon is, and where this run's own socket is.
 here() {
@@ -87,14 +88,16 @@ END
   becomes_true nothing_left
 }
 
-# The step of the holder is never run again, and is the oldest; what is killed of the compiler is not
-# noticed.
+# The step of the holder is never run again, is the oldest, and not small; what is killed of the
+# compiler is not noticed.
 case_a_compiler_is_run_again_unseen() {
+  local holds='import os, time; m = bytearray(48 << 20); open("taken", "w").close()'
+  holds+='; [time.sleep(0.05) for _ in iter(lambda: os.path.exists("done"), True)]'
   here
   fake_compiler
-  echo "$words" >build
+  printf '%s\n' "$words" "python=$python" "holds='$holds'" >build
   cat >>build <<'END'
-$exec --class held -- sh -c 'touch taken; until [ -e done ]; do sleep 0.05; done' &
+$exec --class held -- "$python" -c "$holds" &
 await taken
 $exec -- gcc -o a.o >warnings && wait
 END
@@ -234,17 +237,112 @@ END
   has err 'steps        0'
 }
 
+# Another user at the sockets of a run of root's: who he is counts there, also where somebody has
+# opened the directory and the sockets to all.
+case_another_user_is_not_heard() {
+  here
+  local tool
+  chmod 711 .
+  export PYTHONPATH=$tests PYTHONDONTWRITEBYTECODE=1
+  echo "$words" >build
+  cat >>build <<'END'
+$exec -- sh -c 'echo $$ >pid.new; mv pid.new pid; exec sleep 1000' &
+echo "$PLIMSOLL_LIGHT" >light
+await go
+$exec -- true
+>served
+await end
+kill "$(cat pid)"
+wait
+true
+END
+  for tool in govern session; do
+    rm -rf run pid light go served end
+    "$plimsoll" "$tool" -- bash build >out 2>err &
+    run=$!
+    becomes_true test -s pid
+    becomes_true test -s light
+    light=$(<light) control=${light%.light}.sock
+    same 'refused refused ' "$(connects_as_another)"
+    becomes_true is_admitted "$(<pid)"
+    chmod 711 run
+    chmod 666 "$light" "$control"
+    same 'ended ended ' "$(connects_as_another)"
+    as_another PLIMSOLL_LIGHT="$light" "$plimsoll" exec -- cat /proc/self/cgroup >of_another
+    lacks of_another /pool/
+    for word in status 'pause sh' 'kill sh' 'kill 1' 'jobs 0'; do
+      # shellcheck disable=SC2086 # words are words
+      ! as_another "$plimsoll" ctl $word >heard 2>&1 || wrong "$tool heard another user's $word: $(cat heard)"
+    done
+    as_another_stays >silent &
+    another=$!
+    becomes_true test -s silent
+    touch go
+    becomes_true test -e served
+    is_admitted "$(<pid)" && lives "$(<pid)" || wrong "$tool: its step is not what it was"
+    [[ $(sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$(<pid)/status") == S ]] || wrong "$tool: its step was stopped"
+    kill "$another"
+    wait "$another"
+    rm silent
+    touch end
+    ends 0
+    all_gone
+  done
+}
+as_another() { setpriv --reuid 65534 --regid 65534 --clear-groups env "$@"; }
+# is_admitted PID: it is in a group of the run.
+is_admitted() { grep -q /pool/command- "/proc/$1/cgroup"; }
+# What becomes of his connections, the first of which names a process of the run's.
+connects_as_another() {
+  as_another "$python" - "$light" "$control" "$(<pid)" <<'END'
+import array, os, socket, sys
+from light_peer import enter
+for path, kind in (sys.argv[1], socket.SOCK_SEQPACKET), (sys.argv[2], socket.SOCK_STREAM):
+    link = socket.socket(socket.AF_UNIX, kind)
+    try:
+        link.connect(path)
+        if kind == socket.SOCK_SEQPACKET:
+            pidfd = array.array("i", [os.pidfd_open(int(sys.argv[3]))])
+            link.sendmsg([enter()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, pidfd)])
+        else:
+            link.sendall(b'{"schema":"plimsoll.control/1","command":"status"}\n')
+        print("answered" if link.recv(9000) else "ended", end=" ")
+    except PermissionError:
+        print("refused", end=" ")
+    except (BrokenPipeError, ConnectionResetError):
+        print("ended", end=" ")
+END
+}
+# More connections than there are places for, which say nothing, and come again when they are closed.
+as_another_stays() {
+  exec setpriv --reuid 65534 --regid 65534 --clear-groups "$python" - "$light" "$control" <<'END'
+import os, socket, sys, time
+held = []
+def come():
+    for path, kind in (sys.argv[1], socket.SOCK_SEQPACKET), (sys.argv[2], socket.SOCK_STREAM):
+        link = socket.socket(socket.AF_UNIX, kind)
+        link.setblocking(False)
+        try:
+            link.connect(path)
+            held.append(link)
+        except BlockingIOError:
+            pass  # as many wait to be accepted
+for _ in range(500):
+    come()
+print("silent", flush=True)
+while True:
+    del held[:2]
+    come()
+    time.sleep(0.001)
+END
+}
+
 case_where_nothing_is_held_it_is_executed_at_once() {
   here
-  local options
   echo '$exec -- touch made; echo "$PLIMSOLL_LIGHT" >light' >build
-  for options in '--cgroup none' '--no-hold'; do
-    rm -f made
-    # shellcheck disable=SC2086 # options are words
-    govern 0 $options
-    [[ -e made ]] || wrong "it was not executed with $options"
-    same '' "$(cat light)"
-  done
+  govern 0 --no-hold
+  [[ -e made ]] || wrong 'it was not executed'
+  same '' "$(cat light)"
 }
 
 case_a_batch_below_it_admits_its_own() {

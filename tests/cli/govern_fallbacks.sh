@@ -27,20 +27,6 @@ case_no_filter_can_be_installed() {
   has err 'the seccomp filter that reports execs cannot be installed: Operation not permitted'
 }
 
-case_an_ordinary_user() {
-  is_root || skip 'not root'
-  local user=$((50000 + $$ % 10000))
-  chmod 755 .
-  cp "$plimsoll" program
-  install -d -o $user -m 700 home
-  gives 0 setpriv --reuid $user --regid $user --clear-groups --no-new-privs env -u PLIMSOLL_CGROUP \
-    -u XDG_RUNTIME_DIR PLIMSOLL_STATE_DIR="$PWD/home" PLIMSOLL_RUNTIME_DIR="$PWD/home" ./program govern -j 1 \
-    -- xargs -P 3 -n 1 sh -c 'sleep 0.1; echo done' < <(seq 3)
-  same 3 "$(grep -c done out)"
-  has err 'no cgroup can be made'
-  same 1 "$(grep -c 'measured as a whole' err)"
-}
-
 # By whoever makes the socket, not by each launcher that does not find it.
 case_a_socket_path_that_is_too_long_is_told_once() {
   state

@@ -145,6 +145,7 @@ case_reload_changes_line_and_jobs() {
 
 case_help_names_what_was_called() {
   serve 0 --help
+  has out 127.0.0.1:9756 # where the dashboard is by default
   has out 'Usage: plimsoll serve [OPTIONS]'
   has out '  plimsoll serve --config plimsoll.toml'
   gives 0 "$(dirname "$plimsoll")/plimsolld" --help

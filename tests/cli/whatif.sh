@@ -63,6 +63,20 @@ case_what_the_governor_knew_is_in_the_record() {
   has out 'the governor knows these jobs before'
 }
 
+# A record may be anybody's.
+case_a_machine_that_there_is_not() {
+  local cores runs
+  record a
+  runs=$PLIMSOLL_STATE_DIR/runs
+  cp "$runs/a/meta.json" meta.json
+  for cores in 0 -1 1e-308 1e308 '"x"' '{}'; do
+    "$python" -c 'import json, sys; json.dump(json.load(open("meta.json")) | {"cores": json.loads(sys.argv[1])}, sys.stdout)' \
+      "$cores" >"$runs/a/meta.json"
+    gives 125 "$plimsoll" whatif a
+    has err 'does not say its cores and its line'
+  done
+}
+
 case_mistakes_are_told() {
   record a
   gives 125 "$plimsoll" whatif a --knowledge some

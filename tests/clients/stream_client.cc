@@ -15,6 +15,7 @@
 //   observe ID BYTES  says that an admitted job uses so much
 //   flood COUNT   enters so many, and reads no answer; goes on when all are sent or nothing moves
 //   streams COUNT opens so many more, and reads an answer of each
+//   calls COUNT   opens so many calls of the health service, over as many connections as they take
 //   watch JOB COUNT  follows a job so many times, and reads nothing
 //   await         reads until a job is admitted
 //   cancelled     reads until a job is cancelled
@@ -24,7 +25,7 @@
 //   stay          waits to be killed
 //
 // What is read is a line each: "admit ID", "cancel ID", "refused ID CODE", "end CODE"; a flood is
-// "sent COUNT", streams "streams OPEN REFUSED".
+// "sent COUNT", streams "streams OPEN REFUSED", and calls the same.
 #include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
@@ -41,11 +42,14 @@
 #include <utility>
 #include <vector>
 
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "plimsoll/v1/governor.grpc.pb.h"
 #include "plimsoll/v1/jobs.grpc.pb.h"
 
 namespace {
 
+using grpc::health::v1::Health;
+using grpc::health::v1::HealthCheckResponse;
 using plimsoll::v1::GovernRequest;
 using plimsoll::v1::GovernResponse;
 
@@ -67,23 +71,28 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// A connection of its own.
 std::shared_ptr<grpc::Channel> channel_to(const std::string& socket) {
+  grpc::ChannelArguments own;
+  own.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   const std::string scheme = "tls:";
   if (!socket.starts_with(scheme)) {
-    return grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials());
+    return grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), own);
   }
   const std::size_t name = socket.rfind(':');
   const std::string base = socket.substr(name + 1);
-  return grpc::CreateChannel(socket.substr(scheme.size(), name - scheme.size()),
-                             grpc::SslCredentials({.pem_root_certs = text_of("ca.pem"),
-                                                   .pem_private_key = text_of(base + ".key"),
-                                                   .pem_cert_chain = text_of(base + ".pem")}));
+  const grpc::SslCredentialsOptions keys{.pem_root_certs = text_of("ca.pem"),
+                                         .pem_private_key = text_of(base + ".key"),
+                                         .pem_cert_chain = text_of(base + ".pem")};
+  return grpc::CreateCustomChannel(socket.substr(scheme.size(), name - scheme.size()),
+                                   grpc::SslCredentials(keys), own);
 }
 
 class Client {
  public:
   explicit Client(const std::string& socket)
-      : channel_(channel_to(socket)),
+      : socket_(socket),
+        channel_(channel_to(socket)),
         stub_(plimsoll::v1::Governor::NewStub(channel_)),
         stream_(stub_->Govern(&context_)) {}
 
@@ -91,6 +100,7 @@ class Client {
     context_.TryCancel();
     for (Follower& follower : followers_) follower.context.TryCancel();
     for (More& more : more_) more.context.TryCancel();
+    for (Call& call : calls_) call.context.TryCancel();
     if (writer_.joinable()) writer_.join();
   }
   Client(const Client&) = delete;
@@ -163,6 +173,23 @@ class Client {
     std::printf("streams %lu %lu\n", open, count - open);
   }
 
+  // The first answer comes at once, and a call stays open.
+  void call(unsigned long count) {
+    constexpr unsigned long kOfConnection = 900;
+    unsigned long open = 0;
+    std::unique_ptr<Health::Stub> health;
+    for (unsigned long i = 0; i < count; ++i) {
+      if (i % kOfConnection == 0) health = Health::NewStub(channel_to(socket_));
+      Call& call = calls_.emplace_back();
+      call.stream = health->Watch(&call.context, {});
+    }
+    for (Call& call : calls_) {
+      HealthCheckResponse response;
+      if (call.stream->Read(&response)) ++open;
+    }
+    std::printf("calls %lu %lu\n", open, count - open);
+  }
+
   void follow(std::uint64_t job, unsigned long count) {
     const auto jobs = plimsoll::v1::Jobs::NewStub(channel_);
     plimsoll::v1::WatchRequest request;
@@ -192,13 +219,19 @@ class Client {
     grpc::ClientContext context{};
     std::unique_ptr<grpc::ClientReaderWriter<GovernRequest, GovernResponse>> stream{};
   };
+  struct Call {
+    grpc::ClientContext context{};
+    std::unique_ptr<grpc::ClientReader<HealthCheckResponse>> stream{};
+  };
   struct Follower {
     grpc::ClientContext context{};
     std::unique_ptr<grpc::ClientReader<plimsoll::v1::JobEvent>> stream{};
   };
 
+  std::string socket_;
   std::shared_ptr<grpc::Channel> channel_;
   std::deque<More> more_;
+  std::deque<Call> calls_;
   std::deque<Follower> followers_;
   grpc::ClientContext context_;
   std::unique_ptr<plimsoll::v1::Governor::Stub> stub_;
@@ -233,6 +266,7 @@ int main(int argc, char** argv) {
     if (word == "observe" && i + 2 < words.size()) client.observe(value, words[i + 2]), i += 2;
     if (word == "flood") ++i, client.flood(std::stoul(value));
     if (word == "streams") ++i, client.open_more(std::stoul(value));
+    if (word == "calls") ++i, client.call(std::stoul(value));
     if (word == "watch" && i + 2 < words.size()) {
       i += 2, client.follow(std::stoull(value), std::stoul(words[i]));
     }

@@ -44,6 +44,22 @@ const cases = {
     is(await page.locator(".jobs tbody tr:not(.space)").count(), 1, "rows");
     is(await page.locator(".chart canvas").count(), 4, "charts");
   },
+  async "one job has a time axis whose labels are as far apart as they say"(page) {
+    const written = await page.evaluate(async () => {
+      const context = CanvasRenderingContext2D.prototype, { fillText } = context, texts = [];
+      context.fillText = function (text, ...rest) {
+        texts.push(text);
+        fillText.call(this, text, ...rest);
+      };
+      dispatchEvent(new KeyboardEvent("keydown", { key: "+" }));
+      for (let frames = 0; frames < 3; frames++) await new Promise((done) => requestAnimationFrame(done));
+      return texts;
+    });
+    const times = written.map((label) => /^(\d+):([\d.]+)$/.exec(label)).filter(Boolean).map(([, minutes, rest]) => minutes * 60 + Number(rest));
+    const gaps = new Set(times.slice(1).map((time, i) => (time - times[i]).toFixed(6)));
+    is(times.length > 3, true, written.join(" "));
+    is(gaps.size, 1, `gaps of ${times.join(" ")}`);
+  },
   async "the head tells the run in a sentence"(page) {
     is(await text(page, ".outcome"), "60 jobs in 59.9 s: 57 ok, 3 failed, 5 pauses, 4 evictions, none killed by the kernel.", "sentence");
   },

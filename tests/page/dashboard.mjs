@@ -1,6 +1,7 @@
 // dashboard.mjs PLAYWRIGHT CHROMIUM ADDRESS: looks at a dashboard as a user does. It has a job named
-// `before`; where this prints "end it", the daemon is to end, where it prints "begin again", to begin again
-// with a job named `after`. Prints "ok NAME" or "FAIL NAME: why" on a line for each case.
+// `before`; where this prints "end it", the daemon is to end and impostor.py to take its port, where it prints
+// "begin again", the daemon to begin again with a job named `after`. Prints "ok NAME" or "FAIL NAME: why" on a
+// line for each case.
 import { connect, createServer } from "node:net";
 import { pathToFileURL } from "node:url";
 
@@ -16,13 +17,14 @@ function is(found, expected, what) {
 
 const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
 context.setDefaultTimeout(patience);
+const { origin } = new URL(address);
 const faults = [];
 let isDown = false;
 context.on("page", (page) => {
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("console", (message) => message.type() === "error" && !isDown && faults.push(`console: ${message.text()}`));
 });
-context.on("request", (request) => request.url().startsWith(address) || /^(data|blob):/.test(request.url()) || faults.push(`request: ${request.url()}`));
+context.on("request", (request) => request.url().startsWith(origin) || /^(data|blob):/.test(request.url()) || faults.push(`request: ${request.url()}`));
 const page = await context.newPage();
 await page.goto(address);
 
@@ -46,6 +48,13 @@ async function line() {
     },
     close: () => server.close() };
 }
+
+// Another browser, for a page that somebody else leads astray.
+const planted = await (await browser.newContext()).newPage();
+planted.setDefaultTimeout(patience);
+
+// Whether the page has been given the key, by what it has loaded.
+const keyed = (page) => page.waitForFunction(() => performance.getEntriesByType("resource").some(({ name, responseEnd }) => name.endsWith("/key") && responseEnd > 0));
 
 const text = (selector) => page.locator(selector).first().innerText();
 const job = (name) => page.waitForFunction((name) => [...document.querySelectorAll("td.of-job")].some((cell) => cell.textContent === name), name);
@@ -91,18 +100,58 @@ const cases = {
     await other.close();
     wire.close();
   },
+  async "a clock that is set back hides no silence"() {
+    const wire = await line(), other = await browser.newPage();
+    other.setDefaultTimeout(patience);
+    await other.goto(wire.address);
+    await other.waitForFunction(() => document.querySelector(".state")?.textContent === "live");
+    await other.evaluate(() => {
+      const { now } = Date;
+      Date.now = () => now.call(Date) - 3600_000;
+    });
+    const before = await other.locator("td.of-age").first().innerText();
+    await other.waitForFunction((before) => document.querySelector("td.of-age").textContent !== before, before);
+    wire.break();
+    await other.waitForSelector("body.old");
+    await other.waitForSelector("body:not(.old)");
+    await other.close();
+    wire.close();
+  },
   async "it says when it is old"() {
     isDown = true; // a browser complains of each connection that it can't make
+    await keyed(page);
+    await planted.goto(address);
+    await keyed(planted);
     console.log("end it");
     await page.waitForSelector("body.old");
-    is((await text(".state")).startsWith("Old: the daemon was last heard"), true, "state");
+    is(/^Old: the daemon was last heard \d+ s ago/.test(await text(".state")), true, "state");
     await job("before"); // what was last known
   },
-  async "it is live again when the daemon is"() {
+  async "it does not believe whoever is at the port meanwhile"() {
+    await page.waitForFunction(() => document.querySelector(".state").textContent.includes("not known to this page"));
+    is(await text(".next"), "", "next");
+    is(page.url(), address, "address");
+    const other = await planted.context().newPage();
+    await other.goto(`${origin}/plant`);
+    await planted.waitForFunction(() => navigator.serviceWorker.controller);
+  },
+  async "it is live again when the daemon is, at its new address"() {
     console.log("begin again");
     await job("after");
     await page.waitForSelector("body:not(.old)");
     is(await page.locator("td.of-job").count(), 1, "jobs");
+    is(page.url() === address, false, "the address is the old one");
+    await page.reload();
+    await job("after");
+  },
+  async "whoever has left a service worker does not hear the new address"() {
+    const says = () => planted.locator(".state").innerText();
+    for (let looks = 0; looks < 3; looks++) { // it looks for the daemon each time
+      const before = await says();
+      is(before.includes("not known to this page"), true, before);
+      await planted.waitForFunction((before) => document.querySelector(".state").textContent !== before, before);
+    }
+    is(planted.url(), address, "address");
   },
 };
 

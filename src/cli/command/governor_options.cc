@@ -2,6 +2,7 @@
 
 #include "cli/command/collecting.h"
 #include "cli/command/options.h"
+#include "supervisor/run/disk_options.h"
 
 namespace plimsoll::cli {
 
@@ -29,6 +30,12 @@ void add_governor_options(CLI::App& app, supervisor::PoolOptions& options) {
       "At most N jobs of CLASS at once, a class or tool as `plimsoll history` lists it; may be "
       "given several times")
       ->type_name("CLASS=N");
+  add_each(
+      app, "--disk", supervisor::parse_disk,
+      [&](const supervisor::DiskOption& disk) { options.disks.push_back(disk); },
+      "Keep this much of the file system of PATH free, such as /tmp=2G or .=5%: jobs that would "
+      "write more wait; may be given several times")
+      ->type_name("PATH=FLOOR");
   app.add_flag("--no-evict", options.no_evict,
                "Do not kill jobs to free memory; only hold and pause them");
   app.add_flag("--no-pause", options.no_pause, "Do not pause jobs");

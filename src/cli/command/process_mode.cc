@@ -20,11 +20,18 @@ const char* first_limit(const Limits& limits) {
   return nullptr;
 }
 
+const char* lacks(Governed what) {
+  return what == Governed::steps
+             ? "steps are stopped by signals, which others may undo or notice, and processes that "
+               "a step hides"
+             : "jobs cannot be limited, and processes that a job hides";
+}
+
 }  // namespace
 
 Result<void> announce(const supervisor::Supervisor& supervisor,
                       const std::vector<policy::JobSpec>& jobs,
-                      const std::optional<unsigned>& weight, Verbosity verbosity) {
+                      const std::optional<unsigned>& weight, Verbosity verbosity, Governed what) {
   if (!supervisor.why_process_mode()) return {};
   // What would help comes after a semicolon; doctor has that.
   std::string_view rest = *supervisor.why_process_mode();
@@ -40,10 +47,9 @@ Result<void> announce(const supervisor::Supervisor& supervisor,
       return refuse((jobs.size() == 1 ? "" : "job " + job.name + ": ") + std::string(option));
   }
   if (verbosity == Verbosity::quiet) return {};
-  complain(
-      "process mode, without cgroups: memory is sampled, jobs cannot be limited, and processes "
-      "that a job hides may live until the run ends (" +
-      why + ")" + (rest.empty() ? "" : ";") + std::string(rest));
+  complain("process mode, without cgroups: memory is sampled, " + std::string(lacks(what)) +
+           " may live until the run ends (" + why + ")" + (rest.empty() ? "" : ";") +
+           std::string(rest));
   return {};
 }
 

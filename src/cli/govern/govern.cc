@@ -25,6 +25,7 @@
 #include "guardian/exec_filter.h"
 #include "report/plain.h"
 #include "supervisor/light/light_protocol.h"
+#include "supervisor/run/disk_options.h"
 #include "supervisor/run/pool_terms.h"
 #include "supervisor/run/run_id.h"
 #include "supervisor/sharing/runtime_dir.h"
@@ -53,15 +54,8 @@ govern::GovernConfig govern_config(const GovernOptions& options, const std::stri
 }
 
 // Why execs can't be heard of here, if so.
-std::optional<std::string> why_unheard(const GovernOptions& options, int code,
-                                       const supervisor::Supervisor& supervisor) {
+std::optional<std::string> why_unheard(const GovernOptions& options, int code) {
   if (options.no_hold) return "as --no-hold says";
-  if (supervisor.why_process_mode()) {
-    // What would help comes after a semicolon, if anything would.
-    std::string_view rest = *supervisor.why_process_mode();
-    const std::string why(take_until(rest, ';'));
-    return "no cgroup can be made (" + why + ")" + (rest.empty() ? "" : ";") + std::string(rest);
-  }
   if (code == 0) return std::nullopt;
   if (code == EBUSY) return "another seccomp filter listens to this process already";
   return "the seccomp filter that reports execs cannot be installed: " +
@@ -114,18 +108,24 @@ Result<int> govern(const GovernOptions& options, BeforeFork before, guardian::Li
   machine.session = guardian::Session::shared;
   auto supervisor = supervisor::Supervisor::create(std::move(link), machine);
   if (!supervisor) return pass(std::move(supervisor));
-  if (auto fits = announce(**supervisor, {}, options.governor.weight, Verbosity::quiet); !fits) {
+  const std::optional<std::string> unheard = why_unheard(options, before.filter_code);
+  if (auto fits = announce(**supervisor, {}, options.governor.weight, options.verbosity,
+                           unheard ? Governed::jobs : Governed::steps);
+      !fits) {
     return pass(std::move(fits));
   }
   auto governor = supervisor::pool_governor(options.governor, **supervisor);
   if (!governor) return pass(std::move(governor));
+  auto disks = supervisor::disk_floors(options.governor.disks);
+  if (!disks) return pass(std::move(disks));
+  governor->disks = std::move(*disks);
   if (options.verbosity == Verbosity::verbose) {
     const std::string terms = supervisor::terms_text(
         supervisor::pool_terms(options.governor, *governor, supervisor::pool_facts(**supervisor)));
     std::fputs(("plimsoll: limits of all steps together:\n" + terms).c_str(), stderr);
   }
   govern::GovernConfig config = govern_config(options, machine.run_id, *governor);
-  config.why_unheard = why_unheard(options, before.filter_code, **supervisor);
+  config.why_unheard = unheard;
   if (!config.why_unheard) {
     config.light_socket =
         supervisor::runtime_dir() + "/" + supervisor::light_socket_name(machine.run_id);

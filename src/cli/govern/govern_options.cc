@@ -12,7 +12,8 @@ constexpr const char* kGovernFooter =
     R"(A step is what the command or another driver (make, ninja, cargo, xargs, a test
 runner, a shell that runs a script) starts. Each step runs in a cgroup of its
 own, and waits before its first instruction until it is expected to fit in
-memory. Give a high -j: it says how many steps may run at once; the governor
+memory; where no cgroup can be made, it is stopped by signals instead
+(docs/process-mode.md). Give a high -j: it says how many steps may run at once; the governor
 decides how many do. Without -j, make, cargo and others take their number of
 jobs from a jobserver of the governor's (docs/jobserver.md). When the command
 ends, all that it started is killed.

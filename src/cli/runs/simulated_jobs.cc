@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/limits.h"
 #include "cli/runs/recorded_runs.h"
 #include "report/plain.h"
 #include "store/runs/recorded_job.h"
@@ -135,6 +136,8 @@ sim::Curve curve_of(const report::RecordedJob& job, const Pauses* pauses) {
 namespace fs = std::filesystem;
 
 constexpr const char* kReportsFile = "jobs.jsonl";
+// No machine has more; a record may be anybody's, and is not believed.
+constexpr double kCoresMax = 100'000;
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
@@ -231,8 +234,9 @@ Result<SimulatedJobs> simulated_jobs_of(const RecordedRun& run) {
   SimulatedJobs found =
       jobs_of(recorded ? std::move(*recorded) : std::vector<report::RecordedJob>(), run.events);
   if (found.jobs.empty()) return fail(nothing_to_simulate(run.entry));
-  found.cores = run.entry.meta.cores;
-  found.line = run.entry.meta.line;
+  const report::RunMeta& meta = run.entry.meta;
+  if (meta.cores && *meta.cores >= kCpusMin && *meta.cores <= kCoresMax) found.cores = meta.cores;
+  if (meta.line && *meta.line > Bytes{}) found.line = meta.line;
   return found;
 }
 

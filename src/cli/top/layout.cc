@@ -104,16 +104,23 @@ std::string why_of(const supervisor::RunningJob& job) {
   return "(" + std::string(cause) + ")";
 }
 
+std::string_view no_jobs_text(const Model& model) {
+  const auto& runs = model.runs();
+  const auto has_answered = [](const RunView& run) { return run.status || run.end; };
+  if (std::none_of(runs.begin(), runs.end(), has_answered)) return "Waiting for an answer.";
+  return model.choice().filter.empty() ? "No job is running."
+                                       : "No job matches the filter; Esc removes it.";
+}
+
 void add_jobs(Frame& frame, const Model& model, const ScreenStyle& style) {
   frame.lines.push_back(heading_line(model, style));
   const std::size_t used = frame.lines.size() + 1;  // the bottom line is still to come
   frame.room = style.height > used ? style.height - used : 0;
   frame.scrollable = model.rows().size();
   if (model.rows().empty() && frame.room > 0) {
-    const bool is_filtered = !model.choice().filter.empty();
     TintedLine line = line_of(style);
-    line.add(is_filtered ? "  No job matches the filter; Esc removes it." : "  No job is running.",
-             Tone::faint);
+    line.add(kMargin);
+    line.add(no_jobs_text(model), Tone::faint);
     frame.lines.push_back(made(line));
   }
   for (std::size_t i = model.first(); i < model.rows().size(); ++i) {

@@ -142,6 +142,7 @@ std::string_view cause_text(const RunningJob& job) {
   switch (*job.paused_for) {
     case policy::PauseCause::memory: return "memory";
     case policy::PauseCause::cores: return "cores";
+    case policy::PauseCause::space: return "disk space";
     case policy::PauseCause::user: return "user";
   }
   return "";

@@ -22,7 +22,8 @@ struct DashboardConfig {
 
 // The daemon in a browser. Its address has a secret in it, and is kept in the file `dashboard` of
 // the state directory, for the daemon's own user alone. At a port that only root may listen at, it
-// stays the same; else it is another one at each start.
+// stays the same; else it is another one at each start, which open pages reckon by a key that they
+// were given, and that the file `dashboard.key` keeps.
 class Dashboard {
  public:
   // Listens when it returns, and has written the address. `source` and `loop` must outlive it.

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "daemon/dashboard/run_pages.h"
-#include "daemon/dashboard/token.h"
+#include "daemon/dashboard/secrets.h"
 #include "supervisor/control/progress_json.h"
 
 namespace plimsoll::dashboard {
@@ -18,6 +18,7 @@ namespace {
 using http::Answer;
 using http::Client;
 
+constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kHtml = "text/html; charset=utf-8";
 // Pages have a policy of their own as to what they may load; who may show or read them is up to the
 // head. The address is a secret, so that no other site may be told it.
@@ -63,7 +64,9 @@ class DashboardSite : public http::Site {
   void get(Client client, const http::Request& request) override {
     std::string_view path = request.path;
     path.remove_prefix(1);
-    if (!is_token(take_until(path, '/'), config_.token)) {
+    const std::string_view first = take_until(path, '/');
+    if (first == "hello" && is_nonce(path)) return outlet_->answer(client, hello(path));
+    if (!is_token(first, config_.secrets.token)) {
       return outlet_->answer(client, refusal("403 Forbidden",
                                              "the address of the dashboard is in the file "
                                              "`dashboard` of the daemon's state directory"));
@@ -71,7 +74,8 @@ class DashboardSite : public http::Site {
     constexpr std::string_view kRun = "runs/";
     if (path.empty()) return outlet_->answer(client, front(request));
     if (path == "events") return stream(client);
-    if (path == "runs") return make(client, "application/json", &runs_json);
+    if (path == "key") return outlet_->answer(client, plain(config_.secrets.key + "\n"));
+    if (path == "runs") return make(client, kJson, &runs_json);
     if (path.starts_with(kRun)) {
       return make(client, kHtml,
                   [id = std::string(path.substr(kRun.size()))](const std::string& runs_dir) {
@@ -81,6 +85,19 @@ class DashboardSite : public http::Site {
     outlet_->answer(client, refusal("404 Not Found", "there is no such page"));
   }
 
+  static Answer plain(std::string text) {
+    return {.fields = kFields, .body = http::body_of(std::move(text))};
+  }
+
+  // Tells nobody anything who has no key.
+  [[nodiscard]] Answer hello(std::string_view nonce) const {
+    const Secrets& secrets = config_.secrets;
+    Answer answer = plain(R"({"salt":")" + secrets.salt + R"(","proof":")" +
+                          proof_of(secrets, nonce) + "\"}\n");
+    answer.type = kJson;
+    return answer;
+  }
+
   // A part of the program.
   Answer front(const http::Request& request) const {
     if (request.path.ends_with('/')) {
@@ -88,7 +105,7 @@ class DashboardSite : public http::Site {
           .type = kHtml, .fields = kFields, .body = http::body_of(std::string(dashboard_page()))};
     }
     Answer answer = refusal("308 Permanent Redirect", "the page is at this path with a / after it");
-    answer.fields += "Location: /" + config_.token + "/\r\n";
+    answer.fields += "Location: /" + config_.secrets.token + "/\r\n";
     return answer;
   }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/units.h"
+#include "daemon/dashboard/secrets.h"
 #include "daemon/http/site.h"
 #include "supervisor/control/run_status.h"
 
@@ -29,13 +30,15 @@ class DashboardSource {
 };
 
 struct SiteConfig {
-  std::string token;     // the first part of every path
+  Secrets secrets;
   std::string runs_dir;  // where runs are recorded
 };
 
-// Of each path, whoever does not know the token is told 403.
+// Of each path but one, whoever does not know the token is told 403.
 //
+//   /hello/NONCE    the salt of this start, and the proof that this is the daemon
 //   /TOKEN/         the page
+//   /TOKEN/key      by which a page knows that proof, and the token after the next start
 //   /TOKEN/events   a stream of server-sent events: each a line of plimsoll.progress/1
 //   /TOKEN/runs     recorded runs: plimsoll.runs/1
 //   /TOKEN/runs/ID  the page of one

@@ -31,7 +31,8 @@ bool is_for_memory(policy::HoldCause cause) {
     case policy::HoldCause::disk:
     case policy::HoldCause::pace:
     case policy::HoldCause::places:
-    case policy::HoldCause::cap: return false;
+    case policy::HoldCause::cap:
+    case policy::HoldCause::space: return false;
   }
   return false;
 }
@@ -300,7 +301,8 @@ bool is_for_long(policy::HoldCause cause) {
     case policy::HoldCause::alone:
     case policy::HoldCause::share:
     case policy::HoldCause::places:
-    case policy::HoldCause::cap: return true;
+    case policy::HoldCause::cap:
+    case policy::HoldCause::space: return true;
     case policy::HoldCause::cores:
     case policy::HoldCause::disk:
     case policy::HoldCause::pace:

@@ -70,41 +70,46 @@ Result<bool> has_members(const Directory& directory) {
   return found;
 }
 
-Result<bool> part_populated(const Directory& directory) {
-  if (directory.version() == Version::v2) {
-    auto text = directory.read("cgroup.events");
-    if (!text && text.error().gone()) return false;
-    if (!text) return pass(std::move(text));
-    auto events = parse_cgroup_events(*text);
-    if (!events) return pass(std::move(events), directory.label());
-    return events->populated;
-  }
-  bool found = false;
-  Result<void> failed{};
-  auto visited = visit_subtree(directory, [&](const Directory& group) {
-    if (found) return;
-    auto here = has_members(group);
-    if (here) {
-      found = *here;
-    } else if (failed) {
-      failed = pass(std::move(here));
-    }
-  });
-  if (found) return true;
-  if (!failed) return pass(std::move(failed));
-  if (!visited) return pass(std::move(visited));
-  return false;
+Result<bool> v2_populated(const Directory& directory) {
+  auto text = directory.read("cgroup.events");
+  if (!text && text.error().gone()) return false;
+  if (!text) return pass(std::move(text));
+  auto events = parse_cgroup_events(*text);
+  if (!events) return pass(std::move(events), directory.label());
+  return events->populated;
 }
 
 }  // namespace
 
 Result<bool> populated(const Group& group, Scope scope) {
-  if (scope == Scope::v2_first && group.v2() != nullptr) return part_populated(*group.v2());
-  for (const Group::Part& part : group.parts()) {
-    auto here = part_populated(part.directory);
-    if (!here || *here) return here;
+  OccupancyWalk walk(group, scope);
+  auto answer = walk.step();
+  while (!answer) answer = walk.step();
+  return std::move(*answer);
+}
+
+std::optional<Result<bool>> OccupancyWalk::step() {
+  if (scope_ == Scope::v2_first && group_.v2() != nullptr) return v2_populated(*group_.v2());
+  for (std::size_t steps = 0; steps < GroupWalk::kSteps; ++steps) {
+    const GroupWalk::Step step = walk_.next();
+    if (step == GroupWalk::Step::ended) {
+      if (!failed_) return pass(std::move(failed_));
+      if (!walk_.trouble()) return pass(Result<void>(walk_.trouble()));
+      return false;
+    }
+    if (step != GroupWalk::Step::entered) continue;
+    auto lives = look_here();
+    if (lives && *lives) return true;
+    if (!lives && failed_) failed_ = pass(std::move(lives));
   }
-  return false;
+  return std::nullopt;
+}
+
+// A v2 directory answers for what is below it as well.
+Result<bool> OccupancyWalk::look_here() {
+  if (walk_.part().directory.version() != Version::v2) return has_members(walk_.here());
+  walk_.pass_over_part();
+  return v2_populated(walk_.here());
 }
 
 Result<std::vector<int>> member_processes(const Directory& directory) {

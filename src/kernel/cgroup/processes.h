@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -23,6 +24,25 @@ enum class Scope : std::uint8_t {
 // Whether any process lives in the group or below it. Zombies do not count, parts that are gone
 // hold nobody.
 Result<bool> populated(const Group& group, Scope scope);
+
+// The same bit by bit, where others are to be served in between.
+class OccupancyWalk {
+ public:
+  // `group` must outlive this.
+  OccupancyWalk(const Group& group, Scope scope) : group_(group), scope_(scope), walk_(group) {}
+
+  // Looks into some directories, up to the first with somebody in it. Nothing: it goes on. Not
+  // after an answer.
+  std::optional<Result<bool>> step();
+
+ private:
+  Result<bool> look_here();
+
+  const Group& group_;
+  Scope scope_;
+  GroupWalk walk_;
+  Result<void> failed_{};
+};
 
 // The pids of the processes in one directory, its children not looked at, each once and in
 // ascending order. Of a threaded group (v2), where the kernel lists threads alone, the processes

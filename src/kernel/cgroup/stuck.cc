@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "kernel/cgroup/processes.h"
 #include "kernel/procfs/parse.h"
 
 namespace plimsoll::cgroup {
@@ -16,6 +15,8 @@ namespace {
 
 // Threads of one process that are looked at for the one that holds it up.
 constexpr std::size_t kThreadsMax = 16;
+// So many processes are looked at without a break: a millisecond, if all of them have threads.
+constexpr std::size_t kLooks = 4;
 
 std::string proc_path(int pid) { return "/proc/" + std::to_string(pid); }
 
@@ -65,13 +66,6 @@ std::optional<StuckProcess> describe_process(int pid) {
   return found;
 }
 
-std::vector<int> pids_to_report(const Group& group) {
-  MemberWalk walk(group, kReportedMax);
-  while (walk.step()) {
-  }
-  return walk.pids();
-}
-
 }  // namespace
 
 std::vector<LeftProcess> left_processes(const std::vector<int>& pids) {
@@ -84,11 +78,22 @@ std::vector<LeftProcess> left_processes(const std::vector<int>& pids) {
 }
 
 std::vector<StuckProcess> stuck_processes(const Group& group) {
-  std::vector<StuckProcess> stuck;
-  for (const int pid : pids_to_report(group)) {
-    if (auto process = describe_process(pid)) stuck.push_back(std::move(*process));
+  StuckWalk walk(group);
+  while (walk.step()) {
   }
-  return stuck;
+  return walk.take();
+}
+
+bool StuckWalk::step() {
+  if (!has_members_) {
+    has_members_ = !members_.step();
+    return true;
+  }
+  const std::vector<int>& pids = members_.pids();
+  for (std::size_t looks = 0; looks < kLooks && looked_at_ < pids.size(); ++looks) {
+    if (auto process = describe_process(pids[looked_at_++])) stuck_.push_back(std::move(*process));
+  }
+  return looked_at_ < pids.size();
 }
 
 }  // namespace plimsoll::cgroup

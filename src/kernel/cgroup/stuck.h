@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernel/cgroup/group.h"
+#include "kernel/cgroup/processes.h"
 
 // Processes of a group as reports and messages name them. From the files of /proc that never wait
 // for the process' memory to be paged in: not its command line, not its environment.
@@ -33,5 +35,23 @@ inline constexpr std::size_t kReportedMax = 64;
 std::vector<LeftProcess> left_processes(const std::vector<int>& pids);
 // Of a group and everything below it, the first kReportedMax that are found.
 std::vector<StuckProcess> stuck_processes(const Group& group);
+
+// The same bit by bit, where others are to be served in between.
+class StuckWalk {
+ public:
+  // `group` must outlive this.
+  explicit StuckWalk(const Group& group) : members_(group, kReportedMax) {}
+
+  // Looks into some directories, or at some processes. Returns whether anything is left.
+  bool step();
+  // Who was found; after the last step.
+  std::vector<StuckProcess> take() { return std::move(stuck_); }
+
+ private:
+  MemberWalk members_;
+  bool has_members_ = false;   // all that are looked for
+  std::size_t looked_at_ = 0;  // of them
+  std::vector<StuckProcess> stuck_;
+};
 
 }  // namespace plimsoll::cgroup

@@ -102,6 +102,33 @@ void Membership::end(FamilyId id) {
   }
 }
 
+void Membership::adopt(FamilyId id, const std::vector<Stat>& processes) {
+  Family& family = families_.at(id);
+  family.expects_birth = false;
+  for (const Stat& stat : processes) {
+    if (const auto before = family_of(stat.id)) families_.at(*before).members.erase(stat.id.pid);
+    known_[stat.id] = id;
+    family.members.insert_or_assign(stat.id.pid, stat);
+  }
+}
+
+void Membership::give(FamilyId from, FamilyId to) {
+  Family& giving = families_.at(from);
+  Family& taking = families_.at(to);
+  taking.members.merge(giving.members);
+  giving.members.clear();
+  taking.sessions.merge(giving.sessions);
+  giving.sessions.clear();
+  for (auto& [process, family] : known_) {
+    if (family == from) family = to;
+  }
+}
+
+std::optional<FamilyId> Membership::family_of(const Id& process) const {
+  const auto known = known_.find(process);
+  return known == known_.end() ? std::nullopt : std::optional(known->second);
+}
+
 const std::map<int, Stat>& Membership::members(FamilyId family) const {
   return families_.at(family).members;
 }

@@ -89,6 +89,15 @@ class Membership {
   // Who is left in it becomes a stray.
   void end(FamilyId family);
 
+  // These processes live in the family from now on, and so does whom they start, wherever they were
+  // before and whoever waits for them. It expects no birth any more.
+  void adopt(FamilyId family, const std::vector<Stat>& processes);
+  // All that live in the one live in the other.
+  void give(FamilyId from, FamilyId to);
+  // The family that the process was last found in or adopted by; nothing if it was in none.
+  [[nodiscard]] std::optional<FamilyId> family_of(const Id& process) const;
+  [[nodiscard]] const std::string& job_of(FamilyId id) const { return families_.at(id).job; }
+
   // The guardian has died: orphans go to whoever is above it, among everybody else's. From now on
   // every process of the machine is looked at for a session or a mark.
   void guardian_ended() { guardian_lives_ = false; }
@@ -123,7 +132,7 @@ class Membership {
   bool guardian_lives_ = true;
   std::uint64_t last_ = 0;
   std::map<FamilyId, Family> families_;
-  std::map<Id, FamilyId> known_;  // members of the last table
+  std::map<Id, FamilyId> known_;  // members of the last table, and who was adopted since
   std::set<Id> unmarked_;         // of the last table: looked at in vain, after the guardian's end
 };
 

@@ -66,12 +66,30 @@ Round ProcessScanner::kill(FamilyId family) {
   return round;
 }
 
-Round ProcessScanner::resume(FamilyId family, const std::set<Id>& stopped) {
-  std::vector<Stat> targets;
+void ProcessScanner::stop_known(FamilyId family, std::set<Id>& stopped) {
+  std::vector<Stat> fresh;
   for (const auto& [pid, stat] : membership_.members(family)) {
-    if (stopped.contains(stat.id)) targets.push_back(stat);
+    if (stat.is_stopped()) continue;
+    stopped.insert(stat.id);
+    fresh.push_back(stat);
   }
-  return send_to(proc_, targets, SIGCONT);
+  send_to(proc_, fresh, SIGSTOP);
+}
+
+bool ProcessScanner::stop_again(const std::set<Id>& stopped) {
+  std::vector<Stat> running;
+  for (const Id& id : stopped) {
+    const auto now = proc_.read_stat(id.pid);
+    if (now && now->id == id && !now->is_stopped() && !now->is_dead()) running.push_back(*now);
+  }
+  send_to(proc_, running, SIGSTOP);
+  return running.empty();
+}
+
+void ProcessScanner::resume(const std::set<Id>& stopped) {
+  std::vector<Stat> targets;
+  for (const Id& id : stopped) targets.push_back({.id = id, .comm = {}});
+  send_to(proc_, targets, SIGCONT);
 }
 
 Round ProcessScanner::signal_all(FamilyId family, int signal) {

@@ -29,8 +29,14 @@ class ProcessScanner {
   // call: look, and call again until the family is empty.
   Round kill(FamilyId family);
 
-  // Lets those go on that stop() has stopped and that are still stopped.
-  Round resume(FamilyId family, const std::set<Id>& stopped);
+  // The same without a look: of those who are known.
+  void stop_known(FamilyId family, std::set<Id>& stopped);
+
+  // Stops those again that have been continued since. Whether none had to be.
+  bool stop_again(const std::set<Id>& stopped);
+
+  // Lets those go on that were stopped.
+  void resume(const std::set<Id>& stopped);
 
   Round signal_all(FamilyId family, int signal);
 

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
@@ -26,12 +27,6 @@ constexpr std::uint64_t kInfoExit = 1U << 3;  // PIDFD_INFO_EXIT
 constexpr unsigned long kGetInfo = _IOWR(0xFF, 11, PidfdInfo);
 static_assert(sizeof(PidfdInfo) == 64);
 
-// Absent once somebody has waited for it.
-std::optional<int> pid_of(int pidfd) {
-  const auto info = read_text_at(AT_FDCWD, "/proc/self/fdinfo/" + std::to_string(pidfd));
-  return info ? parse_fdinfo_pid(*info) : std::nullopt;
-}
-
 // The number may be another process's before the text is read, but not while the pidfd names it.
 std::optional<int> status_of_zombie(int pidfd) {
   const auto pid = pid_of(pidfd);
@@ -49,6 +44,16 @@ std::optional<int> status_by_pidfd(int pidfd) {
 }
 
 }  // namespace
+
+bool has_ended(int pidfd) {
+  pollfd ready{.fd = pidfd, .events = POLLIN, .revents = 0};
+  return ::poll(&ready, 1, 0) == 1;
+}
+
+std::optional<int> pid_of(int pidfd) {
+  const auto info = read_text_at(AT_FDCWD, "/proc/self/fdinfo/" + std::to_string(pidfd));
+  return info ? parse_fdinfo_pid(*info) : std::nullopt;
+}
 
 std::optional<Stat> stat_of(int pid) {
   const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/stat");

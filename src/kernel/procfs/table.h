@@ -25,6 +25,12 @@ using Table = std::map<int, Stat>;
 // The process and all that live below it now; parents before their children.
 [[nodiscard]] std::vector<int> family_of(int pid);
 
+// Whether the process of a pidfd has ended.
+[[nodiscard]] bool has_ended(int pidfd);
+
+// The number of the process of a pidfd; nothing once somebody has waited for it.
+[[nodiscard]] std::optional<int> pid_of(int pidfd);
+
 // How the process of a pidfd has ended, for whoever is not its parent: a status as of wait(2).
 // Until its parent has waited for it /proc tells (proc(5)), and from Linux 6.15 on the pidfd does
 // after that. Nothing: it lives, or nobody can tell any more. Does not wait.

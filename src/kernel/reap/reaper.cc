@@ -27,10 +27,12 @@ struct Reaper::Impl : std::enable_shared_from_this<Impl> {
         killer(with.way) {}
 
   void look(Instant now);
+  void go_on_looking(Instant now);
   void take(const Course::Next& next, Instant now);
   void wake(Instant now);
   void kill(Instant now);
   bool list_left();
+  bool list_stuck(Instant now);
   void watch_events();
   void read_events();
   void set_timer(Instant now);
@@ -38,7 +40,6 @@ struct Reaper::Impl : std::enable_shared_from_this<Impl> {
   void removal_ended(Result<cgroup::Removal> removal);
   void leave(Instant now);
   void finish(Instant now);
-  void report_stuck(Instant now);
 
   loop::Loop& loop;
   loop::Worker& worker;
@@ -51,7 +52,10 @@ struct Reaper::Impl : std::enable_shared_from_this<Impl> {
   Instant look_again{};
   std::optional<Course> course;
   Reaped reaped;
+  // Under way, over several turns of the loop: a job makes its tree as wide as it likes.
+  std::optional<cgroup::OccupancyWalk> occupancy;
   std::optional<cgroup::MemberWalk> left_behind;  // before the first kill
+  std::optional<cgroup::StuckWalk> stuck;         // for a report, or before it is left
   bool told_empty = false;
   std::optional<Error> trouble;
   UniqueFd events;  // cgroup.events; declared before its watch, which must go first
@@ -60,15 +64,23 @@ struct Reaper::Impl : std::enable_shared_from_this<Impl> {
 };
 
 void Reaper::Impl::look(Instant now) {
-  const auto seen = cgroup::populated(*group, course->scope());
+  if (!occupancy) occupancy.emplace(*group, course->scope());
+  go_on_looking(now);
+}
+
+void Reaper::Impl::go_on_looking(Instant now) {
+  const auto seen = occupancy->step();
+  if (!seen) return set_timer(now);
+  occupancy.reset();
   // Unreadable is not empty: who can't be seen is not left alone.
-  if (!seen) trouble = seen.error();
-  const bool empty = seen && !*seen;
+  if (!*seen) trouble = seen->error();
+  const bool empty = *seen && !**seen;
   take(course->looked(empty ? Occupancy::empty : Occupancy::populated, now), now);
 }
 
 void Reaper::Impl::take(const Course::Next& next, Instant now) {
   look_again = next.look_again;
+  if (next.report_stuck) stuck.emplace(*group);
   switch (next.act) {
     case Course::Act::kill: kill(now); break;
     case Course::Act::remove: return begin_removal(now);
@@ -76,12 +88,17 @@ void Reaper::Impl::take(const Course::Next& next, Instant now) {
     case Course::Act::wait: break;
   }
   set_timer(now);
-  if (next.report_stuck) report_stuck(now);
 }
 
 void Reaper::Impl::wake(Instant now) {
-  if (!is_killing) return look(now);
-  kill(now);
+  if (stuck && list_stuck(now)) return;
+  if (course->state() == State::left) return set_timer(now);
+  if (occupancy) return go_on_looking(now);
+  if (is_killing) {
+    kill(now);
+  } else if (now >= look_again) {
+    return look(now);
+  }
   set_timer(now);
 }
 
@@ -113,6 +130,22 @@ bool Reaper::Impl::list_left() {
   return false;
 }
 
+// Returns whether that was the last that is done to the group.
+bool Reaper::Impl::list_stuck(Instant now) {
+  if (stuck->step()) return false;
+  std::vector<cgroup::StuckProcess> processes = stuck->take();
+  stuck.reset();
+  if (course->state() == State::left) {
+    const auto self = shared_from_this();  // `gone` may destroy the reaper
+    reaped.survivors = std::move(processes);
+    finish(now);
+    return true;
+  }
+  observer.on_stuck(
+      {.since = now - course->begun(), .processes = std::move(processes), .trouble = trouble});
+  return false;
+}
+
 void Reaper::Impl::watch_events() {
   if (group->v2() == nullptr) return;
   auto file = group->v2()->open_file("cgroup.events", O_RDONLY);
@@ -138,12 +171,13 @@ void Reaper::Impl::set_timer(Instant now) {
   if (!timer) {
     timer = loop.timer([this] { wake(loop::now()); });
   }
-  timer.set(is_killing ? now : look_again);
+  timer.set(is_killing || occupancy || stuck ? now : look_again);
 }
 
 void Reaper::Impl::begin_removal(Instant now) {
   watch = {};
   events = {};
+  stuck.reset();
   if (timer) timer.off();
   if (!std::exchange(told_empty, true)) {
     reaped.until_empty = now - course->begun();
@@ -176,8 +210,8 @@ void Reaper::Impl::leave(Instant now) {
   if (told_empty) return finish(now);
   watch = {};
   events = {};
-  reaped.survivors = cgroup::stuck_processes(*group);
-  finish(now);
+  stuck.emplace(*group);
+  set_timer(now);
 }
 
 void Reaper::Impl::finish(Instant now) {
@@ -188,12 +222,6 @@ void Reaper::Impl::finish(Instant now) {
   }
   reaped.until_gone = now - course->begun();
   observer.on_gone(reaped);
-}
-
-void Reaper::Impl::report_stuck(Instant now) {
-  observer.on_stuck({.since = now - course->begun(),
-                     .processes = cgroup::stuck_processes(*group),
-                     .trouble = trouble});
 }
 
 Reaper::Reaper(loop::Loop& loop, loop::Worker& worker, std::shared_ptr<const cgroup::Group> group,

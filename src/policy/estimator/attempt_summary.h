@@ -41,6 +41,7 @@ struct AttemptSummary {
   std::optional<Bytes> input{};        // what it had to read, if that was known beforehand
   std::vector<double> numbers{};       // of its arguments, as numbers_of() has them
   std::optional<Bytes> memory_hint{};  // what the user had said of it
+  std::optional<Bytes> written{};      // to file systems; at least that where `peak_seen` says so
   std::vector<CurvePoint> curve{};     // at most kCurvePointsMax, in order; empty: not known
 };
 

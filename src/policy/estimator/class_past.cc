@@ -92,6 +92,8 @@ const ClassPast::Summary& ClassPast::summary() {
   unstarted.peak = believe(peaks, depth_.doubt);
   unstarted.remaining = believe(times, depth_.doubt);
   if (unstarted.cores.mean <= 0) unstarted.cores = kCores;
+  const std::vector<Weighted> written = written_of(record_);
+  if (!written.empty()) unstarted.written = believe(written, depth_.doubt);
   return *summary_;
 }
 

@@ -60,8 +60,12 @@ struct Estimate {
   // needs that, it is no more at any time. Absent: nothing like it is known, or it has shown more.
   std::optional<Belief> ceiling{};
   std::array<double, kHorizons.size()> survival;  // 0..1: how likely it still runs then
-  Belief cores;                                   // mean use over what is left of it
-  Belief remaining;                               // seconds of running time
+  // Bytes that the attempt writes to file systems from its start to its end, which is at least what
+  // it takes of their space at any time; absent: nothing like it is known.
+  std::optional<Belief> written{};
+  bool is_written_told = false;  // by the user (JobSpec::disk_hint)
+  Belief cores;                  // mean use over what is left of it
+  Belief remaining;              // seconds of running time
   Basis basis = Basis::prior;
   std::uint32_t attempts_known = 0;  // that the basis has; of a command: those of its class
 };

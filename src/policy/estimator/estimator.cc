@@ -99,6 +99,12 @@ std::optional<Belief> ceiling_of(const Estimate& before, const Estimate& now,
   return Belief{std::max({most.mean, now.peak.mean, reached}), most.spread};
 }
 
+void tell_written(Estimate& estimate, const JobFacts& facts) {
+  if (!facts.disk_hint) return;
+  estimate.written = Belief{to_double(*facts.disk_hint), 0};
+  estimate.is_written_told = true;
+}
+
 Sizes sizes_of(const JobFacts& facts) {
   return {.input = facts.input ? std::optional(to_double(*facts.input)) : std::nullopt,
           .numbers = facts.numbers};
@@ -244,6 +250,7 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
   }
   if (facts.reached) raise(result, *facts.reached);
   keep_within_limits(result, facts, Bytes{});
+  tell_written(result, facts);
   if (is_known(result)) result.ceiling = result.peak;
   return result;
 }
@@ -281,6 +288,8 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts,
   if (own_share > 0) result = blend(own.estimate, own_share, result);
   result.basis = before.basis;
   result.attempts_known = before.attempts_known;
+  result.written = before.written;
+  result.is_written_told = before.is_written_told;
   if (facts.reached && live_profile.peak() < *facts.reached) raise(result, *facts.reached);
   keep_within_limits(result, facts, live_profile.used());
   result.ceiling = ceiling_of(before, result, live_profile);

@@ -91,6 +91,8 @@ Run run_of(const AttemptSummary& attempt_summary) {
           .cores = attempt_summary.cores,
           .input = attempt_summary.input ? std::optional(to_double(*attempt_summary.input))
                                          : std::nullopt,
+          .written = attempt_summary.written ? std::optional(to_double(*attempt_summary.written))
+                                             : std::nullopt,
           .numbers = attempt_summary.numbers,
           .course = MemoryCurve(attempt_summary)};
 }
@@ -169,6 +171,15 @@ std::vector<Weighted> seconds_of(const PastAttempt& record) {
   for (std::size_t i = 0; i < record.runs().size(); ++i) {
     const Run& run = record.runs()[i];
     bounds.push_back({run.seconds, run.ran_seen, record.weight(i)});
+  }
+  return resolve(bounds);
+}
+
+std::vector<Weighted> written_of(const PastAttempt& record) {
+  std::vector<Bound> bounds;
+  for (std::size_t i = 0; i < record.runs().size(); ++i) {
+    const Run& run = record.runs()[i];
+    if (run.written) bounds.push_back({*run.written, run.peak_seen, record.weight(i)});
   }
   return resolve(bounds);
 }

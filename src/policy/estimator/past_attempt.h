@@ -88,7 +88,8 @@ struct Run {
   double seconds = 0;
   Seen ran_seen = Seen::whole;
   std::optional<double> cores;
-  std::optional<double> input;  // bytes
+  std::optional<double> input;    // bytes
+  std::optional<double> written;  // bytes
   std::vector<double> numbers;
   MemoryCurve course;
   [[nodiscard]] Sizes sizes() const { return {.input = input, .numbers = numbers}; }
@@ -147,5 +148,7 @@ struct Weighted {
 // never lowers what is believed.
 [[nodiscard]] std::vector<Weighted> peaks_of(const PastAttempt& record);
 [[nodiscard]] std::vector<Weighted> seconds_of(const PastAttempt& record);
+// The same of what was written; empty: not known of any.
+[[nodiscard]] std::vector<Weighted> written_of(const PastAttempt& record);
 
 }  // namespace plimsoll::policy

@@ -41,8 +41,11 @@ struct Key {
 struct JobFacts {
   std::optional<Bytes> memory_hint{};  // what the user expects; ignored once the class has a past
   std::optional<double> cpu_hint{};    // cores, likewise
-  std::optional<Bytes> input{};        // what it has to read
-  std::vector<double> numbers{};       // of its arguments, as numbers_of() has them
+  // The user's word goes before the past: of what is written again and again in the same place the
+  // past knows only the sum.
+  std::optional<Bytes> disk_hint{};
+  std::optional<Bytes> input{};   // what it has to read
+  std::vector<double> numbers{};  // of its arguments, as numbers_of() has them
   // The most that an earlier, evicted attempt of this very job was seen to use: it needs more.
   std::optional<Bytes> reached{};
   // Its own limits, which bound whatever is believed of it.

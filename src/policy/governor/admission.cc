@@ -94,15 +94,34 @@ std::optional<HoldCause> refuse_for_cores(const Surroundings& around, const Esti
   return std::nullopt;
 }
 
-// Of one that was never seen to need so much it is not known before it has tried.
+// Of one that was never seen to need so much it is not known before it has tried; but where less is
+// left than every run is granted, it would only be stopped.
 bool is_left_too_little(const Surroundings& around, const Ready& job, const Estimate& candidate) {
-  return around.left_by_others && (is_known(candidate) || job.lost > 0) &&
-         candidate.peak.mean > *around.left_by_others;
+  if (!around.left_by_others) return false;
+  double needed = candidate.peak.mean;
+  if (!is_known(candidate) && job.lost == 0) needed = std::min(needed, around.line);
+  return needed > *around.left_by_others;
 }
 
-std::string just_started(std::size_t jobs) {
-  return jobs == 1 ? "the job just started needs"
-                   : "the " + std::to_string(jobs) + " jobs just started need";
+bool is_unsettled_full(const Surroundings& around) {
+  return around.unsettled + around.unsettled_elsewhere >= around.unsettled_max;
+}
+
+// Beside nothing that counts: only other runs are in its way.
+std::optional<Refused> refuse_first(const Surroundings& around, const Ready& job,
+                                    const Estimate& candidate) {
+  if (is_left_too_little(around, job, candidate)) return Refused{.why = HoldCause::memory};
+  if (around.unsettled_elsewhere > 0 && !is_known(candidate) && is_unsettled_full(around)) {
+    return Refused{.why = HoldCause::pace};
+  }
+  return std::nullopt;
+}
+
+std::string just_started(const Surroundings& around) {
+  const std::size_t jobs = around.unsettled + around.unsettled_elsewhere;
+  const std::string where = around.unsettled_elsewhere > 0 ? ", here and in other runs," : "";
+  return jobs == 1 ? "the job just started" + where + " needs"
+                   : "the " + std::to_string(jobs) + " jobs just started" + where + " need";
 }
 
 }  // namespace
@@ -110,11 +129,8 @@ std::string just_started(std::size_t jobs) {
 std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
                               const Estimate& candidate, const Shown& shown,
                               std::size_t of_kind_max, Patience patience) {
-  if (around.running == 0 && around.taken <= 0) {
-    if (is_left_too_little(around, job, candidate)) return Refused{.why = HoldCause::memory};
-    return std::nullopt;
-  }
-  if (job.lost >= kEvictionsMax && around.running > 0) {
+  if (around.running == 0 && around.taken <= 0) return refuse_first(around, job, candidate);
+  if (job.lost >= kEvictionsMax && !is_empty(around)) {
     const double peak = candidate.peak.mean + kDoubtRightOfWay * candidate.peak.spread;
     if (job.lost > kEvictionsMax || around.right_of_way_taken ||
         peak + around.keel_peak > around.line - around.margin) {
@@ -124,12 +140,16 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
   if (patience == Patience::left) {
     if (const auto busy = refuse_for_cores(around, candidate, shown)) return Refused{.why = *busy};
   }
+  // Who is small in memory may write as much as others.
+  const auto disk = refuse_for_space(around.disks, candidate);
+  if (disk && around.running > 0) return Refused{.why = HoldCause::space, .disk = *disk};
+  if (is_empty(around) && around.taken <= 0) return refuse_first(around, job, candidate);
   if (const auto horizon = misfit(around, candidate, patience)) {
     return Refused{
         .why = HoldCause::memory, .horizon = *horizon, .for_spare = gains_little(around, patience)};
   }
   if (patience == Patience::left && !is_known(candidate) &&
-      (around.unsettled >= around.unsettled_max || shown.unsettled >= of_kind_max)) {
+      (is_unsettled_full(around) || shown.unsettled >= of_kind_max)) {
     return Refused{.why = HoldCause::pace};
   }
   return std::nullopt;
@@ -140,6 +160,7 @@ void count_in(Surroundings& around, const Estimate& admitted) {
   around.cores_predicted += admitted.cores.mean;
   ++around.running;
   if (!is_known(admitted)) ++around.unsettled;
+  count_in(around.disks, admitted);
 }
 
 Decision admission_of(const Surroundings& around, JobId job, const Estimate& estimate) {
@@ -148,6 +169,11 @@ Decision admission_of(const Surroundings& around, JobId job, const Estimate& est
   std::string reason;
   if (around.running == 0) {
     reason = "nothing else is running";
+    if (const auto disk = refuse_for_space(around.disks, estimate)) {
+      reason += ", though the space is short: " + space_state(around.disks[*disk], estimate);
+    }
+  } else if (is_empty(around)) {
+    reason = "only small jobs are running";
   } else {
     reason = "it fits: at most " + words::bytes(numbers[4].second) + " of " +
              words::bytes(around.line) + " are expected to be in use with it";
@@ -163,7 +189,7 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
                   .numbers = numbers_of(around, estimate, refused.horizon)};
   switch (refused.why) {
     case HoldCause::memory:
-      if (around.running == 0 && around.left_by_others) {
+      if (is_empty(around) && around.left_by_others) {
         holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
                          ", and other runs leave only " + words::bytes(*around.left_by_others);
         holding.numbers.emplace_back("left_by_others_bytes", *around.left_by_others);
@@ -200,14 +226,21 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       holding.numbers.emplace_back("io_full", *around.io_full);
       break;
     case HoldCause::pace:
-      holding.reason = "waits to see how much memory " + just_started(around.unsettled) +
+      holding.reason = "waits to see how much memory " + just_started(around) +
                        "; jobs of this kind have not run before";
-      holding.numbers.emplace_back("unsettled", static_cast<double>(around.unsettled));
+      holding.numbers.emplace_back(
+          "unsettled", static_cast<double>(around.unsettled + around.unsettled_elsewhere));
       break;
     case HoldCause::alone:
       holding.reason =
           "waits until nothing else runs: it was evicted too often when other jobs ran";
       break;
+    case HoldCause::space: {
+      const DiskRoom& room = around.disks[refused.disk];
+      holding.reason = space_reason(room, estimate);
+      holding.numbers = space_numbers(room, estimate);
+      break;
+    }
     case HoldCause::places:
     case HoldCause::share:
     case HoldCause::calm:

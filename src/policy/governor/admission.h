@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/units.h"
 #include "policy/estimator/demand_forecast.h"
 #include "policy/estimator/estimate.h"
+#include "policy/governor/disk_space.h"
 #include "policy/governor/governor_config.h"
 #include "policy/governor/member.h"
 #include "policy/governor/running_set.h"
@@ -76,19 +78,28 @@ struct Surroundings {
   std::optional<double> cores_of_others;  // that other programs use
   std::optional<double> io_full;
   std::size_t running = 0;
+  std::size_t small = 0;                 // of those, beside which one is as good as alone
   std::size_t waiting_for_commands = 0;  // of those
   bool right_of_way_taken = false;       // by one that runs
   double keel_peak = 0;                  // bytes, at its most
   std::size_t unsettled = 0;             // started without knowledge, their needs not yet shown
-  std::size_t unsettled_max = 0;
-  std::size_t frozen_for_cores = 0;  // of the candidate's tenant: they go first
+  std::size_t unsettled_elsewhere = 0;   // of other runs, as Share has it
+  std::size_t unsettled_max = 0;         // of both
+  std::size_t frozen_for_cores = 0;      // of the candidate's tenant: they go first
+  std::vector<DiskRoom> disks{};         // whose space is known
 };
+
+// Whether a candidate would be as good as alone.
+[[nodiscard]] inline bool is_empty(const Surroundings& around) {
+  return around.running <= around.small;
+}
 
 // Why a candidate can't start now.
 struct Refused {
   HoldCause why{};
   std::size_t horizon = 0;  // memory: the first at which it does not fit
   bool for_spare = false;   // memory: where it fills gaps, more than usual has to stay free
+  std::size_t disk = 0;     // space: the place of its file system among those around
 };
 
 // Whether a candidate still has to wait for what it would only be slower without.

@@ -13,6 +13,10 @@ void count(Shown& shown, const Member& member) {
   if (!member.settled) ++shown.unsettled;
   shown.ran_seconds += to_seconds(member.sample.ran);
   shown.peak_bytes = std::max(shown.peak_bytes, to_double(member.sample.peak));
+  if (member.sample.written && member.sample.ran >= kWriteShown) {
+    const double to_write = to_double(*member.sample.written) + left_to_write(member);
+    shown.to_write = std::max(shown.to_write.value_or(0), to_write);
+  }
   if (member.sample.io && member.sample.ran >= kSettled) {
     shown.io_per_second =
         std::max(shown.io_per_second,
@@ -84,6 +88,7 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
   around.used = running_set.used();
   around.cores = config.cores;
   around.running = running_set.size();
+  around.small = running_set.small();
   around.demand_forecast.widen(hindsight.factors());
   admission_context.moving.widen(hindsight.factors());
   const double of_no_member = running_set.unaccounted() - running_set.begun();
@@ -121,7 +126,7 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
     going.add(demand, known);
     around.cores_predicted += member.estimate.cores.mean;
     if (now - member.started < kCoresShown) fresh += member.estimate.cores.mean;
-    if (!known && !member.settled) ++around.unsettled;
+    if (member.is_unsettled()) ++around.unsettled;
   }
   look_at_cores(around, processors, fresh);
   if (admission_context.tenancy.is_shared())

@@ -59,7 +59,7 @@ void Crowding::relieve(RunningSet& running_set, double cores, Instant now,
   if (member == nullptr) return;
   last_ = now;
   if (!running_set.hold(*member, now)) return;
-  member->for_cores = true;
+  member->held_for = Shortage::cores;
   const double of_tenant = claims.wanted(member->ready.tenant);
   rulings.push_back(
       {.action = Freeze{member->ready.job},

@@ -1,6 +1,7 @@
 #include "policy/governor/governor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "policy/governor/admission.h"
@@ -13,6 +14,8 @@ namespace {
 constexpr Duration kRoundGap = std::chrono::seconds(1);
 // After an end what the others have is quite known when they were looked at, soon: then once more.
 constexpr Duration kEndGap = kSampleMax;
+// What needs less than this share of the line makes no room by its end.
+constexpr double kSmall = 1.0 / 64;
 // After a freeze or an eviction for memory nobody is admitted until all that run have been looked
 // at anew, so that what went wrong is in what is believed of them; and no longer than this.
 constexpr Duration kCalmMax = std::chrono::seconds(3);
@@ -20,8 +23,12 @@ constexpr Duration kCalmMax = std::chrono::seconds(3);
 }  // namespace
 
 Governor::Governor(GovernorConfig config)
-    : config_(config), cores_(config.cores), waiting_(config.order) {
+    : config_(std::move(config)),
+      cores_(config_.cores),
+      waiting_(config_.order),
+      disk_space_(config_.disks) {
   PLIMSOLL_CHECK(config_.cores > 0 && config_.jobs_max >= 1);
+  running_set_.set_small(to_double(config_.line) * kSmall);
   set_limits();
 }
 
@@ -42,6 +49,12 @@ void Governor::tick(const MachineSample& sample, Instant now) {
   set_limits();
 }
 
+std::vector<DiskNews> Governor::observe(const DiskSample& sample, Instant now) {
+  const bool is_awaited = holding_ && holding_->cause == HoldCause::space;
+  if (is_awaited || running_set_.held() > 0) changed_ = true;
+  return disk_space_.observe(sample, running_set_, now);
+}
+
 // It has shown its needs.
 void Governor::settle(Member& member) {
   member.settled = true;
@@ -59,7 +72,7 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
   std::vector<Decision> rulings = std::move(asked_for_);
   asked_for_.clear();
   believe_words();
-  limits_.may_pause_keel = has_elder_ && running_set_.size() == 1;
+  limits_.may_pause_keel = has_elder_ && running_set_.sizeable() <= 1;
   if (!limits_.may_pause_keel) ResumePolicy::free_keel(running_set_, now, rulings);
   const auto trouble = memory_response_.last_trouble();
   hindsight_.compare(running_set_, doubt_covered(config_), now);
@@ -81,10 +94,12 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
     seen.around.cores = cores_;
     seen.around.taken = taken_;
     seen.around.left_by_others = left_by_others_;
+    seen.around.unsettled_elsewhere = unsettled_elsewhere_;
     seen.around.demand_forecast.add_constant(taken_);
     seen.yielding.add_constant(taken_);
     hindsight_.forecast(running_set_, seen.going, limits_.line, now);
-    resume_policy_.descend(running_set_, config_, limits_, seen, now, rulings);
+    resume_policy_.descend(running_set_, config_, limits_, seen, disk_space_, now, rulings);
+    seen.around.disks = disk_space_.rooms(running_set_);
     // After what decides about those that run: only who has not begun waits for a claim.
     seen.around.told = told_;
     seen.around.demand_forecast.add_constant(seen.around.claimed + told_);
@@ -96,6 +111,7 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
     if (std::holds_alternative<Freeze>(decision.action)) safety_margin_.paused(now);
   }
   if (config_.may_pause) crowding_.relieve(running_set_, config_.cores, now, rulings);
+  if (config_.may_pause) disk_space_.relieve(running_set_, now, rulings);
   if (waiting_.size() == 0) holding_.reset();
   set_wake(now);
   return rulings;
@@ -169,6 +185,9 @@ void Governor::observe(const Ready& job, const JobSample& sample, Instant now) {
   Member& member = *job.member;
   running_set_.observe(member, sample, now);
   const bool grows = member.rise.most >= to_double(config_.line) * kGrowthLeast;
+  // Who was stopped while he grew has not shown how far.
+  const bool was_stopped = member.since != member.started && now - member.since < kSettled;
+  if (member.state != MemberState::running || was_stopped) return;
   if (member.settled || sample.ran < (grows ? kSettledGrowing : kSettled)) return;
   settle(member);
   if (!is_known(member.estimate)) changed_ = true;
@@ -210,7 +229,7 @@ void Governor::resume(const Ready& job, Instant now) {
 // Who was stopped just before he could tell of them goes on.
 void Governor::wait_for_commands(const Ready& job, Instant now) {
   Member& member = *job.member;
-  member.waits_for_commands = true;
+  if (!std::exchange(member.waits_for_commands, true)) member.used_before_commands = member.used();
   changed_ = true;
   if (!running_set_.release(member, now)) return;
   asked_for_.push_back({.action = Thaw{job.job},
@@ -236,6 +255,7 @@ void Governor::set_share(const Share& share) {
   left_by_others_.reset();
   if (share.left_by_others) left_by_others_ = to_double(*share.left_by_others);
   has_elder_ = share.has_elder;
+  unsettled_elsewhere_ = share.unsettled;
   set_limits();
   changed_ = true;
 }
@@ -252,8 +272,10 @@ std::optional<JobId> Governor::keel() const {
 }
 
 std::optional<Instant> Governor::oldest() const {
-  const Member* keel = running_set_.keel();
-  return keel == nullptr ? std::nullopt : std::optional(keel->started);
+  const Member* oldest = running_set_.oldest_sizeable();
+  return oldest == nullptr ? std::nullopt : std::optional(oldest->started);
 }
+
+std::size_t Governor::sizeable() const { return running_set_.sizeable(); }
 
 }  // namespace plimsoll::policy

@@ -11,6 +11,7 @@
 #include "policy/estimator/estimate.h"
 #include "policy/governor/admission_context.h"
 #include "policy/governor/crowding.h"
+#include "policy/governor/disk_space.h"
 #include "policy/governor/governor_config.h"
 #include "policy/governor/hindsight.h"
 #include "policy/governor/member.h"
@@ -67,8 +68,8 @@ class SafetyMargin {
 // machine is full and its memory never overcommitted.
 //
 // The keel, the oldest attempt that runs, is never evicted for another job, and never frozen unless
-// it is alone and other runs go before (Share::has_elder). Each job that is admitted leaves once; a
-// job that is frozen is thawed, evicted or becomes the keel within a bound.
+// it is alone but for small ones and other runs go before (Share::has_elder). Each job that is
+// admitted leaves once; a job that is frozen is thawed, evicted or becomes the keel within a bound.
 //
 // Pure and deterministic: it knows the time only as a parameter, which never goes back. The caller
 // carries out every decision at once and in order, and tells what comes of it.
@@ -94,6 +95,8 @@ class Governor {
   void expect(const Ready& job, const Estimate& estimate, Instant now);
   // One look at the machine.
   void tick(const MachineSample& sample, Instant now);
+  // One look at the file systems of the configuration; what of it people should know.
+  [[nodiscard]] std::vector<DiskNews> observe(const DiskSample& sample, Instant now);
   // The attempt is over and its memory is back. O(running), of pointers.
   void leave(Ready& job, const AttemptEnd& end, Instant now);
 
@@ -133,7 +136,9 @@ class Governor {
   [[nodiscard]] const GovernorConfig& config() const { return config_; }
 
   [[nodiscard]] std::optional<JobId> keel() const;
-  // When it started.
+  // Of those that run or are frozen, without small ones (RunningSet::set_small).
+  [[nodiscard]] std::size_t sizeable() const;
+  // When the oldest of these started, or the keel if there is none.
   [[nodiscard]] std::optional<Instant> oldest() const;
   [[nodiscard]] Bytes used() const {
     return to_bytes(running_set_.used());
@@ -157,6 +162,7 @@ class Governor {
   double taken_ = 0;  // bytes of the line that other runs are about to use
   double told_ = 0;   // and that other users' runs say they have: for starts alone
   std::optional<double> left_by_others_;  // bytes, as Share has it
+  std::size_t unsettled_elsewhere_ = 0;   // jobs, as Share has it
   bool has_elder_ = false;                // as Share has it
   Waiting waiting_;
   RunningSet running_set_;
@@ -165,6 +171,7 @@ class Governor {
   SlowStart slow_start_;
   SafetyMargin safety_margin_;
   Crowding crowding_;
+  DiskSpace disk_space_;
   Reservations reservations_;
   std::optional<Tenant> last_served_;
   std::map<Tenant, int> tenants_;  // how many of whose jobs run or wait

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/units.h"
+#include "policy/governor/disk_floor.h"
 
 namespace plimsoll::policy {
 
@@ -26,6 +28,8 @@ struct GovernorConfig {
   StartOrder order = StartOrder::longest;
   // Who has waited for so long starts once his memory fits, however busy the cores are.
   Duration cores_wait_max = Duration::max();
+  // File systems whose free space is watched; kDisksMax at most.
+  std::vector<DiskFloor> disks{};
   // At most so many jobs of a class or tool at once, each at least 1. For the scheduler.
   std::map<std::string, unsigned> caps{};
 };

@@ -24,6 +24,8 @@ double spread_below_ceiling(const Estimate& estimate) {
 
 double Member::need() const { return std::max(0.0, estimate.peak.mean - used()); }
 
+bool Member::is_unsettled() const { return !settled && !is_known(estimate); }
+
 Rise Member::rise_within(Duration ahead) const {
   const double most = slope * to_seconds(ahead);
   // What is only said ends at what it was admitted with.

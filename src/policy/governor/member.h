@@ -52,6 +52,9 @@ enum class MemberState : std::uint8_t {
 // until its group is empty, and nobody waits for it.
 inline constexpr Duration kDeathMax = std::chrono::seconds(1);
 
+// For want of what the governor freezes a job.
+enum class Shortage : std::uint8_t { memory, cores, space };
+
 // By what a job may grow, in bytes.
 struct Rise {
   double most = 0;
@@ -64,20 +67,23 @@ struct Member {
   const Ready& ready;
   Instant started{};
   MemberState state = MemberState::running;
-  Instant since{};         // in this state
-  bool held = false;       // frozen by the governor
-  bool for_cores = false;  // and that for want of cores, not of memory
-  bool paused = false;     // frozen by the user
-  // It has begun commands, and goes on when they have ended: neither frozen nor evicted.
+  Instant since{};                       // in this state
+  bool held = false;                     // frozen by the governor
+  Shortage held_for = Shortage::memory;  // while `held`
+  bool paused = false;                   // frozen by the user
+  // It has begun commands, and goes on when they have ended: not frozen, and evicted only for what
+  // it takes itself meanwhile.
   bool waits_for_commands = false;
-  unsigned freezes = 0;  // by the governor, one soon after the other
-  Instant calm_from{};   // thawed by right of way: not frozen again before
-  Bytes reclaimed{};     // asked to be pushed out since it was frozen
+  double used_before_commands = 0;  // bytes: when it began to wait
+  unsigned freezes = 0;             // by the governor, one soon after the other
+  Instant calm_from{};              // thawed by right of way: not frozen again before
+  Bytes reclaimed{};                // asked to be pushed out since it was frozen
 
   Estimate estimate{};  // of what is to come, as of estimated_at
   Instant estimated_at{};
-  double admitted_with = 0;  // bytes: its estimate when it was admitted
-  double word = 1;           // the share of what is only told of it that counts as in use
+  double admitted_with = 0;    // bytes: its estimate when it was admitted
+  double writes_at_first = 0;  // bytes that it was then believed to write; 0: nobody knew
+  double word = 1;             // the share of what is only told of it that counts as in use
   JobSample sample{};
   bool was_known = false;  // when it was admitted: is_known()
   bool settled = false;    // has shown its needs: ran long enough to be judged
@@ -87,6 +93,8 @@ struct Member {
   Instant progressed{};    // when CPU or I/O was last seen to move
   Duration stood{};        // the longest that they did not, and then did again by themselves
 
+  // Started without knowledge, and has not shown its needs.
+  [[nodiscard]] bool is_unsettled() const;
   // Killed, and its memory is about to come back.
   [[nodiscard]] bool is_leaving(Instant now) const {
     return state == MemberState::dying && now < since + kDeathMax;

@@ -32,6 +32,7 @@ struct ResumePolicy::Turn {
   const GovernorConfig& config;
   MemoryResponse::Limits limits;
   const AdmissionContext& admission_context;
+  const DiskSpace& disks;
   Instant now;
   std::vector<Decision>& rulings;
   std::vector<Member*> held;  // oldest first
@@ -50,10 +51,10 @@ void ResumePolicy::free_keel(RunningSet& running_set, Instant now, std::vector<D
 
 void ResumePolicy::descend(RunningSet& running_set, const GovernorConfig& config,
                            const MemoryResponse::Limits& limits,
-                           const AdmissionContext& admission_context, Instant now,
-                           std::vector<Decision>& rulings) {
+                           const AdmissionContext& admission_context, const DiskSpace& disks,
+                           Instant now, std::vector<Decision>& rulings) {
   if (running_set.held() == 0) return;
-  Turn turn{running_set, config, limits, admission_context, now, rulings, {}};
+  Turn turn{running_set, config, limits, admission_context, disks, now, rulings, {}};
   for (Member* member : running_set.members()) {
     if (member->held) turn.held.push_back(member);
   }
@@ -99,7 +100,7 @@ bool ResumePolicy::fits(const Turn& turn, const Member& member, Numbers& numbers
 }
 
 bool ResumePolicy::may_be_tried(const Turn& turn, const Member& member) {
-  if (member.for_cores || is_known(member.estimate)) return false;
+  if (member.held_for != Shortage::memory || is_known(member.estimate)) return false;
   const double patience = to_seconds(kTryAfterDwells * dwell_of(member));
   const double frozen = to_seconds(turn.now - member.since);
   if (frozen < patience) return false;
@@ -112,9 +113,12 @@ void ResumePolicy::thaw_what_fits(Turn& turn) {
   std::optional<CoreClaims> claims;
   for (Member* member : turn.held) {
     if (turn.now - member->since < dwell_of(*member)) continue;
-    if (member->for_cores) {
+    if (member->held_for == Shortage::cores) {
       if (!claims) claims.emplace(turn.running_set, turn.config.cores);
       if (!claims->has_room(*member)) continue;
+    }
+    if (member->held_for == Shortage::space && !turn.disks.has_room(turn.running_set, *member)) {
+      continue;
     }
     Numbers numbers;
     if (!fits(turn, *member, numbers)) {
@@ -129,6 +133,7 @@ void ResumePolicy::thaw_what_fits(Turn& turn) {
     turn.thawed += std::max(0.0, numbers[2].second - turn.running_set.used() - turn.thawed);
     std::string reason = "there is room again: " + words::bytes(numbers[2].second) +
                          " are expected to be in use with it";
+    if (member->held_for == Shortage::space) reason = "there is disk space for it again";
     thaw(turn, *member, std::move(reason), std::move(numbers));
   }
 }
@@ -174,7 +179,7 @@ void ResumePolicy::end_waste(Turn& turn) {
   const Member* first = nullptr;
   Duration longest{};
   for (const Member* member : turn.held) {
-    if (!member->held || member->for_cores) continue;
+    if (!member->held || member->held_for != Shortage::memory) continue;
     if (first == nullptr) first = member;
     longest = std::max<Duration>(longest, turn.now - member->since);
     waste += member->used() * to_seconds(turn.now - member->since);

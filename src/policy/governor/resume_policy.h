@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "policy/governor/admission_context.h"
+#include "policy/governor/disk_space.h"
 #include "policy/governor/governor_config.h"
 #include "policy/governor/memory_response.h"
 #include "policy/governor/running_set.h"
@@ -48,7 +49,7 @@ class ResumePolicy {
   // Appends what is to be done and marks it in the running set. O(running) if somebody is frozen.
   void descend(RunningSet& running_set, const GovernorConfig& config,
                const MemoryResponse::Limits& limits, const AdmissionContext& admission_context,
-               Instant now, std::vector<Decision>& rulings);
+               const DiskSpace& disks, Instant now, std::vector<Decision>& rulings);
 
   // The keel is never frozen: lets it go on if it has become the keel while it was. O(1).
   static void free_keel(RunningSet& running_set, Instant now, std::vector<Decision>& rulings);

@@ -16,6 +16,10 @@ constexpr Duration kAloneForOthers = kReservedJobDrain;
 // as in a pipeline of two. A guess.
 constexpr Duration kStillForACommand = std::chrono::seconds(10);
 
+// Jobs of other runs that have yet to show their needs hold nobody back for longer: where one run
+// goes on starting unknown ones, the next would never begin. A guess.
+constexpr Duration kPaceElsewhereMost = std::chrono::seconds(60);
+
 bool may_wait_for_commands(const Member& member, Instant now) {
   if (member.waits_for_commands) return true;
   // One that has slept before, and woken by itself, is given half as long again as that took.
@@ -177,7 +181,9 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   Surroundings around = around_of(tenant);
   // What runs only to wait for commands is nothing that they could wait for.
   if (rank.is_command) around.running -= around.waiting_for_commands;
-  const bool has_waited = now_ - *first.waits_since >= ground_.config.cores_wait_max;
+  const Duration waited = now_ - *first.waits_since;
+  if (waited >= kPaceElsewhereMost) around.unsettled_elsewhere = 0;
+  const bool has_waited = waited >= ground_.config.cores_wait_max;
   const auto refused = refuse(around, first, estimate, waiting.shown(rank.kind),
                               SlowStart::window_of_kind(waiting.settled_ever(rank.kind)),
                               has_waited ? Patience::over : Patience::left);
@@ -190,6 +196,7 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   turn.refused.insert(rank.kind);
   turn.command_waits |= rank.is_command;
   if (!holding_) holding_ = holding_of(around, first.job, estimate, *refused);
+  if (refused->why == HoldCause::space) ground_.seen.around.disks[refused->disk].is_awaited = true;
   if (refused->why == HoldCause::memory || refused->why == HoldCause::alone) {
     refused_for_memory(tenant, turn, first.job, estimate);
   }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "policy/estimator/demand_forecast.h"
+#include "policy/governor/disk_space.h"
 
 namespace plimsoll::policy {
 namespace {
@@ -23,6 +24,10 @@ constexpr Duration kSteadySpan = std::chrono::milliseconds(500);
 constexpr Duration kFreezesForgotten = std::chrono::seconds(60);
 
 double square(double x) { return x * x; }
+
+double needed_by(const Member& member) {
+  return std::max(member.used(), member.estimate.peak.mean);
+}
 
 bool is_older(const Member* one, const Member* other) {
   return std::pair(one->started, one->ready.job) < std::pair(other->started, other->ready.job);
@@ -59,6 +64,7 @@ void RunningSet::start(Ready& ready, const Estimate& estimate, Instant now) {
                                       .estimate = estimate,
                                       .estimated_at = now,
                                       .admitted_with = estimate.peak.mean + estimate.peak.spread,
+                                      .writes_at_first = to_write(estimate).value_or(0),
                                       .was_known = is_known(estimate),
                                       .seen = now,
                                       .progressed = now});
@@ -210,7 +216,8 @@ bool RunningSet::hold(Member& member, Instant now) {
 
 bool RunningSet::release(Member& member, Instant now) {
   if (!member.held) return false;
-  member.held = member.for_cores = false;
+  member.held = false;
+  member.held_for = Shortage::memory;
   --held_;
   return go_on(member, now);
 }
@@ -232,11 +239,28 @@ void RunningSet::mark_dying(Member& member, Instant now) {
   count_cores(member, -1);
   if (member.state == MemberState::frozen) --frozen_;
   if (member.held) --held_;
-  member.held = member.for_cores = false;
+  member.held = false;
+  member.held_for = Shortage::memory;
   member.state = MemberState::dying;
   member.since = now;
   set_rise(member, {});
   ++dying_;
+}
+
+bool RunningSet::is_small(const Member& member) const {
+  return !member.is_unsettled() && needed_by(member) < small_;
+}
+
+std::size_t RunningSet::small() const {
+  std::size_t count = 0;
+  double together = 0;
+  for (const Member* member : members_) {
+    if (member->state == MemberState::dying || member->waits_for_commands) continue;
+    if (!is_small(*member)) continue;
+    ++count;
+    together += needed_by(*member);
+  }
+  return together < small_ * kSmallTogether ? count : 0;
 }
 
 Member* RunningSet::keel() const {
@@ -247,6 +271,14 @@ Member* RunningSet::keel() const {
     if (oldest == nullptr) oldest = member;
   }
   return oldest;
+}
+
+const Member* RunningSet::oldest_sizeable() const {
+  for (const Member* member : members_) {
+    if (member->state == MemberState::dying || member->paused) continue;
+    if (!is_small(*member)) return member;
+  }
+  return keel();
 }
 
 bool RunningSet::is_giving_back(Instant now) const {

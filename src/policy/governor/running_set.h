@@ -72,6 +72,17 @@ class RunningSet {
   // The oldest attempt that is not dying and not frozen by the user; one that waits for commands
   // only where there is no other. Null if there is none.
   [[nodiscard]] Member* keel() const;
+  // The same of those that are not small; the keel, if all are.
+  [[nodiscard]] const Member* oldest_sizeable() const;
+  // What needs less than so many bytes is small: a server that was started early and runs for days,
+  // say. Until it is told, nothing is.
+  void set_small(double bytes) { small_ = bytes; }
+  // Those that are small, without any that wait for commands or are dying; none, if together they
+  // are as large as kSmallTogether. O(running), as sizeable().
+  [[nodiscard]] std::size_t small() const;
+  static constexpr double kSmallTogether = 4;
+  // All others that are not dying.
+  [[nodiscard]] std::size_t sizeable() const { return members_.size() - dying_ - small(); }
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] std::size_t jobs() const { return members_.size() - commands_; }
@@ -108,6 +119,7 @@ class RunningSet {
   [[nodiscard]] double begun() const;
 
  private:
+  [[nodiscard]] bool is_small(const Member& member) const;
   void stop(Member& member, Instant now);
   bool go_on(Member& member, Instant now);
   void set_rise(Member& member, Rise rise);
@@ -118,6 +130,7 @@ class RunningSet {
 
   std::vector<Member*> members_;  // each its job's
   std::size_t frozen_ = 0, held_ = 0, dying_ = 0, claims_ = 0, commands_ = 0;
+  double small_ = 0;
   Instant looked_{};      // at the machine, last
   double pool_used_ = 0;  // then
   double changed_ = 0;    // by the members since

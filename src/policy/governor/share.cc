@@ -30,7 +30,7 @@ template <class Amount>
 double part_of(Amount whole_amount, const RunClaim& own, const Party& party,
                Need<Amount> RunClaim::* resource) {
   const double whole = amount(whole_amount);
-  double used = 0, claimed = 0, needed_by_elders = 0, kept = 0;
+  double used = 0, claimed = 0, used_by_elders = 0, ahead = 0, kept = 0;
   bool wanting = false;
   for (const RunClaim& other : party.others) {
     const Need<Amount>& need = other.*resource;
@@ -39,7 +39,8 @@ double part_of(Amount whole_amount, const RunClaim& own, const Party& party,
     const double kept_for_it = kept_for(other, own, resource);
     kept += kept_for_it;
     if (is_elder(other, own)) {
-      needed_by_elders += std::min(kept_for_it, amount(need.used) + whole * kElderMargin);
+      used_by_elders += amount(need.used);
+      ahead = std::max(ahead, std::min(kept_for_it - amount(need.used), whole * kElderMargin));
     }
     wanting = wanting || need.wanting;
   }
@@ -47,8 +48,8 @@ double part_of(Amount whole_amount, const RunClaim& own, const Party& party,
   const double fair = whole / static_cast<double>(party.parts);
   double part = std::max(whole - claimed, std::min(fair, unused));
   if (wanting) part = std::min(part, std::max(fair, amount((own.*resource).used)));
-  if (own.running == 1) part = std::max({part, whole - kept, std::min(fair, unused)});
-  part = std::max(part, std::min(amount((own.*resource).used), whole - needed_by_elders));
+  if (own.sizeable == 1) part = std::max({part, whole - kept, std::min(fair, unused)});
+  part = std::max(part, std::min(amount((own.*resource).used), whole - used_by_elders - ahead));
   return std::max(part, whole * kShareMin);
 }
 
@@ -110,6 +111,9 @@ Share share_of(const Share& whole, const RunClaim& own, const Beside& beside) {
               .taken = taken_of(line, whole.line, beside.believed),
               .left_by_others = left_of(whole.line, own, believed),
               .has_elder = has_elder(whole.line, own, beside.believed)};
+  for (const RunClaim& other : beside.believed) {
+    share.unsettled += std::min(other.unsettled, kUnsettledMost - share.unsettled);
+  }
   const std::vector<RunClaim> others = all_of(whole, beside);
   const Party all{others, beside.parts()};
   share.cores = part_of(whole.cores, own, all, &RunClaim::cores);

@@ -24,6 +24,9 @@ struct RunClaim {
   std::size_t running{};  // jobs
   // When the oldest of those started that may go on, be they paused; absent: there is none.
   std::optional<Instant> oldest{};
+  // Jobs that are there, be they paused, without small ones. For a run's own share: it is not told.
+  std::size_t sizeable{};
+  std::size_t unsettled{};  // jobs that were started without knowledge, their needs not yet shown
 };
 
 // Who else is there. Runs of the same user, and of root, are believed. What other users' runs tell
@@ -49,10 +52,15 @@ struct Share {
   // Runs whose oldest jobs are older use or expect much of the memory: where that is short, the
   // only job of this one may be paused, as the eldest's goes on.
   bool has_elder = false;
+  // Jobs of believed runs that have yet to show their needs: the slow start is one for all.
+  std::size_t unsettled = 0;
   // Of the line: other users' runs say that they have it or are about to. Nothing that is not alone
   // may be started there; what runs may grow into it.
   Bytes told{};
 };
+
+// As many jobs without shown needs as count; so many hold any start back.
+inline constexpr std::size_t kUnsettledMost = 1'000'000;
 
 // A run is left at least this share, however much the others hold: with less it could not tell a
 // job that is too big from one that came at a bad time.
@@ -61,8 +69,8 @@ inline constexpr double kShareMin = 1.0 / 16;
 // Less than this share of the whole is not worth waiting for.
 inline constexpr double kTakenMin = 0.01;
 
-// An elder run that still expects to grow is given so much of the whole ahead: while it grows by
-// that, younger ones hear of it and end.
+// The elder runs that still expect to grow are given so much of the whole ahead, together, as they
+// go on one after the other: while they grow by that, younger ones hear of it and end.
 inline constexpr double kElderMargin = 1.0 / 16;
 
 // Less than this share of the whole in the hands of elder runs is not worth pausing an only job

@@ -35,15 +35,16 @@ double part(double own, double all, double whole) { return own / std::max({all, 
 
 void Tenancy::add(const Member& member) {
   const bool runs = member.state == MemberState::running;
-  const bool unsettled = runs && !member.settled && !is_known(member.estimate);
-  const Holdings one{.places = places_taken_by(member.ready),
-                     .measured = measured(member),
-                     .expected = std::max(member.used(), member.estimate.peak.mean),
-                     .doubt = member.estimate.peak.spread,
-                     .cores = runs ? member.estimate.cores.mean : 0,
-                     .claimed = member.sample.claimed ? to_double(*member.sample.claimed) : 0,
-                     .unsettled = unsettled ? std::size_t{1} : 0,
-                     .frozen_for_cores = member.for_cores ? std::size_t{1} : 0};
+  const bool unsettled = runs && member.is_unsettled();
+  const Holdings one{
+      .places = places_taken_by(member.ready),
+      .measured = measured(member),
+      .expected = std::max(member.used(), member.estimate.peak.mean),
+      .doubt = member.estimate.peak.spread,
+      .cores = runs ? member.estimate.cores.mean : 0,
+      .claimed = member.sample.claimed ? to_double(*member.sample.claimed) : 0,
+      .unsettled = unsettled ? std::size_t{1} : 0,
+      .frozen_for_cores = member.held && member.held_for == Shortage::cores ? std::size_t{1} : 0};
   add_up(holdings_[member.ready.tenant], one);
   add_up(all_, one);
 }

@@ -11,6 +11,18 @@ struct Candidate {
   double yield = 0;  // bytes that are wanted, for a second of work lost
 };
 
+double over_estimate(const Member& member) {
+  return std::max(0.0, member.used() - member.admitted_with);
+}
+
+// Its commands would go with it, so it is spared while what is short is theirs or others'. If it
+// has taken as much beyond its estimate since it waits, it is as any that grows.
+bool is_spared_for_commands(const Member& member, double shortage) {
+  if (!member.waits_for_commands) return false;
+  const double taken = member.used() - member.used_before_commands;
+  return std::min(taken, over_estimate(member)) < shortage;
+}
+
 bool is_last_eviction(const Ready& ready) { return ready.lost + 1 >= kEvictionsMax; }
 
 bool goes_before(const Candidate& a, const Candidate& b) {
@@ -33,7 +45,7 @@ Victims choose_victims(const RunningSet& running_set, const Member& keel, double
   for (Member* one : running_set.members()) {
     const Member& member = *one;
     if (one == &keel || member.state == MemberState::dying || member.used() <= 0) continue;
-    if (member.waits_for_commands) continue;  // they would go with it
+    if (is_spared_for_commands(member, shortage)) continue;
     if (lose == Lose::nobody && !member.ready.restartable) continue;
     if (spare != Spare::nobody && member.has_right_of_way()) continue;
     if (spare == Spare::twice_lost &&
@@ -41,7 +53,7 @@ Victims choose_victims(const RunningSet& running_set, const Member& keel, double
       continue;
     }
     candidates.push_back({.member = one,
-                          .over = std::max(0.0, member.used() - member.admitted_with),
+                          .over = over_estimate(member),
                           .yield = std::min(member.used(), shortage) / member.lost_work()});
   }
   std::sort(candidates.begin(), candidates.end(), goes_before);

@@ -27,7 +27,7 @@ enum class Lose : std::uint8_t { nobody, anybody };
 // not enough. Jobs that can't be started again come last of all, and before them those whose last
 // eviction it would be. Within each of these: the jobs furthest over what they were admitted with
 // first, then those that free most bytes for each second of work lost. Never the keel, nor who
-// waits for commands.
+// waits for commands and has not taken the shortage itself since.
 [[nodiscard]] Victims choose_victims(const RunningSet& running_set, const Member& keel,
                                      double shortage, Lose lose, Spare spare = Spare::right_of_way);
 [[nodiscard]] constexpr Lose may_lose(const GovernorConfig& config) {

@@ -110,6 +110,9 @@ const Shown& Waiting::shown(Kind kind) const { return kinds_.at(kind).shown; }
 Estimate Waiting::expected(Kind kind) const {
   const KindState& state = kinds_.at(kind);
   Estimate estimate = state.estimate;
+  if (!estimate.written && state.shown.to_write) {
+    estimate.written = Belief{*state.shown.to_write, 0};
+  }
   if (is_known(estimate) || state.shown.peak_bytes <= 0) return estimate;
   const double shown = state.shown.peak_bytes;
   estimate.peak.mean = std::max(estimate.peak.mean, shown);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -20,6 +21,8 @@ struct Shown {
   double peak_bytes = 0;      // the most that any of them ever had
   std::size_t unsettled = 0;  // of those that run: not long enough to show their needs
   double io_per_second = 0;   // the most that any of them kept up; bytes
+  // The most that any is believed to write in all, of those that have shown it (kWriteShown).
+  std::optional<double> to_write{};
 };
 
 // The jobs that could run and wait, those of each tenant in the order in which they should start:

@@ -16,6 +16,8 @@ struct AttemptEnd {
   std::optional<int> exit_code{};  // of the main process; at most one of these two is present
   std::optional<int> signal{};     // the number
   Duration wall{};                 // from start to end; zero if it never started
+  // As JobSample::written, by the main process and all that it has waited for, and they.
+  std::optional<Bytes> written{};
 };
 
 // Whether a job whose last attempt ended so has done what it should: it exited by itself with 0.

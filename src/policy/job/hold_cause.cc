@@ -13,6 +13,7 @@ std::string_view name_of(HoldCause cause) {
     case HoldCause::share: return "share";
     case HoldCause::calm: return "calm";
     case HoldCause::cap: return "cap";
+    case HoldCause::space: return "disk-space";
   }
   return "";
 }

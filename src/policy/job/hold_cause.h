@@ -23,6 +23,7 @@ enum class HoldCause : std::uint8_t {
   share,   // its user has more of the machine than another who waits
   calm,    // memory was short a moment ago
   cap,     // so many of its class run as may run at once
+  space,   // a file system would have less free than is to stay free
 };
 
 [[nodiscard]] std::string_view name_of(HoldCause cause);

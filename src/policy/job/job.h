@@ -55,7 +55,9 @@ struct JobSpec {
   Limits limits;
   std::optional<Bytes> memory_hint;
   std::optional<double> cpu_hint;  // cores
-  int priority = 0;                // higher starts earlier
+  // The space of file systems that it takes at most at any time.
+  std::optional<Bytes> disk_hint{};
+  int priority = 0;  // higher starts earlier
   std::optional<Duration> timeout;
   unsigned retries = 0;  // further attempts after one that failed
   bool restartable = true;

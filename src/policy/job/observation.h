@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/units.h"
 
@@ -20,6 +21,9 @@ struct JobSample {
   std::optional<Duration> cpu_wait{};
   // I/O done so far, read and written; absent where the host can't tell.
   std::optional<Bytes> io{};
+  // Bytes written to file systems so far, those of files that are gone again included, and whether
+  // or not they have got to the device yet; absent where the host can't tell, or nobody has asked.
+  std::optional<Bytes> written{};
   // Bytes that its client says it has beyond what it was admitted with, which is all that `used`
   // counts where nobody else has looked; absent where `used` is measured. They hold up others'
   // starts, and cost nobody anything that it has.
@@ -46,6 +50,11 @@ struct MachineSample {
   std::optional<double> pool_cores{};
   StallShares stall;
   std::optional<Bytes> swap_free{};  // absent: there is no swap
+};
+
+// One look at the file systems whose space is watched (GovernorConfig::disks), in their order.
+struct DiskSample {
+  std::vector<std::optional<Bytes>> free{};  // for users; absent: it can't be told, or not by now
 };
 
 }  // namespace plimsoll::policy

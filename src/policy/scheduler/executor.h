@@ -22,6 +22,8 @@ class ExecutorObserver {
   virtual void on_job(JobId job, const JobSample& sample) = 0;
   // Regularly while anything runs.
   virtual void on_machine(const MachineSample& sample) = 0;
+  // From time to time where the space of file systems is watched.
+  virtual void on_disks(const DiskSample& /*sample*/) {}
   // The attempt is over and its memory is back. Exactly once for each start().
   virtual void on_over(JobId job, const AttemptEnd& end) = 0;
   // Memory has got where something must be done about it, as the machine itself tells: a sentence

@@ -48,7 +48,9 @@ struct RunningAttempt {
   Showing showing;                  // that the estimator knows of
   std::optional<Instant> deadline;  // of its time-out; absent while it is frozen or dies
   std::string paused_reason;        // while it is frozen
+  std::optional<Bytes> written;     // so far, as JobSample has it
   bool is_dying = false;            // the executor was asked to kill it
+  bool is_disregarded = false;      // it shows nothing of its kind
   std::size_t commands = 0;         // of it, that wait or run
   // It has begun commands, and is taken to begin others until then if there are none.
   std::optional<Instant> waits_until;

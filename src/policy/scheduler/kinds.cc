@@ -26,6 +26,7 @@ Kinds::Name Kinds::name_of(const Entry& entry, const Estimator& estimator) {
   const JobFacts& facts = entry.facts;
   Facts figures{number_of(facts.memory_hint),
                 facts.cpu_hint,
+                number_of(facts.disk_hint),
                 number_of(facts.reached),
                 number_of(facts.memory_max),
                 facts.cpus,
@@ -39,6 +40,7 @@ Kinds::Name Kinds::name_of(const Entry& entry, const Estimator& estimator) {
                figures[2],
                figures[3],
                figures[4],
+               figures[5],
                std::nullopt,
                step_of(estimate.peak.mean, kPeakSteps),
                step_of(estimate.remaining.mean, kTimeSteps)};

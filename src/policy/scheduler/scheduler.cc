@@ -59,6 +59,7 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
   record.key = key_of(job, config_.directory);
   record.facts = {.memory_hint = job.memory_hint,
                   .cpu_hint = job.cpu_hint,
+                  .disk_hint = job.disk_hint,
                   .input = input,
                   .numbers = numbers_of(job.command),
                   .reached = {},
@@ -78,12 +79,13 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
   turn();
 }
 
-void Scheduler::begin(Executor& executor) {
+void Scheduler::begin(Executor& executor, const std::optional<DiskSample>& disks) {
   PLIMSOLL_CHECK(executor_ == nullptr);
   executor_ = &executor;
   for (const auto& [job, record] : jobs_) untold_.push_back(job);
   std::sort(untold_.begin(), untold_.end());
   if (!share_reason_.empty()) tell_share();
+  if (disks) return on_disks(*disks);
   turn();
 }
 
@@ -341,6 +343,7 @@ void Scheduler::on_job(JobId job, const JobSample& sample) {
   RunningAttempt& attempt = *record.attempt;
   attempt.live_profile.observe(sample);
   attempt.curve.add(sample.ran, sample.used);
+  attempt.written = std::max(attempt.written, sample.written);
   if (attempt.estimate.basis != Basis::exact) {
     show(record, attempt, showing_of(attempt.live_profile));
   }
@@ -411,7 +414,7 @@ void Scheduler::on_over(JobId job, const AttemptEnd& end) {
 // What an attempt teaches whose end was not its own is only that it needs at least so much.
 void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const AttemptEnd& end) {
   const LiveProfile& profile = attempt.live_profile;
-  if (was_never_executed(end) || !profile.has_samples()) return;
+  if (attempt.is_disregarded || was_never_executed(end) || !profile.has_samples()) return;
   const bool by_itself = ended_by_itself(end);
   if (by_itself) calibration_.add(attempt.admitted_with, profile.peak(), profile.ran());
   const Duration ran = attempt.clock.ran(now());
@@ -426,6 +429,7 @@ void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const
                                .input = job.facts.input,
                                .numbers = job.facts.numbers,
                                .memory_hint = job.facts.memory_hint,
+                               .written = std::max(attempt.written, end.written),
                                .curve = attempt.curve.course()};
   estimator_.learn(summary);
   if (listener_ != nullptr) listener_->on_learnt(summary);
@@ -434,7 +438,7 @@ void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const
 
 // Others of the class that wait are believed to be like it; small news of it are none.
 void Scheduler::show(const JobRecord& job, RunningAttempt& attempt, const Showing& now) {
-  if (!is_news(attempt.showing, now)) return;
+  if (attempt.is_disregarded || !is_news(attempt.showing, now)) return;
   estimator_.show(job.key, attempt.showing, now);
   attempt.showing = now;
   kinds_.shown(job.key);
@@ -510,6 +514,13 @@ Result<void> Scheduler::withdraw(JobId job, const std::string& reason) {
   return {};
 }
 
+void Scheduler::disregard(JobId job) {
+  const auto found = running(job);
+  if (!found) return;
+  show(**found, *(*found)->attempt, {});
+  (*found)->attempt->is_disregarded = true;
+}
+
 void Scheduler::set_share(const Share& share, std::string reason) {
   const bool same = share.line == governor_.config().line && share.cores == governor_.cores();
   governor_.set_share(share);
@@ -568,6 +579,7 @@ SchedulerStatus Scheduler::status() const {
                          .running = governor_.running() - governor_.frozen(),
                          .frozen = governor_.frozen(),
                          .waiting = governor_.waiting() + caps_.aside(),
+                         .sizeable = governor_.sizeable(),
                          .oldest = governor_.oldest(),
                          .unfinished = queue_.unfinished() - queue_.commands(),
                          .counts = counts_,

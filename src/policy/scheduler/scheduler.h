@@ -49,6 +49,8 @@ class SchedulerListener {
   virtual void on_job_over(const JobOver& over) = 0;
   // What the estimator has just learnt from an attempt, for whoever stores it.
   virtual void on_learnt(const AttemptSummary& /*attempt*/) {}
+  // A sentence that people should read at once.
+  virtual void on_notice(const std::string& /*text*/) {}
 };
 
 // Conducts one run: joins the queue (needs, retries, halts, time-outs), the governor and the
@@ -66,12 +68,14 @@ class Scheduler : public ExecutorObserver {
   // read, if that is known.
   void enter(const JobSpec& job, std::optional<Bytes> input = {});
   // The run begins: `executor` must outlive the run; jobs start from here on.
-  void begin(Executor& executor);
+  // `disks`: the first look at file systems, if any are watched.
+  void begin(Executor& executor, const std::optional<DiskSample>& disks = {});
   // Whether every job has ended for good. What the executor still runs then is nothing.
   [[nodiscard]] bool is_over() const { return queue_.unfinished() == 0 && unended_.empty(); }
 
   void on_job(JobId job, const JobSample& sample) override;
   void on_machine(const MachineSample& sample) override;
+  void on_disks(const DiskSample& sample) override;
   void on_over(JobId job, const AttemptEnd& end) override;
   // Recorded at most once each kAlarmGap. What is done about it follows from the looks.
   void on_alarm(const std::string& reason, const Numbers& numbers) override;
@@ -97,6 +101,9 @@ class Scheduler : public ExecutorObserver {
   Result<void> kill(JobId job, const std::string& reason);
   // Of a job that waits, after begin(): it ends without (another) attempt.
   Result<void> withdraw(JobId job, const std::string& reason);
+  // A job that runs has turned out to be something else than it was taken for: nothing that it has
+  // used or will use is believed of its kind. Without a meaning for a job that does not run.
+  void disregard(JobId job);
   // Why the next job that could run waits; nothing: it would start, or none is there.
   [[nodiscard]] const std::optional<Holding>& holding() const { return governor_.holding(); }
   // What the run may plan with from now on, and why it is something else.

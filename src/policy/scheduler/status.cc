@@ -29,7 +29,12 @@ std::optional<Belief> known_seconds(const Estimate& estimate) {
 
 PauseCause pause_cause(const Member& member) {
   if (member.paused) return PauseCause::user;
-  return member.for_cores ? PauseCause::cores : PauseCause::memory;
+  switch (member.held_for) {
+    case Shortage::memory: return PauseCause::memory;
+    case Shortage::cores: return PauseCause::cores;
+    case Shortage::space: return PauseCause::space;
+  }
+  return PauseCause::memory;
 }
 
 JobStatus status_of(JobId job, const JobRecord& record, Instant now) {
@@ -47,6 +52,7 @@ JobStatus status_of(JobId job, const JobRecord& record, Instant now) {
                    .cores_estimate = attempt.estimate.cores.mean,
                    .remaining = to_duration(attempt.estimate.remaining.mean),
                    .growth = {},
+                   .unsettled = !member.paused && member.is_unsettled(),
                    .io = member.sample.io,
                    .paused_for = {},
                    .reason = {}};

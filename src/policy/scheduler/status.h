@@ -20,7 +20,7 @@ namespace plimsoll::policy {
 enum class JobState : std::uint8_t { running, frozen, waiting };
 
 // Why a job is frozen. By the user goes before what the governor wants as well.
-enum class PauseCause : std::uint8_t { memory, cores, user };
+enum class PauseCause : std::uint8_t { memory, cores, space, user };
 
 // A job that runs, or could.
 struct JobStatus {
@@ -35,6 +35,7 @@ struct JobStatus {
   double cores_estimate = 0;               // that it is believed to use
   std::optional<Duration> remaining{};     // running time, as believed
   std::optional<double> growth{};          // bytes a second, of late; not negative; as `used`
+  bool unsettled = false;                  // started without knowledge, its needs not yet shown
   std::optional<Bytes> io{};               // read and written so far; absent where nobody can tell
   std::optional<PauseCause> paused_for{};  // while it is frozen
   std::string reason{};                    // of that, a sentence
@@ -59,6 +60,7 @@ struct SchedulerStatus {
   std::optional<double> cores_of_others{};  // that other programs use of late
   unsigned jobs_max = 0;
   std::size_t running = 0, frozen = 0, waiting = 0;
+  std::size_t sizeable = 0;         // of those that run or are frozen, without small ones
   std::optional<Instant> oldest{};  // when the oldest job started that the user has not paused
   // Without commands of jobs (JobSpec::part_of), which are in the three above.
   std::size_t unfinished = 0;

@@ -71,6 +71,8 @@ constexpr std::array<const char*, kSchemaVersion> kMigrations = {
        CREATE INDEX experience_of_class ON experience (class, id);
        CREATE INDEX class_by_news ON class (last_unix_ns);
        CREATE INDEX experience_of_command ON experience (command, id) WHERE command IS NOT NULL;)",
+    // What a job writes takes space.
+    "ALTER TABLE experience ADD COLUMN written_bytes INTEGER;",
 };
 
 // The version of the database, if it is ours.

@@ -69,8 +69,8 @@ Result<Inserter> Inserter::prepare(Database& database) {
   if (!find_class) return pass(std::move(find_class));
   auto new_attempt_summary = database.prepare(
       "INSERT INTO experience (class, recorded_unix_ns, peak_bytes, peak_at_least, ran_ns, "
-      "ran_at_least, cores, input_bytes, memory_hint_bytes, curve, command, numbers) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "ran_at_least, cores, input_bytes, memory_hint_bytes, curve, command, numbers, "
+      "written_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!new_attempt_summary) return pass(std::move(new_attempt_summary));
   auto news = database.prepare("UPDATE class SET last_unix_ns = max(last_unix_ns, ?) WHERE id = ?");
   if (!news) return pass(std::move(news));
@@ -110,7 +110,7 @@ Result<void> Inserter::insert(const Entry& entry) {
       {id, unix_ns(entry.recorded), whole(seen.peak.count), at_least(seen.peak_seen),
        std::int64_t{seen.ran.count()}, at_least(seen.ran_seen),
        seen.cores ? SqlValue(*seen.cores) : SqlValue(), value_of(seen.input),
-       value_of(seen.memory_hint), curve, command, numbers});
+       value_of(seen.memory_hint), curve, command, numbers, value_of(seen.written)});
   if (done) done = news.run({unix_ns(entry.recorded), id});
   if (done) {
     done = forget_of_class.run({id, whole(kRowsPerClassMax), whole(kRowsPerCommandMax)});
@@ -149,6 +149,7 @@ std::optional<Entry> entry_of(const Statement& row) {
   seen.cores = row.real(7);
   seen.input = bytes_of(row.integer(8));
   seen.memory_hint = bytes_of(row.integer(9));
+  seen.written = bytes_of(row.integer(14));
   seen.curve = std::move(*curve);
   seen.numbers = std::move(*numbers);
   return entry;
@@ -156,7 +157,7 @@ std::optional<Entry> entry_of(const Statement& row) {
 
 constexpr const char* kColumns =
     "SELECT exact, tool, recorded_unix_ns, peak_bytes, peak_at_least, ran_ns, ran_at_least, cores, "
-    "input_bytes, memory_hint_bytes, curve, command, numbers, owner FROM ";
+    "input_bytes, memory_hint_bytes, curve, command, numbers, owner, written_bytes FROM ";
 constexpr const char* kJoined = "experience JOIN class ON class.id = experience.class WHERE ";
 constexpr const char* kNewestFirst = " ORDER BY experience.id DESC";
 // By way of the classes, which are few.

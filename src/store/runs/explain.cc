@@ -84,8 +84,10 @@ std::string head(const RunEntry& run, const EventSummary& story, const TextStyle
   if (figures.makespan) {
     out += labelled_text("took", {format_duration(*figures.makespan)}, style.width);
   }
-  out += labelled_text(jobs_label(run),
-                       {fmt::format("{} ({})", figures.jobs, outcomes_text(figures))}, style.width);
+  out += labelled_text(
+      jobs_label(run),
+      {figures.jobs == 0 ? "0" : fmt::format("{} ({})", figures.jobs, outcomes_text(figures))},
+      style.width);
   std::vector<std::string> memory;
   if (figures.line) memory.push_back(format_bytes(*figures.line));
   if (figures.used_peak) memory.push_back("used at most " + format_bytes(*figures.used_peak));

@@ -14,9 +14,10 @@ constexpr std::array<std::pair<policy::JobState, const char*>, 3> kStates = {
      {policy::JobState::frozen, "paused"},
      {policy::JobState::waiting, "waiting"}}};
 
-constexpr std::array<std::pair<policy::PauseCause, const char*>, 3> kPauseCauses = {
+constexpr std::array<std::pair<policy::PauseCause, const char*>, 4> kPauseCauses = {
     {{policy::PauseCause::memory, "memory"},
      {policy::PauseCause::cores, "cores"},
+     {policy::PauseCause::space, "disk-space"},
      {policy::PauseCause::user, "user"}}};
 
 Json state_json(policy::JobState state) {

@@ -11,17 +11,19 @@
 namespace plimsoll::supervisor {
 namespace {
 
-// The path of the pool from the root of its hierarchy; empty where there is none.
-std::string pool_path(const Supervisor& supervisor) {
+// The path of the pool from the root of each hierarchy that has it.
+std::vector<std::string> pool_paths(const Supervisor& supervisor) {
+  std::vector<std::string> paths;
   for (const cgroup::Group::Part& part : supervisor.pool().parts()) {
     const std::string& label = part.directory.label();
     for (const cgroup::Hierarchy& hierarchy : supervisor.hierarchies().all) {
       if (!label.starts_with(hierarchy.mount_point + "/")) continue;
       const std::string root = hierarchy.mount_root == "/" ? "" : hierarchy.mount_root;
-      return root + label.substr(hierarchy.mount_point.size());
+      paths.push_back(root + label.substr(hierarchy.mount_point.size()));
+      break;
     }
   }
-  return {};
+  return paths;
 }
 
 // So long a round waits for what is read for it.
@@ -67,13 +69,20 @@ void ExternalJobService::go_on() {
   timer_.set(loop::now() + kReadingPatience);
 }
 
+MeasuredGroups ExternalJobService::measured_groups() const {
+  MeasuredGroups measured;
+  for (std::string& path : pool_paths(supervisor_)) measured.add(std::move(path));
+  external_jobs_.add_groups(measured);
+  return measured;
+}
+
 void ExternalJobService::begin_reading() {
   is_reading_ = true;
   struct Read {
     ProcessReading reading;
     Duration cost{};
   };
-  auto read = std::make_shared<Read>(Read{.reading = processes_->begin()});
+  auto read = std::make_shared<Read>(Read{.reading = processes_->begin(measured_groups())});
   reader_.submit(
       [read, processes = processes_] {
         const Duration before = loop::cpu_time();
@@ -130,7 +139,9 @@ Prepared ExternalJobService::prepare(const policy::Start& /*start*/) {
 Result<std::unique_ptr<ExternalProcessSet>> ExternalJobService::open_place(
     const ExternalLocation& place, const Peer& peer) {
   if (const auto* group = std::get_if<CgroupPlace>(&place)) {
-    return open_group(*group, peer, supervisor_.hierarchies(), pool_path(supervisor_), signals_);
+    const auto pools = pool_paths(supervisor_);
+    return open_group(*group, peer, supervisor_.hierarchies(), pools.empty() ? "" : pools.front(),
+                      signals_);
   }
   if (!processes_) {
     auto look = ProcessSnapshot::open();

@@ -59,6 +59,7 @@ class ExternalJobService : public JobOwner, private ExternalJobsHost {
   enum class Round : std::uint8_t { due, reading, looking };
 
   void go_on();
+  [[nodiscard]] MeasuredGroups measured_groups() const;
   void begin_reading();
   void look();
 

@@ -17,6 +17,7 @@
 #include "supervisor/external/client_jobs.h"
 #include "supervisor/external/external_job.h"
 #include "supervisor/external/external_process_set.h"
+#include "supervisor/external/measured_groups.h"
 #include "supervisor/quota.h"
 
 namespace plimsoll::supervisor {
@@ -108,6 +109,9 @@ class ExternalJobs : public policy::Executor, public ClientJobs {
   // Later, and nobody would notice in time that memory runs short.
   static constexpr Duration kSampleIntervalMax = std::chrono::seconds(1);
   static constexpr int kLookCostShare = 20;  // at most 1 / so much of a CPU
+
+  // Adds the groups that are looked at.
+  void add_groups(MeasuredGroups& measured) const;
 
   [[nodiscard]] std::size_t running() const { return running_; }
   [[nodiscard]] std::size_t size() const { return external_jobs_.size(); }

@@ -86,6 +86,14 @@ Duration ExternalJobs::gap_after(Duration cost) {
   return std::clamp(kLookCostShare * cost, kSampleInterval, kSampleIntervalMax);
 }
 
+void ExternalJobs::add_groups(MeasuredGroups& measured) const {
+  for (const auto& [id, job] : external_jobs_) {
+    if (job->state == ExternalJob::State::waiting || !job->process_set || !job->spec.place)
+      continue;
+    if (const auto* group = std::get_if<CgroupPlace>(&*job->spec.place)) measured.add(group->path);
+  }
+}
+
 // What is decided upon one look may end others.
 void ExternalJobs::look_at(JobId job, Instant when) {
   ExternalJob* external_job = known(job);

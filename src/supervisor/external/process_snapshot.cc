@@ -50,8 +50,20 @@ void ProcessReading::read(Instant now) {
   for (const auto& [pid, stat] : *table) children[stat.parent].push_back(pid);
   assign(*table, children);
   for (const Look& look : looks_) {
-    look.followed->meter.look(proc_, look.followed->members, now);
+    look.followed->meter.look(proc_, not_measured(look.followed->members), now);
   }
+}
+
+// Whose groups nobody can tell any more has ended.
+std::map<int, procfs::Stat> ProcessReading::not_measured(
+    const std::map<int, procfs::Stat>& members) const {
+  std::map<int, procfs::Stat> others = members;
+  if (measured_.empty()) return others;
+  std::erase_if(others, [this](const auto& member) {
+    const auto groups = proc_.read(member.first, "cgroup");
+    return groups && measured_.count(*groups);
+  });
+  return others;
 }
 
 // The first of each family, those below, then those that were left behind.
@@ -102,9 +114,9 @@ bool ProcessSnapshot::has_families() {
   return !looks_.empty();
 }
 
-ProcessReading ProcessSnapshot::begin() {
+ProcessReading ProcessSnapshot::begin(MeasuredGroups measured) {
   std::erase_if(looks_, [](const auto& look) { return look.family.expired(); });
-  return {proc_, ++begun_, looks_};
+  return {proc_, ++begun_, looks_, std::move(measured)};
 }
 
 void ProcessSnapshot::take(const ProcessReading& reading) {

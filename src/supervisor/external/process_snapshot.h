@@ -11,12 +11,14 @@
 #include "base/units.h"
 #include "kernel/procfs/table.h"
 #include "kernel/procfs/usage.h"
+#include "supervisor/external/measured_groups.h"
 
 namespace plimsoll::supervisor {
 
 // A process and its descendants, among them those whose parent has ended: one is a member by its
 // parent, or by having been one before. As the last reading saw them. Nobody is in two families,
-// and counted twice: who is the first of one is not of another, nor are those below.
+// and counted twice: who is the first of one is not of another, nor are those below. Who is in a
+// group that is measured is a member, but what he uses is counted there alone.
 struct ProcessFamily {
   std::map<int, procfs::Stat> members;  // before any reading, the first process alone
   procfs::Usage usage;
@@ -44,15 +46,19 @@ class ProcessReading {
     std::shared_ptr<Followed> followed;
   };
 
-  ProcessReading(const procfs::ProcDir& proc, std::uint64_t number, std::vector<Look> looks)
-      : proc_(proc), number_(number), looks_(std::move(looks)) {}
+  ProcessReading(const procfs::ProcDir& proc, std::uint64_t number, std::vector<Look> looks,
+                 MeasuredGroups measured)
+      : proc_(proc), number_(number), looks_(std::move(looks)), measured_(std::move(measured)) {}
 
   void assign(const procfs::Table& table,
               const std::unordered_map<int, std::vector<int>>& children);
+  [[nodiscard]] std::map<int, procfs::Stat> not_measured(
+      const std::map<int, procfs::Stat>& members) const;
 
   const procfs::ProcDir& proc_;
   std::uint64_t number_;
   std::vector<Look> looks_;
+  MeasuredGroups measured_;
   bool has_failed_ = false;
 };
 
@@ -69,7 +75,7 @@ class ProcessSnapshot {
   // Whether there is anybody to be looked at.
   [[nodiscard]] bool has_families();
   // Begins a reading, once the last one is taken. This must outlive it.
-  [[nodiscard]] ProcessReading begin();
+  [[nodiscard]] ProcessReading begin(MeasuredGroups measured = {});
   // What it has seen holds from now on; where /proc could not be read, the last one's.
   void take(const ProcessReading& reading);
 

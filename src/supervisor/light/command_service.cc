@@ -22,31 +22,34 @@ std::size_t commands_by_descriptors() {
 
 }  // namespace
 
-// One that never began, and its group, until that is removed. Frozen till nobody lives in it, so
+// One that never began, and its place, until that is removed. Held till nobody lives in it, so
 // that nothing runs on between the decision and the kill.
-class CommandService::Discarded : private reap::ReaperObserver {
+class CommandService::Discarded : private ProcessSetObserver {
  public:
   Discarded(CommandService& service, JobId command, Placed placed)
       : service_(service),
         command_(command),
         name_(service.commands_.spec_of(command)->name),
-        frozen_(std::move(placed.frozen)),
-        reaper_(service.supervisor_.loop(), service.supervisor_.worker(), std::move(placed.group),
-                {.left_behind = reap::LeftBehind::skip}, observer()) {}
+        place_(std::move(placed.place)),
+        process_set_(place_->process_set(observer())) {}
 
-  void start() { reaper_.start(); }
+  void start() { process_set_->reap(reap::LeftBehind::skip); }
 
  private:
-  reap::ReaperObserver& observer() { return *this; }
-  void on_empty() override { frozen_.reset(); }
+  ProcessSetObserver& observer() { return *this; }
+  void on_started(guardian::Started /*started*/) override {}
+  void on_start_failed(const guardian::StartFailed& /*failure*/) override {}
+  void on_exited(const guardian::Exited& /*exited*/) override {}
+  void on_oom() override {}
+  void on_empty() override { place_->let_go(); }
   void on_stuck(const reap::Stuck& stuck) override { service_.owner_.command_stuck(name_, stuck); }
   void on_gone(const reap::Reaped& /*reaped*/) override { service_.removed(command_); }
 
   CommandService& service_;
   JobId command_;
   std::string name_;
-  std::optional<cgroup::FreezeGuard> frozen_;
-  reap::Reaper reaper_;
+  std::shared_ptr<Place> place_;
+  std::unique_ptr<ProcessSet> process_set_;
 };
 
 CommandService::CommandService(Supervisor& supervisor, HostScheduler& host_scheduler,
@@ -68,17 +71,17 @@ void CommandService::place(JobId command, int pid) {
   placed_one.pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
   if (!placed_one.pidfd) return placed(command, fail_errno("open the command's process"));
   const auto number = std::to_string(static_cast<std::uint64_t>(command));
-  auto group = supervisor_.make_step_group("command-" + number);
-  if (!group) return placed(command, pass(std::move(group)));
-  placed_one.group = std::make_shared<cgroup::Leaf>(std::move(*group));
+  auto place = supervisor_.make_place_in_pool("command-" + number, mover_);
+  if (!place) return placed(command, pass(std::move(place)));
+  placed_one.place = std::move(*place);
   UniqueFd pidfd(::fcntl(placed_one.pidfd.get(), F_DUPFD_CLOEXEC, 0));
-  mover_.move({pid, std::move(pidfd), Mover::Below::stay}, placed_one.group,
-              [this, command](const Result<void>& how) { placed(command, how); });
+  placed_one.place->take_in({pid, std::move(pidfd), Below::stay},
+                            [this, command](const Result<void>& how) { placed(command, how); });
 }
 
 void CommandService::placed(JobId command, const Result<void>& how) {
   if (!how) {
-    mover_.remove(std::move(placed_.at(command).group));
+    if (const auto& place = placed_.at(command).place) place->remove();
     placed_.erase(command);
     owner_.command_withdrawn(command);
   }
@@ -93,9 +96,7 @@ void CommandService::enter(const policy::JobSpec& command) {
 
 // Without a freezer it only has its launcher's word.
 void CommandService::freeze(JobId command) {
-  Placed& placed_one = placed_.at(command);
-  auto frozen = cgroup::FreezeGuard::freeze(*placed_one.group);
-  if (frozen) placed_one.frozen.emplace(std::move(*frozen));
+  [[maybe_unused]] const bool held = placed_.at(command).place->hold();
 }
 
 // Its process by its pidfd as well, as it may have left the group.
@@ -113,11 +114,11 @@ Prepared CommandService::prepare(const policy::Start& start) {
   auto placed = placed_.extract(start.job);
   Placed& its = placed.mapped();
   Prepared prepared;
-  prepared.request.group = its.group->name();
-  prepared.request.standing.emplace(StandingGroup{
-      .group = std::move(*its.group),
-      .process = AdoptedProcess{.pid = its.pid, .pidfd = std::move(its.pidfd), .held = {}}});
-  owner_.command_starts(start.job);
+  prepared.request.group = its.place->name();
+  prepared.request.standing.emplace(
+      StandingPlace{.place = its.place,
+                    .process = AdoptedProcess{.pid = its.pid, .pidfd = std::move(its.pidfd)}});
+  owner_.command_starts(start.job, std::move(its.place));
   commands_.started(start.job);
   return prepared;
 }

@@ -2,18 +2,16 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/loop/loop.h"
 #include "base/unique_fd.h"
-#include "kernel/cgroup/freeze.h"
 #include "kernel/reap/reaper.h"
 #include "supervisor/host_scheduler.h"
 #include "supervisor/light/job_commands.h"
 #include "supervisor/light/light_server.h"
-#include "supervisor/mover.h"
+#include "supervisor/processes/mover.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::supervisor {
@@ -33,7 +31,7 @@ class CommandsOwner {
   virtual void command_begins(const policy::JobSpec& /*command*/, int /*pid*/) {}
   // It did not start at once.
   virtual void command_waits(JobId /*command*/) {}
-  virtual void command_starts(JobId /*command*/) {}
+  virtual void command_starts(JobId /*command*/, std::shared_ptr<Place> /*place*/) {}
   // It never starts.
   virtual void command_withdrawn(JobId /*command*/) {}
   // One that was started has ended and its group is removed.
@@ -77,8 +75,7 @@ class CommandService : public JobOwner, private JobCommandsHost {
   struct Placed {
     int pid = 0;
     UniqueFd pidfd;
-    std::shared_ptr<cgroup::Leaf> group;
-    std::optional<cgroup::FreezeGuard> frozen;  // while it waits
+    std::shared_ptr<Place> place;  // held while it waits
   };
   class Discarded;
 

@@ -2,28 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
 
 #include "base/file.h"
 #include "kernel/cgroup/limits.h"
-#include "kernel/cgroup/processes.h"
-#include "kernel/procfs/table.h"
 
 namespace plimsoll::supervisor {
-namespace {
-
-// Nothing: only its parent knows.
-std::optional<guardian::WaitStatus> end_of(int pidfd) {
-  const auto status = procfs::end_status(pidfd);
-  if (!status) return std::nullopt;
-  using Kind = guardian::WaitStatus::Kind;
-  const bool exited = WIFEXITED(*status);
-  return guardian::WaitStatus{.kind = exited ? Kind::exited : Kind::signalled,
-                              .value = exited ? WEXITSTATUS(*status) : WTERMSIG(*status)};
-}
-
-}  // namespace
-
 Result<PauseGuard> PauseGuard::pause(std::shared_ptr<const cgroup::Group> group,
                                      std::optional<double> cpus) {
   if (cpus) {
@@ -47,12 +30,12 @@ PauseGuard::~PauseGuard() {
 }
 
 CgroupProcessSet::CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer,
-                                   cgroup::Leaf group, const Limits& limits,
+                                   std::shared_ptr<const cgroup::Leaf> group, const Limits& limits,
                                    std::shared_ptr<const cgroup::Inner> above)
     : deps_(deps),
       observer_(observer),
       above_(std::move(above)),
-      group_(std::make_shared<cgroup::Leaf>(std::move(group))),
+      group_(std::move(group)),
       cpus_(limits.cpus),
       has_memory_limit_(limits.memory_max.has_value()),
       sampler_(std::in_place, *group_, loop::now(), deps.network) {}
@@ -85,11 +68,14 @@ void CgroupProcessSet::look_for_vacancy() {
   std::string text;
   if (events_) [[maybe_unused]]
     const auto read = read_text_into(events_.get(), text);
-  const auto lives = cgroup::populated(*group_, cgroup::Scope::v2_first);
-  const bool is_over = lives ? !*lives : lives.error().gone();
+  if (!occupancy_) occupancy_.emplace(*group_, cgroup::Scope::v2_first);
+  const auto lives = occupancy_->step();
+  if (!lives) return vacancy_timer_.set(loop::now());
+  occupancy_.reset();
+  const bool is_over = *lives ? !**lives : lives->error().gone();
   if (is_over) {
     stop_looking();
-    observer_.on_vacated(end_of(main_));
+    observer_.on_vacated(end_of_process(main_));
   } else if (!events_) {
     vacancy_timer_.set(loop::now() + kVacancyLook);
   }
@@ -100,6 +86,7 @@ void CgroupProcessSet::stop_looking() {
   events_watch_ = {};
   events_ = {};
   vacancy_timer_ = {};
+  occupancy_.reset();
 }
 
 OomKills CgroupProcessSet::watch_oom() {

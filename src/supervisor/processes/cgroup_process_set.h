@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "kernel/cgroup/freeze.h"
 #include "kernel/cgroup/group.h"
+#include "kernel/cgroup/processes.h"
 #include "kernel/cgroup/signals.h"
 #include "kernel/counters/job_sampler.h"
 #include "kernel/counters/network.h"
@@ -50,8 +51,9 @@ class CgroupProcessSet : public ProcessSet {
   };
   // `limits` are those that the group has already. What `deps` names and `observer` must outlive
   // this. `above`, where the group is not in the pool itself, is to stand as long.
-  CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer, cgroup::Leaf group,
-                   const Limits& limits, std::shared_ptr<const cgroup::Inner> above);
+  CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer,
+                   std::shared_ptr<const cgroup::Leaf> group, const Limits& limits,
+                   std::shared_ptr<const cgroup::Inner> above);
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
   void adopt(int main) override;
@@ -97,6 +99,7 @@ class CgroupProcessSet : public ProcessSet {
   UniqueFd events_;  // cgroup.events, of adopted processes; before its watch, which must go first
   loop::Watch events_watch_, main_watch_;
   loop::Timer vacancy_timer_;
+  std::optional<cgroup::OccupancyWalk> occupancy_;  // of a look that goes on
   OwnOoms own_ooms_;
   UniqueFd oom_event_;  // v1; before its watch, which must go first
   loop::Watch oom_watch_;

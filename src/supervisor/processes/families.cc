@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/loop/loop.h"
 
@@ -22,19 +23,19 @@ Bytes bytes_of_blocks(long blocks) {
 
 }  // namespace
 
-Families::Families(procfs::ProcessScanner process_scanner)
-    : process_scanner_(std::move(process_scanner)) {
-  follow(kStrays);
+Families::Families(procfs::ProcessScanner process_scanner, loop::Loop& loop)
+    : process_scanner_(std::move(process_scanner)), timer_(loop.timer([this] { keep_looking(); })) {
+  follow(kStrays, Counts::in_pool);
 }
 
-void Families::follow(FamilyId family) {
+void Families::follow(FamilyId family, Counts counts) {
   const int guardian = process_scanner_.membership().config().guardian.pid;
-  members_.emplace(family, Member(procfs::Meter(guardian)));
+  members_.emplace(family, Member(procfs::Meter(guardian), counts));
 }
 
-FamilyId Families::begin(const std::string& job) {
+FamilyId Families::begin(const std::string& job, Counts counts) {
   const FamilyId family = process_scanner_.membership().begin(job);
-  follow(family);
+  follow(family, counts);
   return family;
 }
 
@@ -53,9 +54,22 @@ void Families::main_ended(FamilyId family, const rusage* usage) {
       {.read = bytes_of_blocks(usage->ru_inblock), .written = bytes_of_blocks(usage->ru_oublock)});
 }
 
+void Families::main_ended(FamilyId family, const procfs::Stat& dead) {
+  members_.at(family).meter.main_ended(
+      procfs::time_of_ticks(dead.user_ticks + dead.waited_user_ticks),
+      procfs::time_of_ticks(dead.system_ticks + dead.waited_system_ticks), {});
+}
+
 void Families::end(FamilyId family) {
   process_scanner_.membership().end(family);
+  if (members_.at(family).freezes > 0) --frozen_;
   members_.erase(family);
+}
+
+// Whoever has forked meanwhile, and is not known by a living parent, has to be found before.
+void Families::give(FamilyId from, FamilyId to) {
+  count();
+  process_scanner_.membership().give(from, to);
 }
 
 std::string Families::mark_of(const std::string& job) const {
@@ -74,6 +88,13 @@ void Families::look(Instant now) {
 void Families::count() {
   // What can't be counted now is at the next look; until then the last membership stands.
   [[maybe_unused]] const auto ignored = process_scanner_.look();
+}
+
+std::string Families::place_in_pool(const procfs::Id& process) const {
+  const procfs::Membership& membership = process_scanner_.membership();
+  const auto family = membership.family_of(process);
+  const bool is_in_pool = family && members_.at(*family).counts == Counts::in_pool;
+  return is_in_pool ? membership.job_of(*family) : std::string();
 }
 
 void Families::settle(FamilyId family, Instant now) {
@@ -106,22 +127,46 @@ const procfs::Usage& Families::usage(FamilyId family) const {
 
 Bytes Families::used() const {
   Bytes sum;
-  for (const auto& [family, member] : members_) sum += member.meter.usage().used;
+  for (const auto& [family, member] : members_) {
+    if (member.counts == Counts::in_pool) sum += member.meter.usage().used;
+  }
   return sum;
+}
+
+void Families::begin_freeze(Member& member) {
+  if (member.freezes++ > 0) return;
+  if (frozen_++ == 0) timer_.set(loop::now() + kGapMin);
 }
 
 void Families::freeze(FamilyId family) {
   Member& member = members_.at(family);
-  ++member.freezes;
+  begin_freeze(member);
   process_scanner_.stop(family, member.stopped);
+}
+
+void Families::hold(FamilyId family) {
+  Member& member = members_.at(family);
+  begin_freeze(member);
+  process_scanner_.stop_known(family, member.stopped);
+}
+
+bool Families::keep_held(FamilyId family) {
+  return process_scanner_.stop_again(members_.at(family).stopped);
+}
+
+// Nobody else may look while all wait.
+void Families::keep_looking() {
+  if (frozen_ == 0) return;
+  const Instant now = loop::now();
+  look(now);
+  timer_.set(std::max(due_, now + kGapMin));
 }
 
 void Families::thaw(FamilyId family) {
   Member& member = members_.at(family);
   if (member.freezes == 0 || --member.freezes > 0) return;
-  count();
-  process_scanner_.resume(family, member.stopped);
-  member.stopped.clear();
+  --frozen_;
+  process_scanner_.resume(std::exchange(member.stopped, {}));
 }
 
 }  // namespace plimsoll::supervisor

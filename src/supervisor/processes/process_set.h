@@ -35,6 +35,9 @@ class ProcessSetObserver : public ChildObserver, public reap::ReaperObserver {
   virtual void on_vacated(std::optional<guardian::WaitStatus> /*main*/) {}
 };
 
+// How the process of a pidfd has ended, for whoever is not its parent; nothing: only that knows.
+[[nodiscard]] std::optional<guardian::WaitStatus> end_of_process(int pidfd);
+
 // Where the processes of one attempt live, all of them and nobody else: whatever an attempt does to
 // them, it does through this. Made for one ProcessSetObserver, which outlives it. Used from the
 // loop's thread; destroying it ends nobody. Not to be destroyed from within what it tells.

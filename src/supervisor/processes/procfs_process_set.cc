@@ -1,9 +1,13 @@
 #include "supervisor/processes/procfs_process_set.h"
 
+#include <sys/epoll.h>
+
+#include <algorithm>
 #include <csignal>
 
 #include "base/text.h"
 #include "kernel/counters/schedule.h"
+#include "kernel/procfs/table.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -43,73 +47,97 @@ Words with_mark(const Words& environment, const std::string& mark) {
 }  // namespace
 
 ProcfsProcessSet::ProcfsProcessSet(ChildSpawner& spawner, loop::Loop& loop,
-                                   ProcessSetObserver& observer, Families& families,
-                                   std::string job)
+                                   ProcessSetObserver& observer, std::shared_ptr<Family> family)
     : spawner_(spawner),
       observer_(observer),
-      families_(families),
-      job_(std::move(job)),
-      family_(families.begin(job_)),
+      loop_(loop),
+      family_(std::move(family)),
       start_(loop::now()),
       next_due_(start_ + counters::kSampleGapMin),
       timer_(loop.timer([this] { look(); })) {}
 
-ProcfsProcessSet::~ProcfsProcessSet() {
-  thaw();
-  families_.end(family_);
-}
+ProcfsProcessSet::~ProcfsProcessSet() { thaw(); }
 
 Result<guardian::ChildId> ProcfsProcessSet::spawn(guardian::SpawnRequest request) {
-  request.env = with_mark(request.env, families_.mark_of(job_));
+  request.env = with_mark(request.env, families().mark_of(family_->job()));
   request.guardian_death = guardian::GuardianDeath::end;
   auto child = spawner_.spawn(std::move(request), *this);
-  if (!child) main_ended(nullptr);
+  if (!child) families().main_ended(family_->id(), nullptr);
   return child;
 }
 
 void ProcfsProcessSet::on_started(guardian::Started started) {
-  families_.born(family_, started.pid);
+  families().born(family_->id(), started.pid);
   observer_.on_started(std::move(started));
 }
 
 void ProcfsProcessSet::on_start_failed(const guardian::StartFailed& failure) {
-  main_ended(nullptr);
+  families().main_ended(family_->id(), nullptr);
   observer_.on_start_failed(failure);
 }
 
 void ProcfsProcessSet::on_exited(const guardian::Exited& exited) {
   largest_ = Bytes{static_cast<std::uint64_t>(std::max(exited.usage.ru_maxrss, 0L)) << 10};
-  main_ended(&exited.usage);
+  families().main_ended(family_->id(), &exited.usage);
   observer_.on_exited(exited);
 }
 
-void ProcfsProcessSet::main_ended(const rusage* usage) { families_.main_ended(family_, usage); }
+void ProcfsProcessSet::adopt(int main) {
+  main_ = main;
+  if (const auto pid = procfs::pid_of(main)) families().main_is(family_->id(), *pid);
+  vacancy_timer_ = loop_.timer([this] { look_for_vacancy(); });
+  auto ended = loop_.watch(main, EPOLLIN, [this](std::uint32_t) { adopted_ended(); });
+  if (ended) main_watch_ = std::move(*ended);
+  vacancy_timer_.set(loop::now() + kVacancyLook);
+}
+
+// Until its parent has waited for it, it is there to be counted.
+void ProcfsProcessSet::adopted_ended() {
+  main_watch_ = {};
+  const auto pid = procfs::pid_of(main_);
+  const auto stat = pid ? procfs::stat_of(*pid) : std::nullopt;
+  if (stat && procfs::pid_of(main_)) families().main_ended(family_->id(), *stat);
+  families().count();
+  look_for_vacancy();
+}
+
+void ProcfsProcessSet::look_for_vacancy() {
+  families().look(loop::now());
+  note_peak();
+  if (!family_->is_populated()) return observer_.on_vacated(end_of_process(main_));
+  vacancy_timer_.set(loop::now() + kVacancyLook);
+}
 
 void ProcfsProcessSet::freeze() {
-  if (!std::exchange(is_frozen_, true)) families_.freeze(family_);
+  if (family_->is_exempt() || std::exchange(is_frozen_, true)) return;
+  families().freeze(family_->id());
 }
 
 void ProcfsProcessSet::thaw() {
-  if (std::exchange(is_frozen_, false)) families_.thaw(family_);
+  if (std::exchange(is_frozen_, false)) families().thaw(family_->id());
 }
 
 void ProcfsProcessSet::signal_all(int number) {
-  families_.count();
-  families_.process_scanner().signal_all(family_, number);
+  families().count();
+  scanner().signal_all(family_->id(), number);
+}
+
+// Who lives has memory: where none was found, nobody was looked at in time.
+void ProcfsProcessSet::note_peak() {
+  const Bytes used = families().usage(family_->id()).used;
+  if (used > Bytes{}) sampled_peak_ = std::max(sampled_peak_.value_or(Bytes{}), used);
 }
 
 void ProcfsProcessSet::fill(Instant now, WallTime wall, counters::SampleState state) {
-  const procfs::Usage& usage = families_.usage(family_);
+  const procfs::Usage& usage = families().usage(family_->id());
   latest_.t = now - start_;
   latest_.wall = wall;
   latest_.state = state;
   latest_.cpu.user = usage.user;
   latest_.cpu.system = usage.system;
   latest_.cpu.usage = usage.user + usage.system;
-  if (usage.threads > 0) {
-    sampled_peak_ = std::max(sampled_peak_.value_or(Bytes{}), usage.used);
-  }
-  latest_.memory.used = usage.used;
+  note_peak();
+  latest_.memory.used = sampled_peak_ ? std::optional(usage.used) : std::nullopt;
   latest_.memory.sampled_peak = sampled_peak_;
   latest_.memory.swap_current = usage.swap;
   if (usage.io) {
@@ -122,7 +150,7 @@ void ProcfsProcessSet::fill(Instant now, WallTime wall, counters::SampleState st
 const counters::Sample& ProcfsProcessSet::sample(Instant now, WallTime wall,
                                                  counters::Level /*all*/,
                                                  counters::SampleState state) {
-  families_.look(now);
+  families().look(now);
   fill(now, wall, state);
   series_.add(latest_);
   next_due_ = now + counters::sample_gap(now - start_);
@@ -130,7 +158,7 @@ const counters::Sample& ProcfsProcessSet::sample(Instant now, WallTime wall,
 }
 
 counters::JobUsage ProcfsProcessSet::finish(Instant now, WallTime wall) {
-  families_.settle(family_, now);
+  families().settle(family_->id(), now);
   fill(now, wall, counters::SampleState::running);
   // Nobody has looked while it ran: then the kernel's count of its largest process stands in.
   if (!sampled_peak_) latest_.memory.sampled_peak = largest_;
@@ -142,6 +170,8 @@ counters::JobUsage ProcfsProcessSet::finish(Instant now, WallTime wall) {
 }
 
 void ProcfsProcessSet::reap(reap::LeftBehind left_behind) {
+  main_watch_ = {};
+  vacancy_timer_ = {};
   left_behind_ = left_behind;
   course_.emplace(loop::now());
   look();
@@ -151,8 +181,8 @@ void ProcfsProcessSet::look() {
   if (!course_) return;
   const Instant now = loop::now();
   if (course_->state() == reap::State::removing) return tell_gone();
-  families_.count();
-  const bool populated = families_.process_scanner().membership().is_populated(family_);
+  families().count();
+  const bool populated = family_->is_populated();
   const auto next =
       course_->looked(populated ? reap::Occupancy::populated : reap::Occupancy::empty, now);
   if (next.act == reap::Course::Act::remove) {
@@ -172,12 +202,12 @@ void ProcfsProcessSet::look() {
 
 void ProcfsProcessSet::kill() {
   if (!std::exchange(reaped_.killed, true) && left_behind_ == reap::LeftBehind::list) {
-    for (const auto& [pid, stat] : families_.process_scanner().membership().members(family_)) {
+    for (const auto& [pid, stat] : scanner().membership().members(family_->id())) {
       if (reaped_.left_behind.size() == cgroup::kReportedMax) break;
       reaped_.left_behind.push_back({.pid = pid, .comm = stat.comm});
     }
   }
-  trouble_ = families_.process_scanner().kill(family_).trouble;
+  trouble_ = scanner().kill(family_->id()).trouble;
 }
 
 void ProcfsProcessSet::tell_gone() {
@@ -196,8 +226,8 @@ void ProcfsProcessSet::leave() {
 
 std::vector<cgroup::StuckProcess> ProcfsProcessSet::stuck() const {
   std::vector<cgroup::StuckProcess> processes;
-  const procfs::ProcessScanner& process_scanner = families_.process_scanner();
-  for (const auto& [pid, stat] : process_scanner.membership().members(family_)) {
+  const procfs::ProcessScanner& process_scanner = scanner();
+  for (const auto& [pid, stat] : process_scanner.membership().members(family_->id())) {
     if (processes.size() == cgroup::kReportedMax) break;
     const auto wchan = process_scanner.proc().read(pid, "wchan");
     const bool waits = wchan && *wchan != "0";

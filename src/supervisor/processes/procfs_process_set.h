@@ -1,13 +1,15 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/loop/loop.h"
 #include "kernel/counters/sample_series.h"
 #include "kernel/reap/course.h"
 #include "supervisor/processes/child_spawner.h"
-#include "supervisor/processes/families.h"
+#include "supervisor/processes/family.h"
 #include "supervisor/processes/process_set.h"
 
 namespace plimsoll::supervisor {
@@ -18,12 +20,16 @@ class ProcfsProcessSet : public ProcessSet, private ChildObserver {
  public:
   // All must outlive this. `job` names the attempt within the run.
   ProcfsProcessSet(ChildSpawner& spawner, loop::Loop& loop, ProcessSetObserver& observer,
-                   Families& families, std::string job);
+                   Families& families, std::string job)
+      : ProcfsProcessSet(spawner, loop, observer,
+                         std::make_shared<Family>(families, std::move(job))) {}
+  // The same of a family that there is already.
+  ProcfsProcessSet(ChildSpawner& spawner, loop::Loop& loop, ProcessSetObserver& observer,
+                   std::shared_ptr<Family> family);
   ~ProcfsProcessSet() override;
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
-  // Never asked for: only a group can be made before who lives in it is known.
-  void adopt(int /*main*/) override {}
+  void adopt(int main) override;
   OomKills watch_oom() override { return OomKills::whole; }
   [[nodiscard]] OwnOoms own_ooms() override { return {}; }
   void freeze() override;
@@ -39,13 +45,21 @@ class ProcfsProcessSet : public ProcessSet, private ChildObserver {
   }
   [[nodiscard]] std::shared_ptr<const cgroup::Group> group() const override { return nullptr; }
 
+  // So often it is looked whether adopted processes live here, though no oftener than looks may
+  // cost. The end of the main one mostly is that of all.
+  static constexpr Duration kVacancyLook = Families::kGapMin;
+
  private:
   // The family is told first, then the owner.
   void on_started(guardian::Started started) override;
   void on_start_failed(const guardian::StartFailed& failure) override;
   void on_exited(const guardian::Exited& exited) override;
 
-  void main_ended(const rusage* usage);
+  [[nodiscard]] Families& families() const { return family_->all(); }
+  [[nodiscard]] procfs::ProcessScanner& scanner() const { return families().process_scanner(); }
+  void adopted_ended();
+  void look_for_vacancy();
+  void note_peak();
   void fill(Instant now, WallTime wall, counters::SampleState state);
   void look();
   void kill();
@@ -55,9 +69,8 @@ class ProcfsProcessSet : public ProcessSet, private ChildObserver {
 
   ChildSpawner& spawner_;
   ProcessSetObserver& observer_;
-  Families& families_;
-  std::string job_;
-  procfs::FamilyId family_;
+  loop::Loop& loop_;
+  std::shared_ptr<Family> family_;
   bool is_frozen_ = false;
   Instant start_;
   Instant next_due_;
@@ -70,6 +83,9 @@ class ProcfsProcessSet : public ProcessSet, private ChildObserver {
   reap::Reaped reaped_;
   std::optional<Error> trouble_;
   loop::Timer timer_;
+  int main_ = -1;  // the pidfd of an adopted process
+  loop::Watch main_watch_;
+  loop::Timer vacancy_timer_;
 };
 
 }  // namespace plimsoll::supervisor

@@ -182,16 +182,19 @@ std::optional<Bytes> InputSizes::of(const policy::JobSpec& job) {
   return sum;
 }
 
-// Nothing is opened: with O_PATH neither a device nor a pipe notices.
-std::optional<Bytes> InputSizes::size_of(const std::string& path) {
-  if (is_kernels(path)) return std::nullopt;
+UniqueFd open_quick(const std::string& path, const std::vector<std::string>& mounts) {
   const auto is_above = [&path](const std::string& mount) { return is_below(path, mount); };
-  if (std::any_of(slow_mounts_->begin(), slow_mounts_->end(), is_above)) return std::nullopt;
+  if (std::any_of(mounts.begin(), mounts.end(), is_above)) return {};
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
-  if (!slow_mounts_->empty()) how.resolve = RESOLVE_NO_SYMLINKS;
-  const UniqueFd file(
+  if (!mounts.empty()) how.resolve = RESOLVE_NO_SYMLINKS;
+  return UniqueFd(
       static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+}
+
+std::optional<Bytes> InputSizes::size_of(const std::string& path) {
+  if (is_kernels(path)) return std::nullopt;
+  const UniqueFd file = open_quick(path, *slow_mounts_);
   struct stat seen{};
   if (!file || ::fstat(file.get(), &seen) != 0 || !S_ISREG(seen.st_mode)) return std::nullopt;
   return Bytes{static_cast<std::uint64_t>(seen.st_size)};

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "base/units.h"
 #include "policy/job/job.h"
 
@@ -54,6 +55,11 @@ class InputSizes {
 // The mount points, in a text of /proc/PID/mountinfo (proc(5)), of filesystems that are not known
 // to answer by themselves. Those in /proc, /sys and /dev don't count: no input is there.
 [[nodiscard]] std::vector<std::string> mounts_that_may_block(std::string_view mountinfo);
+
+// A file, by an absolute path without dots, opened with O_PATH, so that neither a device nor a pipe
+// notices. Invalid: it can't be, or it is below one of these mount points, or may be by way of a
+// symbolic link.
+[[nodiscard]] UniqueFd open_quick(const std::string& path, const std::vector<std::string>& mounts);
 
 [[nodiscard]] Bytes rounded_size(Bytes size);
 

@@ -44,15 +44,18 @@ std::optional<policy::AttemptSummary> lesson_of(const policy::JobSpec& job,
   const auto stand_in = totals.memory.peak ? totals.memory.peak : totals.memory.sampled_peak;
   if (peak == Bytes{}) peak = stand_in.value_or(Bytes{});
   const auto seen = policy::succeeded(result.end) ? policy::Seen::whole : policy::Seen::at_least;
+  // Without cgroups nobody may have seen it: then nothing is known but that it was short.
+  const bool is_unseen = peak == Bytes{} && !stand_in;
   const Duration ran = std::max(result.end.wall - result.paused, Duration{});
   policy::AttemptSummary attempt_summary{.key = policy::key_of(job),
                                          .peak = peak,
-                                         .peak_seen = seen,
+                                         .peak_seen = is_unseen ? policy::Seen::at_least : seen,
                                          .ran = ran,
                                          .ran_seen = seen,
                                          .cores = {},
                                          .input = input,
                                          .memory_hint = job.memory_hint,
+                                         .written = result.end.written,
                                          .curve = course.course()};
   if (totals.cpu.usage && ran > Duration{}) {
     attempt_summary.cores = to_seconds(*totals.cpu.usage) / to_seconds(ran);

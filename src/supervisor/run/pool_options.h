@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -22,6 +23,12 @@ struct Percent {
 // Bytes, or a share of what the pool can have at most.
 using MemoryAmount = std::variant<Bytes, Percent>;
 
+// A file system, by a path in it, and what of it is to stay free.
+struct DiskOption {
+  std::string path;
+  MemoryAmount floor;
+};
+
 struct PoolOptions {
   std::optional<MemoryAmount> line;
   std::optional<MemoryAmount> reserve;
@@ -29,6 +36,7 @@ struct PoolOptions {
   std::optional<std::uint64_t> jobs_max;
   std::optional<unsigned> weight;        // cgroup::RunWeight::run
   std::map<std::string, unsigned> caps;  // GovernorConfig::caps
+  std::vector<DiskOption> disks;         // disk_floors()
   bool no_evict = false;
   bool no_pause = false;
   // What errors call the first two: where the user has said them.

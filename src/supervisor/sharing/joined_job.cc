@@ -20,7 +20,8 @@ policy::RunClaim JoinedJob::claim() const {
           .starting = is_young ? need_.memory - used_ : Bytes{},
           .cores = {.used = started_ ? need_.cores : 0, .claimed = need_.cores, .wanting = false},
           .running = started_ ? 1U : 0U,
-          .oldest = started_ ? std::optional(started_at_) : std::nullopt};
+          .oldest = started_ ? std::optional(started_at_) : std::nullopt,
+          .sizeable = started_ ? 1U : 0U};
 }
 
 bool JoinedJob::has_room() const {

@@ -1,5 +1,6 @@
 #include "supervisor/sharing/lease.h"
 
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,18 +34,48 @@ Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole rol
       shared_(whole),
       share_(whole),
       timer_(loop.timer([this] {
-        settle_again(kInterval);  // sooner, if what is settled starts jobs
+        settle_again(interval());  // sooner, if what is settled starts jobs
         look_away();
       })),
       self_(std::make_shared<Lease*>(this)),
       worker_(loop) {
+  if (auto bell = ledger_.bell()) {
+    bell_.emplace(std::move(*bell));
+    // Where it can't be watched, the next look tells.
+    auto watch = loop.watch(bell_->fd(), EPOLLIN, [this](std::uint32_t) { hear(); });
+    if (watch) bell_watch_ = std::move(*watch);
+  }
   settle();
   settle_again(kInterval);
+}
+
+void Lease::hear() {
+  if (bell_->has_rung()) has_grown();
+}
+
+bool Lease::is_worth_ringing(const policy::RunClaim& claim) {
+  const Bytes step = to_bytes(to_double(shared_.line) * kMove);
+  const bool is_more = claim.unsettled > rung_.unsettled ||
+                       claim.memory.claimed >= rung_.memory.claimed + step ||
+                       claim.memory.used >= rung_.memory.used + step;
+  if (is_more) {
+    rung_ = claim;
+  } else {
+    rung_.memory.claimed = std::min(rung_.memory.claimed, claim.memory.claimed);
+    rung_.memory.used = std::min(rung_.memory.used, claim.memory.used);
+    rung_.unsettled = claim.unsettled;
+  }
+  return is_more;
 }
 
 void Lease::settle_again(Duration after) {
   due_ = loop::now() + after;
   timer_.set(due_);
+}
+
+Duration Lease::interval() const {
+  const bool unsettled = share_.unsettled > 0 || holder_.claim().unsettled > 0;
+  return is_shared() && unsettled ? kWhileUnsettled : kInterval;
 }
 
 void Lease::has_grown() {
@@ -125,9 +156,9 @@ bool Lease::has_moved(const policy::Share& share) const {
   const auto left = [this](const policy::Share& of) {
     return of.left_by_others.value_or(shared_.line);
   };
-  return share.has_elder != share_.has_elder || by_memory(share.line, share_.line) ||
-         by_memory(share.taken, share_.taken) || by_memory(share.told, share_.told) ||
-         by_memory(left(share), left(share_)) ||
+  return share.has_elder != share_.has_elder || share.unsettled != share_.unsettled ||
+         by_memory(share.line, share_.line) || by_memory(share.taken, share_.taken) ||
+         by_memory(share.told, share_.told) || by_memory(left(share), left(share_)) ||
          std::abs(share.cores - share_.cores) >= shared_.cores * kMove;
 }
 
@@ -150,9 +181,13 @@ void Lease::look_away() {
   if (is_looking_) return settle_again(kSoon);
   is_looking_ = true;
   auto found = std::make_shared<std::vector<LedgerEntry>>();
+  const LedgerEntry own = own_entry();
   worker_.submit(
-      [this, own = own_entry(), found] {
+      [this, own, found, rings = is_shared() && is_worth_ringing(own.claim)] {
         [[maybe_unused]] const auto told = ledger_.tell(own);
+        if (rings) {
+          [[maybe_unused]] const auto rung = ledger_.ring();
+        }
         *found = ledger_.others();
       },
       [found, self = std::weak_ptr(self_)] {
@@ -164,13 +199,27 @@ void Lease::look_away() {
       });
 }
 
+namespace {
+
+// What nothing is known of goes on as it has begun until others can have heard of it.
+Bytes reach_of(const policy::JobStatus& job) {
+  Bytes used = job.used.value_or(Bytes{});
+  const bool grows = job.unsettled && job.state == policy::JobState::running;
+  if (grows) used += to_bytes(job.growth.value_or(0) * to_seconds(kUnsettledAhead));
+  return std::max(job.estimate, used);
+}
+
+}  // namespace
+
 policy::RunClaim claim_of(const policy::SchedulerStatus& status) {
   policy::RunClaim claim{.memory = {.used = status.used},
                          .cores = {},
                          .running = status.running,
-                         .oldest = status.oldest};
+                         .oldest = status.oldest,
+                         .sizeable = status.sizeable};
   for (const policy::JobStatus& job : status.jobs) {
-    const Bytes used = job.used.value_or(Bytes{}), reach = std::max(job.estimate, used);
+    const Bytes used = job.used.value_or(Bytes{}), reach = reach_of(job);
+    claim.unsettled += job.unsettled ? 1 : 0;
     claim.memory.claimed += reach;
     if (job.ran + job.frozen < kYoung) claim.starting += reach - used;
     if (job.state != policy::JobState::running) continue;

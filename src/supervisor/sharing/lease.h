@@ -78,6 +78,8 @@ class Lease {
   static constexpr Duration kInterval = std::chrono::milliseconds(500);
   // After a start: whoever joins meanwhile believes that what it needs is free.
   static constexpr Duration kSoon = std::chrono::milliseconds(20);
+  // While it is not yet known what jobs need, here or there.
+  static constexpr Duration kWhileUnsettled = std::chrono::milliseconds(100);
   // A smaller move is not worth a decision.
   static constexpr double kMove = 0.01;
   // What was taken and is no more always is.
@@ -87,7 +89,11 @@ class Lease {
 
  private:
   void settle_again(Duration after);
+  [[nodiscard]] Duration interval() const;
   void look_away();
+  void hear();
+  // Whether what is told is worth a look of the others before their time.
+  [[nodiscard]] bool is_worth_ringing(const policy::RunClaim& claim);
   [[nodiscard]] LedgerEntry own_entry() const;
   // What others have told by now.
   void heed(const std::vector<LedgerEntry>& others);
@@ -115,6 +121,9 @@ class Lease {
   Instant terms_seen_{};
   Instant due_{};  // the next look
   bool is_looking_ = false;
+  policy::RunClaim rung_{};  // what the others were woken for last, or less
+  std::optional<LedgerBell> bell_;
+  loop::Watch bell_watch_;
   loop::Timer timer_;
   std::shared_ptr<Lease*> self_;  // for what comes back from the worker
   loop::Worker worker_;           // first to go: it uses the ledger
@@ -123,6 +132,8 @@ class Lease {
 // What a scheduler's run claims. As long as a job is kYoung, it is about to allocate what it is
 // believed to reach.
 inline constexpr Duration kYoung = std::chrono::seconds(1);
+// A job whose needs are not known is believed to grow on for so long.
+inline constexpr Duration kUnsettledAhead = std::chrono::seconds(1);
 [[nodiscard]] policy::RunClaim claim_of(const policy::SchedulerStatus& status);
 
 // The jobs of a scheduler, which must outlive this.

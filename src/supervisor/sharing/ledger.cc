@@ -11,6 +11,7 @@
 #include "base/may_wait.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -40,6 +41,12 @@ std::optional<Instant> to_instant(std::uint64_t number) {
   constexpr auto kMost = static_cast<std::uint64_t>(Instant::max().time_since_epoch().count());
   if (number == 0) return std::nullopt;
   return Instant(Duration(static_cast<Duration::rep>(std::min(number, kMost))));
+}
+
+// Since it was written. By the clock that files are dated with, which may be set meanwhile.
+Duration age_of(const struct stat& file) {
+  return wall_now().time_since_epoch() - std::chrono::seconds(file.st_mtim.tv_sec) -
+         std::chrono::nanoseconds(file.st_mtim.tv_nsec);
 }
 
 bool is_linked(int fd) {
@@ -102,6 +109,7 @@ std::string encode(const LedgerEntry& entry) {
   put(claim.cores.wanting ? 1 : 0);
   put(claim.starting.count);
   put(to_number(claim.oldest));
+  put(claim.unsettled);
   if (entry.terms) {
     put(entry.terms->line.count);
     put(to_millicores(entry.terms->cores));
@@ -111,7 +119,7 @@ std::string encode(const LedgerEntry& entry) {
 }
 
 std::optional<LedgerEntry> decode_entry(std::string_view text) {
-  constexpr std::size_t kOfClaim = 9, kOfTerms = 2;
+  constexpr std::size_t kOfClaim = 10, kOfTerms = 2;
   std::vector<std::uint64_t> numbers;
   for (std::string_view rest = trim(text); !rest.empty();) {
     const auto number = to_u64(take_until(rest, ' '));
@@ -125,7 +133,8 @@ std::optional<LedgerEntry> decode_entry(std::string_view text) {
                 .starting = {numbers[7]},
                 .cores = {to_cores(numbers[4]), to_cores(numbers[5]), numbers[6] == 1},
                 .running = static_cast<std::size_t>(numbers[3]),
-                .oldest = to_instant(numbers[8])}};
+                .oldest = to_instant(numbers[8]),
+                .unsettled = static_cast<std::size_t>(numbers[9])}};
   if (numbers.size() > kOfClaim) {
     entry.terms = {.line = {numbers[kOfClaim]}, .cores = to_cores(numbers[kOfClaim + 1])};
     if (entry.terms->line.count == 0 || entry.terms->cores <= 0) return std::nullopt;
@@ -160,6 +169,12 @@ Result<void> Ledger::tell(const LedgerEntry& own) {
   const std::string line = encode(own);
   const ssize_t wrote = ::pwrite(file_.get(), line.data(), line.size(), 0);
   if (wrote != static_cast<ssize_t>(line.size())) return fail_errno("write the ledger");
+  return {};
+}
+
+Result<void> Ledger::ring() {
+  may_wait("Ledger::ring");
+  if (::futimens(file_.get(), nullptr) != 0) return fail_errno("touch the ledger");
   return {};
 }
 
@@ -198,6 +213,10 @@ std::optional<LedgerEntry> Ledger::read(const std::string& name, Counts& counts)
   }
   ++(is_of_other ? counts.told : counts.believed);
   LedgerEntry entry = read_entry(file.get()).value_or(LedgerEntry{});
+  if (age_of(opened) > kFresh) {
+    entry.claim.starting = {};
+    entry.claim.unsettled = 0;
+  }
   entry.user = opened.st_uid;
   if (entry.user != owner_of(directory_.get())) entry.terms.reset();
   return entry;

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "policy/governor/share.h"
+#include "supervisor/sharing/ledger_bell.h"
 
 namespace plimsoll::supervisor {
 
@@ -42,13 +43,20 @@ class Ledger {
   // Tells the others. A small write to a file in memory.
   Result<void> tell(const LedgerEntry& own);
 
-  // What the others have told last. A live run whose file can't be read counts with nothing. Terms
+  // Wakes the others, who look at once at what was told (LedgerBell).
+  Result<void> ring();
+  [[nodiscard]] Result<LedgerBell> bell() const { return LedgerBell::hang(directory_.get(), run_); }
+
+  // What the others have told last. A live run whose file can't be read counts with nothing. What
+  // one has not told anew for kFresh, because it is stopped say, is about to begin no more. Terms
   // are those of the directory's owner, whatever others have written. What is no file of a live run
   // is removed, where it may be.
   [[nodiscard]] std::vector<LedgerEntry> others();
 
   // More runs of this user and of root, or of all others, are not looked at.
   static constexpr std::size_t kRunsMax = 1000;
+  // Each run tells far more often.
+  static constexpr Duration kFresh = std::chrono::seconds(5);
   // Nor more of one other user.
   static constexpr std::size_t kRunsOfUserMax = 64;
   // So many names are read in a look beside those that are known.

@@ -20,6 +20,7 @@ namespace plimsoll::supervisor {
 namespace {
 
 constexpr std::string_view kSuffix = ".sock";
+constexpr std::string_view kLightSuffix = ".light";
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -68,8 +69,8 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-// The names of the runs that have a socket here, alive or not.
-Result<std::vector<std::string>> runs_named(int directory) {
+// The names of the runs that have such a socket here, alive or not.
+Result<std::vector<std::string>> runs_named(int directory, std::string_view suffix = kSuffix) {
   const int own = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (own < 0) return fail_errno("read the runtime directory");
   const std::unique_ptr<DIR, CloseDirectory> listing(::fdopendir(own));
@@ -77,11 +78,30 @@ Result<std::vector<std::string>> runs_named(int directory) {
   std::vector<std::string> runs;
   while (const dirent* entry = ::readdir(listing.get())) {
     const std::string_view name(entry->d_name);
-    if (!name.ends_with(kSuffix) || name.starts_with('.')) continue;
-    runs.emplace_back(name.substr(0, name.size() - kSuffix.size()));
+    if (!name.ends_with(suffix) || name.starts_with('.')) continue;
+    runs.emplace_back(name.substr(0, name.size() - suffix.size()));
   }
   std::sort(runs.begin(), runs.end());
   return runs;
+}
+
+Result<UniqueFd> connect_at(int directory, const std::string& name, int type) {
+  // A path from the root may be longer than an address of a socket can be (unix(7): 108 bytes).
+  const std::string path = "/proc/self/fd/" + std::to_string(directory) + "/" + name;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return fail(std::errc::no_such_file_or_directory, "connect to " + name);
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  UniqueFd fd(::socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) return fail_errno("make a socket");
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    return fd;
+  }
+  // The socket of a run that is dead is as good as none.
+  if (errno == ECONNREFUSED) return fail(std::errc::no_such_process, "connect to " + name);
+  return fail_errno("connect to " + name);
 }
 
 }  // namespace
@@ -95,7 +115,7 @@ std::string runtime_dir() {
 }
 
 std::string socket_name(const std::string& run) { return run + std::string(kSuffix); }
-std::string light_socket_name(const std::string& run) { return run + ".light"; }
+std::string light_socket_name(const std::string& run) { return run + std::string(kLightSuffix); }
 
 Result<UniqueFd> open_runtime_dir(const std::string& path) { return open_directory(path); }
 
@@ -107,22 +127,7 @@ Result<UniqueFd> make_runtime_dir(const std::string& path) {
 }
 
 Result<UniqueFd> connect_to_run(int directory, const std::string& run) {
-  // A path from the root may be longer than an address of a socket can be (unix(7): 108 bytes).
-  const std::string path = "/proc/self/fd/" + std::to_string(directory) + "/" + socket_name(run);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return fail(std::errc::no_such_file_or_directory, "run " + run);
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd) return fail_errno("make a socket");
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    return fd;
-  }
-  // The socket of a run that is dead is as good as none.
-  if (errno == ECONNREFUSED) return fail(std::errc::no_such_process, "run " + run);
-  return fail_errno("connect to run " + run);
+  return connect_at(directory, socket_name(run), SOCK_STREAM);
 }
 
 Result<std::vector<std::string>> live_runs(int directory) {
@@ -143,6 +148,16 @@ void remove_stale_sockets(int directory) {
     if (!connected && connected.error().code == std::errc::no_such_process) {
       ::unlinkat(directory, light_socket_name(run).c_str(), 0);
       ::unlinkat(directory, socket_name(run).c_str(), 0);
+    }
+  }
+  // Of a run that was killed at its end the second may be left alone.
+  const auto lights = runs_named(directory, kLightSuffix);
+  if (!lights) return;
+  for (const std::string& run : *lights) {
+    if (std::binary_search(runs->begin(), runs->end(), run)) continue;
+    const auto connected = connect_at(directory, light_socket_name(run), SOCK_SEQPACKET);
+    if (!connected && connected.error().code == std::errc::no_such_process) {
+      ::unlinkat(directory, light_socket_name(run).c_str(), 0);
     }
   }
 }

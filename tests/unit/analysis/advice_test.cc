@@ -176,6 +176,16 @@ TEST(Advice, ANameEndsNoCommentInAnyFormat) {
   }
 }
 
+TEST(Advice, NothingIsSaidToBeNothing) {
+  const std::string text = "Nothing is known from run 1.\n";
+  const auto none = [](AdviceFormat format) { return advice_text({}, format, {.words = "run 1"}); };
+  EXPECT_EQ(none(AdviceFormat::text), text);
+  EXPECT_EQ(none(AdviceFormat::slurm), "# " + text);
+  EXPECT_EQ(none(AdviceFormat::snakemake), "# " + text);
+  EXPECT_EQ(none(AdviceFormat::nextflow), "// " + text + "process {\n}\n");
+  EXPECT_EQ(none(AdviceFormat::kubernetes), "# " + text);
+}
+
 TEST(Advice, EveryFormatHasItsName) {
   EXPECT_EQ(advice_format("slurm"), AdviceFormat::slurm);
   EXPECT_EQ(advice_format("Slurm"), std::nullopt);

@@ -31,7 +31,8 @@ constexpr std::string_view kEveryKey =
     R"({"id": "link", "argv": ["ld", ""], "cwd": "/src", "env": {"A": "1", "B": ""}, )"
     R"("class": "link", "cap": 3, "memory_hint": "1.5G", "memory_max": 4096, "memory_high": "1M", )"
     R"("swap_max": 0, "cpus": 1.5, "cpuset": "0-3,7", "weight": 200, "io_weight": 50, )"
-    R"("pids_max": 10, "cpu_hint": 2, "priority": -3, "timeout": "5m", "retries": 2, )"
+    R"("pids_max": 10, "cpu_hint": 2, "disk_hint": "3G", "priority": -3, )"
+    R"("timeout": "5m", "retries": 2, )"
     R"("restartable": false, "stdout": "o", "stderr": "e", "uid": "nobody", "needs": []})";
 
 TEST(JsonlFile, TakesEveryKey) {
@@ -57,6 +58,7 @@ TEST(JsonlFile, TakesEveryKey) {
                                 .pids_max = 10}));
   EXPECT_EQ(job.cap, 3U);
   EXPECT_EQ(job.cpu_hint, 2.0);
+  EXPECT_EQ(job.disk_hint, 3_GiB);
   EXPECT_EQ(job.priority, -3);
   EXPECT_EQ(job.timeout, 5min);
   EXPECT_EQ(job.retries, 2U);

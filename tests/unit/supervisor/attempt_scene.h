@@ -54,10 +54,10 @@ class AttemptScene : public testing::Test {
   }
   // As run(), of a process that somebody else has started.
   Attempt& adopt() {
-    StandingGroup& standing = request_.standing.emplace(
-        StandingGroup{.group = cgroup::Leaf("step-1", {}), .process = {}});
-    standing.process.emplace(AdoptedProcess{
-        .pid = 4711, .pidfd = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)), .held = {}});
+    StandingPlace& standing = request_.standing.emplace(
+        StandingPlace{.place = std::make_shared<StandingSet>(host_, "step-1"), .process = {}});
+    standing.process.emplace(
+        AdoptedProcess{.pid = 4711, .pidfd = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC))});
     make().start();
     return *attempt_;
   }

@@ -38,7 +38,7 @@ TEST_F(AttemptTest, AnOrdinaryEndIsToldWhenTheGroupIsEmptyAndAgainWhenItIsGone) 
 
 TEST_F(AttemptTest, AnAdoptedProcessEndsWhenItsGroupIsVacated) {
   adopt();
-  EXPECT_THAT(host_.done(), ElementsAre("adopt step-1"));
+  EXPECT_THAT(host_.done(), ElementsAre("adopt step-1", "let go"));
   host_.clock.advance(3s);
   host_.set().is_vacant = true;
   host_.set().vacated();

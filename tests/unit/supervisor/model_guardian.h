@@ -68,6 +68,9 @@ struct Listener : ProcessSetObserver {
     told.push_back("exited " + std::to_string(exited.status.value));
   }
   void on_oom() override { told.emplace_back("oom"); }
+  void on_vacated(std::optional<guardian::WaitStatus> /*main*/) override {
+    told.emplace_back("vacated");
+  }
   void on_empty() override { told.emplace_back("empty"); }
   void on_stuck(const reap::Stuck& stuck) override {
     told.push_back("stuck " + std::to_string(stuck.processes.size()));

@@ -15,6 +15,7 @@
 #include "policy/job/attempt.h"
 #include "supervisor/ipc_watch.h"
 #include "supervisor/oom_watch.h"
+#include "supervisor/processes/place.h"
 #include "supervisor/processes/process_set.h"
 #include "supervisor/run_host.h"
 #include "unit/base/loop/fake_clock.h"
@@ -132,12 +133,6 @@ class Host : public RunHost {
     if (on_new_set) on_new_set(*made);
     return made;
   }
-  std::unique_ptr<ProcessSet> process_set_in(cgroup::Leaf group,
-                                             ProcessSetObserver& observer) override {
-    auto made = std::make_unique<Set>(*this, group.name(), observer);
-    if (on_new_set) on_new_set(*made);
-    return made;
-  }
   void over(guardian::ChildId, ChildObserver& observer) override {
     journal.emplace_back("over");
     asked = &observer;
@@ -199,6 +194,34 @@ class Host : public RunHost {
   cgroup::Group pool_{"pool", {}};
   OomWatch oom_;
   guardian::Heartbeat heartbeat_ = std::move(*guardian::Heartbeat::make());
+};
+
+// A place whose process set is a model's.
+class StandingSet : public Place {
+ public:
+  StandingSet(Host& host, std::string name) : host_(host), name_(std::move(name)) {}
+
+  const std::string& name() const override { return name_; }
+  void take_in(Newcomer, std::function<void(const Result<void>&)> done) override { done({}); }
+  void move_all(const std::shared_ptr<const Place>&, std::function<void()> done) override {
+    done();
+  }
+  bool has(int) const override { return true; }
+  bool is_populated() const override { return true; }
+  bool hold() override { return true; }
+  bool keep_held() override { return true; }
+  void let_go() override { host_.journal.emplace_back("let go"); }
+  bool stops_are_seen() const override { return false; }
+  std::unique_ptr<ProcessSet> process_set(ProcessSetObserver& observer) override {
+    auto made = std::make_unique<Set>(host_, name_, observer);
+    if (host_.on_new_set) host_.on_new_set(*made);
+    return made;
+  }
+  void remove() override {}
+
+ private:
+  Host& host_;
+  std::string name_;
 };
 
 inline Set::Set(Host& host, std::string name, ProcessSetObserver& observer)

@@ -71,9 +71,9 @@ class Reaping : private reap::ReaperObserver {
 
   void on_empty() override {
     ++story_.told_empty;
-    const auto left = cgroup::populated(*group_, cgroup::Scope::v2_first);
-    story_.existed_when_empty =
-        left && !*left && group_->parts().front().directory.read("cgroup.procs");
+    const auto& top = group_->parts().front().directory;
+    const auto members = top.read("cgroup.procs");
+    story_.existed_when_empty = members && members->empty();
   }
   void on_stuck(const reap::Stuck& stuck) override { story_.stuck.push_back(stuck); }
   void on_gone(const Reaped& reaped) override { story_.gone = reaped; }
@@ -329,6 +329,48 @@ INSTANTIATE_TEST_SUITE_P(Ways, WideTreeHost, ::testing::Values(KillWay::best, Ki
                          [](const auto& way) {
                            return way.param == KillWay::best ? "Best" : "Signals";
                          });
+
+// Without a v2 directory, which answers for all below it, even to see that nobody is left takes a
+// look at every group.
+TEST_F(ReaperHost, LooksForNobodyInAWideTreeInManyTurns) {
+  PREPARE_OR_SKIP(kV1Freezer);
+  cgroup::Leaf leaf = ground_->leaf("job");
+  ASSERT_NO_FATAL_FAILURE(widen(leaf, 1500));
+  const Duration before = loop::cpu_time();
+  ASSERT_FALSE(*cgroup::populated(leaf, cgroup::Scope::v2_first));
+  const Duration whole = loop::cpu_time() - before;
+  Reaping reaping(KillWay::best, std::move(leaf));
+  EXPECT_FALSE(reaping.run().gone->killed);
+  EXPECT_LT(reaping.dearest_turn(), whole / 3);
+}
+
+// It is looked for in the whole tree, to be named.
+TEST_F(ReaperHost, NamesWhoDoesNotDieInAWideTreeInManyTurns) {
+  const Way way{"Wide", true, cgroup::ControllerSet(Controller::cpu)};
+  PREPARE_OR_SKIP(way);
+  Way freezer_way = kV1Freezer;
+  auto freezer_ground = Ground::make(freezer_way, std::string(kGround) + "-freezer");
+  ASSERT_TRUE(freezer_ground);
+  const cgroup::Leaf other = freezer_ground->leaf("elsewhere");
+  cgroup::Leaf leaf = ground_->leaf("job");
+  const Started started = start(leaf, {"ignore_signals"});
+  ASSERT_TRUE(wait_ready(started));
+  ASSERT_NO_FATAL_FAILURE(widen(leaf, 1500));
+  ASSERT_TRUE(cgroup::move_process(other, started.pid));
+  auto guard = cgroup::FreezeGuard::freeze(other);
+  ASSERT_TRUE(eventually([&] { return *guard->state() == cgroup::FreezeState::frozen; }));
+  const Duration before = loop::cpu_time();
+  ASSERT_THAT(cgroup::stuck_processes(leaf), SizeIs(1));
+  const Duration whole = loop::cpu_time() - before;
+
+  Reaping reaping(KillWay::best, std::move(leaf));
+  reaping.reaper().start();
+  ASSERT_TRUE(reaping.run_until([&] { return !reaping.story().stuck.empty(); }));
+  EXPECT_THAT(reaping.story().stuck.front().processes, SizeIs(1));
+  EXPECT_LT(reaping.dearest_turn(), whole / 3);
+  ASSERT_TRUE(cgroup::thaw(*other.of(Controller::freezer)));
+  EXPECT_TRUE(reaping.run_until([&] { return reaping.story().gone.has_value(); }));
+}
 
 TEST_F(ReaperHost, MayBeDestroyedInTheMiddle) {
   PREPARE_OR_SKIP(kV1Freezer);

@@ -41,8 +41,8 @@ struct GuestPlaceTest : plimsoll::testing::HostTest {
   }
 
   // As the daemon does on another thread.
-  void read() const {
-    ProcessReading reading = look->begin();
+  void read(MeasuredGroups measured = {}) const {
+    ProcessReading reading = look->begin(std::move(measured));
     reading.read(plimsoll::testing::clock_now());
     look->take(reading);
   }
@@ -189,6 +189,34 @@ TEST_F(GuestPlaceTest, AProcessIsOneJobs) {
   read();
   (*outer)->freeze();
   EXPECT_TRUE(eventually([&] { return state_of(child) == 'T'; }));
+}
+
+// Who is in a group that is measured already is stopped and killed with his family, but what he
+// uses counts there alone.
+TEST_F(GuestPlaceTest, WhoIsInAMeasuredGroupIsNotMeasuredOnceMore) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const Started hog = plimsoll::testing::start(leaf, {"hog", "40"});
+  auto process_set = open_processes({hog.pid}, {.uid = ::geteuid()}, look, signals);
+  ASSERT_TRUE(process_set) << process_set.error().message();
+  const auto used = [&] { return (*process_set)->look(plimsoll::testing::clock_now()).used; };
+  EXPECT_TRUE(eventually([&] {
+    read();
+    return used() > 35_MiB;
+  }));
+  const std::string path = path_of(leaf);
+  for (const std::string& group : {path, path.substr(0, path.rfind('/'))}) {
+    MeasuredGroups measured;
+    measured.add(group);
+    read(measured);
+    EXPECT_EQ(used(), Bytes{}) << group;
+  }
+  MeasuredGroups elsewhere;
+  elsewhere.add(path + "/below");
+  read(elsewhere);
+  EXPECT_GT(used(), 35_MiB);
+  (*process_set)->freeze();
+  EXPECT_TRUE(eventually([&] { return state_of(hog.pid) == 'T'; }));
 }
 
 // Keeps the thread of signals busy until it is told.

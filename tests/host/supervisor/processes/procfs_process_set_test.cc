@@ -80,7 +80,7 @@ class ProcfsProcessSetTest : public ::testing::Test {
   }
 
   loop::Loop loop_ = std::move(*loop::Loop::create());
-  Families families_{std::move(*procfs::ProcessScanner::open(config()))};
+  Families families_{std::move(*procfs::ProcessScanner::open(config())), loop_};
   model::Guardian guardian_;
   model::Listener listener_;
   std::optional<ProcfsProcessSet> set_;

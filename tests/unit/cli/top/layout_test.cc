@@ -11,6 +11,7 @@
 namespace plimsoll::cli::top {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -69,7 +70,9 @@ TEST(TopLayout, NarrowScreensKeepWhatMattersMost) {
 TEST(TopLayout, NoJobs) {
   Model model{RowChoice{}};
   model.add_run("r");
-  EXPECT_THAT(frame_text(model, {}), HasSubstr("r  has not answered yet"));
+  EXPECT_THAT(frame_text(model, {}),
+              AllOf(HasSubstr("r  has not answered yet"), HasSubstr("Waiting for an answer."),
+                    Not(HasSubstr("No job"))));
   model.heard(0, status_with({}), kStart);
   EXPECT_THAT(frame_text(model, {}), HasSubstr("No job is running."));
   model.press(typed("/"));

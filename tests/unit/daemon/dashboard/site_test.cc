@@ -29,7 +29,9 @@ struct DashboardSiteTest : ::testing::Test, DashboardSource {
     ASSERT_NE(::mkdtemp(directory.data()), nullptr);
     auto made = http::Server::start(
         {.host = "127.0.0.1"},
-        dashboard_site(loop, *this, {.token = "secret", .runs_dir = directory + "/runs"}));
+        dashboard_site(loop, *this,
+                       {.secrets = {.key = "the key", .salt = "of now", .token = "secret"},
+                        .runs_dir = directory + "/runs"}));
     ASSERT_TRUE(made) << made.error().message();
     server = std::move(*made);
   }
@@ -83,10 +85,25 @@ struct DashboardSiteTest : ::testing::Test, DashboardSource {
 
 TEST_F(DashboardSiteTest, NobodySeesAnythingWithoutTheToken) {
   for (const char* path : {"/", "/events", "/runs", "/secreT/", "/secret2/", "/secre/", "//secret/",
-                           "/favicon.ico", "/?/secret/", "/secret%2f"}) {
+                           "/favicon.ico", "/?/secret/", "/secret%2f", "/key"}) {
     EXPECT_THAT(get(path), StartsWith("HTTP/1.1 403 ")) << path;
   }
   EXPECT_EQ(asked, 0);
+}
+
+// Whoever asks learns who this is, if he has the key, and else nothing.
+TEST_F(DashboardSiteTest, WhoeverAsksIsGivenAProof) {
+  const std::string nonce(32, 'a');
+  const std::string answer = get("/hello/" + nonce);
+  EXPECT_THAT(answer,
+              AllOf(StartsWith("HTTP/1.1 200 "), Not(HasSubstr("secret")),
+                    EndsWith("\r\n\r\n{\"salt\":\"of now\",\"proof\":\"" +
+                             proof_of({.key = "the key", .salt = "of now", .token = {}}, nonce) +
+                             "\"}\n")));
+  for (const char* path : {"/hello", "/hello/", "/hello/short", "/hello/../secret/"}) {
+    EXPECT_THAT(get(path), StartsWith("HTTP/1.1 403 ")) << path;
+  }
+  EXPECT_THAT(get("/secret/key"), EndsWith("\r\n\r\nthe key\n"));
 }
 
 TEST_F(DashboardSiteTest, APageOfTheWebSeesNothing) {

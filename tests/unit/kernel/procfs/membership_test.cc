@@ -241,5 +241,56 @@ TEST_F(RollTest, ATableThatGoesInCirclesIsTaken) {
   EXPECT_THAT(members(one), ElementsAre(20));
 }
 
+// Of a driver that lives in another family, and waits for it.
+TEST_F(RollTest, WhoIsAdoptedBringsWhatItStarts) {
+  const FamilyId drivers = start("drivers-1", 20);
+  add(21, 20);
+  add(22, 20);
+  take();
+  const FamilyId step = membership_.begin("step-1");
+  membership_.adopt(step, {table_[21]});
+  EXPECT_THAT(members(step), ElementsAre(21));
+  EXPECT_THAT(members(drivers), ElementsAre(20, 22));
+  EXPECT_EQ(membership_.family_of(table_[21].id), step);
+  EXPECT_EQ(membership_.job_of(step), "step-1");
+  add(23, 21);
+  take();
+  EXPECT_THAT(members(step), ElementsAre(21, 23));
+  remove(21);
+  take();
+  EXPECT_THAT(members(step), ElementsAre(23));
+  EXPECT_TRUE(membership_.is_populated(step));
+  remove(23);
+  take();
+  EXPECT_FALSE(membership_.is_populated(step));
+}
+
+TEST_F(RollTest, OneThatWasNeverSeenIsAdopted) {
+  start("drivers-1", 20);
+  take();
+  add(21, 20);
+  const FamilyId step = membership_.begin("step-1");
+  membership_.adopt(step, {table_[21]});
+  remove(20);
+  take();
+  EXPECT_THAT(members(step), ElementsAre(21));
+}
+
+TEST_F(RollTest, AFamilyIsGivenToAnother) {
+  const FamilyId drivers = start("drivers-1", 20);
+  add_leader(21, 20);
+  const FamilyId step = membership_.begin("step-1");
+  membership_.adopt(step, {table_[21]});
+  add(22, 21);
+  take();
+  membership_.give(step, drivers);
+  EXPECT_THAT(members(step), IsEmpty());
+  EXPECT_THAT(members(drivers), ElementsAre(20, 21, 22));
+  add(23, 21);
+  take();
+  EXPECT_THAT(members(step), IsEmpty());
+  EXPECT_THAT(members(drivers), ElementsAre(20, 21, 22, 23));
+}
+
 }  // namespace
 }  // namespace plimsoll::procfs

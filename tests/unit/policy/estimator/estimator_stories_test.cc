@@ -120,6 +120,32 @@ TEST(Story, WhatTheClassHasShownCountsMoreThanTheHint) {
   EXPECT_NEAR(estimate.remaining.mean, 20, 2);
 }
 
+TEST(Story, WhatAClassHasWrittenIsExpectedAgainUnlessTheUserKnowsBetter) {
+  Estimator estimator;
+  EXPECT_FALSE(estimator.estimate(kClass, {}).written);
+  for (int i = 0; i < 5; ++i) {
+    AttemptSummary one = attempt_summary({{0, 10}, {20, 80}});
+    EXPECT_FALSE(estimator.estimate(kClass, {}).written) << "nobody could tell";
+    estimator.learn(one);
+  }
+  for (int i = 0; i < 5; ++i) {
+    AttemptSummary one = attempt_summary({{0, 10}, {20, 80}});
+    one.written = mb(300);
+    estimator.learn(one);
+  }
+  const auto written = estimator.estimate(kClass, {}).written;
+  ASSERT_TRUE(written);
+  EXPECT_NEAR(written->mean, to_double(mb(300)), 1);
+  EXPECT_LT(written->spread, to_double(mb(60)));
+  // The same while it runs, and of the user's word.
+  const auto running = estimator.estimate(kClass, {}, after({{0, 10}, {5, 40}}));
+  EXPECT_NEAR(running.written->mean, to_double(mb(300)), 1);
+  const auto told = estimator.estimate(kClass, {.disk_hint = mb(20)});
+  EXPECT_TRUE(told.is_written_told);
+  EXPECT_EQ(told.written->mean, to_double(mb(20)));
+  EXPECT_EQ(told.written->spread, 0);
+}
+
 // Loads, holds for long, and needs twice as much for a short time at its end.
 std::vector<At> late_peak(double length) {
   return {

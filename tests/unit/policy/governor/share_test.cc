@@ -16,7 +16,8 @@ struct OfMemory {
   std::size_t running{};
   std::optional<int> oldest{};  // when it started, in seconds
   operator RunClaim() const {
-    RunClaim claim{.memory = {used, claimed, wanting}, .cores = {}, .running = running};
+    RunClaim claim{
+        .memory = {used, claimed, wanting}, .cores = {}, .running = running, .sizeable = running};
     if (oldest) claim.oldest = Instant(std::chrono::seconds(*oldest));
     return claim;
   }
@@ -142,6 +143,17 @@ TEST(Share, TheYoungestIsTheFirstToGiveBack) {
   EXPECT_TRUE(may_pause_all(second, {first, third}));
   EXPECT_TRUE(may_pause_all(third, {first, second}));
   EXPECT_FALSE(may_pause_all(third, {OfMemory{.used = 3_GiB, .running = 0}}));
+}
+
+TEST(Share, WhatHasYetToShowItsNeedsIsCountedInAllRunsThatAreBelieved) {
+  RunClaim one, other;
+  one.unsettled = 2;
+  other.unsettled = 3;
+  Beside all = beside({one, other});
+  all.told = {other};
+  EXPECT_EQ(share_of({.line = 8_GiB, .cores = 4}, {}, all).unsettled, 5U);
+  all.believed.front().unsettled = ~std::size_t{};
+  EXPECT_EQ(share_of({.line = 8_GiB, .cores = 4}, {}, all).unsettled, kUnsettledMost);
 }
 
 TEST(Share, CoresAreSharedAsMemoryIs) {

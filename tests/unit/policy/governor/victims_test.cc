@@ -53,6 +53,13 @@ struct Fleet {
     return chosen;
   }
 
+  // It waits for commands, and has had so much when it began to.
+  void waits(std::size_t place, double had) {
+    Member& member = *jobs[place].member;
+    member.waits_for_commands = true;
+    member.used_before_commands = to_double(mib(had));
+  }
+
   std::deque<Ready> jobs;
   RunningSet running_set;
   Lose lose = Lose::anybody;
@@ -93,6 +100,23 @@ TEST(Victims, WhatCanNotBeStartedAgainIsSparedWhereNobodyMayBeLost) {
 TEST(Victims, TheRightOfWayIsRespected) {
   const Fleet fleet({{1, 500}, {2, 300, 1000, 1, true, kEvictionsMax}});
   EXPECT_THAT(fleet.victims(bytes(100)), IsEmpty());
+}
+
+TEST(Victims, WhoWaitsForCommandsIsSparedUnlessTheShortageIsItsOwn) {
+  Fleet fleet({{1, 500}, {2, 900, 100}, {3, 400, 1000}});
+  fleet.waits(1, 900);
+  EXPECT_THAT(fleet.victims(bytes(300)), ElementsAre(JobId{3})) << "it has taken nothing since";
+  fleet.waits(1, 700);
+  EXPECT_THAT(fleet.victims(bytes(300)), ElementsAre(JobId{3})) << "most is others'";
+  EXPECT_THAT(fleet.victims(bytes(150)), ElementsAre(JobId{2}));
+  fleet.waits(1, 0);
+  EXPECT_THAT(fleet.victims(bytes(300)), ElementsAre(JobId{2}));
+}
+
+TEST(Victims, WhoWaitsForCommandsMayComeToItsEstimate) {
+  Fleet fleet({{1, 500}, {2, 900, 900}, {3, 400, 1000}});
+  fleet.waits(1, 0);
+  EXPECT_THAT(fleet.victims(bytes(300)), ElementsAre(JobId{3}));
 }
 
 TEST(WayOut, OneAfterTheOther) {

@@ -121,10 +121,10 @@ TEST_F(SchedulerCommands, StartBesideThoseThatMayWaitForThem) {
 
 TEST_F(SchedulerCommands, AreKilledBeforeTheirJobs) {
   begin(2);
+  shows(2, 3000);
   command(11, 1);
   command(12, 1);
   command(13, 2);
-  shows(2, 3000);
   shows(11, 4000);
   shows(12, 3000);
   pool = 10'500;
@@ -137,10 +137,29 @@ TEST_F(SchedulerCommands, AreKilledBeforeTheirJobs) {
   }
 }
 
+// While the one waits, others of its processes take what everybody else would have to go for.
+TEST_F(SchedulerCommands, DoNotSpareAJobThatGrowsItself) {
+  begin(3);
+  shows(1, 1000);
+  shows(2, 1000);
+  shows(3, 1000);
+  command(11, 2, 6000);
+  pool = 3000;
+  pass();
+  run.executor.take();
+  shows(2, 6500);
+  pool = 8500;
+  pass();
+  const auto done = run.executor.take();
+  EXPECT_THAT(done, Contains("kill evicted 2"));
+  EXPECT_THAT(done, Not(Contains("kill evicted 3")));
+}
+
 // Job 2 has had a command and is furthest over what it was admitted with.
 struct AfterACommand : SchedulerCommands {
   std::vector<std::string> runs_short(Duration later) {
     begin(3);
+    shows(2, 5000);
     command(11, 2);
     ends(11);
     pass(later);

@@ -47,6 +47,7 @@ struct Scene : SchedulerListener {
 
   void on_event(const Event& event) override { kinds[event.kind]++; }
   void on_job_over(const JobOver& over) override { overs.push_back(over); }
+  void on_notice(const std::string& text) override { notices.push_back(text); }
 
   void enter(unsigned id, std::vector<JobId> needs = {}) {
     JobSpec job;
@@ -69,6 +70,7 @@ struct Scene : SchedulerListener {
   FakeWorld executor;
   std::map<EventKind, int> kinds;
   std::vector<JobOver> overs;
+  std::vector<std::string> notices;
   std::optional<Duration> timeout;
   Tenant tenant = kHost;
   Scheduler scheduler;

@@ -317,6 +317,27 @@ TEST(Scheduler, AnEndWithoutAStatusTeachesAsAGoodOneDoes) {
   EXPECT_NE(believed_after({.outcome = Outcome::evicted, .wall = kOk.wall}), good);
 }
 
+// As of a shell that a build tool has begun and that begins another.
+TEST(Scheduler, WhatIsDisregardedTeachesNothing) {
+  Scene run;
+  run.enter(1);
+  run.scheduler.begin(run.executor);
+  run.at(1s);
+  const Bytes used{std::uint64_t{1} << 30};
+  const Key key{.exact = "class", .tool = "true"};
+  const double before = run.estimator.estimate(key, {}).peak.mean;
+  run.scheduler.on_job(JobId{1}, {.ran = 1s, .used = used, .peak = used, .cpu = 1s});
+  run.scheduler.disregard(JobId{1});
+  run.scheduler.on_job(JobId{1}, {.ran = 2s, .used = used + used, .peak = used + used, .cpu = 2s});
+  EXPECT_EQ(run.estimator.estimate(key, {}).peak.mean, before);
+  run.at(2s);
+  run.scheduler.on_over(JobId{1}, kOk);
+  EXPECT_EQ(run.estimator.estimate(key, {}).attempts_known, 0U);
+  EXPECT_EQ(run.scheduler.calibration().attempts(), 0U);
+  run.scheduler.disregard(JobId{1});
+  EXPECT_TRUE(run.scheduler.is_over());
+}
+
 TEST(Scheduler, AJobIsNotBelievedToNeedMoreThanItMayHave) {
   Scene run;
   for (int i = 0; i < 3; ++i) {

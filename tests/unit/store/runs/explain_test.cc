@@ -118,6 +118,8 @@ TEST(ExplainRun, OfACommandSpeaksOfSteps) {
   run.figures->small_steps = 2;
   EXPECT_THAT(explain_run(run, {}, {}), ContainsRegex("steps +5 \\(2 ok, 1 skipped, 2 small\\)\n"));
   EXPECT_THAT(runs_text({run}, {.width = 200}), HasSubstr("  5  2 ok, 1 skipped, 2 small  "));
+  run.figures = RunFigures{};
+  EXPECT_THAT(explain_run(run, {}, {}), ContainsRegex("steps +0\n"));
   run.figures.reset();
   run.state = RunState::died;
   const std::vector<RecordedEvent> events = {event(0s, EventKind::started, "1"),

@@ -258,15 +258,18 @@ TEST_F(ControlTest, RandomBytesDoNoHarm) {
   EXPECT_EQ(hear(fd), kDone);
 }
 
+// A socket at this path; nobody listens there once it is closed.
+UniqueFd bound(const std::string& path, int type) {
+  UniqueFd socket(::socket(AF_UNIX, type | SOCK_CLOEXEC, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  EXPECT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  return socket;
+}
+
 TEST_F(ControlTest, DeadSocketsAreTakenAwayAndLiveOnesAreNot) {
   const auto first = start("first");
-  {
-    const UniqueFd dead(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-    const std::string path = path_ + "/dead.sock";
-    path.copy(address.sun_path, sizeof address.sun_path - 1);
-    ASSERT_EQ(::bind(dead.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  }
+  bound(path_ + "/dead.sock", SOCK_STREAM);
   const auto directory = open_runtime_dir(path_);
   ASSERT_TRUE(std::filesystem::exists(path_ + "/dead.sock"));
   EXPECT_TRUE(connect_to_run(directory->get(), "dead").error().gone());
@@ -276,6 +279,16 @@ TEST_F(ControlTest, DeadSocketsAreTakenAwayAndLiveOnesAreNot) {
   EXPECT_THAT(*live_runs(directory->get()), ElementsAre("first", "second"));
   second.reset();
   EXPECT_THAT(*live_runs(directory->get()), ElementsAre("first"));
+}
+
+// Of a run that was killed when it had taken the first of its two away.
+TEST_F(ControlTest, ALightSocketThatIsLeftAloneIsTakenAway) {
+  bound(path_ + "/dead.light", SOCK_SEQPACKET);
+  const UniqueFd live = bound(path_ + "/live.light", SOCK_SEQPACKET);
+  ASSERT_EQ(::listen(live.get(), 1), 0);
+  const auto first = start("first");
+  EXPECT_FALSE(std::filesystem::exists(path_ + "/dead.light"));
+  EXPECT_TRUE(std::filesystem::exists(path_ + "/live.light"));
 }
 
 TEST_F(ControlTest, ADirectoryThatIsOpenToOthersIsRefused) {

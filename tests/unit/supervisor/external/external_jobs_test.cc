@@ -322,6 +322,21 @@ TEST_F(GuestsTest, AGroupIsOneJobs) {
   EXPECT_TRUE(external_jobs.watch(client, "b", CgroupPlace{"/x/y"}));
 }
 
+// Whoever is named by pid besides, or has named it, is counted there.
+TEST_F(GuestsTest, TheGroupsOfThoseThatRunAreMeasured) {
+  enter("waits", {.place = CgroupPlace{"/w"}});
+  run("a", {.place = CgroupPlace{"/x/y"}});
+  run("b", {.place = ProcessPlace{7}});
+  MeasuredGroups measured;
+  external_jobs.add_groups(measured);
+  EXPECT_TRUE(measured.count("0::/x/y/z\n"));
+  EXPECT_FALSE(measured.count("0::/w\n")) << "nobody looks there";
+  ASSERT_TRUE(external_jobs.leave(client, "a", {}));
+  MeasuredGroups rest;
+  external_jobs.add_groups(rest);
+  EXPECT_TRUE(rest.empty());
+}
+
 TEST_F(GuestsTest, DrainingSendsAwayWhoWaitsAndTakesNobody) {
   run("runs");
   enter("waits");

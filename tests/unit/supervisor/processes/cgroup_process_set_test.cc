@@ -64,7 +64,8 @@ class CgroupProcessSetTest : public testing::Test {
                        ControllerSet(Controller::memory)});
     }
     const CgroupProcessSet::Deps deps{guardian_, loop_, worker_, network_};
-    set_.emplace(deps, listener_, cgroup::Leaf("job-1", std::move(parts)), limits, nullptr);
+    set_.emplace(deps, listener_, std::make_shared<const cgroup::Leaf>("job-1", std::move(parts)),
+                 limits, nullptr);
     return *set_;
   }
   CgroupProcessSet& run() {

@@ -71,6 +71,16 @@ TEST(LessonOf, WithoutALookTheKernelsPeakStandsIn) {
   EXPECT_EQ(lesson_of(job_of("mine"), result, {})->peak, 500_MiB);
 }
 
+TEST(LessonOf, OfWhatNobodySawItIsNotLearntThatItNeedsNothing) {
+  AttemptResult result = result_of(policy::Outcome::exited);
+  result.usage.samples.clear();
+  result.usage.totals.memory.peak.reset();
+  const auto lesson = lesson_of(job_of("mine"), result, {});
+  ASSERT_TRUE(lesson);
+  EXPECT_EQ(lesson->peak_seen, policy::Seen::at_least);
+  EXPECT_EQ(lesson->ran_seen, policy::Seen::whole);
+}
+
 TEST(LessonOf, WhatDidNotStartTeachesNothing) {
   EXPECT_FALSE(lesson_of(job_of("mine"), result_of(policy::Outcome::failed_to_start), {}));
 }

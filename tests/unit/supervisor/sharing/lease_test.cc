@@ -213,6 +213,47 @@ TEST_F(LeaseTest, WhatHasGrownIsToldSoon) {
   EXPECT_EQ(other.lease->share().line, 2_GiB);
 }
 
+// Long before their own next look; on a busy machine not each time.
+TEST_F(LeaseTest, WhatIsWorthItIsHeardByOthersSoon) {
+  Party run, other;
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  join(other, "other", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  const auto leaves = [&](Bytes left) {
+    while (other.lease->share().line != left) ASSERT_TRUE(loop_.run_once(Lease::kInterval));
+  };
+  bool is_soon = false;
+  for (int tries = 0; tries < 100 && !is_soon; ++tries) {
+    run.claims.memory.claimed = {};
+    leaves(8_GiB);
+    const Instant begun = loop::now();
+    run.claims.memory.claimed = 2_GiB;
+    run.lease->has_grown();
+    leaves(6_GiB);
+    is_soon = loop::now() - begun < Lease::kInterval / 4;
+  }
+  EXPECT_TRUE(is_soon);
+}
+
+TEST(ClaimOf, WhatNothingIsKnownOfGoesOnGrowingForAWhile) {
+  policy::SchedulerStatus status;
+  status.jobs = {{.job = JobId{1},
+                  .ran = kYoung,
+                  .used = 2_GiB,
+                  .estimate = 1_GiB,
+                  .growth = to_double(300_MiB),
+                  .unsettled = true},
+                 {.job = JobId{2}, .ran = kYoung, .used = 2_GiB, .growth = to_double(300_MiB)},
+                 {.job = JobId{3},
+                  .state = policy::JobState::frozen,
+                  .ran = kYoung,
+                  .used = 1_GiB,
+                  .growth = to_double(300_MiB),
+                  .unsettled = true}};
+  const policy::RunClaim claim = claim_of(status);
+  EXPECT_EQ(claim.memory.claimed, 5_GiB + 300_MiB);
+  EXPECT_EQ(claim.unsettled, 2U);
+}
+
 TEST(ClaimOf, WhatASchedulersJobsAreBelievedToReach) {
   policy::SchedulerStatus status;
   status.used = 3_GiB;

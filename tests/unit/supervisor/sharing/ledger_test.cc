@@ -57,7 +57,8 @@ TEST_F(LedgerTest, RunsReadWhatTheOthersTell) {
   ASSERT_TRUE(a->tell({.claim = {.memory = {.used = 1_GiB, .claimed = 2_GiB, .wanting = true},
                                  .starting = 3_MiB,
                                  .cores = {.used = 1.25, .claimed = 3, .wanting = false},
-                                 .running = 7},
+                                 .running = 7,
+                                 .unsettled = 5},
                        .terms = policy::Share{.line = 8_GiB, .cores = 2.5}}));
   const auto seen = b->others();
   ASSERT_THAT(seen, SizeIs(1));
@@ -70,9 +71,42 @@ TEST_F(LedgerTest, RunsReadWhatTheOthersTell) {
   EXPECT_EQ(claim.cores.claimed, 3);
   EXPECT_FALSE(claim.cores.wanting);
   EXPECT_EQ(claim.running, 7U);
+  EXPECT_EQ(claim.unsettled, 5U);
   ASSERT_TRUE(seen[0].terms);
   EXPECT_EQ(seen[0].terms->line, 8_GiB);
   EXPECT_EQ(seen[0].terms->cores, 2.5);
+}
+
+// As one that was stopped just when its jobs began.
+TEST_F(LedgerTest, WhatWasToldLongAgoIsAboutToBeginNoMore) {
+  auto a = join("a");
+  auto b = join("b");
+  ASSERT_TRUE(a && b);
+  const auto told = [&] { return b->others().at(0).claim; };
+  ASSERT_TRUE(a->tell(
+      {.claim = {.memory = {.used = 1_GiB}, .starting = 2_GiB, .cores = {}, .unsettled = 4}}));
+  EXPECT_EQ(told().starting, 2_GiB);
+  EXPECT_EQ(told().unsettled, 4U);
+  std::filesystem::last_write_time(
+      directory_ / "a", std::filesystem::file_time_type::clock::now() - 2 * Ledger::kFresh);
+  EXPECT_EQ(told().memory.used, 1_GiB);
+  EXPECT_EQ(told().starting, Bytes{});
+  EXPECT_EQ(told().unsettled, 0U);
+}
+
+TEST_F(LedgerTest, WhoRingsIsHeardByTheOthers) {
+  auto a = join("a");
+  auto b = join("b");
+  ASSERT_TRUE(a && b);
+  auto of_a = a->bell(), of_b = b->bell();
+  ASSERT_TRUE(of_a) << of_a.error().message();
+  ASSERT_TRUE(of_b);
+  ASSERT_TRUE(a->tell({}));
+  EXPECT_FALSE(of_b->has_rung());  // what is told by and by is read by and by
+  ASSERT_TRUE(a->ring());
+  EXPECT_TRUE(of_b->has_rung());
+  EXPECT_FALSE(of_b->has_rung());
+  EXPECT_FALSE(of_a->has_rung());
 }
 
 TEST_F(LedgerTest, ARunThatEndedIsNotThere) {
@@ -207,15 +241,16 @@ TEST_F(LedgerTest, ALiveRunThatTellsNonsenseCountsWithNothing) {
 }
 
 TEST(LedgerLine, BadTextIsNoEntry) {
-  for (const char* text : {"", "1", "1 2 0 4 5 6 0 7", "1 2 2 4 5 6 0 7 3", "1 2 0 4 5 6 2 7 3",
-                           "-1 2 0 4 5 6 0 7 3", "1 2 0 4 5 6 0 7 3 8", "1 2 0 4 5 6 0 7 3 0 9",
-                           "1 2 0 4 5 6 0 7 3 8 0", "1 2 0 4 5 6 0 7 3 8 9 1"}) {
+  for (const char* text :
+       {"", "1", "1 2 0 4 5 6 0 7 3", "1 2 2 4 5 6 0 7 3 1", "1 2 0 4 5 6 2 7 3 1",
+        "-1 2 0 4 5 6 0 7 3 1", "1 2 0 4 5 6 0 7 3 1 8", "1 2 0 4 5 6 0 7 3 1 0 9",
+        "1 2 0 4 5 6 0 7 3 1 8 0", "1 2 0 4 5 6 0 7 3 1 8 9 1"}) {
     EXPECT_FALSE(decode_entry(text)) << text;
   }
-  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0 7 3"));
-  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0 7 3 8 9"));
-  EXPECT_EQ(decode_entry("1 2 0 4 5 6 0 7 3")->claim.oldest, Instant(Duration(3)));
-  EXPECT_EQ(decode_entry("1 2 0 4 5 6 0 7 0")->claim.oldest, std::nullopt);
+  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0 7 3 1"));
+  EXPECT_TRUE(decode_entry("1 2 0 4 5 6 0 7 3 1 8 9"));
+  EXPECT_EQ(decode_entry("1 2 0 4 5 6 0 7 3 1")->claim.oldest, Instant(Duration(3)));
+  EXPECT_EQ(decode_entry("1 2 0 4 5 6 0 7 0 1")->claim.oldest, std::nullopt);
 }
 
 TEST(LedgerLine, HasOneSize) {
@@ -224,7 +259,8 @@ TEST(LedgerLine, HasOneSize) {
                               .starting = {~0ULL},
                               .cores = {1e300, 1e300, true},
                               .running = ~std::size_t{},
-                              .oldest = Instant::max()};
+                              .oldest = Instant::max(),
+                              .unsettled = ~std::size_t{}};
   EXPECT_EQ(encode({.claim = most, .terms = policy::Share{{~0ULL}, 1e300}}).size(), size);
 }
 

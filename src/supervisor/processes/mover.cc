@@ -1,6 +1,4 @@
-#include "supervisor/mover.h"
-
-#include <poll.h>
+#include "supervisor/processes/mover.h"
 
 #include <string>
 #include <utility>
@@ -19,15 +17,10 @@ void move_all(const std::vector<int>& pids, const cgroup::Leaf& into) {
     const auto moved = cgroup::move_process(into, pid);
 }
 
-bool has_ended(const UniqueFd& pidfd) {
-  pollfd ready{.fd = pidfd.get(), .events = POLLIN, .revents = 0};
-  return ::poll(&ready, 1, 0) == 1;
-}
-
-Result<void> move_in(const Mover::Process& process, const cgroup::Leaf& into) {
+Result<void> move_in(const Newcomer& process, const cgroup::Leaf& into) {
   std::vector<int> family;
-  if (process.below == Mover::Below::come) family = procfs::family_of(process.pid);
-  if (has_ended(process.pidfd)) {
+  if (process.below == Below::come) family = procfs::family_of(process.pid);
+  if (procfs::has_ended(process.pidfd.get())) {
     return fail(std::errc::no_such_process, "move process " + std::to_string(process.pid));
   }
   auto moved = cgroup::move_process(into, process.pid);
@@ -45,10 +38,10 @@ void empty_into(const cgroup::Group& group, const cgroup::Leaf& into) {
 
 }  // namespace
 
-void Mover::move(Process process, std::shared_ptr<const cgroup::Leaf> into,
+void Mover::move(Newcomer process, std::shared_ptr<const cgroup::Leaf> into,
                  std::function<void(const Result<void>&)> done) {
   auto result = std::make_shared<Result<void>>();
-  auto moved = std::make_shared<const Process>(std::move(process));
+  auto moved = std::make_shared<const Newcomer>(std::move(process));
   worker_.submit([result, moved = std::move(moved),
                   into = std::move(into)] { *result = move_in(*moved, *into); },
                  [result, done = std::move(done)] { done(*result); });

@@ -1,5 +1,5 @@
 // Moves of processes whose numbers may be others' by then.
-#include "supervisor/mover.h"
+#include "supervisor/processes/mover.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ struct MoverTest : plimsoll::testing::HostTest {
     leaf_ = std::make_shared<cgroup::Leaf>(ground_->leaf("job"));
     return true;
   }
-  Result<void> move(Mover::Process process) {
+  Result<void> move(Newcomer process) {
     loop::Loop loop = std::move(*loop::Loop::create());
     Mover mover(loop);
     std::optional<Result<void>> result;

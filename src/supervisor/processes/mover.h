@@ -1,13 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "base/loop/worker.h"
 #include "base/result.h"
-#include "base/unique_fd.h"
 #include "kernel/cgroup/group.h"
+#include "supervisor/processes/place.h"
 
 namespace plimsoll::supervisor {
 
@@ -17,15 +16,8 @@ class Mover {
  public:
   explicit Mover(const loop::Loop& loop) : worker_(loop) {}
 
-  // Those that live below the process come with it or not.
-  enum class Below : std::uint8_t { stay, come };
-  struct Process {
-    int pid = 0;
-    UniqueFd pidfd;  // of the same: by the time of the move its number may be another's
-    Below below = Below::stay;
-  };
   // The process itself has to get there; gone() if it has ended.
-  void move(Process process, std::shared_ptr<const cgroup::Leaf> into,
+  void move(Newcomer process, std::shared_ptr<const cgroup::Leaf> into,
             std::function<void(const Result<void>&)> done);
   // All that live in the one group go into the other, as far as kRounds looks find them.
   void empty(std::shared_ptr<const cgroup::Group> group, std::shared_ptr<const cgroup::Leaf> into,

@@ -1,0 +1,228 @@
+#include "policy/governor/disk_space.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "policy/job/words.h"
+
+namespace plimsoll::policy {
+namespace {
+
+double written(const Member& member) { return to_double(member.sample.written.value_or(Bytes{})); }
+
+bool is_writer(const Member& member) {
+  if (member.state == MemberState::dying) return false;
+  return std::max(written(member), left_to_write(member)) >= kWritesLeast;
+}
+
+bool may_give_way(const Member& member, const Member* keel, Instant now) {
+  return member.state == MemberState::running && &member != keel && !member.has_right_of_way() &&
+         !member.waits_for_commands && now >= member.calm_from;
+}
+
+bool is_unshown(const Member& member) {
+  return member.state != MemberState::dying && !member.estimate.written &&
+         member.sample.ran < kWriteShown;
+}
+
+const Member* largest_writer(const RunningSet& running_set) {
+  const Member* largest = nullptr;
+  for (const Member* member : running_set.members()) {
+    if (written(*member) < kWritesLeast) continue;
+    if (largest == nullptr || written(*member) > written(*largest)) largest = member;
+  }
+  return largest;
+}
+
+DiskNews news_of(const DiskFloor& disk, double free, const RunningSet& running_set) {
+  DiskNews news{.writer = {},
+                .reason = "only " + words::bytes(free) + " are free on the file system of " +
+                          disk.path + ", less than " + words::bytes(to_double(disk.floor)),
+                .numbers = {{"free_bytes", free}, {"floor_bytes", to_double(disk.floor)}}};
+  if (const Member* writer = largest_writer(running_set)) {
+    news.writer = writer->ready.job;
+    news.reason += "; of the running jobs, job " +
+                   std::to_string(static_cast<std::uint64_t>(writer->ready.job)) +
+                   " has written most: " + words::bytes(written(*writer));
+    news.numbers.emplace_back("job_written_bytes", written(*writer));
+  }
+  return news;
+}
+
+}  // namespace
+
+std::optional<double> to_write(const Estimate& estimate) {
+  if (!estimate.written) return std::nullopt;
+  return estimate.written->mean + estimate.written->spread;
+}
+
+double left_to_write(const Member& member) {
+  if (member.state == MemberState::dying) return 0;
+  const double so_far = written(member);
+  if (const auto whole = to_write(member.estimate)) {
+    if (so_far <= *whole) return *whole - so_far;
+    return member.estimate.is_written_told ? 0 : so_far * kBeyondWritten;
+  }
+  if (member.sample.ran >= kWriteShown) return so_far;
+  return std::max(so_far, member.writes_at_first - so_far);
+}
+
+std::optional<std::size_t> refuse_for_space(const std::vector<DiskRoom>& rooms,
+                                            const Estimate& candidate) {
+  const auto whole = to_write(candidate);
+  if (whole && *whole < kWritesLeast) return std::nullopt;
+  for (std::size_t i = 0; i < rooms.size(); ++i) {
+    const DiskRoom& room = rooms[i];
+    if (!room.is_for(candidate)) continue;
+    if (room.has_paused || room.is_awaited || room.left() < whole.value_or(0)) return i;
+    if (!whole && room.unshown >= kUnshownMost) return i;
+  }
+  return std::nullopt;
+}
+
+void count_in(std::vector<DiskRoom>& rooms, const Estimate& admitted) {
+  const auto whole = to_write(admitted);
+  for (DiskRoom& room : rooms) {
+    if (!room.is_for(admitted)) continue;
+    room.promised += whole.value_or(0);
+    if (!whole) ++room.unshown;
+  }
+}
+
+std::string space_state(const DiskRoom& room, const Estimate& candidate) {
+  std::string text;
+  if (const auto whole = to_write(candidate)) text += "it may write " + words::bytes(*whole) + ", ";
+  if (room.promised >= kWritesLeast) {
+    text += "the running jobs " + words::bytes(room.promised) + " more, ";
+  }
+  return text + (text.empty() ? "" : "and ") + words::bytes(room.free) +
+         " are free on the file system of " + room.disk->path + ", of which " +
+         words::bytes(to_double(room.disk->floor)) + " are to stay free";
+}
+
+std::string space_reason(const DiskRoom& room, const Estimate& candidate) {
+  const std::string state = space_state(room, candidate);
+  if (room.has_paused) return "waits for disk space until paused jobs go on: " + state;
+  if (room.is_awaited) return "waits for disk space behind another job: " + state;
+  const bool is_unknown = !to_write(candidate) && room.left() >= 0;
+  if (!is_unknown) return "waits for disk space: " + state;
+  return "waits to see how much the jobs just started write to the file system of " +
+         room.disk->path + "; jobs of this kind have not run before";
+}
+
+Numbers space_numbers(const DiskRoom& room, const Estimate& candidate) {
+  Numbers numbers{{"free_bytes", room.free},
+                  {"floor_bytes", to_double(room.disk->floor)},
+                  {"promised_bytes", room.promised}};
+  if (const auto whole = to_write(candidate)) numbers.emplace_back("to_write_bytes", *whole);
+  return numbers;
+}
+
+DiskSpace::DiskSpace(std::vector<DiskFloor> disks)
+    : disks_(std::move(disks)), looks_(disks_.size()) {
+  PLIMSOLL_CHECK(disks_.size() <= kDisksMax);
+}
+
+std::vector<DiskNews> DiskSpace::observe(const DiskSample& sample, const RunningSet& running_set,
+                                         Instant now) {
+  PLIMSOLL_CHECK(sample.free.size() == disks_.size());
+  std::vector<DiskNews> news;
+  const double gap = looked_ ? to_seconds(now - *looked_) : 0;
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    const DiskFloor& disk = disks_[i];
+    Look& look = looks_[i];
+    const auto before = look.free;
+    look.free.reset();
+    if (!sample.free[i]) continue;
+    const double free = to_double(*sample.free[i]);
+    const double floor = to_double(disk.floor);
+    look.free = free;
+    look.fall = before && gap > 0 ? std::max(0.0, (*before - free) / gap) : 0;
+    if (look.is_below && free >= floor * (1 + kSpaceCushion)) look.is_below = false;
+    if (look.is_below || free >= floor) continue;
+    look.is_below = true;
+    // That it was full before is no news to whoever has not asked.
+    if (before || disk.rule == DiskRule::hold) news.push_back(news_of(disk, free, running_set));
+  }
+  looked_ = now;
+  is_new_ = true;
+  return news;
+}
+
+std::vector<DiskRoom> DiskSpace::rooms(const RunningSet& running_set) const {
+  std::vector<DiskRoom> rooms;
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    if (looks_[i].free) rooms.push_back({.disk = &disks_[i], .free = *looks_[i].free});
+  }
+  for (DiskRoom& room : rooms) {
+    for (const Member* member : running_set.members()) {
+      if (member->held && member->held_for == Shortage::space) room.has_paused = true;
+      if (!room.is_for(member->estimate)) continue;
+      room.promised += left_to_write(*member);
+      if (is_unshown(*member)) ++room.unshown;
+    }
+    if (room.disk->rule == DiskRule::tell) room.has_paused = false;
+  }
+  return rooms;
+}
+
+bool DiskSpace::is_near(std::size_t disk) const {
+  const Look& look = looks_[disk];
+  if (!look.free || disks_[disk].rule == DiskRule::tell) return false;
+  return *look.free - look.fall * to_seconds(kSpaceAhead) < to_double(disks_[disk].floor);
+}
+
+void DiskSpace::relieve(RunningSet& running_set, Instant now, std::vector<Decision>& rulings) {
+  if (!is_new_) return;
+  is_new_ = false;
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    if (is_near(i)) stop_writers(i, running_set, now, rulings);
+  }
+}
+
+// Oldest first, as many go on as there is space for what they are still to write.
+void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant now,
+                             std::vector<Decision>& rulings) {
+  const DiskFloor& floor = disks_[disk];
+  const double free = *looks_[disk].free;
+  const Member* keel = running_set.keel();
+  double left = free - to_double(floor.floor);
+  bool is_first = true;
+  for (Member* member : running_set.members()) {
+    if (member->state != MemberState::running || !is_writer(*member)) continue;
+    const double more = left_to_write(*member);
+    const bool goes_on = std::exchange(is_first, false) || more <= std::max(left, 0.0);
+    if (goes_on || !may_give_way(*member, keel, now)) {
+      left -= more;
+      continue;
+    }
+    if (!running_set.hold(*member, now)) continue;
+    member->held_for = Shortage::space;
+    rulings.push_back({.action = Freeze{member->ready.job},
+                       .reason = "only " + words::bytes(free) + " are free on the file system of " +
+                                 floor.path + "; jobs that began to write before it go first",
+                       .numbers = {{"free_bytes", free},
+                                   {"floor_bytes", to_double(floor.floor)},
+                                   {"job_written_bytes", written(*member)}}});
+  }
+}
+
+bool DiskSpace::has_room(const RunningSet& running_set, const Member& member) const {
+  const auto& members = running_set.members();
+  const auto writes = [](const Member* one) {
+    return one->state == MemberState::running && is_writer(*one);
+  };
+  if (std::none_of(members.begin(), members.end(), writes)) return true;
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    if (!looks_[i].free || disks_[i].rule == DiskRule::tell) continue;
+    double left = *looks_[i].free - to_double(disks_[i].floor) * (1 + kSpaceCushion);
+    for (const Member* one : members) {
+      if (one->state == MemberState::running) left -= left_to_write(*one);
+    }
+    if (left < left_to_write(member)) return false;
+  }
+  return true;
+}
+
+}  // namespace plimsoll::policy

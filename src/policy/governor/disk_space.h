@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "policy/estimator/estimate.h"
+#include "policy/governor/disk_floor.h"
+#include "policy/governor/running_set.h"
+#include "policy/job/decision.h"
+#include "policy/job/hold_cause.h"
+#include "policy/job/observation.h"
+
+// The free space of file systems: who may start to write, who stops, what is told of it.
+namespace plimsoll::policy {
+
+// Who writes less is never held, paused or named.
+inline constexpr double kWritesLeast = 1 << 20;
+// An attempt of which nothing is known has shown after so long whether it writes; from then on it
+// is taken to write as much again as it has. Guesses: most that write begin soon.
+inline constexpr Duration kWriteShown = std::chrono::seconds(2);
+// At most so many run at once that have not shown it.
+inline constexpr std::size_t kUnshownMost = 4;
+// One that has written more than was believed is taken to write so much more of what it has.
+inline constexpr double kBeyondWritten = 0.25;
+// Space falls on as it has between two looks for so long before a pause takes hold: the time to the
+// next look and that of the freezer.
+inline constexpr Duration kSpaceAhead = std::chrono::milliseconds(300);
+// A paused writer goes on where so much of the floor is free beyond it, so that nothing flickers;
+// and a shortage is told again once as much was.
+inline constexpr double kSpaceCushion = 1.0 / 8;
+
+// Bytes that an attempt is believed to write at most, one standard deviation covered.
+[[nodiscard]] std::optional<double> to_write(const Estimate& estimate);
+// What a running one is still to write.
+[[nodiscard]] double left_to_write(const Member& member);
+
+// One file system, as those see it who are to start.
+struct DiskRoom {
+  const DiskFloor* disk = nullptr;
+  double free = 0;          // bytes, now
+  double promised = 0;      // of these, to the running jobs
+  std::size_t unshown = 0;  // of them, those of which nothing is known yet
+  bool has_paused = false;  // for want of its space: they go on first
+  bool is_awaited = false;  // by a job that goes first
+
+  // Bytes that a start may still write.
+  [[nodiscard]] double left() const { return free - promised - to_double(disk->floor); }
+  // Whether the job's writing counts here.
+  [[nodiscard]] bool is_for(const Estimate& estimate) const {
+    return disk->rule == DiskRule::hold || estimate.is_written_told;
+  }
+};
+
+// Why a job can't start now: the place of the file system among the rooms. A job of which nothing
+// is known is only held behind others of that sort.
+[[nodiscard]] std::optional<std::size_t> refuse_for_space(const std::vector<DiskRoom>& rooms,
+                                                          const Estimate& candidate);
+// Takes a start into account.
+void count_in(std::vector<DiskRoom>& rooms, const Estimate& admitted);
+// How the space is beside what the job may write; the sentence and the numbers of a refusal.
+[[nodiscard]] std::string space_state(const DiskRoom& room, const Estimate& candidate);
+[[nodiscard]] std::string space_reason(const DiskRoom& room, const Estimate& candidate);
+[[nodiscard]] Numbers space_numbers(const DiskRoom& room, const Estimate& candidate);
+
+// A file system's free space has fallen below its floor.
+struct DiskNews {
+  std::optional<JobId> writer;  // that has written most; absent: none has written anything
+  std::string reason;           // a sentence
+  Numbers numbers;
+};
+
+// What is free of each, and what follows from it for those that run. Writers are paused, the last
+// started first, so that earlier ones come to their ends and remove what they have written: a pause
+// by itself frees nothing. The first of those that write goes on, as does the keel.
+class DiskSpace {
+ public:
+  // kDisksMax at most.
+  explicit DiskSpace(std::vector<DiskFloor> disks);
+
+  // One look. O(running) where space is short.
+  [[nodiscard]] std::vector<DiskNews> observe(const DiskSample& sample,
+                                              const RunningSet& running_set, Instant now);
+
+  // For starts; without those of which nothing is known. They refer to this. O(running).
+  [[nodiscard]] std::vector<DiskRoom> rooms(const RunningSet& running_set) const;
+
+  // Appends what is to be done and marks it in the running set. O(1) unless there is news.
+  void relieve(RunningSet& running_set, Instant now, std::vector<Decision>& rulings);
+
+  // Whether one that was frozen for space may go on: there is enough, or nobody else writes.
+  [[nodiscard]] bool has_room(const RunningSet& running_set, const Member& member) const;
+
+ private:
+  struct Look {
+    std::optional<double> free{};  // bytes
+    double fall = 0;               // bytes a second between the last two looks; not negative
+    bool is_below = false;         // as told
+  };
+  [[nodiscard]] bool is_near(std::size_t disk) const;
+  void stop_writers(std::size_t disk, RunningSet& running_set, Instant now,
+                    std::vector<Decision>& rulings);
+
+  std::vector<DiskFloor> disks_;
+  std::vector<Look> looks_;
+  std::optional<Instant> looked_;
+  bool is_new_ = false;  // a look since relieve()
+};
+
+}  // namespace plimsoll::policy

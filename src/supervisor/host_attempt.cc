@@ -1,0 +1,101 @@
+#include "supervisor/host_attempt.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+// What the scheduler is told of a running attempt, and of the disks that it writes to.
+namespace plimsoll::supervisor {
+namespace {
+
+// The kernel's peak counts clean page cache, which `used` leaves out: it stands in only for a job
+// that ended before it was looked at.
+policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sample) {
+  const counters::MemoryUsage& memory = sample.memory;
+  policy::JobSample seen{.ran = attempt.ran()};
+  const bool is_only_sample = attempt.is_emptied() && !attempt.was_sampled();
+  const auto stand_in = !is_only_sample ? memory.current
+                        : memory.peak   ? memory.peak
+                                        : memory.sampled_peak;
+  seen.used = is_only_sample ? stand_in.value_or(Bytes{})
+                             : memory.used.value_or(stand_in.value_or(Bytes{}));
+  seen.peak = seen.used;
+  seen.cpu = sample.cpu.usage.value_or(Duration{});
+  if (sample.cpu.pressure && sample.cpu.pressure->some) {
+    seen.cpu_wait = sample.cpu.pressure->some->total;
+  }
+  if (sample.io.read || sample.io.written) {
+    seen.io = sample.io.read.value_or(Bytes{}) + sample.io.written.value_or(Bytes{});
+  }
+  return seen;
+}
+
+bool is_short(const std::vector<policy::DiskFloor>& disks, const policy::DiskSample& sample) {
+  for (std::size_t i = 0; i < disks.size(); ++i) {
+    if (sample.free[i] && *sample.free[i] < disks[i].floor) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void HostExecutor::AttemptRecord::on_sampled(const counters::Sample& sample) {
+  if (is_over) return;
+  policy::JobSample seen = job_sample(attempt, sample);
+  seen.written = executor.written_by(*this, sample);
+  executor.scheduler_.on_job(key.job, seen);
+}
+
+policy::DiskSample HostExecutor::watch(const std::vector<policy::DiskFloor>& disks) {
+  PLIMSOLL_CHECK(disk_watch_ == nullptr);
+  std::vector<std::string> paths;
+  for (const policy::DiskFloor& disk : disks) paths.push_back(disk.path);
+  const bool holds = std::any_of(disks.begin(), disks.end(), [](const policy::DiskFloor& disk) {
+    return disk.rule == policy::DiskRule::hold;
+  });
+  write_look_ = holds ? kWriteLook : kWriteLookToTell;
+  if (auto proc = procfs::ProcDir::open()) proc_.emplace(std::move(*proc));
+  disk_watch_ =
+      std::make_unique<DiskWatch>(host_, host_.loop(), paths, holds ? kSpaceLook : kSpaceLookToTell,
+                                  [this, disks](const policy::DiskSample& sample) {
+                                    if (is_short(disks, sample)) look_at_writers();
+                                    scheduler_.on_disks(sample);
+                                  });
+  return disk_watch_->look();
+}
+
+// Who is named, or paused, is to be the right one.
+void HostExecutor::look_at_writers() {
+  if (!proc_) return;
+  std::vector<JobId> looked_at;
+  for (AttemptRecord* record : all_running()) {
+    const auto group = record->attempt.group();
+    if (group == nullptr) continue;
+    static_cast<void>(record->write_meter.look(*proc_, *group, host_.now(), kSpaceLook));
+    looked_at.push_back(record->key.job);
+  }
+  for (const JobId job : looked_at) {
+    if (Attempt* attempt = running(job)) attempt->look();
+  }
+}
+
+std::optional<Bytes> HostExecutor::written_by(AttemptRecord& record,
+                                              const counters::Sample& sample) {
+  if (disk_watch_ == nullptr) return std::nullopt;
+  const auto group = record.attempt.group();
+  if (group == nullptr) return sample.io.written;  // process mode: by /proc, too
+  if (!proc_) return std::nullopt;
+  return record.write_meter.look(*proc_, *group, host_.now(), write_look_);
+}
+
+void HostExecutor::start_watching() {
+  watcher_.start();
+  if (disk_watch_ != nullptr) disk_watch_->start();
+}
+
+void HostExecutor::stop_watching() {
+  watcher_.stop();
+  if (disk_watch_ != nullptr) disk_watch_->stop();
+}
+
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+
+#include "base/units.h"
+#include "kernel/cgroup/group.h"
+#include "kernel/procfs/table.h"
+
+namespace plimsoll::supervisor {
+
+// How much the processes of a group have written to file systems so far (/proc/PID/io): the living
+// ones, and those that they have waited for. The kernel counts a page when it becomes dirty, not
+// when it gets to the device, and knows no more of a process whose parent has ended before it.
+class WriteMeter {
+ public:
+  // Looks again, if `gap` has passed since the last look: some 20 us for each process. Absent:
+  // nothing could be read yet.
+  [[nodiscard]] std::optional<Bytes> look(const procfs::ProcDir& proc, const cgroup::Group& group,
+                                          Instant now, Duration gap);
+
+  // Of more processes, these stand for all: some milliseconds.
+  static constexpr std::size_t kProcessesMax = 128;
+
+ private:
+  std::optional<Bytes> most_;
+  std::optional<Instant> looked_;
+};
+
+}  // namespace plimsoll::supervisor

@@ -1,0 +1,118 @@
+#include "supervisor/processes/family_place.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "host/supervisor/places.h"
+#include "support/ground.h"
+#include "unit/supervisor/model_guardian.h"
+
+// Processes that somebody else waits for, without groups: this process is guardian and driver.
+namespace plimsoll::supervisor {
+namespace {
+
+using namespace std::chrono_literals;
+using plimsoll::testing::eventually;
+using plimsoll::testing::state_of;
+using ::testing::Contains;
+
+procfs::Membership::Config config() {
+  const auto proc = procfs::ProcDir::open();
+  const procfs::Id self = *procfs::id_of(*proc, ::getpid());
+  return {.guardian = self, .supervisor = self, .run = "20260101-000000-test", .space = 0};
+}
+
+UniqueFd pidfd_of(int pid) {
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
+}
+
+class FamilyPlaceTest : public ::testing::Test {
+ protected:
+  FamilyPlaceTest() {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    pid_ = ::fork();
+    while (pid_ == 0) ::pause();
+    place_.take_in({.pid = pid_, .pidfd = pidfd_of(pid_), .below = Below::stay},
+                   [](const Result<void>& taken) { EXPECT_TRUE(taken); });
+  }
+  ~FamilyPlaceTest() override {
+    ::kill(pid_, SIGKILL);
+    EXPECT_TRUE(eventually([] { return ::waitpid(-1, nullptr, WNOHANG) < 0; }));
+  }
+  bool is_in_state(char state) const {
+    return eventually([this, state] { return state_of(pid_) == state; });
+  }
+  void await(const std::string& what) {
+    ASSERT_TRUE(eventually([&] {
+      EXPECT_TRUE(loop_.run_once(1ms));
+      return ::testing::Value(listener_.told, Contains(what));
+    })) << "not told: "
+        << what;
+  }
+
+  loop::Loop loop_ = std::move(*loop::Loop::create());
+  Families families_{std::move(*procfs::ProcessScanner::open(config())), loop_};
+  model::Guardian guardian_;
+  model::Listener listener_;
+  FamilyPlace place_{guardian_, loop_, families_, "step-1", Families::Counts::in_pool};
+  int pid_ = 0;
+};
+
+TEST_F(FamilyPlaceTest, WhoIsHeldStandsUntilLetGo) {
+  EXPECT_TRUE(place_.has(pid_));
+  EXPECT_TRUE(place_.hold());
+  EXPECT_TRUE(eventually([this] { return place_.keep_held(); }));
+  EXPECT_EQ(state_of(pid_), 'T');
+  place_.let_go();
+  EXPECT_TRUE(is_in_state('S'));
+}
+
+TEST_F(FamilyPlaceTest, WhoIsContinuedBySomebodyElseIsStoppedWithoutBeingAsked) {
+  place_.hold();
+  ASSERT_TRUE(is_in_state('T'));
+  ::kill(pid_, SIGCONT);
+  ASSERT_TRUE(is_in_state('S'));
+  EXPECT_TRUE(eventually([this] {
+    EXPECT_TRUE(loop_.run_once(1ms));
+    return state_of(pid_) == 'T';
+  }));
+}
+
+TEST_F(FamilyPlaceTest, AnAdoptedProcessIsKilled) {
+  const auto set = place_.process_set(listener_);
+  const UniqueFd main = pidfd_of(pid_);
+  set->adopt(main.get());
+  set->reap(reap::LeftBehind::skip);
+  ASSERT_TRUE(eventually([this] { return state_of(pid_) == 'Z'; }));
+  ASSERT_EQ(::waitpid(pid_, nullptr, 0), pid_);
+  await("gone");
+}
+
+TEST_F(FamilyPlaceTest, ItIsVacatedWhenItsProcessesAreGivenAway) {
+  const auto drivers = std::make_shared<FamilyPlace>(guardian_, loop_, families_, "drivers-1",
+                                                     Families::Counts::beside_pool);
+  const auto set = place_.process_set(listener_);
+  const UniqueFd main = pidfd_of(pid_);
+  set->adopt(main.get());
+  place_.move_all(drivers, [] {});
+  EXPECT_TRUE(drivers->has(pid_));
+  EXPECT_FALSE(place_.is_populated());
+  await("vacated");
+}
+
+TEST_F(FamilyPlaceTest, WhoMustNotBeStoppedIsNot) {
+  place_.exempt();
+  const auto set = place_.process_set(listener_);
+  set->freeze();
+  families_.measure(loop::now());
+  EXPECT_TRUE(is_in_state('S'));
+}
+
+}  // namespace
+}  // namespace plimsoll::supervisor
