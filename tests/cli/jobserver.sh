@@ -202,7 +202,8 @@ case_a_paused_step_lends_its_slot() {
 
 case_ctrl_c_ends_make_and_leaves_nothing() {
   state
-  printf 'all: a b\na b: ; @touch began.$@; sleep 1000\n' >Makefile
+  mkfifo never # a recipe is one process: where a child of its shell hears INT first, make sees an error
+  printf 'SHELL = bash\nall: a b\na b: ; @: >began.$@; read <never\n' >Makefile
   env --default-signal=INT setsid "$plimsoll" govern -q --standalone --cores 4 --jobserver=pipe -- make -s >out 2>err &
   local guardian=$!
   becomes_true eval '[[ -e began.a && -e began.b ]]'

@@ -278,7 +278,7 @@ case_help() {
   gives 0 "$plimsoll" run --help
   has out 'plimsoll run --report usage.json --report-format buildkit -- make'
   gives 0 "$plimsoll" --help
-  has out 'plimsoll report last --provenance'
+  has out 'plimsoll report last --html'
 }
 
 run_cases "${1:-}"

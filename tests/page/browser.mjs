@@ -114,8 +114,7 @@ const cases = {
     is(await text(page, ".count"), "0 of 60", "found");
   },
   async "a click on a bar opens its job"(page) {
-    const lanes = await page.locator(".lanes canvas").boundingBox();
-    await page.mouse.click(lanes.x + 110, lanes.y + 8);
+    await page.locator(".lanes canvas").click({ position: { x: 110, y: 8 } });
     await page.waitForSelector("aside:not([hidden])");
     is(await page.locator("aside .story li").count() > 3, true, "story");
   },
@@ -207,9 +206,8 @@ const cases = {
   async "two runs: a bar shows the run that it is of"(page) {
     is(await text(page, ".switch [aria-pressed=true]"), "Run B", "first");
     const lanes = page.locator("#both .lanes canvas").first();
-    await lanes.scrollIntoViewIfNeeded();
-    const { x, y, width } = await lanes.boundingBox();
-    await page.mouse.click(x + width / 3, y + 9);
+    const { width } = await lanes.boundingBox();
+    await lanes.click({ position: { x: width / 3, y: 9 } }); // once it stands still
     await page.waitForSelector("aside:not([hidden])");
     is(await text(page, ".switch [aria-pressed=true]"), "Run A", "its run");
     is(await page.locator("aside").count(), 1, "panels");
