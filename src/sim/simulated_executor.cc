@@ -483,8 +483,10 @@ void SimulatedExecutor::sample_machine() {
   const Delivery delivery{.at = now_ + kSampleDelay,
                           .machine_sample = machine_sampler_.sample(now_, swap_free_mib_)};
   sampled_ = 0;
-  const bool is_near = line_mib_ - motion_.used_mib() <= line_mib_ * kNearShare;
-  if (is_near && config_.sampling == Sampling::jobs_and_machine) sample_jobs();
+  const double room_mib = line_mib_ - motion_.used_mib();
+  const bool is_mark_passed = room_mark_.passes(from_mib(std::max(room_mib, 0.0)));
+  const bool is_near = room_mib <= line_mib_ * kNearShare;
+  if ((is_near || is_mark_passed) && config_.sampling == Sampling::jobs_and_machine) sample_jobs();
   deliveries_.push_back(delivery);
 }
 

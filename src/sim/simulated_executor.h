@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "policy/governor/room_mark.h"
 #include "policy/governor/sample_interval.h"
 #include "policy/scheduler/executor.h"
 #include "sim/chance.h"
@@ -205,6 +206,7 @@ class SimulatedExecutor final : public policy::Executor {
   bool machine_sampled_ = false;  // its next sample is scheduled
   Chance chance_;
   MachineSampler machine_sampler_;
+  policy::RoomMark room_mark_;
   std::size_t sampled_ = 0;  // jobs, with the last look at the machine
   double work_cpu_ = 0, work_seconds_ = 0;
   std::uint64_t attempts_most_ = 0;

@@ -276,7 +276,9 @@ void HostExecutor::on_weakened(const monitor::Status& status) {
 }
 
 void HostExecutor::decide(monitor::Cause cause) {
-  if (cause == monitor::Cause::event || monitor::is_near(reading_)) sample_jobs();
+  const auto headroom = monitor::headroom_of(reading_);
+  const bool is_mark_passed = headroom && room_mark_.passes(*headroom);
+  if (cause == monitor::Cause::event || monitor::is_near(reading_) || is_mark_passed) sample_jobs();
   scheduler_.on_machine(seen_);
   if (!is_watching()) stop_watching();
 }

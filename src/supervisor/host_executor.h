@@ -12,6 +12,7 @@
 #include "kernel/monitor/watcher.h"
 #include "kernel/procfs/table.h"
 #include "policy/governor/disk_floor.h"
+#include "policy/governor/room_mark.h"
 #include "policy/scheduler/executor.h"
 #include "supervisor/disk_watch.h"
 #include "supervisor/job_owner.h"
@@ -194,6 +195,7 @@ class HostExecutor : public policy::Executor,
   std::optional<Instant> wake_;  // by this executor's clock
   std::unique_ptr<loop::Clock::Timer> wake_timer_;
   monitor::Reading reading_;  // the last
+  policy::RoomMark room_mark_;
   policy::MachineSample seen_;
   monitor::Watcher watcher_;
   std::unique_ptr<DiskWatch> disk_watch_;  // null: no disk is watched

@@ -8,6 +8,25 @@
 
 namespace plimsoll::policy {
 
+namespace {
+
+// Who is unknown and can be run again is evicted where it comes to that. Else its growth counts.
+double growth_within(const Member& member, Duration ahead) {
+  if (is_known(member.estimate) || member.ready.restartable) return 0;
+  return member.slope * to_seconds(ahead);
+}
+
+double needed_to_end(const Member& member) {
+  return is_known(member.estimate) ? member.need() : growth_within(member, kUnknownGrowth);
+}
+
+// Until the way out is looked for again.
+double rise_meanwhile(const Member& member) {
+  return member.rise.believed() + growth_within(member, kWayOutGap);
+}
+
+}  // namespace
+
 bool is_safe_state(std::vector<Claim> claims, double free) {
   std::sort(claims.begin(), claims.end(),
             [](const Claim& a, const Claim& b) { return a.need < b.need; });
@@ -110,7 +129,7 @@ void MemoryResponse::keep_safe_state(Turn& turn) {
   // Most of the time there is room for everybody.
   double needs = 0;
   for (const Member* member : turn.running_set.members()) {
-    if (is_known(member->estimate)) needs += member->need();
+    needs += needed_to_end(*member);
   }
   const double free_now = turn.limits.limit - (turn.running_set.used() - turn.running_set.begun());
   if (needs <= free_now) return;
@@ -123,10 +142,10 @@ void MemoryResponse::keep_safe_state(Turn& turn) {
         if (member.is_leaving(turn.now)) free += member.used();
         continue;
       }
-      const double rise = growth || one == turn.keel ? member.rise.believed() : 0;
+      const double rise = growth || one == turn.keel ? rise_meanwhile(member) : 0;
       free -= rise;
-      const double need = is_known(member.estimate) ? std::max(0.0, member.need() - rise) : 0;
-      claims.push_back({.used = member.used() + rise, .need = need});
+      claims.push_back(
+          {.used = member.used() + rise, .need = std::max(0.0, needed_to_end(member) - rise)});
     }
     return is_safe_state(std::move(claims), free);
   };

@@ -46,6 +46,8 @@ inline constexpr Duration kReclaimGap = std::chrono::seconds(5);
 inline constexpr Duration kSwapPatience = std::chrono::milliseconds(700);
 // A member that grows by less than this share of the line until a freeze takes hold is left alone.
 inline constexpr double kGrowthLeast = 0.0005;
+// Who grows, is unknown and can't be run again is taken to grow on for so long before it ends.
+inline constexpr Duration kUnknownGrowth = std::chrono::seconds(1);
 // The way out is looked for at most so often.
 inline constexpr Duration kWayOutGap = std::chrono::milliseconds(100);
 

@@ -32,6 +32,28 @@ TEST(GovernorGrowth, WhoIsKnownToFitMayGrowAsFastAsHeLikes) {
   EXPECT_THAT(story.rules(0.4), Not(IsEmpty()));
 }
 
+// What four unknown jobs are told to do when each has 50 of 300 and grows by 100 a second.
+std::vector<std::string> of_unknown_growers(bool restartable) {
+  Story story({.line = mib(300), .cores = 8, .jobs_max = 1000});
+  for (unsigned id = 1; id <= 4; ++id) {
+    story.waits(id, {.mib = 60, .seconds = 100, .cores = 0.1, .known = 0}, 0, 0, 0, restartable);
+    EXPECT_THAT(story.rules(0), ElementsAre("admit " + std::to_string(id)));
+  }
+  for (const double t : {1.0, 1.1, 1.2, 1.3}) {
+    for (unsigned id = 1; id <= 4; ++id) story.uses(id, t, 20 + 100 * (t - 1));
+    story.samples(t);
+    if (const auto rulings = story.rules(t); !rulings.empty()) return rulings;
+  }
+  return {};
+}
+
+// One of them could end, the others standing still, as long as 100 are free. Who can be run again
+// may go on up to the line; whom an eviction would end for good stops in time.
+TEST(GovernorGrowth, UnknownOnesThatCannotBeRunAgainLeaveOneOfThemAWayToItsEnd) {
+  EXPECT_THAT(of_unknown_growers(false), ElementsAre("freeze 4", "freeze 3", "freeze 2"));
+  EXPECT_THAT(of_unknown_growers(true), IsEmpty());
+}
+
 // What is frozen holds its memory either way; what others may need in ten seconds is no reason.
 TEST(GovernorGrowth, AFrozenJobGoesOnWhileThereIsRoomForTheNextMoments) {
   Story story({.line = mib(860), .cores = 8, .jobs_max = 1000});
