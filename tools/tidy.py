@@ -248,6 +248,26 @@ def headers(tree):
             yield Breach(name, 1, "a header begins with #pragma once")
 
 
+def types(tree):
+    """The linker takes the members of one type for those of another that has its full name."""
+    marks = (r"^(?:namespace ?(?P<opened>[\w:]*) \{|(?P<closed>\})|"
+             r"(?:class|struct|enum class|union) (?P<type>[\w:]+)(?: final)?"
+             r"(?: ?:[^:;{][^;{]*)? \{)")
+    first = {}
+    for name in sorted(tree.code):
+        spaces = []
+        for line, mark in find(marks, tree.code[name]) if name.startswith("src/") else ():
+            if mark["opened"] is not None:
+                spaces.append(mark["opened"])
+            elif mark["closed"]:
+                if "namespace" in tree.texts[name].splitlines()[line - 1]:
+                    spaces.pop()
+            elif "" not in spaces:
+                other = first.setdefault("::".join([*spaces, mark["type"]]), name)
+                if other != name:
+                    yield Breach(name, line, f"{mark['type']} is a type of {other} as well")
+
+
 def scripts(tree):
     """A test script that is not executable would be passed over."""
     for name, text in tree.texts.items():
@@ -274,7 +294,7 @@ def documents(tree):
             yield Breach(name, line, f"what {room}/ may use: not as in cmake/Dependencies.cmake")
 
 
-RULES = (sizes, bans, includes, built, headers, scripts, documents)
+RULES = (sizes, bans, includes, built, headers, types, scripts, documents)
 
 
 def main():

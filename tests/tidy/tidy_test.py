@@ -18,7 +18,7 @@ GOOD = {
     "src/base/CMakeLists.txt": "plimsoll_library(base SOURCES a.cc)\n",
     "src/base/loop/CMakeLists.txt": "plimsoll_library(base/loop USES base SOURCES loop.cc)\n",
     "src/base/README.md": "Start at a.h.\n",
-    "src/base/a.h": "#pragma once\n",
+    "src/base/a.h": "#pragma once\nnamespace x {\nstruct A {};\n}  // namespace x\n",
     "src/base/a.cc": '#include "base/a.h"\n// a throw in a comment, new things, kill(1)\n'
                      'auto s = "throw new kill(1)";\n'
                      'Kill kill(1);\nstruct A { A(const A&) = delete; };\n',
@@ -63,6 +63,9 @@ class TidyTest(unittest.TestCase):
             (source, "\n" * 401, 1),
             (source, "\nint f(int a,\n      int b) {\n" + "  g();\n" * 69 + "}\n", 2),
             ("src/base/a.h", "// late\n#pragma once\n", 1),
+            ("src/base/b.h", "#pragma once\nnamespace x {\nnamespace {\nstruct A {};\n"
+             "}  // namespace\nstruct A;\nstruct A::B {};\n"
+             "class A : public C {\n};\n}  // namespace x\n", 8),
             ("src/base/lost.cc", "int x;\n", 1),
             ("src/base/README.md", "Words.\n", 1),
             ("src/extra/README.md", "Start at nothing.\n", None),
