@@ -73,6 +73,8 @@ export interface Job {
   number: number | null;
   cls: string;
   command: string;
+  stdout: string; // the file that it is in; empty: in none that is known
+  stderr: string;
   outcome: string;
   status: number | string | null; // exit code, or name of the signal
   reason: string;
@@ -214,7 +216,7 @@ type Column = (number | null)[];
 interface RunDocument {
   tick_ns: number;
   run: RunHead;
-  jobs: { id: (string | null)[]; number: Column; class: number[]; command: string[]; outcome: number[];
+  jobs: { id: (string | null)[]; number: Column; class: number[]; command: string[]; stdout: string[]; stderr: string[]; outcome: number[];
     status: (number | string | null)[]; reason: string[]; held: Column; paused: Column; limit: Column };
   attempts: { job: Column; index: Column; outcome: number[]; start: Column; wall: Column; cpu: Column; peak: Column; lane: Column; bad: number[] };
   lanes: number;
@@ -259,6 +261,8 @@ function readJobs(doc: RunDocument, tick: number): Job[] {
     number: numbers[index],
     cls: doc.classes[jobs.class[index]],
     command,
+    stdout: jobs.stdout[index],
+    stderr: jobs.stderr[index],
     outcome: doc.outcomes[jobs.outcome[index]],
     status: jobs.status[index],
     reason: jobs.reason[index],

@@ -35,6 +35,7 @@ export class JobPanel {
       el("header", {}, el("h2", {}, job.id), button("Close", { class: "close", "aria-keyshortcuts": "Escape" }, () => this.view.select(null))),
       el("p", { class: "facts" }, [className(job.cls), outcomeText(job), ...facts(job)].join(" · ")),
       el("pre", {}, job.command),
+      ...outputs(job),
       ...(job.reason ? [el("p", { class: "reason" }, job.reason)] : []),
       chart,
       ...attemptsTable(job),
@@ -100,6 +101,12 @@ function facts(job: Job): string[] {
   if (job.paused) told.push(`paused ${seconds(job.paused)}`);
   if (last?.peak) told.push(`peak ${bytes(last.peak)}`);
   return told;
+}
+
+function outputs(job: Job): HTMLElement[] {
+  const files = [["stdout", job.stdout], ["stderr", job.stderr]].filter(([, path]) => path !== "");
+  if (files.length === 0) return [];
+  return [el("dl", { class: "output" }, ...files.flatMap(([name, path]) => [el("dt", {}, name), el("dd", {}, path)]))];
 }
 
 function attemptsTable(job: Job): HTMLElement[] {

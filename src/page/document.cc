@@ -121,6 +121,7 @@ Json Writer::run() const {
 Json Writer::jobs() {
   Json ids = Json::array(), commands = Json::array(), reasons = Json::array();
   Json classes = Json::array(), outcomes = Json::array(), statuses = Json::array();
+  Json outs = Json::array(), errs = Json::array();
   DeltaColumn numbers, held, paused, limits;
   for (const Job& job : record_.jobs) {
     const bool same = job.number && std::to_string(*job.number) == job.id;
@@ -128,6 +129,8 @@ Json Writer::jobs() {
     numbers.add(job.number);
     classes.push_back(classes_.place_of(job.job_class));
     commands.push_back(job.command);
+    outs.push_back(job.out);
+    errs.push_back(job.err);
     outcomes.push_back(outcomes_.place_of(job.outcome));
     statuses.push_back(job.exit_code        ? Json(*job.exit_code)
                        : job.signal.empty() ? Json()
@@ -139,6 +142,7 @@ Json Writer::jobs() {
   }
   return {{"id", std::move(ids)},           {"number", numbers.take()},
           {"class", std::move(classes)},    {"command", std::move(commands)},
+          {"stdout", std::move(outs)},      {"stderr", std::move(errs)},
           {"outcome", std::move(outcomes)}, {"status", std::move(statuses)},
           {"reason", std::move(reasons)},   {"held", held.take()},
           {"paused", paused.take()},        {"limit", limits.take()}};

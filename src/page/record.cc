@@ -83,6 +83,9 @@ Job read_job(const Json& report, const Traces& traces, WallTime begun) {
   const policy::Command command = report::command_at(report);
   job.job_class = analysis::class_of(report::text_at(report, "class"), command);
   job.command = policy::command_line(command);
+  const Json& output = member(report, "output");
+  job.out = report::text_at(output, "stdout");
+  job.err = report::text_at(output, "stderr");
   job.outcome = report::text_at(report, "outcome");
   if (const Json& code = member(report, "exit_code"); code.is_number_integer()) {
     job.exit_code = code.get<std::int64_t>();

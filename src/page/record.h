@@ -32,9 +32,10 @@ struct Attempt {
 struct Job {
   std::string id{};
   std::optional<std::uint64_t> number{};  // in the order of input
-  std::string job_class{};  // the one given, or derived from the command; empty: without a report
-  std::string command{};    // as one line; any bytes
-  std::string outcome{};    // empty: it has not ended
+  std::string job_class{};   // the one given, or derived from the command; empty: without a report
+  std::string command{};     // as one line; any bytes
+  std::string out{}, err{};  // the files that its output is in; empty: in none that is known
+  std::string outcome{};     // empty: it has not ended
   std::optional<std::int64_t> exit_code{};
   std::string signal{};
   std::string reason{};

@@ -318,6 +318,13 @@ Json unavailable_json(const counters::Unavailable& unavailable) {
   return json;
 }
 
+Json output_json(const OutputPaths& output) {
+  Json json = Json::object();
+  put_text(json, "stdout", output.out);
+  put_text(json, "stderr", output.err);
+  return json;
+}
+
 Json job_json(const JobReport& report) {
   Json json = Json::object();
   json["schema"] = "plimsoll.job/1";
@@ -326,6 +333,7 @@ Json job_json(const JobReport& report) {
   put_command(json, report.command);
   if (report.argv_words) json["argv_words"] = *report.argv_words;
   put_text(json, "cwd", report.cwd);
+  put_part(json, "output", output_json(report.output));
   if (!report.needs.empty()) json["needs"] = report.needs;
   if (report.priority != 0) json["priority"] = report.priority;
   json["outcome"] = policy::name_of(report.outcome);

@@ -83,6 +83,11 @@ struct HostInfo {
   HostHierarchy hierarchy{};
 };
 
+// The files that a job's output is in; empty: in none that is known.
+struct OutputPaths {
+  std::string out, err;
+};
+
 // The end of one job. Figures without an attempt of their own are the last attempt's.
 struct JobReport {
   std::string id;            // as given, else the number of the job
@@ -91,7 +96,8 @@ struct JobReport {
   policy::Command command;
   // How many words the command had, where only its first are here.
   std::optional<std::uint64_t> argv_words{};
-  std::string cwd;                 // empty: not known
+  std::string cwd;  // empty: not known
+  OutputPaths output;
   std::vector<std::string> needs;  // ids of jobs of the same run that had to succeed before
   int priority = 0;
 

@@ -83,7 +83,9 @@ case_output_orders() {
 }
 
 case_results() {
-  batch 0 -q --results res -- 'echo {}; echo e >&2' ::: x
+  batch 0 -q --results res --report report -- 'echo {}; echo e >&2' ::: x
+  grep -qF "\"output\":{\"stdout\":\"$PWD/res/1/stdout\",\"stderr\":\"$PWD/res/1/stderr\"}" report ||
+    wrong "the report does not say where the output is: $(<report)"
   same x "$(cat res/1/stdout)"
   same e "$(cat res/1/stderr)"
 }

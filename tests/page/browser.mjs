@@ -117,6 +117,8 @@ const cases = {
     await page.locator(".lanes canvas").click({ position: { x: 110, y: 8 } });
     await page.waitForSelector("aside:not([hidden])");
     is(await page.locator("aside .story li").count() > 3, true, "story");
+    const name = await text(page, "aside h2");
+    is(await text(page, "aside .output dd"), `/builds/out/${name}/stdout`, "place of its output");
   },
   async "an evicted job shows its attempts beside each other"(page) {
     await page.fill("input[type=search]", "src/part-5.in");

@@ -99,6 +99,8 @@ class Run:
                    for i in range(self.samples + 1)] if self.samples else []
         self.reports.append({
             "schema": "plimsoll.job/1", "id": str(number), "class": name, "shell": command,
+            "output": {"stdout": f"/builds/out/{number}/stdout",
+                       "stderr": f"/builds/out/{number}/stderr"},
             "outcome": "exited", "exit_code": code,
             "attempts": [{"outcome": outcome, "started_unix_ns": START + at, "wall_ns": length,
                           "cpu_usage_ns": length * 8 // 10, "peak_bytes": most}

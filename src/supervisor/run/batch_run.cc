@@ -322,7 +322,8 @@ void BatchRun::end_job(JobId id, policy::Outcome outcome, const std::string& rea
     end.last = &*last->result;
     end.machine = last->machine;
   }
-  const report::JobReport report = report_of(end, host_info_);
+  report::JobReport report = report_of(end, host_info_);
+  if (last != nullptr) report.output = output_paths_of(job, config_.output.results_dir);
   records_.erase(id);
 
   ++summary_.outcomes[outcome];

@@ -1,14 +1,33 @@
 #include "supervisor/run/run_summary.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "kernel/counters/machine_span.h"
 #include "kernel/counters/parse_pressure.h"
+#include "supervisor/output/results.h"
 #include "supervisor/reporting.h"
 
 namespace plimsoll::supervisor {
 
+namespace fs = std::filesystem;
+
 std::uint64_t oom_kills_of(const counters::MemoryEvents& events) {
   const std::uint64_t groups = events.oom_group_kill.value_or(0);
   return groups > 0 ? groups : events.oom_kill.value_or(0);
+}
+
+report::OutputPaths output_paths_of(const policy::JobSpec& job,
+                                    const std::optional<std::string>& results) {
+  const auto path = [&](const std::string& own, const char* name) -> std::string {
+    if (own.empty() && !results) return {};
+    const fs::path kept =
+        own.empty() ? fs::path(*results) / output::result_name(job.name) / name : fs::path(own);
+    std::error_code failed;
+    const fs::path found = fs::absolute(kept, failed);
+    return (failed ? kept : found).lexically_normal().string();
+  };
+  return {.out = path(job.stdout_path, "stdout"), .err = path(job.stderr_path, "stderr")};
 }
 
 void add_figures(report::RunSummary& summary, HostScheduler& jobs) {

@@ -13,6 +13,10 @@ void add_figures(report::RunSummary& summary, HostScheduler& jobs);
 void add_pool_limits(report::RunSummary& summary, const PoolLimits& wall,
                      const cgroup::Group& pool);
 
+// Where the output of a job that has started is, `results` being the directory of --results.
+[[nodiscard]] report::OutputPaths output_paths_of(const policy::JobSpec& job,
+                                                  const std::optional<std::string>& results);
+
 // Processes that the kernel killed in one attempt; of a group killed whole `oom_kill` counts one
 // twice (Linux 6.1 and 6.12), so that its own count goes first.
 [[nodiscard]] std::uint64_t oom_kills_of(const counters::MemoryEvents& events);

@@ -34,6 +34,7 @@ constexpr const char* kStat = R"({
 constexpr const char* kFull = R"({
   "schema": "plimsoll.job/1",
   "id": "link", "class": "ld", "argv": ["ld", "-o", "a b"], "cwd": "/src",
+  "output": {"stdout": "/out/link/stdout", "stderr": "/src/err"},
   "outcome": "over_limit", "signal": "KILL",
   "left_behind": [{"pid": 4711, "comm": "sccache"}],
   "ipc_left": [{"kind": "shared_memory", "name": "32769", "size_bytes": 8192, "removed": true},

@@ -93,6 +93,7 @@ inline JobReport full_report() {
   report.job_class = "ld";
   report.command = std::vector<std::string>{"ld", "-o", "a b"};
   report.cwd = "/src";
+  report.output = {.out = "/out/link/stdout", .err = "/src/err"};
   report.outcome = policy::Outcome::over_limit;
   report.signal = 9;
   report.reason = "reached its limit of 2 GiB";
