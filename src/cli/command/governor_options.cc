@@ -34,7 +34,7 @@ void add_governor_options(CLI::App& app, supervisor::PoolOptions& options) {
       app, "--disk", supervisor::parse_disk,
       [&](const supervisor::DiskOption& disk) { options.disks.push_back(disk); },
       "Keep this much of the file system of PATH free, such as /tmp=2G or .=5%: jobs that would "
-      "write more wait; may be given several times")
+      "write more wait or are paused; may be given several times")
       ->type_name("PATH=FLOOR");
   app.add_flag("--no-evict", options.no_evict,
                "Do not kill jobs to free memory; only hold and pause them");

@@ -20,9 +20,10 @@ namespace {
 constexpr std::size_t kClassMax = 256;
 
 constexpr const char* kExecFooter =
-    R"(The command starts when the daemon (plimsoll serve), or in a job of a batch and
-below `plimsoll govern` that run, expects that it fits in memory beside all that
-it governs. It has this program's terminal, descriptors, environment and
+    R"(The command starts when the governor expects that it fits in memory beside all
+that it governs. The governor is that of the daemon (plimsoll serve), or of the run
+in a job of `plimsoll batch` and below `plimsoll govern` or `plimsoll session`.
+The command has this program's terminal, descriptors, environment and
 directory; signals reach it, and its exit status is that of this program. Where
 nobody governs, it is executed at once. A compiler or a linker that is killed to
 free memory is run again, unseen.
@@ -35,7 +36,7 @@ Examples:
   plimsoll exec --class link --memory-hint 6G --hold-max 10m -- ./link.sh
 
 Exit status: that of the command, which may also have ended by a signal; 75 if
---hold-max is over, 137 if the command was killed to free memory, 143 if a user
+it has waited for --hold-max, 137 if the command was killed to free memory, 143 if a user
 had it killed; 128+n if signal n came while it waited, 125 if Plimsoll itself
 failed, 126 and 127 as in a shell.
 )";

@@ -32,10 +32,10 @@ itself failed, 126 and 127 as in a shell.
 
 constexpr const char* kSessionFooter =
     R"(The command is a shell, a coding agent or a CI runner. It is never held or
-paused, and has memory and processor time before what it starts; that is governed
-as under `plimsoll govern`, together with all other sessions and runs of this
-machine. Small commands start at once. When the session ends, all that it started
-is killed, and what still ran is named.
+paused, and on cgroup v2 it gets memory and CPU time before the commands that it
+starts. These are governed as under `plimsoll govern`, together with your other
+sessions and runs and with the daemon. Commands known to be small start at once.
+When the session ends, all that it started is killed, and what still ran is named.
 
 Commands that a hook hands to `plimsoll exec` (docs/session.md) wait for --hold-max
 at most; then they end with the exit status 75 and a line that says why.
@@ -82,8 +82,8 @@ void add_hold_max(CLI::App& app, SessionTerms& session) {
   add_value(
       app, "--hold-max", parse_duration_above_zero,
       [&](Duration hold_max) { session.hold_max = hold_max; },
-      "Longest time that a command waits which a hook hands to `plimsoll exec` (10s, 5m; default "
-      "100s); then its exit status is 75")
+      "How long a command that a hook hands to `plimsoll exec` waits at most (10s, 5m; default "
+      "100s); after that it is not started, and its exit status is 75")
       ->type_name("DURATION");
 }
 

@@ -40,9 +40,9 @@ Formats:
   nextflow    withName selectors for nextflow.config
   kubernetes  `resources` of a container
 
-The request is the lowest peak that was seen of which it is certain enough that it
-covers so many of the attempts to come; where there are too few attempts, it is the
-largest peak and 10 % of it.
+The request is the lowest recorded peak that will cover the share --quantile of
+future attempts, with the certainty --confidence. Where there are too few attempts
+to say so, it is the largest peak plus 10 %.
 
 Examples:
   plimsoll advise
@@ -79,7 +79,7 @@ std::optional<int> parse(AdviseOptions& options, int argc, char** argv) {
   add_parsed(app, "--format", options.format, parse_advice_format, "Format (default: text)")
       ->type_name("FORMAT");
   add_parsed(app, "--quantile", options.quantile, parse_inner_share,
-             "Share of further attempts that is to fit (default 0.95)")
+             "Share of future attempts that the request has to cover (default 0.95)")
       ->type_name("SHARE");
   add_parsed(app, "--confidence", options.confidence, parse_inner_share,
              "How certain that has to be (default 0.95)")

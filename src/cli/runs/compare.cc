@@ -25,7 +25,7 @@ constexpr int kConditionHolds = 1;
 
 constexpr const char* kCompareFooter =
     R"(A and B are ids, beginnings of ids, paths with a '/', `last`, or `last-1` for the
-run before; `plimsoll runs` lists them. B is looked at as what became of A.
+run before; `plimsoll runs` lists them. Changes are shown from A to B.
 
 CONDITION is `[CLASS:] FIGURE > PERCENT%` or with `<`. FIGURE is peak, time (without
 pauses) or cpu of jobs, which count only if their change is beyond noise, or makespan,

@@ -219,7 +219,7 @@ void add_page_options(CLI::App& app, PageOptions& options,
   }
   app.add_flag("--open", options.open, "Open that page in the desktop's browser")->needs(html);
   app.add_flag("--whatif", options.whatif,
-               "Show there how long other machines would take, also if that takes long to reckon")
+               "Show on that page how long other machines would take, even if that takes long")
       ->needs(html);
 }
 

@@ -35,7 +35,7 @@ struct ReportOptions {
 constexpr const char* kReportFooter =
     R"(RUN is an id, the beginning of one, a path with a '/', `last`, or `last-1` for the one
 before; `plimsoll runs` lists them. JOB is the id that it was given, or its number in the order of
-input. With --html it names another run, which is looked at as what became of RUN.
+input. With --html, JOB names a second run instead; the page shows what has changed from RUN to it.
 
 For a run that has not finished, or whose Plimsoll was killed, only the jobs that have ended are
 reported.

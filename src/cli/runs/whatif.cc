@@ -37,8 +37,8 @@ The governor runs the recorded jobs on a simulated machine. Time in which a job 
 paused or waited for a core is taken out first; where fewer cores are free than a job
 asks for, its time stretches. What is not simulated: page cache, disks and networks,
 and a job that starts more threads where it finds more cores. The first lines say by
-how much a replay on the machine of the run misses what was recorded: expect no less
-of the answers.
+how much a replay on the machine of the run differs from what was recorded. Expect
+the answers to be off by at least as much.
 
 Examples:
   plimsoll whatif last --cores 8
