@@ -30,6 +30,9 @@ policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sam
   return seen;
 }
 
+// By so many looks a writer has shown itself.
+constexpr int kWriteLooks = 4;
+
 bool is_short(const std::vector<policy::DiskFloor>& disks, const policy::DiskSample& sample) {
   for (std::size_t i = 0; i < disks.size(); ++i) {
     if (sample.free[i] && *sample.free[i] < disks[i].floor) return true;
@@ -43,6 +46,7 @@ void HostExecutor::AttemptRecord::on_sampled(const counters::Sample& sample) {
   if (is_over) return;
   policy::JobSample seen = job_sample(attempt, sample);
   seen.written = executor.written_by(*this, sample);
+  written = std::max(written, seen.written);
   executor.scheduler_.on_job(key.job, seen);
 }
 
@@ -86,6 +90,13 @@ std::optional<Bytes> HostExecutor::written_by(AttemptRecord& record,
   if (group == nullptr) return sample.io.written;  // process mode: by /proc, too
   if (!proc_) return std::nullopt;
   return record.write_meter.look(*proc_, *group, host_.now(), write_look_);
+}
+
+// By one that nobody here has waited for: as far as looks tell that were close enough together.
+// What it wrote after the last of them is missing.
+std::optional<Bytes> HostExecutor::seen_to_write(const AttemptRecord& record) const {
+  const bool is_close = write_look_ == kWriteLook && record.end.wall >= kWriteLook * kWriteLooks;
+  return is_close ? record.written : std::nullopt;
 }
 
 void HostExecutor::start_watching() {

@@ -28,6 +28,7 @@ struct HostExecutor::AttemptRecord : AttemptObserver {
   bool is_over = false;
   policy::AttemptEnd end;  // if it is
   WriteMeter write_meter;
+  std::optional<Bytes> written;  // the most that a look has told
   Attempt attempt;
 };
 

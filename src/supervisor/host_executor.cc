@@ -307,6 +307,7 @@ void HostExecutor::on_over(AttemptRecord& record, const policy::AttemptEnd& end)
   job.running = nullptr;
   record.is_over = true;
   record.end = end;
+  if (!record.end.written) record.end.written = seen_to_write(record);
   --running_;
   const bool ended_by_itself =
       end.outcome == policy::Outcome::exited || end.outcome == policy::Outcome::failed_to_start;

@@ -164,6 +164,7 @@ class HostExecutor : public policy::Executor,
   void on_weakened(const monitor::Status& status) override;
   void sample_jobs();
   void check_ooms();
+  [[nodiscard]] std::optional<Bytes> seen_to_write(const AttemptRecord& record) const;
   [[nodiscard]] std::optional<Bytes> written_by(AttemptRecord& record,
                                                 const counters::Sample& sample);
   void look_at_writers();

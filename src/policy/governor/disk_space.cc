@@ -75,7 +75,8 @@ std::optional<std::size_t> refuse_for_space(const std::vector<DiskRoom>& rooms,
   for (std::size_t i = 0; i < rooms.size(); ++i) {
     const DiskRoom& room = rooms[i];
     if (!room.is_for(candidate)) continue;
-    if (room.has_paused || room.is_awaited || room.left() < whole.value_or(0)) return i;
+    if (room.has_paused || room.is_awaited) return i;
+    if (room.writers > 0 && room.left() < whole.value_or(0)) return i;
     if (!whole && room.unshown >= kUnshownMost) return i;
   }
   return std::nullopt;
@@ -87,6 +88,7 @@ void count_in(std::vector<DiskRoom>& rooms, const Estimate& admitted) {
     if (!room.is_for(admitted)) continue;
     room.promised += whole.value_or(0);
     if (!whole) ++room.unshown;
+    if (!whole || *whole >= kWritesLeast) ++room.writers;
   }
 }
 
@@ -161,6 +163,7 @@ std::vector<DiskRoom> DiskSpace::rooms(const RunningSet& running_set) const {
       if (!room.is_for(member->estimate)) continue;
       room.promised += left_to_write(*member);
       if (is_unshown(*member)) ++room.unshown;
+      if (is_unshown(*member) || is_writer(*member)) ++room.writers;
     }
     if (room.disk->rule == DiskRule::tell) room.has_paused = false;
   }

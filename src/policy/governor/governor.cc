@@ -249,6 +249,7 @@ void Governor::mark_dying(const Ready& job, Instant now) {
 void Governor::set_share(const Share& share) {
   PLIMSOLL_CHECK(share.cores > 0);
   config_.line = share.line;
+  running_set_.set_small(to_double(share.common_line.value_or(share.line)) * kSmall);
   cores_ = share.cores;
   taken_ = to_double(share.taken);
   told_ = to_double(share.told);

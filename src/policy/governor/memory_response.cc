@@ -22,6 +22,7 @@ double needed_to_end(const Member& member) {
 
 // Until the way out is looked for again.
 double rise_meanwhile(const Member& member) {
+  if (member.state != MemberState::running) return 0;
   return member.rise.believed() + growth_within(member, kWayOutGap);
 }
 

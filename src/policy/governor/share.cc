@@ -108,6 +108,7 @@ Share share_of(const Share& whole, const RunClaim& own, const Beside& beside) {
   const double line = part_of(whole.line, own, believed, &RunClaim::memory);
   Share share{.line = to_bytes(line),
               .cores = 0,
+              .common_line = whole.line,
               .taken = taken_of(line, whole.line, beside.believed),
               .left_by_others = left_of(whole.line, own, believed),
               .has_elder = has_elder(whole.line, own, beside.believed)};

@@ -45,6 +45,8 @@ struct Beside {
 struct Share {
   Bytes line{};
   double cores = 0;  // for starts
+  // The line of all runs together, where there are others: what is small is small beside it.
+  std::optional<Bytes> common_line{};
   Bytes taken{};  // of the line: others are about to use it, so that nothing may be started there
   // Of the line of all, where other runs use some: what they leave. A job for which that is too
   // little waits for them, it does not fail.

@@ -420,17 +420,18 @@ void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const
   const Duration ran = attempt.clock.ran(now());
   if (!was_lost(end.outcome) && !job.ready.is_command) progress_.ended(to_seconds(ran));
   const auto seen = by_itself ? Seen::whole : Seen::at_least;
-  const AttemptSummary summary{.key = job.key,
-                               .peak = profile.peak(),
-                               .peak_seen = seen,
-                               .ran = std::max(ran, profile.ran()),
-                               .ran_seen = seen,
-                               .cores = profile.cores_wanted(),
-                               .input = job.facts.input,
-                               .numbers = job.facts.numbers,
-                               .memory_hint = job.facts.memory_hint,
-                               .written = std::max(attempt.written, end.written),
-                               .curve = attempt.curve.course()};
+  const AttemptSummary summary{
+      .key = job.key,
+      .peak = profile.peak(),
+      .peak_seen = seen,
+      .ran = std::max(ran, profile.ran()),
+      .ran_seen = seen,
+      .cores = profile.cores_wanted(),
+      .input = job.facts.input,
+      .numbers = job.facts.numbers,
+      .memory_hint = job.facts.memory_hint,
+      .written = end.written ? std::max(attempt.written, end.written) : std::nullopt,
+      .curve = attempt.curve.course()};
   estimator_.learn(summary);
   if (listener_ != nullptr) listener_->on_learnt(summary);
   if (kinds_.learnt(job.key, estimator_)) take_kinds_anew(job.key);

@@ -50,7 +50,9 @@ Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole rol
 }
 
 void Lease::hear() {
-  if (bell_->has_rung()) has_grown();
+  if (!bell_->has_rung()) return;
+  bell_watch_.wait_for(0);  // until it has looked
+  has_grown();
 }
 
 bool Lease::is_worth_ringing(const policy::RunClaim& claim) {
@@ -74,8 +76,9 @@ void Lease::settle_again(Duration after) {
 }
 
 Duration Lease::interval() const {
+  if (!is_shared()) return kInterval;
   const bool unsettled = share_.unsettled > 0 || holder_.claim().unsettled > 0;
-  return is_shared() && unsettled ? kWhileUnsettled : kInterval;
+  return unsettled ? kWhileUnsettled : kInterval;
 }
 
 void Lease::has_grown() {
@@ -194,6 +197,7 @@ void Lease::look_away() {
         const auto lease = self.lock();
         if (!lease) return;
         (*lease)->is_looking_ = false;
+        if ((*lease)->bell_) (*lease)->bell_watch_.wait_for(EPOLLIN);
         (*lease)->heed(*found);
         (*lease)->move();
       });

@@ -43,10 +43,11 @@ std::optional<Instant> to_instant(std::uint64_t number) {
   return Instant(Duration(static_cast<Duration::rep>(std::min(number, kMost))));
 }
 
-// Since it was written. By the clock that files are dated with, which may be set meanwhile.
-Duration age_of(const struct stat& file) {
-  return wall_now().time_since_epoch() - std::chrono::seconds(file.st_mtim.tv_sec) -
-         std::chrono::nanoseconds(file.st_mtim.tv_nsec);
+// Whether it was written so long ago. By the clock that files are dated with, which may be set
+// meanwhile, as its owner may date it as he likes: to the second, which a number holds always.
+bool is_older_than(const struct stat& file, std::chrono::seconds age) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(wall_now().time_since_epoch()).count();
+  return file.st_mtim.tv_sec < now - age.count();
 }
 
 bool is_linked(int fd) {
@@ -213,7 +214,7 @@ std::optional<LedgerEntry> Ledger::read(const std::string& name, Counts& counts)
   }
   ++(is_of_other ? counts.told : counts.believed);
   LedgerEntry entry = read_entry(file.get()).value_or(LedgerEntry{});
-  if (age_of(opened) > kFresh) {
+  if (is_older_than(opened, kFresh)) {
     entry.claim.starting = {};
     entry.claim.unsettled = 0;
   }

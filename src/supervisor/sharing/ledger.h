@@ -56,7 +56,7 @@ class Ledger {
   // More runs of this user and of root, or of all others, are not looked at.
   static constexpr std::size_t kRunsMax = 1000;
   // Each run tells far more often.
-  static constexpr Duration kFresh = std::chrono::seconds(5);
+  static constexpr std::chrono::seconds kFresh{5};
   // Nor more of one other user.
   static constexpr std::size_t kRunsOfUserMax = 64;
   // So many names are read in a look beside those that are known.

@@ -21,9 +21,9 @@ Result<LedgerBell> LedgerBell::hang(int directory, std::string own) {
 bool LedgerBell::has_rung() {
   bool rung = false;
   alignas(inotify_event) std::array<char, 4096> buffer{};
-  for (;;) {
+  for (int read = 0; read < kReadsMost && !rung; ++read) {
     const ssize_t size = ::read(events_.get(), buffer.data(), buffer.size());
-    if (size <= 0) return rung;
+    if (size <= 0) break;
     for (std::size_t at = 0; at + sizeof(inotify_event) <= static_cast<std::size_t>(size);) {
       inotify_event event{};
       std::memcpy(&event, &buffer[at], sizeof event);
@@ -33,6 +33,7 @@ bool LedgerBell::has_rung() {
       at += sizeof event + event.len;
     }
   }
+  return rung;
 }
 
 }  // namespace plimsoll::supervisor
