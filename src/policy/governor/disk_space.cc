@@ -85,10 +85,10 @@ std::optional<std::size_t> refuse_for_space(const std::vector<DiskRoom>& rooms,
 void count_in(std::vector<DiskRoom>& rooms, const Estimate& admitted) {
   const auto whole = to_write(admitted);
   for (DiskRoom& room : rooms) {
+    if (!whole || *whole >= kWritesLeast) ++room.writers;
     if (!room.is_for(admitted)) continue;
     room.promised += whole.value_or(0);
     if (!whole) ++room.unshown;
-    if (!whole || *whole >= kWritesLeast) ++room.writers;
   }
 }
 
@@ -160,10 +160,10 @@ std::vector<DiskRoom> DiskSpace::rooms(const RunningSet& running_set) const {
   for (DiskRoom& room : rooms) {
     for (const Member* member : running_set.members()) {
       if (member->held && member->held_for == Shortage::space) room.has_paused = true;
+      if (is_unshown(*member) || is_writer(*member)) ++room.writers;
       if (!room.is_for(member->estimate)) continue;
       room.promised += left_to_write(*member);
       if (is_unshown(*member)) ++room.unshown;
-      if (is_unshown(*member) || is_writer(*member)) ++room.writers;
     }
     if (room.disk->rule == DiskRule::tell) room.has_paused = false;
   }

@@ -43,7 +43,7 @@ struct DiskRoom {
   double free = 0;          // bytes, now
   double promised = 0;      // of these, to the running jobs
   std::size_t unshown = 0;  // of them, those of which nothing is known yet
-  std::size_t writers = 0;  // of them, those that write or may: what they leave can be waited for
+  std::size_t writers = 0;  // running jobs that write or may: what they leave can be waited for
   bool has_paused = false;  // for want of its space: they go on first
   bool is_awaited = false;  // by a job that goes first
 

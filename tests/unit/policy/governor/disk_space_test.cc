@@ -103,6 +103,17 @@ TEST(DiskSpace, AJobAloneAlwaysRunsAndTheReasonSaysSo) {
   EXPECT_THAT(disk.reasons.front(), HasSubstr("though the space is short: it may write 4.88 GiB"));
 }
 
+// Nothing of a server's that runs for days will ever be free.
+TEST(DiskSpace, BesideOnesThatWriteNothingAJobStartsAsIfItWereAlone) {
+  OnADisk disk;
+  static_cast<void>(disk.is_free(300, 0));
+  disk.writer(1, 0);
+  disk.writer(2, 500);
+  disk.writer(3, 500);
+  EXPECT_THAT(disk.rules(0), ElementsAre("admit 1", "admit 2"));
+  EXPECT_EQ(disk.cause(), HoldCause::space);
+}
+
 TEST(DiskSpace, WhoWritesNextToNothingNeverWaitsForIt) {
   OnADisk disk;
   static_cast<void>(disk.is_free(50, 0));
