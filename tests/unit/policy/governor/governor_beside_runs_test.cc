@@ -196,6 +196,17 @@ TEST(GovernorBesideRuns, ASmallJobIsNoReasonToSpareTheOtherNorToGoFirst) {
   EXPECT_THAT(words, ElementsAre("freeze 2"));
 }
 
+TEST(GovernorBesideRuns, WhatIsSmallGoesByTheLineOfAllRunsAsItIsNow) {
+  Story story({.line = mib(6400), .cores = 8, .jobs_max = 1000});
+  story.waits(1, {.mib = 90});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  EXPECT_EQ(story.governor.sizeable(), 0U);
+  story.governor.set_share({.line = mib(640), .cores = 8, .common_line = mib(6400)});
+  EXPECT_EQ(story.governor.sizeable(), 0U);
+  story.governor.set_share({.line = mib(640), .cores = 8});
+  EXPECT_EQ(story.governor.sizeable(), 1U);
+}
+
 // It would wait for the server for ever.
 TEST(GovernorAdmission, BesideSmallJobsOneIsAsGoodAsAlone) {
   const auto starts = [](unsigned servers) {
