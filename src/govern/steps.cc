@@ -219,6 +219,7 @@ void Steps::enter(Step& step) {
   step.waiting_since = supervisor_.now();
   step.waits_in_exec = step.place->stops_are_seen() && is_job_of_shell(step.exec.process.pid);
   if (step.waits_in_exec) step.place->exempt();
+  step.spec.pausable = !step.waits_in_exec;
   scheduler_.enter(step.spec, *this);
   const auto found = steps_.find(id);
   if (found == steps_.end()) return;

@@ -6,9 +6,7 @@ namespace plimsoll::policy {
 namespace {
 
 bool may_be_frozen(const Member& member, const Member* keel, Instant now) {
-  return member.state == MemberState::running && &member != keel && !member.has_right_of_way() &&
-         !member.waits_for_commands && now >= member.calm_from &&
-         member.estimate.cores.mean >= kComputes;
+  return &member != keel && member.may_be_paused(now) && member.estimate.cores.mean >= kComputes;
 }
 
 // Null if nobody may be frozen.

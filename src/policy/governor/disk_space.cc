@@ -17,8 +17,7 @@ bool is_writer(const Member& member) {
 }
 
 bool may_give_way(const Member& member, const Member* keel, Instant now) {
-  return member.state == MemberState::running && &member != keel && !member.has_right_of_way() &&
-         !member.waits_for_commands && now >= member.calm_from;
+  return &member != keel && member.may_be_paused(now);
 }
 
 bool is_unshown(const Member& member) {

@@ -25,6 +25,7 @@ struct Ready {
   Kind kind{};
   int priority = 0;  // higher starts earlier
   bool restartable = true;
+  bool pausable = true;
   unsigned lost = 0;  // attempts that were evicted or lost to the machine
   Tenant tenant = kHost;
   // Of a job that waits for it (JobSpec::part_of): it takes no place, and goes before jobs.
@@ -98,6 +99,11 @@ struct Member {
   // Killed, and its memory is about to come back.
   [[nodiscard]] bool is_leaving(Instant now) const {
     return state == MemberState::dying && now < since + kDeathMax;
+  }
+  // It may be, as far as that is its own matter.
+  [[nodiscard]] bool may_be_paused(Instant now) const {
+    return state == MemberState::running && ready.pausable && !waits_for_commands &&
+           !has_right_of_way() && now >= calm_from;
   }
   [[nodiscard]] bool has_right_of_way() const { return ready.lost >= kEvictionsMax; }
   [[nodiscard]] double used() const { return to_double(sample.used); }

@@ -61,10 +61,9 @@ struct MemoryResponse::Turn {
   [[nodiscard]] std::vector<Member*> growers() const {
     std::vector<Member*> growers;
     for (Member* member : running_set.members()) {
-      if (member->state != MemberState::running) continue;
+      if (!member->may_be_paused(now)) continue;
       if (member == keel && !limits.may_pause_keel) continue;
-      if (member->has_right_of_way() || member->waits_for_commands) continue;
-      if (member->rise.most < limits.line * kGrowthLeast || now < member->calm_from) continue;
+      if (member->rise.most < limits.line * kGrowthLeast) continue;
       growers.push_back(member);
     }
     std::sort(growers.begin(), growers.end(), [](const Member* a, const Member* b) {

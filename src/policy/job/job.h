@@ -61,6 +61,7 @@ struct JobSpec {
   std::optional<Duration> timeout;
   unsigned retries = 0;  // further attempts after one that failed
   bool restartable = true;
+  bool pausable = true;  // by the governor; else it is killed where others are paused
   // So often it is started again if it is evicted or lost; absent: kLostAttemptsMax.
   std::optional<unsigned> restarts{};
   std::optional<unsigned> cap{};  // at most so many jobs of its class run at once; at least 1

@@ -69,6 +69,7 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
   record.ready.kind = kinds_.take(record.key, record.facts, estimator_, job.tenant);
   record.ready.priority = job.priority;
   record.ready.restartable = job.restartable;
+  record.ready.pausable = job.pausable;
   record.ready.tenant = job.tenant;
   if (job.cap) caps_.cap(record.key.exact, *job.cap);
   record.ready.lost = job.lost;

@@ -27,6 +27,19 @@ TEST(GovernorLadder, FreezesTheFastestGrowerBeforeTheLine) {
   EXPECT_THAT(story.reasons.front(), HasSubstr("the line is near"));
 }
 
+// A stop would show on its terminal. What is decided of it is seen in what it uses.
+TEST(GovernorLadder, WhoCannotBePausedIsEvictedOrLeftAlone) {
+  Story story = crowd(small(), 4);
+  for (const unsigned id : {2U, 3U, 4U}) story.job(id).pausable = false;
+  story.uses(2, 11, 250, 2);
+  story.uses(3, 11, 350, 3);
+  story.uses(3, 11.5, 600, 3);
+  for (const std::string& word : story.rules(11.5)) EXPECT_THAT(word, Not(HasSubstr("freeze")));
+  story.uses(3, 12, 900, 3);
+  story.samples(12);
+  EXPECT_THAT(story.rules(12), Contains("evict 3"));
+}
+
 TEST(GovernorLadder, AGrowerFarFromTheLineIsLeftAlone) {
   Story story = crowd(small(), 4);
   story.uses(2, 11, 250, 2);
