@@ -169,14 +169,14 @@ Decision admission_of(const Surroundings& around, JobId job, const Estimate& est
   std::string reason;
   if (around.running == 0) {
     reason = "nothing else is running";
-    if (const auto disk = refuse_for_space(around.disks, estimate)) {
-      reason += ", though the space is short: " + space_state(around.disks[*disk], estimate);
-    }
   } else if (is_empty(around)) {
     reason = "only small jobs are running";
   } else {
     reason = "it fits: at most " + words::bytes(numbers[4].second) + " of " +
              words::bytes(around.line) + " are expected to be in use with it";
+  }
+  if (const auto disk = short_of_space(around.disks, estimate)) {
+    reason += ", though the space is short: " + space_state(around.disks[*disk], estimate);
   }
   return {.action = Admit{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
 }

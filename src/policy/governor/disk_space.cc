@@ -67,6 +67,15 @@ double left_to_write(const Member& member) {
   return std::max(so_far, member.writes_at_first - so_far);
 }
 
+std::optional<std::size_t> short_of_space(const std::vector<DiskRoom>& rooms,
+                                          const Estimate& candidate) {
+  const double whole = to_write(candidate).value_or(0);
+  for (std::size_t i = 0; i < rooms.size(); ++i) {
+    if (whole >= kWritesLeast && rooms[i].is_for(candidate) && rooms[i].left() < whole) return i;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::size_t> refuse_for_space(const std::vector<DiskRoom>& rooms,
                                             const Estimate& candidate) {
   const auto whole = to_write(candidate);

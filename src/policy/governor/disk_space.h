@@ -59,6 +59,9 @@ struct DiskRoom {
 // is known is only held behind others of that sort.
 [[nodiscard]] std::optional<std::size_t> refuse_for_space(const std::vector<DiskRoom>& rooms,
                                                           const Estimate& candidate);
+// The place of one that has less left than the job may write, whether or not that can be waited for.
+[[nodiscard]] std::optional<std::size_t> short_of_space(const std::vector<DiskRoom>& rooms,
+                                                        const Estimate& candidate);
 // Takes a start into account.
 void count_in(std::vector<DiskRoom>& rooms, const Estimate& admitted);
 // How the space is beside what the job may write; the sentence and the numbers of a refusal.
