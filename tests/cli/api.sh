@@ -476,8 +476,12 @@ END
   ((count < 250)) || wrong "the daemon has $count descriptors open"
   gives 0 jobs run "$patience" echo served
   has out served
-  gives 0 timeout "$patience" "$clients/stream_client" "tls:127.0.0.1:$port:client" enter a await
-  has out 'admit a'
+  # A connection that has not shown its certificate yet can be the one that makes room: it comes again.
+  is_admitted() {
+    timeout "$patience" "$clients/stream_client" "tls:127.0.0.1:$port:client" enter a await >out &&
+      grep -q 'admit a' out
+  }
+  becomes_true is_admitted
   kill "$strangers"
   over 0
 }
