@@ -30,9 +30,6 @@ policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sam
   return seen;
 }
 
-// By so many looks a writer has shown itself.
-constexpr int kWriteLooks = 4;
-
 bool is_short(const std::vector<policy::DiskFloor>& disks, const policy::DiskSample& sample) {
   for (std::size_t i = 0; i < disks.size(); ++i) {
     if (sample.free[i] && *sample.free[i] < disks[i].floor) return true;
@@ -95,8 +92,7 @@ std::optional<Bytes> HostExecutor::written_by(AttemptRecord& record,
 // By one that nobody here has waited for: as far as looks tell that were close enough together.
 // What it wrote after the last of them is missing.
 std::optional<Bytes> HostExecutor::seen_to_write(const AttemptRecord& record) const {
-  const bool is_close = write_look_ == kWriteLook && record.end.wall >= kWriteLook * kWriteLooks;
-  return is_close ? record.written : std::nullopt;
+  return write_look_ == kWriteLook ? record.written : std::nullopt;
 }
 
 void HostExecutor::start_watching() {

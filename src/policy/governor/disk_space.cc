@@ -25,6 +25,14 @@ bool is_unshown(const Member& member) {
          member.sample.ran < kWriteShown;
 }
 
+// By its end, as far as looks at it tell: where space is only told of they are far apart.
+bool may_leave_space(const Member& member, const DiskRoom& room) {
+  if (written(member) >= kWritesLeast) return true;
+  if (member.state == MemberState::dying) return false;
+  const bool is_seldom_seen = !member.sample.written || room.disk->rule == DiskRule::tell;
+  return is_unshown(member) || is_writer(member) || (!member.estimate.written && is_seldom_seen);
+}
+
 const Member* largest_writer(const RunningSet& running_set) {
   const Member* largest = nullptr;
   for (const Member* member : running_set.members()) {
@@ -69,9 +77,10 @@ double left_to_write(const Member& member) {
 
 std::optional<std::size_t> short_of_space(const std::vector<DiskRoom>& rooms,
                                           const Estimate& candidate) {
-  const double whole = to_write(candidate).value_or(0);
+  const auto whole = to_write(candidate);
+  if (whole && *whole < kWritesLeast) return std::nullopt;
   for (std::size_t i = 0; i < rooms.size(); ++i) {
-    if (whole >= kWritesLeast && rooms[i].is_for(candidate) && rooms[i].left() < whole) return i;
+    if (rooms[i].is_for(candidate) && rooms[i].left() < whole.value_or(0)) return i;
   }
   return std::nullopt;
 }
@@ -168,7 +177,7 @@ std::vector<DiskRoom> DiskSpace::rooms(const RunningSet& running_set) const {
   for (DiskRoom& room : rooms) {
     for (const Member* member : running_set.members()) {
       if (member->held && member->held_for == Shortage::space) room.has_paused = true;
-      if (is_unshown(*member) || is_writer(*member)) ++room.writers;
+      if (may_leave_space(*member, room)) ++room.writers;
       if (!room.is_for(member->estimate)) continue;
       room.promised += left_to_write(*member);
       if (is_unshown(*member)) ++room.unshown;

@@ -59,7 +59,7 @@ struct DiskRoom {
 // is known is only held behind others of that sort.
 [[nodiscard]] std::optional<std::size_t> refuse_for_space(const std::vector<DiskRoom>& rooms,
                                                           const Estimate& candidate);
-// The place of one that has less left than the job may write, whether or not that can be waited for.
+// The place of one that has less left than the job may write, though it be of no use to wait.
 [[nodiscard]] std::optional<std::size_t> short_of_space(const std::vector<DiskRoom>& rooms,
                                                         const Estimate& candidate);
 // Takes a start into account.

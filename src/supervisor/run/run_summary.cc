@@ -25,7 +25,7 @@ report::OutputPaths output_paths_of(const policy::JobSpec& job,
         own.empty() ? fs::path(*results) / output::result_name(job.name) / name : fs::path(own);
     std::error_code failed;
     const fs::path found = fs::absolute(kept, failed);
-    return (failed ? kept : found).lexically_normal().string();
+    return (failed ? kept : found).string();
   };
   return {.out = path(job.stdout_path, "stdout"), .err = path(job.stderr_path, "stderr")};
 }

@@ -159,9 +159,11 @@ bool Lease::has_moved(const policy::Share& share) const {
   const auto left = [this](const policy::Share& of) {
     return of.left_by_others.value_or(shared_.line);
   };
+  const auto common = [](const policy::Share& of) { return of.common_line.value_or(of.line); };
   return share.has_elder != share_.has_elder || share.unsettled != share_.unsettled ||
          by_memory(share.line, share_.line) || by_memory(share.taken, share_.taken) ||
          by_memory(share.told, share_.told) || by_memory(left(share), left(share_)) ||
+         by_memory(common(share), common(share_)) ||
          std::abs(share.cores - share_.cores) >= shared_.cores * kMove;
 }
 
@@ -197,7 +199,7 @@ void Lease::look_away() {
         const auto lease = self.lock();
         if (!lease) return;
         (*lease)->is_looking_ = false;
-        if ((*lease)->bell_) (*lease)->bell_watch_.wait_for(EPOLLIN);
+        if ((*lease)->bell_watch_) (*lease)->bell_watch_.wait_for(EPOLLIN);
         (*lease)->heed(*found);
         (*lease)->move();
       });

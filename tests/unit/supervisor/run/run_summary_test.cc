@@ -11,10 +11,10 @@ TEST(OutputPaths, AreTheJobsOwnElseBelowTheResults) {
   EXPECT_EQ(output_paths_of(job, {}).out, "");
   EXPECT_EQ(output_paths_of(job, "/out/").out, "/out/a%2fb/stdout");
   EXPECT_EQ(output_paths_of(job, "/out").err, "/out/a%2fb/stderr");
-  job.stderr_path = "/src/../log";
+  job.stderr_path = "/src/log";
   EXPECT_EQ(output_paths_of(job, "/out").out, "/out/a%2fb/stdout");
-  EXPECT_EQ(output_paths_of(job, "/out").err, "/log");
-  EXPECT_EQ(output_paths_of(job, {}).err, "/log");
+  EXPECT_EQ(output_paths_of(job, "/out").err, "/src/log");
+  EXPECT_EQ(output_paths_of(job, {}).err, "/src/log");
   EXPECT_EQ(output_paths_of(job, {}).out, "");
 }
 
