@@ -50,9 +50,10 @@ has_tool() {
   for name; do type -P "$name" >/dev/null || skip "$name is not installed"; done
 }
 
-# govern COMMAND...: it succeeds. A step that is not told of would make it wait for ever.
+# govern COMMAND...: it succeeds. A step that is not told of would make it wait for ever, which is what
+# `bound`, in seconds, is there to see.
 govern() {
-  gives 0 timeout "$((2 * patience))" "$plimsoll" govern --line "$line" --standalone \
+  gives 0 timeout "${bound:-$((2 * patience))}" "$plimsoll" govern --line "$line" --standalone \
     --report steps.jsonl "$@"
 }
 

@@ -112,7 +112,8 @@ END
   all_made o
 }
 
-# Its workers begin together, and wait for each other: it takes two minutes.
+# Its workers begin together, and wait for each other. Each wait for one that is held or paused lasts up
+# to a minute before the governor sees that nothing moves: it takes two minutes, and more on a busy machine.
 case_pytest_with_workers() {
   "$python" -c 'import xdist' 2>/dev/null || skip 'pytest-xdist is not installed'
   here
@@ -125,6 +126,7 @@ def test_it():
     open("o$each", "w").write("made")
 END
   done
+  local bound=$((10 * patience))
   line=400M govern -- "$python" -m pytest -q -p no:cacheprovider -n 6
   has out '6 passed'
   steps_are 6 'exec(eval(sys.stdin.readline()))' pytest
