@@ -10,10 +10,12 @@ namespace plimsoll::policy {
 
 namespace {
 
-// Who is unknown and can be run again is evicted where it comes to that. Else its growth counts.
+// Who can be run again is evicted where it comes to that; whose end an eviction would be stops in
+// time.
 double growth_within(const Member& member, Duration ahead) {
-  if (is_known(member.estimate) || member.ready.restartable) return 0;
-  return member.slope * to_seconds(ahead);
+  if (member.ready.restartable) return 0;
+  const double most = member.slope * to_seconds(ahead);
+  return is_known(member.estimate) ? std::min(most, member.need()) : most;
 }
 
 double needed_to_end(const Member& member) {
@@ -149,8 +151,10 @@ void MemoryResponse::keep_safe_state(Turn& turn) {
     }
     return is_safe_state(std::move(claims), free);
   };
-  if (safe(true) || !safe(false)) return;
+  if (safe(true)) return;
+  const bool is_late = !safe(false);  // so that somebody is evicted, or fails
   for (Member* member : turn.growers()) {
+    if (is_late && member->ready.restartable) continue;
     freeze(turn, *member, "another job needs the memory to finish");
     if (safe(true)) return;
   }
