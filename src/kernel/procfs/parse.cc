@@ -97,14 +97,15 @@ std::optional<Stat> parse_stat(std::string_view text) {
   const auto parent = to_pid(fields[4]);
   const auto group = to_pid(fields[5]);
   const auto session = to_pid(fields[6]);
+  const auto flags = to_u64(fields[9]);
   const auto user = to_u64(fields[14]);
   const auto system = to_u64(fields[15]);
   const auto waited_user = to_u64(fields[16]);
   const auto waited_system = to_u64(fields[17]);
   const auto threads = to_u64(fields[20]);
   const auto start = to_u64(trim(fields[22]));
-  if (!parent || !group || !session || !user || !system || !waited_user || !waited_system ||
-      !threads || !start) {
+  if (!parent || !group || !session || !flags || !user || !system || !waited_user ||
+      !waited_system || !threads || !start) {
     return std::nullopt;
   }
   stat.parent = *parent;
@@ -115,6 +116,8 @@ std::optional<Stat> parse_stat(std::string_view text) {
   stat.waited_user_ticks = *waited_user;
   stat.waited_system_ticks = *waited_system;
   stat.threads = *threads;
+  constexpr std::uint64_t kForkedNotExecuted = 0x40;
+  stat.is_copy = (*flags & kForkedNotExecuted) != 0;
   stat.id.start = *start;
   return stat;
 }

@@ -36,6 +36,9 @@ struct Stat {
   std::uint64_t waited_user_ticks = 0;
   std::uint64_t waited_system_ticks = 0;
   std::uint64_t threads = 0;
+  // It executes what its parent did, of which all of its memory is a copy, or is the parent's own
+  // (vfork); as the kernel has it (PF_FORKNOEXEC).
+  bool is_copy = false;
 
   // Nothing of it runs any more. A leader that has ended while other threads go on is no such.
   [[nodiscard]] bool is_dead() const { return (state == 'Z' || state == 'X') && threads <= 1; }

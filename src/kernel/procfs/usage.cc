@@ -74,7 +74,10 @@ void Meter::look(const ProcDir& proc, const std::map<int, Stat>& members, Instan
   for (const auto& [pid, stat] : members) {
     Count one{.stat = stat, .io = {}};
     if (const auto text = proc.read(pid, "io")) one.io = parse_io(*text);
-    if (const auto text = proc.read(pid, "status")) {
+    // A step that is let go is for some milliseconds yet what its driver is: its memory is the
+    // driver's.
+    const bool has_own_memory = main_ != pid || !stat.is_copy;
+    if (const auto text = proc.read(pid, "status"); text && has_own_memory) {
       const Resident resident = parse_resident(*text);
       const Bytes own = resident.anon.value_or(Bytes{}) + resident.shmem.value_or(Bytes{});
       by_process.emplace(pid, own);

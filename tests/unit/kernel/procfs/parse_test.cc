@@ -26,6 +26,7 @@ TEST(ProcessStat, HasWhatIsUsedOfIt) {
   EXPECT_EQ(stat->parent, 4700);
   EXPECT_EQ(stat->group, 4690);
   EXPECT_EQ(stat->session, 4680);
+  EXPECT_FALSE(stat->is_copy);
   EXPECT_EQ(stat->user_ticks, 250U);
   EXPECT_EQ(stat->system_ticks, 31U);
   EXPECT_EQ(stat->waited_user_ticks, 17U);
@@ -64,6 +65,12 @@ std::string stat_that_ended(char state, std::string_view status) {
   text.replace(text.find(" S "), 3, {' ', state, ' '});
   text.replace(text.find(" 20 0 3 "), 8, " 20 0 1 ");
   return text + " 1 2 3 4 5 6 7 " + std::string(status) + "\n";
+}
+
+TEST(ProcessStat, TellsOneThatHasForkedAndNotExecuted) {
+  std::string text(kStat);
+  text.replace(text.find("4194304"), 7, "4194368");
+  EXPECT_TRUE(parse_stat(text)->is_copy);
 }
 
 TEST(ProcessStat, HasTheStatusOfOneThatHasEnded) {
