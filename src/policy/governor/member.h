@@ -75,10 +75,11 @@ struct Member {
   // It has begun commands, and goes on when they have ended: not frozen, and evicted only for what
   // it takes itself meanwhile.
   bool waits_for_commands = false;
-  double used_before_commands = 0;  // bytes: when it began to wait
-  unsigned freezes = 0;             // by the governor, one soon after the other
-  Instant calm_from{};              // thawed by right of way: not frozen again before
-  Bytes reclaimed{};                // asked to be pushed out since it was frozen
+  double used_before_commands = 0;   // bytes: when it began to wait
+  unsigned freezes = 0;              // by the governor, one soon after the other
+  Instant calm_from{};               // thawed by right of way: not frozen again before
+  std::optional<Instant> let_end{};  // past the line it was thawed to come to its end, last
+  Bytes reclaimed{};                 // asked to be pushed out since it was frozen
 
   Estimate estimate{};  // of what is to come, as of estimated_at
   Instant estimated_at{};

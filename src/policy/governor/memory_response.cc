@@ -211,6 +211,11 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
   if (victims.members.empty() && turn.config.may_evict) {
     victims = choose_victims(turn.running_set, *turn.keel, shortage, lose, Spare::nobody);
   }
+  const bool is_for_good =
+      victims.members.empty() ||
+      std::any_of(victims.members.begin(), victims.members.end(),
+                  [](const Member* victim) { return !victim->ready.restartable; });
+  if (is_for_good && (!over_since_ || let_one_end(turn))) return;
   if (victims.members.empty()) return fail_one(turn);
   const Numbers numbers = turn.numbers();
   for (Member* victim : victims.members) {
@@ -234,6 +239,37 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
   next_sample_ = turn.now + kRoundDeadline;
 }
 
+// Whether one is on its way to its end.
+bool MemoryResponse::let_one_end(Turn& turn) {
+  const double room =
+      turn.limits.limit + turn.limits.line * kOverLineMost - turn.running_set.used();
+  if (room <= 0) return false;
+  Member* chosen = nullptr;
+  for (Member* member : turn.running_set.members()) {
+    const bool was_tried = member->let_end && *member->let_end >= *over_since_;
+    if (was_tried && member->state == MemberState::running && turn.now < member->calm_from) {
+      next_sample_ = member->calm_from;
+      return true;
+    }
+    if (was_tried || !member->held || member->paused || !is_known(member->estimate)) continue;
+    if (member->need() > room) continue;
+    if (chosen == nullptr || member->need() < chosen->need()) chosen = member;
+  }
+  if (chosen == nullptr) return false;
+  Numbers numbers = turn.numbers();
+  numbers.emplace_back("job_used_bytes", chosen->used());
+  numbers.emplace_back("estimate_bytes", chosen->estimate.peak.mean);
+  chosen->let_end = turn.now;
+  chosen->calm_from = turn.now + kLetEnd;
+  next_sample_ = chosen->calm_from;
+  static_cast<void>(turn.running_set.release(*chosen, turn.now));
+  turn.rulings.push_back(
+      {.action = Thaw{chosen->ready.job},
+       .reason = "its end is believed to be near, and gives back " + words::bytes(chosen->used()),
+       .numbers = std::move(numbers)});
+  return true;
+}
+
 // What does not fit only because other runs have a part of the line fits when they have ended.
 bool MemoryResponse::waits_for_others(const Turn& turn, const Member& member) {
   return turn.limits.left_by_others && turn.config.may_evict && member.ready.restartable;
@@ -242,7 +278,6 @@ bool MemoryResponse::waits_for_others(const Turn& turn, const Member& member) {
 // Nobody is left whose eviction would help the rest: it is whoever is furthest over what he was
 // admitted with, be it the keel.
 void MemoryResponse::fail_one(Turn& turn) {
-  if (!over_since_) return;
   const double over = turn.running_set.surely_used() - turn.limits.limit;
   const bool others_yield = turn.limits.left_by_others && !turn.limits.may_pause_keel;
   const Instant patient_until = *over_since_ + (others_yield ? kYieldGrace : kOverLineGrace);

@@ -40,6 +40,9 @@ inline constexpr Duration kYieldGrace = std::chrono::seconds(1);
 // Further past the line than this share of it there is no such patience: cgroup v1 slows nobody
 // down, and the limit at which its kernel kills stands twice as far above the line.
 inline constexpr double kOverLineMost = 0.125;
+// Past the line, before a job is ended that can't be run again: a paused one that is believed to
+// have its peak behind it goes on for so long, each once. Its end gives back more than it may take.
+inline constexpr Duration kLetEnd = std::chrono::milliseconds(500);
 // Pages are dropped no more often than this; the kernel does the same by itself at the line.
 inline constexpr Duration kReclaimGap = std::chrono::seconds(5);
 // Memory goes to swap or zram at some 600 MB/s (measured); so long it is given before an eviction.
@@ -78,6 +81,7 @@ class MemoryResponse {
   [[nodiscard]] static double wanted_for(const Turn& turn, double shortage);
   [[nodiscard]] bool reclaim(Turn& turn, double shortage);
   void evict(Turn& turn, double shortage);
+  [[nodiscard]] bool let_one_end(Turn& turn);
   void fail_one(Turn& turn);
   [[nodiscard]] static bool waits_for_others(const Turn& turn, const Member& member);
 

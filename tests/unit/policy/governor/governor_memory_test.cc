@@ -225,6 +225,61 @@ TEST(GovernorLadder, WithoutEvictionsOthersArePausedAndWhatDoesNotFitFails) {
   EXPECT_TRUE(failed);
 }
 
+// Four jobs that can't be run again and are believed to need 230 MiB each below a line of 1,000.
+// All have nearly that when they are paused, and the oldest, which never is, goes on to grow.
+Story three_at_their_end() {
+  Story story(small());
+  for (unsigned id = 1; id <= 4; ++id) story.waits(id, {.mib = 230, .cores = 0.1}, 0, 0, 0, false);
+  static_cast<void>(story.rules(0));
+  for (double t = 10; t < 10.35; t += 0.1) {
+    for (unsigned id = 2; id <= 4; ++id) story.uses(id, t, 200 + (t - 10) * 95 + id, 1);
+    story.uses(1, t, 230, 1);
+    story.samples(t);
+    static_cast<void>(story.rules(t));
+  }
+  return story;
+}
+
+TEST(GovernorLadder, APausedOneAtItsEndGoesOnBeforeOneIsEndedForGood) {
+  Story story = three_at_their_end();
+  std::vector<std::string> thawed;
+  double t = 11;
+  for (; t < 14 && thawed.empty(); t += 0.1) {
+    story.uses(1, t, 300 + (t - 11) * 150, 1);
+    story.samples(t);
+    for (const std::string& word : story.rules(t)) {
+      EXPECT_THAT(word, Not(HasSubstr("fail")));
+      EXPECT_THAT(word, Not(HasSubstr("evict")));
+      if (word.starts_with("thaw ")) thawed.push_back(word);
+    }
+  }
+  ASSERT_THAT(thawed, ElementsAre("thaw 2"));
+  EXPECT_THAT(story.reasons, Contains(HasSubstr("its end is believed to be near")));
+  // It is let run for its time, and its end helps the others.
+  story.uses(2, t, 240, 1);
+  story.samples(t);
+  EXPECT_THAT(story.rules(t), Not(Contains("freeze 2")));
+  story.ends(2, t + 0.1);
+  EXPECT_THAT(story.rules(t + 0.1), Not(Contains(HasSubstr("fail"))));
+}
+
+TEST(GovernorLadder, WhereNoneComesToItsEndOneIsEndedAllTheSame) {
+  Story story = three_at_their_end();
+  std::vector<std::string> words;
+  for (double t = 11; t < 14; t += 0.1) {
+    story.uses(1, t, std::min(400.0, 300 + (t - 11) * 150), 1);
+    story.samples(t);
+    for (const std::string& word : story.rules(t)) {
+      if (word.starts_with("evict")) {
+        EXPECT_THAT(words, testing::IsSupersetOf({"thaw 2", "thaw 3", "thaw 4"}));
+        return;
+      }
+      words.push_back(word);
+    }
+  }
+  ADD_FAILURE() << "nobody was ended: " << testing::PrintToString(words);
+}
+
 // A job alone below a line of 1,000 MiB that gains `speed` MiB a second from 900 MiB on, from the
 // tenth second on: how far it is past the line when it fails.
 double failed_past_by(double speed) {
