@@ -1,6 +1,7 @@
 #include "policy/governor/waiting.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "policy/estimator/demand_forecast.h"
@@ -11,6 +12,8 @@ namespace {
 // A kind of which nothing is known goes first, one job of it: what it is like may turn out to be
 // what decides how long all of it takes.
 constexpr double kUnseenFirst = 1e9;  // seconds
+// Shorter ones are as long as this, in seconds.
+constexpr double kShortest = 1.0 / 16;
 
 // How long a job of the kind is expected to take. Those that still run count for as long as they
 // have: among the first to end the short ones are too many. (For times without memory this is the
@@ -23,29 +26,40 @@ double expected_seconds(const Estimate& estimate, const Shown& shown) {
   return mean + estimate.remaining.spread;
 }
 
+// In powers of two, and the time of entering in steps of the same length.
+double ranked_seconds(const Waiting::KindState& state, const Ready& head) {
+  const double entered = to_seconds(head.waits_since->time_since_epoch());
+  const double seconds = expected_seconds(state.estimate, state.shown);
+  const double step = std::exp2(std::floor(std::log2(std::max(seconds, kShortest))));
+  // A job that was evicted or lost has waited from the beginning: it does not start behind.
+  return step - (head.lost > 0 ? 0 : std::floor(entered / step) * step);
+}
+
+// Of the first that waits, among all of its kind that have begun or wait: in the middle of its part
+// of 0..1.
+double place_in_kind(const Waiting::KindState& state) {
+  const auto started = static_cast<double>(state.started);
+  return (started + 0.5) / (started + static_cast<double>(state.jobs.size()));
+}
+
 }  // namespace
 
 void Waiting::rank(Kind kind, KindState& state) {
-  if (state.ranked) {
+  if (state.rank) {
     const auto order = orders_.find(state.tenant);
-    order->second.erase(
-        {state.ranked_command, state.ranked_priority, state.rank, state.ranked_job, kind});
-    state.ranked = false;
+    order->second.erase(*state.rank);
+    state.rank.reset();
     if (order->second.empty()) orders_.erase(order);
   }
   if (state.jobs.empty()) return;
   const Ready& head = **state.jobs.begin();
-  const double entered = to_seconds(head.waits_since->time_since_epoch());
-  // A job that was evicted or lost has waited from the beginning: it does not start behind.
-  const bool was_lost = head.lost > 0;
-  state.rank = by_ == StartOrder::input
-                   ? 0
-                   : expected_seconds(state.estimate, state.shown) - (was_lost ? 0 : entered);
-  state.ranked_command = head.is_command;
-  state.ranked_priority = head.priority;
-  state.ranked_job = head.job;
-  state.ranked = true;
-  orders_[state.tenant].insert({head.is_command, head.priority, state.rank, head.job, kind});
+  state.rank = {.is_command = head.is_command,
+                .priority = head.priority,
+                .seconds = by_ == StartOrder::input ? 0 : ranked_seconds(state, head),
+                .place = by_ == StartOrder::input ? 0 : place_in_kind(state),
+                .first = head.job,
+                .kind = kind};
+  orders_[state.tenant].insert(*state.rank);
 }
 
 void Waiting::expect(Kind kind, const Estimate& estimate) {
@@ -92,6 +106,7 @@ void Waiting::show(Kind kind, const Shown& shown) {
 
 void Waiting::started(Kind kind) {
   KindState& state = kinds_.at(kind);
+  ++state.started;
   ++state.shown.running;
   ++state.shown.unsettled;
   rank(kind, state);

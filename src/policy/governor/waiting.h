@@ -27,8 +27,11 @@ struct Shown {
 
 // The jobs that could run and wait, those of each tenant in the order in which they should start:
 // by priority, then the longest expected first, since what is started late must be short; waiting
-// counts as length, so that nobody waits for ever. Jobs of a kind stand behind each other, in order
-// of input. With StartOrder::input all jobs do. Commands come before jobs, which wait for them.
+// counts as length, so that nobody waits for ever. Lengths count in powers of two, and kinds that
+// are equally long by that take turns as many of them there are: were one to end before the next
+// begins, those that need memory would run beside each other and leave cores idle, and those that
+// need little would leave memory. Jobs of a kind stand behind each other, in order of input. With
+// StartOrder::input all jobs do. Commands come before jobs, which wait for them.
 class Waiting {
  public:
   explicit Waiting(StartOrder by) : by_(by) {}
@@ -41,22 +44,12 @@ class Waiting {
                                               : one->job < other->job;
     }
   };
-  struct KindState {
-    Estimate estimate;
-    Shown shown;
-    std::size_t settled = 0;  // ever: have shown their needs
-    Tenant tenant = kHost;    // of all of them
-    std::set<Ready*, InOrder> jobs;
-    double rank = 0;  // seconds; as it stands in the order
-    bool ranked = false;
-    bool ranked_command = false;
-    int ranked_priority = 0;
-    JobId ranked_job{};
-  };
+  // Where the first of a kind stands.
   struct Rank {
     bool is_command = false;
     int priority = 0;
     double seconds = 0;
+    double place = 0;  // among all of the kind that have begun or wait, 0..1
     JobId first{};
     Kind kind{};
     // Among those of one tenant.
@@ -64,8 +57,18 @@ class Waiting {
       if (is_command != other.is_command) return is_command;
       if (priority != other.priority) return priority > other.priority;
       if (seconds != other.seconds) return seconds > other.seconds;
+      if (place != other.place) return place < other.place;
       return first < other.first;
     }
+  };
+  struct KindState {
+    Estimate estimate;
+    Shown shown;
+    std::size_t settled = 0;  // ever: have shown their needs
+    Tenant tenant = kHost;    // of all of them
+    std::set<Ready*, InOrder> jobs;
+    std::size_t started = 0;     // ever
+    std::optional<Rank> rank{};  // as it stands in the order
   };
 
   void expect(Kind kind, const Estimate& estimate);
