@@ -277,6 +277,31 @@ TEST(Machine, WhoFreezesAllForGoodIsStopped) {
   EXPECT_EQ(executor.tally().done, 0U);
 }
 
+TEST(Machine, WhatTakesMoreThanAWeekIsStopped) {
+  const double most = to_seconds(kSimulatedMax);
+  const vector<SimJob> jobs{job(1, {{0, 1, 0}, {most / 2, 1, 0}}),
+                            job(2, {{0, 1, 0}, {most, 1, 0}})};
+  SimulatedExecutor executor({.cores = 1, .line = 1_GiB, .sampling = Sampling::none}, jobs);
+  Script script(executor);
+  script.start(0s, 1).start(kSimulatedMax / 4, 2);
+  EXPECT_EQ(executor.run(script), Stopped::too_long);
+  EXPECT_EQ(executor.tally().starts, 2U);
+  EXPECT_EQ(executor.tally().done, 1U);
+}
+
+TEST(Machine, WhatNoPolicyCouldDoInAWeekIsNotBegun) {
+  for (const double seconds : {1e6, 1e10, 1e300}) {
+    const vector<SimJob> jobs{job(1, {{0, 1, 0}, {seconds, 1, 0}})};
+    SimulatedExecutor executor({.cores = 1, .line = 1_GiB}, jobs);
+    Script script(executor);
+    EXPECT_EQ(executor.run(script), Stopped::too_long) << seconds;
+  }
+  const vector<SimJob> jobs{job(1, {{0, 1, 1e30F}, {1, 1, 0}})};
+  SimulatedExecutor executor({.cores = 1, .line = 1_GiB}, jobs);
+  Script script(executor);
+  EXPECT_EQ(executor.run(script), Stopped::too_long);
+}
+
 // Asks to be woken where it stands.
 class Restless final : public policy::ExecutorObserver {
  public:
