@@ -53,7 +53,7 @@ inline constexpr Duration kSimulatedMax = std::chrono::hours(24 * kSimulatedDays
 // A policy that has thrown away so many times the whole work will not get there.
 inline constexpr double kLostShareMax = 3;
 // So many attempts of one job: it is killed each time before it has done any work to speak of.
-inline constexpr std::uint64_t kAttemptsMax = 1'000'000;
+inline constexpr std::uint64_t kAttemptsMax = 100'000;
 // Longer than any wait of a policy that still means to start or thaw something.
 inline constexpr Duration kIdleMax = std::chrono::hours(1);
 // More than happens at one moment: a policy that asks to be woken at once, again and again.

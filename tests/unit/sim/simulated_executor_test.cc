@@ -302,6 +302,29 @@ TEST(Machine, WhatNoPolicyCouldDoInAWeekIsNotBegun) {
   EXPECT_EQ(executor.run(script), Stopped::too_long);
 }
 
+// Starts its job again whenever it is killed.
+class Stubborn final : public policy::ExecutorObserver {
+ public:
+  explicit Stubborn(SimulatedExecutor& executor) : executor_(executor) { start(); }
+  void on_job(JobId, const policy::JobSample&) override {}
+  void on_machine(const policy::MachineSample&) override {}
+  void on_over(JobId, const policy::AttemptEnd&) override { start(); }
+  void on_wake() override {}
+
+ private:
+  void start() { executor_.start({.job = JobId{1}, .attempt = ++attempts_}); }
+  SimulatedExecutor& executor_;
+  unsigned attempts_ = 0;
+};
+
+TEST(Machine, AJobThatIsKilledBeforeItDoesAnythingIsNotStartedForEver) {
+  const vector<SimJob> jobs{job(1, {{0, 1, 0}, {0.001, 1e6, 0}, {10, 1, 1}})};
+  SimulatedExecutor executor({.cores = 1, .line = 1_GiB, .sampling = Sampling::none}, jobs);
+  Stubborn stubborn(executor);
+  EXPECT_EQ(executor.run(stubborn), Stopped::thrown_away);
+  EXPECT_LE(executor.tally().starts, 200'000U);
+}
+
 // Asks to be woken where it stands.
 class Restless final : public policy::ExecutorObserver {
  public:

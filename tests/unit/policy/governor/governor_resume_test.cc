@@ -75,8 +75,8 @@ std::string first_to_unlock(double need_of_2, double need_of_3) {
   story.samples(10.5);
   EXPECT_THAT(story.rules(10.5), UnorderedElementsAre("freeze 2", "freeze 3"));
   for (const auto& [id, need] : {std::pair(2u, need_of_2), std::pair(3u, need_of_3)}) {
-    story.governor.expect(story.job(id),
-                          flat({.mib = 180 + need, .seconds = 1000, .cores = 0.1}), at(10.6));
+    story.governor.expect(story.job(id), flat({.mib = 180 + need, .seconds = 1000, .cores = 0.1}),
+                          at(10.6));
   }
   for (double t = 11; t < 30; t += 0.5) {
     story.governor.observe(story.job(1),
