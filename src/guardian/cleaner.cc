@@ -16,6 +16,7 @@
 #include "guardian/clock.h"
 #include "kernel/cgroup/placement.h"
 #include "kernel/cgroup/run_removal.h"
+#include "kernel/cgroup/run_weight.h"
 #include "kernel/procfs/kill_all.h"
 
 namespace plimsoll::guardian {
@@ -79,6 +80,7 @@ void Cleaner::clean_tree() {
   if (remains.gone) {
     for (std::size_t i = 0; i < bases.size(); ++i) {
       cgroup::remove_made(bases[i].directory, tree_.places[i].named);
+      cgroup::weigh_made(bases[i].directory);  // what other runs are in has stayed
     }
     return;
   }

@@ -46,6 +46,10 @@ std::vector<Unfinished> unfinished_of(const SimulatedExecutor& executor,
 // One line for each that is named: whether it could have.
 std::string unfinished_text(const Outcome& outcome) {
   std::string text;
+  if (!(outcome.lower_bound_s <= to_seconds(kSimulatedMax))) {
+    text += "  not simulated: together they take more than the " +
+            std::to_string(kSimulatedDaysMax) + " days after which a simulation ends\n";
+  }
   for (const Unfinished& job : outcome.unfinished) {
     text += "  " + job.id + ": " +
             (job.peak_mb > outcome.line_mb ? "cannot run: it needs " : "it needs ") +

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "sim/outcome.h"
 #include "sim/quantities.h"
 
 namespace plimsoll::sim {
@@ -282,9 +283,12 @@ void SimulatedExecutor::over(std::size_t job, const policy::AttemptEnd& end,
 // --- time passes ---
 
 Stopped SimulatedExecutor::run(policy::ExecutorObserver& observer) {
+  // Also of what is no number.
+  if (!(lower_bound_seconds(jobs_, config_) <= to_seconds(kSimulatedMax))) return Stopped::too_long;
   for (;;) {
     const auto moment = next_moment();
     if (!moment) return Stopped::quiet;
+    if (*moment > kSimulatedMax) return Stopped::too_long;
     if (is_idle(*moment)) return Stopped::idle;
     pass_to(*moment, observer);
     if (has_thrown_away_too_much()) return Stopped::thrown_away;

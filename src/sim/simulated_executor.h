@@ -39,15 +39,21 @@ struct Tally {
 
 // Why run() came back.
 enum class Stopped : std::uint8_t {
-  quiet,       // nothing runs, and nobody has asked to be woken
-  idle,        // nothing has moved for kIdleMax, or kTurnsMax times at the same moment
-  thrown_away  // attempts that came to nothing cost more than kLostShareMax of the whole work
+  quiet,        // nothing runs, and nobody has asked to be woken
+  idle,         // nothing has moved for kIdleMax, or kTurnsMax times at the same moment
+  thrown_away,  // attempts that came to nothing cost more than kLostShareMax of the whole work
+  too_long      // it takes more than kSimulatedMax; where no policy could do it in less, at once
 };
+
+// What a record or a file of curves says may be anything, and each second of it is looked at
+// several times: a week takes some seconds. Longer than any run worth simulating. A guess.
+inline constexpr int kSimulatedDaysMax = 7;
+inline constexpr Duration kSimulatedMax = std::chrono::hours(24 * kSimulatedDaysMax);
 
 // A policy that has thrown away so many times the whole work will not get there.
 inline constexpr double kLostShareMax = 3;
 // So many attempts of one job: it is killed each time before it has done any work to speak of.
-inline constexpr std::uint64_t kAttemptsMax = 1'000'000;
+inline constexpr std::uint64_t kAttemptsMax = 100'000;
 // Longer than any wait of a policy that still means to start or thaw something.
 inline constexpr Duration kIdleMax = std::chrono::hours(1);
 // More than happens at one moment: a policy that asks to be woken at once, again and again.

@@ -56,6 +56,7 @@ policy::DiskSample HostExecutor::watch(const std::vector<policy::DiskFloor>& dis
   });
   write_look_ = holds ? kWriteLook : kWriteLookToTell;
   if (auto proc = procfs::ProcDir::open()) proc_.emplace(std::move(*proc));
+  write_timer_ = host_.timer([this] { read_writers(); });
   disk_watch_ =
       std::make_unique<DiskWatch>(host_, host_.loop(), paths, holds ? kSpaceLook : kSpaceLookToTell,
                                   [this, disks](const policy::DiskSample& sample) {
@@ -65,28 +66,56 @@ policy::DiskSample HostExecutor::watch(const std::vector<policy::DiskFloor>& dis
   return disk_watch_->look();
 }
 
-// Who is named, or paused, is to be the right one.
+// Who is named, or paused, is to be the right one, as far as one turn goes.
 void HostExecutor::look_at_writers() {
   if (!proc_) return;
-  std::vector<JobId> looked_at;
+  const Instant now = host_.now();
   for (AttemptRecord* record : all_running()) {
-    const auto group = record->attempt.group();
-    if (group == nullptr) continue;
-    static_cast<void>(record->write_meter.look(*proc_, *group, host_.now(), kSpaceLook));
-    looked_at.push_back(record->key.job);
+    const WriteMeter& meter = record->write_meter;
+    if (record->attempt.group() != nullptr && meter.is_due(now, kSpaceLook)) {
+      write_looks_.ask(record->key.job, meter.looked());
+    }
   }
+  read_writers();
+}
+
+void HostExecutor::read_writers() {
+  const Instant now = host_.now();
+  std::vector<JobId> looked_at;
+  while (const auto job = write_looks_.next(now)) {
+    const auto found = jobs_.find(*job);
+    if (found == jobs_.end() || found->second.running == nullptr) continue;
+    read_writer(*found->second.running, now);
+    looked_at.push_back(*job);
+  }
+  go_on_with_writers();
   for (const JobId job : looked_at) {
     if (Attempt* attempt = running(job)) attempt->look();
   }
 }
 
+void HostExecutor::read_writer(AttemptRecord& record, Instant now) {
+  if (const auto group = record.attempt.group()) {
+    write_looks_.has_read(record.write_meter.look(*proc_, *group, now));
+  }
+}
+
+void HostExecutor::go_on_with_writers() {
+  if (const auto then = write_looks_.goes_on()) write_timer_->set(*then);
+}
+
 std::optional<Bytes> HostExecutor::written_by(AttemptRecord& record,
                                               const counters::Sample& sample) {
   if (disk_watch_ == nullptr) return std::nullopt;
-  const auto group = record.attempt.group();
-  if (group == nullptr) return sample.io.written;  // process mode: by /proc, too
+  if (record.attempt.group() == nullptr) return sample.io.written;  // process mode: by /proc, too
   if (!proc_) return std::nullopt;
-  return record.write_meter.look(*proc_, *group, host_.now(), write_look_);
+  const Instant now = host_.now();
+  WriteMeter& meter = record.write_meter;
+  if (meter.is_due(now, write_look_)) {
+    if (write_looks_.is_next(record.key.job, meter.looked(), now)) read_writer(record, now);
+    go_on_with_writers();
+  }
+  return meter.written();
 }
 
 // By one that nobody here has waited for: as far as looks tell that were close enough together.
@@ -102,7 +131,10 @@ void HostExecutor::start_watching() {
 
 void HostExecutor::stop_watching() {
   watcher_.stop();
-  if (disk_watch_ != nullptr) disk_watch_->stop();
+  if (disk_watch_ == nullptr) return;
+  disk_watch_->stop();
+  write_looks_.forget_all();
+  write_timer_->off();
 }
 
 }  // namespace plimsoll::supervisor

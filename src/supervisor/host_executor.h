@@ -20,6 +20,7 @@
 #include "supervisor/pool_sampler.h"
 #include "supervisor/run_host.h"
 #include "supervisor/system_record.h"
+#include "supervisor/write_looks.h"
 
 namespace plimsoll::supervisor {
 
@@ -169,6 +170,9 @@ class HostExecutor : public policy::Executor,
   [[nodiscard]] std::optional<Bytes> written_by(AttemptRecord& record,
                                                 const counters::Sample& sample);
   void look_at_writers();
+  void read_writers();
+  void read_writer(AttemptRecord& record, Instant now);
+  void go_on_with_writers();
   void start_watching();
   void stop_watching();
   [[nodiscard]] bool is_watching() const { return running_ > 0 || external_jobs_ > 0; }
@@ -204,7 +208,9 @@ class HostExecutor : public policy::Executor,
   std::unique_ptr<DiskWatch> disk_watch_;  // null: no disk is watched
   std::optional<procfs::ProcDir> proc_;    // where one is
   Duration write_look_{};
-  std::unique_ptr<loop::Clock::Timer> oom_timer_;  // after the kernel has told of an OOM (v1)
+  WriteLooks write_looks_;
+  std::unique_ptr<loop::Clock::Timer> write_timer_;  // where a disk is watched
+  std::unique_ptr<loop::Clock::Timer> oom_timer_;    // after the kernel has told of an OOM (v1)
   unsigned oom_checks_left_ = 0;
 };
 

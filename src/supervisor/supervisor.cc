@@ -77,6 +77,21 @@ std::vector<cgroup::Group::Part> parts_of(const cgroup::Placement& placement) {
   return parts;
 }
 
+// Where dead runs are looked for: a named path in all hierarchies, as such a run may have used more
+// of them than this one, and weigh there.
+std::vector<cgroup::Group::Part> swept_of(const cgroup::Placement& placement,
+                                          const cgroup::Hierarchies& hierarchies) {
+  const std::string& named = placement.bases.front().named;
+  if (named.empty()) return parts_of(placement);
+  std::vector<cgroup::Group::Part> parts;
+  for (const cgroup::Hierarchy& hierarchy : hierarchies.all) {
+    auto directory =
+        cgroup::Directory::open(hierarchy.mount_point + "/" + named, hierarchy.version);
+    if (directory) parts.push_back({std::move(*directory), hierarchy.controllers});
+  }
+  return parts;
+}
+
 // The first cgroup namespace of a kernel has a fixed number (PROC_CGROUP_INIT_INO).
 bool in_cgroup_namespace() {
   struct stat status{};
@@ -152,7 +167,10 @@ Result<std::unique_ptr<Supervisor>> Supervisor::create(guardian::Link link,
   // A weight that can't be had is a mistake, and no reason for process mode.
   if (made && supervisor->tree_) {
     made = cgroup::weigh_run(supervisor->tree_->run(), config.weight, supervisor->caller_);
-    cgroup::weigh_made(supervisor->placement_);
+    for (const cgroup::Base& base : supervisor->placement_.bases) {
+      cgroup::weigh_made(base.directory);
+    }
+    supervisor->sweep_stale();
   }
   if (!made) return pass(std::move(made));
   return supervisor;
@@ -233,16 +251,18 @@ Result<void> Supervisor::make_tree(const SupervisorConfig& config) {
   }
   attach_network();
   oom_.emplace(loop_, pool_->of(Controller::memory));
-
-  const auto runs = std::make_shared<cgroup::RunParents>(cgroup::runs_at(parts_of(placement_)));
-  if (cgroup::has_stale(*runs)) {
-    auto sweep = [runs] {
-      [[maybe_unused]] const auto swept =
-          cgroup::sweep(*runs, cgroup::Orphaned::left, loop::now() + kSweepPatience, &loop::now);
-    };
-    worker_->submit(std::move(sweep), [] {});
-  }
   return {};
+}
+
+void Supervisor::sweep_stale() {
+  const auto runs =
+      std::make_shared<cgroup::RunParents>(cgroup::runs_at(swept_of(placement_, hierarchies_)));
+  if (!cgroup::has_stale(*runs)) return;
+  auto sweep = [runs] {
+    [[maybe_unused]] const auto swept =
+        cgroup::sweep(*runs, cgroup::Orphaned::left, loop::now() + kSweepPatience, &loop::now);
+  };
+  worker_->submit(std::move(sweep), [] {});
 }
 
 // The programs count by the depth of a job's group in the whole hierarchy: base, run, pool, perhaps
@@ -351,8 +371,10 @@ Result<void> Supervisor::reap_after_guardian() {
 }
 
 void Supervisor::forget_named() {
-  for (const cgroup::Base& base : placement_.bases) cgroup::remove_made(base.directory, base.named);
-  cgroup::weigh_made(placement_);  // what other runs are in has stayed
+  for (const cgroup::Base& base : placement_.bases) {
+    cgroup::remove_made(base.directory, base.named);
+    cgroup::weigh_made(base.directory);  // what other runs are in has stayed
+  }
 }
 
 Result<void> Supervisor::reap_tree() {

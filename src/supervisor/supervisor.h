@@ -141,6 +141,7 @@ class Supervisor : public RunHost, public ChildSpawner {
   // What dead owners have left is removed beside this run's own work. Processes of theirs may take
   // as long to die; then they are left for the next sweep.
   static constexpr Duration kSweepPatience = std::chrono::seconds(10);
+  void sweep_stale();
   Result<cgroup::RunTree> make_run_group(const SupervisorConfig& config);
   Result<void> hand_over(const cgroup::RunTree* tree);
   Result<cgroup::Placement> place(const SupervisorConfig& config, const std::string& name);

@@ -7,14 +7,12 @@
 
 namespace plimsoll::supervisor {
 
-std::optional<Bytes> WriteMeter::look(const procfs::ProcDir& proc, const cgroup::Group& group,
-                                      Instant now, Duration gap) {
-  if (looked_ && now < *looked_ + gap) return most_;
+std::size_t WriteMeter::look(const procfs::ProcDir& proc, const cgroup::Group& group, Instant now) {
   looked_ = now;
-  if (group.parts().empty()) return most_;
+  if (group.parts().empty()) return 0;
   const cgroup::Directory* v2 = group.v2();
   auto pids = cgroup::member_processes(v2 != nullptr ? *v2 : group.parts().front().directory);
-  if (!pids) return most_;
+  if (!pids) return 0;
   if (pids->size() > kProcessesMax) pids->resize(kProcessesMax);
   std::optional<Bytes> sum;
   for (const int pid : *pids) {
@@ -23,7 +21,7 @@ std::optional<Bytes> WriteMeter::look(const procfs::ProcDir& proc, const cgroup:
     if (traffic) sum = sum.value_or(Bytes{}) + traffic->written;
   }
   most_ = std::max(most_, sum);
-  return most_;
+  return pids->size();
 }
 
 }  // namespace plimsoll::supervisor

@@ -13,10 +13,15 @@ namespace plimsoll::supervisor {
 // when it gets to the device, and knows no more of a process whose parent has ended before it.
 class WriteMeter {
  public:
-  // Looks again, if `gap` has passed since the last look: some 20 us for each process. Absent:
-  // nothing could be read yet.
-  [[nodiscard]] std::optional<Bytes> look(const procfs::ProcDir& proc, const cgroup::Group& group,
-                                          Instant now, Duration gap);
+  // Looks again: some 20 us for each process. Returns how many there were to read.
+  std::size_t look(const procfs::ProcDir& proc, const cgroup::Group& group, Instant now);
+  // The most that a look has found. Absent: nothing could be read yet.
+  [[nodiscard]] std::optional<Bytes> written() const { return most_; }
+  // When it looked last.
+  [[nodiscard]] std::optional<Instant> looked() const { return looked_; }
+  [[nodiscard]] bool is_due(Instant now, Duration gap) const {
+    return !looked_ || now >= *looked_ + gap;
+  }
 
   // Of more processes, these stand for all: some milliseconds.
   static constexpr std::size_t kProcessesMax = 128;

@@ -172,6 +172,87 @@ case_a_named_group_weighs_what_is_in_it() {
   becomes_true nothing_left || wrong 'something is left'
 }
 
+# weighted WEIGHT NAME: starts a run of this weight in the named group, whose job waits for the file
+# `stop`; `started` is its pid, once its job has begun.
+weighted() {
+  "$plimsoll" run -q ${1:+--weight $1} --cgroup "$PLIMSOLL_CGROUP/new/deep" -- \
+    sh -c "touch $2; while [ ! -e stop ]; do sleep 0.05; done" 2>"err-$2" &
+  started=$!
+  becomes_true test -e "$2"
+}
+
+# deep_weighs WEIGHT: so does the named group, in the unit of v2.
+deep_weighs() {
+  local group seen
+  group=$(mount_of cpu)$PLIMSOLL_CGROUP/new/deep
+  if [[ -e $group/cpu.weight ]]; then
+    seen=$(<"$group/cpu.weight")
+  else
+    seen=$((($(<"$group/cpu.shares") * 100 + 512) / 1024))
+  fi
+  ((seen == $1))
+}
+
+# lost WHO: a heavy run of which these processes are killed.
+lost() {
+  local guardian supervisor
+  weighted 1000 "heavy-$1"
+  guardian=$started
+  becomes_true deep_weighs 1000
+  supervisor=$(supervisor_of "$guardian")
+  case $1 in
+    supervisor) kill -KILL "$supervisor" ;;
+    guardian) kill -KILL "$guardian" ;;
+    *) kill -KILL "$guardian" "$supervisor" ;;
+  esac
+  wait "$guardian" 2>/dev/null
+  becomes_true gone "$supervisor"
+}
+
+# Who removes what a killed run has left puts the weight of the group right: the other process of that
+# run, else the next run there, whatever that uses itself, or whoever asks for it.
+case_a_run_that_was_killed_weighs_nothing() {
+  local light next who
+  keep_the_stale
+  weighted 10 light
+  light=$started
+  becomes_true deep_weighs 10
+  for who in supervisor guardian; do
+    lost "$who"
+    becomes_true deep_weighs 10
+  done
+  for who in 5 ''; do
+    lost "both-$who"
+    deep_weighs 1000 || wrong 'nobody was to put it right yet'
+    weighted "$who" "next-$who"
+    next=$started
+    becomes_true deep_weighs 10
+    kill -TERM "$next"
+    wait "$next" 2>/dev/null
+  done
+  lost both-last
+  gives 0 reap_stale
+  deep_weighs 10 || wrong 'reap --stale did not put it right'
+  touch stop
+  wait "$light"
+  becomes_true nothing_left || wrong 'something is left'
+}
+
+# He can mark it as made by a run, and could have it weigh more than he may.
+case_a_named_group_of_another_user_keeps_its_weight() {
+  local light heavy
+  weighted 10 light
+  light=$started
+  becomes_true deep_weighs 10
+  chown 65534 "$(mount_of cpu)$PLIMSOLL_CGROUP/new/deep"
+  weighted 1000 heavy
+  heavy=$started
+  deep_weighs 10 || wrong 'the group has the weight of the run'
+  touch stop
+  wait "$heavy" "$light"
+  becomes_true nothing_left || wrong 'something is left'
+}
+
 # With a group of the run inside it, and without.
 case_the_share_of_the_callers_group_holds() {
   local group run options

@@ -223,24 +223,24 @@ bool is_marked_delegated(const Directory& v2) {
          (::fgetxattr(v2.fd(), "trusted.delegate", &value, 1) == 1 && value == '1');
 }
 
-std::vector<MadeGroup> made_groups(const Directory& base, std::string_view named) {
-  std::vector<MadeGroup> made;
+std::vector<Directory> made_groups(const Directory& base) {
+  std::vector<Directory> made;
   auto at = base.clone();
-  while (at && !named.empty() && is_marked_made(*at)) {
-    const std::size_t slash = named.rfind('/');
-    const std::string_view name = slash == std::string_view::npos ? named : named.substr(slash + 1);
+  while (at && is_marked_made(*at)) {
     auto parent = at->open_parent();
-    made.push_back({.group = std::move(*at), .name = std::string(name)});
+    made.push_back(std::move(*at));
     at = std::move(parent);
-    named = slash == std::string_view::npos ? std::string_view() : named.substr(0, slash);
   }
   return made;
 }
 
 void remove_made(const Directory& base, std::string_view named) {
-  for (const MadeGroup& made : made_groups(base, named)) {
-    const auto parent = made.group.open_parent();
-    if (!parent || !parent->remove_child(made.name)) return;
+  for (const Directory& group : made_groups(base)) {
+    const std::size_t begin = named.rfind('/') + 1;  // npos + 1 is 0
+    const std::string name(named.substr(begin));
+    const auto parent = group.open_parent();
+    if (name.empty() || !parent || !parent->remove_child(name)) return;
+    named = named.substr(0, begin > 0 ? begin - 1 : 0);
   }
 }
 

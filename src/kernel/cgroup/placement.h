@@ -51,13 +51,9 @@ bool own_v2_group_serves(const Hierarchies& hierarchies, const std::vector<int>&
 // (systemd's "Control Group APIs and Delegation").
 bool is_marked_delegated(const Directory& v2);
 
-// A group of a named path that some run has made, and its name in the group above.
-struct MadeGroup {
-  Directory group;
-  std::string name;
-};
-// Those of a base's path (Base::named), the deepest first, up to the first that no run has made.
-std::vector<MadeGroup> made_groups(const Directory& base, std::string_view named);
+// `base` and the groups above it up to the first that no run has made as part of a named path; the
+// deepest first.
+std::vector<Directory> made_groups(const Directory& base);
 
 // Removes of a base's path (Base::named) what runs have made, the deepest first, as far as it is
 // empty: another run below it keeps it, and removes it in its turn.

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,9 +11,13 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "kernel/cgroup/limits.h"
+#include "kernel/cgroup/placement.h"
 
 namespace plimsoll::cgroup {
 namespace {
+
+// Each look but the first two follows another run that came or went meanwhile.
+constexpr unsigned kWeighLooksMax = 20;
 
 constexpr int kNiceMin = -20, kNiceMax = 19;
 
@@ -54,6 +60,22 @@ std::optional<std::uint64_t> heaviest_in(const Directory& group, const char* fil
   return heaviest;
 }
 
+bool is_own(const Directory& group) {
+  struct stat status{};
+  return ::fstat(group.fd(), &status) == 0 && status.st_uid == ::geteuid();
+}
+
+// Who comes or goes after the last look weighs anew himself.
+void weigh_as_heaviest(const Directory& group, const char* file) {
+  std::optional<std::uint64_t> set;
+  for (unsigned looks = 0; looks < kWeighLooksMax; ++looks) {
+    const auto heaviest = heaviest_in(group, file);
+    if (!heaviest || heaviest == set) return;
+    if (!group.write(file, std::to_string(*heaviest))) return;
+    set = heaviest;
+  }
+}
+
 }  // namespace
 
 double CallerShare::factor() const { return factor_of(nice) * factor_of(session_nice.value_or(0)); }
@@ -84,15 +106,11 @@ Result<void> weigh_run(const Group& run, const RunWeight& weight, const CallerSh
   return {};
 }
 
-void weigh_made(const Placement& placement) {
-  for (const Base& base : placement.bases) {
-    const char* file = base.hierarchy.version == Version::v1 ? "cpu.shares" : "cpu.weight";
-    for (const MadeGroup& made : made_groups(base.directory, base.named)) {
-      if (!made.group.has_file(file)) break;
-      const auto heaviest = heaviest_in(made.group, file);
-      if (heaviest) [[maybe_unused]]
-        const auto set = made.group.write(file, std::to_string(*heaviest));
-    }
+void weigh_made(const Directory& base) {
+  const char* file = base.version() == Version::v1 ? "cpu.shares" : "cpu.weight";
+  if (!base.has_file(file)) return;
+  for (const Directory& group : made_groups(base)) {
+    if (is_own(group)) weigh_as_heaviest(group, file);
   }
 }
 

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "base/result.h"
+#include "kernel/cgroup/directory.h"
 #include "kernel/cgroup/group.h"
 #include "kernel/cgroup/hierarchies.h"
-#include "kernel/cgroup/placement.h"
 
 // What a run gets against the rest of the machine. The kernel weighs a group as a whole: what its
 // processes' nice values say counts among themselves alone.
@@ -40,9 +40,10 @@ struct RunWeight {
 // follows from the caller's nice value is done as far as the host can.
 Result<void> weigh_run(const Group& run, const RunWeight& weight, const CallerShare& caller);
 
-// Gives each group of a named path that runs have made the CPU weight of the heaviest group in it,
-// as what is in it can have no more than that: once a run has its weight, and when one has gone.
-// Where that can't be read or written it stays as it is.
-void weigh_made(const Placement& placement);
+// Gives each of made_groups() the CPU weight of the heaviest group in it, as what is in it can have
+// no more than that: once a run has its weight, and when one has gone, by whoever has removed it.
+// Where that can't be read or written it stays as it is, and so does a group of another user, who
+// could have marked it himself. What others do at the same time is heeded.
+void weigh_made(const Directory& base);
 
 }  // namespace plimsoll::cgroup

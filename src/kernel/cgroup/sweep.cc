@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "kernel/cgroup/run_removal.h"
 #include "kernel/cgroup/run_tree.h"
+#include "kernel/cgroup/run_weight.h"
 #include "kernel/procfs/parse.h"
 #include "kernel/procfs/table.h"
 
@@ -93,6 +94,7 @@ std::vector<Swept> sweep(const RunParents& runs, Orphaned orphaned, Instant dead
     const std::vector<StaleRun> claims = claim(name, parents);  // held while it is removed
     if (claims.empty()) return false;
     swept.push_back({name, destroy_run(parents, name, -1, deadline, clock)});
+    for (const Group::Part& parent : parents) weigh_made(parent.directory);
     return true;
   };
   std::vector<const RunParents::value_type*> awaited;

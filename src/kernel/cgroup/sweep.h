@@ -39,7 +39,8 @@ enum class Orphaned : std::uint8_t {
 // the machine is busy and the run was started with a low priority. A guess.
 inline constexpr Duration kOrphanedPatience = std::chrono::seconds(5);
 
-// Kills and removes what dead owners left, and only that: who holds the lock of a run keeps it.
+// Kills and removes what dead owners left, and only that: who holds the lock of a run keeps it. The
+// groups that a named path was made of then weigh what is left in them (run_weight.h).
 // Blocks until it is done or `deadline` has come.
 std::vector<Swept> sweep(const RunParents& runs, Orphaned orphaned, Instant deadline,
                          Instant (*clock)());

@@ -24,7 +24,9 @@ Bytes bytes_of_blocks(long blocks) {
 }  // namespace
 
 Families::Families(procfs::ProcessScanner process_scanner, loop::Loop& loop)
-    : process_scanner_(std::move(process_scanner)), timer_(loop.timer([this] { keep_looking(); })) {
+    : process_scanner_(std::move(process_scanner)),
+      count_timer_(loop.timer([this] { count_for_all(); })),
+      timer_(loop.timer([this] { keep_looking(); })) {
   follow(kStrays, Counts::in_pool);
 }
 
@@ -88,6 +90,25 @@ void Families::look(Instant now) {
 void Families::count() {
   // What can't be counted now is at the next look; until then the last membership stands.
   [[maybe_unused]] const auto ignored = process_scanner_.look();
+  ++counts_;
+}
+
+std::shared_ptr<const Families::Told> Families::tell_counted(Told then) {
+  auto asks = std::make_shared<const Told>(std::move(then));
+  if (asked_.empty()) count_timer_.set(std::max(loop::now(), count_due_));
+  asked_.push_back(asks);
+  return asks;
+}
+
+// Who is told may ask again.
+void Families::count_for_all() {
+  const Duration before = procfs::thread_time();
+  count();
+  const Duration cost = procfs::thread_time() - before;
+  count_due_ = loop::now() + (kEndsShare - 1) * cost;
+  for (const auto& asked : std::exchange(asked_, {})) {
+    if (const auto asks = asked.lock()) (*asks)();
+  }
 }
 
 std::string Families::place_in_pool(const procfs::Id& process) const {

@@ -3,7 +3,9 @@
 #include <sys/resource.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -52,6 +54,13 @@ class Families {
   void measure(Instant now);
   // Looks who lives, whatever it costs.
   void count();
+  // The same once for all who ask before it is done, who are told then, from the loop: in the next
+  // turn, or so long after the last such look that these take 1 / kEndsShare of a CPU at most. Who
+  // has destroyed what is returned is not told.
+  using Told = std::function<void()>;
+  [[nodiscard]] std::shared_ptr<const Told> tell_counted(Told then);
+  // How often it was looked who lives.
+  [[nodiscard]] std::uint64_t counts() const { return counts_; }
   // The job of the family of the pool that the process was last found in; empty if it was in none.
   [[nodiscard]] std::string place_in_pool(const procfs::Id& process) const;
   // Brings the use of one family up to date with the last count.
@@ -76,6 +85,7 @@ class Families {
   // Later, and nobody would notice in time that memory runs short.
   static constexpr Duration kGapMax = std::chrono::seconds(1);
   static constexpr int kCostShare = 20;
+  static constexpr int kEndsShare = 4;
 
  private:
   struct Member {
@@ -88,11 +98,16 @@ class Families {
   void follow(procfs::FamilyId family, Counts counts);
   void begin_freeze(Member& member);
   void keep_looking();
+  void count_for_all();
   void keep_stopped(procfs::FamilyId family, Member& member);
 
   procfs::ProcessScanner process_scanner_;
   std::map<procfs::FamilyId, Member> members_;
   Instant due_{};
+  std::uint64_t counts_ = 0;
+  std::vector<std::weak_ptr<const Told>> asked_;
+  Instant count_due_{};  // not sooner, whoever asks
+  loop::Timer count_timer_;
   unsigned frozen_ = 0;  // members with freezes
   loop::Timer timer_;    // while there are some
 };

@@ -50,6 +50,7 @@ bool FamilyPlace::has(int pid) const {
 }
 
 bool FamilyPlace::is_populated() const {
+  if (!family_->is_populated()) return false;  // who comes is known at once (Families::adopt())
   family_->all().count();
   return family_->is_populated();
 }

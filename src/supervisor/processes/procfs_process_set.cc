@@ -72,12 +72,14 @@ void ProcfsProcessSet::on_started(guardian::Started started) {
 }
 
 void ProcfsProcessSet::on_start_failed(const guardian::StartFailed& failure) {
+  main_has_ended_ = true;
   families().main_ended(family_->id(), nullptr);
   observer_.on_start_failed(failure);
 }
 
 void ProcfsProcessSet::on_exited(const guardian::Exited& exited) {
   largest_ = Bytes{static_cast<std::uint64_t>(std::max(exited.usage.ru_maxrss, 0L)) << 10};
+  main_has_ended_ = true;
   families().main_ended(family_->id(), &exited.usage);
   observer_.on_exited(exited);
 }
@@ -97,14 +99,19 @@ void ProcfsProcessSet::adopted_ended() {
   const auto pid = procfs::pid_of(main_);
   const auto stat = pid ? procfs::stat_of(*pid) : std::nullopt;
   if (stat && procfs::pid_of(main_)) families().main_ended(family_->id(), *stat);
-  families().count();
-  look_for_vacancy();
+  counted_ = families().tell_counted([this] { tell_if_vacant(); });
 }
 
 void ProcfsProcessSet::look_for_vacancy() {
   families().look(loop::now());
+  tell_if_vacant();
+}
+
+void ProcfsProcessSet::tell_if_vacant() {
+  if (course_ || is_vacant_) return;  // it is told already, or is being reaped
   note_peak();
-  if (!family_->is_populated()) return observer_.on_vacated(end_of_process(main_));
+  is_vacant_ = !family_->is_populated();
+  if (is_vacant_) return observer_.on_vacated(end_of_process(main_));
   vacancy_timer_.set(loop::now() + kVacancyLook);
 }
 
@@ -174,14 +181,20 @@ void ProcfsProcessSet::reap(reap::LeftBehind left_behind) {
   vacancy_timer_ = {};
   left_behind_ = left_behind;
   course_.emplace(loop::now());
-  look();
+  if (is_vacant_) return looked();
+  if (!main_has_ended_) return look();  // it is to be killed, at once
+  counted_ = families().tell_counted([this] { looked(); });
 }
 
 void ProcfsProcessSet::look() {
   if (!course_) return;
-  const Instant now = loop::now();
   if (course_->state() == reap::State::removing) return tell_gone();
   families().count();
+  looked();
+}
+
+void ProcfsProcessSet::looked() {
+  const Instant now = loop::now();
   const bool populated = family_->is_populated();
   const auto next =
       course_->looked(populated ? reap::Occupancy::populated : reap::Occupancy::empty, now);

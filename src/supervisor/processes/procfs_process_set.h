@@ -59,9 +59,11 @@ class ProcfsProcessSet : public ProcessSet, private ChildObserver {
   [[nodiscard]] procfs::ProcessScanner& scanner() const { return families().process_scanner(); }
   void adopted_ended();
   void look_for_vacancy();
+  void tell_if_vacant();
   void note_peak();
   void fill(Instant now, WallTime wall, counters::SampleState state);
   void look();
+  void looked();
   void kill();
   void tell_gone();
   void leave();
@@ -72,6 +74,8 @@ class ProcfsProcessSet : public ProcessSet, private ChildObserver {
   loop::Loop& loop_;
   std::shared_ptr<Family> family_;
   bool is_frozen_ = false;
+  bool main_has_ended_ = false;  // or was never born
+  bool is_vacant_ = false;       // seen since
   Instant start_;
   Instant next_due_;
   counters::Sample latest_;
@@ -83,6 +87,7 @@ class ProcfsProcessSet : public ProcessSet, private ChildObserver {
   reap::Reaped reaped_;
   std::optional<Error> trouble_;
   loop::Timer timer_;
+  std::shared_ptr<const Families::Told> counted_;
   int main_ = -1;  // the pidfd of an adopted process
   loop::Watch main_watch_;
   loop::Timer vacancy_timer_;

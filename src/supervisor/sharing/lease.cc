@@ -34,6 +34,7 @@ Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole rol
       shared_(whole),
       share_(whole),
       timer_(loop.timer([this] {
+        ask();
         settle_again(interval());  // sooner, if what is settled starts jobs
         look_away();
       })),
@@ -47,6 +48,11 @@ Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole rol
   }
   settle();
   settle_again(kInterval);
+}
+
+void Lease::ask() {
+  claim_ = holder_.claim();
+  asked_ = loop::now();
 }
 
 void Lease::hear() {
@@ -77,7 +83,7 @@ void Lease::settle_again(Duration after) {
 
 Duration Lease::interval() const {
   if (!is_shared()) return kInterval;
-  const bool unsettled = share_.unsettled > 0 || holder_.claim().unsettled > 0;
+  const bool unsettled = share_.unsettled > 0 || claim_.unsettled > 0;
   return unsettled ? kWhileUnsettled : kInterval;
 }
 
@@ -100,6 +106,7 @@ void Lease::set_line(Bytes line, std::string reason) {
   if (line == whole_.line) return;
   whole_.line = line;
   agree();
+  ask();
   share_ = share_now();
   if (parties_ > 1) reason += "; " + shared_with();
   holder_.on_share(share_, std::move(reason));
@@ -129,7 +136,7 @@ void Lease::agree() {
 }
 
 LedgerEntry Lease::own_entry() const {
-  LedgerEntry entry{.claim = holder_.claim()};
+  LedgerEntry entry{.claim = claim_};
   // What waits for the others to hear of it is no reason for them to give way.
   if (is_news()) entry.claim.memory.wanting = entry.claim.cores.wanting = false;
   if (role_ == LeaseRole::daemon) entry.terms = whole_;
@@ -145,7 +152,7 @@ void Lease::heed(const std::vector<LedgerEntry>& others) {
 }
 
 policy::Share Lease::share_now() const {
-  policy::Share share = policy::share_of(shared_, holder_.claim(), beside_);
+  policy::Share share = policy::share_of(shared_, claim_, beside_);
   if (!is_news()) return share;
   share.taken = share.line;
   share.told = {};
@@ -176,6 +183,7 @@ void Lease::move() {
 
 void Lease::settle() {
   worker_.drain();
+  ask();
   // Others then plan with what was told last.
   [[maybe_unused]] const auto told = ledger_.tell(own_entry());
   heed(ledger_.others());
@@ -201,6 +209,7 @@ void Lease::look_away() {
         (*lease)->is_looking_ = false;
         if ((*lease)->bell_watch_) (*lease)->bell_watch_.wait_for(EPOLLIN);
         (*lease)->heed(*found);
+        if (loop::now() - (*lease)->asked_ > kClaimLasts) (*lease)->ask();
         (*lease)->move();
       });
 }

@@ -86,8 +86,12 @@ class Lease {
   static_assert(kMove <= policy::kTakenMin);
   // A daemon is back sooner; after that its terms are nobody's.
   static constexpr Duration kTermsLast = std::chrono::seconds(30);
+  // What this run claims is told and reckoned with in one look; if that takes longer, the claim is
+  // asked for anew in between.
+  static constexpr Duration kClaimLasts = kWhileUnsettled;
 
  private:
+  void ask();  // the holder what it claims, which costs a look at all its jobs
   void settle_again(Duration after);
   [[nodiscard]] Duration interval() const;
   void look_away();
@@ -116,7 +120,9 @@ class Lease {
   Others others_;
   policy::Beside beside_;
   std::uint64_t looks_ = 0;
-  policy::Share share_;  // ours of it
+  policy::Share share_;       // ours of it
+  policy::RunClaim claim_{};  // as asked for last
+  Instant asked_{};
   std::optional<policy::Share> terms_;
   Instant terms_seen_{};
   Instant due_{};  // the next look

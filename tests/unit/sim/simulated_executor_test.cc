@@ -277,6 +277,54 @@ TEST(Machine, WhoFreezesAllForGoodIsStopped) {
   EXPECT_EQ(executor.tally().done, 0U);
 }
 
+TEST(Machine, WhatTakesMoreThanAWeekIsStopped) {
+  const double most = to_seconds(kSimulatedMax);
+  const vector<SimJob> jobs{job(1, {{0, 1, 0}, {most / 2, 1, 0}}),
+                            job(2, {{0, 1, 0}, {most, 1, 0}})};
+  SimulatedExecutor executor({.cores = 1, .line = 1_GiB, .sampling = Sampling::none}, jobs);
+  Script script(executor);
+  script.start(0s, 1).start(kSimulatedMax / 4, 2);
+  EXPECT_EQ(executor.run(script), Stopped::too_long);
+  EXPECT_EQ(executor.tally().starts, 2U);
+  EXPECT_EQ(executor.tally().done, 1U);
+}
+
+TEST(Machine, WhatNoPolicyCouldDoInAWeekIsNotBegun) {
+  for (const double seconds : {1e6, 1e10, 1e300}) {
+    const vector<SimJob> jobs{job(1, {{0, 1, 0}, {seconds, 1, 0}})};
+    SimulatedExecutor executor({.cores = 1, .line = 1_GiB}, jobs);
+    Script script(executor);
+    EXPECT_EQ(executor.run(script), Stopped::too_long) << seconds;
+  }
+  const vector<SimJob> jobs{job(1, {{0, 1, 1e30F}, {1, 1, 0}})};
+  SimulatedExecutor executor({.cores = 1, .line = 1_GiB}, jobs);
+  Script script(executor);
+  EXPECT_EQ(executor.run(script), Stopped::too_long);
+}
+
+// Starts its job again whenever it is killed.
+class Stubborn final : public policy::ExecutorObserver {
+ public:
+  explicit Stubborn(SimulatedExecutor& executor) : executor_(executor) { start(); }
+  void on_job(JobId, const policy::JobSample&) override {}
+  void on_machine(const policy::MachineSample&) override {}
+  void on_over(JobId, const policy::AttemptEnd&) override { start(); }
+  void on_wake() override {}
+
+ private:
+  void start() { executor_.start({.job = JobId{1}, .attempt = ++attempts_}); }
+  SimulatedExecutor& executor_;
+  unsigned attempts_ = 0;
+};
+
+TEST(Machine, AJobThatIsKilledBeforeItDoesAnythingIsNotStartedForEver) {
+  const vector<SimJob> jobs{job(1, {{0, 1, 0}, {0.001, 1e6, 0}, {10, 1, 1}})};
+  SimulatedExecutor executor({.cores = 1, .line = 1_GiB, .sampling = Sampling::none}, jobs);
+  Stubborn stubborn(executor);
+  EXPECT_EQ(executor.run(stubborn), Stopped::thrown_away);
+  EXPECT_LE(executor.tally().starts, 200'000U);
+}
+
 // Asks to be woken where it stands.
 class Restless final : public policy::ExecutorObserver {
  public:

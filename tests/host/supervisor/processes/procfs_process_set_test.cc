@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <functional>
 
@@ -142,6 +144,54 @@ TEST_F(ProcfsProcessSetTest, ThoseThatVanishAreGoneWithoutAKill) {
   await("gone");
   EXPECT_THAT(listener_.take(), ElementsAre("exited 9", "empty", "gone"));
   EXPECT_FALSE(listener_.end->killed);
+}
+
+TEST_F(ProcfsProcessSetTest, ThoseThatEndTogetherAreLookedForOnce) {
+  struct Job {
+    model::Guardian guardian;
+    model::Listener listener;
+    std::optional<ProcfsProcessSet> set;
+    int pid = 0;
+  };
+  std::array<Job, 8> jobs;
+  for (Job& job : jobs) {
+    job.set.emplace(job.guardian, loop_, job.listener, families_, "job-x");
+    ASSERT_TRUE(job.set->spawn({}));
+    fork_main();
+    job.pid = std::exchange(pid_, 0);
+    job.guardian.born(job.pid);
+  }
+  const std::uint64_t before = families_.counts();
+  for (Job& job : jobs) {
+    ::kill(job.pid, SIGKILL);
+    ASSERT_EQ(::waitpid(job.pid, nullptr, 0), job.pid);
+    job.guardian.exited(9);
+    job.set->reap(reap::LeftBehind::list);
+  }
+  for (Job& job : jobs) {
+    EXPECT_TRUE(eventually([&] {
+      EXPECT_TRUE(loop_.run_once(1ms));
+      return ::testing::Value(job.listener.told, Contains("gone"));
+    }));
+    EXPECT_FALSE(job.listener.end->killed);
+  }
+  EXPECT_EQ(families_.counts(), before + 1);
+}
+
+TEST_F(ProcfsProcessSetTest, WhereNobodyIsLeftItIsNotLookedAgain) {
+  fork_main();
+  const UniqueFd main(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0U)));
+  auto family = std::make_shared<Family>(families_, "step-1");
+  families_.adopt(family->id(), {*procfs::stat_of(pid_)});
+  ProcfsProcessSet step(guardian_, loop_, listener_, std::move(family));
+  step.adopt(main.get());
+  end_main();
+  ASSERT_GT(::waitpid(std::exchange(pid_, 0), nullptr, 0), 0);
+  await("vacated");
+  const std::uint64_t before = families_.counts();
+  step.reap(reap::LeftBehind::skip);
+  await("gone");
+  EXPECT_EQ(families_.counts(), before);
 }
 
 TEST_F(ProcfsProcessSetTest, WhoIsLeftIsNamedAndKilled) {

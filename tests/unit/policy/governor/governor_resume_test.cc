@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 TEST(GovernorDescent, ThawsWhenThereIsRoomAgainAndAdmitsOnlyThen) {
   Story story = crowd(small(), 8);
@@ -52,6 +53,50 @@ TEST(GovernorDescent, AKeelThatStandsStillMayWaitForAFrozenJob) {
     for (const std::string& word : story.rules(t)) thawed.push_back(word);
   }
   EXPECT_THAT(thawed, Contains("thaw 2"));
+}
+
+// Of paused jobs 2 and 3, which can't be run again, with so much to go: who goes on first where the
+// keel, which stands still, may wait for one of them.
+std::string first_to_unlock(double need_of_2, double need_of_3) {
+  Story story(small());
+  for (unsigned id = 1; id <= 8; ++id) {
+    const bool restartable = id != 2 && id != 3;
+    story.waits(id, {.mib = 100, .seconds = 1000, .cores = 0.1}, 0, 0, 0, restartable);
+    EXPECT_THAT(story.rules(id), ElementsAre("admit " + std::to_string(id)));
+  }
+  for (double t = 8.25; t <= 10; t += 0.25) {
+    for (unsigned id = 1; id <= 8; ++id) story.uses(id, t, 100, id);
+  }
+  story.samples(10);
+  EXPECT_THAT(story.rules(10), IsEmpty());
+  for (const double t : {10.3, 10.5}) {
+    for (const unsigned id : {2u, 3u}) story.uses(id, t, 100 + 160 * (t - 10), id);
+  }
+  story.samples(10.5);
+  EXPECT_THAT(story.rules(10.5), UnorderedElementsAre("freeze 2", "freeze 3"));
+  for (const auto& [id, need] : {std::pair(2u, need_of_2), std::pair(3u, need_of_3)}) {
+    story.governor.expect(story.job(id), flat({.mib = 180 + need, .seconds = 1000, .cores = 0.1}),
+                          at(10.6));
+  }
+  for (double t = 11; t < 30; t += 0.5) {
+    story.governor.observe(story.job(1),
+                           {.ran = at(t) - at(1),
+                            .used = mib(100),
+                            .peak = mib(100),
+                            .cpu = std::chrono::milliseconds(100)},
+                           at(t));
+    story.samples(t);
+    const auto words = story.rules(t);
+    if (!words.empty()) return words.front() + ": " + story.reasons.front();
+  }
+  return "nobody";
+}
+
+// What is free is 40. An eviction of either would be its end.
+TEST(GovernorDescent, OfThoseThatCannotBeRunAgainTheOneWhoseNeedFitsUnlocksTheKeelFirst) {
+  EXPECT_THAT(first_to_unlock(200, 60), HasSubstr("thaw 3: the oldest job makes no progress"));
+  EXPECT_THAT(first_to_unlock(60, 200), HasSubstr("thaw 2: the oldest job makes no progress"));
+  EXPECT_THAT(first_to_unlock(200, 38), HasSubstr("thaw 3: the oldest job makes no progress"));
 }
 
 // It sleeps for seven seconds at a time, as it has before anybody was frozen.

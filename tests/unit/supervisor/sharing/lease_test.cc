@@ -22,11 +22,15 @@ class LeaseTest : public ::testing::Test {
   ~LeaseTest() override { std::filesystem::remove_all(directory_); }
 
   struct Party : LeaseHolder {
-    [[nodiscard]] policy::RunClaim claim() const override { return claims; }
+    [[nodiscard]] policy::RunClaim claim() const override {
+      ++asked;
+      return claims;
+    }
     void on_share(const policy::Share& /*share*/, std::string why) override {
       reason = std::move(why);
     }
     policy::RunClaim claims{};
+    mutable std::size_t asked = 0;
     std::string reason{};
     std::unique_ptr<Lease> lease{};
   };
@@ -57,6 +61,24 @@ TEST_F(LeaseTest, TheDaemonsTermsHoldAsFarAsTheyAreNotMore) {
   EXPECT_EQ(run.lease->share().cores, 4);
   EXPECT_EQ(run.reason, "the line is shared with the daemon");
   EXPECT_EQ(daemon.lease->share().line, 2_GiB);
+}
+
+// What is claimed is a sum over all jobs.
+TEST_F(LeaseTest, ALookAsksOnceWhatIsClaimed) {
+  Party run, other;
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  join(other, "other", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  run.lease->settle();
+  ASSERT_TRUE(run.lease->is_shared());
+  const std::size_t before = run.asked;
+  run.lease->settle();
+  EXPECT_EQ(run.asked, before + 1);
+  const std::size_t settled = run.asked;
+  const Instant deadline = loop::now() + std::chrono::seconds(30);
+  while (run.asked == settled && loop::now() < deadline) {
+    ASSERT_TRUE(loop_.run_once(std::chrono::seconds(1)));
+  }
+  EXPECT_EQ(run.asked, settled + 1) << "in the turn in which it looks";
 }
 
 TEST_F(LeaseTest, TheDaemonIsNotCountedAsARun) {
