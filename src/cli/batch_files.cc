@@ -152,7 +152,6 @@ Result<void> BatchFiles::begin(const BatchOptions& options) {
 }
 
 std::optional<std::string> BatchFiles::report_line(const std::string& line) {
-  if (!report_) return std::nullopt;
   const auto wrote = report_->append(line);
   if (wrote) {
     told_of_report_ = false;
@@ -179,6 +178,7 @@ std::optional<std::string> BatchFiles::job_ended(const policy::JobSpec& job,
   if (report.outcome != policy::Outcome::skipped) {
     told = log_line(jobfile::joblog_line(entry_of(job, report, received)));
   }
+  if (!report_) return told;
   auto also = report_line(report::to_json(report, report::JsonForm::line));
   if (told && also) return *told + "; " + *also;
   return told ? told : also;

@@ -45,7 +45,6 @@ struct Pending {
   Packet packet;
   ReceivedSpawn request;
   SpawnedChild child;
-  bool born = false;
 };
 
 class Guardian {
@@ -89,7 +88,8 @@ class Guardian {
     const auto wanted = static_cast<short>(outbox_.empty() ? POLLIN : POLLIN | POLLOUT);
     std::vector<pollfd> fds = {{channel_open_ ? channel_.fd() : -1, wanted, 0},
                                {signals_.get(), POLLIN, 0}};
-    for (const Pending& pending : pending_) fds.push_back({pending.child.report.get(), POLLIN, 0});
+    // Of a newborn only the end of its report wakes this: the birth alone is no news.
+    for (const Pending& pending : pending_) fds.push_back({pending.child.report.get(), 0, 0});
     auto wait = watchdog_.next_check();
     const auto look = standstill_.next_look(clock_now());
     if (look) wait = wait ? std::min(*wait, *look) : *look;
@@ -156,7 +156,7 @@ class Guardian {
       auto message = decode_from_supervisor(*packet);
       if (!message) continue;
       if (auto* request = std::get_if<ReceivedSpawn>(&*message)) {
-        if (!supervisor_status_) spawn({std::move(*packet), std::move(*request), {}, false});
+        if (!supervisor_status_) spawn({std::move(*packet), std::move(*request), {}});
       } else if (const auto* lost = std::get_if<LostSpawn>(&*message)) {
         tell(StartFailed{lost->id, SpawnStep::clone, std::errc::too_many_files_open});
       } else if (auto* tree = std::get_if<HandOver>(&*message)) {
@@ -223,26 +223,21 @@ class Guardian {
                      {pending.child.pid, user, std::move(group), name_of_job(request.env)});
   }
 
-  // Bytes from a newborn: the birth byte, a failure, or the end of file that the exec makes.
+  // The whole report of a newborn, which nobody writes to any more: nothing, if it was killed at
+  // birth; the birth byte, if the exec has happened; that and a failure.
   void read_report(std::size_t index) {
-    Pending& pending = pending_[index];
     std::array<char, 1 + sizeof(SpawnFailure)> bytes{};
-    const std::size_t want = pending.born ? sizeof(SpawnFailure) : 1;
-    const ssize_t got = ::read(pending.child.report.get(), bytes.data(), want);
+    const ssize_t got = ::read(pending_[index].child.report.get(), bytes.data(), bytes.size());
     if (got < 0) return;
-    if (got > 0 && !pending.born) {
-      pending.born = true;
-      return;
-    }
-    Pending ended = std::move(pending);
+    Pending ended = std::move(pending_[index]);
     pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
-    if (got > 0) {
+    if (got == static_cast<ssize_t>(bytes.size())) {
       SpawnFailure failure;
-      std::memcpy(&failure, bytes.data(), sizeof failure);
+      std::memcpy(&failure, &bytes[1], sizeof failure);
       report_failure(ended, failure);
-    } else if (!ended.born && spawner_.may_try_again(ended.child)) {
+    } else if (got == 0 && spawner_.may_try_again(ended.child)) {
       children_.erase(ended.child.pid);
-      spawn({std::move(ended.packet), std::move(ended.request), {}, false});
+      spawn({std::move(ended.packet), std::move(ended.request), {}});
     } else {
       tell(Started{ended.request.id, ended.child.pid, ended.child.birth,
                    std::move(ended.child.pidfd)});
@@ -330,13 +325,9 @@ class Guardian {
 
   // A child that has ended has nothing more to report: say of it what is to be said before its end.
   void settle_report(pid_t pid) {
-    for (std::size_t i = 0; i < pending_.size();) {
-      if (pending_[i].child.pid != pid) {
-        ++i;
-      } else {
-        read_report(i);
-      }
-    }
+    const auto born = [pid](const Pending& pending) { return pending.child.pid == pid; };
+    const auto found = std::ranges::find_if(pending_, born);
+    if (found != pending_.end()) read_report(static_cast<std::size_t>(found - pending_.begin()));
   }
 
   Channel channel_;

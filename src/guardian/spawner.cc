@@ -7,6 +7,7 @@
 #include <linux/close_range.h>
 #include <linux/keyctl.h>
 #include <linux/sched.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -133,12 +134,13 @@ class Candidates {
 class Child {
  public:
   Child(const ReceivedSpawn& request, int report, bool enter_v2, const std::string* oom_score,
-        std::optional<int> nice, pid_t guardian)
+        std::optional<int> nice, const sigset_t& ignored, pid_t guardian)
       : request_(request),
         report_(report),
         enter_v2_(enter_v2),
         oom_score_(oom_score),
         nice_(nice),
+        ignored_(ignored),
         guardian_(guardian) {}
 
   [[noreturn]] void run(const sigset_t& mask) {
@@ -247,7 +249,9 @@ class Child {
   void set_signals(sigset_t mask) {
     if (request_.signals == Signals::set_default) {
       sigemptyset(&mask);
-      for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+      for (int number = 1; number < NSIG; ++number) {
+        if (sigismember(&ignored_, number) == 1) ::signal(number, SIG_DFL);
+      }
     }
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   }
@@ -280,6 +284,7 @@ class Child {
   bool enter_v2_;
   const std::string* oom_score_;  // null: as it is
   std::optional<int> nice_;       // likewise
+  const sigset_t& ignored_;       // the rest an exec sets to their defaults (execve(2))
   pid_t guardian_;
 };
 
@@ -296,7 +301,21 @@ long clone_child(int group, int& pidfd) {
   return ::syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
+sigset_t ignored_now() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction present{};
+    if (::sigaction(number, nullptr, &present) == 0 && present.sa_handler == SIG_IGN) {
+      sigaddset(&set, number);
+    }
+  }
+  return set;
+}
+
 }  // namespace
+
+Spawner::Spawner(const sigset_t& mask) : mask_(mask), ignored_(ignored_now()) {}
 
 void Spawner::children_are_as_nice_as_this() {
   errno = 0;
@@ -323,7 +342,7 @@ Result<SpawnedChild> Spawner::spawn(const ReceivedSpawn& request) {
   if (pid == 0) {
     const std::string* score = oom_score_ ? &*oom_score_ : nullptr;
     const bool enter_v2 = request.v2_group && !into_group;
-    Child(request, child_end.get(), enter_v2, score, nice_, guardian).run(mask_);
+    Child(request, child_end.get(), enter_v2, score, nice_, ignored_, guardian).run(mask_);
   }
   if (pid < 0) return fail_errno("make a process");
   const Birth birth = into_group ? Birth::in_group : Birth::moved;

@@ -41,8 +41,9 @@ struct SpawnFailure {
 // The caller has one thread: the child runs ordinary code between birth and exec.
 class Spawner {
  public:
-  // `mask` is the signal mask that children start with.
-  explicit Spawner(const sigset_t& mask) : mask_(mask) {}
+  // `mask` is the signal mask that children start with. What this process ignores, it ignores from
+  // now on.
+  explicit Spawner(const sigset_t& mask);
 
   // What children write to their oom_score_adj, once this process's own was lowered: they inherit
   // it. Nothing: they keep what they inherit. A second call with nothing changes nothing.
@@ -62,6 +63,7 @@ class Spawner {
 
  private:
   sigset_t mask_;
+  sigset_t ignored_;
   std::optional<std::string> oom_score_;
   std::optional<int> nice_;
   bool clone_into_group_ = true;

@@ -53,6 +53,12 @@ report::HostHierarchy report_name(const Supervisor& supervisor) {
 
 }  // namespace
 
+Bytes memory_of_host() {
+  struct sysinfo info{};
+  if (::sysinfo(&info) != 0) return {};
+  return {std::uint64_t{info.totalram} * info.mem_unit};
+}
+
 report::HostInfo describe_host(const Supervisor& supervisor) {
   report::HostInfo host;
   utsname names{};
@@ -61,8 +67,7 @@ report::HostInfo describe_host(const Supervisor& supervisor) {
     host.kernel = names.release;
   }
   host.cpus = cores_by_affinity();
-  struct sysinfo info{};
-  if (::sysinfo(&info) == 0) host.memory = {std::uint64_t{info.totalram} * info.mem_unit};
+  host.memory = memory_of_host();
   host.hierarchy = report_name(supervisor);
   return host;
 }

@@ -44,11 +44,11 @@ bool may_be_the_jobs(uid_t user) {
 
 }  // namespace
 
-UserIpcWatch::UserIpcWatch(uid_t user, UserLook& user_look)
-    : user_(user), user_look_(user_look), before_(procfs::ipc_objects_of(user)) {}
+UserIpcWatch::UserIpcWatch(uid_t user, procfs::IpcTables& tables, UserLook& user_look)
+    : user_(user), tables_(tables), user_look_(user_look), before_(tables.objects_of(user)) {}
 
 std::optional<std::vector<report::IpcLeft>> UserIpcWatch::look(IpcObserver& observer) {
-  auto made = before_ ? procfs::ipc_objects_of(user_) : std::nullopt;
+  auto made = before_ ? tables_.objects_of(user_) : std::nullopt;
   if (!made) return std::vector<report::IpcLeft>();
   std::erase_if(*made, [this](const procfs::IpcObject& object) {
     return std::ranges::any_of(

@@ -310,10 +310,12 @@ loop::Worker& Supervisor::slow_worker() {
 
 std::unique_ptr<IpcWatch> Supervisor::watch_ipc(uid_t user) {
   if (user_look_ == nullptr) user_look_ = std::make_unique<UserLook>(loop_);
-  return std::make_unique<UserIpcWatch>(user, *user_look_);
+  return std::make_unique<UserIpcWatch>(user, ipc_tables_, *user_look_);
 }
 
 report::HostInfo Supervisor::describe() const { return describe_host(*this); }
+
+Bytes Supervisor::memory() const { return memory_of_host(); }
 
 void Supervisor::be_watched() {
   guardian_.tell(guardian::StandWatch{});

@@ -18,6 +18,7 @@
 #include "kernel/cgroup/run_tree.h"
 #include "kernel/cgroup/run_weight.h"
 #include "kernel/counters/network.h"
+#include "kernel/procfs/ipc.h"
 #include "supervisor/guardian_client.h"
 #include "supervisor/oom_watch.h"
 #include "supervisor/processes/child_spawner.h"
@@ -127,7 +128,7 @@ class Supervisor : public RunHost, public ChildSpawner {
   [[nodiscard]] const cgroup::Group& pool() const override { return *pool_; }
   [[nodiscard]] OomWatch& oom() override { return *oom_; }
   [[nodiscard]] report::HostInfo describe() const override;
-  [[nodiscard]] Bytes memory() const override { return describe().memory; }
+  [[nodiscard]] Bytes memory() const override;
   void freeze_all() override;
   void thaw_all() override;
   [[nodiscard]] counters::Network& network() { return *network_; }
@@ -163,6 +164,7 @@ class Supervisor : public RunHost, public ChildSpawner {
   std::unique_ptr<loop::Worker> worker_;
   std::unique_ptr<loop::Worker> slow_worker_;  // once it was asked for
   std::unique_ptr<UserLook> user_look_;        // the same
+  procfs::IpcTables ipc_tables_;
   cgroup::Hierarchies hierarchies_;
   cgroup::ControllerSet wanted_;    // of each job's group
   cgroup::ControllerSet run_wide_;  // of the pool beside those

@@ -22,6 +22,8 @@ namespace plimsoll::procfs {
 namespace {
 
 constexpr const char* kQueues = "/dev/mqueue";
+// Most have the line with the names of the columns and few more.
+constexpr std::size_t kIpcTableBytesMin = 4 << 10;
 
 struct IpcTable {
   const char* file;
@@ -41,24 +43,6 @@ std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   while (!(line = trim(line)).empty()) words.push_back(take_until(line, ' '));
   return words;
-}
-
-// Nothing if it is longer than kIpcTableBytesMax; a kernel without it has an empty one.
-std::optional<std::string> read_table(const char* file) {
-  const auto fd = open_at(AT_FDCWD, file, O_RDONLY);
-  if (!fd) return std::string();
-  std::string text(kIpcTableBytesMax, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = ::read(fd->get(), text.data() + size, text.size() - size);
-    if (got < 0) return std::nullopt;
-    if (got == 0) {
-      text.resize(size);
-      return text;
-    }
-    size += static_cast<std::size_t>(got);
-  }
-  return std::nullopt;
 }
 
 // False if there are more than kPosixQueuesMax.
@@ -99,8 +83,10 @@ std::string_view name_of(IpcKind kind) {
 }
 
 std::vector<IpcObject> parse_ipc_table(IpcKind kind, std::string_view text) {
-  const std::vector<std::string_view> columns = words_of(take_line(text));
   std::vector<IpcObject> objects;
+  const std::string_view names = take_line(text);
+  if (text.empty()) return objects;
+  const std::vector<std::string_view> columns = words_of(names);
   while (!text.empty()) {
     const std::vector<std::string_view> words = words_of(take_line(text));
     const auto value = [&](std::string_view name) { return value_of(columns, words, name); };
@@ -116,12 +102,33 @@ std::vector<IpcObject> parse_ipc_table(IpcKind kind, std::string_view text) {
   return objects;
 }
 
-std::optional<std::vector<IpcObject>> ipc_objects_of(std::uint32_t creator) {
+// Nothing if it is longer than kIpcTableBytesMax.
+std::optional<std::string_view> IpcTables::read(File& file) {
+  if (!file.fd) {
+    auto opened = open_at(AT_FDCWD, table_of(file.kind).file, O_RDONLY);
+    if (!opened) return std::string_view();
+    file.fd = std::move(*opened);
+  }
+  std::size_t size = 0;
+  for (std::size_t room = kIpcTableBytesMin; room <= kIpcTableBytesMax; room *= 2) {
+    buffer_.resize(std::max(room, buffer_.size()));
+    while (size < buffer_.size()) {
+      const ssize_t got = ::pread(file.fd.get(), buffer_.data() + size, buffer_.size() - size,
+                                  static_cast<off_t>(size));
+      if (got < 0) return std::nullopt;
+      if (got == 0) return std::string_view(buffer_).substr(0, size);
+      size += static_cast<std::size_t>(got);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<IpcObject>> IpcTables::objects_of(std::uint32_t creator) {
   std::vector<IpcObject> objects;
-  for (const IpcKind kind : {IpcKind::shared_memory, IpcKind::semaphores, IpcKind::messages}) {
-    const auto text = read_table(table_of(kind).file);
+  for (File& file : files_) {
+    const auto text = read(file);
     if (!text) return std::nullopt;
-    for (IpcObject& object : parse_ipc_table(kind, *text)) {
+    for (IpcObject& object : parse_ipc_table(file.kind, *text)) {
       if (object.creator == creator) objects.push_back(std::move(object));
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "base/units.h"
 
 // What processes share by name and leave behind: System V shared memory, semaphores and message
@@ -37,9 +39,24 @@ std::vector<IpcObject> parse_ipc_table(IpcKind kind, std::string_view text);
 inline constexpr std::size_t kIpcTableBytesMax = 128 << 10;  // some 1000 objects
 inline constexpr std::size_t kPosixQueuesMax = 1000;
 
-// All that `creator` has made and that there is now; nothing if there is more than is read. POSIX
-// queues are seen where their file system is mounted at /dev/mqueue.
-std::optional<std::vector<IpcObject>> ipc_objects_of(std::uint32_t creator);
+// The tables as open files, for whoever looks at each start and end.
+class IpcTables {
+ public:
+  // All that `creator` has made and that there is now; nothing if there is more than is read. POSIX
+  // queues are seen where their file system is mounted at /dev/mqueue.
+  [[nodiscard]] std::optional<std::vector<IpcObject>> objects_of(std::uint32_t creator);
+
+ private:
+  struct File {
+    IpcKind kind{};
+    UniqueFd fd{};  // since the first look at it; a kernel without it has an empty one
+  };
+  [[nodiscard]] std::optional<std::string_view> read(File& file);
+
+  std::array<File, 3> files_{
+      {{IpcKind::shared_memory}, {IpcKind::semaphores}, {IpcKind::messages}}};
+  std::string buffer_;
+};
 
 // False if it is gone already, or may not be removed.
 bool remove_ipc(const IpcObject& object);

@@ -84,10 +84,13 @@ void MemoryCurve::add(float seconds, float used) {
 }
 
 Run run_of(const AttemptSummary& attempt_summary) {
+  const double seconds = to_seconds(attempt_summary.ran);
+  const bool is_whole = attempt_summary.ran_seen == Seen::whole && seconds > 0;
   return {.peak = to_double(attempt_summary.peak),
           .peak_seen = attempt_summary.peak_seen,
-          .seconds = to_seconds(attempt_summary.ran),
+          .seconds = seconds,
           .ran_seen = attempt_summary.ran_seen,
+          .length = is_whole ? std::optional(std::log(seconds)) : std::nullopt,
           .cores = attempt_summary.cores,
           .input = attempt_summary.input ? std::optional(to_double(*attempt_summary.input))
                                          : std::nullopt,
@@ -108,10 +111,9 @@ void PastAttempt::learn(const AttemptSummary& attempt_summary) {
 void PastAttempt::weigh_paces() {
   double sum = 0, squares = 0, whole = 0;
   for (const Run& run : runs_) {
-    if (run.ran_seen != Seen::whole || run.seconds <= 0) continue;
-    const double length = std::log(run.seconds);
-    sum += length;
-    squares += length * length;
+    if (!run.length) continue;
+    sum += *run.length;
+    squares += *run.length * *run.length;
     ++whole;
   }
   pace_doubt_ = kPaceDoubt;

@@ -87,6 +87,7 @@ struct Run {
   Seen peak_seen = Seen::whole;
   double seconds = 0;
   Seen ran_seen = Seen::whole;
+  std::optional<double> length;  // the logarithm of `seconds`, where all of them were seen
   std::optional<double> cores;
   std::optional<double> input;    // bytes
   std::optional<double> written;  // bytes
