@@ -228,8 +228,8 @@ Estimate combine(std::vector<Guide>& guides, const PastAttempt& record,
       const auto here = course.find((ran + ahead) / guide.pace, guide.place);
       guide.place = course.find((ran + ahead - early) / guide.pace, guide.place);
       until[i] = course.find((ran + ahead + late) / guide.pace, until[i]);
-      // What it takes within the first moments it keeps, and others that start with it do likewise:
-      // that is no swing, of which not all come together.
+      // What one that starts takes in its first moments it keeps, and others that start with it do
+      // likewise: that is no swing, of which not all come together.
       const double soon = h == 0 ? course.used(until[i]) : 0;
       used.add(guide.weight, level * std::max(course.used(here), soon));
       most.add(guide.weight, level * course.most_between(guide.place, until[i]));
@@ -243,8 +243,7 @@ Estimate combine(std::vector<Guide>& guides, const PastAttempt& record,
     // What is used now is no doubt, wherever on its course a guide is.
     // Guides that differ in when they rise and fall agree on how high; what is left is their doubt.
     const bool is_now = live_profile != nullptr && h == 0;
-    const double then = used.first / used.weight;
-    estimate.ahead[h] = {is_now ? std::max(to_double(live_profile->used()), then) : then,
+    estimate.ahead[h] = {is_now ? to_double(live_profile->used()) : used.first / used.weight,
                          most.belief(is_now ? 0 : doubt).spread};
     estimate.swing[h] = std::max(most.first / most.weight - estimate.ahead[h].mean,
                                  wobble * gone_by(ahead, kWobbleSeconds));
