@@ -279,8 +279,7 @@ void HostExecutor::on_weakened(const monitor::Status& status) {
 void HostExecutor::decide(monitor::Cause cause) {
   const auto headroom = monitor::headroom_of(reading_);
   const bool is_mark_passed = headroom && room_mark_.passes(*headroom);
-  if (cause == monitor::Cause::event || monitor::is_near(reading_) || is_mark_passed ||
-      froze_at_) {
+  if (cause == monitor::Cause::event || monitor::is_near(reading_) || is_mark_passed || froze_at_) {
     sample_jobs();
   }
   scheduler_.on_machine(seen_);
