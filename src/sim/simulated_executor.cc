@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "base/check.h"
 #include "sim/outcome.h"
@@ -95,7 +94,6 @@ void SimulatedExecutor::freeze(JobId job) {
                        attempt.state == State::ending;
   if (attempt.freeze_wanted || is_over) return;
   attempt.freeze_wanted = true;
-  froze_at_ = now_;
   ++attempt.freezes;
   // A group is not frozen while its first process is being born; begin() sees to it.
   if (attempt.state == State::starting) return;
@@ -474,14 +472,12 @@ void SimulatedExecutor::look_at(std::size_t job) {
 }
 
 void SimulatedExecutor::sample_jobs() {
-  const auto froze_at = std::exchange(froze_at_, std::nullopt);
   for (const std::size_t job : motion_.movers()) {
     const Attempt& attempt = attempts_[job];
     const Duration gap = attempt.samples.is_moving()
                              ? std::max(kMovingSampleInterval, finest_gap(jobs_[job].curve))
                              : kCalmSampleInterval;
-    const bool is_due = froze_at && attempt.samples.last() <= Instant(*froze_at);
-    if (!is_due && Instant(now_) - attempt.samples.last() < gap) continue;
+    if (Instant(now_) - attempt.samples.last() < gap) continue;
     look_at(job);
     ++sampled_;
   }
@@ -494,8 +490,7 @@ void SimulatedExecutor::sample_machine() {
   const double room_mib = line_mib_ - motion_.used_mib();
   const bool is_mark_passed = room_mark_.passes(from_mib(std::max(room_mib, 0.0)));
   const bool is_near = room_mib <= line_mib_ * kNearShare;
-  if ((is_near || is_mark_passed || froze_at_) && config_.sampling == Sampling::jobs_and_machine)
-    sample_jobs();
+  if ((is_near || is_mark_passed) && config_.sampling == Sampling::jobs_and_machine) sample_jobs();
   deliveries_.push_back(delivery);
 }
 

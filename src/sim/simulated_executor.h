@@ -212,7 +212,6 @@ class SimulatedExecutor final : public policy::Executor {
   bool machine_sampled_ = false;  // its next sample is scheduled
   Chance chance_;
   MachineSampler machine_sampler_;
-  std::optional<Duration> froze_at_;  // one was, last; until the others were looked at since
   policy::RoomMark room_mark_;
   std::size_t sampled_ = 0;  // jobs, with the last look at the machine
   double work_cpu_ = 0, work_seconds_ = 0;

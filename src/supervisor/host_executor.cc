@@ -161,7 +161,6 @@ void HostExecutor::start(const policy::Start& start) {
 
 void HostExecutor::freeze(JobId job) {
   if (policy::Executor* elsewhere = elsewhere_of(job)) return elsewhere->freeze(job);
-  froze_at_ = host_.now();
   if (Attempt* attempt = running(job)) attempt->freeze();
 }
 
@@ -279,9 +278,7 @@ void HostExecutor::on_weakened(const monitor::Status& status) {
 void HostExecutor::decide(monitor::Cause cause) {
   const auto headroom = monitor::headroom_of(reading_);
   const bool is_mark_passed = headroom && room_mark_.passes(*headroom);
-  if (cause == monitor::Cause::event || monitor::is_near(reading_) || is_mark_passed || froze_at_) {
-    sample_jobs();
-  }
+  if (cause == monitor::Cause::event || monitor::is_near(reading_) || is_mark_passed) sample_jobs();
   scheduler_.on_machine(seen_);
   if (!is_watching()) stop_watching();
 }
@@ -289,13 +286,11 @@ void HostExecutor::decide(monitor::Cause cause) {
 // Whatever is decided upon a look may start and end others.
 void HostExecutor::sample_jobs() {
   const Instant now = host_.now();
-  const auto froze_at = std::exchange(froze_at_, std::nullopt);
   std::vector<JobId> due;
   for (const AttemptRecord* record : all_running()) {
     const policy::SampleInterval& samples = record->attempt.samples();
     const Duration gap = samples.is_moving() ? kMovingSample : kCalmSample;
-    const bool is_due = froze_at && samples.last() <= *froze_at;
-    if (is_due || now - samples.last() >= gap) due.push_back(record->key.job);
+    if (now - samples.last() >= gap) due.push_back(record->key.job);
   }
   for (const JobId job : due) {
     if (Attempt* attempt = running(job)) attempt->look();

@@ -128,8 +128,7 @@ class HostExecutor : public policy::Executor,
   static constexpr Duration kOomCheckGap = std::chrono::milliseconds(10);
   // Near a bound, or after an alarm, running jobs are looked at before their time: those whose
   // memory moves if the last look was so long ago, the others if it was kCalmSample ago. Closer
-  // looks would take the batches in which the kernel counts for growth. When one was stopped all
-  // that were not looked at since are, as nobody starts before that.
+  // looks would take the batches in which the kernel counts for growth.
   static constexpr Duration kMovingSample = std::chrono::milliseconds(10);
   static constexpr Duration kCalmSample = std::chrono::milliseconds(100);
   // The space of file systems is looked at so often, and what an attempt has written where it is
@@ -202,7 +201,6 @@ class HostExecutor : public policy::Executor,
   std::unique_ptr<loop::Clock::Timer> wake_timer_;
   monitor::Reading reading_;  // the last
   policy::RoomMark room_mark_;
-  std::optional<Instant> froze_at_;  // one was, last; until the others were looked at since
   policy::MachineSample seen_;
   monitor::Watcher watcher_;
   std::unique_ptr<DiskWatch> disk_watch_;  // null: no disk is watched

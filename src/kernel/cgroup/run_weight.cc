@@ -108,9 +108,9 @@ Result<void> weigh_run(const Group& run, const RunWeight& weight, const CallerSh
 
 void weigh_made(const Directory& base) {
   const char* file = base.version() == Version::v1 ? "cpu.shares" : "cpu.weight";
-  if (!base.has_file(file)) return;
   for (const Directory& group : made_groups(base)) {
-    if (is_own(group)) weigh_as_heaviest(group, file);
+    // One that is removed has no files any more; those above it may have stayed.
+    if (group.has_file(file) && is_own(group)) weigh_as_heaviest(group, file);
   }
 }
 

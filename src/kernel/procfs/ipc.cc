@@ -106,7 +106,7 @@ std::vector<IpcObject> parse_ipc_table(IpcKind kind, std::string_view text) {
 std::optional<std::string_view> IpcTables::read(File& file) {
   if (!file.fd) {
     auto opened = open_at(AT_FDCWD, table_of(file.kind).file, O_RDONLY);
-    if (!opened) return std::string_view();
+    if (!opened) return opened.error().gone() ? std::optional(std::string_view()) : std::nullopt;
     file.fd = std::move(*opened);
   }
   std::size_t size = 0;

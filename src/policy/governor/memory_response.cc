@@ -28,6 +28,14 @@ double rise_meanwhile(const Member& member) {
   return member.rise.believed() + growth_within(member, kWayOutGap);
 }
 
+// Paused for memory, not only just, and believed to have little time before it.
+bool is_near_end(const Member& member, Instant now) {
+  if (!member.held || member.paused || member.held_for != Shortage::memory) return false;
+  if (member.since == now || !is_known(member.estimate)) return false;
+  if (member.let_end && now < *member.let_end + kLetEndAgain) return false;
+  return member.estimate.remaining.mean <= to_seconds(kNearEnd);
+}
+
 }  // namespace
 
 bool is_safe_state(std::vector<Claim> claims, double free) {
@@ -212,10 +220,9 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
     victims = choose_victims(turn.running_set, *turn.keel, shortage, lose, Spare::nobody);
   }
   const bool is_for_good =
-      victims.members.empty() ||
-      std::any_of(victims.members.begin(), victims.members.end(),
-                  [](const Member* victim) { return !victim->ready.restartable; });
-  if (is_for_good && (!over_since_ || let_one_end(turn))) return;
+      std::none_of(victims.members.begin(), victims.members.end(),
+                   [](const Member* victim) { return victim->ready.restartable; });
+  if (is_for_good && let_one_end(turn, shortage)) return;
   if (victims.members.empty()) return fail_one(turn);
   const Numbers numbers = turn.numbers();
   for (Member* victim : victims.members) {
@@ -240,20 +247,25 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
 }
 
 // Whether one is on its way to its end.
-bool MemoryResponse::let_one_end(Turn& turn) {
-  const double room =
-      turn.limits.limit + turn.limits.line * kOverLineMost - turn.running_set.used();
-  if (room <= 0) return false;
+bool MemoryResponse::let_one_end(Turn& turn, double shortage) {
+  // Where the machine itself is short the line is not what counts.
+  const double over = turn.running_set.used() - turn.limits.limit;
+  const bool is_late =
+      over > turn.limits.line * kLetEndOver || turn.limits.limit < turn.limits.line;
+  if (!over_since_ || is_late || turn.now >= *over_since_ + kLetEndMost) return false;
   Member* chosen = nullptr;
-  for (Member* member : turn.running_set.members()) {
-    const bool was_tried = member->let_end && *member->let_end >= *over_since_;
-    if (was_tried && member->state == MemberState::running && turn.now < member->calm_from) {
-      next_sample_ = member->calm_from;
+  for (Member* one : turn.running_set.members()) {
+    const Member& member = *one;
+    const bool is_let = member.let_end && member.state == MemberState::running;
+    if (is_let && turn.now < *member.let_end + kLetEnd) {
+      next_sample_ = *member.let_end + kLetEnd;
       return true;
     }
-    if (was_tried || !member->held || member->paused || !is_known(member->estimate)) continue;
-    if (member->need() > room) continue;
-    if (chosen == nullptr || member->need() < chosen->need()) chosen = member;
+    if (!is_near_end(member, turn.now) || member.used() < shortage) continue;
+    if (member.need() > turn.limits.line * kTolerance) continue;
+    if (chosen == nullptr || member.estimate.remaining.mean < chosen->estimate.remaining.mean) {
+      chosen = one;
+    }
   }
   if (chosen == nullptr) return false;
   Numbers numbers = turn.numbers();
@@ -278,6 +290,7 @@ bool MemoryResponse::waits_for_others(const Turn& turn, const Member& member) {
 // Nobody is left whose eviction would help the rest: it is whoever is furthest over what he was
 // admitted with, be it the keel.
 void MemoryResponse::fail_one(Turn& turn) {
+  if (!over_since_) return;
   const double over = turn.running_set.surely_used() - turn.limits.limit;
   const bool others_yield = turn.limits.left_by_others && !turn.limits.may_pause_keel;
   const Instant patient_until = *over_since_ + (others_yield ? kYieldGrace : kOverLineGrace);

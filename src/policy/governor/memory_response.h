@@ -41,8 +41,15 @@ inline constexpr Duration kYieldGrace = std::chrono::seconds(1);
 // down, and the limit at which its kernel kills stands twice as far above the line.
 inline constexpr double kOverLineMost = 0.125;
 // Past the line, before a job is ended that can't be run again: a paused one that is believed to
-// have its peak behind it goes on for so long, each once. Its end gives back more than it may take.
+// have its peak behind it, and no more than kNearEnd before it, goes on for so long, if its end
+// gives back what is short. No more of them after kLetEndMost, nor further past the line than a
+// share of it: the kernel's limit may be as near as 2.6 %.
 inline constexpr Duration kLetEnd = std::chrono::milliseconds(500);
+inline constexpr Duration kNearEnd = std::chrono::seconds(2);
+inline constexpr Duration kLetEndMost = std::chrono::seconds(1);
+inline constexpr double kLetEndOver = 0.02;
+// Who did not end is not let go so again before.
+inline constexpr Duration kLetEndAgain = std::chrono::seconds(10);
 // Pages are dropped no more often than this; the kernel does the same by itself at the line.
 inline constexpr Duration kReclaimGap = std::chrono::seconds(5);
 // Memory goes to swap or zram at some 600 MB/s (measured); so long it is given before an eviction.
@@ -81,7 +88,7 @@ class MemoryResponse {
   [[nodiscard]] static double wanted_for(const Turn& turn, double shortage);
   [[nodiscard]] bool reclaim(Turn& turn, double shortage);
   void evict(Turn& turn, double shortage);
-  [[nodiscard]] bool let_one_end(Turn& turn);
+  [[nodiscard]] bool let_one_end(Turn& turn, double shortage);
   void fail_one(Turn& turn);
   [[nodiscard]] static bool waits_for_others(const Turn& turn, const Member& member);
 

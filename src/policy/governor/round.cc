@@ -212,7 +212,7 @@ void Round::start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& 
   count_in(seen.around, estimate);
   seen.tenancy.count_in(ready, estimate);
   if (seen.tenancy.is_shared()) seen.yielding.add(demand_of(estimate), is_known(estimate));
-  ground_.waiting.started(rank.kind);
+  ground_.waiting.started(ready);
   const auto kept = ground_.reservations.find(tenant);
   if (kept != ground_.reservations.end()) kept->second.give_up(ready.job);
   ground_.running_set.start(ready, estimate, now_);

@@ -14,6 +14,8 @@ namespace {
 constexpr double kUnseenFirst = 1e9;  // seconds
 // Shorter ones are as long as this, in seconds.
 constexpr double kShortest = 1.0 / 16;
+// Those that enter within so large a part of their length enter together.
+constexpr double kTogether = 1.0 / 8;
 
 // How long a job of the kind is expected to take. Those that still run count for as long as they
 // have: among the first to end the short ones are too many. (For times without memory this is the
@@ -26,13 +28,16 @@ double expected_seconds(const Estimate& estimate, const Shown& shown) {
   return mean + estimate.remaining.spread;
 }
 
-// In powers of two, and the time of entering in steps of the same length.
+// Its length in powers of two, less the time of entering in steps.
 double ranked_seconds(const Waiting::KindState& state, const Ready& head) {
   const double entered = to_seconds(head.waits_since->time_since_epoch());
-  const double seconds = expected_seconds(state.estimate, state.shown);
-  const double step = std::exp2(std::floor(std::log2(std::max(seconds, kShortest))));
+  const double expected = expected_seconds(state.estimate, state.shown);
+  const double seconds = expected < kUnseenFirst ? std::max(expected, kShortest) : kUnseenFirst;
+  const double length = std::exp2(std::floor(std::log2(seconds)));
   // A job that was evicted or lost has waited from the beginning: it does not start behind.
-  return step - (head.lost > 0 ? 0 : std::floor(entered / step) * step);
+  if (head.lost > 0) return length;
+  const double step = length * kTogether;
+  return length - std::floor(entered / step) * step;
 }
 
 // Of the first that waits, among all of its kind that have begun or wait: in the middle of its part
@@ -104,9 +109,11 @@ void Waiting::show(Kind kind, const Shown& shown) {
   rank(kind, state);
 }
 
-void Waiting::started(Kind kind) {
+void Waiting::started(const Ready& job) {
+  const Kind kind = job.kind;
   KindState& state = kinds_.at(kind);
-  ++state.started;
+  if (job.lost == 0) ++state.started;
+  if (state.jobs.empty()) state.started = 0;
   ++state.shown.running;
   ++state.shown.unsettled;
   rank(kind, state);

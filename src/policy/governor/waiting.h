@@ -49,7 +49,7 @@ class Waiting {
     bool is_command = false;
     int priority = 0;
     double seconds = 0;
-    double place = 0;  // among all of the kind that have begun or wait, 0..1
+    double place = 0;  // among those of the kind that wait or have begun meanwhile, 0..1
     JobId first{};
     Kind kind{};
     // Among those of one tenant.
@@ -67,7 +67,7 @@ class Waiting {
     std::size_t settled = 0;  // ever: have shown their needs
     Tenant tenant = kHost;    // of all of them
     std::set<Ready*, InOrder> jobs;
-    std::size_t started = 0;     // ever
+    std::size_t started = 0;     // since none of it waited last, each once
     std::optional<Rank> rank{};  // as it stands in the order
   };
 
@@ -80,8 +80,8 @@ class Waiting {
   // What is shown of a kind has changed: its place in the order may be another.
   void show(Kind kind, const Shown& shown);
   [[nodiscard]] const Shown& shown(Kind kind) const;
-  // A job of the kind was started; one of those that were has shown its needs.
-  void started(Kind kind);
+  // A job was started, and waits no longer; one of those of a kind that were has shown its needs.
+  void started(const Ready& job);
   void settled(Kind kind) { ++kinds_.at(kind).settled; }
   [[nodiscard]] std::size_t settled_ever(Kind kind) const { return kinds_.at(kind).settled; }
 

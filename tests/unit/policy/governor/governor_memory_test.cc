@@ -227,9 +227,13 @@ TEST(GovernorLadder, WithoutEvictionsOthersArePausedAndWhatDoesNotFitFails) {
 
 // Four jobs that can't be run again and are believed to need 230 MiB each below a line of 1,000.
 // All have nearly that when they are paused, and the oldest, which never is, goes on to grow.
-Story three_at_their_end() {
-  Story story(small());
-  for (unsigned id = 1; id <= 4; ++id) story.waits(id, {.mib = 230, .cores = 0.1}, 0, 0, 0, false);
+Story three_near_their_end(double seconds) {
+  GovernorConfig config = small();
+  config.may_lose = false;
+  Story story(config);
+  for (unsigned id = 1; id <= 4; ++id) {
+    story.waits(id, {.mib = 230, .seconds = seconds, .cores = 0.1}, 0, 0, 0, false);
+  }
   static_cast<void>(story.rules(0));
   for (double t = 10; t < 10.35; t += 0.1) {
     for (unsigned id = 2; id <= 4; ++id) story.uses(id, t, 200 + (t - 10) * 95 + id, 1);
@@ -240,44 +244,62 @@ Story three_at_their_end() {
   return story;
 }
 
-TEST(GovernorLadder, APausedOneAtItsEndGoesOnBeforeOneIsEndedForGood) {
-  Story story = three_at_their_end();
-  std::vector<std::string> thawed;
-  double t = 11;
-  for (; t < 14 && thawed.empty(); t += 0.1) {
-    story.uses(1, t, 300 + (t - 11) * 150, 1);
+// The oldest grows to so much from 300 MiB at second 11 on, until somebody goes on or is ended.
+std::vector<std::string> rulings_until_one_is_ended(Story& story, double most) {
+  std::vector<std::string> words;
+  for (double t = 11; t < 14; t += 0.05) {
+    story.uses(1, t, std::min(most, 300 + (t - 11) * 40), 1);
     story.samples(t);
     for (const std::string& word : story.rules(t)) {
-      EXPECT_THAT(word, Not(HasSubstr("fail")));
-      EXPECT_THAT(word, Not(HasSubstr("evict")));
-      if (word.starts_with("thaw ")) thawed.push_back(word);
+      words.push_back(word);
+      if (!word.starts_with("freeze") && word != "reclaim" && !word.starts_with("thaw"))
+        return words;
     }
   }
-  ASSERT_THAT(thawed, ElementsAre("thaw 2"));
+  return words;
+}
+
+TEST(GovernorLadder, APausedOneNearItsEndGoesOnBeforeOneIsEndedForGood) {
+  Story story = three_near_their_end(1);
+  double t = 11;
+  std::vector<std::string> words;
+  for (; t < 14 && words.empty(); t += 0.05) {
+    story.uses(1, t, std::min(325.0, 300 + (t - 11) * 40), 1);
+    story.samples(t);
+    for (const std::string& word : story.rules(t)) {
+      ASSERT_THAT(word, Not(HasSubstr("fail")));
+      ASSERT_THAT(word, Not(HasSubstr("evict")));
+      if (word.starts_with("thaw ")) words.push_back(word);
+    }
+  }
+  ASSERT_THAT(words, ElementsAre("thaw 2"));
   EXPECT_THAT(story.reasons, Contains(HasSubstr("its end is believed to be near")));
-  // It is let run for its time, and its end helps the others.
-  story.uses(2, t, 240, 1);
+  story.uses(2, t, 232, 1);
   story.samples(t);
-  EXPECT_THAT(story.rules(t), Not(Contains("freeze 2")));
+  EXPECT_THAT(story.rules(t), Not(Contains("freeze 2"))) << "it has half a second";
   story.ends(2, t + 0.1);
   EXPECT_THAT(story.rules(t + 0.1), Not(Contains(HasSubstr("fail"))));
 }
 
 TEST(GovernorLadder, WhereNoneComesToItsEndOneIsEndedAllTheSame) {
-  Story story = three_at_their_end();
+  Story story = three_near_their_end(1);
+  const auto words = rulings_until_one_is_ended(story, 325);
+  EXPECT_THAT(words, testing::IsSupersetOf({"thaw 2", "thaw 3"})) << "half a second each";
+  EXPECT_THAT(words, Not(Contains("thaw 4"))) << "the line is to hold";
+  EXPECT_THAT(words.back(), HasSubstr("fail"));
+}
+
+TEST(GovernorLadder, NobodyIsLetGoWhoHasLongToRunOrWhereTheLineIsFarBehind) {
+  Story long_ones = three_near_their_end(1000);
+  EXPECT_THAT(rulings_until_one_is_ended(long_ones, 325), Not(Contains(HasSubstr("thaw"))));
+  Story far = three_near_their_end(1);
   std::vector<std::string> words;
-  for (double t = 11; t < 14; t += 0.1) {
-    story.uses(1, t, std::min(400.0, 300 + (t - 11) * 150), 1);
-    story.samples(t);
-    for (const std::string& word : story.rules(t)) {
-      if (word.starts_with("evict")) {
-        EXPECT_THAT(words, testing::IsSupersetOf({"thaw 2", "thaw 3", "thaw 4"}));
-        return;
-      }
-      words.push_back(word);
-    }
+  for (const double t : {11.0, 11.1}) {
+    far.uses(1, t, t < 11.05 ? 300 : 340, 1);
+    far.samples(t);
+    for (const std::string& word : far.rules(t)) words.push_back(word);
   }
-  ADD_FAILURE() << "nobody was ended: " << testing::PrintToString(words);
+  EXPECT_THAT(words, Not(Contains(HasSubstr("thaw"))));
 }
 
 // A job alone below a line of 1,000 MiB that gains `speed` MiB a second from 900 MiB on, from the
