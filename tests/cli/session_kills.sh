@@ -103,7 +103,11 @@ kill_in() {
   case $2 in
     supervisor) kill -KILL "$supervisor" && ends "$1" 125 ;;
     guardian) kill -KILL "${guardian[$1]}" && ends "$1" 137 ;;
-    both) kill -KILL "${guardian[$1]}" "$supervisor" && ends "$1" 137 ;;
+    both)
+      kill -KILL "${guardian[$1]}" "$supervisor" && ends "$1" 137
+      # Until it has gone its line of the ledger is a living run's.
+      gone "$supervisor" || wrong "the supervisor that was killed lives on"
+      ;;
     program)
       becomes_true test -e "$1/program" && kill -KILL "$(<"$1/program")" && ends "$1" 137
       ;;
