@@ -2,6 +2,8 @@
 
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <variant>
@@ -15,6 +17,11 @@ Result<void> GuardianClient::attach(loop::Loop& loop) {
   auto watch = loop.watch(link_.channel.fd(), EPOLLIN, [this](std::uint32_t) { take_messages(); });
   if (!watch) return pass(std::move(watch));
   watch_ = std::move(*watch);
+  pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid(), 0U)));
+  if (!pidfd_) return {};  // the channel tells of its death nearly always
+  auto death = loop.watch(pidfd_.get(), EPOLLIN, [this](std::uint32_t) { guardian_ended(); });
+  if (!death) return pass(std::move(death));
+  death_watch_ = std::move(*death);
   return {};
 }
 
@@ -52,6 +59,13 @@ void GuardianClient::take_messages() {
     auto message = guardian::decode_from_guardian(std::move(*packet));
     if (message) handle(std::move(*message));
   }
+}
+
+// What it has sent before is there by now.
+void GuardianClient::guardian_ended() {
+  take_messages();
+  is_gone_ = true;
+  death_watch_ = {};
 }
 
 void GuardianClient::handle(guardian::FromGuardian message) {

@@ -10,6 +10,7 @@
 
 #include "base/loop/loop.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "guardian/guardian.h"
 #include "guardian/protocol.h"
 
@@ -56,9 +57,14 @@ class GuardianClient {
 
  private:
   void handle(guardian::FromGuardian message);
+  void guardian_ended();
 
   guardian::Link link_;
   loop::Watch watch_;
+  // The channel stays open while a child has it that was frozen before its exec: what the guardian
+  // had frozen when it was killed would stand for ever.
+  UniqueFd pidfd_;
+  loop::Watch death_watch_;
   std::unordered_map<guardian::ChildId, ChildObserver*> children_;  // that live, or may
   std::unordered_map<guardian::ChildId, ChildObserver*> over_;      // asked about by over()
   std::uint64_t last_child_ = 0;
