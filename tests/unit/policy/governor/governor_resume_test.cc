@@ -37,19 +37,24 @@ TEST(GovernorDescent, WhoBecomesTheKeelGoesOnAtOnce) {
   EXPECT_THAT(story.rules(10.6), ElementsAre("thaw 2"));
 }
 
+// The keel is looked at and has done nothing since it started.
+void keel_stands_still(Story& story, double t) {
+  story.governor.observe(story.job(1),
+                         {.ran = at(t) - at(1),
+                          .used = mib(100),
+                          .peak = mib(100),
+                          .cpu = std::chrono::milliseconds(100)},
+                         at(t));
+  story.samples(t);
+}
+
 TEST(GovernorDescent, AKeelThatStandsStillMayWaitForAFrozenJob) {
   Story story = crowd(small(), 8);
   ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 2));
   std::vector<std::string> thawed;
   for (double t = 11; t < 17; t += 0.5) {
-    // The keel is looked at and has done nothing; the others' memory leaves no room for a thaw.
-    story.governor.observe(story.job(1),
-                           {.ran = at(t) - at(1),
-                            .used = mib(100),
-                            .peak = mib(100),
-                            .cpu = std::chrono::milliseconds(100)},
-                           at(t));
-    story.samples(t);
+    // The others' memory leaves no room for a thaw.
+    keel_stands_still(story, t);
     for (const std::string& word : story.rules(t)) thawed.push_back(word);
   }
   EXPECT_THAT(thawed, Contains("thaw 2"));
@@ -79,13 +84,7 @@ std::string first_to_unlock(double need_of_2, double need_of_3) {
                           at(10.6));
   }
   for (double t = 11; t < 30; t += 0.5) {
-    story.governor.observe(story.job(1),
-                           {.ran = at(t) - at(1),
-                            .used = mib(100),
-                            .peak = mib(100),
-                            .cpu = std::chrono::milliseconds(100)},
-                           at(t));
-    story.samples(t);
+    keel_stands_still(story, t);
     const auto words = story.rules(t);
     if (!words.empty()) return words.front() + ": " + story.reasons.front();
   }
