@@ -70,6 +70,7 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
   record.ready.priority = job.priority;
   record.ready.restartable = job.restartable;
   record.ready.pausable = job.pausable;
+  record.ready.may_be_awaited = job.may_be_awaited;
   record.ready.tenant = job.tenant;
   if (job.cap) caps_.cap(record.key.exact, *job.cap);
   record.ready.lost = job.lost;
