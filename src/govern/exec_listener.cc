@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -16,12 +17,13 @@
 namespace plimsoll::govern {
 namespace {
 
-// The exec goes on, if it still stands.
+// The exec goes on, if it still stands. A signal may come while another thread answers.
 void let_go_on(int listener, std::uint64_t id) {
   seccomp_notif_resp answer{};
   answer.id = id;
   answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-  ::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+  while (::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace

@@ -140,9 +140,15 @@ void SimulatedExecutor::kill(JobId job, policy::Outcome cause, std::string /*rea
 
 void SimulatedExecutor::look_soon() {
   for (std::size_t job = 0; job < attempts_.size(); ++job) {
-    const Attempt& attempt = attempts_[job];
+    Attempt& attempt = attempts_[job];
     if (attempt.state != State::running) continue;
-    if (Instant(now_) - attempt.samples.last() >= kCalmSampleInterval) look_at(job);
+    const Duration since = Instant(now_) - attempt.samples.last();
+    if (since >= kCalmSampleInterval) {
+      look_at(job);
+    } else {
+      ++attempt.resumes;
+      schedule(What::sample, kCalmSampleInterval - since, job);
+    }
   }
 }
 

@@ -31,7 +31,7 @@ HostExecutor::HostExecutor(RunHost& host, SystemRecord& system, policy::Executor
       removals_max_(removals_by_descriptors()),
       wake_timer_(host.timer([this] { scheduler_.on_wake(); })),
       watcher_({.loop = host.loop(), .worker = host.worker(), .pool = host.pool()}, *this),
-      looks_timer_(host.timer([this] { sample_jobs(); })),
+      looks_timer_(host.timer([this] { look_at_rest(); })),
       oom_timer_(host.timer([this] { check_ooms(); })) {
   host_.oom().tell(this);
   system_.tell(this);
@@ -203,7 +203,8 @@ void HostExecutor::kill(JobId job, policy::Outcome cause, std::string reason) {
 }
 
 void HostExecutor::look_soon() {
-  if (!stopped_at_) looks_timer_->set(host_.now());
+  looks_asked_at_ = host_.now();
+  if (!stopped_at_) looks_timer_->set(looks_asked_at_);
 }
 
 void HostExecutor::wake_at(std::optional<Instant> when) {
@@ -288,18 +289,44 @@ void HostExecutor::decide(monitor::Cause cause) {
   if (!is_watching()) stop_watching();
 }
 
+// When a job may be looked at before its time.
+Instant HostExecutor::next_early_look(const policy::SampleInterval& samples) {
+  return samples.last() + (samples.is_moving() ? kMovingSample : kCalmSample);
+}
+
 // Whatever is decided upon a look may start and end others.
-void HostExecutor::sample_jobs() {
-  const Instant now = host_.now();
-  std::vector<JobId> due;
-  for (const AttemptRecord* record : all_running()) {
-    const policy::SampleInterval& samples = record->attempt.samples();
-    const Duration gap = samples.is_moving() ? kMovingSample : kCalmSample;
-    if (now - samples.last() >= gap) due.push_back(record->key.job);
-  }
-  for (const JobId job : due) {
+void HostExecutor::look_at(const std::vector<JobId>& jobs) {
+  for (const JobId job : jobs) {
     if (Attempt* attempt = running(job)) attempt->look();
   }
+}
+
+void HostExecutor::sample_jobs() {
+  std::vector<JobId> due;
+  for (const AttemptRecord* record : all_running()) {
+    if (host_.now() >= next_early_look(record->attempt.samples())) due.push_back(record->key.job);
+  }
+  look_at(due);
+}
+
+// Each once after look_soon().
+void HostExecutor::look_at_rest() {
+  if (stopped_at_) return;
+  const Instant now = host_.now();
+  std::vector<JobId> due;
+  std::optional<Instant> later;
+  for (const AttemptRecord* record : all_running()) {
+    const policy::SampleInterval& samples = record->attempt.samples();
+    if (samples.last() >= looks_asked_at_) continue;
+    const Instant next = next_early_look(samples);
+    if (next <= now) {
+      due.push_back(record->key.job);
+    } else {
+      later = std::min(later.value_or(next), next);
+    }
+  }
+  if (later) looks_timer_->set(*later);
+  look_at(due);
 }
 
 void HostExecutor::check_ooms() {

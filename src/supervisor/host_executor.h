@@ -165,6 +165,9 @@ class HostExecutor : public policy::Executor,
   void decide(monitor::Cause cause) override;
   void on_weakened(const monitor::Status& status) override;
   void sample_jobs();
+  void look_at_rest();
+  void look_at(const std::vector<JobId>& jobs);
+  [[nodiscard]] static Instant next_early_look(const policy::SampleInterval& samples);
   void check_ooms();
   [[nodiscard]] std::optional<Bytes> seen_to_write(const AttemptRecord& record) const;
   [[nodiscard]] std::optional<Bytes> written_by(AttemptRecord& record,
@@ -210,7 +213,8 @@ class HostExecutor : public policy::Executor,
   WriteLooks write_looks_;
   std::unique_ptr<loop::Clock::Timer> write_timer_;  // where a disk is watched
   std::unique_ptr<loop::Clock::Timer> looks_timer_;  // for look_soon(), which tells nobody itself
-  std::unique_ptr<loop::Clock::Timer> oom_timer_;    // after the kernel has told of an OOM (v1)
+  Instant looks_asked_at_{};
+  std::unique_ptr<loop::Clock::Timer> oom_timer_;  // after the kernel has told of an OOM (v1)
   unsigned oom_checks_left_ = 0;
 };
 

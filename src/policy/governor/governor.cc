@@ -68,8 +68,11 @@ bool Governor::is_calm(Instant now) const {
   return !trouble || now >= *trouble + kCalmMax || running_set_.is_seen_since(*trouble);
 }
 
-bool Governor::awaits_looks(Instant now) const {
-  if (waiting_.size() == 0 || is_calm(now) || running_set_.is_giving_back(now)) return false;
+bool Governor::take_wish_for_looks(Instant now) {
+  const auto trouble = memory_response_.last_trouble();
+  if (looks_wished_for_ == trouble || waiting_.size() == 0 || is_calm(now)) return false;
+  if (running_set_.is_giving_back(now)) return false;
+  looks_wished_for_ = trouble;
   const auto& members = running_set_.members();
   return std::all_of(members.begin(), members.end(), [](const Member* member) {
     return member->state != MemberState::frozen ||

@@ -126,8 +126,8 @@ class Governor {
 
   // Whether jobs wait only until those that run were looked at after pauses, and the sooner that is
   // the better: the paused ones are known and can be run again, so that who starts too soon beside
-  // them costs time alone.
-  [[nodiscard]] bool awaits_looks(Instant now) const;
+  // them costs time alone. Once for each trouble.
+  [[nodiscard]] bool take_wish_for_looks(Instant now);
 
   // What this run may plan with from now on. How idle or crowded the machine is goes by all of its
   // cores, those of the configuration.
@@ -190,6 +190,7 @@ class Governor {
   std::vector<Decision> asked_for_;   // freezes and thaws, by the user and for commands
   bool changed_ = true;               // since the last round, in a way that may let somebody start
   std::optional<Instant> after_end_;  // when who waits is looked at once more for that
+  std::optional<Instant> looks_wished_for_{};  // after this trouble
   std::optional<Instant> last_round_;
 };
 

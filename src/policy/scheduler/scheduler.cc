@@ -103,7 +103,7 @@ void Scheduler::turn() {
   // Which is to start first is known when all are there.
   const unsigned starts_max = arriving_.empty() ? queue_.room(now()) : 0;
   for (const Decision& decision : governor_.rule(now(), starts_max)) carry_out(decision);
-  if (governor_.awaits_looks(now())) executor_->look_soon();
+  if (governor_.take_wish_for_looks(now())) executor_->look_soon();
   progress_.note(now(), governor_.running() - governor_.frozen(), governor_.waiting());
   if (arriving_.empty()) tell_holding();
   set_wake(is_stale ? KindsState::stale : KindsState::fresh);

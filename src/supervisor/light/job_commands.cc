@@ -114,6 +114,7 @@ policy::JobSpec JobCommands::spec_for(const Client& client, const policy::JobSpe
   policy::JobSpec spec;
   spec.id = host_.next_id();
   spec.name = std::to_string(static_cast<std::uint64_t>(spec.id));
+  spec.may_be_awaited = job == nullptr;  // it is a step
   if (job != nullptr) {
     spec.part_of = job->id;
     spec.name = job->name + "/" + std::filesystem::path(asked.command.front()).filename().string();

@@ -38,28 +38,35 @@ Story beside_one_that_waits(const Paused& paused) {
   return story;
 }
 
-TEST(GovernorLooks, AreAwaitedAfterAPauseUntilAllWereLookedAt) {
+TEST(GovernorLooks, AreWishedForOnceAfterAPause) {
   Story story = beside_one_that_waits({});
-  EXPECT_TRUE(story.governor.awaits_looks(at(10.5)));
+  EXPECT_TRUE(story.governor.take_wish_for_looks(at(10.5)));
+  EXPECT_FALSE(story.governor.take_wish_for_looks(at(10.5)));
+  story.rules(10.55);
+  EXPECT_FALSE(story.governor.take_wish_for_looks(at(10.55)));
+}
+
+TEST(GovernorLooks, AreNotWishedForWhereAllWereLookedAt) {
+  Story story = beside_one_that_waits({});
   for (const unsigned id : {1u, 3u, 4u, 5u, 6u, 7u, 8u}) story.uses(id, 10.6, 100, id);
-  EXPECT_FALSE(story.governor.awaits_looks(at(10.6)));
+  EXPECT_FALSE(story.governor.take_wish_for_looks(at(10.6)));
 }
 
 // Whoever starts too soon beside it could be its end.
 TEST(GovernorLooks, AreNotHurriedBesideOneThatCannotBeRunAgain) {
   Story story = beside_one_that_waits({.restartable = false});
-  EXPECT_FALSE(story.governor.awaits_looks(at(10.5)));
+  EXPECT_FALSE(story.governor.take_wish_for_looks(at(10.5)));
 }
 
 TEST(GovernorLooks, AreNotHurriedBesideOneOfWhichNothingIsKnown) {
   Story story = beside_one_that_waits({.known = 0});
-  EXPECT_FALSE(story.governor.awaits_looks(at(10.5)));
+  EXPECT_FALSE(story.governor.take_wish_for_looks(at(10.5)));
 }
 
-TEST(GovernorLooks, AreNotAwaitedWhileNobodyWaits) {
+TEST(GovernorLooks, AreNotWishedForWhileNobodyWaits) {
   Story story = crowd(small(), 8);
   ASSERT_NO_FATAL_FAILURE(grows_and_is_frozen(story, 2));
-  EXPECT_FALSE(story.governor.awaits_looks(at(10.5)));
+  EXPECT_FALSE(story.governor.take_wish_for_looks(at(10.5)));
 }
 
 }  // namespace
