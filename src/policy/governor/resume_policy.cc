@@ -76,7 +76,8 @@ bool ResumePolicy::fits(const Turn& turn, const Member& member, Numbers& numbers
   const Demand demand = demand_of(member.estimate);
   const double cushion = turn.limits.line * kThawCushion;
   // What was pushed out comes back before it does anything.
-  const double extra = to_double(member.reclaimed) + turn.thawed - member.used();
+  const double back = turn.thawed + to_double(member.reclaimed);
+  const double extra = back - member.used();
   double most = turn.running_set.used() + turn.thawed;
   double expected = most;  // without doubt
   const bool known = is_known(member.estimate);
@@ -88,7 +89,7 @@ bool ResumePolicy::fits(const Turn& turn, const Member& member, Numbers& numbers
   }
   // It may go on as it was, until it is frozen again.
   const double growth = member.rise_within(kSampleMax + kFreezeDelay).most;
-  expected = std::max(expected, turn.running_set.used() + turn.thawed + growth);
+  expected = std::max(expected, turn.running_set.used() + back + growth);
   const bool is_doubt_short = most > expected + cushion;
   const double with_it = is_doubt_short ? most : expected;
   const double allowed = turn.limits.limit - (is_doubt_short ? 0 : cushion);
@@ -104,7 +105,8 @@ bool ResumePolicy::may_be_tried(const Turn& turn, const Member& member) {
   const double patience = to_seconds(kTryAfterDwells * dwell_of(member));
   const double frozen = to_seconds(turn.now - member.since);
   if (frozen < patience) return false;
-  const double growth = member.used() * patience / frozen;
+  // What was pushed out comes back, whether or not it grows.
+  const double growth = to_double(member.reclaimed) + member.used() * patience / frozen;
   const double allowed = turn.limits.limit - turn.limits.line * kThawCushion;
   return turn.running_set.used() + turn.thawed + growth <= allowed;
 }

@@ -130,9 +130,9 @@ TEST(GovernorDescent, AKeelThatSleepsNowAndThenWaitsForNobody) {
   EXPECT_THAT(words, Contains("thaw 2")) << "it does not sleep for ever";
 }
 
-// A keel of 100 MiB, and an unknown job that takes `mib` at once and is frozen for it at 1.5. When
-// it goes on; 0: not within half a minute.
-double goes_on_after_a_burst_of(double mib) {
+// A keel of 100 MiB, and an unknown job that takes so much at once and is frozen for it at 1.5, of
+// which so much is pushed out to swap then. When it goes on; 0: not within half a minute.
+double goes_on_after_a_burst_of(double mib_taken, double mib_pushed_out = 0) {
   Story story(small());
   story.waits(1, {.mib = 100, .seconds = 1000, .cores = 0.1});
   EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
@@ -141,13 +141,15 @@ double goes_on_after_a_burst_of(double mib) {
   story.samples(1);
   EXPECT_THAT(story.rules(1), ElementsAre("admit 2"));
   story.uses(2, 1.25, 10, 1);
-  story.uses(2, 1.5, mib, 1);
+  story.uses(2, 1.5, mib_taken, 1);
   story.samples(1.5);
   EXPECT_THAT(story.rules(1.5), ElementsAre("freeze 2"));
+  story.job(2).member->reclaimed = mib(mib_pushed_out);
+  story.used[2] = mib_taken - mib_pushed_out;
   double thawed = 0;
   for (double t = 2; t < 30; t += 0.25) {  // then it is evicted for what it holds
     story.uses(1, t, 100);
-    if (!story.is_frozen(2)) story.uses(2, t, mib, 1);
+    if (!story.is_frozen(2)) story.uses(2, t, mib_taken, 1);
     story.samples(t);
     for (const std::string& word : story.rules(t)) {
       EXPECT_EQ(word, "thaw 2");
@@ -163,6 +165,14 @@ TEST(GovernorDescent, WhoGrewInOneBurstIsTriedWhereThereIsRoomForAsMuchAgain) {
   EXPECT_NEAR(goes_on_after_a_burst_of(420), 1.5 + seconds, 1);
   EXPECT_NEAR(goes_on_after_a_burst_of(580), 1.5 + 2 * seconds, 1) << "for half as much";
   EXPECT_EQ(goes_on_after_a_burst_of(800), 0);
+}
+
+// It comes back when the job goes on.
+TEST(GovernorDescent, WhatWasPushedOutOfWhoGrewInOneBurstNeedsRoomToo) {
+  const double seconds = std::chrono::duration<double>(kTryAfterDwells * kDwell).count();
+  EXPECT_NEAR(goes_on_after_a_burst_of(420, 420), 1.5 + seconds, 1);
+  // Once the free 390 MiB are as much as is looked for beyond that.
+  EXPECT_NEAR(goes_on_after_a_burst_of(480, 480), 1.5 + seconds * 480 / 390, 0.5);
 }
 
 TEST(GovernorDescent, NothingStaysFrozenBeyondTheBound) {
