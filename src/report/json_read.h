@@ -15,9 +15,9 @@
 // Reading JSON without exceptions: what is not there, or of another type, is absent.
 namespace plimsoll::report {
 
-// What a text may have at most, as reading it takes up to twenty times as much memory. Of all that
-// Plimsoll writes, a report with its samples and the longest command that the kernel executes is the
-// longest, and shorter.
+// What a text may have at most, as reading it takes up to twenty times as much memory. The longest
+// that Plimsoll writes is a report: its samples, and a command of at most some 6 MiB, as the kernel
+// executes no longer one.
 inline constexpr std::size_t kDocumentMax = std::size_t{16} << 20;
 
 // An object whose "schema" is this; nothing for any other text, and for a longer one.

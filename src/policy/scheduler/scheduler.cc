@@ -26,11 +26,6 @@ GovernorConfig governor_config(const SchedulerConfig& config) {
   return governor;
 }
 
-// Of a step of a build only its parent knows how it has exited.
-bool ended_by_itself(const AttemptEnd& end) {
-  return succeeded(end) || (end.outcome == Outcome::exited && !end.exit_code);
-}
-
 }  // namespace
 
 Scheduler::Scheduler(SchedulerConfig config, Estimator& estimator, SchedulerListener* listener)
