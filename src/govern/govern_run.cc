@@ -27,6 +27,11 @@ constexpr const char* kRunVariable = "PLIMSOLL_GOVERN";
 
 }  // namespace
 
+std::string watching_text(const std::string& why) {
+  return "cannot hear when programs are executed: " + why +
+         "; steps are found by looking at processes, up to 50 ms late";
+}
+
 GovernRun::GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& estimator,
                      GovernConfig config, GovernObserver& observer)
     : supervisor_(supervisor),
@@ -41,7 +46,7 @@ GovernRun::GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& esti
   // of the line, not that a few fit side by side.
   estimator.expect_below(
       to_bytes(to_double(config_.scheduler.governor.line) * policy::kUnknownBeside));
-  config_.command.env.emplace_back(kRunVariable, config_.run_id);
+  if (has_steps()) config_.command.env.emplace_back(kRunVariable, config_.run_id);
   // Set in any case, as it may be that of a run that this one is part of.
   config_.command.env.emplace_back(supervisor::kLightVariable, config_.light_socket);
   if (config_.jobserver) {
@@ -81,7 +86,7 @@ Result<GovernEnd> GovernRun::run() {
   summary_.line = config_.scheduler.governor.line;
   summary_.jobs = steps_.counts().begun;
   summary_.command = report_of(*ended);
-  if (config_.why_unheard) summary_.cpu_usage = ended->usage.totals.cpu.usage;
+  if (!has_steps()) summary_.cpu_usage = ended->usage.totals.cpu.usage;
   return GovernEnd{.command = std::move(*ended), .summary = std::move(summary_)};
 }
 
@@ -96,7 +101,8 @@ report::CommandReport GovernRun::report_of(const supervisor::AttemptResult& ende
           .steps_again = steps_.counts().again,
           .reruns = reruns_,
           .tokens_recovered = jobserver_ ? jobserver_->recovered() : 0,
-          .why_whole = config_.why_unheard.value_or("")};
+          .why_whole = config_.why_whole.value_or(""),
+          .why_watched = config_.why_unheard.value_or("")};
 }
 
 bool GovernRun::is_to_run_again(const supervisor::AttemptResult& result) const {
@@ -106,17 +112,38 @@ bool GovernRun::is_to_run_again(const supervisor::AttemptResult& result) const {
          !supervisor_.asked_to_end();
 }
 
+// Who listens may turn out to be blind, and watches then.
+Result<void> GovernRun::find_execs(std::shared_ptr<supervisor::Place> drivers) {
+  if (watcher_ == nullptr) {
+    auto watcher = ExecWatcher::create(supervisor_.loop(), supervisor_.families(), steps_);
+    if (!watcher) return pass(std::move(watcher));
+    watcher_ = std::move(*watcher);
+  }
+  if (config_.why_unheard) {
+    watcher_->begin();
+  } else {
+    auto listener = ExecListener::create(supervisor_.loop(), steps_);
+    if (!listener) return pass(std::move(listener));
+    listener_ = std::move(*listener);
+  }
+  steps_.begin(listener_.get(), std::move(drivers));
+  return {};
+}
+
+void GovernRun::on_blind(const Error& why) {
+  on_notice(watching_text(why.message()));
+  config_.why_unheard = why.message();
+  watcher_->begin();
+}
+
 Result<supervisor::AttemptRequest> GovernRun::request(unsigned number) {
   const std::string name = "drivers-" + std::to_string(number);
   auto request = supervisor::request_for(config_.command, name, std::nullopt);
   auto place = steps_.make_drivers(name);
   if (!place) return pass(std::move(place));
   if (config_.drivers_first) supervisor_.prefer(**place);
-  if (!config_.why_unheard) {
-    auto listener = ExecListener::create(supervisor_.loop(), steps_);
-    if (!listener) return pass(std::move(listener));
-    listener_ = std::move(*listener);
-    steps_.begin(*listener_, *place);
+  if (has_steps()) {
+    if (auto found = find_execs(*place); !found) return pass(std::move(found));
   }
   request.standing.emplace(
       supervisor::StandingPlace{.place = std::move(*place), .process = std::nullopt});
@@ -142,6 +169,7 @@ Result<supervisor::AttemptResult> GovernRun::execute(unsigned number) {
   if (jobserver_) jobserver_->end();
   relay_.reset();
   attempt_.reset();
+  if (watcher_ != nullptr) watcher_->end();
   if (!ran) return pass(std::move(ran));
   listener_.reset();
   return std::move(*result_);
@@ -213,9 +241,9 @@ Slots GovernRun::slots() const {
   return slots_of(host_scheduler_.scheduler().status(), steps_.small());
 }
 
-// Without execs to be heard of nobody is seen.
+// Of whoever is only looked for not all are seen.
 std::optional<std::size_t> GovernRun::token_holders() {
-  if (config_.why_unheard) return std::nullopt;
+  if (!has_steps() || config_.why_unheard) return std::nullopt;
   return steps_.token_holders();
 }
 

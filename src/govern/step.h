@@ -8,7 +8,7 @@
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "govern/exec.h"
-#include "govern/exec_listener.h"
+#include "govern/exec_observer.h"
 #include "govern/exec_reader.h"
 #include "policy/job/job.h"
 #include "supervisor/processes/place.h"

@@ -58,7 +58,13 @@ Meaning StepTree::exec(const Exec& exec) {
 }
 
 Meaning StepTree::exec_below_driver(const Exec& exec) {
-  if (drivers_.role_of(exec) != Role::driver) {
+  const Role role = drivers_.role_of(exec);
+  if (role == Role::governor && exec.is_done) {
+    // It may have groups for its jobs by now, below the one that it was started in.
+    set(exec.process, Kind::governor);
+    return {};
+  }
+  if (role != Role::driver) {
     nodes_.erase(exec.process.pid);
     return {.what = Meaning::What::begins};
   }

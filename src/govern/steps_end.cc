@@ -21,6 +21,40 @@ void Steps::withdraw(Step& step, const std::string& why) {
   [[maybe_unused]] const auto withdrawn = scheduler_.scheduler().withdraw(id, why);
 }
 
+// Its job ends when its place is empty. One that is on its way to its place comes back from there.
+void Steps::release(JobId id, const std::function<void()>& then) {
+  // A shell that has only begun a build tool would teach that its text needs next to nothing.
+  scheduler_.scheduler().disregard(id);
+  if (launched_.has(id)) {
+    // One that has not started executes nothing.
+    const auto place = launched_.release(id);
+    return place == nullptr ? then() : give_back(place, then);
+  }
+  Step& step = *steps_.at(id);
+  step.is_driver = true;
+  if (step.state == Step::State::moving || step.state == Step::State::withdrawn) return then();
+  give_back(step.place, then);
+  const auto still = steps_.find(id);
+  if (still != steps_.end()) withdraw(*still->second, "it is a driver");
+}
+
+// Who lives there lives with the drivers again.
+void Steps::give_back(std::shared_ptr<supervisor::Place> place, std::function<void()> then) {
+  ++on_the_way_;
+  place->move_all(drivers_, [this, then = std::move(then)] {
+    --on_the_way_;
+    then();
+  });
+}
+
+// It has turned out to be a driver on its way.
+void Steps::turn_back(Step& step) {
+  give_back(step.place, [this, id = step.id] {
+    steps_.at(id)->place->remove();
+    drop(id);
+  });
+}
+
 void Steps::release_held() {
   launched_.resume_all();
   std::vector<JobId> all;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
 #include "policy/job/job.h"
 #include "report/report.h"
 
@@ -18,6 +19,8 @@ class StepsObserver {
   // one that its launcher runs again.
   virtual void on_step_ended(const policy::JobSpec& step, const report::JobReport& report) = 0;
   virtual void on_notice(const std::string& text) = 0;
+  // As ExecObserver::on_blind().
+  virtual void on_blind(const Error& why) = 0;
 };
 
 // How many there were, without those that have turned out to be drivers.

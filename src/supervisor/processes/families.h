@@ -50,6 +50,8 @@ class Families {
   // Looks who lives and what they use, unless the last look is so late that another would take more
   // than 1 / kCostShare of a CPU.
   void look(Instant now);
+  // When that would be more than nothing.
+  [[nodiscard]] Instant due() const { return due_; }
   // The same, whatever it costs.
   void measure(Instant now);
   // Looks who lives, whatever it costs.

@@ -1,5 +1,6 @@
 #include "supervisor/processes/family_place.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,9 +20,16 @@ FamilyPlace::~FamilyPlace() { let_go(); }
 void FamilyPlace::take_in(Newcomer process, std::function<void(const Result<void>&)> done) {
   std::vector<int> pids = {process.pid};
   if (process.below == Below::come) pids = procfs::family_of(process.pid);
+  const procfs::Membership& membership = family_->all().process_scanner().membership();
+  std::optional<procfs::FamilyId> its;
   std::vector<procfs::Stat> family;
   for (const int pid : pids) {
-    if (auto stat = procfs::stat_of(pid)) family.push_back(std::move(*stat));
+    auto stat = procfs::stat_of(pid);
+    if (!stat) continue;
+    const auto now_in = membership.family_of(stat->id);
+    if (pid == process.pid) its = now_in;
+    const bool is_elsewhere = now_in && now_in != its;
+    if (!is_elsewhere) family.push_back(std::move(*stat));
   }
   // Looked at last: whose number it was meanwhile is told by that.
   if (procfs::has_ended(process.pidfd.get())) {

@@ -12,7 +12,7 @@
 
 namespace plimsoll::supervisor {
 
-// Those that live below a process come with it or not.
+// Those that live below a process come with it or not. Whoever has a place of its own stays there.
 enum class Below : std::uint8_t { stay, come };
 
 // A process that somebody else has started.
