@@ -28,22 +28,21 @@ std::set<procfs::Id> living_below(int guardian) {
 
 }  // namespace
 
-ExecWatcher::ExecWatcher(loop::Loop& loop, Families* families, ExecObserver& observer,
-                         procfs::ProcDir proc)
-    : families_(families),
+ExecWatcher::ExecWatcher(const Scene& scene, ExecObserver& observer, procfs::ProcDir proc)
+    : families_(scene.families),
       observer_(observer),
       proc_(std::move(proc)),
-      sightings_(::getppid(), living_below(::getppid())),
-      readers_(loop, *this, read_seen_exec),
-      timer_(loop.timer([this] { look(); })) {}
+      sightings_(scene.guardian, living_below(scene.guardian)),
+      readers_(scene.loop, *this, read_seen_exec),
+      timer_(scene.loop.timer([this] { look(); })) {}
 
 ExecWatcher::~ExecWatcher() = default;
 
-Result<std::unique_ptr<ExecWatcher>> ExecWatcher::create(loop::Loop& loop, Families* families,
+Result<std::unique_ptr<ExecWatcher>> ExecWatcher::create(const Scene& scene,
                                                          ExecObserver& observer) {
   auto proc = procfs::ProcDir::open();
   if (!proc) return pass(std::move(proc));
-  return std::unique_ptr<ExecWatcher>(new ExecWatcher(loop, families, observer, std::move(*proc)));
+  return std::unique_ptr<ExecWatcher>(new ExecWatcher(scene, observer, std::move(*proc)));
 }
 
 void ExecWatcher::begin() {

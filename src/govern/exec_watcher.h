@@ -19,11 +19,14 @@ namespace plimsoll::govern {
 // or more to stay below the share of a CPU that they may take. From the loop's thread.
 class ExecWatcher : private ExecReadersObserver {
  public:
-  // Before the command is started: whoever lives below the guardian now is not of it. `families`:
-  // of process mode; null: this looks by itself. All must outlive this.
-  static Result<std::unique_ptr<ExecWatcher>> create(loop::Loop& loop,
-                                                     supervisor::Families* families,
-                                                     ExecObserver& observer);
+  struct Scene {
+    loop::Loop& loop;
+    int guardian = 0;                // the command and its orphans are children of this process
+    supervisor::Families* families;  // of process mode; null: this looks by itself
+  };
+  // Before the command is started: whoever lives below the guardian now is not of it. All must
+  // outlive this.
+  static Result<std::unique_ptr<ExecWatcher>> create(const Scene& scene, ExecObserver& observer);
   ExecWatcher(const ExecWatcher&) = delete;
   ExecWatcher& operator=(const ExecWatcher&) = delete;
   ~ExecWatcher() override;
@@ -34,8 +37,7 @@ class ExecWatcher : private ExecReadersObserver {
   void end();
 
  private:
-  ExecWatcher(loop::Loop& loop, supervisor::Families* families, ExecObserver& observer,
-              procfs::ProcDir proc);
+  ExecWatcher(const Scene& scene, ExecObserver& observer, procfs::ProcDir proc);
   void look();
   [[nodiscard]] Instant look_here(Instant now);
   void take(const procfs::Table& table);

@@ -126,6 +126,17 @@ TEST_F(StepTreeTest, WhatABatchStartsStaysPartOfIt) {
   }
 }
 
+// By the time that it is seen it may have groups of its own, which must not be moved.
+TEST_F(StepTreeTest, ABatchThatIsSeenLateIsLeftAlone) {
+  const int make = root({"make"});
+  const int batch = machine.fork(make);
+  Exec late = machine.exec(batch, {"plimsoll", "batch", "jobs"});
+  late.is_done = true;
+  EXPECT_EQ(tree.exec(late).what, What::nothing);
+  EXPECT_EQ(exec(machine.fork(batch), {"gcc", "a.c"}).what, What::nothing);
+  EXPECT_EQ(exec(machine.fork(make), {"gcc", "b.c"}).what, What::begins);
+}
+
 TEST_F(StepTreeTest, TheCommandItselfMayHoldTokens) {
   const int own = root({"plimsoll", "govern", "--", "sh"});
   EXPECT_EQ(tree.drivers_below(), 0u);

@@ -106,6 +106,14 @@ TEST_F(FamilyPlaceTest, ItIsVacatedWhenItsProcessesAreGivenAway) {
   await("vacated");
 }
 
+TEST_F(FamilyPlaceTest, WhoHasAPlaceOfItsOwnStaysThere) {
+  FamilyPlace above(guardian_, loop_, families_, "step-2", Families::Counts::in_pool);
+  above.take_in({.pid = ::getpid(), .pidfd = pidfd_of(::getpid()), .below = Below::come},
+                [](const Result<void>& taken) { EXPECT_TRUE(taken); });
+  EXPECT_TRUE(above.has(::getpid()));
+  EXPECT_TRUE(place_.has(pid_));
+}
+
 TEST_F(FamilyPlaceTest, WhoMustNotBeStoppedIsNot) {
   place_.exempt();
   const auto set = place_.process_set(listener_);
