@@ -116,10 +116,9 @@ bool GovernRun::is_to_run_again(const supervisor::AttemptResult& result) const {
 // Who listens may turn out to be blind, and watches then.
 Result<void> GovernRun::find_execs(std::shared_ptr<supervisor::Place> drivers) {
   if (watcher_ == nullptr) {
-    auto watcher = ExecWatcher::create({.loop = supervisor_.loop(),
-                                        .guardian = ::getppid(),
-                                        .families = supervisor_.families()},
-                                       steps_);
+    auto watcher = ExecWatcher::create(
+        {.loop = supervisor_.loop(), .guardian = ::getppid(), .families = supervisor_.families()},
+        steps_);
     if (!watcher) return pass(std::move(watcher));
     watcher_ = std::move(*watcher);
   }

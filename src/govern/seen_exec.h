@@ -22,8 +22,9 @@ namespace plimsoll::govern {
 [[nodiscard]] std::optional<Exec> exec_of(const procfs::Stat& stat, std::string_view words,
                                           std::string_view program);
 
-// What a process executes that was seen: the call is of its number, and has its stack (procfs::Stat)
-// as the first argument. Nothing if it executes the next program by then. Error: gone().
+// What a process executes that was seen: the call is of its number, and has its stack
+// (procfs::Stat) as the first argument. Nothing if it executes the next program by then. Error:
+// gone().
 [[nodiscard]] Result<std::optional<Exec>> read_seen_exec(const seccomp_notif& call);
 
 }  // namespace plimsoll::govern

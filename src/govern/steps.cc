@@ -97,9 +97,7 @@ void Steps::answer(Pending pending) {
   if (pending) listener_->answer(*pending);
 }
 
-void Steps::answer(Step& step) {
-  answer(std::exchange(step.pending, std::nullopt));
-}
+void Steps::answer(Step& step) { answer(std::exchange(step.pending, std::nullopt)); }
 
 void Steps::on_blind(const Error& why) {
   is_blind_ = true;

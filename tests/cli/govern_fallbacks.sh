@@ -47,7 +47,7 @@ announced() {
   same "$lasts" "$(commands_in steps.jsonl)"
   grep -q '"why_watched"' steps.jsonl || wrong 'the report does not tell how the steps were found'
   gives 0 "$plimsoll" report last
-  has out 'found by looking at processes, which misses the shortest'
+  has out 'without those too short to be seen'
   gives 0 "$plimsoll" explain last
 }
 

@@ -19,7 +19,8 @@ class ExecSightingsTest : public ::testing::Test {
  protected:
   ExecSightingsTest() {
     table_[kShell] = {.id = {.pid = kShell, .start = 1}, .comm = "sh", .parent = 1};
-    table_[kGuardian] = {.id = {.pid = kGuardian, .start = 1}, .comm = "plimsoll", .parent = kShell};
+    table_[kGuardian] = {
+        .id = {.pid = kGuardian, .start = 1}, .comm = "plimsoll", .parent = kShell};
     fork(kSupervisor, kGuardian);
   }
 

@@ -85,7 +85,7 @@ TEST(RecordedReport, PeopleAreToldTheSameOfACommandAndItsSteps) {
   const auto watched = parse_run_summary(to_json(summary, JsonForm::line));
   ASSERT_TRUE(watched && watched->command);
   EXPECT_EQ(watched->command->why_watched, "the filter cannot be installed");
-  EXPECT_THAT(told(*watched), ::testing::HasSubstr("found by looking at processes, which misses the shortest"));
+  EXPECT_THAT(told(*watched), ::testing::HasSubstr("without those too short to be seen"));
   summary.command = CommandReport{.outcome = policy::Outcome::signalled,
                                   .signal = 9,
                                   .reason = "was ended by signal KILL",
