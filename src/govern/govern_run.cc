@@ -47,7 +47,7 @@ GovernRun::GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& esti
   // of the line, not that a few fit side by side.
   estimator.expect_below(
       to_bytes(to_double(config_.scheduler.governor.line) * policy::kUnknownBeside));
-  if (has_steps()) config_.command.env.emplace_back(kRunVariable, config_.run_id);
+  config_.command.env.emplace_back(kRunVariable, config_.run_id);
   // Set in any case, as it may be that of a run that this one is part of.
   config_.command.env.emplace_back(supervisor::kLightVariable, config_.light_socket);
   if (config_.jobserver) {

@@ -27,7 +27,7 @@ constexpr std::string_view kPlace = "step";
 constexpr std::string_view kLaunchedPlace = "command";  // CommandService's
 
 // Whether the process lives, or nobody has waited for it.
-bool is_there(const procfs::Id& process) {
+bool is_still_there(const procfs::Id& process) {
   const auto now = procfs::stat_of(process.pid);
   return now && now->id == process;
 }
@@ -107,7 +107,7 @@ void Steps::on_blind(const Error& why) {
 // Of whoever listens in vain only those are heeded that are seen: the others are among them.
 void Steps::on_exec(Pending pending, const Exec& exec) {
   if (is_ending_ || (pending && is_blind_)) return answer(pending);
-  if (!pending && !is_there(exec.process)) return;
+  if (!pending && !is_still_there(exec.process)) return;
   if (!std::exchange(has_root_, true)) tree_.set_root(exec);
   const Meaning meaning = tree_.exec(exec);
   if (meaning.released) {
@@ -151,7 +151,7 @@ bool Steps::may_be_small(const policy::JobSpec& spec) const {
 
 void Steps::begin_step(Pending pending, const Exec& exec) {
   auto pidfd = open_pidfd(exec.process.pid);
-  if (!pidfd || !is_there(exec.process)) return answer(pending);  // it is gone
+  if (!pidfd || !is_still_there(exec.process)) return answer(pending);  // it is gone
   const JobId id = numbers_.next();
   ++counts_.begun;
   tree_.begun(id, exec);

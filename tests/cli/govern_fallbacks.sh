@@ -70,6 +70,9 @@ case_without_holding_nothing_is_looked_for() {
   same 1 "$(grep -c 'measured as a whole, and nothing that it starts is held or paused' err)"
   lacks err 'found by looking'
   lacks err 'steps  '
+  gives 0 "$python" "$here/filtered.py" listen "$plimsoll" govern --no-hold -- "$plimsoll" govern -- sleep 0.3
+  lacks err 'governs this command already'
+  same 1 "$(grep -c 'found by looking' err)"
 }
 
 # need.py: needs 60 MiB, a MiB after the other.
@@ -111,6 +114,24 @@ case_steps_that_are_found_fit_in_process_mode() {
   gives 0 watched listen -- --cgroup none --line 180M --standalone --report steps.jsonl -- \
     xargs -P 8 -n 1 "$python" need.py < <(seq 8)
   eight_fit steps.jsonl sampled_peak_bytes
+}
+
+case_what_does_not_fit_is_killed_and_the_command_runs_again() {
+  state
+  cat >need.py <<'END'
+import os, time
+if os.path.exists("small"):
+    time.sleep(0.5)
+    raise SystemExit
+open("small", "w").close()
+memory = bytearray(400 << 20)
+time.sleep(1000)
+END
+  printf 'all: ; @%s need.py %s\n' "$python" "$needle" >Makefile
+  gives 0 watched listen -- --cgroup none --line 100M --standalone --rerun 1 --report steps.jsonl -- make -s
+  has err 'killed for memory at'
+  has err 'running the command again (1 of 1)'
+  same 2 "$(commands_in steps.jsonl | wc -l)"
 }
 
 # A shell that starts a make is a driver, and so is the make, whichever of them was seen first.

@@ -151,6 +151,12 @@ Result<int> govern(const GovernOptions& options, BeforeFork before, guardian::Li
   return command.run();
 }
 
+// The run that this process is a step or a driver of; null: none, or it only measures.
+const char* governing_run() {
+  const char* light = std::getenv(supervisor::kLightVariable);
+  return light == nullptr || *light == '\0' ? nullptr : std::getenv("PLIMSOLL_GOVERN");
+}
+
 // The run in which this one is governs what the command starts: two would take each step from each
 // other. Where that run listens, no other can; where it could not, neither can this one.
 int run_governed_already(const GovernOptions& options, const char* outer) {
@@ -179,8 +185,8 @@ int run(GovernOptions options, int argc, char** argv) {
   };
   if (auto done = become_nice(options.nice); !done) return failed(done.error());
   const int filter_code = options.no_hold ? 0 : guardian::try_exec_filter();
-  const char* outer = std::getenv("PLIMSOLL_GOVERN");
-  if (filter_code != 0 && outer != nullptr) return run_governed_already(options, outer);
+  const char* outer = filter_code == 0 ? nullptr : governing_run();
+  if (outer != nullptr) return run_governed_already(options, outer);
   auto jobserver = offer_jobserver(options.jobserver, options.command);
   if (!jobserver) return failed(jobserver.error());
   auto link = guardian::become_guardian();
