@@ -8,8 +8,8 @@
 #include "govern/seen_exec.h"
 #include "kernel/cgroup/run_tree.h"
 
-// Any text of /proc/PID/stat, /proc/PID/cmdline and /proc/PID/cgroup, any beginning of a file, and any command line,
-// of lines that are its words.
+// Any text of /proc/PID/stat, /proc/PID/cmdline and /proc/PID/cgroup, any beginning of a file, and
+// any command line, of lines that are its words.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)plimsoll::govern::parse_mark(text);
