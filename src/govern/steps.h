@@ -121,7 +121,7 @@ class Steps : public ExecObserver,
   [[nodiscard]] bool is_running(const Step& step) const;
   void let_go(Step& step);
   void release(JobId id, const std::function<void()>& then);
-  void give_back(std::shared_ptr<supervisor::Place> place, std::function<void()> then);
+  void give_back(const std::shared_ptr<supervisor::Place>& place, std::function<void()> then);
   void turn_back(Step& step);
   void drop(JobId id);
   void answer(Pending pending);

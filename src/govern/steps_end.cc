@@ -39,7 +39,7 @@ void Steps::release(JobId id, const std::function<void()>& then) {
 }
 
 // Who lives there lives with the drivers again.
-void Steps::give_back(std::shared_ptr<supervisor::Place> place, std::function<void()> then) {
+void Steps::give_back(const std::shared_ptr<supervisor::Place>& place, std::function<void()> then) {
   ++on_the_way_;
   place->move_all(drivers_, [this, then = std::move(then)] {
     --on_the_way_;
