@@ -187,6 +187,22 @@ case_what_has_to_wait_stands_where_it_was_found() {
   becomes_true eval '[[ -z $(pgrep -f -- "sleep $needle") ]]'
 }
 
+# all_end OPTION...: the supervisor dies while steps that were found run and wait.
+all_end() {
+  state
+  "$python" "$here/filtered.py" listen "$plimsoll" govern "$@" -q -j 1 -- \
+    xargs -P 3 -n 1 sleep < <(yes "$needle" | head -n 3) >out 2>err &
+  local guardian=$!
+  becomes_true eval '"$plimsoll" ctl status 2>&1 | grep -q "1 running, 2 waiting"'
+  kill -KILL "$(supervisor_of $guardian)"
+  wait $guardian
+  same 125 $? 'status after the death of the supervisor'
+  becomes_true eval '[[ -z $(pgrep -f -- "sleep $needle") ]]'
+}
+
+case_what_was_found_dies_with_the_supervisor() { all_end; }
+case_what_was_found_dies_with_the_supervisor_in_process_mode() { all_end --cgroup none; }
+
 case_launchers_are_heard_all_the_same() {
   state
   gives 0 watched listen -- -q -j 1 --report steps.jsonl -- \
