@@ -52,13 +52,22 @@ Result<std::vector<int>> numbers_in(int directory) {
   return numbers;
 }
 
+// The number may have been another process's.
+bool is_among(const std::set<Id>& processes, int pid) {
+  const auto found = processes.lower_bound({.pid = pid, .start = 0});
+  if (found == processes.end() || found->pid != pid) return false;
+  const auto now = stat_of(pid);
+  return now && now->id == *found;
+}
+
 // Whoever has forked is the parent of the child, as a thread of its process.
-void add_children(int tasks, int thread, std::vector<int>& family) {
+void add_children(int tasks, int thread, const std::set<Id>& apart, std::vector<int>& family) {
   const auto text = read_text_at(tasks, std::to_string(thread) + "/children");
   if (!text) return;
   std::string_view rest = *text;
   while (!rest.empty()) {
-    if (const auto child = to_u64(take_until(rest, ' '))) {
+    const auto child = to_u64(take_until(rest, ' '));
+    if (child && !is_among(apart, static_cast<int>(*child))) {
       family.push_back(static_cast<int>(*child));
     }
   }
@@ -101,7 +110,7 @@ std::optional<int> end_status(int pidfd) {
   return status ? status : status_by_pidfd(pidfd);
 }
 
-std::vector<int> family_of(int pid) {
+std::vector<int> family_of(int pid, const std::set<Id>& apart) {
   constexpr std::size_t kFamilyMax = 10'000;  // who forks on is met by another look
   std::vector<int> family = {pid};
   for (std::size_t i = 0; i < family.size() && family.size() < kFamilyMax; ++i) {
@@ -109,7 +118,7 @@ std::vector<int> family_of(int pid) {
     const UniqueFd directory(::open(tasks.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const auto threads = numbers_in(directory.get());
     if (!threads) continue;
-    for (const int thread : *threads) add_children(directory.get(), thread, family);
+    for (const int thread : *threads) add_children(directory.get(), thread, apart, family);
   }
   return family;
 }

@@ -19,7 +19,7 @@ FamilyPlace::~FamilyPlace() { let_go(); }
 
 void FamilyPlace::take_in(Newcomer process, std::function<void(const Result<void>&)> done) {
   std::vector<int> pids = {process.pid};
-  if (process.below == Below::come) pids = procfs::family_of(process.pid);
+  if (process.below == Below::come) pids = procfs::family_of(process.pid, process.apart);
   const procfs::Membership& membership = family_->all().process_scanner().membership();
   std::optional<procfs::FamilyId> its;
   std::vector<procfs::Stat> family;
@@ -54,6 +54,7 @@ bool FamilyPlace::has(int pid) const {
   const auto stat = procfs::stat_of(pid);
   if (!stat) return false;
   const procfs::Membership& membership = family_->all().process_scanner().membership();
+  if (!membership.family_of(stat->id)) family_->all().count();  // it is younger than the last look
   return membership.family_of(stat->id) == family_->id();
 }
 

@@ -26,9 +26,9 @@ std::string groups_of(int pid) {
 }
 
 // Those below the process that live where it did. Who lives elsewhere is somebody else's.
-std::vector<int> followers_of(int pid, const std::string& groups) {
-  std::vector<int> family = procfs::family_of(pid);
-  std::erase_if(family, [&](int each) { return each == pid || groups_of(each) != groups; });
+std::vector<int> followers_of(const Newcomer& process, const std::string& groups) {
+  std::vector<int> family = procfs::family_of(process.pid, process.apart);
+  std::erase_if(family, [&](int each) { return each == process.pid || groups_of(each) != groups; });
   return family;
 }
 
@@ -37,14 +37,14 @@ Result<void> move_in(const Newcomer& process, const cgroup::Leaf& into) {
   const int pid = process.pid;
   const std::string groups = groups_of(pid);
   std::vector<int> followers;
-  if (process.below == Below::come) followers = followers_of(pid, groups);
+  if (process.below == Below::come) followers = followers_of(process, groups);
   const auto has_ended = [&process] { return procfs::has_ended(process.pidfd.get()); };
   if (has_ended()) return fail(std::errc::no_such_process, "move process " + std::to_string(pid));
   auto moved = cgroup::move_process(into, pid);
   if (!moved || process.below == Below::stay) return moved;
   move_all(followers, into);
   for (int round = 0; round < Mover::kRounds; ++round) {
-    followers = followers_of(pid, groups);
+    followers = followers_of(process, groups);
     if (followers.empty() || has_ended()) break;
     move_all(followers, into);
   }

@@ -18,6 +18,7 @@
 #include "base/loop/loop.h"
 #include "kernel/cgroup/destroy.h"
 #include "kernel/cgroup/processes.h"
+#include "kernel/procfs/table.h"
 #include "support/host_test.h"
 
 namespace plimsoll::supervisor {
@@ -126,6 +127,16 @@ TEST_F(MoverTest, WhoLivesBelowComesIfThatIsAskedFor) {
   EXPECT_TRUE(move({.pid = other.pid, .pidfd = pidfd_of(other.pid), .below = Below::come}));
   EXPECT_THAT(*cgroup::processes_below(*leaf_),
               UnorderedElementsAre(parent.pid, other.pid, other.child));
+}
+
+TEST_F(MoverTest, WhoIsApartStaysWhereHeIs) {
+  if (!prepare_leaf()) GTEST_SKIP() << skipped_;
+  const Parent parent;
+  EXPECT_TRUE(move({.pid = parent.pid,
+                    .pidfd = pidfd_of(parent.pid),
+                    .below = Below::come,
+                    .apart = {procfs::stat_of(parent.child)->id}}));
+  EXPECT_THAT(*cgroup::processes_below(*leaf_), ElementsAre(parent.pid));
 }
 
 TEST_F(MoverTest, WhoHasAGroupOfItsOwnStaysThere) {

@@ -30,5 +30,16 @@ TEST(FamilyOf, HasTheChildOfAnotherThread) {
   EXPECT_EQ(family, std::vector<int>({::getpid(), child}));
 }
 
+TEST(FamilyOf, LacksWhoIsApart) {
+  const pid_t child = ::fork();
+  while (child == 0) ::pause();
+  const Id id = stat_of(child)->id;
+  EXPECT_EQ(family_of(::getpid(), {id}), std::vector<int>({::getpid()}));
+  const Id earlier{.pid = id.pid, .start = id.start - 1};  // who had the number before
+  EXPECT_EQ(family_of(::getpid(), {earlier}), std::vector<int>({::getpid(), child}));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
 }  // namespace
 }  // namespace plimsoll::procfs
