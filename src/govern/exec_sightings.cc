@@ -74,4 +74,10 @@ std::vector<procfs::Stat> ExecSightings::take(const procfs::Table& table) {
   return seen;
 }
 
+// It stays one of the command's, whoever its parent is by then.
+void ExecSightings::forget(const procfs::Id& process) {
+  const auto found = marks_.find(process);
+  if (found != marks_.end()) found->second = {};
+}
+
 }  // namespace plimsoll::govern

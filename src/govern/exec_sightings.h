@@ -26,6 +26,9 @@ class ExecSightings {
   // Parents before their children.
   [[nodiscard]] std::vector<procfs::Stat> take(const procfs::Table& table);
 
+  // What it executes is seen once more by the next take().
+  void forget(const procfs::Id& process);
+
  private:
   // What tells one program of a process from the next. The name, which the program itself can
   // change, counts only where the stack is not told.

@@ -79,11 +79,16 @@ void ExecWatcher::take(const procfs::Table& table) {
   }
 }
 
-// The number may be another process's by then.
+void ExecWatcher::tell_again(const std::vector<procfs::Id>& processes) {
+  for (const procfs::Id& process : processes) sightings_.forget(process);
+}
+
+// The number may be another process's by then. What is not told is for another look.
 void ExecWatcher::on_read(const seccomp_notif& call, Result<std::optional<Exec>> exec) {
-  if (!looks_ || !exec || !*exec) return;
   const procfs::Id seen{.pid = static_cast<int>(call.pid), .start = call.id};
-  if ((*exec)->process == seen) observer_.on_exec(std::nullopt, **exec);
+  const bool is_told = looks_ && exec && *exec && (*exec)->process == seen;
+  if (!is_told) return sightings_.forget(seen);
+  observer_.on_exec(std::nullopt, **exec);
 }
 
 }  // namespace plimsoll::govern

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "base/loop/loop.h"
 #include "base/result.h"
@@ -31,10 +32,13 @@ class ExecWatcher : private ExecReadersObserver {
   ExecWatcher& operator=(const ExecWatcher&) = delete;
   ~ExecWatcher() override;
 
-  // Looks from now on, until end(); then nothing more is told. What lived on is not told by a later
-  // begin().
+  // Looks from now on, until end(); then nothing more is told. What has been told is not told anew
+  // by a later begin().
   void begin();
   void end();
+
+  // What these execute is told once more, as far as they live.
+  void tell_again(const std::vector<procfs::Id>& processes);
 
  private:
   ExecWatcher(const Scene& scene, ExecObserver& observer, procfs::ProcDir proc);

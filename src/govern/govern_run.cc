@@ -211,6 +211,7 @@ void GovernRun::on_signal(const guardian::Signalled& signal) {
   if (guardian::asks_to_end(signal.number)) steps_.release_held();
   const bool stops = signal.number == SIGTSTP;
   if (stops && !std::exchange(is_stopped_, true)) {
+    if (watcher_ != nullptr) watcher_->end();
     host_scheduler_.suspend_all();
     guardian_watch_.pause();
   }
@@ -223,6 +224,7 @@ void GovernRun::on_resumed() {
     host_scheduler_.resume_all();
     // `fg` has continued all that are of the terminal's process group.
     if (supervisor::Families* families = supervisor_.families()) families->measure(loop::now());
+    if (config_.why_unheard && watcher_ != nullptr) watcher_->begin();
   }
   if (relay_) relay_->on_resumed();
 }
@@ -242,6 +244,17 @@ void GovernRun::on_step_ended(const policy::JobSpec& step, const report::JobRepo
 
 Slots GovernRun::slots() const {
   return slots_of(host_scheduler_.scheduler().status(), steps_.small());
+}
+
+// Until the guardian has said who it is, nobody else is there to be told of.
+bool GovernRun::is_command(int pid) const {
+  if (attempt_ == nullptr) return false;
+  const pid_t main = attempt_->main();
+  return main == 0 || main == pid;
+}
+
+void GovernRun::on_missed(const std::vector<procfs::Id>& processes) {
+  if (watcher_ != nullptr) watcher_->tell_again(processes);
 }
 
 // Of whoever is only looked for not all are seen.

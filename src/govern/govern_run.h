@@ -106,6 +106,8 @@ class GovernRun : private supervisor::AttemptObserver,
   void on_notice(const std::string& text) override { observer_.on_notice(text); }
   void on_step_ended(const policy::JobSpec& step, const report::JobReport& report) override;
   void on_blind(const Error& why) override;
+  [[nodiscard]] bool is_command(int pid) const override;
+  void on_missed(const std::vector<procfs::Id>& processes) override;
   [[nodiscard]] Slots slots() const override;
   [[nodiscard]] std::optional<std::size_t> token_holders() override;
 

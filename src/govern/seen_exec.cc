@@ -32,6 +32,8 @@ std::string words_of(int pid) {
 
 std::optional<Exec> exec_of(const procfs::Stat& stat, std::string_view words,
                             std::string_view program) {
+  const bool is_in_exec = stat.stack == 0 && words.empty();
+  if (is_in_exec) return std::nullopt;
   Exec exec{.process = stat.id, .parent = stat.parent, .file = {}, .argv = {}, .is_done = true};
   while (!words.empty() && exec.argv.size() < kWordsMax) {
     exec.argv.emplace_back(take_until(words, '\0'));

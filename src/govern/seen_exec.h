@@ -15,7 +15,8 @@ struct seccomp_notif;
 namespace plimsoll::govern {
 
 // The process of the texts: `words` as in /proc/PID/cmdline, `program` the file that it executes,
-// empty if that can't be told. Nothing if neither says anything. Pure.
+// empty if that can't be told. Nothing if neither says anything, and in the middle of its exec,
+// when it has neither stack nor words yet. Pure.
 //
 // A program goes by what it was called, as one file may be several programs by its name. Who has
 // overwritten its words with a title goes by that.
@@ -23,8 +24,8 @@ namespace plimsoll::govern {
                                           std::string_view program);
 
 // What a process executes that was seen: the call is of its number, and has its stack
-// (procfs::Stat) as the first argument. Nothing if it executes the next program by then. Error:
-// gone().
+// (procfs::Stat) as the first argument. Nothing if it executes the next program by then, or is
+// about to. Error: gone().
 [[nodiscard]] Result<std::optional<Exec>> read_seen_exec(const seccomp_notif& call);
 
 }  // namespace plimsoll::govern

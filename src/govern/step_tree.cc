@@ -147,6 +147,24 @@ void StepTree::ended(JobId step) {
   steps_.erase(found);
 }
 
+std::vector<procfs::Id> StepTree::inside(JobId step) const {
+  std::vector<procfs::Id> processes;
+  const auto found = steps_.find(step);
+  if (found == steps_.end()) return processes;
+  for (const auto& [pid, each] : found->second.inside) {
+    if (each.id != found->second.main) processes.push_back(each.id);
+  }
+  return processes;
+}
+
+std::set<procfs::Id> StepTree::others(JobId step) const {
+  std::set<procfs::Id> others;
+  for (const auto& [pid, each] : nodes_) {
+    if (each.step != step) others.insert(each.id);
+  }
+  return others;
+}
+
 std::optional<std::size_t> StepTree::drivers_below() {
   forget_the_dead();
   if (root_may_hold_tokens_) return std::nullopt;

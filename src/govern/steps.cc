@@ -104,11 +104,19 @@ void Steps::on_blind(const Error& why) {
   observer_.on_blind(why);
 }
 
+// Below the guardian there may be orphans that never were the command's, and whoever has left it.
+bool Steps::lives_here(int pid) const {
+  return drivers_->has(pid) || !supervisor_.place_in_pool(pid).empty();
+}
+
 // Of whoever listens in vain only those are heeded that are seen: the others are among them.
 void Steps::on_exec(Pending pending, const Exec& exec) {
   if (is_ending_ || (pending && is_blind_)) return answer(pending);
-  if (!pending && !is_still_there(exec.process)) return;
-  if (!std::exchange(has_root_, true)) tree_.set_root(exec);
+  if (!pending && !(is_still_there(exec.process) && lives_here(exec.process.pid))) return;
+  if (!has_root_ && (!exec.is_done || observer_.is_command(exec.process.pid))) {
+    has_root_ = true;
+    tree_.set_root(exec);
+  }
   const Meaning meaning = tree_.exec(exec);
   if (meaning.released) {
     --counts_.begun;
@@ -123,8 +131,9 @@ void Steps::on_exec(Pending pending, const Exec& exec) {
 }
 
 void Steps::follow(Pending pending, const Exec& exec, const Meaning& meaning) {
+  const bool goes_on = meaning.what == Meaning::What::goes_on;
   const bool is_first = meaning.what == Meaning::What::begins ||
-                        (meaning.what == Meaning::What::goes_on && launched_.has(*meaning.step));
+                        (goes_on && (exec.is_done || launched_.has(*meaning.step)));
   if (drivers_first_ && is_first) become_victim(exec.process.pid);
   if (meaning.what == Meaning::What::begins) return begin_step(pending, exec);
   if (meaning.what == Meaning::What::goes_on) {
@@ -195,13 +204,25 @@ void Steps::place(std::unique_ptr<Step> step, std::shared_ptr<supervisor::Place>
   Step& placed = *steps_.emplace(id, std::move(step)).first->second;
   ++on_the_way_;
   if (is_there) return moved(id, {});
-  // A process that stands in an exec has no children yet that would have to come with it; one that
-  // was let go without a place may have.
-  using supervisor::Below;
-  UniqueFd fd(::fcntl(placed.pidfd.get(), F_DUPFD_CLOEXEC, 0));
-  placed.place->take_in(
-      {placed.exec.process.pid, std::move(fd), placed.pending ? Below::stay : Below::come},
-      [this, id](const Result<void>& result) { moved(id, result); });
+  placed.place->take_in(newcomer(placed),
+                        [this, id](const Result<void>& result) { moved(id, result); });
+}
+
+// A process that stands in an exec has no children yet that would have to come with it; one that
+// was let go without a place may have, and had some that are no part of the step if it was a
+// driver.
+supervisor::Newcomer Steps::newcomer(const Step& step) const {
+  const int pid = step.exec.process.pid;
+  UniqueFd fd(::fcntl(step.pidfd.get(), F_DUPFD_CLOEXEC, 0));
+  if (step.pending) return {.pid = pid, .pidfd = std::move(fd)};
+  std::set<procfs::Id> apart = tree_.others(step.id);
+  if (drivers_first_ && step.exec.is_done) {
+    for (const int each : procfs::family_of(pid, apart)) become_victim(each);
+  }
+  return {.pid = pid,
+          .pidfd = std::move(fd),
+          .below = supervisor::Below::come,
+          .apart = std::move(apart)};
 }
 
 void Steps::moved(JobId id, const Result<void>& result) {
@@ -209,9 +230,12 @@ void Steps::moved(JobId id, const Result<void>& result) {
   Step& step = *steps_.at(id);
   if (result && !is_ending_) return step.is_driver ? turn_back(step) : enter(step);
   const bool is_gone = !result && result.error().gone();
-  if (is_gone && step.exec.is_done && !step.is_driver) --counts_.begun;  // it was missed
+  if (is_gone && step.exec.is_done && !step.is_driver) {
+    --counts_.begun;
+    observer_.on_missed(tree_.inside(id));
+  }
   if (!result && !is_gone) tell_of_places(result.error());
-  if (result) ::syscall(SYS_pidfd_send_signal, step.pidfd.get(), SIGKILL, nullptr, 0U);
+  if (result) step.place->kill();
   answer(step);
   step.place->remove();
   drop(id);
@@ -241,11 +265,15 @@ void Steps::hold(Step& step) {
   const JobId id = step.id;
   auto watch = supervisor_.loop().watch(step.pidfd.get(), EPOLLIN, [this, id](std::uint32_t) {
     const auto found = steps_.find(id);
-    if (found != steps_.end()) withdraw(*found->second, "it has ended");
+    if (found != steps_.end()) main_ended(*found->second);
   });
   if (watch) step.death = std::move(*watch);
   if (!step.waits_in_exec) return stop(step);
-  if (step.pending) ++counts_.held;
+  if (step.pending) count_held(step);
+}
+
+void Steps::count_held(Step& step) {
+  if (!std::exchange(step.was_held, true)) ++counts_.held;
 }
 
 // Its exec goes on stopped, so that it stops before the new program's first instruction. An exec
@@ -261,7 +289,7 @@ void Steps::stop(Step& step) {
   step.held_since = loop::now();
   answer(step);
   if (!step.is_held) return;
-  ++counts_.held;
+  count_held(step);
   if (!stands_in_exec) return;
   step.birth = supervisor_.loop().timer([this, id] { look_at_birth(id); });
   step.birth.set(loop::now() + kBirthLook);
@@ -282,7 +310,7 @@ void Steps::look_at_birth(JobId id) {
   if (spares_.size() < kSparesMax) {
     spares_[step.exec.process.pid] = {step.exec.process, step.place};
   }
-  --counts_.held;
+  if (std::exchange(step.was_held, false)) --counts_.held;
   --counts_.begun;
   withdraw(step, "its program could not be executed");
 }

@@ -86,6 +86,8 @@ class Steps : public ExecObserver,
   // What was held and has not been seen to stand so long after its exec is looked at no more.
   static constexpr Duration kBirthPatience = std::chrono::seconds(1);
   static constexpr Duration kBirthLook = std::chrono::milliseconds(2);
+  // Whether somebody is left in a step that waits, and whose main process has ended.
+  static constexpr Duration kEmptyLook = std::chrono::milliseconds(50);
   // Of places that are kept for the next exec of their process; others go at once.
   static constexpr std::size_t kSparesMax = 64;
 
@@ -107,16 +109,21 @@ class Steps : public ExecObserver,
 
   using Pending = std::optional<PendingExec>;  // nothing: it is done
 
+  [[nodiscard]] bool lives_here(int pid) const;
   void follow(Pending pending, const Exec& exec, const Meaning& meaning);
   [[nodiscard]] bool may_be_small(const policy::JobSpec& spec) const;
   void begin_step(Pending pending, const Exec& exec);
   void begin_small(Pending pending, const Exec& exec, JobId id, UniqueFd pidfd);
   void place(std::unique_ptr<Step> step, std::shared_ptr<supervisor::Place> place);
+  [[nodiscard]] supervisor::Newcomer newcomer(const Step& step) const;
   void moved(JobId id, const Result<void>& result);
   void enter(Step& step);
   void hold(Step& step);
+  void count_held(Step& step);
   void stop(Step& step);
   void look_at_birth(JobId id);
+  void main_ended(Step& step);
+  void look_if_empty(JobId id);
   void withdraw(Step& step, const std::string& why);
   [[nodiscard]] bool is_running(const Step& step) const;
   void let_go(Step& step);

@@ -126,5 +126,28 @@ TEST_P(ExecWatcherTest, AfterTheEndNobodyIsUntilItBeginsAnew) {
   EXPECT_TRUE(is_told(meanwhile));
 }
 
+TEST_P(ExecWatcherTest, WhatIsToBeToldAgainIs) {
+  watch();
+  const pid_t pid = start();
+  ASSERT_TRUE(is_told(pid));
+  told_.clear();
+  watcher_->tell_again({procfs::stat_of(pid)->id});
+  EXPECT_TRUE(is_told(pid));
+}
+
+// It is being read when the looks end.
+TEST_P(ExecWatcherTest, WhatWasNotToldBeforeTheEndIsToldLater) {
+  watch();
+  const pid_t pid = start();
+  ASSERT_TRUE(eventually([pid] { return !procfs::stat_of(pid)->is_copy; }));
+  EXPECT_TRUE(loop_.run_once(1ms));
+  watcher_->end();
+  if (told_.contains(pid)) GTEST_SKIP() << "it was read at once";
+  for (int turn = 0; turn < 20; ++turn) EXPECT_TRUE(loop_.run_once(5ms));
+  ASSERT_THAT(told_, Not(Contains(Key(pid))));
+  watcher_->begin();
+  EXPECT_TRUE(is_told(pid));
+}
+
 }  // namespace
 }  // namespace plimsoll::govern

@@ -98,6 +98,27 @@ TEST_F(ExecSightingsTest, AnotherProcessMayHaveTheNumber) {
   EXPECT_THAT(look(), ElementsAre(21));
 }
 
+TEST_F(ExecSightingsTest, WhatIsForgottenIsSeenOnceMore) {
+  start(20, kGuardian, "make");
+  start(21, 20, "gcc");
+  look();
+  end(20);
+  sightings_.forget(table_.at(21).id);
+  sightings_.forget({.pid = 22, .start = 1});  // nobody
+  EXPECT_THAT(look(), ElementsAre(21));
+  EXPECT_THAT(look(), IsEmpty());
+}
+
+// A look that lacks its parent finds it the command's all the same.
+TEST_F(ExecSightingsTest, WhatIsForgottenStaysTheCommands) {
+  start(20, kGuardian, "make");
+  start(21, 20, "gcc");
+  look();
+  sightings_.forget(table_.at(21).id);
+  table_.erase(20);
+  EXPECT_THAT(look(), ElementsAre(21));
+}
+
 TEST_F(ExecSightingsTest, OthersAreNotTold) {
   start(19, kSupervisor, "helper");
   start(30, kShell, "elsewhere");

@@ -38,11 +38,17 @@ TEST(SeenExec, EmptyWordsAreWords) {
 }
 
 TEST(SeenExec, GoesByItsFileWhereItHasNoWords) {
-  const auto exec = exec_of(process(), "", "/usr/bin/make");
+  procfs::Stat stat = process();
+  stat.stack = 1;
+  const auto exec = exec_of(stat, "", "/usr/bin/make");
   ASSERT_TRUE(exec);
   EXPECT_EQ(exec->file, "/usr/bin/make");
   EXPECT_THAT(exec->argv, IsEmpty());
-  EXPECT_FALSE(exec_of(process(), "", ""));
+  EXPECT_FALSE(exec_of(stat, "", ""));
+}
+
+TEST(SeenExec, InTheMiddleOfAnExecNothingIsToldYet) {
+  EXPECT_FALSE(exec_of(process(), "", "/usr/bin/make"));
 }
 
 TEST(SeenExec, HasSoManyWordsAtMost) {
