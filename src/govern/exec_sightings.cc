@@ -80,4 +80,9 @@ void ExecSightings::forget(const procfs::Id& process) {
   if (found != marks_.end()) found->second = {};
 }
 
+void ExecSightings::forget(const procfs::Id& process, std::uint64_t stack) {
+  const auto found = marks_.find(process);
+  if (found != marks_.end() && found->second.stack == stack) found->second = {};
+}
+
 }  // namespace plimsoll::govern

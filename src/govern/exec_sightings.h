@@ -28,6 +28,8 @@ class ExecSightings {
 
   // What it executes is seen once more by the next take().
   void forget(const procfs::Id& process);
+  // The same of what was seen then, unless something else has been seen of the process since.
+  void forget(const procfs::Id& process, std::uint64_t stack);
 
  private:
   // What tells one program of a process from the next. The name, which the program itself can

@@ -70,24 +70,18 @@ Instant ExecWatcher::look_here(Instant now) {
 }
 
 void ExecWatcher::take(const procfs::Table& table) {
-  for (const procfs::Stat& seen : sightings_.take(table)) {
-    seccomp_notif call{};  // as read_seen_exec() takes it: nobody stands in one
-    call.id = seen.id.start;
-    call.pid = static_cast<std::uint32_t>(seen.id.pid);
-    call.data.args[0] = seen.stack;
-    readers_.read(call);
-  }
+  for (const procfs::Stat& seen : sightings_.take(table)) readers_.read(call_of(seen));
 }
 
 void ExecWatcher::tell_again(const std::vector<procfs::Id>& processes) {
   for (const procfs::Id& process : processes) sightings_.forget(process);
 }
 
-// The number may be another process's by then. What is not told is for another look.
+// What is not told is for another look.
 void ExecWatcher::on_read(const seccomp_notif& call, Result<std::optional<Exec>> exec) {
-  const procfs::Id seen{.pid = static_cast<int>(call.pid), .start = call.id};
-  const bool is_told = looks_ && exec && *exec && (*exec)->process == seen;
-  if (!is_told) return sightings_.forget(seen);
+  if (!looks_ || !exec || !*exec) {
+    return sightings_.forget(process_of(call), stack_of(call));
+  }
   observer_.on_exec(std::nullopt, **exec);
 }
 

@@ -45,18 +45,33 @@ std::optional<Exec> exec_of(const procfs::Stat& stat, std::string_view words,
   return exec;
 }
 
+seccomp_notif call_of(const procfs::Stat& seen) {
+  seccomp_notif call{};
+  call.id = seen.id.start;
+  call.pid = static_cast<std::uint32_t>(seen.id.pid);
+  call.data.args[0] = seen.stack;
+  return call;
+}
+
+procfs::Id process_of(const seccomp_notif& call) {
+  return {.pid = static_cast<int>(call.pid), .start = call.id};
+}
+
+std::uint64_t stack_of(const seccomp_notif& call) { return call.data.args[0]; }
+
 // What was read in between may be of either program if it was not the same one all the time; the
 // next look finds the other.
 Result<std::optional<Exec>> read_seen_exec(const seccomp_notif& call) {
-  const int pid = static_cast<int>(call.pid);
+  const procfs::Id process = process_of(call);
+  const int pid = process.pid;
   const auto before = procfs::stat_of(pid);
   const std::string words = words_of(pid);
   const std::string program = program_of(pid);
   const auto after = procfs::stat_of(pid);
-  if (!before || !after || before->id != after->id) {
+  if (!before || !after || before->id != process || after->id != process) {
     return fail(std::errc::no_such_process, "read process " + std::to_string(pid));
   }
-  const std::uint64_t seen = call.data.args[0];
+  const std::uint64_t seen = stack_of(call);
   if (before->stack != seen || after->stack != seen) return std::optional<Exec>();
   return exec_of(*after, words, program);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,8 +24,13 @@ namespace plimsoll::govern {
 [[nodiscard]] std::optional<Exec> exec_of(const procfs::Stat& stat, std::string_view words,
                                           std::string_view program);
 
-// What a process executes that was seen: the call is of its number, and has its stack
-// (procfs::Stat) as the first argument. Nothing if it executes the next program by then, or is
+// A process that was seen, as ExecReaders takes it along: in the fields of a call, though it stands
+// in none.
+[[nodiscard]] seccomp_notif call_of(const procfs::Stat& seen);
+[[nodiscard]] procfs::Id process_of(const seccomp_notif& call);
+[[nodiscard]] std::uint64_t stack_of(const seccomp_notif& call);
+
+// What the process of such a call executes. Nothing if it executes the next program by then, or is
 // about to. Error: gone().
 [[nodiscard]] Result<std::optional<Exec>> read_seen_exec(const seccomp_notif& call);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace plimsoll::govern {
@@ -107,6 +108,19 @@ TEST_F(ExecSightingsTest, WhatIsForgottenIsSeenOnceMore) {
   sightings_.forget({.pid = 22, .start = 1});  // nobody
   EXPECT_THAT(look(), ElementsAre(21));
   EXPECT_THAT(look(), IsEmpty());
+}
+
+// It could not be read, and has executed another program meanwhile.
+TEST_F(ExecSightingsTest, WhatWasSeenSinceIsNotForgotten) {
+  start(20, kGuardian, "sh");
+  look();
+  const auto [id, stack] = std::pair(table_.at(20).id, table_.at(20).stack);
+  exec(20, "make");
+  EXPECT_THAT(look(), ElementsAre(20));
+  sightings_.forget(id, stack);
+  EXPECT_THAT(look(), IsEmpty());
+  sightings_.forget(id, table_.at(20).stack);
+  EXPECT_THAT(look(), ElementsAre(20));
 }
 
 // A look that lacks its parent finds it the command's all the same.

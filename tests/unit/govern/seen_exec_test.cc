@@ -82,13 +82,7 @@ TEST(SeenExec, ProgramsAreKnownAsWhereTheirExecsAreHeard) {
   }
 }
 
-// The calls of this very process, by its number and its stack.
-seccomp_notif call_of_this() {
-  seccomp_notif call{};
-  call.pid = static_cast<std::uint32_t>(::getpid());
-  call.data.args[0] = procfs::stat_of(::getpid())->stack;
-  return call;
-}
+seccomp_notif call_of_this() { return call_of(*procfs::stat_of(::getpid())); }
 
 TEST(SeenExec, IsReadFromProc) {
   const auto exec = read_seen_exec(call_of_this());
@@ -104,6 +98,14 @@ TEST(SeenExec, OfTheNextProgramNothingIsToldYet) {
   const auto exec = read_seen_exec(call);
   ASSERT_TRUE(exec);
   EXPECT_FALSE(*exec);
+}
+
+TEST(SeenExec, AnotherProcessMayHaveTheNumber) {
+  procfs::Stat earlier = *procfs::stat_of(::getpid());
+  --earlier.id.start;
+  const auto exec = read_seen_exec(call_of(earlier));
+  ASSERT_FALSE(exec);
+  EXPECT_TRUE(exec.error().gone());
 }
 
 TEST(SeenExec, OfOneThatIsGoneThereIsNone) {
