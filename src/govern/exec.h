@@ -15,6 +15,9 @@ struct Exec {
   std::vector<std::string> argv;  // its beginning
   // Of a script: the words of its first line after "#!", else empty.
   std::vector<std::string> interpreter{};
+  // It executes that already: nobody has held it in its exec, and what it has started since may
+  // have executed something as well.
+  bool is_done = false;
 };
 
 }  // namespace plimsoll::govern

@@ -1,31 +1,15 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "base/loop/loop.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "govern/exec.h"
+#include "govern/exec_observer.h"
 #include "govern/exec_readers.h"
 
 namespace plimsoll::govern {
-
-// An exec that stands in the kernel until it is answered.
-enum class PendingExec : std::uint64_t {};
-
-class ExecObserver {
- public:
-  ExecObserver() = default;
-  ExecObserver(const ExecObserver&) = delete;
-  ExecObserver& operator=(const ExecObserver&) = delete;
-  virtual ~ExecObserver() = default;
-  // To be answered once, from within the call or later.
-  virtual void on_exec(PendingExec pending, const Exec& exec) = 0;
-  // What is executed can't be read, for a reason that stays: all execs go on unseen. Of the first.
-  virtual void on_blind(const Error& why) = 0;
-};
 
 // Hears of every exec below a child that has the exec filter (guardian/exec_filter.h). Those that
 // will fail, as far as can be seen, are answered here and not told.

@@ -1,6 +1,7 @@
 #include "govern/govern_run.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -26,6 +27,11 @@ bool was_for_memory(Outcome outcome) {
 constexpr const char* kRunVariable = "PLIMSOLL_GOVERN";
 
 }  // namespace
+
+std::string watching_text(const std::string& why) {
+  return "cannot hear when programs are executed: " + why +
+         "; steps are found by looking at processes, up to 50 ms late";
+}
 
 GovernRun::GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& estimator,
                      GovernConfig config, GovernObserver& observer)
@@ -81,7 +87,7 @@ Result<GovernEnd> GovernRun::run() {
   summary_.line = config_.scheduler.governor.line;
   summary_.jobs = steps_.counts().begun;
   summary_.command = report_of(*ended);
-  if (config_.why_unheard) summary_.cpu_usage = ended->usage.totals.cpu.usage;
+  if (!has_steps()) summary_.cpu_usage = ended->usage.totals.cpu.usage;
   return GovernEnd{.command = std::move(*ended), .summary = std::move(summary_)};
 }
 
@@ -96,7 +102,8 @@ report::CommandReport GovernRun::report_of(const supervisor::AttemptResult& ende
           .steps_again = steps_.counts().again,
           .reruns = reruns_,
           .tokens_recovered = jobserver_ ? jobserver_->recovered() : 0,
-          .why_whole = config_.why_unheard.value_or("")};
+          .why_whole = config_.why_whole.value_or(""),
+          .why_watched = config_.why_unheard.value_or("")};
 }
 
 bool GovernRun::is_to_run_again(const supervisor::AttemptResult& result) const {
@@ -106,17 +113,40 @@ bool GovernRun::is_to_run_again(const supervisor::AttemptResult& result) const {
          !supervisor_.asked_to_end();
 }
 
+// Who listens may turn out to be blind, and watches then.
+Result<void> GovernRun::find_execs(std::shared_ptr<supervisor::Place> drivers) {
+  if (watcher_ == nullptr) {
+    auto watcher = ExecWatcher::create(
+        {.loop = supervisor_.loop(), .guardian = ::getppid(), .families = supervisor_.families()},
+        steps_);
+    if (!watcher) return pass(std::move(watcher));
+    watcher_ = std::move(*watcher);
+  }
+  if (config_.why_unheard) {
+    watcher_->begin();
+  } else {
+    auto listener = ExecListener::create(supervisor_.loop(), steps_);
+    if (!listener) return pass(std::move(listener));
+    listener_ = std::move(*listener);
+  }
+  steps_.begin(listener_.get(), std::move(drivers));
+  return {};
+}
+
+void GovernRun::on_blind(const Error& why) {
+  on_notice(watching_text(why.message()));
+  config_.why_unheard = why.message();
+  watcher_->begin();
+}
+
 Result<supervisor::AttemptRequest> GovernRun::request(unsigned number) {
   const std::string name = "drivers-" + std::to_string(number);
   auto request = supervisor::request_for(config_.command, name, std::nullopt);
   auto place = steps_.make_drivers(name);
   if (!place) return pass(std::move(place));
   if (config_.drivers_first) supervisor_.prefer(**place);
-  if (!config_.why_unheard) {
-    auto listener = ExecListener::create(supervisor_.loop(), steps_);
-    if (!listener) return pass(std::move(listener));
-    listener_ = std::move(*listener);
-    steps_.begin(*listener_, *place);
+  if (has_steps()) {
+    if (auto found = find_execs(*place); !found) return pass(std::move(found));
   }
   request.standing.emplace(
       supervisor::StandingPlace{.place = std::move(*place), .process = std::nullopt});
@@ -142,6 +172,7 @@ Result<supervisor::AttemptResult> GovernRun::execute(unsigned number) {
   if (jobserver_) jobserver_->end();
   relay_.reset();
   attempt_.reset();
+  if (watcher_ != nullptr) watcher_->end();
   if (!ran) return pass(std::move(ran));
   listener_.reset();
   return std::move(*result_);
@@ -180,6 +211,7 @@ void GovernRun::on_signal(const guardian::Signalled& signal) {
   if (guardian::asks_to_end(signal.number)) steps_.release_held();
   const bool stops = signal.number == SIGTSTP;
   if (stops && !std::exchange(is_stopped_, true)) {
+    if (watcher_ != nullptr) watcher_->end();
     host_scheduler_.suspend_all();
     guardian_watch_.pause();
   }
@@ -192,6 +224,7 @@ void GovernRun::on_resumed() {
     host_scheduler_.resume_all();
     // `fg` has continued all that are of the terminal's process group.
     if (supervisor::Families* families = supervisor_.families()) families->measure(loop::now());
+    if (config_.why_unheard && watcher_ != nullptr) watcher_->begin();
   }
   if (relay_) relay_->on_resumed();
 }
@@ -213,9 +246,20 @@ Slots GovernRun::slots() const {
   return slots_of(host_scheduler_.scheduler().status(), steps_.small());
 }
 
-// Without execs to be heard of nobody is seen.
+// Until the guardian has said who it is, nobody else is there to be told of.
+bool GovernRun::is_command(int pid) const {
+  if (attempt_ == nullptr) return false;
+  const pid_t main = attempt_->main();
+  return main == 0 || main == pid;
+}
+
+void GovernRun::on_missed(const std::vector<procfs::Id>& processes) {
+  if (watcher_ != nullptr) watcher_->tell_again(processes);
+}
+
+// Of whoever is only looked for not all are seen.
 std::optional<std::size_t> GovernRun::token_holders() {
-  if (config_.why_unheard) return std::nullopt;
+  if (!has_steps() || config_.why_unheard) return std::nullopt;
   return steps_.token_holders();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "govern/drivers.h"
+#include "govern/exec_watcher.h"
 #include "govern/jobserver.h"
 #include "govern/steps.h"
 #include "policy/estimator/estimator.h"
@@ -29,7 +30,9 @@ struct GovernConfig {
   // So often the command is started again when it has failed and a step of it was killed for want
   // of memory.
   unsigned reruns = 0;
-  // Why execs can't be heard of, if so: then the command is measured as a whole.
+  // Why the command is measured as a whole, if so: then nothing that it starts is a step.
+  std::optional<std::string> why_whole;
+  // Why execs can't be heard of, if so: then steps are found by looks at /proc (ExecWatcher).
   std::optional<std::string> why_unheard;
   // Its pipe is filled by the run; the command is told of it by its environment.
   std::optional<TokenPipe> jobserver;
@@ -39,6 +42,9 @@ struct GovernConfig {
   // Where launchers below the command (`plimsoll exec`) find the run. Empty: they don't.
   std::string light_socket;
 };
+
+// For the user: what takes the place of hearing, and why.
+[[nodiscard]] std::string watching_text(const std::string& why);
 
 // How it went.
 struct GovernEnd {
@@ -86,7 +92,7 @@ class GovernRun : private supervisor::AttemptObserver,
   [[nodiscard]] const policy::JobSpec* spec_of(JobId step) const { return steps_.spec_of(step); }
   [[nodiscard]] const StepCounts& counts() const { return steps_.counts(); }
   // Otherwise the command is measured as a whole.
-  [[nodiscard]] bool hears_execs() const { return !config_.why_unheard; }
+  [[nodiscard]] bool has_steps() const { return !config_.why_whole; }
 
  private:
   void on_main_ended() override { still_running_ = steps_.running(); }
@@ -99,9 +105,13 @@ class GovernRun : private supervisor::AttemptObserver,
   void on_learnt(const policy::AttemptSummary& what) override { observer_.on_learnt(what); }
   void on_notice(const std::string& text) override { observer_.on_notice(text); }
   void on_step_ended(const policy::JobSpec& step, const report::JobReport& report) override;
+  void on_blind(const Error& why) override;
+  [[nodiscard]] bool is_command(int pid) const override;
+  void on_missed(const std::vector<procfs::Id>& processes) override;
   [[nodiscard]] Slots slots() const override;
   [[nodiscard]] std::optional<std::size_t> token_holders() override;
 
+  Result<void> find_execs(std::shared_ptr<supervisor::Place> drivers);
   Result<supervisor::AttemptResult> execute(unsigned number);
   Result<void> turn_until_gone();
   Result<supervisor::AttemptRequest> request(unsigned number);
@@ -117,7 +127,8 @@ class GovernRun : private supervisor::AttemptObserver,
   Steps steps_;
   supervisor::GuardianWatch guardian_watch_;
   std::optional<Jobserver> jobserver_;
-  std::unique_ptr<ExecListener> listener_;
+  std::unique_ptr<ExecListener> listener_;  // of one execution
+  std::unique_ptr<ExecWatcher> watcher_;    // of all
   std::unique_ptr<supervisor::Attempt> attempt_;
   std::optional<supervisor::SignalRelay> relay_;
   std::optional<supervisor::AttemptResult> result_;

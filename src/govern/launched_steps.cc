@@ -42,7 +42,9 @@ void LaunchedSteps::command_begins(const policy::JobSpec& command, int pid) {
   shared_.tree.begun(command.id, exec);
 }
 
-void LaunchedSteps::command_waits(JobId /*command*/) { ++shared_.counts.held; }
+void LaunchedSteps::command_waits(JobId command) {
+  if (!std::exchange(steps_.at(command).was_held, true)) ++shared_.counts.held;
+}
 
 void LaunchedSteps::command_starts(JobId command, std::shared_ptr<supervisor::Place> place) {
   Launched& step = steps_.at(command);
@@ -100,6 +102,7 @@ void LaunchedSteps::goes_on(JobId step, const Exec& exec) {
 std::shared_ptr<supervisor::Place> LaunchedSteps::release(JobId step) {
   Launched& launched = steps_.at(step);
   launched.is_driver = true;
+  if (std::exchange(launched.was_held, false)) --shared_.counts.held;
   return launched.place;
 }
 

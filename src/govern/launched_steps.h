@@ -71,6 +71,7 @@ class LaunchedSteps : private supervisor::CommandsOwner {
     Instant waiting_since{};
     Duration waited{};
     std::shared_ptr<supervisor::Place> place;  // once it runs
+    bool was_held = false;                     // and is counted as such
     bool is_driver = false;
     bool may_hold_tokens = false;
   };

@@ -8,7 +8,7 @@
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "govern/exec.h"
-#include "govern/exec_listener.h"
+#include "govern/exec_observer.h"
 #include "govern/exec_reader.h"
 #include "policy/job/job.h"
 #include "supervisor/processes/place.h"
@@ -31,6 +31,7 @@ struct Step {
   std::shared_ptr<supervisor::Place> place;
   std::optional<PendingExec> pending;  // while it is moved, or held in its exec
   bool is_held = false;                // stopped, after its exec
+  bool was_held = false;               // and is counted as such
   bool waits_in_exec = false;          // never stopped, as its parent would mind
   std::optional<ExecMark> before;      // its exec, if that is to be looked at
   Instant held_since{};
@@ -42,7 +43,7 @@ struct Step {
   bool is_driver = false;        // it has turned out to be none
   bool may_hold_tokens = false;  // several, of a jobserver
   loop::Watch death;             // while it waits
-  loop::Timer birth;
+  loop::Timer birth;             // or, once its process has ended, until nobody is left
 };
 
 // The job that a step is: what its process executes, as `sh -c` is given it where it is that, in

@@ -58,7 +58,13 @@ Meaning StepTree::exec(const Exec& exec) {
 }
 
 Meaning StepTree::exec_below_driver(const Exec& exec) {
-  if (drivers_.role_of(exec) != Role::driver) {
+  const Role role = drivers_.role_of(exec);
+  if (role == Role::governor && exec.is_done) {
+    // It may have groups for its jobs by now, below the one that it was started in.
+    set(exec.process, Kind::governor);
+    return {};
+  }
+  if (role != Role::driver) {
     nodes_.erase(exec.process.pid);
     return {.what = Meaning::What::begins};
   }
@@ -139,6 +145,24 @@ void StepTree::ended(JobId step) {
   const auto main = nodes_.find(found->second.main.pid);
   if (main != nodes_.end() && main->second.step == step) nodes_.erase(main);
   steps_.erase(found);
+}
+
+std::vector<procfs::Id> StepTree::inside(JobId step) const {
+  std::vector<procfs::Id> processes;
+  const auto found = steps_.find(step);
+  if (found == steps_.end()) return processes;
+  for (const auto& [pid, each] : found->second.inside) {
+    if (each.id != found->second.main) processes.push_back(each.id);
+  }
+  return processes;
+}
+
+std::set<procfs::Id> StepTree::others(JobId step) const {
+  std::set<procfs::Id> others;
+  for (const auto& [pid, each] : nodes_) {
+    if (each.step != step) others.insert(each.id);
+  }
+  return others;
 }
 
 std::optional<std::size_t> StepTree::drivers_below() {

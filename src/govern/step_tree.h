@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "base/units.h"
 #include "govern/drivers.h"
@@ -60,6 +62,11 @@ class StepTree {
   // What `exec` has begun is this step.
   void begun(JobId step, const Exec& exec);
   void ended(JobId step);
+
+  // The processes that were told as within the step, without its main one.
+  [[nodiscard]] std::vector<procfs::Id> inside(JobId step) const;
+  // Those that are drivers or steps of their own, as far as is known, without the step itself.
+  [[nodiscard]] std::set<procfs::Id> others(JobId step) const;
 
   // Drivers that live below the command itself; nothing if somebody lives below whom nothing is
   // told, or if the command may hold tokens of a jobserver itself. Looks all of them up.

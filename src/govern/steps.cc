@@ -26,6 +26,12 @@ namespace {
 constexpr std::string_view kPlace = "step";
 constexpr std::string_view kLaunchedPlace = "command";  // CommandService's
 
+// Whether the process lives, or nobody has waited for it.
+bool is_still_there(const procfs::Id& process) {
+  const auto now = procfs::stat_of(process.pid);
+  return now && now->id == process;
+}
+
 UniqueFd open_pidfd(int pid) {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
 }
@@ -60,8 +66,8 @@ Result<std::shared_ptr<supervisor::Place>> Steps::make_drivers(const std::string
   return std::shared_ptr<supervisor::Place>(std::move(*place));
 }
 
-void Steps::begin(ExecListener& listener, std::shared_ptr<supervisor::Place> drivers) {
-  listener_ = &listener;
+void Steps::begin(ExecListener* listener, std::shared_ptr<supervisor::Place> drivers) {
+  listener_ = listener;
   drivers_ = std::move(drivers);
   launched_.admit_from(drivers_);
   has_root_ = is_ending_ = false;
@@ -87,20 +93,30 @@ std::optional<JobId> Steps::step_of(int pid) {
   return number ? std::optional(JobId{*number}) : std::nullopt;
 }
 
-void Steps::answer(PendingExec pending) { listener_->answer(pending); }
-
-void Steps::answer(Step& step) {
-  if (const auto pending = std::exchange(step.pending, std::nullopt)) answer(*pending);
+void Steps::answer(Pending pending) {
+  if (pending) listener_->answer(*pending);
 }
+
+void Steps::answer(Step& step) { answer(std::exchange(step.pending, std::nullopt)); }
 
 void Steps::on_blind(const Error& why) {
   is_blind_ = true;
-  observer_.on_notice("steps are neither held nor measured: " + why.message());
+  observer_.on_blind(why);
 }
 
-void Steps::on_exec(PendingExec pending, const Exec& exec) {
-  if (!std::exchange(has_root_, true)) tree_.set_root(exec);
-  if (is_ending_) return answer(pending);
+// Below the guardian there may be orphans that never were the command's, and whoever has left it.
+bool Steps::lives_here(int pid) const {
+  return drivers_->has(pid) || !supervisor_.place_in_pool(pid).empty();
+}
+
+// Of whoever listens in vain only those are heeded that are seen: the others are among them.
+void Steps::on_exec(Pending pending, const Exec& exec) {
+  if (is_ending_ || (pending && is_blind_)) return answer(pending);
+  if (!pending && !(is_still_there(exec.process) && lives_here(exec.process.pid))) return;
+  if (!has_root_ && (!exec.is_done || observer_.is_command(exec.process.pid))) {
+    has_root_ = true;
+    tree_.set_root(exec);
+  }
   const Meaning meaning = tree_.exec(exec);
   if (meaning.released) {
     --counts_.begun;
@@ -114,9 +130,10 @@ void Steps::on_exec(PendingExec pending, const Exec& exec) {
   follow(pending, exec, meaning);
 }
 
-void Steps::follow(PendingExec pending, const Exec& exec, const Meaning& meaning) {
+void Steps::follow(Pending pending, const Exec& exec, const Meaning& meaning) {
+  const bool goes_on = meaning.what == Meaning::What::goes_on;
   const bool is_first = meaning.what == Meaning::What::begins ||
-                        (meaning.what == Meaning::What::goes_on && launched_.has(*meaning.step));
+                        (goes_on && (exec.is_done || launched_.has(*meaning.step)));
   if (drivers_first_ && is_first) become_victim(exec.process.pid);
   if (meaning.what == Meaning::What::begins) return begin_step(pending, exec);
   if (meaning.what == Meaning::What::goes_on) {
@@ -141,11 +158,11 @@ bool Steps::may_be_small(const policy::JobSpec& spec) const {
   return is_small(estimator_.estimate(policy::key_of(spec, directory_), facts));
 }
 
-void Steps::begin_step(PendingExec pending, const Exec& exec) {
+void Steps::begin_step(Pending pending, const Exec& exec) {
+  auto pidfd = open_pidfd(exec.process.pid);
+  if (!pidfd || !is_still_there(exec.process)) return answer(pending);  // it is gone
   const JobId id = numbers_.next();
   ++counts_.begun;
-  auto pidfd = open_pidfd(exec.process.pid);
-  if (!pidfd) return answer(pending);  // it is gone
   tree_.begun(id, exec);
   auto step = step_of_exec(id, exec, std::move(pidfd));
   const auto spare = spares_.find(exec.process.pid);
@@ -164,7 +181,7 @@ void Steps::begin_step(PendingExec pending, const Exec& exec) {
   place(std::move(step), std::move(its));
 }
 
-void Steps::begin_small(PendingExec pending, const Exec& exec, JobId id, UniqueFd pidfd) {
+void Steps::begin_small(Pending pending, const Exec& exec, JobId id, UniqueFd pidfd) {
   ++counts_.small;
   small_.add({.id = id, .exec = exec, .pidfd = std::move(pidfd), .since = loop::now()});
   answer(pending);
@@ -187,21 +204,38 @@ void Steps::place(std::unique_ptr<Step> step, std::shared_ptr<supervisor::Place>
   Step& placed = *steps_.emplace(id, std::move(step)).first->second;
   ++on_the_way_;
   if (is_there) return moved(id, {});
-  // A process that stands in an exec has no children yet that would have to come with it; one that
-  // was let go without a place may have.
-  using supervisor::Below;
-  UniqueFd fd(::fcntl(placed.pidfd.get(), F_DUPFD_CLOEXEC, 0));
-  placed.place->take_in(
-      {placed.exec.process.pid, std::move(fd), placed.pending ? Below::stay : Below::come},
-      [this, id](const Result<void>& result) { moved(id, result); });
+  placed.place->take_in(newcomer(placed),
+                        [this, id](const Result<void>& result) { moved(id, result); });
+}
+
+// A process that stands in an exec has no children yet that would have to come with it; one that
+// was let go without a place may have, and had some that are no part of the step if it was a
+// driver.
+supervisor::Newcomer Steps::newcomer(const Step& step) const {
+  const int pid = step.exec.process.pid;
+  UniqueFd fd(::fcntl(step.pidfd.get(), F_DUPFD_CLOEXEC, 0));
+  if (step.pending) return {.pid = pid, .pidfd = std::move(fd)};
+  std::set<procfs::Id> apart = tree_.others(step.id);
+  if (drivers_first_ && step.exec.is_done) {
+    for (const int each : procfs::family_of(pid, apart)) become_victim(each);
+  }
+  return {.pid = pid,
+          .pidfd = std::move(fd),
+          .below = supervisor::Below::come,
+          .apart = std::move(apart)};
 }
 
 void Steps::moved(JobId id, const Result<void>& result) {
   --on_the_way_;
   Step& step = *steps_.at(id);
-  if (result && !is_ending_) return enter(step);
-  if (!result && !result.error().gone()) tell_of_places(result.error());
-  if (result) ::syscall(SYS_pidfd_send_signal, step.pidfd.get(), SIGKILL, nullptr, 0U);
+  if (result && !is_ending_) return step.is_driver ? turn_back(step) : enter(step);
+  const bool is_gone = !result && result.error().gone();
+  if (is_gone && step.exec.is_done && !step.is_driver) {
+    --counts_.begun;
+    observer_.on_missed(tree_.inside(id));
+  }
+  if (!result && !is_gone) tell_of_places(result.error());
+  if (result) step.place->kill();
   answer(step);
   step.place->remove();
   drop(id);
@@ -231,11 +265,15 @@ void Steps::hold(Step& step) {
   const JobId id = step.id;
   auto watch = supervisor_.loop().watch(step.pidfd.get(), EPOLLIN, [this, id](std::uint32_t) {
     const auto found = steps_.find(id);
-    if (found != steps_.end()) withdraw(*found->second, "it has ended");
+    if (found != steps_.end()) main_ended(*found->second);
   });
   if (watch) step.death = std::move(*watch);
   if (!step.waits_in_exec) return stop(step);
-  if (step.pending) ++counts_.held;
+  if (step.pending) count_held(step);
+}
+
+void Steps::count_held(Step& step) {
+  if (!std::exchange(step.was_held, true)) ++counts_.held;
 }
 
 // Its exec goes on stopped, so that it stops before the new program's first instruction. An exec
@@ -246,12 +284,12 @@ void Steps::stop(Step& step) {
   const bool stands_in_exec = step.pending.has_value();
   if (stands_in_exec) step.before = mark_of(step.exec.process.pid);
   // A signal ends the wait for the answer where the kernel lets it.
-  if (listener_->signals_interrupt()) answer(step);
+  if (stands_in_exec && listener_->signals_interrupt()) answer(step);
   step.is_held = step.place->hold();
   step.held_since = loop::now();
   answer(step);
   if (!step.is_held) return;
-  ++counts_.held;
+  count_held(step);
   if (!stands_in_exec) return;
   step.birth = supervisor_.loop().timer([this, id] { look_at_birth(id); });
   step.birth.set(loop::now() + kBirthLook);
@@ -272,7 +310,7 @@ void Steps::look_at_birth(JobId id) {
   if (spares_.size() < kSparesMax) {
     spares_[step.exec.process.pid] = {step.exec.process, step.place};
   }
-  --counts_.held;
+  if (std::exchange(step.was_held, false)) --counts_.held;
   --counts_.begun;
   withdraw(step, "its program could not be executed");
 }
@@ -355,27 +393,6 @@ void Steps::on_grown(SmallStep small) {
   auto step = step_of_exec(small.id, small.exec, std::move(small.pidfd));
   step->queued = supervisor::wall_now();
   place(std::move(step), nullptr);
-}
-
-// Its job ends when its place is empty.
-void Steps::release(JobId id, const std::function<void()>& then) {
-  // One that stands stopped, or has not started, executes nothing.
-  std::shared_ptr<supervisor::Place> place;
-  if (launched_.has(id)) {
-    place = launched_.release(id);
-  } else {
-    Step& step = *steps_.at(id);
-    step.is_driver = true;
-    if (step.state == Step::State::running) place = step.place;
-  }
-  // A shell that has only begun a build tool would teach that its text needs next to nothing.
-  scheduler_.scheduler().disregard(id);
-  if (place == nullptr) return then();
-  ++on_the_way_;
-  place->move_all(drivers_, [this, then] {
-    --on_the_way_;
-    then();
-  });
 }
 
 }  // namespace plimsoll::govern

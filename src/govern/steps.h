@@ -32,10 +32,14 @@ struct Step;
 // instruction of the new program, and the start is the thaw. So nobody else waits: neither a parent
 // that has called vfork(2), nor the scheduler.
 //
+// Of an exec that is done already (ExecWatcher) the process is moved with all that lives below it,
+// and stopped wherever it is by then if it has to wait. Whoever lives below it may turn out to be a
+// driver before that.
+//
 // Without cgroups a shell with job control would take it for stopped by its user. What that starts
 // waits in its exec instead, and is not paused later.
 //
-// Invariant between events: each exec that was told is answered, or its process is on its way into
+// Invariant between events: each exec that stands is answered, or its process is on its way into
 // or out of a place, or held there; each step is in steps_ until its job is over and its place is
 // removed, or it is a small one.
 class Steps : public ExecObserver,
@@ -55,8 +59,8 @@ class Steps : public ExecObserver,
   // Where the command of a further execution may be started, as all drivers.
   [[nodiscard]] Result<std::shared_ptr<supervisor::Place>> make_drivers(const std::string& name);
   // The command is about to be executed: its first exec is the root of what follows. `drivers`:
-  // where it is. `listener` must live until all execs are answered.
-  void begin(ExecListener& listener, std::shared_ptr<supervisor::Place> drivers);
+  // where it is. `listener` must live until all execs are answered; null: none will have to be.
+  void begin(ExecListener* listener, std::shared_ptr<supervisor::Place> drivers);
   // The commands of those in which somebody lives and that do not wait.
   [[nodiscard]] std::vector<std::string> running() const;
   // The command has ended: whoever is left is killed.
@@ -76,12 +80,14 @@ class Steps : public ExecObserver,
   // Of a step that has not ended.
   [[nodiscard]] const policy::JobSpec* spec_of(JobId step) const;
 
-  void on_exec(PendingExec pending, const Exec& exec) override;
+  void on_exec(std::optional<PendingExec> pending, const Exec& exec) override;
   void on_blind(const Error& why) override;
 
   // What was held and has not been seen to stand so long after its exec is looked at no more.
   static constexpr Duration kBirthPatience = std::chrono::seconds(1);
   static constexpr Duration kBirthLook = std::chrono::milliseconds(2);
+  // Whether somebody is left in a step that waits, and whose main process has ended.
+  static constexpr Duration kEmptyLook = std::chrono::milliseconds(50);
   // Of places that are kept for the next exec of their process; others go at once.
   static constexpr std::size_t kSparesMax = 64;
 
@@ -101,22 +107,31 @@ class Steps : public ExecObserver,
   void on_gone(const supervisor::AttemptGone& gone) override;
   void on_stuck(supervisor::AttemptKey key, const reap::Stuck& stuck) override;
 
-  void follow(PendingExec pending, const Exec& exec, const Meaning& meaning);
+  using Pending = std::optional<PendingExec>;  // nothing: it is done
+
+  [[nodiscard]] bool lives_here(int pid) const;
+  void follow(Pending pending, const Exec& exec, const Meaning& meaning);
   [[nodiscard]] bool may_be_small(const policy::JobSpec& spec) const;
-  void begin_step(PendingExec pending, const Exec& exec);
-  void begin_small(PendingExec pending, const Exec& exec, JobId id, UniqueFd pidfd);
+  void begin_step(Pending pending, const Exec& exec);
+  void begin_small(Pending pending, const Exec& exec, JobId id, UniqueFd pidfd);
   void place(std::unique_ptr<Step> step, std::shared_ptr<supervisor::Place> place);
+  [[nodiscard]] supervisor::Newcomer newcomer(const Step& step) const;
   void moved(JobId id, const Result<void>& result);
   void enter(Step& step);
   void hold(Step& step);
+  void count_held(Step& step);
   void stop(Step& step);
   void look_at_birth(JobId id);
+  void main_ended(Step& step);
+  void look_if_empty(JobId id);
   void withdraw(Step& step, const std::string& why);
   [[nodiscard]] bool is_running(const Step& step) const;
   void let_go(Step& step);
   void release(JobId id, const std::function<void()>& then);
+  void give_back(const std::shared_ptr<supervisor::Place>& place, std::function<void()> then);
+  void turn_back(Step& step);
   void drop(JobId id);
-  void answer(PendingExec pending);
+  void answer(Pending pending);
   void answer(Step& step);
   void tell_of_places(const Error& why);
   void tell_once(bool& told, const std::string& text);
@@ -128,7 +143,7 @@ class Steps : public ExecObserver,
   StepsObserver& observer_;
   report::HostInfo host_;
   std::string directory_;
-  ExecListener* listener_ = nullptr;
+  ExecListener* listener_ = nullptr;  // null: every exec is done when it is told
   std::shared_ptr<supervisor::Place> drivers_;
   bool has_root_ = false;
   bool is_ending_ = false;

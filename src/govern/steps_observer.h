@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "base/result.h"
+#include "kernel/procfs/parse.h"
 #include "policy/job/job.h"
 #include "report/report.h"
 
@@ -18,6 +21,13 @@ class StepsObserver {
   // one that its launcher runs again.
   virtual void on_step_ended(const policy::JobSpec& step, const report::JobReport& report) = 0;
   virtual void on_notice(const std::string& text) = 0;
+  // As ExecObserver::on_blind().
+  virtual void on_blind(const Error& why) = 0;
+  // Whether the process, which was found by a look, is the command itself.
+  [[nodiscard]] virtual bool is_command(int pid) const = 0;
+  // The step that was found has ended before it had a place: these processes, which were told as
+  // within it, are to be told again as far as they live.
+  virtual void on_missed(const std::vector<procfs::Id>& processes) = 0;
 };
 
 // How many there were, without those that have turned out to be drivers.

@@ -385,6 +385,7 @@ Json command_json(const CommandReport& command) {
   if (command.signal) json["signal"] = policy::signal_name(*command.signal);
   if (!command.reason.empty()) put_text(json, "reason", command.reason);
   if (!command.why_whole.empty()) put_text(json, "why_whole", command.why_whole);
+  if (!command.why_watched.empty()) put_text(json, "why_watched", command.why_watched);
   json["small_steps"] = command.small_steps;
   json["held_steps"] = command.held_steps;
   json["killed_steps"] = command.killed_steps;

@@ -151,6 +151,7 @@ struct CommandReport {
   std::uint64_t reruns = 0;            // of the command
   std::uint64_t tokens_recovered = 0;  // of the jobserver, from clients that were killed
   std::string why_whole;               // why it was measured as a whole, if it was
+  std::string why_watched{};           // why steps were found by looks at /proc, if they were
 };
 
 // The end of a whole run.

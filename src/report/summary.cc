@@ -268,6 +268,7 @@ Items step_items(const RunSummary& summary) {
     items.push_back(
         fmt::format("of which {} small ones without a group of their own", command.small_steps));
   }
+  if (!command.why_watched.empty()) items.push_back("without those too short to be seen");
   return items;
 }
 

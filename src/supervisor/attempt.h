@@ -152,6 +152,8 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
 
   // Looks at it now, as it does by itself from time to time. Nothing happens while it is paused.
   void look();
+  // The number of its main process, which may have ended; 0 before that was started.
+  [[nodiscard]] pid_t main() const { return main_; }
   // How it was looked at last: when, and whether its memory moved.
   [[nodiscard]] const policy::SampleInterval& samples() const { return sample_interval_; }
   // Whatever of it still lives is being killed, or nothing does.
@@ -224,7 +226,7 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   bool emptied_ = false;
   Instant emptied_at_{};
   bool is_adopted_ = false;
-  pid_t main_ = 0;        // for display
+  pid_t main_ = 0;
   bool removed_ = false;  // the group does not exist (any more)
   AttemptResult result_;
   bool freeze_wanted_ = false;

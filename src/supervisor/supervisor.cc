@@ -544,9 +544,7 @@ Result<guardian::ChildId> Supervisor::spawn_in(const cgroup::Group& group,
 
 void Supervisor::freeze_all() {
   if (families_ != nullptr) {
-    for (const procfs::FamilyId family : families_->process_scanner().membership().families()) {
-      families_->freeze(family);
-    }
+    families_->freeze_all();
   } else if (!all_frozen_) {
     auto frozen = cgroup::FreezeGuard::freeze(*pool_);
     if (frozen) all_frozen_ = std::move(*frozen);
@@ -555,10 +553,7 @@ void Supervisor::freeze_all() {
 
 void Supervisor::thaw_all() {
   all_frozen_.reset();
-  if (families_ == nullptr) return;
-  for (const procfs::FamilyId family : families_->process_scanner().membership().families()) {
-    families_->thaw(family);
-  }
+  if (families_ != nullptr) families_->thaw_all();
 }
 
 }  // namespace plimsoll::supervisor

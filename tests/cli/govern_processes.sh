@@ -364,6 +364,7 @@ case_memory_of_others_can_not_be_read() {
   gives 3 "$python" "$here/filtered.py" refuse process_vm_readv "$plimsoll" govern --cgroup none -- \
     sh -c 'sh -c "echo still; :"; exit 3'
   same still "$(<out)"
+  has err 'cannot hear when programs are executed: read the memory of process'
 }
 
 # Where a signal ends the wait of an exec and begins it anew.

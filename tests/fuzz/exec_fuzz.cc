@@ -5,13 +5,15 @@
 
 #include "govern/drivers.h"
 #include "govern/exec_reader.h"
+#include "govern/seen_exec.h"
 #include "kernel/cgroup/run_tree.h"
 
-// Any text of /proc/PID/stat and /proc/PID/cgroup, any beginning of a file, and any command line,
-// of lines that are its words.
+// Any text of /proc/PID/stat, /proc/PID/cmdline and /proc/PID/cgroup, any beginning of a file, and
+// any command line, of lines that are its words.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)plimsoll::govern::parse_mark(text);
+  (void)plimsoll::govern::exec_of({.id = {}, .comm = {}}, text, "/bin/program");
   (void)plimsoll::cgroup::group_in_pool(text, "plimsoll-20261121-035916-3f2a91c4");
   plimsoll::govern::Exec exec;
   exec.interpreter = plimsoll::govern::parse_interpreter(text);

@@ -54,19 +54,27 @@ govern::GovernConfig govern_config(const GovernOptions& options, const std::stri
 }
 
 // Why execs can't be heard of here, if so.
-std::optional<std::string> why_unheard(const GovernOptions& options, int code) {
-  if (options.no_hold) return "as --no-hold says";
+std::optional<std::string> why_unheard(int code) {
   if (code == 0) return std::nullopt;
   if (code == EBUSY) return "another seccomp filter listens to this process already";
   return "the seccomp filter that reports execs cannot be installed: " +
          std::make_error_code(static_cast<std::errc>(code)).message();
 }
 
+void tell_how_steps_are_found(const govern::GovernConfig& config) {
+  if (config.why_whole) {
+    complain("the command is measured as a whole, and nothing that it starts is held or paused: " +
+             *config.why_whole);
+  } else if (config.why_unheard) {
+    complain(govern::watching_text(*config.why_unheard));
+  }
+}
+
 // Says whether the command gets the jobserver, and why.
 std::string hand_over(JobserverOffer offer, JobserverWish wish, govern::GovernConfig& config) {
   const std::string none = "no jobserver is offered: ";
   if (!offer.pipe) return none + offer.why;
-  if (config.why_unheard && wish == JobserverWish::automatic) {
+  if ((config.why_whole || config.why_unheard) && wish == JobserverWish::automatic) {
     return none + "tokens of killed programs could not be replaced";
   }
   const policy::GovernorConfig& governor = config.scheduler.governor;
@@ -108,9 +116,8 @@ Result<int> govern(const GovernOptions& options, BeforeFork before, guardian::Li
   machine.session = guardian::Session::shared;
   auto supervisor = supervisor::Supervisor::create(std::move(link), machine);
   if (!supervisor) return pass(std::move(supervisor));
-  const std::optional<std::string> unheard = why_unheard(options, before.filter_code);
   if (auto fits = announce(**supervisor, {}, options.governor.weight, options.verbosity,
-                           unheard ? Governed::jobs : Governed::steps);
+                           options.no_hold ? Governed::jobs : Governed::steps);
       !fits) {
     return pass(std::move(fits));
   }
@@ -125,18 +132,17 @@ Result<int> govern(const GovernOptions& options, BeforeFork before, guardian::Li
     std::fputs(("plimsoll: limits of all steps together:\n" + terms).c_str(), stderr);
   }
   govern::GovernConfig config = govern_config(options, machine.run_id, *governor);
-  config.why_unheard = unheard;
-  if (!config.why_unheard) {
+  if (options.no_hold) config.why_whole = "as --no-hold says";
+  config.why_unheard = why_unheard(before.filter_code);
+  if (!config.why_whole) {
     config.light_socket =
         supervisor::runtime_dir() + "/" + supervisor::light_socket_name(machine.run_id);
   }
   if (options.session) set_up_session(*options.session, config);
   const std::string offered = hand_over(std::move(before.jobserver), options.jobserver, config);
-  if (config.why_unheard && options.verbosity != Verbosity::quiet) {
-    complain("the command is measured as a whole, and nothing that it starts is held or paused: " +
-             *config.why_unheard);
-  }
-  if (options.verbosity == Verbosity::verbose && !config.why_unheard && ::geteuid() != 0) {
+  if (options.verbosity != Verbosity::quiet) tell_how_steps_are_found(config);
+  const bool has_filter = !config.why_whole && !config.why_unheard;
+  if (options.verbosity == Verbosity::verbose && has_filter && ::geteuid() != 0) {
     complain("set-user-ID programs such as sudo run without their privilege below this command");
   }
   if (options.verbosity == Verbosity::verbose) complain(offered);
@@ -145,8 +151,14 @@ Result<int> govern(const GovernOptions& options, BeforeFork before, guardian::Li
   return command.run();
 }
 
+// The run that this process is a step or a driver of; null: none, or it only measures.
+const char* governing_run() {
+  const char* light = std::getenv(supervisor::kLightVariable);
+  return light == nullptr || *light == '\0' ? nullptr : std::getenv("PLIMSOLL_GOVERN");
+}
+
 // The run in which this one is governs what the command starts: two would take each step from each
-// other.
+// other. Where that run listens, no other can; where it could not, neither can this one.
 int run_governed_already(const GovernOptions& options, const char* outer) {
   if (options.verbosity != Verbosity::quiet) {
     complain(std::string(options.name()) + ": the run " + report::printable(outer) +
@@ -173,8 +185,8 @@ int run(GovernOptions options, int argc, char** argv) {
   };
   if (auto done = become_nice(options.nice); !done) return failed(done.error());
   const int filter_code = options.no_hold ? 0 : guardian::try_exec_filter();
-  const char* outer = std::getenv("PLIMSOLL_GOVERN");
-  if (filter_code == EBUSY && outer != nullptr) return run_governed_already(options, outer);
+  const char* outer = filter_code == 0 ? nullptr : governing_run();
+  if (outer != nullptr) return run_governed_already(options, outer);
   auto jobserver = offer_jobserver(options.jobserver, options.command);
   if (!jobserver) return failed(jobserver.error());
   auto link = guardian::become_guardian();

@@ -13,8 +13,10 @@ constexpr const char* kGovernFooter =
 runner, a shell that runs a script) starts. Each step runs in a cgroup of its
 own, and waits before its first instruction until it is expected to fit in
 memory; where no cgroup can be made, it is stopped by signals instead
-(docs/process-mode.md). Give a high -j: it says how many steps may run at once; the governor
-decides how many do. Without -j, make, cargo and others take their number of
+(docs/process-mode.md). Where Plimsoll cannot hear when programs are executed,
+it says so and finds steps by looking at processes, up to 50 ms late
+(docs/govern.md). Give a high -j: it says how many steps may run at once; the
+governor decides how many do. Without -j, make, cargo and others take their number of
 jobs from a jobserver of the governor's (docs/jobserver.md). When the command
 ends, all that it started is killed.
 

@@ -226,7 +226,7 @@ void GovernedCommand::print_end(const govern::GovernEnd& end) const {
     return;
   }
   const std::string text =
-      run_.hears_execs() ? summary_text(end.summary) : measured_text(end.command);
+      run_.has_steps() ? summary_text(end.summary) : measured_text(end.command);
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -91,7 +91,7 @@ std::optional<Stat> parse_stat(std::string_view text) {
 
   // The fields after the state, counted from its own number: parent is the next.
   constexpr std::size_t kState = 3;
-  constexpr std::size_t kLast = 22;
+  constexpr std::size_t kLast = 28;
   std::array<std::string_view, kLast + 1> fields;
   for (std::size_t i = kState + 1; i <= kLast; ++i) fields[i] = take_until(rest, ' ');
   const auto parent = to_pid(fields[4]);
@@ -119,6 +119,7 @@ std::optional<Stat> parse_stat(std::string_view text) {
   constexpr std::uint64_t kForkedNotExecuted = 0x40;
   stat.is_copy = (*flags & kForkedNotExecuted) != 0;
   stat.id.start = *start;
+  stat.stack = to_u64(trim(fields[28])).value_or(0);
   return stat;
 }
 

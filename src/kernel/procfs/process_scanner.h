@@ -17,6 +17,8 @@ class ProcessScanner {
   [[nodiscard]] Membership& membership() { return membership_; }
   [[nodiscard]] const Membership& membership() const { return membership_; }
   [[nodiscard]] const ProcDir& proc() const { return proc_; }
+  // Of the last look.
+  [[nodiscard]] const Table& table() const { return table_; }
 
   // Counts anew who lives. About 10 us for each process of the machine.
   Result<void> look();

@@ -36,6 +36,43 @@ std::optional<int> status_of_zombie(int pidfd) {
   return pid_of(pidfd) == pid ? status : std::nullopt;
 }
 
+// Those of the processes, or of the threads, that the directory has entries of.
+Result<std::vector<int>> numbers_in(int directory) {
+  const int copy = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (copy < 0) return fail_errno("list the processes");
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(::fdopendir(copy), &::closedir);
+  if (list == nullptr) {
+    const UniqueFd closed(copy);
+    return fail_errno("list the processes");
+  }
+  std::vector<int> numbers;
+  while (const dirent* entry = ::readdir(list.get())) {
+    if (const auto number = to_u64(entry->d_name)) numbers.push_back(static_cast<int>(*number));
+  }
+  return numbers;
+}
+
+// The number may have been another process's.
+bool is_among(const std::set<Id>& processes, int pid) {
+  const auto found = processes.lower_bound({.pid = pid, .start = 0});
+  if (found == processes.end() || found->pid != pid) return false;
+  const auto now = stat_of(pid);
+  return now && now->id == *found;
+}
+
+// Whoever has forked is the parent of the child, as a thread of its process.
+void add_children(int tasks, int thread, const std::set<Id>& apart, std::vector<int>& family) {
+  const auto text = read_text_at(tasks, std::to_string(thread) + "/children");
+  if (!text) return;
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const auto child = to_u64(take_until(rest, ' '));
+    if (child && !is_among(apart, static_cast<int>(*child))) {
+      family.push_back(static_cast<int>(*child));
+    }
+  }
+}
+
 std::optional<int> status_by_pidfd(int pidfd) {
   PidfdInfo info{};
   info.mask = kInfoExit;
@@ -73,19 +110,15 @@ std::optional<int> end_status(int pidfd) {
   return status ? status : status_by_pidfd(pidfd);
 }
 
-std::vector<int> family_of(int pid) {
+std::vector<int> family_of(int pid, const std::set<Id>& apart) {
   constexpr std::size_t kFamilyMax = 10'000;  // who forks on is met by another look
   std::vector<int> family = {pid};
   for (std::size_t i = 0; i < family.size() && family.size() < kFamilyMax; ++i) {
-    const std::string number = std::to_string(family[i]);
-    const auto text = read_text_at(AT_FDCWD, "/proc/" + number + "/task/" + number + "/children");
-    if (!text) continue;
-    std::string_view rest = *text;
-    while (!rest.empty()) {
-      if (const auto child = to_u64(take_until(rest, ' '))) {
-        family.push_back(static_cast<int>(*child));
-      }
-    }
+    const std::string tasks = "/proc/" + std::to_string(family[i]) + "/task";
+    const UniqueFd directory(::open(tasks.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const auto threads = numbers_in(directory.get());
+    if (!threads) continue;
+    for (const int thread : *threads) add_children(directory.get(), thread, apart, family);
   }
   return family;
 }
@@ -99,20 +132,7 @@ Result<ProcDir> ProcDir::open() {
   return ProcDir(std::move(directory));
 }
 
-Result<std::vector<int>> ProcDir::pids() const {
-  const int copy = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (copy < 0) return fail_errno("list the processes");
-  const std::unique_ptr<DIR, int (*)(DIR*)> list(::fdopendir(copy), &::closedir);
-  if (list == nullptr) {
-    const UniqueFd closed(copy);
-    return fail_errno("list the processes");
-  }
-  std::vector<int> pids;
-  while (const dirent* entry = ::readdir(list.get())) {
-    if (const auto pid = to_u64(entry->d_name)) pids.push_back(static_cast<int>(*pid));
-  }
-  return pids;
-}
+Result<std::vector<int>> ProcDir::pids() const { return numbers_in(directory_.get()); }
 
 Result<Table> ProcDir::read_table() const {
   const auto all = pids();

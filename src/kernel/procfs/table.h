@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ using Table = std::map<int, Stat>;
 // could not; root may all.
 [[nodiscard]] bool user_may_signal(std::uint32_t user, int pid);
 
-// The process and all that live below it now; parents before their children.
-[[nodiscard]] std::vector<int> family_of(int pid);
+// The process and all that live below it now, without those that are `apart` and whoever lives
+// below them; parents before their children.
+[[nodiscard]] std::vector<int> family_of(int pid, const std::set<Id>& apart = {});
 
 // Whether the process of a pidfd has ended.
 [[nodiscard]] bool has_ended(int pidfd);

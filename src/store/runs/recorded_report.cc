@@ -78,7 +78,8 @@ std::optional<CommandReport> read_command(const Json& json) {
                         .steps_again = count_at(json, "steps_again").value_or(0),
                         .reruns = count_at(json, "reruns").value_or(0),
                         .tokens_recovered = count_at(json, "tokens_recovered").value_or(0),
-                        .why_whole = text_at(json, "why_whole")};
+                        .why_whole = text_at(json, "why_whole"),
+                        .why_watched = text_at(json, "why_watched")};
   if (const Json& code = member(json, "exit_code"); code.is_number_integer()) {
     command.exit_code = code.get<int>();
   }

@@ -66,6 +66,7 @@ void Families::end(FamilyId family) {
   process_scanner_.membership().end(family);
   if (members_.at(family).freezes > 0) --frozen_;
   members_.erase(family);
+  frozen_together_.erase(family);
 }
 
 // Whoever has forked meanwhile, and is not known by a living parent, has to be found before.
@@ -163,6 +164,16 @@ void Families::freeze(FamilyId family) {
   Member& member = members_.at(family);
   begin_freeze(member);
   process_scanner_.stop(family, member.stopped);
+}
+
+void Families::freeze_all() {
+  for (const FamilyId family : process_scanner_.membership().families()) {
+    if (frozen_together_.insert(family).second) freeze(family);
+  }
+}
+
+void Families::thaw_all() {
+  for (const FamilyId family : std::exchange(frozen_together_, {})) thaw(family);
 }
 
 void Families::hold(FamilyId family) {

@@ -50,6 +50,8 @@ class Families {
   // Looks who lives and what they use, unless the last look is so late that another would take more
   // than 1 / kCostShare of a CPU.
   void look(Instant now);
+  // When that would be more than nothing.
+  [[nodiscard]] Instant due() const { return due_; }
   // The same, whatever it costs.
   void measure(Instant now);
   // Looks who lives, whatever it costs.
@@ -76,6 +78,10 @@ class Families {
   // by one thaw.
   void freeze(procfs::FamilyId family);
   void thaw(procfs::FamilyId family);
+  // All that there are by now are frozen, once; and those of them that are left are thawed: not who
+  // has begun meanwhile.
+  void freeze_all();
+  void thaw_all();
   // The same as freeze(), without a look: of those who are known.
   void hold(procfs::FamilyId family);
   // Whether all that were stopped stand. Those that were continued meanwhile are stopped again.
@@ -108,8 +114,9 @@ class Families {
   std::vector<std::weak_ptr<const Told>> asked_;
   Instant count_due_{};  // not sooner, whoever asks
   loop::Timer count_timer_;
-  unsigned frozen_ = 0;  // members with freezes
-  loop::Timer timer_;    // while there are some
+  unsigned frozen_ = 0;                         // members with freezes
+  std::set<procfs::FamilyId> frozen_together_;  // by freeze_all(), and not thawed since
+  loop::Timer timer_;                           // while there are some
 };
 
 }  // namespace plimsoll::supervisor

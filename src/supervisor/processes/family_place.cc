@@ -1,5 +1,6 @@
 #include "supervisor/processes/family_place.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,10 +19,17 @@ FamilyPlace::~FamilyPlace() { let_go(); }
 
 void FamilyPlace::take_in(Newcomer process, std::function<void(const Result<void>&)> done) {
   std::vector<int> pids = {process.pid};
-  if (process.below == Below::come) pids = procfs::family_of(process.pid);
+  if (process.below == Below::come) pids = procfs::family_of(process.pid, process.apart);
+  const procfs::Membership& membership = family_->all().process_scanner().membership();
+  std::optional<procfs::FamilyId> its;
   std::vector<procfs::Stat> family;
   for (const int pid : pids) {
-    if (auto stat = procfs::stat_of(pid)) family.push_back(std::move(*stat));
+    auto stat = procfs::stat_of(pid);
+    if (!stat) continue;
+    const auto now_in = membership.family_of(stat->id);
+    if (pid == process.pid) its = now_in;
+    const bool is_elsewhere = now_in && now_in != its;
+    if (!is_elsewhere) family.push_back(std::move(*stat));
   }
   // Looked at last: whose number it was meanwhile is told by that.
   if (procfs::has_ended(process.pidfd.get())) {
@@ -46,6 +54,7 @@ bool FamilyPlace::has(int pid) const {
   const auto stat = procfs::stat_of(pid);
   if (!stat) return false;
   const procfs::Membership& membership = family_->all().process_scanner().membership();
+  if (!membership.family_of(stat->id)) family_->all().count();  // it is younger than the last look
   return membership.family_of(stat->id) == family_->id();
 }
 

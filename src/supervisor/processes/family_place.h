@@ -27,6 +27,7 @@ class FamilyPlace : public Place {
   bool hold() override;
   [[nodiscard]] bool keep_held() override { return family_->all().keep_held(family_->id()); }
   void let_go() override;
+  void kill() override { family_->all().process_scanner().kill(family_->id()); }
   [[nodiscard]] bool stops_are_seen() const override { return true; }
   void exempt() override { family_->exempt(); }
   [[nodiscard]] std::unique_ptr<ProcessSet> process_set(ProcessSetObserver& observer) override;

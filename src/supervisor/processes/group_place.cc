@@ -1,6 +1,7 @@
 #include "supervisor/processes/group_place.h"
 
 #include <fcntl.h>
+#include <signal.h>
 
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "kernel/cgroup/processes.h"
+#include "kernel/cgroup/signals.h"
 
 namespace plimsoll::supervisor {
 
@@ -53,6 +55,11 @@ bool GroupPlace::hold() {
 bool GroupPlace::keep_held() {
   const auto state = frozen_ ? frozen_->state() : Result<cgroup::FreezeState>({});
   return state && *state == cgroup::FreezeState::frozen;
+}
+
+void GroupPlace::kill() {
+  // Who can't be killed now ends with the run.
+  [[maybe_unused]] const auto round = cgroup::signal_all(*group_, SIGKILL);
 }
 
 std::unique_ptr<ProcessSet> GroupPlace::process_set(ProcessSetObserver& observer) {

@@ -31,6 +31,7 @@ class GroupPlace : public Place {
   bool hold() override;
   [[nodiscard]] bool keep_held() override;
   void let_go() override { frozen_.reset(); }
+  void kill() override;
   [[nodiscard]] bool stops_are_seen() const override { return false; }
   [[nodiscard]] std::unique_ptr<ProcessSet> process_set(ProcessSetObserver& observer) override;
   void remove() override { mover_.remove(group_); }

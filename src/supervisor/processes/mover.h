@@ -16,7 +16,8 @@ class Mover {
  public:
   explicit Mover(const loop::Loop& loop) : worker_(loop) {}
 
-  // The process itself has to get there; gone() if it has ended.
+  // The process itself has to get there; gone() if it has ended. Of those below it only those come
+  // that live in its groups.
   void move(Newcomer process, std::shared_ptr<const cgroup::Leaf> into,
             std::function<void(const Result<void>&)> done);
   // All that live in the one group go into the other, as far as kRounds looks find them.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "base/result.h"
@@ -12,7 +13,7 @@
 
 namespace plimsoll::supervisor {
 
-// Those that live below a process come with it or not.
+// Those that live below a process come with it or not. Whoever has a place of its own stays there.
 enum class Below : std::uint8_t { stay, come };
 
 // A process that somebody else has started.
@@ -20,6 +21,7 @@ struct Newcomer {
   int pid = 0;
   UniqueFd pidfd;  // of the same: by the time it is taken in its number may be another's
   Below below = Below::stay;
+  std::set<procfs::Id> apart{};  // these stay where they are with all that live below them
 };
 
 // A place that stands before an attempt has it as its process set: for a command that is yet to be
@@ -53,6 +55,9 @@ class Place {
   // Whether all that are held stand by now. Stops those that were continued by somebody else.
   [[nodiscard]] virtual bool keep_held() = 0;
   virtual void let_go() = 0;
+
+  // Whoever lives here is killed, where it is held too. Who forks meanwhile may leave a child.
+  virtual void kill() = 0;
 
   // A parent that waits for stopped children (WUNTRACED of waitpid(2)), as a shell with job control
   // does, takes one that stands here for one that its user has stopped.

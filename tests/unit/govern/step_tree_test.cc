@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <vector>
 
 namespace plimsoll::govern {
 namespace {
@@ -98,6 +99,33 @@ TEST_F(StepTreeTest, ChildrenOfMakeAreSteps) {
   EXPECT_EQ(exec(machine.fork(make), {"gcc", "-c", "b.c"}).what, What::begins);
 }
 
+TEST_F(StepTreeTest, WhoWasToldAsWithinAStepIsKnown) {
+  const int make = root({"make"});
+  const int sh = machine.fork(make);
+  exec(sh, {"sh", "-c", "gcc a.c"});
+  EXPECT_TRUE(tree.inside(JobId{1}).empty());
+  const int gcc = machine.fork(sh);
+  exec(gcc, {"gcc", "a.c"});
+  EXPECT_EQ(tree.inside(JobId{1}), std::vector{machine.processes().at(gcc).id});
+  EXPECT_TRUE(tree.inside(JobId{2}).empty());
+}
+
+// A script starts a make and executes something else at last, of which the make is no part.
+TEST_F(StepTreeTest, DriversAndOtherStepsAreNoPartOfAStep) {
+  const int root_shell = root({"sh", "all.sh"});
+  const int script = machine.fork(root_shell);
+  exec(script, {"sh", "each.sh"});
+  const int make = machine.fork(script);
+  exec(make, {"make"});
+  const int gcc = machine.fork(make);
+  ASSERT_EQ(exec(gcc, {"gcc", "a.c"}).what, What::begins);
+  ASSERT_EQ(exec(script, {"./server"}).what, What::begins);
+  const auto others = tree.others(JobId{2});
+  EXPECT_TRUE(others.contains(machine.processes().at(make).id));
+  EXPECT_TRUE(others.contains(machine.processes().at(gcc).id));
+  EXPECT_FALSE(others.contains(machine.processes().at(script).id));
+}
+
 TEST_F(StepTreeTest, DriversBelowTheCommandAreCountedWhileTheyLive) {
   const int root_make = root({"make"});
   EXPECT_EQ(tree.drivers_below(), 0u);
@@ -124,6 +152,17 @@ TEST_F(StepTreeTest, WhatABatchStartsStaysPartOfIt) {
     EXPECT_EQ(meaning.what, What::goes_on);
     EXPECT_EQ(meaning.released, std::nullopt);
   }
+}
+
+// By the time that it is seen it may have groups of its own, which must not be moved.
+TEST_F(StepTreeTest, ABatchThatIsSeenLateIsLeftAlone) {
+  const int make = root({"make"});
+  const int batch = machine.fork(make);
+  Exec late = machine.exec(batch, {"plimsoll", "batch", "jobs"});
+  late.is_done = true;
+  EXPECT_EQ(tree.exec(late).what, What::nothing);
+  EXPECT_EQ(exec(machine.fork(batch), {"gcc", "a.c"}).what, What::nothing);
+  EXPECT_EQ(exec(machine.fork(make), {"gcc", "b.c"}).what, What::begins);
 }
 
 TEST_F(StepTreeTest, TheCommandItselfMayHoldTokens) {

@@ -211,6 +211,7 @@ class StandingSet : public Place {
   bool hold() override { return true; }
   bool keep_held() override { return true; }
   void let_go() override { host_.journal.emplace_back("let go"); }
+  void kill() override { host_.journal.emplace_back("kill"); }
   bool stops_are_seen() const override { return false; }
   std::unique_ptr<ProcessSet> process_set(ProcessSetObserver& observer) override {
     auto made = std::make_unique<Set>(host_, name_, observer);

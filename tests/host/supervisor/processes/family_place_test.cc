@@ -1,5 +1,6 @@
 #include "supervisor/processes/family_place.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -7,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <memory>
 
 #include "host/supervisor/places.h"
 #include "support/ground.h"
@@ -31,6 +34,32 @@ procfs::Membership::Config config() {
 UniqueFd pidfd_of(int pid) {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
 }
+
+// A process with a child, both of which sleep.
+struct Parent {
+  Parent() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    const UniqueFd out(ends[0]), in(ends[1]);
+    pid = ::fork();
+    if (pid == 0) {
+      const pid_t born = ::fork();
+      while (born == 0) ::pause();
+      if (::write(in.get(), &born, sizeof born) != sizeof born) ::_exit(1);
+      for (;;) ::pause();
+    }
+    EXPECT_EQ(::read(out.get(), &child, sizeof child), sizeof child);
+  }
+  Parent(const Parent&) = delete;
+  Parent& operator=(const Parent&) = delete;
+  ~Parent() {
+    ::kill(child, SIGKILL);
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+
+  pid_t pid = -1, child = -1;
+};
 
 class FamilyPlaceTest : public ::testing::Test {
  protected:
@@ -104,6 +133,73 @@ TEST_F(FamilyPlaceTest, ItIsVacatedWhenItsProcessesAreGivenAway) {
   EXPECT_TRUE(drivers->has(pid_));
   EXPECT_FALSE(place_.is_populated());
   await("vacated");
+}
+
+TEST_F(FamilyPlaceTest, WhoHasAPlaceOfItsOwnStaysThere) {
+  FamilyPlace above(guardian_, loop_, families_, "step-2", Families::Counts::in_pool);
+  above.take_in({.pid = ::getpid(), .pidfd = pidfd_of(::getpid()), .below = Below::come},
+                [](const Result<void>& taken) { EXPECT_TRUE(taken); });
+  EXPECT_TRUE(above.has(::getpid()));
+  EXPECT_TRUE(place_.has(pid_));
+}
+
+// As a launcher asks right after its start.
+TEST_F(FamilyPlaceTest, WhoIsYoungerThanTheLastLookIsKnownByItsParents) {
+  FamilyPlace drivers(guardian_, loop_, families_, "drivers-1", Families::Counts::beside_pool);
+  families_.count();
+  Parent parent;
+  drivers.take_in({.pid = parent.pid, .pidfd = pidfd_of(parent.pid), .below = Below::stay},
+                  [](const Result<void>& taken) { EXPECT_TRUE(taken); });
+  EXPECT_TRUE(drivers.has(parent.child));
+  EXPECT_FALSE(place_.has(parent.child));
+}
+
+TEST_F(FamilyPlaceTest, WhoIsApartStaysWhereHeIs) {
+  FamilyPlace above(guardian_, loop_, families_, "step-2", Families::Counts::in_pool);
+  const Parent parent;
+  above.take_in({.pid = parent.pid,
+                 .pidfd = pidfd_of(parent.pid),
+                 .below = Below::come,
+                 .apart = {procfs::stat_of(parent.child)->id}},
+                [](const Result<void>& taken) { EXPECT_TRUE(taken); });
+  const auto& membership = families_.process_scanner().membership();
+  EXPECT_TRUE(membership.family_of(procfs::stat_of(parent.pid)->id));
+  EXPECT_FALSE(membership.family_of(procfs::stat_of(parent.child)->id));
+}
+
+TEST_F(FamilyPlaceTest, WhoIsHeldIsKilled) {
+  place_.hold();
+  ASSERT_TRUE(is_in_state('T'));
+  place_.kill();
+  EXPECT_TRUE(is_in_state('Z'));
+}
+
+// As with Ctrl-Z and `fg`, and a step that was found in between.
+TEST_F(FamilyPlaceTest, WhatWasHeldAfterAllWereFrozenStaysSoWhenTheyAreThawed) {
+  families_.freeze_all();
+  families_.freeze_all();
+  ASSERT_TRUE(is_in_state('T'));
+  FamilyPlace late(guardian_, loop_, families_, "step-2", Families::Counts::in_pool);
+  const Parent parent;
+  late.take_in({.pid = parent.pid, .pidfd = pidfd_of(parent.pid), .below = Below::come},
+               [](const Result<void>& taken) { EXPECT_TRUE(taken); });
+  late.hold();
+  ASSERT_TRUE(eventually([&] { return state_of(parent.child) == 'T'; }));
+  families_.thaw_all();
+  EXPECT_TRUE(is_in_state('S'));
+  EXPECT_EQ(state_of(parent.pid), 'T');
+  EXPECT_EQ(state_of(parent.child), 'T');
+  late.let_go();
+  EXPECT_TRUE(eventually([&] { return state_of(parent.child) == 'S'; }));
+}
+
+TEST_F(FamilyPlaceTest, AFamilyThatHasEndedNeedsNoThaw) {
+  auto gone = std::make_unique<FamilyPlace>(guardian_, loop_, families_, "step-2",
+                                            Families::Counts::in_pool);
+  families_.freeze_all();
+  gone.reset();
+  families_.thaw_all();
+  EXPECT_TRUE(is_in_state('S'));
 }
 
 TEST_F(FamilyPlaceTest, WhoMustNotBeStoppedIsNot) {

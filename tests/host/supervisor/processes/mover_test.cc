@@ -9,13 +9,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/loop/loop.h"
 #include "kernel/cgroup/destroy.h"
 #include "kernel/cgroup/processes.h"
+#include "kernel/procfs/table.h"
 #include "support/host_test.h"
 
 namespace plimsoll::supervisor {
@@ -24,6 +27,7 @@ namespace {
 using plimsoll::testing::clock_now;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 pid_t sleeper() {
   const pid_t pid = ::fork();
@@ -71,8 +75,10 @@ struct MoverTest : plimsoll::testing::HostTest {
   void TearDown() override {
     leaf_.reset();
     if (ground_) {
-      (void)cgroup::destroy(ground_->inner().parts(), "job", clock_now() + testing::kPatience,
-                            &clock_now);
+      for (const char* name : {"job", "other"}) {
+        (void)cgroup::destroy(ground_->inner().parts(), name, clock_now() + testing::kPatience,
+                              &clock_now);
+      }
     }
     HostTest::TearDown();
   }
@@ -86,6 +92,61 @@ TEST_F(MoverTest, WhoLivesIsMoved) {
   EXPECT_TRUE(move({.pid = one, .pidfd = pidfd_of(one)}));
   EXPECT_THAT(*cgroup::processes_below(*leaf_), ElementsAre(one));
   end(one);
+}
+
+// A process with a child, both of which sleep.
+struct Parent {
+  Parent() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    const UniqueFd out(ends[0]), in(ends[1]);
+    pid = ::fork();
+    if (pid == 0) {
+      const pid_t born = sleeper();
+      if (::write(in.get(), &born, sizeof born) != sizeof born) ::_exit(1);
+      for (;;) ::pause();
+    }
+    EXPECT_EQ(::read(out.get(), &child, sizeof child), sizeof child);
+  }
+  Parent(const Parent&) = delete;
+  Parent& operator=(const Parent&) = delete;
+  ~Parent() {
+    ::kill(child, SIGKILL);
+    end(pid);
+  }
+
+  pid_t pid = -1, child = -1;
+};
+
+TEST_F(MoverTest, WhoLivesBelowComesIfThatIsAskedFor) {
+  if (!prepare_leaf()) GTEST_SKIP() << skipped_;
+  const Parent parent;
+  EXPECT_TRUE(move({.pid = parent.pid, .pidfd = pidfd_of(parent.pid)}));
+  EXPECT_THAT(*cgroup::processes_below(*leaf_), ElementsAre(parent.pid));
+  const Parent other;
+  EXPECT_TRUE(move({.pid = other.pid, .pidfd = pidfd_of(other.pid), .below = Below::come}));
+  EXPECT_THAT(*cgroup::processes_below(*leaf_),
+              UnorderedElementsAre(parent.pid, other.pid, other.child));
+}
+
+TEST_F(MoverTest, WhoIsApartStaysWhereHeIs) {
+  if (!prepare_leaf()) GTEST_SKIP() << skipped_;
+  const Parent parent;
+  EXPECT_TRUE(move({.pid = parent.pid,
+                    .pidfd = pidfd_of(parent.pid),
+                    .below = Below::come,
+                    .apart = {procfs::stat_of(parent.child)->id}}));
+  EXPECT_THAT(*cgroup::processes_below(*leaf_), ElementsAre(parent.pid));
+}
+
+TEST_F(MoverTest, WhoHasAGroupOfItsOwnStaysThere) {
+  if (!prepare_leaf()) GTEST_SKIP() << skipped_;
+  const Parent parent;
+  EXPECT_TRUE(move({.pid = parent.child, .pidfd = pidfd_of(parent.child)}));
+  const auto first = std::exchange(leaf_, std::make_shared<cgroup::Leaf>(ground_->leaf("other")));
+  EXPECT_TRUE(move({.pid = parent.pid, .pidfd = pidfd_of(parent.pid), .below = Below::come}));
+  EXPECT_THAT(*cgroup::processes_below(*leaf_), ElementsAre(parent.pid));
+  EXPECT_THAT(*cgroup::processes_below(*first), ElementsAre(parent.child));
 }
 
 TEST_F(MoverTest, WhoHasTheNumberOfADeadProcessStaysWhereHeIs) {

@@ -32,6 +32,16 @@ TEST(ProcessStat, HasWhatIsUsedOfIt) {
   EXPECT_EQ(stat->waited_user_ticks, 17U);
   EXPECT_EQ(stat->waited_system_ticks, 4U);
   EXPECT_EQ(stat->threads, 3U);
+  EXPECT_EQ(stat->stack, 0U);
+}
+
+TEST(ProcessStat, TellsWhereTheStackBegins) {
+  std::string text(kStat);
+  text.replace(text.find(" 1 1 0 "), 7, " 1 1 140735226953328 ");
+  EXPECT_EQ(parse_stat(text)->stack, 140735226953328U);
+  text.resize(text.find(" 1048576000"));
+  ASSERT_TRUE(parse_stat(text)) << "an end that is not used";
+  EXPECT_EQ(parse_stat(text)->stack, 0U);
 }
 
 TEST(ProcessStat, TakesANameThatLooksLikeTheRest) {

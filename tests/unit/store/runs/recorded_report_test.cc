@@ -1,5 +1,6 @@
 #include "store/runs/recorded_report.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "report/json.h"
@@ -80,6 +81,11 @@ TEST(RecordedReport, PeopleAreToldTheSameOfACommandAndItsSteps) {
   const auto read = parse_run_summary(to_json(summary, JsonForm::pretty));
   ASSERT_TRUE(read && read->command);
   EXPECT_EQ(told(*read), told(summary));
+  summary.command->why_watched = "the filter cannot be installed";
+  const auto watched = parse_run_summary(to_json(summary, JsonForm::line));
+  ASSERT_TRUE(watched && watched->command);
+  EXPECT_EQ(watched->command->why_watched, "the filter cannot be installed");
+  EXPECT_THAT(told(*watched), ::testing::HasSubstr("without those too short to be seen"));
   summary.command = CommandReport{.outcome = policy::Outcome::signalled,
                                   .signal = 9,
                                   .reason = "was ended by signal KILL",
