@@ -12,6 +12,7 @@
 #include "policy/estimator/estimator.h"
 #include "policy/estimator/live_profile.h"
 #include "policy/governor/governor.h"
+#include "policy/job/attempt.h"
 #include "policy/job/observation.h"
 #include "policy/scheduler/curve_recorder.h"
 
@@ -55,6 +56,11 @@ struct RunningAttempt {
   // It has begun commands, and is taken to begin others until then if there are none.
   std::optional<Instant> waits_until;
 };
+
+// Of a step of a build only its parent knows how it has exited.
+[[nodiscard]] inline bool ended_by_itself(const AttemptEnd& end) {
+  return succeeded(end) || (end.outcome == Outcome::exited && !end.exit_code);
+}
 
 // The attempt that a command is of.
 struct CommandOf {

@@ -26,11 +26,6 @@ GovernorConfig governor_config(const SchedulerConfig& config) {
   return governor;
 }
 
-// Of a step of a build only its parent knows how it has exited.
-bool ended_by_itself(const AttemptEnd& end) {
-  return succeeded(end) || (end.outcome == Outcome::exited && !end.exit_code);
-}
-
 }  // namespace
 
 Scheduler::Scheduler(SchedulerConfig config, Estimator& estimator, SchedulerListener* listener)
@@ -432,6 +427,8 @@ void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const
       .numbers = job.facts.numbers,
       .memory_hint = job.facts.memory_hint,
       .written = end.written ? std::max(attempt.written, end.written) : std::nullopt,
+      .io = profile.io(),
+      .io_wait = profile.io_wait(),
       .curve = attempt.curve.course()};
   estimator_.learn(summary);
   if (listener_ != nullptr) listener_->on_learnt(summary);
