@@ -83,11 +83,8 @@ std::size_t tightest(const Surroundings& around, const Estimate& estimate) {
 }
 
 // For want of what jobs can share: with too little of it all of them are slower, none is lost.
-std::optional<HoldCause> refuse_for_cores(const Surroundings& around, const Estimate& candidate,
-                                          const Shown& shown) {
-  if (around.io_full.value_or(0) > kIoStallMax && shown.io_per_second > kIoHeavy) {
-    return HoldCause::disk;
-  }
+std::optional<HoldCause> refuse_for_speed(const Surroundings& around, const Estimate& candidate) {
+  if (is_held_for_io(around.io, candidate)) return HoldCause::disk;
   if (around.frozen_for_cores > 0 && candidate.cores.mean >= kComputes) return HoldCause::cores;
   const double fill = candidate.cores.mean < kCoresSmall ? kCoresFillSmall : around.cores_fill;
   if (around.cores_predicted >= around.cores * fill) return HoldCause::cores;
@@ -138,7 +135,7 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
     }
   }
   if (patience == Patience::left) {
-    if (const auto busy = refuse_for_cores(around, candidate, shown)) return Refused{.why = *busy};
+    if (const auto busy = refuse_for_speed(around, candidate)) return Refused{.why = *busy};
   }
   // Who is small in memory may write as much as others.
   const auto disk = refuse_for_space(around.disks, candidate);
@@ -161,6 +158,7 @@ void count_in(Surroundings& around, const Estimate& admitted) {
   ++around.running;
   if (!is_known(admitted)) ++around.unsettled;
   count_in(around.disks, admitted);
+  count_in(around.io, admitted);
 }
 
 Decision admission_of(const Surroundings& around, JobId job, const Estimate& estimate) {
@@ -221,9 +219,8 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       }
       break;
     case HoldCause::disk:
-      holding.reason = "waits for the disk: all tasks were stalled on I/O " +
-                       words::percent(*around.io_full) + " of the time";
-      holding.numbers.emplace_back("io_full", *around.io_full);
+      holding.reason = io_reason(around.io);
+      holding.numbers = io_numbers(around.io);
       break;
     case HoldCause::pace:
       holding.reason = "waits to see how much memory " + just_started(around) +

@@ -17,11 +17,9 @@ void count(Shown& shown, const Member& member) {
     const double to_write = to_double(*member.sample.written) + left_to_write(member);
     shown.to_write = std::max(shown.to_write.value_or(0), to_write);
   }
-  if (member.sample.io && member.sample.ran >= kSettled) {
-    shown.io_per_second =
-        std::max(shown.io_per_second,
-                 static_cast<double>(member.sample.io->count) / to_seconds(member.sample.ran));
-  }
+  if (member.sample.ran < kIoSettles + kIoMeasured) return;
+  const auto io = io_need(member.sample.io_wait, member.sample.io, member.sample.ran);
+  if (io && (!shown.io || io->waited > shown.io->waited)) shown.io = io;
 }
 
 // An estimate is taken as of now where it is younger than this share of what the attempt has run:
@@ -34,7 +32,6 @@ Duration age_of(const Member& member, Instant now) {
 }
 
 void look_at_cores(Surroundings& around, const Processors& processors, double fresh) {
-  around.io_full = processors.io_full();
   around.cores_of_others = processors.others();
   const bool idle = processors.busy() && *processors.busy() + fresh < around.cores * kBusyShare;
   if (idle) around.cores_fill = kCoresFillIdle;

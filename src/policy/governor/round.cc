@@ -179,8 +179,10 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   const Ready& first = waiting.first(rank.kind);
   const Estimate estimate = waiting.expected(rank.kind);
   Surroundings around = around_of(tenant);
-  // What runs only to wait for commands is nothing that they could wait for.
+  // What runs only to wait for commands is nothing that they could wait for; and whoever waits for
+  // a command, or in the order of input, would stand still for the disk with it.
   if (rank.is_command) around.running -= around.waiting_for_commands;
+  if (rank.is_command || ground_.config.order == StartOrder::input) around.io = {};
   const Duration waited = now_ - *first.waits_since;
   if (waited >= kPaceElsewhereMost) around.unsettled_elsewhere = 0;
   const bool has_waited = waited >= ground_.config.cores_wait_max;
@@ -259,6 +261,7 @@ Surroundings Round::around_of(Tenant tenant) const {
     around.cores_predicted = std::min(around.cores_predicted, own.cores);
     around.cores_fill = kCoresFillSmall;
   }
+  around.io.running = std::min(around.io.running, own.io_bound);
   if (seen.tenancy.has_more(tenant)) return around;
   around.demand_forecast = seen.yielding;
   around.demand_forecast.add_constant(own.claimed);

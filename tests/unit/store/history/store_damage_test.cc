@@ -99,7 +99,7 @@ TEST_F(StoreTest, ALaterVersionIsLeftAlone) {
   ASSERT_TRUE(raw().run("PRAGMA user_version = 99"));
   const auto opened = Store::open(place.database(), kNow);
   ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message(), HasSubstr("found format 99, expected at most 5"));
+  EXPECT_THAT(opened.error().message(), HasSubstr("found format 99, expected at most 6"));
   EXPECT_EQ(*raw().integer("PRAGMA user_version"), 99);
 }
 
