@@ -8,14 +8,14 @@ tree=$(cd "$(dirname "$0")/../.." && pwd)
 source "$tree/tests/cli/cases.bash"
 
 readonly disk=/dev/nullb0
-readonly rate=8  # MiB a second of the disk
-readonly each=30 # MiB that a reader reads
+readonly rate=4  # MiB a second of the disk, which takes no request that is larger than a fiftieth of that
+readonly each=20 # MiB that a reader reads
 
 # Six of each.
 make_jobs() {
   local i
   for i in 1 2 3 4 5 6; do
-    echo "{\"id\":\"read-$i\",\"class\":\"reader\",\"shell\":\"dd if=$disk of=/dev/null bs=256k count=$((each * 4)) iflag=direct 2>/dev/null\"}"
+    echo "{\"id\":\"read-$i\",\"class\":\"reader\",\"shell\":\"dd if=$disk of=/dev/null bs=64k count=$((each * 16)) iflag=direct 2>/dev/null\"}"
     echo "{\"id\":\"compute-$i\",\"class\":\"computer\",\"shell\":\"i=0; while [ \$i -lt 40000 ]; do i=\$((i+1)); done\"}"
   done >jobs.jsonl
 }
@@ -23,7 +23,7 @@ make_jobs() {
 # The last run's events.
 events() { cat "$(printf '%s\n' "$PLIMSOLL_STATE_DIR"/runs/*/events.jsonl | tail -n 1)"; }
 
-# How many readers are known, whether each moved all that it read, and whether each waited for much of its time.
+# How many readers are known, whether each moved all that it read, and whether they waited for much of their time.
 learnt() {
   "$python" - "$PLIMSOLL_STATE_DIR/history.db" "$each" <<'END'
 import sqlite3, sys
@@ -31,7 +31,7 @@ rows = sqlite3.connect(sys.argv[1]).execute(
     "SELECT io_bytes, io_wait_ns * 1.0 / ran_ns FROM experience JOIN class ON class.id = experience.class "
     "WHERE exact = 'reader'").fetchall()
 print(len(rows), all(moved == int(sys.argv[2]) << 20 for moved, waited in rows),
-      all(waited > 0.3 for moved, waited in rows))
+      sum(waited for moved, waited in rows) / len(rows) > 0.3)
 END
 }
 
@@ -53,7 +53,7 @@ case_known_readers_of_a_slow_disk_start_one_after_the_other() {
   gives 0 "$plimsoll" batch jobs.jsonl
   same 'apart 6' "$(first_readers)" 'the first two readers of which something is known'
   events >second
-  has second 'that are bound by I/O'
+  has second 'how busy the job just started keeps the disk: 1 job bound by I/O at once'
   has second '"io_unshown":1'
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "policy/governor/admission.h"
+#include "policy/governor/crowding.h"
 #include "policy/governor/round.h"
 #include "policy/job/words.h"
 
@@ -50,8 +51,9 @@ bool has_enough_to_compute(const RunningSet& running_set, const Waiting& waiting
   return wanted >= cores * kCoresTaken;
 }
 
+// With one more than are of use the devices have work until the next has started, when one ends.
 bool is_over_limit(const IoRoom& room) {
-  return room.is_busy && room.limit && room.running >= room.limit->fewer;
+  return room.is_busy && room.limit && room.running > room.limit->fewer;
 }
 
 }  // namespace
@@ -72,6 +74,9 @@ bool moves(const Member& member) {
 
 bool is_held_for_io(const IoRoom& room, const Estimate& candidate) {
   if (!room.is_told || room.running == 0 || !is_io_bound(candidate)) return false;
+  // Of who computes as well, a core may be the want; what is moved hardly tells then.
+  const bool computes = candidate.cores.mean >= kComputes;
+  if (computes && !room.is_enough_to_compute) return false;
   if (is_over_limit(room)) return true;
   if (!is_long(candidate.remaining.mean)) return false;
   if (room.limit) return room.unshown > 0;
@@ -89,8 +94,11 @@ void count_in(IoRoom& room, const Estimate& admitted) {
 
 std::string io_reason(const IoRoom& room) {
   if (!is_over_limit(room)) {
-    return "waits to see how busy the jobs just started keep the disk, of " +
-           std::to_string(room.running) + " that are bound by I/O";
+    const std::string who = room.unshown == 1
+                                ? "the job just started keeps"
+                                : "the " + std::to_string(room.unshown) + " jobs just started keep";
+    return "waits to see how busy " + who + " the disk: " + std::to_string(room.running) +
+           (room.running == 1 ? " job" : " jobs") + " bound by I/O at once";
   }
   const IoLimit& limit = *room.limit;
   const std::string fewer = limit.fewer == 1 ? "1 job alone" : std::to_string(limit.fewer);

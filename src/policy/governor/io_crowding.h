@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -81,7 +82,7 @@ void count_in(IoRoom& room, const Estimate& admitted);
 // use shows in what is moved with it and without it.
 class IoCrowding {
  public:
-  enum class Change { none, freed };
+  enum class Change : std::uint8_t { none, freed };
   // One look; `freed`: who was held a moment ago may start. O(running).
   Change observe(const MachineSample& sample, const RunningSet& running_set, Instant now);
 

@@ -153,7 +153,8 @@ TEST(IoCrowding, KnownReadersOfASlowDiskAreHeldWhileOthersCompute) {
   EXPECT_EQ(world.reading(), 1U);
   ASSERT_TRUE(world.governor.holding());
   EXPECT_EQ(world.governor.holding()->cause, HoldCause::disk);
-  EXPECT_THAT(world.governor.holding()->reason, HasSubstr("how busy the jobs just started keep"));
+  EXPECT_THAT(world.governor.holding()->reason,
+              HasSubstr("how busy the job just started keeps the disk: 1 job bound"));
   EXPECT_GE(world.going.size(), 3U);  // others compute
   world.until(18);
   EXPECT_EQ(world.most, 2U);  // the second has shown that it is of no use
@@ -329,6 +330,18 @@ TEST(IoCrowding, AUserDoesNotWaitForTheReadersOfAnother) {
   world.comes(51, 10'000 * kMega, World::kReads, Tenant{2});
   world.decide();
   EXPECT_THAT(world.admitted, ElementsAre(50));
+}
+
+TEST(IoCrowding, WhoComputesAsWellIsNotHeldFromIdleCores) {
+  IoRoom room{.is_told = true, .is_busy = true, .limit = IoLimit{.fewer = 1, .more = 2}};
+  room.running = 2;
+  Estimate estimate = flat({.mib = 10, .seconds = 60, .cores = 0.1});
+  estimate.io = World::kReads;
+  EXPECT_TRUE(is_held_for_io(room, estimate));
+  estimate.cores.mean = 0.7;
+  EXPECT_FALSE(is_held_for_io(room, estimate));
+  room.is_enough_to_compute = true;
+  EXPECT_TRUE(is_held_for_io(room, estimate));
 }
 
 // How much longer all take than where nobody is held.
