@@ -237,7 +237,7 @@ TEST(GovernorAdmission, UnknownJobsStartInGrowingWaves) {
 
 TEST(GovernorAdmission, HoldsForIoOnlyWhoIsKnownForIt) {
   Story story(small());
-  story.governor.expect(Kind{1}, flat({.mib = 10}));
+  story.governor.expect(Kind{1}, flat({.mib = 10, .cores = 0.1}));
   for (unsigned id : {1u, 2u, 4u}) {
     story.enters({.job = JobId{id}, .kind = Kind{1}});
   }
