@@ -10,6 +10,7 @@
 #include "kernel/cgroup/destroy.h"
 #include "kernel/cgroup/hierarchies.h"
 #include "kernel/cgroup/placement.h"
+#include "kernel/cgroup/run_weight.h"
 #include "kernel/cgroup/sweep.h"
 #include "kernel/procfs/kill_all.h"
 #include "report/plain.h"
@@ -68,16 +69,19 @@ bool tell(const procfs::Abandoned& run) {
   return false;
 }
 
-// What a run that was killed had made of the path of --cgroup. How many groups were removed.
+// What a run that was killed had made of the path of --cgroup; groups of it that other runs are in
+// weigh what is left in them. How many groups were removed.
 std::size_t remove_left_paths(const cgroup::Hierarchies& hierarchies) {
   std::size_t count = 0;
   for (const cgroup::Hierarchy& hierarchy : hierarchies.all) {
     const auto root = cgroup::Directory::open(hierarchy.mount_point, hierarchy.version);
     if (!root) continue;
-    for (const std::string& group : cgroup::remove_all_made(*root)) {
+    const cgroup::MadeGroups made = cgroup::remove_all_made(*root);
+    for (const std::string& group : made.removed) {
       std::printf("removed the empty group %s\n", report::printable(group).c_str());
-      ++count;
     }
+    for (const cgroup::Directory& group : made.in_use) cgroup::weigh_made(group);
+    count += made.removed.size();
   }
   return count;
 }

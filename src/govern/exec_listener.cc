@@ -14,6 +14,17 @@
 #include "guardian/exec_filter.h"
 
 namespace plimsoll::govern {
+namespace {
+
+// The exec goes on, if it still stands.
+void let_go_on(int listener, std::uint64_t id) {
+  seccomp_notif_resp answer{};
+  answer.id = id;
+  answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+  ::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+}
+
+}  // namespace
 
 ExecListener::ExecListener(loop::Loop& loop, ExecObserver& observer)
     : loop_(loop),
@@ -94,6 +105,12 @@ void ExecListener::on_read(const seccomp_notif& call, Result<std::optional<Exec>
   if (is_first && !exec && exec.error().code == std::errc::operation_not_permitted) {
     observer_.on_blind(exec.error());
   }
+  // execvp(3) tries a directory of PATH after the other: nobody else has to hear of that.
+  if (is_first) {
+    readers_.answer_failing([listener = listener_.get()](const seccomp_notif& failing) {
+      let_go_on(listener, failing.id);
+    });
+  }
   if (!exec || !*exec) {
     answer(pending);
   } else {
@@ -102,10 +119,7 @@ void ExecListener::on_read(const seccomp_notif& call, Result<std::optional<Exec>
 }
 
 void ExecListener::answer(PendingExec pending) {
-  seccomp_notif_resp answer{};
-  answer.id = static_cast<std::uint64_t>(pending);
-  answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-  ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer);
+  let_go_on(listener_.get(), static_cast<std::uint64_t>(pending));
 }
 
 }  // namespace plimsoll::govern

@@ -41,9 +41,15 @@ class ExecReaders::State : public std::enable_shared_from_this<State> {
     return false;
   }
 
+  void answer_failing(std::function<void(const seccomp_notif&)> answer) {
+    const std::scoped_lock lock(mutex_);
+    answer_failing_ = std::move(answer);
+  }
+
   void end() {
     const std::scoped_lock lock(mutex_);
     is_ending_ = true;
+    answer_failing_ = {};
     queue_.clear();
     changed_.notify_all();
     observer_ = nullptr;
@@ -76,6 +82,13 @@ class ExecReaders::State : public std::enable_shared_from_this<State> {
       moved_ = loop::now();
       lock.unlock();
       auto exec = read_(call);
+      lock.lock();
+      const bool will_fail = exec && !*exec;
+      if (will_fail && answer_failing_) {
+        answer_failing_(call);
+        continue;
+      }
+      lock.unlock();
       post_([self = shared_from_this(), call, exec = std::move(exec)]() mutable {
         self->tell(call, std::move(exec));
       });
@@ -94,6 +107,7 @@ class ExecReaders::State : public std::enable_shared_from_this<State> {
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
   std::deque<seccomp_notif> queue_;
+  std::function<void(const seccomp_notif&)> answer_failing_;
   Instant moved_{};  // when the last was taken from the queue, or the first came
   std::size_t threads_ = 0;
   bool is_ending_ = false;
@@ -107,6 +121,10 @@ ExecReaders::~ExecReaders() { state_->end(); }
 
 void ExecReaders::read(const seccomp_notif& call) {
   if (state_->add(call)) timer_.set(loop::now() + kHangs);
+}
+
+void ExecReaders::answer_failing(std::function<void(const seccomp_notif&)> answer) {
+  state_->answer_failing(std::move(answer));
 }
 
 void ExecReaders::look() {

@@ -3,6 +3,7 @@
 #include <linux/seccomp.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -41,6 +42,10 @@ class ExecReaders {
 
   // The observer is told, in a later turn of the loop.
   void read(const seccomp_notif& call);
+
+  // From now on the observer is not told of calls that will fail: `answer` is called at once, on
+  // the thread that has read, and is not to wait. Not after this has been destroyed.
+  void answer_failing(std::function<void(const seccomp_notif&)> answer);
 
   static constexpr std::size_t kThreadsMax = 64;
   // If no reading has begun for so long although some wait, there is another thread.

@@ -45,6 +45,7 @@ policy::JobSpec spec_for(JobId id, const Exec& exec) {
   spec.name = std::to_string(static_cast<std::uint64_t>(id));
   spec.cwd = directory_of(exec.process.pid);
   spec.restartable = false;
+  spec.may_be_awaited = true;
   if (is_shell_text(exec)) {
     spec.command = exec.argv[2];
     return spec;

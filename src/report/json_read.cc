@@ -3,6 +3,7 @@
 namespace plimsoll::report {
 
 std::optional<Json> parse_document(std::string_view text, const char* schema) {
+  if (text.size() > kDocumentMax) return std::nullopt;
   Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || text_at(json, "schema") != schema) return std::nullopt;
   return json;

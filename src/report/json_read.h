@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,7 +15,12 @@
 // Reading JSON without exceptions: what is not there, or of another type, is absent.
 namespace plimsoll::report {
 
-// An object whose "schema" is this; nothing for any other text.
+// What a text may have at most, as reading it takes up to twenty times as much memory. Of all that
+// Plimsoll writes, a report with its samples and the longest command that the kernel executes is the
+// longest, and shorter.
+inline constexpr std::size_t kDocumentMax = std::size_t{16} << 20;
+
+// An object whose "schema" is this; nothing for any other text, and for a longer one.
 [[nodiscard]] std::optional<Json> parse_document(std::string_view text, const char* schema);
 
 // The member of an object; null if there is none.

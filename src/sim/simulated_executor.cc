@@ -138,6 +138,14 @@ void SimulatedExecutor::kill(JobId job, policy::Outcome cause, std::string /*rea
   schedule(What::dead, kKillDelay + to_duration(mib / kExitMibPerSecond), index);
 }
 
+void SimulatedExecutor::look_soon() {
+  for (std::size_t job = 0; job < attempts_.size(); ++job) {
+    const Attempt& attempt = attempts_[job];
+    if (attempt.state != State::running) continue;
+    if (Instant(now_) - attempt.samples.last() >= kCalmSampleInterval) look_at(job);
+  }
+}
+
 void SimulatedExecutor::wake_at(std::optional<Instant> when) {
   wake_.reset();
   if (when) wake_ = std::max(when->time_since_epoch(), now_);

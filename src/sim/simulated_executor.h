@@ -84,6 +84,7 @@ class SimulatedExecutor final : public policy::Executor {
   void thaw(JobId job) override;
   void reclaim(std::optional<JobId> job, Bytes amount) override;
   void kill(JobId job, policy::Outcome cause, std::string reason) override;
+  void look_soon() override;
   void wake_at(std::optional<Instant> when) override;
 
   // What is true at this moment, which no policy on a real machine would know: for tests and for

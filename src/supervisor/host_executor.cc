@@ -31,6 +31,7 @@ HostExecutor::HostExecutor(RunHost& host, SystemRecord& system, policy::Executor
       removals_max_(removals_by_descriptors()),
       wake_timer_(host.timer([this] { scheduler_.on_wake(); })),
       watcher_({.loop = host.loop(), .worker = host.worker(), .pool = host.pool()}, *this),
+      looks_timer_(host.timer([this] { sample_jobs(); })),
       oom_timer_(host.timer([this] { check_ooms(); })) {
   host_.oom().tell(this);
   system_.tell(this);
@@ -199,6 +200,10 @@ void HostExecutor::kill(JobId job, policy::Outcome cause, std::string reason) {
   } else {
     attempt->kill(cause, std::move(reason));
   }
+}
+
+void HostExecutor::look_soon() {
+  if (!stopped_at_) looks_timer_->set(host_.now());
 }
 
 void HostExecutor::wake_at(std::optional<Instant> when) {

@@ -80,6 +80,7 @@ class HostExecutor : public policy::Executor,
   void thaw(JobId job) override;
   void reclaim(std::optional<JobId> job, Bytes amount) override;
   void kill(JobId job, policy::Outcome cause, std::string reason) override;
+  void look_soon() override;
   void wake_at(std::optional<Instant> when) override;
 
   // The whole pool was frozen by somebody else, or thawed: between the two, this executor's time
@@ -208,6 +209,7 @@ class HostExecutor : public policy::Executor,
   Duration write_look_{};
   WriteLooks write_looks_;
   std::unique_ptr<loop::Clock::Timer> write_timer_;  // where a disk is watched
+  std::unique_ptr<loop::Clock::Timer> looks_timer_;  // for look_soon(), which tells nobody itself
   std::unique_ptr<loop::Clock::Timer> oom_timer_;    // after the kernel has told of an OOM (v1)
   unsigned oom_checks_left_ = 0;
 };

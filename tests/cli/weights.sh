@@ -172,10 +172,10 @@ case_a_named_group_weighs_what_is_in_it() {
   becomes_true nothing_left || wrong 'something is left'
 }
 
-# weighted WEIGHT NAME: starts a run of this weight in the named group, whose job waits for the file
-# `stop`; `started` is its pid, once its job has begun.
+# weighted WEIGHT NAME [BELOW]: starts a run of this weight in the named group, or below it, whose job
+# waits for the file `stop`; `started` is its pid, once its job has begun.
 weighted() {
-  "$plimsoll" run -q ${1:+--weight $1} --cgroup "$PLIMSOLL_CGROUP/new/deep" -- \
+  "$plimsoll" run -q ${1:+--weight $1} --cgroup "$PLIMSOLL_CGROUP/new/deep${3:-}" -- \
     sh -c "touch $2; while [ ! -e stop ]; do sleep 0.05; done" 2>"err-$2" &
   started=$!
   becomes_true test -e "$2"
@@ -193,10 +193,10 @@ deep_weighs() {
   ((seen == $1))
 }
 
-# lost WHO: a heavy run of which these processes are killed.
+# lost WHO [BELOW]: a heavy run, in the named group or below it, of which these processes are killed.
 lost() {
   local guardian supervisor
-  weighted 1000 "heavy-$1"
+  weighted 1000 "heavy-$1" "${2:-}"
   guardian=$started
   becomes_true deep_weighs 1000
   supervisor=$(supervisor_of "$guardian")
@@ -233,6 +233,10 @@ case_a_run_that_was_killed_weighs_nothing() {
   lost both-last
   gives 0 reap_stale
   deep_weighs 10 || wrong 'reap --stale did not put it right'
+  lost both-below /inner
+  gives 0 reap_stale
+  [[ ! -e $(mount_of cpu)$PLIMSOLL_CGROUP/new/deep/inner ]] || wrong 'reap --stale left an empty group'
+  deep_weighs 10 || wrong 'reap --stale left the weight of a group that it removed'
   touch stop
   wait "$light"
   becomes_true nothing_left || wrong 'something is left'

@@ -244,18 +244,22 @@ void remove_made(const Directory& base, std::string_view named) {
   }
 }
 
-std::vector<std::string> remove_all_made(const Directory& root) {
+MadeGroups remove_all_made(const Directory& root) {
   using Step = SubtreeWalk::Step;
-  std::vector<std::string> removed;
+  MadeGroups made;
   SubtreeWalk walk(root);
   for (Step step = walk.next(); step != Step::ended; step = walk.next()) {
     if (step == Step::found && is_run_name(walk.name())) walk.pass_over();
     if (step != Step::left) continue;
-    const auto group = walk.here().open_child(walk.name());
+    auto group = walk.here().open_child(walk.name());
     if (!group || !is_marked_made(*group)) continue;
-    if (walk.here().remove_child(walk.name())) removed.push_back(group->label());
+    if (walk.here().remove_child(walk.name())) {
+      made.removed.push_back(group->label());
+    } else {
+      made.in_use.push_back(std::move(*group));
+    }
   }
-  return removed;
+  return made;
 }
 
 }  // namespace plimsoll::cgroup

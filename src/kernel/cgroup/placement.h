@@ -59,8 +59,14 @@ std::vector<Directory> made_groups(const Directory& base);
 // empty: another run below it keeps it, and removes it in its turn.
 void remove_made(const Directory& base, std::string_view named);
 
-// The same of every such path below the root of a hierarchy, whatever run had made it: what is in
-// use is not empty. The labels of what was removed.
-std::vector<std::string> remove_all_made(const Directory& root);
+// What runs have made of the paths of bases, after what could be removed of it was.
+struct MadeGroups {
+  std::vector<std::string> removed;  // labels
+  std::vector<Directory> in_use;     // by other runs
+};
+
+// The same as remove_made() of every such path below the root of a hierarchy, whatever run had made
+// it: what is in use is not empty.
+MadeGroups remove_all_made(const Directory& root);
 
 }  // namespace plimsoll::cgroup

@@ -179,6 +179,12 @@ Decision admission_of(const Surroundings& around, JobId job, const Estimate& est
   return {.action = Admit{job}, .reason = std::move(reason), .numbers = std::move(numbers)};
 }
 
+Decision admission_of_awaited(const Surroundings& around, JobId job, const Estimate& estimate) {
+  return {.action = Admit{job},
+          .reason = "nothing that runs makes progress, and it may be waiting for this one",
+          .numbers = numbers_of(around, estimate, tightest(around, estimate))};
+}
+
 Holding holding_of(const Surroundings& around, JobId job, const Estimate& estimate,
                    const Refused& refused) {
   Holding holding{.job = job,

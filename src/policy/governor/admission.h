@@ -114,6 +114,9 @@ void count_in(Surroundings& around, const Estimate& admitted);
 // The sentence and the numbers of an admission, and of a refusal.
 [[nodiscard]] Decision admission_of(const Surroundings& around, JobId job,
                                     const Estimate& estimate);
+// Of one that starts though it is refused, as nothing that runs makes progress without it.
+[[nodiscard]] Decision admission_of_awaited(const Surroundings& around, JobId job,
+                                            const Estimate& estimate);
 [[nodiscard]] Holding holding_of(const Surroundings& around, JobId job, const Estimate& estimate,
                                  const Refused& refused);
 

@@ -69,6 +69,15 @@ bool Governor::is_calm(Instant now) const {
   return !trouble || now >= *trouble + kCalmMax || running_set_.is_seen_since(*trouble);
 }
 
+bool Governor::awaits_looks(Instant now) const {
+  if (waiting_.size() == 0 || is_calm(now) || running_set_.is_giving_back(now)) return false;
+  const auto& members = running_set_.members();
+  return std::all_of(members.begin(), members.end(), [](const Member* member) {
+    return member->state != MemberState::frozen ||
+           (member->ready.restartable && is_known(member->estimate));
+  });
+}
+
 std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
   std::vector<Decision> rulings = std::move(asked_for_);
   asked_for_.clear();

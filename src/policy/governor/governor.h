@@ -125,6 +125,11 @@ class Governor {
   // start. As of the last rule().
   [[nodiscard]] const std::optional<Holding>& holding() const { return holding_; }
 
+  // Whether jobs wait only until those that run were looked at after pauses, and the sooner that is
+  // the better: the paused ones are known and can be run again, so that who starts too soon beside
+  // them costs time alone.
+  [[nodiscard]] bool awaits_looks(Instant now) const;
+
   // What this run may plan with from now on. How idle or crowded the machine is goes by all of its
   // cores, those of the configuration.
   void set_share(const Share& share);

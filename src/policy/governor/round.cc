@@ -20,10 +20,11 @@ constexpr Duration kStillForACommand = std::chrono::seconds(10);
 // goes on starting unknown ones, the next would never begin. A guess.
 constexpr Duration kPaceElsewhereMost = std::chrono::seconds(60);
 
-bool may_wait_for_commands(const Member& member, Instant now) {
+bool may_wait_for(const Ready& job, const Member& member, Instant now) {
   if (member.waits_for_commands) return true;
+  const Duration least = job.is_command ? kStillForACommand : kStandStill;
   // One that has slept before, and woken by itself, is given half as long again as that took.
-  const Duration still = std::clamp(member.stood * 3 / 2, kStillForACommand, kStandStillMost);
+  const Duration still = std::clamp(member.stood * 3 / 2, least, kStandStillMost);
   return member.state == MemberState::running && now - member.progressed >= still;
 }
 
@@ -189,10 +190,10 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   const auto refused = refuse(around, first, estimate, waiting.shown(rank.kind),
                               SlowStart::window_of_kind(waiting.settled_ever(rank.kind)),
                               has_waited ? Patience::over : Patience::left);
-  const auto& members = ground_.running_set.members();
-  const auto waits = [this](const Member* one) { return may_wait_for_commands(*one, now_); };
-  if (!refused || (rank.is_command && std::all_of(members.begin(), members.end(), waits))) {
-    start(tenant, rank, around);
+  if (!refused || is_awaited(first)) {
+    rulings_->push_back(refused ? admission_of_awaited(around, first.job, estimate)
+                                : admission_of(around, first.job, estimate));
+    start(tenant, rank);
     return true;
   }
   turn.refused.insert(rank.kind);
@@ -205,11 +206,18 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   return false;
 }
 
-void Round::start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& around) {
+// Whether all that runs may be waiting for it.
+bool Round::is_awaited(const Ready& job) const {
+  const auto& members = ground_.running_set.members();
+  if (!job.is_command && (!job.may_be_awaited || members.empty())) return false;
+  return std::all_of(members.begin(), members.end(),
+                     [&](const Member* one) { return may_wait_for(job, *one, now_); });
+}
+
+void Round::start(Tenant tenant, const Waiting::Rank& rank) {
   const Estimate estimate = ground_.waiting.expected(rank.kind);
   Ready& ready = ground_.waiting.first(rank.kind);
   ground_.waiting.remove(ready);
-  rulings_->push_back(admission_of(around, ready.job, estimate));
   AdmissionContext& seen = ground_.seen;
   count_in(seen.around, estimate);
   seen.tenancy.count_in(ready, estimate);

@@ -68,7 +68,8 @@ class Round {
   [[nodiscard]] std::optional<Waiting::Rank> reserved_job_of(Tenant tenant) const;
   void hear_the_impatient();
   [[nodiscard]] bool consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank);
-  void start(Tenant tenant, const Waiting::Rank& rank, const Surroundings& around);
+  [[nodiscard]] bool is_awaited(const Ready& job) const;
+  void start(Tenant tenant, const Waiting::Rank& rank);
   void refused_for_memory(Tenant tenant, Turn& turn, JobId job, const Estimate& estimate);
   [[nodiscard]] Surroundings around_of(Tenant tenant) const;
 

@@ -62,6 +62,9 @@ struct JobSpec {
   unsigned retries = 0;  // further attempts after one that failed
   bool restartable = true;
   bool pausable = true;  // by the governor; else it is killed where others are paused
+  // Jobs that run may wait for it, as the steps of one program do for each other: it starts, whatever
+  // it needs, once nothing that runs makes progress.
+  bool may_be_awaited = false;
   // So often it is started again if it is evicted or lost; absent: kLostAttemptsMax.
   std::optional<unsigned> restarts{};
   std::optional<unsigned> cap{};  // at most so many jobs of its class run at once; at least 1

@@ -47,6 +47,8 @@ class Executor {
   virtual void reclaim(std::optional<JobId> job, Bytes amount) = 0;
   // Kills the whole group; on_over() follows with `cause` as its outcome.
   virtual void kill(JobId job, Outcome cause, std::string reason) = 0;
+  // Looks at all that run, as soon as that is of use: on_job() of each follows.
+  virtual void look_soon() = 0;
   // on_wake() at `when`, in place of any instant asked for before; absent: not at all.
   virtual void wake_at(std::optional<Instant> when) = 0;
 };

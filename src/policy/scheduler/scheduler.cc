@@ -65,6 +65,7 @@ void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
   record.ready.priority = job.priority;
   record.ready.restartable = job.restartable;
   record.ready.pausable = job.pausable;
+  record.ready.may_be_awaited = job.may_be_awaited;
   record.ready.tenant = job.tenant;
   if (job.cap) caps_.cap(record.key.exact, *job.cap);
   record.ready.lost = job.lost;
@@ -97,6 +98,7 @@ void Scheduler::turn() {
   // Which is to start first is known when all are there.
   const unsigned starts_max = arriving_.empty() ? queue_.room(now()) : 0;
   for (const Decision& decision : governor_.rule(now(), starts_max)) carry_out(decision);
+  if (governor_.awaits_looks(now())) executor_->look_soon();
   progress_.note(now(), governor_.running() - governor_.frozen(), governor_.waiting());
   if (arriving_.empty()) tell_holding();
   set_wake(is_stale ? KindsState::stale : KindsState::fresh);

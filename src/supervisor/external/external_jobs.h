@@ -124,6 +124,7 @@ class ExternalJobs : public policy::Executor, public ClientJobs {
   void thaw(JobId job) override;
   void reclaim(std::optional<JobId> job, Bytes amount) override;
   void kill(JobId job, policy::Outcome cause, std::string reason) override;
+  void look_soon() override {}  // rounds are closer than that
   void wake_at(std::optional<Instant> /*when*/) override {}
 
   // What the scheduler tells of external jobs.

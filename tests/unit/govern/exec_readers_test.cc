@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -23,10 +24,13 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 
+constexpr int kWillFail = -1;
+
 // Hangs until something can be read from the descriptor that the call names as its file; 0: not at
-// all.
+// all. kWillFail: there is no such file.
 Result<std::optional<Exec>> read_once_let(const seccomp_notif& call) {
   pollfd gate{.fd = static_cast<int>(call.data.args[0]), .events = POLLIN, .revents = 0};
+  if (gate.fd == kWillFail) return std::optional<Exec>();
   if (gate.fd != 0) ::poll(&gate, 1, -1);
   return std::optional(Exec{.process = {}, .file = std::to_string(call.id), .argv = {}});
 }
@@ -57,7 +61,8 @@ struct ExecReadersTest : ::testing::Test, ExecReadersObserver {
   ExecReadersTest& operator=(const ExecReadersTest&) = delete;
 
   void on_read(const seccomp_notif& call, Result<std::optional<Exec>> exec) override {
-    read.push_back(exec ? (*exec)->file : "unread " + std::to_string(call.id));
+    const std::string id = std::to_string(call.id);
+    read.push_back(!exec ? "unread " + id : *exec ? (*exec)->file : "failing " + id);
   }
   void ask(std::uint64_t id, int until = 0) {
     seccomp_notif call{};
@@ -93,6 +98,22 @@ TEST_F(ExecReadersTest, BesideAsManyAsMayBeWhatWaitsIsToldUnread) {
   ask(100);
   turn_until_read(1);
   EXPECT_THAT(read, ElementsAre("unread 100"));
+}
+
+TEST_F(ExecReadersTest, WhatWillFailIsToldOrAnsweredWhereItWasRead) {
+  ask(1, kWillFail);
+  turn_until_read(1);
+  EXPECT_THAT(read, ElementsAre("failing 1"));
+  std::atomic<std::uint64_t> answered = 0;
+  const std::thread::id own = std::this_thread::get_id();
+  readers->answer_failing([&](const seccomp_notif& call) {
+    if (std::this_thread::get_id() != own) answered = call.id;
+  });
+  ask(2, kWillFail);
+  ask(3);
+  turn_until_read(2);
+  EXPECT_THAT(read, ElementsAre("failing 1", "3"));
+  EXPECT_EQ(answered, 2);
 }
 
 TEST_F(ExecReadersTest, ItsEndWaitsForNobody) {

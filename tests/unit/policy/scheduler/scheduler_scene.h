@@ -25,6 +25,7 @@ class FakeWorld final : public Executor {
   void kill(JobId job, Outcome cause, std::string) override {
     say("kill " + std::string(name_of(cause)), job);
   }
+  void look_soon() override { asked.push_back("look"); }
   void wake_at(std::optional<Instant> when) override { wake = when; }
 
   std::vector<std::string> take() { return std::exchange(asked, {}); }
