@@ -13,6 +13,10 @@ double doubt_covered(const GovernorConfig& config) {
   return config.may_evict ? kDoubtEvict : kDoubtFail;
 }
 
+bool has_idle_cores(const Surroundings& around) {
+  return around.cores_predicted < around.cores * kCoresTaken || around.cores_idle.value_or(0) > 0;
+}
+
 namespace {
 
 // What one more job must fit below, and with how much doubt covered.
@@ -155,6 +159,7 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
 void count_in(Surroundings& around, const Estimate& admitted) {
   around.demand_forecast.add(demand_of(admitted), is_known(admitted));
   around.cores_predicted += admitted.cores.mean;
+  if (around.cores_idle) *around.cores_idle -= admitted.cores.mean;
   ++around.running;
   if (!is_known(admitted)) ++around.unsettled;
   count_in(around.disks, admitted);

@@ -71,6 +71,9 @@ struct Surroundings {
   double cores_fill = kCoresFill;
   double cores_predicted = 0;             // that our running jobs want
   std::optional<double> cores_of_others;  // that other programs use
+  // Of the machine's, seen idle and not spoken for by who has just started; absent where the host
+  // can't tell.
+  std::optional<double> cores_idle;
   IoRoom io{};
   std::size_t running = 0;
   std::size_t small = 0;                 // of those, beside which one is as good as alone
@@ -88,6 +91,9 @@ struct Surroundings {
 [[nodiscard]] inline bool is_empty(const Surroundings& around) {
   return around.running <= around.small;
 }
+
+// Whether cores are left over, by what the running jobs want or by what is seen.
+[[nodiscard]] bool has_idle_cores(const Surroundings& around);
 
 // Why a candidate can't start now.
 struct Refused {

@@ -31,10 +31,21 @@ Duration age_of(const Member& member, Instant now) {
   return to_seconds(age) < to_seconds(member.sample.ran) * kAgeCounts ? Duration{} : age;
 }
 
-void look_at_cores(Surroundings& around, const Processors& processors, double fresh) {
+// Cores that members are expected to use who have started so lately that...
+struct Fresh {
+  double unseen = 0;      // ...the machine's figures hardly show them yet (kCoresShown)
+  double half_shown = 0;  // ...or not in full (kCoresShownInFull); those as well
+};
+
+// A figure that is smoothed over a second is within a twentieth after three.
+constexpr Duration kCoresShownInFull = 3 * kCoresShown;
+
+void look_at_cores(Surroundings& around, const Processors& processors, const Fresh& fresh) {
   around.cores_of_others = processors.others();
-  const bool idle = processors.busy() && *processors.busy() + fresh < around.cores * kBusyShare;
-  if (idle) around.cores_fill = kCoresFillIdle;
+  if (!processors.busy()) return;
+  const double most = around.cores * kBusyShare;
+  if (*processors.busy() + fresh.unseen < most) around.cores_fill = kCoresFillIdle;
+  around.cores_idle = most - *processors.busy() - fresh.half_shown;
 }
 
 Tenancy tenancy_of(const RunningSet& running_set, const GovernorConfig& config, double line,
@@ -93,7 +104,7 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
   admission_context.moving.add_constant(of_no_member);
   std::map<Kind, Shown> kinds;
   DemandForecast going;
-  double fresh = 0;  // cores that the machine's figures don't show yet
+  Fresh fresh;
   for (const Member* one : running_set.members()) {
     const Member& member = *one;
     count(kinds[member.ready.kind], member);
@@ -122,7 +133,9 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
     admission_context.moving.add(demand, known);
     going.add(demand, known);
     around.cores_predicted += member.estimate.cores.mean;
-    if (now - member.started < kCoresShown) fresh += member.estimate.cores.mean;
+    const Duration age = now - member.started;
+    if (age < kCoresShown) fresh.unseen += member.estimate.cores.mean;
+    if (age < kCoresShownInFull) fresh.half_shown += member.estimate.cores.mean;
     if (member.is_unsettled()) ++around.unsettled;
   }
   look_at_cores(around, processors, fresh);

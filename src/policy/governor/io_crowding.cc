@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "policy/governor/admission.h"
-#include "policy/governor/crowding.h"
-#include "policy/governor/round.h"
 #include "policy/job/words.h"
 
 namespace plimsoll::policy {
@@ -31,26 +28,6 @@ bool is_of_no_use(std::size_t fewer, double moved_by_fewer, std::size_t more,
   return moved_by_more - moved_by_fewer < kIoGain * ideal;
 }
 
-// Whether those that run, and those that could, keep the cores at work.
-bool has_enough_to_compute(const RunningSet& running_set, const Waiting& waiting, double cores) {
-  double wanted = 0;
-  for (const Member* member : running_set.members()) {
-    const bool counts = member->state == MemberState::running && !is_io_bound(*member);
-    if (counts) wanted += member->estimate.cores.mean;
-  }
-  std::size_t kinds = 0;
-  for (const auto& [tenant, order] : waiting.orders()) {
-    for (const Waiting::Rank& rank : order) {
-      if (wanted >= cores * kCoresTaken) return true;
-      if (++kinds > kBackfillDepth) return false;
-      const Estimate estimate = waiting.expected(rank.kind);
-      if (is_io_bound(estimate)) continue;
-      wanted += estimate.cores.mean * static_cast<double>(waiting.size(rank.kind));
-    }
-  }
-  return wanted >= cores * kCoresTaken;
-}
-
 // With one more than are of use the devices have work until the next has started, when one ends.
 bool is_over_limit(const IoRoom& room) {
   return room.is_busy && room.limit && room.running > room.limit->fewer;
@@ -74,16 +51,12 @@ bool moves(const Member& member) {
 
 bool is_held_for_io(const IoRoom& room, const Estimate& candidate) {
   if (!room.is_told || room.running == 0 || !is_io_bound(candidate)) return false;
-  // Of who computes as well, a core may be the want; what is moved hardly tells then.
-  const bool computes = candidate.cores.mean >= kComputes;
-  if (computes && !room.is_enough_to_compute) return false;
   if (is_over_limit(room)) return true;
   if (!is_long(candidate.remaining.mean)) return false;
   if (room.limit) return room.unshown > 0;
-  // Each that has shown what it moves makes room for one more. Without work for the cores meanwhile
-  // nobody is held for what may turn out well.
+  // Each that has shown what it moves makes room for one more.
   const std::size_t shown = room.running - std::min(room.running, room.unshown);
-  return room.is_enough_to_compute && room.unshown >= std::max<std::size_t>(shown, 1);
+  return room.unshown >= std::max<std::size_t>(shown, 1);
 }
 
 void count_in(IoRoom& room, const Estimate& admitted) {
@@ -169,8 +142,7 @@ std::optional<IoLimit> IoCrowding::limit(Instant now) const {
   return std::nullopt;
 }
 
-IoRoom IoCrowding::room(const RunningSet& running_set, const Waiting& waiting, double cores,
-                        Instant now) const {
+IoRoom IoCrowding::room(const RunningSet& running_set, Instant now) const {
   IoRoom room{.is_told = is_told_, .waited = waited_, .is_busy = is_busy_, .limit = limit(now)};
   if (!is_told_) return room;
   for (const Member* member : running_set.members()) {
@@ -178,7 +150,6 @@ IoRoom IoCrowding::room(const RunningSet& running_set, const Waiting& waiting, d
     ++room.running;
     if (is_long_and_unshown(*member)) ++room.unshown;
   }
-  room.is_enough_to_compute = has_enough_to_compute(running_set, waiting, cores);
   return room;
 }
 

@@ -9,7 +9,6 @@
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
 #include "policy/governor/running_set.h"
-#include "policy/governor/waiting.h"
 #include "policy/job/hold_cause.h"
 #include "policy/job/observation.h"
 
@@ -59,16 +58,15 @@ struct IoLimit {
 
 // What a start of a job bound by I/O would come into.
 struct IoRoom {
-  bool is_told = false;               // else nobody is held
-  double waited = 0;                  // share of the time in which some job waits for I/O
-  bool is_busy = false;               // the devices are
-  std::optional<IoLimit> limit{};     // remembered
-  std::size_t running = 0;            // jobs bound by I/O
-  std::size_t unshown = 0;            // of these, long ones that have just started
-  bool is_enough_to_compute = false;  // the cores have work without the candidate
+  bool is_told = false;            // else nobody is held
+  double waited = 0;               // share of the time in which some job waits for I/O
+  bool is_busy = false;            // the devices are
+  std::optional<IoLimit> limit{};  // remembered
+  std::size_t running = 0;         // jobs bound by I/O
+  std::size_t unshown = 0;         // of these, long ones that have just started
 };
 
-// Whether this job waits for the disk.
+// Whether this job waits for the disk, as far as the cores have other work (Round).
 [[nodiscard]] bool is_held_for_io(const IoRoom& room, const Estimate& candidate);
 // Takes a start into account.
 void count_in(IoRoom& room, const Estimate& admitted);
@@ -86,9 +84,8 @@ class IoCrowding {
   // One look; `freed`: who was held a moment ago may start. O(running).
   Change observe(const MachineSample& sample, const RunningSet& running_set, Instant now);
 
-  // O(running), and of those that wait the first kBackfillDepth kinds.
-  [[nodiscard]] IoRoom room(const RunningSet& running_set, const Waiting& waiting, double cores,
-                            Instant now) const;
+  // O(running).
+  [[nodiscard]] IoRoom room(const RunningSet& running_set, Instant now) const;
 
  private:
   struct Measured {

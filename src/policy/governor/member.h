@@ -27,7 +27,7 @@ struct Ready {
   bool restartable = true;
   bool pausable = true;
   bool may_be_awaited = false;  // by those that run: JobSpec
-  unsigned lost = 0;  // attempts that were evicted or lost to the machine
+  unsigned lost = 0;            // attempts that were evicted or lost to the machine
   Tenant tenant = kHost;
   // Of a job that waits for it (JobSpec::part_of): it takes no place, and goes before jobs.
   bool is_command = false;

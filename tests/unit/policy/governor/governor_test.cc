@@ -265,7 +265,7 @@ TEST(GovernorAdmission, HoldsForIoOnlyWhoIsKnownForIt) {
   EXPECT_THAT(story.rules(5, 1), ElementsAre("admit 2"));
   running = {1, 2};
   look(5, 10, 0.7);
-  story.waits(3, {.mib = 10}, 10);
+  story.waits(3, {.mib = 10, .cores = 8}, 10);
   EXPECT_THAT(story.rules(10), ElementsAre("admit 3"));
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::disk);
   look(10, 14, 0.1);

@@ -92,6 +92,7 @@ struct World : Story {
     MachineSample sample;
     if (is_told)
       sample.io = PoolIo{.waited = reading() > 0 ? busy : idle, .bytes_per_second = moved};
+    sample.cores_busy = cores_busy;
     samples(t, sample);
     for (const unsigned id : over) {
       going.erase(id);
@@ -137,6 +138,7 @@ struct World : Story {
   double seconds = 60;  // that a reader is expected to take
   double busy = 0.95;   // share of time that readers wait
   double idle = 0;
+  std::optional<double> cores_busy{};
   bool is_told = true;
   bool dozes = false;  // the readers do something else
   std::map<unsigned, double> going, left;
@@ -183,8 +185,8 @@ TEST(IoCrowding, AsManyReadAsTheDiskBears) {
   EXPECT_LE(world.most, 8U);
 }
 
-// Nobody knows whether fewer would do, and nothing else is there to do.
-TEST(IoCrowding, WhereCoresWouldBeIdleNobodyIsHeldOnSuspicion) {
+// Nothing else is there to do.
+TEST(IoCrowding, WhereNobodyComputesNobodyIsHeld) {
   World world({});
   world.readers_come(6, 1000);
   world.decide();
@@ -332,16 +334,51 @@ TEST(IoCrowding, AUserDoesNotWaitForTheReadersOfAnother) {
   EXPECT_THAT(world.admitted, ElementsAre(50));
 }
 
-TEST(IoCrowding, WhoComputesAsWellIsNotHeldFromIdleCores) {
-  IoRoom room{.is_told = true, .is_busy = true, .limit = IoLimit{.fewer = 1, .more = 2}};
-  room.running = 2;
-  Estimate estimate = flat({.mib = 10, .seconds = 60, .cores = 0.1});
-  estimate.io = World::kReads;
-  EXPECT_TRUE(is_held_for_io(room, estimate));
-  estimate.cores.mean = 0.7;
-  EXPECT_FALSE(is_held_for_io(room, estimate));
-  room.is_enough_to_compute = true;
-  EXPECT_TRUE(is_held_for_io(room, estimate));
+// What is known of the disk does not count then, either.
+TEST(IoCrowding, WhereCoresWouldBeIdleNobodyIsHeld) {
+  World world({});
+  world.readers_come(6, 10'000);
+  world.computers_come(2, 20);
+  world.decide();
+  world.until(15);
+  ASSERT_EQ(world.reading(), 2U);
+  ASSERT_EQ(world.governor.holding()->cause, HoldCause::disk);
+  world.until(25);
+  EXPECT_EQ(world.reading(), 6U);
+}
+
+TEST(IoCrowding, WhereCoresAreSeenIdleNobodyIsHeld) {
+  World world({});
+  world.readers_come(6, 10'000);
+  world.computers_come(6, 1000);
+  world.decide();
+  world.until(15);
+  ASSERT_EQ(world.reading(), 2U);
+  world.cores_busy = 0.5;  // who was believed to compute waits for something else
+  world.until(25);
+  EXPECT_EQ(world.reading(), 6U);
+}
+
+// Who would compute if there were memory for it keeps no core at work.
+TEST(IoCrowding, WhoDoesNotFitDoesNotComputeInsteadOfReaders) {
+  World world({});
+  world.readers_come(6, 10'000);
+  for (unsigned id = 200; id < 203; ++id) {
+    world.governor.expect(Kind{id}, flat({.mib = 99'990, .seconds = 20}));
+    world.left[id] = 100;
+    world.enters({.job = JobId{id}, .kind = Kind{id}});
+  }
+  world.decide();
+  EXPECT_EQ(world.reading(), 6U);
+}
+
+TEST(IoCrowding, ManyWhoAreHeldHideNobodyBehindThem) {
+  World world({});
+  world.readers_come(90, 10'000);
+  world.computers_come(2, 100);
+  world.decide();
+  EXPECT_EQ(world.reading(), 1U);
+  EXPECT_EQ(world.going.size(), 3U);
 }
 
 // How much longer all take than where nobody is held.
