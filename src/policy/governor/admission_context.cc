@@ -17,9 +17,11 @@ void count(Shown& shown, const Member& member) {
     const double to_write = to_double(*member.sample.written) + left_to_write(member);
     shown.to_write = std::max(shown.to_write.value_or(0), to_write);
   }
-  if (member.sample.ran < kIoSettles + kIoMeasured) return;
-  const auto io = io_need(member.sample.io_wait, member.sample.io, member.sample.ran);
-  if (io && (!shown.io || io->waited > shown.io->waited)) shown.io = io;
+  if (!member.io.need()) return;
+  auto io = io_need(member.sample.io_wait, member.sample.io, member.sample.ran);
+  if (!io || (shown.io && shown.io->waited >= io->waited)) return;
+  io->bytes_per_second = member.io.most_moved();  // beside fewer
+  shown.io = io;
 }
 
 // An estimate is taken as of now where it is younger than this share of what the attempt has run:

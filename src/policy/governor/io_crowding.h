@@ -33,19 +33,26 @@ inline constexpr Duration kIoSettles = std::chrono::milliseconds(500);
 inline constexpr Duration kIoMeasured = std::chrono::seconds(2);
 // And counts for so long: jobs get on with other parts of their work. A guess.
 inline constexpr Duration kIoRemembered = std::chrono::seconds(30);
-// A job more was of no use if it brought less than this share of what each one before it moved.
+// Jobs more were of no use if they brought less than this share of what they could have moved, or
+// than that share of what the others moved, which is noise. Guesses.
 inline constexpr double kIoGain = 0.25;
+inline constexpr double kIoNoise = 0.05;
 // Less than this, all together, says nothing of how much a device can do.
 inline constexpr double kIoMovedLeast = 1 << 18;  // bytes a second
 // Of more at once nothing is remembered.
 inline constexpr std::size_t kIoCountsMax = 256;
+
+// A start that has not been measured for so long, as the devices are not busy or other jobs come
+// and go, keeps nobody waiting for that any more. Twice what a measurement takes at least.
+inline constexpr Duration kIoUnshownMost = std::chrono::seconds(5);
 
 // A job that is expected to end sooner is not held until others have shown what they move: it would
 // wait for as long as it takes.
 inline constexpr Duration kIoLong = std::chrono::seconds(10);
 
 [[nodiscard]] bool is_io_bound(const Estimate& estimate);
-// By what it has shown, once that tells.
+// By what it has done of late, once that tells. One that is known to move much, or was seen to, is
+// bound as long as it waits: where many push each other aside all of them move little.
 [[nodiscard]] bool is_io_bound(const Member& member);
 // Whether it is, and neither stands nor waits for its commands.
 [[nodiscard]] bool moves(const Member& member);
@@ -54,6 +61,8 @@ inline constexpr Duration kIoLong = std::chrono::seconds(10);
 struct IoLimit {
   std::size_t fewer = 0, more = 0;
   double moved_by_fewer = 0, moved_by_more = 0;  // bytes a second
+  // Measured long ago. Then one job more is tried, and the limit holds unless that was of use.
+  bool is_stale = false;
 };
 
 // What a start of a job bound by I/O would come into.
@@ -63,7 +72,8 @@ struct IoRoom {
   bool is_busy = false;            // the devices are
   std::optional<IoLimit> limit{};  // remembered
   std::size_t running = 0;         // jobs bound by I/O
-  std::size_t unshown = 0;         // of these, long ones that have just started
+  std::size_t unshown = 0;  // of these, long ones whose part in what is moved is not measured
+  std::size_t unseen = 0;   // of these, any that have started since the last look
 };
 
 // Whether this job waits for the disk, as far as the cores have other work (Round).
@@ -88,12 +98,22 @@ class IoCrowding {
   [[nodiscard]] IoRoom room(const RunningSet& running_set, Instant now) const;
 
  private:
+  // What so many jobs moved together, and what they could move, were each alone: bytes a second.
   struct Measured {
-    double moved = 0;  // bytes a second
+    std::size_t jobs = 0;
+    double moved = 0, could = 0;
     Instant at{};
   };
-  void measure(double moved, std::size_t jobs, double seconds, Instant now);
-  [[nodiscard]] std::optional<IoLimit> limit(Instant now) const;
+  // From how many on more were of no use. As of `at`.
+  struct Limit {
+    Measured fewer, more;
+    Instant at{};
+  };
+  [[nodiscard]] static bool is_of_no_use(const Measured& fewer, const Measured& more);
+  [[nodiscard]] static bool is_fresh(Instant at, Instant now) { return now - at <= kIoRemembered; }
+  void measure(double moved, double could, std::size_t jobs, double seconds, Instant now);
+  void judge(const Measured& news);
+  [[nodiscard]] std::optional<Limit> find_limit(Instant now) const;
 
   bool is_told_ = true;  // as of the last look; before the first the host is taken to tell
   double waited_ = 0;    // smoothed
@@ -104,6 +124,7 @@ class IoCrowding {
   double moved_ = 0;                          // bytes, within...
   double seconds_ = 0;                        // ...so much of that time
   std::map<std::size_t, Measured> measured_;  // by jobs
+  std::optional<Limit> limit_;
 };
 
 }  // namespace plimsoll::policy
