@@ -11,12 +11,14 @@ readonly disk=/dev/nullb0
 readonly rate=4  # MiB a second of the disk, which takes no request that is larger than a fiftieth of that
 readonly each=20 # MiB that a reader reads
 
+readonly computes=6 # seconds, so that the cores are busy until a reader has shown what it moves
+
 # Six of each.
 make_jobs() {
   local i
   for i in 1 2 3 4 5 6; do
     echo "{\"id\":\"read-$i\",\"class\":\"reader\",\"shell\":\"dd if=$disk of=/dev/null bs=64k count=$((each * 16)) iflag=direct 2>/dev/null\"}"
-    echo "{\"id\":\"compute-$i\",\"class\":\"computer\",\"shell\":\"i=0; while [ \$i -lt 40000 ]; do i=\$((i+1)); done\"}"
+    echo "{\"id\":\"compute-$i\",\"class\":\"computer\",\"shell\":\"timeout $computes sh -c 'while :; do :; done' || true\"}"
   done >jobs.jsonl
 }
 
