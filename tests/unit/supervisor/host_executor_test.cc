@@ -78,6 +78,7 @@ struct Elsewhere : policy::Executor {
   void thaw(JobId job) override { say("thaw", job); }
   void reclaim(std::optional<JobId> job, Bytes) override { say("reclaim", *job); }
   void kill(JobId job, Outcome, std::string) override { say("kill", job); }
+  void look_soon() override {}
   void wake_at(std::optional<Instant>) override {}
   void say(const std::string& verb, JobId job) {
     host.journal.push_back("elsewhere: " + verb + " " + number(job));
