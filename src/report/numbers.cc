@@ -69,7 +69,7 @@ struct Known {
 };
 
 // The numbers of the governor's decisions. "The job" is the one that an event is about.
-constexpr std::array<Known, 53> kKnown = {{
+constexpr std::array<Known, 60> kKnown = {{
     {"line_bytes", "", nullptr, "memory that all jobs together may use"},
     {"limit_bytes", "", nullptr, "the line, or less if the machine itself is short of memory"},
     {"allowed_bytes", "", nullptr, "the limit, less a cushion"},
@@ -106,6 +106,14 @@ constexpr std::array<Known, 53> kKnown = {{
     {"to_write_bytes", "", nullptr, "what the job is expected to write at most"},
     {"job_written_bytes", "", nullptr, "what the job has written"},
     {"io_full", "all stalled on I/O", share, "share of the time in which all tasks were stalled"},
+    {"io_waited_share", "", nullptr, "share of the time in which some job waited for I/O"},
+    {"io_running", "running jobs bound by I/O", plain,
+     "that wait for storage for much of their time"},
+    {"io_unshown", "of these just started", plain, "what they do to the disk is not measured yet"},
+    {"io_fewer", "jobs bound by I/O, fewer", plain, "so many moved nearly as much as more did"},
+    {"fewer_moved_bytes_per_s", "", nullptr, "read and written by all jobs while so many ran"},
+    {"io_more", "jobs bound by I/O, more", plain, "so many moved hardly more than fewer did"},
+    {"more_moved_bytes_per_s", "", nullptr, "read and written by all jobs while so many ran"},
     {"running", "running jobs", plain, "jobs that are running and not paused"},
     {"unsettled", "running jobs of unknown need", plain,
      "running jobs without history that have not shown yet what they need"},

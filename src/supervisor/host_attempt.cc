@@ -24,8 +24,9 @@ policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sam
   if (sample.cpu.pressure && sample.cpu.pressure->some) {
     seen.cpu_wait = sample.cpu.pressure->some->total;
   }
-  if (sample.io.read || sample.io.written) {
-    seen.io = sample.io.read.value_or(Bytes{}) + sample.io.written.value_or(Bytes{});
+  seen.io = sample.io.moved();
+  if (sample.io.pressure && sample.io.pressure->some) {
+    seen.io_wait = sample.io.pressure->some->total;
   }
   return seen;
 }

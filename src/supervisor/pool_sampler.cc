@@ -1,6 +1,7 @@
 #include "supervisor/pool_sampler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/loop/loop.h"
 #include "kernel/counters/machine_span.h"
@@ -31,9 +32,10 @@ std::optional<Bytes> meminfo(const counters::SystemSample& machine, const char* 
 }  // namespace
 
 PoolSampler::PoolSampler(const cgroup::Group& pool, Families* families)
-    : memory_(pool), cpu_(pool), families_(families) {
+    : memory_(pool), cpu_(pool), io_(pool), families_(families) {
   if (const auto* v2 = pool.v2()) {
     pressure_ = counters::PressureFile(counters::KernelFile(*v2, "memory.pressure", "pressure"));
+    io_pressure_ = counters::PressureFile(counters::KernelFile(*v2, "io.pressure", "io.pressure"));
   }
 }
 
@@ -67,11 +69,26 @@ std::optional<Duration> PoolSampler::pool_cpu() {
   return usage.usage;
 }
 
+std::optional<policy::PoolIo> PoolSampler::pool_io(Instant now, double elapsed) {
+  counters::IoUsage seen;
+  io_.read(seen, buffer_);
+  seen.pressure = io_pressure_.read(now, buffer_);
+  const counters::IoUsage before = std::exchange(io_before_, seen);
+  const auto moved = seen.moved();
+  if (!last_ && some(seen.pressure) && moved) return policy::PoolIo{};
+  const auto waited = share(some(seen.pressure), some(before.pressure), elapsed);
+  const auto moved_before = before.moved();
+  if (!waited || !moved || !moved_before || *moved < *moved_before) return std::nullopt;
+  return policy::PoolIo{.waited = *waited,
+                        .bytes_per_second = to_double(*moved - *moved_before) / elapsed};
+}
+
 void PoolSampler::tell_shares(const counters::SystemSample& machine,
                               policy::MachineSample& sample) {
   if (!last_) {
-    last_ = machine;
     pool_cpu_ = pool_cpu();
+    pool_io_ = pool_io(machine.at, 0);
+    last_ = machine;
   } else if (machine.at - last_->at >= kShareSpan) {
     const double elapsed = to_seconds(machine.at - last_->at);
     cores_busy_.reset();
@@ -87,8 +104,10 @@ void PoolSampler::tell_shares(const counters::SystemSample& machine,
         .cpu_some = share(some(machine.cpu_pressure), some(last_->cpu_pressure), elapsed),
         .memory_full = share(full(machine.memory_pressure), full(last_->memory_pressure), elapsed),
         .io_full = share(full(machine.io_pressure), full(last_->io_pressure), elapsed)};
+    pool_io_ = pool_io(machine.at, elapsed);
     last_ = machine;
   }
+  sample.io = pool_io_;
   sample.cores_busy = cores_busy_;
   sample.pool_cores = pool_cores_;
   sample.stall = stall_;

@@ -5,6 +5,7 @@
 
 #include "kernel/cgroup/group.h"
 #include "kernel/counters/cpu_files.h"
+#include "kernel/counters/io_files.h"
 #include "kernel/counters/kernel_file.h"
 #include "kernel/counters/memory_files.h"
 #include "kernel/counters/usage.h"
@@ -40,11 +41,14 @@ class PoolSampler {
  private:
   [[nodiscard]] std::optional<Bytes> pool_used();
   [[nodiscard]] std::optional<Duration> pool_cpu();  // used by all that ever ran in it
+  [[nodiscard]] std::optional<policy::PoolIo> pool_io(Instant now, double elapsed);
   void tell_shares(const counters::SystemSample& machine, policy::MachineSample& sample);
 
   counters::MemoryFiles memory_;
   counters::CpuFiles cpu_;
-  counters::PressureFile pressure_;  // of the pool; this is its one reader
+  counters::IoFiles io_;
+  counters::PressureFile pressure_;     // of the pool; this is its one reader
+  counters::PressureFile io_pressure_;  // likewise
   Families* families_;
   counters::MemoryUsage usage_;
   std::string buffer_;
@@ -55,6 +59,8 @@ class PoolSampler {
   std::optional<double> cores_busy_;            // of late, as these
   std::optional<double> pool_cores_;
   policy::StallShares stall_;
+  counters::IoUsage io_before_;  // when shares were counted last
+  std::optional<policy::PoolIo> pool_io_;
   Bytes peak_{};
 };
 

@@ -94,7 +94,7 @@ case_history_lists_classes() {
   lacks out ' ld'
   gives 125 "$plimsoll" history nosuch
   has err 'no class is named "nosuch"'
-  same 5 "$("$python" -c 'import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone()[0])' state/history.db)" 'version'
+  same 6 "$("$python" -c 'import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone()[0])' state/history.db)" 'version'
 }
 
 case_history_forgets() {

@@ -94,6 +94,11 @@ struct IoUsage {
   std::optional<std::uint64_t> write_ops{};
   std::optional<std::uint64_t> discard_ops{};
   std::optional<Pressure> pressure{};
+  // Both directions together; absent where neither is known.
+  [[nodiscard]] std::optional<Bytes> moved() const {
+    if (!read && !written) return std::nullopt;
+    return read.value_or(Bytes{}) + written.value_or(Bytes{});
+  }
 };
 
 struct PidsUsage {

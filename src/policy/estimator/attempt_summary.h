@@ -42,6 +42,8 @@ struct AttemptSummary {
   std::vector<double> numbers{};       // of its arguments, as numbers_of() has them
   std::optional<Bytes> memory_hint{};  // what the user had said of it
   std::optional<Bytes> written{};      // to file systems; at least that where `peak_seen` says so
+  std::optional<Bytes> io{};           // read from devices and written to them, as far as was seen
+  std::optional<Duration> io_wait{};   // time in which a task of it waited for I/O
   std::vector<CurvePoint> curve{};     // at most kCurvePointsMax, in order; empty: not known
 };
 

@@ -94,6 +94,7 @@ const ClassPast::Summary& ClassPast::summary() {
   if (unstarted.cores.mean <= 0) unstarted.cores = kCores;
   const std::vector<Weighted> written = written_of(record_);
   if (!written.empty()) unstarted.written = believe(written, depth_.doubt);
+  unstarted.io = io_of(record_);
   return *summary_;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/units.h"
+#include "policy/estimator/io_need.h"
 
 // What the governor believes an attempt will need: a value, made by the estimator from what is
 // known at one moment.
@@ -64,6 +65,7 @@ struct Estimate {
   // it takes of their space at any time; absent: nothing like it is known.
   std::optional<Belief> written{};
   bool is_written_told = false;  // by the user (JobSpec::disk_hint)
+  std::optional<IoNeed> io{};    // over its whole time; absent: nothing like it is known
   Belief cores;                  // mean use over what is left of it
   Belief remaining;              // seconds of running time
   Basis basis = Basis::prior;

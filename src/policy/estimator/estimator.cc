@@ -290,6 +290,7 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts,
   result.attempts_known = before.attempts_known;
   result.written = before.written;
   result.is_written_told = before.is_written_told;
+  result.io = before.io;
   if (facts.reached && live_profile.peak() < *facts.reached) raise(result, *facts.reached);
   keep_within_limits(result, facts, live_profile.used());
   result.ceiling = ceiling_of(before, result, live_profile);

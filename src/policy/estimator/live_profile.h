@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "base/units.h"
 #include "policy/job/observation.h"
 
@@ -33,6 +35,9 @@ class LiveProfile {
   // without the waiting, and no more than one core beyond what it had.
   [[nodiscard]] double cores_wanted() const;
   [[nodiscard]] double cores_wanted_lately() const { return cores_wanted_; }
+  // As the last sample has them.
+  [[nodiscard]] std::optional<Bytes> io() const { return last_.io; }
+  [[nodiscard]] std::optional<Duration> io_wait() const { return last_.io_wait; }
 
  private:
   void look_at_memory(const JobSample& sample, double passed);

@@ -96,6 +96,7 @@ Run run_of(const AttemptSummary& attempt_summary) {
                                          : std::nullopt,
           .written = attempt_summary.written ? std::optional(to_double(*attempt_summary.written))
                                              : std::nullopt,
+          .io = io_need(attempt_summary.io_wait, attempt_summary.io, attempt_summary.ran),
           .numbers = attempt_summary.numbers,
           .course = MemoryCurve(attempt_summary)};
 }
@@ -184,6 +185,20 @@ std::vector<Weighted> written_of(const PastAttempt& record) {
     if (run.written) bounds.push_back({*run.written, run.peak_seen, record.weight(i)});
   }
   return resolve(bounds);
+}
+
+std::optional<IoNeed> io_of(const PastAttempt& record) {
+  IoNeed mean;
+  double weight = 0;
+  for (std::size_t i = 0; i < record.runs().size(); ++i) {
+    const auto& io = record.runs()[i].io;
+    if (!io) continue;
+    weight += record.weight(i);
+    mean.waited += record.weight(i) * io->waited;
+    mean.bytes_per_second += record.weight(i) * io->bytes_per_second;
+  }
+  if (weight <= 0) return std::nullopt;
+  return IoNeed{.waited = mean.waited / weight, .bytes_per_second = mean.bytes_per_second / weight};
 }
 
 }  // namespace plimsoll::policy

@@ -91,6 +91,7 @@ struct Run {
   std::optional<double> cores;
   std::optional<double> input;    // bytes
   std::optional<double> written;  // bytes
+  std::optional<IoNeed> io;
   std::vector<double> numbers;
   MemoryCurve course;
   [[nodiscard]] Sizes sizes() const { return {.input = input, .numbers = numbers}; }
@@ -151,5 +152,7 @@ struct Weighted {
 [[nodiscard]] std::vector<Weighted> seconds_of(const PastAttempt& record);
 // The same of what was written; empty: not known of any.
 [[nodiscard]] std::vector<Weighted> written_of(const PastAttempt& record);
+// The mean of what they did with devices; absent: not known of any.
+[[nodiscard]] std::optional<IoNeed> io_of(const PastAttempt& record);
 
 }  // namespace plimsoll::policy

@@ -13,6 +13,10 @@ double doubt_covered(const GovernorConfig& config) {
   return config.may_evict ? kDoubtEvict : kDoubtFail;
 }
 
+bool has_idle_cores(const Surroundings& around) {
+  return around.cores_predicted < around.cores * kCoresTaken || around.cores_idle.value_or(0) > 0;
+}
+
 namespace {
 
 // What one more job must fit below, and with how much doubt covered.
@@ -83,11 +87,8 @@ std::size_t tightest(const Surroundings& around, const Estimate& estimate) {
 }
 
 // For want of what jobs can share: with too little of it all of them are slower, none is lost.
-std::optional<HoldCause> refuse_for_cores(const Surroundings& around, const Estimate& candidate,
-                                          const Shown& shown) {
-  if (around.io_full.value_or(0) > kIoStallMax && shown.io_per_second > kIoHeavy) {
-    return HoldCause::disk;
-  }
+std::optional<HoldCause> refuse_for_speed(const Surroundings& around, const Estimate& candidate) {
+  if (is_held_for_io(around.io, candidate)) return HoldCause::disk;
   if (around.frozen_for_cores > 0 && candidate.cores.mean >= kComputes) return HoldCause::cores;
   const double fill = candidate.cores.mean < kCoresSmall ? kCoresFillSmall : around.cores_fill;
   if (around.cores_predicted >= around.cores * fill) return HoldCause::cores;
@@ -138,7 +139,7 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
     }
   }
   if (patience == Patience::left) {
-    if (const auto busy = refuse_for_cores(around, candidate, shown)) return Refused{.why = *busy};
+    if (const auto busy = refuse_for_speed(around, candidate)) return Refused{.why = *busy};
   }
   // Who is small in memory may write as much as others.
   const auto disk = refuse_for_space(around.disks, candidate);
@@ -158,9 +159,11 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
 void count_in(Surroundings& around, const Estimate& admitted) {
   around.demand_forecast.add(demand_of(admitted), is_known(admitted));
   around.cores_predicted += admitted.cores.mean;
+  if (around.cores_idle) *around.cores_idle -= admitted.cores.mean;
   ++around.running;
   if (!is_known(admitted)) ++around.unsettled;
   count_in(around.disks, admitted);
+  count_in(around.io, admitted);
 }
 
 Decision admission_of(const Surroundings& around, JobId job, const Estimate& estimate) {
@@ -227,9 +230,8 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
       }
       break;
     case HoldCause::disk:
-      holding.reason = "waits for the disk: all tasks were stalled on I/O " +
-                       words::percent(*around.io_full) + " of the time";
-      holding.numbers.emplace_back("io_full", *around.io_full);
+      holding.reason = io_reason(around.io);
+      holding.numbers = io_numbers(around.io);
       break;
     case HoldCause::pace:
       holding.reason = "waits to see how much memory " + just_started(around) +

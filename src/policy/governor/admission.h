@@ -9,6 +9,7 @@
 #include "policy/estimator/estimate.h"
 #include "policy/governor/disk_space.h"
 #include "policy/governor/governor_config.h"
+#include "policy/governor/io_crowding.h"
 #include "policy/governor/member.h"
 #include "policy/governor/running_set.h"
 #include "policy/governor/waiting.h"
@@ -47,12 +48,6 @@ inline constexpr double kCoresTaken = 0.9;
 inline constexpr double kSpareLine = 0.7;
 inline constexpr double kDoubtSpare = 2.0;  // once in 44
 
-// The share of time in which everybody waits for I/O from which classes known for I/O are held:
-// systemd-oomd and Buck2 act at half of that or less for memory, and I/O does no harm but delay.
-inline constexpr double kIoStallMax = 0.4;
-// What a class must have moved in each second to be known for I/O: an eighth of a slow disk.
-inline constexpr double kIoHeavy = 16.0 * (1 << 20);
-
 // Adds less than this share of the line at some horizon: nothing there depends on it.
 inline constexpr double kNegligible = 0.0005;
 
@@ -76,7 +71,10 @@ struct Surroundings {
   double cores_fill = kCoresFill;
   double cores_predicted = 0;             // that our running jobs want
   std::optional<double> cores_of_others;  // that other programs use
-  std::optional<double> io_full;
+  // Of the machine's, seen idle and not spoken for by who has just started; absent where the host
+  // can't tell.
+  std::optional<double> cores_idle;
+  IoRoom io{};
   std::size_t running = 0;
   std::size_t small = 0;                 // of those, beside which one is as good as alone
   std::size_t waiting_for_commands = 0;  // of those
@@ -93,6 +91,9 @@ struct Surroundings {
 [[nodiscard]] inline bool is_empty(const Surroundings& around) {
   return around.running <= around.small;
 }
+
+// Whether cores are left over, by what the running jobs want or by what is seen.
+[[nodiscard]] bool has_idle_cores(const Surroundings& around);
 
 // Why a candidate can't start now.
 struct Refused {

@@ -17,11 +17,11 @@ void count(Shown& shown, const Member& member) {
     const double to_write = to_double(*member.sample.written) + left_to_write(member);
     shown.to_write = std::max(shown.to_write.value_or(0), to_write);
   }
-  if (member.sample.io && member.sample.ran >= kSettled) {
-    shown.io_per_second =
-        std::max(shown.io_per_second,
-                 static_cast<double>(member.sample.io->count) / to_seconds(member.sample.ran));
-  }
+  if (!member.io.need()) return;
+  auto io = io_need(member.sample.io_wait, member.sample.io, member.sample.ran);
+  if (!io || (shown.io && shown.io->waited >= io->waited)) return;
+  io->bytes_per_second = member.io.most_moved();  // beside fewer
+  shown.io = io;
 }
 
 // An estimate is taken as of now where it is younger than this share of what the attempt has run:
@@ -33,11 +33,21 @@ Duration age_of(const Member& member, Instant now) {
   return to_seconds(age) < to_seconds(member.sample.ran) * kAgeCounts ? Duration{} : age;
 }
 
-void look_at_cores(Surroundings& around, const Processors& processors, double fresh) {
-  around.io_full = processors.io_full();
+// Cores that members are expected to use who have started so lately that...
+struct Fresh {
+  double unseen = 0;      // ...the machine's figures hardly show them yet (kCoresShown)
+  double half_shown = 0;  // ...or not in full (kCoresShownInFull); those as well
+};
+
+// A figure that is smoothed over a second is within a twentieth after three.
+constexpr Duration kCoresShownInFull = 3 * kCoresShown;
+
+void look_at_cores(Surroundings& around, const Processors& processors, const Fresh& fresh) {
   around.cores_of_others = processors.others();
-  const bool idle = processors.busy() && *processors.busy() + fresh < around.cores * kBusyShare;
-  if (idle) around.cores_fill = kCoresFillIdle;
+  if (!processors.busy()) return;
+  const double most = around.cores * kBusyShare;
+  if (*processors.busy() + fresh.unseen < most) around.cores_fill = kCoresFillIdle;
+  around.cores_idle = most - *processors.busy() - fresh.half_shown;
 }
 
 Tenancy tenancy_of(const RunningSet& running_set, const GovernorConfig& config, double line,
@@ -96,7 +106,7 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
   admission_context.moving.add_constant(of_no_member);
   std::map<Kind, Shown> kinds;
   DemandForecast going;
-  double fresh = 0;  // cores that the machine's figures don't show yet
+  Fresh fresh;
   for (const Member* one : running_set.members()) {
     const Member& member = *one;
     count(kinds[member.ready.kind], member);
@@ -125,7 +135,9 @@ AdmissionContext admission_context(const RunningSet& running_set, const Governor
     admission_context.moving.add(demand, known);
     going.add(demand, known);
     around.cores_predicted += member.estimate.cores.mean;
-    if (now - member.started < kCoresShown) fresh += member.estimate.cores.mean;
+    const Duration age = now - member.started;
+    if (age < kCoresShown) fresh.unseen += member.estimate.cores.mean;
+    if (age < kCoresShownInFull) fresh.half_shown += member.estimate.cores.mean;
     if (member.is_unsettled()) ++around.unsettled;
   }
   look_at_cores(around, processors, fresh);

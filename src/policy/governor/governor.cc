@@ -41,6 +41,7 @@ void Governor::set_limits() {
 void Governor::tick(const MachineSample& sample, Instant now) {
   processors_.observe(sample, now);
   running_set_.observe(sample, now);
+  if (io_crowding_.observe(sample, running_set_, now) == IoCrowding::Change::freed) changed_ = true;
   machine_limit_.reset();
   if (sample.available) {
     machine_limit_ = running_set_.used() + static_cast<double>(sample.available->count) -
@@ -112,6 +113,7 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
     hindsight_.forecast(running_set_, seen.going, limits_.line, now);
     resume_policy_.descend(running_set_, config_, limits_, seen, disk_space_, now, rulings);
     seen.around.disks = disk_space_.rooms(running_set_);
+    seen.around.io = io_crowding_.room(running_set_, now);
     // After what decides about those that run: only who has not begun waits for a claim.
     seen.around.told = told_;
     seen.around.demand_forecast.add_constant(seen.around.claimed + told_);

@@ -14,6 +14,7 @@
 #include "policy/governor/disk_space.h"
 #include "policy/governor/governor_config.h"
 #include "policy/governor/hindsight.h"
+#include "policy/governor/io_crowding.h"
 #include "policy/governor/member.h"
 #include "policy/governor/memory_response.h"
 #include "policy/governor/processors.h"
@@ -177,6 +178,7 @@ class Governor {
   SafetyMargin safety_margin_;
   Crowding crowding_;
   DiskSpace disk_space_;
+  IoCrowding io_crowding_;
   Reservations reservations_;
   std::optional<Tenant> last_served_;
   std::map<Tenant, int> tenants_;  // how many of whose jobs run or wait

@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
+#include "policy/governor/io_lately.h"
 #include "policy/job/job.h"
 #include "policy/job/observation.h"
 #include "policy/job/tenant.h"
@@ -88,6 +89,7 @@ struct Member {
   double writes_at_first = 0;  // bytes that it was then believed to write; 0: nobody knew
   double word = 1;             // the share of what is only told of it that counts as in use
   JobSample sample{};
+  IoLately io{};
   bool was_known = false;  // when it was admitted: is_known()
   bool settled = false;    // has shown its needs: ran long enough to be judged
   Instant seen{};          // when it was last looked at

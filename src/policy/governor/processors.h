@@ -28,13 +28,11 @@ class Processors {
     if (sample.cores_busy && sample.pool_cores) {
       smooth(others_, std::max(0.0, *sample.cores_busy - *sample.pool_cores), share);
     }
-    io_full_ = sample.stall.io_full;
   }
 
   // Absent where the host can't tell.
-  [[nodiscard]] std::optional<double> busy() const { return busy_; }        // cores
-  [[nodiscard]] std::optional<double> others() const { return others_; }    // of these, not by us
-  [[nodiscard]] std::optional<double> io_full() const { return io_full_; }  // share, as it is now
+  [[nodiscard]] std::optional<double> busy() const { return busy_; }      // cores
+  [[nodiscard]] std::optional<double> others() const { return others_; }  // of these, not by us
 
  private:
   static void smooth(std::optional<double>& value, double news, double share) {
@@ -42,7 +40,7 @@ class Processors {
   }
 
   std::optional<Instant> seen_;
-  std::optional<double> busy_, others_, io_full_;
+  std::optional<double> busy_, others_;
 };
 
 }  // namespace plimsoll::policy

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "policy/governor/resume_policy.h"
 #include "policy/governor/slow_start.h"
@@ -46,17 +47,36 @@ std::string places_text(const GovernorConfig& config, const Tenancy& tenancy, Te
 void Round::admit(std::vector<Decision>& rulings) {
   rulings_ = &rulings;
   hear_the_impatient();
-  while (may_start()) {
-    const auto tenant = next();
-    if (!tenant) break;
-    if (!take_turn(*tenant)) turns_[*tenant].is_over = true;
-  }
+  take_turns();
+  give_idle_cores();
+  if (disk_holding_) holding_ = std::move(disk_holding_);
   if (ground_.waiting.size() == 0 || ground_.running_set.jobs() < ground_.config.jobs_max) return;
   if (ground_.waiting.front().is_command) return;
   holding_ = Holding{.job = ground_.waiting.front().first,
                      .cause = HoldCause::places,
                      .reason = places_text(ground_.config, ground_.seen.tenancy, kHost),
                      .numbers = {{"jobs_max", static_cast<double>(ground_.config.jobs_max)}}};
+}
+
+void Round::take_turns() {
+  while (may_start()) {
+    const auto tenant = next();
+    if (!tenant) break;
+    if (!take_turn(*tenant)) turns_[*tenant].is_over = true;
+  }
+}
+
+// To those who were held for the disk, one after the other while there are any.
+void Round::give_idle_cores() {
+  if (!may_start() || !has_idle_cores(ground_.seen.around)) return;
+  is_disk_last_ = true;
+  disk_holding_.reset();
+  for (auto& [tenant, turn] : turns_) {
+    if (turn.held_for_disk.empty()) continue;
+    turn.to_idle_cores = std::exchange(turn.held_for_disk, {});
+    turn.is_over = false;
+  }
+  take_turns();
 }
 
 bool Round::may_start() const {
@@ -136,15 +156,22 @@ bool Round::take_turn(Tenant tenant) {
     const bool may = reserved_job && (reserved_job->is_command || has_place());
     if (may && consider(tenant, turn, *reserved_job)) return true;
   }
-  const std::size_t depth = ground_.config.order == StartOrder::input ? 1 : kBackfillDepth;
   for (const Waiting::Rank& rank : ground_.waiting.orders().at(tenant)) {
-    if (turn.is_over || turn.refused.size() >= depth) return false;
+    if (turn.is_over) return false;
+    if (!is_disk_last_ && is_tried_out(turn)) return false;
     if (!rank.is_command && (turn.command_waits || !has_place())) return false;
-    if (turn.refused.contains(rank.kind)) continue;
+    if (turn.refused.contains(rank.kind) || turn.held_for_disk.contains(rank.kind)) continue;
+    if (is_disk_last_ && !turn.to_idle_cores.contains(rank.kind)) continue;
     // A copy: an admission changes the order.
     if (consider(tenant, turn, Waiting::Rank(rank))) return true;
   }
   return false;
+}
+
+// Whether so many of a tenant's kinds were refused that no other is tried.
+bool Round::is_tried_out(const Turn& turn) const {
+  const std::size_t depth = ground_.config.order == StartOrder::input ? 1 : kBackfillDepth;
+  return turn.refused.size() >= depth || turn.held_for_disk.size() >= kHeldForDiskMost;
 }
 
 // Who has a place kept for him comes first, wherever he would stand by now.
@@ -180,8 +207,11 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   const Ready& first = waiting.first(rank.kind);
   const Estimate estimate = waiting.expected(rank.kind);
   Surroundings around = around_of(tenant);
-  // What runs only to wait for commands is nothing that they could wait for.
+  // What runs only to wait for commands is nothing that they could wait for; and whoever waits for
+  // a command, or in the order of input, would stand still for the disk with it.
   if (rank.is_command) around.running -= around.waiting_for_commands;
+  if (rank.is_command || ground_.config.order == StartOrder::input) around.io = {};
+  if (is_disk_last_ && has_idle_cores(ground_.seen.around)) around.io = {};
   const Duration waited = now_ - *first.waits_since;
   if (waited >= kPaceElsewhereMost) around.unsettled_elsewhere = 0;
   const bool has_waited = waited >= ground_.config.cores_wait_max;
@@ -193,6 +223,13 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
                                 : admission_of(around, first.job, estimate));
     start(tenant, rank);
     return true;
+  }
+  if (refused->why == HoldCause::disk) {
+    turn.held_for_disk.insert(rank.kind);
+    if (!holding_ && !disk_holding_) {
+      disk_holding_ = holding_of(around, first.job, estimate, *refused);
+    }
+    return false;
   }
   turn.refused.insert(rank.kind);
   turn.command_waits |= rank.is_command;
@@ -240,6 +277,7 @@ void Round::refused_for_memory(Tenant tenant, Turn& turn, JobId job, const Estim
   kept.keep_for(job, now_);
   if (kept.out_of_patience(estimate, now_)) {
     turn.is_over = true;
+    turn.held_for_disk.clear();  // nor do these start before it
     is_closed_to_rich_ = true;
     if (!tenancy.is_shared() || kept.holds_everybody(estimate, now_)) is_closed_ = true;
     return;
@@ -267,6 +305,7 @@ Surroundings Round::around_of(Tenant tenant) const {
     around.cores_predicted = std::min(around.cores_predicted, own.cores);
     around.cores_fill = kCoresFillSmall;
   }
+  around.io.running = std::min(around.io.running, own.io_bound);
   if (seen.tenancy.has_more(tenant)) return around;
   around.demand_forecast = seen.yielding;
   around.demand_forecast.add_constant(own.claimed);

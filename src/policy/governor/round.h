@@ -22,10 +22,16 @@ namespace plimsoll::policy {
 // So many kinds of a tenant are tried behind those that do not fit; a bound on the time of one
 // decision.
 inline constexpr std::size_t kBackfillDepth = 64;
+// And behind so many that are held for the disk, which leave memory and cores to others; a bound
+// likewise.
+inline constexpr std::size_t kHeldForDiskMost = 256;
 
 // One round of admissions: who of those that wait starts now.
 //
 // Commands that jobs wait for come first, whatever places are left; while one waits, no job starts.
+//
+// Who is held for the disk comes last, and is let go while cores are left over: to hold him wrongly
+// costs order, and never an idle machine.
 //
 // Tenants take turns: of those whose first job has the highest priority, whoever has least of the
 // machine is next. While somebody waits for memory that would be within his fair share, nobody who
@@ -53,17 +59,22 @@ class Round {
   // How far a tenant has got.
   struct Turn {
     std::set<Kind> refused{};
+    std::set<Kind> held_for_disk{};  // not among these
+    std::set<Kind> to_idle_cores{};  // were held for it, and alone have their turn now
     bool has_begun = false;
     bool has_reserved_job = false;  // the first that did not fit was seen
     bool command_waits = false;     // no job starts before it
     bool is_over = false;           // nothing more of his starts in this round
   };
 
+  void take_turns();
+  void give_idle_cores();
   [[nodiscard]] bool may_start() const;
   [[nodiscard]] bool has_place() const;  // for a job
   [[nodiscard]] std::optional<Tenant> next();
   [[nodiscard]] std::optional<Holding> bar(Tenant tenant, const Waiting::Rank& rank) const;
   [[nodiscard]] bool take_turn(Tenant tenant);
+  [[nodiscard]] bool is_tried_out(const Turn& turn) const;
   // Where a place is kept for one.
   [[nodiscard]] std::optional<Waiting::Rank> reserved_job_of(Tenant tenant) const;
   void hear_the_impatient();
@@ -80,7 +91,9 @@ class Round {
   std::map<Tenant, Reservation::Place> places_{};  // that are kept
   bool is_closed_ = false;                         // to everybody
   bool is_closed_to_rich_ = false;                 // to who has more than his share
+  bool is_disk_last_ = false;                      // only who was held for it has a turn now
   std::optional<Holding> holding_{};
+  std::optional<Holding> disk_holding_{};  // of the first that was refused, if for the disk
   std::vector<Decision>* rulings_ = nullptr;
 };
 

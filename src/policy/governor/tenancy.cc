@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policy/governor/io_crowding.h"
+
 namespace plimsoll::policy {
 namespace {
 
@@ -26,6 +28,7 @@ void add_up(Holdings& sum, const Holdings& one) {
   sum.claimed += one.claimed;
   sum.unsettled += one.unsettled;
   sum.frozen_for_cores += one.frozen_for_cores;
+  sum.io_bound += one.io_bound;
 }
 
 // Of `all` that is wanted where that is more than there is.
@@ -44,7 +47,8 @@ void Tenancy::add(const Member& member) {
       .cores = runs ? member.estimate.cores.mean : 0,
       .claimed = member.sample.claimed ? to_double(*member.sample.claimed) : 0,
       .unsettled = unsettled ? std::size_t{1} : 0,
-      .frozen_for_cores = member.held && member.held_for == Shortage::cores ? std::size_t{1} : 0};
+      .frozen_for_cores = member.held && member.held_for == Shortage::cores ? std::size_t{1} : 0,
+      .io_bound = moves(member) ? std::size_t{1} : 0};
   add_up(holdings_[member.ready.tenant], one);
   add_up(all_, one);
 }
@@ -54,7 +58,8 @@ void Tenancy::count_in(const Ready& ready, const Estimate& admitted) {
                      .expected = admitted.peak.mean,
                      .doubt = admitted.peak.spread,
                      .cores = admitted.cores.mean,
-                     .unsettled = is_known(admitted) ? std::size_t{0} : 1};
+                     .unsettled = is_known(admitted) ? std::size_t{0} : 1,
+                     .io_bound = is_io_bound(admitted) ? std::size_t{1} : 0};
   add_up(holdings_[ready.tenant], one);
   add_up(all_, one);
 }

@@ -44,6 +44,7 @@ struct Holdings {
   double used_lately = 0;  // cores, as RecentUse has it
   std::size_t unsettled = 0;  // started without knowledge, their needs not yet shown
   std::size_t frozen_for_cores = 0;
+  std::size_t io_bound = 0;  // running jobs
 };
 
 // The tenants whose jobs run or wait, each with an equal claim to every part of the machine. Nobody

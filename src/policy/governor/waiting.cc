@@ -135,6 +135,7 @@ Estimate Waiting::expected(Kind kind) const {
   if (!estimate.written && state.shown.to_write) {
     estimate.written = Belief{*state.shown.to_write, 0};
   }
+  if (!estimate.io) estimate.io = state.shown.io;
   if (is_known(estimate) || state.shown.peak_bytes <= 0) return estimate;
   const double shown = state.shown.peak_bytes;
   estimate.peak.mean = std::max(estimate.peak.mean, shown);

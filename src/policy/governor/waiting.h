@@ -17,10 +17,10 @@ namespace plimsoll::policy {
 // What the running jobs of a kind have shown, before any of them has ended.
 struct Shown {
   std::size_t running = 0;
-  double ran_seconds = 0;     // of all that run, together
-  double peak_bytes = 0;      // the most that any of them ever had
-  std::size_t unsettled = 0;  // of those that run: not long enough to show their needs
-  double io_per_second = 0;   // the most that any of them kept up; bytes
+  double ran_seconds = 0;      // of all that run, together
+  double peak_bytes = 0;       // the most that any of them ever had
+  std::size_t unsettled = 0;   // of those that run: not long enough to show their needs
+  std::optional<IoNeed> io{};  // of the one that waited for the largest share of its time
   // The most that any is believed to write in all, of those that have shown it (kWriteShown).
   std::optional<double> to_write{};
 };
@@ -97,6 +97,7 @@ class Waiting {
   // have shown while nothing better is known.
   [[nodiscard]] Estimate expected(Kind kind) const;
   [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t size(Kind kind) const { return kinds_.at(kind).jobs.size(); }
 
  private:
   void rank(Kind kind, KindState& state);

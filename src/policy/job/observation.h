@@ -21,6 +21,9 @@ struct JobSample {
   std::optional<Duration> cpu_wait{};
   // I/O done so far, read and written; absent where the host can't tell.
   std::optional<Bytes> io{};
+  // Time so far in which a task of it waited for I/O, by the kernel's count of stalls; absent where
+  // the host can't tell.
+  std::optional<Duration> io_wait{};
   // Bytes written to file systems so far, those of files that are gone again included, and whether
   // or not they have got to the device yet; absent where the host can't tell, or nobody has asked.
   std::optional<Bytes> written{};
@@ -37,6 +40,12 @@ struct StallShares {
   std::optional<double> io_full{};
 };
 
+// What the jobs of the pool do with storage devices, since the sample before.
+struct PoolIo {
+  double waited = 0;            // share of the time, 0..1, in which a task of one waited for I/O
+  double bytes_per_second = 0;  // read from devices and written to them, by all together
+};
+
 // One look at the machine and the pool.
 struct MachineSample {
   // Bytes of the pool that can't be dropped; absent where the host can't tell, and then what its
@@ -49,6 +58,7 @@ struct MachineSample {
   std::optional<double> cores_busy{};
   std::optional<double> pool_cores{};
   StallShares stall;
+  std::optional<PoolIo> io{};        // absent unless the host tells both
   std::optional<Bytes> swap_free{};  // absent: there is no swap
 };
 

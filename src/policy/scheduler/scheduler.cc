@@ -429,6 +429,8 @@ void Scheduler::learn(const JobRecord& job, const RunningAttempt& attempt, const
       .numbers = job.facts.numbers,
       .memory_hint = job.facts.memory_hint,
       .written = end.written ? std::max(attempt.written, end.written) : std::nullopt,
+      .io = profile.io(),
+      .io_wait = profile.io_wait(),
       .curve = attempt.curve.course()};
   estimator_.learn(summary);
   if (listener_ != nullptr) listener_->on_learnt(summary);

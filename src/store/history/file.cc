@@ -73,6 +73,9 @@ constexpr std::array<const char*, kSchemaVersion> kMigrations = {
        CREATE INDEX experience_of_command ON experience (command, id) WHERE command IS NOT NULL;)",
     // What a job writes takes space.
     "ALTER TABLE experience ADD COLUMN written_bytes INTEGER;",
+    // Who waits for storage devices, and what they move.
+    R"(ALTER TABLE experience ADD COLUMN io_bytes INTEGER;
+       ALTER TABLE experience ADD COLUMN io_wait_ns INTEGER;)",
 };
 
 // The version of the database, if it is ours.

@@ -11,7 +11,7 @@
 namespace plimsoll::history {
 
 // docs/formats/history.md has every version.
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 
 // Brings a database from whatever version it has to `version`, in one transaction; an empty one has
 // version 0. Several Plimsolls may do so at once. Refused, and left as they are, are databases of

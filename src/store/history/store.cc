@@ -70,7 +70,7 @@ Result<Inserter> Inserter::prepare(Database& database) {
   auto new_attempt_summary = database.prepare(
       "INSERT INTO experience (class, recorded_unix_ns, peak_bytes, peak_at_least, ran_ns, "
       "ran_at_least, cores, input_bytes, memory_hint_bytes, curve, command, numbers, "
-      "written_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "written_bytes, io_bytes, io_wait_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!new_attempt_summary) return pass(std::move(new_attempt_summary));
   auto news = database.prepare("UPDATE class SET last_unix_ns = max(last_unix_ns, ?) WHERE id = ?");
   if (!news) return pass(std::move(news));
@@ -110,7 +110,9 @@ Result<void> Inserter::insert(const Entry& entry) {
       {id, unix_ns(entry.recorded), whole(seen.peak.count), at_least(seen.peak_seen),
        std::int64_t{seen.ran.count()}, at_least(seen.ran_seen),
        seen.cores ? SqlValue(*seen.cores) : SqlValue(), value_of(seen.input),
-       value_of(seen.memory_hint), curve, command, numbers, value_of(seen.written)});
+       value_of(seen.memory_hint), curve, command, numbers, value_of(seen.written),
+       value_of(seen.io),
+       seen.io_wait ? SqlValue(std::int64_t{seen.io_wait->count()}) : SqlValue()});
   if (done) done = news.run({unix_ns(entry.recorded), id});
   if (done) {
     done = forget_of_class.run({id, whole(kRowsPerClassMax), whole(kRowsPerCommandMax)});
@@ -150,6 +152,8 @@ std::optional<Entry> entry_of(const Statement& row) {
   seen.input = bytes_of(row.integer(8));
   seen.memory_hint = bytes_of(row.integer(9));
   seen.written = bytes_of(row.integer(14));
+  seen.io = bytes_of(row.integer(15));
+  if (const auto waited = row.integer(16); waited && *waited >= 0) seen.io_wait = Duration(*waited);
   seen.curve = std::move(*curve);
   seen.numbers = std::move(*numbers);
   return entry;
@@ -157,7 +161,8 @@ std::optional<Entry> entry_of(const Statement& row) {
 
 constexpr const char* kColumns =
     "SELECT exact, tool, recorded_unix_ns, peak_bytes, peak_at_least, ran_ns, ran_at_least, cores, "
-    "input_bytes, memory_hint_bytes, curve, command, numbers, owner, written_bytes FROM ";
+    "input_bytes, memory_hint_bytes, curve, command, numbers, owner, written_bytes, "
+    "io_bytes, io_wait_ns FROM ";
 constexpr const char* kJoined = "experience JOIN class ON class.id = experience.class WHERE ";
 constexpr const char* kNewestFirst = " ORDER BY experience.id DESC";
 // By way of the classes, which are few.

@@ -10,6 +10,14 @@
 #include "supervisor/wall_clock.h"
 
 namespace plimsoll::supervisor {
+namespace {
+
+std::optional<Duration> io_wait_of(const counters::Sample& totals) {
+  const auto& pressure = totals.io.pressure;
+  return pressure && pressure->some ? std::optional(pressure->some->total) : std::nullopt;
+}
+
+}  // namespace
 
 std::optional<policy::Estimate> recall(const std::string& state_dir, const policy::JobSpec& job) {
   auto opened = history::Store::open(history::history_path(state_dir), wall_now(),
@@ -56,6 +64,8 @@ std::optional<policy::AttemptSummary> lesson_of(const policy::JobSpec& job,
                                          .input = input,
                                          .memory_hint = job.memory_hint,
                                          .written = result.end.written,
+                                         .io = totals.io.moved(),
+                                         .io_wait = io_wait_of(totals),
                                          .curve = course.course()};
   if (totals.cpu.usage && ran > Duration{}) {
     attempt_summary.cores = to_seconds(*totals.cpu.usage) / to_seconds(ran);

@@ -146,6 +146,25 @@ TEST(Story, WhatAClassHasWrittenIsExpectedAgainUnlessTheUserKnowsBetter) {
   EXPECT_EQ(told.written->spread, 0);
 }
 
+TEST(Story, WhatAClassDoesWithDevicesIsExpectedAgain) {
+  Estimator estimator;
+  AttemptSummary one = attempt_summary({{0, 10}, {20, 80}});
+  one.io = mb(400);
+  estimator.learn(one);
+  EXPECT_FALSE(estimator.estimate(kClass, {}).io) << "nobody could tell how long it waited";
+  one.io_wait = std::chrono::seconds(10);
+  estimator.learn(one);
+  const auto io = estimator.estimate(kClass, {}).io;
+  ASSERT_TRUE(io);
+  EXPECT_NEAR(io->waited, 0.5, 1e-6);
+  EXPECT_NEAR(io->bytes_per_second, to_double(mb(20)), 1);
+  one.io_wait = std::chrono::seconds(20);
+  estimator.learn(one);
+  EXPECT_GT(estimator.estimate(kClass, {}).io->waited, 0.75) << "the newest counts most";
+  EXPECT_EQ(estimator.estimate(kClass, {}, after({{0, 10}, {5, 40}})).io,
+            estimator.estimate(kClass, {}).io);
+}
+
 // Loads, holds for long, and needs twice as much for a short time at its end.
 std::vector<At> late_peak(double length) {
   return {

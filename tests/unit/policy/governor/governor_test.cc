@@ -237,25 +237,39 @@ TEST(GovernorAdmission, UnknownJobsStartInGrowingWaves) {
 
 TEST(GovernorAdmission, HoldsForIoOnlyWhoIsKnownForIt) {
   Story story(small());
-  story.governor.expect(Kind{1}, flat({.mib = 10}));
-  for (unsigned id : {1u, 2u}) {
+  story.governor.expect(Kind{1}, flat({.mib = 10, .cores = 0.1}));
+  for (unsigned id : {1u, 2u, 4u}) {
     story.enters({.job = JobId{id}, .kind = Kind{1}});
   }
+  // Those of the first kind wait for I/O, and one moves as much as two do.
+  std::vector<unsigned> running;
+  const auto look = [&story, &running](double from, double to, double waited) {
+    for (double t = from; t < to; t += 0.25) {
+      for (const unsigned id : running) {
+        story.governor.observe(story.job(id),
+                               {.ran = at(t) - story.job(id).member->started,
+                                .used = mib(10),
+                                .peak = mib(10),
+                                .cpu = std::chrono::seconds(1),
+                                .io = mib(100 * t),
+                                .io_wait = at(0.9 * t) - at(0)},
+                               at(t));
+        story.used[id] = 10;
+      }
+      story.samples(t, {.stall = {}, .io = PoolIo{.waited = waited, .bytes_per_second = 1e8}});
+    }
+  };
   EXPECT_THAT(story.rules(0, 1), ElementsAre("admit 1"));
-  story.governor.observe(story.job(1),
-                         {.ran = std::chrono::seconds(4),
-                          .used = mib(10),
-                          .peak = mib(10),
-                          .cpu = std::chrono::seconds(1),
-                          .io = mib(400)},
-                         at(4));
-  story.used[1] = 10;
-  story.samples(4, {.stall = {.io_full = 0.7}});
-  story.waits(3, {.mib = 10}, 4);
-  EXPECT_THAT(story.rules(4), ElementsAre("admit 3"));
+  running = {1};
+  look(0, 5, 0.7);
+  EXPECT_THAT(story.rules(5, 1), ElementsAre("admit 2"));
+  running = {1, 2};
+  look(5, 10, 0.7);
+  story.waits(3, {.mib = 10, .cores = 8}, 10);
+  EXPECT_THAT(story.rules(10), ElementsAre("admit 3"));
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::disk);
-  story.samples(6, {.stall = {.io_full = 0.1}});
-  EXPECT_THAT(story.rules(6), ElementsAre("admit 2"));
+  look(10, 14, 0.1);
+  EXPECT_THAT(story.rules(14), ElementsAre("admit 4"));
 }
 
 TEST(GovernorAdmission, TheMachineBoundsAsTheLineDoes) {

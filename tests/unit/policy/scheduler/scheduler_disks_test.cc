@@ -3,7 +3,8 @@
 
 #include "scheduler_scene.h"
 
-// Disk space, from what an attempt has written to who waits and what is told.
+// Disks, from what an attempt has written to who waits and what is told; and what it has done with
+// devices.
 namespace plimsoll::policy {
 namespace {
 
@@ -48,6 +49,19 @@ TEST(SchedulerDisks, AShortageOfSpaceIsAnEventAndIsToldAtOnce) {
   run.scheduler.on_disks({.free = {Bytes{50U << 20U}}});
   EXPECT_EQ(run.kinds[EventKind::alarm], 1);
   EXPECT_THAT(run.notices, ElementsAre(HasSubstr("50.0 MiB are free on the file system of /data")));
+}
+
+TEST(SchedulerDisks, LearnsWhatAnAttemptDidWithDevices) {
+  Scene run;
+  run.enter(1);
+  run.scheduler.begin(run.executor);
+  run.at(4s);
+  run.scheduler.on_job(
+      JobId{1},
+      {.ran = 4s, .used = Bytes{1}, .peak = Bytes{1}, .io = Bytes{4'000'000}, .io_wait = 3s});
+  run.scheduler.on_over(JobId{1}, kOk);
+  const auto io = run.estimator.estimate({.exact = "class", .tool = "true"}, {}).io;
+  EXPECT_EQ(io, (IoNeed{.waited = 0.75, .bytes_per_second = 1e6}));
 }
 
 }  // namespace

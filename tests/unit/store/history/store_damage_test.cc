@@ -75,6 +75,23 @@ TEST_F(StoreTest, VersionThreeIsBroughtUp) {
   EXPECT_EQ(*raw().integer("SELECT count(*) FROM pragma_foreign_key_check"), 0);
 }
 
+TEST_F(StoreTest, VersionFiveKnowsNothingOfDevices) {
+  std::ofstream(place.database()).flush();
+  {
+    Database database = raw();
+    ASSERT_TRUE(migrate(database, 5));
+    ASSERT_TRUE(database.run(
+        "INSERT INTO class VALUES (1, 'cc -c', 'cc', 1000, -1);"
+        "INSERT INTO experience VALUES (1, 1, 1000, 5000, 0, 70, 0, 1.5, 9, 8, '0 1', 77, '', 6)"));
+  }
+  Store store = open();
+  const std::vector<Entry> entries = all(store);
+  ASSERT_THAT(entries, SizeIs(1));
+  EXPECT_EQ(entries[0].attempt_summary.written, Bytes{6});
+  EXPECT_EQ(entries[0].attempt_summary.io, std::nullopt);
+  EXPECT_EQ(entries[0].attempt_summary.io_wait, std::nullopt);
+}
+
 TEST_F(StoreTest, ALaterVersionIsLeftAlone) {
   {
     const Store store = open();
@@ -82,7 +99,7 @@ TEST_F(StoreTest, ALaterVersionIsLeftAlone) {
   ASSERT_TRUE(raw().run("PRAGMA user_version = 99"));
   const auto opened = Store::open(place.database(), kNow);
   ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message(), HasSubstr("found format 99, expected at most 5"));
+  EXPECT_THAT(opened.error().message(), HasSubstr("found format 99, expected at most 6"));
   EXPECT_EQ(*raw().integer("PRAGMA user_version"), 99);
 }
 

@@ -42,6 +42,8 @@ TEST_F(StoreTest, KeepsAllOfAnExperience) {
   full.attempt_summary.input = 7_MiB;
   full.attempt_summary.memory_hint = 2_GiB;
   full.attempt_summary.written = 5_MiB;
+  full.attempt_summary.io = 6_MiB;
+  full.attempt_summary.io_wait = 2s;
   full.attempt_summary.numbers = {800, -0.1, 1e300};
   full.attempt_summary.curve = {{.at = 0ns, .used = 1_MiB}, {.at = 2s, .used = 3_GiB}};
   {
@@ -63,6 +65,10 @@ TEST_F(StoreTest, KeepsAllOfAnExperience) {
   EXPECT_EQ(seen.memory_hint, 2_GiB);
   EXPECT_EQ(seen.written, 5_MiB);
   EXPECT_EQ(entries[1].attempt_summary.written, std::nullopt);
+  EXPECT_EQ(seen.io, 6_MiB);
+  EXPECT_EQ(seen.io_wait, 2s);
+  EXPECT_EQ(entries[1].attempt_summary.io, std::nullopt);
+  EXPECT_EQ(entries[1].attempt_summary.io_wait, std::nullopt);
   EXPECT_EQ(seen.numbers, full.attempt_summary.numbers);
   EXPECT_EQ(seen.curve, full.attempt_summary.curve);
   EXPECT_EQ(entries[1].attempt_summary.cores, std::nullopt);

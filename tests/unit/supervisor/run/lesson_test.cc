@@ -42,6 +42,20 @@ AttemptResult result_of(policy::Outcome outcome) {
   return result;
 }
 
+TEST(LessonOf, WhatItDidWithDevices) {
+  AttemptResult result = result_of(policy::Outcome::exited);
+  const auto unknown = lesson_of(job_of("mine"), result, {});
+  EXPECT_EQ(unknown->io, std::nullopt);
+  EXPECT_EQ(unknown->io_wait, std::nullopt);
+  counters::IoUsage& io = result.usage.totals.io;
+  io.read = 30_MiB;
+  io.written = 5_MiB;
+  io.pressure = counters::Pressure{.some = counters::PressureLine{.total = 3s}, .full = {}};
+  const auto lesson = lesson_of(job_of("mine"), result, {});
+  EXPECT_EQ(lesson->io, 35_MiB);
+  EXPECT_EQ(lesson->io_wait, 3s);
+}
+
 TEST(LessonOf, ACommandThatHasEndedByItself) {
   const auto lesson = lesson_of(job_of("mine"), result_of(policy::Outcome::exited), 7_MiB);
   ASSERT_TRUE(lesson);
