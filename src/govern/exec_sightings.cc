@@ -12,6 +12,7 @@ ExecSightings::ExecSightings(int top, std::set<procfs::Id> before)
 ExecSightings::Mark ExecSightings::mark_of(const procfs::Stat& stat) {
   return {.has_executed = !stat.is_copy,
           .stack = stat.stack,
+          .code_end = stat.code_end,
           .comm = stat.stack == 0 ? stat.comm : std::string()};
 }
 

@@ -36,7 +36,7 @@ class ExecSightings {
   // change, counts only where the stack is not told.
   struct Mark {
     bool has_executed = false;
-    std::uint64_t stack = 0;
+    std::uint64_t stack = 0, code_end = 0;
     std::string comm;
     bool operator==(const Mark&) const = default;
   };

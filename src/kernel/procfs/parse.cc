@@ -119,6 +119,7 @@ std::optional<Stat> parse_stat(std::string_view text) {
   constexpr std::uint64_t kForkedNotExecuted = 0x40;
   stat.is_copy = (*flags & kForkedNotExecuted) != 0;
   stat.id.start = *start;
+  stat.code_end = to_u64(trim(fields[27])).value_or(0);
   stat.stack = to_u64(trim(fields[28])).value_or(0);
   return stat;
 }

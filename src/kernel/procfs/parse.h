@@ -39,9 +39,10 @@ struct Stat {
   // It executes what its parent did, of which all of its memory is a copy, or is the parent's own
   // (vfork); as the kernel has it (PF_FORKNOEXEC).
   bool is_copy = false;
-  // Where its stack begins: another place after each exec. 0 of a process that the reader may not
-  // trace.
+  // Where its stack begins: another place after each exec, but for chance where the kernel does not
+  // choose the places of memory at random. 0 of a process that the reader may not trace.
   std::uint64_t stack = 0;
+  std::uint64_t code_end = 0;  // where the code of its program ends; likewise
 
   // Nothing of it runs any more. A leader that has ended while other threads go on is no such.
   [[nodiscard]] bool is_dead() const { return (state == 'Z' || state == 'X') && threads <= 1; }

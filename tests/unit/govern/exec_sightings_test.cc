@@ -189,5 +189,13 @@ TEST_F(ExecSightingsTest, WithoutTheStackTheNameCounts) {
   EXPECT_THAT(look(), ElementsAre(20));
 }
 
+// Where the places of memory are not random (setarch -R) two stacks may begin alike.
+TEST_F(ExecSightingsTest, AnotherProgramWithTheSameStackIsSeen) {
+  start(20, kGuardian, "bash");
+  look();
+  ++table_.at(20).code_end;
+  EXPECT_THAT(look(), ElementsAre(20));
+}
+
 }  // namespace
 }  // namespace plimsoll::govern

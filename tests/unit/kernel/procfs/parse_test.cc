@@ -35,10 +35,11 @@ TEST(ProcessStat, HasWhatIsUsedOfIt) {
   EXPECT_EQ(stat->stack, 0U);
 }
 
-TEST(ProcessStat, TellsWhereTheStackBegins) {
+TEST(ProcessStat, TellsWhereTheStackBeginsAndTheCodeEnds) {
   std::string text(kStat);
-  text.replace(text.find(" 1 1 0 "), 7, " 1 1 140735226953328 ");
+  text.replace(text.find(" 1 1 0 "), 7, " 1 94171230 140735226953328 ");
   EXPECT_EQ(parse_stat(text)->stack, 140735226953328U);
+  EXPECT_EQ(parse_stat(text)->code_end, 94171230U);
   text.resize(text.find(" 1048576000"));
   ASSERT_TRUE(parse_stat(text)) << "an end that is not used";
   EXPECT_EQ(parse_stat(text)->stack, 0U);
