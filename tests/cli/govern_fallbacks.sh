@@ -5,28 +5,10 @@
 # shellcheck disable=SC2016,SC2317 # dollars are for the shells that are run; called by name
 set -uo pipefail
 source "$(dirname "$(realpath "$0")")/cases.bash"
-unset PLIMSOLL_JOB PLIMSOLL_GOVERN PLIMSOLL_LIGHT
-here=$(dirname "$(realpath "$0")")
+source "$(dirname "$(realpath "$0")")/watched.bash"
 
 # In command lines here, so that what is left of them is found.
 readonly needle=1$$.125
-
-# watched HOW... -- ARGUMENT...: govern below that filter, which keeps it from listening.
-watched() {
-  local how=()
-  while [[ $1 != -- ]]; do how+=("$1") && shift; done
-  "$python" "$here/filtered.py" "${how[@]}" "$plimsoll" govern "${@:2}"
-}
-
-# commands_in REPORT: those of the steps, one a line, sorted.
-commands_in() {
-  "$python" -c '
-import json, sys
-for line in open(sys.argv[1]):
-    step = json.loads(line)
-    if step["schema"] == "plimsoll.job/1":
-        print(step.get("shell") or " ".join(step["argv"]))' "$1" | sort
-}
 
 # A step that nobody who looks can miss: it lasts until the test has seen it.
 lasts='until [ -e go ]; do sleep 0.05; done; echo still; :'
