@@ -184,7 +184,9 @@ TEST_F(FamilyPlaceTest, WhatWasHeldAfterAllWereFrozenStaysSoWhenTheyAreThawed) {
   late.take_in({.pid = parent.pid, .pidfd = pidfd_of(parent.pid), .below = Below::come},
                [](const Result<void>& taken) { EXPECT_TRUE(taken); });
   late.hold();
-  ASSERT_TRUE(eventually([&] { return state_of(parent.child) == 'T'; }));
+  for (const int pid : {parent.pid, parent.child}) {
+    ASSERT_TRUE(eventually([pid] { return state_of(pid) == 'T'; }));
+  }
   families_.thaw_all();
   EXPECT_TRUE(is_in_state('S'));
   EXPECT_EQ(state_of(parent.pid), 'T');
