@@ -17,8 +17,8 @@ users_ways=(places cores hint told streams calls output followed deaf large pids
 # users_begin: a daemon for the group 65534, with no past.
 users_begin() {
   printf 'listen.group = "nogroup"\n' >"$work/users.toml"
-  PLIMSOLL_RUNTIME_DIR=$work/runtime PLIMSOLL_STATE_DIR=$work/users-state "$plimsoll" serve \
-    --config "$work/users.toml" --metrics "127.0.0.1:$users_port" --socket "$work/socket" 2>"$work/users.log" &
+  PLIMSOLL_RUNTIME_DIR=$users_place/runtime PLIMSOLL_STATE_DIR=$work/users-state "$plimsoll" serve \
+    --config "$work/users.toml" --metrics "127.0.0.1:$users_port" --socket "$users_place/socket" 2>"$work/users.log" &
   daemon=$!
   local i
   for ((i = 0; i < 300; i++)); do
@@ -43,7 +43,7 @@ users_no_slices() { rmdir "$users_cpu/plimsoll-bench-$$-"{65533,65534}; }
 # users_as UID GROUPS WORD...: becomes the program, in the group of its user.
 users_as() {
   echo $BASHPID >"$users_cpu/plimsoll-bench-$$-$1/cgroup.procs"
-  exec setpriv --reuid "$1" --regid 65534 --groups "$2" "$users_client" "$work/socket" "${@:3}"
+  exec setpriv --reuid "$1" --regid 65534 --groups "$2" "$users_client" "$users_place/socket" "${@:3}"
 }
 
 # users_refusals: what the honest one was told when a job of his was refused, and how often.
@@ -54,7 +54,7 @@ users_refusals() {
 
 # users_lag: how late the daemon's loop came to a timer in 99 of 100 cases since it began, and at most, in ms.
 users_lag() {
-  PLIMSOLL_SOCKET=$work/socket "$plimsoll" ctl --run daemon --json status |
+  PLIMSOLL_SOCKET=$users_place/socket "$plimsoll" ctl --run daemon --json status |
     grep -oE '"lag_(p99|max)_ns": *[0-9]+' | sort -r | awk -F'[: ]+' '{ printf "%.1f ", $2 / 1e6 }'
 }
 
@@ -90,7 +90,7 @@ users_beside() {
   wait "${others[@]}" 2>/dev/null
   kill -INT "$daemon"
   wait "$daemon"
-  rm -rf "$work/users-state" "$work/socket.ledger"
+  rm -rf "$work/users-state" "$users_place/socket.ledger"
 }
 
 # users_line WAY ALONE BESIDE: the figures of a way, and whether the promise was kept.
@@ -112,6 +112,11 @@ bench_users() {
   fi
   cmake --build build --target users_bench >&2 || return
   chmod 711 "$work"
+  # The directories of a daemon at its usual place are in memory. On a disk, whoever makes files in one of them keeps
+  # a CPU in the kernel meanwhile.
+  users_place=$(mktemp -d /dev/shm/plimsoll-bench.XXXXXX) || return
+  trap 'rm -rf "$work" "$users_place"' EXIT
+  chmod 711 "$users_place"
   users_slices
   local seconds=${SECONDS_EACH:-30} way before alone line ways=("${users_ways[@]}") missed=()
   [[ ! ${WAYS:-} ]] || read -ra ways <<<"$WAYS"
