@@ -12,9 +12,10 @@ void CallPace::came(policy::Tenant user, Instant now) {
 }
 
 void CallPace::spent(policy::Tenant user, Duration cost, Instant now) {
-  if (user == policy::kHost || cost <= kShort) return;
+  if (user == policy::kHost) return;
   Instant& until = until_.try_emplace(user, now).first->second;
-  until = std::max(until, now) + (cost - kShort) * (kPart * kWholeWay);
+  const Duration beyond = std::max(cost - kShort, Duration{});
+  until = std::max(until, now) + kEach + beyond * (kPart * kWholeWay);
   // What was spent while nobody else was there is not paid for when somebody comes.
   if (is_alone(user, now)) until = std::min(until, now + kAhead);
 }

@@ -10,8 +10,9 @@ namespace plimsoll::daemon {
 
 // How much of the loop's time goes into the long calls of one user while others call too: a tenth,
 // so that a few who send the largest commands that there may be leave it to those who send small
-// ones. Short calls are not counted: taking turns is enough for them. Whoever stays within that is
-// not delayed, nor is one who is alone, nor the host.
+// ones. Of short calls, only their number is bounded: so many a second as keep the threads of gRPC
+// busy for about a tenth of a CPU. Whoever stays within that is not delayed, nor is one who is
+// alone, nor the host.
 //
 // Pure: values and `now` in, instants out. Not for several threads at once.
 class CallPace {
@@ -19,6 +20,9 @@ class CallPace {
   static constexpr int kPart = 10;  // one part in so many
   // So much of each call is not counted.
   static constexpr Duration kShort = std::chrono::milliseconds(1);
+  // However short, a call counts as so much: gRPC takes some 0.2 ms of a CPU for it. More jobs a
+  // second than 500 are not started, so that nobody who has work to do needs more calls.
+  static constexpr Duration kEach = std::chrono::milliseconds(2);
   // So much may be spent ahead.
   static constexpr Duration kAhead = std::chrono::milliseconds(100);
   // What the loop does for a job later, which is copied to the guardian, described and reported,

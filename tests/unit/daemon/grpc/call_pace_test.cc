@@ -41,15 +41,41 @@ TEST(CallPace, BesideOthersOneHasATenth) {
   EXPECT_NEAR(share, 1.0 / CallPace::kPart, 0.01);
 }
 
-// However many there are.
+// However many there are, within the number.
 TEST(CallPace, ShortCallsAreNotDelayed) {
   CallPace pace;
-  for (Instant now = kNoon; now < kNoon + std::chrono::seconds(5); now += kMilli) {
+  for (Instant now = kNoon; now < kNoon + std::chrono::seconds(5); now += CallPace::kEach) {
     pace.came(kAnn, now);
     pace.came(kBen, now);
     EXPECT_EQ(pace.next(kAnn, now), now);
     pace.spent(kAnn, CallPace::kShort, now);
   }
+}
+
+TEST(CallPace, BesideOthersOneHasSoManyShortCalls) {
+  CallPace pace;
+  const Instant end = kNoon + std::chrono::seconds(10);
+  pace.came(kAnn, kNoon);
+  int calls = 0;
+  for (Instant now = kNoon; now < end; now += kMilli / 10) {
+    pace.came(kBen, now);
+    if (pace.next(kAnn, now) > now) continue;
+    pace.spent(kAnn, kMilli / 20, now);
+    ++calls;
+  }
+  EXPECT_NEAR(calls, (end - kNoon + CallPace::kAhead) / CallPace::kEach, 2);
+}
+
+// A job's submission, say: all at once.
+TEST(CallPace, ABurstOfShortCallsIsNotDelayed) {
+  CallPace pace;
+  pace.came(kAnn, kNoon);
+  pace.came(kBen, kNoon);
+  for (int i = 0; i <= CallPace::kAhead / CallPace::kEach; ++i) {
+    EXPECT_EQ(pace.next(kAnn, kNoon), kNoon);
+    pace.spent(kAnn, kMilli / 20, kNoon);
+  }
+  EXPECT_GT(pace.next(kAnn, kNoon + kMilli), kNoon + kMilli);
 }
 
 TEST(CallPace, WhoHasGoneHoldsNobodyBack) {
