@@ -18,7 +18,6 @@ EXCUSED_LINES_MAX = 600
 EXCUSED_FILES: dict[str, str] = {
     "src/daemon/api/job_service.cc": "one class: jobs of others, their output",
     "src/daemon/runner/runner.cc": "one class: actions, readiness checks, cleaning",
-    "src/policy/scheduler/scheduler.cc": "one class: events in, decisions out",
     "src/report/json.cc": "two documents, key by key, of the same parts",
     "src/sim/simulated_executor.cc": "one class: verbs, their events, time that passes",
     "src/supervisor/attempt.cc": "one class: the states of an execution, from spawn to outcome",

@@ -251,6 +251,8 @@ std::string GovernedRun::light_socket() const {
 void GovernedRun::serve_commands() {
   const std::string socket = light_socket();
   if (socket.empty()) return;
+  small_commands_ =
+      std::make_unique<supervisor::SmallCommands>(supervisor_.loop(), batch_->scheduler());
   supervisor::CommandsOwner& owner = *this;
   auto service =
       std::make_unique<supervisor::CommandService>(supervisor_, batch_->host_scheduler(), owner);
@@ -277,6 +279,12 @@ Result<const policy::JobSpec*> GovernedRun::job_of(int pid) {
                 "the job has limits of its own, which hold for its commands too");
   }
   return job;
+}
+
+bool GovernedRun::command_passes(const policy::JobSpec& command, int pid) {
+  if (!small_commands_->passes(command, pid)) return false;
+  batch_->command_passed();
+  return true;
 }
 
 void GovernedRun::command_stuck(const std::string& name, const reap::Stuck& stuck) {

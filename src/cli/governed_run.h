@@ -14,6 +14,7 @@
 #include "report/top_jobs.h"
 #include "supervisor/control/control.h"
 #include "supervisor/light/command_service.h"
+#include "supervisor/light/small_commands.h"
 #include "supervisor/run/batch_run.h"
 #include "supervisor/sharing/lease.h"
 
@@ -64,6 +65,7 @@ class GovernedRun : private supervisor::BatchRunObserver,
   Result<void> start_control();
   JobId next_job_id() override { return batch_->next_job_id(); }
   [[nodiscard]] Result<const policy::JobSpec*> job_of(int pid) override;
+  [[nodiscard]] bool command_passes(const policy::JobSpec& command, int pid) override;
   void command_ended(const policy::JobSpec& /*command*/,
                      const supervisor::AttemptGone& gone) override {
     batch_->command_ended(gone.result);
@@ -92,8 +94,9 @@ class GovernedRun : private supervisor::BatchRunObserver,
   std::optional<SyncedEnds> synced_ends_;
   std::unique_ptr<RunMemory> memory_;
   std::unique_ptr<supervisor::BatchRun> batch_;
-  std::unique_ptr<supervisor::CommandService> service_;     // null: jobs keep their commands
-  std::optional<supervisor::SchedulerLeaseHolder> holder_;  // of the lease
+  std::unique_ptr<supervisor::SmallCommands> small_commands_;  // of `service_`
+  std::unique_ptr<supervisor::CommandService> service_;        // null: jobs keep their commands
+  std::optional<supervisor::SchedulerLeaseHolder> holder_;     // of the lease
   std::optional<supervisor::Lease> lease_;
   std::unique_ptr<supervisor::Control> control_;
 };

@@ -40,7 +40,7 @@ GovernRun::GovernRun(supervisor::Supervisor& supervisor, policy::Estimator& esti
       observer_(observer),
       drivers_(config_.drivers),
       host_scheduler_(supervisor, estimator, config_.scheduler, *this),
-      steps_(supervisor, host_scheduler_, estimator, drivers_, *this),
+      steps_(supervisor, host_scheduler_, drivers_, *this),
       guardian_watch_(supervisor.loop(), [this](const std::string& text) { on_notice(text); }) {
   if (config_.drivers_first) steps_.put_drivers_first();
   // Nobody runs a step again: of one of which nothing is known it is believed that it may take all

@@ -78,7 +78,7 @@ class LaunchedSteps : private supervisor::CommandsOwner {
 
   JobId next_job_id() override { return shared_.numbers.next(); }
   [[nodiscard]] Result<const policy::JobSpec*> job_of(int pid) override;
-  [[nodiscard]] bool command_passes(const policy::JobSpec& command) override {
+  [[nodiscard]] bool command_passes(const policy::JobSpec& command, int /*pid*/) override {
     return shared_.may_be_small(command);
   }
   void command_begins(const policy::JobSpec& command, int pid) override;

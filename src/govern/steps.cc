@@ -6,8 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/file.h"
@@ -15,7 +13,6 @@
 #include "govern/job_control.h"
 #include "govern/step.h"
 #include "kernel/procfs/table.h"
-#include "policy/estimator/numbers.h"
 #include "supervisor/reporting.h"
 #include "supervisor/wall_clock.h"
 
@@ -39,24 +36,21 @@ UniqueFd open_pidfd(int pid) {
 }  // namespace
 
 Steps::Steps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& scheduler,
-             const policy::Estimator& estimator, const Drivers& drivers, StepsObserver& observer)
+             const Drivers& drivers, StepsObserver& observer)
     : supervisor_(supervisor),
       scheduler_(scheduler),
-      estimator_(estimator),
       tree_(drivers, *this),
       observer_(observer),
       host_(supervisor.describe()),
       small_(supervisor.loop(), *this),
-      launched_(supervisor, scheduler,
-                {.tree = tree_,
-                 .counts = counts_,
-                 .numbers = numbers_,
-                 .observer = observer,
-                 .may_be_small = [this](const auto& step) { return may_be_small(step); }}),
-      mover_(supervisor.loop()) {
-  std::error_code unknown;  // then its steps are commands of no place
-  directory_ = std::filesystem::current_path(unknown).string();
-}
+      launched_(
+          supervisor, scheduler,
+          {.tree = tree_,
+           .counts = counts_,
+           .numbers = numbers_,
+           .observer = observer,
+           .may_be_small = [this](const auto& step) { return small_peak(step).has_value(); }}),
+      mover_(supervisor.loop()) {}
 
 Steps::~Steps() = default;
 
@@ -120,7 +114,10 @@ void Steps::on_exec(Pending pending, const Exec& exec) {
   const Meaning meaning = tree_.exec(exec);
   if (meaning.released) {
     --counts_.begun;
-    if (small_.take(*meaning.released)) --counts_.small;
+    if (small_.take(*meaning.released)) {
+      small_execs_.erase(*meaning.released);
+      --counts_.small;
+    }
     // Its processes leave its place first, this one among them.
     if (steps_.contains(*meaning.released) || launched_.has(*meaning.released)) {
       return release(*meaning.released,
@@ -151,11 +148,10 @@ void Steps::follow(Pending pending, const Exec& exec, const Meaning& meaning) {
   answer(pending);
 }
 
-bool Steps::may_be_small(const policy::JobSpec& spec) const {
-  if (!small_.has_room()) return false;
-  policy::JobFacts facts;
-  facts.numbers = policy::numbers_of(spec.command);
-  return is_small(estimator_.estimate(policy::key_of(spec, directory_), facts));
+std::optional<Bytes> Steps::small_peak(const policy::JobSpec& spec) const {
+  const policy::Scheduler& scheduler = scheduler_.scheduler();
+  const auto peak = scheduler.known_small(spec);
+  return peak && small_.has_room(*peak, scheduler.line()) ? peak : std::nullopt;
 }
 
 void Steps::begin_step(Pending pending, const Exec& exec) {
@@ -167,8 +163,15 @@ void Steps::begin_step(Pending pending, const Exec& exec) {
   auto step = step_of_exec(id, exec, std::move(pidfd));
   const auto spare = spares_.find(exec.process.pid);
   const bool has_place = spare != spares_.end() && spare->second.process == exec.process;
-  if (!has_place && may_be_small(step->spec)) {
-    return begin_small(pending, exec, id, std::move(step->pidfd));
+  if (const auto peak = has_place ? std::nullopt : small_peak(step->spec)) {
+    ++counts_.small;
+    small_execs_.emplace(id, exec);
+    small_.add({.id = id,
+                .pid = exec.process.pid,
+                .pidfd = std::move(step->pidfd),
+                .peak = *peak,
+                .since = loop::now()});
+    return answer(pending);
   }
   step->pending = pending;
   step->queued = supervisor::wall_now();
@@ -179,12 +182,6 @@ void Steps::begin_step(Pending pending, const Exec& exec) {
     if (!has_place) std::exchange(its, nullptr)->remove();
   }
   place(std::move(step), std::move(its));
-}
-
-void Steps::begin_small(Pending pending, const Exec& exec, JobId id, UniqueFd pidfd) {
-  ++counts_.small;
-  small_.add({.id = id, .exec = exec, .pidfd = std::move(pidfd), .since = loop::now()});
-  answer(pending);
 }
 
 // `its`: that it is in already, by an earlier exec; null: a new one.
@@ -386,11 +383,15 @@ void Steps::on_stuck(supervisor::AttemptKey key, const reap::Stuck& stuck) {
                       supervisor::stuck_text(stuck));
 }
 
-void Steps::on_small_ended(const SmallStep& small) { tree_.ended(small.id); }
+void Steps::on_small_ended(JobId small) {
+  small_execs_.erase(small);
+  tree_.ended(small);
+}
 
-void Steps::on_grown(SmallStep small) {
+void Steps::on_grown(supervisor::SmallProcess small) {
   --counts_.small;
-  auto step = step_of_exec(small.id, small.exec, std::move(small.pidfd));
+  const Exec exec = std::move(small_execs_.extract(small.id).mapped());
+  auto step = step_of_exec(small.id, exec, std::move(small.pidfd));
   step->queued = supervisor::wall_now();
   place(std::move(step), nullptr);
 }

@@ -13,13 +13,13 @@
 #include "govern/exec_listener.h"
 #include "govern/exec_reader.h"
 #include "govern/launched_steps.h"
-#include "govern/small_steps.h"
 #include "govern/step_tree.h"
 #include "govern/steps_observer.h"
 #include "report/report.h"
 #include "supervisor/host_scheduler.h"
 #include "supervisor/processes/mover.h"
 #include "supervisor/processes/place.h"
+#include "supervisor/processes/small_processes.h"
 #include "supervisor/supervisor.h"
 
 namespace plimsoll::govern {
@@ -45,11 +45,11 @@ struct Step;
 class Steps : public ExecObserver,
               private supervisor::JobOwner,
               private ProcessLookup,
-              private SmallStepsObserver {
+              private supervisor::SmallProcessesObserver {
  public:
   // All must outlive this.
   Steps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& scheduler,
-        const policy::Estimator& estimator, const Drivers& drivers, StepsObserver& observer);
+        const Drivers& drivers, StepsObserver& observer);
   ~Steps() override;
 
   // Steps are the kernel's victims before drivers; before begin().
@@ -100,8 +100,8 @@ class Steps : public ExecObserver,
 
   [[nodiscard]] std::optional<Process> find(int pid) override;
   [[nodiscard]] std::optional<JobId> step_of(int pid) override;
-  void on_small_ended(const SmallStep& small) override;
-  void on_grown(SmallStep small) override;
+  void on_small_ended(JobId small) override;
+  void on_grown(supervisor::SmallProcess small) override;
   supervisor::Prepared prepare(const policy::Start& start) override;
   void on_job_over(const policy::JobOver& over) override;
   void on_gone(const supervisor::AttemptGone& gone) override;
@@ -111,9 +111,9 @@ class Steps : public ExecObserver,
 
   [[nodiscard]] bool lives_here(int pid) const;
   void follow(Pending pending, const Exec& exec, const Meaning& meaning);
-  [[nodiscard]] bool may_be_small(const policy::JobSpec& spec) const;
+  // What a step is expected to reach that may run without a group and without waiting.
+  [[nodiscard]] std::optional<Bytes> small_peak(const policy::JobSpec& spec) const;
   void begin_step(Pending pending, const Exec& exec);
-  void begin_small(Pending pending, const Exec& exec, JobId id, UniqueFd pidfd);
   void place(std::unique_ptr<Step> step, std::shared_ptr<supervisor::Place> place);
   [[nodiscard]] supervisor::Newcomer newcomer(const Step& step) const;
   void moved(JobId id, const Result<void>& result);
@@ -138,11 +138,9 @@ class Steps : public ExecObserver,
 
   supervisor::Supervisor& supervisor_;
   supervisor::HostScheduler& scheduler_;
-  const policy::Estimator& estimator_;
   StepTree tree_;
   StepsObserver& observer_;
   report::HostInfo host_;
-  std::string directory_;
   ExecListener* listener_ = nullptr;  // null: every exec is done when it is told
   std::shared_ptr<supervisor::Place> drivers_;
   bool has_root_ = false;
@@ -150,7 +148,8 @@ class Steps : public ExecObserver,
   std::map<JobId, std::unique_ptr<Step>> steps_;
   std::unordered_map<int, Spare> spares_;
   std::size_t on_the_way_ = 0;  // moves under way
-  SmallSteps small_;
+  supervisor::SmallProcesses small_;
+  std::map<JobId, Exec> small_execs_;  // of these
   StepCounts counts_;
   StepNumbers numbers_;
   LaunchedSteps launched_;

@@ -320,6 +320,16 @@ case_steps_of_a_class_have_a_cap() {
   has out 'waits for others of its class: of "sleep" at most 1 runs at once'
 }
 
+# Whoever is known to be small starts without waiting, but not past a cap.
+case_a_cap_holds_for_small_steps_too() {
+  state
+  yes 0.02 | head -n 8 >lengths
+  gives 0 "$plimsoll" govern -q -- xargs -P1 -n1 -a lengths sleep
+  gives 0 "$plimsoll" govern -q --cap sleep=1 -- xargs -P4 -n1 -a lengths sleep
+  gives 0 "$plimsoll" explain last
+  has out 'waits for others of its class: of "sleep" at most 1 runs at once'
+}
+
 case_ctl_sees_and_steers_it() {
   state
   "$plimsoll" govern -q -- xargs -P 2 -n 1 sleep <<<"84001.$$ 84002.$$" 2>err &

@@ -1,29 +1,32 @@
 #include "policy/scheduler/scheduler.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
-#include "base/cases.h"
 #include "base/check.h"
 #include "base/quantity.h"
 #include "policy/estimator/numbers.h"
-#include "policy/job/priority.h"
+#include "policy/estimator/small.h"
 #include "policy/job/words.h"
 
 namespace plimsoll::policy {
 namespace {
 
-// So many jobs are told of, begin to wait or end unstarted in one turn; the rest follow in the next
-// turns. At some 10 us each the thread is away for 10 ms, however many there are at once.
-constexpr std::size_t kJobsPerTurn = 1000;
-// After so long: others of the loop have their turn in between.
-constexpr Duration kBehindGap = std::chrono::milliseconds(1);
-
 GovernorConfig governor_config(const SchedulerConfig& config) {
   GovernorConfig governor = config.governor;
   governor.jobs_max = config.queue.jobs_max;
   return governor;
+}
+
+JobFacts facts_of(const JobSpec& job) {
+  return {.memory_hint = job.memory_hint,
+          .cpu_hint = job.cpu_hint,
+          .disk_hint = job.disk_hint,
+          .input = {},
+          .numbers = numbers_of(job.command),
+          .reached = {},
+          .memory_max = job.limits.memory_max,
+          .cpus = job.limits.cpus};
 }
 
 }  // namespace
@@ -52,14 +55,8 @@ void Scheduler::tell(EventKind kind, std::optional<JobId> job, std::string reaso
 void Scheduler::enter(const JobSpec& job, std::optional<Bytes> input) {
   JobRecord& record = jobs_[job.id];
   record.key = key_of(job, config_.directory);
-  record.facts = {.memory_hint = job.memory_hint,
-                  .cpu_hint = job.cpu_hint,
-                  .disk_hint = job.disk_hint,
-                  .input = input,
-                  .numbers = numbers_of(job.command),
-                  .reached = {},
-                  .memory_max = job.limits.memory_max,
-                  .cpus = job.limits.cpus};
+  record.facts = facts_of(job);
+  record.facts.input = input;
   record.ready.job = job.id;
   record.ready.kind = kinds_.take(record.key, record.facts, estimator_, job.tenant);
   record.ready.priority = job.priority;
@@ -118,220 +115,6 @@ void Scheduler::set_wake(KindsState kinds) {
   if (kinds == KindsState::stale) sooner(now() + kBehindGap);
   if (resume_at_) sooner(*resume_at_);
   executor_->wake_at(wake);
-}
-
-// Whatever any job does comes by here: with hundreds that run, all turns together would leave
-// nothing else its turn for as long as there is something to catch up with. So what is left over
-// waits for a wake of its own.
-void Scheduler::catch_up() {
-  if (resume_at_) return;
-  std::size_t left = kJobsPerTurn;
-  for (; left > 0 && !untold_.empty(); --left) {
-    tell(EventKind::queued, untold_.front(), {});
-    untold_.pop_front();
-  }
-  for (; left > 0 && !arriving_.empty(); --left) {
-    const JobId job = arriving_.front();
-    arriving_.pop_front();
-    if (queue_.is_waiting(job)) wait_for_governor(jobs_.at(job));
-  }
-  for (; left > 0 && !unended_.empty(); --left) {
-    const JobOver over = std::move(unended_.front());
-    unended_.pop_front();
-    forget(over.job);
-    tell(EventKind::ended, over.job, over.reason);
-    if (listener_ != nullptr) listener_->on_job_over(over);
-  }
-  if (is_behind()) resume_at_ = now() + kBehindGap;
-}
-
-// The class, or the tool if only that has a cap: "ld" caps every way of linking.
-const std::string& Scheduler::capped_as(const JobRecord& job) const {
-  return caps_.of(job.key.exact) ? job.key.exact : job.key.tool;
-}
-
-void Scheduler::leave_place(JobRecord& job) {
-  const std::string name = std::exchange(job.capped_as, {});
-  if (name.empty()) return;
-  if (const auto next = caps_.leave(name, job.ready.job)) arriving_.push_back(*next);
-}
-
-bool Scheduler::take_place(JobRecord& job) {
-  if (job.capped_as.empty()) return true;
-  const ClassCaps::Claim claim{.job = job.ready.job,
-                               .tenant = job.ready.tenant,
-                               .priority = job.ready.priority,
-                               .is_command = job.ready.is_command};
-  if (caps_.take(job.capped_as, claim)) return true;
-  if (!job.ready.is_command) return false;
-  const auto put_off = caps_.take_from_waiting(job.capped_as, claim);
-  if (!put_off) return false;
-  JobRecord& other = jobs_.at(*put_off);
-  stop_waiting(other);
-  stand_aside(other);
-  return true;
-}
-
-void Scheduler::stand_aside(JobRecord& job) {
-  if (!job.was_held) ++counts_.holds;
-  job.was_held = true;
-  const unsigned most = *caps_.of(job.capped_as);
-  tell(EventKind::held, job.ready.job,
-       "waits for others of its class: of \"" + job.capped_as + "\" at most " +
-           std::to_string(most) + (most == 1 ? " runs" : " run") + " at once",
-       {{"cap", static_cast<double>(most)}}, HoldCause::cap);
-}
-
-void Scheduler::wait_for_governor(JobRecord& job) {
-  if (job.ready.waits_since) return;
-  if (const std::string& name = capped_as(job); caps_.of(name)) job.capped_as = name;
-  if (!take_place(job)) return stand_aside(job);
-  job.was_held = false;
-  enter_governor(job, now());
-}
-
-void Scheduler::enter_governor(JobRecord& job, Instant since) {
-  kinds_.add_waiting(job.ready.kind);
-  kinds_.refresh_now(job.ready.kind, estimator_, governor_);
-  governor_.enter(job.ready, since);
-}
-
-void Scheduler::stop_waiting(JobRecord& job) {
-  if (!job.ready.waits_since) return;
-  kinds_.remove_waiting(job.ready.kind);
-  governor_.withdraw(job.ready);
-}
-
-void Scheduler::take_kinds_anew(const Key& key) {
-  for (const auto& [job, record] : jobs_) {
-    const bool is_of_class = record.key.exact == key.exact && record.key.owner == key.owner;
-    if (record.attempt == nullptr && is_of_class) unsorted_.push_back(job);
-  }
-  // From the back, so in the order of input.
-  std::sort(unsorted_.begin(), unsorted_.end(), std::greater<>());
-}
-
-void Scheduler::take_kinds_anew() {
-  for (std::size_t done = 0; done < kRefreshedMax && !unsorted_.empty(); ++done) {
-    const JobId job = unsorted_.back();
-    unsorted_.pop_back();
-    const auto found = jobs_.find(job);
-    if (found == jobs_.end() || found->second.attempt != nullptr) continue;
-    JobRecord& record = found->second;
-    const Kind before = record.ready.kind;
-    const Kind kind = kinds_.take(record.key, record.facts, estimator_, record.ready.tenant);
-    if (kind == before) {
-      kinds_.give_back(kind, governor_);
-      continue;
-    }
-    const auto waits_since = record.ready.waits_since;
-    stop_waiting(record);
-    kinds_.give_back(before, governor_);
-    record.ready.kind = kind;
-    if (waits_since) enter_governor(record, *waits_since);
-  }
-}
-
-// The governor hears of it at once, others in their turn.
-void Scheduler::end_unstarted(JobOver over) {
-  JobRecord& job = jobs_.at(over.job);
-  stop_waiting(job);
-  leave_place(job);
-  unended_.push_back(std::move(over));
-}
-
-void Scheduler::forget(JobId job) {
-  const auto record = jobs_.extract(job);
-  kinds_.give_back(record.mapped().ready.kind, governor_);
-  if (const auto& of = record.mapped().part_of) command_ended(*of);
-}
-
-void Scheduler::carry_out(const Decision& decision) {
-  const auto told = [&](EventKind kind, std::optional<JobId> job) {
-    tell(kind, job, decision.reason, decision.numbers);
-  };
-  std::visit(
-      Cases{[&](const Admit& admit) {
-              told(EventKind::admitted, admit.job);
-              start(admit.job);
-            },
-            [&](const Reclaim& reclaim) {
-              ++counts_.reclaims;
-              told(EventKind::reclaimed, reclaim.job);
-              executor_->reclaim(reclaim.job, reclaim.amount);
-            },
-            [&](const Freeze& stop) {
-              told(EventKind::frozen, stop.job);
-              freeze(stop.job);
-              jobs_.at(stop.job).attempt->paused_reason = decision.reason;
-            },
-            [&](const Thaw& go) {
-              told(EventKind::thawed, go.job);
-              thaw(go.job);
-            },
-            [&](const Evict& evict) {
-              ++counts_.evictions;
-              told(EventKind::evicted, evict.job);
-              kill(evict.job, Outcome::evicted, decision.reason);
-            },
-            [&](const Fail& fail) {
-              told(EventKind::failed, fail.job);
-              kill(fail.job, Outcome::over_line, decision.reason);
-            },
-            [&](const Cancel& cancel) { kill(cancel.job, Outcome::cancelled, decision.reason); },
-            [&](const Skip& skip) { end_unstarted({.job = skip.job, .reason = decision.reason}); },
-            [&](const GiveUp& given_up) {
-              end_unstarted({.job = given_up.job, .gave_up = true, .reason = decision.reason});
-            }},
-      decision.action);
-}
-
-void Scheduler::start(JobId job) {
-  JobRecord& record = jobs_.at(job);
-  kinds_.remove_waiting(record.ready.kind);
-  caps_.begins(record.capped_as, job);
-  Start start = queue_.start(job, now());
-  record.attempt = std::make_unique<RunningAttempt>(start.attempt, now());
-  RunningAttempt& attempt = *record.attempt;
-  attempt.estimate = estimator_.estimate(record.key, record.facts);
-  attempt.admitted_with = attempt.estimate.peak;
-  start.admitted_with = to_bytes(attempt.admitted_with.mean + attempt.admitted_with.spread);
-  set_deadline(job, attempt);
-  Numbers numbers;
-  if (const int priority = record.ready.priority; priority != 0) {
-    numbers = {{"priority", static_cast<double>(priority)},
-               {"weight", static_cast<double>(weight_of(priority))}};
-  }
-  tell(EventKind::started, job,
-       "attempt " + std::to_string(start.attempt) + " in slot " + std::to_string(start.slot),
-       std::move(numbers));
-  executor_->start(start);
-}
-
-void Scheduler::freeze(JobId job) {
-  RunningAttempt& attempt = *jobs_.at(job).attempt;
-  ++counts_.pauses;
-  attempt.clock.pause(now());
-  set_deadline(job, attempt);
-  executor_->freeze(job);
-}
-
-void Scheduler::thaw(JobId job) {
-  RunningAttempt& attempt = *jobs_.at(job).attempt;
-  attempt.clock.resume(now());
-  set_deadline(job, attempt);
-  executor_->thaw(job);
-}
-
-// The governor knows already of what it has decided itself; mark_dying() is without effect then.
-void Scheduler::kill(JobId job, Outcome cause, const std::string& reason) {
-  const JobRecord& record = jobs_.at(job);
-  RunningAttempt& attempt = *record.attempt;
-  if (attempt.is_dying) return;
-  attempt.is_dying = true;
-  set_deadline(job, attempt);
-  governor_.mark_dying(record.ready, now());
-  executor_->kill(job, cause, reason);
 }
 
 void Scheduler::on_job(JobId job, const JobSample& sample) {
@@ -566,6 +349,14 @@ void Scheduler::set_jobs_max(unsigned jobs_max) {
   queue_.set_jobs_max(jobs_max);
   governor_.set_jobs_max(jobs_max);
   turn();
+}
+
+std::optional<Bytes> Scheduler::known_small(const JobSpec& job) const {
+  const Key key = key_of(job, config_.directory);
+  if (caps_.of(key.exact) || caps_.of(key.tool)) return std::nullopt;
+  const Estimate estimate = estimator_.estimate(key, facts_of(job));
+  if (!is_small(estimate)) return std::nullopt;
+  return to_bytes(estimate.peak.mean + estimate.peak.spread);
 }
 
 SchedulerStatus Scheduler::status() const {

@@ -116,6 +116,9 @@ class Scheduler : public ExecutorObserver {
   // O(jobs that have not ended).
   [[nodiscard]] SchedulerStatus status() const;
   [[nodiscard]] const Counts& counts() const { return counts_; }
+  // What a job is expected to reach that is known to be small (is_small()) and is not of a class
+  // that has a cap: it may run without having been entered here. Nothing of any other.
+  [[nodiscard]] std::optional<Bytes> known_small(const JobSpec& job) const;
   // How good the estimates were that attempts were admitted with.
   [[nodiscard]] const Calibration& calibration() const { return calibration_; }
 
@@ -163,6 +166,9 @@ class Scheduler : public ExecutorObserver {
   void set_deadline(JobId job, RunningAttempt& attempt);
   void pass_deadlines();
   void follow_timeouts();
+  // What is left to catch up with has its turn after so long: others of the loop have theirs in
+  // between.
+  static constexpr Duration kBehindGap = std::chrono::milliseconds(1);
   enum class KindsState : bool { fresh, stale };
   void set_wake(KindsState kinds);
 

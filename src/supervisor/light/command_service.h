@@ -26,7 +26,7 @@ class CommandsOwner {
   // As JobCommandsHost::job_of().
   [[nodiscard]] virtual Result<const policy::JobSpec*> job_of(int pid) = 0;
   // As JobCommandsHost::passes().
-  [[nodiscard]] virtual bool command_passes(const policy::JobSpec& /*command*/) { return false; }
+  [[nodiscard]] virtual bool command_passes(const policy::JobSpec& command, int pid) = 0;
   // The process is to become this command, and executes nothing until that is started.
   virtual void command_begins(const policy::JobSpec& /*command*/, int /*pid*/) {}
   // It did not start at once.
@@ -83,8 +83,8 @@ class CommandService : public JobOwner, private JobCommandsHost {
   [[nodiscard]] Result<const policy::JobSpec*> job_of(int pid) override {
     return owner_.job_of(pid);
   }
-  [[nodiscard]] bool passes(const policy::JobSpec& command) override {
-    return owner_.command_passes(command);
+  [[nodiscard]] bool passes(const policy::JobSpec& command, int pid) override {
+    return owner_.command_passes(command, pid);
   }
   void place(JobId command, int pid) override;
   void enter(const policy::JobSpec& command) override;

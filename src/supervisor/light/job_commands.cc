@@ -98,7 +98,7 @@ Result<void> JobCommands::begin(ClientId id, Client& client, const ExternalLocat
   auto command = std::make_unique<Command>();
   command->client = id;
   command->spec = spec_for(client, *job);
-  if (client.lost == 0 && host_.passes(command->spec)) {
+  if (client.lost == 0 && host_.passes(command->spec, std::get<ProcessPlace>(place).pid)) {
     return fail(std::errc::operation_canceled, "it is small, and need not wait");
   }
   const JobId known = command->spec.id;

@@ -27,7 +27,7 @@ class JobCommandsHost {
   // answer holds for this call.
   [[nodiscard]] virtual Result<const policy::JobSpec*> job_of(int pid) = 0;
   // Whether the command needs no governor: it is refused then, and its launcher starts it at once.
-  [[nodiscard]] virtual bool passes(const policy::JobSpec& command) = 0;
+  [[nodiscard]] virtual bool passes(const policy::JobSpec& command, int pid) = 0;
   // Moves the process into a new group of the pool; JobCommands::placed() follows, perhaps at once.
   virtual void place(JobId command, int pid) = 0;
   // One that was placed: JobCommands::started() may follow at once.

@@ -297,6 +297,8 @@ void BatchRun::account(const AttemptResult& result) {
   *summary_.oom_kills += oom_kills_of(totals.memory.events);
 }
 
+void BatchRun::command_passed() { ++summary_.job_commands; }
+
 void BatchRun::command_ended(const AttemptResult& result) {
   ++summary_.job_commands;
   account(result);

@@ -93,6 +93,8 @@ class BatchRun : private JobOwner,
   [[nodiscard]] HostScheduler& host_scheduler() { return host_scheduler_; }
   [[nodiscard]] JobId next_job_id() { return JobId{++last_id_}; }
   void command_ended(const AttemptResult& result);
+  // One was let go that is known to be small: what it uses is its job's.
+  void command_passed();
 
  private:
   struct AttemptRecord;

@@ -54,6 +54,37 @@ TEST(Scheduler, WhatStandsAsideForACapCanBeWithdrawnAndInterrupted) {
   EXPECT_TRUE(run.scheduler.is_over());
 }
 
+TEST(Scheduler, WhatHasACapIsNotKnownForSmall) {
+  JobSpec job;
+  job.command = std::string("true");
+  const auto known = [&job](Scene& run) {
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(run.scheduler.known_small(job), std::nullopt) << i;
+      run.estimator.learn({.key = key_of(job), .peak = Bytes{1U << 20U}, .ran = 10ms, .cores = 1});
+    }
+    return run.scheduler.known_small(job);
+  };
+  for (const char* job_class : {"class", "other"}) {
+    job.job_class = job_class;
+    Capped run;
+    const auto peak = known(run);
+    EXPECT_EQ(peak.has_value(), job.job_class == "other");
+    EXPECT_GE(peak.value_or(Bytes{1U << 20U}), Bytes{1U << 20U});
+  }
+}
+
+TEST(Scheduler, WhatIsLargeOrLongIsNotKnownForSmall) {
+  JobSpec job;
+  job.command = std::string("true");
+  for (const auto& [peak, ran] : {std::pair<std::uint64_t, Duration>{40, 10ms}, {1, 300ms}}) {
+    Scene run;
+    for (int i = 0; i < 10; ++i) {
+      run.estimator.learn({.key = key_of(job), .peak = Bytes{peak << 20U}, .ran = ran, .cores = 1});
+    }
+    EXPECT_EQ(run.scheduler.known_small(job), std::nullopt);
+  }
+}
+
 // Its place is another's while it waits for its next attempt.
 TEST(Scheduler, AJobThatIsTriedAgainTakesAPlaceAnew) {
   Capped run;

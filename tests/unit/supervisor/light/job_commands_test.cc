@@ -35,7 +35,9 @@ struct JobCommandsTest : ::testing::Test, JobCommandsHost, ExternalListener {
     if (pid >= 300) return nullptr;
     return pid < 200 ? &seventh : &eighth;
   }
-  bool passes(const policy::JobSpec& command) override { return command.job_class == "small"; }
+  bool passes(const policy::JobSpec& command, int /*pid*/) override {
+    return command.job_class == "small";
+  }
   void place(JobId command, int pid) override {
     asked.push_back("place " + number(command) + " " + std::to_string(pid));
   }
