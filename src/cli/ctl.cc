@@ -1,4 +1,4 @@
-// plimsoll ctl: shows and steers a running batch, or the daemon.
+// plimsoll ctl: shows and steers a run, or the daemon.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -35,9 +35,9 @@ struct CtlOptions {
 };
 
 constexpr const char* kCtlFooter =
-    R"(JOB is a job's name or its number. RUN is the id of a running batch or govern,
-the beginning of one, `last` (the one that started last), `last-1` (the one before
-it), or the path of a socket. Without --run the only running batch or govern is
+    R"(JOB is a job's name or its number. RUN is the id of a running batch, govern or
+session, the beginning of one, `last` (the one that started last), `last-1` (the
+one before it), or the path of a socket. Without --run the only one that runs is
 meant, or the daemon (plimsoll serve) if there is none; `--run daemon` is always
 the daemon.
 
@@ -109,12 +109,12 @@ std::string done_text(const std::string& command, const std::string& word) {
 }
 
 std::optional<int> parse(CtlOptions& options, int argc, char** argv) {
-  CLI::App app("Shows and controls a running batch, or the daemon.", "ctl");
+  CLI::App app("Shows and controls a running batch, govern or session, or the daemon.", "ctl");
   app.footer(kCtlFooter);
   app.fallthrough();
   app.require_subcommand(1);
   app.add_option("--run", options.run,
-                 "Batch to control: an id, the beginning of one, last or last-1")
+                 "Run to control: an id, the beginning of one, last or last-1")
       ->type_name("RUN");
   app.add_flag("--json", options.json, "Print the answer as JSON");
   std::string word;

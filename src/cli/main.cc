@@ -33,7 +33,7 @@ measured by the kernel, limited, and ended with all its processes.
   submit    Give the daemon a command:   plimsoll submit -- make -j4
   list      List the jobs of the daemon: plimsoll list
   top       Watch runs on a screen:      plimsoll top
-  ctl       Watch and steer a batch:     plimsoll ctl status
+  ctl       Watch and steer a run:       plimsoll ctl status
   reap      Kill and remove cgroups:     plimsoll reap --stale
   runs      List recorded runs:          plimsoll runs
   explain   Explain what a run decided:  plimsoll explain last 17

@@ -176,6 +176,15 @@ bool is_launcher(const Exec& exec) {
   return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 && exec.argv[1] == "exec";
 }
 
+// What only shows or steers runs: whoever asks why nothing starts must not wait for the answer.
+constexpr auto kShows =
+    std::to_array<string_view>({"ctl", "explain", "history", "report", "runs", "top"});
+
+bool shows_runs(const Exec& exec) {
+  return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 &&
+         is_among(kShows, exec.argv[1]);
+}
+
 // Whether a shell's text names the launcher, as those of cmake and ninja do: the shell would be a
 // step only until it has started that.
 bool names_launcher(string_view text) {
@@ -238,7 +247,7 @@ Role Drivers::role_of_interpreter(string_view name, const std::vector<std::strin
 
 Role Drivers::role_of(const Exec& exec) const {
   const std::string name = program_name(exec.file);
-  if (is_launcher(exec) || is_inner_govern(exec)) return Role::driver;
+  if (is_launcher(exec) || is_inner_govern(exec) || shows_runs(exec)) return Role::driver;
   if (name == "plimsoll" || name == "plimsolld") return Role::governor;
   if (is_worker(exec)) return Role::whole;
   if (base_name(exec.file) == kLtoWrapper) return Role::sealed;

@@ -1,5 +1,6 @@
 #include "govern/govern_run.h"
 
+#include <algorithm>
 #include <signal.h>
 #include <unistd.h>
 
@@ -188,19 +189,27 @@ Result<void> GovernRun::turn_until_gone() {
 // Nothing of it is to run on.
 void GovernRun::on_over(const policy::AttemptEnd& /*end*/) {
   steps_.end_all("the command has ended");
-  const auto left = std::exchange(still_running_, {});
+  const auto& left = still_running_;
   if (left.empty() || supervisor_.asked_to_end()) return;
   constexpr std::size_t kNamed = 3;
   std::string text = counted(left.size(), "step", "steps") +
                      " still ran when the command had ended, and " +
                      (left.size() == 1 ? "was" : "were") + " killed: ";
   for (std::size_t i = 0; i < left.size() && i < kNamed; ++i) {
-    text += (i == 0 ? "" : "; ") + report::printable(left[i]);
+    text += (i == 0 ? "" : "; ") + report::printable(left[i].command);
   }
   on_notice(text + (left.size() > kNamed ? "; ..." : ""));
 }
 
-void GovernRun::on_gone(const supervisor::AttemptResult& result) { result_ = result; }
+// Of the steps among what it has left running on_over() has told.
+void GovernRun::on_gone(const supervisor::AttemptResult& result) {
+  result_ = result;
+  std::erase_if(result_->left_behind, [this](const report::LeftBehind& process) {
+    return std::any_of(still_running_.begin(), still_running_.end(),
+                       [&](const RunningStep& step) { return step.pid == process.pid; });
+  });
+  still_running_.clear();
+}
 
 void GovernRun::on_stuck(const reap::Stuck& stuck) {
   on_notice("the command: " + supervisor::stuck_text(stuck));

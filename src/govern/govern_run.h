@@ -135,7 +135,7 @@ class GovernRun : private supervisor::AttemptObserver,
   std::uint64_t killed_ = 0;  // steps of this execution, for want of memory
   std::uint64_t killed_in_all_ = 0;
   unsigned reruns_ = 0;
-  std::vector<std::string> still_running_;  // when the command ended, as commands
+  std::vector<RunningStep> still_running_;  // when the command ended
   bool is_stopped_ = false;
   report::RunSummary summary_;
 };

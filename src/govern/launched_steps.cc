@@ -55,6 +55,9 @@ void LaunchedSteps::command_starts(JobId command, std::shared_ptr<supervisor::Pl
 // Where it was refused, its exec begins another step.
 void LaunchedSteps::command_withdrawn(JobId command) {
   --shared_.counts.begun;
+  if (const auto step = steps_.find(command); step != steps_.end() && step->second.was_held) {
+    --shared_.counts.held;
+  }
   drop(command);
 }
 
@@ -121,11 +124,11 @@ void LaunchedSteps::resume_all() {
   }
 }
 
-std::vector<std::string> LaunchedSteps::running() const {
-  std::vector<std::string> running;
+std::vector<RunningStep> LaunchedSteps::running() const {
+  std::vector<RunningStep> running;
   for (const auto& [id, step] : steps_) {
     if (step.place == nullptr || !step.place->is_populated()) continue;
-    running.push_back(policy::command_line(service_.spec_of(id)->command));
+    running.push_back({.pid = {}, .command = policy::command_line(service_.spec_of(id)->command)});
   }
   return running;
 }

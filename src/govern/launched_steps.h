@@ -47,8 +47,7 @@ class LaunchedSteps : private supervisor::CommandsOwner {
   // Those in this place, that of the drivers, are; null: none.
   void admit_from(std::shared_ptr<supervisor::Place> drivers) { drivers_ = std::move(drivers); }
 
-  // The commands of those in which somebody lives and that do not wait.
-  [[nodiscard]] std::vector<std::string> running() const;
+  [[nodiscard]] std::vector<RunningStep> running() const;
   // Whoever is left ends. Nobody else is admitted.
   void end_all(const std::string& why);
   // Those that are paused go on, whatever it takes.

@@ -61,8 +61,7 @@ class Steps : public ExecObserver,
   // The command is about to be executed: its first exec is the root of what follows. `drivers`:
   // where it is. `listener` must live until all execs are answered; null: none will have to be.
   void begin(ExecListener* listener, std::shared_ptr<supervisor::Place> drivers);
-  // The commands of those in which somebody lives and that do not wait.
-  [[nodiscard]] std::vector<std::string> running() const;
+  [[nodiscard]] std::vector<RunningStep> running() const;
   // The command has ended: whoever is left is killed.
   void end_all(const std::string& why);
   // Those that wait or are paused go on, whatever it takes: they have been asked to end.

@@ -89,10 +89,12 @@ bool Steps::is_running(const Step& step) const {
   return step.state == Step::State::running && !step.is_over && step.place->is_populated();
 }
 
-std::vector<std::string> Steps::running() const {
-  std::vector<std::string> running = launched_.running();
+std::vector<RunningStep> Steps::running() const {
+  std::vector<RunningStep> running = launched_.running();
   for (const auto& [id, step] : steps_) {
-    if (is_running(*step)) running.push_back(policy::command_line(step->spec.command));
+    if (!is_running(*step)) continue;
+    running.push_back(
+        {.pid = step->exec.process.pid, .command = policy::command_line(step->spec.command)});
   }
   return running;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,12 @@ class StepsObserver {
   // The step that was found has ended before it had a place: these processes, which were told as
   // within it, are to be told again as far as they live.
   virtual void on_missed(const std::vector<procfs::Id>& processes) = 0;
+};
+
+// One in which somebody lives and that does not wait.
+struct RunningStep {
+  std::optional<int> pid;  // of its first process; absent: a launcher's
+  std::string command;
 };
 
 // How many there were, without those that have turned out to be drivers.

@@ -62,7 +62,7 @@ END
 until [ -e taken ]; do sleep 0.05; done; \$exec -v --class b --memory-hint 100M -- touch second 2>why
 END
   start --line 200M
-  becomes_true grep -q 'exec: touch waits: ' why
+  becomes_true grep -q 'exec: touch waits for ' why
   [[ ! -e second ]] || wrong 'it did not wait'
   touch go
   ends 0

@@ -66,7 +66,7 @@ case_it_waits_until_it_fits() {
   hold_place --class holder --memory-hint 150M
   "$plimsoll" exec -v --class second --memory-hint 150M -- touch second 2>why &
   local second=$!
-  becomes_true grep -q 'exec: touch waits: ' why
+  becomes_true grep -q 'exec: touch waits for ' why
   [[ ! -e second ]] || wrong 'it did not wait'
   launch 0 -- gcc --version # asks only
   PLIMSOLL_JOB=outer launch 0 -- touch inner

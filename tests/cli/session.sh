@@ -225,7 +225,7 @@ END
   same 75 "$(<status)" 'exit status'
   [[ ! -e ran ]] || wrong 'it ran'
   has err 'exec: bash has waited for 300 ms and was not started: '
-  has err 'try again later'
+  has err 'Try again later'
 }
 
 case_a_prefix_hands_on_commands() {

@@ -163,8 +163,8 @@ void Launcher::on_news() {
   if (!news) return go_on_alone();
   std::visit(Cases{[this](const supervisor::LightHeld& held) {
                      if (config_.verbose && held.reason != why_held_) {
-                       complain("exec: " + program_of(config_.command) +
-                                " waits: " + report::printable(held.reason));
+                       complain("exec: " + program_of(config_.command) + " " +
+                                report::printable(held.reason));
                      }
                      why_held_ = held.reason;
                    },
@@ -203,8 +203,9 @@ void Launcher::on_time(Instant now) {
   if (config_.hold_max && now >= began_ + *config_.hold_max) {
     complain("exec: " + program_of(config_.command) + " has waited for " +
              format_duration(*config_.hold_max) + " and was not started: " +
-             (why_held_.empty() ? "others run or wait before it" : report::printable(why_held_)) +
-             "; try again later, or with less at once");
+             (why_held_.empty() ? "others run or wait before it"
+                                : "it " + report::printable(why_held_)) +
+             ". Try again later, or start less at once");
     return give_up({.code = kLostToMachine});
   }
   ask_again_.reset();

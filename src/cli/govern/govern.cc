@@ -162,7 +162,7 @@ const char* governing_run() {
 int run_governed_already(const GovernOptions& options, const char* outer) {
   if (options.verbosity != Verbosity::quiet) {
     complain(std::string(options.name()) + ": the run " + report::printable(outer) +
-             " governs this command already, with limits of its own");
+             " governs this command already; the options of this one are ignored");
   }
   std::vector<char*> argv;
   for (const std::string& word : options.command) argv.push_back(const_cast<char*>(word.c_str()));

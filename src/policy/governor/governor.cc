@@ -142,7 +142,10 @@ void Governor::set_wake(Instant now) {
 void Governor::admit(Instant now, unsigned starts_max, AdmissionContext& seen,
                      std::vector<Decision>& rulings) {
   holding_.reset();
-  if (waiting_.size() == 0 || (starts_max == 0 && !waiting_.front().is_command)) return;
+  // Where all places are taken, a round tells so, and who needs none may start.
+  const bool is_full = running_set_.jobs() >= config_.jobs_max;
+  if (waiting_.size() == 0) return;
+  if (starts_max == 0 && !is_full && !waiting_.front().is_command) return;
   if (!is_calm(now)) {
     holding_ =
         Holding{.job = waiting_.front().first,

@@ -317,9 +317,14 @@ void MemoryResponse::fail_one(Turn& turn) {
   numbers.emplace_back("over_bytes", over);
   const double left = turn.running_set.unaccounted();
   numbers.emplace_back("unaccounted_bytes", left);
+  const Member& keel = *turn.running_set.keel();
+  const std::string beside =
+      &member == &keel
+          ? std::string(" and does not fit")
+          : " and cannot go on beside the oldest job, which uses " + words::bytes(keel.used());
   std::string reason =
       "it uses " + words::bytes(member.used()) +
-      (alone ? " and does not fit: with every other job paused, use is still "
+      (alone ? beside + ": with every other job paused, use is still "
              : ", and no job may be paused or evicted: use is ") +
       words::bytes(over) + " above the line of " + words::bytes(turn.limits.limit) +
       (left > turn.limits.line * kTolerance

@@ -26,6 +26,7 @@ bool may_wait_for(const Ready& job, const Member& member, Instant now) {
   const Duration least = job.is_command ? kStillForACommand : kStandStill;
   // One that has slept before, and woken by itself, is given half as long again as that took.
   const Duration still = std::clamp(member.stood * 3 / 2, least, kStandStillMost);
+  if (member.paused) return now - member.since >= still;
   return member.state == MemberState::running && now - member.progressed >= still;
 }
 
@@ -51,7 +52,7 @@ void Round::admit(std::vector<Decision>& rulings) {
   give_idle_cores();
   if (disk_holding_) holding_ = std::move(disk_holding_);
   if (ground_.waiting.size() == 0 || ground_.running_set.jobs() < ground_.config.jobs_max) return;
-  if (ground_.waiting.front().is_command) return;
+  if (needs_no_place(ground_.waiting.front())) return;
   holding_ = Holding{.job = ground_.waiting.front().first,
                      .cause = HoldCause::places,
                      .reason = places_text(ground_.config, ground_.seen.tenancy, kHost),
@@ -81,7 +82,11 @@ void Round::give_idle_cores() {
 
 bool Round::may_start() const {
   if (is_closed_) return false;
-  return has_place() || (ground_.waiting.size() > 0 && ground_.waiting.front().is_command);
+  return has_place() || (ground_.waiting.size() > 0 && needs_no_place(ground_.waiting.front()));
+}
+
+bool Round::needs_no_place(const Waiting::Rank& rank) const {
+  return rank.is_command || is_awaited(ground_.waiting.first(rank.kind));
 }
 
 bool Round::has_place() const {
@@ -130,7 +135,7 @@ std::optional<Holding> Round::bar(Tenant tenant, const Waiting::Rank& rank) cons
                    .reason = "waits for a job that must run alone",
                    .numbers = {{"used_bytes", seen.around.used}, {"line_bytes", seen.around.line}}};
   }
-  if (!rank.is_command && !tenancy.has_place(tenant)) {
+  if (!tenancy.has_place(tenant) && !needs_no_place(rank)) {
     return Holding{.job = job,
                    .cause = HoldCause::places,
                    .reason = places_text(ground_.config, tenancy, tenant),
@@ -153,13 +158,14 @@ bool Round::take_turn(Tenant tenant) {
   if (!turn.has_begun) {
     turn.has_begun = true;
     const auto reserved_job = reserved_job_of(tenant);
-    const bool may = reserved_job && (reserved_job->is_command || has_place());
+    const bool may = reserved_job && (has_place() || needs_no_place(*reserved_job));
     if (may && consider(tenant, turn, *reserved_job)) return true;
   }
   for (const Waiting::Rank& rank : ground_.waiting.orders().at(tenant)) {
     if (turn.is_over) return false;
     if (!is_disk_last_ && is_tried_out(turn)) return false;
-    if (!rank.is_command && (turn.command_waits || !has_place())) return false;
+    if (!rank.is_command && turn.command_waits) return false;
+    if (!has_place() && !needs_no_place(rank)) return false;
     if (turn.refused.contains(rank.kind) || turn.held_for_disk.contains(rank.kind)) continue;
     if (is_disk_last_ && !turn.to_idle_cores.contains(rank.kind)) continue;
     // A copy: an admission changes the order.
@@ -261,7 +267,7 @@ void Round::start(Tenant tenant, const Waiting::Rank& rank) {
   const auto kept = ground_.reservations.find(tenant);
   if (kept != ground_.reservations.end()) kept->second.give_up(ready.job);
   ground_.running_set.start(ready, estimate, now_);
-  if (!ready.is_command) --starts_left_;
+  if (!ready.is_command && starts_left_ > 0) --starts_left_;
   ground_.last_served = tenant;
   if (ready.lost >= kEvictionsMax) seen.around.right_of_way_taken = true;
   if (ready.lost > kEvictionsMax) is_closed_ = true;

@@ -71,6 +71,7 @@ class Round {
   void give_idle_cores();
   [[nodiscard]] bool may_start() const;
   [[nodiscard]] bool has_place() const;  // for a job
+  [[nodiscard]] bool needs_no_place(const Waiting::Rank& rank) const;
   [[nodiscard]] std::optional<Tenant> next();
   [[nodiscard]] std::optional<Holding> bar(Tenant tenant, const Waiting::Rank& rank) const;
   [[nodiscard]] bool take_turn(Tenant tenant);

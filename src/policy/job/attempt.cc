@@ -32,7 +32,7 @@ std::string describe(const AttemptEnd& end) {
       return end.signal ? "was ended by signal " + signal_name(*end.signal)
                         : "was ended by a signal";
     case Outcome::over_limit: return "exceeded its own memory limit";
-    case Outcome::over_line: return "did not fit below the line, even alone";
+    case Outcome::over_line: return "did not fit below the line";
     case Outcome::evicted: return "was evicted";
     case Outcome::machine_oom:
       return "was killed by the kernel because the machine ran out of memory";

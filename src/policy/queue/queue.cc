@@ -39,6 +39,7 @@ void Queue::enter(const JobSpec& spec) {
   job.restarts = spec.restartable ? spec.restarts.value_or(kLostAttemptsMax) : 0;
   job.timeout = spec.timeout;
   job.is_command = spec.part_of.has_value();
+  job.may_be_awaited = spec.may_be_awaited;
   ++(job.is_command ? commands_ : tally_.entered);
   PLIMSOLL_CHECK(spec.needs.empty() || config_.ended == Ended::remembered);
   for (const JobId need : spec.needs) {
@@ -255,7 +256,8 @@ void Queue::wake_waiting(Instant now) {
 
 Start Queue::start(JobId id, Instant now) {
   Job& job = find(id);
-  PLIMSOLL_CHECK(job.state == State::ready && (job.is_command || room(now) > 0));
+  PLIMSOLL_CHECK(job.state == State::ready &&
+                 (job.is_command || job.may_be_awaited || room(now) > 0));
   job.state = State::running;
   ++job.attempts;
   running_.insert(id);

@@ -62,8 +62,8 @@ class Slots {
   std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> free_;
 };
 
-// An attempt that starts. `attempt` counts from 1; `slot` is of 1..jobs_max and taken by no other
-// running job; 0 of a command.
+// An attempt that starts. `attempt` counts from 1; `slot` is of 1..jobs_max, or beyond where one
+// that is awaited had no place, and taken by no other running job; 0 of a command.
 struct Start {
   JobId job{};
   unsigned attempt = 1;
@@ -106,6 +106,7 @@ struct QueueConfig {
 //
 // Commands of jobs (JobSpec::part_of) take neither places nor slots, and have no time-out but that
 // of their job; a halt does not count them, and they may start for as long as their jobs may end.
+// One for which all that run may be waiting (JobSpec::may_be_awaited) may start without a place.
 //
 // Pure: it knows the time only as a parameter, which never goes back. Each call is O(log n) in the
 // number of jobs known, plus what it returns, plus the `needs` that it resolves.
@@ -190,6 +191,7 @@ class Queue {
     unsigned slot = 0;      // while running
     bool cancelled = false;
     bool is_command = false;
+    bool may_be_awaited = false;
   };
 
   // What is still to be known of a job that has ended, for those that need it.

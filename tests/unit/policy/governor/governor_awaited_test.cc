@@ -18,9 +18,10 @@ void waits(Story& story, unsigned id, Awaited awaited) {
   story.enters({.job = JobId{id}, .kind = Kind{id}, .may_be_awaited = awaited == Awaited::yes});
 }
 
-// Three of 400 MiB below a line of 1000: two fit.
-Story three_steps(Awaited awaited) {
-  Story story({.line = mib(1000), .cores = 8, .jobs_max = 10});
+// Three of 400 MiB; two fit below a line of 1000.
+Story three_steps(Awaited awaited,
+                  const GovernorConfig& config = {.line = mib(1000), .cores = 8, .jobs_max = 10}) {
+  Story story(config);
   for (const unsigned id : {1u, 2u, 3u}) waits(story, id, awaited);
   EXPECT_THAT(story.rules(0), ElementsAre("admit 1", "admit 2"));
   return story;
@@ -70,6 +71,28 @@ TEST(GovernorAwaited, OnlyOneStartsAtATime) {
   waits(story, 4, Awaited::yes);
   ASSERT_TRUE(starts_third(story, 1, 6.5));
   EXPECT_FALSE(starts_third(story, 1, 9));
+}
+
+TEST(GovernorAwaited, ItStartsBeyondTheNumberOfPlaces) {
+  Story story = three_steps(Awaited::yes, {.line = mib(9000), .cores = 8, .jobs_max = 2});
+  EXPECT_FALSE(starts_third(story, 1, 5.5));
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::places);
+  EXPECT_TRUE(starts_third(story, 1, 6.5));
+}
+
+TEST(GovernorAwaited, AJobOfItsOwnStaysWithinThem) {
+  Story story = three_steps(Awaited::no, {.line = mib(9000), .cores = 8, .jobs_max = 2});
+  EXPECT_FALSE(starts_third(story, 1, 60));
+  EXPECT_EQ(story.governor.holding()->cause, HoldCause::places);
+}
+
+// Nobody can be waiting for what its user has paused.
+TEST(GovernorAwaited, WhatItsUserHasPausedMakesNoProgress) {
+  Story story = three_steps(Awaited::yes);
+  story.governor.pause(story.job(2), at(1));
+  EXPECT_THAT(story.rules(1), ElementsAre("freeze 2"));
+  EXPECT_FALSE(starts_third(story, 1, 5.5));
+  EXPECT_TRUE(starts_third(story, 1, 6.5));
 }
 
 }  // namespace
