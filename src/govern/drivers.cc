@@ -176,14 +176,8 @@ bool is_launcher(const Exec& exec) {
   return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 && exec.argv[1] == "exec";
 }
 
-// What only shows or steers runs: whoever asks why nothing starts must not wait for the answer.
 constexpr auto kShows =
-    std::to_array<string_view>({"ctl", "explain", "history", "report", "runs", "top"});
-
-bool shows_runs(const Exec& exec) {
-  return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 &&
-         is_among(kShows, exec.argv[1]);
-}
+    std::to_array<string_view>({"ctl", "explain", "history", "list", "report", "runs", "top"});
 
 // Whether a shell's text names the launcher, as those of cmake and ninja do: the shell would be a
 // step only until it has started that.
@@ -247,7 +241,8 @@ Role Drivers::role_of_interpreter(string_view name, const std::vector<std::strin
 
 Role Drivers::role_of(const Exec& exec) const {
   const std::string name = program_name(exec.file);
-  if (is_launcher(exec) || is_inner_govern(exec) || shows_runs(exec)) return Role::driver;
+  if (is_launcher(exec) || is_inner_govern(exec)) return Role::driver;
+  if (shows_runs(exec)) return Role::unknown;
   if (name == "plimsoll" || name == "plimsolld") return Role::governor;
   if (is_worker(exec)) return Role::whole;
   if (base_name(exec.file) == kLtoWrapper) return Role::sealed;
@@ -275,6 +270,11 @@ bool may_hold_tokens(const Exec& exec) {
 bool is_inner_govern(const Exec& exec) {
   return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 &&
          (exec.argv[1] == "govern" || exec.argv[1] == "session");
+}
+
+bool shows_runs(const Exec& exec) {
+  return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 &&
+         is_among(kShows, exec.argv[1]);
 }
 
 bool resumes(const Words& command) {

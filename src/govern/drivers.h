@@ -51,6 +51,10 @@ class Drivers {
 // is in.
 [[nodiscard]] bool is_inner_govern(const Exec& exec);
 
+// Whether it only shows or steers runs: whoever asks why nothing starts must not wait for the
+// answer.
+[[nodiscard]] bool shows_runs(const Exec& exec);
+
 // Whether the driver goes on where it was when it is started again, as build tools do.
 [[nodiscard]] bool resumes(const Words& command);
 

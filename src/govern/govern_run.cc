@@ -1,8 +1,8 @@
 #include "govern/govern_run.h"
 
-#include <algorithm>
 #include <signal.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <utility>
 
@@ -205,6 +205,7 @@ void GovernRun::on_over(const policy::AttemptEnd& /*end*/) {
 void GovernRun::on_gone(const supervisor::AttemptResult& result) {
   result_ = result;
   std::erase_if(result_->left_behind, [this](const report::LeftBehind& process) {
+    if (process.fate == report::LeftFate::lives) return false;
     return std::any_of(still_running_.begin(), still_running_.end(),
                        [&](const RunningStep& step) { return step.pid == process.pid; });
   });

@@ -64,7 +64,7 @@ Meaning StepTree::exec_below_driver(const Exec& exec) {
     set(exec.process, Kind::governor);
     return {};
   }
-  if (role != Role::driver) {
+  if (role != Role::driver && !shows_runs(exec)) {
     nodes_.erase(exec.process.pid);
     return {.what = Meaning::What::begins};
   }

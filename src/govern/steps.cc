@@ -148,10 +148,10 @@ void Steps::follow(Pending pending, const Exec& exec, const Meaning& meaning) {
   answer(pending);
 }
 
-std::optional<Bytes> Steps::small_peak(const policy::JobSpec& spec) const {
+std::optional<Bytes> Steps::small_peak(const policy::JobSpec& spec) {
   const policy::Scheduler& scheduler = scheduler_.scheduler();
   const auto peak = scheduler.known_small(spec);
-  return peak && small_.has_room(*peak, scheduler.line()) ? peak : std::nullopt;
+  return peak && small_.let(*peak, scheduler.line()) ? peak : std::nullopt;
 }
 
 void Steps::begin_step(Pending pending, const Exec& exec) {

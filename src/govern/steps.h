@@ -111,7 +111,7 @@ class Steps : public ExecObserver,
   [[nodiscard]] bool lives_here(int pid) const;
   void follow(Pending pending, const Exec& exec, const Meaning& meaning);
   // What a step is expected to reach that may run without a group and without waiting.
-  [[nodiscard]] std::optional<Bytes> small_peak(const policy::JobSpec& spec) const;
+  [[nodiscard]] std::optional<Bytes> small_peak(const policy::JobSpec& spec);
   void begin_step(Pending pending, const Exec& exec);
   void place(std::unique_ptr<Step> step, std::shared_ptr<supervisor::Place> place);
   [[nodiscard]] supervisor::Newcomer newcomer(const Step& step) const;

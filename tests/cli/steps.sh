@@ -64,6 +64,24 @@ case_a_step_that_becomes_a_driver_is_none() {
   told out 'r["runs"][0]["jobs"] == 1' 'r["runs"][0]["outcomes"] == {"exited": 1}'
 }
 
+# Whoever asks why nothing starts gets an answer, and is no step; nor does he make a driver of a step.
+case_whoever_shows_runs_never_waits() {
+  state
+  echo "sleep 1000 & $plimsoll ctl status >shown; kill \$!" >ask
+  govern 0 -j1 -- bash ask
+  has err 'steps        1'
+  has shown 'done'
+  govern 0 -- env sh -c "sleep 0.3 & $plimsoll ctl status >shown; wait"
+  has err 'steps        1'
+}
+
+case_a_step_that_still_runs_is_told_once() {
+  state
+  govern 0 -- sh -c "sleep 84005.$$ & sleep 0.2; true"
+  has err "1 step still ran when the command had ended, and was killed: sleep 84005.$$"
+  lacks err 'the command left'
+}
+
 case_a_run_that_was_killed_speaks_of_steps() {
   state
   "$plimsoll" govern -q -- sh -c 'sh -c "sleep 0.1; true"; touch one; sleep '"84003.$$" 2>err &

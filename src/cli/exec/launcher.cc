@@ -162,11 +162,12 @@ void Launcher::on_news() {
   const auto news = link_->hear();
   if (!news) return go_on_alone();
   std::visit(Cases{[this](const supervisor::LightHeld& held) {
-                     if (config_.verbose && held.reason != why_held_) {
+                     const std::string why = "it " + report::printable(held.reason);
+                     if (config_.verbose && why != why_held_) {
                        complain("exec: " + program_of(config_.command) + " " +
                                 report::printable(held.reason));
                      }
-                     why_held_ = held.reason;
+                     why_held_ = why;
                    },
                    [this](const supervisor::LightAdmitted&) {
                      if (!given_up_) process_->release();
@@ -183,7 +184,7 @@ void Launcher::on_news() {
 void Launcher::on_refused(const supervisor::LightRefused& refused) {
   if (process_->is_released() || !refused.busy) return go_on_alone();
   had_no_room_ = std::exchange(link_, std::nullopt);
-  why_held_ = refused.reason;
+  why_held_ = report::printable(refused.reason);
   ask_again_ = loop::now() + busy_pause_;
   busy_pause_ = std::min(2 * busy_pause_, kBusyPauseMax);
 }
@@ -203,8 +204,7 @@ void Launcher::on_time(Instant now) {
   if (config_.hold_max && now >= began_ + *config_.hold_max) {
     complain("exec: " + program_of(config_.command) + " has waited for " +
              format_duration(*config_.hold_max) + " and was not started: " +
-             (why_held_.empty() ? "others run or wait before it"
-                                : "it " + report::printable(why_held_)) +
+             (why_held_.empty() ? "others run or wait before it" : why_held_) +
              ". Try again later, or start less at once");
     return give_up({.code = kLostToMachine});
   }

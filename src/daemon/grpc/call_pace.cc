@@ -11,11 +11,17 @@ void CallPace::came(policy::Tenant user, Instant now) {
   std::erase_if(until_, [now](const auto& one) { return one.second <= now; });
 }
 
+void CallPace::made(policy::Tenant user, Instant now) { add(user, kEach, now); }
+
 void CallPace::spent(policy::Tenant user, Duration cost, Instant now) {
+  if (cost > kShort) add(user, (cost - kShort) * (kPart * kWholeWay), now);
+}
+
+void CallPace::add(policy::Tenant user, Duration time, Instant now) {
+  came_[user] = now;  // also one whose calls have waited for long
   if (user == policy::kHost) return;
   Instant& until = until_.try_emplace(user, now).first->second;
-  const Duration beyond = std::max(cost - kShort, Duration{});
-  until = std::max(until, now) + kEach + beyond * (kPart * kWholeWay);
+  until = std::max(until, now) + time;
   // What was spent while nobody else was there is not paid for when somebody comes.
   if (is_alone(user, now)) until = std::min(until, now + kAhead);
 }

@@ -36,12 +36,15 @@ class CallPace {
   static constexpr Duration kPresent = std::chrono::seconds(1);
 
   void came(policy::Tenant user, Instant now);
-  // A call of this user has taken so much CPU time.
+  // This user has made a call, which does not count what comes on its stream afterwards.
+  void made(policy::Tenant user, Instant now);
+  // A call of this user, or a message on its stream, has taken so much CPU time.
   void spent(policy::Tenant user, Duration cost, Instant now);
   // When the next call of this user may run; `now` at the earliest.
   [[nodiscard]] Instant next(policy::Tenant user, Instant now) const;
 
  private:
+  void add(policy::Tenant user, Duration time, Instant now);
   [[nodiscard]] bool is_alone(policy::Tenant user, Instant now) const;
 
   std::map<policy::Tenant, Instant> came_;   // when last; not longer than kPresent ago

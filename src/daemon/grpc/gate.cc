@@ -108,6 +108,7 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
     const Duration cost = loop::cpu_time() - before;
     lock.lock();
     leave(user, call);
+    if (call.is_bounded == Bounded::yes) pace_.made(user, loop::now());
     pace_.spent(user, cost + CallPace::kReadingMiB * static_cast<long>(call.bytes >> 20U),
                 loop::now());
     is_called_ = !turns_.empty();

@@ -142,10 +142,12 @@ void Governor::set_wake(Instant now) {
 void Governor::admit(Instant now, unsigned starts_max, AdmissionContext& seen,
                      std::vector<Decision>& rulings) {
   holding_.reset();
-  // Where all places are taken, a round tells so, and who needs none may start.
-  const bool is_full = running_set_.jobs() >= config_.jobs_max;
   if (waiting_.size() == 0) return;
-  if (starts_max == 0 && !is_full && !waiting_.front().is_command) return;
+  const Waiting::Rank& front = waiting_.front();
+  // Where all places are taken, one that is awaited may start all the same.
+  const bool may_go_beyond =
+      waiting_.first(front.kind).may_be_awaited && running_set_.jobs() >= config_.jobs_max;
+  if (starts_max == 0 && !front.is_command && !may_go_beyond) return;
   if (!is_calm(now)) {
     holding_ =
         Holding{.job = waiting_.front().first,

@@ -21,11 +21,18 @@ constexpr Duration kStillForACommand = std::chrono::seconds(10);
 // goes on starting unknown ones, the next would never begin. A guess.
 constexpr Duration kPaceElsewhereMost = std::chrono::seconds(60);
 
+// Steps beyond the number of places begin so far apart at least, and there are at most twice as
+// many as places: they may wait for something else than each other, as those that only ask another
+// machine do. Guesses.
+constexpr Duration kBeyondPlaces = std::chrono::seconds(15);
+constexpr std::size_t kTimesPlaces = 2;
+
 bool may_wait_for(const Ready& job, const Member& member, Instant now) {
   if (member.waits_for_commands) return true;
   const Duration least = job.is_command ? kStillForACommand : kStandStill;
   // One that has slept before, and woken by itself, is given half as long again as that took.
   const Duration still = std::clamp(member.stood * 3 / 2, least, kStandStillMost);
+  if (member.held) return false;  // it goes on when there is room
   if (member.paused) return now - member.since >= still;
   return member.state == MemberState::running && now - member.progressed >= still;
 }
@@ -86,7 +93,13 @@ bool Round::may_start() const {
 }
 
 bool Round::needs_no_place(const Waiting::Rank& rank) const {
-  return rank.is_command || is_awaited(ground_.waiting.first(rank.kind));
+  if (rank.is_command) return true;
+  const auto& members = ground_.running_set.members();
+  if (members.size() >= kTimesPlaces * ground_.config.jobs_max) return false;
+  const bool is_long_ago = std::all_of(members.begin(), members.end(), [this](const Member* one) {
+    return now_ - one->started >= kBeyondPlaces;
+  });
+  return is_long_ago && is_awaited(ground_.waiting.first(rank.kind));
 }
 
 bool Round::has_place() const {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "base/loop/loop.h"
 #include "policy/job/job.h"
 #include "policy/scheduler/scheduler.h"
@@ -16,10 +14,6 @@ class SmallCommands : private SmallProcessesObserver {
   // Both must outlive this.
   SmallCommands(loop::Loop& loop, const policy::Scheduler& scheduler);
 
-  // One in so many that are small is measured all the same, so that it is seen when its kind is
-  // small no more.
-  static constexpr std::uint64_t kCheckedOneIn = 128;
-
   // Whether the command does, which this process is about to execute.
   [[nodiscard]] bool passes(const policy::JobSpec& command, int pid);
 
@@ -29,7 +23,6 @@ class SmallCommands : private SmallProcessesObserver {
 
   const policy::Scheduler& scheduler_;
   SmallProcesses running_;
-  std::uint64_t known_ = 0;
 };
 
 }  // namespace plimsoll::supervisor

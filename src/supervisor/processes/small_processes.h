@@ -38,27 +38,34 @@ class SmallProcesses {
   SmallProcesses(loop::Loop& loop, SmallProcessesObserver& observer);
 
   // Nobody has set memory aside for them, so they may take so much of the line: one part in
-  // kOfLine. Each also counts with its tables in the kernel.
+  // kOfLine, which is what the margins of an admission leave free. Each also counts with its tables
+  // in the kernel. Guesses.
   static constexpr std::uint64_t kOfLine = 16;
   static constexpr Bytes kTables{std::uint64_t{256} << 10};
-  static constexpr std::size_t kMost = 256;
-  // Whether one more may begin that is expected to reach so much. Others are not let go as small.
-  [[nodiscard]] bool has_room(Bytes peak, Bytes line) const;
+  static constexpr std::size_t kMost = 256;  // a look at each of them every kLook
+  // One in so many is measured like any other, so that it is seen when its kind is small no more. A
+  // prime, as kinds may take turns.
+  static constexpr std::uint64_t kCheckedOneIn = 127;
+  // Whether one may begin as small that is known as such and expected to reach so much.
+  [[nodiscard]] bool let(Bytes peak, Bytes line);
   void add(SmallProcess process);
   // It is none any more; nothing if it was none.
   std::optional<SmallProcess> take(JobId process);
   [[nodiscard]] std::size_t size() const { return processes_.size(); }
 
-  // All are looked at so often; one that lives for kStays, or has kGrown, is small no more.
+  // All are looked at so often; one that lives for kStays, or has kGrown, is small no more: twice
+  // what is_small() allows.
   static constexpr Duration kLook = std::chrono::milliseconds(50);
   static constexpr Duration kStays = std::chrono::milliseconds(500);
   static constexpr Bytes kGrown{std::uint64_t{64} << 20};
 
  private:
+  [[nodiscard]] bool has_room(Bytes peak, Bytes line) const;
   void look();
 
   SmallProcessesObserver& observer_;
   std::vector<SmallProcess> processes_;
+  std::uint64_t known_ = 0;  // that let() was asked for, and there was room
   loop::Timer timer_;
 };
 

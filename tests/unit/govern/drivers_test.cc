@@ -118,6 +118,17 @@ TEST(Drivers, OtherPlimsollsGovernThemselves) {
   EXPECT_EQ(drivers.role_of(exec({"/usr/bin/plimsoll-exec", "gcc"})), Role::driver);
 }
 
+TEST(Drivers, WhoShowsRunsIsNone) {
+  const Drivers drivers;
+  for (const char* what : {"ctl", "top", "explain", "list"}) {
+    EXPECT_TRUE(shows_runs(exec({"plimsoll", what, "last"})));
+    EXPECT_EQ(drivers.role_of(exec({"plimsoll", what, "last"})), Role::unknown);
+  }
+  EXPECT_FALSE(shows_runs(exec({"plimsoll", "batch", "ctl"})));
+  EXPECT_FALSE(shows_runs(exec({"plimsoll"})));
+  EXPECT_FALSE(shows_runs(exec({"make", "ctl"})));
+}
+
 TEST(Drivers, AShellThatRunsTheLauncherIsOne) {
   const Drivers drivers;
   for (const char* text :

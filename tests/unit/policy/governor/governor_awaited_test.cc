@@ -73,17 +73,24 @@ TEST(GovernorAwaited, OnlyOneStartsAtATime) {
   EXPECT_FALSE(starts_third(story, 1, 9));
 }
 
-TEST(GovernorAwaited, ItStartsBeyondTheNumberOfPlaces) {
+TEST(GovernorAwaited, ItStartsBeyondTheNumberOfPlacesALittleLater) {
   Story story = three_steps(Awaited::yes, {.line = mib(9000), .cores = 8, .jobs_max = 2});
-  EXPECT_FALSE(starts_third(story, 1, 5.5));
+  EXPECT_FALSE(starts_third(story, 1, 14.5));
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::places);
-  EXPECT_TRUE(starts_third(story, 1, 6.5));
+  EXPECT_TRUE(starts_third(story, 1, 15.5));
+}
+
+TEST(GovernorAwaited, ThereAreAtMostTwiceAsManyAsPlaces) {
+  Story story = three_steps(Awaited::yes, {.line = mib(9000), .cores = 8, .jobs_max = 2});
+  for (const unsigned id : {4U, 5U}) waits(story, id, Awaited::yes);
+  EXPECT_TRUE(starts_third(story, 1, 15.5));
+  EXPECT_TRUE(starts_third(story, 1, 31));
+  EXPECT_FALSE(starts_third(story, 1, 100));
 }
 
 TEST(GovernorAwaited, AJobOfItsOwnStaysWithinThem) {
   Story story = three_steps(Awaited::no, {.line = mib(9000), .cores = 8, .jobs_max = 2});
   EXPECT_FALSE(starts_third(story, 1, 60));
-  EXPECT_EQ(story.governor.holding()->cause, HoldCause::places);
 }
 
 // Nobody can be waiting for what its user has paused.

@@ -281,6 +281,28 @@ TEST(GovernorLadder, WhoFailsForWhatOthersLeftIsToldSo) {
               Contains(HasSubstr("900 MiB of the memory in use belongs to no running job")));
 }
 
+TEST(GovernorLadder, WhoCannotGoOnBesideTheOldestIsToldSo) {
+  GovernorConfig config = small();
+  config.may_lose = false;
+  Story story = crowd(config, 2);
+  for (const unsigned id : {1U, 2U}) story.job(id).restartable = false;
+  story.uses(1, 10, 250, 1);
+  story.uses(2, 10, 700, 2);
+  story.governor.pause(story.job(2), at(10));
+  ASSERT_THAT(story.rules(10), Contains("freeze 2"));
+  story.uses(1, 10.1, 400, 1);
+  const auto fails = [&story](double t) {
+    story.samples(t);
+    const auto words = story.rules(t);
+    return std::find(words.begin(), words.end(), "fail 2") != words.end();
+  };
+  double t = 10.1;
+  while (t < 20 && !fails(t)) t += 0.1;
+  EXPECT_THAT(story.reasons,
+              Contains(HasSubstr("it uses 700 MiB and cannot go on beside the oldest job, which "
+                                 "uses 400 MiB: with every other job paused")));
+}
+
 TEST(GovernorUser, PausesAndGoesOnAsAskedBeItTheKeel) {
   Story story = crowd(small(), 3);
   story.governor.pause(story.job(1), at(11));

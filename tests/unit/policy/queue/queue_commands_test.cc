@@ -38,6 +38,19 @@ struct QueueCommands : ::testing::Test {
   Queue queue;
 };
 
+TEST_F(QueueCommands, OneThatIsAwaitedMayStartWithoutAPlace) {
+  JobSpec spec;
+  spec.id = kOther;
+  spec.may_be_awaited = true;
+  queue.enter(spec);
+  EXPECT_THAT(queue.settle(at), IsEmpty());
+  EXPECT_THAT(queue.take_ready(), ElementsAre(kCommand, kOther));
+  EXPECT_EQ(queue.room(at), 0U);
+  EXPECT_EQ(queue.start(kOther, at).slot, 2U);
+  EXPECT_EQ(queue.room(at), 0U);
+  EXPECT_EQ(queue.leave(kOther, kGood, at), std::nullopt);
+}
+
 TEST_F(QueueCommands, TakeNoPlaceAndNoSlot) {
   EXPECT_THAT(queue.settle(at), IsEmpty());
   EXPECT_THAT(queue.take_ready(), ElementsAre(kCommand));
