@@ -37,9 +37,9 @@ inline constexpr Duration kRightOfWay = std::chrono::seconds(10);
 // Nothing stays frozen longer.
 inline constexpr Duration kFrozenMax = std::chrono::minutes(30);
 // What paused jobs hold is wasted, byte by second; when that is so many times what it would waste
-// to run the cheapest victim again, the victim goes. Below 1, as paused jobs keep others from
-// starting too.
-inline constexpr double kWasteFactor = 0.5;
+// to run the cheapest victim again, the victim goes. At 1 it is never wrong by more than a factor
+// of two, whatever comes, as with skis that one rents until they could have been bought.
+inline constexpr double kWasteFactor = 1;
 // Before that, nobody is evicted for waste.
 inline constexpr Duration kWasteFrom = std::chrono::seconds(30);
 
