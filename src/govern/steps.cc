@@ -43,13 +43,12 @@ Steps::Steps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& sche
       observer_(observer),
       host_(supervisor.describe()),
       small_(supervisor.loop(), *this),
-      launched_(
-          supervisor, scheduler,
-          {.tree = tree_,
-           .counts = counts_,
-           .numbers = numbers_,
-           .observer = observer,
-           .may_be_small = [this](const auto& step) { return small_peak(step).has_value(); }}),
+      launched_(supervisor, scheduler,
+                {.tree = tree_,
+                 .counts = counts_,
+                 .numbers = numbers_,
+                 .observer = observer,
+                 .may_be_small = [this](const auto& step) { return may_be_small(step); }}),
       mover_(supervisor.loop()) {}
 
 Steps::~Steps() = default;
@@ -146,12 +145,6 @@ void Steps::follow(Pending pending, const Exec& exec, const Meaning& meaning) {
   }
   if (meaning.what == Meaning::What::nothing) drivers_->has_seen(exec.process);
   answer(pending);
-}
-
-std::optional<Bytes> Steps::small_peak(const policy::JobSpec& spec) {
-  const policy::Scheduler& scheduler = scheduler_.scheduler();
-  const auto peak = scheduler.known_small(spec);
-  return peak && small_.let(*peak, scheduler.line()) ? peak : std::nullopt;
 }
 
 void Steps::begin_step(Pending pending, const Exec& exec) {
@@ -381,19 +374,6 @@ void Steps::on_gone(const supervisor::AttemptGone& gone) {
 void Steps::on_stuck(supervisor::AttemptKey key, const reap::Stuck& stuck) {
   observer_.on_notice("step " + steps_.at(key.job)->spec.name + ": " +
                       supervisor::stuck_text(stuck));
-}
-
-void Steps::on_small_ended(JobId small) {
-  small_execs_.erase(small);
-  tree_.ended(small);
-}
-
-void Steps::on_grown(supervisor::SmallProcess small) {
-  --counts_.small;
-  const Exec exec = std::move(small_execs_.extract(small.id).mapped());
-  auto step = step_of_exec(small.id, exec, std::move(small.pidfd));
-  step->queued = supervisor::wall_now();
-  place(std::move(step), nullptr);
 }
 
 }  // namespace plimsoll::govern

@@ -110,6 +110,7 @@ class Steps : public ExecObserver,
 
   [[nodiscard]] bool lives_here(int pid) const;
   void follow(Pending pending, const Exec& exec, const Meaning& meaning);
+  [[nodiscard]] bool may_be_small(const policy::JobSpec& spec) const;
   // What a step is expected to reach that may run without a group and without waiting.
   [[nodiscard]] std::optional<Bytes> small_peak(const policy::JobSpec& spec);
   void begin_step(Pending pending, const Exec& exec);

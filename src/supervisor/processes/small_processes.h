@@ -45,8 +45,10 @@ class SmallProcesses {
   static constexpr std::size_t kMost = 256;  // a look at each of them every kLook
   // One in so many is measured like any other, so that it is seen when its kind is small no more. A
   // prime, as kinds may take turns.
-  static constexpr std::uint64_t kCheckedOneIn = 127;
-  // Whether one may begin as small that is known as such and expected to reach so much.
+  static constexpr std::uint64_t kCheckedOneIn = 251;
+  // Whether there is room for one that is expected to reach so much.
+  [[nodiscard]] bool has_room(Bytes peak, Bytes line) const;
+  // Whether one may begin as small that is known as such: not if it is the one that is measured.
   [[nodiscard]] bool let(Bytes peak, Bytes line);
   void add(SmallProcess process);
   // It is none any more; nothing if it was none.
@@ -60,7 +62,6 @@ class SmallProcesses {
   static constexpr Bytes kGrown{std::uint64_t{64} << 20};
 
  private:
-  [[nodiscard]] bool has_room(Bytes peak, Bytes line) const;
   void look();
 
   SmallProcessesObserver& observer_;
