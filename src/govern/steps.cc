@@ -43,12 +43,13 @@ Steps::Steps(supervisor::Supervisor& supervisor, supervisor::HostScheduler& sche
       observer_(observer),
       host_(supervisor.describe()),
       small_(supervisor.loop(), *this),
-      launched_(supervisor, scheduler,
-                {.tree = tree_,
-                 .counts = counts_,
-                 .numbers = numbers_,
-                 .observer = observer,
-                 .may_be_small = [this](const auto& step) { return may_be_small(step); }}),
+      launched_(
+          supervisor, scheduler,
+          {.tree = tree_,
+           .counts = counts_,
+           .numbers = numbers_,
+           .observer = observer,
+           .may_be_small = [this](const auto& step) { return small_peak(step).has_value(); }}),
       mover_(supervisor.loop()) {}
 
 Steps::~Steps() = default;
@@ -156,7 +157,8 @@ void Steps::begin_step(Pending pending, const Exec& exec) {
   auto step = step_of_exec(id, exec, std::move(pidfd));
   const auto spare = spares_.find(exec.process.pid);
   const bool has_place = spare != spares_.end() && spare->second.process == exec.process;
-  if (const auto peak = has_place ? std::nullopt : small_peak(step->spec)) {
+  const auto peak = has_place ? std::nullopt : small_peak(step->spec);
+  if (peak && !small_.is_checked()) {
     ++counts_.small;
     small_execs_.emplace(id, exec);
     small_.add({.id = id,

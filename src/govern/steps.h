@@ -110,9 +110,8 @@ class Steps : public ExecObserver,
 
   [[nodiscard]] bool lives_here(int pid) const;
   void follow(Pending pending, const Exec& exec, const Meaning& meaning);
-  [[nodiscard]] bool may_be_small(const policy::JobSpec& spec) const;
   // What a step is expected to reach that may run without a group and without waiting.
-  [[nodiscard]] std::optional<Bytes> small_peak(const policy::JobSpec& spec);
+  [[nodiscard]] std::optional<Bytes> small_peak(const policy::JobSpec& spec) const;
   void begin_step(Pending pending, const Exec& exec);
   void place(std::unique_ptr<Step> step, std::shared_ptr<supervisor::Place> place);
   [[nodiscard]] supervisor::Newcomer newcomer(const Step& step) const;

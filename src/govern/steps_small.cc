@@ -7,17 +7,10 @@
 // Steps that run without a group, and become others when they stay or grow.
 namespace plimsoll::govern {
 
-// Of a launcher, which is asked again at its exec.
-bool Steps::may_be_small(const policy::JobSpec& spec) const {
+std::optional<Bytes> Steps::small_peak(const policy::JobSpec& spec) const {
   const policy::Scheduler& scheduler = scheduler_.scheduler();
   const auto peak = scheduler.known_small(spec);
-  return peak && small_.has_room(*peak, scheduler.line());
-}
-
-std::optional<Bytes> Steps::small_peak(const policy::JobSpec& spec) {
-  const policy::Scheduler& scheduler = scheduler_.scheduler();
-  const auto peak = scheduler.known_small(spec);
-  return peak && small_.let(*peak, scheduler.line()) ? peak : std::nullopt;
+  return peak && small_.has_room(*peak, scheduler.line()) ? peak : std::nullopt;
 }
 
 void Steps::on_small_ended(JobId small) {

@@ -100,6 +100,16 @@ gone() {
   done
 }
 
+# commands_in REPORT: those of the steps, one a line, sorted.
+commands_in() {
+  "$python" -c '
+import json, sys
+for line in open(sys.argv[1]):
+    step = json.loads(line)
+    if step["schema"] == "plimsoll.job/1":
+        print(step.get("shell") or " ".join(step["argv"]))' "$1" | sort
+}
+
 # told FILE EXPRESSION...: each holds in Python, where `r` is the JSON of the file.
 told() {
   "$python" - "$@" <<'END' >told || wrong "report $1: $(cat told)"

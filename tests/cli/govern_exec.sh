@@ -34,16 +34,6 @@ start() {
 # waiting N: so many steps wait.
 waiting() { [[ $("$plimsoll" ctl status --json | "$python" -c 'import json, sys; print(json.load(sys.stdin)["status"]["jobs"]["waiting"])') == "$1" ]]; }
 
-# commands_in REPORT: of the steps, one a line.
-commands_in() {
-  "$python" -c '
-import json, sys
-for line in open(sys.argv[1]):
-    step = json.loads(line)
-    if step["schema"] == "plimsoll.job/1":
-        print(step.get("shell") or " ".join(step["argv"]))' "$1" | sort
-}
-
 case_what_is_launched_is_a_step() {
   here
   cat >build <<'END'

@@ -9,13 +9,3 @@ watched() {
   while [[ $1 != -- ]]; do how+=("$1") && shift; done
   "$python" "$here/filtered.py" "${how[@]}" "$plimsoll" govern "${@:2}"
 }
-
-# commands_in REPORT: those of the steps, one a line, sorted.
-commands_in() {
-  "$python" -c '
-import json, sys
-for line in open(sys.argv[1]):
-    step = json.loads(line)
-    if step["schema"] == "plimsoll.job/1":
-        print(step.get("shell") or " ".join(step["argv"]))' "$1" | sort
-}

@@ -96,8 +96,7 @@ void add_options(CLI::App& app, GovernOptions& options) {
       app, "-j,--jobs", parse_count,
       [&](std::uint64_t count) { options.governor.jobs_max = count; },
       "Maximum number of steps at once, not counting those that are known to be small; the "
-      "governor "
-      "may run fewer")
+      "governor may run fewer")
       ->type_name("N");
   add_each(
       app, "--driver", parse_driver,

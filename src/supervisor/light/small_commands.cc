@@ -12,7 +12,7 @@ SmallCommands::SmallCommands(loop::Loop& loop, const policy::Scheduler& schedule
 
 bool SmallCommands::passes(const policy::JobSpec& command, int pid) {
   const auto peak = scheduler_.known_small(command);
-  if (!peak || !running_.let(*peak, scheduler_.line())) return false;
+  if (!peak || !running_.has_room(*peak, scheduler_.line()) || running_.is_checked()) return false;
   UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
   if (!pidfd) return false;
   running_.add({.id = command.id,

@@ -28,10 +28,6 @@ std::optional<Bytes> resident(int pid) {
 SmallProcesses::SmallProcesses(loop::Loop& loop, SmallProcessesObserver& observer)
     : observer_(observer), timer_(loop.timer([this] { look(); })) {}
 
-bool SmallProcesses::let(Bytes peak, Bytes line) {
-  return has_room(peak, line) && ++known_ % kCheckedOneIn != 0;
-}
-
 bool SmallProcesses::has_room(Bytes peak, Bytes line) const {
   if (processes_.size() >= kMost) return false;
   Bytes taken = peak + kTables;

@@ -48,8 +48,8 @@ class SmallProcesses {
   static constexpr std::uint64_t kCheckedOneIn = 251;
   // Whether there is room for one that is expected to reach so much.
   [[nodiscard]] bool has_room(Bytes peak, Bytes line) const;
-  // Whether one may begin as small that is known as such: not if it is the one that is measured.
-  [[nodiscard]] bool let(Bytes peak, Bytes line);
+  // Of one that could begin as small: whether it is the one that is measured.
+  [[nodiscard]] bool is_checked() { return ++known_ % kCheckedOneIn == 0; }
   void add(SmallProcess process);
   // It is none any more; nothing if it was none.
   std::optional<SmallProcess> take(JobId process);
@@ -66,7 +66,7 @@ class SmallProcesses {
 
   SmallProcessesObserver& observer_;
   std::vector<SmallProcess> processes_;
-  std::uint64_t known_ = 0;  // that let() was asked for, and there was room
+  std::uint64_t known_ = 0;  // that is_checked() was asked of
   loop::Timer timer_;
 };
 
