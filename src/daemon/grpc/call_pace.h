@@ -20,8 +20,8 @@ class CallPace {
   static constexpr int kPart = 10;  // one part in so many
   // So much of each call is not counted.
   static constexpr Duration kShort = std::chrono::milliseconds(1);
-  // However short, a call counts as so much: gRPC takes some 0.2 ms of a CPU for it. More jobs a
-  // second than 500 are not started, so that nobody who has work to do needs more calls.
+  // However short, a call counts as so much: gRPC takes some 0.2 ms of a CPU for it. The
+  // daemon starts fewer than 200 jobs a second on two cores, each of which takes one call or two.
   static constexpr Duration kEach = std::chrono::milliseconds(2);
   // So much may be spent ahead.
   static constexpr Duration kAhead = std::chrono::milliseconds(100);
