@@ -159,8 +159,8 @@ case_all_of_a_step_that_is_found_in_a_session_are_victims() {
 
 case_what_was_held_is_not_counted_once_it_is_a_driver() {
   state
-  mkfifo never
-  printf 'all: ; @sleep 0.4; :\n' >Makefile
+  mkfifo never gate
+  printf 'gate := $(file <gate)\nall: ; @sleep 0.4; :\n' >Makefile
   watched listen -- -j 1 --report steps.jsonl -- \
     bash -c 'sh -c "until [ -e go ]; do sleep 0.05; done; :" & until [ -e second ]; do read -rt 0.05 <>never; done
       sh -c "sleep 0.3; make -s; :"; wait' >out 2>err &
@@ -169,6 +169,10 @@ case_what_was_held_is_not_counted_once_it_is_a_driver() {
   touch second
   becomes_true eval '"$plimsoll" ctl status 2>&1 | grep -q "1 running, 1 waiting"'
   touch go
+  # It starts nothing before it is known as a driver.
+  exec 4>gate
+  becomes_true eval '! "$plimsoll" ctl status 2>&1 | grep -q running'
+  exec 4>&-
   wait $guardian
   same 0 $?
   "$python" - <<'END' || wrong 'what was counted'
