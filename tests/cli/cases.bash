@@ -273,14 +273,15 @@ run_cases() {
   scratch=$(mktemp -d)
   trap 'cd / && rm -rf "$scratch"; leave_own_group' EXIT
   work_in_own_group
-  # What earlier runs of this machine have learnt is no business of a test's.
-  export PLIMSOLL_STATE_DIR=$scratch/.state PLIMSOLL_RUNTIME_DIR=$scratch/.run
+  export PLIMSOLL_RUNTIME_DIR=$scratch/.run
   ulimit -c 0
   chmod 755 "$scratch"
   sanitizers_tell "$scratch/found"
   for name in $(grep -o '^case_[a-z0-9_]*' "$0"); do
     [[ $name == *${1:-}* ]] || continue
     mkdir "$scratch/$name"
+    # What earlier runs of this machine have learnt is no business of a case's, nor other cases.
+    export PLIMSOLL_STATE_DIR=$scratch/.state-$name
     status=0 begun=$SECONDS
     (cd "$scratch/$name" && { "$name"; ((wrong == 0)); }) </dev/null >"$scratch/log" 2>&1 || status=$?
     if compgen -G "$scratch/found.*" >/dev/null; then

@@ -196,6 +196,18 @@ TEST(Story, AfterItsPeakItIsExpectedToEnd) {
   EXPECT_NEAR(peak_mb(estimate), 9000, 700);
 }
 
+// Nobody knows when those would have ended.
+TEST(Story, WhatOutlivesAttemptsThatWereCutOffIsNotExpectedToEnd) {
+  Estimator estimator;
+  AttemptSummary cut = attempt_summary({{0, 100}, {1, 100}});
+  cut.peak_seen = cut.ran_seen = Seen::at_least;
+  estimator.learn(cut);
+  for (const double ran : {0.5, 1.5, 2.5, 20.0}) {
+    const Estimate estimate = estimator.estimate(kClass, {}, after({{0, 100}, {ran, 100}}));
+    EXPECT_GT(estimate.remaining.mean, ran * 0.9) << ran;
+  }
+}
+
 TEST(Story, AClassThatRampsIsExpectedToGoOnRamping) {
   Estimator estimator;
   for (int i = 0; i < 10; ++i) estimator.learn(attempt_summary({{0, 0}, {100, 1000}}));
