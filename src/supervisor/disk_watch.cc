@@ -131,9 +131,14 @@ void DiskWatch::stop() {
   timer_->off();
 }
 
+void DiskWatch::look_soon() {
+  if (is_on_) timer_->set(std::max(clock_.now(), asked_ + kSoonGap));
+}
+
 void DiskWatch::ask() {
   for (const auto& lane : lanes_) lane->ask();
-  timer_->set(clock_.now() + interval_);
+  asked_ = clock_.now();
+  timer_->set(asked_ + interval_);
 }
 
 // One that hangs keeps no other's answer back: the next round comes without it.

@@ -37,6 +37,9 @@ class DiskWatch {
   // From now on, until stop(). Either does nothing the second time.
   void start();
   void stop();
+  // The next look comes now, but so long after the one before; unless it is stopped.
+  void look_soon();
+  static constexpr Duration kSoonGap = std::chrono::milliseconds(10);
 
   // What takes longer is not a disk that is only busy. Guesses.
   static constexpr Duration kFirstLook = std::chrono::seconds(1);
@@ -55,6 +58,7 @@ class DiskWatch {
   std::shared_ptr<DiskWatch*> self_ = std::make_shared<DiskWatch*>(this);
   std::vector<std::shared_ptr<Lane>> lanes_;
   std::unique_ptr<loop::Clock::Timer> timer_;
+  Instant asked_{};
   bool is_on_ = false;
 };
 

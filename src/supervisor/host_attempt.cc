@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "policy/governor/disk_space.h"
 
 // What the scheduler is told of a running attempt, and of the disks that it writes to.
 namespace plimsoll::supervisor {
@@ -31,11 +32,14 @@ policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sam
   return seen;
 }
 
-bool is_short(const std::vector<policy::DiskFloor>& disks, const policy::DiskSample& sample) {
-  for (std::size_t i = 0; i < disks.size(); ++i) {
-    if (sample.free[i] && *sample.free[i] < disks[i].floor) return true;
-  }
-  return false;
+// Whether it is to be known at once who has written how much: where the space is short, or has
+// changed where writers are held for it.
+bool asks_for_writers(const policy::DiskFloor& disk, const std::optional<Bytes>& before,
+                      const std::optional<Bytes>& free) {
+  if (!free) return false;
+  if (*free < disk.floor) return true;
+  if (disk.rule != policy::DiskRule::hold || !before) return false;
+  return to_double(std::max(*before, *free) - std::min(*before, *free)) >= policy::kWritesLeast;
 }
 
 }  // namespace
@@ -58,22 +62,32 @@ policy::DiskSample HostExecutor::watch(const std::vector<policy::DiskFloor>& dis
   write_look_ = holds ? kWriteLook : kWriteLookToTell;
   if (auto proc = procfs::ProcDir::open()) proc_.emplace(std::move(*proc));
   write_timer_ = host_.timer([this] { read_writers(); });
-  disk_watch_ =
-      std::make_unique<DiskWatch>(host_, host_.loop(), paths, holds ? kSpaceLook : kSpaceLookToTell,
-                                  [this, disks](const policy::DiskSample& sample) {
-                                    if (is_short(disks, sample)) look_at_writers();
-                                    scheduler_.on_disks(sample);
-                                  });
-  return disk_watch_->look();
+  disk_watch_ = std::make_unique<DiskWatch>(
+      host_, host_.loop(), paths, holds ? kSpaceLook : kSpaceLookToTell,
+      [this, disks](const policy::DiskSample& sample) { on_disks(disks, sample); });
+  disk_sample_ = disk_watch_->look();
+  return disk_sample_;
 }
 
-// Who is named, or paused, is to be the right one, as far as one turn goes.
+void HostExecutor::on_disks(const std::vector<policy::DiskFloor>& disks,
+                            const policy::DiskSample& sample) {
+  bool asks = false;
+  for (std::size_t i = 0; i < disks.size(); ++i) {
+    asks = asks || asks_for_writers(disks[i], disk_sample_.free[i], sample.free[i]);
+  }
+  disk_sample_ = sample;
+  if (asks) look_at_writers();
+  scheduler_.on_disks(sample);
+}
+
+// Who is named, or paused, is to be the right one, and nobody for what he has written by now, as
+// far as one turn goes.
 void HostExecutor::look_at_writers() {
   if (!proc_) return;
   const Instant now = host_.now();
   for (AttemptRecord* record : all_running()) {
     const WriteMeter& meter = record->write_meter;
-    if (record->attempt.group() != nullptr && meter.is_due(now, kSpaceLook)) {
+    if (record->attempt.group() != nullptr && meter.is_due(now, kSpaceLook / 2)) {
       write_looks_.ask(record->key.job, meter.looked());
     }
   }

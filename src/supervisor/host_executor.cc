@@ -348,6 +348,8 @@ void HostExecutor::on_over(AttemptRecord& record, const policy::AttemptEnd& end)
   } else if (!is_watching()) {
     stop_watching();
   }
+  // What it has removed at its end may be what another waits for.
+  if (disk_watch_ != nullptr && record.end.written > Bytes{}) disk_watch_->look_soon();
   record.span.observe(system_.now());
   job.owner->on_over(record.key);
   if (record.attempt.has_group() && ++removals_ > removals_max_) {

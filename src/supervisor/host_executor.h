@@ -172,6 +172,7 @@ class HostExecutor : public policy::Executor,
   [[nodiscard]] std::optional<Bytes> seen_to_write(const AttemptRecord& record) const;
   [[nodiscard]] std::optional<Bytes> written_by(AttemptRecord& record,
                                                 const counters::Sample& sample);
+  void on_disks(const std::vector<policy::DiskFloor>& disks, const policy::DiskSample& sample);
   void look_at_writers();
   void read_writers();
   void read_writer(AttemptRecord& record, Instant now);
@@ -208,6 +209,7 @@ class HostExecutor : public policy::Executor,
   policy::MachineSample seen_;
   monitor::Watcher watcher_;
   std::unique_ptr<DiskWatch> disk_watch_;  // null: no disk is watched
+  policy::DiskSample disk_sample_;         // its last look
   std::optional<procfs::ProcDir> proc_;    // where one is
   Duration write_look_{};
   WriteLooks write_looks_;

@@ -54,6 +54,8 @@ class ClassPast {
   [[nodiscard]] Estimate unstarted(const Sizes& sizes);
   [[nodiscard]] Forecast running(const Sizes& sizes, const LiveProfile& live_profile);
   [[nodiscard]] const Trends& trends() { return summary().trends; }
+  // As of an estimate.
+  [[nodiscard]] const std::optional<Belief>& written() { return summary().unstarted.written; }
 
   // The same of a command, whose own attempts are all of about one size: how it does with another
   // is seen from its class.

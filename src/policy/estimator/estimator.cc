@@ -159,6 +159,15 @@ OwnerPast::FoundCommand OwnerPast::find_command(const Key& key) {
   return {past, of_class};
 }
 
+std::optional<Belief> OwnerPast::written(const Key& key) {
+  ClassPast* of_class = classes_.find(key.exact);
+  if (of_class == nullptr) return std::nullopt;
+  ClassPast* of_command = key.command != 0 ? commands_.find(key.command) : nullptr;
+  const std::optional<Belief> all = of_class->written();
+  const std::optional<Belief> own = of_command != nullptr ? of_command->written() : std::nullopt;
+  return !own || (all && all->spread < own->spread) ? all : own;
+}
+
 // Half of its share of the line, and nearly as much for doubt.
 Belief OwnerPast::bounded(const Belief& peak) const {
   const double share = *line_ / kUnknownBeside;
@@ -244,6 +253,7 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
       result = blend(past->unstarted(sizes), share, result);
     }
   }
+  if (const auto written = owner.written(key)) result.written = written;
   if (past != nullptr && result.basis != Basis::hint) {
     result.basis = basis;
     result.attempts_known = past->attempts();

@@ -147,7 +147,6 @@ std::vector<DiskNews> DiskSpace::observe(const DiskSample& sample, const Running
                                          Instant now) {
   PLIMSOLL_CHECK(sample.free.size() == disks_.size());
   std::vector<DiskNews> news;
-  const double gap = looked_ ? to_seconds(now - *looked_) : 0;
   for (std::size_t i = 0; i < disks_.size(); ++i) {
     const DiskFloor& disk = disks_[i];
     Look& look = looks_[i];
@@ -157,16 +156,24 @@ std::vector<DiskNews> DiskSpace::observe(const DiskSample& sample, const Running
     const double free = to_double(*sample.free[i]);
     const double floor = to_double(disk.floor);
     look.free = free;
-    look.fall = before && gap > 0 ? std::max(0.0, (*before - free) / gap) : 0;
+    take_fall(look, before, now);
     if (look.is_below && free >= floor * (1 + kSpaceCushion)) look.is_below = false;
     if (look.is_below || free >= floor) continue;
     look.is_below = true;
     // That it was full before is no news to whoever has not asked.
     if (before || disk.rule == DiskRule::hold) news.push_back(news_of(disk, free, running_set));
   }
-  looked_ = now;
   is_new_ = true;
   return news;
+}
+
+// One that could not be seen for a while begins anew.
+void DiskSpace::take_fall(Look& look, const std::optional<double>& before, Instant now) {
+  const Duration span = now - look.since;
+  if (before && span < kFallSpan) return;
+  look.fall = before ? std::max(0.0, (look.from - *look.free) / to_seconds(span)) : 0;
+  look.from = *look.free;
+  look.since = now;
 }
 
 std::vector<DiskRoom> DiskSpace::rooms(const RunningSet& running_set) const {

@@ -28,6 +28,8 @@ inline constexpr double kBeyondWritten = 0.25;
 // Space falls on as it has between two looks for so long before a pause takes hold: the time to the
 // next look and that of the freezer.
 inline constexpr Duration kSpaceAhead = std::chrono::milliseconds(300);
+// Between two looks that are closer together the fall may be that of a single write.
+inline constexpr Duration kFallSpan = std::chrono::milliseconds(50);
 // A paused writer goes on where so much of the floor is free beyond it, so that nothing flickers;
 // and a shortage is told again once as much was.
 inline constexpr double kSpaceCushion = 1.0 / 8;
@@ -100,16 +102,18 @@ class DiskSpace {
  private:
   struct Look {
     std::optional<double> free{};  // bytes
-    double fall = 0;               // bytes a second between the last two looks; not negative
-    bool is_below = false;         // as told
+    double from = 0;               // the same at `since`
+    Instant since{};
+    double fall = 0;        // bytes a second from there to a later look; not negative
+    bool is_below = false;  // as told
   };
+  static void take_fall(Look& look, const std::optional<double>& before, Instant now);
   [[nodiscard]] bool is_near(std::size_t disk) const;
   void stop_writers(std::size_t disk, RunningSet& running_set, Instant now,
                     std::vector<Decision>& rulings);
 
   std::vector<DiskFloor> disks_;
   std::vector<Look> looks_;
-  std::optional<Instant> looked_;
   bool is_new_ = false;  // a look since relieve()
 };
 

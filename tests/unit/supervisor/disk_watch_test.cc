@@ -63,5 +63,20 @@ TEST_F(DiskWatchTest, LooksFollowUntilItIsStopped) {
   EXPECT_EQ(told.size(), before);
 }
 
+TEST_F(DiskWatchTest, ALookCanBeHadSooner) {
+  DiskWatch seldom(clock, loop, {"/"}, std::chrono::hours(1),
+                   [this](const policy::DiskSample& sample) { told.push_back(sample); });
+  seldom.look_soon();
+  ASSERT_TRUE(loop.run_once(std::chrono::milliseconds(10)));
+  EXPECT_TRUE(told.empty()) << "it is not started";
+  seldom.start();
+  seldom.look_soon();
+  await(1);
+  EXPECT_EQ(told.size(), 1u);
+  seldom.look_soon();
+  await(2);
+  EXPECT_EQ(told.size(), 2u);
+}
+
 }  // namespace
 }  // namespace plimsoll::supervisor

@@ -52,6 +52,26 @@ TEST(Commands, TheSameOneIsKnownAgainAfterOneRun) {
             past.expect("python mem.py 400 1").peak.spread);
 }
 
+// Many that have written the same leave less doubt than the one run of the command.
+TEST(Commands, WhatOneWritesIsKnownFromItsClassWhereThatIsSurer) {
+  Past past;
+  const auto wrote = [&past](int number, double written_mib) {
+    const Known command("python seed.py " + std::to_string(number));
+    past.estimator.learn({.key = command.key,
+                          .peak = mib(50),
+                          .ran = seconds(2),
+                          .numbers = command.facts.numbers,
+                          .written = mib(written_mib)});
+  };
+  for (int i = 0; i < 20; ++i) wrote(i, 300);
+  const auto alike = past.expect("python seed.py 7").written;
+  ASSERT_TRUE(alike);
+  EXPECT_NEAR(alike->mean / kMib, 300, 1);
+  EXPECT_LT(alike->spread / kMib, 20);
+  for (int i = 20; i < 40; ++i) wrote(i, i % 2 == 0 ? 10 : 2000);
+  EXPECT_NEAR(past.expect("python seed.py 38").written->mean / kMib, 10, 1);
+}
+
 TEST(Commands, FortyOfAClassAreToldApartInTheSecondRun) {
   Past past;
   for (int run = 0; run < 2; ++run) {

@@ -207,6 +207,21 @@ TEST(DiskSpace, SpaceThatFallsFastIsSeenComing) {
   EXPECT_THAT(disk.rules(0.1), ElementsAre("freeze 2"));
 }
 
+// What one write takes between two looks that are close together says nothing of the next second.
+TEST(DiskSpace, AFallIsThatOfSomeTime) {
+  OnADisk disk;
+  static_cast<void>(disk.is_free(1000, 0));
+  for (unsigned id = 1; id <= 2; ++id) disk.stranger(id, 1);
+  EXPECT_THAT(disk.rules(0), ElementsAre("admit 1", "admit 2"));
+  static_cast<void>(disk.is_free(960, 0.01));
+  for (unsigned id = 1; id <= 2; ++id) disk.has_written(id, 500, 0.01);
+  EXPECT_THAT(disk.rules(0.01), IsEmpty());
+  static_cast<void>(disk.is_free(940, 0.06));
+  EXPECT_THAT(disk.rules(0.06), IsEmpty()) << "1 GB a second";
+  static_cast<void>(disk.is_free(500, 0.16));
+  EXPECT_THAT(disk.rules(0.16), ElementsAre("freeze 2"));
+}
+
 TEST(DiskSpace, NothingIsPausedWhereNothingMayBe) {
   OnADisk disk(DiskRule::hold, false);
   static_cast<void>(disk.is_free(1000, 0));
