@@ -105,13 +105,14 @@ Result<UniqueFd> owned(int fd, const char* what) {
 
 struct Direction {
   bpf_attach_type type;
-  const char* name;
   std::size_t bytes_offset;
 };
-constexpr Direction kEgress{BPF_CGROUP_INET_EGRESS, "plimsoll_tx",
-                            offsetof(NetworkCounts, tx_bytes)};
-constexpr Direction kIngress{BPF_CGROUP_INET_INGRESS, "plimsoll_rx",
-                             offsetof(NetworkCounts, rx_bytes)};
+constexpr Direction kEgress{BPF_CGROUP_INET_EGRESS, offsetof(NetworkCounts, tx_bytes)};
+constexpr Direction kIngress{BPF_CGROUP_INET_INGRESS, offsetof(NetworkCounts, rx_bytes)};
+
+// For a name libbpf would first try on a program of its own whether this kernel knows names, which
+// takes 0.1 ms. Whose a program is can be told from the group that it is attached to.
+constexpr const char* kNoName = nullptr;
 
 Result<UniqueFd> load_and_attach(const Direction& direction, int map_fd, int pool_fd,
                                  unsigned group_depth) {
@@ -120,8 +121,8 @@ Result<UniqueFd> load_and_attach(const Direction& direction, int map_fd, int poo
   options.sz = sizeof options;
   options.expected_attach_type = direction.type;
   // The licence is of these instructions; the helpers they call are open to every licence.
-  auto loaded = owned(bpf_prog_load(BPF_PROG_TYPE_CGROUP_SKB, direction.name, "Apache-2.0",
-                                    program.data(), program.size(), &options),
+  auto loaded = owned(bpf_prog_load(BPF_PROG_TYPE_CGROUP_SKB, kNoName, "Apache-2.0", program.data(),
+                                    program.size(), &options),
                       "load a BPF program");
   if (!loaded) return loaded;
   return owned(bpf_link_create(loaded->get(), pool_fd, direction.type, nullptr),
@@ -155,7 +156,7 @@ Network Network::attach(const cgroup::Directory& pool, unsigned group_depth) {
   bpf_map_create_opts options{};
   options.sz = sizeof options;
   options.map_flags = BPF_F_NO_PREALLOC;
-  auto map = owned(bpf_map_create(BPF_MAP_TYPE_HASH, "plimsoll_net", sizeof(GroupId),
+  auto map = owned(bpf_map_create(BPF_MAP_TYPE_HASH, kNoName, sizeof(GroupId),
                                   sizeof(NetworkCounts), kCountedGroupsMax, &options),
                    "create a BPF map");
   if (!map) return Network(in_words(std::move(map).error()));
