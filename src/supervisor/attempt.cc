@@ -315,7 +315,8 @@ void Attempt::on_sample_due() {
   Instant due = process_set_->next_due();
   if (request_.sampled_for == SampledFor::decisions) {
     const Bytes used = seen.memory.used.value_or(Bytes{});
-    due = std::min(due, host_.now() + sample_interval_.after(used, host_.now()));
+    const Duration gap = sample_interval_.after(used, host_.now());
+    if (!process_set_->is_at_rest()) due = std::min(due, host_.now() + gap);
     sampled_ = true;
     observer_.on_sampled(seen);
   }

@@ -10,6 +10,11 @@ void less(std::optional<T>& value, const std::optional<T>& base) {
   if (value && base) value = *value > *base ? T{*value - *base} : T{};
 }
 
+std::optional<Duration> total_of(const std::optional<Pressure>& pressure) {
+  if (!pressure || !pressure->some) return std::nullopt;
+  return pressure->some->total;
+}
+
 // What a cheap read leaves as it is.
 void clear_full_only(Sample& sample) {
   sample.cpu.nr_periods.reset();
@@ -126,13 +131,30 @@ void GroupFiles::read(Level level, Instant now) {
   read_leading(now);
   if (level == Level::cheap) {
     read_rest(Level::cheap);
-  } else if (!is_known(now)) {
+  } else if (is_known(now)) {
+    return read_a_pressure(now);
+  } else {
     read_rest(Level::full);
     whole_ = now;
   }
-  raw_.cpu.pressure = cpu_pressure_.read(now, buffer_);
-  raw_.memory.pressure = memory_pressure_.read(now, buffer_);
-  raw_.io.pressure = io_pressure_.read(now, buffer_);
+  take(cpu_pressure_, raw_.cpu.pressure, now);
+  take(memory_pressure_, raw_.memory.pressure, now);
+  take(io_pressure_, raw_.io.pressure, now);
+}
+
+// Who has not run may still have waited.
+void GroupFiles::read_a_pressure(Instant now) {
+  switch (turns_++ % 3) {
+    case 0: take(cpu_pressure_, raw_.cpu.pressure, now); break;
+    case 1: take(memory_pressure_, raw_.memory.pressure, now); break;
+    default: take(io_pressure_, raw_.io.pressure, now);
+  }
+}
+
+void GroupFiles::take(PressureFile& file, std::optional<Pressure>& pressure, Instant now) {
+  const auto before = total_of(pressure);
+  pressure = file.read(now, buffer_);
+  if (total_of(pressure) != before) changed_ = now;
 }
 
 void GroupFiles::read_stat() { memory_.read_stat(raw_.memory, buffer_); }

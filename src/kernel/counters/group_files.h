@@ -44,15 +44,16 @@ enum class GroupAge : std::uint8_t { fresh, reused };
 // By so much may memory.stat be behind: the kernel adds up small changes every two seconds.
 inline constexpr Duration kStatLag = std::chrono::seconds(2);
 // How long a group at rest is not read whole.
-inline constexpr Duration kRestMax = std::chrono::seconds(10);
+inline constexpr Duration kRestMax = std::chrono::seconds(30);
 
 // All counter files of one group, open for as long as this lives: up to 18 descriptors. What is
 // read from where on v2, hybrid and v1 hosts: docs/cgroups.md.
 //
-// A group is at rest when neither its CPU time nor its memory has changed since the look before:
-// nothing in it has run. A full look then reads these two and the pressure files only, once
-// memory.stat has been read so late that it does not lag; what changes without the group, as when
-// its dirty pages are written back, is seen kRestMax later at most.
+// A group is at rest when neither its CPU time nor its memory nor its pressure has changed since
+// the look before: nothing in it has run, or waited to. A full look then reads the first two and
+// one of the pressure files in turn, once memory.stat has been read so late that it does not lag;
+// what changes without the group, as when its dirty pages are written back, is seen kRestMax later
+// at most.
 //
 // Nothing here fails: what can't be had is noted with its reason, and of a group that was removed
 // the last reading stands.
@@ -65,6 +66,9 @@ class GroupFiles {
   // Reads the files of the level, fewer of a group at rest. Pressure is read again only
   // kPressureIntervalMin after the last time.
   void read(Level level, Instant now);
+
+  // Whether the group was at rest at the last look, which was `now`.
+  [[nodiscard]] bool is_at_rest(Instant now) const { return is_known(now); }
 
   // Reads memory.stat too, after a cheap read that makes it matter.
   void read_stat();
@@ -87,6 +91,8 @@ class GroupFiles {
  private:
   void read_leading(Instant now);
   void read_rest(Level level);
+  void read_a_pressure(Instant now);
+  void take(PressureFile& file, std::optional<Pressure>& pressure, Instant now);
   [[nodiscard]] bool is_known(Instant now) const;
 
   CpuFiles cpu_;
@@ -97,6 +103,7 @@ class GroupFiles {
   PressureFile cpu_pressure_;
   PressureFile memory_pressure_;
   PressureFile io_pressure_;
+  unsigned turns_ = 0;  // of pressure files at rest
   bool has_v2_;
   Sample raw_;                          // as the kernel tells it
   Instant changed_{};                   // the last look that found the group not at rest

@@ -34,12 +34,13 @@ void JobSampler::fill(Sample& sample, SampleState state, Instant now, WallTime w
 
 const Sample& JobSampler::sample(Instant now, WallTime wall, Level level, SampleState state) {
   files_.read(level, now);
+  is_at_rest_ = files_.is_at_rest(now);
   latest_ = files_.latest(level);
   fill(latest_, state, now, wall);
   if (level == Level::full && network_) latest_.network = network_->usage();
   remember_stat(level);
   series_.add(latest_);
-  next_due_ = now + sample_gap(now - start_);
+  next_due_ = is_at_rest_ ? rest_due(now, now - start_) : now + sample_gap(now - start_);
   return latest_;
 }
 

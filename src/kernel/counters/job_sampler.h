@@ -41,6 +41,9 @@ class JobSampler {
   // When the next sample is due, so that the record is dense at first and even later.
   [[nodiscard]] Instant next_due() const { return next_due_; }
 
+  // Nothing in the group has run for some time (GroupFiles): next_due() is soon enough for all.
+  [[nodiscard]] bool is_at_rest() const { return is_at_rest_; }
+
   // The group was found removed: what was read before stands.
   [[nodiscard]] bool gone() const { return files_.gone(); }
 
@@ -56,6 +59,7 @@ class JobSampler {
   std::optional<NetworkCount> network_;
   Instant start_;
   Instant next_due_;
+  bool is_at_rest_ = false;
   JobSeries series_;
   Sample latest_;
   Bytes left_before_{};  // by those whom the group served before

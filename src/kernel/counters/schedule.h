@@ -27,6 +27,19 @@ constexpr Duration sample_gap(Duration age) {
   return share < most ? share : most;
 }
 
+// The gap of a group at rest (GroupFiles), if it would be shorter. Such looks are put together at
+// instants so far apart, so that one wake-up serves many jobs that sleep.
+inline constexpr Duration kSampleGapRest = std::chrono::seconds(2);
+inline constexpr Duration kRestTogether = std::chrono::milliseconds(250);
+
+// When a group that is found at rest `now`, at this age, is looked at again.
+constexpr Instant rest_due(Instant now, Duration age) {
+  const Duration gap = sample_gap(age);
+  if (gap >= kSampleGapRest) return now + gap;
+  const Duration due = (now + kSampleGapRest).time_since_epoch();
+  return Instant(due - due % kRestTogether);
+}
+
 // How many samples are missing where one was asked for at `asked`, for `due`, and is taken `now`:
 // those that would have followed it with the same gap by now.
 constexpr std::uint64_t samples_dropped(Instant asked, Instant due, Instant now) {

@@ -65,6 +65,7 @@ class CgroupProcessSet : public ProcessSet {
   const counters::Sample& sample(Instant now, WallTime wall, counters::Level level,
                                  counters::SampleState state) override;
   [[nodiscard]] Instant next_due() const override { return sampler_->next_due(); }
+  [[nodiscard]] bool is_at_rest() const override { return sampler_->is_at_rest(); }
   [[nodiscard]] counters::JobUsage finish(Instant now, WallTime wall) override;
   void reap(reap::LeftBehind left_behind) override;
   void give_up_removal() override {

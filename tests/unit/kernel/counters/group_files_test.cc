@@ -107,18 +107,37 @@ TEST(GroupFiles, OfAGroupAtRestTheRestIsReadSeldom) {
   EXPECT_EQ(anon_at(2s), Bytes{1}) << "memory.stat may still be behind";
   EXPECT_EQ(anon_at(3s), Bytes{1});
   v2.write("memory.stat", "anon 2\n");
-  v2.write("cpu.pressure", "some total=800\n");
   EXPECT_EQ(anon_at(4s), Bytes{1}) << "known";
-  EXPECT_EQ(files.latest(Level::full).cpu.pressure->some->total, 800us) << "who waits uses no time";
-  EXPECT_EQ(anon_at(12s), Bytes{1});
-  EXPECT_EQ(anon_at(13s), Bytes{2}) << "10 s after it was read whole";
+  EXPECT_TRUE(files.is_at_rest(Instant(4s)));
+  EXPECT_EQ(anon_at(32s), Bytes{1});
+  EXPECT_EQ(anon_at(33s), Bytes{2}) << "30 s after it was read whole";
 
   v2.write("memory.stat", "anon 3\n");
   v2.write("memory.current", "8388609\n");
-  EXPECT_EQ(anon_at(14s), Bytes{3}) << "its memory has changed";
+  EXPECT_EQ(anon_at(34s), Bytes{3}) << "its memory has changed";
+  EXPECT_FALSE(files.is_at_rest(Instant(34s)));
   v2.write("memory.stat", "anon 4\n");
   v2.write("cpu.stat", "usage_usec 901\n");
-  EXPECT_EQ(anon_at(15s), Bytes{4}) << "something has run";
+  EXPECT_EQ(anon_at(35s), Bytes{4}) << "something has run";
+}
+
+// Who waits for a CPU, or for a disk, uses no time.
+TEST(GroupFiles, WhoWaitsIsNotAtRest) {
+  const FakeDirectory v2(Version::v2);
+  fill_v2(v2);
+  const auto group = group_of(v2.part(kAll));
+  for (const char* name : {"cpu.pressure", "memory.pressure", "io.pressure"}) {
+    GroupFiles files(group, GroupAge::fresh);
+    for (const auto at : {1s, 2s, 3s, 4s}) files.read(Level::full, Instant(at));
+    EXPECT_TRUE(files.is_at_rest(Instant(4s)));
+    v2.write(name, "some total=" + std::to_string(*name) + "000\n");
+    bool is_seen = false;  // one of the files is read in turn
+    for (const auto at : {5s, 6s, 7s}) {
+      files.read(Level::full, Instant(at));
+      is_seen = is_seen || !files.is_at_rest(Instant(at));
+    }
+    EXPECT_TRUE(is_seen) << name;
+  }
 }
 
 TEST(GroupFiles, TheLastLookReadsAllOfAGroupAtRest) {

@@ -62,6 +62,22 @@ TEST_F(JobSamplerTest, IsDueSoonAtFirstAndLaterThen) {
   EXPECT_EQ(sampler.next_due(), start + 1h + 1min);
 }
 
+TEST_F(JobSamplerTest, IsDueSeldomAtRest) {
+  memory(2_MiB, 1_MiB);
+  v2.write("cpu.stat", "usage_usec 900\n");
+  JobSampler sampler = make();
+  for (const auto age : {1s, 2s}) sampler.sample(start + age, WallTime(age));
+  EXPECT_FALSE(sampler.is_at_rest()) << "memory.stat may still be behind";
+  EXPECT_EQ(sampler.next_due(), start + 3s);
+  sampler.sample(start + 3s, WallTime(3s));
+  EXPECT_TRUE(sampler.is_at_rest());
+  EXPECT_EQ(sampler.next_due(), start + 5s);
+  v2.write("cpu.stat", "usage_usec 901\n");
+  sampler.sample(start + 5s, WallTime(5s));
+  EXPECT_FALSE(sampler.is_at_rest());
+  EXPECT_EQ(sampler.next_due(), start + 6s);
+}
+
 TEST_F(JobSamplerTest, AnAttemptThatNobodyLookedAtHasItsTotals) {
   memory(2_MiB, 1_MiB);
   v2.write("memory.peak", "5242880\n");
