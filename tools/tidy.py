@@ -16,12 +16,6 @@ EXCUSED_LINES_MAX = 600
 
 # Longer files, with the reason why each holds one idea all the same; EXCUSED_LINES_MAX at most.
 EXCUSED_FILES: dict[str, str] = {
-    "src/daemon/api/job_service.cc": "one class: jobs of others, their output",
-    "src/daemon/runner/runner.cc": "one class: actions, readiness checks, cleaning",
-    "src/report/json.cc": "two documents, key by key, of the same parts",
-    "src/sim/simulated_executor.cc": "one class: verbs, their events, time that passes",
-    "src/supervisor/attempt.cc": "one class: the states of an execution, from spawn to outcome",
-    "src/supervisor/supervisor.cc": "one class: where the jobs of a run live",
     "tests/cli/api.sh": "one daemon's API, a case for each promise",
     "tests/cli/users.sh": "what one user can do to another, a case for each way",
 }
