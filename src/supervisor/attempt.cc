@@ -315,7 +315,8 @@ void Attempt::on_sample_due() {
   if (request_.sampled_for == SampledFor::decisions) {
     const Bytes used = seen.memory.used.value_or(Bytes{});
     const Duration gap = sample_interval_.after(used, host_.now());
-    if (!process_set_->is_at_rest()) due = std::min(due, host_.now() + gap);
+    const bool is_at_rest = process_set_->is_at_rest();
+    due = std::min(due, is_at_rest ? counters::rest_due(host_.now()) : host_.now() + gap);
     sampled_ = true;
     observer_.on_sampled(seen);
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "policy/governor/disk_space.h"
 
 // What the scheduler is told of a running attempt, and of the disks that it writes to.
 namespace plimsoll::supervisor {
@@ -32,15 +31,9 @@ policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sam
   return seen;
 }
 
-// Whether it is to be known at once who has written how much: where the space is short, or has
-// changed where writers are held for it.
-bool asks_for_writers(const policy::DiskFloor& disk, const std::optional<Bytes>& before,
-                      const std::optional<Bytes>& free) {
-  if (!free) return false;
-  if (*free < disk.floor) return true;
-  if (disk.rule != policy::DiskRule::hold || !before) return false;
-  return to_double(std::max(*before, *free) - std::min(*before, *free)) >= policy::kWritesLeast;
-}
+// Writers are read so far apart for each of the running jobs: with many of them all reading takes
+// a few hundredths of a core, at some 20 us a process.
+constexpr Duration kReadGapOfEach = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -65,18 +58,20 @@ policy::DiskSample HostExecutor::watch(const std::vector<policy::DiskFloor>& dis
   disk_watch_ = std::make_unique<DiskWatch>(
       host_, host_.loop(), paths, holds ? kSpaceLook : kSpaceLookToTell,
       [this, disks](const policy::DiskSample& sample) { on_disks(disks, sample); });
-  disk_sample_ = disk_watch_->look();
-  return disk_sample_;
+  read_at_ = disk_watch_->look();
+  return read_at_;
 }
 
 void HostExecutor::on_disks(const std::vector<policy::DiskFloor>& disks,
                             const policy::DiskSample& sample) {
   bool asks = false;
   for (std::size_t i = 0; i < disks.size(); ++i) {
-    asks = asks || asks_for_writers(disks[i], disk_sample_.free[i], sample.free[i]);
+    asks = asks || asks_for_writers(disks[i], read_at_.free[i], sample.free[i]);
   }
-  disk_sample_ = sample;
-  if (asks) look_at_writers();
+  if (asks) {
+    read_at_ = sample;
+    look_at_writers();
+  }
   scheduler_.on_disks(sample);
 }
 
@@ -85,11 +80,13 @@ void HostExecutor::on_disks(const std::vector<policy::DiskFloor>& disks,
 void HostExecutor::look_at_writers() {
   if (!proc_) return;
   const Instant now = host_.now();
-  for (AttemptRecord* record : all_running()) {
+  const std::vector<AttemptRecord*> records = all_running();
+  const Duration gap =
+      std::max<Duration>(kSpaceLook / 2, kReadGapOfEach * static_cast<int>(records.size()));
+  for (AttemptRecord* record : records) {
     const WriteMeter& meter = record->write_meter;
-    if (record->attempt.group() != nullptr && meter.is_due(now, kSpaceLook / 2)) {
-      write_looks_.ask(record->key.job, meter.looked());
-    }
+    if (record->attempt.group() == nullptr || record->attempt.is_paused()) continue;
+    if (meter.is_due(now, gap)) write_looks_.ask(record->key.job, meter.looked());
   }
   read_writers();
 }
@@ -100,8 +97,10 @@ void HostExecutor::read_writers() {
   while (const auto job = write_looks_.next(now)) {
     const auto found = jobs_.find(*job);
     if (found == jobs_.end() || found->second.running == nullptr) continue;
-    read_writer(*found->second.running, now);
-    looked_at.push_back(*job);
+    AttemptRecord& record = *found->second.running;
+    const auto before = record.write_meter.written();
+    read_writer(record, now);
+    if (record.write_meter.written() != before) looked_at.push_back(*job);
   }
   go_on_with_writers();
   for (const JobId job : looked_at) {

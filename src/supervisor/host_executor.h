@@ -209,7 +209,7 @@ class HostExecutor : public policy::Executor,
   policy::MachineSample seen_;
   monitor::Watcher watcher_;
   std::unique_ptr<DiskWatch> disk_watch_;  // null: no disk is watched
-  policy::DiskSample disk_sample_;         // its last look
+  policy::DiskSample read_at_;             // the last look at which writers were read
   std::optional<procfs::ProcDir> proc_;    // where one is
   Duration write_look_{};
   WriteLooks write_looks_;

@@ -2,7 +2,19 @@
 
 #include <algorithm>
 
+#include "policy/governor/disk_space.h"
+
 namespace plimsoll::supervisor {
+
+bool asks_for_writers(const policy::DiskFloor& disk, const std::optional<Bytes>& before,
+                      const std::optional<Bytes>& free) {
+  if (!free) return false;
+  const bool is_short = *free < disk.floor;
+  if (!before) return is_short;
+  if (disk.rule == policy::DiskRule::tell) return is_short != (*before < disk.floor);
+  const Bytes changed = std::max(*before, *free) - std::min(*before, *free);
+  return is_short || to_double(changed) >= policy::kWritesLeast;
+}
 
 bool WriteLooks::may_read(Instant now) {
   if (!since_ || now >= *since_ + kPause) {

@@ -6,8 +6,16 @@
 #include <utility>
 
 #include "base/units.h"
+#include "policy/governor/disk_floor.h"
 
 namespace plimsoll::supervisor {
+
+// Whether it is to be known at once who has written how much, by the free space when that was read
+// last and now: where writers are held for it, when it has changed, or is short; where it is only
+// told of, when it has become short, or is no longer.
+[[nodiscard]] bool asks_for_writers(const policy::DiskFloor& disk,
+                                    const std::optional<Bytes>& before,
+                                    const std::optional<Bytes>& free);
 
 // Whose processes are read for what they have written, and when: whoever was looked at longest ago
 // comes first, and so few processes are read at once that the loop serves others in between. Reads

@@ -203,6 +203,7 @@ case_a_user_with_a_manager_and_no_session() {
   systemctl daemon-reload
   gives 0 systemctl start user@1000
   becomes_true test -S /run/user/1000/bus
+  mkdir -p -m 700 "$PLIMSOLL_STATE_DIR"
   chown tester . "$PLIMSOLL_STATE_DIR" "$PLIMSOLL_RUNTIME_DIR"
   gives 0 with_manager "$plimsoll" run -- cat /proc/self/cgroup
   grep -qE '^0::/user.slice/user-1000.slice/user@1000.service/.*plimsoll-[-0-9a-f]+\.scope/plimsoll-[-0-9a-f]+/pool/job-1$' out || wrong "$(<out) $(<err)"

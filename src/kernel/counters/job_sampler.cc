@@ -1,5 +1,6 @@
 #include "kernel/counters/job_sampler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernel/counters/schedule.h"
@@ -40,7 +41,8 @@ const Sample& JobSampler::sample(Instant now, WallTime wall, Level level, Sample
   if (level == Level::full && network_) latest_.network = network_->usage();
   remember_stat(level);
   series_.add(latest_);
-  next_due_ = is_at_rest_ ? rest_due(now, now - start_) : now + sample_gap(now - start_);
+  next_due_ = now + sample_gap(now - start_);
+  if (is_at_rest_) next_due_ = std::max(next_due_, rest_due(now));
   return latest_;
 }
 

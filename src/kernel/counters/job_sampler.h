@@ -41,7 +41,7 @@ class JobSampler {
   // When the next sample is due, so that the record is dense at first and even later.
   [[nodiscard]] Instant next_due() const { return next_due_; }
 
-  // Nothing in the group has run for some time (GroupFiles): next_due() is soon enough for all.
+  // Nothing in the group has run for some time (GroupFiles).
   [[nodiscard]] bool is_at_rest() const { return is_at_rest_; }
 
   // The group was found removed: what was read before stands.

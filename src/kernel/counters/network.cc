@@ -176,6 +176,11 @@ Result<NetworkCount> Network::count(GroupId group) {
   if (!map_) return fail(why_not_);
   const NetworkCounts zero;
   if (bpf_map_update_elem(map_.get(), &group, &zero, BPF_ANY) != 0) {
+    if (errno == E2BIG) {
+      return fail(std::errc::argument_list_too_long, "network traffic is counted for " +
+                                                         std::to_string(kCountedGroupsMax) +
+                                                         " groups at once, and so many are");
+    }
     return fail_errno("count the network traffic of a group");
   }
   return NetworkCount(*this, group);

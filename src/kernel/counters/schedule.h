@@ -32,10 +32,8 @@ constexpr Duration sample_gap(Duration age) {
 inline constexpr Duration kSampleGapRest = std::chrono::seconds(2);
 inline constexpr Duration kRestTogether = std::chrono::milliseconds(250);
 
-// When a group that is found at rest `now`, at this age, is looked at again.
-constexpr Instant rest_due(Instant now, Duration age) {
-  const Duration gap = sample_gap(age);
-  if (gap >= kSampleGapRest) return now + gap;
+// When a group that is found at rest `now` is looked at again, for decisions.
+constexpr Instant rest_due(Instant now) {
   const Duration due = (now + kSampleGapRest).time_since_epoch();
   return Instant(due - due % kRestTogether);
 }

@@ -165,7 +165,9 @@ std::optional<Belief> OwnerPast::written(const Key& key) {
   ClassPast* of_command = key.command != 0 ? commands_.find(key.command) : nullptr;
   const std::optional<Belief> all = of_class->written();
   const std::optional<Belief> own = of_command != nullptr ? of_command->written() : std::nullopt;
-  return !own || (all && all->spread < own->spread) ? all : own;
+  if (!own || !all) return own ? own : all;
+  const bool agree = std::abs(own->mean - all->mean) <= own->spread;
+  return agree && all->spread < own->spread ? all : own;
 }
 
 // Half of its share of the line, and nearly as much for doubt.

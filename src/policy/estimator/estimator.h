@@ -46,7 +46,8 @@ class OwnerPast {
     ClassPast* of_class = nullptr;
   };
   [[nodiscard]] FoundCommand find_command(const Key& key);
-  // What the command writes, or its class, whichever is surer; absent: neither has told.
+  // What the command writes, or its class if that agrees with it and is surer; absent: neither has
+  // told.
   [[nodiscard]] std::optional<Belief> written(const Key& key);
 
   // What to believe without a past of the class, and on what that rests.

@@ -106,8 +106,8 @@ struct Guides {
 
 // Those that run longer than the attempt at hand has, and match it if there is a track. Attempts
 // that were cut off guide nobody past their end, so they count only where there are no others; and
-// as what has run for some time is as likely as not to run for as long again, each for twice that,
-// or for twice what the one at hand has run if that is more.
+// as what has run for some time is as likely as not to run for as long again, each ends at twice
+// that.
 Guides guides_of(const PastAttempt& record, const BySize& size, const LiveProfile* live_profile) {
   const bool any_whole = std::any_of(record.runs().begin(), record.runs().end(),
                                      [](const Run& run) { return run.ran_seen == Seen::whole; });
@@ -131,9 +131,8 @@ Guides guides_of(const PastAttempt& record, const BySize& size, const LiveProfil
       Guide guide{.run = &run, .pace = pace.factor * stretch, .level = level};
       guide.weight = record.weight(i) * pace.weight;
       const double seconds = run.seconds * guide.pace;
-      const double until = any_whole ? seconds : kAsLongAgain * std::max(seconds, standing.ran);
-      guide.left = until - standing.ran;
-      if (guide.left <= 0) continue;
+      if (seconds <= standing.ran) continue;
+      guide.left = seconds * (any_whole ? 1 : kAsLongAgain) - standing.ran;
       before += guide.weight;
       if (live_profile != nullptr) match(guide, standing);
       after += guide.weight;

@@ -167,11 +167,14 @@ std::vector<DiskNews> DiskSpace::observe(const DiskSample& sample, const Running
   return news;
 }
 
-// One that could not be seen for a while begins anew.
+// One that could not be seen for a while begins anew; and what falls after a rise falls from there.
 void DiskSpace::take_fall(Look& look, const std::optional<double>& before, Instant now) {
   const Duration span = now - look.since;
-  if (before && span < kFallSpan) return;
-  look.fall = before ? std::max(0.0, (look.from - *look.free) / to_seconds(span)) : 0;
+  const bool has_risen = *look.free > look.from;
+  if (before && span < kFallSpan && !has_risen) return;
+  if (!before || span >= kFallSpan) {
+    look.fall = before && !has_risen ? (look.from - *look.free) / to_seconds(span) : 0;
+  }
   look.from = *look.free;
   look.since = now;
 }

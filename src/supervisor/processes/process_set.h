@@ -72,7 +72,7 @@ class ProcessSet {
                                          counters::SampleState state) = 0;
   // When the record wants the next look.
   [[nodiscard]] virtual Instant next_due() const = 0;
-  // Whether that is soon enough for decisions too, as nothing here has run for some time.
+  // Nothing here has run for some time: decisions do with fewer looks (counters::rest_due()).
   [[nodiscard]] virtual bool is_at_rest() const { return false; }
   // The last look: when nobody lives here any more, and before it is removed. Once.
   [[nodiscard]] virtual counters::JobUsage finish(Instant now, WallTime wall) = 0;

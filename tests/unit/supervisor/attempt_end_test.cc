@@ -142,6 +142,23 @@ TEST_F(AttemptEndTest, ForDecisionsItIsLookedAtOftenWhileItsMemoryMoves) {
   EXPECT_LT(told_.samples, 15);
 }
 
+// However seldom its record wants a look: who decides is not to take it for asleep when it is not.
+TEST_F(AttemptEndTest, ForDecisionsWhatRestsIsLookedAtEveryTwoSeconds) {
+  request_.sampled_for = SampledFor::decisions;
+  run();
+  host_.set().rests = true;
+  host_.set().gap = 60s;
+  host_.clock.advance(10s);
+  told_.samples = 0;
+  host_.clock.advance(20s);
+  EXPECT_EQ(told_.samples, 10);
+  host_.set().rests = false;
+  host_.clock.advance(2s);
+  told_.samples = 0;
+  host_.clock.advance(20s);
+  EXPECT_GE(told_.samples, 20);
+}
+
 TEST_F(AttemptEndTest, WhatIsPausedIsNotLookedAt) {
   request_.sampled_for = SampledFor::decisions;
   run();

@@ -59,6 +59,7 @@ class Set : public ProcessSet {
   const counters::Sample& sample(Instant now, WallTime wall, counters::Level level,
                                  counters::SampleState state) override;
   Instant next_due() const override;
+  bool is_at_rest() const override { return rests; }
   counters::JobUsage finish(Instant now, WallTime wall) override;
   void reap(reap::LeftBehind left_behind) override;
   void give_up_removal() override { note("give up"); }
@@ -83,6 +84,8 @@ class Set : public ProcessSet {
   counters::Sample seen;          // by the next looks
   std::optional<Error> no_spawn;  // why it can't be
   bool is_vacant = false;         // reaping finds nobody there
+  bool rests = false;             // nothing has run lately
+  Duration gap = 1s;              // from a look to the next, for the record
 
  private:
   void note(const std::string& what);
@@ -266,7 +269,7 @@ inline const counters::Sample& Set::sample(Instant, WallTime wall, counters::Lev
   return seen;
 }
 
-inline Instant Set::next_due() const { return host_.now() + 1s; }
+inline Instant Set::next_due() const { return host_.now() + gap; }
 
 inline counters::JobUsage Set::finish(Instant, WallTime) {
   return {.totals = seen, .stat_at_peak = {}, .samples = {}, .unavailable = {}};

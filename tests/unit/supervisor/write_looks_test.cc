@@ -8,6 +8,7 @@ namespace plimsoll::supervisor {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace plimsoll::literals;
 
 constexpr Instant kBegin{10s};
 constexpr std::size_t kLarge = 127;  // processes of a job: two are read at once
@@ -20,6 +21,21 @@ std::vector<JobId> read(WriteLooks& looks, Instant now, std::size_t processes) {
     read.push_back(*job);
   }
   return read;
+}
+
+TEST(WriteLooks, WritersAreAskedForWhereSpaceMovesOrIsShort) {
+  const policy::DiskFloor holds{.path = "/", .floor = 100_MiB, .rule = policy::DiskRule::hold};
+  EXPECT_TRUE(asks_for_writers(holds, 500_MiB, 499_MiB));
+  EXPECT_TRUE(asks_for_writers(holds, 400_MiB, 500_MiB)) << "somebody has removed what he wrote";
+  EXPECT_FALSE(asks_for_writers(holds, 500_MiB, 500_MiB - 1_KiB));
+  EXPECT_FALSE(asks_for_writers(holds, 500_MiB, std::nullopt));
+  EXPECT_FALSE(asks_for_writers(holds, std::nullopt, 500_MiB));
+  EXPECT_TRUE(asks_for_writers(holds, 99_MiB, 99_MiB)) << "who is paused is to be the right one";
+  // Where it is only told of, a disk may be nearly full for ever.
+  const policy::DiskFloor tells{.path = "/", .floor = 100_MiB, .rule = policy::DiskRule::tell};
+  EXPECT_FALSE(asks_for_writers(tells, 500_MiB, 400_MiB));
+  EXPECT_TRUE(asks_for_writers(tells, 100_MiB, 99_MiB));
+  EXPECT_FALSE(asks_for_writers(tells, 99_MiB, 10_MiB));
 }
 
 TEST(WriteLooks, SoManyProcessesAreReadAtOnceAndTheOthersAfterAPause) {

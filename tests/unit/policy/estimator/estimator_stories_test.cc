@@ -208,6 +208,18 @@ TEST(Story, WhatOutlivesAttemptsThatWereCutOffIsNotExpectedToEnd) {
   }
 }
 
+// Nor that it stays as large as they were.
+TEST(Story, WhatGrowsBeyondAttemptsThatWereCutOffIsExpectedToGoOn) {
+  Estimator estimator;
+  AttemptSummary cut = attempt_summary({{0, 100}, {5, 500}});
+  cut.peak_seen = cut.ran_seen = Seen::at_least;
+  estimator.learn(cut);
+  std::vector<At> course;
+  for (double t = 0; t <= 60; ++t) course.push_back({t, 480 + 2 * t});
+  const Estimate estimate = estimator.estimate(kClass, {}, after(course));
+  EXPECT_GT(at(estimate, seconds(60)).mean / kMb, 650);
+}
+
 TEST(Story, AClassThatRampsIsExpectedToGoOnRamping) {
   Estimator estimator;
   for (int i = 0; i < 10; ++i) estimator.learn(attempt_summary({{0, 0}, {100, 1000}}));

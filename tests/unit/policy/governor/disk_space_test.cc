@@ -222,6 +222,17 @@ TEST(DiskSpace, AFallIsThatOfSomeTime) {
   EXPECT_THAT(disk.rules(0.16), ElementsAre("freeze 2"));
 }
 
+TEST(DiskSpace, WhatFallsAfterARiseIsSeenComing) {
+  OnADisk disk;
+  static_cast<void>(disk.is_free(1000, 0));
+  for (unsigned id = 1; id <= 2; ++id) disk.stranger(id, 1);
+  EXPECT_THAT(disk.rules(0), ElementsAre("admit 1", "admit 2"));
+  static_cast<void>(disk.is_free(1900, 0.01));  // somebody else has removed a file
+  static_cast<void>(disk.is_free(850, 0.11));
+  for (unsigned id = 1; id <= 2; ++id) disk.has_written(id, 525, 0.11);
+  EXPECT_THAT(disk.rules(0.11), ElementsAre("freeze 2"));
+}
+
 TEST(DiskSpace, NothingIsPausedWhereNothingMayBe) {
   OnADisk disk(DiskRule::hold, false);
   static_cast<void>(disk.is_free(1000, 0));
