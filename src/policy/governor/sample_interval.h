@@ -8,8 +8,8 @@
 namespace plimsoll::policy {
 
 // How long until a running job is looked at again for the governor's sake: soon while its memory
-// moves, seldom while it is calm. A look reads for about 15 us. Where nothing runs
-// looks are further apart still (counters::rest_due()).
+// moves, seldom while it is calm. A look reads for about 15 us. Where nothing runs looks
+// are further apart still (counters::rest_due()).
 class SampleInterval {
  public:
   static constexpr Duration kMin = std::chrono::milliseconds(100);
