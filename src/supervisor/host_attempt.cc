@@ -135,7 +135,7 @@ std::optional<Bytes> HostExecutor::written_by(AttemptRecord& record,
 // By one that nobody here has waited for: as far as looks tell that were close enough together.
 // What it wrote after the last of them is missing.
 std::optional<Bytes> HostExecutor::seen_to_write(const AttemptRecord& record) const {
-  return write_look_ == kWriteLook ? record.written : std::nullopt;
+  return holds_writers() ? record.written : std::nullopt;
 }
 
 void HostExecutor::start_watching() {

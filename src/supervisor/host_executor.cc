@@ -349,8 +349,7 @@ void HostExecutor::on_over(AttemptRecord& record, const policy::AttemptEnd& end)
     stop_watching();
   }
   // What it has removed at its end may be what another waits for.
-  const bool holds_writers = disk_watch_ != nullptr && write_look_ == kWriteLook;
-  if (holds_writers && record.end.written > Bytes{}) disk_watch_->look_soon();
+  if (holds_writers() && record.end.written > Bytes{}) disk_watch_->look_soon();
   record.span.observe(system_.now());
   job.owner->on_over(record.key);
   if (record.attempt.has_group() && ++removals_ > removals_max_) {

@@ -174,6 +174,8 @@ class HostExecutor : public policy::Executor,
                                                 const counters::Sample& sample);
   void on_disks(const std::vector<policy::DiskFloor>& disks, const policy::DiskSample& sample);
   void look_at_writers();
+  // For the space of some disk, rather than only being told of.
+  [[nodiscard]] bool holds_writers() const { return write_look_ == kWriteLook; }
   void read_writers();
   void read_writer(AttemptRecord& record, Instant now);
   void go_on_with_writers();

@@ -114,7 +114,7 @@ void GroupFiles::read_leading(Instant now) {
   if (!rests) changed_ = now;
 }
 
-bool GroupFiles::is_known(Instant now) const {
+bool GroupFiles::is_at_rest(Instant now) const {
   return whole_ && *whole_ - changed_ >= kStatLag && now - *whole_ < kRestMax;
 }
 
@@ -131,7 +131,7 @@ void GroupFiles::read(Level level, Instant now) {
   read_leading(now);
   if (level == Level::cheap) {
     read_rest(Level::cheap);
-  } else if (is_known(now)) {
+  } else if (is_at_rest(now)) {
     return read_a_pressure(now);
   } else {
     read_rest(Level::full);

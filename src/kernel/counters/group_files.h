@@ -67,8 +67,8 @@ class GroupFiles {
   // kPressureIntervalMin after the last time.
   void read(Level level, Instant now);
 
-  // Whether the group was at rest at the last look, which was `now`.
-  [[nodiscard]] bool is_at_rest(Instant now) const { return is_known(now); }
+  // Whether the group has been at rest since the last look, and all else is known of it.
+  [[nodiscard]] bool is_at_rest(Instant now) const;
 
   // Reads memory.stat too, after a cheap read that makes it matter.
   void read_stat();
@@ -93,7 +93,6 @@ class GroupFiles {
   void read_rest(Level level);
   void read_a_pressure(Instant now);
   void take(PressureFile& file, std::optional<Pressure>& pressure, Instant now);
-  [[nodiscard]] bool is_known(Instant now) const;
 
   CpuFiles cpu_;
   MemoryFiles memory_;

@@ -35,14 +35,13 @@ void JobSampler::fill(Sample& sample, SampleState state, Instant now, WallTime w
 
 const Sample& JobSampler::sample(Instant now, WallTime wall, Level level, SampleState state) {
   files_.read(level, now);
-  is_at_rest_ = files_.is_at_rest(now);
   latest_ = files_.latest(level);
   fill(latest_, state, now, wall);
   if (level == Level::full && network_) latest_.network = network_->usage();
   remember_stat(level);
   series_.add(latest_);
   next_due_ = now + sample_gap(now - start_);
-  if (is_at_rest_) next_due_ = std::max(next_due_, rest_due(now));
+  if (is_at_rest()) next_due_ = std::max(next_due_, rest_due(now));
   return latest_;
 }
 

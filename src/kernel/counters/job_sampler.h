@@ -42,7 +42,7 @@ class JobSampler {
   [[nodiscard]] Instant next_due() const { return next_due_; }
 
   // Nothing in the group has run for some time (GroupFiles).
-  [[nodiscard]] bool is_at_rest() const { return is_at_rest_; }
+  [[nodiscard]] bool is_at_rest() const { return files_.is_at_rest(start_ + latest_.t); }
 
   // The group was found removed: what was read before stands.
   [[nodiscard]] bool gone() const { return files_.gone(); }
@@ -59,7 +59,6 @@ class JobSampler {
   std::optional<NetworkCount> network_;
   Instant start_;
   Instant next_due_;
-  bool is_at_rest_ = false;
   JobSeries series_;
   Sample latest_;
   Bytes left_before_{};  // by those whom the group served before

@@ -33,6 +33,12 @@ struct OnADisk : Story {
     enters({.job = JobId{id}, .kind = Kind{kind}});
     estimates[id] = flat({.mib = 1, .seconds = 1000});
   }
+  // From 0 s on, when 1000 MiB are free.
+  void two_strangers_run() {
+    static_cast<void>(is_free(1000, 0));
+    for (unsigned id = 1; id <= 2; ++id) stranger(id, 1);
+    EXPECT_THAT(rules(0), ElementsAre("admit 1", "admit 2"));
+  }
   void enters_with(unsigned id, const Estimate& estimate) {
     governor.expect(Kind{id}, estimate);
     enters({.job = JobId{id}, .kind = Kind{id}});
@@ -198,10 +204,7 @@ TEST(DiskSpace, OnePausedGoesOnWhenNobodyElseWrites) {
 
 TEST(DiskSpace, SpaceThatFallsFastIsSeenComing) {
   OnADisk disk;
-  static_cast<void>(disk.is_free(1000, 0));
-  disk.stranger(1, 1);
-  disk.stranger(2, 1);
-  EXPECT_THAT(disk.rules(0), ElementsAre("admit 1", "admit 2"));
+  disk.two_strangers_run();
   static_cast<void>(disk.is_free(500, 0.1));
   for (unsigned id = 1; id <= 2; ++id) disk.has_written(id, 250, 0.1);
   EXPECT_THAT(disk.rules(0.1), ElementsAre("freeze 2"));
@@ -210,9 +213,7 @@ TEST(DiskSpace, SpaceThatFallsFastIsSeenComing) {
 // What one write takes between two looks that are close together says nothing of the next second.
 TEST(DiskSpace, AFallIsThatOfSomeTime) {
   OnADisk disk;
-  static_cast<void>(disk.is_free(1000, 0));
-  for (unsigned id = 1; id <= 2; ++id) disk.stranger(id, 1);
-  EXPECT_THAT(disk.rules(0), ElementsAre("admit 1", "admit 2"));
+  disk.two_strangers_run();
   static_cast<void>(disk.is_free(960, 0.01));
   for (unsigned id = 1; id <= 2; ++id) disk.has_written(id, 500, 0.01);
   EXPECT_THAT(disk.rules(0.01), IsEmpty());
@@ -224,9 +225,7 @@ TEST(DiskSpace, AFallIsThatOfSomeTime) {
 
 TEST(DiskSpace, WhatFallsAfterARiseIsSeenComing) {
   OnADisk disk;
-  static_cast<void>(disk.is_free(1000, 0));
-  for (unsigned id = 1; id <= 2; ++id) disk.stranger(id, 1);
-  EXPECT_THAT(disk.rules(0), ElementsAre("admit 1", "admit 2"));
+  disk.two_strangers_run();
   static_cast<void>(disk.is_free(1900, 0.01));  // somebody else has removed a file
   static_cast<void>(disk.is_free(850, 0.11));
   for (unsigned id = 1; id <= 2; ++id) disk.has_written(id, 525, 0.11);
