@@ -93,17 +93,23 @@ case_an_exec_that_fails_leaves_nobody_stopped() {
 # What a step waits in, without a child: who stands in vfork(2) is not shown as stopped.
 awaits_go='until [ -e go ]; do read -rt 0.05 <>never; done; true'
 
-# Another process of the user's may continue what Plimsoll has stopped.
+# Another process of the user's may continue what Plimsoll has stopped. The other step may stand for a
+# moment as well, before it is started: so the one that is held is the one that has not begun.
 case_who_is_continued_is_stopped_again() {
   state
   mkfifo never
   "$plimsoll" govern --cgroup none -q -j 1 -- \
-    xargs -P 2 -I{} bash -c "$awaits_go; echo {}" "$needle" < <(seq 2) >out 2>err &
+    xargs -P 2 -I{} bash -c ": >began.\$\$; $awaits_go; echo {}" "$needle" < <(seq 2) >out 2>err &
   local guardian=$! held
-  held() { for held in $(pids_of 'bash -c until'); do stopped "$held" && return; done; return 1; }
+  becomes_true eval '[[ $(compgen -G "began.*") ]]'
+  held() {
+    for held in $(pids_of 'bash -c :'); do
+      [[ ! -e began.$held ]] && stopped "$held" && return
+    done
+    return 1
+  }
   becomes_true held
-  kill -CONT "$held"
-  becomes_true eval '! stopped "$held"'
+  becomes_true eval 'kill -CONT "$held"; [[ -e began.$held ]]'
   becomes_true stopped "$held"
   touch go
   wait $guardian

@@ -287,8 +287,7 @@ bool MemoryResponse::waits_for_others(const Turn& turn, const Member& member) {
   return turn.limits.left_by_others && turn.config.may_evict && member.ready.restartable;
 }
 
-// Nobody is left whose eviction would help the rest: it is whoever is furthest over what he was
-// admitted with, be it the keel.
+// Nobody is left whose eviction would help the rest.
 void MemoryResponse::fail_one(Turn& turn) {
   if (!over_since_) return;
   const double over = turn.running_set.surely_used() - turn.limits.limit;
@@ -303,13 +302,8 @@ void MemoryResponse::fail_one(Turn& turn) {
     next_sample_ = turn.now + kOverLineGrace;
     return;
   }
-  Member* worst = turn.running_set.keel();
-  const auto over_own = [](const Member& member) { return member.used() - member.admitted_with; };
-  for (Member* other : turn.running_set.members()) {
-    if (other->state == MemberState::dying) continue;
-    if (over_own(*other) > over_own(*worst)) worst = other;
-  }
-  Member& member = *worst;
+  const double least = std::min(over * kGivenBackLeast, turn.limits.line * kTolerance);
+  Member& member = furthest_over(turn.running_set, over, least);
   const bool alone =
       turn.running_set.size() <= turn.running_set.frozen() + turn.running_set.dying() + 1;
   Numbers numbers = turn.numbers();

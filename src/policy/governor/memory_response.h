@@ -40,6 +40,9 @@ inline constexpr Duration kYieldGrace = std::chrono::seconds(1);
 // Further past the line than this share of it there is no such patience: cgroup v1 slows nobody
 // down, and the limit at which its kernel kills stands twice as far above the line.
 inline constexpr double kOverLineMost = 0.125;
+// Whose end gives back a smaller part of what is short does not fail for it, if others give back
+// more.
+inline constexpr double kGivenBackLeast = 0.1;
 // Past the line, before a job is ended that can't be run again: a paused one that is believed to
 // have its peak behind it, and no more than kNearEnd before it, goes on for so long, if its end
 // gives back what is short. No more of them after kLetEndMost, nor further past the line than a

@@ -23,6 +23,7 @@ struct Candidate {
   double cpu_seconds = 10;
   bool restartable = true;
   unsigned lost = 0;
+  bool is_command = false;
 };
 
 // Running jobs, the first one the keel.
@@ -31,8 +32,10 @@ struct Fleet {
     for (const Candidate& one : candidates) add(one);
   }
   void add(const Candidate& one) {
-    Ready& ready = jobs.emplace_back(
-        Ready{.job = JobId{one.id}, .restartable = one.restartable, .lost = one.lost});
+    Ready& ready = jobs.emplace_back(Ready{.job = JobId{one.id},
+                                           .restartable = one.restartable,
+                                           .lost = one.lost,
+                                           .is_command = one.is_command});
     running_set.start(ready, flat({.mib = one.expected}), at(one.id));
     running_set.observe(*ready.member,
                         {.ran = std::chrono::seconds(10),
@@ -51,6 +54,10 @@ struct Fleet {
       chosen.push_back(one->ready.job);
     }
     return chosen;
+  }
+
+  [[nodiscard]] JobId fails(double shortage) const {
+    return furthest_over(running_set, shortage, shortage * kGivenBackLeast).ready.job;
   }
 
   // It waits for commands, and has had so much when it began to.
@@ -117,6 +124,31 @@ TEST(Victims, WhoWaitsForCommandsMayComeToItsEstimate) {
   Fleet fleet({{1, 500}, {2, 900, 900}, {3, 400, 1000}});
   fleet.waits(1, 0);
   EXPECT_THAT(fleet.victims(bytes(300)), ElementsAre(JobId{3}));
+}
+
+TEST(FurthestOver, IsWhoHasMostBeyondItsEstimateBeItTheKeel) {
+  EXPECT_EQ(Fleet({{1, 900, 500}, {2, 300, 100}}).fails(bytes(50)), JobId{1});
+  EXPECT_EQ(Fleet({{1, 900, 800}, {2, 300, 100}}).fails(bytes(50)), JobId{2});
+}
+
+TEST(FurthestOver, WhoGivesNothingBackFailsOnlyIfNobodyGivesMore) {
+  EXPECT_EQ(Fleet({{1, 2, 1}, {2, 300, 350}}).fails(bytes(50)), JobId{2});
+  EXPECT_EQ(Fleet({{1, 2, 1}, {2, 3, 1}}).fails(bytes(50)), JobId{2});
+}
+
+TEST(FurthestOver, ACommandGoesBeforeWhoWaitsForIt) {
+  Fleet fleet({{1, 90, 60}, {.id = 2, .used = 226, .expected = 230, .is_command = true}});
+  EXPECT_EQ(fleet.fails(bytes(26)), JobId{1}) << "it waits for none";
+  fleet.waits(0, 90);
+  EXPECT_EQ(fleet.fails(bytes(26)), JobId{2});
+  fleet.waits(0, 60);
+  EXPECT_EQ(fleet.fails(bytes(26)), JobId{1}) << "it has taken the shortage since";
+}
+
+TEST(FurthestOver, WhoWaitsGoesIfNoCommandGivesAnythingBack) {
+  Fleet fleet({{1, 190, 60}, {.id = 2, .used = 1, .expected = 1, .is_command = true}});
+  fleet.waits(0, 190);
+  EXPECT_EQ(fleet.fails(bytes(26)), JobId{1});
 }
 
 TEST(WayOut, OneAfterTheOther) {
