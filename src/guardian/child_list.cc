@@ -18,20 +18,25 @@ constexpr std::size_t kReadBytes = 64 << 10;
 
 std::string text_of(pid_t pid) { return std::to_string(pid) + " "; }
 
-// The list from there on; nothing where it can't be read.
-std::optional<std::string> read_from(std::size_t offset) {
+// What is few: 2 ms.
+constexpr std::size_t kFewBytes = 16 << 10;
+constexpr std::size_t kNoLimit = std::string::npos;
+
+// The list from there on, or about as much of it as `most`; nothing where it can't be read.
+std::optional<std::string> read_from(std::size_t offset, std::size_t most = kNoLimit) {
   const std::string self = std::to_string(::getpid());
   const auto file = open_at(AT_FDCWD, "/proc/" + self + "/task/" + self + "/children", O_RDONLY);
   if (!file) return std::nullopt;
   std::string text;
   std::array<char, kReadBytes> part;
-  for (;;) {
+  while (text.size() < most) {
     const ssize_t got =
         ::pread(file->get(), part.data(), part.size(), static_cast<off_t>(offset + text.size()));
     if (got < 0) return std::nullopt;
     if (got == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(got));
   }
+  return text;
 }
 
 std::vector<pid_t> parse(std::string_view text) {
@@ -90,6 +95,12 @@ void ChildList::drop_ended() {
 std::vector<pid_t> children() {
   const auto text = read_from(0);
   return text ? parse(*text) : std::vector<pid_t>();
+}
+
+std::optional<std::vector<pid_t>> children_if_few() {
+  const auto text = read_from(0, kFewBytes);
+  if (!text || text->size() >= kFewBytes) return std::nullopt;
+  return parse(*text);
 }
 
 }  // namespace plimsoll::guardian

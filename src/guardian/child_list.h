@@ -37,4 +37,7 @@ class ChildList {
 // All of them.
 [[nodiscard]] std::vector<pid_t> children();
 
+// The same, if the kernel says so and they are not very many: some thousands.
+[[nodiscard]] std::optional<std::vector<pid_t>> children_if_few();
+
 }  // namespace plimsoll::guardian

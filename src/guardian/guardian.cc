@@ -23,6 +23,7 @@
 #include "guardian/cleaner.h"
 #include "guardian/clock.h"
 #include "guardian/heap_reserve.h"
+#include "guardian/other_children.h"
 #include "guardian/protection.h"
 #include "guardian/protocol.h"
 #include "guardian/say.h"
@@ -61,6 +62,7 @@ class Guardian {
         standstill_(supervisor),
         host_(supervisor),
         adoptions_(host_),
+        other_children_(supervisor),
         has_inherited_(!inherited.empty()),
         notify_(notify) {
     adoptions_.inherit(inherited);
@@ -276,7 +278,8 @@ class Guardian {
     if (has_more_ends_) wait_for_mains(exits);
     adoptions_.look(children_);
     for (Exited& exit : exits) {
-      exit.leaves_others = adoptions_.main_ended(exit.id);
+      exit.leaves_others = adoptions_.knows(exit.id) ? adoptions_.main_ended(exit.id)
+                                                     : other_children_.may_live(children_);
       tell(exit);
     }
   }
@@ -316,6 +319,7 @@ class Guardian {
     }
     settle_report(info.si_pid);
     adoptions_.ended(info.si_pid);
+    other_children_.ended(info.si_pid);
     const auto child = children_.find(info.si_pid);
     if (child == children_.end()) return true;  // an orphan of a job
     exits.push_back({child->second, status, usage});
@@ -340,6 +344,7 @@ class Guardian {
   Standstill standstill_;
   ProcfsAdoptionHost host_;
   Adoptions adoptions_;
+  OtherChildren other_children_;
   bool has_inherited_;  // children of before, whose orphans come here too: not ours
   NotifyManager notify_;
   std::deque<Pending> pending_;

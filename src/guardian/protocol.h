@@ -52,7 +52,8 @@ struct Exited {
   ChildId id{};
   WaitStatus status;
   rusage usage{};
-  // Some of its descendants live, or may: Over is to follow when its group is empty.
+  // Some of its descendants live, or may: Over is to follow when its group is empty. Without a
+  // group: who they are is for the supervisor to find.
   bool leaves_others = false;
 };
 // A process that had left the group of its job.

@@ -95,6 +95,13 @@ void Membership::main_ended(FamilyId id) {
   family.main.reset();
 }
 
+bool Membership::left_nobody(FamilyId id) {
+  Family& family = families_.at(id);
+  if (family.has_adopted) return false;
+  family.members.clear();
+  return true;
+}
+
 void Membership::end(FamilyId id) {
   families_.erase(id);
   for (auto& [process, family] : known_) {
@@ -105,6 +112,7 @@ void Membership::end(FamilyId id) {
 void Membership::adopt(FamilyId id, const std::vector<Stat>& processes) {
   Family& family = families_.at(id);
   family.expects_birth = false;
+  family.has_adopted = true;
   for (const Stat& stat : processes) {
     if (const auto before = family_of(stat.id)) families_.at(*before).members.erase(stat.id.pid);
     known_[stat.id] = id;
@@ -117,6 +125,7 @@ void Membership::give(FamilyId from, FamilyId to) {
   Family& taking = families_.at(to);
   taking.members.merge(giving.members);
   giving.members.clear();
+  taking.has_adopted = true;
   taking.sessions.merge(giving.sessions);
   giving.sessions.clear();
   for (auto& [process, family] : known_) {

@@ -86,6 +86,9 @@ class Membership {
   void born(FamilyId family, int main);
   // The main process has been waited for, or will never be born.
   void main_ended(FamilyId family);
+  // It has, and the guardian has no other child than main processes: so of what it has started
+  // nobody lives. Whether nobody lives in the family then: who was adopted may.
+  bool left_nobody(FamilyId family);
   // Who is left in it becomes a stray.
   void end(FamilyId family);
 
@@ -115,6 +118,7 @@ class Membership {
   struct Family {
     std::string job;
     bool expects_birth = false;
+    bool has_adopted = false;
     std::optional<int> main;
     std::set<int> sessions;  // that a member has led
     std::map<int, Stat> members;

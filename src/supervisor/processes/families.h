@@ -33,6 +33,9 @@ class Families {
   procfs::FamilyId begin(const std::string& job, Counts counts = Counts::in_pool);
   void born(procfs::FamilyId family, int main);
   void main_ended(procfs::FamilyId family, const rusage* usage);
+  bool left_nobody(procfs::FamilyId family) {
+    return process_scanner_.membership().left_nobody(family);
+  }
   void end(procfs::FamilyId family);
   // For whoever is adopted and waited for by somebody else: who is its main process, and how that
   // was when it had ended, where it could still be seen.

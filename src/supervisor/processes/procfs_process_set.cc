@@ -81,7 +81,10 @@ void ProcfsProcessSet::on_exited(const guardian::Exited& exited) {
   largest_ = Bytes{static_cast<std::uint64_t>(std::max(exited.usage.ru_maxrss, 0L)) << 10};
   main_has_ended_ = true;
   families().main_ended(family_->id(), &exited.usage);
-  observer_.on_exited(exited);
+  is_vacant_ = !exited.leaves_others && families().left_nobody(family_->id());
+  guardian::Exited told = exited;
+  told.leaves_others = false;  // they are found by looks here
+  observer_.on_exited(told);
 }
 
 void ProcfsProcessSet::adopt(int main) {

@@ -41,12 +41,9 @@ class Guardian : public ChildSpawner {
                                 .step = guardian::SpawnStep::exec,
                                 .code = std::errc::no_such_file_or_directory});
   }
-  void exited(int code) {
-    observer_->on_exited({.id = child(),
-                          .status = {guardian::WaitStatus::Kind::exited, code},
-                          .usage = {},
-                          .leaves_others = false});
-  }
+  void exited(int code) { end(code, false); }
+  // Somebody has come to the guardian, of this job or another.
+  void exited_beside_others(int code) { end(code, true); }
 
   std::vector<guardian::SpawnRequest> asked;
   std::vector<std::string> into;  // the groups of spawn_in()
@@ -54,6 +51,12 @@ class Guardian : public ChildSpawner {
 
  private:
   [[nodiscard]] guardian::ChildId child() const { return guardian::ChildId{asked.size()}; }
+  void end(int code, bool leaves_others) {
+    observer_->on_exited({.id = child(),
+                          .status = {guardian::WaitStatus::Kind::exited, code},
+                          .usage = {},
+                          .leaves_others = leaves_others});
+  }
 
   ChildObserver* observer_ = nullptr;
 };

@@ -67,7 +67,7 @@ class ProcfsProcessSetTest : public ::testing::Test {
   // The main process is waited for, and its owner told.
   void wait_for_main() {
     ASSERT_EQ(::waitpid(std::exchange(pid_, 0), nullptr, 0) > 0, true);
-    guardian_.exited(9);
+    guardian_.exited_beside_others(9);
   }
   bool is_in_state(char state) const {
     return eventually([this, state] { return state_of(pid_) == state; });
@@ -165,7 +165,7 @@ TEST_F(ProcfsProcessSetTest, ThoseThatEndTogetherAreLookedForOnce) {
   for (Job& job : jobs) {
     ::kill(job.pid, SIGKILL);
     ASSERT_EQ(::waitpid(job.pid, nullptr, 0), job.pid);
-    job.guardian.exited(9);
+    job.guardian.exited_beside_others(9);
     job.set->reap(reap::LeftBehind::list);
   }
   for (Job& job : jobs) {
@@ -176,6 +176,43 @@ TEST_F(ProcfsProcessSetTest, ThoseThatEndTogetherAreLookedForOnce) {
     EXPECT_FALSE(job.listener.end->killed);
   }
   EXPECT_EQ(families_.counts(), before + 1);
+}
+
+TEST_F(ProcfsProcessSetTest, WhereTheGuardianHasNobodyElseNobodyIsLookedFor) {
+  run(true);
+  ASSERT_TRUE(eventually([this] {
+    families_.count();
+    return families_.process_scanner().membership().members(procfs::FamilyId{1}).size() == 2;
+  }));
+  families_.process_scanner().signal_all(procfs::FamilyId{1}, SIGKILL);
+  ASSERT_TRUE(is_in_state('Z'));
+  ASSERT_EQ(::waitpid(std::exchange(pid_, 0), nullptr, 0) > 0, true);
+  const std::uint64_t before = families_.counts();
+  guardian_.exited(9);
+  set_->reap(reap::LeftBehind::list);
+  await("gone");
+  EXPECT_THAT(listener_.take(), ElementsAre("exited 9", "empty", "gone"));
+  EXPECT_FALSE(listener_.end->killed);
+  EXPECT_EQ(families_.counts(), before);
+}
+
+// As when a step of a build is given to the place of another.
+TEST_F(ProcfsProcessSetTest, WhoeverWasAdoptedIsLookedForAllTheSame) {
+  run();
+  const int main = std::exchange(pid_, 0);
+  fork_main();
+  families_.adopt(procfs::FamilyId{1}, {*procfs::stat_of(pid_)});
+  ::kill(main, SIGKILL);
+  ASSERT_EQ(::waitpid(main, nullptr, 0), main);
+  guardian_.exited(9);
+  set_->reap(reap::LeftBehind::list);
+  ASSERT_TRUE(eventually([this] {
+    EXPECT_TRUE(loop_.run_once(1ms));
+    return state_of(pid_) == 'Z';
+  }));
+  ASSERT_GT(::waitpid(std::exchange(pid_, 0), nullptr, 0), 0);
+  await("gone");
+  EXPECT_TRUE(listener_.end->killed);
 }
 
 TEST_F(ProcfsProcessSetTest, WhereNobodyIsLeftItIsNotLookedAgain) {

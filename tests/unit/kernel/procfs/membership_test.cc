@@ -78,6 +78,30 @@ class RollTest : public ::testing::Test, public TagReader {
   std::map<int, std::string> marks_;
 };
 
+TEST_F(RollTest, WhoHasLeftNobodyIsEmptyWithoutALook) {
+  const FamilyId one = start("job-1", 20);
+  add(21, 20);
+  take();
+  membership_.main_ended(one);
+  EXPECT_TRUE(membership_.is_populated(one));
+  EXPECT_TRUE(membership_.left_nobody(one));
+  EXPECT_FALSE(membership_.is_populated(one));
+}
+
+TEST_F(RollTest, WhoWasAdoptedOrGivenMayLiveOn) {
+  const FamilyId one = start("job-1", 20);
+  const FamilyId two = start("job-2", 30);
+  add(40, 1);
+  membership_.adopt(one, {table_[40]});
+  membership_.main_ended(one);
+  EXPECT_FALSE(membership_.left_nobody(one));
+  EXPECT_TRUE(membership_.is_populated(one));
+  membership_.give(one, two);
+  membership_.main_ended(two);
+  EXPECT_FALSE(membership_.left_nobody(two));
+  EXPECT_TRUE(membership_.is_populated(two));
+}
+
 TEST_F(RollTest, DescentDecides) {
   const FamilyId one = start("job-1", 20);
   const FamilyId two = start("job-2", 30);
