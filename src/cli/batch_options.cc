@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
+#include "cli/command/jobs_at_once.h"
 #include "cli/command/options.h"
 #include "cli/parallel_options.h"
 #include "jobfile/sources.h"
@@ -133,9 +134,10 @@ void add_input_options(CLI::App& app, jobfile::InputOptions& input) {
 }
 
 void add_schedule_options(CLI::App& app, BatchOptions& options) {
-  add_parsed(app, "-j,--jobs", options.governor.jobs_max, parse_jobs_at_once,
-             "Maximum number of jobs at once: a number, or relative to the number of cores: 50%, "
-             "+1 or -3; 0 means no limit. The governor may run fewer")
+  add_jobs_option(
+      app, "-j,--jobs", options.governor.jobs_max,
+      "Maximum number of jobs at once: a number, or relative to the number of cores: 50%, "
+      "+1 or -3; 0 means no limit. The governor may run fewer")
       ->type_name("N");
   add_parsed(app, "--order", options.start_order, parse_start_order,
              "Which jobs start first: those that are expected to take longest (default), or those "
@@ -273,7 +275,6 @@ std::optional<int> parse_batch_options(BatchOptions& options, int argc, char** a
     complain("batch: --sync needs --joblog, --results or --report");
     status = kPlimsollFailed;
   }
-  if (options.governor.jobs_max == 0) options.governor.jobs_max.reset();
   return status;
 }
 

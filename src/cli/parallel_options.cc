@@ -1,11 +1,8 @@
 #include "cli/parallel_options.h"
 
-#include <algorithm>
-
 #include "base/text.h"
+#include "cli/command/jobs_at_once.h"
 #include "cli/command/options.h"
-#include "kernel/cgroup/hierarchies.h"
-#include "supervisor/host.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -64,39 +61,10 @@ void add_output(CLI::App& app, const std::string& names, output::Order& order,
   hidden(app.add_flag_callback(names, [&order, chosen] { order = chosen; }));
 }
 
-// So many as there are cores that Plimsoll may use.
-std::uint64_t cores_here() {
-  return supervisor::usable_cores(cgroup::discover_hierarchies().value_or(cgroup::Hierarchies{}));
-}
-
 }  // namespace
 
-Result<std::uint64_t> parse_jobs_at_once(std::string_view text) {
-  constexpr std::uint64_t kJobsMost = 1'000'000;
-  const auto mistake = [text] {
-    return fail("found \"" + std::string(text) +
-                "\", expected a number from 0 (no limit) to 1000000, or relative to the number of "
-                "cores 50%, +1 or -1");
-  };
-  const bool more = text.starts_with('+');
-  const bool fewer = text.starts_with('-');
-  const bool share = text.ends_with('%');
-  std::string_view digits = text.substr(more || fewer ? 1 : 0);
-  if (share) digits.remove_suffix(1);
-  const auto number = to_u64(digits);
-  if (!number || *number > kJobsMost || (share && (more || fewer || *number == 0)))
-    return mistake();
-  if (!share && !more && !fewer) return *number;
-  constexpr std::uint64_t kWhole = 100;
-  const std::uint64_t cores = cores_here();
-  if (more) return cores + *number;
-  if (fewer) return cores > *number ? cores - *number : 1;
-  return std::clamp<std::uint64_t>(cores * *number / kWhole, 1, kJobsMost);
-}
-
 void add_parallel_options(CLI::App& app, BatchOptions& options) {
-  hidden(add_parsed(app, "-P,--max-procs", options.governor.jobs_max, parse_jobs_at_once, "-j"))
-      ->type_name("N");
+  hidden(add_jobs_option(app, "-P,--max-procs", options.governor.jobs_max, "-j"))->type_name("N");
   hidden(app.add_option("-C", options.input.colsep, "--colsep"))->type_name("REGEX");
   hidden(app.add_option("--wd,--workdir", options.input.defaults.cwd, "--cwd"))->type_name("DIR");
   hidden(app.add_flag("--dryrun", options.dry_run));

@@ -18,7 +18,4 @@ void add_parallel_options(CLI::App& app, BatchOptions& options);
 // other.
 [[nodiscard]] std::optional<std::string> parallel_hint(std::string_view option);
 
-// `-j`: N, +N and -N beside as many as there are cores, N% of the cores; 0 for no bound.
-[[nodiscard]] Result<std::uint64_t> parse_jobs_at_once(std::string_view text);
-
 }  // namespace plimsoll::cli

@@ -84,4 +84,8 @@ unsigned usable_cores(const cgroup::Hierarchies& hierarchies) {
   return static_cast<unsigned>(std::max(std::ceil(cores), 1.0));
 }
 
+unsigned usable_cores() {
+  return usable_cores(cgroup::discover_hierarchies().value_or(cgroup::Hierarchies{}));
+}
+
 }  // namespace plimsoll::supervisor

@@ -15,5 +15,7 @@ Bytes memory_of_host();
 // The cores that this process may use: its affinity, bounded by the CPU quotas of its own groups
 // and their ancestors; at least 1.
 unsigned usable_cores(const cgroup::Hierarchies& hierarchies);
+// The same where nobody has looked for them yet.
+unsigned usable_cores();
 
 }  // namespace plimsoll::supervisor

@@ -113,7 +113,7 @@ case_a_disk_that_is_full_stops_no_job_that_is_alone() {
 case_what_makes_no_sense_is_told() {
   a_disk 60
   gives 125 "$plimsoll" batch --disk disk -- true ::: 1
-  has err '--disk: found "disk", expected PATH=FLOOR with a size such as /tmp=2G, or a share such as /tmp=5%'
+  has err '--disk: found "disk", expected PATH=FLOOR, such as /tmp=2G or /tmp=5%'
   gives 125 "$plimsoll" batch --disk nowhere=1G -- true ::: 1
   has err '--disk: nowhere: No such file or directory'
   gives 125 "$plimsoll" batch --disk image=1G -- true ::: 1

@@ -4,6 +4,7 @@
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
 #include "cli/command/governor_options.h"
+#include "cli/command/jobs_at_once.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -92,10 +93,10 @@ void add_hold_max(CLI::App& app, SessionTerms& session) {
 void add_options(CLI::App& app, GovernOptions& options) {
   add_governor_options(app, options.governor);
   app.remove_option(app.get_option("--no-evict"));  // no step is, as nobody could run it again
-  add_value(
-      app, "-j,--jobs", parse_count,
-      [&](std::uint64_t count) { options.governor.jobs_max = count; },
-      "Maximum number of steps at once, not counting those that are known to be small; the "
+  add_jobs_option(
+      app, "-j,--jobs", options.governor.jobs_max,
+      "Maximum number of steps at once, not counting those that are known to be small: a "
+      "number, or relative to the number of cores: 50%, +1 or -3; 0 means no limit. The "
       "governor may run fewer")
       ->type_name("N");
   add_each(

@@ -98,18 +98,26 @@ class Floors {
   std::vector<policy::DiskFloor> floors_;
 };
 
+Result<MemoryAmount> parse_floor(std::string_view text) {
+  if (text == "0%") return MemoryAmount(Bytes{});
+  return parse_memory_amount(text);
+}
+
 }  // namespace
 
 Result<DiskOption> parse_disk(std::string_view text) {
-  // The path may hold a "=" itself.
-  const std::size_t equals = text.rfind('=');
-  if (equals != std::string_view::npos && equals > 0) {
-    if (auto floor = parse_memory_amount(text.substr(equals + 1))) {
-      return DiskOption{.path = std::string(text.substr(0, equals)), .floor = *floor};
-    }
+  const std::string found = "found \"" + std::string(text) + "\", expected ";
+  const std::size_t equals = text.rfind('=');  // the path may hold one itself
+  if (equals == std::string_view::npos || equals == 0) {
+    return fail(found + "PATH=FLOOR, such as /tmp=2G or /tmp=5%");
   }
-  return fail("found \"" + std::string(text) +
-              "\", expected PATH=FLOOR with a size such as /tmp=2G, or a share such as /tmp=5%");
+  auto floor = parse_floor(text.substr(equals + 1));
+  if (!floor) {
+    return fail(found +
+                "a size such as 2G, or a share of the file system from 0% to 100%, after \"" +
+                std::string(text.substr(0, equals + 1)) + "\"");
+  }
+  return DiskOption{.path = std::string(text.substr(0, equals)), .floor = *floor};
 }
 
 Result<std::vector<policy::DiskFloor>> disk_floors(const std::vector<DiskOption>& asked) {

@@ -19,12 +19,31 @@ TEST(DiskOptions, PathAndFloor) {
 }
 
 TEST(DiskOptions, WhatIsNone) {
-  for (const char* text : {"", "/tmp", "=2G", "/tmp=", "/tmp=many", "/tmp=101%"}) {
+  for (const char* text : {"", "/tmp", "=2G"}) {
     const auto disk = parse_disk(text);
     ASSERT_FALSE(disk) << text;
     EXPECT_EQ(disk.error().message(), "found \"" + std::string(text) +
-                                          "\", expected PATH=FLOOR with a size such as /tmp=2G, "
-                                          "or a share such as /tmp=5%");
+                                          "\", expected PATH=FLOOR, such as /tmp=2G or /tmp=5%");
+  }
+}
+
+TEST(DiskOptions, WhatIsNoFloor) {
+  for (const char* text : {"/tmp=", "/tmp=many", "/tmp=101%", "/tmp=-1", "/tmp=%"}) {
+    const auto disk = parse_disk(text);
+    ASSERT_FALSE(disk) << text;
+    EXPECT_EQ(disk.error().message(),
+              "found \"" + std::string(text) +
+                  "\", expected a size such as 2G, or a share of the file system from 0% to 100%, "
+                  "after \"/tmp=\"");
+  }
+}
+
+// Then what the jobs are still to write is all that is kept free.
+TEST(DiskOptions, AFloorMayBeZero) {
+  for (const char* text : {"/tmp=0", "/tmp=0%"}) {
+    const auto disk = parse_disk(text);
+    ASSERT_TRUE(disk) << text;
+    EXPECT_EQ(std::get<Bytes>(disk->floor), Bytes{});
   }
 }
 
