@@ -97,7 +97,8 @@ case_a_floor_that_is_passed_is_told() {
   begin --disk disk=60M jobs.jsonl
   becomes_true grep -q 'are free on the file system of' err
   go
-  has err ', less than 60.0 MiB; of the running jobs, job 1 has written most: '
+  has err ', less than the floor of 60.0 MiB; of the running jobs, job 1 has written most: '
+  same 1 "$(grep -c 'are free on the file system of' err)" 'lines that say so'
   "$plimsoll" explain last --json >events
   grep -q '"kind":"alarm"' events || wrong 'no alarm among the events'
 }

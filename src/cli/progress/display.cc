@@ -93,6 +93,7 @@ void Display::event(const policy::Event& event) {
   if (config_.style == ProgressStyle::plain) {
     const auto line = event_line(event, job, tally_, line_style());
     if (line && is_news(event)) put_line(*line + "\n");
+    if (event.kind == policy::EventKind::alarm) told_alarm_ = event.reason;
   } else if (config_.style == ProgressStyle::json && event.kind != policy::EventKind::ended &&
              event.kind != policy::EventKind::queued) {
     put_line(supervisor::progress_event(event, job, event.at - config_.begun));
@@ -113,6 +114,7 @@ void Display::ended(const policy::JobSpec& job, const report::JobReport& report)
 void Display::note(const std::string& text) {
   if (config_.style == ProgressStyle::json)
     return put_line(supervisor::progress_notice(text, age()));
+  if (!text.empty() && text == std::exchange(told_alarm_, {})) return;
   say("plimsoll: " + report::printable(text));
 }
 

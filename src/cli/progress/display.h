@@ -118,7 +118,8 @@ class Display : public Notices, private WriterOwner {
   Tally tally_{.ended = 0, .jobs = config_.jobs};
   std::set<policy::HoldCause> told_holds_;
   std::string told_skip_;  // why the last job was skipped
-  std::string told_line_;  // why the line was changed last
+  std::string told_line_;   // why the line was changed last
+  std::string told_alarm_;  // the last one that has a line, which a note may repeat
   std::size_t lost_ = 0;
   bool dirty_ = false;
   bool suspended_ = false;
