@@ -143,7 +143,7 @@ void add_schedule_options(CLI::App& app, BatchOptions& options) {
              "Which jobs start first: those that are expected to take longest (default), or those "
              "that come first in the input (default with -j1)")
       ->type_name("longest|input");
-  add_governor_options(app, options.governor);
+  add_governor_options(app, options.governor, "jobs");
   app.add_flag(
       "--standalone", options.standalone,
       "Use all of the line and the cores, without sharing them with the daemon and other runs");

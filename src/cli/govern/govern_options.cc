@@ -91,7 +91,7 @@ void add_hold_max(CLI::App& app, SessionTerms& session) {
 }
 
 void add_options(CLI::App& app, GovernOptions& options) {
-  add_governor_options(app, options.governor);
+  add_governor_options(app, options.governor, "steps");
   app.remove_option(app.get_option("--no-evict"));  // no step is, as nobody could run it again
   add_jobs_option(
       app, "-j,--jobs", options.governor.jobs_max,

@@ -45,7 +45,8 @@ const Member* largest_writer(const RunningSet& running_set) {
 DiskNews news_of(const DiskFloor& disk, double free, const RunningSet& running_set) {
   DiskNews news{.writer = {},
                 .reason = "only " + words::bytes(free) + " are free on the file system of " +
-                          disk.path + ", less than the floor of " + words::bytes(to_double(disk.floor)),
+                          disk.path + ", less than the floor of " +
+                          words::bytes(to_double(disk.floor)),
                 .numbers = {{"free_bytes", free}, {"floor_bytes", to_double(disk.floor)}}};
   if (const Member* writer = largest_writer(running_set)) {
     news.writer = writer->ready.job;

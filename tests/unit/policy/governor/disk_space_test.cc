@@ -254,9 +254,10 @@ TEST(DiskSpace, AFloorThatIsPassedIsToldOnceWithTheLargestWriter) {
   const auto news = disk.is_free(80, 1);
   ASSERT_EQ(news.size(), 1u);
   EXPECT_EQ(news.front().writer, JobId{2});
-  EXPECT_EQ(news.front().reason,
-            "only 80.0 MiB are free on the file system of /data, less than the floor of 100 MiB; of "
-            "the running jobs, job 2 has written most: 200 MiB");
+  EXPECT_EQ(
+      news.front().reason,
+      "only 80.0 MiB are free on the file system of /data, less than the floor of 100 MiB; of "
+      "the running jobs, job 2 has written most: 200 MiB");
   EXPECT_THAT(disk.is_free(70, 2), IsEmpty());
   // Above it by little is no end of it.
   EXPECT_THAT(disk.is_free(101, 3), IsEmpty());
