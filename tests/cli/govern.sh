@@ -41,7 +41,7 @@ case_status_is_the_commands() {
 
 case_wrong_options_start_nothing() {
   local options
-  for options in '--nonsense' '--line 12X' '--rerun x' '--rerun 101' '--driver a/b' '-j 0' '--no-evict'; do
+  for options in '--nonsense' '--line 12X' '--rerun x' '--rerun 101' '--driver a/b' '-j x' '--no-evict'; do
     # shellcheck disable=SC2086 # options are words
     govern 125 $options -- touch started
     [[ ! -e started ]] || wrong "started in spite of $options"

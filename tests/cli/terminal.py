@@ -117,6 +117,15 @@ def has_ended(pid):
     wait_for(lambda: state(pid) in ("gone", "Z"), f"the end of process {pid}")
 
 
+# A run whose terminal is gone may still write its record there.
+def remove(directory):
+    def is_removed():
+        shutil.rmtree(directory, ignore_errors=True)
+        return not os.path.exists(directory)
+
+    wait_for(is_removed, f"the removal of {directory}")
+
+
 def same(expected, seen, what=""):
     assert expected == seen, f"{what}: expected {expected!r}, saw {seen!r}"
 
@@ -364,7 +373,7 @@ def run_case(case):
     finally:
         if terminal and not getattr(terminal, "closed", False):
             terminal.close()
-        shutil.rmtree(directory)
+        remove(directory)
 
 
 def main(cases):
