@@ -70,7 +70,6 @@ class Adoptions {
 
   void began(ChildId id, Job job);
   void never_began(ChildId id) { forget(id); }
-  [[nodiscard]] bool knows(ChildId id) const { return jobs_.contains(id); }
   // A child has been waited for: a main process, or one that came here.
   void ended(pid_t child);
 

@@ -18,8 +18,8 @@ constexpr std::size_t kReadBytes = 64 << 10;
 
 std::string text_of(pid_t pid) { return std::to_string(pid) + " "; }
 
-// What is few: 2 ms.
-constexpr std::size_t kFewBytes = 16 << 10;
+// Of some thousands: 2 ms.
+constexpr std::size_t kFirstBytes = 16 << 10;
 constexpr std::size_t kNoLimit = std::string::npos;
 
 // The list from there on, or about as much of it as `most`; nothing where it can't be read.
@@ -97,10 +97,12 @@ std::vector<pid_t> children() {
   return text ? parse(*text) : std::vector<pid_t>();
 }
 
-std::optional<std::vector<pid_t>> children_if_few() {
-  const auto text = read_from(0, kFewBytes);
-  if (!text || text->size() >= kFewBytes) return std::nullopt;
-  return parse(*text);
+std::optional<FirstChildren> first_children() {
+  auto text = read_from(0, kFirstBytes);
+  if (!text) return std::nullopt;
+  const bool are_all = text->size() < kFirstBytes;
+  if (!are_all) text->resize(text->rfind(' ') + 1);  // the kernel's page may end within an entry
+  return FirstChildren{parse(*text), are_all};
 }
 
 }  // namespace plimsoll::guardian

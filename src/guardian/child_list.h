@@ -37,7 +37,11 @@ class ChildList {
 // All of them.
 [[nodiscard]] std::vector<pid_t> children();
 
-// The same, if the kernel says so and they are not very many: some thousands.
-[[nodiscard]] std::optional<std::vector<pid_t>> children_if_few();
+// As many of them as cost little: some thousands. Nothing where the kernel has no such file.
+struct FirstChildren {
+  std::vector<pid_t> pids;
+  bool are_all = true;
+};
+[[nodiscard]] std::optional<FirstChildren> first_children();
 
 }  // namespace plimsoll::guardian

@@ -216,7 +216,7 @@ class Guardian {
   void follow(const Pending& pending) {
     const ReceivedSpawn& request = pending.request;
     const bool is_file = !request.v2_group;
-    if (is_file && request.v1_entrances.empty()) return;
+    if (is_file && request.v1_entrances.empty()) return other_children_.began(request.id);
     const int fd = is_file ? request.v1_entrances.front().get() : request.v2_group.get();
     std::string group = group_within_run(fd, is_file, cleaner_.tree().name);
     if (group.empty()) return;
@@ -248,6 +248,7 @@ class Guardian {
 
   void report_failure(const Pending& pending, const SpawnFailure& failure) {
     children_.erase(pending.child.pid);
+    other_children_.never_began(pending.request.id);
     adoptions_.never_began(pending.request.id);
     tell(StartFailed{pending.request.id, failure.step, static_cast<std::errc>(failure.code)});
   }
@@ -278,8 +279,8 @@ class Guardian {
     if (has_more_ends_) wait_for_mains(exits);
     adoptions_.look(children_);
     for (Exited& exit : exits) {
-      exit.leaves_others = adoptions_.knows(exit.id) ? adoptions_.main_ended(exit.id)
-                                                     : other_children_.may_live(children_);
+      const auto may_leave = other_children_.main_ended(exit.id, children_);
+      exit.leaves_others = may_leave ? *may_leave : adoptions_.main_ended(exit.id);
       tell(exit);
     }
   }

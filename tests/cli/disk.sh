@@ -32,9 +32,9 @@ writers() {
   done
 }
 
-# begin OPTION...: a batch in the background, which this case must `go`.
+# begin OPTION...: a batch in the background, which this case must `go`. $progress: its --progress.
 begin() {
-  timeout "$patience" "$plimsoll" batch --progress none --cores 16 "$@" >out 2>err &
+  timeout "$patience" "$plimsoll" batch --progress "${progress:-none}" --cores 16 "$@" >out 2>err &
   batch=$!
 }
 go() {
@@ -94,11 +94,11 @@ case_a_floor_that_is_passed_is_told() {
   state
   a_disk 120
   writers 1 60 >jobs.jsonl
-  begin --disk disk=60M jobs.jsonl
+  progress=plain begin --disk disk=60M jobs.jsonl
   becomes_true grep -q 'are free on the file system of' err
   go
   has err ', less than the floor of 60.0 MiB; of the running jobs, job 1 has written most: '
-  same 1 "$(grep -c 'are free on the file system of' err)" 'lines that say so'
+  same 1 "$(grep -c 'are free on the file system of' err)" 'lines of a log that say so'
   "$plimsoll" explain last --json >events
   grep -q '"kind":"alarm"' events || wrong 'no alarm among the events'
 }

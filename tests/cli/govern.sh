@@ -51,6 +51,12 @@ case_wrong_options_start_nothing() {
   has err 'no command'
 }
 
+case_a_number_of_steps_may_be_relative() {
+  state
+  local jobs
+  for jobs in 50% +1 -1 0; do govern 0 -q -j "$jobs" -- sh -c '/bin/true; :'; done
+}
+
 case_children_of_make_are_steps() {
   state
   printf 'all: a b\na:\n\t@sleep 0.2; echo a\nb:\n\t@sleep 0.2; echo b\n' >Makefile

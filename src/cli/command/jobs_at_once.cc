@@ -7,6 +7,7 @@
 #include "supervisor/host.h"
 
 namespace plimsoll::cli {
+
 Result<std::uint64_t> parse_jobs_at_once(std::string_view text) {
   constexpr std::uint64_t kJobsMost = 1'000'000;
   const auto mistake = [text] {

@@ -117,7 +117,7 @@ class Display : public Notices, private WriterOwner {
   std::vector<std::function<void(Result<void>)>> waiting_;  // for the text to be written
   Tally tally_{.ended = 0, .jobs = config_.jobs};
   std::set<policy::HoldCause> told_holds_;
-  std::string told_skip_;  // why the last job was skipped
+  std::string told_skip_;   // why the last job was skipped
   std::string told_line_;   // why the line was changed last
   std::string told_alarm_;  // the last one that has a line, which a note may repeat
   std::size_t lost_ = 0;

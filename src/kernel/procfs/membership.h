@@ -86,8 +86,8 @@ class Membership {
   void born(FamilyId family, int main);
   // The main process has been waited for, or will never be born.
   void main_ended(FamilyId family);
-  // It has, and the guardian has no other child than main processes: so of what it has started
-  // nobody lives. Whether nobody lives in the family then: who was adopted may.
+  // It has, and of what it has started nobody lives. Whether nobody lives in the family then: who
+  // was adopted may.
   bool left_nobody(FamilyId family);
   // Who is left in it becomes a stray.
   void end(FamilyId family);

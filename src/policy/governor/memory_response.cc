@@ -303,7 +303,8 @@ void MemoryResponse::fail_one(Turn& turn) {
     return;
   }
   const double least = std::min(over * kGivenBackLeast, turn.limits.line * kTolerance);
-  Member& member = furthest_over(turn.running_set, over, least);
+  const Furthest furthest = furthest_over(turn.running_set, over, least);
+  Member& member = *furthest.member;
   const bool alone =
       turn.running_set.size() <= turn.running_set.frozen() + turn.running_set.dying() + 1;
   Numbers numbers = turn.numbers();
@@ -330,8 +331,8 @@ void MemoryResponse::fail_one(Turn& turn) {
              words::bytes(*turn.limits.left_by_others) + "; it starts again when they leave more";
     numbers.emplace_back("left_by_others_bytes", *turn.limits.left_by_others);
     turn.rulings.push_back({Evict{member.ready.job}, std::move(reason), std::move(numbers)});
-  } else if (member.waits_for_commands && !alone && turn.config.may_evict &&
-             member.ready.restartable) {  // it was only spared
+  } else if ((member.waits_for_commands || furthest.spared != nullptr) && !alone &&
+             turn.config.may_evict && member.ready.restartable) {  // somebody was only spared
     turn.rulings.push_back({Evict{member.ready.job}, std::move(reason), std::move(numbers)});
   } else {
     turn.rulings.push_back({Fail{member.ready.job}, std::move(reason), std::move(numbers)});

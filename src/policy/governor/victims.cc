@@ -73,24 +73,24 @@ Victims choose_victims(const RunningSet& running_set, const Member& keel, double
   return victims;
 }
 
-Member& furthest_over(const RunningSet& running_set, double shortage, double least) {
-  const auto find = [&](double holds, auto is_meant) {
+Furthest furthest_over(const RunningSet& running_set, double shortage, double least) {
+  const auto over = [](const Member& member) { return member.used() - member.admitted_with; };
+  const auto find = [&](auto is_meant) {
     Member* furthest = nullptr;
-    const auto over = [](const Member& member) { return member.used() - member.admitted_with; };
     for (Member* member : running_set.members()) {
-      if (member->state == MemberState::dying || member->used() < holds) continue;
-      if (!is_meant(*member)) continue;
+      if (member->state == MemberState::dying || !is_meant(*member)) continue;
       if (furthest == nullptr || over(*member) > over(*furthest)) furthest = member;
     }
     return furthest;
   };
-  const auto anybody = [](const Member&) { return true; };
-  const auto is_command = [](const Member& member) { return member.ready.is_command; };
-  Member* furthest = find(least, anybody);
-  if (furthest == nullptr) return *find(0, anybody);
-  if (!is_spared_for_commands(*furthest, shortage)) return *furthest;
-  Member* command = find(least, is_command);
-  return command != nullptr ? *command : *furthest;
+  Member* furthest = find([&](const Member& member) { return member.used() >= least; });
+  if (furthest == nullptr) return {find([](const Member&) { return true; })};
+  if (!is_spared_for_commands(*furthest, shortage)) return {furthest};
+  Member* other = find([&](const Member& member) {
+    return !is_spared_for_commands(member, shortage) && member.used() >= least &&
+           (over(member) >= least || member.used() >= shortage);
+  });
+  return other != nullptr ? Furthest{other, furthest} : Furthest{furthest};
 }
 
 }  // namespace plimsoll::policy

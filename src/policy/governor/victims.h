@@ -31,9 +31,14 @@ enum class Lose : std::uint8_t { nobody, anybody };
 [[nodiscard]] Victims choose_victims(const RunningSet& running_set, const Member& keel,
                                      double shortage, Lose lose, Spare spare = Spare::right_of_way);
 // Who goes where no eviction helps, be it the keel: whoever is furthest over what it was admitted
-// with. Who gives back less than `least` goes only if all that are not dying are as small, and who
-// waits for commands, as above, only if no command can go in its place.
-[[nodiscard]] Member& furthest_over(const RunningSet& running_set, double shortage, double least);
+// with. Who gives back less than `least` goes only if all that are not dying are as small. In place
+// of who waits for commands, and is spared as above, whoever else is furthest over goes, if it is
+// over by so much or covers the shortage.
+struct Furthest {
+  Member* member;
+  Member* spared = nullptr;  // in whose place
+};
+[[nodiscard]] Furthest furthest_over(const RunningSet& running_set, double shortage, double least);
 [[nodiscard]] constexpr Lose may_lose(const GovernorConfig& config) {
   return config.may_lose ? Lose::anybody : Lose::nobody;
 }

@@ -56,6 +56,16 @@ void Families::main_ended(FamilyId family, const rusage* usage) {
       {.read = bytes_of_blocks(usage->ru_inblock), .written = bytes_of_blocks(usage->ru_oublock)});
 }
 
+bool Families::left_nobody(FamilyId family) {
+  procfs::Membership& membership = process_scanner_.membership();
+  const auto& members = membership.members(family);
+  const auto lives = [this](const auto& member) {
+    const auto now = process_scanner_.proc().read_stat(member.first);
+    return now && now->id == member.second.id && !now->is_dead();
+  };
+  return std::none_of(members.begin(), members.end(), lives) && membership.left_nobody(family);
+}
+
 void Families::main_ended(FamilyId family, const procfs::Stat& dead) {
   members_.at(family).meter.main_ended(
       procfs::time_of_ticks(dead.user_ticks + dead.waited_user_ticks),

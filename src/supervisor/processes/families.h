@@ -33,9 +33,10 @@ class Families {
   procfs::FamilyId begin(const std::string& job, Counts counts = Counts::in_pool);
   void born(procfs::FamilyId family, int main);
   void main_ended(procfs::FamilyId family, const rusage* usage);
-  bool left_nobody(procfs::FamilyId family) {
-    return process_scanner_.membership().left_nobody(family);
-  }
+  // After that: the guardian has no other child than main processes, so that of what this one has
+  // started nobody lives, unless it is below somebody who is not of the job, as below the first
+  // process of another pid namespace. Whether nobody lives in the family then.
+  bool left_nobody(procfs::FamilyId family);
   void end(procfs::FamilyId family);
   // For whoever is adopted and waited for by somebody else: who is its main process, and how that
   // was when it had ended, where it could still be seen.

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/quantity.h"
+#include "base/text.h"
 #include "base/unique_fd.h"
 #include "supervisor/run/input_sizes.h"
 
@@ -99,8 +100,15 @@ class Floors {
 };
 
 Result<MemoryAmount> parse_floor(std::string_view text) {
-  if (text == "0%") return MemoryAmount(Bytes{});
-  return parse_memory_amount(text);
+  if (!text.ends_with('%')) {
+    auto bytes = parse_bytes(text);
+    if (!bytes) return pass(std::move(bytes));
+    return MemoryAmount(*bytes);
+  }
+  text.remove_suffix(1);
+  const auto percent = to_double(text);
+  if (!percent || *percent < 0 || *percent >= 100) return fail("no share that leaves anything");
+  return MemoryAmount(Percent{*percent});
 }
 
 }  // namespace
@@ -113,8 +121,7 @@ Result<DiskOption> parse_disk(std::string_view text) {
   }
   auto floor = parse_floor(text.substr(equals + 1));
   if (!floor) {
-    return fail(found +
-                "a size such as 2G, or a share of the file system from 0% to 100%, after \"" +
+    return fail(found + "a size such as 2G, or a share of the file system below 100%, after \"" +
                 std::string(text.substr(0, equals + 1)) + "\"");
   }
   return DiskOption{.path = std::string(text.substr(0, equals)), .floor = *floor};

@@ -17,7 +17,7 @@ namespace {
 struct OtherChildrenHost : ::testing::Test {
   void SetUp() override {
     ::signal(SIGCHLD, SIG_DFL);
-    if (!children_if_few()) GTEST_SKIP() << "the kernel does not list children";
+    if (!first_children()) GTEST_SKIP() << "the kernel does not list children";
     if (!children().empty()) GTEST_SKIP() << "has children already";
   }
   void TearDown() override {
@@ -40,30 +40,47 @@ struct OtherChildrenHost : ::testing::Test {
 TEST_F(OtherChildrenHost, AreNeitherTheSupervisorNorWhoWasStarted) {
   OtherChildren others(begin());
   const std::unordered_map<pid_t, ChildId> started = {{begin(), ChildId{1}}};
-  EXPECT_FALSE(others.may_live(started));
+  others.began(ChildId{2});
+  EXPECT_EQ(others.main_ended(ChildId{2}, started), false);
+  others.began(ChildId{3});
   begin();
-  EXPECT_TRUE(others.may_live(started));
+  others.ended(1);
+  EXPECT_EQ(others.main_ended(ChildId{3}, started), true);
+}
+
+TEST_F(OtherChildrenHost, OfOthersJobsNothingIsSaid) {
+  OtherChildren others(begin());
+  begin();
+  EXPECT_EQ(others.main_ended(ChildId{1}, {}), std::nullopt);
+  others.began(ChildId{1});
+  others.never_began(ChildId{1});
+  EXPECT_EQ(others.main_ended(ChildId{1}, {}), std::nullopt);
+  others.began(ChildId{1});
+  EXPECT_EQ(others.main_ended(ChildId{1}, {}), true);
+  EXPECT_EQ(others.main_ended(ChildId{1}, {}), std::nullopt) << "it is over";
 }
 
 TEST_F(OtherChildrenHost, AreFoundAgainWhenTheOneThatWasFoundHasEnded) {
   OtherChildren others(begin());
+  for (const std::uint64_t job : {1u, 2u, 3u}) others.began(ChildId{job});
   const pid_t one = begin();
-  ASSERT_TRUE(others.may_live({}));
+  ASSERT_EQ(others.main_ended(ChildId{1}, {}), true);
   const pid_t other = begin();
   end(one);
   others.ended(one);
-  EXPECT_TRUE(others.may_live({}));
+  EXPECT_EQ(others.main_ended(ChildId{2}, {}), true);
   end(other);
   others.ended(other);
-  EXPECT_FALSE(others.may_live({}));
+  EXPECT_EQ(others.main_ended(ChildId{3}, {}), false);
 }
 
-// A number may be given to one that is started.
-TEST_F(OtherChildrenHost, MayStillLiveUntilTheOneThatWasFoundIsWaitedFor) {
+TEST_F(OtherChildrenHost, OneLookServesAllThatHaveEndedTogether) {
   OtherChildren others(begin());
-  const pid_t one = begin();
-  ASSERT_TRUE(others.may_live({}));
-  EXPECT_TRUE(others.may_live({{one, ChildId{1}}}));
+  others.began(ChildId{1});
+  others.began(ChildId{2});
+  EXPECT_EQ(others.main_ended(ChildId{1}, {}), false);
+  begin();  // after both had been waited for
+  EXPECT_EQ(others.main_ended(ChildId{2}, {}), false);
 }
 
 }  // namespace

@@ -196,6 +196,25 @@ TEST_F(ProcfsProcessSetTest, WhereTheGuardianHasNobodyElseNobodyIsLookedFor) {
   EXPECT_EQ(families_.counts(), before);
 }
 
+// As somebody who has come below the first process of another pid namespace.
+TEST_F(ProcfsProcessSetTest, WhoWasSeenAndLivesIsLookedForAllTheSame) {
+  run(true);
+  ASSERT_TRUE(eventually([this] {
+    families_.count();
+    return families_.process_scanner().membership().members(procfs::FamilyId{1}).size() == 2;
+  }));
+  end_main();
+  ASSERT_GT(::waitpid(std::exchange(pid_, 0), nullptr, 0), 0);
+  guardian_.exited(9);
+  set_->reap(reap::LeftBehind::list);
+  ASSERT_TRUE(eventually([this] {
+    EXPECT_TRUE(loop_.run_once(1ms));
+    return ::waitpid(-1, nullptr, WNOHANG) > 0;
+  })) << "nobody was killed";
+  await("gone");
+  EXPECT_TRUE(listener_.end->killed);
+}
+
 // As when a step of a build is given to the place of another.
 TEST_F(ProcfsProcessSetTest, WhoeverWasAdoptedIsLookedForAllTheSame) {
   run();

@@ -57,7 +57,7 @@ struct Fleet {
   }
 
   [[nodiscard]] JobId fails(double shortage) const {
-    return furthest_over(running_set, shortage, shortage * kGivenBackLeast).ready.job;
+    return furthest_over(running_set, shortage, shortage * kGivenBackLeast).member->ready.job;
   }
 
   // It waits for commands, and has had so much when it began to.
@@ -143,6 +143,20 @@ TEST(FurthestOver, ACommandGoesBeforeWhoWaitsForIt) {
   EXPECT_EQ(fleet.fails(bytes(26)), JobId{2});
   fleet.waits(0, 60);
   EXPECT_EQ(fleet.fails(bytes(26)), JobId{1}) << "it has taken the shortage since";
+}
+
+TEST(FurthestOver, ACommandThatHasNotGrownAndDoesNotCoverTheShortageIsNoHelp) {
+  Fleet fleet({{1, 900, 100}, {.id = 2, .used = 60, .expected = 60, .is_command = true}});
+  fleet.waits(0, 900);
+  EXPECT_EQ(fleet.fails(bytes(260)), JobId{1});
+  EXPECT_EQ(fleet.fails(bytes(50)), JobId{2});
+}
+
+TEST(FurthestOver, AnotherThatHasGrownGoesBeforeCommandsThatHaveNot) {
+  Fleet fleet({{1, 900, 100}, {2, 500, 300}});
+  fleet.add({.id = 3, .used = 300, .expected = 900, .is_command = true});
+  fleet.waits(0, 900);
+  EXPECT_EQ(fleet.fails(bytes(260)), JobId{2});
 }
 
 TEST(FurthestOver, WhoWaitsGoesIfNoCommandGivesAnythingBack) {
