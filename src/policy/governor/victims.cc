@@ -7,8 +7,8 @@ namespace {
 
 struct Candidate {
   Member* member;
-  double over = 0;   // bytes over its estimate
-  double yield = 0;  // bytes that are wanted, for a second of work lost
+  double astray = 0;  // bytes over its estimate, where these tell
+  double yield = 0;   // bytes that are wanted, for a second of work lost
 };
 
 double over_estimate(const Member& member) {
@@ -23,6 +23,14 @@ bool is_spared_for_commands(const Member& member, double shortage) {
   return std::min(taken, over_estimate(member)) < shortage;
 }
 
+// Of a job whose kind is known a little more is what many take in their last moments, whose
+// eviction loses all that they have done. Of others nothing tells that they stop growing.
+double astray(const Member& member) {
+  const bool is_as_known = is_known(member.estimate) &&
+                           (!member.was_known || member.used() <= kAstray * member.admitted_with);
+  return is_as_known ? 0 : over_estimate(member);
+}
+
 bool is_last_eviction(const Ready& ready) { return ready.lost + 1 >= kEvictionsMax; }
 
 bool goes_before(const Candidate& a, const Candidate& b) {
@@ -32,7 +40,7 @@ bool goes_before(const Candidate& a, const Candidate& b) {
   const bool first_last = is_last_eviction(first);
   const bool second_last = is_last_eviction(second);
   if (first_last != second_last) return second_last;
-  if (a.over != b.over) return a.over > b.over;
+  if (a.astray != b.astray) return a.astray > b.astray;
   if (a.yield != b.yield) return a.yield > b.yield;
   return first.job > second.job;
 }
@@ -53,7 +61,7 @@ Victims choose_victims(const RunningSet& running_set, const Member& keel, double
       continue;
     }
     candidates.push_back({.member = one,
-                          .over = over_estimate(member),
+                          .astray = astray(member),
                           .yield = std::min(member.used(), shortage) / member.lost_work()});
   }
   std::sort(candidates.begin(), candidates.end(), goes_before);

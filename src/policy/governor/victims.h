@@ -23,10 +23,14 @@ enum class Spare : std::uint8_t {
 // Whether jobs that can't be started again are among the candidates (GovernorConfig::may_lose).
 enum class Lose : std::uint8_t { nobody, anybody };
 
+// A job whose kind is known is astray if it uses more than so many times what it was admitted with.
+// One of an unknown kind is, if it uses more than that.
+inline constexpr double kAstray = 1.5;
+
 // The smallest set of jobs whose memory covers the shortage, or all that may be evicted if that is
 // not enough. Jobs that can't be started again come last of all, and before them those whose last
-// eviction it would be. Within each of these: the jobs furthest over what they were admitted with
-// first, then those that free most bytes for each second of work lost. Never the keel, nor who
+// eviction it would be. Within each of these: those that are astray (kAstray), the furthest first,
+// then those that free most bytes for each second of work lost. Never the keel, nor who
 // waits for commands and has not taken the shortage itself since.
 [[nodiscard]] Victims choose_victims(const RunningSet& running_set, const Member& keel,
                                      double shortage, Lose lose, Spare spare = Spare::right_of_way);

@@ -24,6 +24,7 @@ struct Candidate {
   bool restartable = true;
   unsigned lost = 0;
   bool is_command = false;
+  unsigned known = 10;  // attempts of its kind
 };
 
 // Running jobs, the first one the keel.
@@ -36,7 +37,7 @@ struct Fleet {
                                            .restartable = one.restartable,
                                            .lost = one.lost,
                                            .is_command = one.is_command});
-    running_set.start(ready, flat({.mib = one.expected}), at(one.id));
+    running_set.start(ready, flat({.mib = one.expected, .known = one.known}), at(one.id));
     running_set.observe(*ready.member,
                         {.ran = std::chrono::seconds(10),
                          .used = mib(one.used),
@@ -74,9 +75,20 @@ struct Fleet {
 
 double bytes(double count) { return count * 1048576; }
 
-TEST(Victims, WhoIsOverItsEstimateGoesFirst) {
+TEST(Victims, WhoIsFarOverItsEstimateGoesFirst) {
   const Fleet fleet({{1, 500}, {2, 300, 1000, 1}, {3, 300, 100, 900}});
   EXPECT_THAT(fleet.victims(bytes(200)), ElementsAre(JobId{3}));
+}
+
+TEST(Victims, ALittleMoreThanTheEstimateOfAKnownKindIsNoFault) {
+  Fleet fleet({{1, 500}, {2, 300, 250, 900}, {3, 300, 1000, 1}});
+  EXPECT_THAT(fleet.victims(bytes(200)), ElementsAre(JobId{3}));
+}
+
+TEST(Victims, AnyMoreIsOneWhereTheKindIsUnknown) {
+  const Candidate grown{.id = 2, .used = 300, .expected = 250, .cpu_seconds = 900, .known = 0};
+  const Fleet fleet({{1, 500}, grown, {3, 300, 1000, 1}});
+  EXPECT_THAT(fleet.victims(bytes(200)), ElementsAre(JobId{2}));
 }
 
 TEST(Victims, ThenMostBytesForTheWorkLost) {
