@@ -47,8 +47,8 @@ case_one_users_hints_hold_up_no_other() {
 # numbers are in `of_root`.
 roots_jobs() {
   local program='import os, sys, time
-held = bytearray(20 << 20)
-for step in range(8): time.sleep(0.5); held += bytearray(5 << 20)
+held = []
+for step in range(60): time.sleep(0.07); held.append(bytearray(1 << 20))
 open(f"{sys.argv[1]}/grown-{os.getpid()}", "w")
 time.sleep(1000)'
   rm -f grown-*

@@ -25,7 +25,7 @@ enum class Lose : std::uint8_t { nobody, anybody };
 
 // A job whose kind is known is astray if it uses more than so many times what it was admitted with.
 // One of an unknown kind is, if it uses more than that.
-inline constexpr double kAstray = 1.5;
+inline constexpr double kAstray = 1.125;
 
 // The smallest set of jobs whose memory covers the shortage, or all that may be evicted if that is
 // not enough. Jobs that can't be started again come last of all, and before them those whose last

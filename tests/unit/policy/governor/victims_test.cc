@@ -81,7 +81,7 @@ TEST(Victims, WhoIsFarOverItsEstimateGoesFirst) {
 }
 
 TEST(Victims, ALittleMoreThanTheEstimateOfAKnownKindIsNoFault) {
-  Fleet fleet({{1, 500}, {2, 300, 250, 900}, {3, 300, 1000, 1}});
+  const Fleet fleet({{1, 500}, {2, 300, 280, 900}, {3, 300, 1000, 1}});
   EXPECT_THAT(fleet.victims(bytes(200)), ElementsAre(JobId{3}));
 }
 
