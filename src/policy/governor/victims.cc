@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policy/estimator/demand_forecast.h"
+
 namespace plimsoll::policy {
 namespace {
 
