@@ -57,9 +57,9 @@ open("taken", "w").close()
 while not os.path.exists("go"):
     time.sleep(0.05)
 END
-  # The first command is the only one that runs and waits for nobody: so it is not paused as it grows.
   cat >jobs <<END
-\$exec --class a --memory-hint 100M -- $python hold.py & until [ -e taken ]; do sleep 0.05; done; \$exec -v --class b --memory-hint 100M -- touch second 2>why; wait
+\$exec --class a --memory-hint 100M -- $python hold.py
+until [ -e taken ]; do sleep 0.05; done; \$exec -v --class b --memory-hint 100M -- touch second 2>why
 END
   start --line 200M
   becomes_true grep -q 'exec: touch waits for ' why

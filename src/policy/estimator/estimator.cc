@@ -99,6 +99,14 @@ std::optional<Belief> ceiling_of(const Estimate& before, const Estimate& now,
   return Belief{std::max({most.mean, now.peak.mean, reached}), most.spread};
 }
 
+// The job's own limit is one, whatever else is believed.
+std::optional<Belief> within_limit(const std::optional<Belief>& ceiling, const JobFacts& facts,
+                                   Bytes used) {
+  if (!facts.memory_max) return ceiling;
+  const double most = to_double(std::max(*facts.memory_max, used));
+  return ceiling ? below(*ceiling, most) : Belief{most, 0};
+}
+
 void tell_written(Estimate& estimate, const JobFacts& facts) {
   if (!facts.disk_hint) return;
   estimate.written = Belief{to_double(*facts.disk_hint), 0};
@@ -263,7 +271,9 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
   if (facts.reached) raise(result, *facts.reached);
   keep_within_limits(result, facts, Bytes{});
   tell_written(result, facts);
-  if (is_known(result)) result.ceiling = result.peak;
+  const bool is_told = is_known(result) || result.basis == Basis::hint;
+  if (is_told) result.ceiling = result.peak;
+  result.ceiling = within_limit(result.ceiling, facts, Bytes{});
   return result;
 }
 
@@ -276,7 +286,9 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts,
   at_first.reached.reset();
   const Estimate before = estimate(key, at_first);
   const Sizes sizes = sizes_of(facts);
-  Estimate result = guess({before.peak, before.cores, before.remaining}, live_profile);
+  Prior at_start{before.peak, before.cores, before.remaining};
+  if (before.basis == Basis::hint) at_start.growth_ends = before.peak.mean + before.peak.spread;
+  Estimate result = guess(at_start, live_profile);
   // A forecast counts by the attempts that it rests on and by how well they explain this one,
   // beside a guess that is worth so many.
   const auto share_of = [](const Forecast& seen, const ClassPast& past, double worth) {
@@ -305,7 +317,8 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts,
   result.io = before.io;
   if (facts.reached && live_profile.peak() < *facts.reached) raise(result, *facts.reached);
   keep_within_limits(result, facts, live_profile.used());
-  result.ceiling = ceiling_of(before, result, live_profile);
+  result.ceiling =
+      within_limit(ceiling_of(before, result, live_profile), facts, live_profile.used());
   return result;
 }
 

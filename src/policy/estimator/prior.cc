@@ -40,7 +40,10 @@ Belief peak_of(const Prior& prior, const LiveProfile& live_profile) {
       kGrowsAgain + (kGrowsOn - kGrowsAgain) * std::clamp(beyond / kExceeded, 0.0, 1.0);
   const double rising = std::max(to_seconds(live_profile.rising()),
                                  std::min(to_seconds(live_profile.ran()), kCreepSeconds));
-  const double from_growth = std::max(0.0, live_profile.growth()) * rising * goes_on;
+  double from_growth = std::max(0.0, live_profile.growth()) * rising * goes_on;
+  if (prior.growth_ends && peak <= prior.peak.mean) {
+    from_growth = std::min(from_growth, *prior.growth_ends - peak);
+  }
   const double doubt =
       kDoubtLeftOfGuess +
       (1 - kDoubtLeftOfGuess) * std::exp(-to_seconds(live_profile.calm()) / kDoubtCalmSeconds);

@@ -13,6 +13,9 @@ struct Prior {
   Belief peak;     // bytes
   Belief cores;    //
   Belief seconds;  // running time
+  // Bytes: until it has passed `peak.mean`, a job is not expected to grow beyond this; absent:
+  // nobody has said how far it grows.
+  std::optional<double> growth_ends{};
 };
 
 // Of a tool, as Key::tool names it: by its kind of work where that matters, else by its name.

@@ -1,6 +1,7 @@
 #include "policy/governor/member.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "policy/estimator/demand_forecast.h"
 
@@ -33,9 +34,17 @@ Rise Member::rise_within(Duration ahead) const {
     return {.most = std::min(most, std::max(0.0, admitted_with - used())), .doubt = 0};
   const double doubt = kBoundDoubt * spread_below_ceiling(estimate);
   const double bound = estimate.peak.mean + doubt - used();
-  if (!is_known(estimate) || bound <= 0) return {.most = most, .doubt = 0};
+  if (!is_known(estimate) || bound <= 0) {
+    return {.most = std::min(most, left_to_ceiling()), .doubt = 0};
+  }
   const double within = std::min(most, bound);
   return {.most = within, .doubt = std::max(0.0, within - std::max(0.0, bound - doubt))};
+}
+
+double Member::left_to_ceiling() const {
+  if (!estimate.ceiling) return std::numeric_limits<double>::infinity();
+  const double left = estimate.ceiling->mean + kBoundDoubt * estimate.ceiling->spread - used();
+  return left >= 0 ? left : std::numeric_limits<double>::infinity();  // it was wrong
 }
 
 double Member::lost_work() const {

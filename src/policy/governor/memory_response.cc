@@ -15,7 +15,7 @@ namespace {
 double growth_within(const Member& member, Duration ahead) {
   if (member.ready.restartable) return 0;
   const double most = member.slope * to_seconds(ahead);
-  return is_known(member.estimate) ? std::min(most, member.need()) : most;
+  return std::min(most, is_known(member.estimate) ? member.need() : member.left_to_ceiling());
 }
 
 double needed_to_end(const Member& member) {

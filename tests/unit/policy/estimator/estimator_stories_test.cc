@@ -97,6 +97,33 @@ TEST_F(Hinted, AJobThatOutgrowsItsHintIsExpectedToGoOnUntilItSlowsDown) {
   EXPECT_LT(at_40, 500);
 }
 
+// It has been said where its growth ends; the hint counts with its doubt of 141 MB.
+TEST_F(Hinted, AJobThatGrowsFastIsExpectedToStopNearItsHint) {
+  EXPECT_NEAR(peak({{0, 10}, {10, 190}}), 341, 1);
+  EXPECT_GT(peak({{0, 10}, {10, 205}}), 380);
+  const auto ceiling = [this](double mb_used) {
+    return estimator.estimate(kClass, facts, after({{0, 10}, {10, mb_used}})).ceiling;
+  };
+  EXPECT_NEAR(ceiling(100).value().mean, 200e6, 1e6);
+  EXPECT_FALSE(ceiling(400));
+  const auto without = estimator.estimate(kClass, {}, after({{0, 10}, {10, 190}}));
+  EXPECT_FALSE(without.ceiling);
+}
+
+TEST(Story, AJobThatHasALimitIsNotExpectedToPassIt) {
+  const Estimator estimator;
+  const JobFacts limited{.memory_max = mb(150)};
+  const auto at_first = estimator.estimate(kClass, limited);
+  ASSERT_TRUE(at_first.ceiling);
+  EXPECT_EQ(at_first.ceiling->mean, 150e6);
+  const auto now = estimator.estimate(kClass, limited, after({{0, 10}, {1, 60}, {2, 150}}));
+  ASSERT_TRUE(now.ceiling);
+  EXPECT_EQ(now.ceiling->mean + now.ceiling->spread, 150e6);
+  // A hint above the limit is as much as the limit.
+  const auto both = estimator.estimate(kClass, {.memory_hint = mb(900), .memory_max = mb(150)});
+  EXPECT_EQ(both.ceiling->mean + both.ceiling->spread, 150e6);
+}
+
 TEST_F(Hinted, HintsThatWereTenTimesTooHighAreTrustedLess) {
   for (int i = 0; i < 8; ++i) {
     estimator.learn({.key = {"class-" + std::to_string(i), ""},

@@ -102,6 +102,38 @@ TEST(GovernorGrowth, UnknownOnesThatCannotBeRunAgainCountWithWhatTheyAddUntilThe
   EXPECT_THAT(of_two_unknown_growers(300, true), IsEmpty());
 }
 
+// Whether the one that comes to 180 of 400 in its first second, beside an older one, goes on; nobody
+// knows more of it than that it comes to `ceiling` at most.
+bool goes_on_below(std::optional<Belief> ceiling) {
+  Story story({.line = mib(400), .cores = 8, .jobs_max = 1000});
+  for (unsigned id = 1; id <= 2; ++id) {
+    story.waits(id, {.mib = 100, .seconds = 100, .cores = 0.1, .known = 0});
+    EXPECT_THAT(story.rules(0), ElementsAre("admit " + std::to_string(id)));
+  }
+  Estimate estimate = flat({.mib = 200, .seconds = 100, .cores = 0.1, .known = 0});
+  estimate.ceiling = ceiling;
+  story.governor.expect(story.job(2), estimate, at(0.5));
+  story.uses(1, 0.9, 20);
+  story.uses(1, 1, 20);
+  story.uses(2, 0.9, 1);
+  story.uses(2, 1, 180);
+  story.samples(1);
+  const auto rulings = story.rules(1);
+  if (rulings.empty()) return true;
+  EXPECT_THAT(rulings, ElementsAre("freeze 2"));
+  return false;
+}
+
+TEST(GovernorGrowth, WhoIsUnknownGrowsNoFurtherThanItsHintOrLimitAllows) {
+  EXPECT_FALSE(goes_on_below(std::nullopt));
+  EXPECT_TRUE(goes_on_below(Belief{to_double(mib(200)), 0}));
+  EXPECT_TRUE(goes_on_below(Belief{to_double(mib(180)), 0}));
+  EXPECT_TRUE(goes_on_below(Belief{to_double(mib(200)), to_double(mib(100))}));
+  EXPECT_FALSE(goes_on_below(Belief{to_double(mib(200)), to_double(mib(300))}));
+  // It has shown that it was wrong.
+  EXPECT_FALSE(goes_on_below(Belief{to_double(mib(170)), 0}));
+}
+
 // What is frozen holds its memory either way; what others may need in ten seconds is no reason.
 TEST(GovernorGrowth, AFrozenJobGoesOnWhileThereIsRoomForTheNextMoments) {
   Story story({.line = mib(860), .cores = 8, .jobs_max = 1000});
