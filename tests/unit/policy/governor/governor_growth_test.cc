@@ -102,8 +102,8 @@ TEST(GovernorGrowth, UnknownOnesThatCannotBeRunAgainCountWithWhatTheyAddUntilThe
   EXPECT_THAT(of_two_unknown_growers(300, true), IsEmpty());
 }
 
-// Whether the one that comes to 180 of 400 in its first second, beside an older one, goes on; nobody
-// knows more of it than that it comes to `ceiling` at most.
+// Whether the one that comes to 180 of 400 in its first second, beside an older one, goes on;
+// nobody knows more of it than that it comes to `ceiling` at most.
 bool goes_on_below(std::optional<Belief> ceiling) {
   Story story({.line = mib(400), .cores = 8, .jobs_max = 1000});
   for (unsigned id = 1; id <= 2; ++id) {
