@@ -224,7 +224,7 @@ END
   held_session
   same 75 "$(<status)" 'exit status'
   [[ ! -e ran ]] || wrong 'it ran'
-  has err 'exec: bash has waited for 300 ms and was not started: '
+  has err 'exec: "touch ran; echo done" has waited for 300 ms and was not started: '
   has err 'Try again later'
 }
 

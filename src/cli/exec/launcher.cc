@@ -21,6 +21,7 @@
 #include "base/quantity.h"
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
+#include "cli/exec/short_name.h"
 #include "kernel/procfs/signals.h"
 #include "kernel/procfs/table.h"
 #include "policy/job/job.h"
@@ -68,10 +69,6 @@ int milliseconds_until(std::optional<Instant> when) {
   if (!when) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*when - loop::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, INT32_MAX));
-}
-
-std::string program_of(const std::vector<std::string>& command) {
-  return report::printable(std::filesystem::path(command.front()).filename().string());
 }
 
 }  // namespace
@@ -164,7 +161,7 @@ void Launcher::on_news() {
   std::visit(Cases{[this](const supervisor::LightHeld& held) {
                      const std::string why = "it " + report::printable(held.reason);
                      if (config_.verbose && why != why_held_) {
-                       complain("exec: " + program_of(config_.command) + " " +
+                       complain("exec: " + short_name(config_.command) + " " +
                                 report::printable(held.reason));
                      }
                      why_held_ = why;
@@ -202,7 +199,7 @@ void Launcher::on_time(Instant now) {
   const auto when = due();
   if (!when || now < *when) return;
   if (config_.hold_max && now >= began_ + *config_.hold_max) {
-    complain("exec: " + program_of(config_.command) + " has waited for " +
+    complain("exec: " + short_name(config_.command) + " has waited for " +
              format_duration(*config_.hold_max) + " and was not started: " +
              (why_held_.empty() ? "others run or wait before it" : why_held_) +
              ". Try again later, or start less at once");
@@ -280,7 +277,7 @@ Result<std::optional<int>> Launcher::end_attempt() {
 
 int Launcher::end_cancelled() const {
   const bool by_user = cancelled_->cause == policy::name_of(policy::Outcome::cancelled);
-  std::string text = "exec: " + program_of(config_.command) + " was killed: ";
+  std::string text = "exec: " + short_name(config_.command) + " was killed: ";
   text += report::printable(cancelled_->reason);
   if (!by_user) text += "; fewer commands at once, or a higher line, would leave it more memory";
   complain(text);
