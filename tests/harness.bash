@@ -263,8 +263,12 @@ run_tests() {
     full) layers=("${full_layers[@]}") several=yes ;;
     all) layers=("${all_layers[@]}") several=yes thorough=yes fuzz_seconds=120 ;;
     *)
-      layers=("$1")
-      [[ " ${all_layers[*]} " == *" $1 "* ]] || layers=(named) only=$1
+      layers=("$@")
+      for layer in "$@"; do
+        [[ " ${all_layers[*]} " != *" $layer "* ]] || continue
+        (($# == 1)) || die "test: $layer is no layer; the layers are ${all_layers[*]}"
+        layers=(named) only=$layer
+      done
       ;;
   esac
   mkdir -p "$logs"
