@@ -255,9 +255,10 @@ run_layer() {
 # minutes SECONDS: with one decimal.
 minutes() { printf '%d.%d' $(($1 / 60)) $(($1 % 60 / 6)); }
 
-# run_tests [all|LAYER|NAME]
+# run_tests [full|all|LAYER...|NAME]
 run_tests() {
   local layer layers=("${usual_layers[@]}") passed=0 failed=0 skipped=0 only='' several='' begin=$SECONDS
+  [[ ${1:-} != @(full|all) || $# == 1 ]] || die "test: nothing can be given after $1"
   case ${1:-} in
     '') ;;
     full) layers=("${full_layers[@]}") several=yes ;;

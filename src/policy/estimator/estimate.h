@@ -57,10 +57,12 @@ struct Estimate {
   // By how much more it may have in use for a while near that moment: its own ups and downs, which
   // come so soon after each other, or so uncertainly, that nobody can say when.
   std::array<double, kHorizons.size()> swing{};
-  // What the attempt was believed to need at most before it ran, by others like it, its user's hint
-  // or its own limit: however uncertain it is when it needs that, it is no more at any time.
-  // Absent: nothing of the kind is known, or it has shown more.
+  // What the attempt was believed to need at most before it ran: however uncertain it is when it
+  // needs that, it is no more at any time. Absent: nothing like it is known, or it has shown more.
   std::optional<Belief> ceiling{};
+  // Bytes: its user says that it has no more in use at any time, by a hint, with the doubt about
+  // such hints, or by its own limit. Absent: nothing is said, or a hint that has proved too low.
+  std::optional<double> told_most{};
   std::array<double, kHorizons.size()> survival;  // 0..1: how likely it still runs then
   // Bytes that the attempt writes to file systems from its start to its end, which is at least what
   // it takes of their space at any time; absent: nothing like it is known.

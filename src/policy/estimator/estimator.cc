@@ -99,14 +99,6 @@ std::optional<Belief> ceiling_of(const Estimate& before, const Estimate& now,
   return Belief{std::max({most.mean, now.peak.mean, reached}), most.spread};
 }
 
-// The job's own limit is one, whatever else is believed.
-std::optional<Belief> within_limit(const std::optional<Belief>& ceiling, const JobFacts& facts,
-                                   Bytes used) {
-  if (!facts.memory_max) return ceiling;
-  const double most = to_double(std::max(*facts.memory_max, used));
-  return ceiling ? below(*ceiling, most) : Belief{most, 0};
-}
-
 void tell_written(Estimate& estimate, const JobFacts& facts) {
   if (!facts.disk_hint) return;
   estimate.written = Belief{to_double(*facts.disk_hint), 0};
@@ -205,6 +197,20 @@ OwnerPast::Unseen OwnerPast::unseen(const Key& key, const JobFacts& facts) const
   return unseen;
 }
 
+// What other attempts needed counts beside the hint, whichever is more.
+std::optional<double> OwnerPast::told_most(const JobFacts& facts, const Belief& expected,
+                                           Bytes reached) const {
+  std::optional<double> most;
+  if (facts.memory_hint && facts.memory_hint->count > 0) {
+    const Belief hint = hints_.expect(*facts.memory_hint);
+    most = std::max(hint.mean + hint.spread, expected.mean + expected.spread);
+    if (to_double(reached) > *most) most.reset();
+  }
+  if (!facts.memory_max) return most;
+  const double limit = to_double(std::max(*facts.memory_max, reached));
+  return std::min(most.value_or(limit), limit);
+}
+
 // Made when it is first asked for; then the one that was longest without a question may go.
 OwnerPast& Estimator::of(const std::optional<std::uint32_t>& owner) const {
   if (!owner) return own_;
@@ -268,12 +274,12 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts) const {
     result.basis = basis;
     result.attempts_known = past->attempts();
   }
-  if (facts.reached) raise(result, *facts.reached);
+  const Bytes reached = facts.reached.value_or(Bytes{});
+  result.told_most = owner.told_most(facts, result.peak, reached);
+  if (facts.reached) raise(result, reached);
   keep_within_limits(result, facts, Bytes{});
   tell_written(result, facts);
-  const bool is_told = is_known(result) || result.basis == Basis::hint;
-  if (is_told) result.ceiling = result.peak;
-  result.ceiling = within_limit(result.ceiling, facts, Bytes{});
+  if (is_known(result)) result.ceiling = result.peak;
   return result;
 }
 
@@ -286,9 +292,8 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts,
   at_first.reached.reset();
   const Estimate before = estimate(key, at_first);
   const Sizes sizes = sizes_of(facts);
-  Prior at_start{before.peak, before.cores, before.remaining};
-  if (before.basis == Basis::hint) at_start.growth_ends = before.peak.mean + before.peak.spread;
-  Estimate result = guess(at_start, live_profile);
+  Estimate result =
+      guess({before.peak, before.cores, before.remaining, before.told_most}, live_profile);
   // A forecast counts by the attempts that it rests on and by how well they explain this one,
   // beside a guess that is worth so many.
   const auto share_of = [](const Forecast& seen, const ClassPast& past, double worth) {
@@ -317,8 +322,9 @@ Estimate Estimator::estimate(const Key& key, const JobFacts& facts,
   result.io = before.io;
   if (facts.reached && live_profile.peak() < *facts.reached) raise(result, *facts.reached);
   keep_within_limits(result, facts, live_profile.used());
-  result.ceiling =
-      within_limit(ceiling_of(before, result, live_profile), facts, live_profile.used());
+  result.ceiling = ceiling_of(before, result, live_profile);
+  const Bytes reached = std::max(live_profile.peak(), facts.reached.value_or(Bytes{}));
+  result.told_most = owner.told_most(facts, before.peak, reached);
   return result;
 }
 

@@ -58,6 +58,9 @@ class OwnerPast {
     double shown = 0;  // so many attempts are what running ones of the class have shown worth
   };
   [[nodiscard]] Unseen unseen(const Key& key, const JobFacts& facts) const;
+  // Estimate::told_most; of a job that is expected to come to `expected`, or has come to `reached`.
+  [[nodiscard]] std::optional<double> told_most(const JobFacts& facts, const Belief& expected,
+                                                Bytes reached) const;
 
   [[nodiscard]] std::size_t classes() const { return classes_.size(); }
   [[nodiscard]] bool is_shown_something() const { return !shows_.empty(); }

@@ -42,7 +42,7 @@ Belief peak_of(const Prior& prior, const LiveProfile& live_profile) {
                                  std::min(to_seconds(live_profile.ran()), kCreepSeconds));
   double from_growth = std::max(0.0, live_profile.growth()) * rising * goes_on;
   if (prior.growth_ends && peak <= prior.peak.mean) {
-    from_growth = std::min(from_growth, *prior.growth_ends - peak);
+    from_growth = std::min(from_growth, std::max(0.0, *prior.growth_ends - peak));
   }
   const double doubt =
       kDoubtLeftOfGuess +

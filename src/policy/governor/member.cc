@@ -34,17 +34,16 @@ Rise Member::rise_within(Duration ahead) const {
     return {.most = std::min(most, std::max(0.0, admitted_with - used())), .doubt = 0};
   const double doubt = kBoundDoubt * spread_below_ceiling(estimate);
   const double bound = estimate.peak.mean + doubt - used();
-  if (!is_known(estimate) || bound <= 0) {
-    return {.most = std::min(most, left_to_ceiling()), .doubt = 0};
-  }
+  if (!is_known(estimate)) return {.most = std::min(most, left_of_told()), .doubt = 0};
+  if (bound <= 0) return {.most = most, .doubt = 0};
   const double within = std::min(most, bound);
   return {.most = within, .doubt = std::max(0.0, within - std::max(0.0, bound - doubt))};
 }
 
-double Member::left_to_ceiling() const {
-  if (!estimate.ceiling) return std::numeric_limits<double>::infinity();
-  const double left = estimate.ceiling->mean + kBoundDoubt * estimate.ceiling->spread - used();
-  return left >= 0 ? left : std::numeric_limits<double>::infinity();  // it was wrong
+double Member::left_of_told() const {
+  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+  if (!estimate.told_most || *estimate.told_most < used()) return kUnbounded;
+  return *estimate.told_most - used();
 }
 
 double Member::lost_work() const {

@@ -116,9 +116,8 @@ struct Member {
   [[nodiscard]] Rise rise_within(Duration ahead) const;
   // Bytes that it is believed to need beyond what it has.
   [[nodiscard]] double need() const;
-  // Bytes that it can need at most beyond what it has; infinite where nobody has said how far it
-  // grows.
-  [[nodiscard]] double left_to_ceiling() const;
+  // Bytes that it has left of what its user has said; infinite where nothing is said.
+  [[nodiscard]] double left_of_told() const;
   // CPU seconds that its death would throw away; never 0.
   [[nodiscard]] double lost_work() const;
 };

@@ -15,7 +15,7 @@ namespace {
 double growth_within(const Member& member, Duration ahead) {
   if (member.ready.restartable) return 0;
   const double most = member.slope * to_seconds(ahead);
-  return std::min(most, is_known(member.estimate) ? member.need() : member.left_to_ceiling());
+  return std::min(most, is_known(member.estimate) ? member.need() : member.left_of_told());
 }
 
 double needed_to_end(const Member& member) {

@@ -1,6 +1,8 @@
 #pragma once
 
-#include <cmath>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "policy/estimator/estimator.h"

@@ -1,6 +1,9 @@
 // What a user's hint and a job's own limit say of how far the job grows.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "courses.h"
 
 namespace plimsoll::policy {
@@ -54,27 +57,49 @@ TEST_F(Hinted, AJobThatOutgrowsItsHintIsExpectedToGoOnUntilItSlowsDown) {
 TEST_F(Hinted, AJobThatGrowsFastIsExpectedToStopNearItsHint) {
   EXPECT_NEAR(peak({{0, 10}, {10, 190}}), 341, 1);
   EXPECT_GT(peak({{0, 10}, {10, 205}}), 380);
-  const auto ceiling = [this](double mb_used) {
-    return estimator.estimate(kClass, facts, after({{0, 10}, {10, mb_used}})).ceiling;
-  };
-  EXPECT_NEAR(ceiling(100).value().mean, 200e6, 1e6);
-  EXPECT_FALSE(ceiling(400));
-  const auto without = estimator.estimate(kClass, {}, after({{0, 10}, {10, 190}}));
-  EXPECT_FALSE(without.ceiling);
 }
 
-TEST(Story, AJobThatHasALimitIsNotExpectedToPassIt) {
+TEST_F(Hinted, ItIsSaidHowFarAJobGrowsUntilItHasGoneFurther) {
+  const auto told = [this](double used) {
+    return estimator.estimate(kClass, facts, after({{0, 10}, {10, used}})).told_most;
+  };
+  EXPECT_NEAR(estimator.estimate(kClass, facts).told_most.value(), 341e6, 1e6);
+  for (const double used : {20.0, 190.0, 205.0, 340.0}) {
+    ASSERT_TRUE(told(used)) << used;
+    EXPECT_NEAR(*told(used), 341e6, 1e6) << used;
+  }
+  EXPECT_FALSE(told(350));
+  facts.reached = mb(350);
+  EXPECT_FALSE(told(20));
+  EXPECT_FALSE(estimator.estimate(kClass, facts).told_most);
+  EXPECT_FALSE(estimator.estimate(kClass, {}).told_most);
+}
+
+// Small ones say nothing of it, nor do those that ended early; one that needed more does.
+TEST_F(Hinted, WhatIsSaidHoldsBesideWhatOthersHaveShown) {
+  estimator.show(kClass, {}, showing_of(after({{0, 20}, {10, 20}, {20, 20}})));
+  EXPECT_NEAR(estimator.estimate(kClass, facts).told_most.value(), 341e6, 1e6);
+  AttemptSummary cut_off = attempt_summary({{0, 1}, {1, 5}});
+  cut_off.peak_seen = Seen::at_least;
+  estimator.learn(cut_off);
+  EXPECT_NEAR(estimator.estimate(kClass, facts).told_most.value(), 341e6, 1e6);
+  Estimator of_large;
+  of_large.learn(attempt_summary({{0, 1}, {1, 900}}));
+  EXPECT_GT(of_large.estimate(kClass, facts).told_most.value(), 900e6);
+}
+
+TEST(Story, AJobHasNoMoreThanItsLimit) {
   const Estimator estimator;
-  const JobFacts limited{.memory_max = mb(150)};
-  const auto at_first = estimator.estimate(kClass, limited);
-  ASSERT_TRUE(at_first.ceiling);
-  EXPECT_EQ(at_first.ceiling->mean, 150e6);
-  const auto now = estimator.estimate(kClass, limited, after({{0, 10}, {1, 60}, {2, 150}}));
-  ASSERT_TRUE(now.ceiling);
-  EXPECT_EQ(now.ceiling->mean + now.ceiling->spread, 150e6);
-  // A hint above the limit is as much as the limit.
-  const auto both = estimator.estimate(kClass, {.memory_hint = mb(900), .memory_max = mb(150)});
-  EXPECT_EQ(both.ceiling->mean + both.ceiling->spread, 150e6);
+  const auto told = [&estimator](const JobFacts& facts) {
+    return estimator.estimate(kClass, facts).told_most;
+  };
+  EXPECT_EQ(told({.memory_max = mb(150)}), 150e6);
+  EXPECT_EQ(told({.memory_hint = mb(900), .memory_max = mb(150)}), 150e6);
+  EXPECT_NEAR(told({.memory_hint = mb(20), .memory_max = mb(150)}).value(), 34e6, 1e6);
+  // The hint has proved too low, the limit holds.
+  const auto now = estimator.estimate(kClass, {.memory_hint = mb(20), .memory_max = mb(150)},
+                                      after({{0, 10}, {1, 60}, {2, 149}}));
+  EXPECT_EQ(now.told_most, 150e6);
 }
 
 TEST_F(Hinted, HintsThatWereTenTimesTooHighAreTrustedLess) {

@@ -103,15 +103,15 @@ TEST(GovernorGrowth, UnknownOnesThatCannotBeRunAgainCountWithWhatTheyAddUntilThe
 }
 
 // Whether the one that comes to 180 of 400 in its first second, beside an older one, goes on;
-// nobody knows more of it than that it comes to `ceiling` at most.
-bool goes_on_below(std::optional<Belief> ceiling) {
+// nobody knows more of it than that its user has said that it comes to so much at most.
+bool goes_on(std::optional<double> told_mib) {
   Story story({.line = mib(400), .cores = 8, .jobs_max = 1000});
   for (unsigned id = 1; id <= 2; ++id) {
     story.waits(id, {.mib = 100, .seconds = 100, .cores = 0.1, .known = 0});
     EXPECT_THAT(story.rules(0), ElementsAre("admit " + std::to_string(id)));
   }
   Estimate estimate = flat({.mib = 200, .seconds = 100, .cores = 0.1, .known = 0});
-  estimate.ceiling = ceiling;
+  if (told_mib) estimate.told_most = to_double(mib(1)) * *told_mib;
   story.governor.expect(story.job(2), estimate, at(0.5));
   story.uses(1, 0.9, 20);
   story.uses(1, 1, 20);
@@ -124,14 +124,30 @@ bool goes_on_below(std::optional<Belief> ceiling) {
   return false;
 }
 
-TEST(GovernorGrowth, WhoIsUnknownGrowsNoFurtherThanItsHintOrLimitAllows) {
-  EXPECT_FALSE(goes_on_below(std::nullopt));
-  EXPECT_TRUE(goes_on_below(Belief{to_double(mib(200)), 0}));
-  EXPECT_TRUE(goes_on_below(Belief{to_double(mib(180)), 0}));
-  EXPECT_TRUE(goes_on_below(Belief{to_double(mib(200)), to_double(mib(100))}));
-  EXPECT_FALSE(goes_on_below(Belief{to_double(mib(200)), to_double(mib(300))}));
+TEST(GovernorGrowth, WhoIsUnknownGrowsNoFurtherThanItsUserSays) {
+  EXPECT_FALSE(goes_on(std::nullopt));
+  EXPECT_TRUE(goes_on(200));
+  EXPECT_TRUE(goes_on(180));
+  EXPECT_TRUE(goes_on(300));
+  EXPECT_FALSE(goes_on(500));
   // It has shown that it was wrong.
-  EXPECT_FALSE(goes_on_below(Belief{to_double(mib(170)), 0}));
+  EXPECT_FALSE(goes_on(170));
+}
+
+// What two unknown ones that can't be run again are told, as above, if it is said of both that they
+// come to 400 at most.
+TEST(GovernorGrowth, UnknownOnesCountForTheWayOutWithNoMoreThanIsSaidOfThem) {
+  Story story({.line = mib(1000), .cores = 8, .jobs_max = 1000});
+  Estimate estimate = flat({.mib = 60, .seconds = 100, .cores = 0.1, .known = 0});
+  estimate.told_most = to_double(mib(400));
+  for (unsigned id = 1; id <= 2; ++id) {
+    story.waits(id, {.mib = 60, .seconds = 100, .cores = 0.1, .known = 0}, 0, 0, 0, false);
+    EXPECT_THAT(story.rules(0), ElementsAre("admit " + std::to_string(id)));
+    story.governor.expect(story.job(id), estimate, at(0));
+  }
+  for (unsigned id = 1; id <= 2; ++id) story.uses(id, 1, 300);
+  story.samples(1);
+  EXPECT_THAT(story.rules(1), IsEmpty());
 }
 
 // What is frozen holds its memory either way; what others may need in ten seconds is no reason.
