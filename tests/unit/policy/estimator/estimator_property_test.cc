@@ -52,6 +52,7 @@ JobFacts some_facts() {
   if (*rc::gen::arbitrary<bool>()) facts.cpu_hint = *rc::gen::inRange(0, 64);
   if (*rc::gen::arbitrary<bool>()) facts.input = some_bytes();
   if (*rc::gen::arbitrary<bool>()) facts.reached = some_bytes();
+  if (*rc::gen::arbitrary<bool>()) facts.memory_max = some_bytes() + Bytes{1};
   return facts;
 }
 
@@ -79,7 +80,12 @@ RC_GTEST_PROP(Estimator, IsSoundWhateverItLearns, ()) {
   for (const Key& key : {kClass, Key{"other", "tool"}, Key{"other", ""}, Key{"", "xz"}}) {
     const JobFacts facts = some_facts();
     is_sound(estimator.estimate(key, facts));
-    is_sound(estimator.estimate(key, facts, some_track()));
+    const LiveProfile track = some_track();
+    const Estimate now = estimator.estimate(key, facts, track);
+    is_sound(now);
+    // What has been passed says nothing any more.
+    if (now.told_most) RC_ASSERT(*now.told_most >= to_double(track.peak()));
+    RC_ASSERT(now.told_most || !facts.memory_max);
   }
 }
 
