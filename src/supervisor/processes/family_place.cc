@@ -36,6 +36,7 @@ void FamilyPlace::take_in(Newcomer process, std::function<void(const Result<void
     return done(fail(std::errc::no_such_process, "take in process " + std::to_string(process.pid)));
   }
   family_->all().adopt(family_->id(), family);
+  family_->all().main_is(family_->id(), process.pid);
   done({});
 }
 

@@ -89,7 +89,6 @@ void ProcfsProcessSet::on_exited(const guardian::Exited& exited) {
 
 void ProcfsProcessSet::adopt(int main) {
   main_ = main;
-  if (const auto pid = procfs::pid_of(main)) families().main_is(family_->id(), *pid);
   vacancy_timer_ = loop_.timer([this] { look_for_vacancy(); });
   auto ended = loop_.watch(main, EPOLLIN, [this](std::uint32_t) { adopted_ended(); });
   if (ended) main_watch_ = std::move(*ended);

@@ -11,6 +11,7 @@
 #include <array>
 #include <csignal>
 #include <memory>
+#include <vector>
 
 #include "host/supervisor/places.h"
 #include "support/ground.h"
@@ -111,6 +112,20 @@ TEST_F(FamilyPlaceTest, WhoIsContinuedBySomebodyElseIsStoppedWithoutBeingAsked) 
     EXPECT_TRUE(loop_.run_once(1ms));
     return state_of(pid_) == 'T';
   }));
+}
+
+// It is held before its exec, as a copy of its driver, for as long as the machine is busy.
+TEST_F(FamilyPlaceTest, WhatItHasNotExecutedYetIsItsParentsMemory) {
+  const std::vector<char> much(64 << 20, 'x');
+  const pid_t copy = ::fork();
+  while (copy == 0) ::pause();
+  FamilyPlace held(guardian_, loop_, families_, "step-2", Families::Counts::in_pool);
+  held.take_in({.pid = copy, .pidfd = pidfd_of(copy), .below = Below::stay},
+               [](const Result<void>& taken) { EXPECT_TRUE(taken); });
+  families_.measure(loop::now());
+  EXPECT_TRUE(held.has(copy));
+  EXPECT_LT(families_.used(), Bytes{much.size()});
+  ::kill(copy, SIGKILL);
 }
 
 TEST_F(FamilyPlaceTest, AnAdoptedProcessIsKilled) {
