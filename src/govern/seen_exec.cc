@@ -14,6 +14,12 @@
 namespace plimsoll::govern {
 namespace {
 
+// The kernel makes the stack, puts the words there and moves its beginning below them, and says at
+// last where the code ends. Whose stack is not told to us has an end of its code all the time.
+bool is_in_exec(const procfs::Stat& stat, std::string_view words) {
+  return stat.stack == 0 ? words.empty() : stat.code_end == 0;
+}
+
 std::string words_of(int pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/cmdline";
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -32,8 +38,7 @@ std::string words_of(int pid) {
 
 std::optional<Exec> exec_of(const procfs::Stat& stat, std::string_view words,
                             std::string_view program) {
-  const bool is_in_exec = stat.stack == 0 && words.empty();
-  if (is_in_exec) return std::nullopt;
+  if (is_in_exec(stat, words)) return std::nullopt;
   Exec exec{.process = stat.id, .parent = stat.parent, .file = {}, .argv = {}, .is_done = true};
   while (!words.empty() && exec.argv.size() < kWordsMax) {
     exec.argv.emplace_back(take_until(words, '\0'));

@@ -17,7 +17,7 @@ namespace plimsoll::govern {
 
 // The process of the texts: `words` as in /proc/PID/cmdline, `program` the file that it executes,
 // empty if that can't be told. Nothing if neither says anything, and in the middle of its exec,
-// when it has neither stack nor words yet. Pure.
+// when its stack or its words are not yet what they will be. Pure.
 //
 // A program goes by what it was called, as one file may be several programs by its name. Who has
 // overwritten its words with a title goes by that.

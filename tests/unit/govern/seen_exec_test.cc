@@ -39,7 +39,8 @@ TEST(SeenExec, EmptyWordsAreWords) {
 
 TEST(SeenExec, GoesByItsFileWhereItHasNoWords) {
   procfs::Stat stat = process();
-  stat.stack = 1;
+  stat.stack = 9;
+  stat.code_end = 5;
   const auto exec = exec_of(stat, "", "/usr/bin/make");
   ASSERT_TRUE(exec);
   EXPECT_EQ(exec->file, "/usr/bin/make");
@@ -49,6 +50,14 @@ TEST(SeenExec, GoesByItsFileWhereItHasNoWords) {
 
 TEST(SeenExec, InTheMiddleOfAnExecNothingIsToldYet) {
   EXPECT_FALSE(exec_of(process(), "", "/usr/bin/make"));
+  // Its stack is there, before its words are and before it begins below them.
+  procfs::Stat stat = process();
+  stat.stack = 9;
+  EXPECT_FALSE(exec_of(stat, "", "/usr/bin/make"));
+  EXPECT_FALSE(exec_of(stat, "make\0"sv, "/usr/bin/make"));
+  stat.stack = 8;
+  stat.code_end = 5;
+  EXPECT_TRUE(exec_of(stat, "make\0"sv, "/usr/bin/make"));
 }
 
 TEST(SeenExec, HasSoManyWordsAtMost) {
