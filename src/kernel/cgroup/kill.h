@@ -58,7 +58,7 @@ struct KillStep {
 // Small groups are signalled outright; big ones, and those that fork faster than their processes
 // are found, are frozen, killed and thawed: else a bomb has the CPU while its killer waits for it.
 // A freezer that does not get there in time (on v1 a process asleep at a memory limit never
-// freezes) is let go after the signals, and the v1 limit raised.
+// freezes) is waited for once more after the signals, with the v1 limit raised, and then let go.
 //
 // cgroup.kill leaves two kinds of processes alone, which get their signals one by one: those that
 // have left the v2 group but not all the others; and those whose main thread has ended while other
@@ -116,6 +116,7 @@ class Kill {
   [[nodiscard]] Stage counted(const Group& group, Instant now);
   [[nodiscard]] Stage look_at_freezer(const Group& group, Instant now);
   [[nodiscard]] Stage signalled(const Group& group);
+  [[nodiscard]] Stage limits() const;
   [[nodiscard]] Stage thawed(const Group& group, Instant now);
   [[nodiscard]] bool must_wait(const Group& group, Instant now) const;
   void begin_freeze(const Group& group, Instant now);
@@ -134,7 +135,9 @@ class Kill {
   std::vector<int> last_found_;  // of the round before
   unsigned racing_rounds_ = 0;   // in a row that found new processes
   std::optional<FreezeGuard> freeze_;
-  Instant freeze_began_{};
+  Instant freeze_asked_{};
+  std::optional<Instant> freeze_began_;  // from when on it is waited for
+  bool was_late_ = false;                // this freeze, once
   Duration freeze_patience_ = kFreezePatience;
 };
 
