@@ -159,10 +159,18 @@ std::vector<DiskNews> DiskSpace::observe(const DiskSample& sample, const Running
     look.free = free;
     take_fall(look, before, now);
     if (look.is_below && free >= floor * (1 + kSpaceCushion)) look.is_below = false;
-    if (look.is_below || free >= floor) continue;
-    look.is_below = true;
+    if (look.is_below || free >= floor) {
+      look.is_unexplained = false;
+      continue;
+    }
     // That it was full before is no news to whoever has not asked.
-    if (before || disk.rule == DiskRule::hold) news.push_back(news_of(disk, free, running_set));
+    const bool is_news = before || disk.rule == DiskRule::hold;
+    DiskNews one = news_of(disk, free, running_set);
+    // A process that has written and ended is in no sum until its parent has waited for it.
+    const bool may_be_explained = is_news && !one.writer && running_set.size() > 0;
+    if (may_be_explained && !std::exchange(look.is_unexplained, true)) continue;
+    look.is_below = true;
+    if (is_news) news.push_back(std::move(one));
   }
   is_new_ = true;
   return news;

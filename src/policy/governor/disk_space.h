@@ -86,7 +86,8 @@ class DiskSpace {
   // kDisksMax at most.
   explicit DiskSpace(std::vector<DiskFloor> disks);
 
-  // One look. O(running) where space is short.
+  // One look. O(running) where space is short. What falls below its floor is told at once, or by
+  // the next look if none of those that run is known to have written.
   [[nodiscard]] std::vector<DiskNews> observe(const DiskSample& sample,
                                               const RunningSet& running_set, Instant now);
 
@@ -104,8 +105,9 @@ class DiskSpace {
     std::optional<double> free{};  // bytes
     double from = 0;               // the same at `since`
     Instant since{};
-    double fall = 0;        // bytes a second from there to a later look; not negative
-    bool is_below = false;  // as told
+    double fall = 0;              // bytes a second from there to a later look; not negative
+    bool is_below = false;        // as told
+    bool is_unexplained = false;  // below, and not told yet: the next look may know who has written
   };
   static void take_fall(Look& look, const std::optional<double>& before, Instant now);
   [[nodiscard]] bool is_near(std::size_t disk) const;

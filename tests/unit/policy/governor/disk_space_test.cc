@@ -266,6 +266,33 @@ TEST(DiskSpace, AFloorThatIsPassedIsToldOnceWithTheLargestWriter) {
   EXPECT_EQ(disk.is_free(99, 6).size(), 1u);
 }
 
+// A process that has just ended is in no sum yet.
+TEST(DiskSpace, WhereNobodyIsKnownToHaveWrittenTheNextLookTells) {
+  OnADisk disk;
+  static_cast<void>(disk.is_free(1000, 0));
+  disk.writer(1, 400);
+  static_cast<void>(disk.rules(0));
+  EXPECT_THAT(disk.is_free(80, 1), IsEmpty());
+  disk.has_written(1, 200, 1.1);
+  auto news = disk.is_free(70, 1.2);
+  ASSERT_EQ(news.size(), 1u);
+  EXPECT_EQ(news.front().writer, JobId{1});
+  EXPECT_THAT(disk.is_free(200, 2), IsEmpty());
+  // Somebody else may have.
+  disk.ends(1, 3);
+  disk.writer(2, 400);
+  static_cast<void>(disk.rules(3));
+  EXPECT_THAT(disk.is_free(80, 4), IsEmpty());
+  news = disk.is_free(80, 4.1);
+  ASSERT_EQ(news.size(), 1u);
+  EXPECT_EQ(news.front().writer, std::nullopt);
+  EXPECT_THAT(disk.is_free(80, 4.2), IsEmpty());
+  // Where nobody runs, nobody has.
+  disk.ends(2, 5);
+  EXPECT_THAT(disk.is_free(200, 6), IsEmpty());
+  EXPECT_EQ(disk.is_free(80, 7).size(), 1u);
+}
+
 TEST(DiskSpace, WhereItIsOnlyToldNobodyWaitsButForHisOwnWord) {
   OnADisk disk(DiskRule::tell);
   EXPECT_THAT(disk.is_free(50, 0), IsEmpty()) << "it was full before";
