@@ -287,6 +287,21 @@ bool MemoryResponse::waits_for_others(const Turn& turn, const Member& member) {
   return turn.limits.left_by_others && turn.config.may_evict && member.ready.restartable;
 }
 
+// Why this one fails, up to how far above the line use is. `alone`: nobody else runs.
+std::string MemoryResponse::why_it(const Turn& turn, const Member& member, bool alone) {
+  if (!alone) return ", and no job may be paused or evicted: use is ";
+  if (turn.running_set.frozen() == 0) return " and does not fit: use is ";
+  const Member& keel = *turn.running_set.keel();
+  const double more = member.used() - member.admitted_with;
+  std::string text;
+  if (&member != &keel) {
+    text = " and cannot go on beside the oldest job, which uses " + words::bytes(keel.used());
+  } else if (more > 0) {
+    text = ", " + words::bytes(more) + " more than expected";
+  }
+  return text + ": with every other job paused, use is still ";
+}
+
 // Nobody is left whose eviction would help the rest.
 void MemoryResponse::fail_one(Turn& turn) {
   if (!over_since_) return;
@@ -312,16 +327,9 @@ void MemoryResponse::fail_one(Turn& turn) {
   numbers.emplace_back("over_bytes", over);
   const double left = turn.running_set.unaccounted();
   numbers.emplace_back("unaccounted_bytes", left);
-  const Member& keel = *turn.running_set.keel();
-  const std::string beside =
-      &member == &keel
-          ? std::string(" and does not fit")
-          : " and cannot go on beside the oldest job, which uses " + words::bytes(keel.used());
   std::string reason =
-      "it uses " + words::bytes(member.used()) +
-      (alone ? beside + ": with every other job paused, use is still "
-             : ", and no job may be paused or evicted: use is ") +
-      words::bytes(over) + " above the line of " + words::bytes(turn.limits.limit) +
+      "it uses " + words::bytes(member.used()) + why_it(turn, member, alone) + words::bytes(over) +
+      " above the line of " + words::bytes(turn.limits.limit) +
       (left > turn.limits.line * kTolerance
            ? "; " + words::bytes(left) +
                  " of the memory in use belongs to no running job (files in a tmpfs, say)"

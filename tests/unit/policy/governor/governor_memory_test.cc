@@ -14,6 +14,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 using ::testing::Not;
 
 TEST(GovernorLadder, FreezesTheFastestGrowerBeforeTheLine) {
@@ -281,26 +282,43 @@ TEST(GovernorLadder, WhoFailsForWhatOthersLeftIsToldSo) {
               Contains(HasSubstr("900 MiB of the memory in use belongs to no running job")));
 }
 
-TEST(GovernorLadder, WhoCannotGoOnBesideTheOldestIsToldSo) {
+// Of two that can't be run again, of which the second is paused: why one of them fails.
+std::vector<std::string> reasons_of_a_failure(double keel_mib, double other_mib) {
   GovernorConfig config = small();
   config.may_lose = false;
   Story story = crowd(config, 2);
   for (const unsigned id : {1U, 2U}) story.job(id).restartable = false;
   story.uses(1, 10, 250, 1);
-  story.uses(2, 10, 700, 2);
+  story.uses(2, 10, other_mib, 2);
   story.governor.pause(story.job(2), at(10));
-  ASSERT_THAT(story.rules(10), Contains("freeze 2"));
-  story.uses(1, 10.1, 400, 1);
+  EXPECT_THAT(story.rules(10), Contains("freeze 2"));
+  story.uses(1, 10.1, keel_mib, 1);
   const auto fails = [&story](double t) {
     story.samples(t);
     const auto words = story.rules(t);
-    return std::find(words.begin(), words.end(), "fail 2") != words.end();
+    return std::any_of(words.begin(), words.end(),
+                       [](const std::string& word) { return word.starts_with("fail"); });
   };
   double t = 10.1;
   while (t < 20 && !fails(t)) t += 0.1;
-  EXPECT_THAT(story.reasons,
+  return story.reasons;
+}
+
+TEST(GovernorLadder, WhoFailsBesideOthersIsToldHow) {
+  EXPECT_THAT(reasons_of_a_failure(400, 700),
               Contains(HasSubstr("it uses 700 MiB and cannot go on beside the oldest job, which "
-                                 "uses 400 MiB: with every other job paused")));
+                                 "uses 400 MiB: with every other job paused, use is still")));
+  EXPECT_THAT(reasons_of_a_failure(700, 400),
+              Contains(MatchesRegex("it uses 700 MiB, [0-9]+ MiB more than expected: with every "
+                                    "other job paused, use is still .*")));
+}
+
+TEST(GovernorLadder, WhoFailsAloneDoesNotFit) {
+  Story story = crowd(small(), 1);
+  story.uses(1, 10, 1200, 1);
+  EXPECT_THAT(story.rules(10), Contains("fail 1"));
+  EXPECT_THAT(story.reasons, Contains(HasSubstr("it uses 1.17 GiB and does not fit: use is 200 MiB "
+                                                "above the line")));
 }
 
 TEST(GovernorUser, PausesAndGoesOnAsAskedBeItTheKeel) {
