@@ -14,8 +14,9 @@
 namespace plimsoll::govern {
 namespace {
 
-// The kernel makes the stack, puts the words there and moves its beginning below them, and says at
-// last where the code ends. Whose stack is not told to us has an end of its code all the time.
+// The kernel makes the stack, puts the words there, says where the code ends, and moves the stack's
+// beginning below the words at last. Whose stack is not told to us has an end of its code all the
+// time.
 bool is_in_exec(const procfs::Stat& stat, std::string_view words) {
   return stat.stack == 0 ? words.empty() : stat.code_end == 0;
 }
@@ -77,7 +78,8 @@ Result<std::optional<Exec>> read_seen_exec(const seccomp_notif& call) {
     return fail(std::errc::no_such_process, "read process " + std::to_string(pid));
   }
   const std::uint64_t seen = stack_of(call);
-  if (before->stack != seen || after->stack != seen) return std::optional<Exec>();
+  const bool is_one = before->stack == seen && after->stack == seen;
+  if (!is_one || before->code_end != after->code_end) return std::optional<Exec>();
   return exec_of(*after, words, program);
 }
 

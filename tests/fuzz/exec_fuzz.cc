@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)plimsoll::govern::parse_mark(text);
   (void)plimsoll::govern::exec_of({.id = {}, .comm = {}}, text, "/bin/program");
+  (void)plimsoll::govern::exec_of({.id = {}, .comm = {}, .stack = 9, .code_end = size}, text, "");
   (void)plimsoll::cgroup::group_in_pool(text, "plimsoll-20261121-035916-3f2a91c4");
   plimsoll::govern::Exec exec;
   exec.interpreter = plimsoll::govern::parse_interpreter(text);

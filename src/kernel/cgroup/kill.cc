@@ -126,7 +126,7 @@ Kill::Stage Kill::counted(const Group& group, Instant now) {
 Kill::Stage Kill::look_at_freezer(const Group& group, Instant now) {
   const bool waiting = freeze_ && must_wait(group, now);
   // To ask for it may take seconds, where those that are to freeze have the CPU.
-  if (!freeze_began_ && now > freeze_asked_) freeze_began_ = now;
+  if (waiting && !freeze_began_ && now > freeze_asked_) freeze_began_ = now;
   is_late_ = waiting && freeze_began_ && now - *freeze_began_ >= freeze_patience_;
   if (!waiting || is_late_) return Stage::signals;
   done_.did = KillStep::Did::freezing;
@@ -141,19 +141,15 @@ Kill::Stage Kill::signalled(const Group& group) {
   if (done_.did == KillStep::Did::wrote_kill) return Stage::over;
   found_ = std::move(round.found);
   if (is_late_) {
-    freeze_patience_ = std::min(4 * freeze_patience_, kFreezePatienceMax);
     freeze_began_.reset();
-    // A sleeper that the signal has woken freezes now; and whoever forks has frozen children, but
-    // would have others once these are let go.
-    if (!std::exchange(was_late_, true)) return limits();
+    // A sleeper that the signal has woken freezes now. Children that are born now are frozen; if
+    // all were let go, they would fork again.
+    if (way_ != KillWay::signals_alone && !std::exchange(was_late_, true)) return Stage::limits;
+    freeze_patience_ = std::min(4 * freeze_patience_, kFreezePatienceMax);
   }
   // On v2 a frozen process dies of the signal, and a child is born frozen: it stays so to the end.
   if (freeze_ && freezer_of(group)->version() == Version::v1) freeze_.reset();
   return Stage::thaw;
-}
-
-Kill::Stage Kill::limits() const {
-  return is_late_ && way_ != KillWay::signals_alone ? Stage::limits : Stage::over;
 }
 
 Kill::Stage Kill::thawed(const Group& group, Instant now) {
@@ -167,14 +163,15 @@ Kill::Stage Kill::thawed(const Group& group, Instant now) {
   racing_rounds_ = all_known ? 0 : racing_rounds_ + 1;
   last_found_ = std::exchange(found_, {});
   if (!freeze_ && racing_rounds_ >= kRacingRounds) begin_freeze(group, now);
-  return limits();
+  return is_late_ && way_ != KillWay::signals_alone ? Stage::limits : Stage::over;
 }
 
 bool Kill::must_wait(const Group& group, Instant now) const {
   // On v2 those that are frozen die already and no new ones come: a moment without them is enough.
   if (freezer_of(group)->version() == Version::v2 && now > freeze_asked_) return false;
   const auto state = freeze_->state();
-  return state && *state != FreezeState::frozen;  // gone: nobody to wait for
+  // Gone: there is nobody to wait for. Thawed: by somebody else, who would do so again.
+  return state && *state == FreezeState::freezing;
 }
 
 void Kill::begin_freeze(const Group& group, Instant now) {

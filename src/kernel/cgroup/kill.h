@@ -58,7 +58,8 @@ struct KillStep {
 // Small groups are signalled outright; big ones, and those that fork faster than their processes
 // are found, are frozen, killed and thawed: else a bomb has the CPU while its killer waits for it.
 // A freezer that does not get there in time (on v1 a process asleep at a memory limit never
-// freezes) is waited for once more after the signals, with the v1 limit raised, and then let go.
+// freezes) is waited for once more after the signals, with the v1 limit raised, and then let go;
+// with KillWay::signals_alone at once.
 //
 // cgroup.kill leaves two kinds of processes alone, which get their signals one by one: those that
 // have left the v2 group but not all the others; and those whose main thread has ended while other
@@ -89,9 +90,11 @@ class Kill {
   // under way when pids.max was written, after two.
   static constexpr unsigned kRacingRounds = 3;
 
-  // How long a kill waits for the freezer before it signals a group that is not all frozen: at
-  // first, and at most; it waits four times as long each time. Freezing 2,000 processes that fork
-  // takes 0.1 s on an idle machine, and seconds on one that they keep from everything else.
+  // How long a kill waits for the freezer before it signals a group that is not all frozen, and as
+  // long again before it lets it go: for the first freeze, and at most; four times as long for each
+  // further one. It begins with the step after the one that has asked for the freeze, which may
+  // take seconds by itself. Freezing 2,000 processes that fork takes 0.1 s on an idle machine, and
+  // seconds on one that they keep from everything else.
   static constexpr Duration kFreezePatience = std::chrono::milliseconds(500);
   static constexpr Duration kFreezePatienceMax = std::chrono::seconds(30);
 
@@ -116,7 +119,6 @@ class Kill {
   [[nodiscard]] Stage counted(const Group& group, Instant now);
   [[nodiscard]] Stage look_at_freezer(const Group& group, Instant now);
   [[nodiscard]] Stage signalled(const Group& group);
-  [[nodiscard]] Stage limits() const;
   [[nodiscard]] Stage thawed(const Group& group, Instant now);
   [[nodiscard]] bool must_wait(const Group& group, Instant now) const;
   void begin_freeze(const Group& group, Instant now);
@@ -137,7 +139,7 @@ class Kill {
   std::optional<FreezeGuard> freeze_;
   Instant freeze_asked_{};
   std::optional<Instant> freeze_began_;  // from when on it is waited for
-  bool was_late_ = false;                // this freeze, once
+  bool was_late_ = false;                // whether this freeze has been waited for in vain before
   Duration freeze_patience_ = kFreezePatience;
 };
 

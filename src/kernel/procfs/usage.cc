@@ -64,6 +64,18 @@ void Meter::look_at_share(const ProcDir& proc, const std::map<int, Bytes>& by_pr
   share_due_ = now + std::max(kShareGapMin, kSharePause * (thread_time() - before));
 }
 
+// A step is what its driver is before its exec, where it may be held for long: the memory of that
+// time is the driver's. What it gets beyond it is its own: an exec may fail.
+Bytes Meter::inherited_by(const Stat& stat, Bytes whole) {
+  if (main_ != stat.id.pid) return {};
+  if (!stat.is_copy) {
+    inherited_.reset();
+    return {};
+  }
+  if (!inherited_) inherited_ = whole;
+  return std::min(whole, *inherited_);
+}
+
 void Meter::look(const ProcDir& proc, const std::map<int, Stat>& members, Instant now) {
   Usage usage;
   std::map<Id, Count> seen;
@@ -74,12 +86,10 @@ void Meter::look(const ProcDir& proc, const std::map<int, Stat>& members, Instan
   for (const auto& [pid, stat] : members) {
     Count one{.stat = stat, .io = {}};
     if (const auto text = proc.read(pid, "io")) one.io = parse_io(*text);
-    // A step that is let go is for some milliseconds yet what its driver is: its memory is the
-    // driver's.
-    const bool has_own_memory = main_ != pid || !stat.is_copy;
-    if (const auto text = proc.read(pid, "status"); text && has_own_memory) {
+    if (const auto text = proc.read(pid, "status")) {
       const Resident resident = parse_resident(*text);
-      const Bytes own = resident.anon.value_or(Bytes{}) + resident.shmem.value_or(Bytes{});
+      const Bytes whole = resident.anon.value_or(Bytes{}) + resident.shmem.value_or(Bytes{});
+      const Bytes own = whole - inherited_by(stat, whole);
       by_process.emplace(pid, own);
       usage.used += own;
       usage.resident += own + resident.file.value_or(Bytes{});

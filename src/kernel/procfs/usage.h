@@ -29,8 +29,9 @@ class Meter {
   void look(const ProcDir& proc, const std::map<int, Stat>& members, Instant now);
 
   // The main process, whose end is told apart, with the kernel's own count of it and of all it has
-  // waited for.
-  void main_is(int pid) { main_ = pid; }
+  // waited for; nothing: it has ended unseen. Before its exec the memory that it was first seen
+  // with is its parent's, and left out.
+  void main_is(std::optional<int> pid) { main_ = pid; }
   void main_ended(Duration user, Duration system, Traffic io);
 
   [[nodiscard]] const Usage& usage() const { return usage_; }
@@ -47,10 +48,12 @@ class Meter {
     std::optional<Traffic> io;
   };
   void count(const Count& of);
+  Bytes inherited_by(const Stat& stat, Bytes whole);
   void look_at_share(const ProcDir& proc, const std::map<int, Bytes>& by_process, Instant now);
 
   int guardian_;
   std::optional<int> main_;
+  std::optional<Bytes> inherited_;  // by the main process, which has not executed anything yet
   std::map<Id, Count> last_;
   // Of those that have ended and that nobody but the guardian has waited for.
   Duration ended_user_{};

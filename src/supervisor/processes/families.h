@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -38,9 +39,11 @@ class Families {
   // process of another pid namespace. Whether nobody lives in the family then.
   bool left_nobody(procfs::FamilyId family);
   void end(procfs::FamilyId family);
-  // For whoever is adopted and waited for by somebody else: who is its main process, and how that
-  // was when it had ended, where it could still be seen.
-  void main_is(procfs::FamilyId family, int pid) { members_.at(family).meter.main_is(pid); }
+  // For whoever is adopted and waited for by somebody else: who is its main process (Meter), and
+  // how that was when it had ended, where it could still be seen.
+  void main_is(procfs::FamilyId family, std::optional<int> pid) {
+    members_.at(family).meter.main_is(pid);
+  }
   void main_ended(procfs::FamilyId family, const procfs::Stat& dead);
   void adopt(procfs::FamilyId family, const std::vector<procfs::Stat>& processes) {
     process_scanner_.membership().adopt(family, processes);

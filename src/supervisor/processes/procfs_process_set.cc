@@ -89,6 +89,7 @@ void ProcfsProcessSet::on_exited(const guardian::Exited& exited) {
 
 void ProcfsProcessSet::adopt(int main) {
   main_ = main;
+  families().main_is(family_->id(), procfs::pid_of(main));
   vacancy_timer_ = loop_.timer([this] { look_for_vacancy(); });
   auto ended = loop_.watch(main, EPOLLIN, [this](std::uint32_t) { adopted_ended(); });
   if (ended) main_watch_ = std::move(*ended);

@@ -62,6 +62,42 @@ struct Parent {
   pid_t pid = -1, child = -1;
 };
 
+// A process that has executed nothing, and grows when it is told to.
+struct Copy {
+  Copy() {
+    std::array<int, 2> orders{}, answers{};
+    EXPECT_EQ(::pipe2(orders.data(), O_CLOEXEC), 0);
+    EXPECT_EQ(::pipe2(answers.data(), O_CLOEXEC), 0);
+    pid = ::fork();
+    if (pid == 0) obey(orders[0], answers[1]);
+    order = UniqueFd(orders[1]);
+    answer = UniqueFd(answers[0]);
+    ::close(orders[0]);
+    ::close(answers[1]);
+  }
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
+  ~Copy() {
+    if (pid > 0) ::kill(pid, SIGKILL);
+  }
+  [[noreturn]] static void obey(int from, int to) {
+    std::size_t bytes = 0;
+    std::vector<char> grown;
+    while (::read(from, &bytes, sizeof bytes) == sizeof bytes) {
+      grown.assign(bytes, 'x');
+      if (::write(to, &bytes, sizeof bytes) != sizeof bytes) break;
+    }
+    ::_exit(0);
+  }
+  void grow(std::size_t bytes) const {
+    EXPECT_EQ(::write(order.get(), &bytes, sizeof bytes), sizeof bytes);
+    EXPECT_EQ(::read(answer.get(), &bytes, sizeof bytes), sizeof bytes);
+  }
+
+  pid_t pid = -1;
+  UniqueFd order, answer;
+};
+
 class FamilyPlaceTest : public ::testing::Test {
  protected:
   FamilyPlaceTest() {
@@ -72,7 +108,7 @@ class FamilyPlaceTest : public ::testing::Test {
                    [](const Result<void>& taken) { EXPECT_TRUE(taken); });
   }
   ~FamilyPlaceTest() override {
-    ::kill(pid_, SIGKILL);
+    if (pid_ > 0) ::kill(pid_, SIGKILL);
     EXPECT_TRUE(eventually([] { return ::waitpid(-1, nullptr, WNOHANG) < 0; }));
   }
   bool is_in_state(char state) const {
@@ -117,15 +153,17 @@ TEST_F(FamilyPlaceTest, WhoIsContinuedBySomebodyElseIsStoppedWithoutBeingAsked) 
 // It is held before its exec, as a copy of its driver, for as long as the machine is busy.
 TEST_F(FamilyPlaceTest, WhatItHasNotExecutedYetIsItsParentsMemory) {
   const std::vector<char> much(64 << 20, 'x');
-  const pid_t copy = ::fork();
-  while (copy == 0) ::pause();
+  Copy copy;
   FamilyPlace held(guardian_, loop_, families_, "step-2", Families::Counts::in_pool);
-  held.take_in({.pid = copy, .pidfd = pidfd_of(copy), .below = Below::stay},
+  held.take_in({.pid = copy.pid, .pidfd = pidfd_of(copy.pid), .below = Below::stay},
                [](const Result<void>& taken) { EXPECT_TRUE(taken); });
   families_.measure(loop::now());
-  EXPECT_TRUE(held.has(copy));
+  EXPECT_TRUE(held.has(copy.pid));
   EXPECT_LT(families_.used(), Bytes{much.size()});
-  ::kill(copy, SIGKILL);
+  // Its exec fails, say.
+  copy.grow(much.size());
+  families_.measure(loop::now());
+  EXPECT_GE(families_.used(), Bytes{much.size()});
 }
 
 TEST_F(FamilyPlaceTest, AnAdoptedProcessIsKilled) {
