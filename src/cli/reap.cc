@@ -14,6 +14,7 @@
 #include "kernel/cgroup/sweep.h"
 #include "kernel/procfs/kill_all.h"
 #include "report/plain.h"
+#include "supervisor/sharing/runtime_dir.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -86,6 +87,17 @@ std::size_t remove_left_paths(const cgroup::Hierarchies& hierarchies) {
   return count;
 }
 
+// Of the runs of this user. How many had left any.
+std::size_t remove_left_sockets() {
+  const auto directory = supervisor::open_runtime_dir(supervisor::runtime_dir());
+  if (!directory) return 0;  // there is none, or nothing in it is to be trusted
+  const auto runs = supervisor::remove_stale_sockets(directory->get());
+  for (const std::string& run : runs) {
+    std::printf("removed the sockets of %s\n", report::printable(run).c_str());
+  }
+  return runs.size();
+}
+
 Result<int> reap(const ReapOptions& options) {
   auto hierarchies = cgroup::discover_hierarchies();
   if (!hierarchies) return pass(std::move(hierarchies));
@@ -97,7 +109,7 @@ Result<int> reap(const ReapOptions& options) {
     for (const cgroup::Swept& run : swept) all_gone = tell(run.name, run.remains) && all_gone;
     const auto abandoned = procfs::kill_abandoned(deadline, &loop::now);
     for (const procfs::Abandoned& run : abandoned) all_gone = tell(run) && all_gone;
-    const std::size_t removed = remove_left_paths(*hierarchies);
+    const std::size_t removed = remove_left_paths(*hierarchies) + remove_left_sockets();
     if (swept.empty() && abandoned.empty() && removed == 0)
       std::printf("nothing was left behind\n");
   }

@@ -100,11 +100,11 @@ struct Line {
   std::size_t number = 1;
 };
 
-// The first line that is not blank; nothing if there is none.
+// The first line that is neither blank nor a comment; nothing if there is none.
 std::optional<Line> first_line(std::string_view text) {
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = trim(take_line(text));
-    if (!line.empty()) return Line{line, number};
+    if (!line.empty() && !line.starts_with('#')) return Line{line, number};
   }
   return std::nullopt;
 }

@@ -140,26 +140,31 @@ Result<std::vector<std::string>> live_runs(int directory) {
   return runs;
 }
 
-void remove_stale_sockets(int directory) {
+std::vector<std::string> remove_stale_sockets(int directory) {
+  std::vector<std::string> dead;
   const auto runs = runs_named(directory);
-  if (!runs) return;
+  if (!runs) return dead;
   for (const std::string& run : *runs) {
     const auto connected = connect_to_run(directory, run);
     if (!connected && connected.error().code == std::errc::no_such_process) {
       ::unlinkat(directory, light_socket_name(run).c_str(), 0);
       ::unlinkat(directory, socket_name(run).c_str(), 0);
+      dead.push_back(run);
     }
   }
   // Of a run that was killed at its end the second may be left alone.
   const auto lights = runs_named(directory, kLightSuffix);
-  if (!lights) return;
+  if (!lights) return dead;
   for (const std::string& run : *lights) {
     if (std::binary_search(runs->begin(), runs->end(), run)) continue;
     const auto connected = connect_at(directory, light_socket_name(run), SOCK_SEQPACKET);
     if (!connected && connected.error().code == std::errc::no_such_process) {
       ::unlinkat(directory, light_socket_name(run).c_str(), 0);
+      dead.push_back(run);
     }
   }
+  std::sort(dead.begin(), dead.end());
+  return dead;
 }
 
 }  // namespace plimsoll::supervisor

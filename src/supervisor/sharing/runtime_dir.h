@@ -27,8 +27,8 @@ Result<UniqueFd> connect_to_run(int directory, const std::string& run);
 // The runs that live, by their sockets, sorted. Connects to each.
 Result<std::vector<std::string>> live_runs(int directory);
 
-// Takes away the sockets of runs that are dead, both of each.
-void remove_stale_sockets(int directory);
+// Takes away the sockets of runs that are dead, both of each. Returns these runs, sorted.
+std::vector<std::string> remove_stale_sockets(int directory);
 
 // The name of a run's socket in the directory.
 [[nodiscard]] std::string socket_name(const std::string& run);

@@ -74,7 +74,7 @@ TEST(TextFile, RefusesACommandBeyondOneWordOfTheKernel) {
             "kernel's limit for one argument (MAX_ARG_STRLEN)");
 }
 
-TEST(DetectFormat, LooksAtTheFirstLineThatIsNotBlank) {
+TEST(DetectFormat, LooksAtTheFirstLineThatIsNeitherBlankNorAComment) {
   const std::pair<const char*, Format> table[] = {
       {"", Format::text},
       {"\n\n", Format::text},
@@ -87,6 +87,7 @@ TEST(DetectFormat, LooksAtTheFirstLineThatIsNotBlank) {
       {"\n \n  {\"shell\": \"x\"}\n", Format::jsonl},
       {"{ \"shell\": \"x\" }\r\n", Format::jsonl},
       {"{}", Format::jsonl},
+      {"# jobs\n{\"shell\": \"x\"}\n", Format::jsonl},  // JSON has no comments, which is told
       {"{\"argv\" [\"rm\"]}", Format::jsonl},  // meant as JSON: the error is better than running it
   };
   for (const auto& [text, format] : table) EXPECT_EQ(detect_format(text), format) << text;
