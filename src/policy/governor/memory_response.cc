@@ -302,12 +302,24 @@ std::string MemoryResponse::why_it(const Turn& turn, const Member& member, bool 
   return text + ": with every other job paused, use is still ";
 }
 
+// How long use may be past the line before one fails.
+Duration MemoryResponse::patience(const Turn& turn, double over) {
+  const bool is_little = over <= std::max(turn.limits.line * kLittleOver, kLittleOverBytes);
+  const bool is_machine_short = turn.limits.limit < turn.limits.line;
+  const auto can_be_run_again = [](const Member* member) { return member->ready.restartable; };
+  const auto& members = turn.running_set.members();
+  if (is_little && !is_machine_short &&
+      std::none_of(members.begin(), members.end(), can_be_run_again))
+    return kLittleOverGrace;
+  const bool others_yield = turn.limits.left_by_others && !turn.limits.may_pause_keel;
+  return others_yield ? kYieldGrace : kOverLineGrace;
+}
+
 // Nobody is left whose eviction would help the rest.
 void MemoryResponse::fail_one(Turn& turn) {
   if (!over_since_) return;
   const double over = turn.running_set.surely_used() - turn.limits.limit;
-  const bool others_yield = turn.limits.left_by_others && !turn.limits.may_pause_keel;
-  const Instant patient_until = *over_since_ + (others_yield ? kYieldGrace : kOverLineGrace);
+  const Instant patient_until = *over_since_ + patience(turn, over);
   if (turn.now < patient_until && over <= turn.limits.line * kOverLineMost) {
     next_sample_ = patient_until;
     return;

@@ -46,6 +46,7 @@ TEST(SchedulerDisks, AShortageOfSpaceIsAnEventAndIsToldAtOnce) {
   run.scheduler.begin(run.executor, DiskSample{.free = {Bytes{1000U << 20U}}});
   EXPECT_EQ(run.kinds[EventKind::alarm], 0);
   run.at(1s);
+  run.scheduler.on_job(JobId{1}, {.ran = 1s, .written = Bytes{950U << 20U}});
   run.scheduler.on_disks({.free = {Bytes{50U << 20U}}});
   EXPECT_EQ(run.kinds[EventKind::alarm], 1);
   EXPECT_THAT(run.notices, ElementsAre(HasSubstr("50.0 MiB are free on the file system of /data")));
