@@ -109,7 +109,8 @@ Result<int> reap(const ReapOptions& options) {
     for (const cgroup::Swept& run : swept) all_gone = tell(run.name, run.remains) && all_gone;
     const auto abandoned = procfs::kill_abandoned(deadline, &loop::now);
     for (const procfs::Abandoned& run : abandoned) all_gone = tell(run) && all_gone;
-    const std::size_t removed = remove_left_paths(*hierarchies) + remove_left_sockets();
+    std::size_t removed = remove_left_paths(*hierarchies);
+    removed += remove_left_sockets();
     if (swept.empty() && abandoned.empty() && removed == 0)
       std::printf("nothing was left behind\n");
   }

@@ -26,7 +26,7 @@ enum class Format : std::uint8_t {
 // The format of a job file of which nobody said it: jsonl if the first line that is neither blank
 // nor a comment is a JSON object, or begins with `{"` and so was meant as one: no shell command
 // begins like that, and to run what is left of a broken object as a command would be worse than the
-// error, as it would be where JSON has a comment, which it may not. Else text.
+// error. The same holds below a comment: JSON has none, so the reader refuses it. Else text.
 [[nodiscard]] Format detect_format(std::string_view text);
 
 // Refuses what was certainly not meant as lines: a first line that only begins a JSON array, or an

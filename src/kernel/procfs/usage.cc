@@ -89,8 +89,9 @@ void Meter::look(const ProcDir& proc, const std::map<int, Stat>& members, Instan
     if (const auto text = proc.read(pid, "status")) {
       const Resident resident = parse_resident(*text);
       const Bytes whole = resident.anon.value_or(Bytes{}) + resident.shmem.value_or(Bytes{});
-      const Bytes own = whole - inherited_by(stat, whole);
-      by_process.emplace(pid, own);
+      const Bytes inherited = inherited_by(stat, whole);
+      const Bytes own = whole - inherited;
+      if (inherited == Bytes{}) by_process.emplace(pid, own);
       usage.used += own;
       usage.resident += own + resident.file.value_or(Bytes{});
       usage.swap += resident.swap.value_or(Bytes{});

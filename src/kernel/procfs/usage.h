@@ -31,7 +31,10 @@ class Meter {
   // The main process, whose end is told apart, with the kernel's own count of it and of all it has
   // waited for; nothing: it has ended unseen. Before its exec the memory that it was first seen
   // with is its parent's, and left out.
-  void main_is(std::optional<int> pid) { main_ = pid; }
+  void main_is(std::optional<int> pid) {
+    if (main_ != pid) inherited_.reset();
+    main_ = pid;
+  }
   void main_ended(Duration user, Duration system, Traffic io);
 
   [[nodiscard]] const Usage& usage() const { return usage_; }

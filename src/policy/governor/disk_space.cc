@@ -163,14 +163,15 @@ std::vector<DiskNews> DiskSpace::observe(const DiskSample& sample, const Running
       look.is_unexplained = false;
       continue;
     }
-    // That it was full before is no news to whoever has not asked.
-    const bool is_news = before || disk.rule == DiskRule::hold;
     DiskNews one = news_of(disk, free, running_set);
-    // A process that has written and ended is in no sum until its parent has waited for it.
-    const bool may_be_explained = is_news && !one.writer && running_set.size() > 0;
+    const bool holds = disk.rule == DiskRule::hold;
+    // A process that has written and ended is in no sum until its parent has waited for it. Where
+    // space is only told of, the next look is too far.
+    const bool may_be_explained = holds && !one.writer && running_set.size() > 0;
     if (may_be_explained && !std::exchange(look.is_unexplained, true)) continue;
     look.is_below = true;
-    if (is_news) news.push_back(std::move(one));
+    // That it was full before is no news to whoever has not asked.
+    if (before || holds) news.push_back(std::move(one));
   }
   is_new_ = true;
   return news;

@@ -86,8 +86,8 @@ class DiskSpace {
   // kDisksMax at most.
   explicit DiskSpace(std::vector<DiskFloor> disks);
 
-  // One look. O(running) where space is short. What falls below its floor is told at once, or by
-  // the next look if none of those that run is known to have written.
+  // One look. O(running) where space is short. What falls below its floor is told at once; where
+  // writers are held, by the next look if none of those that run is known to have written.
   [[nodiscard]] std::vector<DiskNews> observe(const DiskSample& sample,
                                               const RunningSet& running_set, Instant now);
 

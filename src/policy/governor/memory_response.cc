@@ -290,7 +290,7 @@ bool MemoryResponse::waits_for_others(const Turn& turn, const Member& member) {
 // Why this one fails, up to how far above the line use is. `alone`: nobody else runs.
 std::string MemoryResponse::why_it(const Turn& turn, const Member& member, bool alone) {
   if (!alone) return ", and no job may be paused or evicted: use is ";
-  if (turn.running_set.frozen() == 0) return " and does not fit: use is ";
+  if (turn.running_set.size() == 1) return " and does not fit: use is ";
   const Member& keel = *turn.running_set.keel();
   const double more = member.used() - member.admitted_with;
   std::string text;
@@ -302,24 +302,12 @@ std::string MemoryResponse::why_it(const Turn& turn, const Member& member, bool 
   return text + ": with every other job paused, use is still ";
 }
 
-// How long use may be past the line before one fails.
-Duration MemoryResponse::patience(const Turn& turn, double over) {
-  const bool is_little = over <= std::max(turn.limits.line * kLittleOver, kLittleOverBytes);
-  const bool is_machine_short = turn.limits.limit < turn.limits.line;
-  const auto can_be_run_again = [](const Member* member) { return member->ready.restartable; };
-  const auto& members = turn.running_set.members();
-  if (is_little && !is_machine_short &&
-      std::none_of(members.begin(), members.end(), can_be_run_again))
-    return kLittleOverGrace;
-  const bool others_yield = turn.limits.left_by_others && !turn.limits.may_pause_keel;
-  return others_yield ? kYieldGrace : kOverLineGrace;
-}
-
 // Nobody is left whose eviction would help the rest.
 void MemoryResponse::fail_one(Turn& turn) {
   if (!over_since_) return;
   const double over = turn.running_set.surely_used() - turn.limits.limit;
-  const Instant patient_until = *over_since_ + patience(turn, over);
+  const bool others_yield = turn.limits.left_by_others && !turn.limits.may_pause_keel;
+  const Instant patient_until = *over_since_ + (others_yield ? kYieldGrace : kOverLineGrace);
   if (turn.now < patient_until && over <= turn.limits.line * kOverLineMost) {
     next_sample_ = patient_until;
     return;

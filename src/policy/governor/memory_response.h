@@ -35,12 +35,6 @@ inline constexpr Duration kRoundDeadline = kDeathMax;
 // How long a job that all others stand still for may be past the line before it fails: its memory
 // may fall again, but the line must hold within a second.
 inline constexpr Duration kOverLineGrace = std::chrono::milliseconds(500);
-// The same where nobody can be run again, as long as use is past the line by no more than this
-// share of it, or by so many bytes: the line holds as far as that, and a job near its end gets
-// there.
-inline constexpr Duration kLittleOverGrace = std::chrono::seconds(5);
-inline constexpr double kLittleOver = 0.03;
-inline constexpr double kLittleOverBytes = 32 << 20;
 // The same of the oldest job of all runs: younger ones are over their part before, and end.
 inline constexpr Duration kYieldGrace = std::chrono::seconds(1);
 // Further past the line than this share of it there is no such patience: cgroup v1 slows nobody
@@ -98,7 +92,6 @@ class MemoryResponse {
   [[nodiscard]] bool reclaim(Turn& turn, double shortage);
   void evict(Turn& turn, double shortage);
   [[nodiscard]] bool let_one_end(Turn& turn, double shortage);
-  [[nodiscard]] static Duration patience(const Turn& turn, double over);
   void fail_one(Turn& turn);
   [[nodiscard]] static std::string why_it(const Turn& turn, const Member& member, bool alone);
   [[nodiscard]] static bool waits_for_others(const Turn& turn, const Member& member);

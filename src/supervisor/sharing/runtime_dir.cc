@@ -46,6 +46,13 @@ Error open_to_others(const std::string& path, const struct stat& about) {
   return {.code = {}, .what = path + ": found mode " + mode + ", expected mode 700; " + remedy};
 }
 
+// Whether there was one, and it is gone. Who connects to another kind of file is refused as well.
+bool remove_socket(int directory, const std::string& name) {
+  struct stat about{};
+  if (::fstatat(directory, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  return S_ISSOCK(about.st_mode) && ::unlinkat(directory, name.c_str(), 0) == 0;
+}
+
 Result<UniqueFd> open_directory(const std::string& path) {
   if (path.empty()) {
     return fail(std::errc::no_such_file_or_directory,
@@ -147,9 +154,8 @@ std::vector<std::string> remove_stale_sockets(int directory) {
   for (const std::string& run : *runs) {
     const auto connected = connect_to_run(directory, run);
     if (!connected && connected.error().code == std::errc::no_such_process) {
-      ::unlinkat(directory, light_socket_name(run).c_str(), 0);
-      ::unlinkat(directory, socket_name(run).c_str(), 0);
-      dead.push_back(run);
+      remove_socket(directory, light_socket_name(run));
+      if (remove_socket(directory, socket_name(run))) dead.push_back(run);
     }
   }
   // Of a run that was killed at its end the second may be left alone.
@@ -159,8 +165,7 @@ std::vector<std::string> remove_stale_sockets(int directory) {
     if (std::binary_search(runs->begin(), runs->end(), run)) continue;
     const auto connected = connect_at(directory, light_socket_name(run), SOCK_SEQPACKET);
     if (!connected && connected.error().code == std::errc::no_such_process) {
-      ::unlinkat(directory, light_socket_name(run).c_str(), 0);
-      dead.push_back(run);
+      if (remove_socket(directory, light_socket_name(run))) dead.push_back(run);
     }
   }
   std::sort(dead.begin(), dead.end());

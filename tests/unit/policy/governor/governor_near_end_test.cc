@@ -38,7 +38,7 @@ Story three_near_their_end(double seconds) {
 // The oldest grows to so much from 300 MiB at second 11 on, until somebody goes on or is ended.
 std::vector<std::string> rulings_until_one_is_ended(Story& story, double most) {
   std::vector<std::string> words;
-  for (double t = 11; t < 18; t += 0.05) {
+  for (double t = 11; t < 14; t += 0.05) {
     story.uses(1, t, std::min(most, 300 + (t - 11) * 40), 1);
     story.samples(t);
     for (const std::string& word : story.rules(t)) {
