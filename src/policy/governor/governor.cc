@@ -219,7 +219,7 @@ void Governor::expect(const Ready& job, const Estimate& estimate, Instant now) {
 void Governor::leave(Ready& job, const AttemptEnd& end, Instant now) {
   Member& member = *job.member;
   if (!member.settled && succeeded(end)) settle(member);
-  running_set_.leave(job);
+  running_set_.leave(job, now);
   count(job.tenant, -1);
   Shown shown = waiting_.shown(job.kind);
   if (shown.running > 0) --shown.running;

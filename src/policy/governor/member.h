@@ -54,6 +54,8 @@ enum class MemberState : std::uint8_t {
 // is not gone by then hangs in the kernel, or was only asked to end: its memory counts as in use
 // until its group is empty, and nobody waits for it.
 inline constexpr Duration kDeathMax = std::chrono::seconds(1);
+// A look at the machine so soon after such an end may still show the memory. A guess.
+inline constexpr Duration kFreedLag = std::chrono::milliseconds(75);
 
 // For want of what the governor freezes a job.
 enum class Shortage : std::uint8_t { memory, cores, space };

@@ -152,7 +152,7 @@ void RunningSet::observe(const MachineSample& sample, Instant now) {
   looked_ = now;
   pool_used_ = sample.pool_used ? static_cast<double>(sample.pool_used->count) : members_used_;
   changed_ = 0;
-  freed_until_.reset();
+  if (now >= freed_at_ + kFreedLag) freed_until_.reset();
   if (now - steady_since_ >= kSteadySpan) {
     steady_before_ = steady_;
     steady_ = unaccounted();
@@ -161,7 +161,7 @@ void RunningSet::observe(const MachineSample& sample, Instant now) {
   steady_ = std::min(steady_, unaccounted());
 }
 
-void RunningSet::leave(Ready& ready) {
+void RunningSet::leave(Ready& ready, Instant now) {
   Member& member = *ready.member;
   set_rise(member, {});
   set_used(member, Bytes{}, 1);
@@ -170,6 +170,7 @@ void RunningSet::leave(Ready& ready) {
   if (member.state == MemberState::dying) {
     --dying_;
     freed_until_ = member.since + kDeathMax;
+    freed_at_ = now;
   }
   if (member.held) --held_;
   claims_ -= member.sample.claimed.has_value();

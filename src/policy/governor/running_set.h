@@ -56,7 +56,7 @@ class RunningSet {
   void observe(const MachineSample& sample, Instant now);
   // So much of what is only told of it counts as in use, 0..1, until it is measured.
   void believe(Member& member, double share);
-  void leave(Ready& ready);
+  void leave(Ready& ready, Instant now);
 
   // The governor wants it frozen, or no longer; the user does, or no longer. True: so it stops, or
   // goes on, now. What is dying stays as it is.
@@ -134,8 +134,9 @@ class RunningSet {
   Instant looked_{};      // at the machine, last
   double pool_used_ = 0;  // then
   double changed_ = 0;    // by the members since
-  // Somebody who was killed has left since; till then, if nobody looks.
+  // Somebody who was killed has left since; till then, if nobody looks late enough.
   std::optional<Instant> freed_until_;
+  Instant freed_at_{};
   double members_used_ = 0;
   double not_believed_ = 0;  // of that, and of what the pool is said to have
   // The least that was unaccounted for since steady_since_, and in the span before.

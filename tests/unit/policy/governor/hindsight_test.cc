@@ -74,7 +74,7 @@ TEST_F(Forecasting, TroubleBeforeItsTimeIsAMissToo) {
 
 TEST_F(Forecasting, WhoEndedUsesNothing) {
   hindsight.forecast(running_set, ahead, kLine, at(now));
-  running_set.leave(first);
+  running_set.leave(first, at(0));
   uses(second, 305, now + 0.5);
   hindsight.compare(running_set, 1, at(now + 1));
   EXPECT_DOUBLE_EQ(factor(), 1);

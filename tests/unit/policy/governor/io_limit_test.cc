@@ -30,7 +30,7 @@ struct Devices {
     started.push_back(t);
   }
   void ends() {
-    running_set.leave(readers.front());
+    running_set.leave(readers.front(), at(0));
     readers.pop_front();
     started.pop_front();
   }
