@@ -210,6 +210,10 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
     next_sample_ = *round_ + kRoundDeadline;
     return;
   }
+  if (const auto until = turn.running_set.look_awaited(turn.now)) {
+    next_sample_ = *until;
+    return;
+  }
   Victims victims;
   const Lose lose = may_lose(turn.config);
   if (turn.config.may_evict) {

@@ -152,7 +152,7 @@ void RunningSet::observe(const MachineSample& sample, Instant now) {
   looked_ = now;
   pool_used_ = sample.pool_used ? static_cast<double>(sample.pool_used->count) : members_used_;
   changed_ = 0;
-  if (now >= freed_at_ + kFreedLag) freed_until_.reset();
+  freed_until_.reset();
   if (now - steady_since_ >= kSteadySpan) {
     steady_before_ = steady_;
     steady_ = unaccounted();
@@ -170,7 +170,8 @@ void RunningSet::leave(Ready& ready, Instant now) {
   if (member.state == MemberState::dying) {
     --dying_;
     freed_until_ = member.since + kDeathMax;
-    freed_at_ = now;
+    // The first of several: who is killed one after the other holds up nothing for long.
+    if (!look_awaited(now)) freed_at_ = now;
   }
   if (member.held) --held_;
   claims_ -= member.sample.claimed.has_value();
@@ -288,6 +289,12 @@ bool RunningSet::is_giving_back(Instant now) const {
   if (dying_ == 0) return false;
   return std::any_of(members_.begin(), members_.end(),
                      [now](const Member* member) { return member->is_leaving(now); });
+}
+
+std::optional<Instant> RunningSet::look_awaited(Instant now) const {
+  if (!freed_at_ || looked_ >= *freed_at_ + kFreedLag) return std::nullopt;
+  const Instant until = *freed_at_ + kDeathMax;
+  return now < until ? std::optional(until) : std::nullopt;
 }
 
 bool RunningSet::is_seen_since(Instant when) const {

@@ -93,6 +93,9 @@ class RunningSet {
   // Memory is on its way back: somebody is leaving, or has left and the pool was not looked at
   // since, so that nobody knows how much came.
   [[nodiscard]] bool is_giving_back(Instant now) const;
+  // Somebody who was killed has left, and no look at the machine was late enough to be sure to show
+  // what that gave back: until when one is waited for.
+  [[nodiscard]] std::optional<Instant> look_awaited(Instant now) const;
 
   // Every running member that was there then has been looked at since. O(running).
   [[nodiscard]] bool is_seen_since(Instant when) const;
@@ -134,9 +137,9 @@ class RunningSet {
   Instant looked_{};      // at the machine, last
   double pool_used_ = 0;  // then
   double changed_ = 0;    // by the members since
-  // Somebody who was killed has left since; till then, if nobody looks late enough.
+  // Somebody who was killed has left since; till then, if nobody looks.
   std::optional<Instant> freed_until_;
-  Instant freed_at_{};
+  std::optional<Instant> freed_at_;  // when one who was killed left: look_awaited()
   double members_used_ = 0;
   double not_believed_ = 0;  // of that, and of what the pool is said to have
   // The least that was unaccounted for since steady_since_, and in the span before.
