@@ -84,6 +84,9 @@ case_a_step_that_still_runs_is_told_once() {
 
 case_a_run_that_was_killed_speaks_of_steps() {
   state
+  export PLIMSOLL_RUNTIME_DIR=$PWD/runtime
+  mkdir -m 700 runtime
+  touch runtime/notes.sock # somebody's file
   "$plimsoll" govern -q -- sh -c 'sh -c "sleep 0.1; true"; touch one; sleep '"84003.$$" 2>err &
   local guardian=$!
   becomes_true eval '[[ -e one && $(alive 84003) == 1 ]]'
@@ -96,6 +99,8 @@ case_a_run_that_was_killed_speaks_of_steps() {
   wait $guardian
   becomes_true gone "$supervisor" # a killed process is not dead at once
   gives 0 "$plimsoll" reap --stale
+  same 1 "$(grep -c 'removed the sockets of 20' out)"
+  same notes.sock "$(cd runtime && echo *.*)" 'what is left among the sockets'
   becomes_true eval '"$plimsoll" report last >out; grep -q "step.* had ended when it died" out'
   lacks out 'jobs succeeded'
   becomes_true nothing_left
