@@ -292,7 +292,7 @@ bool MemoryResponse::waits_for_others(const Turn& turn, const Member& member) {
 }
 
 // Why this one fails, up to how far above the line use is. `alone`: nobody else runs.
-std::string MemoryResponse::why_it(const Turn& turn, const Member& member, bool alone) {
+std::string MemoryResponse::why_it_fails(const Turn& turn, const Member& member, bool alone) {
   if (!alone) return ", and no job may be paused or evicted: use is ";
   if (turn.running_set.size() == 1) return " and does not fit: use is ";
   const Member& keel = *turn.running_set.keel();
@@ -332,8 +332,8 @@ void MemoryResponse::fail_one(Turn& turn) {
   const double left = turn.running_set.unaccounted();
   numbers.emplace_back("unaccounted_bytes", left);
   std::string reason =
-      "it uses " + words::bytes(member.used()) + why_it(turn, member, alone) + words::bytes(over) +
-      " above the line of " + words::bytes(turn.limits.limit) +
+      "it uses " + words::bytes(member.used()) + why_it_fails(turn, member, alone) +
+      words::bytes(over) + " above the line of " + words::bytes(turn.limits.limit) +
       (left > turn.limits.line * kTolerance
            ? "; " + words::bytes(left) +
                  " of the memory in use belongs to no running job (files in a tmpfs, say)"

@@ -93,7 +93,7 @@ class MemoryResponse {
   void evict(Turn& turn, double shortage);
   [[nodiscard]] bool let_one_end(Turn& turn, double shortage);
   void fail_one(Turn& turn);
-  [[nodiscard]] static std::string why_it(const Turn& turn, const Member& member, bool alone);
+  [[nodiscard]] static std::string why_it_fails(const Turn& turn, const Member& member, bool alone);
   [[nodiscard]] static bool waits_for_others(const Turn& turn, const Member& member);
 
   std::optional<Instant> round_;       // of evictions, begun
