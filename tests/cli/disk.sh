@@ -77,6 +77,8 @@ case_jobs_of_which_nothing_is_known_fill_no_disk() {
 }
 
 case_a_hint_counts_where_no_floor_was_given() {
+  ! grep -qE ' / / .* - (virtiofs|9p|nfs4?|fuse[^ ]*) ' /proc/self/mountinfo ||
+    skip 'the root is on a file system that may hang: what is below it is only watched if it is named'
   state
   a_disk 120
   # What they write does not matter, nor that nothing was learnt yet.
@@ -97,7 +99,7 @@ case_a_floor_that_is_passed_is_told() {
   progress=plain begin --disk disk=60M jobs.jsonl
   becomes_true grep -q 'are free on the file system of' err
   go
-  has err ', less than the floor of 60.0 MiB; of the running jobs, job 1 has written most: '
+  has err ' MiB less than the floor of 60.0 MiB; of the running jobs, job 1 has written most: '
   same 1 "$(grep -c 'are free on the file system of' err)" 'lines of a log that say so'
   "$plimsoll" explain last --json >events
   grep -q '"kind":"alarm"' events || wrong 'no alarm among the events'

@@ -13,7 +13,7 @@ void count(Shown& shown, const Member& member) {
   if (!member.settled) ++shown.unsettled;
   shown.ran_seconds += to_seconds(member.sample.ran);
   shown.peak_bytes = std::max(shown.peak_bytes, to_double(member.sample.peak));
-  if (member.sample.written && member.sample.ran >= kWriteShown) {
+  if (member.sample.written && has_shown_writing(member)) {
     const double to_write = to_double(*member.sample.written) + left_to_write(member);
     shown.to_write = std::max(shown.to_write.value_or(0), to_write);
   }

@@ -22,7 +22,7 @@ bool may_give_way(const Member& member, const Member* keel, Instant now) {
 
 bool is_unshown(const Member& member) {
   return member.state != MemberState::dying && !member.estimate.written &&
-         member.sample.ran < kWriteShown;
+         !has_shown_writing(member);
 }
 
 // By its end, as far as looks at it tell: where space is only told of they are far apart.
@@ -45,8 +45,8 @@ const Member* largest_writer(const RunningSet& running_set) {
 DiskNews news_of(const DiskFloor& disk, double free, const RunningSet& running_set) {
   DiskNews news{.writer = {},
                 .reason = "only " + words::bytes(free) + " are free on the file system of " +
-                          disk.path + ", less than the floor of " +
-                          words::bytes(to_double(disk.floor)),
+                          disk.path + ", " + words::bytes(to_double(disk.floor) - free) +
+                          " less than the floor of " + words::bytes(to_double(disk.floor)),
                 .numbers = {{"free_bytes", free}, {"floor_bytes", to_double(disk.floor)}}};
   if (const Member* writer = largest_writer(running_set)) {
     news.writer = writer->ready.job;
@@ -68,12 +68,19 @@ std::optional<double> to_write(const Estimate& estimate) {
 double left_to_write(const Member& member) {
   if (member.state == MemberState::dying) return 0;
   const double so_far = written(member);
+  const double doubt = member.wrote.doubt(member.sample);
   if (const auto whole = to_write(member.estimate)) {
-    if (so_far <= *whole) return *whole - so_far;
-    return member.estimate.is_written_told ? 0 : so_far * kBeyondWritten;
+    if (member.estimate.is_written_told) return std::max(0.0, *whole - so_far);
+    if (so_far > *whole) return so_far * kBeyondWritten * doubt;
+    const double surely = std::max(0.0, member.estimate.written->mean - so_far);
+    return surely + (*whole - so_far - surely) * doubt;
   }
-  if (member.sample.ran >= kWriteShown) return so_far;
-  return std::max(so_far, member.writes_at_first - so_far);
+  const double again = so_far * doubt;
+  return has_shown_writing(member) ? again : std::max(again, member.writes_at_first - so_far);
+}
+
+bool has_shown_writing(const Member& member) {
+  return member.sample.ran >= kWriteShown || member.wrote.doubt(member.sample) == 0;
 }
 
 std::optional<std::size_t> short_of_space(const std::vector<DiskRoom>& rooms,
@@ -114,7 +121,8 @@ std::string space_state(const DiskRoom& room, const Estimate& candidate) {
   std::string text;
   if (const auto whole = to_write(candidate)) text += "it may write " + words::bytes(*whole) + ", ";
   if (room.promised >= kWritesLeast) {
-    text += "the running jobs " + words::bytes(room.promised) + " more, ";
+    text += text.empty() ? "the running jobs may write " : "the running jobs ";
+    text += words::bytes(room.promised) + " more, ";
   }
   return text + (text.empty() ? "" : "and ") + words::bytes(room.free) +
          " are free on the file system of " + room.disk->path + ", of which " +

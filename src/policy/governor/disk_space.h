@@ -18,8 +18,9 @@ namespace plimsoll::policy {
 
 // Who writes less is never held, paused or named.
 inline constexpr double kWritesLeast = 1 << 20;
-// An attempt of which nothing is known has shown after so long whether it writes; from then on it
-// is taken to write as much again as it has. Guesses: most that write begin soon.
+// An attempt of which nothing is known has shown after so long whether it writes, or once it has
+// been quiet (WroteLately); until it is quiet it is then taken to write as much again as it has.
+// Guesses: most that write begin soon.
 inline constexpr Duration kWriteShown = std::chrono::seconds(2);
 // At most so many run at once that have not shown it.
 inline constexpr std::size_t kUnshownMost = 4;
@@ -36,8 +37,10 @@ inline constexpr double kSpaceCushion = 1.0 / 8;
 
 // Bytes that an attempt is believed to write at most, one standard deviation covered.
 [[nodiscard]] std::optional<double> to_write(const Estimate& estimate);
-// What a running one is still to write.
+// What a running one is still to write; the doubt about it passes while it is quiet.
 [[nodiscard]] double left_to_write(const Member& member);
+// Whether that is known of one of whose kind nothing is known.
+[[nodiscard]] bool has_shown_writing(const Member& member);
 
 // One file system, as those see it who are to start.
 struct DiskRoom {

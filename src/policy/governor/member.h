@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
 #include "policy/governor/io_lately.h"
+#include "policy/governor/wrote_lately.h"
 #include "policy/job/job.h"
 #include "policy/job/observation.h"
 #include "policy/job/tenant.h"
@@ -92,6 +93,7 @@ struct Member {
   double word = 1;             // the share of what is only told of it that counts as in use
   JobSample sample{};
   IoLately io{};
+  WroteLately wrote{};
   bool was_known = false;  // when it was admitted: is_known()
   bool settled = false;    // has shown its needs: ran long enough to be judged
   Instant seen{};          // when it was last looked at
@@ -113,6 +115,10 @@ struct Member {
   }
   [[nodiscard]] bool has_right_of_way() const { return ready.lost >= kEvictionsMax; }
   [[nodiscard]] double used() const { return to_double(sample.used); }
+  // The same where somebody has looked, and not only its client has said so.
+  [[nodiscard]] double measured() const { return sample.claimed ? 0 : used(); }
+  // As it counts as in use.
+  [[nodiscard]] double counted() const { return word * used(); }
   // By what it may grow in so short a time: as fast as of late, and no further than it is believed
   // to, where that is known and holds.
   [[nodiscard]] Rise rise_within(Duration ahead) const;

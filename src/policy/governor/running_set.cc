@@ -134,6 +134,7 @@ void RunningSet::observe(Member& member, const JobSample& sample, Instant now) {
   claims_ += sample.claimed.has_value();
   claims_ -= member.sample.claimed.has_value();
   member.io.observe(member.sample, sample);
+  member.wrote.observe(member.sample, sample);
   member.sample = sample;
   member.seen = now;
   if (span < kSlopeSpan || member.state != MemberState::running) return;

@@ -163,6 +163,57 @@ TEST(DiskSpace, OfUnknownJobsAFewStartUntilOneHasShownWhatItWrites) {
   EXPECT_THAT(disk.why(), HasSubstr("it may write 200 MiB, the running jobs 400 MiB more"));
 }
 
+// Nothing is known of them: 300 MiB each within a second. While they write, as much again is
+// expected of each; of one that has been quiet for as long, nothing more.
+TEST(DiskSpace, WhoHasBeenQuietForAsLongAsItWroteIsTakenToBeDone) {
+  OnADisk disk;
+  disk.two_strangers_run();
+  disk.stranger(3, 1);
+  const auto look = [&disk](double t, double free) {
+    for (unsigned id = 1; id <= 2; ++id) disk.has_written(id, 300, t);
+    static_cast<void>(disk.is_free(free, t));
+    disk.samples(t);
+    return disk.rules(t);
+  };
+  EXPECT_THAT(look(1, 390), IsEmpty());
+  EXPECT_THAT(disk.why(), HasSubstr("the running jobs may write 600 MiB more"));
+  EXPECT_THAT(look(1.5, 390), IsEmpty());
+  EXPECT_THAT(disk.why(), HasSubstr("the running jobs may write 300 MiB more"));
+  // As much as each of them has written is expected of the next one.
+  EXPECT_THAT(look(2, 390), IsEmpty());
+  EXPECT_THAT(disk.why(), HasSubstr("it may write 300 MiB, and 390 MiB are free"));
+  EXPECT_THAT(look(2.1, 400), ElementsAre("admit 3"));
+}
+
+TEST(DiskSpace, WhoWritesAgainIsTakenToGoOnAgain) {
+  OnADisk disk;
+  disk.two_strangers_run();
+  for (const double t : {1.0, 3.0}) {
+    for (unsigned id = 1; id <= 2; ++id) disk.has_written(id, 200, t);
+  }
+  for (unsigned id = 1; id <= 2; ++id) disk.has_written(id, 250, 3.5);
+  disk.stranger(3, 1);
+  static_cast<void>(disk.is_free(500, 3.5));
+  disk.samples(3.5);
+  EXPECT_THAT(disk.rules(3.5), IsEmpty());
+  EXPECT_THAT(disk.why(), HasSubstr("the running jobs 500 MiB more"));
+}
+
+// 300 MiB are expected, 100 more are in doubt: it has written 200 and is quiet.
+TEST(DiskSpace, WhatIsExpectedOfAQuietOneStaysOnlyTheDoubtPasses) {
+  OnADisk disk;
+  static_cast<void>(disk.is_free(700, 0));
+  Estimate estimate = flat({.mib = 1, .seconds = 1000});
+  estimate.written = Belief{300.0 * (1 << 20), 100.0 * (1 << 20)};
+  for (unsigned id = 1; id <= 2; ++id) disk.enters_with(id, estimate);
+  EXPECT_THAT(disk.rules(0), ElementsAre("admit 1"));
+  disk.has_written(1, 200, 1);
+  disk.has_written(1, 200, 2);
+  static_cast<void>(disk.is_free(500, 2));
+  EXPECT_THAT(disk.rules(2), IsEmpty());
+  EXPECT_THAT(disk.why(), HasSubstr("the running jobs 100 MiB more"));
+}
+
 TEST(DiskSpace, WriterThatStartedLastIsPausedSoThatOthersEnd) {
   OnADisk disk;
   static_cast<void>(disk.is_free(1300, 0));
@@ -254,10 +305,10 @@ TEST(DiskSpace, AFloorThatIsPassedIsToldOnceWithTheLargestWriter) {
   const auto news = disk.is_free(80, 1);
   ASSERT_EQ(news.size(), 1u);
   EXPECT_EQ(news.front().writer, JobId{2});
-  EXPECT_EQ(
-      news.front().reason,
-      "only 80.0 MiB are free on the file system of /data, less than the floor of 100 MiB; of "
-      "the running jobs, job 2 has written most: 200 MiB");
+  EXPECT_EQ(news.front().reason,
+            "only 80.0 MiB are free on the file system of /data, 20.0 MiB less than the floor of "
+            "100 MiB; of "
+            "the running jobs, job 2 has written most: 200 MiB");
   EXPECT_THAT(disk.is_free(70, 2), IsEmpty());
   // Above it by little is no end of it.
   EXPECT_THAT(disk.is_free(101, 3), IsEmpty());
