@@ -44,7 +44,7 @@ struct Clock {
 
 void look(benchmark::State& state, Level level, Duration step) {
   const Busy busy;
-  GroupFiles files(*busy.leaf, GroupAge::fresh);
+  GroupFiles files(*busy.leaf);
   Clock clock{step};
   for (auto _ : state) {
     files.read(level, clock.next());

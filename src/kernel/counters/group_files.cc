@@ -5,11 +5,6 @@
 namespace plimsoll::counters {
 namespace {
 
-template <class T>
-void less(std::optional<T>& value, const std::optional<T>& base) {
-  if (value && base) value = *value > *base ? T{*value - *base} : T{};
-}
-
 std::optional<Duration> total_of(const std::optional<Pressure>& pressure) {
   if (!pressure || !pressure->some) return std::nullopt;
   return pressure->some->total;
@@ -56,51 +51,13 @@ void PidsFiles::note(Unavailable& unavailable) const {
   for (const auto* file : {&current_, &peak_, &events_}) file->note(unavailable);
 }
 
-void take_off(const Sample& base, Sample& sample) {
-  less(sample.cpu.usage, base.cpu.usage);
-  less(sample.cpu.user, base.cpu.user);
-  less(sample.cpu.system, base.cpu.system);
-  less(sample.cpu.nr_periods, base.cpu.nr_periods);
-  less(sample.cpu.nr_throttled, base.cpu.nr_throttled);
-  less(sample.cpu.throttled, base.cpu.throttled);
-
-  less(sample.memory.events.low, base.memory.events.low);
-  less(sample.memory.events.high, base.memory.events.high);
-  less(sample.memory.events.max, base.memory.events.max);
-  less(sample.memory.events.oom, base.memory.events.oom);
-  less(sample.memory.events.oom_kill, base.memory.events.oom_kill);
-  less(sample.memory.events.oom_group_kill, base.memory.events.oom_group_kill);
-  less(sample.memory.stat.pgscan, base.memory.stat.pgscan);
-  less(sample.memory.stat.pgsteal, base.memory.stat.pgsteal);
-  less(sample.memory.stat.pgfault, base.memory.stat.pgfault);
-  less(sample.memory.stat.pgmajfault, base.memory.stat.pgmajfault);
-
-  less(sample.io.read, base.io.read);
-  less(sample.io.written, base.io.written);
-  less(sample.io.discarded, base.io.discarded);
-  less(sample.io.read_ops, base.io.read_ops);
-  less(sample.io.write_ops, base.io.write_ops);
-  less(sample.io.discard_ops, base.io.discard_ops);
-
-  less(sample.pids.events_max, base.pids.events_max);
-  if (sample.pids.peak && base.pids.peak && *sample.pids.peak <= *base.pids.peak) {
-    sample.pids.peak.reset();
-  }
-  less(sample.frozen, base.frozen);
-}
-
-GroupFiles::GroupFiles(const cgroup::Group& group, GroupAge age)
+GroupFiles::GroupFiles(const cgroup::Group& group)
     : cpu_(group), memory_(group), io_(group), pids_(group), has_v2_(group.v2() != nullptr) {
   if (const auto* v2 = group.v2()) {
     frozen_ = KernelFile(*v2, "cgroup.stat.local", "frozen");
     cpu_pressure_ = PressureFile(KernelFile(*v2, "cpu.pressure", "cpu.pressure"));
     memory_pressure_ = PressureFile(KernelFile(*v2, "memory.pressure", "memory.pressure"));
     io_pressure_ = PressureFile(KernelFile(*v2, "io.pressure", "io.pressure"));
-  }
-  if (age == GroupAge::reused) {
-    read_leading(Instant{});
-    read_rest(Level::full);
-    base_ = std::make_unique<const Sample>(raw_);
   }
 }
 
@@ -169,7 +126,6 @@ void GroupFiles::read_last(Instant now) {
 
 Sample GroupFiles::latest(Level level) const {
   Sample sample = raw_;
-  if (base_) take_off(*base_, sample);
   if (level == Level::cheap && !gone()) clear_full_only(sample);
   return sample;
 }
@@ -188,11 +144,6 @@ void GroupFiles::note(Unavailable& unavailable) const {
       unavailable.insert_or_assign(key,
                                    "the host has no cgroup v2 tree, and only cgroup v2 counts it");
     }
-  }
-  if (base_ && base_->pids.peak && !latest(Level::full).pids.peak) {
-    unavailable.insert_or_assign(
-        "pids.peak",
-        "an earlier attempt in the same group had a higher peak, which cannot be reset");
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "base/units.h"
@@ -30,17 +29,6 @@ class PidsFiles {
   std::string missing_;
 };
 
-// Takes off the counters of `sample` what they were at `base`. Gauges and `memory.peak` stay, as
-// does pressure, which comes from v2 directories alone. A counter without a base stays as it is;
-// one below its base, which the kernel doesn't do, becomes zero. pids.peak can't be reset: unless
-// it has risen above its base it says nothing of this attempt and becomes absent.
-void take_off(const Sample& base, Sample& sample);
-
-// Whether a group's v1 directories served an attempt before. Their counters then start where that
-// one ended, and what they show before this one's first process is taken off. v2 directories are
-// always new.
-enum class GroupAge : std::uint8_t { fresh, reused };
-
 // By so much may memory.stat be behind: the kernel adds up small changes every two seconds.
 inline constexpr Duration kStatLag = std::chrono::seconds(2);
 // How long a group at rest is not read whole.
@@ -59,9 +47,8 @@ inline constexpr Duration kRestMax = std::chrono::seconds(30);
 // the last reading stands.
 class GroupFiles {
  public:
-  // A reused group must be empty of processes still, and whoever reuses it has reset
-  // memory.max_usage_in_bytes. Costs about 5 us a file.
-  GroupFiles(const cgroup::Group& group, GroupAge age);
+  // Costs about 5 us a file.
+  explicit GroupFiles(const cgroup::Group& group);
 
   // Reads the files of the level, fewer of a group at rest. Pressure is read again only
   // kPressureIntervalMin after the last time.
@@ -77,9 +64,9 @@ class GroupFiles {
   // processes gone and its directories still there.
   void read_last(Instant now);
 
-  // What was read last of each file, less what a reused group began with; `t`, `wall`, `state` and
-  // `network` are the caller's to fill. At Level::cheap without the fields that such a read leaves
-  // as they are, unless the group is gone and they are the last that will be known.
+  // What was read last of each file; `t`, `wall`, `state` and `network` are the caller's to fill.
+  // At Level::cheap without the fields that such a read leaves as they are, unless the group is
+  // gone and they are the last that will be known.
   [[nodiscard]] Sample latest(Level level) const;
 
   // A read found that the group has been removed.
@@ -104,10 +91,9 @@ class GroupFiles {
   PressureFile io_pressure_;
   unsigned turns_ = 0;  // of pressure files at rest
   bool has_v2_;
-  Sample raw_;                          // as the kernel tells it
-  Instant changed_{};                   // the last look that found the group not at rest
-  std::optional<Instant> whole_;        // the last full look
-  std::unique_ptr<const Sample> base_;  // of a reused group; null: zero
+  Sample raw_;                    // as the kernel tells it
+  Instant changed_{};             // the last look that found the group not at rest
+  std::optional<Instant> whole_;  // the last full look
   std::string buffer_;
 };
 

@@ -7,11 +7,8 @@
 
 namespace plimsoll::counters {
 
-JobSampler::JobSampler(const cgroup::Group& group, Instant start, Network& network, GroupAge age)
-    : files_(group, age), start_(start), next_due_(start + kSampleGapMin) {
-  if (age == GroupAge::reused) {
-    left_before_ = files_.latest(Level::full).memory.stat.shmem.value_or(Bytes{});
-  }
+JobSampler::JobSampler(const cgroup::Group& group, Instant start, Network& network)
+    : files_(group), start_(start), next_due_(start + kSampleGapMin) {
   const auto* v2 = group.v2();
   if (v2 == nullptr) {
     unavailable_.emplace("network", "network traffic is counted in a cgroup v2 tree only");
@@ -74,9 +71,7 @@ JobUsage JobSampler::finish(Instant now, WallTime wall) {
   usage.samples = series_.points();
   // Of a group that is gone only what its processes had is known.
   const auto& shmem = latest_.memory.stat.shmem;
-  if (!files_.gone() && shmem && *shmem - left_before_ >= kLeftMin) {
-    usage.left = *shmem - left_before_;
-  }
+  if (!files_.gone() && shmem && *shmem >= kLeftMin) usage.left = *shmem;
   usage.unavailable = std::move(unavailable_);
   files_.note(usage.unavailable);
   return usage;

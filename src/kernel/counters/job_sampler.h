@@ -26,10 +26,9 @@ inline constexpr Bytes kLeftMin{16 << 20};
 // Whoever decides looks as often as it likes; next_due() says when the record wants a look.
 class JobSampler {
  public:
-  // To be made before the group's first process: a reused group's counters begin here. `network`
-  // must outlive this; one that counts nothing is fine.
-  JobSampler(const cgroup::Group& group, Instant start, Network& network,
-             GroupAge age = GroupAge::fresh);
+  // To be made before the group's first process. `network` must outlive this; one that counts
+  // nothing is fine.
+  JobSampler(const cgroup::Group& group, Instant start, Network& network);
 
   // Looks now and records it.
   const Sample& sample(Instant now, WallTime wall, Level level = Level::full,
@@ -61,7 +60,6 @@ class JobSampler {
   Instant next_due_;
   JobSeries series_;
   Sample latest_;
-  Bytes left_before_{};  // by those whom the group served before
   MemoryStat stat_at_peak_;
   std::optional<Bytes> stat_peak_;  // memory.current when it was read
   Unavailable unavailable_;

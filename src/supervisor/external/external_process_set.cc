@@ -92,7 +92,7 @@ class ExternalCgroup : public ExternalProcessSet {
  public:
   ExternalCgroup(cgroup::Group group, const Peer& peer, ProcessSignals& signals)
       : group_(std::make_shared<const cgroup::Group>(std::move(group))),
-        files_(*group_, counters::GroupAge::fresh),
+        files_(*group_),
         rights_(peer),
         signals_(signals),
         task_(std::make_shared<GroupSignals>(group_, peer)) {}

@@ -149,7 +149,7 @@ TEST_F(MeasureTest, WrittenBytesAreCountedOrSaidToBeUnknown) {
 }
 
 TEST_F(MeasureTest, OfARemovedGroupTheLastReadingStands) {
-  GroupFiles files(*leaf_, GroupAge::fresh);
+  GroupFiles files(*leaf_);
   Worker worker(*leaf_, [] { touch(8 << 20); });
   files.read(Level::full, now());
   const Sample before = files.latest(Level::full);
@@ -164,7 +164,7 @@ TEST_F(MeasureTest, OfARemovedGroupTheLastReadingStands) {
   EXPECT_EQ(after.memory.stat.anon, before.memory.stat.anon);
   EXPECT_EQ(after.pids.current, before.pids.current);
 
-  GroupFiles late(*leaf_, GroupAge::fresh);
+  GroupFiles late(*leaf_);
   late.read(Level::full, now());
   EXPECT_TRUE(late.gone());
   Unavailable unavailable;
@@ -184,29 +184,12 @@ TEST_F(MeasureTest, SharedMemoryThatOutlivesAJobIsTold) {
   JobSampler sampler(*leaf_, now(), no_network_);
   Worker(*leaf_, leave).end();
   EXPECT_THAT(sampler.finish(now(), wall()).left, Optional(AllOf(Ge(20_MiB), Le(28_MiB))));
-
-  // The next one in the same group has left nothing.
-  JobSampler next(*leaf_, now(), no_network_, GroupAge::reused);
-  Worker(*leaf_, [] { touch(32 << 20); }).end();
-  EXPECT_EQ(next.finish(now(), wall()).left, std::nullopt);
 }
 
-TEST_F(MeasureTest, AReusedGroupStartsFromZero) {
-  const cgroup::Directory* memory = leaf_->of(Controller::memory);
-  if (memory == nullptr || memory->version() == cgroup::Version::v2) {
-    GTEST_SKIP() << "groups of v2 are not used again";
-  }
-  Worker(*leaf_, [] {
-    touch(64 << 20);
-    burn(500ms);
-  }).end();
-  ASSERT_TRUE(memory->write("memory.max_usage_in_bytes", "0"));
-  JobSampler sampler(*leaf_, now(), no_network_, GroupAge::reused);
-  Worker(*leaf_, [] { touch(4 << 20); }).end();
-  const JobUsage usage = sampler.finish(now(), wall());
-  EXPECT_THAT(usage.totals.cpu.usage, Optional(Lt(450ms)));
-  EXPECT_THAT(usage.totals.memory.peak, Optional(Lt(32_MiB)));
-  EXPECT_THAT(usage.totals.memory.stat.pgfault, Optional(AllOf(Ge(1U), Lt(12000U))));
+TEST_F(MeasureTest, MemoryThatGoesWithAJobIsNotToldAsLeft) {
+  JobSampler sampler(*leaf_, now(), no_network_);
+  Worker(*leaf_, [] { touch(32 << 20); }).end();
+  EXPECT_EQ(sampler.finish(now(), wall()).left, std::nullopt);
 }
 
 TEST(SystemSampler, TellsOfThisMachine) {
