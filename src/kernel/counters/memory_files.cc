@@ -1,5 +1,7 @@
 #include "kernel/counters/memory_files.h"
 
+#include <algorithm>
+
 #include "kernel/counters/parse_memory.h"
 #include "kernel/counters/parse_single.h"
 
@@ -88,6 +90,8 @@ void MemoryFiles::read_stat(MemoryUsage& memory, std::string& buffer) {
     if (const auto kernel = kernel_memory_.read(buffer)) memory.stat.kernel = parse_bytes(*kernel);
   }
   memory.used = used_of(memory.stat);
+  // Of what was just freed memory.stat may know nothing yet, while memory.current does.
+  if (memory.used && memory.current) memory.used = std::min(*memory.used, *memory.current);
 }
 
 void MemoryFiles::note(Unavailable& unavailable) const {

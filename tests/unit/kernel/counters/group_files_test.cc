@@ -54,7 +54,7 @@ TEST(GroupFiles, ReadsAV2Group) {
   const FakeDirectory v2(Version::v2);
   fill_v2(v2);
   const auto group = group_of(v2.part(kAll));
-  GroupFiles files(group, GroupAge::fresh);
+  GroupFiles files(group);
   files.read(Level::full, Instant(1s));
   const Sample sample = files.latest(Level::full);
   EXPECT_EQ(sample.cpu.usage, 900us);
@@ -80,7 +80,7 @@ TEST(GroupFiles, ACheapReadTellsOnlyWhatItRead) {
   const FakeDirectory v2(Version::v2);
   fill_v2(v2);
   const auto group = group_of(v2.part(kAll));
-  GroupFiles files(group, GroupAge::fresh);
+  GroupFiles files(group);
   files.read(Level::full, Instant(1s));
   v2.write("memory.current", "16777216\n");
   files.read(Level::cheap, Instant(2s));
@@ -97,7 +97,7 @@ TEST(GroupFiles, OfAGroupAtRestTheRestIsReadSeldom) {
   const FakeDirectory v2(Version::v2);
   fill_v2(v2);
   const auto group = group_of(v2.part(kAll));
-  GroupFiles files(group, GroupAge::fresh);
+  GroupFiles files(group);
   const auto anon_at = [&](Duration at) {
     files.read(Level::full, Instant(at));
     return files.latest(Level::full).memory.stat.anon;
@@ -127,7 +127,7 @@ TEST(GroupFiles, WhoWaitsIsNotAtRest) {
   fill_v2(v2);
   const auto group = group_of(v2.part(kAll));
   for (const char* name : {"cpu.pressure", "memory.pressure", "io.pressure"}) {
-    GroupFiles files(group, GroupAge::fresh);
+    GroupFiles files(group);
     for (const auto at : {1s, 2s, 3s, 4s}) files.read(Level::full, Instant(at));
     EXPECT_TRUE(files.is_at_rest(Instant(4s)));
     v2.write(name, "some total=" + std::to_string(*name) + "000\n");
@@ -144,7 +144,7 @@ TEST(GroupFiles, TheLastLookReadsAllOfAGroupAtRest) {
   const FakeDirectory v2(Version::v2);
   fill_v2(v2);
   const auto group = group_of(v2.part(kAll));
-  GroupFiles files(group, GroupAge::fresh);
+  GroupFiles files(group);
   for (const auto at : {1s, 2s, 3s, 4s}) files.read(Level::full, Instant(at));
   v2.write("memory.stat", "anon 1\n");
   files.read_last(Instant(5s));
@@ -155,7 +155,7 @@ TEST(GroupFiles, PressureIsNotReadOftenerThanTheKernelBears) {
   const FakeDirectory v2(Version::v2);
   fill_v2(v2);
   const auto group = group_of(v2.part(kAll));
-  GroupFiles files(group, GroupAge::fresh);
+  GroupFiles files(group);
   const auto total = [&] { return files.latest(Level::cheap).cpu.pressure->some->total; };
   files.read(Level::cheap, Instant(1s));
   v2.write("cpu.pressure", "some total=800\n");
@@ -185,7 +185,7 @@ TEST(GroupFiles, HybridTakesTimeFromV2AndTheRestFromV1) {
   const auto group = group_of(v2.part({}), memory.part(ControllerSet(Controller::memory)),
                               cpu.part(ControllerSet(Controller::cpu)),
                               acct.part(ControllerSet(Controller::cpuacct)));
-  GroupFiles files(group, GroupAge::fresh);
+  GroupFiles files(group);
   files.read(Level::full, Instant(1s));
   const Sample sample = files.latest(Level::full);
   EXPECT_EQ(sample.cpu.usage, 900us);
@@ -210,7 +210,7 @@ TEST(GroupFiles, WithoutV2TimeComesFromCpuacctAndThereIsNoPressure) {
   acct.write("cpuacct.usage", "7000\n");
   acct.write("cpuacct.stat", "user 1\nsystem 2\n");
   const auto group = group_of(acct.part(ControllerSet(Controller::cpuacct)));
-  GroupFiles files(group, GroupAge::fresh);
+  GroupFiles files(group);
   files.read(Level::full, Instant(1s));
   const Sample sample = files.latest(Level::full);
   EXPECT_EQ(sample.cpu.usage, 7us);
@@ -222,23 +222,16 @@ TEST(GroupFiles, WithoutV2TimeComesFromCpuacctAndThereIsNoPressure) {
   EXPECT_THAT(unavailable, Not(Contains(Key("cpu"))));
 }
 
-TEST(GroupFiles, AReusedGroupCountsFromWhereItBegan) {
-  const FakeDirectory acct(Version::v1), pids(Version::v1);
-  acct.write("cpuacct.usage", "5000\n");
-  pids.write("pids.current", "0\n");
-  pids.write("pids.peak", "8\n");
-  pids.write("pids.events", "max 2\n");
-  const auto group = group_of(acct.part(ControllerSet(Controller::cpuacct)),
-                              pids.part(ControllerSet(Controller::pids)));
-  GroupFiles files(group, GroupAge::reused);
-  acct.write("cpuacct.usage", "9000\n");
-  pids.write("pids.events", "max 3\n");
+// As after a kill of much: memory.stat may lag, memory.current does not.
+TEST(GroupFiles, NoMoreIsInUseThanIsCharged) {
+  const FakeDirectory memory(Version::v2);
+  memory.write("memory.current", std::to_string(3 << 20) + "\n");
+  memory.write("memory.stat", "anon " + std::to_string(9 << 20) +
+                                  "\nshmem 0\nfile_dirty 0\nfile_writeback 0\nkernel 0\n");
+  const auto group = group_of(memory.part(ControllerSet(Controller::memory)));
+  GroupFiles files(group);
   files.read(Level::full, Instant(1s));
-  const Sample sample = files.latest(Level::full);
-  EXPECT_EQ(sample.cpu.usage, 4us);
-  EXPECT_EQ(sample.pids.events_max, 1U);
-  EXPECT_EQ(sample.pids.peak, std::nullopt);
-  EXPECT_THAT(unavailable_of(files)["pids.peak"], HasSubstr("earlier attempt"));
+  EXPECT_EQ(files.latest(Level::full).memory.used, 3_MiB);
 }
 
 TEST(GroupFiles, BlkioThatNamesNoDeviceIsAbsentNotZero) {
@@ -246,7 +239,7 @@ TEST(GroupFiles, BlkioThatNamesNoDeviceIsAbsentNotZero) {
   io.write("blkio.throttle.io_service_bytes", "Total 0\n");
   io.write("blkio.throttle.io_serviced", "Total 0\n");
   const auto group = group_of(io.part(ControllerSet(Controller::io)));
-  GroupFiles files(group, GroupAge::fresh);
+  GroupFiles files(group);
   files.read(Level::full, Instant(1s));
   EXPECT_EQ(files.latest(Level::full).io.written, std::nullopt);
   EXPECT_THAT(unavailable_of(files)["io"], HasSubstr("no device"));
