@@ -266,9 +266,15 @@ class Follower {
     return {};
   }
 
+  [[nodiscard]] std::string told(const supervisor::JobEnded& ended) const {
+    if (ended.outcome != "evicted") return ended.reason;
+    return "the job was killed to free memory: " + ended.reason +
+           (options_.job.restartable ? "" : "; with --restartable it would run again");
+  }
+
   Result<void> end(const supervisor::JobEnded& ended) {
     if (!ended.reason.empty() && ended.outcome != "exited" && interrupted_by == 0) {
-      complain("submit: " + report::printable(ended.reason));
+      complain("submit: " + report::printable(told(ended)));
     }
     status_ = exit_status_of(ended);
     if (!options_.report) return {};

@@ -56,7 +56,7 @@ class Services : public Reporter,
   [[nodiscard]] std::string where() const;
 
   // What is counted: events of the host scheduler, and ends of jobs.
-  void event(const policy::Event& event) { observatory_.event(event); }
+  void event(const policy::Event& event);
   void ended(const report::JobReport& report) override { observatory_.ended(report); }
   // A line of the log.
   void notice(const std::string& text) override;

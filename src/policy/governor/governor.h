@@ -68,8 +68,10 @@ class SafetyMargin {
 // Decides which jobs run on one machine: admits, pauses, takes memory back, evicts, so that the
 // machine is full and its memory never overcommitted.
 //
-// The keel, the oldest attempt that runs, is never evicted for another job, and never frozen unless
-// it is alone but for small ones and other runs go before (Share::has_elder). Each job that is
+// The keel, the oldest attempt that runs, is never evicted for another job of its tenant, nor for
+// one of another as long as its own has no more than his part of the line (TenantExcess); and it is
+// never frozen unless it is alone but for small ones and other runs go before (Share::has_elder).
+// Each job that is
 // admitted leaves once; a job that is frozen is thawed, evicted or becomes the keel within a bound.
 //
 // Pure and deterministic: it knows the time only as a parameter, which never goes back. The caller

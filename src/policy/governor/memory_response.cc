@@ -36,6 +36,20 @@ bool is_near_end(const Member& member, Instant now) {
   return member.estimate.remaining.mean <= to_seconds(kNearEnd);
 }
 
+// `excess`: of its tenant, in bytes.
+std::string why_it_goes(const Member& member, double excess) {
+  const double over = member.used() - member.admitted_with;
+  std::string text = "it uses " + words::bytes(member.used());
+  if (over > 0) {
+    text += ", " + words::bytes(over) + " more than estimated";
+  } else {
+    text += ", and " + words::decimal(member.lost_work()) + " s of CPU time are lost with it";
+  }
+  if (excess <= 0) return text;
+  return text + "; the jobs of its user take " + words::bytes(excess) +
+         " more than an equal part of the line";
+}
+
 }  // namespace
 
 bool is_safe_state(std::vector<Claim> claims, double free) {
@@ -217,11 +231,17 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
   Victims victims;
   const Lose lose = may_lose(turn.config);
   if (turn.config.may_evict) {
-    victims = choose_victims(turn.running_set, *turn.keel,
-                             shortage + turn.limits.line * kEvictionBuffer, lose);
+    const double wanted = shortage + turn.limits.line * kEvictionBuffer;
+    victims = choose_victims(turn.running_set, *turn.keel, {wanted, turn.limits.limit}, lose);
   }
   if (victims.members.empty() && turn.config.may_evict) {
-    victims = choose_victims(turn.running_set, *turn.keel, shortage, lose, Spare::nobody);
+    victims = choose_victims(turn.running_set, *turn.keel, {shortage, turn.limits.limit}, lose,
+                             Spare::nobody);
+  }
+  const TenantExcess excess(turn.running_set, turn.limits.limit);
+  if (is_owed_by_dying(turn, victims, excess)) {
+    next_sample_ = turn.now + kOverLineGrace;
+    return;
   }
   const bool is_for_good =
       std::none_of(victims.members.begin(), victims.members.end(),
@@ -236,18 +256,29 @@ void MemoryResponse::evict(Turn& turn, double shortage) {
     own.emplace_back("job_used_bytes", member.used());
     own.emplace_back("admitted_with_bytes", member.admitted_with);
     own.emplace_back("lost_cpu_s", to_seconds(member.sample.cpu));
-    const double over = member.used() - member.admitted_with;
     turn.rulings.push_back({.action = Evict{member.ready.job},
-                            .reason = words::bytes(shortage) + " too much is in use; it uses " +
-                                      words::bytes(member.used()) +
-                                      (over > 0 ? ", " + words::bytes(over) + " more than estimated"
-                                                : ", and " + words::decimal(member.lost_work()) +
-                                                      " s of CPU time are lost with it"),
+                            .reason = words::bytes(shortage) + " too much is in use; " +
+                                      why_it_goes(member, excess.of(member.ready.tenant)),
                             .numbers = std::move(own)});
     turn.running_set.mark_dying(member, turn.now);
   }
   round_ = last_trouble_ = turn.now;
   next_sample_ = turn.now + kRoundDeadline;
+}
+
+// Whether one who is killed already, of a tenant beyond his part, has the memory that is wanted of
+// tenants who are not.
+bool MemoryResponse::is_owed_by_dying(const Turn& turn, const Victims& victims,
+                                      const TenantExcess& excess) {
+  const auto has_more = [&excess](const Member* member) {
+    return excess.of(member->ready.tenant) > 0;
+  };
+  if (std::any_of(victims.members.begin(), victims.members.end(), has_more)) return false;
+  const auto& members = turn.running_set.members();
+  return std::any_of(members.begin(), members.end(), [&](const Member* member) {
+    return member->state == MemberState::dying && has_more(member) &&
+           turn.now < member->since + kDeathAwaitedMost;
+  });
 }
 
 // Whether one is on its way to its end.
@@ -322,7 +353,7 @@ void MemoryResponse::fail_one(Turn& turn) {
     return;
   }
   const double least = std::min(over * kGivenBackLeast, turn.limits.line * kTolerance);
-  const Furthest furthest = furthest_over(turn.running_set, over, least);
+  const Furthest furthest = furthest_over(turn.running_set, {over, turn.limits.limit}, least);
   Member& member = *furthest.member;
   const bool alone =
       turn.running_set.size() <= turn.running_set.frozen() + turn.running_set.dying() + 1;

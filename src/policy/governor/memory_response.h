@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "policy/governor/governor_config.h"
 #include "policy/governor/running_set.h"
+#include "policy/governor/victims.h"
 #include "policy/job/decision.h"
 
 namespace plimsoll::policy {
@@ -32,6 +33,9 @@ inline constexpr double kTolerance = 0.01;
 inline constexpr double kEvictionBuffer = 0.05;
 // So long after a round of evictions the next victims are chosen without waiting for its memory.
 inline constexpr Duration kRoundDeadline = kDeathMax;
+// So long a tenant who is within his part is not made to pay for one that was killed and does not
+// die: on a machine without processors to spare its memory takes as long to come back.
+inline constexpr Duration kDeathAwaitedMost = std::chrono::seconds(5);
 // How long a job that all others stand still for may be past the line before it fails: its memory
 // may fall again, but the line must hold within a second.
 inline constexpr Duration kOverLineGrace = std::chrono::milliseconds(500);
@@ -91,6 +95,8 @@ class MemoryResponse {
   [[nodiscard]] static double wanted_for(const Turn& turn, double shortage);
   [[nodiscard]] bool reclaim(Turn& turn, double shortage);
   void evict(Turn& turn, double shortage);
+  [[nodiscard]] static bool is_owed_by_dying(const Turn& turn, const Victims& victims,
+                                             const TenantExcess& excess);
   [[nodiscard]] bool let_one_end(Turn& turn, double shortage);
   void fail_one(Turn& turn);
   [[nodiscard]] static std::string why_it_fails(const Turn& turn, const Member& member, bool alone);

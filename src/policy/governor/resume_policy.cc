@@ -62,6 +62,7 @@ void ResumePolicy::descend(RunningSet& running_set, const GovernorConfig& config
   thaw_overdue(turn);
   unlock_keel(turn);
   end_waste(turn);
+  give_back(turn);
 }
 
 void ResumePolicy::thaw(Turn& turn, Member& member, std::string reason, Numbers numbers) {
@@ -177,6 +178,7 @@ void ResumePolicy::unlock_keel(Turn& turn) {
   member.progressed = turn.now;  // the next one after as long again
   const bool may_evict = turn.config.may_evict && (turn.config.may_lose || held->ready.restartable);
   if (may_evict && turn.running_set.used() > turn.limits.limit) {
+    if (held->ready.tenant != member.ready.tenant) return;  // another's job is not ended for it
     turn.rulings.push_back(eviction(turn.running_set, *held,
                                     "the oldest job makes no progress, and the line is reached",
                                     numbers, turn.now));
@@ -202,8 +204,8 @@ void ResumePolicy::end_waste(Turn& turn) {
   Numbers numbers;
   if (fits(turn, *first, numbers)) return;
   const double shortage = numbers[2].second - numbers[3].second;
-  const Victims victims =
-      choose_victims(turn.running_set, *keel, shortage, may_lose(turn.config), Spare::twice_lost);
+  const Victims victims = choose_victims(turn.running_set, *keel, {shortage, turn.limits.limit},
+                                         may_lose(turn.config), Spare::twice_lost);
   if (victims.members.empty() || victims.bytes < shortage) return;
   double redo = 0;
   for (const Member* victim : victims.members) {
@@ -216,6 +218,34 @@ void ResumePolicy::end_waste(Turn& turn) {
                  "running it again costs less than keeping other jobs paused for its memory",
                  {{"shortage_bytes", shortage}, {"paused_byte_s", waste}, {"again_byte_s", redo}},
                  turn.now));
+  }
+}
+
+// Of several tenants, who is within his part is not kept paused for long by who is beyond.
+void ResumePolicy::give_back(Turn& turn) {
+  if (!turn.config.may_evict || turn.running_set.is_giving_back(turn.now)) return;
+  const TenantExcess excess(turn.running_set, turn.limits.limit);
+  const Member* keel = turn.running_set.keel();
+  if (!excess.is_shared() || keel == nullptr) return;
+  for (const Member* held : turn.held) {
+    if (!held->held || held->paused || held->held_for != Shortage::memory) continue;
+    if (turn.now - held->since < kWasteFrom || excess.of(held->ready.tenant) > 0) continue;
+    Numbers numbers;
+    if (fits(turn, *held, numbers)) continue;
+    const double shortage = numbers[2].second - numbers[3].second;
+    const Victims victims = choose_victims(turn.running_set, *keel, {shortage, turn.limits.limit},
+                                           may_lose(turn.config));
+    const bool is_owed = std::all_of(
+        victims.members.begin(), victims.members.end(),
+        [&excess](const Member* victim) { return excess.of(victim->ready.tenant) > 0; });
+    if (victims.members.empty() || victims.bytes < shortage || !is_owed) continue;
+    for (Member* victim : victims.members) {
+      turn.rulings.push_back(eviction(
+          turn.running_set, *victim,
+          "for its memory a job of another user, who has no more than an equal part, is paused",
+          {{"shortage_bytes", shortage}}, turn.now));
+    }
+    return;
   }
 }
 

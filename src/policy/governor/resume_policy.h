@@ -40,7 +40,8 @@ inline constexpr Duration kFrozenMax = std::chrono::minutes(30);
 // to run the cheapest victim again, the victim goes. At 1 it is never wrong by more than a factor
 // of two, whatever comes, as with skis that one rents until they could have been bought.
 inline constexpr double kWasteFactor = 1;
-// Before that, nobody is evicted for waste.
+// Before that, nobody is evicted for waste. After that a job of a tenant who has more than his part
+// (TenantExcess) is, if it keeps one paused for so long whose tenant has not, whatever it costs.
 inline constexpr Duration kWasteFrom = std::chrono::seconds(30);
 
 // The way down from the memory response: lets frozen jobs go on, oldest first.
@@ -64,6 +65,7 @@ class ResumePolicy {
   [[nodiscard]] static Member* holder_of_lock(const Turn& turn);
   void unlock_keel(Turn& turn);
   void end_waste(Turn& turn);
+  void give_back(Turn& turn);
 };
 
 }  // namespace plimsoll::policy

@@ -9,8 +9,6 @@ namespace {
 
 bool is_only_told(const Member& member) { return member.sample.claimed.has_value(); }
 
-double measured(const Member& member) { return is_only_told(member) ? 0 : member.used(); }
-
 // What it is expected to use is somebody's word.
 bool is_a_word(const Member& member) {
   const Basis basis = member.estimate.basis;
@@ -41,7 +39,7 @@ void Tenancy::add(const Member& member) {
   const bool unsettled = runs && member.is_unsettled();
   const Holdings one{
       .places = places_taken_by(member.ready),
-      .measured = measured(member),
+      .measured = member.measured(),
       .expected = std::max(member.used(), member.estimate.peak.mean),
       .doubt = member.estimate.peak.spread,
       .cores = runs ? member.estimate.cores.mean : 0,
@@ -113,7 +111,7 @@ double Tenancy::keeps(const Member& member, Instant now) const {
 
 Demand Tenancy::for_others(const Member& member, const Demand& demand, Instant now) const {
   const double kept = keeps(member, now);
-  const double least = measured(member);
+  const double least = member.measured();
   Demand left = demand;
   const auto keep = [&](double& bytes) {
     if (bytes > least) bytes = least + kept * (bytes - least);

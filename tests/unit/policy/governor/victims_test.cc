@@ -27,7 +27,9 @@ struct Candidate {
   unsigned known = 10;  // attempts of its kind
 };
 
-// Running jobs, the first one the keel.
+constexpr double kLine = 1000.0 * (1 << 20);
+
+// Running jobs of one tenant, the first one the keel.
 struct Fleet {
   explicit Fleet(const std::vector<Candidate>& candidates) {
     for (const Candidate& one : candidates) add(one);
@@ -51,14 +53,16 @@ struct Fleet {
                                            Spare spare = Spare::right_of_way) const {
     std::vector<JobId> chosen;
     for (const Member* one :
-         choose_victims(running_set, *jobs.front().member, shortage, lose, spare).members) {
+         choose_victims(running_set, *jobs.front().member, {shortage, kLine}, lose, spare)
+             .members) {
       chosen.push_back(one->ready.job);
     }
     return chosen;
   }
 
   [[nodiscard]] JobId fails(double shortage) const {
-    return furthest_over(running_set, shortage, shortage * kGivenBackLeast).member->ready.job;
+    return furthest_over(running_set, {shortage, kLine}, shortage * kGivenBackLeast)
+        .member->ready.job;
   }
 
   // It waits for commands, and has had so much when it began to.
