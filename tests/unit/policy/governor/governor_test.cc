@@ -43,64 +43,6 @@ TEST(GovernorAdmission, DoubtsArePooledNotAddedUp) {
   EXPECT_GT(story.rules(0).size(), 13u);
 }
 
-TEST(GovernorAdmission, LongestFirstAndPriorityBeforeThat) {
-  Story story(small());
-  story.waits(1, {.mib = 600, .seconds = 10});
-  story.waits(2, {.mib = 600, .seconds = 500});
-  story.waits(3, {.mib = 600, .seconds = 20}, 0, 1);
-  EXPECT_THAT(story.rules(0), ElementsAre("admit 3"));
-  story.uses(3, 1, 600);
-  story.ends(3, 2);
-  EXPECT_THAT(story.rules(2), ElementsAre("admit 2"));
-}
-
-// 1 to 6 are of one kind, 7 to 9 of another that takes a little longer: by powers of two both are
-// equally long, and two of the one start for each of the other.
-TEST(GovernorAdmission, KindsThatAreAboutEquallyLongTakeTurns) {
-  Story story(small());
-  story.governor.expect(Kind{1}, flat({.mib = 600, .seconds = 70}));
-  story.governor.expect(Kind{2}, flat({.mib = 500, .seconds = 100}));
-  for (unsigned id = 1; id <= 9; ++id) {
-    story.enters({.job = JobId{id}, .kind = Kind{id <= 6 ? 1U : 2U}, .tenant = kHost});
-  }
-  std::vector<unsigned> started;
-  for (double t = 0; t < 9; ++t) {
-    const auto words = story.rules(t);
-    ASSERT_EQ(words.size(), 1u);
-    started.push_back(number_in(words.front()));
-    story.uses(started.back(), t + 0.5, 500, t);
-    story.ends(started.back(), t + 0.9);
-  }
-  EXPECT_THAT(started, ElementsAre(1, 7, 2, 3, 8, 4, 5, 9, 6));
-}
-
-GovernorConfig in_order_of_input() {
-  GovernorConfig config = small();
-  config.order = StartOrder::input;
-  return config;
-}
-
-TEST(GovernorAdmission, InOrderOfInputNobodyGoesAhead) {
-  Story story(in_order_of_input());
-  story.waits(1, {.mib = 600, .seconds = 10});
-  story.waits(2, {.mib = 600, .seconds = 500});
-  story.waits(3, {.mib = 100, .seconds = 900});
-  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
-  story.uses(1, 1, 600);
-  story.samples(1);
-  EXPECT_THAT(story.rules(1), IsEmpty()) << "3 would fit";
-  story.ends(1, 5);
-  EXPECT_THAT(story.rules(5), ElementsAre("admit 2", "admit 3"));
-}
-
-TEST(GovernorAdmission, PriorityGoesBeforeTheOrderOfInput) {
-  Story story(in_order_of_input());
-  story.waits(1, {.mib = 100, .known = 0});
-  story.waits(2, {.mib = 100}, 0, 1);
-  story.waits(3, {.mib = 100, .seconds = 900});
-  EXPECT_THAT(story.rules(0, 2), ElementsAre("admit 2", "admit 1"));
-}
-
 TEST(GovernorAdmission, SmallJobsFillTheGapsBesideAGiantThatWaits) {
   Story story(small());
   story.waits(1, {.mib = 500, .seconds = 400});

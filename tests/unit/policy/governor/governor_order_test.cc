@@ -1,0 +1,84 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "governor_story.h"
+
+// Who of those that wait starts first.
+namespace plimsoll::policy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+GovernorConfig eight_cores() { return {.line = mib(1000), .cores = 8, .jobs_max = 1000}; }
+
+TEST(GovernorOrder, LongestFirstAndPriorityBeforeThat) {
+  Story story(eight_cores());
+  story.waits(1, {.mib = 600, .seconds = 10});
+  story.waits(2, {.mib = 600, .seconds = 500});
+  story.waits(3, {.mib = 600, .seconds = 20}, 0, 1);
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 3"));
+  story.uses(3, 1, 600);
+  story.ends(3, 2);
+  EXPECT_THAT(story.rules(2), ElementsAre("admit 2"));
+}
+
+// 1 to 6 are of one kind, 7 to 9 of another that takes a little longer: by powers of two both are
+// equally long, and two of the one start for each of the other.
+TEST(GovernorOrder, KindsThatAreAboutEquallyLongTakeTurns) {
+  Story story(eight_cores());
+  story.governor.expect(Kind{1}, flat({.mib = 600, .seconds = 70}));
+  story.governor.expect(Kind{2}, flat({.mib = 500, .seconds = 100}));
+  for (unsigned id = 1; id <= 9; ++id) {
+    story.enters({.job = JobId{id}, .kind = Kind{id <= 6 ? 1U : 2U}, .tenant = kHost});
+  }
+  std::vector<unsigned> started;
+  for (double t = 0; t < 9; ++t) {
+    const auto words = story.rules(t);
+    ASSERT_EQ(words.size(), 1u);
+    started.push_back(number_in(words.front()));
+    story.uses(started.back(), t + 0.5, 500, t);
+    story.ends(started.back(), t + 0.9);
+  }
+  EXPECT_THAT(started, ElementsAre(1, 7, 2, 3, 8, 4, 5, 9, 6));
+}
+
+GovernorConfig in_order_of_input() {
+  GovernorConfig config = eight_cores();
+  config.order = StartOrder::input;
+  return config;
+}
+
+TEST(GovernorOrder, InOrderOfInputNobodyGoesAhead) {
+  Story story(in_order_of_input());
+  story.waits(1, {.mib = 600, .seconds = 10});
+  story.waits(2, {.mib = 600, .seconds = 500});
+  story.waits(3, {.mib = 100, .seconds = 900});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  story.uses(1, 1, 600);
+  story.samples(1);
+  EXPECT_THAT(story.rules(1), IsEmpty()) << "3 would fit";
+  story.ends(1, 5);
+  EXPECT_THAT(story.rules(5), ElementsAre("admit 2", "admit 3"));
+}
+
+TEST(GovernorOrder, PriorityGoesBeforeTheOrderOfInput) {
+  Story story(in_order_of_input());
+  story.waits(1, {.mib = 100, .known = 0});
+  story.waits(2, {.mib = 100}, 0, 1);
+  story.waits(3, {.mib = 100, .seconds = 900});
+  EXPECT_THAT(story.rules(0, 2), ElementsAre("admit 2", "admit 1"));
+}
+
+// What it is like may decide how long all of it takes. The others of its kind are as long as is
+// guessed of them meanwhile.
+TEST(GovernorOrder, OneOfAKindThatNobodyKnowsGoesFirst) {
+  Story story(eight_cores());
+  for (unsigned id = 1; id <= 2; ++id) story.waits(id, {.mib = 100, .seconds = 900});
+  story.governor.expect(Kind{9}, flat({.mib = 100, .seconds = 20, .known = 0}));
+  for (unsigned id = 3; id <= 4; ++id) story.enters({.job = JobId{id}, .kind = Kind{9}});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 3", "admit 1", "admit 2", "admit 4"));
+}
+
+}  // namespace
+}  // namespace plimsoll::policy
