@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "guardian/child_list.h"
 #include "guardian/clock.h"
+#include "guardian/say.h"
 #include "kernel/cgroup/placement.h"
 #include "kernel/cgroup/run_removal.h"
 #include "kernel/cgroup/run_weight.h"
@@ -61,7 +62,7 @@ void Cleaner::clean_families(const std::vector<pid_t>& mains) {
   std::fprintf(stderr, "plimsoll: some processes of the jobs could not be killed");
   if (left.trouble) std::fprintf(stderr, ": %s", left.trouble->message().c_str());
   for (const procfs::Stat& stat : left.processes) {
-    std::fprintf(stderr, "\n  process %d (%s), state %c", stat.id.pid, stat.comm.c_str(),
+    std::fprintf(stderr, "\n  process %d (%s), state %c", stat.id.pid, plain(stat.comm).c_str(),
                  stat.state);
   }
   std::fprintf(stderr, "\n  try `plimsoll reap --stale` later\n");
@@ -88,7 +89,7 @@ void Cleaner::clean_tree() {
   if (remains.trouble) std::fprintf(stderr, ": %s", remains.trouble->message().c_str());
   for (const cgroup::StuckProcess& process : remains.processes) {
     std::fprintf(stderr, "\n  process %d (%s), state %c, waits in %s", process.pid,
-                 process.comm.c_str(), process.state, process.wchan.c_str());
+                 plain(process.comm).c_str(), process.state, process.wchan.c_str());
   }
   std::fprintf(stderr, "\n  try `plimsoll reap --stale` later\n");
 }

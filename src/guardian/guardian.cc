@@ -128,7 +128,7 @@ class Guardian {
   }
 
   static void say_of(const Escapee& escapee) {
-    say("process " + std::to_string(escapee.pid) + " (" + escapee.comm +
+    say("process " + std::to_string(escapee.pid) + " (" + plain(escapee.comm) +
         ") had left the group of its job and " +
         (escapee.lives ? "could not be killed" : "was killed"));
   }
@@ -191,7 +191,7 @@ class Guardian {
     spawner_.children_are_as_nice_as_this();
     go_before_others();  // whatever orphans its jobs make: starts and ends of all come through here
     [[maybe_unused]] const bool locked = lock_memory();
-    HeapReserve().fill(clock_now());
+    HeapReserve(HeapReserve::kBlockOfForking).fill(clock_now());
   }
 
   void stop() {

@@ -6,6 +6,14 @@
 
 namespace plimsoll::guardian {
 
+std::string plain(std::string_view name) {
+  std::string text(name);
+  for (char& one : text) {
+    if (one < ' ' || one > '~') one = '?';
+  }
+  return text;
+}
+
 // Children are not to inherit what is ignored here.
 void say(const std::string& text) {
   const auto pipe = ::signal(SIGPIPE, SIG_IGN);

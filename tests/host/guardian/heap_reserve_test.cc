@@ -23,6 +23,20 @@ TEST(HeapReserve, ManyMegabytesThatWereUsedOnceAreGivenBack) {
   EXPECT_LT(static_cast<const char*>(::sbrk(0)) - before, 8 << 20);
 }
 
+// As the messages of large commands come: one after the other, more than one at once.
+TEST(HeapReserve, LargeBlocksOfOneThatForksAreNotKept) {
+  HeapReserve stock(HeapReserve::kBlockOfForking);
+  stock.fill(Instant{});
+  const auto* const before = static_cast<const char*>(::sbrk(0));
+  for (int i = 0; i < 10; ++i) {
+    std::string body;
+    for (int k = 0; k < 2'000'000; ++k) body += 'x';
+    const std::vector<const char*> words(250'000, body.data());
+    const std::string next = body;
+    EXPECT_LE(static_cast<const char*>(::sbrk(0)) - before, 1 << 20) << words.size();
+  }
+}
+
 long page_faults() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
