@@ -13,6 +13,7 @@
 #include "base/cases.h"
 #include "base/loop/unix_socket.h"
 #include "daemon/api/priority_range.h"
+#include "daemon/grpc/call_pace.h"
 #include "report/json.h"
 
 namespace plimsoll::daemon {
@@ -173,7 +174,10 @@ bool JobSocket::Client::answer_next() {
   if (head_) {
     if (in_.size() < head_->bytes) return true;
     const std::size_t bytes = head_->bytes;
+    const Duration before = loop::cpu_time();
     auto asked = supervisor::complete(std::move(*head_), std::string_view(in_).substr(0, bytes));
+    deps_.gate.spent_beside(supervisor::tenant_of(peer_),
+                            CallPace::kReading * (loop::cpu_time() - before));
     head_.reset();
     in_.erase(0, bytes);
     active_ = loop::now();

@@ -91,16 +91,16 @@ class FollowReactor : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
         outbox_(std::make_shared<FollowOutbox>(*this, gate.outgoing(user))),
         follow_(std::make_shared<Follow>(gate, user, std::move(service), outbox_)) {}
 
-  // `start`, on the loop's thread, gives the job that is to be followed; what it holds takes so
-  // many bytes. Returns whether the loop will hear of it; if not, refuse() is to follow.
+  // `start`, on the loop's thread, gives the job that is to be followed; it holds the message.
+  // Returns whether the loop will hear of it; if not, refuse() is to follow.
   [[nodiscard]] bool begin(const supervisor::Peer& peer, Bond bond, Start start,
-                           std::size_t bytes) {
+                           Gate::Message message) {
     has_passed_ = !is_closed_ && gate_.post(
                                      user_,
                                      [follow = follow_, peer, bond, start = std::move(start)] {
                                        follow->begin(peer, bond, start);
                                      },
-                                     bytes);
+                                     message);
     return has_passed_;
   }
   void refuse() {
@@ -305,9 +305,14 @@ class JobsRpcService::Inside : public Streams<Calls<v1::Jobs::Service>> {
     const supervisor::Peer peer = callers_.of(context);
     const policy::Tenant user = supervisor::tenant_of(peer);
     auto reactor = std::make_unique<FollowReactor>(gate_, is_closed_, service_, user);
-    if (!gate_.has_room(user, bytes) || !reactor->begin(peer, bond, make(), bytes)) {
-      reactor->refuse();
+    bool is_on_its_way = false;
+    if (gate_.has_room(user, bytes)) {
+      const Duration before = loop::cpu_time();
+      Start start = make();
+      const Gate::Message message{.bytes = bytes, .reading = loop::cpu_time() - before};
+      is_on_its_way = reactor->begin(peer, bond, std::move(start), message);
     }
+    if (!is_on_its_way) reactor->refuse();
     return reactor.release();
   }
 
@@ -318,8 +323,12 @@ class JobsRpcService::Inside : public Streams<Calls<v1::Jobs::Service>> {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
     const supervisor::Peer peer = callers_.of(*context);
     const policy::Tenant user = supervisor::tenant_of(peer);
-    const bool is_open = !is_closed_ && gate_.has_room(user, bytes);
-    if (is_open && gate_.post(user, told(*reactor, peer, make()), bytes)) return reactor;
+    if (!is_closed_ && gate_.has_room(user, bytes)) {
+      const Duration before = loop::cpu_time();
+      Act act = make();
+      const Gate::Message message{.bytes = bytes, .reading = loop::cpu_time() - before};
+      if (gate_.post(user, told(*reactor, peer, std::move(act)), message)) return reactor;
+    }
     answer_in(is_closed_ ? Duration{} : gate_.refused(user),
               [reactor] { reactor->Finish(kServiceGone); });
     return reactor;

@@ -16,7 +16,7 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
   enum class Bounded : bool { no, yes };
   struct Call {
     std::function<void()> act;
-    std::size_t bytes = 0;
+    Message message{};
     Bounded is_bounded = Bounded::yes;
   };
 
@@ -25,12 +25,12 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
 
   [[nodiscard]] bool enter(policy::Tenant user, Call call) {
     std::unique_lock lock(mutex_);
-    if (call.is_bounded == Bounded::yes && !fits(user, call.bytes)) return false;
+    if (call.is_bounded == Bounded::yes && !fits(user, call.message.bytes)) return false;
     User& his = users_[user];
     if (his.calls.empty()) turns_.push_back(user);
     if (call.is_bounded == Bounded::yes) ++bounded_;
     ++his.count;
-    his.bytes += call.bytes;
+    his.bytes += call.message.bytes;
     ++in_all_;
     pace_.came(user, loop::now());
     his.calls.push_back(std::move(call));
@@ -109,8 +109,7 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
     lock.lock();
     leave(user, call);
     if (call.is_bounded == Bounded::yes) pace_.made(user, loop::now());
-    pace_.spent(user, cost + CallPace::kReadingMiB * static_cast<long>(call.bytes >> 20U),
-                loop::now());
+    pace_.spent(user, cost + CallPace::kReading * call.message.reading, loop::now());
     is_called_ = !turns_.empty();
     if (!is_called_) return;
     lock.unlock();
@@ -136,7 +135,7 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
 
   void leave(policy::Tenant user, const Call& call) {
     const auto his = users_.find(user);
-    his->second.bytes -= call.bytes;
+    his->second.bytes -= call.message.bytes;
     if (--his->second.count == 0) users_.erase(his);
     if (call.is_bounded == Bounded::yes) --bounded_;
     --in_all_;
@@ -156,8 +155,8 @@ class Gate::Queues : public std::enable_shared_from_this<Queues> {
 Gate::Gate(loop::Loop& loop) : queues_(std::make_shared<Queues>(loop)) {}
 Gate::~Gate() = default;
 
-bool Gate::post(policy::Tenant user, std::function<void()> call, std::size_t bytes) {
-  return queues_->enter(user, {.act = std::move(call), .bytes = bytes});
+bool Gate::post(policy::Tenant user, std::function<void()> call, Message message) {
+  return queues_->enter(user, {.act = std::move(call), .message = message});
 }
 
 bool Gate::has_room(policy::Tenant user, std::size_t bytes) {

@@ -36,9 +36,18 @@ class Gate {
   // have, one passes.
   static constexpr std::size_t kBytesOfUserMax = 32 << 20;
 
-  // Runs `call` of this user on the loop's thread, with which so many bytes wait; false, and it
-  // never runs: too many wait, or it is closed. From any thread.
-  [[nodiscard]] bool post(policy::Tenant user, std::function<void()> call, std::size_t bytes = 0);
+  // What came with a call.
+  struct Message {
+    std::size_t bytes = 0;  // that wait with it
+    Duration reading{};     // CPU time that it took to read it
+  };
+
+  // Runs `call` of this user on the loop's thread; false, and it never runs: too many wait, or it
+  // is closed. From any thread.
+  [[nodiscard]] bool post(policy::Tenant user, std::function<void()> call, Message message);
+  [[nodiscard]] bool post(policy::Tenant user, std::function<void()> call) {
+    return post(user, std::move(call), Message{});
+  }
   // Whether post() would take a call with so many bytes now: asked before it is read, as that costs
   // more than to refuse it. From any thread.
   [[nodiscard]] bool has_room(policy::Tenant user, std::size_t bytes);

@@ -115,18 +115,30 @@ TEST(Gate, WhatMustNotBeLostIsItsUsersAlone) {
   let_through(loop, gate);
 }
 
+// The loop has next to nothing to do for it; others have.
+TEST(Gate, WhatTookLongToReadCountsForMuchMore) {
+  loop::Loop loop = std::move(*loop::Loop::create());
+  Gate gate(loop);
+  EXPECT_TRUE(gate.post(kBob, [] {}));
+  EXPECT_TRUE(gate.post(kAlice, [] {}, {.reading = std::chrono::milliseconds(3)}));
+  let_through(loop, gate);
+  EXPECT_GT(gate.next_beside(kAlice), loop::now() + std::chrono::milliseconds(500));
+  const Instant his = gate.next_beside(kBob);
+  EXPECT_LE(his, loop::now());
+}
+
 TEST(Gate, TheBytesOfOneUserAreCounted) {
   loop::Loop loop = std::move(*loop::Loop::create());
   Gate gate(loop);
   constexpr std::size_t kHalf = Gate::kBytesOfUserMax / 2;
-  EXPECT_TRUE(gate.post(kAlice, [] {}, 3 * kHalf)) << "one always passes";
-  EXPECT_FALSE(gate.post(kAlice, [] {}, 1));
+  EXPECT_TRUE(gate.post(kAlice, [] {}, {.bytes = 3 * kHalf})) << "one always passes";
+  EXPECT_FALSE(gate.post(kAlice, [] {}, {.bytes = 1}));
   EXPECT_TRUE(gate.post(kAlice, [] {})) << "what is small and of a fixed size is not among these";
-  EXPECT_TRUE(gate.post(kBob, [] {}, kHalf));
-  EXPECT_TRUE(gate.post(kBob, [] {}, kHalf));
-  EXPECT_FALSE(gate.post(kBob, [] {}, 1));
+  EXPECT_TRUE(gate.post(kBob, [] {}, {.bytes = kHalf}));
+  EXPECT_TRUE(gate.post(kBob, [] {}, {.bytes = kHalf}));
+  EXPECT_FALSE(gate.post(kBob, [] {}, {.bytes = 1}));
   let_through(loop, gate);
-  EXPECT_TRUE(gate.post(kAlice, [] {}, 1));
+  EXPECT_TRUE(gate.post(kAlice, [] {}, {.bytes = 1}));
   let_through(loop, gate);
 }
 
@@ -134,7 +146,7 @@ TEST(Gate, WhoAsksBeforeIsToldWhatPostWouldSay) {
   loop::Loop loop = std::move(*loop::Loop::create());
   Gate gate(loop);
   EXPECT_TRUE(gate.has_room(kAlice, 2 * Gate::kBytesOfUserMax)) << "the first passes";
-  ASSERT_TRUE(gate.post(kAlice, [] {}, Gate::kBytesOfUserMax));
+  ASSERT_TRUE(gate.post(kAlice, [] {}, {.bytes = Gate::kBytesOfUserMax}));
   EXPECT_FALSE(gate.has_room(kAlice, 1));
   EXPECT_TRUE(gate.has_room(kAlice, 0));
   EXPECT_TRUE(gate.has_room(kBob, 1));
