@@ -64,9 +64,11 @@ UserServer::Health UserServers::health() const {
 
 Result<void> UserServers::accept(UniqueFd connection, const supervisor::Peer& peer) {
   const policy::Tenant user = supervisor::tenant_of(peer);
-  if (auto counted = count_connection(connection.get(), user); !counted) return counted;
-  auto found = place_for(peer);
-  if (!found) return pass(std::move(found));
+  auto found = place_for_one_more(connection.get(), peer);
+  if (!found) {
+    closer_.close(user, std::move(connection));
+    return pass(std::move(found));
+  }
   Place& place = **found;
   place.connected = ++connections_;
   if (place.is_made && place.waiting.empty()) {
@@ -77,6 +79,13 @@ Result<void> UserServers::accept(UniqueFd connection, const supervisor::Peer& pe
   return {};
 }
 
+Result<UserServers::Place*> UserServers::place_for_one_more(int socket,
+                                                            const supervisor::Peer& peer) {
+  auto counted = count_connection(socket, supervisor::tenant_of(peer));
+  if (!counted) return pass(std::move(counted));
+  return place_for(peer);
+}
+
 Result<UserServers::Place*> UserServers::place_for(const supervisor::Peer& peer) {
   const Key key = key_of(peer);
   if (const auto found = places_.find(key); found != places_.end()) return found->second.get();
@@ -85,16 +94,17 @@ Result<UserServers::Place*> UserServers::place_for(const supervisor::Peer& peer)
   auto built = std::make_shared<Result<void>>();
   builder_.submit([server = place->server, built, peer,
                    &maker = maker_] { *built = server->build(maker.make(peer)); },
-                  [self = std::weak_ptr(self_), built, key] {
-                    if (const auto alive = self.lock()) (*alive)->made(key, *built);
+                  [self = std::weak_ptr(self_), built, key, user = supervisor::tenant_of(peer)] {
+                    if (const auto alive = self.lock()) (*alive)->made(key, user, *built);
                   });
   return places_.emplace(key, std::move(place)).first->second.get();
 }
 
 // Nobody retires a server that is being made.
-void UserServers::made(const Key& key, const Result<void>& built) {
+void UserServers::made(const Key& key, policy::Tenant user, const Result<void>& built) {
   const auto found = places_.find(key);
   if (!built) {
+    for (UniqueFd& connection : found->second->waiting) closer_.close(user, std::move(connection));
     places_.erase(found);
     return maker_.turned_away(
         Error(built.error()).within("refuse uid " + std::to_string(key.front())));

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "daemon/grpc/user_server.h"
+#include "supervisor/external/closer.h"
 #include "supervisor/external/external_job.h"
 
 namespace plimsoll::daemon {
@@ -68,8 +69,9 @@ class UserServers {
   // and some.
   static constexpr std::size_t kCallsOfUserMax = 4096;
 
-  // Takes a connection over. An error says why not; it is closed then. One whose server can't be
-  // made is closed later, and the maker told.
+  // Takes a connection over. An error says why not; it is closed then, not on this thread, as what
+  // waits in it may make that take long. One whose server can't be made is closed later, and the
+  // maker told.
   Result<void> accept(UniqueFd connection, const supervisor::Peer& peer);
   // Makes the server for whoever comes from another machine and has a certificate: nobody here, who
   // can't name places or run jobs. Tells `connections` of each call. Once.
@@ -91,8 +93,9 @@ class UserServers {
     std::uint64_t connected = 0;  // the number of the last connection
   };
   [[nodiscard]] UserServer::Health health() const;
+  Result<Place*> place_for_one_more(int socket, const supervisor::Peer& peer);
   Result<Place*> place_for(const supervisor::Peer& peer);
-  void made(const Key& key, const Result<void>& built);
+  void made(const Key& key, policy::Tenant user, const Result<void>& built);
   void hand_over(const Key& key);
   [[nodiscard]] std::map<std::uint32_t, OfUid> by_uid() const;
   // One server of one of these uids, or all of one uid. False: every one of them is busy, or too
@@ -120,6 +123,7 @@ class UserServers {
   std::uint64_t connections_ = 0;  // ever
   std::vector<Connection> open_;   // and some that are not open any more
   std::unique_ptr<UserServer> tls_;
+  supervisor::Closer closer_;  // of connections that are refused
   bool is_draining_ = false;
   // Of the loop's thread alone; shared with what is on its way there.
   std::shared_ptr<std::size_t> retiring_ = std::make_shared<std::size_t>(0);
