@@ -41,9 +41,9 @@ std::vector<EnvTag> abandoned_marks(const ProcDir& proc, const Table& table) {
   const std::string own = marks_of(proc, ::getpid());
   for (const auto& [pid, stat] : table) {
     const auto mark = last_mark(marks_of(proc, pid));
-    if (!mark || mark->space != *space || find_mark(own, mark->run)) continue;
+    if (!mark || mark->space != *space || find_mark(own, *mark)) continue;
     if (lives(table, mark->guardian) || lives(table, mark->supervisor)) continue;
-    const auto same = [&mark](const EnvTag& other) { return other.run == mark->run; };
+    const auto same = [&mark](const EnvTag& other) { return is_same_run(other, *mark); };
     if (std::none_of(marks.begin(), marks.end(), same)) marks.push_back(*mark);
   }
   return marks;
@@ -79,7 +79,14 @@ std::vector<Abandoned> kill_abandoned(Instant deadline, Instant (*clock)()) {
   auto proc = ProcDir::open();
   auto table = proc ? proc->read_table() : Result<Table>(pass(std::move(proc)));
   if (!table) return runs;
-  for (const EnvTag& mark : abandoned_marks(*proc, *table)) {
+  const std::vector<EnvTag> marks = abandoned_marks(*proc, *table);
+  for (const EnvTag& mark : marks) {
+    if (clock() >= deadline) {
+      const std::string others = std::to_string(marks.size() - runs.size() - 1);
+      Error late{{}, "there was no time for them, nor for those of " + others + " other runs"};
+      runs.push_back({mark.run, {.processes = {}, .trouble = std::move(late)}});
+      break;
+    }
     auto process_scanner = ProcessScanner::open({.guardian = mark.guardian,
                                                  .supervisor = mark.supervisor,
                                                  .run = mark.run,

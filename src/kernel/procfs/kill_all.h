@@ -20,8 +20,9 @@ struct Left {
 Left kill_all(ProcessScanner& process_scanner, Instant deadline, Instant (*clock)());
 
 // Ends the processes of runs whose guardian and supervisor are both gone, by their marks; each run
-// that was met, once, with what is left of it. Leaves alone runs of other pid namespaces, where the
-// two have other numbers, and those that this process itself is a job of.
+// that was met, once, with what is left of it; of those that were not come to before `deadline`,
+// one with that. Leaves alone runs of other pid namespaces, where the two have other numbers, and
+// those that this process itself is a job of.
 struct Abandoned {
   std::string run;
   Left left;

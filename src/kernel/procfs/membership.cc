@@ -60,10 +60,15 @@ std::string with_tag(std::string_view inherited, const EnvTag& mark) {
   return value + to_text(mark);
 }
 
-std::optional<EnvTag> find_mark(std::string_view value, std::string_view run) {
+bool is_same_run(const EnvTag& a, const EnvTag& b) {
+  return a.run == b.run && a.space == b.space && a.guardian == b.guardian &&
+         a.supervisor == b.supervisor;
+}
+
+std::optional<EnvTag> find_mark(std::string_view value, const EnvTag& mark) {
   for (const std::string_view word : words(value)) {
-    auto mark = parse_tag(word);
-    if (mark && mark->run == run) return mark;
+    auto found = parse_tag(word);
+    if (found && is_same_run(*found, mark)) return found;
   }
   return std::nullopt;
 }
@@ -160,7 +165,8 @@ std::optional<FamilyId> Membership::by_trace(const Stat& stat, TagReader& tags) 
   }
   if (unmarked_.contains(stat.id)) return std::nullopt;
   const auto value = tags.tag_of(stat.id.pid);
-  const auto mark = value ? find_mark(*value, config_.run) : std::nullopt;
+  const EnvTag ours{config_.run, config_.space, config_.guardian, config_.supervisor, {}};
+  const auto mark = value ? find_mark(*value, ours) : std::nullopt;
   if (!mark) {
     if (!guardian_lives_) unmarked_.insert(stat.id);
     return std::nullopt;

@@ -40,8 +40,10 @@ std::optional<EnvTag> parse_tag(std::string_view word);
 // What the variable has to be for a job of `mark`, started by somebody whose own is `inherited`.
 std::string with_tag(std::string_view inherited, const EnvTag& mark);
 
-// The mark of a run among those of a variable's value.
-std::optional<EnvTag> find_mark(std::string_view value, std::string_view run);
+// Whether both are of one run. Its name does not tell: anybody may write any into his environment.
+[[nodiscard]] bool is_same_run(const EnvTag& a, const EnvTag& b);
+// The mark of the run of `mark` among those of a variable's value.
+std::optional<EnvTag> find_mark(std::string_view value, const EnvTag& mark);
 
 // The innermost mark.
 std::optional<EnvTag> last_mark(std::string_view value);

@@ -35,10 +35,10 @@ TEST(MarkText, IsNothingIfItIsNotWhole) {
 TEST(MarkValue, KeepsTheMarksOfRunsAround) {
   const std::string outer = with_tag("", mark("outer", "job-1"));
   const std::string both = with_tag(outer, mark("inner", "job-2"));
-  EXPECT_THAT(find_mark(both, "outer"), Optional(mark("outer", "job-1")));
-  EXPECT_THAT(find_mark(both, "inner"), Optional(mark("inner", "job-2")));
+  EXPECT_THAT(find_mark(both, mark("outer", "")), Optional(mark("outer", "job-1")));
+  EXPECT_THAT(find_mark(both, mark("inner", "")), Optional(mark("inner", "job-2")));
   EXPECT_THAT(last_mark(both), Optional(mark("inner", "job-2")));
-  EXPECT_FALSE(find_mark(both, "other"));
+  EXPECT_FALSE(find_mark(both, mark("other", "")));
 }
 
 TEST(MarkValue, StaysBounded) {
@@ -48,12 +48,27 @@ TEST(MarkValue, StaysBounded) {
   }
   EXPECT_EQ(static_cast<std::size_t>(std::count(value.begin(), value.end(), ' ')), kMarksMax - 1);
   EXPECT_THAT(last_mark(value), Optional(mark("run47", "job-1")));
-  EXPECT_FALSE(find_mark(value, "run0"));
+  EXPECT_FALSE(find_mark(value, mark("run0", "")));
+}
+
+// Anybody may write the name of a run that lives into his environment.
+TEST(MarkValue, OfAnotherRunOfTheSameNameIsNot) {
+  const EnvTag ours = mark("run", "job-1");
+  EnvTag of_space = ours, of_guardian = ours, of_supervisor = ours;
+  of_space.space = 1;
+  of_guardian.guardian.start = 999;
+  of_supervisor.supervisor.pid = 999;
+  for (const EnvTag& forged : {of_space, of_guardian, of_supervisor}) {
+    EXPECT_FALSE(is_same_run(forged, ours));
+    EXPECT_FALSE(find_mark(to_text(forged), ours));
+    EXPECT_THAT(find_mark(to_text(forged) + " " + to_text(ours), ours), Optional(ours));
+  }
 }
 
 TEST(MarkValue, PassesOverWhatOthersHavePutThere) {
-  EXPECT_THAT(find_mark("nonsense  /// " + to_text(mark("run", "job-1")) + " more", "run"),
-              Optional(mark("run", "job-1")));
+  EXPECT_THAT(
+      find_mark("nonsense  /// " + to_text(mark("run", "job-1")) + " more", mark("run", "")),
+      Optional(mark("run", "job-1")));
   EXPECT_FALSE(last_mark("nonsense"));
   EXPECT_FALSE(last_mark(""));
 }

@@ -256,6 +256,16 @@ TEST_F(RollTest, WithoutTheGuardianOrphansAreFoundAmongAll) {
   EXPECT_THAT(members(kStrays), ElementsAre(40));  // of this run, whatever the job
 }
 
+// As root's sweep of dead runs looks for them: by a mark that anybody may have made up.
+TEST_F(RollTest, WhoBearsTheNameOfARunAndOtherProcessesIsNotOfIt) {
+  add_leader(40, 1);
+  marks_[40] = to_text(
+      {.run = "run", .space = 1, .guardian = {990, 1}, .supervisor = {991, 1}, .job = "job-1"});
+  membership_.guardian_ended();
+  take();
+  EXPECT_THAT(members(kStrays), IsEmpty());
+}
+
 TEST_F(RollTest, ATableThatGoesInCirclesIsTaken) {
   const FamilyId one = start("job-1", 20);
   add(50, 51);
