@@ -26,7 +26,10 @@ Result<Json> parse_object(std::string_view line) {
   return json;
 }
 
+// What holds others is only named: its text goes as deep into the stack as it is nested.
 std::string text_of(const Json& json) {
+  if (json.is_object()) return "an object";
+  if (json.is_array()) return "a list";
   std::string text = report::text_of(json, report::JsonForm::line);
   text.pop_back();
   return text;

@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <rapidcheck/gtest.h>
+
+#include "supervisor/control/job_protocol.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -63,6 +66,36 @@ TEST(ParseRequest, SaysWhatIsWrong) {
     ASSERT_FALSE(parsed) << line;
     EXPECT_THAT(parsed.error().message(), HasSubstr(error)) << line;
   }
+}
+
+// A stack on which nothing may go as deep as what somebody has sent.
+template <class Act>
+void on_a_small_stack(Act act) {
+  constexpr std::size_t kSmall = std::size_t{256} << 10;
+  pthread_attr_t attributes;
+  ASSERT_EQ(::pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&attributes, kSmall), 0);
+  pthread_t thread{};
+  const auto run = [](void* it) -> void* {
+    (*static_cast<Act*>(it))();
+    return nullptr;
+  };
+  ASSERT_EQ(::pthread_create(&thread, &attributes, run, &act), 0);
+  ::pthread_join(thread, nullptr);
+  ::pthread_attr_destroy(&attributes);
+}
+
+TEST(ParseRequest, WhatIsNestedDeeplyIsNamedAndNotWalkedThrough) {
+  const std::string deep = std::string(30'000, '[') + std::string(30'000, ']');
+  on_a_small_stack([&deep] {
+    const std::string line = R"({"command":"kill","job":)" + deep + "}";
+    const auto parsed = parse_request(line);
+    ASSERT_FALSE(parsed);
+    EXPECT_THAT(parsed.error().message(), HasSubstr("found a list"));
+    EXPECT_FALSE(parse_job_request(line));
+    EXPECT_FALSE(parse_job_request(R"({"command":)" + deep + "}"));
+    EXPECT_TRUE(parse_job_request(R"({"command":"list","x":)" + deep + "}"));
+  });
 }
 
 TEST(ParseRequest, DeepNestingIsNoTrouble) {
