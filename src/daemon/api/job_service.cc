@@ -216,14 +216,18 @@ Result<void> JobService::signal(const supervisor::Peer& peer, JobId id, int numb
 }
 
 Result<JobId> JobService::find_named(const supervisor::Peer& peer, const std::string& text) const {
-  std::optional<JobId> named;
+  const auto number = to_u64(text);
+  const bool is_number = number && find(peer, JobId{*number});
+  // Whoever sees jobs of others does not go by the names that they choose.
+  if (is_number && supervisor::tenant_of(peer) == policy::kHost) return JobId{*number};
+  std::optional<std::pair<bool, JobId>> named;  // whether it is somebody else's; the first of them
   for (const auto& [id, job] : jobs_) {
     if (job->order.spec.name != text || !may_touch(peer, job->uid)) continue;
-    named = std::min(named.value_or(id), id);
+    const std::pair one(job->uid != peer.uid, id);
+    named = std::min(named.value_or(one), one);
   }
-  if (named) return *named;
-  const auto number = to_u64(text);
-  if (number && find(peer, JobId{*number})) return JobId{*number};
+  if (named) return named->second;
+  if (is_number) return JobId{*number};
   return fail(std::errc::no_such_process, "there is no job \"" + text + "\" of this user");
 }
 

@@ -64,7 +64,8 @@ class JobService : public supervisor::JobOwner {
   Result<WatcherId> watch(const supervisor::Peer& peer, JobId job,
                           std::shared_ptr<JobWatcher> watcher);
   void unwatch(JobId job, WatcherId watcher);
-  // The job that people mean: the one of this name that came first, else of this number.
+  // The job that people mean: the one of this name that came first, else of this number. Who sees
+  // jobs of several users means the number if there is such a job, and his own before others'.
   Result<JobId> find_named(const supervisor::Peer& peer, const std::string& text) const;
   // Of a job that runs, as Scheduler::pause() and resume(); kill: of any.
   Result<void> pause(const supervisor::Peer& peer, JobId job);

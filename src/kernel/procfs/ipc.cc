@@ -137,7 +137,13 @@ std::optional<std::vector<IpcObject>> IpcTables::objects_of(std::uint32_t creato
 }
 
 bool remove_ipc(const IpcObject& object) {
-  if (object.kind == IpcKind::posix_queue) return ::unlink((kQueues + object.name).c_str()) == 0;
+  if (object.kind == IpcKind::posix_queue) {
+    // Another user's may have taken the name since.
+    const std::string path = kQueues + object.name;
+    struct stat about{};
+    const bool is_his = ::lstat(path.c_str(), &about) == 0 && about.st_uid == object.creator;
+    return is_his && ::unlink(path.c_str()) == 0;
+  }
   const auto number = to_u64(object.name);
   if (!number || *number > INT32_MAX) return false;
   const int id = static_cast<int>(*number);

@@ -58,7 +58,7 @@ class IpcTables {
   std::string buffer_;
 };
 
-// False if it is gone already, or may not be removed.
+// False if it is gone already, is another user's by now, or may not be removed.
 bool remove_ipc(const IpcObject& object);
 
 // The users of whom a process lives: with any of its ids. Nothing if they can't be looked for.

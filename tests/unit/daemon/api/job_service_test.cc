@@ -271,6 +271,22 @@ TEST_F(JobServiceTest, ANameMeansTheJobThatCameFirst) {
   EXPECT_FALSE(service.find_named(me, "3"));
 }
 
+// Who may act on everybody's jobs is not led to another one by its name.
+TEST_F(JobServiceTest, ForTheHostANumberGoesBeforeANameAndItsOwnBeforeOthers) {
+  const JobId first = submit("real");
+  const JobId decoy = submit("1");
+  ASSERT_EQ(first, JobId{1});
+  EXPECT_EQ(service.find_named(me, "1"), first);
+  EXPECT_EQ(service.find_named(me, "2"), decoy);
+  const supervisor::Peer root{.uid = ::geteuid()};
+  const auto others = service.submit(somebody, order("nightly"));
+  if (!others) GTEST_SKIP() << "only root runs jobs of others: " << others.error().message();
+  EXPECT_EQ(service.find_named(root, "nightly"), *others);
+  const JobId own = submit("nightly");
+  EXPECT_EQ(service.find_named(root, "nightly"), own);
+  EXPECT_EQ(service.find_named(somebody, "nightly"), *others);
+}
+
 TEST_F(JobServiceTest, SignalsAreForWhatRuns) {
   jobs.hold(policy::HoldCause::memory, "no memory");
   const JobId job = submit();
