@@ -255,6 +255,21 @@ case_nohup() {
   same alive "$(<out)"
 }
 
+# A terminal that is closed tells both processes of a batch, whose jobs are in sessions of their own. It goes on.
+case_nohup_batch() {
+  local pid
+  nohup "$plimsoll" batch --progress none -- sh -c 'touch ready; until [ -e go ]; do sleep 0.05; done; echo alive' \
+    ::: once >out 2>err &
+  pid=$!
+  becomes_true test -e ready
+  kill -HUP "$pid" "$(supervisor_of "$pid")" || wrong 'HUP'
+  sleep 0.3
+  touch go
+  wait "$pid"
+  same 0 $?
+  has out alive
+}
+
 # A shell ends its loop when what it runs dies of the signal, not when it says so by its status.
 case_who_is_ended_by_a_signal_dies_of_it() {
   "$python" - "$plimsoll" <<'END' >out 2>&1 || wrong "$(<out)"

@@ -116,6 +116,24 @@ case_line_and_places_of_the_daemon() {
   has err 'there is no job "nobody-has-this" of this user'
 }
 
+# Of a class that has a cap two run, however many are wanted; others start beside them.
+case_a_class_has_a_cap() {
+  printf '[governor]\ncaps = "db=2"\n' >caps.toml
+  serve --config caps.toml --cores 8
+  local i
+  for i in 1 2 3 4; do
+    submit 0 -d --class db --name "db$i" --stdout "o$i" -- sh -c "touch began.$i; until [ -e go ]; do sleep 0.05; done"
+  done
+  becomes_true eval '(($(compgen -G "began.*" | wc -l) == 2))'
+  submit 0 --class other -- true
+  same 2 "$(compgen -G 'began.*' | wc -l)" 'of the class'
+  gives 0 "$(dirname "$plimsoll")/tests/clients/job_client" "$PLIMSOLL_SOCKET" explain 4
+  has out 'waits for others of its class: of "db" at most 2 run at once'
+  touch go
+  becomes_true listed 0
+  same 4 "$(compgen -G 'began.*' | wc -l)" 'that ran'
+}
+
 case_users_have_their_own() {
   ((EUID == 0)) || skip 'not root'
   serve_all
