@@ -82,8 +82,9 @@ std::vector<Abandoned> kill_abandoned(Instant deadline, Instant (*clock)()) {
   const std::vector<EnvTag> marks = abandoned_marks(*proc, *table);
   for (const EnvTag& mark : marks) {
     if (clock() >= deadline) {
-      const std::string others = std::to_string(marks.size() - runs.size() - 1);
-      Error late{{}, "there was no time for them, nor for those of " + others + " other runs"};
+      const auto others = static_cast<std::size_t>(marks.data() + marks.size() - &mark) - 1;
+      Error late{{}, "there was no time for them"};
+      if (others > 0) late.what += ", nor for those of " + std::to_string(others) + " more";
       runs.push_back({mark.run, {.processes = {}, .trouble = std::move(late)}});
       break;
     }
