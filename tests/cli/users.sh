@@ -259,7 +259,7 @@ of_group() {
 # However many jobs one has, together they weigh as much as another's, and fork no further.
 case_users_have_groups_of_their_own() {
   is_root || skip 'not root'
-  local governor=$'user_processes = 60\njob_processes = 40' job of_root
+  local governor=$'user_processes = 60\njob_processes = 40' job of_root supervisor
   serve_group
   chmod 711 .
   job=$(as 65534 65534 none "$clients/job_client" "$socket" submit sleep 1000)
@@ -277,11 +277,11 @@ case_users_have_groups_of_their_own() {
     sh -c 'for i in $(seq 50); do sleep 1000 & done; echo all'
   lacks out all
   # Whoever dies: they go with the jobs' own.
-  local supervisor
   supervisor=$(supervisor_of "$daemon")
   kill -STOP "$daemon" "$supervisor"
   kill -KILL "$daemon" "$supervisor"
   wait "$daemon"
+  becomes_true gone "$supervisor"
   gives 0 reap_stale
   becomes_true nothing_left
 }
