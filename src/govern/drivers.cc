@@ -169,10 +169,14 @@ bool is_worker(const Exec& exec) {
 }
 
 constexpr string_view kLauncher = "plimsoll-exec";
+// A Java virtual machine starts each program through this one, which executes it at once. Its own
+// words say nothing of the program.
+constexpr string_view kJavaLauncher = "jspawnhelper";
 
 // `plimsoll exec` starts one command, which is the step.
 bool is_launcher(const Exec& exec) {
-  if (base_name(exec.file) == kLauncher) return true;
+  const string_view name = base_name(exec.file);
+  if (name == kLauncher || name == kJavaLauncher) return true;
   return program_name(exec.file) == "plimsoll" && exec.argv.size() > 1 && exec.argv[1] == "exec";
 }
 

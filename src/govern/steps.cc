@@ -139,10 +139,14 @@ void Steps::follow(Pending pending, const Exec& exec, const Meaning& meaning) {
     if (step != steps_.end()) step->second->place->has_seen(exec.process);
     if (step != steps_.end() && may_hold_tokens(exec)) step->second->may_hold_tokens = true;
     // Whoever does the work of the step says what it is.
-    const bool is_main = step != steps_.end() && step->second->exec.process == exec.process;
-    if (is_main && !is_shell_text(step->second->exec)) {
+    const auto says = [&exec](const Exec& first) {
+      return first.process == exec.process && !is_shell_text(first);
+    };
+    if (step != steps_.end() && says(step->second->exec)) {
       step->second->spec.command = spec_for(*meaning.step, exec).command;
     }
+    const auto small = small_execs_.find(*meaning.step);
+    if (small != small_execs_.end() && says(small->second)) small->second = exec;
   }
   if (meaning.what == Meaning::What::nothing) drivers_->has_seen(exec.process);
   answer(pending);

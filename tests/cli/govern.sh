@@ -336,6 +336,15 @@ case_a_cap_holds_for_small_steps_too() {
   has out 'waits for others of its class: of "sleep" at most 1 runs at once'
 }
 
+# One that stays after all is told by what it has executed by then, as every step is.
+case_a_small_step_goes_by_what_it_executes() {
+  state
+  yes 0.02 | head -n 8 >lengths
+  gives 0 "$plimsoll" govern -q -- xargs -P1 -n1 -a lengths nice sleep
+  gives 0 "$plimsoll" govern -q --report steps.jsonl -- xargs -P1 -n1 -a <(echo 1.5) nice sleep
+  same 'sleep 1.5' "$(commands_in steps.jsonl)"
+}
+
 case_ctl_sees_and_steers_it() {
   state
   "$plimsoll" govern -q -- xargs -P 2 -n 1 sleep <<<"84001.$$ 84002.$$" 2>err &

@@ -118,6 +118,13 @@ TEST(Drivers, OtherPlimsollsGovernThemselves) {
   EXPECT_EQ(drivers.role_of(exec({"/usr/bin/plimsoll-exec", "gcc"})), Role::driver);
 }
 
+// The program is the step, under its own name.
+TEST(Drivers, TheHelperThroughWhichJavaStartsProgramsIsOne) {
+  const Drivers drivers;
+  const char* helper = "/usr/lib/jvm/java-17-openjdk-amd64/lib/jspawnhelper";
+  EXPECT_EQ(drivers.role_of(exec({helper, "17.0.15+6-Debian-1deb12u1", "27:28:30"})), Role::driver);
+}
+
 TEST(Drivers, WhoShowsRunsIsNone) {
   const Drivers drivers;
   for (const char* what : {"ctl", "top", "explain", "list"}) {
