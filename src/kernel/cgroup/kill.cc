@@ -18,8 +18,6 @@ void try_write(const Directory& directory, const std::string& file, std::string_
 
 // Under a tiny quota a killed process takes seconds to get the time it needs to die.
 bool lift_brakes(const Group::Part& part, const Directory& here) {
-  const bool is_top = &here == &part.directory;
-  if (is_top && part.controllers.has(Controller::pids)) try_write(here, "pids.max", "0");
   if (here.version() == Version::v1) {
     if (!part.controllers.has(Controller::cpu)) return false;
     try_write(here, "cpu.cfs_quota_us", "-1");
@@ -29,6 +27,12 @@ bool lift_brakes(const Group::Part& part, const Directory& here) {
   try_write(here, "cpu.max", "max");
   try_write(here, "memory.high", "max");
   return true;
+}
+
+void forbid_forks(const Group& group) {
+  for (const Group::Part& part : group.parts()) {
+    if (part.controllers.has(Controller::pids)) try_write(part.directory, "pids.max", "0");
+  }
 }
 
 // On v1 SIGKILL does nothing to a frozen process, whoever has frozen it.
@@ -106,11 +110,14 @@ bool Kill::visit_next(const Group& group, const Visit& visit) {
   return true;
 }
 
+// A program whose fork fails ends by itself, by another cause than the kill: so the kill comes
+// first.
 Kill::Stage Kill::strike(const Group& group) {
   const Directory* v2 = group.v2();
-  if (way_ != KillWay::best || v2 == nullptr) return Stage::count;
   // Missing before Linux 5.14, refused to a delegatee and in a threaded group.
-  if (!v2->write("cgroup.kill", "1")) return Stage::count;
+  const bool is_written = way_ == KillWay::best && v2 != nullptr && v2->write("cgroup.kill", "1");
+  forbid_forks(group);
+  if (!is_written) return Stage::count;
   done_.did = KillStep::Did::wrote_kill;
   return Stage::thaw;
 }

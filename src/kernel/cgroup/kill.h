@@ -48,8 +48,9 @@ struct KillStep {
 // however many groups and processes a job has made. The caller looks whether the group is empty
 // (processes.h), and if it is not takes another step after a while (backoff.h), until it is.
 //
-// A kill first lifts what would delay the deaths: cpu.max, memory.high, the v1 quota; and forbids
-// new processes (pids.max 0). What a job did to its sub-groups is undone as well. With
+// A kill first lifts what would delay the deaths: cpu.max, memory.high, the v1 quota; and once
+// cgroup.kill is written, or before the first signals, it forbids new processes (pids.max 0). What
+// a job did to its sub-groups is undone as well. With
 // KillWay::signals_alone nothing is lifted for good: a group is at most frozen for a moment, and
 // thawed where it is frozen on v1.
 //
