@@ -85,6 +85,21 @@ case_the_page_is_written_between_its_marks() {
   same nothing "$(cat page.md)"
 }
 
+# Another value of a constant is built from a copy of all of this, which takes minutes: not here.
+case_other_programs_stand_beside_each_other() {
+  cp "$plimsoll" other
+  gives 0 "$python" "$bench/sweep.py" --quick --seeds 1 --family waves --family short --program ./other
+  same 8 "$(grep -cE '^[|] (waves|short), .*, (nothing known|having learnt) +[|]' out)" 'rows of two tables'
+  same 4 "$(grep -cE '[|] +[0-9.]+ [|] +[+]0[.]0 % [|]$' out)" 'makespans'
+  has out '- `./other`: at best +0.0 % (waves, 32 cores, 64 GiB, nothing known), at worst +0.0 %'
+  gives 2 "$python" "$bench/sweep.py" kCushion
+  has err 'expected a CONSTANT and VALUEs, or --program'
+  gives 1 "$python" "$bench/sweep.py" kNowhere 1
+  has err 'sweep: kNowhere is defined in no file, expected one file below src/policy'
+  gives 1 "$python" "$bench/sweep.py" --quick --seeds 1 --family waves --program ./nowhere
+  has err 'sweep: ./nowhere: No such file'
+}
+
 case_mistakes() {
   gives 1 "$python" "$bench/simulate.py" nowhere.jsonl
   has err 'nowhere.jsonl: No such file'
