@@ -97,6 +97,16 @@ case_history_lists_classes() {
   same 6 "$("$python" -c 'import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone()[0])' state/history.db)" 'version'
 }
 
+case_history_tells_what_was_written() {
+  state
+  gives 0 "$plimsoll" batch -q -- 'head -c {}M /dev/zero >f{}; sync f{}; sleep 0.3' ::: 20 10
+  gives 0 "$plimsoll" history
+  has out 'WRITTEN P90'
+  gives 0 "$plimsoll" history --json
+  told out '20 << 20 <= r["classes"][0]["written_bytes"]["max"] < 24 << 20' \
+    '10 << 20 <= r["classes"][0]["written_bytes"]["p50"] < 14 << 20'
+}
+
 case_history_forgets() {
   make_history
   gives 0 "$plimsoll" history forget 'cc *'

@@ -19,9 +19,15 @@ Quantiles<T> quantiles(std::vector<T> values) {
   return {.p50 = rank(50), .p90 = rank(90), .max = values.back()};
 }
 
+template <class T>
+std::optional<Quantiles<T>> quantiles_if_known(std::vector<T> values) {
+  if (values.empty()) return std::nullopt;
+  return quantiles(std::move(values));
+}
+
 ClassSummary summary_of(const policy::Key& key, const std::vector<const Entry*>& entries) {
-  ClassSummary summary{.key = key, .count = entries.size(), .peak = {}, .ran = {}, .cores = {}};
-  std::vector<Bytes> peaks;
+  ClassSummary summary{.key = key, .count = entries.size(), .peak = {}, .ran = {}};
+  std::vector<Bytes> peaks, written, io;
   std::vector<Duration> times;
   std::vector<double> cores;
   for (const Entry* entry : entries) {
@@ -30,11 +36,15 @@ ClassSummary summary_of(const policy::Key& key, const std::vector<const Entry*>&
     peaks.push_back(seen.peak);
     times.push_back(seen.ran);
     if (seen.cores) cores.push_back(*seen.cores);
+    if (seen.written) written.push_back(*seen.written);
+    if (seen.io) io.push_back(*seen.io);
     summary.last = std::max(summary.last, entry->recorded);
   }
   summary.peak = quantiles(std::move(peaks));
   summary.ran = quantiles(std::move(times));
-  if (!cores.empty()) summary.cores = quantiles(std::move(cores));
+  summary.cores = quantiles_if_known(std::move(cores));
+  summary.written = quantiles_if_known(std::move(written));
+  summary.io = quantiles_if_known(std::move(io));
   return summary;
 }
 

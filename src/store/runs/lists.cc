@@ -133,11 +133,14 @@ std::string history_text(const std::vector<history::ClassSummary>& classes,
   Column wall{.heading = "TIME P50", .cells = {}};
   Column wall90{.heading = "P90", .cells = {}};
   Column cores{.heading = "CORES", .cells = {}};
+  Column written{.heading = "WRITTEN P90", .cells = {}};
   Column last{.heading = "LAST SEEN", .align = Align::left, .cells = {}};
   Column owner{.heading = "UID", .cells = {}};
   Column name{.heading = "CLASS", .align = Align::left, .cells = {}};
   const bool of_many = std::any_of(classes.begin(), classes.end(),
                                    [](const auto& one) { return one.key.owner.has_value(); });
+  const bool is_written_known = std::any_of(
+      classes.begin(), classes.end(), [](const auto& one) { return one.written.has_value(); });
   for (const history::ClassSummary& one : classes) {
     count.cells.push_back(std::to_string(one.count));
     p50.cells.push_back(format_bytes(one.peak.p50));
@@ -146,14 +149,16 @@ std::string history_text(const std::vector<history::ClassSummary>& classes,
     wall.cells.push_back(format_duration(one.ran.p50));
     wall90.cells.push_back(format_duration(one.ran.p90));
     cores.cells.push_back(one.cores ? cores_text(one.cores->p50) : kUnknown);
+    written.cells.push_back(one.written ? format_bytes(one.written->p90) : kUnknown);
     last.cells.push_back(date_text(one.last));
     owner.cells.push_back(one.key.owner ? std::to_string(*one.key.owner) : kUnknown);
     name.cells.push_back(printable(one.key.exact));
   }
-  enum : unsigned { kWall90 = 1, kLast, kCores, kP90, kMost };
-  std::vector<Ranked> columns = {{count},         {p50},        {p90, kP90},
-                                 {most, kMost},   {wall},       {wall90, kWall90},
-                                 {cores, kCores}, {last, kLast}};
+  enum : unsigned { kWall90 = 1, kLast, kWritten, kCores, kP90, kMost };
+  std::vector<Ranked> columns = {
+      {count}, {p50}, {p90, kP90}, {most, kMost}, {wall}, {wall90, kWall90}, {cores, kCores}};
+  if (is_written_known) columns.push_back({written, kWritten});
+  columns.push_back({last, kLast});
   if (of_many) columns.push_back({owner});
   columns.push_back({name});
   return fitting_table(std::move(columns), kClassMin, style.width);
@@ -203,11 +208,14 @@ Json class_json(const history::ClassSummary& summary) {
   if (summary.key.owner) json["uid"] = *summary.key.owner;
   json["count"] = summary.count;
   json["at_least"] = summary.at_least;
-  json["peak_bytes"] = quantiles_json(summary.peak, [](Bytes bytes) { return bytes.count; });
+  const auto count = [](Bytes bytes) { return bytes.count; };
+  json["peak_bytes"] = quantiles_json(summary.peak, count);
   json["ran_ns"] = quantiles_json(summary.ran, [](Duration time) { return time.count(); });
   if (summary.cores) {
     json["cores"] = quantiles_json(*summary.cores, [](double cores) { return cores; });
   }
+  if (summary.written) json["written_bytes"] = quantiles_json(*summary.written, count);
+  if (summary.io) json["io_bytes"] = quantiles_json(*summary.io, count);
   json["last_unix_ns"] = unix_ns(summary.last);
   return json;
 }

@@ -32,6 +32,17 @@ TEST(Summarise, QuantilesAreValuesThatOccurred) {
   EXPECT_EQ(classes[0].last, kNow + 10s);
 }
 
+TEST(Summarise, WhatIsKnownOfSomeIsToldOfThese) {
+  std::vector<Entry> entries = {entry("a", 1_MiB), entry("a", 1_MiB), entry("a", 1_MiB)};
+  entries[0].attempt_summary.written = 20_MiB;
+  entries[2].attempt_summary.written = 10_MiB;
+  const auto classes = summarise(entries, "*");
+  ASSERT_THAT(classes, SizeIs(1));
+  EXPECT_EQ(classes[0].written->p50, 10_MiB);
+  EXPECT_EQ(classes[0].written->max, 20_MiB);
+  EXPECT_FALSE(classes[0].io.has_value());
+}
+
 TEST(Summarise, HeaviestFirstAndByPattern) {
   const std::vector<Entry> entries = {entry("small", 1_MiB), entry("big", 1_GiB),
                                       entry("bigger", 2_GiB)};

@@ -247,6 +247,17 @@ TEST(HistoryText, FitsTheTerminal) {
 }
 
 // Of a daemon, which keeps users apart.
+TEST(HistoryText, SaysWhatWasWrittenWhereThatIsKnown) {
+  history::ClassSummary silent, writes;
+  silent.key.exact = "cc";
+  writes.key.exact = "ld";
+  EXPECT_EQ(history_text({silent}, {.width = 200}).find("WRITTEN"), std::string::npos);
+  writes.written = {.p50 = 1_MiB, .p90 = 20_MiB, .max = 30_MiB};
+  const std::string text = history_text({silent, writes}, {.width = 200});
+  EXPECT_THAT(text, HasSubstr("WRITTEN P90"));
+  EXPECT_THAT(text, HasSubstr("20.0 MiB"));
+}
+
 TEST(HistoryText, SaysWhoseClassItIs) {
   history::ClassSummary own{.key = {.exact = "cc", .tool = ""}, .peak = {}, .ran = {}, .cores = {}};
   history::ClassSummary others = own;
