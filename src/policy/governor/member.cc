@@ -8,9 +8,12 @@
 namespace plimsoll::policy {
 namespace {
 
-// What is believed, and so many standard deviations, bound what a job grows by; a job that has got
-// there has proved the belief wrong.
+// What is believed, and so many standard deviations, bound what a job grows by. One job in six gets
+// further: of these nothing tells where they end, but few come so many deviations further still,
+// and who has come so far in all has proved the belief wrong.
 constexpr double kBoundDoubt = 1;
+constexpr double kBeyondBound = 3;
+constexpr double kProvesWrong = 4;
 
 // Of its peak. Whether it has that before it still or behind it may be in doubt, how high it is
 // not.
@@ -32,10 +35,15 @@ Rise Member::rise_within(Duration ahead) const {
   // What is only said ends at what it was admitted with.
   if (sample.claimed)
     return {.most = std::min(most, std::max(0.0, admitted_with - used())), .doubt = 0};
-  const double doubt = kBoundDoubt * spread_below_ceiling(estimate);
-  const double bound = estimate.peak.mean + doubt - used();
   if (!is_known(estimate)) return {.most = std::min(most, left_of_told()), .doubt = 0};
-  if (bound <= 0) return {.most = most, .doubt = 0};
+  const double spread = spread_below_ceiling(estimate);
+  const double doubt = kBoundDoubt * spread;
+  const double bound = estimate.peak.mean + doubt - used();
+  if (used() >= estimate.peak.mean + kProvesWrong * spread) return {.most = most, .doubt = 0};
+  if (bound <= 0) {
+    const double beyond = std::min(most, kBeyondBound * spread);
+    return {.most = beyond, .doubt = beyond};
+  }
   const double within = std::min(most, bound);
   return {.most = within, .doubt = std::max(0.0, within - std::max(0.0, bound - doubt))};
 }

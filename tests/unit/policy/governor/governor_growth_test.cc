@@ -26,10 +26,32 @@ TEST(GovernorGrowth, WhoIsKnownToFitMayGrowAsFastAsHeLikes) {
     story.samples(t);
     EXPECT_THAT(story.rules(t), IsEmpty()) << t;
   }
-  // Whoever has passed what was believed is believed no more.
+  // Whoever has passed what was believed may need more than there is.
   story.uses(2, 0.4, 225);
   story.samples(0.4);
   EXPECT_THAT(story.rules(0.4), Not(IsEmpty()));
+}
+
+// What is told when one of two that are known to need 200, and perhaps 20 more, comes to so much of
+// 500 at 500 a second, beside one that has its 200.
+std::vector<std::string> of_one_beyond(double used) {
+  Story story({.line = mib(500), .cores = 8, .jobs_max = 1000});
+  for (unsigned id = 1; id <= 2; ++id) {
+    story.waits(id, {.mib = 200, .seconds = 100, .cores = 0.1, .spread = 20});
+    EXPECT_THAT(story.rules(0), ElementsAre("admit " + std::to_string(id)));
+  }
+  for (const double t : {0.9, 1.0}) story.uses(1, t, 200);
+  story.uses(2, 0.9, used - 50);
+  story.uses(2, 1, used);
+  story.samples(1);
+  return story.rules(1);
+}
+
+// One in six comes beyond what is believed and a spread, and of those hardly any by four spreads
+// more.
+TEST(GovernorGrowth, WhoIsALittleBeyondWhatIsBelievedGrowsByALittleMore) {
+  EXPECT_THAT(of_one_beyond(225), IsEmpty());
+  EXPECT_THAT(of_one_beyond(285), ElementsAre("freeze 2"));
 }
 
 // What four unknown jobs are told to do when each has 50 of 300 and grows by 100 a second.
