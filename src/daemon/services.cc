@@ -66,13 +66,14 @@ std::optional<std::uint64_t> Services::processes_max() const {
   return counts ? std::optional(deps_.job_processes) : std::nullopt;
 }
 
-// That a job was killed for memory is told where its user's client may be gone.
+// That a job goes for memory is told where its user's client may be gone. One that its client runs
+// is only asked to end.
 void Services::event(const policy::Event& event) {
   const bool is_lost =
       event.kind == policy::EventKind::evicted || event.kind == policy::EventKind::failed;
   if (is_lost && event.job) {
     log("job " + std::to_string(static_cast<std::uint64_t>(*event.job)) +
-        " was killed to free memory: " + event.reason);
+        " is ended to free memory: " + event.reason);
   }
   observatory_.event(event);
 }

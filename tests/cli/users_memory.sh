@@ -38,7 +38,7 @@ case_one_users_memory_ends_nobody_elses_job() {
     ! grep -qE '^(evicted|killed|ended) ' "explained-$job" || wrong "job $job: $(cat "explained-$job")"
   done
   same 2 "$(jobs list | grep -c ' 65533 ')" "the other user's jobs"
-  has daemon.log "job $oldest was killed to free memory: "
+  has daemon.log "job $oldest is ended to free memory: "
   over 0 INT
 }
 

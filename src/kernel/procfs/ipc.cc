@@ -70,6 +70,31 @@ std::optional<std::uint64_t> value_of(const std::vector<std::string_view>& colum
   return at < columns.size() && at < words.size() ? to_u64(words[at]) : std::nullopt;
 }
 
+// Nothing: it is gone.
+std::optional<std::uint32_t> creator_of(IpcKind kind, int id) {
+  union {  // semun(2): its caller defines it
+    semid_ds* about;
+    int value;
+  } semaphores{};
+  shmid_ds memory{};
+  semid_ds set{};
+  msqid_ds queue{};
+  semaphores.about = &set;
+  switch (kind) {
+    case IpcKind::shared_memory:
+      if (::shmctl(id, IPC_STAT, &memory) == 0) return memory.shm_perm.cuid;
+      break;
+    case IpcKind::semaphores:
+      if (::semctl(id, 0, IPC_STAT, semaphores) == 0) return set.sem_perm.cuid;
+      break;
+    case IpcKind::messages:
+      if (::msgctl(id, IPC_STAT, &queue) == 0) return queue.msg_perm.cuid;
+      break;
+    case IpcKind::posix_queue: break;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view name_of(IpcKind kind) {
@@ -147,6 +172,8 @@ bool remove_ipc(const IpcObject& object) {
   const auto number = to_u64(object.name);
   if (!number || *number > INT32_MAX) return false;
   const int id = static_cast<int>(*number);
+  // So may another user's have the number.
+  if (creator_of(object.kind, id) != object.creator) return false;
   switch (object.kind) {
     case IpcKind::shared_memory: return ::shmctl(id, IPC_RMID, nullptr) == 0;
     case IpcKind::semaphores: return ::semctl(id, 0, IPC_RMID) == 0;

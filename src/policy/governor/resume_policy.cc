@@ -207,6 +207,10 @@ void ResumePolicy::end_waste(Turn& turn) {
   const Victims victims = choose_victims(turn.running_set, *keel, {shortage, turn.limits.limit},
                                          may_lose(turn.config), Spare::twice_lost);
   if (victims.members.empty() || victims.bytes < shortage) return;
+  const TenantExcess excess(turn.running_set, turn.limits.limit);
+  const bool is_fair =
+      !excess.is_shared() || excess.may_go_for(first->ready.tenant, victims.members);
+  if (!is_fair) return;
   double redo = 0;
   for (const Member* victim : victims.members) {
     redo += victim->used() * to_seconds(victim->sample.ran);
@@ -221,29 +225,39 @@ void ResumePolicy::end_waste(Turn& turn) {
   }
 }
 
-// Of several tenants, who is within his part is not kept paused for long by who is beyond.
+// What the held job lacks of what its tenant may claim; nothing if others don't owe it to him, or
+// if that does not help it. What an unknown job would take is a guess: with some room it is tried.
+std::optional<double> ResumePolicy::claim_of(const Turn& turn, const TenantExcess& excess,
+                                             const Member& held) const {
+  if (!held.held || held.paused || held.held_for != Shortage::memory) return std::nullopt;
+  if (turn.now - held.since < kWasteFrom) return std::nullopt;
+  const double owed = excess.owed_to(held.ready.tenant);
+  Numbers numbers;
+  if (owed <= 0 || fits(turn, held, numbers)) return std::nullopt;
+  const double shortage = numbers[2].second - numbers[3].second;
+  if (shortage > owed && is_known(held.estimate)) return std::nullopt;
+  return std::min(shortage, owed);
+}
+
+// Of several tenants, who is within his part is not kept paused for long by who is beyond. For one
+// job at a time.
 void ResumePolicy::give_back(Turn& turn) {
   if (!turn.config.may_evict || turn.running_set.is_giving_back(turn.now)) return;
   const TenantExcess excess(turn.running_set, turn.limits.limit);
   const Member* keel = turn.running_set.keel();
   if (!excess.is_shared() || keel == nullptr) return;
   for (const Member* held : turn.held) {
-    if (!held->held || held->paused || held->held_for != Shortage::memory) continue;
-    if (turn.now - held->since < kWasteFrom || excess.of(held->ready.tenant) > 0) continue;
-    Numbers numbers;
-    if (fits(turn, *held, numbers)) continue;
-    const double shortage = numbers[2].second - numbers[3].second;
-    const Victims victims = choose_victims(turn.running_set, *keel, {shortage, turn.limits.limit},
+    const auto shortage = claim_of(turn, excess, *held);
+    if (!shortage) continue;
+    const Victims victims = choose_victims(turn.running_set, *keel, {*shortage, turn.limits.limit},
                                            may_lose(turn.config));
-    const bool is_owed = std::all_of(
-        victims.members.begin(), victims.members.end(),
-        [&excess](const Member* victim) { return excess.of(victim->ready.tenant) > 0; });
-    if (victims.members.empty() || victims.bytes < shortage || !is_owed) continue;
+    if (victims.bytes < *shortage) return;
+    if (!excess.may_go_for(held->ready.tenant, victims.members)) return;
     for (Member* victim : victims.members) {
       turn.rulings.push_back(eviction(
           turn.running_set, *victim,
           "for its memory a job of another user, who has no more than an equal part, is paused",
-          {{"shortage_bytes", shortage}}, turn.now));
+          {{"shortage_bytes", *shortage}}, turn.now));
     }
     return;
   }

@@ -9,6 +9,7 @@
 #include "policy/governor/governor_config.h"
 #include "policy/governor/memory_response.h"
 #include "policy/governor/running_set.h"
+#include "policy/governor/tenant_excess.h"
 #include "policy/job/decision.h"
 
 namespace plimsoll::policy {
@@ -65,6 +66,8 @@ class ResumePolicy {
   [[nodiscard]] static Member* holder_of_lock(const Turn& turn);
   void unlock_keel(Turn& turn);
   void end_waste(Turn& turn);
+  [[nodiscard]] std::optional<double> claim_of(const Turn& turn, const TenantExcess& excess,
+                                               const Member& held) const;
   void give_back(Turn& turn);
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "policy/governor/running_set.h"
 #include "policy/job/tenant.h"
@@ -19,6 +20,12 @@ class TenantExcess {
   [[nodiscard]] bool is_shared() const { return used_.size() > 1; }
   // Bytes beyond his part; 0 for everybody where there is one tenant.
   [[nodiscard]] double of(Tenant tenant) const;
+  // Bytes that a tenant may still claim of those who are beyond: no more than these have too much,
+  // nor than he lacks to his part.
+  [[nodiscard]] double owed_to(Tenant tenant) const;
+  // Whether all of these may go for a job of the tenant, one after the other: each is his own, or
+  // of one who is still beyond his part then.
+  [[nodiscard]] bool may_go_for(Tenant tenant, const std::vector<Member*>& members) const;
 
   // Whether even the keel, or one with the right of way, gives way to jobs of others. One that was
   // lost so often that it had to start alone does not: it must come to an end.

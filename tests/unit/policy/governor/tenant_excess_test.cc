@@ -13,6 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -134,6 +135,71 @@ TEST(TenantExcess, WhatKeepsAnothersJobPausedForLongGoes) {
   }
   EXPECT_NEAR(evicted, 33, 1.5);
   EXPECT_THAT(story.reasons.back(), HasSubstr("a job of another user"));
+}
+
+// How Ann's six jobs fare, of so many MiB each, when one of Ben's is paused for ten minutes that
+// has 97 % of `has`, cannot be run again and is then believed to come to `wish`.
+struct Claim {
+  double each, has, wish;
+  unsigned known;
+};
+std::vector<std::string> evictions_for(const Claim& claim) {
+  Story story(shared());
+  const auto look = [&](double t) {
+    for (unsigned id = 1; id <= 6; ++id) {
+      if (story.used.count(id) > 0) story.uses(id, t, claim.each);
+    }
+  };
+  for (unsigned id = 1; id <= 6; ++id) {
+    story.waits_for(kAnn, id, {.mib = claim.each, .seconds = 100'000});
+  }
+  EXPECT_THAT(story.rules(0), Contains("admit 6"));
+  for (unsigned id = 1; id <= 6; ++id) story.uses(id, 0.1, claim.each);
+  for (double t = 0.2; t < 60; t += 0.2) {
+    look(t);
+    story.samples(t);
+  }
+  story.waits(9, {.mib = claim.has / 2, .seconds = 100'000, .known = claim.known}, 60, 0, 0, false,
+              Tenant{kBen});
+  EXPECT_THAT(story.rules(60), Contains("admit 9"));
+  for (double t = 60.2; t < 62; t += 0.2) {
+    look(t);
+    story.uses(9, t, claim.has / 2, 60);
+    story.samples(t);
+  }
+  const Expected wish{.mib = claim.wish, .seconds = 100'000, .known = claim.known};
+  story.governor.expect(story.job(9), flat(wish), at(62));
+  look(62);
+  story.uses(9, 62, claim.has * 0.97, 60);
+  story.samples(62);
+  EXPECT_THAT(story.rules(62), Contains("freeze 9"));
+  std::vector<std::string> evictions;
+  for (double t = 63; t < 660; ++t) {
+    look(t);
+    story.samples(t);
+    std::vector<unsigned> gone;
+    for (const auto& word : story.rules(t)) {
+      if (!word.starts_with("evict")) continue;
+      evictions.push_back(word);
+      gone.push_back(number_in(word));
+    }
+    for (const unsigned id : gone) story.ends(id, t + 0.1, Outcome::evicted);
+  }
+  return evictions;
+}
+
+// However long it is paused: to run jobs of others again costs these.
+TEST(TenantExcess, WhoIsWithinHisPartLosesNothingForAnothersWaste) {
+  EXPECT_THAT(evictions_for({.each = 80, .has = 490, .wish = 540, .known = 10}), IsEmpty());
+  EXPECT_THAT(evictions_for({.each = 80, .has = 490, .wish = 900, .known = 0}), IsEmpty());
+}
+
+// Whatever another's paused job would like to have: of one that is not known that is a guess, and
+// one that is known is not helped by less.
+TEST(TenantExcess, WhoIsBeyondHisPartLosesNoMoreThanThat) {
+  EXPECT_THAT(evictions_for({.each = 100, .has = 380, .wish = 800, .known = 0}),
+              ElementsAre(StartsWith("evict")));
+  EXPECT_THAT(evictions_for({.each = 100, .has = 380, .wish = 800, .known = 10}), IsEmpty());
 }
 
 // The oldest job of one who is beyond his part is not evicted for another of his own.
