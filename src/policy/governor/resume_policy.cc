@@ -152,15 +152,17 @@ void ResumePolicy::thaw_overdue(Turn& turn) {
 }
 
 // Who has been paused for as long as what the keel did before says nothing: first of all one that
-// can be run again, or that needs no more than is free, then who needs least beyond that.
-Member* ResumePolicy::holder_of_lock(const Turn& turn) {
+// can be run again, or that needs no more than is free, then who needs least beyond that. Jobs of
+// several tenants wait for each other's memory alone (give_back()).
+Member* ResumePolicy::holder_of_lock(const Turn& turn, Tenant tenant) {
   const double free = turn.limits.limit - turn.running_set.used();
   const auto excess = [free](const Member& member) {
     return member.ready.restartable ? 0 : std::max(0.0, member.need() - std::max(0.0, free));
   };
   Member* chosen = nullptr;
   for (Member* held : turn.held) {
-    if (!held->held || turn.now - held->since < kStandStill) continue;
+    if (!held->held || held->ready.tenant != tenant) continue;
+    if (turn.now - held->since < kStandStill) continue;
     if (chosen == nullptr || excess(*held) < excess(*chosen)) chosen = held;
   }
   return chosen;
@@ -173,12 +175,11 @@ void ResumePolicy::unlock_keel(Turn& turn) {
   if (member.state != MemberState::running || turn.now - member.progressed < patience) return;
   const double stood = to_seconds(turn.now - member.progressed);
   const Numbers numbers{{"stood_still_s", stood}, {"used_bytes", turn.running_set.used()}};
-  Member* held = holder_of_lock(turn);
+  Member* held = holder_of_lock(turn, member.ready.tenant);
   if (held == nullptr) return;
   member.progressed = turn.now;  // the next one after as long again
   const bool may_evict = turn.config.may_evict && (turn.config.may_lose || held->ready.restartable);
   if (may_evict && turn.running_set.used() > turn.limits.limit) {
-    if (held->ready.tenant != member.ready.tenant) return;  // another's job is not ended for it
     turn.rulings.push_back(eviction(turn.running_set, *held,
                                     "the oldest job makes no progress, and the line is reached",
                                     numbers, turn.now));

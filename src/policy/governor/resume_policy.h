@@ -63,7 +63,7 @@ class ResumePolicy {
   [[nodiscard]] static bool may_be_tried(const Turn& turn, const Member& member);
   void thaw_what_fits(Turn& turn);
   void thaw_overdue(Turn& turn);
-  [[nodiscard]] static Member* holder_of_lock(const Turn& turn);
+  [[nodiscard]] static Member* holder_of_lock(const Turn& turn, Tenant tenant);
   void unlock_keel(Turn& turn);
   void end_waste(Turn& turn);
   [[nodiscard]] std::optional<double> claim_of(const Turn& turn, const TenantExcess& excess,
