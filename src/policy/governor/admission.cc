@@ -17,6 +17,11 @@ bool has_idle_cores(const Surroundings& around) {
   return around.cores_predicted < around.cores * kCoresTaken || around.cores_idle.value_or(0) > 0;
 }
 
+bool fills_cores(const Surroundings& around, const Estimate& candidate) {
+  return is_known(candidate) && candidate.cores.mean >= around.cores * kCoresWide &&
+         around.cores_predicted + candidate.cores.mean <= around.cores;
+}
+
 namespace {
 
 // What one more job must fit below, and with how much doubt covered.
@@ -26,12 +31,18 @@ struct Bar {
   double z = 0;
 };
 
-bool gains_little(const Surroundings& around, Patience patience) {
-  return patience == Patience::left && around.cores_predicted >= around.cores * kCoresTaken;
+bool is_light(const Surroundings& around, const Estimate& candidate) {
+  const double equal_share = around.cores / static_cast<double>(around.running + 1);
+  return is_known(candidate) && candidate.cores.mean <= equal_share * kCoresLight;
 }
 
-Bar bar_of(const Surroundings& around, Patience patience) {
-  if (!gains_little(around, patience)) {
+bool gains_little(const Surroundings& around, const Estimate& candidate, Patience patience) {
+  return patience == Patience::left && around.cores_predicted >= around.cores * kCoresTaken &&
+         !is_light(around, candidate);
+}
+
+Bar bar_of(const Surroundings& around, const Estimate& candidate, Patience patience) {
+  if (!gains_little(around, candidate, patience)) {
     return {.line = around.line, .margin = around.margin, .z = around.z};
   }
   return {.line = (around.line - around.margin) * kSpareLine,
@@ -43,7 +54,7 @@ std::optional<std::size_t> misfit(const Surroundings& around, const Estimate& ca
                                   Patience patience) {
   const Demand demand = demand_of(candidate);
   const bool known = is_known(candidate);
-  const Bar bar = bar_of(around, patience);
+  const Bar bar = bar_of(around, candidate, patience);
   for (std::size_t i = 0; i < kHorizonCount; ++i) {
     if (demand.mean[i] + demand.spread[i] < around.line * kNegligible) continue;
     if (around.demand_forecast.level_with(i, bar.z, demand, known) > bar.line ||
@@ -146,8 +157,9 @@ std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
   if (disk && around.running > 0) return Refused{.why = HoldCause::space, .disk = *disk};
   if (is_empty(around) && around.taken <= 0) return refuse_first(around, job, candidate);
   if (const auto horizon = misfit(around, candidate, patience)) {
-    return Refused{
-        .why = HoldCause::memory, .horizon = *horizon, .for_spare = gains_little(around, patience)};
+    return Refused{.why = HoldCause::memory,
+                   .horizon = *horizon,
+                   .for_spare = gains_little(around, candidate, patience)};
   }
   if (patience == Patience::left && !is_known(candidate) &&
       (is_unsettled_full(around) || shown.unsettled >= of_kind_max)) {

@@ -174,17 +174,37 @@ bool Round::take_turn(Tenant tenant) {
     const bool may = reserved_job && (has_place() || needs_no_place(*reserved_job));
     if (may && consider(tenant, turn, *reserved_job)) return true;
   }
+  return start_first(tenant, turn, Candidates::that_fill_cores) ||
+         start_first(tenant, turn, Candidates::all);
+}
+
+// In their order.
+bool Round::start_first(Tenant tenant, Turn& turn, Candidates candidates) {
+  std::size_t seen = 0;
   for (const Waiting::Rank& rank : ground_.waiting.orders().at(tenant)) {
     if (turn.is_over) return false;
     if (!is_disk_last_ && is_tried_out(turn)) return false;
     if (!rank.is_command && turn.command_waits) return false;
     if (!has_place() && !needs_no_place(rank)) return false;
+    if (candidates == Candidates::that_fill_cores) {
+      if (++seen > kBackfillDepth || !may_overtake(tenant, rank)) return false;
+      if (!fills_cores(ground_.seen.around, ground_.waiting.estimate(rank.kind))) continue;
+    }
     if (turn.refused.contains(rank.kind) || turn.held_for_disk.contains(rank.kind)) continue;
     if (is_disk_last_ && !turn.to_idle_cores.contains(rank.kind)) continue;
     // A copy: an admission changes the order.
     if (consider(tenant, turn, Waiting::Rank(rank))) return true;
   }
   return false;
+}
+
+// Whether one may start before those that stand before it, as it fills cores: not before one that
+// was evicted, nor before one that is to show what its kind is like.
+bool Round::may_overtake(Tenant tenant, const Waiting::Rank& rank) const {
+  const Waiting::Rank& first = *ground_.waiting.orders().at(tenant).begin();
+  return ground_.config.order != StartOrder::input && !first.is_command &&
+         rank.priority == first.priority && is_known(ground_.waiting.estimate(first.kind)) &&
+         ground_.waiting.first(first.kind).lost == 0;
 }
 
 // Whether so many of a tenant's kinds were refused that no other is tried.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,6 +28,9 @@ inline constexpr std::size_t kBackfillDepth = 64;
 inline constexpr std::size_t kHeldForDiskMost = 256;
 
 // One round of admissions: who of those that wait starts now.
+//
+// While cores are idle, wide jobs that fit into those come before others of their priority; they
+// leave the memory that is kept for one that waits.
 //
 // Commands that jobs wait for come first, whatever places are left; while one waits, no job starts.
 //
@@ -75,6 +79,9 @@ class Round {
   [[nodiscard]] std::optional<Tenant> next();
   [[nodiscard]] std::optional<Holding> bar(Tenant tenant, const Waiting::Rank& rank) const;
   [[nodiscard]] bool take_turn(Tenant tenant);
+  enum class Candidates : std::uint8_t { that_fill_cores, all };
+  [[nodiscard]] bool start_first(Tenant tenant, Turn& turn, Candidates candidates);
+  [[nodiscard]] bool may_overtake(Tenant tenant, const Waiting::Rank& rank) const;
   [[nodiscard]] bool is_tried_out(const Turn& turn) const;
   // Where a place is kept for one.
   [[nodiscard]] std::optional<Waiting::Rank> reserved_job_of(Tenant tenant) const;

@@ -93,6 +93,8 @@ class Waiting {
   [[nodiscard]] const Rank& front() const;
   // The first of a kind in its order.
   [[nodiscard]] Ready& first(Kind kind) const { return **kinds_.at(kind).jobs.begin(); }
+  // As last told to expect(), whatever has been shown since.
+  [[nodiscard]] const Estimate& estimate(Kind kind) const { return kinds_.at(kind).estimate; }
   // What to expect of a waiting job of the kind: its estimate, and at least what those of its kind
   // have shown while nothing better is known.
   [[nodiscard]] Estimate expected(Kind kind) const;

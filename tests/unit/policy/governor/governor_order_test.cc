@@ -80,5 +80,53 @@ TEST(GovernorOrder, OneOfAKindThatNobodyKnowsGoesFirst) {
   EXPECT_THAT(story.rules(0), ElementsAre("admit 3", "admit 1", "admit 2", "admit 4"));
 }
 
+// Later only others like it could use these cores, and the long one needs none of them.
+TEST(GovernorOrder, WhoFillsIdleCoresStartsBeforeLongerOnes) {
+  Story story(eight_cores());
+  story.waits(1, {.mib = 600, .seconds = 900, .cores = 0.5});
+  story.waits(2, {.mib = 300, .seconds = 90, .cores = 5});
+  story.waits(3, {.mib = 300, .seconds = 80, .cores = 3});
+  story.waits(4, {.mib = 300, .seconds = 85, .cores = 4});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 2", "admit 3"));
+}
+
+TEST(GovernorOrder, WhoIsWiderThanTheIdleCoresOvertakesNobody) {
+  Story story(eight_cores());
+  story.waits(1, {.mib = 100, .seconds = 900, .cores = 5});
+  story.waits(2, {.mib = 100, .seconds = 500, .cores = 0.5});
+  story.waits(3, {.mib = 100, .seconds = 90, .cores = 4});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1", "admit 2", "admit 3"));
+}
+
+TEST(GovernorOrder, WhoFillsIdleCoresOvertakesNoHigherPriority) {
+  Story story(eight_cores());
+  story.waits(1, {.mib = 600, .seconds = 900, .cores = 0.5}, 0, 1);
+  story.waits(2, {.mib = 300, .seconds = 90, .cores = 5});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1", "admit 2"));
+}
+
+TEST(GovernorOrder, WhoFillsIdleCoresOvertakesNobodyWhoWasEvicted) {
+  Story story(eight_cores());
+  story.waits(1, {.mib = 800, .seconds = 900, .cores = 0.5}, 0, 0, 1);
+  story.waits(2, {.mib = 300, .seconds = 90, .cores = 5});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+}
+
+// The place that is kept for the first stays free: nobody waits for ever.
+TEST(GovernorOrder, WhoFillsIdleCoresLeavesTheMemoryThatIsKept) {
+  Story story(eight_cores());
+  story.waits(1, {.mib = 500, .seconds = 30, .cores = 4});
+  story.waits(2, {.mib = 900, .seconds = 900, .cores = 0.5});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  for (double t = 1; t < 29; t += 7) {
+    story.uses(1, t, 500);
+    story.samples(t);
+    story.waits(static_cast<unsigned>(10 + t), {.mib = 300, .seconds = 90, .cores = 4}, t);
+    EXPECT_THAT(story.rules(t), IsEmpty()) << t;
+  }
+  story.ends(1, 30);
+  EXPECT_THAT(story.rules(30), ElementsAre("admit 2"));
+}
+
 }  // namespace
 }  // namespace plimsoll::policy

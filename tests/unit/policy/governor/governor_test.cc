@@ -119,6 +119,17 @@ TEST(GovernorAdmission, OnlyToFillGapsNobodyStartsWhereMemoryIsScarce) {
   }
 }
 
+// Full cores hardly slow who wants so little of them, so it gains all of its time.
+TEST(GovernorAdmission, WhoWantsLittleOfTheCoresIsNoGap) {
+  for (const double cores : {0.3, 0.6}) {
+    Story story({.line = mib(1000), .cores = 4, .jobs_max = 1000});
+    for (unsigned id = 1; id <= 2; ++id) story.waits(id, {.mib = 300, .cores = 2});
+    EXPECT_THAT(story.rules(0), SizeIs(2));
+    story.waits(3, {.mib = 300, .cores = cores});
+    EXPECT_THAT(story.rules(0), SizeIs(cores < 0.5 ? 1 : 0)) << cores;
+  }
+}
+
 TEST(GovernorAdmission, OtherProgramsHoldNobodyBack) {
   // Others keep both cores busy; ours start all the same, up to what they themselves want of two.
   Story story(two_cores());
