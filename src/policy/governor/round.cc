@@ -174,26 +174,42 @@ bool Round::take_turn(Tenant tenant) {
     const bool may = reserved_job && (has_place() || needs_no_place(*reserved_job));
     if (may && consider(tenant, turn, *reserved_job)) return true;
   }
-  return start_first(tenant, turn, Candidates::that_fill_cores) ||
-         start_first(tenant, turn, Candidates::all);
+  return fill_cores(tenant, turn) || start_first(tenant, turn);
 }
 
 // In their order.
-bool Round::start_first(Tenant tenant, Turn& turn, Candidates candidates) {
-  std::size_t seen = 0;
+bool Round::start_first(Tenant tenant, Turn& turn) {
   for (const Waiting::Rank& rank : ground_.waiting.orders().at(tenant)) {
     if (turn.is_over) return false;
     if (!is_disk_last_ && is_tried_out(turn)) return false;
     if (!rank.is_command && turn.command_waits) return false;
     if (!has_place() && !needs_no_place(rank)) return false;
-    if (candidates == Candidates::that_fill_cores) {
-      if (++seen > kBackfillDepth || !may_overtake(tenant, rank)) return false;
-      if (!fills_cores(ground_.seen.around, ground_.waiting.estimate(rank.kind))) continue;
-    }
     if (turn.refused.contains(rank.kind) || turn.held_for_disk.contains(rank.kind)) continue;
     if (is_disk_last_ && !turn.to_idle_cores.contains(rank.kind)) continue;
     // A copy: an admission changes the order.
     if (consider(tenant, turn, Waiting::Rank(rank))) return true;
+  }
+  return false;
+}
+
+// Who can't start here is not refused for it: memory is kept for the first in the order alone, and
+// it is of that one that is told why it waits. The last place is left to it. Where several tenants
+// share the machine, shares decide, and each keeps his own order.
+bool Round::fill_cores(Tenant tenant, Turn& turn) {
+  if (turn.is_over || is_disk_last_ || ground_.seen.tenancy.is_shared()) return false;
+  const bool has_two_places =
+      starts_left_ > 1 && ground_.running_set.jobs() + 1 < ground_.config.jobs_max;
+  if (!has_two_places) return false;
+  std::size_t tried = 0;
+  for (const Waiting::Rank& rank : ground_.waiting.orders().at(tenant)) {
+    if (++tried > kBackfillDepth || !may_overtake(tenant, rank)) return false;
+    if (turn.refused.contains(rank.kind) || turn.held_for_disk.contains(rank.kind)) continue;
+    if (turn.overtakes_nobody.contains(rank.kind)) continue;
+    if (!fills_cores(ground_.seen.around, ground_.waiting.estimate(rank.kind))) continue;
+    // A copy: an admission changes the order.
+    const Waiting::Rank candidate(rank);
+    if (!try_to_start(tenant, around_of(tenant, candidate), candidate)) return true;
+    turn.overtakes_nobody.insert(candidate.kind);
   }
   return false;
 }
@@ -241,41 +257,52 @@ void Round::hear_the_impatient() {
   }
 }
 
-bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
-  const Waiting& waiting = ground_.waiting;
-  const Ready& first = waiting.first(rank.kind);
-  const Estimate estimate = waiting.expected(rank.kind);
+Surroundings Round::around_of(Tenant tenant, const Waiting::Rank& rank) const {
   Surroundings around = around_of(tenant);
   // What runs only to wait for commands is nothing that they could wait for; and whoever waits for
   // a command, or in the order of input, would stand still for the disk with it.
   if (rank.is_command) around.running -= around.waiting_for_commands;
   if (rank.is_command || ground_.config.order == StartOrder::input) around.io = {};
   if (is_disk_last_ && has_idle_cores(ground_.seen.around)) around.io = {};
-  const Duration waited = now_ - *first.waits_since;
+  const Duration waited = now_ - *ground_.waiting.first(rank.kind).waits_since;
   if (waited >= kPaceElsewhereMost) around.unsettled_elsewhere = 0;
-  const bool has_waited = waited >= ground_.config.cores_wait_max;
+  return around;
+}
+
+// Starts it, or says why not.
+std::optional<Refused> Round::try_to_start(Tenant tenant, const Surroundings& around,
+                                           const Waiting::Rank& rank) {
+  const Waiting& waiting = ground_.waiting;
+  const Ready& first = waiting.first(rank.kind);
+  const Estimate estimate = waiting.expected(rank.kind);
+  const bool has_waited = now_ - *first.waits_since >= ground_.config.cores_wait_max;
   const auto refused = refuse(around, first, estimate, waiting.shown(rank.kind),
                               SlowStart::window_of_kind(waiting.settled_ever(rank.kind)),
                               has_waited ? Patience::over : Patience::left);
-  if (!refused || is_awaited(first)) {
-    rulings_->push_back(refused ? admission_of_awaited(around, first.job, estimate)
-                                : admission_of(around, first.job, estimate));
-    start(tenant, rank);
-    return true;
-  }
+  if (refused && !is_awaited(first)) return refused;
+  rulings_->push_back(refused ? admission_of_awaited(around, first.job, estimate)
+                              : admission_of(around, first.job, estimate));
+  start(tenant, rank);
+  return std::nullopt;
+}
+
+bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
+  const Surroundings around = around_of(tenant, rank);
+  const auto refused = try_to_start(tenant, around, rank);
+  if (!refused) return true;
+  const JobId job = ground_.waiting.first(rank.kind).job;
+  const Estimate estimate = ground_.waiting.expected(rank.kind);
   if (refused->why == HoldCause::disk) {
     turn.held_for_disk.insert(rank.kind);
-    if (!holding_ && !disk_holding_) {
-      disk_holding_ = holding_of(around, first.job, estimate, *refused);
-    }
+    if (!holding_ && !disk_holding_) disk_holding_ = holding_of(around, job, estimate, *refused);
     return false;
   }
   turn.refused.insert(rank.kind);
   turn.command_waits |= rank.is_command;
-  if (!holding_) holding_ = holding_of(around, first.job, estimate, *refused);
+  if (!holding_) holding_ = holding_of(around, job, estimate, *refused);
   if (refused->why == HoldCause::space) ground_.seen.around.disks[refused->disk].is_awaited = true;
   if (refused->why == HoldCause::memory || refused->why == HoldCause::alone) {
-    refused_for_memory(tenant, turn, first.job, estimate);
+    refused_for_memory(tenant, turn, job, estimate);
   }
   return false;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -29,8 +28,8 @@ inline constexpr std::size_t kHeldForDiskMost = 256;
 
 // One round of admissions: who of those that wait starts now.
 //
-// While cores are idle, wide jobs that fit into those come before others of their priority; they
-// leave the memory that is kept for one that waits.
+// While cores are idle, wide jobs of the only tenant that fit into those come before others of
+// their priority; they leave the memory that is kept for one that waits, and a place.
 //
 // Commands that jobs wait for come first, whatever places are left; while one waits, no job starts.
 //
@@ -63,8 +62,9 @@ class Round {
   // How far a tenant has got.
   struct Turn {
     std::set<Kind> refused{};
-    std::set<Kind> held_for_disk{};  // not among these
-    std::set<Kind> to_idle_cores{};  // were held for it, and alone have their turn now
+    std::set<Kind> held_for_disk{};     // not among these
+    std::set<Kind> overtakes_nobody{};  // would fill cores, and can't start now
+    std::set<Kind> to_idle_cores{};     // were held for it, and alone have their turn now
     bool has_begun = false;
     bool has_reserved_job = false;  // the first that did not fit was seen
     bool command_waits = false;     // no job starts before it
@@ -79,18 +79,21 @@ class Round {
   [[nodiscard]] std::optional<Tenant> next();
   [[nodiscard]] std::optional<Holding> bar(Tenant tenant, const Waiting::Rank& rank) const;
   [[nodiscard]] bool take_turn(Tenant tenant);
-  enum class Candidates : std::uint8_t { that_fill_cores, all };
-  [[nodiscard]] bool start_first(Tenant tenant, Turn& turn, Candidates candidates);
+  [[nodiscard]] bool start_first(Tenant tenant, Turn& turn);
+  [[nodiscard]] bool fill_cores(Tenant tenant, Turn& turn);
   [[nodiscard]] bool may_overtake(Tenant tenant, const Waiting::Rank& rank) const;
   [[nodiscard]] bool is_tried_out(const Turn& turn) const;
   // Where a place is kept for one.
   [[nodiscard]] std::optional<Waiting::Rank> reserved_job_of(Tenant tenant) const;
   void hear_the_impatient();
+  [[nodiscard]] std::optional<Refused> try_to_start(Tenant tenant, const Surroundings& around,
+                                                    const Waiting::Rank& rank);
   [[nodiscard]] bool consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank);
   [[nodiscard]] bool is_awaited(const Ready& job) const;
   void start(Tenant tenant, const Waiting::Rank& rank);
   void refused_for_memory(Tenant tenant, Turn& turn, JobId job, const Estimate& estimate);
   [[nodiscard]] Surroundings around_of(Tenant tenant) const;
+  [[nodiscard]] Surroundings around_of(Tenant tenant, const Waiting::Rank& rank) const;
 
   Ground ground_;
   Instant now_;

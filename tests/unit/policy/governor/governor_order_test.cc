@@ -128,5 +128,27 @@ TEST(GovernorOrder, WhoFillsIdleCoresLeavesTheMemoryThatIsKept) {
   EXPECT_THAT(story.rules(30), ElementsAre("admit 2"));
 }
 
+// Else it would wait for as long as wide ones come, and be the last of all to end.
+TEST(GovernorOrder, WhoFillsIdleCoresLeavesAPlaceToTheFirst) {
+  Story story({.line = mib(1000), .cores = 8, .jobs_max = 3});
+  story.waits(1, {.mib = 10, .seconds = 900, .cores = 0.1});
+  for (unsigned id = 2; id <= 9; ++id) story.waits(id, {.mib = 10, .seconds = 90, .cores = 2});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 2", "admit 3", "admit 1"));
+}
+
+// Memory is kept for the first in the order, not for a wide one that did not fit before it.
+TEST(GovernorOrder, WhoWouldFillIdleCoresIsNotTheOneThatIsWaitedFor) {
+  Story story(eight_cores());
+  story.waits(1, {.mib = 800, .seconds = 100, .cores = 1});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  story.waits(2, {.mib = 700, .seconds = 900, .cores = 0.5}, 1);
+  story.waits(3, {.mib = 400, .seconds = 90, .cores = 5}, 1);
+  EXPECT_THAT(story.rules(1), IsEmpty());
+  ASSERT_TRUE(story.governor.holding());
+  EXPECT_EQ(story.governor.holding()->job, JobId{2});
+  story.ends(1, 50);
+  EXPECT_THAT(story.rules(50), ElementsAre("admit 2"));
+}
+
 }  // namespace
 }  // namespace plimsoll::policy
