@@ -33,7 +33,8 @@ struct Bar {
 
 bool is_light(const Surroundings& around, const Estimate& candidate) {
   const double equal_share = around.cores / static_cast<double>(around.running + 1);
-  return is_known(candidate) && candidate.cores.mean <= equal_share * kCoresLight;
+  return is_known(candidate) && candidate.cores.mean <= equal_share * kCoresLight &&
+         candidate.cores.mean < around.cores * kCoresWide;
 }
 
 bool gains_little(const Surroundings& around, const Estimate& candidate, Patience patience) {

@@ -47,12 +47,14 @@ inline constexpr double kCoresFillSmall = 4;
 inline constexpr double kCoresTaken = 0.9;
 inline constexpr double kSpareLine = 0.7;
 inline constexpr double kDoubtSpare = 2.0;  // once in 44
-// But not of whom this part of an equal share of the cores is enough: full cores hardly slow it.
+// But not of whom this part of an equal share of the cores is enough, and who is not wide: full
+// cores hardly slow it, and it hardly slows others.
 inline constexpr double kCoresLight = 0.25;
 
-// A job that wants so much of the cores is wide. While it fits into those that no job wants, it
-// starts before jobs that stand before it: later only its like could use them, and what does not
-// fit slows all that run, which keep their memory the longer. Only of known jobs is it believed.
+// A job that wants so much of the cores is wide; on few cores most jobs are. While it fits into
+// those that no running job wants, it starts before jobs that stand before it: later only its like
+// could use them, and what does not fit slows all that run, which keep their memory the longer.
+// Only of known jobs is it believed.
 inline constexpr double kCoresWide = 0.1;
 
 // Adds less than this share of the line at some horizon: nothing there depends on it.

@@ -193,34 +193,46 @@ bool Round::start_first(Tenant tenant, Turn& turn) {
 }
 
 // Who can't start here is not refused for it: memory is kept for the first in the order alone, and
-// it is of that one that is told why it waits. The last place is left to it. Where several tenants
-// share the machine, shares decide, and each keeps his own order.
+// it is of that one that is told why it waits. Nobody is overtaken who was evicted, nor a first
+// that is to show what its kind is like, or has waited for so long that its patience counts.
 bool Round::fill_cores(Tenant tenant, Turn& turn) {
-  if (turn.is_over || is_disk_last_ || ground_.seen.tenancy.is_shared()) return false;
-  const bool has_two_places =
-      starts_left_ > 1 && ground_.running_set.jobs() + 1 < ground_.config.jobs_max;
-  if (!has_two_places) return false;
+  if (!may_overtake(tenant, turn)) return false;
+  const Waiting& waiting = ground_.waiting;
+  const Waiting::Order& order = waiting.orders().at(tenant);
+  const Instant latest = *waiting.first(order.begin()->kind).waits_since + kReservedJobPatienceMin;
   std::size_t tried = 0;
-  for (const Waiting::Rank& rank : ground_.waiting.orders().at(tenant)) {
-    if (++tried > kBackfillDepth || !may_overtake(tenant, rank)) return false;
+  for (const Waiting::Rank& rank : order) {
+    if (++tried > kBackfillDepth || rank.priority != order.begin()->priority) return false;
+    const Ready& first = waiting.first(rank.kind);
+    if (first.lost > 0) return false;
     if (turn.refused.contains(rank.kind) || turn.held_for_disk.contains(rank.kind)) continue;
-    if (turn.overtakes_nobody.contains(rank.kind)) continue;
-    if (!fills_cores(ground_.seen.around, ground_.waiting.estimate(rank.kind))) continue;
-    // A copy: an admission changes the order.
-    const Waiting::Rank candidate(rank);
-    if (!try_to_start(tenant, around_of(tenant, candidate), candidate)) return true;
-    turn.overtakes_nobody.insert(candidate.kind);
+    if (turn.overtakes_nobody.contains(rank.kind) || *first.waits_since > latest) continue;
+    if (!fills_cores(ground_.seen.around, waiting.estimate(rank.kind))) continue;
+    Surroundings around = around_of(tenant, rank);
+    for (DiskRoom& room : around.disks) room.is_awaited = true;  // by one that it would overtake
+    if (refusal_of(around, rank)) {
+      turn.overtakes_nobody.insert(rank.kind);
+      continue;
+    }
+    rulings_->push_back(admission_of(around, first.job, waiting.expected(rank.kind)));
+    start(tenant, Waiting::Rank(rank));
+    return true;
   }
   return false;
 }
 
-// Whether one may start before those that stand before it, as it fills cores: not before one that
-// was evicted, nor before one that is to show what its kind is like.
-bool Round::may_overtake(Tenant tenant, const Waiting::Rank& rank) const {
+// The last place is left to the first. Where several tenants share the machine, shares decide, and
+// each keeps his own order.
+bool Round::may_overtake(Tenant tenant, const Turn& turn) const {
+  const AdmissionContext& seen = ground_.seen;
+  if (turn.is_over || is_disk_last_ || seen.tenancy.is_shared()) return false;
+  if (ground_.config.order == StartOrder::input) return false;
   const Waiting::Rank& first = *ground_.waiting.orders().at(tenant).begin();
-  return ground_.config.order != StartOrder::input && !first.is_command &&
-         rank.priority == first.priority && is_known(ground_.waiting.estimate(first.kind)) &&
-         ground_.waiting.first(first.kind).lost == 0;
+  if (first.is_command || !is_known(ground_.waiting.estimate(first.kind))) return false;
+  if (seen.around.cores_predicted + kCoresWide * seen.around.cores > seen.around.cores)
+    return false;
+  return starts_left_ > 1 && ground_.running_set.jobs() + 1 < ground_.config.jobs_max &&
+         seen.tenancy.of(tenant).places + 1 < seen.tenancy.places_of(tenant);
 }
 
 // Whether so many of a tenant's kinds were refused that no other is tried.
@@ -269,29 +281,28 @@ Surroundings Round::around_of(Tenant tenant, const Waiting::Rank& rank) const {
   return around;
 }
 
-// Starts it, or says why not.
-std::optional<Refused> Round::try_to_start(Tenant tenant, const Surroundings& around,
-                                           const Waiting::Rank& rank) {
+std::optional<Refused> Round::refusal_of(const Surroundings& around,
+                                         const Waiting::Rank& rank) const {
   const Waiting& waiting = ground_.waiting;
   const Ready& first = waiting.first(rank.kind);
-  const Estimate estimate = waiting.expected(rank.kind);
   const bool has_waited = now_ - *first.waits_since >= ground_.config.cores_wait_max;
-  const auto refused = refuse(around, first, estimate, waiting.shown(rank.kind),
-                              SlowStart::window_of_kind(waiting.settled_ever(rank.kind)),
-                              has_waited ? Patience::over : Patience::left);
-  if (refused && !is_awaited(first)) return refused;
-  rulings_->push_back(refused ? admission_of_awaited(around, first.job, estimate)
-                              : admission_of(around, first.job, estimate));
-  start(tenant, rank);
-  return std::nullopt;
+  return refuse(around, first, waiting.expected(rank.kind), waiting.shown(rank.kind),
+                SlowStart::window_of_kind(waiting.settled_ever(rank.kind)),
+                has_waited ? Patience::over : Patience::left);
 }
 
 bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   const Surroundings around = around_of(tenant, rank);
-  const auto refused = try_to_start(tenant, around, rank);
-  if (!refused) return true;
-  const JobId job = ground_.waiting.first(rank.kind).job;
   const Estimate estimate = ground_.waiting.expected(rank.kind);
+  const Ready& first = ground_.waiting.first(rank.kind);
+  const JobId job = first.job;
+  const auto refused = refusal_of(around, rank);
+  if (!refused || is_awaited(first)) {
+    rulings_->push_back(refused ? admission_of_awaited(around, job, estimate)
+                                : admission_of(around, job, estimate));
+    start(tenant, rank);
+    return true;
+  }
   if (refused->why == HoldCause::disk) {
     turn.held_for_disk.insert(rank.kind);
     if (!holding_ && !disk_holding_) disk_holding_ = holding_of(around, job, estimate, *refused);

@@ -28,8 +28,9 @@ inline constexpr std::size_t kHeldForDiskMost = 256;
 
 // One round of admissions: who of those that wait starts now.
 //
-// While cores are idle, wide jobs of the only tenant that fit into those come before others of
-// their priority; they leave the memory that is kept for one that waits, and a place.
+// While the running jobs want fewer cores than there are, wide jobs of the only tenant that fit
+// into the rest come before others of the highest priority; they leave the memory that is kept for
+// one that waits, disk space that one may wait for, and a place.
 //
 // Commands that jobs wait for come first, whatever places are left; while one waits, no job starts.
 //
@@ -81,13 +82,13 @@ class Round {
   [[nodiscard]] bool take_turn(Tenant tenant);
   [[nodiscard]] bool start_first(Tenant tenant, Turn& turn);
   [[nodiscard]] bool fill_cores(Tenant tenant, Turn& turn);
-  [[nodiscard]] bool may_overtake(Tenant tenant, const Waiting::Rank& rank) const;
+  [[nodiscard]] bool may_overtake(Tenant tenant, const Turn& turn) const;
   [[nodiscard]] bool is_tried_out(const Turn& turn) const;
   // Where a place is kept for one.
   [[nodiscard]] std::optional<Waiting::Rank> reserved_job_of(Tenant tenant) const;
   void hear_the_impatient();
-  [[nodiscard]] std::optional<Refused> try_to_start(Tenant tenant, const Surroundings& around,
-                                                    const Waiting::Rank& rank);
+  [[nodiscard]] std::optional<Refused> refusal_of(const Surroundings& around,
+                                                  const Waiting::Rank& rank) const;
   [[nodiscard]] bool consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank);
   [[nodiscard]] bool is_awaited(const Ready& job) const;
   void start(Tenant tenant, const Waiting::Rank& rank);

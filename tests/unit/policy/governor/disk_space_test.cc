@@ -22,8 +22,8 @@ struct OnADisk : Story {
                .disks = {{.path = "/data", .floor = mib(100), .rule = rule}}}) {}
 
   // A job that is known to write so much.
-  void writer(unsigned id, double mib_written) {
-    Estimate estimate = flat({.mib = 1, .seconds = 1000});
+  void writer(unsigned id, double mib_written, double cores = 1) {
+    Estimate estimate = flat({.mib = 1, .seconds = 1000, .cores = cores});
     estimate.written = Belief{mib_written * 1048576, 0};
     enters_with(id, estimate);
   }
@@ -138,6 +138,20 @@ TEST(DiskSpace, NoOtherWriterOvertakesOneThatWaits) {
   disk.writer(3, 100);
   disk.writer(4, 0);
   EXPECT_THAT(disk.rules(0.1), ElementsAre("admit 4"));
+  EXPECT_EQ(disk.cause(), HoldCause::space);
+}
+
+// However many cores it would fill.
+TEST(DiskSpace, NoWideWriterOvertakesOneThatWaits) {
+  OnADisk disk;
+  static_cast<void>(disk.is_free(1000, 0));
+  disk.writer(1, 700, 0.01);
+  EXPECT_THAT(disk.rules(0), ElementsAre("admit 1"));
+  disk.writer(2, 400, 0.01);
+  for (unsigned id = 3; id <= 6; ++id) {
+    disk.writer(id, 100, 20);
+    EXPECT_THAT(disk.rules(0.1 * id), IsEmpty()) << id;
+  }
   EXPECT_EQ(disk.cause(), HoldCause::space);
 }
 

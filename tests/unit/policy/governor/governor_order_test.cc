@@ -136,6 +136,32 @@ TEST(GovernorOrder, WhoFillsIdleCoresLeavesAPlaceToTheFirst) {
   EXPECT_THAT(story.rules(0), ElementsAre("admit 2", "admit 3", "admit 1"));
 }
 
+TEST(GovernorOrder, WhoFillsIdleCoresLeavesAPlaceToTheFirstOfItsUser) {
+  Story story({.line = mib(1000), .cores = 8, .jobs_max = 3});  // two of them for a user
+  story.waits_for(1001, 1, {.mib = 10, .seconds = 900, .cores = 0.1});
+  for (unsigned id = 2; id <= 9; ++id) {
+    story.waits_for(1001, id, {.mib = 10, .seconds = 90, .cores = 2});
+  }
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 2", "admit 1"));
+}
+
+TEST(GovernorOrder, WhoComesMuchLaterOvertakesNobody) {
+  for (const double later : {500.0, 700.0}) {
+    Story story(eight_cores());
+    story.waits(1, {.mib = 600, .seconds = 9000, .cores = 0.5});
+    story.waits(2, {.mib = 600, .seconds = 90, .cores = 5}, later);
+    EXPECT_THAT(story.rules(later), ElementsAre(later > 600 ? "admit 1" : "admit 2")) << later;
+  }
+}
+
+TEST(GovernorOrder, WhoFillsIdleCoresOvertakesNobodyWhoWasEvictedBehindTheFirst) {
+  Story story(eight_cores());
+  story.waits(1, {.mib = 300, .seconds = 900, .cores = 0.5});
+  story.waits(2, {.mib = 500, .seconds = 90, .cores = 0.5}, 0, 0, 1);
+  story.waits(3, {.mib = 300, .seconds = 90, .cores = 5});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1", "admit 2"));
+}
+
 // Memory is kept for the first in the order, not for a wide one that did not fit before it.
 TEST(GovernorOrder, WhoWouldFillIdleCoresIsNotTheOneThatIsWaitedFor) {
   Story story(eight_cores());

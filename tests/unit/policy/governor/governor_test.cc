@@ -119,7 +119,7 @@ TEST(GovernorAdmission, OnlyToFillGapsNobodyStartsWhereMemoryIsScarce) {
   }
 }
 
-// Full cores hardly slow who wants so little of them, so it gains all of its time.
+// Full cores hardly slow who wants so little of them, nor does it slow others.
 TEST(GovernorAdmission, WhoWantsLittleOfTheCoresIsNoGap) {
   for (const double cores : {0.3, 0.6}) {
     Story story({.line = mib(1000), .cores = 4, .jobs_max = 1000});
