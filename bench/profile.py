@@ -84,10 +84,9 @@ def profile(title: str, command: list[str], jobs: int, numbers: Path) -> None:
     print(f"{title}: {wall / jobs * MICRO:.0f} us a job")
     own = 0.0
     is_plimsoll = any(name == "supervisor" for name, _ in seen)
-    for number, ((name, _), seconds) in enumerate(
-            sorted(seen.items(), key=lambda one: -one[1]) if is_plimsoll else (), 1):
+    for (name, _), seconds in sorted(seen.items(), key=lambda one: -one[1]) if is_plimsoll else ():
         own += seconds
-        tell(f"{name}, thread {number}", seconds, jobs)
+        tell(f"a thread of the {name}", seconds, jobs)
     tell("the commands" if own else "xargs and the commands", all_cpu - own, jobs)
     tell(f"the rest of {PROCESSORS} processors", wall * PROCESSORS - all_cpu, jobs)
 

@@ -27,12 +27,12 @@ struct Shown {
 
 // The jobs that could run and wait, those of each tenant in the order in which they should start:
 // by priority, then the longest expected first, since what is started late must be short; waiting
-// counts as length, so that nobody waits for ever. Lengths count in powers of two, and kinds that
-// are equally long by that take turns, in proportion to how many of each wait: were one to end
-// before the next begins, those that need much memory would run beside each other and leave cores
-// idle, and those that need little would leave memory unused. Jobs of a kind stand behind each
-// other, in order of input. With StartOrder::input all jobs do. Commands come before jobs, which
-// wait for them.
+// counts as length, so that nobody waits for ever (Round says who may start before them). Lengths
+// count in powers of two, and kinds that are equally long by that take turns, in proportion to how
+// many of each wait: were one to end before the next begins, those that need much memory would run
+// beside each other and leave cores idle, and those that need little would leave memory unused.
+// Jobs of a kind stand behind each other, in order of input. With StartOrder::input all jobs do.
+// Commands come before jobs, which wait for them.
 class Waiting {
  public:
   explicit Waiting(StartOrder by) : by_(by) {}
