@@ -98,7 +98,7 @@ case_a_run_that_was_killed_speaks_of_steps() {
   kill -KILL "$supervisor" $guardian
   wait $guardian
   becomes_true gone "$supervisor" # a killed process is not dead at once
-  gives 0 "$plimsoll" reap --stale
+  gives 0 reap_stale
   same 1 "$(grep -c 'removed the sockets of 20' out)"
   same notes.sock "$(cd runtime && echo *.*)" 'what is left among the sockets'
   becomes_true eval '"$plimsoll" report last >out; grep -q "step.* had ended when it died" out'
