@@ -122,13 +122,25 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
   }
   for (const Decision& decision : rulings) {
     if (std::holds_alternative<Evict>(decision.action)) safety_margin_.evicted(now);
-    if (std::holds_alternative<Freeze>(decision.action)) safety_margin_.paused(now);
+    if (const auto* pause = std::get_if<Freeze>(&decision.action)) count_pause(pause->job, now);
   }
   if (config_.may_pause) crowding_.relieve(running_set_, config_.cores, now, rulings);
   if (config_.may_pause) disk_space_.relieve(running_set_, now, rulings);
   if (waiting_.size() == 0) holding_.reset();
   set_wake(now);
   return rulings;
+}
+
+// What the user has paused says nothing; one of an unknown kind counts as if it were short.
+void Governor::count_pause(JobId job, Instant now) {
+  const auto& members = running_set_.members();
+  const auto found = std::ranges::find_if(
+      members, [job](const Member* member) { return member->ready.job == job; });
+  if (found == members.end() || !(*found)->held) return;
+  const Member& member = **found;
+  const bool known = is_known(member.estimate);
+  const double seconds = to_seconds(member.sample.ran) + member.estimate.remaining.mean;
+  safety_margin_.paused(known ? seconds : 0, now);
 }
 
 void Governor::set_wake(Instant now) {

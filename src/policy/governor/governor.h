@@ -34,10 +34,13 @@ namespace plimsoll::policy {
 // The share of the line that admissions always leave free: below it, a frozen job could not go on
 // (kThawCushion) and what was just admitted would stop what runs.
 inline constexpr double kMarginLeast = 0.03;
-// Each eviction leaves so much more free, each pause a twentieth of that, up to the most.
+// Each eviction leaves so much more free, up to the most; each pause a twentieth of that, if the
+// job is as short as kPauseTells or shorter, else less by as many times as it is longer: half a
+// second is much to a job of two seconds and nothing to one of minutes.
 inline constexpr double kMarginEviction = 0.02;
 inline constexpr double kMarginPause = 0.001;
 inline constexpr double kMarginMost = 0.15;
+inline constexpr Duration kPauseTells = std::chrono::seconds(10);
 // Half of what was added is forgotten after so long: of the order of what long jobs take, as the
 // mix of jobs changes no faster, and long ones lose most.
 inline constexpr Duration kSafetyMarginHalfLife = std::chrono::hours(3);
@@ -47,7 +50,11 @@ inline constexpr Duration kSafetyMarginHalfLife = std::chrono::hours(3);
 class SafetyMargin {
  public:
   void evicted(Instant now) { add(kMarginEviction, now); }
-  void paused(Instant now) { add(kMarginPause, now); }
+  // `seconds`: what the job is believed to run for in all.
+  void paused(double seconds, Instant now) {
+    const double least = to_seconds(kPauseTells);
+    add(kMarginPause * least / std::max(least, seconds), now);
+  }
   // The share of the line to be left free.
   [[nodiscard]] double margin(Instant now) const { return kMarginLeast + added(now); }
 
@@ -158,6 +165,7 @@ class Governor {
  private:
   void set_limits();
   void settle(Member& member);
+  void count_pause(JobId job, Instant now);
   void count(Tenant tenant, int change);
   void admit(Instant now, unsigned starts_max, AdmissionContext& seen,
              std::vector<Decision>& rulings);
