@@ -131,16 +131,17 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
   return rulings;
 }
 
-// What the user has paused says nothing; one of an unknown kind counts as if it were short.
+// What the user has paused says nothing. Of one of an unknown kind nobody knows how long it takes:
+// it counts in full.
 void Governor::count_pause(JobId job, Instant now) {
   const auto& members = running_set_.members();
   const auto found = std::ranges::find_if(
       members, [job](const Member* member) { return member->ready.job == job; });
   if (found == members.end() || !(*found)->held) return;
   const Member& member = **found;
-  const bool known = is_known(member.estimate);
+  const double dwell = to_seconds(dwell_of(member));
   const double seconds = to_seconds(member.sample.ran) + member.estimate.remaining.mean;
-  safety_margin_.paused(known ? seconds : 0, now);
+  safety_margin_.paused(is_known(member.estimate) ? dwell / std::max(seconds, dwell) : 1, now);
 }
 
 void Governor::set_wake(Instant now) {

@@ -34,13 +34,13 @@ namespace plimsoll::policy {
 // The share of the line that admissions always leave free: below it, a frozen job could not go on
 // (kThawCushion) and what was just admitted would stop what runs.
 inline constexpr double kMarginLeast = 0.03;
-// Each eviction leaves so much more free, up to the most; each pause a twentieth of that, if the
-// job is as short as kPauseTells or shorter, else less by as many times as it is longer: half a
-// second is much to a job of two seconds and nothing to one of minutes.
+// Each eviction leaves so much more free, up to the most; each pause a twentieth of that, if it
+// takes this part of the time of its job or more, else as many times less: half a second is much to
+// a job of two seconds and little to one of minutes.
 inline constexpr double kMarginEviction = 0.02;
 inline constexpr double kMarginPause = 0.001;
 inline constexpr double kMarginMost = 0.15;
-inline constexpr Duration kPauseTells = std::chrono::seconds(10);
+inline constexpr double kPauseTells = 0.05;
 // Half of what was added is forgotten after so long: of the order of what long jobs take, as the
 // mix of jobs changes no faster, and long ones lose most.
 inline constexpr Duration kSafetyMarginHalfLife = std::chrono::hours(3);
@@ -50,10 +50,9 @@ inline constexpr Duration kSafetyMarginHalfLife = std::chrono::hours(3);
 class SafetyMargin {
  public:
   void evicted(Instant now) { add(kMarginEviction, now); }
-  // `seconds`: what the job is believed to run for in all.
-  void paused(double seconds, Instant now) {
-    const double least = to_seconds(kPauseTells);
-    add(kMarginPause * least / std::max(least, seconds), now);
+  // For this part of the time of its job.
+  void paused(double part, Instant now) {
+    add(kMarginPause * std::min(part / kPauseTells, 1.0), now);
   }
   // The share of the line to be left free.
   [[nodiscard]] double margin(Instant now) const { return kMarginLeast + added(now); }
@@ -151,6 +150,8 @@ class Governor {
   [[nodiscard]] const GovernorConfig& config() const { return config_; }
 
   [[nodiscard]] std::optional<JobId> keel() const;
+  // The share of the line that admissions leave free.
+  [[nodiscard]] double margin(Instant now) const { return safety_margin_.margin(now); }
   // Of those that run or are frozen, without small ones (RunningSet::set_small).
   [[nodiscard]] std::size_t sizeable() const;
   // When the oldest of these started, or the keel if there is none.

@@ -9,12 +9,6 @@
 namespace plimsoll::policy {
 namespace {
 
-Duration dwell_of(const Member& member) {
-  Duration dwell = kDwell;
-  for (unsigned i = 1; i < member.freezes && dwell < kDwellMax; ++i) dwell *= 2;
-  return std::min(dwell, kDwellMax);
-}
-
 Decision eviction(RunningSet& running_set, Member& member, std::string reason, Numbers numbers,
                   Instant now) {
   numbers.emplace_back("job_used_bytes", member.used());
@@ -26,6 +20,12 @@ Decision eviction(RunningSet& running_set, Member& member, std::string reason, N
 }
 
 }  // namespace
+
+Duration dwell_of(const Member& member) {
+  Duration dwell = kDwell;
+  for (unsigned i = 1; i < member.freezes && dwell < kDwellMax; ++i) dwell *= 2;
+  return std::min(dwell, kDwellMax);
+}
 
 struct ResumePolicy::Turn {
   RunningSet& running_set;

@@ -24,6 +24,7 @@ inline constexpr Duration kThawSample = std::chrono::seconds(2);
 // to the most.
 inline constexpr Duration kDwell = std::chrono::milliseconds(500);
 inline constexpr Duration kDwellMax = std::chrono::seconds(64);
+[[nodiscard]] Duration dwell_of(const Member& member);
 // An unknown job that grew is taken to grow on as it did, which a short burst makes too much for
 // any line. After so many times the least time it is let go on all the same, where it finds room
 // for as much as it has, after twice as long for half of that, and so on: only that shows whether
