@@ -73,6 +73,8 @@ begin() {
   "$plimsoll" batch --progress none --cores 64 "${options[@]}" -- "$waits {}" ::: "$@" >batch.out 2>batch.err &
   batch=$!
   becomes_true started "$#" || cat batch.err
+  # A disk that is busy makes the record late, and a job's page is told once.
+  becomes_true eval 'compgen -G "$PLIMSOLL_STATE_DIR/runs/*/meta.json" >/dev/null' || cat batch.err
 }
 started() { [[ $("$plimsoll" ctl status --json 2>/dev/null | grep -o '"state":"running"' | wc -l) == "$1" ]]; }
 
