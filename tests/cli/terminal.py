@@ -331,6 +331,8 @@ def reading_in_the_background_stops_it(t):
     t.command(f"{RUN} sh -c 'echo $$ >pid; read line; echo \"read $line\" >read' &")
     pid = t.wait_for_file("pid")
     wait_for(lambda: state(pid) == "T", "SIGTTIN")
+    # The shell has to know of it: what it takes to be running it does not continue.
+    wait_for(lambda: "Stopped" in t.command("jobs"), "the shell to see it stopped")
     t.type_line("fg")
     t.send("typed\n")
     same("read typed", t.wait_for_file("read"))
