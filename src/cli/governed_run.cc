@@ -269,7 +269,8 @@ void GovernedRun::serve_commands() {
 // A job with limits of its own keeps its commands, as they are to stay within them.
 Result<const policy::JobSpec*> GovernedRun::job_of(int pid) {
   const auto& executor = batch_->host_scheduler().executor();
-  const auto id = supervisor::running_job_of(pid, cgroup::run_name(run_id_), executor);
+  const auto id = supervisor::running_job_of(pid, supervisor_.place_in_pool(pid),
+                                             cgroup::run_name(run_id_), executor);
   const policy::JobSpec* job = id ? batch_->find_job(*id) : nullptr;
   if (job == nullptr) {
     return fail(std::errc::permission_denied, "the process is not part of a running job");

@@ -11,14 +11,15 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "guardian/adoptions.h"
+#include "guardian/births.h"
 #include "guardian/child_list.h"
 #include "guardian/cleaner.h"
 #include "guardian/clock.h"
@@ -28,7 +29,6 @@
 #include "guardian/protocol.h"
 #include "guardian/say.h"
 #include "guardian/signal_origin.h"
-#include "guardian/spawner.h"
 #include "guardian/split_steps.h"
 #include "guardian/standstill.h"
 #include "guardian/watchdog.h"
@@ -41,21 +41,14 @@ constexpr Duration kOrphanPatience = std::chrono::seconds(10);
 // So many children are waited for in one turn: some hundred microseconds.
 constexpr std::size_t kWaitsMax = 64;
 
-// A child whose exec has not been seen. The packet is kept because the request points into it.
-struct Pending {
-  Packet packet;
-  ReceivedSpawn request;
-  SpawnedChild child;
-};
-
-class Guardian {
+class Guardian : private BirthObserver {
  public:
   Guardian(Channel channel, pid_t supervisor, const sigset_t& child_mask, UniqueFd signals,
            const sigset_t& ignored, Heartbeat heartbeat, const std::vector<pid_t>& inherited,
            NotifyManager notify)
       : channel_(std::move(channel)),
         supervisor_(supervisor),
-        spawner_(child_mask),
+        births_(child_mask, *this, [this] { run(); }),
         signals_(std::move(signals)),
         ignored_(ignored),
         watchdog_(std::move(heartbeat)),
@@ -90,8 +83,7 @@ class Guardian {
     const auto wanted = static_cast<short>(outbox_.empty() ? POLLIN : POLLIN | POLLOUT);
     std::vector<pollfd> fds = {{channel_open_ ? channel_.fd() : -1, wanted, 0},
                                {signals_.get(), POLLIN, 0}};
-    // Of a newborn only the end of its report wakes this: the birth alone is no news.
-    for (const Pending& pending : pending_) fds.push_back({pending.child.report.get(), 0, 0});
+    births_.watch(fds);
     auto wait = watchdog_.next_check();
     const auto look = standstill_.next_look(clock_now());
     if (look) wait = wait ? std::min(*wait, *look) : *look;
@@ -109,9 +101,7 @@ class Guardian {
   }
 
   void take_events(const std::vector<pollfd>& fds) {
-    for (std::size_t i = fds.size(); i-- > 2;) {
-      if (fds[i].revents != 0) read_report(i - 2);
-    }
+    births_.take(std::span(fds).subspan(2));
     if (fds[1].revents != 0) take_signals();
     if ((fds[0].revents & POLLOUT) != 0) flush_outbox();
     if ((fds[0].revents & ~POLLOUT) != 0) take_messages();
@@ -158,7 +148,7 @@ class Guardian {
       auto message = decode_from_supervisor(*packet);
       if (!message) continue;
       if (auto* request = std::get_if<ReceivedSpawn>(&*message)) {
-        if (!supervisor_status_) spawn({std::move(*packet), std::move(*request), {}});
+        if (!supervisor_status_) births_.begin(std::move(*packet), std::move(*request));
       } else if (const auto* lost = std::get_if<LostSpawn>(&*message)) {
         tell(StartFailed{lost->id, SpawnStep::clone, std::errc::too_many_files_open});
       } else if (auto* tree = std::get_if<HandOver>(&*message)) {
@@ -187,8 +177,8 @@ class Guardian {
 
   void stand_watch() {
     watchdog_.watch(cleaner_.tree());
-    spawner_.children_have_oom_score(lower_oom_score());
-    spawner_.children_are_as_nice_as_this();
+    births_.children_have_oom_score(lower_oom_score());
+    births_.children_are_as_nice_as_this();
     go_before_others();  // whatever orphans its jobs make: starts and ends of all come through here
     [[maybe_unused]] const bool locked = lock_memory();
     HeapReserve(HeapReserve::kBlockOfForking).fill(clock_now());
@@ -196,61 +186,37 @@ class Guardian {
 
   void stop() {
     if (supervisor_status_) return;
+    births_.before_stop();
     ::raise(SIGSTOP);
     tell(Resumed{});
+    births_.after_stop();
   }
 
-  void spawn(Pending pending) {
-    auto child = spawner_.spawn(pending.request);
-    if (!child) {
-      tell(StartFailed{pending.request.id, SpawnStep::clone, child.error().code});
-      return;
+  void on_begun(const ReceivedSpawn& request, pid_t pid) override {
+    children_[pid] = request.id;
+    follow(request, pid);
+  }
+
+  void on_withdrawn(pid_t pid) override { children_.erase(pid); }
+  void on_born(Started started) override { tell(std::move(started)); }
+
+  void on_failed(const StartFailed& failure, pid_t pid) override {
+    if (children_.erase(pid) != 0) {
+      other_children_.never_began(failure.id);
+      adoptions_.never_began(failure.id);
     }
-    pending.child = std::move(*child);
-    children_[pending.child.pid] = pending.request.id;
-    follow(pending);
-    pending_.push_back(std::move(pending));
+    tell(failure);
   }
 
   // Who leaves the group of its job is to be found.
-  void follow(const Pending& pending) {
-    const ReceivedSpawn& request = pending.request;
+  void follow(const ReceivedSpawn& request, pid_t pid) {
     const bool is_file = !request.v2_group;
     if (is_file && request.v1_entrances.empty()) return other_children_.began(request.id);
     const int fd = is_file ? request.v1_entrances.front().get() : request.v2_group.get();
     std::string group = group_within_run(fd, is_file, cleaner_.tree().name);
     if (group.empty()) return;
     const uid_t user = request.identity ? request.identity->uid : ::geteuid();
-    adoptions_.began(request.id,
-                     {pending.child.pid, user, std::move(group), name_of_job(request.env)});
-  }
-
-  // The whole report of a newborn, which nobody writes to any more: nothing, if it was killed at
-  // birth; the birth byte, if the exec has happened; that and a failure.
-  void read_report(std::size_t index) {
-    std::array<char, 1 + sizeof(SpawnFailure)> bytes{};
-    const ssize_t got = ::read(pending_[index].child.report.get(), bytes.data(), bytes.size());
-    if (got < 0) return;
-    Pending ended = std::move(pending_[index]);
-    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
-    if (got == static_cast<ssize_t>(bytes.size())) {
-      SpawnFailure failure;
-      std::memcpy(&failure, &bytes[1], sizeof failure);
-      report_failure(ended, failure);
-    } else if (got == 0 && spawner_.may_try_again(ended.child)) {
-      children_.erase(ended.child.pid);
-      spawn({std::move(ended.packet), std::move(ended.request), {}});
-    } else {
-      tell(Started{ended.request.id, ended.child.pid, ended.child.birth,
-                   std::move(ended.child.pidfd)});
-    }
-  }
-
-  void report_failure(const Pending& pending, const SpawnFailure& failure) {
-    children_.erase(pending.child.pid);
-    other_children_.never_began(pending.request.id);
-    adoptions_.never_began(pending.request.id);
-    tell(StartFailed{pending.request.id, failure.step, static_cast<std::errc>(failure.code)});
+    adoptions_.began(request.id, {pid, user, std::move(group), name_of_job(request.env)});
   }
 
   void take_signals() {
@@ -318,7 +284,7 @@ class Guardian {
       supervisor_status_ = status;
       return true;
     }
-    settle_report(info.si_pid);
+    births_.settle(info.si_pid);
     adoptions_.ended(info.si_pid);
     other_children_.ended(info.si_pid);
     const auto child = children_.find(info.si_pid);
@@ -328,16 +294,9 @@ class Guardian {
     return true;
   }
 
-  // A child that has ended has nothing more to report: say of it what is to be said before its end.
-  void settle_report(pid_t pid) {
-    const auto born = [pid](const Pending& pending) { return pending.child.pid == pid; };
-    const auto found = std::ranges::find_if(pending_, born);
-    if (found != pending_.end()) read_report(static_cast<std::size_t>(found - pending_.begin()));
-  }
-
   Channel channel_;
   pid_t supervisor_;
-  Spawner spawner_;
+  Births births_;
   UniqueFd signals_;
   sigset_t ignored_;  // since before the start
   Cleaner cleaner_;
@@ -348,7 +307,6 @@ class Guardian {
   OtherChildren other_children_;
   bool has_inherited_;  // children of before, whose orphans come here too: not ours
   NotifyManager notify_;
-  std::deque<Pending> pending_;
   std::deque<FromGuardian> outbox_;  // not sent yet
   std::unordered_map<pid_t, ChildId> children_;
   std::optional<WaitStatus> supervisor_status_;

@@ -1,291 +1,33 @@
 #include "guardian/spawner.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
-#include <linux/close_range.h>
-#include <linux/keyctl.h>
 #include <linux/sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <climits>
-#include <cstring>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
+#include <cstdint>
 
 #include "base/file.h"
-#include "base/text.h"
-#include "guardian/exec_filter.h"
 
 namespace plimsoll::guardian {
 namespace {
 
-// Steps of a child between its birth and its exec that the kernel has no single call for.
-
-struct CloseListing {
-  void operator()(DIR* listing) const { ::closedir(listing); }
-};
-
-bool mark_one_by_one() {
-  const std::unique_ptr<DIR, CloseListing> listing(::opendir("/proc/self/fd"));
-  if (!listing) return false;
-  while (const dirent* entry = ::readdir(listing.get())) {
-    const auto fd = to_u64(entry->d_name);
-    if (fd && *fd > 2 && ::fcntl(static_cast<int>(*fd), F_SETFD, FD_CLOEXEC) != 0) return false;
-  }
-  return true;
-}
-
-// Marks every descriptor above 2 close-on-exec: by close_range(2), and where the kernel has not got
-// that for marking (before Linux 5.11) or a filter refuses it, one by one as /proc/self/fd lists
-// them. False, with errno set: some may be open.
-bool mark_descriptors() {
-  return ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) == 0 || mark_one_by_one();
-}
-
-// Around the change to another user. The kernel takes root's capabilities away with the uid 0, but
-// not those of a caller who has another uid (ambient ones, say of a service), nor the inheritable
-// ones; and with the securebits of capabilities(7) it takes away none.
-//
-// Before: as far as they are not locked.
-void forget_securebits() {
-  if (::prctl(PR_GET_SECUREBITS) > 0) ::prctl(PR_SET_SECUREBITS, 0);
-}
-
-// After. False, with errno set: some may be left. Ambient ones go with those that are inheritable.
-bool drop_capabilities() {
-  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
-  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
-  return ::syscall(SYS_capset, &header, none.data()) == 0;
-}
-
 constexpr char kBirthByte = 'B';
-// What execvp(3) uses when the environment has no PATH.
-constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
-constexpr const char* kShell = "/bin/sh";
-constexpr const char* kChildOomScoreFile = "/proc/self/oom_score_adj";
 
-// The files that argv[0] may name, in the order in which they are tried. Name and PATH are whatever
-// the user of the job has chosen: it is the child that goes through them, in one buffer.
-class Candidates {
+// To a pipe.
+class PipeReport : public ChildReport {
  public:
-  explicit Candidates(const ReceivedSpawn& request) : command_(request.argv.front()) {
-    if (*request.executable != '\0') {
-      named_ = request.executable;
-    } else if (command_.find('/') != std::string_view::npos) {
-      named_ = request.argv.front();
-    } else if (!command_.empty()) {
-      path_ = path_of(request);
-    }
-  }
-
-  // Null: there are no more. One that is too long is none, and `errno` says so.
-  const char* next() {
-    if (named_ != nullptr) return std::exchange(named_, nullptr);
-    while (path_) {
-      std::string_view directory = take_until(*path_, ':');
-      if (path_->empty()) path_.reset();
-      // An empty entry is the working directory.
-      const std::string_view slash = directory.empty() ? "" : "/";
-      if (directory.size() + slash.size() + command_.size() >= file_.size()) {
-        errno = ENAMETOOLONG;
-        continue;
-      }
-      char* end = file_.data();
-      for (const std::string_view part : {directory, slash, command_}) {
-        end = std::copy(part.begin(), part.end(), end);
-      }
-      *end = '\0';
-      return file_.data();
-    }
-    return nullptr;
+  explicit PipeReport(int fd) : fd_(fd) {}
+  void born() override { [[maybe_unused]] const ssize_t wrote = write_again(fd_, &kBirthByte, 1); }
+  void failed(const SpawnFailure& failure) override {
+    [[maybe_unused]] const ssize_t wrote = write_again(fd_, &failure, sizeof failure);
   }
 
  private:
-  static std::string_view path_of(const ReceivedSpawn& request) {
-    constexpr std::string_view kPrefix = "PATH=";
-    for (const char* variable : request.env) {
-      if (variable == nullptr) break;
-      const std::string_view text(variable);
-      if (text.starts_with(kPrefix)) return text.substr(kPrefix.size());
-    }
-    return kDefaultPath;
-  }
-
-  std::string_view command_;
-  const char* named_ = nullptr;           // the only one
-  std::optional<std::string_view> path_;  // what is left of it
-  std::array<char, PATH_MAX> file_{};
-};
-
-// Runs in the child. Each step either succeeds or ends the child with a report.
-class Child {
- public:
-  Child(const ReceivedSpawn& request, int report, bool enter_v2, const std::string* oom_score,
-        std::optional<int> nice, const sigset_t& ignored, pid_t guardian)
-      : request_(request),
-        report_(report),
-        enter_v2_(enter_v2),
-        oom_score_(oom_score),
-        nice_(nice),
-        ignored_(ignored),
-        guardian_(guardian) {}
-
-  [[noreturn]] void run(const sigset_t& mask) {
-    [[maybe_unused]] const ssize_t born = write_again(report_, &kBirthByte, 1);
-    enter_groups();
-    reset_oom_score();
-    if (nice_) ::setpriority(PRIO_PROCESS, 0, *nice_);
-    if (request_.session == Session::own) begin_session();
-    for (const ResourceLimit& limit : request_.rlimits) {
-      if (::setrlimit(static_cast<__rlimit_resource>(limit.resource), &limit.value) != 0) {
-        fail_at(SpawnStep::rlimit);
-      }
-    }
-    if (request_.umask) ::umask(*request_.umask);
-    connect_stdio();
-    change_root();
-    become_user();
-    follow_guardian();
-    if (*request_.cwd != '\0' && ::chdir(request_.cwd) != 0) fail_at(SpawnStep::working_directory);
-    set_signals(mask);
-    if (request_.exec_listener && !install_exec_filter(request_.exec_listener.get())) {
-      fail_at(SpawnStep::exec_filter);
-    }
-    execute();
-  }
-
- private:
-  [[noreturn]] void fail_at(SpawnStep step) {
-    const SpawnFailure failure{step, errno};
-    [[maybe_unused]] const ssize_t wrote = write_again(report_, &failure, sizeof failure);
-    ::_exit(127);
-  }
-
-  void enter_groups() {
-    if (enter_v2_) {
-      const int procs = ::openat(request_.v2_group.get(), "cgroup.procs", O_WRONLY | O_CLOEXEC);
-      if (procs < 0 || write_again(procs, "0", 1) != 1) fail_at(SpawnStep::enter_group);
-    }
-    for (const UniqueFd& procs : request_.v1_entrances) {
-      if (write_again(procs.get(), "0", 1) != 1) fail_at(SpawnStep::enter_group);
-    }
-  }
-
-  // Where the kernel weighs sessions as a whole, the nice value of a process says nothing outside
-  // its own: a new session gets that of its process. Without the right to do that more than ten
-  // times a second (CAP_SYS_ADMIN), some are left out.
-  void begin_session() {
-    if (::setsid() < 0) fail_at(SpawnStep::session);
-    const int nice = ::getpriority(PRIO_PROCESS, 0);
-    if (nice == 0) return;
-    [[maybe_unused]] const auto wrote =
-        write_text_at(AT_FDCWD, "/proc/self/autogroup", std::to_string(nice));
-  }
-
-  // It was only lowered, so that putting it back is always allowed.
-  void reset_oom_score() {
-    if (oom_score_ == nullptr) return;
-    [[maybe_unused]] const auto wrote = write_text_at(AT_FDCWD, kChildOomScoreFile, *oom_score_);
-  }
-
-  void connect_stdio() {
-    for (int target = 0; target < 3; ++target) {
-      const UniqueFd& source = request_.stdio[static_cast<std::size_t>(target)];
-      if (source && ::dup2(source.get(), target) < 0) fail_at(SpawnStep::stdio);
-    }
-    // Marked rather than closed: the report has to last until the exec.
-    const bool closes = request_.descriptors == Descriptors::close;
-    if (closes && !mark_descriptors()) fail_at(SpawnStep::stdio);
-  }
-
-  void change_root() {
-    if (*request_.root == '\0') return;
-    if (::chroot(request_.root) != 0 || ::chdir("/") != 0) fail_at(SpawnStep::root);
-  }
-
-  // Whoever possesses a session's keyring may use its keys, whatever user it has become. The new
-  // one is made before the change: the quota of a user is too small for one in each of many jobs.
-  void leave_keyring() {
-    const long left = ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
-    // A kernel without keys, or a filter that keeps everybody from them.
-    const bool is_without_keys = left < 0 && (errno == ENOSYS || errno == EPERM);
-    if (left < 0 && !is_without_keys) fail_at(SpawnStep::identity);
-  }
-
-  void become_user() {
-    if (!request_.identity) return;
-    const Identity& identity = *request_.identity;
-    const bool is_another = identity.uid != ::geteuid();
-    if (is_another) {
-      leave_keyring();
-      forget_securebits();
-    }
-    const bool became = ::setgroups(identity.groups.size(), identity.groups.data()) == 0 &&
-                        ::setresgid(identity.gid, identity.gid, identity.gid) == 0 &&
-                        ::setresuid(identity.uid, identity.uid, identity.uid) == 0;
-    if (!became || (is_another && !drop_capabilities())) fail_at(SpawnStep::identity);
-  }
-
-  // After the change of user, which takes the wish back.
-  void follow_guardian() {
-    if (request_.guardian_death != GuardianDeath::end) return;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != guardian_) ::_exit(128 + SIGKILL);  // dead before the wish was heard
-  }
-
-  void set_signals(sigset_t mask) {
-    if (request_.signals == Signals::set_default) {
-      sigemptyset(&mask);
-      for (int number = 1; number < NSIG; ++number) {
-        if (sigismember(&ignored_, number) == 1) ::signal(number, SIG_DFL);
-      }
-    }
-    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  }
-
-  // As execvp(3): the first file that can be executed; a text without an interpreter goes to the
-  // shell, unless a file was named beside argv[0]; a file that was there but not executable is told
-  // before one that was not there.
-  [[noreturn]] void execute() {
-    bool denied = false;
-    errno = ENOENT;
-    Candidates candidates(request_);
-    while (const char* file = candidates.next()) {
-      ::execve(file, request_.argv.data(), request_.env.data());
-      if (errno == ENOEXEC && *request_.executable == '\0') execute_as_script(file);
-      if (errno == EACCES) denied = true;
-      if (errno != EACCES && errno != ENOENT && errno != ENOTDIR) break;
-    }
-    if (denied && (errno == ENOENT || errno == ENOTDIR)) errno = EACCES;
-    fail_at(SpawnStep::exec);
-  }
-
-  void execute_as_script(const char* file) {
-    std::vector<char*> argv = {const_cast<char*>(kShell), const_cast<char*>(file)};
-    argv.insert(argv.end(), request_.argv.begin() + 1, request_.argv.end());
-    ::execve(kShell, argv.data(), request_.env.data());
-  }
-
-  const ReceivedSpawn& request_;
-  int report_;
-  bool enter_v2_;
-  const std::string* oom_score_;  // null: as it is
-  std::optional<int> nice_;       // likewise
-  const sigset_t& ignored_;       // the rest an exec sets to their defaults (execve(2))
-  pid_t guardian_;
+  int fd_;
 };
 
 // As fork(2), with a pidfd, and into the group unless `group` is -1.
@@ -323,34 +65,43 @@ void Spawner::children_are_as_nice_as_this() {
   if (errno == 0) nice_ = nice;
 }
 
+ChildSettings Spawner::settings() const {
+  return {.v2 = clone_into_group_ ? EntersV2::by_birth : EntersV2::by_itself,
+          .oom_score = oom_score_ ? &*oom_score_ : nullptr,
+          .nice = nice_,
+          .mask = mask_,
+          .ignored = ignored_,
+          .guardian = ::getpid()};
+}
+
 Result<SpawnedChild> Spawner::spawn(const ReceivedSpawn& request) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("make a pipe");
   UniqueFd report(ends[0]);
   const UniqueFd child_end(ends[1]);
 
-  const pid_t guardian = ::getpid();
+  ChildSettings settings = this->settings();
+  if (!request.v2_group) settings.v2 = EntersV2::by_itself;
   int pidfd = -1;
-  bool into_group = clone_into_group_ && request.v2_group;
-  long pid = clone_child(into_group ? request.v2_group.get() : -1, pidfd);
+  long pid = clone_child(settings.v2 == EntersV2::by_birth ? request.v2_group.get() : -1, pidfd);
   if (pid < 0 && (errno == ENOSYS || errno == EPERM)) {
     // A kernel or a seccomp filter without clone3.
-    into_group = clone_into_group_ = false;
+    clone_into_group_ = false;
+    settings.v2 = EntersV2::by_itself;
     pid = ::fork();
     if (pid > 0) pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
   }
   if (pid == 0) {
-    const std::string* score = oom_score_ ? &*oom_score_ : nullptr;
-    const bool enter_v2 = request.v2_group && !into_group;
-    Child(request, child_end.get(), enter_v2, score, nice_, ignored_, guardian).run(mask_);
+    PipeReport told(child_end.get());
+    run_child(request, settings, told);
   }
   if (pid < 0) return fail_errno("make a process");
-  const Birth birth = into_group ? Birth::in_group : Birth::moved;
+  const Birth birth = settings.v2 == EntersV2::by_birth ? Birth::in_group : Birth::moved;
   return SpawnedChild{static_cast<pid_t>(pid), birth, UniqueFd(pidfd), std::move(report)};
 }
 
-bool Spawner::may_try_again(const SpawnedChild& dead) {
-  const bool cloned = dead.birth == Birth::in_group;
+bool Spawner::may_try_again(Birth dead) {
+  const bool cloned = dead == Birth::in_group;
   if (cloned) clone_into_group_ = false;
   return cloned;
 }

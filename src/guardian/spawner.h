@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "guardian/child.h"
 #include "guardian/spawn_request.h"
 
 namespace plimsoll::guardian {
@@ -26,12 +27,6 @@ struct SpawnedChild {
   // Delivers one birth byte, then the SpawnFailure if a step failed; end of file after the birth
   // byte alone means that the exec has happened, without it that the child was killed at birth.
   UniqueFd report;
-};
-
-// What a child writes when a step before its exec failed.
-struct SpawnFailure {
-  SpawnStep step{};
-  int code{};  // errno
 };
 
 // Makes children by clone3(2), straight into their v2 group with CLONE_INTO_CGROUP. Some kernels
@@ -54,12 +49,15 @@ class Spawner {
   // Children are as nice as this process is now, whatever it does with its own priority later.
   void children_are_as_nice_as_this();
 
+  // How children are made now.
+  [[nodiscard]] ChildSettings settings() const;
+
   // Does not wait for the exec. The request must live until this returns.
   [[nodiscard]] Result<SpawnedChild> spawn(const ReceivedSpawn& request);
 
-  // Call when a child has died without its birth byte. True if spawning it once more can help: it
-  // was cloned into its group. From then on none will be.
-  [[nodiscard]] bool may_try_again(const SpawnedChild& dead);
+  // Call when a child of this birth has died without its birth byte. True if spawning it once more
+  // can help: it was cloned into its group. From then on none will be.
+  [[nodiscard]] bool may_try_again(Birth dead);
 
  private:
   sigset_t mask_;

@@ -204,6 +204,7 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   void tell_gone();
   void note_status();
   void conclude();
+  [[nodiscard]] bool has_oom_kills() const;
   [[nodiscard]] policy::OomEvidence oom_evidence();
   [[nodiscard]] Cause oom_cause() const;
   [[nodiscard]] Cause outcome_by_evidence();

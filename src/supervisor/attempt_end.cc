@@ -137,7 +137,9 @@ void Attempt::note_status() {
 }
 
 void Attempt::conclude() {
-  if (process_set_ != nullptr && !result_.oom) result_.oom = policy::blame(oom_evidence());
+  if (process_set_ != nullptr && !result_.oom && has_oom_kills()) {
+    result_.oom = policy::blame(oom_evidence());
+  }
   note_status();
   const Cause cause = cause_ ? *cause_ : outcome_by_evidence();
   result_.end.outcome = cause.outcome;
@@ -145,6 +147,11 @@ void Attempt::conclude() {
   ask_for_escaped();
   observer_.on_over(result_.end);
   tell_gone();
+}
+
+bool Attempt::has_oom_kills() const {
+  const counters::MemoryEvents& events = result_.usage.totals.memory.events;
+  return std::max(events.oom_kill.value_or(0), events.oom_group_kill.value_or(0)) > 0;
 }
 
 // Own counts are read before those of the groups above: what happens in between is not taken for

@@ -125,7 +125,8 @@ std::optional<Bytes> HostExecutor::written_by(AttemptRecord& record,
   if (!proc_) return std::nullopt;
   const Instant now = host_.now();
   WriteMeter& meter = record.write_meter;
-  if (meter.is_due(now, write_look_)) {
+  // Of who has ended nobody is left to be read.
+  if (!record.attempt.is_emptied() && meter.is_due(now, write_look_)) {
     if (write_looks_.is_next(record.key.job, meter.looked(), now)) read_writer(record, now);
     go_on_with_writers();
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/loop/loop.h"
 #include "base/loop/worker.h"
@@ -23,6 +24,7 @@
 #include "supervisor/oom_watch.h"
 #include "supervisor/processes/child_spawner.h"
 #include "supervisor/processes/families.h"
+#include "supervisor/processes/group_stock.h"
 #include "supervisor/processes/mover.h"
 #include "supervisor/processes/place.h"
 #include "supervisor/run_host.h"
@@ -83,7 +85,8 @@ class Supervisor : public RunHost, public ChildSpawner {
                                                                       Mover& mover);
   // As cgroup::RunTree::prefer(); in process mode nobody can be.
   void prefer(const Place& beside_pool) const;
-  // The name of the place in the pool in which the process is; empty if it is in none.
+  // The name of the place in the pool in which the process is, as it was asked for; empty if it is
+  // in none.
   [[nodiscard]] std::string place_in_pool(int pid) const;
   // A new cgroup in the pool, with its limits set.
   [[nodiscard]] Result<cgroup::Leaf> make_group(const std::string& name, const Limits& limits);
@@ -155,6 +158,9 @@ class Supervisor : public RunHost, public ChildSpawner {
   void attach_network();
   [[nodiscard]] std::unique_ptr<Place> make_family(const std::string& name,
                                                    Families::Counts counts);
+  [[nodiscard]] Result<JobGroup> group_for(const std::string& name, const Limits& limits,
+                                           cgroup::Inner* of_user);
+  [[nodiscard]] Result<std::vector<UniqueFd>> entrances_of(const cgroup::Group& group) const;
   [[nodiscard]] Result<cgroup::Leaf> make_group_in(cgroup::Inner& parent, const std::string& name,
                                                    const Limits& limits);
 
@@ -177,6 +183,7 @@ class Supervisor : public RunHost, public ChildSpawner {
   cgroup::Inner no_pool_{{}, {}};
   cgroup::Inner* pool_ = &no_pool_;     // of tree_, where there is one
   std::optional<UserGroups> users_;     // in the pool
+  GroupStock group_stock_;              // of the pool itself
   std::unique_ptr<Families> families_;  // process mode
   std::optional<std::string> why_process_mode_;
   std::optional<cgroup::FreezeGuard> all_frozen_;

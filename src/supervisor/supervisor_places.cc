@@ -84,11 +84,30 @@ Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::stri
     if (!found) return pass(std::move(found));
     of_user = std::move(*found);
   }
-  auto group = make_group_in(of_user ? *of_user : *pool_, name, limits);
+  auto group = group_for(name, limits, of_user.get());
   if (!group) return pass(std::move(group));
+  GroupStock* stock = of_user == nullptr ? &group_stock_ : nullptr;
   return std::make_unique<CgroupProcessSet>(
-      CgroupProcessSet::Deps{*this, loop_, *worker_, *network_}, observer,
-      std::make_shared<const cgroup::Leaf>(std::move(*group)), limits, std::move(of_user));
+      CgroupProcessSet::Deps{*this, loop_, *worker_, *network_}, observer, std::move(*group),
+      CgroupProcessSet::Around{.above = std::move(of_user), .stock = stock});
+}
+
+// Groups of users are not used again: who may write to one is another's user.
+Result<JobGroup> Supervisor::group_for(const std::string& name, const Limits& limits,
+                                       cgroup::Inner* of_user) {
+  if (of_user == nullptr) {
+    if (auto used = group_stock_.take(limits, name)) return std::move(*used);
+  }
+  auto made = make_group_in(of_user == nullptr ? *pool_ : *of_user, name, limits);
+  if (!made) return pass(std::move(made));
+  auto group = std::make_shared<const cgroup::Leaf>(std::move(*made));
+  // What can't be opened is told when it is to be entered.
+  auto entrances = entrances_of(*group).value_or(std::vector<UniqueFd>());
+  counters::GroupFiles files(*group);
+  return JobGroup{.group = std::move(group),
+                  .limits = limits,
+                  .entrances = std::move(entrances),
+                  .files = std::move(files)};
 }
 
 Result<std::unique_ptr<Place>> Supervisor::make_place_in_pool(const std::string& name,
@@ -124,7 +143,7 @@ std::string Supervisor::place_in_pool(int pid) const {
     return stat ? families_->place_in_pool(stat->id) : std::string();
   }
   const auto text = read_text_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/cgroup");
-  return text ? cgroup::group_in_pool(*text, tree_name_) : std::string();
+  return text ? group_stock_.job_in(cgroup::group_in_pool(*text, tree_name_)) : std::string();
 }
 
 Result<cgroup::Leaf> Supervisor::make_group(const std::string& name, const Limits& limits) {
@@ -142,29 +161,38 @@ Result<cgroup::Leaf> Supervisor::make_group_in(cgroup::Inner& parent, const std:
   return leaf;
 }
 
-Result<guardian::ChildId> Supervisor::spawn_in(const cgroup::Group& group,
-                                               guardian::SpawnRequest request,
-                                               ChildObserver& observer) {
-  std::vector<UniqueFd> entrances;  // open until the request is on its way
-  const auto enter = [&](const cgroup::Directory& directory) -> Result<void> {
+// Those of the group, and of the pool where the group has no part, as jobs are only weighed
+// together there.
+Result<std::vector<UniqueFd>> Supervisor::entrances_of(const cgroup::Group& group) const {
+  std::vector<UniqueFd> entrances;
+  const auto add = [&](const cgroup::Directory& directory) -> Result<void> {
+    if (directory.version() == cgroup::Version::v2) return {};
     auto file = cgroup::open_v1_entrance(directory);
     if (!file) return pass(std::move(file));
-    request.v1_entrances.push_back(file->get());
     entrances.push_back(std::move(*file));
     return {};
   };
   for (const cgroup::Group::Part& part : group.parts()) {
-    if (part.directory.version() == cgroup::Version::v2) {
-      request.v2_group = part.directory.fd();
-    } else if (auto entered = enter(part.directory); !entered) {
-      return pass(std::move(entered));
-    }
+    if (auto added = add(part.directory); !added) return pass(std::move(added));
   }
-  // Where jobs have no groups of their own, as they are only weighed together.
   for (const cgroup::Group::Part& part : pool_->parts()) {
-    if (part.directory.version() == cgroup::Version::v2 || has_part(group, part)) continue;
-    if (auto entered = enter(part.directory); !entered) return pass(std::move(entered));
+    if (has_part(group, part)) continue;
+    if (auto added = add(part.directory); !added) return pass(std::move(added));
   }
+  return entrances;
+}
+
+Result<guardian::ChildId> Supervisor::spawn_in(const cgroup::Group& group,
+                                               guardian::SpawnRequest request,
+                                               ChildObserver& observer) {
+  std::vector<UniqueFd> entrances;  // open until the request is on its way
+  if (request.v1_entrances.empty()) {
+    auto opened = entrances_of(group);
+    if (!opened) return pass(std::move(opened));
+    entrances = std::move(*opened);
+    for (const UniqueFd& entrance : entrances) request.v1_entrances.push_back(entrance.get());
+  }
+  if (const cgroup::Directory* v2 = group.v2()) request.v2_group = v2->fd();
   return spawn(std::move(request), observer);
 }
 

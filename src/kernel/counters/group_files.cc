@@ -1,6 +1,11 @@
 #include "kernel/counters/group_files.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
+
 #include "kernel/counters/parse_single.h"
+#include "kernel/counters/since.h"
 
 namespace plimsoll::counters {
 namespace {
@@ -24,6 +29,28 @@ void clear_full_only(Sample& sample) {
   sample.pids.peak.reset();
   sample.pids.events_max.reset();
   sample.frozen.reset();
+}
+
+// Of the last look at a group. What can't be had is nothing that could tell it from a new one.
+bool leaves_nothing(const Sample& last) {
+  const auto& events = last.memory.events;
+  const auto counts = {events.low,        events.high,         events.max,
+                       events.oom,        events.oom_kill,     events.oom_group_kill,
+                       last.pids.current, last.pids.events_max};
+  const auto sizes = {last.memory.swap_current, last.memory.swap_peak};
+  return std::all_of(counts.begin(), counts.end(), [](auto n) { return n.value_or(0) == 0; }) &&
+         std::all_of(sizes.begin(), sizes.end(),
+                     [](auto n) { return n.value_or(Bytes{}) == Bytes{}; }) &&
+         last.pids.peak.value_or(1) <= 1 && !last.memory.max &&
+         last.memory.current.value_or(Bytes{}) <= kLeftInGroupMax;
+}
+
+// A directory of cgroups has two links, and one for each child.
+bool has_children(const cgroup::Group& group) {
+  return std::any_of(group.parts().begin(), group.parts().end(), [](const auto& part) {
+    struct stat seen{};
+    return ::fstat(part.directory.fd(), &seen) != 0 || seen.st_nlink > 2;
+  });
 }
 
 }  // namespace
@@ -124,8 +151,18 @@ void GroupFiles::read_last(Instant now) {
   raw_.io.pressure = io_pressure_.read_last(now, buffer_);
 }
 
+bool GroupFiles::begin_again(const cgroup::Group& group, Instant now) {
+  if (gone() || !leaves_nothing(raw_) || has_children(group) || !memory_.reset_peak(group)) {
+    return false;
+  }
+  start_ = raw_;
+  changed_ = now;
+  whole_.reset();
+  return true;
+}
+
 Sample GroupFiles::latest(Level level) const {
-  Sample sample = raw_;
+  Sample sample = start_ ? since(raw_, *start_) : raw_;
   if (level == Level::cheap && !gone()) clear_full_only(sample);
   return sample;
 }

@@ -34,6 +34,10 @@ inline constexpr Duration kStatLag = std::chrono::seconds(2);
 // How long a group at rest is not read whole.
 inline constexpr Duration kRestMax = std::chrono::seconds(30);
 
+// So much may be charged to a group that begins again: what the kernel counts in batches for each
+// processor (256 KiB), and what a program of a moment leaves in its caches.
+inline constexpr Bytes kLeftInGroupMax{1 << 20};
+
 // All counter files of one group, open for as long as this lives: up to 18 descriptors. What is
 // read from where on v2, hybrid and v1 hosts: docs/cgroups.md.
 //
@@ -64,6 +68,13 @@ class GroupFiles {
   // processes gone and its directories still there.
   void read_last(Instant now);
 
+  // After read_last(): has all be counted for another attempt in the same group, from now on, if
+  // that finds the group as one that was just made. It does where one process was in it at a time,
+  // no limit was set or hit, no sub-group is left, and no more memory than kLeftInGroupMax; and
+  // where the kernel has a peak begin again. Of a group that it does not, these are of no further
+  // use.
+  [[nodiscard]] bool begin_again(const cgroup::Group& group, Instant now);
+
   // What was read last of each file; `t`, `wall`, `state` and `network` are the caller's to fill.
   // At Level::cheap without the fields that such a read leaves as they are, unless the group is
   // gone and they are the last that will be known.
@@ -92,6 +103,7 @@ class GroupFiles {
   unsigned turns_ = 0;  // of pressure files at rest
   bool has_v2_;
   Sample raw_;                    // as the kernel tells it
+  std::optional<Sample> start_;   // of a group that has begun again, what it was then
   Instant changed_{};             // the last look that found the group not at rest
   std::optional<Instant> whole_;  // the last full look
   std::string buffer_;

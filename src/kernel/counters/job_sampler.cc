@@ -7,8 +7,9 @@
 
 namespace plimsoll::counters {
 
-JobSampler::JobSampler(const cgroup::Group& group, Instant start, Network& network)
-    : files_(group), start_(start), next_due_(start + kSampleGapMin) {
+JobSampler::JobSampler(const cgroup::Group& group, GroupFiles files, Instant start,
+                       Network& network)
+    : files_(std::move(files)), start_(start), next_due_(start + kSampleGapMin) {
   const auto* v2 = group.v2();
   if (v2 == nullptr) {
     unavailable_.emplace("network", "network traffic is counted in a cgroup v2 tree only");

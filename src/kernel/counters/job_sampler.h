@@ -28,7 +28,10 @@ class JobSampler {
  public:
   // To be made before the group's first process. `network` must outlive this; one that counts
   // nothing is fine.
-  JobSampler(const cgroup::Group& group, Instant start, Network& network);
+  JobSampler(const cgroup::Group& group, Instant start, Network& network)
+      : JobSampler(group, GroupFiles(group), start, network) {}
+  // The same of a group whose files are open.
+  JobSampler(const cgroup::Group& group, GroupFiles files, Instant start, Network& network);
 
   // Looks now and records it.
   const Sample& sample(Instant now, WallTime wall, Level level = Level::full,
@@ -49,6 +52,9 @@ class JobSampler {
   // The last look: when all processes have ended, while the group's directories are still there.
   // Ends the counting of its network traffic. Called once, after which nothing else is.
   [[nodiscard]] JobUsage finish(Instant now, WallTime wall);
+
+  // The files, to be used on after finish().
+  [[nodiscard]] GroupFiles take_files() { return std::move(files_); }
 
  private:
   void remember_stat(Level level);

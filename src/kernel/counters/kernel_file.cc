@@ -61,6 +61,16 @@ std::optional<std::string_view> KernelFile::read(std::string& buffer) {
   return std::nullopt;
 }
 
+bool KernelFile::reset(const cgroup::Directory& directory, const char* name) {
+  if (!is_writable_) {
+    auto opened = open_at(directory.fd(), name, O_RDWR);
+    if (!opened) return false;
+    fd_ = std::move(*opened);
+    is_writable_ = true;
+  }
+  return ::pwrite(fd_.get(), "0", 1, 0) == 1;
+}
+
 void KernelFile::note(Unavailable& unavailable) const {
   if (!why_.empty()) unavailable.insert_or_assign(key_, why_);
 }

@@ -31,6 +31,10 @@ class KernelFile {
   // The present text, in `buffer` until its next use; nothing if it can't be read.
   std::optional<std::string_view> read(std::string& buffer);
 
+  // Has a peak begin again from what is in use now; of v2 for whoever reads through this object.
+  // The arguments are those of the constructor. Whether the kernel does: of v2 since Linux 6.12.
+  [[nodiscard]] bool reset(const cgroup::Directory& directory, const char* name);
+
   [[nodiscard]] bool is_open() const { return static_cast<bool>(fd_); }
   // A read found that the group has been removed.
   [[nodiscard]] bool gone() const { return gone_; }
@@ -43,6 +47,7 @@ class KernelFile {
 
   UniqueFd fd_;
   const char* key_ = "";
+  bool is_writable_ = false;
   std::string why_;  // empty: available
   bool gone_ = false;
 };

@@ -8,6 +8,9 @@
 namespace plimsoll::counters {
 namespace {
 
+constexpr const char* kPeakV1 = "memory.max_usage_in_bytes";
+constexpr const char* kPeakV2 = "memory.peak";
+
 void read_bytes(KernelFile& file, std::optional<Bytes>& field, std::string& buffer) {
   if (const auto text = file.read(buffer)) field = parse_bytes(*text);
 }
@@ -34,7 +37,7 @@ MemoryFiles::MemoryFiles(const cgroup::Group& group) {
 
 void MemoryFiles::open_v2(const Directory& directory) {
   current_ = KernelFile(directory, "memory.current", "memory.current_bytes");
-  peak_ = KernelFile(directory, "memory.peak", "memory.peak_bytes");
+  peak_ = KernelFile(directory, kPeakV2, "memory.peak_bytes");
   events_ = KernelFile(directory, "memory.events", "memory.events");
   stat_ = KernelFile(directory, "memory.stat", "memory.stat");
   swap_current_ = KernelFile(directory, "memory.swap.current", "memory.swap_current_bytes");
@@ -44,7 +47,7 @@ void MemoryFiles::open_v2(const Directory& directory) {
 
 void MemoryFiles::open_v1(const Directory& directory) {
   current_ = KernelFile(directory, "memory.usage_in_bytes", "memory.current_bytes");
-  peak_ = KernelFile(directory, "memory.max_usage_in_bytes", "memory.peak_bytes");
+  peak_ = KernelFile(directory, kPeakV1, "memory.peak_bytes");
   events_ = KernelFile(directory, "memory.oom_control", "memory.events.oom_kill");
   limit_hits_ = KernelFile(directory, "memory.failcnt", "memory.events.max");
   stat_ = KernelFile(directory, "memory.stat", "memory.stat");
@@ -92,6 +95,12 @@ void MemoryFiles::read_stat(MemoryUsage& memory, std::string& buffer) {
   memory.used = used_of(memory.stat);
   // Of what was just freed memory.stat may know nothing yet, while memory.current does.
   if (memory.used && memory.current) memory.used = std::min(*memory.used, *memory.current);
+}
+
+bool MemoryFiles::reset_peak(const cgroup::Group& group) {
+  const Directory* directory = group.of(Controller::memory);
+  if (directory == nullptr || !peak_.is_open()) return true;
+  return peak_.reset(*directory, version_ == Version::v2 ? kPeakV2 : kPeakV1);
 }
 
 void MemoryFiles::note(Unavailable& unavailable) const {

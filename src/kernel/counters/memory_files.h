@@ -20,6 +20,8 @@ class MemoryFiles {
   void read_rest(Level level, MemoryUsage& memory, std::string& buffer);
   // memory.stat alone, and what rests on it.
   void read_stat(MemoryUsage& memory, std::string& buffer);
+  // Has the peak begin again from what is in use now. Whether it does; true where there is none.
+  [[nodiscard]] bool reset_peak(const cgroup::Group& group);
   [[nodiscard]] bool gone() const { return current_.gone(); }
   void note(Unavailable& unavailable) const;
 

@@ -26,11 +26,11 @@ bool is_member(std::string_view groups, const std::string& path, const cgroup::G
   return places == group.parts().size();
 }
 
-// The job whose group has this name: "job-7", or "job-7.2" for its second attempt.
-std::optional<JobId> job_named(std::string_view group) {
-  if (!group.starts_with(kJobPrefix)) return std::nullopt;
-  group.remove_prefix(kJobPrefix.size());
-  const auto number = to_u64(take_until(group, '.'));
+// The job whose place has this name: "job-7", or "job-7.2" for its second attempt.
+std::optional<JobId> job_named(std::string_view place) {
+  if (!place.starts_with(kJobPrefix)) return std::nullopt;
+  place.remove_prefix(kJobPrefix.size());
+  const auto number = to_u64(take_until(place, '.'));
   return number ? std::optional(JobId{*number}) : std::nullopt;
 }
 
@@ -40,14 +40,13 @@ bool is_member(int pid, const std::string& path, const cgroup::Group& group) {
   return is_member(groups_of(pid), path, group);
 }
 
-std::optional<JobId> running_job_of(int pid, const std::string& run, const HostExecutor& executor) {
-  const std::string groups = groups_of(pid);
-  const std::string name = cgroup::group_in_pool(groups, run);
-  const auto job = job_named(name);
+std::optional<JobId> running_job_of(int pid, const std::string& place, const std::string& run,
+                                    const HostExecutor& executor) {
+  const auto job = job_named(place);
   const auto group = job ? executor.group_of(*job) : nullptr;
-  const std::string path = "/" + run + "/" + cgroup::kPoolName + "/" + name;
-  if (group == nullptr || !is_member(groups, path, *group)) return std::nullopt;
-  return job;
+  if (group == nullptr) return std::nullopt;
+  const std::string path = "/" + run + "/" + cgroup::kPoolName + "/" + group->name();
+  return is_member(pid, path, *group) ? job : std::nullopt;
 }
 
 }  // namespace plimsoll::supervisor

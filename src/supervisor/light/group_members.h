@@ -13,9 +13,11 @@ namespace plimsoll::supervisor {
 // say. `path`: "/RUN/pool/job-1", as /proc/PID/cgroup ends.
 [[nodiscard]] bool is_member(int pid, const std::string& path, const cgroup::Group& group);
 
-// The job in whose group the process is, as is_member() has it; of an attempt that runs. `run`: the
-// name of the run's directory in the cgroup tree.
-[[nodiscard]] std::optional<JobId> running_job_of(int pid, const std::string& run,
+// The job in whose group the process is, as is_member() has it; of an attempt that runs. `place`:
+// that of the process (Supervisor::place_in_pool()); `run`: the name of the run's directory in the
+// cgroup tree.
+[[nodiscard]] std::optional<JobId> running_job_of(int pid, const std::string& place,
+                                                  const std::string& run,
                                                   const HostExecutor& executor);
 
 }  // namespace plimsoll::supervisor

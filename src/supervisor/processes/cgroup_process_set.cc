@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "kernel/cgroup/limits.h"
+#include "supervisor/wall_clock.h"
 
 namespace plimsoll::supervisor {
 Result<PauseGuard> PauseGuard::pause(std::shared_ptr<const cgroup::Group> group,
@@ -29,18 +30,22 @@ PauseGuard::~PauseGuard() {
     const auto ignored = cgroup::set_cpus(*group_, cpus_);
 }
 
-CgroupProcessSet::CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer,
-                                   std::shared_ptr<const cgroup::Leaf> group, const Limits& limits,
-                                   std::shared_ptr<const cgroup::Inner> above)
+CgroupProcessSet::CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer, JobGroup group,
+                                   Around around)
     : deps_(deps),
       observer_(observer),
-      above_(std::move(above)),
-      group_(std::move(group)),
-      cpus_(limits.cpus),
-      has_memory_limit_(limits.memory_max.has_value()),
-      sampler_(std::in_place, *group_, loop::now(), deps.network) {}
+      around_(std::move(around)),
+      group_(std::move(group.group)),
+      limits_(std::move(group.limits)),
+      entrances_(std::move(group.entrances)),
+      sampler_(std::in_place, *group_, std::move(group.files), loop::now(), deps.network) {}
+
+CgroupProcessSet::~CgroupProcessSet() {
+  if (around_.stock != nullptr) around_.stock->forget(group_->name());
+}
 
 Result<guardian::ChildId> CgroupProcessSet::spawn(guardian::SpawnRequest request) {
+  for (const UniqueFd& entrance : entrances_) request.v1_entrances.push_back(entrance.get());
   return deps_.spawner.spawn_in(*group_, std::move(request), observer_);
 }
 
@@ -92,7 +97,7 @@ void CgroupProcessSet::stop_looking() {
 OomKills CgroupProcessSet::watch_oom() {
   const cgroup::Directory* memory = group_->of(cgroup::Controller::memory);
   if (memory == nullptr || memory->version() != cgroup::Version::v1) return OomKills::whole;
-  if (!has_memory_limit_) return OomKills::singly;
+  if (!limits_.memory_max) return OomKills::singly;
   own_ooms_.are_seen = false;
   auto event = cgroup::open_v1_oom_event(*memory);
   if (!event) return OomKills::singly;
@@ -115,7 +120,8 @@ OwnOoms CgroupProcessSet::own_ooms() {
 }
 
 void CgroupProcessSet::freeze() {
-  auto paused = PauseGuard::pause(group_, cpus_);
+  was_paused_ = true;
+  auto paused = PauseGuard::pause(group_, limits_.cpus);
   if (paused) paused_.emplace(std::move(*paused));
 }
 
@@ -139,19 +145,36 @@ void CgroupProcessSet::signal_some() {
 
 const counters::Sample& CgroupProcessSet::sample(Instant now, WallTime wall, counters::Level level,
                                                  counters::SampleState state) {
+  entrances_.clear();  // of who lives for long they would only be descriptors more
   return sampler_->sample(now, wall, level, state);
 }
 
 counters::JobUsage CgroupProcessSet::finish(Instant now, WallTime wall) {
   oom_watch_ = {};
-  counters::JobUsage usage = sampler_->finish(now, wall);
+  counters::JobUsage usage = usage_ ? std::move(*usage_) : sampler_->finish(now, wall);
   sampler_.reset();
   return usage;
+}
+
+// The group of a job that has ended by itself, for the next one. Whether it is taken.
+bool CgroupProcessSet::put_back() {
+  if (around_.stock == nullptr || was_paused_ || limits_.memory_max) return false;
+  if (cgroup::populated(*group_, cgroup::Scope::v2_first).value_or(true)) return false;
+  const Instant now = loop::now();
+  usage_ = sampler_->finish(now, wall_now());
+  JobGroup group{group_, limits_, std::move(entrances_), sampler_->take_files()};
+  if (!around_.stock->put(std::move(group), now)) return false;
+  around_.stock = nullptr;
+  return true;
 }
 
 void CgroupProcessSet::reap(reap::LeftBehind left_behind) {
   stop_looking();
   signal_timer_.reset();  // all are killed
+  if (left_behind == reap::LeftBehind::list && put_back()) {
+    observer_.on_empty();
+    return observer_.on_gone({});
+  }
   reaper_.emplace(deps_.loop, deps_.worker, group_, reap::ReaperOptions{.left_behind = left_behind},
                   observer_);
   reaper_->start();

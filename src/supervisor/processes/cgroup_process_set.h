@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/limits.h"
 #include "base/loop/loop.h"
@@ -15,6 +16,7 @@
 #include "kernel/counters/job_sampler.h"
 #include "kernel/counters/network.h"
 #include "supervisor/processes/child_spawner.h"
+#include "supervisor/processes/group_stock.h"
 #include "supervisor/processes/process_set.h"
 
 namespace plimsoll::supervisor {
@@ -49,11 +51,14 @@ class CgroupProcessSet : public ProcessSet {
     loop::Worker& worker;  // removes the group
     counters::Network& network;
   };
-  // `limits` are those that the group has already. What `deps` names and `observer` must outlive
-  // this. `above`, where the group is not in the pool itself, is to stand as long.
-  CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer,
-                   std::shared_ptr<const cgroup::Leaf> group, const Limits& limits,
-                   std::shared_ptr<const cgroup::Inner> above);
+  // What is around the group, and what becomes of it.
+  struct Around {
+    std::shared_ptr<const cgroup::Inner> above{};  // is to stand as long; null: the pool itself
+    GroupStock* stock = nullptr;  // where it goes if it is left as new; null: it is removed
+  };
+  // What `deps` and `around` name and `observer` must outlive this.
+  CgroupProcessSet(const Deps& deps, ProcessSetObserver& observer, JobGroup group, Around around);
+  ~CgroupProcessSet() override;
 
   [[nodiscard]] Result<guardian::ChildId> spawn(guardian::SpawnRequest request) override;
   void adopt(int main) override;
@@ -81,15 +86,18 @@ class CgroupProcessSet : public ProcessSet {
   void signal_some();
   void look_for_vacancy();
   void stop_looking();
+  bool put_back();
 
   Deps deps_;
   ProcessSetObserver& observer_;
-  std::shared_ptr<const cgroup::Inner> above_;
-  std::shared_ptr<const cgroup::Group> group_;
-  std::optional<double> cpus_;
-  bool has_memory_limit_;
+  Around around_;
+  std::shared_ptr<const cgroup::Leaf> group_;
+  Limits limits_;
+  std::vector<UniqueFd> entrances_;
   std::optional<counters::JobSampler> sampler_;  // until finish(): its files are many
+  std::optional<counters::JobUsage> usage_;      // if it was read before finish()
   std::optional<PauseGuard> paused_;
+  bool was_paused_ = false;
   std::optional<reap::Reaper> reaper_;
   // Signals that are being sent: a group may be so large that the loop has others to serve
   // meanwhile.

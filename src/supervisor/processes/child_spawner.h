@@ -20,7 +20,8 @@ class ChildSpawner {
 
   virtual Result<guardian::ChildId> spawn(guardian::SpawnRequest request,
                                           ChildObserver& observer) = 0;
-  // The same, with the child born in the group.
+  // The same, with the child born in the group. What the request has of `v1_entrances` is all that
+  // it enters of v1; if it has none, they are opened.
   virtual Result<guardian::ChildId> spawn_in(const cgroup::Group& group,
                                              guardian::SpawnRequest request,
                                              ChildObserver& observer) = 0;

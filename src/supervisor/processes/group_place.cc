@@ -63,7 +63,9 @@ void GroupPlace::kill() {
 }
 
 std::unique_ptr<ProcessSet> GroupPlace::process_set(ProcessSetObserver& observer) {
-  return std::make_unique<CgroupProcessSet>(deps_, observer, group_, Limits(), nullptr);
+  return std::make_unique<CgroupProcessSet>(
+      deps_, observer, JobGroup{.group = group_, .files = counters::GroupFiles(*group_)},
+      CgroupProcessSet::Around{});
 }
 
 }  // namespace plimsoll::supervisor

@@ -106,7 +106,7 @@ class SpawnerHost : public HostTest {
   // As the guardian does it: once more after a death at birth.
   std::string spawn_or_again(guardian::Spawner& spawner, const SpawnRequest& request) {
     std::string report = spawn(spawner, request);
-    if (report.empty() && spawner.may_try_again(last_)) report = spawn(spawner, request);
+    if (report.empty() && spawner.may_try_again(last_.birth)) report = spawn(spawner, request);
     return report;
   }
 

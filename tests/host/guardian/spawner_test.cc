@@ -65,10 +65,10 @@ TEST_F(SpawnerHost, AChildLivesInAGroupBelowOneThatWasKilled) {
     if (first.empty()) {
       // Two that were under way at once may both try again; what was not cloned into its group
       // may not.
-      EXPECT_TRUE(spawner.may_try_again(last_));
-      EXPECT_TRUE(spawner.may_try_again(last_));
+      EXPECT_TRUE(spawner.may_try_again(last_.birth));
+      EXPECT_TRUE(spawner.may_try_again(last_.birth));
       ASSERT_EQ(spawn(spawner, request), kBorn);
-      EXPECT_FALSE(spawner.may_try_again(last_));
+      EXPECT_FALSE(spawner.may_try_again(last_.birth));
     }
     EXPECT_THAT(lines(output_), Contains(EndsWith("/job")));
     // And from then on at the first try.

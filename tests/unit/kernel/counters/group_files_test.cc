@@ -250,5 +250,70 @@ TEST(GroupFiles, BlkioThatNamesNoDeviceIsAbsentNotZero) {
   EXPECT_THAT(unavailable_of(files), Not(Contains(Key("io"))));
 }
 
+// As the kernel has a group that was used by one small process.
+void fill_used(const FakeDirectory& v2) {
+  fill_v2(v2);
+  v2.write("memory.current", "200704\n");
+  v2.write("memory.peak", "400000\n");
+  v2.write("memory.swap.current", "0\n");
+  v2.write("memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\n");
+  v2.write("pids.current", "0\n");
+  v2.write("pids.peak", "1\n");
+}
+
+TEST(GroupFiles, AGroupThatIsAsNewBeginsAgain) {
+  const FakeDirectory v2(Version::v2);
+  fill_used(v2);
+  const auto group = group_of(v2.part(kAll));
+  GroupFiles files(group);
+  files.read_last(Instant(1s));
+  ASSERT_TRUE(files.begin_again(group, Instant(1s)));
+  EXPECT_EQ(files.latest(Level::full).cpu.usage, 0us);
+  v2.write("cpu.stat", "usage_usec 1000\nuser_usec 600\nsystem_usec 400\n");
+  files.read_last(Instant(2s));
+  const Sample used = files.latest(Level::full);
+  EXPECT_EQ(used.cpu.usage, 100us) << "900 were the first one's";
+  EXPECT_EQ(used.cpu.pressure->some->total, 0us);
+  EXPECT_EQ(used.io.read, Bytes{});
+  EXPECT_EQ(used.memory.current, Bytes{200704});
+  std::ifstream peak(v2.path() / "memory.peak");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(peak), {}).substr(0, 1), "0") << "is reset";
+}
+
+TEST(GroupFiles, AGroupThatIsToldFromANewOneDoesNotBeginAgain) {
+  struct Case {
+    const char* what;
+    const char* file;
+    const char* text;
+  };
+  for (const Case& one : {Case{"processes beside each other", "pids.peak", "2\n"},
+                          Case{"somebody who is left", "pids.current", "1\n"},
+                          Case{"forks that were refused", "pids.events", "max 1\n"},
+                          Case{"memory that is left", "memory.current", "2000000\n"},
+                          Case{"memory in swap", "memory.swap.current", "4096\n"},
+                          Case{"a limit", "memory.max", "1000000\n"},
+                          Case{"an OOM kill", "memory.events", "max 0\noom 0\noom_kill 1\n"},
+                          Case{"memory.high passed", "memory.events", "high 1\nmax 0\noom 0\n"}}) {
+    SCOPED_TRACE(one.what);
+    const FakeDirectory v2(Version::v2);
+    fill_used(v2);
+    v2.write(one.file, one.text);
+    const auto group = group_of(v2.part(kAll));
+    GroupFiles files(group);
+    files.read_last(Instant(1s));
+    EXPECT_FALSE(files.begin_again(group, Instant(1s)));
+  }
+}
+
+TEST(GroupFiles, NeitherDoesOneWithSubGroups) {
+  const FakeDirectory v2(Version::v2);
+  fill_used(v2);
+  std::filesystem::create_directory(v2.path() / "below");
+  const auto group = group_of(v2.part(kAll));
+  GroupFiles files(group);
+  files.read_last(Instant(1s));
+  EXPECT_FALSE(files.begin_again(group, Instant(1s)));
+}
+
 }  // namespace
 }  // namespace plimsoll::counters

@@ -63,9 +63,13 @@ class CgroupProcessSetTest : public testing::Test {
       parts.push_back({*cgroup::Directory::open(at("v1/job-1"), Version::v1),
                        ControllerSet(Controller::memory)});
     }
+    auto group = std::make_shared<const cgroup::Leaf>("job-1", std::move(parts));
+    counters::GroupFiles files(*group);
+    return make({.group = std::move(group), .limits = limits, .files = std::move(files)});
+  }
+  CgroupProcessSet& make(JobGroup group) {
     const CgroupProcessSet::Deps deps{guardian_, loop_, worker_, network_};
-    set_.emplace(deps, listener_, std::make_shared<const cgroup::Leaf>("job-1", std::move(parts)),
-                 limits, nullptr);
+    set_.emplace(deps, listener_, std::move(group), CgroupProcessSet::Around{.stock = &stock_});
     return *set_;
   }
   CgroupProcessSet& run() {
@@ -101,6 +105,7 @@ class CgroupProcessSetTest : public testing::Test {
   counters::Network network_{"off in this test"};
   model::Guardian guardian_;
   model::Listener listener_;
+  GroupStock stock_;
   std::optional<CgroupProcessSet> set_;
 };
 
@@ -173,6 +178,62 @@ TEST_F(CgroupProcessSetTest, AStatusThatComesWhenTheGroupIsGoneIsStillToldOf) {
   EXPECT_FALSE(listener_.end->killed);
   guardian_.exited(0);
   EXPECT_THAT(listener_.take(), ElementsAre("empty", "gone", "exited 0"));
+}
+
+TEST_F(CgroupProcessSetTest, AGroupThatIsLeftAsNewIsForTheNextJob) {
+  run();
+  are_in_it(false);
+  set_->reap(reap::LeftBehind::list);
+  EXPECT_THAT(listener_.take(), ElementsAre("empty", "gone"));
+  EXPECT_FALSE(listener_.end->killed);
+  EXPECT_FALSE(stock_.take({.memory_max = Bytes{1}}, "job-2")) << "with other limits";
+  auto again = stock_.take({}, "job-2");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->group->name(), "job-1");
+  EXPECT_EQ(stock_.job_in("job-1"), "job-2");
+  EXPECT_FALSE(stock_.take({}, "job-3")) << "it was the only one";
+  set_.reset();
+  EXPECT_EQ(stock_.job_in("job-1"), "job-2") << "the first one's end changes nothing";
+  make(std::move(*again));
+  ASSERT_TRUE(set_->spawn({}));
+  guardian_.born();
+  listener_.take();
+  are_in_it(false);
+  set_->reap(reap::LeftBehind::list);
+  EXPECT_THAT(listener_.take(), ElementsAre("empty", "gone"));
+  EXPECT_EQ(stock_.job_in("job-1"), "job-1") << "nobody's now";
+}
+
+TEST_F(CgroupProcessSetTest, OneThatWasFrozenIsRemoved) {
+  run().freeze();
+  set_->thaw();
+  ends();
+  set_->reap(reap::LeftBehind::list);
+  EXPECT_THAT(listener_.take(), ElementsAre("empty"));
+  std::filesystem::remove(at("v2/job-1/cgroup.events"));
+  await("gone");
+  EXPECT_FALSE(stock_.take({}, "job-2"));
+}
+
+TEST_F(CgroupProcessSetTest, OneWhoseJobWasEndedIsRemoved) {
+  run();
+  ends();
+  set_->reap(reap::LeftBehind::skip);
+  EXPECT_THAT(listener_.take(), ElementsAre("empty"));
+  std::filesystem::remove(at("v2/job-1/cgroup.events"));
+  await("gone");
+  EXPECT_FALSE(stock_.take({}, "job-2"));
+}
+
+TEST_F(CgroupProcessSetTest, TheStockIsBounded) {
+  for (std::size_t i = 0; i <= GroupStock::kGroupsMax; ++i) {
+    std::vector<cgroup::Group::Part> parts;
+    parts.push_back({*cgroup::Directory::open(at("v2/job-1"), Version::v2), {}});
+    auto group = std::make_shared<const cgroup::Leaf>("job-1", std::move(parts));
+    counters::GroupFiles files(*group);
+    EXPECT_EQ(stock_.put({.group = std::move(group), .files = std::move(files)}, loop::now()),
+              i < GroupStock::kGroupsMax);
+  }
 }
 
 TEST_F(CgroupProcessSetTest, WhoIsThereIsKilledUntilNobodyIs) {

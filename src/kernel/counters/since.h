@@ -1,0 +1,11 @@
+#pragma once
+
+#include "kernel/counters/usage.h"
+
+namespace plimsoll::counters {
+
+// What a group has used since an earlier look at it: what only grows less what it was then, all
+// else as it is. Averages of pressure are absent, as the kernel's reach further back.
+[[nodiscard]] Sample since(Sample now, const Sample& start);
+
+}  // namespace plimsoll::counters

@@ -1,0 +1,266 @@
+#include "guardian/births.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "kernel/cgroup/freeze.h"
+#include "spawner_host.h"
+
+// Children in real groups, most of them made by vfork.
+namespace plimsoll::testing {
+namespace {
+
+using guardian::Births;
+using guardian::ChildId;
+using guardian::Packet;
+using guardian::ReceivedSpawn;
+using guardian::Started;
+using guardian::StartFailed;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+
+// What is told, by child.
+struct Told : guardian::BirthObserver {
+  void on_begun(const ReceivedSpawn& request, pid_t pid) override { begun[request.id] = pid; }
+  void on_withdrawn(pid_t pid) override {
+    std::erase_if(begun, [pid](auto& b) { return b.second == pid; });
+  }
+  void on_born(Started started) override { born[started.id] = started.pid; }
+  void on_failed(const StartFailed& failure, pid_t /*pid*/) override {
+    failed.insert_or_assign(failure.id, failure);
+  }
+  std::map<ChildId, pid_t> begun, born;
+  std::map<ChildId, StartFailed> failed;
+};
+
+class BirthsHost : public SpawnerHost {
+ protected:
+  // Until what is under way has come to something.
+  void turn(Births& births) {
+    std::vector<pollfd> fds;
+    births.watch(fds);
+    if (fds.empty()) return;
+    ::poll(fds.data(), fds.size(), 100);
+    births.take(fds);
+  }
+
+  void begin(Births& births, SpawnRequest request) {
+    request.id = ChildId{++last_id_};
+    auto encoded = encode(request);
+    Packet packet;
+    packet.bytes = std::move(encoded.bytes);
+    std::vector<UniqueFd> fds;
+    for (const int fd : encoded.fds) fds.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+    auto received = guardian::decode(packet.bytes, std::move(fds));
+    ASSERT_TRUE(received);
+    births.begin(std::move(packet), std::move(*received));
+  }
+
+  // What the child prints, or why it did not start.
+  std::string run(Births& births, SpawnRequest request) {
+    int ends[2];
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    const UniqueFd from(ends[0]);
+    {
+      const UniqueFd to(ends[1]);
+      request.stdio[1] = to.get();
+      begin(births, std::move(request));
+    }
+    const ChildId id{last_id_};
+    while (!told_.born.contains(id) && !told_.failed.contains(id)) turn(births);
+    if (const auto failed = told_.failed.find(id); failed != told_.failed.end()) {
+      return std::string(guardian::name_of(failed->second.step)) + ": " +
+             std::make_error_code(failed->second.code).message();
+    }
+    EXPECT_EQ(told_.begun.at(id), told_.born.at(id));
+    std::string text = read_all(from.get());
+    ::waitpid(told_.born.at(id), nullptr, 0);  // unless the kernel has done it
+    return text;
+  }
+
+  // From then on they are made by vfork, where that is possible.
+  void warm_up(Births& births, const cgroup::Leaf& leaf) {
+    for (std::size_t i = 0; i <= Births::kForkedFirst; ++i) {
+      ASSERT_EQ(run(births, request_in(leaf, {"echo", "warm"})), "warm\n");
+    }
+  }
+
+  Told told_;
+  std::uint64_t last_id_ = 0;
+};
+
+TEST_F(BirthsHost, AllAreInTheirGroupsAndGivenWhatWasAskedFor) {
+  PREPARE_OR_SKIP(kHybrid);
+  {
+    const cgroup::Leaf leaf = ground_->leaf("job");
+    Births births(no_signals(), told_, [] { ::abort(); });
+    warm_up(births, leaf);
+    for (int i = 0; i < 20; ++i) {
+      const std::string groups = run(births, request_in(leaf, {"cat", "/proc/self/cgroup"}));
+      std::size_t in_group = 0;
+      for (const std::string& line : lines(groups)) in_group += line.ends_with("/job") ? 1U : 0U;
+      EXPECT_EQ(in_group, leaf.parts().size()) << groups;
+    }
+    SpawnRequest request =
+        request_in(leaf, {"sh", "-c",
+                          "umask; pwd; ulimit -n; read -r _ _ _ _ _ session _ </proc/self/stat; "
+                          "[ $session = $$ ] && echo own; ls /proc/self/fd | wc -l"});
+    request.umask = 027;
+    request.cwd = "/usr";
+    request.rlimits = {{RLIMIT_NOFILE, {77, 77}}};
+    request.session = guardian::Session::own;
+    request.descriptors = guardian::Descriptors::close;
+    EXPECT_THAT(lines(run(births, request)), ElementsAre("0027", "/usr", "77", "own", "4"));
+    // Nothing of it is left with the parent.
+    EXPECT_NE(std::filesystem::current_path(), "/usr");
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    EXPECT_NE(mask, 027U);
+    release();
+  }
+}
+
+TEST_F(BirthsHost, EachStepThatFailsIsNamedWithItsReason) {
+  PREPARE_OR_SKIP(kHybrid);
+  {
+    const cgroup::Leaf leaf = ground_->leaf("job");
+    Births births(no_signals(), told_, [] { ::abort(); });
+    warm_up(births, leaf);
+    const auto with = [&](const std::function<void(SpawnRequest&)>& change) {
+      SpawnRequest request = request_in(leaf, {"echo", "works"});
+      change(request);
+      return run(births, request);
+    };
+    EXPECT_THAT(with([](auto& r) { r.argv = {"no-such-command"}; }),
+                EndsWith("No such file or directory"));
+    EXPECT_THAT(with([](auto& r) { r.argv = {"/etc/passwd"}; }), EndsWith("Permission denied"));
+    EXPECT_THAT(with([](auto& r) { r.cwd = "/no/such"; }), EndsWith("No such file or directory"));
+    EXPECT_THAT(with([](auto& r) { r.rlimits = {{RLIMIT_NOFILE, {2, 1}}}; }),
+                EndsWith("Invalid argument"));
+    EXPECT_EQ(with([](auto& /*as it is*/) {}), "works\n");
+    release();
+  }
+}
+
+TEST_F(BirthsHost, ATextWithoutAnInterpreterGoesToTheShell) {
+  PREPARE_OR_SKIP(kHybrid);
+  const std::filesystem::path script =
+      std::filesystem::temp_directory_path() / ("plimsoll-script-" + std::to_string(::getpid()));
+  std::ofstream(script) << "echo \"from $1\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  {
+    const cgroup::Leaf leaf = ground_->leaf("job");
+    Births births(no_signals(), told_, [] { ::abort(); });
+    warm_up(births, leaf);
+    EXPECT_EQ(run(births, request_in(leaf, {script.string(), "text"})), "from text\n");
+    release();
+  }
+  std::filesystem::remove(script);
+}
+
+constexpr int kAsExpected = 3, kNotByVfork = 4;
+
+// A birth in a group that is frozen never ends by itself. The scenario has a process of its own, as
+// the thread that waits for the child never comes back to it.
+int status_of(const std::function<void()>& scenario) {
+  const auto before = ::signal(SIGCHLD, SIG_DFL);  // ends are waited for
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::alarm(60);
+    scenario();
+    ::_exit(1);
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  ::signal(SIGCHLD, before);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(BirthsHost, AChildThatHangsHoldsUpNobodyElse) {
+  PREPARE_OR_SKIP(kHybrid);
+  {
+    const cgroup::Leaf leaf = ground_->leaf("job");
+    const cgroup::Leaf other = ground_->leaf("other");
+    const int status = status_of([&] {
+      std::unique_ptr<Births> births;
+      std::optional<cgroup::FreezeGuard> frozen;
+      births = std::make_unique<Births>(no_signals(), told_, [&] {
+        // Others are born meanwhile, and the one that hangs is told of once it is free.
+        const ChildId hung{last_id_};
+        for (int i = 0; i < 3; ++i) {
+          if (run(*births, request_in(other, {"echo", "meanwhile"})) != "meanwhile\n") ::_exit(5);
+        }
+        if (told_.born.contains(hung)) ::_exit(6);
+        frozen.reset();
+        while (!told_.born.contains(hung)) turn(*births);
+        int end = 0;
+        if (::waitpid(told_.born.at(hung), &end, 0) < 0 || WEXITSTATUS(end) != 7) ::_exit(8);
+        // And all goes on as before.
+        if (run(*births, request_in(leaf, {"echo", "again"})) != "again\n") ::_exit(9);
+        ::_exit(kAsExpected);
+      });
+      warm_up(*births, leaf);
+      std::this_thread::sleep_for(2 * guardian::Standby::kPatience);
+      auto freeze = cgroup::FreezeGuard::freeze(leaf);
+      if (!freeze) ::_exit(10);
+      frozen.emplace(std::move(*freeze));
+      begin(*births, request_in(leaf, {"sh", "-c", "exit 7"}));
+      ::_exit(kNotByVfork);
+    });
+    if (status == kNotByVfork) {
+      release();
+      GTEST_SKIP() << "children are not made by vfork in this build";
+    }
+    EXPECT_EQ(status, kAsExpected);
+    EXPECT_TRUE(ground_->inner().remove_child("other"));
+    release();
+  }
+}
+
+TEST_F(BirthsHost, BeforeAStopOneThatHangsIsWithdrawnAndBegunAgain) {
+  PREPARE_OR_SKIP(kHybrid);
+  {
+    const cgroup::Leaf leaf = ground_->leaf("job");
+    const int status = status_of([&] {
+      std::unique_ptr<Births> births;
+      std::optional<cgroup::FreezeGuard> frozen;
+      births = std::make_unique<Births>(no_signals(), told_, [&] {
+        const ChildId hung{last_id_};
+        const auto begun = clock_now();
+        births->before_stop();
+        if (clock_now() - begun > std::chrono::seconds(20)) ::_exit(5);
+        if (told_.born.contains(hung) || told_.failed.contains(hung)) ::_exit(6);
+        // Now nothing keeps this process from being stopped.
+        frozen.reset();
+        births->after_stop();
+        while (!told_.born.contains(hung)) turn(*births);
+        int end = 0;
+        if (::waitpid(told_.born.at(hung), &end, 0) < 0 || WEXITSTATUS(end) != 7) ::_exit(8);
+        ::_exit(kAsExpected);
+      });
+      warm_up(*births, leaf);
+      std::this_thread::sleep_for(2 * guardian::Standby::kPatience);
+      auto freeze = cgroup::FreezeGuard::freeze(leaf);
+      if (!freeze) ::_exit(10);
+      frozen.emplace(std::move(*freeze));
+      begin(*births, request_in(leaf, {"sh", "-c", "exit 7"}));
+      ::_exit(kNotByVfork);
+    });
+    if (status == kNotByVfork) {
+      release();
+      GTEST_SKIP() << "children are not made by vfork in this build";
+    }
+    EXPECT_EQ(status, kAsExpected);
+    release();
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::testing
