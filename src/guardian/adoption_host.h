@@ -48,7 +48,7 @@ class AdoptionHost {
   [[nodiscard]] virtual uid_t user() = 0;
 };
 
-// This machine: the children of this process, which has one thread, without its supervisor.
+// This machine: the children of this process, without its supervisor.
 class ProcfsAdoptionHost final : public AdoptionHost {
  public:
   explicit ProcfsAdoptionHost(pid_t supervisor) : supervisor_(supervisor) {}

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/file.h"
@@ -22,10 +24,11 @@ std::string text_of(pid_t pid) { return std::to_string(pid) + " "; }
 constexpr std::size_t kFirstBytes = 16 << 10;
 constexpr std::size_t kNoLimit = std::string::npos;
 
-// The list from there on, or about as much of it as `most`; nothing where it can't be read.
-std::optional<std::string> read_from(std::size_t offset, std::size_t most = kNoLimit) {
-  const std::string self = std::to_string(::getpid());
-  const auto file = open_at(AT_FDCWD, "/proc/" + self + "/task/" + self + "/children", O_RDONLY);
+// The list of a thread from there on, or about as much of it as `most`; nothing where it can't be
+// read.
+std::optional<std::string> read_list(const std::string& thread, std::size_t offset,
+                                     std::size_t most) {
+  const auto file = open_at(AT_FDCWD, "/proc/self/task/" + thread + "/children", O_RDONLY);
   if (!file) return std::nullopt;
   std::string text;
   std::array<char, kReadBytes> part;
@@ -37,6 +40,11 @@ std::optional<std::string> read_from(std::size_t offset, std::size_t most = kNoL
     text.append(part.data(), static_cast<std::size_t>(got));
   }
   return text;
+}
+
+// That of the first thread.
+std::optional<std::string> read_from(std::size_t offset, std::size_t most = kNoLimit) {
+  return read_list(std::to_string(::getpid()), offset, most);
 }
 
 std::vector<pid_t> parse(std::string_view text) {
@@ -93,8 +101,15 @@ void ChildList::drop_ended() {
 }
 
 std::vector<pid_t> children() {
-  const auto text = read_from(0);
-  return text ? parse(*text) : std::vector<pid_t>();
+  std::vector<pid_t> all;
+  std::error_code unread;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", unread)) {
+    const auto text = read_list(thread.path().filename(), 0, kNoLimit);
+    if (!text) continue;
+    const std::vector<pid_t> its = parse(*text);
+    all.insert(all.end(), its.begin(), its.end());
+  }
+  return all;
 }
 
 std::optional<FirstChildren> first_children() {

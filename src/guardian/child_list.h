@@ -10,9 +10,9 @@
 
 namespace plimsoll::guardian {
 
-// The children of the calling process, which has one thread and alone waits for them: those that
-// have come since the last look. Whoever has thousands pays for the new ones, and for the kernel to
-// pass over the others: 16,000 are passed over in 10 ms and read in 30.
+// The children of the first thread of the calling process, to which orphans come and which alone
+// waits for them: those that have come since the last look. Whoever has thousands pays for the new
+// ones, and for the kernel to pass over the others: 16,000 are passed over in 10 ms and read in 30.
 //
 // The kernel has them in the order in which they came (/proc/PID/task/TID/children, since Linux
 // 3.5): a child is put at the end, and is taken out when it has been waited for. So new ones begin
@@ -34,10 +34,11 @@ class ChildList {
   std::size_t size_ = 0;  // of the text of those
 };
 
-// All of them.
+// All of them, whichever thread has made them.
 [[nodiscard]] std::vector<pid_t> children();
 
-// As many of them as cost little: some thousands. Nothing where the kernel has no such file.
+// As many of those of the first thread as cost little: some thousands. Nothing where the kernel has
+// no such file.
 struct FirstChildren {
   std::vector<pid_t> pids;
   bool are_all = true;

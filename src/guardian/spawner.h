@@ -33,7 +33,8 @@ struct SpawnedChild {
 // kill such a child at birth when its group, an ancestor or the caller's own group ever received
 // cgroup.kill; after one such death every child is forked and writes itself into its group instead.
 //
-// The caller has one thread: the child runs ordinary code between birth and exec.
+// No other thread of the caller allocates memory or holds locks meanwhile: the child runs ordinary
+// code between birth and exec.
 class Spawner {
  public:
   // `mask` is the signal mask that children start with. What this process ignores, it ignores from
