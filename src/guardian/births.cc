@@ -76,8 +76,8 @@ void Births::read_report(std::size_t index) {
     std::memcpy(&failure, &bytes[1], sizeof failure);
     tell_failed(ended, failure);
   } else if (got == 0 && spawner_.may_try_again(ended.child.birth)) {
-    observer_.on_withdrawn(ended.child.pid);
-    begin(std::move(ended.packet), std::move(ended.request));
+    withdraw(ended);
+    fork(std::move(ended));
   } else {
     observer_.on_born(
         {ended.request.id, ended.child.pid, ended.child.birth, std::move(ended.child.pidfd)});
@@ -89,27 +89,35 @@ void Births::tell_failed(const Pending& pending, const SpawnFailure& failure) {
                       pending.child.pid);
 }
 
+bool Births::tell_begun() {
+  if (!vforked_ || vforked_->child.pid != 0) return true;
+  vforked_->child.pid = vfork_spawner_->pid();
+  if (vforked_->child.pid == 0) return false;
+  observer_.on_begun(vforked_->request, vforked_->child.pid);
+  return true;
+}
+
 void Births::take_vforked() {
   VforkSpawner::Outcome outcome = vfork_spawner_->take();
   Pending pending = std::move(*vforked_);
   vforked_.reset();
   if (outcome.error != std::errc{}) return fork(std::move(pending));
+  const bool is_told = pending.child.pid != 0;
   const Birth birth = pending.request.v2_group ? Birth::in_group : Birth::moved;
   pending.child = {outcome.pid, birth, std::move(outcome.pidfd), {}};
-  take_born(std::move(pending), outcome);
-}
-
-void Births::take_born(Pending pending, const VforkSpawner::Outcome& outcome) {
-  if (!outcome.born && spawner_.may_try_again(pending.child.birth)) {
+  if (!is_told) observer_.on_begun(pending.request, pending.child.pid);
+  const bool is_for_shell = outcome.failure && outcome.failure->step == SpawnStep::exec &&
+                            outcome.failure->code == ENOEXEC && *pending.request.executable == '\0';
+  if (is_for_shell || (!outcome.born && spawner_.may_try_again(birth))) {
+    withdraw(pending);
     return fork(std::move(pending));
   }
-  const bool is_for_shell = outcome.failure && outcome.failure->step == SpawnStep::exec &&
-                            outcome.failure->code == ENOEXEC;
-  if (is_for_shell && *pending.request.executable == '\0') return fork(std::move(pending));
-  observer_.on_begun(pending.request, pending.child.pid);
   if (outcome.failure) return tell_failed(pending, *outcome.failure);
-  observer_.on_born(
-      {pending.request.id, pending.child.pid, pending.child.birth, std::move(pending.child.pidfd)});
+  observer_.on_born({pending.request.id, pending.child.pid, birth, std::move(pending.child.pidfd)});
+}
+
+void Births::withdraw(const Pending& pending) {
+  if (pending.child.pid != 0) observer_.on_withdrawn(pending.child.pid);
 }
 
 void Births::settle(pid_t pid) {
@@ -124,6 +132,8 @@ void Births::before_stop() {
   if (!vforked_) return;
   if (!vfork_spawner_->wait(kStopPatience) && vfork_spawner_->kill()) {
     [[maybe_unused]] const auto outcome = vfork_spawner_->take();
+    withdraw(*vforked_);
+    vforked_->child = {};
     withdrawn_ = std::exchange(vforked_, std::nullopt);
   }
   if (vforked_ && vfork_spawner_->wait({})) take_vforked();

@@ -28,7 +28,7 @@ class BirthObserver {
   BirthObserver(const BirthObserver&) = delete;
   BirthObserver& operator=(const BirthObserver&) = delete;
   virtual ~BirthObserver() = default;
-  // There is a process. Of a birth of a moment it is told when that is over.
+  // There is a process.
   virtual void on_begun(const ReceivedSpawn& request, pid_t pid) = 0;
   // It has come to nothing, and is tried once more.
   virtual void on_withdrawn(pid_t pid) = 0;
@@ -57,6 +57,10 @@ class Births {
   // thread has the lead, and all that the caller was about to do is left to it.
   void begin(Packet packet, ReceivedSpawn request);
 
+  // Tells of the child of a birth that has cost the lead, once there is one. Whether all children
+  // that there are have been told of: only then can others be told from them.
+  [[nodiscard]] bool tell_begun();
+
   // What is to be watched, put behind the others that are; and what came of it, in the same order.
   void watch(std::vector<pollfd>& fds) const;
   void take(std::span<const pollfd> fds);
@@ -84,7 +88,7 @@ class Births {
   void read_report(std::size_t index);
   void tell_failed(const Pending& pending, const SpawnFailure& failure);
   void take_vforked();
-  void take_born(Pending pending, const VforkSpawner::Outcome& outcome);
+  void withdraw(const Pending& pending);
 
   Spawner spawner_;
   BirthObserver& observer_;

@@ -65,6 +65,7 @@ class Guardian : private BirthObserver {
     while (!supervisor_status_) turn();
     watchdog_.lift();  // who is throttled dies late
     take_messages();   // a tree that was handed over just before the end
+    [[maybe_unused]] const bool is_told = births_.tell_begun();
     std::vector<pid_t> mains;
     for (const auto& [pid, id] : children_) mains.push_back(pid);
     cleaner_.clean(mains);
@@ -112,7 +113,7 @@ class Guardian : private BirthObserver {
   }
 
   void mind_adopted() {
-    adoptions_.look(children_);
+    if (births_.tell_begun()) adoptions_.look(children_);
     for (Escaped& left : adoptions_.settle()) tell(std::move(left));
     for (const Escapee& stray : adoptions_.take_strays()) say_of(stray);
   }
@@ -243,7 +244,7 @@ class Guardian : private BirthObserver {
     std::vector<Exited> exits;
     has_more_ends_ = wait_for_children(exits);
     if (has_more_ends_) wait_for_mains(exits);
-    adoptions_.look(children_);
+    if (births_.tell_begun()) adoptions_.look(children_);
     for (Exited& exit : exits) {
       const auto may_leave = other_children_.main_ended(exit.id, children_);
       exit.leaves_others = may_leave ? *may_leave : adoptions_.main_ended(exit.id);
