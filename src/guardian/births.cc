@@ -12,8 +12,10 @@
 namespace plimsoll::guardian {
 namespace {
 
-// What a child that is not frozen takes at most to come to its exec, on a machine that is busy.
-constexpr Duration kStopPatience = std::chrono::milliseconds(50);
+// What a child that is not frozen takes at most to come to its exec, on a machine that is busy; and
+// how often a stop waits for it so long.
+constexpr Duration kStopLook = std::chrono::milliseconds(50);
+constexpr int kStopLooks = 10;
 
 }  // namespace
 
@@ -103,12 +105,13 @@ void Births::take_vforked() {
   vforked_.reset();
   if (outcome.error != std::errc{}) return fork(std::move(pending));
   const bool is_told = pending.child.pid != 0;
-  const Birth birth = pending.request.v2_group ? Birth::in_group : Birth::moved;
+  const Birth birth = Birth::in_group;
   pending.child = {outcome.pid, birth, std::move(outcome.pidfd), {}};
   if (!is_told) observer_.on_begun(pending.request, pending.child.pid);
   const bool is_for_shell = outcome.failure && outcome.failure->step == SpawnStep::exec &&
                             outcome.failure->code == ENOEXEC && *pending.request.executable == '\0';
-  if (is_for_shell || (!outcome.born && spawner_.may_try_again(birth))) {
+  const bool is_withdrawn = std::exchange(is_withdrawn_, false);
+  if (is_withdrawn || is_for_shell || (!outcome.born && spawner_.may_try_again(birth))) {
     withdraw(pending);
     return fork(std::move(pending));
   }
@@ -129,19 +132,10 @@ void Births::settle(pid_t pid) {
 }
 
 void Births::before_stop() {
-  if (!vforked_) return;
-  if (!vfork_spawner_->wait(kStopPatience) && vfork_spawner_->kill()) {
-    [[maybe_unused]] const auto outcome = vfork_spawner_->take();
-    withdraw(*vforked_);
-    vforked_->child = {};
-    withdrawn_ = std::exchange(vforked_, std::nullopt);
+  for (int looks = 0; vforked_ && looks < kStopLooks; ++looks) {
+    if (vfork_spawner_->wait(kStopLook)) return take_vforked();
+    if (vfork_spawner_->kill()) is_withdrawn_ = true;
   }
-  if (vforked_ && vfork_spawner_->wait({})) take_vforked();
-}
-
-void Births::after_stop() {
-  auto again = std::exchange(withdrawn_, std::nullopt);
-  if (again) begin(std::move(again->packet), std::move(again->request));
 }
 
 }  // namespace plimsoll::guardian

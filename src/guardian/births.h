@@ -68,10 +68,9 @@ class Births {
   // This child has ended, and is waited for: what is to be told before its end is told now.
   void settle(pid_t pid);
 
-  // Around a stop of this process, which no thread may sleep through: a birth that hangs, as its
-  // group is frozen, is withdrawn. The last thing to be done after it, as begin() is.
+  // Before a stop of this process, which no thread may sleep through: a birth that hangs, as its
+  // group is frozen, is withdrawn, and the child made by fork.
   void before_stop();
-  void after_stop();
 
   // The thread of a VforkSpawner, and its memory, are worth their price from so many children on.
   static constexpr std::size_t kForkedFirst = 8;
@@ -97,7 +96,7 @@ class Births {
   std::function<void()> go_on_;
   std::optional<Pending> vforked_;  // the birth that is under way
   ChildSettings vforked_settings_;
-  std::optional<Pending> withdrawn_;
+  bool is_withdrawn_ = false;  // and killed
   std::unique_ptr<VforkSpawner> vfork_spawner_;
 };
 

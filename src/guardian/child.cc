@@ -259,10 +259,9 @@ class Child {
   [[noreturn]] void execute() {
     bool denied = false;
     errno = ENOENT;
-    report_.executes();
     Candidates candidates(request_);
     while (const char* file = candidates.next()) {
-      ::execve(file, request_.argv.data(), request_.env.data());
+      if (may_be_executed(file)) ::execve(file, request_.argv.data(), request_.env.data());
       if (errno == ENOEXEC && *request_.executable == '\0') {
         if (settings_.memory == Memory::shared) break;  // the list of words would be allocated
         execute_as_script(file);
@@ -272,6 +271,15 @@ class Child {
     }
     if (denied && (errno == ENOENT || errno == ENOTDIR)) errno = EACCES;
     fail_at(SpawnStep::exec);
+  }
+
+  // Whether it is worth a call of execve(2); if not, `errno` says why. Who shares memory is to be
+  // told from one that is about to be gone: it fails here, not there.
+  bool may_be_executed(const char* file) {
+    const bool is_shared = settings_.memory == Memory::shared;
+    if (is_shared && ::faccessat(AT_FDCWD, file, X_OK, AT_EACCESS) != 0) return false;
+    report_.executes();
+    return true;
   }
 
   void execute_as_script(const char* file) {

@@ -25,7 +25,7 @@ class ChildReport {
   ChildReport& operator=(const ChildReport&) = delete;
   virtual ~ChildReport() = default;
   virtual void born() = 0;
-  // All that follows is calls of execve(2).
+  // The next call is execve(2).
   virtual void executes() {}
   virtual void failed(const SpawnFailure& failure) = 0;
 };

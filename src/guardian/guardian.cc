@@ -37,6 +37,8 @@ namespace plimsoll::guardian {
 namespace {
 
 constexpr int kPlimsollFailed = 125;
+// So soon it is looked again for the number of a child that is just being made.
+constexpr std::optional<Duration> kUnknownChildGap = std::chrono::milliseconds(1);
 constexpr Duration kOrphanPatience = std::chrono::seconds(10);
 // So many children are waited for in one turn: some hundred microseconds.
 constexpr std::size_t kWaitsMax = 64;
@@ -48,7 +50,7 @@ class Guardian : private BirthObserver {
            NotifyManager notify)
       : channel_(std::move(channel)),
         supervisor_(supervisor),
-        births_(child_mask, *this, [this] { run(); }),
+        births_(child_mask, *this, [this] { lead(); }),
         signals_(std::move(signals)),
         ignored_(ignored),
         watchdog_(std::move(heartbeat)),
@@ -80,6 +82,12 @@ class Guardian : private BirthObserver {
   }
 
  private:
+  // Of a thread that has stood by: how nice a thread is, is its own affair.
+  [[noreturn]] void lead() {
+    if (stands_watch_) go_before_others();
+    run();
+  }
+
   void turn() {
     const auto wanted = static_cast<short>(outbox_.empty() ? POLLIN : POLLIN | POLLOUT);
     std::vector<pollfd> fds = {{channel_open_ ? channel_.fd() : -1, wanted, 0},
@@ -88,7 +96,8 @@ class Guardian : private BirthObserver {
     auto wait = watchdog_.next_check();
     const auto look = standstill_.next_look(clock_now());
     if (look) wait = wait ? std::min(*wait, *look) : *look;
-    if (const auto next = adoptions_.next_turn()) wait = wait ? std::min(*wait, *next) : *next;
+    const auto next = births_.tell_begun() ? adoptions_.next_turn() : kUnknownChildGap;
+    if (next) wait = wait ? std::min(*wait, *next) : *next;
     if (has_more_ends_) wait = Duration{};
     const auto ms = wait ? std::chrono::ceil<std::chrono::milliseconds>(*wait).count() : -1;
     const int ready = ::poll(fds.data(), fds.size(), static_cast<int>(ms));
@@ -177,6 +186,7 @@ class Guardian : private BirthObserver {
   }
 
   void stand_watch() {
+    stands_watch_ = true;
     watchdog_.watch(cleaner_.tree());
     births_.children_have_oom_score(lower_oom_score());
     births_.children_are_as_nice_as_this();
@@ -190,7 +200,6 @@ class Guardian : private BirthObserver {
     births_.before_stop();
     ::raise(SIGSTOP);
     tell(Resumed{});
-    births_.after_stop();
   }
 
   void on_begun(const ReceivedSpawn& request, pid_t pid) override {
@@ -202,10 +211,9 @@ class Guardian : private BirthObserver {
   void on_born(Started started) override { tell(std::move(started)); }
 
   void on_failed(const StartFailed& failure, pid_t pid) override {
-    if (children_.erase(pid) != 0) {
-      other_children_.never_began(failure.id);
-      adoptions_.never_began(failure.id);
-    }
+    children_.erase(pid);
+    other_children_.never_began(failure.id);
+    adoptions_.never_began(failure.id);
     tell(failure);
   }
 
@@ -313,7 +321,8 @@ class Guardian : private BirthObserver {
   std::optional<WaitStatus> supervisor_status_;
   std::optional<int> end_;      // the signal to die of
   bool has_more_ends_ = false;  // children have ended that were not waited for
-  bool channel_open_ = true;    // the supervisor can still be told things
+  bool stands_watch_ = false;
+  bool channel_open_ = true;  // the supervisor can still be told things
 };
 
 }  // namespace

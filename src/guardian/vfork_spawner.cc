@@ -6,14 +6,16 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_HWADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PLIMSOLL_SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
@@ -61,6 +63,15 @@ long clone3_and_run(clone_args& /*arguments*/, void (* /*child*/)(void*), void* 
 }
 #endif
 
+// Before Linux 5.16 a process that dumps core takes all others with it that share its memory.
+bool dumps_alone() {
+  utsname system{};
+  int major = 0, minor = 0;
+  if (::uname(&system) != 0) return false;
+  if (std::sscanf(system.release, "%d.%d", &major, &minor) != 2) return false;
+  return std::pair(major, minor) >= std::pair(5, 16);
+}
+
 bool marks_all_descriptors() {
   return ::syscall(SYS_close_range, ~0U, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
@@ -79,7 +90,7 @@ class VforkSpawner::SharedReport : public ChildReport {
 };
 
 std::unique_ptr<VforkSpawner> VforkSpawner::start(std::function<void()> go_on) {
-  if (!kIsKnown || !marks_all_descriptors()) return nullptr;
+  if (!kIsKnown || !dumps_alone() || !marks_all_descriptors()) return nullptr;
   UniqueFd over(::eventfd(0, EFD_CLOEXEC));
   if (!over) return nullptr;
   std::unique_ptr<VforkSpawner> made(new VforkSpawner(std::move(over)));
@@ -89,7 +100,7 @@ std::unique_ptr<VforkSpawner> VforkSpawner::start(std::function<void()> go_on) {
 
 bool VforkSpawner::takes(const ReceivedSpawn& request) {
   const bool is_plain = !request.identity && !request.exec_listener && *request.root == '\0';
-  return is_plain && (request.v2_group || request.v1_entrances.empty());
+  return is_plain && request.v2_group;
 }
 
 void VforkSpawner::spawn(const ReceivedSpawn& request, const ChildSettings& settings) {
@@ -122,16 +133,15 @@ void VforkSpawner::run_child_of(void* of) {
 
 void VforkSpawner::make_child() {
   clone_args arguments{};
-  arguments.flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_PARENT_SETTID;
+  arguments.flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_PARENT_SETTID | CLONE_INTO_CGROUP;
   arguments.pidfd = reinterpret_cast<std::uint64_t>(&birth_.pidfd);
   arguments.parent_tid = reinterpret_cast<std::uint64_t>(&birth_.pid);
   arguments.exit_signal = SIGCHLD;
-  if (birth_.request->v2_group) {
-    arguments.flags |= CLONE_INTO_CGROUP;
-    arguments.cgroup = static_cast<__u64>(birth_.request->v2_group.get());
-  }
+  arguments.cgroup = static_cast<__u64>(birth_.request->v2_group.get());
   const long pid = clone3_and_run(arguments, &run_child_of, &birth_);
-  if (pid < 0) birth_.error = static_cast<int>(-pid);
+  if (pid >= 0) return;
+  birth_.error = static_cast<int>(-pid);
+  birth_.pidfd = -1;  // the kernel has written a number of a descriptor that it has closed again
 }
 
 VforkSpawner::Outcome VforkSpawner::take() {
@@ -142,7 +152,7 @@ VforkSpawner::Outcome VforkSpawner::take() {
   return {.error = static_cast<std::errc>(birth_.error),
           .pid = birth_.pid,
           .pidfd = UniqueFd(std::exchange(birth_.pidfd, -1)),
-          .born = birth_.born,
+          .born = birth_.born || !has_returned_,
           .failure = birth_.failure};
 }
 

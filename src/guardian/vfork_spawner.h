@@ -29,12 +29,13 @@ namespace plimsoll::guardian {
 class VforkSpawner {
  public:
   // `go_on` as Standby has it. Null: this processor is not known here, the build is one of a
-  // sanitizer, the kernel cannot mark all descriptors at once, or no thread could be made.
+  // sanitizer, the kernel is older than 5.16, or no thread could be made.
   [[nodiscard]] static std::unique_ptr<VforkSpawner> start(std::function<void()> go_on);
 
   // Whether a child of this request changes nothing that it shares until its exec: it has its own
-  // user's rights, root and system calls. One that could be frozen for good, by a freezer of cgroup
-  // v1, is not taken either.
+  // user's rights, root and system calls. And whether it has a group of v2: a freezer of v1 lets
+  // nobody be killed, and where there are no groups, what the kernel tells of the largest process
+  // counts, which of such a child has its parent's memory in it.
   [[nodiscard]] static bool takes(const ReceivedSpawn& request);
 
   // Whether spawn() may be called: no birth is under way, and there is who could take the lead.
@@ -50,7 +51,8 @@ class VforkSpawner {
   // The child of the birth that is under way, once it exists; else 0.
   [[nodiscard]] pid_t pid() const { return birth_.request == nullptr ? 0 : birth_.pid.load(); }
 
-  // What has come of it. `born` is false of one that was killed before it could do anything.
+  // What has come of it. `born` is false of one that was killed at once, before it could do
+  // anything.
   struct Outcome {
     std::errc error{};  // no process could be made
     pid_t pid{};
@@ -64,7 +66,7 @@ class VforkSpawner {
   // Whether a birth that has cost the lead is over so soon.
   [[nodiscard]] bool wait(Duration patience) const;
   // Kills the child, if it exists and has not come to its exec: it is over soon then. Whether it
-  // was killed.
+  // was killed. For a group that is frozen: else it might be in its exec just now.
   [[nodiscard]] bool kill() const;
 
  private:

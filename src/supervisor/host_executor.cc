@@ -155,9 +155,14 @@ void HostExecutor::start(const policy::Start& start) {
   ++job.attempts;
   attempts_.emplace(key, std::move(made));
   ++running_;
+  if (prepared.refusal) {
+    attempt.refuse(std::move(*prepared.refusal));
+  } else {
+    attempt.start();
+  }
+  // The end of another may be told when all stand still already.
+  if (stopped_at_) return attempt.suspend();
   start_watching();
-  if (prepared.refusal) return attempt.refuse(std::move(*prepared.refusal));
-  attempt.start();
 }
 
 void HostExecutor::freeze(JobId job) {

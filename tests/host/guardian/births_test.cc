@@ -239,7 +239,7 @@ TEST_F(BirthsHost, BeforeAStopOneThatHangsIsWithdrawnAndBegunAgain) {
         if (told_.born.contains(hung) || told_.failed.contains(hung)) ::_exit(6);
         // Now nothing keeps this process from being stopped.
         frozen.reset();
-        births->after_stop();
+        // what was withdrawn is forked by now
         while (!told_.born.contains(hung)) turn(*births);
         int end = 0;
         if (::waitpid(told_.born.at(hung), &end, 0) < 0 || WEXITSTATUS(end) != 7) ::_exit(8);
