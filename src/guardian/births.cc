@@ -107,6 +107,7 @@ void Births::take_vforked() {
   const bool is_told = pending.child.pid != 0;
   const Birth birth = Birth::in_group;
   pending.child = {outcome.pid, birth, std::move(outcome.pidfd), {}};
+  shared_.insert(outcome.pid);
   if (!is_told) observer_.on_begun(pending.request, pending.child.pid);
   const bool is_for_shell = outcome.failure && outcome.failure->step == SpawnStep::exec &&
                             outcome.failure->code == ENOEXEC && *pending.request.executable == '\0';
@@ -123,12 +124,15 @@ void Births::withdraw(const Pending& pending) {
   if (pending.child.pid != 0) observer_.on_withdrawn(pending.child.pid);
 }
 
-void Births::settle(pid_t pid) {
+Memory Births::settle(pid_t pid) {
   const auto is_its = [pid](const Pending& pending) { return pending.child.pid == pid; };
   const auto found = std::ranges::find_if(pending_, is_its);
-  if (found != pending_.end())
-    return read_report(static_cast<std::size_t>(found - pending_.begin()));
-  if (vforked_ && vfork_spawner_->pid() == pid) take_vforked();
+  if (found != pending_.end()) {
+    read_report(static_cast<std::size_t>(found - pending_.begin()));
+  } else if (vforked_ && vfork_spawner_->pid() == pid) {
+    take_vforked();
+  }
+  return shared_.erase(pid) != 0 ? Memory::shared : Memory::own;
 }
 
 void Births::before_stop() {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "guardian/channel.h"
@@ -65,8 +66,9 @@ class Births {
   void watch(std::vector<pollfd>& fds) const;
   void take(std::span<const pollfd> fds);
 
-  // This child has ended, and is waited for: what is to be told before its end is told now.
-  void settle(pid_t pid);
+  // This child has ended, and is waited for: what is to be told before its end is told now. Returns
+  // what memory it had before its exec.
+  [[nodiscard]] Memory settle(pid_t pid);
 
   // Before a stop of this process, which no thread may sleep through: a birth that hangs, as its
   // group is frozen, is withdrawn, and the child made by fork.
@@ -96,7 +98,8 @@ class Births {
   std::function<void()> go_on_;
   std::optional<Pending> vforked_;  // the birth that is under way
   ChildSettings vforked_settings_;
-  bool is_withdrawn_ = false;  // and killed
+  std::unordered_set<pid_t> shared_;  // children that live, and had our memory
+  bool is_withdrawn_ = false;         // and killed
   std::unique_ptr<VforkSpawner> vfork_spawner_;
 };
 

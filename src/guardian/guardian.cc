@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -42,6 +43,14 @@ constexpr std::optional<Duration> kUnknownChildGap = std::chrono::milliseconds(1
 constexpr Duration kOrphanPatience = std::chrono::seconds(10);
 // So many children are waited for in one turn: some hundred microseconds.
 constexpr std::size_t kWaitsMax = 64;
+
+// Of a child that had this process's memory before its exec the kernel tells the larger peak of the
+// two. Zero: its own is not known.
+void leave_out_own_peak(rusage& of_child) {
+  rusage own{};
+  ::getrusage(RUSAGE_SELF, &own);
+  if (of_child.ru_maxrss <= own.ru_maxrss) of_child.ru_maxrss = 0;
+}
 
 class Guardian : private BirthObserver {
  public:
@@ -293,7 +302,7 @@ class Guardian : private BirthObserver {
       supervisor_status_ = status;
       return true;
     }
-    births_.settle(info.si_pid);
+    if (births_.settle(info.si_pid) == Memory::shared) leave_out_own_peak(usage);
     adoptions_.ended(info.si_pid);
     other_children_.ended(info.si_pid);
     const auto child = children_.find(info.si_pid);

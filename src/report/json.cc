@@ -76,7 +76,7 @@ Json times_json(const JobTimes& times) {
 
 Json rusage_json(const RusageReport& rusage) {
   Json json = Json::object();
-  json["maxrss_bytes"] = rusage.maxrss.count;
+  put(json, "maxrss_bytes", rusage.maxrss);
   json["minor_faults"] = rusage.minor_faults;
   json["major_faults"] = rusage.major_faults;
   json["voluntary_switches"] = rusage.voluntary_switches;

@@ -53,7 +53,9 @@ struct JobTimes {
 
 // What wait4(2) tells of the main process and its waited-for children.
 struct RusageReport {
-  Bytes maxrss{};
+  // Of the largest process. Absent where the kernel's figure has that of the process in it which
+  // has made it, and which was larger.
+  std::optional<Bytes> maxrss{};
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::uint64_t voluntary_switches = 0;

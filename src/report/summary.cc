@@ -79,7 +79,7 @@ Items memory_items(const JobReport& report) {
     if (!memory.peak) add(items, "sampled peak", memory.sampled_peak);
     if (memory.swap_peak > Bytes{}) add(items, "swap peak", memory.swap_peak);
   }
-  if (report.rusage) add(items, "largest process", std::optional(report.rusage->maxrss));
+  if (report.rusage) add(items, "largest process", report.rusage->maxrss);
   return items;
 }
 

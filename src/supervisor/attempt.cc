@@ -31,7 +31,8 @@ Bytes written_of(const rusage& usage) {
 }
 
 report::RusageReport report_of(const rusage& usage) {
-  return {.maxrss = {count(usage.ru_maxrss) * 1024},
+  const std::uint64_t largest = count(usage.ru_maxrss) * 1024;
+  return {.maxrss = largest > 0 ? std::optional(Bytes{largest}) : std::nullopt,
           .minor_faults = count(usage.ru_minflt),
           .major_faults = count(usage.ru_majflt),
           .voluntary_switches = count(usage.ru_nvcsw),

@@ -203,6 +203,7 @@ class Attempt : private ProcessSetObserver, private IpcObserver {
   void ask_for_escaped();
   void tell_gone();
   void note_status();
+  void divide_cpu_time();
   void conclude();
   [[nodiscard]] bool has_oom_kills() const;
   [[nodiscard]] policy::OomEvidence oom_evidence();

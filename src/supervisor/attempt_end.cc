@@ -16,6 +16,10 @@ using policy::Outcome;
 // What a healthy machine takes at most to end a process that was killed.
 constexpr Duration kKillPatience = std::chrono::seconds(1);
 
+Duration duration_of(const timeval& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
 }  // namespace
 
 void Attempt::reap() {
@@ -141,12 +145,25 @@ void Attempt::conclude() {
     result_.oom = policy::blame(oom_evidence());
   }
   note_status();
+  divide_cpu_time();
   const Cause cause = cause_ ? *cause_ : outcome_by_evidence();
   result_.end.outcome = cause.outcome;
   result_.reason = cause.reason;
   ask_for_escaped();
   observer_.on_over(result_.end);
   tell_gone();
+}
+
+// In a group that was used before, the kernel's division is of all its life (counters::since()).
+void Attempt::divide_cpu_time() {
+  counters::CpuUsage& cpu = result_.usage.totals.cpu;
+  if (!cpu.usage || cpu.user || !result_.kernel_usage) return;
+  const Duration user = duration_of(result_.kernel_usage->ru_utime);
+  const Duration all = user + duration_of(result_.kernel_usage->ru_stime);
+  if (all == Duration{}) return;
+  const double share = static_cast<double>(user.count()) / static_cast<double>(all.count());
+  cpu.user = std::chrono::duration_cast<Duration>(*cpu.usage * share);
+  cpu.system = *cpu.usage - *cpu.user;
 }
 
 bool Attempt::has_oom_kills() const {

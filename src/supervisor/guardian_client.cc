@@ -49,21 +49,27 @@ void GuardianClient::forget(guardian::ChildId child) {
   over_.erase(child);
 }
 
+// Each end may start a job, which ends soon: there may always be one more.
 void GuardianClient::take_messages() {
-  for (;;) {
-    auto packet = link_.channel.receive();
-    if (!packet) {
-      if (packet.error().code != std::errc::resource_unavailable_try_again) is_gone_ = true;
-      return;
-    }
-    auto message = guardian::decode_from_guardian(std::move(*packet));
-    if (message) handle(std::move(*message));
+  for (std::size_t taken = 0; taken < kMessagesMax && take_message();) ++taken;
+}
+
+// False: there is none.
+bool GuardianClient::take_message() {
+  auto packet = link_.channel.receive();
+  if (!packet) {
+    if (packet.error().code != std::errc::resource_unavailable_try_again) is_gone_ = true;
+    return false;
   }
+  auto message = guardian::decode_from_guardian(std::move(*packet));
+  if (message) handle(std::move(*message));
+  return true;
 }
 
 // What it has sent before is there by now.
 void GuardianClient::guardian_ended() {
-  take_messages();
+  while (take_message()) {
+  }
   is_gone_ = true;
   death_watch_ = {};
 }

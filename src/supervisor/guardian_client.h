@@ -28,8 +28,9 @@ class GuardianClient {
 
   // From now on `loop`, which must outlive this, takes the messages in its turns.
   Result<void> attach(loop::Loop& loop);
-  // Takes those that are there.
+  // Takes those that are there, and no more than others can wait for.
   void take_messages();
+  static constexpr std::size_t kMessagesMax = 64;
   [[nodiscard]] bool is_gone() const { return is_gone_; }
 
   // For display, and to be moved into the run's own group.
@@ -56,6 +57,7 @@ class GuardianClient {
   }
 
  private:
+  [[nodiscard]] bool take_message();
   void handle(guardian::FromGuardian message);
   void guardian_ended();
 

@@ -158,8 +158,8 @@ class Supervisor : public RunHost, public ChildSpawner {
   void attach_network();
   [[nodiscard]] std::unique_ptr<Place> make_family(const std::string& name,
                                                    Families::Counts counts);
-  [[nodiscard]] Result<JobGroup> group_for(const std::string& name, const Limits& limits,
-                                           cgroup::Inner* of_user);
+  [[nodiscard]] Result<JobGroup> new_group(cgroup::Inner& parent, const std::string& name,
+                                           const Limits& limits);
   [[nodiscard]] Result<std::vector<UniqueFd>> entrances_of(const cgroup::Group& group) const;
   [[nodiscard]] Result<cgroup::Leaf> make_group_in(cgroup::Inner& parent, const std::string& name,
                                                    const Limits& limits);
@@ -183,7 +183,7 @@ class Supervisor : public RunHost, public ChildSpawner {
   cgroup::Inner no_pool_{{}, {}};
   cgroup::Inner* pool_ = &no_pool_;     // of tree_, where there is one
   std::optional<UserGroups> users_;     // in the pool
-  GroupStock group_stock_;              // of the pool itself
+  GroupStock group_stock_;              // of the pool itself, and our own user's jobs
   std::unique_ptr<Families> families_;  // process mode
   std::optional<std::string> why_process_mode_;
   std::optional<cgroup::FreezeGuard> all_frozen_;

@@ -84,21 +84,19 @@ Result<std::unique_ptr<ProcessSet>> Supervisor::make_process_set(const std::stri
     if (!found) return pass(std::move(found));
     of_user = std::move(*found);
   }
-  auto group = group_for(name, limits, of_user.get());
+  GroupStock* stock = of_user == nullptr && uid == ::geteuid() ? &group_stock_ : nullptr;
+  auto used = stock == nullptr ? std::nullopt : stock->take(limits, name);
+  auto group = used ? Result<JobGroup>(std::move(*used))
+                    : new_group(of_user ? *of_user : *pool_, name, limits);
   if (!group) return pass(std::move(group));
-  GroupStock* stock = of_user == nullptr ? &group_stock_ : nullptr;
   return std::make_unique<CgroupProcessSet>(
       CgroupProcessSet::Deps{*this, loop_, *worker_, *network_}, observer, std::move(*group),
       CgroupProcessSet::Around{.above = std::move(of_user), .stock = stock});
 }
 
-// Groups of users are not used again: who may write to one is another's user.
-Result<JobGroup> Supervisor::group_for(const std::string& name, const Limits& limits,
-                                       cgroup::Inner* of_user) {
-  if (of_user == nullptr) {
-    if (auto used = group_stock_.take(limits, name)) return std::move(*used);
-  }
-  auto made = make_group_in(of_user == nullptr ? *pool_ : *of_user, name, limits);
+Result<JobGroup> Supervisor::new_group(cgroup::Inner& parent, const std::string& name,
+                                       const Limits& limits) {
+  auto made = make_group_in(parent, name, limits);
   if (!made) return pass(std::move(made));
   auto group = std::make_shared<const cgroup::Leaf>(std::move(*made));
   // What can't be opened is told when it is to be entered.

@@ -3,6 +3,7 @@
 
 import re
 import sys
+import time
 
 sys.dont_write_bytecode = True  # nothing is left in the tree
 
@@ -44,6 +45,22 @@ def batch_draws_without_colours_if_they_are_not_wanted(t):
     seen = before + frame.group() + t.expect(PROMPT)[0]
     # A frame begins by turning off what a job's text may have left on.
     assert set(re.findall(r"\x1b\[([0-9;]*)m", seen)) <= {"0"}, seen
+
+
+# Each stop finds jobs at another moment of theirs: being born, ending, being removed.
+def small_jobs_are_stopped_again_and_again(t):
+    t.write("numbers", "".join(f"{number}\n" for number in range(20000)))
+    t.type_line('"$PLIMSOLL" batch -q -j2 --progress none -a numbers -- true')
+    for _ in range(12):
+        time.sleep(0.1)
+        t.send("\x1a")
+        t.expect("Stopped")
+        t.expect(PROMPT)
+        t.type_line("fg")
+        t.expect("-- true\r\n")
+    t.send("\x03")
+    t.expect(PROMPT)
+    assert t.status() == 130
 
 
 def batch_says_that_it_reads_the_terminal(t):

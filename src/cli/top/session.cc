@@ -46,6 +46,9 @@ std::string story_of(const StoryPlace& place, std::string_view job) {
   return report::explain_job(*entry, events, std::nullopt, {.width = place.width});
 }
 
+// Reading a long record again takes a twentieth of the time at most.
+constexpr int kStoryShare = 20;
+
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH};
 
 // They come as events while this lives.
@@ -122,6 +125,7 @@ class Session : private RunFeedsObserver {
 
   void tick() {
     feeds_.ask_all();
+    if (model_.page() == Page::job && loop::now() >= story_due_) tell_story();
     timer_.set(loop::now() + options_.interval);
   }
 
@@ -164,13 +168,21 @@ class Session : private RunFeedsObserver {
                        done_[act.run].push_back(std::move(act.done));
                        feeds_.ask(act.run, supervisor::AskStatus{});
                      },
-                     [this](const TellStory& tell) {
-                       const StoryPlace place{.runs_dir = options_.runs_dir,
-                                              .run = model_.runs()[tell.run].run,
-                                              .width = screen_.width()};
-                       model_.tell_story(story_of(place, tell.job));
+                     [this](TellStory& tell) {
+                       told_ = std::move(tell);
+                       tell_story();
                      }},
                effect);
+  }
+
+  // The record grows while the page is shown, and may not be there at first.
+  void tell_story() {
+    const Instant begun = loop::now();
+    const StoryPlace place{.runs_dir = options_.runs_dir,
+                           .run = model_.runs()[told_.run].run,
+                           .width = screen_.width()};
+    model_.tell_story(story_of(place, told_.job));
+    story_due_ = loop::now() + kStoryShare * (loop::now() - begun);
   }
 
   void on_answer(std::size_t run, Heard heard) override {
@@ -202,6 +214,8 @@ class Session : private RunFeedsObserver {
   std::vector<loop::Source> signals_;
   // What is said when a request is answered, by run: one for each that has no answer yet.
   std::map<std::size_t, std::deque<std::string>> done_;
+  TellStory told_;  // the last that was asked for
+  Instant story_due_{};
   bool is_left_ = false;
   std::optional<int> ended_by_;
 };

@@ -37,12 +37,23 @@ bool leaves_nothing(const Sample& last) {
   const auto counts = {events.low,        events.high,         events.max,
                        events.oom,        events.oom_kill,     events.oom_group_kill,
                        last.pids.current, last.pids.events_max};
-  const auto sizes = {last.memory.swap_current, last.memory.swap_peak};
+  const auto& stat = last.memory.stat;
+  const auto sizes = {last.memory.swap_current, last.memory.swap_peak, stat.sock, stat.file_dirty,
+                      stat.file_writeback};
   return std::all_of(counts.begin(), counts.end(), [](auto n) { return n.value_or(0) == 0; }) &&
          std::all_of(sizes.begin(), sizes.end(),
                      [](auto n) { return n.value_or(Bytes{}) == Bytes{}; }) &&
          last.pids.peak.value_or(1) <= 1 && !last.memory.max &&
          last.memory.current.value_or(Bytes{}) <= kLeftInGroupMax;
+}
+
+// Where a descriptor was lacking, nothing is known.
+bool tells_enough(const cgroup::Group& group, const Sample& last) {
+  using cgroup::Controller;
+  const bool has_memory = group.of(Controller::memory) != nullptr;
+  const bool has_pids = group.of(Controller::pids) != nullptr;
+  return last.cpu.usage && (!has_memory || (last.memory.current && last.memory.peak)) &&
+         (!has_pids || (last.pids.current && last.pids.events_max));
 }
 
 // A directory of cgroups has two links, and one for each child.
@@ -152,9 +163,8 @@ void GroupFiles::read_last(Instant now) {
 }
 
 bool GroupFiles::begin_again(const cgroup::Group& group, Instant now) {
-  if (gone() || !leaves_nothing(raw_) || has_children(group) || !memory_.reset_peak(group)) {
-    return false;
-  }
+  if (gone() || !tells_enough(group, raw_) || !leaves_nothing(raw_)) return false;
+  if (has_children(group) || !memory_.reset_peak(group)) return false;
   start_ = raw_;
   changed_ = now;
   whole_.reset();

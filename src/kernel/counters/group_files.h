@@ -70,9 +70,9 @@ class GroupFiles {
 
   // After read_last(): has all be counted for another attempt in the same group, from now on, if
   // that finds the group as one that was just made. It does where one process was in it at a time,
-  // no limit was set or hit, no sub-group is left, and no more memory than kLeftInGroupMax; and
-  // where the kernel has a peak begin again. Of a group that it does not, these are of no further
-  // use.
+  // no limit of memory was set and none was hit, nothing is to be written and no sub-group is left,
+  // nor more memory than kLeftInGroupMax; and where the kernel has a peak begin again. Of a group
+  // that it does not, these are of no further use.
   [[nodiscard]] bool begin_again(const cgroup::Group& group, Instant now);
 
   // What was read last of each file; `t`, `wall`, `state` and `network` are the caller's to fill.

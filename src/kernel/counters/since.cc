@@ -25,8 +25,8 @@ void take_off(std::optional<Pressure>& now, const std::optional<Pressure>& start
 
 void take_off(CpuUsage& now, const CpuUsage& start) {
   take_off(now.usage, start.usage);
-  take_off(now.user, start.user);
-  take_off(now.system, start.system);
+  now.user.reset();
+  now.system.reset();
   take_off(now.nr_periods, start.nr_periods);
   take_off(now.nr_throttled, start.nr_throttled);
   take_off(now.throttled, start.throttled);

@@ -120,7 +120,7 @@ OwnOoms CgroupProcessSet::own_ooms() {
 }
 
 void CgroupProcessSet::freeze() {
-  was_paused_ = true;
+  was_touched_ = true;
   auto paused = PauseGuard::pause(group_, limits_.cpus);
   if (paused) paused_.emplace(std::move(*paused));
 }
@@ -145,7 +145,8 @@ void CgroupProcessSet::signal_some() {
 
 const counters::Sample& CgroupProcessSet::sample(Instant now, WallTime wall, counters::Level level,
                                                  counters::SampleState state) {
-  entrances_.clear();  // of who lives for long they would only be descriptors more
+  was_touched_ = true;
+  entrances_.clear();  // which were for the next job
   return sampler_->sample(now, wall, level, state);
 }
 
@@ -158,10 +159,13 @@ counters::JobUsage CgroupProcessSet::finish(Instant now, WallTime wall) {
 
 // The group of a job that has ended by itself, for the next one. Whether it is taken.
 bool CgroupProcessSet::put_back() {
-  if (around_.stock == nullptr || was_paused_ || limits_.memory_max) return false;
-  if (cgroup::populated(*group_, cgroup::Scope::v2_first).value_or(true)) return false;
+  if (around_.stock == nullptr || was_touched_) return false;
+  if (cgroup::populated(*group_, cgroup::Scope::every_part).value_or(true)) return false;
   const Instant now = loop::now();
   usage_ = sampler_->finish(now, wall_now());
+  // Who has ended may have packets on their way.
+  const auto& network = usage_->totals.network;
+  if (network && network->rx_packets + network->tx_packets > 0) return false;
   JobGroup group{group_, limits_, std::move(entrances_), sampler_->take_files()};
   if (!around_.stock->put(std::move(group), now)) return false;
   around_.stock = nullptr;

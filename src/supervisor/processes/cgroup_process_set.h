@@ -97,7 +97,7 @@ class CgroupProcessSet : public ProcessSet {
   std::optional<counters::JobSampler> sampler_;  // until finish(): its files are many
   std::optional<counters::JobUsage> usage_;      // if it was read before finish()
   std::optional<PauseGuard> paused_;
-  bool was_paused_ = false;
+  bool was_touched_ = false;  // paused, or lived so long that it was looked at
   std::optional<reap::Reaper> reaper_;
   // Signals that are being sent: a group may be so large that the loop has others to serve
   // meanwhile.

@@ -4,15 +4,37 @@
 #include <utility>
 
 namespace plimsoll::supervisor {
+namespace {
+
+bool is_only_weighed(const Limits& limits) {
+  Limits weights;
+  weights.cpu_weight = limits.cpu_weight;
+  weights.io_weight = limits.io_weight;
+  weights.weight = limits.weight;
+  return limits == weights;
+}
+
+// Somebody tidies up empty groups.
+bool is_gone(const JobGroup& group) {
+  const auto& parts = group.group->parts();
+  return !std::all_of(parts.begin(), parts.end(), [](const cgroup::Group::Part& part) {
+    return part.directory.has_file("cgroup.procs");
+  });
+}
+
+}  // namespace
 
 bool GroupStock::put(JobGroup group, Instant now) {
-  if (groups_.size() == kGroupsMax || !group.files.begin_again(*group.group, now)) return false;
+  if (groups_.size() == kGroupsMax || !is_only_weighed(group.limits) ||
+      !group.files.begin_again(*group.group, now))
+    return false;
   jobs_.erase(group.group->name());
   groups_.push_back(std::move(group));
   return true;
 }
 
 std::optional<JobGroup> GroupStock::take(const Limits& limits, const std::string& job) {
+  std::erase_if(groups_, is_gone);
   const auto found = std::find_if(groups_.begin(), groups_.end(),
                                   [&](const JobGroup& group) { return group.limits == limits; });
   if (found == groups_.end()) return std::nullopt;

@@ -29,14 +29,18 @@ struct JobGroup {
 // and to remove it cost as much as a command of a millisecond. What lies here is removed with the
 // run's tree.
 //
+// Only of jobs so short that nobody has looked at them, of our own user: nobody can have changed
+// what is set on their groups, and no other user's job gets what one has left.
+//
 // A group keeps its name, which is that of the first job that ran in it.
 class GroupStock {
  public:
   // More are removed: each has some 20 descriptors, and a few do where jobs end one by one.
-  static constexpr std::size_t kGroupsMax = 8;
+  static constexpr std::size_t kGroupsMax = 4;
 
   // Nobody lives in the group any more, nobody was killed or frozen in it, and all of its files
-  // were read then (GroupFiles::read_last()). Whether it is kept, for which it must be as new.
+  // were read then (GroupFiles::read_last()). Whether it is kept, for which it must be as new, with
+  // no limits but weights: who has used up a quota would be throttled for it later.
   [[nodiscard]] bool put(JobGroup group, Instant now);
 
   // One with exactly these limits, which is from now on that of `job`; nothing if there is none.

@@ -58,15 +58,24 @@ TEST(Since, OfPressureTheAveragesReachFurtherBackAndAreAbsent) {
   EXPECT_EQ(used.cpu.pressure->full, (PressureLine{.total = 1ms}));
 }
 
+TEST(Since, UserAndSystemTimeAreAbsent) {
+  Sample start, now;
+  start.cpu.user = start.cpu.system = 1ms;
+  now.cpu.user = now.cpu.system = 3ms;
+  const Sample used = since(now, start);
+  EXPECT_FALSE(used.cpu.user);
+  EXPECT_FALSE(used.cpu.system);
+}
+
 TEST(Since, AbsentStaysAbsentAndNothingIsLessThanZero) {
   Sample start, now;
   start.cpu.usage = 5ms;
   start.io.written = Bytes{4096};
-  now.cpu.user = 3ms;
+  now.cpu.nr_periods = 3;
   now.io.written = Bytes{100};
   const Sample used = since(now, start);
   EXPECT_FALSE(used.cpu.usage);
-  EXPECT_EQ(used.cpu.user, 3ms) << "no start is known of it";
+  EXPECT_EQ(used.cpu.nr_periods, 3U) << "no start is known of it";
   EXPECT_EQ(used.io.written, Bytes{});
 }
 

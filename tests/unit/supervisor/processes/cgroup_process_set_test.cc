@@ -181,6 +181,7 @@ TEST_F(CgroupProcessSetTest, AStatusThatComesWhenTheGroupIsGoneIsStillToldOf) {
 }
 
 TEST_F(CgroupProcessSetTest, AGroupThatIsLeftAsNewIsForTheNextJob) {
+  write("cpu.stat", "usage_usec 900\nuser_usec 600\nsystem_usec 300\n");
   run();
   are_in_it(false);
   set_->reap(reap::LeftBehind::list);
@@ -202,6 +203,21 @@ TEST_F(CgroupProcessSetTest, AGroupThatIsLeftAsNewIsForTheNextJob) {
   set_->reap(reap::LeftBehind::list);
   EXPECT_THAT(listener_.take(), ElementsAre("empty", "gone"));
   EXPECT_EQ(stock_.job_in("job-1"), "job-1") << "nobody's now";
+  std::filesystem::remove(at("v2/job-1/cgroup.procs"));
+  EXPECT_FALSE(stock_.take({}, "job-3")) << "somebody has removed it";
+}
+
+TEST_F(CgroupProcessSetTest, OneThatWasLookedAtIsRemoved) {
+  write("cpu.stat", "usage_usec 900\nuser_usec 600\nsystem_usec 300\n");
+  run();
+  (void)set_->sample(loop::now(), WallTime(1s), counters::Level::full,
+                     counters::SampleState::running);
+  ends();
+  set_->reap(reap::LeftBehind::list);
+  EXPECT_THAT(listener_.take(), ElementsAre("empty"));
+  std::filesystem::remove(at("v2/job-1/cgroup.events"));
+  await("gone");
+  EXPECT_FALSE(stock_.take({}, "job-2"));
 }
 
 TEST_F(CgroupProcessSetTest, OneThatWasFrozenIsRemoved) {
@@ -225,12 +241,28 @@ TEST_F(CgroupProcessSetTest, OneWhoseJobWasEndedIsRemoved) {
   EXPECT_FALSE(stock_.take({}, "job-2"));
 }
 
+TEST_F(CgroupProcessSetTest, AGroupWithAQuotaIsNotKept) {
+  write("cpu.stat", "usage_usec 900\nuser_usec 600\nsystem_usec 300\n");
+  Limits limits;
+  limits.cpus = 1.5;
+  make(limits);
+  ASSERT_TRUE(set_->spawn({}));
+  guardian_.born();
+  listener_.take();
+  ends();
+  set_->reap(reap::LeftBehind::list);
+  EXPECT_THAT(listener_.take(), ElementsAre("empty")) << "it is being removed";
+  EXPECT_FALSE(stock_.take(limits, "job-2"));
+}
+
 TEST_F(CgroupProcessSetTest, TheStockIsBounded) {
+  write("cpu.stat", "usage_usec 900\nuser_usec 600\nsystem_usec 300\n");
   for (std::size_t i = 0; i <= GroupStock::kGroupsMax; ++i) {
     std::vector<cgroup::Group::Part> parts;
     parts.push_back({*cgroup::Directory::open(at("v2/job-1"), Version::v2), {}});
     auto group = std::make_shared<const cgroup::Leaf>("job-1", std::move(parts));
     counters::GroupFiles files(*group);
+    files.read_last(loop::now());
     EXPECT_EQ(stock_.put({.group = std::move(group), .files = std::move(files)}, loop::now()),
               i < GroupStock::kGroupsMax);
   }
