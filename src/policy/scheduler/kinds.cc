@@ -9,10 +9,6 @@
 namespace plimsoll::policy {
 namespace {
 
-// What is learnt of a class has grown by this share of it before it is asked again which numbers
-// tell.
-constexpr std::size_t kTellingShare = 16;
-
 std::optional<double> number_of(std::optional<Bytes> bytes) {
   if (!bytes) return std::nullopt;
   return static_cast<double>(bytes->count);
@@ -124,14 +120,10 @@ bool Kinds::learnt(const Key& key, const Estimator& estimator) {
   if (telling_.size() > kIdleKindsMax) telling_.clear();
   Telling& telling = telling_[{key.owner, key.exact}];
   ++telling.learnt;
-  // Of a large class it is not asked each time: of hundreds one more says little.
-  const std::size_t due = telling.looked + telling.looked / kTellingShare;
-  if (telling.learnt < std::max(due, 2 * telling.learnt_then)) return false;
-  telling.looked = telling.learnt;
   const std::uint32_t numbers = estimator.telling_numbers(key);
   // A number that fits as closely as it has to, now and then, would have all of them taken each
   // time: at most each time that twice as much is known.
-  if (numbers == telling.numbers) return false;
+  if (numbers == telling.numbers || telling.learnt < 2 * telling.learnt_then) return false;
   telling.numbers = numbers;
   telling.learnt_then = telling.learnt;
   return true;

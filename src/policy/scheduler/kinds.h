@@ -83,7 +83,7 @@ class Kinds {
   // What tells jobs of a class apart, and since when.
   struct Telling {
     std::uint32_t numbers = 0;
-    std::size_t learnt = 0, learnt_then = 0, looked = 0;
+    std::size_t learnt = 0, learnt_then = 0;
   };
 
   static Name name_of(const Entry& entry, const Estimator& estimator);
