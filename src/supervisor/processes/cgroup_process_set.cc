@@ -3,9 +3,10 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 
+#include <chrono>
+
 #include "base/file.h"
 #include "kernel/cgroup/limits.h"
-#include "supervisor/wall_clock.h"
 
 namespace plimsoll::supervisor {
 Result<PauseGuard> PauseGuard::pause(std::shared_ptr<const cgroup::Group> group,
@@ -162,7 +163,7 @@ bool CgroupProcessSet::put_back() {
   if (around_.stock == nullptr || was_touched_) return false;
   if (cgroup::populated(*group_, cgroup::Scope::every_part).value_or(true)) return false;
   const Instant now = loop::now();
-  usage_ = sampler_->finish(now, wall_now());
+  usage_ = sampler_->finish(now, std::chrono::system_clock::now());
   // Who has ended may have packets on their way.
   const auto& network = usage_->totals.network;
   if (network && network->rx_packets + network->tx_packets > 0) return false;
