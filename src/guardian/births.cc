@@ -16,6 +16,8 @@ namespace {
 // how often a stop waits for it so long.
 constexpr Duration kStopLook = std::chrono::milliseconds(50);
 constexpr int kStopLooks = 10;
+// So many are left after a kill that spares nobody.
+constexpr int kLooksAfterKill = 5;
 
 }  // namespace
 
@@ -24,7 +26,7 @@ bool Births::is_for_vfork(const ReceivedSpawn& request) {
   if (request.v2_group && spawner_.settings().v2 == EntersV2::by_itself) return false;
   if (forked_ == kForkedFirst) {
     ++forked_;
-    vfork_spawner_ = VforkSpawner::start(go_on_);
+    vfork_spawner_ = VforkSpawner::start(go_on_, patience_);
   }
   return vfork_spawner_ != nullptr && vfork_spawner_->is_ready();
 }
@@ -138,7 +140,9 @@ Memory Births::settle(pid_t pid) {
 void Births::before_stop() {
   for (int looks = 0; vforked_ && looks < kStopLooks; ++looks) {
     if (vfork_spawner_->wait(kStopLook)) return take_vforked();
-    if (vfork_spawner_->kill()) is_withdrawn_ = true;
+    const auto when = looks + kLooksAfterKill < kStopLooks ? VforkSpawner::Kill::before_exec
+                                                           : VforkSpawner::Kill::anyway;
+    if (vfork_spawner_->kill(when)) is_withdrawn_ = true;
   }
 }
 

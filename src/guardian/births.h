@@ -44,9 +44,10 @@ class BirthObserver {
 class Births {
  public:
   // `mask` is the signal mask that children start with. `observer` must outlive this.
-  // `go_on` is what a thread that takes the lead does (Standby).
-  Births(const sigset_t& mask, BirthObserver& observer, std::function<void()> go_on)
-      : spawner_(mask), observer_(observer), go_on_(std::move(go_on)) {}
+  // `go_on` is what a thread that takes the lead does, and `patience` when it does (Standby).
+  Births(const sigset_t& mask, BirthObserver& observer, std::function<void()> go_on,
+         Duration patience = Standby::kPatience)
+      : spawner_(mask), observer_(observer), go_on_(std::move(go_on)), patience_(patience) {}
 
   // As of Spawner.
   void children_have_oom_score(std::optional<std::string> score) {
@@ -96,6 +97,7 @@ class Births {
   std::size_t forked_ = 0;
   std::deque<Pending> pending_;
   std::function<void()> go_on_;
+  Duration patience_;
   std::optional<Pending> vforked_;  // the birth that is under way
   ChildSettings vforked_settings_;
   std::unordered_set<pid_t> shared_;  // children that live, and had our memory

@@ -14,17 +14,22 @@ namespace {
 // Of the work, and of some changes of the lead.
 constexpr std::size_t kStackBytes = 512 << 10;
 
-void sleep_for(Duration time) {
-  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
-  const timespec wait{.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
-  ::nanosleep(&wait, nullptr);
+// Until it is posted, or so long.
+void wait_for(sem_t& semaphore, Duration time) {
+  timespec until{};
+  ::clock_gettime(CLOCK_MONOTONIC, &until);
+  const auto ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(time).count() + until.tv_nsec;
+  until.tv_sec += ns / 1'000'000'000;
+  until.tv_nsec = ns % 1'000'000'000;
+  ::sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until);
 }
 
 }  // namespace
 
-std::unique_ptr<Standby> Standby::start(std::function<void()> go_on) {
+std::unique_ptr<Standby> Standby::start(std::function<void()> go_on, Duration patience) {
   ::mallopt(M_ARENA_MAX, 1);  // one heap for both, as one works
-  std::unique_ptr<Standby> made(new Standby(std::move(go_on)));
+  std::unique_ptr<Standby> made(new Standby(std::move(go_on), patience));
   ::sem_init(&made->wanted_, 0, 0);
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
@@ -73,7 +78,7 @@ void Standby::watch() {
     next = look();
     if (next == Next::end) return;
     if (next == Next::lead) go_on_();
-    if (next == Next::look) sleep_for(kPatience);
+    if (next == Next::look) wait_for(wanted_, patience_);
   }
 }
 
@@ -81,7 +86,7 @@ Standby::Next Standby::look() {
   const std::lock_guard held(lock_);
   if (ends_) return Next::end;
   const Duration since = clock_now() - begun_;
-  if (is_lent_ && since >= kPatience) {
+  if (is_lent_ && since >= patience_) {
     is_lent_ = false;
     stands_by_ = false;
     ++changes_;

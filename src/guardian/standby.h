@@ -21,7 +21,8 @@ class Standby {
  public:
   // `go_on` does the work and never returns. Called by a thread that takes the lead, in the state
   // in which the other has lent it. Null: no thread could be made. The caller leads.
-  [[nodiscard]] static std::unique_ptr<Standby> start(std::function<void()> go_on);
+  [[nodiscard]] static std::unique_ptr<Standby> start(std::function<void()> go_on,
+                                                      Duration patience);
   Standby(const Standby&) = delete;
   Standby& operator=(const Standby&) = delete;
   // Only where nobody was ever held up: by the thread that has called start(), which leads.
@@ -37,14 +38,16 @@ class Standby {
   // The other does stand by, and may take the lead: it does not without end, as both stacks grow.
   [[nodiscard]] bool is_ready();
 
-  // A call that takes longer costs the lead: at a look, and there is one each so often.
+  // A call that takes longer than `patience` costs the lead: at a look, and there is one each so
+  // often. This is that of a guardian.
   static constexpr Duration kPatience = std::chrono::milliseconds(50);
   static constexpr unsigned kChangesMax = 32;
   // So long after the last call the thread looks on, before it sleeps until the next.
   static constexpr Duration kLooksAfter = std::chrono::seconds(1);
 
  private:
-  explicit Standby(std::function<void()> go_on) : go_on_(std::move(go_on)) {}
+  Standby(std::function<void()> go_on, Duration patience)
+      : go_on_(std::move(go_on)), patience_(patience) {}
   static void* run(void* self);
   void watch();
   // What to do after a look.
@@ -52,6 +55,7 @@ class Standby {
   [[nodiscard]] Next look();
 
   std::function<void()> go_on_;
+  Duration patience_;
   pthread_t thread_{};
   sem_t wanted_{};   // somebody is to look
   std::mutex lock_;  // of all that follows

@@ -89,12 +89,12 @@ class VforkSpawner::SharedReport : public ChildReport {
   Birth& birth_;
 };
 
-std::unique_ptr<VforkSpawner> VforkSpawner::start(std::function<void()> go_on) {
+std::unique_ptr<VforkSpawner> VforkSpawner::start(std::function<void()> go_on, Duration patience) {
   if (!kIsKnown || !dumps_alone() || !marks_all_descriptors()) return nullptr;
   UniqueFd over(::eventfd(0, EFD_CLOEXEC));
   if (!over) return nullptr;
   std::unique_ptr<VforkSpawner> made(new VforkSpawner(std::move(over)));
-  made->standby_ = Standby::start(std::move(go_on));
+  made->standby_ = Standby::start(std::move(go_on), patience);
   return made->standby_ == nullptr ? nullptr : std::move(made);
 }
 
@@ -162,9 +162,10 @@ bool VforkSpawner::wait(Duration patience) const {
   return ::poll(&over, 1, static_cast<int>(ms)) > 0;
 }
 
-bool VforkSpawner::kill() const {
+bool VforkSpawner::kill(Kill when) const {
   const pid_t child = birth_.pid;
-  return child > 0 && !birth_.executes && ::kill(child, SIGKILL) == 0;
+  if (child <= 0 || (when == Kill::before_exec && birth_.executes)) return false;
+  return ::kill(child, SIGKILL) == 0;
 }
 
 }  // namespace plimsoll::guardian

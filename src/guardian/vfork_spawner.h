@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,9 +29,10 @@ namespace plimsoll::guardian {
 // Used by the thread that leads.
 class VforkSpawner {
  public:
-  // `go_on` as Standby has it. Null: this processor is not known here, the build is one of a
-  // sanitizer, the kernel is older than 5.16, or no thread could be made.
-  [[nodiscard]] static std::unique_ptr<VforkSpawner> start(std::function<void()> go_on);
+  // `go_on` and `patience` as Standby has them. Null: this processor is not known here, the build
+  // is one of a sanitizer, the kernel is older than 5.16, or no thread could be made.
+  [[nodiscard]] static std::unique_ptr<VforkSpawner> start(std::function<void()> go_on,
+                                                           Duration patience);
 
   // Whether a child of this request changes nothing that it shares until its exec: it has its own
   // user's rights, root and system calls. And whether it has a group of v2: a freezer of v1 lets
@@ -65,9 +67,13 @@ class VforkSpawner {
 
   // Whether a birth that has cost the lead is over so soon.
   [[nodiscard]] bool wait(Duration patience) const;
-  // Kills the child, if it exists and has not come to its exec: it is over soon then. Whether it
-  // was killed. For a group that is frozen: else it might be in its exec just now.
-  [[nodiscard]] bool kill() const;
+  // Kills the child, if it exists: it is over soon then. Whether it was killed. Where its group is
+  // frozen nothing of its command has run by then, elsewhere nearly nothing.
+  enum class Kill : std::uint8_t {
+    before_exec,  // not if it may be in its exec by now, which mostly ends by itself
+    anyway,
+  };
+  [[nodiscard]] bool kill(Kill when) const;
 
  private:
   // Written by the child, the kernel and whoever waits for it, and read when it is over.

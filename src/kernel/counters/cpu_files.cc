@@ -97,6 +97,13 @@ void CpuFiles::read_rest(CpuUsage& cpu, std::string& buffer) {
 
 bool CpuFiles::gone() const { return stat_v2_.gone() || acct_usage_.gone(); }
 
+bool CpuFiles::has_failed() const {
+  for (const auto* file : {&stat_v2_, &stat_v1_, &acct_usage_, &acct_stat_}) {
+    if (file->has_failed()) return true;
+  }
+  return false;
+}
+
 void CpuFiles::note(Unavailable& unavailable) const {
   if (!missing_.empty()) unavailable.insert_or_assign("cpu", missing_);
   for (const auto* file : {&stat_v2_, &stat_v1_, &acct_usage_, &acct_stat_}) {

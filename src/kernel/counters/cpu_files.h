@@ -39,6 +39,8 @@ class CpuFiles {
   // And what else a full look has: throttling; on v1 also user and system time.
   void read_rest(CpuUsage& cpu, std::string& buffer);
   [[nodiscard]] bool gone() const;
+  // KernelFile::has_failed() of any.
+  [[nodiscard]] bool has_failed() const;
   void note(Unavailable& unavailable) const;
 
  private:

@@ -47,15 +47,6 @@ bool leaves_nothing(const Sample& last) {
          last.memory.current.value_or(Bytes{}) <= kLeftInGroupMax;
 }
 
-// Where a descriptor was lacking, nothing is known.
-bool tells_enough(const cgroup::Group& group, const Sample& last) {
-  using cgroup::Controller;
-  const bool has_memory = group.of(Controller::memory) != nullptr;
-  const bool has_pids = group.of(Controller::pids) != nullptr;
-  return last.cpu.usage && (!has_memory || (last.memory.current && last.memory.peak)) &&
-         (!has_pids || (last.pids.current && last.pids.events_max));
-}
-
 // A directory of cgroups has two links, and one for each child.
 bool has_children(const cgroup::Group& group) {
   return std::any_of(group.parts().begin(), group.parts().end(), [](const auto& part) {
@@ -82,6 +73,13 @@ void PidsFiles::read(Level level, PidsUsage& pids, std::string& buffer) {
   if (level == Level::cheap) return;
   if (const auto text = peak_.read(buffer)) pids.peak = parse_count(*text);
   if (const auto text = events_.read(buffer)) pids.events_max = parse_pids_events(*text);
+}
+
+bool PidsFiles::has_failed() const {
+  for (const auto* file : {&current_, &peak_, &events_}) {
+    if (file->has_failed()) return true;
+  }
+  return false;
 }
 
 void PidsFiles::note(Unavailable& unavailable) const {
@@ -162,8 +160,17 @@ void GroupFiles::read_last(Instant now) {
   raw_.io.pressure = io_pressure_.read_last(now, buffer_);
 }
 
+bool GroupFiles::has_failed() const {
+  if (cpu_.has_failed() || memory_.has_failed() || io_.has_failed() || pids_.has_failed() ||
+      frozen_.has_failed()) {
+    return true;
+  }
+  return cpu_pressure_.file().has_failed() || memory_pressure_.file().has_failed() ||
+         io_pressure_.file().has_failed();
+}
+
 bool GroupFiles::begin_again(const cgroup::Group& group, Instant now) {
-  if (gone() || !tells_enough(group, raw_) || !leaves_nothing(raw_)) return false;
+  if (gone() || has_failed() || !leaves_nothing(raw_)) return false;
   if (has_children(group) || !memory_.reset_peak(group)) return false;
   start_ = raw_;
   changed_ = now;

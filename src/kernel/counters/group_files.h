@@ -20,6 +20,8 @@ class PidsFiles {
 
   // Brings the fields that this level reads up to date; what can't be read stays as it is.
   void read(Level level, PidsUsage& pids, std::string& buffer);
+  // KernelFile::has_failed() of any.
+  [[nodiscard]] bool has_failed() const;
   void note(Unavailable& unavailable) const;
 
  private:
@@ -87,6 +89,8 @@ class GroupFiles {
   void note(Unavailable& unavailable) const;
 
  private:
+  // Where a descriptor was lacking, nothing is known of the group.
+  [[nodiscard]] bool has_failed() const;
   void read_leading(Instant now);
   void read_rest(Level level);
   void read_a_pressure(Instant now);

@@ -105,6 +105,13 @@ void IoFiles::read(IoUsage& io, std::string& buffer) {
   }
 }
 
+bool IoFiles::has_failed() const {
+  for (const auto* file : {&stat_, &bytes_, &counts_}) {
+    if (file->has_failed()) return true;
+  }
+  return false;
+}
+
 void IoFiles::note(Unavailable& unavailable) const {
   if (!missing_.empty()) unavailable.insert_or_assign("io", missing_);
   if (bytes_.is_open() && !counted_) {

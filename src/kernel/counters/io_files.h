@@ -44,6 +44,8 @@ class IoFiles {
 
   // Brings the counters up to date; what can't be read stays as it is.
   void read(IoUsage& io, std::string& buffer);
+  // KernelFile::has_failed() of any.
+  [[nodiscard]] bool has_failed() const;
   void note(Unavailable& unavailable) const;
 
  private:

@@ -37,6 +37,7 @@ void KernelFile::take(Result<UniqueFd> opened, const char* name) {
     why_ = std::string("this kernel has no ") + name;
   } else {
     why_ = opened.error().message();
+    has_failed_ = true;
   }
 }
 
@@ -57,6 +58,7 @@ std::optional<std::string_view> KernelFile::read(std::string& buffer) {
     why_ = "the kernel's pressure accounting is off (boot with psi=1)";
   } else {
     why_ = std::move(text).error().message();
+    has_failed_ = true;
   }
   return std::nullopt;
 }

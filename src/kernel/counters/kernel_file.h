@@ -39,6 +39,9 @@ class KernelFile {
   // A read found that the group has been removed.
   [[nodiscard]] bool gone() const { return gone_; }
 
+  // It could not be opened or read for a reason that may pass, such as too few descriptors.
+  [[nodiscard]] bool has_failed() const { return has_failed_; }
+
   // Adds the key and the reason if the file can't be had.
   void note(Unavailable& unavailable) const;
 
@@ -48,6 +51,7 @@ class KernelFile {
   UniqueFd fd_;
   const char* key_ = "";
   bool is_writable_ = false;
+  bool has_failed_ = false;
   std::string why_;  // empty: available
   bool gone_ = false;
 };

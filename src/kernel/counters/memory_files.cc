@@ -103,6 +103,14 @@ bool MemoryFiles::reset_peak(const cgroup::Group& group) {
   return peak_.reset(*directory, version_ == Version::v2 ? kPeakV2 : kPeakV1);
 }
 
+bool MemoryFiles::has_failed() const {
+  for (const auto* file : {&current_, &peak_, &events_, &limit_hits_, &stat_, &kernel_memory_,
+                           &swap_current_, &swap_peak_, &max_}) {
+    if (file->has_failed()) return true;
+  }
+  return false;
+}
+
 void MemoryFiles::note(Unavailable& unavailable) const {
   if (!missing_.empty()) {
     unavailable.insert_or_assign("memory", missing_);

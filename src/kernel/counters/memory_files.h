@@ -23,6 +23,8 @@ class MemoryFiles {
   // Has the peak begin again from what is in use now. Whether it does; true where there is none.
   [[nodiscard]] bool reset_peak(const cgroup::Group& group);
   [[nodiscard]] bool gone() const { return current_.gone(); }
+  // KernelFile::has_failed() of any.
+  [[nodiscard]] bool has_failed() const;
   void note(Unavailable& unavailable) const;
 
  private:

@@ -29,8 +29,9 @@ struct JobGroup {
 // and to remove it cost as much as a command of a millisecond. What lies here is removed with the
 // run's tree.
 //
-// Only of jobs so short that nobody has looked at them, of our own user: nobody can have changed
-// what is set on their groups, and no other user's job gets what one has left.
+// Only of jobs so short that nobody has looked at them, of our own user: nobody else has changed
+// what is set on their groups, and no other user's job gets what one has left. A job that itself
+// changes it in its first milliseconds leaves that to the next one.
 //
 // A group keeps its name, which is that of the first job that ran in it.
 class GroupStock {

@@ -40,6 +40,10 @@ struct Told : guardian::BirthObserver {
   std::map<ChildId, StartFailed> failed;
 };
 
+// Of tests in which nobody hangs, however busy the machine is; and of those in which one does.
+constexpr auto kNever = std::chrono::hours(1);
+constexpr auto kSoon = std::chrono::milliseconds(700);
+
 class BirthsHost : public SpawnerHost {
  protected:
   // Until what is under way has come to something.
@@ -100,7 +104,7 @@ TEST_F(BirthsHost, AllAreInTheirGroupsAndGivenWhatWasAskedFor) {
   PREPARE_OR_SKIP(kHybrid);
   {
     const cgroup::Leaf leaf = ground_->leaf("job");
-    Births births(no_signals(), told_, [] { ::abort(); });
+    Births births(no_signals(), told_, [] { ::abort(); }, kNever);
     warm_up(births, leaf);
     for (int i = 0; i < 20; ++i) {
       const std::string groups = run(births, request_in(leaf, {"cat", "/proc/self/cgroup"}));
@@ -131,7 +135,7 @@ TEST_F(BirthsHost, EachStepThatFailsIsNamedWithItsReason) {
   PREPARE_OR_SKIP(kHybrid);
   {
     const cgroup::Leaf leaf = ground_->leaf("job");
-    Births births(no_signals(), told_, [] { ::abort(); });
+    Births births(no_signals(), told_, [] { ::abort(); }, kNever);
     warm_up(births, leaf);
     const auto with = [&](const std::function<void(SpawnRequest&)>& change) {
       SpawnRequest request = request_in(leaf, {"echo", "works"});
@@ -157,7 +161,7 @@ TEST_F(BirthsHost, ATextWithoutAnInterpreterGoesToTheShell) {
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   {
     const cgroup::Leaf leaf = ground_->leaf("job");
-    Births births(no_signals(), told_, [] { ::abort(); });
+    Births births(no_signals(), told_, [] { ::abort(); }, kNever);
     warm_up(births, leaf);
     EXPECT_EQ(run(births, request_in(leaf, {script.string(), "text"})), "from text\n");
     release();
@@ -191,23 +195,27 @@ TEST_F(BirthsHost, AChildThatHangsHoldsUpNobodyElse) {
     const int status = status_of([&] {
       std::unique_ptr<Births> births;
       std::optional<cgroup::FreezeGuard> frozen;
-      births = std::make_unique<Births>(no_signals(), told_, [&] {
-        // Others are born meanwhile, and the one that hangs is told of once it is free.
-        const ChildId hung{last_id_};
-        for (int i = 0; i < 3; ++i) {
-          if (run(*births, request_in(other, {"echo", "meanwhile"})) != "meanwhile\n") ::_exit(5);
-        }
-        if (told_.born.contains(hung)) ::_exit(6);
-        frozen.reset();
-        while (!told_.born.contains(hung)) turn(*births);
-        int end = 0;
-        if (::waitpid(told_.born.at(hung), &end, 0) < 0 || WEXITSTATUS(end) != 7) ::_exit(8);
-        // And all goes on as before.
-        if (run(*births, request_in(leaf, {"echo", "again"})) != "again\n") ::_exit(9);
-        ::_exit(kAsExpected);
-      });
+      births = std::make_unique<Births>(
+          no_signals(), told_,
+          [&] {
+            // Others are born meanwhile, and the one that hangs is told of once it is free.
+            const ChildId hung{last_id_};
+            for (int i = 0; i < 3; ++i) {
+              if (run(*births, request_in(other, {"echo", "meanwhile"})) != "meanwhile\n")
+                ::_exit(5);
+            }
+            if (told_.born.contains(hung)) ::_exit(6);
+            frozen.reset();
+            while (!told_.born.contains(hung)) turn(*births);
+            int end = 0;
+            if (::waitpid(told_.born.at(hung), &end, 0) < 0 || WEXITSTATUS(end) != 7) ::_exit(8);
+            // And all goes on as before.
+            if (run(*births, request_in(leaf, {"echo", "again"})) != "again\n") ::_exit(9);
+            ::_exit(kAsExpected);
+          },
+          kSoon);
       warm_up(*births, leaf);
-      std::this_thread::sleep_for(2 * guardian::Standby::kPatience);
+      std::this_thread::sleep_for(2 * kSoon);  // the thread stands by
       auto freeze = cgroup::FreezeGuard::freeze(leaf);
       if (!freeze) ::_exit(10);
       frozen.emplace(std::move(*freeze));
@@ -231,22 +239,25 @@ TEST_F(BirthsHost, BeforeAStopOneThatHangsIsWithdrawnAndBegunAgain) {
     const int status = status_of([&] {
       std::unique_ptr<Births> births;
       std::optional<cgroup::FreezeGuard> frozen;
-      births = std::make_unique<Births>(no_signals(), told_, [&] {
-        const ChildId hung{last_id_};
-        const auto begun = clock_now();
-        births->before_stop();
-        if (clock_now() - begun > std::chrono::seconds(20)) ::_exit(5);
-        if (told_.born.contains(hung) || told_.failed.contains(hung)) ::_exit(6);
-        // Now nothing keeps this process from being stopped.
-        frozen.reset();
-        // what was withdrawn is forked by now
-        while (!told_.born.contains(hung)) turn(*births);
-        int end = 0;
-        if (::waitpid(told_.born.at(hung), &end, 0) < 0 || WEXITSTATUS(end) != 7) ::_exit(8);
-        ::_exit(kAsExpected);
-      });
+      births = std::make_unique<Births>(
+          no_signals(), told_,
+          [&] {
+            const ChildId hung{last_id_};
+            const auto begun = clock_now();
+            births->before_stop();
+            if (clock_now() - begun > std::chrono::seconds(20)) ::_exit(5);
+            if (told_.born.contains(hung) || told_.failed.contains(hung)) ::_exit(6);
+            // Now nothing keeps this process from being stopped.
+            frozen.reset();
+            // what was withdrawn is forked by now
+            while (!told_.born.contains(hung)) turn(*births);
+            int end = 0;
+            if (::waitpid(told_.born.at(hung), &end, 0) < 0 || WEXITSTATUS(end) != 7) ::_exit(8);
+            ::_exit(kAsExpected);
+          },
+          kSoon);
       warm_up(*births, leaf);
-      std::this_thread::sleep_for(2 * guardian::Standby::kPatience);
+      std::this_thread::sleep_for(2 * kSoon);  // the thread stands by
       auto freeze = cgroup::FreezeGuard::freeze(leaf);
       if (!freeze) ::_exit(10);
       frozen.emplace(std::move(*freeze));

@@ -15,6 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kAsExpected = 3;
+constexpr auto kPatience = 20ms;
 
 // The exit status of a process that does this.
 int status_of(const std::function<void()>& work) {
@@ -36,11 +37,11 @@ void wait_until_ready(Standby& standby) {
 TEST(Standby, WhoComesBackSoonStillLeads) {
   std::atomic<int> changes = 0;
   {
-    const auto standby = Standby::start([&] { ++changes; });
+    const auto standby = Standby::start([&] { ++changes; }, 1h);
     ASSERT_NE(standby, nullptr);
     wait_until_ready(*standby);
     for (int i = 0; i < 1000; ++i) EXPECT_TRUE(standby->regain(standby->lend()));
-    std::this_thread::sleep_for(3 * Standby::kPatience);
+    std::this_thread::sleep_for(20ms);
     EXPECT_TRUE(standby->regain(standby->lend()));
   }
   EXPECT_EQ(changes, 0);
@@ -53,14 +54,16 @@ TEST(Standby, WhoIsHeldUpIsReplacedAndStandsByForTheOther) {
     const auto hang = [&] {
       wait_until_ready(*standby);
       const std::uint64_t lent = standby->lend();
-      std::this_thread::sleep_for(5 * Standby::kPatience);
+      while (standby->is_ready()) std::this_thread::sleep_for(1ms);  // until it is taken
       if (standby->regain(lent)) ::_exit(1);
       standby->stand_by();
     };
-    standby = Standby::start([&] {
-      if (++changes == 4) ::_exit(kAsExpected);
-      hang();
-    });
+    standby = Standby::start(
+        [&] {
+          if (++changes == 4) ::_exit(kAsExpected);
+          hang();
+        },
+        kPatience);
     hang();
   });
   EXPECT_EQ(status, kAsExpected);
@@ -70,11 +73,13 @@ TEST(Standby, ALeadThatWasLostIsNotRegainedWhileTheOtherHasLentIt) {
   const int status = status_of([] {
     std::unique_ptr<Standby> standby;
     std::atomic<bool> is_lent = false;
-    standby = Standby::start([&] {
-      [[maybe_unused]] const std::uint64_t lent = standby->lend();
-      is_lent = true;
-      for (;;) ::pause();
-    });
+    standby = Standby::start(
+        [&] {
+          [[maybe_unused]] const std::uint64_t lent = standby->lend();
+          is_lent = true;
+          for (;;) ::pause();
+        },
+        kPatience);
     wait_until_ready(*standby);
     const std::uint64_t lent = standby->lend();
     while (!is_lent) std::this_thread::sleep_for(1ms);
@@ -95,10 +100,12 @@ TEST(Standby, TheLeadDoesNotChangeWithoutEnd) {
       if (standby->regain(lent)) ::_exit(1);
       standby->stand_by();
     };
-    standby = Standby::start([&] {
-      ++changes;
-      hang();
-    });
+    standby = Standby::start(
+        [&] {
+          ++changes;
+          hang();
+        },
+        kPatience);
     hang();
   });
   EXPECT_EQ(status, kAsExpected);
