@@ -16,12 +16,9 @@ constexpr std::size_t kStackBytes = 512 << 10;
 
 // Until it is posted, or so long.
 void wait_for(sem_t& semaphore, Duration time) {
-  timespec until{};
-  ::clock_gettime(CLOCK_MONOTONIC, &until);
-  const auto ns =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(time).count() + until.tv_nsec;
-  until.tv_sec += ns / 1'000'000'000;
-  until.tv_nsec = ns % 1'000'000'000;
+  const auto since_boot = (clock_now() + time).time_since_epoch();
+  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(since_boot).count();
+  const timespec until{.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
   ::sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until);
 }
 
