@@ -5,6 +5,9 @@
 namespace plimsoll::counters {
 namespace {
 
+// The kernel charges in batches of 64 pages: a new group has so much at its first page already.
+constexpr Bytes kChargeBatch{256 << 10};
+
 template <class T>
 void take_off(std::optional<T>& now, const std::optional<T>& start) {
   if (now && start) now = *now - std::min(*now, *start);
@@ -42,7 +45,14 @@ void take_off(MemoryEvents& now, const MemoryEvents& start) {
   take_off(now.oom_group_kill, start.oom_group_kill);
 }
 
+// Of what small processes leave, such as their kernel stacks, the kernel gives back much only
+// later.
 void take_off(MemoryUsage& now, const MemoryUsage& start) {
+  take_off(now.current, start.current);
+  take_off(now.peak, start.current);
+  if (now.peak) now.peak = std::max(*now.peak, kChargeBatch);
+  take_off(now.used, start.used);
+  take_off(now.stat.kernel, start.stat.kernel);
   take_off(now.events, start.events);
   take_off(now.stat.pgscan, start.stat.pgscan);
   take_off(now.stat.pgsteal, start.stat.pgsteal);

@@ -34,18 +34,26 @@ TEST(Since, WhatOnlyGrowsIsCountedFromTheStart) {
   EXPECT_EQ(used.frozen, 2s);
 }
 
-TEST(Since, WhatIsInUseNowIsAsItIs) {
+TEST(Since, MemoryIsWhatHasComeToWhatWasThere) {
   Sample start;
   start.memory.current = Bytes{1000};
-  start.memory.peak = Bytes{1000};
-  start.pids.current = 1;
+  start.memory.used = Bytes{500};
+  start.memory.peak = Bytes{9 << 20};
+  start.memory.stat.kernel = Bytes{400};
   Sample now = start;
   now.memory.current = Bytes{3000};
-  now.memory.peak = Bytes{4000};
+  now.memory.used = Bytes{2500};
+  now.memory.peak = Bytes{4 << 20};
+  now.memory.stat.kernel = Bytes{300};
+  now.pids.current = 1;
   const Sample used = since(now, start);
-  EXPECT_EQ(used.memory.current, Bytes{3000});
-  EXPECT_EQ(used.memory.peak, Bytes{4000});
+  EXPECT_EQ(used.memory.current, Bytes{2000});
+  EXPECT_EQ(used.memory.used, Bytes{2000});
+  EXPECT_EQ(used.memory.peak, Bytes{(4 << 20) - 1000}) << "it began from what was charged";
+  EXPECT_EQ(used.memory.stat.kernel, Bytes{}) << "some was given back since";
   EXPECT_EQ(used.pids.current, 1U);
+  now.memory.peak = start.memory.current;
+  EXPECT_EQ(since(now, start).memory.peak, Bytes{256 << 10}) << "as in a new group";
 }
 
 TEST(Since, OfPressureTheAveragesReachFurtherBackAndAreAbsent) {
