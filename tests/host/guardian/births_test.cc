@@ -187,91 +187,77 @@ int status_of(const std::function<void()>& scenario) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST_F(BirthsHost, AChildThatHangsHoldsUpNobodyElse) {
+// A child of "exit 7" hangs in a group that is frozen.
+class HangingBirth : public BirthsHost {
+ protected:
+  // The exit status of a process in which it does; `meanwhile` is what the thread does that takes
+  // the lead. kNotByVfork: in this build nobody waits for it.
+  int status_with(const cgroup::Leaf& leaf, const std::function<void()>& meanwhile) {
+    return status_of([&] {
+      births_ = std::make_unique<Births>(no_signals(), told_, meanwhile, kSoon);
+      warm_up(*births_, leaf);
+      std::this_thread::sleep_for(2 * kSoon);  // the thread stands by
+      auto freeze = cgroup::FreezeGuard::freeze(leaf);
+      if (!freeze) ::_exit(10);
+      frozen_.emplace(std::move(*freeze));
+      begin(*births_, request_in(leaf, {"sh", "-c", "exit 7"}));
+      frozen_.reset();
+      ::_exit(kNotByVfork);
+    });
+  }
+
+  [[nodiscard]] bool is_told_of(ChildId hung) const {
+    return told_.born.contains(hung) || told_.failed.contains(hung);
+  }
+  // Once it is free, it runs as if nothing had been.
+  [[nodiscard]] bool ends_as_asked(ChildId hung) {
+    frozen_.reset();
+    while (!is_told_of(hung)) turn(*births_);
+    int end = 0;
+    return ::waitpid(told_.born.at(hung), &end, 0) > 0 && WEXITSTATUS(end) == 7;
+  }
+
+  std::unique_ptr<Births> births_;
+  std::optional<cgroup::FreezeGuard> frozen_;
+};
+
+TEST_F(HangingBirth, HoldsUpNobodyElse) {
   PREPARE_OR_SKIP(kHybrid);
   {
     const cgroup::Leaf leaf = ground_->leaf("job");
     const cgroup::Leaf other = ground_->leaf("other");
-    const int status = status_of([&] {
-      std::unique_ptr<Births> births;
-      std::optional<cgroup::FreezeGuard> frozen;
-      births = std::make_unique<Births>(
-          no_signals(), told_,
-          [&] {
-            // Others are born meanwhile, and the one that hangs is told of once it is free.
-            const ChildId hung{last_id_};
-            for (int i = 0; i < 3; ++i) {
-              if (run(*births, request_in(other, {"echo", "meanwhile"})) != "meanwhile\n")
-                ::_exit(5);
-            }
-            if (told_.born.contains(hung)) ::_exit(6);
-            frozen.reset();
-            while (!told_.born.contains(hung)) turn(*births);
-            int end = 0;
-            if (::waitpid(told_.born.at(hung), &end, 0) < 0 || WEXITSTATUS(end) != 7) ::_exit(8);
-            // And all goes on as before.
-            if (run(*births, request_in(leaf, {"echo", "again"})) != "again\n") ::_exit(9);
-            ::_exit(kAsExpected);
-          },
-          kSoon);
-      warm_up(*births, leaf);
-      std::this_thread::sleep_for(2 * kSoon);  // the thread stands by
-      auto freeze = cgroup::FreezeGuard::freeze(leaf);
-      if (!freeze) ::_exit(10);
-      frozen.emplace(std::move(*freeze));
-      begin(*births, request_in(leaf, {"sh", "-c", "exit 7"}));
-      frozen.reset();
-      ::_exit(kNotByVfork);
+    const int status = status_with(leaf, [&] {
+      const ChildId hung{last_id_};
+      for (int i = 0; i < 3; ++i) {
+        if (run(*births_, request_in(other, {"echo", "meanwhile"})) != "meanwhile\n") ::_exit(5);
+      }
+      if (is_told_of(hung)) ::_exit(6);
+      if (!ends_as_asked(hung)) ::_exit(8);
+      if (run(*births_, request_in(leaf, {"echo", "again"})) != "again\n") ::_exit(9);
+      ::_exit(kAsExpected);
     });
     EXPECT_TRUE(ground_->inner().remove_child("other"));
-    if (status == kNotByVfork) {
-      release();
-      GTEST_SKIP() << "children are not made by vfork in this build";
-    }
-    EXPECT_EQ(status, kAsExpected);
     release();
+    if (status == kNotByVfork) GTEST_SKIP() << "children are not made by vfork in this build";
+    EXPECT_EQ(status, kAsExpected);
   }
 }
 
-TEST_F(BirthsHost, BeforeAStopOneThatHangsIsWithdrawnAndBegunAgain) {
+TEST_F(HangingBirth, IsWithdrawnBeforeAStopAndBegunAgain) {
   PREPARE_OR_SKIP(kHybrid);
   {
     const cgroup::Leaf leaf = ground_->leaf("job");
-    const int status = status_of([&] {
-      std::unique_ptr<Births> births;
-      std::optional<cgroup::FreezeGuard> frozen;
-      births = std::make_unique<Births>(
-          no_signals(), told_,
-          [&] {
-            const ChildId hung{last_id_};
-            const auto begun = clock_now();
-            births->before_stop();
-            if (clock_now() - begun > std::chrono::seconds(20)) ::_exit(5);
-            if (told_.born.contains(hung) || told_.failed.contains(hung)) ::_exit(6);
-            // Now nothing keeps this process from being stopped.
-            frozen.reset();
-            // what was withdrawn is forked by now
-            while (!told_.born.contains(hung)) turn(*births);
-            int end = 0;
-            if (::waitpid(told_.born.at(hung), &end, 0) < 0 || WEXITSTATUS(end) != 7) ::_exit(8);
-            ::_exit(kAsExpected);
-          },
-          kSoon);
-      warm_up(*births, leaf);
-      std::this_thread::sleep_for(2 * kSoon);  // the thread stands by
-      auto freeze = cgroup::FreezeGuard::freeze(leaf);
-      if (!freeze) ::_exit(10);
-      frozen.emplace(std::move(*freeze));
-      begin(*births, request_in(leaf, {"sh", "-c", "exit 7"}));
-      frozen.reset();
-      ::_exit(kNotByVfork);
+    const int status = status_with(leaf, [&] {
+      const ChildId hung{last_id_};
+      const Instant begun = clock_now();
+      births_->before_stop();  // then nothing keeps this process from being stopped
+      if (clock_now() - begun > std::chrono::seconds(20)) ::_exit(5);
+      if (is_told_of(hung)) ::_exit(6);
+      ::_exit(ends_as_asked(hung) ? kAsExpected : 8);
     });
-    if (status == kNotByVfork) {
-      release();
-      GTEST_SKIP() << "children are not made by vfork in this build";
-    }
-    EXPECT_EQ(status, kAsExpected);
     release();
+    if (status == kNotByVfork) GTEST_SKIP() << "children are not made by vfork in this build";
+    EXPECT_EQ(status, kAsExpected);
   }
 }
 
