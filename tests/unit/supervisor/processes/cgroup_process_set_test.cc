@@ -187,7 +187,9 @@ TEST_F(CgroupProcessSetTest, AGroupThatIsLeftAsNewIsForTheNextJob) {
   set_->reap(reap::LeftBehind::list);
   EXPECT_THAT(listener_.take(), ElementsAre("empty", "gone"));
   EXPECT_FALSE(listener_.end->killed);
-  EXPECT_FALSE(stock_.take({.memory_max = Bytes{1}}, "job-2")) << "with other limits";
+  Limits other;
+  other.memory_max = Bytes{1};
+  EXPECT_FALSE(stock_.take(other, "job-2")) << "with other limits";
   auto again = stock_.take({}, "job-2");
   ASSERT_TRUE(again);
   EXPECT_EQ(again->group->name(), "job-1");
