@@ -199,7 +199,11 @@ std::string leased_text(const supervisor::Others& others) {
 
 void print_status(const supervisor::RunStatus& status) {
   const report::TextStyle text = style_of(STDOUT_FILENO);
-  FrameStyle style{.width = text.width, .colour = text.colour, .glyphs = terminal_glyphs()};
+  const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  FrameStyle style{.width = text.width,
+                   .colour = text.colour,
+                   .glyphs = terminal_glyphs(),
+                   .long_text = is_terminal ? LongText::cut : LongText::whole};
   constexpr std::size_t kSurroundings = 8;  // lines beside those of jobs
   style.height = status.running.size() + kSurroundings;
   print(report::printable(status.run) + "\n");

@@ -43,6 +43,8 @@ std::string jobs_text(const std::vector<supervisor::ListedJob>& jobs) {
                                          {.heading = "AGE", .cells = {}},
                                          {.heading = "NAME", .align = Align::left, .cells = {}},
                                          {.heading = "COMMAND", .align = Align::left, .cells = {}}};
+  report::Column reasons{.heading = "WHY", .align = Align::left, .cells = {}};
+  bool has_reasons = false;
   std::map<std::uint32_t, std::string> users;
   for (const supervisor::ListedJob& job : jobs) {
     const auto [user, is_new] = users.try_emplace(job.uid);
@@ -54,8 +56,18 @@ std::string jobs_text(const std::vector<supervisor::ListedJob>& jobs) {
     columns[3].cells.push_back(format_duration(job.age));
     columns[4].cells.push_back(job.name == number ? "" : report::printable(job.name));
     columns[5].cells.push_back(report::printable(job.command));
+    reasons.cells.push_back(report::printable(job.reason));
+    has_reasons = has_reasons || !job.reason.empty();
   }
-  return report::table_text(columns, list_style().width);
+  const std::size_t width = list_style().width;
+  if (has_reasons) {
+    for (std::string& command : columns.back().cells) {
+      command = report::fitted_in_the_middle(command, width / 3);
+    }
+    columns.push_back(std::move(reasons));
+  }
+  return report::table_text(columns, width,
+                            has_reasons ? report::LastColumn::wrapped : report::LastColumn::cut);
 }
 
 Result<void> list(bool as_json) {

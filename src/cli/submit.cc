@@ -243,13 +243,16 @@ class Follower {
                       news);
   }
 
-  // The first one says only how it stands when it comes.
+  // Of a job that starts at once there is nothing to tell. The first one says only how it stands
+  // when it comes.
   void tell(const supervisor::JobStands& stands) {
-    const bool is_first = !std::exchange(has_stood_, true);
-    if (options_.quiet || stands.state == "running") return;
+    const std::string before = std::exchange(stood_, stands.state);
+    const bool runs = stands.state == "running";
+    if (options_.quiet || (runs && (before.empty() || before == stands.state))) return;
     std::string text =
         "job " + std::to_string(static_cast<std::uint64_t>(*job_)) + " is " + stands.state;
-    if (!is_first) text += ": " + stands.reason;
+    if (runs && before == "paused") text += " again";
+    if (!runs && !before.empty()) text += ": " + stands.reason;
     complain(report::printable(text));
   }
 
@@ -286,7 +289,7 @@ class Follower {
   DaemonLink& link_;
   const SubmitOptions& options_;
   std::optional<JobId> job_;
-  bool has_stood_ = false;
+  std::string stood_;  // as told last; empty: never
   bool is_killing_ = false;
   std::optional<int> status_;
 };

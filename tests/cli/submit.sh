@@ -112,8 +112,22 @@ case_line_and_places_of_the_daemon() {
   has out '1 running, 1 waiting'
   ctl 0 jobs 2
   wait "$second" || wrong "the second has failed: $(cat second)"
+  has second 'job 2 is running'
   ctl 1 kill nobody-has-this
   has err 'there is no job "nobody-has-this" of this user'
+}
+
+case_why_a_job_waits() {
+  serve --line 1G
+  submit 0 -d --memory-hint 800M --stdout o -- sleep 1000
+  submit 0 -d --memory-hint 700M --name waiting-for-long --stdout o -- true
+  becomes_true eval '"$plimsoll" list | grep -q "waits for memory: it needs 700 MiB"'
+  gives 0 "$plimsoll" list --json
+  has out '"state":"waiting","reason":"waits for memory: it needs 700 MiB'
+  ctl 0 --run daemon status
+  has out 'next: waiting-for-long waits for memory: it needs 700 MiB, and the running jobs are expected to'
+  ctl 0 kill 1
+  becomes_true listed 0
 }
 
 # Of a class that has a cap two run, however many are wanted; others start beside them.

@@ -108,10 +108,16 @@ std::string bars_line(const RunStatus& status, const FrameStyle& style) {
   return line.text();
 }
 
+// Of a line that ends with a text that may be long.
+std::size_t width_of(const FrameStyle& style) {
+  constexpr std::size_t kWhole = 4096;  // no name, command or reason is longer
+  return style.long_text == LongText::whole ? kWhole : style.width;
+}
+
 // What is to be said is the reason; the name gets what that leaves.
 std::string holding_line(const supervisor::HoldingStatus& holding, const FrameStyle& style) {
   constexpr std::size_t kNameMin = 12;
-  TintedLine line(style.width, style.colour);
+  TintedLine line(width_of(style), style.colour);
   line.add(kMargin);
   line.add("next: ", Tone::faint);
   const std::string reason = report::printable(reason_of(holding));
@@ -159,7 +165,7 @@ std::string job_line(const RunningJob& job, const FrameStyle& style) {
   const Columns columns = columns_for(style.width);
   const bool runs = job.state == JobState::running;
   const Tone tone = runs ? Tone::plain : Tone::warning;
-  TintedLine line(style.width, style.colour);
+  TintedLine line(width_of(style), style.colour);
   line.add(kMargin);
   line.add(runs ? "running" : job.state == JobState::frozen ? "paused" : "waiting", tone);
   line.pad_to(kMargin.size() + kStateWidth);
@@ -173,7 +179,11 @@ std::string job_line(const RunningJob& job, const FrameStyle& style) {
     add_right(line, runs && job.cores ? decimal(*job.cores) : "", kCoresWidth, tone);
   }
   line.add("  ");
-  line.add(title_of(job, line.room()), tone);
+  const std::string_view cause = cause_text(job);
+  const std::string why = cause.empty() ? std::string() : " (" + std::string(cause) + ")";
+  const std::size_t room = line.room() - std::min(line.room(), why.size());
+  line.add(report::fitted(title_of(job, room), room), tone);
+  line.add(why, tone);
   return line.text();
 }
 

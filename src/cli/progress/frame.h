@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,15 @@
 // A run as a few lines for people. Pure: the same status gives the same lines.
 namespace plimsoll::cli {
 
+// What becomes of names, commands and reasons that are wider than a line.
+enum class LongText : std::uint8_t { cut, whole };
+
 struct FrameStyle {
-  std::size_t width = 80;   // columns; no line is wider
+  std::size_t width = 80;   // columns; no line is wider, but for long texts that stay whole
   std::size_t height = 24;  // rows; there are no more lines than that
   report::Colour colour = report::Colour::none;
   Glyphs glyphs = Glyphs::ascii;
+  LongText long_text = LongText::cut;
   Duration shown_after{};  // a job that has run for less is counted, but has no line
 };
 

@@ -66,6 +66,17 @@ std::string reason_of(const supervisor::HoldingStatus& holding) {
   return numbers.empty() ? holding.reason : holding.reason + " (" + numbers + ")";
 }
 
+std::string_view cause_text(const supervisor::RunningJob& job) {
+  if (!job.paused_for) return "";
+  switch (*job.paused_for) {
+    case policy::PauseCause::memory: return "memory";
+    case policy::PauseCause::cores: return "cores";
+    case policy::PauseCause::space: return "disk space";
+    case policy::PauseCause::user: return "user";
+  }
+  return "";
+}
+
 std::string title_of(const supervisor::RunningJob& job, std::size_t width) {
   const bool named = job.name != std::to_string(static_cast<std::uint64_t>(job.job));
   std::string title = report::printable(job.name);

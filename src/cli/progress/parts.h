@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/progress/gauge.h"
@@ -29,6 +30,9 @@ namespace plimsoll::cli {
 
 // A reason mostly tells its numbers; one that does not gets them behind it. Not printable() yet.
 [[nodiscard]] std::string reason_of(const supervisor::HoldingStatus& holding);
+
+// "memory", "cores", "user": why the job is paused; nothing if that is not known.
+[[nodiscard]] std::string_view cause_text(const supervisor::RunningJob& job);
 
 // In so many columns: the name, or the number and as much of the command as there is room for.
 [[nodiscard]] std::string title_of(const supervisor::RunningJob& job, std::size_t width);

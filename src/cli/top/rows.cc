@@ -137,15 +137,4 @@ std::string_view state_text(policy::JobState state) {
   return "";
 }
 
-std::string_view cause_text(const RunningJob& job) {
-  if (!job.paused_for) return "";
-  switch (*job.paused_for) {
-    case policy::PauseCause::memory: return "memory";
-    case policy::PauseCause::cores: return "cores";
-    case policy::PauseCause::space: return "disk space";
-    case policy::PauseCause::user: return "user";
-  }
-  return "";
-}
-
 }  // namespace plimsoll::cli::top

@@ -68,8 +68,6 @@ struct Row {
 
 // "running", "paused", "waiting".
 [[nodiscard]] std::string_view state_text(policy::JobState state);
-// "memory", "cores", "user": why the job is paused; nothing if that is not known.
-[[nodiscard]] std::string_view cause_text(const supervisor::RunningJob& job);
 
 // Since its start, pauses included.
 [[nodiscard]] inline Duration age_of(const supervisor::RunningJob& job) {

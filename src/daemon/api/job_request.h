@@ -54,6 +54,7 @@ struct JobListed {
   std::uint32_t uid = 0;
   ApiJobState state{};
   std::string command;  // as one line
+  std::string reason;   // why it waits or is paused; empty: it runs, or that is not known
   Instant came{};
 };
 

@@ -197,6 +197,7 @@ std::vector<JobListed> JobService::list(const supervisor::Peer& peer) const {
                   .uid = job->uid,
                   .state = job->state,
                   .command = policy::command_start(job->order.spec.command, kCommandListedMax),
+                  .reason = job->state == ApiJobState::running ? std::string() : job->told,
                   .came = job->came};
   }
   std::vector<JobListed> listed;
@@ -313,6 +314,7 @@ void JobService::on_event(const policy::Event& event) {
 }
 
 void JobService::tell_state(Job& job, const std::string& reason) {
+  job.told = reason;
   const StateTold told = job.state_told(job.order.spec.id, reason);
   for (const auto& [number, watcher] : job.watchers) watcher->state(told);
 }

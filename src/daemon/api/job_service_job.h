@@ -29,6 +29,7 @@ struct JobService::Job {
   WallTime queued{};
   ApiJobState state = ApiJobState::waiting;
   unsigned attempt = 0;
+  std::string told;           // why it is in that state, as last told
   std::array<Pipe, 2> pipes;  // by OutputStream
   std::map<WatcherId, std::shared_ptr<JobWatcher>> watchers;
   std::vector<JobStory::Decision> first;

@@ -217,6 +217,7 @@ void JobSocket::Client::answer(const supervisor::JobRequest& request) {
                                   .command = job.command,
                                   .uid = job.uid,
                                   .state = state_name(job.state),
+                                  .reason = job.reason,
                                   .age = loop::now() - job.came});
               }
               send(supervisor::to_message(listed));

@@ -55,6 +55,7 @@ v1::ListResponse message_of(const std::vector<JobListed>& jobs) {
     job.set_name(listed.name);
     job.set_uid(listed.uid);
     job.set_state(state_of(listed.state));
+    job.set_reason(listed.reason);
   }
   return response;
 }

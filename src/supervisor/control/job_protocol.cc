@@ -261,6 +261,7 @@ std::string to_message(const std::vector<ListedJob>& jobs) {
                  {"job", job.name},
                  {"uid", job.uid},
                  {"state", job.state}};
+    if (!job.reason.empty()) json["reason"] = job.reason.substr(0, kCommandShownMax);
     report::put(json, "age_ns", std::optional(job.age));
     json["command"] = job.command.substr(0, kCommandShownMax);
     list.push_back(std::move(json));
@@ -280,6 +281,7 @@ Result<std::vector<ListedJob>> parse_listed(std::string_view line) {
                     .command = report::text_at(job, "command"),
                     .uid = static_cast<std::uint32_t>(report::count_at(job, "uid").value_or(0)),
                     .state = report::text_at(job, "state"),
+                    .reason = report::text_at(job, "reason"),
                     .age = report::duration_at(job, "age_ns").value_or(Duration{})});
   }
   return jobs;

@@ -78,7 +78,8 @@ struct ListedJob {
   std::string name, command;  // the command cut at kCommandShownMax
   std::uint32_t uid = 0;
   std::string state;
-  Duration age{};  // since it came
+  std::string reason;  // why it waits or is paused, cut at kCommandShownMax; empty: not known
+  Duration age{};      // since it came
 };
 [[nodiscard]] std::string to_message(const std::vector<ListedJob>& jobs);
 [[nodiscard]] Result<std::vector<ListedJob>> parse_listed(std::string_view line);

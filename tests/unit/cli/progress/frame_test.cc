@@ -121,6 +121,27 @@ TEST(Frame, SaysWhyNothingStarts) {
             "  next: webkit waits until nothing else runs (line 8.00 GiB, stood 2.50 s)");
 }
 
+TEST(Frame, SaysWhyAJobIsPaused) {
+  supervisor::RunStatus status = some_run();
+  status.running[1].paused_for = policy::PauseCause::memory;
+  EXPECT_EQ(frame_lines(status, {})[4],
+            "  paused     1:01   800 MiB  1.56 GiB         codegen (memory)");
+  EXPECT_EQ(frame_lines(status, {.width = 44})[4], "  paused     1:01   800 MiB  code.. (memory)");
+}
+
+// Where it is read by a program, or from a file.
+TEST(Frame, LeavesLongTextsWhole) {
+  supervisor::RunStatus status = some_run();
+  const std::string name(150, 'n');
+  status.running[0].name = name;
+  status.holding = supervisor::HoldingStatus{
+      JobId{40}, name, "waits for memory: it may need 3.1 GiB, 2 GiB are free", {}};
+  const auto lines = frame_lines(status, {.long_text = LongText::whole});
+  EXPECT_EQ(lines[0], frame_lines(status, {})[0]);
+  EXPECT_EQ(lines[2], "  next: " + name + " waits for memory: it may need 3.1 GiB, 2 GiB are free");
+  EXPECT_THAT(lines[4], ::testing::EndsWith(name));
+}
+
 TEST(Frame, KeepsTheReasonWhereANameIsLong) {
   supervisor::RunStatus status = some_run();
   status.holding =

@@ -188,6 +188,7 @@ TEST(JobProtocol, AListComesThrough) {
                                                         .command = std::string(1000, 'c'),
                                                         .uid = 65534,
                                                         .state = "waiting",
+                                                        .reason = "waits for memory",
                                                         .age = std::chrono::seconds(5)}});
   const auto jobs = parse_listed(text);
   ASSERT_TRUE(jobs) << jobs.error().message();
@@ -195,6 +196,7 @@ TEST(JobProtocol, AListComesThrough) {
   EXPECT_EQ(jobs->front().job, JobId{3});
   EXPECT_EQ(jobs->front().uid, 65534u);
   EXPECT_EQ(jobs->front().age, std::chrono::seconds(5));
+  EXPECT_EQ(jobs->front().reason, "waits for memory");
   EXPECT_EQ(jobs->front().command.size(), 200u);
   EXPECT_FALSE(parse_listed(R"({"ok":false,"error":"no"})"));
 }
