@@ -162,10 +162,11 @@ int batch_command(int argc, char** argv) {
   }
 
   if (auto done = become_nice(options.nice); !done) return failed(done.error());
-  auto link = guardian::become_guardian();
+  auto link = guardian::become_guardian(nullptr, guardian::Begins::by_itself);
   if (!link) return failed(link.error());
   if (!jobs) jobs = read_jobs(options);
   if (!*jobs) return failed(jobs->error());
+  if (!link->heartbeat.begin()) return kCancelled;  // and is killed, if it is not yet
   auto files = BatchFiles::open(options, **jobs);
   if (!files) return failed(files.error());
   auto status =

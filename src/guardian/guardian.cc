@@ -62,6 +62,7 @@ class Guardian : private BirthObserver {
         births_(child_mask, *this, [this] { lead(); }),
         signals_(std::move(signals)),
         ignored_(ignored),
+        heartbeat_(heartbeat.clone()),
         watchdog_(std::move(heartbeat)),
         standstill_(supervisor),
         host_(supervisor),
@@ -81,6 +82,7 @@ class Guardian : private BirthObserver {
     for (const auto& [pid, id] : children_) mains.push_back(pid);
     cleaner_.clean(mains);
     if (!has_inherited_) clean_orphans();
+    if (is_given_up_) die_of(*end_);
     if (supervisor_status_->kind == WaitStatus::Kind::exited) {
       if (end_) die_of(*end_);
       std::exit(supervisor_status_->value);
@@ -243,10 +245,31 @@ class Guardian : private BirthObserver {
       const auto number = static_cast<int>(info.ssi_signo);
       if (number == SIGCHLD) continue;
       const SignalOrigin origin = origin_of(info);
-      if (!stays_ignored(number, origin)) tell(Signalled{number, origin});
+      if (stays_ignored(number, origin)) continue;
+      if (!heartbeat_.has_begun() && takes_itself(number)) continue;
+      tell(Signalled{number, origin});
     }
     look_at_supervisor();
     reap_children();
+  }
+
+  // Before the supervisor has begun: as of a program that does nothing about signals.
+  [[nodiscard]] bool takes_itself(int number) {
+    if (number == SIGTSTP) {
+      ::kill(supervisor_, SIGSTOP);
+      ::raise(SIGSTOP);
+      ::kill(supervisor_, SIGCONT);
+      return true;
+    }
+    const bool ends =
+        number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    if (!ends) return false;
+    if (!is_given_up_ && heartbeat_.prevent_begin()) {
+      is_given_up_ = true;
+      end_ = number;
+      ::kill(supervisor_, SIGKILL);
+    }
+    return is_given_up_;
   }
 
   // A shell without job control has what it starts with `&` ignore Ctrl-C; who sends that signal to
@@ -318,6 +341,7 @@ class Guardian : private BirthObserver {
   UniqueFd signals_;
   sigset_t ignored_;  // since before the start
   Cleaner cleaner_;
+  Heartbeat heartbeat_;
   Watchdog watchdog_;
   Standstill standstill_;
   ProcfsAdoptionHost host_;
@@ -329,6 +353,7 @@ class Guardian : private BirthObserver {
   std::unordered_map<pid_t, ChildId> children_;
   std::optional<WaitStatus> supervisor_status_;
   std::optional<int> end_;      // the signal to die of
+  bool is_given_up_ = false;    // the supervisor is killed, before it has begun
   bool has_more_ends_ = false;  // children have ended that were not waited for
   bool stands_watch_ = false;
   bool channel_open_ = true;  // the supervisor can still be told things
@@ -336,7 +361,7 @@ class Guardian : private BirthObserver {
 
 }  // namespace
 
-Result<Link> become_guardian(NotifyManager notify) {
+Result<Link> become_guardian(NotifyManager notify, Begins begins) {
   occupy_stdio();
   auto ends = Channel::make_pair();
   if (!ends) return pass(std::move(ends));
@@ -352,6 +377,7 @@ Result<Link> become_guardian(NotifyManager notify) {
   const std::vector<pid_t> inherited = children();
   auto heartbeat = Heartbeat::make();
   if (!heartbeat) return pass(std::move(heartbeat));
+  if (begins == Begins::at_once && !heartbeat->begin()) return fail("begin twice");
 
   const rlimit descriptors = raise_descriptor_limit();
   const pid_t guardian = ::getpid();

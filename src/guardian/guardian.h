@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -24,6 +25,10 @@ struct Link {
 // As loop::notify() of base/loop, which this room does not know.
 using NotifyManager = void (*)(const std::string& state);
 
+// When the supervisor has things to clean up, and hears signals. Until then it may do what takes
+// long, such as reading: a signal that would end the guardian ends both at once.
+enum class Begins : std::uint8_t { at_once, by_itself };  // by Heartbeat::begin()
+
 // Splits the process that the user started in two. The caller goes on as the supervisor, in a child
 // with a process group of its own, and gets the link. The first process stays as the guardian and
 // never returns from here: it spawns and waits as the supervisor asks (protocol.h), hands on the
@@ -37,6 +42,6 @@ using NotifyManager = void (*)(const std::string& state);
 //
 // `notify` is called in the guardian with what the supervisor wants the service's manager to hear
 // (Notify): that one listens to the main process alone.
-Result<Link> become_guardian(NotifyManager notify = nullptr);
+Result<Link> become_guardian(NotifyManager notify = nullptr, Begins begins = Begins::at_once);
 
 }  // namespace plimsoll::guardian

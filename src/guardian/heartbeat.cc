@@ -28,6 +28,10 @@ Result<Heartbeat> Heartbeat::make() {
       std::shared_ptr<Page>(new (memory) Page, [](Page* page) { ::munmap(page, sizeof(Page)); }));
 }
 
+bool Heartbeat::change(Course from, Course to) {
+  return page_->course.compare_exchange_strong(from, to, std::memory_order_acq_rel);
+}
+
 bool Heartbeat::change(Hold from, Hold to) {
   return page_->hold.compare_exchange_strong(from, to, std::memory_order_acq_rel);
 }

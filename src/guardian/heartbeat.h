@@ -14,8 +14,9 @@ namespace plimsoll::guardian {
 inline constexpr Duration kBeatInterval = std::chrono::milliseconds(50);
 
 // What supervisor and guardian share without a message: a page of memory, mapped before the fork,
-// on which the one beats and the other says that it holds the pool. Lock-free, so that a process
-// that was stopped anywhere holds up nobody. Each side holds its own Heartbeat on the same page.
+// on which the one says that it has begun, and beats, and the other that it holds the pool.
+// Lock-free, so that a process that was stopped anywhere holds up nobody. Each side holds its own
+// Heartbeat on the same page.
 //
 // The hold is a word that changes hands: only the guardian takes it (watched -> acting -> held) and
 // gives it back (held -> acting -> watched); the supervisor says when it may (watch(), release()).
@@ -29,6 +30,9 @@ class Heartbeat {
   [[nodiscard]] Heartbeat clone() const { return Heartbeat(page_); }
 
   // --- the supervisor's
+  // From now on it hears signals, and has things to clean up. False: the guardian is about to end
+  // it, and nothing may be begun.
+  [[nodiscard]] bool begin() { return change(Course::prepares, Course::has_begun); }
   void beat() { page_->beats.fetch_add(1, std::memory_order_release); }
   // From now on its silence is the guardian's business; told to it by a message as well.
   void watch();
@@ -44,6 +48,11 @@ class Heartbeat {
   [[nodiscard]] Duration stalled(Instant now) const;
 
   // --- the guardian's
+  [[nodiscard]] bool has_begun() const {
+    return page_->course.load(std::memory_order_acquire) == Course::has_begun;
+  }
+  // It has not begun, and never will: it may be killed.
+  [[nodiscard]] bool prevent_begin() { return change(Course::prepares, Course::is_over); }
   [[nodiscard]] std::uint64_t beats() const { return page_->beats.load(std::memory_order_acquire); }
   [[nodiscard]] bool is_watched() const;
   // The pool may be frozen, if this is true; then hold() when that is done.
@@ -58,8 +67,10 @@ class Heartbeat {
   static constexpr Duration kActMax = std::chrono::seconds(1);
 
  private:
+  enum class Course : std::uint32_t { prepares, has_begun, is_over };
   enum class Hold : std::uint32_t { unwatched, watched, acting, held };
   struct Page {
+    std::atomic<Course> course{Course::prepares};
     std::atomic<std::uint64_t> beats{0};
     std::atomic<Hold> hold{Hold::unwatched};
     std::atomic<std::uint32_t> stalls{0};
@@ -72,6 +83,8 @@ class Heartbeat {
 
   explicit Heartbeat(std::shared_ptr<Page> page) : page_(std::move(page)) {}
   void end_stall(Instant now);
+  // Whether it is `to` by now, and was `from`.
+  [[nodiscard]] bool change(Course from, Course to);
   [[nodiscard]] bool change(Hold from, Hold to);
 
   std::shared_ptr<Page> page_;  // unmapped with the last of this process

@@ -303,6 +303,29 @@ case_first_interrupt_lets_end_second_kills() {
   gone "$(head -n 1 pids)" || wrong 'the job lives'
 }
 
+# Nothing has begun yet: as any program that reads.
+case_a_signal_ends_it_while_it_reads() {
+  local signal pid seen
+  for signal in INT TERM HUP QUIT; do
+    mkfifo "in.$signal"
+    (trap - INT QUIT; exec "$plimsoll" batch --progress none <"in.$signal" 2>err) &
+    pid=$!
+    exec 9>"in.$signal"
+    echo 'touch began' >&9
+    becomes_true eval '(($(cat "/proc/$pid/task/$pid/children" | wc -w) == 1))'
+    kill -TSTP "$pid"
+    becomes_true grep -q '^State:.T' "/proc/$pid/status"
+    kill -CONT "$pid"
+    kill "-$signal" "$pid"
+    seen=0
+    wait "$pid" 2>/dev/null || seen=$?
+    same $((128 + $(kill -l "$signal"))) "$seen" "status after SIG$signal"
+    same '' "$(cat err)" 'what it says'
+    exec 9>&-
+  done
+  [[ ! -e began ]] || wrong 'a job ran'
+}
+
 case_reader_that_leaves() {
   seq 2000 | timeout "$patience" "$plimsoll" batch -q -j2 -- 'echo {}; sleep 0.01' 2>err | head -n 1 >out
   same 1 "$(wc -l <out)"

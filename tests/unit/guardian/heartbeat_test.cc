@@ -21,6 +21,18 @@ TEST(Heartbeat, BeatsAreSeenByTheOther) {
   EXPECT_EQ(both.guardian.beats(), before + 1);
 }
 
+TEST(Heartbeat, WhoHasBegunIsNotEndedAndWhoIsEndedDoesNotBegin) {
+  Both both;
+  EXPECT_FALSE(both.guardian.has_begun());
+  EXPECT_TRUE(both.supervisor.begin());
+  EXPECT_TRUE(both.guardian.has_begun());
+  EXPECT_FALSE(both.guardian.prevent_begin());
+  Both other;
+  EXPECT_TRUE(other.guardian.prevent_begin());
+  EXPECT_FALSE(other.supervisor.begin());
+  EXPECT_FALSE(other.guardian.has_begun());
+}
+
 TEST(Heartbeat, NobodyIsHeldWhoIsNotWatched) {
   Both both;
   EXPECT_FALSE(both.guardian.is_watched());
