@@ -48,12 +48,17 @@ bool has_limits(const Limits& limits) {
          limits.cpuset || limits.pids_max || !limits.io_max.empty();
 }
 
-// How to run what a halt or Ctrl-C has left.
-std::string left_text(const report::TopJobs& top_jobs, const BatchOptions& options) {
-  const std::uint64_t left = top_jobs.skipped() + top_jobs.cancelled();
+// How to run what a halt or Ctrl-C has left; nothing if all have come to an end of their own.
+std::string left_text(const report::RunSummary& summary, const BatchOptions& options) {
+  std::uint64_t unstarted = 0, killed = 0;
+  for (const auto& [outcome, jobs] : summary.outcomes) {
+    if (outcome == policy::Outcome::skipped) unstarted += jobs;
+    if (outcome == policy::Outcome::cancelled || policy::was_lost(outcome)) killed += jobs;
+  }
+  const std::uint64_t left = unstarted + killed;
+  if (left == 0) return {};
   std::string text = "plimsoll: " + counted(left, "job is left: ", "jobs are left: ");
-  // What was killed is in the job log, as failed.
-  const bool was_killed = top_jobs.cancelled() > 0;
+  const bool was_killed = killed > 0;  // and is in the job log, as failed
   const char* again = was_killed ? "--resume-failed" : "--resume";
   if (!options.joblog) {
     return text + "a run with --joblog FILE can be continued with " + again + "\n";
@@ -348,9 +353,7 @@ void GovernedRun::print_end(const report::RunSummary& summary) const {
     text = report::heaviest_table(top_jobs_, {.by = report::Weight::memory, .from = least}, style);
   }
   text += report::run_text(summary, top_jobs_, style);
-  if (batch_->scheduler().is_stopping() && top_jobs_.skipped() + top_jobs_.cancelled() > 0) {
-    text += left_text(top_jobs_, options_);
-  }
+  if (batch_->scheduler().is_stopping()) text += left_text(summary, options_);
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -102,6 +102,18 @@ case_joblog_and_resume() {
   same b "$(cat out)"
 }
 
+# What has run before is not waited for.
+case_resumed_output_in_order_comes_while_it_runs() {
+  local job='echo {}; until [ {} = a ] || [ -e go ]; do sleep 0.05; done' pid
+  batch 0 -q -k --joblog log -- "$job" ::: a
+  "$plimsoll" batch -q -k -j2 --joblog log --resume -- "$job" ::: a b c >live &
+  pid=$!
+  becomes_true grep -q b live
+  touch go
+  wait "$pid"
+  same $'b\nc' "$(cat live)"
+}
+
 # A run that dies, and a machine that loses its power, leave a torn end.
 case_joblog_with_a_torn_tail() {
   local tail

@@ -140,8 +140,12 @@ void Queue::count_ended(const AttemptEnd& attempt) {
 }
 
 void Queue::interrupt() {
-  const Urgency urgency = stop_ ? Urgency::now : Urgency::soon;
-  stop_ = Stop{.urgency = urgency, .reason = "interrupted by the user"};
+  constexpr const char* kReason = "interrupted by the user";
+  if (std::exchange(is_interrupted_, true)) {
+    stop_ = Stop{.urgency = Urgency::now, .reason = kReason};
+  } else if (!stop_) {
+    stop_ = Stop{.urgency = Urgency::soon, .reason = kReason};
+  }
 }
 
 void Queue::set_jobs_max(unsigned jobs_max) {

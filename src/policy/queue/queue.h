@@ -146,9 +146,10 @@ class Queue {
   // Whether the job waits, for whatever: it is known and does not run.
   [[nodiscard]] bool is_waiting(JobId job) const;
 
-  // Ctrl-C. If jobs still start, no more will, and the running ones may end; if the run is stopping
-  // already, by an earlier Ctrl-C or a halt, the running ones are cancelled.
+  // Ctrl-C. The first time no more jobs will start, and the running ones may end; the second time
+  // these are cancelled.
   void interrupt();
+  [[nodiscard]] bool is_interrupted() const { return is_interrupted_; }
 
   // Whether no more jobs will start, by interrupt() or a halt.
   [[nodiscard]] bool is_stopping() const { return stop_.has_value(); }
@@ -237,6 +238,7 @@ class Queue {
   Tally tally_;
   std::optional<Instant> last_start_;
   std::optional<Stop> stop_;
+  bool is_interrupted_ = false;  // once, at least
   std::optional<Halted> halted_;
 };
 

@@ -91,6 +91,7 @@ class Scheduler : public ExecutorObserver {
 
   // Ctrl-C, as Queue::interrupt().
   void interrupt();
+  [[nodiscard]] bool is_interrupted() const { return queue_.is_interrupted(); }
   [[nodiscard]] bool is_stopping() const { return queue_.is_stopping(); }
   // Whether and how the halt policy has stopped the run.
   [[nodiscard]] const std::optional<Halted>& halted() const { return queue_.halted(); }

@@ -174,6 +174,7 @@ Result<std::unique_ptr<Collector>> Collector::start(const loop::Loop& supervisor
   collector->output_pump_ =
       std::make_unique<OutputPump>(*collector->loop_,
                                    OutputPump::Setup{.order = config.order,
+                                                     .jobs = config.jobs,
                                                      .spool = Spool(config.spool_dir),
                                                      .printer = std::move(*printer),
                                                      .results = std::move(results),

@@ -32,7 +32,8 @@ struct Screen {
 
 struct Config {
   Order order = Order::group;
-  int out = STDOUT_FILENO;  // duplicated by start(); both may be the same file
+  std::vector<JobId> jobs{};  // all that there are, ascending; none: from 1 on, without a gap
+  int out = STDOUT_FILENO;    // duplicated by start(); both may be the same file
   int err = STDERR_FILENO;
   std::string spool_dir{};                              // default_spool_dir()
   std::optional<std::string> results_dir{};             // --results

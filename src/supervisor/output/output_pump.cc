@@ -67,7 +67,7 @@ OutputPump::OutputPump(loop::Loop& loop, Setup setup, OutputObserver& observer)
       post_(loop.poster()),
       setup_(std::move(setup)),
       observer_(observer),
-      turns_(make_print_order(setup_.order, *this)),
+      turns_(make_print_order(setup_.order, *this, std::move(setup_.jobs))),
       grace_timer_(loop.timer([this] { on_grace_over(); })),
       retry_timer_(loop.timer([this] { retry(); })) {}
 

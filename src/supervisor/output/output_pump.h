@@ -68,6 +68,7 @@ class OutputPump : private PrintOrderOwner {
  public:
   struct Setup {
     Order order{};
+    std::vector<JobId> jobs;  // as in Config
     Spool spool;
     Printer printer;
     std::optional<Results> results;

@@ -1,5 +1,6 @@
 #include "supervisor/output/print_order.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -92,12 +93,11 @@ class LineOrder final : public PrintOrder {
   Channel* current_ = nullptr;  // was given last
 };
 
-JobId after(JobId job) { return JobId{static_cast<std::uint64_t>(job) + 1}; }
-
 // Invariant: every job before turn_ is printed or had nothing to print.
 class InputOrder final : public PrintOrder {
  public:
-  explicit InputOrder(PrintOrderOwner& owner) : owner_(owner) {}
+  InputOrder(PrintOrderOwner& owner, std::vector<JobId> jobs)
+      : owner_(owner), jobs_(std::move(jobs)) {}
 
   void opened(Attempt& attempt) override { attempts_.emplace(key_of(attempt), &attempt); }
   void arrived(Channel&) override {}
@@ -133,6 +133,12 @@ class InputOrder final : public PrintOrder {
 
  private:
   using Key = std::pair<JobId, unsigned>;
+  // In the order of the input.
+  [[nodiscard]] JobId after(JobId job) const {
+    const auto next = std::upper_bound(jobs_.begin(), jobs_.end(), job);
+    return next == jobs_.end() ? JobId{static_cast<std::uint64_t>(job) + 1} : *next;
+  }
+
   static Key key_of(const Attempt& attempt) { return {attempt.job, attempt.number}; }
 
   void leave(Attempt& attempt) {
@@ -142,21 +148,23 @@ class InputOrder final : public PrintOrder {
   }
 
   PrintOrderOwner& owner_;
+  std::vector<JobId> jobs_;
   std::map<Key, Attempt*> attempts_;
   std::set<JobId> passed_;  // from turn_ on
-  JobId turn_{1};
+  JobId turn_ = after(JobId{});
   bool last_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<PrintOrder> make_print_order(Order order, PrintOrderOwner& owner) {
+std::unique_ptr<PrintOrder> make_print_order(Order order, PrintOrderOwner& owner,
+                                             std::vector<JobId> jobs) {
   switch (order) {
     case Order::group: return std::make_unique<GroupOrder>(owner);
     case Order::line: return std::make_unique<LineOrder>(owner);
     case Order::ordered: break;
   }
-  return std::make_unique<InputOrder>(owner);
+  return std::make_unique<InputOrder>(owner, std::move(jobs));
 }
 
 }  // namespace plimsoll::output

@@ -52,7 +52,8 @@ class PrintOrder {
   [[nodiscard]] virtual bool live(const Attempt& attempt) const = 0;
 };
 
-// `owner` must outlive it.
-std::unique_ptr<PrintOrder> make_print_order(Order order, PrintOrderOwner& owner);
+// `owner` must outlive it. `jobs` as in Config.
+std::unique_ptr<PrintOrder> make_print_order(Order order, PrintOrderOwner& owner,
+                                             std::vector<JobId> jobs);
 
 }  // namespace plimsoll::output

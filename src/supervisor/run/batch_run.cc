@@ -109,6 +109,10 @@ Result<report::RunSummary> BatchRun::run() {
 }
 
 Result<void> BatchRun::start_collector() {
+  if (config_.output.order == output::Order::ordered) {
+    for (const policy::JobSpec& job : config_.jobs) config_.output.jobs.push_back(job.id);
+    std::sort(config_.output.jobs.begin(), config_.output.jobs.end());
+  }
   auto collector = output::Collector::start(host_.loop(), config_.output, *this);
   if (!collector) return pass(std::move(collector));
   collector_ = std::move(*collector);
@@ -124,7 +128,7 @@ void BatchRun::on_trouble(const output::Trouble& trouble) {
 // As a command in a pipe ends when its reader has.
 void BatchRun::on_lost(const output::Lost& lost) {
   on_notice("the output cannot be written: " + lost.error.message() + "; killing the running jobs");
-  if (!host_scheduler_.scheduler().is_stopping()) interrupt();
+  if (!host_scheduler_.scheduler().is_interrupted()) interrupt();
   interrupt();
 }
 
@@ -342,7 +346,7 @@ void BatchRun::end_job(JobId id, policy::Outcome outcome, const std::string& rea
 }
 
 void BatchRun::interrupt() {
-  if (host_scheduler_.scheduler().is_stopping()) {
+  if (host_scheduler_.scheduler().is_interrupted()) {
     collector_->stop_waiting_for_room();
     host_scheduler_.give_up_removals();
   }
@@ -352,7 +356,7 @@ void BatchRun::interrupt() {
 void BatchRun::on_signal(const guardian::Signalled& signal) {
   switch (signal.number) {
     case SIGINT:
-      on_notice(host_scheduler_.scheduler().is_stopping()
+      on_notice(host_scheduler_.scheduler().is_interrupted()
                     ? "interrupted again: killing the running jobs; a further Ctrl-C leaves "
                       "processes that do not die"
                     : "interrupted: no more jobs will start; press Ctrl-C again to kill the "
@@ -362,7 +366,7 @@ void BatchRun::on_signal(const guardian::Signalled& signal) {
     case SIGHUP:
     case SIGQUIT:
       on_notice("ended by SIG" + policy::signal_name(signal.number) + ": killing the running jobs");
-      if (!host_scheduler_.scheduler().is_stopping()) interrupt();
+      if (!host_scheduler_.scheduler().is_interrupted()) interrupt();
       return interrupt();
     case SIGTSTP: return pause_all();
     default: return;

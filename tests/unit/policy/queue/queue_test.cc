@@ -319,13 +319,19 @@ TEST(QueueInterrupt, TheFirstStopsStartingTheSecondCancels) {
   EXPECT_THAT(story.at(4s), IsEmpty());
 }
 
-TEST(QueueInterrupt, OfAHaltThatWaitsCancels) {
+TEST(QueueInterrupt, OfAHaltThatWaitsTheSecondCancels) {
   Story story({.jobs_max = 2, .halt = *parse_halt("soon,done=1")});
   for (unsigned id = 1; id <= 3; ++id) story.enter(job(id));
   (void)story.at(0s);
   EXPECT_FALSE(story.ends(1s, 1, kOk));
+  EXPECT_FALSE(story.queue.is_interrupted());
   story.queue.interrupt();
-  EXPECT_THAT(story.at(1s), ElementsAre(cancel(2), skip(3)));
+  EXPECT_TRUE(story.queue.is_interrupted());
+  EXPECT_THAT(story.at(1s), ElementsAre(skip(3)));
+  EXPECT_THAT(story.reasons, ElementsAre(::testing::Not(HasSubstr("interrupted"))))
+      << "the first cause";
+  story.queue.interrupt();
+  EXPECT_THAT(story.at(2s), ElementsAre(cancel(2)));
 }
 
 TEST(QueueWithdraw, AJobThatWaitsEndsWithoutAnAttempt) {

@@ -43,6 +43,22 @@ TEST(Ordered, TheJobWhoseTurnItIsIsPrintedWhileItRuns) {
   stage.drain();
 }
 
+// As when a run is resumed.
+TEST(Ordered, OnlyJobsOfTheRunAreAwaited) {
+  TestPipe pipe;
+  Stage stage({.order = Order::ordered, .jobs = {JobId{3}, JobId{7}}, .out = pipe.write.get()});
+  Job seventh = stage.open(7), third = stage.open(3);
+  seventh.says("7: early\n");
+  third.says("3: one\n");
+  EXPECT_EQ(read_exactly(pipe.read.get(), 7), "3: one\n");
+  third.ends();
+  EXPECT_EQ(read_exactly(pipe.read.get(), 9), "7: early\n");
+  seventh.says("7: live\n");
+  EXPECT_EQ(read_exactly(pipe.read.get(), 8), "7: live\n");
+  seventh.ends();
+  stage.drain();
+}
+
 TEST(Ordered, AJobThatWillNotRunIsNotAwaited) {
   Stage stage(kOrdered);
   Job third = stage.open(3);
